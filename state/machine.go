@@ -1,0 +1,78 @@
+package state
+
+// Input is something that happened to the client's connection or session.
+type Input struct {
+	kind    inputKind
+	session int64
+}
+
+type inputKind int
+
+const (
+	disconnected inputKind = iota
+	expired
+	established
+)
+
+// Disconnected says that the connection broke or that an attempt to connect failed.
+func Disconnected() Input { return Input{kind: disconnected} }
+
+// Expired says that the session is over: the server said so, or its time is up.
+func Expired() Input { return Input{kind: expired} }
+
+// Established says that a server has accepted the client in the session with this id, new or resumed.
+func Established(session int64) Input { return Input{kind: established, session: session} }
+
+// Machine turns inputs into the transitions that listeners see. The zero Machine is in state Initial and ready to use.
+// It is not safe for concurrent use.
+type Machine struct {
+	cur       State
+	session   int64 // of the last Established; meaningless in Initial and Lost
+	connected bool  // Connected has been told
+}
+
+// Current returns the state after the last input.
+func (m *Machine) Current() State { return m.cur }
+
+// Apply takes one input and returns the states entered, in order: none, one, or Lost followed by Reconnected.
+func (m *Machine) Apply(in Input) []State {
+	switch in.kind {
+	case disconnected:
+		return m.disconnect()
+	case expired:
+		return m.enter(Lost)
+	default:
+		return m.establish(in.session)
+	}
+}
+
+func (m *Machine) disconnect() []State {
+	if m.cur == Lost { // stays Lost until there is a session again: a second failure is no better news
+		return nil
+	}
+	return m.enter(Suspended)
+}
+
+func (m *Machine) establish(session int64) []State {
+	replaced := m.connected && m.cur != Lost && session != m.session
+	m.session = session
+	switch {
+	case !m.connected:
+		m.connected = true
+		return m.enter(Connected)
+	case replaced:
+		return append(m.enter(Lost), m.enter(Reconnected)...)
+	case m.cur.IsConnected():
+		return nil
+	default:
+		return m.enter(Reconnected)
+	}
+}
+
+func (m *Machine) enter(s State) []State {
+	if m.cur == s {
+		return nil
+	}
+	m.cur = s
+	return []State{s}
+}
