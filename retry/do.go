@@ -1,0 +1,120 @@
+package retry
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v4"
+)
+
+// Error is returned by Do when it gave up after more than one attempt, or while waiting for the next one.
+// It unwraps to Last and, if there is one, to Ended.
+type Error struct {
+	Attempts int   // how often op was called
+	Last     error // what the last attempt returned; nil if the context had ended before the first
+	Ended    error // the cause of the context's end, if that is why Do gave up
+}
+
+// Error says how many attempts were made and how the last one ended.
+func (e *Error) Error() string {
+	switch {
+	case e.Last == nil:
+		return e.Ended.Error()
+	case e.Ended == nil:
+		return fmt.Sprintf("%v (after %d attempts)", e.Last, e.Attempts)
+	default:
+		return fmt.Sprintf("%v while retrying after: %v", e.Ended, e.Last)
+	}
+}
+
+// Unwrap returns the errors that are not nil of Ended and Last.
+func (e *Error) Unwrap() []error {
+	var errs []error
+	for _, err := range []error{e.Ended, e.Last} {
+		if err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errs
+}
+
+// Do calls op until it returns nil, returns an error that is not retryable, the policy's schedule ends, or ctx ends.
+//
+// An error that is not retryable, or that ends a single attempt, is returned as it is; otherwise the error is an
+// *[Error]. When ctx ends, that error unwraps to ctx.Err() (and to its cause) as well as to the last attempt's.
+// Do does not interrupt op: op must itself return soon after its context has ended.
+//
+// If ctx comes from the op of another Do, the outer one's schedule is used and p is ignored: nested loops share one
+// budget.
+func Do(ctx context.Context, p Policy, retryable func(error) bool, op func(context.Context) error) error {
+	b, nested := ctx.Value(budgetKey{}).(*budget)
+	if !nested {
+		b = &budget{schedule: p}
+		ctx = context.WithValue(ctx, budgetKey{}, b)
+	}
+	if ctx.Err() != nil {
+		return &Error{Ended: ended(ctx)}
+	}
+	for attempts := 1; ; attempts++ {
+		err := op(ctx)
+		if err == nil || !retryable(err) {
+			return err
+		}
+		pause := b.next()
+		switch {
+		case pause == backoff.Stop && attempts == 1:
+			return err
+		case pause == backoff.Stop:
+			return &Error{Attempts: attempts, Last: err}
+		case !sleep(ctx, pause):
+			return &Error{Attempts: attempts, Last: err, Ended: ended(ctx)}
+		}
+	}
+}
+
+// ended returns an error that matches both ctx.Err() and, if it is another one, the cause.
+func ended(ctx context.Context) error {
+	err, cause := ctx.Err(), context.Cause(ctx)
+	if cause == err {
+		return err
+	}
+	return fmt.Errorf("%w: %w", err, cause)
+}
+
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return ctx.Err() == nil
+	case <-ctx.Done():
+		return false
+	}
+}
+
+type budgetKey struct{}
+
+// budget is the schedule that a loop and the loops nested in it draw from. Nested loops may run concurrently.
+// The schedule is made at the first failure, so that an attempt that succeeds costs nothing for it.
+type budget struct {
+	mu        sync.Mutex
+	schedule  Policy
+	backoff   backoff.BackOff
+	exhausted bool // stays true: some schedules would start again after Stop
+}
+
+func (b *budget) next() time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.backoff == nil {
+		b.backoff = b.schedule()
+	}
+	if b.exhausted {
+		return backoff.Stop
+	}
+	pause := b.backoff.NextBackOff()
+	b.exhausted = pause == backoff.Stop
+	return pause
+}

@@ -1,0 +1,26 @@
+package retry_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gocurator/curator/retry"
+)
+
+func ExampleDo() {
+	errBusy := errors.New("busy")
+	isBusy := func(err error) bool { return errors.Is(err, errBusy) }
+
+	calls := 0
+	err := retry.Do(context.Background(), retry.N(3, time.Millisecond), isBusy, func(context.Context) error {
+		calls++
+		if calls < 3 {
+			return errBusy
+		}
+		return nil
+	})
+	fmt.Println(calls, err)
+	// Output: 3 <nil>
+}

@@ -1,0 +1,173 @@
+package retry_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cenkalti/backoff/v4"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/retry"
+)
+
+var (
+	errTransient = errors.New("transient")
+	errFatal     = errors.New("fatal")
+)
+
+func transient(err error) bool { return errors.Is(err, errTransient) }
+
+// attempts runs an op that always fails with err and returns when each attempt was made, from the start.
+func attempts(ctx context.Context, p retry.Policy, err error) ([]time.Duration, error) {
+	start := time.Now()
+	var at []time.Duration
+	got := retry.Do(ctx, p, transient, func(context.Context) error {
+		at = append(at, time.Since(start))
+		return err
+	})
+	return at, got
+}
+
+func TestSchedules(t *testing.T) {
+	const s = time.Second
+	for name, tc := range map[string]struct {
+		policy retry.Policy
+		want   []time.Duration
+	}{
+		"none":                    {retry.None(), []time.Duration{0}},
+		"once":                    {retry.Once(s), []time.Duration{0, s}},
+		"n":                       {retry.N(3, s), []time.Duration{0, s, 2 * s, 3 * s}},
+		"n of zero":               {retry.N(0, s), []time.Duration{0}},
+		"n below zero":            {retry.N(-1, s), []time.Duration{0}},
+		"until elapsed":           {retry.UntilElapsed(3*s, s), []time.Duration{0, s, 2 * s, 3 * s}},
+		"until elapsed, no time":  {retry.UntilElapsed(0, s), []time.Duration{0}},
+		"until elapsed, too slow": {retry.UntilElapsed(s/2, s), []time.Duration{0}},
+		"exponential of zero":     {retry.Exponential(s, 0), []time.Duration{0}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				at, err := attempts(t.Context(), tc.policy, errTransient)
+				require.ErrorIs(t, err, errTransient)
+				require.Equal(t, tc.want, at)
+
+				again, _ := attempts(t.Context(), tc.policy, errTransient)
+				require.Equal(t, tc.want, again, "a policy is used again from its beginning")
+			})
+		})
+	}
+}
+
+func TestExponentialDoublesWithinItsJitterAndBound(t *testing.T) {
+	const base, longest = 100 * time.Millisecond, time.Second
+	for name, tc := range map[string]struct {
+		policy  retry.Policy
+		longest time.Duration
+	}{
+		"exponential": {retry.Exponential(base, 8), time.Hour},
+		"bounded":     {retry.BoundedExponential(base, longest, 8), longest},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				at, _ := attempts(t.Context(), tc.policy, errTransient)
+				require.Len(t, at, 9)
+				for i, want := 1, base; i < len(at); i, want = i+1, min(2*want, tc.longest) {
+					require.InDelta(t, want, at[i]-at[i-1], float64(want)/2+1, "pause %d", i)
+				}
+			})
+		})
+	}
+}
+
+func TestForeverEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 24*time.Hour+time.Millisecond)
+		defer cancel()
+		at, err := attempts(ctx, retry.Forever(time.Hour), errTransient)
+		require.Len(t, at, 25)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorIs(t, err, errTransient, "the last failure is not forgotten")
+
+		var e *retry.Error
+		require.ErrorAs(t, err, &e)
+		require.Equal(t, 25, e.Attempts)
+	})
+}
+
+func TestFinalErrorsAreNotWrapped(t *testing.T) {
+	at, err := attempts(t.Context(), retry.Forever(time.Hour), errFatal)
+	require.Len(t, at, 1)
+	require.True(t, err == errFatal)
+
+	_, err = attempts(t.Context(), retry.None(), errTransient)
+	require.True(t, err == errTransient)
+}
+
+func TestExhaustedSaysHowOften(t *testing.T) {
+	_, err := attempts(t.Context(), retry.N(2, time.Nanosecond), errTransient)
+	require.EqualError(t, err, "transient (after 3 attempts)")
+}
+
+func TestEndedContextMakesNoAttempt(t *testing.T) {
+	why := errors.New("the shop is closed")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(why)
+	at, err := attempts(ctx, retry.Forever(time.Hour), errTransient)
+	require.Empty(t, at)
+	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorIs(t, err, why)
+	require.EqualError(t, err, "context canceled: the shop is closed")
+}
+
+func TestCancelDuringPauseReturnsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		start := time.Now()
+		_, err := attempts(ctx, retry.Forever(time.Hour), errTransient)
+		require.Equal(t, time.Second, time.Since(start))
+		require.EqualError(t, err, "context deadline exceeded while retrying after: transient")
+	})
+}
+
+// Three attempts around three attempts are still three more attempts in all, not nine (CURATOR-559).
+func TestNestedLoopsShareOneBudget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls := 0
+		err := retry.Do(t.Context(), retry.N(2, time.Second), transient, func(ctx context.Context) error {
+			return retry.Do(ctx, retry.N(100, time.Hour), transient, func(context.Context) error {
+				calls++
+				return errTransient
+			})
+		})
+		require.ErrorIs(t, err, errTransient)
+		// The inner loop uses the two retries up, then the outer one finds nothing left.
+		require.Equal(t, 3, calls)
+	})
+}
+
+// A schedule that would start over after its end must not, or a nested loop would revive the outer one.
+func TestExhaustedBudgetStaysExhausted(t *testing.T) {
+	alternating := func() backoff.BackOff { return &alternate{} }
+	calls := 0
+	_ = retry.Do(t.Context(), alternating, transient, func(ctx context.Context) error {
+		return retry.Do(ctx, alternating, transient, func(context.Context) error {
+			calls++
+			return errTransient
+		})
+	})
+	require.Equal(t, 1, calls)
+}
+
+type alternate struct{ n int }
+
+func (a *alternate) Reset() {}
+func (a *alternate) NextBackOff() time.Duration {
+	a.n++
+	if a.n%2 == 1 {
+		return backoff.Stop
+	}
+	return 0
+}
