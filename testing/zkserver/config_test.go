@@ -1,0 +1,114 @@
+package zkserver
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestProperties(t *testing.T) {
+	alone := member{id: 1, client: 20001}
+	peers := []member{
+		{id: 1, client: 20001, quorum: 20002, election: 20003},
+		{id: 2, client: 20004, quorum: 20005, election: 20006},
+	}
+	second := peers[1]
+	second.peers = peers
+	tests := []struct {
+		name   string
+		member member
+		opts   []Option
+		want   map[string]string // "" means absent
+	}{
+		{"standalone", alone, nil, map[string]string{
+			"clientPort": "20001", "clientPortAddress": "127.0.0.1", "dataDir": "/data", "tickTime": "100",
+			"minSessionTimeout": "200", "maxSessionTimeout": "60000", "4lw.commands.whitelist": "*",
+			"admin.enableServer": "false", "forceSync": "no", "maxClientCnxns": "0", "extendedTypesEnabled": "true",
+			"initLimit": "", "server.1": "", "standaloneEnabled": "",
+		}},
+		{"ensemble", second, nil, map[string]string{
+			"server.1": "127.0.0.1:20002:20003;127.0.0.1:20001", "server.2": "127.0.0.1:20005:20006;127.0.0.1:20004",
+			"initLimit": "100", "syncLimit": "20", "standaloneEnabled": "false", "clientPort": "",
+		}},
+		{"tick scales the rest", second, []Option{WithTick(300 * time.Millisecond)}, map[string]string{
+			"tickTime": "300", "minSessionTimeout": "600", "initLimit": "34", "syncLimit": "7",
+		}},
+		{"quorum timeouts", second, []Option{WithQuorumTimeouts(time.Second, 500*time.Millisecond)}, map[string]string{
+			"initLimit": "10", "syncLimit": "5",
+		}},
+		{"session timeouts", alone, []Option{WithSessionTimeouts(time.Second, 2*time.Second)}, map[string]string{
+			"minSessionTimeout": "1000", "maxSessionTimeout": "2000",
+		}},
+		{"others", alone, []Option{WithTTLNodes(false), WithSnapCount(7)}, map[string]string{
+			"extendedTypesEnabled": "false", "snapCount": "7",
+		}},
+		{"properties win", alone, []Option{WithProperty("tickTime", "5"), WithTick(time.Second)}, map[string]string{
+			"tickTime": "5",
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c, err := newConfig(tt.opts)
+			require.NoError(t, err)
+			got := properties(c, tt.member, "/data")
+			for key, want := range tt.want {
+				require.Equal(t, want, got[key], key)
+			}
+		})
+	}
+}
+
+func TestFormat(t *testing.T) {
+	require.Equal(t, "a=1\nb=2\n", format(map[string]string{"b": "2", "a": "1"}))
+}
+
+func TestJVMArgs(t *testing.T) {
+	c, err := newConfig([]Option{
+		WithJVMFlags("-Xmx1g"), WithJVMFlags("-Da=b"), WithContainerCheckInterval(2 * time.Second),
+	})
+	require.NoError(t, err)
+	args := jvmArgs(c, []string{"conf", "zk.jar"}, "zoo.cfg")
+	class := "conf" + string(os.PathListSeparator) + "zk.jar"
+	want := "-Xmx1g -Da=b -Dznode.container.checkIntervalMs=2000 -cp " + class +
+		" org.apache.zookeeper.server.quorum.QuorumPeerMain zoo.cfg"
+	require.True(t, strings.HasSuffix(strings.Join(args, " "), want), args)
+}
+
+func TestOptionsAreChecked(t *testing.T) {
+	tests := map[string]Option{
+		"tick":            WithTick(0),
+		"session":         WithSessionTimeouts(2*time.Second, time.Second),
+		"quorum timeouts": WithQuorumTimeouts(time.Second, time.Millisecond),
+		"start timeout":   WithStartTimeout(-1),
+	}
+	for text, opt := range tests {
+		_, err := Run(opt)
+		require.ErrorContains(t, err, text)
+	}
+}
+
+func TestOptionsCanBeReused(t *testing.T) {
+	shared := []Option{WithProperty("a", "1"), WithJVMFlags("-Da")}
+	first, err := newConfig(append(shared[:2:2], WithProperty("b", "2"), WithJVMFlags("-Db")))
+	require.NoError(t, err)
+	second, err := newConfig(shared)
+	require.NoError(t, err)
+	require.Len(t, first.properties, 2)
+	require.Len(t, second.properties, 1)
+	require.Equal(t, []string{"-Da"}, second.jvmFlags)
+}
+
+func TestPortsAreReservedOnce(t *testing.T) {
+	seen := map[int]bool{}
+	ports, err := reservePorts(50)
+	require.NoError(t, err)
+	defer releasePorts(ports)
+	for _, port := range ports {
+		require.False(t, seen[port])
+		require.False(t, reserve(port))
+		seen[port] = true
+	}
+}

@@ -1,0 +1,78 @@
+package zkserver
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestEnsembleElectsANewLeader(t *testing.T) {
+	began := time.Now()
+	e := StartEnsemble(t, 3)
+	t.Logf("start of an ensemble of three: %v", time.Since(began))
+	conn := connect(t, e.Servers[0].Addr(), e.Servers[1].Addr(), e.Servers[2].Addr())
+	create(t, conn, "/kept")
+	ctx := withTimeout(t, 30*time.Second)
+
+	leader, err := e.Leader(ctx)
+	require.NoError(t, err)
+	require.NoError(t, leader.Kill())
+	next, err := e.Leader(ctx)
+	require.NoError(t, err)
+	require.NotSame(t, leader, next)
+	requireData(t, conn, "/kept")
+	create(t, conn, "/later")
+
+	require.NoError(t, leader.Restart())
+	mode, err := leader.Mode(ctx)
+	require.NoError(t, err)
+	require.Equal(t, "follower", mode)
+	requireData(t, connect(t, leader.Addr()), "/later")
+}
+
+func TestEnsembleRestart(t *testing.T) {
+	e := StartEnsemble(t, 3)
+	create(t, connect(t, e.Servers[0].Addr()), "/kept")
+	require.NoError(t, each(e.Servers, (*Server).Kill))
+	require.NoError(t, e.Restart())
+	requireData(t, connect(t, e.Servers[2].Addr()), "/kept")
+}
+
+func TestSettled(t *testing.T) {
+	servers := []*Server{{}, {}, {}}
+	tests := []struct {
+		name   string
+		modes  []string
+		leader int // -1: none
+	}{
+		{"all serve", []string{"follower", "leader", "follower"}, 1},
+		{"one is down", []string{"", "follower", "leader"}, 2},
+		{"still electing", []string{"", "", ""}, -1},
+		{"leader just died", []string{"follower", "", "follower"}, -1},
+		{"old leader not yet aware", []string{"leader", "leader", "follower"}, -1},
+		{"followers gone", []string{"leader", "", ""}, -1},
+		{"observers do not vote", []string{"leader", "observer", ""}, -1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			leader, err := settled(servers, tt.modes)
+			if tt.leader < 0 {
+				require.Error(t, err)
+				return
+			}
+			require.NoError(t, err)
+			require.Same(t, servers[tt.leader], leader)
+		})
+	}
+}
+
+func TestConnectString(t *testing.T) {
+	e := &Ensemble{Servers: []*Server{{member: member{client: 1}}, {member: member{client: 2}}}}
+	require.Equal(t, "127.0.0.1:1,127.0.0.1:2", e.ConnectString())
+}
+
+func TestEnsembleNeedsServers(t *testing.T) {
+	_, err := RunEnsemble(0)
+	require.ErrorContains(t, err, "ensemble of 0")
+}

@@ -1,0 +1,91 @@
+package zkserver
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+// envHelper makes the test program a helper of TestServerDiesWithProgram.
+const envHelper = "ZKSERVER_TEST_HELPER"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(envHelper) != "" {
+		runHelper()
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// runHelper is the program that TestServerDiesWithProgram kills: it starts a server, prints its address and waits.
+func runHelper() {
+	srv, err := Run()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(srv.Addr())
+	select {}
+}
+
+type silent struct{}
+
+func (silent) Printf(string, ...any) {}
+
+// connect returns a client with a session on addrs.
+func connect(t *testing.T, addrs ...string) *zk.Conn {
+	t.Helper()
+	conn, events, err := zk.Connect(addrs, 10*time.Second, zk.WithLogger(silent{}))
+	require.NoError(t, err)
+	t.Cleanup(conn.Close)
+	timeout := time.After(20 * time.Second)
+	for {
+		select {
+		case event := <-events:
+			if event.State == zk.StateHasSession {
+				return conn
+			}
+		case <-timeout:
+			t.Fatal("no session")
+		}
+	}
+}
+
+// withTimeout returns a context that ends before go test's own timeout does.
+func withTimeout(t *testing.T, d time.Duration) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// create creates a node, trying again while the connection is down. A retry may find the node there.
+func create(t *testing.T, conn *zk.Conn, path string) {
+	t.Helper()
+	err := poll(withTimeout(t, 20*time.Second), nil, func(context.Context) error {
+		_, err := conn.Create(path, []byte(path), 0, zk.WorldACL(zk.PermAll))
+		if err == zk.ErrNodeExists {
+			return nil
+		}
+		return err
+	})
+	require.NoError(t, err)
+}
+
+// requireData reads the node that create made, trying again while the connection is down.
+func requireData(t *testing.T, conn *zk.Conn, path string) {
+	t.Helper()
+	var data []byte
+	err := poll(withTimeout(t, 20*time.Second), nil, func(context.Context) (err error) {
+		data, _, err = conn.Get(path)
+		return err
+	})
+	require.NoError(t, err)
+	require.Equal(t, path, string(data))
+}

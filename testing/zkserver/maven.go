@@ -1,0 +1,98 @@
+package zkserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// fetchTimeout bounds one run of mvn, which downloads some 10 MB and, on a fresh machine, its own plugins.
+const fetchTimeout = 5 * time.Minute
+
+// mavenPOM asks for the server, for what its own pom leaves to the distribution (metrics and snappy, without which mntr and
+// the snapshots fail) and for a logger that needs no configuration.
+const mavenPOM = `<project>
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>zkserver</groupId>
+  <artifactId>zkserver</artifactId>
+  <version>1</version>
+  <dependencies>
+    <dependency><groupId>org.apache.zookeeper</groupId><artifactId>zookeeper</artifactId><version>%s</version></dependency>
+    <dependency><groupId>io.dropwizard.metrics</groupId><artifactId>metrics-core</artifactId><version>4.1.12.1</version></dependency>
+    <dependency><groupId>org.xerial.snappy</groupId><artifactId>snappy-java</artifactId><version>1.1.10.5</version></dependency>
+    <dependency><groupId>org.slf4j</groupId><artifactId>slf4j-simple</artifactId><version>1.7.30</version></dependency>
+  </dependencies>
+</project>
+`
+
+// mavenVersion admits nothing that has a meaning in XML or in a path.
+var mavenVersion = regexp.MustCompile(`^[0-9][0-9A-Za-z.\-]*$`)
+
+func (f finder) fromMaven(version string) (*Distribution, error) {
+	if !mavenVersion.MatchString(version) {
+		return nil, fmt.Errorf("zkserver: %s=%q is not a version such as 3.9.3", envMaven, version)
+	}
+	cache, err := f.cacheDir()
+	if err != nil {
+		return nil, fmt.Errorf("zkserver: %s=%s: %w", envMaven, version, err)
+	}
+	dir := filepath.Join(cache, "curator-zkserver", "zookeeper-"+version)
+	if !exists(dir) {
+		if err := f.fetch(version, dir); err != nil {
+			return nil, fmt.Errorf("zkserver: %s=%s: %w", envMaven, version, err)
+		}
+	}
+	d, err := fromHome(dir)
+	if err != nil {
+		return nil, err
+	}
+	d.Origin = envMaven + "=" + version
+	return d, nil
+}
+
+// fetch has mvn put the jars into a directory that becomes dir once it is complete: other test programs may be looking at
+// the cache, or filling it, at the same time.
+func (f finder) fetch(version, dir string) error {
+	mvn, err := f.lookPath("mvn")
+	if err != nil {
+		return fmt.Errorf("fetching needs the command mvn: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return err
+	}
+	work, err := os.MkdirTemp(filepath.Dir(dir), ".fetch-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	if err := runMaven(mvn, version, work); err != nil {
+		return err
+	}
+	if err := os.Rename(filepath.Join(work, "jars"), dir); err != nil && !exists(dir) {
+		return err
+	}
+	return nil
+}
+
+func runMaven(mvn, version, work string) error {
+	pom := filepath.Join(work, "pom.xml")
+	if err := os.WriteFile(pom, fmt.Appendf(nil, mavenPOM, version), 0o644); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), fetchTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, mvn, "-q", "-B", "-f", pom, "dependency:copy-dependencies",
+		"-DincludeScope=runtime", "-DoutputDirectory="+filepath.Join(work, "jars"))
+	cmd.WaitDelay = time.Second // mvn is a script: its java keeps the pipe of the output open
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("mvn: %w: %s", errors.Join(err, ctx.Err()), strings.TrimSpace(string(out)))
+	}
+	return nil
+}

@@ -1,0 +1,60 @@
+package zkserver
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+)
+
+const loopback = "127.0.0.1"
+
+// member is the place of one server: its number, its ports and, in an ensemble, its peers.
+type member struct {
+	id       int
+	client   int
+	quorum   int      // 0 for a standalone server
+	election int      // 0 for a standalone server
+	peers    []member // every member of the ensemble, this one included; nil for a standalone server
+}
+
+func standalone() ([]member, error) {
+	ports, err := reservePorts(1)
+	if err != nil {
+		return nil, err
+	}
+	return []member{{id: 1, client: ports[0]}}, nil
+}
+
+func ensemble(n int) ([]member, error) {
+	ports, err := reservePorts(3 * n)
+	if err != nil {
+		return nil, err
+	}
+	peers := make([]member, n)
+	for i := range peers {
+		peers[i] = member{id: i + 1, client: ports[3*i], quorum: ports[3*i+1], election: ports[3*i+2]}
+	}
+	members := make([]member, n)
+	for i, m := range peers {
+		m.peers = peers
+		members[i] = m
+	}
+	return members, nil
+}
+
+// ports returns the ports that the member has reserved.
+func (m member) ports() []int {
+	if m.peers == nil {
+		return []int{m.client}
+	}
+	return []int{m.client, m.quorum, m.election}
+}
+
+func (m member) addr() string {
+	return net.JoinHostPort(loopback, strconv.Itoa(m.client))
+}
+
+// spec is the member's line in zoo.cfg. It has the client's address too, so that /zookeeper/config tells it to clients.
+func (m member) spec() string {
+	return fmt.Sprintf("%s:%d:%d;%s", loopback, m.quorum, m.election, m.addr())
+}

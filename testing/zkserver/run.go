@@ -1,0 +1,96 @@
+package zkserver
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// startAttempts is how often a first start is tried with new ports when another program takes one of them.
+const startAttempts = 3
+
+// Run starts a standalone server, for programs and for TestMain; tests use [Start]. The server serves when Run returns. The
+// caller has to Close it.
+func Run(opts ...Option) (*Server, error) {
+	servers, err := run(opts, standalone)
+	if err != nil {
+		return nil, err
+	}
+	return servers[0], nil
+}
+
+// RunEnsemble starts an ensemble of n servers, for programs and for TestMain; tests use [StartEnsemble]. All of them serve
+// when RunEnsemble returns. The caller has to Close it.
+func RunEnsemble(n int, opts ...Option) (*Ensemble, error) {
+	if n < 1 {
+		return nil, fmt.Errorf("zkserver: ensemble of %d servers", n)
+	}
+	servers, err := run(opts, func() ([]member, error) { return ensemble(n) })
+	if err != nil {
+		return nil, err
+	}
+	return &Ensemble{Servers: servers}, nil
+}
+
+func run(opts []Option, members func() ([]member, error)) ([]*Server, error) {
+	c, err := newConfig(opts)
+	if err != nil {
+		return nil, err
+	}
+	d := c.distribution
+	if d == nil {
+		if d, err = Find(); err != nil {
+			return nil, err
+		}
+	}
+	var servers []*Server
+	for range startAttempts {
+		servers, err = runOnce(c, d, members)
+		if !errors.Is(err, errPortTaken) {
+			break
+		}
+	}
+	return servers, err
+}
+
+func runOnce(c config, d *Distribution, members func() ([]member, error)) ([]*Server, error) {
+	places, err := members()
+	if err != nil {
+		return nil, err
+	}
+	servers, err := newServers(c, d, places)
+	if err == nil {
+		err = each(servers, func(s *Server) error { return s.start("start") })
+	}
+	if err != nil {
+		return nil, errors.Join(err, each(servers, (*Server).Close))
+	}
+	return servers, nil
+}
+
+// newServers returns the servers it could make in any case, for the caller to close.
+func newServers(c config, d *Distribution, places []member) ([]*Server, error) {
+	var servers []*Server
+	for i, m := range places {
+		s, err := newServer(c, d, m)
+		if err != nil {
+			for _, unused := range places[i+1:] {
+				releasePorts(unused.ports())
+			}
+			return servers, err
+		}
+		servers = append(servers, s)
+	}
+	return servers, nil
+}
+
+// each calls do for all servers at once, waits for them and joins the errors.
+func each(servers []*Server, do func(*Server) error) error {
+	errs := make([]error, len(servers))
+	var wg sync.WaitGroup
+	for i, s := range servers {
+		wg.Go(func() { errs[i] = do(s) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}

@@ -1,0 +1,228 @@
+package zkserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+var (
+	// ErrClosed is matched by the errors of a server that has been closed.
+	ErrClosed = errors.New("zkserver: server closed")
+
+	// ErrNotRunning is matched by the error of pausing or resuming a server that does not run.
+	ErrNotRunning = errors.New("zkserver: server not running")
+
+	errRunning   = errors.New("started by another goroutine meanwhile")
+	errPortTaken = errors.New("a port was taken by another program")
+)
+
+// stopGrace is how long Stop lets the server shut down by itself.
+const stopGrace = 10 * time.Second
+
+// Server is one ZooKeeper server. It keeps its address and its data while it is stopped and restarted, until Close.
+type Server struct {
+	config       config
+	member       member
+	distribution *Distribution
+	files        layout
+	close        func() error // shutdown, once
+
+	mu struct {
+		sync.Mutex
+		proc    *process // the latest run; may have ended
+		closed  bool     // no run follows
+		lastLog string   // the tail of the log, once its file is gone
+	}
+}
+
+// newServer prepares the server's files. The server owns the ports of m from here on.
+func newServer(c config, d *Distribution, m member) (*Server, error) {
+	dir, err := os.MkdirTemp("", "zkserver-")
+	if err == nil {
+		dir, err = filepath.Abs(dir)
+	}
+	if err != nil {
+		releasePorts(m.ports())
+		return nil, fmt.Errorf("zkserver: %w", err)
+	}
+	s := &Server{config: c, member: m, distribution: d, files: layout{dir}}
+	s.close = sync.OnceValue(s.shutdown)
+	if err := s.files.create(c, m); err != nil {
+		return nil, errors.Join(fmt.Errorf("zkserver: %w", err), s.Close())
+	}
+	return s, nil
+}
+
+// Addr returns the address for clients, such as 127.0.0.1:20181.
+func (s *Server) Addr() string { return s.member.addr() }
+
+// Stop ends the server in an orderly way and waits for that; a paused server is resumed for it. A server that has not
+// ended after ten seconds is killed, and Stop returns an error.
+func (s *Server) Stop() error {
+	if p := s.process(); p.running() {
+		return s.wrap("stop", p.terminate(stopGrace))
+	}
+	return nil
+}
+
+// Kill ends the server as a crash does and waits for that. Nothing is told to clients or peers.
+func (s *Server) Kill() error {
+	if p := s.process(); p.running() {
+		return s.wrap("kill", p.kill())
+	}
+	return nil
+}
+
+// Restart starts the server again with the same address and data, stopping it first if it runs, and waits until it serves.
+// A member of an ensemble serves only with a majority: to bring back an ensemble without one, use [Ensemble.Restart].
+func (s *Server) Restart() error {
+	if err := s.Stop(); err != nil {
+		return err
+	}
+	return s.start("restart")
+}
+
+// Pause freezes the server, as a long garbage collection or a stalled machine does: connections stay up, nothing is
+// answered. It matches [errors.ErrUnsupported] on systems that cannot do this, such as Windows.
+func (s *Server) Pause() error {
+	return s.wrap("pause", s.signalRunning((*process).pause))
+}
+
+// Resume continues a paused server.
+func (s *Server) Resume() error {
+	return s.wrap("resume", s.signalRunning((*process).resume))
+}
+
+// Close kills the server, waits for its end and removes its files. Close may be called more than once.
+func (s *Server) Close() error { return s.close() }
+
+// Log returns the end of what the server has written to its output, over all its runs. It may be called after Close.
+func (s *Server) Log() string {
+	s.mu.Lock()
+	last := s.mu.lastLog
+	s.mu.Unlock()
+	if last != "" {
+		return last
+	}
+	return tail(s.files.log(), 8<<10)
+}
+
+// start begins a run and waits until it serves; op names it in errors.
+func (s *Server) start(op string) error {
+	p, err := s.launch()
+	if err != nil {
+		return s.wrap(op, err)
+	}
+	return s.wrap(op, s.awaitServing(p))
+}
+
+// process returns the latest run, nil before the first.
+func (s *Server) process() *process {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.mu.proc
+}
+
+// launch starts a run. There is never more than one: each is recorded before it begins.
+func (s *Server) launch() (*process, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.mu.closed {
+		return nil, ErrClosed
+	}
+	if s.mu.proc.running() {
+		return nil, errRunning
+	}
+	s.mu.proc = startProcess(s.command(), s.files.log())
+	return s.mu.proc, nil
+}
+
+// command puts the server's own directory in front of the class path, for the configuration of the logger.
+func (s *Server) command() *exec.Cmd {
+	classPath := append([]string{s.files.conf()}, s.distribution.ClassPath...)
+	cmd := exec.Command(s.distribution.Java, jvmArgs(s.config, classPath, s.files.cfg())...)
+	cmd.Dir = s.files.dir // where a crashing JVM leaves its report
+	return cmd
+}
+
+func (s *Server) signalRunning(send func(*process) error) error {
+	p := s.process()
+	if !p.running() {
+		return ErrNotRunning
+	}
+	return send(p)
+}
+
+func (s *Server) shutdown() error {
+	s.mu.Lock()
+	s.mu.closed = true
+	p := s.mu.proc
+	s.mu.Unlock()
+	var err error
+	if p.running() {
+		err = p.kill()
+	}
+	s.keepLog()
+	err = errors.Join(err, os.RemoveAll(s.files.dir))
+	releasePorts(s.member.ports())
+	return s.wrap("close", err)
+}
+
+func (s *Server) keepLog() {
+	last := s.Log()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mu.lastLog = last
+}
+
+// awaitServing waits until the run p serves. It fails when p ends, or when the start timeout has passed.
+func (s *Server) awaitServing(p *process) error {
+	ctx, cancel := context.WithTimeout(context.Background(), s.config.startTimeout)
+	defer cancel()
+	err := poll(ctx, p.done, s.checkServing)
+	if err == nil {
+		return nil
+	}
+	if !p.running() {
+		err = fmt.Errorf("ended while starting: %w", p.exitError())
+	}
+	log := s.Log()
+	if strings.Contains(log, "BindException") || strings.Contains(log, "Address already in use") {
+		err = errors.Join(errPortTaken, err)
+	}
+	return fmt.Errorf("%w; the server's output ends with:\n%s", err, log)
+}
+
+// checkServing also makes sure that it is our server which answers: when another program has taken the port, ours is about
+// to end, but has perhaps not yet.
+func (s *Server) checkServing(ctx context.Context) error {
+	mode, err := s.Mode(ctx)
+	if err != nil {
+		return err
+	}
+	if mode == "read-only" {
+		return ErrNotServing
+	}
+	conf, err := s.FourLetter(ctx, "conf")
+	if err != nil {
+		return err
+	}
+	if !strings.Contains(conf, filepath.Base(s.files.dir)) {
+		return fmt.Errorf("%w: another server answers", errPortTaken)
+	}
+	return nil
+}
+
+func (s *Server) wrap(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("zkserver: %s %s: %w", op, s.Addr(), err)
+}

@@ -1,0 +1,196 @@
+package zkserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+)
+
+func TestServerLifecycle(t *testing.T) {
+	began := time.Now()
+	srv := Start(t)
+	t.Logf("standalone start: %v", time.Since(began))
+	conn := connect(t, srv.Addr())
+	create(t, conn, "/kept")
+
+	require.NoError(t, srv.Restart())
+	requireData(t, conn, "/kept")
+
+	require.NoError(t, srv.Kill())
+	requireRefused(t, srv)
+	require.NoError(t, srv.Kill(), "killing what does not run is no error")
+	require.NoError(t, srv.Restart())
+	requireData(t, conn, "/kept")
+
+	require.NoError(t, srv.Stop())
+	requireRefused(t, srv)
+	require.ErrorIs(t, srv.Pause(), ErrNotRunning)
+}
+
+func requireRefused(t *testing.T, srv *Server) {
+	t.Helper()
+	conn, err := net.Dial("tcp", srv.Addr())
+	if err == nil {
+		conn.Close()
+	}
+	require.Error(t, err)
+}
+
+func TestCloseIsFinal(t *testing.T) {
+	srv := Start(t)
+	dir := srv.files.dir
+	require.NoError(t, srv.Close())
+	require.NoError(t, srv.Close())
+	require.NoDirExists(t, dir)
+	require.ErrorIs(t, srv.Restart(), ErrClosed)
+	require.Contains(t, srv.Log(), "Starting", "the log outlives the files")
+}
+
+func TestCounts(t *testing.T) {
+	srv := Start(t)
+	ctx := withTimeout(t, 10*time.Second)
+	count := func(f func(context.Context) (int, error)) int {
+		n, err := f(ctx)
+		require.NoError(t, err)
+		return n
+	}
+	nodes := count(srv.Nodes)
+	require.Zero(t, count(srv.Watches))
+	require.Zero(t, count(srv.Connections))
+	require.Zero(t, count(srv.Ephemerals))
+
+	conn := connect(t, srv.Addr())
+	create(t, conn, "/n")
+	_, err := conn.Create("/e", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
+	require.NoError(t, err)
+	_, _, _, err = conn.GetW("/n")
+	require.NoError(t, err)
+	_, _, _, err = conn.ExistsW("/missing")
+	require.NoError(t, err)
+
+	require.Equal(t, nodes+2, count(srv.Nodes))
+	require.Equal(t, 2, count(srv.Watches))
+	require.Equal(t, 1, count(srv.Connections))
+	require.Equal(t, 1, count(srv.Ephemerals))
+}
+
+func TestFourLetter(t *testing.T) {
+	srv := Start(t)
+	ctx := withTimeout(t, 10*time.Second)
+	for _, word := range []string{"ruok", "srvr", "mntr", "wchs", "dump", "cons", "conf", "envi"} {
+		reply, err := srv.FourLetter(ctx, word)
+		require.NoError(t, err, word)
+		require.NotEmpty(t, reply, word)
+	}
+	mode, err := srv.Mode(ctx)
+	require.NoError(t, err)
+	require.Equal(t, "standalone", mode)
+	_, err = srv.FourLetter(ctx, "hello")
+	require.ErrorContains(t, err, "four-letter")
+}
+
+func TestPauseFreezesTheServer(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("cannot pause")
+	}
+	srv := Start(t)
+	require.NoError(t, srv.Pause())
+	_, err := srv.FourLetter(withTimeout(t, 200*time.Millisecond), "srvr")
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.NoError(t, srv.Resume())
+	_, err = srv.FourLetter(withTimeout(t, 10*time.Second), "srvr")
+	require.NoError(t, err)
+
+	require.NoError(t, srv.Pause())
+	require.NoError(t, srv.Stop(), "a paused server can be stopped")
+}
+
+func TestTTLAndContainerNodesAreRemoved(t *testing.T) {
+	srv := Start(t, WithContainerCheckInterval(100*time.Millisecond))
+	conn := connect(t, srv.Addr())
+	_, err := conn.CreateTTL("/ttl", nil, zk.FlagTTL, zk.WorldACL(zk.PermAll), 50*time.Millisecond)
+	require.NoError(t, err)
+	_, err = conn.CreateContainer("/container", nil, zk.FlagContainer, zk.WorldACL(zk.PermAll))
+	require.NoError(t, err)
+	create(t, conn, "/container/child") // a container that never had a child is kept
+	require.NoError(t, conn.Delete("/container/child", -1))
+
+	err = poll(withTimeout(t, 10*time.Second), nil, func(context.Context) error {
+		children, _, err := conn.Children("/")
+		if err == nil && len(children) > 1 {
+			err = fmt.Errorf("still there: %v", children)
+		}
+		return err
+	})
+	require.NoError(t, err)
+}
+
+func TestStartFailureTellsWhatTheServerSaid(t *testing.T) {
+	_, err := Run(WithProperty("tickTime", "soon"))
+	if skipUnlessInstalled(t, err) {
+		return
+	}
+	require.ErrorContains(t, err, "ended while starting")
+	require.ErrorContains(t, err, `"soon"`)
+}
+
+// The port is occupied between its reservation and the start of the server.
+func TestStartTriesOtherPorts(t *testing.T) {
+	var occupied net.Listener
+	attempts := 0
+	servers, err := run(nil, func() ([]member, error) {
+		attempts++
+		members, err := standalone()
+		if err == nil && attempts == 1 {
+			occupied, err = net.Listen("tcp", members[0].addr())
+		}
+		return members, err
+	})
+	if skipUnlessInstalled(t, err) {
+		return
+	}
+	defer occupied.Close()
+	require.NoError(t, err)
+	require.Equal(t, 2, attempts)
+	require.NoError(t, servers[0].Close())
+}
+
+// Another server of ours answers on the port: to answer is not enough.
+func TestStartIsNotFooledByAnotherServer(t *testing.T) {
+	srv := Start(t)
+	impostor := &Server{member: srv.member, files: layout{"/nowhere/zkserver-other"}}
+	require.ErrorIs(t, impostor.checkServing(withTimeout(t, 10*time.Second)), errPortTaken)
+}
+
+func TestCloseEndsARestartThatWaits(t *testing.T) {
+	e := StartEnsemble(t, 2)
+	require.NoError(t, each(e.Servers, (*Server).Kill))
+	result := make(chan error)
+	go func() { result <- e.Servers[0].Restart() }() // in vain: there is no majority
+	err := poll(withTimeout(t, 20*time.Second), nil, func(ctx context.Context) error {
+		_, err := e.Servers[0].FourLetter(ctx, "ruok")
+		return err
+	})
+	require.NoError(t, err)
+	_, err = e.Servers[0].Mode(withTimeout(t, 10*time.Second))
+	require.ErrorIs(t, err, ErrNotServing)
+	require.NoError(t, e.Close())
+	require.ErrorContains(t, <-result, "ended while starting")
+}
+
+// skipUnlessInstalled skips the test as Start does; otherwise it returns false.
+func skipUnlessInstalled(t *testing.T, err error) bool {
+	t.Helper()
+	if errors.Is(err, ErrNotInstalled) {
+		check(t, err)
+		return true
+	}
+	return false
+}

@@ -1,0 +1,93 @@
+package zkserver
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// fakeTB records how a test would have ended.
+type fakeTB struct {
+	skipped, failed string
+	cleanups        []func()
+}
+
+func (f *fakeTB) Helper()           {}
+func (f *fakeTB) Cleanup(do func()) { f.cleanups = append(f.cleanups, do) }
+
+func (f *fakeTB) Skip(args ...any) {
+	f.skipped = fmt.Sprint(args...)
+	runtime.Goexit()
+}
+
+func (f *fakeTB) Fatalf(format string, args ...any) {
+	f.failed = fmt.Sprintf(format, args...)
+	runtime.Goexit()
+}
+
+// outcome runs test with a fakeTB, in a goroutine of its own since Skip and Fatalf end it.
+func outcome(test func(TB)) *fakeTB {
+	tb := new(fakeTB)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		test(tb)
+	}()
+	<-done
+	return tb
+}
+
+var starts = map[string]func(TB){
+	"Start":         func(tb TB) { Start(tb) },
+	"StartEnsemble": func(tb TB) { StartEnsemble(tb, 3) },
+}
+
+// notInstalled makes Find see a machine without Java. The jars may be there or not.
+func notInstalled(t *testing.T) {
+	t.Helper()
+	t.Setenv(envHome, "")
+	t.Setenv(envMaven, "")
+	t.Setenv(envJava, "")
+	t.Setenv("PATH", t.TempDir())
+}
+
+func TestSkipsWhenNotInstalled(t *testing.T) {
+	notInstalled(t)
+	t.Setenv(envRequire, "")
+	for name, start := range starts {
+		tb := outcome(start)
+		require.Contains(t, tb.skipped, ErrNotInstalled.Error(), name)
+		require.Empty(t, tb.failed, name)
+		require.Empty(t, tb.cleanups, name)
+	}
+}
+
+func TestFailsWhenRequiredAndNotInstalled(t *testing.T) {
+	notInstalled(t)
+	t.Setenv(envRequire, "1")
+	for name, start := range starts {
+		tb := outcome(start)
+		require.Contains(t, tb.failed, ErrNotInstalled.Error(), name)
+		require.Empty(t, tb.skipped, name)
+	}
+}
+
+// A wrong variable is a mistake to be reported, not a machine without ZooKeeper, whether ZooKeeper is required or not.
+func TestFailsOnWrongHome(t *testing.T) {
+	home := filepath.Join(t.TempDir(), "missing")
+	t.Setenv(envHome, home)
+	_, err := Find()
+	require.ErrorContains(t, err, home)
+	require.NotErrorIs(t, err, ErrNotInstalled)
+	for _, required := range []string{"", "1"} {
+		t.Setenv(envRequire, required)
+		for name, start := range starts {
+			tb := outcome(start)
+			require.Contains(t, tb.failed, home, name)
+			require.Empty(t, tb.skipped, name)
+		}
+	}
+}

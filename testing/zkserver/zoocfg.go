@@ -1,0 +1,115 @@
+package zkserver
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// properties returns the contents of zoo.cfg.
+func properties(c config, m member, dataDir string) map[string]string {
+	p := map[string]string{
+		"tickTime":               millis(c.tick),
+		"minSessionTimeout":      millis(c.minSession),
+		"maxSessionTimeout":      millis(c.maxSession),
+		"dataDir":                filepath.ToSlash(dataDir), // a backslash is an escape in zoo.cfg
+		"admin.enableServer":     "false",
+		"4lw.commands.whitelist": "*",
+		"maxClientCnxns":         "0",
+		"forceSync":              "no",
+		"extendedTypesEnabled":   strconv.FormatBool(c.ttlNodes),
+	}
+	if m.peers == nil {
+		p["clientPort"] = strconv.Itoa(m.client)
+		p["clientPortAddress"] = loopback
+	} else {
+		p["standaloneEnabled"] = "false" // an ensemble of one is an ensemble
+		p["initLimit"] = c.ticks(c.initTimeout)
+		p["syncLimit"] = c.ticks(c.syncTimeout)
+		for _, peer := range m.peers {
+			p["server."+strconv.Itoa(peer.id)] = peer.spec()
+		}
+	}
+	maps.Copy(p, c.properties)
+	return p
+}
+
+// format writes properties as a file, in the order of their keys.
+func format(p map[string]string) string {
+	var b strings.Builder
+	for _, key := range slices.Sorted(maps.Keys(p)) {
+		fmt.Fprintf(&b, "%s=%s\n", key, p[key])
+	}
+	return b.String()
+}
+
+// jvmArgs returns the arguments of java. They make for a quick start: nothing here runs long enough to repay the
+// optimising compiler or a concurrent collector.
+func jvmArgs(c config, classPath []string, zooCfg string) []string {
+	args := []string{
+		"-Xmx256m",
+		"-Xshare:auto",
+		"-XX:TieredStopAtLevel=1",
+		"-XX:+UseSerialGC",
+		"-Djava.awt.headless=true",
+		"-Dzookeeper.jmx.log4j.disable=true",
+		// Servers repeat their votes to a silent peer at growing intervals, up to a minute if not told otherwise.
+		// One that is restarted late would wait that long for the others.
+		"-Dzookeeper.fastleader.maxNotificationInterval=500",
+		"-Dorg.slf4j.simpleLogger.showDateTime=true",
+		"-Dorg.slf4j.simpleLogger.dateTimeFormat=HH:mm:ss.SSS",
+	}
+	args = append(args, c.jvmFlags...)
+	return append(args, "-cp", strings.Join(classPath, string(os.PathListSeparator)),
+		"org.apache.zookeeper.server.quorum.QuorumPeerMain", zooCfg)
+}
+
+// Distributions log through log4j or logback. Both look for their configuration in the class path; these two send what
+// matters to the standard output, where Log finds it.
+const (
+	log4jProperties = `log4j.rootLogger=INFO, out
+log4j.appender.out=org.apache.log4j.ConsoleAppender
+log4j.appender.out.layout=org.apache.log4j.PatternLayout
+log4j.appender.out.layout.ConversionPattern=%d{HH:mm:ss.SSS} %p %c{1} %m%n
+`
+	logbackXML = `<configuration>
+  <appender name="out" class="ch.qos.logback.core.ConsoleAppender">
+    <encoder><pattern>%d{HH:mm:ss.SSS} %p %c{1} %m%n</pattern></encoder>
+  </appender>
+  <root level="INFO"><appender-ref ref="out"/></root>
+</configuration>
+`
+)
+
+// layout is where a server keeps its files.
+type layout struct{ dir string }
+
+func (l layout) conf() string { return filepath.Join(l.dir, "conf") }
+func (l layout) data() string { return filepath.Join(l.dir, "data") }
+func (l layout) cfg() string  { return filepath.Join(l.conf(), "zoo.cfg") }
+func (l layout) log() string  { return filepath.Join(l.dir, "server.log") }
+
+// create writes the files. They are written once, since ZooKeeper rewrites zoo.cfg itself when its members change.
+func (l layout) create(c config, m member) error {
+	for _, dir := range []string{l.conf(), l.data()} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+	}
+	files := map[string]string{
+		l.cfg(): format(properties(c, m, l.data())),
+		filepath.Join(l.conf(), "log4j.properties"): log4jProperties,
+		filepath.Join(l.conf(), "logback.xml"):      logbackXML,
+		filepath.Join(l.data(), "myid"):             strconv.Itoa(m.id) + "\n",
+	}
+	for name, text := range files {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
