@@ -1,0 +1,185 @@
+package framework
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gocurator/curator/state"
+)
+
+// Client is a managed connection to a ZooKeeper ensemble. It has one session at a time and makes a new one when the
+// old one is lost. It is safe for concurrent use and must be closed.
+type Client struct {
+	cfg       config
+	addresses []string
+	chroot    string
+
+	ctx    context.Context // ends with ErrClosed
+	cancel context.CancelCauseFunc
+
+	goroutines sync.WaitGroup // everything this client has started; see Go
+
+	mu        sync.Mutex // protects the following fields
+	closed    bool       // no goroutine may be added
+	machine   state.Machine
+	last      *transition // the end of the chain, which is the state now
+	session   *Session    // the newest, connected or not
+	dialError error       // of the last attempt that failed, for error messages
+}
+
+// New returns a client of the ensemble named by a connection string such as "zk1:2181,zk2:2181,zk3:2181/shop": servers
+// with optional ports, and an optional chroot that is put before every path. It starts to connect and does not wait:
+// operations wait for the connection, and so does WaitConnected.
+//
+// A connection string or an option that cannot be used is a *ConfigError.
+func New(connectString string, opts ...Option) (*Client, error) {
+	cfg := defaultConfig()
+	quiet := cfg.logger
+	for _, opt := range opts {
+		opt(&cfg)
+	}
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	addresses, chroot, err := parseConnectString(connectString)
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{cfg: cfg, addresses: addresses, chroot: chroot, last: newTransition(state.Initial)}
+	c.ctx, c.cancel = context.WithCancelCause(context.Background())
+	if cfg.logger != quiet {
+		c.Go(func(context.Context) { c.logStates() })
+	}
+	c.Go(func(context.Context) { c.supervise() })
+	return c, nil
+}
+
+// supervise owns the succession of sessions: it starts each one when the one before is over.
+func (c *Client) supervise() {
+	for epoch := uint64(1); c.ctx.Err() == nil; epoch++ {
+		s := c.startSession(epoch)
+		s.superviseDeadline()
+		if !c.Go(func(context.Context) { s.close() }) {
+			s.close() // the client was closed meanwhile, and Close may not know of this session
+		}
+	}
+}
+
+// Close ends the session, and with it every ephemeral node and watch of this client, and returns when everything that
+// the client started has ended. The contexts of sessions and leases end first, with ErrClosed as their cause.
+// Operations under way return ErrClosed; guaranteed deletes that are not done are given up.
+//
+// If no server can be reached, the nodes stay until the session times out, and Close returns within about a second.
+// Close may be called several times. It always returns nil.
+func (c *Client) Close() error {
+	c.mu.Lock()
+	s := c.session
+	c.closed = true
+	c.mu.Unlock()
+
+	c.cancel(ErrClosed)
+	if s != nil {
+		s.close()
+	}
+	c.goroutines.Wait()
+	return nil
+}
+
+// Go runs f in a goroutine that Close ends, by ending ctx, and waits for. It reports whether it did: a closed client
+// starts nothing. Recipes run their background work with it.
+func (c *Client) Go(f func(ctx context.Context)) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return false
+	}
+	c.goroutines.Go(func() { f(c.ctx) })
+	return true
+}
+
+// Session returns the present session, once it is connected. It waits like an operation does.
+func (c *Client) Session(ctx context.Context) (*Session, error) {
+	s, err := c.connectedSession(ctx)
+	if err != nil {
+		return nil, &OpError{"session", c.servers(), err}
+	}
+	return s, nil
+}
+
+// SessionID returns the id of the newest session, or 0 if there has been none.
+func (c *Client) SessionID() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.session == nil {
+		return 0
+	}
+	return c.session.id
+}
+
+// ErrorPolicy returns the policy set by WithErrorPolicy.
+func (c *Client) ErrorPolicy() state.ErrorPolicy { return c.cfg.policy }
+
+// connectedSession returns the present session, or waits for one as long as the connection timeout allows.
+func (c *Client) connectedSession(ctx context.Context) (*Session, error) {
+	if s, _ := c.sessionNow(); s != nil {
+		return s, nil
+	}
+	timeout := time.NewTimer(c.cfg.connectionTimeout)
+	defer timeout.Stop()
+	return c.connected(ctx, timeout.C)
+}
+
+// connected waits for a connected session until ctx ends, the client is closed, or timeout fires.
+func (c *Client) connected(ctx context.Context, timeout <-chan time.Time) (*Session, error) {
+	for {
+		if ctx.Err() != nil {
+			return nil, c.whileConnecting(endedError(ctx))
+		}
+		if c.ctx.Err() != nil {
+			return nil, ErrClosed
+		}
+		s, changed := c.sessionNow()
+		if s != nil {
+			return s, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+		case <-c.ctx.Done():
+		case <-timeout:
+			return nil, c.whileConnecting(ErrNotConnected)
+		}
+	}
+}
+
+// sessionNow returns the session if it is connected, else nil and a channel that is closed at the next transition.
+func (c *Client) sessionNow() (*Session, <-chan struct{}) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.last.state.IsConnected() && !c.closed {
+		return c.session, nil
+	}
+	return nil, c.last.next
+}
+
+// whileConnecting adds to an error why there is no connection.
+func (c *Client) whileConnecting(err error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.dialError == nil {
+		return err
+	}
+	return &connectError{err, c.dialError}
+}
+
+// connectError is the end of a wait for a connection. It is not the dial error: that one may be old.
+type connectError struct{ ended, last error }
+
+func (e *connectError) Error() string {
+	return e.ended.Error() + " (last attempt: " + e.last.Error() + ")"
+}
+func (e *connectError) Unwrap() error { return e.ended }
+
+func (c *Client) servers() string { return strings.Join(c.addresses, ",") }

@@ -1,0 +1,63 @@
+package framework
+
+import (
+	"errors"
+	"net"
+	"strconv"
+	"strings"
+)
+
+const defaultPort = "2181"
+
+// parseConnectString splits "host1:2181,host2,[::1]:2182/chroot" into addresses, each with a port, and the chroot,
+// which is empty if there is none.
+func parseConnectString(s string) (servers []string, chroot string, err error) {
+	invalid := func(reason string) error { return &ConfigError{"connection string", s, reason} }
+
+	hosts, path, hasChroot := strings.Cut(s, "/")
+	if hasChroot && path != "" { // "host:2181/" means no chroot, as in the Java client
+		chroot = "/" + path
+		if err := validatePath(chroot); err != nil {
+			return nil, "", invalid("chroot: " + err.Error())
+		}
+	}
+	if strings.TrimSpace(hosts) == "" {
+		return nil, "", invalid("no servers")
+	}
+	for _, host := range strings.Split(hosts, ",") {
+		server, err := parseServer(strings.TrimSpace(host))
+		if err != nil {
+			return nil, "", invalid(err.Error())
+		}
+		servers = append(servers, server)
+	}
+	return servers, chroot, nil
+}
+
+func parseServer(s string) (string, error) {
+	host, port := s, defaultPort
+	bareIPv6 := strings.Count(s, ":") > 1 && !strings.HasPrefix(s, "[")
+	switch {
+	case bareIPv6:
+	case strings.HasPrefix(s, "[") && strings.HasSuffix(s, "]"):
+		host = s[1 : len(s)-1]
+	case strings.Contains(s, ":"):
+		var err error
+		if host, port, err = net.SplitHostPort(s); err != nil {
+			return "", err
+		}
+	}
+	if host == "" {
+		return "", errors.New("a server has no host")
+	}
+	if bareIPv6 && net.ParseIP(host) == nil {
+		return "", errors.New("too many colons in " + strconv.Quote(s))
+	}
+	if strings.ContainsAny(host, " \t\r\n\x00") {
+		return "", errors.New("white space in host " + strconv.Quote(host))
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return "", errors.New("invalid port " + strconv.Quote(port))
+	}
+	return net.JoinHostPort(host, port), nil
+}

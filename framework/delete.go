@@ -1,0 +1,101 @@
+package framework
+
+import (
+	"context"
+	"errors"
+	"math"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/retry"
+)
+
+// DeleteOption configures a Delete.
+type DeleteOption func(*deleteAttempts)
+
+// Guaranteed makes Delete a promise: if the call cannot do it, because ctx has ended or there is no connection, the
+// client goes on in the background until the node is gone or the client is closed. The call still returns the error.
+// A missing node is success. Use it for nodes of your own with unique names, with AnyVersion.
+func Guaranteed() DeleteOption {
+	return func(d *deleteAttempts) { d.guaranteed = true }
+}
+
+// Delete deletes a node without children if it has the given version. AnyVersion always matches.
+//
+// A missing node is zk.ErrNoNode, another version zk.ErrBadVersion, a child zk.ErrNotEmpty. If the connection breaks
+// while the reply is awaited, the delete is repeated; a node that is missing then counts as deleted if the version did
+// not matter, and is ErrOutcomeUnknown if it did. If ctx ends while the reply is awaited, the error matches
+// ErrOutcomeUnknown.
+func (c *Client) Delete(ctx context.Context, path string, version int32, opts ...DeleteOption) error {
+	d := deleteAttempts{path: c.full(path), version: version}
+	for _, opt := range opts {
+		opt(&d)
+	}
+	err := c.do(ctx, "delete", path, d.attempt)
+	if d.guaranteed && unfinished(ctx, err) {
+		c.deleteInBackground(d.path)
+	}
+	return stillInDoubt(ctx, d.inDoubt, err)
+}
+
+// unfinished reports whether an operation failed for reasons that do not concern its request.
+func unfinished(ctx context.Context, err error) bool {
+	return err != nil && (ctx.Err() != nil || IsConnectionError(err))
+}
+
+// deleteAttempts are the attempts at one Delete.
+type deleteAttempts struct {
+	path       string
+	version    int32
+	guaranteed bool
+	inDoubt    bool // an earlier attempt may have been applied
+}
+
+func (d *deleteAttempts) attempt(ctx context.Context, s *Session) error {
+	_, err := send(ctx, s, func(conn *zk.Conn) (struct{}, error) {
+		return struct{}{}, conn.Delete(d.path, d.version)
+	}, nil)
+	switch {
+	case errors.Is(err, zk.ErrNoNode) && d.guaranteed:
+		return nil
+	case errors.Is(err, zk.ErrNoNode) && d.inDoubt && d.version == AnyVersion:
+		return nil
+	case errors.Is(err, zk.ErrNoNode) && d.inDoubt:
+		return unknownOutcome(err)
+	case departed(ctx, err):
+		return unknownOutcome(err)
+	case ambiguous(err):
+		d.inDoubt = true
+	}
+	return err
+}
+
+// deleteInBackground deletes a node, however long it takes to find a connection.
+func (c *Client) deleteInBackground(path string) {
+	c.inBackground(func(ctx context.Context, s *Session) error {
+		d := deleteAttempts{path: path, version: AnyVersion, guaranteed: true}
+		return d.attempt(ctx, s)
+	})
+}
+
+// cleanupPolicy never gives up.
+var cleanupPolicy = retry.BoundedExponential(100*time.Millisecond, 5*time.Second, math.MaxInt)
+
+// inBackground runs a clean-up until it succeeds, fails for good, or the client is closed. It never runs on a
+// caller's context: the end of that context is the usual reason for a clean-up.
+func (c *Client) inBackground(job func(context.Context, *Session) error) {
+	c.Go(func(ctx context.Context) {
+		patient := func(err error) bool { return IsConnectionError(err) }
+		err := retry.Do(ctx, cleanupPolicy, patient, func(ctx context.Context) error {
+			s, err := c.connected(ctx, nil)
+			if err != nil {
+				return err
+			}
+			return job(ctx, s)
+		})
+		if err != nil && ctx.Err() == nil {
+			c.cfg.logger.Warn("zookeeper clean-up failed", "error", err)
+		}
+	})
+}

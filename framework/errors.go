@@ -1,0 +1,138 @@
+package framework
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// These errors end operations, sessions and what is built on them. Match them with errors.Is.
+var (
+	// ErrClosed means that the client was closed.
+	ErrClosed = errors.New("client is closed")
+
+	// ErrNotConnected means that there was no connection for as long as the connection timeout. The request was not
+	// sent.
+	ErrNotConnected = errors.New("not connected")
+
+	// ErrSessionLost means that the session is over or may be over at any moment, so that its ephemeral nodes cannot
+	// be trusted any more. It is the cause with which a Session's context ends.
+	ErrSessionLost = errors.New("session lost")
+
+	// ErrSuspended means that the connection was interrupted, where the error policy treats that as loss.
+	ErrSuspended = errors.New("connection suspended")
+
+	// ErrOutcomeUnknown means that a write was sent, its reply was lost, and reading back could not tell whether it
+	// was applied.
+	ErrOutcomeUnknown = errors.New("outcome unknown")
+)
+
+// OpError is the error of every operation of a Client. errors.Is finds the zk.Err value, the context's error, or one
+// of the errors above in it.
+type OpError struct {
+	Op   string // such as "create"
+	Path string // the client's path, without the chroot
+	Err  error
+}
+
+// Error returns a text such as: create /locks/a: zk: node already exists.
+func (e *OpError) Error() string { return e.Op + " " + e.Path + ": " + e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *OpError) Unwrap() error { return e.Err }
+
+// IsConnectionError reports whether err says that the client had no working connection, or none in the session it
+// needed. Such an error says nothing about the request itself: it may succeed later.
+func IsConnectionError(err error) bool {
+	for _, e := range []error{
+		ErrNotConnected, ErrSessionLost,
+		zk.ErrConnectionClosed, zk.ErrNoServer, zk.ErrClosing, zk.ErrSessionExpired, zk.ErrSessionMoved,
+	} {
+		if errors.Is(err, e) {
+			return !errors.Is(err, ErrClosed)
+		}
+	}
+	return false
+}
+
+// retryable is the classifier of the client's own loops: what to try again on a new connection.
+func retryable(err error) bool {
+	switch {
+	case errors.Is(err, ErrNotConnected): // has waited for its whole time already
+		return false
+	case errors.Is(err, ErrOutcomeUnknown): // repeating it might apply it twice
+		return false
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return false
+	}
+	return IsConnectionError(err)
+}
+
+// neverSent reports whether a failed request certainly did not reach a server.
+func neverSent(err error) bool {
+	return errors.Is(err, zk.ErrNoServer) || errors.Is(err, ErrNotConnected)
+}
+
+// ambiguous reports whether a failed write may have been applied.
+func ambiguous(err error) bool {
+	return IsConnectionError(err) && !neverSent(err) && !errors.Is(err, zk.ErrSessionExpired)
+}
+
+// endedError returns an error that matches ctx.Err() and, where it says more, the context's cause.
+func endedError(ctx context.Context) error {
+	err, cause := ctx.Err(), context.Cause(ctx)
+	if cause == nil || cause == err {
+		return err
+	}
+	return fmt.Errorf("%w: %w", err, cause)
+}
+
+// ServerError is an answer of the server for which go-zookeeper has no error value.
+type ServerError struct {
+	Code int32 // as in ZooKeeper's KeeperException.Code
+}
+
+// serverErrors names the codes that go-zookeeper does not.
+var serverErrors = map[int32]string{
+	-1: "system error", -2: "runtime inconsistency", -3: "data inconsistency", -4: "connection loss",
+	-5: "marshalling error", -6: "unimplemented", -7: "operation timeout", -12: "unknown session",
+	-13: "new config has no quorum", -14: "reconfig in progress", -113: "invalid callback", -119: "not read-only",
+	-120: "ephemeral node on local session", -121: "no such watcher", -122: "request timeout",
+	-124: "session closed: SASL required", -125: "quota exceeded", -127: "throttled",
+}
+
+// Error returns the code's name, if it has one, and the code.
+func (e *ServerError) Error() string {
+	if name, ok := serverErrors[e.Code]; ok {
+		return fmt.Sprintf("zk: %s (%d)", name, e.Code)
+	}
+	return fmt.Sprintf("zk: error %d", e.Code)
+}
+
+// Is reports whether target is a *ServerError with the same code.
+func (e *ServerError) Is(target error) bool {
+	t, ok := target.(*ServerError)
+	return ok && t.Code == e.Code
+}
+
+const codeUnimplemented = -6
+
+// fromLibrary gives the library's anonymous errors a type. For a code it does not know it returns only a text.
+func fromLibrary(err error) error {
+	if err == nil {
+		return nil
+	}
+	code, found := strings.CutPrefix(err.Error(), "unknown error: ")
+	if !found {
+		return err
+	}
+	n, convErr := strconv.ParseInt(code, 10, 32)
+	if convErr != nil {
+		return err
+	}
+	return &ServerError{Code: int32(n)}
+}

@@ -1,0 +1,91 @@
+package framework
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// ValidatePath returns an error that matches zk.ErrInvalidPath and says what is wrong, if path is not the absolute
+// path of a znode. The rules are the server's (PathUtils.validatePath).
+func ValidatePath(path string) error {
+	return validatePath(path)
+}
+
+func validatePath(path string) error {
+	if reason := pathFault(path); reason != "" {
+		return fmt.Errorf("%w: %s", zk.ErrInvalidPath, reason)
+	}
+	return nil
+}
+
+func pathFault(path string) string {
+	switch {
+	case path == "":
+		return "empty"
+	case path[0] != '/':
+		return "must start with /"
+	case path == "/":
+		return ""
+	case path[len(path)-1] == '/':
+		return "must not end with /"
+	case !utf8.ValidString(path):
+		return "not UTF-8"
+	}
+	for part := range strings.SplitSeq(path[1:], "/") {
+		switch part {
+		case "":
+			return "empty part"
+		case ".", "..":
+			return "relative part " + part
+		}
+	}
+	if i := strings.IndexFunc(path, forbiddenInPath); i >= 0 {
+		r, _ := utf8.DecodeRuneInString(path[i:])
+		return fmt.Sprintf("character %U", r)
+	}
+	return ""
+}
+
+func forbiddenInPath(r rune) bool {
+	return r <= 0x1f || r >= 0x7f && r <= 0x9f || r >= 0xd800 && r <= 0xf8ff || r >= 0xfff0 && r <= 0xffff
+}
+
+// splitPath returns a node's parent and its name. The path must not be the root.
+func splitPath(path string) (parent, name string) {
+	i := strings.LastIndexByte(path, '/')
+	if i == 0 {
+		return "/", path[1:]
+	}
+	return path[:i], path[i+1:]
+}
+
+// joinPath returns the path of a parent's child.
+func joinPath(parent, name string) string {
+	if parent == "/" {
+		return "/" + name
+	}
+	return parent + "/" + name
+}
+
+// full returns the server's name for a path of the client's.
+func (c *Client) full(path string) string {
+	switch {
+	case c.chroot == "":
+		return path
+	case path == "/":
+		return c.chroot
+	default:
+		return c.chroot + path
+	}
+}
+
+// local is the reverse of full.
+func (c *Client) local(path string) string {
+	if path = strings.TrimPrefix(path, c.chroot); path == "" {
+		return "/"
+	}
+	return path
+}

@@ -1,0 +1,276 @@
+package framework
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/state"
+)
+
+// Session is one ZooKeeper session of a client, from its first connection to its end. What was created in a session,
+// ephemeral nodes above all, must not be trusted outside of it.
+type Session struct {
+	client *Client
+	epoch  uint64
+	conn   *zk.Conn
+	ready  chan struct{} // closed when conn is set; the library's goroutines wait for it
+	drain  <-chan zk.Event
+	link   *transport.Link
+	hosts  *hosts
+	watch  *watches
+	begun  time.Time
+	wake   chan struct{} // capacity 1: the deadline has changed
+
+	ctx    context.Context // ends with the session
+	cancel context.CancelCauseFunc
+
+	closing sync.Once
+	gone    chan struct{} // closed when nothing of the session is left in this process
+
+	// Protected by client.mu.
+	id            int64
+	uninterrupted context.Context // ends with the session or with the connection, whichever is first
+	interrupt     context.CancelCauseFunc
+}
+
+// ID returns the server's id of the session, which is the EphemeralOwner of the nodes created in it.
+func (s *Session) ID() int64 {
+	s.client.mu.Lock()
+	defer s.client.mu.Unlock()
+	return s.id
+}
+
+// Epoch counts the sessions of a client from 1.
+func (s *Session) Epoch() uint64 { return s.epoch }
+
+// Context ends when the session is over or can no longer be trusted. Its cause is ErrSessionLost or ErrClosed.
+//
+// It ends before the server can give away what depends on the session: at the latest nine tenths of the session
+// timeout after the last request was sent that a server answered. That holds if this process runs and its clock is
+// no more than a tenth slower than the server's. It does not bound a server that is cut off from the rest of its
+// ensemble and goes on answering, nor a process that was stopped; only a fencing token does.
+func (s *Session) Context() context.Context { return s.ctx }
+
+// Trusted returns a context that ends as soon as the policy says that what was built on the session must be given up:
+// with the session, or at the first interruption of the connection after this call, with ErrSuspended as its cause.
+func (s *Session) Trusted(p state.ErrorPolicy) context.Context {
+	if !p.IsError(state.Suspended) {
+		return s.ctx
+	}
+	s.client.mu.Lock()
+	defer s.client.mu.Unlock()
+	return s.uninterrupted
+}
+
+// margin is how long before the end of its time a session is given up: a tenth, for clocks that run at different
+// rates and for the time it takes to stop.
+func margin(timeout time.Duration) time.Duration { return timeout / 10 }
+
+// startSession replaces the client's session by a new one that begins to connect.
+func (c *Client) startSession(epoch uint64) *Session {
+	s := &Session{
+		client: c,
+		epoch:  epoch,
+		ready:  make(chan struct{}),
+		link:   transport.NewLink(),
+		begun:  time.Now(),
+		wake:   make(chan struct{}, 1),
+		gone:   make(chan struct{}),
+	}
+	s.ctx, s.cancel = context.WithCancelCause(c.ctx)
+	s.uninterrupted, s.interrupt = context.WithCancelCause(s.ctx)
+	s.hosts = newHosts(c.addresses, func() bool { return s.ctx.Err() != nil })
+	s.watch = newWatches(s)
+
+	c.mu.Lock()
+	c.session = s
+	c.mu.Unlock()
+
+	conn, events, err := zk.Connect(c.addresses, c.cfg.sessionTimeout,
+		zk.WithDialer(s.dial),
+		zk.WithHostProvider(s.hosts),
+		zk.WithEventCallback(s.event), // the channel drops events when it is full
+		zk.WithLogger(libraryLogger{c.cfg.logger}),
+	)
+	if err != nil { // only for an empty server list or a failing Init, and there is neither
+		panic("framework: zk.Connect: " + err.Error())
+	}
+	s.conn, s.drain = conn, events
+	close(s.ready)
+	return s
+}
+
+// dial is the library's dialer. It runs on the library's own goroutine, which has nothing else to do meanwhile.
+func (s *Session) dial(network, address string, _ time.Duration) (net.Conn, error) {
+	<-s.ready
+	if err := s.pause(); err != nil {
+		return nil, err
+	}
+	// Leave time for every server within the time that the library takes to notice a mute one.
+	patience := s.client.cfg.sessionTimeout * 2 / 3 / time.Duration(s.hosts.Len())
+	ctx, cancel := context.WithTimeout(s.ctx, patience)
+	defer cancel()
+	nc, err := s.client.cfg.dial(ctx, network, address)
+	if err != nil {
+		s.disconnected(err)
+		return nil, err
+	}
+	return s.link.Wrap(nc, time.Now().Add(patience)), nil
+}
+
+func (s *Session) pause() error {
+	if s.ctx.Err() != nil {
+		return context.Cause(s.ctx)
+	}
+	d := s.hosts.pause()
+	if d == 0 {
+		return nil
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-s.ctx.Done():
+		return context.Cause(s.ctx)
+	}
+}
+
+// event is the library's callback: serial, in order, and on goroutines that must not be held up.
+func (s *Session) event(ev zk.Event) {
+	if ev.Type != zk.EventSession {
+		s.watch.fired(ev)
+		return
+	}
+	switch ev.State {
+	case zk.StateHasSession:
+		s.established()
+	case zk.StateDisconnected:
+		s.disconnected(nil)
+	case zk.StateExpired:
+		s.end(ErrSessionLost)
+	}
+}
+
+func (s *Session) established() {
+	<-s.ready
+	c := s.client
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.session != s || s.ctx.Err() != nil {
+		return
+	}
+	s.id = s.conn.SessionID()
+	c.dialError = nil
+	if s.uninterrupted.Err() != nil {
+		s.uninterrupted, s.interrupt = context.WithCancelCause(s.ctx)
+	}
+	c.publishLocked(c.machine.Apply(state.Established(s.id)))
+	s.wakeUp()
+}
+
+func (s *Session) disconnected(dialError error) {
+	c := s.client
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.session != s || s.ctx.Err() != nil {
+		return
+	}
+	if dialError != nil {
+		c.dialError = dialError
+	}
+	s.interrupt(ErrSuspended)
+	c.publishLocked(c.machine.Apply(state.Disconnected()))
+}
+
+// end makes the session untrusted for good and stops the library from starting another one by itself: from here on
+// dial refuses and hosts tells it to start over.
+func (s *Session) end(cause error) {
+	defer s.watch.end()
+	c := s.client
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s.ctx.Err() != nil {
+		return
+	}
+	s.cancel(cause)
+	c.publishLocked(c.machine.Apply(state.Expired()))
+}
+
+// superviseDeadline ends the session when its time is up and returns when it has ended, for whatever reason.
+func (s *Session) superviseDeadline() {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		left, established := s.timeLeft()
+		switch {
+		case left <= 0 && established:
+			s.end(ErrSessionLost)
+		case left <= 0: // there is nothing to lose yet, but listeners are told that the time is up
+			s.neverConnected()
+			left = s.client.cfg.sessionTimeout
+		}
+		timer.Reset(max(left, 0))
+		select {
+		case <-s.ctx.Done():
+			return
+		case <-timer.C:
+		case <-s.wake:
+		}
+	}
+}
+
+// timeLeft returns how long the session can still be trusted. Before it is established that is the time until the
+// server would have ended it.
+func (s *Session) timeLeft() (left time.Duration, established bool) {
+	contact, timeout := s.link.Contact()
+	if timeout == 0 {
+		return time.Until(s.begun.Add(s.client.cfg.sessionTimeout)), false
+	}
+	return time.Until(contact.Add(timeout - margin(timeout))), true
+}
+
+func (s *Session) neverConnected() {
+	c := s.client
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.last.state.IsConnected() {
+		c.publishLocked(c.machine.Apply(state.Expired()))
+	}
+}
+
+func (s *Session) wakeUp() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// close ends the session on the server, if it can be reached, and returns when nothing of it is left in this process.
+func (s *Session) close() {
+	s.closing.Do(func() {
+		s.watch.end()
+		s.conn.Close() // sends the request and waits up to a second for the answer
+		s.link.Close()
+		for range s.drain { // closed by the library as the last thing it does
+		}
+		close(s.gone)
+	})
+	<-s.gone
+}
+
+// libraryLogger passes the library's messages on.
+type libraryLogger struct {
+	to interface{ Debug(string, ...any) }
+}
+
+// Printf implements zk.Logger.
+func (l libraryLogger) Printf(format string, args ...any) {
+	l.to.Debug("go-zookeeper: " + fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,165 @@
+package framework
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/transport"
+)
+
+// Watch is one local waiter for the next change of a node. It ends once: with an event, with the session, or when it
+// is stopped.
+//
+// All waiters of a client for the same table (data and existence, or children) of the same node share one watch on
+// the server. It survives reconnects in the same session, and is withdrawn when the last waiter stops.
+type Watch struct {
+	shared *sharedWatch
+	stop   func() bool // of the context
+	once   sync.Once
+	local  func(string) string
+}
+
+// Done is closed when the watch has fired, or its session has ended.
+func (w *Watch) Done() <-chan struct{} { return w.shared.done }
+
+// Event returns what happened, after Done is closed: the event, or an error that matches ErrSessionLost or ErrClosed.
+func (w *Watch) Event() (zk.Event, error) {
+	<-w.shared.done
+	ev := w.shared.event
+	if w.shared.err == nil {
+		ev.Path = w.local(ev.Path)
+	}
+	return ev, w.shared.err
+}
+
+// Wait waits until the watch is done and returns what Event returns, or ctx's error if ctx ends first.
+func (w *Watch) Wait(ctx context.Context) (zk.Event, error) {
+	select {
+	case <-w.Done():
+		return w.Event()
+	case <-ctx.Done():
+		return zk.Event{}, endedError(ctx)
+	}
+}
+
+// Stop ends this waiter's interest. It may be called more than once. A watch whose context has ended is stopped.
+func (w *Watch) Stop() {
+	w.once.Do(func() {
+		w.stop()
+		w.shared.leave()
+	})
+}
+
+// GetW is Get with a watch for the next change of the node's data or its deletion. There is no watch on a missing
+// node. The watch is stopped when ctx ends.
+func (c *Client) GetW(ctx context.Context, path string) ([]byte, *zk.Stat, *Watch, error) {
+	r, w, err := watchedRead(ctx, c, "get", path, transport.Data, getData,
+		func(conn *zk.Conn, path string) (dataAndStat, error) {
+			data, stat, _, err := conn.GetW(path)
+			return dataAndStat{data, stat}, err
+		})
+	return r.data, r.stat, w, err
+}
+
+// ExistsW is Exists with a watch for the node's creation, the next change of its data, or its deletion. The watch is
+// stopped when ctx ends.
+func (c *Client) ExistsW(ctx context.Context, path string) (bool, *zk.Stat, *Watch, error) {
+	stat, w, err := watchedRead(ctx, c, "exists", path, transport.Data, exists,
+		func(conn *zk.Conn, path string) (*zk.Stat, error) {
+			ok, stat, _, err := conn.ExistsW(path)
+			if err != nil || !ok {
+				return nil, err
+			}
+			return stat, nil
+		})
+	return stat != nil, stat, w, err
+}
+
+// ChildrenW is Children with a watch for the next creation or deletion of a child, or the node's own deletion. There
+// is no watch on a missing node. The watch is stopped when ctx ends.
+func (c *Client) ChildrenW(ctx context.Context, path string) ([]string, *zk.Stat, *Watch, error) {
+	r, w, err := watchedRead(ctx, c, "children", path, transport.Children, children,
+		func(conn *zk.Conn, path string) (childrenAndStat, error) {
+			names, stat, _, err := conn.ChildrenW(path)
+			return childrenAndStat{names, stat}, err
+		})
+	return r.names, r.stat, w, err
+}
+
+type request[T any] func(conn *zk.Conn, path string) (T, error)
+
+// watchedRead reads with a watch that is set no later than the value is read. The first waiter for a node's table sets
+// the server's watch with its read. Those who join it read without, and read again with a new watch if the old one
+// fired meanwhile, because it may have fired for a change that they have already seen.
+func watchedRead[T any](ctx context.Context, c *Client, op, path string, table transport.Table, plain, watching request[T]) (T, *Watch, error) {
+	var v T
+	var w *Watch
+	err := c.do(ctx, op, path, func(ctx context.Context, s *Session) error {
+		key := transport.Watch{Path: c.full(path), Table: table}
+		for {
+			shared, first, err := s.watch.join(key)
+			if err != nil {
+				return err
+			}
+			if first {
+				v, err = setWatch(ctx, s, shared, watching)
+			} else {
+				v, err = joinWatch(ctx, s, shared, plain)
+			}
+			if err != nil {
+				shared.leave()
+			}
+			if errors.Is(err, errWatchGone) {
+				continue
+			}
+			if err == nil {
+				w = &Watch{shared: shared, local: c.local}
+			}
+			return err
+		}
+	})
+	if err != nil {
+		return v, nil, err
+	}
+	w.stop = context.AfterFunc(ctx, func() { w.once.Do(w.shared.leave) })
+	return v, w, nil
+}
+
+// errWatchGone tells watchedRead to begin again.
+var errWatchGone = errors.New("shared watch is gone")
+
+func setWatch[T any](ctx context.Context, s *Session, shared *sharedWatch, watching request[T]) (T, error) {
+	return send(ctx, s, func(conn *zk.Conn) (T, error) {
+		v, err := watching(conn, shared.key.Path)
+		shared.armed(err == nil)
+		if err != nil {
+			var none T
+			return none, err
+		}
+		return v, nil
+	}, nil)
+}
+
+func joinWatch[T any](ctx context.Context, s *Session, shared *sharedWatch, plain request[T]) (T, error) {
+	var none T
+	select {
+	case <-shared.ready:
+	case <-shared.done:
+		return none, errWatchGone
+	case <-ctx.Done():
+		return none, endedError(ctx)
+	}
+	v, err := send(ctx, s, func(conn *zk.Conn) (T, error) { return plain(conn, shared.key.Path) }, nil)
+	if err != nil {
+		return none, err
+	}
+	select {
+	case <-shared.done:
+		return none, errWatchGone
+	default:
+		return v, nil
+	}
+}

@@ -1,0 +1,155 @@
+package framework
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/transport"
+)
+
+// watches are the server's watches of one session: at most one for each table of each node, however many local
+// waiters share it. That invariant makes it certain which watch an event belongs to.
+type watches struct {
+	session *Session
+
+	mu     sync.Mutex // protects the following fields and those of every sharedWatch that say so
+	ended  bool
+	shared map[transport.Watch]*sharedWatch
+}
+
+// sharedWatch is one watch on the server and those who wait for it.
+type sharedWatch struct {
+	all   *watches
+	key   transport.Watch
+	ready chan struct{} // closed when the server has the watch
+	done  chan struct{} // closed when it has fired, could not be set, or its session has ended
+
+	// Set before done is closed.
+	event zk.Event
+	err   error
+
+	// Protected by all.mu.
+	waiters int
+	isSet   bool
+	isDone  bool
+	early   *zk.Event // came before armed was called
+}
+
+func newWatches(s *Session) *watches {
+	return &watches{session: s, shared: map[transport.Watch]*sharedWatch{}}
+}
+
+// join adds a waiter. The first one must set the watch and call armed.
+func (ws *watches) join(key transport.Watch) (w *sharedWatch, first bool, err error) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	if ws.ended {
+		return nil, false, ws.endError()
+	}
+	w = ws.shared[key]
+	if w == nil {
+		first = true
+		w = &sharedWatch{all: ws, key: key, ready: make(chan struct{}), done: make(chan struct{})}
+		ws.shared[key] = w
+	}
+	w.waiters++
+	return w, first, nil
+}
+
+// armed notes whether the first waiter's read has set the watch. It is called when that read is answered, even if the
+// waiter has left by then.
+func (w *sharedWatch) armed(ok bool) {
+	w.all.mu.Lock()
+	defer w.all.mu.Unlock()
+	switch {
+	case w.isDone: // the session ended
+	case !ok:
+		w.finishLocked(zk.Event{}, errWatchGone)
+	case w.early != nil:
+		w.finishEarlyLocked()
+	default:
+		w.isSet = true
+		close(w.ready)
+		w.withdrawIfUnusedLocked()
+	}
+}
+
+// finishEarlyLocked deals with an event that came while the answer to the read that set the watch was on its way to
+// armed. As a rule that watch has fired. But one deletion may have used up another table's watch, before ours was set
+// on a node that was created anew; then the server still has ours.
+func (w *sharedWatch) finishEarlyLocked() {
+	if w.early.Type == zk.EventNodeDeleted {
+		w.all.session.link.Withdraw(w.key)
+	}
+	w.finishLocked(*w.early, nil)
+}
+
+// leave removes a waiter.
+func (w *sharedWatch) leave() {
+	w.all.mu.Lock()
+	defer w.all.mu.Unlock()
+	w.waiters--
+	w.withdrawIfUnusedLocked()
+}
+
+// withdrawIfUnusedLocked takes the watch back from the server when nobody waits for it. Requests that set it again
+// come later on the same connection, because join cannot see the key free before the withdrawal is queued.
+func (w *sharedWatch) withdrawIfUnusedLocked() {
+	if w.waiters > 0 || !w.isSet || w.isDone {
+		return
+	}
+	w.all.session.link.Withdraw(w.key)
+	w.finishLocked(zk.Event{}, errWatchGone)
+}
+
+func (w *sharedWatch) finishLocked(ev zk.Event, err error) {
+	delete(w.all.shared, w.key)
+	w.event, w.err, w.isDone = ev, err, true
+	close(w.done)
+}
+
+// fired is called for every event of the library, in order, on its own goroutines.
+func (ws *watches) fired(ev zk.Event) {
+	if ev.Type == zk.EventNotWatching || ev.State == transport.StateWithdrawn {
+		return // the end of the session, which end looks after, or of a watch that is withdrawn
+	}
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	for _, table := range tablesOf(ev.Type) {
+		switch w := ws.shared[transport.Watch{Path: ev.Path, Table: table}]; {
+		case w == nil:
+		case w.isSet:
+			w.finishLocked(ev, nil)
+		default:
+			w.early = &ev
+		}
+	}
+}
+
+func tablesOf(t zk.EventType) []transport.Table {
+	switch t {
+	case zk.EventNodeChildrenChanged:
+		return []transport.Table{transport.Children}
+	case zk.EventNodeDeleted:
+		return []transport.Table{transport.Data, transport.Children}
+	default:
+		return []transport.Table{transport.Data}
+	}
+}
+
+// end finishes every watch, because the session is over.
+func (ws *watches) end() {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	ws.ended = true
+	for _, w := range ws.shared {
+		w.finishLocked(zk.Event{}, ws.endError())
+	}
+}
+
+func (ws *watches) endError() error {
+	return fmt.Errorf("watch ended: %w", context.Cause(ws.session.ctx))
+}
