@@ -1,0 +1,62 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// These errors are returned by recipes, or are the cause with which a lease's context ends, beside
+// framework.ErrSessionLost, framework.ErrSuspended and framework.ErrClosed. Match them with errors.Is.
+var (
+	// ErrNotAcquired is in the error of every acquire that ended without the lock because others were ahead.
+	ErrNotAcquired = errors.New("not acquired")
+
+	// ErrReleased is the cause of a released lease's end, and the error of releasing it again.
+	ErrReleased = errors.New("lease released")
+
+	// ErrNodeDeleted means that somebody deleted the holder's node, and with it the claim to the lock.
+	ErrNodeDeleted = errors.New("lock node deleted by someone else")
+)
+
+// NotAcquiredError says who was ahead when an acquire ended without the lock. It matches ErrNotAcquired and, if a
+// context's end was the reason, ctx.Err().
+type NotAcquiredError struct {
+	Path     string // of the lock
+	Ahead    int    // contenders that were before us in the queue, the holder among them
+	Holder   string // the node name of the first of them
+	Identity string // what the holder's node says of its owner; empty if it was not read. Anybody may have written it.
+	Err      error  // the context's end; nil if the acquire was not to wait
+}
+
+// Error names the lock, the holder and our position.
+func (e *NotAcquiredError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "acquire %s: %v: %d ahead, held by ", e.Path, ErrNotAcquired, e.Ahead)
+	if e.Identity != "" {
+		fmt.Fprintf(&b, "%q, node ", e.Identity)
+	}
+	b.WriteString(e.Holder)
+	if e.Err != nil {
+		fmt.Fprintf(&b, ": %v", e.Err)
+	}
+	return b.String()
+}
+
+// Unwrap returns ErrNotAcquired and, if it is not nil, Err.
+func (e *NotAcquiredError) Unwrap() []error {
+	if e.Err == nil {
+		return []error{ErrNotAcquired}
+	}
+	return []error{ErrNotAcquired, e.Err}
+}
+
+// because adds a context's cause to its error, where the cause says more.
+func because(ctx context.Context, err error) error {
+	cause := context.Cause(ctx)
+	if cause == nil || errors.Is(err, cause) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", err, cause)
+}

@@ -1,0 +1,184 @@
+package lockloop
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// Loop is one lock's way to take a place in the queue and to wait there. It has no state of its own and is safe for
+// concurrent use.
+type Loop struct {
+	Client *framework.Client
+	Path   string   // of the lock; the contenders are its children
+	Kind   string   // the name of our nodes
+	Kinds  []string // the names of all nodes that count
+	Admit  Admit
+	Data   []byte // what our nodes say of us
+}
+
+// Refusal says why there was no grant, and how things stood when the queue was last seen.
+type Refusal struct {
+	Ahead      int    // contenders before us; 0 if the queue was never seen
+	Holder     string // the first contender's node name; empty if the queue was never seen
+	HolderData []byte // what that node says of its owner, if it was read
+	Err        error  // nil if TryAcquire found the lock held
+}
+
+// Acquire waits for a grant until ctx ends. The node returned is ours, in a session that was alive when the grant was
+// seen. Whoever gets it must delete it, with a guaranteed delete.
+func (l *Loop) Acquire(ctx context.Context) (framework.Created, *Refusal) {
+	return l.run(ctx, true)
+}
+
+// Try returns a refusal with a nil Err instead of waiting for other contenders.
+func (l *Loop) Try(ctx context.Context) (framework.Created, *Refusal) {
+	return l.run(ctx, false)
+}
+
+// errStale means that our node is gone or belongs to a session that is over, so that we must queue again.
+var errStale = errors.New("contender node is stale")
+
+// errHeld means that others are ahead of us and we do not wait.
+var errHeld = errors.New("held")
+
+func (l *Loop) run(ctx context.Context, wait bool) (framework.Created, *Refusal) {
+	p := place{loop: l, wait: wait}
+	for {
+		err := p.take(ctx)
+		if err == nil {
+			return p.node, nil
+		}
+		if errors.Is(err, errHeld) {
+			err = nil
+		} else if p.again(ctx, err) {
+			continue
+		}
+		p.seen.Err = err
+		return framework.Created{}, &p.seen
+	}
+}
+
+// place is one caller's place in the queue.
+type place struct {
+	loop *Loop
+	wait bool
+	node framework.Created
+	seen Refusal
+}
+
+// again reports whether to queue anew after an error. A waiter outlasts every outage; only its context ends it.
+func (p *place) again(ctx context.Context, err error) bool {
+	if ctx.Err() != nil {
+		return false
+	}
+	return errors.Is(err, errStale) || p.sitOut(ctx, err)
+}
+
+// sitOut waits for the connection to come back, if err says that it is gone and we are willing to wait.
+func (p *place) sitOut(ctx context.Context, err error) bool {
+	return p.wait && framework.IsConnectionError(err) && p.loop.Client.WaitConnected(ctx) == nil
+}
+
+// take creates our node and returns nil when it is admitted. In every other case the node is on its way out.
+func (p *place) take(ctx context.Context) (err error) {
+	l := p.loop
+	p.node, err = l.Client.Create(ctx, join(l.Path, l.Kind), l.Data,
+		framework.WithMode(framework.EphemeralSequential), framework.Protected(), framework.WithParents())
+	if err != nil {
+		return err // Create cleans up after itself
+	}
+	defer func() {
+		if err != nil {
+			l.Client.Delete(ctx, p.node.Path, framework.AnyVersion, framework.Guaranteed())
+		}
+	}()
+	for {
+		err := p.step(ctx)
+		switch {
+		case errors.Is(err, errAgain):
+		case err != nil && p.sitOut(ctx, err): // our node keeps its place meanwhile
+		default:
+			return err
+		}
+	}
+}
+
+// errAgain means that the queue has changed and must be looked at again.
+var errAgain = errors.New("queue has changed")
+
+// step looks at the queue once, and waits for a change of it if that is what it takes.
+func (p *place) step(ctx context.Context) error {
+	l := p.loop
+	children, _, err := l.Client.Children(ctx, l.Path)
+	if p.node.Session.Context().Err() != nil || errors.Is(err, zk.ErrNoNode) {
+		return errStale
+	}
+	if err != nil {
+		return err
+	}
+	queue := Queue(children, l.Kinds...)
+	ours := slices.IndexFunc(queue, func(c Contender) bool { return join(l.Path, c.Node) == p.node.Path })
+	if ours < 0 {
+		return errStale
+	}
+	decision := l.Admit(queue, ours)
+	if decision.Granted {
+		return ctx.Err() // a grant that comes after the caller has gone is none
+	}
+	p.noteQueue(queue, ours)
+	if !p.wait {
+		p.readHolder(ctx)
+		return errHeld
+	}
+	return p.waitFor(ctx, decision.Watch)
+}
+
+func (p *place) noteQueue(queue []Contender, ours int) {
+	if holder := queue[0].Node; holder != p.seen.Holder {
+		p.seen.Holder, p.seen.HolderData = holder, nil
+	}
+	p.seen.Ahead = ours
+}
+
+// readHolder finds out who holds the lock, for the caller's error. It is no reason to fail if that does not work.
+func (p *place) readHolder(ctx context.Context) {
+	data, _, err := p.loop.Client.Get(ctx, join(p.loop.Path, p.seen.Holder))
+	if err == nil {
+		p.seen.HolderData = data
+	}
+}
+
+// waitFor returns errAgain when a node ahead of us has changed. The watch is set by reading the node, not by asking for
+// its existence, which would leave a watch behind on a node that is gone already (CURATOR-107).
+func (p *place) waitFor(ctx context.Context, node string) error {
+	data, _, watch, err := p.loop.Client.GetW(ctx, join(p.loop.Path, node))
+	if errors.Is(err, zk.ErrNoNode) {
+		return errAgain
+	}
+	if err != nil {
+		return err
+	}
+	defer watch.Stop()
+	if node == p.seen.Holder {
+		p.seen.HolderData = data
+	}
+	session := p.node.Session.Context()
+	select {
+	case <-watch.Done():
+		return errAgain
+	case <-session.Done():
+		return errStale
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func join(parent, child string) string {
+	return strings.TrimSuffix(parent, "/") + "/" + child
+}

@@ -1,0 +1,67 @@
+package recipes
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// Lease is a held lock. It is held exactly as long as its context is alive. It must be released.
+// A Lease is safe for concurrent use, and any goroutine may release it.
+type Lease struct {
+	hold     *hold
+	ctx      context.Context
+	end      context.CancelCauseFunc
+	released atomic.Bool
+}
+
+// Context ends when the lock is not held any more, or can no longer be trusted to be: work under it, and stop when it
+// ends. Its cause, from context.Cause, is the reason:
+//
+//   - ErrReleased: the lease was released;
+//   - framework.ErrSessionLost: the session is over, or its time is up because no server has answered;
+//   - framework.ErrSuspended: the connection broke, if the client's error policy treats that as loss;
+//   - ErrNodeDeleted: somebody deleted the lock's node;
+//   - framework.ErrClosed: the client was closed.
+//
+// It carries the values of the context that the lease was acquired with, but neither its deadline nor its end. An
+// acquire of the same lock under this context re-enters it.
+func (l *Lease) Context() context.Context { return l.ctx }
+
+// FencingToken returns a number that grows from each holder of this lock to the next, across session losses and
+// deletion of the lock's path. A resource that remembers the largest token it has seen, and refuses smaller ones, is
+// safe even from a holder that was stopped for so long that it does not know of its loss. Leases that re-enter a lock
+// have its token.
+//
+// It is the czxid of the holder's node: a Java holder finds its own in that node's Stat.
+func (l *Lease) FencingToken() int64 { return l.hold.node.Czxid }
+
+// Path returns the path of the holder's node.
+func (l *Lease) Path() string { return l.hold.node.Path }
+
+// Release gives the lock up and ends the lease's context before it tells the server. The last release of a lock that
+// was re-entered is the one that frees it.
+//
+// The node goes away in any case: if ctx ends first, or has ended already, or there is no connection, Release returns
+// an error and the client goes on by itself until the node is gone. A lease that was lost returns the reason of the
+// loss; a lease that was released already returns ErrReleased. Neither can delete another holder's node.
+func (l *Lease) Release(ctx context.Context) error {
+	err := l.release(ctx)
+	if err != nil {
+		return &framework.OpError{Op: "release", Path: l.Path(), Err: err}
+	}
+	return nil
+}
+
+func (l *Lease) release(ctx context.Context) error {
+	if !l.released.CompareAndSwap(false, true) {
+		return ErrReleased
+	}
+	lost := context.Cause(l.ctx)
+	l.end(ErrReleased)
+	if err := l.hold.leave(ctx, lost != nil); err != nil && lost == nil {
+		return err
+	}
+	return lost
+}
