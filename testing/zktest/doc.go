@@ -1,0 +1,111 @@
+// Package zktest is a ZooKeeper server inside the test's process. It speaks the
+// real wire protocol, so that the client library of a program is tested along with
+// the program, and it needs no port, no Java and no waiting: a server starts in
+// microseconds.
+//
+//	func TestService(t *testing.T) {
+//		srv := zktest.New(t)
+//		conn, _, err := zk.Connect([]string{srv.Addr()}, 10*time.Second, zk.WithDialer(srv.DialTimeout))
+//		...
+//	}
+//
+// Clients connect over an in-memory network, through [Server.Dialer] or
+// [Server.DialTimeout]. With [WithTCP] clients in other processes and in other
+// languages can connect as well.
+//
+// There are few concepts. A [Server] has methods that do what happens to servers
+// and networks ([Server.ExpireSession], [Server.CutAll], [Server.PartitionAll],
+// [Server.Stop] and others), methods that change the tree by an operator's hand
+// ([Server.Create], [Server.Set], [Server.Delete]), methods that look in
+// ([Server.Tree], [Server.Sessions], [Server.Watches], [Server.Requests]) and
+// methods that wait for something to be so ([Server.WaitFor] and others). A [Rule]
+// aims an [Action] at single requests: drop it, drop its answer, delay it, call
+// the test in the middle of it.
+//
+// # Virtual time
+//
+// Timeouts, expiry, the clocks of TTL nodes and every delay use package time, and
+// the in-memory network has no sockets. A server that is created inside a bubble of
+// testing/synctest therefore lives in the bubble's time. A session of hours passes
+// in milliseconds, and sessions expire to the nanosecond:
+//
+//	synctest.Test(t, func(t *testing.T) {
+//		srv := zktest.New(t)
+//		conn, events, err := zk.Connect([]string{srv.Addr()}, 9*time.Second, zk.WithDialer(srv.DialTimeout))
+//		require.NoError(t, err)
+//		defer func() {
+//			conn.Close()
+//			for range events { // until the client's goroutines have ended
+//			}
+//		}()
+//		_, err = conn.Create("/lock", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
+//		require.NoError(t, err)
+//		srv.PartitionAll()
+//		time.Sleep(9 * time.Second)
+//		synctest.Wait()
+//		srv.AssertNoNodes(t, "/")
+//		srv.Heal()
+//	})
+//
+// A bubble ends only when all of its goroutines have: close clients before the
+// server. [New] closes the server by Cleanup, which is late enough if clients are
+// closed by defer, or by a Cleanup that is registered after New. [Server.Close] does
+// not wait for clients.
+//
+// # Ordering
+//
+//   - Requests of one connection are carried out, and answered, in order.
+//   - A watch event is sent before the answer to any later request on the same
+//     connection, and before the answer to the write that caused it.
+//   - An event never comes before the answer to the request that set the watch.
+//     Delays do not change that: what is held back holds back what is behind it.
+//   - The header of an answer carries the last transaction the server has applied.
+//     For a successful write that is the write itself; for a create it equals the
+//     Czxid of the node.
+//   - Operations of different connections are atomic and have one total order,
+//     which is that of [Server.Requests] and, for writes, of their zxids.
+//   - Of several connections that watch the same node, nobody knows which is told
+//     first. The same goes for the order of children in an answer: it is random, as
+//     a client must not rely on it.
+//
+// # What is modelled
+//
+//   - Requests: create in all variants, delete, exists, getData, setData, getACL,
+//     setACL, getChildren in both variants, getAllChildrenNumber, getEphemerals, sync,
+//     multi with check, multiRead, ping, auth, whoAmI, setWatches, setWatches2, addWatch,
+//     checkWatches, removeWatches and closeSession; the order of their checks, and
+//     the error code that wins.
+//   - The arithmetic of every field of a Stat, the numbers of sequential nodes and
+//     their wrap at 2^31, zxids that failed writes consume too, multis under one zxid.
+//   - Sessions: negotiation, expiry, passwords, moving to a new connection, rejection
+//     of clients that have seen more than this server.
+//   - Standard, persistent and recursive watches, and catching up with them after a
+//     reconnect.
+//   - Ephemeral nodes, containers and nodes with a TTL, which the server looks
+//     through once a minute.
+//   - ACLs with the schemes world, auth, digest and ip, and their enforcement.
+//   - The four-letter words ruok, srvr, isro and mntr.
+//
+// # What is not modelled
+//
+//   - More than one server: followers that lag, quorum, elections, read-only mode,
+//     local sessions, moved sessions. A sync has nothing to wait for.
+//   - Persistence and epochs: zxids begin at 1 and count up.
+//   - Ticks, unless [WithTick] asks for them: sessions expire at the exact time.
+//   - TLS, SASL, the super user, quotas, throttling and reconfiguration. Requests of
+//     types that the server does not know are answered with [ErrUnimplemented], and
+//     the connection is closed.
+//   - ACLs for watch events: whoever could set a watch gets its events.
+//   - Limits, but for the longest request (1 MiB, as a real server's default) and for
+//     the answers that may wait for a client that does not read (64 MiB).
+//   - Over TCP, a port that is closed: [Server.Stop] and [Server.RefuseConnections]
+//     accept connections and close them at once.
+//
+// # Reading the source
+//
+// tree.go is the data and txn.go a transaction on it, both without clock or I/O;
+// watch.go has the two tables of watches, session.go the sessions and their clocks.
+// conn.go moves frames, exchange.go carries out one request under its faults. Each
+// request is in op_<request>.go, alone or with its relatives. fault.go and action.go
+// are the aimed faults, control.go the others.
+package zktest

@@ -1,0 +1,70 @@
+package zktest
+
+// The methods here change the tree as an operator with full rights would: by the
+// same transactions as requests of clients, watch events included, but without a
+// session, and therefore without a request in the log.
+
+// Create creates a persistent node, and its parents where they are missing.
+// Errors are Codes, such as [ErrNodeExists].
+func (s *Server) Create(path string, data []byte) error {
+	if !validPath(path) {
+		return ErrBadArguments
+	}
+	s.mu.Lock()
+	defer s.unlock()
+	return s.create(path, data).err()
+}
+
+func (s *Server) create(path string, data []byte) Code {
+	if parent := parentOf(path); s.tree.nodes[parent] == nil {
+		if code := s.create(parent, nil); code != ok {
+			return code
+		}
+	}
+	return s.edit(&createOp{pathOp: pathOp{path}, op: OpCreate, data: data, acl: openACL})
+}
+
+// Set replaces the data of a node, whatever its version.
+func (s *Server) Set(path string, data []byte) error {
+	s.mu.Lock()
+	defer s.unlock()
+	return s.edit(&setDataOp{pathOp{path}, data, anyVersion}).err()
+}
+
+// Delete deletes a node and everything below it, whoever owns it.
+func (s *Server) Delete(path string) error {
+	if reserved(path) {
+		return ErrBadArguments
+	}
+	s.mu.Lock()
+	defer s.unlock()
+	var paths []string
+	s.tree.walk(path, func(path string, _ *node) { paths = append(paths, path) })
+	if len(paths) == 0 {
+		return ErrNoNode
+	}
+	for i := len(paths) - 1; i >= 0; i-- { // children before their parents
+		if code := s.edit(&deleteOp{pathOp{paths[i]}, anyVersion}); code != ok {
+			return code
+		}
+	}
+	return nil
+}
+
+// SetSequence sets the number that the next sequential child of parent gets. It
+// serves to test what happens near the end of the range of an int32.
+func (s *Server) SetSequence(parent string, next int32) error {
+	s.mu.Lock()
+	defer s.unlock()
+	n := s.tree.nodes[parent]
+	if n == nil {
+		return ErrNoNode
+	}
+	n.created = next
+	return nil
+}
+
+func (s *Server) edit(w write) Code {
+	_, code := s.commit(nil, func(tx *txn) Code { return w.apply(tx, &encoder{}) })
+	return code
+}

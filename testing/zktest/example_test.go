@@ -1,0 +1,102 @@
+package zktest_test
+
+import (
+	"errors"
+	"fmt"
+	"log"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// dial connects go-zookeeper to a server. The second result ends the client.
+func dial(srv *zktest.Server) (conn *zk.Conn, end func()) {
+	conn, events, err := zk.Connect([]string{srv.Addr()}, 10*time.Second,
+		zk.WithDialer(srv.DialTimeout), zk.WithLogger(silent{}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	return conn, func() {
+		conn.Close()
+		for range events {
+		}
+	}
+}
+
+// A program can embed a server; a test would call [zktest.New] instead.
+func ExampleNewServer() {
+	srv, err := zktest.NewServer()
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer srv.Close()
+	conn, end := dial(srv)
+	defer end()
+
+	path, err := conn.Create("/job-", []byte("hello"), zk.FlagSequence, zk.WorldACL(zk.PermAll))
+	fmt.Println(path, err)
+	node, found := srv.Node(path)
+	fmt.Println(string(node.Data), found)
+	// Output:
+	// /job-0000000000 <nil>
+	// hello true
+}
+
+// The classic of ZooKeeper's pitfalls: the node was created, and the client does
+// not know.
+func ExampleServer_Inject() {
+	srv, err := zktest.NewServer()
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer srv.Close()
+	conn, end := dial(srv)
+	defer end()
+
+	srv.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/locks*", Do: zktest.DropReply})
+	_, err = conn.Create("/locks", nil, 0, zk.WorldACL(zk.PermAll))
+	fmt.Println("lost:", errors.Is(err, zk.ErrConnectionClosed))
+	_, created := srv.Node("/locks")
+	fmt.Println("created:", created)
+	// Output:
+	// lost: true
+	// created: true
+}
+
+// What remains of a client whose session expires.
+func ExampleServer_ExpireSession() {
+	srv, err := zktest.NewServer()
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer srv.Close()
+	conn, end := dial(srv)
+	defer end()
+
+	_, err = conn.Create("/leader", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
+	fmt.Println(srv.Children("/"), err)
+	fmt.Println(srv.ExpireSession(conn.SessionID()), srv.Children("/"))
+	// Output:
+	// [leader zookeeper] <nil>
+	// true [zookeeper]
+}
+
+// Functions can run in the middle of a request: here somebody else is faster.
+func ExampleCall() {
+	srv, err := zktest.NewServer()
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer srv.Close()
+	conn, end := dial(srv)
+	defer end()
+
+	srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.Call(func(r zktest.Request) {
+		_ = srv.Create(r.Path, []byte("theirs"))
+	})})
+	_, err = conn.Create("/claim", []byte("mine"), 0, zk.WorldACL(zk.PermAll))
+	fmt.Println(err)
+	// Output: zk: node already exists
+}

@@ -1,0 +1,164 @@
+package zktest
+
+import (
+	"path"
+	"slices"
+	"time"
+)
+
+// Rule aims an [Action] at requests. The zero value of each field but Do is the
+// least particular: the rule hits the first request that is no ping and no
+// handshake.
+type Rule struct {
+	// Op is the type of request; see [Op] for the ones that cover several.
+	// OpAny matches everything but pings and handshakes, which have to be asked
+	// for by OpPing and OpConnect.
+	Op Op
+	// Path is a pattern as in [path.Match] for the path the request is about, or
+	// for one of the paths of a multi; "" matches every request. For a sequential
+	// create it is the path the client asked for, without the number.
+	Path string
+	// Session is the session that sends the request, 0 for any. For a handshake it
+	// is the session the client wants to take up again.
+	Session int64
+	// After is how many matching requests to let through first.
+	After int
+	// Times is how many requests to hit; 0 means 1, and -1 means all.
+	Times int
+	// Do is what to do to them.
+	Do Action
+}
+
+// Injection is a rule at work in a server.
+type Injection struct {
+	srv  *Server
+	rule Rule
+	done chan struct{}
+
+	// Guarded by srv.mu.
+	seen, hits int
+}
+
+// Inject puts a rule to work. Several rules may hit the same request; then all
+// of their actions apply. A malformed pattern or a rule without Do is a panic.
+func (s *Server) Inject(r Rule) *Injection {
+	if _, err := path.Match(r.Path, ""); err != nil {
+		panic("zktest: pattern " + r.Path + ": " + err.Error())
+	}
+	if r.Do.apply == nil {
+		panic("zktest: Rule without Do")
+	}
+	if r.Times == 0 {
+		r.Times = 1
+	}
+	inj := &Injection{srv: s, rule: r, done: make(chan struct{})}
+	s.mu.Lock()
+	defer s.unlock()
+	s.injections = append(s.injections, inj)
+	return inj
+}
+
+// Remove takes the rule out of work. Requests that it has hit stay hit.
+func (i *Injection) Remove() {
+	i.srv.mu.Lock()
+	defer i.srv.unlock()
+	i.srv.injections = slices.DeleteFunc(i.srv.injections, func(o *Injection) bool { return o == i })
+}
+
+// Hits returns how many requests the rule has hit.
+func (i *Injection) Hits() int {
+	i.srv.mu.Lock()
+	defer i.srv.mu.Unlock()
+	return i.hits
+}
+
+// Done is closed when the rule has hit the last of its Times; at that moment the
+// action is only about to happen. With Times -1 it is never closed.
+func (i *Injection) Done() <-chan struct{} { return i.done }
+
+// hit counts the request and reports whether the rule applies to it.
+func (i *Injection) hit(x *exchange) bool {
+	if !i.rule.matches(x) {
+		return false
+	}
+	i.seen++
+	if i.seen <= i.rule.After {
+		return false
+	}
+	i.hits++
+	return true
+}
+
+func (i *Injection) spent() bool { return i.rule.Times > 0 && i.hits == i.rule.Times }
+
+func (r *Rule) matches(x *exchange) bool {
+	if !r.Op.covers(x.req.Op) || r.Session != 0 && r.Session != x.req.Session {
+		return false
+	}
+	if r.Path == "" {
+		return true
+	}
+	paths := []string{x.req.Path}
+	if m, isMulti := x.op.(interface{ targets() []string }); isMulti {
+		paths = m.targets()
+	}
+	return slices.ContainsFunc(paths, func(p string) bool {
+		matched, _ := path.Match(r.Path, p) // the pattern was checked by Inject
+		return matched
+	})
+}
+
+// faults is everything that the rules want done to one request.
+type faults struct {
+	delayRequest, delayReply time.Duration
+	callBefore, callAfter    []func(Request)
+	fail                     Code
+	dropRequest, dropReply   bool
+	mute, muteReply          bool
+}
+
+// faultsFor asks every rule about the request. s.mu is held.
+func (s *Server) faultsFor(x *exchange) (f faults) {
+	for _, inj := range slices.Clone(s.injections) {
+		if !inj.hit(x) {
+			continue
+		}
+		inj.rule.Do.apply(&f)
+		if inj.spent() {
+			close(inj.done)
+			s.injections = slices.DeleteFunc(s.injections, func(o *Injection) bool { return o == inj })
+		}
+	}
+	return f
+}
+
+// delaysRequest reports whether there is something to do before the request that
+// cannot be done with the server locked.
+func (f *faults) delaysRequest() bool { return f.delayRequest > 0 || len(f.callBefore) > 0 }
+
+// before reports false if the connection ended meanwhile.
+func (f *faults) before(done <-chan struct{}, req Request) bool {
+	if !pause(f.delayRequest, done) {
+		return false
+	}
+	for _, call := range f.callBefore {
+		call(req)
+	}
+	return true
+}
+
+func (f *faults) after(req Request) {
+	for _, call := range f.callAfter {
+		call(req)
+	}
+}
+
+// replyTime is the time before which the answer must not go out. It counts from
+// the request and not from the answer before it, so that the answers to requests
+// sent together arrive together, as over a slow line.
+func (f *faults) replyTime() time.Time {
+	if f.delayReply <= 0 {
+		return time.Time{}
+	}
+	return time.Now().Add(f.delayReply)
+}

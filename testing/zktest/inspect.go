@@ -1,0 +1,156 @@
+package zktest
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Node is a node as it is now.
+type Node struct {
+	Path string
+	Data []byte
+	Stat Stat
+	ACL  []ACL
+}
+
+// Session is a session as it is now.
+type Session struct {
+	ID         int64
+	Timeout    time.Duration // as negotiated
+	Deadline   time.Time     // when it expires unless the client is heard of
+	Connected  bool          // as far as the server can see: a black hole is a connection
+	Ephemerals []string      // sorted
+	Watches    int
+}
+
+// Watch is a watch as it is now. A persistent watch, in ZooKeeper's sense, is in
+// both tables and thus counts as two.
+type Watch struct {
+	Session    int64
+	Path       string
+	Kind       WatchKind
+	Persistent bool // stays after an event
+	Recursive  bool // stays, and covers everything below
+}
+
+// Node returns the node at path and whether there is one.
+func (s *Server) Node(path string) (Node, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.tree.nodes[path]
+	if n == nil {
+		return Node{}, false
+	}
+	return n.export(path), true
+}
+
+func (n *node) export(path string) Node {
+	return Node{Path: path, Data: bytes.Clone(n.data), Stat: n.stat(), ACL: slices.Clone(n.acl)}
+}
+
+// Children returns the names of the nodes below path, sorted; nil if there are none.
+func (s *Server) Children(path string) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.tree.nodes[path]
+	if n == nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(n.children))
+}
+
+// Tree returns every node below the root, parents before children and children
+// by name, without ZooKeeper's own nodes below /zookeeper.
+func (s *Server) Tree() []Node {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.below("/")
+}
+
+// below returns the nodes below path, without ZooKeeper's own.
+func (s *Server) below(path string) []Node {
+	var nodes []Node
+	s.tree.walk(path, func(p string, n *node) {
+		if p != path && p != "/zookeeper" && !strings.HasPrefix(p, "/zookeeper/") {
+			nodes = append(nodes, n.export(p))
+		}
+	})
+	return nodes
+}
+
+// Sessions returns the sessions that are alive, oldest first.
+func (s *Server) Sessions() []Session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var list []Session
+	for _, id := range slices.Sorted(maps.Keys(s.sessions)) {
+		sess := s.sessions[id]
+		list = append(list, Session{
+			ID: id, Timeout: sess.timeout, Deadline: sess.deadline,
+			Connected:  sess.conn != nil,
+			Ephemerals: s.tree.ephemeralsOf(id),
+			Watches:    len(s.watches.byConn[sess.conn]),
+		})
+	}
+	return list
+}
+
+// Watches returns all watches, by path, then kind, then session.
+func (s *Server) Watches() []Watch {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var list []Watch
+	for key, conns := range s.watches.byKey {
+		for c, mode := range conns {
+			list = append(list, Watch{
+				Session: c.sess.id, Path: key.path, Kind: key.kind,
+				Persistent: mode&(watchPersistent|watchRecursive) != 0,
+				Recursive:  mode&watchRecursive != 0,
+			})
+		}
+	}
+	slices.SortFunc(list, func(a, b Watch) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Session, b.Session))
+	})
+	return list
+}
+
+// Connections returns how many connections are open, black holes included.
+func (s *Server) Connections() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.conns)
+}
+
+// Zxid returns the number of the last transaction.
+func (s *Server) Zxid() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.zxid
+}
+
+// Dump returns sessions, nodes and watches in a form for people, to be printed
+// when a test fails.
+func (s *Server) Dump() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "zxid %d, %d connections\n", s.Zxid(), s.Connections())
+	for _, sess := range s.Sessions() {
+		fmt.Fprintf(&b, "session %#x timeout %v connected %t\n", sess.ID, sess.Timeout, sess.Connected)
+	}
+	for _, n := range s.Tree() {
+		fmt.Fprintf(&b, "node %s version %d", n.Path, n.Stat.Version)
+		if n.Stat.EphemeralOwner != 0 {
+			fmt.Fprintf(&b, " of %#x", n.Stat.EphemeralOwner)
+		}
+		fmt.Fprintf(&b, " %q\n", n.Data)
+	}
+	for _, w := range s.Watches() {
+		fmt.Fprintf(&b, "watch %s %s by %#x\n", w.Kind, w.Path, w.Session)
+	}
+	return b.String()
+}

@@ -1,0 +1,100 @@
+package zktest
+
+import (
+	"maps"
+	"slices"
+	"time"
+)
+
+// maxLog is how many requests the server remembers; older ones are forgotten.
+const maxLog = 100_000
+
+// Request is a request that has reached the server.
+type Request struct {
+	Time    time.Time // when the server got to it, before any delay
+	Conn    int64     // number of the connection, counted from 1 in the order of acceptance
+	Session int64     // for a handshake, the session given, or asked for if none was given
+	Xid     int32     // 0 for a handshake
+	Op      Op
+	Path    string // as the client sent it; for a multi, the path of its first operation
+	Watch   bool   // the request is a read that leaves a watch
+
+	// Processed is false if a fault kept the server from carrying out the request;
+	// then Err is the code of [Fail], if that was the fault.
+	Processed bool
+	Err       Code
+	Zxid      int64  // of the transaction for a write, else the last one applied before
+	Created   string // path of the node created; for a multi, of the last one
+}
+
+// requestLog is a ring of the last requests, and totals of all.
+type requestLog struct {
+	ring   []Request
+	next   int // where the next one goes once the ring is full
+	totals map[Op]int
+}
+
+func (l *requestLog) add(r Request) {
+	if l.totals == nil {
+		l.totals = make(map[Op]int)
+	}
+	l.totals[r.Op]++
+	if len(l.ring) < maxLog {
+		l.ring = append(l.ring, r)
+		return
+	}
+	l.ring[l.next] = r
+	l.next = (l.next + 1) % maxLog
+}
+
+// Requests returns the last 100,000 requests in the order in which the server
+// got to them, handshakes and pings included. Swallowed requests are not in it,
+// except the one that [Mute] hit.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Concat(s.log.ring[s.log.next:], s.log.ring[:s.log.next])
+}
+
+// ClearRequests forgets the requests so far, and what [Server.CountRequests] and
+// [Server.Stats] counted.
+func (s *Server) ClearRequests() {
+	s.mu.Lock()
+	defer s.unlock()
+	s.log = requestLog{}
+	s.notified = 0
+}
+
+// CountRequests returns how many requests of a type there were, without the
+// bound of [Server.Requests]. OpAny counts everything but pings and handshakes.
+func (s *Server) CountRequests(op Op) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	total := 0
+	for wire, n := range s.log.totals {
+		if op.covers(wire) {
+			total += n
+		}
+	}
+	return total
+}
+
+// Stats are totals since the beginning or the last [Server.ClearRequests].
+type Stats struct {
+	Requests      map[Op]int // by their type on the wire
+	Notifications int        // watch events sent: one herd of n waiters is n
+}
+
+// Stats returns the totals.
+func (s *Server) Stats() Stats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return Stats{Requests: maps.Clone(s.log.totals), Notifications: s.notified}
+}
+
+func (l *requestLog) total() (n int) {
+	for _, count := range l.totals {
+		n += count
+	}
+	return n
+}

@@ -1,0 +1,61 @@
+package zktest
+
+import "strings"
+
+// getChildrenOp is getChildren and getChildren2, which adds the stat. Both set
+// their watch only if there is a node.
+type getChildrenOp struct {
+	watchingOp
+	stat bool
+}
+
+func decodeGetChildren(d *decoder) operation  { return getChildrenOp{decodeWatching(d), false} }
+func decodeGetChildren2(d *decoder) operation { return getChildrenOp{decodeWatching(d), true} }
+
+func (o getChildrenOp) run(x *exchange, out *encoder) Code {
+	n, code := x.find(o.path, permRead)
+	if code != ok {
+		return code
+	}
+	if o.watch {
+		x.leaveWatch(WatchChild, o.path)
+	}
+	out.strings(n.names())
+	if o.stat {
+		out.stat(n.stat())
+	}
+	return ok
+}
+
+// getAllChildrenNumberOp counts everything below a node.
+type getAllChildrenNumberOp struct{ pathOp }
+
+func decodeGetAllChildrenNumber(d *decoder) operation {
+	return getAllChildrenNumberOp{pathOp{d.string()}}
+}
+
+func (o getAllChildrenNumberOp) run(x *exchange, out *encoder) Code {
+	if _, code := x.find(o.path, permRead); code != ok {
+		return code
+	}
+	var total int32
+	x.srv.tree.walk(o.path, func(string, *node) { total++ })
+	out.int32(total - 1)
+	return ok
+}
+
+// getEphemeralsOp lists the session's own ephemeral nodes below a prefix.
+type getEphemeralsOp struct{ pathOp }
+
+func decodeGetEphemerals(d *decoder) operation { return getEphemeralsOp{pathOp{d.string()}} }
+
+func (o getEphemeralsOp) run(x *exchange, out *encoder) Code {
+	var paths []string
+	for _, path := range x.srv.tree.ephemeralsOf(x.conn.sess.id) {
+		if strings.HasPrefix(path, o.path) {
+			paths = append(paths, path)
+		}
+	}
+	out.strings(paths)
+	return ok
+}

@@ -1,0 +1,29 @@
+package zktest
+
+// pingOp is ping. Its use is that it touches the session, as every request does.
+type pingOp struct{ pathless }
+
+func decodePing(*decoder) operation { return pingOp{} }
+
+func (pingOp) run(*exchange, *encoder) Code { return ok }
+
+// syncOp is sync. There is no other server to catch up with, so it answers at once.
+type syncOp struct{ pathOp }
+
+func decodeSync(d *decoder) operation { return syncOp{pathOp{d.string()}} }
+
+func (o syncOp) run(_ *exchange, out *encoder) Code {
+	out.string(o.path)
+	return ok
+}
+
+// closeSessionOp is the client's own end of its session.
+type closeSessionOp struct{ pathless }
+
+func decodeCloseSession(*decoder) operation { return closeSessionOp{} }
+
+func (closeSessionOp) run(x *exchange, _ *encoder) Code {
+	x.srv.endSession(x.conn.sess)
+	x.last = true
+	return ok
+}

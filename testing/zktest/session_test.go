@@ -1,0 +1,204 @@
+package zktest_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+func TestIdleSessionLastsForADay(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *client) {
+		id := c.SessionID()
+		time.Sleep(24 * time.Hour)
+		require.Equal(t, id, session(t, srv).ID)
+		require.Equal(t, 1, srv.CountRequests(zktest.OpConnect))
+		require.InDelta(t, 24*3600/3, srv.CountRequests(zktest.OpPing), 1)
+	})
+}
+
+func TestClientLearnsOfExpiryAtReconnect(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *client) {
+		other := connect(t, srv, time.Hour)
+		id := c.SessionID()
+		_, err := c.Create("/e", nil, zk.FlagEphemeral, open)
+		require.NoError(t, err)
+		_, _, events, err := other.ExistsW("/e")
+		require.NoError(t, err)
+
+		start := time.Now()
+		srv.PartitionAll()
+		require.NoError(t, srv.WaitFor(t.Context(), func() bool { return len(srv.Sessions()) == 1 }))
+		require.Equal(t, 9*time.Second, time.Since(start))
+		srv.AssertNoNodes(t, "/")
+		srv.Heal()
+		c.await(t, zk.StateExpired)
+		c.await(t, zk.StateHasSession)
+		require.NotEqual(t, id, c.SessionID())
+		require.Equal(t, zk.EventNodeDeleted, (<-events).Type, "the other client catches up by setWatches")
+	})
+}
+
+func TestExpireSession(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *client) {
+		other := connect(t, srv, time.Hour)
+		_, err := c.Create("/e", nil, zk.FlagEphemeral, open)
+		require.NoError(t, err)
+		_, _, events, err := other.GetW("/e")
+		require.NoError(t, err)
+		zxid := srv.Zxid()
+		require.True(t, srv.ExpireSession(c.SessionID()))
+		require.Equal(t, zxid+1, srv.Zxid())
+		require.Equal(t, zk.EventNodeDeleted, (<-events).Type)
+		c.await(t, zk.StateExpired)
+		require.False(t, srv.ExpireSession(1))
+	})
+}
+
+func TestReconnectInTheSameSessionCatchesUpOnWatches(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *client) {
+		require.NoError(t, srv.Create("/parent/a", nil))
+		_, _, data, err := c.GetW("/parent/a")
+		require.NoError(t, err)
+		_, _, children, err := c.ChildrenW("/parent")
+		require.NoError(t, err)
+		_, _, exists, err := c.ExistsW("/new")
+		require.NoError(t, err)
+		_, _, quiet, err := c.GetW("/parent")
+		require.NoError(t, err)
+		require.Equal(t, 4, session(t, srv).Watches)
+
+		id := c.SessionID()
+		srv.RefuseConnections(true)
+		require.True(t, srv.CutSession(id))
+		require.False(t, session(t, srv).Connected)
+		srv.AssertNoWatches(t)
+		require.NoError(t, srv.Set("/parent/a", []byte("x")))
+		require.NoError(t, srv.Create("/parent/b", nil))
+		require.NoError(t, srv.Create("/new", nil))
+		time.Sleep(4 * time.Second)
+		srv.RefuseConnections(false)
+
+		require.Equal(t, zk.EventNodeDataChanged, (<-data).Type)
+		require.Equal(t, zk.EventNodeChildrenChanged, (<-children).Type)
+		require.Equal(t, zk.EventNodeCreated, (<-exists).Type)
+		require.Equal(t, id, c.SessionID())
+		require.NoError(t, srv.WaitWatches(t.Context(), id, 1))
+		require.NoError(t, srv.Delete("/parent"))
+		require.Equal(t, zk.EventNodeDeleted, (<-quiet).Type)
+	})
+}
+
+func TestStopKeepsSessionsAndStartGivesThemAFullTimeout(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *client) {
+		id := c.SessionID()
+		_, err := c.Create("/e", nil, zk.FlagEphemeral, open)
+		require.NoError(t, err)
+		srv.Stop()
+		require.Zero(t, srv.Connections())
+		time.Sleep(time.Hour)
+		require.Equal(t, zk.StateConnecting, c.State())
+		require.Len(t, srv.Tree(), 1)
+		srv.Start()
+		require.Equal(t, time.Now().Add(9*time.Second), session(t, srv).Deadline)
+		c.await(t, zk.StateHasSession)
+		require.Equal(t, id, c.SessionID())
+	})
+}
+
+func TestSessionOfAClientThatNeverComesBackExpiresAfterStart(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *client) {
+		srv.RefuseConnections(true)
+		srv.Stop()
+		time.Sleep(time.Minute)
+		srv.Start()
+		time.Sleep(9*time.Second - 1)
+		synctest.Wait()
+		require.Len(t, srv.Sessions(), 1)
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+		srv.AssertNoSessions(t)
+	})
+}
+
+func TestReplaceSession(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *client) {
+		id := c.SessionID()
+		_, err := c.Create("/e", nil, zk.FlagEphemeral, open)
+		require.NoError(t, err)
+		srv.ReplaceSession(id)
+		srv.CutAll()
+		c.await(t, zk.StateHasSession)
+		require.NotEqual(t, id, c.SessionID())
+		require.Len(t, srv.Sessions(), 2, "the old one is left to its timeout")
+		require.NoError(t, srv.WaitChildren(t.Context(), "/e", 0))
+		require.NoError(t, srv.WaitFor(t.Context(), func() bool { return len(srv.Tree()) == 0 }))
+	})
+}
+
+func TestPartitionOfOneSession(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *client) {
+		other := connect(t, srv, 9*time.Second)
+		id := c.SessionID()
+		require.True(t, srv.Partition(id))
+		start := time.Now()
+		_, _, err := c.Get("/")
+		require.Error(t, err)
+		require.Greater(t, time.Since(start), 3*time.Second, "go-zookeeper gives up after two thirds of its timeout")
+		_, _, err = other.Get("/")
+		require.NoError(t, err)
+		c.await(t, zk.StateHasSession)
+		require.Equal(t, id, c.SessionID(), "new connections work, and it came back in time")
+		require.Equal(t, 2, srv.Connections(), "it has given up the black hole")
+		require.False(t, srv.Partition(1))
+	})
+}
+
+// The client of a black hole must not see that the server has ended its session.
+func TestPartitionHidesExpiry(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *client) {
+		srv.PartitionAll()
+		require.True(t, srv.ExpireSession(c.SessionID()))
+		synctest.Wait()
+		require.Equal(t, zk.StateHasSession, c.State())
+		require.Equal(t, 1, srv.Connections())
+		srv.Heal()
+		c.await(t, zk.StateExpired)
+	})
+}
+
+func TestPartitionSwallowsWhatWasHeldBack(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *client) {
+		inj := srv.Inject(zktest.Rule{Do: zktest.DelayReply(time.Second)})
+		go func() {
+			<-inj.Done()
+			synctest.Wait()
+			srv.PartitionAll()
+		}()
+		_, _, err := c.Get("/")
+		require.Error(t, err)
+	})
+}
+
+func TestNewConnectionsDuringPartitionAreBlackHoles(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.New(t)
+		srv.PartitionAll()
+		nc, err := srv.Dialer()(t.Context(), "tcp", "anything:1")
+		require.NoError(t, err)
+		defer nc.Close()
+		_, err = nc.Write([]byte("ruok"))
+		require.NoError(t, err)
+		require.NoError(t, nc.SetReadDeadline(time.Now().Add(time.Hour)))
+		_, err = nc.Read(make([]byte, 1))
+		require.ErrorContains(t, err, "timeout")
+		require.NoError(t, nc.SetReadDeadline(time.Time{}))
+		srv.Heal()
+		_, err = nc.Read(make([]byte, 1))
+		require.ErrorContains(t, err, "reset")
+	})
+}

@@ -1,0 +1,92 @@
+package zktest
+
+// txn is one transaction under construction. Its operations take effect on the
+// tree at once, so that later ones see earlier ones, and can be rolled back. The
+// watch events wait in changes until the whole transaction has succeeded.
+//
+// A txn needs only a tree: no server, no clock.
+type txn struct {
+	tree    *tree
+	zxid    int64
+	now     int64 // milliseconds since 1970
+	session int64
+	ids     []ID // who asks
+	super   bool // no ACL applies: the server itself, or the test's hand
+	ttl     bool // nodes with a TTL are enabled
+
+	changes []change
+	undo    []func()
+	created string // path of the last node created
+}
+
+func (tx *txn) did(event eventType, path string, undo func()) {
+	tx.changes = append(tx.changes, change{event, path})
+	tx.undo = append(tx.undo, undo)
+}
+
+func (tx *txn) rollback() {
+	for i := len(tx.undo) - 1; i >= 0; i-- {
+		tx.undo[i]()
+	}
+	tx.changes, tx.undo, tx.created = nil, nil, ""
+}
+
+func (tx *txn) allows(n *node, perms int32) bool {
+	return tx.super || permitted(n.acl, tx.ids, perms)
+}
+
+// remove deletes a node that is known to have no children.
+func (tx *txn) remove(path string) {
+	tx.did(eventDeleted, path, tx.tree.remove(path, tx.zxid))
+}
+
+// write is a request that changes the tree, alone or as a part of a multi.
+type write interface {
+	// target is the path the request is about.
+	target() string
+	// result is the type of the answer inside a multi.
+	result() Op
+	// apply checks and performs the request and writes the body of the answer.
+	// If the code is not ok, the tree is as it was before.
+	apply(tx *txn, out *encoder) Code
+}
+
+// commit runs a transaction made of the operations of do: one zxid, whether it
+// succeeds or not, and all of its watch events before commit returns.
+// s.mu is held.
+func (s *Server) commit(c *conn, do func(tx *txn) Code) (created string, _ Code) {
+	s.zxid++
+	tx := &txn{tree: s.tree, zxid: s.zxid, now: nowMillis(), ttl: s.cfg.ttl, super: c == nil}
+	if c != nil {
+		tx.session, tx.ids = c.sess.id, c.ids
+	}
+	if code := do(tx); code != ok {
+		tx.rollback()
+		return "", code
+	}
+	for _, ch := range tx.changes {
+		s.fire(ch)
+	}
+	s.scheduleReaper()
+	return tx.created, ok
+}
+
+// fire sends the watch events of one change. s.mu is held.
+func (s *Server) fire(ch change) {
+	s.watches.fire(ch, func(to connSet, ev change) {
+		frame := outFrame{bytes: notification(ev.event, ev.path)} // shared: nobody changes it
+		for c := range to {
+			s.notified++
+			c.out.push(frame)
+		}
+	})
+}
+
+// alone makes a write a request of its own.
+type alone struct{ write }
+
+func (a alone) run(x *exchange, out *encoder) Code {
+	created, code := x.srv.commit(x.conn, func(tx *txn) Code { return a.apply(tx, out) })
+	x.req.Created = created
+	return code
+}

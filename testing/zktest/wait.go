@@ -1,0 +1,68 @@
+package zktest
+
+import (
+	"context"
+	"net"
+)
+
+// WaitFor waits until cond is true, and returns nil; or until ctx ends, and
+// returns its error; or until the server is closed, and returns [net.ErrClosed].
+// It calls cond now and after each change of the server's state, not in between:
+// a cond about anything else may be noticed late. Several changes in quick
+// succession may be seen as one, so a state that passes at once may be missed.
+// cond may use the server's methods.
+func (s *Server) WaitFor(ctx context.Context, cond func() bool) error {
+	for {
+		changed, closed := s.nextChange()
+		if cond() {
+			return nil
+		}
+		if closed {
+			return net.ErrClosed
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// nextChange returns a channel that is closed at the next change.
+func (s *Server) nextChange() (changed <-chan struct{}, closed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.changed == nil {
+		s.changed = make(chan struct{})
+	}
+	return s.changed, s.closed
+}
+
+// WaitChildren waits until the node at path has exactly n children; a node that
+// does not exist has none. It ends as [Server.WaitFor] does.
+func (s *Server) WaitChildren(ctx context.Context, path string, n int) error {
+	return s.WaitFor(ctx, func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if node := s.tree.nodes[path]; node != nil {
+			return len(node.children) == n
+		}
+		return n == 0
+	})
+}
+
+// WaitWatches waits until the session, or with 0 all sessions together, have
+// exactly n watches. It ends as [Server.WaitFor] does.
+func (s *Server) WaitWatches(ctx context.Context, session int64, n int) error {
+	return s.WaitFor(ctx, func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		total := 0
+		for c, keys := range s.watches.byConn {
+			if session == 0 || c.sess.id == session {
+				total += len(keys)
+			}
+		}
+		return total == n
+	})
+}
