@@ -25,9 +25,25 @@ type Lease struct {
 //   - ErrNodeDeleted: somebody deleted the lock's node;
 //   - framework.ErrClosed: the client was closed.
 //
-// It carries the values of the context that the lease was acquired with, but neither its deadline nor its end. An
-// acquire of the same lock under this context re-enters it.
+// It carries the values of the context that the lease was acquired with, but neither its deadline nor its end, since
+// that context may have been meant for the wait alone; see Under. An acquire of the same lock under this context
+// re-enters it.
 func (l *Lease) Context() context.Context { return l.ctx }
+
+// Under returns a copy of ctx that ends with the lease, too, whichever is first. It is for work that should also stop
+// when a request is cancelled. The cause is that of the one that ended; an acquire under it re-enters the lock. As with
+// every derived context, the function returned must be called when the work is done; it does not release the lease.
+func (l *Lease) Under(ctx context.Context) (context.Context, context.CancelFunc) {
+	under, cancel := context.WithCancelCause(context.WithValue(ctx, l.hold.key, l.hold))
+	if l.ctx.Err() != nil { // at once, not soon
+		cancel(context.Cause(l.ctx))
+	}
+	stop := context.AfterFunc(l.ctx, func() { cancel(context.Cause(l.ctx)) })
+	return under, func() {
+		stop()
+		cancel(nil)
+	}
+}
 
 // FencingToken returns a number that grows from each holder of this lock to the next, across session losses and
 // deletion of the lock's path. A resource that remembers the largest token it has seen, and refuses smaller ones, is

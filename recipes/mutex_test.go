@@ -2,6 +2,7 @@ package recipes_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -282,6 +283,38 @@ func TestLeaseContextCarriesTheCallersValuesButNotItsEnd(t *testing.T) {
 		_, hasDeadline := lease.Context().Deadline()
 		require.False(t, hasDeadline)
 		require.NoError(t, lease.Release(w.patience(t)))
+	})
+}
+
+func TestUnderEndsWithTheLeaseAndWithTheContext(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		path := path(t)
+		c, _ := w.connect(t)
+		m := recipes.NewInterProcessMutex(c, path)
+		lease := acquire(t, t.Context(), m)
+
+		request, cancelRequest := context.WithTimeoutCause(t.Context(), time.Second, errors.New("too slow"))
+		defer cancelRequest()
+		under, done := lease.Under(request)
+		defer done()
+		deadline, ok := under.Deadline()
+		require.True(t, ok)
+		require.Equal(t, time.Now().Add(time.Second), deadline)
+		require.NoError(t, acquire(t, under, m).Release(t.Context()), "it re-enters")
+		<-under.Done()
+		require.EqualError(t, context.Cause(under), "too slow")
+		require.NoError(t, lease.Context().Err())
+
+		under, done = lease.Under(t.Context())
+		done()
+		require.ErrorIs(t, context.Cause(under), context.Canceled)
+		require.NoError(t, lease.Context().Err())
+
+		under, done = lease.Under(t.Context())
+		defer done()
+		require.NoError(t, lease.Release(t.Context()))
+		<-under.Done()
+		require.ErrorIs(t, context.Cause(under), recipes.ErrReleased)
 	})
 }
 

@@ -57,7 +57,7 @@ func (w *wire) cut() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, c := range w.conns {
-		c.Conn.Close()
+		c.Close()
 	}
 	w.conns = nil
 }

@@ -1,0 +1,225 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/testing/zkserver"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// program runs the program with real worker processes.
+func program(t *testing.T, ctx context.Context, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	status = run(ctx, args, &out, &errs)
+	t.Logf("flashsale %s: %d\n%s%s", strings.Join(args, " "), status, &out, &errs)
+	return status, out.String(), errs.String()
+}
+
+// holdSale is program for tests that look at more than what is printed.
+func holdSale(t *testing.T, args ...string) flashSale {
+	t.Helper()
+	cfg, err := parse(args, t.Output())
+	require.NoError(t, err)
+	sale, err := hold(t.Context(), cfg, t.Output())
+	require.NoError(t, err)
+	sale.print(t.Output())
+	return sale
+}
+
+func TestStory(t *testing.T) {
+	status, out, errs := program(t, t.Context())
+	require.Equal(t, asExpected, status)
+	require.Empty(t, errs)
+	require.Len(t, regexp.MustCompile(`order-. .* SOLD`).FindAllString(out, -1), 1)
+	require.Equal(t, 3, strings.Count(out, "refused, 0 left"))
+	require.True(t, strings.HasSuffix(out, "\nbooks balance\n"))
+	require.LessOrEqual(t, strings.Count(out, "\n"), 25, "one screen")
+}
+
+func TestManyOrders(t *testing.T) {
+	dir := filepath.Join("data", "friday")
+	stock, orders := filepath.Join(dir, "stock.csv"), filepath.Join(dir, "orders.csv")
+	sale := holdSale(t, "-stock", stock, "-orders", orders, "-workers", "2", "-think", "1ms")
+	require.True(t, sale.asExpected())
+	require.Len(t, sale.results, 40)
+}
+
+func TestUnsafe(t *testing.T) {
+	status, out, _ := program(t, t.Context(), "-unsafe", "-think", "1s")
+	require.Equal(t, asExpected, status)
+	require.True(t, strings.HasSuffix(out, "\nOVERSOLD by 300\n"))
+}
+
+// One worker alone cannot oversell: the demonstration has failed, and says so.
+func TestUnsafeByLuck(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "orders.csv")
+	require.NoError(t, os.WriteFile(file, []byte("order,article,quantity\n1,sneaker,60\n2,sneaker,60\n"), 0o600))
+	status, out, _ := program(t, t.Context(), "-unsafe", "-think", "1ms", "-workers", "1", "-orders", file)
+	require.Equal(t, unexpected, status)
+	require.Contains(t, out, "By luck")
+	require.True(t, strings.HasSuffix(out, "\nbooks balance\n"))
+}
+
+func TestCrash(t *testing.T) {
+	const session = time.Second
+	const slack = 3 * time.Second // for a machine that is busy with other things
+	for _, at := range []moment{beforeWrite, afterWrite} {
+		t.Run(string(at), func(t *testing.T) {
+			t.Parallel()
+			sale := holdSale(t, "-crash", string(at), "-session-timeout", session.String())
+			require.True(t, sale.asExpected())
+			require.NotNil(t, sale.killed)
+			require.GreaterOrEqual(t, sale.longestWait(), session/2, "the dead worker must have been in the others' way")
+			require.LessOrEqual(t, sale.longestWait(), session+slack)
+			for _, r := range sale.results {
+				require.Equal(t, r.Worker == sale.killed.job.Worker, r.nth == 2, r.ID)
+				require.Equal(t, at == afterWrite && r.nth == 2, r.Found, r.ID)
+			}
+		})
+	}
+}
+
+// A worker that never comes to the moment must not keep the others waiting.
+func TestCrashThatDoesNotHappen(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "stock.csv")
+	require.NoError(t, os.WriteFile(file, []byte("article,units\nsneaker,1\n"), 0o600))
+	status, out, _ := program(t, t.Context(), "-crash", "before-write", "-stock", file)
+	require.Equal(t, unexpected, status)
+	require.Contains(t, out, "Nobody was killed")
+	require.Equal(t, 4, strings.Count(out, "refused, 1 left"))
+}
+
+func TestRealServer(t *testing.T) {
+	srv := zkserver.Start(t)
+	client, err := framework.New(srv.Addr())
+	require.NoError(t, err)
+	defer client.Close()
+	for _, args := range [][]string{
+		{"-crash", "before-write", "-session-timeout", "1s"},
+		{"-crash", "after-write", "-session-timeout", "1s"},
+		{"-unsafe", "-think", "1s"},
+	} {
+		status, out, _ := program(t, t.Context(), append(args, "-servers", srv.Addr()+"/")...)
+		require.Equal(t, asExpected, status)
+		root := regexp.MustCompile(`/flashsale/\w+`).FindString(out)
+		found, _, err := client.Exists(t.Context(), root)
+		require.NoError(t, err)
+		require.False(t, found, root)
+	}
+	_, out, _ := program(t, t.Context(), "-keep", "-servers", srv.Addr())
+	found, _, err := client.Exists(t.Context(), regexp.MustCompile(`/flashsale/\w+`).FindString(out)+"/stock/sneaker")
+	require.NoError(t, err)
+	require.True(t, found)
+}
+
+func TestBadInput(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, content string) string {
+		file := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(file, []byte(content), 0o600))
+		return file
+	}
+	boot := write("boot.csv", "order,article,quantity\n1,boot,1\n")
+	tests := []struct {
+		args []string
+		want string
+	}{
+		{[]string{"-orders", boot}, boot + `:2:3: article "boot": not in the stock file`},
+		{[]string{"-stock", write("empty.csv", "")}, "empty.csv:1:1: empty file"},
+		{[]string{"-stock", filepath.Join(dir, "none.csv")}, "none.csv"},
+		{[]string{"-stock", dir}, dir},
+		{[]string{"-crash", "later"}, "must be before-write or after-write"},
+		{[]string{"-crash", "after-write", "-unsafe"}, "-unsafe"},
+		{[]string{"-workers", "0"}, "-workers 0"},
+		{[]string{"-think", "-1s"}, "-think"},
+		{[]string{"-session-timeout", "1ms"}, "session timeout"},
+		{[]string{"-servers", "a:b:c"}, "a:b:c"},
+		{[]string{"-nonsense"}, "-nonsense"},
+		{[]string{"more"}, `"more"`},
+	}
+	for _, tt := range tests {
+		status, out, errs := program(t, t.Context(), tt.args...)
+		require.Equal(t, badInput, status)
+		require.Empty(t, out)
+		require.Contains(t, errs, tt.want)
+	}
+}
+
+func TestHelp(t *testing.T) {
+	status, _, errs := program(t, t.Context(), "-h")
+	require.Equal(t, asExpected, status)
+	require.Contains(t, errs, "-session-timeout")
+}
+
+func TestTimeout(t *testing.T) {
+	status, _, errs := program(t, t.Context(), "-think", "1h", "-timeout", "1s")
+	require.Equal(t, unexpected, status)
+	require.Contains(t, errs, errTimeout.Error())
+}
+
+// Ctrl-C in the middle: every process has been waited for, and the server knows of none of them.
+func TestInterrupt(t *testing.T) {
+	cfg, err := parse([]string{"-think", "1h"}, t.Output())
+	require.NoError(t, err)
+	srv, books := tcpLedger(t, cfg)
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	go func() {
+		// The first holder, three waiters and the lock itself: everybody is at work.
+		if srv.WaitChildren(ctx, books.lockPath("sneaker"), 4) == nil {
+			interrupt()
+		}
+	}()
+	s := shop{cfg: cfg, servers: srv.Addr(), root: books.root}
+	require.ErrorIs(t, s.run(ctx), context.Canceled)
+	require.Len(t, s.running, 4)
+	for p := range s.running {
+		require.NotNil(t, p.cmd.ProcessState, "ended and waited for")
+	}
+}
+
+// A worker whose parent is gone sells nothing more and leaves its lock at once.
+func TestOrphan(t *testing.T) {
+	cfg, err := parse([]string{"-think", "1h", "-session-timeout", "1h"}, t.Output())
+	require.NoError(t, err)
+	srv, books := tcpLedger(t, cfg)
+	s := shop{cfg: cfg, servers: srv.Addr(), root: books.root}
+	cmd := exec.CommandContext(t.Context(), os.Args[0], workerCommand)
+	stdin, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	in := json.NewEncoder(stdin)
+	require.NoError(t, in.Encode(s.job("oslo")))
+	require.NoError(t, in.Encode(start{}))
+	require.NoError(t, srv.WaitChildren(t.Context(), books.lockPath("sneaker"), 1))
+	require.NoError(t, stdin.Close())
+	require.Error(t, cmd.Wait())
+	require.Equal(t, unexpected, cmd.ProcessState.ExitCode())
+	require.Empty(t, srv.Children(books.lockPath("sneaker")))
+}
+
+// tcpLedger returns an open ledger on a server for other processes.
+func tcpLedger(t *testing.T, cfg config) (*zktest.Server, ledger) {
+	t.Helper()
+	srv := zktest.New(t, zktest.WithTCP("127.0.0.1:0"))
+	client, err := framework.New(srv.Addr())
+	require.NoError(t, err)
+	t.Cleanup(func() { client.Close() })
+	books := ledger{client, "/flashsale/test"}
+	require.NoError(t, books.open(t.Context(), cfg.stock))
+	return srv, books
+}

@@ -1,0 +1,258 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// market is a server and a ledger on it, in virtual time.
+type market struct {
+	t   *testing.T
+	srv *zktest.Server
+	cfg config
+	ledger
+}
+
+const marketSession = 9 * time.Second
+
+// inMarket runs a test in a bubble with a stock of 10 caps.
+func inMarket(t *testing.T, test func(t *testing.T, m *market)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		m := &market{t: t, srv: zktest.New(t), cfg: config{stock: []article{{"cap", 10}}}}
+		m.ledger = ledger{m.connect(), "/flashsale/test"}
+		require.NoError(t, m.open(t.Context(), m.cfg.stock))
+		test(t, m)
+	})
+}
+
+func (m *market) connect() *framework.Client {
+	c, err := framework.New(m.srv.Addr(), framework.WithDialer(m.srv.Dialer()), framework.WithSessionTimeout(marketSession))
+	require.NoError(m.t, err)
+	m.t.Cleanup(func() { c.Close() })
+	require.NoError(m.t, c.WaitConnected(m.t.Context()))
+	return c
+}
+
+// hire returns a seller with a client of its own.
+func (m *market) hire(name string) *seller {
+	return &seller{
+		ledger: ledger{m.connect(), m.root}, worker: name, think: time.Millisecond,
+		reached: func(context.Context, moment) {},
+	}
+}
+
+func caps(id string, n int) order { return order{ID: id, Article: "cap", Quantity: n} }
+
+func (m *market) sell(s *seller, o order) answer {
+	m.t.Helper()
+	a, err := s.sell(m.t.Context(), o)
+	require.NoError(m.t, err)
+	return a
+}
+
+func (m *market) requireBooks(orders []order, answers []answer) {
+	m.t.Helper()
+	m.cfg.orders = orders
+	var results []result
+	for _, a := range answers {
+		for _, o := range orders {
+			if o.ID == a.Order {
+				results = append(results, result{o, a, 1})
+			}
+		}
+	}
+	b, err := m.books(m.t.Context(), m.cfg.stock)
+	require.NoError(m.t, err)
+	for _, c := range b.audit(m.cfg, results).checks {
+		require.Empty(m.t, c.problems, c.rule)
+	}
+}
+
+func TestSellUntilEmpty(t *testing.T) {
+	inMarket(t, func(t *testing.T, m *market) {
+		s := m.hire("oslo")
+		orders := []order{caps("a", 6), caps("b", 5), caps("c", 4), caps("d", 1)}
+		var answers []answer
+		for _, o := range orders {
+			answers = append(answers, m.sell(s, o))
+		}
+		require.True(t, answers[0].Sold)
+		require.False(t, answers[1].Sold)
+		require.Equal(t, 4, answers[1].Left)
+		require.True(t, answers[2].Sold, "a smaller order may still fit")
+		require.False(t, answers[3].Sold)
+		m.requireBooks(orders, answers)
+	})
+}
+
+func TestSellingAgainChangesNothing(t *testing.T) {
+	inMarket(t, func(t *testing.T, m *market) {
+		first := m.sell(m.hire("oslo"), caps("a", 6))
+		m.srv.ClearRequests()
+		again := m.sell(m.hire("rome"), caps("a", 6))
+		require.True(t, again.Found)
+		require.Equal(t, first.Token, again.Token)
+		require.Zero(t, m.srv.CountRequests(zktest.OpSetData))
+		m.requireBooks([]order{caps("a", 6)}, []answer{again})
+	})
+}
+
+// The holder is expired before its write. It must not write, and must find that another has taken the units.
+func TestLostLeaseWritesNothing(t *testing.T) {
+	inMarket(t, func(t *testing.T, m *market) {
+		oslo, rome := m.hire("oslo"), m.hire("rome")
+		var fromRome answer
+		var once sync.Once
+		oslo.reached = func(lease context.Context, at moment) {
+			once.Do(func() {
+				require.Equal(t, beforeWrite, at)
+				m.srv.ExpireSession(oslo.ledger.client.SessionID())
+				<-lease.Done()
+				fromRome = m.sell(rome, caps("b", 6))
+			})
+		}
+		fromOslo := m.sell(oslo, caps("a", 6))
+		require.True(t, fromRome.Sold)
+		require.False(t, fromOslo.Sold)
+		require.Equal(t, 1, m.srv.CountRequests(zktest.OpSetData))
+		m.requireBooks([]order{caps("a", 6), caps("b", 6)}, []answer{fromOslo, fromRome})
+	})
+}
+
+// The write is applied, its reply is lost and so is the session. What came of it is in the ledger.
+func TestUnknownOutcomeIsLookedUp(t *testing.T) {
+	inMarket(t, func(t *testing.T, m *market) {
+		oslo := m.hire("oslo")
+		m.srv.Inject(zktest.Rule{Op: zktest.OpSetData, Do: zktest.All(zktest.MuteReply, zktest.CallAfter(func(zktest.Request) {
+			m.srv.PartitionAll()
+			time.AfterFunc(2*marketSession, m.srv.Heal)
+		}))})
+		a := m.sell(oslo, caps("a", 6))
+		require.True(t, a.Sold)
+		require.True(t, a.Found)
+		require.Equal(t, 1, m.srv.CountRequests(zktest.OpSetData))
+		m.requireBooks([]order{caps("a", 6)}, []answer{a})
+	})
+}
+
+// A holder that ignores the end of its lease, as a stopped process would, is refused by the resource itself.
+func TestResourceRefusesAnOldHolder(t *testing.T) {
+	inMarket(t, func(t *testing.T, m *market) {
+		ctx := t.Context()
+		old := m.hire("oslo").ledger
+		lease, err := recipes.NewInterProcessMutex(old.client, m.lockPath("cap")).Acquire(ctx)
+		require.NoError(t, err)
+		before, version, err := old.account(ctx, "cap")
+		require.NoError(t, err)
+		m.srv.ExpireSession(old.client.SessionID())
+		fromRome := m.sell(m.hire("rome"), caps("b", 6))
+		late := sale{Order: "a", Article: "cap", Quantity: 6, Worker: "oslo", Token: lease.FencingToken()}
+
+		err = old.record(ctx, before, version, late)
+		require.ErrorIs(t, err, zk.ErrBadVersion, "with what it read while it held the lock")
+		now, version, err := old.account(ctx, "cap")
+		require.NoError(t, err)
+		err = old.record(ctx, now, version, late)
+		require.ErrorIs(t, err, errFenced, "with the present version")
+
+		require.Greater(t, fromRome.Token, late.Token)
+		m.requireBooks([]order{caps("b", 6)}, []answer{fromRome})
+		require.ErrorIs(t, lease.Release(ctx), framework.ErrSessionLost)
+	})
+}
+
+func TestUnsafeOversells(t *testing.T) {
+	inMarket(t, func(t *testing.T, m *market) {
+		m.cfg.unsafe = true
+		var wg sync.WaitGroup
+		for i := range 3 {
+			s := m.hire("oslo")
+			wg.Go(func() {
+				a, err := s.sellUnsafe(t.Context(), caps(fmt.Sprint(i), 10))
+				require.NoError(t, err)
+				require.True(t, a.Sold)
+			})
+		}
+		wg.Wait()
+		b, err := m.books(t.Context(), m.cfg.stock)
+		require.NoError(t, err)
+		a := b.audit(m.cfg, nil)
+		require.Equal(t, 20, a.oversold())
+	})
+}
+
+// TestFaultAtEveryRequest lets each request of a sale by three sellers meet each fault in turn. Whatever happens, every
+// order gets one answer and the books balance. A crash is a client that the server hears no more of, and a new one that
+// takes up the same order.
+func TestFaultAtEveryRequest(t *testing.T) {
+	faults := map[string]func(m *market, crash func(session int64)) zktest.Action{
+		"lost request":   func(*market, func(int64)) zktest.Action { return zktest.DropRequest },
+		"lost reply":     func(*market, func(int64)) zktest.Action { return zktest.DropReply },
+		"mute":           func(*market, func(int64)) zktest.Action { return zktest.MuteReply },
+		"expired before": func(m *market, _ func(int64)) zktest.Action { return zktest.Call(expire(m)) },
+		"expired after":  func(m *market, _ func(int64)) zktest.Action { return zktest.CallAfter(expire(m)) },
+		"crash": func(m *market, crash func(int64)) zktest.Action {
+			return zktest.All(zktest.MuteReply, zktest.CallAfter(func(r zktest.Request) { crash(r.Session) }))
+		},
+	}
+	for name, fault := range faults {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			nth := 0
+			for hit := true; hit; nth++ {
+				inMarket(t, func(_ *testing.T, m *market) { hit = m.sellWithFault(nth, fault) })
+			}
+			require.Greater(t, nth, 20, "three sales take more requests than that")
+			t.Log(nth, "requests")
+		})
+	}
+}
+
+func expire(m *market) func(zktest.Request) {
+	return func(r zktest.Request) { m.srv.ExpireSession(r.Session) }
+}
+
+// sellWithFault reports whether there was a request for the fault to hit.
+func (m *market) sellWithFault(nth int, fault func(*market, func(int64)) zktest.Action) bool {
+	orders := []order{caps("a", 6), caps("b", 6), caps("c", 4)}
+	answers := make([]answer, len(orders))
+	processes := map[int64]func(){} // by their session; complete before the first request
+	var wg sync.WaitGroup
+	var begin []func()
+	for i, o := range orders {
+		s := m.hire(o.ID)
+		process, die := context.WithCancel(m.t.Context())
+		processes[s.ledger.client.SessionID()] = func() {
+			die()
+			wg.Go(func() { s.ledger.client.Close() }) // the server does not hear of it any more
+		}
+		begin = append(begin, func() {
+			a, err := s.sell(process, o)
+			if process.Err() != nil {
+				a, err = m.hire(o.ID+"2").sell(m.t.Context(), o)
+			}
+			require.NoError(m.t, err)
+			answers[i] = a
+		})
+	}
+	injection := m.srv.Inject(zktest.Rule{After: nth, Do: fault(m, func(session int64) { processes[session]() })})
+	for _, f := range begin {
+		wg.Go(f)
+	}
+	wg.Wait()
+	injection.Remove()
+	m.requireBooks(orders, answers)
+	return injection.Hits() > 0
+}

@@ -1,0 +1,82 @@
+// Package recipes holds coordination between processes that share a ZooKeeper ensemble.
+//
+// Use [InterProcessMutex] if one process at a time may do something.
+//
+//	mutex := recipes.NewInterProcessMutex(client, "/locks/sku-42")
+//	lease, err := mutex.Acquire(ctx) // waits until ctx ends
+//	if err != nil {
+//		return err // says who holds the lock, and how many are ahead
+//	}
+//	defer lease.Release(ctx) // also on a cancelled ctx
+//	return sell(lease.Context(), lease.FencingToken())
+//
+// A held lock is a [Lease], and a lease is a context: the lock is held exactly as long as [Lease.Context] is alive.
+// Work under it, and stop when it ends. There is no method that asks whether a lock is held, because the answer could
+// be old when it arrives.
+//
+// # How it works
+//
+// Each contender creates an ephemeral sequential node below the lock's path. The server numbers them; the lowest number
+// holds the lock. A waiter watches only the node right ahead of its own, so that a release wakes one waiter, however
+// long the queue. The node of a process that has crashed is deleted by the server when its session times out.
+//
+// # What is promised
+//
+// Each line names the test that holds it. "Both" tests run in virtual time on zktest, and on real ZooKeeper.
+//
+// Exclusion and order:
+//   - No two holders have live contexts at once, whatever happens to connections and sessions, within the
+//     limits below. (TestOneHolderUnderRandomFaults; both: TestOneHolderAndHandOver, TestGoroutinesOnOneMutexExcludeEachOther)
+//   - Waiters are admitted in order of arrival. (both: TestWaitersAreAdmittedInOrderOfArrival)
+//   - Fencing tokens grow from holder to holder. (both: TestFencingTokenIsTheNodesCzxidAndGrows)
+//   - Nodes that are not the recipe's have no influence. (both: TestForeignChildrenDoNotBlock)
+//   - A release wakes one waiter with one event. (TestNoHerd)
+//   - An acquire and release that nobody contends is three requests. (TestUncontendedCycleIsThreeRequests)
+//
+// When the connection is interrupted and the session survives:
+//   - A holder goes on holding, and a waiter keeps its place. (both: TestWaiterKeepsItsPlaceThroughACut,
+//     TestServerRestartLosesNeitherHolderNorWaiter, TestHandOverDuringAnInterruption)
+//   - Under state.StandardPolicy the lease ends at once instead, with framework.ErrSuspended.
+//     (both: TestStandardPolicyEndsTheLeaseAtTheInterruption)
+//   - A release during the interruption frees the lock when the connection is back. (both: TestReleaseDuringAnOutage)
+//   - Lost requests and replies leave one node for each contender. (TestLostRequestsAndReplies)
+//
+// When the session is lost:
+//   - The lease's context ends, with framework.ErrSessionLost as its cause, before the server admits anybody else.
+//     (both: TestLeaseEndsWithItsSession, TestIsolatedHolderStopsBeforeTheNextIsAdmitted)
+//   - A waiter queues again in the next session, at the end, and never wins with a node of the old one.
+//     (both: TestWaiterGoesOnInTheNextSession; TestWaiterDoesNotWinWithANodeOfItsOldSession)
+//   - Nobody re-enters a lock that was lost. (both: TestNoReentryAfterLoss)
+//
+// When a context is cancelled:
+//   - An acquire returns at that moment, wherever it is, and leaves no node, watch or goroutine behind.
+//     (TestCancelAtEveryAwaitPoint; both: TestDeadlineNamesTheHolderAndOurPositionAndLeavesNothing,
+//     TestWaiterThatLeavesDoesNotHoldUpTheQueue)
+//   - That holds during an outage, too. (TestDeadlineIsHonouredDuringAnOutage)
+//   - A release frees the lock all the same. (both: TestReleaseOnAnEndedContextStillFreesTheLock)
+//
+// When a process crashes, or is cut off:
+//   - Its lock is free when its session has timed out. (both: TestCrashedHolderFreesTheLock)
+//
+// When somebody deletes a node:
+//   - A holder's lease ends with ErrNodeDeleted, within about a second if it was acquired just before.
+//     (both: TestHoldersNodeDeletedByAnOperator)
+//   - A waiter queues again. (both: TestWaitersNodeDeletedByAnOperator)
+//
+// When the client is closed:
+//   - Leases end with framework.ErrClosed, waits return it, and the nodes go. (both: TestCloseEndsHoldersAndWaiters)
+//
+// # What is not promised
+//
+// A lease's context ends in time if this process runs, and if the server's answers mean what they seem to mean. It
+// cannot end in a process that is stopped: by a debugger, a suspended machine, a long pause for garbage. Nor does it
+// end in time for a client of a server that is cut off from the rest of its ensemble: such a server goes on answering
+// pings for some time, while the others let the session expire. In both cases the next holder may be admitted while
+// the old one still acts. Only what the lock guards can then tell them apart, by the [Lease.FencingToken]: it must
+// remember the largest token it has seen, and refuse smaller ones.
+//
+// # Sharing a lock with Java
+//
+// Paths, node names and modes are those of Apache Curator's recipes, so that Java and Go processes may contend for the
+// same lock. (TestNodeLayoutIsCurators)
+package recipes
