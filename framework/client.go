@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gocurator/curator/retry"
 	"github.com/gocurator/curator/state"
 )
 
@@ -38,6 +39,9 @@ func New(connectString string, opts ...Option) (*Client, error) {
 	cfg := defaultConfig()
 	quiet := cfg.logger
 	for _, opt := range opts {
+		if opt == nil {
+			return nil, &ConfigError{"option", "nil", "must not be nil"}
+		}
 		opt(&cfg)
 	}
 	if err := cfg.validate(); err != nil {
@@ -64,6 +68,19 @@ func (c *Client) supervise() {
 		if !c.Go(func(context.Context) { s.close() }) {
 			s.close() // the client was closed meanwhile, and Close may not know of this session
 		}
+		if s.ID() == 0 { // a server that rejects a new session must not be asked for the next one without a pause
+			c.pause(longestRoundPause)
+		}
+	}
+}
+
+// pause waits, but not longer than the client is open.
+func (c *Client) pause(d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-c.ctx.Done():
 	}
 }
 
@@ -135,7 +152,7 @@ func (c *Client) connectedSession(ctx context.Context) (*Session, error) {
 func (c *Client) connected(ctx context.Context, timeout <-chan time.Time) (*Session, error) {
 	for {
 		if ctx.Err() != nil {
-			return nil, c.whileConnecting(endedError(ctx))
+			return nil, c.whileConnecting(retry.ContextError(ctx))
 		}
 		if c.ctx.Err() != nil {
 			return nil, ErrClosed

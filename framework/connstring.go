@@ -53,8 +53,8 @@ func parseServer(s string) (string, error) {
 	if bareIPv6 && net.ParseIP(host) == nil {
 		return "", errors.New("too many colons in " + strconv.Quote(s))
 	}
-	if strings.ContainsAny(host, " \t\r\n\x00") {
-		return "", errors.New("white space in host " + strconv.Quote(host))
+	if strings.ContainsAny(host, " \t\r\n\x00[]") {
+		return "", errors.New("invalid character in host " + strconv.Quote(host))
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
 		return "", errors.New("invalid port " + strconv.Quote(port))

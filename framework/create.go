@@ -29,10 +29,6 @@ const (
 
 func (m Mode) ephemeral() bool { return m == Ephemeral || m == EphemeralSequential }
 
-func (m Mode) sequential() bool {
-	return m == PersistentSequential || m == EphemeralSequential || m == PersistentSequentialTTL
-}
-
 func (m Mode) ttl() bool { return m == PersistentTTL || m == PersistentSequentialTTL }
 
 // CreateOption configures a Create.

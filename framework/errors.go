@@ -82,15 +82,6 @@ func ambiguous(err error) bool {
 	return IsConnectionError(err) && !neverSent(err) && !errors.Is(err, zk.ErrSessionExpired)
 }
 
-// endedError returns an error that matches ctx.Err() and, where it says more, the context's cause.
-func endedError(ctx context.Context) error {
-	err, cause := ctx.Err(), context.Cause(ctx)
-	if cause == nil || cause == err {
-		return err
-	}
-	return fmt.Errorf("%w: %w", err, cause)
-}
-
 // ServerError is an answer of the server for which go-zookeeper has no error value.
 type ServerError struct {
 	Code int32 // as in ZooKeeper's KeeperException.Code

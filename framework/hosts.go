@@ -16,7 +16,8 @@ type hosts struct {
 	mu       sync.Mutex // protects the following fields
 	servers  []string
 	next     int
-	attempts int // since the last successful handshake
+	attempts int       // since the last connection that was of use
+	greeted  time.Time // the last successful handshake, if no attempt has followed it
 	pauses   backoff.BackOff
 }
 
@@ -52,6 +53,7 @@ func (h *hosts) Len() int { return len(h.servers) }
 func (h *hosts) Next() (server string, startOver bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.judgeLastConnection()
 	server = h.servers[h.next]
 	h.next = (h.next + 1) % len(h.servers)
 	h.attempts++
@@ -62,8 +64,17 @@ func (h *hosts) Next() (server string, startOver bool) {
 func (h *hosts) Connected() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.attempts = 0
-	h.pauses.Reset()
+	h.greeted = time.Now()
+}
+
+// judgeLastConnection starts the pauses anew if the connection has lasted for a while. One that breaks right after the
+// handshake counts as an attempt that failed: a server that ends every connection must not be asked without a pause.
+func (h *hosts) judgeLastConnection() {
+	if !h.greeted.IsZero() && time.Since(h.greeted) >= longestRoundPause {
+		h.attempts = 0
+		h.pauses.Reset()
+	}
+	h.greeted = time.Time{}
 }
 
 // pause returns how long to wait before the present attempt: not at all until every server has been tried once.

@@ -10,7 +10,7 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// AnyVersion, given as a version, matches every version of a node.
+// AnyVersion matches every version of a node.
 const AnyVersion int32 = -1
 
 // result is what one request of the library returned.
@@ -24,7 +24,7 @@ type result[T any] struct {
 func send[T any](ctx context.Context, s *Session, request func(*zk.Conn) (T, error), late func(T, error)) (T, error) {
 	var none T
 	if ctx.Err() != nil {
-		return none, endedError(ctx)
+		return none, retry.ContextError(ctx)
 	}
 	if ctx.Done() == nil { // nothing can end the wait but the answer and the session's own end
 		v, err := request(s.conn)
@@ -49,7 +49,7 @@ func send[T any](ctx context.Context, s *Session, request func(*zk.Conn) (T, err
 	case <-ctx.Done():
 	}
 	if settled.CompareAndSwap(false, true) {
-		return none, endedError(ctx)
+		return none, retry.ContextError(ctx)
 	}
 	r := <-answer // the answer was first after all
 	return r.value, r.err

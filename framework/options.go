@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"math"
 	"net"
+	"strconv"
 	"time"
 
 	"github.com/gocurator/curator/retry"
@@ -105,6 +106,8 @@ func (c *config) validate() error {
 		return &ConfigError{"dialer", "nil", "must not be nil"}
 	case c.retry == nil:
 		return &ConfigError{"retry policy", "nil", "must not be nil; use retry.None to never retry"}
+	case c.policy != state.SessionPolicy && c.policy != state.StandardPolicy:
+		return &ConfigError{"error policy", strconv.Itoa(int(c.policy)), "must be state.SessionPolicy or state.StandardPolicy"}
 	case c.logger == nil:
 		return &ConfigError{"logger", "nil", "must not be nil; leave the option out to discard"}
 	}

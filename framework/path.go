@@ -49,8 +49,9 @@ func pathFault(path string) string {
 	return ""
 }
 
+// forbiddenInPath includes everything beyond the basic plane: to the server, which counts in UTF-16, those are surrogates.
 func forbiddenInPath(r rune) bool {
-	return r <= 0x1f || r >= 0x7f && r <= 0x9f || r >= 0xd800 && r <= 0xf8ff || r >= 0xfff0 && r <= 0xffff
+	return r <= 0x1f || r >= 0x7f && r <= 0x9f || r >= 0xd800 && r <= 0xf8ff || r >= 0xfff0
 }
 
 // splitPath returns a node's parent and its name. The path must not be the root.

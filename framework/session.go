@@ -2,9 +2,10 @@ package framework
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -30,7 +31,7 @@ type Session struct {
 	ctx    context.Context // ends with the session
 	cancel context.CancelCauseFunc
 
-	closing sync.Once
+	closing atomic.Bool   // close has been called
 	gone    chan struct{} // closed when nothing of the session is left in this process
 
 	// Protected by client.mu.
@@ -44,6 +45,13 @@ func (s *Session) ID() int64 {
 	s.client.mu.Lock()
 	defer s.client.mu.Unlock()
 	return s.id
+}
+
+// Timeout returns the session timeout that the server has granted, which may be another than WithSessionTimeout asked
+// for. It is 0 if the session has never been connected.
+func (s *Session) Timeout() time.Duration {
+	_, timeout := s.link.Contact()
+	return timeout
 }
 
 // Epoch counts the sessions of a client from 1.
@@ -252,17 +260,24 @@ func (s *Session) wakeUp() {
 	}
 }
 
-// close ends the session on the server, if it can be reached, and returns when nothing of it is left in this process.
+// close returns when nothing of the session is left in this process. A session that the client gives up by itself is
+// ended on the server, if that can be reached. One that was lost is left to the server: its holders have only just been
+// told to stop, and what is left of the timeout is the time they have for that.
 func (s *Session) close() {
-	s.closing.Do(func() {
-		s.watch.end()
-		s.conn.Close() // sends the request and waits up to a second for the answer
+	if s.closing.Swap(true) { // no sync.Once: others would wait on a mutex that is held across I/O
+		<-s.gone
+		return
+	}
+	<-s.ready
+	s.watch.end()
+	if errors.Is(context.Cause(s.ctx), ErrSessionLost) {
 		s.link.Close()
-		for range s.drain { // closed by the library as the last thing it does
-		}
-		close(s.gone)
-	})
-	<-s.gone
+	}
+	s.conn.Close() // sends the request and waits up to a second for the answer
+	s.link.Close()
+	for range s.drain { // closed by the library as the last thing it does
+	}
+	close(s.gone)
 }
 
 // libraryLogger passes the library's messages on.

@@ -8,6 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/retry"
 )
 
 // Watch is one local waiter for the next change of a node. It ends once: with an event, with the session, or when it
@@ -39,9 +40,13 @@ func (w *Watch) Event() (zk.Event, error) {
 func (w *Watch) Wait(ctx context.Context) (zk.Event, error) {
 	select {
 	case <-w.Done():
-		return w.Event()
+		ev, err := w.Event()
+		if errors.Is(err, errWatchGone) && ctx.Err() != nil { // stopped, because the same context has ended
+			err = retry.ContextError(ctx)
+		}
+		return ev, err
 	case <-ctx.Done():
-		return zk.Event{}, endedError(ctx)
+		return zk.Event{}, retry.ContextError(ctx)
 	}
 }
 
@@ -150,7 +155,7 @@ func joinWatch[T any](ctx context.Context, s *Session, shared *sharedWatch, plai
 	case <-shared.done:
 		return none, errWatchGone
 	case <-ctx.Done():
-		return none, endedError(ctx)
+		return none, retry.ContextError(ctx)
 	}
 	v, err := send(ctx, s, func(conn *zk.Conn) (T, error) { return plain(conn, shared.key.Path) }, nil)
 	if err != nil {

@@ -113,14 +113,16 @@ func (w *sharedWatch) finishLocked(ev zk.Event, err error) {
 
 // fired is called for every event of the library, in order, on its own goroutines.
 func (ws *watches) fired(ev zk.Event) {
-	if ev.Type == zk.EventNotWatching || ev.State == transport.StateWithdrawn {
-		return // the end of the session, which end looks after, or of a watch that is withdrawn
+	if ev.Type == zk.EventNotWatching {
+		return // the end of the session, which end looks after
 	}
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	for _, table := range tablesOf(ev.Type) {
 		switch w := ws.shared[transport.Watch{Path: ev.Path, Table: table}]; {
 		case w == nil:
+		case ev.State == transport.StateWithdrawn: // what came before was the old watch's, and not that of its successor
+			w.early = nil
 		case w.isSet:
 			w.finishLocked(ev, nil)
 		default:

@@ -25,6 +25,8 @@ type Conn struct {
 
 	// Protected by link.mu.
 	out         []byte // complete frames to be written
+	spare       []byte // changes places with out
+	writing     bool   // somebody writes a batch
 	greeted     bool   // the ConnectRequest has gone out
 	established bool   // the session is confirmed on this connection
 	asked       int64  // session id in the ConnectRequest
@@ -45,14 +47,24 @@ func newConn(l *Link, nc net.Conn) *Conn {
 	}
 }
 
-// Write queues one frame and never fails. The library writes each frame with one call; anything else ends the
+// Write takes one frame and never fails. The library writes each frame with one call; anything else ends the
 // connection.
+//
+// If nothing else is under way, the frame is written here and now, which is what a single caller wants. Otherwise the
+// flusher writes it together with what comes in the meantime.
 func (c *Conn) Write(frame []byte) (int, error) {
 	c.link.mu.Lock()
+	idle := c.clock.idle()
 	err := c.outgoing(frame)
 	c.link.mu.Unlock()
 	if err != nil {
 		c.Close()
+		return len(frame), nil
+	}
+	if idle {
+		c.writeOut()
+	} else {
+		c.signal()
 	}
 	return len(frame), nil
 }
@@ -62,9 +74,7 @@ func (c *Conn) outgoing(frame []byte) error {
 		return errMalformed
 	}
 	if !c.greeted {
-		err := c.handshakeSent(frame)
-		c.signal()
-		return err
+		return c.handshakeSent(frame)
 	}
 	r, err := parseRequest(frame[lengthSize:])
 	if err != nil {
@@ -89,13 +99,11 @@ func (c *Conn) openGate() {
 		c.clock.sent(r, now)
 	}
 	c.out = append(c.out, held...)
-	c.signal()
 }
 
 func (c *Conn) enqueue(r request, frame []byte) {
 	c.clock.sent(r, time.Now())
 	c.out = append(c.out, frame...)
-	c.signal()
 }
 
 func (c *Conn) signal() {
@@ -105,30 +113,45 @@ func (c *Conn) signal() {
 	}
 }
 
-// flush writes what Write has queued. It is the connection's only goroutine and ends with the connection. Requests
-// that are queued while one write is under way go out together in the next.
+// flush is the connection's only goroutine and ends with it.
 func (c *Conn) flush() {
-	var spare []byte
 	for {
 		select {
 		case <-c.wake:
+			c.writeOut()
 		case <-c.done:
 			return
 		}
-		c.link.mu.Lock()
-		batch := c.out
-		c.out = spare[:0]
-		c.link.mu.Unlock()
+	}
+}
 
-		if len(batch) == 0 { // the last round took it along
-			continue
-		}
-		if _, err := c.Conn.Write(batch); err != nil {
+// writeOut writes what is queued, unless somebody is at it; then it is up to them.
+func (c *Conn) writeOut() {
+	for batch := c.nextBatch(); batch != nil; batch = c.nextBatch() {
+		_, err := c.Conn.Write(batch)
+		c.batchWritten(batch)
+		if err != nil {
 			c.Close() // the reader sees it
 			return
 		}
-		spare = batch
 	}
+}
+
+func (c *Conn) nextBatch() []byte {
+	c.link.mu.Lock()
+	defer c.link.mu.Unlock()
+	if c.writing || len(c.out) == 0 {
+		return nil
+	}
+	batch := c.out
+	c.out, c.writing = c.spare[:0], true
+	return batch
+}
+
+func (c *Conn) batchWritten(batch []byte) {
+	c.link.mu.Lock()
+	defer c.link.mu.Unlock()
+	c.spare, c.writing = batch, false
 }
 
 // Read gives the library whole frames: what it is about to handle has been looked at, and nothing else.
@@ -136,6 +159,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 	for len(c.rest) == 0 {
 		frame, err := c.readFrame()
 		if err != nil {
+			c.Close() // the library gives up reading without that, and a Write that waits would wait for ever
 			return 0, err
 		}
 		c.link.mu.Lock()
@@ -190,6 +214,9 @@ func (c *Conn) incoming(frame []byte) ([]byte, error) {
 	if w, ours := c.withdrawals[r.xid]; ours {
 		delete(c.withdrawals, r.xid)
 		return c.withdrawn(w), nil
+	}
+	if r.err == 0 && !plausible(sent.op, r.body) {
+		return nil, errMalformed
 	}
 	c.link.watches.answered(sent.watch, r.err)
 	if isCreate(sent.op) && r.err == 0 {

@@ -164,6 +164,22 @@ func parseReply(body []byte) (reply, error) {
 	return r, nil
 }
 
+// plausible reports whether the length at the beginning of a reply's body fits the body. The library allocates what the
+// length says before it looks.
+func plausible(op int32, body []byte) bool {
+	c := cursor{b: body}
+	switch op {
+	case opGetData:
+		c.bytes()
+	case opGetChildren2:
+		const shortestName = 4 // its length
+		if n := c.int32(); n < 0 || int(n) > len(c.b)/shortestName {
+			return false
+		}
+	}
+	return !c.bad
+}
+
 // notification is the body of a watch event.
 type notification struct {
 	event int32

@@ -4,9 +4,10 @@ package transport
 // one watch to the server. The values are those of removeWatches.
 type Table int32
 
+// Children watches are set by listing a node's children, Data watches by reading its data or asking for its existence.
 const (
-	Children Table = 1 // set by listing children
-	Data     Table = 2 // set by reading data or by asking for existence
+	Children Table = 1
+	Data     Table = 2
 )
 
 // Watch names a server's watch of this client.
@@ -117,6 +118,7 @@ func (c *Conn) sendWithdraw(w Watch) {
 	xid := c.link.nextOwnXid()
 	c.withdrawals[xid] = w
 	c.enqueue(request{xid: xid, op: opRemoveWatches}, appendRemoveWatches(nil, xid, w))
+	c.signal()
 }
 
 // withdrawn turns the reply to removeWatches into the event that makes the library forget the watch. It makes no

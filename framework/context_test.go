@@ -1,0 +1,207 @@
+package framework_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// The context of an operation may end while it awaits any of its requests. These tests disturb the n-th request of each
+// operation, for every n there is, on the first attempt and on those that follow a lost reply.
+
+type await struct {
+	op      string
+	n       int  // how many requests go through first
+	retried bool // the operation's first write loses its reply, so that it has to find out
+}
+
+// eachAwait calls test for every request that every operation awaits. The test reports whether there was an n-th one.
+func eachAwait(t *testing.T, test func(t *testing.T, a await) (hit bool)) {
+	t.Helper()
+	for op := range everyOperation(nil) {
+		for _, retried := range []bool{false, true} {
+			n := 0
+			for test(t, await{op, n, retried}) {
+				n++
+			}
+			require.Positive(t, n, "%s awaits something", op)
+		}
+	}
+}
+
+func (a await) prepare(t *testing.T, srv *zktest.Server, c *framework.Client) {
+	mustCreate(t, c, "/n", "")
+	if a.retried {
+		for _, op := range []zktest.Op{zktest.OpCreate, zktest.OpSetData, zktest.OpDelete} {
+			srv.Inject(zktest.Rule{Op: op, Do: zktest.DropReply})
+		}
+	}
+}
+
+// nothingLeft checks, some time after an operation was given up, that it has left nothing behind. Goroutines are
+// checked by the end of the bubble.
+func (a await) nothingLeft(t *testing.T, srv *zktest.Server, c *framework.Client, err error) {
+	time.Sleep(2 * time.Minute)
+	require.True(t, c.State().IsConnected(), "%+v", a)
+	require.Empty(t, srv.Watches(), "%+v", a)
+	for _, name := range srv.Children("/n") {
+		if err == nil {
+			break // the node is the caller's
+		}
+		require.False(t, strings.HasPrefix(name, "_c_"), "%+v left %s", a, name)
+	}
+	if a.op == "delete guaranteed" {
+		require.NotContains(t, srv.Children("/"), "n", "%+v", a)
+	}
+}
+
+func TestOperationReturnsWhenItsDeadlineComesWhateverItAwaits(t *testing.T) {
+	for name, fault := range map[string]zktest.Action{
+		"request muted":              zktest.Mute,
+		"reply muted":                zktest.MuteReply,
+		"request delayed":            zktest.DelayRequest(4 * time.Second),
+		"reply delayed":              zktest.DelayReply(4 * time.Second),
+		"request swallowed for long": zktest.DelayRequest(time.Hour),
+	} {
+		eachAwait(t, func(t *testing.T, a await) (hit bool) {
+			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+				a.prepare(t, srv, c)
+				inj := srv.Inject(zktest.Rule{After: a.n, Do: fault})
+				begin := time.Now()
+				err := everyOperation(c)[a.op](within(t, 2*time.Second), "/n")
+				switch hit = inj.Hits() > 0; {
+				case !hit:
+				case errors.Is(err, context.DeadlineExceeded):
+					require.Equal(t, 2*time.Second, time.Since(begin), "%s %+v", name, a)
+				case err == nil: // nobody awaits the withdrawal of a watch
+					require.Less(t, time.Since(begin), 2*time.Second, "%s %+v", name, a)
+				default:
+					require.True(t, a.retried, "%s %+v", name, a)
+					require.ErrorIs(t, err, framework.ErrOutcomeUnknown, "%s %+v", name, a)
+				}
+				if a.n == 0 && !a.retried {
+					require.ErrorIs(t, err, context.DeadlineExceeded, "%s %+v", name, a)
+				}
+				inj.Remove()
+				a.nothingLeft(t, srv, c, err)
+			})
+			return hit
+		})
+	}
+}
+
+func TestOperationReturnsAtOnceWhenItIsCancelledWhateverItAwaits(t *testing.T) {
+	eachAwait(t, func(t *testing.T, a await) (hit bool) {
+		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+			a.prepare(t, srv, c)
+			ctx, cancel := context.WithCancel(t.Context())
+			var at time.Time
+			inj := srv.Inject(zktest.Rule{After: a.n, Do: zktest.All(
+				zktest.DelayReply(time.Second),
+				zktest.CallAfter(func(zktest.Request) { at = time.Now(); cancel() }))})
+			err := everyOperation(c)[a.op](ctx, "/n")
+			if hit = inj.Hits() > 0; hit && err != nil {
+				require.Equal(t, at, time.Now(), "%+v", a)
+			}
+			if errors.Is(err, context.Canceled) {
+				require.True(t, hit)
+			}
+			inj.Remove()
+			a.nothingLeft(t, srv, c, err)
+			cancel()
+		})
+		return hit
+	})
+}
+
+func TestErrorOfACancelledOperationNamesTheCause(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		reason := errors.New("the user has left")
+		for name, call := range everyOperation(c) {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			cancel(reason)
+			err := call(ctx, "/n")
+			require.ErrorIs(t, err, context.Canceled, name)
+			require.ErrorIs(t, err, reason, name)
+			var op *framework.OpError
+			require.ErrorAs(t, err, &op, name)
+			require.NotErrorIs(t, err, framework.ErrOutcomeUnknown, "%s: nothing was sent", name)
+		}
+	})
+}
+
+func TestOperationThatIsCancelledBeforehandSendsNothing(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		for name, call := range everyOperation(c) {
+			if name != "delete guaranteed" { // which goes on in the background
+				require.ErrorIs(t, call(ctx, "/n"), context.Canceled)
+			}
+		}
+		require.ErrorIs(t, c.WaitConnected(ctx), context.Canceled)
+		_, err := c.Session(ctx)
+		require.NoError(t, err, "there is a session, so there is nothing to wait for")
+		time.Sleep(time.Second)
+		require.Empty(t, ops(srv))
+	})
+}
+
+func TestWriteThatIsCancelledWhileItsReplyIsAwaitedIsOfUnknownOutcome(t *testing.T) {
+	for _, name := range []string{"create", "create ephemeral", "create container", "create protected", "set", "set version", "delete", "delete version"} {
+		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+			mustCreate(t, c, "/n", "")
+			srv.Inject(zktest.Rule{Do: zktest.DelayReply(4 * time.Second)})
+			err := everyOperation(c)[name](within(t, time.Second), "/n")
+			require.ErrorIs(t, err, context.DeadlineExceeded, name)
+			require.ErrorIs(t, err, framework.ErrOutcomeUnknown, name)
+		})
+	}
+}
+
+func TestReadThatIsCancelledIsNotOfUnknownOutcome(t *testing.T) {
+	for _, name := range []string{"get", "getW", "exists", "existsW", "children", "childrenW", "sync"} {
+		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+			mustCreate(t, c, "/n", "")
+			srv.Inject(zktest.Rule{Do: zktest.DelayReply(4 * time.Second)})
+			err := everyOperation(c)[name](within(t, time.Second), "/n")
+			require.ErrorIs(t, err, context.DeadlineExceeded, name)
+			require.NotErrorIs(t, err, framework.ErrOutcomeUnknown, name)
+		})
+	}
+}
+
+// A pause between attempts is as good a moment to leave as any.
+func TestOperationReturnsAtOnceWhenItIsCancelledBetweenAttempts(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		srv.Inject(zktest.Rule{Op: zktest.OpSync, Times: -1, Do: zktest.DropRequest})
+		begin := time.Now()
+		err := c.Sync(within(t, 1234*time.Millisecond), "/")
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Equal(t, 1234*time.Millisecond, time.Since(begin))
+		require.True(t, framework.IsConnectionError(err), "it also says what went wrong: %v", err)
+	})
+}
+
+// The caller has gone, and so has the connection: the search for its node must outlast both.
+func TestProtectedNodeOfACallerThatHasGoneIsDeletedAfterAnOutage(t *testing.T) {
+	for _, d := range []time.Duration{time.Second, time.Hour} {
+		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+			mustCreate(t, c, "/p", "")
+			srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.MuteReply})
+			_, err := c.Create(within(t, time.Second), "/p/n", nil, framework.Protected())
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			require.Len(t, srv.Children("/p"), 1)
+			outage(srv, d)
+			time.Sleep(time.Minute)
+			require.Empty(t, srv.Children("/p"))
+		})
+	}
+}

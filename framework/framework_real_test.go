@@ -1,0 +1,227 @@
+package framework_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/state"
+	"github.com/gocurator/curator/testing/zkserver"
+)
+
+// realClient returns a client of a real server, with a session that is short to lose.
+func realClient(t *testing.T, srv *zkserver.Server, path string) *framework.Client {
+	t.Helper()
+	c, err := framework.New(srv.Addr()+path, framework.WithSessionTimeout(2*time.Second))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, c.Close()) })
+	require.NoError(t, c.WaitConnected(within(t, 20*time.Second)))
+	return c
+}
+
+func TestRealServerOperations(t *testing.T) {
+	srv := zkserver.Start(t)
+	c := realClient(t, srv, "")
+	ctx := within(t, 30*time.Second)
+
+	for _, mode := range []framework.Mode{
+		framework.Persistent, framework.Ephemeral, framework.PersistentSequential, framework.EphemeralSequential,
+		framework.Container, framework.PersistentTTL, framework.PersistentSequentialTTL,
+	} {
+		opts := []framework.CreateOption{framework.WithMode(mode), framework.WithParents(), framework.Protected()}
+		if mode == framework.PersistentTTL || mode == framework.PersistentSequentialTTL {
+			opts = append(opts, framework.WithTTL(time.Hour))
+		}
+		n, err := c.Create(ctx, "/a/b/n-", []byte("one"), opts...)
+		require.NoError(t, err, "mode %d", mode)
+		data, stat, err := c.Get(ctx, n.Path)
+		require.NoError(t, err)
+		require.Equal(t, "one", string(data))
+		require.Equal(t, stat.Czxid, n.Czxid, "mode %d", mode)
+
+		stat, err = c.Set(ctx, n.Path, []byte("two"), 0)
+		require.NoError(t, err)
+		require.EqualValues(t, 1, stat.Version)
+		_, err = c.Set(ctx, n.Path, nil, 0)
+		require.ErrorIs(t, err, zk.ErrBadVersion)
+		require.NoError(t, c.Delete(ctx, n.Path, 1))
+		there, _, err := c.Exists(ctx, n.Path)
+		require.NoError(t, err)
+		require.False(t, there)
+	}
+	require.NoError(t, c.Sync(ctx, "/"))
+	names, _, err := c.Children(ctx, "/a")
+	require.NoError(t, err)
+	require.Equal(t, []string{"b"}, names)
+	require.ErrorIs(t, c.Delete(ctx, "/a", framework.AnyVersion), zk.ErrNotEmpty)
+	require.ErrorIs(t, c.Delete(ctx, "/zookeeper", framework.AnyVersion), zk.ErrBadArguments)
+}
+
+func TestRealServerChroot(t *testing.T) {
+	srv := zkserver.Start(t)
+	c, root := realClient(t, srv, "/app"), realClient(t, srv, "")
+	ctx := within(t, 20*time.Second)
+	n, err := c.Create(ctx, "/x", nil, framework.WithParents())
+	require.NoError(t, err)
+	require.Equal(t, "/x", n.Path)
+	there, _, err := root.Exists(ctx, "/app/x")
+	require.NoError(t, err)
+	require.True(t, there)
+}
+
+func TestRealServerGivesTheCzxidInTheReply(t *testing.T) {
+	srv := zkserver.Start(t)
+	c := realClient(t, srv, "")
+	ctx := within(t, 30*time.Second)
+	var all sync.WaitGroup
+	for range 50 {
+		all.Go(func() {
+			for range 5 {
+				n, err := c.Create(ctx, "/n-", nil, framework.WithMode(framework.EphemeralSequential), framework.Protected())
+				require.NoError(t, err)
+				_, stat, err := c.Exists(ctx, n.Path)
+				require.NoError(t, err)
+				require.Equal(t, stat.Czxid, n.Czxid)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// watchCount counts the watches of both tables; wchs, and with it srv.Watches, leaves out those on children.
+func watchCount(ctx context.Context, srv *zkserver.Server) (string, error) {
+	metrics, err := srv.Metrics(ctx)
+	return metrics["zk_watch_count"], err
+}
+
+func TestRealServerForgetsWatchesThatAreWithdrawn(t *testing.T) {
+	srv := zkserver.Start(t)
+	c := realClient(t, srv, "")
+	ctx := within(t, 30*time.Second)
+	_, err := c.Create(ctx, "/n", nil)
+	require.NoError(t, err)
+	var list []*framework.Watch
+	for _, set := range watchKinds(c) {
+		w, err := set(ctx, "/n")
+		require.NoError(t, err)
+		list = append(list, w)
+	}
+	_, _, w, err := c.ExistsW(ctx, "/missing")
+	require.NoError(t, err)
+	list = append(list, w)
+	n, err := watchCount(ctx, srv)
+	require.NoError(t, err)
+	require.Equal(t, "3", n)
+	for _, w := range list {
+		w.Stop()
+	}
+	require.NoError(t, c.Sync(ctx, "/")) // the withdrawals went before it
+	n, err = watchCount(ctx, srv)
+	require.NoError(t, err)
+	require.Equal(t, "0", n)
+}
+
+func TestRealServerRestartKeepsSessionAndWatches(t *testing.T) {
+	srv := zkserver.Start(t, zkserver.WithSessionTimeouts(time.Second, time.Minute))
+	c, err := framework.New(srv.Addr(), framework.WithSessionTimeout(30*time.Second))
+	require.NoError(t, err)
+	defer c.Close()
+	ctx := within(t, 50*time.Second)
+	n, err := c.Create(ctx, "/n", nil, framework.WithMode(framework.Ephemeral))
+	require.NoError(t, err)
+	_, _, w, err := c.GetW(ctx, "/n")
+	require.NoError(t, err)
+	seq := c.States(ctx)
+	require.NoError(t, srv.Restart())
+	var seen []state.State
+	for s := range seq {
+		if seen = append(seen, s); s.IsConnected() {
+			break
+		}
+	}
+	require.Equal(t, []state.State{state.Suspended, state.Reconnected}, seen)
+	require.Equal(t, n.Session.ID(), c.SessionID())
+	select {
+	case <-w.Done():
+		require.Fail(t, "the watch has fired for nothing")
+	default:
+	}
+	_, err = c.Set(ctx, "/n", []byte("x"), 0)
+	require.NoError(t, err)
+	ev, err := w.Wait(ctx)
+	require.NoError(t, err)
+	require.Equal(t, zk.EventNodeDataChanged, ev.Type)
+}
+
+// A stopped process is a silent partition: its clock goes on, and it expires the session when it wakes up.
+func TestRealServerPauseEndsTheSession(t *testing.T) {
+	srv := zkserver.Start(t)
+	c := realClient(t, srv, "")
+	ctx := within(t, 40*time.Second)
+	n, err := c.Create(ctx, "/e", nil, framework.WithMode(framework.Ephemeral))
+	require.NoError(t, err)
+	seq := c.States(ctx)
+	begin := time.Now()
+	require.NoError(t, srv.Pause())
+	<-n.Session.Context().Done()
+	require.ErrorIs(t, context.Cause(n.Session.Context()), framework.ErrSessionLost)
+	require.Less(t, time.Since(begin), 1900*time.Millisecond, "within nine tenths of two seconds")
+	require.NoError(t, srv.Resume())
+	var seen []state.State
+	for s := range seq {
+		if seen = append(seen, s); s.IsConnected() {
+			break
+		}
+	}
+	require.Equal(t, []state.State{state.Suspended, state.Lost, state.Reconnected}, seen)
+	require.NotEqual(t, n.Session.ID(), c.SessionID())
+	require.Eventually(t, func() bool {
+		there, _, err := c.Exists(ctx, "/e")
+		return err == nil && !there
+	}, 20*time.Second, 100*time.Millisecond)
+}
+
+func TestRealServerRefusesThePathsThatWeRefuse(t *testing.T) {
+	srv := zkserver.Start(t)
+	conn, events, err := zk.Connect([]string{srv.Addr()}, 5*time.Second, zk.WithLogger(silent{}))
+	require.NoError(t, err)
+	defer func() {
+		conn.Close()
+		for range events {
+		}
+	}()
+	acl := zk.WorldACL(zk.PermAll)
+	for _, path := range []string{"/a\U0001F600", "/a\x7f", "/a\u0080", "/a\uf000"} {
+		require.Error(t, framework.ValidatePath(path), "%q", path)
+		_, err := conn.Create(path, nil, 0, acl)
+		require.Error(t, err, "%q", path)
+	}
+	for _, path := range []string{"/a b", "/.a", "/zürich", "/日本", "/\uf900"} {
+		require.NoError(t, framework.ValidatePath(path), "%q", path)
+		_, err := conn.Create(path, nil, 0, acl)
+		require.NoError(t, err, "%q", path)
+	}
+}
+
+func TestRealServerForgetsTheSessionOnClose(t *testing.T) {
+	srv := zkserver.Start(t)
+	c := realClient(t, srv, "")
+	ctx := within(t, 20*time.Second)
+	_, err := c.Create(ctx, "/e", nil, framework.WithMode(framework.Ephemeral))
+	require.NoError(t, err)
+	begin := time.Now()
+	require.NoError(t, c.Close())
+	require.Less(t, time.Since(begin), time.Second)
+	n, err := srv.Ephemerals(ctx)
+	require.NoError(t, err)
+	require.Zero(t, n)
+}
+
+type silent struct{}
+
+func (silent) Printf(string, ...any) {}

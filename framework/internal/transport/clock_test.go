@@ -1,0 +1,116 @@
+package transport
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// contactAfter returns how long after the beginning of the test the last contact was.
+func contactAfter(l *Link, begin time.Time) time.Duration {
+	at, _ := l.Contact()
+	return at.Sub(begin)
+}
+
+func TestContactIsTheSendingOfTheNewestAnsweredRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := NewLink()
+		begin := time.Now()
+		c, p := established(t, l, 0, 9*time.Second)
+		go func() {
+			for {
+				if _, err := c.readAll(); err != nil {
+					return
+				}
+			}
+		}()
+		send := func(xid int) { c.Write(getFrame(xid, "/n", false)); p.read() }
+		reply := func(xid int) { p.write(answerFrame(xid, 1, 0, "", stat[:])); synctest.Wait() }
+
+		_, timeout := l.Contact()
+		require.Equal(t, 9*time.Second, timeout)
+		require.Zero(t, contactAfter(l, begin))
+
+		time.Sleep(time.Second)
+		send(1)
+		time.Sleep(time.Second)
+		send(2)
+		require.Zero(t, contactAfter(l, begin), "requests prove nothing")
+
+		time.Sleep(time.Second)
+		reply(1)
+		require.Equal(t, time.Second, contactAfter(l, begin), "not the time of the reply")
+
+		p.write(answerFrame(-1, 1, 0, 3, 3, "/n"))
+		synctest.Wait()
+		require.Equal(t, time.Second, contactAfter(l, begin), "a notification answers nothing")
+
+		p.write(answerFrame(99, 1, 0))
+		synctest.Wait()
+		require.Equal(t, time.Second, contactAfter(l, begin), "a reply to nothing proves nothing")
+
+		time.Sleep(time.Second)
+		send(3)
+		reply(3) // ahead of its turn, as the answer to auth is
+		require.Equal(t, 4*time.Second, contactAfter(l, begin))
+		reply(2)
+		require.Equal(t, 4*time.Second, contactAfter(l, begin), "time does not go back")
+	})
+}
+
+func TestContactOfTheHandshakeIsItsSending(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := NewLink()
+		begin := time.Now()
+		c, p := dialed(t, l)
+		time.Sleep(time.Second)
+		c.Write(connectFrame(0))
+		p.read()
+		time.Sleep(time.Second)
+		go p.write(connectAnswer(9*time.Second, 7))
+		_, err := c.readAll()
+		require.NoError(t, err)
+		require.Equal(t, time.Second, contactAfter(l, begin))
+	})
+}
+
+// Pings all have the same xid; their replies come in order.
+func TestPingsAreAnsweredInOrder(t *testing.T) {
+	var c clock
+	at := time.Now()
+	for i := range 3 {
+		c.sent(request{xid: xidPing, op: opPing}, at.Add(time.Duration(i)*time.Second))
+	}
+	for i := range 3 {
+		r, ok := c.answered(xidPing)
+		require.True(t, ok)
+		require.Equal(t, at.Add(time.Duration(i)*time.Second), r.at)
+	}
+	_, ok := c.answered(xidPing)
+	require.False(t, ok)
+}
+
+func TestClockFindsEveryRequestWhateverTheOrderOfReplies(t *testing.T) {
+	var c clock
+	at := time.Now()
+	next, done := int32(1), map[int32]bool{}
+	for round := range 500 {
+		for range round%7 + 1 {
+			c.sent(request{xid: next}, at.Add(time.Duration(next)))
+			next++
+		}
+		for back := int32(1); back < next && len(done) < int(next)-1-round%3; back++ {
+			xid := next - back
+			if done[xid] {
+				continue
+			}
+			r, ok := c.answered(xid)
+			require.True(t, ok)
+			require.Equal(t, at.Add(time.Duration(xid)), r.at)
+			done[xid] = true
+		}
+	}
+	require.Less(t, len(c.waiting), 300, "memory is in proportion to what waits")
+}

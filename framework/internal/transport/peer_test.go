@@ -1,0 +1,132 @@
+package transport
+
+import (
+	"encoding/binary"
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// peer is the server's end of a connection, played by a test. What arrives is taken in at once and kept for read.
+type peer struct {
+	t       *testing.T
+	nc      net.Conn
+	arrived chan []byte // frames without their length; closed at the end of the connection
+}
+
+func newPeer(t *testing.T, nc net.Conn) *peer {
+	p := &peer{t, nc, make(chan []byte, 10_000)}
+	go func() {
+		defer close(p.arrived)
+		for {
+			var length [4]byte
+			if _, err := io.ReadFull(nc, length[:]); err != nil {
+				return
+			}
+			frame := make([]byte, binary.BigEndian.Uint32(length[:]))
+			if _, err := io.ReadFull(nc, frame); err != nil {
+				return
+			}
+			p.arrived <- frame
+		}
+	}()
+	return p
+}
+
+// dialed returns a wrapped connection of a link and its peer. The handshake has to be over in ten seconds.
+func dialed(t *testing.T, l *Link) (*Conn, *peer) {
+	t.Helper()
+	client, server := net.Pipe()
+	c := l.Wrap(client, time.Now().Add(10*time.Second)).(*Conn)
+	t.Cleanup(func() { c.Close(); server.Close(); l.Close() })
+	return c, newPeer(t, server)
+}
+
+// established returns a connection with a session that is confirmed, as the library and a server would have it.
+func established(t *testing.T, l *Link, session int64, timeout time.Duration) (*Conn, *peer) {
+	t.Helper()
+	c, p := dialed(t, l)
+	go c.Write(connectFrame(session))
+	p.read()
+	go p.write(connectAnswer(timeout, max(session, 1)))
+	_, err := c.readAll()
+	require.NoError(t, err)
+	return c, p
+}
+
+// read returns the next frame that arrived, without its length; nil at the end of the connection.
+func (p *peer) read() []byte { return <-p.arrived }
+
+// readOps returns the operation codes of the next n requests.
+func (p *peer) readOps(n int) (ops []int32) {
+	for range n {
+		ops = append(ops, int32(binary.BigEndian.Uint32(p.read()[4:])))
+	}
+	return ops
+}
+
+// silent reports whether nothing arrives for a while.
+func (p *peer) silent() bool {
+	select {
+	case frame := <-p.arrived:
+		return frame == nil
+	case <-time.After(time.Second):
+		return true
+	}
+}
+
+func (p *peer) write(frame []byte) { p.nc.Write(frame) }
+
+// readAll reads one frame as the library does: the length, then the rest.
+func (c *Conn) readAll() ([]byte, error) {
+	var length [4]byte
+	if _, err := io.ReadFull(c, length[:]); err != nil {
+		return nil, err
+	}
+	frame := make([]byte, frameLength(length[:]))
+	_, err := io.ReadFull(c, frame)
+	return frame, err
+}
+
+// frame puts a length before the parts: int32 and int64 as they are, strings with their length, bytes without.
+func frame(parts ...any) []byte {
+	b := make([]byte, 4)
+	for _, part := range parts {
+		switch v := part.(type) {
+		case int:
+			b = binary.BigEndian.AppendUint32(b, uint32(int32(v)))
+		case int32:
+			b = binary.BigEndian.AppendUint32(b, uint32(v))
+		case int64:
+			b = binary.BigEndian.AppendUint64(b, uint64(v))
+		case string:
+			b = binary.BigEndian.AppendUint32(b, uint32(len(v)))
+			b = append(b, v...)
+		case bool:
+			b = append(b, map[bool]byte{true: 1}[v])
+		case []byte:
+			b = append(b, v...)
+		}
+	}
+	binary.BigEndian.PutUint32(b, uint32(len(b)-4))
+	return b
+}
+
+func connectFrame(session int64) []byte {
+	return frame(0, int64(0), 9000, session, string(make([]byte, 16)))
+}
+
+func connectAnswer(timeout time.Duration, session int64) []byte {
+	return frame(0, int(timeout.Milliseconds()), session, string(make([]byte, 16)))
+}
+
+func getFrame(xid int, path string, watch bool) []byte { return frame(xid, opGetData, path, watch) }
+
+func answerFrame(xid int, zxid int64, code int, body ...any) []byte {
+	return frame(append([]any{xid, zxid, code}, body...)...)
+}
+
+var stat [68]byte

@@ -1,0 +1,271 @@
+package framework_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/state"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// The tests of experiment E31: the holder of an ephemeral node must stop before the server deletes it.
+//
+// They were checked against mutants of Session.timeLeft and of the transport's clock: counting from SUSPENDED (ten fail), counting
+// from the reply's arrival (two), counting requests that are not answered (eight), and no margin (ten).
+
+// loss is when the two sides gave a session up, and what each knew of the other.
+type loss struct {
+	contextEnd  time.Time // the client's
+	nodeDeleted time.Time // the server's
+	lastAnswer  time.Time // when the last request that was answered had been sent
+}
+
+// loseSession makes an ephemeral node, waits for after, applies the fault, and observes both ends. The fault returns
+// when the last request that will be answered was sent.
+func loseSession(t *testing.T, after time.Duration, fault func(srv *zktest.Server, s *framework.Session) time.Time) loss {
+	t.Helper()
+	var l loss
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.New(t)
+		c := newClient(t, srv)
+		n := mustCreate(t, c, "/e", "", framework.WithMode(framework.Ephemeral))
+		deleted := make(chan time.Time, 1)
+		go func() {
+			if srv.WaitFor(t.Context(), func() bool { _, ok := srv.Node("/e"); return !ok }) == nil {
+				deleted <- time.Now()
+			}
+		}()
+		time.Sleep(after)
+		l.lastAnswer = fault(srv, n.Session)
+		<-n.Session.Context().Done()
+		l.contextEnd = time.Now()
+		require.ErrorIs(t, context.Cause(n.Session.Context()), framework.ErrSessionLost)
+		require.False(t, c.State().IsConnected())
+		l.nodeDeleted = <-deleted
+	})
+	return l
+}
+
+// lastRequest returns when the server got the session's last request so far. Without a delay it was sent then.
+func lastRequest(srv *zktest.Server, s *framework.Session) time.Time {
+	synctest.Wait()
+	all := srv.Requests()
+	return all[len(all)-1].Time
+}
+
+func TestSessionEndsBeforeTheServerDeletesItsNodesInASilentPartition(t *testing.T) {
+	for offset := time.Duration(0); offset <= 2*pingInterval; offset += pingInterval / 12 {
+		l := loseSession(t, offset, func(srv *zktest.Server, s *framework.Session) time.Time {
+			last := lastRequest(srv, s)
+			srv.PartitionAll()
+			return last
+		})
+		require.Equal(t, trusted, l.contextEnd.Sub(l.lastAnswer), "partition after %v", offset)
+		require.Equal(t, sessionTimeout, l.nodeDeleted.Sub(l.lastAnswer), "partition after %v", offset)
+		require.True(t, l.contextEnd.Before(l.nodeDeleted), "partition after %v", offset)
+	}
+}
+
+func TestSessionEndsInTimeAtEveryPhaseOfAPartitionWithTraffic(t *testing.T) {
+	for offset := time.Duration(0); offset < 2*pingInterval; offset += 700 * time.Millisecond {
+		var c *framework.Client
+		var end, deleted, last time.Time
+		synctest.Test(t, func(t *testing.T) {
+			srv := zktest.New(t)
+			c = newClient(t, srv)
+			n := mustCreate(t, c, "/e", "", framework.WithMode(framework.Ephemeral))
+			go func() { // traffic without a pause, answered or not
+				for t.Context().Err() == nil {
+					ctx, cancel := context.WithTimeout(t.Context(), 170*time.Millisecond)
+					c.Get(ctx, "/")
+					cancel()
+					time.Sleep(170 * time.Millisecond)
+				}
+			}()
+			time.Sleep(offset)
+			last = lastRequest(srv, n.Session)
+			srv.PartitionAll()
+			<-n.Session.Context().Done()
+			end = time.Now()
+			require.NoError(t, srv.WaitFor(t.Context(), func() bool { _, ok := srv.Node("/e"); return !ok }))
+			deleted = time.Now()
+		})
+		require.Equal(t, trusted, end.Sub(last), "partition after %v: requests that are not answered prove nothing", offset)
+		require.True(t, end.Before(deleted))
+	}
+}
+
+// Over a slow line the reply arrives long after the server has begun to count.
+func TestSessionTimeCountsFromTheSendingAndNotFromTheReply(t *testing.T) {
+	const lag = 2 * time.Second
+	l := loseSession(t, pingInterval-time.Millisecond, func(srv *zktest.Server, s *framework.Session) time.Time {
+		srv.Inject(zktest.Rule{Op: zktest.OpPing, Times: -1, Do: zktest.DelayReply(lag)})
+		time.Sleep(2 * time.Millisecond)
+		sent := lastRequest(srv, s)
+		time.Sleep(lag) // until its answer has come
+		srv.PartitionAll()
+		return sent
+	})
+	require.Equal(t, trusted, l.contextEnd.Sub(l.lastAnswer))
+	require.True(t, l.contextEnd.Before(l.nodeDeleted))
+}
+
+// The other way round the server has begun to count later than the client thinks, which is on the safe side.
+func TestSessionTimeCountsFromTheSendingWhenRequestsAreSlow(t *testing.T) {
+	const lag = time.Second
+	l := loseSession(t, pingInterval-time.Millisecond, func(srv *zktest.Server, s *framework.Session) time.Time {
+		sent := time.Now().Add(time.Millisecond)
+		srv.Inject(zktest.Rule{Op: zktest.OpPing, Do: zktest.DelayRequest(lag)})
+		time.Sleep(lag + 2*time.Millisecond)
+		srv.PartitionAll()
+		return sent
+	})
+	require.Equal(t, trusted, l.contextEnd.Sub(l.lastAnswer))
+	require.Equal(t, sessionTimeout+lag, l.nodeDeleted.Sub(l.lastAnswer))
+}
+
+// Requests arrive, replies do not: the server sees a healthy session, the client must not trust it all the same.
+func TestSessionEndsInTimeWhenOnlyRepliesAreLost(t *testing.T) {
+	for offset := time.Duration(0); offset < pingInterval; offset += pingInterval / 4 {
+		l := loseSession(t, offset, func(srv *zktest.Server, s *framework.Session) time.Time {
+			last := lastRequest(srv, s)
+			for _, op := range []zktest.Op{zktest.OpAny, zktest.OpPing, zktest.OpConnect} {
+				srv.Inject(zktest.Rule{Op: op, Times: -1, Do: zktest.DelayReply(time.Hour)})
+			}
+			return last
+		})
+		require.Equal(t, trusted, l.contextEnd.Sub(l.lastAnswer), "replies lost after %v", offset)
+		require.True(t, l.contextEnd.Before(l.nodeDeleted))
+	}
+}
+
+func TestSessionEndsInTimeWhenTheServerTakesConnectionsButSaysNothing(t *testing.T) {
+	l := loseSession(t, pingInterval/2, func(srv *zktest.Server, s *framework.Session) time.Time {
+		last := lastRequest(srv, s)
+		srv.Inject(zktest.Rule{Op: zktest.OpConnect, Times: -1, Do: zktest.Mute})
+		srv.CutAll()
+		return last
+	})
+	require.Equal(t, trusted, l.contextEnd.Sub(l.lastAnswer))
+	require.True(t, l.contextEnd.Before(l.nodeDeleted))
+}
+
+func TestSessionEndsInTimeWhenTheServerRefuses(t *testing.T) {
+	l := loseSession(t, pingInterval/2, func(srv *zktest.Server, s *framework.Session) time.Time {
+		last := lastRequest(srv, s)
+		srv.RefuseConnections(true)
+		srv.CutAll()
+		return last
+	})
+	require.Equal(t, trusted, l.contextEnd.Sub(l.lastAnswer))
+	require.True(t, l.contextEnd.Before(l.nodeDeleted))
+}
+
+func TestReconnectRenewsTheTimeOfTheSession(t *testing.T) {
+	l := loseSession(t, pingInterval/2, func(srv *zktest.Server, s *framework.Session) time.Time {
+		outage(srv, 4*time.Second)
+		time.Sleep(1500 * time.Millisecond) // for the longest pause between attempts
+		last := lastRequest(srv, s)
+		srv.PartitionAll()
+		return last
+	})
+	require.Equal(t, trusted, l.contextEnd.Sub(l.lastAnswer))
+	require.True(t, l.contextEnd.Before(l.nodeDeleted))
+}
+
+func TestPartitionIsSuspendedFirstAndLostInTime(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		h := observe(t, c)
+		last := time.Now()
+		srv.PartitionAll()
+		time.Sleep(time.Minute)
+		require.Equal(t, []state.State{state.Suspended, state.Lost}, h.seen())
+		require.Equal(t, noticesMute, h.when(0).Sub(last))
+		require.Equal(t, trusted, h.when(1).Sub(last))
+	})
+}
+
+// The deadline of the session in Curator was computed from the timeout asked for, in some versions with an overflow.
+func TestNegotiatedTimeoutCountsAndNotTheOneAskedFor(t *testing.T) {
+	for _, tc := range []struct {
+		asked, shortest, longest, negotiated time.Duration
+	}{
+		{asked: time.Hour, longest: 4 * time.Second, negotiated: 4 * time.Second},
+		{asked: time.Second, shortest: 40 * time.Second, longest: time.Hour, negotiated: 40 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			srv := zktest.New(t, zktest.WithSessionTimeouts(tc.shortest, tc.longest))
+			c := newClient(t, srv, framework.WithSessionTimeout(tc.asked))
+			s, err := c.Session(t.Context())
+			require.NoError(t, err)
+			begin := time.Now()
+			srv.PartitionAll()
+			<-s.Context().Done()
+			require.Equal(t, tc.negotiated*9/10, time.Since(begin))
+		})
+	}
+}
+
+func TestSessionLivesThroughLongIdleTimeOnASlowLine(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		srv.Inject(zktest.Rule{Op: zktest.OpPing, Times: -1, Do: zktest.DelayReply(time.Second)})
+		id := c.SessionID()
+		time.Sleep(time.Hour)
+		require.Equal(t, id, c.SessionID())
+		require.True(t, c.State().IsConnected())
+	})
+}
+
+// The replies come later and later, so that the time runs out although the connection has never been mute for long.
+// The client could end the session on the server now, and with it give away the nodes of holders that have only just
+// been told to stop. It must leave them what is left of the timeout.
+func TestLostSessionIsLeftToTheServerEvenIfThatCanBeReached(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		mustCreate(t, c, "/e", "", framework.WithMode(framework.Ephemeral))
+		old := c.SessionID()
+		h := observe(t, c)
+		for i, lag := range []time.Duration{0, 2500, 5000, 5500, 5500} {
+			srv.Inject(zktest.Rule{Op: zktest.OpPing, Session: old, After: i, Do: zktest.DelayReply(lag * time.Millisecond)})
+		}
+		begin := time.Now()
+		require.NoError(t, srv.WaitFor(t.Context(), func() bool { _, ok := srv.Node("/e"); return !ok }))
+		require.Equal(t, []state.State{state.Lost, state.Reconnected}, h.seen())
+		require.Equal(t, 3*pingInterval+trusted, h.when(0).Sub(begin), "no reply since that to the third ping")
+		require.Equal(t, 5*pingInterval+sessionTimeout, time.Since(begin), "counted from the fifth ping")
+		require.Zero(t, srv.CountRequests(zktest.OpCloseSession))
+		require.NotEqual(t, old, c.SessionID())
+	})
+}
+
+func TestSessionWaitsLikeAnOperation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.New(t)
+		srv.RefuseConnections(true)
+		c := newClient(t, srv, framework.WithConnectionTimeout(5*time.Second))
+		begin := time.Now()
+		_, err := c.Session(t.Context())
+		require.ErrorIs(t, err, framework.ErrNotConnected)
+		require.Equal(t, 5*time.Second, time.Since(begin))
+
+		srv.RefuseConnections(false)
+		s, err := c.Session(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, c.SessionID(), s.ID())
+	})
+}
+
+func TestSessionContextEndsWithClose(t *testing.T) {
+	bubble(t, func(t *testing.T, _ *zktest.Server, c *framework.Client) {
+		s, err := c.Session(t.Context())
+		require.NoError(t, err)
+		standard := s.Trusted(state.StandardPolicy)
+		require.NoError(t, c.Close())
+		require.ErrorIs(t, context.Cause(s.Context()), framework.ErrClosed)
+		require.ErrorIs(t, context.Cause(standard), framework.ErrClosed)
+	})
+}

@@ -1,0 +1,473 @@
+package framework_test
+
+import (
+	"context"
+	"net"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/state"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// unobserved runs a test in virtual time with a client that has not connected yet, so that its whole history is seen.
+func unobserved(t *testing.T, test func(t *testing.T, srv *zktest.Server, c *framework.Client, h *history)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.New(t)
+		srv.Inject(zktest.Rule{Op: zktest.OpConnect, Do: zktest.DelayRequest(time.Millisecond)})
+		c := newClient(t, srv)
+		h := observe(t, c)
+		require.NoError(t, c.WaitConnected(t.Context()))
+		test(t, srv, c, h)
+	})
+}
+
+func TestFirstConnectionIsConnected(t *testing.T) {
+	unobserved(t, func(t *testing.T, _ *zktest.Server, c *framework.Client, h *history) {
+		require.Equal(t, []state.State{state.Connected}, h.seen())
+		require.Equal(t, state.Connected, c.State())
+		require.NotZero(t, c.SessionID())
+	})
+}
+
+func TestIdleClientStaysConnected(t *testing.T) {
+	unobserved(t, func(t *testing.T, srv *zktest.Server, c *framework.Client, h *history) {
+		id := c.SessionID()
+		time.Sleep(time.Hour)
+		require.Equal(t, []state.State{state.Connected}, h.seen())
+		require.Equal(t, id, c.SessionID())
+		require.Equal(t, 1, srv.CountRequests(zktest.OpConnect))
+	})
+}
+
+func TestShortOutageKeepsTheSession(t *testing.T) {
+	unobserved(t, func(t *testing.T, srv *zktest.Server, c *framework.Client, h *history) {
+		s, err := c.Session(t.Context())
+		require.NoError(t, err)
+		outage(srv, time.Second)
+		time.Sleep(time.Minute)
+		require.Equal(t, []state.State{state.Connected, state.Suspended, state.Reconnected}, h.seen())
+		require.Equal(t, s.ID(), c.SessionID())
+		require.NoError(t, s.Context().Err())
+		require.EqualValues(t, 1, s.Epoch())
+	})
+}
+
+func TestSuspendedAtOnceWhenTheConnectionBreaks(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		h := observe(t, c)
+		time.Sleep(time.Second)
+		srv.RefuseConnections(true)
+		cut := time.Now()
+		srv.CutAll()
+		require.Equal(t, []state.State{state.Suspended}, h.seen())
+		require.Equal(t, cut, h.when(0))
+		require.Equal(t, state.Suspended, c.State())
+	})
+}
+
+func TestLongOutageLosesTheSession(t *testing.T) {
+	unobserved(t, func(t *testing.T, srv *zktest.Server, c *framework.Client, h *history) {
+		s, err := c.Session(t.Context())
+		require.NoError(t, err)
+		begin := time.Now()
+		outage(srv, time.Minute)
+		time.Sleep(time.Minute)
+		require.Equal(t, []state.State{state.Connected, state.Suspended, state.Lost, state.Reconnected}, h.seen())
+		require.Less(t, h.when(2).Sub(begin), sessionTimeout)
+		require.NotEqual(t, s.ID(), c.SessionID())
+		require.ErrorIs(t, context.Cause(s.Context()), framework.ErrSessionLost)
+		next, err := c.Session(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, s.Epoch()+1, next.Epoch())
+	})
+}
+
+func TestStateStaysLostWhileAttemptsFail(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		h := observe(t, c)
+		outage(srv, time.Hour)
+		require.Equal(t, []state.State{state.Suspended, state.Lost}, h.seen()[:2])
+		time.Sleep(time.Minute)
+		require.Equal(t, []state.State{state.Suspended, state.Lost, state.Reconnected}, h.seen())
+	})
+}
+
+func TestExpiryByTheServerWhileConnected(t *testing.T) {
+	unobserved(t, func(t *testing.T, srv *zktest.Server, c *framework.Client, h *history) {
+		id := c.SessionID()
+		require.True(t, srv.ExpireSession(id))
+		time.Sleep(time.Minute)
+		require.Equal(t, []state.State{state.Connected, state.Suspended, state.Lost, state.Reconnected}, h.seen())
+		require.NotEqual(t, id, c.SessionID())
+	})
+}
+
+func TestExpiryByTheServerWhileDisconnected(t *testing.T) {
+	unobserved(t, func(t *testing.T, srv *zktest.Server, c *framework.Client, h *history) {
+		id := c.SessionID()
+		srv.RefuseConnections(true)
+		srv.CutAll()
+		time.Sleep(time.Second)
+		require.True(t, srv.ExpireSession(id))
+		time.Sleep(time.Second)
+		require.Equal(t, state.Suspended, c.State())
+		srv.RefuseConnections(false)
+		time.Sleep(time.Minute)
+		require.Equal(t, []state.State{state.Connected, state.Suspended, state.Lost, state.Reconnected}, h.seen())
+		require.NotEqual(t, id, c.SessionID())
+	})
+}
+
+// Curator's TestEnabledSessionExpiredState calls it testResetCausesLost: RECONNECTED with another session is preceded
+// by LOST, although the server has never said so.
+func TestSilentlyReplacedSessionIsLostBeforeReconnected(t *testing.T) {
+	unobserved(t, func(t *testing.T, srv *zktest.Server, c *framework.Client, h *history) {
+		s, err := c.Session(t.Context())
+		require.NoError(t, err)
+		srv.ReplaceSession(s.ID())
+		srv.CutAll()
+		time.Sleep(time.Minute)
+		require.Equal(t, []state.State{state.Connected, state.Suspended, state.Lost, state.Reconnected}, h.seen())
+		require.NotEqual(t, s.ID(), c.SessionID())
+		require.ErrorIs(t, context.Cause(s.Context()), framework.ErrSessionLost)
+	})
+}
+
+func TestNeverConnected(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.New(t)
+		srv.RefuseConnections(true)
+		begin := time.Now()
+		dial := srv.Dialer()
+		c := newClient(t, srv, framework.WithDialer(delayedDial(dial, time.Millisecond)))
+		h := observe(t, c)
+		require.Equal(t, state.Initial, c.State())
+		time.Sleep(time.Hour)
+		require.Equal(t, []state.State{state.Suspended, state.Lost}, h.seen())
+		require.Equal(t, sessionTimeout, h.when(1).Sub(begin))
+		require.Zero(t, c.SessionID())
+
+		srv.RefuseConnections(false)
+		time.Sleep(time.Minute)
+		require.Equal(t, []state.State{state.Suspended, state.Lost, state.Connected}, h.seen())
+	})
+}
+
+func delayedDial(dial framework.DialFunc, d time.Duration) framework.DialFunc {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		select {
+		case <-time.After(d):
+			return dial(ctx, network, address)
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func TestMuteServerBeforeTheFirstConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.New(t)
+		srv.PartitionAll()
+		begin := time.Now()
+		c := newClient(t, srv)
+		h := observe(t, c)
+		time.Sleep(time.Minute)
+		require.Equal(t, []state.State{state.Suspended, state.Lost}, h.seen())
+		require.Equal(t, noticesMute, h.when(0).Sub(begin))
+		srv.Heal()
+		time.Sleep(time.Minute)
+		require.Equal(t, []state.State{state.Suspended, state.Lost, state.Connected}, h.seen())
+	})
+}
+
+func TestConnectedIsToldOnce(t *testing.T) {
+	unobserved(t, func(t *testing.T, srv *zktest.Server, c *framework.Client, h *history) {
+		for range 5 {
+			outage(srv, time.Second)
+			time.Sleep(time.Minute)
+			outage(srv, time.Minute)
+			time.Sleep(time.Minute)
+		}
+		connected := 0
+		for _, s := range h.seen() {
+			if s == state.Connected {
+				connected++
+			}
+		}
+		require.Equal(t, 1, connected)
+		require.Len(t, h.seen(), 1+5*(2+3))
+	})
+}
+
+// Curator delivered a repeat of the same state in some races (CURATOR-405).
+func TestNoStateIsToldTwiceInARow(t *testing.T) {
+	unobserved(t, func(t *testing.T, srv *zktest.Server, _ *framework.Client, h *history) {
+		for i := range 40 {
+			outage(srv, time.Duration(i)*time.Second/2)
+			time.Sleep(time.Duration(i%5) * time.Second)
+		}
+		time.Sleep(time.Minute)
+		seen := h.seen()
+		for i := 1; i < len(seen); i++ {
+			require.NotEqual(t, seen[i-1], seen[i], "%v", seen)
+			if seen[i] == state.Reconnected {
+				require.Contains(t, []state.State{state.Suspended, state.Lost}, seen[i-1])
+			}
+		}
+		require.Equal(t, state.Reconnected, seen[len(seen)-1])
+	})
+}
+
+func TestSlowReadersMissNothingAndDelayNobody(t *testing.T) {
+	unobserved(t, func(t *testing.T, srv *zktest.Server, c *framework.Client, h *history) {
+		var slow [2][]state.State
+		var readers sync.WaitGroup
+		ctx := within(t, 24*time.Hour)
+		for i := range slow {
+			seq := c.States(ctx)
+			readers.Go(func() {
+				for s := range seq {
+					time.Sleep(time.Duration(i+1) * time.Hour)
+					if slow[i] = append(slow[i], s); len(slow[i]) == 6 {
+						return
+					}
+				}
+			})
+		}
+		begin := time.Now()
+		for range 3 {
+			outage(srv, time.Second)
+			time.Sleep(10 * time.Second)
+		}
+		require.Len(t, h.seen(), 1+6)
+		require.Less(t, h.when(6).Sub(begin), time.Minute)
+		readers.Wait()
+		require.Equal(t, h.seen()[1:], slow[0])
+		require.Equal(t, h.seen()[1:], slow[1])
+	})
+}
+
+func TestStatesBeginWithTheCallAndNotWithTheLoop(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		seq := c.States(within(t, time.Hour))
+		outage(srv, time.Second)
+		time.Sleep(time.Minute)
+		var seen []state.State
+		for s := range seq {
+			if seen = append(seen, s); len(seen) == 2 {
+				break
+			}
+		}
+		require.Equal(t, []state.State{state.Suspended, state.Reconnected}, seen)
+	})
+}
+
+func TestStatesEndWithTheContext(t *testing.T) {
+	bubble(t, func(t *testing.T, _ *zktest.Server, c *framework.Client) {
+		begin := time.Now()
+		for s := range c.States(within(t, time.Minute)) {
+			require.Fail(t, "unexpected", "state %v", s)
+		}
+		require.Equal(t, time.Minute, time.Since(begin))
+	})
+}
+
+func TestCloseEndsStatesAndIsNoState(t *testing.T) {
+	unobserved(t, func(t *testing.T, _ *zktest.Server, c *framework.Client, h *history) {
+		ended := make(chan []state.State)
+		seq := c.States(t.Context())
+		go func() {
+			var seen []state.State
+			for s := range seq {
+				seen = append(seen, s)
+			}
+			ended <- seen
+		}()
+		synctest.Wait()
+		require.NoError(t, c.Close())
+		require.Empty(t, <-ended)
+		require.Equal(t, []state.State{state.Connected}, h.seen())
+	})
+}
+
+// CURATOR-218: own state is updated before anybody is told.
+func TestStateIsUpToDateWhenAListenerHears(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		s, err := c.Session(t.Context())
+		require.NoError(t, err)
+		seq := c.States(within(t, time.Hour))
+		srv.RefuseConnections(true)
+		go srv.CutAll()
+		n := 0
+		for told := range seq {
+			require.Equal(t, told, c.State())
+			switch n++; told {
+			case state.Suspended:
+				require.NoError(t, s.Context().Err())
+				require.ErrorIs(t, context.Cause(s.Trusted(state.StandardPolicy)), framework.ErrSuspended)
+			case state.Lost:
+				require.Error(t, s.Context().Err())
+				srv.RefuseConnections(false)
+			case state.Reconnected:
+				require.NoError(t, c.WaitConnected(within(t, time.Nanosecond)))
+				require.Equal(t, 3, n)
+				return
+			}
+		}
+	})
+}
+
+func TestTrustedFollowsThePolicy(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		s, err := c.Session(t.Context())
+		require.NoError(t, err)
+		standard, session := s.Trusted(state.StandardPolicy), s.Trusted(state.SessionPolicy)
+		outage(srv, time.Second)
+		time.Sleep(time.Minute)
+		require.ErrorIs(t, context.Cause(standard), framework.ErrSuspended)
+		require.NoError(t, session.Err())
+		require.NoError(t, s.Trusted(state.StandardPolicy).Err(), "a new one after the reconnect is good again")
+
+		again := s.Trusted(state.StandardPolicy)
+		srv.ExpireSession(s.ID())
+		time.Sleep(time.Minute)
+		require.Error(t, again.Err())
+		require.ErrorIs(t, context.Cause(session), framework.ErrSessionLost)
+	})
+}
+
+func TestWaitConnectedReleasesEveryWaiterAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.New(t)
+		srv.RefuseConnections(true)
+		c := newClient(t, srv)
+		var waiters sync.WaitGroup
+		var mu sync.Mutex
+		var done []time.Time
+		for range 10 {
+			waiters.Go(func() {
+				err := c.WaitConnected(context.Background())
+				mu.Lock()
+				defer mu.Unlock()
+				done = append(done, time.Now())
+				require.NoError(t, err)
+			})
+		}
+		time.Sleep(time.Hour) // much longer than the connection timeout, which does not count here
+		require.Empty(t, done)
+		srv.RefuseConnections(false)
+		waiters.Wait()
+		for _, at := range done {
+			require.Equal(t, done[0], at)
+		}
+	})
+}
+
+func TestWaitConnectedReturnsAtOnceWhenConnected(t *testing.T) {
+	bubble(t, func(t *testing.T, _ *zktest.Server, c *framework.Client) {
+		begin := time.Now()
+		for range 100 {
+			require.NoError(t, c.WaitConnected(t.Context()))
+		}
+		require.Zero(t, time.Since(begin))
+	})
+}
+
+func TestWaitConnectedEndsWithTheContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.New(t)
+		srv.RefuseConnections(true)
+		c := newClient(t, srv)
+		begin := time.Now()
+		err := c.WaitConnected(within(t, 7*time.Second))
+		require.Equal(t, 7*time.Second, time.Since(begin))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorContains(t, err, "connection refused", "it says why there is no connection")
+		var op *framework.OpError
+		require.ErrorAs(t, err, &op)
+		require.Equal(t, "connect", op.Op)
+	})
+}
+
+func TestWaitConnectedEndsWithClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.New(t)
+		srv.RefuseConnections(true)
+		c := newClient(t, srv)
+		errs := make(chan error)
+		for range 3 {
+			go func() { errs <- c.WaitConnected(context.Background()) }()
+		}
+		time.Sleep(time.Second)
+		require.NoError(t, c.Close())
+		for range 3 {
+			require.ErrorIs(t, <-errs, framework.ErrClosed)
+		}
+		require.ErrorIs(t, c.WaitConnected(t.Context()), framework.ErrClosed)
+	})
+}
+
+func TestWaitConnectedAfterReconnect(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		srv.RefuseConnections(true)
+		srv.CutAll()
+		synctest.Wait()
+		require.ErrorIs(t, c.WaitConnected(within(t, time.Second)), context.DeadlineExceeded)
+		srv.RefuseConnections(false)
+		require.NoError(t, c.WaitConnected(within(t, 10*time.Second)))
+	})
+}
+
+// A client must not spin when a server takes it in and throws it out again at once: in a bubble, a loop without a pause
+// would stop time.
+func TestServerThatDropsEveryConnectionAfterTheHandshakeIsNotHammered(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		mustCreate(t, c, "/n", "")
+		_, _, _, err := c.GetW(t.Context(), "/n")
+		require.NoError(t, err)
+		srv.ClearRequests()
+		drop := srv.Inject(zktest.Rule{Op: zktest.OpSetWatches, Times: -1, Do: zktest.DropRequest})
+		srv.CutAll()
+		time.Sleep(6 * time.Second)
+		require.Less(t, srv.CountRequests(zktest.OpConnect), 100)
+		drop.Remove()
+		time.Sleep(time.Minute)
+		require.True(t, c.State().IsConnected())
+	})
+}
+
+func TestServerThatRejectsEveryNewSessionIsNotHammered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.New(t)
+		reject := srv.Inject(zktest.Rule{Op: zktest.OpConnect, Times: -1, Do: zktest.Fail(zktest.ErrSessionExpired)})
+		c := newClient(t, srv)
+		time.Sleep(10 * time.Second)
+		require.Less(t, srv.CountRequests(zktest.OpConnect), 1000)
+		reject.Remove()
+		require.NoError(t, c.WaitConnected(within(t, time.Minute)))
+	})
+}
+
+func TestAttemptsSlowDownDuringAnOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.New(t)
+		srv.RefuseConnections(true)
+		attempts := 0
+		c := newClient(t, srv, framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+			attempts++
+			return srv.Dialer()(ctx, network, address)
+		}))
+		time.Sleep(10 * time.Minute)
+		synctest.Wait()
+		require.Less(t, attempts, 10*60*3, "about one a second")
+		require.Greater(t, attempts, 10*60/2)
+		_ = c
+	})
+}

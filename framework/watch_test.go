@@ -1,0 +1,454 @@
+package framework_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// watchKinds are the ways to set a watch on a node.
+func watchKinds(c *framework.Client) map[string]func(ctx context.Context, path string) (*framework.Watch, error) {
+	return map[string]func(context.Context, string) (*framework.Watch, error){
+		"data": func(ctx context.Context, p string) (*framework.Watch, error) {
+			_, _, w, err := c.GetW(ctx, p)
+			return w, err
+		},
+		"exists": func(ctx context.Context, p string) (*framework.Watch, error) {
+			_, _, w, err := c.ExistsW(ctx, p)
+			return w, err
+		},
+		"children": func(ctx context.Context, p string) (*framework.Watch, error) {
+			_, _, w, err := c.ChildrenW(ctx, p)
+			return w, err
+		},
+	}
+}
+
+func fired(w *framework.Watch) bool {
+	synctest.Wait()
+	select {
+	case <-w.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+func TestWatchFiresForEachKindOfChange(t *testing.T) {
+	set := func(ctx context.Context, c *framework.Client) error { _, err := c.Set(ctx, "/n", nil, -1); return err }
+	remove := func(ctx context.Context, c *framework.Client) error { return c.Delete(ctx, "/n", -1) }
+	addChild := func(ctx context.Context, c *framework.Client) error { _, err := c.Create(ctx, "/n/c", nil); return err }
+	for _, tc := range []struct {
+		kind   string
+		change func(context.Context, *framework.Client) error
+		want   zk.EventType // 0: none
+	}{
+		{"data", set, zk.EventNodeDataChanged}, {"data", remove, zk.EventNodeDeleted}, {"data", addChild, 0},
+		{"exists", set, zk.EventNodeDataChanged}, {"exists", remove, zk.EventNodeDeleted}, {"exists", addChild, 0},
+		{"children", set, 0}, {"children", remove, zk.EventNodeDeleted}, {"children", addChild, zk.EventNodeChildrenChanged},
+	} {
+		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+			mustCreate(t, c, "/n", "")
+			w, err := watchKinds(c)[tc.kind](t.Context(), "/n")
+			require.NoError(t, err)
+			require.False(t, fired(w))
+			require.NoError(t, tc.change(t.Context(), another(t, srv)))
+			if tc.want == 0 {
+				require.False(t, fired(w), "%s", tc.kind)
+				return
+			}
+			ev, err := w.Wait(within(t, time.Second))
+			require.NoError(t, err)
+			require.Equal(t, tc.want, ev.Type, "%s", tc.kind)
+			require.Equal(t, "/n", ev.Path)
+		})
+	}
+}
+
+func TestExistsWatchOnAMissingNodeFiresAtItsCreation(t *testing.T) {
+	bubble(t, func(t *testing.T, _ *zktest.Server, c *framework.Client) {
+		there, _, w, err := c.ExistsW(t.Context(), "/n")
+		require.NoError(t, err)
+		require.False(t, there)
+		mustCreate(t, c, "/n", "")
+		ev, err := w.Wait(within(t, time.Second))
+		require.NoError(t, err)
+		require.Equal(t, zk.EventNodeCreated, ev.Type)
+	})
+}
+
+func TestNoWatchIsLeftOnAMissingNodeByAReadThatFails(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		for _, kind := range []string{"data", "children"} {
+			w, err := watchKinds(c)[kind](t.Context(), "/n")
+			require.ErrorIs(t, err, zk.ErrNoNode)
+			require.Nil(t, w)
+		}
+		srv.AssertNoWatches(t)
+	})
+}
+
+func TestWaitersShareOneWatchAndOneWatchRequest(t *testing.T) {
+	for kind := range watchKinds(nil) {
+		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+			mustCreate(t, c, "/n", "")
+			srv.ClearRequests()
+			var all sync.WaitGroup
+			var events atomic.Int32
+			for range 1000 {
+				all.Go(func() {
+					w, err := watchKinds(c)[kind](t.Context(), "/n")
+					require.NoError(t, err)
+					ev, err := w.Wait(t.Context())
+					require.NoError(t, err)
+					require.Equal(t, zk.EventNodeDeleted, ev.Type)
+					events.Add(1)
+				})
+			}
+			synctest.Wait()
+			require.Len(t, srv.Watches(), 1)
+			set := 0
+			for _, r := range srv.Requests() {
+				if r.Watch {
+					set++
+				}
+			}
+			require.Equal(t, 1, set)
+			require.NoError(t, c.Delete(t.Context(), "/n", -1))
+			all.Wait()
+			require.EqualValues(t, 1000, events.Load())
+			require.Equal(t, 1, srv.Stats().Notifications)
+		})
+	}
+}
+
+func TestDataAndExistenceShareOneWatch(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		mustCreate(t, c, "/n", "")
+		data, err := watchKinds(c)["data"](t.Context(), "/n")
+		require.NoError(t, err)
+		exist, err := watchKinds(c)["exists"](t.Context(), "/n")
+		require.NoError(t, err)
+		require.Len(t, srv.Watches(), 1)
+		data.Stop()
+		synctest.Wait()
+		require.Len(t, srv.Watches(), 1, "somebody still waits")
+		exist.Stop()
+		synctest.Wait()
+		srv.AssertNoWatches(t)
+	})
+}
+
+func TestDataAndChildrenWatchesOfADeletedNodeBothFire(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		mustCreate(t, c, "/n", "")
+		var list []*framework.Watch
+		for _, set := range watchKinds(c) {
+			w, err := set(t.Context(), "/n")
+			require.NoError(t, err)
+			list = append(list, w)
+		}
+		require.NoError(t, another(t, srv).Delete(t.Context(), "/n", -1))
+		for _, w := range list {
+			ev, err := w.Wait(within(t, time.Second))
+			require.NoError(t, err)
+			require.Equal(t, zk.EventNodeDeleted, ev.Type)
+		}
+		srv.AssertNoWatches(t)
+	})
+}
+
+func TestStoppedWatchLeavesNothingOnTheServer(t *testing.T) {
+	for kind := range watchKinds(nil) {
+		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+			mustCreate(t, c, "/n", "")
+			for range 10 {
+				w, err := watchKinds(c)[kind](t.Context(), "/n")
+				require.NoError(t, err)
+				w.Stop()
+				w.Stop()
+			}
+			synctest.Wait()
+			srv.AssertNoWatches(t)
+			// and the library does not set it again
+			srv.ClearRequests()
+			srv.CutAll()
+			time.Sleep(10 * time.Second)
+			srv.AssertNoWatches(t)
+			require.Zero(t, srv.CountRequests(zktest.OpSetWatches))
+		})
+	}
+}
+
+func TestWatchOfAContextThatEndedLeavesNothingOnTheServer(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		ctx := within(t, time.Second)
+		for kind, set := range watchKinds(c) {
+			w, err := set(ctx, "/")
+			require.NoError(t, err, kind)
+			go w.Wait(ctx)
+		}
+		require.Len(t, srv.Watches(), 2)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		srv.AssertNoWatches(t)
+	})
+}
+
+func TestWaitPrefersTheContextThatHasEnded(t *testing.T) {
+	bubble(t, func(t *testing.T, _ *zktest.Server, c *framework.Client) {
+		for range 100 {
+			ctx, cancel := context.WithCancel(t.Context())
+			_, _, w, err := c.GetW(ctx, "/")
+			require.NoError(t, err)
+			cancel()
+			synctest.Wait()
+			_, err = w.Wait(ctx)
+			require.ErrorIs(t, err, context.Canceled)
+		}
+	})
+}
+
+func TestWithdrawnWatchMayBeSetAgainAtOnce(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		mustCreate(t, c, "/n", "")
+		for range 100 {
+			w, err := watchKinds(c)["data"](t.Context(), "/n")
+			require.NoError(t, err)
+			w.Stop()
+		}
+		w, err := watchKinds(c)["data"](t.Context(), "/n")
+		require.NoError(t, err)
+		synctest.Wait()
+		require.Len(t, srv.Watches(), 1)
+		require.False(t, fired(w))
+		srv.CutAll()
+		time.Sleep(5 * time.Second)
+		require.Len(t, srv.Watches(), 1)
+		_, err = c.Set(t.Context(), "/n", nil, -1)
+		require.NoError(t, err)
+		require.True(t, fired(w))
+	})
+}
+
+// The event of the old watch is under way while the new one is being set. It is not the new one's.
+func TestEventOfAWithdrawnWatchIsNotTakenForTheNextOnes(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		mustCreate(t, c, "/n", "old")
+		other := another(t, srv)
+		w, err := watchKinds(c)["data"](t.Context(), "/n")
+		require.NoError(t, err)
+		srv.Inject(zktest.Rule{Op: zktest.OpRemoveWatches, Do: zktest.Call(func(zktest.Request) {
+			_, err := other.Set(t.Context(), "/n", []byte("new"), -1)
+			require.NoError(t, err)
+		})})
+		w.Stop()
+		data, _, w, err := c.GetW(t.Context(), "/n")
+		require.NoError(t, err)
+		require.Equal(t, "new", string(data))
+		require.False(t, fired(w), "nothing has changed since the data was read")
+		require.Len(t, srv.Watches(), 1)
+		w.Stop()
+		synctest.Wait()
+		srv.AssertNoWatches(t)
+	})
+}
+
+func TestWatchSurvivesAReconnectInTheSameSession(t *testing.T) {
+	for kind, change := range map[string]func(t *testing.T, c *framework.Client){
+		"data": func(t *testing.T, c *framework.Client) {
+			_, err := c.Set(t.Context(), "/n", nil, -1)
+			require.NoError(t, err)
+		},
+		"exists":   func(t *testing.T, c *framework.Client) { require.NoError(t, c.Delete(t.Context(), "/n", -1)) },
+		"children": func(t *testing.T, c *framework.Client) { mustCreate(t, c, "/n/c", "") },
+	} {
+		for _, meanwhile := range []bool{true, false} {
+			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+				mustCreate(t, c, "/n", "")
+				w, err := watchKinds(c)[kind](t.Context(), "/n")
+				require.NoError(t, err)
+				other := another(t, srv)
+				srv.Inject(zktest.Rule{Op: zktest.OpConnect, Do: zktest.DelayRequest(time.Second)})
+				srv.ClearRequests()
+				srv.CutSession(c.SessionID())
+				if meanwhile {
+					change(t, other)
+				}
+				time.Sleep(5 * time.Second)
+				if !meanwhile {
+					require.False(t, fired(w), kind)
+					change(t, other)
+				}
+				_, err = w.Wait(within(t, time.Second))
+				require.NoError(t, err, kind)
+				require.Equal(t, 1, srv.Stats().Notifications, "exactly one event")
+				srv.AssertNoWatches(t)
+			})
+		}
+	}
+}
+
+func TestExistsWatchOnAMissingNodeSurvivesAReconnect(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		_, _, w, err := c.ExistsW(t.Context(), "/n")
+		require.NoError(t, err)
+		other := another(t, srv)
+		srv.Inject(zktest.Rule{Op: zktest.OpConnect, Do: zktest.DelayRequest(time.Second)})
+		srv.CutSession(c.SessionID())
+		mustCreate(t, other, "/n", "")
+		ev, err := w.Wait(within(t, 10*time.Second))
+		require.NoError(t, err)
+		require.Equal(t, zk.EventNodeCreated, ev.Type)
+	})
+}
+
+func TestWatchEndsWithItsSession(t *testing.T) {
+	for name, end := range map[string]func(srv *zktest.Server, c *framework.Client){
+		"expired":     func(srv *zktest.Server, c *framework.Client) { srv.ExpireSession(c.SessionID()) },
+		"replaced":    func(srv *zktest.Server, c *framework.Client) { srv.ReplaceSession(c.SessionID()); srv.CutAll() },
+		"partitioned": func(srv *zktest.Server, c *framework.Client) { srv.PartitionAll() },
+	} {
+		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+			var list []*framework.Watch
+			for _, set := range watchKinds(c) {
+				w, err := set(t.Context(), "/")
+				require.NoError(t, err)
+				list = append(list, w)
+			}
+			end(srv, c)
+			for _, w := range list {
+				_, err := w.Wait(within(t, time.Minute))
+				require.ErrorIs(t, err, framework.ErrSessionLost, name)
+				w.Stop()
+			}
+			srv.Heal()
+			time.Sleep(time.Minute)
+			srv.AssertNoWatches(t)
+		})
+	}
+}
+
+func TestWaiterMayJoinWhileTheWatchIsBeingSet(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Do: zktest.DelayReply(time.Second)})
+		var all sync.WaitGroup
+		for range 5 {
+			all.Go(func() {
+				_, _, w, err := c.GetW(t.Context(), "/")
+				require.NoError(t, err)
+				defer w.Stop()
+			})
+		}
+		all.Wait()
+		synctest.Wait()
+		srv.AssertNoWatches(t)
+	})
+}
+
+func TestFirstWaiterMayLeaveWhileTheWatchIsBeingSet(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		mustCreate(t, c, "/n", "")
+		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Do: zktest.DelayReply(2 * time.Second)})
+		go c.GetW(within(t, time.Second), "/n")
+		synctest.Wait()
+		_, _, w, err := c.GetW(t.Context(), "/n") // joins, and outlasts the first
+		require.NoError(t, err)
+		require.Len(t, srv.Watches(), 1)
+		_, err = c.Set(t.Context(), "/n", nil, -1)
+		require.NoError(t, err)
+		require.True(t, fired(w))
+	})
+}
+
+func TestWatchSetForACallerThatHasGoneIsWithdrawn(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Do: zktest.DelayReply(2 * time.Second)})
+		_, _, _, err := c.GetW(within(t, time.Second), "/")
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		time.Sleep(2 * time.Second)
+		srv.AssertNoWatches(t)
+	})
+}
+
+// The watch has fired for a change that the late comer has already seen, or was set for one it has not: whoever reads
+// must have a watch that is newer than what it has read.
+func TestJoinerReadsAgainWhenTheSharedWatchFiresMeanwhile(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		mustCreate(t, c, "/n", "old")
+		first, err := watchKinds(c)["data"](t.Context(), "/n")
+		require.NoError(t, err)
+		other := another(t, srv)
+		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Do: zktest.CallAfter(func(zktest.Request) {
+			_, err := other.Set(t.Context(), "/n", []byte("new"), -1)
+			require.NoError(t, err)
+			time.Sleep(time.Millisecond)
+		})})
+		data, _, w, err := c.GetW(t.Context(), "/n")
+		require.NoError(t, err)
+		require.True(t, fired(first))
+		if string(data) == "old" {
+			require.True(t, fired(w), "a reader of the old data hears of the change")
+		}
+	})
+}
+
+// Every change is seen: a reader that reads, waits and reads again ends up with the last value.
+func TestNoWakeUpIsLost(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) { noWakeUpIsLost(t, srv, c, 300) })
+}
+
+func TestNoWakeUpIsLostInRealTime(t *testing.T) {
+	srv := zktest.New(t)
+	noWakeUpIsLost(t, srv, newClient(t, srv), 2000)
+}
+
+func noWakeUpIsLost(t *testing.T, srv *zktest.Server, c *framework.Client, writes int) {
+	mustCreate(t, c, "/n", "0")
+	writer := another(t, srv)
+	last := fmt.Sprint(writes)
+	ctx := within(t, time.Minute)
+	var all sync.WaitGroup
+	for range 8 { // readers to the end
+		all.Go(func() {
+			for {
+				data, _, w, err := c.GetW(ctx, "/n")
+				require.NoError(t, err)
+				if string(data) == last {
+					w.Stop()
+					return
+				}
+				_, err = w.Wait(ctx)
+				require.NoError(t, err, "the last value was not seen")
+			}
+		})
+	}
+	for i := range 8 { // waiters that come and go
+		all.Go(func() {
+			rnd := rand.New(rand.NewPCG(1, uint64(i)))
+			for range 200 {
+				_, _, w, err := c.GetW(ctx, "/n")
+				require.NoError(t, err)
+				time.Sleep(time.Duration(rnd.IntN(200)) * time.Microsecond)
+				w.Stop()
+			}
+		})
+	}
+	for i := range writes {
+		_, err := writer.Set(ctx, "/n", []byte(fmt.Sprint(i+1)), int32(i))
+		require.NoError(t, err)
+	}
+	all.Wait()
+	require.NoError(t, srv.WaitWatches(ctx, 0, 0))
+}
