@@ -140,7 +140,7 @@ func (c *Client) ErrorPolicy() state.ErrorPolicy { return c.cfg.policy }
 
 // connectedSession returns the present session, or waits for one as long as the connection timeout allows.
 func (c *Client) connectedSession(ctx context.Context) (*Session, error) {
-	if s, _ := c.sessionNow(); s != nil {
+	if s, _ := c.sessionNow(); s != nil && ctx.Err() == nil {
 		return s, nil
 	}
 	timeout := time.NewTimer(c.cfg.connectionTimeout)

@@ -67,7 +67,8 @@ type Created struct {
 	Path string
 
 	// Czxid is the id of the transaction that made the node. Of two nodes anywhere in the ensemble, the one that was
-	// created later has the larger one.
+	// created later has the larger one. It is 0 if several creates of this client for the same path, with deletes in
+	// between, succeeded so closely that nobody can tell which is whose. That does not happen to Protected nodes.
 	Czxid int64
 
 	// Session is the one in which the node was created. An ephemeral node must not be trusted when its context ends.
@@ -174,8 +175,7 @@ func (a *createAttempts) create(ctx context.Context, s *Session) (Created, error
 		if err != nil {
 			return Created{}, err
 		}
-		czxid, _ := s.link.TakeCreated(path)
-		return Created{Path: path, Czxid: czxid, Session: s}, nil
+		return Created{Path: path, Czxid: s.link.TakeCreated(path), Session: s}, nil
 	}, func(created Created, err error) { a.late(guid, created, err) })
 	switch {
 	case err == nil:
@@ -244,17 +244,17 @@ func (a *createAttempts) findOut(ctx context.Context, s *Session) (Created, erro
 		a.inDoubt = nil
 		return Created{}, nil
 	}
-	now, err := readAfterSync(ctx, s, path)
+	stat, err := afterSync(ctx, s, path, exists) // asks for no right to read, which the new node may not give us
 	switch {
-	case errors.Is(err, zk.ErrNoNode):
-		a.inDoubt = nil
-		return Created{}, nil
 	case err != nil:
 		return Created{}, err
-	case a.guid == "" && now.stat.EphemeralOwner != s.ID():
+	case stat == nil:
+		a.inDoubt = nil
+		return Created{}, nil
+	case a.guid == "" && stat.EphemeralOwner != s.ID():
 		return Created{}, zk.ErrNodeExists
 	}
-	return Created{Path: path, Czxid: now.stat.Czxid, Session: s}, nil
+	return Created{Path: path, Czxid: stat.Czxid, Session: s}, nil
 }
 
 // createParents creates a path and what is missing above it. It looks upwards for the deepest node that exists and

@@ -25,8 +25,8 @@ func Guaranteed() DeleteOption {
 //
 // A missing node is zk.ErrNoNode, another version zk.ErrBadVersion, a child zk.ErrNotEmpty. If the connection breaks
 // while the reply is awaited, the delete is repeated; a node that is missing then counts as deleted if the version did
-// not matter, and is ErrOutcomeUnknown if it did. If ctx ends while the reply is awaited, the error matches
-// ErrOutcomeUnknown.
+// not matter, and is ErrOutcomeUnknown if it did. A repeated delete may hit a node that somebody has created anew
+// meanwhile, if it has the version. If ctx ends while the reply is awaited, the error matches ErrOutcomeUnknown.
 func (c *Client) Delete(ctx context.Context, path string, version int32, opts ...DeleteOption) error {
 	d := deleteAttempts{path: c.full(path), version: version}
 	for _, opt := range opts {
@@ -41,7 +41,7 @@ func (c *Client) Delete(ctx context.Context, path string, version int32, opts ..
 
 // unfinished reports whether an operation failed for reasons that do not concern its request.
 func unfinished(ctx context.Context, err error) bool {
-	return err != nil && (ctx.Err() != nil || IsConnectionError(err))
+	return err != nil && (ctx.Err() != nil && errors.Is(err, ctx.Err()) || IsConnectionError(err))
 }
 
 // deleteAttempts are the attempts at one Delete.
@@ -86,8 +86,7 @@ var cleanupPolicy = retry.BoundedExponential(100*time.Millisecond, 5*time.Second
 // caller's context: the end of that context is the usual reason for a clean-up.
 func (c *Client) inBackground(job func(context.Context, *Session) error) {
 	c.Go(func(ctx context.Context) {
-		patient := func(err error) bool { return IsConnectionError(err) }
-		err := retry.Do(ctx, cleanupPolicy, patient, func(ctx context.Context) error {
+		err := retry.Do(ctx, cleanupPolicy, retryable, func(ctx context.Context) error {
 			s, err := c.connected(ctx, nil)
 			if err != nil {
 				return err

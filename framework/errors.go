@@ -26,6 +26,9 @@ var (
 	// ErrSuspended means that the connection was interrupted, where the error policy treats that as loss.
 	ErrSuspended = errors.New("connection suspended")
 
+	// ErrWatchStopped means that a watch was stopped before it fired.
+	ErrWatchStopped = errors.New("watch stopped")
+
 	// ErrOutcomeUnknown means that a write was sent, its reply was lost, and reading back could not tell whether it
 	// was applied.
 	ErrOutcomeUnknown = errors.New("outcome unknown")
@@ -59,6 +62,9 @@ func IsConnectionError(err error) bool {
 	return false
 }
 
+// errNotSent means that a context had ended before the request was handed to the library.
+var errNotSent = errors.New("request not sent")
+
 // retryable is the classifier of the client's own loops: what to try again on a new connection.
 func retryable(err error) bool {
 	switch {
@@ -68,6 +74,8 @@ func retryable(err error) bool {
 		return false
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return false
+	case errors.Is(err, &ServerError{Code: codeThrottled}): // not carried out, for want of capacity
+		return true
 	}
 	return IsConnectionError(err)
 }
@@ -110,7 +118,10 @@ func (e *ServerError) Is(target error) bool {
 	return ok && t.Code == e.Code
 }
 
-const codeUnimplemented = -6
+const (
+	codeUnimplemented = -6
+	codeThrottled     = -127
+)
 
 // fromLibrary gives the library's anonymous errors a type. For a code it does not know it returns only a text.
 func fromLibrary(err error) error {

@@ -24,7 +24,7 @@ type result[T any] struct {
 func send[T any](ctx context.Context, s *Session, request func(*zk.Conn) (T, error), late func(T, error)) (T, error) {
 	var none T
 	if ctx.Err() != nil {
-		return none, retry.ContextError(ctx)
+		return none, fmt.Errorf("%w: %w", errNotSent, retry.ContextError(ctx))
 	}
 	if ctx.Done() == nil { // nothing can end the wait but the answer and the session's own end
 		v, err := request(s.conn)
@@ -74,17 +74,20 @@ func (c *Client) do(ctx context.Context, op, path string, attempt func(context.C
 	if err := validatePath(path); err != nil {
 		return &OpError{op, path, err}
 	}
-	err := retry.Do(ctx, c.cfg.retry, retryable, func(ctx context.Context) error {
+	err := retry.DoUntil(ctx, c.ctx.Done(), c.cfg.retry, retryable, func(ctx context.Context) error {
 		s, err := c.connectedSession(ctx)
 		if err != nil {
 			return err
 		}
 		return attempt(ctx, s)
 	})
-	if err != nil {
-		return &OpError{op, path, err}
+	switch {
+	case err == nil:
+		return nil
+	case c.ctx.Err() != nil && IsConnectionError(err): // closed during a pause
+		err = fmt.Errorf("%w: %w", ErrClosed, err)
 	}
-	return nil
+	return &OpError{op, path, err}
 }
 
 // read runs an operation that changes nothing, so that every attempt is as good as the first.

@@ -14,7 +14,8 @@ import (
 // A missing node is zk.ErrNoNode, another version zk.ErrBadVersion. If the connection breaks while the reply is
 // awaited, a write with AnyVersion is repeated, and one with a version is looked up: it counts as done if the node has
 // the next version and this data, and is repeated if the node still has the old version. Otherwise, and if ctx ends
-// while the reply is awaited, the error matches ErrOutcomeUnknown.
+// while the reply is awaited, the error matches ErrOutcomeUnknown. Whoever may write the same data over the same version
+// as somebody else, as two who count up a number do, must put something into the data that tells them apart.
 func (c *Client) Set(ctx context.Context, path string, data []byte, version int32) (*zk.Stat, error) {
 	w := setAttempts{path: c.full(path), data: data, version: version}
 	var stat *zk.Stat
@@ -59,7 +60,7 @@ func (w *setAttempts) attempt(ctx context.Context, s *Session) (*zk.Stat, error)
 
 // findOut returns the node's Stat if an earlier attempt has been applied, and nothing if none has.
 func (w *setAttempts) findOut(ctx context.Context, s *Session) (*zk.Stat, error) {
-	now, err := readAfterSync(ctx, s, w.path)
+	now, err := afterSync(ctx, s, w.path, getData)
 	switch {
 	case err != nil && !errors.Is(err, zk.ErrNoNode):
 		return nil, err
@@ -75,20 +76,21 @@ func (w *setAttempts) findOut(ctx context.Context, s *Session) (*zk.Stat, error)
 	}
 }
 
-// readAfterSync reads a node as it is after all writes of this session's earlier connections. Without the sync, a
-// server that lags behind could hide one.
-func readAfterSync(ctx context.Context, s *Session, path string) (dataAndStat, error) {
-	return send(ctx, s, func(conn *zk.Conn) (dataAndStat, error) {
+// afterSync reads a node as it is after all writes of this session's earlier connections. Without the sync, a server
+// that lags behind could hide one.
+func afterSync[T any](ctx context.Context, s *Session, path string, read request[T]) (T, error) {
+	return send(ctx, s, func(conn *zk.Conn) (T, error) {
 		if _, err := conn.Sync(path); err != nil {
-			return dataAndStat{}, err
+			var none T
+			return none, err
 		}
-		return getData(conn, path)
+		return read(conn, path)
 	}, nil)
 }
 
-// departed reports whether a request was left alone because ctx ended.
+// departed reports whether a request was sent and then left alone because ctx ended.
 func departed(ctx context.Context, err error) bool {
-	return ctx.Err() != nil && errors.Is(err, ctx.Err())
+	return ctx.Err() != nil && errors.Is(err, ctx.Err()) && !errors.Is(err, errNotSent)
 }
 
 // stillInDoubt says so when an operation failed for reasons of its own after an attempt that may have been applied.

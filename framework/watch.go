@@ -23,10 +23,11 @@ type Watch struct {
 	local  func(string) string
 }
 
-// Done is closed when the watch has fired, or its session has ended.
+// Done is closed when the watch has fired, or its session has ended. That of a stopped watch may stay open.
 func (w *Watch) Done() <-chan struct{} { return w.shared.done }
 
-// Event returns what happened, after Done is closed: the event, or an error that matches ErrSessionLost or ErrClosed.
+// Event waits until Done is closed and returns what happened: the event, or an error that matches ErrSessionLost,
+// ErrClosed or ErrWatchStopped.
 func (w *Watch) Event() (zk.Event, error) {
 	<-w.shared.done
 	ev := w.shared.event
@@ -41,7 +42,7 @@ func (w *Watch) Wait(ctx context.Context) (zk.Event, error) {
 	select {
 	case <-w.Done():
 		ev, err := w.Event()
-		if errors.Is(err, errWatchGone) && ctx.Err() != nil { // stopped, because the same context has ended
+		if errors.Is(err, ErrWatchStopped) && ctx.Err() != nil { // stopped, because the same context has ended
 			err = retry.ContextError(ctx)
 		}
 		return ev, err

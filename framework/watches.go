@@ -102,7 +102,7 @@ func (w *sharedWatch) withdrawIfUnusedLocked() {
 		return
 	}
 	w.all.session.link.Withdraw(w.key)
-	w.finishLocked(zk.Event{}, errWatchGone)
+	w.finishLocked(zk.Event{}, ErrWatchStopped)
 }
 
 func (w *sharedWatch) finishLocked(ev zk.Event, err error) {

@@ -1,7 +1,6 @@
 package recipes
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -50,13 +49,4 @@ func (e *NotAcquiredError) Unwrap() []error {
 		return []error{ErrNotAcquired}
 	}
 	return []error{ErrNotAcquired, e.Err}
-}
-
-// because adds a context's cause to its error, where the cause says more.
-func because(ctx context.Context, err error) error {
-	cause := context.Cause(ctx)
-	if cause == nil || errors.Is(err, cause) {
-		return err
-	}
-	return fmt.Errorf("%w: %w", err, cause)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
+	"github.com/gocurator/curator/retry"
 )
 
 // InterProcessMutex is a distributed lock: at most one holder per path across every client of the ensemble. Waiters
@@ -69,7 +70,7 @@ func (m *InterProcessMutex) acquire(ctx context.Context, queue queueFunc) (*Leas
 		return nil, &framework.OpError{Op: "acquire", Path: m.key.path, Err: err}
 	}
 	if ctx.Err() != nil {
-		return nil, &framework.OpError{Op: "acquire", Path: m.key.path, Err: because(ctx, ctx.Err())}
+		return nil, &framework.OpError{Op: "acquire", Path: m.key.path, Err: retry.ContextError(ctx)}
 	}
 	if h := heldUnder(ctx, m.key); h != nil {
 		if lease := h.lease(ctx, false); lease != nil {
@@ -90,14 +91,10 @@ func (m *InterProcessMutex) acquire(ctx context.Context, queue queueFunc) (*Leas
 }
 
 func (m *InterProcessMutex) refused(ctx context.Context, r *lockloop.Refusal) error {
-	err := r.Err
-	if err != nil && ctx.Err() != nil {
-		err = because(ctx, err)
-	}
 	if r.Ahead > 0 && (r.Err == nil || ctx.Err() != nil) {
 		return &NotAcquiredError{
-			Path: m.key.path, Ahead: r.Ahead, Holder: r.Holder, Identity: readIdentity(r.HolderData), Err: err,
+			Path: m.key.path, Ahead: r.Ahead, Holder: r.Holder, Identity: readIdentity(r.HolderData), Err: r.Err,
 		}
 	}
-	return &framework.OpError{Op: "acquire", Path: m.key.path, Err: err}
+	return &framework.OpError{Op: "acquire", Path: m.key.path, Err: r.Err}
 }

@@ -2,6 +2,7 @@ package retry
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -49,13 +50,19 @@ func (e *Error) Unwrap() []error {
 // If ctx comes from the op of another Do, the outer one's schedule is used and p is ignored: nested loops share one
 // budget.
 func Do(ctx context.Context, p Policy, retryable func(error) bool, op func(context.Context) error) error {
+	return DoUntil(ctx, nil, p, retryable, op)
+}
+
+// DoUntil is Do for an op whose resources may be closed while the loop waits for its next attempt: it gives up then, with
+// the error of the last attempt. A nil stop never closes.
+func DoUntil(ctx context.Context, stop <-chan struct{}, p Policy, retryable func(error) bool, op func(context.Context) error) error {
 	b, nested := ctx.Value(budgetKey{}).(*budget)
 	if !nested {
 		b = &budget{schedule: p}
 		ctx = context.WithValue(ctx, budgetKey{}, b)
 	}
 	if ctx.Err() != nil {
-		return &Error{Ended: ended(ctx)}
+		return &Error{Ended: ContextError(ctx)}
 	}
 	for attempts := 1; ; attempts++ {
 		err := op(ctx)
@@ -68,30 +75,38 @@ func Do(ctx context.Context, p Policy, retryable func(error) bool, op func(conte
 			return err
 		case pause == backoff.Stop:
 			return &Error{Attempts: attempts, Last: err}
-		case !sleep(ctx, pause):
-			return &Error{Attempts: attempts, Last: err, Ended: ended(ctx)}
+		}
+		if !sleep(ctx, stop, pause) {
+			e := &Error{Attempts: attempts, Last: err}
+			if ctx.Err() != nil {
+				e.Ended = ContextError(ctx)
+			}
+			return e
 		}
 	}
 }
 
-// ended returns an error that matches both ctx.Err() and, if it is another one, the cause.
-func ended(ctx context.Context) error {
+// ContextError returns the error of a context that has ended. It matches ctx.Err() and, if that is another one, the
+// cause.
+func ContextError(ctx context.Context) error {
 	err, cause := ctx.Err(), context.Cause(ctx)
-	if cause == err {
+	if errors.Is(err, cause) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", err, cause)
 }
 
-func sleep(ctx context.Context, d time.Duration) bool {
+// sleep reports whether the time has passed without an interruption.
+func sleep(ctx context.Context, stop <-chan struct{}, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-t.C:
 		return ctx.Err() == nil
 	case <-ctx.Done():
-		return false
+	case <-stop:
 	}
+	return false
 }
 
 type budgetKey struct{}

@@ -171,3 +171,14 @@ func (a *alternate) NextBackOff() time.Duration {
 	}
 	return 0
 }
+
+func TestDoUntilGivesUpAPauseWhenStopped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stop := make(chan struct{})
+		time.AfterFunc(time.Minute, func() { close(stop) })
+		start := time.Now()
+		err := retry.DoUntil(t.Context(), stop, retry.Forever(time.Hour), transient, func(context.Context) error { return errTransient })
+		require.ErrorIs(t, err, errTransient)
+		require.Equal(t, time.Minute, time.Since(start))
+	})
+}

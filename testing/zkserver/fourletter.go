@@ -57,12 +57,7 @@ func (s *Server) Metrics(ctx context.Context) (map[string]string, error) {
 
 // Watches returns the number of watches that clients have set on this server. Each member of an ensemble has its own.
 func (s *Server) Watches(ctx context.Context) (int, error) {
-	reply, err := s.FourLetter(ctx, "wchs")
-	if err != nil {
-		return 0, err
-	}
-	total, _ := field(reply, "Total watches:")
-	return s.count("wchs", total)
+	return s.metric(ctx, "zk_watch_count") // wchs leaves out those on children
 }
 
 // Nodes returns the number of znodes, ZooKeeper's own included: compare two counts, rather than one with a number.

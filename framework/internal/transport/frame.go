@@ -118,8 +118,8 @@ func parseConnectResponse(body []byte) (connectResponse, error) {
 // request is one request of the library, without its payload.
 type request struct {
 	xid, op int32
-	watch   watch // set if the request asks for one; its kind is settled by the reply
-	paths   int   // of setWatches: how many watches it sets
+	watch   watch   // set if the request asks for one; its kind is settled by the reply
+	sets    []watch // of setWatches
 }
 
 func parseRequest(body []byte) (request, error) {
@@ -132,11 +132,10 @@ func parseRequest(body []byte) (request, error) {
 		}
 	case opSetWatches:
 		c.take(8) // relative zxid
-		for range 3 {
+		for _, kind := range []kind{dataKind, existKind, childKind} {
 			n := c.int32()
 			for i := int32(0); i < n && !c.bad; i++ {
-				c.bytes()
-				r.paths++
+				r.sets = append(r.sets, watch{string(c.bytes()), kind})
 			}
 		}
 	}

@@ -6,12 +6,12 @@ package transport
 // read a node's new data before it hears of the change that its old watch was for, which ZooKeeper promises cannot
 // happen. The library also reads lastZxid for setWatches while replies may be advancing it.
 type gate struct {
-	missing int    // watches still to be set; the gate is open at zero
-	held    []byte // complete frames, in order
+	missing watchTable // watches still to be set; the gate is open when there are none
+	held    []byte     // complete frames, in order
 	waiting []request
 }
 
-func (g *gate) open() bool { return g.missing <= 0 }
+func (g *gate) open() bool { return len(g.missing) == 0 }
 
 // passes reports whether a request may go out now.
 func (g *gate) passes(op int32) bool {
@@ -30,9 +30,11 @@ func (g *gate) passed(r request) (opened bool) {
 	}
 	switch r.op {
 	case opSetWatches:
-		g.missing -= r.paths
+		for _, w := range r.sets {
+			delete(g.missing, w)
+		}
 	case opPing:
-		g.missing = 0
+		g.missing = nil
 	}
 	return g.open()
 }

@@ -2,6 +2,7 @@ package transport
 
 import (
 	"encoding/binary"
+	"maps"
 	"time"
 )
 
@@ -34,7 +35,7 @@ func (c *Conn) handshakeAnswered(frame []byte) error {
 	c.established = true
 	c.link.timeout = time.Duration(r.timeoutMillis) * time.Millisecond
 	c.link.contact = c.askedAt
-	c.gate.missing = len(c.link.watches)
+	c.gate.missing = maps.Clone(c.link.watches)
 	if c.gate.open() {
 		c.withdrawLocked()
 	}

@@ -17,7 +17,7 @@ type Link struct {
 	contact     time.Time     // when the newest answered request was sent
 	watches     watchTable
 	withdrawing map[Watch]struct{} // not yet answered
-	created     map[string]int64
+	created     map[string]created
 	ownXid      int32
 }
 
@@ -26,7 +26,7 @@ func NewLink() *Link {
 	return &Link{
 		watches:     watchTable{},
 		withdrawing: map[Watch]struct{}{},
-		created:     map[string]int64{},
+		created:     map[string]created{},
 		ownXid:      firstOwnXid + 1,
 	}
 }

@@ -65,12 +65,9 @@ func TestCreatedZxidIsTheCzxidOfTheNode(t *testing.T) {
 				}
 				path, err := conn.Create("/n-", nil, mode, zk.WorldACL(zk.PermAll))
 				require.NoError(t, err)
-				czxid, ok := l.TakeCreated(path)
-				require.True(t, ok)
 				node, _ := srv.Node(path)
-				require.Equal(t, node.Stat.Czxid, czxid)
-				_, ok = l.TakeCreated(path)
-				require.False(t, ok, "once")
+				require.Equal(t, node.Stat.Czxid, l.TakeCreated(path))
+				require.Zero(t, l.TakeCreated(path), "once")
 			})
 			all.Go(func() {
 				_, err := other.Set("/", nil, -1)
@@ -79,6 +76,26 @@ func TestCreatedZxidIsTheCzxidOfTheNode(t *testing.T) {
 		}
 		all.Wait()
 		require.Zero(t, remembered(l).created)
+	})
+}
+
+// Two creates of one path succeed before either zxid is taken: neither caller gets one that may be the other's.
+func TestCreatedZxidIsZeroIfItMayBeAnothers(t *testing.T) {
+	withLibrary(t, func(t *testing.T, srv *zktest.Server, l *Link, conn *zk.Conn) {
+		create := func() {
+			_, err := conn.Create("/a", nil, 0, zk.WorldACL(zk.PermAll))
+			require.NoError(t, err)
+		}
+		create()
+		require.NoError(t, conn.Delete("/a", -1))
+		create()
+		require.Zero(t, l.TakeCreated("/a"))
+		require.Zero(t, l.TakeCreated("/a"))
+		require.Zero(t, remembered(l).created)
+
+		require.NoError(t, conn.Delete("/a", -1))
+		create()
+		require.NotZero(t, l.TakeCreated("/a"), "certain again")
 	})
 }
 

@@ -3,12 +3,14 @@ package lockloop
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/retry"
 )
 
 // Loop is one lock's way to take a place in the queue and to wait there. It has no state of its own and is safe for
@@ -54,13 +56,22 @@ func (l *Loop) run(ctx context.Context, wait bool) (framework.Created, *Refusal)
 		if err == nil {
 			return p.node, nil
 		}
-		if errors.Is(err, errHeld) {
-			err = nil
-		} else if p.again(ctx, err) {
-			continue
+		if !p.again(ctx, err) {
+			p.seen.Err = reason(ctx, err)
+			return framework.Created{}, &p.seen
 		}
-		p.seen.Err = err
-		return framework.Created{}, &p.seen
+	}
+}
+
+// reason is what the caller is told. When ctx has ended, that is the reason, even if something else happened first.
+func reason(ctx context.Context, err error) error {
+	switch {
+	case errors.Is(err, errHeld):
+		return nil
+	case ctx.Err() != nil && !errors.Is(err, ctx.Err()):
+		return fmt.Errorf("%w: %w", retry.ContextError(ctx), err)
+	default:
+		return err
 	}
 }
 
@@ -128,8 +139,11 @@ func (p *place) step(ctx context.Context) error {
 		return errStale
 	}
 	decision := l.Admit(queue, ours)
-	if decision.Granted {
-		return ctx.Err() // a grant that comes after the caller has gone is none
+	switch {
+	case decision.Granted && ctx.Err() != nil: // a grant that comes after the caller has gone is none
+		return retry.ContextError(ctx)
+	case decision.Granted:
+		return nil
 	}
 	p.noteQueue(queue, ours)
 	if !p.wait {
@@ -175,7 +189,7 @@ func (p *place) waitFor(ctx context.Context, node string) error {
 	case <-session.Done():
 		return errStale
 	case <-ctx.Done():
-		return ctx.Err()
+		return retry.ContextError(ctx)
 	}
 }
 
