@@ -67,8 +67,7 @@ type Created struct {
 	Path string
 
 	// Czxid is the id of the transaction that made the node. Of two nodes anywhere in the ensemble, the one that was
-	// created later has the larger one. It is 0 if several creates of this client for the same path, with deletes in
-	// between, succeeded so closely that nobody can tell which is whose. That does not happen to Protected nodes.
+	// created later has the larger one.
 	Czxid int64
 
 	// Session is the one in which the node was created. An ephemeral node must not be trusted when its context ends.
@@ -170,13 +169,8 @@ const maxParentTries = 5
 
 func (a *createAttempts) create(ctx context.Context, s *Session) (Created, error) {
 	guid := a.guid
-	created, err := send(ctx, s, func(conn *zk.Conn) (Created, error) {
-		path, err := a.request(conn)
-		if err != nil {
-			return Created{}, err
-		}
-		return Created{Path: path, Czxid: s.link.TakeCreated(path), Session: s}, nil
-	}, func(created Created, err error) { a.late(guid, created, err) })
+	q := createRequest(s, a.target, a.data, a.mode, a.ttl, a.acl)
+	created, err := send(ctx, s, q, func(created Created, err error) { a.late(guid, created, err) })
 	switch {
 	case err == nil:
 	case departed(ctx, err):
@@ -188,17 +182,6 @@ func (a *createAttempts) create(ctx context.Context, s *Session) (Created, error
 		a.inDoubt = s
 	}
 	return created, err
-}
-
-func (a *createAttempts) request(conn *zk.Conn) (string, error) {
-	switch {
-	case a.mode == Container:
-		return conn.CreateContainer(a.target, a.data, int32(a.mode), a.acl)
-	case a.mode.ttl():
-		return conn.CreateTTL(a.target, a.data, int32(a.mode), a.acl, a.ttl)
-	default:
-		return conn.Create(a.target, a.data, int32(a.mode), a.acl)
-	}
 }
 
 // late gets the result of a create whose caller has gone. Only a protected node can be told from another's.
@@ -262,7 +245,7 @@ func (a *createAttempts) findOut(ctx context.Context, s *Session) (Created, erro
 func createParents(ctx context.Context, s *Session, path string) error {
 	var missing []string
 	for ; path != "/"; path, _ = splitPath(path) {
-		stat, err := send(ctx, s, func(conn *zk.Conn) (*zk.Stat, error) { return exists(conn, path) }, nil)
+		stat, err := exists(ctx, s, path)
 		if err != nil {
 			return err
 		}
@@ -282,15 +265,9 @@ func createParents(ctx context.Context, s *Session, path string) error {
 
 func createParent(ctx context.Context, s *Session, path string) error {
 	acl := zk.WorldACL(zk.PermAll)
-	_, err := send(ctx, s, func(conn *zk.Conn) (string, error) {
-		created, err := conn.CreateContainer(path, nil, zk.FlagContainer, acl)
-		if errors.Is(fromLibrary(err), &ServerError{Code: codeUnimplemented}) {
-			created, err = conn.Create(path, nil, zk.FlagPersistent, acl)
-		}
-		if err == nil {
-			s.link.TakeCreated(created)
-		}
-		return created, err
-	}, nil)
+	_, err := send(ctx, s, createRequest(s, path, nil, Container, 0, acl), nil)
+	if errors.Is(err, &ServerError{Code: codeUnimplemented}) {
+		_, err = send(ctx, s, createRequest(s, path, nil, Persistent, 0, acl), nil)
+	}
 	return err
 }

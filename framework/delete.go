@@ -53,9 +53,7 @@ type deleteAttempts struct {
 }
 
 func (d *deleteAttempts) attempt(ctx context.Context, s *Session) error {
-	_, err := send(ctx, s, func(conn *zk.Conn) (struct{}, error) {
-		return struct{}{}, conn.Delete(d.path, d.version)
-	}, nil)
+	err := deleteNode(ctx, s, d.path, d.version)
 	switch {
 	case errors.Is(err, zk.ErrNoNode) && d.guaranteed:
 		return nil

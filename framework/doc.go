@@ -18,8 +18,8 @@
 //
 // # Contexts
 //
-// Every operation returns when its context ends. The library underneath cannot cancel a request, so one that was sent
-// may still be carried out; a write then returns an error that matches [ErrOutcomeUnknown]. What such a request
+// Every operation returns when its context ends. A request that was sent cannot be taken back, and may still be carried
+// out; a write then returns an error that matches [ErrOutcomeUnknown]. What such a request
 // creates for a [Protected] node, or leaves of a [Guaranteed] delete, is cleaned up by the client itself, on no caller's
 // context, until it is done or the client is closed.
 //

@@ -118,6 +118,21 @@ func (e *ServerError) Is(target error) bool {
 	return ok && t.Code == e.Code
 }
 
+// libraryErrors are the codes for which go-zookeeper has an error value.
+var libraryErrors = map[int32]error{
+	-8: zk.ErrBadArguments, -100: zk.ErrAPIError, -101: zk.ErrNoNode, -102: zk.ErrNoAuth, -103: zk.ErrBadVersion,
+	-108: zk.ErrNoChildrenForEphemerals, -110: zk.ErrNodeExists, -111: zk.ErrNotEmpty, -112: zk.ErrSessionExpired,
+	-114: zk.ErrInvalidACL, -115: zk.ErrAuthFailed, -118: zk.ErrSessionMoved, -123: zk.ErrReconfigDisabled,
+}
+
+// errorOf returns the error of a server's code other than 0.
+func errorOf(code int32) error {
+	if err, ok := libraryErrors[code]; ok {
+		return err
+	}
+	return &ServerError{Code: code}
+}
+
 const (
 	codeUnimplemented = -6
 	codeThrottled     = -127

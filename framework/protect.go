@@ -24,24 +24,19 @@ func protectedPrefix(guid string) string { return "_c_" + guid + "-" }
 // findProtected returns the path of the node with this UUID, or nothing. The sync before the search makes the server
 // know of everything that earlier connections of the session have sent; Curator leaves it out.
 func findProtected(ctx context.Context, s *Session, parent, guid string) (string, error) {
-	return send(ctx, s, func(conn *zk.Conn) (string, error) {
-		if _, err := conn.Sync(parent); err != nil {
-			return "", err
-		}
-		names, _, err := conn.Children(parent)
-		if errors.Is(err, zk.ErrNoNode) {
-			return "", nil
-		}
-		if err != nil {
-			return "", err
-		}
-		for _, name := range names {
-			if strings.HasPrefix(name, protectedPrefix(guid)) {
-				return joinPath(parent, name), nil
-			}
-		}
+	siblings, err := afterSync(ctx, s, parent, children)
+	if errors.Is(err, zk.ErrNoNode) {
 		return "", nil
-	}, nil)
+	}
+	if err != nil {
+		return "", err
+	}
+	for _, name := range siblings.names {
+		if strings.HasPrefix(name, protectedPrefix(guid)) {
+			return joinPath(parent, name), nil
+		}
+	}
+	return "", nil
 }
 
 // deleteProtectedInBackground looks for a node that may or may not have been created, and deletes it.

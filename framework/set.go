@@ -40,13 +40,7 @@ func (w *setAttempts) attempt(ctx context.Context, s *Session) (*zk.Stat, error)
 			return stat, err
 		}
 	}
-	stat, err := send(ctx, s, func(conn *zk.Conn) (*zk.Stat, error) {
-		stat, err := conn.Set(w.path, w.data, w.version)
-		if err != nil {
-			return nil, err
-		}
-		return stat, nil
-	}, nil)
+	stat, err := setData(ctx, s, w.path, w.data, w.version)
 	switch {
 	case err == nil:
 		return stat, nil
@@ -74,18 +68,6 @@ func (w *setAttempts) findOut(ctx context.Context, s *Session) (*zk.Stat, error)
 	default:
 		return nil, unknownOutcome(fmt.Errorf("version is %d now", now.stat.Version))
 	}
-}
-
-// afterSync reads a node as it is after all writes of this session's earlier connections. Without the sync, a server
-// that lags behind could hide one.
-func afterSync[T any](ctx context.Context, s *Session, path string, read request[T]) (T, error) {
-	return send(ctx, s, func(conn *zk.Conn) (T, error) {
-		if _, err := conn.Sync(path); err != nil {
-			var none T
-			return none, err
-		}
-		return read(conn, path)
-	}, nil)
 }
 
 // departed reports whether a request was sent and then left alone because ctx ended.

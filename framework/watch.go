@@ -95,12 +95,13 @@ func (c *Client) ChildrenW(ctx context.Context, path string) ([]string, *zk.Stat
 	return r.names, r.stat, w, err
 }
 
-type request[T any] func(conn *zk.Conn, path string) (T, error)
+// watchingRead is one of the library's calls that set a watch.
+type watchingRead[T any] func(conn *zk.Conn, path string) (T, error)
 
 // watchedRead reads with a watch that is set no later than the value is read. The first waiter for a node's table sets
 // the server's watch with its read. Those who join it read without, and read again with a new watch if the old one
 // fired meanwhile, because it may have fired for a change that they have already seen.
-func watchedRead[T any](ctx context.Context, c *Client, op, path string, table transport.Table, plain, watching request[T]) (T, *Watch, error) {
+func watchedRead[T any](ctx context.Context, c *Client, op, path string, table transport.Table, plain reader[T], watching watchingRead[T]) (T, *Watch, error) {
 	var v T
 	var w *Watch
 	err := c.do(ctx, op, path, func(ctx context.Context, s *Session) error {
@@ -137,8 +138,8 @@ func watchedRead[T any](ctx context.Context, c *Client, op, path string, table t
 // errWatchGone tells watchedRead to begin again.
 var errWatchGone = errors.New("shared watch is gone")
 
-func setWatch[T any](ctx context.Context, s *Session, shared *sharedWatch, watching request[T]) (T, error) {
-	return send(ctx, s, func(conn *zk.Conn) (T, error) {
+func setWatch[T any](ctx context.Context, s *Session, shared *sharedWatch, watching watchingRead[T]) (T, error) {
+	return viaLibrary(ctx, s, func(conn *zk.Conn) (T, error) {
 		v, err := watching(conn, shared.key.Path)
 		shared.armed(err == nil)
 		if err != nil {
@@ -146,10 +147,34 @@ func setWatch[T any](ctx context.Context, s *Session, shared *sharedWatch, watch
 			return none, err
 		}
 		return v, nil
-	}, nil)
+	})
 }
 
-func joinWatch[T any](ctx context.Context, s *Session, shared *sharedWatch, plain request[T]) (T, error) {
+// viaLibrary makes a call of the library and returns when it does, or when ctx ends. The call cannot be abandoned; it goes
+// on by itself until it is answered or the session is closed.
+func viaLibrary[T any](ctx context.Context, s *Session, call func(*zk.Conn) (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	answer := make(chan result, 1)
+	started := s.client.Go(func(context.Context) {
+		v, err := call(s.conn)
+		answer <- result{v, s.explain(fromLibrary(err))}
+	})
+	if !started {
+		answer <- result{err: ErrClosed}
+	}
+	select {
+	case r := <-answer:
+		return r.value, r.err
+	case <-ctx.Done():
+		var none T
+		return none, retry.ContextError(ctx)
+	}
+}
+
+func joinWatch[T any](ctx context.Context, s *Session, shared *sharedWatch, plain reader[T]) (T, error) {
 	var none T
 	select {
 	case <-shared.ready:
@@ -158,7 +183,7 @@ func joinWatch[T any](ctx context.Context, s *Session, shared *sharedWatch, plai
 	case <-ctx.Done():
 		return none, retry.ContextError(ctx)
 	}
-	v, err := send(ctx, s, func(conn *zk.Conn) (T, error) { return plain(conn, shared.key.Path) }, nil)
+	v, err := plain(ctx, s, shared.key.Path)
 	if err != nil {
 		return none, err
 	}

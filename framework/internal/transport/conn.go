@@ -34,6 +34,8 @@ type Conn struct {
 	clock       clock
 	gate        gate
 	withdrawals map[int32]Watch // by xid, unanswered on this connection
+	calls       map[int32]*Call // likewise
+	closed      bool            // no call may be added
 }
 
 func newConn(l *Link, nc net.Conn) *Conn {
@@ -44,6 +46,7 @@ func newConn(l *Link, nc net.Conn) *Conn {
 		wake:        make(chan struct{}, 1),
 		done:        make(chan struct{}),
 		withdrawals: map[int32]Watch{},
+		calls:       map[int32]*Call{},
 	}
 }
 
@@ -104,6 +107,9 @@ func (c *Conn) openGate() {
 func (c *Conn) enqueue(r request, frame []byte) {
 	c.clock.sent(r, time.Now())
 	c.out = append(c.out, frame...)
+	if r.op == opSetWatches {
+		c.link.raiseZxid(c.out[len(c.out)-len(frame):], zxidInSetWatches)
+	}
 }
 
 func (c *Conn) signal() {
@@ -211,6 +217,10 @@ func (c *Conn) incoming(frame []byte) ([]byte, error) {
 		return frame, nil
 	}
 	c.contact(sent.at)
+	if call, ours := c.calls[r.xid]; ours {
+		c.answerCall(call, r)
+		return nil, nil
+	}
 	if w, ours := c.withdrawals[r.xid]; ours {
 		delete(c.withdrawals, r.xid)
 		return c.withdrawn(w), nil
@@ -219,9 +229,6 @@ func (c *Conn) incoming(frame []byte) ([]byte, error) {
 		return nil, errMalformed
 	}
 	c.link.watches.answered(sent.watch, r.err)
-	if isCreate(sent.op) && r.err == 0 {
-		c.link.noteCreated(r)
-	}
 	return frame, nil
 }
 
@@ -255,6 +262,7 @@ func (c *Conn) Close() error {
 	c.closeOnce.Do(func() {
 		close(c.done)
 		c.Conn.Close()
+		c.loseCalls()
 	})
 	return nil
 }

@@ -9,7 +9,7 @@
 //   - gate.go     holds requests back after a reconnect until the library has set its watches again. Otherwise a client
 //     can read new data before it hears of the change, and the library races with itself on lastZxid.
 //   - watches.go  knows which watches the library will set again, and withdraws those nobody waits for any more.
-//   - created.go  keeps the zxid of each successful create, which is the czxid of the new node. The library drops it.
+//   - call.go     sends requests of ours, which can be abandoned when a context ends, and take fewer goroutines.
 //   - conn.go     batches writes, and never fails one: a failed write during re-authentication wedges the library for
 //     good. A broken connection shows in Read, where the library expects it.
 //   - handshake.go bounds the handshake, which the library leaves partly without a deadline, and turns a session that

@@ -3,22 +3,20 @@ package transport
 import (
 	"encoding/binary"
 	"errors"
+
+	"github.com/gocurator/curator/framework/internal/jute"
 )
 
 // Operation codes of requests that this package looks at.
 const (
-	opCreate          = 1
-	opExists          = 3
-	opGetData         = 4
-	opPing            = 11
-	opGetChildren2    = 12
-	opCreate2         = 15
-	opRemoveWatches   = 18
-	opCreateContainer = 19
-	opCreateTTL       = 21
-	opSetAuth         = 100
-	opSetWatches      = 101
-	opClose           = -11
+	opExists        = 3
+	opGetData       = 4
+	opPing          = 11
+	opGetChildren2  = 12
+	opRemoveWatches = 18
+	opSetAuth       = 100
+	opSetWatches    = 101
+	opClose         = -11
 )
 
 const (
@@ -40,60 +38,16 @@ const (
 // errMalformed ends a connection whose peer does not speak ZooKeeper's protocol, or speaks it brokenly.
 var errMalformed = errors.New("malformed frame")
 
-// cursor reads the protocol's primitives. After a read beyond the end it is bad and returns zero values.
-type cursor struct {
-	b   []byte
-	bad bool
-}
-
-func (c *cursor) take(n int) []byte {
-	if n < 0 || n > len(c.b) {
-		c.bad, c.b = true, nil
-		return nil
-	}
-	b := c.b[:n]
-	c.b = c.b[n:]
-	return b
-}
-
-func (c *cursor) int32() int32 {
-	if b := c.take(4); b != nil {
-		return int32(binary.BigEndian.Uint32(b))
-	}
-	return 0
-}
-
-func (c *cursor) int64() int64 {
-	if b := c.take(8); b != nil {
-		return int64(binary.BigEndian.Uint64(b))
-	}
-	return 0
-}
-
-func (c *cursor) bool() bool {
-	b := c.take(1)
-	return b != nil && b[0] != 0
-}
-
-// bytes reads a string or buffer; a length of -1 stands for null and reads as empty.
-func (c *cursor) bytes() []byte {
-	n := c.int32()
-	if n == -1 {
-		return nil
-	}
-	return c.take(int(n))
-}
-
 // connectRequest is the part of the client's handshake that matters here.
 type connectRequest struct {
 	session int64
 }
 
 func parseConnectRequest(body []byte) (connectRequest, error) {
-	c := cursor{b: body}
-	c.take(4 + 8 + 4) // protocol version, last zxid seen, timeout
-	r := connectRequest{session: c.int64()}
-	if c.bad {
+	c := jute.NewReader(body)
+	c.Skip(4 + 8 + 4) // protocol version, last zxid seen, timeout
+	r := connectRequest{session: c.Int64()}
+	if c.Bad() {
 		return r, errMalformed
 	}
 	return r, nil
@@ -106,10 +60,10 @@ type connectResponse struct {
 }
 
 func parseConnectResponse(body []byte) (connectResponse, error) {
-	c := cursor{b: body}
-	c.take(4) // protocol version
-	r := connectResponse{timeoutMillis: c.int32(), session: c.int64()}
-	if c.bad || r.session != 0 && r.timeoutMillis <= 0 { // the library would panic on a ticker of zero
+	c := jute.NewReader(body)
+	c.Skip(4) // protocol version
+	r := connectResponse{timeoutMillis: c.Int32(), session: c.Int64()}
+	if c.Bad() || r.session != 0 && r.timeoutMillis <= 0 { // the library would panic on a ticker of zero
 		return r, errMalformed
 	}
 	return r, nil
@@ -123,23 +77,23 @@ type request struct {
 }
 
 func parseRequest(body []byte) (request, error) {
-	c := cursor{b: body}
-	r := request{xid: c.int32(), op: c.int32()}
+	c := jute.NewReader(body)
+	r := request{xid: c.Int32(), op: c.Int32()}
 	switch r.op {
 	case opExists, opGetData, opGetChildren2:
-		if path := c.bytes(); c.bool() {
+		if path := c.Buffer(); c.Bool() {
 			r.watch = watch{path: string(path), kind: kindOf(r.op)}
 		}
 	case opSetWatches:
-		c.take(8) // relative zxid
+		c.Skip(8) // relative zxid
 		for _, kind := range []kind{dataKind, existKind, childKind} {
-			n := c.int32()
-			for i := int32(0); i < n && !c.bad; i++ {
-				r.sets = append(r.sets, watch{string(c.bytes()), kind})
+			n := c.Int32()
+			for i := int32(0); i < n && !c.Bad(); i++ {
+				r.sets = append(r.sets, watch{c.String(), kind})
 			}
 		}
 	}
-	if c.bad {
+	if c.Bad() {
 		return r, errMalformed
 	}
 	return r, nil
@@ -154,10 +108,10 @@ type reply struct {
 }
 
 func parseReply(body []byte) (reply, error) {
-	c := cursor{b: body}
-	r := reply{xid: c.int32(), zxid: c.int64(), err: c.int32()}
-	r.body = c.b
-	if c.bad { // the library slices the header without looking and panics on a shorter frame
+	c := jute.NewReader(body)
+	r := reply{xid: c.Int32(), zxid: c.Int64(), err: c.Int32()}
+	r.body = c.Rest()
+	if c.Bad() { // the library slices the header without looking and panics on a shorter frame
 		return r, errMalformed
 	}
 	return r, nil
@@ -166,17 +120,17 @@ func parseReply(body []byte) (reply, error) {
 // plausible reports whether the length at the beginning of a reply's body fits the body. The library allocates what the
 // length says before it looks.
 func plausible(op int32, body []byte) bool {
-	c := cursor{b: body}
+	c := jute.NewReader(body)
 	switch op {
 	case opGetData:
-		c.bytes()
+		c.Buffer()
 	case opGetChildren2:
 		const shortestName = 4 // its length
-		if n := c.int32(); n < 0 || int(n) > len(c.b)/shortestName {
-			return false
+		if n := c.Int32(); n < 0 || int(n) > len(c.Rest())/shortestName {
+			return false // also for null, which the library takes for 2^32-1
 		}
 	}
-	return !c.bad
+	return !c.Bad()
 }
 
 // notification is the body of a watch event.
@@ -186,35 +140,34 @@ type notification struct {
 }
 
 func parseNotification(body []byte) (notification, error) {
-	c := cursor{b: body}
-	n := notification{event: c.int32()}
-	c.take(4) // keeper state
-	n.path = string(c.bytes())
-	if c.bad {
+	c := jute.NewReader(body)
+	n := notification{event: c.Int32()}
+	c.Skip(4) // keeper state
+	n.path = c.String()
+	if c.Bad() {
 		return n, errMalformed
 	}
 	return n, nil
 }
 
-// appendRemoveWatches appends the frame that withdraws the watches of one table on a path.
-func appendRemoveWatches(b []byte, xid int32, w Watch) []byte {
-	b = binary.BigEndian.AppendUint32(b, uint32(4+4+4+len(w.Path)+4))
-	b = binary.BigEndian.AppendUint32(b, uint32(xid))
-	b = binary.BigEndian.AppendUint32(b, opRemoveWatches)
-	b = binary.BigEndian.AppendUint32(b, uint32(len(w.Path)))
-	b = append(b, w.Path...)
-	return binary.BigEndian.AppendUint32(b, uint32(w.Table))
+// appendRequest appends a frame of ours. Payload appends what follows the request's header.
+func appendRequest(b []byte, r request, payload func([]byte) []byte) []byte {
+	start := len(b)
+	b = jute.AppendInt32(b, 0)
+	b = jute.AppendInt32(b, r.xid)
+	b = jute.AppendInt32(b, r.op)
+	b = payload(b)
+	binary.BigEndian.PutUint32(b[start:], uint32(len(b)-start-lengthSize))
+	return b
 }
 
 // appendNotification appends the frame of a watch event.
 func appendNotification(b []byte, event, state int32, path string) []byte {
-	xid, zxid := int32(xidNotification), int64(-1)
-	b = binary.BigEndian.AppendUint32(b, uint32(replyHeaderSize+4+4+4+len(path)))
-	b = binary.BigEndian.AppendUint32(b, uint32(xid))
-	b = binary.BigEndian.AppendUint64(b, uint64(zxid))
-	b = binary.BigEndian.AppendUint32(b, 0)
-	b = binary.BigEndian.AppendUint32(b, uint32(event))
-	b = binary.BigEndian.AppendUint32(b, uint32(state))
-	b = binary.BigEndian.AppendUint32(b, uint32(len(path)))
-	return append(b, path...)
+	b = jute.AppendInt32(b, int32(replyHeaderSize+4+4+4+len(path)))
+	b = jute.AppendInt32(b, xidNotification)
+	b = jute.AppendInt64(b, -1)
+	b = jute.AppendInt32(b, 0)
+	b = jute.AppendInt32(b, event)
+	b = jute.AppendInt32(b, state)
+	return jute.AppendString(b, path)
 }

@@ -40,7 +40,7 @@ func FuzzIncoming(f *testing.F) {
 		c.Write(connectFrame(0))
 		c.Write(getFrame(1, "/n", watch))
 		c.Write(frame(2, opGetChildren2, "/n", watch))
-		c.Write(frame(3, opCreate, "/n", "", 0, 0))
+		c.Write(frame(3, 1, "/n", "", 0, 0))
 		l.Withdraw(Watch{"/n", Data})
 		read := 0
 		for {

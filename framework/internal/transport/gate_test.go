@@ -30,8 +30,8 @@ func TestRequestsWaitUntilTheWatchesAreSetAgain(t *testing.T) {
 		c.Write(getFrame(11, "/a", false))
 		require.True(t, p.silent())
 		c.Write(frame(12, opSetWatches, int64(1), 2, "/a", "/b", 0, 0))
-		c.Write(frame(13, opCreate, "/c", "", 0, 0))
-		require.Equal(t, []int32{opSetWatches, opGetData, opGetData, opCreate}, p.readOps(4))
+		c.Write(frame(13, 1, "/c", "", 0, 0))
+		require.Equal(t, []int32{opSetWatches, opGetData, opGetData, 1}, p.readOps(4))
 	})
 }
 

@@ -14,6 +14,7 @@ func (c *Conn) handshakeSent(frame []byte) error {
 	}
 	c.asked, c.askedAt, c.greeted = r.session, time.Now(), true
 	c.out = append(c.out, frame...)
+	c.link.raiseZxid(c.out, zxidInConnectRequest)
 	return nil
 }
 

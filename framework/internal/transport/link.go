@@ -17,8 +17,8 @@ type Link struct {
 	contact     time.Time     // when the newest answered request was sent
 	watches     watchTable
 	withdrawing map[Watch]struct{} // not yet answered
-	created     map[string]created
 	ownXid      int32
+	lastZxid    int64 // the newest in an answer to a call
 }
 
 // NewLink returns the link of a session that has not connected yet.
@@ -26,7 +26,6 @@ func NewLink() *Link {
 	return &Link{
 		watches:     watchTable{},
 		withdrawing: map[Watch]struct{}{},
-		created:     map[string]created{},
 		ownXid:      firstOwnXid + 1,
 	}
 }

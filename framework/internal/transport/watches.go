@@ -1,5 +1,7 @@
 package transport
 
+import "github.com/gocurator/curator/framework/internal/jute"
+
 // Table is one of the two tables in which a server keeps a connection's watches. Watches of one table on one path are
 // one watch to the server. The values are those of removeWatches.
 type Table int32
@@ -117,7 +119,10 @@ func (c *Conn) withdrawLocked() {
 func (c *Conn) sendWithdraw(w Watch) {
 	xid := c.link.nextOwnXid()
 	c.withdrawals[xid] = w
-	c.enqueue(request{xid: xid, op: opRemoveWatches}, appendRemoveWatches(nil, xid, w))
+	r := request{xid: xid, op: opRemoveWatches}
+	c.enqueue(r, appendRequest(nil, r, func(b []byte) []byte {
+		return jute.AppendInt32(jute.AppendString(b, w.Path), int32(w.Table))
+	}))
 	c.signal()
 }
 

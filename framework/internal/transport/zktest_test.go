@@ -44,67 +44,13 @@ func withLibrary(t *testing.T, test func(t *testing.T, srv *zktest.Server, l *Li
 	})
 }
 
-type counts struct{ watches, withdrawing, created int }
+type counts struct{ watches, withdrawing int }
 
 // remembered returns how much a link keeps.
 func remembered(l *Link) counts {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return counts{len(l.watches), len(l.withdrawing), len(l.created)}
-}
-
-func TestCreatedZxidIsTheCzxidOfTheNode(t *testing.T) {
-	withLibrary(t, func(t *testing.T, srv *zktest.Server, l *Link, conn *zk.Conn) {
-		other := connect(t, srv, NewLink()) // writes of others in between
-		var all sync.WaitGroup
-		for i := range 50 {
-			all.Go(func() {
-				mode := int32(zk.FlagSequence)
-				if i%2 == 0 {
-					mode = zk.FlagEphemeralSequential
-				}
-				path, err := conn.Create("/n-", nil, mode, zk.WorldACL(zk.PermAll))
-				require.NoError(t, err)
-				node, _ := srv.Node(path)
-				require.Equal(t, node.Stat.Czxid, l.TakeCreated(path))
-				require.Zero(t, l.TakeCreated(path), "once")
-			})
-			all.Go(func() {
-				_, err := other.Set("/", nil, -1)
-				require.NoError(t, err)
-			})
-		}
-		all.Wait()
-		require.Zero(t, remembered(l).created)
-	})
-}
-
-// Two creates of one path succeed before either zxid is taken: neither caller gets one that may be the other's.
-func TestCreatedZxidIsZeroIfItMayBeAnothers(t *testing.T) {
-	withLibrary(t, func(t *testing.T, srv *zktest.Server, l *Link, conn *zk.Conn) {
-		create := func() {
-			_, err := conn.Create("/a", nil, 0, zk.WorldACL(zk.PermAll))
-			require.NoError(t, err)
-		}
-		create()
-		require.NoError(t, conn.Delete("/a", -1))
-		create()
-		require.Zero(t, l.TakeCreated("/a"))
-		require.Zero(t, l.TakeCreated("/a"))
-		require.Zero(t, remembered(l).created)
-
-		require.NoError(t, conn.Delete("/a", -1))
-		create()
-		require.NotZero(t, l.TakeCreated("/a"), "certain again")
-	})
-}
-
-func TestFailedCreateHasNoZxid(t *testing.T) {
-	withLibrary(t, func(t *testing.T, srv *zktest.Server, l *Link, conn *zk.Conn) {
-		_, err := conn.Create("/a/b", nil, 0, zk.WorldACL(zk.PermAll))
-		require.ErrorIs(t, err, zk.ErrNoNode)
-		require.Zero(t, remembered(l).created)
-	})
+	return counts{len(l.watches), len(l.withdrawing)}
 }
 
 // After a reconnect the requests that were queued meanwhile come after the watches, which come in batches of 128 KiB.
