@@ -105,7 +105,8 @@ func validID(id ID) bool {
 	case "world":
 		return id == anyone
 	case "digest":
-		return strings.Count(id.ID, ":") == 1
+		// Java's split leaves empty parts at the end out.
+		return strings.Count(strings.TrimRight(id.ID, ":"), ":") == 1
 	case "ip":
 		_, errAddr := netip.ParseAddr(id.ID)
 		_, errPrefix := netip.ParsePrefix(id.ID)

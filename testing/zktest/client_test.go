@@ -1,7 +1,9 @@
 package zktest_test
 
 import (
+	"io"
 	"net"
+	"syscall"
 	"testing"
 	"time"
 
@@ -104,4 +106,33 @@ func TestOverTCPWithFaults(t *testing.T) {
 	require.True(t, srv.ExpireSession(id))
 	c.await(t, zk.StateExpired)
 	srv.AssertNoNodes(t, "/")
+}
+
+// Over TCP the port stays open, and the end of a connection takes the place of a refusal.
+func TestRefusalInMemoryAndOverTCP(t *testing.T) {
+	srv := zktest.New(t, zktest.WithTCP("127.0.0.1:0"))
+	for name, set := range map[string]func(refuse bool){
+		"RefuseConnections": srv.RefuseConnections,
+		"Stop": func(refuse bool) {
+			if refuse {
+				srv.Stop()
+			} else {
+				srv.Start()
+			}
+		},
+	} {
+		set(true)
+		_, err := srv.DialTimeout("tcp", srv.Addr(), 0)
+		require.ErrorIs(t, err, syscall.ECONNREFUSED, name)
+		nc, err := net.Dial("tcp", srv.Addr())
+		require.NoError(t, err, name)
+		_, err = nc.Read(make([]byte, 1))
+		require.ErrorIs(t, err, io.EOF, name)
+		nc.Close()
+
+		set(false)
+		nc, err = srv.DialTimeout("tcp", srv.Addr(), 0)
+		require.NoError(t, err, name)
+		nc.Close()
+	}
 }

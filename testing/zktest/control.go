@@ -83,11 +83,15 @@ func (s *Server) Heal() {
 
 // Stop is the server's process going down: connections are closed, new ones are
 // refused, and no session expires. Nodes and sessions are kept for [Server.Start].
+// A client behind a partition learns of it only by [Server.Heal].
 func (s *Server) Stop() {
 	s.mu.Lock()
 	defer s.unlock()
 	s.stopped = true
-	s.halt()
+	for c := range s.conns {
+		c.sever()
+	}
+	s.stopClocks()
 }
 
 // Start is the server's process coming up again with its data. As on a real
@@ -130,15 +134,18 @@ func (s *Server) scheduleReaper() {
 		return
 	}
 	wait := reapInterval - time.Since(s.born)%reapInterval
-	s.reaper = s.after(wait, func() {
+	var own *alarm
+	own = s.after(wait, func() {
 		s.mu.Lock()
 		defer s.unlock()
-		s.reaper = nil
-		if !s.stopped && !s.closed {
-			s.reap()
-			s.scheduleReaper()
+		if s.reaper != own {
+			return // the server was stopped while this alarm was going off
 		}
+		s.reaper = nil
+		s.reap()
+		s.scheduleReaper()
 	})
+	s.reaper = own
 }
 
 // ReapContainers deletes empty containers and outdated nodes with a TTL now. The

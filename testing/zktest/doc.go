@@ -70,6 +70,10 @@
 //
 // # What is modelled
 //
+// ZooKeeper 3.9, as far as a client can see. The package's conformance tests send
+// the same requests, by script and at random, to this server and to a real one, and
+// compare all that comes back.
+//
 //   - Requests: create in all variants, delete, exists, getData, setData, getACL,
 //     setACL, getChildren in both variants, getAllChildrenNumber, getEphemerals, sync,
 //     multi with check, multiRead, ping, auth, whoAmI, setWatches, setWatches2, addWatch,
@@ -96,6 +100,11 @@
 //     types that the server does not know are answered with [ErrUnimplemented], and
 //     the connection is closed.
 //   - ACLs for watch events: whoever could set a watch gets its events.
+//   - The zxid of a watch event, which 3.9 has begun to tell: it is -1, as before.
+//   - Java's strings: characters beyond the basic plane come back as they were sent.
+//   - Older versions. Before 3.9 exists needs no permission, a multi answers create2
+//     without a Stat, every write that cannot be read takes a zxid, a check outside a
+//     multi is never answered, and a path has either standard or persistent watches.
 //   - Limits, but for the longest request (1 MiB, as a real server's default) and for
 //     the answers that may wait for a client that does not read (64 MiB).
 //   - Over TCP, a port that is closed: [Server.Stop] and [Server.RefuseConnections]

@@ -119,10 +119,12 @@ func (x *exchange) refuse(code Code) []byte {
 func (x *exchange) reply(out *encoder, code Code) []byte {
 	x.req.Err, x.req.Zxid = code, x.srv.zxid
 	xid, zxid := x.req.Xid, x.srv.zxid
-	switch x.req.Op {
-	case OpPing:
+	switch _, unknown := x.op.(unknownOp); {
+	case unknown:
+		zxid = -1
+	case x.req.Op == OpPing:
 		xid = xidPing
-	case OpAuth:
+	case x.req.Op == OpAuth:
 		zxid = 0 // a client takes the zxid of a reply as proof that it has seen that much
 	}
 	return out.reply(xid, zxid, code)

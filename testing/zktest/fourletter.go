@@ -15,7 +15,7 @@ var words = map[string]func(*Server) string{
 	"mntr": (*Server).mntr,
 }
 
-const version = "3.8.0-zktest"
+const version = "3.9.3-zktest"
 
 // fourLetterWord returns the command at the beginning of a connection, "" if
 // there is none.
@@ -50,6 +50,14 @@ func (s *Server) srvr() string {
 		version, s.log.total(), s.log.total()+s.notified, len(s.conns), s.zxid, len(s.tree.nodes)+1)
 }
 
+// count returns how many elements a map of sets has.
+func count[K, V comparable](sets map[K]map[V]struct{}) (n int) {
+	for _, set := range sets {
+		n += len(set)
+	}
+	return n
+}
+
 func (s *Server) mntr() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -59,7 +67,7 @@ func (s *Server) mntr() string {
 	row("server_state", "standalone")
 	row("num_alive_connections", len(s.conns))
 	row("znode_count", len(s.tree.nodes)+1) // a real server counts the root twice
-	row("watch_count", len(s.watches.byKey))
-	row("ephemerals_count", len(s.tree.ephemerals))
+	row("watch_count", count(s.watches.byConn))
+	row("ephemerals_count", count(s.tree.ephemerals))
 	return b.String()
 }

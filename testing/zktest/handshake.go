@@ -54,7 +54,7 @@ func (op *connectOp) connect(x *exchange) []byte {
 	s.touch(sess)
 	s.watchOver(sess)
 	x.req.Session, x.req.Zxid = sess.id, s.zxid
-	return op.answer(millis(sess.timeout), sess.id, password(sess.id))
+	return op.answer(millis(sess.timeout), sess.id, s.password(sess.id))
 }
 
 // lookUp returns the session the client asks for, nil if it is over or not its own.
@@ -62,7 +62,7 @@ func (op *connectOp) lookUp(s *Server) *session {
 	if op.session == 0 {
 		return s.newSession()
 	}
-	want := password(op.session)
+	want := s.password(op.session)
 	if subtle.ConstantTimeCompare(want, op.password) == 0 {
 		return nil
 	}

@@ -70,7 +70,7 @@ func TestHandshakeRejectsSession(t *testing.T) {
 		}{
 			"wrong password": {c.session, make([]byte, passwordSize)},
 			"no password":    {c.session, nil},
-			"unknown":        {c.session + 1, password(c.session + 1)},
+			"unknown":        {c.session + 1, srv.password(c.session + 1)},
 		} {
 			r := dialRaw(t, srv)
 			require.True(t, r.handshake(0, 1000, try.id, try.password), name)

@@ -190,8 +190,8 @@ func (e *encoder) frame() []byte {
 	return e.b
 }
 
-// notification returns the frame of a watch event. Its zxid is -1 as in
-// ZooKeeper 3.8; later servers put the zxid of the change there.
+// notification returns the frame of a watch event. Its zxid is -1 as before
+// ZooKeeper 3.9, which puts the zxid of the change there.
 func notification(event eventType, path string) []byte {
 	const syncConnected = 3
 	e := newReply()

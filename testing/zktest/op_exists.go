@@ -7,6 +7,9 @@ type existsOp struct{ watchingOp }
 func decodeExists(d *decoder) operation { return existsOp{decodeWatching(d)} }
 
 func (o existsOp) run(x *exchange, out *encoder) Code {
+	if hasNUL(o.path) {
+		return ErrBadArguments
+	}
 	if o.watch {
 		x.leaveWatch(WatchData, o.path)
 	}

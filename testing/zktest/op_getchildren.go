@@ -1,6 +1,9 @@
 package zktest
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // getChildrenOp is getChildren and getChildren2, which adds the stat. Both set
 // their watch only if there is a node.
@@ -39,8 +42,11 @@ func (o getAllChildrenNumberOp) run(x *exchange, out *encoder) Code {
 		return code
 	}
 	var total int32
-	x.srv.tree.walk(o.path, func(string, *node) { total++ })
-	out.int32(total - 1)
+	x.srv.tree.walk(cmp.Or(o.path, "/"), func(string, *node) { total++ })
+	if o.path != "" { // which has the root below it
+		total--
+	}
+	out.int32(total)
 	return ok
 }
 

@@ -18,13 +18,20 @@ func decodeMultiRead(d *decoder) operation {
 		}
 		switch kind {
 		case OpGetData:
-			o.reads = append(o.reads, multiReadItem{kind, decodeGetData(d)})
+			o.reads = append(o.reads, multiReadItem{kind, getDataOp{decodeUnwatching(d)}})
 		case OpGetChildren:
-			o.reads = append(o.reads, multiReadItem{kind, decodeGetChildren(d)})
+			o.reads = append(o.reads, multiReadItem{kind, getChildrenOp{decodeUnwatching(d), false}})
 		default:
 			d.err = errMalformed
 		}
 	}
+	return o
+}
+
+// decodeUnwatching reads a part and overlooks its wish to leave a watch, as Java does.
+func decodeUnwatching(d *decoder) watchingOp {
+	o := decodeWatching(d)
+	o.watch = false
 	return o
 }
 

@@ -43,7 +43,7 @@ func forbidden(r rune) bool {
 	return r <= 0x1f || r >= 0x7f && r <= 0x9f || r >= 0xd800 && r <= 0xf8ff || r >= 0xfff0
 }
 
-// hasNUL is the first check that writes make.
+// hasNUL is the first check that writes make, and the only one of exists.
 func hasNUL(path string) bool { return strings.IndexByte(path, 0) >= 0 }
 
 // reserved reports the nodes that no client may delete.

@@ -1,6 +1,7 @@
 package zktest
 
 import (
+	"errors"
 	"io"
 	"net"
 	"os"
@@ -49,7 +50,7 @@ func (c *pipeConn) Write(p []byte) (int, error) {
 
 // wrap gives errors the shape that those of package net have.
 func (c *pipeConn) wrap(op string, err error) error {
-	if err == nil || err == io.EOF {
+	if err == nil || errors.Is(err, io.EOF) {
 		return err
 	}
 	return &net.OpError{Op: op, Net: "tcp", Source: c.local, Addr: c.remote, Err: err}
@@ -162,7 +163,7 @@ func (s *stream) read(p []byte) (int, error) {
 			return 0, net.ErrClosed
 		case s.readBy.passed():
 			return 0, os.ErrDeadlineExceeded
-		case s.end == syscall.ECONNRESET:
+		case errors.Is(s.end, syscall.ECONNRESET):
 			return 0, s.end
 		case len(p) == 0:
 			return 0, nil

@@ -62,7 +62,7 @@ func decodeRequest(frame []byte) (xid int32, kind Op, op operation, err error) {
 		return xid, kind, unknownOp{}, nil
 	}
 	if d.err != nil {
-		op = malformedOp{}
+		op = malformedOp{takesZxid: kind == OpMulti}
 	}
 	return xid, kind, op, nil
 }
@@ -75,10 +75,19 @@ func (unknownOp) run(x *exchange, _ *encoder) Code {
 	return ErrUnimplemented
 }
 
-// malformedOp is a request that the server knows and cannot read.
-type malformedOp struct{ pathless }
+// malformedOp is a request that the server knows and cannot read. A multi is given
+// its zxid before it is read.
+type malformedOp struct {
+	pathless
+	takesZxid bool
+}
 
-func (malformedOp) run(*exchange, *encoder) Code { return ErrMarshalling }
+func (o malformedOp) run(x *exchange, _ *encoder) Code {
+	if o.takesZxid {
+		x.srv.zxid++
+	}
+	return ErrMarshalling
+}
 
 // pathless is the target of requests that are not about a node.
 type pathless struct{}

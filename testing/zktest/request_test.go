@@ -2,9 +2,11 @@ package zktest
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -207,4 +209,54 @@ func TestLargeTree(t *testing.T) {
 	c := login(t, srv)
 	require.Len(t, c.call(OpGetChildren, "/many", false).body.strings(), 100_000)
 	require.NoError(t, srv.Delete("/many"))
+}
+
+// An alarm that is just going off while the server stops and starts again must
+// not leave the next one behind for Close to wait for.
+func TestRestartWhileReaping(t *testing.T) {
+	for range 20 { // the alarm may still win
+		bubble(t, func(t *testing.T, srv *Server) {
+			c := dialRaw(t, srv)
+			c.handshake(0, 1_000_000, 0, nil) // its expiry must not come into it
+			c.call(OpCreateContainer, "/c", []byte{}, openACL, int(flagContainer))
+			srv.mu.Lock()
+			time.Sleep(reapInterval)
+			for range 100 {
+				runtime.Gosched() // until the alarm waits for the lock
+			}
+			srv.mu.Unlock()
+			srv.Stop()
+			srv.Start()
+			synctest.Wait()
+			start := time.Now()
+			require.NoError(t, srv.Close())
+			require.Zero(t, time.Since(start))
+		})
+	}
+}
+
+// The order of the log is the order in which requests took effect.
+func TestRequestsAreInTheOrderOfTheirTransactions(t *testing.T) {
+	srv := New(t)
+	var wg sync.WaitGroup
+	for range 4 {
+		c := login(t, srv)
+		wg.Go(func() {
+			for range 200 {
+				c.create("/n-", int(flagSequence))
+				c.call(OpExists, "/", false)
+			}
+		})
+	}
+	wg.Wait()
+	var last Request
+	for _, r := range srv.Requests() {
+		if r.Op == OpCreate {
+			require.Greater(t, r.Zxid, last.Zxid)
+			require.Greater(t, r.Created, last.Created)
+			last = r
+			continue
+		}
+		require.GreaterOrEqual(t, r.Zxid, last.Zxid)
+	}
 }

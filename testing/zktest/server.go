@@ -1,6 +1,7 @@
 package zktest
 
 import (
+	"math/rand/v2"
 	"net"
 	"sync"
 	"time"
@@ -21,6 +22,7 @@ type Server struct {
 	listener net.Listener   // nil without WithTCP
 	wg       sync.WaitGroup // everything Close waits for
 	born     time.Time
+	secret   uint64 // behind the passwords of sessions
 
 	// mu guards the rest, and the marked fields of conn and session. It is held
 	// for work in memory only, never while waiting or calling a test's function.
@@ -62,6 +64,7 @@ func NewServer(opts ...Option) (*Server, error) {
 	s := &Server{
 		cfg:      defaults(),
 		born:     time.Now(),
+		secret:   rand.Uint64(),
 		tree:     newTree(),
 		watches:  newWatches(),
 		sessions: make(map[int64]*session),
@@ -88,7 +91,10 @@ func (s *Server) Close() error {
 	s.mu.Lock()
 	if !s.closed {
 		s.closed = true
-		s.halt()
+		for c := range s.conns {
+			c.closeLocked()
+		}
+		s.stopClocks()
 		if s.listener != nil {
 			_ = s.listener.Close()
 		}
@@ -98,11 +104,8 @@ func (s *Server) Close() error {
 	return nil
 }
 
-// halt ends connections and stops every clock. s.mu is held.
-func (s *Server) halt() {
-	for c := range s.conns {
-		c.closeLocked()
-	}
+// stopClocks keeps everything from happening by itself. s.mu is held.
+func (s *Server) stopClocks() {
 	for _, sess := range s.sessions {
 		sess.expiry.stop()
 	}

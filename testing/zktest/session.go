@@ -20,10 +20,10 @@ type session struct {
 const passwordSize = 16
 
 // password proves that a client owns a session. It is derived from the id, so
-// that the server need not keep it.
-func password(id int64) []byte {
-	const secret = 0x7a6b74657374 // any stable number
-	sum := sha1.Sum(binary.BigEndian.AppendUint64(nil, uint64(id^secret)))
+// that the server need not keep it, and from a secret: servers that begin in the
+// same millisecond have the same ids, and must not take each other's clients in.
+func (s *Server) password(id int64) []byte {
+	sum := sha1.Sum(binary.BigEndian.AppendUint64(nil, uint64(id)^s.secret))
 	return sum[:passwordSize]
 }
 
@@ -78,7 +78,8 @@ func (s *Server) expire(sess *session) {
 	}
 }
 
-// endSession deletes a session and its ephemeral nodes in one transaction.
+// endSession deletes a session and its ephemeral nodes in one transaction, of
+// which its own watches still hear.
 func (s *Server) endSession(sess *session) {
 	delete(s.sessions, sess.id)
 	sess.expiry.stop()
@@ -88,6 +89,9 @@ func (s *Server) endSession(sess *session) {
 		}
 		return ok
 	})
+	if sess.conn != nil {
+		s.watches.removeConn(sess.conn) // and not only when the answer to its closing has gone out
+	}
 }
 
 // alarm is a timer whose function Server.Close waits for.

@@ -1,6 +1,7 @@
 package zktest_test
 
 import (
+	"net"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -200,5 +201,38 @@ func TestNewConnectionsDuringPartitionAreBlackHoles(t *testing.T) {
 		srv.Heal()
 		_, err = nc.Read(make([]byte, 1))
 		require.ErrorContains(t, err, "reset")
+	})
+}
+
+func TestStopIsNotSeenThroughAPartition(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *client) {
+		srv.PartitionAll()
+		srv.Stop()
+		synctest.Wait()
+		require.Equal(t, zk.StateHasSession, c.State())
+		srv.Start()
+		srv.Heal()
+		c.await(t, zk.StateHasSession)
+		require.Equal(t, 1, srv.Connections())
+	})
+}
+
+// Servers that begin at the same moment number their sessions alike.
+func TestServersDoNotTakeEachOthersSessions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		here, there := zktest.New(t), zktest.New(t)
+		c := connectVia(t, here, func(network, address string, timeout time.Duration) (net.Conn, error) {
+			if len(here.Sessions()) == 0 {
+				return here.DialTimeout(network, address, timeout)
+			}
+			return there.DialTimeout(network, address, timeout)
+		}, 9*time.Second)
+		other := connect(t, there, 9*time.Second)
+		require.Equal(t, c.SessionID(), other.SessionID())
+		here.CutAll()
+		c.await(t, zk.StateExpired)
+		c.await(t, zk.StateHasSession)
+		require.NotEqual(t, c.SessionID(), other.SessionID())
+		require.Len(t, there.Sessions(), 2)
 	})
 }

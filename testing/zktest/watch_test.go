@@ -2,6 +2,8 @@ package zktest
 
 import (
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -101,5 +103,21 @@ func TestWatchOfNodeAndChildrenHearsOfDeletionOnce(t *testing.T) {
 		require.Equal(t, change{eventDeleted, "/a"}, c.receive().event())
 		c.requireSilence()
 		srv.AssertNoWatches(t)
+	})
+}
+
+// A test may look right after a client has closed its session, without waiting for
+// the connection to end.
+func TestClosedSessionLeavesNoWatches(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *Server) {
+		c := login(t, srv)
+		c.call(OpExists, "/x", true)
+		srv.Inject(Rule{Op: OpCloseSession, Do: DelayReply(time.Second)})
+		c.send(OpCloseSession)
+		synctest.Wait()
+		require.Equal(t, 1, srv.Connections())
+		srv.AssertNoWatches(t)
+		srv.AssertNoSessions(t)
+		require.Equal(t, ok, c.receive().code)
 	})
 }

@@ -1,0 +1,210 @@
+package zktest
+
+import (
+	"errors"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Clients and an operator who does everything a server can be made to do, all at
+// random: nothing may hang, and the server's books must agree at any time.
+func TestChaos(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		seed := uint64(rand.Uint32())
+		t.Logf("seed %d", seed)
+		srv := New(t)
+		var wg sync.WaitGroup
+		over := make(chan struct{})
+		for i := range 6 {
+			wg.Go(func() { wander(t, srv, rand.New(rand.NewPCG(seed, uint64(i))), over) })
+		}
+		operate(t, srv, rand.New(rand.NewPCG(seed, 100)))
+		close(over)
+		require.NoError(t, srv.Close())
+		wg.Wait()
+		srv.audit(t)
+		require.Zero(t, srv.Connections())
+	})
+}
+
+// operate interferes a few thousand times.
+func operate(t *testing.T, srv *Server, r *rand.Rand) {
+	someone := func() int64 {
+		if list := srv.Sessions(); len(list) > 0 {
+			return list[r.IntN(len(list))].ID
+		}
+		return 1
+	}
+	actions := []Action{DropRequest, DropReply, Mute, MuteReply, DelayRequest(time.Second), DelayReply(time.Second),
+		Fail(ErrSystem), Call(func(Request) { srv.CutAll() }), CallAfter(func(r Request) { srv.ExpireSession(r.Session) })}
+	deeds := []func(){
+		func() { srv.ExpireSession(someone()) },
+		func() { srv.ReplaceSession(someone()) },
+		func() { srv.CutSession(someone()) },
+		srv.CutAll,
+		func() { srv.Partition(someone()) },
+		srv.PartitionAll,
+		srv.Heal,
+		srv.Stop,
+		srv.Start,
+		func() { srv.RefuseConnections(r.IntN(2) == 0) },
+		func() { srv.ReapContainers() },
+		func() { _ = srv.Delete("/a") },
+		func() { _ = srv.Create("/a/b", nil) },
+		func() {
+			srv.Inject(Rule{Op: []Op{OpAny, OpConnect, OpCreate, OpDelete}[r.IntN(4)], Do: actions[r.IntN(len(actions))]})
+		},
+		func() { _ = srv.Dump() },
+	}
+	for range 2000 {
+		deeds[r.IntN(len(deeds))]()
+		srv.audit(t)
+		time.Sleep(time.Duration(r.IntN(1000)) * time.Millisecond)
+	}
+}
+
+// wander is a client that makes requests and does not give up.
+func wander(t *testing.T, srv *Server, r *rand.Rand, over <-chan struct{}) {
+	var session int64
+	var secret []byte
+	for {
+		select {
+		case <-over:
+			return
+		case <-time.After(100 * time.Millisecond):
+		}
+		nc, err := srv.Dialer()(t.Context(), "tcp", srv.Addr())
+		if err != nil {
+			continue
+		}
+		c := &wanderer{nc: nc}
+		if session, secret = c.greet(session, secret); session != 0 {
+			for c.err == nil {
+				c.ask(r)
+				time.Sleep(time.Duration(r.IntN(300)) * time.Millisecond)
+			}
+		}
+		nc.Close()
+	}
+}
+
+// wanderer is a connection that remembers its first error instead of failing the test.
+type wanderer struct {
+	nc  net.Conn
+	err error
+}
+
+func (c *wanderer) greet(session int64, secret []byte) (int64, []byte) {
+	e := &encoder{b: make([]byte, lengthSize)}
+	e.values(0, int64(0), 2000, session, secret)
+	d := c.roundTrip(e.frame())
+	d.int64()
+	session, secret = d.int64(), d.buffer()
+	if c.err != nil {
+		return 0, nil
+	}
+	return session, secret
+}
+
+func (c *wanderer) ask(r *rand.Rand) {
+	paths := []string{"/a", "/a/b", "/a/c", "/d", "/d/e"}
+	path := paths[r.IntN(len(paths))]
+	e := &encoder{b: make([]byte, lengthSize)}
+	e.int32(1)
+	switch r.IntN(7) {
+	case 0, 1:
+		e.values(int(OpCreate), path, []byte("x"), openACL, r.IntN(4))
+	case 2:
+		e.values(int(OpCreateContainer), path, []byte("x"), openACL, 4)
+	case 3:
+		e.values(int(OpDelete), path, -1)
+	case 4:
+		e.values(int(OpGetChildren), path, true)
+	case 5:
+		e.values(int(OpExists), path, true)
+	case 6:
+		e.values(int(OpAddWatch), path, r.IntN(2))
+	}
+	c.roundTrip(e.frame())
+}
+
+// roundTrip returns the next frame, be it the answer or an event.
+func (c *wanderer) roundTrip(frame []byte) *decoder {
+	if _, c.err = c.nc.Write(frame); c.err != nil {
+		return &decoder{}
+	}
+	_ = c.nc.SetReadDeadline(time.Now().Add(3 * time.Second))
+	var answer []byte
+	answer, c.err = readFrame(c.nc)
+	return &decoder{b: answer}
+}
+
+// audit checks what must hold whenever nobody holds the lock.
+func (s *Server) audit(t *testing.T) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	require.NoError(t, errors.Join(s.auditTree(), s.auditSessions(), s.auditWatches()))
+}
+
+func (s *Server) auditTree() error {
+	children, reapable := 0, 0
+	for path, n := range s.tree.nodes {
+		children += len(n.children)
+		if _, known := s.tree.nodes[parentOf(path)].children[baseOf(path)]; !known && path != "/" {
+			return errors.New(path + " is unknown to its parent")
+		}
+		if n.kind == container || n.kind == withTTL {
+			reapable++
+		}
+		if n.kind == ephemeral && s.sessions[n.owner] == nil {
+			return errors.New(path + " has outlived its session")
+		}
+	}
+	if children != len(s.tree.nodes)-1 || reapable != len(s.tree.reapable) {
+		return errors.New("the tree counts wrong")
+	}
+	return nil
+}
+
+func (s *Server) auditSessions() error {
+	for _, sess := range s.sessions {
+		if sess.conn != nil && (sess.conn.sess != sess || sess.conn.closed) {
+			return errors.New("a session has a foreign connection")
+		}
+		if !s.stopped && !s.closed && time.Now().After(sess.deadline) {
+			return errors.New("a session has outlived its deadline")
+		}
+	}
+	for id := range s.tree.ephemerals {
+		if s.sessions[id] == nil {
+			return errors.New("ephemeral nodes of no session")
+		}
+	}
+	return nil
+}
+
+func (s *Server) auditWatches() error {
+	total, recursive := 0, 0
+	for _, conns := range s.watches.byKey {
+		total += len(conns)
+		for c, mode := range conns {
+			if c.closed || c.sess == nil || c.sess.conn != c {
+				return errors.New("a watch of no session")
+			}
+			if mode&watchRecursive != 0 {
+				recursive++
+			}
+		}
+	}
+	if total != count(s.watches.byConn) || recursive != s.watches.recursive {
+		return errors.New("the watches are counted wrong")
+	}
+	return nil
+}

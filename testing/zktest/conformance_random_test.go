@@ -1,0 +1,142 @@
+package zktest
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+var (
+	randomSeed  = flag.Uint64("zktest.seed", 0, "seed of TestRandomRequestsConform; 0 picks one")
+	randomCount = flag.Int("zktest.requests", 3000, "requests of TestRandomRequestsConform")
+)
+
+// Three clients make requests at random about a dozen nodes. The choice depends on
+// the seed alone and never on an answer, so that both servers are asked the same.
+func TestRandomRequestsConform(t *testing.T) {
+	seed := *randomSeed
+	if seed == 0 {
+		seed = uint64(time.Now().UnixNano())
+	}
+	name := fmt.Sprintf("seed %d", seed)
+	conform(t, name, func(s *stage) {
+		d := &dice{rand.New(rand.NewPCG(seed, 0)), s, realServer.is39()}
+		players := []*player{s.client(), s.client(), s.client()}
+		for range *randomCount {
+			d.request(players[d.IntN(len(players))])
+		}
+	})
+}
+
+// dice chooses requests.
+type dice struct {
+	*rand.Rand
+	stage  *stage
+	modern bool // the real server is as new as the Server
+}
+
+func pick[T any](d *dice, list ...T) T { return list[d.IntN(len(list))] }
+
+// path returns a node near others; depth 3 is the most.
+func (d *dice) path() string {
+	path := ""
+	for range 1 + d.IntN(3) {
+		path += "/" + pick(d, "a", "b", fmt.Sprintf("n-%010d", d.IntN(8)))
+	}
+	return path
+}
+
+func (d *dice) data() []byte { return make([]byte, d.IntN(4)) }
+
+func (d *dice) version() int { return pick(d, -1, -1, -1, 0, 1, 2) }
+
+func (d *dice) watch() bool { return d.IntN(2) == 0 }
+
+// request makes one request.
+func (d *dice) request(p *player) {
+	switch n := d.IntN(100); {
+	case n < 30:
+		d.create(p)
+	case n < 45:
+		p.delete(d.path(), d.version())
+	case n < 55:
+		p.do(OpSetData, d.path(), d.data(), d.version())
+	case n < 80:
+		p.do(pick(d, OpExists, OpGetData, OpGetChildren, OpGetChildren2), d.path(), d.watch())
+	case n < 84:
+		p.do(pick(d, OpGetACL, OpGetAllChildrenNumber, OpGetEphemerals, OpSync), d.path())
+	case n < 92:
+		d.multi(p)
+	case n < 94:
+		p.do(OpMultiRead, OpGetData, d.path(), d.watch(), OpGetChildren, d.path(), d.watch(), opError)
+	case n < 96:
+		p.do(OpSetACL, d.path(), openACL, d.version())
+	case n < 98:
+		d.persistentWatch(p)
+	default:
+		d.move(p)
+	}
+}
+
+// create makes a node in any of the modes, now and then in one that does not exist.
+func (d *dice) create(p *player) {
+	path := d.path()
+	if d.IntN(3) == 0 {
+		path += "/n-"
+	}
+	flags := d.IntN(int(maxFlags) + 2)
+	switch op := pick(d, OpCreate, OpCreate, OpCreate2, OpCreateContainer, OpCreateTTL); op {
+	case OpCreateTTL:
+		p.do(op, path, d.data(), openACL, flags, pick(d, int64(0), 1_000_000))
+	default:
+		p.do(op, path, d.data(), openACL, flags)
+	}
+}
+
+func (d *dice) multi(p *player) {
+	var parts []any
+	for range 1 + d.IntN(4) {
+		switch path := d.path(); pick(d, OpCreate, OpSetData, OpDelete, OpCheck) {
+		case OpCreate:
+			op := OpCreate
+			if d.modern {
+				op = pick(d, OpCreate, OpCreate2)
+			}
+			parts = append(parts, op, path, d.data(), openACL, d.IntN(int(flagEphemeralSeq)+1))
+		case OpSetData:
+			parts = append(parts, OpSetData, path, d.data(), d.version())
+		case OpDelete:
+			parts = append(parts, OpDelete, path, d.version())
+		case OpCheck:
+			parts = append(parts, OpCheck, path, d.version())
+		}
+	}
+	p.multi(parts...)
+}
+
+// persistentWatch leaves such watches to the newer versions: the older ones keep
+// one watch per path only.
+func (d *dice) persistentWatch(p *player) {
+	switch {
+	case !d.modern:
+		p.do(OpPing)
+	case d.IntN(3) == 0:
+		p.do(OpAddWatch, d.path(), d.IntN(2))
+	default:
+		p.do(pick(d, OpCheckWatches, OpRemoveWatches), d.path(), 1+d.IntN(5))
+	}
+}
+
+// move takes the client to a new connection, with its watches or with a new session.
+func (d *dice) move(p *player) {
+	if d.IntN(3) > 0 {
+		p.reconnect()
+		p.do(OpSetWatches, d.stage.last-int64(d.IntN(10)),
+			[]string{d.path(), d.path()}, []string{d.path(), d.path()}, []string{d.path(), d.path()})
+		return
+	}
+	p.closeSession()
+	p.open()
+}

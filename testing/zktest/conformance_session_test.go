@@ -1,0 +1,77 @@
+package zktest
+
+import (
+	"testing"
+	"time"
+)
+
+func TestSessionsConform(t *testing.T) {
+	conform(t, "negotiation", func(s *stage) {
+		a := s.client()
+		for _, timeout := range []int32{-1, 0, 1, 299, 300, 301, 59_999, 60_000, 60_001, 1<<31 - 1} {
+			a.connect(0, timeout, a.session, a.password)
+		}
+		a.connect(0, scriptSession, a.session, a.password, 0) // with the byte of newer clients
+		a.connect(0, scriptSession, a.session, a.password, 1)
+	})
+	conform(t, "rejection", func(s *stage) {
+		a, b := s.client(), s.client()
+		id, right := a.session, a.password
+		wrong := make([]byte, passwordSize)
+		for _, password := range [][]byte{wrong, nil, {}, right[:8], b.password, append(wrong, right...)} {
+			a.connect(0, scriptSession, id, password)
+			a.awaitEnd()
+		}
+		a.connect(0, scriptSession, id+100, right)
+		a.connect(0, scriptSession, id, right)
+		a.closeSession()
+		a.connect(0, scriptSession, id, right)
+		a.connect(0, scriptSession, 0, wrong) // of no session
+	})
+	conform(t, "move", func(s *stage) {
+		a, b := s.client(), s.client()
+		a.create("/e", flagEphemeral)
+		old := a.nc
+		a.reconnect()
+		_, err := readFrame(old)
+		a.note("the old connection: %v", err)
+		b.exists("/e", false)
+		a.get("/e", true)
+		b.set("/e", "new", -1)
+		a.do(OpGetEphemerals, "/")
+	})
+	conform(t, "a client from the future", func(s *stage) {
+		a := s.client()
+		a.do(OpSync, "/")
+		a.connect(s.last, scriptSession, a.session, a.password)
+		a.connect(s.last+1, scriptSession, a.session, a.password)
+	})
+	conform(t, "close", func(s *stage) {
+		a, b := s.client(), s.client()
+		a.create("/e", flagEphemeral)
+		a.do(OpCloseSession)
+		b.exists("/e", false)
+		a.reconnect()
+		a.session, a.password = 0, make([]byte, passwordSize)
+		a.reconnect()
+		b.exists("/e", false)
+	})
+	conform(t, "expiry", func(s *stage) {
+		a, b := s.client(), s.client()
+		a.connect(0, 600, a.session, a.password)
+		a.create("/e", flagEphemeral)
+		b.exists("/e", true)
+		b.awaitEvent()
+		a.awaitEnd()
+		a.reconnect()
+		b.do(OpSync, "/")
+	})
+	conform(t, "pings keep a session", func(s *stage) {
+		a := s.client()
+		a.connect(0, 1000, a.session, a.password)
+		for range 3 {
+			time.Sleep(400 * time.Millisecond)
+			a.do(OpPing)
+		}
+	})
+}

@@ -1,0 +1,60 @@
+package zktest
+
+import "testing"
+
+func TestStatsConform(t *testing.T) {
+	conform(t, "arithmetic", func(s *stage) {
+		a, b := s.client(), s.client()
+		look := func() {
+			a.exists("/p", false)
+			a.get("/p/x", false)
+			a.do(OpGetChildren2, "/p", false)
+			a.do(OpGetACL, "/p/x")
+			b.do(OpGetAllChildrenNumber, "/")
+		}
+		a.create("/p", none)
+		look()
+		a.create("/p/x", none)
+		look()
+		b.set("/p/x", "longer", 0)
+		b.set("/p/x", "", 0)
+		look()
+		a.create("/p/x/y", flagEphemeral)
+		look()
+		b.delete("/p/x/y", 3)
+		b.delete("/p/x/y", 0)
+		look()
+		a.do(OpSetACL, "/p/x", []ACL{{permAll, anyone}, {permRead, anyone}}, 0)
+		look()
+		a.delete("/p/x", 1)
+		look()
+		a.create("/p/x", none)
+		look()
+		a.set("/p", "p", -1)
+		look()
+	})
+	conform(t, "the root", func(s *stage) {
+		a := s.client()
+		a.exists("/", false)
+		a.create("/p", none)
+		a.exists("/", false)
+		a.delete("/p", -1)
+		a.exists("/", false)
+		a.set("/", "root", -1)
+		a.get("/", false)
+	})
+	conform(t, "zxids of failures", func(s *stage) {
+		a := s.client()
+		a.delete("/missing", -1)
+		a.create("x", none)
+		a.set("/missing", "", -1)
+		a.do(OpSetACL, "/missing", openACL, -1)
+		a.multi(OpCheck, "/missing", 0)
+		a.multi()
+		a.get("/missing", false)
+		a.do(OpSync, "/missing")
+		a.do(OpPing)
+		a.do(OpAuth, 0, "digest", []byte("u:p"))
+		a.do(OpSync, "/")
+	})
+}

@@ -1,0 +1,161 @@
+package zktest
+
+import "testing"
+
+func TestWatchesConform(t *testing.T) {
+	conform(t, "standard", func(s *stage) {
+		a, b := s.client(), s.client()
+		watch := func(path string) {
+			b.exists(path, true)
+			b.get(path, true)
+			b.children(path, true)
+		}
+		watch("/w")
+		a.create("/w", none)
+		watch("/w")
+		a.create("/w/x", none)
+		watch("/w")
+		watch("/w/x")
+		a.set("/w/x", "new", -1)
+		a.set("/w", "new", -1)
+		watch("/w")
+		watch("/w/x")
+		a.do(OpSetACL, "/w", openACL, -1)
+		a.delete("/w/x", -1)
+		watch("/w")
+		b.do(OpSync, "/")
+		a.delete("/w", -1)
+		b.do(OpSync, "/")
+	})
+	conform(t, "own writes", func(s *stage) {
+		a := s.client()
+		a.create("/w", none)
+		a.get("/w", true)
+		a.children("/w", true)
+		a.set("/w", "new", -1)
+		a.create("/w/x", none)
+		a.get("/w/x", true)
+		a.children("/w", true)
+		a.children("/w/x", true)
+		a.delete("/w/x", -1)
+	})
+	conform(t, "end of a session", func(s *stage) {
+		a, b := s.client(), s.client()
+		a.create("/w", none)
+		a.create("/w/e", flagEphemeral)
+		b.get("/w/e", true)
+		b.children("/w", true)
+		a.get("/w/e", true)
+		a.do(OpCloseSession)
+		b.do(OpGetChildren2, "/w", true)
+	})
+	conform(t, "end of a connection", func(s *stage) {
+		a, b := s.client(), s.client()
+		a.create("/w", none)
+		b.get("/w", true)
+		b.reconnect()
+		a.set("/w", "new", -1)
+		b.do(OpSync, "/")
+	})
+	conform(t, "catching up", func(s *stage) {
+		a, b := s.client(), s.client()
+		for _, path := range []string{"/same", "/set", "/parent", "/gone"} {
+			a.create(path, none)
+		}
+		b.do(OpSync, "/")
+		seen := s.last
+		a.set("/set", "new", -1)
+		a.create("/parent/x", none)
+		a.delete("/gone", -1)
+		a.create("/new", none)
+		all := []string{"/same", "/set", "/parent", "/gone", "/new", "/never"}
+		for _, path := range all {
+			b.do(OpSetWatches, seen, []string{path}, []string{}, []string{})
+			b.do(OpSetWatches, seen, []string{}, []string{path}, []string{})
+			b.do(OpSetWatches, seen, []string{}, []string{}, []string{path})
+			b.do(OpSync, "/")
+		}
+		b.do(OpSetWatches, seen, all, all, all)
+		a.do(OpDelete, "/parent/x", -1)
+		for _, path := range all {
+			a.create(path, none)
+			a.delete(path, -1)
+		}
+		b.do(OpSync, "/")
+	})
+	conform(t, "persistent", func(s *stage) {
+		a, b := s.client(), s.client()
+		b.do(OpAddWatch, "/w", 0)
+		b.do(OpAddWatch, "bad", 0)
+		for range 2 {
+			a.create("/w", none)
+			a.set("/w", "new", -1)
+			a.create("/w/x", none)
+			a.set("/w/x", "new", -1)
+			a.delete("/w/x", -1)
+			a.delete("/w", -1)
+		}
+	})
+	conform(t, "recursive", func(s *stage) {
+		a, b := s.client(), s.client()
+		b.do(OpAddWatch, "/w", 1)
+		b.do(OpAddWatch, "/w/x", 1)
+		for range 2 {
+			a.create("/w", none)
+			a.create("/w/x", none)
+			a.create("/w/x/y", none)
+			a.create("/wx", none)
+			a.set("/w/x", "new", -1)
+			a.delete("/wx", -1)
+			a.delete("/w/x/y", -1)
+			a.delete("/w/x", -1)
+			a.delete("/w", -1)
+		}
+		b.reconnect()
+		b.do(OpSetWatches2, int64(0), []string{}, []string{}, []string{}, []string{"/p"}, []string{"/r", "/"})
+		a.create("/p", none)
+		a.create("/p/x", none)
+		a.create("/r", none)
+		a.create("/r/x", none)
+		a.create("/q", none)
+	})
+	conformSince39(t, "modes on one path", "a standard watch replaces a persistent one", func(s *stage) {
+		a, b := s.client(), s.client()
+		a.create("/w", none)
+		b.do(OpAddWatch, "/w", 0)
+		b.do(OpAddWatch, "/w", 1)
+		for range 2 {
+			b.get("/w", true)
+			b.children("/w", true)
+			a.set("/w", "new", -1)
+			a.create("/w/x", none)
+			b.get("/w/x", true)
+			b.children("/w/x", true)
+			a.set("/w/x", "new", -1)
+			a.delete("/w/x", -1)
+		}
+	})
+	conformSince39(t, "removing", "kinds 4 and 5 are unknown, 1 and 2 mean persistent watches too", func(s *stage) {
+		set := []func(b *player){
+			func(b *player) { b.get("/w", true) },
+			func(b *player) { b.children("/w", true) },
+			func(b *player) { b.do(OpAddWatch, "/w", 0) },
+			func(b *player) { b.do(OpAddWatch, "/w", 1) },
+		}
+		a, b := s.client(), s.client()
+		a.create("/w", none)
+		for kind := range 7 {
+			for _, watch := range set {
+				watch(b)
+				b.do(OpCheckWatches, "/w", kind)
+			}
+			b.do(OpRemoveWatches, "/w", kind)
+			b.do(OpRemoveWatches, "/w", kind)
+			a.set("/w", "new", -1)
+			a.create("/w/x", none)
+			a.delete("/w/x", -1)
+			b.do(OpRemoveWatches, "/w", 3)
+		}
+		b.do(OpRemoveWatches, "/none", 3)
+	})
+}

@@ -1,0 +1,116 @@
+package zktest
+
+import (
+	"fmt"
+	"path"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/testing/zkserver"
+)
+
+// realServer is started by the first test that needs it and serves all of them.
+var realServer sharedServer
+
+type sharedServer struct {
+	once    sync.Once
+	srv     *zkserver.Server
+	version string
+	fresh   []string // what inspectFreshTree saw right after the start
+}
+
+func (s *sharedServer) get(t *testing.T) *zkserver.Server {
+	t.Helper()
+	s.once.Do(func() { s.start(t) })
+	if s.srv == nil {
+		t.Skip("no real ZooKeeper: see the first skipped test")
+	}
+	return s.srv
+}
+
+func (s *sharedServer) start(t *testing.T) {
+	t.Helper()
+	s.srv = zkserver.Start(sharedTB{t},
+		zkserver.WithSessionTimeouts(shortestSession, longestSession),
+		zkserver.WithTTLNodes(true),
+		zkserver.WithContainerCheckInterval(24*time.Hour), // nothing may happen of which a script does not know
+		zkserver.WithJVMFlags("-Dzookeeper.DigestAuthenticationProvider.superDigest="+digestID(superUser).ID))
+	if d, err := zkserver.Find(); err == nil {
+		s.version = d.Version
+	}
+	s.fresh = perform(t, s.srv.Addr(), 0, inspectFreshTree)
+}
+
+// is39 reports whether the real server is as new as the one this package imitates.
+// A version that cannot be told counts as old.
+func (s *sharedServer) is39() bool {
+	var major, minor int
+	_, _ = fmt.Sscanf(s.version, "%d.%d", &major, &minor)
+	return major > 3 || major == 3 && minor >= 9
+}
+
+func (s *sharedServer) close() {
+	if s.srv != nil {
+		s.srv.Close()
+	}
+}
+
+// sharedTB keeps what zkserver.Start registers for the end of one test from ending a server that others share.
+type sharedTB struct{ *testing.T }
+
+func (sharedTB) Cleanup(func()) {}
+
+// superUser are the credentials to which no ACL of the real server applies.
+const superUser = "super:secret"
+
+// past is what earlier scripts have left in the real server: the nodes that
+// cannot be deleted, and the number of the last transaction.
+type past struct {
+	zxid  int64
+	nodes map[string]Node
+}
+
+// wipe deletes all nodes of the real server, so that every script starts with a
+// fresh tree, and returns what cannot be undone.
+func wipe(t *testing.T, srv *zkserver.Server) past {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		values, err := srv.Metrics(t.Context())
+		return err == nil && values["zk_global_sessions"] == "0"
+	}, 2*scriptSession*time.Millisecond, time.Millisecond, "a session is left, whose expiry would come into the script")
+	c := (&stage{t: t, addr: srv.Addr()}).client()
+	require.Equal(t, ok, c.call(OpAuth, 0, "digest", []byte(superUser)).code)
+	deleteBelow(c.raw, "/")
+	p := past{nodes: make(map[string]Node)}
+	for _, path := range []string{"/", "/zookeeper", "/zookeeper/quota", "/zookeeper/config"} {
+		body := c.call(OpGetData, path, false).body
+		p.nodes[path] = Node{Path: path, Data: body.buffer(), Stat: readStat(body)}
+	}
+	p.zxid = c.call(OpCloseSession).zxid
+	return p
+}
+
+func deleteBelow(c *raw, parent string) {
+	for _, name := range c.call(OpGetChildren, parent, false).body.strings() {
+		node := path.Join(parent, name)
+		deleteBelow(c, node)
+		if !reserved(node) {
+			require.Equal(c.t, ok, c.call(OpDelete, node, -1).code, node)
+		}
+	}
+}
+
+// adopt makes a fresh server one with that past.
+func (s *Server) adopt(p past) {
+	s.zxid = p.zxid
+	for path, was := range p.nodes {
+		n, stat := s.tree.nodes[path], was.Stat
+		n.data = was.Data
+		n.czxid, n.mzxid, n.pzxid = stat.Czxid, stat.Mzxid, stat.Pzxid
+		n.version, n.aversion = stat.Version, stat.Aversion
+		n.created = (stat.Cversion + stat.NumChildren) / 2
+	}
+}
