@@ -266,7 +266,7 @@ func createParents(ctx context.Context, s *Session, path string) error {
 func createParent(ctx context.Context, s *Session, path string) error {
 	acl := zk.WorldACL(zk.PermAll)
 	_, err := send(ctx, s, createRequest(s, path, nil, Container, 0, acl), nil)
-	if errors.Is(err, &ServerError{Code: codeUnimplemented}) {
+	if errors.Is(err, errUnimplemented) {
 		_, err = send(ctx, s, createRequest(s, path, nil, Persistent, 0, acl), nil)
 	}
 	return err

@@ -14,9 +14,10 @@ import (
 // DeleteOption configures a Delete.
 type DeleteOption func(*deleteAttempts)
 
-// Guaranteed makes Delete a promise: if the call cannot do it, because ctx has ended or there is no connection, the
-// client goes on in the background until the node is gone or the client is closed. The call still returns the error.
-// A missing node is success. Use it for nodes of your own with unique names, with AnyVersion.
+// Guaranteed makes Delete a promise: if the call cannot do it, because ctx has ended, there is no connection, or the server
+// is in trouble, the client goes on in the background until the node is gone or the client is closed. The call still
+// returns the error. A missing node is success. What the server refuses, for want of rights or because there are
+// children, stays refused. Use it for nodes of your own with unique names, with AnyVersion.
 func Guaranteed() DeleteOption {
 	return func(d *deleteAttempts) { d.guaranteed = true }
 }
@@ -33,10 +34,29 @@ func (c *Client) Delete(ctx context.Context, path string, version int32, opts ..
 		opt(&d)
 	}
 	err := c.do(ctx, "delete", path, d.attempt)
-	if d.guaranteed && unfinished(ctx, err) {
+	if d.guaranteed && err != nil && !refused(err) {
 		c.deleteInBackground(d.path)
 	}
 	return stillInDoubt(ctx, d.inDoubt, err)
+}
+
+// DeleteInBackground is a Guaranteed Delete of AnyVersion that nobody waits for.
+func (c *Client) DeleteInBackground(path string) {
+	if validatePath(path) == nil {
+		c.deleteInBackground(c.full(path))
+	}
+}
+
+// refused reports whether the server, or the client itself, has judged the request, so that repeating it is in vain.
+func refused(err error) bool {
+	for _, e := range []error{
+		ErrClosed, zk.ErrInvalidPath, zk.ErrNoAuth, zk.ErrAuthFailed, zk.ErrBadVersion, zk.ErrNotEmpty, zk.ErrBadArguments,
+	} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
 }
 
 // unfinished reports whether an operation failed for reasons that do not concern its request.
@@ -84,7 +104,8 @@ var cleanupPolicy = retry.BoundedExponential(100*time.Millisecond, 5*time.Second
 // caller's context: the end of that context is the usual reason for a clean-up.
 func (c *Client) inBackground(job func(context.Context, *Session) error) {
 	c.Go(func(ctx context.Context) {
-		err := retry.Do(ctx, cleanupPolicy, retryable, func(ctx context.Context) error {
+		persistent := func(err error) bool { return !refused(err) }
+		err := retry.Do(ctx, cleanupPolicy, persistent, func(ctx context.Context) error {
 			s, err := c.connected(ctx, nil)
 			if err != nil {
 				return err

@@ -49,10 +49,11 @@ func (e *OpError) Error() string { return e.Op + " " + e.Path + ": " + e.Err.Err
 func (e *OpError) Unwrap() error { return e.Err }
 
 // IsConnectionError reports whether err says that the client had no working connection, or none in the session it
-// needed. Such an error says nothing about the request itself: it may succeed later.
+// needed, or to a server that has no capacity left. Such an error says nothing about the request itself: it may succeed
+// later.
 func IsConnectionError(err error) bool {
 	for _, e := range []error{
-		ErrNotConnected, ErrSessionLost,
+		ErrNotConnected, ErrSessionLost, errThrottled,
 		zk.ErrConnectionClosed, zk.ErrNoServer, zk.ErrClosing, zk.ErrSessionExpired, zk.ErrSessionMoved,
 	} {
 		if errors.Is(err, e) {
@@ -74,15 +75,13 @@ func retryable(err error) bool {
 		return false
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return false
-	case errors.Is(err, &ServerError{Code: codeThrottled}): // not carried out, for want of capacity
-		return true
 	}
 	return IsConnectionError(err)
 }
 
 // neverSent reports whether a failed request certainly did not reach a server.
 func neverSent(err error) bool {
-	return errors.Is(err, zk.ErrNoServer) || errors.Is(err, ErrNotConnected)
+	return errors.Is(err, zk.ErrNoServer) || errors.Is(err, ErrNotConnected) || errors.Is(err, errThrottled)
 }
 
 // ambiguous reports whether a failed write may have been applied.
@@ -133,9 +132,9 @@ func errorOf(code int32) error {
 	return &ServerError{Code: code}
 }
 
-const (
-	codeUnimplemented = -6
-	codeThrottled     = -127
+var (
+	errUnimplemented = &ServerError{Code: -6}
+	errThrottled     = &ServerError{Code: -127} // not carried out
 )
 
 // fromLibrary gives the library's anonymous errors a type. For a code it does not know it returns only a text.

@@ -30,12 +30,16 @@ type hold struct {
 // section pays nothing for that.
 const guardAfter = time.Second
 
-// newHold returns a claim without leases; the caller adds the first with lease.
-func newHold(c *framework.Client, key any, node framework.Created) *hold {
-	h := &hold{client: c, key: key, node: node}
+// claim returns the first lease of an admitted node's claim, or nil if the claim was lost between the grant and now.
+func claim(ctx context.Context, c *framework.Client, key any, node framework.Created) *Lease {
+	h := &hold{client: c, key: key, node: node, leases: 1}
 	h.ctx, h.end = context.WithCancelCause(node.Session.Trusted(c.ErrorPolicy()))
+	if h.ctx.Err() != nil {
+		h.giveUpLost()
+		return nil
+	}
 	h.guard = time.AfterFunc(guardAfter, func() { c.Go(h.watchOwnNode) })
-	return h
+	return h.newLease(ctx)
 }
 
 // heldUnder returns the claim to a lock under whose lease's context ctx was made, or nil.
@@ -44,76 +48,95 @@ func heldUnder(ctx context.Context, key any) *hold {
 	return h
 }
 
-// lease adds a lease. It returns nil if the claim has been given up or lost.
-func (h *hold) lease(ctx context.Context, first bool) *Lease {
+// reenter adds a lease. It returns nothing if the claim was given up, and its end's cause if it was lost: whoever asks
+// believes to be holding the lock, and must not be put at the end of the queue without a word.
+func (h *hold) reenter(ctx context.Context) (*Lease, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if !first && h.leases == 0 || h.ctx.Err() != nil {
-		return nil
+	switch {
+	case h.leases == 0:
+		return nil, nil
+	case h.ctx.Err() != nil:
+		return nil, context.Cause(h.ctx)
 	}
 	h.leases++
+	return h.newLease(ctx), nil
+}
+
+func (h *hold) newLease(ctx context.Context) *Lease {
 	l := &Lease{hold: h}
-	l.ctx, l.end = context.WithCancelCause(leaseContext{h.ctx, ctx, h})
+	l.ctx, l.end = context.WithCancelCause(endOf(h.ctx, h.valuesOf(ctx)))
 	return l
 }
 
-// leave removes a lease. The last one to leave deletes the node.
-func (h *hold) leave(ctx context.Context, lost bool) error {
-	h.mu.Lock()
-	h.leases--
-	last := h.leases == 0
-	h.mu.Unlock()
-	if !last {
-		return nil
-	}
-	return h.giveUp(ctx, lost)
+// valuesOf returns the values of ctx, by which an acquire will find that it is under this claim, without its end.
+func (h *hold) valuesOf(ctx context.Context) context.Context {
+	return context.WithValue(context.WithoutCancel(ctx), h.key, h)
 }
 
-// giveUp ends the claim and deletes its node. The node of a lost claim may still be there, and in others' way, for as
-// long as the server keeps the session; nobody has to wait for its deletion.
-func (h *hold) giveUp(ctx context.Context, lost bool) error {
+// leave removes a lease, and reports whether it was the last.
+func (h *hold) leave() (last bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.leases--
+	return h.leases == 0
+}
+
+// giveUp ends the claim and deletes its node.
+func (h *hold) giveUp(ctx context.Context) error {
 	h.guard.Stop()
 	h.end(ErrReleased)
-	if lost {
-		ended, cancel := context.WithCancel(ctx)
-		cancel()
-		ctx = ended
-	}
 	return h.client.Delete(ctx, h.node.Path, framework.AnyVersion, framework.Guaranteed())
 }
 
-// watchOwnNode ends the claim when its node is deleted by somebody else. Its watch is not withdrawn at the end of the
-// claim, because the deletion that follows uses it up anyway. ctx ends with the client.
+// giveUpLost deletes the node of a claim that is lost. It may still be there, and in others' way, for as long as the
+// server keeps the session, but nobody has to wait for its deletion.
+func (h *hold) giveUpLost() {
+	if h.guard != nil {
+		h.guard.Stop()
+	}
+	h.client.DeleteInBackground(h.node.Path)
+}
+
+// watchOwnNode ends the claim when its node is deleted by somebody else. The watch is left to fire at the end of the
+// claim, because the deletion that follows uses it up on the server without a request. ctx ends with the client.
 func (h *hold) watchOwnNode(ctx context.Context) {
 	for h.ctx.Err() == nil {
 		_, _, watch, err := h.client.GetW(ctx, h.node.Path)
 		switch {
 		case err == nil:
 			watch.Wait(ctx) // for any change; the next reading tells which
+			watch.Stop()
 		case errors.Is(err, zk.ErrNoNode):
 			h.end(ErrNodeDeleted)
-		case framework.IsConnectionError(err):
-			h.client.WaitConnected(h.ctx)
 		default:
-			return
+			h.pause()
 		}
 	}
 }
 
-// leaseContext ends with a claim and has the values of the context that the lease was acquired with. The claim's own
-// values come first: they are those by which package context finds the parent of a context.
-type leaseContext struct {
-	context.Context
-	values context.Context
-	hold   *hold
+// pause waits before the next attempt to watch our own node: for a connection, and for a second in any case.
+func (h *hold) pause() {
+	select {
+	case <-time.After(guardAfter):
+	case <-h.ctx.Done():
+	}
+	h.client.WaitConnected(h.ctx)
 }
 
-func (c leaseContext) Value(key any) any {
-	if key == c.hold.key {
-		return c.hold
-	}
-	if v := c.Context.Value(key); v != nil {
+// endOf returns a context that ends with end and has the values of values, and behind those, the values of end. The end
+// of values must have been taken away by context.WithoutCancel: that also hides the value by which package context
+// finds the parent of a context, so that it finds the right one.
+func endOf(end, values context.Context) context.Context { return contextOf{end, values} }
+
+type contextOf struct {
+	context.Context
+	values context.Context
+}
+
+func (c contextOf) Value(key any) any {
+	if v := c.values.Value(key); v != nil {
 		return v
 	}
-	return c.values.Value(key)
+	return c.Context.Value(key)
 }

@@ -2,6 +2,7 @@ package recipes
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 
 	"github.com/gocurator/curator/framework"
@@ -31,17 +32,28 @@ type Lease struct {
 func (l *Lease) Context() context.Context { return l.ctx }
 
 // Under returns a copy of ctx that ends with the lease, too, whichever is first. It is for work that should also stop
-// when a request is cancelled. The cause is that of the one that ended; an acquire under it re-enters the lock. As with
-// every derived context, the function returned must be called when the work is done; it does not release the lease.
+// when a request is cancelled, and for holding two locks: b.Under(a.Context()) ends with either. An acquire under it
+// re-enters the lock.
+//
+// The lease's end reaches it at once, with the lease's cause; the end of ctx, within the time that it takes to start a
+// goroutine. As with every derived context, the function returned must be called when the work is done; it does not
+// release the lease.
 func (l *Lease) Under(ctx context.Context) (context.Context, context.CancelFunc) {
-	under, cancel := context.WithCancelCause(context.WithValue(ctx, l.hold.key, l.hold))
-	if l.ctx.Err() != nil { // at once, not soon
-		cancel(context.Cause(l.ctx))
+	under := endOf(l.ctx, l.hold.valuesOf(ctx))
+	stopTimer := func() {}
+	if deadline, ok := ctx.Deadline(); ok {
+		under, stopTimer = context.WithDeadline(under, deadline)
 	}
-	stop := context.AfterFunc(l.ctx, func() { cancel(context.Cause(l.ctx)) })
+	under, end := context.WithCancelCause(under)
+	stop := context.AfterFunc(ctx, func() {
+		if !errors.Is(ctx.Err(), context.DeadlineExceeded) { // the timer sees to that
+			end(context.Cause(ctx))
+		}
+	})
 	return under, func() {
 		stop()
-		cancel(nil)
+		end(nil)
+		stopTimer()
 	}
 }
 
@@ -60,8 +72,10 @@ func (l *Lease) Path() string { return l.hold.node.Path }
 // was re-entered is the one that frees it.
 //
 // The node goes away in any case: if ctx ends first, or has ended already, or there is no connection, Release returns
-// an error and the client goes on by itself until the node is gone. A lease that was lost returns the reason of the
-// loss; a lease that was released already returns ErrReleased. Neither can delete another holder's node.
+// an error and the client goes on by itself until the node is gone; until then, the next acquire finds it ahead. Only if
+// the server refuses the deletion, for want of rights, does the node stay, as long as the session. A lease that was lost
+// returns the reason of the loss, and does not wait; a lease that was released already returns ErrReleased. Neither can
+// delete another holder's node.
 func (l *Lease) Release(ctx context.Context) error {
 	err := l.release(ctx)
 	if err != nil {
@@ -74,10 +88,18 @@ func (l *Lease) release(ctx context.Context) error {
 	if !l.released.CompareAndSwap(false, true) {
 		return ErrReleased
 	}
-	lost := context.Cause(l.ctx)
 	l.end(ErrReleased)
-	if err := l.hold.leave(ctx, lost != nil); err != nil && lost == nil {
-		return err
+	reason := context.Cause(l.ctx) // the first one
+	lost := !errors.Is(reason, ErrReleased)
+	switch last := l.hold.leave(); {
+	case lost && last:
+		l.hold.giveUpLost()
+		return reason
+	case lost:
+		return reason
+	case last:
+		return l.hold.giveUp(ctx)
+	default:
+		return nil
 	}
-	return lost
 }

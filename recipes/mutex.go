@@ -46,7 +46,8 @@ func NewInterProcessMutex(c *framework.Client, path string) *InterProcessMutex {
 }
 
 // Acquire waits for the mutex and returns the lease that holds it. Under the context of a lease of this mutex it
-// re-enters at once, without contacting the server.
+// re-enters at once, without contacting the server; if that lease was lost, the error is the reason of the loss, until it
+// is released.
 //
 // If ctx ends first, Acquire leaves the queue and returns an error that matches ctx.Err() and, if others were seen to
 // be ahead, is a *NotAcquiredError. It waits through interruptions of the connection, keeping its place in the queue as
@@ -73,7 +74,10 @@ func (m *InterProcessMutex) acquire(ctx context.Context, queue queueFunc) (*Leas
 		return nil, &framework.OpError{Op: "acquire", Path: m.key.path, Err: retry.ContextError(ctx)}
 	}
 	if h := heldUnder(ctx, m.key); h != nil {
-		if lease := h.lease(ctx, false); lease != nil {
+		switch lease, err := h.reenter(ctx); {
+		case err != nil:
+			return nil, &framework.OpError{Op: "acquire", Path: m.key.path, Err: err}
+		case lease != nil:
 			return lease, nil
 		}
 	}
@@ -82,14 +86,13 @@ func (m *InterProcessMutex) acquire(ctx context.Context, queue queueFunc) (*Leas
 		if refusal != nil {
 			return nil, m.refused(ctx, refusal)
 		}
-		h := newHold(m.key.client, m.key, node)
-		if lease := h.lease(ctx, true); lease != nil {
+		if lease := claim(ctx, m.key.client, m.key, node); lease != nil {
 			return lease, nil
 		}
-		h.giveUp(ctx, true) // lost between the grant and now
 	}
 }
 
+// refused names those ahead, if they are the reason: not if the server has refused us, or could not be asked.
 func (m *InterProcessMutex) refused(ctx context.Context, r *lockloop.Refusal) error {
 	if r.Ahead > 0 && (r.Err == nil || ctx.Err() != nil) {
 		return &NotAcquiredError{

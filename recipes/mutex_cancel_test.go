@@ -74,3 +74,26 @@ func (w *world) cancelAt(t *testing.T, i int, fate zktest.Action, patience time.
 	require.Equal(t, 1, fault.Hits(), "there is such a request")
 	<-time.After(time.Minute)
 }
+
+// The context ends while the grant is on its way. Whichever wins, nobody holds the lock without knowing.
+func TestGrantThatComesWithTheCancellation(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.connect(t)
+		m := recipes.NewInterProcessMutex(c, "/l")
+		granted := 0
+		for range 100 {
+			ctx, cancel := context.WithCancel(t.Context())
+			w.fake.Inject(zktest.Rule{Op: zktest.OpGetChildren, Do: zktest.CallAfter(func(zktest.Request) { cancel() })})
+			lease, err := m.Acquire(ctx)
+			if err == nil {
+				granted++
+				require.NoError(t, lease.Context().Err())
+				require.NoError(t, lease.Release(t.Context()))
+			} else {
+				require.ErrorIs(t, err, context.Canceled)
+			}
+			w.nothingLeft(t, "/l")
+		}
+		t.Log("granted", granted, "times of 100")
+	})
+}

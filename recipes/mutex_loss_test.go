@@ -129,7 +129,10 @@ func TestNoReentryAfterLoss(t *testing.T) {
 		_, err := m.Acquire(lost.Context())
 		require.ErrorIs(t, err, framework.ErrSessionLost)
 		_, err = m.TryAcquire(context.WithoutCancel(lost.Context()))
-		require.ErrorIs(t, err, recipes.ErrNotAcquired, "it must queue like everybody else")
+		require.ErrorIs(t, err, framework.ErrSessionLost, "whoever asks believes to hold the lock")
+		lost.Release(ctx)
+		_, err = m.TryAcquire(context.WithoutCancel(lost.Context()))
+		require.ErrorIs(t, err, recipes.ErrNotAcquired, "afterwards it queues like everybody else")
 
 		require.NoError(t, owner.Context().Err())
 		require.NoError(t, owner.Release(ctx))
@@ -369,6 +372,72 @@ func TestLongHolderLeavesNoWatch(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, []zktest.Op{zktest.OpDelete}, w.requests())
 		w.nothingLeft(t, path)
+	})
+}
+
+// The holder looks after its own node through interruptions, and through answers that help nobody.
+func TestHolderNoticesTheDeletionWhateverHappened(t *testing.T) {
+	for name, trouble := range map[string]zktest.Action{
+		"request lost":   zktest.DropRequest,
+		"reply lost":     zktest.DropReply,
+		"server error":   zktest.Fail(zktest.ErrSystem),
+		"no right":       zktest.Fail(zktest.ErrNoAuth),
+		"server is busy": zktest.Fail(zktest.ErrThrottled),
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				ctx := w.patience(t)
+				c, _ := w.connect(t)
+				lease := acquire(t, ctx, recipes.NewInterProcessMutex(c, "/l"))
+				fault := w.fake.Inject(zktest.Rule{Op: zktest.OpGetData, Session: c.SessionID(), Times: 8, Do: trouble})
+				<-fault.Done()
+				require.NoError(t, lease.Context().Err())
+				require.NoError(t, w.fake.Delete(lease.Path()))
+				<-lease.Context().Done()
+				require.ErrorIs(t, context.Cause(lease.Context()), recipes.ErrNodeDeleted)
+			})
+		})
+	}
+}
+
+// A deletion that the server could not carry out is tried again until it is done.
+func TestReleaseOutlastsTheServersTrouble(t *testing.T) {
+	for _, code := range []zktest.Code{zktest.ErrSystem, zktest.ErrOperationTimeout, zktest.ErrRequestTimeout, zktest.ErrThrottled, zktest.ErrSessionMoved} {
+		t.Run(code.Error(), func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				ctx := w.patience(t)
+				c, _ := w.connect(t)
+				lease := acquire(t, ctx, recipes.NewInterProcessMutex(c, "/l"))
+				w.fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: 20, Do: zktest.Fail(code)})
+				require.Error(t, lease.Release(ctx))
+				w.nothingLeft(t, "/l")
+			})
+		})
+	}
+}
+
+// A server without capacity is waited for like one that is away.
+func TestAcquireOutlastsAThrottlingServer(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx := w.patience(t)
+		c, _ := w.connect(t, framework.WithRetry(retry.None()))
+		w.fake.Inject(zktest.Rule{Op: zktest.OpCreate, Times: 50, Do: zktest.Fail(zktest.ErrThrottled)})
+		w.fake.Inject(zktest.Rule{Op: zktest.OpGetChildren, Times: 50, Do: zktest.Fail(zktest.ErrThrottled)})
+		start := time.Now()
+		require.NoError(t, acquire(t, ctx, recipes.NewInterProcessMutex(c, "/l")).Release(ctx))
+		require.GreaterOrEqual(t, time.Since(start), 10*time.Second, "without a busy loop")
+	})
+}
+
+func TestReleaseOfALostLeaseDoesNotWait(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, knife := w.connect(t)
+		lease := acquire(t, t.Context(), recipes.NewInterProcessMutex(c, "/l"))
+		defer knife.isolate()()
+		<-lease.Context().Done()
+		start := time.Now()
+		require.ErrorIs(t, lease.Release(t.Context()), framework.ErrSessionLost)
+		require.Zero(t, time.Since(start))
 	})
 }
 

@@ -292,29 +292,77 @@ func TestUnderEndsWithTheLeaseAndWithTheContext(t *testing.T) {
 		c, _ := w.connect(t)
 		m := recipes.NewInterProcessMutex(c, path)
 		lease := acquire(t, t.Context(), m)
+		type key struct{}
 
-		request, cancelRequest := context.WithTimeoutCause(t.Context(), time.Second, errors.New("too slow"))
-		defer cancelRequest()
+		request, cancelRequest := context.WithCancelCause(context.WithValue(t.Context(), key{}, "request 7"))
 		under, done := lease.Under(request)
+		defer done()
+		require.Equal(t, "request 7", under.Value(key{}))
+		require.NoError(t, acquire(t, under, m).Release(t.Context()), "it re-enters")
+		cancelRequest(errors.New("the customer went home"))
+		<-under.Done()
+		require.EqualError(t, context.Cause(under), "the customer went home")
+		require.NoError(t, lease.Context().Err())
+
+		request, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		under, done = lease.Under(request)
 		defer done()
 		deadline, ok := under.Deadline()
 		require.True(t, ok)
 		require.Equal(t, time.Now().Add(time.Second), deadline)
-		require.NoError(t, acquire(t, under, m).Release(t.Context()), "it re-enters")
 		<-under.Done()
-		require.EqualError(t, context.Cause(under), "too slow")
-		require.NoError(t, lease.Context().Err())
+		require.ErrorIs(t, under.Err(), context.DeadlineExceeded)
 
 		under, done = lease.Under(t.Context())
 		done()
-		require.ErrorIs(t, context.Cause(under), context.Canceled)
+		require.ErrorIs(t, under.Err(), context.Canceled)
 		require.NoError(t, lease.Context().Err())
 
 		under, done = lease.Under(t.Context())
 		defer done()
 		require.NoError(t, lease.Release(t.Context()))
-		<-under.Done()
-		require.ErrorIs(t, context.Cause(under), recipes.ErrReleased)
+		require.ErrorIs(t, context.Cause(under), recipes.ErrReleased, "at once, not soon")
+	})
+}
+
+// Two locks are held under a context that ends with either, and re-enters both.
+func TestUnderTwoLocks(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		path := path(t)
+		c, _ := w.connect(t)
+		a, b := recipes.NewInterProcessMutex(c, path+"-a"), recipes.NewInterProcessMutex(c, path+"-b")
+		leaseA := acquire(t, t.Context(), a)
+		leaseB := acquire(t, leaseA.Context(), b)
+		both, done := leaseB.Under(leaseA.Context())
+		defer done()
+		for _, m := range []*recipes.InterProcessMutex{a, b} {
+			lease, err := m.TryAcquire(both)
+			require.NoError(t, err)
+			require.NoError(t, lease.Release(t.Context()))
+		}
+		require.NoError(t, leaseA.Release(t.Context()))
+		<-both.Done()
+		require.ErrorIs(t, context.Cause(both), recipes.ErrReleased)
+		require.NoError(t, leaseB.Context().Err())
+		require.NoError(t, leaseB.Release(t.Context()))
+	})
+}
+
+// The holder has stopped when the server hears of the release.
+func TestReleaseEndsTheContextBeforeItTellsTheServer(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.connect(t)
+		lease := acquire(t, t.Context(), recipes.NewInterProcessMutex(c, path(t)))
+		under, done := lease.Under(t.Context())
+		defer done()
+		told := w.fake.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.Call(func(zktest.Request) {
+			if lease.Context().Err() == nil || under.Err() == nil {
+				t.Error("still working when the server is told")
+			}
+		})})
+		require.NoError(t, lease.Release(t.Context()))
+		require.Equal(t, 1, told.Hits())
 	})
 }
 

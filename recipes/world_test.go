@@ -2,6 +2,7 @@ package recipes_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
@@ -167,6 +169,9 @@ func (w *world) waitNodes(t *testing.T, path string, n int) []string {
 		}
 		exists.Stop()
 		names, _, changed, err := w.observer.ChildrenW(ctx, path)
+		if errors.Is(err, zk.ErrNoNode) { // reaped just now
+			continue
+		}
 		require.NoError(t, err)
 		if len(names) == n {
 			changed.Stop()

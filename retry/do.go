@@ -56,9 +56,10 @@ func Do(ctx context.Context, p Policy, retryable func(error) bool, op func(conte
 // DoUntil is Do for an op whose resources may be closed while the loop waits for its next attempt: it gives up then, with
 // the error of the last attempt. A nil stop never closes.
 func DoUntil(ctx context.Context, stop <-chan struct{}, p Policy, retryable func(error) bool, op func(context.Context) error) error {
-	b, nested := ctx.Value(budgetKey{}).(*budget)
-	if !nested {
+	b := outerBudget(ctx)
+	if b == nil {
 		b = &budget{schedule: p}
+		defer b.close()
 		ctx = context.WithValue(ctx, budgetKey{}, b)
 	}
 	if ctx.Err() != nil {
@@ -118,6 +119,29 @@ type budget struct {
 	schedule  Policy
 	backoff   backoff.BackOff
 	exhausted bool // stays true: some schedules would start again after Stop
+	closed    bool // its loop has ended
+}
+
+// outerBudget returns the budget of the loop that ctx comes from, if it is still running. A context, or what was derived
+// from it, may outlive its loop.
+func outerBudget(ctx context.Context) *budget {
+	b, _ := ctx.Value(budgetKey{}).(*budget)
+	if b == nil || b.isClosed() {
+		return nil
+	}
+	return b
+}
+
+func (b *budget) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed = true
+}
+
+func (b *budget) isClosed() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.closed
 }
 
 func (b *budget) next() time.Duration {

@@ -182,3 +182,14 @@ func TestDoUntilGivesUpAPauseWhenStopped(t *testing.T) {
 		require.Equal(t, time.Minute, time.Since(start))
 	})
 }
+
+// A context may be kept beyond the op that it was made for, as a lease keeps its values.
+func TestBudgetEndsWithItsLoop(t *testing.T) {
+	var kept context.Context
+	require.NoError(t, retry.Do(t.Context(), retry.None(), transient, func(ctx context.Context) error {
+		kept = ctx
+		return nil
+	}))
+	at, _ := attempts(kept, retry.N(2, time.Nanosecond), errTransient)
+	require.Len(t, at, 3)
+}

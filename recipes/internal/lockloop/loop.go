@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -66,7 +67,7 @@ func (l *Loop) run(ctx context.Context, wait bool) (framework.Created, *Refusal)
 // reason is what the caller is told. When ctx has ended, that is the reason, even if something else happened first.
 func reason(ctx context.Context, err error) error {
 	switch {
-	case errors.Is(err, errHeld):
+	case errors.Is(err, errHeld) && ctx.Err() == nil:
 		return nil
 	case ctx.Err() != nil && !errors.Is(err, ctx.Err()):
 		return fmt.Errorf("%w: %w", retry.ContextError(ctx), err)
@@ -91,14 +92,25 @@ func (p *place) again(ctx context.Context, err error) bool {
 	return errors.Is(err, errStale) || p.sitOut(ctx, err)
 }
 
-// sitOut waits for the connection to come back, if err says that it is gone and we are willing to wait.
+// sitOut waits for the connection to come back, if err says that it is gone and we are willing to wait. There is a pause
+// in any case: the server may be reachable and still not answer.
 func (p *place) sitOut(ctx context.Context, err error) bool {
-	return p.wait && framework.IsConnectionError(err) && p.loop.Client.WaitConnected(ctx) == nil
+	if !p.wait || !framework.IsConnectionError(err) {
+		return false
+	}
+	select {
+	case <-time.After(outagePause):
+	case <-ctx.Done():
+	}
+	return p.loop.Client.WaitConnected(ctx) == nil
 }
+
+const outagePause = 100 * time.Millisecond
 
 // take creates our node and returns nil when it is admitted. In every other case the node is on its way out.
 func (p *place) take(ctx context.Context) (err error) {
 	l := p.loop
+	p.seen = Refusal{}
 	p.node, err = l.Client.Create(ctx, join(l.Path, l.Kind), l.Data,
 		framework.WithMode(framework.EphemeralSequential), framework.Protected(), framework.WithParents())
 	if err != nil {

@@ -26,12 +26,13 @@ func TestQueue(t *testing.T) {
 		},
 		"foreign children do not count (E25, CURATOR-43)": {
 			[]string{"-foreign", "0", "zzz", "lock-", "lock-12", "lock-00000000x1", "lock-+000000001", "lock-99999999999",
-				guid + "lease-0000000000", guid + "lock-0000000003"},
+				guid + "lease-0000000000", "deadlock-0000000000", "lock-0000000009-lock-0000000001", "lock-00000000000001",
+				guid + "lock-0000000003"},
 			[]string{guid + "lock-0000000003"},
 		},
-		"the number follows the last occurrence of the name": {
-			[]string{"lock-0000000009-lock-0000000001", "lock-0000000002"},
-			[]string{"lock-0000000009-lock-0000000001", "lock-0000000002"},
+		"go-zookeeper's own lock is protected, too": {
+			[]string{"_c_3e5a60df061d4981a16673c06f3f53fc-lock-0000000001", "lock-0000000000"},
+			[]string{"lock-0000000000", "_c_3e5a60df061d4981a16673c06f3f53fc-lock-0000000001"},
 		},
 		"the sequence wraps at 2^31": {
 			[]string{"lock--2147483647", "lock-2147483646", "lock--2147483648", "lock-2147483647"},

@@ -2,6 +2,7 @@ package lockloop
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,12 +28,12 @@ func Queue(children []string, kinds ...string) []Contender {
 	return q
 }
 
-// parse reads a node name as Curator does (standardFixForSorting): the number is what follows the last occurrence of
-// the recipe's name. A prefix before that, for protection or none, does not matter.
+// parse reads a node name: protection or nothing, the recipe's name, and the number. Curator takes any prefix, and so
+// counts nodes such as "deadlock-0000000000", too (standardFixForSorting).
 func parse(child string, kinds []string) (Contender, bool) {
 	for _, kind := range kinds {
 		i := strings.LastIndex(child, kind)
-		if i < 0 {
+		if i < 0 || !isProtection(child[:i]) {
 			continue
 		}
 		if seq, ok := parseSequence(child[i+len(kind):]); ok {
@@ -42,14 +43,16 @@ func parse(child string, kinds []string) (Contender, bool) {
 	return Contender{}, false
 }
 
+// isProtection accepts Curator's prefix with its UUID, that of go-zookeeper's Lock, and none.
+func isProtection(prefix string) bool {
+	return prefix == "" || strings.HasPrefix(prefix, "_c_") && strings.HasSuffix(prefix, "-")
+}
+
 // parseSequence reads what a server appends to a sequential node: a signed number of 32 bits, padded with zeros to
 // ten characters including the sign.
 func parseSequence(s string) (int32, bool) {
-	if len(s) < 10 || s[0] == '+' {
-		return 0, false
-	}
 	n, err := strconv.ParseInt(s, 10, 32)
-	return int32(n), err == nil
+	return int32(n), err == nil && s == fmt.Sprintf("%010d", n)
 }
 
 // compare orders by the distance between numbers, so that the number that follows 2147483647, which is -2147483648,
