@@ -8,11 +8,14 @@
 //		return err // says who holds the lock, and how many are ahead
 //	}
 //	defer lease.Release(ctx) // also on a cancelled ctx
-//	return sell(lease.Context(), lease.FencingToken())
+//
+//	work, done := lease.Under(ctx) // ends with the lease, and with ctx
+//	defer done()
+//	return sell(work, lease.FencingToken())
 //
 // A held lock is a [Lease], and a lease is a context: the lock is held exactly as long as [Lease.Context] is alive.
-// Work under it, and stop when it ends. There is no method that asks whether a lock is held, because the answer could
-// be old when it arrives.
+// Work under it, or, to be stopped by your caller's context as well, under [Lease.Under], and stop when it ends. There is
+// no method that asks whether a lock is held, because the answer could be old when it arrives.
 //
 // # How it works
 //
@@ -40,27 +43,33 @@
 //     (both: TestStandardPolicyEndsTheLeaseAtTheInterruption)
 //   - A release during the interruption frees the lock when the connection is back. (both: TestReleaseDuringAnOutage)
 //   - Lost requests and replies leave one node for each contender. (TestLostRequestsAndReplies)
+//   - A server that is in trouble, or has no capacity left, is waited for like one that is away.
+//     (TestAcquireOutlastsAThrottlingServer, TestReleaseOutlastsTheServersTrouble)
 //
 // When the session is lost:
 //   - The lease's context ends, with framework.ErrSessionLost as its cause, before the server admits anybody else.
 //     (both: TestLeaseEndsWithItsSession, TestIsolatedHolderStopsBeforeTheNextIsAdmitted)
 //   - A waiter queues again in the next session, at the end, and never wins with a node of the old one.
 //     (both: TestWaiterGoesOnInTheNextSession; TestWaiterDoesNotWinWithANodeOfItsOldSession)
-//   - Nobody re-enters a lock that was lost. (both: TestNoReentryAfterLoss)
+//   - Nobody re-enters a lock that was lost; who tries is told of the loss. (both: TestNoReentryAfterLoss)
+//   - A release of the lost lease says so, and does not wait. (TestReleaseOfALostLeaseDoesNotWait)
 //
 // When a context is cancelled:
 //   - An acquire returns at that moment, wherever it is, and leaves no node, watch or goroutine behind.
-//     (TestCancelAtEveryAwaitPoint; both: TestDeadlineNamesTheHolderAndOurPositionAndLeavesNothing,
+//     (TestCancelAtEveryAwaitPoint, TestGrantThatComesWithTheCancellation; both: TestDeadlineNamesTheHolderAndOurPositionAndLeavesNothing,
 //     TestWaiterThatLeavesDoesNotHoldUpTheQueue)
 //   - That holds during an outage, too. (TestDeadlineIsHonouredDuringAnOutage)
 //   - A release frees the lock all the same. (both: TestReleaseOnAnEndedContextStillFreesTheLock)
+//   - A release has ended the lease's context when the server hears of it.
+//     (TestReleaseEndsTheContextBeforeItTellsTheServer)
 //
 // When a process crashes, or is cut off:
 //   - Its lock is free when its session has timed out. (both: TestCrashedHolderFreesTheLock)
 //
 // When somebody deletes a node:
-//   - A holder's lease ends with ErrNodeDeleted, within about a second if it was acquired just before.
-//     (both: TestHoldersNodeDeletedByAnOperator)
+//   - A holder's lease ends with ErrNodeDeleted: when the holder hears of it, or, if it has held the lock for less than
+//     a second, when it looks after its node for the first time. The next in line may have been admitted by then.
+//     (both: TestHoldersNodeDeletedByAnOperator; TestHolderNoticesTheDeletionWhateverHappened)
 //   - A waiter queues again. (both: TestWaitersNodeDeletedByAnOperator)
 //
 // When the client is closed:
@@ -71,8 +80,8 @@
 // A lease's context ends in time if this process runs, and if the server's answers mean what they seem to mean. It
 // cannot end in a process that is stopped: by a debugger, a suspended machine, a long pause for garbage. Nor does it
 // end in time for a client of a server that is cut off from the rest of its ensemble: such a server goes on answering
-// pings for some time, while the others let the session expire. In both cases the next holder may be admitted while
-// the old one still acts. Only what the lock guards can then tell them apart, by the [Lease.FencingToken]: it must
+// pings for some time, while the others let the session expire. Nor can it end before a node is deleted by somebody who
+// has the right to. In all these cases the next holder may be admitted while the old one still acts. Only what the lock guards can then tell them apart, by the [Lease.FencingToken]: it must
 // remember the largest token it has seen, and refuse smaller ones.
 //
 // # Sharing a lock with Java
