@@ -45,12 +45,31 @@
 // The limits: a process that is stopped learns nothing until it runs again, and a server that is cut off from the rest
 // of its ensemble goes on answering for a while. See package recipes on fencing tokens.
 //
-// # Watches
+// # What is promised
 //
-//   - A watch fires once, for the next change after the reading that set it.
+// Each line names the tests that hold it; SCENARIOS.md has more.
+//
+// On interruption: reads are repeated, and no write is applied twice. (TestReadsAreRepeatedAfterALostRequestOrReply,
+// TestVersionedSetIsFoundOutAndNeverAppliedTwice, TestProtectedCreateMakesExactlyOneNodeWhateverIsLost)
+//
+// On loss: the session's context ends before the server deletes its nodes, and every state is told, in order.
+// (TestSessionEndsBeforeTheServerDeletesItsNodesInASilentPartition, TestSlowReadersMissNothingAndDelayNobody)
+//
+// On cancellation: an operation returns at that moment, whatever it awaits, and leaves nothing behind.
+// (TestOperationReturnsAtOnceWhenItIsCancelledWhateverItAwaits, TestGuaranteedDeleteOnACancelledContextIsDone)
+//
+// On Close: everything that was started has ended when it returns, within about a second.
+// (TestCloseIsBoundedAndEndsEveryOperation, TestCloseMayBeCalledTwiceAndConcurrently)
+//
+// On watches:
+//   - A watch fires once, for the next change after the reading that set it. (TestWatchFiresForEachKindOfChange)
 //   - All waiters for the same table of the same node share one watch on the server.
+//     (TestWaitersShareOneWatchAndOneWatchRequest)
 //   - A watch survives reconnects in its session; a change that happened in between is told then, once.
-//   - A watch that nobody waits for is taken back from the server.
-//   - A watch ends with its session, with an error that matches [ErrSessionLost].
-//   - A read that follows a change never overtakes the change's event, not even after a reconnect.
+//     (TestWatchSurvivesAReconnectInTheSameSession)
+//   - A watch that nobody waits for is taken back from the server. (TestStoppedWatchLeavesNothingOnTheServer,
+//     TestWatchOfAContextThatEndedLeavesNothingOnTheServer)
+//   - A watch ends with its session, with an error that matches [ErrSessionLost]. (TestWatchEndsWithItsSession)
+//   - A read that follows a change never overtakes the change's event, not even after a reconnect; see
+//     framework/internal/transport.
 package framework
