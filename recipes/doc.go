@@ -87,5 +87,5 @@
 // # Sharing a lock with Java
 //
 // Paths, node names and modes are those of Apache Curator's recipes, so that Java and Go processes may contend for the
-// same lock. (TestNodeLayoutIsCurators)
+// same lock. (TestNodeLayoutIsCurators; with real Java Curator: the tests of package testing/interop)
 package recipes

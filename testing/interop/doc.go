@@ -1,0 +1,39 @@
+// Package interop has no code to use: its tests prove that Go processes and Java processes share a lock. The Go side is
+// recipes.InterProcessMutex, the Java side Apache Curator itself, in processes of its own. Each scenario takes place on a
+// real ZooKeeper server, and on zktest over TCP.
+//
+//	go test ./testing/interop              # about half a minute
+//	go test ./testing/interop -v -run Exclude -stress 5m
+//
+// # What is proven
+//
+//   - A lock goes from one language to the other when it is released. (TestHandOver)
+//   - A queue of both is admitted in the order of arrival, which is also that of Java's getParticipantNodes.
+//     (TestMixedQueueIsAdmittedInOrderOfArrival)
+//   - There is one holder at a time, whoever competes. This is judged by something that is no part of ZooKeeper.
+//     (TestLanguagesExcludeEachOther)
+//   - Fencing tokens grow from holder to holder of either language, across deletion of the lock's path: ours are the
+//     czxid that a Java holder finds in its own node's Stat. (TestTokensGrowAcrossLanguages)
+//   - Who does not get the lock leaves nothing behind, and disturbs nobody. (TestJavaTimesOutOnOurLockAndLeavesNothing,
+//     TestTryAcquireNamesTheJavaHolder, TestWaiterThatGivesUpDoesNotDisturbTheQueue)
+//   - Who loses its session, its connection or its life loses the lock to the other language, in time; a waiter that does
+//     so loses its place. (Test...SessionIsKilled, TestJavaProcessIsKilledWhileHolding, TestOurHolderIsCutOff)
+//   - Node names, modes and parents are alike. (TestJavaTakesOurNamesApart, TestBothMakeTheSameNodes)
+//
+// # What is needed
+//
+// A JDK, which is $JAVA_HOME/bin if JAVA_HOME is set, or else java and javac in PATH; and the jars of Curator and of all
+// it needs: those in the directory that CURATOR_JAVA_JARS names, if set, or else Debian's.
+//
+//	apt install default-jdk-headless libcurator-recipes-java zookeeper
+//
+// The tests compile java/Peer.java once, into a temporary directory. What is missing skips them, and fails them if
+// CURATOR_REQUIRE_ZOOKEEPER is set to a non-empty value: set it where a skipped test would go unnoticed, in CI.
+// How the real server is found is told by package zkserver.
+//
+// # How it works
+//
+// A Java process is a peer: it has one client, obeys lines on its stdin, and ends with it, so that none outlives the tests
+// however they end. The comment in java/Peer.java says which lines there are. The real server deletes empty lock paths
+// all the time, so that both languages run into paths that have vanished.
+package interop

@@ -1,0 +1,104 @@
+package interop_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// Environment variables; the package comment says what they mean.
+const (
+	envJars    = "CURATOR_JAVA_JARS"
+	envJava    = "JAVA_HOME"
+	envRequire = "CURATOR_REQUIRE_ZOOKEEPER"
+)
+
+// debianJar has a manifest that names every jar Curator needs, except a logger.
+const debianJar, debianLogger = "/usr/share/java/curator-recipes.jar", "/usr/share/java/slf4j-simple.jar"
+
+var errNotInstalled = errors.New("interop: Java Curator is not installed: install a JDK (java and javac) and Debian's " +
+	"package libcurator-recipes-java, or set " + envJars + " to a directory with the jars of Curator and of all it needs")
+
+// installation is what runs the Java peer.
+type installation struct {
+	java      string
+	classPath string // the compiled peer first
+	dir       string // of the compiled peer; removed by close
+}
+
+// javaCurator is found, and the peer compiled, by the first test that asks.
+var javaCurator = &lazyInstallation{}
+
+type lazyInstallation struct {
+	once  sync.Once
+	found installation
+	err   error
+}
+
+// get skips the test if something has to be installed, or fails it if the environment says that nothing may be missing.
+func (l *lazyInstallation) get(t *testing.T) installation {
+	t.Helper()
+	l.once.Do(func() { l.found, l.err = install() })
+	if errors.Is(l.err, errNotInstalled) && os.Getenv(envRequire) == "" {
+		t.Skip(l.err)
+	}
+	if l.err != nil {
+		t.Fatal(l.err)
+	}
+	return l.found
+}
+
+func (l *lazyInstallation) close() { os.RemoveAll(l.found.dir) }
+
+func install() (inst installation, err error) {
+	javac, err := javaCommand("javac")
+	if err != nil {
+		return inst, err
+	}
+	if inst.java, err = javaCommand("java"); err != nil {
+		return inst, err
+	}
+	jars, err := findJars(os.Getenv(envJars))
+	if err != nil {
+		return inst, err
+	}
+	if inst.dir, err = os.MkdirTemp("", "interop-"); err != nil {
+		return inst, err
+	}
+	inst.classPath = strings.Join(append([]string{inst.dir}, jars...), string(os.PathListSeparator))
+	compile := exec.Command(javac, "-proc:none", "-d", inst.dir, "-cp", inst.classPath, filepath.Join("java", "Peer.java"))
+	if out, err := compile.CombinedOutput(); err != nil {
+		return inst, fmt.Errorf("interop: %v: %w\n%s", compile, err, out)
+	}
+	return inst, nil
+}
+
+func javaCommand(name string) (string, error) {
+	if home := os.Getenv(envJava); home != "" {
+		name = filepath.Join(home, "bin", name)
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", fmt.Errorf("%w (%w)", errNotInstalled, err)
+	}
+	return path, nil
+}
+
+// findJars does not fall back from a directory that was asked for, so that no test runs against another version.
+func findJars(dir string) ([]string, error) {
+	if dir == "" {
+		if _, err := os.Stat(debianJar); err != nil {
+			return nil, fmt.Errorf("%w (%w)", errNotInstalled, err)
+		}
+		return []string{debianJar, debianLogger}, nil // the class path may name a jar that is missing
+	}
+	if recipes, _ := filepath.Glob(filepath.Join(dir, "curator-recipes*.jar")); len(recipes) == 0 {
+		return nil, fmt.Errorf("interop: %s=%s holds no curator-recipes jar", envJars, dir)
+	}
+	return filepath.Glob(filepath.Join(dir, "*.jar"))
+}

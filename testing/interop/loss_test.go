@@ -1,0 +1,178 @@
+package interop_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes"
+)
+
+func TestJavaHoldersSessionIsKilled(t *testing.T) {
+	inBothWorlds(t, func(t *testing.T, w *world) {
+		lock := lockPath(t)
+		java := startPeer(t, w.addr, longSession)
+		lost := acquire(t, javaContender{java, "thread"}, lock)
+		waiter := acquireLater(w.contender(t, inGo), lock, tooLong)
+		w.waitNodes(t, lock, 2)
+
+		java.must(t, "kill-session")
+		next := waiter.wait(t)
+		require.Greater(t, next.token, lost.token)
+
+		require.NoError(t, lost.release(), "Java may release late")
+		again := acquireLater(javaContender{java, "thread"}, lock, tooLong)
+		w.waitNodes(t, lock, 2) // ours is still there: a late release takes nobody else's lock
+		require.NoError(t, next.release())
+		require.NoError(t, again.wait(t).release(), "Java goes on in its next session")
+		w.nothingLeft(t, lock)
+	})
+}
+
+func TestOurHoldersSessionIsKilled(t *testing.T) {
+	inBothWorlds(t, func(t *testing.T, w *world) {
+		lock := lockPath(t)
+		java := startPeer(t, w.addr, longSession)
+		tap := &tap{}
+		client := w.connect(t, longSession, framework.WithDialer(tap.dial))
+		mutex := recipes.NewInterProcessMutex(client, lock)
+		lost, err := mutex.Acquire(patience(t))
+		require.NoError(t, err)
+		waiter := acquireLater(javaContender{java, "thread"}, lock, tooLong)
+		w.waitNodes(t, lock, 2)
+
+		id, password := tap.session()
+		java.must(t, "kill-session", id, password)
+		next := waiter.wait(t)
+		require.Greater(t, next.token, lost.FencingToken())
+		<-lost.Context().Done()
+		require.ErrorIs(t, context.Cause(lost.Context()), framework.ErrSessionLost)
+
+		require.ErrorIs(t, lost.Release(patience(t)), framework.ErrSessionLost)
+		again := acquireLater(goContender{client}, lock, tooLong)
+		w.waitNodes(t, lock, 2)
+		require.NoError(t, next.release())
+		require.NoError(t, again.wait(t).release())
+		w.nothingLeft(t, lock)
+	})
+}
+
+// A waiter that loses its session loses its place, too: the one behind it, in the other language, is admitted first.
+// The waiter must watch its predecessor already. If its session ends before that, Curator sets the watch in the next
+// session, and notices only when it fires that its own node is gone.
+func TestJavaWaitersSessionIsKilled(t *testing.T) {
+	inBothWorlds(t, func(t *testing.T, w *world) {
+		lock := lockPath(t)
+		java := startPeer(t, w.addr, longSession)
+		c := w.contender(t, inGo)
+		holder := acquire(t, c, lock)
+		unlucky := acquireLater(javaContender{java, "thread"}, lock, tooLong)
+		queue := w.waitNodes(t, lock, 2)
+		w.waitWatched(t, holder.node, true)
+		behind := acquireLater(c, lock, tooLong)
+		w.waitNodes(t, lock, 3)
+
+		java.must(t, "kill-session")
+		w.waitOthers(t, lock, 3, queue)
+		require.False(t, behind.over())
+		require.NoError(t, holder.release())
+		next := behind.wait(t)
+		require.False(t, unlucky.over())
+		require.NoError(t, next.release())
+		require.Greater(t, unlucky.wait(t).token, next.token)
+		require.NoError(t, unlucky.grant.release())
+		w.nothingLeft(t, lock)
+	})
+}
+
+func TestOurWaitersSessionIsKilled(t *testing.T) {
+	inBothWorlds(t, func(t *testing.T, w *world) {
+		lock := lockPath(t)
+		java := startPeer(t, w.addr, longSession)
+		tap := &tap{}
+		c := goContender{w.connect(t, longSession, framework.WithDialer(tap.dial))}
+		holder := acquire(t, javaContender{java, "holder"}, lock)
+		unlucky := acquireLater(c, lock, tooLong)
+		queue := w.waitNodes(t, lock, 2)
+		w.waitWatched(t, holder.node, true)
+		behind := acquireLater(javaContender{java, "behind"}, lock, tooLong)
+		w.waitNodes(t, lock, 3)
+
+		id, password := tap.session()
+		java.must(t, "kill-session", id, password)
+		w.waitOthers(t, lock, 3, queue)
+		require.False(t, behind.over())
+		require.NoError(t, holder.release())
+		next := behind.wait(t)
+		require.False(t, unlucky.over())
+		require.NoError(t, next.release())
+		require.Greater(t, unlucky.wait(t).token, next.token)
+		require.NoError(t, unlucky.grant.release())
+		w.nothingLeft(t, lock)
+	})
+}
+
+// slack is for the server's tick, and for a busy machine.
+const slack = 2 * time.Second
+
+func TestJavaProcessIsKilledWhileHolding(t *testing.T) {
+	inBothWorlds(t, func(t *testing.T, w *world) {
+		lock := lockPath(t)
+		java := startPeer(t, w.addr, shortSession)
+		lost := acquire(t, javaContender{java, "thread"}, lock)
+		waiter := acquireLater(w.contender(t, inGo), lock, tooLong)
+		w.waitNodes(t, lock, 2)
+
+		start := time.Now()
+		java.kill()
+		next := waiter.wait(t)
+		require.Less(t, time.Since(start), shortSession+slack)
+		require.Greater(t, next.token, lost.token)
+		require.NoError(t, next.release())
+		w.nothingLeft(t, lock)
+	})
+}
+
+// Our holder is cut off, and knows that it has lost the lock before Java is admitted.
+func TestOurHolderIsCutOff(t *testing.T) {
+	inBothWorlds(t, func(t *testing.T, w *world) {
+		lock := lockPath(t)
+		tap := &tap{}
+		client := w.connect(t, shortSession, framework.WithDialer(tap.dial))
+		lost, err := recipes.NewInterProcessMutex(client, lock).Acquire(patience(t))
+		require.NoError(t, err)
+		waiter := acquireLater(w.contender(t, inJava), lock, tooLong)
+		w.waitNodes(t, lock, 2)
+
+		start := time.Now()
+		tap.cut()
+		next := waiter.wait(t)
+		require.ErrorIs(t, context.Cause(lost.Context()), framework.ErrSessionLost)
+		require.Less(t, time.Since(start), shortSession+slack)
+		require.Greater(t, next.token, lost.FencingToken())
+		require.ErrorIs(t, lost.Release(patience(t)), framework.ErrSessionLost)
+		require.NoError(t, next.release())
+		w.nothingLeft(t, lock)
+	})
+}
+
+// waitOthers waits until there are n contenders, and one of the old ones is not among them.
+func (w *world) waitOthers(t *testing.T, lock string, n int, old []string) {
+	t.Helper()
+	ctx := patience(t)
+	for {
+		names, change, err := w.children(ctx, lock)
+		require.NoError(t, err)
+		gone := func(name string) bool { return !slices.Contains(names, name) }
+		if len(names) == n && slices.ContainsFunc(old, gone) {
+			change.Stop()
+			return
+		}
+		_, err = change.Wait(ctx)
+		require.NoError(t, err, "waiting for %d children of %s, which has %v", n, lock, names)
+	}
+}

@@ -1,0 +1,148 @@
+package interop_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// peer is a process of java/Peer.java, which says what it understands.
+type peer struct {
+	cmd    *exec.Cmd
+	stdin  io.WriteCloser
+	stderr bytes.Buffer  // may be read once done is closed
+	done   chan struct{} // closed by listen, its last act, when the process has ended
+
+	mu      sync.Mutex // protects the following fields
+	last    int        // number of a command
+	waiting map[int]chan<- string
+}
+
+// startPeer returns a process that has a session. It ends with the test, if not before.
+func startPeer(t *testing.T, addr string, session time.Duration) *peer {
+	t.Helper()
+	inst := javaCurator.get(t)
+	p := &peer{done: make(chan struct{}), waiting: map[int]chan<- string{}}
+	// For a process that lives a second, the costly compiler and garbage collector do not pay.
+	p.cmd = exec.Command(inst.java, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx128m",
+		"-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", inst.classPath,
+		"Peer", addr, strconv.FormatInt(session.Milliseconds(), 10))
+	p.cmd.Stderr = &p.stderr
+	var err error
+	p.stdin, err = p.cmd.StdinPipe()
+	require.NoError(t, err)
+	stdout, err := p.cmd.StdoutPipe()
+	require.NoError(t, err)
+	ready := p.expect(0)
+	require.NoError(t, p.cmd.Start())
+	go p.listen(stdout)
+	t.Cleanup(func() { p.close(t) })
+	_, err = p.await(patience(t), ready)
+	require.NoError(t, err)
+	return p
+}
+
+// close lets the process end its session, and kills it if that takes too long.
+func (p *peer) close(t *testing.T) {
+	p.stdin.Close()
+	select {
+	case <-p.done:
+	case <-time.After(5 * time.Second):
+		t.Error("the Java process did not end by itself")
+		p.kill()
+	}
+	if t.Failed() {
+		t.Logf("the Java process wrote:\n%s", &p.stderr)
+	}
+}
+
+// kill ends the process as a crash does. Its session goes on until the server has missed it for long enough.
+func (p *peer) kill() {
+	p.cmd.Process.Kill()
+	<-p.done
+}
+
+// listen hands the answers to those who wait for them. It ends with the process.
+func (p *peer) listen(stdout io.Reader) {
+	defer close(p.done)
+	lines := bufio.NewScanner(stdout)
+	for lines.Scan() {
+		number, text, _ := strings.Cut(lines.Text(), " ")
+		n, err := strconv.Atoi(number)
+		p.mu.Lock()
+		answer := p.waiting[n]
+		delete(p.waiting, n)
+		p.mu.Unlock()
+		if err == nil && answer != nil {
+			answer <- text
+		}
+	}
+	p.cmd.Wait()
+}
+
+func (p *peer) expect(number int) <-chan string {
+	answer := make(chan string, 1) // listen does not wait for anybody
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.waiting[number] = answer
+	return answer
+}
+
+// ask sends a command and returns the words that follow "ok" in its answer.
+func (p *peer) ask(ctx context.Context, command ...any) ([]string, error) {
+	p.mu.Lock()
+	p.last++
+	number := p.last
+	p.mu.Unlock()
+	answer := p.expect(number)
+	if _, err := fmt.Fprintln(p.stdin, append([]any{number}, command...)...); err != nil {
+		return nil, err
+	}
+	words, err := p.await(ctx, answer)
+	if err != nil {
+		return nil, fmt.Errorf("java: %v: %w", command, err)
+	}
+	return words, nil
+}
+
+var (
+	errTimeout = errors.New("timeout")
+	errPeer    = errors.New("the process has ended")
+)
+
+func (p *peer) await(ctx context.Context, answer <-chan string) ([]string, error) {
+	select {
+	case text := <-answer:
+		words := strings.Fields(text)
+		switch words[0] {
+		case "ok":
+			return words[1:], nil
+		case "timeout":
+			return nil, errTimeout
+		}
+		return nil, errors.New(text)
+	case <-p.done:
+		return nil, errPeer
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// must is ask, where an error fails the test.
+func (p *peer) must(t *testing.T, command ...any) []string {
+	t.Helper()
+	words, err := p.ask(patience(t), command...)
+	require.NoError(t, err)
+	return words
+}

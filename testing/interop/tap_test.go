@@ -1,0 +1,68 @@
+package interop_test
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"net"
+	"sync"
+)
+
+// tap is on the line of a client of ours: it reads along what is needed to take over the session, and can cut the line.
+type tap struct {
+	mu    sync.Mutex // protects the following fields
+	conns []*tapped
+	down  bool
+}
+
+func (t *tap) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	nc, err := (&net.Dialer{}).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.down {
+		nc.Close()
+		return nil, errors.New("the line is cut")
+	}
+	c := &tapped{Conn: nc, tap: t}
+	t.conns = append(t.conns, c)
+	return c, nil
+}
+
+// cut breaks the connection for good.
+func (t *tap) cut() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.down = true
+	for _, c := range t.conns {
+		c.Close()
+	}
+}
+
+// session returns the id and, in base64, the password of the session on the newest connection.
+func (t *tap) session() (id int64, password string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	hello := t.conns[len(t.conns)-1].hello
+	return int64(binary.BigEndian.Uint64(hello[12:])), base64.StdEncoding.EncodeToString(hello[24:])
+}
+
+type tapped struct {
+	net.Conn
+	tap   *tap
+	hello []byte // the server's first bytes; protected by tap.mu
+}
+
+// helloSize is that of a ConnectResponse: length, version, timeout, session id, password of 16 bytes.
+const helloSize = 4 + 4 + 4 + 8 + 4 + 16
+
+func (c *tapped) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.tap.mu.Lock()
+	defer c.tap.mu.Unlock()
+	c.hello = append(c.hello, p[:min(n, helloSize-len(c.hello))]...)
+	return n, err
+}

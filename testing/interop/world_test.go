@@ -1,0 +1,192 @@
+package interop_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/testing/zkserver"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// TestMain ends what tests share after the last of them, and then looks for leaked goroutines.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	realServer.close()
+	javaCurator.close()
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// Session timeouts. Nobody loses a session of the long kind by accident; the short kind is for tests that wait for its end.
+const (
+	longSession  = 15 * time.Second
+	shortSession = 2 * time.Second
+)
+
+// world is the server that both languages meet on.
+type world struct {
+	addr     string
+	watched  func(path string) (bool, error) // whether anybody watches a node at or below path
+	reap     func()                          // empty containers, if the server does not do so by itself
+	observer *framework.Client               // looks on; has no part in the scenario
+}
+
+// inBothWorlds runs a scenario on zktest over TCP and, at the same time, on real ZooKeeper.
+func inBothWorlds(t *testing.T, scenario func(t *testing.T, w *world)) {
+	t.Helper()
+	javaCurator.get(t)
+	t.Run("zktest", func(t *testing.T) {
+		t.Parallel()
+		scenario(t, newFakeWorld(t))
+	})
+	t.Run("real", func(t *testing.T) {
+		t.Parallel()
+		scenario(t, newRealWorld(t))
+	})
+}
+
+func newFakeWorld(t *testing.T) *world {
+	srv := zktest.New(t, zktest.WithTCP("127.0.0.1:0"))
+	w := &world{
+		addr: srv.Addr(),
+		watched: func(path string) (bool, error) {
+			on := func(w zktest.Watch) bool { return strings.HasPrefix(w.Path, path) }
+			return slices.ContainsFunc(srv.Watches(), on), nil
+		},
+		reap: func() { srv.ReapContainers() },
+	}
+	w.observer = w.connect(t, longSession)
+	return w
+}
+
+func newRealWorld(t *testing.T) *world {
+	srv := realServer.get(t)
+	w := &world{
+		addr: srv.Addr(),
+		watched: func(path string) (bool, error) {
+			byPath, err := srv.FourLetter(context.Background(), "wchp")
+			return strings.Contains(byPath, path), err
+		},
+		reap: func() {},
+	}
+	w.observer = w.connect(t, longSession)
+	return w
+}
+
+// realServer is started by the first test that needs it and serves all of them.
+var realServer sharedServer
+
+type sharedServer struct {
+	once sync.Once
+	srv  *zkserver.Server
+}
+
+// get's server deletes an empty lock path at once, instead of within a minute, so that contenders of both languages run
+// into paths that vanish.
+func (s *sharedServer) get(t *testing.T) *zkserver.Server {
+	t.Helper()
+	s.once.Do(func() { s.srv = zkserver.Start(sharedTB{t}, zkserver.WithContainerCheckInterval(20*time.Millisecond)) })
+	if s.srv == nil {
+		t.Skip("no real ZooKeeper: see the first skipped test")
+	}
+	return s.srv
+}
+
+func (s *sharedServer) close() {
+	if s.srv != nil {
+		s.srv.Close()
+	}
+}
+
+// sharedTB keeps what zkserver.Start registers for the end of one test from ending a server that others share.
+type sharedTB struct{ *testing.T }
+
+func (sharedTB) Cleanup(func()) {}
+
+// connect returns a client that is closed at the end of the test.
+func (w *world) connect(t *testing.T, session time.Duration, opts ...framework.Option) *framework.Client {
+	t.Helper()
+	c, err := framework.New(w.addr, append(opts, framework.WithSessionTimeout(session))...)
+	require.NoError(t, err)
+	t.Cleanup(func() { c.Close() })
+	require.NoError(t, c.WaitConnected(patience(t)))
+	return c
+}
+
+// tooLong is longer than anything a scenario waits for.
+const tooLong = 20 * time.Second
+
+func patience(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), tooLong)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// lockPath is one that no other test uses, not even in a second run on the same server.
+func lockPath(t *testing.T) string {
+	name := strings.NewReplacer("/", "-", "#", "-").Replace(t.Name())
+	return fmt.Sprintf("/%s-%d", name, time.Now().UnixNano())
+}
+
+// waitNodes waits until a path has n children.
+func (w *world) waitNodes(t *testing.T, path string, n int) []string {
+	t.Helper()
+	ctx := patience(t)
+	for {
+		names, change, err := w.children(ctx, path)
+		require.NoError(t, err)
+		if len(names) == n {
+			change.Stop()
+			return names
+		}
+		_, err = change.Wait(ctx)
+		require.NoError(t, err, "waiting for %d children of %s, which has %v", n, path, names)
+	}
+}
+
+// children returns the children of a node that may not exist, and a watch for the next change.
+func (w *world) children(ctx context.Context, path string) ([]string, *framework.Watch, error) {
+	for {
+		names, _, change, err := w.observer.ChildrenW(ctx, path)
+		if !errors.Is(err, zk.ErrNoNode) {
+			return names, change, err
+		}
+		exists, _, change, err := w.observer.ExistsW(ctx, path)
+		if err != nil || !exists {
+			return nil, change, err
+		}
+		change.Stop()
+	}
+}
+
+// nothingLeft waits until there is no contender and nobody watches one.
+func (w *world) nothingLeft(t *testing.T, path string) {
+	t.Helper()
+	w.waitNodes(t, path, 0)
+	w.waitWatched(t, path, false)
+}
+
+// waitWatched waits until there is, or is no, watch at or below a path.
+func (w *world) waitWatched(t *testing.T, path string, want bool) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		on, err := w.watched(path)
+		return err == nil && on == want
+	}, 10*time.Second, 10*time.Millisecond, "watches on %s", path)
+}
