@@ -2,6 +2,7 @@ package transport
 
 import (
 	"encoding/binary"
+	"math"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -42,7 +43,7 @@ func TestCallIsAnsweredPastTheLibrary(t *testing.T) {
 		require.NoError(t, err)
 
 		frame := p.read()
-		require.Less(t, xidOf(frame), -1000)
+		require.GreaterOrEqual(t, xidOf(frame), firstOwnXid)
 		p.write(answerFrame(xidOf(frame), 17, 0, "/a"))
 		<-first.Done()
 		p.write(answerFrame(xidOf(p.read()), 18, -101))
@@ -80,6 +81,13 @@ func TestAnswersOfCallsAndOfTheLibraryAreNotMixed(t *testing.T) {
 		}
 		<-call.Done()
 	})
+}
+
+func TestOwnXidsWrapAmongThemselves(t *testing.T) {
+	l := NewLink()
+	require.EqualValues(t, firstOwnXid, l.nextOwnXid())
+	l.ownXid = math.MaxInt32
+	require.EqualValues(t, firstOwnXid, l.nextOwnXid())
 }
 
 func TestCallIsContact(t *testing.T) {

@@ -22,7 +22,11 @@ const (
 const (
 	xidNotification = -1
 	xidPing         = -2
-	firstOwnXid     = -1001 // go-zookeeper uses positive xids, the protocol reserves a few small negative ones
+
+	// Our requests count from here. The library counts from 1, and has few requests of its own. Negative xids would keep
+	// them apart as well, but servers leave those out when they limit how much a client may have under way
+	// (ServerCnxn.incrOutstandingAndCheckThrottle).
+	firstOwnXid = 1 << 30
 
 	errNoNode = -101
 

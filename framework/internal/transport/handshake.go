@@ -43,11 +43,4 @@ func (c *Conn) handshakeAnswered(frame []byte) error {
 	return nil
 }
 
-func (l *Link) nextOwnXid() int32 {
-	if l.ownXid--; l.ownXid > firstOwnXid { // wrapped
-		l.ownXid = firstOwnXid
-	}
-	return l.ownXid
-}
-
 func frameLength(frame []byte) int { return int(int32(binary.BigEndian.Uint32(frame))) }

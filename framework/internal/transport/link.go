@@ -26,7 +26,7 @@ func NewLink() *Link {
 	return &Link{
 		watches:     watchTable{},
 		withdrawing: map[Watch]struct{}{},
-		ownXid:      firstOwnXid + 1,
+		ownXid:      firstOwnXid - 1,
 	}
 }
 
@@ -43,6 +43,13 @@ func (l *Link) Wrap(nc net.Conn, handshakeBy time.Time) net.Conn {
 	nc.SetReadDeadline(handshakeBy)
 	l.conns.Go(c.flush)
 	return c
+}
+
+func (l *Link) nextOwnXid() int32 {
+	if l.ownXid++; l.ownXid < firstOwnXid { // beyond the largest
+		l.ownXid = firstOwnXid
+	}
+	return l.ownXid
 }
 
 // Contact returns when the newest request that was answered in this session was sent, and the negotiated session
