@@ -24,8 +24,8 @@
 // context, until it is done or the client is closed.
 //
 // An operation waits for a connection, at most as long as its context and [WithConnectionTimeout] allow. It is tried
-// again, by the policy of [WithRetry], if the connection broke, and never applied twice: a write whose reply was lost
-// is looked up before it is repeated.
+// again, by the policy of [WithRetry], if the connection broke. A write whose reply was lost is looked up before it is
+// repeated, unless repeating it makes no difference; each method says what it does.
 //
 // # Connection states
 //
@@ -49,7 +49,7 @@
 //
 // Each line names the tests that hold it; SCENARIOS.md has more.
 //
-// On interruption: reads are repeated, and no write is applied twice. (TestReadsAreRepeatedAfterALostRequestOrReply,
+// On interruption: reads are repeated, and no write that counts is applied twice. (TestReadsAreRepeatedAfterALostRequestOrReply,
 // TestVersionedSetIsFoundOutAndNeverAppliedTwice, TestProtectedCreateMakesExactlyOneNodeWhateverIsLost)
 //
 // On loss: the session's context ends before the server deletes its nodes, and every state is told, in order.

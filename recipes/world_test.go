@@ -2,6 +2,7 @@ package recipes_test
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
@@ -146,9 +147,9 @@ func (w *world) patience(t testing.TB) context.Context {
 	return ctx
 }
 
-// path returns a lock path that no other test uses.
+// path returns a lock path that no other test uses, nor this one when it runs again on the same server.
 func path(t *testing.T) string {
-	return "/" + strings.NewReplacer("/", "-", "#", "-").Replace(t.Name())
+	return "/" + strings.NewReplacer("/", "-", "#", "-").Replace(t.Name()) + "-" + rand.Text()
 }
 
 // waitNodes waits until a path has n children, and returns them.

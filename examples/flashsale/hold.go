@@ -42,9 +42,11 @@ func hold(ctx context.Context, cfg config, stdout io.Writer) (sale flashSale, er
 		return flashSale{}, err
 	}
 	defer client.Close()
-	if _, err := client.Session(ctx); err != nil {
+	session, err := client.Session(ctx)
+	if err != nil {
 		return flashSale{}, err
 	}
+	cfg.sessionTimeout = session.Timeout() // the server has the last word
 
 	// A path of its own keeps a run apart from all others on the same servers.
 	books := ledger{client, path.Join("/flashsale", rand.Text())}

@@ -111,7 +111,7 @@ func (f *flashSale) printCrash(w io.Writer) {
 	case f.killed != nil:
 		fmt.Fprintf(w, "\nWorker %s was killed while it held a lock, %s. Another process took over its orders.\n",
 			f.killed.job.Worker, momentText[f.cfg.crash])
-		fmt.Fprintf(w, "The longest wait was %v; the session timeout asked for was %v.\n",
+		fmt.Fprintf(w, "The longest wait was %v; the session timeout is %v.\n",
 			f.longestWait().Round(time.Millisecond), f.cfg.sessionTimeout)
 	case f.cfg.crash != "":
 		fmt.Fprintf(w, "\nNobody was killed: worker %s sold nothing, and so never came to the moment.\n",
