@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -331,104 +330,6 @@ func TestStandardPolicyEndsTheLeaseAtTheInterruption(t *testing.T) {
 	})
 }
 
-func TestHoldersNodeDeletedByAnOperator(t *testing.T) {
-	inBothWorlds(t, func(t *testing.T, w *world) {
-		ctx, path := w.patience(t), path(t)
-		c, _ := w.connect(t)
-		m := recipes.NewInterProcessMutex(c, path)
-		lease := acquire(t, ctx, m)
-		require.NoError(t, w.observer.Delete(ctx, lease.Path(), framework.AnyVersion))
-		<-lease.Context().Done()
-		require.ErrorIs(t, context.Cause(lease.Context()), recipes.ErrNodeDeleted)
-		other := acquire(t, ctx, m)
-		require.ErrorIs(t, lease.Release(ctx), recipes.ErrNodeDeleted)
-		require.NoError(t, other.Context().Err())
-		require.NoError(t, other.Release(ctx))
-		w.nothingLeft(t, path)
-	})
-}
-
-// A long holder watches its own node. That watch goes with the node, not by a request of its own, and data written
-// to the node is no reason to end.
-func TestLongHolderLeavesNoWatch(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.patience(t), path(t)
-		c, knife := w.connect(t)
-		lease := acquire(t, ctx, recipes.NewInterProcessMutex(c, path))
-		<-time.After(2 * time.Second)
-		require.Len(t, w.fake.Watches(), 1)
-		for range 3 {
-			require.NoError(t, w.fake.Set(lease.Path(), []byte("hello")))
-			synctest.Wait()
-			require.Len(t, w.fake.Watches(), 1)
-		}
-		knife.cut()
-		require.NoError(t, c.WaitConnected(ctx))
-		<-time.After(time.Second)
-		require.NoError(t, lease.Context().Err())
-
-		w.fake.ClearRequests()
-		require.NoError(t, lease.Release(ctx))
-		synctest.Wait()
-		require.Equal(t, []zktest.Op{zktest.OpDelete}, w.requests())
-		w.nothingLeft(t, path)
-	})
-}
-
-// The holder looks after its own node through interruptions, and through answers that help nobody.
-func TestHolderNoticesTheDeletionWhateverHappened(t *testing.T) {
-	for name, trouble := range map[string]zktest.Action{
-		"request lost":   zktest.DropRequest,
-		"reply lost":     zktest.DropReply,
-		"server error":   zktest.Fail(zktest.ErrSystem),
-		"no right":       zktest.Fail(zktest.ErrNoAuth),
-		"server is busy": zktest.Fail(zktest.ErrThrottled),
-	} {
-		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				ctx := w.patience(t)
-				c, _ := w.connect(t)
-				lease := acquire(t, ctx, recipes.NewInterProcessMutex(c, "/l"))
-				fault := w.fake.Inject(zktest.Rule{Op: zktest.OpGetData, Session: c.SessionID(), Times: 8, Do: trouble})
-				<-fault.Done()
-				require.NoError(t, lease.Context().Err())
-				require.NoError(t, w.fake.Delete(lease.Path()))
-				<-lease.Context().Done()
-				require.ErrorIs(t, context.Cause(lease.Context()), recipes.ErrNodeDeleted)
-			})
-		})
-	}
-}
-
-// A deletion that the server could not carry out is tried again until it is done.
-func TestReleaseOutlastsTheServersTrouble(t *testing.T) {
-	for _, code := range []zktest.Code{zktest.ErrSystem, zktest.ErrOperationTimeout, zktest.ErrRequestTimeout, zktest.ErrThrottled, zktest.ErrSessionMoved} {
-		t.Run(code.Error(), func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				ctx := w.patience(t)
-				c, _ := w.connect(t)
-				lease := acquire(t, ctx, recipes.NewInterProcessMutex(c, "/l"))
-				w.fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: 20, Do: zktest.Fail(code)})
-				require.Error(t, lease.Release(ctx))
-				w.nothingLeft(t, "/l")
-			})
-		})
-	}
-}
-
-// A server without capacity is waited for like one that is away.
-func TestAcquireOutlastsAThrottlingServer(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx := w.patience(t)
-		c, _ := w.connect(t, framework.WithRetry(retry.None()))
-		w.fake.Inject(zktest.Rule{Op: zktest.OpCreate, Times: 50, Do: zktest.Fail(zktest.ErrThrottled)})
-		w.fake.Inject(zktest.Rule{Op: zktest.OpGetChildren, Times: 50, Do: zktest.Fail(zktest.ErrThrottled)})
-		start := time.Now()
-		require.NoError(t, acquire(t, ctx, recipes.NewInterProcessMutex(c, "/l")).Release(ctx))
-		require.GreaterOrEqual(t, time.Since(start), 10*time.Second, "without a busy loop")
-	})
-}
-
 func TestReleaseOfALostLeaseDoesNotWait(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, knife := w.connect(t)
@@ -438,21 +339,6 @@ func TestReleaseOfALostLeaseDoesNotWait(t *testing.T) {
 		start := time.Now()
 		require.ErrorIs(t, lease.Release(t.Context()), framework.ErrSessionLost)
 		require.Zero(t, time.Since(start))
-	})
-}
-
-func TestWaitersNodeDeletedByAnOperator(t *testing.T) {
-	inBothWorlds(t, func(t *testing.T, w *world) {
-		ctx, path := w.patience(t), path(t)
-		c, _ := w.connect(t)
-		m := recipes.NewInterProcessMutex(c, path)
-		holder := acquire(t, ctx, m)
-		waiter := acquireLater(ctx, m)
-		nodes := w.waitNodes(t, path, 2)
-		require.NoError(t, w.observer.Delete(ctx, path+"/"+nodes[1], framework.AnyVersion))
-		require.NoError(t, holder.Release(ctx))
-		require.NoError(t, waiter.wait(t).Release(ctx))
-		w.nothingLeft(t, path)
 	})
 }
 
@@ -471,102 +357,4 @@ func TestCloseEndsHoldersAndWaiters(t *testing.T) {
 		require.ErrorIs(t, holder.Release(ctx), framework.ErrClosed)
 		w.nothingLeft(t, path)
 	})
-}
-
-// Lost requests and replies at every step leave one node per contender, and none in the end.
-func TestLostRequestsAndReplies(t *testing.T) {
-	for _, op := range []zktest.Op{zktest.OpCreate, zktest.OpGetChildren2, zktest.OpGetData, zktest.OpDelete, zktest.OpSync} {
-		for name, fault := range map[string]zktest.Action{"request": zktest.DropRequest, "reply": zktest.DropReply} {
-			t.Run(op.String()+" "+name, func(t *testing.T) {
-				inVirtualTime(t, func(t *testing.T, w *world) {
-					ctx, path := w.patience(t), "/l"
-					c1, _ := w.connect(t)
-					c2, _ := w.connect(t)
-					holder := acquire(t, ctx, recipes.NewInterProcessMutex(c1, path))
-
-					session := c2.SessionID()
-					if op == zktest.OpSync { // only recovery sends one
-						w.fake.Inject(zktest.Rule{Op: zktest.OpCreate, Session: session, Do: zktest.DropReply})
-					}
-					w.fake.Inject(zktest.Rule{Op: op, Session: session, Times: 2, Do: fault})
-					waiter := acquireLater(ctx, recipes.NewInterProcessMutex(c2, path))
-					<-time.After(5 * time.Second)
-					require.Len(t, w.fake.Children(path), 2)
-					require.NoError(t, holder.Release(ctx))
-					require.NoError(t, waiter.wait(t).Release(ctx))
-					w.nothingLeft(t, path)
-				})
-			})
-		}
-	}
-}
-
-// Whatever happens to three clients, no two contexts are alive at once, tokens grow, and nothing is left.
-func TestOneHolderUnderRandomFaults(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		path := path(t)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
-		defer cancel()
-		var holders, grants atomic.Int32
-		var lastToken atomic.Int64
-		done := make(chan struct{})
-		knives := make([]*wire, 3)
-		for i := range knives {
-			var c *framework.Client
-			c, knives[i] = w.connect(t)
-			m := recipes.NewInterProcessMutex(c, path)
-			go func() {
-				defer func() { done <- struct{}{} }()
-				for ctx.Err() == nil {
-					lease, err := m.Acquire(ctx)
-					if err != nil {
-						continue
-					}
-					if holders.Add(1) != 1 {
-						t.Error("two holders")
-					}
-					if token := lease.FencingToken(); lastToken.Swap(token) >= token {
-						t.Error("token does not grow")
-					}
-					grants.Add(1)
-					select {
-					case <-lease.Context().Done():
-					case <-time.After(time.Duration(grants.Load()%7) * 700 * time.Millisecond):
-					}
-					holders.Add(-1)
-					lease.Release(ctx)
-				}
-			}()
-		}
-		hurt(ctx, t, knives)
-		for range knives {
-			<-done
-		}
-		require.Greater(t, grants.Load(), int32(500))
-		w.nothingLeft(t, path)
-	})
-}
-
-// hurt cuts, isolates and expires the clients in turn until ctx ends.
-func hurt(ctx context.Context, t *testing.T, knives []*wire) {
-	for i := 0; ctx.Err() == nil; i++ {
-		knife := knives[i%len(knives)]
-		switch i % 4 {
-		case 0, 1:
-			knife.cut()
-		case 2:
-			heal := knife.isolate()
-			<-time.After(time.Duration(i%13) * time.Second)
-			heal()
-		case 3:
-			knife.refuse(true)
-			knife.cut()
-			<-time.After(time.Duration(i%17) * time.Second)
-			knife.refuse(false)
-		}
-		select {
-		case <-time.After(time.Duration(i%5) * 1100 * time.Millisecond):
-		case <-ctx.Done():
-		}
-	}
 }
