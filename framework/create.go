@@ -79,7 +79,7 @@ type Created struct {
 // An existing node is zk.ErrNodeExists, a missing parent zk.ErrNoNode, a parent that is ephemeral
 // zk.ErrNoChildrenForEphemerals. What happens if the connection breaks while the reply is awaited depends on the node:
 // one that is Protected is looked for by its name and created again if it is not there; an ephemeral one that is not
-// sequential is ours if its owner is the session; for every other, the error matches ErrOutcomeUnknown. The same error
+// sequential is ours if its owner is the session (two callers of one client cannot be told apart by that); for every other, the error matches ErrOutcomeUnknown. The same error
 // is returned if ctx ends while the reply is awaited, but a Protected node is then deleted in the background.
 func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...CreateOption) (Created, error) {
 	a := createAttempts{client: c, data: data, acl: zk.WorldACL(zk.PermAll)}

@@ -79,8 +79,8 @@ func (d *deleteAttempts) attempt(ctx context.Context, s *Session) error {
 		return nil
 	case errors.Is(err, zk.ErrNoNode) && d.inDoubt && d.version == AnyVersion:
 		return nil
-	case errors.Is(err, zk.ErrNoNode) && d.inDoubt:
-		return unknownOutcome(err)
+	case d.inDoubt && (errors.Is(err, zk.ErrNoNode) || errors.Is(err, zk.ErrBadVersion) || errors.Is(err, zk.ErrNotEmpty)):
+		return unknownOutcome(err) // for what is there now may be another's, made after our delete
 	case departed(ctx, err):
 		return unknownOutcome(err)
 	case ambiguous(err):

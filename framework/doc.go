@@ -25,7 +25,9 @@
 //
 // An operation waits for a connection, at most as long as its context and [WithConnectionTimeout] allow. It is tried
 // again, by the policy of [WithRetry], if the connection broke. A write whose reply was lost is looked up before it is
-// repeated, unless repeating it makes no difference; each method says what it does.
+// repeated, unless repeating it makes no difference; each method says what it does. One thing cannot be looked up: a
+// request of a session that was lost may still be on its way in a slow server, and be carried out late. Versions guard
+// against that, and so does the session for ephemeral nodes.
 //
 // # Connection states
 //

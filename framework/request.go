@@ -54,6 +54,11 @@ func send[T any](ctx context.Context, s *Session, q request[T], late func(T, err
 	case <-ctx.Done():
 	case <-s.ctx.Done():
 	}
+	select {
+	case <-call.Done(): // after all: a known outcome is better than an unknown one
+		return q.result(s, call)
+	default:
+	}
 	if ctx.Err() == nil {
 		return none, s.explain(zk.ErrConnectionClosed)
 	}

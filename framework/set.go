@@ -46,6 +46,8 @@ func (w *setAttempts) attempt(ctx context.Context, s *Session) (*zk.Stat, error)
 		return stat, nil
 	case departed(ctx, err):
 		return nil, unknownOutcome(err)
+	case w.inDoubt && errors.Is(err, zk.ErrNoNode):
+		return nil, unknownOutcome(err) // deleted since, with or without our data
 	case ambiguous(err):
 		w.inDoubt = true
 	}

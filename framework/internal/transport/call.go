@@ -51,12 +51,16 @@ func (l *Link) Send(op int32, payload func([]byte) []byte) (*Call, error) {
 	atOnce := idle && len(c.out) <= writeAtOnce
 	l.mu.Unlock()
 
-	if atOnce {
-		c.writeOut()
-	} else {
-		c.signal()
-	}
+	c.send(atOnce)
 	return call, err
+}
+
+// send has the queue written: by the caller, if that is quick, else by the flusher.
+func (c *Conn) send(atOnce bool) {
+	if atOnce {
+		c.writeBatch(writeAtOnce)
+	}
+	c.signal() // for what the caller must not be held up by
 }
 
 // add queues a request of ours, in front of the gate or behind it.
@@ -67,6 +71,9 @@ func (c *Conn) add(r request, payload func([]byte) []byte) (*Call, error) {
 		queue = &c.gate.held
 	}
 	before := len(*queue)
+	if before > maxQueued {
+		return nil, ErrNotSent
+	}
 	*queue = appendRequest(*queue, r, payload)
 	if len(*queue)-before > maxRequest {
 		*queue = (*queue)[:before]
@@ -86,6 +93,9 @@ func (c *Conn) add(r request, payload func([]byte) []byte) (*Call, error) {
 // set otherwise.
 const maxRequest = 1536 << 10
 
+// maxQueued bounds what waits to be written to a server that does not read, while callers come and give up.
+const maxQueued = 16 << 20
+
 // writeAtOnce is how much may be written by a caller itself. It fits into the buffers of a connection on which nothing
 // else is under way, so that the caller is not held up.
 const writeAtOnce = 4 << 10
@@ -93,8 +103,9 @@ const writeAtOnce = 4 << 10
 // answerCall ends a call with its reply. It keeps a copy: the frame's memory is used again.
 func (c *Conn) answerCall(call *Call, r reply) {
 	delete(c.calls, r.xid)
-	if r.zxid > c.link.lastZxid && r.xid != xidPing {
-		c.link.lastZxid = r.zxid
+	c.newest = max(c.newest, r.zxid)
+	if len(c.gate.missing) == 0 { // while there are, changes before this zxid may still be news to them
+		c.link.lastZxid = max(c.link.lastZxid, c.newest)
 	}
 	call.reply = r
 	call.reply.body = append([]byte(nil), r.body...)
@@ -127,10 +138,12 @@ func (c *Conn) loseCall(xid int32, err error) {
 // The library tells the server the newest zxid that it has seen, lest it be connected to a server that is further behind,
 // and be told of changes twice. It has not seen the answers to our calls. raiseZxid puts the newest in its place: in a
 // ConnectRequest behind the protocol version, in setWatches behind the request's header.
-func (l *Link) raiseZxid(frame []byte, at int) {
+//
+// What counts is the newest zxid at the time of the handshake: changes since then are news to watches that are not set yet.
+func (c *Conn) raiseZxid(frame []byte, at int) {
 	field := frame[lengthSize+at:]
-	if seen := int64(binary.BigEndian.Uint64(field)); seen < l.lastZxid {
-		binary.BigEndian.PutUint64(field, uint64(l.lastZxid))
+	if seen := int64(binary.BigEndian.Uint64(field)); seen < c.seenBefore {
+		binary.BigEndian.PutUint64(field, uint64(c.seenBefore))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"sync"
 	"time"
@@ -19,6 +20,8 @@ type Conn struct {
 	buf  []byte // the current frame, reused
 	rest []byte // what the library has not read of it
 
+	patience time.Duration // how long the library waits for a frame; owned by the reading goroutine
+
 	wake      chan struct{} // capacity 1: there is something in out
 	done      chan struct{} // closed by Close; ends the flusher
 	closeOnce sync.Once
@@ -30,6 +33,8 @@ type Conn struct {
 	greeted     bool   // the ConnectRequest has gone out
 	established bool   // the session is confirmed on this connection
 	asked       int64  // session id in the ConnectRequest
+	seenBefore  int64  // the newest zxid in an answer to a call before this connection
+	newest      int64  // the same on this connection
 	askedAt     time.Time
 	clock       clock
 	gate        gate
@@ -64,11 +69,7 @@ func (c *Conn) Write(frame []byte) (int, error) {
 		c.Close()
 		return len(frame), nil
 	}
-	if idle {
-		c.writeOut()
-	} else {
-		c.signal()
-	}
+	c.send(idle)
 	return len(frame), nil
 }
 
@@ -108,7 +109,7 @@ func (c *Conn) enqueue(r request, frame []byte) {
 	c.clock.sent(r, time.Now())
 	c.out = append(c.out, frame...)
 	if r.op == opSetWatches {
-		c.link.raiseZxid(c.out[len(c.out)-len(frame):], zxidInSetWatches)
+		c.raiseZxid(c.out[len(c.out)-len(frame):], zxidInSetWatches)
 	}
 }
 
@@ -124,29 +125,32 @@ func (c *Conn) flush() {
 	for {
 		select {
 		case <-c.wake:
-			c.writeOut()
+			for c.writeBatch(math.MaxInt) {
+			}
 		case <-c.done:
 			return
 		}
 	}
 }
 
-// writeOut writes what is queued, unless somebody is at it; then it is up to them.
-func (c *Conn) writeOut() {
-	for batch := c.nextBatch(); batch != nil; batch = c.nextBatch() {
-		_, err := c.Conn.Write(batch)
-		c.batchWritten(batch)
-		if err != nil {
-			c.Close() // the reader sees it
-			return
-		}
+// writeBatch writes what is queued, if it is no more than limit and nobody is at it, and reports whether it did.
+func (c *Conn) writeBatch(limit int) bool {
+	batch := c.nextBatch(limit)
+	if batch == nil {
+		return false
 	}
+	_, err := c.Conn.Write(batch)
+	c.batchWritten(batch)
+	if err != nil {
+		c.Close() // the reader sees it
+	}
+	return err == nil
 }
 
-func (c *Conn) nextBatch() []byte {
+func (c *Conn) nextBatch(limit int) []byte {
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()
-	if c.writing || len(c.out) == 0 {
+	if c.writing || len(c.out) == 0 || len(c.out) > limit {
 		return nil
 	}
 	batch := c.out
@@ -158,6 +162,9 @@ func (c *Conn) batchWritten(batch []byte) {
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()
 	c.spare, c.writing = batch, false
+	if len(c.out) > 0 { // queued meanwhile, by somebody who found us at it
+		c.signal()
+	}
 }
 
 // Read gives the library whole frames: what it is about to handle has been looked at, and nothing else.
@@ -174,6 +181,9 @@ func (c *Conn) Read(p []byte) (int, error) {
 		if err != nil {
 			c.Close()
 			return 0, err
+		}
+		if len(c.rest) == 0 && c.patience > 0 { // the library has seen nothing, but the server is not mute
+			c.Conn.SetReadDeadline(time.Now().Add(c.patience))
 		}
 	}
 	n := copy(p, c.rest)
@@ -246,6 +256,10 @@ func (c *Conn) SetReadDeadline(t time.Time) error {
 	c.link.mu.Unlock()
 	if !established {
 		return nil
+	}
+	c.patience = 0
+	if !t.IsZero() {
+		c.patience = time.Until(t)
 	}
 	return c.Conn.SetReadDeadline(t)
 }

@@ -7,11 +7,12 @@ package transport
 // happen. The library also reads lastZxid for setWatches while replies may be advancing it.
 type gate struct {
 	missing watchTable // watches still to be set; the gate is open when there are none
+	forced  bool       // the gate is open although there are
 	held    []byte     // complete frames, in order
 	waiting []request
 }
 
-func (g *gate) open() bool { return len(g.missing) == 0 }
+func (g *gate) open() bool { return g.forced || len(g.missing) == 0 }
 
 // passes reports whether a request may go out now.
 func (g *gate) passes(op int32) bool {
@@ -25,18 +26,16 @@ func (g *gate) passes(op int32) bool {
 // passed notes a request that went out, and reports whether it opened the gate. A ping opens it too, so that
 // requests would be late but not stuck if the library ever set fewer watches than it has.
 func (g *gate) passed(r request) (opened bool) {
-	if g.open() {
-		return false
-	}
+	wasOpen := g.open()
 	switch r.op {
 	case opSetWatches:
 		for _, w := range r.sets {
 			delete(g.missing, w)
 		}
 	case opPing:
-		g.missing = nil
+		g.forced = true
 	}
-	return g.open()
+	return g.open() && !wasOpen
 }
 
 func (g *gate) hold(r request, frame []byte) {

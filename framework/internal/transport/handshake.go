@@ -14,7 +14,8 @@ func (c *Conn) handshakeSent(frame []byte) error {
 	}
 	c.asked, c.askedAt, c.greeted = r.session, time.Now(), true
 	c.out = append(c.out, frame...)
-	c.link.raiseZxid(c.out, zxidInConnectRequest)
+	c.seenBefore = c.link.lastZxid
+	c.raiseZxid(c.out, zxidInConnectRequest)
 	return nil
 }
 

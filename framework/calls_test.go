@@ -1,0 +1,113 @@
+package framework_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/state"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// Requests that are answered between two batches of setWatches must not make the server believe that the watches of the
+// next batch have seen what happened while the client was away.
+func TestNoEventIsLostBetweenBatchesOfWatches(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		watches := make([]*framework.Watch, 3000)
+		name := func(i int) string { return fmt.Sprintf("/%s-%d", strings.Repeat("x", 150), i) }
+		for i := range watches {
+			require.NoError(t, srv.Create(name(i), nil))
+			_, _, w, err := c.GetW(t.Context(), name(i))
+			require.NoError(t, err)
+			watches[i] = w
+		}
+		srv.Inject(zktest.Rule{Op: zktest.OpSetWatches, Times: -1, Do: zktest.DelayReply(2 * time.Second)})
+		srv.RefuseConnections(true)
+		srv.CutAll()
+		time.Sleep(time.Second)
+		for i := range watches {
+			require.NoError(t, srv.Set(name(i), []byte("changed")))
+		}
+		srv.RefuseConnections(false)
+		for range 50 { // somebody uses the client meanwhile
+			c.Exists(within(t, 5*time.Second), "/")
+			time.Sleep(200 * time.Millisecond)
+		}
+		for _, w := range watches {
+			_, err := w.Wait(within(t, time.Minute))
+			require.NoError(t, err)
+		}
+	})
+}
+
+// A server that is slow, but answers all the time, is not mute.
+func TestBusyConnectionIsNotTakenForMute(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		require.NoError(t, c.WaitConnected(t.Context()))
+		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Times: -1, Do: zktest.DelayRequest(100 * time.Millisecond)})
+		time.Sleep(2900 * time.Millisecond) // a ping gets behind all of them
+		var callers sync.WaitGroup
+		for range 64 {
+			callers.Go(func() {
+				for range 3 {
+					_, _, err := c.Get(t.Context(), "/")
+					require.NoError(t, err)
+					require.Equal(t, state.Connected, c.State())
+				}
+			})
+		}
+		callers.Wait()
+	})
+}
+
+// stuckConn is a connection whose small writes take a moment, and whose large ones wait for a peer that does not read.
+type stuckConn struct {
+	net.Conn
+	stuck  *atomic.Bool
+	closed chan struct{}
+	once   sync.Once
+}
+
+func (c *stuckConn) Write(p []byte) (int, error) {
+	if c.stuck.Load() {
+		if len(p) > 100<<10 {
+			<-c.closed
+			return 0, net.ErrClosed
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return c.Conn.Write(p)
+}
+
+func (c *stuckConn) Close() error {
+	c.once.Do(func() { close(c.closed) })
+	return c.Conn.Close()
+}
+
+// A caller who writes its own request does not go on to write those of others.
+func TestOperationIsNotHeldUpByTheWritesOfOthers(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		var stuck atomic.Bool
+		c := newClient(t, srv, framework.WithDialer(func(ctx context.Context, network, addr string) (net.Conn, error) {
+			nc, err := srv.Dialer()(ctx, network, addr)
+			return &stuckConn{Conn: nc, stuck: &stuck, closed: make(chan struct{})}, err
+		}))
+		mustCreate(t, c, "/n", "")
+		stuck.Store(true)
+		go func() {
+			time.Sleep(500 * time.Microsecond)
+			c.Set(within(t, 100*time.Millisecond), "/n", make([]byte, 500<<10), framework.AnyVersion)
+		}()
+		begin := time.Now()
+		c.Get(within(t, 100*time.Millisecond), "/n")
+		require.LessOrEqual(t, time.Since(begin), 100*time.Millisecond)
+	})
+}
