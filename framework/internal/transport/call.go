@@ -57,10 +57,9 @@ func (l *Link) Send(op int32, payload func([]byte) []byte) (*Call, error) {
 
 // send has the queue written: by the caller, if that is quick, else by the flusher.
 func (c *Conn) send(atOnce bool) {
-	if atOnce {
-		c.writeBatch(writeAtOnce)
+	if !atOnce || !c.writeBatch(writeAtOnce) {
+		c.signal()
 	}
-	c.signal() // for what the caller must not be held up by
 }
 
 // add queues a request of ours, in front of the gate or behind it.
