@@ -92,7 +92,23 @@ func (s *Server) Restart() error {
 // Pause freezes the server, as a long garbage collection or a stalled machine does: connections stay up, nothing is
 // answered. It matches [errors.ErrUnsupported] on systems that cannot do this, such as Windows.
 func (s *Server) Pause() error {
-	return s.wrap("pause", s.signalRunning((*process).pause))
+	if err := s.signalRunning((*process).pause); err != nil {
+		return s.wrap("pause", err)
+	}
+	s.awaitSilence()
+	return nil
+}
+
+// awaitSilence returns when the server does not answer any more. The signal that stops a process takes effect some time
+// after it was sent, one thread at a time.
+func (s *Server) awaitSilence() {
+	const silence = 50 * time.Millisecond
+	for answered := true; answered; {
+		ctx, cancel := context.WithTimeout(context.Background(), silence)
+		_, err := fourLetter(ctx, s.Addr(), "ruok")
+		cancel()
+		answered = err == nil
+	}
 }
 
 // Resume continues a paused server.
