@@ -2,10 +2,14 @@ package framework
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/retry"
 	"github.com/gocurator/curator/state"
 )
@@ -22,12 +26,14 @@ type Client struct {
 
 	goroutines sync.WaitGroup // everything this client has started; see Go
 
-	mu        sync.Mutex // protects the following fields
-	closed    bool       // no goroutine may be added
-	machine   state.Machine
-	last      *transition // the end of the chain, which is the state now
-	session   *Session    // the newest, connected or not
-	dialError error       // of the last attempt that failed, for error messages
+	mu      sync.Mutex // protects the following fields
+	closed  bool       // no goroutine may be added
+	machine state.Machine
+	last    *transition   // the end of the chain, which is the state now
+	session *Session      // the newest, connected or not
+	attempt error         // why the last attempt to connect failed, or nil
+	refused chan struct{} // closed while it was our credentials
+	auth    []transport.Credentials
 }
 
 // New returns a client of the ensemble named by a connection string such as "zk1:2181,zk2:2181,zk3:2181/shop": servers
@@ -51,7 +57,14 @@ func New(connectString string, opts ...Option) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{cfg: cfg, addresses: addresses, chroot: chroot, last: newTransition(state.Initial)}
+	c := &Client{
+		cfg:       cfg,
+		addresses: addresses,
+		chroot:    chroot,
+		last:      newTransition(state.Initial),
+		refused:   make(chan struct{}),
+		auth:      cfg.auth,
+	}
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
 	if cfg.logger != quiet {
 		c.Go(func(context.Context) { c.logStates() })
@@ -140,7 +153,7 @@ func (c *Client) ErrorPolicy() state.ErrorPolicy { return c.cfg.policy }
 
 // connectedSession returns the present session, or waits for one as long as the connection timeout allows.
 func (c *Client) connectedSession(ctx context.Context) (*Session, error) {
-	if s, _ := c.sessionNow(); s != nil && ctx.Err() == nil {
+	if s, _, _ := c.sessionNow(); s != nil && ctx.Err() == nil {
 		return s, nil
 	}
 	timeout := time.NewTimer(c.cfg.connectionTimeout)
@@ -157,11 +170,13 @@ func (c *Client) connected(ctx context.Context, timeout <-chan time.Time) (*Sess
 		if c.ctx.Err() != nil {
 			return nil, ErrClosed
 		}
-		s, changed := c.sessionNow()
+		s, changed, refused := c.sessionNow()
 		if s != nil {
 			return s, nil
 		}
 		select {
+		case <-refused:
+			return nil, c.whileConnecting(zk.ErrAuthFailed)
 		case <-changed:
 		case <-ctx.Done():
 		case <-c.ctx.Done():
@@ -171,27 +186,41 @@ func (c *Client) connected(ctx context.Context, timeout <-chan time.Time) (*Sess
 	}
 }
 
-// sessionNow returns the session if it is connected, else nil and a channel that is closed at the next transition.
-func (c *Client) sessionNow() (*Session, <-chan struct{}) {
+// sessionNow returns the session if it is connected, else nil, a channel that is closed at the next transition, and one
+// that is closed while servers refuse our credentials.
+func (c *Client) sessionNow() (s *Session, changed, refused <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.last.state.IsConnected() && !c.closed {
-		return c.session, nil
+		return c.session, nil, nil
 	}
-	return nil, c.last.next
+	return nil, c.last.next, c.refused
+}
+
+// attemptedLocked notes how the last attempt to connect ended.
+func (c *Client) attemptedLocked(err error) {
+	var auth *transport.AuthError
+	was, is := errors.As(c.attempt, &auth), errors.As(err, &auth)
+	c.attempt = err
+	switch {
+	case is && !was:
+		close(c.refused)
+	case was && !is:
+		c.refused = make(chan struct{})
+	}
 }
 
 // whileConnecting adds to an error why there is no connection.
 func (c *Client) whileConnecting(err error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.dialError == nil {
+	if c.attempt == nil {
 		return err
 	}
-	return &connectError{err, c.dialError}
+	return &connectError{err, c.attempt}
 }
 
-// connectError is the end of a wait for a connection. It is not the dial error: that one may be old.
+// connectError is the end of a wait for a connection. It is not the error of the last attempt: that one may be old.
 type connectError struct{ ended, last error }
 
 func (e *connectError) Error() string {

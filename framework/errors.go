@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/go-zookeeper/zk"
 )
@@ -136,19 +134,3 @@ var (
 	errUnimplemented = &ServerError{Code: -6}
 	errThrottled     = &ServerError{Code: -127} // not carried out
 )
-
-// fromLibrary gives the library's anonymous errors a type. For a code it does not know it returns only a text.
-func fromLibrary(err error) error {
-	if err == nil {
-		return nil
-	}
-	code, found := strings.CutPrefix(err.Error(), "unknown error: ")
-	if !found {
-		return err
-	}
-	n, convErr := strconv.ParseInt(code, 10, 32)
-	if convErr != nil {
-		return err
-	}
-	return &ServerError{Code: int32(n)}
-}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/retry"
 	"github.com/gocurator/curator/state"
 )
@@ -27,6 +28,9 @@ type config struct {
 	retry             retry.Policy
 	policy            state.ErrorPolicy
 	logger            *slog.Logger
+	auth              []transport.Credentials
+	strictContact     bool
+	maxRequest        int
 }
 
 func defaultConfig() config {
@@ -37,6 +41,7 @@ func defaultConfig() config {
 		retry:             retry.BoundedExponential(100*time.Millisecond, 2*time.Second, 5),
 		policy:            state.SessionPolicy,
 		logger:            slog.New(slog.DiscardHandler),
+		maxRequest:        defaultMaxRequest,
 	}
 }
 
@@ -110,6 +115,13 @@ func (c *config) validate() error {
 		return &ConfigError{"error policy", strconv.Itoa(int(c.policy)), "must be state.SessionPolicy or state.StandardPolicy"}
 	case c.logger == nil:
 		return &ConfigError{"logger", "nil", "must not be nil; leave the option out to discard"}
+	case c.maxRequest < minMaxRequest:
+		return &ConfigError{"max request size", strconv.Itoa(c.maxRequest), "must be at least " + strconv.Itoa(minMaxRequest)}
+	}
+	for _, cred := range c.auth {
+		if reason := credentialsFault(cred); reason != "" {
+			return &ConfigError{"credentials of scheme", cred.Scheme, reason}
+		}
 	}
 	return nil
 }

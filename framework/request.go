@@ -24,10 +24,11 @@ const (
 	opGetChildren2    = 12
 	opCreateContainer = 19
 	opCreateTTL       = 21
+	opAuth            = 100
 )
 
-// request is one request to the server, and how the answer to it reads. Requests that set no watch go past the library,
-// on its connection: it cannot abandon a call, drops the zxid of the answer, and takes longer.
+// request is one request to the server, and how the answer to it reads. Requests go past the library, on its connection:
+// it cannot abandon a call, drops the zxid of the answer, and takes longer.
 type request[T any] struct {
 	op      int32
 	payload func([]byte) []byte
@@ -37,17 +38,40 @@ type request[T any] struct {
 // send makes a request in a session and returns when it is answered, or ctx ends, or the session does. A request cannot
 // be taken back: if ctx ends first, late gets the result when there is one.
 func send[T any](ctx context.Context, s *Session, q request[T], late func(T, error)) (T, error) {
+	call, err := q.hand(ctx, s, nil)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return q.await(ctx, s, call, late)
+}
+
+// hand gives the request to the connection. One that has too much to do already makes the caller wait, as long as ctx
+// allows. Then is that of transport.Link.Send.
+func (q request[T]) hand(ctx context.Context, s *Session, then func(code int32, err error)) (*transport.Call, error) {
+	for {
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("%w: %w", errNotSent, retry.ContextError(ctx))
+		}
+		call, room, err := s.link.Send(q.op, q.payload, then)
+		switch {
+		case errors.Is(err, transport.ErrTooLong):
+			return nil, zk.ErrShortBuffer
+		case err != nil:
+			return nil, s.explain(zk.ErrNoServer)
+		case call != nil:
+			return call, nil
+		}
+		select {
+		case <-room:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// await returns when the call is answered, or ctx ends, or the session does.
+func (q request[T]) await(ctx context.Context, s *Session, call *transport.Call, late func(T, error)) (T, error) {
 	var none T
-	if ctx.Err() != nil {
-		return none, fmt.Errorf("%w: %w", errNotSent, retry.ContextError(ctx))
-	}
-	call, err := s.link.Send(q.op, q.payload)
-	switch {
-	case errors.Is(err, transport.ErrTooLong):
-		return none, zk.ErrShortBuffer
-	case err != nil:
-		return none, s.explain(zk.ErrNoServer)
-	}
 	select {
 	case <-call.Done():
 		return q.result(s, call)
@@ -113,18 +137,32 @@ type dataAndStat struct {
 }
 
 func getData(ctx context.Context, s *Session, path string) (dataAndStat, error) {
-	return send(ctx, s, request[dataAndStat]{opGetData, unwatched(path), func(r *jute.Reader, _ int64) dataAndStat {
+	return send(ctx, s, getDataRequest(path, false), nil)
+}
+
+func getDataRequest(path string, watch bool) request[dataAndStat] {
+	return request[dataAndStat]{opGetData, reading(path, watch), func(r *jute.Reader, _ int64) dataAndStat {
 		return dataAndStat{r.Buffer(), readStat(r)}
-	}}, nil)
+	}}
 }
 
 // exists returns nil for a node that does not exist.
 func exists(ctx context.Context, s *Session, path string) (*zk.Stat, error) {
-	stat, err := send(ctx, s, request[*zk.Stat]{opExists, unwatched(path), answerStat}, nil)
-	if errors.Is(err, zk.ErrNoNode) {
-		return nil, nil
+	q := existsRequest(path, false)
+	stat, err := send(ctx, s, q, nil)
+	return stat, q.tolerate(err)
+}
+
+func existsRequest(path string, watch bool) request[*zk.Stat] {
+	return request[*zk.Stat]{opExists, reading(path, watch), answerStat}
+}
+
+// tolerate takes it as an answer to exists that the node does not.
+func (q request[T]) tolerate(err error) error {
+	if q.op == opExists && errors.Is(err, zk.ErrNoNode) {
+		return nil
 	}
-	return stat, err
+	return err
 }
 
 type childrenAndStat struct {
@@ -133,14 +171,18 @@ type childrenAndStat struct {
 }
 
 func children(ctx context.Context, s *Session, path string) (childrenAndStat, error) {
-	return send(ctx, s, request[childrenAndStat]{opGetChildren2, unwatched(path), func(r *jute.Reader, _ int64) childrenAndStat {
+	return send(ctx, s, childrenRequest(path, false), nil)
+}
+
+func childrenRequest(path string, watch bool) request[childrenAndStat] {
+	return request[childrenAndStat]{opGetChildren2, reading(path, watch), func(r *jute.Reader, _ int64) childrenAndStat {
 		const shortestName = 4 // its length
 		names := make([]string, r.Count(shortestName))
 		for i := range names {
 			names[i] = r.String()
 		}
 		return childrenAndStat{names, readStat(r)}
-	}}, nil)
+	}}
 }
 
 func syncPath(ctx context.Context, s *Session, path string) (string, error) {
@@ -168,7 +210,7 @@ func setData(ctx context.Context, s *Session, path string, data []byte, version 
 func deleteNode(ctx context.Context, s *Session, path string, version int32) error {
 	_, err := send(ctx, s, request[struct{}]{opDelete, func(b []byte) []byte {
 		return jute.AppendInt32(jute.AppendString(b, path), version)
-	}, func(*jute.Reader, int64) struct{} { return struct{}{} }}, nil)
+	}, noAnswer}, nil)
 	return err
 }
 
@@ -202,12 +244,13 @@ func (m Mode) op() int32 {
 	}
 }
 
-// unwatched is the payload of a read that sets no watch.
-func unwatched(path string) func([]byte) []byte {
-	return func(b []byte) []byte { return append(jute.AppendString(b, path), 0) }
+// reading is the payload of a read.
+func reading(path string, watch bool) func([]byte) []byte {
+	return func(b []byte) []byte { return jute.AppendBool(jute.AppendString(b, path), watch) }
 }
 
 func answerStat(r *jute.Reader, _ int64) *zk.Stat { return readStat(r) }
+func noAnswer(*jute.Reader, int64) struct{}       { return struct{}{} }
 func answerPath(r *jute.Reader, _ int64) string   { return r.String() }
 
 func readStat(r *jute.Reader) *zk.Stat {

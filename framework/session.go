@@ -86,7 +86,6 @@ func (c *Client) startSession(epoch uint64) *Session {
 		client: c,
 		epoch:  epoch,
 		ready:  make(chan struct{}),
-		link:   transport.NewLink(),
 		begun:  time.Now(),
 		wake:   make(chan struct{}, 1),
 		gone:   make(chan struct{}),
@@ -95,6 +94,14 @@ func (c *Client) startSession(epoch uint64) *Session {
 	s.uninterrupted, s.interrupt = context.WithCancelCause(s.ctx)
 	s.hosts = newHosts(c.addresses, func() bool { return s.ctx.Err() != nil })
 	s.watch = newWatches(s)
+	s.link = transport.NewLink(transport.Config{
+		Strict:      c.cfg.strictContact,
+		MaxRequest:  c.cfg.maxRequest,
+		Credentials: c.credentials,
+		Watches:     s.watch.restore,
+		Fired:       s.watch.fired,
+		Failed:      s.disconnected,
+	})
 
 	c.mu.Lock()
 	c.session = s
@@ -105,6 +112,8 @@ func (c *Client) startSession(epoch uint64) *Session {
 		zk.WithHostProvider(s.hosts),
 		zk.WithEventCallback(s.event), // the channel drops events when it is full
 		zk.WithLogger(libraryLogger{c.cfg.logger}),
+		zk.WithMaxBufferSize(libraryBuffer),
+		zk.WithMaxConnBufferSize(libraryBuffer),
 	)
 	if err != nil { // only for an empty server list or a failing Init, and there is neither
 		panic("framework: zk.Connect: " + err.Error())
@@ -113,6 +122,10 @@ func (c *Client) startSession(epoch uint64) *Session {
 	close(s.ready)
 	return s
 }
+
+// libraryBuffer is enough for all that the library sends and reads itself: handshakes, pings and the end of the session.
+// By default it allocates three megabytes for each connection.
+const libraryBuffer = 4 << 10
 
 // dial is the library's dialer. It runs on the library's own goroutine, which has nothing else to do meanwhile.
 func (s *Session) dial(network, address string, _ time.Duration) (net.Conn, error) {
@@ -152,10 +165,6 @@ func (s *Session) pause() error {
 
 // event is the library's callback: serial, in order, and on goroutines that must not be held up.
 func (s *Session) event(ev zk.Event) {
-	if ev.Type != zk.EventSession {
-		s.watch.fired(ev)
-		return
-	}
 	switch ev.State {
 	case zk.StateHasSession:
 		s.established()
@@ -175,7 +184,7 @@ func (s *Session) established() {
 		return
 	}
 	s.id = s.conn.SessionID()
-	c.dialError = nil
+	c.attemptedLocked(nil)
 	if s.uninterrupted.Err() != nil {
 		s.uninterrupted, s.interrupt = context.WithCancelCause(s.ctx)
 	}
@@ -183,15 +192,15 @@ func (s *Session) established() {
 	s.wakeUp()
 }
 
-func (s *Session) disconnected(dialError error) {
+func (s *Session) disconnected(attempt error) {
 	c := s.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.session != s || s.ctx.Err() != nil {
 		return
 	}
-	if dialError != nil {
-		c.dialError = dialError
+	if attempt != nil {
+		c.attemptedLocked(attempt)
 	}
 	s.interrupt(ErrSuspended)
 	c.publishLocked(c.machine.Apply(state.Disconnected()))

@@ -62,46 +62,30 @@ func (w *Watch) Stop() {
 // GetW is Get with a watch for the next change of the node's data or its deletion. There is no watch on a missing
 // node. The watch is stopped when ctx ends.
 func (c *Client) GetW(ctx context.Context, path string) ([]byte, *zk.Stat, *Watch, error) {
-	r, w, err := watchedRead(ctx, c, "get", path, transport.Data, getData,
-		func(conn *zk.Conn, path string) (dataAndStat, error) {
-			data, stat, _, err := conn.GetW(path)
-			return dataAndStat{data, stat}, err
-		})
+	r, w, err := watchedRead(ctx, c, "get", path, transport.Data, getDataRequest)
 	return r.data, r.stat, w, err
 }
 
 // ExistsW is Exists with a watch for the node's creation, the next change of its data, or its deletion. The watch is
 // stopped when ctx ends.
 func (c *Client) ExistsW(ctx context.Context, path string) (bool, *zk.Stat, *Watch, error) {
-	stat, w, err := watchedRead(ctx, c, "exists", path, transport.Data, exists,
-		func(conn *zk.Conn, path string) (*zk.Stat, error) {
-			ok, stat, _, err := conn.ExistsW(path)
-			if err != nil || !ok {
-				return nil, err
-			}
-			return stat, nil
-		})
+	stat, w, err := watchedRead(ctx, c, "exists", path, transport.Data, existsRequest)
 	return stat != nil, stat, w, err
 }
 
 // ChildrenW is Children with a watch for the next creation or deletion of a child, or the node's own deletion. There
 // is no watch on a missing node. The watch is stopped when ctx ends.
 func (c *Client) ChildrenW(ctx context.Context, path string) ([]string, *zk.Stat, *Watch, error) {
-	r, w, err := watchedRead(ctx, c, "children", path, transport.Children, children,
-		func(conn *zk.Conn, path string) (childrenAndStat, error) {
-			names, stat, _, err := conn.ChildrenW(path)
-			return childrenAndStat{names, stat}, err
-		})
+	r, w, err := watchedRead(ctx, c, "children", path, transport.Children, childrenRequest)
 	return r.names, r.stat, w, err
 }
-
-// watchingRead is one of the library's calls that set a watch.
-type watchingRead[T any] func(conn *zk.Conn, path string) (T, error)
 
 // watchedRead reads with a watch that is set no later than the value is read. The first waiter for a node's table sets
 // the server's watch with its read. Those who join it read without, and read again with a new watch if the old one
 // fired meanwhile, because it may have fired for a change that they have already seen.
-func watchedRead[T any](ctx context.Context, c *Client, op, path string, table transport.Table, plain reader[T], watching watchingRead[T]) (T, *Watch, error) {
+//
+// A missing node is no error if the request is exists: the value is the zero value then.
+func watchedRead[T any](ctx context.Context, c *Client, op, path string, table transport.Table, read func(path string, watch bool) request[T]) (T, *Watch, error) {
 	var v T
 	var w *Watch
 	err := c.do(ctx, op, path, func(ctx context.Context, s *Session) error {
@@ -112,9 +96,9 @@ func watchedRead[T any](ctx context.Context, c *Client, op, path string, table t
 				return err
 			}
 			if first {
-				v, err = setWatch(ctx, s, shared, watching)
+				v, err = setWatch(ctx, s, shared, read(key.Path, true))
 			} else {
-				v, err = joinWatch(ctx, s, shared, plain)
+				v, err = joinWatch(ctx, s, shared, read(key.Path, false))
 			}
 			if err != nil {
 				shared.leave()
@@ -138,43 +122,23 @@ func watchedRead[T any](ctx context.Context, c *Client, op, path string, table t
 // errWatchGone tells watchedRead to begin again.
 var errWatchGone = errors.New("shared watch is gone")
 
-func setWatch[T any](ctx context.Context, s *Session, shared *sharedWatch, watching watchingRead[T]) (T, error) {
-	return viaLibrary(ctx, s, func(conn *zk.Conn) (T, error) {
-		v, err := watching(conn, shared.key.Path)
-		shared.armed(err == nil)
-		if err != nil {
-			var none T
-			return none, err
-		}
-		return v, nil
+// setWatch makes the read that sets the server's watch. Whether it has done so is noted by the connection, when the answer
+// arrives, even if ctx has ended by then.
+func setWatch[T any](ctx context.Context, s *Session, shared *sharedWatch, q request[T]) (T, error) {
+	call, err := q.hand(ctx, s, func(code int32, err error) {
+		missing := err == nil && q.op == opExists && errors.Is(errorOf(code), zk.ErrNoNode)
+		shared.armed(err == nil && (code == 0 || missing), missing)
 	})
-}
-
-// viaLibrary makes a call of the library and returns when it does, or when ctx ends. The call cannot be abandoned; it goes
-// on by itself until it is answered or the session is closed.
-func viaLibrary[T any](ctx context.Context, s *Session, call func(*zk.Conn) (T, error)) (T, error) {
-	type result struct {
-		value T
-		err   error
-	}
-	answer := make(chan result, 1)
-	started := s.client.Go(func(context.Context) {
-		v, err := call(s.conn)
-		answer <- result{v, s.explain(fromLibrary(err))}
-	})
-	if !started {
-		answer <- result{err: ErrClosed}
-	}
-	select {
-	case r := <-answer:
-		return r.value, r.err
-	case <-ctx.Done():
+	if err != nil {
+		shared.armed(false, false)
 		var none T
-		return none, retry.ContextError(ctx)
+		return none, err
 	}
+	v, err := q.await(ctx, s, call, nil)
+	return v, q.tolerate(err)
 }
 
-func joinWatch[T any](ctx context.Context, s *Session, shared *sharedWatch, plain reader[T]) (T, error) {
+func joinWatch[T any](ctx context.Context, s *Session, shared *sharedWatch, q request[T]) (T, error) {
 	var none T
 	select {
 	case <-shared.ready:
@@ -183,8 +147,8 @@ func joinWatch[T any](ctx context.Context, s *Session, shared *sharedWatch, plai
 	case <-ctx.Done():
 		return none, retry.ContextError(ctx)
 	}
-	v, err := plain(ctx, s, shared.key.Path)
-	if err != nil {
+	v, err := send(ctx, s, q, nil)
+	if err = q.tolerate(err); err != nil {
 		return none, err
 	}
 	select {

@@ -34,8 +34,8 @@ type sharedWatch struct {
 	// Protected by all.mu.
 	waiters int
 	isSet   bool
+	missing bool // the node did not exist when the watch was set
 	isDone  bool
-	early   *zk.Event // came before armed was called
 }
 
 func newWatches(s *Session) *watches {
@@ -59,32 +59,20 @@ func (ws *watches) join(key transport.Watch) (w *sharedWatch, first bool, err er
 	return w, first, nil
 }
 
-// armed notes whether the first waiter's read has set the watch. It is called when that read is answered, even if the
-// waiter has left by then.
-func (w *sharedWatch) armed(ok bool) {
+// armed notes whether the first waiter's read has set the watch. It is called when that read is answered, in order with
+// the events, even if the waiter has left by then: what comes before it is not this watch's event.
+func (w *sharedWatch) armed(ok, missing bool) {
 	w.all.mu.Lock()
 	defer w.all.mu.Unlock()
 	switch {
 	case w.isDone: // the session ended
 	case !ok:
 		w.finishLocked(zk.Event{}, errWatchGone)
-	case w.early != nil:
-		w.finishEarlyLocked()
 	default:
-		w.isSet = true
+		w.isSet, w.missing = true, missing
 		close(w.ready)
 		w.withdrawIfUnusedLocked()
 	}
-}
-
-// finishEarlyLocked deals with an event that came while the answer to the read that set the watch was on its way to
-// armed. As a rule that watch has fired. But one deletion may have used up another table's watch, before ours was set
-// on a node that was created anew; then the server still has ours.
-func (w *sharedWatch) finishEarlyLocked() {
-	if w.early.Type == zk.EventNodeDeleted {
-		w.all.session.link.Withdraw(w.key)
-	}
-	w.finishLocked(*w.early, nil)
 }
 
 // leave removes a waiter.
@@ -111,22 +99,27 @@ func (w *sharedWatch) finishLocked(ev zk.Event, err error) {
 	close(w.done)
 }
 
-// fired is called for every event of the library, in order, on its own goroutines.
-func (ws *watches) fired(ev zk.Event) {
-	if ev.Type == zk.EventNotWatching {
-		return // the end of the session, which end looks after
-	}
+// restore passes what the server should have to set, on a new connection. Nothing is withdrawn meanwhile.
+func (ws *watches) restore(set func([]transport.SetWatch)) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	for _, table := range tablesOf(ev.Type) {
-		switch w := ws.shared[transport.Watch{Path: ev.Path, Table: table}]; {
-		case w == nil:
-		case ev.State == transport.StateWithdrawn: // what came before was the old watch's, and not that of its successor
-			w.early = nil
-		case w.isSet:
-			w.finishLocked(ev, nil)
-		default:
-			w.early = &ev
+	var all []transport.SetWatch
+	for key, w := range ws.shared {
+		if w.isSet {
+			all = append(all, transport.SetWatch{Watch: key, Missing: w.missing})
+		}
+	}
+	set(all)
+}
+
+// fired is called for every watch event, in order.
+func (ws *watches) fired(ev transport.Event) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	event := zk.Event{Type: zk.EventType(ev.Type), State: zk.State(ev.State), Path: ev.Path}
+	for _, table := range tablesOf(event.Type) {
+		if w := ws.shared[transport.Watch{Path: ev.Path, Table: table}]; w != nil && w.isSet {
+			w.finishLocked(event, nil)
 		}
 	}
 }

@@ -86,6 +86,14 @@ func AppendInt32(b []byte, n int32) []byte { return binary.BigEndian.AppendUint3
 // AppendInt64 appends a long.
 func AppendInt64(b []byte, n int64) []byte { return binary.BigEndian.AppendUint64(b, uint64(n)) }
 
+// AppendBool appends a boolean.
+func AppendBool(b []byte, v bool) []byte {
+	if v {
+		return append(b, 1)
+	}
+	return append(b, 0)
+}
+
 // AppendString appends a string.
 func AppendString(b []byte, s string) []byte {
 	return append(AppendInt32(b, int32(len(s))), s...)

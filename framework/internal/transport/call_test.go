@@ -3,6 +3,7 @@ package transport
 import (
 	"encoding/binary"
 	"math"
+	"net"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,7 +17,11 @@ func path(p string) func([]byte) []byte {
 	return func(b []byte) []byte { return jute.AppendString(b, p) }
 }
 
-const opSync = 9
+// send makes a small request.
+func send(l *Link, p string) (*Call, error) {
+	call, _, err := l.Send(opSync, path(p), nil)
+	return call, err
+}
 
 // xidOf returns the transaction id of a request that arrived.
 func xidOf(frame []byte) int { return int(int32(binary.BigEndian.Uint32(frame))) }
@@ -34,12 +39,12 @@ func readInBackground(c *Conn) {
 
 func TestCallIsAnsweredPastTheLibrary(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := NewLink()
+		l := NewLink(Config{})
 		c, p := established(t, l, 7, 9*time.Second)
 		readInBackground(c)
-		first, err := l.Send(opSync, path("/a"))
+		first, err := send(l, "/a")
 		require.NoError(t, err)
-		second, err := l.Send(opSync, path("/b"))
+		second, err := send(l, "/b")
 		require.NoError(t, err)
 
 		frame := p.read()
@@ -63,10 +68,10 @@ func TestCallIsAnsweredPastTheLibrary(t *testing.T) {
 // The library is given nothing of it, and its own answers are given to it.
 func TestAnswersOfCallsAndOfTheLibraryAreNotMixed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := NewLink()
+		l := NewLink(Config{})
 		c, p := established(t, l, 7, 9*time.Second)
 		c.Write(getFrame(1, "/a", false))
-		call, err := l.Send(opSync, path("/a"))
+		call, err := send(l, "/a")
 		require.NoError(t, err)
 		c.Write(getFrame(2, "/a", false))
 		go func() {
@@ -84,7 +89,7 @@ func TestAnswersOfCallsAndOfTheLibraryAreNotMixed(t *testing.T) {
 }
 
 func TestOwnXidsWrapAmongThemselves(t *testing.T) {
-	l := NewLink()
+	l := NewLink(Config{})
 	require.EqualValues(t, firstOwnXid, l.nextOwnXid())
 	l.ownXid = math.MaxInt32
 	require.EqualValues(t, firstOwnXid, l.nextOwnXid())
@@ -92,12 +97,12 @@ func TestOwnXidsWrapAmongThemselves(t *testing.T) {
 
 func TestCallIsContact(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := NewLink()
+		l := NewLink(Config{})
 		c, p := established(t, l, 7, 9*time.Second)
 		readInBackground(c)
 		time.Sleep(time.Second)
 		sent := time.Now()
-		call, err := l.Send(opSync, path("/a"))
+		call, err := send(l, "/a")
 		require.NoError(t, err)
 		time.Sleep(time.Second)
 		p.write(answerFrame(xidOf(p.read()), 1, 0, "/a"))
@@ -109,64 +114,39 @@ func TestCallIsContact(t *testing.T) {
 
 func TestCallIsLostWithItsConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := NewLink()
+		l := NewLink(Config{})
 		c, _ := established(t, l, 7, 9*time.Second)
-		call, err := l.Send(opSync, path("/a"))
+		call, err := send(l, "/a")
 		require.NoError(t, err)
 		c.Close()
 		<-call.Done()
 		_, _, _, err = call.Answer()
 		require.ErrorIs(t, err, ErrLost)
 
-		_, err = l.Send(opSync, path("/a"))
+		_, err = send(l, "/a")
 		require.ErrorIs(t, err, ErrNotSent)
 	})
 }
 
 func TestCallNeedsASession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := NewLink()
-		_, err := l.Send(opSync, path("/a"))
+		l := NewLink(Config{})
+		_, err := send(l, "/a")
 		require.ErrorIs(t, err, ErrNotSent)
 		dialed(t, l)
-		_, err = l.Send(opSync, path("/a"))
-		require.ErrorIs(t, err, ErrNotSent)
-	})
-}
-
-func TestCallWaitsUntilTheWatchesAreSetAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := NewLink()
-		c, p := reconnected(t, l, "/a")
-		_, err := l.Send(opSync, path("/a"))
-		require.NoError(t, err)
-		require.True(t, p.silent())
-		c.Write(frame(12, opSetWatches, int64(1), 1, "/a", 0, 0))
-		require.Equal(t, []int32{opSetWatches, opSync}, p.readOps(2))
-	})
-}
-
-func TestCallThatWasHeldBackWasNotSent(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := NewLink()
-		c, _ := reconnected(t, l, "/a")
-		call, err := l.Send(opSync, path("/a"))
-		require.NoError(t, err)
-		c.Close()
-		<-call.Done()
-		_, _, _, err = call.Answer()
+		_, err = send(l, "/a")
 		require.ErrorIs(t, err, ErrNotSent)
 	})
 }
 
 func TestCallThatIsTooLongIsNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := NewLink()
+		l := NewLink(Config{MaxRequest: 1000})
 		_, p := established(t, l, 7, 9*time.Second)
-		_, err := l.Send(opSync, func(b []byte) []byte { return append(b, make([]byte, maxRequest)...) })
+		_, _, err := l.Send(opSync, func(b []byte) []byte { return append(b, make([]byte, 1000)...) }, nil)
 		require.ErrorIs(t, err, ErrTooLong)
 		require.True(t, p.silent())
-		_, err = l.Send(opSync, path("/a"))
+		_, err = send(l, "/a")
 		require.NoError(t, err)
 		require.Equal(t, []int32{opSync}, p.readOps(1))
 	})
@@ -175,12 +155,12 @@ func TestCallThatIsTooLongIsNotSent(t *testing.T) {
 // The library does not see the answers to calls, and would let the server send the client back in time.
 func TestServerIsToldTheNewestZxid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := NewLink()
-		c, p := reconnected(t, l, "/a")
-		c.Write(frame(12, opSetWatches, int64(1), 1, "/a", 0, 0))
-		p.read()
+		watches := []SetWatch{{Watch: Watch{"/a", Data}}}
+		l := NewLink(Config{Watches: func(set func([]SetWatch)) { set(watches) }})
+		c, p := established(t, l, 7, 9*time.Second)
 		readInBackground(c)
-		call, err := l.Send(opSync, path("/a"))
+		p.read() // of the watches
+		call, err := send(l, "/a")
 		require.NoError(t, err)
 		p.write(answerFrame(xidOf(p.read()), 4711, 0, "/a"))
 		<-call.Done()
@@ -188,11 +168,108 @@ func TestServerIsToldTheNewestZxid(t *testing.T) {
 
 		c, p = dialed(t, l)
 		go c.Write(connectFrame(7))
-		require.EqualValues(t, 4711, binary.BigEndian.Uint64(p.read()[4:]))
+		require.EqualValues(t, 4711, binary.BigEndian.Uint64(p.read()[zxidInConnectRequest:]))
 		go p.write(connectAnswer(9*time.Second, 7))
 		_, err = c.readAll()
 		require.NoError(t, err)
-		c.Write(frame(13, opSetWatches, int64(1), 1, "/a", 0, 0))
 		require.EqualValues(t, 4711, binary.BigEndian.Uint64(p.read()[8:]))
+	})
+}
+
+func TestThenIsCalledInOrderWithEvents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var order []string
+		l := NewLink(Config{Fired: func(ev Event) { order = append(order, ev.Path) }})
+		c, p := established(t, l, 7, 9*time.Second)
+		readInBackground(c)
+		call, _, err := l.Send(opSync, path("/a"), func(code int32, err error) {
+			require.NoError(t, err)
+			require.EqualValues(t, -101, code)
+			order = append(order, "answer")
+		})
+		require.NoError(t, err)
+		p.write(answerFrame(-1, -1, 0, 3, 3, "/before"))
+		p.write(answerFrame(xidOf(p.read()), 1, -101))
+		p.write(answerFrame(-1, -1, 0, 3, 3, "/after"))
+		<-call.Done()
+		synctest.Wait()
+		require.Equal(t, []string{"/before", "answer", "/after"}, order)
+	})
+}
+
+func TestThenIsCalledWhenTheConnectionIsLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := NewLink(Config{})
+		c, _ := established(t, l, 7, 9*time.Second)
+		var got error
+		_, _, err := l.Send(opSync, path("/a"), func(_ int32, err error) { got = err })
+		require.NoError(t, err)
+		c.Close()
+		require.ErrorIs(t, got, ErrLost)
+	})
+}
+
+func TestCallsWaitForRoomWhenTooManyAreNotAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := NewLink(Config{})
+		c, p := established(t, l, 7, 9*time.Second)
+		readInBackground(c)
+		for range maxCalls {
+			_, room, err := l.Send(opSync, path("/a"), nil)
+			require.NoError(t, err)
+			require.Nil(t, room)
+		}
+		call, room, err := l.Send(opSync, path("/a"), nil)
+		require.NoError(t, err)
+		require.Nil(t, call)
+		for i := range maxCalls / 2 {
+			select {
+			case <-room:
+				t.Fatal("all who wait would wake up for each answer: ", i)
+			default:
+			}
+			p.write(answerFrame(xidOf(p.read()), 1, 0, "/a"))
+			synctest.Wait()
+		}
+		<-room
+		call, _, err = l.Send(opSync, path("/a"), nil)
+		require.NoError(t, err)
+		require.NotNil(t, call)
+	})
+}
+
+func TestCallsWaitForRoomWhenTheServerDoesNotRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, server := net.Pipe() // without a buffer
+		defer server.Close()
+		l := NewLink(Config{})
+		c := l.Wrap(client, time.Now().Add(time.Hour)).(*Conn)
+		go c.Write(connectFrame(0))
+		var answered bool
+		for !answered { // plays the handshake only
+			buf := make([]byte, 100)
+			_, err := server.Read(buf)
+			require.NoError(t, err)
+			go server.Write(connectAnswer(9*time.Second, 7))
+			_, err = c.readAll()
+			require.NoError(t, err)
+			answered = true
+		}
+		queued := 0
+		data := make([]byte, 100<<10)
+		for {
+			_, room, err := l.Send(opSync, func(b []byte) []byte { return append(b, data...) }, nil)
+			require.NoError(t, err)
+			if room != nil {
+				break
+			}
+			queued += len(data)
+		}
+		require.Less(t, queued, 2*maxQueued)
+		_, room, _ := l.Send(opSync, path("/a"), nil)
+		c.Close()
+		<-room
+		_, err := send(l, "/a")
+		require.ErrorIs(t, err, ErrNotSent)
 	})
 }

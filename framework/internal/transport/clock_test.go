@@ -16,7 +16,7 @@ func contactAfter(l *Link, begin time.Time) time.Duration {
 
 func TestContactIsTheSendingOfTheNewestAnsweredRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := NewLink()
+		l := NewLink(Config{})
 		begin := time.Now()
 		c, p := established(t, l, 0, 9*time.Second)
 		go func() {
@@ -62,7 +62,7 @@ func TestContactIsTheSendingOfTheNewestAnsweredRequest(t *testing.T) {
 
 func TestContactOfTheHandshakeIsItsSending(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := NewLink()
+		l := NewLink(Config{})
 		begin := time.Now()
 		c, p := dialed(t, l)
 		time.Sleep(time.Second)
@@ -78,10 +78,11 @@ func TestContactOfTheHandshakeIsItsSending(t *testing.T) {
 
 // Pings all have the same xid; their replies come in order.
 func TestPingsAreAnsweredInOrder(t *testing.T) {
+	const xidPing = -2
 	var c clock
 	at := time.Now()
 	for i := range 3 {
-		c.sent(request{xid: xidPing, op: opPing}, at.Add(time.Duration(i)*time.Second))
+		c.sent(request{xid: xidPing}, at.Add(time.Duration(i)*time.Second))
 	}
 	for i := range 3 {
 		r, ok := c.answered(xidPing)

@@ -16,14 +16,14 @@ type Conn struct {
 	link     *Link
 
 	// Owned by the reading goroutine.
-	in   *bufio.Reader
-	buf  []byte // the current frame, reused
-	rest []byte // what the library has not read of it
-
-	patience time.Duration // how long the library waits for a frame; owned by the reading goroutine
+	in        *bufio.Reader
+	buf       []byte        // the current frame, reused
+	rest      []byte        // what the library has not read of it
+	patience  time.Duration // how long the library waits for a frame
+	handshake handshake
 
 	wake      chan struct{} // capacity 1: there is something in out
-	done      chan struct{} // closed by Close; ends the flusher
+	done      chan struct{} // closed by Close; ends the connection's goroutines
 	closeOnce sync.Once
 
 	// Protected by link.mu.
@@ -31,32 +31,28 @@ type Conn struct {
 	spare       []byte // changes places with out
 	writing     bool   // somebody writes a batch
 	greeted     bool   // the ConnectRequest has gone out
-	established bool   // the session is confirmed on this connection
+	established bool   // the session is confirmed on this connection, and the watches are on their way
 	asked       int64  // session id in the ConnectRequest
-	seenBefore  int64  // the newest zxid in an answer to a call before this connection
-	newest      int64  // the same on this connection
 	askedAt     time.Time
 	clock       clock
-	gate        gate
-	withdrawals map[int32]Watch // by xid, unanswered on this connection
-	calls       map[int32]*Call // likewise
+	calls       map[int32]*Call // by xid, not answered yet
+	room        chan struct{}   // closed when there is room for calls; nil if nobody waits for that
 	closed      bool            // no call may be added
 }
 
 func newConn(l *Link, nc net.Conn) *Conn {
 	return &Conn{
-		Conn:        nc,
-		link:        l,
-		in:          bufio.NewReaderSize(nc, 32<<10),
-		wake:        make(chan struct{}, 1),
-		done:        make(chan struct{}),
-		withdrawals: map[int32]Watch{},
-		calls:       map[int32]*Call{},
+		Conn:  nc,
+		link:  l,
+		in:    bufio.NewReaderSize(nc, 32<<10),
+		wake:  make(chan struct{}, 1),
+		done:  make(chan struct{}),
+		calls: map[int32]*Call{},
 	}
 }
 
-// Write takes one frame and never fails. The library writes each frame with one call; anything else ends the
-// connection.
+// Write takes one frame of the library's and never fails. The library writes each frame with one call; anything else
+// ends the connection.
 //
 // If nothing else is under way, the frame is written here and now, which is what a single caller wants. Otherwise the
 // flusher writes it together with what comes in the meantime.
@@ -78,39 +74,15 @@ func (c *Conn) outgoing(frame []byte) error {
 		return errMalformed
 	}
 	if !c.greeted {
-		return c.handshakeSent(frame)
+		return c.greet(frame)
 	}
 	r, err := parseRequest(frame[lengthSize:])
 	if err != nil {
 		return err
 	}
-	if !c.gate.passes(r.op) {
-		c.gate.hold(r, frame)
-		return nil
-	}
-	c.enqueue(r, frame)
-	if c.gate.passed(r) {
-		c.openGate()
-	}
-	return nil
-}
-
-func (c *Conn) openGate() {
-	c.withdrawLocked()
-	held, requests := c.gate.release()
-	now := time.Now()
-	for _, r := range requests {
-		c.clock.sent(r, now)
-	}
-	c.out = append(c.out, held...)
-}
-
-func (c *Conn) enqueue(r request, frame []byte) {
 	c.clock.sent(r, time.Now())
 	c.out = append(c.out, frame...)
-	if r.op == opSetWatches {
-		c.raiseZxid(c.out[len(c.out)-len(frame):], zxidInSetWatches)
-	}
+	return nil
 }
 
 func (c *Conn) signal() {
@@ -120,7 +92,7 @@ func (c *Conn) signal() {
 	}
 }
 
-// flush is the connection's only goroutine and ends with it.
+// flush writes what is queued. It ends with the connection.
 func (c *Conn) flush() {
 	for {
 		select {
@@ -132,6 +104,17 @@ func (c *Conn) flush() {
 		}
 	}
 }
+
+// send has the queue written: by the caller, if that is quick, else by the flusher.
+func (c *Conn) send(atOnce bool) {
+	if !atOnce || !c.writeBatch(writeAtOnce) {
+		c.signal()
+	}
+}
+
+// writeAtOnce is how much may be written by a caller itself. It fits into the buffers of a connection on which nothing
+// else is under way, so that the caller is not held up.
+const writeAtOnce = 4 << 10
 
 // writeBatch writes what is queued, if it is no more than limit and nobody is at it, and reports whether it did.
 func (c *Conn) writeBatch(limit int) bool {
@@ -162,24 +145,28 @@ func (c *Conn) batchWritten(batch []byte) {
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()
 	c.spare, c.writing = batch, false
+	if cap(batch) > spareSize { // one long request must not occupy memory for good
+		c.spare = nil
+	}
+	c.makeRoomLocked()
 	if len(c.out) > 0 { // queued meanwhile, by somebody who found us at it
 		c.signal()
 	}
 }
 
+// spareSize is how much of a written batch's memory is kept for the next.
+const spareSize = 256 << 10
+
 // Read gives the library whole frames: what it is about to handle has been looked at, and nothing else.
 func (c *Conn) Read(p []byte) (int, error) {
 	for len(c.rest) == 0 {
 		frame, err := c.readFrame()
+		if err == nil {
+			c.rest, err = c.incoming(frame)
+		}
 		if err != nil {
 			c.Close() // the library gives up reading without that, and a Write that waits would wait for ever
-			return 0, err
-		}
-		c.link.mu.Lock()
-		c.rest, err = c.incoming(frame)
-		c.link.mu.Unlock()
-		if err != nil {
-			c.Close()
+			c.handshakeFailed(err)
 			return 0, err
 		}
 		if len(c.rest) == 0 && c.patience > 0 { // the library has seen nothing, but the server is not mute
@@ -200,7 +187,7 @@ func (c *Conn) readFrame() ([]byte, error) {
 	if n < replyHeaderSize || n > maxFrame { // a ConnectResponse is no shorter than a reply's header
 		return nil, fmt.Errorf("%w: length %d", errMalformed, n)
 	}
-	if cap(c.buf) < lengthSize+n {
+	if cap(c.buf) < lengthSize+n || cap(c.buf) > spareSize {
 		c.buf = make([]byte, lengthSize+n)
 	}
 	frame := c.buf[:lengthSize+n]
@@ -210,51 +197,51 @@ func (c *Conn) readFrame() ([]byte, error) {
 
 // incoming looks at one frame and returns what the library gets instead: the frame itself, another one, or nothing.
 func (c *Conn) incoming(frame []byte) ([]byte, error) {
-	if !c.established {
-		return frame, c.handshakeAnswered(frame)
+	if !c.handshake.over {
+		return c.shakeHands(frame)
 	}
 	r, err := parseReply(frame[lengthSize:])
 	if err != nil {
 		return nil, err
 	}
 	if r.xid == xidNotification {
-		n, err := parseNotification(r.body)
-		c.link.watches.fired(n)
-		return frame, err
+		return nil, c.notified(r)
 	}
-	sent, known := c.clock.answered(r.xid)
-	if !known { // the library logs and ignores it; it is no sign of life for our requests
+	switch call, known := c.answered(r); {
+	case !known: // it is no sign of life for our requests, nor for the library's
+		return nil, nil
+	case call != nil:
+		call.finish(r)
+		return nil, nil
+	default:
 		return frame, nil
 	}
-	c.contact(sent.at)
-	if call, ours := c.calls[r.xid]; ours {
-		c.answerCall(call, r)
-		return nil, nil
-	}
-	if w, ours := c.withdrawals[r.xid]; ours {
-		delete(c.withdrawals, r.xid)
-		return c.withdrawn(w), nil
-	}
-	if r.err == 0 && !plausible(sent.op, r.body) {
-		return nil, errMalformed
-	}
-	c.link.watches.answered(sent.watch, r.err)
-	return frame, nil
 }
 
-func (c *Conn) contact(sent time.Time) {
-	if sent.After(c.link.contact) {
-		c.link.contact = sent
+// answered settles the request that a reply belongs to, and returns it if it is one of ours.
+func (c *Conn) answered(r reply) (call *Call, known bool) {
+	c.link.mu.Lock()
+	defer c.link.mu.Unlock()
+	sent, known := c.clock.answered(r.xid)
+	if !known {
+		return nil, false
 	}
+	if !c.link.cfg.Strict {
+		c.link.contactLocked(sent.at)
+	}
+	call = c.calls[r.xid]
+	if call != nil {
+		delete(c.calls, r.xid)
+		c.link.lastZxid = max(c.link.lastZxid, r.zxid)
+		c.makeRoomLocked()
+	}
+	return call, true
 }
 
 // SetReadDeadline is the library's way to notice a mute server. Until the handshake is over, the deadline that was
 // given to Wrap stands instead.
 func (c *Conn) SetReadDeadline(t time.Time) error {
-	c.link.mu.Lock()
-	established := c.established
-	c.link.mu.Unlock()
-	if !established {
+	if !c.handshake.over {
 		return nil
 	}
 	c.patience = 0
@@ -271,7 +258,7 @@ func (c *Conn) SetWriteDeadline(time.Time) error { return nil }
 // SetDeadline sets the read deadline.
 func (c *Conn) SetDeadline(t time.Time) error { return c.SetReadDeadline(t) }
 
-// Close ends the connection. It does not wait for the flusher, because the flusher calls it; Link.Close does.
+// Close ends the connection. It does not wait for the connection's goroutines, because they call it; Link.Close does.
 func (c *Conn) Close() error {
 	c.closeOnce.Do(func() {
 		close(c.done)

@@ -12,7 +12,7 @@ import (
 
 func TestWriteNeverFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, p := established(t, NewLink(), 0, 9*time.Second)
+		c, p := established(t, NewLink(Config{}), 0, 9*time.Second)
 		p.nc.Close()
 		for i := range 100 {
 			n, err := c.Write(getFrame(i, "/n", false))
@@ -31,7 +31,7 @@ func TestReadThatFailsFreesAWriteThatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, server := net.Pipe() // without a buffer: a Write waits for the reader
 		defer server.Close()
-		l := NewLink()
+		l := NewLink(Config{})
 		c := l.Wrap(client, time.Now().Add(5*time.Second)).(*Conn)
 		begin := time.Now()
 		written := make(chan error)
@@ -46,7 +46,7 @@ func TestReadThatFailsFreesAWriteThatWaits(t *testing.T) {
 
 func TestFramesArriveWholeAndInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, p := established(t, NewLink(), 0, 9*time.Second)
+		c, p := established(t, NewLink(Config{}), 0, 9*time.Second)
 		go func() {
 			for i := range 2000 {
 				c.Write(getFrame(i+1, string(make([]byte, i%700)), false))
@@ -62,7 +62,7 @@ func TestFramesArriveWholeAndInOrder(t *testing.T) {
 
 func TestServerThatReplacesTheSessionIsMadeToSayExpired(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := NewLink()
+		l := NewLink(Config{})
 		c, p := dialed(t, l)
 		go c.Write(connectFrame(7))
 		p.read()
@@ -78,7 +78,7 @@ func TestServerThatReplacesTheSessionIsMadeToSayExpired(t *testing.T) {
 
 func TestHandshakeOfTheSameSessionIsPassedOnAsItIs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, p := dialed(t, NewLink())
+		c, p := dialed(t, NewLink(Config{}))
 		go c.Write(connectFrame(7))
 		p.read()
 		go p.write(connectAnswer(9*time.Second, 7))
@@ -90,7 +90,7 @@ func TestHandshakeOfTheSameSessionIsPassedOnAsItIs(t *testing.T) {
 
 func TestCloseOfALinkBreaksItsConnectionAndEveryLaterOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := NewLink()
+		l := NewLink(Config{})
 		c, _ := established(t, l, 0, 9*time.Second)
 		l.Close()
 		_, err := c.readAll()

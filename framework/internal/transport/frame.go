@@ -7,28 +7,21 @@ import (
 	"github.com/gocurator/curator/framework/internal/jute"
 )
 
-// Operation codes of requests that this package looks at.
+// Operation codes of requests that this package makes.
 const (
-	opExists        = 3
-	opGetData       = 4
-	opPing          = 11
-	opGetChildren2  = 12
+	opSync          = 9
 	opRemoveWatches = 18
 	opSetAuth       = 100
 	opSetWatches    = 101
-	opClose         = -11
 )
 
 const (
 	xidNotification = -1
-	xidPing         = -2
 
 	// Our requests count from here. The library counts from 1, and has few requests of its own. Negative xids would keep
 	// them apart as well, but servers leave those out when they limit how much a client may have under way
 	// (ServerCnxn.incrOutstandingAndCheckThrottle).
 	firstOwnXid = 1 << 30
-
-	errNoNode = -101
 
 	lengthSize      = 4
 	replyHeaderSize = 4 + 8 + 4
@@ -73,30 +66,12 @@ func parseConnectResponse(body []byte) (connectResponse, error) {
 	return r, nil
 }
 
-// request is one request of the library, without its payload.
-type request struct {
-	xid, op int32
-	watch   watch   // set if the request asks for one; its kind is settled by the reply
-	sets    []watch // of setWatches
-}
+// request is one request, without its payload.
+type request struct{ xid, op int32 }
 
 func parseRequest(body []byte) (request, error) {
 	c := jute.NewReader(body)
 	r := request{xid: c.Int32(), op: c.Int32()}
-	switch r.op {
-	case opExists, opGetData, opGetChildren2:
-		if path := c.Buffer(); c.Bool() {
-			r.watch = watch{path: string(path), kind: kindOf(r.op)}
-		}
-	case opSetWatches:
-		c.Skip(8) // relative zxid
-		for _, kind := range []kind{dataKind, existKind, childKind} {
-			n := c.Int32()
-			for i := int32(0); i < n && !c.Bad(); i++ {
-				r.sets = append(r.sets, watch{c.String(), kind})
-			}
-		}
-	}
 	if c.Bad() {
 		return r, errMalformed
 	}
@@ -121,37 +96,14 @@ func parseReply(body []byte) (reply, error) {
 	return r, nil
 }
 
-// plausible reports whether the length at the beginning of a reply's body fits the body. The library allocates what the
-// length says before it looks.
-func plausible(op int32, body []byte) bool {
+// parseEvent reads the body of a notification.
+func parseEvent(body []byte) (Event, error) {
 	c := jute.NewReader(body)
-	switch op {
-	case opGetData:
-		c.Buffer()
-	case opGetChildren2:
-		const shortestName = 4 // its length
-		if n := c.Int32(); n < 0 || int(n) > len(c.Rest())/shortestName {
-			return false // also for null, which the library takes for 2^32-1
-		}
-	}
-	return !c.Bad()
-}
-
-// notification is the body of a watch event.
-type notification struct {
-	event int32
-	path  string
-}
-
-func parseNotification(body []byte) (notification, error) {
-	c := jute.NewReader(body)
-	n := notification{event: c.Int32()}
-	c.Skip(4) // keeper state
-	n.path = c.String()
+	ev := Event{Type: c.Int32(), State: c.Int32(), Path: c.String()}
 	if c.Bad() {
-		return n, errMalformed
+		return ev, errMalformed
 	}
-	return n, nil
+	return ev, nil
 }
 
 // appendRequest appends a frame of ours. Payload appends what follows the request's header.
@@ -163,15 +115,4 @@ func appendRequest(b []byte, r request, payload func([]byte) []byte) []byte {
 	b = payload(b)
 	binary.BigEndian.PutUint32(b[start:], uint32(len(b)-start-lengthSize))
 	return b
-}
-
-// appendNotification appends the frame of a watch event.
-func appendNotification(b []byte, event, state int32, path string) []byte {
-	b = jute.AppendInt32(b, int32(replyHeaderSize+4+4+4+len(path)))
-	b = jute.AppendInt32(b, xidNotification)
-	b = jute.AppendInt64(b, -1)
-	b = jute.AppendInt32(b, 0)
-	b = jute.AppendInt32(b, event)
-	b = jute.AppendInt32(b, state)
-	return jute.AppendString(b, path)
 }

@@ -6,28 +6,46 @@ import (
 	"time"
 )
 
+// Config is what a Link needs to know of its owner. The functions are called on the connections' own goroutines, one at
+// a time, with no lock held. Those that are nil are left out.
+type Config struct {
+	// Strict counts only contact that the ensemble's leader has confirmed; see heartbeat.go.
+	Strict bool
+
+	// MaxRequest is the length of the longest request, in bytes.
+	MaxRequest int
+
+	// Credentials returns what to authenticate each new connection with.
+	Credentials func() []Credentials
+
+	// Watches passes the watches that are to be set again on a new connection to its argument, and returns when that has
+	// returned. Meanwhile none of them may be withdrawn.
+	Watches func(set func([]SetWatch))
+
+	// Fired is told of every watch event.
+	Fired func(Event)
+
+	// Failed is told why a connection ended before its handshake was over.
+	Failed func(error)
+}
+
 // Link is what the connections of one session share: the library makes one connection after the other for it.
 type Link struct {
-	conns sync.WaitGroup // one for each connection's flusher
+	cfg   Config
+	conns sync.WaitGroup // one for each goroutine of a connection
 
-	mu          sync.Mutex // protects the following fields and those of every Conn that say so
-	conn        *Conn      // the newest
-	closed      bool
-	timeout     time.Duration // negotiated; 0 before the first handshake
-	contact     time.Time     // when the newest answered request was sent
-	watches     watchTable
-	withdrawing map[Watch]struct{} // not yet answered
-	ownXid      int32
-	lastZxid    int64 // the newest in an answer to a call
+	mu       sync.Mutex // protects the following fields and those of every Conn that say so
+	conn     *Conn      // the newest
+	closed   bool
+	timeout  time.Duration // negotiated; 0 before the first handshake
+	contact  time.Time     // when the newest answered request was sent
+	ownXid   int32
+	lastZxid int64 // the newest in an answer to a call
 }
 
 // NewLink returns the link of a session that has not connected yet.
-func NewLink() *Link {
-	return &Link{
-		watches:     watchTable{},
-		withdrawing: map[Watch]struct{}{},
-		ownXid:      firstOwnXid - 1,
-	}
+func NewLink(cfg Config) *Link {
+	return &Link{cfg: cfg, ownXid: firstOwnXid - 1}
 }
 
 // Wrap returns the connection to hand to the library in place of nc, which it owns from now on. The handshake must be
@@ -38,6 +56,8 @@ func (l *Link) Wrap(nc net.Conn, handshakeBy time.Time) net.Conn {
 	defer l.mu.Unlock()
 	if l.closed {
 		nc.Close()
+		c.closed = true
+		return c
 	}
 	l.conn = c
 	nc.SetReadDeadline(handshakeBy)
@@ -58,6 +78,12 @@ func (l *Link) Contact() (sent time.Time, timeout time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.contact, l.timeout
+}
+
+func (l *Link) contactLocked(sent time.Time) {
+	if sent.After(l.contact) {
+		l.contact = sent
+	}
 }
 
 // Close breaks the present connection and every later one, and waits for the goroutines of all of them.

@@ -123,7 +123,10 @@ func connectAnswer(timeout time.Duration, session int64) []byte {
 	return frame(0, int(timeout.Milliseconds()), session, string(make([]byte, 16)))
 }
 
+// getFrame is a request that the library might make.
 func getFrame(xid int, path string, watch bool) []byte { return frame(xid, opGetData, path, watch) }
+
+const opGetData = 4
 
 func answerFrame(xid int, zxid int64, code int, body ...any) []byte {
 	return frame(append([]any{xid, zxid, code}, body...)...)

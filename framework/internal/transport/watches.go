@@ -18,119 +18,95 @@ type Watch struct {
 	Table Table
 }
 
-// StateWithdrawn is the state in the event by which the library is made to forget a withdrawn watch.
-// No server sends it.
-const StateWithdrawn = 0x7e01
-
-// kind is how the library files a watch. It sets watches again by kind.
-type kind int8
-
-const (
-	noWatch kind = iota
-	childKind
-	dataKind
-	existKind // on a node that does not exist
-)
-
-type watch struct {
-	path string
-	kind kind
+// SetWatch is a watch that the server has.
+type SetWatch struct {
+	Watch
+	Missing bool // the node did not exist when the watch was set
 }
 
-func kindOf(op int32) kind {
-	switch op {
-	case opGetChildren2:
-		return childKind
-	case opGetData:
-		return dataKind
-	default:
-		return existKind
+// Event is a watch event. Type and State are the protocol's numbers, which are also the library's.
+type Event struct {
+	Type, State int32
+	Path        string
+}
+
+func (c *Conn) notified(r reply) error {
+	ev, err := parseEvent(r.body)
+	if err == nil && c.link.cfg.Fired != nil {
+		c.link.cfg.Fired(ev)
+	}
+	return err
+}
+
+// setWatchesSize bounds the paths in one setWatches request, far below what servers take.
+const setWatchesSize = 128 << 10
+
+// restoreLocked sets watches again. It must come before every other request: the server answers it with the events of
+// what has happened since the newest zxid that this client has seen in an answer, and a read that overtook them would
+// show the new data before the event.
+func (c *Conn) restoreLocked(watches []SetWatch) {
+	var batch watchLists
+	for _, w := range watches {
+		batch.add(w)
+		if batch.size >= setWatchesSize {
+			c.sendSetWatchesLocked(batch)
+			batch = watchLists{}
+		}
+	}
+	if batch.size > 0 {
+		c.sendSetWatchesLocked(batch)
 	}
 }
 
-// watchTable mirrors the library's list of watches: what it will set again after a reconnect.
-// It is updated as the library reads each frame, so the two never differ.
-type watchTable map[watch]struct{}
+func (c *Conn) sendSetWatchesLocked(batch watchLists) {
+	payload := func(b []byte) []byte {
+		b = jute.AppendInt64(b, c.link.lastZxid)
+		for _, paths := range [][]string{batch.data, batch.exist, batch.child} {
+			b = jute.AppendInt32(b, int32(len(paths)))
+			for _, path := range paths {
+				b = jute.AppendString(b, path)
+			}
+		}
+		return b
+	}
+	c.addLocked(opSetWatches, payload, func(code int32, _ error) {
+		if code != 0 { // those who wait for these watches would wait in vain
+			c.Close()
+		}
+	})
+}
 
-// answered notes the watch that a request has set, if any, by its reply's error code.
-func (t watchTable) answered(w watch, err int32) {
+// watchLists are watches by what the server needs to know to tell whether they have fired meanwhile.
+type watchLists struct {
+	data, exist, child []string
+	size               int
+}
+
+func (l *watchLists) add(w SetWatch) {
+	list := &l.data
 	switch {
-	case w.kind == noWatch:
-	case err == 0 && w.kind == existKind:
-		t[watch{w.path, dataKind}] = struct{}{}
-	case err == 0, err == errNoNode && w.kind == existKind:
-		t[w] = struct{}{}
+	case w.Table == Children:
+		list = &l.child
+	case w.Missing:
+		list = &l.exist
 	}
+	*list = append(*list, w.Path)
+	l.size += lengthSize + len(w.Path)
 }
 
-// Event types of notifications.
-const (
-	eventCreated         = 1
-	eventDeleted         = 2
-	eventDataChanged     = 3
-	eventChildrenChanged = 4
-)
-
-// fired removes the watches that an event uses up.
-func (t watchTable) fired(n notification) {
-	switch n.event {
-	case eventCreated:
-		delete(t, watch{n.path, existKind})
-	case eventDataChanged:
-		delete(t, watch{n.path, existKind})
-		delete(t, watch{n.path, dataKind})
-	case eventChildrenChanged:
-		delete(t, watch{n.path, childKind})
-	case eventDeleted:
-		delete(t, watch{n.path, existKind})
-		delete(t, watch{n.path, dataKind})
-		delete(t, watch{n.path, childKind})
-	}
-}
-
-// withdrawnEvent is the type of event that makes the library drop all its watches of one table on a path.
-func withdrawnEvent(t Table) int32 {
-	if t == Children {
-		return eventChildrenChanged
-	}
-	return eventDataChanged
-}
-
-// Withdraw takes back a watch that nobody waits for: the server and the library forget it. If there is no connection,
-// that happens on the next one. The caller must not withdraw a watch that somebody else still waits for, and must
-// call Withdraw before it sends a request that sets the same watch again.
+// Withdraw takes a watch back from the server. Without a connection there is nothing to do: the server forgets the
+// watches of a connection with it, and only those in Config.Watches are set again. Withdraw does no I/O. A request that
+// sets the same watch again must be sent after it.
 func (l *Link) Withdraw(w Watch) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.withdrawing[w] = struct{}{}
-	if c := l.conn; c != nil && c.established && c.gate.open() {
-		c.sendWithdraw(w)
+	c := l.conn
+	if c == nil || !c.established {
+		return
 	}
-}
-
-// withdrawLocked repeats, on a new connection, what the previous one did not see answered. The library has just set
-// these watches again.
-func (c *Conn) withdrawLocked() {
-	for w := range c.link.withdrawing {
-		c.sendWithdraw(w)
-	}
-}
-
-func (c *Conn) sendWithdraw(w Watch) {
-	xid := c.link.nextOwnXid()
-	c.withdrawals[xid] = w
-	r := request{xid: xid, op: opRemoveWatches}
-	c.enqueue(r, appendRequest(nil, r, func(b []byte) []byte {
+	// It makes no difference what the server answers: if it had no such watch any more, that has fired.
+	c.addLocked(opRemoveWatches, func(b []byte) []byte {
 		return jute.AppendInt32(jute.AppendString(b, w.Path), int32(w.Table))
-	}))
+	}, nil)
 	c.signal()
-}
-
-// withdrawn turns the reply to removeWatches into the event that makes the library forget the watch. It makes no
-// difference what the server answered: if it had no such watch any more, the event that used it up came first.
-func (c *Conn) withdrawn(w Watch) []byte {
-	delete(c.link.withdrawing, w)
-	n := notification{event: withdrawnEvent(w.Table), path: w.Path}
-	c.link.watches.fired(n)
-	return appendNotification(nil, n.event, StateWithdrawn, n.path)
 }

@@ -12,199 +12,263 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/framework/internal/jute"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// connect returns a client of go-zookeeper whose connections to the server are wrapped.
-func connect(t *testing.T, srv *zktest.Server, l *Link) *zk.Conn {
-	t.Helper()
-	conn, events, err := zk.Connect([]string{srv.Addr()}, 9*time.Second, zk.WithLogger(quiet{}),
-		zk.WithDialer(func(network, address string, _ time.Duration) (net.Conn, error) {
-			nc, err := srv.DialTimeout(network, address, 0)
-			if err != nil {
-				return nil, err
-			}
-			return l.Wrap(nc, time.Now().Add(6*time.Second)), nil
-		}))
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		conn.Close()
-		l.Close()
-		for range events {
-		}
-	})
-	return conn
+// owner is what a session does with a link, as far as these tests need it: it keeps watches.
+type owner struct {
+	link *Link
+
+	mu     sync.Mutex
+	set    map[SetWatch]bool
+	events []Event
+	failed []error
+	creds  []Credentials
 }
 
-func withLibrary(t *testing.T, test func(t *testing.T, srv *zktest.Server, l *Link, conn *zk.Conn)) {
+// withLibrary runs a test in a bubble, with a session of go-zookeeper whose connections to a server are wrapped.
+func withLibrary(t *testing.T, strict bool, test func(t *testing.T, srv *zktest.Server, o *owner)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		srv, l := zktest.New(t), NewLink()
-		test(t, srv, l, connect(t, srv, l))
+		srv, o := zktest.New(t), &owner{set: map[SetWatch]bool{}}
+		o.link = NewLink(Config{Strict: strict, Watches: o.restore, Fired: o.fired, Failed: o.fail, Credentials: o.credentials})
+		conn, events, err := zk.Connect([]string{srv.Addr()}, 9*time.Second, zk.WithLogger(quiet{}),
+			zk.WithDialer(func(network, address string, _ time.Duration) (net.Conn, error) {
+				nc, err := srv.DialTimeout(network, address, 0)
+				if err != nil {
+					return nil, err
+				}
+				return o.link.Wrap(nc, time.Now().Add(6*time.Second)), nil
+			}))
+		require.NoError(t, err)
+		t.Cleanup(func() {
+			conn.Close()
+			o.link.Close()
+			for range events {
+			}
+		})
+		synctest.Wait()
+		test(t, srv, o)
 	})
 }
 
-type counts struct{ watches, withdrawing int }
-
-// remembered returns how much a link keeps.
-func remembered(l *Link) counts {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return counts{len(l.watches), len(l.withdrawing)}
+func (o *owner) restore(set func([]SetWatch)) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var all []SetWatch
+	for w := range o.set {
+		all = append(all, w)
+	}
+	set(all)
 }
 
-// After a reconnect the requests that were queued meanwhile come after the watches, which come in batches of 128 KiB.
-func TestQueuedRequestsFollowEveryBatchOfWatches(t *testing.T) {
+func (o *owner) fired(ev Event) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.events = append(o.events, ev)
+	clear(o.set) // the tests that fire have one watch
+}
+
+func (o *owner) fail(err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.failed = append(o.failed, err)
+}
+
+func (o *owner) failures() []error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.failed
+}
+
+func (o *owner) credentials() []Credentials {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.creds
+}
+
+// watch asks for the existence of a node, with a watch.
+func (o *owner) watch(t *testing.T, path string) {
+	t.Helper()
+	const opExists = 3
+	payload := func(b []byte) []byte { return jute.AppendBool(jute.AppendString(b, path), true) }
+	call, _, err := o.link.Send(opExists, payload, func(code int32, err error) {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.set[SetWatch{Watch{path, Data}, code != 0}] = err == nil
+	})
+	require.NoError(t, err)
+	<-call.Done()
+}
+
+// request makes a request without a body but a path, and returns the server's code.
+func (o *owner) request(t *testing.T, op int32, p string) int32 {
+	t.Helper()
+	call, _, err := o.link.Send(op, path(p), nil)
+	require.NoError(t, err)
+	<-call.Done()
+	code, _, _, err := call.Answer()
+	require.NoError(t, err)
+	return code
+}
+
+// Requests that are sent as soon as a new connection takes them come after the watches, which come in batches.
+func TestWatchesAreSetAgainBeforeAnyRequest(t *testing.T) {
 	for _, n := range []int{1, 10, 3000} {
-		withLibrary(t, func(t *testing.T, srv *zktest.Server, l *Link, conn *zk.Conn) {
+		withLibrary(t, false, func(t *testing.T, srv *zktest.Server, o *owner) {
 			for i := range n {
-				_, _, _, err := conn.ExistsW(fmt.Sprintf("/%s-%d", strings.Repeat("x", 150), i))
-				require.NoError(t, err)
+				o.watch(t, fmt.Sprintf("/%s-%d", strings.Repeat("x", 150), i))
 			}
-			srv.RefuseConnections(true)
+			srv.ClearRequests()
 			srv.CutAll()
 			synctest.Wait()
-			srv.ClearRequests()
-			var all sync.WaitGroup
-			for range 10 { // the library's queue holds sixteen
-				all.Go(func() { conn.Get("/") }) // which may be given up
-			}
-			srv.RefuseConnections(false)
-			// With one server the library gives up what is queued when it starts over; these come while it connects.
-			srv.Inject(zktest.Rule{Op: zktest.OpConnect, Do: zktest.DelayRequest(time.Second)})
-			time.Sleep(1500 * time.Millisecond)
-			for range 10 {
-				all.Go(func() {
-					_, _, err := conn.Get("/")
-					require.NoError(t, err)
-				})
-			}
-			all.Wait()
-			batches, reads := 0, 0
-			for _, r := range srv.Requests() {
-				switch r.Op {
-				case zktest.OpSetWatches:
-					batches++
-					require.Zero(t, reads, "a read overtook the watches")
-				case zktest.OpGetData:
-					reads++
+			for {
+				if _, err := send(o.link, "/"); err == nil {
+					break
 				}
+				time.Sleep(time.Millisecond)
 			}
-			require.Positive(t, batches)
-			require.GreaterOrEqual(t, reads, 10)
+			synctest.Wait()
+			requests := srv.Requests()
+			for _, r := range requests[1 : len(requests)-1] {
+				require.Equal(t, zktest.OpSetWatches, r.Op)
+			}
+			require.Equal(t, zktest.OpConnect, requests[0].Op)
+			require.Equal(t, zktest.OpSync, requests[len(requests)-1].Op)
 			if n == 3000 {
-				require.Greater(t, batches, 2)
+				require.Greater(t, len(requests), 5)
 			}
 			require.Len(t, srv.Watches(), n)
 		})
 	}
 }
 
-func TestWithdrawnWatchIsForgottenByServerAndLibrary(t *testing.T) {
-	withLibrary(t, func(t *testing.T, srv *zktest.Server, l *Link, conn *zk.Conn) {
-		_, _, _, err := conn.GetW("/")
-		require.NoError(t, err)
-		_, _, _, err = conn.ChildrenW("/")
-		require.NoError(t, err)
-		_, _, _, err = conn.ExistsW("/missing")
-		require.NoError(t, err)
-		for i, w := range []Watch{{"/", Data}, {"/missing", Data}, {"/", Children}} {
-			l.Withdraw(w)
-			synctest.Wait()
-			require.Len(t, srv.Watches(), 2-i, "%v", w)
-		}
-		require.Zero(t, remembered(l).watches)
-		require.Zero(t, remembered(l).withdrawing)
-		srv.ClearRequests()
-		srv.CutAll()
-		time.Sleep(3 * time.Second)
-		require.Zero(t, srv.CountRequests(zktest.OpSetWatches))
-		srv.AssertNoWatches(t)
-	})
-}
-
-func TestWatchWithdrawnWhileDisconnectedIsGoneAfterTheReconnect(t *testing.T) {
-	withLibrary(t, func(t *testing.T, srv *zktest.Server, l *Link, conn *zk.Conn) {
-		for _, path := range []string{"/", "/kept"} {
-			_, _, _, err := conn.ExistsW(path)
-			require.NoError(t, err)
-		}
-		srv.CutAll()
-		synctest.Wait()
-		l.Withdraw(Watch{"/", Data})
-		time.Sleep(3 * time.Second)
-		require.Len(t, srv.Watches(), 1)
-		require.Equal(t, "/kept", srv.Watches()[0].Path)
-		require.Zero(t, remembered(l).withdrawing)
-	})
-}
-
-func TestWithdrawalThatWasNotAnsweredIsRepeated(t *testing.T) {
-	for _, fault := range []zktest.Action{zktest.DropRequest, zktest.DropReply, zktest.Mute} {
-		withLibrary(t, func(t *testing.T, srv *zktest.Server, l *Link, conn *zk.Conn) {
-			_, _, _, err := conn.GetW("/")
-			require.NoError(t, err)
-			srv.Inject(zktest.Rule{Op: zktest.OpRemoveWatches, Times: 2, Do: fault})
-			l.Withdraw(Watch{"/", Data})
-			time.Sleep(time.Minute)
-			srv.AssertNoWatches(t)
-			require.Equal(t, 3, srv.CountRequests(zktest.OpRemoveWatches))
-			require.Zero(t, remembered(l).withdrawing)
-			require.Zero(t, remembered(l).watches)
+func TestChangeDuringAnOutageIsToldBeforeItCanBeRead(t *testing.T) {
+	for name, change := range map[string]func(srv *zktest.Server){
+		"created": func(srv *zktest.Server) { srv.Create("/missing", nil) },
+		"changed": func(srv *zktest.Server) { srv.Set("/there", []byte("x")) },
+		"deleted": func(srv *zktest.Server) { srv.Delete("/there") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			withLibrary(t, false, func(t *testing.T, srv *zktest.Server, o *owner) {
+				srv.Create("/there", nil)
+				o.watch(t, map[bool]string{true: "/missing", false: "/there"}[name == "created"])
+				o.request(t, opSync, "/")
+				srv.RefuseConnections(true)
+				srv.CutAll()
+				synctest.Wait()
+				change(srv)
+				srv.RefuseConnections(false)
+				for {
+					if call, err := send(o.link, "/"); err == nil {
+						<-call.Done()
+						break
+					}
+					time.Sleep(time.Millisecond)
+				}
+				require.Len(t, o.events, 1)
+			})
 		})
 	}
 }
 
-func TestWatchThatIsSetAgainAtOnceIsKept(t *testing.T) {
-	withLibrary(t, func(t *testing.T, srv *zktest.Server, l *Link, conn *zk.Conn) {
-		var events <-chan zk.Event
-		for range 50 {
-			if events != nil {
-				l.Withdraw(Watch{"/", Data})
-			}
-			var err error
-			_, _, events, err = conn.GetW("/")
-			require.NoError(t, err)
-		}
+func TestWithdrawnWatchIsForgottenByTheServer(t *testing.T) {
+	withLibrary(t, false, func(t *testing.T, srv *zktest.Server, o *owner) {
+		o.watch(t, "/missing")
+		o.watch(t, "/")
+		o.link.Withdraw(Watch{"/missing", Data})
 		synctest.Wait()
 		require.Len(t, srv.Watches(), 1)
-		require.Equal(t, 1, remembered(l).watches)
-		srv.CutAll()
-		time.Sleep(3 * time.Second)
-		_, err := conn.Set("/", nil, -1)
-		require.NoError(t, err)
-		require.Equal(t, zk.EventNodeDataChanged, (<-events).Type)
+		o.link.Withdraw(Watch{"/", Data})
+		o.link.Withdraw(Watch{"/", Data}) // which the server does not have
+		synctest.Wait()
+		srv.AssertNoWatches(t)
 	})
 }
 
-// The mirror of the library's watches decides how long the gate stays closed, so it must not differ from the original.
-func TestMirrorOfTheLibrarysWatchesIsExact(t *testing.T) {
-	withLibrary(t, func(t *testing.T, srv *zktest.Server, l *Link, conn *zk.Conn) {
-		acl := zk.WorldACL(zk.PermAll)
-		for i := range 40 {
-			path := fmt.Sprintf("/n%d", i%4)
-			switch i % 5 {
-			case 0:
-				conn.Create(path, nil, 0, acl)
-			case 1:
-				conn.GetW(path)
-			case 2:
-				conn.ExistsW(path)
-			case 3:
-				conn.ChildrenW(path)
-			case 4:
-				conn.Delete(path, -1)
+// A server that cannot set watches again, for whatever reason, must not be left with waiters who are never told.
+func TestWatchesThatCannotBeSetAgainEndTheConnection(t *testing.T) {
+	withLibrary(t, false, func(t *testing.T, srv *zktest.Server, o *owner) {
+		o.watch(t, "/missing")
+		srv.Inject(zktest.Rule{Op: zktest.OpSetWatches, Times: 1, Do: zktest.Fail(-1)})
+		srv.CutAll()
+		time.Sleep(10 * time.Second)
+		require.Equal(t, 2, srv.CountRequests(zktest.OpSetWatches))
+		require.Len(t, srv.Watches(), 1)
+	})
+}
+
+func TestEveryConnectionIsAuthenticatedBeforeAnythingElse(t *testing.T) {
+	withLibrary(t, false, func(t *testing.T, srv *zktest.Server, o *owner) {
+		o.watch(t, "/missing")
+		o.mu.Lock()
+		o.creds = []Credentials{{"digest", []byte("u:p")}, {"digest", []byte("v:q")}}
+		o.mu.Unlock()
+		for range 2 {
+			srv.ClearRequests()
+			srv.CutAll()
+			time.Sleep(3 * time.Second)
+			var ops []zktest.Op
+			for _, r := range srv.Requests() {
+				ops = append(ops, r.Op)
 			}
-			if i%7 == 6 {
-				synctest.Wait()
-				want := remembered(l).watches
-				srv.ClearRequests()
-				srv.CutAll()
-				time.Sleep(2 * time.Second)
-				require.Zero(t, srv.CountRequests(zktest.OpPing), "the gate was not opened by a ping")
-				require.NoError(t, func() error { _, err := conn.Sync("/"); return err }())
-				require.LessOrEqual(t, len(srv.Watches()), want)
-			}
+			require.Equal(t, []zktest.Op{zktest.OpConnect, zktest.OpAuth, zktest.OpAuth, zktest.OpSetWatches}, ops[:4])
 		}
+		require.Empty(t, o.failures())
+	})
+}
+
+func TestRefusedCredentialsAreToldAndTheConnectionIsTriedAgain(t *testing.T) {
+	withLibrary(t, false, func(t *testing.T, srv *zktest.Server, o *owner) {
+		o.mu.Lock()
+		o.creds = []Credentials{{"nonsense", nil}}
+		o.mu.Unlock()
+		srv.CutAll()
+		time.Sleep(5 * time.Second)
+		var refused *AuthError
+		require.ErrorAs(t, o.failures()[0], &refused)
+		require.Equal(t, "nonsense", refused.Scheme)
+		_, err := send(o.link, "/")
+		require.ErrorIs(t, err, ErrNotSent, "nothing passes without authentication")
+
+		o.mu.Lock()
+		o.creds = nil
+		o.mu.Unlock()
+		time.Sleep(5 * time.Second)
+		o.request(t, opSync, "/")
+	})
+}
+
+// A connection that dies during authentication wedges the library for good, if that is left to it.
+func TestConnectionThatDiesDuringAuthenticationIsReplaced(t *testing.T) {
+	withLibrary(t, false, func(t *testing.T, srv *zktest.Server, o *owner) {
+		o.mu.Lock()
+		o.creds = []Credentials{{"digest", []byte("u:p")}}
+		o.mu.Unlock()
+		for _, fault := range []zktest.Action{zktest.DropRequest, zktest.DropReply, zktest.Mute} {
+			srv.Inject(zktest.Rule{Op: zktest.OpAuth, Times: 1, Do: fault})
+			srv.CutAll()
+			time.Sleep(15 * time.Second)
+			o.request(t, opSync, "/")
+		}
+	})
+}
+
+func TestStrictContactNeedsTheLeader(t *testing.T) {
+	withLibrary(t, true, func(t *testing.T, srv *zktest.Server, o *owner) {
+		begin := time.Now()
+		for range 60 { // contact is never older than half the timeout
+			time.Sleep(time.Second)
+			sent, timeout := o.link.Contact()
+			require.LessOrEqual(t, time.Since(sent), timeout/2)
+		}
+		// A follower that is cut off from its leader does not answer syncs, nor what comes after them.
+		srv.Inject(zktest.Rule{Op: zktest.OpSync, Do: zktest.DelayRequest(time.Hour)})
+		cut := time.Now()
+		time.Sleep(5 * time.Second)
+		sent, _ := o.link.Contact()
+		require.True(t, sent.Before(cut), "%v after the cut", sent.Sub(cut))
+		require.True(t, sent.After(begin))
 	})
 }

@@ -1,0 +1,73 @@
+package framework
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/transport"
+)
+
+// WithAuth adds credentials, such as WithAuth("digest", []byte("user:password")). Every connection is authenticated with
+// all of them before anything else is sent on it, in this session and in later ones. It may be given several times.
+//
+// If a server refuses them, operations fail at once with an error that matches zk.ErrAuthFailed, while the client goes
+// on trying to connect.
+func WithAuth(scheme string, auth []byte) Option {
+	return func(c *config) {
+		c.auth = append(c.auth, transport.Credentials{Scheme: scheme, Auth: bytes.Clone(auth)})
+	}
+}
+
+// AddAuth is WithAuth at any time: it authenticates the present connection and, if the server takes the credentials,
+// every later one. Credentials cannot be taken back. Refused ones are zk.ErrAuthFailed, and cost the connection: the
+// server closes it.
+func (c *Client) AddAuth(ctx context.Context, scheme string, auth []byte) error {
+	cred := transport.Credentials{Scheme: scheme, Auth: bytes.Clone(auth)}
+	if reason := credentialsFault(cred); reason != "" {
+		return &OpError{"auth", "/", fmt.Errorf("%w: %s", zk.ErrBadArguments, reason)}
+	}
+	q := request[struct{}]{op: opAuth, payload: cred.Payload, answer: noAnswer}
+	return c.do(ctx, "auth", "/", func(ctx context.Context, s *Session) error {
+		call, err := q.hand(ctx, s, func(code int32, err error) {
+			if code == 0 && err == nil {
+				c.remember(cred) // before the next connection can be made
+			}
+		})
+		if err != nil {
+			return err
+		}
+		_, err = q.await(ctx, s, call, nil)
+		return err
+	})
+}
+
+func credentialsFault(cred transport.Credentials) string {
+	switch {
+	case cred.Scheme == "":
+		return "empty scheme"
+	case cred.Scheme == "digest" && !bytes.ContainsRune(cred.Auth, ':'):
+		return "the digest scheme needs user:password"
+	}
+	return ""
+}
+
+func (c *Client) remember(cred transport.Credentials) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, known := range c.auth {
+		if known.Scheme == cred.Scheme && bytes.Equal(known.Auth, cred.Auth) {
+			return
+		}
+	}
+	c.auth = append(c.auth, cred)
+}
+
+func (c *Client) credentials() []transport.Credentials {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.auth)
+}

@@ -1,0 +1,124 @@
+package framework_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+var (
+	alice    = framework.WithAuth("digest", []byte("alice:secret"))
+	ownersOK = framework.WithACL(zk.AuthACL(zk.PermAll)) // whoever is authenticated on the connection that creates
+)
+
+func TestCredentialsHoldOnEveryConnectionAndInEverySession(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		c, stranger := newClient(t, srv, alice), another(t, srv)
+		mustCreate(t, c, "/hers", "x", ownersOK)
+		_, _, err := stranger.Get(t.Context(), "/hers")
+		require.ErrorIs(t, err, zk.ErrNoAuth)
+		for name, disturb := range map[string]func(){
+			"none":      func() {},
+			"reconnect": func() { srv.CutSession(c.SessionID()) },
+			"expiry":    func() { srv.ExpireSession(c.SessionID()) },
+		} {
+			disturb()
+			synctest.Wait()
+			_, _, err := c.Get(t.Context(), "/hers")
+			require.NoError(t, err, name)
+		}
+	})
+}
+
+func TestAddedCredentialsHoldFromThenOn(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		owner := newClient(t, srv, alice)
+		mustCreate(t, owner, "/hers", "x", ownersOK)
+		require.NoError(t, c.AddAuth(t.Context(), "digest", []byte("alice:secret")))
+		require.NoError(t, c.AddAuth(t.Context(), "digest", []byte("alice:secret")))
+		for range 2 {
+			_, _, err := c.Get(t.Context(), "/hers")
+			require.NoError(t, err)
+			srv.ClearRequests()
+			srv.CutAll()
+			time.Sleep(3 * time.Second)
+		}
+		require.Equal(t, 2, srv.CountRequests(zktest.OpAuth), "once for each client")
+	})
+}
+
+// The connection is lost after the server has taken them: the next one must have them all the same.
+func TestAddAuthOutlastsALostReply(t *testing.T) {
+	for _, fault := range []zktest.Action{zktest.DropRequest, zktest.DropReply, zktest.Mute} {
+		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+			owner := newClient(t, srv, alice)
+			mustCreate(t, owner, "/hers", "x", ownersOK)
+			srv.Inject(zktest.Rule{Op: zktest.OpAuth, Times: 1, Do: fault})
+			require.NoError(t, c.AddAuth(t.Context(), "digest", []byte("alice:secret")))
+			_, _, err := c.Get(t.Context(), "/hers")
+			require.NoError(t, err)
+		})
+	}
+}
+
+func TestRefusedCredentialsFailAtOnce(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		c := newClient(t, srv, framework.WithAuth("nonsense", nil))
+		begin := time.Now()
+		_, _, err := c.Get(t.Context(), "/")
+		require.ErrorIs(t, err, zk.ErrAuthFailed)
+		require.ErrorContains(t, err, `scheme "nonsense"`)
+		require.False(t, framework.IsConnectionError(err), "waiting does not help")
+		require.ErrorIs(t, c.WaitConnected(t.Context()), zk.ErrAuthFailed)
+		require.Less(t, time.Since(begin), time.Second)
+
+		// It goes on trying, without haste.
+		time.Sleep(time.Minute)
+		require.InDelta(t, 60, srv.CountRequests(zktest.OpAuth), 40)
+	})
+}
+
+func TestAddedCredentialsThatAreRefusedAreNotKept(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		err := c.AddAuth(t.Context(), "nonsense", nil)
+		require.ErrorIs(t, err, zk.ErrAuthFailed)
+		_, _, err = c.Get(t.Context(), "/")
+		require.NoError(t, err)
+		require.Equal(t, 1, srv.CountRequests(zktest.OpAuth))
+	})
+}
+
+func TestCredentialsThatCannotBeMeantAreRefused(t *testing.T) {
+	for scheme, auth := range map[string]string{"": "x", "digest": "no-password"} {
+		_, err := framework.New("host", framework.WithAuth(scheme, []byte(auth)))
+		var invalid *framework.ConfigError
+		require.ErrorAs(t, err, &invalid)
+		bubble(t, func(t *testing.T, _ *zktest.Server, c *framework.Client) {
+			require.ErrorIs(t, c.AddAuth(t.Context(), scheme, []byte(auth)), zk.ErrBadArguments)
+		})
+	}
+}
+
+// go-zookeeper hangs for good when a connection dies during re-authentication, if that is left to it.
+func TestConnectionsThatDieDuringAuthenticationAreReplaced(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		c := newClient(t, srv, alice)
+		require.NoError(t, c.WaitConnected(t.Context()))
+		for i := range 50 {
+			do := []zktest.Action{zktest.DropRequest, zktest.DropReply, zktest.Mute, zktest.DelayReply(20 * time.Second)}[i%4]
+			srv.Inject(zktest.Rule{Op: zktest.OpAuth, Times: 1 + i%3, Do: do})
+			srv.CutAll()
+			time.Sleep(time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			require.NoError(t, c.Sync(ctx, "/"))
+			cancel()
+		}
+	})
+}
