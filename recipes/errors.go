@@ -17,26 +17,35 @@ var (
 
 	// ErrNodeDeleted means that somebody deleted the holder's node, and with it the claim to the lock.
 	ErrNodeDeleted = errors.New("lock node deleted by someone else")
+
+	// ErrRevoked means that somebody asked the holder of a Revocable lock to give it up.
+	ErrRevoked = errors.New("lock revoked")
+
+	// ErrQueueFull means that there were as many ahead as WithQueueLimit allows.
+	ErrQueueFull = errors.New("queue is full")
 )
 
-// NotAcquiredError says who was ahead when an acquire ended without the lock. It matches ErrNotAcquired and, if a
-// context's end was the reason, ctx.Err().
+// NotAcquiredError says who was ahead when an acquire ended without the lock. It matches ErrNotAcquired and, if that was
+// the reason, ErrQueueFull or ctx.Err().
 type NotAcquiredError struct {
 	Path     string // of the lock
 	Ahead    int    // contenders that were before us in the queue, the holder among them
-	Holder   string // the node name of the first of them
+	Holder   string // the node name of the first of them; empty if it was not seen
 	Identity string // what the holder's node says of its owner; empty if it was not read. Anybody may have written it.
-	Err      error  // the context's end; nil if the acquire was not to wait
+	Err      error  // ErrQueueFull, or the context's end; nil if the acquire was not to wait
 }
 
 // Error names the lock, the holder and our position.
 func (e *NotAcquiredError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "acquire %s: %v: %d ahead, held by ", e.Path, ErrNotAcquired, e.Ahead)
-	if e.Identity != "" {
-		fmt.Fprintf(&b, "%q, node ", e.Identity)
+	fmt.Fprintf(&b, "acquire %s: %v: %d ahead", e.Path, ErrNotAcquired, e.Ahead)
+	if e.Holder != "" {
+		b.WriteString(", held by ")
+		if e.Identity != "" {
+			fmt.Fprintf(&b, "%q, node ", e.Identity)
+		}
+		b.WriteString(e.Holder)
 	}
-	b.WriteString(e.Holder)
 	if e.Err != nil {
 		fmt.Fprintf(&b, ": %v", e.Err)
 	}

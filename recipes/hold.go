@@ -4,42 +4,67 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"time"
-
-	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
 )
 
-// hold is one node's claim to a lock, shared by the lease that won it and those that re-entered.
+// hold is a claim to a lock, shared by the lease that won it and those that re-entered. It consists of nodes of one
+// session: one for most locks, several for a semaphore.
 type hold struct {
-	client *framework.Client
-	key    any // of the lock, in the contexts of its leases
-	node   framework.Created
+	client    *framework.Client
+	key       any // of the lock, in the contexts of its leases
+	nodes     []framework.Created
+	token     int64
+	guard     *guard
+	revocable bool // its end is what a request to give the lock up leads to
 
-	ctx context.Context // ends when the claim does
-	end context.CancelCauseFunc
-
-	guard *time.Timer // starts to watch our own node
+	ctx     context.Context // ends when the claim does
+	end     context.CancelCauseFunc
+	revoked chan struct{} // closed by revoke
+	revoke  func()
+	local   *localTurn // the claim's place among the goroutines that share the lock's object; may be nil
 
 	mu     sync.Mutex // protects leases
 	leases int        // the claim is given up at zero and never taken again
 }
 
-// guardAfter is how long a lock is held before its holder asks to be told of its own node's deletion. A short critical
-// section pays nothing for that.
-const guardAfter = time.Second
-
-// claim returns the first lease of an admitted node's claim, or nil if the claim was lost between the grant and now.
-func claim(ctx context.Context, c *framework.Client, key any, node framework.Created) *Lease {
-	h := &hold{client: c, key: key, node: node, leases: 1}
-	h.ctx, h.end = context.WithCancelCause(node.Session.Trusted(c.ErrorPolicy()))
-	if h.ctx.Err() != nil {
-		h.giveUpLost()
+// newHold returns the claim of nodes that were admitted, or nil if it was lost between the grant and now. The nodes go in
+// that case.
+func newHold(c *framework.Client, key any, revocable bool, nodes ...framework.Created) *hold {
+	trusted := nodes[0].Session.Trusted(c.ErrorPolicy())
+	if trusted.Err() != nil {
+		deleteInBackground(c, nodes)
 		return nil
 	}
-	h.guard = time.AfterFunc(guardAfter, func() { c.Go(h.watchOwnNode) })
-	return h.newLease(ctx)
+	h := &hold{client: c, key: key, nodes: nodes, token: nodes[len(nodes)-1].Czxid, revocable: revocable}
+	h.begin(trusted)
+	h.guard = newGuard(c, trusted, nodes)
+	h.guard.protect(h)
+	if revocable {
+		h.guard.start()
+	}
+	return h
+}
+
+// successor returns a claim of another goroutine to the same nodes, or nil if it should not be passed on.
+func (h *hold) successor() *hold {
+	next := &hold{client: h.client, key: h.key, nodes: h.nodes, token: h.token, revocable: h.revocable, guard: h.guard}
+	next.begin(h.guard.ctx)
+	if next.ctx.Err() != nil || !h.guard.protect(next) {
+		return nil
+	}
+	return next
+}
+
+func (h *hold) begin(trusted context.Context) {
+	h.ctx, h.end = context.WithCancelCause(trusted)
+	h.revoked = make(chan struct{})
+	h.revoke = sync.OnceFunc(func() {
+		close(h.revoked)
+		if h.revocable {
+			h.end(ErrRevoked)
+		}
+	})
 }
 
 // heldUnder returns the claim to a lock under whose lease's context ctx was made, or nil.
@@ -48,22 +73,42 @@ func heldUnder(ctx context.Context, key any) *hold {
 	return h
 }
 
-// reenter adds a lease. It returns nothing if the claim was given up, and its end's cause if it was lost: whoever asks
-// believes to be holding the lock, and must not be put at the end of the queue without a word.
-func (h *hold) reenter(ctx context.Context) (*Lease, error) {
+// reenter returns another lease of the lock that ctx is under, or nothing if it is under none that is still claimed. A
+// lock that was lost is its end's cause: whoever asks believes to be holding it, and must not be put at the end of the
+// queue without a word.
+func reenter(ctx context.Context, key any) (*Lease, error) {
+	h := heldUnder(ctx, key)
+	if h == nil {
+		return nil, nil
+	}
+	joined, err := h.join()
+	if !joined {
+		return nil, err
+	}
+	return h.leaseOf(ctx), nil
+}
+
+// join adds a lease to the claim, unless that was given up, or lost.
+func (h *hold) join() (bool, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
 	case h.leases == 0:
-		return nil, nil
+		return false, nil
 	case h.ctx.Err() != nil:
-		return nil, context.Cause(h.ctx)
+		return false, context.Cause(h.ctx)
 	}
 	h.leases++
-	return h.newLease(ctx), nil
+	return true, nil
 }
 
+// newLease returns the claim's first lease.
 func (h *hold) newLease(ctx context.Context) *Lease {
+	h.leases = 1
+	return h.leaseOf(ctx)
+}
+
+func (h *hold) leaseOf(ctx context.Context) *Lease {
 	l := &Lease{hold: h}
 	l.ctx, l.end = context.WithCancelCause(endOf(h.ctx, h.valuesOf(ctx)))
 	return l
@@ -82,61 +127,32 @@ func (h *hold) leave() (last bool) {
 	return h.leases == 0
 }
 
-// giveUp ends the claim and deletes its node.
+// giveUp ends the claim, and passes its nodes on or deletes them.
 func (h *hold) giveUp(ctx context.Context) error {
-	h.guard.Stop()
+	if h.local.passOn(h) {
+		return nil
+	}
+	h.guard.end()
 	h.end(ErrReleased)
-	return h.client.Delete(ctx, h.node.Path, framework.AnyVersion, framework.Guaranteed())
+	h.local.over()
+	var all error
+	for i := len(h.nodes) - 1; i >= 0; i-- {
+		err := h.client.Delete(ctx, h.nodes[i].Path, framework.AnyVersion, framework.Guaranteed())
+		all = errors.Join(all, err)
+	}
+	return all
 }
 
-// giveUpLost deletes the node of a claim that is lost. It may still be there, and in others' way, for as long as the
-// server keeps the session, but nobody has to wait for its deletion.
+// giveUpLost deletes the nodes of a claim that is lost. They may still be there, and in others' way, for as long as the
+// server keeps the session, but nobody has to wait for their deletion.
 func (h *hold) giveUpLost() {
-	if h.guard != nil {
-		h.guard.Stop()
-	}
-	h.client.DeleteInBackground(h.node.Path)
+	h.guard.end()
+	h.local.over()
+	deleteInBackground(h.client, h.nodes)
 }
 
-// watchOwnNode ends the claim when its node is deleted by somebody else. The watch is left to fire at the end of the
-// claim, because the deletion that follows uses it up on the server without a request. ctx ends with the client.
-func (h *hold) watchOwnNode(ctx context.Context) {
-	for h.ctx.Err() == nil {
-		_, _, watch, err := h.client.GetW(ctx, h.node.Path)
-		switch {
-		case err == nil:
-			watch.Wait(ctx) // for any change; the next reading tells which
-			watch.Stop()
-		case errors.Is(err, zk.ErrNoNode):
-			h.end(ErrNodeDeleted)
-		default:
-			h.pause()
-		}
+func deleteInBackground(c *framework.Client, nodes []framework.Created) {
+	for _, n := range nodes {
+		c.DeleteInBackground(n.Path)
 	}
-}
-
-// pause waits before the next attempt to watch our own node: for a connection, and for a second in any case.
-func (h *hold) pause() {
-	select {
-	case <-time.After(guardAfter):
-	case <-h.ctx.Done():
-	}
-	h.client.WaitConnected(h.ctx)
-}
-
-// endOf returns a context that ends with end and has the values of values, and behind those, the values of end. The end
-// of values must have been taken away by context.WithoutCancel: that also hides the value by which package context
-// finds the parent of a context, so that it finds the right one.
-func endOf(end, values context.Context) context.Context { return contextOf{end, values} }
-
-type contextOf struct {
-	context.Context
-	values context.Context
-}
-
-func (c contextOf) Value(key any) any {
-	if v := c.values.Value(key); v != nil {
-		return v
-	}
-	return c.Context.Value(key)
 }

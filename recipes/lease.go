@@ -24,6 +24,7 @@ type Lease struct {
 //   - framework.ErrSessionLost: the session is over, or its time is up because no server has answered;
 //   - framework.ErrSuspended: the connection broke, if the client's error policy treats that as loss;
 //   - ErrNodeDeleted: somebody deleted the lock's node;
+//   - ErrRevoked: somebody asked for the lock, and it is Revocable;
 //   - framework.ErrClosed: the client was closed.
 //
 // It carries the values of the context that the lease was acquired with, but neither its deadline nor its end, since
@@ -63,10 +64,17 @@ func (l *Lease) Under(ctx context.Context) (context.Context, context.CancelFunc)
 // have its token.
 //
 // It is the czxid of the holder's node: a Java holder finds its own in that node's Stat.
-func (l *Lease) FencingToken() int64 { return l.hold.node.Czxid }
+func (l *Lease) FencingToken() int64 { return l.hold.token }
 
-// Path returns the path of the holder's node.
-func (l *Lease) Path() string { return l.hold.node.Path }
+// Path returns the path of the holder's node; of the first, if there are several.
+func (l *Lease) Path() string { return l.hold.nodes[0].Path }
+
+// Revoked is closed when somebody asks the holder to give the lock up; see Revoke. The first call begins to look out for
+// that, and notices also what was asked before it.
+func (l *Lease) Revoked() <-chan struct{} {
+	l.hold.guard.start()
+	return l.hold.revoked
+}
 
 // Release gives the lock up and ends the lease's context before it tells the server. The last release of a lock that
 // was re-entered is the one that frees it.

@@ -5,44 +5,28 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
-	"github.com/gocurator/curator/retry"
 )
 
 // InterProcessMutex is a distributed lock: at most one holder per path across every client of the ensemble. Waiters
 // are admitted in the order of their arrival. An InterProcessMutex is safe for concurrent use: each acquire that does
-// not re-enter is a contender of its own.
+// not re-enter is a contender of its own. Of the goroutines that share one object only the holder and the next are
+// visible to others; the rest wait in the process, in the order of their arrival.
 //
 // Holders and waiters are ephemeral nodes below the path, named as by Java Curator's InterProcessMutex, with which a
 // Go process may share a lock. No other nodes should be below the path; they are ignored.
 type InterProcessMutex struct {
-	loop lockloop.Loop
-	key  mutexKey
-}
-
-// mutexKey identifies a lock in the contexts of its leases. Any InterProcessMutex for the same path and client is the
-// same lock.
-type mutexKey struct {
-	client *framework.Client
-	path   string
+	lock lock
 }
 
 const mutexKind = "lock-"
 
-// NewInterProcessMutex returns the mutex with this path. It does not contact the server: a path that cannot be used is
-// an error of every acquire. The path and what is missing above it are created with the first contender, as containers,
-// which the server removes some time after the last.
-func NewInterProcessMutex(c *framework.Client, path string) *InterProcessMutex {
-	return &InterProcessMutex{
-		key: mutexKey{c, path},
-		loop: lockloop.Loop{
-			Client: c,
-			Path:   path,
-			Kind:   mutexKind,
-			Kinds:  []string{mutexKind},
-			Admit:  lockloop.First(1),
-			Data:   identity(),
-		},
-	}
+// NewInterProcessMutex returns the mutex with this path. It does not contact the server: a path or an option that cannot
+// be used is an error of every acquire. The path and what is missing above it are created with the first contender, as
+// containers, which the server removes some time after the last.
+func NewInterProcessMutex(c *framework.Client, path string, opts ...LockOption) *InterProcessMutex {
+	m := &InterProcessMutex{newLock(c, path, mutexKind, []string{mutexKind}, lockloop.First(1), opts)}
+	m.lock.local = newLocalQueue(&m.lock)
+	return m
 }
 
 // Acquire waits for the mutex and returns the lease that holds it. Under the context of a lease of this mutex it
@@ -54,50 +38,24 @@ func NewInterProcessMutex(c *framework.Client, path string) *InterProcessMutex {
 // long as the session lives and queueing again in the next session if it does not. Any other error, such as zk.ErrNoAuth
 // or framework.ErrClosed, ends the wait at once. In no case is a node left behind.
 func (m *InterProcessMutex) Acquire(ctx context.Context) (*Lease, error) {
-	return m.acquire(ctx, m.loop.Acquire)
+	return m.lock.acquire(ctx, true)
 }
 
 // TryAcquire is Acquire without waiting for other contenders: if there are any, it returns a *NotAcquiredError, which
 // matches ErrNotAcquired. It still waits for the server's answers and, within the client's limits, for a connection.
 func (m *InterProcessMutex) TryAcquire(ctx context.Context) (*Lease, error) {
-	return m.acquire(ctx, m.loop.Try)
+	return m.lock.acquire(ctx, false)
 }
 
-// queueFunc is a way of the lock loop to get a node admitted.
-type queueFunc func(context.Context) (framework.Created, *lockloop.Refusal)
-
-func (m *InterProcessMutex) acquire(ctx context.Context, queue queueFunc) (*Lease, error) {
-	if err := framework.ValidatePath(m.key.path); err != nil {
-		return nil, &framework.OpError{Op: "acquire", Path: m.key.path, Err: err}
-	}
-	if ctx.Err() != nil {
-		return nil, &framework.OpError{Op: "acquire", Path: m.key.path, Err: retry.ContextError(ctx)}
-	}
-	if h := heldUnder(ctx, m.key); h != nil {
-		switch lease, err := h.reenter(ctx); {
-		case err != nil:
-			return nil, &framework.OpError{Op: "acquire", Path: m.key.path, Err: err}
-		case lease != nil:
-			return lease, nil
-		}
-	}
-	for {
-		node, refusal := queue(ctx)
-		if refusal != nil {
-			return nil, m.refused(ctx, refusal)
-		}
-		if lease := claim(ctx, m.key.client, m.key, node); lease != nil {
-			return lease, nil
-		}
-	}
+// Do acquires the mutex, calls f with a context that ends with the lease and with ctx, and releases the mutex, whatever
+// happens. It returns what f does. If the lock was lost while f ran, the error also matches the reason of the loss, even
+// if f did not notice.
+func (m *InterProcessMutex) Do(ctx context.Context, f func(ctx context.Context) error) error {
+	return do(ctx, m, f)
 }
 
-// refused names those ahead, if they are the reason: not if the server has refused us, or could not be asked.
-func (m *InterProcessMutex) refused(ctx context.Context, r *lockloop.Refusal) error {
-	if r.Ahead > 0 && (r.Err == nil || ctx.Err() != nil) {
-		return &NotAcquiredError{
-			Path: m.key.path, Ahead: r.Ahead, Holder: r.Holder, Identity: readIdentity(r.HolderData), Err: r.Err,
-		}
-	}
-	return &framework.OpError{Op: "acquire", Path: m.key.path, Err: r.Err}
+// Participants returns the contenders in the order of the queue, the holder first. Goroutines that wait within a process
+// are not among them.
+func (m *InterProcessMutex) Participants(ctx context.Context) ([]Participant, error) {
+	return m.lock.participants(ctx)
 }

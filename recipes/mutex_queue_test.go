@@ -25,7 +25,7 @@ func TestWaitersAreAdmittedInOrderOfArrival(t *testing.T) {
 		order := make(chan int, waiters)
 		for i := range waiters {
 			go func() {
-				if lease, err := m.Acquire(ctx); err == nil {
+				if lease, err := recipes.NewInterProcessMutex(c, path).Acquire(ctx); err == nil {
 					order <- i
 					lease.Release(ctx)
 				}
@@ -50,7 +50,7 @@ func TestWaiterThatLeavesDoesNotHoldUpTheQueue(t *testing.T) {
 		leaving, cancel := context.WithCancelCause(ctx)
 		middle := acquireLater(leaving, m)
 		w.waitNodes(t, path, 2)
-		last := acquireLater(ctx, m)
+		last := acquireLater(ctx, recipes.NewInterProcessMutex(c, path))
 		w.waitNodes(t, path, 3)
 
 		gaveUp := fmt.Errorf("the customer went home")
@@ -93,7 +93,7 @@ func TestNoHerd(t *testing.T) {
 				lease := acquire(t, ctx, m)
 				queue := make([]*pending, waiters)
 				for i := range queue {
-					queue[i] = acquireLater(ctx, m)
+					queue[i] = acquireLater(ctx, recipes.NewInterProcessMutex(c, path))
 				}
 				w.waitNodes(t, path, waiters+1)
 				synctest.Wait()

@@ -184,6 +184,17 @@ func (w *world) waitNodes(t *testing.T, path string, n int) []string {
 	}
 }
 
+// nodes returns the children of a path now.
+func (w *world) nodes(t *testing.T, path string) []string {
+	t.Helper()
+	names, _, err := w.observer.Children(w.patience(t), path)
+	if errors.Is(err, zk.ErrNoNode) {
+		return nil
+	}
+	require.NoError(t, err)
+	return names
+}
+
 // nothingLeft waits until there is no contender and, on the whole server, no watch.
 func (w *world) nothingLeft(t *testing.T, path string) {
 	t.Helper()

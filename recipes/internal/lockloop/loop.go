@@ -22,7 +22,9 @@ type Loop struct {
 	Kind   string   // the name of our nodes
 	Kinds  []string // the names of all nodes that count
 	Admit  Admit
-	Data   []byte // what our nodes say of us
+	Data   []byte        // what our nodes say of us
+	Limit  int           // how many may be ahead of us; 0 if it does not matter
+	Note   func(Refusal) // told how things stand whenever we have to wait; may be nil
 }
 
 // Refusal says why there was no grant, and how things stood when the queue was last seen.
@@ -30,7 +32,8 @@ type Refusal struct {
 	Ahead      int    // contenders before us; 0 if the queue was never seen
 	Holder     string // the first contender's node name; empty if the queue was never seen
 	HolderData []byte // what that node says of its owner, if it was read
-	Err        error  // nil if TryAcquire found the lock held
+	Full       bool   // there were too many ahead to wait
+	Err        error  // nil if there was no attempt to wait
 }
 
 // Acquire waits for a grant until ctx ends. The node returned is ours, in a session that was alive when the grant was
@@ -49,6 +52,23 @@ var errStale = errors.New("contender node is stale")
 
 // errHeld means that others are ahead of us and we do not wait.
 var errHeld = errors.New("held")
+
+// Look returns how things stand, without queueing: as a Try would that found the lock held.
+func (l *Loop) Look(ctx context.Context) (Refusal, error) {
+	children, _, err := l.Client.Children(ctx, l.Path)
+	if errors.Is(err, zk.ErrNoNode) {
+		return Refusal{}, nil
+	}
+	if err != nil {
+		return Refusal{}, err
+	}
+	p := place{loop: l}
+	if queue := Queue(children, l.Kinds...); len(queue) > 0 {
+		p.noteQueue(queue, len(queue))
+		p.readHolder(ctx)
+	}
+	return p.seen, nil
+}
 
 func (l *Loop) run(ctx context.Context, wait bool) (framework.Created, *Refusal) {
 	p := place{loop: l, wait: wait}
@@ -111,7 +131,7 @@ const outagePause = 100 * time.Millisecond
 func (p *place) take(ctx context.Context) (err error) {
 	l := p.loop
 	p.seen = Refusal{}
-	p.node, err = l.Client.Create(ctx, join(l.Path, l.Kind), l.Data,
+	p.node, err = l.Client.Create(ctx, Join(l.Path, l.Kind), l.Data,
 		framework.WithMode(framework.EphemeralSequential), framework.Protected(), framework.WithParents())
 	if err != nil {
 		return err // Create cleans up after itself
@@ -146,7 +166,7 @@ func (p *place) step(ctx context.Context) error {
 		return err
 	}
 	queue := Queue(children, l.Kinds...)
-	ours := slices.IndexFunc(queue, func(c Contender) bool { return join(l.Path, c.Node) == p.node.Path })
+	ours := slices.IndexFunc(queue, func(c Contender) bool { return Join(l.Path, c.Node) == p.node.Path })
 	if ours < 0 {
 		return errStale
 	}
@@ -158,7 +178,8 @@ func (p *place) step(ctx context.Context) error {
 		return nil
 	}
 	p.noteQueue(queue, ours)
-	if !p.wait {
+	p.seen.Full = l.Limit > 0 && ours >= l.Limit
+	if !p.wait || p.seen.Full {
 		p.readHolder(ctx)
 		return errHeld
 	}
@@ -174,7 +195,7 @@ func (p *place) noteQueue(queue []Contender, ours int) {
 
 // readHolder finds out who holds the lock, for the caller's error. It is no reason to fail if that does not work.
 func (p *place) readHolder(ctx context.Context) {
-	data, _, err := p.loop.Client.Get(ctx, join(p.loop.Path, p.seen.Holder))
+	data, _, err := p.loop.Client.Get(ctx, Join(p.loop.Path, p.seen.Holder))
 	if err == nil {
 		p.seen.HolderData = data
 	}
@@ -183,7 +204,7 @@ func (p *place) readHolder(ctx context.Context) {
 // waitFor returns errAgain when a node ahead of us has changed. The watch is set by reading the node, not by asking for
 // its existence, which would leave a watch behind on a node that is gone already (CURATOR-107).
 func (p *place) waitFor(ctx context.Context, node string) error {
-	data, _, watch, err := p.loop.Client.GetW(ctx, join(p.loop.Path, node))
+	data, _, watch, err := p.loop.Client.GetW(ctx, Join(p.loop.Path, node))
 	if errors.Is(err, zk.ErrNoNode) {
 		return errAgain
 	}
@@ -193,6 +214,9 @@ func (p *place) waitFor(ctx context.Context, node string) error {
 	defer watch.Stop()
 	if node == p.seen.Holder {
 		p.seen.HolderData = data
+	}
+	if p.loop.Note != nil {
+		p.loop.Note(p.seen)
 	}
 	session := p.node.Session.Context()
 	select {
@@ -205,6 +229,7 @@ func (p *place) waitFor(ctx context.Context, node string) error {
 	}
 }
 
-func join(parent, child string) string {
+// Join returns the path of a child.
+func Join(parent, child string) string {
 	return strings.TrimSuffix(parent, "/") + "/" + child
 }

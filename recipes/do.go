@@ -1,0 +1,31 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// do runs f under a lease of a lock.
+func do(ctx context.Context, l Locker, f func(context.Context) error) (err error) {
+	lease, err := l.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, releaseAfter(ctx, lease)) }() // also if f panics
+	under, done := lease.Under(ctx)
+	defer done()
+	return f(under)
+}
+
+// releaseAfter releases a lease when the work is done. That the client goes on with the deletion in the background is no
+// failure of the work; that the lock was lost is.
+func releaseAfter(ctx context.Context, l *Lease) error {
+	err := l.Release(ctx)
+	lost := !errors.Is(context.Cause(l.Context()), ErrReleased)
+	if !lost && (ctx.Err() != nil || framework.IsConnectionError(err)) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,109 @@
+package recipes
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// guard looks after the nodes of a claim: it tells the claim's hold when one of them is deleted by somebody else, or
+// marked for revocation. The nodes may pass from one hold to the next.
+type guard struct {
+	client *framework.Client
+	nodes  []framework.Created
+	delay  *time.Timer // starts to watch
+	once   sync.Once
+
+	ctx  context.Context // ends when the nodes are given up, or not to be trusted any more
+	stop context.CancelFunc
+
+	mu      sync.Mutex // protects the following fields
+	owner   *hold
+	revoked bool
+}
+
+// guardAfter is how long a lock is held before its holder asks to be told of its own node's deletion. A short critical
+// section pays nothing for that.
+const guardAfter = time.Second
+
+func newGuard(c *framework.Client, trusted context.Context, nodes []framework.Created) *guard {
+	g := &guard{client: c, nodes: nodes}
+	g.ctx, g.stop = context.WithCancel(trusted)
+	g.delay = time.AfterFunc(guardAfter, g.start)
+	return g
+}
+
+// start begins to watch now, if that has not begun.
+func (g *guard) start() {
+	g.once.Do(func() {
+		for _, n := range g.nodes {
+			g.client.Go(func(ctx context.Context) { g.watch(ctx, n.Path) })
+		}
+	})
+}
+
+// end stops watching. What is watched already is left to fire: the deletion that follows uses the watch up on the server
+// without a request of its own.
+func (g *guard) end() {
+	g.delay.Stop()
+	g.stop()
+}
+
+// protect makes h the one to tell. It reports false if there was a request to give the lock up.
+func (g *guard) protect(h *hold) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.revoked {
+		return false
+	}
+	g.owner = h
+	return true
+}
+
+// watch looks after one node. ctx ends with the client.
+func (g *guard) watch(ctx context.Context, path string) {
+	for g.ctx.Err() == nil {
+		data, _, watch, err := g.client.GetW(ctx, path)
+		switch {
+		case err == nil:
+			if bytes.Equal(data, revocationMarker) {
+				g.revoke()
+			}
+			watch.Wait(ctx) // for any change; the next reading tells which
+			watch.Stop()
+		case errors.Is(err, zk.ErrNoNode):
+			g.deleted()
+		default:
+			g.pause()
+		}
+	}
+}
+
+func (g *guard) revoke() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.revoked = true
+	g.owner.revoke()
+}
+
+func (g *guard) deleted() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.owner.end(ErrNodeDeleted)
+	g.stop()
+}
+
+// pause waits before the next attempt: for a connection, and for a second in any case.
+func (g *guard) pause() {
+	select {
+	case <-time.After(guardAfter):
+	case <-g.ctx.Done():
+	}
+	g.client.WaitConnected(g.ctx)
+}

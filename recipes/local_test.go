@@ -1,0 +1,344 @@
+package recipes_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// queueUp starts n acquires of one mutex object, in this order, and returns them.
+func queueUp(ctx context.Context, m *recipes.InterProcessMutex, n int) []*pending {
+	all := make([]*pending, n)
+	for i := range all {
+		all[i] = acquireLater(ctx, m)
+		synctest.Wait()
+	}
+	return all
+}
+
+func TestOnlyTheHolderAndTheNextOfAnObjectAreAtTheServer(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.patience(t), path(t)
+		c, _ := w.connect(t)
+		m := recipes.NewInterProcessMutex(c, path)
+		for _, p := range queueUp(ctx, m, 20) {
+			require.LessOrEqual(t, len(w.nodes(t, path)), 2)
+			lease := p.wait(t) // in the order of arrival
+			synctest.Wait()
+			require.NoError(t, lease.Release(ctx))
+			synctest.Wait()
+		}
+		w.nothingLeft(t, path)
+	})
+}
+
+// Whoever waits in the process costs the server nothing, and neither does leaving.
+func TestWaitingInTheProcessCostsTheServerNothing(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.patience(t), path(t)
+		c, _ := w.connect(t)
+		m := recipes.NewInterProcessMutex(c, path)
+		queue := queueUp(ctx, m, 2)
+		w.fake.ClearRequests()
+		leaving, cancel := context.WithCancel(ctx)
+		rest := queueUp(leaving, m, 100)
+		last := acquireLater(ctx, m)
+		synctest.Wait()
+		cancel()
+		for i, p := range rest {
+			<-p.done
+			require.ErrorIs(t, p.err, context.Canceled)
+			var refused *recipes.NotAcquiredError
+			require.ErrorAs(t, p.err, &refused)
+			require.NotEmpty(t, refused.Holder)
+			require.NotEmpty(t, refused.Identity)
+			require.GreaterOrEqual(t, refused.Ahead, 2, i)
+		}
+		require.Empty(t, w.requests())
+		for _, p := range append(queue, last) {
+			require.NoError(t, p.wait(t).Release(ctx))
+		}
+		w.nothingLeft(t, path)
+	})
+}
+
+// An arrival's turn may come at the moment at which it gives up; the next must get it then.
+func TestTurnThatComesWithTheCancellationIsNotLost(t *testing.T) {
+	for _, opts := range [][]recipes.LockOption{nil, {recipes.WithLocalHandOver(100, time.Hour)}} {
+		for range 300 {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				ctx, path := w.patience(t), path(t)
+				c, _ := w.connect(t)
+				m := recipes.NewInterProcessMutex(c, path, opts...)
+				queue := queueUp(ctx, m, 2)
+				leaving, cancel := context.WithCancel(ctx)
+				going := queueUp(leaving, m, 1)[0]
+				last := queueUp(ctx, m, 1)[0]
+				go cancel()
+				for _, p := range queue {
+					require.NoError(t, p.wait(t).Release(ctx))
+				}
+				<-going.done
+				if going.err == nil {
+					require.NoError(t, going.lease.Release(ctx))
+				}
+				require.NoError(t, last.wait(t).Release(ctx))
+				w.nothingLeft(t, path)
+			})
+		}
+	}
+}
+
+// A lease that was lost does not block the process's next, even if it is never released.
+func TestLostLeaseFreesItsPlaceInTheProcess(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.patience(t), path(t)
+		c, _ := w.connect(t)
+		m := recipes.NewInterProcessMutex(c, path)
+		for range 5 {
+			lease := acquire(t, ctx, m) // never released
+			queue := queueUp(ctx, m, 3)
+			w.fake.ExpireSession(c.SessionID())
+			<-lease.Context().Done()
+			var all sync.WaitGroup // those at the server queue again, in any order
+			for _, p := range queue {
+				all.Go(func() { require.NoError(t, p.wait(t).Release(ctx)) })
+			}
+			all.Wait()
+		}
+	})
+}
+
+func TestClosedClientEndsThoseWhoWaitInTheProcess(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.patience(t), path(t)
+		c, _ := w.connect(t)
+		queue := queueUp(ctx, recipes.NewInterProcessMutex(c, path), 10)
+		require.NoError(t, c.Close())
+		for _, p := range queue[1:] {
+			<-p.done
+			require.ErrorIs(t, p.err, framework.ErrClosed)
+		}
+	})
+}
+
+func TestTryAcquireOfABusyObjectNamesTheHolderWithoutANode(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.patience(t), path(t)
+		c, _ := w.connect(t)
+		m := recipes.NewInterProcessMutex(c, path, recipes.WithNodeData([]byte("till 7")))
+		queue := queueUp(ctx, m, 4)
+		w.fake.ClearRequests()
+		_, err := m.TryAcquire(ctx)
+		var refused *recipes.NotAcquiredError
+		require.ErrorAs(t, err, &refused)
+		require.Equal(t, "till 7", refused.Identity)
+		require.Equal(t, 4, refused.Ahead)
+		require.Equal(t, []zktest.Op{zktest.OpGetChildren2, zktest.OpGetData}, w.requests())
+		for _, p := range queue {
+			require.NoError(t, p.wait(t).Release(ctx))
+		}
+	})
+}
+
+func TestQueueLimitFailsAtOnce(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.patience(t), path(t)
+		c, _ := w.connect(t)
+		m := recipes.NewInterProcessMutex(c, path, recipes.WithQueueLimit(3))
+		queue := queueUp(ctx, m, 3)
+		_, err := m.Acquire(ctx)
+		require.ErrorIs(t, err, recipes.ErrQueueFull)
+		require.ErrorIs(t, err, recipes.ErrNotAcquired)
+
+		elsewhere := recipes.NewInterProcessMutex(c, path, recipes.WithQueueLimit(2)) // two of the three have nodes
+		_, err = elsewhere.Acquire(ctx)
+		require.ErrorIs(t, err, recipes.ErrQueueFull)
+		var refused *recipes.NotAcquiredError
+		require.ErrorAs(t, err, &refused)
+		require.NotEmpty(t, refused.Identity)
+
+		require.NoError(t, queue[0].wait(t).Release(ctx))
+		queue[0] = acquireLater(ctx, m)
+		for _, p := range append(queue[1:], queue[0]) {
+			require.NoError(t, p.wait(t).Release(ctx))
+		}
+		w.nothingLeft(t, path)
+	})
+}
+
+func TestLocalHandOverCostsNoRequest(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.patience(t), path(t)
+		c, _ := w.connect(t)
+		m := recipes.NewInterProcessMutex(c, path, recipes.WithLocalHandOver(100, time.Hour))
+		queue := queueUp(ctx, m, 50)
+		w.fake.ClearRequests()
+		first := queue[0].wait(t)
+		token := first.FencingToken()
+		require.NoError(t, first.Release(ctx))
+		for i, p := range queue[1:] {
+			lease := p.wait(t) // in the order of arrival
+			require.Equal(t, token, lease.FencingToken())
+			require.NoError(t, lease.Context().Err())
+			if i < len(queue)-2 {
+				require.NoError(t, lease.Release(ctx))
+				require.ErrorIs(t, context.Cause(lease.Context()), recipes.ErrReleased)
+				require.ErrorIs(t, lease.Release(ctx), recipes.ErrReleased)
+				continue
+			}
+			require.Empty(t, w.requests())
+			require.NoError(t, lease.Release(ctx))
+		}
+		w.nothingLeft(t, path)
+	})
+}
+
+// Other processes are not starved, by count or by time.
+func TestLocalHandOverIsBounded(t *testing.T) {
+	for name, opt := range map[string]recipes.LockOption{
+		"count": recipes.WithLocalHandOver(3, time.Hour),
+		"time":  recipes.WithLocalHandOver(1000, 10*time.Second),
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				ctx, path := w.patience(t), path(t)
+				c, _ := w.connect(t)
+				other, _ := w.connect(t)
+				m := recipes.NewInterProcessMutex(c, path, opt)
+				ours := queueUp(ctx, m, 10)
+				theirs := acquireLater(ctx, recipes.NewInterProcessMutex(other, path))
+				w.waitNodes(t, path, 2)
+				turns := 0
+				for _, p := range ours {
+					lease := p.wait(t)
+					turns++
+					time.Sleep(3 * time.Second)
+					require.NoError(t, lease.Release(ctx))
+					synctest.Wait()
+					if theirs.over() {
+						break
+					}
+				}
+				require.Equal(t, 4, turns, "the first, and three hand-overs")
+				require.NoError(t, theirs.wait(t).Release(ctx))
+				for _, p := range ours[turns:] {
+					require.NoError(t, p.wait(t).Release(ctx))
+				}
+				w.nothingLeft(t, path)
+			})
+		})
+	}
+}
+
+// What was lost is not handed over: not the lock of a session that is over, nor a node that was deleted.
+func TestLostLockIsNotHandedOver(t *testing.T) {
+	for name, lose := range map[string]func(w *world, l *recipes.Lease, session int64){
+		"session": func(w *world, _ *recipes.Lease, session int64) { w.fake.ExpireSession(session) },
+		"node":    func(w *world, l *recipes.Lease, _ int64) { w.fake.Delete(l.Path()) },
+		"revoked": func(w *world, l *recipes.Lease, _ int64) { w.fake.Set(l.Path(), []byte("__REVOKE__")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				ctx, path := w.patience(t), path(t)
+				c, _ := w.connect(t)
+				m := recipes.NewInterProcessMutex(c, path, recipes.WithLocalHandOver(100, time.Hour))
+				queue := queueUp(ctx, m, 3)
+				first := queue[0].wait(t)
+				time.Sleep(2 * time.Second) // the node is watched now
+				lose(w, first, c.SessionID())
+				synctest.Wait()
+				first.Release(ctx)
+				second := queue[1].wait(t)
+				require.Greater(t, second.FencingToken(), first.FencingToken())
+				require.NoError(t, second.Release(ctx))
+				require.NoError(t, queue[2].wait(t).Release(ctx))
+				w.nothingLeft(t, path)
+			})
+		})
+	}
+}
+
+// The node is watched once, however often it changes hands, and whoever has it is told.
+func TestHandedOverLockIsStillGuarded(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.patience(t), path(t)
+		c, _ := w.connect(t)
+		m := recipes.NewInterProcessMutex(c, path, recipes.WithLocalHandOver(100, time.Hour))
+		queue := queueUp(ctx, m, 6)
+		for _, p := range queue[:5] {
+			lease := p.wait(t)
+			time.Sleep(2 * time.Second)
+			require.Len(t, w.fake.Watches(), 1)
+			require.NoError(t, lease.Release(ctx))
+		}
+		last := queue[5].wait(t)
+		require.NoError(t, w.fake.Delete(last.Path()))
+		<-last.Context().Done()
+		require.ErrorIs(t, context.Cause(last.Context()), recipes.ErrNodeDeleted)
+		require.ErrorIs(t, last.Release(ctx), recipes.ErrNodeDeleted)
+		w.nothingLeft(t, path)
+	})
+}
+
+func TestManyGoroutinesShareAnObjectUnderFaults(t *testing.T) {
+	for i, opts := range [][]recipes.LockOption{nil, {recipes.WithLocalHandOver(5, time.Second)}} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				ctx, path := w.patience(t), path(t)
+				c, knife := w.connect(t)
+				m := recipes.NewInterProcessMutex(c, path, opts...)
+				var all sync.WaitGroup
+				var inside sync.Mutex
+				for i := range 40 {
+					all.Go(func() {
+						for n := range 10 {
+							limited, cancel := context.WithTimeout(ctx, time.Duration(1+(i*n)%40)*100*time.Millisecond)
+							lease, err := m.Acquire(limited)
+							cancel()
+							if err != nil {
+								continue
+							}
+							if !inside.TryLock() {
+								t.Error("two holders")
+							}
+							time.Sleep(time.Duration(i%5) * 10 * time.Millisecond)
+							inside.Unlock()
+							lease.Release(ctx)
+						}
+					})
+				}
+				for range 20 {
+					time.Sleep(200 * time.Millisecond)
+					knife.cut()
+				}
+				all.Wait()
+				w.nothingLeft(t, path)
+				require.NoError(t, acquire(t, ctx, m).Release(ctx))
+			})
+		})
+	}
+}
+
+func TestOptionsThatCannotBeUsedAreErrorsOfEveryAcquire(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.connect(t)
+		for _, opt := range []recipes.LockOption{
+			recipes.WithQueueLimit(0), recipes.WithNodeData(make([]byte, 2000)),
+			recipes.WithLocalHandOver(0, time.Second), recipes.WithLocalHandOver(1, 0),
+		} {
+			_, err := recipes.NewInterProcessMutex(c, "/l", opt).Acquire(t.Context())
+			require.ErrorIs(t, err, zk.ErrBadArguments)
+		}
+	})
+}

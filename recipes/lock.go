@@ -1,0 +1,118 @@
+package recipes
+
+import (
+	"context"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/lockloop"
+	"github.com/gocurator/curator/retry"
+)
+
+// Locker is a lock of this package that can be one of several in an InterProcessMultiLock.
+type Locker interface {
+	Acquire(ctx context.Context) (*Lease, error)
+	TryAcquire(ctx context.Context) (*Lease, error)
+}
+
+// lock is what the lock recipes have in common: a way into the queue, and what becomes of the node that is admitted.
+type lock struct {
+	loop  lockloop.Loop
+	key   lockKey
+	cfg   lockConfig
+	local *localQueue // of the goroutines that share this object; nil if they all queue at the server
+}
+
+// lockKey identifies a lock in the contexts of its leases. Locks of one kind for the same node and client are the same
+// lock, whatever object or view of the client they were made with.
+type lockKey struct {
+	client *framework.Client
+	path   string
+	kind   string
+}
+
+func newLock(c *framework.Client, path, kind string, kinds []string, admit lockloop.Admit, opts []LockOption) lock {
+	l := lock{key: lockKey{c, path, kind}, cfg: lockConfig{data: identity()}}
+	for _, opt := range opts {
+		opt(&l.cfg)
+	}
+	l.loop = lockloop.Loop{
+		Client: c,
+		Path:   path,
+		Kind:   kind,
+		Kinds:  kinds,
+		Admit:  admit,
+		Data:   l.cfg.data,
+		Limit:  l.cfg.queueLimit,
+	}
+	return l
+}
+
+// acquire waits for the lock, or only tries.
+func (l *lock) acquire(ctx context.Context, wait bool) (*Lease, error) {
+	if err := l.ready(ctx); err != nil {
+		return nil, l.opError(err)
+	}
+	if lease, err := reenter(ctx, l.key); lease != nil || err != nil {
+		return lease, l.opError(err)
+	}
+	if l.local != nil {
+		return l.local.acquire(ctx, wait)
+	}
+	h, err := l.claim(ctx, wait)
+	if err != nil {
+		return nil, err
+	}
+	return h.newLease(ctx), nil
+}
+
+// ready reports what is wrong before anything is done.
+func (l *lock) ready(ctx context.Context) error {
+	if err := framework.ValidatePath(l.loop.Path); err != nil {
+		return err
+	}
+	if err := l.cfg.validate(); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return retry.ContextError(ctx)
+	}
+	return nil
+}
+
+// claim queues at the server until a node of ours is admitted, and still good then. Whoever gets the claim makes its
+// leases.
+func (l *lock) claim(ctx context.Context, wait bool) (*hold, error) {
+	queue := l.loop.Try
+	if wait {
+		queue = l.loop.Acquire
+	}
+	for {
+		node, refusal := queue(ctx)
+		if refusal != nil {
+			return nil, l.refused(ctx, refusal)
+		}
+		if h := newHold(l.loop.Client, l.key, l.cfg.revocable, node); h != nil {
+			return h, nil
+		}
+	}
+}
+
+// refused names those ahead, if they are the reason: not if the server has refused us, or could not be asked.
+func (l *lock) refused(ctx context.Context, r *lockloop.Refusal) error {
+	if r.Full && r.Err == nil {
+		r.Err = ErrQueueFull
+	}
+	if r.Ahead > 0 && (r.Err == nil || r.Full || ctx.Err() != nil) {
+		return &NotAcquiredError{
+			Path: l.loop.Path, Ahead: r.Ahead, Holder: r.Holder, Identity: readIdentity(r.HolderData), Err: r.Err,
+		}
+	}
+	return l.opError(r.Err)
+}
+
+func (l *lock) opError(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &framework.OpError{Op: "acquire", Path: l.loop.Path, Err: err}
+}

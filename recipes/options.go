@@ -1,0 +1,76 @@
+package recipes
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// LockOption configures a lock.
+type LockOption func(*lockConfig)
+
+type lockConfig struct {
+	data       []byte
+	revocable  bool
+	queueLimit int
+	handOvers  int
+	handOver   time.Duration
+	invalid    string
+}
+
+// Revocable makes a lease's context end, with ErrRevoked as its cause, when somebody asks its holder to give the lock up;
+// see Revoke. The holder is told at once, at the price of one more request for each lease: it watches its own node from
+// the start. Without this option, Lease.Revoked tells those who ask for it.
+func Revocable() LockOption {
+	return func(c *lockConfig) { c.revocable = true }
+}
+
+// WithQueueLimit makes an acquire fail with an error that matches ErrQueueFull, instead of waiting, if there are n
+// contenders ahead already, the holder among them. Several who come at once may all fail where one would have fitted.
+// By default there is no limit.
+func WithQueueLimit(n int) LockOption {
+	return func(c *lockConfig) {
+		c.queueLimit = n
+		if n < 1 {
+			c.invalid = fmt.Sprintf("queue limit %d, must be at least 1", n)
+		}
+	}
+}
+
+// WithNodeData sets what the lock's nodes say of their owner, for the errors of those who wait and for Participants. The
+// default is the host's name and the process id. Waiters read it, so it should be short: no more than 1 KiB.
+func WithNodeData(data []byte) LockOption {
+	return func(c *lockConfig) {
+		c.data = bytes.Clone(data)
+		if len(data) > maxNodeData {
+			c.invalid = fmt.Sprintf("node data of %d bytes, must be no more than %d", len(data), maxNodeData)
+		}
+	}
+}
+
+const maxNodeData = 1 << 10
+
+// WithLocalHandOver lets goroutines that share an InterProcessMutex pass the lock among themselves, in the order of their
+// arrival, without a request to the server. Contenders of other processes wait meanwhile, so it is bounded: after n times,
+// and when the lock has been in this process for d, the lock is released, and this process queues behind the others.
+//
+// A lease that was handed over has the node, and with it the fencing token, of the one before it. The holder before has
+// released the lock, so that only its own writes that are still on their way can be confused with its successor's.
+func WithLocalHandOver(n int, d time.Duration) LockOption {
+	return func(c *lockConfig) {
+		c.handOvers, c.handOver = n, d
+		if n < 1 || d <= 0 {
+			c.invalid = fmt.Sprintf("hand-over %d times within %v, must both be positive", n, d)
+		}
+	}
+}
+
+// validate returns an error for options that cannot be used. Every acquire returns it, as it does for a bad path.
+func (c *lockConfig) validate() error {
+	if c.invalid == "" {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", zk.ErrBadArguments, c.invalid)
+}

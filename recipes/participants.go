@@ -1,0 +1,79 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/lockloop"
+)
+
+// Participant is a contender for a lock, as its node says.
+type Participant struct {
+	Path     string    // of its node; see Revoke
+	Position int       // in the queue, from 0
+	Holder   bool      // holds the lock
+	Token    int64     // its fencing token, when it holds the lock
+	Session  int64     // the id of its session
+	Since    time.Time // when it queued, by the server's clock
+	Data     []byte    // what its node says of its owner: anybody may have written it
+}
+
+// participantReads is how many nodes are read at once.
+const participantReads = 32
+
+// participants returns the contenders in the order of the queue. One that leaves meanwhile is left out, which may leave a
+// gap in the positions.
+func (l *lock) participants(ctx context.Context) ([]Participant, error) {
+	names, _, err := l.loop.Client.Children(ctx, l.loop.Path)
+	if errors.Is(err, zk.ErrNoNode) { // nobody has ever queued, or the server has cleaned up since (CURATOR-436)
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	queue := lockloop.Queue(names, l.loop.Kinds...)
+	all := make([]Participant, len(queue))
+	errs := make([]error, len(queue))
+	var reads sync.WaitGroup
+	slots := make(chan struct{}, participantReads)
+	for i, c := range queue {
+		slots <- struct{}{}
+		reads.Go(func() {
+			defer func() { <-slots }()
+			all[i], errs[i] = readParticipant(ctx, l.loop.Client, lockloop.Join(l.loop.Path, c.Node))
+			all[i].Position = i
+			all[i].Holder = l.loop.Admit(queue, i).Granted
+		})
+	}
+	reads.Wait()
+	return withoutVanished(all, errs)
+}
+
+func readParticipant(ctx context.Context, c *framework.Client, path string) (Participant, error) {
+	data, stat, err := c.Get(ctx, path)
+	if err != nil {
+		return Participant{}, err
+	}
+	return Participant{
+		Path:    path,
+		Token:   stat.Czxid,
+		Session: stat.EphemeralOwner,
+		Since:   time.UnixMilli(stat.Ctime),
+		Data:    data,
+	}, nil
+}
+
+func withoutVanished(all []Participant, errs []error) ([]Participant, error) {
+	for _, err := range errs {
+		if err != nil && !errors.Is(err, zk.ErrNoNode) {
+			return nil, err
+		}
+	}
+	return slices.DeleteFunc(all, func(p Participant) bool { return p.Path == "" }), nil
+}
