@@ -21,6 +21,12 @@ var (
 	// ErrRevoked means that somebody asked the holder of a Revocable lock to give it up.
 	ErrRevoked = errors.New("lock revoked")
 
+	// ErrUpgrade is the error of asking for the write side of a lock under its read side: the wait would never end.
+	ErrUpgrade = errors.New("read lock cannot be upgraded to write lock")
+
+	// ErrCorrupted means that a node's data is not what the recipe keeps there.
+	ErrCorrupted = errors.New("corrupted data")
+
 	// ErrQueueFull means that there were as many ahead as WithQueueLimit allows.
 	ErrQueueFull = errors.New("queue is full")
 )

@@ -102,6 +102,16 @@ func (h *hold) join() (bool, error) {
 	return true, nil
 }
 
+// claimed reports whether somebody has a lease of the claim, lost or not.
+func (h *hold) claimed() bool {
+	if h == nil {
+		return false
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.leases > 0
+}
+
 // newLease returns the claim's first lease.
 func (h *hold) newLease(ctx context.Context) *Lease {
 	h.leases = 1

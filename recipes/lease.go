@@ -111,3 +111,10 @@ func (l *Lease) release(ctx context.Context) error {
 		return nil
 	}
 }
+
+// ended is a context for releases that nobody waits for.
+var ended = func() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}()

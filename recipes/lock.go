@@ -16,6 +16,7 @@ type Locker interface {
 
 // lock is what the lock recipes have in common: a way into the queue, and what becomes of the node that is admitted.
 type lock struct {
+	name  string // in errors: the path that the user knows
 	loop  lockloop.Loop
 	key   lockKey
 	cfg   lockConfig
@@ -30,11 +31,13 @@ type lockKey struct {
 	kind   string
 }
 
-func newLock(c *framework.Client, path, kind string, kinds []string, admit lockloop.Admit, opts []LockOption) lock {
-	l := lock{key: lockKey{c, path, kind}, cfg: lockConfig{data: identity()}}
+// newLock returns a lock. The last option is the recipe's own.
+func newLock(c *framework.Client, path, kind string, kinds []string, admit lockloop.Admit, opts []LockOption, last LockOption) lock {
+	l := lock{name: path, key: lockKey{c, path, kind}, cfg: lockConfig{data: identity()}}
 	for _, opt := range opts {
 		opt(&l.cfg)
 	}
+	last(&l.cfg)
 	l.loop = lockloop.Loop{
 		Client: c,
 		Path:   path,
@@ -82,12 +85,8 @@ func (l *lock) ready(ctx context.Context) error {
 // claim queues at the server until a node of ours is admitted, and still good then. Whoever gets the claim makes its
 // leases.
 func (l *lock) claim(ctx context.Context, wait bool) (*hold, error) {
-	queue := l.loop.Try
-	if wait {
-		queue = l.loop.Acquire
-	}
 	for {
-		node, refusal := queue(ctx)
+		node, refusal := l.queue(ctx, wait)
 		if refusal != nil {
 			return nil, l.refused(ctx, refusal)
 		}
@@ -97,6 +96,13 @@ func (l *lock) claim(ctx context.Context, wait bool) (*hold, error) {
 	}
 }
 
+func (l *lock) queue(ctx context.Context, wait bool) (framework.Created, *lockloop.Refusal) {
+	if wait {
+		return l.loop.Acquire(ctx)
+	}
+	return l.loop.Try(ctx)
+}
+
 // refused names those ahead, if they are the reason: not if the server has refused us, or could not be asked.
 func (l *lock) refused(ctx context.Context, r *lockloop.Refusal) error {
 	if r.Full && r.Err == nil {
@@ -104,7 +110,7 @@ func (l *lock) refused(ctx context.Context, r *lockloop.Refusal) error {
 	}
 	if r.Ahead > 0 && (r.Err == nil || r.Full || ctx.Err() != nil) {
 		return &NotAcquiredError{
-			Path: l.loop.Path, Ahead: r.Ahead, Holder: r.Holder, Identity: readIdentity(r.HolderData), Err: r.Err,
+			Path: l.name, Ahead: r.Ahead, Holder: r.Holder, Identity: readIdentity(r.HolderData), Err: r.Err,
 		}
 	}
 	return l.opError(r.Err)
@@ -114,5 +120,5 @@ func (l *lock) opError(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &framework.OpError{Op: "acquire", Path: l.loop.Path, Err: err}
+	return &framework.OpError{Op: "acquire", Path: l.name, Err: err}
 }

@@ -24,7 +24,7 @@ const mutexKind = "lock-"
 // be used is an error of every acquire. The path and what is missing above it are created with the first contender, as
 // containers, which the server removes some time after the last.
 func NewInterProcessMutex(c *framework.Client, path string, opts ...LockOption) *InterProcessMutex {
-	m := &InterProcessMutex{newLock(c, path, mutexKind, []string{mutexKind}, lockloop.First(1), opts)}
+	m := &InterProcessMutex{newLock(c, path, mutexKind, []string{mutexKind}, lockloop.First(1), opts, forMutexes)}
 	m.lock.local = newLocalQueue(&m.lock)
 	return m
 }
@@ -57,5 +57,5 @@ func (m *InterProcessMutex) Do(ctx context.Context, f func(ctx context.Context) 
 // Participants returns the contenders in the order of the queue, the holder first. Goroutines that wait within a process
 // are not among them.
 func (m *InterProcessMutex) Participants(ctx context.Context) ([]Participant, error) {
-	return m.lock.participants(ctx)
+	return m.lock.participants(ctx, m.lock.loop.Admit)
 }

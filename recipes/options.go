@@ -12,12 +12,13 @@ import (
 type LockOption func(*lockConfig)
 
 type lockConfig struct {
-	data       []byte
-	revocable  bool
-	queueLimit int
-	handOvers  int
-	handOver   time.Duration
-	invalid    string
+	data        []byte
+	revocable   bool
+	queueLimit  int
+	handOvers   int
+	handOver    time.Duration
+	sharedLimit string
+	invalid     string
 }
 
 // Revocable makes a lease's context end, with ErrRevoked as its cause, when somebody asks its holder to give the lock up;
@@ -73,4 +74,30 @@ func (c *lockConfig) validate() error {
 		return nil
 	}
 	return fmt.Errorf("%w: %s", zk.ErrBadArguments, c.invalid)
+}
+
+// These come after the options of the user, and refuse those that a lock cannot have.
+
+func forMutexes(c *lockConfig) { c.refuseSharedLimit() }
+
+func forReadWriteLocks(c *lockConfig) {
+	c.refuseSharedLimit()
+	c.refuseHandOver()
+}
+
+func forSemaphores(c *lockConfig) { c.refuseHandOver() }
+
+// forGates: what holders of a semaphore's leases may be asked for, those who let each other to the leases are not.
+func forGates(c *lockConfig) { c.revocable = false }
+
+func (c *lockConfig) refuseSharedLimit() {
+	if c.sharedLimit != "" {
+		c.invalid = "a shared limit is for semaphores"
+	}
+}
+
+func (c *lockConfig) refuseHandOver() {
+	if c.handOvers != 0 {
+		c.invalid = "local hand-over is for mutexes"
+	}
 }

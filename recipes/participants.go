@@ -18,6 +18,7 @@ type Participant struct {
 	Path     string    // of its node; see Revoke
 	Position int       // in the queue, from 0
 	Holder   bool      // holds the lock
+	Shared   bool      // is a reader of an InterProcessReadWriteLock
 	Token    int64     // its fencing token, when it holds the lock
 	Session  int64     // the id of its session
 	Since    time.Time // when it queued, by the server's clock
@@ -29,7 +30,7 @@ const participantReads = 32
 
 // participants returns the contenders in the order of the queue. One that leaves meanwhile is left out, which may leave a
 // gap in the positions.
-func (l *lock) participants(ctx context.Context) ([]Participant, error) {
+func (l *lock) participants(ctx context.Context, admit lockloop.Admit) ([]Participant, error) {
 	names, _, err := l.loop.Client.Children(ctx, l.loop.Path)
 	if errors.Is(err, zk.ErrNoNode) { // nobody has ever queued, or the server has cleaned up since (CURATOR-436)
 		return nil, nil
@@ -48,7 +49,8 @@ func (l *lock) participants(ctx context.Context) ([]Participant, error) {
 			defer func() { <-slots }()
 			all[i], errs[i] = readParticipant(ctx, l.loop.Client, lockloop.Join(l.loop.Path, c.Node))
 			all[i].Position = i
-			all[i].Holder = l.loop.Admit(queue, i).Granted
+			all[i].Shared = c.Kind == readKind
+			all[i].Holder = admit(queue, i).Granted
 		})
 	}
 	reads.Wait()

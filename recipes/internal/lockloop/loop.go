@@ -15,13 +15,14 @@ import (
 )
 
 // Loop is one lock's way to take a place in the queue and to wait there. It has no state of its own and is safe for
-// concurrent use.
+// concurrent use. It admits by the order of the queue, or by the size of the crowd.
 type Loop struct {
 	Client *framework.Client
-	Path   string   // of the lock; the contenders are its children
-	Kind   string   // the name of our nodes
-	Kinds  []string // the names of all nodes that count
-	Admit  Admit
+	Path   string        // of the lock; the contenders are its children
+	Kind   string        // the name of our nodes
+	Kinds  []string      // the names of all nodes that count
+	Admit  Admit         // by order
+	Fits   Fits          // by number, if it is not nil
 	Data   []byte        // what our nodes say of us
 	Limit  int           // how many may be ahead of us; 0 if it does not matter
 	Note   func(Refusal) // told how things stand whenever we have to wait; may be nil
@@ -158,6 +159,9 @@ var errAgain = errors.New("queue has changed")
 // step looks at the queue once, and waits for a change of it if that is what it takes.
 func (p *place) step(ctx context.Context) error {
 	l := p.loop
+	if l.Fits != nil {
+		return p.stepInCrowd(ctx)
+	}
 	children, _, err := l.Client.Children(ctx, l.Path)
 	if p.node.Session.Context().Err() != nil || errors.Is(err, zk.ErrNoNode) {
 		return errStale
@@ -218,9 +222,16 @@ func (p *place) waitFor(ctx context.Context, node string) error {
 	if p.loop.Note != nil {
 		p.loop.Note(p.seen)
 	}
+	return p.await(ctx, watch.Done(), nil)
+}
+
+// await returns errAgain when one of two things has happened.
+func (p *place) await(ctx context.Context, one, other <-chan struct{}) error {
 	session := p.node.Session.Context()
 	select {
-	case <-watch.Done():
+	case <-one:
+		return errAgain
+	case <-other:
 		return errAgain
 	case <-session.Done():
 		return errStale

@@ -1,0 +1,89 @@
+package lockloop
+
+import (
+	"context"
+	"errors"
+	"path"
+	"slices"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/retry"
+)
+
+// Fits says whether so many children are few enough for all of them to be admitted, as those of a semaphore's leases. If
+// watch is asked for, changed, if it is not nil, is done when the answer may be another although the children are the
+// same. All that wait watch the same children: there should be one of them at a time.
+type Fits func(ctx context.Context, children int, watch bool) (fits bool, changed *framework.Watch, err error)
+
+// stepInCrowd looks at the crowd, and waits for a change of it if that is what it takes. The first look is without
+// watches, because it is enough as a rule.
+func (p *place) stepInCrowd(ctx context.Context) error {
+	l := p.loop
+	children, _, err := l.Client.Children(ctx, l.Path)
+	if err := p.checkCrowd(children, err); err != nil {
+		return err
+	}
+	fits, _, err := l.Fits(ctx, len(children), false)
+	switch {
+	case err != nil:
+		return err
+	case fits && ctx.Err() != nil: // a grant that comes after the caller has gone is none
+		return retry.ContextError(ctx)
+	case fits:
+		return nil
+	case !p.wait:
+		p.noteCrowd(children)
+		p.readHolder(ctx)
+		return errHeld
+	}
+	return p.waitInCrowd(ctx)
+}
+
+func (p *place) waitInCrowd(ctx context.Context) error {
+	l := p.loop
+	children, _, watch, err := l.Client.ChildrenW(ctx, l.Path)
+	if err == nil {
+		defer watch.Stop()
+	}
+	if err := p.checkCrowd(children, err); err != nil {
+		return err
+	}
+	fits, changed, err := l.Fits(ctx, len(children), true)
+	if err != nil {
+		return err
+	}
+	var limit <-chan struct{}
+	if changed != nil {
+		defer changed.Stop()
+		limit = changed.Done()
+	}
+	if fits {
+		return errAgain
+	}
+	p.noteCrowd(children)
+	return p.await(ctx, watch.Done(), limit)
+}
+
+// checkCrowd returns an error if the children were not read, or our node is not good any more.
+func (p *place) checkCrowd(children []string, err error) error {
+	switch {
+	case p.node.Session.Context().Err() != nil, errors.Is(err, zk.ErrNoNode):
+		return errStale
+	case err != nil:
+		return err
+	case !slices.Contains(children, path.Base(p.node.Path)):
+		return errStale
+	}
+	return nil
+}
+
+// noteCrowd takes down who is there: one of the others, for all of them.
+func (p *place) noteCrowd(children []string) {
+	queue := Queue(children, p.loop.Kinds...)
+	p.seen.Ahead = len(children) - 1
+	if len(queue) > 0 && Join(p.loop.Path, queue[0].Node) != p.node.Path {
+		p.seen.Holder = queue[0].Node
+	}
+}

@@ -1,0 +1,114 @@
+package recipes
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// SharedLimit keeps a semaphore's limit in a node, in the encoding of Curator's SharedCount, so that it can be changed at
+// any time, also while some wait; see SetSharedLimit. Lowering it takes nobody's lease. If the node does not exist, the
+// first acquire creates it, with the limit that the semaphore was made with.
+func SharedLimit(path string) LockOption {
+	return func(c *lockConfig) { c.sharedLimit = path }
+}
+
+// limit is how many leases there are.
+type limit interface {
+	// check says what is wrong with asking for n, as far as that is known without contacting the server.
+	check(n int) error
+
+	// read returns the limit and, if it can change and a watch is asked for, a watch for that.
+	read(ctx context.Context, watch bool) (int, *framework.Watch, error)
+}
+
+type fixedLimit int
+
+func (l fixedLimit) check(n int) error {
+	switch {
+	case l < 1:
+		return fmt.Errorf("%w: semaphore limit %d, must be at least 1", zk.ErrBadArguments, l)
+	case n < 1 || n > int(l):
+		return fmt.Errorf("%w: %d leases of %d", zk.ErrBadArguments, n, l)
+	}
+	return nil
+}
+
+func (l fixedLimit) read(context.Context, bool) (int, *framework.Watch, error) {
+	return int(l), nil, nil
+}
+
+// sharedLimit is a number in a node, as Curator's SharedCount keeps it.
+type sharedLimit struct {
+	client  *framework.Client
+	path    string
+	initial int
+}
+
+func (l *sharedLimit) check(n int) error {
+	switch {
+	case l.initial < 0 || l.initial > math.MaxInt32:
+		return fmt.Errorf("%w: initial semaphore limit %d", zk.ErrBadArguments, l.initial)
+	case n < 1:
+		return fmt.Errorf("%w: %d leases", zk.ErrBadArguments, n)
+	}
+	return framework.ValidatePath(l.path)
+}
+
+func (l *sharedLimit) read(ctx context.Context, watch bool) (int, *framework.Watch, error) {
+	for {
+		data, changed, err := l.get(ctx, watch)
+		if errors.Is(err, zk.ErrNoNode) {
+			_, err = l.client.Create(ctx, l.path, sharedCount(l.initial), framework.WithParents())
+			if err == nil || errors.Is(err, zk.ErrNodeExists) {
+				continue
+			}
+		}
+		if err == nil && len(data) != sharedCountSize {
+			err = &framework.OpError{Op: "read limit", Path: l.path, Err: ErrCorrupted}
+		}
+		if err != nil {
+			if changed != nil {
+				changed.Stop()
+			}
+			return 0, nil, err
+		}
+		return int(int32(binary.BigEndian.Uint32(data))), changed, nil
+	}
+}
+
+func (l *sharedLimit) get(ctx context.Context, watch bool) ([]byte, *framework.Watch, error) {
+	if !watch {
+		data, _, err := l.client.Get(ctx, l.path)
+		return data, nil, err
+	}
+	data, _, changed, err := l.client.GetW(ctx, l.path)
+	return data, changed, err
+}
+
+const sharedCountSize = 4
+
+func sharedCount(n int) []byte { return binary.BigEndian.AppendUint32(nil, uint32(n)) }
+
+// SetSharedLimit changes the limit of the semaphores that were made with this limitPath, of Java's as well.
+func SetSharedLimit(ctx context.Context, c *framework.Client, limitPath string, n int) error {
+	if n < 0 || n > math.MaxInt32 {
+		return &framework.OpError{Op: "set limit", Path: limitPath, Err: fmt.Errorf("%w: %d", zk.ErrBadArguments, n)}
+	}
+	for {
+		_, err := c.Set(ctx, limitPath, sharedCount(n), framework.AnyVersion)
+		if !errors.Is(err, zk.ErrNoNode) {
+			return err
+		}
+		_, err = c.Create(ctx, limitPath, sharedCount(n), framework.WithParents())
+		if !errors.Is(err, zk.ErrNodeExists) {
+			return err
+		}
+	}
+}

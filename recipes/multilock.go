@@ -1,0 +1,134 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// InterProcessMultiLock is several locks taken as one: all of them or none. It is safe for concurrent use.
+type InterProcessMultiLock struct {
+	locks []Locker
+}
+
+// NewInterProcessMultiLock returns the lock that consists of a mutex for each path. They are acquired in the order of the
+// paths as text, whatever order they are given in, and each once, so that two who want some of the same cannot wait for
+// each other. Who mixes this with other ways to lock several should keep to the same order.
+func NewInterProcessMultiLock(c *framework.Client, paths []string, opts ...LockOption) *InterProcessMultiLock {
+	paths = slices.Compact(slices.Sorted(slices.Values(paths)))
+	l := &InterProcessMultiLock{}
+	for _, path := range paths {
+		l.locks = append(l.locks, NewInterProcessMutex(c, path, opts...))
+	}
+	return l
+}
+
+// CombineLocks returns the lock that consists of these, of whatever kind. They are acquired in this order, which should be
+// the same for all who take some of the same locks: else two may wait for each other, until their contexts end.
+func CombineLocks(locks ...Locker) *InterProcessMultiLock {
+	return &InterProcessMultiLock{slices.Clone(locks)}
+}
+
+// Acquire acquires one lock after the other, until ctx ends. The first that fails ends the attempt: those that were
+// acquired are released, the last first, and its error is returned, which names the lock. If one is lost while others are
+// waited for, all is begun again.
+func (l *InterProcessMultiLock) Acquire(ctx context.Context) (*MultiLease, error) {
+	return l.acquire(ctx, Locker.Acquire)
+}
+
+// TryAcquire is Acquire without waiting for other contenders.
+func (l *InterProcessMultiLock) TryAcquire(ctx context.Context) (*MultiLease, error) {
+	return l.acquire(ctx, Locker.TryAcquire)
+}
+
+// Do is that of InterProcessMutex, with a context that ends when any of the locks is lost.
+func (l *InterProcessMultiLock) Do(ctx context.Context, f func(ctx context.Context) error) (err error) {
+	lease, err := l.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lease.releaseEach(ctx, releaseAfter)) }() // also if f panics
+	under, done := lease.Under(ctx)
+	defer done()
+	return f(under)
+}
+
+func (l *InterProcessMultiLock) acquire(ctx context.Context, one func(Locker, context.Context) (*Lease, error)) (*MultiLease, error) {
+	for {
+		m := &MultiLease{}
+		err := m.acquireAll(ctx, l.locks, one)
+		if err == nil {
+			return m, nil
+		}
+		lost := slices.ContainsFunc(m.leases, func(l *Lease) bool { return l.Context().Err() != nil })
+		m.Release(ended) // there is no need to wait for that
+		if !lost || ctx.Err() != nil || errors.Is(err, framework.ErrClosed) {
+			return nil, err
+		}
+	}
+}
+
+// MultiLease is the lease of several locks. It must be released.
+type MultiLease struct {
+	leases []*Lease
+	ctx    context.Context
+	done   []context.CancelFunc
+}
+
+// acquireAll acquires each lock under the leases of those before it.
+func (m *MultiLease) acquireAll(ctx context.Context, locks []Locker, one func(Locker, context.Context) (*Lease, error)) error {
+	m.ctx = context.WithoutCancel(ctx)
+	for _, lock := range locks {
+		under, done := m.Under(ctx)
+		lease, err := one(lock, under)
+		done()
+		if err != nil {
+			return err
+		}
+		m.leases = append(m.leases, lease)
+		both, done := lease.Under(m.ctx)
+		m.ctx, m.done = both, append(m.done, done)
+	}
+	return nil
+}
+
+// Context ends when any of the locks is not held any more, or can no longer be trusted to be, with the reason as its
+// cause; see Lease.Context.
+func (m *MultiLease) Context() context.Context { return m.ctx }
+
+// Under returns a copy of ctx that ends with any of the locks, too; see Lease.Under.
+func (m *MultiLease) Under(ctx context.Context) (context.Context, context.CancelFunc) {
+	var all []context.CancelFunc
+	for _, l := range m.leases {
+		var done context.CancelFunc
+		ctx, done = l.Under(ctx)
+		all = append(all, done)
+	}
+	return ctx, func() {
+		for _, done := range slices.Backward(all) {
+			done()
+		}
+	}
+}
+
+// Leases returns the leases in the order in which they were acquired. Each has the fencing token of its own lock.
+func (m *MultiLease) Leases() []*Lease { return slices.Clone(m.leases) }
+
+// Release releases all locks, the last first, and returns their errors joined. One that cannot be released does not keep
+// the others; see Lease.Release.
+func (m *MultiLease) Release(ctx context.Context) error {
+	return m.releaseEach(ctx, func(ctx context.Context, l *Lease) error { return l.Release(ctx) })
+}
+
+func (m *MultiLease) releaseEach(ctx context.Context, release func(context.Context, *Lease) error) error {
+	var all error
+	for _, l := range slices.Backward(m.leases) {
+		all = errors.Join(all, release(ctx, l))
+	}
+	for _, done := range slices.Backward(m.done) {
+		done()
+	}
+	return all
+}

@@ -1,0 +1,144 @@
+package recipes_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+func TestMultiLockIsAllOrNone(t *testing.T) {
+	inBothWorlds(t, func(t *testing.T, w *world) {
+		ctx, path := w.patience(t), path(t)
+		c, _ := w.connect(t)
+		paths := []string{path + "/b", path + "/c", path + "/a", path + "/b"}
+		multi := recipes.NewInterProcessMultiLock(c, paths)
+		lease, err := multi.Acquire(ctx)
+		require.NoError(t, err)
+		require.Len(t, lease.Leases(), 3)
+		require.Contains(t, lease.Leases()[0].Path(), path+"/a/")
+
+		again, err := multi.Acquire(lease.Context())
+		require.NoError(t, err, "each lock is re-entered")
+		require.NoError(t, again.Release(ctx))
+		require.NoError(t, lease.Context().Err())
+		require.NoError(t, lease.Release(ctx))
+		require.ErrorIs(t, context.Cause(lease.Context()), recipes.ErrReleased)
+		for _, p := range paths {
+			w.waitNodes(t, p, 0)
+		}
+
+		holder := acquire(t, ctx, recipes.NewInterProcessMutex(w.observer, path+"/b"))
+		_, err = multi.TryAcquire(ctx)
+		require.ErrorIs(t, err, recipes.ErrNotAcquired)
+		require.ErrorContains(t, err, path+"/b")
+		require.NoError(t, holder.Release(ctx))
+		for _, p := range paths {
+			w.nothingLeft(t, p)
+		}
+	})
+}
+
+// E24: Curator goes on after a failure, and gives each lock the whole time.
+func TestMultiLockStopsAtTheFirstFailureWithOneDeadline(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.patience(t), path(t)
+		c, _ := w.connect(t)
+		paths := []string{path + "/a", path + "/b", path + "/c"}
+		for _, p := range paths[:2] {
+			defer acquire(t, ctx, recipes.NewInterProcessMutex(w.observer, p)).Release(ctx)
+		}
+		short, cancel := context.WithTimeout(ctx, 10*time.Second)
+		defer cancel()
+		begin := time.Now()
+		_, err := recipes.NewInterProcessMultiLock(c, paths).Acquire(short)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorContains(t, err, path+"/a")
+		require.Equal(t, 10*time.Second, time.Since(begin))
+		require.Empty(t, w.nodes(t, path+"/c"), "the third was never asked for")
+	})
+}
+
+// CURATOR-75 and testSomeReleasesFail: one that cannot be released keeps nobody from the others.
+func TestMultiLockReleasesTheOthers(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.patience(t), path(t)
+		c, _ := w.connect(t)
+		lease, err := recipes.NewInterProcessMultiLock(c, []string{path + "/a", path + "/b"}).Acquire(ctx)
+		require.NoError(t, err)
+		w.fake.Inject(zktest.Rule{Op: zktest.OpDelete, Session: c.SessionID(), Times: 1, Do: zktest.Fail(zktest.ErrNoAuth)})
+		require.Error(t, lease.Release(ctx))
+		require.Empty(t, w.nodes(t, path+"/a"))
+		require.Len(t, w.nodes(t, path+"/b"), 1)
+	})
+}
+
+// The first of the locks is lost while the second is waited for.
+func TestMultiLockBeginsAgainAfterALoss(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.patience(t), path(t)
+		c, _ := w.connect(t)
+		other := acquire(t, ctx, recipes.NewInterProcessMutex(w.observer, path+"/b"))
+		done := make(chan *recipes.MultiLease)
+		go func() {
+			lease, err := recipes.NewInterProcessMultiLock(c, []string{path + "/a", path + "/b"}).Acquire(ctx)
+			if err != nil {
+				t.Error(err)
+			}
+			done <- lease
+		}()
+		w.waitNodes(t, path+"/b", 2)
+		w.fake.ExpireSession(c.SessionID())
+		time.Sleep(time.Minute)
+		w.waitNodes(t, path+"/b", 2)
+		require.NoError(t, other.Release(ctx))
+		lease := <-done
+		require.NoError(t, lease.Context().Err())
+		w.fake.ExpireSession(c.SessionID())
+		<-lease.Context().Done()
+		require.ErrorIs(t, context.Cause(lease.Context()), framework.ErrSessionLost)
+		require.ErrorIs(t, lease.Release(ctx), framework.ErrSessionLost)
+	})
+}
+
+// Two who take the same locks in any order do not wait for each other.
+func TestMultiLocksDoNotDeadlock(t *testing.T) {
+	inBothWorlds(t, func(t *testing.T, w *world) {
+		ctx, path := w.patience(t), path(t)
+		var all sync.WaitGroup
+		for _, paths := range [][]string{{path + "/a", path + "/b"}, {path + "/b", path + "/a"}} {
+			c, _ := w.connect(t)
+			multi := recipes.NewInterProcessMultiLock(c, paths)
+			all.Go(func() {
+				for range 20 {
+					if err := multi.Do(ctx, func(ctx context.Context) error { return ctx.Err() }); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		all.Wait()
+	})
+}
+
+// Locks of different kinds are combined in the order given.
+func TestCombinedLocks(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.patience(t), path(t)
+		c, _ := w.connect(t)
+		rw := recipes.NewInterProcessReadWriteLock(c, path+"/rw")
+		both := recipes.CombineLocks(rw.Reader(), recipes.NewInterProcessSemaphore(c, path+"/s", 2))
+		lease, err := both.Acquire(ctx)
+		require.NoError(t, err)
+		_, err = rw.Writer().Acquire(lease.Context())
+		require.ErrorIs(t, err, recipes.ErrUpgrade)
+		require.NoError(t, lease.Release(ctx))
+		w.nothingLeft(t, path+"/rw")
+	})
+}

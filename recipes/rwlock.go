@@ -1,0 +1,149 @@
+package recipes
+
+import (
+	"context"
+	"strings"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/lockloop"
+)
+
+// InterProcessReadWriteLock is a distributed lock that many readers may hold at once, or one writer alone. Everybody is
+// admitted in the order of arrival: a reader waits for the writers ahead of it, a writer for all who are ahead of it. So
+// a stream of readers cannot keep a writer out, nor the other way round. It is safe for concurrent use.
+//
+// Under the context of a lease, each side re-enters. Whoever holds the write lock may take the read lock under that
+// lease's context, at once, and keep it when the write lock is released: no other writer comes in between (CURATOR-621).
+// The reverse would wait for itself for ever and is ErrUpgrade.
+//
+// Its nodes are those of Java Curator's InterProcessReadWriteLock, with which a Go process may share a lock. A plain
+// InterProcessMutex with the same path is another lock.
+type InterProcessReadWriteLock struct {
+	read, write lock
+}
+
+// The names of both sides' nodes. They are equally long in Curator for the sake of sorting.
+const (
+	readKind  = "__READ__"
+	writeKind = "__WRIT__"
+)
+
+// NewInterProcessReadWriteLock returns the lock with this path. It does not contact the server: a path or an option that
+// cannot be used is an error of every acquire. WithLocalHandOver has no meaning here and is such an error.
+func NewInterProcessReadWriteLock(c *framework.Client, path string, opts ...LockOption) *InterProcessReadWriteLock {
+	kinds := []string{readKind, writeKind}
+	return &InterProcessReadWriteLock{
+		read:  newLock(c, path, readKind, kinds, admitReadersAndWriters, opts, forReadWriteLocks),
+		write: newLock(c, path, writeKind, kinds, admitReadersAndWriters, opts, forReadWriteLocks),
+	}
+}
+
+// admitReadersAndWriters admits a writer that is first, and readers that are behind no writer. A waiter watches the
+// nearest node that it has to wait for: Curator's readers watch the first writer, and all wake up with each of them.
+func admitReadersAndWriters(queue []lockloop.Contender, ours int) lockloop.Decision {
+	for i := ours - 1; i >= 0; i-- {
+		if queue[ours].Kind == writeKind || queue[i].Kind == writeKind {
+			return lockloop.Decision{Watch: queue[i].Node}
+		}
+	}
+	return lockloop.Decision{Granted: true}
+}
+
+// Reader returns the side that many may hold at once.
+func (l *InterProcessReadWriteLock) Reader() *ReadLock { return &ReadLock{l} }
+
+// Writer returns the side that one may hold alone.
+func (l *InterProcessReadWriteLock) Writer() *WriteLock { return &WriteLock{l} }
+
+// Participants returns readers and writers in the order of the queue, which begins with those who hold the lock.
+func (l *InterProcessReadWriteLock) Participants(ctx context.Context) ([]Participant, error) {
+	return l.read.participants(ctx, admitReadersAndWriters)
+}
+
+// ReadLock is the shared side of an InterProcessReadWriteLock.
+//
+// The fencing tokens of readers grow in the order of admission, like all others, except that those who hold the lock
+// together have different ones. A guarded resource should compare a reader's token with the largest that a writer has
+// shown, and remember only those.
+type ReadLock struct{ of *InterProcessReadWriteLock }
+
+// Acquire is that of InterProcessMutex, for the shared side. Under the context of a lease of the write lock it returns at
+// once.
+func (r *ReadLock) Acquire(ctx context.Context) (*Lease, error) { return r.acquire(ctx, true) }
+
+// TryAcquire is Acquire without waiting for other contenders.
+func (r *ReadLock) TryAcquire(ctx context.Context) (*Lease, error) { return r.acquire(ctx, false) }
+
+// Do is that of InterProcessMutex.
+func (r *ReadLock) Do(ctx context.Context, f func(ctx context.Context) error) error {
+	return do(ctx, r, f)
+}
+
+func (r *ReadLock) acquire(ctx context.Context, wait bool) (*Lease, error) {
+	l := &r.of.read
+	writer := heldUnder(ctx, r.of.write.key)
+	if writer == nil || heldUnder(ctx, l.key).claimed() || l.ready(ctx) != nil {
+		return l.acquire(ctx, wait)
+	}
+	switch joined, err := writer.join(); {
+	case err != nil:
+		return nil, l.opError(err) // E7: who has lost the write lock has nothing to downgrade
+	case !joined:
+		return l.acquire(ctx, wait)
+	}
+	h, err := r.downgrade(ctx, writer)
+	if writer.leave() { // released meanwhile
+		writer.giveUp(ctx) // goes on in the background if it has to
+	}
+	if err != nil {
+		return nil, l.opError(err)
+	}
+	return h.newLease(ctx), nil
+}
+
+// downgrade makes a read node in the place of the writer's, which is held all the while. It has the writer's number and
+// is not sequential, and it has the writer's fencing token, because a writer that waits has a smaller one than any new
+// node.
+func (r *ReadLock) downgrade(ctx context.Context, writer *hold) (*hold, error) {
+	l := &r.of.read
+	_, number, _ := strings.Cut(writer.nodes[0].Path, writeKind)
+	node, err := l.loop.Client.Create(ctx, lockloop.Join(l.loop.Path, readKind+number), l.cfg.data,
+		framework.WithMode(framework.Ephemeral), framework.Protected())
+	if err != nil {
+		return nil, err
+	}
+	if writer.ctx.Err() != nil || node.Session != writer.nodes[0].Session {
+		l.loop.Client.DeleteInBackground(node.Path)
+		return nil, context.Cause(writer.ctx)
+	}
+	h := newHold(l.loop.Client, l.key, l.cfg.revocable, node)
+	if h == nil {
+		return nil, context.Cause(writer.ctx)
+	}
+	h.token = writer.token
+	return h, nil
+}
+
+// WriteLock is the exclusive side of an InterProcessReadWriteLock.
+type WriteLock struct{ of *InterProcessReadWriteLock }
+
+// Acquire is that of InterProcessMutex, for the exclusive side. Under the context of a lease of the read lock alone it is
+// ErrUpgrade. A read lock that is held without its lease's context being passed on cannot be seen: then Acquire waits for
+// it like for everybody else's.
+func (w *WriteLock) Acquire(ctx context.Context) (*Lease, error) { return w.acquire(ctx, true) }
+
+// TryAcquire is Acquire without waiting for other contenders.
+func (w *WriteLock) TryAcquire(ctx context.Context) (*Lease, error) { return w.acquire(ctx, false) }
+
+// Do is that of InterProcessMutex.
+func (w *WriteLock) Do(ctx context.Context, f func(ctx context.Context) error) error {
+	return do(ctx, w, f)
+}
+
+func (w *WriteLock) acquire(ctx context.Context, wait bool) (*Lease, error) {
+	l := &w.of.write
+	if !heldUnder(ctx, l.key).claimed() && heldUnder(ctx, w.of.read.key).claimed() {
+		return nil, l.opError(ErrUpgrade)
+	}
+	return l.acquire(ctx, wait)
+}

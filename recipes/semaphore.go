@@ -1,0 +1,157 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/lockloop"
+)
+
+// InterProcessSemaphore is a distributed semaphore: no more than its limit of leases are held at once, across every
+// client of the ensemble. Acquires are served one after the other, in the order of their arrival. It is safe for
+// concurrent use, and it is not re-entrant: each acquire takes leases of its own.
+//
+// Its nodes are those of Java Curator's InterProcessSemaphoreV2, with which a Go process may share a semaphore: the
+// leases below path/leases, all of which count, and below path/locks the mutex of those who acquire. Every process must
+// use the same limit: nobody checks.
+type InterProcessSemaphore struct {
+	gate   lock // whose holder takes leases; all others wait there
+	leases lock
+	limit  limit
+}
+
+const leaseKind = "lease-"
+
+// NewInterProcessSemaphore returns the semaphore with this path and limit. It does not contact the server: what cannot be
+// used is an error of every acquire. With SharedLimit, the limit is only that which the shared one begins with.
+func NewInterProcessSemaphore(c *framework.Client, path string, limit int, opts ...LockOption) *InterProcessSemaphore {
+	s := &InterProcessSemaphore{limit: fixedLimit(limit)}
+	s.leases = newLock(c, lockloop.Join(path, "leases"), leaseKind, []string{leaseKind}, nil, opts, forSemaphores)
+	if shared := s.leases.cfg.sharedLimit; shared != "" {
+		s.limit = &sharedLimit{c, shared, limit}
+	}
+	s.leases.loop.Limit = 0 // is about those who wait, and they wait at the gate
+	s.leases.loop.Fits = s.fits
+	s.gate = newLock(c, lockloop.Join(path, "locks"), mutexKind, []string{mutexKind}, lockloop.First(1), opts, forGates)
+	s.gate.local = newLocalQueue(&s.gate)
+	s.gate.name, s.leases.name = path, path
+	return s
+}
+
+// fits is the semaphore's lockloop.Fits.
+func (s *InterProcessSemaphore) fits(ctx context.Context, leases int, watch bool) (bool, *framework.Watch, error) {
+	n, changed, err := s.limit.read(ctx, watch)
+	return leases <= n, changed, err
+}
+
+// Acquire waits for one lease; see AcquireN.
+func (s *InterProcessSemaphore) Acquire(ctx context.Context) (*Lease, error) {
+	return s.acquire(ctx, 1, true)
+}
+
+// TryAcquire is Acquire without waiting for others. It returns a *NotAcquiredError if no lease is free, and also if
+// somebody else is just acquiring one.
+func (s *InterProcessSemaphore) TryAcquire(ctx context.Context) (*Lease, error) {
+	return s.acquire(ctx, 1, false)
+}
+
+// AcquireN waits for n leases and returns them as one, which holds them all until it is released: all or none of them.
+// Its context ends if any of them is lost. Nobody else is served meanwhile, so that two who want several cannot wait for
+// each other, each with a part of what both need. To ask for more than a fixed limit is zk.ErrBadArguments; with a shared
+// limit, it waits for that to be raised.
+//
+// Contexts, interruptions and errors are as in InterProcessMutex.Acquire.
+func (s *InterProcessSemaphore) AcquireN(ctx context.Context, n int) (*Lease, error) {
+	return s.acquire(ctx, n, true)
+}
+
+// TryAcquireN is AcquireN without waiting for others.
+func (s *InterProcessSemaphore) TryAcquireN(ctx context.Context, n int) (*Lease, error) {
+	return s.acquire(ctx, n, false)
+}
+
+// Do acquires one lease, calls f as InterProcessMutex.Do does, and releases it.
+func (s *InterProcessSemaphore) Do(ctx context.Context, f func(ctx context.Context) error) error {
+	return do(ctx, s, f)
+}
+
+// Participants returns the leases, in the order in which they were taken. Those beyond the limit are waited for by
+// somebody, or were taken before it was lowered. Who waits for his turn to take leases is not among them.
+func (s *InterProcessSemaphore) Participants(ctx context.Context) ([]Participant, error) {
+	n, _, err := s.limit.read(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	return s.leases.participants(ctx, lockloop.First(n))
+}
+
+func (s *InterProcessSemaphore) acquire(ctx context.Context, n int, wait bool) (*Lease, error) {
+	if err := errors.Join(s.leases.ready(ctx), s.limit.check(n)); err != nil {
+		return nil, s.leases.opError(err)
+	}
+	for {
+		gate, err := s.gate.acquire(ctx, wait)
+		if err != nil {
+			return nil, err
+		}
+		h, err := s.take(ctx, gate, n, wait)
+		gate.Release(ended) // there is no need to wait for that
+		switch {
+		case h != nil:
+			return h.newLease(ctx), nil
+		case err != nil:
+			return nil, err
+		}
+	}
+}
+
+// take creates leases at the open gate until there are n. It returns nothing if the gate closed meanwhile, or the session
+// ended.
+func (s *InterProcessSemaphore) take(ctx context.Context, gate *Lease, n int, wait bool) (*hold, error) {
+	under, done := gate.Under(ctx)
+	defer done()
+	var nodes []framework.Created
+	for len(nodes) < n {
+		node, refusal := s.leases.queue(under, wait)
+		if refusal != nil {
+			deleteInBackground(s.leases.loop.Client, nodes)
+			if gate.Context().Err() != nil && ctx.Err() == nil {
+				return nil, nil
+			}
+			return nil, s.leases.refused(ctx, refusal)
+		}
+		nodes = append(nodes, node)
+	}
+	for _, node := range nodes {
+		if node.Session != nodes[0].Session {
+			deleteInBackground(s.leases.loop.Client, nodes)
+			return nil, nil
+		}
+	}
+	return newHold(s.leases.loop.Client, s.leases.key, s.leases.cfg.revocable, nodes...), nil
+}
+
+// InterProcessSemaphoreMutex is an InterProcessSemaphore with one lease: a mutex that is not re-entrant, with the nodes of
+// Java Curator's InterProcessSemaphoreMutex.
+type InterProcessSemaphoreMutex struct{ semaphore *InterProcessSemaphore }
+
+// NewInterProcessSemaphoreMutex returns the mutex with this path.
+func NewInterProcessSemaphoreMutex(c *framework.Client, path string, opts ...LockOption) *InterProcessSemaphoreMutex {
+	return &InterProcessSemaphoreMutex{NewInterProcessSemaphore(c, path, 1, opts...)}
+}
+
+// Acquire waits for the mutex. Under the context of its own lease it waits for itself, until ctx ends.
+func (m *InterProcessSemaphoreMutex) Acquire(ctx context.Context) (*Lease, error) {
+	return m.semaphore.Acquire(ctx)
+}
+
+// TryAcquire is that of InterProcessSemaphore.
+func (m *InterProcessSemaphoreMutex) TryAcquire(ctx context.Context) (*Lease, error) {
+	return m.semaphore.TryAcquire(ctx)
+}
+
+// Do is that of InterProcessMutex.
+func (m *InterProcessSemaphoreMutex) Do(ctx context.Context, f func(ctx context.Context) error) error {
+	return m.semaphore.Do(ctx, f)
+}
