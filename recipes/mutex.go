@@ -19,11 +19,11 @@ type InterProcessMutex struct {
 	key  mutexKey
 }
 
-// mutexKey identifies a lock in the contexts of its leases. Any InterProcessMutex for the same path and client is the
-// same lock.
+// mutexKey identifies a lock in the contexts of its leases. Any InterProcessMutex for the same node and client is the
+// same lock, whatever the namespace through which the client is seen.
 type mutexKey struct {
-	client *framework.Client
-	path   string
+	client *framework.Client // its Root
+	path   string            // its FullPath
 }
 
 const mutexKind = "lock-"
@@ -33,7 +33,7 @@ const mutexKind = "lock-"
 // which the server removes some time after the last.
 func NewInterProcessMutex(c *framework.Client, path string) *InterProcessMutex {
 	return &InterProcessMutex{
-		key: mutexKey{c, path},
+		key: mutexKey{c.Root(), c.FullPath(path)},
 		loop: lockloop.Loop{
 			Client: c,
 			Path:   path,
@@ -67,16 +67,16 @@ func (m *InterProcessMutex) TryAcquire(ctx context.Context) (*Lease, error) {
 type queueFunc func(context.Context) (framework.Created, *lockloop.Refusal)
 
 func (m *InterProcessMutex) acquire(ctx context.Context, queue queueFunc) (*Lease, error) {
-	if err := framework.ValidatePath(m.key.path); err != nil {
-		return nil, &framework.OpError{Op: "acquire", Path: m.key.path, Err: err}
+	if err := framework.ValidatePath(m.loop.Path); err != nil {
+		return nil, &framework.OpError{Op: "acquire", Path: m.loop.Path, Err: err}
 	}
 	if ctx.Err() != nil {
-		return nil, &framework.OpError{Op: "acquire", Path: m.key.path, Err: retry.ContextError(ctx)}
+		return nil, &framework.OpError{Op: "acquire", Path: m.loop.Path, Err: retry.ContextError(ctx)}
 	}
 	if h := heldUnder(ctx, m.key); h != nil {
 		switch lease, err := h.reenter(ctx); {
 		case err != nil:
-			return nil, &framework.OpError{Op: "acquire", Path: m.key.path, Err: err}
+			return nil, &framework.OpError{Op: "acquire", Path: m.loop.Path, Err: err}
 		case lease != nil:
 			return lease, nil
 		}
@@ -86,7 +86,7 @@ func (m *InterProcessMutex) acquire(ctx context.Context, queue queueFunc) (*Leas
 		if refusal != nil {
 			return nil, m.refused(ctx, refusal)
 		}
-		if lease := claim(ctx, m.key.client, m.key, node); lease != nil {
+		if lease := claim(ctx, m.loop.Client, m.key, node); lease != nil {
 			return lease, nil
 		}
 	}
@@ -96,8 +96,8 @@ func (m *InterProcessMutex) acquire(ctx context.Context, queue queueFunc) (*Leas
 func (m *InterProcessMutex) refused(ctx context.Context, r *lockloop.Refusal) error {
 	if r.Ahead > 0 && (r.Err == nil || ctx.Err() != nil) {
 		return &NotAcquiredError{
-			Path: m.key.path, Ahead: r.Ahead, Holder: r.Holder, Identity: readIdentity(r.HolderData), Err: r.Err,
+			Path: m.loop.Path, Ahead: r.Ahead, Holder: r.Holder, Identity: readIdentity(r.HolderData), Err: r.Err,
 		}
 	}
-	return &framework.OpError{Op: "acquire", Path: m.key.path, Err: r.Err}
+	return &framework.OpError{Op: "acquire", Path: m.loop.Path, Err: r.Err}
 }
