@@ -195,6 +195,7 @@ func (s slowTracer) StateChanged(change framework.StateChange) {
 func TestSlowTracerDelaysNobodyAndMissesNothing(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		slow := slowTracer{&recorder{}}
+		srv.Inject(zktest.Rule{Op: zktest.OpConnect, Do: zktest.DelayRequest(time.Millisecond)}) // until it is observed
 		c := newClient(t, srv, framework.WithTracer(slow))
 		h := observe(t, c)
 		require.NoError(t, c.WaitConnected(t.Context()))
