@@ -2,7 +2,6 @@ package framework
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"sync"
 	"time"
@@ -15,11 +14,18 @@ import (
 )
 
 // Client is a managed connection to a ZooKeeper ensemble. It has one session at a time and makes a new one when the
-// old one is lost. It is safe for concurrent use and must be closed.
+// old one is lost. It is safe for concurrent use and must be closed. Namespace makes more views of it.
 type Client struct {
+	*core
+	chroot string // put before every path of this view; empty if there is none
+}
+
+// core is what all views of one client share: everything but the prefix of their paths.
+type core struct {
 	cfg       config
-	addresses []string
-	chroot    string
+	addresses []string // of the connection string
+	ensemble  *ensemble
+	root      *Client // the view that New returned
 
 	ctx    context.Context // ends with ErrClosed
 	cancel context.CancelCauseFunc
@@ -32,7 +38,7 @@ type Client struct {
 	last    *transition   // the end of the chain, which is the state now
 	session *Session      // the newest, connected or not
 	attempt error         // why the last attempt to connect failed, or nil
-	refused chan struct{} // closed while it was our credentials
+	refused chan struct{} // closed while servers refuse our credentials
 	auth    []transport.Credentials
 }
 
@@ -57,20 +63,32 @@ func New(connectString string, opts ...Option) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{
-		cfg:       cfg,
-		addresses: addresses,
-		chroot:    chroot,
-		last:      newTransition(state.Initial),
-		refused:   make(chan struct{}),
-		auth:      cfg.auth,
-	}
-	c.ctx, c.cancel = context.WithCancelCause(context.Background())
+	c := newClient(cfg, addresses, chroot)
 	if cfg.logger != quiet {
-		c.Go(func(context.Context) { c.logStates() })
+		c.follow(cfg.logStates)
+	}
+	if cfg.tracer != nil {
+		c.follow(cfg.tracer.StateChanged)
 	}
 	c.Go(func(context.Context) { c.supervise() })
 	return c, nil
+}
+
+func newClient(cfg config, addresses []string, chroot string) *Client {
+	c := &Client{
+		core: &core{
+			cfg:       cfg,
+			addresses: addresses,
+			ensemble:  newEnsemble(addresses, cfg.servers),
+			last:      newTransition(StateChange{}),
+			refused:   make(chan struct{}),
+			auth:      cfg.auth,
+		},
+		chroot: chroot,
+	}
+	c.root = c
+	c.ctx, c.cancel = context.WithCancelCause(context.Background())
+	return c
 }
 
 // supervise owns the succession of sessions: it starts each one when the one before is over.
@@ -102,7 +120,7 @@ func (c *Client) pause(d time.Duration) {
 // Operations under way return ErrClosed; guaranteed deletes that are not done are given up.
 //
 // If no server can be reached, the nodes stay until the session times out, and Close returns within about a second.
-// Close may be called several times. It always returns nil.
+// Close may be called several times, on any view: they are one client. It always returns nil.
 func (c *Client) Close() error {
 	c.mu.Lock()
 	s := c.session
@@ -154,7 +172,7 @@ func (c *Client) ErrorPolicy() state.ErrorPolicy { return c.cfg.policy }
 // connectedSession returns the present session, or waits for one as long as the connection timeout allows.
 func (c *Client) connectedSession(ctx context.Context) (*Session, error) {
 	if s, _, _ := c.sessionNow(); s != nil && ctx.Err() == nil {
-		return s, nil
+		return s, s.mayServe(ctx)
 	}
 	timeout := time.NewTimer(c.cfg.connectionTimeout)
 	defer timeout.Stop()
@@ -172,7 +190,7 @@ func (c *Client) connected(ctx context.Context, timeout <-chan time.Time) (*Sess
 		}
 		s, changed, refused := c.sessionNow()
 		if s != nil {
-			return s, nil
+			return s, s.mayServe(ctx)
 		}
 		select {
 		case <-refused:
@@ -191,41 +209,52 @@ func (c *Client) connected(ctx context.Context, timeout <-chan time.Time) (*Sess
 func (c *Client) sessionNow() (s *Session, changed, refused <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.last.state.IsConnected() && !c.closed {
+	if c.last.State.IsConnected() && !c.closed {
 		return c.session, nil, nil
 	}
 	return nil, c.last.next, c.refused
 }
 
-// attemptedLocked notes how the last attempt to connect ended.
-func (c *Client) attemptedLocked(err error) {
-	var auth *transport.AuthError
-	was, is := errors.As(c.attempt, &auth), errors.As(err, &auth)
+// attemptedLocked notes how the last attempt to connect ended, and whether it was our credentials that were refused.
+func (c *core) attemptedLocked(err error, refused bool) {
 	c.attempt = err
-	switch {
-	case is && !was:
-		close(c.refused)
-	case was && !is:
-		c.refused = make(chan struct{})
+	select {
+	case <-c.refused:
+		if !refused {
+			c.refused = make(chan struct{})
+		}
+	default:
+		if refused {
+			close(c.refused)
+		}
 	}
 }
 
 // whileConnecting adds to an error why there is no connection.
 func (c *Client) whileConnecting(err error) error {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.attempt == nil {
+	attempt := c.attempt
+	c.mu.Unlock()
+	var reasons []string // made without the lock: errors may be the user's
+	if attempt != nil {
+		reasons = append(reasons, "last attempt: "+attempt.Error())
+	}
+	if listError := c.ensemble.problem(); listError != nil {
+		reasons = append(reasons, "list of servers: "+listError.Error())
+	}
+	if len(reasons) == 0 {
 		return err
 	}
-	return &connectError{err, c.attempt}
+	return &connectError{err, strings.Join(reasons, "; ")}
 }
 
-// connectError is the end of a wait for a connection. It is not the error of the last attempt: that one may be old.
-type connectError struct{ ended, last error }
-
-func (e *connectError) Error() string {
-	return e.ended.Error() + " (last attempt: " + e.last.Error() + ")"
+// connectError is the end of a wait for a connection. The reasons are text only: they may be old.
+type connectError struct {
+	ended   error
+	reasons string
 }
+
+func (e *connectError) Error() string { return e.ended.Error() + " (" + e.reasons + ")" }
 func (e *connectError) Unwrap() error { return e.ended }
 
 func (c *Client) servers() string { return strings.Join(c.addresses, ",") }

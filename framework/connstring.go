@@ -53,7 +53,7 @@ func parseServer(s string) (string, error) {
 	if bareIPv6 && net.ParseIP(host) == nil {
 		return "", errors.New("too many colons in " + strconv.Quote(s))
 	}
-	if strings.ContainsAny(host, " \t\r\n\x00[]") {
+	if strings.ContainsAny(host, " \t\r\n\x00[]/") {
 		return "", errors.New("invalid character in host " + strconv.Quote(host))
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {

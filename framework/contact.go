@@ -12,7 +12,8 @@ package framework
 // the leader's tick is no longer than half the session timeout (servers grant no less, unless told to), clocks run at
 // about the same rate, and this process is not stopped. Only a fencing token protects from the latter; see package
 // recipes. The price is the requests, and less patience: the last confirmed contact is up to half a session timeout old,
-// so that sessions are lost in outages of two fifths of it, where nine tenths would do otherwise.
+// so that sessions are lost in outages of two fifths of it, where nine tenths would do otherwise. WithSafetyMargin takes
+// its part of that, and may be no more than a quarter.
 func WithStrictContact() Option {
 	return func(c *config) { c.strictContact = true }
 }
@@ -26,4 +27,5 @@ func WithMaxRequestSize(n int) Option {
 const (
 	defaultMaxRequest = 0xfffff // jute.maxbuffer's default
 	minMaxRequest     = 1 << 10
+	maxStrictMargin   = 0.25
 )

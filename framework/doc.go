@@ -32,6 +32,7 @@
 // # Connection states
 //
 // [Client.States] tells every transition, in order; package state explains them. Recipes need no listener of yours.
+// [Client.DampedStates] tells little while the connection comes and goes, for work that is costly to start again.
 //
 // # Sessions
 //
@@ -44,8 +45,29 @@
 // What depends on the session hears of its end through [Session.Context], and through [Session.Trusted] if
 // an interruption of the connection is bad enough; see state.ErrorPolicy.
 //
+// [WithSafetyMargin] sets another part than nine tenths. [Client.InSession] runs operations that must all be of one
+// session: what is called with its context is not carried out in a later one.
+//
 // The limits: a process that is stopped learns nothing until it runs again, and a server that is cut off from the rest
 // of its ensemble goes on answering for a while. See package recipes on fencing tokens.
+//
+// # Namespaces
+//
+// [Client.Namespace] returns a view that puts a path before every path, and takes it from those that come back. Views
+// share all else: they are one client with one session, and closing one closes all.
+//
+// # Servers
+//
+// A client tries each server once, in an order of its own, and then again after a pause that grows from 50 milliseconds
+// to a second, with jitter. Names are resolved by each attempt. For ensembles that change, [WithServers] asks for the
+// list before each round; [ResolveDNS] answers with all addresses of some names, as they are then. The session goes on,
+// on whichever server. [WithTLS] puts TLS on every connection.
+//
+// # Tracing and logging
+//
+// A [Tracer] is told of every operation, and of every state with its circumstances. Without one, nothing is allocated
+// for it (BenchmarkGet). Other packages tell a Tracer more, if it has more methods. [WithLogger] gets a line for each
+// state, with the session, the server, and the cause of a loss.
 //
 // # What is promised
 //
@@ -59,6 +81,34 @@
 //
 // On cancellation: an operation returns at that moment, whatever it awaits, and leaves nothing behind.
 // (TestOperationReturnsAtOnceWhenItIsCancelledWhateverItAwaits, TestGuaranteedDeleteOnACancelledContextIsDone)
+//
+// In a series of operations that must be of one session: none is carried out in a later one, not even as a retry.
+// (TestInSessionNothingIsDoneInALaterSession, TestInSessionARetryDoesNotMoveToALaterSession)
+//
+// On namespaces: paths in results, events and errors are the view's, and all views are one client.
+// (TestNamespaceIsPutBeforeEveryPathAndTakenFromWhatComesBack, TestNamespaceIsTakenAwayOnceFromPathsThatRepeatIt,
+// TestViewsAreOneClient)
+//
+// On the safety margin: it is a part of the negotiated timeout, and an idle session lives with any that is allowed.
+// (TestSafetyMarginIsAPartOfTheNegotiatedTimeout, TestIdleSessionLivesWithTheLargestSafetyMargin)
+//
+// On connecting:
+//   - Every server is tried once before any pause, and dead or mute ones leave time for the last.
+//     (TestEveryServerIsTriedOnceBeforeAnyPause, TestMuteServersLeaveTimeForTheLastOne)
+//   - The session survives a move to another server or another address. (TestSessionMovesToAServerThatLives,
+//     TestNamesAreResolvedByEachDial, TestChangedServersTakeEffectAtTheNextReconnectAndTheSessionGoesOn)
+//   - Without a good answer of WithServers the servers known before are tried, and ErrNotConnected says why.
+//     (TestKnownServersStayWhenThereIsNoGoodAnswer, TestServersFuncThatHangsIsGivenUp)
+//   - One dead name does not stop ResolveDNS. (TestResolveDNS)
+//   - Failures of TLS are named, and leave time for the other servers. (TestTLSFailuresAreNamed,
+//     TestTLSHandshakeEndsWithTheAttempt)
+//
+// On tracing: a Tracer is told of every operation and every state, in order; a slow one delays no state and misses none.
+// (TestTracerIsToldOfEveryOperation, TestTracerIsToldOfEveryStateFromTheFirst,
+// TestSlowTracerDelaysNobodyAndMissesNothing)
+//
+// On damped states: the first state without a connection is told at once, the return when the connection has lasted.
+// (TestDamper, TestDampedStatesTellLittleWhileTheConnectionFlaps)
 //
 // On Close: everything that was started has ended when it returns, within about a second.
 // (TestCloseIsBoundedAndEndsEveryOperation, TestCloseMayBeCalledTwiceAndConcurrently)

@@ -1,24 +1,26 @@
 package framework
 
 import (
-	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
 )
 
-// hosts hands out the servers in turn, starting anywhere so that clients spread over the ensemble. It is the
-// zk.HostProvider of one session.
+// hosts hands out the servers in rounds: each of them once, in an order that was shuffled, so that clients spread over
+// the ensemble. It is the zk.HostProvider of one session. The library asks it with a lock held, so that it must not
+// wait; it is dial that waits, asks for the list of servers, and takes the next of them.
 type hosts struct {
 	ended func() bool // the session is over: make the library stop
 
-	mu       sync.Mutex // protects the following fields
-	servers  []string
-	next     int
-	attempts int       // since the last connection that was of use
-	greeted  time.Time // the last successful handshake, if no attempt has followed it
-	pauses   backoff.BackOff
+	mu      sync.Mutex // protects the following fields
+	servers []string   // never empty
+	next    int        // index of the server to try next
+	tried   int        // servers in this round
+	failed  bool       // no connection has been of use since the round before
+	greeted time.Time  // the last successful handshake, if no attempt has followed it
+	pauses  backoff.BackOff
 }
 
 // Between rounds over all servers the pauses grow from the shortest to the longest. The longest is short enough to
@@ -32,7 +34,7 @@ func newHosts(servers []string, ended func() bool) *hosts {
 	return &hosts{
 		ended:   ended,
 		servers: servers,
-		next:    rand.IntN(len(servers)),
+		tried:   len(servers),
 		pauses: backoff.NewExponentialBackOff(
 			backoff.WithInitialInterval(shortestRoundPause),
 			backoff.WithMaxInterval(longestRoundPause),
@@ -46,18 +48,19 @@ func newHosts(servers []string, ended func() bool) *hosts {
 func (h *hosts) Init([]string) error { return nil }
 
 // Len returns the number of servers.
-func (h *hosts) Len() int { return len(h.servers) }
+func (h *hosts) Len() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.servers)
+}
 
-// Next returns the server to try now. The library looks for its own Close, and gives up requests it could not send,
-// only when told to start over; that is wanted when the session is over, and only then.
+// Next returns the server that will be tried, unless the list is renewed before. The library looks for its own Close,
+// and gives up requests it could not send, only when told to start over; that is wanted when the session is over, and
+// only then.
 func (h *hosts) Next() (server string, startOver bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.judgeLastConnection()
-	server = h.servers[h.next]
-	h.next = (h.next + 1) % len(h.servers)
-	h.attempts++
-	return server, h.ended()
+	return h.servers[h.next], h.ended()
 }
 
 // Connected is called by the library after a successful handshake.
@@ -67,22 +70,50 @@ func (h *hosts) Connected() {
 	h.greeted = time.Now()
 }
 
-// judgeLastConnection starts the pauses anew if the connection has lasted for a while. One that breaks right after the
-// handshake counts as an attempt that failed: a server that ends every connection must not be asked without a pause.
+// roundOver reports whether a new round is to begin, and how long to wait before the next attempt: not at all until
+// every server has been tried once.
+func (h *hosts) roundOver() (over bool, pause time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.judgeLastConnection()
+	if h.tried < len(h.servers) {
+		return false, 0
+	}
+	if h.failed {
+		pause = h.pauses.NextBackOff()
+	}
+	return true, pause
+}
+
+// judgeLastConnection begins anew if the connection has lasted for a while. One that breaks right after the handshake
+// counts as an attempt that failed: a server that ends every connection must not be asked without a pause.
 func (h *hosts) judgeLastConnection() {
 	if !h.greeted.IsZero() && time.Since(h.greeted) >= longestRoundPause {
-		h.attempts = 0
+		h.tried = len(h.servers)
+		h.failed = false
 		h.pauses.Reset()
 	}
 	h.greeted = time.Time{}
 }
 
-// pause returns how long to wait before the present attempt: not at all until every server has been tried once.
-func (h *hosts) pause() time.Duration {
+// begin starts a round. If the servers are the same as before, it goes on in their order, so that the server that has
+// just failed comes last.
+func (h *hosts) begin(servers []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.attempts <= 1 || (h.attempts-1)%len(h.servers) != 0 {
-		return 0
+	h.tried = 0
+	if !slices.Equal(unique(servers), unique(h.servers)) {
+		h.servers, h.next = servers, 0
 	}
-	return h.pauses.NextBackOff()
+}
+
+// take returns the server to try now.
+func (h *hosts) take() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	server := h.servers[h.next]
+	h.next = (h.next + 1) % len(h.servers)
+	h.tried++
+	h.failed = true
+	return server
 }

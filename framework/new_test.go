@@ -1,6 +1,7 @@
 package framework
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -84,6 +85,12 @@ func TestOptionsThatCannotBeUsedAreConfigErrors(t *testing.T) {
 		"no logger":                   {WithLogger(nil), "logger"},
 		"unknown error policy":        {WithErrorPolicy(42), "error policy"},
 		"no option":                   {nil, "option"},
+		"no tracer":                   {WithTracer(nil), "tracer"},
+		"no servers function":         {WithServers(nil), "servers function"},
+		"no TLS configuration":        {WithTLS(nil), "TLS configuration"},
+		"negative safety margin":      {WithSafetyMargin(-0.01), "safety margin"},
+		"safety margin too large":     {WithSafetyMargin(0.51), "safety margin"},
+		"safety margin not a number":  {WithSafetyMargin(math.NaN()), "safety margin"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, err := New("zk1", tc.opt)

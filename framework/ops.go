@@ -12,11 +12,19 @@ import (
 // AnyVersion matches every version of a node.
 const AnyVersion int32 = -1
 
-// do runs an operation in the client's retry loop. Each attempt gets the session that is connected then.
+// do is the way of every operation: it checks the path, and tells the Tracer if there is one.
 func (c *Client) do(ctx context.Context, op, path string, attempt func(context.Context, *Session) error) error {
 	if err := validatePath(path); err != nil {
 		return &OpError{op, path, err}
 	}
+	if c.cfg.tracer == nil {
+		return c.run(ctx, op, path, attempt)
+	}
+	return c.traced(ctx, op, path, attempt)
+}
+
+// run runs an operation in the client's retry loop. Each attempt gets the session that is connected then.
+func (c *Client) run(ctx context.Context, op, path string, attempt func(context.Context, *Session) error) error {
 	err := retry.DoUntil(ctx, c.ctx.Done(), c.cfg.retry, retryable, func(ctx context.Context) error {
 		s, err := c.connectedSession(ctx)
 		if err != nil {

@@ -2,6 +2,7 @@ package framework
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"log/slog"
 	"math"
@@ -31,6 +32,11 @@ type config struct {
 	auth              []transport.Credentials
 	strictContact     bool
 	maxRequest        int
+	safetyMargin      float64
+	tls               *tls.Config // nil for none
+	servers           ServersFunc // nil for those of the connection string
+	tracer            Tracer      // nil for none
+	fault             *ConfigError
 }
 
 func defaultConfig() config {
@@ -42,6 +48,7 @@ func defaultConfig() config {
 		policy:            state.SessionPolicy,
 		logger:            slog.New(slog.DiscardHandler),
 		maxRequest:        defaultMaxRequest,
+		safetyMargin:      0.1,
 	}
 }
 
@@ -61,8 +68,8 @@ func WithConnectionTimeout(d time.Duration) Option {
 	return func(c *config) { c.connectionTimeout = d }
 }
 
-// WithDialer sets how connections are made, for TLS, proxies or tests. The default is a net.Dialer, which resolves
-// names anew for each attempt.
+// WithDialer sets how connections are made, for proxies or tests. The default is a net.Dialer, which resolves names
+// anew for each attempt.
 func WithDialer(dial DialFunc) Option {
 	return func(c *config) { c.dial = dial }
 }
@@ -78,10 +85,51 @@ func WithErrorPolicy(p state.ErrorPolicy) Option {
 	return func(c *config) { c.policy = p }
 }
 
-// WithLogger sets where state changes (level Info) and the client library's messages (level Debug) go.
-// The default discards them.
+// WithLogger sets where state changes (level Info; Warn with a cause) and the client library's messages (level Debug)
+// go. The default discards them. The line of a state change has the attributes "state", "session" (its id in
+// hexadecimal digits, as ZooKeeper's own logs have it), "server", and "cause", if there is one; see StateChange.
 func WithLogger(l *slog.Logger) Option {
 	return func(c *config) { c.logger = l }
+}
+
+// WithTracer sets who is told of every operation and every state. The default is nobody, which costs nothing.
+func WithTracer(t Tracer) Option {
+	return func(c *config) {
+		c.tracer = t
+		c.require("tracer", t != nil)
+	}
+}
+
+// WithServers sets who knows the servers of the ensemble, for ensembles that change. It is asked before each round over
+// all servers, while there is no connection, so that a change takes effect at the next reconnect; the session goes on.
+// The servers of the connection string are only those known at first. If ask returns an error, or no servers, or a
+// server that would be an error in a connection string, those known before are tried, and the reason shows in the text
+// of ErrNotConnected. For one answer there is as much time as for an attempt to connect.
+func WithServers(ask ServersFunc) Option {
+	return func(c *config) {
+		c.servers = ask
+		c.require("servers function", ask != nil)
+	}
+}
+
+// WithTLS puts TLS on every connection that the dialer makes. The configuration is copied. Without a ServerName the
+// server's certificate must be for the host of the address in use; set one if that is an IP address, as ResolveDNS
+// returns. The time for the handshake is part of that for an attempt to connect.
+func WithTLS(cfg *tls.Config) Option {
+	return func(c *config) {
+		c.tls = cfg.Clone() // nil stays nil
+		c.require("TLS configuration", cfg != nil)
+	}
+}
+
+// WithSafetyMargin sets how early a session is given up: by this part of its negotiated timeout before the server can
+// end it, counted from the last request that was answered. The default is 0.1; it must be from 0 to 0.5.
+//
+// The margin is for clocks that run at different rates, and above all for the time that it takes to stop: what holders
+// do after their context has ended must be over within it. A larger one loses sessions in shorter interruptions: an idle
+// client asks for a sign of life after a third of the timeout, so that with 0.5 a sixth is left for the answer.
+func WithSafetyMargin(fraction float64) Option {
+	return func(c *config) { c.safetyMargin = fraction }
 }
 
 // ConfigError says which argument or option of New cannot be used, and why.
@@ -96,11 +144,23 @@ func (e *ConfigError) Error() string {
 	return fmt.Sprintf("framework: invalid %s %q: %s", e.Name, e.Value, e.Reason)
 }
 
-const minSessionTimeout = 10 * time.Millisecond
+const (
+	minSessionTimeout = 10 * time.Millisecond
+	maxSafetyMargin   = 0.5
+)
+
+// require notes an option that was given without what it is for. What is nil by default stays so if it is left out.
+func (c *config) require(name string, given bool) {
+	if !given {
+		c.fault = &ConfigError{name, "nil", "must not be nil; leave the option out for none"}
+	}
+}
 
 func (c *config) validate() error {
 	const maxSessionTimeout = math.MaxInt32 * time.Millisecond // what the protocol can carry
 	switch {
+	case c.fault != nil:
+		return c.fault
 	case c.sessionTimeout < minSessionTimeout:
 		return &ConfigError{"session timeout", c.sessionTimeout.String(), "must be at least " + minSessionTimeout.String()}
 	case c.sessionTimeout > maxSessionTimeout:
@@ -115,8 +175,12 @@ func (c *config) validate() error {
 		return &ConfigError{"error policy", strconv.Itoa(int(c.policy)), "must be state.SessionPolicy or state.StandardPolicy"}
 	case c.logger == nil:
 		return &ConfigError{"logger", "nil", "must not be nil; leave the option out to discard"}
+	case c.strictContact && c.safetyMargin > maxStrictMargin:
+		return &ConfigError{"safety margin", strconv.FormatFloat(c.safetyMargin, 'g', -1, 64), "must be no more than 0.25 with strict contact"}
 	case c.maxRequest < minMaxRequest:
 		return &ConfigError{"max request size", strconv.Itoa(c.maxRequest), "must be at least " + strconv.Itoa(minMaxRequest)}
+	case !(c.safetyMargin >= 0 && c.safetyMargin <= maxSafetyMargin): // so that it is true for NaN, too
+		return &ConfigError{"safety margin", strconv.FormatFloat(c.safetyMargin, 'g', -1, 64), "must be from 0 to 0.5"}
 	}
 	for _, cred := range c.auth {
 		if reason := credentialsFault(cred); reason != "" {
@@ -124,4 +188,10 @@ func (c *config) validate() error {
 		}
 	}
 	return nil
+}
+
+// margin is how long before the end of its time a session is given up, for clocks that run at different rates and for
+// the time it takes to stop.
+func (c *config) margin(timeout time.Duration) time.Duration {
+	return time.Duration(math.Round(c.safetyMargin * float64(timeout)))
 }

@@ -70,23 +70,3 @@ func joinPath(parent, name string) string {
 	}
 	return parent + "/" + name
 }
-
-// full returns the server's name for a path of the client's.
-func (c *Client) full(path string) string {
-	switch {
-	case c.chroot == "":
-		return path
-	case path == "/":
-		return c.chroot
-	default:
-		return c.chroot + path
-	}
-}
-
-// local is the reverse of full.
-func (c *Client) local(path string) string {
-	if path = strings.TrimPrefix(path, c.chroot); path == "" {
-		return "/"
-	}
-	return path
-}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"sync/atomic"
 	"time"
 
@@ -36,6 +35,7 @@ type Session struct {
 
 	// Protected by client.mu.
 	id            int64
+	server        string          // address of the newest connection or attempt
 	uninterrupted context.Context // ends with the session or with the connection, whichever is first
 	interrupt     context.CancelCauseFunc
 }
@@ -60,9 +60,10 @@ func (s *Session) Epoch() uint64 { return s.epoch }
 // Context ends when the session is over or can no longer be trusted. Its cause is ErrSessionLost or ErrClosed.
 //
 // It ends before the server can give away what depends on the session: at the latest nine tenths of the session
-// timeout after the last request was sent that a server answered. That holds if this process runs and its clock is
-// no more than a tenth slower than the server's. It does not bound a server that is cut off from the rest of its
-// ensemble and goes on answering, nor a process that was stopped; only a fencing token does.
+// timeout, or what WithSafetyMargin leaves of it, after the last request was sent that a server answered. That holds if
+// this process runs and its clock is slower than the server's by no more than the margin. It does not bound a server
+// that is cut off from the rest of its ensemble and goes on answering, nor a process that was stopped; only a fencing
+// token does.
 func (s *Session) Context() context.Context { return s.ctx }
 
 // Trusted returns a context that ends as soon as the policy says that what was built on the session must be given up:
@@ -76,10 +77,6 @@ func (s *Session) Trusted(p state.ErrorPolicy) context.Context {
 	return s.uninterrupted
 }
 
-// margin is how long before the end of its time a session is given up: a tenth, for clocks that run at different
-// rates and for the time it takes to stop.
-func margin(timeout time.Duration) time.Duration { return timeout / 10 }
-
 // startSession replaces the client's session by a new one that begins to connect.
 func (c *Client) startSession(epoch uint64) *Session {
 	s := &Session{
@@ -92,7 +89,7 @@ func (c *Client) startSession(epoch uint64) *Session {
 	}
 	s.ctx, s.cancel = context.WithCancelCause(c.ctx)
 	s.uninterrupted, s.interrupt = context.WithCancelCause(s.ctx)
-	s.hosts = newHosts(c.addresses, func() bool { return s.ctx.Err() != nil })
+	s.hosts = newHosts(c.ensemble.servers(), func() bool { return s.ctx.Err() != nil })
 	s.watch = newWatches(s)
 	s.link = transport.NewLink(transport.Config{
 		Strict:      c.cfg.strictContact,
@@ -127,42 +124,6 @@ func (c *Client) startSession(epoch uint64) *Session {
 // By default it allocates three megabytes for each connection.
 const libraryBuffer = 4 << 10
 
-// dial is the library's dialer. It runs on the library's own goroutine, which has nothing else to do meanwhile.
-func (s *Session) dial(network, address string, _ time.Duration) (net.Conn, error) {
-	<-s.ready
-	if err := s.pause(); err != nil {
-		return nil, err
-	}
-	// Leave time for every server within the time that the library takes to notice a mute one.
-	patience := s.client.cfg.sessionTimeout * 2 / 3 / time.Duration(s.hosts.Len())
-	ctx, cancel := context.WithTimeout(s.ctx, patience)
-	defer cancel()
-	nc, err := s.client.cfg.dial(ctx, network, address)
-	if err != nil {
-		s.disconnected(err)
-		return nil, err
-	}
-	return s.link.Wrap(nc, time.Now().Add(patience)), nil
-}
-
-func (s *Session) pause() error {
-	if s.ctx.Err() != nil {
-		return context.Cause(s.ctx)
-	}
-	d := s.hosts.pause()
-	if d == 0 {
-		return nil
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-s.ctx.Done():
-		return context.Cause(s.ctx)
-	}
-}
-
 // event is the library's callback: serial, in order, and on goroutines that must not be held up.
 func (s *Session) event(ev zk.Event) {
 	switch ev.State {
@@ -171,7 +132,7 @@ func (s *Session) event(ev zk.Event) {
 	case zk.StateDisconnected:
 		s.disconnected(nil)
 	case zk.StateExpired:
-		s.end(ErrSessionLost)
+		s.end(errEndedByServer)
 	}
 }
 
@@ -184,7 +145,7 @@ func (s *Session) established() {
 		return
 	}
 	s.id = s.conn.SessionID()
-	c.attemptedLocked(nil)
+	c.attemptedLocked(nil, false)
 	if s.uninterrupted.Err() != nil {
 		s.uninterrupted, s.interrupt = context.WithCancelCause(s.ctx)
 	}
@@ -193,6 +154,8 @@ func (s *Session) established() {
 }
 
 func (s *Session) disconnected(attempt error) {
+	var auth *transport.AuthError
+	refused := errors.As(attempt, &auth)
 	c := s.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -200,7 +163,7 @@ func (s *Session) disconnected(attempt error) {
 		return
 	}
 	if attempt != nil {
-		c.attemptedLocked(attempt)
+		c.attemptedLocked(attempt, refused)
 	}
 	s.interrupt(ErrSuspended)
 	c.publishLocked(c.machine.Apply(state.Disconnected()))
@@ -228,7 +191,7 @@ func (s *Session) superviseDeadline() {
 		left, established := s.timeLeft()
 		switch {
 		case left <= 0 && established:
-			s.end(ErrSessionLost)
+			s.end(errTimeUp)
 		case left <= 0: // there is nothing to lose yet, but listeners are told that the time is up
 			s.neverConnected()
 			left = s.client.cfg.sessionTimeout
@@ -250,14 +213,14 @@ func (s *Session) timeLeft() (left time.Duration, established bool) {
 	if timeout == 0 {
 		return time.Until(s.begun.Add(s.client.cfg.sessionTimeout)), false
 	}
-	return time.Until(contact.Add(timeout - margin(timeout))), true
+	return time.Until(contact.Add(timeout - s.client.cfg.margin(timeout))), true
 }
 
 func (s *Session) neverConnected() {
 	c := s.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.last.state.IsConnected() {
+	if !c.last.State.IsConnected() {
 		c.publishLocked(c.machine.Apply(state.Expired()))
 	}
 }

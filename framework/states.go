@@ -2,38 +2,72 @@ package framework
 
 import (
 	"context"
+	"fmt"
 	"iter"
+	"log/slog"
+	"time"
 
 	"github.com/gocurator/curator/state"
 )
 
+// StateChange is a transition of the connection state, with its circumstances.
+type StateChange struct {
+	State state.State
+	Time  time.Time
+
+	// SessionID is the id of the session that the transition is about, or 0 if it has never been connected.
+	SessionID int64
+
+	// Server is the address of the newest connection, or of the newest attempt to make one.
+	Server string
+
+	// Cause says why the state is Lost, with an error that matches ErrSessionLost if there was a session. Otherwise it
+	// is the error of the newest attempt to connect, in Suspended and Lost, if there was one since the last connection.
+	Cause error
+}
+
 // transition is a link in the chain of everything the client's state has been. Readers walk the chain at their own
 // pace: none can hold up another or the client, and none misses a link. What all have read is garbage.
 type transition struct {
-	state state.State
+	StateChange
 	next  chan struct{} // closed when following is set
 	after *transition
 }
 
-func newTransition(s state.State) *transition {
-	return &transition{state: s, next: make(chan struct{})}
+func newTransition(change StateChange) *transition {
+	return &transition{StateChange: change, next: make(chan struct{})}
 }
 
 // publishLocked appends to the chain. c.mu is held.
-func (c *Client) publishLocked(states []state.State) {
+func (c *core) publishLocked(states []state.State) {
 	for _, s := range states {
-		t := newTransition(s)
+		t := newTransition(c.changeLocked(s))
 		c.last.after = t
 		close(c.last.next)
 		c.last = t
 	}
 }
 
+func (c *core) changeLocked(s state.State) StateChange {
+	change := StateChange{State: s, Time: time.Now(), SessionID: c.session.id, Server: c.session.server}
+	if !s.IsConnected() {
+		change.Cause = c.attempt
+	}
+	if s == state.Lost && c.session.ctx.Err() != nil {
+		change.Cause = context.Cause(c.session.ctx)
+	}
+	return change
+}
+
 // State returns the state of the connection now.
 func (c *Client) State() state.State {
+	return c.lastTransition().State
+}
+
+func (c *core) lastTransition() *transition {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.last.state
+	return c.last
 }
 
 // States returns the transitions that follow this call, each of them once and in order, until ctx ends or the client
@@ -46,10 +80,19 @@ func (c *Client) State() state.State {
 // A slow reader delays nobody and misses nothing; it only hears later. The client's own state, and the contexts that
 // end with the session, have changed already when a transition is seen.
 func (c *Client) States(ctx context.Context) iter.Seq[state.State] {
-	c.mu.Lock()
-	start := c.last
-	c.mu.Unlock()
+	start := c.lastTransition()
 	return func(yield func(state.State) bool) {
+		for change := range c.changes(ctx, start) {
+			if !yield(change.State) {
+				return
+			}
+		}
+	}
+}
+
+// changes walks the chain from the link after start.
+func (c *core) changes(ctx context.Context, start *transition) iter.Seq[StateChange] {
+	return func(yield func(StateChange) bool) {
 		for t := start; ; t = t.after {
 			select {
 			case <-t.next:
@@ -62,7 +105,7 @@ func (c *Client) States(ctx context.Context) iter.Seq[state.State] {
 					return
 				}
 			}
-			if ctx.Err() != nil || !yield(t.after.state) {
+			if ctx.Err() != nil || !yield(t.after.StateChange) {
 				return
 			}
 		}
@@ -79,10 +122,28 @@ func (c *Client) WaitConnected(ctx context.Context) error {
 	return nil
 }
 
-// logStates writes a line for every transition. It reads the chain like everybody else, because a log handler is the
-// user's code and must not run under the client's lock.
-func (c *Client) logStates() {
-	for s := range c.States(c.ctx) {
-		c.cfg.logger.Info("zookeeper connection state changed", "state", s.String())
+// follow calls tell for every transition from now on, in order, until the client is closed. It reads the chain like
+// everybody else, because tell is the user's code and must not run under the client's lock.
+func (c *core) follow(tell func(StateChange)) {
+	start := c.last // New has not shared the client yet
+	c.root.Go(func(ctx context.Context) {
+		for change := range c.changes(ctx, start) {
+			tell(change)
+		}
+	})
+}
+
+// logStates writes a line for a transition.
+func (cfg *config) logStates(change StateChange) {
+	level := slog.LevelInfo
+	attrs := []slog.Attr{
+		slog.String("state", change.State.String()),
+		slog.String("session", fmt.Sprintf("0x%x", uint64(change.SessionID))),
+		slog.String("server", change.Server),
 	}
+	if change.Cause != nil {
+		level = slog.LevelWarn
+		attrs = append(attrs, slog.Any("cause", change.Cause))
+	}
+	cfg.logger.LogAttrs(context.Background(), level, "zookeeper connection state changed", attrs...)
 }

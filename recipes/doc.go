@@ -31,6 +31,7 @@
 //   - No two holders have live contexts at once, whatever happens to connections and sessions, within the
 //     limits below. (TestOneHolderUnderRandomFaults; both: TestOneHolderAndHandOver, TestGoroutinesOnOneMutexExcludeEachOther)
 //   - Waiters are admitted in order of arrival. (both: TestWaitersAreAdmittedInOrderOfArrival)
+//   - A lock is the same through every namespace of a client. (both: TestLockIsTheSameThroughEveryNamespace)
 //   - Fencing tokens grow from holder to holder. (both: TestFencingTokenIsTheNodesCzxidAndGrows)
 //   - Nodes that are not the recipe's have no influence. (both: TestForeignChildrenDoNotBlock)
 //   - A release wakes one waiter with one event. (TestNoHerd)

@@ -73,7 +73,7 @@ func ExampleLease_Context() {
 	fmt.Println(context.Cause(lease.Context()))
 	fmt.Println(errors.Is(lease.Release(ctx), framework.ErrSessionLost))
 	// Output:
-	// session lost
+	// session lost: the server has ended it
 	// true
 }
 

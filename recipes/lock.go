@@ -33,7 +33,7 @@ type lockKey struct {
 
 // newLock returns a lock. The last option is the recipe's own.
 func newLock(c *framework.Client, path, kind string, kinds []string, admit lockloop.Admit, opts []LockOption, last LockOption) lock {
-	l := lock{name: path, key: lockKey{c, path, kind}, cfg: lockConfig{data: identity()}}
+	l := lock{name: path, key: lockKey{c.Root(), c.FullPath(path), kind}, cfg: lockConfig{data: identity()}}
 	for _, opt := range opts {
 		opt(&l.cfg)
 	}

@@ -1,6 +1,7 @@
 package retry
 
 import (
+	"math"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
@@ -8,6 +9,8 @@ import (
 
 // Policy makes the schedule of pauses for one run of Do. The schedule ends when NextBackOff returns backoff.Stop.
 // Each call must return a fresh value, because a backoff.BackOff is stateful and not safe for concurrent use.
+//
+// In the policies of this package a negative time counts as zero.
 type Policy func() backoff.BackOff
 
 // None never retries: one attempt.
@@ -22,11 +25,12 @@ func Once(delay time.Duration) Policy {
 
 // N retries up to n times, delay apart: n+1 attempts. An n of zero or less never retries.
 func N(n int, delay time.Duration) Policy {
-	return limit(n, func() backoff.BackOff { return backoff.NewConstantBackOff(delay) })
+	return limit(n, Forever(delay))
 }
 
 // Forever retries until the context ends, delay apart.
 func Forever(delay time.Duration) Policy {
+	delay = max(delay, 0) // to the backoff package a pause of -1 means that there are no more
 	return func() backoff.BackOff { return backoff.NewConstantBackOff(delay) }
 }
 
@@ -36,6 +40,7 @@ func UntilElapsed(total, delay time.Duration) Policy {
 	if total <= 0 {
 		return None() // to the backoff package a MaxElapsedTime of zero means for ever
 	}
+	delay = max(delay, 0)
 	return func() backoff.BackOff {
 		return backoff.NewExponentialBackOff(
 			backoff.WithInitialInterval(delay),
@@ -48,13 +53,16 @@ func UntilElapsed(total, delay time.Duration) Policy {
 }
 
 // Exponential retries up to n times. The pause starts at base and doubles each time; every pause is varied by up to
-// half of itself in either direction, so that clients which failed together do not return together.
+// half of itself in either direction, so that clients which failed together do not return together. No pause is longer
+// than an hour before it is varied.
 func Exponential(base time.Duration, n int) Policy {
 	return BoundedExponential(base, time.Hour, n)
 }
 
 // BoundedExponential is Exponential with no pause longer than longest before it is varied.
 func BoundedExponential(base, longest time.Duration, n int) Policy {
+	longest = min(max(longest, 0), math.MaxInt64/2) // so that it can be varied
+	base = min(max(base, 0), longest)               // for the backoff package does not bound the first pause
 	return limit(n, func() backoff.BackOff {
 		return backoff.NewExponentialBackOff(
 			backoff.WithInitialInterval(base),

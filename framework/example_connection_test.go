@@ -1,0 +1,159 @@
+package framework_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/retry"
+	"github.com/gocurator/curator/state"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// connectForExample returns a connected client of a server in this process. A service would name its ensemble.
+func connectForExample(opts ...framework.Option) (*framework.Client, *zktest.Server, func()) {
+	srv, err := zktest.NewServer()
+	if err != nil {
+		panic(err)
+	}
+	client, err := framework.New(srv.Addr(), append(opts, framework.WithDialer(srv.Dialer()))...)
+	if err != nil {
+		panic(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := client.WaitConnected(ctx); err != nil {
+		panic(err)
+	}
+	return client, srv, func() {
+		client.Close()
+		srv.Close()
+	}
+}
+
+func ExampleClient_Namespace() {
+	client, _, done := connectForExample()
+	defer done()
+	ctx := context.Background()
+
+	shop, err := client.Namespace("/shop")
+	if err != nil {
+		panic(err)
+	}
+	created, err := shop.Create(ctx, "/stock/sku-42", []byte("100"), framework.WithParents())
+	fmt.Println(created.Path, err)
+	fmt.Println(shop.FullPath(created.Path))
+	_, _, err = shop.Get(ctx, "/shop")
+	fmt.Println(err)
+	// Output:
+	// /stock/sku-42 <nil>
+	// /shop/stock/sku-42
+	// get /shop: zk: node does not exist
+}
+
+// stopwatch prints what a client does. It embeds NoTracer, so that it need not have every method, now or later.
+type stopwatch struct{ framework.NoTracer }
+
+type started struct{}
+
+func (stopwatch) StartOperation(ctx context.Context, op framework.Operation) context.Context {
+	return context.WithValue(ctx, started{}, op)
+}
+
+func (stopwatch) EndOperation(ctx context.Context, end framework.OperationEnd) {
+	op := ctx.Value(started{}).(framework.Operation)
+	fmt.Println(op.Name, op.Path, end.Attempts, end.Err)
+}
+
+func ExampleTracer() {
+	client, _, done := connectForExample(framework.WithTracer(stopwatch{}))
+	defer done()
+	ctx := context.Background()
+
+	client.Create(ctx, "/a", nil)
+	client.Get(ctx, "/b")
+	// Output:
+	// create /a 1 <nil>
+	// get /b 1 get /b: zk: node does not exist
+}
+
+// The list may come from anywhere; here, from a map that somebody keeps up to date.
+func ExampleWithServers() {
+	registry := map[string][]string{"zookeeper": {"10.0.0.1", "10.0.0.2:2182"}}
+	client, _, done := connectForExample(framework.WithServers(func(context.Context) ([]string, error) {
+		return registry["zookeeper"], nil
+	}))
+	defer done()
+	fmt.Println(client.State())
+	// Output: Connected
+}
+
+// A service would name its headless service: framework.ResolveDNS("zk-headless:2181").
+func ExampleResolveDNS() {
+	servers, err := framework.ResolveDNS("127.0.0.1:2181", "::1")(context.Background())
+	fmt.Println(servers, err)
+	// Output: [127.0.0.1:2181 [::1]:2181] <nil>
+}
+
+// A read that decides about a write must not be of another session than the write, if it is about ephemeral nodes.
+func ExampleClient_InSession() {
+	client, srv, done := connectForExample()
+	defer done()
+	ctx := context.Background()
+
+	lost := func(err error) bool { return errors.Is(err, framework.ErrSessionLost) }
+	tries := 0
+	err := retry.Do(ctx, retry.N(3, time.Millisecond), lost, func(ctx context.Context) error {
+		return client.InSession(ctx, func(ctx context.Context) error {
+			tries++
+			node, err := client.Create(ctx, "/workers/me-", nil, framework.WithParents(), framework.WithMode(framework.EphemeralSequential))
+			if err != nil {
+				return err
+			}
+			if tries == 1 {
+				srv.ExpireSession(client.SessionID())
+			}
+			_, err = client.Set(ctx, node.Path, []byte("ready"), framework.AnyVersion)
+			return err
+		})
+	})
+	fmt.Println(tries, err)
+	// Output: 2 <nil>
+}
+
+// A connection that breaks twice in a moment is told of twice only by States.
+func ExampleClient_DampedStates() {
+	client, srv, done := connectForExample()
+	defer done()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+
+	damped := client.DampedStates(ctx, retry.Forever(500*time.Millisecond))
+	states := client.States(ctx)
+	srv.CutAll()
+	n := 0
+	for s := range states {
+		fmt.Println("all:   ", s)
+		if n++; n == 4 {
+			break
+		}
+		if n == 2 {
+			srv.CutAll()
+		}
+	}
+	for s := range damped {
+		fmt.Println("damped:", s)
+		if s == state.Reconnected {
+			break
+		}
+	}
+	// Output:
+	// all:    Suspended
+	// all:    Reconnected
+	// all:    Suspended
+	// all:    Reconnected
+	// damped: Suspended
+	// damped: Reconnected
+}

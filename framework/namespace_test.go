@@ -1,0 +1,160 @@
+package framework_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/state"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// namespace is Namespace for a path that is known to be good.
+func namespace(t *testing.T, c *framework.Client, path string) *framework.Client {
+	t.Helper()
+	view, err := c.Namespace(path)
+	require.NoError(t, err)
+	return view
+}
+
+func TestNamespaceIsPutBeforeEveryPathAndTakenFromWhatComesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.New(t)
+		require.NoError(t, srv.Create("/root", nil))
+		require.NoError(t, srv.Create("/root/shop", nil))
+		c, err := framework.New(srv.Addr()+"/root", framework.WithDialer(srv.Dialer()))
+		require.NoError(t, err)
+		defer c.Close()
+		shop := namespace(t, c, "/shop")
+
+		created := mustCreate(t, shop, "/stock", "1")
+		require.Equal(t, "/stock", created.Path)
+		_, onServer := srv.Node("/root/shop/stock")
+		require.True(t, onServer)
+		protected := mustCreate(t, shop, "/shop/p", "", framework.Protected(), framework.WithParents())
+		require.Regexp(t, "^/shop/_c_.*-p$", protected.Path, "only the first of two equal parts is the namespace")
+
+		names, _, err := shop.Children(t.Context(), "/")
+		require.NoError(t, err)
+		require.ElementsMatch(t, []string{"stock", "shop"}, names)
+
+		_, _, err = shop.Get(t.Context(), "/none")
+		require.EqualError(t, err, "get /none: zk: node does not exist")
+
+		_, _, w, err := shop.GetW(t.Context(), "/stock")
+		require.NoError(t, err)
+		_, err = c.Set(t.Context(), "/shop/stock", []byte("2"), framework.AnyVersion)
+		require.NoError(t, err)
+		ev, err := w.Wait(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, "/stock", ev.Path)
+	})
+}
+
+// CURATOR-666: the namespace was taken away twice.
+func TestNamespaceIsTakenAwayOnceFromPathsThatRepeatIt(t *testing.T) {
+	bubble(t, func(t *testing.T, _ *zktest.Server, c *framework.Client) {
+		created := mustCreate(t, namespace(t, c, "/a"), "/a/a", "", framework.WithParents())
+		require.Equal(t, "/a/a", created.Path)
+		_, _, err := c.Get(t.Context(), "/a/a/a")
+		require.NoError(t, err)
+	})
+}
+
+func TestNamespaceHasEveryOperation(t *testing.T) {
+	for name := range everyOperation(nil) {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+				require.NoError(t, srv.Create("/n", nil))
+				require.NoError(t, srv.Create("/n/a", nil))
+				require.NoError(t, everyOperation(namespace(t, c, "/n"))[name](t.Context(), "/a"))
+				synctest.Wait()
+				for _, r := range srv.Requests() {
+					if r.Path != "" {
+						require.Regexp(t, "^/n/", r.Path, "%v", r)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestNamespacesAddUp(t *testing.T) {
+	c, err := framework.New("zk1/root")
+	require.NoError(t, err)
+	defer c.Close()
+	a := namespace(t, c, "/a")
+	b := namespace(t, a, "/b/c")
+	for _, tc := range []struct {
+		view       *framework.Client
+		path, full string
+	}{
+		{c, "/", "/root"}, {c, "/x", "/root/x"},
+		{a, "/", "/root/a"}, {a, "/x", "/root/a/x"},
+		{b, "/", "/root/a/b/c"}, {b, "/x/y", "/root/a/b/c/x/y"},
+		{namespace(t, b, "/"), "/x", "/root/a/b/c/x"},
+		{b.Root(), "/x", "/root/x"},
+	} {
+		require.Equal(t, tc.full, tc.view.FullPath(tc.path))
+		require.Same(t, c, tc.view.Root())
+	}
+
+	bare, err := framework.New("zk1")
+	require.NoError(t, err)
+	defer bare.Close()
+	require.Equal(t, "/", bare.FullPath("/"))
+	require.Equal(t, "/a", namespace(t, bare, "/a").FullPath("/"))
+	require.NotSame(t, c, bare.Root())
+}
+
+func TestNamespaceMustBeAnAbsolutePath(t *testing.T) {
+	c, err := framework.New("zk1")
+	require.NoError(t, err)
+	defer c.Close()
+	for _, path := range []string{"", "a", "/a/", "//a", "/a/../b", "/\x00"} {
+		view, err := c.Namespace(path)
+		require.Nil(t, view)
+		require.ErrorIs(t, err, zk.ErrInvalidPath)
+		var opErr *framework.OpError
+		require.ErrorAs(t, err, &opErr)
+		require.Equal(t, path, opErr.Path)
+	}
+}
+
+func TestViewsAreOneClient(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		require.NoError(t, srv.Create("/n", nil))
+		require.NoError(t, srv.Create("/n/a", nil))
+		view := namespace(t, c, "/n")
+		require.Equal(t, c.SessionID(), view.SessionID())
+		require.Len(t, srv.Sessions(), 1)
+
+		_, _, w1, err := c.GetW(t.Context(), "/n/a")
+		require.NoError(t, err)
+		_, _, w2, err := view.GetW(t.Context(), "/a")
+		require.NoError(t, err)
+		require.Len(t, srv.Watches(), 1, "watches on the same node are shared")
+		require.NoError(t, srv.Set("/n/a", []byte("x")))
+		ev1, err := w1.Wait(t.Context())
+		require.NoError(t, err)
+		ev2, err := w2.Wait(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, []string{"/n/a", "/a"}, []string{ev1.Path, ev2.Path})
+
+		seq := view.States(t.Context())
+		srv.CutAll()
+		for s := range seq {
+			if s == state.Reconnected {
+				break
+			}
+		}
+
+		require.NoError(t, view.Close())
+		_, _, err = c.Get(context.Background(), "/")
+		require.ErrorIs(t, err, framework.ErrClosed)
+	})
+}

@@ -1,0 +1,287 @@
+package framework_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/retry"
+	"github.com/gocurator/curator/state"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// recorder is a Tracer that remembers what it is told.
+type recorder struct {
+	framework.NoTracer
+	mu      sync.Mutex
+	started []framework.Operation
+	ended   []framework.OperationEnd
+	changes []framework.StateChange
+}
+
+type operationKey struct{}
+
+func (r *recorder) StartOperation(ctx context.Context, op framework.Operation) context.Context {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.started = append(r.started, op)
+	return context.WithValue(ctx, operationKey{}, len(r.started))
+}
+
+func (r *recorder) EndOperation(ctx context.Context, end framework.OperationEnd) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if ctx.Value(operationKey{}) != len(r.started) {
+		panic("not the context of StartOperation")
+	}
+	r.ended = append(r.ended, end)
+}
+
+func (r *recorder) StateChanged(change framework.StateChange) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.changes = append(r.changes, change)
+}
+
+// states returns the changes so far, once everything has settled.
+func (r *recorder) states() []framework.StateChange {
+	synctest.Wait()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]framework.StateChange(nil), r.changes...)
+}
+
+func TestTracerIsToldOfEveryOperation(t *testing.T) {
+	names := map[string]string{
+		"getW": "get", "existsW": "exists", "childrenW": "children", "set version": "set", "delete version": "delete",
+		"delete guaranteed": "delete", "create ephemeral": "create", "create container": "create",
+		"create parents": "create", "create protected": "create",
+	}
+	for name := range everyOperation(nil) {
+		t.Run(name, func(t *testing.T) {
+			serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+				tracer := &recorder{}
+				c := newClient(t, srv, framework.WithTracer(tracer))
+				require.NoError(t, srv.Create("/n", nil))
+				require.NoError(t, srv.Create("/n/a", nil))
+				run := everyOperation(namespace(t, c, "/n"))[name]
+				require.NoError(t, run(t.Context(), "/a"))
+
+				require.Len(t, tracer.started, 1)
+				op := tracer.started[0]
+				want := names[name]
+				if want == "" {
+					want = name
+				}
+				require.Equal(t, want, op.Name)
+				require.Contains(t, []string{"/a", "/a/new"}, op.Path)
+				require.Equal(t, "/n", op.Chroot)
+				require.Equal(t, []framework.OperationEnd{{Attempts: 1, Server: srv.Addr()}}, tracer.ended)
+
+				err := run(t.Context(), "no path")
+				require.Error(t, err)
+				require.Len(t, tracer.started, 1, "refused before it began")
+			})
+		})
+	}
+}
+
+func TestTracerIsToldHowAnOperationFailed(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		tracer := &recorder{}
+		c := newClient(t, srv, framework.WithTracer(tracer), framework.WithConnectionTimeout(time.Second))
+		_, _, err := c.Get(t.Context(), "/none")
+		require.ErrorIs(t, err, zk.ErrNoNode)
+
+		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Times: 2, Do: zktest.DropReply})
+		_, _, err = c.Get(t.Context(), "/")
+		require.NoError(t, err)
+
+		srv.RefuseConnections(true)
+		srv.CutAll()
+		synctest.Wait()
+		_, _, notConnected := c.Get(t.Context(), "/")
+		require.ErrorIs(t, notConnected, framework.ErrNotConnected)
+
+		require.Len(t, tracer.ended, 3)
+		require.ErrorIs(t, tracer.ended[0].Err, zk.ErrNoNode)
+		require.Equal(t, framework.OperationEnd{Attempts: 3, Server: srv.Addr()}, tracer.ended[1])
+		require.Equal(t, framework.OperationEnd{Err: notConnected}, tracer.ended[2])
+	})
+}
+
+// The context that the Tracer returns is that of the operation: it may end it.
+func TestOperationRunsOnTheTracersContext(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		c := newClient(t, srv, framework.WithTracer(cancelling{}))
+		require.NoError(t, c.WaitConnected(t.Context()))
+		_, _, err := c.Get(t.Context(), "/")
+		require.ErrorIs(t, err, context.Canceled)
+	})
+}
+
+type cancelling struct{ framework.NoTracer }
+
+func (cancelling) StartOperation(ctx context.Context, _ framework.Operation) context.Context {
+	ctx, cancel := context.WithCancel(ctx)
+	cancel()
+	return ctx
+}
+
+func TestTracerIsToldOfEveryStateFromTheFirst(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		srv.RefuseConnections(true)
+		tracer := &recorder{}
+		begin := time.Now()
+		c := newClient(t, srv, framework.WithTracer(tracer))
+		time.Sleep(sessionTimeout + time.Second)
+		srv.RefuseConnections(false)
+		require.NoError(t, c.WaitConnected(t.Context()))
+		id := c.SessionID()
+		srv.ExpireSession(id)
+		time.Sleep(time.Minute)
+		lastSent := time.Now().Truncate(0)
+		outage(srv, time.Minute)
+		time.Sleep(time.Minute)
+
+		got := tracer.states()
+		want := []state.State{
+			state.Suspended, state.Lost, state.Connected, state.Suspended, state.Lost, state.Reconnected,
+			state.Suspended, state.Lost, state.Reconnected,
+		}
+		require.Len(t, got, len(want))
+		for i, change := range got {
+			require.Equal(t, want[i], change.State)
+			require.Equal(t, srv.Addr(), change.Server)
+			require.False(t, i > 0 && change.Time.Before(got[i-1].Time))
+		}
+		require.Equal(t, begin, got[0].Time)
+		require.Zero(t, got[0].SessionID)
+		require.ErrorContains(t, got[0].Cause, "refused")
+		require.Zero(t, got[1].SessionID)
+		require.ErrorContains(t, got[1].Cause, "refused", "there was no session to lose")
+		require.Equal(t, id, got[2].SessionID)
+		require.NoError(t, got[2].Cause)
+		require.Equal(t, id, got[4].SessionID, "the one that was lost")
+		require.EqualError(t, got[4].Cause, "session lost: the server has ended it")
+		second := got[5].SessionID
+		require.NotEqual(t, id, second)
+		require.NoError(t, got[6].Cause, "an idle connection broke")
+		require.Equal(t, second, got[7].SessionID)
+		require.ErrorIs(t, got[7].Cause, framework.ErrSessionLost)
+		require.EqualError(t, got[7].Cause, "session lost: no answer within its time")
+		require.WithinDuration(t, lastSent, got[7].Time, trusted)
+		require.Equal(t, c.SessionID(), got[8].SessionID)
+	})
+}
+
+// slowTracer takes an hour for each state.
+type slowTracer struct{ *recorder }
+
+func (s slowTracer) StateChanged(change framework.StateChange) {
+	time.Sleep(time.Hour)
+	s.recorder.StateChanged(change)
+}
+
+func TestSlowTracerDelaysNobodyAndMissesNothing(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		slow := slowTracer{&recorder{}}
+		srv.Inject(zktest.Rule{Op: zktest.OpConnect, Do: zktest.DelayRequest(time.Millisecond)}) // until it is observed
+		c := newClient(t, srv, framework.WithTracer(slow))
+		h := observe(t, c)
+		require.NoError(t, c.WaitConnected(t.Context()))
+		begin := time.Now()
+		for range 3 {
+			outage(srv, time.Second)
+			time.Sleep(3 * time.Second)
+			_, _, err := c.Get(t.Context(), "/")
+			require.NoError(t, err)
+		}
+		require.Equal(t, 12*time.Second, time.Since(begin))
+		seen := h.seen()
+		time.Sleep(24 * time.Hour)
+		got := slow.states()
+		require.Len(t, got, len(seen))
+		for i, s := range seen {
+			require.Equal(t, s, got[i].State)
+		}
+	})
+}
+
+func TestCloseWaitsForATracerThatIsCalledAndCallsItNoMore(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		slow := slowTracer{&recorder{}}
+		c := newClient(t, srv, framework.WithTracer(slow))
+		require.NoError(t, c.WaitConnected(t.Context()))
+		srv.CutAll()
+		time.Sleep(10 * time.Second)
+		begin := time.Now()
+		require.NoError(t, c.Close())
+		require.Equal(t, time.Hour-10*time.Second, time.Since(begin))
+		require.Len(t, slow.changes, 1, "of the three")
+	})
+}
+
+func TestTracerIsNilByDefault(t *testing.T) {
+	c, err := framework.New("zk1")
+	require.NoError(t, err)
+	defer c.Close()
+	require.Nil(t, c.Tracer())
+	traced, err := framework.New("zk1", framework.WithTracer(framework.NoTracer{}))
+	require.NoError(t, err)
+	defer traced.Close()
+	require.Equal(t, framework.NoTracer{}, namespace(t, traced, "/a").Tracer())
+}
+
+func TestStateChangesAreLoggedWithTheirCircumstances(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		var log lockedBuffer
+		c := newClient(t, srv, framework.WithRetry(retry.None()), framework.WithLogger(slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{
+			ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+				if a.Key == slog.TimeKey {
+					return slog.Attr{}
+				}
+				return a
+			},
+		}))))
+		require.NoError(t, c.WaitConnected(t.Context()))
+		id := c.SessionID()
+		srv.ExpireSession(id)
+		time.Sleep(time.Minute)
+		line := func(level, s string, id int64, cause string) string {
+			return fmt.Sprintf("level=%s msg=\"zookeeper connection state changed\" state=%s session=0x%x server=%s%s\n", level, s, id, srv.Addr(), cause)
+		}
+		require.Equal(t, line("INFO", "Connected", id, "")+
+			line("INFO", "Suspended", id, "")+
+			line("WARN", "Lost", id, ` cause="session lost: the server has ended it"`)+
+			line("INFO", "Reconnected", c.SessionID(), ""), log.String())
+	})
+}
+
+// lockedBuffer is a bytes.Buffer for several goroutines.
+type lockedBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	synctest.Wait()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}

@@ -1,0 +1,159 @@
+package retry_test
+
+import (
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cenkalti/backoff/v4"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/retry"
+)
+
+// pauses returns the first n pauses of one run of a policy, or those that there are.
+func pauses(p retry.Policy, n int) []time.Duration {
+	var list []time.Duration
+	for b := p(); len(list) < n; {
+		pause := b.NextBackOff()
+		if pause == backoff.Stop {
+			break
+		}
+		list = append(list, pause)
+	}
+	return list
+}
+
+// Every formula without chance in it, pause by pause.
+func TestFormulas(t *testing.T) {
+	const s = time.Second
+	for name, tc := range map[string]struct {
+		policy retry.Policy
+		want   []time.Duration // at most 4
+	}{
+		"none":         {retry.None(), nil},
+		"once":         {retry.Once(s), []time.Duration{s}},
+		"once at once": {retry.Once(0), []time.Duration{0}},
+		"n":            {retry.N(3, s), []time.Duration{s, s, s}},
+		"n of one":     {retry.N(1, s), []time.Duration{s}},
+		"forever":      {retry.Forever(s), []time.Duration{s, s, s, s}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, tc.want, pauses(tc.policy, 4))
+		})
+	}
+}
+
+// UntilElapsed starts no attempt after its total, to the nanosecond.
+func TestUntilElapsedCountsTheTimeOfTheAttempts(t *testing.T) {
+	for _, tc := range []struct {
+		total, delay, attempt time.Duration
+		want                  int // pauses
+	}{
+		{3 * time.Second, time.Second, 0, 3},
+		{3*time.Second - 1, time.Second, 0, 2},
+		{3 * time.Second, time.Second, 500 * time.Millisecond, 2}, // attempts at 0, 1.5 and 3
+		{3 * time.Second, time.Second, 501 * time.Millisecond, 1},
+		{time.Second, 0, 300 * time.Millisecond, 3}, // the last at 0.9
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			b := retry.UntilElapsed(tc.total, tc.delay)()
+			got := 0
+			for {
+				time.Sleep(tc.attempt)
+				pause := b.NextBackOff()
+				if pause == backoff.Stop {
+					break
+				}
+				require.Equal(t, tc.delay, pause)
+				time.Sleep(pause)
+				got++
+				require.Less(t, got, 100)
+			}
+			require.Equal(t, tc.want, got, "%+v", tc)
+		})
+	}
+}
+
+// The bounds of each pause are half of what it is without chance, in both directions; both ends come up.
+func TestJitterReachesItsBoundsAndNotBeyond(t *testing.T) {
+	const runs = 4000
+	for name, tc := range map[string]struct {
+		policy retry.Policy
+		want   []time.Duration // without chance
+	}{
+		"exponential":                {retry.Exponential(64, 6), []time.Duration{64, 128, 256, 512, 1024, 2048}},
+		"exponential, up to an hour": {retry.Exponential(20*time.Minute, 4), []time.Duration{20 * time.Minute, 40 * time.Minute, time.Hour, time.Hour}},
+		"exponential from an hour":   {retry.Exponential(3*time.Hour, 2), []time.Duration{time.Hour, time.Hour}},
+		"bounded":                    {retry.BoundedExponential(64, 300, 4), []time.Duration{64, 128, 256, 300}},
+		"bounded below its base":     {retry.BoundedExponential(400, 300, 2), []time.Duration{300, 300}},
+		"bounded at its base":        {retry.BoundedExponential(300, 300, 2), []time.Duration{300, 300}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			shortest, longest := make([]time.Duration, len(tc.want)), make([]time.Duration, len(tc.want))
+			for run := range runs {
+				got := pauses(tc.policy, 100)
+				require.Len(t, got, len(tc.want))
+				for i, pause := range got {
+					if run == 0 {
+						shortest[i] = pause
+					}
+					shortest[i], longest[i] = min(shortest[i], pause), max(longest[i], pause)
+				}
+			}
+			for i, want := range tc.want {
+				require.GreaterOrEqual(t, shortest[i], want/2, "pause %d", i)
+				require.LessOrEqual(t, longest[i], want+want/2, "pause %d", i)
+				require.InDelta(t, want/2, shortest[i], float64(want)/20, "pause %d", i)
+				require.InDelta(t, want+want/2, longest[i], float64(want)/20, "pause %d", i)
+			}
+		})
+	}
+}
+
+// Whatever the arguments, a pause is neither negative nor longer than the bound with its jitter, and there are no more
+// of them than were asked for.
+func TestPausesNeverExceedTheirBounds(t *testing.T) {
+	random := func() time.Duration { return time.Duration(rand.Int64() >> rand.IntN(63)) }
+	const most = 80
+	for range 20000 {
+		base, longest, n := random(), random(), rand.IntN(100)-10
+		for name, p := range map[string]struct {
+			policy  retry.Policy
+			longest time.Duration // without jitter
+		}{
+			"exponential": {retry.Exponential(base, n), time.Hour},
+			"bounded":     {retry.BoundedExponential(base, longest, n), longest},
+		} {
+			got := pauses(p.policy, most)
+			require.Len(t, got, max(0, min(n, most)), "%s(%d, %d, %d)", name, base, longest, n)
+			limit := 1.5*float64(p.longest) + 1 // which is rounded
+			for i, pause := range got {
+				if pause < 0 || float64(pause) > limit {
+					t.Fatalf("%s(%d, %d, %d): pause %d is %d", name, base, longest, n, i, pause)
+				}
+			}
+		}
+	}
+}
+
+func TestNegativeTimesAreNoPause(t *testing.T) {
+	for name, p := range map[string]retry.Policy{
+		"once":               retry.Once(-time.Second),
+		"n":                  retry.N(2, -time.Second),
+		"exponential":        retry.Exponential(-time.Second, 2),
+		"bounded":            retry.BoundedExponential(-time.Second, time.Second, 2),
+		"bounded below zero": retry.BoundedExponential(time.Second, -time.Second, 2),
+		"until elapsed":      retry.UntilElapsed(time.Second, -time.Second),
+		"forever":            retry.Forever(-time.Second),
+	} {
+		t.Run(name, func(t *testing.T) {
+			list := pauses(p, 2)
+			require.NotEmpty(t, list, "a pause of -1 would mean that there are no more")
+			for _, pause := range list {
+				require.Zero(t, pause)
+			}
+		})
+	}
+}
