@@ -1,6 +1,7 @@
 package zkserver
 
 import (
+	"crypto/tls"
 	"fmt"
 	"maps"
 	"strconv"
@@ -18,9 +19,11 @@ type config struct {
 	syncTimeout            time.Duration
 	startTimeout           time.Duration
 	ttlNodes               bool
-	properties             map[string]string // what the user set; wins over everything else in zoo.cfg
-	jvmFlags               []string          // what the user set; follows our flags, and so wins
-	distribution           *Distribution     // nil: Find
+	properties             map[string]string   // what the user set; wins over everything else in zoo.cfg
+	jvmFlags               []string            // what the user set; follows our flags, and so wins
+	distribution           *Distribution       // nil: Find
+	tlsAuth                *tls.ClientAuthType // nil: no TLS
+	certificates           *certificates       // of this run, if it has TLS
 }
 
 func newConfig(opts []Option) (config, error) {
@@ -52,6 +55,8 @@ func (c *config) validate() error {
 		return fmt.Errorf("zkserver: quorum timeouts %v and %v: shorter than the tick of %v", c.initTimeout, c.syncTimeout, c.tick)
 	case c.startTimeout <= 0:
 		return fmt.Errorf("zkserver: start timeout of %v: not positive", c.startTimeout)
+	case c.tlsAuth != nil && clientAuth[*c.tlsAuth] == "":
+		return fmt.Errorf("zkserver: TLS client authentication %v: ZooKeeper knows nothing like it", *c.tlsAuth)
 	}
 	return nil
 }

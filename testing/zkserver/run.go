@@ -37,6 +37,11 @@ func run(opts []Option, members func() ([]member, error)) ([]*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.tlsAuth != nil {
+		if c.certificates, err = newCertificates(); err != nil {
+			return nil, fmt.Errorf("zkserver: certificates: %w", err)
+		}
+	}
 	d := c.distribution
 	if d == nil {
 		if d, err = Find(); err != nil {
@@ -54,7 +59,7 @@ func run(opts []Option, members func() ([]member, error)) ([]*Server, error) {
 }
 
 func runOnce(c config, d *Distribution, members func() ([]member, error)) ([]*Server, error) {
-	places, err := members()
+	places, err := places(c, members)
 	if err != nil {
 		return nil, err
 	}
@@ -66,6 +71,21 @@ func runOnce(c config, d *Distribution, members func() ([]member, error)) ([]*Se
 		return nil, errors.Join(err, each(servers, (*Server).Close))
 	}
 	return servers, nil
+}
+
+// places returns the members with every port that they need.
+func places(c config, members func() ([]member, error)) ([]member, error) {
+	list, err := members()
+	if err != nil || c.tlsAuth == nil {
+		return list, err
+	}
+	if err := withTLS(list); err != nil {
+		for _, m := range list {
+			releasePorts(m.ports())
+		}
+		return nil, err
+	}
+	return list, nil
 }
 
 // newServers returns the servers it could make in any case, for the caller to close.
