@@ -66,6 +66,12 @@ func withTLS(members []member) error {
 	return nil
 }
 
+func releaseMembers(members []member) {
+	for _, m := range members {
+		releasePorts(m.ports())
+	}
+}
+
 func (m member) addr() string       { return local(m.client) }
 func (m member) secureAddr() string { return local(m.secure) }
 

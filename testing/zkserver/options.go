@@ -22,6 +22,7 @@ type config struct {
 	properties             map[string]string   // what the user set; wins over everything else in zoo.cfg
 	jvmFlags               []string            // what the user set; follows our flags, and so wins
 	distribution           *Distribution       // nil: Find
+	links                  bool                // the members of an ensemble are linked through this program
 	tlsAuth                *tls.ClientAuthType // nil: no TLS
 	certificates           *certificates       // of this run, if it has TLS
 }

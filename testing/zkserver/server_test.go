@@ -145,7 +145,7 @@ func TestStartFailureTellsWhatTheServerSaid(t *testing.T) {
 func TestStartTriesOtherPorts(t *testing.T) {
 	var occupied net.Listener
 	attempts := 0
-	servers, err := run(nil, func() ([]member, error) {
+	e, err := run(nil, func() ([]member, error) {
 		attempts++
 		members, err := standalone()
 		if err == nil && attempts == 1 {
@@ -159,7 +159,7 @@ func TestStartTriesOtherPorts(t *testing.T) {
 	defer occupied.Close()
 	require.NoError(t, err)
 	require.Equal(t, 2, attempts)
-	require.NoError(t, servers[0].Close())
+	require.NoError(t, e.Close())
 }
 
 // Another server of ours answers on the port: to answer is not enough.
