@@ -43,6 +43,17 @@ func requireRefused(t *testing.T, srv *Server) {
 	require.Error(t, err)
 }
 
+func TestWipedServerStartsAgainWithNothing(t *testing.T) {
+	srv := Start(t)
+	create(t, connect(t, srv.Addr()), "/lost")
+	require.NoError(t, srv.Wipe())
+	requireRefused(t, srv)
+	require.NoError(t, srv.Restart())
+	there, _, err := connect(t, srv.Addr()).Exists("/lost")
+	require.NoError(t, err)
+	require.False(t, there)
+}
+
 func TestCloseIsFinal(t *testing.T) {
 	srv := Start(t)
 	dir := srv.files.dir

@@ -91,10 +91,11 @@ log4j.appender.out.layout.ConversionPattern=%d{HH:mm:ss.SSS} %p %c{1} %m%n
 // layout is where a server keeps its files.
 type layout struct{ dir string }
 
-func (l layout) conf() string { return filepath.Join(l.dir, "conf") }
-func (l layout) data() string { return filepath.Join(l.dir, "data") }
-func (l layout) cfg() string  { return filepath.Join(l.conf(), "zoo.cfg") }
-func (l layout) log() string  { return filepath.Join(l.dir, "server.log") }
+func (l layout) conf() string         { return filepath.Join(l.dir, "conf") }
+func (l layout) data() string         { return filepath.Join(l.dir, "data") }
+func (l layout) transactions() string { return filepath.Join(l.data(), "version-2") } // ZooKeeper's name
+func (l layout) cfg() string          { return filepath.Join(l.conf(), "zoo.cfg") }
+func (l layout) log() string          { return filepath.Join(l.dir, "server.log") }
 
 // The certificates of a server that does TLS. ZooKeeper wants names that end in pem.
 func (l layout) serverPEM() string { return filepath.Join(l.conf(), "server.pem") }
