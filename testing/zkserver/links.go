@@ -17,8 +17,9 @@ func WithLinks() Option {
 	return func(c *config) { c.links = true }
 }
 
-// errNoLinks is returned by what needs WithLinks.
-var errNoLinks = errors.New("zkserver: the ensemble was started without WithLinks, or the servers are not two of it")
+// ErrNoLinks is returned when links are to be cut or mended that are not there: the ensemble was started without
+// [WithLinks], or the servers are not two of it.
+var ErrNoLinks = errors.New("zkserver: no such links: the ensemble was started without WithLinks, or the servers are not two of it")
 
 // links are the connections among the members of an ensemble.
 type links struct {
@@ -78,10 +79,11 @@ func (l *links) close() {
 
 // Cut cuts the link between two servers of the ensemble: from now on nothing gets through, in either direction, and
 // neither is told. Their connections stay up and are silent, as behind a packet filter; new ones are made but lead
-// nowhere. Clients are not concerned. What is on its way already may still arrive. It needs [WithLinks].
+// nowhere. Clients are not concerned. What is on its way already may still arrive. Without [WithLinks] it returns
+// [ErrNoLinks].
 func (e *Ensemble) Cut(a, b *Server) error {
 	if e.links == nil || !slices.Contains(e.Servers, a) || !slices.Contains(e.Servers, b) || a == b {
-		return errNoLinks
+		return ErrNoLinks
 	}
 	e.links.pairs[pairOf(a.member.id, b.member.id)].set(true)
 	return nil
@@ -104,7 +106,7 @@ func (e *Ensemble) Isolate(s *Server) error {
 // order; connections begun meanwhile are closed.
 func (e *Ensemble) Mend() error {
 	if e.links == nil {
-		return errNoLinks
+		return ErrNoLinks
 	}
 	for _, g := range e.links.pairs {
 		g.set(false)

@@ -107,12 +107,12 @@ func TestLinkedServersComeBack(t *testing.T) {
 func TestCutNeedsLinks(t *testing.T) {
 	a, b := &Server{}, &Server{}
 	e := &Ensemble{Servers: []*Server{a, b}}
-	require.ErrorIs(t, e.Cut(a, b), errNoLinks)
-	require.ErrorIs(t, e.Isolate(a), errNoLinks)
-	require.ErrorIs(t, e.Mend(), errNoLinks)
+	require.ErrorIs(t, e.Cut(a, b), ErrNoLinks)
+	require.ErrorIs(t, e.Isolate(a), ErrNoLinks)
+	require.ErrorIs(t, e.Mend(), ErrNoLinks)
 	e.links = &links{}
-	require.ErrorIs(t, e.Cut(a, &Server{}), errNoLinks)
-	require.ErrorIs(t, e.Cut(a, a), errNoLinks)
+	require.ErrorIs(t, e.Cut(a, &Server{}), ErrNoLinks)
+	require.ErrorIs(t, e.Cut(a, a), ErrNoLinks)
 }
 
 func TestAnonymousGreeting(t *testing.T) {

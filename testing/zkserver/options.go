@@ -43,7 +43,14 @@ func newConfig(opts []Option) (config, error) {
 	if c.minSession == 0 {
 		c.minSession = 2 * c.tick
 	}
-	return c, c.validate()
+	if err := c.validate(); err != nil || c.tlsAuth == nil {
+		return c, err
+	}
+	var err error
+	if c.certificates, err = newCertificates(); err != nil {
+		err = fmt.Errorf("zkserver: certificates: %w", err)
+	}
+	return c, err
 }
 
 func (c *config) validate() error {

@@ -34,11 +34,6 @@ func run(opts []Option, members func() ([]member, error)) (*Ensemble, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.tlsAuth != nil {
-		if c.certificates, err = newCertificates(); err != nil {
-			return nil, fmt.Errorf("zkserver: certificates: %w", err)
-		}
-	}
 	d := c.distribution
 	if d == nil {
 		if d, err = Find(); err != nil {
@@ -61,7 +56,7 @@ func runOnce(c config, d *Distribution, members func() ([]member, error)) (*Ense
 		return nil, err
 	}
 	e := &Ensemble{}
-	if c.links {
+	if c.links && places[0].peers != nil {
 		if e.links, err = newLinks(places); err != nil {
 			releaseMembers(places)
 			return nil, err
