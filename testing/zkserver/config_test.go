@@ -1,6 +1,7 @@
 package zkserver
 
 import (
+	"crypto/tls"
 	"os"
 	"strings"
 	"testing"
@@ -11,6 +12,8 @@ import (
 
 func TestProperties(t *testing.T) {
 	alone := member{id: 1, client: 20001}
+	secure := alone
+	secure.secure = 20009
 	peers := []member{
 		{id: 1, client: 20001, quorum: 20002, election: 20003},
 		{id: 2, client: 20004, quorum: 20005, election: 20006},
@@ -24,7 +27,7 @@ func TestProperties(t *testing.T) {
 		want   map[string]string // "" means absent
 	}{
 		{"standalone", alone, nil, map[string]string{
-			"clientPort": "20001", "clientPortAddress": "127.0.0.1", "dataDir": "/data", "tickTime": "100",
+			"clientPort": "20001", "clientPortAddress": "127.0.0.1", "dataDir": "/srv/data", "tickTime": "100",
 			"minSessionTimeout": "200", "maxSessionTimeout": "60000", "4lw.commands.whitelist": "*",
 			"admin.enableServer": "false", "forceSync": "no", "maxClientCnxns": "0", "extendedTypesEnabled": "true",
 			"initLimit": "", "server.1": "", "standaloneEnabled": "",
@@ -42,6 +45,11 @@ func TestProperties(t *testing.T) {
 		{"session timeouts", alone, []Option{WithSessionTimeouts(time.Second, 2*time.Second)}, map[string]string{
 			"minSessionTimeout": "1000", "maxSessionTimeout": "2000",
 		}},
+		{"TLS", secure, []Option{WithTLS(tls.VerifyClientCertIfGiven)}, map[string]string{
+			"clientPort": "20001", "secureClientPort": "20009", "secureClientPortAddress": "127.0.0.1", "ssl.clientAuth": "want",
+			"ssl.keyStore.location": "/srv/conf/server.pem", "ssl.trustStore.location": "/srv/conf/ca.pem",
+		}},
+		{"no TLS", alone, nil, map[string]string{"secureClientPort": "", "serverCnxnFactory": "", "ssl.clientAuth": ""}},
 		{"others", alone, []Option{WithTTLNodes(false), WithSnapCount(7)}, map[string]string{
 			"extendedTypesEnabled": "false", "snapCount": "7",
 		}},
@@ -53,7 +61,7 @@ func TestProperties(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c, err := newConfig(tt.opts)
 			require.NoError(t, err)
-			got := properties(c, tt.member, "/data")
+			got := properties(c, tt.member, layout{"/srv"})
 			for key, want := range tt.want {
 				require.Equal(t, want, got[key], key)
 			}
@@ -83,6 +91,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		"session":         WithSessionTimeouts(2*time.Second, time.Second),
 		"quorum timeouts": WithQuorumTimeouts(time.Second, time.Millisecond),
 		"start timeout":   WithStartTimeout(-1),
+		"authentication":  WithTLS(tls.RequestClientCert),
 	}
 	for text, opt := range tests {
 		_, err := Run(opt)

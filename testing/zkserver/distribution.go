@@ -109,15 +109,22 @@ func fromHome(home string) (*Distribution, error) {
 	return &Distribution{ClassPath: jars, Version: version, Origin: envHome + "=" + home}, nil
 }
 
-// fromDebian relies on the manifest of the package's zookeeper.jar, which names every jar it needs except a logger.
+// beside are the jars that the manifest of Debian's zookeeper.jar does not name: a logger, and what Netty needs as soon
+// as it has a connection.
+var beside = []string{"slf4j-simple.jar", "netty-codec.jar", "netty-resolver.jar"}
+
+// fromDebian relies on the manifest of the package's zookeeper.jar, which names every other jar that it needs. Its package
+// depends on those of all but the logger.
 func fromDebian(dir string) (*Distribution, error) {
 	server := filepath.Join(dir, "zookeeper.jar")
 	if _, err := os.Stat(server); err != nil {
 		return nil, ErrNotInstalled
 	}
 	classPath := []string{server}
-	if logger := filepath.Join(dir, "slf4j-simple.jar"); exists(logger) {
-		classPath = append(classPath, logger)
+	for _, name := range beside {
+		if jar := filepath.Join(dir, name); exists(jar) {
+			classPath = append(classPath, jar)
+		}
 	}
 	links, _ := filepath.Glob(filepath.Join(dir, "zookeeper-*.jar")) // the pattern is well-formed, there is no other error
 	version, _ := serverVersion(links)

@@ -34,6 +34,9 @@
 // minute, no fsync (data survives the death of the process, not that of the machine), no admin server, every
 // four-letter word allowed, TTL nodes enabled. Options change each of these.
 //
+// With [WithTLS] they listen on a second port, for clients that speak TLS. With [WithLinks] the members of an ensemble can be
+// cut off from one another while their clients still reach them.
+//
 // # What outlives what
 //
 // A server lives until Close, or until the program that started it ends. The latter is kept by the kernel on Linux,
@@ -43,6 +46,7 @@
 // # Concurrency properties
 //
 // Every method may be called by any number of goroutines at once. Each running JVM has one goroutine, which waits for it to end;
-// Stop, Kill and Close return after it has. A Restart that is waiting for its server fails when another goroutine
+// Stop, Kill and Close return after it has. Links have a goroutine for each port and two for each connection; the
+// ensemble's Close returns after they have ended. A Restart that is waiting for its server fails when another goroutine
 // stops, kills or closes that server. Stopping what does not run is no error.
 package zkserver

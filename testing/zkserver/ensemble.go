@@ -11,6 +11,8 @@ import (
 // Ensemble is a number of ZooKeeper servers that replicate one tree.
 type Ensemble struct {
 	Servers []*Server // all of them, running or not, in the order of their server ids from 1 up; not to be changed
+
+	links *links // nil without WithLinks
 }
 
 // ConnectString returns the addresses of all servers in the form that clients take, separated by commas.
@@ -43,7 +45,11 @@ func (e *Ensemble) Restart() error {
 
 // Close closes all servers. Close may be called more than once.
 func (e *Ensemble) Close() error {
-	return each(e.Servers, (*Server).Close)
+	err := each(e.Servers, (*Server).Close)
+	if e.links != nil {
+		e.links.close()
+	}
+	return err
 }
 
 // modes returns the mode of each server, empty for one that does not serve. Servers are asked all at once: a paused one

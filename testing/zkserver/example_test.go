@@ -2,6 +2,7 @@ package zkserver_test
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"log"
 	"time"
@@ -38,4 +39,41 @@ func ExampleRunEnsemble() {
 	if err := leader.Kill(); err != nil {
 		log.Fatal(err)
 	}
+}
+
+// What a lock service makes of a follower that has lost its leader and goes on answering its clients.
+func ExampleEnsemble_Cut() {
+	ensemble, err := zkserver.RunEnsemble(3, zkserver.WithLinks(), zkserver.WithQuorumTimeouts(10*time.Second, time.Second))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer ensemble.Close()
+	leader, err := ensemble.Leader(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, follower := range ensemble.Servers {
+		if follower != leader {
+			fmt.Println("connect to", follower.Addr(), "and see it lose touch")
+			if err := ensemble.Cut(leader, follower); err != nil {
+				log.Fatal(err)
+			}
+			break
+		}
+	}
+}
+
+// A client without a certificate is not let in.
+func ExampleWithTLS() {
+	srv, err := zkserver.Run(zkserver.WithTLS(tls.RequireAndVerifyClientCert))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer srv.Close()
+	conn, err := tls.Dial("tcp", srv.TLSAddr(), srv.ClientTLS())
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Println("connected to", conn.RemoteAddr())
 }

@@ -3,6 +3,7 @@ package zkserver
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"testing"
 	"time"
@@ -41,7 +42,13 @@ func (silent) Printf(string, ...any) {}
 // connect returns a client with a session on addrs.
 func connect(t *testing.T, addrs ...string) *zk.Conn {
 	t.Helper()
-	conn, events, err := zk.Connect(addrs, 10*time.Second, zk.WithLogger(silent{}))
+	return connectWith(t, addrs, net.DialTimeout)
+}
+
+// connectWith is connect with a dialer of its own.
+func connectWith(t *testing.T, addrs []string, dial zk.Dialer) *zk.Conn {
+	t.Helper()
+	conn, events, err := zk.Connect(addrs, 10*time.Second, zk.WithLogger(silent{}), zk.WithDialer(dial))
 	require.NoError(t, err)
 	t.Cleanup(conn.Close)
 	timeout := time.After(20 * time.Second)
@@ -88,4 +95,11 @@ func requireData(t *testing.T, conn *zk.Conn, path string) {
 	})
 	require.NoError(t, err)
 	require.Equal(t, path, string(data))
+}
+
+// caughtUp waits until the server of conn has everything that was confirmed before.
+func caughtUp(t *testing.T, conn *zk.Conn) {
+	t.Helper()
+	_, err := conn.Sync("/")
+	require.NoError(t, err)
 }

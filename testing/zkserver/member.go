@@ -14,6 +14,7 @@ type member struct {
 	client   int
 	quorum   int      // 0 for a standalone server
 	election int      // 0 for a standalone server
+	secure   int      // 0 without TLS
 	peers    []member // every member of the ensemble, this one included; nil for a standalone server
 }
 
@@ -44,15 +45,37 @@ func ensemble(n int) ([]member, error) {
 
 // ports returns the ports that the member has reserved.
 func (m member) ports() []int {
-	if m.peers == nil {
-		return []int{m.client}
+	var ports []int
+	for _, port := range []int{m.client, m.quorum, m.election, m.secure} {
+		if port != 0 {
+			ports = append(ports, port)
+		}
 	}
-	return []int{m.client, m.quorum, m.election}
+	return ports
 }
 
-func (m member) addr() string {
-	return net.JoinHostPort(loopback, strconv.Itoa(m.client))
+// withTLS gives each member one more port.
+func withTLS(members []member) error {
+	ports, err := reservePorts(len(members))
+	if err != nil {
+		return err
+	}
+	for i := range members {
+		members[i].secure = ports[i]
+	}
+	return nil
 }
+
+func releaseMembers(members []member) {
+	for _, m := range members {
+		releasePorts(m.ports())
+	}
+}
+
+func (m member) addr() string       { return local(m.client) }
+func (m member) secureAddr() string { return local(m.secure) }
+
+func local(port int) string { return net.JoinHostPort(loopback, strconv.Itoa(port)) }
 
 // spec is the member's line in zoo.cfg. It has the client's address too, so that /zookeeper/config tells it to clients.
 func (m member) spec() string {

@@ -1,6 +1,7 @@
 package zkserver
 
 import (
+	"crypto/tls"
 	"fmt"
 	"maps"
 	"strconv"
@@ -18,9 +19,12 @@ type config struct {
 	syncTimeout            time.Duration
 	startTimeout           time.Duration
 	ttlNodes               bool
-	properties             map[string]string // what the user set; wins over everything else in zoo.cfg
-	jvmFlags               []string          // what the user set; follows our flags, and so wins
-	distribution           *Distribution     // nil: Find
+	properties             map[string]string   // what the user set; wins over everything else in zoo.cfg
+	jvmFlags               []string            // what the user set; follows our flags, and so wins
+	distribution           *Distribution       // nil: Find
+	links                  bool                // the members of an ensemble are linked through this program
+	tlsAuth                *tls.ClientAuthType // nil: no TLS
+	certificates           *certificates       // of this run, if it has TLS
 }
 
 func newConfig(opts []Option) (config, error) {
@@ -39,7 +43,14 @@ func newConfig(opts []Option) (config, error) {
 	if c.minSession == 0 {
 		c.minSession = 2 * c.tick
 	}
-	return c, c.validate()
+	if err := c.validate(); err != nil || c.tlsAuth == nil {
+		return c, err
+	}
+	var err error
+	if c.certificates, err = newCertificates(); err != nil {
+		err = fmt.Errorf("zkserver: certificates: %w", err)
+	}
+	return c, err
 }
 
 func (c *config) validate() error {
@@ -52,6 +63,8 @@ func (c *config) validate() error {
 		return fmt.Errorf("zkserver: quorum timeouts %v and %v: shorter than the tick of %v", c.initTimeout, c.syncTimeout, c.tick)
 	case c.startTimeout <= 0:
 		return fmt.Errorf("zkserver: start timeout of %v: not positive", c.startTimeout)
+	case c.tlsAuth != nil && clientAuth[*c.tlsAuth] == "":
+		return fmt.Errorf("zkserver: TLS client authentication %v: ZooKeeper knows nothing like it", *c.tlsAuth)
 	}
 	return nil
 }

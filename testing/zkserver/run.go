@@ -12,11 +12,11 @@ const startAttempts = 3
 // Run starts a standalone server, for programs and for TestMain; tests use [Start]. The server serves when Run returns. The
 // caller has to Close it.
 func Run(opts ...Option) (*Server, error) {
-	servers, err := run(opts, standalone)
+	e, err := run(opts, standalone)
 	if err != nil {
 		return nil, err
 	}
-	return servers[0], nil
+	return e.Servers[0], nil
 }
 
 // RunEnsemble starts an ensemble of n servers, for programs and for TestMain; tests use [StartEnsemble]. All of them serve
@@ -25,14 +25,11 @@ func RunEnsemble(n int, opts ...Option) (*Ensemble, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("zkserver: ensemble of %d servers", n)
 	}
-	servers, err := run(opts, func() ([]member, error) { return ensemble(n) })
-	if err != nil {
-		return nil, err
-	}
-	return &Ensemble{Servers: servers}, nil
+	return run(opts, func() ([]member, error) { return ensemble(n) })
 }
 
-func run(opts []Option, members func() ([]member, error)) ([]*Server, error) {
+// run starts servers. A standalone one is an ensemble here, to itself.
+func run(opts []Option, members func() ([]member, error)) (*Ensemble, error) {
 	c, err := newConfig(opts)
 	if err != nil {
 		return nil, err
@@ -43,29 +40,49 @@ func run(opts []Option, members func() ([]member, error)) ([]*Server, error) {
 			return nil, err
 		}
 	}
-	var servers []*Server
+	var e *Ensemble
 	for range startAttempts {
-		servers, err = runOnce(c, d, members)
+		e, err = runOnce(c, d, members)
 		if !errors.Is(err, errPortTaken) {
 			break
 		}
 	}
-	return servers, err
+	return e, err
 }
 
-func runOnce(c config, d *Distribution, members func() ([]member, error)) ([]*Server, error) {
-	places, err := members()
+func runOnce(c config, d *Distribution, members func() ([]member, error)) (*Ensemble, error) {
+	places, err := places(c, members)
 	if err != nil {
 		return nil, err
 	}
-	servers, err := newServers(c, d, places)
+	e := &Ensemble{}
+	if c.links && places[0].peers != nil {
+		if e.links, err = newLinks(places); err != nil {
+			releaseMembers(places)
+			return nil, err
+		}
+	}
+	e.Servers, err = newServers(c, d, places)
 	if err == nil {
-		err = each(servers, func(s *Server) error { return s.start("start") })
+		err = each(e.Servers, func(s *Server) error { return s.start("start") })
 	}
 	if err != nil {
-		return nil, errors.Join(err, each(servers, (*Server).Close))
+		return nil, errors.Join(err, e.Close())
 	}
-	return servers, nil
+	return e, nil
+}
+
+// places returns the members with every port that they need.
+func places(c config, members func() ([]member, error)) ([]member, error) {
+	list, err := members()
+	if err != nil || c.tlsAuth == nil {
+		return list, err
+	}
+	if err := withTLS(list); err != nil {
+		releaseMembers(list)
+		return nil, err
+	}
+	return list, nil
 }
 
 // newServers returns the servers it could make in any case, for the caller to close.
@@ -74,9 +91,7 @@ func newServers(c config, d *Distribution, places []member) ([]*Server, error) {
 	for i, m := range places {
 		s, err := newServer(c, d, m)
 		if err != nil {
-			for _, unused := range places[i+1:] {
-				releasePorts(unused.ports())
-			}
+			releaseMembers(places[i+1:])
 			return servers, err
 		}
 		servers = append(servers, s)

@@ -89,6 +89,15 @@ func (s *Server) Restart() error {
 	return s.start("restart")
 }
 
+// Wipe kills the server if it runs, and removes its data, as a lost disk does. A standalone server begins again with the
+// first transaction then; a member of an ensemble gets everything back from the others.
+func (s *Server) Wipe() error {
+	if err := s.Kill(); err != nil {
+		return err
+	}
+	return s.wrap("wipe", os.RemoveAll(s.files.transactions()))
+}
+
 // Pause freezes the server, as a long garbage collection or a stalled machine does: connections stay up, nothing is
 // answered. It matches [errors.ErrUnsupported] on systems that cannot do this, such as Windows.
 func (s *Server) Pause() error {

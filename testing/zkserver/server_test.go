@@ -43,6 +43,17 @@ func requireRefused(t *testing.T, srv *Server) {
 	require.Error(t, err)
 }
 
+func TestWipedServerStartsAgainWithNothing(t *testing.T) {
+	srv := Start(t)
+	create(t, connect(t, srv.Addr()), "/lost")
+	require.NoError(t, srv.Wipe())
+	requireRefused(t, srv)
+	require.NoError(t, srv.Restart())
+	there, _, err := connect(t, srv.Addr()).Exists("/lost")
+	require.NoError(t, err)
+	require.False(t, there)
+}
+
 func TestCloseIsFinal(t *testing.T) {
 	srv := Start(t)
 	dir := srv.files.dir
@@ -145,7 +156,7 @@ func TestStartFailureTellsWhatTheServerSaid(t *testing.T) {
 func TestStartTriesOtherPorts(t *testing.T) {
 	var occupied net.Listener
 	attempts := 0
-	servers, err := run(nil, func() ([]member, error) {
+	e, err := run(nil, func() ([]member, error) {
 		attempts++
 		members, err := standalone()
 		if err == nil && attempts == 1 {
@@ -159,7 +170,7 @@ func TestStartTriesOtherPorts(t *testing.T) {
 	defer occupied.Close()
 	require.NoError(t, err)
 	require.Equal(t, 2, attempts)
-	require.NoError(t, servers[0].Close())
+	require.NoError(t, e.Close())
 }
 
 // Another server of ours answers on the port: to answer is not enough.

@@ -11,12 +11,12 @@ import (
 )
 
 // properties returns the contents of zoo.cfg.
-func properties(c config, m member, dataDir string) map[string]string {
+func properties(c config, m member, files layout) map[string]string {
 	p := map[string]string{
 		"tickTime":               millis(c.tick),
 		"minSessionTimeout":      millis(c.minSession),
 		"maxSessionTimeout":      millis(c.maxSession),
-		"dataDir":                filepath.ToSlash(dataDir), // a backslash is an escape in zoo.cfg
+		"dataDir":                files.inCfg(files.data()),
 		"admin.enableServer":     "false",
 		"4lw.commands.whitelist": "*",
 		"maxClientCnxns":         "0",
@@ -33,6 +33,9 @@ func properties(c config, m member, dataDir string) map[string]string {
 		for _, peer := range m.peers {
 			p["server."+strconv.Itoa(peer.id)] = peer.spec()
 		}
+	}
+	if m.secure != 0 {
+		maps.Copy(p, tlsProperties(c, strconv.Itoa(m.secure), files))
 	}
 	maps.Copy(p, c.properties)
 	return p
@@ -88,10 +91,18 @@ log4j.appender.out.layout.ConversionPattern=%d{HH:mm:ss.SSS} %p %c{1} %m%n
 // layout is where a server keeps its files.
 type layout struct{ dir string }
 
-func (l layout) conf() string { return filepath.Join(l.dir, "conf") }
-func (l layout) data() string { return filepath.Join(l.dir, "data") }
-func (l layout) cfg() string  { return filepath.Join(l.conf(), "zoo.cfg") }
-func (l layout) log() string  { return filepath.Join(l.dir, "server.log") }
+func (l layout) conf() string         { return filepath.Join(l.dir, "conf") }
+func (l layout) data() string         { return filepath.Join(l.dir, "data") }
+func (l layout) transactions() string { return filepath.Join(l.data(), "version-2") } // ZooKeeper's name
+func (l layout) cfg() string          { return filepath.Join(l.conf(), "zoo.cfg") }
+func (l layout) log() string          { return filepath.Join(l.dir, "server.log") }
+
+// The certificates of a server that does TLS. ZooKeeper wants names that end in pem.
+func (l layout) serverPEM() string { return filepath.Join(l.conf(), "server.pem") }
+func (l layout) caPEM() string     { return filepath.Join(l.conf(), "ca.pem") }
+
+// inCfg returns a path as zoo.cfg wants it: a backslash is an escape there.
+func (l layout) inCfg(path string) string { return filepath.ToSlash(path) }
 
 // create writes the files. They are written once, since ZooKeeper rewrites zoo.cfg itself when its members change.
 func (l layout) create(c config, m member) error {
@@ -101,13 +112,17 @@ func (l layout) create(c config, m member) error {
 		}
 	}
 	files := map[string]string{
-		l.cfg(): format(properties(c, m, l.data())),
+		l.cfg(): format(properties(c, m, l)),
 		filepath.Join(l.conf(), "log4j.properties"): log4jProperties,
 		filepath.Join(l.conf(), "logback.xml"):      logbackXML,
 		filepath.Join(l.data(), "myid"):             strconv.Itoa(m.id) + "\n",
 	}
+	if c.certificates != nil {
+		files[l.serverPEM()] = string(c.certificates.serverPEM)
+		files[l.caPEM()] = string(c.certificates.authorityPEM())
+	}
 	for name, text := range files {
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			return err
 		}
 	}

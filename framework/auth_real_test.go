@@ -1,0 +1,145 @@
+package framework_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/retry"
+	"github.com/gocurator/curator/testing/zkserver"
+)
+
+// identified returns a client that says who it is, or does not if login is empty.
+func identified(t *testing.T, srv *zkserver.Server, login string, opts ...framework.Option) *framework.Client {
+	t.Helper()
+	if login != "" {
+		opts = append(opts, framework.WithAuth("digest", []byte(login)))
+	}
+	opts = append([]framework.Option{framework.WithSessionTimeout(30 * time.Second)}, opts...)
+	c, err := framework.New(srv.Addr(), opts...)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, c.Close()) })
+	return c
+}
+
+// everyACL are the ways to keep a node to oneself: whoever one is, and by name.
+func everyACL() map[string][]zk.ACL {
+	return map[string][]zk.ACL{
+		"/auth":   zk.AuthACL(zk.PermAll),
+		"/digest": zk.DigestACL(zk.PermAll, "owner", "secret"),
+	}
+}
+
+func TestRealServerDeniesStrangers(t *testing.T) {
+	srv := zkserver.Start(t)
+	owner := identified(t, srv, "owner:secret")
+	ctx := within(t, 30*time.Second)
+	for path, acl := range everyACL() {
+		_, err := owner.Create(ctx, path, []byte("mine"), framework.WithACL(acl))
+		require.NoError(t, err, path)
+	}
+	twin := identified(t, srv, "owner:secret")
+	for path := range everyACL() {
+		data, _, err := twin.Get(ctx, path)
+		require.NoError(t, err, path)
+		require.Equal(t, "mine", string(data))
+	}
+	for _, login := range []string{"", "owner:wrong", "other:secret"} {
+		stranger := identified(t, srv, login)
+		require.NoError(t, stranger.WaitConnected(ctx))
+		begin := time.Now()
+		for path := range everyACL() {
+			_, _, err := stranger.Get(ctx, path)
+			requireDenied(t, err)
+			_, _, _, err = stranger.GetW(ctx, path)
+			requireDenied(t, err)
+			_, _, err = stranger.Children(ctx, path)
+			requireDenied(t, err)
+			_, _, _, err = stranger.ChildrenW(ctx, path)
+			requireDenied(t, err)
+			_, err = stranger.Set(ctx, path, nil, framework.AnyVersion)
+			requireDenied(t, err)
+			_, err = stranger.Create(ctx, path+"/n", nil, framework.Protected())
+			requireDenied(t, err)
+		}
+		require.Less(t, time.Since(begin), 5*time.Second, "a denial is final")
+	}
+	n, err := srv.Watches(ctx)
+	require.NoError(t, err)
+	require.Zero(t, n, "a denied read sets no watch")
+}
+
+func requireDenied(t *testing.T, err error) {
+	t.Helper()
+	require.ErrorIs(t, err, zk.ErrNoAuth)
+	var op *framework.OpError
+	require.ErrorAs(t, err, &op)
+}
+
+func TestRealServerCredentialsOutliveReconnectAndSession(t *testing.T) {
+	srv := zkserver.Start(t)
+	c := identified(t, srv, "owner:secret", framework.WithSessionTimeout(2*time.Second))
+	ctx := within(t, 40*time.Second)
+	_, err := c.Create(ctx, "/auth", nil, framework.WithACL(zk.AuthACL(zk.PermAll)))
+	require.NoError(t, err)
+
+	require.NoError(t, srv.Restart())
+	_, _, err = c.Get(ctx, "/auth")
+	require.NoError(t, err, "after a reconnect")
+
+	session, err := c.Session(ctx)
+	require.NoError(t, err)
+	require.NoError(t, srv.Pause())
+	<-session.Context().Done()
+	require.NoError(t, srv.Resume())
+	_, _, err = c.Get(ctx, "/auth")
+	require.NoError(t, err, "in a new session")
+	require.NotEqual(t, session.ID(), c.SessionID())
+	_, err = c.Create(ctx, "/again", nil, framework.WithACL(zk.AuthACL(zk.PermAll)))
+	require.NoError(t, err)
+}
+
+// After each reconnect, the credentials have to be told before the requests that wait. go-zookeeper hangs for ever if the
+// connection breaks just then.
+func TestRealServerNoRequestOvertakesTheCredentials(t *testing.T) {
+	srv := zkserver.Start(t)
+	undisturbed := identified(t, srv, "owner:secret")
+	ctx := within(t, 60*time.Second)
+	_, err := undisturbed.Create(ctx, "/auth", nil, framework.WithACL(zk.AuthACL(zk.PermAll)))
+	require.NoError(t, err)
+	net := &frailNetwork{addr: srv.Addr(), left: 50, over: make(chan struct{})}
+	c, err := framework.New(manyNames(), framework.WithSessionTimeout(time.Minute), framework.WithDialer(net.dial),
+		framework.WithRetry(retry.BoundedExponential(time.Millisecond, 20*time.Millisecond, 5)),
+		framework.WithAuth("digest", []byte("owner:secret")))
+	require.NoError(t, err)
+	defer c.Close()
+	l := &load{t: t, ctx: ctx, c: c, over: net.over}
+	var readers sync.WaitGroup
+	for range 8 {
+		readers.Go(func() {
+			for !l.done() {
+				if _, _, err := c.Get(ctx, "/auth"); err != nil {
+					require.True(t, framework.IsConnectionError(err), "%v", err)
+				}
+			}
+		})
+	}
+	readers.Wait()
+	_, _, err = c.Get(ctx, "/auth")
+	require.NoError(t, err)
+}
+
+func TestRealServerThatKnowsNoSuchSchemeIsAnError(t *testing.T) {
+	srv := zkserver.Start(t)
+	c, err := framework.New(srv.Addr(), framework.WithAuth("nonsense", []byte("x")))
+	require.NoError(t, err)
+	defer c.Close()
+	_, _, err = c.Get(within(t, 10*time.Second), "/")
+	require.ErrorIs(t, err, zk.ErrAuthFailed)
+	require.NotErrorIs(t, err, context.DeadlineExceeded)
+}

@@ -1,0 +1,286 @@
+package framework_test
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/state"
+	"github.com/gocurator/curator/testing/zkserver"
+)
+
+// switchboard is the dialer of one client. It knows the server of the latest connection, and can keep the client to one.
+type switchboard struct {
+	mu   sync.Mutex
+	only string
+	at   string
+}
+
+func (b *switchboard) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	b.mu.Lock()
+	only := b.only
+	b.mu.Unlock()
+	if only != "" && only != address {
+		return nil, errors.New("kept to another server")
+	}
+	conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
+	if err == nil {
+		b.mu.Lock()
+		b.at = address
+		b.mu.Unlock()
+	}
+	return conn, err
+}
+
+// keepTo lets the client make its next connections to one server only, or to all if address is empty.
+func (b *switchboard) keepTo(address string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.only = address
+}
+
+func (b *switchboard) server() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.at
+}
+
+// connectedTo returns a client of an ensemble whose first connection is to one of its servers, and its dialer, which from
+// then on connects to all.
+func connectedTo(t *testing.T, e *zkserver.Ensemble, first *zkserver.Server, timeout time.Duration) (*framework.Client, *switchboard) {
+	t.Helper()
+	b := &switchboard{only: first.Addr()}
+	c, err := framework.New(e.ConnectString(), framework.WithSessionTimeout(timeout), framework.WithDialer(b.dial))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, c.Close()) })
+	require.NoError(t, c.WaitConnected(within(t, 20*time.Second)))
+	b.keepTo("")
+	return c, b
+}
+
+// roles returns the leader and one of the others.
+func roles(t *testing.T, e *zkserver.Ensemble) (leader, follower *zkserver.Server) {
+	t.Helper()
+	leader, err := e.Leader(within(t, 30*time.Second))
+	require.NoError(t, err)
+	if e.Servers[0] != leader {
+		return leader, e.Servers[0]
+	}
+	return leader, e.Servers[1]
+}
+
+// untilConnected returns the states up to the first that is connected.
+func untilConnected(seq iter.Seq[state.State]) []state.State {
+	var seen []state.State
+	for s := range seq {
+		if seen = append(seen, s); s.IsConnected() {
+			break
+		}
+	}
+	return seen
+}
+
+// estate is what a session has on the server: an ephemeral node and one watch of each kind.
+type estate struct {
+	node    framework.Created
+	watches map[string]*framework.Watch
+}
+
+// settle makes an estate below path.
+func settle(t *testing.T, ctx context.Context, c *framework.Client, path string) estate {
+	t.Helper()
+	n, err := c.Create(ctx, path+"/e", nil, framework.WithMode(framework.Ephemeral), framework.WithParents())
+	require.NoError(t, err)
+	es := estate{node: n, watches: map[string]*framework.Watch{}}
+	_, _, es.watches["data"], err = c.GetW(ctx, path)
+	require.NoError(t, err)
+	_, _, es.watches["children"], err = c.ChildrenW(ctx, path)
+	require.NoError(t, err)
+	_, _, es.watches["exists"], err = c.ExistsW(ctx, path+"/missing")
+	require.NoError(t, err)
+	return es
+}
+
+// requireIntact wants the session alive, the node there, and every watch set: that none has fired, and that each fires when
+// another client gives it a reason.
+func (es estate) requireIntact(t *testing.T, ctx context.Context, c, other *framework.Client, path string) {
+	t.Helper()
+	require.NoError(t, es.node.Session.Context().Err())
+	require.Equal(t, es.node.Session.ID(), c.SessionID())
+	require.NoError(t, other.Sync(ctx, "/"))
+	there, stat, err := other.Exists(ctx, es.node.Path)
+	require.NoError(t, err)
+	require.True(t, there)
+	require.Equal(t, c.SessionID(), stat.EphemeralOwner)
+	for kind, w := range es.watches {
+		select {
+		case <-w.Done():
+			_, err := w.Event()
+			require.Fail(t, "a watch has fired for nothing", "%s: %v", kind, err)
+		default:
+		}
+	}
+	_, err = other.Set(ctx, path, []byte("changed"), framework.AnyVersion)
+	require.NoError(t, err)
+	_, err = other.Create(ctx, path+"/missing", nil)
+	require.NoError(t, err)
+	for kind, want := range map[string]zk.EventType{
+		"data": zk.EventNodeDataChanged, "children": zk.EventNodeChildrenChanged, "exists": zk.EventNodeCreated,
+	} {
+		ev, err := es.watches[kind].Wait(ctx)
+		require.NoError(t, err, kind)
+		require.Equal(t, want, ev.Type, kind)
+	}
+}
+
+// TestWithCluster#testSessionSurvives
+func TestRealEnsembleRollingRestartKeepsSessionAndWatches(t *testing.T) {
+	e := zkserver.StartEnsemble(t, 3)
+	ctx := within(t, 60*time.Second)
+	_, first := roles(t, e)
+	c, _ := connectedTo(t, e, first, 30*time.Second)
+	states := c.States(ctx)
+	es := settle(t, ctx, c, "/rolling")
+	for _, s := range e.Servers {
+		require.NoError(t, s.Restart())
+		_, err := e.Leader(ctx)
+		require.NoError(t, err)
+	}
+	other, _ := connectedTo(t, e, e.Servers[0], 30*time.Second)
+	es.requireIntact(t, ctx, c, other, "/rolling")
+
+	require.NoError(t, c.Close())
+	var seen []state.State
+	for s := range states {
+		seen = append(seen, s)
+	}
+	require.Contains(t, seen, state.Suspended, "each server was restarted, its own too")
+	require.NotContains(t, seen, state.Lost)
+}
+
+func TestRealEnsembleDeathOfTheConnectedServerKeepsSessionAndWatches(t *testing.T) {
+	e := zkserver.StartEnsemble(t, 3)
+	ctx := within(t, 60*time.Second)
+	for _, role := range []string{"leader", "follower"} {
+		victim, follower := roles(t, e)
+		if role == "follower" {
+			victim = follower
+		}
+		c, board := connectedTo(t, e, victim, 30*time.Second)
+		es := settle(t, ctx, c, "/"+role)
+		states := c.States(ctx)
+		require.NoError(t, victim.Kill())
+		seen := untilConnected(states)
+		require.Equal(t, []state.State{state.Suspended, state.Reconnected}, seen, role)
+		require.NotEqual(t, victim.Addr(), board.server(), role)
+		leader, _ := roles(t, e)
+		other, _ := connectedTo(t, e, leader, 30*time.Second)
+		es.requireIntact(t, ctx, c, other, "/"+role)
+		if role == "leader" { // without it, the death of a follower would leave no majority
+			require.NoError(t, victim.Restart())
+		}
+	}
+}
+
+// A stopped server keeps its connections and says nothing. A client that waited for it longer than it must would lose its
+// session.
+func TestRealEnsemblePauseOfTheConnectedServerKeepsSessionAndWatches(t *testing.T) {
+	const timeout = 6 * time.Second
+	e := zkserver.StartEnsemble(t, 3)
+	ctx := within(t, 60*time.Second)
+	leader, victim := roles(t, e)
+	c, board := connectedTo(t, e, victim, timeout)
+	es := settle(t, ctx, c, "/pause")
+	states := c.States(ctx)
+	begin := time.Now()
+	require.NoError(t, victim.Pause())
+	require.Equal(t, []state.State{state.Suspended, state.Reconnected}, untilConnected(states))
+	require.Less(t, time.Since(begin), timeout*9/10)
+	require.NotEqual(t, victim.Addr(), board.server())
+	other, _ := connectedTo(t, e, leader, timeout)
+	es.requireIntact(t, ctx, c, other, "/pause")
+	require.NoError(t, victim.Resume())
+}
+
+// TestWithCluster#testSplitBrain: the member that has lost the others serves nobody. A client that can go elsewhere keeps its
+// session; one that cannot loses it in time.
+func TestRealEnsembleMinorityLosesItsClients(t *testing.T) {
+	const timeout, sync = 4 * time.Second, time.Second
+	e := zkserver.StartEnsemble(t, 3, zkserver.WithLinks(), zkserver.WithQuorumTimeouts(10*time.Second, sync))
+	ctx := within(t, 60*time.Second)
+	leader, minority := roles(t, e)
+	other, _ := connectedTo(t, e, leader, timeout)
+	roaming, board := connectedTo(t, e, minority, timeout)
+	captive, prison := connectedTo(t, e, minority, timeout)
+	prison.keepTo(minority.Addr())
+	es := settle(t, ctx, roaming, "/split")
+	lost, err := captive.Create(ctx, "/captive", nil, framework.WithMode(framework.Ephemeral))
+	require.NoError(t, err)
+	roamed, kept := roaming.States(ctx), captive.States(ctx)
+
+	begin := time.Now()
+	require.NoError(t, e.Isolate(minority))
+	require.Equal(t, []state.State{state.Suspended, state.Reconnected}, untilConnected(roamed))
+	require.NotEqual(t, minority.Addr(), board.server())
+	es.requireIntact(t, ctx, roaming, other, "/split")
+	_, err = minority.Mode(ctx)
+	require.ErrorIs(t, err, zkserver.ErrNotServing)
+
+	<-lost.Session.Context().Done()
+	require.ErrorIs(t, context.Cause(lost.Session.Context()), framework.ErrSessionLost)
+	t.Logf("the captive's session ended %v after the cut, of %v", time.Since(begin), timeout)
+	require.Less(t, time.Since(begin), sync+timeout, "it was answered until the minority noticed")
+	require.NoError(t, e.Mend())
+	require.Equal(t, []state.State{state.Suspended, state.Lost, state.Reconnected}, untilConnected(kept))
+	require.NotEqual(t, lost.Session.ID(), captive.SessionID())
+	requireGone(t, ctx, other, lost.Path)
+}
+
+// requireGone waits until a node is deleted.
+func requireGone(t *testing.T, ctx context.Context, c *framework.Client, path string) {
+	t.Helper()
+	there, _, w, err := c.ExistsW(ctx, path)
+	require.NoError(t, err)
+	if there {
+		ev, err := w.Wait(ctx)
+		require.NoError(t, err)
+		require.Equal(t, zk.EventNodeDeleted, ev.Type)
+	}
+}
+
+// A follower that is cut off answers pings by itself while its leader expires the session. No clock of the client's
+// bounds that; the order of transactions does, and the follower's own syncLimit ends it.
+func TestRealEnsembleCzxidTellsWhenAFollowerIsCutOff(t *testing.T) {
+	const timeout, sync = time.Second, 2 * time.Second
+	e := zkserver.StartEnsemble(t, 3, zkserver.WithLinks(), zkserver.WithQuorumTimeouts(10*time.Second, sync))
+	ctx := within(t, 60*time.Second)
+	leader, cut := roles(t, e)
+	other, _ := connectedTo(t, e, leader, 20*time.Second)
+	c, board := connectedTo(t, e, cut, timeout)
+	board.keepTo(cut.Addr())
+	first, err := c.Create(ctx, "/holder", nil, framework.WithMode(framework.Ephemeral))
+	require.NoError(t, err)
+	require.NoError(t, other.Sync(ctx, "/"))
+	_, _, w, err := other.GetW(ctx, "/holder")
+	require.NoError(t, err)
+
+	begin := time.Now()
+	require.NoError(t, e.Isolate(cut))
+	_, err = w.Wait(ctx)
+	require.NoError(t, err)
+	given := time.Since(begin)
+	next, err := other.Create(ctx, "/holder", nil, framework.WithMode(framework.Ephemeral))
+	require.NoError(t, err)
+	require.Greater(t, next.Czxid, first.Czxid)
+	<-first.Session.Context().Done()
+	t.Logf("the node was gone %v after the cut, the session given up after %v", given, time.Since(begin))
+	require.Less(t, time.Since(begin), sync+timeout+time.Second)
+}

@@ -1,0 +1,77 @@
+package framework_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/state"
+	"github.com/gocurator/curator/testing/zkserver"
+)
+
+func TestRealEnsembleShortOutageKeepsSessionAndWatches(t *testing.T) {
+	e := zkserver.StartEnsemble(t, 3)
+	ctx := within(t, 60*time.Second)
+	c, _ := connectedTo(t, e, e.Servers[0], 30*time.Second)
+	es := settle(t, ctx, c, "/short")
+	states := c.States(ctx)
+	for _, s := range slices.Backward(e.Servers) { // its own last, so that it has nowhere to go meanwhile
+		require.NoError(t, s.Kill())
+	}
+	require.NoError(t, e.Restart())
+	require.Equal(t, []state.State{state.Suspended, state.Reconnected}, untilConnected(states))
+	other, _ := connectedTo(t, e, e.Servers[1], 30*time.Second)
+	es.requireIntact(t, ctx, c, other, "/short")
+}
+
+// The server counts the session's time from its restart, and would keep it. The client cannot know that: to it, its nodes
+// may be gone when the time is up.
+func TestRealServerLongOutageLosesTheSessionInTime(t *testing.T) {
+	const timeout = 2 * time.Second // of realClient
+	srv := zkserver.Start(t)
+	c := realClient(t, srv, "")
+	ctx := within(t, 40*time.Second)
+	es := settle(t, ctx, c, "/long")
+	states := c.States(ctx)
+	begin := time.Now()
+	require.NoError(t, srv.Kill())
+	killed := time.Now()
+	session := es.node.Session
+	<-session.Context().Done()
+	ended := time.Now()
+	require.ErrorIs(t, context.Cause(session.Context()), framework.ErrSessionLost)
+	require.LessOrEqual(t, ended.Sub(killed), timeout*9/10+100*time.Millisecond, "nine tenths after the last contact")
+	require.Greater(t, ended.Sub(begin), timeout*9/10-timeout/3, "a ping is sent in each third")
+	for kind, w := range es.watches {
+		_, err := w.Wait(ctx)
+		require.ErrorIs(t, err, framework.ErrSessionLost, kind)
+	}
+
+	require.NoError(t, srv.Restart())
+	require.Equal(t, []state.State{state.Suspended, state.Lost, state.Reconnected}, untilConnected(states))
+	require.NotEqual(t, session.ID(), c.SessionID())
+	requireGone(t, ctx, c, es.node.Path)
+}
+
+// A server that has lost its data is behind what the client has seen, and turns its session away, for ever. Only a client that
+// gives the session up can come back.
+func TestRealServerThatWasWipedGetsANewSession(t *testing.T) {
+	srv := zkserver.Start(t)
+	c := realClient(t, srv, "")
+	ctx := within(t, 40*time.Second)
+	es := settle(t, ctx, c, "/wiped")
+	states := c.States(ctx)
+	require.NoError(t, srv.Wipe())
+	require.NoError(t, srv.Restart())
+	require.Equal(t, []state.State{state.Suspended, state.Lost, state.Reconnected}, untilConnected(states))
+	require.NotEqual(t, es.node.Session.ID(), c.SessionID())
+	for kind, w := range es.watches {
+		_, err := w.Wait(ctx)
+		require.ErrorIs(t, err, framework.ErrSessionLost, kind)
+	}
+	settle(t, ctx, c, "/wiped")
+}

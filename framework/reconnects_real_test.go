@@ -1,0 +1,290 @@
+package framework_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/retry"
+	"github.com/gocurator/curator/testing/zkserver"
+)
+
+// A client is disconnected hundreds of times, anywhere in a frame, of a handshake too, while it works. Then:
+//
+//  1. every operation has returned;
+//  2. what was acknowledged is there, and nothing else is but what is of unknown outcome;
+//  3. every watch has fired: each reader has followed the node to its end, and never backwards;
+//  4. no read has shown a change before the watch for it has fired;
+//  5. the session is the one that it was.
+//
+// What go-zookeeper itself would do to this test is a data race (lastZxid), a lost watch, and a hang.
+func TestRealServerHundredsOfReconnectsUnderLoad(t *testing.T) {
+	const reconnects = 200
+	srv := zkserver.Start(t)
+	ctx := within(t, 90*time.Second)
+	undisturbed, err := framework.New(srv.Addr(), framework.WithSessionTimeout(time.Minute))
+	require.NoError(t, err)
+	defer undisturbed.Close()
+	counters := make([]string, 8)
+	for i := range counters {
+		counters[i] = fmt.Sprint("/counter-", i)
+	}
+	for _, path := range append([]string{"/created", "/followed"}, counters...) {
+		_, err := undisturbed.Create(ctx, path, []byte("0"))
+		require.NoError(t, err)
+	}
+
+	net := &frailNetwork{addr: srv.Addr(), left: reconnects, over: make(chan struct{})}
+	c, err := framework.New(manyNames(), framework.WithSessionTimeout(time.Minute),
+		framework.WithDialer(net.dial), framework.WithRetry(retry.BoundedExponential(time.Millisecond, 20*time.Millisecond, 5)))
+	require.NoError(t, err)
+	defer c.Close()
+	l := &load{t: t, ctx: ctx, c: c, undisturbed: undisturbed, over: net.over}
+	require.NoError(t, c.WaitConnected(ctx))
+	session := c.SessionID()
+
+	var workers, followers sync.WaitGroup
+	for i, path := range counters {
+		workers.Go(func() { l.count(path) })
+		workers.Go(func() { l.create(i) })
+		followers.Go(func() { l.follow("/followed", i%2 == 0) })
+	}
+	workers.Go(func() { l.lead("/followed") })
+	workers.Wait()
+	followers.Wait()
+	l.checkCreated()
+	require.Equal(t, session, c.SessionID())
+	t.Logf("%d connections, %d acknowledged, %d unknown, %d events", net.dialed.Load(), l.acknowledged.Load(), l.unknown.Load(), l.events.Load())
+	require.GreaterOrEqual(t, int(net.dialed.Load()), reconnects)
+	require.Positive(t, l.events.Load())
+}
+
+// manyNames are so many servers that the client, which pauses after each round, hardly does. All are one: see frailNetwork.
+func manyNames() string {
+	var names []string
+	for i := range 60 {
+		names = append(names, fmt.Sprint("server-", i))
+	}
+	return strings.Join(names, ",")
+}
+
+// frailNetwork makes connections to one server that break, until it has made enough of them.
+type frailNetwork struct {
+	addr string
+
+	mu     sync.Mutex
+	left   int
+	dialed atomic.Int32
+	over   chan struct{} // closed when connections break no more
+}
+
+func (n *frailNetwork) dial(ctx context.Context, network, _ string) (net.Conn, error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, network, n.addr)
+	if err != nil {
+		return nil, err
+	}
+	n.dialed.Add(1)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.left == 0 {
+		return conn, nil
+	}
+	if n.left--; n.left == 0 {
+		close(n.over)
+	}
+	f := &frailConn{Conn: conn}
+	f.reads.Store(endurance())
+	f.writes.Store(endurance())
+	return f, nil
+}
+
+// endurance returns after how many bytes a connection breaks: a few may not be enough for the handshake.
+func endurance() int64 { return 20 + rand.Int64N(1<<(6+rand.IntN(11))) }
+
+// frailConn breaks after a number of bytes in either direction.
+type frailConn struct {
+	net.Conn
+	reads, writes atomic.Int64
+}
+
+func (f *frailConn) Read(p []byte) (int, error) {
+	left := f.reads.Load()
+	if left <= 0 {
+		return 0, f.fail()
+	}
+	n, err := f.Conn.Read(p[:min(int64(len(p)), left)])
+	f.reads.Add(-int64(n))
+	return n, err
+}
+
+func (f *frailConn) Write(p []byte) (int, error) {
+	fits := min(int64(len(p)), max(f.writes.Load(), 0))
+	n, err := f.Conn.Write(p[:fits])
+	f.writes.Add(-int64(n))
+	if err == nil && n < len(p) {
+		err = f.fail()
+	}
+	return n, err
+}
+
+func (f *frailConn) fail() error {
+	_ = f.Close()
+	return io.ErrUnexpectedEOF
+}
+
+// load is what a client does meanwhile.
+type load struct {
+	t              *testing.T
+	ctx            context.Context
+	c, undisturbed *framework.Client
+	over           <-chan struct{}
+
+	acknowledged, unknown, events atomic.Int64
+
+	mu            sync.Mutex
+	created, open []string // names that were acknowledged, and those of unknown outcome
+}
+
+func (l *load) done() bool {
+	select {
+	case <-l.over:
+		return true
+	default:
+		return l.ctx.Err() != nil
+	}
+}
+
+// outcome counts how a write ended. Connections break too often for the retries of some.
+func (l *load) outcome(err error) (acknowledged, unknown bool) {
+	switch {
+	case err == nil:
+		l.acknowledged.Add(1)
+		return true, false
+	case errors.Is(err, framework.ErrOutcomeUnknown):
+		l.unknown.Add(1)
+		return false, true
+	}
+	require.True(l.t, framework.IsConnectionError(err), "%v", err)
+	return false, false
+}
+
+// count raises a number of its own, and reads it back.
+func (l *load) count(path string) {
+	last := 0            // acknowledged
+	possible := []int{0} // all that the node may hold
+	check := func() {
+		data, _, err := l.c.Get(l.ctx, path)
+		if err != nil {
+			require.True(l.t, framework.IsConnectionError(err), "%v", err)
+			return
+		}
+		n, err := strconv.Atoi(string(data))
+		require.NoError(l.t, err)
+		require.Contains(l.t, possible, n, "%s, last acknowledged %d", path, last)
+	}
+	for i := 1; !l.done(); i++ {
+		_, err := l.c.Set(l.ctx, path, []byte(strconv.Itoa(i)), framework.AnyVersion)
+		switch acknowledged, unknown := l.outcome(err); {
+		case acknowledged:
+			last, possible = i, []int{i}
+		case unknown:
+			possible = append(possible, i)
+		}
+		check()
+	}
+	check()
+}
+
+// create makes nodes and remembers which.
+func (l *load) create(worker int) {
+	for i := 0; !l.done(); i++ {
+		name := fmt.Sprintf("%d-%d", worker, i)
+		_, err := l.c.Create(l.ctx, "/created/"+name, nil)
+		acknowledged, unknown := l.outcome(err)
+		l.mu.Lock()
+		if acknowledged {
+			l.created = append(l.created, name)
+		}
+		if unknown {
+			l.open = append(l.open, name)
+		}
+		l.mu.Unlock()
+	}
+}
+
+func (l *load) checkCreated() {
+	names, _, err := l.undisturbed.Children(l.ctx, "/created")
+	require.NoError(l.t, err)
+	require.Subset(l.t, names, l.created)
+	require.Subset(l.t, append(l.open, l.created...), names)
+}
+
+const end = "end"
+
+// lead changes a node that others follow, whether they are connected or not, and ends with a last word.
+func (l *load) lead(path string) {
+	for last := false; !last; {
+		last = l.done()
+		word := []byte("more")
+		if last {
+			word = []byte(end)
+		}
+		_, err := l.undisturbed.Set(l.ctx, path, word, framework.AnyVersion)
+		require.NoError(l.t, err)
+	}
+}
+
+// follow waits for each change with a watch, and for nothing else: if one is lost, it is still waiting when the time is up.
+// A curious follower reads until it sees the change; the watch must have fired by then.
+func (l *load) follow(path string, curious bool) {
+	seen := int64(0)
+	for {
+		data, stat, w, err := l.c.GetW(l.ctx, path)
+		if err != nil {
+			require.True(l.t, framework.IsConnectionError(err), "%v", err)
+			continue
+		}
+		require.GreaterOrEqual(l.t, stat.Mzxid, seen)
+		seen = stat.Mzxid
+		if string(data) == end {
+			w.Stop()
+			return
+		}
+		if curious {
+			l.readOn(path, seen, w)
+		}
+		_, err = w.Wait(l.ctx)
+		require.NoError(l.t, err)
+		l.events.Add(1)
+	}
+}
+
+// readOn reads until it sees a change that is newer than seen, or the watch for that has fired.
+func (l *load) readOn(path string, seen int64, w *framework.Watch) {
+	for {
+		_, stat, err := l.c.Get(l.ctx, path)
+		select {
+		case <-w.Done():
+			return
+		default:
+		}
+		if err == nil {
+			require.LessOrEqual(l.t, stat.Mzxid, seen, "a change is read whose watch has not fired")
+		}
+		if l.ctx.Err() != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package zkserver
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+)
+
+// overTLS returns a client with a session on a TLS port.
+func overTLS(t *testing.T, config *tls.Config, addrs ...string) *zk.Conn {
+	t.Helper()
+	return connectWith(t, addrs, func(network, address string, d time.Duration) (net.Conn, error) {
+		return tls.DialWithDialer(&net.Dialer{Timeout: d}, network, address, config)
+	})
+}
+
+// handshake returns how a server answers a client that speaks TLS as far as the first byte. In TLS 1.3 a client learns only
+// then that its certificate, or the lack of one, does not please.
+func handshake(t *testing.T, srv *Server, config *tls.Config) error {
+	t.Helper()
+	conn, err := tls.DialWithDialer(&net.Dialer{Timeout: 10 * time.Second}, "tcp", srv.TLSAddr(), config)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	require.NoError(t, conn.SetDeadline(time.Now().Add(10*time.Second)))
+	_, err = conn.Write([]byte("ruok"))
+	if err == nil {
+		_, err = conn.Read(make([]byte, 1))
+	}
+	return err
+}
+
+// requireRejected wants the server's refusal; versions of TLS have different words for it.
+func requireRejected(t *testing.T, err error) {
+	t.Helper()
+	require.ErrorContains(t, err, "remote error: tls: ")
+}
+
+func TestTLSIsMutual(t *testing.T) {
+	srv := Start(t, WithTLS(tls.RequireAndVerifyClientCert))
+	conn := overTLS(t, srv.ClientTLS(), srv.TLSAddr())
+	create(t, conn, "/kept")
+	requireData(t, connect(t, srv.Addr()), "/kept")
+
+	require.NoError(t, srv.Restart())
+	requireData(t, conn, "/kept")
+
+	anonymous := srv.ClientTLS()
+	anonymous.Certificates = nil
+	requireRejected(t, handshake(t, srv, anonymous))
+	require.NoError(t, handshake(t, srv, srv.ClientTLS()))
+}
+
+func TestTLSWithoutClientCertificates(t *testing.T) {
+	for _, auth := range []tls.ClientAuthType{tls.NoClientCert, tls.VerifyClientCertIfGiven} {
+		srv := Start(t, WithTLS(auth))
+		anonymous := srv.ClientTLS()
+		anonymous.Certificates = nil
+		create(t, overTLS(t, anonymous, srv.TLSAddr()), "/anonymous")
+		create(t, overTLS(t, srv.ClientTLS(), srv.TLSAddr()), "/known")
+	}
+}
+
+func TestTLSStrangersAreToldApart(t *testing.T) {
+	srv := Start(t, WithTLS(tls.RequireAndVerifyClientCert))
+	others, err := newCertificates()
+	require.NoError(t, err)
+
+	distrustful := others.client()
+	var unknown *tls.CertificateVerificationError
+	require.ErrorAs(t, handshake(t, srv, distrustful), &unknown)
+
+	stranger := srv.ClientTLS()
+	stranger.Certificates = distrustful.Certificates
+	requireRejected(t, handshake(t, srv, stranger))
+}
+
+func TestTLSOfAnEnsemble(t *testing.T) {
+	e := StartEnsemble(t, 3, WithTLS(tls.RequireAndVerifyClientCert))
+	conn := overTLS(t, e.Servers[0].ClientTLS(), e.Servers[0].TLSAddr())
+	create(t, conn, "/n")
+	other := overTLS(t, e.Servers[1].ClientTLS(), e.Servers[2].TLSAddr())
+	caughtUp(t, other)
+	requireData(t, other, "/n")
+}
+
+func TestWithoutTLS(t *testing.T) {
+	srv := &Server{member: member{client: 1}}
+	require.Empty(t, srv.TLSAddr())
+	require.Nil(t, srv.ClientTLS())
+	require.Empty(t, (&Ensemble{Servers: []*Server{srv}}).TLSConnectString())
+}
+
+func TestCertificatesAreForTheirPurpose(t *testing.T) {
+	c, err := newCertificates()
+	require.NoError(t, err)
+	server, err := tls.X509KeyPair(c.serverPEM, c.serverPEM)
+	require.NoError(t, err)
+	client, err := x509.ParseCertificate(c.client().Certificates[0].Certificate[0])
+	require.NoError(t, err)
+	verify := func(cert *x509.Certificate, host string, usage x509.ExtKeyUsage) error {
+		_, err := cert.Verify(x509.VerifyOptions{
+			Roots: c.client().RootCAs, DNSName: host, KeyUsages: []x509.ExtKeyUsage{usage},
+		})
+		return err
+	}
+	for _, host := range []string{"127.0.0.1", "::1", "localhost"} {
+		require.NoError(t, verify(server.Leaf, host, x509.ExtKeyUsageServerAuth))
+		require.NoError(t, verify(client, host, x509.ExtKeyUsageClientAuth))
+	}
+	require.Error(t, verify(server.Leaf, "example.org", x509.ExtKeyUsageServerAuth))
+	require.Error(t, verify(client, "127.0.0.1", x509.ExtKeyUsageServerAuth))
+	require.Error(t, verify(server.Leaf, "127.0.0.1", x509.ExtKeyUsageClientAuth))
+}
