@@ -27,6 +27,8 @@ type config struct {
 	retry             retry.Policy
 	policy            state.ErrorPolicy
 	logger            *slog.Logger
+	aclProvider       aclProvider // nil: everyone may do everything
+	ephemerals        *ephemerals // plain ephemeral nodes that are being created
 }
 
 func defaultConfig() config {
@@ -37,6 +39,7 @@ func defaultConfig() config {
 		retry:             retry.BoundedExponential(100*time.Millisecond, 2*time.Second, 5),
 		policy:            state.SessionPolicy,
 		logger:            slog.New(slog.DiscardHandler),
+		ephemerals:        newEphemerals(),
 	}
 }
 

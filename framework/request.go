@@ -20,8 +20,14 @@ const (
 	opExists          = 3
 	opGetData         = 4
 	opSetData         = 5
+	opGetACL          = 6
+	opSetACL          = 7
 	opSync            = 9
 	opGetChildren2    = 12
+	opCheck           = 13
+	opMulti           = 14
+	opCreate2         = 15
+	opReconfig        = 16
 	opCreateContainer = 19
 	opCreateTTL       = 21
 )
@@ -37,17 +43,32 @@ type request[T any] struct {
 // send makes a request in a session and returns when it is answered, or ctx ends, or the session does. A request cannot
 // be taken back: if ctx ends first, late gets the result when there is one.
 func send[T any](ctx context.Context, s *Session, q request[T], late func(T, error)) (T, error) {
-	var none T
+	call, err := q.start(ctx, s)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return q.await(ctx, s, call, late)
+}
+
+// start sends a request and does not wait for its answer.
+func (q request[T]) start(ctx context.Context, s *Session) (*transport.Call, error) {
 	if ctx.Err() != nil {
-		return none, fmt.Errorf("%w: %w", errNotSent, retry.ContextError(ctx))
+		return nil, fmt.Errorf("%w: %w", errNotSent, retry.ContextError(ctx))
 	}
 	call, err := s.link.Send(q.op, q.payload)
 	switch {
 	case errors.Is(err, transport.ErrTooLong):
-		return none, zk.ErrShortBuffer
+		return nil, ErrRequestTooLarge
 	case err != nil:
-		return none, s.explain(zk.ErrNoServer)
+		return nil, s.explain(zk.ErrNoServer)
 	}
+	return call, nil
+}
+
+// await returns the answer to a request that was started.
+func (q request[T]) await(ctx context.Context, s *Session, call *transport.Call, late func(T, error)) (T, error) {
+	var none T
 	select {
 	case <-call.Done():
 		return q.result(s, call)
@@ -71,6 +92,33 @@ func send[T any](ctx context.Context, s *Session, q request[T], late func(T, err
 	return none, retry.ContextError(ctx)
 }
 
+// pipeline makes many requests ahead of their answers, in order and a bounded number at a time. Each gets the answers in
+// the same order; the first error that it returns ends the pipeline, with requests under way.
+func pipeline[A, T any](ctx context.Context, s *Session, args []A, q func(A) request[T], each func(A, T, error) error) error {
+	var window [pipelineDepth]*transport.Call
+	for i := 0; i < len(args)+pipelineDepth; i++ {
+		slot := &window[i%pipelineDepth]
+		if done := i - pipelineDepth; done >= 0 && done < len(args) {
+			v, err := q(args[done]).await(ctx, s, *slot, nil)
+			if err = each(args[done], v, err); err != nil {
+				return err
+			}
+		}
+		if i < len(args) {
+			call, err := q(args[i]).start(ctx, s)
+			if err != nil {
+				return err
+			}
+			*slot = call
+		}
+	}
+	return nil
+}
+
+// pipelineDepth hides the time of a round trip and is little for a server, which takes 1000 requests in all before it
+// stops reading.
+const pipelineDepth = 64
+
 // result reads the answer of a call that is done.
 func (q request[T]) result(s *Session, call *transport.Call) (T, error) {
 	var none T
@@ -91,15 +139,15 @@ func (q request[T]) result(s *Session, call *transport.Call) (T, error) {
 	return v, nil
 }
 
-var errMalformedAnswer = errors.New("malformed answer of the server")
-
 // explain says why a request was not answered, if the end of the session or of the client is the reason.
 func (s *Session) explain(err error) error {
 	switch {
 	case !IsConnectionError(err):
 		return err
-	case s.client.ctx.Err() != nil:
+	case s.client.ctx.Err() != nil && neverSent(err):
 		return ErrClosed
+	case s.client.ctx.Err() != nil:
+		return errClosedMeanwhile
 	case s.ctx.Err() != nil:
 		return fmt.Errorf("%w: %w", ErrSessionLost, err)
 	default:
@@ -132,15 +180,19 @@ type childrenAndStat struct {
 	stat  *zk.Stat
 }
 
-func children(ctx context.Context, s *Session, path string) (childrenAndStat, error) {
-	return send(ctx, s, request[childrenAndStat]{opGetChildren2, unwatched(path), func(r *jute.Reader, _ int64) childrenAndStat {
+func childrenRequest(path string) request[childrenAndStat] {
+	return request[childrenAndStat]{opGetChildren2, unwatched(path), func(r *jute.Reader, _ int64) childrenAndStat {
 		const shortestName = 4 // its length
 		names := make([]string, r.Count(shortestName))
 		for i := range names {
 			names[i] = r.String()
 		}
 		return childrenAndStat{names, readStat(r)}
-	}}, nil)
+	}}
+}
+
+func children(ctx context.Context, s *Session, path string) (childrenAndStat, error) {
+	return send(ctx, s, childrenRequest(path), nil)
 }
 
 func syncPath(ctx context.Context, s *Session, path string) (string, error) {
@@ -161,45 +213,52 @@ func afterSync[T any](ctx context.Context, s *Session, path string, read reader[
 
 func setData(ctx context.Context, s *Session, path string, data []byte, version int32) (*zk.Stat, error) {
 	return send(ctx, s, request[*zk.Stat]{opSetData, func(b []byte) []byte {
-		return jute.AppendInt32(jute.AppendBuffer(jute.AppendString(b, path), data), version)
+		return appendSetData(b, path, data, version)
 	}, answerStat}, nil)
 }
 
+func deleteRequest(path string, version int32) request[struct{}] {
+	return request[struct{}]{opDelete, func(b []byte) []byte { return appendVersioned(b, path, version) }, answerNothing}
+}
+
 func deleteNode(ctx context.Context, s *Session, path string, version int32) error {
-	_, err := send(ctx, s, request[struct{}]{opDelete, func(b []byte) []byte {
-		return jute.AppendInt32(jute.AppendString(b, path), version)
-	}, func(*jute.Reader, int64) struct{} { return struct{}{} }}, nil)
+	_, err := send(ctx, s, deleteRequest(path, version), nil)
 	return err
+}
+
+// newNode is what a server needs to know to make a node.
+type newNode struct {
+	path string
+	data []byte
+	acl  []zk.ACL
+	mode Mode
+	ttl  time.Duration
 }
 
 // createRequest asks for a node. The zxid of a write's answer is that write's own transaction, and so the czxid of the
 // node.
-func createRequest(s *Session, path string, data []byte, mode Mode, ttl time.Duration, acl []zk.ACL) request[Created] {
-	return request[Created]{mode.op(), func(b []byte) []byte {
-		b = jute.AppendBuffer(jute.AppendString(b, path), data)
-		b = jute.AppendInt32(b, int32(len(acl)))
-		for _, a := range acl {
-			b = jute.AppendString(jute.AppendString(jute.AppendInt32(b, a.Perms), a.Scheme), a.ID)
-		}
-		b = jute.AppendInt32(b, int32(mode))
-		if mode.ttl() {
-			b = jute.AppendInt64(b, ttl.Milliseconds())
-		}
-		return b
-	}, func(r *jute.Reader, zxid int64) Created {
+func createRequest(s *Session, n newNode) request[Created] {
+	return request[Created]{n.mode.op(), n.append, func(r *jute.Reader, zxid int64) Created {
 		return Created{Path: r.String(), Czxid: zxid, Session: s}
 	}}
 }
 
-func (m Mode) op() int32 {
-	switch {
-	case m == Container:
-		return opCreateContainer
-	case m.ttl():
-		return opCreateTTL
-	default:
-		return opCreate
+func (n newNode) append(b []byte) []byte {
+	b = jute.AppendBuffer(jute.AppendString(b, n.path), n.data)
+	b = jute.AppendInt32(appendACL(b, n.acl), int32(n.mode))
+	if n.mode.ttl() {
+		b = jute.AppendInt64(b, n.ttl.Milliseconds())
 	}
+	return b
+}
+
+func appendSetData(b []byte, path string, data []byte, version int32) []byte {
+	return jute.AppendInt32(jute.AppendBuffer(jute.AppendString(b, path), data), version)
+}
+
+// appendVersioned appends what delete and check are about.
+func appendVersioned(b []byte, path string, version int32) []byte {
+	return jute.AppendInt32(jute.AppendString(b, path), version)
 }
 
 // unwatched is the payload of a read that sets no watch.
@@ -209,6 +268,7 @@ func unwatched(path string) func([]byte) []byte {
 
 func answerStat(r *jute.Reader, _ int64) *zk.Stat { return readStat(r) }
 func answerPath(r *jute.Reader, _ int64) string   { return r.String() }
+func answerNothing(*jute.Reader, int64) struct{}  { return struct{}{} }
 
 func readStat(r *jute.Reader) *zk.Stat {
 	return &zk.Stat{
