@@ -93,26 +93,25 @@ func (q request[T]) await(ctx context.Context, s *Session, call *transport.Call,
 }
 
 // pipeline makes many requests ahead of their answers, in order and a bounded number at a time. Each gets the answers in
-// the same order; the first error that it returns ends the pipeline, with requests under way.
-func pipeline[A, T any](ctx context.Context, s *Session, args []A, q func(A) request[T], each func(A, T, error) error) error {
+// the same order. After the first error, which is returned, no request is sent, and those under way are awaited: when the
+// pipeline ends nothing more happens, unless ctx or the session ends it.
+func pipeline[A, T any](ctx context.Context, s *Session, args []A, q func(A) request[T], each func(A, T, error) error) (failed error) {
 	var window [pipelineDepth]*transport.Call
-	for i := 0; i < len(args)+pipelineDepth; i++ {
+	for i := range len(args) + pipelineDepth {
 		slot := &window[i%pipelineDepth]
-		if done := i - pipelineDepth; done >= 0 && done < len(args) {
-			v, err := q(args[done]).await(ctx, s, *slot, nil)
-			if err = each(args[done], v, err); err != nil {
-				return err
+		if call := *slot; call != nil {
+			arg := args[i-pipelineDepth]
+			v, err := q(arg).await(ctx, s, call, nil)
+			if failed == nil {
+				failed = each(arg, v, err)
 			}
+			*slot = nil
 		}
-		if i < len(args) {
-			call, err := q(args[i]).start(ctx, s)
-			if err != nil {
-				return err
-			}
-			*slot = call
+		if failed == nil && i < len(args) {
+			*slot, failed = q(args[i]).start(ctx, s)
 		}
 	}
-	return nil
+	return failed
 }
 
 // pipelineDepth hides the time of a round trip and is little for a server, which takes 1000 requests in all before it
