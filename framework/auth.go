@@ -30,9 +30,9 @@ func (c *Client) AddAuth(ctx context.Context, scheme string, auth []byte) error 
 	if reason := credentialsFault(cred); reason != "" {
 		return &OpError{"auth", "/", fmt.Errorf("%w: %s", zk.ErrBadArguments, reason)}
 	}
-	q := request[struct{}]{op: opAuth, payload: cred.Payload, answer: noAnswer}
+	q := request[struct{}]{op: opAuth, payload: cred.Payload, answer: answerNothing}
 	return c.do(ctx, "auth", "/", func(ctx context.Context, s *Session) error {
-		call, err := q.hand(ctx, s, func(code int32, err error) {
+		call, err := q.start(ctx, s, func(code int32, err error) {
 			if code == 0 && err == nil {
 				c.remember(cred) // before the next connection can be made
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/retry"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -39,7 +40,7 @@ func eachAwait(t *testing.T, test func(t *testing.T, a await) (hit bool)) {
 func (a await) prepare(t *testing.T, srv *zktest.Server, c *framework.Client) {
 	mustCreate(t, c, "/n", "")
 	if a.retried {
-		for _, op := range []zktest.Op{zktest.OpCreate, zktest.OpSetData, zktest.OpDelete} {
+		for _, op := range []zktest.Op{zktest.OpCreate, zktest.OpSetData, zktest.OpDelete, zktest.OpSetACL, zktest.OpMulti} {
 			srv.Inject(zktest.Rule{Op: op, Do: zktest.DropReply})
 		}
 	}
@@ -57,7 +58,7 @@ func (a await) nothingLeft(t *testing.T, srv *zktest.Server, c *framework.Client
 		}
 		require.False(t, strings.HasPrefix(name, "_c_"), "%+v left %s", a, name)
 	}
-	if a.op == "delete guaranteed" {
+	if strings.HasSuffix(a.op, "guaranteed") {
 		require.NotContains(t, srv.Children("/"), "n", "%+v", a)
 	}
 }
@@ -142,7 +143,7 @@ func TestOperationThatIsCancelledBeforehandSendsNothing(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		for name, call := range everyOperation(c) {
-			if name != "delete guaranteed" { // which goes on in the background
+			if !strings.HasSuffix(name, "guaranteed") { // which goes on in the background
 				require.ErrorIs(t, call(ctx, "/n"), context.Canceled)
 			}
 		}
@@ -155,7 +156,11 @@ func TestOperationThatIsCancelledBeforehandSendsNothing(t *testing.T) {
 }
 
 func TestWriteThatIsCancelledWhileItsReplyIsAwaitedIsOfUnknownOutcome(t *testing.T) {
-	for _, name := range []string{"create", "create ephemeral", "create container", "create protected", "set", "set version", "delete", "delete version"} {
+	for _, name := range []string{
+		"create", "create ephemeral", "create container", "create protected", "create or set", "create or set version",
+		"create idempotent", "set", "set version", "set idempotent", "setACL", "setACL version", "delete", "delete version",
+		"delete children", "transaction", "transaction version",
+	} {
 		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 			mustCreate(t, c, "/n", "")
 			srv.Inject(zktest.Rule{Do: zktest.DelayReply(4 * time.Second)})
@@ -167,7 +172,7 @@ func TestWriteThatIsCancelledWhileItsReplyIsAwaitedIsOfUnknownOutcome(t *testing
 }
 
 func TestReadThatIsCancelledIsNotOfUnknownOutcome(t *testing.T) {
-	for _, name := range []string{"get", "getW", "exists", "existsW", "children", "childrenW", "sync"} {
+	for _, name := range []string{"get", "getW", "exists", "existsW", "children", "childrenW", "sync", "getACL", "transaction of checks"} {
 		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 			mustCreate(t, c, "/n", "")
 			srv.Inject(zktest.Rule{Do: zktest.DelayReply(4 * time.Second)})
@@ -180,7 +185,9 @@ func TestReadThatIsCancelledIsNotOfUnknownOutcome(t *testing.T) {
 
 // A pause between attempts is as good a moment to leave as any.
 func TestOperationReturnsAtOnceWhenItIsCancelledBetweenAttempts(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		c := newClient(t, srv, framework.WithRetry(retry.N(3, 10*time.Second)))
+		require.NoError(t, c.WaitConnected(t.Context()))
 		srv.Inject(zktest.Rule{Op: zktest.OpSync, Times: -1, Do: zktest.DropRequest})
 		begin := time.Now()
 		err := c.Sync(within(t, 1234*time.Millisecond), "/")

@@ -3,7 +3,9 @@ package framework
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -22,6 +24,22 @@ func Guaranteed() DeleteOption {
 	return func(d *deleteAttempts) { d.guaranteed = true }
 }
 
+// Quietly makes a missing node a success.
+func Quietly() DeleteOption {
+	return func(d *deleteAttempts) { d.quietly = true }
+}
+
+// WithChildren deletes what is below the node first, from the bottom up. Nodes that vanish meanwhile are what is wanted;
+// for nodes that appear meanwhile it goes back, several times, and then fails with zk.ErrNotEmpty. A Delete that fails may
+// have deleted some of the nodes below, never one beside or above the path.
+//
+// The version is the node's own. It is compared before anything is deleted, and once more when the node is: if somebody
+// writes the node in between, the nodes below are gone all the same. The right to list and to delete children is
+// needed on every node that has some.
+func WithChildren() DeleteOption {
+	return func(d *deleteAttempts) { d.children = true }
+}
+
 // Delete deletes a node without children if it has the given version. AnyVersion always matches.
 //
 // A missing node is zk.ErrNoNode, another version zk.ErrBadVersion, a child zk.ErrNotEmpty. If the connection breaks
@@ -35,9 +53,9 @@ func (c *Client) Delete(ctx context.Context, path string, version int32, opts ..
 	}
 	err := c.do(ctx, "delete", path, d.attempt)
 	if d.guaranteed && err != nil && !refused(err) {
-		c.deleteInBackground(d.path)
+		c.finishInBackground(d)
 	}
-	return stillInDoubt(ctx, d.inDoubt, err)
+	return stillInDoubt(d.inDoubt || d.begun && !refused(err), err)
 }
 
 // DeleteInBackground is a Guaranteed Delete of AnyVersion that nobody waits for.
@@ -47,54 +65,90 @@ func (c *Client) DeleteInBackground(path string) {
 	}
 }
 
-// refused reports whether the server, or the client itself, has judged the request, so that repeating it is in vain.
-func refused(err error) bool {
-	for _, e := range []error{
-		ErrClosed, zk.ErrInvalidPath, zk.ErrNoAuth, zk.ErrAuthFailed, zk.ErrBadVersion, zk.ErrNotEmpty, zk.ErrBadArguments,
-	} {
-		if errors.Is(err, e) {
-			return true
-		}
-	}
-	return false
-}
-
-// unfinished reports whether an operation failed for reasons that do not concern its request.
-func unfinished(ctx context.Context, err error) bool {
-	return err != nil && (ctx.Err() != nil && errors.Is(err, ctx.Err()) || IsConnectionError(err))
-}
-
 // deleteAttempts are the attempts at one Delete.
 type deleteAttempts struct {
 	path       string
 	version    int32
 	guaranteed bool
-	inDoubt    bool // an earlier attempt may have been applied
+	quietly    bool
+	children   bool
+	inDoubt    bool // an earlier attempt may have deleted the node
+	begun      bool // nodes below may have been deleted
 }
 
 func (d *deleteAttempts) attempt(ctx context.Context, s *Session) error {
-	err := deleteNode(ctx, s, d.path, d.version)
-	switch {
-	case errors.Is(err, zk.ErrNoNode) && d.guaranteed:
+	err := d.delete(ctx, s)
+	if errors.Is(err, zk.ErrNoNode) && (d.guaranteed || d.quietly || d.inDoubt && d.version == AnyVersion) {
 		return nil
-	case errors.Is(err, zk.ErrNoNode) && d.inDoubt && d.version == AnyVersion:
-		return nil
-	case d.inDoubt && (errors.Is(err, zk.ErrNoNode) || errors.Is(err, zk.ErrBadVersion) || errors.Is(err, zk.ErrNotEmpty)):
-		return unknownOutcome(err) // for what is there now may be another's, made after our delete
-	case departed(ctx, err):
-		return unknownOutcome(err)
-	case ambiguous(err):
-		d.inDoubt = true
 	}
-	return err
+	return err // if d is in doubt, what is there now may be another's, made after our delete
+}
+
+func (d *deleteAttempts) delete(ctx context.Context, s *Session) error {
+	for round := 1; ; round++ {
+		err := deleteNode(ctx, s, d.path, d.version)
+		d.inDoubt = d.inDoubt || ambiguous(err)
+		if !d.children || !errors.Is(err, zk.ErrNotEmpty) || round > maxDeleteRounds {
+			return err
+		}
+		if err := d.deleteBelow(ctx, s); err != nil {
+			return err
+		}
+	}
+}
+
+// maxDeleteRounds bounds how often somebody may create nodes in a tree that is being deleted.
+const maxDeleteRounds = 10
+
+// deleteBelow deletes what is below the node, but for what appears meanwhile.
+func (d *deleteAttempts) deleteBelow(ctx context.Context, s *Session) error {
+	below, err := descendants(ctx, s, d.path)
+	if err != nil {
+		return err
+	}
+	d.begun = d.begun || len(below) > 0
+	slices.Reverse(below) // A server carries out the requests of a connection in order, so there is no need to wait for each level.
+	remove := func(path string) request[struct{}] { return deleteRequest(path, AnyVersion) }
+	return pipeline(ctx, s, below, remove, func(path string, _ struct{}, err error) error {
+		switch {
+		case err == nil, errors.Is(err, zk.ErrNoNode), errors.Is(err, zk.ErrNotEmpty):
+			return nil
+		}
+		return fmt.Errorf("node %s: %w", path, err)
+	})
+}
+
+// descendants returns what is below a node, each node behind its parent.
+func descendants(ctx context.Context, s *Session, path string) ([]string, error) {
+	list := func(path string) request[childrenAndStat] { return childrenRequest(path, false) }
+	var all []string
+	for level := []string{path}; len(level) > 0; {
+		var next []string
+		err := pipeline(ctx, s, level, list, func(parent string, found childrenAndStat, err error) error {
+			if errors.Is(err, zk.ErrNoNode) {
+				return nil
+			}
+			for _, name := range found.names {
+				next = append(next, joinPath(parent, name))
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, next...)
+		level = next
+	}
+	return all, nil
 }
 
 // deleteInBackground deletes a node, however long it takes to find a connection.
 func (c *Client) deleteInBackground(path string) {
-	c.inBackground(func(ctx context.Context, s *Session) error {
-		d := deleteAttempts{path: path, version: AnyVersion, guaranteed: true}
-		return d.attempt(ctx, s)
-	})
+	c.finishInBackground(deleteAttempts{path: path, version: AnyVersion, guaranteed: true})
+}
+
+func (c *Client) finishInBackground(d deleteAttempts) {
+	c.inBackground(d.attempt)
 }
 
 // cleanupPolicy never gives up.

@@ -76,6 +76,10 @@
 // On interruption: reads are repeated, and no write that counts is applied twice. (TestReadsAreRepeatedAfterALostRequestOrReply,
 // TestVersionedSetIsFoundOutAndNeverAppliedTwice, TestProtectedCreateMakesExactlyOneNodeWhateverIsLost)
 //
+// On outcomes: a write that returns no error was carried out, and one whose error does not match [ErrOutcomeUnknown] was
+// not, but for parents that were made and children that were deleted first. (TestNoWriteLiesAboutItsOutcomeWhateverIsLost,
+// TestNoWriteLiesAboutItsOutcomeWheneverItIsCancelled)
+//
 // On loss: the session's context ends before the server deletes its nodes, and every state is told, in order.
 // (TestSessionEndsBeforeTheServerDeletesItsNodesInASilentPartition, TestSlowReadersMissNothingAndDelayNobody)
 //

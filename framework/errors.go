@@ -1,7 +1,6 @@
 package framework
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -30,6 +29,11 @@ var (
 	// ErrOutcomeUnknown means that a write was sent, its reply was lost, and reading back could not tell whether it
 	// was applied.
 	ErrOutcomeUnknown = errors.New("outcome unknown")
+
+	// ErrRequestTooLarge means that a request was not sent because it is longer than any server with usual settings
+	// takes (1.5 MiB). A server cuts the connection at its own limit, jute.maxbuffer, which is 1 MiB unless set
+	// otherwise. It matches zk.ErrShortBuffer too, the library's error for it.
+	ErrRequestTooLarge = fmt.Errorf("request too large: %w", zk.ErrShortBuffer)
 )
 
 // OpError is the error of every operation of a Client. errors.Is finds the zk.Err value, the context's error, or one
@@ -46,45 +50,24 @@ func (e *OpError) Error() string { return e.Op + " " + e.Path + ": " + e.Err.Err
 // Unwrap returns Err.
 func (e *OpError) Unwrap() error { return e.Err }
 
-// IsConnectionError reports whether err says that the client had no working connection, or none in the session it
-// needed, or to a server that has no capacity left. Such an error says nothing about the request itself: it may succeed
-// later.
-func IsConnectionError(err error) bool {
-	for _, e := range []error{
-		ErrNotConnected, ErrSessionLost, errThrottled,
-		zk.ErrConnectionClosed, zk.ErrNoServer, zk.ErrClosing, zk.ErrSessionExpired, zk.ErrSessionMoved,
-	} {
-		if errors.Is(err, e) {
-			return !errors.Is(err, ErrClosed)
-		}
+// These errors are parts of others.
+var (
+	errNotSent         = errors.New("request not sent")                           // a context had ended before
+	errClosedMeanwhile = fmt.Errorf("%w while the answer was awaited", ErrClosed) // whatever the answer was
+	errMalformedAnswer = errors.New("malformed answer of the server")
+)
+
+// stillInDoubt says so when an operation has failed and an earlier attempt may have been applied.
+func stillInDoubt(inDoubt bool, err error) error {
+	var opErr *OpError
+	if !inDoubt || errors.Is(err, ErrOutcomeUnknown) || !errors.As(err, &opErr) {
+		return err
 	}
-	return false
+	return &OpError{opErr.Op, opErr.Path, unknownOutcome(opErr.Err)}
 }
 
-// errNotSent means that a context had ended before the request was handed to the library.
-var errNotSent = errors.New("request not sent")
-
-// retryable is the classifier of the client's own loops: what to try again on a new connection.
-func retryable(err error) bool {
-	switch {
-	case errors.Is(err, ErrNotConnected): // has waited for its whole time already
-		return false
-	case errors.Is(err, ErrOutcomeUnknown): // repeating it might apply it twice
-		return false
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return false
-	}
-	return IsConnectionError(err)
-}
-
-// neverSent reports whether a failed request certainly did not reach a server.
-func neverSent(err error) bool {
-	return errors.Is(err, zk.ErrNoServer) || errors.Is(err, ErrNotConnected) || errors.Is(err, errThrottled)
-}
-
-// ambiguous reports whether a failed write may have been applied.
-func ambiguous(err error) bool {
-	return IsConnectionError(err) && !neverSent(err) && !errors.Is(err, zk.ErrSessionExpired)
+func unknownOutcome(err error) error {
+	return fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
 }
 
 // ServerError is an answer of the server for which go-zookeeper has no error value.

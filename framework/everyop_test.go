@@ -3,6 +3,8 @@ package framework_test
 import (
 	"context"
 
+	"github.com/go-zookeeper/zk"
+
 	"github.com/gocurator/curator/framework"
 )
 
@@ -18,6 +20,21 @@ func everyOperation(c *framework.Client) map[string]func(ctx context.Context, pa
 	create := func(opts ...framework.CreateOption) func(context.Context, string) error {
 		return func(ctx context.Context, path string) error {
 			_, err := c.Create(ctx, child(path), nil, opts...)
+			return err
+		}
+	}
+	setACL := func(version int32) func(context.Context, string) error {
+		return func(ctx context.Context, path string) error {
+			_, err := c.SetACL(ctx, path, zk.WorldACL(zk.PermAll), version)
+			return err
+		}
+	}
+	remove := func(version int32, opts ...framework.DeleteOption) func(context.Context, string) error {
+		return func(ctx context.Context, path string) error { return c.Delete(ctx, path, version, opts...) }
+	}
+	transaction := func(ops func(path string) []framework.TxnOp) func(context.Context, string) error {
+		return func(ctx context.Context, path string) error {
+			_, err := c.Transaction(ctx, ops(path)...)
 			return err
 		}
 	}
@@ -54,15 +71,35 @@ func everyOperation(c *framework.Client) map[string]func(ctx context.Context, pa
 			_, err := c.Set(ctx, path, []byte("x"), 0)
 			return err
 		},
-		"delete":         func(ctx context.Context, path string) error { return c.Delete(ctx, path, framework.AnyVersion) },
-		"delete version": func(ctx context.Context, path string) error { return c.Delete(ctx, path, 0) },
-		"delete guaranteed": func(ctx context.Context, path string) error {
-			return c.Delete(ctx, path, framework.AnyVersion, framework.Guaranteed())
+		"set idempotent": func(ctx context.Context, path string) error {
+			_, err := c.Set(ctx, path, []byte("x"), 0, framework.IdempotentSet())
+			return err
 		},
-		"create":           create(),
-		"create ephemeral": create(framework.WithMode(framework.Ephemeral)),
-		"create container": create(framework.WithMode(framework.Container)),
-		"create parents":   create(framework.WithParents()),
-		"create protected": create(framework.Protected(), framework.WithParents(), framework.WithMode(framework.EphemeralSequential)),
+		"getACL":                     func(ctx context.Context, path string) error { _, _, err := c.GetACL(ctx, path); return err },
+		"setACL":                     setACL(framework.AnyVersion),
+		"setACL version":             setACL(0),
+		"delete":                     remove(framework.AnyVersion),
+		"delete version":             remove(0),
+		"delete guaranteed":          remove(framework.AnyVersion, framework.Guaranteed()),
+		"delete children":            remove(framework.AnyVersion, framework.WithChildren()),
+		"delete children guaranteed": remove(framework.AnyVersion, framework.WithChildren(), framework.Guaranteed()),
+		"transaction of checks": transaction(func(path string) []framework.TxnOp {
+			return []framework.TxnOp{framework.CheckOp(path, 0)}
+		}),
+		"transaction": transaction(func(path string) []framework.TxnOp {
+			return []framework.TxnOp{framework.CheckOp(path, 0), framework.CreateOp(child(path), nil)}
+		}),
+		"transaction version": transaction(func(path string) []framework.TxnOp {
+			return []framework.TxnOp{framework.SetOp(path, []byte("x"), 0), framework.CreateOp(child(path), nil)}
+		}),
+		"create or set":             create(framework.OrSet(framework.AnyVersion)),
+		"create or set version":     create(framework.OrSet(0)),
+		"create idempotent":         create(framework.Idempotent()),
+		"create persistent parents": create(framework.PersistentParents()),
+		"create":                    create(),
+		"create ephemeral":          create(framework.WithMode(framework.Ephemeral)),
+		"create container":          create(framework.WithMode(framework.Container)),
+		"create parents":            create(framework.WithParents()),
+		"create protected":          create(framework.Protected(), framework.WithParents(), framework.WithMode(framework.EphemeralSequential)),
 	}
 }

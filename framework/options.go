@@ -37,6 +37,8 @@ type config struct {
 	servers           ServersFunc // nil for those of the connection string
 	tracer            Tracer      // nil for none
 	fault             *ConfigError
+	aclProvider       aclProvider // nil: everyone may do everything
+	ephemerals        *ephemerals // plain ephemeral nodes that are being created
 }
 
 func defaultConfig() config {
@@ -49,6 +51,7 @@ func defaultConfig() config {
 		logger:            slog.New(slog.DiscardHandler),
 		maxRequest:        defaultMaxRequest,
 		safetyMargin:      0.1,
+		ephemerals:        newEphemerals(),
 	}
 }
 

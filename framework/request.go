@@ -20,8 +20,14 @@ const (
 	opExists          = 3
 	opGetData         = 4
 	opSetData         = 5
+	opGetACL          = 6
+	opSetACL          = 7
 	opSync            = 9
 	opGetChildren2    = 12
+	opCheck           = 13
+	opMulti           = 14
+	opCreate2         = 15
+	opReconfig        = 16
 	opCreateContainer = 19
 	opCreateTTL       = 21
 	opAuth            = 100
@@ -38,7 +44,7 @@ type request[T any] struct {
 // send makes a request in a session and returns when it is answered, or ctx ends, or the session does. A request cannot
 // be taken back: if ctx ends first, late gets the result when there is one.
 func send[T any](ctx context.Context, s *Session, q request[T], late func(T, error)) (T, error) {
-	call, err := q.hand(ctx, s, nil)
+	call, err := q.start(ctx, s, nil)
 	if err != nil {
 		var none T
 		return none, err
@@ -46,9 +52,9 @@ func send[T any](ctx context.Context, s *Session, q request[T], late func(T, err
 	return q.await(ctx, s, call, late)
 }
 
-// hand gives the request to the connection. One that has too much to do already makes the caller wait, as long as ctx
-// allows. Then is that of transport.Link.Send.
-func (q request[T]) hand(ctx context.Context, s *Session, then func(code int32, err error)) (*transport.Call, error) {
+// start gives the request to the connection, and does not wait for its answer. A connection that has too much to do
+// already makes the caller wait, as long as ctx allows. Then is that of transport.Link.Send.
+func (q request[T]) start(ctx context.Context, s *Session, then func(code int32, err error)) (*transport.Call, error) {
 	for {
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("%w: %w", errNotSent, retry.ContextError(ctx))
@@ -56,7 +62,7 @@ func (q request[T]) hand(ctx context.Context, s *Session, then func(code int32, 
 		call, room, err := s.link.Send(q.op, q.payload, then)
 		switch {
 		case errors.Is(err, transport.ErrTooLong):
-			return nil, zk.ErrShortBuffer
+			return nil, ErrRequestTooLarge
 		case err != nil:
 			return nil, s.explain(zk.ErrNoServer)
 		case call != nil:
@@ -95,6 +101,32 @@ func (q request[T]) await(ctx context.Context, s *Session, call *transport.Call,
 	return none, retry.ContextError(ctx)
 }
 
+// pipeline makes many requests ahead of their answers, in order and a bounded number at a time. Each gets the answers in
+// the same order. After the first error, which is returned, no request is sent, and those under way are awaited: when the
+// pipeline ends nothing more happens, unless ctx or the session ends it.
+func pipeline[A, T any](ctx context.Context, s *Session, args []A, q func(A) request[T], each func(A, T, error) error) (failed error) {
+	var window [pipelineDepth]*transport.Call
+	for i := range len(args) + pipelineDepth {
+		slot := &window[i%pipelineDepth]
+		if call := *slot; call != nil {
+			arg := args[i-pipelineDepth]
+			v, err := q(arg).await(ctx, s, call, nil)
+			if failed == nil {
+				failed = each(arg, v, err)
+			}
+			*slot = nil
+		}
+		if failed == nil && i < len(args) {
+			*slot, failed = q(args[i]).start(ctx, s, nil)
+		}
+	}
+	return failed
+}
+
+// pipelineDepth hides the time of a round trip and is little for a server, which takes 1000 requests in all before it
+// stops reading.
+const pipelineDepth = 64
+
 // result reads the answer of a call that is done.
 func (q request[T]) result(s *Session, call *transport.Call) (T, error) {
 	var none T
@@ -115,15 +147,15 @@ func (q request[T]) result(s *Session, call *transport.Call) (T, error) {
 	return v, nil
 }
 
-var errMalformedAnswer = errors.New("malformed answer of the server")
-
 // explain says why a request was not answered, if the end of the session or of the client is the reason.
 func (s *Session) explain(err error) error {
 	switch {
 	case !IsConnectionError(err):
 		return err
-	case s.client.ctx.Err() != nil:
+	case s.client.ctx.Err() != nil && neverSent(err):
 		return ErrClosed
+	case s.client.ctx.Err() != nil:
+		return errClosedMeanwhile
 	case s.ctx.Err() != nil:
 		return fmt.Errorf("%w: %w", ErrSessionLost, err)
 	default:
@@ -203,45 +235,52 @@ func afterSync[T any](ctx context.Context, s *Session, path string, read reader[
 
 func setData(ctx context.Context, s *Session, path string, data []byte, version int32) (*zk.Stat, error) {
 	return send(ctx, s, request[*zk.Stat]{opSetData, func(b []byte) []byte {
-		return jute.AppendInt32(jute.AppendBuffer(jute.AppendString(b, path), data), version)
+		return appendSetData(b, path, data, version)
 	}, answerStat}, nil)
 }
 
+func deleteRequest(path string, version int32) request[struct{}] {
+	return request[struct{}]{opDelete, func(b []byte) []byte { return appendVersioned(b, path, version) }, answerNothing}
+}
+
 func deleteNode(ctx context.Context, s *Session, path string, version int32) error {
-	_, err := send(ctx, s, request[struct{}]{opDelete, func(b []byte) []byte {
-		return jute.AppendInt32(jute.AppendString(b, path), version)
-	}, noAnswer}, nil)
+	_, err := send(ctx, s, deleteRequest(path, version), nil)
 	return err
+}
+
+// newNode is what a server needs to know to make a node.
+type newNode struct {
+	path string
+	data []byte
+	acl  []zk.ACL
+	mode Mode
+	ttl  time.Duration
 }
 
 // createRequest asks for a node. The zxid of a write's answer is that write's own transaction, and so the czxid of the
 // node.
-func createRequest(s *Session, path string, data []byte, mode Mode, ttl time.Duration, acl []zk.ACL) request[Created] {
-	return request[Created]{mode.op(), func(b []byte) []byte {
-		b = jute.AppendBuffer(jute.AppendString(b, path), data)
-		b = jute.AppendInt32(b, int32(len(acl)))
-		for _, a := range acl {
-			b = jute.AppendString(jute.AppendString(jute.AppendInt32(b, a.Perms), a.Scheme), a.ID)
-		}
-		b = jute.AppendInt32(b, int32(mode))
-		if mode.ttl() {
-			b = jute.AppendInt64(b, ttl.Milliseconds())
-		}
-		return b
-	}, func(r *jute.Reader, zxid int64) Created {
+func createRequest(s *Session, n newNode) request[Created] {
+	return request[Created]{n.mode.op(), n.append, func(r *jute.Reader, zxid int64) Created {
 		return Created{Path: r.String(), Czxid: zxid, Session: s}
 	}}
 }
 
-func (m Mode) op() int32 {
-	switch {
-	case m == Container:
-		return opCreateContainer
-	case m.ttl():
-		return opCreateTTL
-	default:
-		return opCreate
+func (n newNode) append(b []byte) []byte {
+	b = jute.AppendBuffer(jute.AppendString(b, n.path), n.data)
+	b = jute.AppendInt32(appendACL(b, n.acl), int32(n.mode))
+	if n.mode.ttl() {
+		b = jute.AppendInt64(b, n.ttl.Milliseconds())
 	}
+	return b
+}
+
+func appendSetData(b []byte, path string, data []byte, version int32) []byte {
+	return jute.AppendInt32(jute.AppendBuffer(jute.AppendString(b, path), data), version)
+}
+
+// appendVersioned appends what delete and check are about.
+func appendVersioned(b []byte, path string, version int32) []byte {
+	return jute.AppendInt32(jute.AppendString(b, path), version)
 }
 
 // reading is the payload of a read.
@@ -250,8 +289,8 @@ func reading(path string, watch bool) func([]byte) []byte {
 }
 
 func answerStat(r *jute.Reader, _ int64) *zk.Stat { return readStat(r) }
-func noAnswer(*jute.Reader, int64) struct{}       { return struct{}{} }
 func answerPath(r *jute.Reader, _ int64) string   { return r.String() }
+func answerNothing(*jute.Reader, int64) struct{}  { return struct{}{} }
 
 func readStat(r *jute.Reader) *zk.Stat {
 	return &zk.Stat{

@@ -125,7 +125,7 @@ var errWatchGone = errors.New("shared watch is gone")
 // setWatch makes the read that sets the server's watch. Whether it has done so is noted by the connection, when the answer
 // arrives, even if ctx has ended by then.
 func setWatch[T any](ctx context.Context, s *Session, shared *sharedWatch, q request[T]) (T, error) {
-	call, err := q.hand(ctx, s, func(code int32, err error) {
+	call, err := q.start(ctx, s, func(code int32, err error) {
 		missing := err == nil && q.op == opExists && errors.Is(errorOf(code), zk.ErrNoNode)
 		shared.armed(err == nil && (code == 0 || missing), missing)
 	})

@@ -1,0 +1,142 @@
+package framework
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/build"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+)
+
+// libraryValues are go-zookeeper's errors by name.
+var libraryValues = map[string]error{
+	"ErrAPIError": zk.ErrAPIError, "ErrAuthFailed": zk.ErrAuthFailed, "ErrBadArguments": zk.ErrBadArguments,
+	"ErrBadVersion": zk.ErrBadVersion, "ErrClosing": zk.ErrClosing, "ErrConnectionClosed": zk.ErrConnectionClosed,
+	"ErrDeadlock": zk.ErrDeadlock, "ErrInvalidACL": zk.ErrInvalidACL, "ErrInvalidFlags": zk.ErrInvalidFlags,
+	"ErrInvalidPath": zk.ErrInvalidPath, "ErrNoAuth": zk.ErrNoAuth, "ErrNoChildrenForEphemerals": zk.ErrNoChildrenForEphemerals,
+	"ErrNoNode": zk.ErrNoNode, "ErrNoServer": zk.ErrNoServer, "ErrNodeExists": zk.ErrNodeExists, "ErrNotEmpty": zk.ErrNotEmpty,
+	"ErrNotLocked": zk.ErrNotLocked, "ErrNothing": zk.ErrNothing, "ErrPtrExpected": zk.ErrPtrExpected,
+	"ErrReconfigDisabled": zk.ErrReconfigDisabled, "ErrSessionExpired": zk.ErrSessionExpired,
+	"ErrSessionMoved": zk.ErrSessionMoved, "ErrShortBuffer": zk.ErrShortBuffer,
+	"ErrUnhandledFieldType": zk.ErrUnhandledFieldType, "ErrUnknown": zk.ErrUnknown,
+}
+
+// ownValues are this package's, with what verdicts has for them.
+var ownValues = map[string]error{
+	"ErrClosed": ErrClosed, "ErrNotConnected": ErrNotConnected, "ErrSessionLost": ErrSessionLost,
+	"ErrOutcomeUnknown": ErrOutcomeUnknown, "ErrRequestTooLarge": ErrRequestTooLarge,
+	"ErrNoQuorum": ErrNoQuorum, "ErrReconfigInProgress": ErrReconfigInProgress,
+	"ErrStandalone": fmt.Errorf("%w: %w", ErrStandalone, errUnimplemented), // as it is returned
+}
+
+// notOfRequests are this package's errors that end no request.
+var notOfRequests = []string{"ErrSuspended", "ErrWatchStopped", "ErrRolledBack", "ErrNotAttempted"}
+
+func TestEveryErrorHasAVerdict(t *testing.T) {
+	library, err := build.Import("github.com/go-zookeeper/zk", ".", build.FindOnly)
+	require.NoError(t, err)
+	require.ElementsMatch(t, slices.Collect(maps.Keys(libraryValues)), errorNames(t, library.Dir), "the library's errors, as this test knows them")
+	own := slices.Concat(slices.Collect(maps.Keys(ownValues)), notOfRequests)
+	require.ElementsMatch(t, own, errorNames(t, "."), "this package's errors, as this test knows them")
+
+	for name, err := range libraryValues {
+		requireVerdict(t, name, err)
+	}
+	for name, err := range ownValues {
+		requireVerdict(t, name, err)
+	}
+	for code := range libraryErrors {
+		requireVerdict(t, fmt.Sprint(code), errorOf(code))
+	}
+	for code := range serverErrors {
+		requireVerdict(t, fmt.Sprint(code), errorOf(code))
+	}
+	for _, err := range []error{context.Canceled, context.DeadlineExceeded} {
+		requireVerdict(t, err.Error(), err)
+	}
+}
+
+func requireVerdict(t *testing.T, name string, err error) {
+	t.Helper()
+	require.NotEqual(t, "unknown", verdictOf(err).why, name)
+}
+
+// errorNames returns the exported variables of a package whose names begin with Err.
+func errorNames(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	for _, entry := range entries {
+		if !strings.HasSuffix(entry.Name(), ".go") || strings.HasSuffix(entry.Name(), "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, entry.Name()), nil, 0)
+		require.NoError(t, err)
+		for _, decl := range file.Decls {
+			if g, ok := decl.(*ast.GenDecl); ok && g.Tok == token.VAR {
+				for _, spec := range g.Specs {
+					for _, name := range spec.(*ast.ValueSpec).Names {
+						if strings.HasPrefix(name.Name, "Err") {
+							names = append(names, name.Name)
+						}
+					}
+				}
+			}
+		}
+	}
+	require.NotEmpty(t, names)
+	return names
+}
+
+func TestVerdictsAreSoundAndReachable(t *testing.T) {
+	for _, v := range verdicts {
+		require.Equal(t, v, verdictOf(v.err), "%v is hidden by an earlier one", v.err)
+		require.NotEmpty(t, v.why)
+		require.Equal(t, v.fate == unsentFate, neverSent(v.err))
+		require.Equal(t, v.fate == doubtfulFate, ambiguous(v.err))
+		require.Equal(t, v.fate == refusedFate, refused(v.err))
+		require.Equal(t, v.retry == sooner, retryable(v.err))
+		require.Equal(t, v.retry != never, IsConnectionError(v.err), "%v", v.err)
+		require.False(t, v.fate == refusedFate && v.retry != never, "%v: what is refused is not repeated", v.err)
+	}
+	for _, f := range []func(error) bool{neverSent, ambiguous, refused, retryable, IsConnectionError} {
+		require.False(t, f(nil))
+	}
+}
+
+// What is joined to another error as the operations do it.
+func TestVerdictsOfWrappedErrors(t *testing.T) {
+	for _, tc := range []struct {
+		err   error
+		fate  fate
+		retry retrying
+	}{
+		{&OpError{"get", "/n", zk.ErrConnectionClosed}, doubtfulFate, sooner},
+		{fmt.Errorf("%w: %w", ErrSessionLost, zk.ErrConnectionClosed), doubtfulFate, sooner},
+		{fmt.Errorf("%w: %w", ErrSessionLost, zk.ErrNoServer), unsentFate, sooner},
+		{fmt.Errorf("%w: %w", ErrClosed, zk.ErrNoServer), unsentFate, never},
+		{errClosedMeanwhile, doubtfulFate, never},
+		{unknownOutcome(zk.ErrConnectionClosed), doubtfulFate, never},
+		{fmt.Errorf("%w: %w", errNotSent, context.Canceled), unsentFate, never},
+		{fmt.Errorf("%w: %w", context.Canceled, ErrSessionLost), doubtfulFate, never}, // the cause of a caller's context
+		{&connectError{ErrNotConnected, "refused"}, unsentFate, later},
+		{&TxnError{Err: zk.ErrNoNode}, refusedFate, never},
+		{errors.New("new"), doubtfulFate, never},
+		{&ServerError{Code: -1000}, doubtfulFate, never},
+	} {
+		v := verdictOf(tc.err)
+		require.Equal(t, tc.fate, v.fate, "%v", tc.err)
+		require.Equal(t, tc.retry, v.retry, "%v", tc.err)
+	}
+}

@@ -1,0 +1,168 @@
+package framework_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+func TestDeleteWithChildrenTakesTheTreeAndNothingElse(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		for _, path := range []string{"/a", "/a/tree", "/a/tree-", "/a/tree-/n", "/a/other"} {
+			mustCreate(t, c, path, "")
+		}
+		makeTree(t, t.Context(), c, "/a/tree/x", 3, 5)
+		require.ErrorIs(t, c.Delete(t.Context(), "/a/tree", framework.AnyVersion), zk.ErrNotEmpty)
+		require.NoError(t, c.Delete(t.Context(), "/a/tree", framework.AnyVersion, framework.WithChildren()))
+		require.Equal(t, []string{"other", "tree-"}, srv.Children("/a"))
+		require.Equal(t, []string{"n"}, srv.Children("/a/tree-"))
+		require.ErrorIs(t, c.Delete(t.Context(), "/a/tree", framework.AnyVersion, framework.WithChildren()), zk.ErrNoNode)
+		require.ErrorIs(t, c.Delete(t.Context(), "/", framework.AnyVersion, framework.WithChildren()), zk.ErrBadArguments)
+		require.Len(t, srv.Children("/a"), 2)
+	})
+}
+
+// A round trip for each of 781 nodes would take 78 seconds here.
+func TestDeleteWithChildrenDoesNotWaitForEachNode(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		makeTree(t, t.Context(), c, "/tree", 4, 5)
+		srv.Inject(zktest.Rule{Times: -1, Do: zktest.DelayReply(100 * time.Millisecond)})
+		begin := time.Now()
+		require.NoError(t, c.Delete(t.Context(), "/tree", framework.AnyVersion, framework.WithChildren()))
+		require.Less(t, time.Since(begin), 5*time.Second)
+		require.Equal(t, 780+2, srv.CountRequests(zktest.OpDelete), "each once, from the bottom up, but for the top")
+		srv.AssertNoNodes(t, "/")
+	})
+}
+
+func TestDeleteWithChildrenTakesWhatAppearsAndVanishes(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		makeTree(t, t.Context(), c, "/tree", 2, 3)
+		appeared := 0
+		srv.Inject(zktest.Rule{Op: zktest.OpDelete, Path: "/tree/*", Times: 4, Do: zktest.Call(func(zktest.Request) {
+			appeared++
+			srv.Create(fmt.Sprintf("/tree/0/new%d", appeared), nil)
+			srv.Delete(fmt.Sprintf("/tree/1/%d", appeared-1))
+		})})
+		require.NoError(t, c.Delete(t.Context(), "/tree", framework.AnyVersion, framework.WithChildren()))
+		srv.AssertNoNodes(t, "/")
+	})
+}
+
+func TestDeleteWithChildrenGivesUpAgainstSomebodyWhoGoesOnCreating(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		mustCreate(t, c, "/n", "")
+		mustCreate(t, c, "/n/a", "")
+		srv.Inject(zktest.Rule{Op: zktest.OpDelete, Path: "/n/a", Times: -1, Do: zktest.CallAfter(func(zktest.Request) { srv.Create("/n/a", nil) })})
+		err := c.Delete(t.Context(), "/n", framework.AnyVersion, framework.WithChildren())
+		require.ErrorIs(t, err, zk.ErrNotEmpty)
+		require.NotErrorIs(t, err, framework.ErrOutcomeUnknown)
+	})
+}
+
+func TestDeleteWithChildrenComparesTheVersionFirst(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		makeTree(t, t.Context(), c, "/tree", 2, 2)
+		require.ErrorIs(t, c.Delete(t.Context(), "/tree", 1, framework.WithChildren()), zk.ErrBadVersion)
+		require.Len(t, srv.Children("/tree"), 2, "nothing was deleted")
+		require.NoError(t, srv.Set("/tree/0", []byte("version 1, which does not matter")))
+		require.NoError(t, c.Delete(t.Context(), "/tree", 0, framework.WithChildren()))
+	})
+}
+
+func TestDeleteWithChildrenNamesTheNodeThatItMayNotDelete(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		mustCreate(t, c, "/n", "")
+		mustCreate(t, c, "/n/closed", "", framework.WithACL(zk.WorldACL(zk.PermRead|zk.PermCreate)))
+		mustCreate(t, c, "/n/closed/child", "")
+		err := c.Delete(t.Context(), "/n", framework.AnyVersion, framework.WithChildren(), framework.Guaranteed())
+		require.ErrorIs(t, err, zk.ErrNoAuth)
+		require.NotErrorIs(t, err, framework.ErrOutcomeUnknown)
+		require.ErrorContains(t, err, "/n/closed/child")
+		srv.ClearRequests()
+		time.Sleep(time.Minute)
+		require.Zero(t, srv.CountRequests(zktest.OpDelete), "what is refused stays refused")
+	})
+}
+
+func TestQuietDeleteOfAMissingNodeIsSuccess(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		require.NoError(t, c.Delete(t.Context(), "/missing", 3, framework.Quietly()))
+		require.NoError(t, c.Delete(t.Context(), "/missing/child", 3, framework.Quietly(), framework.WithChildren()))
+		mustCreate(t, c, "/n", "")
+		require.ErrorIs(t, c.Delete(t.Context(), "/n", 3, framework.Quietly()), zk.ErrBadVersion)
+		srv.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.DropReply})
+		require.NoError(t, c.Delete(t.Context(), "/n", 0, framework.Quietly()))
+	})
+}
+
+func TestDeleteWithChildrenGoesOnAfterEachLostRequest(t *testing.T) {
+	for _, fault := range []zktest.Action{zktest.DropRequest, zktest.DropReply} {
+		for _, with := range breakages {
+			for n, hit := 0, true; hit; n++ {
+				bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+					makeTree(t, t.Context(), c, "/tree", 2, 2)
+					inj := srv.Inject(zktest.Rule{After: n, Do: with(srv, c.SessionID(), fault)})
+					require.NoError(t, c.Delete(t.Context(), "/tree", framework.AnyVersion, framework.WithChildren()), "request %d", n)
+					hit = inj.Hits() > 0
+					srv.AssertNoNodes(t, "/")
+				})
+			}
+		}
+	}
+}
+
+func TestGuaranteedDeleteOfATreeIsFinishedInTheBackground(t *testing.T) {
+	for n, hit := 0, true; hit; n++ {
+		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+			makeTree(t, t.Context(), c, "/tree", 2, 3)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			inj := srv.Inject(zktest.Rule{After: n, Do: zktest.All(zktest.Call(func(zktest.Request) { cancel() }), zktest.DropRequest)})
+			err := c.Delete(ctx, "/tree", 0, framework.WithChildren(), framework.Guaranteed())
+			if hit = inj.Hits() > 0; hit {
+				require.ErrorIs(t, err, context.Canceled)
+			}
+			time.Sleep(time.Minute)
+			srv.AssertNoNodes(t, "/")
+		})
+	}
+}
+
+func TestDeleteWithChildrenThatIsCancelledSaysSoIfSomethingMayBeGone(t *testing.T) {
+	for n, hit := 0, true; hit; n++ {
+		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+			makeTree(t, t.Context(), c, "/tree", 2, 3)
+			before := len(srv.Tree())
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			inj := srv.Inject(zktest.Rule{After: n, Do: zktest.All(zktest.DelayReply(time.Second), zktest.CallAfter(func(zktest.Request) { cancel() }))})
+			err := c.Delete(ctx, "/tree", 0, framework.WithChildren())
+			hit = inj.Hits() > 0
+			time.Sleep(time.Minute)
+			if err != nil && len(srv.Tree()) < before {
+				require.ErrorIs(t, err, framework.ErrOutcomeUnknown, "request %d", n)
+			}
+		})
+	}
+}
+
+// The version is what the caller has asked for, also when nobody waits any more.
+func TestGuaranteedDeleteOfAVersionDeletesNoOther(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		mustCreate(t, c, "/n", "")
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		require.ErrorIs(t, c.Delete(ctx, "/n", 1, framework.Guaranteed()), context.Canceled)
+		time.Sleep(time.Minute)
+		_, ok := srv.Node("/n")
+		require.True(t, ok)
+	})
+}

@@ -1,0 +1,41 @@
+package framework_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// A sale that takes one piece of the stock and notes the order, or does neither.
+func ExampleClient_Transaction() {
+	srv, err := zktest.NewServer()
+	if err != nil {
+		panic(err)
+	}
+	defer srv.Close()
+	client, err := framework.New(srv.Addr()+"/shop", framework.WithDialer(srv.Dialer()))
+	if err != nil {
+		panic(err)
+	}
+	defer client.Close()
+	ctx := context.Background()
+	_, err = client.Transaction(ctx, framework.CreateOp("/stock", []byte("1")), framework.CreateOp("/orders", nil))
+	fmt.Println(err)
+
+	order := framework.CreateOp("/orders/o-", []byte("sku-42"), framework.WithMode(framework.PersistentSequential))
+	results, err := client.Transaction(ctx, framework.SetOp("/stock", []byte("0"), 0), order)
+	fmt.Println(results[1].Path, err)
+
+	_, err = client.Transaction(ctx, framework.SetOp("/stock", []byte("0"), 0), order)
+	var failed *framework.TxnError
+	if errors.As(err, &failed) {
+		fmt.Println(failed.Op, failed.Path, failed.Err)
+	}
+	// Output:
+	// <nil>
+	// /orders/o-0000000000 <nil>
+	// set /stock zk: version conflict
+}

@@ -1,0 +1,39 @@
+package framework
+
+import "github.com/go-zookeeper/zk"
+
+// Mode is the kind of node to create. The values are ZooKeeper's.
+type Mode int32
+
+// The modes of ZooKeeper 3.5 and later. An ephemeral node ends with its session. A sequential one gets a number of ten
+// digits appended to its name, which grows with each child of the parent. A container is deleted by the server some
+// time after its last child. A TTL node is deleted when it has no children and was not changed for its time to live,
+// if the server is configured for that.
+const (
+	Persistent              Mode = zk.FlagPersistent
+	Ephemeral               Mode = zk.FlagEphemeral
+	PersistentSequential    Mode = zk.FlagSequence
+	EphemeralSequential     Mode = zk.FlagEphemeralSequential
+	Container               Mode = zk.FlagContainer
+	PersistentTTL           Mode = zk.FlagTTL
+	PersistentSequentialTTL Mode = zk.FlagPersistentSequentialWithTTL
+)
+
+func (m Mode) ephemeral() bool { return m == Ephemeral || m == EphemeralSequential }
+
+func (m Mode) sequential() bool {
+	return m == PersistentSequential || m == EphemeralSequential || m == PersistentSequentialTTL
+}
+
+func (m Mode) ttl() bool { return m == PersistentTTL || m == PersistentSequentialTTL }
+
+func (m Mode) op() int32 {
+	switch {
+	case m == Container:
+		return opCreateContainer
+	case m.ttl():
+		return opCreateTTL
+	default:
+		return opCreate
+	}
+}

@@ -1,0 +1,228 @@
+package framework_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+func TestTransactionPathsAreTheClients(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		c, err := framework.New(srv.Addr()+"/app/a", framework.WithDialer(srv.Dialer()))
+		require.NoError(t, err)
+		defer c.Close()
+		results, err := c.Transaction(t.Context(),
+			framework.CreateOp("/x", nil),
+			framework.CreateOp("/x/n-", nil, framework.WithMode(framework.PersistentSequential)),
+			framework.SetOp("/", []byte("root"), 0))
+		require.NoError(t, err)
+		require.Equal(t, "/x", results[0].Path)
+		require.Equal(t, "/x/n-0000000000", results[1].Path)
+		require.Equal(t, "/", results[2].Path)
+		require.Equal(t, []string{"n-0000000000"}, srv.Children("/app/a/x"))
+		_, err = c.Transaction(t.Context(), framework.CheckOp("/x", 0), framework.CheckOp("/gone", 0))
+		require.EqualError(t, err, "transaction /x: operation 2 of 2, check /gone: zk: node does not exist")
+	})
+}
+
+func TestEmptyTransactionDoesNothing(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		results, err := c.Transaction(t.Context())
+		require.NoError(t, err)
+		require.Empty(t, results)
+		require.Empty(t, ops(srv))
+	})
+}
+
+func TestTransactionRefusesWhatMakesNoSense(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		for _, tc := range []struct {
+			op   framework.TxnOp
+			want error
+		}{
+			{framework.TxnOp{}, zk.ErrBadArguments},
+			{framework.SetOp("/n", nil, -2), zk.ErrBadArguments},
+			{framework.CheckOp("/n", -7), zk.ErrBadArguments},
+			{framework.DeleteOp("n", 0), zk.ErrInvalidPath},
+			{framework.CreateOp("/n/", nil), zk.ErrInvalidPath},
+			{framework.CreateOp("/", nil), zk.ErrNodeExists},
+			{framework.CreateOp("/n", nil, framework.WithMode(99)), zk.ErrInvalidFlags},
+			{framework.CreateOp("/n", nil, framework.WithTTL(time.Second)), zk.ErrBadArguments},
+			{framework.CreateOp("/n", nil, framework.WithACL(nil)), zk.ErrInvalidACL},
+			{framework.CreateOp("/n", nil, framework.Protected()), zk.ErrBadArguments},
+			{framework.CreateOp("/n", nil, framework.WithParents()), zk.ErrBadArguments},
+			{framework.CreateOp("/n", nil, framework.PersistentParents()), zk.ErrBadArguments},
+			{framework.CreateOp("/n", nil, framework.WithParentACL(zk.WorldACL(1))), zk.ErrBadArguments},
+			{framework.CreateOp("/n", nil, framework.OrSet(0)), zk.ErrBadArguments},
+			{framework.CreateOp("/n", nil, framework.Idempotent()), zk.ErrBadArguments},
+		} {
+			_, err := c.Transaction(t.Context(), framework.CheckOp("/", 0), tc.op)
+			require.ErrorIs(t, err, tc.want)
+			var failed *framework.TxnError
+			require.ErrorAs(t, err, &failed)
+			require.Equal(t, 1, failed.Index)
+			require.ErrorIs(t, failed.Results[0].Err, framework.ErrRolledBack)
+		}
+		require.Empty(t, ops(srv), "nothing was sent")
+	})
+}
+
+func TestTransactionThatIsTooLongFails(t *testing.T) {
+	bubble(t, func(t *testing.T, _ *zktest.Server, c *framework.Client) {
+		var list []framework.TxnOp
+		for range 3 {
+			list = append(list, framework.CreateOp("/n", make([]byte, 700<<10)))
+		}
+		_, err := c.Transaction(t.Context(), list...)
+		require.ErrorIs(t, err, framework.ErrRequestTooLarge)
+		require.NotErrorIs(t, err, framework.ErrOutcomeUnknown)
+	})
+}
+
+// eachLoss runs a transaction whose first request or reply is lost, in every way, and gives the test what it returns.
+func eachLoss(t *testing.T, list func() []framework.TxnOp, test func(t *testing.T, srv *zktest.Server, c *framework.Client, loss string, results []framework.TxnResult, err error)) {
+	t.Helper()
+	for loss, fault := range map[string]zktest.Action{"request": zktest.DropRequest, "reply": zktest.DropReply} {
+		for breakage, with := range breakages {
+			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+				mustCreate(t, c, "/n", "old")
+				mustCreate(t, c, "/m", "old")
+				srv.Inject(zktest.Rule{Op: zktest.OpMulti, Do: with(srv, c.SessionID(), fault)})
+				results, err := c.Transaction(t.Context(), list()...)
+				test(t, srv, c, loss+", "+breakage, results, err)
+			})
+		}
+	}
+}
+
+func TestTransactionOfChecksIsRepeated(t *testing.T) {
+	eachLoss(t, func() []framework.TxnOp {
+		return []framework.TxnOp{framework.CheckOp("/n", 0), framework.CheckOp("/m", 0)}
+	}, func(t *testing.T, srv *zktest.Server, c *framework.Client, loss string, results []framework.TxnResult, err error) {
+		require.NoError(t, err, loss)
+		require.Equal(t, 2, srv.CountRequests(zktest.OpMulti))
+		require.Equal(t, c.SessionID(), results[0].Session.ID())
+	})
+}
+
+func TestTransactionWithAVersionedSetIsFoundOutAndNeverAppliedTwice(t *testing.T) {
+	eachLoss(t, func() []framework.TxnOp {
+		return []framework.TxnOp{
+			framework.CheckOp("/n", 0),
+			framework.SetOp("/m", []byte("any"), framework.AnyVersion),
+			framework.CreateOp("/made", []byte("data")),
+			framework.SetOp("/n", []byte("new"), 0),
+		}
+	}, func(t *testing.T, srv *zktest.Server, c *framework.Client, loss string, results []framework.TxnResult, err error) {
+		require.NoError(t, err, loss)
+		require.Len(t, results, 4)
+		made, _ := srv.Node("/made")
+		for path, i := range map[string]int{"/n": 3, "/m": 1} {
+			node, _ := srv.Node(path)
+			require.EqualValues(t, 1, node.Stat.Version, "%s %s", loss, path)
+			require.EqualValues(t, 1, results[i].Stat.Version)
+			require.Equal(t, node.Stat.Mzxid, results[i].Stat.Mzxid)
+			require.Equal(t, made.Stat.Czxid, results[i].Zxid)
+		}
+		require.Equal(t, "/made", results[2].Path)
+		require.Nil(t, results[2].Stat)
+	})
+}
+
+func TestTransactionThatNothingTellsIsOfUnknownOutcome(t *testing.T) {
+	for name, list := range map[string][]framework.TxnOp{
+		"create":               {framework.CreateOp("/made", nil)},
+		"delete":               {framework.DeleteOp("/n", 0)},
+		"set of any version":   {framework.SetOp("/n", nil, framework.AnyVersion)},
+		"set twice":            {framework.SetOp("/n", []byte("a"), 0), framework.SetOp("/n", []byte("b"), 1)},
+		"set, then deleted":    {framework.SetOp("/n", []byte("a"), 0), framework.DeleteOp("/n", 1)},
+		"created and then set": {framework.CreateOp("/made", nil), framework.SetOp("/made", nil, 0)},
+	} {
+		eachLoss(t, func() []framework.TxnOp { return list },
+			func(t *testing.T, srv *zktest.Server, c *framework.Client, loss string, results []framework.TxnResult, err error) {
+				require.ErrorIs(t, err, framework.ErrOutcomeUnknown, "%s, %s", name, loss)
+				require.True(t, framework.IsConnectionError(err))
+				require.Nil(t, results)
+				time.Sleep(time.Minute)
+				require.Equal(t, 1, srv.CountRequests(zktest.OpMulti), "it is not repeated")
+			})
+	}
+}
+
+func TestTransactionIsOfUnknownOutcomeWhenItsResultsCannotBeHad(t *testing.T) {
+	versioned := framework.SetOp("/n", []byte("new"), 0)
+	write := func(path string) func(srv *zktest.Server) {
+		return func(srv *zktest.Server) { srv.Set(path, []byte("theirs")) }
+	}
+	for name, tc := range map[string]struct {
+		ops       []framework.TxnOp
+		meanwhile func(srv *zktest.Server)
+	}{
+		"request lost: somebody else's":  {[]framework.TxnOp{versioned}, write("/n")},
+		"a number that is not known":     {[]framework.TxnOp{versioned, framework.CreateOp("/s", nil, framework.WithMode(framework.PersistentSequential))}, nil},
+		"another set was written since":  {[]framework.TxnOp{versioned, framework.SetOp("/m", nil, 0)}, write("/m")},
+		"another set's node is gone":     {[]framework.TxnOp{versioned, framework.SetOp("/m", nil, 0)}, func(srv *zktest.Server) { srv.Delete("/m") }},
+		"the node was written since":     {[]framework.TxnOp{versioned}, write("/n")},
+		"the node was deleted since":     {[]framework.TxnOp{versioned}, func(srv *zktest.Server) { srv.Delete("/n") }},
+		"two sets of another node in it": {[]framework.TxnOp{versioned, framework.SetOp("/m", nil, 0), framework.SetOp("/m", nil, 1)}, nil},
+	} {
+		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+			mustCreate(t, c, "/n", "old")
+			mustCreate(t, c, "/m", "old")
+			fault := zktest.DropReply
+			if strings.HasPrefix(name, "request lost") {
+				fault = zktest.DropRequest
+			}
+			srv.Inject(zktest.Rule{Op: zktest.OpMulti, Do: fault})
+			srv.Inject(zktest.Rule{Op: zktest.OpSync, Do: zktest.Call(func(zktest.Request) {
+				if tc.meanwhile != nil {
+					tc.meanwhile(srv)
+				}
+			})})
+			results, err := c.Transaction(t.Context(), tc.ops...)
+			require.ErrorIs(t, err, framework.ErrOutcomeUnknown, name)
+			require.Nil(t, results)
+			require.Equal(t, 1, srv.CountRequests(zktest.OpMulti))
+		})
+	}
+}
+
+// An ephemeral node of a session that is over is not handed out, although the transaction was applied.
+func TestTransactionWithAnEphemeralOfALostSessionIsOfUnknownOutcome(t *testing.T) {
+	eachLoss(t, func() []framework.TxnOp {
+		return []framework.TxnOp{framework.SetOp("/n", nil, 0), framework.CreateOp("/e", nil, framework.WithMode(framework.Ephemeral))}
+	}, func(t *testing.T, srv *zktest.Server, c *framework.Client, loss string, results []framework.TxnResult, err error) {
+		if err != nil {
+			require.Contains(t, loss, "reply, session")
+			require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
+			return
+		}
+		require.NotContains(t, loss, "reply, session")
+		node, _ := srv.Node("/e")
+		require.Equal(t, results[1].Session.ID(), node.Stat.EphemeralOwner, loss)
+		require.Equal(t, c.SessionID(), node.Stat.EphemeralOwner, loss)
+	})
+}
+
+func TestTransactionThatIsCancelledIsOfUnknownOutcomeUnlessItOnlyChecks(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		mustCreate(t, c, "/n", "")
+		for _, tc := range []struct {
+			op      framework.TxnOp
+			unknown bool
+		}{{framework.SetOp("/n", nil, 0), true}, {framework.CheckOp("/n", framework.AnyVersion), false}} {
+			srv.Inject(zktest.Rule{Op: zktest.OpMulti, Do: zktest.DelayReply(4 * time.Second)})
+			_, err := c.Transaction(within(t, time.Second), tc.op)
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			require.Equal(t, tc.unknown, errors.Is(err, framework.ErrOutcomeUnknown))
+		}
+	})
+}
