@@ -63,11 +63,11 @@ func (c *Client) SetACL(ctx context.Context, path string, acl []zk.ACL, version 
 	}
 	w := setACLAttempts{path: c.full(path), acl: slices.Clone(acl), version: version}
 	var stat *zk.Stat
-	err := c.do(ctx, "setACL", path, func(ctx context.Context, s *Session) (err error) {
+	err := c.write(ctx, "setACL", path, func(error) bool { return w.inDoubt }, func(ctx context.Context, s *Session) (err error) {
 		stat, err = w.attempt(ctx, s)
 		return err
 	})
-	return stat, stillInDoubt(w.inDoubt, err)
+	return stat, err
 }
 
 // setACLAttempts are the attempts at one SetACL.

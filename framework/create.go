@@ -49,13 +49,13 @@ func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...C
 		a.reserved = r
 	}
 	var created Created
-	err := c.do(ctx, "create", path, func(ctx context.Context, s *Session) (err error) {
+	err := c.write(ctx, "create", path, func(error) bool { return a.inDoubt != nil || a.set.inDoubt }, func(ctx context.Context, s *Session) (err error) {
 		created, err = a.attempt(ctx, s)
 		return err
 	})
 	a.settle(created, err)
 	if err != nil {
-		return Created{}, stillInDoubt(a.inDoubt != nil || a.set.inDoubt, err)
+		return Created{}, err
 	}
 	created.Path = c.local(created.Path)
 	return created, nil

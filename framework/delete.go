@@ -51,11 +51,12 @@ func (c *Client) Delete(ctx context.Context, path string, version int32, opts ..
 	for _, opt := range opts {
 		opt(&d)
 	}
-	err := c.do(ctx, "delete", path, d.attempt)
+	inDoubt := func(err error) bool { return d.inDoubt || d.begun && !refused(err) }
+	err := c.write(ctx, "delete", path, inDoubt, d.attempt)
 	if d.guaranteed && err != nil && !refused(err) {
 		c.finishInBackground(d)
 	}
-	return stillInDoubt(d.inDoubt || d.begun && !refused(err), err)
+	return err
 }
 
 // DeleteInBackground is a Guaranteed Delete of AnyVersion that nobody waits for.

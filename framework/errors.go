@@ -57,15 +57,6 @@ var (
 	errMalformedAnswer = errors.New("malformed answer of the server")
 )
 
-// stillInDoubt says so when an operation has failed and an earlier attempt may have been applied.
-func stillInDoubt(inDoubt bool, err error) error {
-	var opErr *OpError
-	if !inDoubt || errors.Is(err, ErrOutcomeUnknown) || !errors.As(err, &opErr) {
-		return err
-	}
-	return &OpError{opErr.Op, opErr.Path, unknownOutcome(opErr.Err)}
-}
-
 func unknownOutcome(err error) error {
 	return fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
 }

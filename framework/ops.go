@@ -2,6 +2,7 @@ package framework
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/go-zookeeper/zk"
@@ -12,19 +13,27 @@ import (
 // AnyVersion matches every version of a node.
 const AnyVersion int32 = -1
 
-// do is the way of every operation: it checks the path, and tells the Tracer if there is one.
+// do is the way of every operation: it checks the path, and tells the Tracer if there is one. Each attempt gets the
+// session that is connected then.
 func (c *Client) do(ctx context.Context, op, path string, attempt func(context.Context, *Session) error) error {
+	return c.write(ctx, op, path, func(error) bool { return false }, attempt)
+}
+
+// write is do for an operation that changes something. When it has failed, inDoubt says whether an attempt before the last
+// may have been applied.
+func (c *Client) write(ctx context.Context, op, path string, inDoubt func(error) bool, attempt func(context.Context, *Session) error) error {
 	if err := validatePath(path); err != nil {
 		return &OpError{op, path, err}
 	}
-	if c.cfg.tracer == nil {
-		return c.run(ctx, op, path, attempt)
+	run := c.run
+	if c.cfg.tracer != nil {
+		run = c.traced
 	}
-	return c.traced(ctx, op, path, attempt)
+	return run(ctx, op, path, inDoubt, attempt)
 }
 
-// run runs an operation in the client's retry loop. Each attempt gets the session that is connected then.
-func (c *Client) run(ctx context.Context, op, path string, attempt func(context.Context, *Session) error) error {
+// run runs an operation in the client's retry loop.
+func (c *Client) run(ctx context.Context, op, path string, inDoubt func(error) bool, attempt func(context.Context, *Session) error) error {
 	err := retry.DoUntil(ctx, c.ctx.Done(), c.cfg.retry, retryable, func(ctx context.Context) error {
 		s, err := c.connectedSession(ctx)
 		if err != nil {
@@ -37,6 +46,9 @@ func (c *Client) run(ctx context.Context, op, path string, attempt func(context.
 		return nil
 	case c.ctx.Err() != nil && IsConnectionError(err): // closed during a pause
 		err = fmt.Errorf("%w: %w", ErrClosed, err)
+	}
+	if inDoubt(err) && !errors.Is(err, ErrOutcomeUnknown) {
+		err = unknownOutcome(err)
 	}
 	return &OpError{op, path, err}
 }

@@ -65,11 +65,11 @@ func (c *Client) Reconfig(ctx context.Context, change EnsembleChange, version in
 		return EnsembleConfig{}, &OpError{"reconfig", configPath, err}
 	}
 	var config EnsembleConfig
-	err := c.do(ctx, "reconfig", configPath, func(ctx context.Context, s *Session) (err error) {
+	err := c.write(ctx, "reconfig", configPath, func(error) bool { return r.inDoubt }, func(ctx context.Context, s *Session) (err error) {
 		config, err = r.attempt(ctx, s)
 		return err
 	})
-	return config, stillInDoubt(r.inDoubt, err)
+	return config, err
 }
 
 func (ch *EnsembleChange) validate() error {

@@ -32,11 +32,11 @@ func (c *Client) Set(ctx context.Context, path string, data []byte, version int3
 		opt(&w)
 	}
 	var stat *zk.Stat
-	err := c.do(ctx, "set", path, func(ctx context.Context, s *Session) (err error) {
+	err := c.write(ctx, "set", path, func(error) bool { return w.inDoubt }, func(ctx context.Context, s *Session) (err error) {
 		stat, err = w.attempt(ctx, s)
 		return err
 	})
-	return stat, stillInDoubt(w.inDoubt, err)
+	return stat, err
 }
 
 // setAttempts are the attempts at one Set.

@@ -60,10 +60,10 @@ func (NoTracer) StateChanged(StateChange) {}
 func (c *Client) Tracer() Tracer { return c.cfg.tracer }
 
 // traced is run with a Tracer.
-func (c *Client) traced(ctx context.Context, op, path string, attempt func(context.Context, *Session) error) error {
+func (c *Client) traced(ctx context.Context, op, path string, inDoubt func(error) bool, attempt func(context.Context, *Session) error) error {
 	var end OperationEnd
 	ctx = c.cfg.tracer.StartOperation(ctx, Operation{op, path, c.chroot})
-	end.Err = c.run(ctx, op, path, func(ctx context.Context, s *Session) error {
+	end.Err = c.run(ctx, op, path, inDoubt, func(ctx context.Context, s *Session) error {
 		end.Attempts++
 		end.Server = s.address()
 		return attempt(ctx, s)

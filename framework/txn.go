@@ -124,12 +124,12 @@ func (c *Client) Transaction(ctx context.Context, ops ...TxnOp) ([]TxnResult, er
 		return nil, &OpError{"transaction", ops[0].path, err}
 	}
 	var results []TxnResult
-	err := c.do(ctx, "transaction", ops[0].path, func(ctx context.Context, s *Session) (err error) {
+	err := c.write(ctx, "transaction", ops[0].path, func(error) bool { return t.inDoubt != nil }, func(ctx context.Context, s *Session) (err error) {
 		results, err = t.attempt(ctx, s)
 		return err
 	})
 	t.settle(results, err)
-	return results, stillInDoubt(t.inDoubt != nil, err)
+	return results, err
 }
 
 // txnAttempts are the attempts at one Transaction.
