@@ -20,6 +20,10 @@ type Created struct {
 
 	// Session is the one in which the node was created. An ephemeral node must not be trusted when its context ends.
 	Session *Session
+
+	// Siblings are the names of the parent's children right after the creation, the node's own among them. They are nil
+	// unless WithSiblings has asked for them, and also if they could not be had.
+	Siblings []string
 }
 
 // Create creates a node.
@@ -120,7 +124,7 @@ func (a *createAttempts) create(ctx context.Context, s *Session) (Created, error
 	}
 	guid := a.guid
 	q := createRequest(s, newNode{a.target, a.data, acl, a.mode, a.ttl})
-	created, err := send(ctx, s, q, func(created Created, err error) { a.late(s, guid, created, err) })
+	created, err := a.send(ctx, s, q, func(created Created, err error) { a.late(s, guid, created, err) })
 	switch {
 	case departed(ctx, err):
 		a.left = true
@@ -131,6 +135,27 @@ func (a *createAttempts) create(ctx context.Context, s *Session) (Created, error
 		a.inDoubt = s
 	}
 	return created, err
+}
+
+// send makes the request and, if the siblings are asked for, lists them right behind it, without waiting in between.
+func (a *createAttempts) send(ctx context.Context, s *Session, q request[Created], late func(Created, error)) (Created, error) {
+	if !a.siblings {
+		return send(ctx, s, q, late)
+	}
+	call, err := q.start(ctx, s, nil)
+	if err != nil {
+		return Created{}, err
+	}
+	list := childrenRequest(a.parent, false)
+	listing, notListed := list.start(ctx, s, nil)
+	created, err := q.await(ctx, s, call, late)
+	if err != nil || notListed != nil {
+		return created, err
+	}
+	if found, err := list.await(ctx, s, listing, nil); err == nil {
+		created.Siblings = found.names
+	}
+	return created, nil
 }
 
 // late gets the result of a create whose caller has gone. Only a protected node can be told from another's, and is

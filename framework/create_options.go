@@ -20,6 +20,7 @@ type createOptions struct {
 	parentMode Mode
 	parentACL  givenACL
 
+	siblings   bool
 	protected  bool
 	idempotent bool
 	orSet      bool
@@ -63,6 +64,11 @@ func PersistentParents() CreateOption {
 // must let us create the nodes below.
 func WithParentACL(acl []zk.ACL) CreateOption {
 	return func(o *createOptions) { o.parentACL = givenACL{acl, true} }
+}
+
+// WithSiblings asks for the names of the parent's children as well, in the same round trip.
+func WithSiblings() CreateOption {
+	return func(o *createOptions) { o.siblings = true }
 }
 
 // Protected makes a Create safe against lost replies: the node's name starts with "_c_", a random UUID and "-", by

@@ -159,7 +159,7 @@ func (op *TxnOp) validate() error {
 		return fmt.Errorf("%w: version %d", zk.ErrBadArguments, op.version)
 	case op.kind != txnCreate:
 		return validatePath(op.path)
-	case o.protected, o.parents, o.parentACL.given, o.takesExisting():
+	case o.protected, o.siblings, o.parents, o.parentACL.given, o.takesExisting():
 		return fmt.Errorf("%w: an option of Create that is none of CreateOp", zk.ErrBadArguments)
 	}
 	return o.validate(op.path)

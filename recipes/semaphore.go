@@ -119,7 +119,7 @@ func (s *InterProcessSemaphore) take(ctx context.Context, gate *Lease, n int, wa
 			if gate.Context().Err() != nil && ctx.Err() == nil {
 				return nil, nil
 			}
-			return nil, s.leases.refused(ctx, refusal)
+			return nil, s.leases.refused(under, refusal)
 		}
 		nodes = append(nodes, node)
 	}

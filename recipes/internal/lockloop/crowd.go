@@ -21,7 +21,7 @@ type Fits func(ctx context.Context, children int, watch bool) (fits bool, change
 // watches, because it is enough as a rule.
 func (p *place) stepInCrowd(ctx context.Context) error {
 	l := p.loop
-	children, _, err := l.Client.Children(ctx, l.Path)
+	children, err := p.children(ctx)
 	if err := p.checkCrowd(children, err); err != nil {
 		return err
 	}

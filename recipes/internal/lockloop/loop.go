@@ -133,7 +133,8 @@ func (p *place) take(ctx context.Context) (err error) {
 	l := p.loop
 	p.seen = Refusal{}
 	p.node, err = l.Client.Create(ctx, Join(l.Path, l.Kind), l.Data,
-		framework.WithMode(framework.EphemeralSequential), framework.Protected(), framework.WithParents())
+		framework.WithMode(framework.EphemeralSequential), framework.Protected(), framework.WithParents(),
+		framework.WithSiblings())
 	if err != nil {
 		return err // Create cleans up after itself
 	}
@@ -162,7 +163,7 @@ func (p *place) step(ctx context.Context) error {
 	if l.Fits != nil {
 		return p.stepInCrowd(ctx)
 	}
-	children, _, err := l.Client.Children(ctx, l.Path)
+	children, err := p.children(ctx)
 	if p.node.Session.Context().Err() != nil || errors.Is(err, zk.ErrNoNode) {
 		return errStale
 	}
@@ -188,6 +189,16 @@ func (p *place) step(ctx context.Context) error {
 		return errHeld
 	}
 	return p.waitFor(ctx, decision.Watch)
+}
+
+// children lists the lock's path. The first time, that came with the node.
+func (p *place) children(ctx context.Context) ([]string, error) {
+	if first := p.node.Siblings; first != nil {
+		p.node.Siblings = nil
+		return first, nil
+	}
+	names, _, err := p.loop.Client.Children(ctx, p.loop.Path)
+	return names, err
 }
 
 func (p *place) noteQueue(queue []Contender, ours int) {
