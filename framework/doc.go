@@ -19,9 +19,9 @@
 // # Contexts
 //
 // Every operation returns when its context ends. A request that was sent cannot be taken back, and may still be carried
-// out; a write then returns an error that matches [ErrOutcomeUnknown]. What such a request
-// creates for a [Protected] node, or leaves of a [Guaranteed] delete, is cleaned up by the client itself, on no caller's
-// context, until it is done or the client is closed.
+// out; a write then returns an error that matches [ErrOutcomeUnknown]. What such a request creates for a [Protected]
+// node, or leaves of a [Guaranteed] delete, is cleaned up by the client itself, on no caller's context, until it is done
+// or the client is closed.
 //
 // An operation waits for a connection, at most as long as its context and [WithConnectionTimeout] allow. It is tried
 // again, by the policy of [WithRetry], if the connection broke. A write whose reply was lost is looked up before it is
@@ -48,8 +48,22 @@
 // [WithSafetyMargin] sets another part than nine tenths. [Client.InSession] runs operations that must all be of one
 // session: what is called with its context is not carried out in a later one.
 //
-// The limits: a process that is stopped learns nothing until it runs again, and a server that is cut off from the rest
-// of its ensemble goes on answering for a while. See package recipes on fencing tokens.
+// What that bounds, and what it does not:
+//
+//   - Counting every answer, the default, is in time whatever happens between this process and the servers, if its clock
+//     is no more than a tenth slower than theirs.
+//   - A follower that is cut off from its leader goes on answering, for up to syncLimit times tickTime, while the leader
+//     ends the session. Only [WithStrictContact] is in time then: it counts what the leader has confirmed.
+//   - Nothing here helps a process that is stopped: it learns nothing until it runs again. Only a fencing token does; see
+//     package recipes.
+//
+// # Rights and limits
+//
+// [WithAuth] and [Client.AddAuth] authenticate every connection before anything else is sent on it. Nodes are open to
+// everybody unless [WithACLProvider] or the call says otherwise.
+//
+// A connection takes some 16,000 requests or 4 MiB ahead of the server; further callers wait, each as long as its own
+// context allows. Requests that servers would cut the connection for are [ErrRequestTooLarge]; see [WithMaxRequestSize].
 //
 // # Namespaces
 //
@@ -81,7 +95,17 @@
 // TestNoWriteLiesAboutItsOutcomeWheneverItIsCancelled)
 //
 // On loss: the session's context ends before the server deletes its nodes, and every state is told, in order.
-// (TestSessionEndsBeforeTheServerDeletesItsNodesInASilentPartition, TestSlowReadersMissNothingAndDelayNobody)
+// (TestSessionEndsBeforeTheServerDeletesItsNodesInASilentPartition, TestSlowReadersMissNothingAndDelayNobody) With strict
+// contact, that holds for a server that is cut off from its leader, too.
+// (TestRealEnsembleStrictContactEndsTheSessionBeforeTheLeaderDoes; that healthy sessions live:
+// TestStrictContactKeepsAHealthySession)
+//
+// On credentials: they hold on every connection, in every session, before every request, and a server that refuses them
+// is told at once. (TestCredentialsHoldOnEveryConnectionAndInEverySession, TestRefusedCredentialsFailAtOnce,
+// TestRealServerNoRequestOvertakesTheCredentials, TestConnectionsThatDieDuringAuthenticationAreReplaced)
+//
+// On load: what is under way is bounded, and nobody outlasts its context. (TestCallersWaitWhenTooMuchIsUnderWay,
+// TestRequestsThatServersWouldCutTheConnectionForAreNotSent)
 //
 // On cancellation: an operation returns at that moment, whatever it awaits, and leaves nothing behind.
 // (TestOperationReturnsAtOnceWhenItIsCancelledWhateverItAwaits, TestGuaranteedDeleteOnACancelledContextIsDone)
@@ -126,6 +150,6 @@
 //   - A watch that nobody waits for is taken back from the server. (TestStoppedWatchLeavesNothingOnTheServer,
 //     TestWatchOfAContextThatEndedLeavesNothingOnTheServer)
 //   - A watch ends with its session, with an error that matches [ErrSessionLost]. (TestWatchEndsWithItsSession)
-//   - A read that follows a change never overtakes the change's event, not even after a reconnect; see
-//     framework/internal/transport.
+//   - A read that follows a change never overtakes the change's event, not even after a reconnect.
+//     (TestRealServerHundredsOfReconnectsUnderLoad; see also the tests of framework/internal/transport)
 package framework

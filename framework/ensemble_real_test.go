@@ -55,10 +55,11 @@ func (b *switchboard) server() string {
 
 // connectedTo returns a client of an ensemble whose first connection is to one of its servers, and its dialer, which from
 // then on connects to all.
-func connectedTo(t *testing.T, e *zkserver.Ensemble, first *zkserver.Server, timeout time.Duration) (*framework.Client, *switchboard) {
+func connectedTo(t *testing.T, e *zkserver.Ensemble, first *zkserver.Server, timeout time.Duration, opts ...framework.Option) (*framework.Client, *switchboard) {
 	t.Helper()
 	b := &switchboard{only: first.Addr()}
-	c, err := framework.New(e.ConnectString(), framework.WithSessionTimeout(timeout), framework.WithDialer(b.dial))
+	opts = append(opts, framework.WithSessionTimeout(timeout), framework.WithDialer(b.dial))
+	c, err := framework.New(e.ConnectString(), opts...)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, c.Close()) })
 	require.NoError(t, c.WaitConnected(within(t, 20*time.Second)))
@@ -283,4 +284,38 @@ func TestRealEnsembleCzxidTellsWhenAFollowerIsCutOff(t *testing.T) {
 	<-first.Session.Context().Done()
 	t.Logf("the node was gone %v after the cut, the session given up after %v", given, time.Since(begin))
 	require.Less(t, time.Since(begin), sync+timeout+time.Second)
+}
+
+// With strict contact it is the client's clock that ends the session, before the leader gives the node away.
+func TestRealEnsembleStrictContactEndsTheSessionBeforeTheLeaderDoes(t *testing.T) {
+	const timeout, sync = 3 * time.Second, 6 * time.Second
+	e := zkserver.StartEnsemble(t, 3, zkserver.WithLinks(), zkserver.WithQuorumTimeouts(10*time.Second, sync))
+	ctx := within(t, 60*time.Second)
+	leader, cut := roles(t, e)
+	other, _ := connectedTo(t, e, leader, 20*time.Second)
+	c, board := connectedTo(t, e, cut, timeout, framework.WithStrictContact())
+	board.keepTo(cut.Addr())
+	first, err := c.Create(ctx, "/holder", nil, framework.WithMode(framework.Ephemeral))
+	require.NoError(t, err)
+	require.NoError(t, other.Sync(ctx, "/"))
+	_, _, w, err := other.GetW(ctx, "/holder")
+	require.NoError(t, err)
+	select { // a healthy session lives on
+	case <-first.Session.Context().Done():
+		t.Fatal(context.Cause(first.Session.Context()))
+	case <-time.After(2 * timeout):
+	}
+
+	begin := time.Now()
+	require.NoError(t, e.Isolate(cut))
+	select {
+	case <-first.Session.Context().Done():
+	case <-w.Done():
+		t.Fatal("the leader has given the node away while the session was trusted")
+	}
+	t.Logf("the session was given up %v after the cut", time.Since(begin))
+	require.ErrorIs(t, context.Cause(first.Session.Context()), framework.ErrSessionLost)
+	_, err = w.Wait(ctx)
+	require.NoError(t, err)
+	t.Logf("the node was gone after %v", time.Since(begin))
 }

@@ -62,8 +62,8 @@ func (s *Session) Epoch() uint64 { return s.epoch }
 // It ends before the server can give away what depends on the session: at the latest nine tenths of the session
 // timeout, or what WithSafetyMargin leaves of it, after the last request was sent that a server answered. That holds if
 // this process runs and its clock is slower than the server's by no more than the margin. It does not bound a server
-// that is cut off from the rest of its ensemble and goes on answering, nor a process that was stopped; only a fencing
-// token does.
+// that is cut off from the rest of its ensemble and goes on answering; WithStrictContact does. Nothing bounds a process
+// that was stopped; there is only a fencing token.
 func (s *Session) Context() context.Context { return s.ctx }
 
 // Trusted returns a context that ends as soon as the policy says that what was built on the session must be given up:
