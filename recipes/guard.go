@@ -32,7 +32,7 @@ type guard struct {
 // section pays nothing for that.
 const guardAfter = time.Second
 
-func newGuard(c *framework.Client, trusted context.Context, nodes []framework.Created) *guard {
+func newGuard(trusted context.Context, c *framework.Client, nodes []framework.Created) *guard {
 	g := &guard{client: c, nodes: nodes}
 	g.ctx, g.stop = context.WithCancel(trusted)
 	g.delay = time.AfterFunc(guardAfter, g.start)

@@ -69,6 +69,17 @@ func (l *Lease) FencingToken() int64 { return l.hold.token }
 // Path returns the path of the holder's node; of the first, if there are several.
 func (l *Lease) Path() string { return l.hold.nodes[0].Path }
 
+// Checks returns checks that the lock is held, for transactions of the client that it was made with: such a transaction
+// is carried out only while the holder's nodes exist, and so while nobody else holds the lock. It fails with a
+// *framework.TxnError that matches zk.ErrNoNode otherwise. For data in ZooKeeper, that is the strongest fence there is.
+func (l *Lease) Checks() []framework.TxnOp {
+	var checks []framework.TxnOp
+	for _, n := range l.hold.nodes {
+		checks = append(checks, framework.CheckOp(n.Path, framework.AnyVersion))
+	}
+	return checks
+}
+
 // Revoked is closed when somebody asks the holder to give the lock up; see Revoke. The first call begins to look out for
 // that, and notices also what was asked before it.
 func (l *Lease) Revoked() <-chan struct{} {

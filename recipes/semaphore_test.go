@@ -284,7 +284,7 @@ func TestNoHerdAtTheSemaphore(t *testing.T) {
 		require.NoError(t, lease.Release(ctx))
 		lease = all[0].wait(t)
 		synctest.Wait()
-		require.LessOrEqual(t, int(w.fake.Stats().Notifications-events), 4)
+		require.LessOrEqual(t, w.fake.Stats().Notifications-events, 4)
 		require.Less(t, len(w.requests()), 10)
 		for _, p := range all[1:] {
 			require.NoError(t, lease.Release(ctx))
