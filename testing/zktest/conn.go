@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"slices"
-	"time"
 )
 
 // maxFrame is the longest request the server reads, ZooKeeper's own default.
@@ -40,6 +39,10 @@ func (s *Server) start(nc net.Conn) bool {
 	if s.closed || s.stopped || s.refusing {
 		nc.Close()
 		return false
+	}
+	if s.member != nil && s.member.leader == nil && !s.partitioned {
+		nc.Close() // a process without a leader accepts connections and closes them
+		return true
 	}
 	s.accepted++
 	c := &conn{
@@ -112,7 +115,7 @@ func (c *conn) deliver() {
 			}
 			continue
 		}
-		if f.held() && (w.Flush() != nil || !f.wait(c.done)) {
+		if f.held() && (w.Flush() != nil || !f.wait(c.srv.clock, c.done)) {
 			return
 		}
 		if !c.out.take(f) {
@@ -183,5 +186,3 @@ func (c *conn) addID(id ID) {
 		c.ids = append(c.ids, id)
 	}
 }
-
-func nowMillis() int64 { return time.Now().UnixMilli() }

@@ -1,7 +1,5 @@
 package zktest
 
-import "time"
-
 // exchange is one request on its way through the server.
 type exchange struct {
 	srv  *Server
@@ -10,6 +8,22 @@ type exchange struct {
 	op   operation
 
 	last bool // the connection ends after the answer
+
+	// An answer of a member waits until the member has applied as much as the request
+	// was told of: a write its own transaction, a sync everything there was.
+	settleAt int64
+	waiting  *unsettled // nil if there is no need to wait
+}
+
+// unsettled is an answer that has to wait.
+type unsettled struct {
+	faults   faults
+	out      *encoder // nil if frame is complete
+	frame    []byte
+	code     Code
+	over     chan struct{} // closed when the following are set
+	more     bool
+	answered chan struct{}
 }
 
 // decodeRequest makes an exchange of a frame that follows the handshake.
@@ -19,7 +33,7 @@ func (c *conn) decodeRequest(frame []byte) (*exchange, error) {
 		return nil, err
 	}
 	x := &exchange{srv: c.srv, conn: c, op: op}
-	x.req = Request{Time: time.Now(), Conn: c.id, Xid: xid, Op: kind, Path: op.target()}
+	x.req = Request{Time: c.srv.clock.Now(), Member: c.srv.number(), Conn: c.id, Xid: xid, Op: kind, Path: op.target()}
 	if w, reads := op.(interface{ watches() bool }); reads {
 		x.req.Watch = w.watches()
 	}
@@ -40,21 +54,75 @@ func (c *conn) handle(x *exchange) (more bool) {
 	}
 	if f.delaysRequest() {
 		s.unlock()
-		if !f.before(c.done, x.req) {
+		if !f.before(s.clock, c.done, x.req) {
 			return false
 		}
 		s.mu.Lock()
 	}
+	x.awaitTurn()
 	var answered chan struct{}
 	if more = !c.closed; c.hears() {
 		more, answered = x.process(f)
 	}
 	s.unlock()
+	if u := x.waiting; u != nil {
+		select {
+		case <-u.over:
+			more, answered = u.more, u.answered
+		case <-c.done:
+			return false
+		}
+	}
 	if answered != nil {
 		f.after(x.req)
 		close(answered)
 	}
 	return more
+}
+
+// awaitTurn returns, with the lock held as before, when the request can be carried
+// out, or will never be.
+func (x *exchange) awaitTurn() {
+	s := x.srv
+	if !x.conn.hears() || !x.mustWait() {
+		return
+	}
+	s.unlock() // for those who wait for what the rules have counted
+	s.mu.Lock()
+	for x.conn.hears() && x.mustWait() {
+		changed := s.nextChange()
+		s.mu.Unlock() // unlock would be a change for us
+		select {
+		case <-changed:
+		case <-x.conn.done:
+		}
+		s.mu.Lock()
+	}
+}
+
+func (x *exchange) mustWait() bool {
+	s := x.srv
+	if s.frozen || s.member != nil && x.forLeader() && !s.member.linked() {
+		return true
+	}
+	if len(s.paused) == 0 {
+		return false
+	}
+	_, paused := s.paused[x.req.Session]
+	return paused
+}
+
+// forLeader reports whether a follower cannot answer the request alone.
+func (x *exchange) forLeader() bool {
+	if c, isConnect := x.op.(*connectOp); isConnect {
+		return c.seen <= x.srv.zxid // else it is sent away at once
+	}
+	switch x.req.Op {
+	case OpMulti, OpSetACL, OpReconfig, OpSync, OpCloseSession:
+		return true
+	}
+	_, isWrite := writes[x.req.Op]
+	return isWrite
 }
 
 // process carries the request out, or does what the faults want instead, and
@@ -75,17 +143,27 @@ func (x *exchange) process(f faults) (more bool, answered chan struct{}) {
 		answer = x.run()
 		x.req.Processed = true
 	}
+	x.srv.logRequest(x.req)
+	if x.waiting != nil {
+		x.waiting.faults, x.waiting.frame = f, answer
+		x.srv.member.settling = append(x.srv.member.settling, x)
+		return true, nil
+	}
+	return x.finish(f, answer)
+}
+
+// finish queues the answer under the faults that apply to it.
+func (x *exchange) finish(f faults, answer []byte) (more bool, answered chan struct{}) {
 	switch {
 	case f.muteReply:
 		x.conn.mute, answer = true, nil
 	case f.dropReply:
 		x.last, answer = true, nil
 	}
-	x.srv.log.add(x.req)
 	if len(f.callAfter) > 0 {
 		answered = make(chan struct{})
 	}
-	x.conn.out.push(outFrame{bytes: answer, notBefore: f.replyTime(), gate: answered})
+	x.conn.out.push(outFrame{bytes: answer, notBefore: f.replyTime(x.srv.clock), gate: answered})
 	switch {
 	case x.conn.mute: // a black hole does not even end
 		x.conn.out.seal()
@@ -97,14 +175,73 @@ func (x *exchange) process(f faults) (more bool, answered chan struct{}) {
 	return true, answered
 }
 
-// run carries the request out and returns the frame of the answer, nil for none.
+// run carries the request out and returns the frame of the answer, nil for none or
+// for one that has to wait.
 func (x *exchange) run() []byte {
 	if op, isConnect := x.op.(*connectOp); isConnect {
-		return op.connect(x)
+		answer := op.connect(x)
+		x.awaitHistory(nil, ok)
+		return answer
 	}
-	x.srv.touch(x.conn.sess)
+	if x.srv.member != nil && x.forLeader() {
+		return x.runAtLeader()
+	}
+	x.srv.hear(x.conn.sess)
 	out := newReply()
 	return x.reply(out, x.op.run(x, out))
+}
+
+// runAtLeader carries out what a follower hands on to its leader. That the client
+// has been heard of is not handed on. A client that has moved to another member is
+// not answered, as if it could not be meant.
+func (x *exchange) runAtLeader() []byte {
+	s, sess := x.srv, x.conn.sess
+	s.hear(sess)
+	out := newReply()
+	code := ErrSessionExpired
+	switch {
+	case s.sessions[sess.id] != sess:
+		s.takeZxid()
+	case sess.conn != x.conn:
+		x.last, x.req.Err = true, ErrSessionMoved
+		return nil
+	default:
+		code = x.op.run(x, out)
+	}
+	x.settleAt = s.head().zxid
+	if x.awaitHistory(out, code) {
+		x.req.Err, x.req.Zxid = code, x.settleAt
+		return nil
+	}
+	return x.reply(out, code)
+}
+
+// awaitHistory makes the answer wait if the member has something to apply first.
+func (x *exchange) awaitHistory(out *encoder, code Code) bool {
+	if x.settleAt <= x.srv.zxid {
+		return false
+	}
+	x.waiting = &unsettled{out: out, code: code, over: make(chan struct{})}
+	return true
+}
+
+// settleNow queues an answer that has waited long enough. s.mu is held.
+func (x *exchange) settleNow() {
+	u := x.waiting
+	if u.more = !x.conn.closed; x.conn.hears() {
+		answer := u.frame
+		if u.out != nil {
+			answer = x.reply(u.out, u.code)
+		}
+		u.more, u.answered = x.finish(u.faults, answer)
+	}
+	close(u.over)
+}
+
+// giveUp ends the wait for an answer that will never come.
+func (x *exchange) giveUp() {
+	x.waiting.more = !x.conn.closed
+	close(x.waiting.over)
 }
 
 // refuse returns an answer with an error, without carrying anything out.
@@ -112,7 +249,7 @@ func (x *exchange) refuse(code Code) []byte {
 	if op, isConnect := x.op.(*connectOp); isConnect {
 		return op.reject(x)
 	}
-	x.srv.touch(x.conn.sess)
+	x.srv.hear(x.conn.sess)
 	return x.reply(newReply(), code)
 }
 

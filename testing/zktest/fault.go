@@ -137,8 +137,8 @@ func (s *Server) faultsFor(x *exchange) (f faults) {
 func (f *faults) delaysRequest() bool { return f.delayRequest > 0 || len(f.callBefore) > 0 }
 
 // before reports false if the connection ended meanwhile.
-func (f *faults) before(done <-chan struct{}, req Request) bool {
-	if !pause(f.delayRequest, done) {
+func (f *faults) before(clock timeSource, done <-chan struct{}, req Request) bool {
+	if !pause(clock, f.delayRequest, done) {
 		return false
 	}
 	for _, call := range f.callBefore {
@@ -156,9 +156,9 @@ func (f *faults) after(req Request) {
 // replyTime is the time before which the answer must not go out. It counts from
 // the request and not from the answer before it, so that the answers to requests
 // sent together arrive together, as over a slow line.
-func (f *faults) replyTime() time.Time {
+func (f *faults) replyTime(clock timeSource) time.Time {
 	if f.delayReply <= 0 {
 		return time.Time{}
 	}
-	return time.Now().Add(f.delayReply)
+	return clock.Now().Add(f.delayReply)
 }

@@ -12,6 +12,7 @@ const maxLog = 100_000
 // Request is a request that has reached the server.
 type Request struct {
 	Time    time.Time // when the server got to it, before any delay
+	Member  int       // of an ensemble, see [Member.ID]; 0 for a server on its own
 	Conn    int64     // number of the connection, counted from 1 in the order of acceptance
 	Session int64     // for a handshake, the session given, or asked for if none was given
 	Xid     int32     // 0 for a handshake
@@ -53,7 +54,17 @@ func (l *requestLog) add(r Request) {
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Concat(s.log.ring[s.log.next:], s.log.ring[:s.log.next])
+	return s.log.all()
+}
+
+func (l *requestLog) all() []Request { return slices.Concat(l.ring[l.next:], l.ring[:l.next]) }
+
+// logRequest writes the request down. s.mu is held.
+func (s *Server) logRequest(r Request) {
+	s.log.add(r)
+	if s.member != nil {
+		s.member.ens.log.add(r)
+	}
 }
 
 // ClearRequests forgets the requests so far, and what [Server.CountRequests] and

@@ -20,7 +20,7 @@ type outFrame struct {
 func (f *outFrame) held() bool { return f.gate != nil || !f.notBefore.IsZero() }
 
 // wait returns when the frame may go; false means that done was closed first.
-func (f *outFrame) wait(done <-chan struct{}) bool {
+func (f *outFrame) wait(clock timeSource, done <-chan struct{}) bool {
 	if f.gate != nil {
 		select {
 		case <-f.gate:
@@ -28,22 +28,10 @@ func (f *outFrame) wait(done <-chan struct{}) bool {
 			return false
 		}
 	}
-	return pause(time.Until(f.notBefore), done)
-}
-
-// pause waits for d unless done is closed first.
-func pause(d time.Duration, done <-chan struct{}) bool {
-	if d <= 0 {
+	if f.notBefore.IsZero() {
 		return true
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-done:
-		return false
-	}
+	return pause(clock, f.notBefore.Sub(clock.Now()), done)
 }
 
 // outbox is the queue between the server, which must never wait for a client,

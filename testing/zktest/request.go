@@ -84,7 +84,7 @@ type malformedOp struct {
 
 func (o malformedOp) run(x *exchange, _ *encoder) Code {
 	if o.takesZxid {
-		x.srv.zxid++
+		x.srv.takeZxid()
 	}
 	return ErrMarshalling
 }

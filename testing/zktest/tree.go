@@ -64,6 +64,9 @@ type tree struct {
 	nodes      map[string]*node
 	ephemerals map[int64]map[string]struct{} // paths by session
 	reapable   map[string]struct{}           // paths of containers and of nodes with a TTL
+
+	noting  bool     // the tree of a member of an ensemble: others want to repeat the changes
+	effects []effect // what was done since somebody last took them
 }
 
 // newTree returns the tree a fresh server starts with.
@@ -122,9 +125,20 @@ func (t *tree) add(path string, n *node, zxid, now int64) (undo func()) {
 	t.attach(path, n)
 	parent.created++
 	parent.pzxid = zxid
+	if t.noting {
+		t.note(repeatAdd(path, *n))
+	}
 	return func() {
 		t.detach(path, n)
 		parent.created, parent.pzxid = created, pzxid
+	}
+}
+
+// repeatAdd is add once more, in another tree. n is the node as it was when new.
+func repeatAdd(path string, n node) effect {
+	return func(t *tree) {
+		twin := n
+		t.add(path, &twin, n.czxid, n.ctime)
 	}
 }
 
@@ -134,6 +148,9 @@ func (t *tree) remove(path string, zxid int64) (undo func()) {
 	pzxid := parent.pzxid
 	t.detach(path, n)
 	parent.pzxid = zxid
+	if t.noting {
+		t.note(func(t *tree) { t.remove(path, zxid) })
+	}
 	return func() {
 		t.attach(path, n)
 		parent.pzxid = pzxid
@@ -144,8 +161,12 @@ func (t *tree) remove(path string, zxid int64) (undo func()) {
 func (t *tree) setData(path string, data []byte, zxid, now int64) (undo func()) {
 	n := t.nodes[path]
 	old := *n
-	n.data, n.mzxid, n.mtime = bytes.Clone(data), zxid, now
+	own := bytes.Clone(data)
+	n.data, n.mzxid, n.mtime = own, zxid, now
 	n.version++
+	if t.noting {
+		t.note(func(t *tree) { t.setData(path, own, zxid, now) })
+	}
 	return func() { n.data, n.mzxid, n.mtime, n.version = old.data, old.mzxid, old.mtime, old.version }
 }
 
@@ -155,6 +176,17 @@ func (t *tree) setACL(path string, acl []ACL) {
 	n := t.nodes[path]
 	n.acl = acl
 	n.aversion++
+	if t.noting {
+		t.note(func(t *tree) { t.setACL(path, acl) })
+	}
+}
+
+// setCreated sets the suffix of the next sequential child.
+func (t *tree) setCreated(path string, next int32) {
+	t.nodes[path].created = next
+	if t.noting {
+		t.note(func(t *tree) { t.setCreated(path, next) })
+	}
 }
 
 // ephemeralsOf returns the paths a session owns, sorted.

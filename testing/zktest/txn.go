@@ -17,6 +17,9 @@ type txn struct {
 	changes []change
 	undo    []func()
 	created string // path of the last node created
+
+	ended  *session // the session that ends with the transaction, or nil
+	closer *conn    // the connection that asks for that end, or nil
 }
 
 func (tx *txn) did(event eventType, path string, undo func()) {
@@ -29,6 +32,7 @@ func (tx *txn) rollback() {
 		tx.undo[i]()
 	}
 	tx.changes, tx.undo, tx.created = nil, nil, ""
+	tx.tree.takeEffects()
 }
 
 func (tx *txn) allows(n *node, perms int32) bool {
@@ -52,23 +56,24 @@ type write interface {
 }
 
 // commit runs a transaction made of the operations of do: one zxid, whether it
-// succeeds or not, and all of its watch events before commit returns.
-// s.mu is held.
-func (s *Server) commit(c *conn, do func(tx *txn) Code) (created string, _ Code) {
-	s.zxid++
-	tx := &txn{tree: s.tree, zxid: s.zxid, now: nowMillis(), ttl: s.cfg.ttl, super: c == nil}
+// succeeds or not, and all of its watch events before commit returns. In an ensemble
+// the transaction is the leader's, which must be in reach. s.mu is held.
+func (s *Server) commit(c *conn, do func(tx *txn) Code) (created string, code Code) {
+	head := s.head()
+	tx := &txn{tree: head.tree, zxid: head.nextZxid(), now: head.nowMillis(), ttl: s.cfg.ttl, super: c == nil}
 	if c != nil {
 		tx.session, tx.ids = c.sess.id, c.ids
 	}
-	if code := do(tx); code != ok {
+	if code = do(tx); code != ok {
 		tx.rollback()
-		return "", code
 	}
-	for _, ch := range tx.changes {
-		s.fire(ch)
-	}
-	s.scheduleReaper()
-	return tx.created, ok
+	head.finishTxn(tx)
+	return tx.created, code
+}
+
+// takeZxid is a transaction that does nothing but count.
+func (s *Server) takeZxid() {
+	s.commit(nil, func(*txn) Code { return ok })
 }
 
 // fire sends the watch events of one change. s.mu is held.

@@ -12,12 +12,23 @@ import (
 // succession may be seen as one, so a state that passes at once may be missed.
 // cond may use the server's methods.
 func (s *Server) WaitFor(ctx context.Context, cond func() bool) error {
+	return s.waitFor(ctx, cond, &s.closed)
+}
+
+// WaitFor is [Server.WaitFor] for the whole ensemble.
+func (e *Ensemble) WaitFor(ctx context.Context, cond func() bool) error {
+	return e.waitFor(ctx, cond, &e.closing)
+}
+
+func (c *cluster) waitFor(ctx context.Context, cond func() bool, closed *bool) error {
 	for {
-		changed, closed := s.nextChange()
+		c.mu.Lock()
+		changed, over := c.nextChange(), *closed
+		c.mu.Unlock()
 		if cond() {
 			return nil
 		}
-		if closed {
+		if over {
 			return net.ErrClosed
 		}
 		select {
@@ -26,16 +37,6 @@ func (s *Server) WaitFor(ctx context.Context, cond func() bool) error {
 			return ctx.Err()
 		}
 	}
-}
-
-// nextChange returns a channel that is closed at the next change.
-func (s *Server) nextChange() (changed <-chan struct{}, closed bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.changed == nil {
-		s.changed = make(chan struct{})
-	}
-	return s.changed, s.closed
 }
 
 // WaitChildren waits until the node at path has exactly n children; a node that

@@ -1,0 +1,497 @@
+package zktest_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// inEnsemble runs a test of three members in virtual time.
+func inEnsemble(t *testing.T, test func(t *testing.T, ens *zktest.Ensemble), opts ...zktest.Option) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { test(t, zktest.NewEnsemble(t, 3, opts...)) })
+}
+
+// connectTo returns a client that knows one member only.
+func connectTo(t *testing.T, m *zktest.Member, timeout time.Duration) *client {
+	t.Helper()
+	return connectVia(t, m.Server, m.DialTimeout, timeout)
+}
+
+// connectToAll returns a client that knows every member and is connected to one.
+func connectToAll(t *testing.T, ens *zktest.Ensemble, first *zktest.Member, timeout time.Duration) *client {
+	t.Helper()
+	c := &client{change: make(chan struct{})}
+	conn, events, err := zk.Connect(strings.Split(ens.ConnectString(), ","), timeout,
+		zk.WithDialer(ens.DialTimeout), zk.WithLogger(silent{}), zk.WithEventCallback(c.record))
+	require.NoError(t, err)
+	c.Conn = conn
+	t.Cleanup(func() {
+		conn.Close()
+		for range events { // closed when the last goroutine of the client ends
+		}
+	})
+	c.await(t, zk.StateHasSession)
+	require.True(t, ens.MoveSession(c.SessionID(), first))
+	c.await(t, zk.StateHasSession)
+	require.Equal(t, first, ens.MemberOf(c.SessionID()))
+	return c
+}
+
+// mustExist reports nothing, but takes its time to look.
+func has(m *zktest.Member, path string) bool {
+	_, found := m.Node(path)
+	return found
+}
+
+func TestMembersShareOneHistory(t *testing.T) {
+	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+		require.Equal(t, 3, ens.Leader().ID(), "the highest number wins, as with ZooKeeper")
+		require.Len(t, ens.Followers(), 2)
+		var clients []*client
+		for _, m := range ens.Members() {
+			clients = append(clients, connectTo(t, m, 9*time.Second))
+		}
+		_, _, events, err := clients[0].ExistsW("/a")
+		require.NoError(t, err)
+		_, err = clients[1].Create("/a", []byte("x"), zk.FlagEphemeral, open)
+		require.NoError(t, err)
+		require.Equal(t, zk.EventNodeCreated, (<-events).Type)
+		_, err = clients[2].Set("/a", []byte("y"), 0)
+		require.NoError(t, err)
+		_, err = clients[0].SetACL("/a", zk.WorldACL(zk.PermRead), 0)
+		require.NoError(t, err)
+		_, err = clients[0].Multi(&zk.CreateRequest{Path: "/p", Acl: open}, &zk.CreateRequest{Path: "/p/s-", Flags: zk.FlagSequence, Acl: open})
+		require.NoError(t, err)
+		_, err = clients[1].Multi(&zk.CreateRequest{Path: "/q", Acl: open}, &zk.DeleteRequest{Path: "/missing"})
+		require.Error(t, err)
+		require.NoError(t, ens.Member(0).SetSequence("/p", 41))
+		path, err := clients[2].Create("/p/s-", nil, zk.FlagSequence, open)
+		require.NoError(t, err)
+		require.Equal(t, "/p/s-0000000041", path)
+		clients[1].Close()
+
+		first := ens.Member(0)
+		require.Len(t, first.Tree(), 3, "the ephemeral node went with its session")
+		for _, m := range ens.Members() {
+			require.Equal(t, first.Tree(), m.Tree())
+			require.Equal(t, first.Zxid(), m.Zxid())
+			require.EqualValues(t, 1, m.Zxid()>>32, "the epoch is in the upper half")
+			require.Equal(t, first.Sessions(), m.Sessions())
+		}
+	})
+}
+
+func TestLaggingFollower(t *testing.T) {
+	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+		late := ens.Member(0)
+		here, there := connectTo(t, late, 9*time.Second), connectTo(t, ens.Leader(), 9*time.Second)
+		_, _, events, err := here.ExistsW("/a")
+		require.NoError(t, err)
+		late.Lag(time.Second)
+		start := time.Now()
+		_, err = there.Create("/a", nil, 0, open)
+		require.NoError(t, err)
+		require.Zero(t, time.Since(start))
+		found, _, err := here.Exists("/a")
+		require.NoError(t, err)
+		require.False(t, found, "a read is answered from what the member has applied")
+		_, err = here.Sync("/")
+		require.NoError(t, err)
+		require.Equal(t, time.Second, time.Since(start), "a sync waits for the member to catch up")
+		require.Equal(t, zk.EventNodeCreated, (<-events).Type)
+		require.True(t, has(late, "/a"))
+
+		start = time.Now()
+		_, err = here.Create("/b", nil, 0, open)
+		require.NoError(t, err)
+		require.Equal(t, time.Second, time.Since(start), "so does the answer to a write")
+		node, _ := late.Node("/b")
+		log := late.Requests()
+		require.Equal(t, node.Stat.Czxid, log[len(log)-1].Zxid)
+	})
+}
+
+func TestMemberStandsStillUntilTold(t *testing.T) {
+	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+		late := ens.Member(1)
+		c := connectTo(t, late, 9*time.Second)
+		late.Lag(zktest.Forever)
+		require.NoError(t, ens.Leader().Create("/a", nil))
+		synced := make(chan time.Time, 1)
+		go func() {
+			_, _ = c.Sync("/")
+			synced <- time.Now()
+		}()
+		time.Sleep(5 * time.Second) // and not for longer than the client puts up with
+		require.False(t, has(late, "/a"))
+		require.Empty(t, synced)
+		late.Lag(0)
+		require.True(t, has(late, "/a"))
+		require.Equal(t, time.Now(), <-synced)
+	})
+}
+
+// peers.md A.15: an answered ping is not proof that the session lives.
+func TestCutFollowerAnswersPingsOfASessionThatIsOver(t *testing.T) {
+	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+		follower := ens.Member(0)
+		c := connectTo(t, follower, time.Second)
+		_, err := c.Create("/lock", nil, zk.FlagEphemeral, open)
+		require.NoError(t, err)
+		start := time.Now()
+		follower.Isolate()
+		require.NoError(t, ens.WaitFor(t.Context(), func() bool { return !has(ens.Leader(), "/lock") }))
+		givenAway := time.Since(start)
+		require.LessOrEqual(t, givenAway, time.Second+500*time.Millisecond)
+		pings := follower.CountRequests(zktest.OpPing)
+		require.Equal(t, zk.StateHasSession, c.State())
+		ens.Leader().AssertNoSessions(t)
+		time.Sleep(800 * time.Millisecond)
+		require.Greater(t, follower.CountRequests(zktest.OpPing), pings, "pings still come")
+		require.Equal(t, zk.StateHasSession, c.State(), "and are answered")
+		data, _, err := c.Get("/lock")
+		require.NoError(t, err, "what has been given away is still there to see")
+		require.Empty(t, data)
+		require.NoError(t, ens.WaitFor(t.Context(), func() bool { return follower.Mode() == "looking" }))
+		require.Equal(t, 2500*time.Millisecond, time.Since(start), "until the sync limit")
+		ens.Heal()
+		c.await(t, zk.StateExpired)
+	}, zktest.WithTick(500*time.Millisecond))
+}
+
+func TestSessionMovesAwayFromACutFollower(t *testing.T) {
+	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+		follower := ens.Member(0)
+		c := connectToAll(t, ens, follower, 9*time.Second)
+		id := c.SessionID()
+		_, err := c.Create("/e", nil, zk.FlagEphemeral, open)
+		require.NoError(t, err)
+		follower.Isolate()
+		c.await(t, zk.StateHasSession)
+		require.Equal(t, id, c.SessionID())
+		require.NotEqual(t, follower, ens.MemberOf(id))
+		require.Equal(t, "looking", follower.Mode())
+		require.True(t, has(ens.Leader(), "/e"))
+		ens.Heal()
+		require.Equal(t, "follower", follower.Mode())
+		require.Equal(t, ens.Leader().Tree(), follower.Tree())
+	})
+}
+
+func TestWriteThroughACutFollowerWaits(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		cut    time.Duration
+		answer error
+	}{{"healed in time", 400 * time.Millisecond, nil}, {"dropped", time.Second, zk.ErrConnectionClosed}} {
+		t.Run(tc.name, func(t *testing.T) {
+			inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+				c := connectTo(t, ens.Member(0), 9*time.Second)
+				ens.Member(0).Isolate()
+				require.ErrorIs(t, ens.Member(0).Create("/x", nil), zktest.ErrConnectionLoss)
+				require.NoError(t, ens.Leader().Create("/b", nil))
+				time.AfterFunc(tc.cut, ens.Heal)
+				start := time.Now()
+				_, err := c.Create("/a", nil, 0, open)
+				require.ErrorIs(t, err, tc.answer)
+				require.Equal(t, min(tc.cut, 500*time.Millisecond), time.Since(start))
+				require.Equal(t, tc.answer == nil, has(ens.Leader(), "/a"))
+				time.Sleep(time.Second)
+				require.True(t, has(ens.Member(0), "/b"), "what it has missed has arrived")
+			})
+		})
+	}
+}
+
+// The leader has made the transaction; the follower that was to answer did not hear of it.
+func TestAnswerLostBetweenLeaderAndFollower(t *testing.T) {
+	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+		follower := ens.Member(0)
+		c := connectTo(t, follower, 9*time.Second)
+		follower.Lag(zktest.Forever)
+		inj := follower.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DelayRequest(0)})
+		go func() {
+			<-inj.Done()
+			synctest.Wait()
+			follower.Isolate()
+		}()
+		_, err := c.Create("/a", nil, 0, open)
+		require.ErrorIs(t, err, zk.ErrConnectionClosed)
+		require.True(t, has(ens.Leader(), "/a"))
+	})
+}
+
+func TestLeaderStops(t *testing.T) {
+	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+		old := ens.Leader()
+		c := connectToAll(t, ens, ens.Member(0), 9*time.Second)
+		id := c.SessionID()
+		_, err := c.Create("/e", nil, zk.FlagEphemeral, open)
+		require.NoError(t, err)
+		time.Sleep(2 * time.Second)
+		old.Stop()
+		require.Nil(t, ens.Leader())
+		require.Zero(t, ens.Member(0).Connections(), "members without a leader drop their clients")
+		start := time.Now()
+		leader, err := ens.WaitLeader(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, zktest.DefaultElectionTime, time.Since(start))
+		require.Equal(t, 2, leader.ID())
+		require.EqualValues(t, 2, ens.Leader().Sessions()[0].Deadline.Sub(time.Now())/(4500*time.Millisecond), "a new leader gives every session its full timeout")
+		c.await(t, zk.StateHasSession)
+		require.Equal(t, id, c.SessionID())
+		require.NoError(t, c.Delete("/e", -1))
+		require.EqualValues(t, 2, leader.Zxid()>>32)
+		require.True(t, has(old, "/e"), "a process that is down learns nothing")
+		old.Start()
+		require.Equal(t, "follower", old.Mode())
+		require.False(t, has(old, "/e"))
+		require.Equal(t, leader.Zxid(), old.Zxid())
+	})
+}
+
+func TestWithoutAMajorityNothingServes(t *testing.T) {
+	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+		c := connectToAll(t, ens, ens.Leader(), 9*time.Second)
+		ens.Member(0).Stop()
+		require.NotNil(t, ens.Leader())
+		ens.Member(1).Stop()
+		require.Nil(t, ens.Leader())
+		c.await(t, zk.StateDisconnected)
+		nc, err := ens.Member(2).DialTimeout("tcp", "", 0)
+		require.NoError(t, err, "the process is there")
+		_, err = nc.Read(make([]byte, 1))
+		require.ErrorIs(t, err, io.EOF)
+		nc.Close()
+		time.Sleep(time.Hour)
+		require.Len(t, ens.Member(2).Sessions(), 1, "and nobody expires")
+		require.ErrorIs(t, ens.Member(2).Create("/a", nil), zktest.ErrConnectionLoss)
+		require.False(t, ens.Member(2).ExpireSession(c.SessionID()))
+		ens.Member(0).Start()
+		c.await(t, zk.StateHasSession)
+		require.NotNil(t, ens.Leader())
+	})
+}
+
+func TestClientThatHasSeenMoreIsRefusedByALaggingMember(t *testing.T) {
+	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+		late := ens.Member(0)
+		late.Lag(zktest.Forever)
+		c := connectToAll(t, ens, ens.Leader(), 9*time.Second)
+		_, err := c.Create("/a", nil, 0, open)
+		require.NoError(t, err)
+		id := c.SessionID()
+		require.True(t, ens.MoveSession(id, late))
+		c.await(t, zk.StateDisconnected)
+		time.Sleep(3 * time.Second)
+		require.Nil(t, ens.MemberOf(id))
+		require.NotZero(t, late.CountRequests(zktest.OpConnect), "it has tried")
+		late.Lag(0)
+		c.await(t, zk.StateHasSession)
+		require.Equal(t, late, ens.MemberOf(id))
+	})
+}
+
+// A follower that has not heard of the end of a session goes on with it; the leader does not.
+func TestWriteOfAMovedSessionIsNotAnswered(t *testing.T) {
+	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+		c := connectToAll(t, ens, ens.Member(0), 9*time.Second)
+		ens.Member(0).Partition(c.SessionID())
+		require.True(t, ens.MoveSession(c.SessionID(), ens.Member(1)))
+		c.await(t, zk.StateHasSession)
+		require.Equal(t, ens.Member(1), ens.MemberOf(c.SessionID()))
+	})
+}
+
+func TestPartitionedLeader(t *testing.T) {
+	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+		old := ens.Leader()
+		c := connectTo(t, old, 9*time.Second)
+		_, err := c.Create("/a", []byte("old"), 0, open)
+		require.NoError(t, err)
+		start := time.Now()
+		ens.Partition(ens.Member(0), ens.Member(1))
+		_, _, err = c.Get("/a")
+		require.NoError(t, err, "the old leader still answers reads")
+		leader, err := ens.WaitLeader(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, 500*time.Millisecond+zktest.DefaultElectionTime, time.Since(start))
+		require.Equal(t, 2, leader.ID())
+		require.Equal(t, "looking", old.Mode())
+		require.NoError(t, leader.Set("/a", []byte("new")))
+		ens.Heal()
+		require.Equal(t, "follower", old.Mode())
+		node, _ := old.Node("/a")
+		require.Equal(t, "new", string(node.Data))
+		c.await(t, zk.StateHasSession)
+	})
+}
+
+// With a slow leader and a fast election two leaders are in office for a moment. Only
+// one can write.
+func TestOldLeaderServesStaleReadsBesideTheNewOne(t *testing.T) {
+	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+		old := ens.Leader()
+		c := connectTo(t, old, 9*time.Second)
+		require.NoError(t, old.Create("/a", []byte("old")))
+		old.Isolate()
+		leader, err := ens.WaitLeader(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, leader.Set("/a", []byte("new")))
+		require.Equal(t, "leader", old.Mode())
+		data, _, err := c.Get("/a")
+		require.NoError(t, err)
+		require.Equal(t, "old", string(data))
+		require.ErrorIs(t, old.Set("/a", nil), zktest.ErrConnectionLoss)
+		ens.Heal()
+		require.Equal(t, "follower", old.Mode())
+	}, zktest.WithElectionTime(time.Millisecond))
+}
+
+func TestResign(t *testing.T) {
+	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+		c := connectToAll(t, ens, ens.Member(0), 9*time.Second)
+		require.False(t, ens.Member(0).Resign())
+		require.True(t, ens.Leader().Resign())
+		leader, err := ens.WaitLeader(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, 2, leader.ID())
+		c.await(t, zk.StateHasSession)
+		require.Len(t, leader.Sessions(), 1)
+		require.True(t, leader.Resign())
+		leader, err = ens.WaitLeader(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, 3, leader.ID())
+	})
+}
+
+func TestFrozenLeader(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		frozen time.Duration
+		after  string
+	}{{"shorter than the sync limit", 400 * time.Millisecond, "leader"}, {"longer", 2 * time.Second, "follower"}} {
+		t.Run(tc.name, func(t *testing.T) {
+			inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+				leader := ens.Leader()
+				c := connectTo(t, leader, 9*time.Second)
+				leader.Freeze()
+				start := time.Now()
+				time.AfterFunc(tc.frozen, leader.Thaw)
+				_, _, _ = c.Get("/")
+				require.Equal(t, tc.frozen, time.Since(start))
+				require.Equal(t, tc.after, leader.Mode())
+				if tc.after == "follower" {
+					c.await(t, zk.StateHasSession)
+				}
+				_, err := c.Create("/a", nil, 0, open)
+				require.NoError(t, err)
+			})
+		})
+	}
+}
+
+// The leader hears of clients of followers twice per tick, and counts from then.
+func TestFollowerTellsItsLeaderTwicePerTick(t *testing.T) {
+	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+		c := connectTo(t, ens.Member(0), 9*time.Second)
+		id := c.SessionID()
+		time.Sleep(3*time.Second + 100*time.Millisecond) // a ping at 3 s
+		before := ens.Leader().Sessions()[0].Deadline
+		synctest.Wait()
+		time.Sleep(500 * time.Millisecond)
+		after := ens.Leader().Sessions()[0].Deadline
+		require.Equal(t, id, ens.Leader().Sessions()[0].ID)
+		require.Equal(t, 3*time.Second, after.Sub(before).Truncate(time.Second))
+		require.Equal(t, after, after.Truncate(time.Second), "deadlines are at ticks")
+	}, zktest.WithTick(time.Second))
+}
+
+func TestWritesDoNotTouchASessionAtTheLeader(t *testing.T) {
+	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+		c := connectTo(t, ens.Member(0), 9*time.Second)
+		before := ens.Leader().Sessions()[0].Deadline
+		time.Sleep(time.Second + time.Millisecond)
+		_, err := c.Create("/a", nil, 0, open)
+		require.NoError(t, err)
+		require.Equal(t, before, ens.Leader().Sessions()[0].Deadline)
+		time.Sleep(500 * time.Millisecond)
+		require.Greater(t, ens.Leader().Sessions()[0].Deadline, before)
+	}, zktest.WithTick(time.Second))
+}
+
+func TestMemberClosesForGood(t *testing.T) {
+	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+		require.NoError(t, ens.Member(0).Close())
+		require.NoError(t, ens.Leader().Create("/a", nil))
+		ens.Member(0).Start()
+		require.Equal(t, "stopped", ens.Member(0).Mode())
+		require.NoError(t, ens.Member(1).Close())
+		require.Nil(t, ens.Leader())
+		require.NoError(t, ens.WaitFor(t.Context(), func() bool { return ens.Leader() == nil }))
+		_, err := ens.DialTimeout("tcp", "10.0.0.1:1", 0)
+		require.ErrorContains(t, err, "refused")
+	})
+}
+
+func TestEnsembleLog(t *testing.T) {
+	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+		for _, m := range ens.Members() {
+			_, _, err := connectTo(t, m, 9*time.Second).Get("/")
+			require.NoError(t, err)
+		}
+		var members []int
+		for _, r := range ens.Requests() {
+			members = append(members, r.Member)
+		}
+		require.Equal(t, []int{1, 1, 2, 2, 3, 3}, members)
+		require.Equal(t, 2, ens.Member(1).CountRequests(zktest.OpAny)+ens.Member(1).CountRequests(zktest.OpConnect))
+		require.Contains(t, ens.Dump(), "member 3, leader")
+	})
+}
+
+func TestEnsembleOverTCP(t *testing.T) {
+	ens := zktest.NewEnsemble(t, 3, zktest.WithTCP("127.0.0.1:0"))
+	c := &client{change: make(chan struct{})}
+	conn, events, err := zk.Connect(strings.Split(ens.ConnectString(), ","), 9*time.Second,
+		zk.WithDialer(net.DialTimeout), zk.WithLogger(silent{}), zk.WithEventCallback(c.record))
+	require.NoError(t, err)
+	c.Conn = conn
+	t.Cleanup(func() {
+		conn.Close()
+		for range events {
+		}
+	})
+	c.await(t, zk.StateHasSession)
+	_, err = c.Create("/a", nil, zk.FlagEphemeral, open)
+	require.NoError(t, err)
+	for _, m := range ens.Members() {
+		require.True(t, has(m, "/a"))
+	}
+}
+
+func TestEnsembleErrors(t *testing.T) {
+	_, err := zktest.StartEnsemble(0)
+	require.ErrorContains(t, err, "0 members")
+	_, err = zktest.StartEnsemble(3, zktest.WithTCP("nowhere:-1"))
+	require.Error(t, err)
+	require.Panics(t, func() { zktest.NewEnsemble(failing{t}, 0) })
+	ens, err := zktest.StartEnsemble(1)
+	require.NoError(t, err)
+	require.Equal(t, 1, ens.Leader().ID())
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, ens.WaitFor(ctx, func() bool { return false }), context.Canceled)
+	require.NoError(t, ens.Close())
+	require.ErrorIs(t, ens.WaitFor(t.Context(), func() bool { return false }), net.ErrClosed)
+}
