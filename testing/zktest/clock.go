@@ -1,6 +1,7 @@
 package zktest
 
 import (
+	"context"
 	"slices"
 	"sync"
 	"time"
@@ -29,6 +30,7 @@ type Clock struct {
 	mu     sync.Mutex
 	now    time.Time
 	timers []*clockTimer // by time; those of the same time in the order of their making
+	added  chan struct{} // closed at the next timer; nil if nobody waits
 }
 
 type clockTimer struct {
@@ -38,6 +40,29 @@ type clockTimer struct {
 
 // NewClock returns a clock that stands still at start.
 func NewClock(start time.Time) *Clock { return &Clock{now: start} }
+
+// WaitTimers waits until at least n things wait for the clock: a session for its end,
+// a delay for being over, containers for the reaper. A test that is about to move the
+// clock past a delay has to know that it has begun. The error is that of ctx.
+func (c *Clock) WaitTimers(ctx context.Context, n int) error {
+	for {
+		c.mu.Lock()
+		enough := len(c.timers) >= n
+		if c.added == nil {
+			c.added = make(chan struct{})
+		}
+		added := c.added
+		c.mu.Unlock()
+		if enough {
+			return nil
+		}
+		select {
+		case <-added:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
 
 // Now returns what the clock shows.
 func (c *Clock) Now() time.Time {
@@ -76,6 +101,10 @@ func (c *Clock) afterFunc(d time.Duration, do func()) func() bool {
 		return -1 // behind those of the same time
 	})
 	c.timers = slices.Insert(c.timers, i, t)
+	if c.added != nil {
+		close(c.added)
+		c.added = nil
+	}
 	return func() bool { return c.remove(t) }
 }
 

@@ -29,6 +29,8 @@ type conn struct {
 	ids    []ID     // who the client is
 	closed bool
 	mute   bool // black hole: bytes come in and are forgotten, none go out
+	deaf   bool // half-open: bytes come in and are forgotten
+	silent bool // half-open: none go out
 }
 
 // start takes a connection into service. It reports false, and closes nc, if the
@@ -157,7 +159,8 @@ func (c *conn) detach() {
 // sever is how the server itself ends a connection: the client of a connection
 // that has become a black hole cannot see that.
 func (c *conn) sever() {
-	if c.mute {
+	if c.mute || c.silent {
+		c.mute = true
 		c.detach()
 		return
 	}
@@ -165,11 +168,20 @@ func (c *conn) sever() {
 }
 
 // hears reports whether requests on the connection have any effect.
-func (c *conn) hears() bool { return !c.closed && !c.mute }
+func (c *conn) hears() bool { return !c.closed && !c.mute && !c.deaf }
 
 // blackHole makes the connection mute.
 func (c *conn) blackHole() {
 	c.mute = true
+	c.out.drop()
+}
+
+// broken reports whether one direction of the connection, or both, is dead.
+func (c *conn) broken() bool { return c.mute || c.deaf || c.silent }
+
+// silence lets nothing out any more.
+func (c *conn) silence() {
+	c.silent = true
 	c.out.drop()
 }
 

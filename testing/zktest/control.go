@@ -62,6 +62,20 @@ func (s *Server) Partition(id int64) bool {
 	return s.withConn(id, (*conn).blackHole)
 }
 
+// Deafen makes the connection of a session half-open: nothing that the client sends
+// arrives any more, and it is still told of watch events. The server will expire the
+// session in time. It reports whether there was a connection. See [Server.Heal].
+func (s *Server) Deafen(id int64) bool {
+	return s.withConn(id, func(c *conn) { c.deaf = true })
+}
+
+// Silence makes the connection of a session half-open the other way: what the client
+// sends is carried out, and keeps its session alive, but nothing is sent to it. It
+// reports whether there was a connection. See [Server.Heal].
+func (s *Server) Silence(id int64) bool {
+	return s.withConn(id, (*conn).silence)
+}
+
 // PartitionAll does as [Server.Partition] to all connections, present and future.
 func (s *Server) PartitionAll() {
 	s.mu.Lock()
@@ -72,14 +86,15 @@ func (s *Server) PartitionAll() {
 	}
 }
 
-// Heal ends every black hole, those made by [Mute] and [MuteReply] included:
-// their connections are reset, and new ones work.
+// Heal ends every black hole, and every connection of which one direction is dead,
+// those made by [Mute], [MuteReply], [Deafen] and [Silence] included: they are reset,
+// and new ones work.
 func (s *Server) Heal() {
 	s.mu.Lock()
 	defer s.unlock()
 	s.partitioned = false
 	for _, c := range s.inOrder() {
-		if c.mute {
+		if c.broken() {
 			c.reset()
 		}
 	}

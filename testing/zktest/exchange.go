@@ -132,11 +132,20 @@ func (x *exchange) forLeader() bool {
 // the answer, while the server works on for others. s.mu is held.
 func (x *exchange) process(f faults) (more bool, answered chan struct{}) {
 	var answer []byte // nil: the connection stays silent
+	if f.replyFirst {
+		x.conn.out.holdEvents()
+	}
 	switch {
 	case f.dropRequest:
 		x.last = true
+	case f.reset:
+		x.srv.logRequest(x.req)
+		x.conn.reset()
+		return false, nil
 	case f.mute:
 		x.conn.mute = true
+	case f.deafen:
+		x.conn.deaf = true
 	case f.fail != ok:
 		answer = x.refuse(f.fail)
 	default:
@@ -157,15 +166,22 @@ func (x *exchange) finish(f faults, answer []byte) (more bool, answered chan str
 	switch {
 	case f.muteReply:
 		x.conn.mute, answer = true, nil
+	case f.silence:
+		x.conn.silent, answer = true, nil
 	case f.dropReply:
 		x.last, answer = true, nil
 	}
 	if len(f.callAfter) > 0 {
 		answered = make(chan struct{})
 	}
-	x.conn.out.push(outFrame{bytes: answer, notBefore: f.replyTime(x.srv.clock), gate: answered})
+	x.conn.out.push(outFrame{
+		bytes: answer, notBefore: f.replyTime(x.srv.clock), gate: answered, aside: f.eventFirst && len(answer) > 0,
+	})
+	if f.replyFirst {
+		x.conn.out.releaseEvents()
+	}
 	switch {
-	case x.conn.mute: // a black hole does not even end
+	case x.conn.mute || x.conn.silent: // a black hole does not even end
 		x.conn.out.seal()
 		return true, answered
 	case x.last:

@@ -15,6 +15,8 @@ type outFrame struct {
 	bytes     []byte
 	notBefore time.Time       // zero: at once
 	gate      <-chan struct{} // nil, or closed when the frame may go
+	event     bool            // a watch event
+	aside     bool            // an answer that lets an event go first
 }
 
 func (f *outFrame) held() bool { return f.gate != nil || !f.notBefore.IsZero() }
@@ -45,6 +47,10 @@ type outbox struct {
 	size     int  // bytes in queue
 	sealed   bool // nothing more is taken
 	finished bool // the connection ends when queue is empty
+
+	aside   *outFrame   // an answer that waits for the next frame
+	holding bool        // events go to held instead of queue
+	held    []*outFrame // events that wait for an answer
 }
 
 func newOutbox(overflow func()) *outbox {
@@ -58,7 +64,7 @@ func (o *outbox) push(f outFrame) {
 		o.mu.Unlock()
 		return
 	}
-	o.queue = append(o.queue, &f)
+	o.enqueue(&f)
 	o.size += len(f.bytes)
 	full := o.size > maxQueued
 	o.sealed = full
@@ -66,6 +72,49 @@ func (o *outbox) push(f outFrame) {
 	if full {
 		o.overflow()
 	}
+	o.signal()
+}
+
+// enqueue finds the frame's place.
+func (o *outbox) enqueue(f *outFrame) {
+	switch {
+	case f.event && o.holding:
+		o.held = append(o.held, f)
+	case f.event:
+		o.queue = append(o.queue, f)
+		o.endAside()
+	default: // answers never change their order
+		o.endAside()
+		if f.aside {
+			o.aside = f
+		} else {
+			o.queue = append(o.queue, f)
+		}
+	}
+}
+
+// endAside queues the answer that waits, if there is one.
+func (o *outbox) endAside() {
+	if o.aside != nil {
+		o.queue = append(o.queue, o.aside)
+		o.aside = nil
+	}
+}
+
+// holdEvents keeps the events back that are pushed from now on.
+func (o *outbox) holdEvents() {
+	o.mu.Lock()
+	o.holding = true
+	o.mu.Unlock()
+}
+
+// releaseEvents sends the events that were kept back.
+func (o *outbox) releaseEvents() {
+	o.mu.Lock()
+	o.holding = false
+	o.queue = append(o.queue, o.held...)
+	o.held = nil
+	o.mu.Unlock()
 	o.signal()
 }
 
@@ -80,12 +129,14 @@ func (o *outbox) seal() {
 func (o *outbox) drop() {
 	o.mu.Lock()
 	o.sealed, o.queue, o.size = true, nil, 0
+	o.aside, o.held = nil, nil
 	o.mu.Unlock()
 }
 
 // finish is seal, and makes the writer end the connection afterwards.
 func (o *outbox) finish() {
 	o.mu.Lock()
+	o.endAside()
 	o.sealed, o.finished = true, true
 	o.mu.Unlock()
 	o.signal()

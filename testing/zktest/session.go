@@ -85,7 +85,18 @@ func (s *Server) expireIfOverdue(sess *session) {
 	case s.clock.Now().Before(sess.deadline):
 		head.watchOver(sess)
 	default:
-		s.endSession(sess, nil)
+		s.expireOverdue()
+	}
+}
+
+// expireOverdue ends every session whose time is up, those first that began first:
+// at a tick there may be several.
+func (s *Server) expireOverdue() {
+	now := s.clock.Now()
+	for _, sess := range s.oldestFirst() {
+		if !now.Before(sess.deadline) {
+			s.endSession(sess, nil)
+		}
 	}
 }
 

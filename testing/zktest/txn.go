@@ -79,7 +79,7 @@ func (s *Server) takeZxid() {
 // fire sends the watch events of one change. s.mu is held.
 func (s *Server) fire(ch change) {
 	s.watches.fire(ch, func(to connSet, ev change) {
-		frame := outFrame{bytes: notification(ev.event, ev.path)} // shared: nobody changes it
+		frame := outFrame{bytes: notification(ev.event, ev.path), event: true} // shared: nobody changes it
 		for c := range to {
 			s.notified++
 			c.out.push(frame)

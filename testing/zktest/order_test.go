@@ -1,0 +1,212 @@
+package zktest
+
+import (
+	"io"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestReplyFirst(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *Server) {
+		c := login(t, srv)
+		for _, tc := range []struct {
+			path string
+			hit  bool
+		}{{"/a", false}, {"/b", true}} {
+			c.call(OpExists, tc.path, true)
+			if tc.hit {
+				srv.Inject(Rule{Op: OpCreate, Do: ReplyFirst})
+			}
+			xid := c.send(OpCreate, tc.path, []byte{}, openACL, 0)
+			first, second := c.receive(), c.receive()
+			if tc.hit {
+				first, second = second, first
+			}
+			require.Equal(t, change{eventCreated, tc.path}, first.event())
+			require.Equal(t, xid, second.xid)
+		}
+	})
+}
+
+func TestReplyFirstHoldsAtAMemberThatLags(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ens := NewEnsemble(t, 3)
+		late := ens.Member(0)
+		c := login(t, late.Server)
+		c.call(OpExists, "/a", true)
+		late.Lag(time.Second)
+		ens.Inject(Rule{Op: OpCreate, Do: ReplyFirst})
+		xid := c.send(OpCreate, "/a", []byte{}, openACL, 0)
+		require.Equal(t, xid, c.receive().xid)
+		require.Equal(t, change{eventCreated, "/a"}, c.receive().event())
+	})
+}
+
+func TestEventFirst(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *Server) {
+		c := login(t, srv)
+		srv.Inject(Rule{Op: OpExists, Do: EventFirst})
+		xid := c.send(OpExists, "/a", true)
+		synctest.Wait()
+		require.NoError(t, srv.Create("/a", nil))
+		require.Equal(t, change{eventCreated, "/a"}, c.receive().event())
+		r := c.receive()
+		require.Equal(t, xid, r.xid)
+		require.Equal(t, ErrNoNode, r.code, "it is the answer of before")
+	})
+}
+
+// Answers keep their order even then: the next one makes the one that waits go.
+func TestEventFirstNeverReordersAnswers(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *Server) {
+		c := login(t, srv)
+		srv.Inject(Rule{Op: OpExists, Times: 2, Do: EventFirst})
+		first := c.send(OpExists, "/a", true)
+		second := c.send(OpExists, "/b", true)
+		last := c.send(OpCloseSession)
+		for _, xid := range []int32{first, second, last} {
+			require.Equal(t, xid, c.receive().xid)
+		}
+		c.requireClosed()
+	})
+}
+
+func TestReset(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *Server) {
+		c := login(t, srv)
+		srv.Inject(Rule{Op: OpCreate, Do: Reset})
+		c.send(OpExists, "/", false)
+		synctest.Wait() // its answer is here, unread
+		c.send(OpCreate, "/a", []byte{}, openACL, 0)
+		synctest.Wait()
+		_, err := c.nc.Read(make([]byte, 100))
+		require.ErrorContains(t, err, "reset")
+		srv.AssertNoNodes(t, "/")
+	})
+}
+
+func TestDeafen(t *testing.T) {
+	for name, deafen := range map[string]func(srv *Server, c *raw){
+		"method": func(srv *Server, c *raw) { require.True(t, srv.Deafen(c.session)) },
+		"action": func(srv *Server, c *raw) {
+			srv.Inject(Rule{Op: OpSync, Do: Deafen})
+			c.send(OpSync, "/")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, srv *Server) {
+				c := login(t, srv)
+				c.call(OpExists, "/a", true)
+				deafen(srv, c)
+				c.send(OpPing)
+				c.send(OpCreate, "/b", []byte{}, openACL, 0)
+				synctest.Wait()
+				require.NoError(t, srv.Create("/a", nil))
+				require.Equal(t, change{eventCreated, "/a"}, c.receive().event())
+				c.requireSilence()
+				require.Len(t, srv.Tree(), 1)
+				start := srv.Sessions()[0].Deadline
+				time.Sleep(time.Until(start))
+				synctest.Wait()
+				srv.AssertNoSessions(t)
+				c.requireClosed()
+			})
+		})
+	}
+}
+
+func TestSilence(t *testing.T) {
+	for name, silence := range map[string]func(srv *Server, c *raw){
+		"method": func(srv *Server, c *raw) { require.True(t, srv.Silence(c.session)) },
+		"action": func(srv *Server, c *raw) {
+			srv.Inject(Rule{Op: OpSync, Do: Silence})
+			c.send(OpSync, "/")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, srv *Server) {
+				c := login(t, srv)
+				silence(srv, c)
+				time.Sleep(9 * time.Second)
+				c.send(OpCreate, "/a", []byte{}, openACL, 1)
+				c.requireSilence()
+				require.Len(t, srv.Tree(), 1)
+				time.Sleep(8 * time.Second)
+				require.Len(t, srv.Sessions(), 1, "what it sends keeps it alive")
+				require.True(t, srv.ExpireSession(c.session))
+				c.send(OpCreate, "/b", []byte{}, openACL, 0)
+				c.requireSilence()
+				srv.AssertNoNodes(t, "/")
+				srv.Heal()
+				_, err := io.ReadAll(c.nc)
+				require.ErrorContains(t, err, "reset")
+			})
+		})
+	}
+}
+
+func TestPauseSession(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *Server) {
+		c, other := login(t, srv), login(t, srv)
+		srv.PauseSession(c.session)
+		xid := c.send(OpCreate, "/a", []byte{}, openACL, 0)
+		c.requireSilence()
+		other.call(OpExists, "/", false)
+		time.Sleep(3 * time.Second)
+		srv.AssertNoNodes(t, "/")
+		srv.ResumeSession(c.session)
+		require.Equal(t, xid, c.receive().xid)
+		require.Len(t, srv.Tree(), 1)
+
+		srv.PauseSession(c.session)
+		c.send(OpPing)
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		srv.AssertNoSessions(t)
+		c.requireClosed()
+	})
+}
+
+func TestFreeze(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *Server) {
+		awake, silent := login(t, srv), login(t, srv)
+		srv.Freeze()
+		time.Sleep(9 * time.Second)
+		awake.send(OpPing)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		require.Len(t, srv.Sessions(), 2, "a frozen server expires nobody")
+		srv.Thaw()
+		synctest.Wait()
+		srv.AssertNoSessions(t)
+		awake.requireClosed()
+		silent.requireClosed()
+
+		again := login(t, srv)
+		srv.Freeze()
+		xid := again.send(OpExists, "/", false)
+		again.requireSilence()
+		srv.Thaw()
+		srv.Thaw()
+		require.Equal(t, xid, again.receive().xid)
+	})
+}
+
+func TestRuleForAnEnsembleCountsTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ens := NewEnsemble(t, 3)
+		inj := ens.Inject(Rule{Op: OpExists, After: 1, Times: 1, Do: Fail(ErrSystem)})
+		var codes []Code
+		for _, m := range ens.Members() {
+			codes = append(codes, login(t, m.Server).call(OpExists, "/", false).code)
+		}
+		require.Equal(t, []Code{ok, ErrSystem, ok}, codes)
+		<-inj.Done()
+		inj = ens.Inject(Rule{Op: OpExists, Times: -1, Do: Fail(ErrSystem)})
+		inj.Remove()
+		require.Equal(t, ok, login(t, ens.Member(2).Server).call(OpExists, "/", false).code)
+	})
+}
