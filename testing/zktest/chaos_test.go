@@ -77,7 +77,7 @@ func wander(t *testing.T, srv *Server, r *rand.Rand, over <-chan struct{}) {
 		select {
 		case <-over:
 			return
-		case <-time.After(100 * time.Millisecond):
+		case <-time.After(100*time.Millisecond + time.Duration(r.IntN(1_000_000))):
 		}
 		nc, err := srv.Dialer()(t.Context(), "tcp", srv.Addr())
 		if err != nil {

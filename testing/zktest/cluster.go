@@ -26,7 +26,9 @@ type cluster struct {
 	accepted    int64              // connections so far
 	replaced    map[int64]struct{} // sessions to be replaced silently at the next handshake
 	paused      map[int64]struct{} // sessions whose requests wait
+	handshakes  int64              // connections that have made themselves known
 	closing     bool               // no alarm is set any more
+	sim         *simulation        // nil without WithRandom
 
 	changed chan struct{} // closed at the next change; nil if nobody waits
 }
@@ -105,5 +107,8 @@ func (c *cluster) stopClocks() {
 	c.closing = true
 	for _, sess := range c.sessions {
 		sess.expiry.stop()
+	}
+	if c.sim != nil {
+		c.sim.stop()
 	}
 }

@@ -5,8 +5,10 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"net"
 	"slices"
+	"time"
 )
 
 // maxFrame is the longest request the server reads, ZooKeeper's own default.
@@ -19,12 +21,17 @@ var errFrameSize = errors.New("zktest: frame length out of range")
 // Whichever ends first closes the connection, which ends the other.
 type conn struct {
 	srv  *Server
-	id   int64
+	seq  int64 // the order of acceptance
+	id   int64 // the order of first requests; 0 before
 	nc   net.Conn
 	out  *outbox
 	done chan struct{} // closed with the connection
 
+	dice *rand.Rand // used by serve only; nil without WithRandom
+
 	// The rest is guarded by srv.mu.
+	key    int64    // of the client, for WithRandom
+	ending *alarm   // not nil while the end of the connection is on its way
 	sess   *session // nil until the handshake
 	ids    []ID     // who the client is
 	closed bool
@@ -48,7 +55,7 @@ func (s *Server) start(nc net.Conn) bool {
 	}
 	s.accepted++
 	c := &conn{
-		srv: s, id: s.accepted, nc: nc, done: make(chan struct{}),
+		srv: s, seq: s.accepted, nc: nc, done: make(chan struct{}),
 		out: newOutbox(func() { nc.Close() }),
 		ids: []ID{ipID(nc.RemoteAddr().String())},
 	}
@@ -75,6 +82,9 @@ func (c *conn) serve() {
 		}
 		x, err := decode(frame)
 		if err != nil {
+			break
+		}
+		if !c.travel(x) {
 			break
 		}
 		if !c.handle(x) {
@@ -142,6 +152,7 @@ func (c *conn) closeLocked() {
 		return
 	}
 	c.closed = true
+	c.ending.stop()
 	close(c.done)
 	c.nc.Close()
 	delete(c.srv.conns, c)
@@ -164,7 +175,27 @@ func (c *conn) sever() {
 		c.detach()
 		return
 	}
-	c.closeLocked()
+	c.end((*conn).closeLocked)
+}
+
+// end does how to the connection. Under WithRandom the end takes its time to get to
+// the client, as requests do: what was sent before it arrives before it, and no two
+// clients hear of theirs at once.
+func (c *conn) end(how func(*conn)) {
+	if c.srv.sim == nil || c.srv.closing {
+		how(c)
+		return
+	}
+	if c.closed || c.ending != nil {
+		return
+	}
+	c.deaf = true
+	c.detach()
+	c.ending = c.srv.after(c.srv.slot(time.Microsecond, 1+c.key%998), func() {
+		c.srv.mu.Lock()
+		defer c.srv.unlock()
+		how(c)
+	})
 }
 
 // hears reports whether requests on the connection have any effect.
@@ -186,7 +217,9 @@ func (c *conn) silence() {
 }
 
 // reset ends the connection the way TCP's RST does.
-func (c *conn) reset() {
+func (c *conn) reset() { c.end((*conn).resetNow) }
+
+func (c *conn) resetNow() {
 	if nc, canReset := c.nc.(interface{ SetLinger(sec int) error }); canReset {
 		_ = nc.SetLinger(0) // it only makes the end less gentle
 	}

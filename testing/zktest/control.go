@@ -34,7 +34,7 @@ func (s *Server) ReplaceSession(id int64) {
 // CutSession closes the connection of a session; the session lives on until its
 // timeout. It reports whether there was a connection.
 func (s *Server) CutSession(id int64) bool {
-	return s.withConn(id, (*conn).closeLocked)
+	return s.withConn(id, func(c *conn) { c.end((*conn).closeLocked) })
 }
 
 // CutAll closes every connection.
@@ -42,7 +42,7 @@ func (s *Server) CutAll() {
 	s.mu.Lock()
 	defer s.unlock()
 	for _, c := range s.inOrder() {
-		c.closeLocked()
+		c.end((*conn).closeLocked)
 	}
 }
 

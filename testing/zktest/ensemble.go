@@ -25,6 +25,7 @@ type Ensemble struct {
 	backed   bool    // a majority followed the leader when somebody last looked
 	electing *alarm
 	shipping *alarm
+	shipAt   time.Time         // when it goes off
 	sides    int               // partitions so far
 	moving   map[int64]*Member // sessions by where they are to go
 	log      requestLog        // of all members
@@ -44,8 +45,7 @@ func NewEnsemble(tb TB, n int, opts ...Option) *Ensemble {
 }
 
 // StartEnsemble is [NewEnsemble] without a test: the caller has to close the
-// ensemble. The error is that of listening on the address given to [WithTCP], or
-// says that n is not positive.
+// ensemble. The error is that of [NewServer], or says that n is not positive.
 func StartEnsemble(n int, opts ...Option) (*Ensemble, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("an ensemble of %d members", n)
@@ -56,33 +56,55 @@ func StartEnsemble(n int, opts ...Option) (*Ensemble, error) {
 	}
 	e := &Ensemble{cluster: newCluster(cfg), moving: make(map[int64]*Member)}
 	for i := range n {
-		if err := e.addMember(i); err != nil {
-			_ = e.Close()
-			return nil, err
-		}
+		e.addMember(i)
+	}
+	if err := e.begin(); err != nil {
+		_ = e.Close()
+		return nil, err
+	}
+	return e, nil
+}
+
+// servers returns the members as what they are besides.
+func (e *Ensemble) servers() []*Server {
+	var servers []*Server
+	for _, m := range e.members {
+		servers = append(servers, m.Server)
+	}
+	return servers
+}
+
+// begin lets the members work.
+func (e *Ensemble) begin() error {
+	if err := e.simulate(e, e.servers()...); err != nil {
+		return err
 	}
 	e.mu.Lock()
-	defer e.unlock()
 	e.elect()
-	return e, nil
+	e.unlock()
+	if e.cfg.tcp == "" {
+		return nil
+	}
+	for i, m := range e.members {
+		addr, err := portAfter(e.cfg.tcp, i)
+		if err != nil {
+			return err
+		}
+		if err := m.listen(addr); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // addMember makes member i. In-memory members have consecutive made-up ports; so have
 // those that listen, unless the port is to be any free one.
-func (e *Ensemble) addMember(i int) error {
+func (e *Ensemble) addMember(i int) {
 	const firstPort = 2181
 	m := &Member{Server: newServer(e.cluster), ens: e, id: i + 1}
 	m.address = net.JoinHostPort("127.0.0.1", strconv.Itoa(firstPort+i))
 	m.Server.member, m.tree.noting = m, true
 	e.members = append(e.members, m)
-	if e.cfg.tcp == "" {
-		return nil
-	}
-	addr, err := portAfter(e.cfg.tcp, i)
-	if err != nil {
-		return err
-	}
-	return m.listen(addr)
 }
 
 // portAfter returns the i-th address after addr; port 0 stands for any.

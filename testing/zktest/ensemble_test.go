@@ -495,3 +495,22 @@ func TestEnsembleErrors(t *testing.T) {
 	require.NoError(t, ens.Close())
 	require.ErrorIs(t, ens.WaitFor(t.Context(), func() bool { return false }), net.ErrClosed)
 }
+
+// A follower that did not notice how the leader lost its office and got it back must
+// not believe that nothing has happened.
+func TestFollowerSleepsThroughTwoElections(t *testing.T) {
+	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+		sleeper, old := ens.Member(0), ens.Leader()
+		sleeper.Freeze()
+		for _, path := range []string{"/a", "/b"} {
+			require.True(t, ens.Leader().Resign())
+			leader, err := ens.WaitLeader(t.Context())
+			require.NoError(t, err)
+			require.NoError(t, leader.Create(path, nil))
+		}
+		require.Equal(t, old, ens.Leader())
+		sleeper.Thaw()
+		require.Equal(t, old.Tree(), sleeper.Tree())
+		require.Equal(t, "follower", sleeper.Mode())
+	})
+}

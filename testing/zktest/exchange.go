@@ -46,6 +46,11 @@ func (c *conn) handle(x *exchange) (more bool) {
 	s := c.srv
 	s.mu.Lock()
 	var f faults
+	if c.id == 0 {
+		s.handshakes++
+		c.id = s.handshakes
+		x.req.Conn = c.id
+	}
 	if c.hears() {
 		if c.sess != nil {
 			x.req.Session = c.sess.id
@@ -97,6 +102,11 @@ func (x *exchange) awaitTurn() {
 		case <-x.conn.done:
 		}
 		s.mu.Lock()
+		if s.sim != nil && x.conn.hears() && !x.mustWait() {
+			s.mu.Unlock()
+			x.conn.travel(x) // those that have waited together must not come together
+			s.mu.Lock()
+		}
 	}
 }
 

@@ -46,13 +46,7 @@ func (s *Server) Inject(r Rule) *Injection { return s.inject(r, s) }
 
 // Inject puts a rule to work at every member, which count together: see
 // [Server.Inject].
-func (e *Ensemble) Inject(r Rule) *Injection {
-	var servers []*Server
-	for _, m := range e.members {
-		servers = append(servers, m.Server)
-	}
-	return e.inject(r, servers...)
-}
+func (e *Ensemble) Inject(r Rule) *Injection { return e.inject(r, e.servers()...) }
 
 func (c *cluster) inject(r Rule, servers ...*Server) *Injection {
 	r.check()
@@ -155,6 +149,9 @@ func (s *Server) faultsFor(x *exchange) (f faults) {
 			close(inj.done)
 			inj.remove()
 		}
+	}
+	if s.sim != nil {
+		s.sim.afflict(&f, x)
 	}
 	return f
 }

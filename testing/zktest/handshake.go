@@ -29,7 +29,7 @@ func (c *conn) decodeConnect(frame []byte) (*exchange, error) {
 	}
 	op.readOnly = len(d.b) > 0
 	x := &exchange{srv: c.srv, conn: c, op: op}
-	x.req = Request{Time: c.srv.clock.Now(), Member: c.srv.number(), Conn: c.id, Op: OpConnect, Session: op.session}
+	x.req = Request{Time: c.srv.clock.Now(), Member: c.srv.number(), Op: OpConnect, Session: op.session}
 	return x, nil
 }
 

@@ -121,7 +121,7 @@ func (s *Server) connsOf(sess *session) []*conn {
 // publish sends a transaction of the leader to those who follow it.
 func (e *Ensemble) publish(ent *entry) {
 	for _, m := range e.members {
-		if m == e.leader || m.leader != e.leader {
+		if m == e.leader || !m.follows(e.leader) {
 			continue
 		}
 		m.queue = append(m.queue, ent)

@@ -13,7 +13,7 @@ const maxLog = 100_000
 type Request struct {
 	Time    time.Time // when the server got to it, before any delay
 	Member  int       // of an ensemble, see [Member.ID]; 0 for a server on its own
-	Conn    int64     // number of the connection, counted from 1 in the order of acceptance
+	Conn    int64     // number of the connection, counted from 1 in the order of their first requests
 	Session int64     // for a handshake, the session given, or asked for if none was given
 	Xid     int32     // 0 for a handshake
 	Op      Op

@@ -18,6 +18,7 @@ type Member struct {
 
 	// Guarded by mu.
 	leader   *Member // whom it follows, itself if it leads; nil while it looks for a leader and does not serve
+	term     int64   // the epoch of that leader: the same member may lead again later
 	side     int     // of the partitioned network
 	lag      time.Duration
 	resigned bool     // it does not want to win the next election
@@ -86,10 +87,15 @@ func (m *Member) reaches(o *Member) bool {
 	return m.up() && o.up() && m.side == o.side && !m.frozen && !o.frozen
 }
 
+// follows reports whether the member has that leader, and in its present office.
+func (m *Member) follows(leader *Member) bool {
+	return m.leader == leader && leader.leader == leader && m.term == leader.term
+}
+
 // linked reports whether a write through this member can become a transaction.
 func (m *Member) linked() bool {
 	leader := m.ens.leader
-	return leader != nil && m.leader == leader && m.reaches(leader) && m.ens.isMajority(m.ens.countFollowers(leader))
+	return leader != nil && m.follows(leader) && m.reaches(leader) && m.ens.isMajority(m.ens.countFollowers(leader))
 }
 
 // remember notes a client for the leader, which asks twice per tick.
@@ -109,12 +115,22 @@ func (e *Ensemble) scheduleShipping() {
 	}
 	half := e.cfg.tick / 2
 	now := e.clock.Now()
-	e.shipping = e.after(now.Truncate(half).Add(half).Sub(now), func() {
+	e.shipAt = now.Truncate(half).Add(half)
+	e.shipping = e.after(e.shipAt.Sub(now), func() {
 		e.mu.Lock()
 		defer e.unlock()
+		e.shipIfDue()
+	})
+}
+
+// shipIfDue is the leader's question at its time. Who decides at the same instant
+// whether a session is over comes here first, so that there is one order.
+func (e *Ensemble) shipIfDue() {
+	if e.shipping != nil && !e.clock.Now().Before(e.shipAt) {
+		e.shipping.stop()
 		e.shipping = nil
 		e.ship()
-	})
+	}
 }
 
 // ship tells the leader of the clients that its followers have heard of. Those who
@@ -131,21 +147,21 @@ func (e *Ensemble) ship() {
 	}
 }
 
-// look makes a member one without a leader: everything that has arrived is applied,
-// as it is in the log on the disk, and the clients are dropped. What has not arrived
+// look makes a member one without a leader: the clients are dropped, and everything
+// that has arrived is applied, as it is in the log on the disk. What has not arrived
 // will come from the next leader.
 func (m *Member) look() {
 	m.leaving.stop()
 	m.leaving, m.leader, m.overdue = nil, nil, false
+	for _, c := range m.inOrder() {
+		c.sever()
+	}
 	for m.received > 0 {
 		m.applyNext()
 	}
 	m.applying.stop()
 	m.applying, m.queue = nil, nil
 	clear(m.heardOf)
-	for _, c := range m.inOrder() {
-		c.sever()
-	}
 	for _, x := range m.settling {
 		x.giveUp()
 	}
@@ -160,7 +176,7 @@ func (m *Member) follow(leader *Member) {
 	if m.zxid != leader.zxid {
 		m.tree, m.zxid = leader.tree.clone(), leader.zxid
 	}
-	m.leader, m.resigned = leader, false
+	m.leader, m.term, m.resigned = leader, m.ens.epoch, false
 }
 
 // thaw lets a frozen member find out what it has slept through.

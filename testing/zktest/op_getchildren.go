@@ -23,7 +23,7 @@ func (o getChildrenOp) run(x *exchange, out *encoder) Code {
 	if o.watch {
 		x.leaveWatch(WatchChild, o.path)
 	}
-	out.strings(n.names())
+	out.strings(x.names(n))
 	if o.stat {
 		out.stat(n.stat())
 	}

@@ -11,6 +11,7 @@ type config struct {
 	tick, election         time.Duration
 	syncLimit              int // ticks
 	clock                  *Clock
+	random                 *Random
 	ttl                    bool
 }
 

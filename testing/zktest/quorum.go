@@ -11,7 +11,7 @@ import (
 // countFollowers returns how many members follow a leader and reach it, itself included.
 func (e *Ensemble) countFollowers(leader *Member) (n int) {
 	for _, m := range e.members {
-		if m.leader == leader && m.reaches(leader) {
+		if m.follows(leader) && m.reaches(leader) {
 			n++
 		}
 	}
@@ -62,11 +62,11 @@ func (m *Member) react() bool {
 // nobody sees anything.
 func (m *Member) sees() bool {
 	if m.leader != m {
-		return m.side == m.leader.side && (!m.leader.up() || m.leader.leader != m.leader)
+		return m.side == m.leader.side && (!m.leader.up() || !m.follows(m.leader))
 	}
 	maybe := 0
 	for _, o := range m.ens.members {
-		if o.side != m.side || o.up() && o.leader == m {
+		if o.side != m.side || o.up() && o.follows(m) {
 			maybe++
 		}
 	}
@@ -78,7 +78,7 @@ func (m *Member) stands() bool {
 	if m.leader == m {
 		return m.ens.isMajority(m.ens.countFollowers(m))
 	}
-	return m.leader.leader == m.leader && m.reaches(m.leader)
+	return m.follows(m.leader) && m.reaches(m.leader)
 }
 
 // giveUpLater is a connection that is silent: a follower gives it up after the sync

@@ -1,6 +1,9 @@
 package zktest
 
-import "cmp"
+import (
+	"cmp"
+	"slices"
+)
 
 // operation is a decoded request. Each type of request has one, in a file of its
 // own or together with its relatives: op_<request>.go.
@@ -122,6 +125,17 @@ func (x *exchange) find(path string, perms int32) (*node, Code) {
 		return nil, ErrNoAuth
 	}
 	return n, ok
+}
+
+// names returns the names of the children in an order that looks random, and can be
+// had again under a seed.
+func (x *exchange) names(n *node) []string {
+	names := n.names()
+	if dice := x.conn.dice; dice != nil {
+		slices.Sort(names)
+		dice.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	}
+	return names
 }
 
 // leaveWatch registers a watch that is good for one event.

@@ -56,12 +56,17 @@ func New(tb TB, opts ...Option) *Server {
 	return s
 }
 
-// NewServer returns a running server, which the caller has to close. The only
-// possible error is that of listening on the address given to [WithTCP].
+// NewServer returns a running server, which the caller has to close. The error is
+// that of listening on the address given to [WithTCP], or about a [Random] that makes
+// no sense.
 func NewServer(opts ...Option) (*Server, error) {
 	s := newServer(newCluster(configured(opts)))
+	if err := s.simulate(nil, s); err != nil {
+		return nil, err
+	}
 	if s.cfg.tcp != "" {
 		if err := s.listen(s.cfg.tcp); err != nil {
+			_ = s.Close()
 			return nil, err
 		}
 	}
@@ -118,5 +123,5 @@ func (s *Server) closeNow() {
 
 // inOrder returns the open connections, those first that came first.
 func (s *Server) inOrder() []*conn {
-	return slices.SortedFunc(maps.Keys(s.conns), func(a, b *conn) int { return cmp.Compare(a.id, b.id) })
+	return slices.SortedFunc(maps.Keys(s.conns), func(a, b *conn) int { return cmp.Compare(a.seq, b.seq) })
 }

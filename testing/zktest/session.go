@@ -80,6 +80,9 @@ func (s *Server) watchOver(sess *session) {
 // decide looks after all sessions.
 func (s *Server) expireIfOverdue(sess *session) {
 	head := s.head()
+	if s.member != nil {
+		s.member.ens.shipIfDue()
+	}
 	switch {
 	case head == nil || !head.writable() || head.stopped || head.closed || head.frozen || s.sessions[sess.id] != sess:
 	case s.clock.Now().Before(sess.deadline):
