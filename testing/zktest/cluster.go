@@ -15,6 +15,7 @@ type cluster struct {
 	clock  timeSource
 	secret uint64         // behind the passwords of sessions
 	timers sync.WaitGroup // every alarm that may still go off
+	rest   rest           // for those who wait until nothing is under way
 
 	// mu guards the rest, everything in Server that is not said to be constant, and
 	// the marked fields of conn, session and Member. It is held for work in memory

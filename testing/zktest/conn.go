@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"slices"
+	"sync/atomic"
 	"time"
 )
 
@@ -26,6 +27,8 @@ type conn struct {
 	nc   net.Conn
 	out  *outbox
 	done chan struct{} // closed with the connection
+
+	reading atomic.Bool // serve waits for a frame
 
 	dice *rand.Rand // used by serve only; nil without WithRandom
 
@@ -56,11 +59,14 @@ func (s *Server) start(nc net.Conn) bool {
 	s.accepted++
 	c := &conn{
 		srv: s, seq: s.accepted, nc: nc, done: make(chan struct{}),
-		out: newOutbox(func() { nc.Close() }),
+		out: newOutbox(func() { nc.Close() }, &s.rest),
 		ids: []ID{ipID(nc.RemoteAddr().String())},
 	}
 	if s.partitioned {
 		c.blackHole()
+	}
+	if p, inMemory := nc.(*pipeConn); inMemory {
+		p.in.rest, p.out.rest = &s.rest, &s.rest
 	}
 	s.conns[c] = struct{}{}
 	s.wg.Go(c.serve)
@@ -69,6 +75,7 @@ func (s *Server) start(nc net.Conn) bool {
 }
 
 func (c *conn) serve() {
+	s := c.srv
 	r := bufio.NewReader(c.nc)
 	if word := fourLetterWord(r); word != "" {
 		c.answerWord(word)
@@ -76,7 +83,10 @@ func (c *conn) serve() {
 	}
 	decode := c.decodeConnect
 	for {
+		c.reading.Store(true)
+		s.rest.came()
 		frame, err := readFrame(r)
+		c.reading.Store(false)
 		if err != nil {
 			break
 		}
@@ -120,6 +130,7 @@ func (c *conn) deliver() {
 			if w.Flush() != nil || finished {
 				return
 			}
+			c.out.flushed()
 			select {
 			case <-c.out.wake:
 			case <-c.done:

@@ -82,7 +82,7 @@ func FuzzRequest(f *testing.F) {
 	f.Fuzz(func(t *testing.T, frame []byte) {
 		srv := New(t)
 		srv.mu.Lock()
-		c := &conn{srv: srv, sess: srv.newSession(), out: newOutbox(func() {}), nc: nil}
+		c := &conn{srv: srv, sess: srv.newSession(), out: newOutbox(func() {}, nil), nc: nil}
 		srv.mu.Unlock()
 		for range 2 { // twice: the second time its nodes and watches exist
 			x, err := c.decodeRequest(frame)
@@ -104,7 +104,7 @@ func FuzzConnect(f *testing.F) {
 	f.Add(make([]byte, 45))
 	f.Fuzz(func(t *testing.T, frame []byte) {
 		srv := New(t)
-		c := &conn{srv: srv, out: newOutbox(func() {})}
+		c := &conn{srv: srv, out: newOutbox(func() {}, nil)}
 		if x, err := c.decodeConnect(frame); err == nil {
 			c.handle(x)
 		}

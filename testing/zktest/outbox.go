@@ -41,20 +41,22 @@ func (f *outFrame) wait(clock timeSource, done <-chan struct{}) bool {
 type outbox struct {
 	wake     chan struct{} // capacity 1: there is something new below
 	overflow func()        // called when the client has fallen too far behind
+	rest     *rest         // told when there is nothing left to write
 
 	mu       sync.Mutex
 	queue    []*outFrame
 	size     int  // bytes in queue
 	sealed   bool // nothing more is taken
 	finished bool // the connection ends when queue is empty
+	resting  bool // everything has been written and flushed
 
 	aside   *outFrame   // an answer that waits for the next frame
 	holding bool        // events go to held instead of queue
 	held    []*outFrame // events that wait for an answer
 }
 
-func newOutbox(overflow func()) *outbox {
-	return &outbox{wake: make(chan struct{}, 1), overflow: overflow}
+func newOutbox(overflow func(), rest *rest) *outbox {
+	return &outbox{wake: make(chan struct{}, 1), overflow: overflow, rest: rest}
 }
 
 // push queues a frame. It never blocks.
@@ -65,6 +67,7 @@ func (o *outbox) push(f outFrame) {
 		return
 	}
 	o.enqueue(&f)
+	o.resting = false
 	o.size += len(f.bytes)
 	full := o.size > maxQueued
 	o.sealed = full
@@ -113,6 +116,7 @@ func (o *outbox) releaseEvents() {
 	o.mu.Lock()
 	o.holding = false
 	o.queue = append(o.queue, o.held...)
+	o.resting = o.resting && len(o.held) == 0
 	o.held = nil
 	o.mu.Unlock()
 	o.signal()
