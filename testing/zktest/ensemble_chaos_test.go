@@ -93,7 +93,7 @@ func meddle(t *testing.T, ens *Ensemble, h *historian, r *rand.Rand) {
 		func() { _ = ens.Dump() },
 		ens.recover,
 	}
-	for range 2000 {
+	for range 1000 {
 		deeds[r.IntN(len(deeds))]()
 		h.audit(t, ens)
 		time.Sleep(time.Duration(r.IntN(300)) * time.Millisecond)

@@ -47,7 +47,7 @@ func connectToAll(t *testing.T, ens *zktest.Ensemble, first *zktest.Member, time
 	return c
 }
 
-// mustExist reports nothing, but takes its time to look.
+// has reports whether a member knows a node.
 func has(m *zktest.Member, path string) bool {
 	_, found := m.Node(path)
 	return found
@@ -141,7 +141,7 @@ func TestMemberStandsStillUntilTold(t *testing.T) {
 	})
 }
 
-// peers.md A.15: an answered ping is not proof that the session lives.
+// An answered ping is no proof that the session lives.
 func TestCutFollowerAnswersPingsOfASessionThatIsOver(t *testing.T) {
 	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
 		follower := ens.Member(0)
@@ -247,7 +247,7 @@ func TestLeaderStops(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, zktest.DefaultElectionTime, time.Since(start))
 		require.Equal(t, 2, leader.ID())
-		require.EqualValues(t, 2, ens.Leader().Sessions()[0].Deadline.Sub(time.Now())/(4500*time.Millisecond), "a new leader gives every session its full timeout")
+		require.EqualValues(t, 2, time.Until(ens.Leader().Sessions()[0].Deadline)/(4500*time.Millisecond), "a new leader gives every session its full timeout")
 		c.await(t, zk.StateHasSession)
 		require.Equal(t, id, c.SessionID())
 		require.NoError(t, c.Delete("/e", -1))
@@ -513,4 +513,34 @@ func TestFollowerSleepsThroughTwoElections(t *testing.T) {
 		require.Equal(t, old.Tree(), sleeper.Tree())
 		require.Equal(t, "follower", sleeper.Mode())
 	})
+}
+
+func TestFourLetterWordsTellTheMode(t *testing.T) {
+	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+		for i, want := range []string{"Mode: follower", "Mode: follower", "Mode: leader"} {
+			nc, err := ens.Member(i).DialTimeout("tcp", "", 0)
+			require.NoError(t, err)
+			_, err = nc.Write([]byte("srvr"))
+			require.NoError(t, err)
+			answer, err := io.ReadAll(nc)
+			require.NoError(t, err)
+			require.Contains(t, string(answer), want)
+		}
+	})
+}
+
+// Everything that counts ticks follows the options.
+func TestIntervalsOfAnEnsemble(t *testing.T) {
+	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+		start := time.Now()
+		old := ens.Leader()
+		old.Isolate()
+		require.NoError(t, ens.WaitFor(t.Context(), func() bool { return ens.Member(0).Mode() == "looking" }))
+		require.Equal(t, 30*time.Second, time.Since(start))
+		require.NoError(t, ens.WaitFor(t.Context(), func() bool { return old.Mode() == "looking" }))
+		require.Equal(t, 40*time.Second, time.Since(start))
+		_, err := ens.WaitLeader(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, 90*time.Second, time.Since(start))
+	}, zktest.WithTick(10*time.Second), zktest.WithSyncLimit(3), zktest.WithElectionTime(time.Minute))
 }

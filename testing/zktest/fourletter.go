@@ -46,8 +46,8 @@ func (s *Server) srvr() string {
 	defer s.mu.Unlock()
 	return fmt.Sprintf("Zookeeper version: %s, built on 2000-01-01 00:00 UTC\n"+
 		"Latency min/avg/max: 0/0.0/0\nReceived: %d\nSent: %d\nConnections: %d\nOutstanding: 0\n"+
-		"Zxid: %#x\nMode: standalone\nNode count: %d\n",
-		version, s.log.total(), s.log.total()+s.notified, len(s.conns), s.zxid, len(s.tree.nodes)+1)
+		"Zxid: %#x\nMode: %s\nNode count: %d\n",
+		version, s.log.total(), s.log.total()+s.notified, len(s.conns), s.zxid, s.mode(), len(s.tree.nodes)+1)
 }
 
 // count returns how many elements a map of sets has.
@@ -64,7 +64,7 @@ func (s *Server) mntr() string {
 	var b strings.Builder
 	row := func(key string, value any) { fmt.Fprintf(&b, "zk_%s\t%v\n", key, value) }
 	row("version", version)
-	row("server_state", "standalone")
+	row("server_state", s.mode())
 	row("num_alive_connections", len(s.conns))
 	row("znode_count", len(s.tree.nodes)+1) // a real server counts the root twice
 	row("watch_count", count(s.watches.byConn))

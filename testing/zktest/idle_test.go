@@ -48,7 +48,7 @@ func TestWaitIdleInRealTime(t *testing.T) {
 			c := &raw{t: t, nc: nc}
 			t.Cleanup(func() { nc.Close() })
 			require.True(t, c.handshake(0, 10_000, 0, nil))
-			for i := range 200 {
+			for i := range 50 {
 				c.send(OpCreate, fmt.Sprintf("/%d", i), []byte{}, openACL, 0)
 				if len(opts) > 0 { // what is on its way over TCP is not known
 					c.receive()
@@ -103,17 +103,16 @@ func TestQueue(t *testing.T) {
 		require.NoError(t, srv.Create("/q/short-1", nil))
 		require.NoError(t, srv.SetSequence("/q", 1<<31-2))
 		var want []string
-		for _, prefix := range []string{"z-", "a-", "m-", "b"} {
+		for _, prefix := range []string{"z-", "a-", "m-", "b-"} {
 			r := c.create("/q/"+prefix, 3)
 			want = append(want, r.body.string())
 		}
 		require.Equal(t, "/q/m--2147483648", want[2])
-		want = want[:3] // a prefix without a dash cannot be told from the sign
 		var got []string
 		for _, n := range srv.Queue("/q") {
 			got = append(got, n.Path)
 		}
-		require.Equal(t, want, got[:3])
+		require.Equal(t, want, got)
 		require.Nil(t, srv.Queue("/missing"))
 	})
 }
@@ -146,7 +145,7 @@ func TestWaitsAndViews(t *testing.T) {
 			c.call(OpExists, "/w", true)
 			c.call(OpGetChildren, "/q", true)
 			time.Sleep(time.Second)
-			c.call(OpCloseSession)
+			c.send(OpCloseSession)
 		}()
 		start := time.Now()
 		at := func(seconds time.Duration) { t.Helper(); require.Equal(t, seconds*time.Second, time.Since(start)) }

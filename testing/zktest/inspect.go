@@ -123,7 +123,8 @@ func (s *Server) Watches() []Watch {
 
 // Queue returns the sequential nodes below path in the order of their numbers, also
 // across their wrap at 2^31: for a recipe that queues, who is first and who waits for
-// whom. Children without a number are left out.
+// whom. Children without a number are left out. A negative number is recognized behind
+// a name that ends in a dash, as those of recipes do.
 func (s *Server) Queue(path string) []Node {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -38,8 +38,16 @@ func (m *Member) ID() int { return m.id }
 func (m *Member) Mode() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	return m.mode()
+}
+
+// mode is also what the four-letter words tell.
+func (s *Server) mode() string {
+	m := s.member
 	switch {
-	case m.stopped || m.closed:
+	case m == nil:
+		return "standalone"
+	case !m.up():
 		return "stopped"
 	case m.leader == nil:
 		return "looking"
