@@ -15,6 +15,15 @@ func BenchmarkStartStop(b *testing.B) {
 	}
 }
 
+func BenchmarkStartStopEnsemble(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		ens, err := StartEnsemble(3)
+		require.NoError(b, err)
+		require.NoError(b, ens.Close())
+	}
+}
+
 // BenchmarkStartStopSession adds a connection and a session.
 func BenchmarkStartStopSession(b *testing.B) {
 	b.ReportAllocs()

@@ -171,6 +171,7 @@ func (s *Server) Thaw() {
 	for _, sess := range s.oldestFirst() {
 		s.expireIfOverdue(sess)
 	}
+	s.scheduleReaper()
 }
 
 // PauseSession makes the requests of a session wait, pings and handshakes included,

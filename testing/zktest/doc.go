@@ -20,7 +20,8 @@
 // ([Server.Tree], [Server.Sessions], [Server.Watches], [Server.Requests]) and
 // methods that wait for something to be so ([Server.WaitFor] and others). A [Rule]
 // aims an [Action] at single requests: drop it, drop its answer, delay it, call
-// the test in the middle of it.
+// the test in the middle of it. An [Ensemble] is several servers with one history, and
+// [Random] makes any of this happen by chance, the same way for the same seed.
 //
 // # Virtual time
 //
@@ -47,6 +48,14 @@
 //		srv.Heal()
 //	})
 //
+// Real time works as well: what is due happens by itself. With [WithClock] it happens
+// when the test says so.
+//
+// A session expires exactly its timeout after the server has last heard of its client,
+// or with [WithTick], and always in an ensemble, at the next multiple of the tick after
+// that, counted from the zero time. A client that is heard of at the same instant is
+// late: which of the two comes first is left to the scheduler of goroutines.
+//
 // A bubble ends only when all of its goroutines have: close clients before the
 // server. [New] closes the server by Cleanup, which is late enough if clients are
 // closed by defer, or by a Cleanup that is registered after New. [Server.Close] does
@@ -67,6 +76,51 @@
 //   - Of several connections that watch the same node, nobody knows which is told
 //     first. The same goes for the order of children in an answer: it is random, as
 //     a client must not rely on it.
+//
+// # Ensembles
+//
+// [NewEnsemble] starts several members, each of them a [Server] that clients can
+// connect to, and that has faults and inspection of its own:
+//
+//	ens := zktest.NewEnsemble(t, 3)
+//	conn, events, err := zk.Connect(strings.Split(ens.ConnectString(), ","), 9*time.Second,
+//		zk.WithDialer(ens.DialTimeout))
+//	...
+//	follower := ens.MemberOf(conn.SessionID())
+//	follower.Isolate() // it goes on answering pings and reads, for a while
+//
+// What a client can see of an ensemble, and what it is made of here:
+//
+//   - All writes are made by the leader, one after the other, if a majority of the
+//     members hears of them. The others apply them in the same order: at once, or as
+//     late as [Member.Lag] says. The answer to a write comes from the client's own
+//     member when that has applied it, and so does the answer to a sync when the
+//     member has applied all that the leader had made when the sync came.
+//   - Reads, watches and pings are the member's own affair. It is not known to the
+//     client how old its answers are.
+//   - The leader alone decides on sessions. Followers tell it twice per tick which
+//     clients they have heard of, and the session's time begins anew then, and not at
+//     the client's request. A write or a sync that a follower hands on does not touch
+//     the session at the leader either.
+//   - A follower that is cut off goes on like that for the sync limit: reads and pings
+//     are answered, while writes, syncs and handshakes wait. The leader may have ended
+//     the session long before, and given its ephemeral nodes away. When the limit is
+//     over it drops its clients, and closes new connections, until it has a leader.
+//     If the network heals before, what has waited is carried out.
+//   - A leader that has lost its majority waits a tick longer before it does the same.
+//     It serves reads meanwhile, possibly beside the next leader.
+//   - A process that ends is noticed at once by everybody who can reach it.
+//   - A majority without a leader elects one after the election time: who knows most,
+//     and among those the highest number. A new leader gives every session its full
+//     timeout, and zxids a new epoch in their upper half. A member that joins is up to
+//     date before it serves.
+//   - A member that has seen less than a client hangs up on it at the handshake.
+//   - A client that has moved can still read over a connection that it has left behind
+//     at another member. A write there is not answered: the connection ends.
+//
+// Every interval is an option; the defaults are [DefaultTick], [DefaultSyncLimit] and
+// [DefaultElectionTime]. Nothing else takes time: the network between members is
+// as fast as thought, and who joins does so in no time.
 //
 // # What is modelled
 //
@@ -92,10 +146,14 @@
 //
 // # What is not modelled
 //
-//   - More than one server: followers that lag, quorum, elections, read-only mode,
-//     local sessions, moved sessions. A sync has nothing to wait for.
-//   - Persistence and epochs: zxids begin at 1 and count up.
-//   - Ticks, unless [WithTick] asks for them: sessions expire at the exact time.
+//   - In ensembles: observers, read-only mode, local sessions, changes of the members,
+//     weights, links that are cut in one direction only, and logs that differ. A write that
+//     does not reach a majority is not made at all, and waits with its client; a real
+//     one may be on some disks, and come up again or not. To a client both are a write
+//     without an answer. Of members that are cut off from each other at the same
+//     moment all notice at the same moment.
+//   - Persistence. Without an ensemble there are no epochs: zxids begin at 1 and count up.
+//   - Ticks, unless [WithTick] or an ensemble asks for them: sessions expire at the exact time.
 //   - TLS, SASL, the super user, quotas, throttling and reconfiguration. Requests of
 //     types that the server does not know are answered with [ErrUnimplemented], and
 //     the connection is closed.
@@ -114,7 +172,11 @@
 //
 // tree.go is the data and txn.go a transaction on it, both without clock or I/O;
 // watch.go has the two tables of watches, session.go the sessions and their clocks.
+// cluster.go is what the members of an ensemble share, and a server on its own has for
+// itself. history.go takes transactions from the leader to the others, member.go and
+// quorum.go say who follows whom and what happens when that changes.
 // conn.go moves frames, exchange.go carries out one request under its faults. Each
 // request is in op_<request>.go, alone or with its relatives. fault.go and action.go
-// are the aimed faults, control.go the others.
+// are the aimed faults, control.go and clock.go the others; random.go and deed.go let
+// chance do them.
 package zktest

@@ -302,17 +302,6 @@ func TestClientThatHasSeenMoreIsRefusedByALaggingMember(t *testing.T) {
 	})
 }
 
-// A follower that has not heard of the end of a session goes on with it; the leader does not.
-func TestWriteOfAMovedSessionIsNotAnswered(t *testing.T) {
-	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
-		c := connectToAll(t, ens, ens.Member(0), 9*time.Second)
-		ens.Member(0).Partition(c.SessionID())
-		require.True(t, ens.MoveSession(c.SessionID(), ens.Member(1)))
-		c.await(t, zk.StateHasSession)
-		require.Equal(t, ens.Member(1), ens.MemberOf(c.SessionID()))
-	})
-}
-
 func TestPartitionedLeader(t *testing.T) {
 	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
 		old := ens.Leader()

@@ -210,3 +210,54 @@ func TestRuleForAnEnsembleCountsTogether(t *testing.T) {
 		require.Equal(t, ok, login(t, ens.Member(2).Server).call(OpExists, "/", false).code)
 	})
 }
+
+// The client has moved on; at its old member the connection is still there.
+func TestSessionThatHasMoved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ens := NewEnsemble(t, 3)
+		old := login(t, ens.Member(0).Server)
+		moved := dialRaw(t, ens.Member(1).Server)
+		require.True(t, moved.handshake(0, 10_000, old.session, old.password))
+		require.Equal(t, ens.Member(1), ens.MemberOf(old.session))
+		require.Equal(t, ok, old.call(OpExists, "/", false).code, "a read is the member's own affair")
+		old.send(OpCreate, "/a", []byte{}, openACL, 0)
+		old.requireClosed()
+		ens.Leader().AssertNoNodes(t, "/")
+		require.Equal(t, ok, moved.create("/a", 0).code)
+		log := ens.Member(0).Requests()
+		require.Equal(t, ErrSessionMoved, log[len(log)-1].Err)
+	})
+}
+
+// A member that has not heard of the end of a session goes on with it; the leader does not.
+func TestWriteOfASessionThatIsOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ens := NewEnsemble(t, 3)
+		late := ens.Member(0)
+		c := login(t, late.Server)
+		late.Lag(Forever)
+		require.True(t, ens.Leader().ExpireSession(c.session))
+		require.Equal(t, ok, c.call(OpExists, "/", false).code)
+		c.send(OpCreate, "/a", []byte{}, openACL, 0)
+		c.requireSilence()
+		late.Lag(0)
+		c.requireClosed()
+		ens.Leader().AssertNoNodes(t, "/")
+		log := late.Requests()
+		require.Equal(t, ErrSessionExpired, log[len(log)-1].Err)
+	})
+}
+
+func TestFrozenServerReapsWhenItThaws(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *Server) {
+		c := login(t, srv)
+		c.call(OpCreateTTL, "/t", []byte{}, openACL, 5, int64(1000))
+		srv.Freeze()
+		time.Sleep(time.Hour)
+		require.Len(t, srv.Tree(), 1)
+		srv.Thaw()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		srv.AssertNoNodes(t, "/")
+	})
+}

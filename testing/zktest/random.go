@@ -258,8 +258,13 @@ func (e *Ensemble) Calm() {
 	}
 }
 
-// Happenings returns what [WithRandom] has done so far.
-func (c *cluster) Happenings() []Happening {
+// Happenings returns what [WithRandom] has done so far, in order.
+func (s *Server) Happenings() []Happening { return s.happenings() }
+
+// Happenings returns what [WithRandom] has done so far, in order.
+func (e *Ensemble) Happenings() []Happening { return e.happenings() }
+
+func (c *cluster) happenings() []Happening {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.sim == nil {
