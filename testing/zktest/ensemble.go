@@ -103,7 +103,7 @@ func (e *Ensemble) addMember(i int) {
 	const firstPort = 2181
 	m := &Member{Server: newServer(e.cluster), ens: e, id: i + 1}
 	m.address = net.JoinHostPort("127.0.0.1", strconv.Itoa(firstPort+i))
-	m.Server.member, m.tree.noting = m, true
+	m.member, m.tree.noting = m, true
 	e.members = append(e.members, m)
 }
 
@@ -210,7 +210,8 @@ func (e *Ensemble) Partition(members ...*Member) {
 }
 
 // Heal ends every [Ensemble.Partition]. What a member has missed arrives at once; a
-// member that had given up its leader joins again.
+// member that had given up its leader joins again. Connections of clients that are
+// black holes are the business of each member's own [Server.Heal].
 func (e *Ensemble) Heal() {
 	e.mu.Lock()
 	defer e.unlock()

@@ -45,7 +45,7 @@ func (e *Ensemble) recover() {
 		m.Lag(0)
 		m.Start()
 		m.Thaw()
-		m.Server.Heal()
+		m.Heal()
 		m.RefuseConnections(false)
 	}
 	e.Heal()

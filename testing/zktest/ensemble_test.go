@@ -78,17 +78,22 @@ func TestMembersShareOneHistory(t *testing.T) {
 		path, err := clients[2].Create("/p/s-", nil, zk.FlagSequence, open)
 		require.NoError(t, err)
 		require.Equal(t, "/p/s-0000000041", path)
+		requireSame(t, ens)
 		clients[1].Close()
-
-		first := ens.Member(0)
-		require.Len(t, first.Tree(), 3, "the ephemeral node went with its session")
-		for _, m := range ens.Members() {
-			require.Equal(t, first.Tree(), m.Tree())
-			require.Equal(t, first.Zxid(), m.Zxid())
-			require.EqualValues(t, 1, m.Zxid()>>32, "the epoch is in the upper half")
-			require.Equal(t, first.Sessions(), m.Sessions())
-		}
+		requireSame(t, ens)
+		require.Len(t, ens.Member(0).Tree(), 3, "the ephemeral node went with its session")
 	})
+}
+
+func requireSame(t *testing.T, ens *zktest.Ensemble) {
+	t.Helper()
+	first := ens.Member(0)
+	for _, m := range ens.Members() {
+		require.Equal(t, first.Tree(), m.Tree())
+		require.Equal(t, first.Zxid(), m.Zxid())
+		require.EqualValues(t, 1, m.Zxid()>>32, "the epoch is in the upper half")
+		require.Len(t, m.Sessions(), len(first.Sessions()))
+	}
 }
 
 func TestLaggingFollower(t *testing.T) {

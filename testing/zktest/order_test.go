@@ -261,3 +261,20 @@ func TestFrozenServerReapsWhenItThaws(t *testing.T) {
 		srv.AssertNoNodes(t, "/")
 	})
 }
+
+// The followers tell of their clients at the tick at which the session would end.
+func TestFollowersAreHeardBeforeASessionEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ens := NewEnsemble(t, 3, WithTick(time.Second))
+		for range 20 {
+			c := dialRaw(t, ens.Member(0).Server)
+			c.handshake(0, 1000, 0, nil)
+			time.Sleep(time.Until(ens.Leader().Sessions()[0].Deadline) - 100*time.Millisecond)
+			c.send(OpPing)
+			time.Sleep(100 * time.Millisecond)
+			synctest.Wait()
+			require.Len(t, ens.Leader().Sessions(), 1)
+			require.True(t, ens.Leader().ExpireSession(c.session))
+		}
+	})
+}

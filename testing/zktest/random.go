@@ -254,7 +254,7 @@ func (s *Server) Calm() {
 func (e *Ensemble) Calm() {
 	e.calmDown()
 	for _, m := range e.members {
-		m.Server.Heal()
+		m.Heal()
 	}
 }
 

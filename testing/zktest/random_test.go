@@ -109,3 +109,18 @@ func TestRandomRefusesNonsense(t *testing.T) {
 	require.Panics(t, func() { _, _ = NewServer(WithRandom(Random{Odds: []Odds{{}}})) })
 	require.Nil(t, New(t).Happenings())
 }
+
+// Whatever they draw, two clients are never at the server at once.
+func TestSlotsDoNotCollide(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := New(t)
+		time.Sleep(12345)
+		for wait := range 3000 * time.Nanosecond {
+			for key := range int64(3) {
+				at := time.Now().Add(srv.slot(wait, key))
+				require.True(t, at.After(time.Now()))
+				require.EqualValues(t, key, at.Nanosecond()%1000)
+			}
+		}
+	})
+}
