@@ -252,6 +252,7 @@ func TestFrozenServerReapsWhenItThaws(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		c := login(t, srv)
 		c.call(OpCreateTTL, "/t", []byte{}, openACL, 5, int64(1000))
+		c.call(OpCloseSession)
 		srv.Freeze()
 		time.Sleep(time.Hour)
 		require.Len(t, srv.Tree(), 1)

@@ -36,44 +36,44 @@ type record struct {
 	Calm       int // requests when it ended
 }
 
-// simulated lets a few clients wander about for half a minute.
+// world is a server or an ensemble.
+type world interface {
+	Calm()
+	Requests() []Request
+	Happenings() []Happening
+	Close() error
+}
+
+// found starts a world and returns its servers.
+func found(t *testing.T, seed uint64, members int) (world, []*Server) {
+	r := Random{Seed: seed, Odds: everyOdds, Every: 300 * time.Millisecond, Deeds: everyDeed}
+	if members == 1 {
+		srv := New(t, WithRandom(r))
+		return srv, []*Server{srv}
+	}
+	r.Deeds = everyEnsembleDeed
+	ens := NewEnsemble(t, members, WithRandom(r))
+	return ens, ens.servers()
+}
+
+// simulated lets a few clients wander about for half a minute, and then in peace.
 func simulated(t *testing.T, seed uint64, members int) (r record) {
 	synctest.Test(t, func(t *testing.T) {
-		random := WithRandom(Random{Seed: seed, Odds: everyOdds, Every: 300 * time.Millisecond, Deeds: everyDeed})
+		w, servers := found(t, seed, members)
 		over := make(chan struct{})
 		var wg sync.WaitGroup
-		wandering := func(i int, srv *Server) {
-			time.Sleep(time.Duration(i) * time.Millisecond) // one after the other
-			wg.Go(func() { wander(t, srv, rand.New(rand.NewPCG(seed, uint64(i))), over) })
+		for i := range 5 {
+			time.Sleep(time.Millisecond) // one after the other
+			wg.Go(func() { wander(t, servers[i%members], rand.New(rand.NewPCG(seed, uint64(i))), over) })
 		}
-		if members == 1 {
-			srv := New(t, random)
-			for i := range 5 {
-				wandering(i, srv)
-			}
-			time.Sleep(30 * time.Second)
-			srv.Calm()
-			r.Calm = len(srv.Requests())
-			time.Sleep(10 * time.Second)
-			synctest.Wait()
-			r.Requests, r.Happenings, r.Tree = srv.Requests(), srv.Happenings(), srv.Tree()
-			close(over)
-			require.NoError(t, srv.Close())
-		} else {
-			random = WithRandom(Random{Seed: seed, Odds: everyOdds, Every: 300 * time.Millisecond, Deeds: everyEnsembleDeed})
-			ens := NewEnsemble(t, members, random)
-			for i := range 5 {
-				wandering(i, ens.Member(i%members).Server)
-			}
-			time.Sleep(30 * time.Second)
-			ens.Calm()
-			r.Calm = len(ens.Requests())
-			time.Sleep(10 * time.Second)
-			synctest.Wait()
-			r.Requests, r.Happenings, r.Tree = ens.Requests(), ens.Happenings(), ens.Leader().Tree()
-			close(over)
-			require.NoError(t, ens.Close())
-		}
+		time.Sleep(30 * time.Second)
+		w.Calm()
+		r.Calm = len(w.Requests())
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		r.Requests, r.Happenings, r.Tree = w.Requests(), w.Happenings(), servers[0].Tree()
+		close(over)
+		require.NoError(t, w.Close())
 		wg.Wait()
 	})
 	return r
