@@ -53,8 +53,8 @@
 //
 // A session expires exactly its timeout after the server has last heard of its client,
 // or with [WithTick], and always in an ensemble, at the next multiple of the tick after
-// that, counted from the zero time. A client that is heard of at the same instant is
-// late: which of the two comes first is left to the scheduler of goroutines.
+// that, counted from the zero time. If a client is heard of at that very instant, it is
+// left to the scheduler of goroutines which comes first.
 //
 // A bubble ends only when all of its goroutines have: close clients before the
 // server. [New] closes the server by Cleanup, which is late enough if clients are
@@ -71,6 +71,7 @@
 //   - The header of an answer carries the last transaction the server has applied.
 //     For a successful write that is the write itself; for a create it equals the
 //     Czxid of the node.
+//   - The actions [ReplyFirst] and [EventFirst] break this order; nothing else does.
 //   - Operations of different connections are atomic and have one total order,
 //     which is that of [Server.Requests] and, for writes, of their zxids.
 //   - Of several connections that watch the same node, nobody knows which is told

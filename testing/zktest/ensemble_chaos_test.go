@@ -65,7 +65,7 @@ func meddle(t *testing.T, ens *Ensemble, h *historian, r *rand.Rand) {
 		func() { anyone().CutAll() },
 		func() { anyone().Partition(someone()) },
 		func() { anyone().PartitionAll() },
-		func() { anyone().Server.Heal() },
+		func() { anyone().Heal() },
 		func() { anyone().Stop() },
 		func() { anyone().Start() },
 		func() { anyone().Start() },
