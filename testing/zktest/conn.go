@@ -24,12 +24,14 @@ type conn struct {
 	nc   net.Conn
 	out  *outbox
 	done chan struct{} // closed with the connection
+	born time.Time
 
 	// The rest is guarded by srv.mu.
 	sess   *session // nil until the handshake
 	ids    []ID     // who the client is
 	closed bool
 	mute   bool // black hole: bytes come in and are forgotten, none go out
+	traffic
 }
 
 // start takes a connection into service. It reports false, and closes nc, if the
@@ -43,7 +45,7 @@ func (s *Server) start(nc net.Conn) bool {
 	}
 	s.accepted++
 	c := &conn{
-		srv: s, id: s.accepted, nc: nc, done: make(chan struct{}),
+		srv: s, id: s.accepted, nc: nc, done: make(chan struct{}), born: time.Now(),
 		out: newOutbox(func() { nc.Close() }),
 		ids: []ID{ipID(nc.RemoteAddr().String())},
 	}
@@ -59,7 +61,7 @@ func (s *Server) start(nc net.Conn) bool {
 func (c *conn) serve() {
 	r := bufio.NewReader(c.nc)
 	if word := fourLetterWord(r); word != "" {
-		c.answerWord(word)
+		c.answerWord(word, r)
 		return
 	}
 	decode := c.decodeConnect

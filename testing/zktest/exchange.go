@@ -33,6 +33,8 @@ func (c *conn) handle(x *exchange) (more bool) {
 	s.mu.Lock()
 	var f faults
 	if c.hears() {
+		s.traffic.received++
+		c.traffic.received++
 		if c.sess != nil {
 			x.req.Session = c.sess.id
 		}
@@ -81,7 +83,12 @@ func (x *exchange) process(f faults) (more bool, answered chan struct{}) {
 	case f.dropReply:
 		x.last, answer = true, nil
 	}
-	x.srv.log.add(x.req)
+	x.srv.log.add(x.req, x.srv.cfg.logSize)
+	x.conn.traffic.last = x.req
+	if answer != nil {
+		x.srv.traffic.sent++
+		x.conn.traffic.sent++
+	}
 	if len(f.callAfter) > 0 {
 		answered = make(chan struct{})
 	}
@@ -124,7 +131,7 @@ func (x *exchange) reply(out *encoder, code Code) []byte {
 		zxid = -1
 	case x.req.Op == OpPing:
 		xid = xidPing
-	case x.req.Op == OpAuth:
+	case x.req.Op == OpAuth, x.req.Op == OpSASL:
 		zxid = 0 // a client takes the zxid of a reply as proof that it has seen that much
 	}
 	return out.reply(xid, zxid, code)

@@ -57,8 +57,9 @@ func decodeGetEphemerals(d *decoder) operation { return getEphemeralsOp{pathOp{d
 
 func (o getEphemeralsOp) run(x *exchange, out *encoder) Code {
 	var paths []string
+	prefix := strings.TrimFunc(o.path, func(r rune) bool { return r <= ' ' }) // as Java's trim
 	for _, path := range x.srv.tree.ephemeralsOf(x.conn.sess.id) {
-		if strings.HasPrefix(path, o.path) {
+		if prefix == "" || prefix == "/" || strings.HasPrefix(path, o.path) {
 			paths = append(paths, path)
 		}
 	}

@@ -10,6 +10,9 @@ type config struct {
 	minTimeout, maxTimeout time.Duration
 	tick                   time.Duration
 	ttl                    bool
+	superUser              string
+	enforceQuotas          bool
+	logSize                int
 }
 
 func defaults() config {
@@ -17,6 +20,7 @@ func defaults() config {
 		minTimeout: time.Millisecond,
 		maxTimeout: 24 * 24 * time.Hour,
 		ttl:        true,
+		logSize:    defaultLogSize,
 	}
 }
 
@@ -47,4 +51,24 @@ func WithTick(d time.Duration) Option {
 // and answers [ErrUnimplemented] otherwise.
 func WithTTL(on bool) Option {
 	return func(c *config) { c.ttl = on }
+}
+
+// WithSuperUser sets the credentials of the user to whom no ACL applies, in the
+// form user:password, as clients give them with the scheme "digest". The default
+// is that there is no such user.
+func WithSuperUser(credentials string) Option {
+	return func(c *config) { c.superUser = credentials }
+}
+
+// WithEnforcedQuotas makes writes beyond a hard limit fail with [ErrQuotaExceeded].
+// By default quotas are only accounted for, as on a real server.
+func WithEnforcedQuotas() Option {
+	return func(c *config) { c.enforceQuotas = true }
+}
+
+// WithRequestLog sets how many requests [Server.Requests] remembers. The default
+// is 100,000, which is plenty for a test; a program that serves for long wants
+// less. It has no influence on [Server.CountRequests] and [Server.Stats].
+func WithRequestLog(n int) Option {
+	return func(c *config) { c.logSize = max(n, 0) }
 }

@@ -42,6 +42,7 @@ type Server struct {
 	injections            []*Injection
 
 	log      requestLog
+	traffic  traffic       // since the start, or since the four-letter word srst
 	notified int           // watch events sent
 	changed  chan struct{} // closed at the next change; nil if nobody waits
 }

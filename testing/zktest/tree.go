@@ -64,6 +64,7 @@ type tree struct {
 	nodes      map[string]*node
 	ephemerals map[int64]map[string]struct{} // paths by session
 	reapable   map[string]struct{}           // paths of containers and of nodes with a TTL
+	quotas     map[string]struct{}           // paths with a quota; see quota.go
 }
 
 // newTree returns the tree a fresh server starts with.
@@ -72,6 +73,7 @@ func newTree() *tree {
 		nodes:      map[string]*node{"/": {data: []byte{}}},
 		ephemerals: make(map[int64]map[string]struct{}),
 		reapable:   make(map[string]struct{}),
+		quotas:     make(map[string]struct{}),
 	}
 	t.attach("/zookeeper", &node{data: []byte{}})
 	t.attach("/zookeeper/quota", &node{data: []byte{}})
@@ -122,7 +124,9 @@ func (t *tree) add(path string, n *node, zxid, now int64) (undo func()) {
 	t.attach(path, n)
 	parent.created++
 	parent.pzxid = zxid
+	uncount := t.account(path, len(n.data), 1)
 	return func() {
+		uncount()
 		t.detach(path, n)
 		parent.created, parent.pzxid = created, pzxid
 	}
@@ -134,7 +138,9 @@ func (t *tree) remove(path string, zxid int64) (undo func()) {
 	pzxid := parent.pzxid
 	t.detach(path, n)
 	parent.pzxid = zxid
+	uncount := t.account(path, -len(n.data), -1)
 	return func() {
+		uncount()
 		t.attach(path, n)
 		parent.pzxid = pzxid
 	}
@@ -146,7 +152,11 @@ func (t *tree) setData(path string, data []byte, zxid, now int64) (undo func()) 
 	old := *n
 	n.data, n.mzxid, n.mtime = bytes.Clone(data), zxid, now
 	n.version++
-	return func() { n.data, n.mzxid, n.mtime, n.version = old.data, old.mzxid, old.mtime, old.version }
+	uncount := t.account(path, len(n.data)-len(old.data), 0)
+	return func() {
+		uncount()
+		n.data, n.mzxid, n.mtime, n.version = old.data, old.mzxid, old.mtime, old.version
+	}
 }
 
 // setACL replaces a node's ACL. It is not possible inside a multi, so nothing
