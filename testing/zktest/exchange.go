@@ -84,7 +84,7 @@ func (x *exchange) process(f faults) (more bool, answered chan struct{}) {
 		x.last, answer = true, nil
 	}
 	x.srv.log.add(x.req, x.srv.cfg.logSize)
-	x.conn.traffic.last = x.req
+	x.conn.traffic.op, x.conn.traffic.xid, x.conn.traffic.zxid = x.req.Op, x.req.Xid, x.req.Zxid
 	if answer != nil {
 		x.srv.traffic.sent++
 		x.conn.traffic.sent++

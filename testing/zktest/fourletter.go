@@ -42,8 +42,13 @@ const version = "3.9.3-zktest, built on 2000-01-01 00:00 UTC"
 // traffic counts frames, for the words that show it.
 type traffic struct {
 	received, sent int
-	last           Request
-	traceMask      int64 // of a server: what stmk has set; it has no effect
+
+	// Of a connection, its last request.
+	op   Op
+	xid  int32
+	zxid int64
+
+	traceMask int64 // of a server: what stmk has set; it has no effect
 }
 
 // fourLetterWord returns the command at the beginning of a connection, "" if
@@ -116,8 +121,8 @@ func (s *Server) writeConns(b *strings.Builder, brief bool) {
 		fmt.Fprintf(b, " /%s[%d](queued=0,recved=%d,sent=%d", c.nc.RemoteAddr(), reading, c.traffic.received, c.traffic.sent)
 		if !brief && c.sess != nil {
 			fmt.Fprintf(b, ",sid=0x%x,lop=%s,est=%d,to=%d,lcxid=0x%x,lzxid=0x%x,lresp=%d,llat=0,minlat=0,avglat=0,maxlat=0",
-				c.sess.id, lastOperation(c.last.Op), c.born.UnixMilli(), c.sess.timeout.Milliseconds(),
-				c.last.Xid, c.last.Zxid, time.Since(s.born).Milliseconds())
+				c.sess.id, lastOperation(c.traffic.op), c.born.UnixMilli(), c.sess.timeout.Milliseconds(),
+				c.traffic.xid, c.traffic.zxid, time.Since(s.born).Milliseconds())
 		}
 		b.WriteString(")\n")
 	}

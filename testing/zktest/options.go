@@ -26,7 +26,9 @@ func defaults() config {
 
 // WithTCP makes the server listen on a TCP address as well, for clients in other
 // processes. Use port 0 for any free port and ask [Server.Addr] for it. The
-// default is no port at all. TCP does not work inside a synctest bubble.
+// default is no port at all. An address without a host means the loopback interface;
+// whoever wants others to reach a server that believes everybody has to say so, with
+// 0.0.0.0 for example. TCP does not work inside a synctest bubble.
 func WithTCP(addr string) Option {
 	return func(c *config) { c.tcp = addr }
 }
