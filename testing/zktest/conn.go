@@ -2,6 +2,7 @@ package zktest
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -12,6 +13,9 @@ import (
 
 // maxFrame is the longest request the server reads, ZooKeeper's own default.
 const maxFrame = 0xfffff
+
+// trustedFrame is the longest frame for which there is room before it is there.
+const trustedFrame = 16 << 10
 
 var errFrameSize = errors.New("zktest: frame length out of range")
 
@@ -49,6 +53,7 @@ func (s *Server) start(nc net.Conn) bool {
 		out: newOutbox(func() { nc.Close() }),
 		ids: []ID{ipID(nc.RemoteAddr().String())},
 	}
+	c.out.byAll = &s.queued
 	if s.partitioned {
 		c.blackHole()
 	}
@@ -82,7 +87,8 @@ func (c *conn) serve() {
 	c.close()
 }
 
-// readFrame returns the next frame without its length.
+// readFrame returns the next frame without its length. What a client only announces
+// takes no memory.
 func readFrame(r io.Reader) ([]byte, error) {
 	var length [lengthSize]byte
 	if _, err := io.ReadFull(r, length[:]); err != nil {
@@ -92,9 +98,16 @@ func readFrame(r io.Reader) ([]byte, error) {
 	if n > maxFrame {
 		return nil, errFrameSize
 	}
-	frame := make([]byte, n)
-	_, err := io.ReadFull(r, frame)
-	return frame, err
+	if n <= trustedFrame {
+		frame := make([]byte, n)
+		_, err := io.ReadFull(r, frame)
+		return frame, err
+	}
+	var frame bytes.Buffer
+	if _, err := io.CopyN(&frame, r, int64(n)); err != nil {
+		return nil, err
+	}
+	return frame.Bytes(), nil
 }
 
 // deliver writes frames in order and flushes when there is none left.
@@ -141,6 +154,7 @@ func (c *conn) closeLocked() {
 	c.closed = true
 	close(c.done)
 	c.nc.Close()
+	c.out.drop()
 	delete(c.srv.conns, c)
 	c.detach()
 }

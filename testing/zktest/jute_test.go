@@ -104,7 +104,8 @@ func FuzzConnect(f *testing.F) {
 	f.Add(make([]byte, 45))
 	f.Fuzz(func(t *testing.T, frame []byte) {
 		srv := New(t)
-		c := &conn{srv: srv, out: newOutbox(func() {})}
+		_, nc := newPipe(srv.Addr())
+		c := &conn{srv: srv, nc: nc, out: newOutbox(func() {}), done: make(chan struct{})} // a session may expire soon
 		if x, err := c.decodeConnect(frame); err == nil {
 			c.handle(x)
 		}

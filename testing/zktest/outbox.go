@@ -2,12 +2,17 @@ package zktest
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // maxQueued bounds what may wait for a client that does not read, in bytes. It is
 // far above any legitimate answer; beyond it the connection is closed.
 const maxQueued = 64 << 20
+
+// maxQueuedByAll bounds the same for all clients of a server together. The client
+// that asks for more beyond it is the one to lose its connection.
+const maxQueuedByAll = 256 << 20
 
 // outFrame is a frame on its way to a client, possibly held back by a fault.
 // Frames behind it wait too: a connection never changes the order.
@@ -51,6 +56,7 @@ func pause(d time.Duration, done <-chan struct{}) bool {
 type outbox struct {
 	wake     chan struct{} // capacity 1: there is something new below
 	overflow func()        // called when the client has fallen too far behind
+	byAll    *atomic.Int64 // bytes in the queues of all connections of the server
 
 	mu       sync.Mutex
 	queue    []*outFrame
@@ -60,7 +66,7 @@ type outbox struct {
 }
 
 func newOutbox(overflow func()) *outbox {
-	return &outbox{wake: make(chan struct{}, 1), overflow: overflow}
+	return &outbox{wake: make(chan struct{}, 1), overflow: overflow, byAll: new(atomic.Int64)}
 }
 
 // push queues a frame. It never blocks.
@@ -72,8 +78,10 @@ func (o *outbox) push(f outFrame) {
 	}
 	o.queue = append(o.queue, &f)
 	o.size += len(f.bytes)
-	full := o.size > maxQueued
-	o.sealed = full
+	full := o.byAll.Add(int64(len(f.bytes))) > maxQueuedByAll || o.size > maxQueued
+	if full { // at once, not only when the connection has ended: others need the room
+		o.dropLocked()
+	}
 	o.mu.Unlock()
 	if full {
 		o.overflow()
@@ -91,8 +99,13 @@ func (o *outbox) seal() {
 // drop is seal, and forgets what is queued.
 func (o *outbox) drop() {
 	o.mu.Lock()
-	o.sealed, o.queue, o.size = true, nil, 0
+	o.dropLocked()
 	o.mu.Unlock()
+}
+
+func (o *outbox) dropLocked() {
+	o.byAll.Add(int64(-o.size))
+	o.sealed, o.queue, o.size = true, nil, 0
 }
 
 // finish is seal, and makes the writer end the connection afterwards.
@@ -131,5 +144,6 @@ func (o *outbox) take(f *outFrame) bool {
 	o.queue[0] = nil
 	o.queue = o.queue[1:]
 	o.size -= len(f.bytes)
+	o.byAll.Add(int64(-len(f.bytes)))
 	return true
 }

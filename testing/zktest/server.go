@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -22,7 +23,8 @@ type Server struct {
 	listener net.Listener   // nil without WithTCP
 	wg       sync.WaitGroup // everything Close waits for
 	born     time.Time
-	secret   uint64 // behind the passwords of sessions
+	secret   uint64       // behind the passwords of sessions
+	queued   atomic.Int64 // bytes that wait for clients
 
 	// mu guards the rest, and the marked fields of conn and session. It is held
 	// for work in memory only, never while waiting or calling a test's function.
