@@ -27,7 +27,8 @@ type conn struct {
 	id   int64
 	nc   net.Conn
 	out  *outbox
-	done chan struct{} // closed with the connection
+	done chan struct{}    // closed with the connection
+	now  func([]byte) int // writes without waiting, as much as goes; nil if nc cannot
 	born time.Time
 
 	// The rest is guarded by srv.mu.
@@ -53,7 +54,7 @@ func (s *Server) start(nc net.Conn) bool {
 		out: newOutbox(func() { nc.Close() }),
 		ids: []ID{ipID(nc.RemoteAddr().String())},
 	}
-	c.out.byAll = &s.queued
+	c.out.byAll, c.now = &s.queued, instantWriter(nc)
 	if s.partitioned {
 		c.blackHole()
 	}
@@ -79,7 +80,13 @@ func (c *conn) serve() {
 		if err != nil {
 			break
 		}
-		if !c.handle(x) {
+		more := c.handle(x)
+		if c.now != nil && r.Buffered() == 0 {
+			c.out.writeReady(c.now)
+		} else {
+			c.out.signal()
+		}
+		if !more {
 			return
 		}
 		decode = c.decodeRequest
@@ -120,6 +127,7 @@ func (c *conn) deliver() {
 			if w.Flush() != nil || finished {
 				return
 			}
+			c.out.flushed()
 			select {
 			case <-c.out.wake:
 			case <-c.done:

@@ -92,7 +92,7 @@ func (x *exchange) process(f faults) (more bool, answered chan struct{}) {
 	if len(f.callAfter) > 0 {
 		answered = make(chan struct{})
 	}
-	x.conn.out.push(outFrame{bytes: answer, notBefore: f.replyTime(), gate: answered})
+	x.conn.out.queueFrame(outFrame{bytes: answer, notBefore: f.replyTime(), gate: answered})
 	switch {
 	case x.conn.mute: // a black hole does not even end
 		x.conn.out.seal()

@@ -1,6 +1,7 @@
 package zktest
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -62,7 +63,12 @@ type outbox struct {
 	queue    []*outFrame
 	size     int  // bytes in queue
 	sealed   bool // nothing more is taken
+	dropped  bool // what was queued is lost
 	finished bool // the connection ends when queue is empty
+
+	// At most one of them is true: the writer has taken frames that it has not
+	// flushed yet, or the reader is in writeReady.
+	delivering, shortcut bool
 }
 
 func newOutbox(overflow func()) *outbox {
@@ -71,6 +77,12 @@ func newOutbox(overflow func()) *outbox {
 
 // push queues a frame. It never blocks.
 func (o *outbox) push(f outFrame) {
+	o.queueFrame(f)
+	o.signal()
+}
+
+// queueFrame is push without waking the writer: the caller does that, or writes himself.
+func (o *outbox) queueFrame(f outFrame) {
 	o.mu.Lock()
 	if o.sealed {
 		o.mu.Unlock()
@@ -86,7 +98,6 @@ func (o *outbox) push(f outFrame) {
 	if full {
 		o.overflow()
 	}
-	o.signal()
 }
 
 // seal lets what is queued go out and ignores everything after it.
@@ -105,7 +116,7 @@ func (o *outbox) drop() {
 
 func (o *outbox) dropLocked() {
 	o.byAll.Add(int64(-o.size))
-	o.sealed, o.queue, o.size = true, nil, 0
+	o.sealed, o.dropped, o.queue, o.size = true, true, nil, 0
 }
 
 // finish is seal, and makes the writer end the connection afterwards.
@@ -128,10 +139,20 @@ func (o *outbox) signal() {
 func (o *outbox) head() (f *outFrame, finished bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if len(o.queue) == 0 {
+	switch {
+	case o.shortcut: // which signals at its end
+		return nil, false
+	case len(o.queue) == 0:
 		return nil, o.finished
 	}
 	return o.queue[0], false
+}
+
+// flushed tells that the writer has sent all that it took.
+func (o *outbox) flushed() {
+	o.mu.Lock()
+	o.delivering = false
+	o.mu.Unlock()
 }
 
 // take removes f, which head returned. It reports false if f was dropped meanwhile.
@@ -141,9 +162,58 @@ func (o *outbox) take(f *outFrame) bool {
 	if len(o.queue) == 0 || o.queue[0] != f {
 		return false
 	}
+	o.delivering = true
 	o.queue[0] = nil
 	o.queue = o.queue[1:]
 	o.size -= len(f.bytes)
 	o.byAll.Add(int64(-len(f.bytes)))
 	return true
+}
+
+// writeReady sends what need not wait, if the writer has nothing to do and the
+// connection takes it at once. It is the short way for the goroutine that has just
+// answered a request: over TCP, waking the other one costs more than the request. Whatever it
+// cannot send is left to the writer. write must not wait.
+func (o *outbox) writeReady(write func([]byte) int) {
+	frames, some := o.takeReady()
+	if !some {
+		o.signal()
+		return
+	}
+	n := write(frames)
+	o.mu.Lock()
+	o.shortcut = false
+	o.byAll.Add(int64(-len(frames)))
+	o.size -= len(frames)
+	if rest := frames[n:]; len(rest) > 0 && !o.dropped {
+		o.queue = slices.Insert(o.queue, 0, &outFrame{bytes: rest})
+		o.byAll.Add(int64(len(rest)))
+		o.size += len(rest)
+	}
+	wake := len(o.queue) > 0 || o.finished
+	o.mu.Unlock()
+	if wake {
+		o.signal()
+	}
+}
+
+// takeReady takes the first frames, up to one that is held. They count as queued
+// until writeReady has seen what becomes of them.
+func (o *outbox) takeReady() (frames []byte, some bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	n := slices.IndexFunc(o.queue, (*outFrame).held)
+	if n < 0 {
+		n = len(o.queue)
+	}
+	if n == 0 || o.delivering || o.sealed && !o.finished {
+		return nil, false
+	}
+	frames = o.queue[0].bytes
+	for _, f := range o.queue[1:n] {
+		frames = append(frames[:len(frames):len(frames)], f.bytes...)
+	}
+	o.queue = slices.Delete(o.queue, 0, n)
+	o.shortcut = true
+	return frames, true
 }

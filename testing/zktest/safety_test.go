@@ -183,3 +183,27 @@ func FuzzDecoder(f *testing.F) {
 		}
 	})
 }
+
+// What the kernel does not take at once is sent later, in order and complete.
+func TestAnswersOverTCPToAClientThatReadsLate(t *testing.T) {
+	srv := New(t, WithTCP(":0"))
+	data := make([]byte, 300<<10)
+	for i := range data {
+		data[i] = byte(i * i >> 8)
+	}
+	require.NoError(t, srv.Create("/big", data))
+	c := dialTCP(t, srv)
+	c.handshake(0, 10_000, 0, nil)
+	const requests = 100
+	for i := range requests {
+		c.send(OpGetData, "/big", false)
+		want := i + 1
+		require.NoError(t, srv.WaitFor(t.Context(), func() bool { return srv.CountRequests(OpGetData) == want }), "one by one")
+	}
+	for i := range requests {
+		r := c.receive()
+		require.EqualValues(t, i+1, r.xid)
+		require.Equal(t, data, r.body.buffer())
+	}
+	require.Zero(t, srv.queued.Load())
+}
