@@ -191,6 +191,17 @@ func (t *tree) walk(path string, visit func(path string, n *node)) {
 	}
 }
 
+// countBelow returns how many nodes walk would visit after the first, in no order
+// and therefore faster.
+func (t *tree) countBelow(path string) int {
+	n := t.nodes[path]
+	total := len(n.children)
+	for name := range n.children {
+		total += t.countBelow(childOf(path, name))
+	}
+	return total
+}
+
 // outdated returns the containers that have lost their last child, and the nodes
 // whose TTL has passed since the last change of their data, sorted. A container
 // that never had a child is kept: its creator is about to use it.
