@@ -32,11 +32,11 @@ type conn struct {
 	born time.Time
 
 	// The rest is guarded by srv.mu.
-	sess   *session // nil until the handshake
-	ids    []ID     // who the client is
-	closed bool
-	mute   bool // black hole: bytes come in and are forgotten, none go out
-	traffic
+	sess    *session // nil until the handshake
+	ids     []ID     // who the client is
+	closed  bool
+	mute    bool // black hole: bytes come in and are forgotten, none go out
+	traffic traffic
 }
 
 // start takes a connection into service. It reports false, and closes nc, if the

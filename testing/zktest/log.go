@@ -107,10 +107,3 @@ func (s *Server) Stats() Stats {
 	defer s.mu.Unlock()
 	return Stats{Requests: maps.Clone(s.log.totals), Notifications: s.notified}
 }
-
-func (l *requestLog) total() (n int) {
-	for _, count := range l.totals {
-		n += count
-	}
-	return n
-}
