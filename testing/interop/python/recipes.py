@@ -26,7 +26,7 @@ class Scene:
         self.threads = []
 
     def client(self, **options):
-        client = KazooClient(ADDRESS, timeout=5, **options)
+        client = KazooClient(ADDRESS, timeout=10, **options)
         client.start(PATIENCE)
         self.clients.append(client)
         return client
