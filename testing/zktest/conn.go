@@ -2,6 +2,7 @@ package zktest
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -15,6 +16,9 @@ import (
 // maxFrame is the longest request the server reads, ZooKeeper's own default.
 const maxFrame = 0xfffff
 
+// trustedFrame is the longest frame for which there is room before it is there.
+const trustedFrame = 16 << 10
+
 var errFrameSize = errors.New("zktest: frame length out of range")
 
 // conn is the server's side of one connection. Two goroutines work for it: serve
@@ -26,21 +30,24 @@ type conn struct {
 	id   int64 // the order of first requests; 0 before
 	nc   net.Conn
 	out  *outbox
-	done chan struct{} // closed with the connection
+	done chan struct{}    // closed with the connection
+	now  func([]byte) int // writes without waiting, as much as goes; nil if nc cannot
+	born time.Time
 
 	reading atomic.Bool // serve waits for a frame
 
 	dice *rand.Rand // used by serve only; nil without WithRandom
 
 	// The rest is guarded by srv.mu.
-	key    int64    // of the client, for WithRandom
-	ending *alarm   // not nil while the end of the connection is on its way
-	sess   *session // nil until the handshake
-	ids    []ID     // who the client is
-	closed bool
-	mute   bool // black hole: bytes come in and are forgotten, none go out
-	deaf   bool // half-open: bytes come in and are forgotten
-	silent bool // half-open: none go out
+	key     int64    // of the client, for WithRandom
+	ending  *alarm   // not nil while the end of the connection is on its way
+	sess    *session // nil until the handshake
+	ids     []ID     // who the client is
+	closed  bool
+	mute    bool // black hole: bytes come in and are forgotten, none go out
+	deaf    bool // half-open: bytes come in and are forgotten
+	silent  bool // half-open: none go out
+	traffic traffic
 }
 
 // start takes a connection into service. It reports false, and closes nc, if the
@@ -59,7 +66,8 @@ func (s *Server) start(nc net.Conn) bool {
 	s.accepted++
 	c := &conn{
 		srv: s, seq: s.accepted, nc: nc, done: make(chan struct{}),
-		out: newOutbox(func() { nc.Close() }, &s.rest),
+		out: newOutbox(func() { nc.Close() }, &s.rest, &s.queued),
+		now: instantWriter(nc), born: s.clock.Now(),
 		ids: []ID{ipID(nc.RemoteAddr().String())},
 	}
 	if s.partitioned {
@@ -78,7 +86,7 @@ func (c *conn) serve() {
 	s := c.srv
 	r := bufio.NewReader(c.nc)
 	if word := fourLetterWord(r); word != "" {
-		c.answerWord(word)
+		c.answerWord(word, r)
 		return
 	}
 	decode := c.decodeConnect
@@ -97,7 +105,13 @@ func (c *conn) serve() {
 		if !c.travel(x) {
 			break
 		}
-		if !c.handle(x) {
+		more := c.handle(x)
+		if c.now != nil && r.Buffered() == 0 {
+			c.out.writeReady(c.now)
+		} else {
+			c.out.signal()
+		}
+		if !more {
 			return
 		}
 		decode = c.decodeRequest
@@ -105,7 +119,8 @@ func (c *conn) serve() {
 	c.close()
 }
 
-// readFrame returns the next frame without its length.
+// readFrame returns the next frame without its length. What a client only announces
+// takes no memory.
 func readFrame(r io.Reader) ([]byte, error) {
 	var length [lengthSize]byte
 	if _, err := io.ReadFull(r, length[:]); err != nil {
@@ -115,9 +130,16 @@ func readFrame(r io.Reader) ([]byte, error) {
 	if n > maxFrame {
 		return nil, errFrameSize
 	}
-	frame := make([]byte, n)
-	_, err := io.ReadFull(r, frame)
-	return frame, err
+	if n <= trustedFrame {
+		frame := make([]byte, n)
+		_, err := io.ReadFull(r, frame)
+		return frame, err
+	}
+	var frame bytes.Buffer
+	if _, err := io.CopyN(&frame, r, int64(n)); err != nil {
+		return nil, err
+	}
+	return frame.Bytes(), nil
 }
 
 // deliver writes frames in order and flushes when there is none left.
@@ -166,6 +188,7 @@ func (c *conn) closeLocked() {
 	c.ending.stop()
 	close(c.done)
 	c.nc.Close()
+	c.out.drop()
 	delete(c.srv.conns, c)
 	c.detach()
 }

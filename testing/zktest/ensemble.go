@@ -259,8 +259,9 @@ func (e *Ensemble) WaitLeader(ctx context.Context) (*Member, error) {
 	return leader, err
 }
 
-// Requests returns the last 100,000 requests to all members, in the order in which
-// they got to them: [Request.Member] says to which.
+// Requests returns the last requests to all members together, as many as
+// [Server.Requests] of one, in the order in which they got to them: [Request.Member] says
+// to which.
 func (e *Ensemble) Requests() []Request {
 	e.mu.Lock()
 	defer e.mu.Unlock()

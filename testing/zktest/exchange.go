@@ -52,6 +52,8 @@ func (c *conn) handle(x *exchange) (more bool) {
 		x.req.Conn = c.id
 	}
 	if c.hears() {
+		s.traffic.received++
+		c.traffic.received++
 		if c.sess != nil {
 			x.req.Session = c.sess.id
 		}
@@ -128,7 +130,7 @@ func (x *exchange) forLeader() bool {
 		return c.seen <= x.srv.zxid // else it is sent away at once
 	}
 	switch x.req.Op {
-	case OpMulti, OpSetACL, OpReconfig, OpSync, OpCloseSession:
+	case OpMulti, OpSetACL, OpReconfig, OpDeleteContainer, OpSync, OpCloseSession:
 		return true
 	}
 	_, isWrite := writes[x.req.Op]
@@ -171,7 +173,8 @@ func (x *exchange) process(f faults) (more bool, answered chan struct{}) {
 	return x.finish(f, answer)
 }
 
-// finish queues the answer under the faults that apply to it.
+// finish queues the answer under the faults that apply to it. Whoever carries out the
+// requests of the connection sends it, or wakes the writer.
 func (x *exchange) finish(f faults, answer []byte) (more bool, answered chan struct{}) {
 	switch {
 	case f.muteReply:
@@ -181,10 +184,11 @@ func (x *exchange) finish(f faults, answer []byte) (more bool, answered chan str
 	case f.dropReply:
 		x.last, answer = true, nil
 	}
+	x.countAnswer(answer)
 	if len(f.callAfter) > 0 {
 		answered = make(chan struct{})
 	}
-	x.conn.out.push(outFrame{
+	x.conn.out.queueFrame(outFrame{
 		bytes: answer, notBefore: f.replyTime(x.srv.clock), gate: answered, aside: f.eventFirst && len(answer) > 0,
 	})
 	if f.replyFirst {
@@ -199,6 +203,16 @@ func (x *exchange) finish(f faults, answer []byte) (more bool, answered chan str
 		return false, answered
 	}
 	return true, answered
+}
+
+// countAnswer keeps the books for the four-letter words.
+func (x *exchange) countAnswer(answer []byte) {
+	t := &x.conn.traffic
+	t.op, t.xid, t.zxid = x.req.Op, x.req.Xid, x.req.Zxid
+	if answer != nil {
+		t.sent++
+		x.srv.traffic.sent++
+	}
 }
 
 // run carries the request out and returns the frame of the answer, nil for none or
@@ -287,7 +301,7 @@ func (x *exchange) reply(out *encoder, code Code) []byte {
 		zxid = -1
 	case x.req.Op == OpPing:
 		xid = xidPing
-	case x.req.Op == OpAuth:
+	case x.req.Op == OpAuth, x.req.Op == OpSASL:
 		zxid = 0 // a client takes the zxid of a reply as proof that it has seen that much
 	}
 	return out.reply(xid, zxid, code)

@@ -10,10 +10,10 @@ import "time"
 type entry struct {
 	zxid    int64
 	at      time.Time
-	effects []effect // nil for a transaction that failed
-	changes []change // for the watches
-	ended   *session // the session that ends with it, or nil
-	closer  *conn    // the connection that asked for that end, or nil
+	effects []effect  // nil for a transaction that failed
+	changes []visible // for the watches
+	ended   *session  // the session that ends with it, or nil
+	closer  *conn     // the connection that asked for that end, or nil
 }
 
 // effect repeats on a tree what was done to another one.
@@ -73,7 +73,7 @@ func (s *Server) nextZxid() int64 { return max(s.zxid, s.epoch<<32) + 1 }
 // members. s is the head.
 func (s *Server) finishTxn(tx *txn) {
 	s.zxid = tx.zxid
-	s.show(tx.changes, tx.ended, tx.closer)
+	s.show(tx.zxid, tx.changes, tx.ended, tx.closer)
 	if s.member != nil {
 		s.member.ens.publish(&entry{
 			zxid: tx.zxid, at: s.clock.Now(), effects: tx.tree.takeEffects(),
@@ -85,9 +85,9 @@ func (s *Server) finishTxn(tx *txn) {
 
 // show sends the watch events of a transaction and lets the clients of an ended
 // session go.
-func (s *Server) show(changes []change, ended *session, closer *conn) {
-	for _, ch := range changes {
-		s.fire(ch)
+func (s *Server) show(zxid int64, changes []visible, ended *session, closer *conn) {
+	for _, v := range changes {
+		s.fire(v, zxid)
 	}
 	if ended == nil {
 		return
@@ -171,7 +171,7 @@ func (m *Member) applyNext() {
 	}
 	m.tree.takeEffects() // which nobody needs twice
 	m.zxid = ent.zxid
-	m.show(ent.changes, ent.ended, ent.closer)
+	m.show(ent.zxid, ent.changes, ent.ended, ent.closer)
 	m.settle()
 }
 

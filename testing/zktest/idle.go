@@ -107,14 +107,6 @@ func (o *outbox) idle() bool {
 	return o.resting && len(o.queue) == 0 && o.aside == nil
 }
 
-// flushed is called when the writer has nothing left.
-func (o *outbox) flushed() {
-	o.mu.Lock()
-	o.resting = len(o.queue) == 0
-	o.mu.Unlock()
-	o.rest.came()
-}
-
 // idle reports whether everything has been read and the reader waits for more.
 func (s *stream) idle() bool {
 	s.mu.Lock()

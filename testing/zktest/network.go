@@ -3,6 +3,7 @@ package zktest
 import (
 	"context"
 	"net"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -43,6 +44,9 @@ func (s *Server) dial(ctx context.Context, network, address string) (net.Conn, e
 }
 
 func (s *Server) listen(addr string) error {
+	if strings.HasPrefix(addr, ":") {
+		addr = "127.0.0.1" + addr
+	}
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return err

@@ -13,6 +13,9 @@ type config struct {
 	clock                  *Clock
 	random                 *Random
 	ttl                    bool
+	superUser              string
+	enforceQuotas          bool
+	logSize                int
 }
 
 // The defaults of an [Ensemble]: a tenth of what is common in production, or less.
@@ -29,6 +32,7 @@ func configured(opts []Option) config {
 		election:   DefaultElectionTime,
 		syncLimit:  DefaultSyncLimit,
 		ttl:        true,
+		logSize:    defaultLogSize,
 	}
 	for _, opt := range opts {
 		opt(&cfg)
@@ -41,7 +45,9 @@ func (c *config) syncTime() time.Duration { return time.Duration(c.syncLimit) * 
 
 // WithTCP makes the server listen on a TCP address as well, for clients in other
 // processes. Use port 0 for any free port and ask [Server.Addr] for it. The
-// default is no port at all. TCP does not work inside a synctest bubble.
+// default is no port at all. An address without a host means the loopback interface;
+// whoever wants others to reach a server that believes everybody has to say so, with
+// 0.0.0.0 for example. TCP does not work inside a synctest bubble.
 func WithTCP(addr string) Option {
 	return func(c *config) { c.tcp = addr }
 }
@@ -93,4 +99,25 @@ func WithElectionTime(d time.Duration) Option {
 // Clock that stands still, nor kept alive in one that leaps.
 func WithClock(clock *Clock) Option {
 	return func(c *config) { c.clock = clock }
+}
+
+// WithSuperUser sets the credentials of the user to whom no ACL applies, in the
+// form user:password, as clients give them with the scheme "digest". The default
+// is that there is no such user.
+func WithSuperUser(credentials string) Option {
+	return func(c *config) { c.superUser = credentials }
+}
+
+// WithEnforcedQuotas makes writes beyond a hard limit fail with [ErrQuotaExceeded].
+// By default quotas are only accounted for, as on a real server.
+func WithEnforcedQuotas() Option {
+	return func(c *config) { c.enforceQuotas = true }
+}
+
+// WithRequestLog sets how many requests [Server.Requests] remembers. The default
+// is 100,000, which is plenty for a test; a program that serves for long wants
+// less. An [Ensemble] remembers as many for each member, and again for all of them. It
+// has no influence on [Server.CountRequests] and [Server.Stats].
+func WithRequestLog(n int) Option {
+	return func(c *config) { c.logSize = max(n, 0) }
 }

@@ -28,6 +28,7 @@ var writes = map[Op]func(Op, *decoder) write{
 var others = map[Op]func(*decoder) operation{
 	OpExists:               decodeExists,
 	OpGetData:              decodeGetData,
+	OpDeleteContainer:      decodeDeleteContainer,
 	OpGetACL:               decodeGetACL,
 	OpSetACL:               decodeSetACL,
 	OpGetChildren:          decodeGetChildren,
@@ -39,6 +40,7 @@ var others = map[Op]func(*decoder) operation{
 	OpMulti:                decodeMulti,
 	OpMultiRead:            decodeMultiRead,
 	OpAuth:                 decodeAuth,
+	OpSASL:                 decodeSASL,
 	OpWhoAmI:               decodeWhoAmI,
 	OpSetWatches:           decodeSetWatches,
 	OpSetWatches2:          decodeSetWatches2,

@@ -6,6 +6,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -26,6 +27,7 @@ type Server struct {
 	listener net.Listener   // nil without WithTCP; constant
 	wg       sync.WaitGroup // the goroutines of connections and listener
 	born     time.Time      // constant
+	queued   atomic.Int64   // bytes that wait for clients
 
 	// The rest is guarded by mu.
 	tree    *tree
@@ -41,7 +43,8 @@ type Server struct {
 	injections              []*Injection
 
 	log      requestLog
-	notified int // watch events sent
+	traffic  traffic // since the start, or since the four-letter word srst
+	notified int     // watch events sent
 }
 
 // New returns a running server that is closed when the test ends. Inside a

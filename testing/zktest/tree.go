@@ -64,6 +64,7 @@ type tree struct {
 	nodes      map[string]*node
 	ephemerals map[int64]map[string]struct{} // paths by session
 	reapable   map[string]struct{}           // paths of containers and of nodes with a TTL
+	quotas     map[string]struct{}           // paths with limits; see quota.go
 
 	noting  bool     // the tree of a member of an ensemble: others want to repeat the changes
 	effects []effect // what was done since somebody last took them
@@ -75,6 +76,7 @@ func newTree() *tree {
 		nodes:      map[string]*node{"/": {data: []byte{}}},
 		ephemerals: make(map[int64]map[string]struct{}),
 		reapable:   make(map[string]struct{}),
+		quotas:     make(map[string]struct{}),
 	}
 	t.attach("/zookeeper", &node{data: []byte{}})
 	t.attach("/zookeeper/quota", &node{data: []byte{}})
@@ -99,6 +101,9 @@ func (t *tree) attach(path string, n *node) {
 	case container, withTTL:
 		t.reapable[path] = struct{}{}
 	}
+	if subject, name := quotaNode(path); name == quotaLimit {
+		t.quotas[subject] = struct{}{}
+	}
 }
 
 // detach is the opposite of attach.
@@ -114,6 +119,9 @@ func (t *tree) detach(path string, n *node) {
 	case container, withTTL:
 		delete(t.reapable, path)
 	}
+	if subject, name := quotaNode(path); name == quotaLimit {
+		delete(t.quotas, subject)
+	}
 }
 
 // add creates a node below an existing parent and returns how to undo it.
@@ -128,7 +136,9 @@ func (t *tree) add(path string, n *node, zxid, now int64) (undo func()) {
 	if t.noting {
 		t.note(repeatAdd(path, *n))
 	}
+	uncount := t.account(path, len(n.data), 1)
 	return func() {
+		uncount()
 		t.detach(path, n)
 		parent.created, parent.pzxid = created, pzxid
 	}
@@ -151,7 +161,9 @@ func (t *tree) remove(path string, zxid int64) (undo func()) {
 	if t.noting {
 		t.note(func(t *tree) { t.remove(path, zxid) })
 	}
+	uncount := t.account(path, -len(n.data), -1)
 	return func() {
+		uncount()
 		t.attach(path, n)
 		parent.pzxid = pzxid
 	}
@@ -167,7 +179,11 @@ func (t *tree) setData(path string, data []byte, zxid, now int64) (undo func()) 
 	if t.noting {
 		t.note(func(t *tree) { t.setData(path, own, zxid, now) })
 	}
-	return func() { n.data, n.mzxid, n.mtime, n.version = old.data, old.mzxid, old.mtime, old.version }
+	uncount := t.account(path, len(n.data)-len(old.data), 0)
+	return func() {
+		uncount()
+		n.data, n.mzxid, n.mtime, n.version = old.data, old.mzxid, old.mtime, old.version
+	}
 }
 
 // setACL replaces a node's ACL. It is not possible inside a multi, so nothing
@@ -211,6 +227,17 @@ func (t *tree) walk(path string, visit func(path string, n *node)) {
 	for _, name := range slices.Sorted(maps.Keys(n.children)) {
 		t.walk(childOf(path, name), visit)
 	}
+}
+
+// countBelow returns how many nodes walk would visit after the first, in no order
+// and therefore faster.
+func (t *tree) countBelow(path string) int {
+	n := t.nodes[path]
+	total := len(n.children)
+	for name := range n.children {
+		total += t.countBelow(childOf(path, name))
+	}
+	return total
 }
 
 // outdated returns the containers that have lost their last child, and the nodes
