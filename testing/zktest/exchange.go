@@ -97,19 +97,25 @@ func (x *exchange) awaitTurn() {
 	s.unlock() // for those who wait for what the rules have counted
 	s.mu.Lock()
 	for x.conn.hears() && x.mustWait() {
-		changed := s.nextChange()
-		s.mu.Unlock() // unlock would be a change for us
-		select {
-		case <-changed:
-		case <-x.conn.done:
-		}
-		s.mu.Lock()
+		x.conn.awaitChange()
 		if s.sim != nil && x.conn.hears() && !x.mustWait() {
 			s.mu.Unlock()
 			x.conn.travel(x) // those that have waited together must not come together
 			s.mu.Lock()
 		}
 	}
+}
+
+// awaitChange waits for the next change, or the end of the connection. s.mu is held
+// before and after.
+func (c *conn) awaitChange() {
+	changed := c.srv.nextChange()
+	c.srv.mu.Unlock() // unlock would be a change for us
+	select {
+	case <-changed:
+	case <-c.done:
+	}
+	c.srv.mu.Lock()
 }
 
 func (x *exchange) mustWait() bool {

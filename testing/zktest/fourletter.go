@@ -76,6 +76,9 @@ func (c *conn) answerWord(word string, r io.Reader) {
 	}
 	c.srv.mu.Lock()
 	defer c.srv.unlock()
+	for c.srv.frozen && c.hears() {
+		c.awaitChange()
+	}
 	if !c.hears() {
 		return
 	}

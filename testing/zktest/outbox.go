@@ -217,19 +217,14 @@ func (o *outbox) take(f *outFrame) bool {
 
 // writeReady sends what need not wait, if the writer has nothing to do and the
 // connection takes it at once. It is the short way for the goroutine that has just
-// answered a request: over TCP, waking the other one costs more than the request. Whatever it
-// cannot send is left to the writer. write must not wait.
+// answered a request: over TCP, waking the other one costs more than the request. What
+// it cannot send is left to the writer. write must not wait. Those who wait for the
+// connection to come to rest hear of it when that goroutine reads on.
 func (o *outbox) writeReady(write func([]byte) int) {
 	frames, some := o.takeReady()
-	if !some {
+	if !some || o.endShortcut(frames, write(frames)) {
 		o.signal()
-		return
 	}
-	if o.endShortcut(frames, write(frames)) {
-		o.signal()
-		return
-	}
-	o.rest.came()
 }
 
 // takeReady takes the first frames, up to one that is held. They count as queued
@@ -245,8 +240,11 @@ func (o *outbox) takeReady() (frames []byte, some bool) {
 		return nil, false
 	}
 	frames = o.queue[0].bytes
-	for _, f := range o.queue[1:n] {
-		frames = append(frames[:len(frames):len(frames)], f.bytes...)
+	if n > 1 {
+		frames = nil // and a copy: what a frame is made of may be shared
+		for _, f := range o.queue[:n] {
+			frames = append(frames, f.bytes...)
+		}
 	}
 	o.queue = slices.Delete(o.queue, 0, n)
 	o.shortcut = true

@@ -2,6 +2,7 @@ package zktest
 
 import (
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 )
@@ -49,5 +50,52 @@ func TestQuotasAreNotEnforcedByDefault(t *testing.T) {
 		require.NoError(t, srv.Create("/zookeeper/quota/q/zookeeper_limits", []byte("countHardLimit=0")))
 		require.NoError(t, srv.Create("/zookeeper/quota/q/zookeeper_stats", nil))
 		require.NoError(t, srv.Create("/q", nil))
+	})
+}
+
+// Every member of an ensemble keeps the same books: one that repeats each transaction, late, and one that joins when
+// everything is there. The quota holds whoever leads.
+func TestQuotasOfAnEnsemble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ens := NewEnsemble(t, 3, WithEnforcedQuotas())
+		first, joins, lags := ens.Leader(), ens.Member(1), ens.Member(0)
+		joins.Stop()
+		lags.Lag(DefaultTick)
+		const stats = "/zookeeper/quota/q/zookeeper_stats"
+		require.NoError(t, first.Create("/q/old", []byte("12345")))
+		require.NoError(t, first.Create("/zookeeper/quota/q/zookeeper_limits", []byte("countHardLimit=4")))
+		require.NoError(t, first.Create(stats, nil))
+		c := login(t, lags.Server)
+		require.Equal(t, ok, c.create("/q/a", 0).code)
+		require.Equal(t, ok, c.call(OpSetData, "/q/old", []byte("1"), -1).code)
+		require.Equal(t, ok, c.create("/q/b", 0).code)
+		require.Equal(t, ok, c.call(OpDelete, "/q/b", -1).code)
+
+		books := func() (all []string) {
+			for _, m := range ens.Members() {
+				n, _ := m.Node(stats)
+				all = append(all, string(n.Data))
+			}
+			return all
+		}
+		joins.Start()
+		require.NoError(t, ens.WaitAgreement(t.Context()))
+		require.Equal(t, []string{"count=3,bytes=5", "count=3,bytes=5", "count=3,bytes=5"}, books())
+
+		first.Stop()
+		leader, err := ens.WaitLeader(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, joins, leader)
+		c = login(t, lags.Server)
+		require.Equal(t, ok, c.create("/q/b", 0).code)
+		require.Equal(t, ErrQuotaExceeded, c.create("/q/c", 0).code)
+		first.Start()
+		require.NoError(t, ens.WaitAgreement(t.Context()))
+		require.Equal(t, []string{"count=4,bytes=9", "count=4,bytes=9", "count=4,bytes=9"}, books())
+		require.NoError(t, first.Delete("/zookeeper/quota/q"))
+		require.NoError(t, ens.WaitAgreement(t.Context()))
+		for _, m := range ens.Members() {
+			require.Empty(t, m.tree.quotas)
+		}
 	})
 }

@@ -65,6 +65,38 @@ func TestAThousandConnections(t *testing.T) {
 	srv.AssertNoWatches(t)
 }
 
+// A server that runs for long keeps nothing of the connections and sessions that have ended, and nor does an ensemble.
+func TestConnectionsThatEndLeaveNothing(t *testing.T) {
+	visit := func(t *testing.T, m *Member) {
+		nc, err := m.DialTimeout("tcp", "", 0)
+		require.NoError(t, err)
+		c := &raw{t: t, nc: nc} // without a Cleanup, which would keep it
+		c.handshake(0, 10_000, 0, nil)
+		c.create("/e", int(flagEphemeral))
+		c.call(OpGetData, "/e", true)
+		c.call(OpAddWatch, "/", 1)
+		c.send(OpCloseSession)
+		c.readAll()
+		c.nc.Close()
+	}
+	synctest.Test(t, func(t *testing.T) {
+		ens := NewEnsemble(t, 3, WithRequestLog(0))
+		visits := func() (goroutines int, bytes int64) {
+			for i := range 3000 {
+				visit(t, ens.Member(i%3))
+			}
+			time.Sleep(time.Minute) // whatever still has to go off does
+			synctest.Wait()
+			return runtime.NumGoroutine(), heap()
+		}
+		visits() // maps keep the room that they needed once
+		goroutines, bytes := visits()
+		goroutinesLater, bytesLater := visits()
+		require.Less(t, goroutinesLater-goroutines, 10)
+		require.Less(t, bytesLater-bytes, int64(3000*10), "less than anything takes")
+	})
+}
+
 // Clients that ask and do not read: none may make the server hold more than its own share, nor all of them together.
 func TestSlowReadersTogetherAreBounded(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
