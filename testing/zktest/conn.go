@@ -22,7 +22,8 @@ const trustedFrame = 16 << 10
 var errFrameSize = errors.New("zktest: frame length out of range")
 
 // conn is the server's side of one connection. Two goroutines work for it: serve
-// reads requests and carries them out in order, deliver writes what is in out.
+// reads requests and carries them out in order, deliver writes what is in out. An
+// answer that can go at once is written by serve itself, see outbox.writeReady.
 // Whichever ends first closes the connection, which ends the other.
 type conn struct {
 	srv  *Server
@@ -106,17 +107,23 @@ func (c *conn) serve() {
 			break
 		}
 		more := c.handle(x)
-		if c.now != nil && r.Buffered() == 0 {
-			c.out.writeReady(c.now)
-		} else {
-			c.out.signal()
-		}
+		c.send(r.Buffered() > 0)
 		if !more {
 			return
 		}
 		decode = c.decodeRequest
 	}
 	c.close()
+}
+
+// send sends what handle has queued. A client that has sent more than one request gets
+// the answers together.
+func (c *conn) send(busy bool) {
+	if c.now == nil || busy {
+		c.out.signal()
+		return
+	}
+	c.out.writeReady(c.now)
 }
 
 // readFrame returns the next frame without its length. What a client only announces

@@ -95,7 +95,8 @@
 //   - A server: [Server.Stop], [Server.Freeze], [Server.RefuseConnections],
 //     [Server.PartitionAll].
 //   - A clock: [Server.JumpClock], [Server.SetClockRate], [Server.SetClockOffset].
-//   - The network between members: [Ensemble.Partition], [Member.Lag], [Member.Resign].
+//   - An ensemble: [Ensemble.Partition], [Member.Lag], [Member.Resign],
+//     [Ensemble.MoveSession].
 //   - The order of things: [Server.SetSequence], [ReplyFirst], [EventFirst].
 //
 // With [WithRandom] the same faults happen by chance, drawn from a seed. In a bubble the
@@ -186,7 +187,7 @@
 //	107 whoAmI
 //	-11 closeSession
 //
-// Besides:
+// Any other number is answered with [ErrUnimplemented], and ends the connection. Besides:
 //
 //   - The order of the checks that a request goes through, and the code that wins.
 //   - The arithmetic of every field of a Stat, the numbers of sequential nodes and
@@ -220,7 +221,7 @@
 //   - Reconfiguration. /zookeeper/config can be read, and is empty.
 //   - Throttling, limits per client address, and the end of connections that never
 //     begin a session. The answers that wait for clients that do not read are
-//     bounded: 64 MiB for one, 256 MiB for all.
+//     bounded: 64 MiB for one, 256 MiB for all clients of a server.
 //   - Over TCP, a port that is closed: [Server.Stop] and [Server.RefuseConnections]
 //     accept connections and close them at once.
 //

@@ -81,6 +81,7 @@ func (c *conn) handle(x *exchange) (more bool) {
 		}
 	}
 	if answered != nil {
+		c.out.signal() // what is before the answer does not wait for the functions
 		f.after(x.req)
 		close(answered)
 	}

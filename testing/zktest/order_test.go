@@ -284,6 +284,20 @@ func TestFollowersAreHeardBeforeASessionEnds(t *testing.T) {
 	})
 }
 
+// An answer that was set aside goes out before a function that has to do with the next one is called.
+func TestEventFirstDoesNotWaitForTheNextAnswer(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *Server) {
+		c := login(t, srv)
+		srv.Inject(Rule{Op: OpExists, Do: EventFirst})
+		xid := c.send(OpExists, "/a", false)
+		synctest.Wait()
+		srv.Inject(Rule{Op: OpSync, Do: CallAfter(func(Request) { require.Equal(t, xid, c.receive().xid) })})
+		next := c.send(OpSync, "/")
+		synctest.Wait()
+		require.Equal(t, next, c.receive().xid)
+	})
+}
+
 // Over TCP the reader of a connection answers by itself when it can. That must not change the order in which a client sees
 // the transactions: an event comes before every answer that knows of its change, and after every other, also when
 // answers are delayed.
