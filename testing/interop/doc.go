@@ -1,6 +1,7 @@
 // Package interop has no code to use: its tests prove that Go processes and Java processes share a lock. The Go side is
 // recipes.InterProcessMutex, the Java side Apache Curator itself, in processes of its own. Each scenario takes place on a
-// real ZooKeeper server, and on zktest over TCP.
+// real ZooKeeper server, and on zktest over TCP. Further tests prove that clients in other languages take zktest for
+// ZooKeeper: Java Curator's recipes, and those of Python's kazoo.
 //
 //	go test ./testing/interop              # about half a minute
 //	go test ./testing/interop -v -run Exclude -stress 5m
@@ -19,13 +20,19 @@
 //   - Who loses its session, its connection or its life loses the lock to the other language, in time; a waiter that does
 //     so loses its place. (Test...SessionIsKilled, TestJavaProcessIsKilledWhileHolding, TestOurHolderIsCutOff)
 //   - Node names, modes and parents are alike. (TestJavaTakesOurNamesApart, TestBothMakeTheSameNodes)
+//   - Java Curator's own recipes work on zktest as they do on a real server: read/write locks, semaphores, leader latches
+//     and selectors, shared counts, revocation. (TestJava...OnItsOwn)
+//   - So do kazoo's: locks, semaphores, elections, counters, barriers, parties, queues, watches, transactions, auth, the
+//     loss of a session. (TestKazooRecipes)
 //
 // # What is needed
 //
 // A JDK, which is $JAVA_HOME/bin if JAVA_HOME is set, or else java and javac in PATH; and the jars of Curator and of all
 // it needs: those in the directory that CURATOR_JAVA_JARS names, if set, or else Debian's.
 //
-//	apt install default-jdk-headless libcurator-recipes-java zookeeper
+//	apt install default-jdk-headless libcurator-recipes-java python3-kazoo zookeeper
+//
+// For kazoo, a Python that has it: $CURATOR_PYTHON if that is set, or else python3 in PATH or Debian's.
 //
 // The tests compile java/Peer.java once, into a temporary directory. What is missing skips them, and fails them if
 // CURATOR_REQUIRE_ZOOKEEPER is set to a non-empty value: set it where a skipped test would go unnoticed, in CI.

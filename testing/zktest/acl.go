@@ -3,8 +3,9 @@ package zktest
 import (
 	"crypto/sha1"
 	"encoding/base64"
-	"net/netip"
+	"net"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -29,6 +30,7 @@ const (
 
 var (
 	anyone  = ID{Scheme: "world", ID: "anyone"}
+	superID = ID{Scheme: "super"} // no ACL applies to it
 	openACL = []ACL{{Perms: permAll, ID: anyone}}
 
 	readOnlyACL = []ACL{{Perms: permRead, ID: anyone}}
@@ -37,7 +39,7 @@ var (
 // permitted reports whether one of ids has one of the permissions perms. A node
 // without an ACL is open to everyone.
 func permitted(acl []ACL, ids []ID, perms int32) bool {
-	if len(acl) == 0 {
+	if len(acl) == 0 || slices.Contains(ids, superID) {
 		return true
 	}
 	return slices.ContainsFunc(acl, func(a ACL) bool {
@@ -61,38 +63,56 @@ func (a ACL) admits(id ID) bool {
 
 // ipMatches applies an address or a prefix such as 10.0.0.0/8 to a client.
 func ipMatches(pattern, client string) bool {
-	addr, err := netip.ParseAddr(client)
-	if err != nil {
-		return false
-	}
-	if prefix, err := netip.ParsePrefix(pattern); err == nil {
-		return prefix.Masked().Contains(addr)
-	}
-	want, err := netip.ParseAddr(pattern)
-	return err == nil && want == addr
+	network := parseIPv4(pattern)
+	return network != nil && network.Contains(net.ParseIP(client).To4())
 }
 
-// fixACL checks an ACL a client sent and puts the client's own identities in the
-// place of the scheme "auth". It returns nil if the ACL is not acceptable.
+// parseIPv4 reads an address or a prefix as ZooKeeper 3.9 does, which knows no IPv6 and takes each part for a number as
+// Java writes them: signs and leading zeros are fine. It returns nil for anything else.
+func parseIPv4(pattern string) *net.IPNet {
+	address, prefix, hasPrefix := strings.Cut(pattern, "/")
+	parts, bits := strings.Split(address, "."), 32
+	if len(parts) != net.IPv4len {
+		return nil
+	}
+	ip := make(net.IP, net.IPv4len)
+	for i, part := range parts {
+		n, err := strconv.Atoi(part)
+		if err != nil || n < 0 || n > 255 {
+			return nil
+		}
+		ip[i] = byte(n)
+	}
+	if hasPrefix {
+		n, err := strconv.Atoi(prefix)
+		if err != nil || n < 0 || n > bits {
+			return nil
+		}
+		bits = n
+	}
+	mask := net.CIDRMask(bits, 32)
+	return &net.IPNet{IP: ip.Mask(mask), Mask: mask}
+}
+
+// fixACL checks an ACL a client sent, leaves out what it says twice, and puts the client's own identities in the place
+// of the scheme "auth". It returns nil if the ACL is not acceptable.
 func fixACL(acl []ACL, ids []ID) []ACL {
 	var fixed []ACL
-	add := func(a ACL) {
-		if !slices.Contains(fixed, a) {
-			fixed = append(fixed, a)
-		}
-	}
-	for _, a := range acl {
+	for i, a := range acl {
 		switch {
+		case slices.Contains(acl[:i], a):
 		case a.Scheme == "auth":
-			own := slices.DeleteFunc(slices.Clone(ids), func(id ID) bool { return id.Scheme == "ip" })
-			if len(own) == 0 {
+			before := len(fixed)
+			for _, id := range ids {
+				if id.Scheme == "digest" { // the only scheme by which a client proves who it is
+					fixed = append(fixed, ACL{Perms: a.Perms, ID: id})
+				}
+			}
+			if len(fixed) == before {
 				return nil
 			}
-			for _, id := range own {
-				add(ACL{Perms: a.Perms, ID: id})
-			}
 		case validID(a.ID):
-			add(a)
+			fixed = append(fixed, a)
 		default:
 			return nil
 		}
@@ -108,9 +128,7 @@ func validID(id ID) bool {
 		// Java's split leaves empty parts at the end out.
 		return strings.Count(strings.TrimRight(id.ID, ":"), ":") == 1
 	case "ip":
-		_, errAddr := netip.ParseAddr(id.ID)
-		_, errPrefix := netip.ParsePrefix(id.ID)
-		return errAddr == nil || errPrefix == nil
+		return parseIPv4(id.ID) != nil
 	}
 	return false
 }

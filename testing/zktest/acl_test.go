@@ -44,3 +44,44 @@ func TestAuth(t *testing.T) {
 		c.requireClosed()
 	})
 }
+
+// A persistent watch of everything must not become a way to read names that its owner may not see.
+func TestEventsAreForThoseWhoMayRead(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *Server) {
+		owner, other := login(t, srv), login(t, srv)
+		owner.call(OpAuth, 0, "digest", []byte("joe:secret"))
+		other.call(OpAddWatch, "/", 1)
+		owner.call(OpCreate, "/private", []byte{}, []ACL{{permAll, ID{"auth", ""}}}, 0)
+		owner.create("/open", 0)
+		require.Equal(t, change{eventCreated, "/open"}, other.receive().event())
+		other.requireSilence()
+	})
+}
+
+func TestExistsWithoutPermissionLeavesNoWatch(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *Server) {
+		c := login(t, srv)
+		c.call(OpCreate, "/p", []byte{}, []ACL{{permWrite, anyone}}, 0)
+		require.Equal(t, ErrNoAuth, c.call(OpExists, "/p", true).code)
+		srv.AssertNoWatches(t)
+	})
+}
+
+func TestNoACLAppliesToTheSuperUser(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *Server) {
+		c, other := login(t, srv), login(t, srv)
+		c.call(OpCreate, "/p", []byte{}, []ACL{{permAdmin, digestID("joe:secret")}}, 0)
+		for _, credentials := range []string{"joe:wrong", "root:wrong", ""} {
+			other.call(OpAuth, 0, "digest", []byte(credentials))
+			require.Equal(t, ErrNoAuth, other.call(OpGetData, "/p", false).code)
+		}
+		other.call(OpAuth, 0, "digest", []byte("root:secret"))
+		require.Equal(t, ok, other.call(OpGetData, "/p", false).code)
+	}, WithSuperUser("root:secret"))
+	bubble(t, func(t *testing.T, srv *Server) {
+		c := login(t, srv)
+		c.call(OpCreate, "/p", []byte{}, []ACL{{permAdmin, anyone}}, 0)
+		c.call(OpAuth, 0, "digest", []byte{})
+		require.Equal(t, ErrNoAuth, c.call(OpGetData, "/p", false).code, "no credentials are not those of no super user")
+	})
+}

@@ -6,10 +6,11 @@ import "time"
 // take place in this order, whatever the order of the rules:
 //
 //  1. DelayRequest, then Call;
-//  2. DropRequest, Mute or Fail, the first of them that applies, or else the
-//     request is carried out as usual;
+//  2. DropRequest, Reset, Mute, Deafen or Fail, the first of them that applies, or
+//     else the request is carried out as usual;
 //  3. CallAfter;
-//  4. MuteReply or DropReply, or else the answer is sent, after DelayReply.
+//  4. MuteReply, Silence or DropReply, or else the answer is sent, after DelayReply
+//     and in the place that ReplyFirst or EventFirst gives it.
 //
 // Answers to earlier requests of the connection always go out first.
 type Action struct {
@@ -32,6 +33,31 @@ var (
 
 	// MuteReply carries out the request, and then does as Mute.
 	MuteReply = Action{func(f *faults) { f.muteReply = true }}
+
+	// Reset is DropRequest with the end that TCP's RST makes: the client does not
+	// even get what was sent to it before and what it has not read.
+	Reset = Action{func(f *faults) { f.reset = true }}
+
+	// Deafen makes the connection half-open, beginning with this request, which is
+	// not carried out: nothing that the client sends arrives any more, and it is
+	// still told of watch events. See [Server.Heal].
+	Deafen = Action{func(f *faults) { f.deafen = true }}
+
+	// Silence makes the connection half-open the other way, beginning with the
+	// answer to this request: what the client sends is carried out, and keeps its
+	// session alive, but nothing is sent to it, not even the end of the connection.
+	// See [Server.Heal].
+	Silence = Action{func(f *faults) { f.silence = true }}
+
+	// ReplyFirst sends the answer to a write before the watch events that the write
+	// causes on the same connection. No ZooKeeper does that; the action serves to see
+	// whether a client relies on the order.
+	ReplyFirst = Action{func(f *faults) { f.replyFirst = true }}
+
+	// EventFirst lets the next watch event overtake the answer, such as the answer to
+	// the read that sets the watch: the answer waits until there is something else to
+	// send, and then follows if that is an event. No ZooKeeper does that either.
+	EventFirst = Action{func(f *faults) { f.eventFirst = true }}
 )
 
 // DelayRequest waits before the request is carried out. Later requests on the

@@ -1,7 +1,11 @@
 package zktest
 
 import (
+	"bufio"
+	"fmt"
+	"net"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -12,6 +16,15 @@ func BenchmarkStartStop(b *testing.B) {
 		srv, err := NewServer()
 		require.NoError(b, err)
 		require.NoError(b, srv.Close())
+	}
+}
+
+func BenchmarkStartStopEnsemble(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		ens, err := StartEnsemble(3)
+		require.NoError(b, err)
+		require.NoError(b, ens.Close())
 	}
 }
 
@@ -49,31 +62,52 @@ func BenchmarkGetData(b *testing.B) {
 }
 
 // benchClient is a client without the checks that would dominate the figures.
-type benchClient struct{ *pipeConn }
+type benchClient struct {
+	net.Conn
+	r *bufio.Reader
+}
 
 func dialBench(b *testing.B, srv *Server) benchClient {
 	nc, err := srv.DialTimeout("tcp", srv.Addr(), 0)
 	require.NoError(b, err)
-	c := benchClient{nc.(*pipeConn)}
+	c := newBenchClient(nc)
 	e := &encoder{b: make([]byte, lengthSize)}
 	e.values(0, int64(0), 10_000, int64(0), make([]byte, passwordSize))
 	c.roundTrip(b, e)
 	return c
 }
 
-func (c benchClient) request(b *testing.B, op Op, values ...any) {
+func newBenchClient(nc net.Conn) benchClient { return benchClient{nc, bufio.NewReader(nc)} }
+
+// request returns the body of the answer.
+func (c benchClient) request(b *testing.B, op Op, values ...any) *decoder {
 	e := &encoder{b: make([]byte, lengthSize, 128)}
 	e.int32(1)
 	e.int32(int32(op))
 	e.values(values...)
-	c.roundTrip(b, e)
+	answer := c.roundTrip(b, e)
+	return &decoder{b: answer[headerSize:]}
 }
 
-func (c benchClient) roundTrip(b *testing.B, e *encoder) {
+func (c benchClient) roundTrip(b *testing.B, e *encoder) []byte {
 	if _, err := c.Write(e.frame()); err != nil {
 		b.Fatal(err)
 	}
-	if _, err := readFrame(c); err != nil {
+	frame, err := readFrame(c.r)
+	if err != nil {
 		b.Fatal(err)
+	}
+	return frame
+}
+
+// lockCycle returns a function that takes and releases a lock as recipes do.
+func lockCycle(b *testing.B, c benchClient) func() {
+	parent := fmt.Sprintf("/lock-%d", time.Now().UnixNano())
+	c.request(b, OpCreate, parent, []byte{}, openACL, 0)
+	name := parent + "/_c_3e5a60df-061d-4981-a166-73c06f3f53fc-lock-"
+	return func() {
+		path := c.request(b, OpCreate, name, []byte("host/12345"), openACL, int(flagEphemeralSeq)).string()
+		c.request(b, OpGetChildren2, parent, false)
+		c.request(b, OpDelete, path, -1)
 	}
 }

@@ -77,7 +77,7 @@ func wander(t *testing.T, srv *Server, r *rand.Rand, over <-chan struct{}) {
 		select {
 		case <-over:
 			return
-		case <-time.After(100 * time.Millisecond):
+		case <-time.After(100*time.Millisecond + time.Duration(r.IntN(1_000_000))):
 		}
 		nc, err := srv.Dialer()(t.Context(), "tcp", srv.Addr())
 		if err != nil {
@@ -154,20 +154,29 @@ func (s *Server) audit(t *testing.T) {
 }
 
 func (s *Server) auditTree() error {
-	children, reapable := 0, 0
 	for path, n := range s.tree.nodes {
+		if n.kind == ephemeral && s.sessions[n.owner] == nil {
+			return errors.New(path + " has outlived its session")
+		}
+	}
+	return s.tree.auditLinks()
+}
+
+func (t *tree) auditLinks() error {
+	children, reapable, ephemerals := 0, 0, 0
+	for path, n := range t.nodes {
 		children += len(n.children)
-		if _, known := s.tree.nodes[parentOf(path)].children[baseOf(path)]; !known && path != "/" {
+		if _, known := t.nodes[parentOf(path)].children[baseOf(path)]; !known && path != "/" {
 			return errors.New(path + " is unknown to its parent")
 		}
 		if n.kind == container || n.kind == withTTL {
 			reapable++
 		}
-		if n.kind == ephemeral && s.sessions[n.owner] == nil {
-			return errors.New(path + " has outlived its session")
+		if n.kind == ephemeral {
+			ephemerals++
 		}
 	}
-	if children != len(s.tree.nodes)-1 || reapable != len(s.tree.reapable) {
+	if children != len(t.nodes)-1 || reapable != len(t.reapable) || ephemerals != count(t.ephemerals) {
 		return errors.New("the tree counts wrong")
 	}
 	return nil

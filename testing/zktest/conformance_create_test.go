@@ -85,6 +85,18 @@ func TestCreateConforms(t *testing.T) {
 		}
 		a.exists("/ttl", false)
 	})
+	conformSince39(t, "deleteContainer", "its path has no length in front", func(s *stage) {
+		a, b := s.client(), s.client()
+		a.do(OpCreateContainer, "/c", []byte("x"), openACL, int(flagContainer))
+		a.do(OpCreateTTL, "/t", []byte("x"), openACL, int(flagTTL), int64(50_000))
+		a.create("/c/x", none)
+		a.create("/e", flagEphemeral)
+		b.children("/", true)
+		b.get("/c", true)
+		for _, path := range []string{"/c", "/c/x", "/c/x/y", "/c", "/c", "/t", "/e", "/", "/zookeeper", "x", "", "/zookeeper/config"} {
+			b.do(OpDeleteContainer, path)
+		}
+	})
 	conform(t, "ephemerals", func(s *stage) {
 		a, b := s.client(), s.client()
 		a.create("/p", none)
@@ -93,7 +105,7 @@ func TestCreateConforms(t *testing.T) {
 		a.create("/p/e/child", flagSequence)
 		b.create("/p/other", flagEphemeral)
 		a.create("/pe", flagEphemeral)
-		for _, prefix := range []string{"/", "/p", "/p/", "", "/none"} {
+		for _, prefix := range []string{"/", "/p", "/p/", "", "/none", " / ", "  ", " /p", "p"} {
 			a.do(OpGetEphemerals, prefix)
 			b.do(OpGetEphemerals, prefix)
 		}

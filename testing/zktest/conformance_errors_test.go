@@ -87,6 +87,14 @@ func TestErrorsConform(t *testing.T) {
 		a.do(OpSetData, "/x", -2)
 		a.do(OpMulti)
 		a.multi(OpGetData, "/", false)
+		a.multi(OpCreate, "/x", []byte{}, openACL, 0, OpGetData, "/", false)
+		a.multi(OpSetACL, "/", openACL, -1)
+		a.multi(OpMulti, opError)
+		a.do(OpMultiRead, OpGetData, "/", false, OpDelete, "/x", -1, opError)
+		a.do(OpMultiRead, OpExists, "/", false, opError)
+		a.do(OpSetACL, "/x")
+		a.do(OpDeleteContainer)
+		a.do(OpCreateTTL, "/x", []byte{}, openACL, 0)
 		a.do(OpSync, "/")
 	})
 	conform(t, "unknown requests", func(s *stage) {
@@ -104,6 +112,9 @@ func TestErrorsConform(t *testing.T) {
 	conform(t, "reconfig", func(s *stage) {
 		a := s.client()
 		a.do(OpReconfig, "", "", "", int64(-1))
+		a.do(OpReconfig, []byte(nil), []byte(nil), "server.1=x:1:2;3", int64(0))
+		a.do(OpReconfig, "")
+		a.get("/zookeeper/config", true)
 		a.do(OpPing)
 	})
 }

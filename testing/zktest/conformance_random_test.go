@@ -10,7 +10,7 @@ import (
 
 var (
 	randomSeed  = flag.Uint64("zktest.seed", 0, "seed of TestRandomRequestsConform; 0 picks one")
-	randomCount = flag.Int("zktest.requests", 3000, "requests of TestRandomRequestsConform")
+	randomCount = flag.Int("zktest.requests", 5000, "requests of TestRandomRequestsConform")
 )
 
 // Three clients make requests at random about a dozen nodes. The choice depends on
@@ -54,6 +54,22 @@ func (d *dice) version() int { return pick(d, -1, -1, -1, 0, 1, 2) }
 
 func (d *dice) watch() bool { return d.IntN(2) == 0 }
 
+// acl is mostly open to everyone, so that something happens. Before 3.9 exists and events ask for no permission.
+func (d *dice) acl() []ACL {
+	if !d.modern || d.IntN(3) > 0 {
+		return openACL
+	}
+	auth := ID{"auth", ""}
+	return pick(d,
+		[]ACL{{permAll, auth}},
+		[]ACL{{permRead, anyone}, {permAll, digestID("joe:secret")}},
+		[]ACL{{permAll &^ permRead, anyone}, {permRead, auth}},
+		[]ACL{{permAll &^ permDelete, anyone}, {permAdmin, ID{"ip", "127.0.0.0/8"}}},
+		[]ACL{{permRead | permAdmin, anyone}},
+		[]ACL{},
+	)
+}
+
 // request makes one request.
 func (d *dice) request(p *player) {
 	switch n := d.IntN(100); {
@@ -66,15 +82,17 @@ func (d *dice) request(p *player) {
 	case n < 80:
 		p.do(pick(d, OpExists, OpGetData, OpGetChildren, OpGetChildren2), d.path(), d.watch())
 	case n < 84:
-		p.do(pick(d, OpGetACL, OpGetAllChildrenNumber, OpGetEphemerals, OpSync), d.path())
+		p.do(pick(d, OpGetACL, OpGetACL, OpGetAllChildrenNumber, OpGetEphemerals, OpSync), d.path())
 	case n < 92:
 		d.multi(p)
 	case n < 94:
 		p.do(OpMultiRead, OpGetData, d.path(), d.watch(), OpGetChildren, d.path(), d.watch(), opError)
 	case n < 96:
-		p.do(OpSetACL, d.path(), openACL, d.version())
+		p.do(OpSetACL, d.path(), d.acl(), d.version())
 	case n < 98:
 		d.persistentWatch(p)
+	case n < 99:
+		d.identity(p)
 	default:
 		d.move(p)
 	}
@@ -89,9 +107,9 @@ func (d *dice) create(p *player) {
 	flags := d.IntN(int(maxFlags) + 2)
 	switch op := pick(d, OpCreate, OpCreate, OpCreate2, OpCreateContainer, OpCreateTTL); op {
 	case OpCreateTTL:
-		p.do(op, path, d.data(), openACL, flags, pick(d, int64(0), 1_000_000))
+		p.do(op, path, d.data(), d.acl(), flags, pick(d, int64(0), 1_000_000))
 	default:
-		p.do(op, path, d.data(), openACL, flags)
+		p.do(op, path, d.data(), d.acl(), flags)
 	}
 }
 
@@ -100,11 +118,11 @@ func (d *dice) multi(p *player) {
 	for range 1 + d.IntN(4) {
 		switch path := d.path(); pick(d, OpCreate, OpSetData, OpDelete, OpCheck) {
 		case OpCreate:
-			op := OpCreate
+			op, modes := OpCreate, flagEphemeralSeq
 			if d.modern {
-				op = pick(d, OpCreate, OpCreate2)
+				op, modes = pick(d, OpCreate, OpCreate2, OpCreateContainer), flagContainer
 			}
-			parts = append(parts, op, path, d.data(), openACL, d.IntN(int(flagEphemeralSeq)+1))
+			parts = append(parts, op, path, d.data(), d.acl(), d.IntN(int(modes)+1))
 		case OpSetData:
 			parts = append(parts, OpSetData, path, d.data(), d.version())
 		case OpDelete:
@@ -129,12 +147,28 @@ func (d *dice) persistentWatch(p *player) {
 	}
 }
 
+// identity makes the client somebody, or deletes as only the server does.
+func (d *dice) identity(p *player) {
+	switch {
+	case d.IntN(2) == 0:
+		p.do(OpAuth, 0, "digest", []byte(pick(d, "joe:secret", "sue:secret")))
+		p.do(OpWhoAmI)
+	case d.modern:
+		p.do(OpDeleteContainer, d.path())
+	}
+}
+
 // move takes the client to a new connection, with its watches or with a new session.
 func (d *dice) move(p *player) {
 	if d.IntN(3) > 0 {
 		p.reconnect()
-		p.do(OpSetWatches, d.stage.last-int64(d.IntN(10)),
-			[]string{d.path(), d.path()}, []string{d.path(), d.path()}, []string{d.path(), d.path()})
+		seen := d.stage.last - int64(d.IntN(10))
+		paths := func() []string { return []string{d.path(), d.path()} }
+		if d.modern && d.IntN(2) == 0 {
+			p.do(OpSetWatches2, seen, paths(), paths(), paths(), paths(), paths())
+			return
+		}
+		p.do(OpSetWatches, seen, paths(), paths(), paths())
 		return
 	}
 	p.closeSession()

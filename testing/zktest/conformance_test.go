@@ -53,7 +53,8 @@ const shortestSession, longestSession = 300 * time.Millisecond, time.Minute
 // newLookalike returns a server that is configured as the real one is.
 func newLookalike(t *testing.T) *Server {
 	t.Helper()
-	return New(t, WithTCP("127.0.0.1:0"), WithSessionTimeouts(shortestSession, longestSession))
+	return New(t, WithTCP("127.0.0.1:0"), WithSessionTimeouts(shortestSession, longestSession),
+		WithSuperUser(superUser), WithEnforcedQuotas())
 }
 
 // stage is a server with the clients of one script.

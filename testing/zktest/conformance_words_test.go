@@ -1,7 +1,9 @@
 package zktest
 
 import (
+	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -23,8 +25,51 @@ func TestFourLetterWordsConform(t *testing.T) {
 		}
 		s.lines = append(s.lines, s.word("ruok"), s.word("isro"))
 		s.values("srvr", ": ", "Mode", "Node count")
-		s.values("mntr", "\t", "zk_server_state", "zk_znode_count", "zk_watch_count", "zk_ephemerals_count")
+		s.values("mntr", "\t", "zk_server_state", "zk_znode_count", "zk_watch_count", "zk_ephemerals_count",
+			"zk_num_alive_connections", "zk_global_sessions", "zk_local_sessions", "zk_outstanding_requests")
+		for _, word := range []string{"crst", "srst", "stmk\x00\x00\x00\x00\x00\x00\x00\x12", "gtmk"} {
+			s.lines = append(s.lines, s.word(word))
+		}
+		s.lines = append(s.lines, s.word("\xff\xf4\xff\xfd")) // as telnet says goodbye
 	})
+	conform(t, "formats", func(s *stage) {
+		a, b := s.client(), s.client()
+		a.create("/p", none)
+		a.create("/p/1", flagEphemeral)
+		b.get("/p", true)
+		b.children("/p", true)
+		b.do(OpAddWatch, "/p/q", 1)
+		for _, word := range []string{"srvr", "stat", "cons", "dirs", "dump", "wchs", "wchc", "wchp"} {
+			var shapes []string
+			for line := range strings.Lines(s.word(word)) {
+				shapes = append(shapes, word+" "+s.shape(line))
+			}
+			slices.Sort(shapes)
+			s.lines = append(s.lines, slices.Compact(shapes)...)
+		}
+		for _, word := range []string{"conf", "envi"} {
+			for line := range strings.Lines(s.word(word)) {
+				key, _, _ := strings.Cut(line, "=")
+				s.lines = append(s.lines, word+" "+key)
+			}
+		}
+	})
+}
+
+var (
+	aVersion = regexp.MustCompile(`version: .*\n`)
+	aDate    = regexp.MustCompile(`expire at .*\n`)
+	aNumber  = regexp.MustCompile(`-?(0x[0-9a-f]+|[0-9]+(\.[0-9]+)?)`)
+)
+
+// shape leaves out of a line what differs from run to run.
+func (s *stage) shape(line string) string {
+	for _, p := range s.players {
+		line = strings.ReplaceAll(line, fmt.Sprintf("0x%x", p.session), "session "+p.name)
+	}
+	line = aVersion.ReplaceAllString(line, "version: v\n")
+	line = aDate.ReplaceAllString(line, "expire at date\n")
+	return aNumber.ReplaceAllString(line, "#")
 }
 
 // word sends a four-letter word and returns the answer.

@@ -2,34 +2,53 @@ package zktest
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"net"
 	"slices"
+	"sync/atomic"
 	"time"
 )
 
 // maxFrame is the longest request the server reads, ZooKeeper's own default.
 const maxFrame = 0xfffff
 
+// trustedFrame is the longest frame for which there is room before it is there.
+const trustedFrame = 16 << 10
+
 var errFrameSize = errors.New("zktest: frame length out of range")
 
 // conn is the server's side of one connection. Two goroutines work for it: serve
-// reads requests and carries them out in order, deliver writes what is in out.
+// reads requests and carries them out in order, deliver writes what is in out. An
+// answer that can go at once is written by serve itself, see outbox.writeReady.
 // Whichever ends first closes the connection, which ends the other.
 type conn struct {
 	srv  *Server
-	id   int64
+	seq  int64 // the order of acceptance
+	id   int64 // the order of first requests; 0 before
 	nc   net.Conn
 	out  *outbox
-	done chan struct{} // closed with the connection
+	done chan struct{}    // closed with the connection
+	now  func([]byte) int // writes without waiting, as much as goes; nil if nc cannot
+	born time.Time
+
+	reading atomic.Bool // serve waits for a frame
+
+	dice *rand.Rand // used by serve only; nil without WithRandom
 
 	// The rest is guarded by srv.mu.
-	sess   *session // nil until the handshake
-	ids    []ID     // who the client is
-	closed bool
-	mute   bool // black hole: bytes come in and are forgotten, none go out
+	key     int64    // of the client, for WithRandom
+	ending  *alarm   // not nil while the end of the connection is on its way
+	sess    *session // nil until the handshake
+	ids     []ID     // who the client is
+	closed  bool
+	mute    bool // black hole: bytes come in and are forgotten, none go out
+	deaf    bool // half-open: bytes come in and are forgotten
+	silent  bool // half-open: none go out
+	traffic traffic
 }
 
 // start takes a connection into service. It reports false, and closes nc, if the
@@ -41,14 +60,22 @@ func (s *Server) start(nc net.Conn) bool {
 		nc.Close()
 		return false
 	}
+	if s.member != nil && s.member.leader == nil && !s.partitioned {
+		nc.Close() // a process without a leader accepts connections and closes them
+		return true
+	}
 	s.accepted++
 	c := &conn{
-		srv: s, id: s.accepted, nc: nc, done: make(chan struct{}),
-		out: newOutbox(func() { nc.Close() }),
+		srv: s, seq: s.accepted, nc: nc, done: make(chan struct{}),
+		out: newOutbox(func() { nc.Close() }, &s.rest, &s.queued),
+		now: instantWriter(nc), born: s.clock.Now(),
 		ids: []ID{ipID(nc.RemoteAddr().String())},
 	}
 	if s.partitioned {
 		c.blackHole()
+	}
+	if p, inMemory := nc.(*pipeConn); inMemory {
+		p.in.rest, p.out.rest = &s.rest, &s.rest
 	}
 	s.conns[c] = struct{}{}
 	s.wg.Go(c.serve)
@@ -57,14 +84,18 @@ func (s *Server) start(nc net.Conn) bool {
 }
 
 func (c *conn) serve() {
+	s := c.srv
 	r := bufio.NewReader(c.nc)
 	if word := fourLetterWord(r); word != "" {
-		c.answerWord(word)
+		c.answerWord(word, r)
 		return
 	}
 	decode := c.decodeConnect
 	for {
+		c.reading.Store(true)
+		s.rest.came()
 		frame, err := readFrame(r)
+		c.reading.Store(false)
 		if err != nil {
 			break
 		}
@@ -72,7 +103,12 @@ func (c *conn) serve() {
 		if err != nil {
 			break
 		}
-		if !c.handle(x) {
+		if !c.travel(x) {
+			break
+		}
+		more := c.handle(x)
+		c.send(r.Buffered() > 0)
+		if !more {
 			return
 		}
 		decode = c.decodeRequest
@@ -80,7 +116,18 @@ func (c *conn) serve() {
 	c.close()
 }
 
-// readFrame returns the next frame without its length.
+// send sends what handle has queued. A client that has sent more than one request gets
+// the answers together.
+func (c *conn) send(busy bool) {
+	if c.now == nil || busy {
+		c.out.signal()
+		return
+	}
+	c.out.writeReady(c.now)
+}
+
+// readFrame returns the next frame without its length. What a client only announces
+// takes no memory.
 func readFrame(r io.Reader) ([]byte, error) {
 	var length [lengthSize]byte
 	if _, err := io.ReadFull(r, length[:]); err != nil {
@@ -90,9 +137,16 @@ func readFrame(r io.Reader) ([]byte, error) {
 	if n > maxFrame {
 		return nil, errFrameSize
 	}
-	frame := make([]byte, n)
-	_, err := io.ReadFull(r, frame)
-	return frame, err
+	if n <= trustedFrame {
+		frame := make([]byte, n)
+		_, err := io.ReadFull(r, frame)
+		return frame, err
+	}
+	var frame bytes.Buffer
+	if _, err := io.CopyN(&frame, r, int64(n)); err != nil {
+		return nil, err
+	}
+	return frame.Bytes(), nil
 }
 
 // deliver writes frames in order and flushes when there is none left.
@@ -105,6 +159,7 @@ func (c *conn) deliver() {
 			if w.Flush() != nil || finished {
 				return
 			}
+			c.out.flushed()
 			select {
 			case <-c.out.wake:
 			case <-c.done:
@@ -112,7 +167,7 @@ func (c *conn) deliver() {
 			}
 			continue
 		}
-		if f.held() && (w.Flush() != nil || !f.wait(c.done)) {
+		if f.held() && (w.Flush() != nil || !f.wait(c.srv.clock, c.done)) {
 			return
 		}
 		if !c.out.take(f) {
@@ -137,8 +192,10 @@ func (c *conn) closeLocked() {
 		return
 	}
 	c.closed = true
+	c.ending.stop()
 	close(c.done)
 	c.nc.Close()
+	c.out.drop()
 	delete(c.srv.conns, c)
 	c.detach()
 }
@@ -154,15 +211,36 @@ func (c *conn) detach() {
 // sever is how the server itself ends a connection: the client of a connection
 // that has become a black hole cannot see that.
 func (c *conn) sever() {
-	if c.mute {
+	if c.mute || c.silent {
+		c.mute = true
 		c.detach()
 		return
 	}
-	c.closeLocked()
+	c.end((*conn).closeLocked)
+}
+
+// end does how to the connection. Under WithRandom the end takes its time to get to
+// the client, as requests do: what was sent before it arrives before it, and no two
+// clients hear of theirs at once.
+func (c *conn) end(how func(*conn)) {
+	if c.srv.sim == nil || c.srv.closing {
+		how(c)
+		return
+	}
+	if c.closed || c.ending != nil {
+		return
+	}
+	c.deaf = true
+	c.detach()
+	c.ending = c.srv.after(c.srv.slot(time.Microsecond, 1+c.key%998), func() {
+		c.srv.mu.Lock()
+		defer c.srv.unlock()
+		how(c)
+	})
 }
 
 // hears reports whether requests on the connection have any effect.
-func (c *conn) hears() bool { return !c.closed && !c.mute }
+func (c *conn) hears() bool { return !c.closed && !c.mute && !c.deaf }
 
 // blackHole makes the connection mute.
 func (c *conn) blackHole() {
@@ -170,8 +248,19 @@ func (c *conn) blackHole() {
 	c.out.drop()
 }
 
+// broken reports whether one direction of the connection, or both, is dead.
+func (c *conn) broken() bool { return c.mute || c.deaf || c.silent }
+
+// silence lets nothing out any more.
+func (c *conn) silence() {
+	c.silent = true
+	c.out.drop()
+}
+
 // reset ends the connection the way TCP's RST does.
-func (c *conn) reset() {
+func (c *conn) reset() { c.end((*conn).resetNow) }
+
+func (c *conn) resetNow() {
 	if nc, canReset := c.nc.(interface{ SetLinger(sec int) error }); canReset {
 		_ = nc.SetLinger(0) // it only makes the end less gentle
 	}
@@ -183,5 +272,3 @@ func (c *conn) addID(id ID) {
 		c.ids = append(c.ids, id)
 	}
 }
-
-func nowMillis() int64 { return time.Now().UnixMilli() }

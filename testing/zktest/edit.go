@@ -5,14 +5,23 @@ package zktest
 // session, and therefore without a request in the log.
 
 // Create creates a persistent node, and its parents where they are missing.
-// Errors are Codes, such as [ErrNodeExists].
+// Errors are Codes, such as [ErrNodeExists]; [ErrConnectionLoss] says that a member
+// of an ensemble cannot reach its leader, or that there is none.
 func (s *Server) Create(path string, data []byte) error {
 	if !validPath(path) {
 		return ErrBadArguments
 	}
+	return s.byHand(func(head *Server) Code { return head.create(path, data) })
+}
+
+// byHand does something to the tree of the server that makes the transactions.
+func (s *Server) byHand(do func(head *Server) Code) error {
 	s.mu.Lock()
 	defer s.unlock()
-	return s.create(path, data).err()
+	if !s.writable() {
+		return ErrConnectionLoss
+	}
+	return do(s.head()).err()
 }
 
 func (s *Server) create(path string, data []byte) Code {
@@ -26,9 +35,9 @@ func (s *Server) create(path string, data []byte) Code {
 
 // Set replaces the data of a node, whatever its version.
 func (s *Server) Set(path string, data []byte) error {
-	s.mu.Lock()
-	defer s.unlock()
-	return s.edit(&setDataOp{pathOp{path}, data, anyVersion}).err()
+	return s.byHand(func(head *Server) Code {
+		return head.edit(&setDataOp{pathOp{path}, data, anyVersion})
+	})
 }
 
 // Delete deletes a node and everything below it, whoever owns it.
@@ -36,8 +45,10 @@ func (s *Server) Delete(path string) error {
 	if reserved(path) {
 		return ErrBadArguments
 	}
-	s.mu.Lock()
-	defer s.unlock()
+	return s.byHand(func(head *Server) Code { return head.deleteBelow(path) })
+}
+
+func (s *Server) deleteBelow(path string) Code {
 	var paths []string
 	s.tree.walk(path, func(path string, _ *node) { paths = append(paths, path) })
 	if len(paths) == 0 {
@@ -48,20 +59,22 @@ func (s *Server) Delete(path string) error {
 			return code
 		}
 	}
-	return nil
+	return ok
 }
 
 // SetSequence sets the number that the next sequential child of parent gets. It
 // serves to test what happens near the end of the range of an int32.
 func (s *Server) SetSequence(parent string, next int32) error {
-	s.mu.Lock()
-	defer s.unlock()
-	n := s.tree.nodes[parent]
-	if n == nil {
-		return ErrNoNode
-	}
-	n.created = next
-	return nil
+	return s.byHand(func(head *Server) Code {
+		_, code := head.commit(nil, func(tx *txn) Code {
+			if tx.tree.nodes[parent] == nil {
+				return ErrNoNode
+			}
+			tx.tree.setCreated(parent, next)
+			return ok
+		})
+		return code
+	})
 }
 
 func (s *Server) edit(w write) Code {

@@ -1,6 +1,7 @@
 package zktest_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log"
@@ -99,4 +100,43 @@ func ExampleCall() {
 	_, err = conn.Create("/claim", []byte("mine"), 0, zk.WorldACL(zk.PermAll))
 	fmt.Println(err)
 	// Output: zk: node already exists
+}
+
+// The leader is lost, and what was written is not.
+func ExampleStartEnsemble() {
+	ens, err := zktest.StartEnsemble(3)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer ens.Close()
+	old := ens.Leader()
+	_ = old.Create("/config", []byte("written before"))
+	old.Stop()
+	leader, err := ens.WaitLeader(context.Background())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	node, _ := leader.Node("/config")
+	fmt.Printf("member %d after member %d: %s\n", leader.ID(), old.ID(), node.Data)
+	// Output: member 2 after member 3: written before
+}
+
+// The same seed makes the same things happen.
+func ExampleWithRandom() {
+	clock := zktest.NewClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	srv, err := zktest.NewServer(zktest.WithClock(clock), zktest.WithRandom(zktest.Random{
+		Seed:  1,
+		Every: time.Hour,
+		Deeds: []zktest.Deed{zktest.StopFor(time.Minute), zktest.FreezeFor(time.Minute)},
+	}))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer srv.Close()
+	clock.Advance(24 * time.Hour)
+	fmt.Println(len(srv.Happenings()) > 10)
+	// Output: true
 }

@@ -31,44 +31,63 @@ type Rule struct {
 
 // Injection is a rule at work in a server.
 type Injection struct {
-	srv  *Server
-	rule Rule
-	done chan struct{}
+	cluster *cluster
+	servers []*Server // where it is at work
+	rule    Rule
+	done    chan struct{}
 
-	// Guarded by srv.mu.
+	// Guarded by cluster.mu.
 	seen, hits int
 }
 
 // Inject puts a rule to work. Several rules may hit the same request; then all
 // of their actions apply. A malformed pattern or a rule without Do is a panic.
-func (s *Server) Inject(r Rule) *Injection {
+func (s *Server) Inject(r Rule) *Injection { return s.inject(r, s) }
+
+// Inject puts a rule to work at every member, which count together: see
+// [Server.Inject].
+func (e *Ensemble) Inject(r Rule) *Injection { return e.inject(r, e.servers()...) }
+
+func (c *cluster) inject(r Rule, servers ...*Server) *Injection {
+	r.check()
+	if r.Times == 0 {
+		r.Times = 1
+	}
+	inj := &Injection{cluster: c, servers: servers, rule: r, done: make(chan struct{})}
+	c.mu.Lock()
+	defer c.unlock()
+	for _, s := range servers {
+		s.injections = append(s.injections, inj)
+	}
+	return inj
+}
+
+func (r *Rule) check() {
 	if _, err := path.Match(r.Path, ""); err != nil {
 		panic("zktest: pattern " + r.Path + ": " + err.Error())
 	}
 	if r.Do.apply == nil {
 		panic("zktest: Rule without Do")
 	}
-	if r.Times == 0 {
-		r.Times = 1
-	}
-	inj := &Injection{srv: s, rule: r, done: make(chan struct{})}
-	s.mu.Lock()
-	defer s.unlock()
-	s.injections = append(s.injections, inj)
-	return inj
 }
 
 // Remove takes the rule out of work. Requests that it has hit stay hit.
 func (i *Injection) Remove() {
-	i.srv.mu.Lock()
-	defer i.srv.unlock()
-	i.srv.injections = slices.DeleteFunc(i.srv.injections, func(o *Injection) bool { return o == i })
+	i.cluster.mu.Lock()
+	defer i.cluster.unlock()
+	i.remove()
+}
+
+func (i *Injection) remove() {
+	for _, s := range i.servers {
+		s.injections = slices.DeleteFunc(s.injections, func(o *Injection) bool { return o == i })
+	}
 }
 
 // Hits returns how many requests the rule has hit.
 func (i *Injection) Hits() int {
-	i.srv.mu.Lock()
-	defer i.srv.mu.Unlock()
+	i.cluster.mu.Lock()
+	defer i.cluster.mu.Unlock()
 	return i.hits
 }
 
@@ -115,6 +134,8 @@ type faults struct {
 	fail                     Code
 	dropRequest, dropReply   bool
 	mute, muteReply          bool
+	reset, deafen, silence   bool
+	replyFirst, eventFirst   bool
 }
 
 // faultsFor asks every rule about the request. s.mu is held.
@@ -126,8 +147,11 @@ func (s *Server) faultsFor(x *exchange) (f faults) {
 		inj.rule.Do.apply(&f)
 		if inj.spent() {
 			close(inj.done)
-			s.injections = slices.DeleteFunc(s.injections, func(o *Injection) bool { return o == inj })
+			inj.remove()
 		}
+	}
+	if s.sim != nil {
+		s.sim.afflict(&f, x)
 	}
 	return f
 }
@@ -137,8 +161,8 @@ func (s *Server) faultsFor(x *exchange) (f faults) {
 func (f *faults) delaysRequest() bool { return f.delayRequest > 0 || len(f.callBefore) > 0 }
 
 // before reports false if the connection ended meanwhile.
-func (f *faults) before(done <-chan struct{}, req Request) bool {
-	if !pause(f.delayRequest, done) {
+func (f *faults) before(clock timeSource, done <-chan struct{}, req Request) bool {
+	if !pause(clock, f.delayRequest, done) {
 		return false
 	}
 	for _, call := range f.callBefore {
@@ -156,9 +180,9 @@ func (f *faults) after(req Request) {
 // replyTime is the time before which the answer must not go out. It counts from
 // the request and not from the answer before it, so that the answers to requests
 // sent together arrive together, as over a slow line.
-func (f *faults) replyTime() time.Time {
+func (f *faults) replyTime(clock timeSource) time.Time {
 	if f.delayReply <= 0 {
 		return time.Time{}
 	}
-	return time.Now().Add(f.delayReply)
+	return clock.Now().Add(f.delayReply)
 }

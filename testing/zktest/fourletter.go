@@ -3,19 +3,53 @@ package zktest
 import (
 	"bufio"
 	"fmt"
+	"io"
+	"maps"
+	"net"
+	"os"
+	"runtime"
+	"slices"
 	"strings"
+	"time"
 )
 
 // words are the administrative commands: four letters in the place of the first
-// frame's length, answered in plain text.
-var words = map[string]func(*Server) string{
-	"ruok": func(*Server) string { return "imok" },
-	"isro": func(*Server) string { return "rw" },
-	"srvr": (*Server).srvr,
+// frame's length, answered in plain text. All of them are open to everyone, where
+// a real server allows only srvr unless its whitelist says otherwise.
+var words = map[string]func(*Server, *strings.Builder){
+	"conf": (*Server).conf,
+	"cons": func(s *Server, b *strings.Builder) { s.writeConns(b, false) },
+	"crst": (*Server).crst,
+	"dirs": func(_ *Server, b *strings.Builder) { b.WriteString("datadir_size: 0\nlogdir_size: 0\n") },
+	"dump": (*Server).dump,
+	"envi": (*Server).envi,
+	"gtmk": func(s *Server, b *strings.Builder) { fmt.Fprint(b, s.traffic.traceMask) },
+	"hash": func(*Server, *strings.Builder) {}, // a digest per 128 transactions, of which there is none
+	"isro": func(_ *Server, b *strings.Builder) { b.WriteString("rw") },
 	"mntr": (*Server).mntr,
+	"ruok": func(_ *Server, b *strings.Builder) { b.WriteString("imok") },
+	"srst": (*Server).srst,
+	"srvr": (*Server).srvr,
+	"stat": (*Server).stat,
+	"stmk": func(s *Server, b *strings.Builder) { fmt.Fprint(b, s.traffic.traceMask) },
+	"wchc": (*Server).wchc,
+	"wchp": (*Server).wchp,
+	"wchs": (*Server).wchs,
 }
 
-const version = "3.9.3-zktest"
+const version = "3.9.3-zktest, built on 2000-01-01 00:00 UTC"
+
+// traffic counts frames, for the words that show it.
+type traffic struct {
+	received, sent int
+
+	// Of a connection, its last request.
+	op   Op
+	xid  int32
+	zxid int64
+
+	traceMask int64 // of a server: what stmk has set; it has no effect
+}
 
 // fourLetterWord returns the command at the beginning of a connection, "" if
 // there is none.
@@ -30,24 +64,204 @@ func fourLetterWord(r *bufio.Reader) string {
 	return string(head)
 }
 
-// answerWord answers and ends the connection.
-func (c *conn) answerWord(word string) {
-	answer := []byte(words[word](c.srv))
+// answerWord answers and ends the connection. The word stmk is followed by the mask to set.
+func (c *conn) answerWord(word string, r io.Reader) {
+	request := make([]byte, lengthSize+8)
+	if word != "stmk" {
+		request = request[:lengthSize]
+	}
+	if _, err := io.ReadFull(r, request); err != nil {
+		c.close()
+		return
+	}
 	c.srv.mu.Lock()
 	defer c.srv.unlock()
-	if c.hears() {
-		c.out.push(outFrame{bytes: answer})
-		c.out.finish()
+	for c.srv.frozen && c.hears() {
+		c.awaitChange()
+	}
+	if !c.hears() {
+		return
+	}
+	c.traffic.received++
+	c.srv.traffic.received++
+	if word == "stmk" {
+		c.srv.traffic.traceMask = (&decoder{b: request[lengthSize:]}).int64()
+	}
+	var answer strings.Builder
+	words[word](c.srv, &answer)
+	c.out.push(outFrame{bytes: []byte(answer.String())})
+	c.out.finish()
+}
+
+func (s *Server) srvr(b *strings.Builder) {
+	fmt.Fprintf(b, "Zookeeper version: %s\n", version)
+	s.writeTotals(b)
+}
+
+func (s *Server) stat(b *strings.Builder) {
+	fmt.Fprintf(b, "Zookeeper version: %s\nClients:\n", version)
+	s.writeConns(b, true)
+	s.writeTotals(b)
+}
+
+func (s *Server) writeTotals(b *strings.Builder) {
+	fmt.Fprintf(b, "Latency min/avg/max: 0/0.0/0\nReceived: %d\nSent: %d\nConnections: %d\nOutstanding: 0\n"+
+		"Zxid: 0x%x\nMode: %s\nNode count: %d\n",
+		s.traffic.received, s.traffic.sent, len(s.conns), s.zxid, s.mode(), s.nodeCount())
+}
+
+func (s *Server) uptime() time.Duration { return s.clock.Now().Sub(s.born) }
+
+// nodeCount is one too many because a real server counts the root twice.
+func (s *Server) nodeCount() int { return len(s.tree.nodes) + 1 }
+
+// writeConns writes a line for each connection, and an empty one.
+func (s *Server) writeConns(b *strings.Builder, brief bool) {
+	for _, c := range s.inOrder() {
+		reading := 1
+		if c.sess == nil {
+			reading = 0 // the connection of the word itself
+		}
+		fmt.Fprintf(b, " /%s[%d](queued=0,recved=%d,sent=%d", c.nc.RemoteAddr(), reading, c.traffic.received, c.traffic.sent)
+		if !brief && c.sess != nil {
+			fmt.Fprintf(b, ",sid=0x%x,lop=%s,est=%d,to=%d,lcxid=0x%x,lzxid=0x%x,lresp=%d,llat=0,minlat=0,avglat=0,maxlat=0",
+				c.sess.id, lastOperation(c.traffic.op), c.born.UnixMilli(), c.sess.timeout.Milliseconds(),
+				c.traffic.xid, c.traffic.zxid, s.uptime().Milliseconds())
+		}
+		b.WriteString(")\n")
+	}
+	b.WriteByte('\n')
+}
+
+// lastOperation is the name that cons has for a request.
+func lastOperation(op Op) string {
+	names := map[Op]string{
+		OpConnect: "SESS", OpPing: "PING", OpMulti: "MULT", OpMultiRead: "MLTR", OpCreate: "CREA", OpDelete: "DELE",
+		OpDeleteContainer: "DELE", OpSetData: "SETD", OpSetACL: "SETA", OpCloseSession: "CLOS", OpSync: "SYNC",
+		OpExists: "EXIS", OpGetData: "GETD", OpSetWatches: "SETW", OpAddWatch: "ADDW", OpGetACL: "GETA",
+		OpGetChildren: "GETC", OpGetAllChildrenNumber: "GETACN", OpCheckWatches: "CHKW", OpRemoveWatches: "REMW",
+		OpWhoAmI: "HOMI", OpGetEphemerals: "GETE", OpReconfig: "RECO",
+	}
+	if name, known := names[op.family()]; known {
+		return name
+	}
+	return "NA"
+}
+
+func (s *Server) crst(b *strings.Builder) {
+	for c := range s.conns {
+		c.traffic.received, c.traffic.sent = 0, 0
+	}
+	b.WriteString("Connection stats reset.\n")
+}
+
+func (s *Server) srst(b *strings.Builder) {
+	s.traffic.received, s.traffic.sent = 0, 0
+	b.WriteString("Server stats reset.\n")
+}
+
+func (s *Server) conf(b *strings.Builder) {
+	_, port, _ := net.SplitHostPort(s.Addr())
+	fmt.Fprintf(b, "clientPort=%s\nsecureClientPort=-1\ndataDir=\ndataDirSize=0\ndataLogDir=\ndataLogSize=0\n"+
+		"tickTime=%d\nmaxClientCnxns=0\nminSessionTimeout=%d\nmaxSessionTimeout=%d\nclientPortListenBacklog=-1\nserverId=%d\n",
+		port, s.cfg.tick.Milliseconds(), millis(s.cfg.minTimeout), millis(s.cfg.maxTimeout), s.number())
+}
+
+func (s *Server) envi(b *strings.Builder) {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "<NA>"
+	}
+	fmt.Fprintf(b, "Environment:\nzookeeper.version=%s\nhost.name=%s\njava.version=<NA>\njava.vendor=<NA>\njava.home=<NA>\n"+
+		"java.class.path=<NA>\njava.library.path=<NA>\njava.io.tmpdir=<NA>\njava.compiler=<NA>\nos.name=%s\nos.arch=%s\n"+
+		"os.version=<NA>\nuser.name=<NA>\nuser.home=<NA>\nuser.dir=<NA>\n"+
+		"os.memory.free=0MB\nos.memory.max=0MB\nos.memory.total=0MB\n", version, host, runtime.GOOS, runtime.GOARCH)
+}
+
+// dump writes the sessions by the time of their expiry, and their ephemeral nodes.
+func (s *Server) dump(b *strings.Builder) {
+	b.WriteString("SessionTracker dump:\nSession ")
+	dumpExpiry(b, s.sessions, func(sess *session) (time.Time, string) {
+		return sess.deadline, fmt.Sprintf("0x%x", sess.id)
+	})
+	fmt.Fprintf(b, "ephemeral nodes dump:\nSessions with Ephemerals (%d):\n", len(s.tree.ephemerals))
+	for _, id := range slices.Sorted(maps.Keys(s.tree.ephemerals)) {
+		fmt.Fprintf(b, "0x%x:\n", id)
+		for _, path := range s.tree.ephemeralsOf(id) {
+			fmt.Fprintf(b, "\t%s\n", path)
+		}
+	}
+	b.WriteString("Connections dump:\nConnections ")
+	conns := make(map[int64]*conn, len(s.conns))
+	for c := range s.conns {
+		conns[c.seq] = c
+	}
+	dumpExpiry(b, conns, func(c *conn) (time.Time, string) {
+		if c.sess == nil {
+			return c.born, fmt.Sprintf("ip: /%s sessionId: 0x0", c.nc.RemoteAddr())
+		}
+		return c.sess.deadline, fmt.Sprintf("ip: /%s sessionId: 0x%x", c.nc.RemoteAddr(), c.sess.id)
+	})
+}
+
+// dumpExpiry writes what ends when.
+func dumpExpiry[T any](b *strings.Builder, all map[int64]T, tell func(T) (time.Time, string)) {
+	sets := make(map[int64][]string)
+	for _, id := range slices.Sorted(maps.Keys(all)) {
+		end, name := tell(all[id])
+		sets[end.Unix()] = append(sets[end.Unix()], name)
+	}
+	fmt.Fprintf(b, "Sets (%d)/(%d):\n", len(sets), len(all))
+	for _, end := range slices.Sorted(maps.Keys(sets)) {
+		fmt.Fprintf(b, "%d expire at %s:\n", len(sets[end]), time.Unix(end, 0).Format(time.UnixDate))
+		for _, name := range sets[end] {
+			fmt.Fprintf(b, "\t%s\n", name)
+		}
 	}
 }
 
-func (s *Server) srvr() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return fmt.Sprintf("Zookeeper version: %s, built on 2000-01-01 00:00 UTC\n"+
-		"Latency min/avg/max: 0/0.0/0\nReceived: %d\nSent: %d\nConnections: %d\nOutstanding: 0\n"+
-		"Zxid: %#x\nMode: standalone\nNode count: %d\n",
-		version, s.log.total(), s.log.total()+s.notified, len(s.conns), s.zxid, len(s.tree.nodes)+1)
+// dataWatches returns the paths of the data watches by session, and the sessions
+// by path: the words on watches say nothing of the other table.
+func (s *Server) dataWatches() (bySession, byPath map[string][]string) {
+	bySession, byPath = make(map[string][]string), make(map[string][]string)
+	for key, conns := range s.watches.byKey {
+		if key.kind != WatchData {
+			continue
+		}
+		for c := range conns {
+			session := fmt.Sprintf("0x%x", c.sess.id)
+			bySession[session] = append(bySession[session], key.path)
+			byPath[key.path] = append(byPath[key.path], session)
+		}
+	}
+	return bySession, byPath
+}
+
+func (s *Server) wchc(b *strings.Builder) {
+	bySession, _ := s.dataWatches()
+	writeGroups(b, bySession)
+}
+
+func (s *Server) wchp(b *strings.Builder) {
+	_, byPath := s.dataWatches()
+	writeGroups(b, byPath)
+}
+
+func writeGroups(b *strings.Builder, groups map[string][]string) {
+	for _, name := range slices.Sorted(maps.Keys(groups)) {
+		slices.Sort(groups[name])
+		fmt.Fprintf(b, "%s\n\t%s\n", name, strings.Join(groups[name], "\n\t"))
+	}
+	b.WriteByte('\n')
+}
+
+func (s *Server) wchs(b *strings.Builder) {
+	bySession, byPath := s.dataWatches()
+	total := 0
+	for _, paths := range bySession {
+		total += len(paths)
+	}
+	fmt.Fprintf(b, "%d connections watching %d paths\nTotal watches:%d\n", len(bySession), len(byPath), total)
 }
 
 // count returns how many elements a map of sets has.
@@ -58,16 +272,27 @@ func count[K, V comparable](sets map[K]map[V]struct{}) (n int) {
 	return n
 }
 
-func (s *Server) mntr() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var b strings.Builder
-	row := func(key string, value any) { fmt.Fprintf(&b, "zk_%s\t%v\n", key, value) }
+// mntr writes the part of a real server's some 500 values that people look at.
+func (s *Server) mntr(b *strings.Builder) {
+	row := func(key string, value any) { fmt.Fprintf(b, "zk_%s\t%v\n", key, value) }
+	size := 0
+	for path, n := range s.tree.nodes {
+		size += len(path) + len(n.data)
+	}
 	row("version", version)
-	row("server_state", "standalone")
-	row("num_alive_connections", len(s.conns))
-	row("znode_count", len(s.tree.nodes)+1) // a real server counts the root twice
-	row("watch_count", count(s.watches.byConn))
+	row("server_state", s.mode())
 	row("ephemerals_count", count(s.tree.ephemerals))
-	return b.String()
+	row("num_alive_connections", len(s.conns))
+	row("avg_latency", "0.0")
+	row("min_latency", 0)
+	row("max_latency", 0)
+	row("outstanding_requests", 0)
+	row("znode_count", s.nodeCount())
+	row("global_sessions", len(s.sessions))
+	row("local_sessions", 0)
+	row("watch_count", count(s.watches.byConn))
+	row("packets_received", s.traffic.received)
+	row("packets_sent", s.traffic.sent)
+	row("approximate_data_size", size)
+	row("uptime", s.uptime().Milliseconds())
 }

@@ -29,7 +29,7 @@ func (c *conn) decodeConnect(frame []byte) (*exchange, error) {
 	}
 	op.readOnly = len(d.b) > 0
 	x := &exchange{srv: c.srv, conn: c, op: op}
-	x.req = Request{Time: time.Now(), Conn: c.id, Op: OpConnect, Session: op.session}
+	x.req = Request{Time: c.srv.clock.Now(), Member: c.srv.number(), Op: OpConnect, Session: op.session}
 	return x, nil
 }
 
@@ -42,12 +42,20 @@ func (op *connectOp) connect(x *exchange) []byte {
 		x.last = true
 		return nil
 	}
+	if s.member != nil && !s.member.admits(op.session) {
+		x.last = true
+		return nil
+	}
+	last := s.head().zxid
 	sess := op.lookUp(s)
 	if sess == nil {
 		return op.reject(x)
 	}
-	if sess.conn != nil {
-		sess.conn.sever()
+	if zxid := s.head().zxid; zxid > last {
+		x.settleAt = zxid // a new session is a transaction
+	}
+	if sess.conn != nil && sess.conn.srv == s {
+		sess.conn.sever() // other members do not know of the move
 	}
 	sess.conn, x.conn.sess = x.conn, sess
 	sess.timeout = min(max(op.timeout, s.cfg.minTimeout), s.cfg.maxTimeout)

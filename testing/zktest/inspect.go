@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -118,6 +119,66 @@ func (s *Server) Watches() []Watch {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Session, b.Session))
 	})
 	return list
+}
+
+// Queue returns the sequential nodes below path in the order of their numbers, also
+// across their wrap at 2^31: for a recipe that queues, who is first and who waits for
+// whom. Children without a number are left out. A negative number is recognized behind
+// a name that ends in a dash, as those of recipes do.
+func (s *Server) Queue(path string) []Node {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.tree.nodes[path]
+	if n == nil {
+		return nil
+	}
+	var queue []Node
+	for name := range n.children {
+		if _, numbered := sequenceOf(name); numbered {
+			child := childOf(path, name)
+			queue = append(queue, s.tree.nodes[child].export(child))
+		}
+	}
+	slices.SortFunc(queue, func(a, b Node) int {
+		i, _ := sequenceOf(a.Path)
+		j, _ := sequenceOf(b.Path)
+		return cmp.Or(cmp.Compare(i-j, 0), cmp.Compare(a.Path, b.Path)) // i-j wraps as the numbers do
+	})
+	return queue
+}
+
+// sequenceOf returns the number at the end of the name of a sequential node: ten
+// characters, or a minus sign and ten digits. The minus sign of a name such as
+// n-0000000001 is not the number's; that of n--2147483648 is.
+func sequenceOf(name string) (int32, bool) {
+	const width = 10
+	start := len(name) - width
+	if start < 0 || name[start] == '+' {
+		return 0, false
+	}
+	if rest, minus := strings.CutSuffix(name[:start], "-"); minus && strings.HasSuffix(rest, "-") {
+		start--
+	}
+	n, err := strconv.ParseInt(name[start:], 10, 32)
+	return int32(n), err == nil
+}
+
+// Ephemerals returns the paths of the ephemeral nodes of a session, sorted.
+func (s *Server) Ephemerals(session int64) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.tree.ephemeralsOf(session)
+}
+
+// WatchesOn returns the watches on path, by kind, then session. Recursive watches on
+// nodes above it are not among them.
+func (s *Server) WatchesOn(path string) []Watch {
+	return slices.DeleteFunc(s.Watches(), func(w Watch) bool { return w.Path != path })
+}
+
+// WatchesOf returns the watches of a session, by path, then kind.
+func (s *Server) WatchesOf(session int64) []Watch {
+	return slices.DeleteFunc(s.Watches(), func(w Watch) bool { return w.Session != session })
 }
 
 // Connections returns how many connections are open, black holes included.

@@ -190,15 +190,15 @@ func (e *encoder) frame() []byte {
 	return e.b
 }
 
-// notification returns the frame of a watch event. Its zxid is -1 as before
-// ZooKeeper 3.9, which puts the zxid of the change there.
-func notification(event eventType, path string) []byte {
+// notification returns the frame of a watch event, with the zxid of the change, as
+// since ZooKeeper 3.9. Before it was always -1.
+func notification(event eventType, path string, zxid int64) []byte {
 	const syncConnected = 3
 	e := newReply()
 	e.int32(int32(event))
 	e.int32(syncConnected)
 	e.string(path)
-	return e.reply(xidNotification, -1, ok)
+	return e.reply(xidNotification, zxid, ok)
 }
 
 // millis converts a duration to the protocol's unit, rounded up and clamped, so

@@ -82,7 +82,7 @@ func FuzzRequest(f *testing.F) {
 	f.Fuzz(func(t *testing.T, frame []byte) {
 		srv := New(t)
 		srv.mu.Lock()
-		c := &conn{srv: srv, sess: srv.newSession(), out: newOutbox(func() {}), nc: nil}
+		c := &conn{srv: srv, sess: srv.newSession(), out: newOutbox(func() {}, nil, &srv.queued), nc: nil}
 		srv.mu.Unlock()
 		for range 2 { // twice: the second time its nodes and watches exist
 			x, err := c.decodeRequest(frame)
@@ -104,7 +104,8 @@ func FuzzConnect(f *testing.F) {
 	f.Add(make([]byte, 45))
 	f.Fuzz(func(t *testing.T, frame []byte) {
 		srv := New(t)
-		c := &conn{srv: srv, out: newOutbox(func() {})}
+		_, nc := newPipe(srv.Addr())
+		c := &conn{srv: srv, nc: nc, out: newOutbox(func() {}, nil, &srv.queued), done: make(chan struct{})} // a session may expire soon
 		if x, err := c.decodeConnect(frame); err == nil {
 			c.handle(x)
 		}

@@ -3,20 +3,26 @@ package zktest
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
 )
 
-// maxLog is how many requests the server remembers; older ones are forgotten.
-const maxLog = 100_000
+// defaultLogSize is how many requests the server remembers unless it is told
+// otherwise; older ones are forgotten.
+const defaultLogSize = 100_000
+
+// maxLoggedPath bounds what a hostile client can make the log hold.
+const maxLoggedPath = 4 << 10
 
 // Request is a request that has reached the server.
 type Request struct {
 	Time    time.Time // when the server got to it, before any delay
-	Conn    int64     // number of the connection, counted from 1 in the order of acceptance
+	Member  int       // of an ensemble, see [Member.ID]; 0 for a server on its own
+	Conn    int64     // number of the connection, counted from 1 in the order of their first requests
 	Session int64     // for a handshake, the session given, or asked for if none was given
 	Xid     int32     // 0 for a handshake
 	Op      Op
-	Path    string // as the client sent it; for a multi, the path of its first operation
+	Path    string // as the client sent it; for a multi, the path of its first operation; the log keeps its first 4 KiB
 	Watch   bool   // the request is a read that leaves a watch
 
 	// Processed is false if a fault kept the server from carrying out the request;
@@ -34,26 +40,47 @@ type requestLog struct {
 	totals map[Op]int
 }
 
-func (l *requestLog) add(r Request) {
+func (l *requestLog) add(r Request, size int) {
 	if l.totals == nil {
 		l.totals = make(map[Op]int)
 	}
 	l.totals[r.Op]++
-	if len(l.ring) < maxLog {
+	if size == 0 {
+		return
+	}
+	r.Path, r.Created = shorten(r.Path), shorten(r.Created)
+	if len(l.ring) < size {
 		l.ring = append(l.ring, r)
 		return
 	}
 	l.ring[l.next] = r
-	l.next = (l.next + 1) % maxLog
+	l.next = (l.next + 1) % size
 }
 
-// Requests returns the last 100,000 requests in the order in which the server
-// got to them, handshakes and pings included. Swallowed requests are not in it,
-// except the one that [Mute] hit.
+func shorten(path string) string {
+	if len(path) <= maxLoggedPath {
+		return path
+	}
+	return strings.Clone(path[:maxLoggedPath])
+}
+
+// Requests returns the last requests, 100,000 unless [WithRequestLog] says otherwise, in
+// the order in which the server got to them, handshakes and pings included. Swallowed
+// requests are not in it, except the one that [Mute] hit.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Concat(s.log.ring[s.log.next:], s.log.ring[:s.log.next])
+	return s.log.all()
+}
+
+func (l *requestLog) all() []Request { return slices.Concat(l.ring[l.next:], l.ring[:l.next]) }
+
+// logRequest writes the request down. s.mu is held.
+func (s *Server) logRequest(r Request) {
+	s.log.add(r, s.cfg.logSize)
+	if s.member != nil {
+		s.member.ens.log.add(r, s.cfg.logSize)
+	}
 }
 
 // ClearRequests forgets the requests so far, and what [Server.CountRequests] and
@@ -90,11 +117,4 @@ func (s *Server) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return Stats{Requests: maps.Clone(s.log.totals), Notifications: s.notified}
-}
-
-func (l *requestLog) total() (n int) {
-	for _, count := range l.totals {
-		n += count
-	}
-	return n
 }

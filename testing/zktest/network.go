@@ -3,6 +3,7 @@ package zktest
 import (
 	"context"
 	"net"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -17,7 +18,7 @@ func (s *Server) Addr() string {
 	if s.listener != nil {
 		return s.listener.Addr().String()
 	}
-	return memoryAddr
+	return s.address
 }
 
 // Dialer returns a function that connects to this server within the process,
@@ -42,8 +43,11 @@ func (s *Server) dial(ctx context.Context, network, address string) (net.Conn, e
 	return client, nil
 }
 
-func (s *Server) listen() error {
-	l, err := net.Listen("tcp", s.cfg.tcp)
+func (s *Server) listen(addr string) error {
+	if strings.HasPrefix(addr, ":") {
+		addr = "127.0.0.1" + addr
+	}
+	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,8 @@ import (
 )
 
 // authOp is auth: it adds an identity to the connection. Every digest is taken
-// at its word. A scheme the server does not know ends the connection.
+// at its word, and the super user's is one of two identities. A scheme the server
+// does not know ends the connection.
 type authOp struct {
 	pathless
 	scheme string
@@ -19,15 +20,31 @@ func decodeAuth(d *decoder) operation {
 }
 
 func (o *authOp) run(x *exchange, _ *encoder) Code {
-	switch o.scheme {
-	case "digest":
+	switch {
+	case o.scheme == "digest" && o.data != nil:
+		if credentials := string(o.data); credentials == x.srv.cfg.superUser && credentials != "" {
+			x.conn.addID(superID)
+		}
 		x.conn.addID(digestID(string(o.data)))
 		return ok
-	case "ip": // everyone has it from the start
+	case o.scheme == "ip": // everyone has it from the start
 		return ok
 	}
 	x.last = true
 	return ErrAuthFailed
+}
+
+// saslOp is sasl. As on a server that is not configured for it, it succeeds without any effect.
+type saslOp struct{ pathless }
+
+func decodeSASL(d *decoder) operation {
+	d.buffer()
+	return saslOp{}
+}
+
+func (saslOp) run(_ *exchange, out *encoder) Code {
+	out.buffer(nil)
+	return ok
 }
 
 // whoAmIOp lists the identities of the connection.
@@ -56,7 +73,7 @@ func (id ID) user() string {
 // ipID is the identity a connection has by its remote address.
 func ipID(remote string) ID {
 	if ap, err := netip.ParseAddrPort(remote); err == nil {
-		return ID{Scheme: "ip", ID: ap.Addr().String()}
+		return ID{Scheme: "ip", ID: ap.Addr().Unmap().String()}
 	}
 	return ID{Scheme: "ip", ID: "127.0.0.1"}
 }

@@ -89,7 +89,11 @@ func (o *createOp) create(tx *txn) (string, Code) {
 	case parent.kind == ephemeral:
 		return "", ErrNoChildrenForEphemerals
 	}
-	tx.did(eventCreated, path, tx.tree.add(path, o.newNode(tx, acl), tx.zxid, tx.now))
+	if !tx.withinQuota(path, len(o.data), 1) {
+		return "", ErrQuotaExceeded
+	}
+	n := o.newNode(tx, acl)
+	tx.did(eventCreated, path, n, tx.tree.add(path, n, tx.zxid, tx.now))
 	tx.created = path
 	return path, ok
 }

@@ -10,10 +10,10 @@ func (o existsOp) run(x *exchange, out *encoder) Code {
 	if hasNUL(o.path) {
 		return ErrBadArguments
 	}
-	if o.watch {
+	n, code := x.find(o.path, permRead)
+	if o.watch && code != ErrNoAuth {
 		x.leaveWatch(WatchData, o.path)
 	}
-	n, code := x.find(o.path, permRead)
 	if code != ok {
 		return code
 	}

@@ -23,7 +23,7 @@ func (o getChildrenOp) run(x *exchange, out *encoder) Code {
 	if o.watch {
 		x.leaveWatch(WatchChild, o.path)
 	}
-	out.strings(n.names())
+	out.strings(x.names(n))
 	if o.stat {
 		out.stat(n.stat())
 	}
@@ -41,12 +41,11 @@ func (o getAllChildrenNumberOp) run(x *exchange, out *encoder) Code {
 	if _, code := x.find(o.path, permRead); code != ok {
 		return code
 	}
-	var total int32
-	x.srv.tree.walk(cmp.Or(o.path, "/"), func(string, *node) { total++ })
-	if o.path != "" { // which has the root below it
-		total--
+	total := x.srv.tree.countBelow(cmp.Or(o.path, "/"))
+	if o.path == "" { // which has the root below it
+		total++
 	}
-	out.int32(total)
+	out.int32(int32(total))
 	return ok
 }
 
@@ -57,8 +56,9 @@ func decodeGetEphemerals(d *decoder) operation { return getEphemeralsOp{pathOp{d
 
 func (o getEphemeralsOp) run(x *exchange, out *encoder) Code {
 	var paths []string
+	prefix := strings.TrimFunc(o.path, func(r rune) bool { return r <= ' ' }) // as Java's trim
 	for _, path := range x.srv.tree.ephemeralsOf(x.conn.sess.id) {
-		if strings.HasPrefix(path, o.path) {
+		if prefix == "" || prefix == "/" || strings.HasPrefix(path, o.path) {
 			paths = append(paths, path)
 		}
 	}

@@ -7,7 +7,8 @@ func decodePing(*decoder) operation { return pingOp{} }
 
 func (pingOp) run(*exchange, *encoder) Code { return ok }
 
-// syncOp is sync. There is no other server to catch up with, so it answers at once.
+// syncOp is sync. Its answer waits until the server has caught up with the leader:
+// see exchange.settleAt.
 type syncOp struct{ pathOp }
 
 func decodeSync(d *decoder) operation { return syncOp{pathOp{d.string()}} }
@@ -23,7 +24,7 @@ type closeSessionOp struct{ pathless }
 func decodeCloseSession(*decoder) operation { return closeSessionOp{} }
 
 func (closeSessionOp) run(x *exchange, _ *encoder) Code {
-	x.srv.endSession(x.conn.sess)
+	x.srv.endSession(x.conn.sess, x.conn)
 	x.last = true
 	return ok
 }

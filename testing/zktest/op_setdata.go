@@ -18,10 +18,13 @@ func (o *setDataOp) apply(tx *txn, out *encoder) Code {
 	if code != ok {
 		return code
 	}
+	if !tx.withinQuota(o.path, len(o.data)-len(n.data), 0) {
+		return ErrQuotaExceeded
+	}
 	if o.version != anyVersion && o.version != n.version {
 		return ErrBadVersion
 	}
-	tx.did(eventDataChanged, o.path, tx.tree.setData(o.path, o.data, tx.zxid, tx.now))
+	tx.did(eventDataChanged, o.path, n, tx.tree.setData(o.path, o.data, tx.zxid, tx.now))
 	out.stat(n.stat())
 	return ok
 }

@@ -57,10 +57,10 @@ func (o *setWatchesOp) run(x *exchange, _ *encoder) Code {
 	return ok
 }
 
-// catchUp sends the event of a change that happened while the client was away.
+// catchUp sends the event of a change that happened while the client was away. Which
+// transaction it was is not known any more, and nobody asks for permissions.
 func (x *exchange) catchUp(event eventType, path string) {
-	x.srv.notified++
-	x.conn.out.push(outFrame{bytes: notification(event, path)})
+	x.conn.notify(notification(event, path, -1))
 }
 
 // leavePersistent registers a watch of both tables that stays.

@@ -8,21 +8,46 @@ type Option func(*config)
 type config struct {
 	tcp                    string
 	minTimeout, maxTimeout time.Duration
-	tick                   time.Duration
+	tick, election         time.Duration
+	syncLimit              int // ticks
+	clock                  *Clock
+	random                 *Random
 	ttl                    bool
+	superUser              string
+	enforceQuotas          bool
+	logSize                int
 }
 
-func defaults() config {
-	return config{
+// The defaults of an [Ensemble]: a tenth of what is common in production, or less.
+const (
+	DefaultTick         = 100 * time.Millisecond
+	DefaultSyncLimit    = 5
+	DefaultElectionTime = 200 * time.Millisecond
+)
+
+func configured(opts []Option) config {
+	cfg := config{
 		minTimeout: time.Millisecond,
 		maxTimeout: 24 * 24 * time.Hour,
+		election:   DefaultElectionTime,
+		syncLimit:  DefaultSyncLimit,
 		ttl:        true,
+		logSize:    defaultLogSize,
 	}
+	for _, opt := range opts {
+		opt(&cfg)
+	}
+	return cfg
 }
+
+// syncTime is how long the members of an ensemble put up with each other's silence.
+func (c *config) syncTime() time.Duration { return time.Duration(c.syncLimit) * c.tick }
 
 // WithTCP makes the server listen on a TCP address as well, for clients in other
 // processes. Use port 0 for any free port and ask [Server.Addr] for it. The
-// default is no port at all. TCP does not work inside a synctest bubble.
+// default is no port at all. An address without a host means the loopback interface;
+// whoever wants others to reach a server that believes everybody has to say so, with
+// 0.0.0.0 for example. TCP does not work inside a synctest bubble.
 func WithTCP(addr string) Option {
 	return func(c *config) { c.tcp = addr }
 }
@@ -36,8 +61,10 @@ func WithSessionTimeouts(shortest, longest time.Duration) Option {
 }
 
 // WithTick makes sessions expire only at multiples of d, as on a real server,
-// whose tick is typically 2 seconds. The default is no rounding: a session
-// expires exactly its timeout after the client was last heard of.
+// whose tick is typically 2 seconds: at the first multiple after the timeout. The
+// default of a server on its own is no rounding: a session expires exactly its timeout
+// after the client was last heard of. The default of an ensemble is [DefaultTick]; it
+// also measures by it, see [WithSyncLimit].
 func WithTick(d time.Duration) Option {
 	return func(c *config) { c.tick = d }
 }
@@ -47,4 +74,50 @@ func WithTick(d time.Duration) Option {
 // and answers [ErrUnimplemented] otherwise.
 func WithTTL(on bool) Option {
 	return func(c *config) { c.ttl = on }
+}
+
+// WithSyncLimit sets how many ticks the members of an ensemble put up with each
+// other's silence: a follower that is cut off from its leader drops its clients after
+// that time, and a leader without a majority gives up its office one tick later. The
+// default is [DefaultSyncLimit], as in the configuration that ZooKeeper comes with. A
+// server on its own has no use for it.
+func WithSyncLimit(ticks int) Option {
+	return func(c *config) { c.syncLimit = ticks }
+}
+
+// WithElectionTime sets how long the members of an ensemble that look for a leader
+// take to elect one. The default is [DefaultElectionTime]. The first leader of a new
+// ensemble is elected at once.
+func WithElectionTime(d time.Duration) Option {
+	return func(c *config) { c.election = d }
+}
+
+// WithClock makes the server, or the ensemble, live by a clock that only the test
+// moves: while it stands still, no session expires, no delay ends and no container is
+// reaped. The default is package time, in which all of that happens by itself. Clients
+// keep their own time: a client that pings in real time will not be expired by a
+// Clock that stands still, nor kept alive in one that leaps.
+func WithClock(clock *Clock) Option {
+	return func(c *config) { c.clock = clock }
+}
+
+// WithSuperUser sets the credentials of the user to whom no ACL applies, in the
+// form user:password, as clients give them with the scheme "digest". The default
+// is that there is no such user.
+func WithSuperUser(credentials string) Option {
+	return func(c *config) { c.superUser = credentials }
+}
+
+// WithEnforcedQuotas makes writes beyond a hard limit fail with [ErrQuotaExceeded].
+// By default quotas are only accounted for, as on a real server.
+func WithEnforcedQuotas() Option {
+	return func(c *config) { c.enforceQuotas = true }
+}
+
+// WithRequestLog sets how many requests [Server.Requests] remembers. The default
+// is 100,000, which is plenty for a test; a program that serves for long wants
+// less. An [Ensemble] remembers as many for each member, and again for all of them. It
+// has no influence on [Server.CountRequests] and [Server.Stats].
+func WithRequestLog(n int) Option {
+	return func(c *config) { c.logSize = max(n, 0) }
 }

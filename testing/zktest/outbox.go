@@ -1,7 +1,9 @@
 package zktest
 
 import (
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -9,18 +11,24 @@ import (
 // far above any legitimate answer; beyond it the connection is closed.
 const maxQueued = 64 << 20
 
+// maxQueuedByAll bounds the same for all clients of a server together. The client
+// that asks for more beyond it is the one to lose its connection.
+const maxQueuedByAll = 256 << 20
+
 // outFrame is a frame on its way to a client, possibly held back by a fault.
 // Frames behind it wait too: a connection never changes the order.
 type outFrame struct {
 	bytes     []byte
 	notBefore time.Time       // zero: at once
 	gate      <-chan struct{} // nil, or closed when the frame may go
+	event     bool            // a watch event
+	aside     bool            // an answer that lets an event go first
 }
 
 func (f *outFrame) held() bool { return f.gate != nil || !f.notBefore.IsZero() }
 
 // wait returns when the frame may go; false means that done was closed first.
-func (f *outFrame) wait(done <-chan struct{}) bool {
+func (f *outFrame) wait(clock timeSource, done <-chan struct{}) bool {
 	if f.gate != nil {
 		select {
 		case <-f.gate:
@@ -28,22 +36,10 @@ func (f *outFrame) wait(done <-chan struct{}) bool {
 			return false
 		}
 	}
-	return pause(time.Until(f.notBefore), done)
-}
-
-// pause waits for d unless done is closed first.
-func pause(d time.Duration, done <-chan struct{}) bool {
-	if d <= 0 {
+	if f.notBefore.IsZero() {
 		return true
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-done:
-		return false
-	}
+	return pause(clock, f.notBefore.Sub(clock.Now()), done)
 }
 
 // outbox is the queue between the server, which must never wait for a client,
@@ -51,33 +47,97 @@ func pause(d time.Duration, done <-chan struct{}) bool {
 type outbox struct {
 	wake     chan struct{} // capacity 1: there is something new below
 	overflow func()        // called when the client has fallen too far behind
+	rest     *rest         // told when there is nothing left to write
+	byAll    *atomic.Int64 // bytes in the outboxes of all connections of the server
 
 	mu       sync.Mutex
 	queue    []*outFrame
-	size     int  // bytes in queue
+	size     int  // bytes in queue, aside and held
 	sealed   bool // nothing more is taken
+	dropped  bool // what was queued is lost
 	finished bool // the connection ends when queue is empty
+	resting  bool // everything has been written and flushed
+
+	// At most one of them is true: the writer has taken frames that it has not
+	// flushed yet, or the reader is in writeReady.
+	delivering, shortcut bool
+
+	aside   *outFrame   // an answer that waits for the next frame
+	holding bool        // events go to held instead of queue
+	held    []*outFrame // events that wait for an answer
 }
 
-func newOutbox(overflow func()) *outbox {
-	return &outbox{wake: make(chan struct{}, 1), overflow: overflow}
+func newOutbox(overflow func(), rest *rest, byAll *atomic.Int64) *outbox {
+	return &outbox{wake: make(chan struct{}, 1), overflow: overflow, rest: rest, byAll: byAll}
 }
 
 // push queues a frame. It never blocks.
 func (o *outbox) push(f outFrame) {
+	o.queueFrame(f)
+	o.signal()
+}
+
+// queueFrame is push without waking the writer: the caller does that, or writes himself.
+func (o *outbox) queueFrame(f outFrame) {
 	o.mu.Lock()
 	if o.sealed {
 		o.mu.Unlock()
 		return
 	}
-	o.queue = append(o.queue, &f)
+	o.enqueue(&f)
+	o.resting = false
 	o.size += len(f.bytes)
-	full := o.size > maxQueued
-	o.sealed = full
+	full := o.byAll.Add(int64(len(f.bytes))) > maxQueuedByAll || o.size > maxQueued
+	if full { // at once, not only when the connection has ended: others need the room
+		o.dropLocked()
+	}
 	o.mu.Unlock()
 	if full {
 		o.overflow()
 	}
+}
+
+// enqueue finds the frame's place.
+func (o *outbox) enqueue(f *outFrame) {
+	switch {
+	case f.event && o.holding:
+		o.held = append(o.held, f)
+	case f.event:
+		o.queue = append(o.queue, f)
+		o.endAside()
+	default: // answers never change their order
+		o.endAside()
+		if f.aside {
+			o.aside = f
+		} else {
+			o.queue = append(o.queue, f)
+		}
+	}
+}
+
+// endAside queues the answer that waits, if there is one.
+func (o *outbox) endAside() {
+	if o.aside != nil {
+		o.queue = append(o.queue, o.aside)
+		o.aside = nil
+	}
+}
+
+// holdEvents keeps the events back that are pushed from now on.
+func (o *outbox) holdEvents() {
+	o.mu.Lock()
+	o.holding = true
+	o.mu.Unlock()
+}
+
+// releaseEvents sends the events that were kept back.
+func (o *outbox) releaseEvents() {
+	o.mu.Lock()
+	o.holding = false
+	o.queue = append(o.queue, o.held...)
+	o.resting = o.resting && len(o.held) == 0
+	o.held = nil
+	o.mu.Unlock()
 	o.signal()
 }
 
@@ -91,13 +151,20 @@ func (o *outbox) seal() {
 // drop is seal, and forgets what is queued.
 func (o *outbox) drop() {
 	o.mu.Lock()
-	o.sealed, o.queue, o.size = true, nil, 0
+	o.dropLocked()
 	o.mu.Unlock()
+}
+
+func (o *outbox) dropLocked() {
+	o.byAll.Add(int64(-o.size))
+	o.sealed, o.dropped, o.size = true, true, 0
+	o.queue, o.aside, o.held = nil, nil, nil
 }
 
 // finish is seal, and makes the writer end the connection afterwards.
 func (o *outbox) finish() {
 	o.mu.Lock()
+	o.endAside()
 	o.sealed, o.finished = true, true
 	o.mu.Unlock()
 	o.signal()
@@ -115,10 +182,22 @@ func (o *outbox) signal() {
 func (o *outbox) head() (f *outFrame, finished bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if len(o.queue) == 0 {
+	switch {
+	case o.shortcut: // which signals at its end
+		return nil, false
+	case len(o.queue) == 0:
 		return nil, o.finished
 	}
 	return o.queue[0], false
+}
+
+// flushed tells that the writer has sent all that it took.
+func (o *outbox) flushed() {
+	o.mu.Lock()
+	o.delivering = false
+	o.resting = len(o.queue) == 0 && !o.shortcut
+	o.mu.Unlock()
+	o.rest.came()
 }
 
 // take removes f, which head returned. It reports false if f was dropped meanwhile.
@@ -128,8 +207,63 @@ func (o *outbox) take(f *outFrame) bool {
 	if len(o.queue) == 0 || o.queue[0] != f {
 		return false
 	}
+	o.delivering = true
 	o.queue[0] = nil
 	o.queue = o.queue[1:]
 	o.size -= len(f.bytes)
+	o.byAll.Add(int64(-len(f.bytes)))
 	return true
+}
+
+// writeReady sends what need not wait, if the writer has nothing to do and the
+// connection takes it at once. It is the short way for the goroutine that has just
+// answered a request: over TCP, waking the other one costs more than the request. What
+// it cannot send is left to the writer. write must not wait. Those who wait for the
+// connection to come to rest hear of it when that goroutine reads on.
+func (o *outbox) writeReady(write func([]byte) int) {
+	frames, some := o.takeReady()
+	if !some || o.endShortcut(frames, write(frames)) {
+		o.signal()
+	}
+}
+
+// takeReady takes the first frames, up to one that is held. They count as queued
+// until writeReady has seen what becomes of them.
+func (o *outbox) takeReady() (frames []byte, some bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	n := slices.IndexFunc(o.queue, (*outFrame).held)
+	if n < 0 {
+		n = len(o.queue)
+	}
+	if n == 0 || o.delivering || o.sealed && !o.finished {
+		return nil, false
+	}
+	frames = o.queue[0].bytes
+	if n > 1 {
+		frames = nil // and a copy: what a frame is made of may be shared
+		for _, f := range o.queue[:n] {
+			frames = append(frames, f.bytes...)
+		}
+	}
+	o.queue = slices.Delete(o.queue, 0, n)
+	o.shortcut = true
+	return frames, true
+}
+
+// endShortcut puts back what is left of the frames after n bytes, and reports whether
+// there is something to do for the writer.
+func (o *outbox) endShortcut(frames []byte, n int) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.shortcut = false
+	if !o.dropped { // else nothing of it counts any more
+		o.size -= n
+		o.byAll.Add(int64(-n))
+		if n < len(frames) {
+			o.queue = slices.Insert(o.queue, 0, &outFrame{bytes: frames[n:]})
+		}
+	}
+	o.resting = len(o.queue) == 0
+	return !o.resting || o.finished
 }

@@ -102,6 +102,9 @@ type stream struct {
 	end          error // what the reader gets after the last byte; nil while the writer is there
 	readerClosed bool
 
+	readersWaiting int
+	rest           *rest // told when a reader waits for more; nil if nobody cares
+
 	readBy, writeBy deadline
 }
 
@@ -175,7 +178,10 @@ func (s *stream) read(p []byte) (int, error) {
 		case s.end != nil:
 			return 0, s.end
 		}
+		s.readersWaiting++
+		s.rest.came()
 		s.wait(&s.readBy)
+		s.readersWaiting--
 	}
 }
 

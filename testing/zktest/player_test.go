@@ -65,7 +65,7 @@ func (p *player) do(op Op, values ...any) {
 			return
 		}
 		if r.xid == xidNotification {
-			p.note("event %v", r.event())
+			p.note("event %s", p.stage.event(r))
 			continue
 		}
 		p.note("%s: %s", request, p.stage.tell(op, xid, r))
@@ -101,7 +101,7 @@ func (p *player) awaitEvent() {
 		p.note("no event")
 		return
 	}
-	p.note("event %v", r.event())
+	p.note("event %s", p.stage.event(r))
 }
 
 // awaitEnd waits until the server closes the connection.

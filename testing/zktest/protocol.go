@@ -31,10 +31,12 @@ const (
 	OpCheckWatches         Op = 17
 	OpRemoveWatches        Op = 18
 	OpCreateContainer      Op = 19
+	OpDeleteContainer      Op = 20
 	OpCreateTTL            Op = 21
 	OpMultiRead            Op = 22
 	OpAuth                 Op = 100
 	OpSetWatches           Op = 101
+	OpSASL                 Op = 102
 	OpGetEphemerals        Op = 103
 	OpGetAllChildrenNumber Op = 104
 	OpSetWatches2          Op = 105
@@ -53,6 +55,7 @@ var opNames = map[Op]string{
 	OpSync: "sync", OpPing: "ping", OpGetChildren2: "getChildren2", OpCheck: "check",
 	OpMulti: "multi", OpCreate2: "create2", OpReconfig: "reconfig", OpCheckWatches: "checkWatches",
 	OpRemoveWatches: "removeWatches", OpCreateContainer: "createContainer",
+	OpDeleteContainer: "deleteContainer", OpSASL: "sasl",
 	OpCreateTTL: "createTTL", OpMultiRead: "multiRead", OpAuth: "auth",
 	OpSetWatches: "setWatches", OpGetEphemerals: "getEphemerals",
 	OpGetAllChildrenNumber: "getAllChildrenNumber", OpSetWatches2: "setWatches2",
@@ -96,11 +99,14 @@ type Code int32
 const (
 	ErrSystem                  Code = -1
 	ErrRuntimeInconsistency    Code = -2 // in a failed multi: an operation behind the one that failed
+	ErrDataInconsistency       Code = -3
 	ErrConnectionLoss          Code = -4
 	ErrMarshalling             Code = -5
 	ErrUnimplemented           Code = -6
 	ErrOperationTimeout        Code = -7
 	ErrBadArguments            Code = -8
+	ErrNewConfigNoQuorum       Code = -13
+	ErrReconfigInProgress      Code = -14
 	ErrNoNode                  Code = -101
 	ErrNoAuth                  Code = -102
 	ErrBadVersion              Code = -103
@@ -108,12 +114,16 @@ const (
 	ErrNodeExists              Code = -110
 	ErrNotEmpty                Code = -111
 	ErrSessionExpired          Code = -112
+	ErrInvalidCallback         Code = -113
 	ErrInvalidACL              Code = -114
 	ErrAuthFailed              Code = -115
 	ErrSessionMoved            Code = -118
+	ErrNotReadOnly             Code = -119
+	ErrEphemeralOnLocalSession Code = -120
 	ErrNoWatcher               Code = -121
 	ErrRequestTimeout          Code = -122
 	ErrReconfigDisabled        Code = -123
+	ErrSessionRequiresSASL     Code = -124 // the server closes sessions that did not authenticate by SASL
 	ErrQuotaExceeded           Code = -125
 	ErrThrottled               Code = -127
 )
@@ -129,7 +139,12 @@ var codeNames = map[Code]string{
 	ErrNodeExists: "node exists", ErrNotEmpty: "not empty", ErrSessionExpired: "session expired",
 	ErrInvalidACL: "invalid ACL", ErrAuthFailed: "authentication failed",
 	ErrSessionMoved: "session moved", ErrNoWatcher: "no watcher",
-	ErrRequestTimeout: "request timeout", ErrReconfigDisabled: "reconfig disabled", ErrQuotaExceeded: "quota exceeded", ErrThrottled: "throttled",
+	ErrRequestTimeout: "request timeout", ErrReconfigDisabled: "reconfig disabled",
+	ErrQuotaExceeded: "quota exceeded", ErrThrottled: "throttled",
+	ErrDataInconsistency: "data inconsistency", ErrNewConfigNoQuorum: "no quorum of the new configuration",
+	ErrReconfigInProgress: "reconfig in progress", ErrInvalidCallback: "invalid callback",
+	ErrNotReadOnly: "server is read-only", ErrEphemeralOnLocalSession: "ephemeral node on a local session",
+	ErrSessionRequiresSASL: "SASL authentication required",
 }
 
 // Error returns the meaning and the number of the code.

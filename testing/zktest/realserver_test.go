@@ -37,7 +37,8 @@ func (s *sharedServer) start(t *testing.T) {
 		zkserver.WithSessionTimeouts(shortestSession, longestSession),
 		zkserver.WithTTLNodes(true),
 		zkserver.WithContainerCheckInterval(24*time.Hour), // nothing may happen of which a script does not know
-		zkserver.WithJVMFlags("-Dzookeeper.DigestAuthenticationProvider.superDigest="+digestID(superUser).ID))
+		zkserver.WithJVMFlags("-Dzookeeper.DigestAuthenticationProvider.superDigest="+digestID(superUser).ID,
+			"-Dzookeeper.enforceQuota=true"))
 	if d, err := zkserver.Find(); err == nil {
 		s.version = d.Version
 	}

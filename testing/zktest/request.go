@@ -1,6 +1,9 @@
 package zktest
 
-import "cmp"
+import (
+	"cmp"
+	"slices"
+)
 
 // operation is a decoded request. Each type of request has one, in a file of its
 // own or together with its relatives: op_<request>.go.
@@ -25,6 +28,7 @@ var writes = map[Op]func(Op, *decoder) write{
 var others = map[Op]func(*decoder) operation{
 	OpExists:               decodeExists,
 	OpGetData:              decodeGetData,
+	OpDeleteContainer:      decodeDeleteContainer,
 	OpGetACL:               decodeGetACL,
 	OpSetACL:               decodeSetACL,
 	OpGetChildren:          decodeGetChildren,
@@ -36,6 +40,7 @@ var others = map[Op]func(*decoder) operation{
 	OpMulti:                decodeMulti,
 	OpMultiRead:            decodeMultiRead,
 	OpAuth:                 decodeAuth,
+	OpSASL:                 decodeSASL,
 	OpWhoAmI:               decodeWhoAmI,
 	OpSetWatches:           decodeSetWatches,
 	OpSetWatches2:          decodeSetWatches2,
@@ -84,7 +89,7 @@ type malformedOp struct {
 
 func (o malformedOp) run(x *exchange, _ *encoder) Code {
 	if o.takesZxid {
-		x.srv.zxid++
+		x.srv.takeZxid()
 	}
 	return ErrMarshalling
 }
@@ -122,6 +127,17 @@ func (x *exchange) find(path string, perms int32) (*node, Code) {
 		return nil, ErrNoAuth
 	}
 	return n, ok
+}
+
+// names returns the names of the children in an order that looks random, and can be
+// had again under a seed.
+func (x *exchange) names(n *node) []string {
+	names := n.names()
+	if dice := x.conn.dice; dice != nil {
+		slices.Sort(names)
+		dice.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	}
+	return names
 }
 
 // leaveWatch registers a watch that is good for one event.

@@ -1,9 +1,12 @@
 package zktest
 
 import (
-	"math/rand/v2"
+	"cmp"
+	"maps"
 	"net"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -18,32 +21,30 @@ type TB interface {
 // Server is a ZooKeeper server in this process. All of its methods may be called
 // from any goroutine.
 type Server struct {
-	cfg      config
-	listener net.Listener   // nil without WithTCP
-	wg       sync.WaitGroup // everything Close waits for
-	born     time.Time
-	secret   uint64 // behind the passwords of sessions
+	*cluster                // its own, or that of its ensemble
+	member   *Member        // nil for a server on its own; constant
+	address  string         // in memory; constant
+	listener net.Listener   // nil without WithTCP; constant
+	wg       sync.WaitGroup // the goroutines of connections and listener
+	born     time.Time      // constant
+	queued   atomic.Int64   // bytes that wait for clients
 
-	// mu guards the rest, and the marked fields of conn and session. It is held
-	// for work in memory only, never while waiting or calling a test's function.
-	mu          sync.Mutex
-	tree        *tree
-	watches     *watches
-	zxid        int64 // of the last transaction
-	sessions    map[int64]*session
-	lastSession int64
-	conns       map[*conn]struct{}
-	accepted    int64 // connections so far
-	reaper      *alarm
+	// The rest is guarded by mu.
+	tree    *tree
+	watches *watches
+	zxid    int64 // of the last transaction applied
+	conns   map[*conn]struct{}
+	reaper  *alarm
+	offset  time.Duration // of the wall clock
+	rate    float64       // of the clock for sessions
 
-	closed, stopped       bool
-	refusing, partitioned bool
-	replaced              map[int64]struct{} // sessions to be replaced silently at the next handshake
-	injections            []*Injection
+	closed, stopped, frozen bool
+	refusing, partitioned   bool
+	injections              []*Injection
 
 	log      requestLog
-	notified int           // watch events sent
-	changed  chan struct{} // closed at the next change; nil if nobody waits
+	traffic  traffic // since the start, or since the four-letter word srst
+	notified int     // watch events sent
 }
 
 // New returns a running server that is closed when the test ends. Inside a
@@ -58,29 +59,33 @@ func New(tb TB, opts ...Option) *Server {
 	return s
 }
 
-// NewServer returns a running server, which the caller has to close. The only
-// possible error is that of listening on the address given to [WithTCP].
+// NewServer returns a running server, which the caller has to close. The error is
+// that of listening on the address given to [WithTCP], or about a [Random] that makes
+// no sense.
 func NewServer(opts ...Option) (*Server, error) {
-	s := &Server{
-		cfg:      defaults(),
-		born:     time.Now(),
-		secret:   rand.Uint64(),
-		tree:     newTree(),
-		watches:  newWatches(),
-		sessions: make(map[int64]*session),
-		conns:    make(map[*conn]struct{}),
-		replaced: make(map[int64]struct{}),
-	}
-	s.lastSession = firstSessionID(s.born)
-	for _, opt := range opts {
-		opt(&s.cfg)
+	s := newServer(newCluster(configured(opts)))
+	if err := s.simulate(nil, s); err != nil {
+		return nil, err
 	}
 	if s.cfg.tcp != "" {
-		if err := s.listen(); err != nil {
+		if err := s.listen(s.cfg.tcp); err != nil {
+			_ = s.Close()
 			return nil, err
 		}
 	}
 	return s, nil
+}
+
+func newServer(c *cluster) *Server {
+	return &Server{
+		cluster: c,
+		address: memoryAddr,
+		born:    c.clock.Now(),
+		tree:    newTree(),
+		watches: newWatches(),
+		conns:   make(map[*conn]struct{}),
+		rate:    1,
+	}
 }
 
 // Close ends the server: connections are closed, and every goroutine and timer
@@ -89,36 +94,37 @@ func NewServer(opts ...Option) (*Server, error) {
 // function given to [Call] or [CallAfter]. The error is always nil.
 func (s *Server) Close() error {
 	s.mu.Lock()
-	if !s.closed {
-		s.closed = true
-		for c := range s.conns {
-			c.closeLocked()
-		}
+	s.closeNow()
+	if s.member != nil {
+		s.member.ens.update()
+	} else {
 		s.stopClocks()
-		if s.listener != nil {
-			_ = s.listener.Close()
-		}
 	}
 	s.unlock()
 	s.wg.Wait()
+	if s.member == nil {
+		s.timers.Wait()
+	}
 	return nil
 }
 
-// stopClocks keeps everything from happening by itself. s.mu is held.
-func (s *Server) stopClocks() {
-	for _, sess := range s.sessions {
-		sess.expiry.stop()
+// closeNow is Close without waiting. s.mu is held.
+func (s *Server) closeNow() {
+	if s.closed {
+		return
+	}
+	s.closed = true
+	for _, c := range s.inOrder() {
+		c.closeLocked()
 	}
 	s.reaper.stop()
 	s.reaper = nil
+	if s.listener != nil {
+		_ = s.listener.Close()
+	}
 }
 
-// unlock ends a critical section that may have changed something, and lets the
-// waiting functions look again.
-func (s *Server) unlock() {
-	if s.changed != nil {
-		close(s.changed)
-		s.changed = nil
-	}
-	s.mu.Unlock()
+// inOrder returns the open connections, those first that came first.
+func (s *Server) inOrder() []*conn {
+	return slices.SortedFunc(maps.Keys(s.conns), func(a, b *conn) int { return cmp.Compare(a.seq, b.seq) })
 }

@@ -34,18 +34,32 @@ func firstSessionID(start time.Time) int64 {
 	return int64(uint64(start.UnixMilli())<<24>>8) | serverID<<56
 }
 
-// newSession begins a session, which is a transaction on a real server.
+// newSession begins a session, which is a transaction.
 func (s *Server) newSession() *session {
-	s.zxid++
+	s.takeZxid()
 	s.lastSession++
 	sess := &session{id: s.lastSession}
 	s.sessions[sess.id] = sess
 	return sess
 }
 
-// touch moves the session's deadline: the client has been heard of.
+// hear notes that the client of a session has been heard of. A follower keeps that
+// to itself until the leader asks for it.
+func (s *Server) hear(sess *session) {
+	if head := s.head(); head != s {
+		s.member.remember(sess)
+		return
+	}
+	s.touch(sess)
+}
+
+// touch moves the session's deadline. It is the leader's decision.
 func (s *Server) touch(sess *session) {
-	sess.deadline = time.Now().Add(sess.timeout)
+	timeout := sess.timeout
+	if s.rate != 1 {
+		timeout = time.Duration(float64(timeout) / s.rate)
+	}
+	sess.deadline = s.clock.Now().Add(timeout)
 	if tick := s.cfg.tick; tick > 0 {
 		sess.deadline = sess.deadline.Truncate(tick).Add(tick)
 	}
@@ -55,62 +69,52 @@ func (s *Server) touch(sess *session) {
 // cheap; the alarm finds that out when it goes off, and is set again.
 func (s *Server) watchOver(sess *session) {
 	sess.expiry.stop()
-	sess.expiry = s.after(time.Until(sess.deadline), func() { s.checkExpiry(sess) })
+	sess.expiry = s.after(sess.deadline.Sub(s.clock.Now()), func() {
+		s.mu.Lock()
+		defer s.unlock()
+		s.expireIfOverdue(sess)
+	})
 }
 
-func (s *Server) checkExpiry(sess *session) {
-	s.mu.Lock()
-	defer s.unlock()
+// expireIfOverdue does nothing while there is nobody to decide: whoever comes to
+// decide looks after all sessions.
+func (s *Server) expireIfOverdue(sess *session) {
+	head := s.head()
+	if s.member != nil {
+		s.member.ens.shipIfDue()
+	}
 	switch {
-	case s.closed || s.stopped || s.sessions[sess.id] != sess:
-	case time.Now().Before(sess.deadline):
-		s.watchOver(sess)
+	case head == nil || !head.writable() || head.stopped || head.closed || head.frozen || s.sessions[sess.id] != sess:
+	case s.clock.Now().Before(sess.deadline):
+		head.watchOver(sess)
 	default:
-		s.expire(sess)
+		s.expireOverdue()
 	}
 }
 
-// expire ends a session that the client did not close.
-func (s *Server) expire(sess *session) {
-	s.endSession(sess)
-	if sess.conn != nil {
-		sess.conn.sever()
+// expireOverdue ends every session whose time is up, those first that began first:
+// at a tick there may be several.
+func (s *Server) expireOverdue() {
+	now := s.clock.Now()
+	for _, sess := range s.oldestFirst() {
+		if !now.Before(sess.deadline) {
+			s.endSession(sess, nil)
+		}
 	}
 }
 
-// endSession deletes a session and its ephemeral nodes in one transaction, of
-// which its own watches still hear.
-func (s *Server) endSession(sess *session) {
+// endSession deletes a session and its ephemeral nodes in one transaction, of which
+// its own watches still hear. closer is the connection that asks for it, nil if the
+// client did not; then its connection ends.
+func (s *Server) endSession(sess *session, closer *conn) {
 	delete(s.sessions, sess.id)
+	delete(s.paused, sess.id)
 	sess.expiry.stop()
 	s.commit(nil, func(tx *txn) Code {
-		for _, path := range s.tree.ephemeralsOf(sess.id) {
+		tx.ended, tx.closer = sess, closer
+		for _, path := range tx.tree.ephemeralsOf(sess.id) {
 			tx.remove(path)
 		}
 		return ok
 	})
-	if sess.conn != nil {
-		s.watches.removeConn(sess.conn) // and not only when the answer to its closing has gone out
-	}
-}
-
-// alarm is a timer whose function Server.Close waits for.
-type alarm struct {
-	timer *time.Timer
-	srv   *Server
-}
-
-func (s *Server) after(d time.Duration, do func()) *alarm {
-	s.wg.Add(1)
-	return &alarm{srv: s, timer: time.AfterFunc(d, func() {
-		defer s.wg.Done()
-		do()
-	})}
-}
-
-// stop prevents the function from being called, unless that has begun already.
-func (a *alarm) stop() {
-	if a != nil && a.timer.Stop() {
-		a.srv.wg.Done()
-	}
 }

@@ -13,8 +13,8 @@ import (
 // relative to the beginning of the script, the error code, the body. Absolute times
 // and the ids of sessions are different in each run; clients have letters instead.
 //
-// The zxid of an event is left out: it is -1 here and before ZooKeeper 3.9, later
-// the number of the change.
+// The zxid of an event is left out where the real server is older than 3.9: it is
+// always -1 there.
 
 // watchTheClock makes the test fail, instead of hanging, when the server is silent.
 func (p *player) watchTheClock() {
@@ -51,6 +51,15 @@ func data(p []byte) string {
 		return "null"
 	}
 	return fmt.Sprintf("%.40q", p)
+}
+
+// event describes a notification.
+func (s *stage) event(r reply) string {
+	event := fmt.Sprint(r.event())
+	if realServer.is39() {
+		event += " " + s.zxid(r.zxid)
+	}
+	return event
 }
 
 // tell describes an answer.
@@ -109,7 +118,12 @@ func (s *stage) body(op Op, d *decoder) string {
 	case OpGetData:
 		return " " + data(d.buffer()) + s.stat(d)
 	case OpGetACL:
-		return fmt.Sprint(" ", d.acls()) + s.stat(d)
+		acls := d.acls()
+		entries := make([]string, len(acls))
+		for i, a := range acls {
+			entries[i] = fmt.Sprint(a) // those that stand for "auth" have no order
+		}
+		return unordered(entries) + s.stat(d)
 	case OpGetChildren, OpGetEphemerals:
 		return unordered(d.strings())
 	case OpGetChildren2:
@@ -118,6 +132,8 @@ func (s *stage) body(op Op, d *decoder) string {
 		return fmt.Sprint(" ", d.int32())
 	case OpWhoAmI:
 		return unordered(identities(d))
+	case OpSASL:
+		return " " + data(d.buffer())
 	case OpMulti, OpMultiRead:
 		return s.results(d)
 	}

@@ -64,6 +64,10 @@ type tree struct {
 	nodes      map[string]*node
 	ephemerals map[int64]map[string]struct{} // paths by session
 	reapable   map[string]struct{}           // paths of containers and of nodes with a TTL
+	quotas     map[string]struct{}           // paths with limits; see quota.go
+
+	noting  bool     // the tree of a member of an ensemble: others want to repeat the changes
+	effects []effect // what was done since somebody last took them
 }
 
 // newTree returns the tree a fresh server starts with.
@@ -72,6 +76,7 @@ func newTree() *tree {
 		nodes:      map[string]*node{"/": {data: []byte{}}},
 		ephemerals: make(map[int64]map[string]struct{}),
 		reapable:   make(map[string]struct{}),
+		quotas:     make(map[string]struct{}),
 	}
 	t.attach("/zookeeper", &node{data: []byte{}})
 	t.attach("/zookeeper/quota", &node{data: []byte{}})
@@ -96,6 +101,9 @@ func (t *tree) attach(path string, n *node) {
 	case container, withTTL:
 		t.reapable[path] = struct{}{}
 	}
+	if subject, name := quotaNode(path); name == quotaLimit {
+		t.quotas[subject] = struct{}{}
+	}
 }
 
 // detach is the opposite of attach.
@@ -111,6 +119,9 @@ func (t *tree) detach(path string, n *node) {
 	case container, withTTL:
 		delete(t.reapable, path)
 	}
+	if subject, name := quotaNode(path); name == quotaLimit {
+		delete(t.quotas, subject)
+	}
 }
 
 // add creates a node below an existing parent and returns how to undo it.
@@ -122,9 +133,22 @@ func (t *tree) add(path string, n *node, zxid, now int64) (undo func()) {
 	t.attach(path, n)
 	parent.created++
 	parent.pzxid = zxid
+	if t.noting {
+		t.note(repeatAdd(path, *n))
+	}
+	uncount := t.account(path, len(n.data), 1)
 	return func() {
+		uncount()
 		t.detach(path, n)
 		parent.created, parent.pzxid = created, pzxid
+	}
+}
+
+// repeatAdd is add once more, in another tree. n is the node as it was when new.
+func repeatAdd(path string, n node) effect {
+	return func(t *tree) {
+		twin := n
+		t.add(path, &twin, n.czxid, n.ctime)
 	}
 }
 
@@ -134,7 +158,12 @@ func (t *tree) remove(path string, zxid int64) (undo func()) {
 	pzxid := parent.pzxid
 	t.detach(path, n)
 	parent.pzxid = zxid
+	if t.noting {
+		t.note(func(t *tree) { t.remove(path, zxid) })
+	}
+	uncount := t.account(path, -len(n.data), -1)
 	return func() {
+		uncount()
 		t.attach(path, n)
 		parent.pzxid = pzxid
 	}
@@ -144,9 +173,17 @@ func (t *tree) remove(path string, zxid int64) (undo func()) {
 func (t *tree) setData(path string, data []byte, zxid, now int64) (undo func()) {
 	n := t.nodes[path]
 	old := *n
-	n.data, n.mzxid, n.mtime = bytes.Clone(data), zxid, now
+	own := bytes.Clone(data)
+	n.data, n.mzxid, n.mtime = own, zxid, now
 	n.version++
-	return func() { n.data, n.mzxid, n.mtime, n.version = old.data, old.mzxid, old.mtime, old.version }
+	if t.noting {
+		t.note(func(t *tree) { t.setData(path, own, zxid, now) })
+	}
+	uncount := t.account(path, len(n.data)-len(old.data), 0)
+	return func() {
+		uncount()
+		n.data, n.mzxid, n.mtime, n.version = old.data, old.mzxid, old.mtime, old.version
+	}
 }
 
 // setACL replaces a node's ACL. It is not possible inside a multi, so nothing
@@ -155,6 +192,17 @@ func (t *tree) setACL(path string, acl []ACL) {
 	n := t.nodes[path]
 	n.acl = acl
 	n.aversion++
+	if t.noting {
+		t.note(func(t *tree) { t.setACL(path, acl) })
+	}
+}
+
+// setCreated sets the suffix of the next sequential child.
+func (t *tree) setCreated(path string, next int32) {
+	t.nodes[path].created = next
+	if t.noting {
+		t.note(func(t *tree) { t.setCreated(path, next) })
+	}
 }
 
 // ephemeralsOf returns the paths a session owns, sorted.
@@ -179,6 +227,17 @@ func (t *tree) walk(path string, visit func(path string, n *node)) {
 	for _, name := range slices.Sorted(maps.Keys(n.children)) {
 		t.walk(childOf(path, name), visit)
 	}
+}
+
+// countBelow returns how many nodes walk would visit after the first, in no order
+// and therefore faster.
+func (t *tree) countBelow(path string) int {
+	n := t.nodes[path]
+	total := len(n.children)
+	for name := range n.children {
+		total += t.countBelow(childOf(path, name))
+	}
+	return total
 }
 
 // outdated returns the containers that have lost their last child, and the nodes

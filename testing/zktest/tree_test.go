@@ -262,14 +262,14 @@ func TestOpCoversItsVariants(t *testing.T) {
 
 func TestRequestLogForgetsTheOldest(t *testing.T) {
 	srv := New(t)
-	for i := range maxLog + 3 {
-		srv.log.add(Request{Xid: int32(i), Op: OpSync})
+	for i := range defaultLogSize + 3 {
+		srv.log.add(Request{Xid: int32(i), Op: OpSync}, defaultLogSize)
 	}
 	log := srv.Requests()
-	require.Len(t, log, maxLog)
+	require.Len(t, log, defaultLogSize)
 	require.EqualValues(t, 3, log[0].Xid)
-	require.EqualValues(t, maxLog+2, log[maxLog-1].Xid)
-	require.Equal(t, maxLog+3, srv.CountRequests(OpSync))
+	require.EqualValues(t, defaultLogSize+2, log[defaultLogSize-1].Xid)
+	require.Equal(t, defaultLogSize+3, srv.CountRequests(OpSync))
 }
 
 func TestOpAndCodeHaveNames(t *testing.T) {

@@ -14,13 +14,27 @@ type txn struct {
 	super   bool // no ACL applies: the server itself, or the test's hand
 	ttl     bool // nodes with a TTL are enabled
 
-	changes []change
+	changes []visible
 	undo    []func()
 	created string // path of the last node created
+
+	quotas  bool                  // hard limits are enforced
+	charged map[string]quotaUsage // what this transaction has added below each quota so far
+
+	ended  *session // the session that ends with the transaction, or nil
+	closer *conn    // the connection that asks for that end, or nil
 }
 
-func (tx *txn) did(event eventType, path string, undo func()) {
-	tx.changes = append(tx.changes, change{event, path})
+// visible is a change together with who may hear of it: whoever may read the node, or
+// for its parent's children, the parent. The ACLs are those at the time of the change.
+type visible struct {
+	change
+	acl, parentACL []ACL
+}
+
+// did notes an effect on the node n at path, for the watches and for the rollback.
+func (tx *txn) did(event eventType, path string, n *node, undo func()) {
+	tx.changes = append(tx.changes, visible{change{event, path}, n.acl, tx.tree.nodes[parentOf(path)].acl})
 	tx.undo = append(tx.undo, undo)
 }
 
@@ -28,7 +42,8 @@ func (tx *txn) rollback() {
 	for i := len(tx.undo) - 1; i >= 0; i-- {
 		tx.undo[i]()
 	}
-	tx.changes, tx.undo, tx.created = nil, nil, ""
+	tx.changes, tx.undo, tx.created, tx.charged = nil, nil, "", nil
+	tx.tree.takeEffects()
 }
 
 func (tx *txn) allows(n *node, perms int32) bool {
@@ -37,7 +52,8 @@ func (tx *txn) allows(n *node, perms int32) bool {
 
 // remove deletes a node that is known to have no children.
 func (tx *txn) remove(path string) {
-	tx.did(eventDeleted, path, tx.tree.remove(path, tx.zxid))
+	n := tx.tree.nodes[path]
+	tx.did(eventDeleted, path, n, tx.tree.remove(path, tx.zxid))
 }
 
 // write is a request that changes the tree, alone or as a part of a multi.
@@ -52,34 +68,52 @@ type write interface {
 }
 
 // commit runs a transaction made of the operations of do: one zxid, whether it
-// succeeds or not, and all of its watch events before commit returns.
-// s.mu is held.
-func (s *Server) commit(c *conn, do func(tx *txn) Code) (created string, _ Code) {
-	s.zxid++
-	tx := &txn{tree: s.tree, zxid: s.zxid, now: nowMillis(), ttl: s.cfg.ttl, super: c == nil}
+// succeeds or not, and all of its watch events before commit returns. In an ensemble
+// the transaction is the leader's, which must be in reach. s.mu is held.
+func (s *Server) commit(c *conn, do func(tx *txn) Code) (created string, code Code) {
+	head := s.head()
+	tx := &txn{
+		tree: head.tree, zxid: head.nextZxid(), now: head.nowMillis(),
+		ttl: s.cfg.ttl, quotas: s.cfg.enforceQuotas, super: c == nil,
+	}
 	if c != nil {
 		tx.session, tx.ids = c.sess.id, c.ids
 	}
-	if code := do(tx); code != ok {
+	if code = do(tx); code != ok {
 		tx.rollback()
-		return "", code
 	}
-	for _, ch := range tx.changes {
-		s.fire(ch)
-	}
-	s.scheduleReaper()
-	return tx.created, ok
+	head.finishTxn(tx)
+	return tx.created, code
 }
 
-// fire sends the watch events of one change. s.mu is held.
-func (s *Server) fire(ch change) {
-	s.watches.fire(ch, func(to connSet, ev change) {
-		frame := outFrame{bytes: notification(ev.event, ev.path)} // shared: nobody changes it
+// takeZxid is a transaction that does nothing but count.
+func (s *Server) takeZxid() {
+	s.commit(nil, func(*txn) Code { return ok })
+}
+
+// fire sends the watch events of one change to those who may read the node. For the
+// others the event is lost, and so is a watch that was good for one. s.mu is held.
+func (s *Server) fire(v visible, zxid int64) {
+	s.watches.fire(v.change, func(to connSet, ev change) {
+		frame := notification(ev.event, ev.path, zxid) // shared: nobody changes it
+		acl := v.acl
+		if ev.event == eventChildrenChanged {
+			acl = v.parentACL
+		}
 		for c := range to {
-			s.notified++
-			c.out.push(frame)
+			if permitted(acl, c.ids, permRead) {
+				c.notify(frame)
+			}
 		}
 	})
+}
+
+// notify sends a watch event. s.mu is held.
+func (c *conn) notify(frame []byte) {
+	c.srv.notified++
+	c.traffic.sent++
+	c.srv.traffic.sent++
+	c.out.push(outFrame{bytes: frame, event: true})
 }
 
 // alone makes a write a request of its own.

@@ -12,12 +12,23 @@ import (
 // succession may be seen as one, so a state that passes at once may be missed.
 // cond may use the server's methods.
 func (s *Server) WaitFor(ctx context.Context, cond func() bool) error {
+	return s.waitFor(ctx, cond, &s.closed)
+}
+
+// WaitFor is [Server.WaitFor] for the whole ensemble.
+func (e *Ensemble) WaitFor(ctx context.Context, cond func() bool) error {
+	return e.waitFor(ctx, cond, &e.closing)
+}
+
+func (c *cluster) waitFor(ctx context.Context, cond func() bool, closed *bool) error {
 	for {
-		changed, closed := s.nextChange()
+		c.mu.Lock()
+		changed, over := c.nextChange(), *closed
+		c.mu.Unlock()
 		if cond() {
 			return nil
 		}
-		if closed {
+		if over {
 			return net.ErrClosed
 		}
 		select {
@@ -26,16 +37,6 @@ func (s *Server) WaitFor(ctx context.Context, cond func() bool) error {
 			return ctx.Err()
 		}
 	}
-}
-
-// nextChange returns a channel that is closed at the next change.
-func (s *Server) nextChange() (changed <-chan struct{}, closed bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.changed == nil {
-		s.changed = make(chan struct{})
-	}
-	return s.changed, s.closed
 }
 
 // WaitChildren waits until the node at path has exactly n children; a node that
@@ -65,4 +66,55 @@ func (s *Server) WaitWatches(ctx context.Context, session int64, n int) error {
 		}
 		return total == n
 	})
+}
+
+// WaitQueue waits until there are at least n sequential nodes below path, see
+// [Server.Queue]: until n contenders have queued. It ends as [Server.WaitFor] does.
+func (s *Server) WaitQueue(ctx context.Context, path string, n int) error {
+	return s.WaitFor(ctx, func() bool { return len(s.Queue(path)) >= n })
+}
+
+// WaitNode waits until there is a node at path. It ends as [Server.WaitFor] does.
+func (s *Server) WaitNode(ctx context.Context, path string) error {
+	return s.WaitFor(ctx, func() bool {
+		_, found := s.Node(path)
+		return found
+	})
+}
+
+// WaitNoNode waits until there is no node at path. It ends as [Server.WaitFor] does.
+func (s *Server) WaitNoNode(ctx context.Context, path string) error {
+	return s.WaitFor(ctx, func() bool {
+		_, found := s.Node(path)
+		return !found
+	})
+}
+
+// WaitSessions waits until exactly n sessions are alive. It ends as [Server.WaitFor]
+// does.
+func (s *Server) WaitSessions(ctx context.Context, n int) error {
+	return s.WaitFor(ctx, func() bool { return len(s.Sessions()) == n })
+}
+
+// WaitWatchesOn waits until there are exactly n watches on path, see
+// [Server.WatchesOn]. It ends as [Server.WaitFor] does.
+func (s *Server) WaitWatchesOn(ctx context.Context, path string, n int) error {
+	return s.WaitFor(ctx, func() bool { return len(s.WatchesOn(path)) == n })
+}
+
+// WaitAgreement waits until every member is connected to the leader and has applied
+// all there is. It ends as [Server.WaitFor] does.
+func (e *Ensemble) WaitAgreement(ctx context.Context) error {
+	return e.WaitFor(ctx, e.agree)
+}
+
+func (e *Ensemble) agree() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, m := range e.members {
+		if !m.linked() || m.zxid != e.leader.zxid {
+			return false
+		}
+	}
+	return true
 }

@@ -16,7 +16,7 @@ func TestOwnEventComesBeforeTheReply(t *testing.T) {
 		xid := c.send(OpCreate, "/a", []byte{}, openACL, 0)
 		r := c.receive()
 		require.Equal(t, xidNotification, r.xid)
-		require.EqualValues(t, -1, r.zxid)
+		require.Equal(t, srv.Zxid(), r.zxid, "the zxid of the change")
 		require.Equal(t, change{eventCreated, "/a"}, r.event())
 		require.Equal(t, change{eventChildrenChanged, "/"}, c.receive().event())
 		require.Equal(t, xid, c.receive().xid)

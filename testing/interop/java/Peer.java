@@ -2,12 +2,18 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintWriter;
+import java.lang.reflect.Method;
 import java.net.Socket;
+import java.util.ArrayDeque;
 import java.util.Base64;
+import java.util.Collection;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -15,7 +21,15 @@ import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.imps.ProtectedUtils;
+import org.apache.curator.framework.recipes.leader.LeaderLatch;
+import org.apache.curator.framework.recipes.leader.LeaderSelector;
+import org.apache.curator.framework.recipes.leader.LeaderSelectorListenerAdapter;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
+import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
+import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
+import org.apache.curator.framework.recipes.locks.Lease;
+import org.apache.curator.framework.recipes.locks.Revoker;
+import org.apache.curator.framework.recipes.shared.SharedCount;
 import org.apache.curator.retry.ExponentialBackoffRetry;
 import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.apache.zookeeper.ZooKeeper;
@@ -26,15 +40,25 @@ import org.apache.zookeeper.data.Stat;
  * number in front. Each gets one line on stdout, with the same number and "ok ...", "timeout" or "error ...", when it
  * is done; the line with number 0 says that there is a session.
  *
- *   acquire NAME PATH MS                 ok NODE CZXID, or timeout
- *   release NAME                         ok
- *   participants PATH                    ok NODE...
+ *   acquire NAME PATH MS [KIND]          ok NODE CZXID, or timeout; KIND is mutex, revocable, read, write, or lease-N: one of N
+ *   release NAME                         ok; what was acquired last goes first
+ *   participants PATH [KIND]             ok NODE...
+ *   revoke NODE                          ok
+ *   await-revocation NAME MS             ok, when somebody has asked for the revocable lock, or timeout
+ *   lead NAME PATH latch|selector        ok; NAME is the candidate's id
+ *   await-leadership NAME MS             ok, or timeout
+ *   leader NAME                          ok ID, as the candidate sees it
+ *   resign NAME                          ok
+ *   count PATH                           ok VALUE
+ *   count-set PATH VALUE [EXPECTED]      ok; or, if it is not EXPECTED, error
+ *   count-await PATH VALUE MS            ok, when that is what listeners were told, or timeout
  *   protection NODE-NAME                 ok UUID NAME-WITHOUT-IT, as Curator itself takes the name apart
  *   kill-session [ID PASSWORD]           ok, when the server has ended that session, or else the one of this client
  *   hold-cycle NAME PATH HOST PORT MS    ok CYCLES: for MS, acquire, enter and leave the register there, release
  *   quit
  *
- * Curator's locks belong to threads, so each NAME is a thread, and commands for one name are done in turn.
+ * Curator's locks belong to threads, so each NAME is a thread, and commands for one name are done in turn. Only leadership
+ * belongs to objects: these commands are for a candidate that is called NAME.
  * The end of stdin is a quit: this process does not outlive the one that started it.
  */
 public class Peer {
@@ -42,6 +66,10 @@ public class Peer {
     private final int sessionMs;
     private final CuratorFramework client;
     private final Map<String, Contender> contenders = new HashMap<>();
+    private final Map<String, Candidate> candidates = new ConcurrentHashMap<>();
+    private final Map<String, SharedCount> counts = new ConcurrentHashMap<>();
+    private final Map<String, InterProcessReadWriteLock> readWriteLocks = new ConcurrentHashMap<>();
+    private final ExecutorService waits = Executors.newCachedThreadPool();
 
     private Peer(String servers, int sessionMs) {
         this.servers = servers;
@@ -67,12 +95,30 @@ public class Peer {
         switch (words[1]) {
             case "acquire":
             case "release":
+            case "await-revocation":
             case "hold-cycle":
                 Contender contender = contenders.computeIfAbsent(subject, name -> new Contender());
                 contender.thread.execute(() -> run(words[0], () -> contender.obey(words)));
                 break;
             case "participants":
-                run(words[0], () -> "ok " + String.join(" ", new Lock(client, subject).getParticipantNodes()));
+                run(words[0], () -> "ok " + String.join(" ", participants(subject, words.length > 3 ? words[3] : "mutex")));
+                break;
+            case "revoke":
+                run(words[0], () -> {
+                    Revoker.attemptRevoke(client, subject);
+                    return "ok";
+                });
+                break;
+            case "lead":
+            case "await-leadership":
+            case "leader":
+            case "resign":
+                waits.execute(() -> run(words[0], () -> lead(words[1], subject, words)));
+                break;
+            case "count":
+            case "count-set":
+            case "count-await":
+                waits.execute(() -> run(words[0], () -> count(words[1], shared(subject), words)));
                 break;
             case "protection":
                 run(words[0], () -> protection(subject));
@@ -93,6 +139,150 @@ public class Peer {
             result = "error " + e.toString().replaceAll("\\s+", " ");
         }
         System.out.println(number + " " + result);
+    }
+
+    private Collection<String> participants(String path, String kind) throws Exception {
+        return kind.startsWith("lease-") ? semaphore(path, kind).getParticipantNodes() : lock(path, kind).getParticipantNodes();
+    }
+
+    private InterProcessMutex lock(String path, String kind) {
+        switch (kind) {
+            case "mutex":
+            case "revocable":
+                return new InterProcessMutex(client, path);
+            case "read":
+                return readWriteLock(path).readLock();
+            case "write":
+                return readWriteLock(path).writeLock();
+            default:
+                throw new IllegalArgumentException("no such kind of lock: " + kind);
+        }
+    }
+
+    /** Both sides of a lock have to come from one object, for its holder to change sides. */
+    private InterProcessReadWriteLock readWriteLock(String path) {
+        return readWriteLocks.computeIfAbsent(path, p -> new InterProcessReadWriteLock(client, p));
+    }
+
+    private InterProcessSemaphoreV2 semaphore(String path, String kind) {
+        return new InterProcessSemaphoreV2(client, path, Integer.parseInt(kind.substring("lease-".length())));
+    }
+
+    private String lead(String command, String name, String[] words) throws Exception {
+        if (command.equals("lead")) {
+            candidates.put(name, words[4].equals("latch") ? new LatchCandidate(words[3], name) : new SelectorCandidate(words[3], name));
+            return "ok";
+        }
+        Candidate candidate = candidates.get(name);
+        switch (command) {
+            case "await-leadership":
+                return candidate.await(Long.parseLong(words[3])) ? "ok" : "timeout";
+            case "leader":
+                return "ok " + candidate.leader();
+            default:
+                candidate.resign();
+                return "ok";
+        }
+    }
+
+    /** Somebody who wants to lead, from its creation to its resignation. */
+    private interface Candidate {
+        boolean await(long ms) throws Exception;
+
+        String leader() throws Exception;
+
+        void resign() throws Exception;
+    }
+
+    private class LatchCandidate implements Candidate {
+        private final LeaderLatch latch;
+
+        LatchCandidate(String path, String id) throws Exception {
+            latch = new LeaderLatch(client, path, id);
+            latch.start();
+        }
+
+        public boolean await(long ms) throws Exception {
+            return latch.await(ms, TimeUnit.MILLISECONDS);
+        }
+
+        public String leader() throws Exception {
+            return latch.getLeader().getId();
+        }
+
+        public void resign() throws Exception {
+            latch.close();
+        }
+    }
+
+    private class SelectorCandidate extends LeaderSelectorListenerAdapter implements Candidate {
+        private final LeaderSelector selector;
+        private final CountDownLatch leading = new CountDownLatch(1);
+        private final CountDownLatch resigned = new CountDownLatch(1);
+
+        SelectorCandidate(String path, String id) {
+            selector = new LeaderSelector(client, path, this);
+            selector.setId(id);
+            selector.start();
+        }
+
+        @Override
+        public void takeLeadership(CuratorFramework client) throws Exception {
+            leading.countDown();
+            resigned.await();
+        }
+
+        public boolean await(long ms) throws Exception {
+            return leading.await(ms, TimeUnit.MILLISECONDS);
+        }
+
+        public String leader() throws Exception {
+            return selector.getLeader().getId();
+        }
+
+        public void resign() {
+            resigned.countDown();
+            selector.close();
+        }
+    }
+
+    private SharedCount shared(String path) throws Exception {
+        SharedCount made = new SharedCount(client, path, 0);
+        SharedCount count = counts.computeIfAbsent(path, p -> made);
+        if (count == made) {
+            count.start();
+        }
+        return count;
+    }
+
+    private String count(String command, SharedCount count, String[] words) throws Exception {
+        switch (command) {
+            case "count":
+                return "ok " + count.getCount();
+            case "count-set":
+                int value = Integer.parseInt(words[3]);
+                if (words.length == 4) {
+                    count.setCount(value);
+                    return "ok";
+                }
+                if (count.getCount() == Integer.parseInt(words[4]) && count.trySetCount(count.getVersionedValue(), value)) {
+                    return "ok";
+                }
+                return "error it is " + count.getCount();
+            default:
+                return awaitCount(count, Integer.parseInt(words[3]), Long.parseLong(words[4])) ? "ok" : "timeout";
+        }
+    }
+
+    private boolean awaitCount(SharedCount count, int value, long ms) throws Exception {
+        long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(ms);
+        while (count.getCount() != value) { // which is what its watch has brought
+            if (System.nanoTime() > end) {
+                return false;
+            }
+            Thread.sleep(5);
+        }
+        return true;
     }
 
     private static String protection(String name) {
@@ -124,48 +314,70 @@ public class Peer {
         return "error the session could not be taken over";
     }
 
-    /** Shows the node with which the calling thread holds the lock. */
-    private static class Lock extends InterProcessMutex {
-        private final CuratorFramework client;
+    /** The node with which the calling thread holds the lock. Curator shows it only to subclasses, and makes its own of the sides. */
+    private static String nodeOf(InterProcessMutex lock) throws Exception {
+        Method getLockPath = InterProcessMutex.class.getDeclaredMethod("getLockPath");
+        getLockPath.setAccessible(true);
+        return (String) getLockPath.invoke(lock);
+    }
 
-        Lock(CuratorFramework client, String path) {
-            super(client, path);
-            this.client = client;
+    private long czxid(String node) throws Exception {
+        Stat stat = client.checkExists().forPath(node);
+        if (stat == null) {
+            throw new IllegalStateException("held without a node: " + node);
         }
+        return stat.getCzxid();
+    }
 
-        String node() {
-            return getLockPath();
-        }
+    /** Something held, and how to let it go. */
+    private static class Held {
+        final String node;
+        final AutoCloseable release;
 
-        long czxid() throws Exception {
-            Stat stat = client.checkExists().forPath(node());
-            if (stat == null) {
-                throw new IllegalStateException("lock held without a node: " + node());
-            }
-            return stat.getCzxid();
+        Held(String node, AutoCloseable release) {
+            this.node = node;
+            this.release = release;
         }
     }
 
-    /** One thread, and the lock that it holds. */
+    /** One thread, and what it holds. */
     private class Contender {
         final ExecutorService thread = Executors.newSingleThreadExecutor();
-        private Lock held;
+        private final Deque<Held> held = new ArrayDeque<>();
+        private final CountDownLatch revoked = new CountDownLatch(1);
 
         String obey(String[] words) throws Exception {
             switch (words[1]) {
                 case "acquire":
-                    held = new Lock(client, words[3]);
-                    boolean acquired = held.acquire(Long.parseLong(words[4]), TimeUnit.MILLISECONDS);
-                    return acquired ? "ok " + held.node() + " " + held.czxid() : "timeout";
+                    Held got = acquire(words[3], Long.parseLong(words[4]), words.length > 5 ? words[5] : "mutex");
+                    if (got == null) {
+                        return "timeout";
+                    }
+                    held.push(got);
+                    return "ok " + got.node + " " + czxid(got.node);
                 case "release":
-                    held.release();
+                    held.pop().release.close();
                     return "ok";
+                case "await-revocation":
+                    return revoked.await(Long.parseLong(words[3]), TimeUnit.MILLISECONDS) ? "ok" : "timeout";
                 default:
-                    return cycle(new Lock(client, words[3]), words[4], words[5], Long.parseLong(words[6]));
+                    return cycle(lock(words[3], "mutex"), words[4], words[5], Long.parseLong(words[6]));
             }
         }
 
-        private String cycle(Lock lock, String host, String port, long ms) throws Exception {
+        private Held acquire(String path, long ms, String kind) throws Exception {
+            if (kind.startsWith("lease-")) {
+                Lease lease = semaphore(path, kind).acquire(ms, TimeUnit.MILLISECONDS);
+                return lease == null ? null : new Held(path + "/leases/" + lease.getNodeName(), lease);
+            }
+            InterProcessMutex lock = lock(path, kind);
+            if (kind.equals("revocable")) {
+                lock.makeRevocable(l -> revoked.countDown());
+            }
+            return lock.acquire(ms, TimeUnit.MILLISECONDS) ? new Held(nodeOf(lock), lock::release) : null;
+        }
+
+        private String cycle(InterProcessMutex lock, String host, String port, long ms) throws Exception {
             long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(ms);
             int cycles = 0;
             try (Socket socket = new Socket(host, Integer.parseInt(port))) {
@@ -174,7 +386,7 @@ public class Peer {
                 PrintWriter out = new PrintWriter(socket.getOutputStream(), true);
                 for (; System.nanoTime() < end; cycles++) {
                     lock.acquire();
-                    tell(in, out, "enter Java " + lock.czxid() + "\n");
+                    tell(in, out, "enter Java " + czxid(nodeOf(lock)) + "\n");
                     tell(in, out, "leave\n");
                     lock.release();
                 }

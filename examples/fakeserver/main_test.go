@@ -1,0 +1,143 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+// TestMain makes the test binary the program itself when a test starts it as one.
+func TestMain(m *testing.M) {
+	if os.Getenv("FAKESERVER_ARGS") != "" {
+		os.Args = append(os.Args[:1], strings.Fields(os.Getenv("FAKESERVER_ARGS"))...)
+		main()
+	}
+	goleak.VerifyTestMain(m)
+}
+
+type silent struct{}
+
+func (silent) Printf(string, ...any) {}
+
+// start runs the program as a process and returns its address, and its output after the first line once it has ended.
+func start(t *testing.T, args string) (addr string, end func(os.Signal) string) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "FAKESERVER_ARGS="+args, "GORACE=atexit_sleep_ms=0")
+	cmd.Stderr = t.Output()
+	stdout, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() { cmd.Process.Kill() }) // if it has not ended yet
+	r := bufio.NewReader(stdout)
+	first, err := r.ReadString('\n')
+	require.NoError(t, err)
+	addr, ready := strings.CutPrefix(strings.TrimSpace(first), "listening on ")
+	require.True(t, ready, first)
+	return addr, func(sig os.Signal) string {
+		require.NoError(t, cmd.Process.Signal(sig))
+		rest, err := io.ReadAll(r)
+		require.NoError(t, err)
+		require.NoError(t, cmd.Wait(), "the exit status is 0")
+		return string(rest)
+	}
+}
+
+func connect(t *testing.T, addr string) (conn *zk.Conn, end func()) {
+	t.Helper()
+	conn, events, err := zk.Connect([]string{addr}, 10*time.Second, zk.WithLogger(silent{}))
+	require.NoError(t, err)
+	return conn, func() {
+		conn.Close()
+		for range events {
+		}
+	}
+}
+
+func TestServesAndSumsUp(t *testing.T) {
+	if len(signals) == 0 {
+		t.Skip("no signals on this system")
+	}
+	for name, sig := range signals {
+		t.Run(name, func(t *testing.T) {
+			addr, stop := start(t, "-listen 127.0.0.1:0 -super root:secret")
+			conn, end := connect(t, addr)
+			_, err := conn.Create("/a", nil, 0, zk.DigestACL(zk.PermAll, "joe", "secret"))
+			require.NoError(t, err)
+			_, err = conn.Create("/e", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
+			require.NoError(t, err)
+			require.NoError(t, conn.AddAuth("digest", []byte("root:secret")))
+			_, _, events, err := conn.GetW("/a")
+			require.NoError(t, err)
+			_, err = conn.Set("/a", []byte("x"), 0)
+			require.NoError(t, err)
+			require.Equal(t, zk.EventNodeDataChanged, (<-events).Type)
+			_, _, _, err = conn.ExistsW("/b")
+			require.NoError(t, err)
+
+			out := stop(sig)
+			end()
+			for _, want := range []string{
+				"create    2\n", "getData   1\n", "connect   1\n", "total     7\n", "1 watch events sent",
+				"1 sessions left, with 1 ephemeral nodes and 1 watches", "2 nodes left",
+			} {
+				require.Contains(t, out, want)
+			}
+		})
+	}
+}
+
+func TestCommandLine(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer taken.Close()
+	for name, tc := range map[string]struct {
+		args   []string
+		status int
+		says   string
+	}{
+		"unknown flag":  {[]string{"-x"}, badInput, "not defined: -x"},
+		"an argument":   {[]string{"2181"}, badInput, `unexpected argument "2181"`},
+		"negative tick": {[]string{"-tick", "-1s"}, badInput, "must not be negative"},
+		"port in use":   {[]string{"-listen", taken.Addr().String()}, cannotListen, "in use"},
+		"no address":    {[]string{"-listen", "nonsense"}, cannotListen, "missing port"},
+		"help":          {[]string{"-h"}, done, "Usage: fakeserver"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			require.Equal(t, tc.status, run(t.Context(), tc.args, &stdout, &stderr))
+			require.Empty(t, stdout.String())
+			require.Contains(t, stderr.String(), tc.says)
+		})
+	}
+}
+
+func TestListensOnLoopbackUnlessToldOtherwise(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	r, w := io.Pipe()
+	ended := make(chan int)
+	go func() {
+		status := run(ctx, []string{"-listen", ":0"}, w, t.Output())
+		w.Close()
+		ended <- status
+	}()
+	lines := bufio.NewReader(r)
+	first, err := lines.ReadString('\n')
+	require.NoError(t, err)
+	require.Contains(t, first, "listening on 127.0.0.1:")
+	cancel()
+	_, err = io.Copy(io.Discard, lines)
+	require.NoError(t, err)
+	require.Equal(t, done, <-ended)
+}

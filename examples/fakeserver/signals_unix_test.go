@@ -1,0 +1,11 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"syscall"
+)
+
+// signals end the program.
+var signals = map[string]os.Signal{"interrupt": os.Interrupt, "terminate": syscall.SIGTERM}

@@ -1,0 +1,278 @@
+package zktest
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Ensemble is several servers with one history, as a replicated ZooKeeper. One of
+// them leads: it alone makes transactions and decides on sessions. The others
+// follow, and answer reads from what they have applied so far. An ensemble serves
+// while a majority of its members is up and connected. All methods may be called from
+// any goroutine.
+type Ensemble struct {
+	*cluster
+	members []*Member
+
+	// Guarded by mu.
+	leader   *Member // the one of the last epoch, while it is in office
+	backed   bool    // a majority followed the leader when somebody last looked
+	electing *alarm
+	shipping *alarm
+	shipAt   time.Time         // when it goes off
+	sides    int               // partitions so far
+	moving   map[int64]*Member // sessions by where they are to go
+	log      requestLog        // of all members
+}
+
+// NewEnsemble returns a running ensemble of n members, which has a leader and is
+// closed when the test ends. Inside a synctest bubble it must be created in the
+// bubble.
+func NewEnsemble(tb TB, n int, opts ...Option) *Ensemble {
+	tb.Helper()
+	e, err := StartEnsemble(n, opts...)
+	if err != nil {
+		tb.Fatalf("zktest: %v", err)
+	}
+	tb.Cleanup(func() { _ = e.Close() })
+	return e
+}
+
+// StartEnsemble is [NewEnsemble] without a test: the caller has to close the
+// ensemble. The error is that of [NewServer], or says that n is not positive.
+func StartEnsemble(n int, opts ...Option) (*Ensemble, error) {
+	if n < 1 {
+		return nil, fmt.Errorf("an ensemble of %d members", n)
+	}
+	cfg := configured(opts)
+	if cfg.tick == 0 {
+		cfg.tick = DefaultTick
+	}
+	e := &Ensemble{cluster: newCluster(cfg), moving: make(map[int64]*Member)}
+	for i := range n {
+		e.addMember(i)
+	}
+	if err := e.begin(); err != nil {
+		_ = e.Close()
+		return nil, err
+	}
+	return e, nil
+}
+
+// servers returns the members as what they are besides.
+func (e *Ensemble) servers() []*Server {
+	var servers []*Server
+	for _, m := range e.members {
+		servers = append(servers, m.Server)
+	}
+	return servers
+}
+
+// begin lets the members work.
+func (e *Ensemble) begin() error {
+	if err := e.simulate(e, e.servers()...); err != nil {
+		return err
+	}
+	e.mu.Lock()
+	e.elect()
+	e.unlock()
+	if e.cfg.tcp == "" {
+		return nil
+	}
+	for i, m := range e.members {
+		addr, err := portAfter(e.cfg.tcp, i)
+		if err != nil {
+			return err
+		}
+		if err := m.listen(addr); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addMember makes member i. In-memory members have consecutive made-up ports; so have
+// those that listen, unless the port is to be any free one.
+func (e *Ensemble) addMember(i int) {
+	const firstPort = 2181
+	m := &Member{Server: newServer(e.cluster), ens: e, id: i + 1}
+	m.address = net.JoinHostPort("127.0.0.1", strconv.Itoa(firstPort+i))
+	m.member, m.tree.noting = m, true
+	e.members = append(e.members, m)
+}
+
+// portAfter returns the i-th address after addr; port 0 stands for any.
+func portAfter(addr string, i int) (string, error) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return "", err
+	}
+	n, err := strconv.Atoi(port)
+	if err != nil || n == 0 {
+		return addr, nil // let net.Listen judge
+	}
+	return net.JoinHostPort(host, strconv.Itoa(n+i)), nil
+}
+
+// Close ends all members as [Server.Close] ends a server.
+func (e *Ensemble) Close() error {
+	e.mu.Lock()
+	e.stopClocks()
+	e.electing.stop()
+	e.shipping.stop()
+	for _, m := range e.members {
+		m.applying.stop()
+		m.leaving.stop()
+		m.closeNow()
+	}
+	e.unlock()
+	for _, m := range e.members {
+		m.wg.Wait()
+	}
+	e.timers.Wait()
+	return nil
+}
+
+// Members returns the members in the order of their numbers.
+func (e *Ensemble) Members() []*Member { return slices.Clone(e.members) }
+
+// Member returns the i-th member, counted from 0. Its [Member.ID] is i+1.
+func (e *Ensemble) Member(i int) *Member { return e.members[i] }
+
+// Leader returns the leader, or nil if no member is in office with a majority.
+func (e *Ensemble) Leader() *Member {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.leader == nil || !e.leader.linked() {
+		return nil
+	}
+	return e.leader
+}
+
+// Followers returns the members that serve, and follow the leader as far as they know.
+func (e *Ensemble) Followers() []*Member {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(e.members), func(m *Member) bool {
+		return m.leader == nil || m.leader == m
+	})
+}
+
+// ConnectString returns the addresses of all members, separated by commas. Without
+// [WithTCP] only [Ensemble.Dialer] and [Ensemble.DialTimeout] understand them.
+func (e *Ensemble) ConnectString() string {
+	var addrs []string
+	for _, m := range e.members {
+		addrs = append(addrs, m.Addr())
+	}
+	return strings.Join(addrs, ",")
+}
+
+// Dialer returns a function that connects within the process to the member with the
+// address, and refuses addresses of no member. The signature is that of
+// [net.Dialer.DialContext].
+func (e *Ensemble) Dialer() func(ctx context.Context, network, address string) (net.Conn, error) {
+	return e.dial
+}
+
+// DialTimeout is [Ensemble.Dialer] in the form that go-zookeeper's WithDialer takes.
+func (e *Ensemble) DialTimeout(network, address string, _ time.Duration) (net.Conn, error) {
+	return e.dial(context.Background(), network, address)
+}
+
+func (e *Ensemble) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	for _, m := range e.members {
+		if m.Addr() == address || m.address == address {
+			return m.dial(ctx, network, address)
+		}
+	}
+	return nil, &net.OpError{Op: "dial", Net: network, Addr: memAddr(address), Err: syscall.ECONNREFUSED}
+}
+
+// Partition cuts the network between the given members and all others; among
+// themselves they stay connected. Clients reach them as before. What follows takes
+// its time, as it does in reality: see "Ensembles" in the package documentation. A
+// further call cuts its members off from these, too.
+func (e *Ensemble) Partition(members ...*Member) {
+	e.mu.Lock()
+	defer e.unlock()
+	e.sides++
+	for _, m := range members {
+		m.side = e.sides
+	}
+	e.update()
+}
+
+// Heal ends every [Ensemble.Partition]. What a member has missed arrives at once; a
+// member that had given up its leader joins again. Connections of clients that are
+// black holes are the business of each member's own [Server.Heal].
+func (e *Ensemble) Heal() {
+	e.mu.Lock()
+	defer e.unlock()
+	for _, m := range e.members {
+		m.side = 0
+	}
+	e.update()
+}
+
+// MoveSession brings a session to another member: its connection is closed, and
+// until the client has come to the member the others hang up on it, as if they were
+// down. It reports whether there is such a session.
+func (e *Ensemble) MoveSession(id int64, to *Member) bool {
+	e.mu.Lock()
+	defer e.unlock()
+	sess := e.sessions[id]
+	if sess == nil {
+		return false
+	}
+	e.moving[id] = to
+	if sess.conn != nil {
+		sess.conn.sever()
+	}
+	return true
+}
+
+// MemberOf returns the member that the session is connected to, or nil.
+func (e *Ensemble) MemberOf(session int64) *Member {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if sess := e.sessions[session]; sess != nil && sess.conn != nil {
+		return sess.conn.srv.member
+	}
+	return nil
+}
+
+// WaitLeader waits until a member is in office with a majority, and returns it. It
+// ends as [Server.WaitFor] does.
+func (e *Ensemble) WaitLeader(ctx context.Context) (*Member, error) {
+	var leader *Member
+	err := e.WaitFor(ctx, func() bool {
+		leader = e.Leader()
+		return leader != nil
+	})
+	return leader, err
+}
+
+// Requests returns the last requests to all members together, as many as
+// [Server.Requests] of one, in the order in which they got to them: [Request.Member] says
+// to which.
+func (e *Ensemble) Requests() []Request {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.log.all()
+}
+
+// Dump is [Server.Dump] for every member.
+func (e *Ensemble) Dump() string {
+	var b strings.Builder
+	for _, m := range e.members {
+		fmt.Fprintf(&b, "member %d, %s: %s", m.id, m.Mode(), m.Dump())
+	}
+	return b.String()
+}

@@ -1,0 +1,317 @@
+package zktest_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// inEnsemble runs a test of three members in virtual time.
+func inEnsemble(t *testing.T, test func(t *testing.T, ens *zktest.Ensemble), opts ...zktest.Option) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { test(t, zktest.NewEnsemble(t, 3, opts...)) })
+}
+
+// connectTo returns a client that knows one member only.
+func connectTo(t *testing.T, m *zktest.Member, timeout time.Duration) *client {
+	t.Helper()
+	return connectVia(t, m.Server, m.DialTimeout, timeout)
+}
+
+// connectToAll returns a client that knows every member and is connected to one.
+func connectToAll(t *testing.T, ens *zktest.Ensemble, first *zktest.Member, timeout time.Duration) *client {
+	t.Helper()
+	c := &client{change: make(chan struct{})}
+	conn, events, err := zk.Connect(strings.Split(ens.ConnectString(), ","), timeout,
+		zk.WithDialer(ens.DialTimeout), zk.WithLogger(silent{}), zk.WithEventCallback(c.record))
+	require.NoError(t, err)
+	c.Conn = conn
+	t.Cleanup(func() {
+		conn.Close()
+		for range events { // closed when the last goroutine of the client ends
+		}
+	})
+	c.await(t, zk.StateHasSession)
+	require.True(t, ens.MoveSession(c.SessionID(), first))
+	c.await(t, zk.StateHasSession)
+	require.Equal(t, first, ens.MemberOf(c.SessionID()))
+	return c
+}
+
+// has reports whether a member knows a node.
+func has(m *zktest.Member, path string) bool {
+	_, found := m.Node(path)
+	return found
+}
+
+func TestMembersShareOneHistory(t *testing.T) {
+	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+		require.Equal(t, 3, ens.Leader().ID(), "the highest number wins, as with ZooKeeper")
+		require.Len(t, ens.Followers(), 2)
+		var clients []*client
+		for _, m := range ens.Members() {
+			clients = append(clients, connectTo(t, m, 9*time.Second))
+		}
+		_, _, events, err := clients[0].ExistsW("/a")
+		require.NoError(t, err)
+		_, err = clients[1].Create("/a", []byte("x"), zk.FlagEphemeral, open)
+		require.NoError(t, err)
+		require.Equal(t, zk.EventNodeCreated, (<-events).Type)
+		_, err = clients[2].Set("/a", []byte("y"), 0)
+		require.NoError(t, err)
+		_, err = clients[0].SetACL("/a", zk.WorldACL(zk.PermRead), 0)
+		require.NoError(t, err)
+		_, err = clients[0].Multi(&zk.CreateRequest{Path: "/p", Acl: open}, &zk.CreateRequest{Path: "/p/s-", Flags: zk.FlagSequence, Acl: open})
+		require.NoError(t, err)
+		_, err = clients[1].Multi(&zk.CreateRequest{Path: "/q", Acl: open}, &zk.DeleteRequest{Path: "/missing"})
+		require.Error(t, err)
+		require.NoError(t, ens.Member(0).SetSequence("/p", 41))
+		path, err := clients[2].Create("/p/s-", nil, zk.FlagSequence, open)
+		require.NoError(t, err)
+		require.Equal(t, "/p/s-0000000041", path)
+		requireSame(t, ens)
+		clients[1].Close()
+		requireSame(t, ens)
+		require.Len(t, ens.Member(0).Tree(), 3, "the ephemeral node went with its session")
+	})
+}
+
+func requireSame(t *testing.T, ens *zktest.Ensemble) {
+	t.Helper()
+	first := ens.Member(0)
+	for _, m := range ens.Members() {
+		require.Equal(t, first.Tree(), m.Tree())
+		require.Equal(t, first.Zxid(), m.Zxid())
+		require.EqualValues(t, 1, m.Zxid()>>32, "the epoch is in the upper half")
+		require.Len(t, m.Sessions(), len(first.Sessions()))
+	}
+}
+
+func TestLaggingFollower(t *testing.T) {
+	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+		late := ens.Member(0)
+		here, there := connectTo(t, late, 9*time.Second), connectTo(t, ens.Leader(), 9*time.Second)
+		_, _, events, err := here.ExistsW("/a")
+		require.NoError(t, err)
+		late.Lag(time.Second)
+		start := time.Now()
+		_, err = there.Create("/a", nil, 0, open)
+		require.NoError(t, err)
+		require.Zero(t, time.Since(start))
+		found, _, err := here.Exists("/a")
+		require.NoError(t, err)
+		require.False(t, found, "a read is answered from what the member has applied")
+		_, err = here.Sync("/")
+		require.NoError(t, err)
+		require.Equal(t, time.Second, time.Since(start), "a sync waits for the member to catch up")
+		require.Equal(t, zk.EventNodeCreated, (<-events).Type)
+		require.True(t, has(late, "/a"))
+
+		start = time.Now()
+		_, err = here.Create("/b", nil, 0, open)
+		require.NoError(t, err)
+		require.Equal(t, time.Second, time.Since(start), "so does the answer to a write")
+		node, _ := late.Node("/b")
+		log := late.Requests()
+		require.Equal(t, node.Stat.Czxid, log[len(log)-1].Zxid)
+	})
+}
+
+func TestMemberStandsStillUntilTold(t *testing.T) {
+	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+		late := ens.Member(1)
+		c := connectTo(t, late, 9*time.Second)
+		late.Lag(zktest.Forever)
+		require.NoError(t, ens.Leader().Create("/a", nil))
+		synced := make(chan time.Time, 1)
+		go func() {
+			_, _ = c.Sync("/")
+			synced <- time.Now()
+		}()
+		time.Sleep(5 * time.Second) // and not for longer than the client puts up with
+		require.False(t, has(late, "/a"))
+		require.Empty(t, synced)
+		late.Lag(0)
+		require.True(t, has(late, "/a"))
+		require.Equal(t, time.Now(), <-synced)
+	})
+}
+
+// An answered ping is no proof that the session lives.
+func TestCutFollowerAnswersPingsOfASessionThatIsOver(t *testing.T) {
+	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+		follower := ens.Member(0)
+		c := connectTo(t, follower, time.Second)
+		_, err := c.Create("/lock", nil, zk.FlagEphemeral, open)
+		require.NoError(t, err)
+		start := time.Now()
+		follower.Isolate()
+		require.NoError(t, ens.WaitFor(t.Context(), func() bool { return !has(ens.Leader(), "/lock") }))
+		givenAway := time.Since(start)
+		require.LessOrEqual(t, givenAway, time.Second+500*time.Millisecond)
+		pings := follower.CountRequests(zktest.OpPing)
+		require.Equal(t, zk.StateHasSession, c.State())
+		ens.Leader().AssertNoSessions(t)
+		time.Sleep(800 * time.Millisecond)
+		require.Greater(t, follower.CountRequests(zktest.OpPing), pings, "pings still come")
+		require.Equal(t, zk.StateHasSession, c.State(), "and are answered")
+		data, _, err := c.Get("/lock")
+		require.NoError(t, err, "what has been given away is still there to see")
+		require.Empty(t, data)
+		require.NoError(t, ens.WaitFor(t.Context(), func() bool { return follower.Mode() == "looking" }))
+		require.Equal(t, 2500*time.Millisecond, time.Since(start), "until the sync limit")
+		ens.Heal()
+		c.await(t, zk.StateExpired)
+	}, zktest.WithTick(500*time.Millisecond))
+}
+
+func TestSessionMovesAwayFromACutFollower(t *testing.T) {
+	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+		follower := ens.Member(0)
+		c := connectToAll(t, ens, follower, 9*time.Second)
+		id := c.SessionID()
+		_, err := c.Create("/e", nil, zk.FlagEphemeral, open)
+		require.NoError(t, err)
+		follower.Isolate()
+		c.await(t, zk.StateHasSession)
+		require.Equal(t, id, c.SessionID())
+		require.NotEqual(t, follower, ens.MemberOf(id))
+		require.Equal(t, "looking", follower.Mode())
+		require.True(t, has(ens.Leader(), "/e"))
+		ens.Heal()
+		require.Equal(t, "follower", follower.Mode())
+		require.Equal(t, ens.Leader().Tree(), follower.Tree())
+	})
+}
+
+func TestWriteThroughACutFollowerWaits(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		cut    time.Duration
+		answer error
+	}{{"healed in time", 400 * time.Millisecond, nil}, {"dropped", time.Second, zk.ErrConnectionClosed}} {
+		t.Run(tc.name, func(t *testing.T) {
+			inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+				c := connectTo(t, ens.Member(0), 9*time.Second)
+				ens.Member(0).Isolate()
+				require.ErrorIs(t, ens.Member(0).Create("/x", nil), zktest.ErrConnectionLoss)
+				require.NoError(t, ens.Leader().Create("/b", nil))
+				time.AfterFunc(tc.cut, ens.Heal)
+				start := time.Now()
+				_, err := c.Create("/a", nil, 0, open)
+				require.ErrorIs(t, err, tc.answer)
+				require.Equal(t, min(tc.cut, 500*time.Millisecond), time.Since(start))
+				require.Equal(t, tc.answer == nil, has(ens.Leader(), "/a"))
+				time.Sleep(time.Second)
+				require.True(t, has(ens.Member(0), "/b"), "what it has missed has arrived")
+			})
+		})
+	}
+}
+
+// The leader has made the transaction; the follower that was to answer did not hear of it.
+func TestAnswerLostBetweenLeaderAndFollower(t *testing.T) {
+	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+		follower := ens.Member(0)
+		c := connectTo(t, follower, 9*time.Second)
+		follower.Lag(zktest.Forever)
+		inj := follower.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DelayRequest(0)})
+		go func() {
+			<-inj.Done()
+			synctest.Wait()
+			follower.Isolate()
+		}()
+		_, err := c.Create("/a", nil, 0, open)
+		require.ErrorIs(t, err, zk.ErrConnectionClosed)
+		require.True(t, has(ens.Leader(), "/a"))
+	})
+}
+
+func TestMemberClosesForGood(t *testing.T) {
+	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+		require.NoError(t, ens.Member(0).Close())
+		require.NoError(t, ens.Leader().Create("/a", nil))
+		ens.Member(0).Start()
+		require.Equal(t, "stopped", ens.Member(0).Mode())
+		require.NoError(t, ens.Member(1).Close())
+		require.Nil(t, ens.Leader())
+		require.NoError(t, ens.WaitFor(t.Context(), func() bool { return ens.Leader() == nil }))
+		_, err := ens.DialTimeout("tcp", "10.0.0.1:1", 0)
+		require.ErrorContains(t, err, "refused")
+	})
+}
+
+func TestEnsembleLog(t *testing.T) {
+	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+		for _, m := range ens.Members() {
+			_, _, err := connectTo(t, m, 9*time.Second).Get("/")
+			require.NoError(t, err)
+		}
+		var members []int
+		for _, r := range ens.Requests() {
+			members = append(members, r.Member)
+		}
+		require.Equal(t, []int{1, 1, 2, 2, 3, 3}, members)
+		require.Equal(t, 2, ens.Member(1).CountRequests(zktest.OpAny)+ens.Member(1).CountRequests(zktest.OpConnect))
+		require.Contains(t, ens.Dump(), "member 3, leader")
+	})
+}
+
+func TestEnsembleOverTCP(t *testing.T) {
+	ens := zktest.NewEnsemble(t, 3, zktest.WithTCP("127.0.0.1:0"))
+	c := &client{change: make(chan struct{})}
+	conn, events, err := zk.Connect(strings.Split(ens.ConnectString(), ","), 9*time.Second,
+		zk.WithDialer(net.DialTimeout), zk.WithLogger(silent{}), zk.WithEventCallback(c.record))
+	require.NoError(t, err)
+	c.Conn = conn
+	t.Cleanup(func() {
+		conn.Close()
+		for range events {
+		}
+	})
+	c.await(t, zk.StateHasSession)
+	_, err = c.Create("/a", nil, zk.FlagEphemeral, open)
+	require.NoError(t, err)
+	for _, m := range ens.Members() {
+		require.True(t, has(m, "/a"))
+	}
+}
+
+func TestEnsembleErrors(t *testing.T) {
+	_, err := zktest.StartEnsemble(0)
+	require.ErrorContains(t, err, "0 members")
+	_, err = zktest.StartEnsemble(3, zktest.WithTCP("nowhere:-1"))
+	require.Error(t, err)
+	require.Panics(t, func() { zktest.NewEnsemble(failing{t}, 0) })
+	ens, err := zktest.StartEnsemble(1)
+	require.NoError(t, err)
+	require.Equal(t, 1, ens.Leader().ID())
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, ens.WaitFor(ctx, func() bool { return false }), context.Canceled)
+	require.NoError(t, ens.Close())
+	require.ErrorIs(t, ens.WaitFor(t.Context(), func() bool { return false }), net.ErrClosed)
+}
+
+func TestFourLetterWordsTellTheMode(t *testing.T) {
+	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+		for i, want := range []string{"Mode: follower", "Mode: follower", "Mode: leader"} {
+			nc, err := ens.Member(i).DialTimeout("tcp", "", 0)
+			require.NoError(t, err)
+			_, err = nc.Write([]byte("srvr"))
+			require.NoError(t, err)
+			answer, err := io.ReadAll(nc)
+			require.NoError(t, err)
+			require.Contains(t, string(answer), want)
+		}
+	})
+}

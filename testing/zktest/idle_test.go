@@ -1,0 +1,202 @@
+package zktest
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestWaitIdle(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *Server) {
+		c := login(t, srv)
+		srv.Inject(Rule{Op: OpExists, Do: All(DelayRequest(time.Second), DelayReply(time.Second))})
+		c.send(OpExists, "/a", true)
+		start := time.Now()
+		go c.receive() // the answer, and then nobody reads
+		time.AfterFunc(5*time.Second, func() { _ = srv.Create("/a", nil) })
+		time.AfterFunc(6*time.Second, func() { c.receive() })
+		short, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		require.ErrorIs(t, srv.WaitIdle(short), context.DeadlineExceeded, "the client does not wait for more")
+		require.Equal(t, 3*time.Second, time.Since(start))
+		time.Sleep(4 * time.Second)
+		go func() { _, _ = c.nc.Read(make([]byte, 1)) }()
+		require.NoError(t, srv.WaitIdle(t.Context()))
+		require.Equal(t, 7*time.Second, time.Since(start))
+		require.NoError(t, srv.Close())
+		require.NoError(t, srv.WaitIdle(t.Context()), "there is nothing left")
+	})
+}
+
+// The same with real goroutines, where nothing else says when they have come to rest.
+func TestWaitIdleInRealTime(t *testing.T) {
+	for name, opts := range map[string][]Option{"in memory": nil, "TCP": {WithTCP("127.0.0.1:0")}} {
+		t.Run(name, func(t *testing.T) {
+			srv := New(t, opts...)
+			dial := srv.DialTimeout
+			if len(opts) > 0 {
+				dial = net.DialTimeout
+			}
+			nc, err := dial("tcp", srv.Addr(), 0)
+			require.NoError(t, err)
+			c := &raw{t: t, nc: nc}
+			t.Cleanup(func() { nc.Close() })
+			require.True(t, c.handshake(0, 10_000, 0, nil))
+			for i := range 50 {
+				c.send(OpCreate, fmt.Sprintf("/%d", i), []byte{}, openACL, 0)
+				if len(opts) > 0 { // what is on its way over TCP is not known
+					c.receive()
+					continue
+				}
+				received, ended := make(chan struct{}), make(chan struct{})
+				go func() {
+					defer close(ended)
+					c.receive()
+					close(received)
+					_, _ = nc.Read(make([]byte, 1)) // until the deadline
+				}()
+				require.NoError(t, srv.WaitIdle(t.Context()))
+				select {
+				case <-received:
+				default:
+					require.Fail(t, "idle before the answer was read")
+				}
+				require.Len(t, srv.Tree(), i+1)
+				require.NoError(t, nc.SetReadDeadline(time.Now()))
+				<-ended
+				require.NoError(t, nc.SetReadDeadline(time.Time{}))
+			}
+			if len(opts) > 0 {
+				require.NoError(t, srv.WaitIdle(t.Context()))
+			}
+		})
+	}
+}
+
+func TestEnsembleIsIdleWhenEverythingIsApplied(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ens := NewEnsemble(t, 3)
+		ens.Member(0).Lag(time.Second)
+		start := time.Now()
+		require.NoError(t, ens.Leader().Create("/a", nil))
+		require.NoError(t, ens.WaitIdle(t.Context()))
+		require.Equal(t, time.Second, time.Since(start))
+		ens.Member(0).Isolate()
+		require.NoError(t, ens.Leader().Create("/b", nil))
+		time.AfterFunc(3*time.Second, ens.Heal)
+		require.NoError(t, ens.WaitAgreement(t.Context()))
+		require.Equal(t, 4*time.Second, time.Since(start))
+		require.NoError(t, ens.Close())
+	})
+}
+
+func TestQueue(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *Server) {
+		c := login(t, srv)
+		require.NoError(t, srv.Create("/q/other", nil))
+		require.NoError(t, srv.Create("/q/short-1", nil))
+		require.NoError(t, srv.SetSequence("/q", 1<<31-2))
+		var want []string
+		for _, prefix := range []string{"z-", "a-", "m-", "b-"} {
+			r := c.create("/q/"+prefix, 3)
+			want = append(want, r.body.string())
+		}
+		require.Equal(t, "/q/m--2147483648", want[2])
+		var got []string
+		for _, n := range srv.Queue("/q") {
+			got = append(got, n.Path)
+		}
+		require.Equal(t, want, got)
+		require.Nil(t, srv.Queue("/missing"))
+	})
+}
+
+func TestSequenceOf(t *testing.T) {
+	for name, want := range map[string]int32{
+		"n-0000000001": 1, "0000000012": 12, "n2147483647": 1<<31 - 1,
+		"n--2147483648": -1 << 31, "n--1000000000": -1_000_000_000, "n--000000005": -5, "-000000005": -5,
+	} {
+		got, numbered := sequenceOf(name)
+		require.True(t, numbered, name)
+		require.Equal(t, want, got, name)
+	}
+	for _, name := range []string{"", "n-1", "n-000000000x", "n-+000000001", "n-9999999999"} {
+		_, numbered := sequenceOf(name)
+		require.False(t, numbered, name)
+	}
+}
+
+func TestWaitsAndViews(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *Server) {
+		c := login(t, srv)
+		ctx := t.Context()
+		require.NoError(t, srv.Create("/q", nil))
+		go func() {
+			for range 2 {
+				time.Sleep(time.Second)
+				c.create("/q/n-", 3)
+			}
+			c.call(OpExists, "/w", true)
+			c.call(OpGetChildren, "/q", true)
+			time.Sleep(time.Second)
+			c.send(OpCloseSession)
+		}()
+		start := time.Now()
+		at := func(seconds time.Duration) { t.Helper(); require.Equal(t, seconds*time.Second, time.Since(start)) }
+		require.NoError(t, srv.WaitNode(ctx, "/q/n-0000000000"))
+		at(1)
+		require.NoError(t, srv.WaitQueue(ctx, "/q", 2))
+		at(2)
+		require.NoError(t, srv.WaitWatchesOn(ctx, "/w", 1))
+		require.NoError(t, srv.WaitWatches(ctx, c.session, 2))
+		require.Equal(t, []Watch{{Session: c.session, Path: "/w"}}, srv.WatchesOn("/w"))
+		require.Len(t, srv.WatchesOf(c.session), 2)
+		require.Empty(t, srv.WatchesOf(1))
+		require.Equal(t, []string{"/q/n-0000000000", "/q/n-0000000001"}, srv.Ephemerals(c.session))
+		require.NoError(t, srv.WaitNoNode(ctx, "/q/n-0000000000"))
+		require.NoError(t, srv.WaitSessions(ctx, 0))
+		at(3)
+		synctest.Wait()
+		srv.AssertNoConnections(t)
+		login(t, srv)
+		require.Panics(t, func() { srv.AssertNoConnections(panicking{t}) })
+	})
+}
+
+// panicking is a TB whose Fatalf panics and whose Cleanup is called by the test.
+type panicking struct{ testing.TB }
+
+func (panicking) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
+
+// keeping is a panicking TB that keeps its Cleanups.
+type keeping struct {
+	panicking
+	cleanups *[]func()
+}
+
+func (k keeping) Cleanup(f func()) { *k.cleanups = append(*k.cleanups, f) }
+
+func TestVerifyNoLeaks(t *testing.T) {
+	var cleanups []func()
+	tb := keeping{panicking{t}, &cleanups}
+	VerifyNoLeaks(tb)
+	verifyNoLeaks(tb, 10*time.Millisecond)
+	end := make(chan struct{})
+	go func() { <-end }()
+	close(end)
+	cleanups[0]()
+
+	leak := make(chan struct{})
+	go func() { <-leak }()
+	defer close(leak)
+	defer func() {
+		require.True(t, strings.Contains(fmt.Sprint(recover()), "TestVerifyNoLeaks.func"))
+	}()
+	cleanups[1]()
+}

@@ -1,0 +1,236 @@
+package zktest_test
+
+import (
+	"io"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+func TestLeaderStops(t *testing.T) {
+	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+		old := ens.Leader()
+		c := connectToAll(t, ens, ens.Member(0), 9*time.Second)
+		id := c.SessionID()
+		_, err := c.Create("/e", nil, zk.FlagEphemeral, open)
+		require.NoError(t, err)
+		time.Sleep(2 * time.Second)
+		old.Stop()
+		require.Nil(t, ens.Leader())
+		require.Zero(t, ens.Member(0).Connections(), "members without a leader drop their clients")
+		start := time.Now()
+		leader, err := ens.WaitLeader(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, zktest.DefaultElectionTime, time.Since(start))
+		require.Equal(t, 2, leader.ID())
+		require.EqualValues(t, 2, time.Until(ens.Leader().Sessions()[0].Deadline)/(4500*time.Millisecond), "a new leader gives every session its full timeout")
+		c.await(t, zk.StateHasSession)
+		require.Equal(t, id, c.SessionID())
+		require.NoError(t, c.Delete("/e", -1))
+		require.EqualValues(t, 2, leader.Zxid()>>32)
+		require.True(t, has(old, "/e"), "a process that is down learns nothing")
+		old.Start()
+		require.Equal(t, "follower", old.Mode())
+		require.False(t, has(old, "/e"))
+		require.Equal(t, leader.Zxid(), old.Zxid())
+	})
+}
+
+func TestWithoutAMajorityNothingServes(t *testing.T) {
+	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+		c := connectToAll(t, ens, ens.Leader(), 9*time.Second)
+		ens.Member(0).Stop()
+		require.NotNil(t, ens.Leader())
+		ens.Member(1).Stop()
+		require.Nil(t, ens.Leader())
+		c.await(t, zk.StateDisconnected)
+		nc, err := ens.Member(2).DialTimeout("tcp", "", 0)
+		require.NoError(t, err, "the process is there")
+		_, err = nc.Read(make([]byte, 1))
+		require.ErrorIs(t, err, io.EOF)
+		nc.Close()
+		time.Sleep(time.Hour)
+		require.Len(t, ens.Member(2).Sessions(), 1, "and nobody expires")
+		require.ErrorIs(t, ens.Member(2).Create("/a", nil), zktest.ErrConnectionLoss)
+		require.False(t, ens.Member(2).ExpireSession(c.SessionID()))
+		ens.Member(0).Start()
+		c.await(t, zk.StateHasSession)
+		require.NotNil(t, ens.Leader())
+	})
+}
+
+func TestClientThatHasSeenMoreIsRefusedByALaggingMember(t *testing.T) {
+	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+		late := ens.Member(0)
+		late.Lag(zktest.Forever)
+		c := connectToAll(t, ens, ens.Leader(), 9*time.Second)
+		_, err := c.Create("/a", nil, 0, open)
+		require.NoError(t, err)
+		id := c.SessionID()
+		require.True(t, ens.MoveSession(id, late))
+		c.await(t, zk.StateDisconnected)
+		time.Sleep(3 * time.Second)
+		require.Nil(t, ens.MemberOf(id))
+		require.NotZero(t, late.CountRequests(zktest.OpConnect), "it has tried")
+		late.Lag(0)
+		c.await(t, zk.StateHasSession)
+		require.Equal(t, late, ens.MemberOf(id))
+	})
+}
+
+func TestPartitionedLeader(t *testing.T) {
+	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+		old := ens.Leader()
+		c := connectTo(t, old, 9*time.Second)
+		_, err := c.Create("/a", []byte("old"), 0, open)
+		require.NoError(t, err)
+		start := time.Now()
+		ens.Partition(ens.Member(0), ens.Member(1))
+		_, _, err = c.Get("/a")
+		require.NoError(t, err, "the old leader still answers reads")
+		leader, err := ens.WaitLeader(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, 500*time.Millisecond+zktest.DefaultElectionTime, time.Since(start))
+		require.Equal(t, 2, leader.ID())
+		require.Equal(t, "looking", old.Mode())
+		require.NoError(t, leader.Set("/a", []byte("new")))
+		ens.Heal()
+		require.Equal(t, "follower", old.Mode())
+		node, _ := old.Node("/a")
+		require.Equal(t, "new", string(node.Data))
+		c.await(t, zk.StateHasSession)
+	})
+}
+
+// With a slow leader and a fast election two leaders are in office for a moment. Only
+// one can write.
+func TestOldLeaderServesStaleReadsBesideTheNewOne(t *testing.T) {
+	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+		old := ens.Leader()
+		c := connectTo(t, old, 9*time.Second)
+		require.NoError(t, old.Create("/a", []byte("old")))
+		old.Isolate()
+		leader, err := ens.WaitLeader(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, leader.Set("/a", []byte("new")))
+		require.Equal(t, "leader", old.Mode())
+		data, _, err := c.Get("/a")
+		require.NoError(t, err)
+		require.Equal(t, "old", string(data))
+		require.ErrorIs(t, old.Set("/a", nil), zktest.ErrConnectionLoss)
+		ens.Heal()
+		require.Equal(t, "follower", old.Mode())
+	}, zktest.WithElectionTime(time.Millisecond))
+}
+
+func TestResign(t *testing.T) {
+	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+		c := connectToAll(t, ens, ens.Member(0), 9*time.Second)
+		require.False(t, ens.Member(0).Resign())
+		require.True(t, ens.Leader().Resign())
+		leader, err := ens.WaitLeader(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, 2, leader.ID())
+		c.await(t, zk.StateHasSession)
+		require.Len(t, leader.Sessions(), 1)
+		require.True(t, leader.Resign())
+		leader, err = ens.WaitLeader(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, 3, leader.ID())
+	})
+}
+
+func TestFrozenLeader(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		frozen time.Duration
+		after  string
+	}{{"shorter than the sync limit", 400 * time.Millisecond, "leader"}, {"longer", 2 * time.Second, "follower"}} {
+		t.Run(tc.name, func(t *testing.T) {
+			inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+				leader := ens.Leader()
+				c := connectTo(t, leader, 9*time.Second)
+				leader.Freeze()
+				start := time.Now()
+				time.AfterFunc(tc.frozen, leader.Thaw)
+				_, _, _ = c.Get("/")
+				require.Equal(t, tc.frozen, time.Since(start))
+				require.Equal(t, tc.after, leader.Mode())
+				if tc.after == "follower" {
+					c.await(t, zk.StateHasSession)
+				}
+				_, err := c.Create("/a", nil, 0, open)
+				require.NoError(t, err)
+			})
+		})
+	}
+}
+
+// The leader hears of clients of followers twice per tick, and counts from then.
+func TestFollowerTellsItsLeaderTwicePerTick(t *testing.T) {
+	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+		c := connectTo(t, ens.Member(0), 9*time.Second)
+		id := c.SessionID()
+		time.Sleep(3*time.Second + 100*time.Millisecond) // a ping at 3 s
+		before := ens.Leader().Sessions()[0].Deadline
+		synctest.Wait()
+		time.Sleep(500 * time.Millisecond)
+		after := ens.Leader().Sessions()[0].Deadline
+		require.Equal(t, id, ens.Leader().Sessions()[0].ID)
+		require.Equal(t, 3*time.Second, after.Sub(before).Truncate(time.Second))
+		require.Equal(t, after, after.Truncate(time.Second), "deadlines are at ticks")
+	}, zktest.WithTick(time.Second))
+}
+
+func TestWritesDoNotTouchASessionAtTheLeader(t *testing.T) {
+	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+		c := connectTo(t, ens.Member(0), 9*time.Second)
+		before := ens.Leader().Sessions()[0].Deadline
+		time.Sleep(time.Second + time.Millisecond)
+		_, err := c.Create("/a", nil, 0, open)
+		require.NoError(t, err)
+		require.Equal(t, before, ens.Leader().Sessions()[0].Deadline)
+		time.Sleep(500 * time.Millisecond)
+		require.Greater(t, ens.Leader().Sessions()[0].Deadline, before)
+	}, zktest.WithTick(time.Second))
+}
+
+// A follower that did not notice how the leader lost its office and got it back must
+// not believe that nothing has happened.
+func TestFollowerSleepsThroughTwoElections(t *testing.T) {
+	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+		sleeper, old := ens.Member(0), ens.Leader()
+		sleeper.Freeze()
+		for _, path := range []string{"/a", "/b"} {
+			require.True(t, ens.Leader().Resign())
+			leader, err := ens.WaitLeader(t.Context())
+			require.NoError(t, err)
+			require.NoError(t, leader.Create(path, nil))
+		}
+		require.Equal(t, old, ens.Leader())
+		sleeper.Thaw()
+		require.Equal(t, old.Tree(), sleeper.Tree())
+		require.Equal(t, "follower", sleeper.Mode())
+	})
+}
+
+// Everything that counts ticks follows the options.
+func TestIntervalsOfAnEnsemble(t *testing.T) {
+	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+		start := time.Now()
+		old := ens.Leader()
+		old.Isolate()
+		require.NoError(t, ens.WaitFor(t.Context(), func() bool { return ens.Member(0).Mode() == "looking" }))
+		require.Equal(t, 30*time.Second, time.Since(start))
+		require.NoError(t, ens.WaitFor(t.Context(), func() bool { return old.Mode() == "looking" }))
+		require.Equal(t, 40*time.Second, time.Since(start))
+		_, err := ens.WaitLeader(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, 90*time.Second, time.Since(start))
+	}, zktest.WithTick(10*time.Second), zktest.WithSyncLimit(3), zktest.WithElectionTime(time.Minute))
+}
