@@ -2,6 +2,7 @@ package framework_test
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -26,21 +27,44 @@ func TestStrictContactKeepsAHealthySession(t *testing.T) {
 	})
 }
 
-// The follower that we are connected to is cut off from its leader: it answers pings, and no sync. See also package
-// zktest's ensembles.
+// The follower that we are connected to is cut off from its leader and goes on answering pings. The leader ends the
+// session meanwhile. Whether we have given it up by then is what strict contact decides, at every phase of the heartbeat.
 func TestStrictContactEndsTheSessionBeforeTheLeaderDoes(t *testing.T) {
-	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		c := newClient(t, srv, framework.WithStrictContact())
-		s, err := c.Session(t.Context())
-		require.NoError(t, err)
-		for i := range 10 {
-			time.Sleep(time.Minute + time.Duration(i)*317*time.Millisecond)
+	const tick, syncLimit = 2 * time.Second, 10 // more than the session, so that the follower answers for long enough
+	for _, strict := range []bool{false, true} {
+		for phase := range 20 {
+			synctest.Test(t, func(t *testing.T) {
+				ens := zktest.NewEnsemble(t, 3, zktest.WithTick(tick), zktest.WithSyncLimit(syncLimit))
+				follower := ens.Followers()[0]
+				opts := []framework.Option{framework.WithDialer(ens.Dialer()), framework.WithSessionTimeout(sessionTimeout)}
+				if strict {
+					opts = append(opts, framework.WithStrictContact())
+				}
+				c, err := framework.New(follower.Addr(), opts...)
+				require.NoError(t, err)
+				defer c.Close()
+				n := mustCreate(t, c, "/n", "", framework.WithMode(framework.Ephemeral))
+				leader, err := framework.New(ens.Leader().Addr(), framework.WithDialer(ens.Dialer()))
+				require.NoError(t, err)
+				defer leader.Close()
+				time.Sleep(time.Minute + time.Duration(phase)*731*time.Millisecond)
+				require.NoError(t, n.Session.Context().Err(), "a healthy session lives")
+
+				cut := time.Now()
+				follower.Isolate()
+				there, _, gone, err := leader.ExistsW(t.Context(), "/n")
+				require.NoError(t, err)
+				require.True(t, there)
+				<-gone.Done()
+				given := time.Since(cut)
+				<-n.Session.Context().Done()
+				ended := time.Since(cut)
+				if strict {
+					require.Zero(t, ended-given, "not given up at %v, when the leader gave the node away", given)
+				} else {
+					require.Positive(t, ended-given, "then strict contact is for nothing")
+				}
+			})
 		}
-		cut := time.Now()
-		srv.Inject(zktest.Rule{Op: zktest.OpSync, Do: zktest.DelayRequest(time.Hour)})
-		srv.Inject(zktest.Rule{Op: zktest.OpConnect, Do: zktest.Mute}) // it cannot validate sessions either
-		<-s.Context().Done()
-		require.Less(t, time.Since(cut), trusted)
-		require.Greater(t, time.Since(cut), sessionTimeout/4, "nor without need")
-	})
+	}
 }
