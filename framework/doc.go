@@ -49,12 +49,18 @@
 // session: what is called with its context is not carried out in a later one.
 //
 // The limits: a process that is stopped learns nothing until it runs again, and a server that is cut off from the rest
-// of its ensemble goes on answering for a while. See package recipes on fencing tokens.
+// of its ensemble goes on answering for a while. [WithStrictContact] counts only what the ensemble's leader has
+// confirmed, which bounds the latter. See package recipes on fencing tokens for the former.
 //
 // # Namespaces
 //
 // [Client.Namespace] returns a view that puts a path before every path, and takes it from those that come back. Views
 // share all else: they are one client with one session, and closing one closes all.
+//
+// # Transactions and rights
+//
+// [Client.Transaction] carries out several operations or none. [WithAuth] says who the client is, [WithACLProvider] who
+// may do what to the nodes it creates, [WithACL] the same for one node.
 //
 // # Servers
 //
