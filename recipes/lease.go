@@ -61,12 +61,19 @@ func (l *Lease) Under(ctx context.Context) (context.Context, context.CancelFunc)
 // FencingToken returns a number that grows from each holder of this lock to the next, across session losses and
 // deletion of the lock's path. A resource that remembers the largest token it has seen, and refuses smaller ones, is
 // safe even from a holder that was stopped for so long that it does not know of its loss. Leases that re-enter a lock
-// have its token.
+// have its token, and so have those that WithLocalHandOver passes it on to. Of several leases of a semaphore it is the
+// last one's; since others hold theirs at the same time, a resource cannot refuse smaller ones there.
 //
 // It is the czxid of the holder's node: a Java holder finds its own in that node's Stat.
 func (l *Lease) FencingToken() int64 { return l.hold.token }
 
-// Path returns the path of the holder's node; of the first, if there are several.
+// Path returns the path of the holder's node, for the view of the client that the lock was made with; of the first, if
+// there are several. Nobody else is admitted while the node exists, and no other ever has its name. So a transaction with
+//
+//	framework.CheckOp(lease.Path(), framework.AnyVersion)
+//
+// is not carried out once another may hold the lock, whether its caller knows or not: it fails with zk.ErrNoNode. That is
+// the strongest guard for data in the same ensemble. (With WithLocalHandOver, another goroutine may have the same node.)
 func (l *Lease) Path() string { return l.hold.nodes[0].Path }
 
 // Revoked is closed when somebody asks the holder to give the lock up; see Revoke. The first call begins to look out for
