@@ -29,7 +29,12 @@ type Created struct {
 // Create creates a node.
 //
 // An existing node is zk.ErrNodeExists, a missing parent zk.ErrNoNode, a parent that is ephemeral
-// zk.ErrNoChildrenForEphemerals. The node of the client's own chroot is created if it is missing, as a container.
+// zk.ErrNoChildrenForEphemerals. What is missing of the view's own chroot and namespace is created, as containers, with the
+// first node right below it; everything else only WithParents.
+//
+// The node that exists may be an ephemeral one of this client's last session: a session is given up before the server
+// ends it, which is when its nodes go. Wait for that with ExistsW, or delete the node if its Stat's EphemeralOwner is the
+// old session's ID; see the example of Session.
 //
 // What happens if the connection breaks while the reply is awaited depends on the node: one that is Protected is looked
 // for by its name and created again if it is not there; an ephemeral one that is not sequential is ours if its owner is

@@ -45,7 +45,8 @@ func WithChildren() DeleteOption {
 // A missing node is zk.ErrNoNode, another version zk.ErrBadVersion, a child zk.ErrNotEmpty. If the connection breaks
 // while the reply is awaited, the delete is repeated; a node that is missing then counts as deleted if the version did
 // not matter, and is ErrOutcomeUnknown if it did. A repeated delete may hit a node that somebody has created anew
-// meanwhile, if it has the version. If ctx ends while the reply is awaited, the error matches ErrOutcomeUnknown.
+// meanwhile, if it has the version. If ctx ends while the reply is awaited, the error matches ErrOutcomeUnknown. The
+// server's own nodes, "/" and "/zookeeper", are zk.ErrBadArguments.
 func (c *Client) Delete(ctx context.Context, path string, version int32, opts ...DeleteOption) error {
 	d := deleteAttempts{path: c.full(path), version: version}
 	for _, opt := range opts {

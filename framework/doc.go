@@ -70,6 +70,11 @@
 // [Client.Namespace] returns a view that puts a path before every path, and takes it from those that come back. Views
 // share all else: they are one client with one session, and closing one closes all.
 //
+// # Transactions and rights
+//
+// [Client.Transaction] carries out several operations or none. [WithAuth] says who the client is, [WithACLProvider] who
+// may do what to the nodes it creates, [WithACL] the same for one node.
+//
 // # Servers
 //
 // A client tries each server once, in an order of its own, and then again after a pause that grows from 50 milliseconds

@@ -30,9 +30,8 @@ var (
 	// was applied.
 	ErrOutcomeUnknown = errors.New("outcome unknown")
 
-	// ErrRequestTooLarge means that a request was not sent because it is longer than any server with usual settings
-	// takes (1.5 MiB). A server cuts the connection at its own limit, jute.maxbuffer, which is 1 MiB unless set
-	// otherwise. It matches zk.ErrShortBuffer too, the library's error for it.
+	// ErrRequestTooLarge means that a request was not sent because it is longer than WithMaxRequestSize allows, which is
+	// what servers take unless set otherwise. It matches zk.ErrShortBuffer too, the library's error for it.
 	ErrRequestTooLarge = fmt.Errorf("request too large: %w", zk.ErrShortBuffer)
 )
 
@@ -40,7 +39,7 @@ var (
 // of the errors above in it.
 type OpError struct {
 	Op   string // such as "create"
-	Path string // the client's path, without the chroot
+	Path string // the caller's, without the chroot and the namespace; for "session" and "connect", the servers
 	Err  error
 }
 

@@ -6,7 +6,8 @@ import "github.com/go-zookeeper/zk"
 type Mode int32
 
 // The modes of ZooKeeper 3.5 and later. An ephemeral node ends with its session. A sequential one gets a number of ten
-// digits appended to its name, which grows with each child of the parent. A container is deleted by the server some
+// digits appended to its name, which grows with each child of the parent; the name before it must not be empty, though
+// the server would allow that. A container is deleted by the server some
 // time after its last child. A TTL node is deleted when it has no children and was not changed for its time to live,
 // if the server is configured for that.
 const (

@@ -8,7 +8,7 @@ import "strings"
 // be used is an *OpError that matches zk.ErrInvalidPath.
 //
 // A view costs nothing and needs no end. All views are one client: they share the session, the states, watches on the
-// same node, and everything else, and closing any of them closes all. The namespace's own nodes are not created here.
+// same node, and everything else, and closing any of them closes all. The namespace's own nodes are created with the first node in it; see Create.
 func (c *Client) Namespace(path string) (*Client, error) {
 	if err := validatePath(path); err != nil {
 		return nil, &OpError{"namespace", path, err}

@@ -80,7 +80,7 @@ var (
 // TxnError says which operation made a transaction fail. errors.Is finds the operation's error in it. Nothing of the
 // transaction was applied.
 type TxnError struct {
-	Index   int // of the operation that failed
+	Index   int // of the operation that failed, from 0
 	Op      string
 	Path    string
 	Err     error
@@ -100,8 +100,8 @@ func (e *TxnError) Unwrap() error { return e.Err }
 //
 // If the server or the client refuses an operation, the error holds a *TxnError that names it, and errors.Is finds the
 // operation's error in it, such as zk.ErrBadVersion. The path of the *OpError is the first operation's. All operations
-// together must fit into one request; see ErrRequestTooLarge. The node of the client's own chroot is created if an
-// operation creates a child of it, before the transaction and not in it.
+// together must fit into one request; see ErrRequestTooLarge. What is missing of the view's own chroot and namespace is
+// created if an operation creates a node right below it, before the transaction and not in it.
 //
 // What happens if the connection breaks while the reply is awaited, be it in the same session or in a new one:
 //

@@ -1,6 +1,14 @@
 // Package recipes holds coordination between processes that share a ZooKeeper ensemble.
 //
-// Use [InterProcessMutex] if one process at a time may do something.
+// Use
+//   - [InterProcessMutex] if one process at a time may do something; with [WithLocalHandOver], if many goroutines of a
+//     process want it;
+//   - [InterProcessReadWriteLock] if many may read, or one may write;
+//   - [InterProcessSemaphore] if no more than so many at a time may do something, and
+//     [InterProcessSemaphoreMutex] for a mutex that is not re-entrant;
+//   - [InterProcessMultiLock] if several locks are needed together, without waiting for each other in a circle.
+//
+// All of them are used alike.
 //
 //	mutex := recipes.NewInterProcessMutex(client, "/locks/sku-42")
 //	lease, err := mutex.Acquire(ctx) // waits until ctx ends
@@ -16,6 +24,9 @@
 // A held lock is a [Lease], and a lease is a context: the lock is held exactly as long as [Lease.Context] is alive.
 // Work under it, or, to be stopped by your caller's context as well, under [Lease.Under], and stop when it ends. There is
 // no method that asks whether a lock is held, because the answer could be old when it arrives.
+//
+// A holder that is asked to give its lock up, by [Revoke], hears of it by [Lease.Revoked], or loses the lease if the lock is
+// [Revocable].
 //
 // # How it works
 //
@@ -76,14 +87,41 @@
 // When the client is closed:
 //   - Leases end with framework.ErrClosed, waits return it, and the nodes go. (both: TestCloseEndsHoldersAndWaiters)
 //
+// When goroutines share an object:
+//   - Only the holder and the next of them have nodes. (TestOnlyTheHolderAndTheNextOfAnObjectAreAtTheServer,
+//     TestWaitingInTheProcessCostsTheServerNothing)
+//   - With WithLocalHandOver they pass the lock on without a request, within its bounds, and never one that was lost or
+//     is asked for by Revoke. (TestLocalHandOverCostsNoRequest, TestLocalHandOverIsBounded, TestLostLockIsNotHandedOver)
+//
+// When a lock is asked for:
+//   - The holder hears of it, and is forced to nothing. (both: TestHolderIsAskedToGiveTheLockUp)
+//   - The lease of a Revocable lock ends, with ErrRevoked. (both: TestRevocableLockEndsItsContext)
+//   - Nothing but nodes of locks is touched. (TestRevokeTouchesNothingButNodesOfLocks)
+//
+// Read/write locks:
+//   - Readers are together, writers alone, in order of arrival. (both: TestReadersShareAndWritersDoNot,
+//     TestReadersAndWritersUnderLoad)
+//   - A writer that becomes a reader keeps its place; a reader that wants to become a writer is refused.
+//     (both: TestDowngradeKeepsItsPlace; TestUpgradeIsRefused)
+//
+// Semaphores:
+//   - There are never more leases than the limit, and several are taken all or none. (both: TestSemaphoreIsNeverExceeded,
+//     TestSeveralLeasesAreAllOrNone)
+//   - A shared limit can be changed while some wait, and takes nobody's lease. (both: TestSharedLimitIsRaisedWhileSomeWait)
+//
+// Multi-locks:
+//   - All locks are held or none. (both: TestMultiLockIsAllOrNone; TestMultiLockBeginsAgainAfterALoss)
+//   - Two who want the same paths do not wait for each other. (both: TestMultiLocksDoNotDeadlock)
+//
 // # What is not promised
 //
 // A lease's context ends in time if this process runs, and if the server's answers mean what they seem to mean. It
 // cannot end in a process that is stopped: by a debugger, a suspended machine, a long pause for garbage. Nor does it
 // end in time for a client of a server that is cut off from the rest of its ensemble: such a server goes on answering
 // pings for some time, while the others let the session expire. Nor can it end before a node is deleted by somebody who
-// has the right to. In all these cases the next holder may be admitted while the old one still acts. Only what the lock guards can then tell them apart, by the [Lease.FencingToken]: it must
-// remember the largest token it has seen, and refuse smaller ones.
+// has the right to. In all these cases the next holder may be admitted while the old one still acts. Only what the lock
+// guards can then tell them apart, by the [Lease.FencingToken]: it must remember the largest token it has seen, and refuse
+// smaller ones. If it is in ZooKeeper itself, there is a simpler way; see [Lease.Path].
 //
 // # Sharing a lock with Java
 //

@@ -33,6 +33,8 @@ var (
 
 // NotAcquiredError says who was ahead when an acquire ended without the lock. It matches ErrNotAcquired and, if that was
 // the reason, ErrQueueFull or ctx.Err().
+//
+// At a semaphore, who is named as the holder has the oldest of the leases, or is ahead in waiting for one.
 type NotAcquiredError struct {
 	Path     string // of the lock
 	Ahead    int    // contenders that were before us in the queue, the holder among them

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes"
 	"github.com/gocurator/curator/testing/zktest"
@@ -99,4 +101,78 @@ func ExampleInterProcessMutex_TryAcquire() {
 	// Output:
 	// true
 	// true <nil>
+}
+
+// The strongest guard for data in ZooKeeper itself: the write is of the holder, or it is not carried out.
+func ExampleLease_Checks() {
+	client, _, done := connectForExample()
+	defer done()
+	ctx := context.Background()
+	if _, err := client.Create(ctx, "/stock", []byte("100")); err != nil {
+		panic(err)
+	}
+	lease, err := recipes.NewInterProcessMutex(client, "/locks/stock").Acquire(ctx)
+	if err != nil {
+		panic(err)
+	}
+	sell := func(left string) error {
+		write := framework.SetOp("/stock", []byte(left), framework.AnyVersion)
+		_, err := client.Transaction(ctx, append(lease.Checks(), write)...)
+		return err
+	}
+
+	fmt.Println(sell("99"))
+	lease.Release(ctx)
+	fmt.Println(errors.Is(sell("98"), zk.ErrNoNode))
+	// Output:
+	// <nil>
+	// true
+}
+
+// Whoever has written reads on, and lets other readers in, but no other writer.
+func ExampleInterProcessReadWriteLock() {
+	client, _, done := connectForExample()
+	defer done()
+	ctx := context.Background()
+	prices := recipes.NewInterProcessReadWriteLock(client, "/locks/prices")
+
+	writer, err := prices.Writer().Acquire(ctx)
+	if err != nil {
+		panic(err)
+	}
+	reader, err := prices.Reader().Acquire(writer.Context()) // under the writer's lease
+	fmt.Println(err, writer.Release(ctx))
+
+	_, err = prices.Writer().TryAcquire(ctx)
+	fmt.Println(errors.Is(err, recipes.ErrNotAcquired))
+	_, err = prices.Writer().TryAcquire(reader.Context())
+	fmt.Println(errors.Is(err, recipes.ErrUpgrade), reader.Release(ctx))
+	// Output:
+	// <nil> <nil>
+	// true
+	// true <nil>
+}
+
+// No more than two payments at a time, in all processes together, until somebody allows more.
+func ExampleInterProcessSemaphore() {
+	client, _, done := connectForExample()
+	defer done()
+	ctx := context.Background()
+	payments := recipes.NewInterProcessSemaphore(client, "/payments", 2, recipes.SharedLimit("/config/payments"))
+
+	two, err := payments.AcquireN(ctx, 2)
+	if err != nil {
+		panic(err)
+	}
+	defer two.Release(ctx)
+	_, err = payments.TryAcquire(ctx)
+	fmt.Println(errors.Is(err, recipes.ErrNotAcquired))
+
+	fmt.Println(recipes.SetSharedLimit(ctx, client, "/config/payments", 3))
+	third, err := payments.Acquire(ctx)
+	fmt.Println(err, third.Release(ctx))
+	// Output:
+	// true
+	// <nil>
+	// <nil> <nil>
 }

@@ -61,17 +61,20 @@ func (l *Lease) Under(ctx context.Context) (context.Context, context.CancelFunc)
 // FencingToken returns a number that grows from each holder of this lock to the next, across session losses and
 // deletion of the lock's path. A resource that remembers the largest token it has seen, and refuses smaller ones, is
 // safe even from a holder that was stopped for so long that it does not know of its loss. Leases that re-enter a lock
-// have its token.
+// have its token, and so have those that WithLocalHandOver passes it on to. Of several leases of a semaphore it is the
+// last one's; since others hold theirs at the same time, a resource cannot refuse smaller ones there.
 //
 // It is the czxid of the holder's node: a Java holder finds its own in that node's Stat.
 func (l *Lease) FencingToken() int64 { return l.hold.token }
 
-// Path returns the path of the holder's node; of the first, if there are several.
+// Path returns the path of the holder's node, for the view of the client that the lock was made with; of the first, if
+// there are several. No other node ever has its name.
 func (l *Lease) Path() string { return l.hold.nodes[0].Path }
 
-// Checks returns checks that the lock is held, for transactions of the client that it was made with: such a transaction
-// is carried out only while the holder's nodes exist, and so while nobody else holds the lock. It fails with a
-// *framework.TxnError that matches zk.ErrNoNode otherwise. For data in ZooKeeper, that is the strongest fence there is.
+// Checks returns checks for transactions of the client, or the view of it, that the lock was made with. Such a transaction
+// is carried out only while the holder's nodes exist, and nobody else is admitted while they do. Otherwise it fails with
+// a *framework.TxnError that matches zk.ErrNoNode, whether its caller knows of the loss or not. For data in ZooKeeper, that
+// is the strongest fence there is. (With WithLocalHandOver, another goroutine of this process may have the same node.)
 func (l *Lease) Checks() []framework.TxnOp {
 	var checks []framework.TxnOp
 	for _, n := range l.hold.nodes {

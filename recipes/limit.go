@@ -16,7 +16,12 @@ import (
 // any time, also while some wait; see SetSharedLimit. Lowering it takes nobody's lease. If the node does not exist, the
 // first acquire creates it, with the limit that the semaphore was made with.
 func SharedLimit(path string) LockOption {
-	return func(c *lockConfig) { c.sharedLimit = path }
+	return func(c *lockConfig) {
+		c.sharedLimit = path
+		if path == "" { // would be no shared limit, without a word
+			c.invalid = "empty path of a shared limit"
+		}
+	}
 }
 
 // limit is how many leases there are.
@@ -54,9 +59,9 @@ type sharedLimit struct {
 func (l *sharedLimit) check(n int) error {
 	switch {
 	case l.initial < 0 || l.initial > math.MaxInt32:
-		return fmt.Errorf("%w: initial semaphore limit %d", zk.ErrBadArguments, l.initial)
+		return fmt.Errorf("%w: initial semaphore limit %d, must be from 0 to %d", zk.ErrBadArguments, l.initial, math.MaxInt32)
 	case n < 1:
-		return fmt.Errorf("%w: %d leases", zk.ErrBadArguments, n)
+		return fmt.Errorf("%w: %d leases, must be at least 1", zk.ErrBadArguments, n)
 	}
 	return framework.ValidatePath(l.path)
 }
@@ -96,10 +101,13 @@ const sharedCountSize = 4
 
 func sharedCount(n int) []byte { return binary.BigEndian.AppendUint32(nil, uint32(n)) }
 
-// SetSharedLimit changes the limit of the semaphores that were made with this limitPath, of Java's as well.
+// SetSharedLimit changes the limit of the semaphores that were made with this limitPath, of Java's as well. The node is
+// created if it does not exist. With a limit of 0, every acquire waits until it is raised. One that is negative, or
+// larger than Java's int, is zk.ErrBadArguments.
 func SetSharedLimit(ctx context.Context, c *framework.Client, limitPath string, n int) error {
 	if n < 0 || n > math.MaxInt32 {
-		return &framework.OpError{Op: "set limit", Path: limitPath, Err: fmt.Errorf("%w: %d", zk.ErrBadArguments, n)}
+		err := fmt.Errorf("%w: semaphore limit %d, must be from 0 to %d", zk.ErrBadArguments, n, math.MaxInt32)
+		return &framework.OpError{Op: "set limit", Path: limitPath, Err: err}
 	}
 	for {
 		_, err := c.Set(ctx, limitPath, sharedCount(n), framework.AnyVersion)

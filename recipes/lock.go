@@ -35,6 +35,10 @@ type lockKey struct {
 func newLock(c *framework.Client, path, kind string, kinds []string, admit lockloop.Admit, opts []LockOption, last LockOption) lock {
 	l := lock{name: path, key: lockKey{c.Root(), c.FullPath(path), kind}, cfg: lockConfig{data: identity()}}
 	for _, opt := range opts {
+		if opt == nil {
+			l.cfg.invalid = "an option is nil"
+			continue
+		}
 		opt(&l.cfg)
 	}
 	last(&l.cfg)

@@ -8,7 +8,8 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// InterProcessMultiLock is several locks taken as one: all of them or none. It is safe for concurrent use.
+// InterProcessMultiLock is several locks taken as one: all of them or none. It is safe for concurrent use. One of no locks
+// at all is acquired at once and guards nothing, not even against the loss of the session.
 type InterProcessMultiLock struct {
 	locks []Locker
 }

@@ -49,7 +49,8 @@ func (m *InterProcessMutex) TryAcquire(ctx context.Context) (*Lease, error) {
 
 // Do acquires the mutex, calls f with a context that ends with the lease and with ctx, and releases the mutex, whatever
 // happens. It returns what f does. If the lock was lost while f ran, the error also matches the reason of the loss, even
-// if f did not notice.
+// if f did not notice; test for both with errors.Is. If the lock cannot be acquired, f is not called, and the error is
+// Acquire's.
 func (m *InterProcessMutex) Do(ctx context.Context, f func(ctx context.Context) error) error {
 	return do(ctx, m, f)
 }

@@ -30,7 +30,7 @@ func Revocable() LockOption {
 
 // WithQueueLimit makes an acquire fail with an error that matches ErrQueueFull, instead of waiting, if there are n
 // contenders ahead already, the holder among them. Several who come at once may all fail where one would have fitted.
-// By default there is no limit.
+// At a semaphore only those count who wait, not those who hold leases. By default there is no limit.
 func WithQueueLimit(n int) LockOption {
 	return func(c *lockConfig) {
 		c.queueLimit = n
@@ -57,8 +57,10 @@ const maxNodeData = 1 << 10
 // arrival, without a request to the server. Contenders of other processes wait meanwhile, so it is bounded: after n times,
 // and when the lock has been in this process for d, the lock is released, and this process queues behind the others.
 //
-// A lease that was handed over has the node, and with it the fencing token, of the one before it. The holder before has
-// released the lock, so that only its own writes that are still on their way can be confused with its successor's.
+// A lock that is asked for by Revoke is not handed over any more, once that is noticed: at the latest when the process has
+// had the lock for a second. A lease that was handed over has the node, and with it the fencing token, of the one before
+// it. The holder before has released the lock, so that only its own writes that are still on their way can be confused
+// with its successor's.
 func WithLocalHandOver(n int, d time.Duration) LockOption {
 	return func(c *lockConfig) {
 		c.handOvers, c.handOver = n, d

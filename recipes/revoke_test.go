@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/recipes"
@@ -41,6 +42,25 @@ func TestHolderIsAskedToGiveTheLockUp(t *testing.T) {
 		require.NoError(t, next.wait(t).Release(ctx))
 		require.NoError(t, recipes.Revoke(ctx, other, holders[0].Path), "it is gone already")
 		w.nothingLeft(t, path)
+	})
+}
+
+// The lock's own path is the natural mistake. To write there would tell nobody, and overwrite what is not a lock's.
+func TestRevokeTouchesNothingButNodesOfLocks(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx := w.patience(t)
+		c, _ := w.connect(t)
+		lease := acquire(t, ctx, recipes.NewInterProcessMutex(c, "/locks/a"))
+		require.NoError(t, w.fake.Create("/stock", []byte("100")))
+		for _, path := range []string{"/locks/a", "/stock", "/", "/locks/a/deadlock-0000000000"} {
+			require.ErrorIs(t, recipes.Revoke(ctx, c, path), zk.ErrBadArguments, path)
+		}
+		require.ErrorIs(t, recipes.Revoke(ctx, c, "stock"), zk.ErrInvalidPath)
+		require.Zero(t, w.fake.CountRequests(zktest.OpSetData))
+		for _, node := range []string{"lock-0000000007", "_c_a-__READ__0000000007", "_c_a-__WRIT__0000000007", "_c_a-lease-0000000007"} {
+			require.NoError(t, recipes.Revoke(ctx, c, "/locks/b/"+node), "one that is gone")
+		}
+		require.NoError(t, lease.Release(ctx))
 	})
 }
 

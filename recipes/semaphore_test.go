@@ -144,6 +144,9 @@ func TestSemaphoreLimitsThatCannotBeUsed(t *testing.T) {
 		}
 		_, err := recipes.NewInterProcessSemaphore(c, "/s", 0).Acquire(ctx)
 		require.ErrorIs(t, err, zk.ErrBadArguments)
+		_, err = recipes.NewInterProcessSemaphore(c, "/s", 1, recipes.SharedLimit("")).Acquire(ctx)
+		require.ErrorIs(t, err, zk.ErrBadArguments)
+		require.ErrorIs(t, recipes.SetSharedLimit(ctx, c, "/limit", -1), zk.ErrBadArguments)
 		_, err = recipes.NewInterProcessSemaphore(c, "/s", 1, recipes.SharedLimit("no path")).Acquire(ctx)
 		require.ErrorIs(t, err, zk.ErrInvalidPath)
 		require.NoError(t, w.fake.Create("/corrupted", []byte("seven")))

@@ -1,0 +1,94 @@
+package framework_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+)
+
+func ExampleClient_Delete_withChildren() {
+	client, _, done := connectForExample()
+	defer done()
+	ctx := context.Background()
+	if _, err := client.Create(ctx, "/carts/7/items/sku-42", nil, framework.WithParents()); err != nil {
+		panic(err)
+	}
+
+	err := client.Delete(ctx, "/carts/7", framework.AnyVersion)
+	fmt.Println(errors.Is(err, zk.ErrNotEmpty))
+	err = client.Delete(ctx, "/carts/7", framework.AnyVersion, framework.WithChildren())
+	fmt.Println(err)
+	err = client.Delete(ctx, "/carts/7", framework.AnyVersion, framework.WithChildren(), framework.Quietly())
+	fmt.Println(err)
+	// Output:
+	// true
+	// <nil>
+	// <nil>
+}
+
+// A service that is registered for as long as it runs, whatever becomes of its sessions.
+func ExampleSession() {
+	client, srv, done := connectForExample(framework.WithSessionTimeout(500 * time.Millisecond))
+	defer done()
+	ctx := context.Background()
+
+	// register returns the session in which the service is registered.
+	register := func() (*framework.Session, error) {
+		for {
+			node, err := client.Create(ctx, "/services/shop-1", []byte("10.0.0.1:80"),
+				framework.WithParents(), framework.WithMode(framework.Ephemeral))
+			if !errors.Is(err, zk.ErrNodeExists) {
+				return node.Session, err
+			}
+			exists, _, watch, err := client.ExistsW(ctx, "/services/shop-1") // the last session's: it will go
+			if err != nil {
+				return nil, err
+			}
+			if exists {
+				watch.Wait(ctx)
+			}
+			watch.Stop()
+		}
+	}
+	var last *framework.Session
+	for range 2 {
+		session, err := register()
+		if err != nil {
+			panic(err)
+		}
+		fmt.Println("registered in a new session:", session != last)
+		last = session
+		srv.ReplaceSession(session.ID()) // a loss after which the old session's node stays for a while
+		srv.CutAll()
+		<-session.Context().Done()
+	}
+	// Output:
+	// registered in a new session: true
+	// registered in a new session: true
+}
+
+func ExampleClient_Config() {
+	client, srv, done := connectForExample()
+	defer done()
+	// A real ensemble writes this node by itself.
+	err := srv.Set("/zookeeper/config", []byte("server.1=zk1:2888:3888:participant;0.0.0.0:2181\n"+
+		"server.2=zk2:2888:3888:observer;0.0.0.0:2181\nversion=100000000"))
+	if err != nil {
+		panic(err)
+	}
+
+	config, err := client.Config(context.Background())
+	for _, m := range config.Members {
+		fmt.Println(m.ID, m.Addresses[0].Host, m.Role)
+	}
+	fmt.Println(config.Version, err)
+	// Output:
+	// 1 zk1 participant
+	// 2 zk2 observer
+	// 4294967296 <nil>
+}

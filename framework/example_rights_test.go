@@ -1,0 +1,41 @@
+package framework_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// Everything that this client creates is for those who know its password.
+func ExampleWithACLProvider() {
+	client, srv, done := connectForExample(
+		framework.WithAuth("digest", []byte("shop:secret")),
+		framework.WithACLProvider(func(string) []zk.ACL { return zk.DigestACL(zk.PermAll, "shop", "secret") }),
+	)
+	defer done()
+	ctx := context.Background()
+	if _, err := client.Create(ctx, "/stock/sku-42", []byte("100"), framework.WithParents()); err != nil {
+		panic(err)
+	}
+
+	other, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()))
+	if err != nil {
+		panic(err)
+	}
+	defer other.Close()
+	_, _, err = other.Get(ctx, "/stock/sku-42")
+	fmt.Println(errors.Is(err, zk.ErrNoAuth))
+
+	err = other.AddAuth(ctx, "digest", []byte("shop:secret"))
+	fmt.Println(err)
+	data, _, err := other.Get(ctx, "/stock/sku-42")
+	fmt.Println(string(data), err)
+	// Output:
+	// true
+	// <nil>
+	// 100 <nil>
+}
