@@ -17,13 +17,12 @@ type aclProvider func(path string) []zk.ACL
 // for each parent and each node of the chroot that is created for it, unless the call says WithACL or WithParentACL. The
 // path is the server's: with the chroot and the prefix of a Protected node, without the number of a sequential one. A
 // list that is empty fails the operation with zk.ErrInvalidACL, and opens nothing. The provider may be called by several
-// goroutines at once, and more than once for a node that is asked for again. The default lets everyone do everything; a
-// provider that is nil lets nobody create anything without WithACL.
+// goroutines at once, and more than once for a node that is asked for again. The default lets everyone do everything.
 func WithACLProvider(provider func(path string) []zk.ACL) Option {
-	if provider == nil {
-		provider = func(string) []zk.ACL { return nil }
+	return func(c *config) {
+		c.aclProvider = provider
+		c.require("ACL provider", provider != nil)
 	}
-	return func(c *config) { c.aclProvider = provider }
 }
 
 // aclFor returns the access control list of a new node, by its full path: the one that the call gave, if it gave one.

@@ -86,6 +86,7 @@ func TestOptionsThatCannotBeUsedAreConfigErrors(t *testing.T) {
 		"unknown error policy":        {WithErrorPolicy(42), "error policy"},
 		"no option":                   {nil, "option"},
 		"no tracer":                   {WithTracer(nil), "tracer"},
+		"no ACL provider":             {WithACLProvider(nil), "ACL provider"},
 		"no servers function":         {WithServers(nil), "servers function"},
 		"no TLS configuration":        {WithTLS(nil), "TLS configuration"},
 		"negative safety margin":      {WithSafetyMargin(-0.01), "safety margin"},
