@@ -232,7 +232,9 @@ func (c *Conn) answered(r reply) (call *Call, known bool) {
 	call = c.calls[r.xid]
 	if call != nil {
 		delete(c.calls, r.xid)
-		c.link.lastZxid = max(c.link.lastZxid, r.zxid)
+		if !call.partial {
+			c.link.lastZxid = max(c.link.lastZxid, r.zxid)
+		}
 		c.makeRoomLocked()
 	}
 	return call, true

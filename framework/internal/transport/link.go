@@ -12,7 +12,7 @@ type Config struct {
 	// Strict counts only contact that the ensemble's leader has confirmed; see heartbeat.go.
 	Strict bool
 
-	// MaxRequest is the length of the longest request, in bytes.
+	// MaxRequest is the length of the longest request that Send takes, in bytes.
 	MaxRequest int
 
 	// Credentials returns what to authenticate each new connection with.
