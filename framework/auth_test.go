@@ -95,6 +95,19 @@ func TestAddedCredentialsThatAreRefusedAreNotKept(t *testing.T) {
 	})
 }
 
+// Servers do not count auth requests as a sign of life.
+func TestSessionThatOnlyAuthenticatesEndsBeforeTheServerDeletesItsNodes(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		n := mustCreate(t, c, "/e", "", framework.WithMode(framework.Ephemeral))
+		time.Sleep(pingInterval - time.Millisecond) // just before the next ping
+		require.NoError(t, c.AddAuth(t.Context(), "digest", []byte("alice:secret")))
+		srv.PartitionAll()
+		<-n.Session.Context().Done()
+		_, there := srv.Node("/e")
+		require.True(t, there)
+	})
+}
+
 func TestCredentialsThatCannotBeMeantAreRefused(t *testing.T) {
 	for scheme, auth := range map[string]string{"": "x", "digest": "no-password"} {
 		_, err := framework.New("host", framework.WithAuth(scheme, []byte(auth)))

@@ -102,9 +102,17 @@ func (x *exchange) run() []byte {
 	if op, isConnect := x.op.(*connectOp); isConnect {
 		return op.connect(x)
 	}
-	x.srv.touch(x.conn.sess)
+	x.touch()
 	out := newReply()
 	return x.reply(out, x.op.run(x, out))
+}
+
+// touch notes that the client has been heard of. An auth request does not count: a real server answers it on the spot
+// (ZooKeeperServer.processPacket).
+func (x *exchange) touch() {
+	if x.req.Op != OpAuth {
+		x.srv.touch(x.conn.sess)
+	}
 }
 
 // refuse returns an answer with an error, without carrying anything out.
@@ -112,7 +120,7 @@ func (x *exchange) refuse(code Code) []byte {
 	if op, isConnect := x.op.(*connectOp); isConnect {
 		return op.reject(x)
 	}
-	x.srv.touch(x.conn.sess)
+	x.touch()
 	return x.reply(newReply(), code)
 }
 

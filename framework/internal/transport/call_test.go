@@ -112,6 +112,23 @@ func TestCallIsContact(t *testing.T) {
 	})
 }
 
+// A server answers auth without a word to its session tracker (ZooKeeperServer.processPacket).
+func TestAnswerToAuthIsNoContact(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := NewLink(Config{})
+		c, p := established(t, l, 7, 9*time.Second)
+		readInBackground(c)
+		before, _ := l.Contact()
+		time.Sleep(2 * time.Second)
+		call, _, err := l.Send(opSetAuth, Credentials{"digest", []byte("a:b")}.Payload, nil)
+		require.NoError(t, err)
+		p.write(answerFrame(xidOf(p.read()), 0, 0))
+		<-call.Done()
+		contact, _ := l.Contact()
+		require.Equal(t, before, contact)
+	})
+}
+
 func TestCallIsLostWithItsConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := NewLink(Config{})
