@@ -111,8 +111,10 @@ const (
 	maxQueued = 4 << 20  // bytes not written, before the request that exceeds it
 )
 
+// fullLocked reports whether a call has to wait. It does so behind those who wait already, for they would wait for ever
+// if others took what becomes free.
 func (c *Conn) fullLocked() bool {
-	return !c.closed && (len(c.calls) >= maxCalls || len(c.out) >= maxQueued)
+	return !c.closed && (c.room != nil || len(c.calls) >= maxCalls || len(c.out) >= maxQueued)
 }
 
 func (c *Conn) awaitRoomLocked() <-chan struct{} {

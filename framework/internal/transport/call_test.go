@@ -255,6 +255,32 @@ func TestCallsWaitForRoomWhenTooManyAreNotAnswered(t *testing.T) {
 	})
 }
 
+// Whoever waits must not be passed for ever by those who come later and take what becomes free.
+func TestCallsThatWaitForRoomAreNotPassed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := NewLink(Config{})
+		c, p := established(t, l, 7, 9*time.Second)
+		readInBackground(c)
+		for range maxCalls {
+			_, room, err := l.Send(opSync, path("/a"), nil)
+			require.NoError(t, err)
+			require.Nil(t, room)
+		}
+		_, waiting, err := l.Send(opSync, path("/a"), nil)
+		require.NoError(t, err)
+		for range maxCalls / 2 { // each caller that is answered wants to make its next request
+			p.write(answerFrame(xidOf(p.read()), 1, 0, "/a"))
+			synctest.Wait()
+			l.Send(opSync, path("/a"), nil)
+		}
+		select {
+		case <-waiting:
+		default:
+			t.Error("still waits")
+		}
+	})
+}
+
 func TestCallsWaitForRoomWhenTheServerDoesNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, server := net.Pipe() // without a buffer
