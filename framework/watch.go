@@ -23,13 +23,15 @@ type Watch struct {
 	local  func(string) string
 }
 
-// Done is closed when the watch has fired, or its session has ended. That of a stopped watch may stay open.
+// Done is closed when the watch has fired, or its session has ended. That of a stopped watch may stay open. Whoever asks
+// neither Event nor Wait then should call Stop: the watch's context keeps it in memory otherwise.
 func (w *Watch) Done() <-chan struct{} { return w.shared.done }
 
 // Event waits until Done is closed and returns what happened: the event, or an error that matches ErrSessionLost,
 // ErrClosed or ErrWatchStopped.
 func (w *Watch) Event() (zk.Event, error) {
 	<-w.shared.done
+	w.Stop() // the context, which may live long, need not know of it any more
 	ev := w.shared.event
 	if w.shared.err == nil {
 		ev.Path = w.local(ev.Path)

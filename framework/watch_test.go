@@ -206,6 +206,36 @@ func TestWatchOfAContextThatEndedLeavesNothingOnTheServer(t *testing.T) {
 	})
 }
 
+// countingCtx counts what is registered with it and not taken back.
+type countingCtx struct {
+	context.Context
+	done chan struct{}
+	n    atomic.Int32
+}
+
+func (c *countingCtx) Done() <-chan struct{} { return c.done }
+func (c *countingCtx) AfterFunc(f func()) func() bool {
+	c.n.Add(1)
+	var once sync.Once
+	return func() bool { once.Do(func() { c.n.Add(-1) }); return true }
+}
+
+// Whoever waits in a loop, on a context that lives long, must not collect watches that have fired.
+func TestFiredWatchesDoNotStayInTheirContext(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		ctx := &countingCtx{Context: t.Context(), done: make(chan struct{})}
+		require.NoError(t, srv.Create("/n", nil))
+		for i := range 100 {
+			_, _, w, err := c.GetW(ctx, "/n")
+			require.NoError(t, err)
+			require.NoError(t, srv.Set("/n", []byte(fmt.Sprint(i))))
+			_, err = w.Wait(ctx)
+			require.NoError(t, err)
+		}
+		require.Zero(t, ctx.n.Load())
+	})
+}
+
 func TestWaitPrefersTheContextThatHasEnded(t *testing.T) {
 	bubble(t, func(t *testing.T, _ *zktest.Server, c *framework.Client) {
 		for range 100 {
