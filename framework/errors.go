@@ -30,9 +30,8 @@ var (
 	// was applied.
 	ErrOutcomeUnknown = errors.New("outcome unknown")
 
-	// ErrRequestTooLarge means that a request was not sent because it is longer than any server with usual settings
-	// takes (1.5 MiB). A server cuts the connection at its own limit, jute.maxbuffer, which is 1 MiB unless set
-	// otherwise. It matches zk.ErrShortBuffer too, the library's error for it.
+	// ErrRequestTooLarge means that a request was not sent because it is longer than WithMaxRequestSize allows, by
+	// default what a server with usual settings takes. It matches zk.ErrShortBuffer too, the library's error for it.
 	ErrRequestTooLarge = fmt.Errorf("request too large: %w", zk.ErrShortBuffer)
 )
 
@@ -54,6 +53,7 @@ func (e *OpError) Unwrap() error { return e.Err }
 var (
 	errNotSent         = errors.New("request not sent")                           // a context had ended before
 	errClosedMeanwhile = fmt.Errorf("%w while the answer was awaited", ErrClosed) // whatever the answer was
+	errRefused         = fmt.Errorf("no connection: %w", zk.ErrAuthFailed)        // the request was not judged
 	errMalformedAnswer = errors.New("malformed answer of the server")
 )
 
