@@ -18,6 +18,9 @@ type Config struct {
 	// Credentials returns what to authenticate each new connection with.
 	Credentials func() []Credentials
 
+	// Accepted is told when a server has accepted the session. The timeout may be another one from then on.
+	Accepted func()
+
 	// Watches passes the watches that are to be set again on a new connection to its argument, and returns when that has
 	// returned. Meanwhile none of them may be withdrawn.
 	Watches func(set func([]SetWatch))
