@@ -85,6 +85,61 @@ func TestRefusedCredentialsFailAtOnce(t *testing.T) {
 	})
 }
 
+// One server refuses the credentials once. What was promised for the background goes on all the same.
+func TestCleanUpOutlastsRefusedCredentials(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		c := newClient(t, srv, alice)
+		mustCreate(t, c, "/n", "")
+		srv.Inject(zktest.Rule{Op: zktest.OpAuth, Times: 1, Do: zktest.Fail(zktest.ErrAuthFailed)})
+		srv.RefuseConnections(true)
+		srv.CutAll()
+		synctest.Wait()
+		c.DeleteInBackground("/n")
+		srv.RefuseConnections(false)
+		time.Sleep(time.Minute)
+		require.NoError(t, c.Sync(t.Context(), "/"))
+		_, there := srv.Node("/n")
+		require.False(t, there)
+	})
+}
+
+func TestGuaranteedDeleteOutlastsRefusedCredentials(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		c := newClient(t, srv, alice)
+		mustCreate(t, c, "/n", "")
+		srv.Inject(zktest.Rule{Op: zktest.OpAuth, Times: 1, Do: zktest.Fail(zktest.ErrAuthFailed)})
+		srv.RefuseConnections(true)
+		srv.CutAll()
+		synctest.Wait()
+		time.AfterFunc(time.Second, func() { srv.RefuseConnections(false) })
+		err := c.Delete(t.Context(), "/n", framework.AnyVersion, framework.Guaranteed())
+		require.ErrorIs(t, err, zk.ErrAuthFailed)
+		time.Sleep(time.Minute)
+		_, there := srv.Node("/n")
+		require.False(t, there)
+	})
+}
+
+func TestEphemeralPathIsFreeAgainAfterRefusedCredentials(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		c := newClient(t, srv, alice)
+		require.NoError(t, c.WaitConnected(t.Context()))
+		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.MuteReply})
+		_, err := c.Create(within(t, time.Second), "/e", nil, framework.WithMode(framework.Ephemeral))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		srv.Inject(zktest.Rule{Op: zktest.OpAuth, Times: 1, Do: zktest.Fail(zktest.ErrAuthFailed)})
+		srv.RefuseConnections(true)
+		srv.CutAll()
+		synctest.Wait()
+		srv.RefuseConnections(false)
+		time.Sleep(5 * time.Second)
+		require.NoError(t, c.Sync(t.Context(), "/"))
+		require.NoError(t, c.Delete(t.Context(), "/e", framework.AnyVersion, framework.Quietly()))
+		_, err = c.Create(within(t, 24*time.Hour), "/e", nil, framework.WithMode(framework.Ephemeral))
+		require.NoError(t, err)
+	})
+}
+
 func TestAddedCredentialsThatAreRefusedAreNotKept(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		err := c.AddAuth(t.Context(), "nonsense", nil)
@@ -92,6 +147,19 @@ func TestAddedCredentialsThatAreRefusedAreNotKept(t *testing.T) {
 		_, _, err = c.Get(t.Context(), "/")
 		require.NoError(t, err)
 		require.Equal(t, 1, srv.CountRequests(zktest.OpAuth))
+	})
+}
+
+// Servers do not count auth requests as a sign of life.
+func TestSessionThatOnlyAuthenticatesEndsBeforeTheServerDeletesItsNodes(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		n := mustCreate(t, c, "/e", "", framework.WithMode(framework.Ephemeral))
+		time.Sleep(pingInterval - time.Millisecond) // just before the next ping
+		require.NoError(t, c.AddAuth(t.Context(), "digest", []byte("alice:secret")))
+		srv.PartitionAll()
+		<-n.Session.Context().Done()
+		_, there := srv.Node("/e")
+		require.True(t, there)
 	})
 }
 

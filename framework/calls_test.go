@@ -48,6 +48,52 @@ func TestNoEventIsLostBetweenBatchesOfWatches(t *testing.T) {
 	})
 }
 
+func manyWatches(t *testing.T, srv *zktest.Server, c *framework.Client, n int) []*framework.Watch {
+	t.Helper()
+	watches := make([]*framework.Watch, n)
+	for i := range watches {
+		require.NoError(t, srv.Create(manyName(i), nil))
+		_, _, w, err := c.GetW(t.Context(), manyName(i))
+		require.NoError(t, err)
+		watches[i] = w
+	}
+	return watches
+}
+
+func manyName(i int) string { return fmt.Sprintf("/%s-%d", strings.Repeat("x", 150), i) }
+
+// The answer to the first batch carries a zxid that the watches of the second have not seen.
+func TestConnectionThatBreaksBetweenBatchesOfWatchesLosesNoEvent(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		watches := manyWatches(t, srv, c, 2000)
+		srv.RefuseConnections(true)
+		srv.CutAll()
+		time.Sleep(time.Second)
+		for i := range watches {
+			require.NoError(t, srv.Set(manyName(i), []byte("changed")))
+		}
+		srv.Inject(zktest.Rule{Op: zktest.OpSetWatches, After: 1, Do: zktest.DropRequest})
+		srv.RefuseConnections(false)
+		time.Sleep(10 * time.Second)
+		for i, w := range watches {
+			require.True(t, fired(w), i)
+		}
+	})
+}
+
+// Requests of the client's own are bounded, too, and not given up silently.
+func TestWatchesAreSetAgainInRequestsThatServersTake(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		c := newClient(t, srv, framework.WithMaxRequestSize(32<<10))
+		manyWatches(t, srv, c, 500)
+		require.Len(t, srv.Watches(), 500)
+		srv.CutAll()
+		time.Sleep(5 * time.Second)
+		require.NoError(t, c.Sync(t.Context(), "/"))
+		require.Len(t, srv.Watches(), 500)
+	})
+}
+
 // A server that is slow, but answers all the time, is not mute.
 func TestBusyConnectionIsNotTakenForMute(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {

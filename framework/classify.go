@@ -57,6 +57,7 @@ var verdicts = []verdict{
 	{errClosedMeanwhile, doubtfulFate, never, "the request was on its way when the client was closed"},
 	{ErrClosed, unsentFate, never, "there will be no other connection"},
 	{errNotSent, unsentFate, never, "the context had ended before"},
+	{errRefused, unsentFate, never, "no server takes our credentials now, but one may later"},
 	{context.Canceled, doubtfulFate, never, "the caller has gone, and the request cannot be taken back"},
 	{context.DeadlineExceeded, doubtfulFate, never, "the caller has gone, and the request cannot be taken back"},
 	{ErrNotConnected, unsentFate, later, "has waited for a connection for its whole time already"},

@@ -6,8 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/retry"
 	"github.com/gocurator/curator/state"
@@ -194,7 +192,7 @@ func (c *Client) connected(ctx context.Context, timeout <-chan time.Time) (*Sess
 		}
 		select {
 		case <-refused:
-			return nil, c.whileConnecting(zk.ErrAuthFailed)
+			return nil, c.whileConnecting(errRefused)
 		case <-changed:
 		case <-ctx.Done():
 		case <-c.ctx.Done():

@@ -68,3 +68,17 @@ func TestStrictContactEndsTheSessionBeforeTheLeaderDoes(t *testing.T) {
 		}
 	}
 }
+
+// A sync may be refused by a server that has too much to do.
+func TestStrictContactSurvivesSyncsThatAreRefused(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		c := newClient(t, srv, framework.WithStrictContact())
+		s, err := c.Session(t.Context())
+		require.NoError(t, err)
+		for i := range 20 {
+			srv.Inject(zktest.Rule{Op: zktest.OpSync, After: i % 3, Times: 3, Do: zktest.Fail(zktest.ErrThrottled)})
+			time.Sleep(time.Minute)
+			require.NoError(t, s.Context().Err())
+		}
+	})
+}

@@ -33,14 +33,18 @@ func (s *Session) dial(network, _ string, _ time.Duration) (net.Conn, error) {
 	return s.link.Wrap(nc, time.Now().Add(patience)), nil
 }
 
-// patience is how long an attempt may take. It leaves time for every server, and for asking which there are, within the
-// time that the library takes to notice a mute one.
+// patience is how long an attempt may take. It leaves time for every server, and for asking which there are, within two
+// thirds of the session timeout: of the one that was granted, once there is a session to lose.
 func (s *Session) patience() time.Duration {
 	shares := s.hosts.Len()
 	if s.client.ensemble.ask != nil {
 		shares++
 	}
-	return s.client.cfg.sessionTimeout * 2 / 3 / time.Duration(shares)
+	timeout := s.Timeout()
+	if timeout == 0 {
+		timeout = s.client.cfg.sessionTimeout
+	}
+	return timeout * 2 / 3 / time.Duration(shares)
 }
 
 // nextServer returns the address to try now. Between rounds over all servers it pauses, and then asks for the list.

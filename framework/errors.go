@@ -53,6 +53,7 @@ func (e *OpError) Unwrap() error { return e.Err }
 var (
 	errNotSent         = errors.New("request not sent")                           // a context had ended before
 	errClosedMeanwhile = fmt.Errorf("%w while the answer was awaited", ErrClosed) // whatever the answer was
+	errRefused         = fmt.Errorf("no connection: %w", zk.ErrAuthFailed)        // the request was not judged
 	errMalformedAnswer = errors.New("malformed answer of the server")
 )
 

@@ -212,6 +212,29 @@ func TestMuteServersLeaveTimeForTheLastOne(t *testing.T) {
 	})
 }
 
+// The server grants less than was asked for. Servers that are mute must leave time within that.
+func TestMuteServersLeaveTimeWithinTheTimeoutThatWasGranted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &network{srv: zktest.New(t, zktest.WithSessionTimeouts(time.Second, sessionTimeout))}
+		c := n.client(t, "a,b,c", framework.WithSessionTimeout(10*time.Minute),
+			framework.WithDialer(func(ctx context.Context, nw, address string) (net.Conn, error) {
+				nc, err := n.dial(ctx, nw, address)
+				if err != nil {
+					<-ctx.Done()
+				}
+				return nc, err
+			}))
+		s, err := c.Session(t.Context())
+		require.NoError(t, err)
+		time.Sleep(time.Minute)
+		n.setAlive(n.tried()...) // the one we are connected to, which comes last
+		n.srv.CutAll()
+		time.Sleep(sessionTimeout)
+		require.NoError(t, s.Context().Err())
+		require.NoError(t, c.Sync(t.Context(), "/"))
+	})
+}
+
 // A name may stand for another server than it did: the dialer gets the name, each time.
 func TestNamesAreResolvedByEachDial(t *testing.T) {
 	onNetwork(t, func(t *testing.T, n *network) {

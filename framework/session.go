@@ -95,6 +95,7 @@ func (c *Client) startSession(epoch uint64) *Session {
 		Strict:      c.cfg.strictContact,
 		MaxRequest:  c.cfg.maxRequest,
 		Credentials: c.credentials,
+		Accepted:    s.wakeUp,
 		Watches:     s.watch.restore,
 		Fired:       s.watch.fired,
 		Failed:      s.disconnected,
@@ -150,7 +151,6 @@ func (s *Session) established() {
 		s.uninterrupted, s.interrupt = context.WithCancelCause(s.ctx)
 	}
 	c.publishLocked(c.machine.Apply(state.Established(s.id)))
-	s.wakeUp()
 }
 
 func (s *Session) disconnected(attempt error) {

@@ -2,6 +2,8 @@ package framework_test
 
 import (
 	"context"
+	"net"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -209,6 +211,52 @@ func TestNegotiatedTimeoutCountsAndNotTheOneAskedFor(t *testing.T) {
 			require.Equal(t, tc.negotiated*9/10, time.Since(begin))
 		})
 	}
+}
+
+// retimedConn changes the timeout that the server grants.
+type retimedConn struct {
+	net.Conn
+	millis uint32
+	read   int
+}
+
+func (c *retimedConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	for i := range n {
+		if at := c.read + i; at >= 8 && at < 12 {
+			p[i] = byte(c.millis >> (8 * (11 - at)))
+		}
+	}
+	c.read += n
+	return n, err
+}
+
+// The server grants less when the session is taken up again, and then hangs in authentication.
+func TestShorterTimeoutCountsBeforeAuthenticationIsOver(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		var millis atomic.Uint32
+		millis.Store(60_000)
+		c := newClient(t, srv, alice, framework.WithSessionTimeout(time.Minute),
+			framework.WithDialer(func(ctx context.Context, network, addr string) (net.Conn, error) {
+				nc, err := srv.Dialer()(ctx, network, addr)
+				if err != nil {
+					return nil, err
+				}
+				return &retimedConn{Conn: nc, millis: millis.Load()}, nil
+			}))
+		s, err := c.Session(t.Context())
+		require.NoError(t, err)
+		time.Sleep(time.Minute)
+		millis.Store(4000)
+		srv.Inject(zktest.Rule{Op: zktest.OpAuth, Do: zktest.Mute})
+		srv.RefuseConnections(true)
+		srv.CutAll()
+		synctest.Wait()
+		srv.RefuseConnections(false)
+		begin := time.Now()
+		<-s.Context().Done()
+		require.LessOrEqual(t, time.Since(begin), 5*time.Second) // a second for the pause before the attempt
+	})
 }
 
 func TestSessionLivesThroughLongIdleTimeOnASlowLine(t *testing.T) {

@@ -113,7 +113,8 @@ func (c *core) changes(ctx context.Context, start *transition) iter.Seq[StateCha
 }
 
 // WaitConnected waits until the client has a connection and a session. It returns an *OpError that matches ctx.Err()
-// if ctx ends first, and ErrClosed if the client is closed. It does not observe the connection timeout.
+// if ctx ends first, ErrClosed if the client is closed, and zk.ErrAuthFailed if a server refuses the credentials. It does
+// not observe the connection timeout.
 func (c *Client) WaitConnected(ctx context.Context) error {
 	_, err := c.connected(ctx, nil)
 	if err != nil {

@@ -23,13 +23,15 @@ type Watch struct {
 	local  func(string) string
 }
 
-// Done is closed when the watch has fired, or its session has ended. That of a stopped watch may stay open.
+// Done is closed when the watch has fired, or its session has ended. That of a stopped watch may stay open. Whoever asks
+// neither Event nor Wait then should call Stop: the watch's context keeps it in memory otherwise.
 func (w *Watch) Done() <-chan struct{} { return w.shared.done }
 
 // Event waits until Done is closed and returns what happened: the event, or an error that matches ErrSessionLost,
 // ErrClosed or ErrWatchStopped.
 func (w *Watch) Event() (zk.Event, error) {
 	<-w.shared.done
+	w.Stop() // the context, which may live long, need not know of it any more
 	ev := w.shared.event
 	if w.shared.err == nil {
 		ev.Path = w.local(ev.Path)
@@ -138,12 +140,13 @@ func setWatch[T any](ctx context.Context, s *Session, shared *sharedWatch, q req
 	return v, q.tolerate(err)
 }
 
+// joinWatch waits for the watch that another waiter sets, and reads. If that one has failed, as it does on a missing node,
+// the reading tells everybody why, and not one after the other.
 func joinWatch[T any](ctx context.Context, s *Session, shared *sharedWatch, q request[T]) (T, error) {
 	var none T
 	select {
 	case <-shared.ready:
 	case <-shared.done:
-		return none, errWatchGone
 	case <-ctx.Done():
 		return none, retry.ContextError(ctx)
 	}

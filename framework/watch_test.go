@@ -2,6 +2,7 @@ package framework_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -203,6 +204,36 @@ func TestWatchOfAContextThatEndedLeavesNothingOnTheServer(t *testing.T) {
 		time.Sleep(time.Second)
 		synctest.Wait()
 		srv.AssertNoWatches(t)
+	})
+}
+
+// countingCtx counts what is registered with it and not taken back.
+type countingCtx struct {
+	context.Context
+	done chan struct{}
+	n    atomic.Int32
+}
+
+func (c *countingCtx) Done() <-chan struct{} { return c.done }
+func (c *countingCtx) AfterFunc(f func()) func() bool {
+	c.n.Add(1)
+	var once sync.Once
+	return func() bool { once.Do(func() { c.n.Add(-1) }); return true }
+}
+
+// Whoever waits in a loop, on a context that lives long, must not collect watches that have fired.
+func TestFiredWatchesDoNotStayInTheirContext(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		ctx := &countingCtx{Context: t.Context(), done: make(chan struct{})}
+		require.NoError(t, srv.Create("/n", nil))
+		for i := range 100 {
+			_, _, w, err := c.GetW(ctx, "/n")
+			require.NoError(t, err)
+			require.NoError(t, srv.Set("/n", []byte(fmt.Sprint(i))))
+			_, err = w.Wait(ctx)
+			require.NoError(t, err)
+		}
+		require.Zero(t, ctx.n.Load())
 	})
 }
 
@@ -451,4 +482,23 @@ func noWakeUpIsLost(t *testing.T, srv *zktest.Server, c *framework.Client, write
 	}
 	all.Wait()
 	require.NoError(t, srv.WaitWatches(ctx, 0, 0))
+}
+
+// All who wait for a watch that cannot be set hear of it together, and not one after the other.
+func TestWatchesOfAMissingNodeAreRefusedAtTheSameTime(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Times: -1, Do: zktest.DelayReply(10 * time.Millisecond)})
+		begin := time.Now()
+		var callers sync.WaitGroup
+		for range 100 {
+			callers.Go(func() {
+				_, _, _, err := c.GetW(t.Context(), "/missing")
+				if !errors.Is(err, zk.ErrNoNode) {
+					t.Error(err)
+				}
+			})
+		}
+		callers.Wait()
+		require.Less(t, time.Since(begin), 100*time.Millisecond)
+	})
 }

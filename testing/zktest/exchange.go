@@ -233,7 +233,7 @@ func (x *exchange) run() []byte {
 	if x.srv.member != nil && x.forLeader() {
 		return x.runAtLeader()
 	}
-	x.srv.hear(x.conn.sess)
+	x.hear()
 	out := newReply()
 	return x.reply(out, x.op.run(x, out))
 }
@@ -291,12 +291,20 @@ func (x *exchange) giveUp() {
 	close(x.waiting.over)
 }
 
+// hear notes that the client has been heard of. An auth request does not count: a real server answers it on the spot
+// (ZooKeeperServer.processPacket).
+func (x *exchange) hear() {
+	if x.req.Op != OpAuth {
+		x.srv.hear(x.conn.sess)
+	}
+}
+
 // refuse returns an answer with an error, without carrying anything out.
 func (x *exchange) refuse(code Code) []byte {
 	if op, isConnect := x.op.(*connectOp); isConnect {
 		return op.reject(x)
 	}
-	x.srv.hear(x.conn.sess)
+	x.hear()
 	return x.reply(newReply(), code)
 }
 

@@ -20,8 +20,9 @@ var (
 // Call is a request of ours under way, past the library: the library's calls cannot be abandoned, and each of them takes
 // two goroutines more than a request needs.
 type Call struct {
-	then func(code int32, err error)
-	done chan struct{}
+	then    func(code int32, err error)
+	done    chan struct{}
+	partial bool // its zxid says nothing about what was seen
 
 	// Set before done is closed.
 	reply reply
@@ -69,7 +70,7 @@ func (l *Link) Send(op int32, payload func([]byte) []byte, then func(code int32,
 		return nil, c.awaitRoomLocked(), nil
 	}
 	idle := c.clock.idle()
-	call, err := c.addLocked(op, payload, then)
+	call, err := c.addOfLengthLocked(c.link.cfg.MaxRequest, op, payload, then)
 	atOnce := idle && len(c.out) <= writeAtOnce
 	l.mu.Unlock()
 
@@ -80,15 +81,20 @@ func (l *Link) Send(op int32, payload func([]byte) []byte, then func(code int32,
 	return call, nil, nil
 }
 
-// addLocked queues a request of ours.
+// addLocked queues a request of ours, of whatever length.
 func (c *Conn) addLocked(op int32, payload func([]byte) []byte, then func(int32, error)) (*Call, error) {
+	return c.addOfLengthLocked(0, op, payload, then)
+}
+
+// addOfLengthLocked queues a request if it is no longer than limit. 0 means any length.
+func (c *Conn) addOfLengthLocked(limit int, op int32, payload func([]byte) []byte, then func(int32, error)) (*Call, error) {
 	if c.closed {
 		return nil, ErrNotSent
 	}
 	before := len(c.out)
 	r := request{xid: c.link.nextOwnXid(), op: op}
 	c.out = appendRequest(c.out, r, payload)
-	if limit := c.link.cfg.MaxRequest; limit > 0 && len(c.out)-before-lengthSize > limit {
+	if limit > 0 && len(c.out)-before-lengthSize > limit {
 		c.out = c.out[:before]
 		return nil, ErrTooLong
 	}
@@ -105,8 +111,10 @@ const (
 	maxQueued = 4 << 20  // bytes not written, before the request that exceeds it
 )
 
+// fullLocked reports whether a call has to wait. It does so behind those who wait already, for they would wait for ever
+// if others took what becomes free.
 func (c *Conn) fullLocked() bool {
-	return !c.closed && (len(c.calls) >= maxCalls || len(c.out) >= maxQueued)
+	return !c.closed && (c.room != nil || len(c.calls) >= maxCalls || len(c.out) >= maxQueued)
 }
 
 func (c *Conn) awaitRoomLocked() <-chan struct{} {

@@ -112,6 +112,23 @@ func TestCallIsContact(t *testing.T) {
 	})
 }
 
+// A server answers auth without a word to its session tracker (ZooKeeperServer.processPacket).
+func TestAnswerToAuthIsNoContact(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := NewLink(Config{})
+		c, p := established(t, l, 7, 9*time.Second)
+		readInBackground(c)
+		before, _ := l.Contact()
+		time.Sleep(2 * time.Second)
+		call, _, err := l.Send(opSetAuth, Credentials{"digest", []byte("a:b")}.Payload, nil)
+		require.NoError(t, err)
+		p.write(answerFrame(xidOf(p.read()), 0, 0))
+		<-call.Done()
+		contact, _ := l.Contact()
+		require.Equal(t, before, contact)
+	})
+}
+
 func TestCallIsLostWithItsConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := NewLink(Config{})
@@ -235,6 +252,32 @@ func TestCallsWaitForRoomWhenTooManyAreNotAnswered(t *testing.T) {
 		call, _, err = l.Send(opSync, path("/a"), nil)
 		require.NoError(t, err)
 		require.NotNil(t, call)
+	})
+}
+
+// Whoever waits must not be passed for ever by those who come later and take what becomes free.
+func TestCallsThatWaitForRoomAreNotPassed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := NewLink(Config{})
+		c, p := established(t, l, 7, 9*time.Second)
+		readInBackground(c)
+		for range maxCalls {
+			_, room, err := l.Send(opSync, path("/a"), nil)
+			require.NoError(t, err)
+			require.Nil(t, room)
+		}
+		_, waiting, err := l.Send(opSync, path("/a"), nil)
+		require.NoError(t, err)
+		for range maxCalls / 2 { // each caller that is answered wants to make its next request
+			p.write(answerFrame(xidOf(p.read()), 1, 0, "/a"))
+			synctest.Wait()
+			l.Send(opSync, path("/a"), nil)
+		}
+		select {
+		case <-waiting:
+		default:
+			t.Error("still waits")
+		}
 	})
 }
 

@@ -5,7 +5,8 @@ import "time"
 // clock remembers which requests of one connection wait for their reply, and when each was handed over for sending.
 //
 // The server counts a session's timeout from the arrival of a request. An answered request has arrived, and not before
-// it was sent, so the session lives at least until its send time plus the timeout.
+// it was sent, so the session lives at least until its send time plus the timeout. Auth requests are the exception: they
+// do not count.
 type clock struct {
 	waiting []sentRequest // oldest first
 	head    int           // waiting[:head] are answered

@@ -226,13 +226,15 @@ func (c *Conn) answered(r reply) (call *Call, known bool) {
 	if !known {
 		return nil, false
 	}
-	if !c.link.cfg.Strict {
+	if !c.link.cfg.Strict && sent.op != opSetAuth { // which servers answer without a word to the tracker of sessions
 		c.link.contactLocked(sent.at)
 	}
 	call = c.calls[r.xid]
 	if call != nil {
 		delete(c.calls, r.xid)
-		c.link.lastZxid = max(c.link.lastZxid, r.zxid)
+		if !call.partial {
+			c.link.lastZxid = max(c.link.lastZxid, r.zxid)
+		}
 		c.makeRoomLocked()
 	}
 	return call, true

@@ -90,6 +90,9 @@ func (c *Conn) welcomed(frame []byte) ([]byte, error) {
 		clear(frame[lengthSize+4 : lengthSize+handshakeSize]) // timeout and session id
 		return frame, nil
 	}
+	if c.link.cfg.Accepted != nil {
+		c.link.cfg.Accepted()
+	}
 	if c.authenticate() {
 		c.handshake.response = bytes.Clone(frame)
 		return nil, nil

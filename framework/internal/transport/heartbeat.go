@@ -32,11 +32,13 @@ func (c *Conn) confirmContact() {
 		case <-c.done:
 			return
 		}
-		if !previous.IsZero() && !c.sync() {
-			return
+		if !previous.IsZero() {
+			if _, err := c.sync(timeout); err != nil {
+				return
+			}
 		}
-		sent := time.Now()
-		if !c.sync() {
+		sent, err := c.sync(timeout)
+		if err != nil {
 			return
 		}
 		c.confirmed(previous)
@@ -51,17 +53,33 @@ func (c *Conn) confirmed(sent time.Time) {
 	c.link.contactLocked(sent)
 }
 
-// sync reports whether a sync on this connection was answered. It waits as long as the connection lives.
-func (c *Conn) sync() bool {
+// sync returns when a sync on this connection was answered, and when that one was sent. One that the server refuses, because
+// it has too much to do, is made again. The end of the connection is an error.
+func (c *Conn) sync(timeout time.Duration) (sent time.Time, err error) {
+	for {
+		sent = time.Now()
+		code, err := c.trySync()
+		if err != nil || code == 0 {
+			return sent, err
+		}
+		select {
+		case <-time.After(timeout / 32):
+		case <-c.done:
+			return sent, ErrLost
+		}
+	}
+}
+
+func (c *Conn) trySync() (code int32, err error) {
 	c.link.mu.Lock()
 	call, err := c.addLocked(opSync, func(b []byte) []byte { return jute.AppendString(b, "/") }, nil)
 	c.link.mu.Unlock()
 	if err != nil {
-		return false
+		return 0, err
 	}
 	c.signal()
 
 	<-call.Done()
-	code, _, _, err := call.Answer()
-	return err == nil && code == 0
+	code, _, _, err = call.Answer()
+	return code, err
 }

@@ -12,11 +12,14 @@ type Config struct {
 	// Strict counts only contact that the ensemble's leader has confirmed; see heartbeat.go.
 	Strict bool
 
-	// MaxRequest is the length of the longest request, in bytes.
+	// MaxRequest is the length of the longest request that Send takes, in bytes.
 	MaxRequest int
 
 	// Credentials returns what to authenticate each new connection with.
 	Credentials func() []Credentials
+
+	// Accepted is told when a server has accepted the session. The timeout may be another one from then on.
+	Accepted func()
 
 	// Watches passes the watches that are to be set again on a new connection to its argument, and returns when that has
 	// returned. Meanwhile none of them may be withdrawn.

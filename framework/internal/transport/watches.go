@@ -38,27 +38,42 @@ func (c *Conn) notified(r reply) error {
 	return err
 }
 
-// setWatchesSize bounds the paths in one setWatches request, far below what servers take.
+// setWatchesSize bounds the paths in one setWatches request, far below what servers take, unless they are told to take
+// less. A path that is longer still goes alone.
 const setWatchesSize = 128 << 10
+
+func (c *Conn) setWatchesSize() int {
+	if limit := c.link.cfg.MaxRequest; limit > 0 {
+		return min(setWatchesSize, limit-setWatchesHeader)
+	}
+	return setWatchesSize
+}
+
+// setWatchesHeader is what a setWatches request has besides the paths: xid, operation, zxid, and the lengths of its lists.
+const setWatchesHeader = 4 + 4 + 8 + 3*lengthSize
 
 // restoreLocked sets watches again. It must come before every other request: the server answers it with the events of
 // what has happened since the newest zxid that this client has seen in an answer, and a read that overtook them would
 // show the new data before the event.
+//
+// The answer to a batch tells a zxid that the watches of the next one have not seen yet. If the connection breaks in
+// between, they must be set again as of before, so only the last answer counts.
 func (c *Conn) restoreLocked(watches []SetWatch) {
+	limit := c.setWatchesSize()
 	var batch watchLists
 	for _, w := range watches {
-		batch.add(w)
-		if batch.size >= setWatchesSize {
-			c.sendSetWatchesLocked(batch)
+		if batch.size > 0 && batch.size+w.size() > limit {
+			c.sendSetWatchesLocked(batch, true)
 			batch = watchLists{}
 		}
+		batch.add(w)
 	}
 	if batch.size > 0 {
-		c.sendSetWatchesLocked(batch)
+		c.sendSetWatchesLocked(batch, false)
 	}
 }
 
-func (c *Conn) sendSetWatchesLocked(batch watchLists) {
+func (c *Conn) sendSetWatchesLocked(batch watchLists, more bool) {
 	payload := func(b []byte) []byte {
 		b = jute.AppendInt64(b, c.link.lastZxid)
 		for _, paths := range [][]string{batch.data, batch.exist, batch.child} {
@@ -69,11 +84,14 @@ func (c *Conn) sendSetWatchesLocked(batch watchLists) {
 		}
 		return b
 	}
-	c.addLocked(opSetWatches, payload, func(code int32, _ error) {
+	call, err := c.addLocked(opSetWatches, payload, func(code int32, _ error) {
 		if code != 0 { // those who wait for these watches would wait in vain
 			c.Close()
 		}
 	})
+	if err == nil { // else the connection is closed, and the next one gets them
+		call.partial = more
+	}
 }
 
 // watchLists are watches by what the server needs to know to tell whether they have fired meanwhile.
@@ -91,8 +109,10 @@ func (l *watchLists) add(w SetWatch) {
 		list = &l.exist
 	}
 	*list = append(*list, w.Path)
-	l.size += lengthSize + len(w.Path)
+	l.size += w.size()
 }
+
+func (w SetWatch) size() int { return lengthSize + len(w.Path) }
 
 // Withdraw takes a watch back from the server. Without a connection there is nothing to do: the server forgets the
 // watches of a connection with it, and only those in Config.Watches are set again. Withdraw does no I/O. A request that
