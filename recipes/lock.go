@@ -103,12 +103,13 @@ func (l *lock) queue(ctx context.Context, wait bool) (framework.Created, *locklo
 	return l.loop.Try(ctx)
 }
 
-// refused names those ahead, if they are the reason: not if the server has refused us, or could not be asked.
+// refused names those ahead, if they are the reason: not if the server has refused us, or could not be asked. There may be
+// none: a semaphore's limit can be zero.
 func (l *lock) refused(ctx context.Context, r *lockloop.Refusal) error {
 	if r.Full && r.Err == nil {
 		r.Err = ErrQueueFull
 	}
-	if r.Ahead > 0 && (r.Err == nil || r.Full || ctx.Err() != nil) {
+	if r.Err == nil || r.Ahead > 0 && (r.Full || ctx.Err() != nil) {
 		return &NotAcquiredError{
 			Path: l.name, Ahead: r.Ahead, Holder: r.Holder, Identity: readIdentity(r.HolderData), Err: r.Err,
 		}

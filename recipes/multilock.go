@@ -63,7 +63,7 @@ func (l *InterProcessMultiLock) acquire(ctx context.Context, one func(Locker, co
 			return m, nil
 		}
 		lost := slices.ContainsFunc(m.leases, func(l *Lease) bool { return l.Context().Err() != nil })
-		m.Release(ended) // there is no need to wait for that
+		m.Release(unlessDown(ctx, err)) // or our own nodes would be in the way of who tries next
 		if !lost || ctx.Err() != nil || errors.Is(err, framework.ErrClosed) {
 			return nil, err
 		}

@@ -142,3 +142,18 @@ func TestCombinedLocks(t *testing.T) {
 		w.nothingLeft(t, path+"/rw")
 	})
 }
+
+// Whoever has tried in vain is no obstacle to his own next attempt.
+func TestMultiLockCanBeTriedAgainAtOnce(t *testing.T) {
+	inBothWorlds(t, func(t *testing.T, w *world) {
+		ctx, path := w.patience(t), path(t)
+		c, _ := w.connect(t)
+		other := acquire(t, ctx, recipes.NewInterProcessMutex(w.observer, path+"/b"))
+		multi := recipes.NewInterProcessMultiLock(c, []string{path + "/a", path + "/b"})
+		for range 30 {
+			_, err := multi.TryAcquire(ctx)
+			require.ErrorContains(t, err, path+"/b")
+		}
+		require.NoError(t, other.Release(ctx))
+	})
+}

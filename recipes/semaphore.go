@@ -3,6 +3,7 @@ package recipes
 import (
 	"context"
 	"errors"
+	"path"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
@@ -96,7 +97,7 @@ func (s *InterProcessSemaphore) acquire(ctx context.Context, n int, wait bool) (
 			return nil, err
 		}
 		h, err := s.take(ctx, gate, n, wait)
-		gate.Release(ended) // there is no need to wait for that
+		gate.Release(unlessDown(ctx, err)) // or our own gate would be in the way of who tries next
 		switch {
 		case h != nil:
 			return h.newLease(ctx), nil
@@ -115,10 +116,11 @@ func (s *InterProcessSemaphore) take(ctx context.Context, gate *Lease, n int, wa
 	for len(nodes) < n {
 		node, refusal := s.leases.queue(under, wait)
 		if refusal != nil {
-			deleteInBackground(s.leases.loop.Client, nodes)
+			s.putBack(unlessDown(ctx, refusal.Err), nodes)
 			if gate.Context().Err() != nil && ctx.Err() == nil {
 				return nil, nil
 			}
+			withoutOurs(refusal, nodes)
 			return nil, s.leases.refused(under, refusal)
 		}
 		nodes = append(nodes, node)
@@ -130,6 +132,23 @@ func (s *InterProcessSemaphore) take(ctx context.Context, gate *Lease, n int, wa
 		}
 	}
 	return newHold(s.leases.loop.Client, s.leases.key, s.leases.cfg.revocable, nodes...), nil
+}
+
+// putBack deletes the leases of an attempt that has failed, before anybody else may try.
+func (s *InterProcessSemaphore) putBack(ctx context.Context, nodes []framework.Created) {
+	for _, node := range nodes {
+		s.leases.loop.Client.Delete(ctx, node.Path, framework.AnyVersion, framework.Guaranteed())
+	}
+}
+
+// withoutOurs takes what we had ourselves out of a refusal: it is not ahead of us.
+func withoutOurs(r *lockloop.Refusal, nodes []framework.Created) {
+	r.Ahead = max(r.Ahead-len(nodes), 0)
+	for _, node := range nodes {
+		if path.Base(node.Path) == r.Holder {
+			r.Holder, r.HolderData = "", nil
+		}
+	}
 }
 
 // InterProcessSemaphoreMutex is an InterProcessSemaphore with one lease: a mutex that is not re-entrant, with the nodes of

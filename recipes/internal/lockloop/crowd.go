@@ -35,7 +35,9 @@ func (p *place) stepInCrowd(ctx context.Context) error {
 		return nil
 	case !p.wait:
 		p.noteCrowd(children)
-		p.readHolder(ctx)
+		if p.seen.Holder != "" {
+			p.readHolder(ctx)
+		}
 		return errHeld
 	}
 	return p.waitInCrowd(ctx)
@@ -81,9 +83,11 @@ func (p *place) checkCrowd(children []string, err error) error {
 
 // noteCrowd takes down who is there: one of the others, for all of them.
 func (p *place) noteCrowd(children []string) {
-	queue := Queue(children, p.loop.Kinds...)
-	p.seen.Ahead = len(children) - 1
-	if len(queue) > 0 && Join(p.loop.Path, queue[0].Node) != p.node.Path {
-		p.seen.Holder = queue[0].Node
+	p.seen.Ahead, p.seen.Holder = len(children)-1, ""
+	for _, c := range Queue(children, p.loop.Kinds...) {
+		if c.Node != path.Base(p.node.Path) {
+			p.seen.Holder = c.Node
+			return
+		}
 	}
 }
