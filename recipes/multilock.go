@@ -49,7 +49,7 @@ func (l *InterProcessMultiLock) Do(ctx context.Context, f func(ctx context.Conte
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, lease.releaseEach(ctx, releaseAfter)) }() // also if f panics
+	defer func() { err = withLoss(err, lease.releaseEach(ctx, releaseAfter)) }() // also if f panics
 	under, done := lease.Under(ctx)
 	defer done()
 	return f(under)
