@@ -102,6 +102,13 @@ func (h *hold) join() (bool, error) {
 	return true, nil
 }
 
+// reason returns why the claim is over. Its session has ended, if not the claim itself, so that there is nothing to wait
+// for but the end's way from one context to the next.
+func (h *hold) reason() error {
+	<-h.ctx.Done()
+	return context.Cause(h.ctx)
+}
+
 // claimed reports whether somebody has a lease of the claim, lost or not.
 func (h *hold) claimed() bool {
 	if h == nil {

@@ -52,11 +52,8 @@ func newLock(c *framework.Client, path, kind string, kinds []string, admit lockl
 
 // acquire waits for the lock, or only tries.
 func (l *lock) acquire(ctx context.Context, wait bool) (*Lease, error) {
-	if err := l.ready(ctx); err != nil {
-		return nil, l.opError(err)
-	}
-	if lease, err := reenter(ctx, l.key); lease != nil || err != nil {
-		return lease, l.opError(err)
+	if lease, err := l.reenter(ctx); lease != nil || err != nil {
+		return lease, err
 	}
 	if l.local != nil {
 		return l.local.acquire(ctx, wait)
@@ -66,6 +63,15 @@ func (l *lock) acquire(ctx context.Context, wait bool) (*Lease, error) {
 		return nil, err
 	}
 	return h.newLease(ctx), nil
+}
+
+// reenter returns another lease of the lock that ctx is under, or what is wrong, or nothing.
+func (l *lock) reenter(ctx context.Context) (*Lease, error) {
+	if err := l.ready(ctx); err != nil {
+		return nil, l.opError(err)
+	}
+	lease, err := reenter(ctx, l.key)
+	return lease, l.opError(err)
 }
 
 // ready reports what is wrong before anything is done.
