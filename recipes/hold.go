@@ -38,8 +38,7 @@ func newHold(c *framework.Client, key any, revocable bool, nodes ...framework.Cr
 	}
 	h := &hold{client: c, key: key, nodes: nodes, token: nodes[len(nodes)-1].Czxid, revocable: revocable}
 	h.begin(trusted)
-	h.guard = newGuard(c, trusted, nodes)
-	h.guard.protect(h)
+	h.guard = newGuard(trusted, h)
 	if revocable {
 		h.guard.start()
 	}

@@ -342,3 +342,30 @@ func TestOptionsThatCannotBeUsedAreErrorsOfEveryAcquire(t *testing.T) {
 		}
 	})
 }
+
+// The lock is lost while it is handed over. Whoever gets it is told why it is over.
+func TestLossDuringTheHandOverHasItsReason(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.patience(t), path(t)
+		c, _ := w.connect(t)
+		m := recipes.NewInterProcessMutex(c, path, recipes.WithLocalHandOver(100, time.Hour))
+		lost := 0
+		for range 2000 {
+			queue := queueUp(ctx, m, 2)
+			first := queue[0].wait(t)
+			first.Revoked() // watches the node
+			synctest.Wait()
+			go w.fake.Delete(first.Path())
+			go first.Release(ctx)
+			second := queue[1].wait(t)
+			synctest.Wait()
+			if second.Context().Err() != nil {
+				lost++
+				require.ErrorIs(t, context.Cause(second.Context()), recipes.ErrNodeDeleted)
+			}
+			second.Release(ctx)
+		}
+		t.Log("lost", lost, "times")
+		w.nothingLeft(t, path)
+	})
+}
