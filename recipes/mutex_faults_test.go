@@ -116,27 +116,3 @@ func TestOneHolderUnderRandomFaults(t *testing.T) {
 		w.nothingLeft(t, path)
 	})
 }
-
-// hurt cuts, isolates and expires the clients in turn until ctx ends.
-func hurt(ctx context.Context, t *testing.T, knives []*wire) {
-	for i := 0; ctx.Err() == nil; i++ {
-		knife := knives[i%len(knives)]
-		switch i % 4 {
-		case 0, 1:
-			knife.cut()
-		case 2:
-			heal := knife.isolate()
-			<-time.After(time.Duration(i%13) * time.Second)
-			heal()
-		case 3:
-			knife.refuse(true)
-			knife.cut()
-			<-time.After(time.Duration(i%17) * time.Second)
-			knife.refuse(false)
-		}
-		select {
-		case <-time.After(time.Duration(i%5) * 1100 * time.Millisecond):
-		case <-ctx.Done():
-		}
-	}
-}
