@@ -21,6 +21,7 @@ type inside struct {
 	leases         int
 	most, together int
 	token          int64 // the largest that a writer has shown
+	readersToken   int64 // the largest that a reader has shown
 }
 
 func (in *inside) add(readers, writers, leases int) inside {
@@ -33,20 +34,21 @@ func (in *inside) add(readers, writers, leases int) inside {
 	return inside{readers: in.readers, writers: in.writers, leases: in.leases}
 }
 
-// write notes a writer's token, and reports whether it grows.
+// write notes a writer's token, and reports whether it is larger than everybody's before it.
 func (in *inside) write(token int64) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	grows := token > in.token
+	grows := token > in.token && token > in.readersToken
 	in.token = max(in.token, token)
 	return grows
 }
 
-// stale reports whether a reader would be refused by what a writer has shown.
-func (in *inside) stale(token int64) bool {
+// read notes a reader's token, and reports whether it would be accepted after what a writer has shown.
+func (in *inside) read(token int64) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return token < in.token
+	in.readersToken = max(in.readersToken, token)
+	return token >= in.token
 }
 
 // underRandomFaults runs a worker with a client for each of n, until an hour has passed, while their connections and
@@ -80,8 +82,8 @@ func stay(l *recipes.Lease, round int) {
 	}
 }
 
-// Whatever happens to the clients, a writer is alone, its token is larger than every writer's before it, and no reader's
-// is smaller than that of the last writer. Some writers become readers, and some who wait give up.
+// Whatever happens to the clients, a writer is alone, its token is larger than everybody's before it, and no
+// reader's is smaller than that of the last writer. Some writers become readers, and some who wait give up.
 func TestReadersAndWritersUnderRandomFaults(t *testing.T) {
 	var in inside
 	var writes, downgrades atomic.Int32
@@ -89,7 +91,7 @@ func TestReadersAndWritersUnderRandomFaults(t *testing.T) {
 		if now := in.add(1, 0, 0); now.writers != 0 {
 			t.Error("a reader is beside a writer")
 		}
-		if in.stale(l.FencingToken()) {
+		if !in.read(l.FencingToken()) {
 			t.Error("a reader's token is smaller than that of a writer before it")
 		}
 		stay(l, round)
@@ -117,8 +119,13 @@ func TestReadersAndWritersUnderRandomFaults(t *testing.T) {
 			return
 		}
 		downgrades.Add(1)
-		l.Release(ctx)
+		released := make(chan struct{})
+		go func() { // which may take so long that the reader is lost meanwhile
+			defer close(released)
+			l.Release(ctx)
+		}()
 		read(ctx, reader, round)
+		<-released
 	}
 	underRandomFaults(t, 5, func(ctx context.Context, i, round int, c *framework.Client) {
 		rw := recipes.NewInterProcessReadWriteLock(c, "/l")
