@@ -74,3 +74,48 @@ func (w *world) faultAt(t *testing.T, kind lockKind, held bool, fate string, i i
 	w.noWatches(t)
 	return hit
 }
+
+// CURATOR-211, CURATOR-315: what a waiter has made is deleted, or its parent as well. It queues again.
+func TestWaitersOfEveryKindQueueAgain(t *testing.T) {
+	for _, kind := range kindsOfLocks {
+		if kind.name == "downgrade" { // does not wait
+			continue
+		}
+		t.Run(kind.name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				ctx := w.patience(t)
+				c, _ := w.connect(t)
+				rival, _ := w.connect(t)
+				holder := must(kind.blocker(rival)(ctx))(t)
+				acquire, _ := kind.taker(t, c)
+				got := make(chan lease)
+				go func() { got <- must(acquire(ctx))(t) }()
+				for range 3 {
+					time.Sleep(5 * time.Second) // the guards have begun to watch
+					for _, path := range kind.paths {
+						for _, name := range w.fake.Children(path) {
+							if n, _ := w.fake.Node(path + "/" + name); n.Stat.EphemeralOwner == c.SessionID() {
+								require.NoError(t, w.fake.Delete(path+"/"+name))
+							}
+						}
+					}
+				}
+				time.Sleep(5 * time.Second)
+				select {
+				case <-got:
+					t.Fatal("admitted beside the holder")
+				default:
+				}
+				require.NoError(t, holder.Context().Err())
+				require.NoError(t, holder.Release(ctx))
+				l := <-got
+				require.NoError(t, l.Context().Err())
+				require.NoError(t, l.Release(ctx))
+				for _, path := range kind.paths {
+					w.waitNodes(t, path, 0)
+				}
+				w.noWatches(t)
+			})
+		})
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -394,5 +395,26 @@ func TestLeasesCanBeTriedForOneAfterTheOther(t *testing.T) {
 				require.NoError(t, l.Release(ctx))
 			}
 		}
+	})
+}
+
+func TestClosedClientFreesItsLeases(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.patience(t), path(t)
+		c, _ := w.connect(t)
+		closing := recipes.NewInterProcessSemaphore(c, path, 3)
+		lease, err := closing.AcquireN(ctx, 2)
+		require.NoError(t, err)
+		theirs := make(chan error)
+		go func() { _, err := closing.AcquireN(ctx, 2); theirs <- err }()
+		w.waitNodes(t, path+"/leases", 4)
+		ours := take(ctx, recipes.NewInterProcessSemaphore(w.observer, path, 3))
+		w.waitNodes(t, path+"/locks", 2)
+		require.NoError(t, c.Close())
+		require.ErrorIs(t, context.Cause(lease.Context()), framework.ErrClosed)
+		require.ErrorIs(t, <-theirs, framework.ErrClosed)
+		require.NoError(t, ours.wait(t).Release(ctx))
+		w.waitNodes(t, path+"/locks", 0)
+		w.nothingLeft(t, path+"/leases")
 	})
 }
