@@ -61,7 +61,7 @@ func (l *Lease) Under(ctx context.Context) (context.Context, context.CancelFunc)
 // FencingToken returns a number that grows from each holder of this lock to the next, across session losses and
 // deletion of the lock's path. A resource that remembers the largest token it has seen, and refuses smaller ones, is
 // safe even from a holder that was stopped for so long that it does not know of its loss. Leases that re-enter a lock
-// have its token.
+// have its token, and so do those to whom it is handed over; see WithLocalHandOver.
 //
 // It is the czxid of the holder's node: a Java holder finds its own in that node's Stat.
 func (l *Lease) FencingToken() int64 { return l.hold.token }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/state"
 )
 
 // inside counts who believes to hold a lock, and what that adds up to.
@@ -178,6 +179,65 @@ func TestSemaphoreUnderRandomFaults(t *testing.T) {
 			require.Greater(t, grants.Load(), int32(300))
 			require.Equal(t, limit, in.most)
 		})
+	}
+}
+
+// Whatever happens to the clients, and whoever of the goroutines of each gives up, one alone holds a lock that is handed
+// over in the process, and nobody is left in the queue.
+func TestLocalHandOverUnderRandomFaults(t *testing.T) {
+	for _, policy := range []state.ErrorPolicy{state.SessionPolicy, state.StandardPolicy} {
+		t.Run(policy.String(), func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
+				var in inside
+				var handed atomic.Int32
+				var all sync.WaitGroup
+				knives := make([]*wire, 3)
+				mutexes := make([]*recipes.InterProcessMutex, len(knives))
+				for i := range knives {
+					var c *framework.Client
+					c, knives[i] = w.connect(t, framework.WithErrorPolicy(policy))
+					mutexes[i] = recipes.NewInterProcessMutex(c, "/l", recipes.WithLocalHandOver(3, 5*time.Second))
+					for j := range 4 {
+						all.Go(func() { contend(ctx, t, mutexes[i], j, &in, &handed) })
+					}
+				}
+				hurt(ctx, t, knives)
+				all.Wait()
+				w.nothingLeft(t, "/l")
+				t.Log(handed.Load(), "handed over")
+				require.Greater(t, handed.Load(), int32(100))
+				for _, m := range mutexes {
+					require.NoError(t, acquire(t, t.Context(), m).Release(t.Context()))
+				}
+			})
+		})
+	}
+}
+
+// contend acquires a mutex until ctx ends, with more or less patience, and counts the turns that came with the node of the
+// one before.
+func contend(ctx context.Context, t *testing.T, m *recipes.InterProcessMutex, round int, in *inside, handed *atomic.Int32) {
+	for ; ctx.Err() == nil; round++ {
+		limited, cancel := context.WithTimeout(ctx, time.Duration(1+round%20)*time.Second)
+		l, err := m.Acquire(limited)
+		cancel()
+		if err != nil {
+			continue
+		}
+		if in.add(0, 1, 0).writers != 1 {
+			t.Error("two holders")
+		}
+		if !in.write(l.FencingToken()) {
+			handed.Add(1)
+			if in.token != l.FencingToken() {
+				t.Error("token falls")
+			}
+		}
+		stay(l, round)
+		in.add(0, -1, 0)
+		l.Release(ctx)
 	}
 }
 
