@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
@@ -155,5 +156,22 @@ func TestMultiLockCanBeTriedAgainAtOnce(t *testing.T) {
 			require.ErrorContains(t, err, path+"/b")
 		}
 		require.NoError(t, other.Release(ctx))
+	})
+}
+
+// Nothing locked is nothing guarded.
+func TestMultiLockOfNothingIsAnError(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx := w.patience(t)
+		for _, l := range []*recipes.InterProcessMultiLock{
+			recipes.NewInterProcessMultiLock(w.observer, nil), recipes.CombineLocks(), recipes.CombineLocks(nil),
+			recipes.CombineLocks(recipes.NewInterProcessMutex(w.observer, "/l"), nil),
+		} {
+			_, err := l.Acquire(ctx)
+			require.ErrorIs(t, err, zk.ErrBadArguments)
+			_, err = l.TryAcquire(ctx)
+			require.ErrorIs(t, err, zk.ErrBadArguments)
+			require.ErrorIs(t, l.Do(ctx, nil), zk.ErrBadArguments)
+		}
 	})
 }
