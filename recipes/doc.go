@@ -78,7 +78,7 @@
 //   - A shared limit that is raised admits those who wait, and one that is lowered takes nobody's lease.
 //     (both: TestSharedLimitIsRaisedWhileSomeWait; TestTryAcquireAtALimitOfZero)
 //   - Who waits loses session, lease or gate, and begins anew. (TestSemaphoreWaiterGoesOnInTheNextSession,
-//     TestSemaphoreWaiterWhoseNodesAreDeletedGoesOn)
+//     TestSemaphoreWaiterWhoseNodesAreDeletedGoesOn, TestTwoAtTheLeasesDoNotWaitForEachOther)
 //   - TryAcquire is not refused because of what its caller has just acquired, released or given up.
 //     (both: TestLeasesCanBeTriedForOneAfterTheOther; TestTryAcquireOfSeveralDoesNotNameItself)
 //   - Only the first of those who wait looks at the leases. (TestNoHerdAtTheSemaphore)
