@@ -13,10 +13,18 @@ func do(ctx context.Context, l Locker, f func(context.Context) error) (err error
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, releaseAfter(ctx, lease)) }() // also if f panics
+	defer func() { err = withLoss(err, releaseAfter(ctx, lease)) }() // also if f panics
 	under, done := lease.Under(ctx)
 	defer done()
 	return f(under)
+}
+
+// withLoss returns the work's own error, if it is the only one.
+func withLoss(work, loss error) error {
+	if loss == nil {
+		return work
+	}
+	return errors.Join(work, loss)
 }
 
 // releaseAfter releases a lease when the work is done. That the client goes on with the deletion in the background is no

@@ -71,3 +71,15 @@ func TestDoReleasesWhenTheWorkPanics(t *testing.T) {
 		w.nothingLeft(t, path)
 	})
 }
+
+// Do returns what the work does, so that it can be compared and asserted, too.
+func TestDoReturnsTheErrorOfTheWorkItself(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.patience(t), path(t)
+		c, _ := w.connect(t)
+		broken := errors.New("broken")
+		work := func(context.Context) error { return broken }
+		require.True(t, recipes.NewInterProcessMutex(c, path).Do(ctx, work) == broken)
+		require.True(t, recipes.NewInterProcessMultiLock(c, []string{path, path + "2"}).Do(ctx, work) == broken)
+	})
+}

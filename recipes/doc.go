@@ -1,14 +1,14 @@
 // Package recipes holds coordination between processes that share a ZooKeeper ensemble.
 //
-// Use
-//   - [InterProcessMutex] if one process at a time may do something; with [WithLocalHandOver], if many goroutines of a
-//     process want it;
-//   - [InterProcessReadWriteLock] if many may read, or one may write;
-//   - [InterProcessSemaphore] if no more than so many at a time may do something, and
-//     [InterProcessSemaphoreMutex] for a mutex that is not re-entrant;
-//   - [InterProcessMultiLock] if several locks are needed together, without waiting for each other in a circle.
+//   - Use [InterProcessMutex] if one process at a time may do something; with [WithLocalHandOver], if many goroutines of a
+//     process want it.
+//   - Use [InterProcessReadWriteLock] if many may look at something at once, and one alone may change it.
+//   - Use [InterProcessSemaphore] if no more than n may do something at once, or if some need several of n pieces.
+//   - Use [InterProcessSemaphoreMutex] if one at a time may do something, and a second acquire under the first must wait,
+//     or if Java uses that class.
+//   - Use [InterProcessMultiLock] if something needs several locks, all or none of them.
 //
-// All of them are used alike.
+// Each is acquired, held and released in the same way:
 //
 //	mutex := recipes.NewInterProcessMutex(client, "/locks/sku-42")
 //	lease, err := mutex.Acquire(ctx) // waits until ctx ends
@@ -43,10 +43,68 @@
 //     limits below. (TestOneHolderUnderRandomFaults; both: TestOneHolderAndHandOver, TestGoroutinesOnOneMutexExcludeEachOther)
 //   - Waiters are admitted in order of arrival. (both: TestWaitersAreAdmittedInOrderOfArrival)
 //   - A lock is the same through every namespace of a client. (both: TestLockIsTheSameThroughEveryNamespace)
-//   - Fencing tokens grow from holder to holder. (both: TestFencingTokenIsTheNodesCzxidAndGrows)
+//   - Fencing tokens grow from holder to holder. WithLocalHandOver, a downgrade and a re-entry keep the token of the node
+//     that they go on with. (both: TestFencingTokenIsTheNodesCzxidAndGrows)
 //   - Nodes that are not the recipe's have no influence. (both: TestForeignChildrenDoNotBlock)
 //   - A release wakes one waiter with one event. (TestNoHerd)
 //   - An acquire and release that nobody contends is three requests. (TestUncontendedCycleIsThreeRequests)
+//   - Every lock gets through, and nothing is left, whatever happens to any one of its requests. (TestFaultAtEveryRequest)
+//
+// InterProcessMutex, among the goroutines that share one object:
+//   - No more than the holder and the next have nodes; to wait and to leave costs the server nothing.
+//     (TestOnlyTheHolderAndTheNextOfAnObjectAreAtTheServer, TestWaitingInTheProcessCostsTheServerNothing)
+//   - A turn is not lost, whoever gives up, fails, or loses the lock.
+//     (TestTurnThatComesWithTheCancellationIsNotLost, TestFailedAcquireGivesItsPlaceBack,
+//     TestLostLeaseFreesItsPlaceInTheProcess)
+//   - WithLocalHandOver passes the lock on without a request, within its bounds, and never one that is lost, revoked or
+//     deleted. The fencing token stays the same meanwhile.
+//     (TestLocalHandOverCostsNoRequest, TestLocalHandOverIsBounded, TestLostLockIsNotHandedOver,
+//     TestHandedOverLockIsStillGuarded, TestLossDuringTheHandOverHasItsReason, TestLocalHandOverUnderRandomFaults)
+//   - WithQueueLimit fails at once when too many are ahead. (TestQueueLimitFailsAtOnce)
+//
+// InterProcessReadWriteLock:
+//   - A writer is alone, and readers are beside readers only.
+//     (TestReadersAndWritersUnderRandomFaults; both: TestReadersShareAndWritersDoNot, TestReadersAndWritersUnderLoad)
+//   - Everybody is admitted in the order of arrival. (TestReadersAndWritersAreAdmittedInOrder)
+//   - A writer's token is larger than that of everybody before it. (TestReadersAndWritersUnderRandomFaults)
+//   - Who holds the write lock may take the read lock in its place: no other writer comes in between. That lasts through
+//     interruptions; who has lost the write lock is told so.
+//     (both: TestDowngradeKeepsItsPlace; TestDowngradeOutlastsAnInterruption, TestDowngradeThatComesTooLate,
+//     TestLostWriterDoesNotDowngrade)
+//   - The reverse is refused instead of waiting for itself. (TestUpgradeIsRefused)
+//   - A writer's release wakes nobody in vain. (TestNoHerdOfReadersAndWriters)
+//
+// InterProcessSemaphore:
+//   - There are never more leases than the limit. (TestSemaphoreUnderRandomFaults; both: TestSemaphoreHasItsLimitOfLeases,
+//     TestSemaphoreIsNeverExceeded)
+//   - Several leases are had together or not at all, so that two who want several do not wait for each other. Their
+//     context ends with any of them. (both: TestSeveralLeasesAreAllOrNone; TestLeaseOfSeveralEndsWithAnyOfItsNodes)
+//   - A shared limit that is raised admits those who wait, and one that is lowered takes nobody's lease.
+//     (both: TestSharedLimitIsRaisedWhileSomeWait; TestTryAcquireAtALimitOfZero)
+//   - Who waits loses session, lease or gate, and begins anew. (TestSemaphoreWaiterGoesOnInTheNextSession,
+//     TestSemaphoreWaiterWhoseNodesAreDeletedGoesOn, TestTwoAtTheLeasesDoNotWaitForEachOther)
+//   - TryAcquire is not refused because of what its caller has just acquired, released or given up.
+//     (both: TestLeasesCanBeTriedForOneAfterTheOther; TestTryAcquireOfSeveralDoesNotNameItself)
+//   - Only the first of those who wait looks at the leases. (TestNoHerdAtTheSemaphore)
+//
+// InterProcessMultiLock:
+//   - All locks or none, in an order in which two cannot wait for each other, and within one deadline.
+//     (both: TestMultiLockIsAllOrNone, TestMultiLocksDoNotDeadlock; TestMultiLockStopsAtTheFirstFailureWithOneDeadline)
+//   - If one is lost while others are waited for, all is begun again; afterwards it ends the context of all.
+//     (TestMultiLockBeginsAgainAfterALoss)
+//   - One that cannot be released keeps nobody from the others. (TestMultiLockReleasesTheOthers)
+//
+// When somebody asks for the lock:
+//   - The holder is told, in whatever order it asks for that, and nothing is forced; the context of a Revocable lock ends.
+//     (both: TestHolderIsAskedToGiveTheLockUp, TestRevocableLockEndsItsContext;
+//     TestRevocationIsNoticedInWhateverOrderItIsArmed)
+//   - Nothing but nodes of locks is touched. (TestRevokeTouchesNothingButNodesOfLocks)
+//
+// Do:
+//   - It releases the lock whatever happens, a panic included. (both: TestDoHoldsTheLockWhileTheWorkIsDone;
+//     TestDoReleasesWhenTheWorkPanics)
+//   - It returns the error of the work itself, and tells of a loss that the work did not notice.
+//     (TestDoReturnsTheErrorOfTheWorkItself, TestDoTellsOfALossThatTheWorkDidNotNotice)
 //
 // When the connection is interrupted and the session survives:
 //   - A holder goes on holding, and a waiter keeps its place. (both: TestWaiterKeepsItsPlaceThroughACut,
@@ -82,36 +140,11 @@
 //   - A holder's lease ends with ErrNodeDeleted: when the holder hears of it, or, if it has held the lock for less than
 //     a second, when it looks after its node for the first time. The next in line may have been admitted by then.
 //     (both: TestHoldersNodeDeletedByAnOperator; TestHolderNoticesTheDeletionWhateverHappened)
-//   - A waiter queues again. (both: TestWaitersNodeDeletedByAnOperator)
+//   - A waiter queues again. (both: TestWaitersNodeDeletedByAnOperator; TestWaitersOfEveryKindQueueAgain)
 //
 // When the client is closed:
-//   - Leases end with framework.ErrClosed, waits return it, and the nodes go. (both: TestCloseEndsHoldersAndWaiters)
-//
-// When goroutines share an object:
-//   - Only the holder and the next of them have nodes. (TestOnlyTheHolderAndTheNextOfAnObjectAreAtTheServer,
-//     TestWaitingInTheProcessCostsTheServerNothing)
-//   - With WithLocalHandOver they pass the lock on without a request, within its bounds, and never one that was lost or
-//     is asked for by Revoke. (TestLocalHandOverCostsNoRequest, TestLocalHandOverIsBounded, TestLostLockIsNotHandedOver)
-//
-// When a lock is asked for:
-//   - The holder hears of it, and is forced to nothing. (both: TestHolderIsAskedToGiveTheLockUp)
-//   - The lease of a Revocable lock ends, with ErrRevoked. (both: TestRevocableLockEndsItsContext)
-//   - Nothing but nodes of locks is touched. (TestRevokeTouchesNothingButNodesOfLocks)
-//
-// Read/write locks:
-//   - Readers are together, writers alone, in order of arrival. (both: TestReadersShareAndWritersDoNot,
-//     TestReadersAndWritersUnderLoad)
-//   - A writer that becomes a reader keeps its place; a reader that wants to become a writer is refused.
-//     (both: TestDowngradeKeepsItsPlace; TestUpgradeIsRefused)
-//
-// Semaphores:
-//   - There are never more leases than the limit, and several are taken all or none. (both: TestSemaphoreIsNeverExceeded,
-//     TestSeveralLeasesAreAllOrNone)
-//   - A shared limit can be changed while some wait, and takes nobody's lease. (both: TestSharedLimitIsRaisedWhileSomeWait)
-//
-// Multi-locks:
-//   - All locks are held or none. (both: TestMultiLockIsAllOrNone; TestMultiLockBeginsAgainAfterALoss)
-//   - Two who want the same paths do not wait for each other. (both: TestMultiLocksDoNotDeadlock)
+//   - Leases end with framework.ErrClosed, waits return it, and the nodes go. (both: TestCloseEndsHoldersAndWaiters;
+//     TestClosedClientEndsThoseWhoWaitInTheProcess, TestClosedClientFreesItsLeases)
 //
 // # What is not promised
 //
@@ -120,8 +153,9 @@
 // end in time for a client of a server that is cut off from the rest of its ensemble: such a server goes on answering
 // pings for some time, while the others let the session expire. Nor can it end before a node is deleted by somebody who
 // has the right to. In all these cases the next holder may be admitted while the old one still acts. Only what the lock
-// guards can then tell them apart, by the [Lease.FencingToken]: it must remember the largest token it has seen, and refuse
-// smaller ones. If it is in ZooKeeper itself, there is a simpler way; see [Lease.Path].
+// guards can then tell them apart, by the [Lease.FencingToken]: it must remember the largest token it has seen, and
+// refuse smaller ones, as package fence does; for a read/write lock, see [ReadLock]. If it is in ZooKeeper itself, there
+// is a simpler way; see [Lease.Checks]. For servers that are cut off, there is framework.WithStrictContact.
 //
 // # Sharing a lock with Java
 //

@@ -9,7 +9,8 @@ import (
 // These errors are returned by recipes, or are the cause with which a lease's context ends, beside
 // framework.ErrSessionLost, framework.ErrSuspended and framework.ErrClosed. Match them with errors.Is.
 var (
-	// ErrNotAcquired is in the error of every acquire that ended without the lock because others were ahead.
+	// ErrNotAcquired is in the error of every acquire that ended without the lock because others were ahead, or because a
+	// semaphore's limit is too low for it.
 	ErrNotAcquired = errors.New("not acquired")
 
 	// ErrReleased is the cause of a released lease's end, and the error of releasing it again.
@@ -37,7 +38,7 @@ var (
 // At a semaphore, who is named as the holder has the oldest of the leases, or is ahead in waiting for one.
 type NotAcquiredError struct {
 	Path     string // of the lock
-	Ahead    int    // contenders that were before us in the queue, the holder among them
+	Ahead    int    // contenders that were before us in the queue, the holder among them; 0 if only the limit is too low
 	Holder   string // the node name of the first of them; empty if it was not seen
 	Identity string // what the holder's node says of its owner; empty if it was not read. Anybody may have written it.
 	Err      error  // ErrQueueFull, or the context's end; nil if the acquire was not to wait

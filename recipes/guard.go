@@ -20,8 +20,8 @@ type guard struct {
 	delay  *time.Timer // starts to watch
 	once   sync.Once
 
-	ctx  context.Context // ends when the nodes are given up, or not to be trusted any more
-	stop context.CancelFunc
+	ctx  context.Context // ends when the nodes are given up, or not to be trusted any more: with it, every hold
+	stop context.CancelCauseFunc
 
 	mu      sync.Mutex // protects the following fields
 	owner   *hold
@@ -32,9 +32,9 @@ type guard struct {
 // section pays nothing for that.
 const guardAfter = time.Second
 
-func newGuard(trusted context.Context, c *framework.Client, nodes []framework.Created) *guard {
-	g := &guard{client: c, nodes: nodes}
-	g.ctx, g.stop = context.WithCancel(trusted)
+func newGuard(trusted context.Context, h *hold) *guard {
+	g := &guard{client: h.client, nodes: h.nodes, owner: h}
+	g.ctx, g.stop = context.WithCancelCause(trusted)
 	g.delay = time.AfterFunc(guardAfter, g.start)
 	return g
 }
@@ -52,7 +52,7 @@ func (g *guard) start() {
 // without a request of its own.
 func (g *guard) end() {
 	g.delay.Stop()
-	g.stop()
+	g.stop(ErrReleased)
 }
 
 // protect makes h the one to tell. It reports false if there was a request to give the lock up.
@@ -96,7 +96,7 @@ func (g *guard) deleted() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.owner.end(ErrNodeDeleted)
-	g.stop()
+	g.stop(ErrNodeDeleted) // and of whoever is just being made the owner
 }
 
 // pause waits before the next attempt: for a connection, and for a second in any case.

@@ -38,8 +38,7 @@ func newHold(c *framework.Client, key any, revocable bool, nodes ...framework.Cr
 	}
 	h := &hold{client: c, key: key, nodes: nodes, token: nodes[len(nodes)-1].Czxid, revocable: revocable}
 	h.begin(trusted)
-	h.guard = newGuard(trusted, c, nodes)
-	h.guard.protect(h)
+	h.guard = newGuard(trusted, h)
 	if revocable {
 		h.guard.start()
 	}
@@ -100,6 +99,13 @@ func (h *hold) join() (bool, error) {
 	}
 	h.leases++
 	return true, nil
+}
+
+// reason returns why the claim is over. Its session has ended, if not the claim itself, so that there is nothing to wait
+// for but the end's way from one context to the next.
+func (h *hold) reason() error {
+	<-h.ctx.Done()
+	return context.Cause(h.ctx)
 }
 
 // claimed reports whether somebody has a lease of the claim, lost or not.

@@ -126,6 +126,15 @@ func (l *Lease) release(ctx context.Context) error {
 	}
 }
 
+// unlessDown returns a context for what follows an error: one that has ended, so that it is left to the background, if
+// the error says that there is no connection.
+func unlessDown(ctx context.Context, err error) context.Context {
+	if framework.IsConnectionError(err) {
+		return ended
+	}
+	return ctx
+}
+
 // ended is a context for releases that nobody waits for.
 var ended = func() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())

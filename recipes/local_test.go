@@ -342,3 +342,60 @@ func TestOptionsThatCannotBeUsedAreErrorsOfEveryAcquire(t *testing.T) {
 		}
 	})
 }
+
+// The lock is lost while it is handed over. Whoever gets it is told why it is over.
+func TestLossDuringTheHandOverHasItsReason(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.patience(t), path(t)
+		c, _ := w.connect(t)
+		m := recipes.NewInterProcessMutex(c, path, recipes.WithLocalHandOver(100, time.Hour))
+		lost := 0
+		for range 2000 {
+			queue := queueUp(ctx, m, 2)
+			first := queue[0].wait(t)
+			first.Revoked() // watches the node
+			synctest.Wait()
+			go w.fake.Delete(first.Path())
+			go first.Release(ctx)
+			second := queue[1].wait(t)
+			synctest.Wait()
+			if second.Context().Err() != nil {
+				lost++
+				require.ErrorIs(t, context.Cause(second.Context()), recipes.ErrNodeDeleted)
+			}
+			second.Release(ctx)
+		}
+		t.Log("lost", lost, "times")
+		w.nothingLeft(t, path)
+	})
+}
+
+// An acquire that ends at the server, for whatever reason, leaves its place to the next of its object.
+func TestFailedAcquireGivesItsPlaceBack(t *testing.T) {
+	for n, opts := range map[int][]recipes.LockOption{2: nil, 1: {recipes.WithLocalHandOver(1, time.Hour)}} {
+		inVirtualTime(t, func(t *testing.T, w *world) {
+			ctx, path := w.patience(t), path(t)
+			c, _ := w.connect(t)
+			other := acquire(t, ctx, recipes.NewInterProcessMutex(w.observer, path))
+			m := recipes.NewInterProcessMutex(c, path, opts...)
+			for i := range 6 {
+				limited, cancel := context.WithTimeout(ctx, time.Second)
+				if i%2 == 0 {
+					w.fake.Inject(zktest.Rule{Op: zktest.OpCreate, Session: c.SessionID(), Do: zktest.Fail(zktest.ErrNoAuth)})
+				}
+				_, err := m.Acquire(limited)
+				require.Error(t, err)
+				_, err = m.TryAcquire(ctx)
+				require.ErrorIs(t, err, recipes.ErrNotAcquired)
+				cancel()
+			}
+			queue := queueUp(ctx, m, 4)
+			require.Len(t, w.nodes(t, path), 1+n)
+			require.NoError(t, other.Release(ctx))
+			for _, p := range queue {
+				require.NoError(t, p.wait(t).Release(ctx))
+			}
+			w.nothingLeft(t, path)
+		})
+	}
+}

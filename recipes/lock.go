@@ -56,11 +56,8 @@ func newLock(c *framework.Client, path, kind string, kinds []string, admit lockl
 
 // acquire waits for the lock, or only tries.
 func (l *lock) acquire(ctx context.Context, wait bool) (*Lease, error) {
-	if err := l.ready(ctx); err != nil {
-		return nil, l.opError(err)
-	}
-	if lease, err := reenter(ctx, l.key); lease != nil || err != nil {
-		return lease, l.opError(err)
+	if lease, err := l.reenter(ctx); lease != nil || err != nil {
+		return lease, err
 	}
 	if l.local != nil {
 		return l.local.acquire(ctx, wait)
@@ -70,6 +67,15 @@ func (l *lock) acquire(ctx context.Context, wait bool) (*Lease, error) {
 		return nil, err
 	}
 	return h.newLease(ctx), nil
+}
+
+// reenter returns another lease of the lock that ctx is under, or what is wrong, or nothing.
+func (l *lock) reenter(ctx context.Context) (*Lease, error) {
+	if err := l.ready(ctx); err != nil {
+		return nil, l.opError(err)
+	}
+	lease, err := reenter(ctx, l.key)
+	return lease, l.opError(err)
 }
 
 // ready reports what is wrong before anything is done.
@@ -107,12 +113,13 @@ func (l *lock) queue(ctx context.Context, wait bool) (framework.Created, *locklo
 	return l.loop.Try(ctx)
 }
 
-// refused names those ahead, if they are the reason: not if the server has refused us, or could not be asked.
+// refused names those ahead, if they are the reason: not if the server has refused us, or could not be asked. There may be
+// none: a semaphore's limit can be zero.
 func (l *lock) refused(ctx context.Context, r *lockloop.Refusal) error {
 	if r.Full && r.Err == nil {
 		r.Err = ErrQueueFull
 	}
-	if r.Ahead > 0 && (r.Err == nil || r.Full || ctx.Err() != nil) {
+	if r.Err == nil || r.Ahead > 0 && (r.Full || ctx.Err() != nil) {
 		return &NotAcquiredError{
 			Path: l.name, Ahead: r.Ahead, Holder: r.Holder, Identity: readIdentity(r.HolderData), Err: r.Err,
 		}

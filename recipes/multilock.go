@@ -3,7 +3,10 @@ package recipes
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+
+	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
 )
@@ -16,7 +19,8 @@ type InterProcessMultiLock struct {
 
 // NewInterProcessMultiLock returns the lock that consists of a mutex for each path. They are acquired in the order of the
 // paths as text, whatever order they are given in, and each once, so that two who want some of the same cannot wait for
-// each other. Who mixes this with other ways to lock several should keep to the same order.
+// each other. Who mixes this with other ways to lock several should keep to the same order. No paths at all are an error of
+// every acquire.
 func NewInterProcessMultiLock(c *framework.Client, paths []string, opts ...LockOption) *InterProcessMultiLock {
 	paths = slices.Compact(slices.Sorted(slices.Values(paths)))
 	l := &InterProcessMultiLock{}
@@ -50,13 +54,16 @@ func (l *InterProcessMultiLock) Do(ctx context.Context, f func(ctx context.Conte
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, lease.releaseEach(ctx, releaseAfter)) }() // also if f panics
+	defer func() { err = withLoss(err, lease.releaseEach(ctx, releaseAfter)) }() // also if f panics
 	under, done := lease.Under(ctx)
 	defer done()
 	return f(under)
 }
 
 func (l *InterProcessMultiLock) acquire(ctx context.Context, one func(Locker, context.Context) (*Lease, error)) (*MultiLease, error) {
+	if len(l.locks) == 0 || slices.Contains(l.locks, nil) {
+		return nil, &framework.OpError{Op: "acquire", Path: "multi-lock", Err: fmt.Errorf("%w: no locks, or one that is nil", zk.ErrBadArguments)}
+	}
 	for {
 		m := &MultiLease{}
 		err := m.acquireAll(ctx, l.locks, one)
@@ -64,7 +71,7 @@ func (l *InterProcessMultiLock) acquire(ctx context.Context, one func(Locker, co
 			return m, nil
 		}
 		lost := slices.ContainsFunc(m.leases, func(l *Lease) bool { return l.Context().Err() != nil })
-		m.Release(ended) // there is no need to wait for that
+		m.Release(unlessDown(ctx, err)) // or our own nodes would be in the way of who tries next
 		if !lost || ctx.Err() != nil || errors.Is(err, framework.ErrClosed) {
 			return nil, err
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
@@ -140,5 +141,37 @@ func TestCombinedLocks(t *testing.T) {
 		require.ErrorIs(t, err, recipes.ErrUpgrade)
 		require.NoError(t, lease.Release(ctx))
 		w.nothingLeft(t, path+"/rw")
+	})
+}
+
+// Whoever has tried in vain is no obstacle to his own next attempt.
+func TestMultiLockCanBeTriedAgainAtOnce(t *testing.T) {
+	inBothWorlds(t, func(t *testing.T, w *world) {
+		ctx, path := w.patience(t), path(t)
+		c, _ := w.connect(t)
+		other := acquire(t, ctx, recipes.NewInterProcessMutex(w.observer, path+"/b"))
+		multi := recipes.NewInterProcessMultiLock(c, []string{path + "/a", path + "/b"})
+		for range 30 {
+			_, err := multi.TryAcquire(ctx)
+			require.ErrorContains(t, err, path+"/b")
+		}
+		require.NoError(t, other.Release(ctx))
+	})
+}
+
+// Nothing locked is nothing guarded.
+func TestMultiLockOfNothingIsAnError(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx := w.patience(t)
+		for _, l := range []*recipes.InterProcessMultiLock{
+			recipes.NewInterProcessMultiLock(w.observer, nil), recipes.CombineLocks(), recipes.CombineLocks(nil),
+			recipes.CombineLocks(recipes.NewInterProcessMutex(w.observer, "/l"), nil),
+		} {
+			_, err := l.Acquire(ctx)
+			require.ErrorIs(t, err, zk.ErrBadArguments)
+			_, err = l.TryAcquire(ctx)
+			require.ErrorIs(t, err, zk.ErrBadArguments)
+			require.ErrorIs(t, l.Do(ctx, nil), zk.ErrBadArguments)
+		}
 	})
 }

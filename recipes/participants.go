@@ -19,7 +19,7 @@ type Participant struct {
 	Position int       // in the queue, from 0
 	Holder   bool      // holds the lock
 	Shared   bool      // is a reader of an InterProcessReadWriteLock
-	Token    int64     // its fencing token, when it holds the lock
+	Token    int64     // its node's czxid: its fencing token, when it holds the lock, but for a reader that was a writer
 	Session  int64     // the id of its session
 	Since    time.Time // when it queued, by the server's clock
 	Data     []byte    // what its node says of its owner: anybody may have written it

@@ -2,10 +2,12 @@ package recipes
 
 import (
 	"context"
+	"path"
 	"strings"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
+	"github.com/gocurator/curator/retry"
 )
 
 // InterProcessReadWriteLock is a distributed lock that many readers may hold at once, or one writer alone. Everybody is
@@ -81,8 +83,11 @@ func (r *ReadLock) Do(ctx context.Context, f func(ctx context.Context) error) er
 
 func (r *ReadLock) acquire(ctx context.Context, wait bool) (*Lease, error) {
 	l := &r.of.read
+	if lease, err := l.reenter(ctx); lease != nil || err != nil {
+		return lease, err
+	}
 	writer := heldUnder(ctx, r.of.write.key)
-	if writer == nil || heldUnder(ctx, l.key).claimed() || l.ready(ctx) != nil {
+	if writer == nil {
 		return l.acquire(ctx, wait)
 	}
 	switch joined, err := writer.join(); {
@@ -91,9 +96,9 @@ func (r *ReadLock) acquire(ctx context.Context, wait bool) (*Lease, error) {
 	case !joined:
 		return l.acquire(ctx, wait)
 	}
-	h, err := r.downgrade(ctx, writer)
+	h, err := r.downgrade(ctx, writer, wait)
 	if writer.leave() { // released meanwhile
-		writer.giveUp(ctx) // goes on in the background if it has to
+		writer.giveUp(unlessDown(ctx, err)) // goes on in the background if it has to
 	}
 	if err != nil {
 		return nil, l.opError(err)
@@ -104,24 +109,48 @@ func (r *ReadLock) acquire(ctx context.Context, wait bool) (*Lease, error) {
 // downgrade makes a read node in the place of the writer's, which is held all the while. It has the writer's number and
 // is not sequential, and it has the writer's fencing token, because a writer that waits has a smaller one than any new
 // node.
-func (r *ReadLock) downgrade(ctx context.Context, writer *hold) (*hold, error) {
+func (r *ReadLock) downgrade(ctx context.Context, writer *hold, wait bool) (*hold, error) {
 	l := &r.of.read
-	_, number, _ := strings.Cut(writer.nodes[0].Path, writeKind)
-	node, err := l.loop.Client.Create(ctx, lockloop.Join(l.loop.Path, readKind+number), l.cfg.data,
-		framework.WithMode(framework.Ephemeral), framework.Protected())
+	node, err := r.createInPlace(ctx, writer, wait)
 	if err != nil {
 		return nil, err
 	}
 	if writer.ctx.Err() != nil || node.Session != writer.nodes[0].Session {
 		l.loop.Client.DeleteInBackground(node.Path)
-		return nil, context.Cause(writer.ctx)
+		return nil, writer.reason()
 	}
 	h := newHold(l.loop.Client, l.key, l.cfg.revocable, node)
 	if h == nil {
-		return nil, context.Cause(writer.ctx)
+		return nil, writer.reason()
 	}
 	h.token = writer.token
 	return h, nil
+}
+
+// createInPlace creates the read node. Who waits outlasts every interruption that the write lock outlasts.
+func (r *ReadLock) createInPlace(ctx context.Context, writer *hold, wait bool) (framework.Created, error) {
+	l := &r.of.read
+	name := path.Base(writer.nodes[0].Path)
+	number := name[strings.LastIndex(name, writeKind)+len(writeKind):]
+	under, done := context.WithCancelCause(ctx)
+	defer done(nil)
+	defer context.AfterFunc(writer.ctx, func() { done(context.Cause(writer.ctx)) })()
+	for {
+		node, err := l.loop.Client.Create(under, lockloop.Join(l.loop.Path, readKind+number), l.cfg.data,
+			framework.WithMode(framework.Ephemeral), framework.Protected())
+		if err == nil {
+			return node, nil
+		}
+		again := wait && lockloop.SitOut(under, l.loop.Client, err)
+		switch {
+		case ctx.Err() != nil:
+			return node, retry.ContextError(ctx)
+		case writer.ctx.Err() != nil:
+			return node, writer.reason()
+		case !again:
+			return node, err
+		}
+	}
 }
 
 // WriteLock is the exclusive side of an InterProcessReadWriteLock.
@@ -142,7 +171,10 @@ func (w *WriteLock) Do(ctx context.Context, f func(ctx context.Context) error) e
 
 func (w *WriteLock) acquire(ctx context.Context, wait bool) (*Lease, error) {
 	l := &w.of.write
-	if !heldUnder(ctx, l.key).claimed() && heldUnder(ctx, w.of.read.key).claimed() {
+	if lease, err := l.reenter(ctx); lease != nil || err != nil {
+		return lease, err
+	}
+	if heldUnder(ctx, w.of.read.key).claimed() {
 		return nil, l.opError(ErrUpgrade)
 	}
 	return l.acquire(ctx, wait)

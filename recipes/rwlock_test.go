@@ -13,6 +13,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/retry"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -276,4 +277,47 @@ func TestNoHerdOfReadersAndWriters(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestDowngradeBelowAPathThatLooksLikeAWriter(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.patience(t), path(t)+"/__WRIT__0000000007/l"
+		c, _ := w.connect(t)
+		rw := recipes.NewInterProcessReadWriteLock(c, path)
+		writer := hold(t, ctx, rw.Writer())
+		reader := hold(t, writer.Context(), rw.Reader())
+		require.Len(t, w.nodes(t, path), 2)
+		require.NoError(t, writer.Release(ctx))
+		require.NoError(t, reader.Release(ctx))
+		w.nothingLeft(t, path)
+	})
+}
+
+// A downgrade waits through an interruption like every acquire.
+func TestDowngradeOutlastsAnInterruption(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.patience(t), path(t)
+		c, knife := w.connect(t, framework.WithRetry(retry.None()))
+		rw := recipes.NewInterProcessReadWriteLock(c, path)
+		writer := hold(t, ctx, rw.Writer())
+		knife.refuse(true)
+		knife.cut()
+		reader := take(writer.Context(), rw.Reader())
+		time.Sleep(4 * time.Second)
+		knife.refuse(false)
+		lease := reader.wait(t)
+		require.NoError(t, writer.Release(ctx))
+		require.NoError(t, lease.Release(ctx))
+		w.nothingLeft(t, path)
+
+		// It does not outlast the write lock.
+		writer = hold(t, ctx, rw.Writer())
+		knife.refuse(true)
+		knife.cut()
+		_, err := rw.Reader().Acquire(context.WithoutCancel(writer.Context()))
+		require.ErrorIs(t, err, framework.ErrSessionLost)
+		knife.refuse(false)
+		writer.Release(ctx)
+		w.nothingLeft(t, path)
+	})
 }

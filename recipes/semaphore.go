@@ -3,6 +3,7 @@ package recipes
 import (
 	"context"
 	"errors"
+	"path"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
@@ -96,7 +97,7 @@ func (s *InterProcessSemaphore) acquire(ctx context.Context, n int, wait bool) (
 			return nil, err
 		}
 		h, err := s.take(ctx, gate, n, wait)
-		gate.Release(ended) // there is no need to wait for that
+		gate.Release(unlessDown(ctx, err)) // or our own gate would be in the way of who tries next
 		switch {
 		case h != nil:
 			return h.newLease(ctx), nil
@@ -106,22 +107,25 @@ func (s *InterProcessSemaphore) acquire(ctx context.Context, n int, wait bool) (
 	}
 }
 
-// take creates leases at the open gate until there are n. It returns nothing if the gate closed meanwhile, or the session
-// ended.
+// take creates leases at the open gate until there are n. It returns nothing if the gate closed meanwhile, the session
+// ended, or one of the leases was deleted: others may have its place then.
 func (s *InterProcessSemaphore) take(ctx context.Context, gate *Lease, n int, wait bool) (*hold, error) {
 	under, done := gate.Under(ctx)
 	defer done()
+	leases := s.leases
 	var nodes []framework.Created
 	for len(nodes) < n {
-		node, refusal := s.leases.queue(under, wait)
+		node, refusal := leases.queue(under, wait)
 		if refusal != nil {
-			deleteInBackground(s.leases.loop.Client, nodes)
-			if gate.Context().Err() != nil && ctx.Err() == nil {
+			s.putBack(unlessDown(ctx, refusal.Err), nodes)
+			if errors.Is(refusal.Err, lockloop.ErrIncomplete) || gate.Context().Err() != nil && ctx.Err() == nil {
 				return nil, nil
 			}
-			return nil, s.leases.refused(under, refusal)
+			withoutOurs(refusal, nodes)
+			return nil, leases.refused(under, refusal)
 		}
 		nodes = append(nodes, node)
+		leases.loop.Beside = append(leases.loop.Beside, path.Base(node.Path))
 	}
 	for _, node := range nodes {
 		if node.Session != nodes[0].Session {
@@ -130,6 +134,23 @@ func (s *InterProcessSemaphore) take(ctx context.Context, gate *Lease, n int, wa
 		}
 	}
 	return newHold(s.leases.loop.Client, s.leases.key, s.leases.cfg.revocable, nodes...), nil
+}
+
+// putBack deletes the leases of an attempt that has failed, before anybody else may try.
+func (s *InterProcessSemaphore) putBack(ctx context.Context, nodes []framework.Created) {
+	for _, node := range nodes {
+		s.leases.loop.Client.Delete(ctx, node.Path, framework.AnyVersion, framework.Guaranteed())
+	}
+}
+
+// withoutOurs takes what we had ourselves out of a refusal: it is not ahead of us.
+func withoutOurs(r *lockloop.Refusal, nodes []framework.Created) {
+	r.Ahead = max(r.Ahead-len(nodes), 0)
+	for _, node := range nodes {
+		if path.Base(node.Path) == r.Holder {
+			r.Holder, r.HolderData = "", nil
+		}
+	}
 }
 
 // InterProcessSemaphoreMutex is an InterProcessSemaphore with one lease: a mutex that is not re-entrant, with the nodes of

@@ -12,6 +12,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -314,6 +315,52 @@ func TestSemaphoreMutexExcludesOthersAndItself(t *testing.T) {
 		require.ErrorIs(t, err, recipes.ErrNotAcquired)
 		require.NoError(t, lease.Release(ctx))
 		require.NoError(t, m.Do(ctx, func(context.Context) error { return nil }))
+		w.waitNodes(t, path+"/locks", 0)
+		w.nothingLeft(t, path+"/leases")
+	})
+}
+
+func TestClosedClientFreesItsLeases(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.patience(t), path(t)
+		c, _ := w.connect(t)
+		closing := recipes.NewInterProcessSemaphore(c, path, 3)
+		lease, err := closing.AcquireN(ctx, 2)
+		require.NoError(t, err)
+		theirs := make(chan error)
+		go func() { _, err := closing.AcquireN(ctx, 2); theirs <- err }()
+		w.waitNodes(t, path+"/leases", 4)
+		ours := take(ctx, recipes.NewInterProcessSemaphore(w.observer, path, 3))
+		w.waitNodes(t, path+"/locks", 2)
+		require.NoError(t, c.Close())
+		require.ErrorIs(t, context.Cause(lease.Context()), framework.ErrClosed)
+		require.ErrorIs(t, <-theirs, framework.ErrClosed)
+		require.NoError(t, ours.wait(t).Release(ctx))
+		w.waitNodes(t, path+"/locks", 0)
+		w.nothingLeft(t, path+"/leases")
+	})
+}
+
+// Two are at the leases at once, because somebody has deleted the gate of one. Each would wait for the other's lease if
+// who has lost the gate did not begin anew.
+func TestTwoAtTheLeasesDoNotWaitForEachOther(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.patience(t), path(t)
+		c, _ := w.connect(t)
+		other, _ := w.connect(t)
+		first := hold(t, ctx, recipes.NewInterProcessSemaphore(w.observer, path, 1))
+		all := []*pending{take(ctx, recipes.NewInterProcessSemaphore(c, path, 1))}
+		gate := w.waitNodes(t, path+"/locks", 1)[0]
+		w.waitNodes(t, path+"/leases", 2)
+		all = append(all, take(ctx, recipes.NewInterProcessSemaphore(other, path, 1)))
+		w.waitNodes(t, path+"/locks", 2)
+		require.NoError(t, w.fake.Delete(path+"/locks/"+gate))
+		w.waitNodes(t, path+"/leases", 3)
+		require.NoError(t, first.Release(ctx))
+		lease := all[1].wait(t)
+		require.False(t, all[0].over())
+		require.NoError(t, lease.Release(ctx))
+		require.NoError(t, all[0].wait(t).Release(ctx))
 		w.waitNodes(t, path+"/locks", 0)
 		w.nothingLeft(t, path+"/leases")
 	})

@@ -12,8 +12,9 @@ type Decision struct {
 type Admit func(queue []Contender, ours int) Decision
 
 // First admits the first n of the queue. A waiter watches the node n places ahead: when that one goes, either it is
-// its turn or the queue has moved.
+// its turn or the queue has moved. No more than none are admitted if n is negative.
 func First(n int) Admit {
+	n = max(n, 0)
 	return func(queue []Contender, ours int) Decision {
 		if ours < n {
 			return Decision{Granted: true}

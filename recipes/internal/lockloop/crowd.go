@@ -35,7 +35,9 @@ func (p *place) stepInCrowd(ctx context.Context) error {
 		return nil
 	case !p.wait:
 		p.noteCrowd(children)
-		p.readHolder(ctx)
+		if p.seen.Holder != "" {
+			p.readHolder(ctx)
+		}
 		return errHeld
 	}
 	return p.waitInCrowd(ctx)
@@ -66,7 +68,10 @@ func (p *place) waitInCrowd(ctx context.Context) error {
 	return p.await(ctx, watch.Done(), limit)
 }
 
-// checkCrowd returns an error if the children were not read, or our node is not good any more.
+// ErrIncomplete means that one of the nodes that must be beside ours is gone.
+var ErrIncomplete = errors.New("another of our nodes is gone")
+
+// checkCrowd returns an error if the children were not read, or our nodes are not good any more.
 func (p *place) checkCrowd(children []string, err error) error {
 	switch {
 	case p.node.Session.Context().Err() != nil, errors.Is(err, zk.ErrNoNode):
@@ -76,14 +81,21 @@ func (p *place) checkCrowd(children []string, err error) error {
 	case !slices.Contains(children, path.Base(p.node.Path)):
 		return errStale
 	}
+	for _, name := range p.loop.Beside {
+		if !slices.Contains(children, name) {
+			return ErrIncomplete
+		}
+	}
 	return nil
 }
 
 // noteCrowd takes down who is there: one of the others, for all of them.
 func (p *place) noteCrowd(children []string) {
-	queue := Queue(children, p.loop.Kinds...)
-	p.seen.Ahead = len(children) - 1
-	if len(queue) > 0 && Join(p.loop.Path, queue[0].Node) != p.node.Path {
-		p.seen.Holder = queue[0].Node
+	p.seen.Ahead, p.seen.Holder = len(children)-1, ""
+	for _, c := range Queue(children, p.loop.Kinds...) {
+		if c.Node != path.Base(p.node.Path) {
+			p.seen.Holder = c.Node
+			return
+		}
 	}
 }

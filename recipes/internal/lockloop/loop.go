@@ -23,6 +23,7 @@ type Loop struct {
 	Kinds  []string      // the names of all nodes that count
 	Admit  Admit         // by order
 	Fits   Fits          // by number, if it is not nil
+	Beside []string      // with Fits: nodes of ours that must be there as well; if one is not, the error is ErrIncomplete
 	Data   []byte        // what our nodes say of us
 	Limit  int           // how many may be ahead of us; 0 if it does not matter
 	Note   func(Refusal) // told how things stand whenever we have to wait; may be nil
@@ -113,17 +114,21 @@ func (p *place) again(ctx context.Context, err error) bool {
 	return errors.Is(err, errStale) || p.sitOut(ctx, err)
 }
 
-// sitOut waits for the connection to come back, if err says that it is gone and we are willing to wait. There is a pause
-// in any case: the server may be reachable and still not answer.
 func (p *place) sitOut(ctx context.Context, err error) bool {
-	if !p.wait || !framework.IsConnectionError(err) {
+	return p.wait && SitOut(ctx, p.loop.Client, err)
+}
+
+// SitOut waits for the connection to come back, and reports whether it has, if err says that it is gone. There is a pause
+// in any case: the server may be reachable and still not answer.
+func SitOut(ctx context.Context, c *framework.Client, err error) bool {
+	if !framework.IsConnectionError(err) {
 		return false
 	}
 	select {
 	case <-time.After(outagePause):
 	case <-ctx.Done():
 	}
-	return p.loop.Client.WaitConnected(ctx) == nil
+	return c.WaitConnected(ctx) == nil
 }
 
 const outagePause = 100 * time.Millisecond

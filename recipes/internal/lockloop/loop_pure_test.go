@@ -76,6 +76,8 @@ func TestFirst(t *testing.T) {
 		{2, 2, Decision{Watch: "a"}},
 		{2, 3, Decision{Watch: "b"}},
 		{9, 3, Decision{Granted: true}},
+		{0, 0, Decision{Watch: "a"}},
+		{-1, 3, Decision{Watch: "d"}},
 	} {
 		require.Equal(t, tc.want, First(tc.n)(queue, tc.ours), "%d of the first %d", tc.ours, tc.n)
 	}

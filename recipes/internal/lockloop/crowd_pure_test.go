@@ -1,0 +1,39 @@
+package lockloop
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// All children count, as in Curator; those who are named as holders are the recipe's.
+func TestCrowdIsEverybodyButOurselves(t *testing.T) {
+	ours := guid + "lease-0000000007"
+	for name, tc := range map[string]struct {
+		children []string
+		ahead    int
+		holder   string
+	}{
+		"alone":               {[]string{ours}, 0, ""},
+		"with one":            {[]string{ours, "lease-0000000003"}, 1, "lease-0000000003"},
+		"the first":           {[]string{"lease-0000000005", ours, "lease-0000000003"}, 2, "lease-0000000003"},
+		"who came later":      {[]string{ours, "lease-0000000009"}, 1, "lease-0000000009"},
+		"foreign ones, too":   {[]string{ours, "zzz", "0"}, 2, ""},
+		"foreign and one":     {[]string{ours, "-", "lease-0000000009"}, 2, "lease-0000000009"},
+		"the sequence wraps":  {[]string{ours, "lease--2147483648", "lease-2147483647"}, 2, "lease-2147483647"},
+		"not our own":         {[]string{"lease-0000000001", ours}, 1, "lease-0000000001"},
+		"another's same name": {[]string{"lease-0000000007", ours}, 1, "lease-0000000007"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := place{
+				loop: &Loop{Path: "/s/leases", Kinds: []string{"lease-"}},
+				node: framework.Created{Path: "/s/leases/" + ours},
+				seen: Refusal{Ahead: 9, Holder: "who has gone"},
+			}
+			p.noteCrowd(tc.children)
+			require.Equal(t, Refusal{Ahead: tc.ahead, Holder: tc.holder}, p.seen)
+		})
+	}
+}
