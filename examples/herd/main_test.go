@@ -1,0 +1,161 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/testing/zkserver"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// program runs the program.
+func program(t *testing.T, ctx context.Context, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	status = run(ctx, args, &out, &errs)
+	t.Logf("herd %s: %d\n%s%s", strings.Join(args, " "), status, &out, &errs)
+	return status, out.String(), errs.String()
+}
+
+// measured returns what the designs cost, in the order of designs.
+func measured(t *testing.T, args ...string) []cost {
+	t.Helper()
+	cfg, err := parse(args, t.Output())
+	require.NoError(t, err)
+	costs, err := measureAll(t.Context(), cfg)
+	require.NoError(t, err)
+	report(t.Output(), costs)
+	return costs
+}
+
+// shapes are the designs' exact counts, without bytes, for any number of waiters.
+var shapes = []func(n int) (release, arrival counts){
+	func(n int) (release, arrival counts) {
+		release = counts{woken: n, events: n, requests: 1 + n + (n - 1)} // all try again, and all but one look
+		return release, counts{requests: 2}
+	},
+	func(n int) (release, arrival counts) {
+		release = counts{woken: n, events: n, requests: 1 + n}
+		return release, counts{woken: n, events: n, requests: 1 + 1 + (n - 1)} // the holder is woken, and does not mind
+	},
+	func(int) (release, arrival counts) {
+		release = counts{woken: 1, events: 1, requests: 2} // delete, and the next one lists
+		return release, counts{requests: 3}                // create, list, watch
+	},
+}
+
+func wanted(waiters ...int) (want []cost) {
+	for i, d := range designs {
+		for _, n := range waiters {
+			release, arrival := shapes[i](n)
+			want = append(want, cost{d.name, n, release, arrival})
+		}
+	}
+	return want
+}
+
+func withoutBytes(costs []cost) []cost {
+	for i := range costs {
+		costs[i].release.bytes, costs[i].arrival.bytes = 0, 0
+	}
+	return costs
+}
+
+// In virtual time, a slow machine does not look like a lock that is held for long.
+func TestHerd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		require.Equal(t, wanted(1, 2, 20, 200), withoutBytes(measured(t, "-waiters", "1,2,20,200")))
+	})
+}
+
+// A queue that all watch sends all names to all: its bytes grow with the square of the waiters.
+func TestBytes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		bytes := map[string][]int{}
+		for _, c := range measured(t, "-waiters", "20,200") {
+			bytes[c.design] = append(bytes[c.design], c.release.bytes)
+		}
+		growth := func(d design) float64 { return float64(bytes[d.name][1]) / float64(bytes[d.name][0]) }
+		require.InDelta(t, 10, growth(designs[0]), 1)
+		require.InDelta(t, 75, growth(designs[1]), 25)
+		require.InDelta(t, 8, growth(designs[2]), 2, "one list of names")
+	})
+}
+
+func TestStory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		status, out, errs := program(t, t.Context())
+		require.Equal(t, done, status)
+		require.Empty(t, errs)
+		require.Regexp(t, `InterProcessMutex +200 +1 +1 +2 +`, out)
+		require.LessOrEqual(t, strings.Count(out, "\n"), 25, "one screen")
+	})
+}
+
+// A real server sees the same, and nothing is left on it.
+func TestRealServer(t *testing.T) {
+	srv := zkserver.Start(t)
+	got := withoutBytes(measured(t, "-waiters", "2,20", "-releases", "2", "-servers", srv.Addr()))
+	want := wanted(2, 20)
+	require.Equal(t, want[:4], got[:4])
+	for i, mutex := range got[4:] { // may have been held for a second, if the machine is busy
+		more := mutex.release.minus(want[4+i].release).plus(mutex.arrival.minus(want[4+i].arrival))
+		require.Subset(t, []int{0, 1}, []int{more.woken, more.events, more.requests})
+	}
+	client, err := framework.New(srv.Addr())
+	require.NoError(t, err)
+	defer client.Close()
+	left, _, err := client.Children(t.Context(), "/herd")
+	require.NoError(t, err)
+	require.Empty(t, left)
+}
+
+func TestBadInput(t *testing.T) {
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"-waiters", "0"}, `"0" is not a number from 1`},
+		{[]string{"-waiters", "2,,3"}, `"" is not a number from 1`},
+		{[]string{"-waiters", "1001"}, "to 1000"},
+		{[]string{"-releases", "0"}, "-releases"},
+		{[]string{"-timeout", "-1s"}, "-timeout"},
+		{[]string{"-servers", "a:b:c"}, "a:b:c"},
+		{[]string{"-nonsense"}, "-nonsense"},
+		{[]string{"more"}, `"more"`},
+	} {
+		status, out, errs := program(t, t.Context(), tt.args...)
+		require.Equal(t, badInput, status)
+		require.Empty(t, out)
+		require.Contains(t, errs, tt.want)
+	}
+}
+
+func TestHelp(t *testing.T) {
+	status, _, errs := program(t, t.Context(), "-h")
+	require.Equal(t, done, status)
+	require.Contains(t, errs, "-waiters")
+}
+
+// Where nobody answers, the program ends all the same, and with the reason.
+func TestTimeout(t *testing.T) {
+	status, _, errs := program(t, t.Context(), "-servers", "127.0.0.1:1", "-timeout", "300ms")
+	require.Equal(t, failed, status)
+	require.Contains(t, errs, errTimeout.Error())
+}
+
+func TestInterrupt(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	status, _, errs := program(t, ctx)
+	require.Equal(t, failed, status)
+	require.Contains(t, errs, "canceled")
+}
