@@ -16,11 +16,12 @@ import (
 type localQueue struct {
 	lock *lock
 
-	mu      sync.Mutex // protects the following fields
-	free    int        // places at the server
-	used    int
-	waiting list.List        // of *localWaiter, in the order of arrival
-	seen    lockloop.Refusal // how things stood when one of us last looked at the server's queue
+	mu       sync.Mutex // protects the following fields
+	free     int        // places at the server
+	used     int
+	entering bool             // whoever got the last place has no node yet: the next must not overtake it
+	waiting  list.List        // of *localWaiter, in the order of arrival
+	seen     lockloop.Refusal // how things stood when one of us last looked at the server's queue
 }
 
 // localWaiter waits for a place.
@@ -46,7 +47,10 @@ func (q *localQueue) acquire(ctx context.Context, wait bool) (*Lease, error) {
 		return nil, err
 	}
 	if h == nil {
-		if h, err = q.lock.claim(ctx, wait); err != nil {
+		entered := sync.OnceFunc(q.entered)
+		h, err = q.lock.claim(ctx, wait, entered)
+		entered()
+		if err != nil {
 			q.leave()
 			return nil, err
 		}
@@ -78,9 +82,7 @@ func (q *localQueue) enter(ctx context.Context, wait bool) (*hold, error) {
 func (q *localQueue) add() (w *localWaiter, ahead int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.free > 0 {
-		q.free--
-		q.used++
+	if q.takePlaceLocked() {
 		return nil, 0
 	}
 	ahead = q.used + q.waiting.Len()
@@ -99,6 +101,7 @@ func (q *localQueue) abandon(ctx context.Context, w *localWaiter) (ahead int) {
 	if w.handed != nil {
 		w.handed.giveUp(ctx)
 	} else {
+		q.entered()
 		q.leave()
 	}
 	return 1
@@ -122,12 +125,35 @@ func (q *localQueue) remove(w *localWaiter) (ahead int, removed bool) {
 func (q *localQueue) leave() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if w := q.firstLocked(); w != nil {
-		close(w.turn)
-		return
-	}
 	q.free++
 	q.used--
+	q.admitLocked()
+}
+
+// entered says that whoever got the last place has its node, or has given up.
+func (q *localQueue) entered() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.entering = false
+	q.admitLocked()
+}
+
+// takePlaceLocked takes a place at the server, if there is one and nobody is on the way to it.
+func (q *localQueue) takePlaceLocked() bool {
+	if q.entering || q.free == 0 {
+		return false
+	}
+	q.free--
+	q.used++
+	q.entering = true
+	return true
+}
+
+// admitLocked gives a place to the first who waits for one.
+func (q *localQueue) admitLocked() {
+	if q.waiting.Len() > 0 && q.takePlaceLocked() {
+		close(q.firstLocked().turn)
+	}
 }
 
 // firstLocked takes the first waiter off the queue, if there is one.
@@ -211,13 +237,21 @@ func (t *localTurn) passOn(h *hold) bool {
 	next := h.successor()
 	h.end(ErrReleased)
 	if next == nil {
-		t.once.Do(func() { close(w.turn) }) // it gets the place, at least
+		t.once.Do(func() { t.queue.yield(w) }) // it gets the place, at least
 		return false
 	}
 	t.queue.turn(next, t.since, t.n+1)
 	w.handed = next
 	close(w.turn)
 	return true
+}
+
+// yield gives our own place to a waiter.
+func (q *localQueue) yield(w *localWaiter) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.entering = true
+	close(w.turn)
 }
 
 func (q *localQueue) first() *localWaiter {

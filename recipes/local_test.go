@@ -399,3 +399,32 @@ func TestFailedAcquireGivesItsPlaceBack(t *testing.T) {
 		})
 	}
 }
+
+// Two places at the server become free at the same moment, and those who get them must not overtake each other on the way.
+func TestArrivalsDoNotOvertakeEachOtherOnTheWayToTheServer(t *testing.T) {
+	for range 300 {
+		inVirtualTime(t, func(t *testing.T, w *world) {
+			ctx, path := w.patience(t), path(t)
+			c, _ := w.connect(t)
+			m := recipes.NewInterProcessMutex(c, path)
+			leaving, cancel := context.WithCancel(ctx)
+			first := acquire(t, ctx, m)
+			going := queueUp(leaving, m, 1)
+			rest := queueUp(ctx, m, 6)
+			go cancel()
+			go first.Release(ctx)
+			<-going[0].done
+			if going[0].err == nil {
+				require.NoError(t, going[0].lease.Release(ctx))
+			}
+			for i, p := range rest {
+				lease := p.wait(t)
+				for _, later := range rest[i+1:] {
+					require.False(t, later.over())
+				}
+				require.NoError(t, lease.Release(ctx))
+			}
+			w.nothingLeft(t, path)
+		})
+	}
+}

@@ -62,7 +62,7 @@ func (l *lock) acquire(ctx context.Context, wait bool) (*Lease, error) {
 	if l.local != nil {
 		return l.local.acquire(ctx, wait)
 	}
-	h, err := l.claim(ctx, wait)
+	h, err := l.claim(ctx, wait, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -93,10 +93,12 @@ func (l *lock) ready(ctx context.Context) error {
 }
 
 // claim queues at the server until a node of ours is admitted, and still good then. Whoever gets the claim makes its
-// leases.
-func (l *lock) claim(ctx context.Context, wait bool) (*hold, error) {
+// leases. Queued, if it is not nil, is called when there is a node.
+func (l *lock) claim(ctx context.Context, wait bool, queued func()) (*hold, error) {
+	inQueue := *l
+	inQueue.loop.Queued = queued
 	for {
-		node, refusal := l.queue(ctx, wait)
+		node, refusal := inQueue.queue(ctx, wait)
 		if refusal != nil {
 			return nil, l.refused(ctx, refusal)
 		}

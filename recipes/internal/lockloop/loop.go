@@ -27,6 +27,7 @@ type Loop struct {
 	Data   []byte        // what our nodes say of us
 	Limit  int           // how many may be ahead of us; 0 if it does not matter
 	Note   func(Refusal) // told how things stand whenever we have to wait; may be nil
+	Queued func()        // told when a node of ours is in the queue; may be nil
 }
 
 // Refusal says why there was no grant, and how things stood when the queue was last seen.
@@ -142,6 +143,9 @@ func (p *place) take(ctx context.Context) (err error) {
 		framework.WithSiblings())
 	if err != nil {
 		return err // Create cleans up after itself
+	}
+	if l.Queued != nil {
+		l.Queued()
 	}
 	defer func() {
 		if err != nil {
