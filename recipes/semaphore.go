@@ -61,6 +61,9 @@ func (s *InterProcessSemaphore) TryAcquire(ctx context.Context) (*Lease, error) 
 // each other, each with a part of what both need. To ask for more than a fixed limit is zk.ErrBadArguments; with a shared
 // limit, it waits for that to be raised.
 //
+// Java queues again for each of several leases. If it has a part of what it needs, it and an AcquireN may wait for each
+// other until one gives up: let only one language take several, or have leases enough for all who do.
+//
 // Contexts, interruptions and errors are as in InterProcessMutex.Acquire.
 func (s *InterProcessSemaphore) AcquireN(ctx context.Context, n int) (*Lease, error) {
 	return s.acquire(ctx, n, true)
