@@ -8,6 +8,7 @@ import (
 	"net"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -37,6 +38,9 @@ type tally struct {
 	crossing int // one language entered after the other
 	most     int // inside at once
 }
+
+// stay is how long those stay who may be inside with others.
+const stay = 5 * time.Millisecond
 
 func newRegister(capacity int) *register {
 	r := &register{capacity: capacity}
@@ -78,7 +82,11 @@ func (r *register) serve(nc net.Conn) {
 	defer nc.Close()
 	lines := bufio.NewScanner(nc)
 	for lines.Scan() {
-		fmt.Fprintln(nc, r.judge(nc, lines.Text()))
+		verdict := r.judge(nc, lines.Text())
+		if r.capacity > 1 && lines.Text() != "leave" {
+			time.Sleep(stay) // so that it gets full
+		}
+		fmt.Fprintln(nc, verdict)
 	}
 }
 
