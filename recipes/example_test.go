@@ -158,7 +158,7 @@ func ExampleInterProcessSemaphore() {
 	client, _, done := connectForExample()
 	defer done()
 	ctx := context.Background()
-	payments := recipes.NewInterProcessSemaphore(client, "/payments", 2, recipes.SharedLimit("/config/payments"))
+	payments := recipes.NewInterProcessSemaphore(client, "/payments", 2, recipes.WithSharedLimit("/config/payments"))
 
 	two, err := payments.AcquireN(ctx, 2)
 	if err != nil {

@@ -52,7 +52,7 @@ var kindsOfLocks = []lockKind{
 	},
 	semaphoreOf("semaphore", 1, 1),
 	semaphoreOf("semaphore of several", 3, 3),
-	semaphoreOf("semaphore with a shared limit", 2, 2, recipes.SharedLimit("/limit")),
+	semaphoreOf("semaphore with a shared limit", 2, 2, recipes.WithSharedLimit("/limit")),
 	{
 		name: "multi-lock", paths: []string{"/l/a", "/l/b", "/l/c"},
 		taker: func(_ *testing.T, c *framework.Client) (acquireFunc, func()) { return multiOf(c), func() {} },

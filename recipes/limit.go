@@ -12,10 +12,10 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// SharedLimit keeps a semaphore's limit in a node, in the encoding of Curator's SharedCount, so that it can be changed at
+// WithSharedLimit keeps a semaphore's limit in a node, in the encoding of Curator's SharedCount, so that it can be changed at
 // any time, also while some wait; see SetSharedLimit. Lowering it takes nobody's lease. If the node does not exist, the
 // first acquire creates it, with the limit that the semaphore was made with.
-func SharedLimit(path string) LockOption {
+func WithSharedLimit(path string) LockOption {
 	return func(c *lockConfig) {
 		c.sharedLimit = path
 		if path == "" { // would be no shared limit, without a word

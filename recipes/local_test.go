@@ -335,7 +335,7 @@ func TestOptionsThatCannotBeUsedAreErrorsOfEveryAcquire(t *testing.T) {
 		c, _ := w.connect(t)
 		for _, opt := range []recipes.LockOption{
 			recipes.WithQueueLimit(0), recipes.WithNodeData(make([]byte, 2000)),
-			recipes.WithLocalHandOver(0, time.Second), recipes.WithLocalHandOver(1, 0), recipes.SharedLimit("/limit"), nil,
+			recipes.WithLocalHandOver(0, time.Second), recipes.WithLocalHandOver(1, 0), recipes.WithSharedLimit("/limit"), nil,
 		} {
 			_, err := recipes.NewInterProcessMutex(c, "/l", opt).Acquire(t.Context())
 			require.ErrorIs(t, err, zk.ErrBadArguments)

@@ -151,7 +151,7 @@ func TestReadersAndWritersUnderRandomFaults(t *testing.T) {
 // Whatever happens to the clients, there are never more leases than the limit, whoever takes several of them, and the
 // semaphore is not stuck.
 func TestSemaphoreUnderRandomFaults(t *testing.T) {
-	for name, opts := range map[string][]recipes.LockOption{"fixed": nil, "shared": {recipes.SharedLimit("/limit")}} {
+	for name, opts := range map[string][]recipes.LockOption{"fixed": nil, "shared": {recipes.WithSharedLimit("/limit")}} {
 		t.Run(name, func(t *testing.T) {
 			const limit = 3
 			var in inside

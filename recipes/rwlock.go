@@ -18,8 +18,9 @@ import (
 // lease's context, at once, and keep it when the write lock is released: no other writer comes in between (CURATOR-621).
 // The reverse would wait for itself for ever and is ErrUpgrade.
 //
-// Its nodes are those of Java Curator's InterProcessReadWriteLock, with which a Go process may share a lock. A plain
-// InterProcessMutex with the same path is another lock.
+// Its nodes are those of Java Curator's InterProcessReadWriteLock, with which a Go process may share a lock. If Java takes
+// the read lock under its write lock, it should be Curator 5.5 or newer: in older ones a writer that waits, in whatever
+// language, comes in when the write lock is released. A plain InterProcessMutex with the same path is another lock.
 type InterProcessReadWriteLock struct {
 	read, write lock
 }

@@ -25,7 +25,7 @@ type InterProcessSemaphore struct {
 const leaseKind = "lease-"
 
 // NewInterProcessSemaphore returns the semaphore with this path and limit. It does not contact the server: what cannot be
-// used is an error of every acquire. With SharedLimit, the limit is only that which the shared one begins with.
+// used is an error of every acquire. With the option WithSharedLimit, the limit is only that which the shared one begins with.
 func NewInterProcessSemaphore(c *framework.Client, path string, limit int, opts ...LockOption) *InterProcessSemaphore {
 	s := &InterProcessSemaphore{limit: fixedLimit(limit)}
 	s.leases = newLock(c, lockloop.Join(path, "leases"), leaseKind, []string{leaseKind}, nil, opts, forSemaphores)
@@ -61,6 +61,9 @@ func (s *InterProcessSemaphore) TryAcquire(ctx context.Context) (*Lease, error) 
 // Its context ends if any of them is lost. Nobody else is served meanwhile, so that two who want several cannot wait for
 // each other, each with a part of what both need. To ask for more than a fixed limit is zk.ErrBadArguments; with a shared
 // limit, it waits for that to be raised.
+//
+// Java queues again for each of several leases. If it has a part of what it needs, it and an AcquireN may wait for each
+// other until one gives up: let only one language take several, or have leases enough for all who do.
 //
 // Contexts, interruptions and errors are as in InterProcessMutex.Acquire.
 func (s *InterProcessSemaphore) AcquireN(ctx context.Context, n int) (*Lease, error) {

@@ -109,7 +109,7 @@ func TestSharedLimitIsRaisedWhileSomeWait(t *testing.T) {
 		ctx, path := w.patience(t), path(t)
 		c, _ := w.connect(t)
 		limit := path + "-limit"
-		s := recipes.NewInterProcessSemaphore(c, path, 1, recipes.SharedLimit(limit))
+		s := recipes.NewInterProcessSemaphore(c, path, 1, recipes.WithSharedLimit(limit))
 		first := hold(t, ctx, s)
 		data, _, err := w.observer.Get(ctx, limit)
 		require.NoError(t, err)
@@ -145,13 +145,13 @@ func TestSemaphoreLimitsThatCannotBeUsed(t *testing.T) {
 		}
 		_, err := recipes.NewInterProcessSemaphore(c, "/s", 0).Acquire(ctx)
 		require.ErrorIs(t, err, zk.ErrBadArguments)
-		_, err = recipes.NewInterProcessSemaphore(c, "/s", 1, recipes.SharedLimit("")).Acquire(ctx)
+		_, err = recipes.NewInterProcessSemaphore(c, "/s", 1, recipes.WithSharedLimit("")).Acquire(ctx)
 		require.ErrorIs(t, err, zk.ErrBadArguments)
 		require.ErrorIs(t, recipes.SetSharedLimit(ctx, c, "/limit", -1), zk.ErrBadArguments)
-		_, err = recipes.NewInterProcessSemaphore(c, "/s", 1, recipes.SharedLimit("no path")).Acquire(ctx)
+		_, err = recipes.NewInterProcessSemaphore(c, "/s", 1, recipes.WithSharedLimit("no path")).Acquire(ctx)
 		require.ErrorIs(t, err, zk.ErrInvalidPath)
 		require.NoError(t, w.fake.Create("/corrupted", []byte("seven")))
-		_, err = recipes.NewInterProcessSemaphore(c, "/s", 1, recipes.SharedLimit("/corrupted")).Acquire(ctx)
+		_, err = recipes.NewInterProcessSemaphore(c, "/s", 1, recipes.WithSharedLimit("/corrupted")).Acquire(ctx)
 		require.ErrorIs(t, err, recipes.ErrCorrupted)
 		w.nothingLeft(t, "/s/leases")
 		w.nothingLeft(t, "/s/locks")
@@ -252,7 +252,7 @@ func TestUncontendedSemaphoreSetsNoWatch(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.patience(t), path(t)
 		c, _ := w.connect(t)
-		for _, opt := range [][]recipes.LockOption{nil, {recipes.SharedLimit(path + "-limit")}} {
+		for _, opt := range [][]recipes.LockOption{nil, {recipes.WithSharedLimit(path + "-limit")}} {
 			s := recipes.NewInterProcessSemaphore(c, path, 3, opt...)
 			require.NoError(t, hold(t, ctx, s).Release(ctx)) // makes the parents
 			synctest.Wait()

@@ -13,7 +13,7 @@ func TestTryAcquireAtALimitOfZero(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.patience(t), path(t)
 		c, _ := w.connect(t)
-		s := recipes.NewInterProcessSemaphore(c, path, 0, recipes.SharedLimit(path+"-limit"))
+		s := recipes.NewInterProcessSemaphore(c, path, 0, recipes.WithSharedLimit(path+"-limit"))
 		for range 2 { // the second finds nothing of the first
 			_, err := s.TryAcquire(ctx)
 			var refused *recipes.NotAcquiredError
@@ -34,7 +34,7 @@ func TestTryAcquireOfSeveralDoesNotNameItself(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.patience(t), path(t)
 		c, _ := w.connect(t)
-		s := recipes.NewInterProcessSemaphore(c, path, 2, recipes.SharedLimit(path+"-limit"))
+		s := recipes.NewInterProcessSemaphore(c, path, 2, recipes.WithSharedLimit(path+"-limit"))
 		var refused *recipes.NotAcquiredError
 		_, err := s.TryAcquireN(ctx, 3)
 		require.ErrorAs(t, err, &refused)
@@ -56,7 +56,7 @@ func TestParticipantsAtANegativeLimit(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.patience(t), path(t)
 		c, _ := w.connect(t)
-		s := recipes.NewInterProcessSemaphore(c, path, 2, recipes.SharedLimit(path+"-limit"))
+		s := recipes.NewInterProcessSemaphore(c, path, 2, recipes.WithSharedLimit(path+"-limit"))
 		lease := hold(t, ctx, s)
 		require.NoError(t, w.fake.Set(path+"-limit", []byte{0xff, 0xff, 0xff, 0xff}))
 		list, err := s.Participants(ctx)

@@ -1,9 +1,11 @@
 package interop_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,6 +19,44 @@ import (
 type contender interface {
 	// acquire returns errTimeout or an error that matches context.DeadlineExceeded if there is no lock within wait.
 	acquire(path string, wait time.Duration) (grant, error)
+
+	// cycle acquires, enters and leaves the register, and releases, for as long as d.
+	cycle(path string, r *register, weight int, d time.Duration) error
+
+	// as returns the same contender, who wants a lock of this kind. What it is by itself is a mutex.
+	as(kind) contender
+}
+
+// kind is that of a lock, as java/Peer.java calls it.
+type kind string
+
+const (
+	mutex          kind = "mutex"
+	revocable      kind = "revocable"
+	reading        kind = "read"
+	writing        kind = "write"
+	semaphoreMutex kind = "semaphore-mutex"
+	sharedLease    kind = "lease-shared" // of a semaphore whose limit is at limitOf its path
+	multi          kind = "multi"        // this mutex and another; only in Go
+)
+
+func limitOf(path string) string { return path + "-limit" }
+
+// leases is n leases, taken at once, of a semaphore.
+func leases(n, limit int) kind { return kind(fmt.Sprintf("lease-%d-%d", limit, n)) }
+
+// leases takes the name of a semaphore's kind apart. Other kinds have none.
+func (k kind) leases() (n, limit int) {
+	fmt.Sscanf(string(k), "lease-%d-%d", &limit, &n)
+	return n, limit
+}
+
+// nodes returns the path below which the holders of a lock have their nodes.
+func (k kind) nodes(path string) string {
+	if k == semaphoreMutex || strings.HasPrefix(string(k), "lease-") {
+		return path + "/leases"
+	}
+	return path
 }
 
 // grant is a lock held by somebody.
@@ -24,29 +64,98 @@ type grant struct {
 	node    string // the path of the holder's node
 	token   int64  // its czxid
 	release func() error
+	holder  contender // who acquires under this grant
 }
 
-// goContender is a client of ours. Each acquire is a contender of its own.
-type goContender struct{ client *framework.Client }
+// goContender is a client of ours. Each acquire is a contender of its own, unless it is under a lease.
+type goContender struct {
+	client *framework.Client
+	kind   kind
+	under  *recipes.Lease // or nil
+}
+
+func (c goContender) as(k kind) contender { return goContender{c.client, k, c.under} }
 
 func (c goContender) acquire(path string, wait time.Duration) (grant, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
-	lease, err := recipes.NewInterProcessMutex(c.client, path).Acquire(ctx)
+	if c.under != nil {
+		under, done := c.under.Under(ctx)
+		defer done()
+		ctx = under
+	}
+	lease, release, err := c.lease(ctx, path)
 	if err != nil {
 		return grant{}, err
 	}
-	return grant{lease.Path(), lease.FencingToken(), func() error { return lease.Release(context.Background()) }}, nil
+	return grant{
+		lease.Path(), lease.FencingToken(),
+		func() error { return release(context.Background()) },
+		goContender{c.client, c.kind, lease},
+	}, nil
+}
+
+func (c goContender) lease(ctx context.Context, path string) (*recipes.Lease, func(context.Context) error, error) {
+	if c.kind == multi {
+		both, err := recipes.NewInterProcessMultiLock(c.client, []string{path + "-too", path}).Acquire(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		return both.Leases()[0], both.Release, nil
+	}
+	lease, err := c.lock(path)(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return lease, lease.Release, nil
+}
+
+// lock returns the acquire method of a lock of the contender's kind.
+func (c goContender) lock(path string) func(context.Context) (*recipes.Lease, error) {
+	switch c.kind {
+	case reading:
+		return recipes.NewInterProcessReadWriteLock(c.client, path).Reader().Acquire
+	case writing:
+		return recipes.NewInterProcessReadWriteLock(c.client, path).Writer().Acquire
+	case semaphoreMutex:
+		return recipes.NewInterProcessSemaphoreMutex(c.client, path).Acquire
+	case sharedLease:
+		return recipes.NewInterProcessSemaphore(c.client, path, 1, recipes.WithSharedLimit(limitOf(path))).Acquire
+	case revocable:
+		return recipes.NewInterProcessMutex(c.client, path, recipes.Revocable()).Acquire
+	}
+	n, limit := c.kind.leases()
+	if n == 0 {
+		return recipes.NewInterProcessMutex(c.client, path).Acquire
+	}
+	semaphore := recipes.NewInterProcessSemaphore(c.client, path, limit)
+	return func(ctx context.Context) (*recipes.Lease, error) { return semaphore.AcquireN(ctx, n) }
+}
+
+// participants returns those of a mutex, of a read/write lock or of a semaphore.
+func (c goContender) participants(ctx context.Context, path string, k kind) ([]recipes.Participant, error) {
+	switch k {
+	case mutex:
+		return recipes.NewInterProcessMutex(c.client, path).Participants(ctx)
+	case writing:
+		return recipes.NewInterProcessReadWriteLock(c.client, path).Participants(ctx)
+	default:
+		_, limit := k.leases()
+		return recipes.NewInterProcessSemaphore(c.client, path, limit).Participants(ctx)
+	}
 }
 
 // javaContender is a thread of a Java process.
 type javaContender struct {
 	peer *peer
 	name string
+	kind kind
 }
 
+func (c javaContender) as(k kind) contender { return javaContender{c.peer, c.name, k} }
+
 func (c javaContender) acquire(path string, wait time.Duration) (grant, error) {
-	words, err := c.peer.ask(context.Background(), "acquire", c.name, path, wait.Milliseconds())
+	words, err := c.peer.ask(context.Background(), "acquire", c.name, path, wait.Milliseconds(), cmp.Or(c.kind, mutex))
 	if err != nil {
 		return grant{}, err
 	}
@@ -55,9 +164,18 @@ func (c javaContender) acquire(path string, wait time.Duration) (grant, error) {
 	}
 	token, err := strconv.ParseInt(words[1], 10, 64)
 	return grant{words[0], token, func() error {
-		_, err := c.peer.ask(context.Background(), "release", c.name)
+		_, err := c.peer.ask(context.Background(), "release", c.name, words[0])
 		return err
-	}}, err
+	}, c}, err
+}
+
+// colleague is another contender of the same process.
+func colleague(c contender) contender {
+	if java, ok := c.(javaContender); ok {
+		java.name += "-colleague"
+		return java
+	}
+	return c
 }
 
 // language says who plays a role. Scenarios that are told alike for both are told once.
@@ -72,9 +190,9 @@ const (
 func (w *world) contender(t *testing.T, l language) contender {
 	t.Helper()
 	if l == inGo {
-		return goContender{w.connect(t, longSession)}
+		return goContender{client: w.connect(t, longSession)}
 	}
-	return javaContender{startPeer(t, w.addr, longSession), "thread"}
+	return javaContender{peer: startPeer(t, w.addr, longSession), name: "thread"}
 }
 
 // bothWays runs a scenario of two roles in both worlds, first with the roles in Go and Java, then the other way around.

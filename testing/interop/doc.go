@@ -1,18 +1,26 @@
-// Package interop has no code to use: its tests prove that Go processes and Java processes share a lock. The Go side is
-// recipes.InterProcessMutex, the Java side Apache Curator itself, in processes of its own. Each scenario takes place on a
+// Package interop has no code to use: its tests prove that Go processes and Java processes share locks and semaphores. The
+// Go side is package recipes, the Java side Apache Curator itself, in processes of its own. Each scenario takes place on a
 // real ZooKeeper server, and on zktest over TCP. Further tests prove that clients in other languages take zktest for
 // ZooKeeper: Java Curator's recipes, and those of Python's kazoo.
 //
-//	go test ./testing/interop              # about half a minute
+//	go test ./testing/interop              # about two minutes
 //	go test ./testing/interop -v -run Exclude -stress 5m
 //
 // # What is proven
 //
 //   - A lock goes from one language to the other when it is released. (TestHandOver)
-//   - A queue of both is admitted in the order of arrival, which is also that of Java's getParticipantNodes.
-//     (TestMixedQueueIsAdmittedInOrderOfArrival)
-//   - There is one holder at a time, whoever competes. This is judged by something that is no part of ZooKeeper.
-//     (TestLanguagesExcludeEachOther)
+//   - A queue of both is admitted in the order of arrival, readers together, and as many as a semaphore has leases. Both see
+//     the same participants. (TestMixedQueueIsAdmittedInOrderOfArrival)
+//   - There is one holder at a time, or one writer, or no more leases than the limit, whoever competes for a mutex, a
+//     read/write lock, a semaphore, a semaphore mutex or several mutexes at once. This is judged by something that is no part
+//     of ZooKeeper. (TestLanguagesExcludeEachOther)
+//   - Who goes over from writing to reading keeps the lock, unless it is Java before Curator 5.5, and readers of the other
+//     language join it. (TestDowngradeWithAWaitingWriter, TestReadersJoinADowngradedOne)
+//   - A semaphore's shared limit is raised by either language, and heard of by either. (TestSharedLimitIsRaised)
+//   - Java, which takes several leases one by one, may wait for us while we wait for it, until its time is up.
+//     (TestJavaWaitsInTheMiddleOfSeveralLeases)
+//   - Either may ask the other to give a lock up. (TestWeRevokeJavasLock, TestJavaRevokesOurLock)
+//   - Our lock of several is the mutexes that it consists of, to Java. (TestMultiLockAmongJavasMutexes)
 //   - Fencing tokens grow from holder to holder of either language, across deletion of the lock's path: ours are the
 //     czxid that a Java holder finds in its own node's Stat. (TestTokensGrowAcrossLanguages)
 //   - Who does not get the lock leaves nothing behind, and disturbs nobody. (TestJavaTimesOutOnOurLockAndLeavesNothing,

@@ -15,18 +15,21 @@ import (
 
 func TestHandOver(t *testing.T) {
 	bothWays(t, func(t *testing.T, w *world, holder, waiter language) {
-		lock := lockPath(t)
-		first := acquire(t, w.contender(t, holder), lock)
-		second := acquireLater(w.contender(t, waiter), lock, tooLong)
-		w.waitNodes(t, lock, 2)
-		require.Never(t, second.over, 100*time.Millisecond, 10*time.Millisecond)
+		one, two := w.contender(t, holder), w.contender(t, waiter)
+		for _, kind := range []kind{mutex, writing, semaphoreMutex} {
+			lock := lockPath(t)
+			first := acquire(t, one.as(kind), lock)
+			second := acquireLater(two.as(kind), lock, tooLong)
+			w.waitNodes(t, kind.nodes(lock), 2)
+			require.Never(t, second.over, 100*time.Millisecond, 10*time.Millisecond)
 
-		require.NoError(t, first.release())
-		next := second.wait(t)
-		require.Greater(t, next.token, first.token)
-		require.Equal(t, []string{path.Base(next.node)}, w.waitNodes(t, lock, 1))
-		require.NoError(t, next.release())
-		w.nothingLeft(t, lock)
+			require.NoError(t, first.release())
+			next := second.wait(t)
+			require.Greater(t, next.token, first.token)
+			require.Equal(t, []string{path.Base(next.node)}, w.waitNodes(t, kind.nodes(lock), 1))
+			require.NoError(t, next.release())
+			w.nothingLeft(t, kind.nodes(lock))
+		}
 	})
 }
 
@@ -52,47 +55,127 @@ func TestTokensGrowAcrossLanguages(t *testing.T) {
 	})
 }
 
-// Java sees our nodes as participants like its own, and everybody is admitted in the order in which the nodes were made.
-func TestMixedQueueIsAdmittedInOrderOfArrival(t *testing.T) {
-	inBothWorlds(t, func(t *testing.T, w *world) {
-		lock := lockPath(t)
-		c1, c2 := w.contender(t, inGo), w.contender(t, inGo)
-		java1, java2 := startPeer(t, w.addr, longSession), startPeer(t, w.addr, longSession)
-		queue := []contender{
-			javaContender{java1, "a"}, c1, javaContender{java2, "a"}, c2, c1,
-			javaContender{java1, "b"}, javaContender{java1, "c"}, c2, javaContender{java2, "b"},
-		}
-		type admission struct {
-			place int
-			grant grant
-			err   error
-		}
-		holder := acquire(t, c1, lock)
-		admitted := make(chan admission, len(queue))
-		for i, c := range queue {
-			go func() {
-				g, err := c.acquire(lock, tooLong)
-				admitted <- admission{i, g, err}
-			}()
-			w.waitNodes(t, lock, i+2) // the next one comes when this one is in the queue
-		}
+// mixedQueue is a queue behind a holder. The languages of its places are those of world.mixed.
+type mixedQueue struct {
+	holder kind
+	gate   string // below the path: where a contender is first seen
+	kinds  []kind
+	waves  []int // how many are admitted at once, when the wave before has left
+}
 
-		participants := java2.must(t, "participants", lock)
-		require.Len(t, participants, len(queue)+1)
-		for i, node := range participants {
-			require.Equal(t, node, holder.node, "participant %d of Java's list holds the lock", i)
-			require.NoError(t, holder.release())
-			if i == len(queue) {
-				break
-			}
+var mixedQueues = map[string]mixedQueue{
+	"mutex": {
+		mutex, "", []kind{mutex, mutex, mutex, mutex, mutex, mutex, mutex, mutex, mutex}, []int{1, 1, 1, 1, 1, 1, 1, 1, 1},
+	},
+	"read-write": {
+		writing, "",
+		[]kind{reading, reading, writing, reading, writing, writing, reading, reading, reading},
+		[]int{2, 1, 1, 1, 1, 3},
+	},
+	"semaphore": {
+		leases(2, 2), "/locks",
+		[]kind{leases(1, 2), leases(1, 2), leases(1, 2), leases(2, 2), leases(2, 2), leases(1, 2), leases(1, 2), leases(2, 2), leases(1, 2)},
+		[]int{2, 1, 1, 1, 2, 1, 1},
+	},
+}
+
+// mixed returns contenders of two processes in each language.
+func (w *world) mixed(t *testing.T) ([]contender, goContender, *peer) {
+	c1, c2 := goContender{client: w.connect(t, longSession)}, w.contender(t, inGo)
+	java1, java2 := startPeer(t, w.addr, longSession), startPeer(t, w.addr, longSession)
+	return []contender{
+		javaContender{peer: java1, name: "a"}, c1, javaContender{peer: java2, name: "a"}, c2, c1,
+		javaContender{peer: java1, name: "b"}, javaContender{peer: java1, name: "c"}, c2, javaContender{peer: java2, name: "b"},
+	}, c1, java2
+}
+
+// Everybody is admitted in the order in which the nodes were made, together with all who may hold the lock at once.
+func TestMixedQueueIsAdmittedInOrderOfArrival(t *testing.T) {
+	for name, q := range mixedQueues {
+		t.Run(name, func(t *testing.T) {
+			inBothWorlds(t, func(t *testing.T, w *world) { w.admitsInOrder(t, q) })
+		})
+	}
+}
+
+func (w *world) admitsInOrder(t *testing.T, q mixedQueue) {
+	type admission struct {
+		place int
+		grant grant
+		err   error
+	}
+	lock := lockPath(t)
+	queue, c, java := w.mixed(t)
+	holders := []grant{acquire(t, c.as(q.holder), lock)}
+	ahead := 1
+	if q.gate != "" {
+		ahead = 0
+	}
+	w.waitNodes(t, lock+q.gate, ahead)
+	admitted := make(chan admission, len(queue))
+	for i, c := range queue {
+		go func() {
+			g, err := c.as(q.kinds[i]).acquire(lock, tooLong)
+			admitted <- admission{i, g, err}
+		}()
+		w.waitNodes(t, lock+q.gate, ahead+i+1) // the next one comes when this one is in the queue
+	}
+	nodes := participantsOfBoth(t, c, java, lock, q)
+
+	first := 0
+	for _, n := range q.waves {
+		for _, g := range holders {
+			require.NoError(t, g.release())
+		}
+		holders = nil
+		for range n {
 			next := <-admitted
 			require.NoError(t, next.err)
-			require.Equal(t, i, next.place)
-			require.Greater(t, next.grant.token, holder.token)
-			holder = next.grant
+			require.True(t, first <= next.place && next.place < first+n, "place %d is admitted, with %d from %d", next.place, n, first)
+			if q.gate == "" {
+				require.Equal(t, nodes[next.place+1], next.grant.node)
+			}
+			holders = append(holders, next.grant)
 		}
-		w.nothingLeft(t, lock)
-	})
+		require.Never(t, func() bool { return len(admitted) > 0 }, 50*time.Millisecond, 10*time.Millisecond)
+		first += n
+	}
+	require.Equal(t, len(queue), first)
+	for _, g := range holders {
+		require.NoError(t, g.release())
+	}
+	w.nothingLeft(t, q.holder.nodes(lock))
+}
+
+// participantsOfBoth requires that both languages see the same participants, and that ours says rightly who holds the
+// lock: one contender does. It returns their nodes in the order of the queue.
+func participantsOfBoth(t *testing.T, c goContender, java *peer, lock string, q mixedQueue) []string {
+	t.Helper()
+	ours, err := c.participants(patience(t), lock, q.holder)
+	require.NoError(t, err)
+	var nodes, readers []string
+	for i, p := range ours {
+		nodes = append(nodes, p.Path)
+		if p.Shared {
+			readers = append(readers, p.Path)
+		}
+		require.Equal(t, i, p.Position)
+		require.Equal(t, path.Dir(p.Path) == lock && i == 0 || path.Dir(p.Path) != lock && i < 2, p.Holder, "participant %d", i)
+	}
+	theirs := java.must(t, "participants", lock, q.holder)
+	if q.holder == writing {
+		require.NotEmpty(t, readers)
+		require.ElementsMatch(t, readers, java.must(t, "participants", lock, reading))
+		theirs = append(theirs, readers...)
+	}
+	for i, node := range theirs { // Java gives a semaphore's without the path
+		theirs[i] = path.Join(q.holder.nodes(lock), path.Base(node))
+	}
+	require.ElementsMatch(t, nodes, theirs)
+	if q.holder == mutex {
+		require.Equal(t, nodes, theirs, "Java's are in order, too")
+	}
+	return nodes
 }
 
 // A waiter that gives up leaves nothing, and lets nobody in: those behind it now watch the holder, in the other language.

@@ -12,53 +12,69 @@ import (
 	"github.com/gocurator/curator/recipes"
 )
 
+// lossy are kinds of locks whose holder loses its session, and what the other language waits for meanwhile.
+var lossy = []struct{ holder, waiter kind }{
+	{mutex, mutex}, {writing, reading}, {reading, writing}, {leases(2, 2), leases(2, 2)}, {semaphoreMutex, semaphoreMutex},
+}
+
 func TestJavaHoldersSessionIsKilled(t *testing.T) {
 	inBothWorlds(t, func(t *testing.T, w *world) {
-		lock := lockPath(t)
-		java := startPeer(t, w.addr, longSession)
-		lost := acquire(t, javaContender{java, "thread"}, lock)
-		waiter := acquireLater(w.contender(t, inGo), lock, tooLong)
-		w.waitNodes(t, lock, 2)
+		java, ours := javaContender{peer: startPeer(t, w.addr, longSession), name: "thread"}, w.contender(t, inGo)
+		for _, k := range lossy {
+			lock := lockPath(t)
+			lost := acquire(t, java.as(k.holder), lock)
+			waiter := w.acquireBehind(t, ours.as(k.waiter), lock, k.waiter)
 
-		java.must(t, "kill-session")
-		next := waiter.wait(t)
-		require.Greater(t, next.token, lost.token)
+			java.peer.must(t, "kill-session")
+			next := waiter.wait(t)
+			require.Greater(t, next.token, lost.token)
 
-		require.NoError(t, lost.release(), "Java may release late")
-		again := acquireLater(javaContender{java, "thread"}, lock, tooLong)
-		w.waitNodes(t, lock, 2) // ours is still there: a late release takes nobody else's lock
-		require.NoError(t, next.release())
-		require.NoError(t, again.wait(t).release(), "Java goes on in its next session")
-		w.nothingLeft(t, lock)
+			require.NoError(t, lost.release(), "Java may release late")
+			again := w.acquireBehind(t, java.as(k.holder), lock, k.holder) // a late release takes nobody else's lock
+			require.NoError(t, next.release())
+			require.NoError(t, again.wait(t).release(), "Java goes on in its next session")
+			w.nothingLeft(t, k.holder.nodes(lock))
+		}
 	})
 }
 
 func TestOurHoldersSessionIsKilled(t *testing.T) {
 	inBothWorlds(t, func(t *testing.T, w *world) {
-		lock := lockPath(t)
-		java := startPeer(t, w.addr, longSession)
+		java := javaContender{peer: startPeer(t, w.addr, longSession), name: "thread"}
 		tap := &tap{}
-		client := w.connect(t, longSession, framework.WithDialer(tap.dial))
-		mutex := recipes.NewInterProcessMutex(client, lock)
-		lost, err := mutex.Acquire(patience(t))
-		require.NoError(t, err)
-		waiter := acquireLater(javaContender{java, "thread"}, lock, tooLong)
-		w.waitNodes(t, lock, 2)
+		ours := goContender{client: w.connect(t, longSession, framework.WithDialer(tap.dial))}
+		for _, k := range lossy {
+			lock := lockPath(t)
+			lost := acquire(t, ours.as(k.holder), lock)
+			waiter := w.acquireBehind(t, java.as(k.waiter), lock, k.waiter)
 
-		id, password := tap.session()
-		java.must(t, "kill-session", id, password)
-		next := waiter.wait(t)
-		require.Greater(t, next.token, lost.FencingToken())
-		<-lost.Context().Done()
-		require.ErrorIs(t, context.Cause(lost.Context()), framework.ErrSessionLost)
+			id, password := tap.session()
+			java.peer.must(t, "kill-session", id, password)
+			next := waiter.wait(t)
+			require.Greater(t, next.token, lost.token)
+			held := lost.holder.(goContender).under.Context()
+			<-held.Done()
+			require.ErrorIs(t, context.Cause(held), framework.ErrSessionLost)
 
-		require.ErrorIs(t, lost.Release(patience(t)), framework.ErrSessionLost)
-		again := acquireLater(goContender{client}, lock, tooLong)
-		w.waitNodes(t, lock, 2)
-		require.NoError(t, next.release())
-		require.NoError(t, again.wait(t).release())
-		w.nothingLeft(t, lock)
+			require.ErrorIs(t, lost.release(), framework.ErrSessionLost)
+			again := w.acquireBehind(t, ours.as(k.holder), lock, k.holder)
+			require.NoError(t, next.release())
+			require.NoError(t, again.wait(t).release())
+			w.nothingLeft(t, k.holder.nodes(lock))
+		}
 	})
+}
+
+// acquireBehind begins to acquire, and waits until there is one node more.
+func (w *world) acquireBehind(t *testing.T, c contender, lock string, k kind) *pending {
+	t.Helper()
+	names, change, err := w.children(patience(t), k.nodes(lock))
+	require.NoError(t, err)
+	change.Stop()
+	p := acquireLater(c, lock, tooLong)
+	w.waitNodes(t, k.nodes(lock), len(names)+1)
+	require.Never(t, p.over, 50*time.Millisecond, 10*time.Millisecond)
+	return p
 }
 
 // A waiter that loses its session loses its place, too: the one behind it, in the other language, is admitted first.
@@ -66,54 +82,51 @@ func TestOurHoldersSessionIsKilled(t *testing.T) {
 // session, and notices only when it fires that its own node is gone.
 func TestJavaWaitersSessionIsKilled(t *testing.T) {
 	inBothWorlds(t, func(t *testing.T, w *world) {
-		lock := lockPath(t)
 		java := startPeer(t, w.addr, longSession)
-		c := w.contender(t, inGo)
-		holder := acquire(t, c, lock)
-		unlucky := acquireLater(javaContender{java, "thread"}, lock, tooLong)
-		queue := w.waitNodes(t, lock, 2)
-		w.waitWatched(t, holder.node, true)
-		behind := acquireLater(c, lock, tooLong)
-		w.waitNodes(t, lock, 3)
-
-		java.must(t, "kill-session")
-		w.waitOthers(t, lock, 3, queue)
-		require.False(t, behind.over())
-		require.NoError(t, holder.release())
-		next := behind.wait(t)
-		require.False(t, unlucky.over())
-		require.NoError(t, next.release())
-		require.Greater(t, unlucky.wait(t).token, next.token)
-		require.NoError(t, unlucky.grant.release())
-		w.nothingLeft(t, lock)
+		ours := w.contender(t, inGo)
+		w.losesItsPlace(t, ours, javaContender{peer: java, name: "thread"}, ours, func() { java.must(t, "kill-session") })
 	})
 }
 
 func TestOurWaitersSessionIsKilled(t *testing.T) {
 	inBothWorlds(t, func(t *testing.T, w *world) {
-		lock := lockPath(t)
 		java := startPeer(t, w.addr, longSession)
 		tap := &tap{}
-		c := goContender{w.connect(t, longSession, framework.WithDialer(tap.dial))}
-		holder := acquire(t, javaContender{java, "holder"}, lock)
-		unlucky := acquireLater(c, lock, tooLong)
+		ours := goContender{client: w.connect(t, longSession, framework.WithDialer(tap.dial))}
+		theirs := javaContender{peer: java, name: "holder"}
+		w.losesItsPlace(t, theirs, ours, colleague(theirs), func() {
+			id, password := tap.session()
+			java.must(t, "kill-session", id, password)
+		})
+	})
+}
+
+// losesItsPlace has three queue, and the session of the second killed, for locks of several kinds.
+func (w *world) losesItsPlace(t *testing.T, first, second, third contender, kill func()) {
+	for _, k := range [][3]kind{{mutex, mutex, mutex}, {writing, writing, reading}, {writing, reading, writing}, {reading, writing, reading}} {
+		lock := lockPath(t)
+		holder := acquire(t, first.as(k[0]), lock)
+		unlucky := w.acquireBehind(t, second.as(k[1]), lock, k[1])
 		queue := w.waitNodes(t, lock, 2)
 		w.waitWatched(t, holder.node, true)
-		behind := acquireLater(javaContender{java, "behind"}, lock, tooLong)
-		w.waitNodes(t, lock, 3)
+		behind := w.acquireBehind(t, third.as(k[2]), lock, k[2])
 
-		id, password := tap.session()
-		java.must(t, "kill-session", id, password)
-		w.waitOthers(t, lock, 3, queue)
-		require.False(t, behind.over())
-		require.NoError(t, holder.release())
-		next := behind.wait(t)
-		require.False(t, unlucky.over())
-		require.NoError(t, next.release())
-		require.Greater(t, unlucky.wait(t).token, next.token)
-		require.NoError(t, unlucky.grant.release())
+		kill()
+		if k[0] == reading { // only the one that is gone was in the other reader's way
+			require.NoError(t, behind.wait(t).release())
+			require.NoError(t, holder.release())
+		} else {
+			w.waitOthers(t, lock, 3, queue)
+			require.False(t, behind.over())
+			require.NoError(t, holder.release())
+			next := behind.wait(t)
+			require.False(t, unlucky.over())
+			require.NoError(t, next.release())
+			require.Greater(t, unlucky.wait(t).token, next.token)
+		}
+		require.NoError(t, unlucky.wait(t).release())
 		w.nothingLeft(t, lock)
-	})
+	}
 }
 
 // slack is for the server's tick, and for a busy machine.
@@ -123,7 +136,7 @@ func TestJavaProcessIsKilledWhileHolding(t *testing.T) {
 	inBothWorlds(t, func(t *testing.T, w *world) {
 		lock := lockPath(t)
 		java := startPeer(t, w.addr, shortSession)
-		lost := acquire(t, javaContender{java, "thread"}, lock)
+		lost := acquire(t, javaContender{peer: java, name: "thread"}, lock)
 		waiter := acquireLater(w.contender(t, inGo), lock, tooLong)
 		w.waitNodes(t, lock, 2)
 

@@ -8,20 +8,24 @@ import (
 	"net"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
 
-// register is what the lock guards. It knows nothing of ZooKeeper: whoever holds the lock says "enter LANGUAGE TOKEN" and
-// "leave" on a TCP connection of its own, and is answered "ok", or told what is wrong.
+// register is what the lock guards. It knows nothing of ZooKeeper: whoever holds the lock says "enter LANGUAGE TOKEN WEIGHT"
+// and "leave" on a TCP connection of its own, and is answered "ok", or told what is wrong. Those inside may have no more
+// weight than its capacity. Who has all of it is alone: tokens grow from it, and to it.
 type register struct {
+	capacity int
 	listener net.Listener
 	serving  sync.WaitGroup // the acceptor, and one for each connection
 
 	mu struct {
 		sync.Mutex
-		inside io.Writer // the connection that has entered; nil if none
-		token  int64     // of the last to enter
+		inside map[io.Writer]int // the weights of the connections that have entered
+		alone  int64             // the largest token of those who were alone
+		token  int64             // the largest of all
 		last   language
 		stats  tally
 		wrong  []string
@@ -32,15 +36,26 @@ type register struct {
 type tally struct {
 	entered  map[language]int
 	crossing int // one language entered after the other
+	most     int // inside at once
+}
+
+// stay is how long those stay who may be inside with others.
+const stay = 5 * time.Millisecond
+
+func newRegister(capacity int) *register {
+	r := &register{capacity: capacity}
+	r.mu.inside = map[io.Writer]int{}
+	r.mu.stats.entered = map[language]int{}
+	return r
 }
 
 // openRegister returns a register that is closed at the end of the test, and fails it if anything was wrong.
-func openRegister(t *testing.T) *register {
+func openRegister(t *testing.T, capacity int) *register {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	r := &register{listener: listener}
-	r.mu.stats.entered = map[language]int{}
+	r := newRegister(capacity)
+	r.listener = listener
 	r.serving.Go(r.accept)
 	t.Cleanup(func() {
 		listener.Close()
@@ -67,25 +82,30 @@ func (r *register) serve(nc net.Conn) {
 	defer nc.Close()
 	lines := bufio.NewScanner(nc)
 	for lines.Scan() {
-		fmt.Fprintln(nc, r.judge(nc, lines.Text()))
+		verdict := r.judge(nc, lines.Text())
+		if r.capacity > 1 && lines.Text() != "leave" {
+			time.Sleep(stay) // so that it gets full
+		}
+		fmt.Fprintln(nc, verdict)
 	}
 }
 
 func (r *register) judge(from io.Writer, line string) string {
 	var who language
 	var token int64
+	var weight int
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	verdict := "ok"
 	if line == "leave" {
-		if r.mu.inside != from {
+		if r.mu.inside[from] == 0 {
 			verdict = "left, but was not inside"
 		}
-		r.mu.inside = nil
-	} else if _, err := fmt.Sscanf(line, "enter %s %d", &who, &token); err != nil {
+		delete(r.mu.inside, from)
+	} else if _, err := fmt.Sscanf(line, "enter %s %d %d", &who, &token, &weight); err != nil {
 		verdict = fmt.Sprintf("%q: %v", line, err)
 	} else {
-		verdict = r.enter(from, who, token)
+		verdict = r.enter(from, who, token, weight)
 	}
 	if verdict != "ok" {
 		r.mu.wrong = append(r.mu.wrong, verdict)
@@ -94,18 +114,28 @@ func (r *register) judge(from io.Writer, line string) string {
 }
 
 // enter must be called with mu held.
-func (r *register) enter(from io.Writer, who language, token int64) string {
-	last, lastToken, occupied := r.mu.last, r.mu.token, r.mu.inside != nil
-	r.mu.inside, r.mu.token, r.mu.last = from, token, who
+func (r *register) enter(from io.Writer, who language, token int64, weight int) string {
+	last, smaller := r.mu.last, r.mu.alone
+	if weight == r.capacity {
+		smaller = r.mu.token
+		r.mu.alone = token
+	}
+	r.mu.inside[from] = weight
+	r.mu.token, r.mu.last = max(r.mu.token, token), who
 	r.mu.stats.entered[who]++
 	if last != who && last != "" {
 		r.mu.stats.crossing++
 	}
+	r.mu.stats.most = max(r.mu.stats.most, len(r.mu.inside))
+	sum := 0
+	for _, w := range r.mu.inside {
+		sum += w
+	}
 	switch {
-	case occupied:
-		return fmt.Sprintf("%s entered with token %d while %s was inside with %d", who, token, last, lastToken)
-	case token <= lastToken:
-		return fmt.Sprintf("%s entered with token %d after %s with %d", who, token, last, lastToken)
+	case sum > r.capacity:
+		return fmt.Sprintf("%s entered with token %d and weight %d: now there are %d of %d inside", who, token, weight, sum, r.capacity)
+	case token <= smaller:
+		return fmt.Sprintf("%s entered with token %d after one with %d", who, token, smaller)
 	}
 	return "ok"
 }
@@ -113,5 +143,7 @@ func (r *register) enter(from io.Writer, who language, token int64) string {
 func (r *register) tally() tally {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return tally{maps.Clone(r.mu.stats.entered), r.mu.stats.crossing}
+	stats := r.mu.stats
+	stats.entered = maps.Clone(stats.entered)
+	return stats
 }

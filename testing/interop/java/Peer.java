@@ -2,6 +2,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintWriter;
+import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.net.Socket;
 import java.util.ArrayDeque;
@@ -26,6 +27,7 @@ import org.apache.curator.framework.recipes.leader.LeaderSelector;
 import org.apache.curator.framework.recipes.leader.LeaderSelectorListenerAdapter;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
+import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
 import org.apache.curator.framework.recipes.locks.Lease;
 import org.apache.curator.framework.recipes.locks.Revoker;
@@ -40,8 +42,8 @@ import org.apache.zookeeper.data.Stat;
  * number in front. Each gets one line on stdout, with the same number and "ok ...", "timeout" or "error ...", when it
  * is done; the line with number 0 says that there is a session.
  *
- *   acquire NAME PATH MS [KIND]          ok NODE CZXID, or timeout; KIND is mutex, revocable, read, write, or lease-N: one of N
- *   release NAME                         ok; what was acquired last goes first
+ *   acquire NAME PATH MS [KIND]          ok NODE CZXID, or timeout
+ *   release NAME [NODE]                  ok; what was acquired last goes first, if there is no NODE
  *   participants PATH [KIND]             ok NODE...
  *   revoke NODE                          ok
  *   await-revocation NAME MS             ok, when somebody has asked for the revocable lock, or timeout
@@ -54,8 +56,12 @@ import org.apache.zookeeper.data.Stat;
  *   count-await PATH VALUE MS            ok, when that is what listeners were told, or timeout
  *   protection NODE-NAME                 ok UUID NAME-WITHOUT-IT, as Curator itself takes the name apart
  *   kill-session [ID PASSWORD]           ok, when the server has ended that session, or else the one of this client
- *   hold-cycle NAME PATH HOST PORT MS    ok CYCLES: for MS, acquire, enter and leave the register there, release
+ *   hold-cycle NAME PATH HOST PORT MS KIND WEIGHT
+ *                                        ok CYCLES: for MS, acquire, enter and leave the register there, release
  *   quit
+ *
+ * KIND is mutex, revocable, read, write, semaphore-mutex, or of a semaphore lease-N, one of N; lease-N-Q, Q of N; or
+ * lease-shared, one of as many as the count at PATH-limit says. NODE is that of the last lease, if there are several.
  *
  * Curator's locks belong to threads, so each NAME is a thread, and commands for one name are done in turn. Only leadership
  * belongs to objects: these commands are for a candidate that is called NAME.
@@ -164,8 +170,11 @@ public class Peer {
         return readWriteLocks.computeIfAbsent(path, p -> new InterProcessReadWriteLock(client, p));
     }
 
-    private InterProcessSemaphoreV2 semaphore(String path, String kind) {
-        return new InterProcessSemaphoreV2(client, path, Integer.parseInt(kind.substring("lease-".length())));
+    private InterProcessSemaphoreV2 semaphore(String path, String kind) throws Exception {
+        String limit = kind.split("-")[1];
+        return limit.equals("shared")
+            ? new InterProcessSemaphoreV2(client, path, shared(path + "-limit"))
+            : new InterProcessSemaphoreV2(client, path, Integer.parseInt(limit));
     }
 
     private String lead(String command, String name, String[] words) throws Exception {
@@ -321,6 +330,17 @@ public class Peer {
         return (String) getLockPath.invoke(lock);
     }
 
+    /** Curator keeps it to itself. */
+    private static Lease leaseOf(InterProcessSemaphoreMutex lock) throws Exception {
+        Field lease = InterProcessSemaphoreMutex.class.getDeclaredField("lease");
+        lease.setAccessible(true);
+        return (Lease) lease.get(lock);
+    }
+
+    private static String nodeOf(String path, Lease lease) {
+        return path + "/leases/" + lease.getNodeName();
+    }
+
     private long czxid(String node) throws Exception {
         Stat stat = client.checkExists().forPath(node);
         if (stat == null) {
@@ -356,19 +376,28 @@ public class Peer {
                     held.push(got);
                     return "ok " + got.node + " " + czxid(got.node);
                 case "release":
-                    held.pop().release.close();
+                    Held last = words.length > 3 ? ofNode(words[3]) : held.peek();
+                    held.remove(last);
+                    last.release.close();
                     return "ok";
                 case "await-revocation":
                     return revoked.await(Long.parseLong(words[3]), TimeUnit.MILLISECONDS) ? "ok" : "timeout";
                 default:
-                    return cycle(lock(words[3], "mutex"), words[4], words[5], Long.parseLong(words[6]));
+                    return cycle(words[3], words[4], Integer.parseInt(words[5]), Long.parseLong(words[6]), words[7], words[8]);
             }
+        }
+
+        private Held ofNode(String node) {
+            return held.stream().filter(h -> h.node.equals(node)).findFirst().get();
         }
 
         private Held acquire(String path, long ms, String kind) throws Exception {
             if (kind.startsWith("lease-")) {
-                Lease lease = semaphore(path, kind).acquire(ms, TimeUnit.MILLISECONDS);
-                return lease == null ? null : new Held(path + "/leases/" + lease.getNodeName(), lease);
+                return acquireLeases(path, ms, kind);
+            }
+            if (kind.equals("semaphore-mutex")) {
+                InterProcessSemaphoreMutex lock = new InterProcessSemaphoreMutex(client, path);
+                return lock.acquire(ms, TimeUnit.MILLISECONDS) ? new Held(nodeOf(path, leaseOf(lock)), lock::release) : null;
             }
             InterProcessMutex lock = lock(path, kind);
             if (kind.equals("revocable")) {
@@ -377,18 +406,33 @@ public class Peer {
             return lock.acquire(ms, TimeUnit.MILLISECONDS) ? new Held(nodeOf(lock), lock::release) : null;
         }
 
-        private String cycle(InterProcessMutex lock, String host, String port, long ms) throws Exception {
+        private Held acquireLeases(String path, long ms, String kind) throws Exception {
+            String[] parts = kind.split("-");
+            int many = parts.length > 2 ? Integer.parseInt(parts[2]) : 1;
+            InterProcessSemaphoreV2 semaphore = semaphore(path, kind);
+            Collection<Lease> leases = semaphore.acquire(many, ms, TimeUnit.MILLISECONDS);
+            if (leases == null) {
+                return null;
+            }
+            Lease last = new ArrayDeque<>(leases).getLast();
+            return new Held(nodeOf(path, last), () -> semaphore.returnAll(leases));
+        }
+
+        private String cycle(String path, String host, int port, long ms, String kind, String weight) throws Exception {
             long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(ms);
             int cycles = 0;
-            try (Socket socket = new Socket(host, Integer.parseInt(port))) {
+            try (Socket socket = new Socket(host, port)) {
                 socket.setTcpNoDelay(true);
                 BufferedReader in = new BufferedReader(new InputStreamReader(socket.getInputStream()));
                 PrintWriter out = new PrintWriter(socket.getOutputStream(), true);
                 for (; System.nanoTime() < end; cycles++) {
-                    lock.acquire();
-                    tell(in, out, "enter Java " + czxid(nodeOf(lock)) + "\n");
+                    Held got = acquire(path, 60_000, kind);
+                    if (got == null) {
+                        return "timeout";
+                    }
+                    tell(in, out, "enter Java " + czxid(got.node) + " " + weight + "\n");
                     tell(in, out, "leave\n");
-                    lock.release();
+                    got.release.close();
                 }
             }
             return "ok " + cycles;

@@ -1,0 +1,58 @@
+package interop_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/recipes"
+)
+
+func TestWeRevokeJavasLock(t *testing.T) {
+	inBothWorlds(t, func(t *testing.T, w *world) {
+		lock := lockPath(t)
+		java, ours := startPeer(t, w.addr, longSession), goContender{client: w.connect(t, longSession)}
+		holder := acquire(t, javaContender{peer: java, name: "thread", kind: revocable}, lock)
+		waiter := w.acquireBehind(t, ours, lock, mutex)
+		participants, err := ours.participants(patience(t), lock, mutex)
+		require.NoError(t, err)
+		require.Len(t, participants, 2)
+		require.True(t, participants[0].Holder)
+		java.timesOut(t, "await-revocation", "thread", soon)
+
+		require.NoError(t, recipes.Revoke(patience(t), ours.client, participants[0].Path))
+		java.must(t, "await-revocation", "thread", patienceMs)
+		require.False(t, waiter.over(), "it is for the holder to release")
+		require.NoError(t, holder.release())
+		require.NoError(t, waiter.wait(t).release())
+		w.nothingLeft(t, lock)
+	})
+}
+
+func TestJavaRevokesOurLock(t *testing.T) {
+	inBothWorlds(t, func(t *testing.T, w *world) {
+		java, ours := startPeer(t, w.addr, longSession), w.contender(t, inGo)
+		for _, kind := range []kind{mutex, revocable} {
+			lock := lockPath(t)
+			holder := acquire(t, ours.as(kind), lock)
+			lease := holder.holder.(goContender).under
+			waiter := w.acquireBehind(t, javaContender{peer: java, name: "thread"}, lock, mutex)
+
+			java.must(t, "revoke", java.must(t, "participants", lock)[0])
+			if kind == mutex { // only who asks is told
+				<-lease.Revoked()
+				require.NoError(t, lease.Context().Err())
+				require.Never(t, waiter.over, 50*time.Millisecond, 10*time.Millisecond)
+				require.NoError(t, holder.release())
+			} else {
+				<-lease.Context().Done()
+				require.ErrorIs(t, context.Cause(lease.Context()), recipes.ErrRevoked)
+				require.ErrorIs(t, holder.release(), recipes.ErrRevoked)
+			}
+			require.NoError(t, waiter.wait(t).release())
+			w.nothingLeft(t, lock)
+		}
+	})
+}
