@@ -15,7 +15,8 @@ import (
 // all of them before anything else is sent on it, in this session and in later ones. It may be given several times.
 //
 // If a server refuses them, operations fail at once with an error that matches zk.ErrAuthFailed, while the client goes
-// on trying to connect.
+// on trying to connect, about once a second. Until the first success, each attempt leaves a session without nodes on the
+// server, which ends with its timeout: close a client whose credentials are wrong.
 func WithAuth(scheme string, auth []byte) Option {
 	return func(c *config) {
 		c.auth = append(c.auth, transport.Credentials{Scheme: scheme, Auth: bytes.Clone(auth)})

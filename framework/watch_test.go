@@ -2,7 +2,6 @@ package framework_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -96,57 +95,6 @@ func TestNoWatchIsLeftOnAMissingNodeByAReadThatFails(t *testing.T) {
 			require.ErrorIs(t, err, zk.ErrNoNode)
 			require.Nil(t, w)
 		}
-		srv.AssertNoWatches(t)
-	})
-}
-
-func TestWaitersShareOneWatchAndOneWatchRequest(t *testing.T) {
-	for kind := range watchKinds(nil) {
-		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-			mustCreate(t, c, "/n", "")
-			srv.ClearRequests()
-			var all sync.WaitGroup
-			var events atomic.Int32
-			for range 1000 {
-				all.Go(func() {
-					w, err := watchKinds(c)[kind](t.Context(), "/n")
-					require.NoError(t, err)
-					ev, err := w.Wait(t.Context())
-					require.NoError(t, err)
-					require.Equal(t, zk.EventNodeDeleted, ev.Type)
-					events.Add(1)
-				})
-			}
-			synctest.Wait()
-			require.Len(t, srv.Watches(), 1)
-			set := 0
-			for _, r := range srv.Requests() {
-				if r.Watch {
-					set++
-				}
-			}
-			require.Equal(t, 1, set)
-			require.NoError(t, c.Delete(t.Context(), "/n", -1))
-			all.Wait()
-			require.EqualValues(t, 1000, events.Load())
-			require.Equal(t, 1, srv.Stats().Notifications)
-		})
-	}
-}
-
-func TestDataAndExistenceShareOneWatch(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		mustCreate(t, c, "/n", "")
-		data, err := watchKinds(c)["data"](t.Context(), "/n")
-		require.NoError(t, err)
-		exist, err := watchKinds(c)["exists"](t.Context(), "/n")
-		require.NoError(t, err)
-		require.Len(t, srv.Watches(), 1)
-		data.Stop()
-		synctest.Wait()
-		require.Len(t, srv.Watches(), 1, "somebody still waits")
-		exist.Stop()
-		synctest.Wait()
 		srv.AssertNoWatches(t)
 	})
 }
@@ -371,70 +319,6 @@ func TestWatchEndsWithItsSession(t *testing.T) {
 	}
 }
 
-func TestWaiterMayJoinWhileTheWatchIsBeingSet(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Do: zktest.DelayReply(time.Second)})
-		var all sync.WaitGroup
-		for range 5 {
-			all.Go(func() {
-				_, _, w, err := c.GetW(t.Context(), "/")
-				require.NoError(t, err)
-				defer w.Stop()
-			})
-		}
-		all.Wait()
-		synctest.Wait()
-		srv.AssertNoWatches(t)
-	})
-}
-
-func TestFirstWaiterMayLeaveWhileTheWatchIsBeingSet(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		mustCreate(t, c, "/n", "")
-		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Do: zktest.DelayReply(2 * time.Second)})
-		go c.GetW(within(t, time.Second), "/n")
-		synctest.Wait()
-		_, _, w, err := c.GetW(t.Context(), "/n") // joins, and outlasts the first
-		require.NoError(t, err)
-		require.Len(t, srv.Watches(), 1)
-		_, err = c.Set(t.Context(), "/n", nil, -1)
-		require.NoError(t, err)
-		require.True(t, fired(w))
-	})
-}
-
-func TestWatchSetForACallerThatHasGoneIsWithdrawn(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Do: zktest.DelayReply(2 * time.Second)})
-		_, _, _, err := c.GetW(within(t, time.Second), "/")
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		time.Sleep(2 * time.Second)
-		srv.AssertNoWatches(t)
-	})
-}
-
-// The watch has fired for a change that the late comer has already seen, or was set for one it has not: whoever reads
-// must have a watch that is newer than what it has read.
-func TestJoinerReadsAgainWhenTheSharedWatchFiresMeanwhile(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		mustCreate(t, c, "/n", "old")
-		first, err := watchKinds(c)["data"](t.Context(), "/n")
-		require.NoError(t, err)
-		other := another(t, srv)
-		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Do: zktest.CallAfter(func(zktest.Request) {
-			_, err := other.Set(t.Context(), "/n", []byte("new"), -1)
-			require.NoError(t, err)
-			time.Sleep(time.Millisecond)
-		})})
-		data, _, w, err := c.GetW(t.Context(), "/n")
-		require.NoError(t, err)
-		require.True(t, fired(first))
-		if string(data) == "old" {
-			require.True(t, fired(w), "a reader of the old data hears of the change")
-		}
-	})
-}
-
 // Every change is seen: a reader that reads, waits and reads again ends up with the last value.
 func TestNoWakeUpIsLost(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) { noWakeUpIsLost(t, srv, c, 300) })
@@ -482,23 +366,4 @@ func noWakeUpIsLost(t *testing.T, srv *zktest.Server, c *framework.Client, write
 	}
 	all.Wait()
 	require.NoError(t, srv.WaitWatches(ctx, 0, 0))
-}
-
-// All who wait for a watch that cannot be set hear of it together, and not one after the other.
-func TestWatchesOfAMissingNodeAreRefusedAtTheSameTime(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Times: -1, Do: zktest.DelayReply(10 * time.Millisecond)})
-		begin := time.Now()
-		var callers sync.WaitGroup
-		for range 100 {
-			callers.Go(func() {
-				_, _, _, err := c.GetW(t.Context(), "/missing")
-				if !errors.Is(err, zk.ErrNoNode) {
-					t.Error(err)
-				}
-			})
-		}
-		callers.Wait()
-		require.Less(t, time.Since(begin), 100*time.Millisecond)
-	})
 }
