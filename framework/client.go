@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/internal/chain"
 	"github.com/gocurator/curator/retry"
 	"github.com/gocurator/curator/state"
 )
@@ -33,10 +34,10 @@ type core struct {
 	mu      sync.Mutex // protects the following fields
 	closed  bool       // no goroutine may be added
 	machine state.Machine
-	last    *transition   // the end of the chain, which is the state now
-	session *Session      // the newest, connected or not
-	attempt error         // why the last attempt to connect failed, or nil
-	refused chan struct{} // closed while servers refuse our credentials
+	last    *chain.Link[StateChange] // the state now, and the way to those that follow
+	session *Session                 // the newest, connected or not
+	attempt error                    // why the last attempt to connect failed, or nil
+	refused chan struct{}            // closed while servers refuse our credentials
 	auth    []transport.Credentials
 }
 
@@ -78,7 +79,7 @@ func newClient(cfg config, addresses []string, chroot string) *Client {
 			cfg:       cfg,
 			addresses: addresses,
 			ensemble:  newEnsemble(addresses, cfg.servers),
-			last:      newTransition(StateChange{}),
+			last:      chain.New(StateChange{}),
 			refused:   make(chan struct{}),
 			auth:      cfg.auth,
 		},
@@ -207,10 +208,10 @@ func (c *Client) connected(ctx context.Context, timeout <-chan time.Time) (*Sess
 func (c *Client) sessionNow() (s *Session, changed, refused <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.last.State.IsConnected() && !c.closed {
+	if c.last.Value.State.IsConnected() && !c.closed {
 		return c.session, nil, nil
 	}
-	return nil, c.last.next, c.refused
+	return nil, c.last.Followed(), c.refused
 }
 
 // attemptedLocked notes how the last attempt to connect ended, and whether it was our credentials that were refused.

@@ -23,7 +23,7 @@ func (c *Client) DampedStates(ctx context.Context, policy retry.Policy) iter.Seq
 	if policy == nil {
 		panic("framework: DampedStates with a nil policy")
 	}
-	start := c.lastTransition()
+	start := c.lastChange()
 	return func(yield func(state.State) bool) {
 		d := damper{policy: policy}
 		timer := time.NewTimer(0)
@@ -32,12 +32,12 @@ func (c *Client) DampedStates(ctx context.Context, policy retry.Policy) iter.Seq
 		for t := start; ; {
 			tell, wait := false, backoff.Stop
 			select {
-			case <-t.next: // before the timer: look is about the present state
-				t = t.after
-				tell, wait = d.enter(t.State)
+			case <-t.Followed(): // before the timer: look is about the present state
+				t = t.Next()
+				tell, wait = d.enter(t.Value.State)
 			default:
 				select {
-				case <-t.next:
+				case <-t.Followed():
 				case <-timer.C:
 					tell, wait = d.look()
 				case <-ctx.Done():

@@ -220,7 +220,7 @@ func (s *Session) neverConnected() {
 	c := s.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.last.State.IsConnected() {
+	if !c.last.Value.State.IsConnected() {
 		c.publishLocked(c.machine.Apply(state.Expired()))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/gocurator/curator/internal/chain"
 	"github.com/gocurator/curator/state"
 )
 
@@ -26,25 +27,10 @@ type StateChange struct {
 	Cause error
 }
 
-// transition is a link in the chain of everything the client's state has been. Readers walk the chain at their own
-// pace: none can hold up another or the client, and none misses a link. What all have read is garbage.
-type transition struct {
-	StateChange
-	next  chan struct{} // closed when following is set
-	after *transition
-}
-
-func newTransition(change StateChange) *transition {
-	return &transition{StateChange: change, next: make(chan struct{})}
-}
-
 // publishLocked appends to the chain. c.mu is held.
 func (c *core) publishLocked(states []state.State) {
 	for _, s := range states {
-		t := newTransition(c.changeLocked(s))
-		c.last.after = t
-		close(c.last.next)
-		c.last = t
+		c.last = c.last.Append(c.changeLocked(s))
 	}
 }
 
@@ -61,10 +47,10 @@ func (c *core) changeLocked(s state.State) StateChange {
 
 // State returns the state of the connection now.
 func (c *Client) State() state.State {
-	return c.lastTransition().State
+	return c.lastChange().Value.State
 }
 
-func (c *core) lastTransition() *transition {
+func (c *core) lastChange() *chain.Link[StateChange] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.last
@@ -80,7 +66,7 @@ func (c *core) lastTransition() *transition {
 // A slow reader delays nobody and misses nothing; it only hears later. The client's own state, and the contexts that
 // end with the session, have changed already when a transition is seen.
 func (c *Client) States(ctx context.Context) iter.Seq[state.State] {
-	start := c.lastTransition()
+	start := c.lastChange()
 	return func(yield func(state.State) bool) {
 		for change := range c.changes(ctx, start) {
 			if !yield(change.State) {
@@ -90,22 +76,11 @@ func (c *Client) States(ctx context.Context) iter.Seq[state.State] {
 	}
 }
 
-// changes walks the chain from the link after start.
-func (c *core) changes(ctx context.Context, start *transition) iter.Seq[StateChange] {
+// changes returns what follows start.
+func (c *core) changes(ctx context.Context, start *chain.Link[StateChange]) iter.Seq[StateChange] {
 	return func(yield func(StateChange) bool) {
-		for t := start; ; t = t.after {
-			select {
-			case <-t.next:
-			default:
-				select {
-				case <-t.next:
-				case <-ctx.Done():
-					return
-				case <-c.ctx.Done():
-					return
-				}
-			}
-			if ctx.Err() != nil || !yield(t.after.StateChange) {
+		for change := range start.Following(ctx.Done(), c.ctx.Done()) {
+			if ctx.Err() != nil || !yield(change) {
 				return
 			}
 		}
