@@ -2,6 +2,7 @@ package framework
 
 import (
 	"context"
+	"log/slog"
 )
 
 // Tracer is told of every operation and every state of a client; see WithTracer. Package framework knows no tracing
@@ -58,6 +59,10 @@ func (NoTracer) StateChanged(StateChange) {}
 // Tracer returns the Tracer set by WithTracer, or nil. Packages that are built on the client look for more methods in
 // it.
 func (c *Client) Tracer() Tracer { return c.cfg.tracer }
+
+// Logger returns the logger set by WithLogger, or one that discards what it is told. Packages that are built on the client
+// tell it what nobody would hear of otherwise.
+func (c *Client) Logger() *slog.Logger { return c.cfg.logger }
 
 // traced is run with a Tracer.
 func (c *Client) traced(ctx context.Context, op, path string, inDoubt func(error) bool, attempt func(context.Context, *Session) error) error {

@@ -28,6 +28,27 @@ var (
 	// ErrCorrupted means that a node's data is not what the recipe keeps there.
 	ErrCorrupted = errors.New("corrupted data")
 
+	// ErrClosed is the error of a LeaderLatch that was closed.
+	ErrClosed = errors.New("leader latch closed")
+
+	// ErrStarted is the error of starting a LeaderLatch again.
+	ErrStarted = errors.New("leader latch was started before")
+
+	// ErrNotStarted is the error of waiting for the leadership of a LeaderLatch that was never started.
+	ErrNotStarted = errors.New("leader latch was not started")
+
+	// ErrRunning is the error of LeaderSelector.Run while it runs already, or under the leadership that it asks for.
+	ErrRunning = errors.New("leader selector is running")
+
+	// ErrNotLeader is the error of giving up a leadership that one does not have.
+	ErrNotLeader = errors.New("not the leader")
+
+	// ErrNoLeader means that nobody leads, and nobody is about to.
+	ErrNoLeader = errors.New("no leader")
+
+	// ErrNoSuccessor means that nobody else stands for leader, to hand over to.
+	ErrNoSuccessor = errors.New("no successor")
+
 	// ErrQueueFull means that there were as many ahead as WithQueueLimit allows.
 	ErrQueueFull = errors.New("queue is full")
 )

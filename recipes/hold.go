@@ -24,16 +24,25 @@ type hold struct {
 	revoke  func()
 	local   *localTurn // the claim's place among the goroutines that share the lock's object; may be nil
 
-	mu     sync.Mutex // protects leases
+	mu     sync.Mutex // protects the following fields
 	leases int        // the claim is given up at zero and never taken again
+	kept   bool       // the nodes are not the claim's any more
 }
 
 // newHold returns the claim of nodes that were admitted, or nil if it was lost between the grant and now. The nodes go in
 // that case.
 func newHold(c *framework.Client, key any, revocable bool, nodes ...framework.Created) *hold {
+	h := holdOf(c, key, revocable, nodes...)
+	if h == nil {
+		deleteInBackground(c, nodes)
+	}
+	return h
+}
+
+// holdOf is newHold for those who know what to do with nodes that cannot be trusted.
+func holdOf(c *framework.Client, key any, revocable bool, nodes ...framework.Created) *hold {
 	trusted := nodes[0].Session.Trusted(c.ErrorPolicy())
 	if trusted.Err() != nil {
-		deleteInBackground(c, nodes)
 		return nil
 	}
 	h := &hold{client: c, key: key, nodes: nodes, token: nodes[len(nodes)-1].Czxid, revocable: revocable}
@@ -126,7 +135,7 @@ func (h *hold) newLease(ctx context.Context) *Lease {
 
 func (h *hold) leaseOf(ctx context.Context) *Lease {
 	l := &Lease{hold: h}
-	l.ctx, l.end = context.WithCancelCause(endOf(h.ctx, h.valuesOf(ctx)))
+	l.ctx, l.end = context.WithCancelCause(l.under(ctx))
 	return l
 }
 
@@ -159,12 +168,29 @@ func (h *hold) giveUp(ctx context.Context) error {
 	return all
 }
 
+// keep takes the nodes from a claim that is lost, for the next claim to them. It reports false if the claim was given up
+// before, so that they are on their way out.
+func (h *hold) keep() bool {
+	h.guard.end()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.leases == 0 {
+		return false
+	}
+	h.kept = true
+	return true
+}
+
 // giveUpLost deletes the nodes of a claim that is lost. They may still be there, and in others' way, for as long as the
 // server keeps the session, but nobody has to wait for their deletion.
 func (h *hold) giveUpLost() {
 	h.guard.end()
 	h.local.over()
-	deleteInBackground(h.client, h.nodes)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.kept {
+		deleteInBackground(h.client, h.nodes)
+	}
 }
 
 func deleteInBackground(c *framework.Client, nodes []framework.Created) {

@@ -40,7 +40,7 @@ func (l *Lease) Context() context.Context { return l.ctx }
 // goroutine. As with every derived context, the function returned must be called when the work is done; it does not
 // release the lease.
 func (l *Lease) Under(ctx context.Context) (context.Context, context.CancelFunc) {
-	under := endOf(l.ctx, l.hold.valuesOf(ctx))
+	under := l.under(ctx)
 	stopTimer := func() {}
 	if deadline, ok := ctx.Deadline(); ok {
 		under, stopTimer = context.WithDeadline(under, deadline)

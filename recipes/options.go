@@ -18,6 +18,7 @@ type lockConfig struct {
 	handOvers   int
 	handOver    time.Duration
 	sharedLimit string
+	leader      leaderConfig
 	invalid     string
 }
 
@@ -80,14 +81,21 @@ func (c *lockConfig) validate() error {
 
 // These come after the options of the user, and refuse those that a lock cannot have.
 
-func forMutexes(c *lockConfig) { c.refuseSharedLimit() }
+func forMutexes(c *lockConfig) {
+	c.refuseSharedLimit()
+	c.refuseLeader()
+}
 
 func forReadWriteLocks(c *lockConfig) {
 	c.refuseSharedLimit()
 	c.refuseHandOver()
+	c.refuseLeader()
 }
 
-func forSemaphores(c *lockConfig) { c.refuseHandOver() }
+func forSemaphores(c *lockConfig) {
+	c.refuseHandOver()
+	c.refuseLeader()
+}
 
 // forGates: what holders of a semaphore's leases may be asked for, those who let each other to the leases are not.
 func forGates(c *lockConfig) { c.revocable = false }

@@ -28,6 +28,7 @@ type Loop struct {
 	Limit  int           // how many may be ahead of us; 0 if it does not matter
 	Note   func(Refusal) // told how things stand whenever we have to wait; may be nil
 	Queued func()        // told when a node of ours is in the queue; may be nil
+	Own    bool          // by order: notice also while we wait that our node is gone, for a second watch
 }
 
 // Refusal says why there was no grant, and how things stood when the queue was last seen.
@@ -42,12 +43,17 @@ type Refusal struct {
 // Acquire waits for a grant until ctx ends. The node returned is ours, in a session that was alive when the grant was
 // seen. Whoever gets it must delete it, with a guaranteed delete.
 func (l *Loop) Acquire(ctx context.Context) (framework.Created, *Refusal) {
-	return l.run(ctx, true)
+	return l.run(ctx, &place{loop: l, wait: true})
+}
+
+// Resume is Acquire for a node of ours that was admitted before. If it is not good any more, another one takes its place.
+func (l *Loop) Resume(ctx context.Context, node framework.Created) (framework.Created, *Refusal) {
+	return l.run(ctx, &place{loop: l, wait: true, node: node, resume: true})
 }
 
 // Try returns a refusal with a nil Err instead of waiting for other contenders.
 func (l *Loop) Try(ctx context.Context) (framework.Created, *Refusal) {
-	return l.run(ctx, false)
+	return l.run(ctx, &place{loop: l})
 }
 
 // errStale means that our node is gone or belongs to a session that is over, so that we must queue again.
@@ -73,8 +79,7 @@ func (l *Loop) Look(ctx context.Context) (Refusal, error) {
 	return p.seen, nil
 }
 
-func (l *Loop) run(ctx context.Context, wait bool) (framework.Created, *Refusal) {
-	p := place{loop: l, wait: wait}
+func (l *Loop) run(ctx context.Context, p *place) (framework.Created, *Refusal) {
 	for {
 		err := p.take(ctx)
 		if err == nil {
@@ -101,10 +106,11 @@ func reason(ctx context.Context, err error) error {
 
 // place is one caller's place in the queue.
 type place struct {
-	loop *Loop
-	wait bool
-	node framework.Created
-	seen Refusal
+	loop   *Loop
+	wait   bool
+	node   framework.Created
+	resume bool // with this node, the first time
+	seen   Refusal
 }
 
 // again reports whether to queue anew after an error. A waiter outlasts every outage; only its context ends it.
@@ -136,20 +142,13 @@ const outagePause = 100 * time.Millisecond
 
 // take creates our node and returns nil when it is admitted. In every other case the node is on its way out.
 func (p *place) take(ctx context.Context) (err error) {
-	l := p.loop
 	p.seen = Refusal{}
-	p.node, err = l.Client.Create(ctx, Join(l.Path, l.Kind), l.Data,
-		framework.WithMode(framework.EphemeralSequential), framework.Protected(), framework.WithParents(),
-		framework.WithSiblings())
-	if err != nil {
-		return err // Create cleans up after itself
-	}
-	if l.Queued != nil {
-		l.Queued()
+	if err := p.enter(ctx); err != nil {
+		return err
 	}
 	defer func() {
 		if err != nil {
-			l.Client.Delete(ctx, p.node.Path, framework.AnyVersion, framework.Guaranteed())
+			p.loop.Client.Delete(ctx, p.node.Path, framework.AnyVersion, framework.Guaranteed())
 		}
 	}()
 	for {
@@ -161,6 +160,22 @@ func (p *place) take(ctx context.Context) (err error) {
 			return err
 		}
 	}
+}
+
+// enter creates our node, unless there is one to resume with. Create cleans up after itself.
+func (p *place) enter(ctx context.Context) (err error) {
+	if p.resume {
+		p.resume = false
+		return nil
+	}
+	l := p.loop
+	p.node, err = l.Client.Create(ctx, Join(l.Path, l.Kind), l.Data,
+		framework.WithMode(framework.EphemeralSequential), framework.Protected(), framework.WithParents(),
+		framework.WithSiblings())
+	if err == nil && l.Queued != nil {
+		l.Queued()
+	}
+	return err
 }
 
 // errAgain means that the queue has changed and must be looked at again.
@@ -242,7 +257,18 @@ func (p *place) waitFor(ctx context.Context, node string) error {
 	if p.loop.Note != nil {
 		p.loop.Note(p.seen)
 	}
-	return p.await(ctx, watch.Done(), nil)
+	if !p.loop.Own {
+		return p.await(ctx, watch.Done(), nil)
+	}
+	_, _, own, err := p.loop.Client.GetW(ctx, p.node.Path)
+	if errors.Is(err, zk.ErrNoNode) {
+		return errStale
+	}
+	if err != nil {
+		return err
+	}
+	defer own.Stop()
+	return p.await(ctx, watch.Done(), own.Done())
 }
 
 // await returns errAgain when one of two things has happened.

@@ -1,0 +1,233 @@
+package recipes
+
+import (
+	"context"
+	"iter"
+	"sync"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/chain"
+	"github.com/gocurator/curator/recipes/internal/lockloop"
+	"github.com/gocurator/curator/retry"
+)
+
+// LeaderLatch is a standing candidacy: of all latches with one path, across every client of the ensemble, one leads at a
+// time, and the next in line takes over when it stops. From Start to Close a latch is always leading or in the queue; what
+// is lost is begun again by itself. A process may have any number of them. It is safe for concurrent use.
+//
+//	latch := recipes.NewLeaderLatch(client, "/leader", recipes.WithID("worker-1"))
+//	if err := latch.Start(); err != nil {
+//		return err
+//	}
+//	defer latch.Close(ctx)
+//	for {
+//		lease, err := latch.Await(ctx)
+//		if err != nil {
+//			return err
+//		}
+//		lead(lease.Context()) // until it ends
+//	}
+//
+// Leadership is a Lease, whose context ends when the leadership does. The latch gives its node up then, without waiting for
+// the work: LeaderSelector does wait. Releasing the lease is resigning: the next in line leads, and the latch queues again
+// behind the others.
+//
+// When the connection is interrupted, a leader goes on until its session cannot be trusted any more; under
+// state.StandardPolicy it stops at once, and leads again, with the same node, when the connection is back and the session
+// alive. A candidate keeps its place meanwhile. When the session is lost, the latch queues again in the next one.
+//
+// Its nodes are those of Java Curator's LeaderLatch, with which a Go process may elect a leader.
+type LeaderLatch struct {
+	lock lock
+
+	mu      sync.Mutex // protects the following fields
+	started bool
+	closing context.Context // of the Close that came first
+	notify  bool
+	stop    context.CancelFunc
+	term    *term // the one under way, or nil
+	last    *chain.Link[LeadershipChange]
+	seen    lockloop.Refusal // how things stood when we last looked at the queue
+	failure error            // why done is closed
+
+	done chan struct{} // closed when the latch neither leads nor queues any more
+}
+
+const latchKind = "latch-"
+
+// NewLeaderLatch returns a latch that does not stand yet. WithID names the candidate; the default is what a lock's nodes
+// say of their owner. WithGrace is the other option that is meant for it.
+func NewLeaderLatch(c *framework.Client, path string, opts ...LockOption) *LeaderLatch {
+	l := &LeaderLatch{
+		lock: newLock(c, path, latchKind, []string{latchKind}, lockloop.First(1), opts, forLatches),
+		last: chain.New(LeadershipChange{}),
+		done: make(chan struct{}),
+	}
+	l.lock.loop.Own = true
+	l.lock.loop.Note = l.note
+	return l
+}
+
+// Start makes the latch stand for leader, until Close. It does not wait, not even for a connection. A path or an option
+// that cannot be used is its error, and so is ErrStarted if it was called before, and ErrClosed behind Close.
+func (l *LeaderLatch) Start() error {
+	if err := l.lock.ready(context.Background()); err != nil {
+		return l.lock.leaderError("start", err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.closing != nil:
+		return l.lock.leaderError("start", ErrClosed)
+	case l.started:
+		return l.lock.leaderError("start", ErrStarted)
+	}
+	var stopped context.Context
+	stopped, l.stop = context.WithCancel(context.Background())
+	l.started = l.lock.loop.Client.Go(func(client context.Context) { l.run(client, stopped) })
+	if !l.started {
+		return l.lock.leaderError("start", framework.ErrClosed)
+	}
+	return nil
+}
+
+// Close ends the candidacy: the context of a leadership first, with ErrReleased, and then the node. It returns when that
+// is done, or when ctx ends, with its error; the node goes in any case. Changes is told no more. Closing the client closes
+// its latches, too.
+func (l *LeaderLatch) Close(ctx context.Context) error { return l.close(ctx, false) }
+
+// CloseNotify is Close, but readers of Changes are told of the end of the leadership, as of every other.
+func (l *LeaderLatch) CloseNotify(ctx context.Context) error { return l.close(ctx, true) }
+
+func (l *LeaderLatch) close(ctx context.Context, notify bool) error {
+	l.mu.Lock()
+	switch {
+	case l.closing != nil:
+	case !l.started:
+		l.failure = ErrClosed
+		close(l.done)
+		fallthrough
+	default:
+		l.closing, l.notify = ctx, notify
+	}
+	if l.stop != nil {
+		l.stop()
+	}
+	l.mu.Unlock()
+	select {
+	case <-l.done:
+		return nil
+	case <-ctx.Done():
+		return l.lock.leaderError("close", retry.ContextError(ctx))
+	}
+}
+
+// Await waits for the leadership, and returns the lease of the one that is under way. All who wait get the same lease.
+//
+// If ctx ends first, the error matches ctx.Err() and, if others were seen to be ahead, is a *NotAcquiredError that names
+// the leader; the candidacy goes on. When the latch is closed, it is ErrClosed, or framework.ErrClosed with the client.
+// An error of the server that waiting does not cure, such as zk.ErrNoAuth, ends the candidacy, and Await returns it.
+func (l *LeaderLatch) Await(ctx context.Context) (*Lease, error) {
+	for {
+		lease, changed, err := l.now()
+		if lease != nil || err != nil {
+			return lease, err
+		}
+		select {
+		case <-changed:
+		case <-l.done:
+		case <-ctx.Done():
+			return nil, l.gaveUp(ctx)
+		}
+	}
+}
+
+// Leadership returns the lease of the leadership that is under way, or nil. It does not contact the server. The answer may
+// be old when it arrives: the lease's context knows.
+func (l *LeaderLatch) Leadership() *Lease {
+	lease, _, _ := l.now()
+	return lease
+}
+
+// LeadershipChange is the beginning or the end of a leadership.
+type LeadershipChange struct {
+	Lease *Lease
+	Ended error // nil at the beginning; at the end, why the lease's context has ended
+}
+
+// Changes returns the beginnings and ends of this latch's leaderships that follow this call, each of them once and in
+// order, until ctx ends or the latch is closed. A slow reader delays nobody and misses nothing; it only hears later: at
+// a beginning, the lease may be over.
+func (l *LeaderLatch) Changes(ctx context.Context) iter.Seq[LeadershipChange] {
+	l.mu.Lock()
+	start := l.last
+	l.mu.Unlock()
+	return func(yield func(LeadershipChange) bool) {
+		for change := range start.Following(ctx.Done(), l.done) {
+			if ctx.Err() != nil || !yield(change) {
+				return
+			}
+		}
+	}
+}
+
+// Resign gives the leadership up at once, to the next in line, as a release of its lease does. It is ErrNotLeader if there
+// is none to give up.
+func (l *LeaderLatch) Resign(ctx context.Context) error {
+	lease := l.Leadership()
+	if lease == nil {
+		return l.lock.leaderError("resign", ErrNotLeader)
+	}
+	return lease.Release(ctx)
+}
+
+// HandOver passes the leadership on to the next in line, in an orderly way: the work is asked to finish, by Lease.Revoked,
+// and to release the lease; when ctx ends, the leadership is ended with ErrRevoked. It returns when the leadership is given
+// up, or with ctx's error if it took that. If nobody else stands, the leader goes on, and the error is ErrNoSuccessor; if
+// this latch does not lead, it is ErrNotLeader.
+func (l *LeaderLatch) HandOver(ctx context.Context) error {
+	l.mu.Lock()
+	t := l.term
+	l.mu.Unlock()
+	return l.lock.handOver(ctx, t)
+}
+
+// Leader returns the candidate that leads, or is about to. If nobody stands, the error is ErrNoLeader.
+func (l *LeaderLatch) Leader(ctx context.Context) (Participant, error) { return l.lock.leader(ctx) }
+
+// Participants returns the candidates in the order of the queue, the leader first.
+func (l *LeaderLatch) Participants(ctx context.Context) ([]Participant, error) {
+	return l.lock.participants(ctx, l.lock.loop.Admit)
+}
+
+// now returns the lease of the present leadership, or an error if there will be none any more, or else a channel that is
+// closed at the next change.
+func (l *LeaderLatch) now() (*Lease, <-chan struct{}, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.failure != nil:
+		return nil, nil, l.lock.leaderError("await", l.failure)
+	case !l.started:
+		return nil, nil, l.lock.leaderError("await", ErrNotStarted)
+	case l.term != nil && l.term.lease.ctx.Err() == nil:
+		return l.term.lease, nil, nil
+	default:
+		return nil, l.last.Followed(), nil
+	}
+}
+
+// note takes down how things stand, for the errors of those who wait.
+func (l *LeaderLatch) note(r lockloop.Refusal) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.seen = r
+}
+
+func (l *LeaderLatch) gaveUp(ctx context.Context) error {
+	l.mu.Lock()
+	r := l.seen
+	l.mu.Unlock()
+	r.Err = retry.ContextError(ctx)
+	return l.lock.refused(ctx, &r)
+}

@@ -1,0 +1,77 @@
+package recipes_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes"
+)
+
+// latch returns a latch that stands, and is closed at the end of the test.
+func latch(t *testing.T, c *framework.Client, path string, opts ...recipes.LockOption) *recipes.LeaderLatch {
+	t.Helper()
+	l := recipes.NewLeaderLatch(c, path, opts...)
+	require.NoError(t, l.Start())
+	t.Cleanup(func() { l.Close(context.WithoutCancel(t.Context())) })
+	return l
+}
+
+// await returns the lease of a latch that leads sooner or later.
+func (w *world) await(t *testing.T, l *recipes.LeaderLatch) *recipes.Lease {
+	t.Helper()
+	lease, err := l.Await(w.patience(t))
+	require.NoError(t, err)
+	return lease
+}
+
+// Curator: TestLeaderLatch#testBasic. Whoever stands next in line takes over, in the order of standing.
+func TestLatchesLeadInTheOrderOfStanding(t *testing.T) {
+	inBothWorlds(t, func(t *testing.T, w *world) {
+		ctx, path := w.patience(t), path(t)
+		var latches []*recipes.LeaderLatch
+		for i := range 5 {
+			c, _ := w.connect(t)
+			latches = append(latches, latch(t, c, path))
+			w.waitNodes(t, path, i+1)
+		}
+		var token int64
+		for i, l := range latches {
+			lease := w.await(t, l)
+			require.Greater(t, lease.FencingToken(), token)
+			token = lease.FencingToken()
+			for _, other := range latches[i+1:] {
+				require.Nil(t, other.Leadership())
+			}
+			require.NoError(t, l.Close(ctx))
+			require.ErrorIs(t, context.Cause(lease.Context()), recipes.ErrReleased)
+			_, err := l.Await(ctx)
+			require.ErrorIs(t, err, recipes.ErrClosed)
+		}
+		w.nothingLeft(t, path)
+	})
+}
+
+// Releasing a leadership is resigning: the next in line leads, and the latch queues again.
+func TestReleasedLeadershipPassesToTheNext(t *testing.T) {
+	inBothWorlds(t, func(t *testing.T, w *world) {
+		ctx, path := w.patience(t), path(t)
+		c1, _ := w.connect(t)
+		c2, _ := w.connect(t)
+		first := latch(t, c1, path)
+		lease := w.await(t, first)
+		second := latch(t, c2, path)
+		w.waitNodes(t, path, 2)
+		for range 3 {
+			require.NoError(t, lease.Release(ctx))
+			lease = w.await(t, second)
+			first, second = second, first
+			w.waitNodes(t, path, 2)
+		}
+		require.NoError(t, first.Close(ctx))
+		require.NoError(t, second.Close(ctx))
+		w.nothingLeft(t, path)
+	})
+}

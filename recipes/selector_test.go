@@ -1,0 +1,37 @@
+package recipes_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/recipes"
+)
+
+// A term's work runs under the leadership, and its error is Run's. The node goes when the work has returned.
+func TestSelectorRunsTheWorkWhileItLeads(t *testing.T) {
+	inBothWorlds(t, func(t *testing.T, w *world) {
+		ctx, path := w.patience(t), path(t)
+		c, _ := w.connect(t)
+		selector := recipes.NewLeaderSelector(c, path, recipes.WithID("one"))
+		failed := errors.New("work failed")
+		err := selector.Run(ctx, func(ctx context.Context) error {
+			lease, ok := recipes.LeaseFromContext(ctx)
+			require.True(t, ok)
+			require.Same(t, lease, selector.Leadership())
+			require.ErrorIs(t, selector.Run(ctx, nil), recipes.ErrRunning)
+			leader, err := selector.Leader(ctx)
+			require.NoError(t, err)
+			require.Equal(t, "one", string(leader.Data))
+			require.Equal(t, lease.FencingToken(), leader.Token)
+			return failed
+		})
+		require.Equal(t, failed, err)
+		require.Nil(t, selector.Leadership())
+		_, err = selector.Leader(ctx)
+		require.ErrorIs(t, err, recipes.ErrNoLeader)
+		w.nothingLeft(t, path)
+	})
+}
