@@ -19,6 +19,11 @@ type Tracer interface {
 	// operation returns.
 	EndOperation(ctx context.Context, end OperationEnd)
 
+	// ClientOpened is called by New, before anything else, and ClientClosed by Close, after everything else: by then
+	// nothing of the client goes on. A Tracer may serve several clients.
+	ClientOpened(c *Client)
+	ClientClosed(c *Client)
+
 	// StateChanged is called for every state, in order, on one goroutine of the client. A slow one delays nobody and
 	// only hears later. Close waits for a call under way, and ends the calls.
 	StateChanged(change StateChange)
@@ -51,6 +56,12 @@ func (NoTracer) StartOperation(ctx context.Context, _ Operation) context.Context
 
 // EndOperation does nothing.
 func (NoTracer) EndOperation(context.Context, OperationEnd) {}
+
+// ClientOpened does nothing.
+func (NoTracer) ClientOpened(*Client) {}
+
+// ClientClosed does nothing.
+func (NoTracer) ClientClosed(*Client) {}
 
 // StateChanged does nothing.
 func (NoTracer) StateChanged(StateChange) {}
