@@ -28,6 +28,8 @@ type Loop struct {
 	Limit  int           // how many may be ahead of us; 0 if it does not matter
 	Note   func(Refusal) // told how things stand whenever we have to wait; may be nil
 	Queued func()        // told when a node of ours is in the queue; may be nil
+
+	Observer Observer // may be nil
 }
 
 // Refusal says why there was no grant, and how things stood when the queue was last seen.
@@ -105,6 +107,7 @@ type place struct {
 	wait bool
 	node framework.Created
 	seen Refusal
+	told bool // the observer knows of the node
 }
 
 // again reports whether to queue anew after an error. A waiter outlasts every outage; only its context ends it.
@@ -137,7 +140,7 @@ const outagePause = 100 * time.Millisecond
 // take creates our node and returns nil when it is admitted. In every other case the node is on its way out.
 func (p *place) take(ctx context.Context) (err error) {
 	l := p.loop
-	p.seen = Refusal{}
+	p.seen, p.told = Refusal{}, false
 	p.node, err = l.Client.Create(ctx, Join(l.Path, l.Kind), l.Data,
 		framework.WithMode(framework.EphemeralSequential), framework.Protected(), framework.WithParents(),
 		framework.WithSiblings())
@@ -149,6 +152,7 @@ func (p *place) take(ctx context.Context) (err error) {
 	}
 	defer func() {
 		if err != nil {
+			p.abandoned(err)
 			l.Client.Delete(ctx, p.node.Path, framework.AnyVersion, framework.Guaranteed())
 		}
 	}()
@@ -184,6 +188,7 @@ func (p *place) step(ctx context.Context) error {
 	if ours < 0 {
 		return errStale
 	}
+	p.queued(ours, len(queue))
 	decision := l.Admit(queue, ours)
 	switch {
 	case decision.Granted && ctx.Err() != nil: // a grant that comes after the caller has gone is none
@@ -228,7 +233,7 @@ func (p *place) readHolder(ctx context.Context) {
 // waitFor returns errAgain when a node ahead of us has changed. The watch is set by reading the node, not by asking for
 // its existence, which would leave a watch behind on a node that is gone already (CURATOR-107).
 func (p *place) waitFor(ctx context.Context, node string) error {
-	data, _, watch, err := p.loop.Client.GetW(ctx, Join(p.loop.Path, node))
+	data, stat, watch, err := p.loop.Client.GetW(ctx, Join(p.loop.Path, node))
 	if errors.Is(err, zk.ErrNoNode) {
 		return errAgain
 	}
@@ -242,7 +247,10 @@ func (p *place) waitFor(ctx context.Context, node string) error {
 	if p.loop.Note != nil {
 		p.loop.Note(p.seen)
 	}
-	return p.await(ctx, watch.Done(), nil)
+	p.waiting(ctx, other(node, data, stat))
+	err = p.await(ctx, watch.Done(), nil)
+	p.woken(err, watch)
+	return err
 }
 
 // await returns errAgain when one of two things has happened.
