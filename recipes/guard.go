@@ -102,9 +102,11 @@ func (g *guard) watch(ctx context.Context, path string) {
 
 func (g *guard) revoke() {
 	g.mu.Lock()
-	defer g.mu.Unlock()
 	g.revoked = true
-	g.owner.revoke()
+	owner := g.owner
+	owner.revoke()
+	g.mu.Unlock()
+	owner.followed().revoked()
 }
 
 func (g *guard) deleted() {

@@ -24,9 +24,12 @@ type hold struct {
 	revoke  func()
 	local   *localTurn // the claim's place among the goroutines that share the lock's object; may be nil
 
+	data []byte // what the nodes say of us
+
 	mu     sync.Mutex // protects the following fields
 	leases int        // the claim is given up at zero and never taken again
 	kept   bool       // the nodes are not the claim's any more
+	trace  *holdTrace // may be nil
 }
 
 // newHold returns the claim of nodes that were admitted, or nil if it was lost between the grant and now. The nodes go in
@@ -56,7 +59,9 @@ func holdOf(c *framework.Client, key any, revocable bool, nodes ...framework.Cre
 
 // successor returns a claim of another goroutine to the same nodes, or nil if it should not be passed on.
 func (h *hold) successor() *hold {
-	next := &hold{client: h.client, key: h.key, nodes: h.nodes, token: h.token, revocable: h.revocable, guard: h.guard}
+	next := &hold{
+		client: h.client, key: h.key, nodes: h.nodes, token: h.token, revocable: h.revocable, guard: h.guard, data: h.data,
+	}
 	next.begin(h.guard.ctx)
 	if next.ctx.Err() != nil || !h.guard.protect(next) {
 		return nil
@@ -93,6 +98,7 @@ func reenter(ctx context.Context, key any) (*Lease, error) {
 	if !joined {
 		return nil, err
 	}
+	h.followed().reentered()
 	return h.leaseOf(ctx), nil
 }
 
@@ -153,7 +159,8 @@ func (h *hold) leave() (last bool) {
 }
 
 // giveUp ends the claim, and passes its nodes on or deletes them.
-func (h *hold) giveUp(ctx context.Context) error {
+func (h *hold) giveUp(ctx context.Context) (err error) {
+	defer func() { h.followed().released(err) }()
 	if h.local.passOn(h) {
 		return nil
 	}
