@@ -27,11 +27,12 @@ type acquire struct {
 	stack  stack
 	slow   *time.Timer // nil for no report
 
-	links []trace.SpanContext
-	wakes int
-	ahead recipes.Other // who was waited for last
-	woken time.Time     // zero if the node that was woken is not ours any more
-	gone  bool          // ahead has left
+	queued bool // at least once
+	links  []trace.SpanContext
+	wakes  int
+	ahead  recipes.Other // who was waited for last
+	woken  time.Time     // zero if the node that was woken is not ours any more
+	gone   bool          // ahead has left
 
 	mu     sync.Mutex    // protects holder
 	holder recipes.Other // as last seen
@@ -80,6 +81,10 @@ func (a *acquire) Queued(q recipes.Queued) {
 		attribute.Int64(semconv.LockToken, q.Czxid),
 		attribute.Int(semconv.LockPosition, q.Ahead),
 		attribute.Int(semconv.LockQueue, q.Length))
+	if a.queued {
+		return
+	}
+	a.queued = true
 	a.SetAttributes(
 		attribute.Int(semconv.LockPosition, q.Ahead),
 		attribute.Int(semconv.LockQueue, q.Length))

@@ -93,7 +93,8 @@ func (t *Tracer) StateChanged(change framework.StateChange) {
 	if change.Cause != nil {
 		attrs = append(attrs, attribute.String(semconv.Cause, change.Cause.Error()))
 	}
-	for _, span := range t.openSpans(change.Client) {
+	holds := change.State != state.Lost // whose own ends say why
+	for _, span := range t.openSpans(change.Client, holds) {
 		span.AddEvent(event, trace.WithTimestamp(change.Time), trace.WithAttributes(attrs...))
 	}
 }
@@ -117,12 +118,13 @@ func (t *Tracer) closed(s *openSpan) {
 	delete(t.open, s)
 }
 
-func (t *Tracer) openSpans(c *framework.Client) []trace.Span {
+// openSpans returns those of a client, with or without the holds.
+func (t *Tracer) openSpans(c *framework.Client, holds bool) []trace.Span {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var all []trace.Span
 	for s := range t.open {
-		if s.client == c && s.IsRecording() {
+		if s.client == c && s.IsRecording() && (holds || s.hold == nil) {
 			all = append(all, s.Span)
 		}
 	}

@@ -25,8 +25,8 @@ func TestContendedByThreeProcesses(t *testing.T) {
 		second := s.later(func() (*recipes.Lease, error) { return stock.mutex().Acquire(s.request(stock, "GET /stock")) })
 		third := s.later(func() (*recipes.Lease, error) { return billing.mutex().Acquire(context.Background()) })
 		s.release(first, 4*time.Second)
-		s.release(<-second, time.Second)
-		s.release(<-third, time.Second)
+		s.release(<-second, 1500*time.Millisecond)
+		s.release(<-third, 1500*time.Millisecond)
 	})
 }
 
@@ -38,7 +38,7 @@ func TestTimeout(t *testing.T) {
 		defer cancel()
 		_, err := stock.mutex().Acquire(ctx)
 		require.ErrorIs(s, err, context.DeadlineExceeded)
-		s.release(held, time.Second)
+		s.release(held, 1500*time.Millisecond)
 	})
 }
 
@@ -50,7 +50,7 @@ func TestCancel(t *testing.T) {
 		refused := s.later(func() (*recipes.Lease, error) { return stock.mutex().Acquire(ctx) })
 		cancel()
 		require.Nil(s, <-refused)
-		s.release(held, time.Second)
+		s.release(held, 1500*time.Millisecond)
 	})
 }
 
@@ -60,7 +60,7 @@ func TestTryOfAHeldLock(t *testing.T) {
 		held := s.must(orders.mutex().Acquire(s.request(orders, "POST /orders")))
 		_, err := stock.mutex().TryAcquire(s.request(stock, "GET /stock"))
 		require.ErrorIs(s, err, recipes.ErrNotAcquired)
-		s.release(held, time.Second)
+		s.release(held, 1500*time.Millisecond)
 	})
 }
 
@@ -69,10 +69,11 @@ func TestSessionLossWhileWaiting(t *testing.T) {
 		orders, stock := s.service("orders"), s.service("stock")
 		held := s.must(orders.mutex().Acquire(s.request(orders, "POST /orders")))
 		waiting := s.later(func() (*recipes.Lease, error) { return stock.mutex().Acquire(s.request(stock, "GET /stock")) })
+		s.answerConnectsAt(time.Second)
 		s.srv.ExpireSession(stock.client.SessionID())
 		time.Sleep(3 * time.Second)
-		s.release(held, time.Second)
-		s.release(<-waiting, time.Second)
+		s.release(held, 1500*time.Millisecond)
+		s.release(<-waiting, 1500*time.Millisecond)
 	})
 }
 
@@ -81,6 +82,7 @@ func TestSessionLossWhileHolding(t *testing.T) {
 		orders := s.service("orders")
 		held := s.must(orders.mutex().Acquire(s.request(orders, "POST /orders")))
 		time.Sleep(2 * time.Second)
+		s.answerConnectsAt(2500 * time.Millisecond)
 		s.srv.ExpireSession(orders.client.SessionID())
 		<-held.Context().Done()
 		time.Sleep(3 * time.Second)
@@ -93,10 +95,11 @@ func TestInterruptionWhileWaiting(t *testing.T) {
 		orders, stock := s.service("orders"), s.service("stock")
 		held := s.must(orders.mutex().Acquire(s.request(orders, "POST /orders")))
 		waiting := s.later(func() (*recipes.Lease, error) { return stock.mutex().Acquire(s.request(stock, "GET /stock")) })
+		s.answerConnectsAt(time.Second)
 		s.srv.CutSession(stock.client.SessionID())
 		time.Sleep(3 * time.Second)
-		s.release(held, time.Second)
-		s.release(<-waiting, time.Second)
+		s.release(held, 1500*time.Millisecond)
+		s.release(<-waiting, 1500*time.Millisecond)
 	})
 }
 
@@ -107,7 +110,7 @@ func TestRevocation(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		require.NoError(s, recipes.Revoke(context.Background(), stock.client, held.Path()))
 		<-held.Context().Done()
-		time.Sleep(time.Second)
+		time.Sleep(1500 * time.Millisecond)
 		require.ErrorIs(s, held.Release(context.Background()), recipes.ErrRevoked)
 	})
 }
@@ -117,10 +120,10 @@ func TestReentrancy(t *testing.T) {
 		orders := s.service("orders")
 		mutex := orders.mutex()
 		outer := s.must(mutex.Acquire(s.request(orders, "POST /orders")))
-		time.Sleep(time.Second)
+		time.Sleep(1500 * time.Millisecond)
 		inner := s.must(mutex.Acquire(outer.Context()))
-		s.release(inner, time.Second)
-		s.release(outer, time.Second)
+		s.release(inner, 1500*time.Millisecond)
+		s.release(outer, 1500*time.Millisecond)
 	})
 }
 
@@ -135,9 +138,9 @@ func TestReadWrite(t *testing.T) {
 			return lock(stock).Reader().Acquire(s.request(stock, "GET /prices"))
 		})
 		downgraded := s.must(lock(orders).Reader().Acquire(writer.Context()))
-		s.release(writer, time.Second)
-		s.release(<-reader, time.Second)
-		s.release(downgraded, time.Second)
+		s.release(writer, 1500*time.Millisecond)
+		s.release(<-reader, 1500*time.Millisecond)
+		s.release(downgraded, 1500*time.Millisecond)
 	})
 }
 
@@ -152,7 +155,7 @@ func TestSemaphore(t *testing.T) {
 			return semaphore(stock).AcquireN(s.request(stock, "POST /label"), 2)
 		})
 		s.release(two, 2*time.Second)
-		s.release(<-more, time.Second)
+		s.release(<-more, 1500*time.Millisecond)
 	})
 }
 
@@ -162,7 +165,7 @@ func TestMultiLock(t *testing.T) {
 		lock := recipes.NewInterProcessMultiLock(orders.client, []string{"/locks/b", "/locks/a"}, recipes.WithName("sku"))
 		lease, err := lock.Acquire(s.request(orders, "POST /swap"))
 		require.NoError(s, err)
-		time.Sleep(time.Second)
+		time.Sleep(1500 * time.Millisecond)
 		require.NoError(s, lease.Release(context.Background()))
 	})
 }
@@ -173,8 +176,8 @@ func TestLocalHandOver(t *testing.T) {
 		mutex := orders.mutex(recipes.WithLocalHandOver(10, time.Minute))
 		first := s.must(mutex.Acquire(s.request(orders, "POST /orders")))
 		second := s.later(func() (*recipes.Lease, error) { return mutex.Acquire(s.request(orders, "POST /orders")) })
-		s.release(first, time.Second)
-		s.release(<-second, time.Second)
+		s.release(first, 1500*time.Millisecond)
+		s.release(<-second, 1500*time.Millisecond)
 	})
 }
 
@@ -184,8 +187,8 @@ func TestForeignHolder(t *testing.T) {
 		require.NoError(s, s.srv.Create("/locks/sku-42/_c_3e5a60df-061d-4981-a166-73c06f3f53fc-lock-0000000000", []byte("10.0.0.3")))
 		require.NoError(s, s.srv.SetSequence("/locks/sku-42", 1))
 		waiting := s.later(func() (*recipes.Lease, error) { return stock.mutex().Acquire(s.request(stock, "GET /stock")) })
-		time.Sleep(time.Second)
+		time.Sleep(1500 * time.Millisecond)
 		require.NoError(s, s.srv.Delete("/locks/sku-42/_c_3e5a60df-061d-4981-a166-73c06f3f53fc-lock-0000000000"))
-		s.release(<-waiting, time.Second)
+		s.release(<-waiting, 1500*time.Millisecond)
 	})
 }

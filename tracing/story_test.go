@@ -119,6 +119,14 @@ func (v *service) mutex(opts ...recipes.LockOption) *recipes.InterProcessMutex {
 	return recipes.NewInterProcessMutex(v.client, "/locks/sku-42", append(opts, recipes.WithName("sku"))...)
 }
 
+// answerConnectsAt makes the server answer those who connect again at a time of the story, since the client's pauses
+// are random.
+func (s *story) answerConnectsAt(at time.Duration) {
+	s.srv.Inject(zktest.Rule{Op: zktest.OpConnect, Times: -1, Do: zktest.Call(func(zktest.Request) {
+		time.Sleep(time.Until(s.begin.Add(at)))
+	})})
+}
+
 // request is a context with a span of the service's own, as that of a request that it serves.
 func (s *story) request(v *service, name string) context.Context {
 	ctx, span := v.tracer.Start(context.Background(), name)
@@ -206,9 +214,22 @@ func (s *story) span(b *strings.Builder, v *service, span sdktrace.ReadOnlySpan)
 	for _, a := range span.Attributes() {
 		fmt.Fprintf(b, "            %s = %s\n", a.Key, a.Value.Emit())
 	}
-	for _, event := range span.Events() {
+	events := slices.Clone(span.Events())
+	slices.SortStableFunc(events, func(a, b sdktrace.Event) int {
+		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(ofConnection(b), ofConnection(a)))
+	})
+	for _, event := range events {
 		fmt.Fprintf(b, "%s      - %s%s\n", s.at(event.Time), event.Name, braced(event.Attributes))
 	}
+}
+
+// ofConnection is 1 for what the client tells. At one and the same time that comes first, because its goroutine and the
+// recipe's may be either way round.
+func ofConnection(event sdktrace.Event) int {
+	if strings.HasPrefix(event.Name, "connection ") || event.Name == "session lost" {
+		return 1
+	}
+	return 0
 }
 
 func braced(attrs []attribute.KeyValue) string {
