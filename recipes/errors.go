@@ -71,8 +71,11 @@ func (e *NotAcquiredError) Error() string {
 	fmt.Fprintf(&b, "acquire %s: %v: %d ahead", e.Path, ErrNotAcquired, e.Ahead)
 	if e.Holder != "" {
 		b.WriteString(", held by ")
-		if !e.Identity.IsZero() {
-			fmt.Fprintf(&b, "%q, node ", e.Identity.String())
+		switch {
+		case e.Identity.Foreign != "":
+			fmt.Fprintf(&b, "%q, node ", e.Identity.Foreign)
+		case !e.Identity.IsZero():
+			fmt.Fprintf(&b, "%v, node ", e.Identity)
 		}
 		b.WriteString(e.Holder)
 	}

@@ -41,7 +41,7 @@ func (id Identity) IsZero() bool {
 	return id.Service == "" && id.Host == "" && id.PID == 0 && id.Since.IsZero() && len(id.Trace) == 0 && id.Foreign == ""
 }
 
-// String returns the likes of "orders@web-1/4711", the words of a foreign identity, or "unknown".
+// String returns the likes of "orders@web-1/4711". A foreign identity is "unknown".
 func (id Identity) String() string {
 	var b strings.Builder
 	b.WriteString(id.Service)
@@ -54,14 +54,10 @@ func (id Identity) String() string {
 	if id.PID != 0 {
 		fmt.Fprintf(&b, "/%d", id.PID)
 	}
-	switch {
-	case b.Len() > 0:
-		return b.String()
-	case id.Foreign != "":
-		return id.Foreign
-	default:
+	if b.Len() == 0 {
 		return "unknown"
 	}
+	return b.String()
 }
 
 const (

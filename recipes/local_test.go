@@ -142,7 +142,7 @@ func TestTryAcquireOfABusyObjectNamesTheHolderWithoutANode(t *testing.T) {
 		_, err := m.TryAcquire(ctx)
 		var refused *recipes.NotAcquiredError
 		require.ErrorAs(t, err, &refused)
-		require.Equal(t, "till 7", refused.Identity.String())
+		require.Equal(t, "till 7", refused.Identity.Foreign)
 		require.Equal(t, 4, refused.Ahead)
 		require.Equal(t, []zktest.Op{zktest.OpGetChildren2, zktest.OpGetData}, w.requests())
 		for _, p := range queue {
