@@ -42,11 +42,15 @@ func WithQueueLimit(n int) LockOption {
 
 // WithNodeData sets what the lock's nodes say of their owner, for the errors of those who wait and for Participants. The
 // default is the host's name and the process id. Waiters read it, so it should be short: no more than 1 KiB.
+// What Revoke writes into a node, "__REVOKE__", is refused.
 func WithNodeData(data []byte) LockOption {
 	return func(c *lockConfig) {
 		c.data = bytes.Clone(data)
-		if len(data) > maxNodeData {
+		switch {
+		case len(data) > maxNodeData:
 			c.invalid = fmt.Sprintf("node data of %d bytes, must be no more than %d", len(data), maxNodeData)
+		case bytes.Equal(data, revocationMarker):
+			c.invalid = "node data that asks to give the lock up"
 		}
 	}
 }
