@@ -3,6 +3,7 @@ package recipes
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/gocurator/curator/framework"
@@ -167,12 +168,21 @@ func (h *hold) giveUp(ctx context.Context) (err error) {
 	h.guard.end()
 	h.end(ErrReleased)
 	h.local.over()
-	var all error
-	for i := len(h.nodes) - 1; i >= 0; i-- {
-		err := h.client.Delete(ctx, h.nodes[i].Path, framework.AnyVersion, framework.Guaranteed())
-		all = errors.Join(all, err)
+	return h.deleteNodes(ctx)
+}
+
+// deleteNodes deletes the last first.
+func (h *hold) deleteNodes(ctx context.Context) error {
+	var errs []error
+	for _, n := range slices.Backward(h.nodes) {
+		if err := h.client.Delete(ctx, n.Path, framework.AnyVersion, framework.Guaranteed()); err != nil {
+			errs = append(errs, err)
+		}
 	}
-	return all
+	if len(errs) == 1 {
+		return errs[0] // as it is: most locks have one node
+	}
+	return errors.Join(errs...)
 }
 
 // keep takes the nodes from a claim that is lost, for the next claim to them. It reports false if the claim was given up

@@ -60,11 +60,15 @@ func WithoutIdentity() LockOption {
 
 // WithNodeData sets what the lock's nodes say of their owner, for the errors of those who wait and for Participants. It is
 // written as it is. The default is an Identity. Waiters read it, so it should be short: no more than 1 KiB.
+// What Revoke writes into a node, "__REVOKE__", is refused.
 func WithNodeData(data []byte) LockOption {
 	return func(c *lockConfig) {
 		c.data, c.exactData = bytes.Clone(data), true
-		if len(data) > maxNodeData {
+		switch {
+		case len(data) > maxNodeData:
 			c.invalid = fmt.Sprintf("node data of %d bytes, must be no more than %d", len(data), maxNodeData)
+		case bytes.Equal(data, revocationMarker):
+			c.invalid = "node data that asks to give the lock up"
 		}
 	}
 }

@@ -83,7 +83,7 @@ func (s *InterProcessSemaphore) Do(ctx context.Context, f func(ctx context.Conte
 // Participants returns the leases, in the order in which they were taken. Those beyond the limit are waited for by
 // somebody, or were taken before it was lowered. Who waits for his turn to take leases is not among them.
 func (s *InterProcessSemaphore) Participants(ctx context.Context) ([]Participant, error) {
-	n, _, err := s.limit.read(ctx, false)
+	n, err := s.limit.look(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -50,7 +50,7 @@ func (t *Tracer) StartAcquire(ctx context.Context, what recipes.Acquire) (contex
 	if t.cfg.slowWait > 0 || t.cfg.slowHold > 0 {
 		a.stack = callers()
 	}
-	if t.cfg.slowWait > 0 {
+	if t.cfg.slowWait > 0 && !isLeadership(what) {
 		a.slow = time.AfterFunc(t.cfg.slowWait, a.reportSlow)
 	}
 	t.opened(&a.openSpan)

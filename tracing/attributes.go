@@ -27,6 +27,11 @@ func modeOf(a recipes.Acquire) string {
 	}
 }
 
+// isLeadership reports whether both the wait and the hold are meant to last.
+func isLeadership(a recipes.Acquire) bool {
+	return a.Recipe == recipes.RecipeLeaderLatch || a.Recipe == recipes.RecipeLeaderSelector
+}
+
 // lockAttributes are those of metrics: there must be few values of each.
 func lockAttributes(a recipes.Acquire) []attribute.KeyValue {
 	attrs := append(make([]attribute.KeyValue, 0, 12),

@@ -18,6 +18,10 @@
 // ends. If the acquire has no parent, the hold is its child, so that both are in one trace, and the work done under the
 // lease's context is in the hold's span. Who has a span keeps it.
 //
+// Candidates of a LeaderLatch or LeaderSelector are acquires, and leaderships are holds: both may last for weeks, and are
+// seen when they have ended. A LeaderSelector whose work goes on after its leadership makes one more span, "overrun", from
+// the report of that to the work's return.
+//
 // A lock of several locks is one span, in which are those of its parts. Operations have spans, too, if [WithOperations]
 // asks for them.
 //
@@ -39,6 +43,7 @@
 // # Reports
 //
 // [WithSlowWait] and [WithSlowHold] make one log line, and one event, for each wait or hold that takes too long.
+// Leadership, and waiting for it, is meant to last, and makes none.
 //
 // # Names
 //
@@ -53,6 +58,7 @@
 //	curator.lock.holders            updowncounter  {hold}         recipe, mode, name
 //	curator.lock.acquisitions       counter        {acquire}      recipe, mode, name, outcome, error.type
 //	curator.lock.losses             counter        {hold}         recipe, mode, name, end
+//	curator.lock.overruns           counter        {term}         recipe, mode, name
 //	curator.sessions                updowncounter  {client}       curator.session.state
 //	curator.session.reconnects      counter        {connection}
 //	curator.session.expiries        counter        {session}
@@ -86,6 +92,7 @@
 //	curator.lock.downgraded         a reader took the place of its own writer
 //	curator.lock.waited             seconds, when a slow wait is reported
 //	curator.lock.held               seconds, when a slow hold is reported
+//	curator.lock.overrun            seconds that a leader's work went on after its leadership, in log lines
 //	curator.link                    what a link leads to: holder, predecessor, or the acquire of a hold
 //	curator.session.state           connecting, connected, suspended, lost; in log lines, the client's state
 //	curator.session.id              in hexadecimal digits, as in ZooKeeper's own logs

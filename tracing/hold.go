@@ -52,7 +52,7 @@ func (a *acquire) StartHold(held recipes.Hold) recipes.HoldTracer {
 			attribute.String(semconv.LinkKind, "acquire"),
 		}}))
 	h.client, h.hold = a.client, h
-	if after := a.tracer.cfg.slowHold; after > 0 {
+	if after := a.tracer.cfg.slowHold; after > 0 && !isLeadership(h.what) {
 		h.slow = time.AfterFunc(after, h.reportSlow)
 	}
 	a.tracer.opened(&h.openSpan)
@@ -105,4 +105,13 @@ func (h *hold) Ended(end recipes.HoldEnd) {
 	h.tracer.closed(&h.openSpan)
 	h.End(trace.WithTimestamp(now))
 	m.holdDuration.Record(h.ctx, now.Sub(h.start).Seconds(), about)
+}
+
+// Overrun implements recipes.HoldTracer. The leadership's own span has ended by then, or ends with the release.
+func (h *hold) Overrun() (returned func()) {
+	attrs := append(spanAttributes(h.what), attribute.String(semconv.LockNode, h.node))
+	_, span := h.tracer.spans.Start(h.ctx, spanName("overrun", h.what), trace.WithAttributes(attrs...))
+	span.SetStatus(codes.Error, "the work goes on after the end of its leadership")
+	h.tracer.metrics.overruns.Add(h.ctx, 1, metric.WithAttributes(lockAttributes(h.what)...))
+	return func() { span.End() }
 }

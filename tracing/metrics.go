@@ -27,7 +27,7 @@ type metrics struct {
 
 	acquireDuration, holdDuration, handOffDuration, operationDuration metric.Float64Histogram
 	waiters, holders                                                  metric.Int64UpDownCounter
-	acquisitions, losses, reconnects, expiries                        metric.Int64Counter
+	acquisitions, losses, overruns, reconnects, expiries              metric.Int64Counter
 	sessions, watches                                                 metric.Int64ObservableUpDownCounter
 }
 
@@ -42,6 +42,7 @@ var instruments = []instrument{
 	{semconv.Holders, "updowncounter", "{hold}", "Locks held."},
 	{semconv.Acquisitions, "counter", "{acquire}", "Acquires that have ended."},
 	{semconv.Losses, "counter", "{hold}", "Locks that were lost while they were held."},
+	{semconv.Overruns, "counter", "{term}", "Leaders whose work went on after their leadership, and was reported."},
 	{semconv.Sessions, "updowncounter", "{client}", "Clients by the state of their session."},
 	{semconv.Reconnects, "counter", "{connection}", "Returns of the connection."},
 	{semconv.Expiries, "counter", "{session}", "Sessions that were lost."},
@@ -88,7 +89,7 @@ func newMetrics(meter metric.Meter) *metrics {
 	m.handOffDuration = histogram(semconv.HandOffDuration, handOffBuckets)
 	m.operationDuration = histogram(semconv.OperationDuration, operationBuckets)
 	m.waiters, m.holders = upDown(semconv.Waiters), upDown(semconv.Holders)
-	m.acquisitions, m.losses = counter(semconv.Acquisitions), counter(semconv.Losses)
+	m.acquisitions, m.losses, m.overruns = counter(semconv.Acquisitions), counter(semconv.Losses), counter(semconv.Overruns)
 	m.reconnects, m.expiries = counter(semconv.Reconnects), counter(semconv.Expiries)
 	m.sessions, m.watches = observed(semconv.Sessions), observed(semconv.Watches)
 	if failed != nil {

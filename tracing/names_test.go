@@ -91,6 +91,7 @@ func everything(s *story) *service {
 	require.Error(s, err)
 	s.release(held, 1500*time.Millisecond)
 	<-waiting
+	require.Error(s, overrun(v))
 	s.srv.ExpireSession(v.client.SessionID())
 	time.Sleep(5 * time.Second)
 	return v
@@ -100,7 +101,7 @@ func TestMetricsHaveTheirDocumentedUnitsAndKinds(t *testing.T) {
 	rows := rowsOfTheDocumentation(t)
 	synctest.Test(t, func(t *testing.T) {
 		metrics := collect(t, everything(&story{T: t, srv: zktest.New(t), words: newWords()}))
-		require.Len(t, metrics, 12, "every metric of the table")
+		require.Len(t, metrics, 13, "every metric of the table")
 		for _, m := range metrics {
 			kind := "counter"
 			switch data := m.Data.(type) {

@@ -86,6 +86,7 @@ const (
 	Holders           = "curator.lock.holders"
 	Acquisitions      = "curator.lock.acquisitions"
 	Losses            = "curator.lock.losses"
+	Overruns          = "curator.lock.overruns"
 	Sessions          = "curator.sessions"
 	Reconnects        = "curator.session.reconnects"
 	Expiries          = "curator.session.expiries"
