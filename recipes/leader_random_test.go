@@ -2,10 +2,10 @@ package recipes_test
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -53,13 +53,13 @@ const electionSession = 10 * time.Second
 
 // election is one run of the simulation. It checks:
 //
-//  1. When somebody begins to lead, the context of everybody who led before has ended, without an exception for any fault
-//     of connections, sessions and servers that there is here. Servers that are cut off from their ensemble are among them,
-//     for which the clients have framework.WithStrictContact; clocks that run too fast and processes that stop are not.
-//     The exception is a leader whose node was deleted by an operator: its context ends when it hears of that, within the
-//     time that it takes to lose a session.
-//  2. A selector's work that goes on after the end of its context keeps others from leading, unless the session was lost
-//     or the node deleted.
+//  1. When somebody begins to lead, the context of everybody who led before has ended, whatever happens to connections and
+//     servers. Servers that are cut off from their ensemble are among that, for which the clients have
+//     framework.WithStrictContact; clocks that run too fast and processes that stop are not. There is one exception: whose
+//     node was deleted by an operator, or whose session was ended by one before its time, leads, or begins to
+//     lead, until it hears of that. It does within the time of a session.
+//  2. A selector's work that goes on after the end of its context keeps others from leading, as long as its session lives
+//     and its node is not deleted.
 //  3. Tokens grow from leadership to leadership. A leader that was only interrupted goes on with the same node.
 //  4. When it is calm, somebody leads within a bounded time, and nobody else.
 //  5. When all have closed, there is no node and no watch.
@@ -77,15 +77,15 @@ type election struct {
 
 	mu      sync.Mutex           // protects the following fields
 	terms   []*leadership        // in the order of their beginnings
-	deleted map[string]time.Time // nodes, by the operator
+	deleted map[string]time.Time // nodes, by an operator
 }
 
 // leadership is what a candidate has believed.
 type leadership struct {
 	who     string
 	lease   *recipes.Lease
-	begun   time.Time
-	working bool // its work has not returned
+	session int64 // of its node
+	working bool  // its work has not returned
 }
 
 func newElection(t *testing.T, seed uint64) *election {
@@ -121,9 +121,10 @@ func (e *election) faults() zktest.Option {
 		},
 		Every: 20 * time.Second,
 		Deeds: []zktest.Deed{
-			zktest.CutSomeone, zktest.CutSomeone, zktest.ExpireSomeone, zktest.ReplaceSomeone, zktest.ReapNow,
+			zktest.CutSomeone, zktest.CutSomeone, zktest.ReplaceSomeone, zktest.ReapNow,
 			zktest.StopFor(long), zktest.FreezeFor(long), zktest.PartitionFor(long), zktest.RefuseFor(long),
 			zktest.PauseSomeoneFor(long), zktest.PauseSomeoneFor(electionSession / 2),
+			zktest.Custom("end a session before its time", e.expireSomeone),
 			zktest.Custom("delete someone's node", e.deleteSomeone),
 			zktest.Custom("delete the leader's node", func(*rand.Rand) { e.delete(0) }),
 			zktest.Custom("delete everything", func(*rand.Rand) { e.delete(-1) }),
@@ -204,7 +205,10 @@ func (e *election) nothingLeft() {
 func (e *election) begin(who string, lease *recipes.Lease) *leadership {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	l := &leadership{who: who, lease: lease, begun: time.Now(), working: true}
+	l := &leadership{who: who, lease: lease, working: true}
+	if node, found := e.head().Node(lease.Path()); found {
+		l.session = node.Stat.EphemeralOwner
+	}
 	for _, before := range e.terms {
 		e.checkOverLocked(before, l)
 	}
@@ -218,24 +222,26 @@ func (e *election) begin(who string, lease *recipes.Lease) *leadership {
 
 func (e *election) checkOverLocked(before, l *leadership) {
 	path := before.lease.Path()
-	if _, deleted := e.deleted[path]; deleted {
+	if e.deletedLocked(before) || e.deletedLocked(l) {
 		return
 	}
 	if before.lease.Context().Err() == nil {
 		e.Errorf("%v: %s leads with %s, and %s still with %s", time.Now(), l.who, l.lease.Path(), before.who, path)
 	}
-	switch reason := context.Cause(before.lease.Context()); {
-	case !before.working:
-	case errors.Is(reason, framework.ErrSessionLost), errors.Is(reason, framework.ErrSuspended), errors.Is(reason, framework.ErrClosed):
-	default:
-		e.Errorf("%v: %s leads with %s, and the work of %s goes on after: %v", time.Now(), l.who, l.lease.Path(), before.who, reason)
+	alive := func(s zktest.Session) bool { return s.ID == before.session }
+	if before.working && slices.ContainsFunc(e.head().Sessions(), alive) {
+		e.Errorf("%v: %s leads with %s, and the work of %s goes on", time.Now(), l.who, l.lease.Path(), before.who)
 	}
 }
 
-func (e *election) checkTokenLocked(before, l *leadership) {
+func (e *election) deletedLocked(l *leadership) bool {
 	_, deleted := e.deleted[l.lease.Path()]
+	return deleted
+}
+
+func (e *election) checkTokenLocked(before, l *leadership) {
 	sameNode := before.lease.Path() == l.lease.Path() && e.policy == state.StandardPolicy
-	if was, is := before.lease.FencingToken(), l.lease.FencingToken(); is < was && !deleted || is == was && !sameNode {
+	if was, is := before.lease.FencingToken(), l.lease.FencingToken(); is < was && !e.deletedLocked(l) || is == was && !sameNode {
 		e.Errorf("%v: token %d of %s follows %d of %s", time.Now(), is, l.lease.Path(), was, before.lease.Path())
 	}
 }
@@ -245,7 +251,7 @@ func (e *election) ended(l *leadership) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	at, deleted := e.deleted[l.lease.Path()]
-	if deleted && l.begun.Before(at) && time.Since(at) > electionSession {
+	if deleted && time.Since(at) > electionSession {
 		e.Errorf("%v: %s has heard only now that its node %s was deleted at %v", time.Now(), l.who, l.lease.Path(), at)
 	}
 }
@@ -268,20 +274,36 @@ func (e *election) deleteSomeone(dice *rand.Rand) {
 
 // delete deletes the i-th node of the queue, or, if i is negative, everything.
 func (e *election) delete(i int) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	queue, path := e.head().Queue(e.path), e.path
-	if i >= len(queue) {
+	queue := e.head().Queue(e.path)
+	switch {
+	case i >= len(queue):
+	case i < 0:
+		e.remove(queue, func(s *zktest.Server) bool { return s.Delete(e.path) == nil })
+	default:
+		e.remove(queue[i:i+1], func(s *zktest.Server) bool { return s.Delete(queue[i].Path) == nil })
+	}
+}
+
+// expireSomeone ends the session of somebody in the queue.
+func (e *election) expireSomeone(dice *rand.Rand) {
+	queue := e.head().Queue(e.path)
+	if len(queue) == 0 {
 		return
 	}
-	if i >= 0 {
-		queue = queue[i : i+1]
-		path = queue[0].Path
+	session := queue[dice.IntN(len(queue))].Stat.EphemeralOwner
+	others := func(n zktest.Node) bool { return n.Stat.EphemeralOwner != session }
+	e.remove(slices.DeleteFunc(queue, others), func(s *zktest.Server) bool { return s.ExpireSession(session) })
+}
+
+// remove does something that deletes nodes, and notes that it has.
+func (e *election) remove(nodes []zktest.Node, do func(s *zktest.Server) bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !do(e.head()) {
+		return
 	}
-	if e.head().Delete(path) == nil {
-		for _, n := range queue {
-			e.deleted[n.Path] = time.Now()
-		}
+	for _, n := range nodes {
+		e.deleted[n.Path] = time.Now()
 	}
 }
 
