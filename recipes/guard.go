@@ -22,6 +22,7 @@ type guard struct {
 
 	ctx  context.Context // ends when the nodes are given up, or not to be trusted any more: with it, every hold
 	stop context.CancelCauseFunc
+	left chan struct{} // closed when the nodes stay, and somebody else looks after them
 
 	mu      sync.Mutex // protects the following fields
 	owner   *hold
@@ -33,7 +34,7 @@ type guard struct {
 const guardAfter = time.Second
 
 func newGuard(trusted context.Context, h *hold) *guard {
-	g := &guard{client: h.client, nodes: h.nodes, owner: h}
+	g := &guard{client: h.client, nodes: h.nodes, left: make(chan struct{}), owner: h}
 	g.ctx, g.stop = context.WithCancelCause(trusted)
 	g.delay = time.AfterFunc(guardAfter, g.start)
 	return g
@@ -53,6 +54,12 @@ func (g *guard) start() {
 func (g *guard) end() {
 	g.delay.Stop()
 	g.stop(ErrReleased)
+}
+
+// leave is end for nodes that stay: their watches are given back, as nothing uses them up.
+func (g *guard) leave() {
+	g.end()
+	close(g.left)
 }
 
 // protect makes h the one to tell. It reports false if there was a request to give the lock up.
@@ -75,7 +82,11 @@ func (g *guard) watch(ctx context.Context, path string) {
 			if bytes.Equal(data, revocationMarker) {
 				g.revoke()
 			}
-			watch.Wait(ctx) // for any change; the next reading tells which
+			select { // any change will do; the next reading tells which
+			case <-watch.Done():
+			case <-g.left:
+			case <-ctx.Done():
+			}
 			watch.Stop()
 		case errors.Is(err, zk.ErrNoNode):
 			g.deleted()

@@ -171,13 +171,13 @@ func (h *hold) giveUp(ctx context.Context) error {
 // keep takes the nodes from a claim that is lost, for the next claim to them. It reports false if the claim was given up
 // before, so that they are on their way out.
 func (h *hold) keep() bool {
-	h.guard.end()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.leases == 0 {
 		return false
 	}
 	h.kept = true
+	h.guard.leave()
 	return true
 }
 
