@@ -20,9 +20,10 @@ type guard struct {
 	delay  *time.Timer // starts to watch
 	once   sync.Once
 
-	ctx  context.Context // ends when the nodes are given up, or not to be trusted any more: with it, every hold
-	stop context.CancelCauseFunc
-	left chan struct{} // closed when the nodes stay, and somebody else looks after them
+	ctx    context.Context // ends when the nodes are given up, or not to be trusted any more: with it, every hold
+	stop   context.CancelCauseFunc
+	left   chan struct{} // closed when the nodes stay, and somebody else looks after them
+	marked chan struct{} // closed when somebody asks for the lock
 
 	mu      sync.Mutex // protects the following fields
 	owner   *hold
@@ -34,7 +35,7 @@ type guard struct {
 const guardAfter = time.Second
 
 func newGuard(trusted context.Context, h *hold) *guard {
-	g := &guard{client: h.client, nodes: h.nodes, left: make(chan struct{}), owner: h}
+	g := &guard{client: h.client, nodes: h.nodes, left: make(chan struct{}), marked: make(chan struct{}), owner: h}
 	g.ctx, g.stop = context.WithCancelCause(trusted)
 	g.delay = time.AfterFunc(guardAfter, g.start)
 	return g
@@ -99,7 +100,10 @@ func (g *guard) watch(ctx context.Context, path string) {
 func (g *guard) revoke() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.revoked = true
+	if !g.revoked {
+		g.revoked = true
+		close(g.marked)
+	}
 	g.owner.revoke()
 }
 

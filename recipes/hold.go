@@ -168,11 +168,16 @@ func (h *hold) giveUp(ctx context.Context) error {
 	return all
 }
 
-// keep takes the nodes from a claim that is lost, for the next claim to them. It reports false if the claim was given up
-// before, so that they are on their way out.
+// keep takes the nodes from a claim that is lost, for the next claim to them. It reports false if they are another's by
+// right: the claim was given up before, so that they are on their way out, or was asked for.
 func (h *hold) keep() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	select {
+	case <-h.revoked:
+		return false
+	default:
+	}
 	if h.leases == 0 {
 		return false
 	}

@@ -28,7 +28,7 @@ func newTerm(ctx context.Context, h *hold) *term {
 // attend looks after the term until the leader has to stop, or stop is closed. A leader whom somebody asks to step down has
 // the time of grace for that.
 func (t *term) attend(leading context.Context, stop <-chan struct{}, grace time.Duration) {
-	revoked := t.hold.revoked
+	marked := t.hold.guard.marked
 	var deadline <-chan time.Time
 	for {
 		select {
@@ -36,11 +36,10 @@ func (t *term) attend(leading context.Context, stop <-chan struct{}, grace time.
 			return
 		case <-stop:
 			return
-		case <-t.asked: // its own deadline counts
-			revoked = nil
+		case <-t.asked: // whoever asks sees to its own deadline
 			t.hold.revoke()
-		case <-revoked:
-			revoked = nil
+		case <-marked:
+			marked = nil
 			deadline = time.After(grace)
 		case <-deadline:
 			t.hold.end(ErrRevoked)
