@@ -131,9 +131,6 @@ func neverSent(err error) bool { return err != nil && verdictOf(err).fate == uns
 // ambiguous reports whether a failed write may have been applied.
 func ambiguous(err error) bool { return err != nil && verdictOf(err).fate == doubtfulFate }
 
-// refused reports whether the server, or the client itself, has judged the request, so that repeating it is in vain.
-func refused(err error) bool { return err != nil && verdictOf(err).fate == refusedFate }
-
 // departed reports whether a request was sent and then left alone because ctx ended.
 func departed(ctx context.Context, err error) bool {
 	return ctx.Err() != nil && errors.Is(err, ctx.Err()) && !errors.Is(err, errNotSent)
@@ -153,3 +150,7 @@ func IsConnectionError(err error) bool {
 	}
 	return false
 }
+
+// IsRefusal reports whether err says that the server, or the client itself, has judged the request, so that repeating it is
+// in vain: for want of rights, or because of what is there or what was asked for.
+func IsRefusal(err error) bool { return err != nil && verdictOf(err).fate == refusedFate }

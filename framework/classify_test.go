@@ -105,12 +105,12 @@ func TestVerdictsAreSoundAndReachable(t *testing.T) {
 		require.NotEmpty(t, v.why)
 		require.Equal(t, v.fate == unsentFate, neverSent(v.err))
 		require.Equal(t, v.fate == doubtfulFate, ambiguous(v.err))
-		require.Equal(t, v.fate == refusedFate, refused(v.err))
+		require.Equal(t, v.fate == refusedFate, IsRefusal(v.err))
 		require.Equal(t, v.retry == sooner, retryable(v.err))
 		require.Equal(t, v.retry != never, IsConnectionError(v.err), "%v", v.err)
 		require.False(t, v.fate == refusedFate && v.retry != never, "%v: what is refused is not repeated", v.err)
 	}
-	for _, f := range []func(error) bool{neverSent, ambiguous, refused, retryable, IsConnectionError} {
+	for _, f := range []func(error) bool{neverSent, ambiguous, IsRefusal, retryable, IsConnectionError} {
 		require.False(t, f(nil))
 	}
 }
@@ -130,7 +130,7 @@ func TestVerdictsOfWrappedErrors(t *testing.T) {
 		{unknownOutcome(zk.ErrConnectionClosed), doubtfulFate, never},
 		{fmt.Errorf("%w: %w", errNotSent, context.Canceled), unsentFate, never},
 		{fmt.Errorf("%w: %w", context.Canceled, ErrSessionLost), doubtfulFate, never}, // the cause of a caller's context
-		{&connectError{ErrNotConnected, "refused"}, unsentFate, later},
+		{&connectError{ErrNotConnected, "IsRefusal"}, unsentFate, later},
 		{&TxnError{Err: zk.ErrNoNode}, refusedFate, never},
 		{errors.New("new"), doubtfulFate, never},
 		{&ServerError{Code: -1000}, doubtfulFate, never},

@@ -52,9 +52,9 @@ func (c *Client) Delete(ctx context.Context, path string, version int32, opts ..
 	for _, opt := range opts {
 		opt(&d)
 	}
-	inDoubt := func(err error) bool { return d.inDoubt || d.begun && !refused(err) }
+	inDoubt := func(err error) bool { return d.inDoubt || d.begun && !IsRefusal(err) }
 	err := c.write(ctx, "delete", path, inDoubt, d.attempt)
-	if d.guaranteed && err != nil && !refused(err) {
+	if d.guaranteed && err != nil && !IsRefusal(err) {
 		c.finishInBackground(d)
 	}
 	return err
@@ -160,7 +160,7 @@ var cleanupPolicy = retry.BoundedExponential(100*time.Millisecond, 5*time.Second
 // caller's context: the end of that context is the usual reason for a clean-up.
 func (c *Client) inBackground(job func(context.Context, *Session) error) {
 	c.Go(func(ctx context.Context) {
-		persistent := func(err error) bool { return !refused(err) }
+		persistent := func(err error) bool { return !IsRefusal(err) }
 		err := retry.Do(ctx, cleanupPolicy, persistent, func(ctx context.Context) error {
 			s, err := c.connected(ctx, nil)
 			if err != nil {

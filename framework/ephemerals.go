@@ -93,7 +93,7 @@ func (c *Client) settleInBackground(r *reservation, s *Session) {
 		}
 		stat, err := afterSync(ctx, s, r.path, exists)
 		switch {
-		case err != nil && !refused(err):
+		case err != nil && !IsRefusal(err):
 			return err
 		case stat == nil:
 			r.release(0)

@@ -19,10 +19,13 @@ type guard struct {
 	nodes  []framework.Created
 	delay  *time.Timer // starts to watch
 	once   sync.Once
-	drop   chan struct{} // closed when nobody will delete the nodes soon; nil if watching has not begun
 
 	ctx  context.Context // ends when the nodes are given up, or not to be trusted any more: with it, every hold
 	stop context.CancelCauseFunc
+
+	// Made when watching begins.
+	left   chan struct{} // closed when the nodes stay, and somebody else looks after them
+	marked chan struct{} // closed when somebody has asked for the lock
 
 	mu      sync.Mutex // protects the following fields
 	owner   *hold
@@ -43,7 +46,7 @@ func newGuard(trusted context.Context, h *hold) *guard {
 // start begins to watch now, if that has not begun.
 func (g *guard) start() {
 	g.once.Do(func() {
-		g.drop = make(chan struct{})
+		g.left, g.marked = make(chan struct{}), make(chan struct{})
 		for _, n := range g.nodes {
 			g.client.Go(func(ctx context.Context) { g.watch(ctx, n.Path) })
 		}
@@ -57,12 +60,12 @@ func (g *guard) end() {
 	g.stop(ErrReleased)
 }
 
-// pass is end for nodes that stay, as those of another guard.
-func (g *guard) pass() {
+// leave is end for nodes that stay: their watches are given back, as nothing uses them up.
+func (g *guard) leave() {
 	g.end()
 	g.once.Do(func() {}) // not to be begun any more
-	if g.drop != nil {
-		close(g.drop)
+	if g.left != nil {
+		close(g.left)
 	}
 }
 
@@ -88,7 +91,7 @@ func (g *guard) watch(ctx context.Context, path string) {
 			}
 			select {
 			case <-watch.Done(): // for any change; the next reading tells which
-			case <-g.drop:
+			case <-g.left:
 			case <-ctx.Done():
 			}
 			watch.Stop()
@@ -102,7 +105,10 @@ func (g *guard) watch(ctx context.Context, path string) {
 
 func (g *guard) revoke() {
 	g.mu.Lock()
-	g.revoked = true
+	if !g.revoked {
+		g.revoked = true
+		close(g.marked)
+	}
 	owner := g.owner
 	owner.revoke()
 	g.mu.Unlock()

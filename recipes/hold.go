@@ -25,11 +25,11 @@ type hold struct {
 	revoke  func()
 	local   *localTurn // the claim's place among the goroutines that share the lock's object; may be nil
 
-	data []byte // what the nodes say of us
+	data []byte        // what the nodes say of us
+	gone chan struct{} // closed when the nodes are given up, or left to the background; nil if nobody waits for that
 
 	mu     sync.Mutex // protects the following fields
-	leases int        // the claim is given up at zero and never taken again
-	kept   bool       // the nodes are not the claim's any more
+	leases int        // the claim is given up at zero and never taken again; afterwards there may be less
 	trace  *holdTrace // may be nil
 }
 
@@ -108,7 +108,7 @@ func (h *hold) join() (bool, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
-	case h.leases == 0:
+	case h.leases <= 0:
 		return false, nil
 	case h.ctx.Err() != nil:
 		return false, context.Cause(h.ctx)
@@ -159,8 +159,18 @@ func (h *hold) leave() (last bool) {
 	return h.leases == 0
 }
 
+// leaveAll removes all leases, and reports whether there were any.
+func (h *hold) leaveAll() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	any := h.leases > 0
+	h.leases = 0
+	return any
+}
+
 // giveUp ends the claim, and passes its nodes on or deletes them.
 func (h *hold) giveUp(ctx context.Context) (err error) {
+	defer h.isGone()
 	defer func() { h.followed().released(err) }()
 	if h.local.passOn(h) {
 		return nil
@@ -185,29 +195,58 @@ func (h *hold) deleteNodes(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// keep takes the nodes from a claim that is lost, for the next claim to them. It reports false if the claim was given up
-// before, so that they are on their way out.
+func (h *hold) isGone() {
+	if h.gone != nil {
+		close(h.gone)
+	}
+}
+
+// dissolve gives the claim up whoever has leases of it, and returns when the nodes are gone, or left to the background. If
+// it was lost, the reason is the error.
+func (h *hold) dissolve(ctx context.Context) error {
+	if !h.leaveAll() { // the last lease is just being released
+		select {
+		case <-h.gone:
+		case <-ctx.Done():
+		}
+		return nil
+	}
+	reason := context.Cause(h.ctx)
+	switch {
+	case reason == nil:
+		return h.giveUp(ctx)
+	case errors.Is(reason, ErrRevoked): // the nodes are as good as before
+		defer h.isGone()
+		h.guard.end()
+		h.deleteNodes(ctx)
+	default:
+		h.giveUpLost()
+	}
+	return reason
+}
+
+// keep takes the nodes from a claim that is lost, for the next claim to them. It reports false if they are another's by
+// right: the claim was given up before, so that they are on their way out, or was asked for.
 func (h *hold) keep() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.leases == 0 {
+	select {
+	case <-h.revoked:
+		return false
+	default:
+	}
+	if !h.leaveAll() {
 		return false
 	}
-	h.kept = true
-	h.guard.pass()
+	h.guard.leave()
 	return true
 }
 
 // giveUpLost deletes the nodes of a claim that is lost. They may still be there, and in others' way, for as long as the
 // server keeps the session, but nobody has to wait for their deletion.
 func (h *hold) giveUpLost() {
+	defer h.isGone()
 	h.guard.end()
 	h.local.over()
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if !h.kept {
-		deleteInBackground(h.client, h.nodes)
-	}
+	deleteInBackground(h.client, h.nodes)
 }
 
 func deleteInBackground(c *framework.Client, nodes []framework.Created) {

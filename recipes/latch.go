@@ -50,6 +50,8 @@ type LeaderLatch struct {
 	seen    lockloop.Refusal // how things stood when we last looked at the queue
 	failure error            // why done is closed
 
+	leftover error // what kept Close from deleting the leader's node
+
 	done chan struct{} // closed when the latch neither leads nor queues any more
 }
 
@@ -65,6 +67,7 @@ func NewLeaderLatch(c *framework.Client, path string, opts ...LockOption) *Leade
 	}
 	l.lock.loop.Own = true
 	l.lock.loop.Note = l.note
+	l.lock.loop.Leaving = l.leaving
 	return l
 }
 
@@ -86,7 +89,8 @@ func (l *LeaderLatch) Start() error {
 	stopped, l.stop = context.WithCancel(context.Background())
 	l.started = l.lock.loop.Client.Go(func(client context.Context) { l.run(client, stopped) })
 	if !l.started {
-		return l.lock.leaderError("start", framework.ErrClosed)
+		l.failure = framework.ErrClosed
+		return l.lock.leaderError("start", l.failure)
 	}
 	return nil
 }
@@ -116,7 +120,9 @@ func (l *LeaderLatch) close(ctx context.Context, notify bool) error {
 	l.mu.Unlock()
 	select {
 	case <-l.done:
-		return nil
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return l.lock.leaderError("close", l.leftover)
 	case <-ctx.Done():
 		return l.lock.leaderError("close", retry.ContextError(ctx))
 	}
@@ -130,8 +136,13 @@ func (l *LeaderLatch) close(ctx context.Context, notify bool) error {
 func (l *LeaderLatch) Await(ctx context.Context) (*Lease, error) {
 	for {
 		lease, changed, err := l.now()
-		if lease != nil || err != nil {
-			return lease, err
+		switch {
+		case err != nil:
+			return nil, err
+		case ctx.Err() != nil:
+			return nil, l.gaveUp(ctx)
+		case lease != nil:
+			return lease, nil
 		}
 		select {
 		case <-changed:

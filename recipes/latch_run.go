@@ -3,8 +3,10 @@ package recipes
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 )
 
@@ -18,16 +20,38 @@ func (l *LeaderLatch) run(client, stopped context.Context) {
 		lease, err := traced(ctx, l.lock.describe(true), func(ctx context.Context, a attempt) (*hold, error) {
 			return l.queue(ctx, a, kept)
 		})
-		if err != nil {
+		switch {
+		case err == nil:
+			t := newTerm(lease)
+			l.begin(t)
+			t.attend(lease.ctx, stopped.Done(), l.lock.cfg.leader.grace) // the client's end is the lease's
+			kept = l.stepDown(ctx, t)
+		case l.outlasts(ctx, err):
+			kept = nil
+		default:
 			l.finish(err, client.Err() != nil)
 			return
 		}
-		t := newTerm(lease)
-		l.begin(t)
-		t.attend(lease.ctx, stopped.Done(), l.lock.cfg.leader.grace) // the client's end is the lease's
-		kept = l.stepDown(t)
 	}
 }
+
+// outlasts reports whether to stand again after an error, and pauses before: a candidacy is for long, and a server may be
+// in trouble for some time.
+func (l *LeaderLatch) outlasts(ctx context.Context, err error) bool {
+	if ctx.Err() != nil || framework.IsRefusal(err) || errors.Is(err, framework.ErrClosed) {
+		return false
+	}
+	l.lock.loop.Client.Logger().Warn("leader latch stands again after an error",
+		semconv.LockPath, l.lock.name, semconv.Cause, err)
+	select {
+	case <-time.After(candidacyPause):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+const candidacyPause = time.Second
 
 // queue waits for the leadership, with the node of the one before if that was kept.
 func (l *LeaderLatch) queue(ctx context.Context, a attempt, kept *framework.Created) (*hold, error) {
@@ -54,39 +78,44 @@ func (l *LeaderLatch) begin(t *term) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.term = t
+	l.seen = lockloop.Refusal{} // those who were ahead are not any more
 	l.last = l.last.Append(LeadershipChange{Lease: t.lease})
 }
 
 // stepDown ends a leadership, and returns its node if that was only interrupted.
-func (l *LeaderLatch) stepDown(t *term) (kept *framework.Created) {
-	defer close(t.over)
+func (l *LeaderLatch) stepDown(ctx context.Context, t *term) (kept *framework.Created) {
 	reason := context.Cause(t.lease.ctx)
 	switch {
 	case reason == nil: // the latch is closed
-		ctx, notify := l.closed()
-		t.lease.Release(ctx)
-		l.over(t, notify)
+		err := t.hold.dissolve(l.leaving(ctx))
+		l.over(t, err)
 	case errors.Is(reason, framework.ErrSuspended) && t.hold.keep():
-		l.over(t, true)
+		l.over(t, nil)
 		return &t.hold.nodes[0]
 	default:
-		l.over(t, true)
-		t.lease.Release(ended) // if the leader has not done that; nobody waits for the node to go
+		l.over(t, nil)
+		t.hold.dissolve(l.leaving(ctx))
 	}
 	return nil
 }
 
-func (l *LeaderLatch) closed() (ctx context.Context, notify bool) {
+// leaving is the context under which nodes are deleted: while the latch is being closed, that of Close, which waits for it.
+func (l *LeaderLatch) leaving(ctx context.Context) context.Context {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.closing, l.notify
+	if l.closing != nil {
+		return l.closing
+	}
+	return ctx
 }
 
-func (l *LeaderLatch) over(t *term, tell bool) {
+// over notes the end of a leadership, and what has become of its node if the latch is closed.
+func (l *LeaderLatch) over(t *term, closed error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.term = nil
-	if tell {
+	l.leftover = closed
+	if l.closing == nil || l.notify {
 		l.last = l.last.Append(LeadershipChange{t.lease, context.Cause(t.lease.ctx)})
 	}
 }

@@ -35,7 +35,7 @@ func Revoke(ctx context.Context, c *framework.Client, nodePath string) error {
 	return err
 }
 
-// isLockNode reports whether a node has the name of a contender for any lock of this package.
+// isLockNode reports whether a node has the name of a contender for any lock or leadership of this package.
 func isLockNode(nodePath string) bool {
 	names := []string{path.Base(nodePath)}
 	return len(lockloop.Queue(names, mutexKind, readKind, writeKind, leaseKind, latchKind)) == 1

@@ -2,8 +2,11 @@ package recipes
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
+
+	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/semconv"
@@ -57,6 +60,9 @@ func NewLeaderSelector(c *framework.Client, path string, opts ...LockOption) *Le
 // With WithRequeue, Run stands again after a term, until ctx ends, or the option says no more: it returns what the last
 // term has come to.
 func (s *LeaderSelector) Run(ctx context.Context, work func(ctx context.Context) error) error {
+	if work == nil {
+		return s.lock.leaderError("run", fmt.Errorf("%w: work is nil", zk.ErrBadArguments))
+	}
 	if err := s.start(ctx); err != nil {
 		return s.lock.leaderError("run", err)
 	}
@@ -78,9 +84,15 @@ func (s *LeaderSelector) start(ctx context.Context) error {
 	if err := s.lock.ready(ctx); err != nil {
 		return err
 	}
+	if h := heldUnder(ctx, s.lock.key); h.claimed() {
+		if h.ctx.Err() != nil {
+			return context.Cause(h.ctx)
+		}
+		return ErrRunning
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.running || heldUnder(ctx, s.lock.key).claimed() {
+	if s.running {
 		return ErrRunning
 	}
 	s.running = true
@@ -93,23 +105,27 @@ func (s *LeaderSelector) stop() {
 	s.running = false
 }
 
-// lead is one term.
-func (s *LeaderSelector) lead(ctx context.Context, lease *Lease, work func(context.Context) error) (err error) {
-	t := newTerm(lease)
+// lead is one term. It holds the node by own, until the work has returned. The work has a lease beside that, so that it
+// can end its leadership, but not let others lead while it runs.
+func (s *LeaderSelector) lead(ctx context.Context, own *Lease, work func(context.Context) error) (err error) {
+	t := newTerm(own)
+	defer func() { err = withLoss(err, t.end(ctx)) }() // also if work panics
+	if joined, _ := t.hold.join(); !joined {           // lost between the grant and now
+		return nil
+	}
+	t.lease = t.hold.leaseOf(own.ctx)
 	under, done := t.lease.Under(ctx)
+	defer done()
 	returned := make(chan struct{})
 	var overseer sync.WaitGroup
 	overseer.Go(func() { s.oversee(under, t, returned) })
 	s.setTerm(t)
-	defer func() { // also if work panics
+	defer func() {
 		close(returned)
 		overseer.Wait()
-		done()
 		s.setTerm(nil)
-		err = withLoss(err, releaseAfter(ctx, t.lease))
-		close(t.over)
 	}()
-	if under.Err() != nil { // lost or cancelled between the grant and now (CURATOR-54)
+	if under.Err() != nil { // cancelled between the grant and now (CURATOR-54)
 		return retry.ContextError(under)
 	}
 	return work(under)
@@ -142,20 +158,16 @@ func (s *LeaderSelector) oversee(under context.Context, t *term, returned <-chan
 }
 
 // Resign ends the context of the leadership under way, with ErrRevoked, and returns when the work has returned and the node
-// is given up, or when ctx ends, with its error. It is ErrNotLeader if there is no leadership. What a requeue stands for
-// afterwards is another one, which it does not touch (CURATOR-518).
+// is given up, or when ctx ends, with its error; if it is called by the work, with its context, it does not wait. It is
+// ErrNotLeader if there is no leadership. What a requeue stands for afterwards is another one, which it does not touch
+// (CURATOR-518).
 func (s *LeaderSelector) Resign(ctx context.Context) error {
 	t := s.now()
 	if t == nil {
 		return s.lock.leaderError("resign", ErrNotLeader)
 	}
 	t.hold.end(ErrRevoked)
-	select {
-	case <-t.over:
-		return nil
-	case <-ctx.Done():
-		return s.lock.leaderError("resign", retry.ContextError(ctx))
-	}
+	return s.lock.leaderError("resign", t.await(ctx))
 }
 
 // HandOver passes the leadership on to the next in line, in an orderly way: the work is asked to finish, by Lease.Revoked;
@@ -167,7 +179,7 @@ func (s *LeaderSelector) HandOver(ctx context.Context) error { return s.lock.han
 // Leadership returns the lease of the leadership that is under way, or nil. It does not contact the server. The answer may
 // be old when it arrives: the lease's context knows.
 func (s *LeaderSelector) Leadership() *Lease {
-	if t := s.now(); t != nil {
+	if t := s.now(); t != nil && t.lease.ctx.Err() == nil {
 		return t.lease
 	}
 	return nil

@@ -21,7 +21,7 @@ func TestSelectorRunsTheWorkWhileItLeads(t *testing.T) {
 			lease, ok := recipes.LeaseFromContext(ctx)
 			require.True(t, ok)
 			require.Same(t, lease, selector.Leadership())
-			require.ErrorIs(t, selector.Run(ctx, nil), recipes.ErrRunning)
+			require.ErrorIs(t, selector.Run(ctx, func(context.Context) error { return nil }), recipes.ErrRunning)
 			leader, err := selector.Leader(ctx)
 			require.NoError(t, err)
 			require.Equal(t, "one", string(leader.Data))

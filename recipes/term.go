@@ -15,20 +15,20 @@ import (
 // term is one leadership, from the grant until its node is given up.
 type term struct {
 	hold  *hold
-	lease *Lease
-	asked chan struct{} // one value for each handOver
-	over  chan struct{} // closed when the leader has stopped, and the node is given up
+	lease *Lease // the leader's
 }
 
 func newTerm(lease *Lease) *term {
-	lease.hold.guard.start() // a leader looks out for the deletion of its node, and for requests to step down
-	return &term{hold: lease.hold, lease: lease, asked: make(chan struct{}), over: make(chan struct{})}
+	h := lease.hold
+	h.gone = make(chan struct{})
+	h.guard.start() // a leader looks out for the deletion of its node, and for requests to step down
+	return &term{hold: h, lease: lease}
 }
 
-// attend looks after the term until the leader has to stop, or stop is closed. A leader whom somebody asks to step down has
-// the time of grace for that.
+// attend looks after the term until leading ends, or stop is closed. A leader whom somebody asks to step down has the time
+// of grace for that.
 func (t *term) attend(leading context.Context, stop <-chan struct{}, grace time.Duration) {
-	revoked := t.hold.revoked
+	asked := t.hold.guard.marked // by others: whoever hands over sees to its own deadline
 	var deadline <-chan time.Time
 	for {
 		select {
@@ -36,11 +36,8 @@ func (t *term) attend(leading context.Context, stop <-chan struct{}, grace time.
 			return
 		case <-stop:
 			return
-		case <-t.asked: // its own deadline counts
-			revoked = nil
-			t.hold.revoke()
-		case <-revoked:
-			revoked = nil
+		case <-asked:
+			asked = nil
 			deadline = time.After(grace)
 		case <-deadline:
 			t.hold.end(ErrRevoked)
@@ -48,19 +45,25 @@ func (t *term) attend(leading context.Context, stop <-chan struct{}, grace time.
 	}
 }
 
-// handOver asks the leader to stop until ctx ends, and makes it stop then.
-func (t *term) handOver(ctx context.Context) error {
-	select {
-	case t.asked <- struct{}{}:
-	case <-t.lease.ctx.Done():
-		return ErrNotLeader
-	case <-ctx.Done():
+// end gives the node up when the work is done, and returns the reason of a loss; see releaseAfter.
+func (t *term) end(ctx context.Context) error {
+	err := t.hold.dissolve(ctx)
+	lost := !errors.Is(context.Cause(t.hold.ctx), ErrReleased)
+	if !lost && (ctx.Err() != nil || framework.IsConnectionError(err)) {
+		return nil
+	}
+	return err
+}
+
+// await waits until the leadership is given up. The leader itself, whose context it gets, would wait for itself.
+func (t *term) await(ctx context.Context) error {
+	if heldUnder(ctx, t.hold.key) == t.hold {
+		return nil
 	}
 	select {
-	case <-t.over:
+	case <-t.hold.gone:
 		return nil
 	case <-ctx.Done():
-		t.hold.end(ErrRevoked)
 		return retry.ContextError(ctx)
 	}
 }
@@ -94,15 +97,23 @@ func (l *lock) leader(ctx context.Context) (Participant, error) {
 	return Participant{}, l.leaderError("leader", ErrNoLeader)
 }
 
-// handOver is HandOver of both recipes, for the term that is under way, or none.
+// handOver is HandOver of both recipes, for the term that is under way, or none: it asks the leader to stop until ctx ends,
+// and makes it stop then.
 func (l *lock) handOver(ctx context.Context, t *term) error {
 	if t == nil {
 		return l.leaderError("hand over", ErrNotLeader)
 	}
-	if err := l.successor(ctx); err != nil {
+	err := l.successor(ctx)
+	if err != nil && (ctx.Err() == nil || errors.Is(err, ErrNoSuccessor)) {
 		return l.leaderError("hand over", err)
 	}
-	return l.leaderError("hand over", t.handOver(ctx))
+	t.hold.revoke()
+	t.hold.followed().revoked()
+	if err := t.await(ctx); err != nil {
+		t.hold.end(ErrRevoked)
+		return l.leaderError("hand over", err)
+	}
+	return nil
 }
 
 func (l *lock) leaderError(op string, err error) error {

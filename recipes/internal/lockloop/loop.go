@@ -30,6 +30,10 @@ type Loop struct {
 	Queued func()        // told when a node of ours is in the queue; may be nil
 	Own    bool          // by order: notice also while we wait that our node is gone, for a second watch
 
+	// Leaving returns the context under which a node is deleted that is given up while ctx is that of the attempt; nil for
+	// ctx itself, whose end leaves that to the client's background.
+	Leaving func(ctx context.Context) context.Context
+
 	Observer Observer // may be nil
 }
 
@@ -152,7 +156,7 @@ func (p *place) take(ctx context.Context) (err error) {
 	defer func() {
 		if err != nil {
 			p.abandoned(err)
-			p.loop.Client.Delete(ctx, p.node.Path, framework.AnyVersion, framework.Guaranteed())
+			p.giveUp(ctx)
 		}
 	}()
 	for {
@@ -164,6 +168,13 @@ func (p *place) take(ctx context.Context) (err error) {
 			return err
 		}
 	}
+}
+
+func (p *place) giveUp(ctx context.Context) {
+	if p.loop.Leaving != nil {
+		ctx = p.loop.Leaving(ctx)
+	}
+	p.loop.Client.Delete(ctx, p.node.Path, framework.AnyVersion, framework.Guaranteed())
 }
 
 // enter creates our node, unless there is one to resume with. Create cleans up after itself.

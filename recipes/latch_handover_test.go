@@ -1,0 +1,188 @@
+package recipes_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/state"
+)
+
+// within returns a context that ends after d.
+func within(t *testing.T, d time.Duration) context.Context {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), d)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// An orderly hand-over: the work is asked, finishes in its time, and the next leads.
+func TestLeaderHandsOverInTime(t *testing.T) {
+	inBothWorlds(t, func(t *testing.T, w *world) {
+		ctx, path := w.patience(t), path(t)
+		latches, lease := w.stands(t, path, 2)
+		finished := make(chan struct{})
+		go func() {
+			defer close(finished)
+			<-lease.Revoked()
+			require.NoError(t, lease.Context().Err(), "it may finish what it is doing")
+			require.NoError(t, lease.Release(ctx))
+		}()
+		require.NoError(t, latches[0].HandOver(ctx))
+		<-finished
+		require.ErrorIs(t, context.Cause(lease.Context()), recipes.ErrReleased)
+		require.Greater(t, w.await(t, latches[1]).FencingToken(), lease.FencingToken())
+		w.closeAll(t, path, latches...)
+	})
+}
+
+// Work that does not finish is stopped at the deadline.
+func TestHandOverIsForcedAtItsDeadline(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		latches, lease := w.stands(t, "/l", 2)
+		start := time.Now()
+		handed := make(chan error)
+		go func() { handed <- latches[0].HandOver(within(t, time.Minute)) }()
+		time.Sleep(time.Minute - 1)
+		synctest.Wait()
+		require.True(t, isClosed(lease.Revoked()))
+		require.NoError(t, lease.Context().Err())
+		require.ErrorIs(t, <-handed, context.DeadlineExceeded)
+		require.ErrorIs(t, w.endOf(t, lease), recipes.ErrRevoked)
+		w.await(t, latches[1])
+		require.Equal(t, time.Minute, time.Since(start))
+		w.closeAll(t, "/l", latches...)
+	})
+}
+
+func TestHandOverNeedsALeaderAndASuccessor(t *testing.T) {
+	inBothWorlds(t, func(t *testing.T, w *world) {
+		ctx, path := w.patience(t), path(t)
+		latches, lease := w.stands(t, path, 2)
+		require.ErrorIs(t, latches[1].HandOver(ctx), recipes.ErrNotLeader)
+		require.ErrorIs(t, latches[1].Resign(ctx), recipes.ErrNotLeader)
+		require.NoError(t, latches[1].Close(ctx))
+		w.waitNodes(t, path, 1)
+		require.ErrorIs(t, latches[0].HandOver(ctx), recipes.ErrNoSuccessor)
+		require.NoError(t, lease.Context().Err(), "it goes on")
+		require.False(t, isClosed(lease.Revoked()), "and was not asked")
+		w.closeAll(t, path, latches[0])
+		require.ErrorIs(t, latches[0].HandOver(ctx), recipes.ErrNotLeader)
+	})
+}
+
+// Resigning is handing over at once.
+func TestLeaderResigns(t *testing.T) {
+	inBothWorlds(t, func(t *testing.T, w *world) {
+		ctx, path := w.patience(t), path(t)
+		latches, lease := w.stands(t, path, 2)
+		require.NoError(t, latches[0].Resign(ctx))
+		require.ErrorIs(t, context.Cause(lease.Context()), recipes.ErrReleased)
+		require.ErrorIs(t, lease.Release(ctx), recipes.ErrReleased)
+		next := w.await(t, latches[1])
+		w.waitNodes(t, path, 2)
+		require.NoError(t, next.Context().Err())
+		w.closeAll(t, path, latches...)
+	})
+}
+
+// Whichever is first counts: the hand-over's deadline, or the end of the time that an operator's request leaves.
+func TestHandOverRacesWithARevocation(t *testing.T) {
+	for _, first := range []string{"revocation", "hand-over"} {
+		for _, grace := range []time.Duration{time.Second, time.Hour} {
+			t.Run(first+" first, grace "+grace.String(), func(t *testing.T) {
+				inVirtualTime(t, func(t *testing.T, w *world) {
+					latches, lease := w.stands(t, "/l", 2, recipes.WithGrace(grace))
+					asked := time.Now()
+					handed := make(chan error, 1)
+					handOver := func() { handed <- latches[0].HandOver(within(t, time.Minute)) }
+					revoke := func() { require.NoError(t, recipes.Revoke(t.Context(), w.observer, lease.Path())) }
+					if first == "revocation" {
+						revoke()
+						synctest.Wait()
+						go handOver()
+					} else {
+						go handOver()
+						synctest.Wait()
+						revoke()
+					}
+					require.ErrorIs(t, w.endOf(t, lease), recipes.ErrRevoked)
+					require.Equal(t, min(grace, time.Minute), time.Since(asked))
+					if err := <-handed; grace > time.Minute {
+						require.ErrorIs(t, err, context.DeadlineExceeded)
+					} else {
+						require.NoError(t, err)
+					}
+					w.await(t, latches[1])
+					w.closeAll(t, "/l", latches...)
+				})
+			})
+		}
+	}
+}
+
+// Several hand over at once: the leadership is given up once, and its successor's is not touched.
+func TestHandOversOfOneLeadershipAreOne(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		latches, lease := w.stands(t, "/l", 2)
+		results := make(chan error)
+		for i := range 5 {
+			go func() { results <- latches[0].HandOver(within(t, time.Duration(i+1)*time.Second)) }()
+		}
+		synctest.Wait()
+		require.NoError(t, lease.Release(t.Context()))
+		for range 5 {
+			require.NoError(t, <-results)
+		}
+		next := w.await(t, latches[1])
+		time.Sleep(time.Minute)
+		require.NoError(t, next.Context().Err())
+		w.closeAll(t, "/l", latches...)
+	})
+}
+
+// The session is lost while the leader is asked to finish: the leadership has passed on all the same.
+func TestLeaderIsLostDuringItsHandOver(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, knife := w.connect(t)
+		first := latch(t, c, "/l")
+		lease := w.await(t, first)
+		other, _ := w.connect(t)
+		second := latch(t, other, "/l")
+		w.waitNodes(t, "/l", 2)
+		handed := make(chan error)
+		go func() { handed <- first.HandOver(within(t, time.Minute)) }()
+		synctest.Wait()
+		knife.expire(t)
+		require.NoError(t, <-handed)
+		require.ErrorIs(t, context.Cause(lease.Context()), framework.ErrSessionLost)
+		w.await(t, second)
+		w.closeAll(t, "/l", first, second)
+	})
+}
+
+// The connection is interrupted while the leader is asked to finish, under the standard policy. It has stopped, but must
+// not lead again with the same node: the hand-over has said that it passes on.
+func TestLeaderIsInterruptedDuringItsHandOver(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, knife := w.connect(t, framework.WithErrorPolicy(state.StandardPolicy))
+		first := latch(t, c, "/l")
+		lease := w.await(t, first)
+		other, _ := w.connect(t)
+		second := latch(t, other, "/l")
+		w.waitNodes(t, "/l", 2)
+		handed := make(chan error)
+		go func() { handed <- first.HandOver(within(t, time.Minute)) }()
+		synctest.Wait()
+		knife.cut()
+		require.NoError(t, <-handed)
+		require.ErrorIs(t, context.Cause(lease.Context()), framework.ErrSuspended)
+		w.await(t, second)
+		require.Nil(t, first.Leadership())
+		w.closeAll(t, "/l", first, second)
+	})
+}

@@ -1,0 +1,238 @@
+package recipes_test
+
+import (
+	"context"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/state"
+)
+
+// TestLeaderLatch#testSessionErrorPolicy, standard: the leader stops at the interruption and leads again with the same
+// node, as its session has survived.
+func TestStandardPolicyLeadsAgainWithTheSameNode(t *testing.T) {
+	inBothWorlds(t, func(t *testing.T, w *world) {
+		path := path(t)
+		c, knife := w.connect(t, framework.WithErrorPolicy(state.StandardPolicy))
+		first := latch(t, c, path)
+		lease := w.await(t, first)
+		other, _ := w.connect(t)
+		second := latch(t, other, path)
+		w.waitNodes(t, path, 2)
+		for range 3 {
+			knife.cut()
+			require.ErrorIs(t, w.endOf(t, lease), framework.ErrSuspended)
+			again := w.await(t, first)
+			require.NotSame(t, lease, again)
+			require.Equal(t, lease.Path(), again.Path())
+			require.Equal(t, lease.FencingToken(), again.FencingToken())
+			lease = again
+		}
+		require.Nil(t, second.Leadership())
+		w.closeAll(t, path, first, second)
+	})
+}
+
+// The other half: the session does not survive, the next leads, and the old leader queues with another node.
+func TestStandardPolicyQueuesAgainInTheNextSession(t *testing.T) {
+	inBothWorlds(t, func(t *testing.T, w *world) {
+		ctx, path := w.patience(t), path(t)
+		c, knife := w.connect(t, framework.WithErrorPolicy(state.StandardPolicy))
+		first := latch(t, c, path)
+		lease := w.await(t, first)
+		other, _ := w.connect(t)
+		second := latch(t, other, path)
+		w.waitNodes(t, path, 2)
+		heal := knife.isolate()
+		next := w.await(t, second)
+		require.Error(t, lease.Context().Err())
+		heal()
+		w.waitNodes(t, path, 2)
+		require.NoError(t, next.Release(ctx))
+		again := w.await(t, first)
+		require.Greater(t, again.FencingToken(), next.FencingToken())
+		w.closeAll(t, path, first, second)
+	})
+}
+
+// TestLeaderLatch#testSessionErrorPolicy, session: an outage shorter than the session ends nothing.
+func TestSessionPolicyLeadsThroughAnOutage(t *testing.T) {
+	inBothWorlds(t, func(t *testing.T, w *world) {
+		ctx, path := w.patience(t), path(t)
+		c, knife := w.connect(t)
+		first := latch(t, c, path)
+		lease := w.await(t, first)
+		other, _ := w.connect(t)
+		second := latch(t, other, path)
+		w.waitNodes(t, path, 2)
+		knife.refuse(true)
+		knife.cut()
+		<-time.After(w.session / 2)
+		knife.refuse(false)
+		require.NoError(t, c.WaitConnected(ctx))
+		require.NoError(t, lease.Context().Err())
+		require.Same(t, lease, first.Leadership())
+		require.Nil(t, second.Leadership())
+		w.closeAll(t, path, first, second)
+	})
+}
+
+// E31, TestLeaderLatch#testErrorPolicies: a leader that is cut off stops before the next one begins, under either policy.
+func TestIsolatedLeaderStopsBeforeTheNextBegins(t *testing.T) {
+	for _, policy := range []state.ErrorPolicy{state.SessionPolicy, state.StandardPolicy} {
+		t.Run(policy.String(), func(t *testing.T) {
+			inBothWorlds(t, func(t *testing.T, w *world) {
+				path := path(t)
+				c, knife := w.connect(t, framework.WithErrorPolicy(policy))
+				first := latch(t, c, path)
+				lease := w.await(t, first)
+				other, _ := w.connect(t)
+				second := latch(t, other, path)
+				w.waitNodes(t, path, 2)
+				heal := knife.isolate()
+				next := w.await(t, second)
+				require.Error(t, lease.Context().Err(), "two leaders")
+				heal()
+				w.waitNodes(t, path, 2)
+				time.Sleep(time.Second)
+				require.Same(t, next, second.Leadership())
+				require.Nil(t, first.Leadership())
+				w.closeAll(t, path, first, second)
+			})
+		})
+	}
+}
+
+// TestLeaderLatch#testSessionInterruptionDoNotCauseBrainSplit, CURATOR-696: a latch whose session was lost does not lead
+// with the node of its old session, although the server still has it.
+func TestLatchDoesNotLeadWithANodeOfItsOldSession(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		for _, policy := range []state.ErrorPolicy{state.SessionPolicy, state.StandardPolicy} {
+			c, knife := w.connect(t, framework.WithErrorPolicy(policy))
+			first := latch(t, c, "/l")
+			lease := w.await(t, first)
+			w.fake.ReplaceSession(c.SessionID())
+			knife.cut()
+			w.endOf(t, lease)
+			again := w.await(t, first)
+			require.NotEqual(t, lease.Path(), again.Path())
+			require.Greater(t, again.FencingToken(), lease.FencingToken())
+			w.waitNodes(t, "/l", 1)
+			w.closeAll(t, "/l", first)
+		}
+	})
+}
+
+// A latch that waits loses its session, and queues again, at the end.
+func TestCandidateQueuesAgainInTheNextSession(t *testing.T) {
+	inBothWorlds(t, func(t *testing.T, w *world) {
+		ctx, path := w.patience(t), path(t)
+		holder, _ := w.connect(t)
+		first := latch(t, holder, path)
+		lease := w.await(t, first)
+		c, knife := w.connect(t)
+		second := latch(t, c, path)
+		w.waitNodes(t, path, 2)
+		other, _ := w.connect(t)
+		third := latch(t, other, path)
+		w.waitNodes(t, path, 3)
+		knife.expire(t)
+		w.waitNodes(t, path, 2)
+		w.waitNodes(t, path, 3)
+		require.NoError(t, lease.Context().Err())
+		require.NoError(t, first.Close(ctx))
+		w.await(t, third)
+		require.Nil(t, second.Leadership())
+		require.NoError(t, third.Close(ctx))
+		w.await(t, second)
+		w.closeAll(t, path, second)
+	})
+}
+
+// TestLeaderLatch#testLostConnection: the server goes, and nobody leads; it comes again, and one does.
+func TestNobodyLeadsWithoutAServerAndOneWithIt(t *testing.T) {
+	inBothWorlds(t, func(t *testing.T, w *world) {
+		path := path(t)
+		latches, lease := w.stands(t, path, 10)
+		w.stop()
+		require.ErrorIs(t, w.endOf(t, lease), framework.ErrSessionLost)
+		for _, l := range latches {
+			require.Nil(t, l.Leadership())
+		}
+		w.start()
+		next := w.oneLeads(t, latches)
+		require.Greater(t, next.FencingToken(), lease.FencingToken())
+		w.waitNodes(t, path, len(latches)) // the nodes of the old sessions are gone
+		for _, l := range latches {
+			require.Contains(t, []*recipes.Lease{nil, next}, l.Leadership())
+		}
+		w.closeAll(t, path, latches...)
+	})
+}
+
+// TestLeaderLatch#testWithCircuitBreaker: outages long and short, one after the other, lead to one election each, and to
+// one node.
+func TestLatchOutlivesOutages(t *testing.T) {
+	for _, policy := range []state.ErrorPolicy{state.SessionPolicy, state.StandardPolicy} {
+		t.Run(policy.String(), func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				c, _ := w.connect(t, framework.WithErrorPolicy(policy))
+				l := latch(t, c, "/l")
+				lease := w.await(t, l)
+				ctx, cancel := context.WithCancel(t.Context())
+				changes := 0
+				var counted = make(chan struct{})
+				started := l.Changes(ctx)
+				go func() {
+					defer close(counted)
+					for range started {
+						changes++
+					}
+				}()
+				for i := range 4 {
+					w.stop()
+					time.Sleep(time.Duration(i) * w.session)
+					w.start()
+					time.Sleep(time.Minute)
+					require.Len(t, w.nodes(t, "/l"), 1)
+				}
+				require.Greater(t, w.await(t, l).FencingToken(), lease.FencingToken())
+				cancel()
+				<-counted
+				require.Equal(t, map[state.ErrorPolicy]int{state.SessionPolicy: 3, state.StandardPolicy: 4}[policy]*2, changes)
+				w.closeAll(t, "/l", l)
+			})
+		})
+	}
+}
+
+// Interruptions under the standard policy leave nothing behind: no goroutine that waits for the end of a node that is kept,
+// and one watch on it.
+func TestInterruptionsAddNothing(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, knife := w.connect(t, framework.WithErrorPolicy(state.StandardPolicy))
+		l := latch(t, c, "/l")
+		interrupt := func() {
+			lease := w.await(t, l)
+			knife.cut()
+			w.endOf(t, lease)
+			w.await(t, l)
+			time.Sleep(time.Second)
+			synctest.Wait()
+			require.Len(t, w.fake.WatchesOf(c.SessionID()), 1)
+		}
+		interrupt()
+		before := runtime.NumGoroutine()
+		for range 20 {
+			interrupt()
+		}
+		require.Less(t, runtime.NumGoroutine(), before+10)
+		w.closeAll(t, "/l", l)
+	})
+}

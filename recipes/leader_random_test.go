@@ -1,0 +1,336 @@
+package recipes_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/state"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+var (
+	leaderSeeds = flag.Int("leader-seeds", 200, "how many seeds TestOneLeaderUnderRandomFaults runs")
+	leaderSeed  = flag.Int("leader-seed", 1, "the first of them")
+)
+
+// For an hour of virtual time, five candidates stand, lead, resign, hand over, close and start again, or die, while chance
+// does to them and the servers what it can; then it is calm. Seeds take turns with the recipe, with the client's error
+// policy, and, every fourth, with an ensemble of three. See election for what is checked.
+func TestOneLeaderUnderRandomFaults(t *testing.T) {
+	seeds := *leaderSeeds
+	if testing.Short() {
+		seeds = min(seeds, 20)
+	}
+	for seed := *leaderSeed; seed < *leaderSeed+seeds; seed++ {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				e := newElection(t, uint64(seed))
+				defer e.explain(seed)
+				e.run()
+			})
+		})
+	}
+}
+
+// candidates is how many stand for leader in an election.
+const candidates = 5
+
+// electionSession is the session timeout of its candidates.
+const electionSession = 10 * time.Second
+
+// election is one run of the simulation. It checks:
+//
+//  1. When somebody begins to lead, the context of everybody who led before has ended, whatever happens to connections and
+//     servers. Servers that are cut off from their ensemble are among that, for which the clients have
+//     framework.WithStrictContact; clocks that run too fast and processes that stop are not. There is one exception: whose
+//     node was deleted by an operator, or whose session was ended by one before its time, leads, or begins to
+//     lead, until it hears of that. It does within the time of a session.
+//  2. A selector's work that goes on after the end of its context keeps others from leading, as long as its session lives
+//     and its node is not deleted.
+//  3. Tokens grow from leadership to leadership. A leader that was only interrupted goes on with the same node.
+//  4. When it is calm, somebody leads within a bounded time, and nobody else.
+//  5. When all have closed, there is no node and no watch.
+type election struct {
+	*testing.T
+	seed    uint64
+	policy  state.ErrorPolicy
+	servers []*zktest.Server
+	ens     *zktest.Ensemble // nil for one server
+	path    string
+	stand   func(c *candidate, client *framework.Client, life context.Context) bool // of the recipe
+
+	restless context.Context // while candidates come and go
+	over     context.Context // until they all stop
+
+	mu      sync.Mutex           // protects the following fields
+	terms   []*leadership        // in the order of their beginnings
+	deleted map[string]time.Time // nodes, by an operator
+}
+
+// leadership is what a candidate has believed.
+type leadership struct {
+	who     string
+	lease   *recipes.Lease
+	session int64 // of its node
+	working bool  // its work has not returned
+}
+
+func newElection(t *testing.T, seed uint64) *election {
+	e := &election{T: t, seed: seed, path: "/elections/latch", stand: (*candidate).standWithLatch, deleted: map[string]time.Time{}}
+	e.policy = state.SessionPolicy
+	if seed%2 == 1 {
+		e.path, e.stand = "/elections/selector", (*candidate).standWithSelector
+	}
+	if seed%4 >= 2 {
+		e.policy = state.StandardPolicy
+	}
+	if seed/4%4 == 3 {
+		e.ens = zktest.NewEnsemble(t, 3, e.faults())
+		for _, m := range e.ens.Members() {
+			e.servers = append(e.servers, m.Server)
+		}
+		return e
+	}
+	e.servers = []*zktest.Server{zktest.New(t, e.faults())}
+	return e
+}
+
+func (e *election) faults() zktest.Option {
+	const long = 2 * electionSession
+	return zktest.WithRandom(zktest.Random{
+		Seed: e.seed,
+		Odds: []zktest.Odds{
+			{Chance: 0.005, Rule: zktest.Rule{Do: zktest.DropRequest}},
+			{Chance: 0.005, Rule: zktest.Rule{Do: zktest.DropReply}},
+			{Chance: 0.002, Rule: zktest.Rule{Do: zktest.Mute}},
+			{Chance: 0.002, Rule: zktest.Rule{Do: zktest.MuteReply}},
+			{Chance: 0.01, Rule: zktest.Rule{Do: zktest.DelayReply(3 * time.Second)}},
+		},
+		Every: 20 * time.Second,
+		Deeds: []zktest.Deed{
+			zktest.CutSomeone, zktest.CutSomeone, zktest.ReplaceSomeone, zktest.ReapNow,
+			zktest.StopFor(long), zktest.FreezeFor(long), zktest.PartitionFor(long), zktest.RefuseFor(long),
+			zktest.PauseSomeoneFor(long), zktest.PauseSomeoneFor(electionSession / 2),
+			zktest.Custom("end a session before its time", e.expireSomeone),
+			zktest.Custom("delete someone's node", e.deleteSomeone),
+			zktest.Custom("delete the leader's node", func(*rand.Rand) { e.delete(0) }),
+			zktest.Custom("delete everything", func(*rand.Rand) { e.delete(-1) }),
+			zktest.Custom("revoke", func(*rand.Rand) { e.revoke() }),
+		},
+	})
+}
+
+func (e *election) run() {
+	restless, stopRestless := context.WithTimeout(e.Context(), time.Hour-longestCandidacy)
+	defer stopRestless()
+	over, stop := context.WithCancel(e.Context())
+	defer stop()
+	e.restless, e.over = restless, over
+	var all sync.WaitGroup
+	for i := range candidates {
+		c := &candidate{election: e, name: fmt.Sprintf("candidate-%d", i), dice: rand.New(rand.NewPCG(e.seed, uint64(i)))}
+		all.Go(c.live)
+		time.Sleep(10 * time.Millisecond)
+	}
+	<-restless.Done()
+	time.Sleep(longestCandidacy)
+	e.calm()
+	e.expectLeader()
+	stop()
+	all.Wait()
+	e.nothingLeft()
+}
+
+func (e *election) calm() {
+	if e.ens != nil {
+		e.ens.Calm()
+		return
+	}
+	e.servers[0].Calm()
+}
+
+// expectLeader waits until somebody leads, and sees to it that it stays like that.
+func (e *election) expectLeader() {
+	const bound = 2*electionSession + candidates*longestDawdling
+	start := time.Now()
+	for leaders := e.leaders(); len(leaders) == 0; leaders = e.leaders() {
+		if time.Since(start) > bound {
+			e.Errorf("nobody leads %v after the last fault: %v", bound, e.head().Queue(e.path))
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	time.Sleep(bound) // whom an operator has told to step down does so meanwhile
+	first := e.leaders()
+	time.Sleep(bound)
+	require.Len(e, first, 1)
+	require.Equal(e, first, e.leaders())
+}
+
+func (e *election) leaders() (alive []string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, l := range e.terms {
+		if l.lease.Context().Err() == nil {
+			alive = append(alive, l.who+" "+l.lease.Path())
+		}
+	}
+	return alive
+}
+
+func (e *election) nothingLeft() {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.Context()), time.Minute)
+	defer cancel()
+	for _, s := range e.servers {
+		require.NoError(e, s.WaitChildren(ctx, e.path, 0), "%v", s.Children(e.path))
+		require.NoError(e, s.WaitWatches(ctx, 0, 0), "%v", s.Watches())
+		require.NoError(e, s.WaitSessions(ctx, 0))
+	}
+}
+
+// begin notes that somebody leads, and checks what must be true then.
+func (e *election) begin(who string, lease *recipes.Lease) *leadership {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	l := &leadership{who: who, lease: lease, working: true}
+	if node, found := e.head().Node(lease.Path()); found {
+		l.session = node.Stat.EphemeralOwner
+	}
+	for _, before := range e.terms {
+		e.checkOverLocked(before, l)
+	}
+	if len(e.terms) > 0 {
+		e.checkTokenLocked(e.terms[len(e.terms)-1], l)
+	}
+	e.terms = append(e.terms, l)
+	context.AfterFunc(lease.Context(), func() { e.ended(l) })
+	return l
+}
+
+func (e *election) checkOverLocked(before, l *leadership) {
+	path := before.lease.Path()
+	if e.deletedLocked(before) || e.deletedLocked(l) {
+		return
+	}
+	if before.lease.Context().Err() == nil {
+		e.Errorf("%v: %s leads with %s, and %s still with %s", time.Now(), l.who, l.lease.Path(), before.who, path)
+	}
+	alive := func(s zktest.Session) bool { return s.ID == before.session }
+	if before.working && slices.ContainsFunc(e.head().Sessions(), alive) {
+		e.Errorf("%v: %s leads with %s, and the work of %s goes on", time.Now(), l.who, l.lease.Path(), before.who)
+	}
+}
+
+func (e *election) deletedLocked(l *leadership) bool {
+	_, deleted := e.deleted[l.lease.Path()]
+	return deleted
+}
+
+func (e *election) checkTokenLocked(before, l *leadership) {
+	sameNode := before.lease.Path() == l.lease.Path() && e.policy == state.StandardPolicy
+	if was, is := before.lease.FencingToken(), l.lease.FencingToken(); is < was && !e.deletedLocked(l) || is == was && !sameNode {
+		e.Errorf("%v: token %d of %s follows %d of %s", time.Now(), is, l.lease.Path(), was, before.lease.Path())
+	}
+}
+
+// ended checks that a leader whose node is gone has heard of it.
+func (e *election) ended(l *leadership) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	at, deleted := e.deleted[l.lease.Path()]
+	if deleted && time.Since(at) > electionSession {
+		e.Errorf("%v: %s has heard only now that its node %s was deleted at %v", time.Now(), l.who, l.lease.Path(), at)
+	}
+}
+
+// head returns a server that knows the present state, if there is any.
+func (e *election) head() *zktest.Server {
+	if e.ens != nil {
+		if leader := e.ens.Leader(); leader != nil {
+			return leader.Server
+		}
+	}
+	return e.servers[0]
+}
+
+func (e *election) deleteSomeone(dice *rand.Rand) {
+	if n := len(e.head().Queue(e.path)); n > 0 {
+		e.delete(dice.IntN(n))
+	}
+}
+
+// delete deletes the i-th node of the queue, or, if i is negative, everything.
+func (e *election) delete(i int) {
+	queue := e.head().Queue(e.path)
+	switch {
+	case i >= len(queue):
+	case i < 0:
+		e.remove(queue, func(s *zktest.Server) bool { return s.Delete(e.path) == nil })
+	default:
+		e.remove(queue[i:i+1], func(s *zktest.Server) bool { return s.Delete(queue[i].Path) == nil })
+	}
+}
+
+// expireSomeone ends the session of somebody in the queue.
+func (e *election) expireSomeone(dice *rand.Rand) {
+	queue := e.head().Queue(e.path)
+	if len(queue) == 0 {
+		return
+	}
+	session := queue[dice.IntN(len(queue))].Stat.EphemeralOwner
+	others := func(n zktest.Node) bool { return n.Stat.EphemeralOwner != session }
+	e.remove(slices.DeleteFunc(queue, others), func(s *zktest.Server) bool { return s.ExpireSession(session) })
+}
+
+// remove does something that deletes nodes, and notes that it has.
+func (e *election) remove(nodes []zktest.Node, do func(s *zktest.Server) bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !do(e.head()) {
+		return
+	}
+	for _, n := range nodes {
+		e.deleted[n.Path] = time.Now()
+	}
+}
+
+// revoke asks the leader to step down.
+func (e *election) revoke() {
+	if queue := e.head().Queue(e.path); len(queue) > 0 {
+		_ = e.head().Set(queue[0].Path, []byte("__REVOKE__"))
+	}
+}
+
+// finish notes that a leader's work has returned.
+func (e *election) finish(l *leadership) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	l.working = false
+}
+
+// explain says how to run a seed that has failed again, and what had happened by then.
+func (e *election) explain(seed int) {
+	if !e.Failed() {
+		e.Logf("%d terms", len(e.terms))
+		return
+	}
+	happenings := e.servers[0].Happenings()
+	var b strings.Builder
+	for _, h := range happenings {
+		fmt.Fprintf(&b, "%s %s\n", h.Time.Format(time.RFC3339Nano), h.What)
+	}
+	e.Logf("%sto run this again: go test ./recipes -race -run '^TestOneLeaderUnderRandomFaults$' -leader-seed %d -leader-seeds 1", b.String(), seed)
+}
