@@ -17,8 +17,9 @@ var revocationMarker = []byte("__REVOKE__")
 
 // Revoke asks the owner of a lock's node, as a rule that of the holder from Participants, to give the lock up. It does
 // not wait, and it forces nothing: the owner is told if it looks out for that, as a Go holder does with Revocable or
-// Lease.Revoked, and a Java holder with makeRevocable. What the node said of its owner is overwritten. A node that is gone
-// is no error. The path is as the view c has it: take the view that the lock was made with.
+// Lease.Revoked, a Java holder with makeRevocable, and every Go leader, which steps down; see WithGrace. What the node
+// said of its owner is overwritten. A node that is gone is no error. The path is as the view c has it: take the view that
+// the lock was made with.
 //
 // A path that is no node of a lock's, such as the lock's own path, is zk.ErrBadArguments: the data of another node would
 // be lost, and nobody told.
@@ -37,5 +38,5 @@ func Revoke(ctx context.Context, c *framework.Client, nodePath string) error {
 // isLockNode reports whether a node has the name of a contender for any lock of this package.
 func isLockNode(nodePath string) bool {
 	names := []string{path.Base(nodePath)}
-	return len(lockloop.Queue(names, mutexKind, readKind, writeKind, leaseKind)) == 1
+	return len(lockloop.Queue(names, mutexKind, readKind, writeKind, leaseKind, latchKind)) == 1
 }

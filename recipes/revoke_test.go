@@ -57,7 +57,9 @@ func TestRevokeTouchesNothingButNodesOfLocks(t *testing.T) {
 		}
 		require.ErrorIs(t, recipes.Revoke(ctx, c, "stock"), zk.ErrInvalidPath)
 		require.Zero(t, w.fake.CountRequests(zktest.OpSetData))
-		for _, node := range []string{"lock-0000000007", "_c_a-__READ__0000000007", "_c_a-__WRIT__0000000007", "_c_a-lease-0000000007"} {
+		for _, node := range []string{
+			"lock-0000000007", "_c_a-__READ__0000000007", "_c_a-__WRIT__0000000007", "_c_a-lease-0000000007", "_c_a-latch-0000000007",
+		} {
 			require.NoError(t, recipes.Revoke(ctx, c, "/locks/b/"+node), "one that is gone")
 		}
 		require.NoError(t, lease.Release(ctx))
