@@ -1,7 +1,7 @@
 // Package interop has no code to use: its tests prove that Go processes and Java processes share locks and semaphores, and
-// elect leaders among them. The Go side is package recipes, the Java side Apache Curator itself, in processes of its own. Each scenario takes place on a
-// real ZooKeeper server, and on zktest over TCP. Further tests prove that clients in other languages take zktest for
-// ZooKeeper: Java Curator's recipes, and those of Python's kazoo.
+// elect leaders among them. The Go side is package recipes, the Java side Apache Curator itself, in processes of its own.
+// Each scenario takes place on a real ZooKeeper server, and on zktest over TCP. Further tests prove that clients in other
+// languages take zktest for ZooKeeper: Java Curator's recipes, and those of Python's kazoo.
 //
 //	go test ./testing/interop              # about three minutes
 //	go test ./testing/interop -v -run Exclude -stress 5m
