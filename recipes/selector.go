@@ -2,6 +2,7 @@ package recipes
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -105,13 +106,22 @@ func (s *LeaderSelector) lead(ctx context.Context, h *hold, work func(context.Co
 		overseer.Wait()
 		done()
 		s.setTerm(nil)
-		err = withLoss(err, releaseAfter(ctx, t.lease))
+		err = withLoss(err, s.stepDown(ctx, t.lease))
 		close(t.over)
 	}()
 	if under.Err() != nil { // lost or cancelled between the grant and now (CURATOR-54)
 		return retry.ContextError(under)
 	}
 	return work(under)
+}
+
+// stepDown releases the lease of a term, and returns the reason if the leadership was lost before.
+func (s *LeaderSelector) stepDown(ctx context.Context, lease *Lease) error {
+	err := releaseAfter(ctx, lease)
+	if reason := context.Cause(lease.Context()); err != nil && !errors.Is(reason, ErrReleased) {
+		return s.lock.leaderError("lead", reason)
+	}
+	return err
 }
 
 func (s *LeaderSelector) setTerm(t *term) {
