@@ -2,6 +2,7 @@ package framework
 
 import (
 	"context"
+	"log/slog"
 	"strings"
 	"sync"
 	"time"
@@ -30,6 +31,7 @@ type core struct {
 	cancel context.CancelCauseFunc
 
 	goroutines sync.WaitGroup // everything this client has started; see Go
+	closing    sync.Once      // telling the tracer of it
 
 	mu      sync.Mutex // protects the following fields
 	closed  bool       // no goroutine may be added
@@ -67,6 +69,7 @@ func New(connectString string, opts ...Option) (*Client, error) {
 		c.follow(cfg.logStates)
 	}
 	if cfg.tracer != nil {
+		cfg.tracer.ClientOpened(c)
 		c.follow(cfg.tracer.StateChanged)
 	}
 	c.Go(func(context.Context) { c.supervise() })
@@ -131,6 +134,11 @@ func (c *Client) Close() error {
 		s.close()
 	}
 	c.goroutines.Wait()
+	c.closing.Do(func() {
+		if c.cfg.tracer != nil {
+			c.cfg.tracer.ClientClosed(c.root)
+		}
+	})
 	return nil
 }
 
@@ -164,6 +172,12 @@ func (c *Client) SessionID() int64 {
 	}
 	return c.session.id
 }
+
+// ServiceName returns the name set by WithServiceName, or what it is by default.
+func (c *Client) ServiceName() string { return c.cfg.serviceName }
+
+// Logger returns the logger set by WithLogger, or one that discards. Packages that are built on the client log to it.
+func (c *Client) Logger() *slog.Logger { return c.cfg.logger }
 
 // ErrorPolicy returns the policy set by WithErrorPolicy.
 func (c *Client) ErrorPolicy() state.ErrorPolicy { return c.cfg.policy }

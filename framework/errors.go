@@ -96,6 +96,21 @@ var libraryErrors = map[int32]error{
 	-114: zk.ErrInvalidACL, -115: zk.ErrAuthFailed, -118: zk.ErrSessionMoved, -123: zk.ErrReconfigDisabled,
 }
 
+// ServerCode returns the code of the server's answer that an error is about, as in ZooKeeper's KeeperException.Code, and
+// false if it is about none.
+func ServerCode(err error) (code int32, ok bool) {
+	var other *ServerError
+	if errors.As(err, &other) {
+		return other.Code, true
+	}
+	for code, known := range libraryErrors {
+		if errors.Is(err, known) {
+			return code, true
+		}
+	}
+	return 0, false
+}
+
 // errorOf returns the error of a server's code other than 0.
 func errorOf(code int32) error {
 	if err, ok := libraryErrors[code]; ok {

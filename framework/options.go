@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"math"
 	"net"
+	"os"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -36,6 +38,7 @@ type config struct {
 	tls               *tls.Config // nil for none
 	servers           ServersFunc // nil for those of the connection string
 	tracer            Tracer      // nil for none
+	serviceName       string
 	fault             *ConfigError
 	aclProvider       aclProvider // nil: everyone may do everything
 	ephemerals        *ephemerals // plain ephemeral nodes that are being created
@@ -51,6 +54,7 @@ func defaultConfig() config {
 		logger:            slog.New(slog.DiscardHandler),
 		maxRequest:        defaultMaxRequest,
 		safetyMargin:      0.1,
+		serviceName:       executable(),
 		ephemerals:        newEphemerals(),
 	}
 }
@@ -89,9 +93,11 @@ func WithErrorPolicy(p state.ErrorPolicy) Option {
 	return func(c *config) { c.policy = p }
 }
 
-// WithLogger sets where state changes (level Info; Warn with a cause) and the client library's messages (level Debug)
-// go. The default discards them. The line of a state change has the attributes "state", "session" (its id in
-// hexadecimal digits, as ZooKeeper's own logs have it), "server", and "cause", if there is one; see StateChange.
+// WithLogger sets where state changes (level Info; Warn with a cause), losses of locks (level Warn) and the client
+// library's messages (level Debug) go. The default discards them. The line of a state change has the attributes
+// "curator.session.state", "curator.session.id" (in hexadecimal digits, as ZooKeeper's own logs have it),
+// "server.address", "server.port", and "curator.cause", if there is one; see StateChange. Attributes have the names that
+// package tracing gives to those of spans.
 func WithLogger(l *slog.Logger) Option {
 	return func(c *config) { c.logger = l }
 }
@@ -103,6 +109,21 @@ func WithTracer(t Tracer) Option {
 		c.require("tracer", t != nil)
 	}
 }
+
+// WithServiceName sets what this process is called by those who wait for its locks; see recipes.Identity. The default,
+// also if the name is empty, is the base name of the executable. With OpenTelemetry, pass the service name that the
+// process has there, such as os.Getenv("OTEL_SERVICE_NAME").
+func WithServiceName(name string) Option {
+	return func(c *config) {
+		if name == "" {
+			name = executable()
+		}
+		c.serviceName = name
+	}
+}
+
+// executable returns the base name of this process's executable.
+func executable() string { return filepath.Base(os.Args[0]) }
 
 // WithServers sets who knows the servers of the ensemble, for ensembles that change. It is asked before each round over
 // all servers, while there is no connection, so that a change takes effect at the next reconnect; the session goes on.

@@ -5,16 +5,19 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"net"
 	"time"
 
 	"github.com/gocurator/curator/internal/chain"
+	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/state"
 )
 
 // StateChange is a transition of the connection state, with its circumstances.
 type StateChange struct {
-	State state.State
-	Time  time.Time
+	Client *Client // the view that New returned
+	State  state.State
+	Time   time.Time
 
 	// SessionID is the id of the session that the transition is about, or 0 if it has never been connected.
 	SessionID int64
@@ -35,7 +38,7 @@ func (c *core) publishLocked(states []state.State) {
 }
 
 func (c *core) changeLocked(s state.State) StateChange {
-	change := StateChange{State: s, Time: time.Now(), SessionID: c.session.id, Server: c.session.server}
+	change := StateChange{Client: c.root, State: s, Time: time.Now(), SessionID: c.session.id, Server: c.session.server}
 	if !s.IsConnected() {
 		change.Cause = c.attempt
 	}
@@ -113,13 +116,17 @@ func (c *core) follow(tell func(StateChange)) {
 func (cfg *config) logStates(change StateChange) {
 	level := slog.LevelInfo
 	attrs := []slog.Attr{
-		slog.String("state", change.State.String()),
-		slog.String("session", fmt.Sprintf("0x%x", uint64(change.SessionID))),
-		slog.String("server", change.Server),
+		slog.String(semconv.SessionState, change.State.String()),
+		slog.String(semconv.SessionID, fmt.Sprintf("0x%x", uint64(change.SessionID))),
+		slog.String(semconv.ServerAddress, change.Server),
+	}
+	if host, port, err := net.SplitHostPort(change.Server); err == nil {
+		attrs[2] = slog.String(semconv.ServerAddress, host)
+		attrs = append(attrs, slog.String(semconv.ServerPort, port))
 	}
 	if change.Cause != nil {
 		level = slog.LevelWarn
-		attrs = append(attrs, slog.Any("cause", change.Cause))
+		attrs = append(attrs, slog.Any(semconv.Cause, change.Cause))
 	}
 	cfg.logger.LogAttrs(context.Background(), level, "zookeeper connection state changed", attrs...)
 }

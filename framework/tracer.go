@@ -2,7 +2,6 @@ package framework
 
 import (
 	"context"
-	"log/slog"
 )
 
 // Tracer is told of every operation and every state of a client; see WithTracer. Package framework knows no tracing
@@ -19,6 +18,11 @@ type Tracer interface {
 	// EndOperation is called once for each StartOperation, with the context that that one returned, before the
 	// operation returns.
 	EndOperation(ctx context.Context, end OperationEnd)
+
+	// ClientOpened is called by New, before anything else, and ClientClosed by Close, after everything else: by then
+	// nothing of the client goes on. A Tracer may serve several clients.
+	ClientOpened(c *Client)
+	ClientClosed(c *Client)
 
 	// StateChanged is called for every state, in order, on one goroutine of the client. A slow one delays nobody and
 	// only hears later. Close waits for a call under way, and ends the calls.
@@ -53,16 +57,18 @@ func (NoTracer) StartOperation(ctx context.Context, _ Operation) context.Context
 // EndOperation does nothing.
 func (NoTracer) EndOperation(context.Context, OperationEnd) {}
 
+// ClientOpened does nothing.
+func (NoTracer) ClientOpened(*Client) {}
+
+// ClientClosed does nothing.
+func (NoTracer) ClientClosed(*Client) {}
+
 // StateChanged does nothing.
 func (NoTracer) StateChanged(StateChange) {}
 
 // Tracer returns the Tracer set by WithTracer, or nil. Packages that are built on the client look for more methods in
 // it.
 func (c *Client) Tracer() Tracer { return c.cfg.tracer }
-
-// Logger returns the logger set by WithLogger, or one that discards what it is told. Packages that are built on the client
-// tell it what nobody would hear of otherwise.
-func (c *Client) Logger() *slog.Logger { return c.cfg.logger }
 
 // traced is run with a Tracer.
 func (c *Client) traced(ctx context.Context, op, path string, inDoubt func(error) bool, attempt func(context.Context, *Session) error) error {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net"
 	"strings"
 	"sync"
 	"testing"
@@ -250,12 +251,14 @@ func TestStateChangesAreLoggedWithTheirCircumstances(t *testing.T) {
 		id := c.SessionID()
 		srv.ExpireSession(id)
 		time.Sleep(time.Minute)
+		host, port, err := net.SplitHostPort(srv.Addr())
+		require.NoError(t, err)
 		line := func(level, s string, id int64, cause string) string {
-			return fmt.Sprintf("level=%s msg=\"zookeeper connection state changed\" state=%s session=0x%x server=%s%s\n", level, s, id, srv.Addr(), cause)
+			return fmt.Sprintf("level=%s msg=\"zookeeper connection state changed\" curator.session.state=%s curator.session.id=0x%x server.address=%s server.port=%s%s\n", level, s, id, host, port, cause)
 		}
 		require.Equal(t, line("INFO", "Connected", id, "")+
 			line("INFO", "Suspended", id, "")+
-			line("WARN", "Lost", id, ` cause="session lost: the server has ended it"`)+
+			line("WARN", "Lost", id, ` curator.cause="session lost: the server has ended it"`)+
 			line("INFO", "Reconnected", c.SessionID(), ""), log.String())
 	})
 }
@@ -277,4 +280,63 @@ func (b *lockedBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.buf.String()
+}
+
+// openClients is a Tracer that counts the clients that it serves.
+type openClients struct {
+	framework.NoTracer
+	mu   sync.Mutex
+	open map[*framework.Client]bool
+}
+
+func (o *openClients) ClientOpened(c *framework.Client) { o.set(c, true) }
+func (o *openClients) ClientClosed(c *framework.Client) { o.set(c, false) }
+
+func (o *openClients) set(c *framework.Client, open bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.open[c] == open {
+		panic("told twice")
+	}
+	o.open[c] = open
+}
+
+func TestTracerIsToldOfEachClientOnce(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		tracer := &openClients{open: map[*framework.Client]bool{}}
+		one := newClient(t, srv, framework.WithTracer(tracer))
+		two := newClient(t, srv, framework.WithTracer(tracer))
+		require.Equal(t, map[*framework.Client]bool{one: true, two: true}, tracer.open)
+		require.NoError(t, namespace(t, one, "/view").Close())
+		require.NoError(t, one.Close())
+		require.Equal(t, map[*framework.Client]bool{one: false, two: true}, tracer.open)
+	})
+}
+
+func TestWatchesAreThoseOfTheServer(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		c := newClient(t, srv)
+		require.Zero(t, c.Watches())
+		_, _, one, err := c.GetW(t.Context(), "/")
+		require.NoError(t, err)
+		_, _, two, err := c.GetW(t.Context(), "/")
+		require.NoError(t, err)
+		_, _, three, err := c.ChildrenW(t.Context(), "/")
+		require.NoError(t, err)
+		require.Equal(t, 2, c.Watches(), "two of them are one")
+		require.Len(t, srv.Watches(), 2)
+		for _, w := range []*framework.Watch{one, two, three} {
+			w.Stop()
+		}
+		require.Zero(t, c.Watches())
+	})
+}
+
+func TestServiceNameIsTheExecutablesByDefault(t *testing.T) {
+	for name, want := range map[string]string{"": "framework.test", "orders": "orders"} {
+		c, err := framework.New("zk1", framework.WithServiceName(name))
+		require.NoError(t, err)
+		require.Equal(t, want, c.ServiceName())
+		require.NoError(t, c.Close())
+	}
 }

@@ -135,6 +135,18 @@ func tablesOf(t zk.EventType) []transport.Table {
 	}
 }
 
+// count returns how many watches the server has for us.
+func (ws *watches) count() (n int) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	for _, w := range ws.shared {
+		if w.isSet {
+			n++
+		}
+	}
+	return n
+}
+
 // end finishes every watch, because the session is over.
 func (ws *watches) end() {
 	ws.mu.Lock()

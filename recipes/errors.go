@@ -58,11 +58,11 @@ var (
 //
 // At a semaphore, who is named as the holder has the oldest of the leases, or is ahead in waiting for one.
 type NotAcquiredError struct {
-	Path     string // of the lock
-	Ahead    int    // contenders that were before us in the queue, the holder among them; 0 if only the limit is too low
-	Holder   string // the node name of the first of them; empty if it was not seen
-	Identity string // what the holder's node says of its owner; empty if it was not read. Anybody may have written it.
-	Err      error  // ErrQueueFull, or the context's end; nil if the acquire was not to wait
+	Path     string   // of the lock
+	Ahead    int      // contenders that were before us in the queue, the holder among them; 0 if only the limit is too low
+	Holder   string   // the node name of the first of them; empty if it was not seen
+	Identity Identity // what the holder's node says of its owner; zero if it was not read
+	Err      error    // ErrQueueFull, or the context's end; nil if the acquire was not to wait
 }
 
 // Error names the lock, the holder and our position.
@@ -71,8 +71,11 @@ func (e *NotAcquiredError) Error() string {
 	fmt.Fprintf(&b, "acquire %s: %v: %d ahead", e.Path, ErrNotAcquired, e.Ahead)
 	if e.Holder != "" {
 		b.WriteString(", held by ")
-		if e.Identity != "" {
-			fmt.Fprintf(&b, "%q, node ", e.Identity)
+		switch {
+		case e.Identity.Foreign != "":
+			fmt.Fprintf(&b, "%q, node ", e.Identity.Foreign)
+		case !e.Identity.IsZero():
+			fmt.Fprintf(&b, "%v, node ", e.Identity)
 		}
 		b.WriteString(e.Holder)
 	}

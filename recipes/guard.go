@@ -19,6 +19,7 @@ type guard struct {
 	nodes  []framework.Created
 	delay  *time.Timer // starts to watch
 	once   sync.Once
+	drop   chan struct{} // closed when nobody will delete the nodes soon; nil if watching has not begun
 
 	ctx  context.Context // ends when the nodes are given up, or not to be trusted any more: with it, every hold
 	stop context.CancelCauseFunc
@@ -42,6 +43,7 @@ func newGuard(trusted context.Context, h *hold) *guard {
 // start begins to watch now, if that has not begun.
 func (g *guard) start() {
 	g.once.Do(func() {
+		g.drop = make(chan struct{})
 		for _, n := range g.nodes {
 			g.client.Go(func(ctx context.Context) { g.watch(ctx, n.Path) })
 		}
@@ -53,6 +55,15 @@ func (g *guard) start() {
 func (g *guard) end() {
 	g.delay.Stop()
 	g.stop(ErrReleased)
+}
+
+// pass is end for nodes that stay, as those of another guard.
+func (g *guard) pass() {
+	g.end()
+	g.once.Do(func() {}) // not to be begun any more
+	if g.drop != nil {
+		close(g.drop)
+	}
 }
 
 // protect makes h the one to tell. It reports false if there was a request to give the lock up.
@@ -75,7 +86,11 @@ func (g *guard) watch(ctx context.Context, path string) {
 			if bytes.Equal(data, revocationMarker) {
 				g.revoke()
 			}
-			watch.Wait(ctx) // for any change; the next reading tells which
+			select {
+			case <-watch.Done(): // for any change; the next reading tells which
+			case <-g.drop:
+			case <-ctx.Done():
+			}
 			watch.Stop()
 		case errors.Is(err, zk.ErrNoNode):
 			g.deleted()
@@ -87,9 +102,11 @@ func (g *guard) watch(ctx context.Context, path string) {
 
 func (g *guard) revoke() {
 	g.mu.Lock()
-	defer g.mu.Unlock()
 	g.revoked = true
-	g.owner.revoke()
+	owner := g.owner
+	owner.revoke()
+	g.mu.Unlock()
+	owner.followed().revoked()
 }
 
 func (g *guard) deleted() {

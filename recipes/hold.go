@@ -3,6 +3,7 @@ package recipes
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/gocurator/curator/framework"
@@ -24,9 +25,12 @@ type hold struct {
 	revoke  func()
 	local   *localTurn // the claim's place among the goroutines that share the lock's object; may be nil
 
+	data []byte // what the nodes say of us
+
 	mu     sync.Mutex // protects the following fields
 	leases int        // the claim is given up at zero and never taken again
 	kept   bool       // the nodes are not the claim's any more
+	trace  *holdTrace // may be nil
 }
 
 // newHold returns the claim of nodes that were admitted, or nil if it was lost between the grant and now. The nodes go in
@@ -56,7 +60,9 @@ func holdOf(c *framework.Client, key any, revocable bool, nodes ...framework.Cre
 
 // successor returns a claim of another goroutine to the same nodes, or nil if it should not be passed on.
 func (h *hold) successor() *hold {
-	next := &hold{client: h.client, key: h.key, nodes: h.nodes, token: h.token, revocable: h.revocable, guard: h.guard}
+	next := &hold{
+		client: h.client, key: h.key, nodes: h.nodes, token: h.token, revocable: h.revocable, guard: h.guard, data: h.data,
+	}
 	next.begin(h.guard.ctx)
 	if next.ctx.Err() != nil || !h.guard.protect(next) {
 		return nil
@@ -93,6 +99,7 @@ func reenter(ctx context.Context, key any) (*Lease, error) {
 	if !joined {
 		return nil, err
 	}
+	h.followed().reentered()
 	return h.leaseOf(ctx), nil
 }
 
@@ -153,31 +160,41 @@ func (h *hold) leave() (last bool) {
 }
 
 // giveUp ends the claim, and passes its nodes on or deletes them.
-func (h *hold) giveUp(ctx context.Context) error {
+func (h *hold) giveUp(ctx context.Context) (err error) {
+	defer func() { h.followed().released(err) }()
 	if h.local.passOn(h) {
 		return nil
 	}
 	h.guard.end()
 	h.end(ErrReleased)
 	h.local.over()
-	var all error
-	for i := len(h.nodes) - 1; i >= 0; i-- {
-		err := h.client.Delete(ctx, h.nodes[i].Path, framework.AnyVersion, framework.Guaranteed())
-		all = errors.Join(all, err)
+	return h.deleteNodes(ctx)
+}
+
+// deleteNodes deletes the last first.
+func (h *hold) deleteNodes(ctx context.Context) error {
+	var errs []error
+	for _, n := range slices.Backward(h.nodes) {
+		if err := h.client.Delete(ctx, n.Path, framework.AnyVersion, framework.Guaranteed()); err != nil {
+			errs = append(errs, err)
+		}
 	}
-	return all
+	if len(errs) == 1 {
+		return errs[0] // as it is: most locks have one node
+	}
+	return errors.Join(errs...)
 }
 
 // keep takes the nodes from a claim that is lost, for the next claim to them. It reports false if the claim was given up
 // before, so that they are on their way out.
 func (h *hold) keep() bool {
-	h.guard.end()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.leases == 0 {
 		return false
 	}
 	h.kept = true
+	h.guard.pass()
 	return true
 }
 

@@ -1,23 +1,191 @@
 package recipes
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
-// identity is what our nodes say of their owner: host and process, for the errors of those who wait.
-func identity() []byte {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
-	return fmt.Appendf(nil, "%s/%d", host, os.Getpid())
+// Identity is what a contender's node says of its owner. Anybody may have written it: it is for people, and decides
+// nothing.
+//
+// In the node it is a JSON object of no more than 512 bytes, such as
+//
+//	{"v":1,"host":"web-1","pid":4711,"service":"orders","since":"2026-01-02T15:04:05.678Z",
+//	 "trace":{"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}}
+//
+// Java does not read it. What Java and others write is a foreign identity.
+type Identity struct {
+	Service string    // see framework.WithServiceName
+	Host    string    // its name
+	PID     int       // of the process
+	Since   time.Time // when the owner began to wait, by its own clock
+
+	// Trace leads to the span of the owner's acquire, in the words of the propagator that package tracing was made with:
+	// for the W3C's, "traceparent".
+	Trace map[string]string
+
+	// Foreign is the beginning of data that has another form, such as the address that Java's locks write, if it can be
+	// printed.
+	Foreign string
 }
 
-// maxIdentity bounds how much of a foreign node's data goes into an error.
-const maxIdentity = 100
+// IsZero reports whether nothing is known: there is no data, or none that makes sense.
+func (id Identity) IsZero() bool {
+	return id.Service == "" && id.Host == "" && id.PID == 0 && id.Since.IsZero() && len(id.Trace) == 0 && id.Foreign == ""
+}
 
-// readIdentity makes foreign data fit for an error message.
-func readIdentity(data []byte) string {
-	return string(data[:min(len(data), maxIdentity)])
+// String returns the likes of "orders@web-1/4711". A foreign identity is "unknown".
+func (id Identity) String() string {
+	var b strings.Builder
+	b.WriteString(id.Service)
+	if id.Host != "" {
+		if id.Service != "" {
+			b.WriteByte('@')
+		}
+		b.WriteString(id.Host)
+	}
+	if id.PID != 0 {
+		fmt.Fprintf(&b, "/%d", id.PID)
+	}
+	if b.Len() == 0 {
+		return "unknown"
+	}
+	return b.String()
+}
+
+const (
+	identityVersion = 1
+	maxIdentity     = 512 // bytes of JSON
+	maxIdentityName = 100 // bytes of the host and of the service
+	maxForeignData  = 1 << 12
+)
+
+// identityJSON is an Identity in a node.
+type identityJSON struct {
+	V       int               `json:"v"`
+	Host    string            `json:"host"`
+	PID     int               `json:"pid"`
+	Service string            `json:"service"`
+	Since   time.Time         `json:"since"`
+	Trace   map[string]string `json:"trace"`
+}
+
+// ReadIdentity returns what the data of a node says of its owner. It takes whatever it gets: what is no identity is a
+// foreign one, or the zero value.
+func ReadIdentity(data []byte) Identity {
+	var j identityJSON
+	if len(data) > maxForeignData || json.Unmarshal(data, &j) != nil || j.V != identityVersion {
+		return Identity{Foreign: printable(clip(string(data[:min(len(data), maxIdentity)]), maxIdentityName))}
+	}
+	return Identity{
+		Service: printable(clip(j.Service, maxIdentityName)),
+		Host:    printable(clip(j.Host, maxIdentityName)),
+		PID:     max(j.PID, 0),
+		Since:   j.Since,
+		Trace:   j.Trace,
+	}
+}
+
+// printable returns text that fits into a line, or nothing if it does not.
+func printable(s string) string {
+	if strings.ContainsFunc(s, func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }) {
+		return ""
+	}
+	return s
+}
+
+// clip returns as much of a text as has no more than n bytes.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// ownIdentity is the part of our nodes' data that stays the same: JSON without the end. It is empty if the nodes say
+// nothing of us.
+func ownIdentity(service string) string {
+	return fmt.Sprintf(`,"host":%s,"pid":%d,"service":%s`, quoted(hostname()), os.Getpid(), quoted(service))
+}
+
+var hostname = sync.OnceValue(func() string {
+	host, err := os.Hostname()
+	if err != nil {
+		return ""
+	}
+	return host
+})
+
+// quoted returns a text as JSON. What cannot be printed is left out, so that it does not grow beyond what it may have.
+func quoted(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || !unicode.IsPrint(r) || strings.ContainsRune(`<>&"\`, r) {
+			return -1
+		}
+		return r
+	}, s)
+	return `"` + clip(s, maxIdentityName) + `"`
+}
+
+// nodeIdentity returns the data of a node: who we are, and what leads to our trace, as far as there is room for it. It is
+// nil if neither is to be told.
+func nodeIdentity(own string, since time.Time, trace map[string]string) []byte {
+	if own == "" && len(trace) == 0 {
+		return nil
+	}
+	b := fmt.Appendf(make([]byte, 0, 256), `{"v":%d%s`, identityVersion, own)
+	if own != "" {
+		b = append(since.UTC().AppendFormat(append(b, `,"since":"`...), sinceFormat), '"')
+	}
+	return append(appendTrace(b, trace), '}')
+}
+
+const sinceFormat = "2006-01-02T15:04:05.000Z"
+
+// appendTrace appends the entries that fit, of which the W3C's is the first.
+func appendTrace(b []byte, trace map[string]string) []byte {
+	const traceparent = "traceparent"
+	var fields []byte
+	add := func(key string) {
+		field, err := json.Marshal(map[string]string{key: trace[key]})
+		room := maxIdentity - len(b) - len(`,"trace":{}}`)
+		if err != nil || len(fields)+len(field) > room {
+			return
+		}
+		if len(fields) > 0 {
+			fields = append(fields, ',')
+		}
+		fields = append(fields, field[1:len(field)-1]...)
+	}
+	if _, ok := trace[traceparent]; ok {
+		add(traceparent)
+	}
+	for _, key := range sortedKeys(trace) {
+		if key != traceparent {
+			add(key)
+		}
+	}
+	if len(fields) == 0 {
+		return b
+	}
+	return append(append(append(b, `,"trace":{`...), fields...), '}')
+}
+
+func sortedKeys(m map[string]string) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
 }

@@ -15,33 +15,35 @@ func (l *LeaderLatch) run(client, stopped context.Context) {
 	defer context.AfterFunc(stopped, cancel)()
 	var kept *framework.Created
 	for {
-		h, refusal := l.queue(ctx, kept)
-		if refusal != nil {
-			l.finish(refusal.Err, client.Err() != nil)
+		lease, err := traced(ctx, l.lock.describe(true), func(ctx context.Context, a attempt) (*hold, error) {
+			return l.queue(ctx, a, kept)
+		})
+		if err != nil {
+			l.finish(err, client.Err() != nil)
 			return
 		}
-		t := newTerm(ctx, h)
+		t := newTerm(lease)
 		l.begin(t)
-		t.attend(t.lease.ctx, stopped.Done(), l.lock.cfg.leader.grace) // the client's end is the lease's
+		t.attend(lease.ctx, stopped.Done(), l.lock.cfg.leader.grace) // the client's end is the lease's
 		kept = l.stepDown(t)
 	}
 }
 
 // queue waits for the leadership, with the node of the one before if that was kept.
-func (l *LeaderLatch) queue(ctx context.Context, kept *framework.Created) (*hold, *lockloop.Refusal) {
-	loop := &l.lock.loop
+func (l *LeaderLatch) queue(ctx context.Context, a attempt, kept *framework.Created) (*hold, error) {
+	inQueue := l.lock.inQueue(a)
 	for {
 		var node framework.Created
 		var refusal *lockloop.Refusal
 		if kept != nil {
-			node, refusal = loop.Resume(ctx, *kept)
+			node, refusal = inQueue.loop.Resume(ctx, *kept)
 		} else {
-			node, refusal = loop.Acquire(ctx)
+			node, refusal = inQueue.loop.Acquire(ctx)
 		}
 		if refusal != nil {
-			return nil, refusal
+			return nil, refusal.Err
 		}
-		if h := holdOf(loop.Client, l.lock.key, false, node); h != nil {
+		if h := holdOf(l.lock.loop.Client, l.lock.key, false, node); h != nil {
 			return h, nil
 		}
 		kept = &node // there was an interruption between the grant and now

@@ -53,6 +53,7 @@ func WithOverrunReport(d time.Duration) LockOption {
 }
 
 func forLatches(c *lockConfig) {
+	c.recipe = RecipeLeaderLatch
 	c.forLeaders()
 	if c.leader.requeue != nil || c.leader.overrun != 0 {
 		c.invalid = "WithRequeue and WithOverrunReport are for a LeaderSelector"
@@ -60,6 +61,7 @@ func forLatches(c *lockConfig) {
 }
 
 func forSelectors(c *lockConfig) {
+	c.recipe = RecipeLeaderSelector
 	c.forLeaders()
 	if c.leader.overrun == 0 {
 		c.leader.overrun = defaultOverrun

@@ -29,7 +29,11 @@ type limit interface {
 	// check says what is wrong with asking for n, as far as that is known without contacting the server.
 	check(n int) error
 
-	// read returns the limit and, if it can change and a watch is asked for, a watch for that.
+	// look returns the limit, and changes nothing.
+	look(ctx context.Context) (int, error)
+
+	// read returns the limit and, if it can change and a watch is asked for, a watch for that. A shared limit that is
+	// missing is created.
 	read(ctx context.Context, watch bool) (int, *framework.Watch, error)
 }
 
@@ -44,6 +48,8 @@ func (l fixedLimit) check(n int) error {
 	}
 	return nil
 }
+
+func (l fixedLimit) look(context.Context) (int, error) { return int(l), nil }
 
 func (l fixedLimit) read(context.Context, bool) (int, *framework.Watch, error) {
 	return int(l), nil, nil
@@ -66,6 +72,17 @@ func (l *sharedLimit) check(n int) error {
 	return framework.ValidatePath(l.path)
 }
 
+func (l *sharedLimit) look(ctx context.Context) (int, error) {
+	data, _, err := l.get(ctx, false)
+	if errors.Is(err, zk.ErrNoNode) {
+		return l.initial, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return l.parse(data)
+}
+
 func (l *sharedLimit) read(ctx context.Context, watch bool) (int, *framework.Watch, error) {
 	for {
 		data, changed, err := l.get(ctx, watch)
@@ -75,17 +92,23 @@ func (l *sharedLimit) read(ctx context.Context, watch bool) (int, *framework.Wat
 				continue
 			}
 		}
-		if err == nil && len(data) != sharedCountSize {
-			err = &framework.OpError{Op: "read limit", Path: l.path, Err: ErrCorrupted}
-		}
 		if err != nil {
-			if changed != nil {
-				changed.Stop()
-			}
 			return 0, nil, err
 		}
-		return int(int32(binary.BigEndian.Uint32(data))), changed, nil
+		n, err := l.parse(data)
+		if err != nil && changed != nil {
+			changed.Stop()
+			changed = nil
+		}
+		return n, changed, err
 	}
+}
+
+func (l *sharedLimit) parse(data []byte) (int, error) {
+	if len(data) != sharedCountSize {
+		return 0, &framework.OpError{Op: "read limit", Path: l.path, Err: ErrCorrupted}
+	}
+	return int(int32(binary.BigEndian.Uint32(data))), nil
 }
 
 func (l *sharedLimit) get(ctx context.Context, watch bool) ([]byte, *framework.Watch, error) {

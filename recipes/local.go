@@ -41,35 +41,38 @@ func newLocalQueue(l *lock) *localQueue {
 	return q
 }
 
-func (q *localQueue) acquire(ctx context.Context, wait bool) (*Lease, error) {
-	h, err := q.enter(ctx, wait)
+func (q *localQueue) acquire(ctx context.Context, a attempt) (*hold, error) {
+	h, err := q.enter(ctx, a)
 	if err != nil {
 		return nil, err
 	}
-	if h == nil {
-		entered := sync.OnceFunc(q.entered)
-		h, err = q.lock.claim(ctx, wait, entered)
-		entered()
-		if err != nil {
-			q.leave()
-			return nil, err
-		}
-		q.claimed(h)
+	if h != nil {
+		a.trace.isHandedOver()
+		return h, nil
 	}
-	return h.newLease(ctx), nil
+	entered := sync.OnceFunc(q.entered)
+	h, err = q.lock.claim(ctx, a, entered)
+	entered()
+	if err != nil {
+		q.leave()
+		return nil, err
+	}
+	q.claimed(h)
+	return h, nil
 }
 
 // enter waits for a place, and returns the lock if that came with it.
-func (q *localQueue) enter(ctx context.Context, wait bool) (*hold, error) {
+func (q *localQueue) enter(ctx context.Context, a attempt) (*hold, error) {
 	w, ahead := q.add()
 	if w == nil {
 		return nil, nil
 	}
 	limit := q.lock.cfg.queueLimit
-	if full := limit > 0 && ahead >= limit; !wait || full {
+	if full := limit > 0 && ahead >= limit; !a.wait || full {
 		q.abandon(ctx, w)
 		return nil, q.refused(ctx, ahead, full)
 	}
+	a.trace.queuedLocally(ahead)
 	select {
 	case <-w.turn:
 		return w.handed, nil
@@ -196,7 +199,7 @@ func (q *localQueue) gaveUp(ctx context.Context, ahead int) error {
 // claimed says that one of us holds the lock, and sees to it that the next takes its place at the server as soon as the
 // claim is over.
 func (q *localQueue) claimed(h *hold) {
-	q.note(lockloop.Refusal{Ahead: 1, Holder: path.Base(h.nodes[0].Path), HolderData: q.lock.cfg.data})
+	q.note(lockloop.Refusal{Ahead: 1, Holder: path.Base(h.nodes[0].Path), HolderData: h.data})
 	q.turn(h, time.Now(), 1)
 }
 

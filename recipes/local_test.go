@@ -142,7 +142,7 @@ func TestTryAcquireOfABusyObjectNamesTheHolderWithoutANode(t *testing.T) {
 		_, err := m.TryAcquire(ctx)
 		var refused *recipes.NotAcquiredError
 		require.ErrorAs(t, err, &refused)
-		require.Equal(t, "till 7", refused.Identity)
+		require.Equal(t, "till 7", refused.Identity.Foreign)
 		require.Equal(t, 4, refused.Ahead)
 		require.Equal(t, []zktest.Op{zktest.OpGetChildren2, zktest.OpGetData}, w.requests())
 		for _, p := range queue {
@@ -334,7 +334,7 @@ func TestOptionsThatCannotBeUsedAreErrorsOfEveryAcquire(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.connect(t)
 		for _, opt := range []recipes.LockOption{
-			recipes.WithQueueLimit(0), recipes.WithNodeData(make([]byte, 2000)),
+			recipes.WithQueueLimit(0), recipes.WithNodeData(make([]byte, 2000)), recipes.WithNodeData([]byte("__REVOKE__")),
 			recipes.WithLocalHandOver(0, time.Second), recipes.WithLocalHandOver(1, 0), recipes.WithSharedLimit("/limit"), nil,
 		} {
 			_, err := recipes.NewInterProcessMutex(c, "/l", opt).Acquire(t.Context())

@@ -20,6 +20,7 @@ type lock struct {
 	loop  lockloop.Loop
 	key   lockKey
 	cfg   lockConfig
+	own   string      // the part of an Identity that stays the same
 	local *localQueue // of the goroutines that share this object; nil if they all queue at the server
 }
 
@@ -33,7 +34,7 @@ type lockKey struct {
 
 // newLock returns a lock. The last option is the recipe's own.
 func newLock(c *framework.Client, path, kind string, kinds []string, admit lockloop.Admit, opts []LockOption, last LockOption) lock {
-	l := lock{name: path, key: lockKey{c.Root(), c.FullPath(path), kind}, cfg: lockConfig{data: identity()}}
+	l := lock{name: path, key: lockKey{c.Root(), c.FullPath(path), kind}}
 	for _, opt := range opts {
 		if opt == nil {
 			l.cfg.invalid = "an option is nil"
@@ -42,13 +43,15 @@ func newLock(c *framework.Client, path, kind string, kinds []string, admit lockl
 		opt(&l.cfg)
 	}
 	last(&l.cfg)
+	if !l.cfg.anonymous {
+		l.own = ownIdentity(c.ServiceName())
+	}
 	l.loop = lockloop.Loop{
 		Client: c,
 		Path:   path,
 		Kind:   kind,
 		Kinds:  kinds,
 		Admit:  admit,
-		Data:   l.cfg.data,
 		Limit:  l.cfg.queueLimit,
 	}
 	return l
@@ -59,14 +62,23 @@ func (l *lock) acquire(ctx context.Context, wait bool) (*Lease, error) {
 	if lease, err := l.reenter(ctx); lease != nil || err != nil {
 		return lease, err
 	}
+	return traced(ctx, l.describe(wait), l.win)
+}
+
+// describe tells a tracer of an acquire.
+func (l *lock) describe(wait bool) Acquire {
+	return Acquire{
+		Client: l.loop.Client, Recipe: l.cfg.recipe, Name: l.cfg.name, Path: l.name, Shared: l.loop.Kind == readKind,
+		Leases: 1, Try: !wait,
+	}
+}
+
+// win waits for the lock, or only tries.
+func (l *lock) win(ctx context.Context, a attempt) (*hold, error) {
 	if l.local != nil {
-		return l.local.acquire(ctx, wait)
+		return l.local.acquire(ctx, a)
 	}
-	h, err := l.claim(ctx, wait, nil)
-	if err != nil {
-		return nil, err
-	}
-	return h.newLease(ctx), nil
+	return l.claim(ctx, a, nil)
 }
 
 // reenter returns another lease of the lock that ctx is under, or what is wrong, or nothing.
@@ -94,18 +106,35 @@ func (l *lock) ready(ctx context.Context) error {
 
 // claim queues at the server until a node of ours is admitted, and still good then. Whoever gets the claim makes its
 // leases. Queued, if it is not nil, is called when there is a node.
-func (l *lock) claim(ctx context.Context, wait bool, queued func()) (*hold, error) {
-	inQueue := *l
+func (l *lock) claim(ctx context.Context, a attempt, queued func()) (*hold, error) {
+	inQueue := l.inQueue(a)
 	inQueue.loop.Queued = queued
 	for {
-		node, refusal := inQueue.queue(ctx, wait)
+		node, refusal := inQueue.queue(ctx, a.wait)
 		if refusal != nil {
 			return nil, l.refused(ctx, refusal)
 		}
 		if h := newHold(l.loop.Client, l.key, l.cfg.revocable, node); h != nil {
+			h.data = inQueue.loop.Data
 			return h, nil
 		}
 	}
+}
+
+// inQueue returns the lock as it is for one attempt.
+func (l *lock) inQueue(a attempt) lock {
+	one := *l
+	one.loop.Data = l.nodeData(a)
+	one.loop.Observer = a.trace.observer()
+	return one
+}
+
+// nodeData is what the nodes of an attempt say of us.
+func (l *lock) nodeData(a attempt) []byte {
+	if l.cfg.exactData {
+		return l.cfg.data
+	}
+	return nodeIdentity(l.own, a.since, a.trace.link())
 }
 
 func (l *lock) queue(ctx context.Context, wait bool) (framework.Created, *lockloop.Refusal) {
@@ -123,7 +152,7 @@ func (l *lock) refused(ctx context.Context, r *lockloop.Refusal) error {
 	}
 	if r.Err == nil || r.Ahead > 0 && (r.Full || ctx.Err() != nil) {
 		return &NotAcquiredError{
-			Path: l.name, Ahead: r.Ahead, Holder: r.Holder, Identity: readIdentity(r.HolderData), Err: r.Err,
+			Path: l.name, Ahead: r.Ahead, Holder: r.Holder, Identity: ReadIdentity(r.HolderData), Err: r.Err,
 		}
 	}
 	return l.opError(r.Err)

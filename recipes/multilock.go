@@ -40,12 +40,12 @@ func CombineLocks(locks ...Locker) *InterProcessMultiLock {
 // acquired are released, the last first, and its error is returned, which names the lock. If one is lost while others are
 // waited for, all is begun again.
 func (l *InterProcessMultiLock) Acquire(ctx context.Context) (*MultiLease, error) {
-	return l.acquire(ctx, Locker.Acquire)
+	return l.acquire(ctx, true, Locker.Acquire)
 }
 
 // TryAcquire is Acquire without waiting for other contenders.
 func (l *InterProcessMultiLock) TryAcquire(ctx context.Context) (*MultiLease, error) {
-	return l.acquire(ctx, Locker.TryAcquire)
+	return l.acquire(ctx, false, Locker.TryAcquire)
 }
 
 // Do is that of InterProcessMutex, with a context that ends when any of the locks is lost.
@@ -60,13 +60,46 @@ func (l *InterProcessMultiLock) Do(ctx context.Context, f func(ctx context.Conte
 	return f(under)
 }
 
-func (l *InterProcessMultiLock) acquire(ctx context.Context, one func(Locker, context.Context) (*Lease, error)) (*MultiLease, error) {
+func (l *InterProcessMultiLock) acquire(ctx context.Context, wait bool, one func(Locker, context.Context) (*Lease, error)) (*MultiLease, error) {
 	if len(l.locks) == 0 || slices.Contains(l.locks, nil) {
 		return nil, &framework.OpError{Op: "acquire", Path: "multi-lock", Err: fmt.Errorf("%w: no locks, or one that is nil", zk.ErrBadArguments)}
 	}
+	during, try := l.begin(ctx, wait)
+	m, err := l.acquireAll(ctx, during, one)
+	try.trace.ended(nil, err)
+	return m, err
+}
+
+// begin tells the tracer of the first of the locks that has one. The others' acquires are told within this one.
+func (l *InterProcessMultiLock) begin(ctx context.Context, wait bool) (context.Context, attempt) {
+	for _, lock := range l.locks {
+		d, ok := lock.(described)
+		if !ok {
+			continue
+		}
+		part := d.describe(wait)
+		return begin(ctx, Acquire{
+			Client: part.Client, Recipe: RecipeMultiLock, Name: part.Name, Leases: len(l.locks), Try: !wait,
+		})
+	}
+	return ctx, attempt{}
+}
+
+// described is a lock of this package.
+type described interface{ describe(wait bool) Acquire }
+
+func (m *InterProcessMutex) describe(wait bool) Acquire          { return m.lock.describe(wait) }
+func (r *ReadLock) describe(wait bool) Acquire                   { return r.of.read.describe(wait) }
+func (w *WriteLock) describe(wait bool) Acquire                  { return w.of.write.describe(wait) }
+func (s *InterProcessSemaphore) describe(wait bool) Acquire      { return s.leases.describe(wait) }
+func (m *InterProcessSemaphoreMutex) describe(wait bool) Acquire { return m.semaphore.describe(wait) }
+
+// acquireAll begins again until all locks are acquired without a loss. The leases have the values of ctx, the requests
+// those of during.
+func (l *InterProcessMultiLock) acquireAll(ctx, during context.Context, one func(Locker, context.Context) (*Lease, error)) (*MultiLease, error) {
 	for {
-		m := &MultiLease{}
-		err := m.acquireAll(ctx, l.locks, one)
+		m := &MultiLease{ctx: context.WithoutCancel(ctx)}
+		err := m.acquireAll(during, l.locks, one)
 		if err == nil {
 			return m, nil
 		}
@@ -87,7 +120,6 @@ type MultiLease struct {
 
 // acquireAll acquires each lock under the leases of those before it.
 func (m *MultiLease) acquireAll(ctx context.Context, locks []Locker, one func(Locker, context.Context) (*Lease, error)) error {
-	m.ctx = context.WithoutCancel(ctx)
 	for _, lock := range locks {
 		under, done := m.Under(ctx)
 		lease, err := one(lock, under)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
@@ -203,4 +204,21 @@ func TestReleaseEndsTheContextBeforeItTellsTheServer(t *testing.T) {
 		require.NoError(t, lease.Release(t.Context()))
 		require.Equal(t, 1, told.Hits())
 	})
+}
+
+// A release that fails for one node has that node's error, and not a list of one.
+func TestErrorOfAReleaseIsThatOfTheNode(t *testing.T) {
+	for failures, wantPlain := range map[int]bool{1: true, 2: false} {
+		inVirtualTime(t, func(t *testing.T, w *world) {
+			ctx, path := w.patience(t), path(t)
+			c, _ := w.connect(t)
+			lease, err := recipes.NewInterProcessSemaphore(c, path, 2).AcquireN(ctx, 2)
+			require.NoError(t, err)
+			w.fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: failures, Do: zktest.Fail(zktest.ErrNoAuth)})
+			err = lease.Release(ctx)
+			require.ErrorIs(t, err, zk.ErrNoAuth)
+			_, plain := errors.Unwrap(err).(*framework.OpError)
+			require.Equal(t, wantPlain, plain, "%v", err)
+		})
+	}
 }

@@ -12,7 +12,11 @@ import (
 type LockOption func(*lockConfig)
 
 type lockConfig struct {
-	data        []byte
+	recipe      string // as tracers are told
+	name        string
+	data        []byte // if exactData
+	exactData   bool
+	anonymous   bool
 	revocable   bool
 	queueLimit  int
 	handOvers   int
@@ -41,13 +45,30 @@ func WithQueueLimit(n int) LockOption {
 	}
 }
 
-// WithNodeData sets what the lock's nodes say of their owner, for the errors of those who wait and for Participants. The
-// default is the host's name and the process id. Waiters read it, so it should be short: no more than 1 KiB.
+// WithName sets what a lock is called in spans and metrics: something of which there are few, such as the kind of thing
+// that is locked, and not the thing. Without it, metrics do not tell locks of one recipe apart, since paths are too many
+// for them.
+func WithName(name string) LockOption {
+	return func(c *lockConfig) { c.name = name }
+}
+
+// WithoutIdentity keeps host, process and service name out of the lock's nodes. What leads to traces, if there is a tracer,
+// is another matter; see tracing.WithoutTraceIDs.
+func WithoutIdentity() LockOption {
+	return func(c *lockConfig) { c.anonymous = true }
+}
+
+// WithNodeData sets what the lock's nodes say of their owner, for the errors of those who wait and for Participants. It is
+// written as it is. The default is an Identity. Waiters read it, so it should be short: no more than 1 KiB.
+// What Revoke writes into a node, "__REVOKE__", is refused.
 func WithNodeData(data []byte) LockOption {
 	return func(c *lockConfig) {
-		c.data = bytes.Clone(data)
-		if len(data) > maxNodeData {
+		c.data, c.exactData = bytes.Clone(data), true
+		switch {
+		case len(data) > maxNodeData:
 			c.invalid = fmt.Sprintf("node data of %d bytes, must be no more than %d", len(data), maxNodeData)
+		case bytes.Equal(data, revocationMarker):
+			c.invalid = "node data that asks to give the lock up"
 		}
 	}
 }
@@ -82,17 +103,20 @@ func (c *lockConfig) validate() error {
 // These come after the options of the user, and refuse those that a lock cannot have.
 
 func forMutexes(c *lockConfig) {
+	c.recipe = RecipeMutex
 	c.refuseSharedLimit()
 	c.refuseLeader()
 }
 
 func forReadWriteLocks(c *lockConfig) {
+	c.recipe = RecipeReadWriteLock
 	c.refuseSharedLimit()
 	c.refuseHandOver()
 	c.refuseLeader()
 }
 
 func forSemaphores(c *lockConfig) {
+	c.recipe = RecipeSemaphore
 	c.refuseHandOver()
 	c.refuseLeader()
 }

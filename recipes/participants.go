@@ -22,7 +22,8 @@ type Participant struct {
 	Token    int64     // its node's czxid: its fencing token, when it holds the lock, but for a reader that was a writer
 	Session  int64     // the id of its session
 	Since    time.Time // when it queued, by the server's clock
-	Data     []byte    // what its node says of its owner: anybody may have written it
+	Identity Identity  // what its node says of its owner
+	Data     []byte    // in which it says so, as it is
 }
 
 // participantReads is how many nodes are read at once.
@@ -63,11 +64,12 @@ func readParticipant(ctx context.Context, c *framework.Client, path string) (Par
 		return Participant{}, err
 	}
 	return Participant{
-		Path:    path,
-		Token:   stat.Czxid,
-		Session: stat.EphemeralOwner,
-		Since:   time.UnixMilli(stat.Ctime),
-		Data:    data,
+		Path:     path,
+		Token:    stat.Czxid,
+		Session:  stat.EphemeralOwner,
+		Since:    time.UnixMilli(stat.Ctime),
+		Identity: ReadIdentity(data),
+		Data:     data,
 	}, nil
 }
 

@@ -97,22 +97,21 @@ func (r *ReadLock) acquire(ctx context.Context, wait bool) (*Lease, error) {
 	case !joined:
 		return l.acquire(ctx, wait)
 	}
-	h, err := r.downgrade(ctx, writer, wait)
-	if writer.leave() { // released meanwhile
-		writer.giveUp(unlessDown(ctx, err)) // goes on in the background if it has to
-	}
-	if err != nil {
-		return nil, l.opError(err)
-	}
-	return h.newLease(ctx), nil
+	return traced(ctx, l.describe(wait), func(ctx context.Context, a attempt) (*hold, error) {
+		h, err := r.downgrade(ctx, writer, a)
+		if writer.leave() { // released meanwhile
+			writer.giveUp(unlessDown(ctx, err)) // goes on in the background if it has to
+		}
+		return h, l.opError(err)
+	})
 }
 
 // downgrade makes a read node in the place of the writer's, which is held all the while. It has the writer's number and
 // is not sequential, and it has the writer's fencing token, because a writer that waits has a smaller one than any new
 // node.
-func (r *ReadLock) downgrade(ctx context.Context, writer *hold, wait bool) (*hold, error) {
+func (r *ReadLock) downgrade(ctx context.Context, writer *hold, a attempt) (*hold, error) {
 	l := &r.of.read
-	node, err := r.createInPlace(ctx, writer, wait)
+	node, err := r.createInPlace(ctx, writer, a)
 	if err != nil {
 		return nil, err
 	}
@@ -125,11 +124,12 @@ func (r *ReadLock) downgrade(ctx context.Context, writer *hold, wait bool) (*hol
 		return nil, writer.reason()
 	}
 	h.token = writer.token
+	a.trace.isDowngraded()
 	return h, nil
 }
 
 // createInPlace creates the read node. Who waits outlasts every interruption that the write lock outlasts.
-func (r *ReadLock) createInPlace(ctx context.Context, writer *hold, wait bool) (framework.Created, error) {
+func (r *ReadLock) createInPlace(ctx context.Context, writer *hold, a attempt) (framework.Created, error) {
 	l := &r.of.read
 	name := path.Base(writer.nodes[0].Path)
 	number := name[strings.LastIndex(name, writeKind)+len(writeKind):]
@@ -137,12 +137,12 @@ func (r *ReadLock) createInPlace(ctx context.Context, writer *hold, wait bool) (
 	defer done(nil)
 	defer context.AfterFunc(writer.ctx, func() { done(context.Cause(writer.ctx)) })()
 	for {
-		node, err := l.loop.Client.Create(under, lockloop.Join(l.loop.Path, readKind+number), l.cfg.data,
+		node, err := l.loop.Client.Create(under, lockloop.Join(l.loop.Path, readKind+number), l.nodeData(a),
 			framework.WithMode(framework.Ephemeral), framework.Protected())
 		if err == nil {
 			return node, nil
 		}
-		again := wait && lockloop.SitOut(under, l.loop.Client, err)
+		again := a.wait && lockloop.SitOut(under, l.loop.Client, err)
 		switch {
 		case ctx.Err() != nil:
 			return node, retry.ContextError(ctx)

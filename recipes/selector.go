@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/retry"
 )
@@ -63,11 +64,11 @@ func (s *LeaderSelector) Run(ctx context.Context, work func(ctx context.Context)
 	defer s.stop()
 	again := s.lock.cfg.leader.requeue
 	for {
-		h, err := s.lock.claim(ctx, true, nil)
+		lease, err := traced(ctx, s.lock.describe(true), s.lock.win)
 		if err != nil {
 			return err
 		}
-		err = s.lead(ctx, h, work)
+		err = s.lead(ctx, lease, work)
 		if again == nil || ctx.Err() != nil || !again(err) {
 			return err
 		}
@@ -94,8 +95,8 @@ func (s *LeaderSelector) stop() {
 }
 
 // lead is one term.
-func (s *LeaderSelector) lead(ctx context.Context, h *hold, work func(context.Context) error) (err error) {
-	t := newTerm(ctx, h)
+func (s *LeaderSelector) lead(ctx context.Context, lease *Lease, work func(context.Context) error) (err error) {
+	t := newTerm(lease)
 	under, done := t.lease.Under(ctx)
 	returned := make(chan struct{})
 	var overseer sync.WaitGroup
@@ -141,10 +142,13 @@ func (s *LeaderSelector) oversee(under context.Context, t *term, returned <-chan
 	case <-returned:
 		return
 	}
-	log := s.lock.loop.Client.Logger().With("path", s.lock.name, "node", t.lease.Path(), "cause", context.Cause(under))
+	log := s.lock.loop.Client.Logger().With(
+		semconv.LockPath, s.lock.name, semconv.LockNode, t.lease.Path(), semconv.Cause, context.Cause(under))
 	log.Warn("leader's work goes on after the end of its leadership")
+	over := t.hold.followed().overrun()
 	<-returned
-	log.Info("leader's work has ended, after its leadership", "late", time.Since(ended))
+	over()
+	log.Info("leader's work has ended, after its leadership", semconv.LockOverrun, time.Since(ended).Seconds())
 }
 
 // Resign ends the context of the leadership under way, with ErrRevoked, and returns when the work has returned and the node

@@ -83,7 +83,7 @@ func (s *InterProcessSemaphore) Do(ctx context.Context, f func(ctx context.Conte
 // Participants returns the leases, in the order in which they were taken. Those beyond the limit are waited for by
 // somebody, or were taken before it was lowered. Who waits for his turn to take leases is not among them.
 func (s *InterProcessSemaphore) Participants(ctx context.Context) ([]Participant, error) {
-	n, _, err := s.limit.read(ctx, false)
+	n, err := s.limit.look(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -94,31 +94,46 @@ func (s *InterProcessSemaphore) acquire(ctx context.Context, n int, wait bool) (
 	if err := errors.Join(s.leases.ready(ctx), s.limit.check(n)); err != nil {
 		return nil, s.leases.opError(err)
 	}
+	what := s.leases.describe(wait)
+	what.Leases = n
+	return traced(ctx, what, func(ctx context.Context, a attempt) (*hold, error) { return s.win(ctx, a, n) })
+}
+
+// win passes the gate and takes n leases.
+func (s *InterProcessSemaphore) win(ctx context.Context, a attempt, n int) (*hold, error) {
 	for {
-		gate, err := s.gate.acquire(ctx, wait)
+		gate, err := s.passGate(ctx, a)
 		if err != nil {
 			return nil, err
 		}
-		h, err := s.take(ctx, gate, n, wait)
+		h, err := s.take(ctx, gate, n, a)
 		gate.Release(unlessDown(ctx, err)) // or our own gate would be in the way of who tries next
-		switch {
-		case h != nil:
-			return h.newLease(ctx), nil
-		case err != nil:
-			return nil, err
+		if h != nil || err != nil {
+			return h, err
 		}
 	}
 }
 
+func (s *InterProcessSemaphore) passGate(ctx context.Context, a attempt) (*Lease, error) {
+	if err := s.gate.ready(ctx); err != nil {
+		return nil, s.gate.opError(err)
+	}
+	h, err := s.gate.win(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	return h.newLease(ctx), nil
+}
+
 // take creates leases at the open gate until there are n. It returns nothing if the gate closed meanwhile, the session
 // ended, or one of the leases was deleted: others may have its place then.
-func (s *InterProcessSemaphore) take(ctx context.Context, gate *Lease, n int, wait bool) (*hold, error) {
+func (s *InterProcessSemaphore) take(ctx context.Context, gate *Lease, n int, a attempt) (*hold, error) {
 	under, done := gate.Under(ctx)
 	defer done()
-	leases := s.leases
+	leases := s.leases.inQueue(a)
 	var nodes []framework.Created
 	for len(nodes) < n {
-		node, refusal := leases.queue(under, wait)
+		node, refusal := leases.queue(under, a.wait)
 		if refusal != nil {
 			s.putBack(unlessDown(ctx, refusal.Err), nodes)
 			if errors.Is(refusal.Err, lockloop.ErrIncomplete) || gate.Context().Err() != nil && ctx.Err() == nil {
@@ -162,7 +177,9 @@ type InterProcessSemaphoreMutex struct{ semaphore *InterProcessSemaphore }
 
 // NewInterProcessSemaphoreMutex returns the mutex with this path.
 func NewInterProcessSemaphoreMutex(c *framework.Client, path string, opts ...LockOption) *InterProcessSemaphoreMutex {
-	return &InterProcessSemaphoreMutex{NewInterProcessSemaphore(c, path, 1, opts...)}
+	s := NewInterProcessSemaphore(c, path, 1, opts...)
+	s.leases.cfg.recipe = RecipeSemaphoreMutex
+	return &InterProcessSemaphoreMutex{s}
 }
 
 // Acquire waits for the mutex. Under the context of its own lease it waits for itself, until ctx ends.

@@ -51,6 +51,28 @@ func TestTryAcquireOfSeveralDoesNotNameItself(t *testing.T) {
 	})
 }
 
+// To look at a semaphore changes nothing: without a shared limit, there is the one that it would begin with.
+func TestParticipantsDoNotCreateTheSharedLimit(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.patience(t), path(t)
+		c, _ := w.connect(t)
+		lease, err := recipes.NewInterProcessSemaphore(c, path, 2).AcquireN(ctx, 2)
+		require.NoError(t, err)
+		list, err := recipes.NewInterProcessSemaphore(c, path, 1, recipes.WithSharedLimit(path+"-limit")).Participants(ctx)
+		require.NoError(t, err)
+		require.Len(t, list, 2)
+		require.True(t, list[0].Holder)
+		require.False(t, list[1].Holder)
+		_, exists := w.fake.Node(path + "-limit")
+		require.False(t, exists)
+		require.NoError(t, lease.Release(ctx))
+
+		require.NoError(t, w.fake.Create(path+"-limit", []byte("seven")))
+		_, err = recipes.NewInterProcessSemaphore(c, path, 1, recipes.WithSharedLimit(path+"-limit")).Participants(ctx)
+		require.ErrorIs(t, err, recipes.ErrCorrupted)
+	})
+}
+
 // Java's SharedCount may hold any number.
 func TestParticipantsAtANegativeLimit(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {

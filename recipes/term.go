@@ -20,9 +20,9 @@ type term struct {
 	over  chan struct{} // closed when the leader has stopped, and the node is given up
 }
 
-func newTerm(ctx context.Context, h *hold) *term {
-	h.guard.start() // a leader looks out for the deletion of its node, and for requests to step down
-	return &term{hold: h, lease: h.newLease(ctx), asked: make(chan struct{}), over: make(chan struct{})}
+func newTerm(lease *Lease) *term {
+	lease.hold.guard.start() // a leader looks out for the deletion of its node, and for requests to step down
+	return &term{hold: lease.hold, lease: lease, asked: make(chan struct{}), over: make(chan struct{})}
 }
 
 // attend looks after the term until the leader has to stop, or stop is closed. A leader whom somebody asks to step down has

@@ -238,7 +238,7 @@ func TestTryAcquireNamesTheJavaHolder(t *testing.T) {
 		require.ErrorIs(t, err, recipes.ErrNotAcquired)
 		require.Equal(t, 1, refused.Ahead)
 		require.Equal(t, holder.node, fmt.Sprintf("%s/%s", lock, refused.Holder))
-		require.NotNil(t, net.ParseIP(refused.Identity), "Curator's default data is an address, not %q", refused.Identity)
+		require.NotNil(t, net.ParseIP(refused.Identity.Foreign), "Curator's default data is an address, not %q", refused.Identity)
 		w.waitNodes(t, lock, 1)
 
 		require.NoError(t, holder.release())

@@ -41,7 +41,7 @@ type lazyInstallation struct {
 }
 
 // get skips the test if something has to be installed, or fails it if the environment says that nothing may be missing.
-func (l *lazyInstallation) get(t *testing.T) installation {
+func (l *lazyInstallation) get(t testing.TB) installation {
 	t.Helper()
 	l.once.Do(func() { l.found, l.err = install() })
 	if errors.Is(l.err, errNotInstalled) && os.Getenv(envRequire) == "" {
@@ -71,7 +71,8 @@ func install() (inst installation, err error) {
 		return inst, err
 	}
 	inst.classPath = strings.Join(append([]string{inst.dir}, jars...), string(os.PathListSeparator))
-	compile := exec.Command(javac, "-proc:none", "-d", inst.dir, "-cp", inst.classPath, filepath.Join("java", "Peer.java"))
+	compile := exec.Command(javac, "-proc:none", "-d", inst.dir, "-cp", inst.classPath,
+		filepath.Join("java", "Peer.java"), filepath.Join("java", "Crowd.java"))
 	if out, err := compile.CombinedOutput(); err != nil {
 		return inst, fmt.Errorf("interop: %v: %w\n%s", compile, err, out)
 	}

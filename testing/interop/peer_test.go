@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -32,12 +33,21 @@ type peer struct {
 // startPeer returns a process that has a session. It ends with the test, if not before.
 func startPeer(t *testing.T, addr string, session time.Duration) *peer {
 	t.Helper()
+	return startPeerIn(t, shortLived, addr, session)
+}
+
+// shortLived are the flags of a virtual machine that lives a second, where the costly compiler and garbage collector do
+// not pay.
+var shortLived = []string{"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx128m"}
+
+// startPeerIn is startPeer in a virtual machine with these flags.
+func startPeerIn(t testing.TB, flags []string, addr string, session time.Duration) *peer {
+	t.Helper()
 	inst := javaCurator.get(t)
 	p := &peer{done: make(chan struct{}), waiting: map[int]chan<- string{}}
-	// For a process that lives a second, the costly compiler and garbage collector do not pay.
-	p.cmd = exec.Command(inst.java, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx128m",
+	p.cmd = exec.Command(inst.java, append(slices.Clone(flags),
 		"-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", inst.classPath,
-		"Peer", addr, strconv.FormatInt(session.Milliseconds(), 10))
+		"Peer", addr, strconv.FormatInt(session.Milliseconds(), 10))...)
 	p.cmd.Stderr = &p.stderr
 	var err error
 	p.stdin, err = p.cmd.StdinPipe()
@@ -54,7 +64,7 @@ func startPeer(t *testing.T, addr string, session time.Duration) *peer {
 }
 
 // close lets the process end its session, and kills it if that takes too long.
-func (p *peer) close(t *testing.T) {
+func (p *peer) close(t testing.TB) {
 	p.stdin.Close()
 	select {
 	case <-p.done:

@@ -21,6 +21,13 @@ import (
 
 // TestMain ends what tests share after the last of them, and then looks for leaked goroutines.
 func TestMain(m *testing.M) {
+	if addr := os.Getenv(envServers); addr != "" {
+		if err := serveRounds(addr); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	code := m.Run()
 	realServer.close()
 	javaCurator.close()
@@ -142,7 +149,7 @@ func (w *world) connect(t *testing.T, session time.Duration, opts ...framework.O
 // tooLong is longer than anything a scenario waits for.
 const tooLong = 20 * time.Second
 
-func patience(t *testing.T) context.Context {
+func patience(t testing.TB) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), tooLong)
 	t.Cleanup(cancel)

@@ -25,6 +25,7 @@ func (p *place) stepInCrowd(ctx context.Context) error {
 	if err := p.checkCrowd(children, err); err != nil {
 		return err
 	}
+	p.queued(len(children)-1, len(children))
 	fits, _, err := l.Fits(ctx, len(children), false)
 	switch {
 	case err != nil:
@@ -65,7 +66,10 @@ func (p *place) waitInCrowd(ctx context.Context) error {
 		return errAgain
 	}
 	p.noteCrowd(children)
-	return p.await(ctx, watch.Done(), limit)
+	p.waiting(ctx, Other{})
+	err = p.await(ctx, watch.Done(), limit)
+	p.woken(err, watch)
+	return err
 }
 
 // ErrIncomplete means that one of the nodes that must be beside ours is gone.

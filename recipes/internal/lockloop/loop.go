@@ -29,6 +29,8 @@ type Loop struct {
 	Note   func(Refusal) // told how things stand whenever we have to wait; may be nil
 	Queued func()        // told when a node of ours is in the queue; may be nil
 	Own    bool          // by order: notice also while we wait that our node is gone, for a second watch
+
+	Observer Observer // may be nil
 }
 
 // Refusal says why there was no grant, and how things stood when the queue was last seen.
@@ -111,6 +113,7 @@ type place struct {
 	node   framework.Created
 	resume bool // with this node, the first time
 	seen   Refusal
+	told   bool // the observer knows of the node
 }
 
 // again reports whether to queue anew after an error. A waiter outlasts every outage; only its context ends it.
@@ -142,12 +145,13 @@ const outagePause = 100 * time.Millisecond
 
 // take creates our node and returns nil when it is admitted. In every other case the node is on its way out.
 func (p *place) take(ctx context.Context) (err error) {
-	p.seen = Refusal{}
+	p.seen, p.told = Refusal{}, false
 	if err := p.enter(ctx); err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
+			p.abandoned(err)
 			p.loop.Client.Delete(ctx, p.node.Path, framework.AnyVersion, framework.Guaranteed())
 		}
 	}()
@@ -199,6 +203,7 @@ func (p *place) step(ctx context.Context) error {
 	if ours < 0 {
 		return errStale
 	}
+	p.queued(ours, len(queue))
 	decision := l.Admit(queue, ours)
 	switch {
 	case decision.Granted && ctx.Err() != nil: // a grant that comes after the caller has gone is none
@@ -243,7 +248,7 @@ func (p *place) readHolder(ctx context.Context) {
 // waitFor returns errAgain when a node ahead of us has changed. The watch is set by reading the node, not by asking for
 // its existence, which would leave a watch behind on a node that is gone already (CURATOR-107).
 func (p *place) waitFor(ctx context.Context, node string) error {
-	data, _, watch, err := p.loop.Client.GetW(ctx, Join(p.loop.Path, node))
+	data, stat, watch, err := p.loop.Client.GetW(ctx, Join(p.loop.Path, node))
 	if errors.Is(err, zk.ErrNoNode) {
 		return errAgain
 	}
@@ -257,18 +262,30 @@ func (p *place) waitFor(ctx context.Context, node string) error {
 	if p.loop.Note != nil {
 		p.loop.Note(p.seen)
 	}
-	if !p.loop.Own {
-		return p.await(ctx, watch.Done(), nil)
-	}
-	_, _, own, err := p.loop.Client.GetW(ctx, p.node.Path)
-	if errors.Is(err, zk.ErrNoNode) {
-		return errStale
-	}
+	own, stop, err := p.watchOwn(ctx)
 	if err != nil {
 		return err
 	}
-	defer own.Stop()
-	return p.await(ctx, watch.Done(), own.Done())
+	defer stop()
+	p.waiting(ctx, other(node, data, stat))
+	err = p.await(ctx, watch.Done(), own)
+	p.woken(err, watch)
+	return err
+}
+
+// watchOwn watches our own node, if that is asked for.
+func (p *place) watchOwn(ctx context.Context) (changed <-chan struct{}, stop func(), err error) {
+	if !p.loop.Own {
+		return nil, func() {}, nil
+	}
+	_, _, watch, err := p.loop.Client.GetW(ctx, p.node.Path)
+	if errors.Is(err, zk.ErrNoNode) {
+		return nil, nil, errStale
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return watch.Done(), watch.Stop, nil
 }
 
 // await returns errAgain when one of two things has happened.

@@ -66,6 +66,8 @@ import org.apache.zookeeper.data.Stat;
  *   kill-session [ID PASSWORD]           ok, when the server has ended that session, or else the one of this client
  *   hold-cycle NAME PATH HOST PORT MS KIND WEIGHT
  *                                        ok CYCLES: for MS, acquire, enter and leave the register there, release
+ *   bench PATH CLIENTS PATHS THREADS shared|apart CYCLES
+ *                                        ok NANOSECONDS, that a round of the process's crowd has taken: see Crowd.java
  *   quit
  *
  * KIND is mutex, revocable, read, write, semaphore-mutex, or of a semaphore lease-N, one of N; lease-N-Q, Q of N; or
@@ -83,6 +85,7 @@ public class Peer {
     private final Map<String, Candidate> candidates = new ConcurrentHashMap<>();
     private final Map<String, SharedCount> counts = new ConcurrentHashMap<>();
     private final Map<String, InterProcessReadWriteLock> readWriteLocks = new ConcurrentHashMap<>();
+    private Crowd crowd; // is made by the first command for it
     private final ExecutorService waits = Executors.newCachedThreadPool();
 
     private Peer(String servers, int sessionMs) {
@@ -98,6 +101,9 @@ public class Peer {
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
         for (String line = in.readLine(); line != null && !line.endsWith(" quit"); line = in.readLine()) {
             peer.dispatch(line.split(" "));
+        }
+        if (peer.crowd != null) {
+            peer.crowd.close();
         }
         peer.client.close();
         System.exit(0); // although contenders may still wait
@@ -135,6 +141,9 @@ public class Peer {
             case "count-await":
                 waits.execute(() -> run(words[0], () -> count(words[1], shared(subject), words)));
                 break;
+            case "bench":
+                waits.execute(() -> run(words[0], () -> "ok " + crowd(words).round(Integer.parseInt(words[7]))));
+                break;
             case "protection":
                 run(words[0], () -> protection(subject));
                 break;
@@ -144,6 +153,14 @@ public class Peer {
             default:
                 run(words[0], () -> "error no such command: " + words[1]);
         }
+    }
+
+    private synchronized Crowd crowd(String[] words) {
+        if (crowd == null) {
+            crowd = new Crowd(servers, sessionMs, words[2], Integer.parseInt(words[3]), Integer.parseInt(words[4]),
+                Integer.parseInt(words[5]), words[6].equals("apart"));
+        }
+        return crowd;
     }
 
     private static void run(String number, Callable<String> command) {

@@ -1,0 +1,76 @@
+package recipes_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// Curator: TestLockACLs. Parents and contenders have what the provider says of their paths.
+func TestNodesOfALockHaveTheProvidersACLs(t *testing.T) {
+	const parents, contenders = zk.PermAll &^ zk.PermAdmin, zk.PermAll &^ zk.PermWrite
+	provider := func(path string) []zk.ACL {
+		if strings.Contains(path, "/_c_") {
+			return zk.WorldACL(contenders)
+		}
+		return zk.WorldACL(parents)
+	}
+	for _, kind := range kindsOfLocks {
+		t.Run(kind.name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				ctx := w.patience(t)
+				c, _ := w.connect(t, framework.WithACLProvider(provider))
+				take, after := kind.taker(t, c)
+				lease := must(take(ctx))(t)
+				seen := map[int32]int{}
+				for _, node := range w.fake.Tree() {
+					want := provider(node.Path)[0].Perms
+					require.Equal(t, []zktest.ACL{{Perms: want, ID: zktest.ID{Scheme: "world", ID: "anyone"}}}, node.ACL, node.Path)
+					seen[want]++
+				}
+				require.Positive(t, seen[parents])
+				require.Positive(t, seen[contenders])
+				require.NoError(t, lease.Release(ctx))
+				after()
+			})
+		})
+	}
+}
+
+// A lock that a provider keeps to those who know a password works among them, and nobody else gets in its way.
+func TestLockIsKeptFromStrangersByItsACLs(t *testing.T) {
+	inBothWorlds(t, func(t *testing.T, w *world) {
+		ctx, path := w.patience(t), path(t)
+		ours := []framework.Option{
+			framework.WithAuth("digest", []byte("shop:secret")),
+			framework.WithACLProvider(func(string) []zk.ACL { return zk.DigestACL(zk.PermAll, "shop", "secret") }),
+		}
+		c1, _ := w.connect(t, ours...)
+		c2, _ := w.connect(t, ours...)
+		stranger, _ := w.connect(t)
+
+		holder := acquire(t, ctx, recipes.NewInterProcessMutex(c1, path+"/mutex"))
+		waiter := acquireLater(ctx, recipes.NewInterProcessMutex(c2, path+"/mutex"))
+		m := recipes.NewInterProcessMutex(stranger, path+"/mutex")
+		_, err := m.Acquire(ctx)
+		require.ErrorIs(t, err, zk.ErrNoAuth)
+		_, err = m.TryAcquire(ctx)
+		require.ErrorIs(t, err, zk.ErrNoAuth)
+		_, err = m.Participants(ctx)
+		require.ErrorIs(t, err, zk.ErrNoAuth)
+		require.ErrorIs(t, recipes.Revoke(ctx, stranger, holder.Path()), zk.ErrNoAuth)
+		require.ErrorIs(t, stranger.Delete(ctx, holder.Path(), framework.AnyVersion), zk.ErrNoAuth)
+
+		require.False(t, waiter.over())
+		require.NoError(t, holder.Context().Err())
+		require.NoError(t, holder.Release(ctx))
+		require.NoError(t, waiter.wait(t).Release(ctx))
+		w.noWatches(t)
+	})
+}

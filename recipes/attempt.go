@@ -1,0 +1,127 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/lockloop"
+)
+
+// attempt is one acquire: how it is meant, and who is told of it.
+type attempt struct {
+	wait  bool
+	since time.Time
+	trace *acquireTrace // nil if nobody is told
+}
+
+// acquireTrace tells the tracer of one acquire. The nil *acquireTrace tells nobody.
+type acquireTrace struct {
+	to         AcquireTracer
+	handedOver bool
+	downgraded bool
+}
+
+// begin makes an attempt, and tells the client's tracer, if it has one that wants to know.
+func begin(ctx context.Context, a Acquire) (context.Context, attempt) {
+	try := attempt{wait: !a.Try, since: time.Now()}
+	if tracer, ok := a.Client.Tracer().(Tracer); ok {
+		try.trace = &acquireTrace{}
+		ctx, try.trace.to = tracer.StartAcquire(ctx, a)
+	}
+	return ctx, try
+}
+
+// traced is an acquire from its begin to its end, and to the begin of the hold. The lease has the values of ctx, and not
+// those that tracing adds for the acquire.
+func traced(ctx context.Context, a Acquire, acquire func(context.Context, attempt) (*hold, error)) (*Lease, error) {
+	during, try := begin(ctx, a)
+	h, err := acquire(during, try)
+	try.trace.ended(h, err)
+	if err != nil {
+		return nil, err
+	}
+	lease := h.newLease(ctx)
+	h.follow(lease, a, try.trace)
+	return lease, nil
+}
+
+func (t *acquireTrace) ended(h *hold, err error) {
+	if t == nil {
+		return
+	}
+	end := AcquireEnd{Outcome: outcomeOf(err), Err: err, HandedOver: t.handedOver, Downgraded: t.downgraded}
+	if h != nil {
+		end.Token = h.token
+	}
+	t.to.Ended(end)
+}
+
+func outcomeOf(err error) Outcome {
+	switch {
+	case err == nil:
+		return Acquired
+	case errors.Is(err, ErrQueueFull):
+		return QueueFull
+	case errors.Is(err, context.DeadlineExceeded):
+		return TimedOut
+	case errors.Is(err, context.Canceled):
+		return Canceled
+	case errors.Is(err, ErrNotAcquired):
+		return NotAcquired
+	default:
+		return Failed
+	}
+}
+
+// link returns what our nodes are to say of our trace.
+func (t *acquireTrace) link() map[string]string {
+	if t == nil {
+		return nil
+	}
+	return t.to.Trace()
+}
+
+func (t *acquireTrace) queuedLocally(ahead int) {
+	if t != nil {
+		t.to.QueuedLocally(ahead)
+	}
+}
+
+func (t *acquireTrace) isHandedOver() {
+	if t != nil {
+		t.handedOver = true
+	}
+}
+
+func (t *acquireTrace) isDowngraded() {
+	if t != nil {
+		t.downgraded = true
+	}
+}
+
+// observer returns nil if nobody is told: a nil *acquireTrace would not do.
+func (t *acquireTrace) observer() lockloop.Observer {
+	if t == nil {
+		return nil
+	}
+	return t
+}
+
+// Queued, Waiting, Woken and Abandoned implement lockloop.Observer.
+
+func (t *acquireTrace) Queued(node framework.Created, ahead, length int) {
+	t.to.Queued(Queued{Node: node.Path, Czxid: node.Czxid, Ahead: ahead, Length: length})
+}
+
+func (t *acquireTrace) Waiting(ahead, holder lockloop.Other) {
+	t.to.Waiting(Waiting{Ahead: readOther(ahead), Holder: readOther(holder)})
+}
+
+func (t *acquireTrace) Woken(gone bool)        { t.to.Woken(gone) }
+func (t *acquireTrace) Abandoned(reason error) { t.to.Abandoned(reason) }
+
+func readOther(o lockloop.Other) Other {
+	return Other{Node: o.Node, Identity: ReadIdentity(o.Data), Since: o.Since}
+}

@@ -1,0 +1,94 @@
+package recipes_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gocurator/curator/recipes"
+)
+
+func ExampleLeaderLatch() {
+	client, _, done := connectForExample()
+	defer done()
+	ctx := context.Background()
+
+	// Each instance of the service has one. Here, two of them are in one process.
+	first := recipes.NewLeaderLatch(client, "/leader", recipes.WithID("worker-1"))
+	fmt.Println(first.Start())
+	lease, err := first.Await(ctx)
+	fmt.Println("worker-1 leads:", lease.Context().Err() == nil, err)
+
+	second := recipes.NewLeaderLatch(client, "/leader", recipes.WithID("worker-2"))
+	fmt.Println(second.Start())
+	defer second.Close(ctx)
+
+	// Whoever asks, also a process that does not stand itself, is told who leads.
+	leader, err := second.Leader(ctx)
+	fmt.Println("leader:", string(leader.Data), err)
+
+	fmt.Println(first.Close(ctx))
+	fmt.Println(context.Cause(lease.Context()))
+	next, err := second.Await(ctx)
+	fmt.Println("worker-2 leads:", next.Context().Err() == nil, err)
+	fmt.Println("token grows:", next.FencingToken() > lease.FencingToken())
+	// Output:
+	// <nil>
+	// worker-1 leads: true <nil>
+	// <nil>
+	// leader: worker-1 <nil>
+	// <nil>
+	// lease released
+	// worker-2 leads: true <nil>
+	// token grows: true
+}
+
+func ExampleLeaderLatch_Changes() {
+	client, _, done := connectForExample()
+	defer done()
+	ctx := context.Background()
+
+	latch := recipes.NewLeaderLatch(client, "/leader")
+	changes := latch.Changes(ctx) // from here on
+	fmt.Println(latch.Start())
+	for change := range changes {
+		if change.Ended == nil {
+			fmt.Println("leading")
+			go latch.CloseNotify(ctx)
+		} else {
+			fmt.Println("not any more:", change.Ended)
+		}
+	}
+	// Output:
+	// <nil>
+	// leading
+	// not any more: lease released
+}
+
+func ExampleLeaderSelector() {
+	client, _, done := connectForExample()
+	defer done()
+
+	ctx, cancel := context.WithCancel(context.Background())
+	terms := 0
+	selector := recipes.NewLeaderSelector(client, "/leader", recipes.WithRequeue(func(err error) bool {
+		fmt.Println("the term has come to:", err)
+		return true
+	}))
+	err := selector.Run(ctx, func(ctx context.Context) error {
+		terms++
+		if terms == 3 {
+			cancel() // the service stops
+		}
+		lease, _ := recipes.LeaseFromContext(ctx)
+		fmt.Println("leading, with a token:", lease.FencingToken() > 0)
+		return nil
+	})
+	fmt.Println(err)
+	// Output:
+	// leading, with a token: true
+	// the term has come to: <nil>
+	// leading, with a token: true
+	// the term has come to: <nil>
+	// leading, with a token: true
+	// <nil>
+}

@@ -1,0 +1,138 @@
+package recipes_test
+
+import (
+	"context"
+	"net"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/testing/zkserver"
+)
+
+// Curator: TestInterProcessSemaphoreCluster#testCluster. There is no progress without an ensemble, and two of its three
+// servers are enough for it to go on.
+func TestSemaphoreGoesOnWithAMajorityOfTheEnsemble(t *testing.T) {
+	const clients, limit = 20, 3
+	ensemble := zkserver.StartEnsemble(t, 3)
+	w := &world{addr: ensemble.ConnectString(), dial: (&net.Dialer{}).DialContext, session: 20 * time.Second}
+	w.observer, _ = w.connect(t)
+	path := path(t)
+	ctx, stop := context.WithCancel(w.patience(t))
+	var acquired, held atomic.Int64
+	var all sync.WaitGroup
+	for range clients {
+		c, _ := w.connect(t)
+		s := recipes.NewInterProcessSemaphore(c, path, limit)
+		all.Go(func() {
+			for ctx.Err() == nil {
+				lease, err := s.Acquire(ctx)
+				if err != nil {
+					continue // ctx has ended, or else the test waits in vain
+				}
+				if now := held.Add(1); now > limit {
+					t.Error("too many: ", now)
+				}
+				acquired.Add(1)
+				held.Add(-1)
+				lease.Release(ctx)
+			}
+		})
+	}
+	progress := func(before int64) func() bool { return func() bool { return acquired.Load() >= before+2*clients } }
+	require.Eventually(t, progress(0), 20*time.Second, 10*time.Millisecond)
+
+	atOnce(t, ensemble.Servers, (*zkserver.Server).Kill)
+	before := acquired.Load()
+	require.Never(t, func() bool { return acquired.Load() > before+limit }, time.Second, 10*time.Millisecond,
+		"what was granted when the last server died is all")
+
+	atOnce(t, ensemble.Servers[:2], (*zkserver.Server).Restart)
+	require.Eventually(t, progress(acquired.Load()), 20*time.Second, 10*time.Millisecond)
+	stop()
+	all.Wait()
+	w.waitNodes(t, path+"/locks", 0)
+	w.waitNodes(t, path+"/leases", 0)
+}
+
+// atOnce does something to several servers at the same time: one that restarts does not serve without a majority.
+func atOnce(t *testing.T, servers []*zkserver.Server, do func(*zkserver.Server) error) {
+	t.Helper()
+	errs := make(chan error, len(servers))
+	for _, s := range servers {
+		go func() { errs <- do(s) }()
+	}
+	for range servers {
+		require.NoError(t, <-errs)
+	}
+}
+
+// Curator: TestInterProcessSemaphoreCluster#testKilledServerWithEnsembleProvider. The servers are replaced by others, which
+// know nothing of the old ones' sessions and nodes. Clients that are told so lose their sessions, and one of them holds the
+// lease again.
+func TestSemaphoreOnAnEnsembleThatIsReplaced(t *testing.T) {
+	const clients = 10
+	first, second := zkserver.Start(t), zkserver.Start(t)
+	var servers atomic.Value // where they are now
+	servers.Store(first.Addr())
+	ask := func(context.Context) ([]string, error) { return []string{servers.Load().(string)}, nil }
+	w := &world{addr: first.Addr(), dial: (&net.Dialer{}).DialContext, session: 2 * time.Second}
+	path := path(t)
+	ctx, stop := context.WithCancel(w.patience(t))
+	var held atomic.Int64
+	holders := make(chan *recipes.Lease) // takes the lease of each holder
+	var all sync.WaitGroup
+	for range clients {
+		c, _ := w.connect(t, framework.WithServers(ask))
+		s := recipes.NewInterProcessSemaphore(c, path, 1)
+		all.Go(func() {
+			for ctx.Err() == nil {
+				lease, err := s.Acquire(ctx)
+				if err != nil {
+					continue // ctx has ended, or else the test waits in vain
+				}
+				if held.Add(1) > 1 {
+					t.Error("two hold the lease")
+				}
+				holders <- lease
+				<-lease.Context().Done()
+				held.Add(-1)
+				lease.Release(ctx)
+			}
+		})
+	}
+	next := func() *recipes.Lease {
+		select {
+		case lease := <-holders:
+			return lease
+		case <-ctx.Done():
+			require.Fail(t, "nobody holds the lease")
+			return nil
+		}
+	}
+	old := next()
+	require.NoError(t, first.Kill())
+	<-old.Context().Done()
+	require.ErrorIs(t, context.Cause(old.Context()), framework.ErrSessionLost)
+
+	servers.Store(second.Addr())
+	w.addr = second.Addr()
+	w.observer, _ = w.connect(t)
+	again := next()
+	list, err := recipes.NewInterProcessSemaphore(w.observer, path, 1).Participants(w.patience(t))
+	require.NoError(t, err)
+	require.Equal(t, again.Path(), list[0].Path)
+	require.NoError(t, again.Context().Err())
+	require.NoError(t, again.Release(ctx))
+	last := next()
+	stop()
+	require.NoError(t, last.Release(w.patience(t)))
+	all.Wait()
+	w.waitNodes(t, path+"/locks", 0)
+	w.waitNodes(t, path+"/leases", 0)
+}

@@ -1,0 +1,54 @@
+package recipes
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// Without a tracer the way through an acquire that tells of itself allocates nothing more than the lease.
+func TestNoTracerNoAllocation(t *testing.T) {
+	c, err := framework.New("nowhere.invalid")
+	require.NoError(t, err)
+	defer c.Close()
+	m := NewInterProcessMutex(c, "/lock")
+	ctx := context.Background()
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		during, try := begin(ctx, m.describe(true))
+		try.trace.queuedLocally(1)
+		try.trace.isHandedOver()
+		if try.trace.observer() != nil || try.trace.link() != nil || during != ctx {
+			panic("somebody is told")
+		}
+		try.trace.ended(nil, nil)
+	}))
+
+	h := &hold{ctx: ctx, client: c}
+	lease := &Lease{hold: h, ctx: ctx}
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		h.follow(lease, m.describe(true), nil)
+		h.followed().reentered()
+		h.followed().revoked()
+		h.followed().released(nil)
+	}))
+}
+
+func BenchmarkNoTracer(b *testing.B) {
+	c, err := framework.New("nowhere.invalid")
+	require.NoError(b, err)
+	defer c.Close()
+	m := NewInterProcessMutex(c, "/lock")
+	h := &hold{ctx: b.Context(), client: c}
+	lease := &Lease{hold: h, ctx: h.ctx}
+	b.ReportAllocs()
+	for b.Loop() {
+		what := m.describe(true)
+		_, try := begin(h.ctx, what)
+		try.trace.ended(h, nil)
+		h.follow(lease, what, try.trace)
+		h.followed().released(nil)
+	}
+}

@@ -1,0 +1,212 @@
+package interop_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/testing/zkserver"
+)
+
+// BenchmarkAgainstCurator compares InterProcessMutex with Java Curator's, in the ways in which services use a lock, on a
+// real server. In each round everybody acquires and releases, first on one side and then on the other, so that both see
+// the same server at the same time. Reported are the medians of the time of one acquire and release within such a crowd,
+// and x-curator, which is what counts: how many times ours Curator's time is, the median of the rounds. What each of them
+// costs in requests and in bytes, in both directions, does not depend on the machine; it is counted apart from the time,
+// through a relay.
+//
+// Each side is one process of the operating system, whose clients have a connection each, and for 8-processes there are
+// eight. Java runs as it does by itself, with time to compile before anything is measured.
+func BenchmarkAgainstCurator(b *testing.B) {
+	javaCurator.get(b)
+	srv := zkserver.Start(b, zkserver.WithJVMFlags("-XX:TieredStopAtLevel=4")) // compiles as in production
+	handOver := []recipes.LockOption{recipes.WithLocalHandOver(1000, time.Second)}
+	for _, s := range []struct {
+		name string
+		crowd
+	}{
+		{"uncontended", crowd{processes: 1, clients: 1, paths: 1, members: 1, cycles: 50}},
+		{"64-paths", crowd{processes: 1, clients: 1, paths: 64, members: 64, cycles: 5}},
+		{"8-processes", crowd{processes: 8, clients: 1, paths: 1, members: 1, cycles: 10}},
+		{"8-clients", crowd{processes: 1, clients: 8, paths: 1, members: 8, cycles: 10}},
+		{"64-on-one-object", crowd{processes: 1, clients: 1, paths: 1, members: 64, cycles: 1}},
+		{"64-on-one-object-hand-over", crowd{processes: 1, clients: 1, paths: 1, members: 64, cycles: 1, opts: handOver}},
+		{"64-with-an-object-each", crowd{processes: 1, clients: 1, paths: 1, members: 64, cycles: 1, apart: true}},
+		{"500-on-one-object", crowd{processes: 1, clients: 1, paths: 1, members: 500, cycles: 1}},
+		{"500-with-an-object-each", crowd{processes: 1, clients: 1, paths: 1, members: 500, cycles: 1, apart: true}},
+	} {
+		b.Run(s.name, func(b *testing.B) { compare(b, srv.Addr(), s.crowd) })
+	}
+}
+
+// crowd is who wants mutexes in a scenario. Each member belongs to a client and a path, in turn. All of one client and
+// path share one mutex, or, apart, have one each.
+type crowd struct {
+	processes int // each has all that follows
+	clients   int // each with a connection of its own
+	paths     int
+	members   int // goroutines, or threads
+	apart     bool
+	cycles    int                  // of each member in each round
+	opts      []recipes.LockOption // on our side; Curator has nothing like them
+}
+
+// round lets every member of a crowd do its cycles, and returns how long that took.
+type round func() (time.Duration, error)
+
+// must is a round, where an error fails the benchmark.
+func (r round) must(b testing.TB) time.Duration {
+	b.Helper()
+	took, err := r()
+	require.NoError(b, err)
+	return took
+}
+
+func compare(b *testing.B, addr string, who crowd) {
+	meter := startMeter(b, addr) // before the clients, to end after them
+	ours, curators := goRounds(b, addr, who), javaRounds(b, addr, who)
+	// With a fraction of the work each, several processes need a multiple of the time.
+	for warm := time.Now(); time.Since(warm) < *warmUp*time.Duration(who.processes); {
+		ours.must(b)
+		curators.must(b)
+	}
+	var ourTimes, curatorTimes, ratios []float64
+	for b.Loop() {
+		our, curator := ours.must(b), curators.must(b)
+		ourTimes = append(ourTimes, who.perCycle(our))
+		curatorTimes = append(curatorTimes, who.perCycle(curator))
+		ratios = append(ratios, float64(curator)/float64(our))
+	}
+	b.ReportMetric(0, "ns/op") // of a pair, which means nothing
+	b.ReportMetric(median(ourTimes), "our-ns")
+	b.ReportMetric(median(curatorTimes), "curator-ns")
+	b.ReportMetric(median(ratios), "x-curator")
+	meter.report(b, who, "our", goRounds(b, meter.addr(), who))
+	meter.report(b, who, "curator", javaRounds(b, meter.addr(), who))
+}
+
+var warmUp = flag.Duration("warm", 10*time.Second, "how long each Java process of a benchmark has for compiling before it is measured")
+
+// perCycle returns the time of one acquire and release, in nanoseconds.
+func (who crowd) perCycle(round time.Duration) float64 {
+	return float64(round.Nanoseconds()) / float64(who.allCycles())
+}
+
+// allCycles is how many there are in a round.
+func (who crowd) allCycles() int { return who.processes * who.members * who.cycles }
+
+func median(numbers []float64) float64 {
+	slices.Sort(numbers)
+	return numbers[len(numbers)/2]
+}
+
+// report counts what a round costs, for one acquire and release.
+func (m *meter) report(b *testing.B, who crowd, name string, round round) {
+	requests, bytes := m.cost(b, round)
+	b.ReportMetric(float64(requests)/float64(who.allCycles()), name+"-reqs")
+	b.ReportMetric(float64(bytes)/float64(who.allCycles()), name+"-B")
+}
+
+// cost returns what a round of a crowd costs that is connected through the meter, in requests and in bytes.
+func (m *meter) cost(t testing.TB, round round) (requests, bytes int) {
+	round.must(t) // makes connections and paths
+	requests, bytes = m.counted()
+	round.must(t)
+	allRequests, allBytes := m.counted()
+	return allRequests - requests, allBytes - bytes
+}
+
+func goPath(i int) string { return fmt.Sprint("/bench/go-", i) }
+
+// goRounds returns the rounds of a crowd of goroutines.
+func goRounds(b testing.TB, addr string, who crowd) round {
+	if who.processes > 1 {
+		return together(repeat(who.processes, func() round { return processRounds(b, addr, who) }))
+	}
+	mutexes := goMutexes(b, addr, who)
+	ctx := b.Context()
+	return func() (time.Duration, error) {
+		errs := make([]error, len(mutexes))
+		start := time.Now()
+		var all sync.WaitGroup
+		for i, mutex := range mutexes {
+			all.Go(func() { errs[i] = cycles(ctx, mutex, who.cycles) })
+		}
+		all.Wait()
+		return time.Since(start), errors.Join(errs...)
+	}
+}
+
+// goMutexes returns the mutex of each member.
+func goMutexes(b testing.TB, addr string, who crowd) []*recipes.InterProcessMutex {
+	clients := repeat(who.clients, func() *framework.Client {
+		c, err := framework.New(addr, framework.WithSessionTimeout(longSession))
+		require.NoError(b, err)
+		b.Cleanup(func() { c.Close() })
+		return c
+	})
+	var mutexes []*recipes.InterProcessMutex
+	shared := map[[2]int]*recipes.InterProcessMutex{}
+	for i := range who.members {
+		c, p := i%who.clients, i%who.paths
+		if shared[[2]int{c, p}] == nil || who.apart {
+			shared[[2]int{c, p}] = recipes.NewInterProcessMutex(clients[c], goPath(p), who.opts...)
+		}
+		mutexes = append(mutexes, shared[[2]int{c, p}])
+	}
+	return mutexes
+}
+
+func repeat[T any](n int, make func() T) []T {
+	var all []T
+	for range n {
+		all = append(all, make())
+	}
+	return all
+}
+
+// cycles acquires and releases n times.
+func cycles(ctx context.Context, mutex *recipes.InterProcessMutex, n int) error {
+	for range n {
+		lease, err := mutex.Acquire(ctx)
+		if err != nil {
+			return err
+		}
+		if err := lease.Release(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// javaRounds returns the rounds of a crowd of threads.
+func javaRounds(b testing.TB, addr string, who crowd) round {
+	if who.processes > 1 {
+		one := who
+		one.processes = 1
+		return together(repeat(who.processes, func() round { return javaRounds(b, addr, one) }))
+	}
+	java := startPeerIn(b, nil, addr, longSession)
+	objects := "shared"
+	if who.apart {
+		objects = "apart"
+	}
+	return func() (time.Duration, error) {
+		ctx, cancel := context.WithTimeout(b.Context(), 2*time.Minute)
+		defer cancel()
+		words, err := java.ask(ctx, "bench", "/bench/java", who.clients, who.paths, who.members, objects, who.cycles)
+		if err != nil {
+			return 0, err
+		}
+		return time.ParseDuration(words[0] + "ns")
+	}
+}

@@ -1,0 +1,142 @@
+package interop_test
+
+import (
+	"bufio"
+	"encoding/binary"
+	"io"
+	"net"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// meter is a relay to a server that counts what passes through it, for clients of either language. Pings and handshakes
+// do not count: how many there are depends on the time.
+type meter struct {
+	listener net.Listener
+	target   string
+	passing  sync.WaitGroup // its goroutines
+
+	mu       sync.Mutex // protects the following fields
+	closed   bool
+	conns    []net.Conn
+	requests int
+	bytes    int // of requests, replies and events
+}
+
+// startMeter returns a relay to the server at target, which ends with the test.
+func startMeter(t testing.TB, target string) *meter {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	m := &meter{listener: listener, target: target}
+	m.passing.Go(m.accept)
+	t.Cleanup(m.close)
+	return m
+}
+
+func (m *meter) addr() string { return m.listener.Addr().String() }
+
+// close breaks the connections, and waits for the goroutines.
+func (m *meter) close() {
+	m.listener.Close()
+	m.mu.Lock()
+	m.closed = true
+	for _, c := range m.conns {
+		c.Close()
+	}
+	m.mu.Unlock()
+	m.passing.Wait()
+}
+
+// counted returns how many requests, and how many bytes in both directions, there were up to now.
+func (m *meter) counted() (requests, bytes int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.requests, m.bytes
+}
+
+func (m *meter) accept() {
+	for {
+		client, err := m.listener.Accept()
+		if err != nil {
+			return
+		}
+		server, err := net.Dial("tcp", m.target)
+		if err != nil {
+			client.Close()
+			continue
+		}
+		m.keep(client, server)
+		m.passing.Go(func() { m.pass(server, client, 1) })
+		m.passing.Go(func() { m.pass(client, server, 0) })
+	}
+}
+
+// keep sees to it that close ends connections.
+func (m *meter) keep(conns ...net.Conn) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.conns = append(m.conns, conns...)
+	if m.closed {
+		for _, c := range conns {
+			c.Close()
+		}
+	}
+}
+
+// pass hands on what comes from one side, frame by frame. Each is so many requests.
+func (m *meter) pass(to, from net.Conn, requests int) {
+	defer to.Close()
+	in := bufio.NewReader(from)
+	for handshake := true; ; handshake = false {
+		frame, err := readFrame(in)
+		if err != nil {
+			return
+		}
+		if !handshake && !isPing(frame) {
+			m.mu.Lock()
+			m.requests += requests
+			m.bytes += len(frame)
+			m.mu.Unlock()
+		}
+		if _, err := to.Write(frame); err != nil {
+			return
+		}
+	}
+}
+
+// What nobody contends costs either language three requests, whatever the machine.
+func TestUncontendedCycleIsThreeRequestsInBothLanguages(t *testing.T) {
+	javaCurator.get(t)
+	srv := zktest.New(t, zktest.WithTCP("127.0.0.1:0"))
+	meter := startMeter(t, srv.Addr())
+	who := crowd{processes: 1, clients: 1, paths: 1, members: 1, cycles: 10}
+	for name, round := range map[string]round{
+		"ours":      goRounds(t, meter.addr(), who),
+		"curator's": javaRounds(t, meter.addr(), who),
+	} {
+		requests, bytes := meter.cost(t, round)
+		require.Equal(t, 3*who.cycles, requests, name)
+		require.Less(t, bytes, 600*who.cycles, name)
+	}
+}
+
+// readFrame returns a frame with its length in front.
+func readFrame(in io.Reader) ([]byte, error) {
+	header := make([]byte, 4)
+	if _, err := io.ReadFull(in, header); err != nil {
+		return nil, err
+	}
+	frame := append(header, make([]byte, binary.BigEndian.Uint32(header))...)
+	_, err := io.ReadFull(in, frame[4:])
+	return frame, err
+}
+
+func isPing(frame []byte) bool {
+	const pingXid = -2
+	return len(frame) >= 8 && int32(binary.BigEndian.Uint32(frame[4:])) == pingXid
+}

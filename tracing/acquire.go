@@ -1,0 +1,228 @@
+package tracing
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/gocurator/curator/internal/semconv"
+	"github.com/gocurator/curator/recipes"
+)
+
+// acquire is the span of one acquire.
+type acquire struct {
+	openSpan
+	tracer *Tracer
+	what   recipes.Acquire
+	outer  context.Context // the caller's
+	ctx    context.Context // with the span
+	start  time.Time
+	stack  stack
+	slow   *time.Timer // nil for no report
+
+	queued bool // at least once
+	links  []trace.SpanContext
+	wakes  int
+	ahead  recipes.Other // who was waited for last
+	woken  time.Time     // zero if the node that was woken is not ours any more
+	gone   bool          // ahead has left
+
+	mu     sync.Mutex    // protects holder
+	holder recipes.Other // as last seen
+}
+
+// StartAcquire implements recipes.Tracer.
+func (t *Tracer) StartAcquire(ctx context.Context, what recipes.Acquire) (context.Context, recipes.AcquireTracer) {
+	a := &acquire{tracer: t, what: what, outer: ctx, start: time.Now()}
+	attrs := append(spanAttributes(what), attribute.Bool(semconv.LockTry, what.Try))
+	if deadline, ok := ctx.Deadline(); ok {
+		attrs = append(attrs, attribute.Float64(semconv.LockTimeout, time.Until(deadline).Seconds()))
+	}
+	a.ctx, a.Span = t.spans.Start(ctx, spanName("acquire", what), trace.WithTimestamp(a.start), trace.WithAttributes(attrs...))
+	a.client = what.Client.Root()
+	if t.cfg.slowWait > 0 || t.cfg.slowHold > 0 {
+		a.stack = callers()
+	}
+	if t.cfg.slowWait > 0 && !isLeadership(what) {
+		a.slow = time.AfterFunc(t.cfg.slowWait, a.reportSlow)
+	}
+	t.opened(&a.openSpan)
+	t.metrics.waiters.Add(ctx, 1, metric.WithAttributes(lockAttributes(what)...))
+	return a.ctx, a
+}
+
+// Trace implements recipes.AcquireTracer.
+func (a *acquire) Trace() map[string]string { return a.tracer.describe(a.ctx) }
+
+// QueuedLocally implements recipes.AcquireTracer. The holder, if there is one in this process, is known without asking.
+func (a *acquire) QueuedLocally(ahead int) {
+	a.event(semconv.EventQueuedLocally, attribute.Int(semconv.LockLocalAhead, ahead))
+	path := a.what.Client.FullPath(a.what.Path)
+	holder := a.tracer.holdOf(func(h *hold) bool {
+		return h.client == a.client && h.what.Recipe == a.what.Recipe && h.what.Client.FullPath(h.what.Path) == path
+	})
+	if holder != nil {
+		a.link(holder.acquired, "holder")
+		a.sees(recipes.Other{Node: holder.node})
+	}
+}
+
+// Queued implements recipes.AcquireTracer.
+func (a *acquire) Queued(q recipes.Queued) {
+	a.event(semconv.EventEnqueued,
+		attribute.String(semconv.LockNode, q.Node),
+		attribute.Int64(semconv.LockToken, q.Czxid),
+		attribute.Int(semconv.LockPosition, q.Ahead),
+		attribute.Int(semconv.LockQueue, q.Length))
+	if a.queued {
+		return
+	}
+	a.queued = true
+	a.SetAttributes(
+		attribute.Int(semconv.LockPosition, q.Ahead),
+		attribute.Int(semconv.LockQueue, q.Length))
+}
+
+// Waiting implements recipes.AcquireTracer.
+func (a *acquire) Waiting(w recipes.Waiting) {
+	a.ahead = w.Ahead
+	a.sees(w.Holder)
+	if !a.IsRecording() {
+		return
+	}
+	holder := holderAttributes(w.Holder)
+	a.SetAttributes(holder...)
+	if w.Ahead.Node != "" {
+		holder = append(predecessorAttributes(w.Ahead), holder...)
+	}
+	a.event(semconv.EventWatching, holder...)
+	a.link(a.tracer.spanOf(w.Holder.Identity), "holder")
+	a.link(a.tracer.spanOf(w.Ahead.Identity), "predecessor")
+}
+
+func (a *acquire) sees(holder recipes.Other) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.holder = holder
+}
+
+// link adds a link, unless there is one to the same span already.
+func (a *acquire) link(to trace.SpanContext, kind string) {
+	if !to.IsValid() || slices.ContainsFunc(a.links, to.Equal) {
+		return
+	}
+	a.links = append(a.links, to)
+	a.AddLink(trace.Link{SpanContext: to, Attributes: []attribute.KeyValue{attribute.String(semconv.LinkKind, kind)}})
+}
+
+// Woken implements recipes.AcquireTracer.
+func (a *acquire) Woken(gone bool) {
+	a.wakes++
+	a.woken, a.gone = time.Now(), gone
+	a.event(semconv.EventWoken)
+}
+
+// Abandoned implements recipes.AcquireTracer.
+func (a *acquire) Abandoned(reason error) {
+	a.woken = time.Time{}
+	a.event(semconv.EventAbandoned, attribute.String(semconv.Cause, reason.Error()))
+}
+
+// Ended implements recipes.AcquireTracer.
+func (a *acquire) Ended(end recipes.AcquireEnd) {
+	if a.slow != nil {
+		a.slow.Stop()
+	}
+	now := time.Now()
+	outcome := attribute.String(semconv.LockOutcome, string(end.Outcome))
+	a.SetAttributes(outcome, attribute.Int(semconv.LockWakes, a.wakes))
+	if end.Outcome == recipes.Acquired {
+		a.granted(end, now)
+	} else {
+		a.refused(end)
+	}
+	a.tracer.closed(&a.openSpan)
+	a.End(trace.WithTimestamp(now))
+	a.count(end, outcome, now)
+}
+
+func (a *acquire) granted(end recipes.AcquireEnd, now time.Time) {
+	a.SetAttributes(attribute.Int64(semconv.LockToken, end.Token))
+	if end.Downgraded {
+		a.SetAttributes(attribute.Bool(semconv.LockDowngraded, true))
+	}
+	switch {
+	case end.HandedOver:
+		a.event(semconv.EventHandedOver, attribute.Bool(semconv.LockLocal, true))
+	case !a.woken.IsZero():
+		a.handedOver(now.Sub(a.woken))
+	}
+	a.event(semconv.EventGranted)
+}
+
+// handedOver tells who has left, so that we have the lock. In a crowd nobody knows.
+func (a *acquire) handedOver(after time.Duration) {
+	attrs := []attribute.KeyValue{attribute.Float64(semconv.LockHandOff, after.Seconds())}
+	if a.gone {
+		attrs = append(attrs, predecessorAttributes(a.ahead)...)
+	}
+	a.event(semconv.EventHandedOver, attrs...)
+	a.tracer.metrics.handOffDuration.Record(a.ctx, after.Seconds(), metric.WithAttributes(lockAttributes(a.what)...))
+}
+
+// refused notes why there is no lock. That others had it, and that the caller has gone, is no failure of anybody's.
+func (a *acquire) refused(end recipes.AcquireEnd) {
+	if end.Outcome == recipes.NotAcquired {
+		var held *recipes.NotAcquiredError
+		if errors.As(end.Err, &held) && held.Holder != "" {
+			a.SetAttributes(holderAttributes(recipes.Other{Node: held.Holder, Identity: held.Identity})...)
+			a.link(a.tracer.spanOf(held.Identity), "holder")
+		}
+		return
+	}
+	a.SetAttributes(attribute.String(semconv.ErrorType, errorType(end.Err)))
+	if end.Outcome != recipes.Canceled {
+		a.SetStatus(codes.Error, end.Err.Error())
+	}
+}
+
+func (a *acquire) count(end recipes.AcquireEnd, outcome attribute.KeyValue, now time.Time) {
+	m, attrs := a.tracer.metrics, lockAttributes(a.what)
+	m.waiters.Add(a.ctx, -1, metric.WithAttributes(attrs...))
+	attrs = append(attrs, outcome)
+	if end.Outcome == recipes.Failed {
+		attrs = append(attrs, attribute.String(semconv.ErrorType, errorType(end.Err)))
+	}
+	about := metric.WithAttributes(attrs...)
+	m.acquisitions.Add(a.ctx, 1, about)
+	m.acquireDuration.Record(a.ctx, now.Sub(a.start).Seconds(), about)
+}
+
+func (a *acquire) event(name string, attrs ...attribute.KeyValue) {
+	a.AddEvent(name, trace.WithAttributes(attrs...))
+}
+
+func holderAttributes(o recipes.Other) []attribute.KeyValue {
+	attrs := []attribute.KeyValue{attribute.String(semconv.LockHolder, o.Identity.String())}
+	if o.Node != "" {
+		attrs = append(attrs, attribute.String(semconv.LockHolderNode, o.Node))
+	}
+	if !o.Since.IsZero() {
+		attrs = append(attrs, attribute.Float64(semconv.LockHolderAge, max(time.Since(o.Since), 0).Seconds()))
+	}
+	return attrs
+}
+
+func predecessorAttributes(o recipes.Other) []attribute.KeyValue {
+	return []attribute.KeyValue{
+		attribute.String(semconv.LockPred, o.Identity.String()),
+		attribute.String(semconv.LockPredNode, o.Node),
+	}
+}

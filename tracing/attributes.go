@@ -1,0 +1,102 @@
+package tracing
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strconv"
+
+	"go.opentelemetry.io/otel/attribute"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/semconv"
+	"github.com/gocurator/curator/recipes"
+)
+
+// modeOf says how a lock is asked for.
+func modeOf(a recipes.Acquire) string {
+	switch {
+	case a.Recipe == recipes.RecipeReadWriteLock && a.Shared:
+		return "read"
+	case a.Recipe == recipes.RecipeReadWriteLock:
+		return "write"
+	case a.Recipe == recipes.RecipeSemaphore:
+		return "shared"
+	default:
+		return "exclusive"
+	}
+}
+
+// isLeadership reports whether both the wait and the hold are meant to last.
+func isLeadership(a recipes.Acquire) bool {
+	return a.Recipe == recipes.RecipeLeaderLatch || a.Recipe == recipes.RecipeLeaderSelector
+}
+
+// lockAttributes are those of metrics: there must be few values of each.
+func lockAttributes(a recipes.Acquire) []attribute.KeyValue {
+	attrs := append(make([]attribute.KeyValue, 0, 12),
+		attribute.String(semconv.LockRecipe, a.Recipe),
+		attribute.String(semconv.LockMode, modeOf(a)))
+	if a.Name != "" {
+		attrs = append(attrs, attribute.String(semconv.LockName, a.Name))
+	}
+	return attrs
+}
+
+// spanAttributes are those of spans of locks.
+func spanAttributes(a recipes.Acquire) []attribute.KeyValue {
+	attrs := lockAttributes(a)
+	if a.Path != "" {
+		attrs = append(attrs, attribute.String(semconv.LockPath, a.Client.FullPath(a.Path)))
+	}
+	if a.Recipe == recipes.RecipeSemaphore || a.Recipe == recipes.RecipeMultiLock {
+		attrs = append(attrs, attribute.Int(semconv.LockLeases, a.Leases))
+	}
+	return attrs
+}
+
+// spanName names spans by the lock's name, or by its recipe: paths are too many.
+func spanName(verb string, a recipes.Acquire) string {
+	if a.Name != "" {
+		return verb + " " + a.Name
+	}
+	return verb + " " + a.Recipe
+}
+
+// serverAttributes takes an address apart.
+func serverAttributes(address string) []attribute.KeyValue {
+	if address == "" {
+		return nil
+	}
+	host, port, err := net.SplitHostPort(address)
+	number, notNumber := strconv.Atoi(port)
+	if err != nil || notNumber != nil {
+		return []attribute.KeyValue{attribute.String(semconv.ServerAddress, address)}
+	}
+	return []attribute.KeyValue{attribute.String(semconv.ServerAddress, host), attribute.Int(semconv.ServerPort, number)}
+}
+
+// errorType returns one of few words for an error: the code of the server's answer, if it is about one.
+func errorType(err error) string {
+	code, answered := framework.ServerCode(err)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return "timeout"
+	case errors.Is(err, context.Canceled):
+		return "canceled"
+	case errors.Is(err, recipes.ErrQueueFull):
+		return "queue_full"
+	case errors.Is(err, framework.ErrClosed):
+		return "client_closed"
+	case errors.Is(err, framework.ErrSessionLost):
+		return "session_lost"
+	case answered:
+		return strconv.Itoa(int(code))
+	case errors.Is(err, framework.ErrNotConnected):
+		return "not_connected"
+	case framework.IsConnectionError(err):
+		return "connection_lost"
+	default:
+		return "_OTHER"
+	}
+}

@@ -1,0 +1,144 @@
+package tracing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/semconv"
+	"github.com/gocurator/curator/state"
+)
+
+// ClientOpened implements framework.Tracer.
+func (t *Tracer) ClientOpened(c *framework.Client) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.clients[c] = true
+}
+
+// ClientClosed implements framework.Tracer.
+func (t *Tracer) ClientClosed(c *framework.Client) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.clients, c)
+}
+
+// observe reports how things are with the clients, if there are any.
+func (t *Tracer) observe(_ context.Context, o metric.Observer) error {
+	clients := t.openClients()
+	if len(clients) == 0 {
+		return nil
+	}
+	counts := map[string]int64{"connecting": 0, "connected": 0, "suspended": 0, "lost": 0}
+	var watches int64
+	for _, c := range clients {
+		counts[sessionState(c.State())]++
+		watches += int64(c.Watches())
+	}
+	for s, n := range counts {
+		o.ObserveInt64(t.metrics.sessions, n, metric.WithAttributes(attribute.String(semconv.SessionState, s)))
+	}
+	o.ObserveInt64(t.metrics.watches, watches)
+	return nil
+}
+
+func (t *Tracer) openClients() []*framework.Client {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	all := make([]*framework.Client, 0, len(t.clients))
+	for c := range t.clients {
+		all = append(all, c)
+	}
+	return all
+}
+
+func sessionState(s state.State) string {
+	switch s {
+	case state.Initial:
+		return "connecting"
+	case state.Suspended:
+		return "suspended"
+	case state.Lost:
+		return "lost"
+	default:
+		return "connected"
+	}
+}
+
+// StateChanged implements framework.Tracer: it counts, and tells all who wait for a lock or hold one.
+func (t *Tracer) StateChanged(change framework.StateChange) {
+	ctx := context.Background()
+	var event string
+	switch change.State {
+	case state.Suspended:
+		event = semconv.EventSuspended
+	case state.Reconnected:
+		event = semconv.EventRestored
+		t.metrics.reconnects.Add(ctx, 1)
+	case state.Lost:
+		event = semconv.EventSessionLost
+		if errors.Is(change.Cause, framework.ErrSessionLost) {
+			t.metrics.expiries.Add(ctx, 1)
+		}
+	default:
+		return
+	}
+	attrs := append(serverAttributes(change.Server),
+		attribute.String(semconv.SessionID, fmt.Sprintf("0x%x", uint64(change.SessionID))))
+	if change.Cause != nil {
+		attrs = append(attrs, attribute.String(semconv.Cause, change.Cause.Error()))
+	}
+	holds := change.State != state.Lost // whose own ends say why
+	for _, span := range t.openSpans(change.Client, holds) {
+		span.AddEvent(event, trace.WithTimestamp(change.Time), trace.WithAttributes(attrs...))
+	}
+}
+
+// openSpan is an acquire or a hold that has not ended.
+type openSpan struct {
+	trace.Span
+	client *framework.Client // the view that New returned
+	hold   *hold             // nil for an acquire
+}
+
+func (t *Tracer) opened(s *openSpan) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.open[s] = true
+}
+
+func (t *Tracer) closed(s *openSpan) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.open, s)
+}
+
+// openSpans returns those of a client, with or without the holds.
+func (t *Tracer) openSpans(c *framework.Client, holds bool) []trace.Span {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var all []trace.Span
+	for s := range t.open {
+		if s.client == c && s.IsRecording() && (holds || s.hold == nil) {
+			all = append(all, s.Span)
+		}
+	}
+	return all
+}
+
+// holdOf returns a hold of this process that fits, or nil.
+func (t *Tracer) holdOf(fits func(*hold) bool) *hold {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for s := range t.open {
+		if s.hold != nil && fits(s.hold) {
+			return s.hold
+		}
+	}
+	return nil
+}

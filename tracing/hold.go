@@ -1,0 +1,117 @@
+package tracing
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/gocurator/curator/internal/semconv"
+	"github.com/gocurator/curator/recipes"
+)
+
+// hold is the span of a held lock.
+type hold struct {
+	openSpan
+	tracer   *Tracer
+	what     recipes.Acquire
+	node     string // its path
+	acquired trace.SpanContext
+	ctx      context.Context // with the span
+	own      bool            // the acquire was the root of its trace
+	start    time.Time
+	stack    stack
+	slow     *time.Timer // nil for no report
+}
+
+// StartHold implements recipes.AcquireTracer.
+//
+// The span is a sibling of the acquire's, because a parent that ends before its child begins reads badly, and a wait and
+// what comes after it are best seen side by side. If the acquire has no parent, the hold is its child, so that they are
+// in one trace: the one to which others link.
+func (a *acquire) StartHold(held recipes.Hold) recipes.HoldTracer {
+	h := &hold{
+		tracer: a.tracer, what: a.what, node: held.Node, acquired: a.SpanContext(), start: time.Now(), stack: a.stack,
+		own: !trace.SpanContextFromContext(a.outer).IsValid(),
+	}
+	parent := a.outer
+	if h.own {
+		parent = a.ctx
+	}
+	attrs := append(spanAttributes(a.what),
+		attribute.Int64(semconv.LockToken, held.Token),
+		attribute.String(semconv.LockNode, held.Node))
+	h.ctx, h.Span = a.tracer.spans.Start(context.WithoutCancel(parent), spanName("hold", a.what),
+		trace.WithTimestamp(h.start),
+		trace.WithAttributes(attrs...),
+		trace.WithLinks(trace.Link{SpanContext: h.acquired, Attributes: []attribute.KeyValue{
+			attribute.String(semconv.LinkKind, "acquire"),
+		}}))
+	h.client, h.hold = a.client, h
+	if after := a.tracer.cfg.slowHold; after > 0 && !isLeadership(h.what) {
+		h.slow = time.AfterFunc(after, h.reportSlow)
+	}
+	a.tracer.opened(&h.openSpan)
+	a.tracer.metrics.holders.Add(h.ctx, 1, metric.WithAttributes(lockAttributes(h.what)...))
+	return h
+}
+
+// Context implements recipes.HoldTracer. Who has a span keeps it; for others, the work done under the lock is in the
+// hold's span.
+func (h *hold) Context(ctx context.Context) context.Context {
+	if !h.own {
+		return ctx
+	}
+	return trace.ContextWithSpan(ctx, h.Span)
+}
+
+// Reentered implements recipes.HoldTracer.
+func (h *hold) Reentered() {
+	h.AddEvent(semconv.EventReentered)
+	h.tracer.metrics.acquisitions.Add(h.ctx, 1, metric.WithAttributes(
+		append(lockAttributes(h.what), attribute.String(semconv.LockOutcome, reentered))...))
+}
+
+// reentered is the outcome of acquires that never begin.
+const reentered = "reentered"
+
+// Revoked implements recipes.HoldTracer.
+func (h *hold) Revoked() { h.AddEvent(semconv.EventRevoked) }
+
+// Ended implements recipes.HoldTracer.
+func (h *hold) Ended(end recipes.HoldEnd) {
+	if h.slow != nil {
+		h.slow.Stop()
+	}
+	now := time.Now()
+	cause := attribute.String(semconv.LockEnd, string(end.Cause))
+	h.SetAttributes(cause)
+	m, attrs := h.tracer.metrics, lockAttributes(h.what)
+	m.holders.Add(h.ctx, -1, metric.WithAttributes(attrs...))
+	about := metric.WithAttributes(append(attrs, cause)...)
+	switch {
+	case end.Cause != recipes.EndReleased:
+		h.AddEvent(semconv.EventLost, trace.WithAttributes(cause, attribute.String(semconv.Cause, end.Err.Error())))
+		h.SetAttributes(attribute.String(semconv.ErrorType, string(end.Cause)))
+		h.SetStatus(codes.Error, end.Err.Error())
+		m.losses.Add(h.ctx, 1, about)
+	case end.Err != nil && !errors.Is(end.Err, context.Canceled): // the client goes on; others wait meanwhile
+		h.SetAttributes(attribute.String(semconv.ErrorType, errorType(end.Err)))
+	}
+	h.tracer.closed(&h.openSpan)
+	h.End(trace.WithTimestamp(now))
+	m.holdDuration.Record(h.ctx, now.Sub(h.start).Seconds(), about)
+}
+
+// Overrun implements recipes.HoldTracer. The leadership's own span has ended by then, or ends with the release.
+func (h *hold) Overrun() (returned func()) {
+	attrs := append(spanAttributes(h.what), attribute.String(semconv.LockNode, h.node))
+	_, span := h.tracer.spans.Start(h.ctx, spanName("overrun", h.what), trace.WithAttributes(attrs...))
+	span.SetStatus(codes.Error, "the work goes on after the end of its leadership")
+	h.tracer.metrics.overruns.Add(h.ctx, 1, metric.WithAttributes(lockAttributes(h.what)...))
+	return func() { span.End() }
+}

@@ -1,0 +1,56 @@
+package tracing_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/recipes"
+)
+
+// The leader is asked to step down, and the next one loses its session. Both stand again.
+func TestLeaderLatch(t *testing.T) {
+	tell(t, func(s *story) {
+		first, second := s.service("worker-1"), s.service("worker-2")
+		latch := func(v *service) *recipes.LeaderLatch {
+			l := recipes.NewLeaderLatch(v.client, "/leader", recipes.WithName("worker"))
+			require.NoError(s, l.Start())
+			time.Sleep(100 * time.Millisecond)
+			return l
+		}
+		one, two := latch(first), latch(second)
+		lease := s.must(one.Await(context.Background()))
+		time.Sleep(time.Second)
+		require.NoError(s, recipes.Revoke(context.Background(), second.client, lease.Path()))
+		s.must(two.Await(context.Background()))
+		time.Sleep(time.Second)
+		s.answerConnectsAt(3 * time.Second)
+		s.srv.ExpireSession(second.client.SessionID())
+		s.must(one.Await(context.Background()))
+		time.Sleep(time.Second)
+		require.NoError(s, two.Close(context.Background()))
+		require.NoError(s, one.Close(context.Background()))
+	})
+}
+
+func TestLeaderSelectorWhoseWorkGoesOn(t *testing.T) {
+	tell(t, func(s *story) {
+		worker := s.service("worker")
+		require.ErrorIs(s, overrun(worker), recipes.ErrRevoked)
+	})
+}
+
+// overrun is a leadership whose work goes on for three seconds after it was ended.
+func overrun(v *service) error {
+	selector := recipes.NewLeaderSelector(v.client, "/leader", recipes.WithName("worker"), recipes.WithOverrunReport(time.Second))
+	return selector.Run(context.Background(), func(ctx context.Context) error {
+		gone, cancel := context.WithCancel(ctx)
+		cancel()
+		selector.Resign(gone)
+		<-ctx.Done()
+		time.Sleep(3 * time.Second)
+		return nil
+	})
+}

@@ -1,0 +1,99 @@
+package tracing
+
+import (
+	"errors"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/gocurator/curator/internal/semconv"
+)
+
+// Boundaries of histograms, in seconds.
+var (
+	// From an uncontended acquire to a wait that somebody complains about, or a job that is done under a lock.
+	lockBuckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 1800}
+
+	// A hand-over is a round trip.
+	handOffBuckets = []float64{.00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5}
+
+	// As the semantic conventions of databases have it.
+	operationBuckets = []float64{.001, .005, .01, .05, .1, .5, 1, 5, 10}
+)
+
+// metrics are the instruments. One that cannot be made is told to OpenTelemetry's error handler, and does nothing.
+type metrics struct {
+	meter metric.Meter
+
+	acquireDuration, holdDuration, handOffDuration, operationDuration metric.Float64Histogram
+	waiters, holders                                                  metric.Int64UpDownCounter
+	acquisitions, losses, overruns, reconnects, expiries              metric.Int64Counter
+	sessions, watches                                                 metric.Int64ObservableUpDownCounter
+}
+
+// instrument describes a metric; see the table in the package's documentation.
+type instrument struct{ name, kind, unit, description string }
+
+var instruments = []instrument{
+	{semconv.AcquireDuration, "histogram", "s", "Duration of acquires, whatever their outcome."},
+	{semconv.HoldDuration, "histogram", "s", "Time for which locks were held."},
+	{semconv.HandOffDuration, "histogram", "s", "Time from hearing that the one ahead has left to the grant."},
+	{semconv.Waiters, "updowncounter", "{acquire}", "Acquires under way."},
+	{semconv.Holders, "updowncounter", "{hold}", "Locks held."},
+	{semconv.Acquisitions, "counter", "{acquire}", "Acquires that have ended."},
+	{semconv.Losses, "counter", "{hold}", "Locks that were lost while they were held."},
+	{semconv.Overruns, "counter", "{term}", "Leaders whose work went on after their leadership, and was reported."},
+	{semconv.Sessions, "updowncounter", "{client}", "Clients by the state of their session."},
+	{semconv.Reconnects, "counter", "{connection}", "Returns of the connection."},
+	{semconv.Expiries, "counter", "{session}", "Sessions that were lost."},
+	{semconv.Watches, "updowncounter", "{watch}", "Watches that the servers have for the clients."},
+	{semconv.OperationDuration, "histogram", "s", "Duration of database client operations."},
+}
+
+// observe registers what is asked for the numbers that are not counted but looked up.
+func (m *metrics) observe(callback metric.Callback) error {
+	_, err := m.meter.RegisterCallback(callback, m.sessions, m.watches)
+	return err
+}
+
+func newMetrics(meter metric.Meter) *metrics {
+	m := &metrics{meter: meter}
+	var failed error
+	about := map[string]instrument{}
+	for _, i := range instruments {
+		about[i.name] = i
+	}
+	histogram := func(name string, buckets []float64) metric.Float64Histogram {
+		h, err := meter.Float64Histogram(name, metric.WithUnit(about[name].unit),
+			metric.WithDescription(about[name].description), metric.WithExplicitBucketBoundaries(buckets...))
+		failed = errors.Join(failed, err)
+		return h
+	}
+	counter := func(name string) metric.Int64Counter {
+		c, err := meter.Int64Counter(name, metric.WithUnit(about[name].unit), metric.WithDescription(about[name].description))
+		failed = errors.Join(failed, err)
+		return c
+	}
+	upDown := func(name string) metric.Int64UpDownCounter {
+		c, err := meter.Int64UpDownCounter(name, metric.WithUnit(about[name].unit), metric.WithDescription(about[name].description))
+		failed = errors.Join(failed, err)
+		return c
+	}
+	observed := func(name string) metric.Int64ObservableUpDownCounter {
+		c, err := meter.Int64ObservableUpDownCounter(name, metric.WithUnit(about[name].unit), metric.WithDescription(about[name].description))
+		failed = errors.Join(failed, err)
+		return c
+	}
+	m.acquireDuration = histogram(semconv.AcquireDuration, lockBuckets)
+	m.holdDuration = histogram(semconv.HoldDuration, lockBuckets)
+	m.handOffDuration = histogram(semconv.HandOffDuration, handOffBuckets)
+	m.operationDuration = histogram(semconv.OperationDuration, operationBuckets)
+	m.waiters, m.holders = upDown(semconv.Waiters), upDown(semconv.Holders)
+	m.acquisitions, m.losses, m.overruns = counter(semconv.Acquisitions), counter(semconv.Losses), counter(semconv.Overruns)
+	m.reconnects, m.expiries = counter(semconv.Reconnects), counter(semconv.Expiries)
+	m.sessions, m.watches = observed(semconv.Sessions), observed(semconv.Watches)
+	if failed != nil {
+		otel.Handle(failed)
+	}
+	return m
+}

@@ -1,0 +1,289 @@
+package tracing_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/baggage"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/testing/zktest"
+	"github.com/gocurator/curator/tracing"
+)
+
+// alone runs a test with one service, in virtual time.
+func alone(t *testing.T, test func(t *testing.T, s *story, v *service), opts ...tracing.Option) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := &story{T: t, srv: zktest.New(t), words: newWords()}
+		test(t, s, s.service("orders", opts...))
+	})
+}
+
+// named returns the one span of a name that has ended.
+func (v *service) named(t *testing.T, name string) sdktrace.ReadOnlySpan {
+	t.Helper()
+	var found sdktrace.ReadOnlySpan
+	for _, span := range v.spans.Ended() {
+		if span.Name() == name {
+			require.Nil(t, found, "several spans %q", name)
+			found = span
+		}
+	}
+	require.NotNil(t, found, "no span %q", name)
+	return found
+}
+
+// about returns the attributes of something.
+func about(attrs []attribute.KeyValue) map[string]any {
+	all := map[string]any{}
+	for _, a := range attrs {
+		all[string(a.Key)] = a.Value.AsInterface()
+	}
+	return all
+}
+
+// nodeData returns what the only node of the lock says.
+func (s *story) nodeData() string {
+	s.Helper()
+	queue := s.srv.Queue("/locks/sku-42")
+	require.Len(s, queue, 1)
+	return string(queue[0].Data)
+}
+
+func TestNodesLeadToTheSpanOfTheAcquire(t *testing.T) {
+	alone(t, func(t *testing.T, s *story, v *service) {
+		lease := s.must(v.mutex().Acquire(s.request(v, "POST /orders")))
+		span := v.named(t, "acquire sku").SpanContext()
+		require.Contains(t, s.nodeData(), `"trace":{"traceparent":"00-`+span.TraceID().String()+"-"+span.SpanID().String()+`-01"}`)
+		id := recipes.ReadIdentity([]byte(s.nodeData()))
+		require.Equal(t, "orders", id.Service)
+		require.WithinDuration(t, time.Now(), id.Since, time.Second)
+		require.NoError(t, lease.Release(t.Context()))
+	})
+}
+
+func TestTraceIDsCanBeLeftOut(t *testing.T) {
+	alone(t, func(t *testing.T, s *story, v *service) {
+		lease := s.must(v.mutex().Acquire(s.request(v, "POST /orders")))
+		require.NotContains(t, s.nodeData(), "trace")
+		require.Contains(t, s.nodeData(), "orders")
+		require.NoError(t, lease.Release(t.Context()))
+	}, tracing.WithoutTraceIDs())
+}
+
+func TestIdentityCanBeLeftOut(t *testing.T) {
+	alone(t, func(t *testing.T, s *story, v *service) {
+		lease := s.must(v.mutex(recipes.WithoutIdentity()).Acquire(s.request(v, "POST /orders")))
+		require.Regexp(t, `^\{"v":1,"trace":\{"traceparent":"[0-9a-f-]+"\}\}$`, s.nodeData())
+		require.NoError(t, lease.Release(t.Context()))
+	})
+}
+
+func TestNodeDataOfTheUsersIsExact(t *testing.T) {
+	alone(t, func(t *testing.T, s *story, v *service) {
+		lease := s.must(v.mutex(recipes.WithNodeData([]byte("till 7"))).Acquire(s.request(v, "POST /orders")))
+		require.Equal(t, "till 7", s.nodeData())
+		require.NoError(t, lease.Release(t.Context()))
+	})
+}
+
+func TestBaggageIsInNodesOnlyIfAskedFor(t *testing.T) {
+	both := propagation.NewCompositeTextMapPropagator(propagation.TraceContext{}, propagation.Baggage{})
+	for _, asked := range []bool{false, true} {
+		var opts []tracing.Option
+		if asked {
+			opts = append(opts, tracing.WithPropagators(both))
+		}
+		alone(t, func(t *testing.T, s *story, v *service) {
+			member, err := baggage.NewMember("customer", "4711")
+			require.NoError(t, err)
+			bag, err := baggage.New(member)
+			require.NoError(t, err)
+			lease := s.must(v.mutex().Acquire(baggage.ContextWithBaggage(s.request(v, "POST /orders"), bag)))
+			require.Equal(t, asked, strings.Contains(s.nodeData(), "customer=4711"))
+			require.Contains(t, s.nodeData(), "traceparent")
+			require.NoError(t, lease.Release(t.Context()))
+		}, opts...)
+	}
+}
+
+func TestSpansOfOperationsAreMadeOnlyIfAskedFor(t *testing.T) {
+	onlyDeletes := func(op framework.Operation) bool { return op.Name == "delete" }
+	for name, tt := range map[string]struct {
+		opts []tracing.Option
+		want []string
+	}{
+		"by default": {nil, nil},
+		"all":        {[]tracing.Option{tracing.WithOperations(nil)}, []string{"create", "delete"}},
+		"some":       {[]tracing.Option{tracing.WithOperations(onlyDeletes)}, []string{"delete"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			alone(t, func(t *testing.T, s *story, v *service) {
+				lease := s.must(v.mutex().Acquire(s.request(v, "POST /orders")))
+				require.NoError(t, lease.Release(t.Context()))
+				var got []string
+				for _, span := range v.spans.Ended() {
+					if span.SpanKind() == trace.SpanKindClient {
+						got = append(got, span.Name())
+					}
+				}
+				require.Equal(t, tt.want, got)
+			}, tt.opts...)
+		})
+	}
+}
+
+func TestSpanOfAnOperationFollowsTheConventionsOfDatabases(t *testing.T) {
+	alone(t, func(t *testing.T, s *story, v *service) {
+		view, err := v.client.Namespace("/shop")
+		require.NoError(t, err)
+		_, _, err = view.Get(t.Context(), "/missing")
+		require.Error(t, err)
+		span := v.named(t, "get")
+		require.Equal(t, trace.SpanKindClient, span.SpanKind())
+		require.Equal(t, map[string]any{
+			"db.system.name":             "zookeeper",
+			"db.operation.name":          "get",
+			"db.namespace":               "/shop",
+			"curator.znode.path":         "/missing",
+			"server.address":             "127.0.0.1",
+			"server.port":                int64(2181),
+			"error.type":                 "-101",
+			"db.response.status_code":    "-101",
+			"curator.operation.attempts": int64(1),
+		}, about(span.Attributes()))
+		require.Equal(t, codes.Error, span.Status().Code)
+	}, tracing.WithOperations(nil))
+}
+
+func TestSlowWaitIsReportedWithTheHolderAndBothStacks(t *testing.T) {
+	alone(t, func(t *testing.T, s *story, v *service) {
+		held := s.must(v.mutex().Acquire(s.request(v, "POST /orders")))
+		waiting := s.later(func() (*recipes.Lease, error) { return v.mutex().Acquire(context.Background()) })
+		time.Sleep(2 * time.Second)
+		require.Empty(t, v.log.String())
+		time.Sleep(2 * time.Second)
+		log := v.log.String()
+		require.Equal(t, 1, strings.Count(log, "\n"), "one line: %s", log)
+		require.Contains(t, log, `level=WARN msg="slow wait" curator.lock.recipe=mutex`)
+		require.Contains(t, log, "curator.lock.path=/locks/sku-42")
+		require.Contains(t, log, "curator.lock.holder=orders@")
+		require.Contains(t, log, "curator.lock.waited=3 ")
+		require.Contains(t, log, "curator.lock.holder.age=3")
+		require.Contains(t, log, "code.stacktrace=")
+		require.Contains(t, log, "curator.lock.holder.stacktrace=")
+		require.Contains(t, log, "TestSlowWaitIsReported", "both were acquired here")
+		require.NotContains(t, log, "curator/recipes.", "what is between is of no interest")
+
+		require.NoError(t, held.Release(t.Context()))
+		require.NoError(t, (<-waiting).Release(t.Context()))
+		var events []string
+		for _, span := range v.spans.Ended() {
+			for _, event := range span.Events() {
+				if strings.HasPrefix(event.Name, "slow") {
+					events = append(events, span.Name()+": "+event.Name)
+					require.Equal(t, 3.0, about(event.Attributes)["curator.lock.waited"])
+				}
+			}
+		}
+		require.Equal(t, []string{"acquire sku: slow wait"}, events)
+	}, tracing.WithSlowWait(3*time.Second))
+}
+
+func TestSlowHoldIsReported(t *testing.T) {
+	alone(t, func(t *testing.T, s *story, v *service) {
+		for _, held := range []time.Duration{time.Second, 5 * time.Second} {
+			s.release(s.must(v.mutex().Acquire(t.Context())), held)
+		}
+		log := v.log.String()
+		require.Equal(t, 1, strings.Count(log, "\n"), "one line: %s", log)
+		require.Contains(t, log, `level=WARN msg="slow hold"`)
+		require.Contains(t, log, "curator.lock.held=3 ")
+		require.Contains(t, log, "TestSlowHoldIsReported", "the stack of the acquire")
+		require.Contains(t, log, "trace_id=")
+	}, tracing.WithSlowHold(3*time.Second))
+}
+
+func TestLossIsLoggedWithTheNamesOfTheSpans(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.New(t)
+		var log bytes.Buffer
+		c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()),
+			framework.WithLogger(slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn, ReplaceAttr: withoutTime}))))
+		require.NoError(t, err)
+		defer c.Close()
+		lease, err := recipes.NewInterProcessMutex(c, "/locks/sku-42", recipes.WithName("sku")).Acquire(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, lease.Release(t.Context()))
+		synctest.Wait()
+		require.Empty(t, log.String(), "quiet, unless there is something to say")
+
+		lease, err = recipes.NewInterProcessMutex(c, "/locks/sku-42", recipes.WithName("sku")).Acquire(t.Context())
+		require.NoError(t, err)
+		time.Sleep(5 * time.Second)
+		require.NoError(t, srv.Delete(lease.Path()))
+		<-lease.Context().Done()
+		synctest.Wait()
+		require.Equal(t, `level=WARN msg="lock lost" curator.lock.name=sku curator.lock.path=/locks/sku-42`+
+			` curator.lock.recipe=mutex curator.lock.node=/locks/sku-42/lock-0000000001 curator.lock.fencing_token=7`+
+			` curator.lock.end=node_deleted curator.cause="lock node deleted by someone else"`+"\n", newWords().simplify(log.String()))
+	})
+}
+
+func TestWorkIsInTheSpanOfItsCallerOrElseInThatOfTheHold(t *testing.T) {
+	alone(t, func(t *testing.T, s *story, v *service) {
+		request := s.request(v, "POST /orders")
+		lease := s.must(v.mutex().Acquire(request))
+		require.Equal(t, trace.SpanFromContext(request), trace.SpanFromContext(lease.Context()))
+		require.NoError(t, lease.Release(t.Context()))
+
+		v.spans.Reset()
+		lease = s.must(v.mutex().Acquire(context.Background()))
+		require.Equal(t, "hold sku", trace.SpanFromContext(lease.Context()).(sdktrace.ReadOnlySpan).Name())
+		under, done := lease.Under(request)
+		require.Equal(t, trace.SpanFromContext(request), trace.SpanFromContext(under))
+		done()
+		require.NoError(t, lease.Release(t.Context()))
+		acquired, held := v.named(t, "acquire sku"), v.named(t, "hold sku")
+		require.Equal(t, acquired.SpanContext().SpanID(), held.Parent().SpanID())
+		require.Equal(t, acquired.SpanContext().TraceID(), held.SpanContext().TraceID())
+	})
+}
+
+func TestEverySpanEndsWhenTheClientIsClosed(t *testing.T) {
+	alone(t, func(t *testing.T, s *story, v *service) {
+		s.must(v.mutex().Acquire(t.Context()))
+		waiting := s.later(func() (*recipes.Lease, error) { return v.mutex().Acquire(context.Background()) })
+		require.NoError(t, v.client.Close())
+		require.Nil(t, <-waiting)
+		synctest.Wait()
+		require.Len(t, v.spans.Ended(), len(v.spans.Started()))
+		require.Equal(t, "client_closed", about(v.named(t, "hold sku").Attributes())["curator.lock.end"])
+	})
+}
+
+func TestTracerWithoutProvidersOrSpansIsHarmless(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.New(t)
+		c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()), framework.WithTracer(tracing.New()))
+		require.NoError(t, err)
+		defer c.Close()
+		lease, err := recipes.NewInterProcessMutex(c, "/locks/sku-42").Acquire(t.Context())
+		require.NoError(t, err)
+		require.NotContains(t, string(srv.Queue("/locks/sku-42")[0].Data), "trace", "nobody could find it")
+		require.NoError(t, lease.Release(t.Context()))
+	})
+}

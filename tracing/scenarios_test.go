@@ -1,0 +1,194 @@
+package tracing_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/recipes"
+)
+
+func TestUncontended(t *testing.T) {
+	tell(t, func(s *story) {
+		orders := s.service("orders")
+		lease := s.must(orders.mutex().Acquire(s.request(orders, "POST /orders")))
+		s.release(lease, 2*time.Second)
+	})
+}
+
+func TestContendedByThreeProcesses(t *testing.T) {
+	tell(t, func(s *story) {
+		orders, stock, billing := s.service("orders"), s.service("stock"), s.service("billing")
+		first := s.must(orders.mutex().Acquire(s.request(orders, "POST /orders")))
+		second := s.later(func() (*recipes.Lease, error) { return stock.mutex().Acquire(s.request(stock, "GET /stock")) })
+		third := s.later(func() (*recipes.Lease, error) { return billing.mutex().Acquire(context.Background()) })
+		s.release(first, 4*time.Second)
+		s.release(<-second, 1500*time.Millisecond)
+		s.release(<-third, 1500*time.Millisecond)
+	})
+}
+
+func TestTimeout(t *testing.T) {
+	tell(t, func(s *story) {
+		orders, stock := s.service("orders"), s.service("stock")
+		held := s.must(orders.mutex().Acquire(s.request(orders, "POST /orders")))
+		ctx, cancel := context.WithTimeout(s.request(stock, "GET /stock"), 3*time.Second)
+		defer cancel()
+		_, err := stock.mutex().Acquire(ctx)
+		require.ErrorIs(s, err, context.DeadlineExceeded)
+		s.release(held, 1500*time.Millisecond)
+	})
+}
+
+func TestCancel(t *testing.T) {
+	tell(t, func(s *story) {
+		orders, stock := s.service("orders"), s.service("stock")
+		held := s.must(orders.mutex().Acquire(s.request(orders, "POST /orders")))
+		ctx, cancel := context.WithCancel(s.request(stock, "GET /stock"))
+		refused := s.later(func() (*recipes.Lease, error) { return stock.mutex().Acquire(ctx) })
+		cancel()
+		require.Nil(s, <-refused)
+		s.release(held, 1500*time.Millisecond)
+	})
+}
+
+func TestTryOfAHeldLock(t *testing.T) {
+	tell(t, func(s *story) {
+		orders, stock := s.service("orders"), s.service("stock")
+		held := s.must(orders.mutex().Acquire(s.request(orders, "POST /orders")))
+		_, err := stock.mutex().TryAcquire(s.request(stock, "GET /stock"))
+		require.ErrorIs(s, err, recipes.ErrNotAcquired)
+		s.release(held, 1500*time.Millisecond)
+	})
+}
+
+func TestSessionLossWhileWaiting(t *testing.T) {
+	tell(t, func(s *story) {
+		orders, stock := s.service("orders"), s.service("stock")
+		held := s.must(orders.mutex().Acquire(s.request(orders, "POST /orders")))
+		waiting := s.later(func() (*recipes.Lease, error) { return stock.mutex().Acquire(s.request(stock, "GET /stock")) })
+		s.answerConnectsAt(time.Second)
+		s.srv.ExpireSession(stock.client.SessionID())
+		time.Sleep(3 * time.Second)
+		s.release(held, 1500*time.Millisecond)
+		s.release(<-waiting, 1500*time.Millisecond)
+	})
+}
+
+func TestSessionLossWhileHolding(t *testing.T) {
+	tell(t, func(s *story) {
+		orders := s.service("orders")
+		held := s.must(orders.mutex().Acquire(s.request(orders, "POST /orders")))
+		time.Sleep(2 * time.Second)
+		s.answerConnectsAt(2500 * time.Millisecond)
+		s.srv.ExpireSession(orders.client.SessionID())
+		<-held.Context().Done()
+		time.Sleep(3 * time.Second)
+		require.Error(s, held.Release(context.Background()))
+	})
+}
+
+func TestInterruptionWhileWaiting(t *testing.T) {
+	tell(t, func(s *story) {
+		orders, stock := s.service("orders"), s.service("stock")
+		held := s.must(orders.mutex().Acquire(s.request(orders, "POST /orders")))
+		waiting := s.later(func() (*recipes.Lease, error) { return stock.mutex().Acquire(s.request(stock, "GET /stock")) })
+		s.answerConnectsAt(time.Second)
+		s.srv.CutSession(stock.client.SessionID())
+		time.Sleep(3 * time.Second)
+		s.release(held, 1500*time.Millisecond)
+		s.release(<-waiting, 1500*time.Millisecond)
+	})
+}
+
+func TestRevocation(t *testing.T) {
+	tell(t, func(s *story) {
+		orders, stock := s.service("orders"), s.service("stock")
+		held := s.must(orders.mutex(recipes.Revocable()).Acquire(s.request(orders, "POST /orders")))
+		time.Sleep(2 * time.Second)
+		require.NoError(s, recipes.Revoke(context.Background(), stock.client, held.Path()))
+		<-held.Context().Done()
+		time.Sleep(1500 * time.Millisecond)
+		require.ErrorIs(s, held.Release(context.Background()), recipes.ErrRevoked)
+	})
+}
+
+func TestReentrancy(t *testing.T) {
+	tell(t, func(s *story) {
+		orders := s.service("orders")
+		mutex := orders.mutex()
+		outer := s.must(mutex.Acquire(s.request(orders, "POST /orders")))
+		time.Sleep(1500 * time.Millisecond)
+		inner := s.must(mutex.Acquire(outer.Context()))
+		s.release(inner, 1500*time.Millisecond)
+		s.release(outer, 1500*time.Millisecond)
+	})
+}
+
+func TestReadWrite(t *testing.T) {
+	tell(t, func(s *story) {
+		orders, stock := s.service("orders"), s.service("stock")
+		lock := func(v *service) *recipes.InterProcessReadWriteLock {
+			return recipes.NewInterProcessReadWriteLock(v.client, "/locks/prices", recipes.WithName("prices"))
+		}
+		writer := s.must(lock(orders).Writer().Acquire(s.request(orders, "PUT /prices")))
+		reader := s.later(func() (*recipes.Lease, error) {
+			return lock(stock).Reader().Acquire(s.request(stock, "GET /prices"))
+		})
+		downgraded := s.must(lock(orders).Reader().Acquire(writer.Context()))
+		s.release(writer, 1500*time.Millisecond)
+		s.release(<-reader, 1500*time.Millisecond)
+		s.release(downgraded, 1500*time.Millisecond)
+	})
+}
+
+func TestSemaphore(t *testing.T) {
+	tell(t, func(s *story) {
+		orders, stock := s.service("orders"), s.service("stock")
+		semaphore := func(v *service) *recipes.InterProcessSemaphore {
+			return recipes.NewInterProcessSemaphore(v.client, "/locks/printers", 3, recipes.WithName("printers"))
+		}
+		two := s.must(semaphore(orders).AcquireN(s.request(orders, "POST /print"), 2))
+		more := s.later(func() (*recipes.Lease, error) {
+			return semaphore(stock).AcquireN(s.request(stock, "POST /label"), 2)
+		})
+		s.release(two, 2*time.Second)
+		s.release(<-more, 1500*time.Millisecond)
+	})
+}
+
+func TestMultiLock(t *testing.T) {
+	tell(t, func(s *story) {
+		orders := s.service("orders")
+		lock := recipes.NewInterProcessMultiLock(orders.client, []string{"/locks/b", "/locks/a"}, recipes.WithName("sku"))
+		lease, err := lock.Acquire(s.request(orders, "POST /swap"))
+		require.NoError(s, err)
+		time.Sleep(1500 * time.Millisecond)
+		require.NoError(s, lease.Release(context.Background()))
+	})
+}
+
+func TestLocalHandOver(t *testing.T) {
+	tell(t, func(s *story) {
+		orders := s.service("orders")
+		mutex := orders.mutex(recipes.WithLocalHandOver(10, time.Minute))
+		first := s.must(mutex.Acquire(s.request(orders, "POST /orders")))
+		second := s.later(func() (*recipes.Lease, error) { return mutex.Acquire(s.request(orders, "POST /orders")) })
+		s.release(first, 1500*time.Millisecond)
+		s.release(<-second, 1500*time.Millisecond)
+	})
+}
+
+func TestForeignHolder(t *testing.T) {
+	tell(t, func(s *story) {
+		stock := s.service("stock")
+		require.NoError(s, s.srv.Create("/locks/sku-42/_c_3e5a60df-061d-4981-a166-73c06f3f53fc-lock-0000000000", []byte("10.0.0.3")))
+		require.NoError(s, s.srv.SetSequence("/locks/sku-42", 1))
+		waiting := s.later(func() (*recipes.Lease, error) { return stock.mutex().Acquire(s.request(stock, "GET /stock")) })
+		time.Sleep(1500 * time.Millisecond)
+		require.NoError(s, s.srv.Delete("/locks/sku-42/_c_3e5a60df-061d-4981-a166-73c06f3f53fc-lock-0000000000"))
+		s.release(<-waiting, 1500*time.Millisecond)
+	})
+}
