@@ -83,7 +83,7 @@ func TestLatchMovesToAnotherServer(t *testing.T) {
 //     meanwhile, and only the fencing token tells which of them leads. The old one stops when its server hangs up, under
 //     the standard policy, or else nine tenths of its session timeout after the last answer.
 func TestLeaderInTheMinority(t *testing.T) {
-	const session, slack = 2 * time.Second, time.Second
+	const session, slack = 3 * time.Second, time.Second
 	w, e := newEnsembleWorld(t)
 	majority, followers := w.roles(t, e)
 	minority := followers[0]
@@ -266,7 +266,7 @@ func TestSelectorMovesToAnotherServer(t *testing.T) {
 // back with their data: a selector that stands again leads again.
 func TestSelectorOutlivesItsEnsemble(t *testing.T) {
 	w, e := newEnsembleWorld(t)
-	w.session = 2 * time.Second
+	w.session = 3 * time.Second
 	c, _ := w.connect(t)
 	selector := runSelector(t, c, path(t), newThrone(t))
 	first := selector.begins(t, w)
