@@ -21,6 +21,10 @@ var revocationMarker = []byte("__REVOKE__")
 // said of its owner is overwritten. A node that is gone is no error. The path is as the view c has it: take the view that
 // the lock was made with.
 //
+// Do not revoke a LeaderLatch if candidates in Java stand behind it. The next in line there would not hear of its turn: it
+// asks to be told once of a change of the node ahead, and the change of data is that change. Nobody would lead until it
+// reconnects.
+//
 // A path that is no node of a lock's, such as the lock's own path, is zk.ErrBadArguments: the data of another node would
 // be lost, and nobody told.
 func Revoke(ctx context.Context, c *framework.Client, nodePath string) error {

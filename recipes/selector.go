@@ -109,7 +109,7 @@ func (s *LeaderSelector) stop() {
 // can end its leadership, but not let others lead while it runs.
 func (s *LeaderSelector) lead(ctx context.Context, own *Lease, work func(context.Context) error) (err error) {
 	t := newTerm(own)
-	defer func() { err = withLoss(err, t.end(ctx)) }() // also if work panics
+	defer func() { err = withLoss(err, s.lock.leaderError("lead", t.end(ctx))) }() // also if work panics
 	if joined, _ := t.hold.join(); !joined {           // lost between the grant and now
 		return nil
 	}

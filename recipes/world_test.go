@@ -37,10 +37,11 @@ type world struct {
 	observer *framework.Client // looks on; has no part in the scenario
 }
 
-// TestMain ends the shared real server after the last test, and then looks for leaked goroutines.
+// TestMain ends the shared real servers after the last test, and then looks for leaked goroutines.
 func TestMain(m *testing.M) {
 	code := m.Run()
 	realServer.close()
+	realEnsemble.close()
 	if err := goleak.Find(); err != nil && code == 0 {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1

@@ -1,9 +1,9 @@
-// Package interop has no code to use: its tests prove that Go processes and Java processes share locks and semaphores. The
-// Go side is package recipes, the Java side Apache Curator itself, in processes of its own. Each scenario takes place on a
-// real ZooKeeper server, and on zktest over TCP. Further tests prove that clients in other languages take zktest for
-// ZooKeeper: Java Curator's recipes, and those of Python's kazoo.
+// Package interop has no code to use: its tests prove that Go processes and Java processes share locks and semaphores, and
+// elect leaders among them. The Go side is package recipes, the Java side Apache Curator itself, in processes of its own.
+// Each scenario takes place on a real ZooKeeper server, and on zktest over TCP. Further tests prove that clients in other
+// languages take zktest for ZooKeeper: Java Curator's recipes, and those of Python's kazoo.
 //
-//	go test ./testing/interop              # about two minutes
+//	go test ./testing/interop              # about three minutes
 //	go test ./testing/interop -v -run Exclude -stress 5m
 //
 // # What is proven
@@ -27,6 +27,14 @@
 //     TestTryAcquireNamesTheJavaHolder, TestWaiterThatGivesUpDoesNotDisturbTheQueue)
 //   - Who loses its session, its connection or its life loses the lock to the other language, in time; a waiter that does
 //     so loses its place. (Test...SessionIsKilled, TestJavaProcessIsKilledWhileHolding, TestOurHolderIsCutOff)
+//   - Candidates of both, with latches or with selectors, lead one after the other, in the order in which they stood, and
+//     see the same leader and candidates, by their ids. (TestLeadershipGoesFromOneLanguageToTheOther)
+//   - One leads at a time, whoever is killed: by the end of its session, by the loss of all contact, by kill -9. This is
+//     judged by something that is no part of ZooKeeper. Who cannot know in time of the end of its session has a token that
+//     is refused. (TestOneLatchLeadsWhoeverIsKilled, TestOneSelectorLeadsWhoeverIsKilled)
+//   - Either may ask our leader to step down, but a latch of Java's that is next in line does not hear of it.
+//     (TestOurLeaderIsRevoked, TestJavasLatchMissesItsTurnBehindARevokedOne)
+//   - A selector and a mutex exclude each other. (TestSelectorAndMutexExcludeEachOther)
 //   - Node names, modes and parents are alike. (TestJavaTakesOurNamesApart, TestBothMakeTheSameNodes)
 //   - Java Curator's own recipes work on zktest as they do on a real server: read/write locks, semaphores, leader latches
 //     and selectors, shared counts, revocation. (TestJava...OnItsOwn)

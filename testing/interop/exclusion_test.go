@@ -118,7 +118,7 @@ func TestRegisterObjects(t *testing.T) {
 }
 
 func (c goContender) cycle(path string, r *register, weight int, d time.Duration) error {
-	nc, err := net.Dial("tcp", r.addr())
+	nc, err := net.Dial("tcp", r.addr)
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (c goContender) cycle(path string, r *register, weight int, d time.Duration
 }
 
 func (c javaContender) cycle(path string, r *register, weight int, d time.Duration) error {
-	host, port, err := net.SplitHostPort(r.addr())
+	host, port, err := net.SplitHostPort(r.addr)
 	if err != nil {
 		return err
 	}

@@ -1,11 +1,9 @@
 package interop_test
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"sync"
 	"testing"
 	"time"
@@ -18,8 +16,7 @@ import (
 // weight than its capacity. Who has all of it is alone: tokens grow from it, and to it.
 type register struct {
 	capacity int
-	listener net.Listener
-	serving  sync.WaitGroup // the acceptor, and one for each connection
+	addr     string
 
 	mu struct {
 		sync.Mutex
@@ -52,42 +49,18 @@ func newRegister(capacity int) *register {
 // openRegister returns a register that is closed at the end of the test, and fails it if anything was wrong.
 func openRegister(t *testing.T, capacity int) *register {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
 	r := newRegister(capacity)
-	r.listener = listener
-	r.serving.Go(r.accept)
-	t.Cleanup(func() {
-		listener.Close()
-		r.serving.Wait()
-		require.Empty(t, r.mu.wrong)
-	})
+	t.Cleanup(func() { require.Empty(t, r.mu.wrong) })
+	r.addr = serveLines(t, r.answer, func(io.Writer) {})
 	return r
 }
 
-func (r *register) addr() string { return r.listener.Addr().String() }
-
-func (r *register) accept() {
-	for {
-		nc, err := r.listener.Accept()
-		if err != nil {
-			return
-		}
-		r.serving.Go(func() { r.serve(nc) })
+func (r *register) answer(from io.Writer, line string) string {
+	verdict := r.judge(from, line)
+	if r.capacity > 1 && line != "leave" {
+		time.Sleep(stay) // so that it gets full
 	}
-}
-
-// serve ends when the other side hangs up.
-func (r *register) serve(nc net.Conn) {
-	defer nc.Close()
-	lines := bufio.NewScanner(nc)
-	for lines.Scan() {
-		verdict := r.judge(nc, lines.Text())
-		if r.capacity > 1 && lines.Text() != "leave" {
-			time.Sleep(stay) // so that it gets full
-		}
-		fmt.Fprintln(nc, verdict)
-	}
+	return verdict
 }
 
 func (r *register) judge(from io.Writer, line string) string {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -48,9 +47,9 @@ const (
 // world is the server that both languages meet on.
 type world struct {
 	addr     string
-	watched  func(path string) (bool, error) // whether anybody watches a node at or below path
-	reap     func()                          // empty containers, if the server does not do so by itself
-	observer *framework.Client               // looks on; has no part in the scenario
+	watches  func(path string) (int, error) // how many there are, of nodes at or below path
+	reap     func()                         // empty containers, if the server does not do so by itself
+	observer *framework.Client              // looks on; has no part in the scenario
 }
 
 // inBothWorlds runs a scenario on zktest over TCP and, at the same time, on real ZooKeeper.
@@ -71,9 +70,13 @@ func newFakeWorld(t *testing.T) *world {
 	srv := zktest.New(t, zktest.WithTCP("127.0.0.1:0"))
 	w := &world{
 		addr: srv.Addr(),
-		watched: func(path string) (bool, error) {
-			on := func(w zktest.Watch) bool { return strings.HasPrefix(w.Path, path) }
-			return slices.ContainsFunc(srv.Watches(), on), nil
+		watches: func(path string) (n int, _ error) {
+			for _, w := range srv.Watches() {
+				if strings.HasPrefix(w.Path, path) {
+					n++
+				}
+			}
+			return n, nil
 		},
 		reap: func() { srv.ReapContainers() },
 	}
@@ -85,9 +88,17 @@ func newRealWorld(t *testing.T) *world {
 	srv := realServer.get(t)
 	w := &world{
 		addr: srv.Addr(),
-		watched: func(path string) (bool, error) {
-			byPath, err := srv.FourLetter(context.Background(), "wchp")
-			return strings.Contains(byPath, path), err
+		watches: func(path string) (n int, _ error) {
+			byPath, err := srv.FourLetter(context.Background(), "wchp") // each path, and then who watches it
+			counts := false
+			for line := range strings.Lines(byPath) {
+				if strings.HasPrefix(line, "/") {
+					counts = strings.HasPrefix(line, path)
+				} else if counts && strings.Contains(line, "0x") {
+					n++
+				}
+			}
+			return n, err
 		},
 		reap: func() {},
 	}
@@ -193,7 +204,16 @@ func (w *world) nothingLeft(t *testing.T, path string) {
 func (w *world) waitWatched(t *testing.T, path string, want bool) {
 	t.Helper()
 	require.Eventually(t, func() bool {
-		on, err := w.watched(path)
-		return err == nil && on == want
+		n, err := w.watches(path)
+		return err == nil && (n > 0) == want
+	}, 10*time.Second, 10*time.Millisecond, "watches on %s", path)
+}
+
+// waitWatches waits until there are n watches at or below a path.
+func (w *world) waitWatches(t *testing.T, path string, n int) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		got, err := w.watches(path)
+		return err == nil && got == n
 	}, 10*time.Second, 10*time.Millisecond, "watches on %s", path)
 }

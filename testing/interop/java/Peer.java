@@ -8,6 +8,7 @@ import java.net.Socket;
 import java.util.ArrayDeque;
 import java.util.Base64;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
@@ -19,12 +20,16 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.imps.ProtectedUtils;
 import org.apache.curator.framework.recipes.leader.LeaderLatch;
+import org.apache.curator.framework.recipes.leader.LeaderLatchListener;
 import org.apache.curator.framework.recipes.leader.LeaderSelector;
 import org.apache.curator.framework.recipes.leader.LeaderSelectorListenerAdapter;
+import org.apache.curator.framework.recipes.leader.Participant;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreMutex;
@@ -47,9 +52,12 @@ import org.apache.zookeeper.data.Stat;
  *   participants PATH [KIND]             ok NODE...
  *   revoke NODE                          ok
  *   await-revocation NAME MS             ok, when somebody has asked for the revocable lock, or timeout
- *   lead NAME PATH latch|selector        ok; NAME is the candidate's id
+ *   lead NAME PATH latch|selector [HOST PORT]
+ *                                        ok; NAME is the candidate's id. With HOST and PORT, it is on the throne there while
+ *                                        it leads, and stands again after each leadership
  *   await-leadership NAME MS             ok, or timeout
  *   leader NAME                          ok ID, as the candidate sees it
+ *   candidates NAME                      ok ID..., likewise, the leader first
  *   resign NAME                          ok
  *   count PATH                           ok VALUE
  *   count-set PATH VALUE [EXPECTED]      ok; or, if it is not EXPECTED, error
@@ -124,6 +132,7 @@ public class Peer {
             case "lead":
             case "await-leadership":
             case "leader":
+            case "candidates":
             case "resign":
                 waits.execute(() -> run(words[0], () -> lead(words[1], subject, words)));
                 break;
@@ -196,7 +205,10 @@ public class Peer {
 
     private String lead(String command, String name, String[] words) throws Exception {
         if (command.equals("lead")) {
-            candidates.put(name, words[4].equals("latch") ? new LatchCandidate(words[3], name) : new SelectorCandidate(words[3], name));
+            Throne throne = words.length > 5 ? new Throne(name, words[5], Integer.parseInt(words[6])) : null;
+            candidates.put(name, words[4].equals("latch")
+                ? new LatchCandidate(words[3], name, throne)
+                : new SelectorCandidate(words[3], name, throne));
             return "ok";
         }
         Candidate candidate = candidates.get(name);
@@ -205,6 +217,11 @@ public class Peer {
                 return candidate.await(Long.parseLong(words[3])) ? "ok" : "timeout";
             case "leader":
                 return "ok " + candidate.leader();
+            case "candidates":
+                return "ok " + candidate.all().stream()
+                    .sorted(Comparator.comparing(Participant::isLeader).reversed())
+                    .map(Participant::getId)
+                    .collect(Collectors.joining(" "));
             default:
                 candidate.resign();
                 return "ok";
@@ -217,15 +234,34 @@ public class Peer {
 
         String leader() throws Exception;
 
+        Collection<Participant> all() throws Exception;
+
         void resign() throws Exception;
     }
 
     private class LatchCandidate implements Candidate {
         private final LeaderLatch latch;
 
-        LatchCandidate(String path, String id) throws Exception {
+        LatchCandidate(String path, String id, Throne throne) throws Exception {
             latch = new LeaderLatch(client, path, id);
+            if (throne != null) {
+                latch.addListener(follow(throne), Executors.newSingleThreadExecutor());
+            }
             latch.start();
+        }
+
+        private LeaderLatchListener follow(Throne throne) {
+            return new LeaderLatchListener() {
+                @Override
+                public void isLeader() {
+                    throne.ascend(latch.getOurPath(), latch::hasLeadership);
+                }
+
+                @Override
+                public void notLeader() {
+                    throne.leave();
+                }
+            };
         }
 
         public boolean await(long ms) throws Exception {
@@ -234,6 +270,10 @@ public class Peer {
 
         public String leader() throws Exception {
             return latch.getLeader().getId();
+        }
+
+        public Collection<Participant> all() throws Exception {
+            return latch.getParticipants();
         }
 
         public void resign() throws Exception {
@@ -245,17 +285,31 @@ public class Peer {
         private final LeaderSelector selector;
         private final CountDownLatch leading = new CountDownLatch(1);
         private final CountDownLatch resigned = new CountDownLatch(1);
+        private final Throne throne;
 
-        SelectorCandidate(String path, String id) {
+        SelectorCandidate(String path, String id, Throne throne) {
+            this.throne = throne;
             selector = new LeaderSelector(client, path, this);
             selector.setId(id);
+            if (throne != null) {
+                selector.autoRequeue();
+            }
             selector.start();
         }
 
         @Override
         public void takeLeadership(CuratorFramework client) throws Exception {
             leading.countDown();
-            resigned.await();
+            try {
+                if (throne != null) {
+                    throne.ascend(nodeOf(mutexOf(selector)), selector::hasLeadership);
+                }
+                resigned.await();
+            } finally {
+                if (throne != null) {
+                    throne.leave();
+                }
+            }
         }
 
         public boolean await(long ms) throws Exception {
@@ -266,9 +320,58 @@ public class Peer {
             return selector.getLeader().getId();
         }
 
+        public Collection<Participant> all() throws Exception {
+            return selector.getParticipants();
+        }
+
         public void resign() {
             resigned.countDown();
             selector.close();
+        }
+    }
+
+    /** A candidate's way to the throne, on which there may be one at a time. */
+    private class Throne {
+        private final String id;
+        private final String host;
+        private final int port;
+        private Socket seat;
+
+        Throne(String id, String host, int port) {
+            this.id = id;
+            this.host = host;
+            this.port = port;
+        }
+
+        /** Whatever fails here is the loss of the leadership, of which the candidate is told by other means. */
+        void ascend(String node, BooleanSupplier leads) {
+            try {
+                long token = czxid(node);
+                if (leads.getAsBoolean()) {
+                    seat = new Socket(host, port);
+                    seat.getOutputStream().write(("enter " + id + " " + token + "\n").getBytes());
+                    seat.getInputStream().read();
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            } catch (Exception e) {
+                System.err.println(id + " does not lead after all: " + e);
+            }
+        }
+
+        /** Whoever hangs up has left. The other side hangs up when it knows. */
+        void leave() {
+            try {
+                if (seat != null) {
+                    seat.shutdownOutput();
+                    while (seat.getInputStream().read() >= 0) {
+                    }
+                    seat.close();
+                }
+            } catch (IOException e) {
+                System.err.println(id + " cannot leave: " + e);
+            }
+            seat = null;
         }
     }
 
@@ -348,6 +451,13 @@ public class Peer {
     }
 
     /** Curator keeps it to itself. */
+    private static InterProcessMutex mutexOf(LeaderSelector selector) throws Exception {
+        Field mutex = LeaderSelector.class.getDeclaredField("mutex");
+        mutex.setAccessible(true);
+        return (InterProcessMutex) mutex.get(selector);
+    }
+
+    /** Likewise. */
     private static Lease leaseOf(InterProcessSemaphoreMutex lock) throws Exception {
         Field lease = InterProcessSemaphoreMutex.class.getDeclaredField("lease");
         lease.setAccessible(true);

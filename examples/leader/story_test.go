@@ -1,0 +1,140 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/testing/zkserver"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// after is how long it took to replace each leader that was killed.
+var after = regexp.MustCompile(`LEADS with fencing token \d+, (\S+) after that`)
+
+func takeOvers(t *testing.T, out string) []time.Duration {
+	t.Helper()
+	var all []time.Duration
+	for _, match := range after.FindAllStringSubmatch(out, -1) {
+		d, err := time.ParseDuration(match[1])
+		require.NoError(t, err)
+		all = append(all, d)
+	}
+	return all
+}
+
+// requireStory wants a story with as many kills, in which only the last leader handed over.
+func requireStory(t *testing.T, out string, kills int, session time.Duration) {
+	t.Helper()
+	waits := takeOvers(t, out)
+	require.Len(t, waits, kills)
+	for _, d := range waits[:kills-1] {
+		require.Greater(t, d, session/2, "the dead leader must have been in the way")
+	}
+	require.Less(t, waits[kills-1], session/2, "a hand-over does not wait for the session's end")
+	require.Equal(t, kills-1, strings.Count(out, "is killed"))
+	require.Contains(t, out, strconv.Itoa(kills+1)+" leaderships")
+	require.Contains(t, out, `"leading":`)
+}
+
+func TestStory(t *testing.T) {
+	status, out, errs := program(t, t.Context())
+	require.Equal(t, asExpected, status)
+	require.Empty(t, errs)
+	requireStory(t, out, 3, 2*time.Second)
+	require.LessOrEqual(t, strings.Count(out, "\n"), 50, "one screen")
+}
+
+func TestRealServer(t *testing.T) {
+	srv := zkserver.Start(t)
+	status, out, _ := program(t, t.Context(), "-servers", srv.Addr(), "-kills", "2")
+	require.Equal(t, asExpected, status)
+	requireStory(t, out, 2, 2*time.Second)
+}
+
+// With -stay it is for the user to kill a leader: it is replaced, and started again. Ctrl-C ends the program as expected.
+func TestStay(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	r, w := io.Pipe()
+	ended := make(chan int)
+	go func() {
+		status := run(ctx, []string{"-stay", "-session-timeout", "1s"}, w, t.Output())
+		w.Close()
+		ended <- status
+	}()
+	pids := map[string]int{}
+	started := regexp.MustCompile(`(\w+) +is started(?: again)?: process (\d+),`)
+	leads := regexp.MustCompile(`(\w+) +LEADS`)
+	var leaders []string
+	for lines := bufio.NewScanner(r); lines.Scan(); {
+		t.Log(lines.Text())
+		if match := started.FindStringSubmatch(lines.Text()); match != nil {
+			pids[match[1]], _ = strconv.Atoi(match[2])
+		}
+		if match := leads.FindStringSubmatch(lines.Text()); match != nil {
+			leaders = append(leaders, match[1])
+			if len(leaders) == 1 {
+				p, err := os.FindProcess(pids[match[1]])
+				require.NoError(t, err)
+				require.NoError(t, p.Kill())
+			} else {
+				interrupt()
+			}
+		}
+	}
+	require.Equal(t, asExpected, <-ended)
+	require.Len(t, leaders, 2)
+	require.NotEqual(t, leaders[0], leaders[1])
+}
+
+// A leader whose parent is gone hands over, and ends.
+func TestOrphan(t *testing.T) {
+	srv := zktest.New(t, zktest.WithTCP("127.0.0.1:0"))
+	beats := make(chan heartbeat, 100)
+	journal := httptest.NewServer(&journal{entries: beats})
+	defer journal.Close()
+	told, err := json.Marshal(job{
+		Name: "oslo", Servers: srv.Addr(), Path: "/leader", Journal: journal.URL, SessionTimeout: time.Hour, Every: time.Second,
+	})
+	require.NoError(t, err)
+	cmd := exec.CommandContext(t.Context(), os.Args[0], workerCommand, string(told))
+	stdin, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	require.Equal(t, "oslo", (<-beats).Worker)
+	require.NoError(t, stdin.Close())
+	require.NoError(t, cmd.Wait())
+	require.Empty(t, srv.Children("/leader"))
+}
+
+// The journal refuses a leader that has a successor.
+func TestJournal(t *testing.T) {
+	beats := make(chan heartbeat, 100)
+	server := httptest.NewServer(&journal{entries: beats})
+	defer server.Close()
+	defer http.DefaultClient.CloseIdleConnections()
+	c := journalClient(server.URL)
+	require.NoError(t, c.write(t.Context(), heartbeat{"oslo", 1, 5}))
+	require.NoError(t, c.write(t.Context(), heartbeat{"oslo", 2, 5}))
+	require.NoError(t, c.write(t.Context(), heartbeat{"rome", 1, 7}))
+	require.ErrorIs(t, c.write(t.Context(), heartbeat{"oslo", 3, 5}), errFenced)
+	require.Len(t, beats, 3)
+	answer, err := http.Post(server.URL, "text/plain", bytes.NewBufferString("nonsense"))
+	require.NoError(t, err)
+	answer.Body.Close()
+	require.Equal(t, http.StatusBadRequest, answer.StatusCode)
+}

@@ -1,0 +1,41 @@
+package interop_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// serveLines answers every line of every connection until the end of the test, and is done then with all of them. Gone is
+// told of the end of each.
+func serveLines(t *testing.T, answer func(from io.Writer, line string) string, gone func(from io.Writer)) (addr string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	var serving sync.WaitGroup // the acceptor, and one for each connection
+	serving.Go(func() {
+		for {
+			nc, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			serving.Go(func() { // until the other side hangs up
+				defer nc.Close()
+				defer gone(nc)
+				for lines := bufio.NewScanner(nc); lines.Scan(); {
+					fmt.Fprintln(nc, answer(nc, lines.Text()))
+				}
+			})
+		}
+	})
+	t.Cleanup(func() {
+		listener.Close()
+		serving.Wait()
+	})
+	return listener.Addr().String()
+}
