@@ -9,7 +9,6 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/gocurator/curator/internal/semconv"
@@ -27,12 +26,12 @@ type acquire struct {
 	stack  stack
 	slow   *time.Timer // nil for no report
 
-	queued bool // at least once
-	links  []trace.SpanContext
-	wakes  int
-	ahead  recipes.Other // who was waited for last
-	woken  time.Time     // zero if the node that was woken is not ours any more
-	gone   bool          // ahead has left
+	place recipes.Queued // the first one
+	links []trace.SpanContext
+	wakes int
+	ahead recipes.Other // who was waited for last
+	woken time.Time     // zero if the node that was woken is not ours any more
+	gone  bool          // ahead has left
 
 	mu     sync.Mutex    // protects holder
 	holder recipes.Other // as last seen
@@ -54,7 +53,7 @@ func (t *Tracer) StartAcquire(ctx context.Context, what recipes.Acquire) (contex
 		a.slow = time.AfterFunc(t.cfg.slowWait, a.reportSlow)
 	}
 	t.opened(&a.openSpan)
-	t.metrics.waiters.Add(ctx, 1, metric.WithAttributes(lockAttributes(what)...))
+	t.metrics.waiters.Add(context.Background(), 1, t.metrics.locks.of(pointOf(what)).add...)
 	return a.ctx, a
 }
 
@@ -81,13 +80,9 @@ func (a *acquire) Queued(q recipes.Queued) {
 		attribute.Int64(semconv.LockToken, q.Czxid),
 		attribute.Int(semconv.LockPosition, q.Ahead),
 		attribute.Int(semconv.LockQueue, q.Length))
-	if a.queued {
-		return
+	if a.place == (recipes.Queued{}) {
+		a.place = q
 	}
-	a.queued = true
-	a.SetAttributes(
-		attribute.Int(semconv.LockPosition, q.Ahead),
-		attribute.Int(semconv.LockQueue, q.Length))
 }
 
 // Waiting implements recipes.AcquireTracer.
@@ -141,22 +136,30 @@ func (a *acquire) Ended(end recipes.AcquireEnd) {
 		a.slow.Stop()
 	}
 	now := time.Now()
-	outcome := attribute.String(semconv.LockOutcome, string(end.Outcome))
-	a.SetAttributes(outcome, attribute.Int(semconv.LockWakes, a.wakes))
-	if end.Outcome == recipes.Acquired {
-		a.granted(end, now)
-	} else {
-		a.refused(end)
+	attrs := append(make([]attribute.KeyValue, 0, 6), attribute.String(semconv.LockOutcome, string(end.Outcome)))
+	if a.place.Length > 0 {
+		attrs = append(attrs,
+			attribute.Int(semconv.LockPosition, a.place.Ahead),
+			attribute.Int(semconv.LockQueue, a.place.Length),
+			attribute.Int(semconv.LockWakes, a.wakes))
 	}
+	if end.Outcome == recipes.Acquired {
+		attrs = append(attrs, a.granted(end, now)...)
+	} else {
+		attrs = append(attrs, a.refused(end)...)
+	}
+	a.SetAttributes(attrs...)
 	a.tracer.closed(&a.openSpan)
 	a.End(trace.WithTimestamp(now))
-	a.count(end, outcome, now)
+	a.count(end, now)
 }
 
-func (a *acquire) granted(end recipes.AcquireEnd, now time.Time) {
-	a.SetAttributes(attribute.Int64(semconv.LockToken, end.Token))
+func (a *acquire) granted(end recipes.AcquireEnd, now time.Time) (attrs []attribute.KeyValue) {
+	if end.Token != 0 {
+		attrs = append(attrs, attribute.Int64(semconv.LockToken, end.Token))
+	}
 	if end.Downgraded {
-		a.SetAttributes(attribute.Bool(semconv.LockDowngraded, true))
+		attrs = append(attrs, attribute.Bool(semconv.LockDowngraded, true))
 	}
 	switch {
 	case end.HandedOver:
@@ -165,6 +168,7 @@ func (a *acquire) granted(end recipes.AcquireEnd, now time.Time) {
 		a.handedOver(now.Sub(a.woken))
 	}
 	a.event(semconv.EventGranted)
+	return attrs
 }
 
 // handedOver tells who has left, so that we have the lock. In a crowd nobody knows.
@@ -174,35 +178,37 @@ func (a *acquire) handedOver(after time.Duration) {
 		attrs = append(attrs, predecessorAttributes(a.ahead)...)
 	}
 	a.event(semconv.EventHandedOver, attrs...)
-	a.tracer.metrics.handOffDuration.Record(a.ctx, after.Seconds(), metric.WithAttributes(lockAttributes(a.what)...))
+	m := a.tracer.metrics
+	m.handOffDuration.Record(a.ctx, after.Seconds(), m.locks.of(pointOf(a.what)).record...)
 }
 
 // refused notes why there is no lock. That others had it, and that the caller has gone, is no failure of anybody's.
-func (a *acquire) refused(end recipes.AcquireEnd) {
+func (a *acquire) refused(end recipes.AcquireEnd) []attribute.KeyValue {
 	if end.Outcome == recipes.NotAcquired {
 		var held *recipes.NotAcquiredError
 		if errors.As(end.Err, &held) && held.Holder != "" {
-			a.SetAttributes(holderAttributes(recipes.Other{Node: held.Holder, Identity: held.Identity})...)
 			a.link(a.tracer.spanOf(held.Identity), "holder")
+			return holderAttributes(recipes.Other{Node: held.Holder, Identity: held.Identity})
 		}
-		return
+		return nil
 	}
-	a.SetAttributes(attribute.String(semconv.ErrorType, errorType(end.Err)))
 	if end.Outcome != recipes.Canceled {
 		a.SetStatus(codes.Error, end.Err.Error())
 	}
+	return []attribute.KeyValue{attribute.String(semconv.ErrorType, errorType(end.Err))}
 }
 
-func (a *acquire) count(end recipes.AcquireEnd, outcome attribute.KeyValue, now time.Time) {
-	m, attrs := a.tracer.metrics, lockAttributes(a.what)
-	m.waiters.Add(a.ctx, -1, metric.WithAttributes(attrs...))
-	attrs = append(attrs, outcome)
+// count measures what has ended. Only durations are measured in the span's context: one of them is example enough.
+func (a *acquire) count(end recipes.AcquireEnd, now time.Time) {
+	m, point := a.tracer.metrics, pointOf(a.what)
+	m.waiters.Add(context.Background(), -1, m.locks.of(point).add...)
+	point.outcome = string(end.Outcome)
 	if end.Outcome == recipes.Failed {
-		attrs = append(attrs, attribute.String(semconv.ErrorType, errorType(end.Err)))
+		point.errorType = errorType(end.Err)
 	}
-	about := metric.WithAttributes(attrs...)
-	m.acquisitions.Add(a.ctx, 1, about)
-	m.acquireDuration.Record(a.ctx, now.Sub(a.start).Seconds(), about)
+	about := m.locks.of(point)
+	m.acquisitions.Add(context.Background(), 1, about.add...)
+	m.acquireDuration.Record(a.ctx, now.Sub(a.start).Seconds(), about.record...)
 }
 
 func (a *acquire) event(name string, attrs ...attribute.KeyValue) {

@@ -7,7 +7,6 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/gocurator/curator/internal/semconv"
@@ -56,7 +55,8 @@ func (a *acquire) StartHold(held recipes.Hold) recipes.HoldTracer {
 		h.slow = time.AfterFunc(after, h.reportSlow)
 	}
 	a.tracer.opened(&h.openSpan)
-	a.tracer.metrics.holders.Add(h.ctx, 1, metric.WithAttributes(lockAttributes(h.what)...))
+	m := a.tracer.metrics
+	m.holders.Add(context.Background(), 1, m.locks.of(pointOf(h.what)).add...)
 	return h
 }
 
@@ -72,8 +72,9 @@ func (h *hold) Context(ctx context.Context) context.Context {
 // Reentered implements recipes.HoldTracer.
 func (h *hold) Reentered() {
 	h.AddEvent(semconv.EventReentered)
-	h.tracer.metrics.acquisitions.Add(h.ctx, 1, metric.WithAttributes(
-		append(lockAttributes(h.what), attribute.String(semconv.LockOutcome, reentered))...))
+	point := pointOf(h.what)
+	point.outcome = reentered
+	h.tracer.metrics.acquisitions.Add(context.Background(), 1, h.tracer.metrics.locks.of(point).add...)
 }
 
 // reentered is the outcome of acquires that never begin.
@@ -90,19 +91,20 @@ func (h *hold) Ended(end recipes.HoldEnd) {
 	now := time.Now()
 	cause := attribute.String(semconv.LockEnd, string(end.Cause))
 	h.SetAttributes(cause)
-	m, attrs := h.tracer.metrics, lockAttributes(h.what)
-	m.holders.Add(h.ctx, -1, metric.WithAttributes(attrs...))
-	about := metric.WithAttributes(append(attrs, cause)...)
+	m, point := h.tracer.metrics, pointOf(h.what)
+	m.holders.Add(context.Background(), -1, m.locks.of(point).add...)
+	point.end = string(end.Cause)
+	about := m.locks.of(point)
 	switch {
 	case end.Cause != recipes.EndReleased:
 		h.AddEvent(semconv.EventLost, trace.WithAttributes(cause, attribute.String(semconv.Cause, end.Err.Error())))
 		h.SetAttributes(attribute.String(semconv.ErrorType, string(end.Cause)))
 		h.SetStatus(codes.Error, end.Err.Error())
-		m.losses.Add(h.ctx, 1, about)
+		m.losses.Add(context.Background(), 1, about.add...)
 	case end.Err != nil && !errors.Is(end.Err, context.Canceled): // the client goes on; others wait meanwhile
 		h.SetAttributes(attribute.String(semconv.ErrorType, errorType(end.Err)))
 	}
 	h.tracer.closed(&h.openSpan)
 	h.End(trace.WithTimestamp(now))
-	m.holdDuration.Record(h.ctx, now.Sub(h.start).Seconds(), about)
+	m.holdDuration.Record(h.ctx, now.Sub(h.start).Seconds(), about.record...)
 }

@@ -23,7 +23,9 @@ var (
 
 // metrics are the instruments. One that cannot be made is told to OpenTelemetry's error handler, and does nothing.
 type metrics struct {
-	meter metric.Meter
+	meter      metric.Meter
+	locks      pointCache[lockPoint]
+	operations pointCache[operationPoint]
 
 	acquireDuration, holdDuration, handOffDuration, operationDuration metric.Float64Histogram
 	waiters, holders                                                  metric.Int64UpDownCounter

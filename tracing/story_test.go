@@ -30,7 +30,6 @@ import (
 	"github.com/gocurator/curator/tracing"
 )
 
-
 var update = flag.Bool("update", false, "write the golden files anew")
 
 // roundTrip is how long the server of a story takes to answer.
