@@ -24,7 +24,9 @@ type acquire struct {
 	ctx    context.Context // with the span
 	start  time.Time
 	stack  stack
-	slow   *time.Timer // nil for no report
+	about  []attribute.KeyValue // the lock
+	*measured
+	slow *time.Timer // nil for no report
 
 	place recipes.Queued // the first one
 	links []trace.SpanContext
@@ -39,8 +41,9 @@ type acquire struct {
 
 // StartAcquire implements recipes.Tracer.
 func (t *Tracer) StartAcquire(ctx context.Context, what recipes.Acquire) (context.Context, recipes.AcquireTracer) {
-	a := &acquire{tracer: t, what: what, outer: ctx, start: time.Now()}
-	attrs := append(spanAttributes(what), attribute.Bool(semconv.LockTry, what.Try))
+	a := &acquire{tracer: t, what: what, outer: ctx, start: time.Now(), about: spanAttributes(what)}
+	a.measured = t.metrics.locks.of(pointOf(what))
+	attrs := append(slices.Clip(a.about), attribute.Bool(semconv.LockTry, what.Try))
 	if deadline, ok := ctx.Deadline(); ok {
 		attrs = append(attrs, attribute.Float64(semconv.LockTimeout, time.Until(deadline).Seconds()))
 	}
@@ -53,7 +56,7 @@ func (t *Tracer) StartAcquire(ctx context.Context, what recipes.Acquire) (contex
 		a.slow = time.AfterFunc(t.cfg.slowWait, a.reportSlow)
 	}
 	t.opened(&a.openSpan)
-	t.metrics.waiters.Add(context.Background(), 1, t.metrics.locks.of(pointOf(what)).add...)
+	a.measured.counts[waiters].add(1)
 	return a.ctx, a
 }
 
@@ -167,7 +170,7 @@ func (a *acquire) granted(end recipes.AcquireEnd, now time.Time) (attrs []attrib
 	case !a.woken.IsZero():
 		a.handedOver(now.Sub(a.woken))
 	}
-	a.event(semconv.EventGranted)
+	a.AddEvent(semconv.EventGranted, trace.WithTimestamp(now))
 	return attrs
 }
 
@@ -178,8 +181,7 @@ func (a *acquire) handedOver(after time.Duration) {
 		attrs = append(attrs, predecessorAttributes(a.ahead)...)
 	}
 	a.event(semconv.EventHandedOver, attrs...)
-	m := a.tracer.metrics
-	m.handOffDuration.Record(a.ctx, after.Seconds(), m.locks.of(pointOf(a.what)).record...)
+	a.tracer.metrics.handOffDuration.Record(a.ctx, after.Seconds(), a.measured.record...)
 }
 
 // refused notes why there is no lock. That others had it, and that the caller has gone, is no failure of anybody's.
@@ -198,16 +200,16 @@ func (a *acquire) refused(end recipes.AcquireEnd) []attribute.KeyValue {
 	return []attribute.KeyValue{attribute.String(semconv.ErrorType, errorType(end.Err))}
 }
 
-// count measures what has ended. Only durations are measured in the span's context: one of them is example enough.
+// count measures what has ended.
 func (a *acquire) count(end recipes.AcquireEnd, now time.Time) {
 	m, point := a.tracer.metrics, pointOf(a.what)
-	m.waiters.Add(context.Background(), -1, m.locks.of(point).add...)
+	a.measured.counts[waiters].add(-1)
 	point.outcome = string(end.Outcome)
 	if end.Outcome == recipes.Failed {
 		point.errorType = errorType(end.Err)
 	}
 	about := m.locks.of(point)
-	m.acquisitions.Add(context.Background(), 1, about.add...)
+	about.counts[acquisitions].add(1)
 	m.acquireDuration.Record(a.ctx, now.Sub(a.start).Seconds(), about.record...)
 }
 

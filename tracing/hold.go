@@ -3,6 +3,7 @@ package tracing
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -24,7 +25,8 @@ type hold struct {
 	own      bool            // the acquire was the root of its trace
 	start    time.Time
 	stack    stack
-	slow     *time.Timer // nil for no report
+	*measured
+	slow *time.Timer // nil for no report
 }
 
 // StartHold implements recipes.AcquireTracer.
@@ -34,14 +36,14 @@ type hold struct {
 // in one trace: the one to which others link.
 func (a *acquire) StartHold(held recipes.Hold) recipes.HoldTracer {
 	h := &hold{
-		tracer: a.tracer, what: a.what, node: held.Node, acquired: a.SpanContext(), start: time.Now(), stack: a.stack,
+		tracer: a.tracer, what: a.what, node: held.Node, acquired: a.SpanContext(), start: time.Now(), stack: a.stack, measured: a.measured,
 		own: !trace.SpanContextFromContext(a.outer).IsValid(),
 	}
 	parent := a.outer
 	if h.own {
 		parent = a.ctx
 	}
-	attrs := append(spanAttributes(a.what),
+	attrs := append(slices.Clip(a.about),
 		attribute.Int64(semconv.LockToken, held.Token),
 		attribute.String(semconv.LockNode, held.Node))
 	h.ctx, h.Span = a.tracer.spans.Start(context.WithoutCancel(parent), spanName("hold", a.what),
@@ -55,8 +57,7 @@ func (a *acquire) StartHold(held recipes.Hold) recipes.HoldTracer {
 		h.slow = time.AfterFunc(after, h.reportSlow)
 	}
 	a.tracer.opened(&h.openSpan)
-	m := a.tracer.metrics
-	m.holders.Add(context.Background(), 1, m.locks.of(pointOf(h.what)).add...)
+	h.counts[holders].add(1)
 	return h
 }
 
@@ -74,7 +75,7 @@ func (h *hold) Reentered() {
 	h.AddEvent(semconv.EventReentered)
 	point := pointOf(h.what)
 	point.outcome = reentered
-	h.tracer.metrics.acquisitions.Add(context.Background(), 1, h.tracer.metrics.locks.of(point).add...)
+	h.tracer.metrics.locks.of(point).counts[acquisitions].add(1)
 }
 
 // reentered is the outcome of acquires that never begin.
@@ -92,7 +93,7 @@ func (h *hold) Ended(end recipes.HoldEnd) {
 	cause := attribute.String(semconv.LockEnd, string(end.Cause))
 	h.SetAttributes(cause)
 	m, point := h.tracer.metrics, pointOf(h.what)
-	m.holders.Add(context.Background(), -1, m.locks.of(point).add...)
+	h.counts[holders].add(-1)
 	point.end = string(end.Cause)
 	about := m.locks.of(point)
 	switch {
@@ -100,7 +101,7 @@ func (h *hold) Ended(end recipes.HoldEnd) {
 		h.AddEvent(semconv.EventLost, trace.WithAttributes(cause, attribute.String(semconv.Cause, end.Err.Error())))
 		h.SetAttributes(attribute.String(semconv.ErrorType, string(end.Cause)))
 		h.SetStatus(codes.Error, end.Err.Error())
-		m.losses.Add(context.Background(), 1, about.add...)
+		about.counts[losses].add(1)
 	case end.Err != nil && !errors.Is(end.Err, context.Canceled): // the client goes on; others wait meanwhile
 		h.SetAttributes(attribute.String(semconv.ErrorType, errorType(end.Err)))
 	}

@@ -49,32 +49,58 @@ func present(attrs ...attribute.KeyValue) []attribute.KeyValue {
 	return some
 }
 
-// pointCache keeps the attributes of measurements: to sort them each time takes longer than to measure.
-type pointCache[P interface {
+// points keeps what is known of each point. To sort attributes each time takes longer than to measure, and to count is
+// cheaper than to tell an instrument of each change: metrics that are numbers are looked up when they are collected.
+type points[P interface {
 	comparable
 	attributes() []attribute.KeyValue
 }] struct {
-	points sync.Map // of P to measurement
-	size   atomic.Int64
+	all  sync.Map // of P to *measured
+	size atomic.Int64
+	rest P // stands for all others when there are too many
 }
 
-// measurement is the attributes of a measurement, as the instruments want them.
-type measurement struct {
-	add    []metric.AddOption
-	record []metric.RecordOption
+// measured is a point: its attributes as instruments want them, and what is counted of it.
+type measured struct {
+	record  []metric.RecordOption
+	observe []metric.ObserveOption
+	counts  [counters]count
 }
 
-// maxPoints bounds a cache, in case that there are more names of locks than there should be.
+// What is counted of locks. Each has an instrument in metrics.
+const (
+	waiters = iota
+	holders
+	acquisitions
+	losses
+	counters
+)
+
+// count is a number that is reported once it has changed.
+type count struct {
+	n       atomic.Int64
+	changed atomic.Bool
+}
+
+func (c *count) add(n int64) {
+	c.n.Add(n)
+	c.changed.Store(true)
+}
+
+// maxPoints bounds the points, in case that there are more names of locks than there should be.
 const maxPoints = 1000
 
-func (c *pointCache[P]) of(p P) measurement {
-	if known, ok := c.points.Load(p); ok {
-		return known.(measurement)
+func (ps *points[P]) of(p P) *measured {
+	if known, ok := ps.all.Load(p); ok {
+		return known.(*measured)
+	}
+	if ps.size.Add(1) > maxPoints {
+		p = ps.rest
 	}
 	with := metric.WithAttributeSet(attribute.NewSet(p.attributes()...))
-	m := measurement{[]metric.AddOption{with}, []metric.RecordOption{with}}
-	if c.size.Add(1) <= maxPoints {
-		c.points.Store(p, m)
-	}
-	return m
+	known, _ := ps.all.LoadOrStore(p, &measured{record: []metric.RecordOption{with}, observe: []metric.ObserveOption{with}})
+	return known.(*measured)
 }
+
+// other is the value of attributes for all that there is no room for.
+const other = "_OTHER"
