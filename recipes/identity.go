@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -144,11 +145,15 @@ func nodeIdentity(own string, since time.Time, trace map[string]string) []byte {
 	if own == "" && len(trace) == 0 {
 		return nil
 	}
-	b := fmt.Appendf(make([]byte, 0, 256), `{"v":%d%s`, identityVersion, own)
+	b := strconv.AppendInt(append(make([]byte, 0, 256), `{"v":`...), identityVersion, 10)
+	b = append(b, own...)
 	if own != "" {
 		b = append(since.UTC().AppendFormat(append(b, `,"since":"`...), sinceFormat), '"')
 	}
-	return append(appendTrace(b, trace), '}')
+	if len(trace) > 0 {
+		b = appendTrace(b, trace)
+	}
+	return append(b, '}')
 }
 
 const sinceFormat = "2006-01-02T15:04:05.000Z"

@@ -181,7 +181,7 @@ func (a *acquire) handedOver(after time.Duration) {
 		attrs = append(attrs, predecessorAttributes(a.ahead)...)
 	}
 	a.event(semconv.EventHandedOver, attrs...)
-	a.tracer.metrics.handOffDuration.Record(a.ctx, after.Seconds(), a.measured.record...)
+	a.tracer.metrics.handOffDuration.Record(a.ctx, after.Seconds(), a.record...)
 }
 
 // refused notes why there is no lock. That others had it, and that the caller has gone, is no failure of anybody's.

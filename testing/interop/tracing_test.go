@@ -35,7 +35,7 @@ func TestWaitForAJavaHolderIsTraced(t *testing.T) {
 		attributes := attribute.NewSet(acquired.Attributes()...)
 		value := func(of attribute.Set, key attribute.Key) string {
 			v, _ := of.Value(key)
-			return v.Emit()
+			return v.String()
 		}
 		require.Equal(t, "unknown", value(attributes, "curator.lock.holder"))
 		require.Equal(t, path.Base(holder.node), value(attributes, "curator.lock.holder.node"))
