@@ -85,8 +85,9 @@
 // # Tracing and logging
 //
 // A [Tracer] is told of every operation, and of every state with its circumstances. Without one, nothing is allocated
-// for it (BenchmarkGet). Other packages tell a Tracer more, if it has more methods. [WithLogger] gets a line for each
-// state, with the session, the server, and the cause of a loss.
+// for it (BenchmarkGet). Other packages tell a Tracer more, if it has more methods. The one of package tracing makes
+// spans and metrics for OpenTelemetry. [WithLogger] gets a line for each state, with the session, the server, and the
+// cause of a loss.
 //
 // # What is promised
 //
@@ -136,9 +137,9 @@
 //   - Failures of TLS are named, and leave time for the other servers. (TestTLSFailuresAreNamed,
 //     TestTLSHandshakeEndsWithTheAttempt)
 //
-// On tracing: a Tracer is told of every operation and every state, in order; a slow one delays no state and misses none.
-// (TestTracerIsToldOfEveryOperation, TestTracerIsToldOfEveryStateFromTheFirst,
-// TestSlowTracerDelaysNobodyAndMissesNothing)
+// On tracing: a Tracer is told of every client, every operation and every state, in order; a slow one delays no state and
+// misses none. (TestTracerIsToldOfEachClientOnce, TestTracerIsToldOfEveryOperation,
+// TestTracerIsToldOfEveryStateFromTheFirst, TestSlowTracerDelaysNobodyAndMissesNothing)
 //
 // On damped states: the first state without a connection is told at once, the return when the connection has lasted.
 // (TestDamper, TestDampedStatesTellLittleWhileTheConnectionFlaps)

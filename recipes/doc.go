@@ -34,6 +34,15 @@
 // holds the lock. A waiter watches only the node right ahead of its own, so that a release wakes one waiter, however
 // long the queue. The node of a process that has crashed is deleted by the server when its session times out.
 //
+// # Who holds what
+//
+// Each contender's node says who it is, in an [Identity]: host, process, service, and since when it waits. Those who do
+// not get a lock are told, by [NotAcquiredError], and anybody by the Participants of a lock. [WithoutIdentity] and
+// [WithNodeData] change that.
+//
+// With package tracing, waits and holds are spans and metrics, and a waiter's span leads to the holder's. Without it, a
+// client's logger gets a line for each lock that is lost. Nothing else is logged.
+//
 // # What is promised
 //
 // Each line names the test that holds it. "Both" tests run in virtual time on zktest, and on real ZooKeeper.
@@ -105,6 +114,13 @@
 //     TestDoReleasesWhenTheWorkPanics)
 //   - It returns the error of the work itself, and tells of a loss that the work did not notice.
 //     (TestDoReturnsTheErrorOfTheWorkItself, TestDoTellsOfALossThatTheWorkDidNotNotice)
+//
+// Identities and traces:
+//   - A node says who its owner is, in no more than 512 bytes, and since when it has waited, through losses of the session.
+//     (both: TestIdentityIsWhatThisProcessSaysOfItself; TestIdentityIsBounded,
+//     TestIdentityBeginsWithTheWaitAndStaysThroughALoss)
+//   - What others write into their nodes is no error. (TestForeignDataIsNoIdentity)
+//   - Without a Tracer nothing is allocated for it. (TestNoTracerNoAllocation)
 //
 // When the connection is interrupted and the session survives:
 //   - A holder goes on holding, and a waiter keeps its place. (both: TestWaiterKeepsItsPlaceThroughACut,

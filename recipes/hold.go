@@ -171,7 +171,9 @@ func (h *hold) leaveAll() bool {
 // giveUp ends the claim, and passes its nodes on or deletes them.
 func (h *hold) giveUp(ctx context.Context) (err error) {
 	defer h.isGone()
-	defer func() { h.followed().released(err) }()
+	told := h.followed()
+	told.releasing()
+	defer func() { told.released(err) }()
 	if h.local.passOn(h) {
 		return nil
 	}

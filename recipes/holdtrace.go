@@ -88,12 +88,18 @@ func (t *holdTrace) ended() {
 	})
 }
 
+// releasing is called when a release begins: what comes now is no loss.
+func (t *holdTrace) releasing() {
+	if t != nil {
+		t.stop()
+	}
+}
+
 // released is called when a release is done, or has been left to the client.
 func (t *holdTrace) released(err error) {
 	if t == nil {
 		return
 	}
-	t.stop()
 	t.over.Do(func() {
 		if t.to != nil {
 			t.to.Ended(HoldEnd{Cause: EndReleased, Err: err})

@@ -3,8 +3,10 @@ package recipes
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -143,11 +145,15 @@ func nodeIdentity(own string, since time.Time, trace map[string]string) []byte {
 	if own == "" && len(trace) == 0 {
 		return nil
 	}
-	b := fmt.Appendf(make([]byte, 0, 256), `{"v":%d%s`, identityVersion, own)
+	b := strconv.AppendInt(append(make([]byte, 0, 256), `{"v":`...), identityVersion, 10)
+	b = append(b, own...)
 	if own != "" {
 		b = append(since.UTC().AppendFormat(append(b, `,"since":"`...), sinceFormat), '"')
 	}
-	return append(appendTrace(b, trace), '}')
+	if len(trace) > 0 {
+		b = appendTrace(b, trace)
+	}
+	return append(b, '}')
 }
 
 const sinceFormat = "2006-01-02T15:04:05.000Z"
@@ -156,23 +162,18 @@ const sinceFormat = "2006-01-02T15:04:05.000Z"
 func appendTrace(b []byte, trace map[string]string) []byte {
 	const traceparent = "traceparent"
 	var fields []byte
-	add := func(key string) {
-		field, err := json.Marshal(map[string]string{key: trace[key]})
-		room := maxIdentity - len(b) - len(`,"trace":{}}`)
-		if err != nil || len(fields)+len(field) > room {
-			return
+	add := func(key, value string) {
+		longer := appendField(fields, key, value)
+		if len(b)+len(longer)+len(`,"trace":{}}`) <= maxIdentity {
+			fields = longer
 		}
-		if len(fields) > 0 {
-			fields = append(fields, ',')
-		}
-		fields = append(fields, field[1:len(field)-1]...)
 	}
-	if _, ok := trace[traceparent]; ok {
-		add(traceparent)
+	if value, ok := trace[traceparent]; ok {
+		add(traceparent, value)
 	}
-	for _, key := range sortedKeys(trace) {
+	for _, key := range slices.Sorted(maps.Keys(trace)) {
 		if key != traceparent {
-			add(key)
+			add(key, trace[key])
 		}
 	}
 	if len(fields) == 0 {
@@ -181,11 +182,20 @@ func appendTrace(b []byte, trace map[string]string) []byte {
 	return append(append(append(b, `,"trace":{`...), fields...), '}')
 }
 
-func sortedKeys(m map[string]string) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
+// appendField appends a field of a JSON object.
+func appendField(b []byte, key, value string) []byte {
+	if len(b) > 0 {
+		b = append(b, ',')
 	}
-	slices.Sort(keys)
-	return keys
+	return appendJSON(append(appendJSON(b, key), ':'), value)
+}
+
+// appendJSON appends a text. Those that are expected need no escapes, for which json.Marshal takes its time.
+func appendJSON(b []byte, s string) []byte {
+	plain := !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' })
+	if !plain {
+		quoted, _ := json.Marshal(s) // a text never fails
+		return append(b, quoted...)
+	}
+	return append(append(append(b, '"'), s...), '"')
 }

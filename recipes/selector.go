@@ -110,7 +110,7 @@ func (s *LeaderSelector) stop() {
 func (s *LeaderSelector) lead(ctx context.Context, own *Lease, work func(context.Context) error) (err error) {
 	t := newTerm(own)
 	defer func() { err = withLoss(err, s.lock.leaderError("lead", t.end(ctx))) }() // also if work panics
-	if joined, _ := t.hold.join(); !joined {           // lost between the grant and now
+	if joined, _ := t.hold.join(); !joined {                                       // lost between the grant and now
 		return nil
 	}
 	t.lease = t.hold.leaseOf(own.ctx)

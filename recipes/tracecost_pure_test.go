@@ -32,6 +32,7 @@ func TestNoTracerNoAllocation(t *testing.T) {
 		h.follow(lease, m.describe(true), nil)
 		h.followed().reentered()
 		h.followed().revoked()
+		h.followed().releasing()
 		h.followed().released(nil)
 	}))
 }

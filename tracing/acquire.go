@@ -9,7 +9,6 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/gocurator/curator/internal/semconv"
@@ -25,14 +24,16 @@ type acquire struct {
 	ctx    context.Context // with the span
 	start  time.Time
 	stack  stack
-	slow   *time.Timer // nil for no report
+	about  []attribute.KeyValue // the lock
+	*measured
+	slow *time.Timer // nil for no report
 
-	queued bool // at least once
-	links  []trace.SpanContext
-	wakes  int
-	ahead  recipes.Other // who was waited for last
-	woken  time.Time     // zero if the node that was woken is not ours any more
-	gone   bool          // ahead has left
+	place recipes.Queued // the first one
+	links []trace.SpanContext
+	wakes int
+	ahead recipes.Other // who was waited for last
+	woken time.Time     // zero if the node that was woken is not ours any more
+	gone  bool          // ahead has left
 
 	mu     sync.Mutex    // protects holder
 	holder recipes.Other // as last seen
@@ -40,8 +41,9 @@ type acquire struct {
 
 // StartAcquire implements recipes.Tracer.
 func (t *Tracer) StartAcquire(ctx context.Context, what recipes.Acquire) (context.Context, recipes.AcquireTracer) {
-	a := &acquire{tracer: t, what: what, outer: ctx, start: time.Now()}
-	attrs := append(spanAttributes(what), attribute.Bool(semconv.LockTry, what.Try))
+	a := &acquire{tracer: t, what: what, outer: ctx, start: time.Now(), about: spanAttributes(what)}
+	a.measured = t.metrics.locks.of(pointOf(what))
+	attrs := append(slices.Clip(a.about), attribute.Bool(semconv.LockTry, what.Try))
 	if deadline, ok := ctx.Deadline(); ok {
 		attrs = append(attrs, attribute.Float64(semconv.LockTimeout, time.Until(deadline).Seconds()))
 	}
@@ -54,7 +56,7 @@ func (t *Tracer) StartAcquire(ctx context.Context, what recipes.Acquire) (contex
 		a.slow = time.AfterFunc(t.cfg.slowWait, a.reportSlow)
 	}
 	t.opened(&a.openSpan)
-	t.metrics.waiters.Add(ctx, 1, metric.WithAttributes(lockAttributes(what)...))
+	a.measured.counts[waiters].add(1)
 	return a.ctx, a
 }
 
@@ -81,13 +83,9 @@ func (a *acquire) Queued(q recipes.Queued) {
 		attribute.Int64(semconv.LockToken, q.Czxid),
 		attribute.Int(semconv.LockPosition, q.Ahead),
 		attribute.Int(semconv.LockQueue, q.Length))
-	if a.queued {
-		return
+	if a.place == (recipes.Queued{}) {
+		a.place = q
 	}
-	a.queued = true
-	a.SetAttributes(
-		attribute.Int(semconv.LockPosition, q.Ahead),
-		attribute.Int(semconv.LockQueue, q.Length))
 }
 
 // Waiting implements recipes.AcquireTracer.
@@ -141,22 +139,30 @@ func (a *acquire) Ended(end recipes.AcquireEnd) {
 		a.slow.Stop()
 	}
 	now := time.Now()
-	outcome := attribute.String(semconv.LockOutcome, string(end.Outcome))
-	a.SetAttributes(outcome, attribute.Int(semconv.LockWakes, a.wakes))
-	if end.Outcome == recipes.Acquired {
-		a.granted(end, now)
-	} else {
-		a.refused(end)
+	attrs := append(make([]attribute.KeyValue, 0, 6), attribute.String(semconv.LockOutcome, string(end.Outcome)))
+	if a.place.Length > 0 {
+		attrs = append(attrs,
+			attribute.Int(semconv.LockPosition, a.place.Ahead),
+			attribute.Int(semconv.LockQueue, a.place.Length),
+			attribute.Int(semconv.LockWakes, a.wakes))
 	}
+	if end.Outcome == recipes.Acquired {
+		attrs = append(attrs, a.granted(end, now)...)
+	} else {
+		attrs = append(attrs, a.refused(end)...)
+	}
+	a.SetAttributes(attrs...)
 	a.tracer.closed(&a.openSpan)
 	a.End(trace.WithTimestamp(now))
-	a.count(end, outcome, now)
+	a.count(end, now)
 }
 
-func (a *acquire) granted(end recipes.AcquireEnd, now time.Time) {
-	a.SetAttributes(attribute.Int64(semconv.LockToken, end.Token))
+func (a *acquire) granted(end recipes.AcquireEnd, now time.Time) (attrs []attribute.KeyValue) {
+	if end.Token != 0 {
+		attrs = append(attrs, attribute.Int64(semconv.LockToken, end.Token))
+	}
 	if end.Downgraded {
-		a.SetAttributes(attribute.Bool(semconv.LockDowngraded, true))
+		attrs = append(attrs, attribute.Bool(semconv.LockDowngraded, true))
 	}
 	switch {
 	case end.HandedOver:
@@ -164,7 +170,8 @@ func (a *acquire) granted(end recipes.AcquireEnd, now time.Time) {
 	case !a.woken.IsZero():
 		a.handedOver(now.Sub(a.woken))
 	}
-	a.event(semconv.EventGranted)
+	a.AddEvent(semconv.EventGranted, trace.WithTimestamp(now))
+	return attrs
 }
 
 // handedOver tells who has left, so that we have the lock. In a crowd nobody knows.
@@ -174,35 +181,36 @@ func (a *acquire) handedOver(after time.Duration) {
 		attrs = append(attrs, predecessorAttributes(a.ahead)...)
 	}
 	a.event(semconv.EventHandedOver, attrs...)
-	a.tracer.metrics.handOffDuration.Record(a.ctx, after.Seconds(), metric.WithAttributes(lockAttributes(a.what)...))
+	a.tracer.metrics.handOffDuration.Record(a.ctx, after.Seconds(), a.record...)
 }
 
 // refused notes why there is no lock. That others had it, and that the caller has gone, is no failure of anybody's.
-func (a *acquire) refused(end recipes.AcquireEnd) {
+func (a *acquire) refused(end recipes.AcquireEnd) []attribute.KeyValue {
 	if end.Outcome == recipes.NotAcquired {
 		var held *recipes.NotAcquiredError
 		if errors.As(end.Err, &held) && held.Holder != "" {
-			a.SetAttributes(holderAttributes(recipes.Other{Node: held.Holder, Identity: held.Identity})...)
 			a.link(a.tracer.spanOf(held.Identity), "holder")
+			return holderAttributes(recipes.Other{Node: held.Holder, Identity: held.Identity})
 		}
-		return
+		return nil
 	}
-	a.SetAttributes(attribute.String(semconv.ErrorType, errorType(end.Err)))
 	if end.Outcome != recipes.Canceled {
 		a.SetStatus(codes.Error, end.Err.Error())
 	}
+	return []attribute.KeyValue{attribute.String(semconv.ErrorType, errorType(end.Err))}
 }
 
-func (a *acquire) count(end recipes.AcquireEnd, outcome attribute.KeyValue, now time.Time) {
-	m, attrs := a.tracer.metrics, lockAttributes(a.what)
-	m.waiters.Add(a.ctx, -1, metric.WithAttributes(attrs...))
-	attrs = append(attrs, outcome)
+// count measures what has ended.
+func (a *acquire) count(end recipes.AcquireEnd, now time.Time) {
+	m, point := a.tracer.metrics, pointOf(a.what)
+	a.measured.counts[waiters].add(-1)
+	point.outcome = string(end.Outcome)
 	if end.Outcome == recipes.Failed {
-		attrs = append(attrs, attribute.String(semconv.ErrorType, errorType(end.Err)))
+		point.errorType = errorType(end.Err)
 	}
-	about := metric.WithAttributes(attrs...)
-	m.acquisitions.Add(a.ctx, 1, about)
-	m.acquireDuration.Record(a.ctx, now.Sub(a.start).Seconds(), about)
+	about := m.locks.of(point)
+	about.counts[acquisitions].add(1)
+	m.acquireDuration.Record(a.ctx, now.Sub(a.start).Seconds(), about.record...)
 }
 
 func (a *acquire) event(name string, attrs ...attribute.KeyValue) {

@@ -32,20 +32,14 @@ func isLeadership(a recipes.Acquire) bool {
 	return a.Recipe == recipes.RecipeLeaderLatch || a.Recipe == recipes.RecipeLeaderSelector
 }
 
-// lockAttributes are those of metrics: there must be few values of each.
-func lockAttributes(a recipes.Acquire) []attribute.KeyValue {
-	attrs := append(make([]attribute.KeyValue, 0, 12),
+// spanAttributes are those of spans of locks. There is room for a few more.
+func spanAttributes(a recipes.Acquire) []attribute.KeyValue {
+	attrs := append(make([]attribute.KeyValue, 0, 8),
 		attribute.String(semconv.LockRecipe, a.Recipe),
 		attribute.String(semconv.LockMode, modeOf(a)))
 	if a.Name != "" {
 		attrs = append(attrs, attribute.String(semconv.LockName, a.Name))
 	}
-	return attrs
-}
-
-// spanAttributes are those of spans of locks.
-func spanAttributes(a recipes.Acquire) []attribute.KeyValue {
-	attrs := lockAttributes(a)
 	if a.Path != "" {
 		attrs = append(attrs, attribute.String(semconv.LockPath, a.Client.FullPath(a.Path)))
 	}

@@ -28,8 +28,9 @@ func (t *Tracer) ClientClosed(c *framework.Client) {
 	delete(t.clients, c)
 }
 
-// observe reports how things are with the clients, if there are any.
+// observe reports what has been counted, and how things are with the clients, if there are any.
 func (t *Tracer) observe(_ context.Context, o metric.Observer) error {
+	t.metrics.observeCounts(o)
 	clients := t.openClients()
 	if len(clients) == 0 {
 		return nil

@@ -3,11 +3,11 @@ package tracing
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/gocurator/curator/internal/semconv"
@@ -25,7 +25,8 @@ type hold struct {
 	own      bool            // the acquire was the root of its trace
 	start    time.Time
 	stack    stack
-	slow     *time.Timer // nil for no report
+	*measured
+	slow *time.Timer // nil for no report
 }
 
 // StartHold implements recipes.AcquireTracer.
@@ -35,14 +36,14 @@ type hold struct {
 // in one trace: the one to which others link.
 func (a *acquire) StartHold(held recipes.Hold) recipes.HoldTracer {
 	h := &hold{
-		tracer: a.tracer, what: a.what, node: held.Node, acquired: a.SpanContext(), start: time.Now(), stack: a.stack,
+		tracer: a.tracer, what: a.what, node: held.Node, acquired: a.SpanContext(), start: time.Now(), stack: a.stack, measured: a.measured,
 		own: !trace.SpanContextFromContext(a.outer).IsValid(),
 	}
 	parent := a.outer
 	if h.own {
 		parent = a.ctx
 	}
-	attrs := append(spanAttributes(a.what),
+	attrs := append(slices.Clip(a.about),
 		attribute.Int64(semconv.LockToken, held.Token),
 		attribute.String(semconv.LockNode, held.Node))
 	h.ctx, h.Span = a.tracer.spans.Start(context.WithoutCancel(parent), spanName("hold", a.what),
@@ -56,7 +57,7 @@ func (a *acquire) StartHold(held recipes.Hold) recipes.HoldTracer {
 		h.slow = time.AfterFunc(after, h.reportSlow)
 	}
 	a.tracer.opened(&h.openSpan)
-	a.tracer.metrics.holders.Add(h.ctx, 1, metric.WithAttributes(lockAttributes(h.what)...))
+	h.counts[holders].add(1)
 	return h
 }
 
@@ -72,8 +73,9 @@ func (h *hold) Context(ctx context.Context) context.Context {
 // Reentered implements recipes.HoldTracer.
 func (h *hold) Reentered() {
 	h.AddEvent(semconv.EventReentered)
-	h.tracer.metrics.acquisitions.Add(h.ctx, 1, metric.WithAttributes(
-		append(lockAttributes(h.what), attribute.String(semconv.LockOutcome, reentered))...))
+	point := pointOf(h.what)
+	point.outcome = reentered
+	h.tracer.metrics.locks.of(point).counts[acquisitions].add(1)
 }
 
 // reentered is the outcome of acquires that never begin.
@@ -90,21 +92,22 @@ func (h *hold) Ended(end recipes.HoldEnd) {
 	now := time.Now()
 	cause := attribute.String(semconv.LockEnd, string(end.Cause))
 	h.SetAttributes(cause)
-	m, attrs := h.tracer.metrics, lockAttributes(h.what)
-	m.holders.Add(h.ctx, -1, metric.WithAttributes(attrs...))
-	about := metric.WithAttributes(append(attrs, cause)...)
+	m, point := h.tracer.metrics, pointOf(h.what)
+	h.counts[holders].add(-1)
+	point.end = string(end.Cause)
+	about := m.locks.of(point)
 	switch {
 	case end.Cause != recipes.EndReleased:
 		h.AddEvent(semconv.EventLost, trace.WithAttributes(cause, attribute.String(semconv.Cause, end.Err.Error())))
 		h.SetAttributes(attribute.String(semconv.ErrorType, string(end.Cause)))
 		h.SetStatus(codes.Error, end.Err.Error())
-		m.losses.Add(h.ctx, 1, about)
+		about.counts[losses].add(1)
 	case end.Err != nil && !errors.Is(end.Err, context.Canceled): // the client goes on; others wait meanwhile
 		h.SetAttributes(attribute.String(semconv.ErrorType, errorType(end.Err)))
 	}
 	h.tracer.closed(&h.openSpan)
 	h.End(trace.WithTimestamp(now))
-	m.holdDuration.Record(h.ctx, now.Sub(h.start).Seconds(), about)
+	m.holdDuration.Record(h.ctx, now.Sub(h.start).Seconds(), about.record...)
 }
 
 // Overrun implements recipes.HoldTracer. The leadership's own span has ended by then, or ends with the release.
@@ -112,6 +115,6 @@ func (h *hold) Overrun() (returned func()) {
 	attrs := append(spanAttributes(h.what), attribute.String(semconv.LockNode, h.node))
 	_, span := h.tracer.spans.Start(h.ctx, spanName("overrun", h.what), trace.WithAttributes(attrs...))
 	span.SetStatus(codes.Error, "the work goes on after the end of its leadership")
-	h.tracer.metrics.overruns.Add(h.ctx, 1, metric.WithAttributes(lockAttributes(h.what)...))
+	h.counts[overruns].add(1)
 	return func() { span.End() }
 }

@@ -23,12 +23,14 @@ var (
 
 // metrics are the instruments. One that cannot be made is told to OpenTelemetry's error handler, and does nothing.
 type metrics struct {
-	meter metric.Meter
+	meter      metric.Meter
+	locks      points[lockPoint]
+	operations points[operationPoint]
 
 	acquireDuration, holdDuration, handOffDuration, operationDuration metric.Float64Histogram
-	waiters, holders                                                  metric.Int64UpDownCounter
-	acquisitions, losses, overruns, reconnects, expiries              metric.Int64Counter
+	reconnects, expiries                                              metric.Int64Counter
 	sessions, watches                                                 metric.Int64ObservableUpDownCounter
+	counted                                                           [counters]metric.Int64Observable
 }
 
 // instrument describes a metric; see the table in the package's documentation.
@@ -52,12 +54,30 @@ var instruments = []instrument{
 
 // observe registers what is asked for the numbers that are not counted but looked up.
 func (m *metrics) observe(callback metric.Callback) error {
-	_, err := m.meter.RegisterCallback(callback, m.sessions, m.watches)
+	looked := []metric.Observable{m.sessions, m.watches}
+	for _, c := range m.counted {
+		looked = append(looked, c)
+	}
+	_, err := m.meter.RegisterCallback(callback, looked...)
 	return err
+}
+
+// observeCounts reports what has been counted of locks.
+func (m *metrics) observeCounts(o metric.Observer) {
+	for _, p := range m.locks.all.Range {
+		point := p.(*measured)
+		for i := range point.counts {
+			if c := &point.counts[i]; c.changed.Load() {
+				o.ObserveInt64(m.counted[i], c.n.Load(), point.observe...)
+			}
+		}
+	}
 }
 
 func newMetrics(meter metric.Meter) *metrics {
 	m := &metrics{meter: meter}
+	m.locks.rest = lockPoint{recipe: other, mode: other}
+	m.operations.rest = operationPoint{operation: other}
 	var failed error
 	about := map[string]instrument{}
 	for _, i := range instruments {
@@ -74,8 +94,8 @@ func newMetrics(meter metric.Meter) *metrics {
 		failed = errors.Join(failed, err)
 		return c
 	}
-	upDown := func(name string) metric.Int64UpDownCounter {
-		c, err := meter.Int64UpDownCounter(name, metric.WithUnit(about[name].unit), metric.WithDescription(about[name].description))
+	looked := func(name string) metric.Int64ObservableCounter {
+		c, err := meter.Int64ObservableCounter(name, metric.WithUnit(about[name].unit), metric.WithDescription(about[name].description))
 		failed = errors.Join(failed, err)
 		return c
 	}
@@ -88,8 +108,13 @@ func newMetrics(meter metric.Meter) *metrics {
 	m.holdDuration = histogram(semconv.HoldDuration, lockBuckets)
 	m.handOffDuration = histogram(semconv.HandOffDuration, handOffBuckets)
 	m.operationDuration = histogram(semconv.OperationDuration, operationBuckets)
-	m.waiters, m.holders = upDown(semconv.Waiters), upDown(semconv.Holders)
-	m.acquisitions, m.losses, m.overruns = counter(semconv.Acquisitions), counter(semconv.Losses), counter(semconv.Overruns)
+	m.counted = [counters]metric.Int64Observable{
+		waiters:      observed(semconv.Waiters),
+		holders:      observed(semconv.Holders),
+		acquisitions: looked(semconv.Acquisitions),
+		losses:       looked(semconv.Losses),
+		overruns:     looked(semconv.Overruns),
+	}
 	m.reconnects, m.expiries = counter(semconv.Reconnects), counter(semconv.Expiries)
 	m.sessions, m.watches = observed(semconv.Sessions), observed(semconv.Watches)
 	if failed != nil {

@@ -136,3 +136,16 @@ func collect(t *testing.T, v *service) []metricdata.Metrics {
 	require.NotEmpty(t, all.ScopeMetrics[0].Scope.Version)
 	return all.ScopeMetrics[0].Metrics
 }
+
+// totals returns the sums of all metrics that are numbers.
+func (v *service) totals(t *testing.T) map[string]int {
+	sums := map[string]int{}
+	for _, m := range collect(t, v) {
+		if data, ok := m.Data.(metricdata.Sum[int64]); ok {
+			for _, p := range data.DataPoints {
+				sums[m.Name] += int(p.Value)
+			}
+		}
+	}
+	return sums
+}

@@ -7,7 +7,6 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/gocurator/curator/framework"
@@ -23,11 +22,18 @@ type operation struct {
 
 type operationKey struct{}
 
+// zookeeper is the value of db.system.name, for which the conventions have none.
+const zookeeper = "zookeeper"
+
 // StartOperation implements framework.Tracer.
 func (t *Tracer) StartOperation(ctx context.Context, op framework.Operation) context.Context {
 	under := &operation{Operation: op, start: time.Now()}
 	if wanted := t.cfg.operations; wanted != nil && wanted(op) {
-		attrs := append(operationAttributes(op), attribute.String(semconv.ZNodePath, op.Path))
+		attrs := []attribute.KeyValue{
+			attribute.String(semconv.DBSystem, zookeeper),
+			attribute.String(semconv.DBOperation, op.Name),
+			attribute.String(semconv.ZNodePath, op.Path),
+		}
 		if op.Chroot != "" {
 			attrs = append(attrs, attribute.String(semconv.DBNamespace, op.Chroot))
 		}
@@ -42,32 +48,24 @@ func (t *Tracer) EndOperation(ctx context.Context, end framework.OperationEnd) {
 	if !ok {
 		return
 	}
-	about := serverAttributes(end.Server)
+	took := time.Since(op.start)
+	point := operationPoint{operation: op.Name, server: end.Server}
 	if end.Err != nil {
-		about = append(about, attribute.String(semconv.ErrorType, errorType(end.Err)))
+		point.errorType = errorType(end.Err)
 		if code, answered := framework.ServerCode(end.Err); answered {
-			about = append(about, attribute.String(semconv.DBStatus, strconv.Itoa(int(code))))
+			point.status = strconv.Itoa(int(code))
 		}
 	}
 	if op.span != nil {
-		op.end(about, end)
+		op.end(point, end)
 	}
-	t.metrics.operationDuration.Record(ctx, time.Since(op.start).Seconds(),
-		metric.WithAttributes(append(operationAttributes(op.Operation), about...)...))
+	t.metrics.operationDuration.Record(ctx, took.Seconds(), t.metrics.operations.of(point).record...)
 }
 
-func (op *operation) end(about []attribute.KeyValue, end framework.OperationEnd) {
-	op.span.SetAttributes(about...)
-	op.span.SetAttributes(attribute.Int(semconv.Attempts, end.Attempts))
+func (op *operation) end(point operationPoint, end framework.OperationEnd) {
+	op.span.SetAttributes(append(point.attributes(), attribute.Int(semconv.Attempts, end.Attempts))...)
 	if end.Err != nil {
 		op.span.SetStatus(codes.Error, end.Err.Error())
 	}
 	op.span.End()
-}
-
-// operationAttributes are those of spans and metrics. The namespace is a path, and not for metrics.
-func operationAttributes(op framework.Operation) []attribute.KeyValue {
-	return append(make([]attribute.KeyValue, 0, 8),
-		attribute.String(semconv.DBSystem, "zookeeper"),
-		attribute.String(semconv.DBOperation, op.Name))
 }

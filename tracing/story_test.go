@@ -23,15 +23,12 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
-	"go.uber.org/goleak"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes"
 	"github.com/gocurator/curator/testing/zktest"
 	"github.com/gocurator/curator/tracing"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
@@ -212,7 +209,7 @@ func (s *story) span(b *strings.Builder, v *service, span sdktrace.ReadOnlySpan)
 		fmt.Fprintf(b, "            link to %s (%s)\n", s.words.spans[link.SpanContext.SpanID()], link.Attributes[0].Value.AsString())
 	}
 	for _, a := range span.Attributes() {
-		fmt.Fprintf(b, "            %s = %s\n", a.Key, a.Value.Emit())
+		fmt.Fprintf(b, "            %s = %s\n", a.Key, a.Value.String())
 	}
 	events := slices.Clone(span.Events())
 	slices.SortStableFunc(events, func(a, b sdktrace.Event) int {
@@ -238,7 +235,7 @@ func braced(attrs []attribute.KeyValue) string {
 	}
 	var all []string
 	for _, a := range attrs {
-		all = append(all, fmt.Sprintf("%s=%s", a.Key, a.Value.Emit()))
+		all = append(all, fmt.Sprintf("%s=%s", a.Key, a.Value.String()))
 	}
 	return " {" + strings.Join(all, ", ") + "}"
 }
@@ -298,7 +295,6 @@ var (
 	protection = regexp.MustCompile(`_c_[0-9a-f-]{36}-`)
 	session    = regexp.MustCompile(`0x[0-9a-f]+`)
 	traceIDs   = regexp.MustCompile(`(trace_id|span_id)=[0-9a-f]+`)
-	stackTrace = regexp.MustCompile(`stacktrace="?([^\s"{}\\]*)[^,{}\s"]*(?:"|(?:\n\S[^\n]*|\n\t[^\n]*)*)`)
 )
 
 func (w *words) simplify(s string) string {

@@ -38,9 +38,14 @@ var (
 
 // New returns a Tracer for framework.WithTracer.
 func New(opts ...Option) *Tracer {
-	cfg := config{propagator: propagation.TraceContext{}}
+	cfg := config{}
 	for _, opt := range opts {
-		opt(&cfg)
+		if opt != nil {
+			opt(&cfg)
+		}
+	}
+	if cfg.propagator == nil {
+		cfg.propagator = propagation.TraceContext{}
 	}
 	if cfg.tracerProvider == nil {
 		cfg.tracerProvider = otel.GetTracerProvider()
@@ -48,15 +53,14 @@ func New(opts ...Option) *Tracer {
 	if cfg.meterProvider == nil {
 		cfg.meterProvider = otel.GetMeterProvider()
 	}
-	version := Version()
 	t := &Tracer{
 		cfg:     cfg,
 		clients: map[*framework.Client]bool{},
 		open:    map[*openSpan]bool{},
 		spans: cfg.tracerProvider.Tracer(ScopeName,
-			trace.WithInstrumentationVersion(version), trace.WithSchemaURL(conventions.SchemaURL)),
+			trace.WithInstrumentationVersion(Version()), trace.WithSchemaURL(conventions.SchemaURL)),
 		metrics: newMetrics(cfg.meterProvider.Meter(ScopeName,
-			metric.WithInstrumentationVersion(version), metric.WithSchemaURL(conventions.SchemaURL))),
+			metric.WithInstrumentationVersion(Version()), metric.WithSchemaURL(conventions.SchemaURL))),
 	}
 	if err := t.metrics.observe(t.observe); err != nil {
 		otel.Handle(err)
@@ -65,7 +69,9 @@ func New(opts ...Option) *Tracer {
 }
 
 // Version returns the version of the instrumentation scope: that of this module, as the executable was built with it.
-var Version = sync.OnceValue(func() string {
+func Version() string { return version() }
+
+var version = sync.OnceValue(func() string {
 	const module = "github.com/gocurator/curator"
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -1,0 +1,52 @@
+package interop_test
+
+import (
+	"path"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/attribute"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/tracing"
+)
+
+// A holder that is no Go process leads to no trace. The wait for it is traced all the same, and so is its end.
+func TestWaitForAJavaHolderIsTraced(t *testing.T) {
+	inBothWorlds(t, func(t *testing.T, w *world) {
+		lock := lockPath(t)
+		recorder := tracetest.NewSpanRecorder()
+		c := w.connect(t, longSession, framework.WithTracer(tracing.New(
+			tracing.WithTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorder))))))
+		holder := acquire(t, w.contender(t, inJava), lock)
+		waiting := acquireLater(goContender{client: c, kind: mutex}, lock, tooLong)
+		require.Eventually(t, func() bool { return c.Watches() == 1 }, tooLong, time.Millisecond, "it waits")
+		require.NoError(t, holder.release())
+		require.NoError(t, waiting.wait(t).release())
+
+		require.Len(t, recorder.Ended(), 2)
+		acquired := recorder.Ended()[0]
+		require.Equal(t, "acquire "+recipes.RecipeMutex, acquired.Name())
+		require.Empty(t, acquired.Links())
+		attributes := attribute.NewSet(acquired.Attributes()...)
+		value := func(of attribute.Set, key attribute.Key) string {
+			v, _ := of.Value(key)
+			return v.String()
+		}
+		require.Equal(t, "unknown", value(attributes, "curator.lock.holder"))
+		require.Equal(t, path.Base(holder.node), value(attributes, "curator.lock.holder.node"))
+		require.Equal(t, "acquired", value(attributes, "curator.lock.outcome"))
+		var names []string
+		for _, event := range acquired.Events() {
+			names = append(names, event.Name)
+			if event.Name == "handed over" {
+				require.Equal(t, path.Base(holder.node), value(attribute.NewSet(event.Attributes...), "curator.lock.predecessor.node"))
+			}
+		}
+		require.Equal(t, []string{"enqueued", "watching", "woken", "handed over", "granted"}, names)
+	})
+}

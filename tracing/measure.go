@@ -1,0 +1,107 @@
+package tracing
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/gocurator/curator/internal/semconv"
+	"github.com/gocurator/curator/recipes"
+)
+
+// lockPoint is what a measurement of a lock is about. What is empty is no attribute.
+type lockPoint struct{ recipe, mode, name, outcome, end, errorType string }
+
+func pointOf(a recipes.Acquire) lockPoint {
+	return lockPoint{recipe: a.Recipe, mode: modeOf(a), name: a.Name}
+}
+
+func (p lockPoint) attributes() []attribute.KeyValue {
+	return present(
+		attribute.String(semconv.LockRecipe, p.recipe),
+		attribute.String(semconv.LockMode, p.mode),
+		attribute.String(semconv.LockName, p.name),
+		attribute.String(semconv.LockOutcome, p.outcome),
+		attribute.String(semconv.LockEnd, p.end),
+		attribute.String(semconv.ErrorType, p.errorType))
+}
+
+// operationPoint is what a measurement of an operation is about.
+type operationPoint struct{ operation, server, errorType, status string }
+
+func (p operationPoint) attributes() []attribute.KeyValue {
+	return append(present(
+		attribute.String(semconv.DBSystem, zookeeper),
+		attribute.String(semconv.DBOperation, p.operation),
+		attribute.String(semconv.ErrorType, p.errorType),
+		attribute.String(semconv.DBStatus, p.status)), serverAttributes(p.server)...)
+}
+
+func present(attrs ...attribute.KeyValue) []attribute.KeyValue {
+	some := attrs[:0]
+	for _, a := range attrs {
+		if a.Value.AsString() != "" {
+			some = append(some, a)
+		}
+	}
+	return some
+}
+
+// points keeps what is known of each point. To sort attributes each time takes longer than to measure, and to count is
+// cheaper than to tell an instrument of each change: metrics that are numbers are looked up when they are collected.
+type points[P interface {
+	comparable
+	attributes() []attribute.KeyValue
+}] struct {
+	all  sync.Map // of P to *measured
+	size atomic.Int64
+	rest P // stands for all others when there are too many
+}
+
+// measured is a point: its attributes as instruments want them, and what is counted of it.
+type measured struct {
+	record  []metric.RecordOption
+	observe []metric.ObserveOption
+	counts  [counters]count
+}
+
+// What is counted of locks. Each has an instrument in metrics.
+const (
+	waiters = iota
+	holders
+	acquisitions
+	losses
+	overruns
+	counters
+)
+
+// count is a number that is reported once it has changed.
+type count struct {
+	n       atomic.Int64
+	changed atomic.Bool
+}
+
+func (c *count) add(n int64) {
+	c.n.Add(n)
+	c.changed.Store(true)
+}
+
+// maxPoints bounds the points, in case that there are more names of locks than there should be.
+const maxPoints = 1000
+
+func (ps *points[P]) of(p P) *measured {
+	if known, ok := ps.all.Load(p); ok {
+		return known.(*measured)
+	}
+	if ps.size.Add(1) > maxPoints {
+		p = ps.rest
+	}
+	with := metric.WithAttributeSet(attribute.NewSet(p.attributes()...))
+	known, _ := ps.all.LoadOrStore(p, &measured{record: []metric.RecordOption{with}, observe: []metric.ObserveOption{with}})
+	return known.(*measured)
+}
+
+// other is the value of attributes for all that there is no room for.
+const other = "_OTHER"

@@ -1,0 +1,107 @@
+package tracing_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	"go.opentelemetry.io/otel/trace"
+	"go.uber.org/goleak"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/testing/zkserver"
+	"github.com/gocurator/curator/tracing"
+)
+
+// holderOf makes this executable another process of a test: a service that holds a lock at the server of this address.
+const holderOf = "TRACING_TEST_HOLDER_OF"
+
+func TestMain(m *testing.M) {
+	if addr := os.Getenv(holderOf); addr != "" {
+		if err := hold(addr, os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// hold serves a request under the lock: it says in which trace, and ends when its input does.
+func hold(addr string, in io.Reader, out io.Writer) error {
+	spans := sdktrace.NewTracerProvider()
+	c, err := framework.New(addr, framework.WithServiceName("orders"),
+		framework.WithTracer(tracing.New(tracing.WithTracerProvider(spans))))
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	ctx, span := spans.Tracer("orders").Start(context.Background(), "POST /orders")
+	defer span.End()
+	return recipes.NewInterProcessMutex(c, "/locks/sku-42").Do(ctx, func(context.Context) error {
+		fmt.Fprintln(out, span.SpanContext().TraceID())
+		_, err := io.Copy(io.Discard, in)
+		return err
+	})
+}
+
+func TestWaiterLinksToTheHoldersTrace(t *testing.T) {
+	srv := zkserver.Start(t)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+
+	holder := exec.CommandContext(ctx, os.Args[0])
+	holder.Env = append(os.Environ(), holderOf+"="+srv.Addr())
+	holder.Stderr = os.Stderr
+	in, err := holder.StdinPipe()
+	require.NoError(t, err)
+	out, err := holder.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, holder.Start())
+	line, err := bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err)
+	heldIn := strings.TrimSpace(line)
+
+	recorder := tracetest.NewSpanRecorder()
+	c, err := framework.New(srv.Addr(), framework.WithTracer(tracing.New(
+		tracing.WithTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorder))))))
+	require.NoError(t, err)
+	defer c.Close()
+	waiting := make(chan error)
+	go func() {
+		lease, err := recipes.NewInterProcessMutex(c, "/locks/sku-42").Acquire(ctx)
+		if err == nil {
+			err = lease.Release(ctx)
+		}
+		waiting <- err
+	}()
+	require.Eventually(t, func() bool { return c.Watches() == 1 }, 30*time.Second, time.Millisecond, "it waits")
+	require.NoError(t, in.Close())
+	require.NoError(t, <-waiting)
+	require.NoError(t, holder.Wait())
+
+	acquired := recorder.Ended()[0]
+	require.Equal(t, "acquire mutex", acquired.Name())
+	require.Len(t, acquired.Links(), 1)
+	require.Equal(t, heldIn, acquired.Links()[0].SpanContext.TraceID().String())
+	require.True(t, acquired.Links()[0].SpanContext.IsRemote())
+	require.NotEqual(t, trace.TraceID{}, acquired.SpanContext().TraceID())
+	host, err := os.Hostname()
+	require.NoError(t, err)
+	require.Equal(t, fmt.Sprintf("orders@%s/%d", host, holder.Process.Pid), about(acquired.Attributes())["curator.lock.holder"])
+	var names []string
+	for _, event := range acquired.Events() {
+		names = append(names, event.Name)
+	}
+	require.Equal(t, []string{"enqueued", "watching", "woken", "handed over", "granted"}, names)
+}
