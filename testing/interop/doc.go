@@ -73,8 +73,8 @@
 //	500 on one object                     90 (80 to 100)   3      260       600    1800000
 //	500 on one lock, an object each       2.5              5      5         30000  42000
 //
-// The times are from two cores with far more to do at the same time, a load of about 12, which is why they are so far
+// The times are from two cores with far more to do at the same time, a load of 5 to 16, which is why they are so far
 // apart, and may be in favour of whoever needs fewer threads. Take them again where it is quiet before you rely on them.
 // On one object, Curator wakes all its threads for each hand-over, and each of them asks the server; with an object for
-// each thread it does not. Java is half as fast until it has compiled: that is why eight processes warm up for so long.
+// each thread it does not. Java is about half as fast until it has compiled: eight processes warm up for so long.
 package interop
