@@ -147,14 +147,13 @@ func (a *createAttempts) send(ctx context.Context, s *Session, q request[Created
 	if !a.siblings {
 		return send(ctx, s, q, late)
 	}
-	call, err := q.start(ctx, s, nil)
+	list := childrenRequest(a.parent, false)
+	call, listing, err := startBoth(ctx, s, q, list)
 	if err != nil {
 		return Created{}, err
 	}
-	list := childrenRequest(a.parent, false)
-	listing, notListed := list.start(ctx, s, nil)
 	created, err := q.await(ctx, s, call, late)
-	if err != nil || notListed != nil {
+	if err != nil || listing == nil {
 		return created, err
 	}
 	if found, err := list.await(ctx, s, listing, nil); err == nil {

@@ -54,19 +54,38 @@ func send[T any](ctx context.Context, s *Session, q request[T], late func(T, err
 
 // start gives the request to the connection, and does not wait for its answer. A connection that has too much to do
 // already makes the caller wait, as long as ctx allows. Then is that of transport.Link.Send.
-func (q request[T]) start(ctx context.Context, s *Session, then func(code int32, err error)) (*transport.Call, error) {
+func (q request[T]) start(ctx context.Context, s *Session, then func(code int32, err error)) (call *transport.Call, err error) {
+	err = whenThereIsRoom(ctx, s, func() (room <-chan struct{}, err error) {
+		call, room, err = s.link.Send(q.op, q.payload, then)
+		return room, err
+	})
+	return call, err
+}
+
+// startBoth starts two requests at once; see transport.Link.SendBoth.
+func startBoth[A, B any](ctx context.Context, s *Session, a request[A], b request[B]) (first, second *transport.Call, err error) {
+	err = whenThereIsRoom(ctx, s, func() (room <-chan struct{}, err error) {
+		first, second, room, err = s.link.SendBoth(
+			transport.Request{Op: a.op, Payload: a.payload}, transport.Request{Op: b.op, Payload: b.payload})
+		return room, err
+	})
+	return first, second, err
+}
+
+// whenThereIsRoom sends as soon as the connection takes it.
+func whenThereIsRoom(ctx context.Context, s *Session, send func() (room <-chan struct{}, err error)) error {
 	for {
 		if ctx.Err() != nil {
-			return nil, fmt.Errorf("%w: %w", errNotSent, retry.ContextError(ctx))
+			return fmt.Errorf("%w: %w", errNotSent, retry.ContextError(ctx))
 		}
-		call, room, err := s.link.Send(q.op, q.payload, then)
+		room, err := send()
 		switch {
 		case errors.Is(err, transport.ErrTooLong):
-			return nil, ErrRequestTooLarge
+			return ErrRequestTooLarge
 		case err != nil:
-			return nil, s.explain(zk.ErrNoServer)
-		case call != nil:
-			return call, nil
+			return s.explain(zk.ErrNoServer)
+		case room == nil:
+			return nil
 		}
 		select {
 		case <-room:

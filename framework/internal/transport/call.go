@@ -59,26 +59,52 @@ func (c *Call) end() {
 // If too much is under way already, nothing is sent, and a channel is returned that is closed when it is time to try
 // again.
 func (l *Link) Send(op int32, payload func([]byte) []byte, then func(code int32, err error)) (*Call, <-chan struct{}, error) {
+	var calls [1]*Call
+	room, err := l.send([]Request{{op, payload, then}}, calls[:])
+	return calls[0], room, err
+}
+
+// SendBoth is Send for a request and one that follows right behind it. They are written as one, which wakes the server
+// once, and nobody of ours. If the second is too long, it is not sent, and has no call.
+func (l *Link) SendBoth(one, two Request) (first, second *Call, room <-chan struct{}, err error) {
+	var calls [2]*Call
+	room, err = l.send([]Request{one, two}, calls[:])
+	return calls[0], calls[1], room, err
+}
+
+// Request is one of two requests; see Send.
+type Request struct {
+	Op      int32
+	Payload func([]byte) []byte
+	Then    func(code int32, err error)
+}
+
+// send fills in the call of each request, up to one that is too long. Err is that of the first.
+func (l *Link) send(requests []Request, calls []*Call) (room <-chan struct{}, err error) {
 	l.mu.Lock()
 	c := l.conn
 	if c == nil || !c.established {
 		l.mu.Unlock()
-		return nil, nil, ErrNotSent
+		return nil, ErrNotSent
 	}
 	if c.fullLocked() {
 		defer l.mu.Unlock()
-		return nil, c.awaitRoomLocked(), nil
+		return c.awaitRoomLocked(), nil
 	}
 	idle := c.clock.idle()
-	call, err := c.addOfLengthLocked(c.link.cfg.MaxRequest, op, payload, then)
+	for i, r := range requests {
+		if calls[i], err = c.addOfLengthLocked(c.link.cfg.MaxRequest, r.Op, r.Payload, r.Then); err != nil {
+			break
+		}
+	}
 	atOnce := idle && len(c.out) <= writeAtOnce
 	l.mu.Unlock()
 
-	if err != nil {
-		return nil, nil, err
+	if calls[0] == nil {
+		return nil, err
 	}
 	c.send(atOnce)
-	return call, nil, nil
+	return nil, nil
 }
 
 // addLocked queues a request of ours, of whatever length.

@@ -169,6 +169,76 @@ func TestCallThatIsTooLongIsNotSent(t *testing.T) {
 	})
 }
 
+// writes notes how much is written at once.
+type writes struct {
+	net.Conn
+	sizes []int
+}
+
+func (w *writes) Write(b []byte) (int, error) {
+	w.sizes = append(w.sizes, len(b))
+	return w.Conn.Write(b)
+}
+
+func TestBothAreOneWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, server := net.Pipe()
+		defer server.Close()
+		w := &writes{Conn: client}
+		l := NewLink(Config{})
+		defer l.Close()
+		c := l.Wrap(w, time.Now().Add(time.Hour)).(*Conn)
+		defer c.Close()
+		p := newPeer(t, server)
+		shakeHands(t, c, p, 7, 9*time.Second)
+		readInBackground(c)
+		synctest.Wait()
+		w.sizes = nil
+
+		first, second, room, err := l.SendBoth(Request{Op: opSync, Payload: path("/a")}, Request{Op: opSync, Payload: path("/bc")})
+		require.NoError(t, err)
+		require.Nil(t, room)
+		one, two := p.read(), p.read()
+		require.Equal(t, []int{4 + len(one) + 4 + len(two)}, w.sizes)
+		p.write(answerFrame(xidOf(one), 17, 0, "/a"))
+		<-first.Done()
+		select {
+		case <-second.Done():
+			t.Error("each has an answer of its own")
+		default:
+		}
+		p.write(answerFrame(xidOf(two), 18, -101))
+		<-second.Done()
+		code, zxid, _, err := second.Answer()
+		require.NoError(t, err)
+		require.EqualValues(t, -101, code)
+		require.EqualValues(t, 18, zxid)
+	})
+}
+
+func TestOfBothTheFirstIsSentAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		long := Request{Op: opSync, Payload: func(b []byte) []byte { return append(b, make([]byte, 1000)...) }}
+		short := Request{Op: opSync, Payload: path("/a")}
+		l := NewLink(Config{MaxRequest: 1000})
+		_, _, _, err := l.SendBoth(short, short)
+		require.ErrorIs(t, err, ErrNotSent)
+		_, p := established(t, l, 7, 9*time.Second)
+		first, second, _, err := l.SendBoth(long, short)
+		require.ErrorIs(t, err, ErrTooLong)
+		require.Nil(t, first)
+		require.Nil(t, second)
+		require.True(t, p.silent(), "never the second alone")
+
+		first, second, _, err = l.SendBoth(short, long)
+		require.NoError(t, err)
+		require.NotNil(t, first)
+		require.Nil(t, second)
+		require.Equal(t, []int32{opSync}, p.readOps(1))
+		require.True(t, p.silent())
+	})
+}
+
 // The library does not see the answers to calls, and would let the server send the client back in time.
 func TestServerIsToldTheNewestZxid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

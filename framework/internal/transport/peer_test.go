@@ -49,12 +49,17 @@ func dialed(t *testing.T, l *Link) (*Conn, *peer) {
 func established(t *testing.T, l *Link, session int64, timeout time.Duration) (*Conn, *peer) {
 	t.Helper()
 	c, p := dialed(t, l)
+	shakeHands(t, c, p, session, timeout)
+	return c, p
+}
+
+func shakeHands(t *testing.T, c *Conn, p *peer, session int64, timeout time.Duration) {
+	t.Helper()
 	go c.Write(connectFrame(session))
 	p.read()
 	go p.write(connectAnswer(timeout, max(session, 1)))
 	_, err := c.readAll()
 	require.NoError(t, err)
-	return c, p
 }
 
 // read returns the next frame that arrived, without its length; nil at the end of the connection.
