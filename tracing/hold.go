@@ -95,7 +95,7 @@ func (h *hold) Ended(end recipes.HoldEnd) {
 	about := metric.WithAttributes(append(attrs, cause)...)
 	switch {
 	case end.Cause != recipes.EndReleased:
-		h.AddEvent(semconv.EventLost, trace.WithAttributes(cause, attribute.String(semconv.Cause, end.Err.Error())))
+		h.AddEvent(semconv.EventLost, trace.WithTimestamp(now), trace.WithAttributes(cause, attribute.String(semconv.Cause, end.Err.Error())))
 		h.SetAttributes(attribute.String(semconv.ErrorType, string(end.Cause)))
 		h.SetStatus(codes.Error, end.Err.Error())
 		m.losses.Add(h.ctx, 1, about)
