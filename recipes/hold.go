@@ -224,6 +224,7 @@ func (h *hold) dissolve(ctx context.Context) error {
 	default:
 		h.giveUpLost()
 	}
+	h.followed().ended()
 	return reason
 }
 

@@ -70,8 +70,12 @@ func (t *holdTrace) overrun() (returned func()) {
 	return func() {}
 }
 
-// ended is called when the claim's context has ended. A release is told of when it is done.
+// ended is called when the claim's context has ended. A release is told of when it is done. It returns when the tracer
+// has been told, whoever does that.
 func (t *holdTrace) ended() {
+	if t == nil {
+		return
+	}
 	cause := context.Cause(t.hold.ctx)
 	if errors.Is(cause, ErrReleased) {
 		return

@@ -116,6 +116,7 @@ func (l *Lease) release(ctx context.Context) error {
 	switch last := l.hold.leave(); {
 	case lost && last:
 		l.hold.giveUpLost()
+		l.hold.followed().ended() // what the tracer makes of it is not lost if the program ends
 		return reason
 	case lost:
 		return reason

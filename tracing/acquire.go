@@ -166,21 +166,22 @@ func (a *acquire) granted(end recipes.AcquireEnd, now time.Time) (attrs []attrib
 	}
 	switch {
 	case end.HandedOver:
-		a.event(semconv.EventHandedOver, attribute.Bool(semconv.LockLocal, true))
+		a.eventAt(now, semconv.EventHandedOver, attribute.Bool(semconv.LockLocal, true))
 	case !a.woken.IsZero():
-		a.handedOver(now.Sub(a.woken))
+		a.handedOver(now)
 	}
-	a.AddEvent(semconv.EventGranted, trace.WithTimestamp(now))
+	a.eventAt(now, semconv.EventGranted)
 	return attrs
 }
 
 // handedOver tells who has left, so that we have the lock. In a crowd nobody knows.
-func (a *acquire) handedOver(after time.Duration) {
+func (a *acquire) handedOver(now time.Time) {
+	after := now.Sub(a.woken)
 	attrs := []attribute.KeyValue{attribute.Float64(semconv.LockHandOff, after.Seconds())}
 	if a.gone {
 		attrs = append(attrs, predecessorAttributes(a.ahead)...)
 	}
-	a.event(semconv.EventHandedOver, attrs...)
+	a.eventAt(now, semconv.EventHandedOver, attrs...)
 	a.tracer.metrics.handOffDuration.Record(a.ctx, after.Seconds(), a.record...)
 }
 
@@ -215,6 +216,11 @@ func (a *acquire) count(end recipes.AcquireEnd, now time.Time) {
 
 func (a *acquire) event(name string, attrs ...attribute.KeyValue) {
 	a.AddEvent(name, trace.WithAttributes(attrs...))
+}
+
+// eventAt is for events at the end of the span, which must not be after that.
+func (a *acquire) eventAt(at time.Time, name string, attrs ...attribute.KeyValue) {
+	a.AddEvent(name, trace.WithTimestamp(at), trace.WithAttributes(attrs...))
 }
 
 func holderAttributes(o recipes.Other) []attribute.KeyValue {

@@ -98,7 +98,7 @@ func (h *hold) Ended(end recipes.HoldEnd) {
 	about := m.locks.of(point)
 	switch {
 	case end.Cause != recipes.EndReleased:
-		h.AddEvent(semconv.EventLost, trace.WithAttributes(cause, attribute.String(semconv.Cause, end.Err.Error())))
+		h.AddEvent(semconv.EventLost, trace.WithTimestamp(now), trace.WithAttributes(cause, attribute.String(semconv.Cause, end.Err.Error())))
 		h.SetAttributes(attribute.String(semconv.ErrorType, string(end.Cause)))
 		h.SetStatus(codes.Error, end.Err.Error())
 		about.counts[losses].add(1)

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/testing/zkserver"
+)
+
+// TestMain makes the test binary a service when the program under test starts itself as one.
+func TestMain(m *testing.M) {
+	if isService(os.Args) {
+		os.Exit(serviceMain(os.Args[2:]))
+	}
+	if os.Getenv("GORACE") == "" {
+		// Services under the race detector would each wait a second at their end.
+		os.Setenv("GORACE", "atexit_sleep_ms=0")
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// program runs the program with real service processes.
+func program(t *testing.T, ctx context.Context, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	status = run(ctx, args, &out, &errs)
+	t.Logf("tracing %s: %d\n%s%s", strings.Join(args, " "), status, &out, &errs)
+	return status, out.String(), errs.String()
+}
+
+// slow is how long the lock is held where the order must find it held, on a machine that is busy with other things,
+// too.
+const slow = "1s"
+
+// requireStory checks that the trees tell of the wait, and of the way to the other trace.
+func requireStory(t *testing.T, out string) {
+	t.Helper()
+	const word, took = `\S+`, `[0-9.]+(ms|s)`
+	require.Regexp(t, `stock, trace (\w{8}), at 0s\n\nPUT /stock  `+took+"\n", out)
+	require.Regexp(t, `orders, trace \w{8}, at `+took+"\n\nPOST /orders  "+took+"\n", out)
+	require.Regexp(t, `├─ acquire sku  waited `+took+` for \S*/locks/sku-42, position 1, behind stock@\S+/\d+\n`+
+		`│    link to the holder: "acquire sku" of stock, trace \w{8}\n`, out)
+	require.Regexp(t, `\+`+took+` +handed over by stock@\S+/\d+, `+word+` after we heard of it\n`, out)
+	require.Regexp(t, `├─ hold sku  `+took+", released\n└─ count  ", out)
+	require.Regexp(t, `├─ hold sku  `+took+", released\n└─ reserve  ", out)
+	require.NotContains(t, out, "error")
+}
+
+func TestStory(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "trace.svg")
+	status, out, errs := program(t, t.Context(), "-hold", slow, "-svg", file)
+	require.Equal(t, done, status)
+	require.Empty(t, errs)
+	requireStory(t, out)
+	require.True(t, strings.HasSuffix(out, "\ndrawn in "+file+"\n"))
+	require.LessOrEqual(t, strings.Count(out, "\n"), 25, "one screen")
+	svg, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Subset(t, textsOf(t, svg), []string{"stock", "orders", "acquire sku", "hold sku"})
+	require.Contains(t, string(svg), "link to the holder")
+}
+
+// The collector of the user gets the spans of both services, in the way that the environment says.
+func TestExport(t *testing.T) {
+	var spans collector
+	user := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/v1/traces" || r.Header.Get("Api-Key") != "secret" {
+			http.Error(w, "not for us", http.StatusForbidden)
+			return
+		}
+		spans.ServeHTTP(w, r)
+	}))
+	defer user.Close()
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", user.URL)
+	t.Setenv("OTEL_EXPORTER_OTLP_HEADERS", "api-key=secret")
+	t.Setenv("OTEL_TRACES_SAMPLER", "always_off") // not for the services, whose spans we print
+	status, out, errs := program(t, t.Context(), "-hold", slow)
+	require.Equal(t, done, status)
+	require.Empty(t, errs)
+	requireStory(t, out)
+	require.Contains(t, out, "\nsent to "+user.URL+"\n")
+	var again bytes.Buffer
+	printTraces(&again, tracesOf(spans.all()))
+	require.True(t, strings.HasPrefix(out, again.String()), again.String())
+
+	t.Setenv("OTEL_EXPORTER_OTLP_HEADERS", "")
+	status, _, errs = program(t, t.Context(), "-hold", "200ms")
+	require.Equal(t, failed, status)
+	require.Contains(t, errs, "403")
+}
+
+// On a real server it is the same, and nothing is left there.
+func TestRealServer(t *testing.T) {
+	srv := zkserver.Start(t)
+	status, out, _ := program(t, t.Context(), "-hold", slow, "-servers", srv.Addr()+"/")
+	require.Equal(t, done, status)
+	requireStory(t, out)
+	client, err := framework.New(srv.Addr())
+	require.NoError(t, err)
+	defer client.Close()
+	left, _, err := client.Children(t.Context(), "/tracing")
+	require.NoError(t, err)
+	require.Empty(t, left)
+}
+
+func TestBadInput(t *testing.T) {
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"-hold", "0s"}, "-hold"},
+		{[]string{"-timeout", "-1s"}, "-timeout"},
+		{[]string{"-servers", "a:b:c"}, "a:b:c"},
+		{[]string{"-nonsense"}, "-nonsense"},
+		{[]string{"more"}, `"more"`},
+	} {
+		status, out, errs := program(t, t.Context(), tt.args...)
+		require.Equal(t, badInput, status)
+		require.Empty(t, out)
+		require.Contains(t, errs, tt.want)
+	}
+}
+
+func TestUnknownProtocol(t *testing.T) {
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://localhost:4317")
+	t.Setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
+	status, _, errs := program(t, t.Context())
+	require.Equal(t, badInput, status)
+	require.Contains(t, errs, "http/protobuf")
+}
+
+func TestHelp(t *testing.T) {
+	status, _, errs := program(t, t.Context(), "-h")
+	require.Equal(t, done, status)
+	require.Contains(t, errs, "-svg")
+}
+
+// The services are ended, however long they would still have to work.
+func TestTimeout(t *testing.T) {
+	status, _, errs := program(t, t.Context(), "-hold", "1h", "-timeout", "1s")
+	require.Equal(t, failed, status)
+	require.Contains(t, errs, errTimeout.Error())
+}
+
+func TestNobodyAnswers(t *testing.T) {
+	status, _, errs := program(t, t.Context(), "-servers", "127.0.0.1:1", "-timeout", "300ms")
+	require.Equal(t, failed, status)
+	require.Contains(t, errs, errTimeout.Error())
+}
+
+func TestInterrupt(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	status, _, errs := program(t, ctx)
+	require.Equal(t, failed, status)
+	require.Contains(t, errs, "canceled")
+}

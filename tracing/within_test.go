@@ -1,0 +1,63 @@
+package tracing_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/testing/zktest"
+	"github.com/gocurator/curator/tracing"
+)
+
+func ignoreLoss(err error) error {
+	if errors.Is(err, framework.ErrSessionLost) {
+		return nil
+	}
+	return err
+}
+
+// In real time, since virtual time stands still between the end of a span and its last event.
+func TestEventsAreWithinTheirSpans(t *testing.T) {
+	srv := zktest.New(t)
+	spans := tracetest.NewSpanRecorder()
+	c, err := framework.New(srv.Addr(),
+		framework.WithDialer(srv.Dialer()),
+		framework.WithTracer(tracing.New(tracing.WithTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans))))))
+	require.NoError(t, err)
+	defer c.Close()
+
+	mutex := recipes.NewInterProcessMutex(c, "/lock")
+	lease, err := mutex.Acquire(t.Context())
+	require.NoError(t, err)
+	next := make(chan error, 1)
+	go func() {
+		lease, err := recipes.NewInterProcessMutex(c, "/lock").Acquire(t.Context())
+		if err == nil {
+			srv.ExpireSession(c.SessionID())
+			<-lease.Context().Done()
+			err = ignoreLoss(lease.Release(context.Background()))
+		}
+		next <- err
+	}()
+	require.NoError(t, srv.WaitFor(t.Context(), func() bool { return len(srv.Watches()) > 0 }))
+	require.NoError(t, lease.Release(context.Background()))
+	require.NoError(t, <-next)
+
+	require.Len(t, spans.Ended(), 4, "nobody has to wait for more than the release, even of a lost lock")
+	for _, span := range spans.Ended() {
+		for _, e := range span.Events() {
+			if strings.HasPrefix(e.Name, "connection ") { // told by the client, whenever that was
+				continue
+			}
+			require.False(t, e.Time.Before(span.StartTime()), "%s: %s", span.Name(), e.Name)
+			require.False(t, e.Time.After(span.EndTime()), "%s: %s", span.Name(), e.Name)
+		}
+	}
+}
