@@ -52,6 +52,7 @@ func (l *LeaderLatch) begin(t *term) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.term = t
+	l.seen = lockloop.Refusal{} // nobody is ahead any more
 	l.last = l.last.Append(LeadershipChange{Lease: t.lease})
 }
 
