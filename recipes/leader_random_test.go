@@ -49,7 +49,7 @@ func TestOneLeaderUnderRandomFaults(t *testing.T) {
 const candidates = 5
 
 // electionSession is the session timeout of its candidates.
-const electionSession = 10 * time.Second
+const electionSession = 20 * time.Second
 
 // election is one run of the simulation. It checks:
 //
@@ -119,7 +119,7 @@ func (e *election) faults() zktest.Option {
 			{Chance: 0.002, Rule: zktest.Rule{Do: zktest.MuteReply}},
 			{Chance: 0.01, Rule: zktest.Rule{Do: zktest.DelayReply(3 * time.Second)}},
 		},
-		Every: 20 * time.Second,
+		Every: 25 * time.Second,
 		Deeds: []zktest.Deed{
 			zktest.CutSomeone, zktest.CutSomeone, zktest.ReplaceSomeone, zktest.ReapNow,
 			zktest.StopFor(long), zktest.FreezeFor(long), zktest.PartitionFor(long), zktest.RefuseFor(long),
