@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes"
 	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
 )
