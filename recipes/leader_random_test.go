@@ -129,9 +129,10 @@ func (e *election) run() {
 	restless, stopRestless := context.WithTimeout(e.Context(), time.Hour-longestCandidacy)
 	defer stopRestless()
 	over, stop := context.WithCancel(e.Context())
-	defer stop()
 	e.restless, e.over = restless, over
 	var all sync.WaitGroup
+	defer all.Wait() // also if a check fails
+	defer stop()
 	for i := range candidates {
 		c := &candidate{election: e, name: fmt.Sprintf("candidate-%d", i), dice: rand.New(rand.NewPCG(e.seed, uint64(i)))}
 		all.Go(c.live)
