@@ -89,8 +89,9 @@ func newElection(t *testing.T, seed uint64) *election {
 		e.policy = state.StandardPolicy
 	}
 	if seed/4%4 == 3 {
-		e.ens = zktest.NewEnsemble(t, 3, e.faults(zktest.ResignLeader, zktest.LagFor(3*time.Second, electionSession),
-			zktest.IsolateFor(electionSession/2), zktest.IsolateFor(2*electionSession)))
+		e.ens = zktest.NewEnsemble(t, 3, zktest.WithTick(time.Second), zktest.WithSyncLimit(10), // as is common
+			e.faults(zktest.ResignLeader, zktest.LagFor(3*time.Second, electionSession),
+				zktest.IsolateFor(electionSession/2), zktest.IsolateFor(2*electionSession)))
 		for _, m := range e.ens.Members() {
 			e.servers = append(e.servers, m.Server)
 		}
