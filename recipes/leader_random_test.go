@@ -48,7 +48,7 @@ func TestOneLeaderUnderRandomFaults(t *testing.T) {
 const candidates = 5
 
 // electionSession is the session timeout of its candidates.
-const electionSession = 20 * time.Second
+const electionSession = 30 * time.Second
 
 // election is one run of the simulation. It checks:
 //
@@ -114,7 +114,7 @@ func (e *election) faults(more ...zktest.Deed) zktest.Option {
 			{Chance: 0.01, Rule: zktest.Rule{Do: zktest.DelayReply(3 * time.Second)}},
 			{Chance: 0.1, Rule: zktest.Rule{Op: zktest.OpDelete, Do: zktest.DelayReply(time.Second)}},
 		},
-		Every: 25 * time.Second,
+		Every: 30 * time.Second,
 		Deeds: append(more,
 			zktest.CutSomeone, zktest.CutSomeone, zktest.ReplaceSomeone, zktest.ReapNow,
 			zktest.StopFor(long), zktest.FreezeFor(long), zktest.PartitionFor(long), zktest.RefuseFor(long),
