@@ -52,7 +52,7 @@ func (e *election) checkOverLocked(before, l *leadership) {
 }
 
 func (e *election) deletedLocked(l *leadership) bool {
-	_, deleted := e.deleted[l.lease.Path()]
+	_, deleted := e.deleted[l.lease.FencingToken()]
 	return deleted
 }
 
@@ -67,7 +67,7 @@ func (e *election) checkTokenLocked(before, l *leadership) {
 func (e *election) ended(l *leadership) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	at, deleted := e.deleted[l.lease.Path()]
+	at, deleted := e.deleted[l.lease.FencingToken()]
 	if deleted && time.Since(at) > electionSession {
 		e.Errorf("%v: %s has heard only now that its node %s was deleted at %v", time.Now(), l.who, l.lease.Path(), at)
 	}

@@ -74,13 +74,13 @@ type election struct {
 	restless context.Context // while candidates come and go
 	over     context.Context // until they all stop
 
-	mu      sync.Mutex           // protects the following fields
-	terms   []*leadership        // in the order of their beginnings
-	deleted map[string]time.Time // nodes, by an operator
+	mu      sync.Mutex          // protects the following fields
+	terms   []*leadership       // in the order of their beginnings
+	deleted map[int64]time.Time // nodes, by an operator; their czxids: a create that is repeated may find its name free again
 }
 
 func newElection(t *testing.T, seed uint64) *election {
-	e := &election{T: t, seed: seed, path: "/elections/latch", stand: (*candidate).standWithLatch, deleted: map[string]time.Time{}}
+	e := &election{T: t, seed: seed, path: "/elections/latch", stand: (*candidate).standWithLatch, deleted: map[int64]time.Time{}}
 	e.policy = state.SessionPolicy
 	if seed%2 == 1 {
 		e.path, e.stand = "/elections/selector", (*candidate).standWithSelector
@@ -245,7 +245,7 @@ func (e *election) remove(nodes []zktest.Node, do func(s *zktest.Server) bool) {
 		return
 	}
 	for _, n := range nodes {
-		e.deleted[n.Path] = time.Now()
+		e.deleted[n.Stat.Czxid] = time.Now()
 	}
 }
 
