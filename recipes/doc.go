@@ -143,8 +143,8 @@
 //   - An Await in vain names the leader. (TestAwaitInVainNamesTheLeader)
 //
 // LeaderSelector:
-//   - Its node stays until the work has returned, as long as the session lives. It does not stand again before that. Work that
-//     takes too long is reported. (TestOneLeaderUnderRandomFaults, TestWorkThatDoesNotReturn, TestWorkThatOutlastsItsSession,
+//   - Its node stays until the work has returned, as long as the session lives. It does not stand again before that. Work
+//     that takes too long is reported. (TestOneLeaderUnderRandomFaults, TestWorkThatDoesNotReturn, TestWorkThatOutlastsItsSession,
 //     TestSelectorsWorkTakesLongerThanItsResignation)
 //   - Run returns the work's error, with the reason of the loss if there was one. WithRequeue is told of each term. A panic
 //     gives the leadership up. (both: TestTermHasTheWorksError; TestRequeueIsToldOfEachTerm)
@@ -207,10 +207,11 @@
 // cannot end in a process that is stopped: by a debugger, a suspended machine, a long pause for garbage. Nor does it
 // end in time for a client of a server that is cut off from the rest of its ensemble: such a server goes on answering
 // pings for some time, while the others let the session expire. Nor can it end before a node is deleted by somebody who
-// has the right to, or before its session is ended by somebody who has taken it over. In all these cases the next holder may be admitted while the old one still acts. Only what the lock
-// guards can then tell them apart, by the [Lease.FencingToken]: it must remember the largest token it has seen, and
-// refuse smaller ones, as package fence does; for a read/write lock, see [ReadLock]. If it is in ZooKeeper itself, there
-// is a simpler way; see [Lease.Checks]. For servers that are cut off, there is framework.WithStrictContact.
+// has the right to, or before its session is ended by somebody who has taken it over. In all these cases the next
+// holder may be admitted while the old one still acts. Only what the lock guards can then tell them apart, by the
+// [Lease.FencingToken]: it must remember the largest token it has seen, and refuse smaller ones, as package fence does;
+// for a read/write lock, see [ReadLock]. If it is in ZooKeeper itself, there is a simpler way; see [Lease.Checks]. For
+// servers that are cut off, there is framework.WithStrictContact.
 //
 // What ends in time is the context, not the work: work that does not stop when it ends goes on. A LeaderSelector waits for
 // it before it lets others lead, but only as long as its session lives; locks and a LeaderLatch do not wait.
