@@ -7,6 +7,10 @@
 //   - Use [InterProcessSemaphoreMutex] if one at a time may do something, and a second acquire under the first must wait,
 //     or if Java uses that class.
 //   - Use [InterProcessMultiLock] if something needs several locks, all or none of them.
+//   - Use [LeaderLatch] if one of several processes at a time should do what all of them could, for as long as it lives, and
+//     the next should take over at once.
+//   - Use [LeaderSelector] if that is a function with a beginning and an end, and the next should take over only when it has
+//     returned; or if the leader should also exclude, or be excluded by, an [InterProcessMutex].
 //
 // Each is acquired, held and released in the same way:
 //
@@ -109,6 +113,57 @@
 //     TestRevocationIsNoticedInWhateverOrderItIsArmed)
 //   - Nothing but nodes of locks is touched. (TestRevokeTouchesNothingButNodesOfLocks)
 //
+// LeaderLatch and LeaderSelector:
+//   - No two leaders have live contexts at once, and tokens grow from leader to leader, whatever happens to connections,
+//     sessions and servers, within the limits below. An hour of it for each of 200 seeds, on one server and on ensembles of
+//     three. (TestOneLeaderUnderRandomFaults; both: TestIsolatedLeaderStopsBeforeTheNextBegins)
+//   - When the last fault is over, somebody leads within the time of two sessions, and of the work that does not stop.
+//     When all have closed, nothing is left. (TestOneLeaderUnderRandomFaults)
+//   - They lead in the order of standing. (both: TestLatchesLeadInTheOrderOfStanding, TestSelectorsTakeTurns)
+//   - A leader whose node was deleted stops when it hears of that, for which it looks out from the beginning, and stands
+//     again; so does a candidate. (both: TestLeaderNoticesTheDeletionOfItsNode, TestCandidateNoticesTheDeletionOfItsNode,
+//     TestLatchesOutliveTheDeletionOfEverything, TestSelectorsOutliveTheDeletionOfTheirNodes)
+//   - A leader who is asked to, by Revoke, steps down at once, or WithGrace when that is over.
+//     (both: TestLeaderIsRevoked, TestSelectorIsRevoked; TestRevokedLeaderHasItsGrace, TestSelectorsGrace)
+//   - HandOver lets the work finish, and ends it when its time is up. It is refused if there is no successor. Who was asked
+//     to step down does not lead again with the same node.
+//     (both: TestLeaderHandsOverInTime, TestSelectorHandsOverInTime, TestHandOverNeedsALeaderAndASuccessor;
+//     TestHandOverIsForcedAtItsDeadline, TestHandOverRacesWithARevocation, TestLeaderIsLostDuringItsHandOver,
+//     TestLeaderIsInterruptedDuringItsHandOver, TestHandOversOfOneLeadershipAreOne)
+//   - Resigning passes the leadership on, and does not touch a later one. (both: TestLeaderResigns, TestSelectorResigns)
+//   - Errors that waiting does not cure are returned, and not tried for ever.
+//     (both: TestLatchWithoutRightsDoesNotLoop, TestSelectorWithoutRightsDoesNotLoop)
+//   - Leader and Participants tell who leads and stands, also while that changes.
+//     (both: TestWhoLeadsAndWhoStands, TestParticipantsOfSelectors)
+//
+// LeaderLatch:
+//   - An interrupted leader under state.StandardPolicy leads again with the same node if its session has survived, or else
+//     stands again. Under state.SessionPolicy it leads on. Neither leaves anything behind.
+//     (both: TestStandardPolicyLeadsAgainWithTheSameNode, TestStandardPolicyQueuesAgainInTheNextSession,
+//     TestSessionPolicyLeadsThroughAnOutage; TestInterruptionsAddNothing)
+//   - It never leads with a node of an old session. (TestLatchDoesNotLeadWithANodeOfItsOldSession)
+//   - It has one node, whatever happens at once. (TestLatchHasOneNode)
+//   - It may start before there is a server. (TestLatchMayStartBeforeThereIsAServer)
+//   - Close ends it wherever it is, without a node, watch or goroutine left, and releases all who wait.
+//     (TestCloseAtEveryAwaitPoint, TestCloseReleasesThoseWhoWait; both: TestClosedClientClosesItsLatches,
+//     TestLatchIsStartedOnceAndClosedOften)
+//   - Changes tells every beginning and end in order, and of the end by CloseNotify, but not by Close.
+//     (both: TestChangesAreToldInOrderWithClose)
+//   - An Await in vain names the leader. (TestAwaitInVainNamesTheLeader)
+//
+// LeaderSelector:
+//   - Its node stays until the work has returned, as long as the session lives. It does not stand again before that. Work
+//     that takes too long is reported. (TestOneLeaderUnderRandomFaults, TestWorkThatDoesNotReturn, TestWorkThatOutlastsItsSession,
+//     TestSelectorsWorkTakesLongerThanItsResignation)
+//   - Run returns the work's error, with the reason of the loss if there was one. WithRequeue is told of each term. A panic
+//     gives the leadership up. (both: TestTermHasTheWorksError; TestRequeueIsToldOfEachTerm)
+//   - Work is not begun when Run's context has ended, and its own ends with that. (TestRunIsCancelledAroundTheGrant)
+//   - It outlives losses of the session and of servers. (both: TestSelectorUnderBothPolicies, TestSelectorOutlivesItsSession,
+//     TestSelectorOutlivesTheServersRestart, TestSelectorIsStoppedDuringAnOutage)
+//   - It gets through, and leaves nothing, whatever happens to any one of its requests. (TestRunUnderAFaultAtEveryRequest)
+//   - It runs once at a time, and not under its own leadership. (TestSelectorRunsOnce)
+//   - It excludes mutexes with the same path, but those that re-enter. (both: TestSelectorAndMutexExcludeEachOther)
+//
 // Do:
 //   - It releases the lock whatever happens, a panic included. (both: TestDoHoldsTheLockWhileTheWorkIsDone;
 //     TestDoReleasesWhenTheWorkPanics)
@@ -168,10 +223,14 @@
 // cannot end in a process that is stopped: by a debugger, a suspended machine, a long pause for garbage. Nor does it
 // end in time for a client of a server that is cut off from the rest of its ensemble: such a server goes on answering
 // pings for some time, while the others let the session expire. Nor can it end before a node is deleted by somebody who
-// has the right to. In all these cases the next holder may be admitted while the old one still acts. Only what the lock
-// guards can then tell them apart, by the [Lease.FencingToken]: it must remember the largest token it has seen, and
-// refuse smaller ones, as package fence does; for a read/write lock, see [ReadLock]. If it is in ZooKeeper itself, there
-// is a simpler way; see [Lease.Checks]. For servers that are cut off, there is framework.WithStrictContact.
+// has the right to, or before its session is ended by somebody who has taken it over. In all these cases the next
+// holder may be admitted while the old one still acts. Only what the lock guards can then tell them apart, by the
+// [Lease.FencingToken]: it must remember the largest token it has seen, and refuse smaller ones, as package fence does;
+// for a read/write lock, see [ReadLock]. If it is in ZooKeeper itself, there is a simpler way; see [Lease.Checks]. For
+// servers that are cut off, there is framework.WithStrictContact.
+//
+// What ends in time is the context, not the work: work that does not stop when it ends goes on. A LeaderSelector waits for
+// it before it lets others lead, but only as long as its session lives; locks and a LeaderLatch do not wait.
 //
 // # Sharing a lock with Java
 //

@@ -34,7 +34,8 @@ import (
 //
 // When the connection is interrupted, a leader goes on until its session cannot be trusted any more; under
 // state.StandardPolicy it stops at once, and leads again, with the same node, when the connection is back and the session
-// alive. A candidate keeps its place meanwhile. When the session is lost, the latch queues again in the next one.
+// alive, unless it was asked to step down. A candidate keeps its place meanwhile. When the session is lost, the latch
+// queues again in the next one.
 //
 // Its nodes are those of Java Curator's LeaderLatch, with which a Go process may elect a leader.
 type LeaderLatch struct {

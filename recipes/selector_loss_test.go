@@ -1,0 +1,206 @@
+package recipes_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/state"
+)
+
+// always is for selectors that stand again after every term.
+func always() recipes.LockOption { return recipes.WithRequeue(func(error) bool { return true }) }
+
+// TestLeaderSelector#testErrorPolicies: the standard policy ends the work at the interruption, the session policy lets it go
+// on. Either way, the node stays while the work does.
+func TestSelectorUnderBothPolicies(t *testing.T) {
+	inBothWorlds(t, func(t *testing.T, w *world) {
+		ctx, path := w.patience(t), path(t)
+		c, knife := w.connect(t, framework.WithErrorPolicy(state.StandardPolicy))
+		r := w.run(t, c, path, 0, always())
+		lease := <-r.leads
+		knife.cut()
+		require.ErrorIs(t, w.endOf(t, lease), framework.ErrSuspended)
+		again := <-r.leads
+		require.Greater(t, again.FencingToken(), lease.FencingToken())
+		require.ErrorIs(t, r.stop(), context.Canceled)
+		w.waitNodes(t, path, 0)
+
+		c, knife = w.connect(t)
+		r = w.run(t, c, path, 0, always())
+		lease = <-r.leads
+		knife.cut()
+		require.NoError(t, c.WaitConnected(ctx))
+		require.NoError(t, lease.Context().Err())
+		require.Same(t, lease, r.selector.Leadership())
+		require.ErrorIs(t, r.stop(), context.Canceled)
+		w.nothingLeft(t, path)
+	})
+}
+
+// TestLeaderSelector#testKillSessionThenCloseShouldElectNewLeader, CURATOR-16: after a loss the next leads, and the one that
+// has lost stands again.
+func TestSelectorOutlivesItsSession(t *testing.T) {
+	inBothWorlds(t, func(t *testing.T, w *world) {
+		path := path(t)
+		c, knife := w.connect(t)
+		first := w.run(t, c, path, 0, always())
+		lease := <-first.leads
+		other, _ := w.connect(t)
+		second := w.run(t, other, path, 0, always())
+		w.waitNodes(t, path, 2)
+		knife.expire(t)
+		next := <-second.leads
+		require.ErrorIs(t, w.endOf(t, lease), framework.ErrSessionLost)
+		require.Greater(t, next.FencingToken(), lease.FencingToken())
+		w.waitNodes(t, path, 2)
+		require.ErrorIs(t, second.stop(), context.Canceled)
+		require.Greater(t, (<-first.leads).FencingToken(), next.FencingToken())
+		require.ErrorIs(t, first.stop(), context.Canceled)
+		w.nothingLeft(t, path)
+	})
+}
+
+// TestLeaderSelector#testServerDying, #testKillServerThenCloseShouldElectNewLeader, TestLeaderSelectorCluster#testLostRestart:
+// the server is away for longer than the session.
+func TestSelectorOutlivesTheServersRestart(t *testing.T) {
+	inBothWorlds(t, func(t *testing.T, w *world) {
+		path := path(t)
+		c, _ := w.connect(t)
+		first := w.run(t, c, path, 0, always())
+		lease := <-first.leads
+		w.stop()
+		require.ErrorIs(t, w.endOf(t, lease), framework.ErrSessionLost)
+		require.Empty(t, first.leads)
+		w.start()
+		require.Greater(t, (<-first.leads).FencingToken(), lease.FencingToken())
+		require.ErrorIs(t, first.stop(), context.Canceled)
+		other, _ := w.connect(t)
+		second := w.run(t, other, path, 0)
+		<-second.leads
+		require.ErrorIs(t, second.stop(), context.Canceled)
+		w.nothingLeft(t, path)
+	})
+}
+
+// TestLeaderSelector#testLeaderNodeDeleteOnInterrupt, CURATOR-202: Run is cancelled during an outage that the session
+// survives. Its node goes when the connection is back.
+func TestSelectorIsStoppedDuringAnOutage(t *testing.T) {
+	inBothWorlds(t, func(t *testing.T, w *world) {
+		path := path(t)
+		c, knife := w.connect(t)
+		r := w.run(t, c, path, 0)
+		<-r.leads
+		knife.refuse(true)
+		knife.cut()
+		require.ErrorIs(t, r.stop(), context.Canceled)
+		require.Len(t, w.nodes(t, path), 1)
+		knife.refuse(false)
+		w.nothingLeft(t, path)
+	})
+}
+
+// log is where a client writes to in a test.
+type log struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// Work that goes on after its context has ended is reported, and keeps others from leading as long as the session lives. Its
+// own selector does not stand again meanwhile.
+func TestWorkThatDoesNotReturn(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		const overrun, dawdle = 3 * time.Second, time.Minute
+		written := &log{}
+		c, _ := w.connect(t, framework.WithLogger(slog.New(slog.NewTextHandler(written, nil))))
+		first := w.run(t, c, "/l", dawdle, always(), recipes.WithOverrunReport(overrun))
+		lease := <-first.leads
+		other, _ := w.connect(t)
+		second := w.run(t, other, "/l", 0)
+		w.waitNodes(t, "/l", 2)
+		require.NoError(t, recipes.Revoke(t.Context(), other, lease.Path()))
+		require.ErrorIs(t, w.endOf(t, lease), recipes.ErrRevoked)
+		time.Sleep(overrun - time.Nanosecond)
+		synctest.Wait()
+		require.NotContains(t, written.String(), "leader's work goes on")
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+		require.Contains(t, written.String(), "leader's work goes on")
+		require.Contains(t, written.String(), lease.Path())
+
+		time.Sleep(dawdle - overrun - time.Nanosecond)
+		synctest.Wait()
+		require.Empty(t, second.leads)
+		require.Empty(t, first.leads)
+		require.Len(t, w.nodes(t, "/l"), 2)
+		require.NotContains(t, written.String(), "has ended")
+		time.Sleep(time.Nanosecond)
+		<-second.leads
+		synctest.Wait()
+		require.Contains(t, written.String(), "leader's work has ended")
+		require.ErrorIs(t, second.stop(), context.Canceled)
+		<-first.leads
+		require.ErrorIs(t, first.stop(), context.Canceled)
+		w.nothingLeft(t, "/l")
+	})
+}
+
+// If the session is lost, nothing can keep others from leading beside such work. Its own selector does not, even then.
+func TestWorkThatOutlastsItsSession(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		const dawdle = time.Hour
+		c, knife := w.connect(t)
+		first := w.run(t, c, "/l", dawdle, always())
+		lease := <-first.leads
+		knife.expire(t)
+		w.endOf(t, lease)
+		time.Sleep(dawdle / 2)
+		require.Empty(t, first.leads)
+		require.Empty(t, w.nodes(t, "/l"))
+		other, _ := w.connect(t)
+		second := w.run(t, other, "/l", 0)
+		require.Greater(t, (<-second.leads).FencingToken(), lease.FencingToken())
+		require.ErrorIs(t, second.stop(), context.Canceled)
+		<-first.leads
+		require.ErrorIs(t, first.stop(), context.Canceled)
+		w.nothingLeft(t, "/l")
+	})
+}
+
+// The client is closed while the work runs, and while another waits.
+func TestClosedClientEndsItsSelectors(t *testing.T) {
+	inBothWorlds(t, func(t *testing.T, w *world) {
+		path := path(t)
+		c, _ := w.connect(t)
+		first := w.run(t, c, path, 0, always())
+		lease := <-first.leads
+		second := w.run(t, c, path, 0, always())
+		w.waitNodes(t, path, 2)
+		require.NoError(t, c.Close())
+		require.ErrorIs(t, context.Cause(lease.Context()), framework.ErrClosed)
+		require.ErrorIs(t, <-first.result, framework.ErrClosed)
+		require.ErrorIs(t, <-second.result, framework.ErrClosed)
+		require.Empty(t, second.leads)
+		w.nothingLeft(t, path)
+	})
+}
