@@ -19,7 +19,7 @@ var (
 	// ErrNodeDeleted means that somebody deleted the holder's node, and with it the claim to the lock.
 	ErrNodeDeleted = errors.New("lock node deleted by someone else")
 
-	// ErrRevoked means that somebody asked the holder of a Revocable lock to give it up.
+	// ErrRevoked means that somebody asked the holder of a Revocable lock, or a leader, to give it up.
 	ErrRevoked = errors.New("lock revoked")
 
 	// ErrUpgrade is the error of asking for the write side of a lock under its read side: the wait would never end.

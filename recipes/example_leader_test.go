@@ -24,7 +24,7 @@ func ExampleLeaderLatch() {
 
 	// Whoever asks, also a process that does not stand itself, is told who leads.
 	leader, err := second.Leader(ctx)
-	fmt.Println("leader:", string(leader.Data), err)
+	fmt.Println("leader:", leader.ID(), err)
 
 	fmt.Println(first.Close(ctx))
 	fmt.Println(context.Cause(lease.Context()))

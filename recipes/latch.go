@@ -25,19 +25,25 @@ import (
 //		if err != nil {
 //			return err
 //		}
-//		lead(lease.Context()) // until it ends
+//		work, done := lease.Under(ctx)
+//		lead(work, lease.FencingToken()) // until work ends: with the leadership, or with ctx
+//		done()
 //	}
 //
 // Leadership is a Lease, whose context ends when the leadership does. The latch gives its node up then, without waiting for
-// the work: LeaderSelector does wait. Releasing the lease is resigning: the next in line leads, and the latch queues again
-// behind the others.
+// the work: LeaderSelector does wait. The lease need not be released. To release it is to resign: the next in line leads,
+// and the latch queues again behind the others.
+//
+// A leader whom somebody asks to step down, by Revoke, does so at once, or within the time of WithGrace, and queues again.
+// A candidate who is asked while it waits steps down as soon as it leads.
 //
 // When the connection is interrupted, a leader goes on until its session cannot be trusted any more; under
 // state.StandardPolicy it stops at once, and leads again, with the same node, when the connection is back and the session
 // alive, unless it was asked to step down. A candidate keeps its place meanwhile. When the session is lost, the latch
 // queues again in the next one.
 //
-// Its nodes are those of Java Curator's LeaderLatch, with which a Go process may elect a leader.
+// Its nodes are those of Java Curator's LeaderLatch, with which a Go process may elect a leader. A LeaderSelector needs
+// another path: the two do not see each other.
 type LeaderLatch struct {
 	lock lock
 
@@ -83,6 +89,8 @@ func (l *LeaderLatch) Start() error {
 	switch {
 	case l.closing != nil:
 		return l.lock.leaderError("start", ErrClosed)
+	case l.failure != nil:
+		return l.lock.leaderError("start", l.failure)
 	case l.started:
 		return l.lock.leaderError("start", ErrStarted)
 	}
@@ -91,49 +99,63 @@ func (l *LeaderLatch) Start() error {
 	l.started = l.lock.loop.Client.Go(func(client context.Context) { l.run(client, stopped) })
 	if !l.started {
 		l.failure = framework.ErrClosed
+		close(l.done)
 		return l.lock.leaderError("start", l.failure)
 	}
 	return nil
 }
 
 // Close ends the candidacy: the context of a leadership first, with ErrReleased, and then the node. It returns when that
-// is done, or when ctx ends, with its error; the node goes in any case. Changes is told no more. Closing the client closes
-// its latches, too.
+// is done, or when ctx ends, with its error; the node goes in any case, unless the server refuses that, which is an error,
+// too. Changes is told no more. Closing the client closes its latches, too. For an orderly shutdown, call HandOver before.
 func (l *LeaderLatch) Close(ctx context.Context) error { return l.close(ctx, false) }
 
 // CloseNotify is Close, but readers of Changes are told of the end of the leadership, as of every other.
 func (l *LeaderLatch) CloseNotify(ctx context.Context) error { return l.close(ctx, true) }
 
 func (l *LeaderLatch) close(ctx context.Context, notify bool) error {
-	l.mu.Lock()
-	switch {
-	case l.closing != nil:
-	case !l.started:
-		l.failure = ErrClosed
-		close(l.done)
-		fallthrough
-	default:
-		l.closing, l.notify = ctx, notify
-	}
-	if l.stop != nil {
-		l.stop()
-	}
-	l.mu.Unlock()
+	first := l.beginToClose(ctx, notify)
 	select {
 	case <-l.done:
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		return l.lock.leaderError("close", l.leftover)
+		return l.lock.leaderError("close", l.leftBehind(first))
 	case <-ctx.Done():
 		return l.lock.leaderError("close", retry.ContextError(ctx))
 	}
 }
 
+// beginToClose reports whether this is the first Close, under whose context the node is deleted.
+func (l *LeaderLatch) beginToClose(ctx context.Context, notify bool) (first bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closing != nil {
+		return false
+	}
+	l.closing, l.notify = ctx, notify
+	switch {
+	case l.started:
+		l.stop()
+	case l.failure == nil:
+		l.failure = ErrClosed
+		close(l.done)
+	}
+	return true
+}
+
+// leftBehind returns why the leader's node may be there still: to those who have waited for its deletion, and if nobody
+// sees to that in the background, to all.
+func (l *LeaderLatch) leftBehind(first bool) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if first || framework.IsRefusal(l.leftover) {
+		return l.leftover
+	}
+	return nil
+}
+
 // Await waits for the leadership, and returns the lease of the one that is under way. All who wait get the same lease.
 //
-// If ctx ends first, the error matches ctx.Err() and, if others were seen to be ahead, is a *NotAcquiredError that names
-// the leader; the candidacy goes on. When the latch is closed, it is ErrClosed, or framework.ErrClosed with the client.
-// An error of the server that waiting does not cure, such as zk.ErrNoAuth, ends the candidacy, and Await returns it.
+// If ctx ends first, or has ended, the error matches ctx.Err() and, if others were seen to be ahead, is a
+// *NotAcquiredError that names the leader; the candidacy goes on. When that is over, the error is Err's.
 func (l *LeaderLatch) Await(ctx context.Context) (*Lease, error) {
 	for {
 		lease, changed, err := l.now()
@@ -152,6 +174,17 @@ func (l *LeaderLatch) Await(ctx context.Context) (*Lease, error) {
 			return nil, l.gaveUp(ctx)
 		}
 	}
+}
+
+// Done is closed when the candidacy is over: the latch is closed, or its client, or the server has refused it.
+func (l *LeaderLatch) Done() <-chan struct{} { return l.done }
+
+// Err returns why the candidacy is over: ErrClosed, framework.ErrClosed, or an error of the server that waiting does not
+// cure, such as zk.ErrNoAuth; else nil. Outages, losses of the session and servers in trouble do not end it.
+func (l *LeaderLatch) Err() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lock.leaderError("await", l.failure)
 }
 
 // Leadership returns the lease of the leadership that is under way, or nil. It does not contact the server. The answer may
@@ -184,7 +217,7 @@ func (l *LeaderLatch) Changes(ctx context.Context) iter.Seq[LeadershipChange] {
 }
 
 // Resign gives the leadership up at once, to the next in line, as a release of its lease does. It is ErrNotLeader if there
-// is none to give up.
+// is none to give up: also while the connection is interrupted under state.StandardPolicy.
 func (l *LeaderLatch) Resign(ctx context.Context) error {
 	lease := l.Leadership()
 	if lease == nil {
@@ -195,8 +228,11 @@ func (l *LeaderLatch) Resign(ctx context.Context) error {
 
 // HandOver passes the leadership on to the next in line, in an orderly way: the work is asked to finish, by Lease.Revoked,
 // and to release the lease; when ctx ends, the leadership is ended with ErrRevoked. It returns when the leadership is given
-// up, or with ctx's error if it took that. If nobody else stands, the leader goes on, and the error is ErrNoSuccessor; if
-// this latch does not lead, it is ErrNotLeader.
+// up, or lost, and its node gone; or with ctx's error if it took that. Called with the leadership's own context, it asks
+// and does not wait.
+//
+// If nobody else stands, the leader goes on, and the error is ErrNoSuccessor. (Who has died stands until its session has
+// timed out.) If this latch does not lead, it is ErrNotLeader.
 func (l *LeaderLatch) HandOver(ctx context.Context) error {
 	l.mu.Lock()
 	t := l.term

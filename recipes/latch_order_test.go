@@ -201,7 +201,7 @@ func TestWhoLeadsAndWhoStands(t *testing.T) {
 		require.NoError(t, err)
 		for i, p := range all {
 			require.Equal(t, i == 0, p.Holder)
-			require.Equal(t, "héllo", string(p.Data))
+			require.Equal(t, "héllo", p.ID())
 		}
 		leader, err := asks.Leader(ctx)
 		require.NoError(t, err)
@@ -245,7 +245,7 @@ func TestAwaitInVainNamesTheLeader(t *testing.T) {
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		var held *recipes.NotAcquiredError
 		require.ErrorAs(t, err, &held)
-		require.Equal(t, "the first", held.Identity)
+		require.Equal(t, "the first", held.Identity.Foreign)
 
 		require.NoError(t, latches[0].Close(t.Context()))
 		lease := w.await(t, second)

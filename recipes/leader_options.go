@@ -31,7 +31,8 @@ func WithGrace(d time.Duration) LockOption {
 
 // WithRequeue makes a LeaderSelector stand again after its leadership, as long as again says so. It is told what the
 // term has come to: nil, the work's error, or both that and the reason of the leadership's loss, to be tested with
-// errors.Is. If it returns false, LeaderSelector.Run returns that error.
+// errors.Is. If it returns false, LeaderSelector.Run returns that error. After a term that has come to an error there is a
+// pause of a second, in which others may lead.
 func WithRequeue(again func(err error) bool) LockOption {
 	return func(c *lockConfig) {
 		c.leader.requeue, c.leader.set = again, true

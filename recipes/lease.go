@@ -8,7 +8,7 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// Lease is a held lock. It is held exactly as long as its context is alive. It must be released.
+// Lease is a held lock, or a leadership. It is held exactly as long as its context is alive. A lock's must be released.
 // A Lease is safe for concurrent use, and any goroutine may release it.
 type Lease struct {
 	hold     *hold
@@ -24,7 +24,7 @@ type Lease struct {
 //   - framework.ErrSessionLost: the session is over, or its time is up because no server has answered;
 //   - framework.ErrSuspended: the connection broke, if the client's error policy treats that as loss;
 //   - ErrNodeDeleted: somebody deleted the lock's node;
-//   - ErrRevoked: somebody asked for the lock, and it is Revocable;
+//   - ErrRevoked: somebody asked for the lock, and it is Revocable, or for the leadership;
 //   - framework.ErrClosed: the client was closed.
 //
 // It carries the values of the context that the lease was acquired with, but neither its deadline nor its end, since

@@ -1,6 +1,7 @@
 package recipes
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -24,6 +25,15 @@ type Participant struct {
 	Since    time.Time // when it queued, by the server's clock
 	Identity Identity  // what its node says of its owner
 	Data     []byte    // in which it says so, as it is
+}
+
+// ID returns the name by which people know the participant: what WithID or WithNodeData has set, in Java the id of a
+// candidate; or else the Identity. Who was asked to give the lock up, by Revoke, has no name any more.
+func (p Participant) ID() string {
+	if p.Identity.Foreign != "" && !bytes.Equal(p.Data, revocationMarker) {
+		return string(p.Data)
+	}
+	return p.Identity.String()
 }
 
 // participantReads is how many nodes are read at once.

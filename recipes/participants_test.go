@@ -34,7 +34,7 @@ func TestParticipantsAreInOrderWithWhatIsKnownOfThem(t *testing.T) {
 			require.Equal(t, i, p.Position)
 			require.Equal(t, i == 0, p.Holder)
 			require.Equal(t, i, clients[p.Session])
-			require.Equal(t, fmt.Sprint("worker ", i), string(p.Data))
+			require.Equal(t, fmt.Sprint("worker ", i), p.ID())
 			require.WithinDuration(t, time.Now(), p.Since, time.Minute)
 		}
 		for i, p := range all {

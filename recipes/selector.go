@@ -18,11 +18,13 @@ import (
 // at a time. It keeps its place until the work has returned, so that a hand-over waits for the work to end, as long as the
 // session lives; a LeaderLatch passes on at once. It is safe for concurrent use.
 //
-//	selector := recipes.NewLeaderSelector(client, "/leader", recipes.WithID("worker-1"))
+//	selector := recipes.NewLeaderSelector(client, "/reports/leader", recipes.WithID("worker-1"))
 //	err := selector.Run(ctx, func(ctx context.Context) error {
 //		lease, _ := recipes.LeaseFromContext(ctx)
 //		return lead(ctx, lease.FencingToken()) // until ctx ends
 //	})
+//
+// The work may release its lease, which ends its leadership, but not before it has returned.
 //
 // Its nodes are those of Java Curator's LeaderSelector, with which a Go process may elect a leader. They are those of an
 // InterProcessMutex, too: a mutex with the same path excludes the leader, and, acquired under the work's context, re-enters
@@ -57,8 +59,8 @@ func NewLeaderSelector(c *framework.Client, path string, opts ...LockOption) *Le
 // and losses of the session; any other error of the server, such as zk.ErrNoAuth, is returned. To call Run while it runs,
 // or under the leadership that it asks for, is ErrRunning.
 //
-// With WithRequeue, Run stands again after a term, until ctx ends, or the option says no more: it returns what the last
-// term has come to.
+// With WithRequeue, Run stands again after a term, until the option says no more, or ctx ends: it returns what the last
+// term has come to, or the error of the wait if ctx ends while it waits.
 func (s *LeaderSelector) Run(ctx context.Context, work func(ctx context.Context) error) error {
 	if work == nil {
 		return s.lock.leaderError("run", fmt.Errorf("%w: work is nil", zk.ErrBadArguments))
@@ -77,8 +79,17 @@ func (s *LeaderSelector) Run(ctx context.Context, work func(ctx context.Context)
 		if again == nil || ctx.Err() != nil || !again(err) {
 			return err
 		}
+		if err != nil {
+			select {
+			case <-time.After(requeuePause):
+			case <-ctx.Done():
+			}
+		}
 	}
 }
+
+// requeuePause keeps work that fails at once from leading thousands of times a second.
+const requeuePause = time.Second
 
 func (s *LeaderSelector) start(ctx context.Context) error {
 	if err := s.lock.ready(ctx); err != nil {
@@ -171,12 +182,14 @@ func (s *LeaderSelector) Resign(ctx context.Context) error {
 }
 
 // HandOver passes the leadership on to the next in line, in an orderly way: the work is asked to finish, by Lease.Revoked;
-// when ctx ends, its context is ended with ErrRevoked. It returns when the leadership is given up, or with ctx's error if it
-// took that. If nobody else stands, the leader goes on, and the error is ErrNoSuccessor; if this selector does not lead, it
-// is ErrNotLeader.
+// when ctx ends, its context is ended with ErrRevoked. It returns when the leadership is given up, or lost, and the work has
+// returned; or with ctx's error if it took that. Called with the work's own context, it asks and does not wait.
+//
+// If nobody else stands, the leader goes on, and the error is ErrNoSuccessor. (Who has died stands until its session has
+// timed out.) If this selector does not lead, it is ErrNotLeader.
 func (s *LeaderSelector) HandOver(ctx context.Context) error { return s.lock.handOver(ctx, s.now()) }
 
-// Leadership returns the lease of the leadership that is under way, or nil. It does not contact the server. The answer may
+// Leadership returns the lease of the leadership that is under way, or nil, also if that has ended and its work goes on. It does not contact the server. The answer may
 // be old when it arrives: the lease's context knows.
 func (s *LeaderSelector) Leadership() *Lease {
 	if t := s.now(); t != nil && t.lease.ctx.Err() == nil {

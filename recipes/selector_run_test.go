@@ -144,11 +144,11 @@ func TestSelectorRunsOnce(t *testing.T) {
 		c, _ := w.connect(t)
 		r := w.run(t, c, "/l", 0)
 		<-r.leads
-		require.ErrorIs(t, r.selector.Run(t.Context(), nil), recipes.ErrRunning)
+		require.ErrorIs(t, r.selector.Run(t.Context(), idle), recipes.ErrRunning)
 		require.ErrorIs(t, r.stop(), context.Canceled)
 		other := recipes.NewLeaderSelector(c, "/l")
 		require.NoError(t, r.selector.Run(t.Context(), func(ctx context.Context) error {
-			require.ErrorIs(t, other.Run(ctx, nil), recipes.ErrRunning, "it would wait for itself")
+			require.ErrorIs(t, other.Run(ctx, idle), recipes.ErrRunning, "it would wait for itself")
 			return nil
 		}))
 		w.nothingLeft(t, "/l")
@@ -229,10 +229,10 @@ func TestSelectorWithoutRightsDoesNotLoop(t *testing.T) {
 		require.NoError(t, err)
 		c, _ := w.connect(t)
 		again := recipes.WithRequeue(func(error) bool { return true })
-		require.ErrorIs(t, recipes.NewLeaderSelector(c, path, again).Run(ctx, nil), zk.ErrNoAuth)
-		require.ErrorIs(t, recipes.NewLeaderSelector(c, "relative").Run(ctx, nil), zk.ErrInvalidPath)
+		require.ErrorIs(t, recipes.NewLeaderSelector(c, path, again).Run(ctx, idle), zk.ErrNoAuth)
+		require.ErrorIs(t, recipes.NewLeaderSelector(c, "relative").Run(ctx, idle), zk.ErrInvalidPath)
 		for _, opt := range []recipes.LockOption{recipes.WithRequeue(nil), recipes.WithOverrunReport(0), recipes.Revocable(), nil} {
-			require.ErrorIs(t, recipes.NewLeaderSelector(c, path, opt).Run(ctx, nil), zk.ErrBadArguments)
+			require.ErrorIs(t, recipes.NewLeaderSelector(c, path, opt).Run(ctx, idle), zk.ErrBadArguments)
 		}
 	})
 }
@@ -279,7 +279,7 @@ func TestParticipantsOfSelectors(t *testing.T) {
 		participants, err := all[2].selector.Participants(ctx)
 		require.NoError(t, err)
 		for i, p := range participants {
-			require.Equal(t, fmt.Sprint(i), string(p.Data))
+			require.Equal(t, fmt.Sprint(i), p.ID())
 			require.Equal(t, i == 0, p.Holder)
 		}
 		leader, err := all[2].selector.Leader(ctx)
@@ -292,3 +292,6 @@ func TestParticipantsOfSelectors(t *testing.T) {
 		w.nothingLeft(t, path)
 	})
 }
+
+// idle is work that has nothing to do.
+func idle(context.Context) error { return nil }

@@ -24,7 +24,7 @@ func TestSelectorRunsTheWorkWhileItLeads(t *testing.T) {
 			require.ErrorIs(t, selector.Run(ctx, func(context.Context) error { return nil }), recipes.ErrRunning)
 			leader, err := selector.Leader(ctx)
 			require.NoError(t, err)
-			require.Equal(t, "one", string(leader.Data))
+			require.Equal(t, "one", leader.ID())
 			require.Equal(t, lease.FencingToken(), leader.Token)
 			return failed
 		})

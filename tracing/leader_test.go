@@ -10,12 +10,12 @@ import (
 	"github.com/gocurator/curator/recipes"
 )
 
-// The leader is asked to step down, and the next one loses its session. Both stand again.
+// The leader is asked to step down, within a second, and the next one resigns. Both stand again.
 func TestLeaderLatch(t *testing.T) {
 	tell(t, func(s *story) {
 		first, second := s.service("worker-1"), s.service("worker-2")
 		latch := func(v *service) *recipes.LeaderLatch {
-			l := recipes.NewLeaderLatch(v.client, "/leader", recipes.WithName("worker"))
+			l := recipes.NewLeaderLatch(v.client, "/leader", recipes.WithName("worker"), recipes.WithGrace(time.Second))
 			require.NoError(s, l.Start())
 			time.Sleep(100 * time.Millisecond)
 			return l
@@ -26,8 +26,7 @@ func TestLeaderLatch(t *testing.T) {
 		require.NoError(s, recipes.Revoke(context.Background(), second.client, lease.Path()))
 		s.must(two.Await(context.Background()))
 		time.Sleep(time.Second)
-		s.answerConnectsAt(3 * time.Second)
-		s.srv.ExpireSession(second.client.SessionID())
+		require.NoError(s, two.Resign(context.Background()))
 		s.must(one.Await(context.Background()))
 		time.Sleep(time.Second)
 		require.NoError(s, two.Close(context.Background()))

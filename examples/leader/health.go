@@ -53,5 +53,5 @@ func (w *worker) whoLeads(ctx context.Context) (leadership, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	leader, err := w.selector.Leader(ctx)
-	return leadership{Worker: w.name, Leader: string(leader.Data), Token: leader.Token}, err
+	return leadership{Worker: w.name, Leader: leader.ID(), Token: leader.Token}, err
 }

@@ -137,7 +137,7 @@ func (c *goCandidate) leader(t *testing.T) string {
 	t.Helper()
 	p, err := c.recipe.Leader(patience(t))
 	require.NoError(t, err)
-	return string(p.Data)
+	return p.ID()
 }
 
 // node returns the leader's.
@@ -154,7 +154,7 @@ func (c *goCandidate) all(t *testing.T) []string {
 	require.NoError(t, err)
 	var ids []string
 	for _, p := range all {
-		ids = append(ids, string(p.Data))
+		ids = append(ids, p.ID())
 	}
 	return ids
 }
