@@ -53,6 +53,7 @@ func Example() {
 	next, _ := recipes.NewInterProcessMutex(second, "/lock").Acquire(ctx)
 	fmt.Println(put(next, "second"), write(second, next, "second"))
 
+	<-stopped.Context().Done() // which it does not look at
 	err = put(stopped, "late")
 	fmt.Println(errors.Is(err, fence.ErrStale), store)
 	err = write(first, stopped, "late")
