@@ -229,6 +229,9 @@
 // for a read/write lock, see [ReadLock]. If it is in ZooKeeper itself, there is a simpler way; see [Lease.Checks]. For
 // servers that are cut off, there is framework.WithStrictContact.
 //
+// Tokens grow as long as the servers keep their data: an ensemble that is wiped begins to count anew, and a resource that
+// remembers larger tokens must be told.
+//
 // What ends in time is the context, not the work: work that does not stop when it ends goes on. A LeaderSelector waits for
 // it before it lets others lead, but only as long as its session lives; locks and a LeaderLatch do not wait.
 //
