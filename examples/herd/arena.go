@@ -39,7 +39,7 @@ func newArena(cfg config) (arena, error) {
 
 // silence is how long a real ensemble must have been silent to be taken to be at rest: there is no better way to know. It
 // is short enough for no lock to be held for a second, from when on an InterProcessMutex watches its own node.
-const silence = 500 * time.Millisecond
+const silence = 300 * time.Millisecond
 
 // embedded returns an arena with a server of its own. That one can be asked who waits, and what it has sent.
 func embedded() (arena, error) {
