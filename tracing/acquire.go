@@ -113,7 +113,10 @@ func (a *acquire) sees(holder recipes.Other) {
 
 // link adds a link, unless there is one to the same span already.
 func (a *acquire) link(to trace.SpanContext, kind string) {
-	if !to.IsValid() || slices.ContainsFunc(a.links, to.Equal) {
+	same := func(l trace.SpanContext) bool { // whether it was read from a node or not
+		return l.TraceID() == to.TraceID() && l.SpanID() == to.SpanID()
+	}
+	if !to.IsValid() || slices.ContainsFunc(a.links, same) {
 		return
 	}
 	a.links = append(a.links, to)
