@@ -65,15 +65,22 @@ func (a *acquire) Trace() map[string]string { return a.tracer.describe(a.ctx) }
 
 // QueuedLocally implements recipes.AcquireTracer. The holder, if there is one in this process, is known without asking.
 func (a *acquire) QueuedLocally(ahead int) {
-	a.event(semconv.EventQueuedLocally, attribute.Int(semconv.LockLocalAhead, ahead))
+	local := attribute.Int(semconv.LockLocalAhead, ahead)
+	a.SetAttributes(local)
 	path := a.what.Client.FullPath(a.what.Path)
 	holder := a.tracer.holdOf(func(h *hold) bool {
 		return h.client == a.client && h.what.Recipe == a.what.Recipe && h.what.Client.FullPath(h.what.Path) == path
 	})
-	if holder != nil {
-		a.link(holder.acquired, "holder")
-		a.sees(recipes.Other{Node: holder.node})
+	if holder == nil {
+		a.event(semconv.EventQueuedLocally, local)
+		return
 	}
+	other := holder.asOther()
+	a.sees(other)
+	attrs := holderAttributes(other)
+	a.SetAttributes(attrs...)
+	a.event(semconv.EventQueuedLocally, append(attrs, local)...)
+	a.link(holder.acquired, "holder")
 }
 
 // Queued implements recipes.AcquireTracer.

@@ -111,12 +111,16 @@ func (t *Tracer) opened(s *openSpan) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.open[s] = true
+	if s.hold != nil {
+		t.holds[s.hold] = true
+	}
 }
 
 func (t *Tracer) closed(s *openSpan) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.open, s)
+	delete(t.holds, s.hold)
 }
 
 // openSpans returns those of a client, with or without the holds.
@@ -136,9 +140,9 @@ func (t *Tracer) openSpans(c *framework.Client, holds bool) []trace.Span {
 func (t *Tracer) holdOf(fits func(*hold) bool) *hold {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for s := range t.open {
-		if s.hold != nil && fits(s.hold) {
-			return s.hold
+	for h := range t.holds {
+		if fits(h) {
+			return h
 		}
 	}
 	return nil

@@ -77,13 +77,13 @@
 //	curator.lock.timeout            seconds until the deadline of the acquire
 //	curator.lock.position           contenders ahead, when it queued for the first time; on the event, each time
 //	curator.lock.queue.length       contenders then, itself included
-//	curator.lock.local.ahead        goroutines of this process ahead, that share the lock's object
+//	curator.lock.local.ahead        goroutines of this process ahead, that share the lock's object, before it had a node
 //	curator.lock.node               the contender's own node
 //	curator.lock.fencing_token      that node's czxid
 //	curator.lock.wakes              how often it was woken
 //	curator.lock.holder             service@host/pid of the holder, as last seen, or unknown
 //	curator.lock.holder.node        the holder's node
-//	curator.lock.holder.age         seconds since that node queued, by the server's clock and ours
+//	curator.lock.holder.age         seconds since that node queued, by the server's clock and ours; since the grant, if it was not read, being ours
 //	curator.lock.holder.stacktrace  of the holder's acquire, if it is in this process
 //	curator.lock.predecessor        like the holder, of who is right ahead
 //	curator.lock.predecessor.node   the node of who is right ahead

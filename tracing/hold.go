@@ -3,7 +3,10 @@ package tracing
 import (
 	"context"
 	"errors"
+	"os"
+	"path"
 	"slices"
+	"sync"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -60,6 +63,23 @@ func (a *acquire) StartHold(held recipes.Hold) recipes.HoldTracer {
 	h.counts[holders].add(1)
 	return h
 }
+
+// asOther says of a hold of this process what others read in its node.
+func (h *hold) asOther() recipes.Other {
+	return recipes.Other{
+		Node:     path.Base(h.node),
+		Identity: recipes.Identity{Service: h.client.ServiceName(), Host: hostname(), PID: os.Getpid()},
+		Since:    h.start,
+	}
+}
+
+var hostname = sync.OnceValue(func() string {
+	host, err := os.Hostname()
+	if err != nil {
+		return ""
+	}
+	return host
+})
 
 // Context implements recipes.HoldTracer. Who has a span keeps it; for others, the work done under the lock is in the
 // hold's span.

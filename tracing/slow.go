@@ -53,8 +53,7 @@ func (a *acquire) reportSlow() {
 	attrs := append(holderAttributes(holder),
 		attribute.Float64(semconv.LockWaited, time.Since(a.start).Seconds()),
 		attribute.String(semconv.StackTrace, a.stack.String()))
-	node := path.Base(holder.Node)
-	ours := a.tracer.holdOf(func(h *hold) bool { return holder.Node != "" && path.Base(h.node) == node })
+	ours := a.tracer.holdOf(func(h *hold) bool { return path.Base(h.node) == holder.Node })
 	if ours != nil {
 		attrs = append(attrs, attribute.String(semconv.LockHolderStack, ours.stack.String()))
 	}
