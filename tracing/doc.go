@@ -68,7 +68,7 @@
 //	ATTRIBUTE                       MEANING
 //	curator.lock.recipe             mutex, read/write lock, semaphore, semaphore mutex, multi-lock, leader latch, leader selector
 //	curator.lock.mode               exclusive, read, write, shared
-//	curator.lock.name               given by recipes.WithName; else there is none
+//	curator.lock.name               given by recipes.WithName; else there is none; on metrics _OTHER, if there are too many
 //	curator.lock.outcome            acquired, reentered, not_acquired, queue_full, timeout, canceled, error
 //	curator.lock.end                released, session_lost, suspended, node_deleted, revoked, client_closed, other
 //	curator.lock.path               the server's name for the lock's path; as all that follows, not on metrics
