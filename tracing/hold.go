@@ -30,6 +30,7 @@ type hold struct {
 	stack    stack
 	*measured
 	slow *time.Timer // nil for no report
+	over sync.Once   // as ClientClosed may come first
 }
 
 // StartHold implements recipes.AcquireTracer.
@@ -105,7 +106,9 @@ const reentered = "reentered"
 func (h *hold) Revoked() { h.AddEvent(semconv.EventRevoked) }
 
 // Ended implements recipes.HoldTracer.
-func (h *hold) Ended(end recipes.HoldEnd) {
+func (h *hold) Ended(end recipes.HoldEnd) { h.over.Do(func() { h.ended(end) }) }
+
+func (h *hold) ended(end recipes.HoldEnd) {
 	if h.slow != nil {
 		h.slow.Stop()
 	}
@@ -125,9 +128,9 @@ func (h *hold) Ended(end recipes.HoldEnd) {
 	case end.Err != nil && !errors.Is(end.Err, context.Canceled): // the client goes on; others wait meanwhile
 		h.SetAttributes(attribute.String(semconv.ErrorType, errorType(end.Err)))
 	}
-	h.tracer.closed(&h.openSpan)
 	h.End(trace.WithTimestamp(now))
 	m.holdDuration.Record(h.ctx, now.Sub(h.start).Seconds(), about.record...)
+	h.tracer.closed(&h.openSpan) // not before: ClientClosed waits for those that are open
 }
 
 // Overrun implements recipes.HoldTracer. The leadership's own span has ended by then, or ends with the release.
