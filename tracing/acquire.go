@@ -21,6 +21,7 @@ type acquire struct {
 	tracer *Tracer
 	what   recipes.Acquire
 	outer  context.Context // the caller's
+	whole  *acquire        // the multi-lock's, if this is of a part of one
 	ctx    context.Context // with the span
 	start  time.Time
 	stack  stack
@@ -49,6 +50,12 @@ func (t *Tracer) StartAcquire(ctx context.Context, what recipes.Acquire) (contex
 	}
 	a.ctx, a.Span = t.spans.Start(ctx, spanName("acquire", what), trace.WithTimestamp(a.start), trace.WithAttributes(attrs...))
 	a.client = what.Client.Root()
+	if whole, ok := ctx.Value(wholeKey{}).(*acquire); ok && trace.SpanContextFromContext(ctx).SpanID() == whole.SpanContext().SpanID() {
+		a.whole = whole
+	}
+	if what.Recipe == recipes.RecipeMultiLock {
+		a.ctx = context.WithValue(a.ctx, wholeKey{}, a)
+	}
 	if t.cfg.slowWait > 0 || t.cfg.slowHold > 0 {
 		a.stack = callers()
 	}
@@ -59,6 +66,9 @@ func (t *Tracer) StartAcquire(ctx context.Context, what recipes.Acquire) (contex
 	a.measured.counts[waiters].add(1)
 	return a.ctx, a
 }
+
+// wholeKey finds the acquire of a multi-lock, from those of its parts.
+type wholeKey struct{}
 
 // Trace implements recipes.AcquireTracer.
 func (a *acquire) Trace() map[string]string { return a.tracer.describe(a.ctx) }

@@ -138,7 +138,8 @@
 //     TestSessionLossWhileWaiting, TestSessionLossWhileHolding)
 //   - Nothing that others have written into nodes is an error. (TestForeignHolder)
 //   - Metrics have no attribute with a path. (TestMetricsHaveNoPaths)
-//   - Nobody's span is replaced as that of his work. (TestWorkIsInTheSpanOfItsCallerOrElseInThatOfTheHold)
+//   - Nobody's span is replaced as that of his work. (TestWorkIsInTheSpanOfItsCallerOrElseInThatOfTheHold,
+//     TestWorkUnderSeveralLocksIsInNoSpanThatHasEnded)
 //   - Trace ids and baggage are in nodes as far as they are asked for. (TestNodesLeadToTheSpanOfTheAcquire,
 //     TestTraceIDsCanBeLeftOut, TestBaggageIsInNodesOnlyIfAskedFor)
 package tracing

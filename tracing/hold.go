@@ -25,7 +25,7 @@ type hold struct {
 	node     string // its path
 	acquired trace.SpanContext
 	ctx      context.Context // with the span
-	own      bool            // the acquire was the root of its trace
+	work     trace.Span      // in which the work is done; nil for that of the lease's context
 	start    time.Time
 	stack    stack
 	*measured
@@ -41,10 +41,10 @@ type hold struct {
 func (a *acquire) StartHold(held recipes.Hold) recipes.HoldTracer {
 	h := &hold{
 		tracer: a.tracer, what: a.what, node: held.Node, acquired: a.SpanContext(), start: time.Now(), stack: a.stack, measured: a.measured,
-		own: !trace.SpanContextFromContext(a.outer).IsValid(),
 	}
 	parent := a.outer
-	if h.own {
+	isRoot := !trace.SpanContextFromContext(parent).IsValid()
+	if isRoot {
 		parent = a.ctx
 	}
 	attrs := append(slices.Clip(a.about),
@@ -57,6 +57,15 @@ func (a *acquire) StartHold(held recipes.Hold) recipes.HoldTracer {
 			attribute.String(semconv.LinkKind, "acquire"),
 		}}))
 	h.client, h.hold = a.client, h
+	switch {
+	case isRoot:
+		h.work = h.Span
+	case a.whole != nil: // whose span has ended when the work begins
+		h.work = trace.SpanFromContext(a.whole.outer)
+		if !h.work.SpanContext().IsValid() {
+			h.work = h.Span
+		}
+	}
 	if after := a.tracer.cfg.slowHold; after > 0 && !isLeadership(h.what) {
 		h.slow = time.AfterFunc(after, h.reportSlow)
 	}
@@ -85,10 +94,10 @@ var hostname = sync.OnceValue(func() string {
 // Context implements recipes.HoldTracer. Who has a span keeps it; for others, the work done under the lock is in the
 // hold's span.
 func (h *hold) Context(ctx context.Context) context.Context {
-	if !h.own {
+	if h.work == nil {
 		return ctx
 	}
-	return trace.ContextWithSpan(ctx, h.Span)
+	return trace.ContextWithSpan(ctx, h.work)
 }
 
 // Reentered implements recipes.HoldTracer.
