@@ -207,18 +207,31 @@ func (a *acquire) handedOver(now time.Time) {
 
 // refused notes why there is no lock. That others had it, and that the caller has gone, is no failure of anybody's.
 func (a *acquire) refused(end recipes.AcquireEnd) []attribute.KeyValue {
+	attrs := a.holderOf(end.Err)
 	if end.Outcome == recipes.NotAcquired {
-		var held *recipes.NotAcquiredError
-		if errors.As(end.Err, &held) && held.Holder != "" {
-			a.link(a.tracer.spanOf(held.Identity), "holder")
-			return holderAttributes(recipes.Other{Node: held.Holder, Identity: held.Identity})
-		}
-		return nil
+		return attrs
 	}
 	if end.Outcome != recipes.Canceled {
 		a.SetStatus(codes.Error, end.Err.Error())
 	}
-	return []attribute.KeyValue{attribute.String(semconv.ErrorType, errorType(end.Err))}
+	return append(attrs, attribute.String(semconv.ErrorType, errorType(end.Err)))
+}
+
+// holderOf takes the holder from the error of an acquire that has not seen it by itself: one that did not wait, or that
+// had no node.
+func (a *acquire) holderOf(err error) []attribute.KeyValue {
+	var held *recipes.NotAcquiredError
+	if !errors.As(err, &held) || held.Holder == "" || a.knowsHolder() {
+		return nil
+	}
+	a.link(a.tracer.spanOf(held.Identity), "holder")
+	return holderAttributes(recipes.Other{Node: held.Holder, Identity: held.Identity})
+}
+
+func (a *acquire) knowsHolder() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.holder.Node != ""
 }
 
 // count measures what has ended.

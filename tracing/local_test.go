@@ -75,3 +75,29 @@ func TestLocalWaiterKnowsTheHolderOfItsProcess(t *testing.T) {
 		require.Equal(t, int64(2), about(v.waitedLocally(t).Attributes())["curator.lock.local.ahead"])
 	}, tracing.WithSlowWait(3*time.Second))
 }
+
+// Who gives up in this process, behind others who wait for another process, has not read the holder's node: they have.
+func TestLocalWaiterLearnsTheHolderFromThoseAhead(t *testing.T) {
+	alone(t, func(t *testing.T, s *story, v *service) {
+		stock := s.service("stock")
+		held := s.must(stock.mutex().Acquire(s.request(stock, "GET /stock")))
+		shared := v.mutex()
+		var ahead []<-chan *recipes.Lease
+		for range 2 { // as many as have nodes
+			ahead = append(ahead, s.later(func() (*recipes.Lease, error) { return shared.Acquire(context.Background()) }))
+		}
+		ctx, cancel := context.WithTimeout(s.request(v, "POST /orders"), time.Second)
+		defer cancel()
+		_, err := shared.Acquire(ctx)
+		require.ErrorContains(t, err, "held by stock@")
+		span := v.waitedLocally(t)
+		require.Contains(t, about(span.Attributes())["curator.lock.holder"], "stock@")
+		require.Len(t, span.Links(), 1)
+		require.Equal(t, stock.named(t, "acquire sku").SpanContext().SpanID(), span.Links()[0].SpanContext.SpanID())
+
+		s.release(held, 0)
+		for _, next := range ahead {
+			s.release(<-next, 0)
+		}
+	})
+}
