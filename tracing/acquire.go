@@ -32,11 +32,11 @@ type acquire struct {
 	place recipes.Queued // the first one
 	links []trace.SpanContext
 	wakes int
-	ahead recipes.Other // who was waited for last
-	woken time.Time     // zero if the node that was woken is not ours any more
-	gone  bool          // ahead has left
+	woken time.Time // zero if the node that was woken is not ours any more
+	gone  bool      // ahead has left
 
-	mu     sync.Mutex    // protects holder
+	mu     sync.Mutex    // protects the following fields
+	ahead  recipes.Other // who was waited for last
 	holder recipes.Other // as last seen
 }
 
@@ -86,7 +86,7 @@ func (a *acquire) QueuedLocally(ahead int) {
 		return
 	}
 	other := holder.asOther()
-	a.sees(other)
+	a.sees(recipes.Other{}, other)
 	attrs := holderAttributes(other)
 	a.SetAttributes(attrs...)
 	a.event(semconv.EventQueuedLocally, append(attrs, local)...)
@@ -107,8 +107,7 @@ func (a *acquire) Queued(q recipes.Queued) {
 
 // Waiting implements recipes.AcquireTracer.
 func (a *acquire) Waiting(w recipes.Waiting) {
-	a.ahead = w.Ahead
-	a.sees(w.Holder)
+	a.sees(w.Ahead, w.Holder)
 	if !a.IsRecording() {
 		return
 	}
@@ -122,10 +121,10 @@ func (a *acquire) Waiting(w recipes.Waiting) {
 	a.link(a.tracer.spanOf(w.Ahead.Identity), "predecessor")
 }
 
-func (a *acquire) sees(holder recipes.Other) {
+func (a *acquire) sees(ahead, holder recipes.Other) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.holder = holder
+	a.ahead, a.holder = ahead, holder
 }
 
 // link adds a link, unless there is one to the same span already.

@@ -32,7 +32,9 @@
 // sampler that decides at the start of a span does not see links that are added later. What leads to the trace can be left
 // out, by [WithoutTraceIDs]. Baggage is not in there, unless [WithPropagators] asks for it.
 //
-// To know the holder costs a waiter one more request if the holder is not right ahead of it. Only who is traced makes it.
+// To know the holder costs a waiter one more request if the holder is not right ahead of it. Only who has a Tracer makes it,
+// whether the span is sampled or not. A waiter is not woken when the lock passes on to somebody ahead of it, so the holder on
+// its span is the one that it saw last.
 //
 // When the wait ends, the event "handed over" says who has left. Its duration counts from the moment at which this
 // process heard of that, to the grant. The server's way to tell us is not in it: nobody can measure that without a clock
