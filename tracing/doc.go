@@ -136,7 +136,8 @@
 //   - A waiter's span has links to the holder's and to its predecessor's, in other processes.
 //     (TestContendedByThreeProcesses; on a real server: TestWaiterLinksToTheHoldersTrace)
 //   - Every acquire and hold ends its span, and the numbers of those who wait and hold agree with that.
-//     (TestEverySpanEndsWhateverHappens, TestEverySpanEndsWhenTheClientIsClosed, TestCloseEndsTheSpansOfHolds, TestTimeout, TestCancel,
+//     (TestEverySpanEndsWhateverHappens, TestEverySpanOfAnAcquireEndsWhenCodeOfTheUsersPanics,
+//     TestEverySpanEndsWhenTheClientIsClosed, TestCloseEndsTheSpansOfHolds, TestTimeout, TestCancel,
 //     TestSessionLossWhileWaiting, TestSessionLossWhileHolding)
 //   - Nothing that others have written into nodes is an error. (TestForeignHolder)
 //   - Metrics have no attribute with a path. (TestMetricsHaveNoPaths)
