@@ -40,7 +40,10 @@
 // process heard of that, to the grant. The server's way to tell us is not in it: nobody can measure that without a clock
 // that is the same on both sides.
 //
-// The holder of a lock is "unknown" if it is another program that writes other data, such as Java.
+// The holder of a lock is "unknown" if it is another program that writes other data, such as Java, or has recipes.WithNodeData
+// or recipes.WithoutIdentity. At a semaphore, who waits for his turn to take leases sees as the holder the one whose turn it
+// is, and who waits for leases, the first who has one. After recipes.WithLocalHandOver, and after an interruption that a
+// LeaderLatch outlasted with its node, links from other processes lead to the acquire that made the node.
 //
 // # Reports
 //
