@@ -63,13 +63,16 @@ func present(attrs ...attribute.KeyValue) []attribute.KeyValue {
 	return some
 }
 
-// points keeps what is known of each point. To sort attributes each time takes longer than to measure, and to count is
-// cheaper than to tell an instrument of each change: metrics that are numbers are looked up when they are collected.
-type points[P interface {
+// point is what a measurement is about.
+type point[P any] interface {
 	comparable
 	attributes() []attribute.KeyValue
-	rest() P
-}] struct {
+	rest() P // stands for it when there are too many
+}
+
+// points keeps what is known of each point. To sort attributes each time takes longer than to measure, and to count is
+// cheaper than to tell an instrument of each change: metrics that are numbers are looked up when they are collected.
+type points[P point[P]] struct {
 	all  sync.Map // of P to *measured
 	size atomic.Int64
 }
