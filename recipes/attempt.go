@@ -19,6 +19,7 @@ type attempt struct {
 // acquireTrace tells the tracer of one acquire. The nil *acquireTrace tells nobody.
 type acquireTrace struct {
 	to         AcquireTracer
+	over       bool // it was told of the end
 	handedOver bool
 	downgraded bool
 }
@@ -37,6 +38,7 @@ func begin(ctx context.Context, a Acquire) (context.Context, attempt) {
 // those that tracing adds for the acquire.
 func traced(ctx context.Context, a Acquire, acquire func(context.Context, attempt) (*hold, error)) (*Lease, error) {
 	during, try := begin(ctx, a)
+	defer try.trace.left()
 	h, err := acquire(during, try)
 	try.trace.ended(h, err)
 	if err != nil {
@@ -51,12 +53,22 @@ func (t *acquireTrace) ended(h *hold, err error) {
 	if t == nil {
 		return
 	}
+	t.over = true
 	end := AcquireEnd{Outcome: outcomeOf(err), Err: err, HandedOver: t.handedOver, Downgraded: t.downgraded}
 	if h != nil {
 		end.Token = h.token
 	}
 	t.to.Ended(end)
 }
+
+// left is deferred: code of the user's that panics, such as a Locker in a multi-lock, ends an acquire without a word.
+func (t *acquireTrace) left() {
+	if t != nil && !t.over {
+		t.ended(nil, errPanicked)
+	}
+}
+
+var errPanicked = errors.New("panicked")
 
 func outcomeOf(err error) Outcome {
 	switch {

@@ -130,6 +130,9 @@ func (q *localQueue) leave() {
 	defer q.mu.Unlock()
 	q.free++
 	q.used--
+	if q.used == 0 {
+		q.seen = lockloop.Refusal{} // nobody is left who would hear of what comes
+	}
 	q.admitLocked()
 }
 

@@ -428,3 +428,25 @@ func TestArrivalsDoNotOvertakeEachOtherOnTheWayToTheServer(t *testing.T) {
 		})
 	}
 }
+
+// What was seen of the queue when somebody of this process was last in it says nothing of later.
+func TestLocalWaiterIsNotBehindAHolderOfLongAgo(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.patience(t), path(t)
+		c, _ := w.connect(t)
+		m := recipes.NewInterProcessMutex(c, path)
+		require.NoError(t, acquire(t, ctx, m).Release(ctx))
+		w.fake.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DelayReply(2 * time.Second)})
+		slow := acquireLater(ctx, m)
+		synctest.Wait()
+		short, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		_, err := m.Acquire(short)
+		var held *recipes.NotAcquiredError
+		require.ErrorAs(t, err, &held)
+		require.Equal(t, 1, held.Ahead)
+		require.Empty(t, held.Holder, "%v", err)
+		require.NoError(t, slow.wait(t).Release(ctx))
+		w.nothingLeft(t, path)
+	})
+}

@@ -65,6 +65,7 @@ func (l *InterProcessMultiLock) acquire(ctx context.Context, wait bool, one func
 		return nil, &framework.OpError{Op: "acquire", Path: "multi-lock", Err: fmt.Errorf("%w: no locks, or one that is nil", zk.ErrBadArguments)}
 	}
 	during, try := l.begin(ctx, wait)
+	defer try.trace.left()
 	m, err := l.acquireAll(ctx, during, one)
 	try.trace.ended(nil, err)
 	return m, err

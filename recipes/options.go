@@ -81,7 +81,7 @@ const maxNodeData = 1 << 10
 //
 // A lock that is asked for by Revoke is not handed over any more, once that is noticed: at the latest when the process has
 // had the lock for a second. A lease that was handed over has the node, and with it the fencing token, of the one before
-// it. The holder before has released the lock, so that only its own writes that are still on their way can be confused
+// it. What the node says of its owner stays, too: since when, and in which trace, is that of the first of them. The holder before has released the lock, so that only its own writes that are still on their way can be confused
 // with its successor's.
 func WithLocalHandOver(n int, d time.Duration) LockOption {
 	return func(c *lockConfig) {

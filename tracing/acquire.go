@@ -21,6 +21,7 @@ type acquire struct {
 	tracer *Tracer
 	what   recipes.Acquire
 	outer  context.Context // the caller's
+	whole  *acquire        // the multi-lock's, if this is of a part of one
 	ctx    context.Context // with the span
 	start  time.Time
 	stack  stack
@@ -31,11 +32,11 @@ type acquire struct {
 	place recipes.Queued // the first one
 	links []trace.SpanContext
 	wakes int
-	ahead recipes.Other // who was waited for last
-	woken time.Time     // zero if the node that was woken is not ours any more
-	gone  bool          // ahead has left
+	woken time.Time // zero if the node that was woken is not ours any more
+	gone  bool      // ahead has left
 
-	mu     sync.Mutex    // protects holder
+	mu     sync.Mutex    // protects the following fields
+	ahead  recipes.Other // who was waited for last
 	holder recipes.Other // as last seen
 }
 
@@ -49,6 +50,12 @@ func (t *Tracer) StartAcquire(ctx context.Context, what recipes.Acquire) (contex
 	}
 	a.ctx, a.Span = t.spans.Start(ctx, spanName("acquire", what), trace.WithTimestamp(a.start), trace.WithAttributes(attrs...))
 	a.client = what.Client.Root()
+	if whole, ok := ctx.Value(wholeKey{}).(*acquire); ok && trace.SpanContextFromContext(ctx).SpanID() == whole.SpanContext().SpanID() {
+		a.whole = whole
+	}
+	if what.Recipe == recipes.RecipeMultiLock {
+		a.ctx = context.WithValue(a.ctx, wholeKey{}, a)
+	}
 	if t.cfg.slowWait > 0 || t.cfg.slowHold > 0 {
 		a.stack = callers()
 	}
@@ -60,20 +67,30 @@ func (t *Tracer) StartAcquire(ctx context.Context, what recipes.Acquire) (contex
 	return a.ctx, a
 }
 
+// wholeKey finds the acquire of a multi-lock, from those of its parts.
+type wholeKey struct{}
+
 // Trace implements recipes.AcquireTracer.
 func (a *acquire) Trace() map[string]string { return a.tracer.describe(a.ctx) }
 
 // QueuedLocally implements recipes.AcquireTracer. The holder, if there is one in this process, is known without asking.
 func (a *acquire) QueuedLocally(ahead int) {
-	a.event(semconv.EventQueuedLocally, attribute.Int(semconv.LockLocalAhead, ahead))
+	local := attribute.Int(semconv.LockLocalAhead, ahead)
+	a.SetAttributes(local)
 	path := a.what.Client.FullPath(a.what.Path)
 	holder := a.tracer.holdOf(func(h *hold) bool {
 		return h.client == a.client && h.what.Recipe == a.what.Recipe && h.what.Client.FullPath(h.what.Path) == path
 	})
-	if holder != nil {
-		a.link(holder.acquired, "holder")
-		a.sees(recipes.Other{Node: holder.node})
+	if holder == nil {
+		a.event(semconv.EventQueuedLocally, local)
+		return
 	}
+	other := holder.asOther()
+	a.sees(recipes.Other{}, other)
+	attrs := holderAttributes(other)
+	a.SetAttributes(attrs...)
+	a.event(semconv.EventQueuedLocally, append(attrs, local)...)
+	a.link(holder.acquired, "holder")
 }
 
 // Queued implements recipes.AcquireTracer.
@@ -90,8 +107,7 @@ func (a *acquire) Queued(q recipes.Queued) {
 
 // Waiting implements recipes.AcquireTracer.
 func (a *acquire) Waiting(w recipes.Waiting) {
-	a.ahead = w.Ahead
-	a.sees(w.Holder)
+	a.sees(w.Ahead, w.Holder)
 	if !a.IsRecording() {
 		return
 	}
@@ -105,15 +121,18 @@ func (a *acquire) Waiting(w recipes.Waiting) {
 	a.link(a.tracer.spanOf(w.Ahead.Identity), "predecessor")
 }
 
-func (a *acquire) sees(holder recipes.Other) {
+func (a *acquire) sees(ahead, holder recipes.Other) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.holder = holder
+	a.ahead, a.holder = ahead, holder
 }
 
 // link adds a link, unless there is one to the same span already.
 func (a *acquire) link(to trace.SpanContext, kind string) {
-	if !to.IsValid() || slices.ContainsFunc(a.links, to.Equal) {
+	same := func(l trace.SpanContext) bool { // whether it was read from a node or not
+		return l.TraceID() == to.TraceID() && l.SpanID() == to.SpanID()
+	}
+	if !to.IsValid() || slices.ContainsFunc(a.links, same) {
 		return
 	}
 	a.links = append(a.links, to)
@@ -187,18 +206,31 @@ func (a *acquire) handedOver(now time.Time) {
 
 // refused notes why there is no lock. That others had it, and that the caller has gone, is no failure of anybody's.
 func (a *acquire) refused(end recipes.AcquireEnd) []attribute.KeyValue {
+	attrs := a.holderOf(end.Err)
 	if end.Outcome == recipes.NotAcquired {
-		var held *recipes.NotAcquiredError
-		if errors.As(end.Err, &held) && held.Holder != "" {
-			a.link(a.tracer.spanOf(held.Identity), "holder")
-			return holderAttributes(recipes.Other{Node: held.Holder, Identity: held.Identity})
-		}
-		return nil
+		return attrs
 	}
 	if end.Outcome != recipes.Canceled {
 		a.SetStatus(codes.Error, end.Err.Error())
 	}
-	return []attribute.KeyValue{attribute.String(semconv.ErrorType, errorType(end.Err))}
+	return append(attrs, attribute.String(semconv.ErrorType, errorType(end.Err)))
+}
+
+// holderOf takes the holder from the error of an acquire that has not seen it by itself: one that did not wait, or that
+// had no node.
+func (a *acquire) holderOf(err error) []attribute.KeyValue {
+	var held *recipes.NotAcquiredError
+	if !errors.As(err, &held) || held.Holder == "" || a.knowsHolder() {
+		return nil
+	}
+	a.link(a.tracer.spanOf(held.Identity), "holder")
+	return holderAttributes(recipes.Other{Node: held.Holder, Identity: held.Identity})
+}
+
+func (a *acquire) knowsHolder() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.holder.Node != ""
 }
 
 // count measures what has ended.

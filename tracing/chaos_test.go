@@ -10,8 +10,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes"
 	"github.com/gocurator/curator/testing/zktest"
+	"github.com/gocurator/curator/tracing"
 )
 
 // Contenders of every kind come, wait, give up, lose their sessions and connections; each span ends once, nobody is
@@ -53,6 +55,29 @@ func TestEverySpanEndsWhateverHappens(t *testing.T) {
 			}
 		})
 	}
+}
+
+type panicking struct{}
+
+func (panicking) Acquire(context.Context) (*recipes.Lease, error)    { panic("the user's") }
+func (panicking) TryAcquire(context.Context) (*recipes.Lease, error) { panic("the user's") }
+
+func TestEverySpanOfAnAcquireEndsWhenCodeOfTheUsersPanics(t *testing.T) {
+	panics := false
+	wanted := func(framework.Operation) bool {
+		if panics {
+			panic("the user's")
+		}
+		return false
+	}
+	alone(t, func(t *testing.T, s *story, v *service) {
+		panics = true
+		require.Panics(t, func() { _, _ = v.mutex().Acquire(context.Background()) })
+		panics = false
+		require.Equal(t, "error", about(v.named(t, "acquire sku").Attributes())["curator.lock.outcome"])
+		require.Panics(t, func() { _, _ = recipes.CombineLocks(v.mutex(), panicking{}).Acquire(context.Background()) })
+		require.Zero(t, v.totals(t)["curator.lock.waiters"])
+	}, tracing.WithOperations(wanted))
 }
 
 type acquirer func(context.Context) (*recipes.Lease, error)

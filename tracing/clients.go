@@ -11,6 +11,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/semconv"
+	"github.com/gocurator/curator/recipes"
 	"github.com/gocurator/curator/state"
 )
 
@@ -21,8 +22,12 @@ func (t *Tracer) ClientOpened(c *framework.Client) {
 	t.clients[c] = true
 }
 
-// ClientClosed implements framework.Tracer.
+// ClientClosed implements framework.Tracer. The leases of the client are over, but those who tell us of that may come after
+// Close has returned, when the program has shut the providers down.
 func (t *Tracer) ClientClosed(c *framework.Client) {
+	for _, h := range t.holdsOf(c) {
+		h.Ended(recipes.HoldEnd{Cause: recipes.EndClientClosed, Err: framework.ErrClosed})
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.clients, c)
@@ -111,12 +116,16 @@ func (t *Tracer) opened(s *openSpan) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.open[s] = true
+	if s.hold != nil {
+		t.holds[s.hold] = true
+	}
 }
 
 func (t *Tracer) closed(s *openSpan) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.open, s)
+	delete(t.holds, s.hold)
 }
 
 // openSpans returns those of a client, with or without the holds.
@@ -132,13 +141,25 @@ func (t *Tracer) openSpans(c *framework.Client, holds bool) []trace.Span {
 	return all
 }
 
+func (t *Tracer) holdsOf(c *framework.Client) []*hold {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var all []*hold
+	for h := range t.holds {
+		if h.client == c {
+			all = append(all, h)
+		}
+	}
+	return all
+}
+
 // holdOf returns a hold of this process that fits, or nil.
 func (t *Tracer) holdOf(fits func(*hold) bool) *hold {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for s := range t.open {
-		if s.hold != nil && fits(s.hold) {
-			return s.hold
+	for h := range t.holds {
+		if fits(h) {
+			return h
 		}
 	}
 	return nil

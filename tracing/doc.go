@@ -32,13 +32,18 @@
 // sampler that decides at the start of a span does not see links that are added later. What leads to the trace can be left
 // out, by [WithoutTraceIDs]. Baggage is not in there, unless [WithPropagators] asks for it.
 //
-// To know the holder costs a waiter one more request if the holder is not right ahead of it. Only who is traced makes it.
+// To know the holder costs a waiter one more request if the holder is not right ahead of it. Only who has a Tracer makes it,
+// whether the span is sampled or not. A waiter is not woken when the lock passes on to somebody ahead of it, so the holder on
+// its span is the one that it saw last.
 //
 // When the wait ends, the event "handed over" says who has left. Its duration counts from the moment at which this
 // process heard of that, to the grant. The server's way to tell us is not in it: nobody can measure that without a clock
 // that is the same on both sides.
 //
-// The holder of a lock is "unknown" if it is another program that writes other data, such as Java.
+// The holder of a lock is "unknown" if it is another program that writes other data, such as Java, or has recipes.WithNodeData
+// or recipes.WithoutIdentity. At a semaphore, who waits for his turn to take leases sees as the holder the one whose turn it
+// is, and who waits for leases, the first who has one. After recipes.WithLocalHandOver, and after an interruption that a
+// LeaderLatch outlasted with its node, links from other processes lead to the acquire that made the node.
 //
 // # Reports
 //
@@ -68,7 +73,7 @@
 //	ATTRIBUTE                       MEANING
 //	curator.lock.recipe             mutex, read/write lock, semaphore, semaphore mutex, multi-lock, leader latch, leader selector
 //	curator.lock.mode               exclusive, read, write, shared
-//	curator.lock.name               given by recipes.WithName; else there is none
+//	curator.lock.name               given by recipes.WithName; else there is none; on metrics _OTHER, if there are too many
 //	curator.lock.outcome            acquired, reentered, not_acquired, queue_full, timeout, canceled, error
 //	curator.lock.end                released, session_lost, suspended, node_deleted, revoked, client_closed, other
 //	curator.lock.path               the server's name for the lock's path; as all that follows, not on metrics
@@ -77,13 +82,13 @@
 //	curator.lock.timeout            seconds until the deadline of the acquire
 //	curator.lock.position           contenders ahead, when it queued for the first time; on the event, each time
 //	curator.lock.queue.length       contenders then, itself included
-//	curator.lock.local.ahead        goroutines of this process ahead, that share the lock's object
+//	curator.lock.local.ahead        goroutines of this process ahead, that share the lock's object, before it had a node
 //	curator.lock.node               the contender's own node
 //	curator.lock.fencing_token      that node's czxid
 //	curator.lock.wakes              how often it was woken
 //	curator.lock.holder             service@host/pid of the holder, as last seen, or unknown
 //	curator.lock.holder.node        the holder's node
-//	curator.lock.holder.age         seconds since that node queued, by the server's clock and ours
+//	curator.lock.holder.age         seconds since that node queued, by the server's clock and ours; since the grant, if it was not read, being ours
 //	curator.lock.holder.stacktrace  of the holder's acquire, if it is in this process
 //	curator.lock.predecessor        like the holder, of who is right ahead
 //	curator.lock.predecessor.node   the node of who is right ahead
@@ -134,11 +139,13 @@
 //   - A waiter's span has links to the holder's and to its predecessor's, in other processes.
 //     (TestContendedByThreeProcesses; on a real server: TestWaiterLinksToTheHoldersTrace)
 //   - Every acquire and hold ends its span, and the numbers of those who wait and hold agree with that.
-//     (TestEverySpanEndsWhateverHappens, TestEverySpanEndsWhenTheClientIsClosed, TestTimeout, TestCancel,
+//     (TestEverySpanEndsWhateverHappens, TestEverySpanOfAnAcquireEndsWhenCodeOfTheUsersPanics,
+//     TestEverySpanEndsWhenTheClientIsClosed, TestCloseEndsTheSpansOfHolds, TestTimeout, TestCancel,
 //     TestSessionLossWhileWaiting, TestSessionLossWhileHolding)
 //   - Nothing that others have written into nodes is an error. (TestForeignHolder)
 //   - Metrics have no attribute with a path. (TestMetricsHaveNoPaths)
-//   - Nobody's span is replaced as that of his work. (TestWorkIsInTheSpanOfItsCallerOrElseInThatOfTheHold)
+//   - Nobody's span is replaced as that of his work. (TestWorkIsInTheSpanOfItsCallerOrElseInThatOfTheHold,
+//     TestWorkUnderSeveralLocksIsInNoSpanThatHasEnded)
 //   - Trace ids and baggage are in nodes as far as they are asked for. (TestNodesLeadToTheSpanOfTheAcquire,
 //     TestTraceIDsCanBeLeftOut, TestBaggageIsInNodesOnlyIfAskedFor)
 package tracing

@@ -3,7 +3,10 @@ package tracing
 import (
 	"context"
 	"errors"
+	"os"
+	"path"
 	"slices"
+	"sync"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -22,11 +25,12 @@ type hold struct {
 	node     string // its path
 	acquired trace.SpanContext
 	ctx      context.Context // with the span
-	own      bool            // the acquire was the root of its trace
+	work     trace.Span      // in which the work is done; nil for that of the lease's context
 	start    time.Time
 	stack    stack
 	*measured
 	slow *time.Timer // nil for no report
+	over sync.Once   // as ClientClosed may come first
 }
 
 // StartHold implements recipes.AcquireTracer.
@@ -37,10 +41,10 @@ type hold struct {
 func (a *acquire) StartHold(held recipes.Hold) recipes.HoldTracer {
 	h := &hold{
 		tracer: a.tracer, what: a.what, node: held.Node, acquired: a.SpanContext(), start: time.Now(), stack: a.stack, measured: a.measured,
-		own: !trace.SpanContextFromContext(a.outer).IsValid(),
 	}
 	parent := a.outer
-	if h.own {
+	isRoot := !trace.SpanContextFromContext(parent).IsValid()
+	if isRoot {
 		parent = a.ctx
 	}
 	attrs := append(slices.Clip(a.about),
@@ -53,6 +57,15 @@ func (a *acquire) StartHold(held recipes.Hold) recipes.HoldTracer {
 			attribute.String(semconv.LinkKind, "acquire"),
 		}}))
 	h.client, h.hold = a.client, h
+	switch {
+	case isRoot:
+		h.work = h.Span
+	case a.whole != nil: // whose span has ended when the work begins
+		h.work = trace.SpanFromContext(a.whole.outer)
+		if !h.work.SpanContext().IsValid() {
+			h.work = h.Span
+		}
+	}
 	if after := a.tracer.cfg.slowHold; after > 0 && !isLeadership(h.what) {
 		h.slow = time.AfterFunc(after, h.reportSlow)
 	}
@@ -61,13 +74,30 @@ func (a *acquire) StartHold(held recipes.Hold) recipes.HoldTracer {
 	return h
 }
 
+// asOther says of a hold of this process what others read in its node.
+func (h *hold) asOther() recipes.Other {
+	return recipes.Other{
+		Node:     path.Base(h.node),
+		Identity: recipes.Identity{Service: h.client.ServiceName(), Host: hostname(), PID: os.Getpid()},
+		Since:    h.start,
+	}
+}
+
+var hostname = sync.OnceValue(func() string {
+	host, err := os.Hostname()
+	if err != nil {
+		return ""
+	}
+	return host
+})
+
 // Context implements recipes.HoldTracer. Who has a span keeps it; for others, the work done under the lock is in the
 // hold's span.
 func (h *hold) Context(ctx context.Context) context.Context {
-	if !h.own {
+	if h.work == nil {
 		return ctx
 	}
-	return trace.ContextWithSpan(ctx, h.Span)
+	return trace.ContextWithSpan(ctx, h.work)
 }
 
 // Reentered implements recipes.HoldTracer.
@@ -85,7 +115,9 @@ const reentered = "reentered"
 func (h *hold) Revoked() { h.AddEvent(semconv.EventRevoked) }
 
 // Ended implements recipes.HoldTracer.
-func (h *hold) Ended(end recipes.HoldEnd) {
+func (h *hold) Ended(end recipes.HoldEnd) { h.over.Do(func() { h.ended(end) }) }
+
+func (h *hold) ended(end recipes.HoldEnd) {
 	if h.slow != nil {
 		h.slow.Stop()
 	}
@@ -105,9 +137,9 @@ func (h *hold) Ended(end recipes.HoldEnd) {
 	case end.Err != nil && !errors.Is(end.Err, context.Canceled): // the client goes on; others wait meanwhile
 		h.SetAttributes(attribute.String(semconv.ErrorType, errorType(end.Err)))
 	}
-	h.tracer.closed(&h.openSpan)
 	h.End(trace.WithTimestamp(now))
 	m.holdDuration.Record(h.ctx, now.Sub(h.start).Seconds(), about.record...)
+	h.tracer.closed(&h.openSpan) // not before: ClientClosed waits for those that are open
 }
 
 // Overrun implements recipes.HoldTracer. The leadership's own span has ended by then, or ends with the release.

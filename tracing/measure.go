@@ -18,6 +18,14 @@ func pointOf(a recipes.Acquire) lockPoint {
 	return lockPoint{recipe: a.Recipe, mode: modeOf(a), name: a.Name}
 }
 
+// rest stands for p when there are too many: whatever the name, it must be seen what was lost and why.
+func (p lockPoint) rest() lockPoint {
+	if p.name != "" {
+		p.name = other
+	}
+	return p
+}
+
 func (p lockPoint) attributes() []attribute.KeyValue {
 	return present(
 		attribute.String(semconv.LockRecipe, p.recipe),
@@ -30,6 +38,12 @@ func (p lockPoint) attributes() []attribute.KeyValue {
 
 // operationPoint is what a measurement of an operation is about.
 type operationPoint struct{ operation, server, errorType, status string }
+
+// rest stands for p when there are too many.
+func (p operationPoint) rest() operationPoint {
+	p.server = ""
+	return p
+}
 
 func (p operationPoint) attributes() []attribute.KeyValue {
 	return append(present(
@@ -49,15 +63,18 @@ func present(attrs ...attribute.KeyValue) []attribute.KeyValue {
 	return some
 }
 
-// points keeps what is known of each point. To sort attributes each time takes longer than to measure, and to count is
-// cheaper than to tell an instrument of each change: metrics that are numbers are looked up when they are collected.
-type points[P interface {
+// point is what a measurement is about.
+type point[P any] interface {
 	comparable
 	attributes() []attribute.KeyValue
-}] struct {
+	rest() P // stands for it when there are too many
+}
+
+// points keeps what is known of each point. To sort attributes each time takes longer than to measure, and to count is
+// cheaper than to tell an instrument of each change: metrics that are numbers are looked up when they are collected.
+type points[P point[P]] struct {
 	all  sync.Map // of P to *measured
 	size atomic.Int64
-	rest P // stands for all others when there are too many
 }
 
 // measured is a point: its attributes as instruments want them, and what is counted of it.
@@ -88,18 +105,25 @@ func (c *count) add(n int64) {
 	c.changed.Store(true)
 }
 
-// maxPoints bounds the points, in case that there are more names of locks than there should be.
+// maxPoints bounds the points, in case that there are more names of locks than there should be. A lock has a few. Beyond it
+// there are those that rest returns, of which there cannot be many.
 const maxPoints = 1000
 
 func (ps *points[P]) of(p P) *measured {
 	if known, ok := ps.all.Load(p); ok {
 		return known.(*measured)
 	}
-	if ps.size.Add(1) > maxPoints {
-		p = ps.rest
+	if ps.size.Load() >= maxPoints {
+		p = p.rest()
+		if known, ok := ps.all.Load(p); ok {
+			return known.(*measured)
+		}
 	}
 	with := metric.WithAttributeSet(attribute.NewSet(p.attributes()...))
-	known, _ := ps.all.LoadOrStore(p, &measured{record: []metric.RecordOption{with}, observe: []metric.ObserveOption{with}})
+	known, loaded := ps.all.LoadOrStore(p, &measured{record: []metric.RecordOption{with}, observe: []metric.ObserveOption{with}})
+	if !loaded {
+		ps.size.Add(1)
+	}
 	return known.(*measured)
 }
 

@@ -76,8 +76,6 @@ func (m *metrics) observeCounts(o metric.Observer) {
 
 func newMetrics(meter metric.Meter) *metrics {
 	m := &metrics{meter: meter}
-	m.locks.rest = lockPoint{recipe: other, mode: other}
-	m.operations.rest = operationPoint{operation: other}
 	var failed error
 	about := map[string]instrument{}
 	for _, i := range instruments {

@@ -60,8 +60,9 @@ func WithOperations(wanted func(framework.Operation) bool) Option {
 }
 
 // WithSlowWait makes a report, which is a log line and an event, when an acquire has waited for d: who holds the lock, for
-// how long its node has been there, and the stack of the acquire. If the holder is in this process, it has the stack of
-// the holder's acquire, too. By default there are none.
+// how long its node has been there, who is right ahead, and the stack of the acquire. If the holder is in this process, it
+// has the stack of the holder's acquire, too. The holder is the one that was seen last: a waiter is not woken when the lock
+// passes on to somebody ahead of it. Who is right ahead is there still. By default there are no reports.
 func WithSlowWait(d time.Duration) Option {
 	return func(c *config) { c.slowWait = d }
 }

@@ -207,6 +207,23 @@ func TestSlowWaitIsReportedWithTheHolderAndBothStacks(t *testing.T) {
 	}, tracing.WithSlowWait(3*time.Second))
 }
 
+// The lock passes on from stock to billing while orders waits, which is not woken by that.
+func TestSlowWaitIsReportedWithWhoIsRightAhead(t *testing.T) {
+	alone(t, func(t *testing.T, s *story, v *service) {
+		stock, billing := s.service("stock"), s.service("billing")
+		held := s.must(stock.mutex().Acquire(context.Background()))
+		second := s.later(func() (*recipes.Lease, error) { return billing.mutex().Acquire(context.Background()) })
+		third := s.later(func() (*recipes.Lease, error) { return v.mutex().Acquire(context.Background()) })
+		s.release(held, time.Second)
+		holds := <-second
+		time.Sleep(5 * time.Second)
+		require.Contains(t, v.logged(), "curator.lock.holder=stock@", "as it was seen last")
+		require.Contains(t, v.logged(), "curator.lock.predecessor=billing@")
+		s.release(holds, 0)
+		s.release(<-third, 0)
+	}, tracing.WithSlowWait(3*time.Second))
+}
+
 func TestSlowHoldIsReported(t *testing.T) {
 	alone(t, func(t *testing.T, s *story, v *service) {
 		for _, held := range []time.Duration{time.Second, 5 * time.Second} {

@@ -48,13 +48,15 @@ func (s stack) String() string {
 // reportSlow is called when an acquire has waited for too long.
 func (a *acquire) reportSlow() {
 	a.mu.Lock()
-	holder := a.holder
+	ahead, holder := a.ahead, a.holder
 	a.mu.Unlock()
 	attrs := append(holderAttributes(holder),
 		attribute.Float64(semconv.LockWaited, time.Since(a.start).Seconds()),
 		attribute.String(semconv.StackTrace, a.stack.String()))
-	node := path.Base(holder.Node)
-	ours := a.tracer.holdOf(func(h *hold) bool { return holder.Node != "" && path.Base(h.node) == node })
+	if ahead.Node != "" { // it is there still, when the holder may have gone
+		attrs = append(attrs, predecessorAttributes(ahead)...)
+	}
+	ours := a.tracer.holdOf(func(h *hold) bool { return path.Base(h.node) == holder.Node })
 	if ours != nil {
 		attrs = append(attrs, attribute.String(semconv.LockHolderStack, ours.stack.String()))
 	}

@@ -29,6 +29,7 @@ type Tracer struct {
 	mu      sync.Mutex // protects the following fields
 	clients map[*framework.Client]bool
 	open    map[*openSpan]bool
+	holds   map[*hold]bool // those of open that are holds: few, where those who wait are many
 }
 
 var (
@@ -57,6 +58,7 @@ func New(opts ...Option) *Tracer {
 		cfg:     cfg,
 		clients: map[*framework.Client]bool{},
 		open:    map[*openSpan]bool{},
+		holds:   map[*hold]bool{},
 		spans: cfg.tracerProvider.Tracer(ScopeName,
 			trace.WithInstrumentationVersion(Version()), trace.WithSchemaURL(conventions.SchemaURL)),
 		metrics: newMetrics(cfg.meterProvider.Meter(ScopeName,

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes"
@@ -21,6 +22,31 @@ func ignoreLoss(err error) error {
 		return nil
 	}
 	return err
+}
+
+// The acquire of several locks has ended when the work under them begins.
+func TestWorkUnderSeveralLocksIsInNoSpanThatHasEnded(t *testing.T) {
+	alone(t, func(t *testing.T, s *story, v *service) {
+		request := s.request(v, "POST /swap")
+		for _, ctx := range []context.Context{request, context.Background()} {
+			lock := recipes.NewInterProcessMultiLock(v.client, []string{"/locks/a", "/locks/b"}, recipes.WithName("both"))
+			lease, err := lock.Acquire(ctx)
+			require.NoError(t, err)
+			for _, work := range []context.Context{lease.Context(), lease.Leases()[0].Context(), lease.Leases()[1].Context()} {
+				in := trace.SpanFromContext(work).(sdktrace.ReadOnlySpan)
+				require.Zero(t, in.EndTime(), "%s has ended", in.Name())
+				if ctx == request {
+					require.Equal(t, trace.SpanFromContext(request), trace.SpanFromContext(work))
+				} else {
+					require.Equal(t, "hold both", in.Name())
+				}
+				single := s.must(v.mutex().Acquire(work))
+				require.Equal(t, trace.SpanFromContext(work), trace.SpanFromContext(single.Context()))
+				s.release(single, 0)
+			}
+			require.NoError(t, lease.Release(t.Context()))
+		}
+	})
 }
 
 // In real time, since virtual time stands still between the end of a span and its last event.

@@ -270,15 +270,15 @@ func (p *place) waitFor(ctx context.Context, node string) error {
 	if node == p.seen.Holder {
 		p.seen.HolderData = data
 	}
-	if p.loop.Note != nil {
-		p.loop.Note(p.seen)
-	}
 	own, stop, err := p.watchOwn(ctx)
 	if err != nil {
 		return err
 	}
 	defer stop()
 	p.waiting(ctx, other(node, data, stat))
+	if p.loop.Note != nil {
+		p.loop.Note(p.seen)
+	}
 	err = p.await(ctx, watch.Done(), own)
 	p.woken(err, watch)
 	return err
