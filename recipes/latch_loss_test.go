@@ -19,12 +19,7 @@ import (
 func TestStandardPolicyLeadsAgainWithTheSameNode(t *testing.T) {
 	inBothWorlds(t, func(t *testing.T, w *world) {
 		path := path(t)
-		c, knife := w.connect(t, framework.WithErrorPolicy(state.StandardPolicy))
-		first := latch(t, c, path)
-		lease := w.await(t, first)
-		other, _ := w.connect(t)
-		second := latch(t, other, path)
-		w.waitNodes(t, path, 2)
+		first, second, lease, knife := w.leaderAndNext(t, path, framework.WithErrorPolicy(state.StandardPolicy))
 		for range 3 {
 			knife.cut()
 			require.ErrorIs(t, w.endOf(t, lease), framework.ErrSuspended)
@@ -43,12 +38,7 @@ func TestStandardPolicyLeadsAgainWithTheSameNode(t *testing.T) {
 func TestStandardPolicyQueuesAgainInTheNextSession(t *testing.T) {
 	inBothWorlds(t, func(t *testing.T, w *world) {
 		ctx, path := w.patience(t), path(t)
-		c, knife := w.connect(t, framework.WithErrorPolicy(state.StandardPolicy))
-		first := latch(t, c, path)
-		lease := w.await(t, first)
-		other, _ := w.connect(t)
-		second := latch(t, other, path)
-		w.waitNodes(t, path, 2)
+		first, second, lease, knife := w.leaderAndNext(t, path, framework.WithErrorPolicy(state.StandardPolicy))
 		heal := knife.isolate()
 		next := w.await(t, second)
 		require.Error(t, lease.Context().Err())
@@ -89,12 +79,7 @@ func TestIsolatedLeaderStopsBeforeTheNextBegins(t *testing.T) {
 		t.Run(policy.String(), func(t *testing.T) {
 			inBothWorlds(t, func(t *testing.T, w *world) {
 				path := path(t)
-				c, knife := w.connect(t, framework.WithErrorPolicy(policy))
-				first := latch(t, c, path)
-				lease := w.await(t, first)
-				other, _ := w.connect(t)
-				second := latch(t, other, path)
-				w.waitNodes(t, path, 2)
+				first, second, lease, knife := w.leaderAndNext(t, path, framework.WithErrorPolicy(policy))
 				heal := knife.isolate()
 				next := w.await(t, second)
 				require.Error(t, lease.Context().Err(), "two leaders")

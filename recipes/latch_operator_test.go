@@ -24,6 +24,19 @@ func (w *world) stands(t *testing.T, path string, n int, opts ...recipes.LockOpt
 	return latches, w.await(t, latches[0])
 }
 
+// leaderAndNext starts two latches of two clients, the first of which leads, and returns that one's lease and wire. The
+// options are for its client.
+func (w *world) leaderAndNext(t *testing.T, path string, opts ...framework.Option) (first, second *recipes.LeaderLatch, lease *recipes.Lease, knife *wire) {
+	t.Helper()
+	c, knife := w.connect(t, opts...)
+	first = latch(t, c, path)
+	lease = w.await(t, first)
+	other, _ := w.connect(t)
+	second = latch(t, other, path)
+	w.waitNodes(t, path, 2)
+	return first, second, lease, knife
+}
+
 // endOf waits for the end of a leadership, and returns its reason.
 func (w *world) endOf(t *testing.T, lease *recipes.Lease) error {
 	t.Helper()
