@@ -79,7 +79,15 @@ func (l *LeaderLatch) begin(t *term) {
 	defer l.mu.Unlock()
 	l.term = t
 	l.seen = lockloop.Refusal{} // those who were ahead are not any more
-	l.last = l.last.Append(LeadershipChange{Lease: t.lease})
+	l.tellLocked(LeadershipChange{Lease: t.lease})
+}
+
+// tellLocked tells readers of Changes, but not while the latch is being closed, unless that is asked for. A leadership may
+// begin even then: Close and the grant cross.
+func (l *LeaderLatch) tellLocked(change LeadershipChange) {
+	if l.closing == nil || l.notify {
+		l.last = l.last.Append(change)
+	}
 }
 
 // stepDown ends a leadership, and returns its node if that was only interrupted.
@@ -115,9 +123,7 @@ func (l *LeaderLatch) over(t *term, closed error) {
 	defer l.mu.Unlock()
 	l.term = nil
 	l.leftover = closed
-	if l.closing == nil || l.notify {
-		l.last = l.last.Append(LeadershipChange{t.lease, context.Cause(t.lease.ctx)})
-	}
+	l.tellLocked(LeadershipChange{t.lease, context.Cause(t.lease.ctx)})
 }
 
 // finish ends the candidacy, with the reason that Await returns.
