@@ -28,10 +28,12 @@ type Participant struct {
 }
 
 // ID returns the name by which people know the participant: what WithID or WithNodeData has set, in Java the id of a
-// candidate; or else the Identity. Who was asked to give the lock up, by Revoke, has no name any more.
+// candidate, if that can be printed in a line; or else the Identity. Who was asked to give the lock up, by Revoke, has no
+// name any more.
 func (p Participant) ID() string {
-	if p.Identity.Foreign != "" && !bytes.Equal(p.Data, revocationMarker) {
-		return string(p.Data)
+	foreign := p.Identity.Foreign != "" && !bytes.Equal(p.Data, revocationMarker)
+	if id := printable(string(p.Data)); foreign && id != "" {
+		return id
 	}
 	return p.Identity.String()
 }
