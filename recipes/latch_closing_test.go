@@ -22,6 +22,7 @@ func TestCloseWaitsForTheNode(t *testing.T) {
 		t.Run(who, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
 				first, second, lease, knife := w.leaderAndNext(t, "/l", framework.WithErrorPolicy(state.StandardPolicy))
+				synctest.Wait() // the candidate knows of its node
 				closed, other := first, second
 				switch who {
 				case "candidate":
@@ -45,46 +46,54 @@ func TestCloseWaitsForTheNode(t *testing.T) {
 	}
 }
 
-// The server refuses to delete the leader's node, which therefore stays as long as the session: every Close says so.
+// The server refuses to delete the node, which therefore stays as long as the session: every Close says so.
 func TestCloseSaysThatTheServerRefusesTheDeletion(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, _ := w.connect(t)
-		l := latch(t, c, "/l")
-		lease := w.await(t, l)
-		refusal := w.fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: -1, Do: zktest.Fail(zktest.ErrNoAuth)})
-		for range 3 {
-			err := l.Close(t.Context())
-			require.ErrorIs(t, err, zk.ErrNoAuth)
-			require.ErrorContains(t, err, "close /l: ")
-		}
-		require.ErrorIs(t, context.Cause(lease.Context()), recipes.ErrReleased)
-		require.ErrorIs(t, l.Err(), recipes.ErrClosed)
-		require.Len(t, w.fake.Children("/l"), 1)
-		refusal.Remove()
-		require.NoError(t, c.Close())
-		w.nothingLeft(t, "/l")
-	})
+	for _, who := range []string{"leader", "candidate"} {
+		t.Run(who, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				first, second, lease, _ := w.leaderAndNext(t, "/l")
+				synctest.Wait() // the candidate knows of its node
+				l := map[string]*recipes.LeaderLatch{"leader": first, "candidate": second}[who]
+				refusal := w.fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: -1, Do: zktest.Fail(zktest.ErrNoAuth)})
+				for range 3 {
+					err := l.Close(t.Context())
+					require.ErrorIs(t, err, zk.ErrNoAuth)
+					require.ErrorContains(t, err, "close /l: ")
+				}
+				require.ErrorIs(t, l.Err(), recipes.ErrClosed)
+				require.Equal(t, who == "leader", lease.Context().Err() != nil)
+				require.Len(t, w.fake.Children("/l"), 2)
+				refusal.Remove()
+			})
+		})
+	}
 }
 
 // A Close whose context ends says that it did not wait. The node goes all the same, and a later Close has nothing to tell.
 func TestCloseWaitsNoLongerThanItsContext(t *testing.T) {
-	for _, patience := range []time.Duration{0, time.Second} {
-		t.Run(patience.String(), func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, w *world) {
-				first, second, lease, knife := w.leaderAndNext(t, "/l")
-				knife.refuse(true)
-				knife.cut()
-				start := time.Now()
-				require.ErrorIs(t, first.Close(within(t, patience)), context.DeadlineExceeded)
-				require.Equal(t, patience, time.Since(start))
-				require.ErrorIs(t, w.endOf(t, lease), recipes.ErrReleased, "it stops in any case")
-				require.Len(t, w.fake.Children("/l"), 2)
-				knife.refuse(false)
-				require.NoError(t, first.Close(t.Context()))
-				w.await(t, second)
-				w.closeAll(t, "/l", first, second)
+	for _, who := range []string{"leader", "candidate"} {
+		for _, patience := range []time.Duration{0, time.Second} {
+			t.Run(who+"/"+patience.String(), func(t *testing.T) {
+				inVirtualTime(t, func(t *testing.T, w *world) {
+					closed, other, lease, _ := w.leaderAndNext(t, "/l")
+					synctest.Wait()
+					if who == "candidate" {
+						closed, other = other, closed
+					}
+					w.fake.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.DelayRequest(time.Minute)})
+					start := time.Now()
+					require.ErrorIs(t, closed.Close(within(t, patience)), context.DeadlineExceeded)
+					require.Equal(t, patience, time.Since(start))
+					if who == "leader" {
+						require.ErrorIs(t, w.endOf(t, lease), recipes.ErrReleased, "it stops in any case")
+					}
+					require.Len(t, w.fake.Children("/l"), 2)
+					require.NoError(t, closed.Close(t.Context()))
+					w.await(t, other)
+					w.closeAll(t, "/l", closed, other)
+				})
 			})
-		})
+		}
 	}
 }
 

@@ -12,9 +12,9 @@ import (
 
 // run is the latch's only goroutine: it queues and leads in turn, until the client or the latch is closed.
 func (l *LeaderLatch) run(client, stopped context.Context) {
-	ctx, cancel := context.WithCancel(client)
+	ctx, cancel := context.WithCancel(stopped) // so that it ends at once, and no node is made behind Close
 	defer cancel()
-	defer context.AfterFunc(stopped, cancel)()
+	defer context.AfterFunc(client, cancel)()
 	var kept *framework.Created
 	for {
 		lease, err := traced(ctx, l.lock.describe(true), func(ctx context.Context, a attempt) (*hold, error) {
@@ -115,6 +115,16 @@ func (l *LeaderLatch) leaving(ctx context.Context) context.Context {
 		return l.closing
 	}
 	return ctx
+}
+
+// leave deletes the node of a candidate that gives up.
+func (l *LeaderLatch) leave(ctx context.Context, node string) {
+	err := l.lock.loop.Client.Delete(l.leaving(ctx), node, framework.AnyVersion, framework.Guaranteed())
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closing != nil {
+		l.leftover = err
+	}
 }
 
 // over notes the end of a leadership, and what has become of its node if the latch is closed.
