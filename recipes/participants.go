@@ -44,14 +44,10 @@ const participantReads = 32
 // participants returns the contenders in the order of the queue. One that leaves meanwhile is left out, which may leave a
 // gap in the positions.
 func (l *lock) participants(ctx context.Context, admit lockloop.Admit) ([]Participant, error) {
-	names, _, err := l.loop.Client.Children(ctx, l.loop.Path)
-	if errors.Is(err, zk.ErrNoNode) { // nobody has ever queued, or the server has cleaned up since (CURATOR-436)
-		return nil, nil
-	}
+	queue, err := l.contenders(ctx)
 	if err != nil {
 		return nil, err
 	}
-	queue := lockloop.Queue(names, l.loop.Kinds...)
 	all := make([]Participant, len(queue))
 	errs := make([]error, len(queue))
 	var reads sync.WaitGroup
@@ -68,6 +64,15 @@ func (l *lock) participants(ctx context.Context, admit lockloop.Admit) ([]Partic
 	}
 	reads.Wait()
 	return withoutVanished(all, errs)
+}
+
+// contenders returns the queue. There is none if nobody has ever queued, or the server has cleaned up since (CURATOR-436).
+func (l *lock) contenders(ctx context.Context) ([]lockloop.Contender, error) {
+	names, _, err := l.loop.Client.Children(ctx, l.loop.Path)
+	if err != nil && !errors.Is(err, zk.ErrNoNode) {
+		return nil, err
+	}
+	return lockloop.Queue(names, l.loop.Kinds...), nil
 }
 
 func readParticipant(ctx context.Context, c *framework.Client, path string) (Participant, error) {
