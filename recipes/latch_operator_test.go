@@ -2,10 +2,12 @@ package recipes_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
@@ -96,13 +98,23 @@ func TestCandidateNoticesTheDeletionOfItsNode(t *testing.T) {
 	})
 }
 
+// deleteAll deletes a path with everything below it, although those whose nodes go queue again meanwhile.
+func (w *world) deleteAll(t *testing.T, path string) {
+	t.Helper()
+	err := zk.ErrNotEmpty
+	for errors.Is(err, zk.ErrNotEmpty) {
+		err = w.observer.Delete(w.patience(t), path, framework.AnyVersion, framework.WithChildren())
+	}
+	require.NoError(t, err)
+}
+
 // CURATOR-724: the parent is deleted with everything below it, again and again.
 func TestLatchesOutliveTheDeletionOfEverything(t *testing.T) {
 	inBothWorlds(t, func(t *testing.T, w *world) {
-		ctx, path := w.patience(t), path(t)
+		path := path(t)
 		latches, lease := w.stands(t, path, 3)
 		for range 3 {
-			require.NoError(t, w.observer.Delete(ctx, path, framework.AnyVersion, framework.WithChildren()))
+			w.deleteAll(t, path)
 			require.ErrorIs(t, w.endOf(t, lease), recipes.ErrNodeDeleted)
 			w.waitNodes(t, path, 3)
 			next := w.oneLeads(t, latches)
