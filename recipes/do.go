@@ -27,11 +27,16 @@ func withLoss(work, loss error) error {
 	return errors.Join(work, loss)
 }
 
-// releaseAfter releases a lease when the work is done. That the client goes on with the deletion in the background is no
-// failure of the work; that the lock was lost is.
+// releaseAfter releases a lease when the work is done.
 func releaseAfter(ctx context.Context, l *Lease) error {
 	err := l.Release(ctx)
-	lost := !errors.Is(context.Cause(l.Context()), ErrReleased)
+	return failureOfWork(ctx, l.Context(), err)
+}
+
+// failureOfWork returns what the work's caller is told of the end of what it was done under: held, which has ended, with
+// err. That the client goes on with the deletion in the background is no failure of the work; that the lock was lost is.
+func failureOfWork(ctx, held context.Context, err error) error {
+	lost := !errors.Is(context.Cause(held), ErrReleased)
 	if !lost && (ctx.Err() != nil || framework.IsConnectionError(err)) {
 		return nil
 	}

@@ -128,9 +128,13 @@
 //   - HandOver lets the work finish, and ends it when its time is up. It is refused if there is no successor. Who was asked
 //     to step down does not lead again with the same node.
 //     (both: TestLeaderHandsOverInTime, TestSelectorHandsOverInTime, TestHandOverNeedsALeaderAndASuccessor;
-//     TestHandOverIsForcedAtItsDeadline, TestHandOverRacesWithARevocation, TestLeaderIsLostDuringItsHandOver,
-//     TestLeaderIsInterruptedDuringItsHandOver, TestHandOversOfOneLeadershipAreOne)
-//   - Resigning passes the leadership on, and does not touch a later one. (both: TestLeaderResigns, TestSelectorResigns)
+//     TestHandOverIsForcedAtItsDeadline, TestHandOverEndsTheLeadershipWithItsContext, TestHandOverRacesWithARevocation,
+//     TestLeaderIsLostDuringItsHandOver, TestLeaderIsInterruptedDuringItsHandOver, TestGraceEndsWithAnInterruption,
+//     TestHandOversOfOneLeadershipAreOne)
+//   - Resigning passes the leadership on, and does not touch a later one. (both: TestLeaderResigns, TestSelectorResigns;
+//     TestResignationsAtOnce)
+//   - Resign and HandOver return when the node is gone. The leader itself may call them: they do not wait for it then.
+//     (TestSteppingDownWaitsForTheNode, TestHandOverWhileRunIsBeingCancelled, TestLeaderStepsDownItself)
 //   - Errors that waiting does not cure are returned, and not tried for ever.
 //     (both: TestLatchWithoutRightsDoesNotLoop, TestSelectorWithoutRightsDoesNotLoop)
 //   - Leader and Participants tell who leads and stands, also while that changes.
@@ -140,28 +144,43 @@
 //   - An interrupted leader under state.StandardPolicy leads again with the same node if its session has survived, or else
 //     stands again. Under state.SessionPolicy it leads on. Neither leaves anything behind.
 //     (both: TestStandardPolicyLeadsAgainWithTheSameNode, TestStandardPolicyQueuesAgainInTheNextSession,
-//     TestSessionPolicyLeadsThroughAnOutage; TestInterruptionsAddNothing)
+//     TestSessionPolicyLeadsThroughAnOutage; TestInterruptedLeaderLeadsAgainWithItsNode)
 //   - It never leads with a node of an old session. (TestLatchDoesNotLeadWithANodeOfItsOldSession)
 //   - It has one node, whatever happens at once. (TestLatchHasOneNode)
 //   - It may start before there is a server. (TestLatchMayStartBeforeThereIsAServer)
+//   - Outages, losses of the session and servers in trouble do not end it, whatever happens to any one of its requests, or
+//     at that moment. (TestCandidacyOutlastsTheServersTrouble, TestCandidacyUnderAFaultAtEveryRequest,
+//     TestDeedAtEveryRequestOfACandidacy)
 //   - Close ends it wherever it is, without a node, watch or goroutine left, and releases all who wait.
 //     (TestCloseAtEveryAwaitPoint, TestCloseReleasesThoseWhoWait; both: TestClosedClientClosesItsLatches,
 //     TestLatchIsStartedOnceAndClosedOften)
+//   - Close returns when the node is gone, or says why it may not be.
+//     (TestCloseWaitsForTheNode, TestCloseWaitsNoLongerThanItsContext, TestCloseSaysThatTheServerRefusesTheDeletion,
+//     TestCloseDuringTheServersTrouble)
+//   - Done, Err, Await and Changes tell when it is over, and why. (TestLatchTellsTheEndOfItsCandidacy,
+//     TestLatchThatNeverStoodTellsItsEnd)
 //   - Changes tells every beginning and end in order, and of the end by CloseNotify, but not by Close.
-//     (both: TestChangesAreToldInOrderWithClose)
-//   - An Await in vain names the leader. (TestAwaitInVainNamesTheLeader)
+//     (both: TestChangesAreToldInOrderWithClose; TestGrantThatComesWithClose)
+//   - An Await in vain names the leader. It ends with its context, also while the latch leads.
+//     (TestAwaitInVainNamesTheLeader, TestAwaitReturnsTheEndOfItsContextWhileItLeads)
+//   - The lease of a leadership that was lost tells so when it is released. (TestReleaseOfALostLeadershipTellsTheReason)
 //
 // LeaderSelector:
 //   - Its node stays until the work has returned, as long as the session lives. It does not stand again before that. Work
-//     that takes too long is reported. (TestOneLeaderUnderRandomFaults, TestWorkThatDoesNotReturn, TestWorkThatOutlastsItsSession,
-//     TestSelectorsWorkTakesLongerThanItsResignation)
-//   - Run returns the work's error, with the reason of the loss if there was one. WithRequeue is told of each term. A panic
-//     gives the leadership up. (both: TestTermHasTheWorksError; TestRequeueIsToldOfEachTerm)
+//     that takes too long is reported. (TestOneLeaderUnderRandomFaults, TestWorkThatDoesNotReturn,
+//     TestWorkThatOutlastsItsSession, TestSelectorsWorkTakesLongerThanItsResignation, TestWorkThatReleasesItsLeaseKeepsItsPlace)
+//   - Its node goes when the work has returned, whoever has re-entered the leadership.
+//     (both: TestLeadershipEndsWithTheWorkWhoeverHasReenteredIt)
+//   - Run returns the work's error, with the reason of the loss if there was one. A panic gives the leadership up.
+//     (both: TestTermHasTheWorksError, TestWorkThatClosesItsClient; TestWorkThatEndsItsGoroutine)
+//   - WithRequeue is told of each term. After one that has failed, there is a pause.
+//     (TestRequeueIsToldOfEachTerm, TestRequeuePausesAfterAFailedTerm, TestRunIsCancelledDuringThePause)
 //   - Work is not begun when Run's context has ended, and its own ends with that. (TestRunIsCancelledAroundTheGrant)
 //   - It outlives losses of the session and of servers. (both: TestSelectorUnderBothPolicies, TestSelectorOutlivesItsSession,
 //     TestSelectorOutlivesTheServersRestart, TestSelectorIsStoppedDuringAnOutage)
 //   - It gets through, and leaves nothing, whatever happens to any one of its requests. (TestRunUnderAFaultAtEveryRequest)
-//   - It runs once at a time, and not under its own leadership. (TestSelectorRunsOnce)
+//   - It runs once at a time, and not under its own leadership, nor under one that was lost.
+//     (TestSelectorRunsOnce, TestRunUnderALostMutexTellsOfTheLoss)
 //   - It excludes mutexes with the same path, but those that re-enter. (both: TestSelectorAndMutexExcludeEachOther)
 //
 // Do:
@@ -175,6 +194,9 @@
 //     (both: TestIdentityIsWhatThisProcessSaysOfItself; TestIdentityIsBounded,
 //     TestIdentityBeginsWithTheWaitAndStaysThroughALoss)
 //   - What others write into their nodes is no error. (TestForeignDataIsNoIdentity)
+//   - A participant is called by what WithID has set, if that fits into a line. (both: TestParticipantsAreCalledByTheirNames)
+//   - LeaseFromContext leads to the innermost lease that a context is under.
+//     (TestLeaseOfAContextIsTheInnermost, TestLeaseOfDoIsInItsContext)
 //   - Without a Tracer nothing is allocated for it. (TestNoTracerNoAllocation)
 //
 // When the connection is interrupted and the session survives:

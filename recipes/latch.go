@@ -2,6 +2,7 @@ package recipes
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"sync"
 
@@ -47,17 +48,16 @@ import (
 type LeaderLatch struct {
 	lock lock
 
-	mu      sync.Mutex // protects the following fields
-	started bool
-	closing context.Context // of the Close that came first
-	notify  bool
-	stop    context.CancelFunc
-	term    *term // the one under way, or nil
-	last    *chain.Link[LeadershipChange]
-	seen    lockloop.Refusal // how things stood when we last looked at the queue
-	failure error            // why done is closed
-
-	leftover error // what kept Close from deleting the leader's node
+	mu       sync.Mutex // protects the following fields
+	started  bool
+	closing  context.Context // of the Close that came first
+	notify   bool
+	stop     context.CancelFunc
+	term     *term // the one under way, or nil
+	last     *chain.Link[LeadershipChange]
+	seen     lockloop.Refusal // how things stood when we last looked at the queue
+	failure  error            // why done is closed
+	leftover error            // what kept Close from deleting the node
 
 	done chan struct{} // closed when the latch neither leads nor queues any more
 }
@@ -74,7 +74,7 @@ func NewLeaderLatch(c *framework.Client, path string, opts ...LockOption) *Leade
 	}
 	l.lock.loop.Own = true
 	l.lock.loop.Note = l.note
-	l.lock.loop.Leaving = l.leaving
+	l.lock.loop.Leave = l.leave
 	return l
 }
 
@@ -141,15 +141,19 @@ func (l *LeaderLatch) beginToClose(ctx context.Context, notify bool) (first bool
 	return true
 }
 
-// leftBehind returns why the leader's node may be there still: to those who have waited for its deletion, and if nobody
-// sees to that in the background, to all.
+// leftBehind returns why the node may be there still: to those who have waited for its deletion, and if nobody sees to
+// that in the background, to all. If the client was closed meanwhile, the end of its session sees to that.
 func (l *LeaderLatch) leftBehind(first bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if first || framework.IsRefusal(l.leftover) {
+	switch {
+	case errors.Is(l.leftover, framework.ErrClosed):
+		return nil
+	case first || framework.IsRefusal(l.leftover):
 		return l.leftover
+	default:
+		return nil
 	}
-	return nil
 }
 
 // Await waits for the leadership, and returns the lease of the one that is under way. All who wait get the same lease.

@@ -148,12 +148,7 @@ func TestHandOversOfOneLeadershipAreOne(t *testing.T) {
 // The session is lost while the leader is asked to finish: the leadership has passed on all the same.
 func TestLeaderIsLostDuringItsHandOver(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, knife := w.connect(t)
-		first := latch(t, c, "/l")
-		lease := w.await(t, first)
-		other, _ := w.connect(t)
-		second := latch(t, other, "/l")
-		w.waitNodes(t, "/l", 2)
+		first, second, lease, knife := w.leaderAndNext(t, "/l")
 		handed := make(chan error)
 		go func() { handed <- first.HandOver(within(t, time.Minute)) }()
 		synctest.Wait()
@@ -169,12 +164,7 @@ func TestLeaderIsLostDuringItsHandOver(t *testing.T) {
 // not lead again with the same node: the hand-over has said that it passes on.
 func TestLeaderIsInterruptedDuringItsHandOver(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, knife := w.connect(t, framework.WithErrorPolicy(state.StandardPolicy))
-		first := latch(t, c, "/l")
-		lease := w.await(t, first)
-		other, _ := w.connect(t)
-		second := latch(t, other, "/l")
-		w.waitNodes(t, "/l", 2)
+		first, second, lease, knife := w.leaderAndNext(t, "/l", framework.WithErrorPolicy(state.StandardPolicy))
 		handed := make(chan error)
 		go func() { handed <- first.HandOver(within(t, time.Minute)) }()
 		synctest.Wait()

@@ -19,12 +19,7 @@ import (
 func TestStandardPolicyLeadsAgainWithTheSameNode(t *testing.T) {
 	inBothWorlds(t, func(t *testing.T, w *world) {
 		path := path(t)
-		c, knife := w.connect(t, framework.WithErrorPolicy(state.StandardPolicy))
-		first := latch(t, c, path)
-		lease := w.await(t, first)
-		other, _ := w.connect(t)
-		second := latch(t, other, path)
-		w.waitNodes(t, path, 2)
+		first, second, lease, knife := w.leaderAndNext(t, path, framework.WithErrorPolicy(state.StandardPolicy))
 		for range 3 {
 			knife.cut()
 			require.ErrorIs(t, w.endOf(t, lease), framework.ErrSuspended)
@@ -43,12 +38,7 @@ func TestStandardPolicyLeadsAgainWithTheSameNode(t *testing.T) {
 func TestStandardPolicyQueuesAgainInTheNextSession(t *testing.T) {
 	inBothWorlds(t, func(t *testing.T, w *world) {
 		ctx, path := w.patience(t), path(t)
-		c, knife := w.connect(t, framework.WithErrorPolicy(state.StandardPolicy))
-		first := latch(t, c, path)
-		lease := w.await(t, first)
-		other, _ := w.connect(t)
-		second := latch(t, other, path)
-		w.waitNodes(t, path, 2)
+		first, second, lease, knife := w.leaderAndNext(t, path, framework.WithErrorPolicy(state.StandardPolicy))
 		heal := knife.isolate()
 		next := w.await(t, second)
 		require.Error(t, lease.Context().Err())
@@ -89,12 +79,7 @@ func TestIsolatedLeaderStopsBeforeTheNextBegins(t *testing.T) {
 		t.Run(policy.String(), func(t *testing.T) {
 			inBothWorlds(t, func(t *testing.T, w *world) {
 				path := path(t)
-				c, knife := w.connect(t, framework.WithErrorPolicy(policy))
-				first := latch(t, c, path)
-				lease := w.await(t, first)
-				other, _ := w.connect(t)
-				second := latch(t, other, path)
-				w.waitNodes(t, path, 2)
+				first, second, lease, knife := w.leaderAndNext(t, path, framework.WithErrorPolicy(policy))
 				heal := knife.isolate()
 				next := w.await(t, second)
 				require.Error(t, lease.Context().Err(), "two leaders")
@@ -212,27 +197,34 @@ func TestLatchOutlivesOutages(t *testing.T) {
 	}
 }
 
-// Interruptions under the standard policy leave nothing behind: no goroutine that waits for the end of a node that is kept,
-// and one watch on it.
-func TestInterruptionsAddNothing(t *testing.T) {
+// Under the standard policy each interruption costs the leadership, and not the node. However many there are, they leave
+// no goroutine and no watch behind.
+func TestInterruptedLeaderLeadsAgainWithItsNode(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, knife := w.connect(t, framework.WithErrorPolicy(state.StandardPolicy))
 		l := latch(t, c, "/l")
-		interrupt := func() {
-			lease := w.await(t, l)
-			knife.cut()
-			w.endOf(t, lease)
-			w.await(t, l)
-			time.Sleep(time.Second)
+		first := w.await(t, l)
+		count := func() int {
 			synctest.Wait()
-			require.Len(t, w.fake.WatchesOf(c.SessionID()), 1)
+			return runtime.NumGoroutine()
 		}
-		interrupt()
-		before := runtime.NumGoroutine()
-		for range 20 {
-			interrupt()
+		lease, before := first, count()
+		for range 30 {
+			knife.cut()
+			<-lease.Context().Done()
+			require.ErrorIs(t, context.Cause(lease.Context()), framework.ErrSuspended)
+			require.Nil(t, l.Leadership())
+			require.ErrorIs(t, l.Resign(t.Context()), recipes.ErrNotLeader)
+			again := w.await(t, l)
+			require.NotSame(t, lease, again)
+			require.Equal(t, first.Path(), again.Path())
+			require.Equal(t, first.FencingToken(), again.FencingToken())
+			require.ErrorIs(t, lease.Release(t.Context()), framework.ErrSuspended, "it has nothing to give up any more")
+			lease = again
+			time.Sleep(time.Second)
 		}
-		require.Less(t, runtime.NumGoroutine(), before+10)
+		require.Equal(t, before, count())
+		require.Len(t, w.fake.Watches(), 1)
 		w.closeAll(t, "/l", l)
 	})
 }

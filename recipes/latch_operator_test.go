@@ -26,6 +26,19 @@ func (w *world) stands(t *testing.T, path string, n int, opts ...recipes.LockOpt
 	return latches, w.await(t, latches[0])
 }
 
+// leaderAndNext starts two latches of two clients, the first of which leads, and returns that one's lease and wire. The
+// options are for its client.
+func (w *world) leaderAndNext(t *testing.T, path string, opts ...framework.Option) (first, second *recipes.LeaderLatch, lease *recipes.Lease, knife *wire) {
+	t.Helper()
+	c, knife := w.connect(t, opts...)
+	first = latch(t, c, path)
+	lease = w.await(t, first)
+	other, _ := w.connect(t)
+	second = latch(t, other, path)
+	w.waitNodes(t, path, 2)
+	return first, second, lease, knife
+}
+
 // endOf waits for the end of a leadership, and returns its reason.
 func (w *world) endOf(t *testing.T, lease *recipes.Lease) error {
 	t.Helper()
@@ -85,17 +98,23 @@ func TestCandidateNoticesTheDeletionOfItsNode(t *testing.T) {
 	})
 }
 
+// deleteAll deletes a path with everything below it, although those whose nodes go queue again meanwhile.
+func (w *world) deleteAll(t *testing.T, path string) {
+	t.Helper()
+	err := zk.ErrNotEmpty
+	for errors.Is(err, zk.ErrNotEmpty) {
+		err = w.observer.Delete(w.patience(t), path, framework.AnyVersion, framework.WithChildren())
+	}
+	require.NoError(t, err)
+}
+
 // CURATOR-724: the parent is deleted with everything below it, again and again.
 func TestLatchesOutliveTheDeletionOfEverything(t *testing.T) {
 	inBothWorlds(t, func(t *testing.T, w *world) {
-		ctx, path := w.patience(t), path(t)
+		path := path(t)
 		latches, lease := w.stands(t, path, 3)
 		for range 3 {
-			err := zk.ErrNotEmpty // as long as somebody stands again in the middle of it
-			for errors.Is(err, zk.ErrNotEmpty) {
-				err = w.observer.Delete(ctx, path, framework.AnyVersion, framework.WithChildren())
-			}
-			require.NoError(t, err)
+			w.deleteAll(t, path)
 			require.ErrorIs(t, w.endOf(t, lease), recipes.ErrNodeDeleted)
 			w.waitNodes(t, path, 3)
 			next := w.oneLeads(t, latches)

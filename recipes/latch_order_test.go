@@ -228,7 +228,7 @@ func TestLatchThatCannotStand(t *testing.T) {
 		for _, opt := range []recipes.LockOption{
 			recipes.WithGrace(-1), recipes.WithQueueLimit(1), recipes.Revocable(), recipes.WithSharedLimit("/limit"),
 			recipes.WithLocalHandOver(1, time.Second), recipes.WithRequeue(func(error) bool { return true }),
-			recipes.WithOverrunReport(time.Second), nil,
+			recipes.WithOverrunReport(time.Second), recipes.WithID("__REVOKE__"), nil,
 		} {
 			require.ErrorIs(t, recipes.NewLeaderLatch(c, "/l", opt).Start(), zk.ErrBadArguments)
 		}

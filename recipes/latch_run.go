@@ -12,9 +12,9 @@ import (
 
 // run is the latch's only goroutine: it queues and leads in turn, until the client or the latch is closed.
 func (l *LeaderLatch) run(client, stopped context.Context) {
-	ctx, cancel := context.WithCancel(client)
+	ctx, cancel := context.WithCancel(stopped) // so that it ends at once, and no node is made behind Close
 	defer cancel()
-	defer context.AfterFunc(stopped, cancel)()
+	defer context.AfterFunc(client, cancel)()
 	var kept *framework.Created
 	for {
 		lease, err := traced(ctx, l.lock.describe(true), func(ctx context.Context, a attempt) (*hold, error) {
@@ -79,7 +79,15 @@ func (l *LeaderLatch) begin(t *term) {
 	defer l.mu.Unlock()
 	l.term = t
 	l.seen = lockloop.Refusal{} // those who were ahead are not any more
-	l.last = l.last.Append(LeadershipChange{Lease: t.lease})
+	l.tellLocked(LeadershipChange{Lease: t.lease})
+}
+
+// tellLocked tells readers of Changes, but not while the latch is being closed, unless that is asked for. A leadership may
+// begin even then: Close and the grant cross.
+func (l *LeaderLatch) tellLocked(change LeadershipChange) {
+	if l.closing == nil || l.notify {
+		l.last = l.last.Append(change)
+	}
 }
 
 // stepDown ends a leadership, and returns its node if that was only interrupted.
@@ -109,15 +117,23 @@ func (l *LeaderLatch) leaving(ctx context.Context) context.Context {
 	return ctx
 }
 
+// leave deletes the node of a candidate that gives up.
+func (l *LeaderLatch) leave(ctx context.Context, node string) {
+	err := l.lock.loop.Client.Delete(l.leaving(ctx), node, framework.AnyVersion, framework.Guaranteed())
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closing != nil {
+		l.leftover = err
+	}
+}
+
 // over notes the end of a leadership, and what has become of its node if the latch is closed.
 func (l *LeaderLatch) over(t *term, closed error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.term = nil
 	l.leftover = closed
-	if l.closing == nil || l.notify {
-		l.last = l.last.Append(LeadershipChange{t.lease, context.Cause(t.lease.ctx)})
-	}
+	l.tellLocked(LeadershipChange{t.lease, context.Cause(t.lease.ctx)})
 }
 
 // finish ends the candidacy, with the reason that Await returns.

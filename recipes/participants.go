@@ -28,10 +28,12 @@ type Participant struct {
 }
 
 // ID returns the name by which people know the participant: what WithID or WithNodeData has set, in Java the id of a
-// candidate; or else the Identity. Who was asked to give the lock up, by Revoke, has no name any more.
+// candidate, if that can be printed in a line; or else the Identity. Who was asked to give the lock up, by Revoke, has no
+// name any more.
 func (p Participant) ID() string {
-	if p.Identity.Foreign != "" && !bytes.Equal(p.Data, revocationMarker) {
-		return string(p.Data)
+	foreign := p.Identity.Foreign != "" && !bytes.Equal(p.Data, revocationMarker)
+	if id := printable(string(p.Data)); foreign && id != "" {
+		return id
 	}
 	return p.Identity.String()
 }
@@ -42,14 +44,10 @@ const participantReads = 32
 // participants returns the contenders in the order of the queue. One that leaves meanwhile is left out, which may leave a
 // gap in the positions.
 func (l *lock) participants(ctx context.Context, admit lockloop.Admit) ([]Participant, error) {
-	names, _, err := l.loop.Client.Children(ctx, l.loop.Path)
-	if errors.Is(err, zk.ErrNoNode) { // nobody has ever queued, or the server has cleaned up since (CURATOR-436)
-		return nil, nil
-	}
+	queue, err := l.contenders(ctx)
 	if err != nil {
 		return nil, err
 	}
-	queue := lockloop.Queue(names, l.loop.Kinds...)
 	all := make([]Participant, len(queue))
 	errs := make([]error, len(queue))
 	var reads sync.WaitGroup
@@ -66,6 +64,15 @@ func (l *lock) participants(ctx context.Context, admit lockloop.Admit) ([]Partic
 	}
 	reads.Wait()
 	return withoutVanished(all, errs)
+}
+
+// contenders returns the queue. There is none if nobody has ever queued, or the server has cleaned up since (CURATOR-436).
+func (l *lock) contenders(ctx context.Context) ([]lockloop.Contender, error) {
+	names, _, err := l.loop.Client.Children(ctx, l.loop.Path)
+	if err != nil && !errors.Is(err, zk.ErrNoNode) {
+		return nil, err
+	}
+	return lockloop.Queue(names, l.loop.Kinds...), nil
 }
 
 func readParticipant(ctx context.Context, c *framework.Client, path string) (Participant, error) {

@@ -2,6 +2,7 @@ package recipes_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -70,6 +71,45 @@ func TestParticipantWhoLeavesMeanwhileIsLeftOut(t *testing.T) {
 		require.Error(t, err, "a list with a hole would lie")
 		for _, p := range queue {
 			require.NoError(t, p.wait(t).Release(ctx))
+		}
+	})
+}
+
+// What people call a participant: its owner's own words, if they fit into a line, or else who its node says that it is.
+func TestParticipantsAreCalledByTheirNames(t *testing.T) {
+	inBothWorlds(t, func(t *testing.T, w *world) {
+		ctx, path := w.patience(t), path(t)
+		c, _ := w.connect(t, framework.WithServiceName("orders"))
+		long := strings.Repeat("é", 500)
+		for _, named := range []struct {
+			opts []recipes.LockOption
+			id   string
+		}{
+			{nil, "orders@"},
+			{[]recipes.LockOption{recipes.WithID("worker-1")}, "worker-1"},
+			{[]recipes.LockOption{recipes.WithID(long)}, long},
+			{[]recipes.LockOption{recipes.WithNodeData([]byte("10.0.0.3"))}, "10.0.0.3"},
+			{[]recipes.LockOption{recipes.WithNodeData([]byte(`{"v":1,"service":"payments","pid":7}`))}, "payments/7"},
+			{[]recipes.LockOption{recipes.WithID("")}, "unknown"},
+			{[]recipes.LockOption{recipes.WithoutIdentity()}, "unknown"},
+			{[]recipes.LockOption{recipes.WithNodeData([]byte("\xac\xed\x00\x05t"))}, "unknown"},
+			{[]recipes.LockOption{recipes.WithID(long + "\n")}, "unknown"},
+		} {
+			m := recipes.NewInterProcessMutex(c, path, named.opts...)
+			lease := acquire(t, ctx, m)
+			all, err := m.Participants(ctx)
+			require.NoError(t, err)
+			if named.opts == nil {
+				require.Equal(t, all[0].Identity.String(), all[0].ID())
+				require.Contains(t, all[0].ID(), named.id)
+			} else {
+				require.Equal(t, named.id, all[0].ID())
+			}
+			require.NoError(t, recipes.Revoke(ctx, w.observer, lease.Path()))
+			all, err = m.Participants(ctx)
+			require.NoError(t, err)
+			require.Equal(t, "unknown", all[0].ID(), "its name is gone")
+			require.NoError(t, lease.Release(ctx))
 		}
 	})
 }

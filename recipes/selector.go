@@ -189,8 +189,8 @@ func (s *LeaderSelector) Resign(ctx context.Context) error {
 // timed out.) If this selector does not lead, it is ErrNotLeader.
 func (s *LeaderSelector) HandOver(ctx context.Context) error { return s.lock.handOver(ctx, s.now()) }
 
-// Leadership returns the lease of the leadership that is under way, or nil, also if that has ended and its work goes on. It does not contact the server. The answer may
-// be old when it arrives: the lease's context knows.
+// Leadership returns the lease of the leadership that is under way, or nil; that also if it has ended, and its work goes
+// on. It does not contact the server. The answer may be old when it arrives: the lease's context knows.
 func (s *LeaderSelector) Leadership() *Lease {
 	if t := s.now(); t != nil && t.lease.ctx.Err() == nil {
 		return t.lease

@@ -47,7 +47,7 @@ func TestSelectorsOutliveTheDeletionOfTheirNodes(t *testing.T) {
 		require.NoError(t, w.observer.Delete(ctx, queue[1].Path, framework.AnyVersion))
 		w.waitNodes(t, path, 2)
 		require.NoError(t, lease.Context().Err())
-		require.NoError(t, w.observer.Delete(ctx, path, framework.AnyVersion, framework.WithChildren()))
+		w.deleteAll(t, path)
 		require.ErrorIs(t, w.endOf(t, lease), recipes.ErrNodeDeleted)
 		w.waitNodes(t, path, 2)
 		w.stopAll(t, path, first, second)

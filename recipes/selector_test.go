@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/recipes"
@@ -33,5 +34,21 @@ func TestSelectorRunsTheWorkWhileItLeads(t *testing.T) {
 		_, err = selector.Leader(ctx)
 		require.ErrorIs(t, err, recipes.ErrNoLeader)
 		w.nothingLeft(t, path)
+	})
+}
+
+// A path, options and work that cannot be used are errors before anything is done.
+func TestSelectorThatCannotRun(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx := t.Context()
+		c, _ := w.connect(t)
+		require.ErrorIs(t, recipes.NewLeaderSelector(c, "relative").Run(ctx, idle), zk.ErrInvalidPath)
+		require.ErrorIs(t, recipes.NewLeaderSelector(c, "/l").Run(ctx, nil), zk.ErrBadArguments)
+		for _, opt := range []recipes.LockOption{
+			recipes.WithGrace(-1), recipes.WithRequeue(nil), recipes.WithOverrunReport(0), recipes.Revocable(), nil,
+		} {
+			require.ErrorIs(t, recipes.NewLeaderSelector(c, "/l", opt).Run(ctx, idle), zk.ErrBadArguments)
+		}
+		require.Empty(t, w.nodes(t, "/l"))
 	})
 }

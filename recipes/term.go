@@ -45,14 +45,10 @@ func (t *term) attend(leading context.Context, stop <-chan struct{}, grace time.
 	}
 }
 
-// end gives the node up when the work is done, and returns the reason of a loss; see releaseAfter.
+// end gives the node up when the work is done, and returns the reason of a loss.
 func (t *term) end(ctx context.Context) error {
 	err := t.hold.dissolve(ctx)
-	lost := !errors.Is(context.Cause(t.hold.ctx), ErrReleased)
-	if !lost && (ctx.Err() != nil || framework.IsConnectionError(err)) {
-		return nil
-	}
-	return err
+	return failureOfWork(ctx, t.hold.ctx, err)
 }
 
 // await waits until the leadership is given up. The leader itself, whose context it gets, would wait for itself.
@@ -70,11 +66,11 @@ func (t *term) await(ctx context.Context) error {
 
 // successor returns ErrNoSuccessor if nobody is in the queue but the leader.
 func (l *lock) successor(ctx context.Context) error {
-	names, _, err := l.loop.Client.Children(ctx, l.loop.Path)
-	if err != nil && !errors.Is(err, zk.ErrNoNode) {
+	queue, err := l.contenders(ctx)
+	if err != nil {
 		return err
 	}
-	if len(lockloop.Queue(names, l.loop.Kinds...)) < 2 {
+	if len(queue) < 2 {
 		return ErrNoSuccessor
 	}
 	return nil
@@ -82,11 +78,11 @@ func (l *lock) successor(ctx context.Context) error {
 
 // leader returns the first of the queue who is still there when it is read (CURATOR-358).
 func (l *lock) leader(ctx context.Context) (Participant, error) {
-	names, _, err := l.loop.Client.Children(ctx, l.loop.Path)
-	if err != nil && !errors.Is(err, zk.ErrNoNode) {
+	queue, err := l.contenders(ctx)
+	if err != nil {
 		return Participant{}, err
 	}
-	for i, c := range lockloop.Queue(names, l.loop.Kinds...) {
+	for i, c := range queue {
 		p, err := readParticipant(ctx, l.loop.Client, lockloop.Join(l.loop.Path, c.Node))
 		if errors.Is(err, zk.ErrNoNode) {
 			continue

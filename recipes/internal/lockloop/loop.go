@@ -30,9 +30,9 @@ type Loop struct {
 	Queued func()        // told when a node of ours is in the queue; may be nil
 	Own    bool          // by order: notice also while we wait that our node is gone, for a second watch
 
-	// Leaving returns the context under which a node is deleted that is given up while ctx is that of the attempt; nil for
-	// ctx itself, whose end leaves that to the client's background.
-	Leaving func(ctx context.Context) context.Context
+	// Leave deletes a node that is given up while ctx is that of the attempt; nil for a guaranteed delete under ctx itself,
+	// whose end leaves that to the client's background.
+	Leave func(ctx context.Context, node string)
 
 	Observer Observer // may be nil
 }
@@ -171,8 +171,9 @@ func (p *place) take(ctx context.Context) (err error) {
 }
 
 func (p *place) giveUp(ctx context.Context) {
-	if p.loop.Leaving != nil {
-		ctx = p.loop.Leaving(ctx)
+	if p.loop.Leave != nil {
+		p.loop.Leave(ctx, p.node.Path)
+		return
 	}
 	p.loop.Client.Delete(ctx, p.node.Path, framework.AnyVersion, framework.Guaranteed())
 }

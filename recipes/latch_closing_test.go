@@ -1,0 +1,111 @@
+package recipes_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/state"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// Close of one who leads, waits, or was interrupted returns when its node is gone, however long that takes.
+func TestCloseWaitsForTheNode(t *testing.T) {
+	const slow = time.Second
+	for _, who := range []string{"leader", "candidate", "interrupted leader"} {
+		t.Run(who, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				first, second, lease, knife := w.leaderAndNext(t, "/l", framework.WithErrorPolicy(state.StandardPolicy))
+				synctest.Wait() // the candidate knows of its node
+				closed, other := first, second
+				switch who {
+				case "candidate":
+					closed, other = second, first
+				case "interrupted leader":
+					knife.refuse(true)
+					knife.cut()
+					w.endOf(t, lease)
+					synctest.Wait()
+					time.AfterFunc(slow, func() { knife.refuse(false) })
+				}
+				w.fake.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.DelayRequest(slow)})
+				start := time.Now()
+				require.NoError(t, closed.Close(t.Context()))
+				require.Len(t, w.fake.Children("/l"), 1)
+				require.GreaterOrEqual(t, time.Since(start), slow)
+				w.await(t, other)
+				w.closeAll(t, "/l", other)
+			})
+		})
+	}
+}
+
+// The server refuses to delete the node, which therefore stays as long as the session: every Close says so.
+func TestCloseSaysThatTheServerRefusesTheDeletion(t *testing.T) {
+	for _, who := range []string{"leader", "candidate"} {
+		t.Run(who, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				first, second, lease, _ := w.leaderAndNext(t, "/l")
+				synctest.Wait() // the candidate knows of its node
+				l := map[string]*recipes.LeaderLatch{"leader": first, "candidate": second}[who]
+				refusal := w.fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: -1, Do: zktest.Fail(zktest.ErrNoAuth)})
+				for range 3 {
+					err := l.Close(t.Context())
+					require.ErrorIs(t, err, zk.ErrNoAuth)
+					require.ErrorContains(t, err, "close /l: ")
+				}
+				require.ErrorIs(t, l.Err(), recipes.ErrClosed)
+				require.Equal(t, who == "leader", lease.Context().Err() != nil)
+				require.Len(t, w.fake.Children("/l"), 2)
+				refusal.Remove()
+			})
+		})
+	}
+}
+
+// A Close whose context ends says that it did not wait. The node goes all the same, and a later Close has nothing to tell.
+func TestCloseWaitsNoLongerThanItsContext(t *testing.T) {
+	for _, who := range []string{"leader", "candidate"} {
+		for _, patience := range []time.Duration{0, time.Second} {
+			t.Run(who+"/"+patience.String(), func(t *testing.T) {
+				inVirtualTime(t, func(t *testing.T, w *world) {
+					closed, other, lease, _ := w.leaderAndNext(t, "/l")
+					synctest.Wait()
+					if who == "candidate" {
+						closed, other = other, closed
+					}
+					w.fake.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.DelayRequest(time.Minute)})
+					start := time.Now()
+					require.ErrorIs(t, closed.Close(within(t, patience)), context.DeadlineExceeded)
+					require.Equal(t, patience, time.Since(start))
+					if who == "leader" {
+						require.ErrorIs(t, w.endOf(t, lease), recipes.ErrReleased, "it stops in any case")
+					}
+					require.Len(t, w.fake.Children("/l"), 2)
+					require.NoError(t, closed.Close(t.Context()))
+					w.await(t, other)
+					w.closeAll(t, "/l", closed, other)
+				})
+			})
+		}
+	}
+}
+
+// A server in trouble keeps the node for a while. Close says so, or has waited.
+func TestCloseDuringTheServersTrouble(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		first, second, _, _ := w.leaderAndNext(t, "/l")
+		w.fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: 20, Do: zktest.Fail(zktest.ErrSystem)})
+		err := first.Close(t.Context())
+		require.Equal(t, err == nil, len(w.fake.Children("/l")) == 1, "%v", err)
+		require.NoError(t, first.Close(t.Context()), "it goes by itself")
+		w.await(t, second)
+		w.closeAll(t, "/l", second)
+	})
+}

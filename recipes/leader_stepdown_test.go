@@ -1,0 +1,171 @@
+package recipes_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/state"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// To step down, in whatever way, is to return when the node is gone.
+func TestSteppingDownWaitsForTheNode(t *testing.T) {
+	const slow = time.Second
+	latchOf := func(t *testing.T, w *world) (leader, *recipes.Lease) {
+		latches, lease := w.stands(t, "/l", 2)
+		return latches[0], lease
+	}
+	selectorOf := func(t *testing.T, w *world) (leader, *recipes.Lease) {
+		first, _, lease := w.leaders(t, "/l", 0)
+		return first.selector, lease
+	}
+	for name, start := range map[string]func(*testing.T, *world) (leader, *recipes.Lease){"latch": latchOf, "selector": selectorOf} {
+		for how, stepDown := range waysToStepDown {
+			t.Run(name+"/"+how, func(t *testing.T) {
+				inVirtualTime(t, func(t *testing.T, w *world) {
+					l, lease := start(t, w)
+					go heed(lease)
+					w.fake.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.DelayRequest(slow)})
+					asked := time.Now()
+					require.NoError(t, stepDown(l, t.Context()))
+					require.Equal(t, slow, time.Since(asked))
+					_, there := w.fake.Node(lease.Path())
+					require.False(t, there)
+				})
+			})
+		}
+	}
+}
+
+// heed releases a lease when its holder is asked to give it up.
+func heed(lease *recipes.Lease) {
+	select {
+	case <-lease.Revoked():
+		lease.Release(context.Background())
+	case <-lease.Context().Done():
+	}
+}
+
+// waysToStepDown are those of both recipes.
+var waysToStepDown = map[string]func(l leader, ctx context.Context) error{"resign": leader.Resign, "hand over": leader.HandOver}
+
+// The leader itself may ask for its successor, with the context that it leads under: it would wait for itself.
+func TestLeaderStepsDownItself(t *testing.T) {
+	for how, stepDown := range waysToStepDown {
+		t.Run("selector/"+how, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				c, _ := w.connect(t)
+				s := recipes.NewLeaderSelector(c, "/l")
+				var second *running
+				err := s.Run(t.Context(), func(ctx context.Context) error {
+					lease, _ := recipes.LeaseFromContext(ctx)
+					second = w.run(t, w.observer, "/l", 0)
+					w.waitNodes(t, "/l", 2)
+					require.NoError(t, stepDown(s, ctx))
+					require.Equal(t, how == "resign", ctx.Err() != nil)
+					require.Equal(t, how == "hand over", isClosed(lease.Revoked()))
+					time.Sleep(time.Minute)
+					require.Empty(t, second.leads, "not before it has returned")
+					return nil
+				})
+				if how == "resign" {
+					require.ErrorIs(t, err, recipes.ErrRevoked, "it has gone on behind the end of its leadership")
+				} else {
+					require.NoError(t, err)
+				}
+				<-second.leads
+				w.stopAll(t, "/l", second)
+			})
+		})
+	}
+	t.Run("latch/hand over", func(t *testing.T) {
+		inVirtualTime(t, func(t *testing.T, w *world) {
+			latches, lease := w.stands(t, "/l", 2)
+			require.NoError(t, latches[0].HandOver(lease.Context()))
+			require.True(t, isClosed(lease.Revoked()))
+			require.NoError(t, lease.Context().Err(), "it was asked only")
+			require.NoError(t, lease.Release(t.Context()))
+			w.await(t, latches[1])
+			w.closeAll(t, "/l", latches...)
+		})
+	})
+}
+
+// When the context of a hand-over ends, so does the leadership, even if it could not be asked whether there is a successor.
+func TestHandOverEndsTheLeadershipWithItsContext(t *testing.T) {
+	for _, when := range []string{"before", "during an outage"} {
+		t.Run(when, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				first, second, lease, knife := w.leaderAndNext(t, "/l")
+				ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+				defer cancel()
+				if when == "before" {
+					cancel()
+				} else {
+					knife.refuse(true)
+					knife.cut()
+				}
+				require.ErrorIs(t, first.HandOver(ctx), ctx.Err())
+				require.ErrorIs(t, context.Cause(lease.Context()), recipes.ErrRevoked)
+				knife.refuse(false)
+				w.await(t, second)
+				w.closeAll(t, "/l", first, second)
+			})
+		})
+	}
+}
+
+// A hand-over that comes while the work returns, because its Run is cancelled, waits for that.
+func TestHandOverWhileRunIsBeingCancelled(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		first, second, _ := w.leaders(t, "/l", time.Minute)
+		first.cancel()
+		synctest.Wait()
+		start := time.Now()
+		require.NoError(t, first.selector.HandOver(t.Context()))
+		require.Equal(t, time.Minute, time.Since(start))
+		<-second.leads
+		w.stopAll(t, "/l", first, second)
+	})
+}
+
+// Of two who resign at once, the later finds nobody who leads.
+func TestResignationsAtOnce(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		latches, _ := w.stands(t, "/l", 2)
+		w.fake.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.DelayRequest(time.Second)})
+		resigned := make(chan error)
+		go func() { resigned <- latches[0].Resign(t.Context()) }()
+		synctest.Wait()
+		require.ErrorIs(t, latches[0].Resign(t.Context()), recipes.ErrNotLeader)
+		require.NoError(t, <-resigned)
+		w.await(t, latches[1])
+		w.closeAll(t, "/l", latches...)
+	})
+}
+
+// Who was asked to step down and is interrupted in its time of grace has stopped, and does not begin another leadership,
+// with another time of grace.
+func TestGraceEndsWithAnInterruption(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, knife := w.connect(t, framework.WithErrorPolicy(state.StandardPolicy))
+		first := latch(t, c, "/l", recipes.WithGrace(time.Hour))
+		lease := w.await(t, first)
+		other, _ := w.connect(t)
+		second := latch(t, other, "/l")
+		w.waitNodes(t, "/l", 2)
+		require.NoError(t, recipes.Revoke(t.Context(), w.observer, lease.Path()))
+		<-lease.Revoked()
+		knife.cut()
+		require.ErrorIs(t, w.endOf(t, lease), framework.ErrSuspended)
+		w.await(t, second)
+		require.Nil(t, first.Leadership())
+		w.closeAll(t, "/l", first, second)
+	})
+}
