@@ -154,7 +154,8 @@
 //   - Close ends it wherever it is, without a node, watch or goroutine left, and releases all who wait.
 //     (TestCloseAtEveryAwaitPoint, TestCloseReleasesThoseWhoWait; both: TestClosedClientClosesItsLatches,
 //     TestLatchIsStartedOnceAndClosedOften)
-//   - Close returns when the node is gone, or says why it may not be.
+//   - Close returns when the node is gone, or says why it may not be; one whose creation is under way is seen to by the
+//     client.
 //     (TestCloseWaitsForTheNode, TestCloseWaitsNoLongerThanItsContext, TestCloseSaysThatTheServerRefusesTheDeletion,
 //     TestCloseDuringTheServersTrouble)
 //   - Done, Err, Await and Changes tell when it is over, and why. (TestLatchTellsTheEndOfItsCandidacy,
