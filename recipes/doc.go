@@ -117,6 +117,11 @@
 //   - No two leaders have live contexts at once, and tokens grow from leader to leader, whatever happens to connections,
 //     sessions and servers, within the limits below. An hour of it for each of 200 seeds, on one server and on ensembles of
 //     three. (TestOneLeaderUnderRandomFaults; both: TestIsolatedLeaderStopsBeforeTheNextBegins)
+//   - On an ensemble: they outlive the leader of the servers, a restart of all of them without loss of leadership, and the
+//     loss of all data. In the minority of a partition, a leader with framework.WithStrictContact stops before the majority
+//     has another; without it, only the tokens tell the two apart. (TestLatchMovesToAnotherServer,
+//     TestLatchOnADeadServerIsSucceededByOne, TestSelectorMovesToAnotherServer, TestSelectorOutlivesItsEnsemble,
+//     TestLeadersOutliveARollingRestart, TestLeadersOutliveTheirEnsemblesData, TestLeaderInTheMinority)
 //   - When the last fault is over, somebody leads within the time of two sessions, and of the work that does not stop.
 //     When all have closed, nothing is left. (TestOneLeaderUnderRandomFaults)
 //   - They lead in the order of standing. (both: TestLatchesLeadInTheOrderOfStanding, TestSelectorsTakeTurns)
