@@ -54,6 +54,7 @@ func TestStandardPolicyQueuesAgainInTheNextSession(t *testing.T) {
 // TestLeaderLatch#testSessionErrorPolicy, session: an outage shorter than the session ends nothing.
 func TestSessionPolicyLeadsThroughAnOutage(t *testing.T) {
 	inBothWorlds(t, func(t *testing.T, w *world) {
+		w.session = 20 * time.Second // which outlasts the pauses between attempts to connect as well
 		ctx, path := w.patience(t), path(t)
 		c, knife := w.connect(t)
 		first := latch(t, c, path)
@@ -63,7 +64,7 @@ func TestSessionPolicyLeadsThroughAnOutage(t *testing.T) {
 		w.waitNodes(t, path, 2)
 		knife.refuse(true)
 		knife.cut()
-		<-time.After(w.session / 2)
+		<-time.After(time.Second)
 		knife.refuse(false)
 		require.NoError(t, c.WaitConnected(ctx))
 		require.NoError(t, lease.Context().Err())
