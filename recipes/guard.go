@@ -80,9 +80,11 @@ func (g *guard) protect(h *hold) bool {
 	return true
 }
 
-// watch looks after one node. ctx ends with the client.
+// watch looks after one node. ctx ends with the client. When the session ends, its watches may say so before its end has
+// come down to the guard's own context.
 func (g *guard) watch(ctx context.Context, path string) {
-	for g.ctx.Err() == nil {
+	session := g.nodes[0].Session.Context()
+	for g.ctx.Err() == nil && session.Err() == nil {
 		data, _, watch, err := g.client.GetW(ctx, path)
 		switch {
 		case err == nil:
