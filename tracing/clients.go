@@ -99,8 +99,7 @@ func (t *Tracer) StateChanged(change framework.StateChange) {
 	if change.Cause != nil {
 		attrs = append(attrs, attribute.String(semconv.Cause, change.Cause.Error()))
 	}
-	holds := change.State != state.Lost // whose own ends say why
-	for _, span := range t.openSpans(change.Client, holds) {
+	for _, span := range t.openSpans(change) {
 		span.AddEvent(event, trace.WithTimestamp(change.Time), trace.WithAttributes(attrs...))
 	}
 }
@@ -110,6 +109,7 @@ type openSpan struct {
 	trace.Span
 	client *framework.Client // the view that New returned
 	hold   *hold             // nil for an acquire
+	lost   bool              // a hold whose session is over: what follows is not about it
 }
 
 func (t *Tracer) opened(s *openSpan) {
@@ -128,13 +128,19 @@ func (t *Tracer) closed(s *openSpan) {
 	delete(t.holds, s.hold)
 }
 
-// openSpans returns those of a client, with or without the holds.
-func (t *Tracer) openSpans(c *framework.Client, holds bool) []trace.Span {
+// openSpans returns those of a client that a change of its state is about.
+func (t *Tracer) openSpans(change framework.StateChange) []trace.Span {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var all []trace.Span
 	for s := range t.open {
-		if s.client == c && s.IsRecording() && (holds || s.hold == nil) {
+		if s.client != change.Client {
+			continue
+		}
+		if s.hold != nil && change.State == state.Lost {
+			s.lost = true // its own end says why, and may come a moment later
+		}
+		if s.IsRecording() && !s.lost {
 			all = append(all, s.Span)
 		}
 	}

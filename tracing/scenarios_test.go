@@ -81,8 +81,8 @@ func TestSessionLossWhileHolding(t *testing.T) {
 	tell(t, func(s *story) {
 		orders := s.service("orders")
 		held := s.must(orders.mutex().Acquire(s.request(orders, "POST /orders")))
-		time.Sleep(2 * time.Second)
-		s.answerConnectsAt(2500 * time.Millisecond)
+		time.Sleep(500 * time.Millisecond) // it does not look out for its node yet
+		s.answerConnectsAt(900 * time.Millisecond)
 		s.srv.ExpireSession(orders.client.SessionID())
 		<-held.Context().Done()
 		time.Sleep(3 * time.Second)
