@@ -204,7 +204,7 @@ func (h *hold) isGone() {
 }
 
 // dissolve gives the claim up whoever has leases of it, and returns when the nodes are gone, or left to the background. If
-// it was lost, the reason is the error.
+// it was lost, the reason is the error, and so is the server's, if it refuses the deletion: nobody goes on with that.
 func (h *hold) dissolve(ctx context.Context) error {
 	if !h.leaveAll() { // the last lease is just being released
 		select {
@@ -220,7 +220,9 @@ func (h *hold) dissolve(ctx context.Context) error {
 	case errors.Is(reason, ErrRevoked): // the nodes are as good as before
 		defer h.isGone()
 		h.guard.end()
-		h.deleteNodes(ctx)
+		if err := h.deleteNodes(ctx); framework.IsRefusal(err) {
+			reason = errors.Join(reason, err)
+		}
 	default:
 		h.giveUpLost()
 	}

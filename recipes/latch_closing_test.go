@@ -2,6 +2,8 @@ package recipes_test
 
 import (
 	"context"
+	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -67,6 +69,42 @@ func TestCloseSaysThatTheServerRefusesTheDeletion(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A leader that was asked to step down, and may not delete its node, does not keep that to itself: the node is in the way of
+// all others as long as the session lives.
+func TestLeaderWhoseNodeStaysSaysSo(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		log := make(lines, 100)
+		c, _ := w.connect(t, framework.WithLogger(slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn}))))
+		l := latch(t, c, "/latch")
+		lease := w.await(t, l)
+		refusal := w.fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: -1, Do: zktest.Fail(zktest.ErrNoAuth)})
+		require.NoError(t, recipes.Revoke(t.Context(), w.observer, lease.Path()))
+		for line := range log {
+			if strings.Contains(line, "leader's node stays") {
+				require.Contains(t, line, lease.Path())
+				break
+			}
+		}
+		err := recipes.NewLeaderSelector(c, "/selector").Run(t.Context(), func(ctx context.Context) error {
+			own, _ := recipes.LeaseFromContext(ctx)
+			require.NoError(t, recipes.Revoke(t.Context(), w.observer, own.Path()))
+			<-ctx.Done()
+			return nil
+		})
+		require.ErrorIs(t, err, recipes.ErrRevoked)
+		require.ErrorIs(t, err, zk.ErrNoAuth)
+		refusal.Remove()
+	})
+}
+
+// lines are what a logger writes.
+type lines chan string
+
+func (l lines) Write(p []byte) (int, error) {
+	l <- string(p)
+	return len(p), nil
 }
 
 // A Close whose context ends says that it did not wait. The node goes all the same, and a later Close has nothing to tell.

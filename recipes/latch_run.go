@@ -102,7 +102,10 @@ func (l *LeaderLatch) stepDown(ctx context.Context, t *term) (kept *framework.Cr
 		return &t.hold.nodes[0]
 	default:
 		l.over(t, nil)
-		t.hold.dissolve(l.leaving(ctx))
+		if err := t.hold.dissolve(l.leaving(ctx)); framework.IsRefusal(err) {
+			l.lock.loop.Client.Logger().Warn("leader's node stays, and is in the way of all candidates",
+				semconv.LockPath, l.lock.name, semconv.LockNode, t.lease.Path(), semconv.Cause, err)
+		}
 	}
 	return nil
 }
