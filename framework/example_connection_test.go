@@ -56,15 +56,8 @@ func ExampleClient_Namespace() {
 // stopwatch prints what a client does. It embeds NoTracer, so that it need not have every method, now or later.
 type stopwatch struct{ framework.NoTracer }
 
-type started struct{}
-
-func (stopwatch) StartOperation(ctx context.Context, op framework.Operation) context.Context {
-	return context.WithValue(ctx, started{}, op)
-}
-
-func (stopwatch) EndOperation(ctx context.Context, end framework.OperationEnd) {
-	op := ctx.Value(started{}).(framework.Operation)
-	fmt.Println(op.Name, op.Path, end.Attempts, end.Err)
+func (stopwatch) EndOperation(_ context.Context, end framework.OperationEnd) {
+	fmt.Println(end.Name, end.Path, end.Attempts, end.Err)
 }
 
 func ExampleTracer() {

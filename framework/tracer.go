@@ -2,6 +2,7 @@ package framework
 
 import (
 	"context"
+	"time"
 )
 
 // Tracer is told of every operation and every state of a client; see WithTracer. Package framework knows no tracing
@@ -39,7 +40,9 @@ type Operation struct {
 
 // OperationEnd is what a Tracer is told of an operation when it ends.
 type OperationEnd struct {
-	Err error // nil, or an *OpError
+	Operation
+	Start time.Time // when it began
+	Err   error     // nil, or an *OpError
 
 	// Attempts is how often the operation got as far as a connected session. It is 0 if there was none in time.
 	Attempts int
@@ -72,8 +75,8 @@ func (c *Client) Tracer() Tracer { return c.cfg.tracer }
 
 // traced is run with a Tracer.
 func (c *Client) traced(ctx context.Context, op, path string, inDoubt func(error) bool, attempt func(context.Context, *Session) error) error {
-	var end OperationEnd
-	ctx = c.cfg.tracer.StartOperation(ctx, Operation{op, path, c.chroot})
+	end := OperationEnd{Operation: Operation{op, path, c.chroot}, Start: time.Now()}
+	ctx = c.cfg.tracer.StartOperation(ctx, end.Operation)
 	end.Err = c.run(ctx, op, path, inDoubt, func(ctx context.Context, s *Session) error {
 		end.Attempts++
 		end.Server = s.address()

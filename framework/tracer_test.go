@@ -79,7 +79,7 @@ func TestTracerIsToldOfEveryOperation(t *testing.T) {
 				require.Equal(t, strings.TrimSuffix(kind, "W"), op.Name)
 				require.Contains(t, []string{"/a", "/a/new"}, op.Path)
 				require.Equal(t, "/n", op.Chroot)
-				require.Equal(t, []framework.OperationEnd{{Attempts: 1, Server: srv.Addr()}}, tracer.ended)
+				require.Equal(t, []framework.OperationEnd{{Operation: op, Start: time.Now(), Attempts: 1, Server: srv.Addr()}}, tracer.ended)
 
 				err := run(t.Context(), "no path")
 				require.Error(t, err)
@@ -108,8 +108,11 @@ func TestTracerIsToldHowAnOperationFailed(t *testing.T) {
 
 		require.Len(t, tracer.ended, 3)
 		require.ErrorIs(t, tracer.ended[0].Err, zk.ErrNoNode)
-		require.Equal(t, framework.OperationEnd{Attempts: 3, Server: srv.Addr()}, tracer.ended[1])
-		require.Equal(t, framework.OperationEnd{Err: notConnected}, tracer.ended[2])
+		get := framework.Operation{Name: "get", Path: "/"}
+		end := tracer.ended[1]
+		require.Equal(t, framework.OperationEnd{Operation: get, Start: end.Start, Attempts: 3, Server: srv.Addr()}, end)
+		end = tracer.ended[2]
+		require.Equal(t, framework.OperationEnd{Operation: get, Start: time.Now().Add(-time.Second), Err: notConnected}, end)
 	})
 }
 

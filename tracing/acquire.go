@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -25,7 +25,6 @@ type acquire struct {
 	ctx    context.Context // with the span
 	start  time.Time
 	stack  stack
-	about  []attribute.KeyValue // the lock
 	*measured
 	slow *time.Timer // nil for no report
 
@@ -33,22 +32,22 @@ type acquire struct {
 	links []trace.SpanContext
 	wakes int
 	woken time.Time // zero if the node that was woken is not ours any more
-	gone  bool      // ahead has left
+	gone  bool      // the one ahead has left
 
-	mu     sync.Mutex    // protects the following fields
-	ahead  recipes.Other // who was waited for last
-	holder recipes.Other // as last seen
+	seen atomic.Pointer[recipes.Waiting] // who was waited for last; nil for nobody
 }
 
 // StartAcquire implements recipes.Tracer.
 func (t *Tracer) StartAcquire(ctx context.Context, what recipes.Acquire) (context.Context, recipes.AcquireTracer) {
-	a := &acquire{tracer: t, what: what, outer: ctx, start: time.Now(), about: spanAttributes(what)}
-	a.measured = t.metrics.locks.of(pointOf(what))
-	attrs := append(slices.Clip(a.about), attribute.Bool(semconv.LockTry, what.Try))
+	a := &acquire{tracer: t, what: what, outer: ctx, start: time.Now(), measured: t.metrics.locks.of(pointOf(what))}
+	attrs := spanAttributes(what)
+	if what.Try {
+		attrs = append(attrs, attribute.Bool(semconv.LockTry, true))
+	}
 	if deadline, ok := ctx.Deadline(); ok {
 		attrs = append(attrs, attribute.Float64(semconv.LockTimeout, time.Until(deadline).Seconds()))
 	}
-	a.ctx, a.Span = t.spans.Start(ctx, spanName("acquire", what), trace.WithTimestamp(a.start), trace.WithAttributes(attrs...))
+	a.ctx, a.Span = t.spans.Start(ctx, spanName("acquire", what), trace.WithAttributes(attrs...))
 	a.client = what.Client.Root()
 	if whole, ok := ctx.Value(wholeKey{}).(*acquire); ok && trace.SpanContextFromContext(ctx).SpanID() == whole.SpanContext().SpanID() {
 		a.whole = whole
@@ -86,7 +85,7 @@ func (a *acquire) QueuedLocally(ahead int) {
 		return
 	}
 	other := holder.asOther()
-	a.sees(recipes.Other{}, other)
+	a.seen.Store(&recipes.Waiting{Holder: other})
 	attrs := holderAttributes(other)
 	a.SetAttributes(attrs...)
 	a.event(semconv.EventQueuedLocally, append(attrs, local)...)
@@ -95,11 +94,13 @@ func (a *acquire) QueuedLocally(ahead int) {
 
 // Queued implements recipes.AcquireTracer.
 func (a *acquire) Queued(q recipes.Queued) {
-	a.event(semconv.EventEnqueued,
-		attribute.String(semconv.LockNode, q.Node),
-		attribute.Int64(semconv.LockToken, q.Czxid),
-		attribute.Int(semconv.LockPosition, q.Ahead),
-		attribute.Int(semconv.LockQueue, q.Length))
+	if a.IsRecording() {
+		a.event(semconv.EventEnqueued,
+			attribute.String(semconv.LockNode, q.Node),
+			attribute.Int64(semconv.LockToken, q.Czxid),
+			attribute.Int(semconv.LockPosition, q.Ahead),
+			attribute.Int(semconv.LockQueue, q.Length))
+	}
 	if a.place == (recipes.Queued{}) {
 		a.place = q
 	}
@@ -107,7 +108,7 @@ func (a *acquire) Queued(q recipes.Queued) {
 
 // Waiting implements recipes.AcquireTracer.
 func (a *acquire) Waiting(w recipes.Waiting) {
-	a.sees(w.Ahead, w.Holder)
+	a.seen.Store(&w)
 	if !a.IsRecording() {
 		return
 	}
@@ -121,12 +122,6 @@ func (a *acquire) Waiting(w recipes.Waiting) {
 	a.link(a.tracer.spanOf(w.Ahead.Identity), "predecessor")
 }
 
-func (a *acquire) sees(ahead, holder recipes.Other) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.ahead, a.holder = ahead, holder
-}
-
 // link adds a link, unless there is one to the same span already.
 func (a *acquire) link(to trace.SpanContext, kind string) {
 	same := func(l trace.SpanContext) bool { // whether it was read from a node or not
@@ -136,14 +131,18 @@ func (a *acquire) link(to trace.SpanContext, kind string) {
 		return
 	}
 	a.links = append(a.links, to)
-	a.AddLink(trace.Link{SpanContext: to, Attributes: []attribute.KeyValue{attribute.String(semconv.LinkKind, kind)}})
+	a.AddLink(linkTo(to, kind))
+}
+
+func linkTo(to trace.SpanContext, kind string) trace.Link {
+	return trace.Link{SpanContext: to, Attributes: []attribute.KeyValue{attribute.String(semconv.LinkKind, kind)}}
 }
 
 // Woken implements recipes.AcquireTracer.
 func (a *acquire) Woken(gone bool) {
 	a.wakes++
 	a.woken, a.gone = time.Now(), gone
-	a.event(semconv.EventWoken)
+	a.AddEvent(semconv.EventWoken)
 }
 
 // Abandoned implements recipes.AcquireTracer.
@@ -157,50 +156,59 @@ func (a *acquire) Ended(end recipes.AcquireEnd) {
 	if a.slow != nil {
 		a.slow.Stop()
 	}
-	now := time.Now()
+	took := time.Since(a.start)
+	if end.Outcome == recipes.Acquired {
+		a.granted(end)
+	}
+	if a.IsRecording() {
+		a.SetAttributes(a.outcome(end)...)
+	}
+	a.tracer.closed(&a.openSpan)
+	a.End()
+	a.count(end, took)
+}
+
+func (a *acquire) granted(end recipes.AcquireEnd) {
+	switch {
+	case end.HandedOver:
+		a.event(semconv.EventHandedOver, attribute.Bool(semconv.LockLocal, true))
+	case !a.woken.IsZero():
+		a.handedOver()
+	}
+	a.AddEvent(semconv.EventGranted)
+}
+
+// outcome returns the attributes that are known at the end.
+func (a *acquire) outcome(end recipes.AcquireEnd) []attribute.KeyValue {
 	attrs := append(make([]attribute.KeyValue, 0, 6), attribute.String(semconv.LockOutcome, string(end.Outcome)))
 	if a.place.Length > 0 {
 		attrs = append(attrs,
 			attribute.Int(semconv.LockPosition, a.place.Ahead),
-			attribute.Int(semconv.LockQueue, a.place.Length),
-			attribute.Int(semconv.LockWakes, a.wakes))
+			attribute.Int(semconv.LockQueue, a.place.Length))
 	}
-	if end.Outcome == recipes.Acquired {
-		attrs = append(attrs, a.granted(end, now)...)
-	} else {
-		attrs = append(attrs, a.refused(end)...)
+	if a.wakes > 0 {
+		attrs = append(attrs, attribute.Int(semconv.LockWakes, a.wakes))
 	}
-	a.SetAttributes(attrs...)
-	a.tracer.closed(&a.openSpan)
-	a.End(trace.WithTimestamp(now))
-	a.count(end, now)
-}
-
-func (a *acquire) granted(end recipes.AcquireEnd, now time.Time) (attrs []attribute.KeyValue) {
+	if end.Outcome != recipes.Acquired {
+		return append(attrs, a.refused(end)...)
+	}
 	if end.Token != 0 {
 		attrs = append(attrs, attribute.Int64(semconv.LockToken, end.Token))
 	}
 	if end.Downgraded {
 		attrs = append(attrs, attribute.Bool(semconv.LockDowngraded, true))
 	}
-	switch {
-	case end.HandedOver:
-		a.eventAt(now, semconv.EventHandedOver, attribute.Bool(semconv.LockLocal, true))
-	case !a.woken.IsZero():
-		a.handedOver(now)
-	}
-	a.eventAt(now, semconv.EventGranted)
 	return attrs
 }
 
 // handedOver tells who has left, so that we have the lock. In a crowd nobody knows.
-func (a *acquire) handedOver(now time.Time) {
-	after := now.Sub(a.woken)
+func (a *acquire) handedOver() {
+	after := time.Since(a.woken)
 	attrs := []attribute.KeyValue{attribute.Float64(semconv.LockHandOff, after.Seconds())}
 	if a.gone {
-		attrs = append(attrs, predecessorAttributes(a.ahead)...)
+		attrs = append(attrs, predecessorAttributes(a.lastSeen().Ahead)...)
 	}
-	a.eventAt(now, semconv.EventHandedOver, attrs...)
+	a.event(semconv.EventHandedOver, attrs...)
 	a.tracer.metrics.handOffDuration.Record(a.ctx, after.Seconds(), a.record...)
 }
 
@@ -220,21 +228,23 @@ func (a *acquire) refused(end recipes.AcquireEnd) []attribute.KeyValue {
 // had no node.
 func (a *acquire) holderOf(err error) []attribute.KeyValue {
 	var held *recipes.NotAcquiredError
-	if !errors.As(err, &held) || held.Holder == "" || a.knowsHolder() {
+	if !errors.As(err, &held) || held.Holder == "" || a.lastSeen().Holder.Node != "" {
 		return nil
 	}
 	a.link(a.tracer.spanOf(held.Identity), "holder")
 	return holderAttributes(recipes.Other{Node: held.Holder, Identity: held.Identity})
 }
 
-func (a *acquire) knowsHolder() bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.holder.Node != ""
+// lastSeen returns who was waited for last, as far as is known.
+func (a *acquire) lastSeen() recipes.Waiting {
+	if w := a.seen.Load(); w != nil {
+		return *w
+	}
+	return recipes.Waiting{}
 }
 
 // count measures what has ended.
-func (a *acquire) count(end recipes.AcquireEnd, now time.Time) {
+func (a *acquire) count(end recipes.AcquireEnd, took time.Duration) {
 	m, point := a.tracer.metrics, pointOf(a.what)
 	a.measured.counts[waiters].add(-1)
 	point.outcome = string(end.Outcome)
@@ -243,16 +253,11 @@ func (a *acquire) count(end recipes.AcquireEnd, now time.Time) {
 	}
 	about := m.locks.of(point)
 	about.counts[acquisitions].add(1)
-	m.acquireDuration.Record(a.ctx, now.Sub(a.start).Seconds(), about.record...)
+	m.acquireDuration.Record(a.ctx, took.Seconds(), about.record...)
 }
 
 func (a *acquire) event(name string, attrs ...attribute.KeyValue) {
 	a.AddEvent(name, trace.WithAttributes(attrs...))
-}
-
-// eventAt is for events at the end of the span, which must not be after that.
-func (a *acquire) eventAt(at time.Time, name string, attrs ...attribute.KeyValue) {
-	a.AddEvent(name, trace.WithTimestamp(at), trace.WithAttributes(attrs...))
 }
 
 func holderAttributes(o recipes.Other) []attribute.KeyValue {

@@ -8,10 +8,13 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes"
@@ -20,12 +23,26 @@ import (
 	"github.com/gocurator/curator/tracing"
 )
 
-// BenchmarkUncontended compares one acquire and release of the mutex with tracing and metrics, and with spans of
-// operations as well, to one without. They take turns, so that all see the same server at the same time; what counts is
-// the ratio of the medians, and that of the fastest tenth, which a busy machine disturbs less.
+// BenchmarkUncontended compares one acquire and release of the mutex with tracing and metrics to one without, at a server
+// as it comes, at one that does not wait for its disk, and at an ensemble. What counts is the ratio of the medians:
+//
+//   - traced: spans and metrics, as in production
+//   - sdk: OpenTelemetry's part of that, which is what the same spans and measurements cost without this package
+//   - unsampled: a sampler that takes no trace
+//   - operations: traced, with the spans of operations as well
 func BenchmarkUncontended(b *testing.B) {
+	durable := zkserver.WithProperty("forceSync", "yes") // ZooKeeper's default, and not zkserver's
+	tcp := (&net.Dialer{}).DialContext
 	b.Run("server=zookeeper", func(b *testing.B) {
-		uncontended(b, zkserver.Start(b).Addr(), (&net.Dialer{}).DialContext)
+		uncontended(b, zkserver.Start(b, durable).Addr(), tcp)
+	})
+	b.Run("server=zookeeper-nosync", func(b *testing.B) {
+		uncontended(b, zkserver.Start(b).Addr(), tcp)
+	})
+	b.Run("server=zookeeper-ensemble", func(b *testing.B) {
+		leader, err := zkserver.StartEnsemble(b, 3, durable).Leader(b.Context())
+		require.NoError(b, err)
+		uncontended(b, leader.Addr(), tcp) // the same for all: followers take longer
 	})
 	b.Run("server=zktest-memory", func(b *testing.B) {
 		srv := zktest.New(b)
@@ -33,49 +50,62 @@ func BenchmarkUncontended(b *testing.B) {
 	})
 }
 
+// turns is how many cycles of a kind are run at a time. They take turns, so that all see the same server, and not after
+// each one: nobody runs with tracing and without it alternately.
+const turns = 20
+
 func uncontended(b *testing.B, addr string, dial framework.DialFunc) {
-	without := cycle(b, addr, dial)
-	with := cycle(b, addr, dial, framework.WithTracer(batching(b)))
-	operations := cycle(b, addr, dial, framework.WithTracer(batching(b, tracing.WithOperations(nil))))
-	all := []func(){without, with, operations}
-	times := make([][]time.Duration, len(all))
-	for range 3000 { // a server's virtual machine compiles on the way
+	mutex := func(tracer *tracing.Tracer) *recipes.InterProcessMutex {
+		opts := []framework.Option{framework.WithDialer(dial)}
+		if tracer != nil {
+			opts = append(opts, framework.WithTracer(tracer))
+		}
+		c, err := framework.New(addr, opts...)
+		require.NoError(b, err)
+		b.Cleanup(func() { c.Close() })
+		return recipes.NewInterProcessMutex(c, "/bench/mutex", recipes.WithName("bench"))
+	}
+	names := []string{"untraced", "traced", "sdk", "unsampled", "operations"}
+	all := []func(){
+		cycle(b, mutex(nil)),
+		cycle(b, mutex(production(b).tracer())),
+		bySDK(b, mutex(nil), production(b)),
+		cycle(b, mutex(production(b, sdktrace.WithSampler(sdktrace.NeverSample())).tracer())),
+		cycle(b, mutex(production(b).tracer(tracing.WithOperations(nil)))),
+	}
+	for range 2000 { // a server's virtual machine compiles on the way
 		for _, one := range all {
 			one()
 		}
 	}
+	times := make([][]time.Duration, len(all))
 	for n := 0; b.Loop(); n++ {
 		for i := range all {
 			i = (i + n) % len(all) // or one would always come after the same other
-			start := time.Now()
-			all[i]()
-			times[i] = append(times[i], time.Since(start))
+			for range turns {
+				start := time.Now()
+				all[i]()
+				times[i] = append(times[i], time.Since(start))
+			}
 		}
 	}
 	for i := range times {
 		slices.Sort(times[i])
 	}
-	base := at(times[0], 0.5)
-	b.ReportMetric(0, "ns/op") // of all three, which means nothing
+	b.ReportMetric(0, "ns/op") // of all, which means nothing
+	base := median(times[0])
 	b.ReportMetric(base, "untraced-ns")
-	b.ReportMetric(at(times[1], 0.5)/base, "traced/untraced")
-	b.ReportMetric(at(times[1], 0.1)/at(times[0], 0.1), "traced/untraced-p10")
-	b.ReportMetric(at(times[2], 0.5)/base, "operations/untraced")
-	b.ReportMetric(testing.AllocsPerRun(100, without), "untraced-allocs")
-	b.ReportMetric(testing.AllocsPerRun(100, with), "traced-allocs")
+	b.ReportMetric(testing.AllocsPerRun(100, all[0]), "untraced-allocs")
+	for i := 1; i < len(all); i++ {
+		b.ReportMetric(median(times[i])/base, names[i]+"/untraced")
+		b.ReportMetric(testing.AllocsPerRun(100, all[i]), names[i]+"-allocs")
+	}
 }
 
-// at returns a quantile, in nanoseconds.
-func at(sorted []time.Duration, q float64) float64 {
-	return float64(sorted[int(q*float64(len(sorted)))])
-}
+func median(sorted []time.Duration) float64 { return float64(sorted[len(sorted)/2]) }
 
 // cycle returns a function that acquires and releases a mutex once.
-func cycle(b *testing.B, addr string, dial framework.DialFunc, opts ...framework.Option) func() {
-	c, err := framework.New(addr, append(opts, framework.WithDialer(dial))...)
-	require.NoError(b, err)
-	b.Cleanup(func() { c.Close() })
-	m := recipes.NewInterProcessMutex(c, "/bench/mutex", recipes.WithName("bench"))
+func cycle(b *testing.B, m *recipes.InterProcessMutex) func() {
 	ctx := context.Background()
 	return func() {
 		lease, err := m.Acquire(ctx)
@@ -88,15 +118,72 @@ func cycle(b *testing.B, addr string, dial framework.DialFunc, opts ...framework
 	}
 }
 
-// batching returns a Tracer with the exporters of production, but for the place to which they export.
-func batching(b *testing.B, opts ...tracing.Option) *tracing.Tracer {
-	spans := sdktrace.NewTracerProvider(sdktrace.WithBatcher(tracetest.NewNoopExporter()))
-	metrics := sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewPeriodicReader(nowhere{})))
+// bySDK returns a cycle with the spans, events, attributes and measurements that a Tracer makes of it, by nothing but
+// OpenTelemetry. The attributes of spans are as many, and their text is shorter.
+func bySDK(b *testing.B, m *recipes.InterProcessMutex, o *otel) func() {
+	tracer, meter := o.spans.Tracer("bench"), o.metrics.Meter("bench")
+	histogram := func(name string) metric.Float64Histogram {
+		h, err := meter.Float64Histogram(name)
+		require.NoError(b, err)
+		return h
+	}
+	acquires, holds, operations := histogram("acquire"), histogram("hold"), histogram("operation")
+	text := func(keys ...string) (attrs []attribute.KeyValue) {
+		for _, key := range keys {
+			attrs = append(attrs, attribute.String(key, "x"))
+		}
+		return attrs
+	}
+	about, place, outcome := text("a", "b", "c", "d"), text("e", "f", "g", "h"), text("i", "j", "k", "l")
+	held, end := text("a", "b", "c", "d", "e", "f"), text("g")
+	on := metric.WithAttributeSet(attribute.NewSet(text("a", "b", "c", "d")...))
+	ctx := context.Background()
+	return func() {
+		start := time.Now()
+		during, acquire := tracer.Start(ctx, "acquire", trace.WithAttributes(about...))
+		lease, err := m.Acquire(ctx)
+		if err != nil {
+			b.Fatal(err)
+		}
+		operations.Record(during, time.Since(start).Seconds(), on)
+		acquire.AddEvent("enqueued", trace.WithAttributes(place...))
+		acquire.AddEvent("granted")
+		acquire.SetAttributes(outcome...)
+		acquire.End()
+		acquires.Record(during, time.Since(start).Seconds(), on)
+
+		start = time.Now()
+		under, hold := tracer.Start(during, "hold", trace.WithAttributes(held...))
+		if err := lease.Release(ctx); err != nil {
+			b.Fatal(err)
+		}
+		operations.Record(during, time.Since(start).Seconds(), on)
+		hold.SetAttributes(end...)
+		hold.End()
+		holds.Record(under, time.Since(start).Seconds(), on)
+	}
+}
+
+// otel are providers with the exporters of production, but for the place to which they export.
+type otel struct {
+	spans   *sdktrace.TracerProvider
+	metrics *sdkmetric.MeterProvider
+}
+
+func production(b *testing.B, opts ...sdktrace.TracerProviderOption) *otel {
+	o := &otel{
+		spans:   sdktrace.NewTracerProvider(append(opts, sdktrace.WithBatcher(tracetest.NewNoopExporter()))...),
+		metrics: sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewPeriodicReader(nowhere{}))),
+	}
 	b.Cleanup(func() {
-		require.NoError(b, spans.Shutdown(context.Background()))
-		require.NoError(b, metrics.Shutdown(context.Background()))
+		require.NoError(b, o.spans.Shutdown(context.Background()))
+		require.NoError(b, o.metrics.Shutdown(context.Background()))
 	})
-	return tracing.New(append([]tracing.Option{tracing.WithTracerProvider(spans), tracing.WithMeterProvider(metrics)}, opts...)...)
+	return o
+}
+
+func (o *otel) tracer(opts ...tracing.Option) *tracing.Tracer {
+	return tracing.New(append(opts, tracing.WithTracerProvider(o.spans), tracing.WithMeterProvider(o.metrics))...)
 }
 
 // nowhere is where the metrics of benchmarks go.

@@ -14,9 +14,9 @@
 // woken; the connection suspended and restored; its node abandoned; by whom the lock was handed over; granted. What is
 // acquired by a re-entry is no span, but an event of the hold.
 //
-// A hold is a span from the grant to the release or the loss. It is a sibling of the acquire, since it begins where that
-// ends. If the acquire has no parent, the hold is its child, so that both are in one trace, and the work done under the
-// lease's context is in the hold's span. Who has a span keeps it.
+// A hold is a span from the grant to the release or the loss. It is a sibling of the acquire, to which it has a link, since
+// it begins where that ends. If the acquire has no parent, the hold is its child, so that both are in one trace, and the
+// work done under the lease's context is in the hold's span. Who has a span keeps it.
 //
 // Candidates of a LeaderLatch or LeaderSelector are acquires, and leaderships are holds: both may last for weeks, and are
 // seen when they have ended. A LeaderSelector whose work goes on after its leadership makes one more span, "overrun", from
@@ -78,14 +78,14 @@
 //	curator.lock.end                released, session_lost, suspended, node_deleted, revoked, client_closed, other
 //	curator.lock.path               the server's name for the lock's path; as all that follows, not on metrics
 //	curator.lock.leases             how many are asked for at once
-//	curator.lock.try                the acquire does not wait for others
+//	curator.lock.try                true if the acquire does not wait for others
 //	curator.lock.timeout            seconds until the deadline of the acquire
 //	curator.lock.position           contenders ahead, when it queued for the first time; on the event, each time
 //	curator.lock.queue.length       contenders then, itself included
 //	curator.lock.local.ahead        goroutines of this process ahead, that share the lock's object, before it had a node
 //	curator.lock.node               the contender's own node
 //	curator.lock.fencing_token      that node's czxid
-//	curator.lock.wakes              how often it was woken
+//	curator.lock.wakes              how often it was woken, if at all
 //	curator.lock.holder             service@host/pid of the holder, as last seen, or unknown
 //	curator.lock.holder.node        the holder's node
 //	curator.lock.holder.age         seconds since that node queued, by the server's clock and ours; since the grant, if it was not read, being ours

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"path"
-	"slices"
 	"sync"
 	"time"
 
@@ -47,15 +46,14 @@ func (a *acquire) StartHold(held recipes.Hold) recipes.HoldTracer {
 	if isRoot {
 		parent = a.ctx
 	}
-	attrs := append(slices.Clip(a.about),
+	attrs := append(spanAttributes(a.what),
 		attribute.Int64(semconv.LockToken, held.Token),
 		attribute.String(semconv.LockNode, held.Node))
-	h.ctx, h.Span = a.tracer.spans.Start(context.WithoutCancel(parent), spanName("hold", a.what),
-		trace.WithTimestamp(h.start),
-		trace.WithAttributes(attrs...),
-		trace.WithLinks(trace.Link{SpanContext: h.acquired, Attributes: []attribute.KeyValue{
-			attribute.String(semconv.LinkKind, "acquire"),
-		}}))
+	opts := []trace.SpanStartOption{trace.WithAttributes(attrs...)}
+	if !isRoot {
+		opts = append(opts, trace.WithLinks(linkTo(h.acquired, "acquire")))
+	}
+	h.ctx, h.Span = a.tracer.spans.Start(parent, spanName("hold", a.what), opts...)
 	h.client, h.hold = a.client, h
 	switch {
 	case isRoot:
@@ -121,7 +119,7 @@ func (h *hold) ended(end recipes.HoldEnd) {
 	if h.slow != nil {
 		h.slow.Stop()
 	}
-	now := time.Now()
+	took := time.Since(h.start)
 	cause := attribute.String(semconv.LockEnd, string(end.Cause))
 	h.SetAttributes(cause)
 	m, point := h.tracer.metrics, pointOf(h.what)
@@ -130,15 +128,15 @@ func (h *hold) ended(end recipes.HoldEnd) {
 	about := m.locks.of(point)
 	switch {
 	case end.Cause != recipes.EndReleased:
-		h.AddEvent(semconv.EventLost, trace.WithTimestamp(now), trace.WithAttributes(cause, attribute.String(semconv.Cause, end.Err.Error())))
+		h.AddEvent(semconv.EventLost, trace.WithAttributes(cause, attribute.String(semconv.Cause, end.Err.Error())))
 		h.SetAttributes(attribute.String(semconv.ErrorType, string(end.Cause)))
 		h.SetStatus(codes.Error, end.Err.Error())
 		about.counts[losses].add(1)
 	case end.Err != nil && !errors.Is(end.Err, context.Canceled): // the client goes on; others wait meanwhile
 		h.SetAttributes(attribute.String(semconv.ErrorType, errorType(end.Err)))
 	}
-	h.End(trace.WithTimestamp(now))
-	m.holdDuration.Record(h.ctx, now.Sub(h.start).Seconds(), about.record...)
+	h.End()
+	m.holdDuration.Record(h.ctx, took.Seconds(), about.record...)
 	h.tracer.closed(&h.openSpan) // not before: ClientClosed waits for those that are open
 }
 

@@ -13,56 +13,49 @@ import (
 	"github.com/gocurator/curator/internal/semconv"
 )
 
-// operation is one under way.
+// operation is the context of an operation that has a span.
 type operation struct {
-	framework.Operation
-	start time.Time
-	span  trace.Span // nil for none
+	context.Context
+	span trace.Span
 }
-
-type operationKey struct{}
 
 // zookeeper is the value of db.system.name, for which the conventions have none.
 const zookeeper = "zookeeper"
 
 // StartOperation implements framework.Tracer.
 func (t *Tracer) StartOperation(ctx context.Context, op framework.Operation) context.Context {
-	under := &operation{Operation: op, start: time.Now()}
-	if wanted := t.cfg.operations; wanted != nil && wanted(op) {
-		attrs := []attribute.KeyValue{
-			attribute.String(semconv.DBSystem, zookeeper),
-			attribute.String(semconv.DBOperation, op.Name),
-			attribute.String(semconv.ZNodePath, op.Path),
-		}
-		if op.Chroot != "" {
-			attrs = append(attrs, attribute.String(semconv.DBNamespace, op.Chroot))
-		}
-		ctx, under.span = t.spans.Start(ctx, op.Name, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attrs...))
+	if wanted := t.cfg.operations; wanted == nil || !wanted(op) {
+		return ctx
 	}
-	return context.WithValue(ctx, operationKey{}, under)
+	attrs := []attribute.KeyValue{
+		attribute.String(semconv.DBSystem, zookeeper),
+		attribute.String(semconv.DBOperation, op.Name),
+		attribute.String(semconv.ZNodePath, op.Path),
+	}
+	if op.Chroot != "" {
+		attrs = append(attrs, attribute.String(semconv.DBNamespace, op.Chroot))
+	}
+	ctx, span := t.spans.Start(ctx, op.Name, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attrs...))
+	return operation{ctx, span}
 }
 
 // EndOperation implements framework.Tracer.
 func (t *Tracer) EndOperation(ctx context.Context, end framework.OperationEnd) {
-	op, ok := ctx.Value(operationKey{}).(*operation)
-	if !ok {
-		return
-	}
-	took := time.Since(op.start)
-	point := operationPoint{operation: op.Name, server: end.Server}
+	took := time.Since(end.Start)
+	point := operationPoint{operation: end.Name, server: end.Server}
 	if end.Err != nil {
 		point.errorType = errorType(end.Err)
 		if code, answered := framework.ServerCode(end.Err); answered {
 			point.status = strconv.Itoa(int(code))
 		}
 	}
-	if op.span != nil {
+	if op, ok := ctx.(operation); ok {
 		op.end(point, end)
 	}
 	t.metrics.operationDuration.Record(ctx, took.Seconds(), t.metrics.operations.of(point).record...)
 }
 
-func (op *operation) end(point operationPoint, end framework.OperationEnd) {
+func (op operation) end(point operationPoint, end framework.OperationEnd) {
 	op.span.SetAttributes(append(point.attributes(), attribute.Int(semconv.Attempts, end.Attempts))...)
 	if end.Err != nil {
 		op.span.SetStatus(codes.Error, end.Err.Error())

@@ -47,16 +47,14 @@ func (s stack) String() string {
 
 // reportSlow is called when an acquire has waited for too long.
 func (a *acquire) reportSlow() {
-	a.mu.Lock()
-	ahead, holder := a.ahead, a.holder
-	a.mu.Unlock()
-	attrs := append(holderAttributes(holder),
+	seen := a.lastSeen()
+	attrs := append(holderAttributes(seen.Holder),
 		attribute.Float64(semconv.LockWaited, time.Since(a.start).Seconds()),
 		attribute.String(semconv.StackTrace, a.stack.String()))
-	if ahead.Node != "" { // it is there still, when the holder may have gone
-		attrs = append(attrs, predecessorAttributes(ahead)...)
+	if seen.Ahead.Node != "" { // it is there still, when the holder may have gone
+		attrs = append(attrs, predecessorAttributes(seen.Ahead)...)
 	}
-	ours := a.tracer.holdOf(func(h *hold) bool { return path.Base(h.node) == holder.Node })
+	ours := a.tracer.holdOf(func(h *hold) bool { return path.Base(h.node) == seen.Holder.Node })
 	if ours != nil {
 		attrs = append(attrs, attribute.String(semconv.LockHolderStack, ours.stack.String()))
 	}
