@@ -62,6 +62,8 @@
 //   - A release wakes one waiter with one event. (TestNoHerd)
 //   - An acquire and release that nobody contends is three requests. (TestUncontendedCycleIsThreeRequests)
 //   - Every lock gets through, and nothing is left, whatever happens to any one of its requests. (TestFaultAtEveryRequest)
+//   - If the user's code panics during an acquire, such as an ACL provider or a Locker in a multi-lock, neither a node nor a
+//     place in the process is left behind. (TestPanicOfTheUsersCodeLeavesNothingBehind)
 //
 // InterProcessMutex, among the goroutines that share one object:
 //   - No more than the holder and the next have nodes; to wait and to leave costs the server nothing.

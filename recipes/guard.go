@@ -60,13 +60,11 @@ func (g *guard) end() {
 	g.stop(ErrReleased)
 }
 
-// leave is end for nodes that stay: their watches are given back, as nothing uses them up.
+// leave is end for nodes that stay and are watched, as a leader's are from the beginning: their watches are given back,
+// as nothing uses them up.
 func (g *guard) leave() {
 	g.end()
-	g.once.Do(func() {}) // not to be begun any more
-	if g.left != nil {
-		close(g.left)
-	}
+	close(g.left)
 }
 
 // protect makes h the one to tell. It reports false if there was a request to give the lock up.

@@ -117,8 +117,12 @@ func (l *LeaderLatch) close(ctx context.Context, notify bool) error {
 	first := l.beginToClose(ctx, notify)
 	select {
 	case <-l.done:
-		return l.lock.leaderError("close", l.leftBehind(first))
 	case <-ctx.Done():
+	}
+	select {
+	case <-l.done: // also if ctx has ended
+		return l.lock.leaderError("close", l.leftBehind(first))
+	default:
 		return l.lock.leaderError("close", retry.ContextError(ctx))
 	}
 }

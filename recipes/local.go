@@ -41,8 +41,8 @@ func newLocalQueue(l *lock) *localQueue {
 	return q
 }
 
-func (q *localQueue) acquire(ctx context.Context, a attempt) (*hold, error) {
-	h, err := q.enter(ctx, a)
+func (q *localQueue) acquire(ctx context.Context, a attempt) (h *hold, err error) {
+	h, err = q.enter(ctx, a)
 	if err != nil {
 		return nil, err
 	}
@@ -51,14 +51,17 @@ func (q *localQueue) acquire(ctx context.Context, a attempt) (*hold, error) {
 		return h, nil
 	}
 	entered := sync.OnceFunc(q.entered)
+	defer func() {
+		entered()
+		if h == nil { // refused, or the user's code has panicked, such as an ACL provider
+			q.leave()
+		}
+	}()
 	h, err = q.lock.claim(ctx, a, entered)
-	entered()
-	if err != nil {
-		q.leave()
-		return nil, err
+	if err == nil {
+		q.claimed(h)
 	}
-	q.claimed(h)
-	return h, nil
+	return h, err
 }
 
 // enter waits for a place, and returns the lock if that came with it.

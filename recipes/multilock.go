@@ -99,17 +99,29 @@ func (m *InterProcessSemaphoreMutex) describe(wait bool) Acquire { return m.sema
 // those of during.
 func (l *InterProcessMultiLock) acquireAll(ctx, during context.Context, one func(Locker, context.Context) (*Lease, error)) (*MultiLease, error) {
 	for {
-		m := &MultiLease{ctx: context.WithoutCancel(ctx)}
-		err := m.acquireAll(during, l.locks, one)
-		if err == nil {
+		m, lost, err := l.acquireOnce(ctx, during, one)
+		switch {
+		case err == nil:
 			return m, nil
-		}
-		lost := slices.ContainsFunc(m.leases, func(l *Lease) bool { return l.Context().Err() != nil })
-		m.Release(unlessDown(ctx, err)) // or our own nodes would be in the way of who tries next
-		if !lost || ctx.Err() != nil || errors.Is(err, framework.ErrClosed) {
+		case !lost || ctx.Err() != nil || errors.Is(err, framework.ErrClosed):
 			return nil, err
 		}
 	}
+}
+
+// acquireOnce reports whether one of the locks was lost while it acquired the others.
+func (l *InterProcessMultiLock) acquireOnce(ctx, during context.Context, one func(Locker, context.Context) (*Lease, error)) (m *MultiLease, lost bool, err error) {
+	m = &MultiLease{ctx: context.WithoutCancel(ctx)}
+	complete := false
+	defer func() {
+		if !complete { // also if a Locker panics
+			lost = slices.ContainsFunc(m.leases, func(l *Lease) bool { return l.Context().Err() != nil })
+			m.Release(unlessDown(ctx, err)) // or our own nodes would be in the way of who tries next
+		}
+	}()
+	err = m.acquireAll(during, l.locks, one)
+	complete = err == nil
+	return m, false, err
 }
 
 // MultiLease is the lease of several locks. It must be released.

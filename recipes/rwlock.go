@@ -97,11 +97,13 @@ func (r *ReadLock) acquire(ctx context.Context, wait bool) (*Lease, error) {
 	case !joined:
 		return l.acquire(ctx, wait)
 	}
-	return traced(ctx, l.describe(wait), func(ctx context.Context, a attempt) (*hold, error) {
-		h, err := r.downgrade(ctx, writer, a)
-		if writer.leave() { // released meanwhile
-			writer.giveUp(unlessDown(ctx, err)) // goes on in the background if it has to
-		}
+	return traced(ctx, l.describe(wait), func(ctx context.Context, a attempt) (h *hold, err error) {
+		defer func() {
+			if writer.leave() { // released meanwhile
+				writer.giveUp(unlessDown(ctx, err)) // goes on in the background if it has to
+			}
+		}()
+		h, err = r.downgrade(ctx, writer, a)
 		return h, l.opError(err)
 	})
 }

@@ -102,16 +102,20 @@ func (s *InterProcessSemaphore) acquire(ctx context.Context, n int, wait bool) (
 // win passes the gate and takes n leases.
 func (s *InterProcessSemaphore) win(ctx context.Context, a attempt, n int) (*hold, error) {
 	for {
-		gate, err := s.passGate(ctx, a)
-		if err != nil {
-			return nil, err
-		}
-		h, err := s.take(ctx, gate, n, a)
-		gate.Release(unlessDown(ctx, err)) // or our own gate would be in the way of who tries next
-		if h != nil || err != nil {
+		if h, err := s.winOnce(ctx, a, n); h != nil || err != nil {
 			return h, err
 		}
 	}
+}
+
+// winOnce returns nothing if it has to be done again.
+func (s *InterProcessSemaphore) winOnce(ctx context.Context, a attempt, n int) (h *hold, err error) {
+	gate, err := s.passGate(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { gate.Release(unlessDown(ctx, err)) }() // or our own gate would be in the way of who tries next
+	return s.take(ctx, gate, n, a)
 }
 
 func (s *InterProcessSemaphore) passGate(ctx context.Context, a attempt) (*Lease, error) {
@@ -131,19 +135,12 @@ func (s *InterProcessSemaphore) take(ctx context.Context, gate *Lease, n int, a 
 	under, done := gate.Under(ctx)
 	defer done()
 	leases := s.leases.inQueue(a)
-	var nodes []framework.Created
-	for len(nodes) < n {
-		node, refusal := leases.queue(under, a.wait)
-		if refusal != nil {
-			s.putBack(unlessDown(ctx, refusal.Err), nodes)
-			if errors.Is(refusal.Err, lockloop.ErrIncomplete) || gate.Context().Err() != nil && ctx.Err() == nil {
-				return nil, nil
-			}
-			withoutOurs(refusal, nodes)
-			return nil, leases.refused(under, refusal)
+	nodes, refusal := s.collect(ctx, under, leases, n, a.wait)
+	if refusal != nil {
+		if errors.Is(refusal.Err, lockloop.ErrIncomplete) || gate.Context().Err() != nil && ctx.Err() == nil {
+			return nil, nil
 		}
-		nodes = append(nodes, node)
-		leases.loop.Beside = append(leases.loop.Beside, path.Base(node.Path))
+		return nil, leases.refused(under, refusal)
 	}
 	for _, node := range nodes {
 		if node.Session != nodes[0].Session {
@@ -152,6 +149,28 @@ func (s *InterProcessSemaphore) take(ctx context.Context, gate *Lease, n int, a 
 		}
 	}
 	return newHold(s.leases.loop.Client, s.leases.key, s.leases.cfg.revocable, nodes...), nil
+}
+
+// collect creates n leases, or none: what was created is deleted after a refusal, and if the user's code panics.
+func (s *InterProcessSemaphore) collect(ctx, under context.Context, leases lock, n int, wait bool) (nodes []framework.Created, refusal *lockloop.Refusal) {
+	defer func() {
+		switch {
+		case refusal != nil:
+			s.putBack(unlessDown(ctx, refusal.Err), nodes)
+			withoutOurs(refusal, nodes)
+		case len(nodes) < n:
+			s.putBack(ctx, nodes)
+		}
+	}()
+	for len(nodes) < n {
+		node, refusal := leases.queue(under, wait)
+		if refusal != nil {
+			return nodes, refusal
+		}
+		nodes = append(nodes, node)
+		leases.loop.Beside = append(leases.loop.Beside, path.Base(node.Path))
+	}
+	return nodes, nil
 }
 
 // putBack deletes the leases of an attempt that has failed, before anybody else may try.

@@ -49,7 +49,8 @@ func WithoutTraceIDs() Option {
 }
 
 // WithOperations makes a span for each operation that wanted accepts, and for every operation if it is nil. By default
-// there are none, because the requests of a lock are many and alike; their duration is a metric in any case.
+// there are none, because the requests of a lock are many and alike; their duration is a metric in any case. What a
+// held lock asks in the background, once it is held for a second, is in no span of a caller's: each is a trace of its own.
 func WithOperations(wanted func(framework.Operation) bool) Option {
 	return func(c *config) {
 		c.operations = wanted

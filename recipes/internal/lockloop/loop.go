@@ -153,9 +153,12 @@ func (p *place) take(ctx context.Context) (err error) {
 	if err := p.enter(ctx); err != nil {
 		return err
 	}
+	admitted := false // nor is it if the user's code panics, such as a retry policy
 	defer func() {
 		if err != nil {
 			p.abandoned(err)
+		}
+		if !admitted {
 			p.giveUp(ctx)
 		}
 	}()
@@ -165,6 +168,7 @@ func (p *place) take(ctx context.Context) (err error) {
 		case errors.Is(err, errAgain):
 		case err != nil && p.sitOut(ctx, err): // our node keeps its place meanwhile
 		default:
+			admitted = err == nil
 			return err
 		}
 	}
