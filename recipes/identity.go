@@ -161,41 +161,44 @@ const sinceFormat = "2006-01-02T15:04:05.000Z"
 // appendTrace appends the entries that fit, of which the W3C's is the first.
 func appendTrace(b []byte, trace map[string]string) []byte {
 	const traceparent = "traceparent"
-	var fields []byte
-	add := func(key, value string) {
-		longer := appendField(fields, key, value)
-		if len(b)+len(longer)+len(`,"trace":{}}`) <= maxIdentity {
-			fields = longer
+	begin := append(b, `,"trace":{`...)
+	fields := appendField(begin, begin, traceparent, trace[traceparent])
+	if len(trace) > 1 {
+		for _, key := range slices.Sorted(maps.Keys(trace)) {
+			if key != traceparent {
+				fields = appendField(begin, fields, key, trace[key])
+			}
 		}
 	}
-	if value, ok := trace[traceparent]; ok {
-		add(traceparent, value)
-	}
-	for _, key := range slices.Sorted(maps.Keys(trace)) {
-		if key != traceparent {
-			add(key, trace[key])
-		}
-	}
-	if len(fields) == 0 {
+	if len(fields) == len(begin) {
 		return b
 	}
-	return append(append(append(b, `,"trace":{`...), fields...), '}')
+	return append(fields, '}')
 }
 
-// appendField appends a field of a JSON object.
-func appendField(b []byte, key, value string) []byte {
-	if len(b) > 0 {
-		b = append(b, ',')
+// appendField appends a field to those of an object that has begun, if it has a value and there is room for it.
+func appendField(begin, fields []byte, key, value string) []byte {
+	if value == "" {
+		return fields
 	}
-	return appendJSON(append(appendJSON(b, key), ':'), value)
+	longer := fields
+	if len(fields) > len(begin) {
+		longer = append(longer, ',')
+	}
+	longer = appendJSON(append(appendJSON(longer, key), ':'), value)
+	if len(longer)+len(`}}`) > maxIdentity {
+		return fields
+	}
+	return longer
 }
 
 // appendJSON appends a text. Those that are expected need no escapes, for which json.Marshal takes its time.
 func appendJSON(b []byte, s string) []byte {
-	plain := !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' })
-	if !plain {
-		quoted, _ := json.Marshal(s) // a text never fails
-		return append(b, quoted...)
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			quoted, _ := json.Marshal(s) // a text never fails
+			return append(b, quoted...)
+		}
 	}
 	return append(append(append(b, '"'), s...), '"')
 }

@@ -99,74 +99,7 @@ func (t *Tracer) StateChanged(change framework.StateChange) {
 	if change.Cause != nil {
 		attrs = append(attrs, attribute.String(semconv.Cause, change.Cause.Error()))
 	}
-	for _, span := range t.openSpans(change) {
+	for _, span := range t.spansOf(change) {
 		span.AddEvent(event, trace.WithTimestamp(change.Time), trace.WithAttributes(attrs...))
 	}
-}
-
-// openSpan is an acquire or a hold that has not ended.
-type openSpan struct {
-	trace.Span
-	client *framework.Client // the view that New returned
-	hold   *hold             // nil for an acquire
-	lost   bool              // a hold whose session is over: what follows is not about it
-}
-
-func (t *Tracer) opened(s *openSpan) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.open[s] = true
-	if s.hold != nil {
-		t.holds[s.hold] = true
-	}
-}
-
-func (t *Tracer) closed(s *openSpan) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.open, s)
-	delete(t.holds, s.hold)
-}
-
-// openSpans returns those of a client that a change of its state is about.
-func (t *Tracer) openSpans(change framework.StateChange) []trace.Span {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	var all []trace.Span
-	for s := range t.open {
-		if s.client != change.Client {
-			continue
-		}
-		if s.hold != nil && change.State == state.Lost {
-			s.lost = true // its own end says why, and may come a moment later
-		}
-		if s.IsRecording() && !s.lost {
-			all = append(all, s.Span)
-		}
-	}
-	return all
-}
-
-func (t *Tracer) holdsOf(c *framework.Client) []*hold {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	var all []*hold
-	for h := range t.holds {
-		if h.client == c {
-			all = append(all, h)
-		}
-	}
-	return all
-}
-
-// holdOf returns a hold of this process that fits, or nil.
-func (t *Tracer) holdOf(fits func(*hold) bool) *hold {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for h := range t.holds {
-		if fits(h) {
-			return h
-		}
-	}
-	return nil
 }

@@ -50,6 +50,13 @@
 // [WithSlowWait] and [WithSlowHold] make one log line, and one event, for each wait or hold that takes too long.
 // Leadership, and waiting for it, is meant to last, and makes none.
 //
+// # Cost
+//
+// Without a Tracer there is none. With spans, metrics and a batching exporter, to acquire and release a mutex that nobody
+// contends took 4 to 5 % longer at an ensemble of three servers, and 6 to 8 % at a single one, all on one machine with the
+// client (BenchmarkUncontended). About two thirds of that are OpenTelemetry's own, for two spans and four measurements. If
+// the sampler does not take the trace, half of it is left.
+//
 // # Names
 //
 // Metrics have no attribute of which there may be many values: no path, no node, no session. Durations are in seconds.

@@ -26,10 +26,10 @@ type Tracer struct {
 	spans   trace.Tracer
 	metrics *metrics
 
-	mu      sync.Mutex // protects the following fields
-	clients map[*framework.Client]bool
-	open    map[*openSpan]bool
-	holds   map[*hold]bool // those of open that are holds: few, where those who wait are many
+	mu       sync.Mutex // protects the following fields
+	clients  map[*framework.Client]bool
+	acquires openSpans
+	holds    openSpans // on their own, as they are few where those who wait are many
 }
 
 var (
@@ -57,8 +57,6 @@ func New(opts ...Option) *Tracer {
 	t := &Tracer{
 		cfg:     cfg,
 		clients: map[*framework.Client]bool{},
-		open:    map[*openSpan]bool{},
-		holds:   map[*hold]bool{},
 		spans: cfg.tracerProvider.Tracer(ScopeName,
 			trace.WithInstrumentationVersion(Version()), trace.WithSchemaURL(conventions.SchemaURL)),
 		metrics: newMetrics(cfg.meterProvider.Meter(ScopeName,
