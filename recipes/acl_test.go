@@ -74,3 +74,30 @@ func TestLockIsKeptFromStrangersByItsACLs(t *testing.T) {
 		w.noWatches(t)
 	})
 }
+
+// Since CVE-2024-23944 a server does not tell of the end of a node that one may not read, not even those who have asked for
+// its existence. Nobody waits for that.
+func TestNodesThatMayNotBeRead(t *testing.T) {
+	inBothWorlds(t, func(t *testing.T, w *world) {
+		ctx, path := w.patience(t), path(t)
+		parent := path + "/mutex"
+		c1, _ := w.connect(t, framework.WithACLProvider(func(of string) []zk.ACL {
+			if of == path || of == parent {
+				return zk.WorldACL(zk.PermAll)
+			}
+			return zk.WorldACL(zk.PermAll &^ zk.PermRead)
+		}))
+		c2, _ := w.connect(t)
+		holder := acquire(t, ctx, recipes.NewInterProcessMutex(c1, parent))
+
+		m := recipes.NewInterProcessMutex(c2, parent)
+		_, err := m.Acquire(ctx)
+		require.ErrorIs(t, err, zk.ErrNoAuth)
+		_, err = m.TryAcquire(ctx) // which does not wait
+		require.ErrorIs(t, err, recipes.ErrNotAcquired)
+		w.waitNodes(t, parent, 1)
+		require.NoError(t, holder.Release(ctx))
+		require.NoError(t, acquire(t, ctx, m).Release(ctx))
+		w.nothingLeft(t, parent)
+	})
+}

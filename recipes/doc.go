@@ -259,6 +259,10 @@
 // for a read/write lock, see [ReadLock]. If it is in ZooKeeper itself, there is a simpler way; see [Lease.Checks]. For
 // servers that are cut off, there is framework.WithStrictContact.
 //
+// All contenders must be allowed to read each other's nodes. Whoever finds one right ahead that it may not read gets
+// zk.ErrNoAuth, because servers do not tell of the end of such a node (CVE-2024-23944), and to wait would be for ever.
+// (both: TestNodesThatMayNotBeRead)
+//
 // Tokens grow as long as the servers keep their data: an ensemble that is wiped begins to count anew, and a resource that
 // remembers larger tokens must be told.
 //
