@@ -76,6 +76,8 @@ type deleteAttempts struct {
 	children   bool
 	inDoubt    bool // an earlier attempt may have deleted the node
 	begun      bool // nodes below may have been deleted
+
+	sent func(context.Context) error // waits for a request that is on its way; may be nil
 }
 
 func (d *deleteAttempts) attempt(ctx context.Context, s *Session) error {
@@ -88,7 +90,7 @@ func (d *deleteAttempts) attempt(ctx context.Context, s *Session) error {
 
 func (d *deleteAttempts) delete(ctx context.Context, s *Session) error {
 	for round := 1; ; round++ {
-		err := deleteNode(ctx, s, d.path, d.version)
+		err := d.deleteNode(ctx, s)
 		d.inDoubt = d.inDoubt || ambiguous(err)
 		if !d.children || !errors.Is(err, zk.ErrNotEmpty) || round > maxDeleteRounds {
 			return err
@@ -97,6 +99,14 @@ func (d *deleteAttempts) delete(ctx context.Context, s *Session) error {
 			return err
 		}
 	}
+}
+
+func (d *deleteAttempts) deleteNode(ctx context.Context, s *Session) error {
+	if await := d.sent; await != nil {
+		d.sent = nil
+		return await(ctx)
+	}
+	return deleteNode(ctx, s, d.path, d.version)
 }
 
 // maxDeleteRounds bounds how often somebody may create nodes in a tree that is being deleted.
@@ -150,7 +160,26 @@ func (c *Client) deleteInBackground(path string) {
 }
 
 func (c *Client) finishInBackground(d deleteAttempts) {
+	d.sent = c.begin(d)
 	c.inBackground(d.attempt)
+}
+
+// begin sends the request of a delete at once, if that can be done without waiting, and returns what waits for its
+// answer, or nil. The caller's next request comes behind it: who has given a node up does not find it.
+func (c *Client) begin(d deleteAttempts) (await func(context.Context) error) {
+	s, _, _ := c.sessionNow()
+	if s == nil || d.children {
+		return nil
+	}
+	q := deleteRequest(d.path, d.version)
+	call, _, err := s.link.Send(q.op, q.payload, nil)
+	if call == nil || err != nil {
+		return nil
+	}
+	return func(ctx context.Context) error {
+		_, err := q.await(ctx, s, call, nil)
+		return err
+	}
 }
 
 // cleanupPolicy never gives up.

@@ -176,7 +176,7 @@ func (s *InterProcessSemaphore) collect(ctx, under context.Context, leases lock,
 // putBack deletes the leases of an attempt that has failed, before anybody else may try.
 func (s *InterProcessSemaphore) putBack(ctx context.Context, nodes []framework.Created) {
 	for _, node := range nodes {
-		s.leases.loop.Client.Delete(ctx, node.Path, framework.AnyVersion, framework.Guaranteed())
+		lockloop.Discard(ctx, s.leases.loop.Client, node.Path)
 	}
 }
 

@@ -179,7 +179,17 @@ func (p *place) giveUp(ctx context.Context) {
 		p.loop.Leave(ctx, p.node.Path)
 		return
 	}
-	p.loop.Client.Delete(ctx, p.node.Path, framework.AnyVersion, framework.Guaranteed())
+	Discard(ctx, p.loop.Client, p.node.Path)
+}
+
+// Discard deletes the node of an attempt that is over, whatever happens. It waits for that unless ctx has ended; the
+// caller's next request comes behind it in any case.
+func Discard(ctx context.Context, c *framework.Client, node string) {
+	if ctx.Err() != nil {
+		c.DeleteInBackground(node)
+		return
+	}
+	c.Delete(ctx, node, framework.AnyVersion, framework.Guaranteed())
 }
 
 // enter creates our node, unless there is one to resume with. Create cleans up after itself.

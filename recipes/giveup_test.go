@@ -1,0 +1,66 @@
+package recipes_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// What a caller has given up itself is no other contender.
+func TestTryAcquireIsNotRefusedByTheNodeThatItsCallerHasGivenUp(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		a, _ := w.connect(t)
+		b, _ := w.connect(t)
+		ours := recipes.NewInterProcessMutex(b, "/m")
+		lease, err := recipes.NewInterProcessMutex(a, "/m").Acquire(t.Context())
+		require.NoError(t, err)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err = ours.Acquire(ctx)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		_, err = ours.TryAcquire(t.Context())
+		var refused *recipes.NotAcquiredError
+		require.ErrorAs(t, err, &refused)
+		require.Equal(t, 1, refused.Ahead, "the holder, and not the node that this mutex has just given up: %v", err)
+		require.NoError(t, lease.Release(t.Context()))
+	})
+}
+
+// In real time, as goroutines race: the deletion of the node that was given up is sent before the next request.
+func TestTryAcquireOfAFreeMutexAfterAnAcquireThatGaveUp(t *testing.T) {
+	w := &world{session: 9 * time.Second}
+	w.fake = zktest.New(t)
+	w.addr, w.dial = w.fake.Addr(), w.fake.Dialer()
+	a, _ := w.connect(t)
+	b, _ := w.connect(t)
+	w.observer, _ = w.connect(t)
+	const rounds = 50
+	refused := 0
+	var last error
+	for i := range rounds {
+		path := fmt.Sprint("/m", i)
+		ours := recipes.NewInterProcessMutex(b, path)
+		lease, err := recipes.NewInterProcessMutex(a, path).Acquire(t.Context())
+		require.NoError(t, err)
+		ctx, cancel := context.WithCancel(t.Context())
+		failed := make(chan error)
+		go func() { _, err := ours.Acquire(ctx); failed <- err }()
+		require.NoError(t, w.fake.WaitWatchesOn(t.Context(), lease.Path(), 1)) // it has its place, and waits
+		cancel()
+		require.NoError(t, lease.Release(t.Context()))
+		if err := <-failed; err == nil {
+			continue // the grant was first
+		}
+		if _, err := ours.TryAcquire(t.Context()); err != nil {
+			refused++
+			last = err
+		}
+	}
+	require.Zero(t, refused, "of %d, though nobody else wants the lock: %v", rounds, last)
+}
