@@ -215,7 +215,7 @@ func (h *hold) dissolve(ctx context.Context) error {
 	}
 	reason := context.Cause(h.ctx)
 	switch {
-	case reason == nil:
+	case reason == nil, errors.Is(reason, ErrReleased): // whoever has ended it leaves the rest to us
 		return h.giveUp(ctx)
 	case errors.Is(reason, ErrRevoked): // the nodes are as good as before
 		defer h.isGone()

@@ -137,6 +137,9 @@ func (l *LeaderLatch) beginToClose(ctx context.Context, notify bool) (first bool
 	l.closing, l.notify = ctx, notify
 	switch {
 	case l.started:
+		if l.term != nil {
+			l.term.hold.end(ErrReleased)
+		}
 		l.stop()
 	case l.failure == nil:
 		l.failure = ErrClosed

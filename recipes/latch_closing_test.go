@@ -147,3 +147,22 @@ func TestCloseDuringTheServersTrouble(t *testing.T) {
 		w.closeAll(t, "/l", second)
 	})
 }
+
+// A program that closes its latch with the context whose end has stopped it, and then the client, has lost nothing.
+func TestCloseOnAnEndedContextEndsTheLeadershipBeforeItReturns(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		var log strings.Builder
+		c, _ := w.connect(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		latch := recipes.NewLeaderLatch(c, "/leader")
+		require.NoError(t, latch.Start())
+		lease, err := latch.Await(t.Context())
+		require.NoError(t, err)
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		_ = latch.Close(ended)
+		still := lease.Context().Err() == nil
+		c.Close()
+		require.False(t, still, "Close has returned, and the leadership goes on; %v", context.Cause(lease.Context()))
+		require.NotContains(t, log.String(), "lock lost", "an orderly shutdown is no loss")
+	})
+}

@@ -3,6 +3,7 @@ package recipes
 import (
 	"context"
 	"errors"
+	"path"
 	"time"
 
 	"github.com/gocurator/curator/framework"
@@ -17,6 +18,10 @@ func (l *LeaderLatch) run(client, stopped context.Context) {
 	defer context.AfterFunc(client, cancel)()
 	var kept *framework.Created
 	for {
+		if ctx.Err() != nil && kept == nil {
+			l.finish(ctx.Err(), client.Err() != nil)
+			return
+		}
 		lease, err := traced(ctx, l.lock.describe(true), func(ctx context.Context, a attempt) (*hold, error) {
 			return l.queue(ctx, a, kept)
 		})
@@ -42,7 +47,7 @@ func (l *LeaderLatch) outlasts(ctx context.Context, err error) bool {
 		return false
 	}
 	l.lock.loop.Client.Logger().Warn("leader latch stands again after an error",
-		semconv.LockPath, l.lock.name, semconv.Cause, err)
+		semconv.LockPath, l.lock.fullPath(), semconv.Cause, err)
 	select {
 	case <-time.After(candidacyPause):
 		return true
@@ -94,7 +99,7 @@ func (l *LeaderLatch) tellLocked(change LeadershipChange) {
 func (l *LeaderLatch) stepDown(ctx context.Context, t *term) (kept *framework.Created) {
 	reason := context.Cause(t.lease.ctx)
 	switch {
-	case reason == nil: // the latch is closed
+	case reason == nil, errors.Is(reason, ErrReleased) && l.isClosing():
 		err := t.hold.dissolve(l.leaving(ctx))
 		l.over(t, err)
 	case errors.Is(reason, framework.ErrSuspended) && t.hold.keep():
@@ -104,10 +109,16 @@ func (l *LeaderLatch) stepDown(ctx context.Context, t *term) (kept *framework.Cr
 		l.over(t, nil)
 		if err := t.hold.dissolve(l.leaving(ctx)); framework.IsRefusal(err) {
 			l.lock.loop.Client.Logger().Warn("leader's node stays, and is in the way of all candidates",
-				semconv.LockPath, l.lock.name, semconv.LockNode, t.lease.Path(), semconv.Cause, err)
+				semconv.LockPath, l.lock.fullPath(), semconv.LockNode, path.Base(t.lease.Path()), semconv.Cause, err)
 		}
 	}
 	return nil
+}
+
+func (l *LeaderLatch) isClosing() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.closing != nil
 }
 
 // leaving is the context under which nodes are deleted: while the latch is being closed, that of Close, which waits for it.
