@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"path"
 	"sync"
 
 	"github.com/gocurator/curator/framework"
@@ -134,9 +135,9 @@ func (t *holdTrace) logLoss(cause error) {
 		attrs = append(attrs, slog.String(semconv.LockName, t.of.Name))
 	}
 	attrs = append(attrs,
-		slog.String(semconv.LockPath, t.of.Path),
+		slog.String(semconv.LockPath, t.of.Client.FullPath(t.of.Path)),
 		slog.String(semconv.LockRecipe, t.of.Recipe),
-		slog.String(semconv.LockNode, t.hold.nodes[0].Path),
+		slog.String(semconv.LockNode, path.Base(t.hold.nodes[0].Path)),
 		slog.Int64(semconv.LockToken, t.hold.token),
 		slog.String(semconv.LockEnd, string(endOfHold(cause))),
 		slog.Any(semconv.Cause, cause))

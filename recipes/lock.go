@@ -129,6 +129,9 @@ func (l *lock) inQueue(a attempt) lock {
 	return one
 }
 
+// fullPath is the lock's path in logs.
+func (l *lock) fullPath() string { return l.loop.Client.FullPath(l.name) }
+
 // nodeData is what the nodes of an attempt say of us.
 func (l *lock) nodeData(a attempt) []byte {
 	if l.cfg.exactData {

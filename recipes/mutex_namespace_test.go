@@ -1,10 +1,14 @@
 package recipes_test
 
 import (
+	"log/slog"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes"
 )
 
@@ -33,5 +37,21 @@ func TestLockIsTheSameThroughEveryNamespace(t *testing.T) {
 		require.NoError(t, again.Release(ctx))
 		require.NoError(t, lease.Release(ctx))
 		w.nothingLeft(t, path+"/lock")
+	})
+}
+
+// As the spans of package tracing have it.
+func TestLogHasTheServersNameForTheLocksPath(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		var log strings.Builder
+		c, _ := w.connect(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		shop, err := c.Namespace("/shop")
+		require.NoError(t, err)
+		lease, err := recipes.NewInterProcessMutex(shop, "/m").Acquire(t.Context())
+		require.NoError(t, err)
+		w.fake.ExpireSession(c.SessionID())
+		<-lease.Context().Done()
+		time.Sleep(time.Second)
+		require.Contains(t, log.String(), "curator.lock.path=/shop/m")
 	})
 }

@@ -3,6 +3,7 @@ package recipes
 import (
 	"context"
 	"fmt"
+	"path"
 	"sync"
 	"time"
 
@@ -160,7 +161,7 @@ func (s *LeaderSelector) oversee(under context.Context, t *term, returned <-chan
 		return
 	}
 	log := s.lock.loop.Client.Logger().With(
-		semconv.LockPath, s.lock.name, semconv.LockNode, t.lease.Path(), semconv.Cause, context.Cause(under))
+		semconv.LockPath, s.lock.fullPath(), semconv.LockNode, path.Base(t.lease.Path()), semconv.Cause, context.Cause(under))
 	log.Warn("leader's work goes on after the end of its leadership")
 	over := t.hold.followed().overrun()
 	<-returned

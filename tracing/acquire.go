@@ -3,6 +3,7 @@ package tracing
 import (
 	"context"
 	"errors"
+	"path"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -76,9 +77,9 @@ func (a *acquire) Trace() map[string]string { return a.tracer.describe(a.ctx) }
 func (a *acquire) QueuedLocally(ahead int) {
 	local := attribute.Int(semconv.LockLocalAhead, ahead)
 	a.SetAttributes(local)
-	path := a.what.Client.FullPath(a.what.Path)
+	lock := a.what.Client.FullPath(a.what.Path)
 	holder := a.tracer.holdOf(func(h *hold) bool {
-		return h.client == a.client && h.what.Recipe == a.what.Recipe && h.what.Client.FullPath(h.what.Path) == path
+		return h.client == a.client && h.what.Recipe == a.what.Recipe && h.what.Client.FullPath(h.what.Path) == lock
 	})
 	if holder == nil {
 		a.event(semconv.EventQueuedLocally, local)
@@ -96,7 +97,7 @@ func (a *acquire) QueuedLocally(ahead int) {
 func (a *acquire) Queued(q recipes.Queued) {
 	if a.IsRecording() {
 		a.event(semconv.EventEnqueued,
-			attribute.String(semconv.LockNode, q.Node),
+			attribute.String(semconv.LockNode, path.Base(q.Node)),
 			attribute.Int64(semconv.LockToken, q.Czxid),
 			attribute.Int(semconv.LockPosition, q.Ahead),
 			attribute.Int(semconv.LockQueue, q.Length))

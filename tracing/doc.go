@@ -83,22 +83,22 @@
 //	curator.lock.name               given by recipes.WithName; else there is none; on metrics _OTHER, if there are too many
 //	curator.lock.outcome            acquired, reentered, not_acquired, queue_full, timeout, canceled, error
 //	curator.lock.end                released, session_lost, suspended, node_deleted, revoked, client_closed, other
-//	curator.lock.path               the server's name for the lock's path; as all that follows, not on metrics
+//	curator.lock.path               the server's name for the lock's path; not on metrics, like all that follows
 //	curator.lock.leases             how many are asked for at once
 //	curator.lock.try                true if the acquire does not wait for others
 //	curator.lock.timeout            seconds until the deadline of the acquire
 //	curator.lock.position           contenders ahead, when it queued for the first time; on the event, each time
 //	curator.lock.queue.length       contenders then, itself included
 //	curator.lock.local.ahead        goroutines of this process ahead, that share the lock's object, before it had a node
-//	curator.lock.node               the contender's own node
+//	curator.lock.node               the name of the contender's own node
 //	curator.lock.fencing_token      that node's czxid
 //	curator.lock.wakes              how often it was woken, if at all
 //	curator.lock.holder             service@host/pid of the holder, as last seen, or unknown
-//	curator.lock.holder.node        the holder's node
+//	curator.lock.holder.node        the name of the holder's node
 //	curator.lock.holder.age         seconds since that node queued, by the server's clock and ours; since the grant, if it was not read, being ours
 //	curator.lock.holder.stacktrace  of the holder's acquire, if it is in this process
 //	curator.lock.predecessor        like the holder, of who is right ahead
-//	curator.lock.predecessor.node   the node of who is right ahead
+//	curator.lock.predecessor.node   the name of the node of who is right ahead
 //	curator.lock.handoff.duration   seconds from hearing of the release to the grant
 //	curator.lock.handoff.local      the lock was passed on within this process; see recipes.WithLocalHandOver
 //	curator.lock.downgraded         a reader took the place of its own writer

@@ -21,7 +21,7 @@ type hold struct {
 	openSpan
 	tracer   *Tracer
 	what     recipes.Acquire
-	node     string // its path
+	node     string // its name
 	acquired trace.SpanContext
 	ctx      context.Context // with the span
 	work     trace.Span      // in which the work is done; nil for that of the lease's context
@@ -39,7 +39,7 @@ type hold struct {
 // in one trace: the one to which others link.
 func (a *acquire) StartHold(held recipes.Hold) recipes.HoldTracer {
 	h := &hold{
-		tracer: a.tracer, what: a.what, node: held.Node, acquired: a.SpanContext(), start: time.Now(), stack: a.stack, measured: a.measured,
+		tracer: a.tracer, what: a.what, node: path.Base(held.Node), acquired: a.SpanContext(), start: time.Now(), stack: a.stack, measured: a.measured,
 	}
 	parent := a.outer
 	isRoot := !trace.SpanContextFromContext(parent).IsValid()
@@ -48,7 +48,7 @@ func (a *acquire) StartHold(held recipes.Hold) recipes.HoldTracer {
 	}
 	attrs := append(spanAttributes(a.what),
 		attribute.Int64(semconv.LockToken, held.Token),
-		attribute.String(semconv.LockNode, held.Node))
+		attribute.String(semconv.LockNode, h.node))
 	opts := []trace.SpanStartOption{trace.WithAttributes(attrs...)}
 	if !isRoot {
 		opts = append(opts, trace.WithLinks(linkTo(h.acquired, "acquire")))
@@ -75,7 +75,7 @@ func (a *acquire) StartHold(held recipes.Hold) recipes.HoldTracer {
 // asOther says of a hold of this process what others read in its node.
 func (h *hold) asOther() recipes.Other {
 	return recipes.Other{
-		Node:     path.Base(h.node),
+		Node:     h.node,
 		Identity: recipes.Identity{Service: h.client.ServiceName(), Host: hostname(), PID: os.Getpid()},
 		Since:    h.start,
 	}

@@ -3,6 +3,7 @@ package tracing_test
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -51,5 +52,33 @@ func overrun(v *service) error {
 		<-ctx.Done()
 		time.Sleep(3 * time.Second)
 		return nil
+	})
+}
+
+func TestClosedLeaderIsNoCancelledAcquire(t *testing.T) {
+	alone(t, func(t *testing.T, s *story, v *service) {
+		latch := recipes.NewLeaderLatch(v.client, "/leader")
+		require.NoError(t, latch.Start())
+		s.must(latch.Await(t.Context()))
+		require.NoError(t, latch.Close(t.Context()))
+		synctest.Wait()
+		require.Len(t, v.spans.Ended(), 2)
+		v.named(t, "acquire leader latch")
+		v.named(t, "hold leader latch")
+	})
+}
+
+// Spans can be joined by the names of nodes.
+func TestHoldersNodeIsFoundAsItsOwnersNode(t *testing.T) {
+	alone(t, func(t *testing.T, s *story, holder *service) {
+		waiter := s.service("stock")
+		lease := s.must(holder.mutex().Acquire(t.Context()))
+		next := s.later(func() (*recipes.Lease, error) { return waiter.mutex().Acquire(t.Context()) })
+		s.release(lease, time.Second)
+		s.release(<-next, 0)
+		synctest.Wait()
+		node := about(holder.named(t, "hold sku").Attributes())["curator.lock.node"]
+		require.NotEmpty(t, node)
+		require.Equal(t, node, about(waiter.named(t, "acquire sku").Attributes())["curator.lock.holder.node"])
 	})
 }

@@ -259,7 +259,7 @@ func TestLossIsLoggedWithTheNamesOfTheSpans(t *testing.T) {
 		<-lease.Context().Done()
 		synctest.Wait()
 		require.Equal(t, `level=WARN msg="lock lost" curator.lock.name=sku curator.lock.path=/locks/sku-42`+
-			` curator.lock.recipe=mutex curator.lock.node=/locks/sku-42/lock-0000000001 curator.lock.fencing_token=7`+
+			` curator.lock.recipe=mutex curator.lock.node=lock-0000000001 curator.lock.fencing_token=7`+
 			` curator.lock.end=node_deleted curator.cause="lock node deleted by someone else"`+"\n", newWords().simplify(log.String()))
 	})
 }

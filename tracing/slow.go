@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"path"
 	"runtime"
 	"strings"
 	"time"
@@ -54,7 +53,7 @@ func (a *acquire) reportSlow() {
 	if seen.Ahead.Node != "" { // it is there still, when the holder may have gone
 		attrs = append(attrs, predecessorAttributes(seen.Ahead)...)
 	}
-	ours := a.tracer.holdOf(func(h *hold) bool { return path.Base(h.node) == seen.Holder.Node })
+	ours := a.tracer.holdOf(func(h *hold) bool { return h.node == seen.Holder.Node })
 	if ours != nil {
 		attrs = append(attrs, attribute.String(semconv.LockHolderStack, ours.stack.String()))
 	}
