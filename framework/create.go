@@ -58,11 +58,12 @@ func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...C
 		a.reserved = r
 	}
 	var created Created
-	err := c.write(ctx, "create", path, func(error) bool { return a.inDoubt != nil || a.set.inDoubt }, func(ctx context.Context, s *Session) (err error) {
+	err := errPanicked // unless write returns
+	defer func() { a.settle(created, err) }()
+	err = c.write(ctx, "create", path, func(error) bool { return a.inDoubt != nil || a.set.inDoubt }, func(ctx context.Context, s *Session) (err error) {
 		created, err = a.attempt(ctx, s)
 		return err
 	})
-	a.settle(created, err)
 	if err != nil {
 		return Created{}, err
 	}

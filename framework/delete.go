@@ -53,10 +53,13 @@ func (c *Client) Delete(ctx context.Context, path string, version int32, opts ..
 		opt(&d)
 	}
 	inDoubt := func(err error) bool { return d.inDoubt || d.begun && !IsRefusal(err) }
-	err := c.write(ctx, "delete", path, inDoubt, d.attempt)
-	if d.guaranteed && err != nil && !IsRefusal(err) {
-		c.finishInBackground(d)
-	}
+	err := errPanicked // unless write returns
+	defer func() {
+		if d.guaranteed && err != nil && !IsRefusal(err) {
+			c.finishInBackground(d)
+		}
+	}()
+	err = c.write(ctx, "delete", path, inDoubt, d.attempt)
 	return err
 }
 

@@ -2,6 +2,7 @@ package framework
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -77,14 +78,17 @@ func (c *Client) Tracer() Tracer { return c.cfg.tracer }
 func (c *Client) traced(ctx context.Context, op, path string, inDoubt func(error) bool, attempt func(context.Context, *Session) error) error {
 	end := OperationEnd{Operation: Operation{op, path, c.chroot}, Start: time.Now()}
 	ctx = c.cfg.tracer.StartOperation(ctx, end.Operation)
+	end.Err = &OpError{op, path, errPanicked} // unless it returns
+	defer func() { c.cfg.tracer.EndOperation(ctx, end) }()
 	end.Err = c.run(ctx, op, path, inDoubt, func(ctx context.Context, s *Session) error {
 		end.Attempts++
 		end.Server = s.address()
 		return attempt(ctx, s)
 	})
-	c.cfg.tracer.EndOperation(ctx, end)
 	return end.Err
 }
+
+var errPanicked = errors.New("panicked")
 
 // address returns the address of the newest connection, or of the newest attempt to make one.
 func (s *Session) address() string {

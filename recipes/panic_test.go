@@ -3,11 +3,15 @@ package recipes_test
 import (
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/cenkalti/backoff/v4"
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/testing/zktest"
 )
 
 // The user's code that an acquire calls may panic. Whoever recovers from that goes on with the same objects.
@@ -55,4 +59,26 @@ func panicsAt(t *testing.T, w *world, kind lockKind, n int) (calls int) {
 		w.nothingLeft(t, path)
 	}
 	return calls
+}
+
+// The reply to the creation is lost, and then the retry policy panics: the node is found, and deleted.
+func TestPanicOfTheRetryPolicyLeavesNoNodeBehind(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, panics := w.patience(t), false
+		c, _ := w.connect(t, framework.WithRetry(func() backoff.BackOff {
+			if panics {
+				panics = false
+				panic("no schedule")
+			}
+			return backoff.NewConstantBackOff(time.Second)
+		}))
+		m := recipes.NewInterProcessMutex(c, "/l")
+		require.NoError(t, acquire(t, ctx, m).Release(ctx))
+		w.fake.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply})
+		panics = true
+		require.Panics(t, func() { m.Acquire(ctx) })
+		time.Sleep(time.Minute)
+		w.nothingLeft(t, "/l")
+		require.NoError(t, acquire(t, ctx, m).Release(ctx))
+	})
 }
