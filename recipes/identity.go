@@ -163,7 +163,7 @@ func appendTrace(b []byte, trace map[string]string) []byte {
 	const traceparent = "traceparent"
 	begin := append(b, `,"trace":{`...)
 	fields := appendField(begin, begin, traceparent, trace[traceparent])
-	if len(trace) > 1 {
+	if len(trace) > 1 || len(fields) == len(begin) {
 		for _, key := range slices.Sorted(maps.Keys(trace)) {
 			if key != traceparent {
 				fields = appendField(begin, fields, key, trace[key])

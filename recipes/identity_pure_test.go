@@ -2,6 +2,7 @@ package recipes
 
 import (
 	"encoding/json"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -26,4 +27,45 @@ func TestTraceThatIsTooLongIsLeftOut(t *testing.T) {
 		require.Equal(t, tt.want, ReadIdentity(data).Trace, name)
 	}
 	require.Empty(t, nodeIdentity("", time.Now(), nil), "nothing to say")
+}
+
+// Whatever a propagator says: the node's data is JSON of no more than 512 bytes, and has what fits.
+func TestNodeDataIsJSONWhateverTheTraceIs(t *testing.T) {
+	dice := rand.New(rand.NewPCG(1, 2))
+	parts := []string{
+		"a", "0", "é", "語", "<", `"`, `\`, "\x00", "\x7f", "\xff", "\u2028", strings.Repeat("x", 90), strings.Repeat("\x01", 30),
+	}
+	text := func() string {
+		var b strings.Builder
+		for range dice.IntN(8) {
+			b.WriteString(parts[dice.IntN(len(parts))])
+		}
+		return b.String()
+	}
+	isText := func(s string) bool { return s == strings.ToValidUTF8(s, "\ufffd") }
+	for range 20_000 {
+		trace := map[string]string{}
+		for range dice.IntN(4) {
+			trace[text()] = text()
+		}
+		if dice.IntN(2) == 0 {
+			trace["traceparent"] = text()
+		}
+		own := ""
+		if dice.IntN(3) > 0 {
+			own = ownIdentity(text())
+		}
+		data := nodeIdentity(own, time.Now(), trace)
+		if data == nil {
+			continue
+		}
+		require.LessOrEqual(t, len(data), maxIdentity)
+		var j identityJSON
+		require.NoError(t, json.Unmarshal(data, &j), "%s", data)
+		for key, value := range trace {
+			if len(trace) == 1 && value != "" && len(key)+len(value) < 20 && isText(key) && isText(value) {
+				require.Equal(t, value, j.Trace[key], "%q %s", trace, data)
+			}
+		}
+	}
 }
