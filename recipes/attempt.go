@@ -107,6 +107,18 @@ func (t *acquireTrace) isHandedOver() {
 	}
 }
 
+// distrusted tells of a node that was admitted, and is given up because of an interruption between the grant and now.
+func (t *acquireTrace) distrusted(c *framework.Client, node framework.Created) {
+	if t == nil {
+		return
+	}
+	reason := context.Cause(node.Session.Trusted(c.ErrorPolicy()))
+	if reason == nil { // the connection is back already
+		reason = framework.ErrSuspended
+	}
+	t.Abandoned(reason)
+}
+
 func (t *acquireTrace) isDowngraded() {
 	if t != nil {
 		t.downgraded = true

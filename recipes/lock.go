@@ -118,6 +118,7 @@ func (l *lock) claim(ctx context.Context, a attempt, queued func()) (*hold, erro
 			h.data = inQueue.loop.Data
 			return h, nil
 		}
+		a.trace.distrusted(l.loop.Client, node)
 	}
 }
 

@@ -79,6 +79,9 @@ func (l *InterProcessMultiLock) begin(ctx context.Context, wait bool) (context.C
 			continue
 		}
 		part := d.describe(wait)
+		if _, ok := part.Client.Tracer().(Tracer); !ok {
+			continue
+		}
 		return begin(ctx, Acquire{
 			Client: part.Client, Recipe: RecipeMultiLock, Name: part.Name, Leases: len(l.locks), Try: !wait,
 		})
@@ -134,16 +137,23 @@ type MultiLease struct {
 // acquireAll acquires each lock under the leases of those before it.
 func (m *MultiLease) acquireAll(ctx context.Context, locks []Locker, one func(Locker, context.Context) (*Lease, error)) error {
 	for _, lock := range locks {
-		under, done := m.Under(ctx)
-		lease, err := one(lock, under)
-		done()
-		if err != nil {
+		if err := m.acquire(ctx, lock, one); err != nil {
 			return err
 		}
-		m.leases = append(m.leases, lease)
-		both, done := lease.Under(m.ctx)
-		m.ctx, m.done = both, append(m.done, done)
 	}
+	return nil
+}
+
+func (m *MultiLease) acquire(ctx context.Context, lock Locker, one func(Locker, context.Context) (*Lease, error)) error {
+	under, done := m.Under(ctx)
+	defer done()
+	lease, err := one(lock, under)
+	if err != nil {
+		return err
+	}
+	m.leases = append(m.leases, lease)
+	both, apart := lease.Under(m.ctx)
+	m.ctx, m.done = both, append(m.done, apart)
 	return nil
 }
 

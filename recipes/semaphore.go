@@ -145,10 +145,15 @@ func (s *InterProcessSemaphore) take(ctx context.Context, gate *Lease, n int, a 
 	for _, node := range nodes {
 		if node.Session != nodes[0].Session {
 			deleteInBackground(s.leases.loop.Client, nodes)
+			a.trace.distrusted(s.leases.loop.Client, nodes[0])
 			return nil, nil
 		}
 	}
-	return newHold(s.leases.loop.Client, s.leases.key, s.leases.cfg.revocable, nodes...), nil
+	h := newHold(s.leases.loop.Client, s.leases.key, s.leases.cfg.revocable, nodes...)
+	if h == nil {
+		a.trace.distrusted(s.leases.loop.Client, nodes[0])
+	}
+	return h, nil
 }
 
 // collect creates n leases, or none: what was created is deleted after a refusal, and if the user's code panics.

@@ -49,7 +49,7 @@ func (t *Tracer) StartAcquire(ctx context.Context, what recipes.Acquire) (contex
 		attrs = append(attrs, attribute.Float64(semconv.LockTimeout, time.Until(deadline).Seconds()))
 	}
 	a.ctx, a.Span = t.spans.Start(ctx, spanName("acquire", what), trace.WithAttributes(attrs...))
-	a.client = what.Client.Root()
+	a.client, a.since = what.Client.Root(), a.start
 	if whole, ok := ctx.Value(wholeKey{}).(*acquire); ok && trace.SpanContextFromContext(ctx).SpanID() == whole.SpanContext().SpanID() {
 		a.whole = whole
 	}
@@ -77,10 +77,7 @@ func (a *acquire) Trace() map[string]string { return a.tracer.describe(a.ctx) }
 func (a *acquire) QueuedLocally(ahead int) {
 	local := attribute.Int(semconv.LockLocalAhead, ahead)
 	a.SetAttributes(local)
-	lock := a.what.Client.FullPath(a.what.Path)
-	holder := a.tracer.holdOf(func(h *hold) bool {
-		return h.client == a.client && h.what.Recipe == a.what.Recipe && h.what.Client.FullPath(h.what.Path) == lock
-	})
+	holder := a.localHolder()
 	if holder == nil {
 		a.event(semconv.EventQueuedLocally, local)
 		return
@@ -91,6 +88,18 @@ func (a *acquire) QueuedLocally(ahead int) {
 	a.SetAttributes(attrs...)
 	a.event(semconv.EventQueuedLocally, append(attrs, local)...)
 	a.link(holder.acquired, "holder")
+}
+
+// localHolder returns the hold of this process that the acquire waits for, or nil. At a semaphore it waits for its turn, and
+// not for those who have leases.
+func (a *acquire) localHolder() *hold {
+	if a.what.Recipe == recipes.RecipeSemaphore {
+		return nil
+	}
+	lock := a.what.Client.FullPath(a.what.Path)
+	return a.tracer.holdOf(func(h *hold) bool {
+		return h.client == a.client && h.what.Recipe == a.what.Recipe && h.what.Client.FullPath(h.what.Path) == lock
+	})
 }
 
 // Queued implements recipes.AcquireTracer.

@@ -54,7 +54,7 @@ func (a *acquire) StartHold(held recipes.Hold) recipes.HoldTracer {
 		opts = append(opts, trace.WithLinks(linkTo(h.acquired, "acquire")))
 	}
 	h.ctx, h.Span = a.tracer.spans.Start(parent, spanName("hold", a.what), opts...)
-	h.client, h.hold = a.client, h
+	h.client, h.since, h.hold = a.client, h.start, h
 	switch {
 	case isRoot:
 		h.work = h.Span

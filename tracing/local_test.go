@@ -101,3 +101,28 @@ func TestLocalWaiterLearnsTheHolderFromThoseAhead(t *testing.T) {
 		}
 	})
 }
+
+// At a semaphore it waits for whoever is taking leases, and not for those of its process who have some.
+func TestLocalWaiterAtASemaphoreWaitsForWhoTakesLeases(t *testing.T) {
+	alone(t, func(t *testing.T, s *story, v *service) {
+		stock := s.service("stock")
+		ours := recipes.NewInterProcessSemaphore(v.client, "/sem", 5)
+		theirs := recipes.NewInterProcessSemaphore(stock.client, "/sem", 5)
+		held := s.must(ours.Acquire(s.request(v, "holder")))
+		taking := s.later(func() (*recipes.Lease, error) { return theirs.AcquireN(s.request(stock, "five"), 5) })
+		var next []<-chan *recipes.Lease
+		for range 2 {
+			next = append(next, s.later(func() (*recipes.Lease, error) { return ours.Acquire(s.request(v, "next")) }))
+		}
+		ctx, cancel := context.WithTimeout(s.request(v, "last"), time.Second)
+		defer cancel()
+		_, err := ours.Acquire(ctx)
+		require.ErrorContains(t, err, "stock@")
+		s.release(held, 0)
+		s.release(<-taking, 0)
+		for _, lease := range next {
+			s.release(<-lease, 0)
+		}
+		require.Contains(t, about(v.waitedLocally(t).Attributes())["curator.lock.holder"], "stock@")
+	})
+}

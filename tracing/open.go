@@ -1,6 +1,8 @@
 package tracing
 
 import (
+	"time"
+
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/gocurator/curator/framework"
@@ -11,6 +13,7 @@ import (
 type openSpan struct {
 	trace.Span
 	client *framework.Client // the view that New returned
+	since  time.Time         // changes before are not about it
 	hold   *hold             // nil for an acquire
 	lost   bool              // a hold whose session is over: what follows is not about it
 
@@ -74,7 +77,7 @@ func (t *Tracer) spansOf(change framework.StateChange) []trace.Span {
 	var concerned []trace.Span
 	for _, list := range []*openSpans{&t.acquires, &t.holds} {
 		for s := range list.all {
-			if s.client != change.Client {
+			if s.client != change.Client || change.Time.Before(s.since) {
 				continue
 			}
 			if s.hold != nil && change.State == state.Lost {

@@ -87,3 +87,17 @@ func TestEventsAreWithinTheirSpans(t *testing.T) {
 		}
 	}
 }
+
+// A multi-lock is one span also if only a later one of its locks has a Tracer.
+func TestMultiLockWhoseFirstClientHasNoTracer(t *testing.T) {
+	alone(t, func(t *testing.T, s *story, v *service) {
+		c, err := framework.New(s.srv.Addr(), framework.WithDialer(s.srv.Dialer()))
+		require.NoError(t, err)
+		defer c.Close()
+		a, b := recipes.NewInterProcessMutex(c, "/locks/a"), recipes.NewInterProcessMutex(v.client, "/locks/b")
+		lease, err := recipes.CombineLocks(a, b).Acquire(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, lease.Release(t.Context()))
+		v.named(t, "acquire multi-lock")
+	})
+}
