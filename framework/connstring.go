@@ -14,6 +14,9 @@ const defaultPort = "2181"
 func parseConnectString(s string) (servers []string, chroot string, err error) {
 	invalid := func(reason string) error { return &ConfigError{"connection string", s, reason} }
 
+	if strings.Contains(s, "://") {
+		return nil, "", invalid("it has no scheme: \"host1:2181,host2:2181/chroot\"")
+	}
 	hosts, path, hasChroot := strings.Cut(s, "/")
 	if hasChroot && path != "" { // "host:2181/" means no chroot, as in the Java client
 		chroot = "/" + path

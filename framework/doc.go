@@ -115,6 +115,7 @@
 //
 // On cancellation: an operation returns at that moment, whatever it awaits, and leaves nothing behind.
 // (TestOperationReturnsAtOnceWhenItIsCancelledWhateverItAwaits, TestGuaranteedDeleteOnACancelledContextIsDone)
+// Nor does a callback that panics leave anything behind. (TestPanicOfTheACLProvider, TestPanicOfTheRetryPolicy)
 //
 // In a series of operations that must be of one session: none is carried out in a later one, not even as a retry.
 // (TestInSessionNothingIsDoneInALaterSession, TestInSessionARetryDoesNotMoveToALaterSession)

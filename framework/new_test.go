@@ -36,7 +36,7 @@ func TestConnectStrings(t *testing.T) {
 func TestMalformedConnectStringsAreConfigErrors(t *testing.T) {
 	for _, in := range []string{
 		"", " ", ",", "zk1,,zk2", "zk1,", ",zk1", "/shop", ":2181", "zk1:", "zk1:0", "zk1:65536", "zk1:-1", "zk1:+1", "zk1:http",
-		"zk1:1:2", "[::1", "::1]:2181", "[]:2181", "[]", "zk 1:2181", "zk1\t:1", "zk1:2181//a", "zk1/a/", "zk1/a//b", "zk1/./a", "zk1/\x00",
+		"zk1:1:2", "http://zk1:2181", "[::1", "::1]:2181", "[]:2181", "[]", "zk 1:2181", "zk1\t:1", "zk1:2181//a", "zk1/a/", "zk1/a//b", "zk1/./a", "zk1/\x00",
 		"fe80::zz", "http://zk1:2181",
 	} {
 		c, err := New(in)

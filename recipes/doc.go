@@ -17,7 +17,7 @@
 //	mutex := recipes.NewInterProcessMutex(client, "/locks/sku-42")
 //	lease, err := mutex.Acquire(ctx) // waits until ctx ends
 //	if err != nil {
-//		return err // says who holds the lock, and how many are ahead
+//		return err // says how many are ahead, and names the holder's node or, if that was read, the holder
 //	}
 //	defer lease.Release(ctx) // also on a cancelled ctx
 //
@@ -63,7 +63,8 @@
 //   - An acquire and release that nobody contends is three requests. (TestUncontendedCycleIsThreeRequests)
 //   - Every lock gets through, and nothing is left, whatever happens to any one of its requests. (TestFaultAtEveryRequest)
 //   - If the user's code panics during an acquire, such as an ACL provider or a Locker in a multi-lock, neither a node nor a
-//     place in the process is left behind. (TestPanicOfTheUsersCodeLeavesNothingBehind)
+//     place in the process is left behind. (TestPanicOfTheUsersCodeLeavesNothingBehind,
+//     TestPanicOfTheRetryPolicyLeavesNoNodeBehind)
 //
 // InterProcessMutex, among the goroutines that share one object:
 //   - No more than the holder and the next have nodes; to wait and to leave costs the server nothing.
@@ -163,7 +164,8 @@
 //     TestLatchIsStartedOnceAndClosedOften)
 //   - Close returns when the node is gone, or says why it may not be; one whose creation is under way is seen to by the
 //     client.
-//     (TestCloseWaitsForTheNode, TestCloseWaitsNoLongerThanItsContext, TestCloseSaysThatTheServerRefusesTheDeletion,
+//     (TestCloseWaitsForTheNode, TestCloseOnAnEndedContextEndsTheLeadershipBeforeItReturns,
+//     TestCloseWaitsNoLongerThanItsContext, TestCloseSaysThatTheServerRefusesTheDeletion,
 //     TestCloseDuringTheServersTrouble)
 //   - Done, Err, Await and Changes tell when it is over, and why. (TestLatchTellsTheEndOfItsCandidacy,
 //     TestLatchThatNeverStoodTellsItsEnd)
@@ -230,6 +232,8 @@
 //     (TestCancelAtEveryAwaitPoint, TestGrantThatComesWithTheCancellation; both: TestDeadlineNamesTheHolderAndOurPositionAndLeavesNothing,
 //     TestWaiterThatLeavesDoesNotHoldUpTheQueue)
 //   - That holds during an outage, too. (TestDeadlineIsHonouredDuringAnOutage)
+//   - The node that it has given up is not in the way of the caller's next acquire, or try.
+//     (TestTryAcquireIsNotRefusedByTheNodeThatItsCallerHasGivenUp, TestTryAcquireOfAFreeMutexAfterAnAcquireThatGaveUp)
 //   - A release frees the lock all the same. (both: TestReleaseOnAnEndedContextStillFreesTheLock)
 //   - A release has ended the lease's context when the server hears of it.
 //     (TestReleaseEndsTheContextBeforeItTellsTheServer)

@@ -3,6 +3,7 @@ package recipes_test
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/gocurator/curator/recipes"
 )
@@ -40,6 +41,43 @@ func ExampleLeaderLatch() {
 	// lease released
 	// worker-2 leads: true <nil>
 	// token grows: true
+}
+
+// The leader's work looks at Revoked between two steps. A service that is to be stopped gives it the time for that.
+func ExampleLeaderLatch_HandOver() {
+	client, srv, done := connectForExample()
+	defer done()
+	ctx := context.Background()
+	first, second := recipes.NewLeaderLatch(client, "/leader"), recipes.NewLeaderLatch(client, "/leader")
+	fmt.Println(first.Start())
+	lease, err := first.Await(ctx)
+	fmt.Println("first leads:", lease.Context().Err() == nil, err)
+	go func() {
+		<-lease.Revoked()
+		fmt.Println("finishing")
+		lease.Release(ctx)
+	}()
+	fmt.Println(second.Start())
+	defer second.Close(ctx)
+	srv.WaitChildren(ctx, "/leader", 2) // the second stands
+
+	// On SIGTERM, whatever has become of the service's own context:
+	shutdown, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	err = first.HandOver(shutdown) // ErrNotLeader and ErrNoSuccessor are no reason not to stop
+	fmt.Println("handed over:", err)
+	fmt.Println("closed:", first.Close(shutdown))
+
+	next, err := second.Await(ctx)
+	fmt.Println("second leads:", next.Context().Err() == nil, err)
+	// Output:
+	// <nil>
+	// first leads: true <nil>
+	// <nil>
+	// finishing
+	// handed over: <nil>
+	// closed: <nil>
+	// second leads: true <nil>
 }
 
 func ExampleLeaderLatch_Changes() {

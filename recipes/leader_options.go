@@ -14,7 +14,9 @@ type leaderConfig struct {
 const defaultOverrun = 10 * time.Second
 
 // WithID names a candidate of a LeaderLatch or LeaderSelector to all who ask for the leader or the participants: it is the
-// data of its nodes, and what Java's Participant.getId returns there. It is WithNodeData for text.
+// data of its nodes, and what Java's Participant.getId returns there. It is WithNodeData for text: the node says nothing
+// else, so that Participant.Identity and package tracing do not know the candidate, nor lead to its trace. By default a
+// candidate is called by its service, host and process.
 func WithID(id string) LockOption { return WithNodeData([]byte(id)) }
 
 // WithGrace lets a leader who is asked to step down, by Revoke, go on for d, to finish what it is doing. The work is told
@@ -79,6 +81,6 @@ func (c *lockConfig) forLeaders() {
 
 func (c *lockConfig) refuseLeader() {
 	if c.leader.set {
-		c.invalid = "an option for a LeaderLatch or LeaderSelector"
+		c.invalid = "WithGrace, WithRequeue and WithOverrunReport are for a LeaderLatch or LeaderSelector"
 	}
 }

@@ -40,8 +40,8 @@
 // process heard of that, to the grant. The server's way to tell us is not in it: nobody can measure that without a clock
 // that is the same on both sides.
 //
-// The holder of a lock is "unknown" if it is another program that writes other data, such as Java, or has recipes.WithNodeData
-// or recipes.WithoutIdentity. At a semaphore, who waits for his turn to take leases sees as the holder the one whose turn it
+// The holder of a lock is "unknown" if it is another program that writes other data, such as Java, or has recipes.WithNodeData,
+// recipes.WithID or recipes.WithoutIdentity. A link may lead to a span that the other's sampler has not taken. At a semaphore, who waits for his turn to take leases sees as the holder the one whose turn it
 // is, and who waits for leases, the first who has one. After recipes.WithLocalHandOver, and after an interruption that a
 // LeaderLatch outlasted with its node, links from other processes lead to the acquire that made the node.
 //
@@ -149,10 +149,13 @@
 //     (TestEverySpanEndsWhateverHappens, TestEverySpanOfAnAcquireEndsWhenCodeOfTheUsersPanics,
 //     TestEverySpanEndsWhenTheClientIsClosed, TestCloseEndsTheSpansOfHolds, TestTimeout, TestCancel,
 //     TestSessionLossWhileWaiting, TestSessionLossWhileHolding)
+//   - A span has no event from before it began, and tells of every node that it gives up. (TestEventsAreWithinTheirSpans,
+//     TestSpansHearOfNothingThatWasBeforeThem, TestGrantThatIsNotTrustedIsAbandoned)
+//   - Spans of those who wait and of those who hold have the same names of nodes. (TestHoldersNodeIsFoundAsItsOwnersNode)
 //   - Nothing that others have written into nodes is an error. (TestForeignHolder)
 //   - Metrics have no attribute with a path. (TestMetricsHaveNoPaths)
 //   - Nobody's span is replaced as that of his work. (TestWorkIsInTheSpanOfItsCallerOrElseInThatOfTheHold,
 //     TestWorkUnderSeveralLocksIsInNoSpanThatHasEnded)
 //   - Trace ids and baggage are in nodes as far as they are asked for. (TestNodesLeadToTheSpanOfTheAcquire,
-//     TestTraceIDsCanBeLeftOut, TestBaggageIsInNodesOnlyIfAskedFor)
+//     TestTraceIDsCanBeLeftOut, TestBaggageIsInNodesOnlyIfAskedFor, TestPropagatorOfAnotherField)
 package tracing
