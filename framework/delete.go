@@ -63,7 +63,8 @@ func (c *Client) Delete(ctx context.Context, path string, version int32, opts ..
 	return err
 }
 
-// DeleteInBackground is a Guaranteed Delete of AnyVersion that nobody waits for.
+// DeleteInBackground is a Guaranteed Delete of AnyVersion that nobody waits for. While there is a connection, what the
+// caller asks of the server next comes behind it.
 func (c *Client) DeleteInBackground(path string) {
 	if validatePath(path) == nil {
 		c.deleteInBackground(c.full(path))

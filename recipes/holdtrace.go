@@ -141,5 +141,9 @@ func (t *holdTrace) logLoss(cause error) {
 		slog.Int64(semconv.LockToken, t.hold.token),
 		slog.String(semconv.LockEnd, string(endOfHold(cause))),
 		slog.Any(semconv.Cause, cause))
-	t.log.LogAttrs(context.Background(), slog.LevelWarn, "lock lost", attrs...)
+	level := slog.LevelWarn
+	if endOfHold(cause) == EndClientClosed { // as somebody wanted
+		level = slog.LevelInfo
+	}
+	t.log.LogAttrs(context.Background(), level, "lock lost", attrs...)
 }

@@ -261,6 +261,13 @@ func TestLossIsLoggedWithTheNamesOfTheSpans(t *testing.T) {
 		require.Equal(t, `level=WARN msg="lock lost" curator.lock.name=sku curator.lock.path=/locks/sku-42`+
 			` curator.lock.recipe=mutex curator.lock.node=lock-0000000001 curator.lock.fencing_token=7`+
 			` curator.lock.end=node_deleted curator.cause="lock node deleted by someone else"`+"\n", newWords().simplify(log.String()))
+
+		log.Reset()
+		_, err = recipes.NewInterProcessMutex(c, "/locks/sku-43").Acquire(t.Context())
+		require.NoError(t, err)
+		c.Close()
+		synctest.Wait()
+		require.Empty(t, log.String(), "what is lost with a client that is closed is no warning")
 	})
 }
 
