@@ -68,15 +68,19 @@ func (t *traffic) waitUntil(ctx context.Context, cond func(total counts, replies
 	}
 }
 
-// waitSilent waits until there was nothing for some time.
+// waitSilent waits until there was nothing for some time, and nobody waits for an answer.
 func (t *traffic) waitSilent(ctx context.Context, d time.Duration) error {
 	for {
 		t.mu.Lock()
-		changed := t.changed
+		answered, changed := t.replies == t.total.requests, t.changed
 		t.mu.Unlock()
+		silent := time.After(d)
+		if !answered {
+			silent = nil
+		}
 		select {
 		case <-changed:
-		case <-time.After(d):
+		case <-silent:
 			return nil
 		case <-ctx.Done():
 			return context.Cause(ctx)
