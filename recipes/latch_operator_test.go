@@ -179,6 +179,7 @@ func TestRevokedLeaderHasItsGrace(t *testing.T) {
 		require.Equal(t, time.Minute, time.Since(revoked))
 
 		lease = w.await(t, latches[1])
+		synctest.Wait() // the first stands again, before the second does
 		require.NoError(t, recipes.Revoke(ctx, w.observer, lease.Path()))
 		<-lease.Revoked()
 		require.NoError(t, lease.Release(ctx), "it may stop earlier")
