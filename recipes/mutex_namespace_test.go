@@ -4,7 +4,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -51,7 +51,8 @@ func TestLogHasTheServersNameForTheLocksPath(t *testing.T) {
 		require.NoError(t, err)
 		w.fake.ExpireSession(c.SessionID())
 		<-lease.Context().Done()
-		time.Sleep(time.Second)
+		c.Close() // nobody writes any more
+		synctest.Wait()
 		require.Contains(t, log.String(), "curator.lock.path=/shop/m")
 	})
 }
