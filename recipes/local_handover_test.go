@@ -144,6 +144,7 @@ func TestLossDuringTheHandOverHasItsReason(t *testing.T) {
 			second.Release(ctx)
 		}
 		t.Log("lost", lost, "times")
+		require.Positive(t, lost, "the deletion comes in between")
 		w.nothingLeft(t, path)
 	})
 }
