@@ -242,7 +242,7 @@ func (s *Server) checkServing(ctx context.Context) error {
 	if !strings.Contains(conf, filepath.Base(s.files.dir)) {
 		return fmt.Errorf("%w: another server answers", errPortTaken)
 	}
-	return nil
+	return s.checkTLS(ctx)
 }
 
 func (s *Server) wrap(op string, err error) error {

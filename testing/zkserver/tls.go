@@ -1,6 +1,7 @@
 package zkserver
 
 import (
+	"context"
 	"crypto/tls"
 	"strings"
 )
@@ -53,6 +54,19 @@ func (s *Server) ClientTLS() *tls.Config {
 		return nil
 	}
 	return s.config.certificates.client()
+}
+
+// checkTLS makes sure that the TLS port answers, with our certificate. A standalone server opens it only after the other port,
+// which serves by then.
+func (s *Server) checkTLS(ctx context.Context) error {
+	if s.member.secure == 0 {
+		return nil
+	}
+	conn, err := (&tls.Dialer{Config: s.ClientTLS()}).DialContext(ctx, "tcp", s.TLSAddr())
+	if err != nil {
+		return s.wrap("TLS", err)
+	}
+	return conn.Close()
 }
 
 // TLSConnectString is ConnectString for clients that speak TLS. It is empty without [WithTLS].

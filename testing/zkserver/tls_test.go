@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"net"
+	"syscall"
 	"testing"
 	"time"
 
@@ -79,6 +80,23 @@ func TestTLSStrangersAreToldApart(t *testing.T) {
 	stranger := srv.ClientTLS()
 	stranger.Certificates = distrustful.Certificates
 	requireRejected(t, handshake(t, srv, stranger))
+}
+
+// A standalone server opens its TLS port after the other, which serves already.
+func TestStartWaitsForTLS(t *testing.T) {
+	srv := Start(t, WithTLS(tls.RequireAndVerifyClientCert))
+	require.NoError(t, srv.checkServing(t.Context()))
+
+	defer func(own member) { srv.member = own }(srv.member)
+	closed, err := reservePorts(1)
+	require.NoError(t, err)
+	defer releasePorts(closed)
+	srv.member.secure = closed[0]
+	require.ErrorIs(t, srv.checkServing(t.Context()), syscall.ECONNREFUSED)
+
+	srv.member.secure = Start(t, WithTLS(tls.NoClientCert)).member.secure
+	var unknown *tls.CertificateVerificationError
+	require.ErrorAs(t, srv.checkServing(t.Context()), &unknown)
 }
 
 func TestTLSOfAnEnsemble(t *testing.T) {
