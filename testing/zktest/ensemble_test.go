@@ -161,6 +161,8 @@ func TestCutFollowerAnswersPingsOfASessionThatIsOver(t *testing.T) {
 		pings := follower.CountRequests(zktest.OpPing)
 		require.Equal(t, zk.StateHasSession, c.State())
 		ens.Leader().AssertNoSessions(t)
+		require.Equal(t, 1, ens.Leader().Stats().Expired)
+		require.Zero(t, follower.Stats().Expired)
 		time.Sleep(800 * time.Millisecond)
 		require.Greater(t, follower.CountRequests(zktest.OpPing), pings, "pings still come")
 		require.Equal(t, zk.StateHasSession, c.State(), "and are answered")

@@ -105,6 +105,9 @@ func TestSessionExpiresExactlyAtItsTimeout(t *testing.T) {
 		srv.AssertNoSessions(t)
 		srv.AssertNoNodes(t, "/")
 		require.Equal(t, zxid+1, srv.Zxid(), "the end of a session is one transaction")
+		require.Equal(t, 1, srv.Stats().Expired)
+		srv.ClearRequests()
+		require.Zero(t, srv.Stats().Expired)
 		c.requireClosed()
 	})
 }

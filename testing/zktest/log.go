@@ -89,7 +89,7 @@ func (s *Server) ClearRequests() {
 	s.mu.Lock()
 	defer s.unlock()
 	s.log = requestLog{}
-	s.notified = 0
+	s.notified, s.expired = 0, 0
 }
 
 // CountRequests returns how many requests of a type there were, without the
@@ -110,11 +110,16 @@ func (s *Server) CountRequests(op Op) int {
 type Stats struct {
 	Requests      map[Op]int // by their type on the wire
 	Notifications int        // watch events sent: one herd of n waiters is n
+
+	// Expired is how many sessions timed out, counted where that is decided, in an ensemble by its leader. Those that
+	// [Server.ExpireSession] or their clients ended are not among them: a test that has cut nobody off, and finds some, ran
+	// on a machine that was too busy for its session timeouts.
+	Expired int
 }
 
 // Stats returns the totals.
 func (s *Server) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return Stats{Requests: maps.Clone(s.log.totals), Notifications: s.notified}
+	return Stats{Requests: maps.Clone(s.log.totals), Notifications: s.notified, Expired: s.expired}
 }

@@ -45,6 +45,7 @@ type Server struct {
 	log      requestLog
 	traffic  traffic // since the start, or since the four-letter word srst
 	notified int     // watch events sent
+	expired  int     // sessions whose clients were not heard of
 }
 
 // New returns a running server that is closed when the test ends. Inside a

@@ -88,19 +88,21 @@ func (s *Server) expireIfOverdue(sess *session) {
 	case s.clock.Now().Before(sess.deadline):
 		head.watchOver(sess)
 	default:
-		s.expireOverdue()
+		head.expired += s.expireOverdue()
 	}
 }
 
 // expireOverdue ends every session whose time is up, those first that began first:
-// at a tick there may be several.
-func (s *Server) expireOverdue() {
+// at a tick there may be several. It returns how many there were.
+func (s *Server) expireOverdue() (ended int) {
 	now := s.clock.Now()
 	for _, sess := range s.oldestFirst() {
 		if !now.Before(sess.deadline) {
 			s.endSession(sess, nil)
+			ended++
 		}
 	}
+	return ended
 }
 
 // endSession deletes a session and its ephemeral nodes in one transaction, of which

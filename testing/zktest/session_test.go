@@ -57,6 +57,7 @@ func TestExpireSession(t *testing.T) {
 		require.Equal(t, zk.EventNodeDeleted, (<-events).Type)
 		c.await(t, zk.StateExpired)
 		require.False(t, srv.ExpireSession(1))
+		require.Zero(t, srv.Stats().Expired, "it did not time out")
 	})
 }
 
