@@ -13,7 +13,7 @@ import (
 )
 
 // crashSession is long enough for a busy machine, and short enough to wait for its end a few times.
-const crashSession = 3 * time.Second
+const crashSession = 5 * time.Second
 
 // election is one among candidates, in the order in which they stood first.
 type election struct {

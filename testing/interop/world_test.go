@@ -81,6 +81,11 @@ func newFakeWorld(t *testing.T) *world {
 		reap: func() { srv.ReapContainers() },
 	}
 	w.observer = w.connect(t, longSession)
+	t.Cleanup(func() {
+		if t.Failed() { // of a machine that was too busy, if these are more than the test crashed
+			t.Logf("%d sessions timed out", srv.Stats().Expired)
+		}
+	})
 	return w
 }
 
