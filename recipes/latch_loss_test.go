@@ -39,7 +39,7 @@ func TestStandardPolicyLeadsAgainWithTheSameNode(t *testing.T) {
 func TestStandardPolicyQueuesAgainInTheNextSession(t *testing.T) {
 	inBothWorlds(t, func(t *testing.T, w *world) {
 		ctx, path := w.patience(t), path(t)
-		first, second, lease, knife := w.leaderAndNext(t, path, framework.WithErrorPolicy(state.StandardPolicy))
+		first, second, lease, knife := w.leaderAndNext(t, path, w.mortal(framework.WithErrorPolicy(state.StandardPolicy))...)
 		heal := knife.isolate()
 		next := w.await(t, second)
 		require.Error(t, lease.Context().Err())
@@ -55,7 +55,7 @@ func TestStandardPolicyQueuesAgainInTheNextSession(t *testing.T) {
 // TestLeaderLatch#testSessionErrorPolicy, session: an outage shorter than the session ends nothing.
 func TestSessionPolicyLeadsThroughAnOutage(t *testing.T) {
 	inBothWorlds(t, func(t *testing.T, w *world) {
-		w.session = 20 * time.Second // which outlasts the pauses between attempts to connect as well
+		w.session = sturdy // which outlasts the pauses between attempts to connect as well
 		ctx, path := w.patience(t), path(t)
 		c, knife := w.connect(t)
 		first := latch(t, c, path)
@@ -81,7 +81,7 @@ func TestIsolatedLeaderStopsBeforeTheNextBegins(t *testing.T) {
 		t.Run(policy.String(), func(t *testing.T) {
 			inBothWorlds(t, func(t *testing.T, w *world) {
 				path := path(t)
-				first, second, lease, knife := w.leaderAndNext(t, path, framework.WithErrorPolicy(policy))
+				first, second, lease, knife := w.leaderAndNext(t, path, w.mortal(framework.WithErrorPolicy(policy))...)
 				heal := knife.isolate()
 				next := w.await(t, second)
 				require.Error(t, lease.Context().Err(), "two leaders")
@@ -146,6 +146,7 @@ func TestCandidateQueuesAgainInTheNextSession(t *testing.T) {
 func TestNobodyLeadsWithoutAServerAndOneWithIt(t *testing.T) {
 	inBothWorlds(t, func(t *testing.T, w *world) {
 		path := path(t)
+		w.session = 9 * time.Second // in both worlds, long enough for a server's first moments
 		latches, lease := w.stands(t, path, 10)
 		w.stop()
 		require.ErrorIs(t, w.endOf(t, lease), framework.ErrSessionLost)

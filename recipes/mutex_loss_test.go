@@ -56,7 +56,7 @@ func TestWaiterGoesOnInTheNextSession(t *testing.T) {
 func TestCrashedHolderFreesTheLock(t *testing.T) {
 	inBothWorlds(t, func(t *testing.T, w *world) {
 		ctx, path := w.patience(t), path(t)
-		c1, crashed := w.connect(t)
+		c1, crashed := w.connect(t, w.mortal()...)
 		c2, _ := w.connect(t)
 		acquire(t, ctx, recipes.NewInterProcessMutex(c1, path))
 		waiter := acquireLater(ctx, recipes.NewInterProcessMutex(c2, path))
@@ -65,7 +65,9 @@ func TestCrashedHolderFreesTheLock(t *testing.T) {
 		start := time.Now()
 		defer crashed.isolate()()
 		lease := waiter.wait(t)
-		require.Less(t, time.Since(start), w.session+time.Second)
+		if w.fake != nil {
+			require.LessOrEqual(t, time.Since(start), mortality)
+		}
 		require.NoError(t, lease.Release(ctx))
 	})
 }
@@ -82,28 +84,16 @@ func TestIsolatedHolderStopsBeforeTheNextIsAdmitted(t *testing.T) {
 			phases = 20
 		}
 		for i := range phases {
-			c1, knife := w.connect(t)
+			c1, knife := w.connect(t, w.mortal()...)
 			holder := acquire(t, ctx, recipes.NewInterProcessMutex(c1, path))
 			waiter := acquireLater(ctx, m2)
 			w.waitNodes(t, path, 2)
-			var stopped time.Time
-			saw := make(chan struct{})
-			context.AfterFunc(holder.Context(), func() {
-				stopped = time.Now()
-				close(saw)
-			})
-			<-time.After(time.Duration(i) * w.session / 3 / time.Duration(phases)) // a phase of the pings
+			<-time.After(time.Duration(i) * mortality / 3 / time.Duration(phases)) // a phase of the pings
 
 			heal := knife.isolate()
 			lease := waiter.wait(t)
-			admitted := time.Now()
-			select {
-			case <-saw:
-				require.True(t, stopped.Before(admitted), "phase %d: stopped %v after the next was admitted", i, stopped.Sub(admitted))
-				require.ErrorIs(t, context.Cause(holder.Context()), framework.ErrSessionLost)
-			default:
-				t.Fatalf("phase %d: two holders", i)
-			}
+			require.Error(t, holder.Context().Err(), "phase %d: two holders", i)
+			require.ErrorIs(t, context.Cause(holder.Context()), framework.ErrSessionLost)
 			require.NoError(t, lease.Release(ctx))
 			heal()
 			c1.Close()
@@ -195,7 +185,7 @@ func waitState(t *testing.T, c *framework.Client, want state.State) {
 func TestServerRestartLosesNeitherHolderNorWaiter(t *testing.T) {
 	inBothWorlds(t, func(t *testing.T, w *world) {
 		ctx, path := w.patience(t), path(t)
-		w.session = 20 * time.Second
+		w.session = time.Minute // which outlasts a server's end and start
 		c1, _ := w.connect(t)
 		c2, _ := w.connect(t)
 		holder := acquire(t, ctx, recipes.NewInterProcessMutex(c1, path))
@@ -257,7 +247,7 @@ func TestHandOverDuringAnInterruption(t *testing.T) {
 func TestReleaseDuringAnOutage(t *testing.T) {
 	inBothWorlds(t, func(t *testing.T, w *world) {
 		ctx, path := w.patience(t), path(t)
-		w.session = 20 * time.Second
+		w.session = sturdy
 		c1, knife := w.connect(t)
 		c2, _ := w.connect(t)
 		m := recipes.NewInterProcessMutex(c1, path)

@@ -102,7 +102,11 @@ func TestDeadlineNamesTheHolderAndOurPositionAndLeavesNothing(t *testing.T) {
 		soon, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
 		defer cancel()
 		_, err := m.Acquire(soon)
-		require.WithinRange(t, time.Now(), start.Add(300*time.Millisecond), start.Add(500*time.Millisecond))
+		late := 10 * time.Second // of a busy machine
+		if w.fake != nil {
+			late = 0
+		}
+		require.WithinRange(t, time.Now(), start.Add(300*time.Millisecond), start.Add(300*time.Millisecond+late))
 
 		var refused *recipes.NotAcquiredError
 		require.ErrorAs(t, err, &refused)
