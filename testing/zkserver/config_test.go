@@ -2,6 +2,7 @@ package zkserver
 
 import (
 	"crypto/tls"
+	"net"
 	"os"
 	"strings"
 	"testing"
@@ -120,4 +121,17 @@ func TestPortsAreReservedOnce(t *testing.T) {
 		require.False(t, reserve(port))
 		seen[port] = true
 	}
+}
+
+// A server that is down listens to nothing, and its port must not be given to another one, not even by another program.
+func TestReservedPortsAreKept(t *testing.T) {
+	ports, err := reservePorts(1)
+	require.NoError(t, err)
+	require.True(t, listenable(ports[0]), "it is free for the server")
+	require.False(t, reserve(ports[0]))
+	stranger, err := net.ListenPacket("udp", local(ports[0]))
+	require.Error(t, err, "%v: as other programs ask", stranger)
+	releasePorts(ports)
+	require.True(t, reserve(ports[0]))
+	releasePorts(ports)
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math/rand/v2"
 	"net"
-	"strconv"
 	"sync"
 )
 
@@ -16,14 +15,16 @@ const (
 	lastPort  = 32000
 )
 
-// reserved holds the ports of the servers of this program, running or not.
+// reserved holds the ports of the servers of this program, running or not. A port is reserved by who has bound it for UDP:
+// TCP stays free for the server, and other programs with servers of this package keep away, also while the server is down.
+// When the program ends, however it does, the system releases its ports.
 var reserved struct {
 	sync.Mutex
-	ports map[int]bool
+	ports map[int]net.PacketConn
 }
 
-// reservePorts returns n ports on which nothing listens, for this program alone until releasePorts. Another program can
-// still take one before the server does: the start is then tried again with other ports.
+// reservePorts returns n ports on which nothing listens. Until releasePorts nobody gets them who asks here, in whichever
+// program. Any other program can still take one before the server does: the start is then tried again with other ports.
 func reservePorts(n int) ([]int, error) {
 	var ports []int
 	for range 1000 {
@@ -39,25 +40,25 @@ func reservePorts(n int) ([]int, error) {
 }
 
 func reserve(port int) bool {
-	reserved.Lock()
-	if reserved.ports == nil {
-		reserved.ports = make(map[int]bool)
-	}
-	taken := reserved.ports[port]
-	reserved.ports[port] = true
-	reserved.Unlock()
-	if taken {
+	claim, err := net.ListenPacket("udp", local(port))
+	if err != nil {
 		return false
 	}
 	if !listenable(port) {
-		releasePorts([]int{port})
+		_ = claim.Close()
 		return false
 	}
+	reserved.Lock()
+	defer reserved.Unlock()
+	if reserved.ports == nil {
+		reserved.ports = make(map[int]net.PacketConn)
+	}
+	reserved.ports[port] = claim
 	return true
 }
 
 func listenable(port int) bool {
-	l, err := net.Listen("tcp", net.JoinHostPort(loopback, strconv.Itoa(port)))
+	l, err := net.Listen("tcp", local(port))
 	if err != nil {
 		return false
 	}
@@ -68,6 +69,9 @@ func releasePorts(ports []int) {
 	reserved.Lock()
 	defer reserved.Unlock()
 	for _, port := range ports {
-		delete(reserved.ports, port)
+		if claim, ok := reserved.ports[port]; ok {
+			_ = claim.Close()
+			delete(reserved.ports, port)
+		}
 	}
 }
