@@ -19,7 +19,7 @@ import (
 
 // peerSilence is how long servers of realEnsemble wait for one another. A server that is cut off from the others goes on
 // answering its clients as long as that.
-const peerSilence = 4 * time.Second
+const peerSilence = 6 * time.Second
 
 // realEnsemble is started by the first test that needs it and serves all of them.
 var realEnsemble sharedEnsemble

@@ -3,6 +3,7 @@ package recipes_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -51,7 +52,10 @@ func TestTryAcquireOfAFreeMutexAfterAnAcquireThatGaveUp(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		failed := make(chan error)
 		go func() { _, err := ours.Acquire(ctx); failed <- err }()
-		require.NoError(t, w.fake.WaitWatchesOn(t.Context(), lease.Path(), 1)) // it has its place, and waits
+		watched := func(w zktest.Watch) bool { return w.Session == b.SessionID() } // and not by the holder itself
+		require.NoError(t, w.fake.WaitFor(t.Context(), func() bool {
+			return slices.ContainsFunc(w.fake.WatchesOn(lease.Path()), watched) // it has its place, and waits
+		}))
 		cancel()
 		require.NoError(t, lease.Release(t.Context()))
 		if err := <-failed; err == nil {

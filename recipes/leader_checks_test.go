@@ -15,26 +15,32 @@ type leadership struct {
 	who     string
 	lease   *recipes.Lease
 	session int64 // of its node
-	working bool  // its work has not returned
+	working bool  // its work has not returned, which a selector awaits
 }
 
 // begin notes that somebody leads, and checks what must be true then.
 func (e *election) begin(who string, lease *recipes.Lease) *leadership {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	l := &leadership{who: who, lease: lease, working: true}
+	l := &leadership{who: who, lease: lease, working: e.awaits}
 	if node, found := e.head().Node(lease.Path()); found {
 		l.session = node.Stat.EphemeralOwner
 	}
+	if lease.Context().Err() == nil { // or others may lead by now
+		e.checkOrderLocked(l)
+	}
+	e.terms = append(e.terms, l)
+	context.AfterFunc(lease.Context(), func() { e.ended(l) })
+	return l
+}
+
+func (e *election) checkOrderLocked(l *leadership) {
 	for _, before := range e.terms {
 		e.checkOverLocked(before, l)
 	}
 	if len(e.terms) > 0 {
 		e.checkTokenLocked(e.terms[len(e.terms)-1], l)
 	}
-	e.terms = append(e.terms, l)
-	context.AfterFunc(lease.Context(), func() { e.ended(l) })
-	return l
 }
 
 func (e *election) checkOverLocked(before, l *leadership) {
@@ -42,7 +48,7 @@ func (e *election) checkOverLocked(before, l *leadership) {
 	if e.deletedLocked(before) || e.deletedLocked(l) {
 		return
 	}
-	if before.lease.Context().Err() == nil {
+	if before.lease.Context().Err() == nil && l.lease.Context().Err() == nil { // in this order: it was alive beside the other
 		e.Errorf("%v: %s leads with %s, and %s still with %s", time.Now(), l.who, l.lease.Path(), before.who, path)
 	}
 	alive := func(s zktest.Session) bool { return s.ID == before.session }

@@ -17,13 +17,14 @@ import (
 // Curator: TestLeaderLatchCluster#testInCluster. Each candidate knows one server, and that of the leader, which leads the
 // ensemble, too, is killed. Its leadership is over before another one's begins, and the others are led by one of them.
 func TestLatchOnADeadServerIsSucceededByOne(t *testing.T) {
-	const session = 3 * time.Second
 	w, e := newEnsembleWorld(t)
 	dying, others := w.roles(t, e)
 	path, throne := path(t), newThrone(t)
 	latches := []*recipes.LeaderLatch{}
+	session := mortality
 	for i, srv := range append([]*zkserver.Server{dying}, others...) {
 		latches = append(latches, latch(t, w.connectTo(t, srv, session), path, recipes.WithID(srv.Addr())))
+		session = sturdy
 		throne.follow(t, latches[i])
 		w.waitNodes(t, path, i+1)
 	}
@@ -31,7 +32,7 @@ func TestLatchOnADeadServerIsSucceededByOne(t *testing.T) {
 
 	require.NoError(t, dying.Kill())
 	who, next := w.awaitAny(t, latches[1:]...)
-	require.ErrorIs(t, context.Cause(lease.Context()), framework.ErrSessionLost)
+	require.ErrorIs(t, w.endOf(t, lease), framework.ErrSessionLost)
 	require.Greater(t, next.FencingToken(), lease.FencingToken())
 	require.Nil(t, latches[0].Leadership())
 	require.Nil(t, latches[2-who].Leadership(), "there is one leader")
@@ -83,12 +84,12 @@ func TestLatchMovesToAnotherServer(t *testing.T) {
 //     meanwhile, and only the fencing token tells which of them leads. The old one stops when its server hangs up, under
 //     the standard policy, or else nine tenths of its session timeout after the last answer.
 func TestLeaderInTheMinority(t *testing.T) {
-	const session, slack = 3 * time.Second, time.Second
+	const session, slack = 6 * time.Second, 10 * time.Second
 	w, e := newEnsembleWorld(t)
 	majority, followers := w.roles(t, e)
 	minority := followers[0]
 	passages := map[string]*passage{
-		"strict contact":               {opts: []framework.Option{framework.WithStrictContact()}, cause: framework.ErrSessionLost},
+		"strict contact":               {opts: []framework.Option{framework.WithStrictContact(), framework.WithSafetyMargin(0.25)}, cause: framework.ErrSessionLost},
 		"any contact":                  {cause: framework.ErrSessionLost},
 		"any contact, standard policy": {opts: []framework.Option{framework.WithErrorPolicy(state.StandardPolicy)}, cause: framework.ErrSuspended},
 	}
@@ -195,16 +196,13 @@ func TestLeadersOutliveARollingRestart(t *testing.T) {
 //
 // Fencing tokens start again, too: a resource that remembers the largest one has to be told of the loss.
 func TestLeadersOutliveTheirEnsemblesData(t *testing.T) {
-	const session = 3 * time.Second
 	w, e := newEnsembleWorld(t)
-	latchPath, selectorPath, throne := path(t), path(t), newThrone(t)
-	w.session = session
+	latchPath, selectorPath := path(t), path(t)
 	var latches []*recipes.LeaderLatch
 	var selectors []*terms
 	for i := range 2 {
 		c, _ := w.connect(t)
 		latches = append(latches, latch(t, c, latchPath))
-		throne.follow(t, latches[i])
 		selectors = append(selectors, runSelector(t, c, selectorPath, newThrone(t)))
 		w.waitNodes(t, latchPath, i+1)
 		w.waitNodes(t, selectorPath, i+1)
@@ -266,8 +264,7 @@ func TestSelectorMovesToAnotherServer(t *testing.T) {
 // back with their data: a selector that stands again leads again.
 func TestSelectorOutlivesItsEnsemble(t *testing.T) {
 	w, e := newEnsembleWorld(t)
-	w.session = 3 * time.Second
-	c, _ := w.connect(t)
+	c, _ := w.connect(t, framework.WithSessionTimeout(2*mortality))
 	selector := runSelector(t, c, path(t), newThrone(t))
 	first := selector.begins(t, w)
 

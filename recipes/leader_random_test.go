@@ -70,6 +70,7 @@ type election struct {
 	ens     *zktest.Ensemble // nil for one server
 	path    string
 	stand   func(c *candidate, client *framework.Client, life context.Context) bool // of the recipe
+	awaits  bool                                                                    // the recipe awaits the end of its leader's work
 
 	restless context.Context // while candidates come and go
 	over     context.Context // until they all stop
@@ -83,7 +84,7 @@ func newElection(t *testing.T, seed uint64) *election {
 	e := &election{T: t, seed: seed, path: "/elections/latch", stand: (*candidate).standWithLatch, deleted: map[int64]time.Time{}}
 	e.policy = state.SessionPolicy
 	if seed%2 == 1 {
-		e.path, e.stand = "/elections/selector", (*candidate).standWithSelector
+		e.path, e.stand, e.awaits = "/elections/selector", (*candidate).standWithSelector, true
 	}
 	if seed%4 >= 2 {
 		e.policy = state.StandardPolicy

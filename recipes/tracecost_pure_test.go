@@ -2,7 +2,9 @@ package recipes
 
 import (
 	"context"
+	"net"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -11,9 +13,16 @@ import (
 
 // Without a tracer the way through an acquire that tells of itself allocates nothing more than the lease.
 func TestNoTracerNoAllocation(t *testing.T) {
-	c, err := framework.New("nowhere.invalid")
+	dialing := make(chan struct{})
+	c, err := framework.New("127.0.0.1:1", framework.WithSessionTimeout(time.Hour),
+		framework.WithDialer(func(ctx context.Context, _, _ string) (net.Conn, error) {
+			close(dialing)
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}))
 	require.NoError(t, err)
 	defer c.Close()
+	<-dialing // from here on the client allocates nothing, either
 	m := NewInterProcessMutex(c, "/lock")
 	ctx := context.Background()
 	require.Zero(t, testing.AllocsPerRun(100, func() {
