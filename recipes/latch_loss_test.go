@@ -146,7 +146,7 @@ func TestCandidateQueuesAgainInTheNextSession(t *testing.T) {
 func TestNobodyLeadsWithoutAServerAndOneWithIt(t *testing.T) {
 	inBothWorlds(t, func(t *testing.T, w *world) {
 		path := path(t)
-		w.session = 9 * time.Second // in both worlds, long enough for a server's first moments
+		w.session = 2 * mortality // long enough for a server's first moments
 		latches, lease := w.stands(t, path, 10)
 		w.stop()
 		require.ErrorIs(t, w.endOf(t, lease), framework.ErrSessionLost)

@@ -198,6 +198,7 @@ func TestLeadersOutliveARollingRestart(t *testing.T) {
 func TestLeadersOutliveTheirEnsemblesData(t *testing.T) {
 	w, e := newEnsembleWorld(t)
 	latchPath, selectorPath := path(t), path(t)
+	w.session = 2 * mortality
 	var latches []*recipes.LeaderLatch
 	var selectors []*terms
 	for i := range 2 {

@@ -80,8 +80,11 @@ func TestIsolatedHolderStopsBeforeTheNextIsAdmitted(t *testing.T) {
 		c2, _ := w.connect(t)
 		m2 := recipes.NewInterProcessMutex(c2, path)
 		phases := 3
-		if w.fake != nil {
+		switch {
+		case w.fake != nil:
 			phases = 20
+		case testing.Short():
+			phases = 1
 		}
 		for i := range phases {
 			c1, knife := w.connect(t, w.mortal()...)

@@ -75,7 +75,7 @@ func TestSelectorOutlivesItsSession(t *testing.T) {
 func TestSelectorOutlivesTheServersRestart(t *testing.T) {
 	inBothWorlds(t, func(t *testing.T, w *world) {
 		path := path(t)
-		c, _ := w.connect(t, framework.WithSessionTimeout(9*time.Second))
+		c, _ := w.connect(t, framework.WithSessionTimeout(2*mortality))
 		first := w.run(t, c, path, 0, always())
 		lease := <-first.leads
 		w.stop()

@@ -127,7 +127,7 @@ func newRealWorld(t *testing.T) *world {
 }
 
 // mortality is the session timeout of clients whose session is going to end by itself.
-const mortality = 4 * time.Second
+const mortality = 3 * time.Second
 
 // mortal are the options of such a client. In real time it gives its session up long before the server does, so that the
 // scheduler of a busy machine has no say in which comes first.
