@@ -4,9 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"net"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -16,9 +14,9 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/leaktest"
 	"github.com/gocurator/curator/recipes"
 	"github.com/gocurator/curator/testing/zkserver"
 	"github.com/gocurator/curator/testing/zktest"
@@ -39,18 +37,7 @@ type world struct {
 
 // TestMain ends the shared real servers after the last test, and then looks for leaked goroutines.
 func TestMain(m *testing.M) {
-	code := m.Run()
-	realServer.close()
-	realEnsemble.close()
-	leak := goleak.Find()
-	for end := time.Now().Add(10 * time.Second); leak != nil && time.Now().Before(end); {
-		leak = goleak.Find() // which is over after half a second, when goroutines of a busy machine are not
-	}
-	if leak != nil && code == 0 {
-		fmt.Fprintln(os.Stderr, leak)
-		code = 1
-	}
-	os.Exit(code)
+	leaktest.Main(m, realServer.close, realEnsemble.close)
 }
 
 // inBothWorlds runs a scenario on zktest in virtual time, and on real ZooKeeper.
