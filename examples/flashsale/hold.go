@@ -28,6 +28,11 @@ var errTimeout = errors.New("not all orders were answered in time")
 func hold(ctx context.Context, cfg config, stdout io.Writer) (sale flashSale, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, cfg.timeout, errTimeout)
 	defer cancel()
+	defer func() {
+		if err != nil && errors.Is(context.Cause(ctx), errTimeout) {
+			err = errTimeout
+		}
+	}()
 	servers := cfg.servers
 	if servers == "" {
 		srv, err := zktest.NewServer(zktest.WithTCP("127.0.0.1:0"))

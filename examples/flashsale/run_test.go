@@ -39,8 +39,11 @@ func holdSale(t *testing.T, args ...string) flashSale {
 	return sale
 }
 
+// sturdy is for sessions that are to last, although processes may stand still for a while.
+const sturdy = "-session-timeout=30s"
+
 func TestStory(t *testing.T) {
-	status, out, errs := program(t, t.Context())
+	status, out, errs := program(t, t.Context(), sturdy)
 	require.Equal(t, asExpected, status)
 	require.Empty(t, errs)
 	require.Len(t, regexp.MustCompile(`order-. .* SOLD`).FindAllString(out, -1), 1)
@@ -52,13 +55,14 @@ func TestStory(t *testing.T) {
 func TestManyOrders(t *testing.T) {
 	dir := filepath.Join("data", "friday")
 	stock, orders := filepath.Join(dir, "stock.csv"), filepath.Join(dir, "orders.csv")
-	sale := holdSale(t, "-stock", stock, "-orders", orders, "-workers", "2", "-think", "1ms")
+	sale := holdSale(t, "-stock", stock, "-orders", orders, "-workers", "2", "-think", "1ms", sturdy)
 	require.True(t, sale.asExpected())
 	require.Len(t, sale.results, 40)
 }
 
 func TestUnsafe(t *testing.T) {
-	status, out, _ := program(t, t.Context(), "-unsafe", "-think", "1s")
+	t.Parallel()
+	status, out, _ := program(t, t.Context(), "-unsafe", "-think", "4s", sturdy)
 	require.Equal(t, asExpected, status)
 	require.True(t, strings.HasSuffix(out, "\nOVERSOLD by 300\n"))
 }
@@ -67,22 +71,23 @@ func TestUnsafe(t *testing.T) {
 func TestUnsafeByLuck(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "orders.csv")
 	require.NoError(t, os.WriteFile(file, []byte("order,article,quantity\n1,sneaker,60\n2,sneaker,60\n"), 0o600))
-	status, out, _ := program(t, t.Context(), "-unsafe", "-think", "1ms", "-workers", "1", "-orders", file)
+	status, out, _ := program(t, t.Context(), "-unsafe", "-think", "1ms", "-workers", "1", "-orders", file, sturdy)
 	require.Equal(t, unexpected, status)
 	require.Contains(t, out, "By luck")
 	require.True(t, strings.HasSuffix(out, "\nbooks balance\n"))
 }
 
 func TestCrash(t *testing.T) {
-	const session = time.Second
-	const slack = 3 * time.Second // for a machine that is busy with other things
+	t.Parallel()
+	const session = 5 * time.Second // of which up to a third is over when the worker dies
+	const slack = 30 * time.Second  // for a machine that is busy with other things
 	for _, at := range []moment{beforeWrite, afterWrite} {
 		t.Run(string(at), func(t *testing.T) {
 			t.Parallel()
 			sale := holdSale(t, "-crash", string(at), "-session-timeout", session.String())
 			require.True(t, sale.asExpected())
 			require.NotNil(t, sale.killed)
-			require.GreaterOrEqual(t, sale.longestWait(), session/2, "the dead worker must have been in the others' way")
+			require.GreaterOrEqual(t, sale.longestWait(), session/4, "the dead worker must have been in the others' way")
 			require.LessOrEqual(t, sale.longestWait(), session+slack)
 			for _, r := range sale.results {
 				require.Equal(t, r.Worker == sale.killed.job.Worker, r.nth == 2, r.ID)
@@ -97,21 +102,22 @@ func TestCrashThatDoesNotHappen(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "stock.csv")
 	require.NoError(t, os.WriteFile(file, []byte("article,units\nsneaker,1\n"), 0o600))
-	status, out, _ := program(t, t.Context(), "-crash", "before-write", "-stock", file)
+	status, out, _ := program(t, t.Context(), "-crash", "before-write", "-stock", file, sturdy)
 	require.Equal(t, unexpected, status)
 	require.Contains(t, out, "Nobody was killed")
 	require.Equal(t, 4, strings.Count(out, "refused, 1 left"))
 }
 
 func TestRealServer(t *testing.T) {
+	t.Parallel()
 	srv := zkserver.Start(t)
 	client, err := framework.New(srv.Addr())
 	require.NoError(t, err)
 	defer client.Close()
 	for _, args := range [][]string{
-		{"-crash", "before-write", "-session-timeout", "1s"},
-		{"-crash", "after-write", "-session-timeout", "1s"},
-		{"-unsafe", "-think", "1s"},
+		{"-crash", "before-write", "-session-timeout", "4s"},
+		{"-crash", "after-write", "-session-timeout", "4s"},
+		{"-unsafe", "-think", "2s", sturdy},
 	} {
 		status, out, _ := program(t, t.Context(), append(args, "-servers", srv.Addr()+"/")...)
 		require.Equal(t, asExpected, status)
@@ -120,7 +126,7 @@ func TestRealServer(t *testing.T) {
 		require.NoError(t, err)
 		require.False(t, found, root)
 	}
-	_, out, _ := program(t, t.Context(), "-keep", "-servers", srv.Addr())
+	_, out, _ := program(t, t.Context(), "-keep", "-servers", srv.Addr(), sturdy)
 	found, _, err := client.Exists(t.Context(), regexp.MustCompile(`/flashsale/\w+`).FindString(out)+"/stock/sneaker")
 	require.NoError(t, err)
 	require.True(t, found)
@@ -165,15 +171,18 @@ func TestHelp(t *testing.T) {
 	require.Contains(t, errs, "-session-timeout")
 }
 
+// The reason is told wherever the time is up, also while workers are being started.
 func TestTimeout(t *testing.T) {
-	status, _, errs := program(t, t.Context(), "-think", "1h", "-timeout", "1s")
-	require.Equal(t, unexpected, status)
-	require.Contains(t, errs, errTimeout.Error())
+	for _, after := range []string{"1ms", "2ms", "4ms", "6ms", "1s"} {
+		status, _, errs := program(t, t.Context(), "-think", "1h", "-timeout", after)
+		require.Equal(t, unexpected, status)
+		require.Contains(t, errs, errTimeout.Error())
+	}
 }
 
 // Ctrl-C in the middle: every process has been waited for, and the server knows of none of them.
 func TestInterrupt(t *testing.T) {
-	cfg, err := parse([]string{"-think", "1h"}, t.Output())
+	cfg, err := parse([]string{"-think", "1h", sturdy}, t.Output())
 	require.NoError(t, err)
 	srv, books := tcpLedger(t, cfg)
 	ctx, interrupt := context.WithCancel(t.Context())
@@ -209,7 +218,9 @@ func TestOrphan(t *testing.T) {
 	require.NoError(t, stdin.Close())
 	require.Error(t, cmd.Wait())
 	require.Equal(t, unexpected, cmd.ProcessState.ExitCode())
-	require.Empty(t, srv.Children(books.lockPath("sneaker")))
+	soon, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	require.NoError(t, srv.WaitChildren(soon, books.lockPath("sneaker"), 0))
 }
 
 // tcpLedger returns an open ledger on a server for other processes.
