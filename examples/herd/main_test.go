@@ -3,10 +3,13 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
@@ -25,7 +28,7 @@ func program(t *testing.T, ctx context.Context, args ...string) (status int, std
 	return status, out.String(), errs.String()
 }
 
-// measured returns what the designs cost, in the order of designs.
+// measured returns what all designs cost, in their order.
 func measured(t *testing.T, args ...string) []cost {
 	t.Helper()
 	cfg, err := parse(args, t.Output())
@@ -60,6 +63,20 @@ func wanted(waiters ...int) (want []cost) {
 		}
 	}
 	return want
+}
+
+func designOf(c cost) design {
+	return designs[slices.IndexFunc(designs, func(d design) bool { return d.name == c.design })]
+}
+
+// sameCost compares costs without bytes. An InterProcessMutex may have been held for a second, if the machine is busy.
+func sameCost(want, got cost) bool {
+	got = withoutBytes([]cost{got})[0]
+	if want.design != designs[2].name {
+		return got == want
+	}
+	more := got.release.minus(want.release).plus(got.arrival.minus(want.arrival))
+	return min(more.woken, more.events, more.requests) >= 0 && max(more.woken, more.events, more.requests) <= 1
 }
 
 func withoutBytes(costs []cost) []cost {
@@ -100,21 +117,31 @@ func TestStory(t *testing.T) {
 	})
 }
 
-// A real server sees the same, and nothing is left on it.
+// A real server sees the same, and nothing is left on it. It is taken to be at rest when it has been silent for a while,
+// which it may also have been because it, or we, stood still. Such a pause spoils one measurement, a bug all of them.
 func TestRealServer(t *testing.T) {
+	t.Parallel()
 	srv := zkserver.Start(t)
-	got := withoutBytes(measured(t, "-waiters", "2,20", "-releases", "2", "-servers", srv.Addr()))
-	want := wanted(2, 20)
-	require.Equal(t, want[:4], got[:4])
-	for i, mutex := range got[4:] { // may have been held for a second, if the machine is busy
-		more := mutex.release.minus(want[4+i].release).plus(mutex.arrival.minus(want[4+i].arrival))
-		require.Subset(t, []int{0, 1}, []int{more.woken, more.events, more.requests})
+	cfg, err := parse([]string{"-releases", "2", "-servers", srv.Addr()}, t.Output())
+	require.NoError(t, err)
+	for _, want := range wanted(2, 20) {
+		for tries := 5; ; tries-- {
+			got, err := measure(t.Context(), cfg, designOf(want), want.waiters)
+			require.NoError(t, err)
+			if sameCost(want, got) {
+				break
+			}
+			t.Log(got)
+			require.Greater(t, tries, 1, "%v", want)
+		}
 	}
 	client, err := framework.New(srv.Addr())
 	require.NoError(t, err)
 	defer client.Close()
 	left, _, err := client.Children(t.Context(), "/herd")
-	require.NoError(t, err)
+	if !errors.Is(err, zk.ErrNoNode) { // the server has removed the container, which it looks for once in a minute
+		require.NoError(t, err)
+	}
 	require.Empty(t, left)
 }
 
@@ -147,6 +174,7 @@ func TestHelp(t *testing.T) {
 
 // Where nobody answers, the program ends all the same, and with the reason.
 func TestTimeout(t *testing.T) {
+	t.Parallel()
 	status, _, errs := program(t, t.Context(), "-servers", "127.0.0.1:1", "-timeout", "300ms")
 	require.Equal(t, failed, status)
 	require.Contains(t, errs, errTimeout.Error())
