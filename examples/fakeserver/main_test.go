@@ -56,7 +56,7 @@ func start(t *testing.T, args string) (addr string, end func(os.Signal) string) 
 
 func connect(t *testing.T, addr string) (conn *zk.Conn, end func()) {
 	t.Helper()
-	conn, events, err := zk.Connect([]string{addr}, 10*time.Second, zk.WithLogger(silent{}))
+	conn, events, err := zk.Connect([]string{addr}, time.Minute, zk.WithLogger(silent{}))
 	require.NoError(t, err)
 	return conn, func() {
 		conn.Close()
