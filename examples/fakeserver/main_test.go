@@ -14,7 +14,8 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
+
+	"github.com/gocurator/curator/internal/leaktest"
 )
 
 // TestMain makes the test binary the program itself when a test starts it as one.
@@ -23,7 +24,7 @@ func TestMain(m *testing.M) {
 		os.Args = append(os.Args[:1], strings.Fields(os.Getenv("FAKESERVER_ARGS"))...)
 		main()
 	}
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 type silent struct{}

@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/gocurator/curator/internal/leaktest"
 )
 
 // TestMain makes the test binary a worker when the program under test starts itself as one.
@@ -16,5 +16,5 @@ func TestMain(m *testing.M) {
 		// Workers under the race detector would each wait a second at their end.
 		os.Setenv("GORACE", "atexit_sleep_ms=0")
 	}
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }

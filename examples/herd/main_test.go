@@ -11,13 +11,13 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/leaktest"
 	"github.com/gocurator/curator/testing/zkserver"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // program runs the program.
 func program(t *testing.T, ctx context.Context, args ...string) (status int, stdout, stderr string) {

@@ -3,14 +3,13 @@ package main
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
+
+	"github.com/gocurator/curator/internal/leaktest"
 )
 
 // TestMain makes the test binary a worker when the program under test starts itself as one.
@@ -22,16 +21,7 @@ func TestMain(m *testing.M) {
 		// Workers under the race detector would each wait a second at their end.
 		os.Setenv("GORACE", "atexit_sleep_ms=0")
 	}
-	code := m.Run()
-	leak := goleak.Find()
-	for end := time.Now().Add(10 * time.Second); leak != nil && time.Now().Before(end); {
-		leak = goleak.Find() // which is over after half a second, when connections of HTTP may still be closing
-	}
-	if leak != nil && code == 0 {
-		fmt.Fprintln(os.Stderr, leak)
-		code = 1
-	}
-	os.Exit(code)
+	leaktest.Main(m)
 }
 
 // program runs the program with real worker processes.

@@ -4,20 +4,18 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/leaktest"
 	"github.com/gocurator/curator/testing/zkserver"
 )
 
@@ -30,16 +28,7 @@ func TestMain(m *testing.M) {
 		// Services under the race detector would each wait a second at their end.
 		os.Setenv("GORACE", "atexit_sleep_ms=0")
 	}
-	code := m.Run()
-	leak := goleak.Find()
-	for end := time.Now().Add(10 * time.Second); leak != nil && time.Now().Before(end); {
-		leak = goleak.Find() // which is over after half a second, when connections of HTTP may still be closing
-	}
-	if leak != nil && code == 0 {
-		fmt.Fprintln(os.Stderr, leak)
-		code = 1
-	}
-	os.Exit(code)
+	leaktest.Main(m)
 }
 
 // program runs the program with real service processes.
