@@ -33,7 +33,7 @@ func ExampleClient_Delete_withChildren() {
 
 // A service that is registered for as long as it runs, whatever becomes of its sessions.
 func ExampleSession() {
-	client, srv, done := connectForExample(framework.WithSessionTimeout(500 * time.Millisecond))
+	client, srv, done := connectForExample(framework.WithSessionTimeout(2 * time.Second))
 	defer done()
 	ctx := context.Background()
 
