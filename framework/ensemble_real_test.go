@@ -55,10 +55,10 @@ func (b *switchboard) server() string {
 
 // connectedTo returns a client of an ensemble whose first connection is to one of its servers, and its dialer, which from
 // then on connects to all.
-func connectedTo(t *testing.T, e *zkserver.Ensemble, first *zkserver.Server, timeout time.Duration, opts ...framework.Option) (*framework.Client, *switchboard) {
+func connectedTo(t *testing.T, e *zkserver.Ensemble, first *zkserver.Server, opts ...framework.Option) (*framework.Client, *switchboard) {
 	t.Helper()
 	b := &switchboard{only: first.Addr()}
-	opts = append(opts, framework.WithSessionTimeout(timeout), framework.WithDialer(b.dial))
+	opts = append([]framework.Option{framework.WithSessionTimeout(sturdy), framework.WithDialer(b.dial)}, opts...)
 	c, err := framework.New(e.ConnectString(), opts...)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, c.Close()) })
@@ -145,9 +145,9 @@ func (es estate) requireIntact(t *testing.T, ctx context.Context, c, other *fram
 // TestWithCluster#testSessionSurvives
 func TestRealEnsembleRollingRestartKeepsSessionAndWatches(t *testing.T) {
 	e := zkserver.StartEnsemble(t, 3)
-	ctx := within(t, 60*time.Second)
+	ctx := within(t, stuck)
 	_, first := roles(t, e)
-	c, _ := connectedTo(t, e, first, 30*time.Second)
+	c, _ := connectedTo(t, e, first)
 	states := c.States(ctx)
 	es := settle(t, ctx, c, "/rolling")
 	for _, s := range e.Servers {
@@ -155,7 +155,7 @@ func TestRealEnsembleRollingRestartKeepsSessionAndWatches(t *testing.T) {
 		_, err := e.Leader(ctx)
 		require.NoError(t, err)
 	}
-	other, _ := connectedTo(t, e, e.Servers[0], 30*time.Second)
+	other, _ := connectedTo(t, e, e.Servers[0])
 	es.requireIntact(t, ctx, c, other, "/rolling")
 
 	require.NoError(t, c.Close())
@@ -169,13 +169,13 @@ func TestRealEnsembleRollingRestartKeepsSessionAndWatches(t *testing.T) {
 
 func TestRealEnsembleDeathOfTheConnectedServerKeepsSessionAndWatches(t *testing.T) {
 	e := zkserver.StartEnsemble(t, 3)
-	ctx := within(t, 60*time.Second)
+	ctx := within(t, stuck)
 	for _, role := range []string{"leader", "follower"} {
 		victim, follower := roles(t, e)
 		if role == "follower" {
 			victim = follower
 		}
-		c, board := connectedTo(t, e, victim, 30*time.Second)
+		c, board := connectedTo(t, e, victim)
 		es := settle(t, ctx, c, "/"+role)
 		states := c.States(ctx)
 		require.NoError(t, victim.Kill())
@@ -183,7 +183,7 @@ func TestRealEnsembleDeathOfTheConnectedServerKeepsSessionAndWatches(t *testing.
 		require.Equal(t, []state.State{state.Suspended, state.Reconnected}, seen, role)
 		require.NotEqual(t, victim.Addr(), board.server(), role)
 		leader, _ := roles(t, e)
-		other, _ := connectedTo(t, e, leader, 30*time.Second)
+		other, _ := connectedTo(t, e, leader)
 		es.requireIntact(t, ctx, c, other, "/"+role)
 		if role == "leader" { // without it, the death of a follower would leave no majority
 			require.NoError(t, victim.Restart())
@@ -194,19 +194,18 @@ func TestRealEnsembleDeathOfTheConnectedServerKeepsSessionAndWatches(t *testing.
 // A stopped server keeps its connections and says nothing. A client that waited for it longer than it must would lose its
 // session.
 func TestRealEnsemblePauseOfTheConnectedServerKeepsSessionAndWatches(t *testing.T) {
-	const timeout = 6 * time.Second
+	t.Parallel()
 	e := zkserver.StartEnsemble(t, 3)
-	ctx := within(t, 60*time.Second)
+	ctx := within(t, stuck)
 	leader, victim := roles(t, e)
-	c, board := connectedTo(t, e, victim, timeout)
+	c, board := connectedTo(t, e, victim,
+		framework.WithSessionTimeout(10*time.Second), framework.WithSafetyMargin(0)) // a third is left when it finds the server mute
 	es := settle(t, ctx, c, "/pause")
 	states := c.States(ctx)
-	begin := time.Now()
 	require.NoError(t, victim.Pause())
 	require.Equal(t, []state.State{state.Suspended, state.Reconnected}, untilConnected(states))
-	require.Less(t, time.Since(begin), timeout*9/10)
 	require.NotEqual(t, victim.Addr(), board.server())
-	other, _ := connectedTo(t, e, leader, timeout)
+	other, _ := connectedTo(t, e, leader)
 	es.requireIntact(t, ctx, c, other, "/pause")
 	require.NoError(t, victim.Resume())
 }
@@ -214,13 +213,14 @@ func TestRealEnsemblePauseOfTheConnectedServerKeepsSessionAndWatches(t *testing.
 // TestWithCluster#testSplitBrain: the member that has lost the others serves nobody. A client that can go elsewhere keeps its
 // session; one that cannot loses it in time.
 func TestRealEnsembleMinorityLosesItsClients(t *testing.T) {
-	const timeout, sync = 4 * time.Second, time.Second
+	t.Parallel()
+	const timeout, sync = 9 * time.Second, 4 * time.Second // the roaming client has what is between to find another server
 	e := zkserver.StartEnsemble(t, 3, zkserver.WithLinks(), zkserver.WithQuorumTimeouts(10*time.Second, sync))
-	ctx := within(t, 60*time.Second)
+	ctx := within(t, stuck)
 	leader, minority := roles(t, e)
-	other, _ := connectedTo(t, e, leader, timeout)
-	roaming, board := connectedTo(t, e, minority, timeout)
-	captive, prison := connectedTo(t, e, minority, timeout)
+	other, _ := connectedTo(t, e, leader)
+	roaming, board := connectedTo(t, e, minority, framework.WithSessionTimeout(timeout))
+	captive, prison := connectedTo(t, e, minority, framework.WithSessionTimeout(timeout))
 	prison.keepTo(minority.Addr())
 	es := settle(t, ctx, roaming, "/split")
 	lost, err := captive.Create(ctx, "/captive", nil, framework.WithMode(framework.Ephemeral))
@@ -235,10 +235,8 @@ func TestRealEnsembleMinorityLosesItsClients(t *testing.T) {
 	_, err = minority.Mode(ctx)
 	require.ErrorIs(t, err, zkserver.ErrNotServing)
 
-	<-lost.Session.Context().Done()
-	require.ErrorIs(t, context.Cause(lost.Session.Context()), framework.ErrSessionLost)
+	requireLost(t, lost.Session, sync+timeout) // it was answered until the minority noticed
 	t.Logf("the captive's session ended %v after the cut, of %v", time.Since(begin), timeout)
-	require.Less(t, time.Since(begin), sync+timeout, "it was answered until the minority noticed")
 	require.NoError(t, e.Mend())
 	require.Equal(t, []state.State{state.Suspended, state.Lost, state.Reconnected}, untilConnected(kept))
 	require.NotEqual(t, lost.Session.ID(), captive.SessionID())
@@ -248,24 +246,22 @@ func TestRealEnsembleMinorityLosesItsClients(t *testing.T) {
 // requireGone waits until a node is deleted.
 func requireGone(t *testing.T, ctx context.Context, c *framework.Client, path string) {
 	t.Helper()
-	there, _, w, err := c.ExistsW(ctx, path)
-	require.NoError(t, err)
-	if there {
-		ev, err := w.Wait(ctx)
-		require.NoError(t, err)
-		require.Equal(t, zk.EventNodeDeleted, ev.Type)
-	}
+	require.Eventually(t, func() bool {
+		there, _, err := c.Exists(ctx, path)
+		return err == nil && !there
+	}, 30*time.Second, 100*time.Millisecond, "%s is still there", path)
 }
 
 // A follower that is cut off answers pings by itself while its leader expires the session. No clock of the client's
 // bounds that; the order of transactions does, and the follower's own syncLimit ends it.
 func TestRealEnsembleCzxidTellsWhenAFollowerIsCutOff(t *testing.T) {
-	const timeout, sync = time.Second, 2 * time.Second
+	t.Parallel()
+	const timeout, sync = 5 * time.Second, 6 * time.Second
 	e := zkserver.StartEnsemble(t, 3, zkserver.WithLinks(), zkserver.WithQuorumTimeouts(10*time.Second, sync))
-	ctx := within(t, 60*time.Second)
+	ctx := within(t, stuck)
 	leader, cut := roles(t, e)
-	other, _ := connectedTo(t, e, leader, 20*time.Second)
-	c, board := connectedTo(t, e, cut, timeout)
+	other, _ := connectedTo(t, e, leader)
+	c, board := connectedTo(t, e, cut, framework.WithSessionTimeout(timeout))
 	board.keepTo(cut.Addr())
 	first, err := c.Create(ctx, "/holder", nil, framework.WithMode(framework.Ephemeral))
 	require.NoError(t, err)
@@ -281,19 +277,19 @@ func TestRealEnsembleCzxidTellsWhenAFollowerIsCutOff(t *testing.T) {
 	next, err := other.Create(ctx, "/holder", nil, framework.WithMode(framework.Ephemeral))
 	require.NoError(t, err)
 	require.Greater(t, next.Czxid, first.Czxid)
-	<-first.Session.Context().Done()
+	requireLost(t, first.Session, sync+timeout)
 	t.Logf("the node was gone %v after the cut, the session given up after %v", given, time.Since(begin))
-	require.Less(t, time.Since(begin), sync+timeout+time.Second)
 }
 
 // With strict contact it is the client's clock that ends the session, before the leader gives the node away.
 func TestRealEnsembleStrictContactEndsTheSessionBeforeTheLeaderDoes(t *testing.T) {
-	const timeout, sync = 3 * time.Second, 6 * time.Second
+	t.Parallel()
+	const timeout, sync = 9 * time.Second, 12 * time.Second // a quarter of timeout is between what must happen in order
 	e := zkserver.StartEnsemble(t, 3, zkserver.WithLinks(), zkserver.WithQuorumTimeouts(10*time.Second, sync))
-	ctx := within(t, 60*time.Second)
+	ctx := within(t, stuck)
 	leader, cut := roles(t, e)
-	other, _ := connectedTo(t, e, leader, 20*time.Second)
-	c, board := connectedTo(t, e, cut, timeout, framework.WithStrictContact())
+	other, _ := connectedTo(t, e, leader)
+	c, board := connectedTo(t, e, cut, framework.WithStrictContact(), framework.WithSessionTimeout(timeout), framework.WithSafetyMargin(0.25))
 	board.keepTo(cut.Addr())
 	first, err := c.Create(ctx, "/holder", nil, framework.WithMode(framework.Ephemeral))
 	require.NoError(t, err)
@@ -303,7 +299,7 @@ func TestRealEnsembleStrictContactEndsTheSessionBeforeTheLeaderDoes(t *testing.T
 	select { // a healthy session lives on
 	case <-first.Session.Context().Done():
 		t.Fatal(context.Cause(first.Session.Context()))
-	case <-time.After(2 * timeout):
+	case <-time.After(timeout):
 	}
 
 	begin := time.Now()

@@ -33,7 +33,7 @@ import (
 func TestRealServerHundredsOfReconnectsUnderLoad(t *testing.T) {
 	const reconnects = 200
 	srv := zkserver.Start(t)
-	ctx := within(t, 90*time.Second)
+	ctx := within(t, stuck)
 	undisturbed, err := framework.New(srv.Addr(), framework.WithSessionTimeout(time.Minute))
 	require.NoError(t, err)
 	defer undisturbed.Close()
