@@ -15,9 +15,9 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
-	"go.uber.org/goleak"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/leaktest"
 	"github.com/gocurator/curator/recipes"
 	"github.com/gocurator/curator/testing/zkserver"
 	"github.com/gocurator/curator/tracing"
@@ -34,16 +34,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	code := m.Run()
-	leak := goleak.Find()
-	for end := time.Now().Add(10 * time.Second); leak != nil && time.Now().Before(end); {
-		leak = goleak.Find() // which is over after half a second, when goroutines of a busy machine are not
-	}
-	if leak != nil && code == 0 {
-		fmt.Fprintln(os.Stderr, leak)
-		code = 1
-	}
-	os.Exit(code)
+	leaktest.Main(m)
 }
 
 // hold serves a request under the lock: it says in which trace, and ends when its input does.

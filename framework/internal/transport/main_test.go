@@ -3,7 +3,7 @@ package transport
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/gocurator/curator/internal/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
