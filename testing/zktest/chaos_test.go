@@ -16,8 +16,7 @@ import (
 // random: nothing may hang, and the server's books must agree at any time.
 func TestChaos(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		seed := uint64(rand.Uint32())
-		t.Logf("seed %d", seed)
+		seed := SeedOf(t)
 		srv := New(t)
 		var wg sync.WaitGroup
 		over := make(chan struct{})

@@ -5,23 +5,15 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
-	"time"
 )
 
-var (
-	randomSeed  = flag.Uint64("zktest.seed", 0, "seed of TestRandomRequestsConform; 0 picks one")
-	randomCount = flag.Int("zktest.requests", 5000, "requests of TestRandomRequestsConform")
-)
+var randomCount = flag.Int("zktest.requests", 5000, "requests of TestRandomRequestsConform")
 
 // Three clients make requests at random about a dozen nodes. The choice depends on
 // the seed alone and never on an answer, so that both servers are asked the same.
 func TestRandomRequestsConform(t *testing.T) {
-	seed := *randomSeed
-	if seed == 0 {
-		seed = uint64(time.Now().UnixNano())
-	}
-	name := fmt.Sprintf("seed %d", seed)
-	conform(t, name, func(s *stage) {
+	seed := SeedOf(t)
+	conform(t, "random", func(s *stage) {
 		d := &dice{rand.New(rand.NewPCG(seed, 0)), s, realServer.is39()}
 		players := []*player{s.client(), s.client(), s.client()}
 		for range *randomCount {

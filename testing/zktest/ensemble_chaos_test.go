@@ -15,8 +15,7 @@ import (
 // cut off, and the history must stay one. At the end all members agree.
 func TestEnsembleChaos(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		seed := uint64(rand.Uint32())
-		t.Logf("seed %d", seed)
+		seed := SeedOf(t)
 		ens := NewEnsemble(t, 5)
 		var wg sync.WaitGroup
 		over := make(chan struct{})

@@ -80,12 +80,11 @@ func simulated(t *testing.T, seed uint64, members int) (r record) {
 }
 
 func TestSameSeedSameRun(t *testing.T) {
+	seed := SeedOf(t)
 	for _, members := range []int{1, 3} {
-		seed := uint64(rand.Uint32())
-		t.Logf("seed %d, %d members", seed, members)
 		first, second := simulated(t, seed, members), simulated(t, seed, members)
 		for i := range min(len(first.Requests), len(second.Requests)) {
-			require.Equal(t, first.Requests[i], second.Requests[i], "request %d", i)
+			require.Equal(t, first.Requests[i], second.Requests[i], "request %d, with %d members", i, members)
 		}
 		require.Equal(t, first, second)
 		require.Greater(t, len(first.Happenings), 50)

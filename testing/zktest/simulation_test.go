@@ -2,7 +2,6 @@ package zktest_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,8 +15,7 @@ import (
 // The library's own goroutines do not spoil it: clients of one goroutine each are
 // deterministic.
 func TestSameSeedSameRunWithGoZookeeper(t *testing.T) {
-	seed := uint64(rand.Uint32())
-	t.Logf("seed %d", seed)
+	seed := zktest.SeedOf(t)
 	first, second := contend(t, seed), contend(t, seed)
 	for i := range min(len(first), len(second)) {
 		require.Equal(t, first[i], second[i], "request %d", i)
