@@ -1,6 +1,7 @@
 package zktest_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -38,9 +39,10 @@ func Example_embedded() {
 	fmt.Println(register(conn, 8080, 8081), srv.Children("/services"))
 	fmt.Println(register(conn, 8080))
 	end() // the session ends with the client, and the nodes with the session
-	fmt.Println(srv.Children("/services"))
+	err = srv.WaitSessions(context.Background(), 0)
+	fmt.Println(err, srv.Children("/services"))
 	// Output:
 	// <nil> [shop-8080 shop-8081]
 	// register port 8080: zk: node already exists
-	// []
+	// <nil> []
 }

@@ -78,10 +78,7 @@ type past struct {
 // fresh tree, and returns what cannot be undone.
 func wipe(t *testing.T, srv *zkserver.Server) past {
 	t.Helper()
-	require.Eventually(t, func() bool {
-		values, err := srv.Metrics(t.Context())
-		return err == nil && values["zk_global_sessions"] == "0"
-	}, 2*scriptSession*time.Millisecond, time.Millisecond, "a session is left, whose expiry would come into the script")
+	awaitMetric(t, srv, "zk_global_sessions", "0", "a session is left, whose expiry would come into the script")
 	c := (&stage{t: t, addr: srv.Addr()}).client()
 	require.Equal(t, ok, c.call(OpAuth, 0, "digest", []byte(superUser)).code)
 	deleteBelow(c.raw, "/")
@@ -91,7 +88,16 @@ func wipe(t *testing.T, srv *zkserver.Server) past {
 		p.nodes[path] = Node{Path: path, Data: body.buffer(), Stat: readStat(body)}
 	}
 	p.zxid = c.call(OpCloseSession).zxid
+	awaitMetric(t, srv, "zk_num_alive_connections", "1", "beside the one that asks, a connection is left, which the script would count")
 	return p
+}
+
+func awaitMetric(t *testing.T, srv *zkserver.Server, name, want, otherwise string) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		values, err := srv.Metrics(t.Context())
+		return err == nil && values[name] == want
+	}, 2*scriptSession*time.Millisecond, time.Millisecond, otherwise)
 }
 
 func deleteBelow(c *raw, parent string) {
