@@ -35,10 +35,10 @@ func TestProperties(t *testing.T) {
 		}},
 		{"ensemble", second, nil, map[string]string{
 			"server.1": "127.0.0.1:20002:20003;127.0.0.1:20001", "server.2": "127.0.0.1:20005:20006;127.0.0.1:20004",
-			"initLimit": "100", "syncLimit": "20", "standaloneEnabled": "false", "clientPort": "",
+			"initLimit": "100", "syncLimit": "100", "standaloneEnabled": "false", "clientPort": "",
 		}},
 		{"tick scales the rest", second, []Option{WithTick(300 * time.Millisecond)}, map[string]string{
-			"tickTime": "300", "minSessionTimeout": "600", "initLimit": "34", "syncLimit": "7",
+			"tickTime": "300", "minSessionTimeout": "600", "initLimit": "34", "syncLimit": "34",
 		}},
 		{"quorum timeouts", second, []Option{WithQuorumTimeouts(time.Second, 500*time.Millisecond)}, map[string]string{
 			"initLimit": "10", "syncLimit": "5",

@@ -13,7 +13,7 @@ func TestEnsembleElectsANewLeader(t *testing.T) {
 	t.Logf("start of an ensemble of three: %v", time.Since(began))
 	conn := connect(t, e.Servers[0].Addr(), e.Servers[1].Addr(), e.Servers[2].Addr())
 	create(t, conn, "/kept")
-	ctx := withTimeout(t, 30*time.Second)
+	ctx := withTimeout(t, time.Minute)
 
 	leader, err := e.Leader(ctx)
 	require.NoError(t, err)
@@ -25,7 +25,7 @@ func TestEnsembleElectsANewLeader(t *testing.T) {
 	create(t, conn, "/later")
 
 	require.NoError(t, leader.Restart())
-	mode, err := leader.Mode(ctx)
+	mode, err := leader.Mode(withTimeout(t, time.Minute))
 	require.NoError(t, err)
 	require.Equal(t, "follower", mode)
 	requireData(t, connect(t, leader.Addr()), "/later")

@@ -32,8 +32,8 @@ func newConfig(opts []Option) (config, error) {
 		tick:         100 * time.Millisecond,
 		maxSession:   time.Minute,
 		initTimeout:  10 * time.Second,
-		syncTimeout:  2 * time.Second,
-		startTimeout: 30 * time.Second,
+		syncTimeout:  10 * time.Second,
+		startTimeout: 2 * time.Minute,
 		ttlNodes:     true,
 		properties:   map[string]string{},
 	}
@@ -87,13 +87,13 @@ func WithSessionTimeouts(shortest, longest time.Duration) Option {
 }
 
 // WithQuorumTimeouts sets how long the servers of an ensemble wait for one another: initial, while a follower connects to its
-// leader and catches up, and sync, after which a silent peer is given up. The default is 10 s and 2 s. It has no effect
-// on a standalone server.
+// leader and catches up, and sync, after which a silent peer is given up. The default is 10 s for both: on a busy machine
+// a server may be silent for seconds without being dead. It has no effect on a standalone server.
 func WithQuorumTimeouts(initial, sync time.Duration) Option {
 	return func(c *config) { c.initTimeout, c.syncTimeout = initial, sync }
 }
 
-// WithStartTimeout bounds how long a start or a restart waits until the server serves. The default is 30 s.
+// WithStartTimeout bounds how long a start or a restart waits until the server serves. The default is two minutes.
 func WithStartTimeout(d time.Duration) Option {
 	return func(c *config) { c.startTimeout = d }
 }

@@ -14,7 +14,7 @@ import (
 const (
 	firstInterval = 10 * time.Millisecond
 	lastInterval  = 50 * time.Millisecond
-	probeTimeout  = time.Second
+	probeTimeout  = 3 * time.Second
 )
 
 // errStopped is returned by poll when its stop channel was closed.

@@ -26,12 +26,12 @@ func TestServerDiesWithProgram(t *testing.T) {
 	line, err := bufio.NewReader(out).ReadString('\n')
 	require.NoError(t, err)
 	addr := strings.TrimSpace(line)
-	_, err = fourLetter(withTimeout(t, 10*time.Second), addr, "ruok")
+	_, err = fourLetter(withTimeout(t, time.Minute), addr, "ruok")
 	require.NoError(t, err)
 
 	require.NoError(t, cmd.Process.Kill())
 	require.Error(t, cmd.Wait())
-	err = poll(withTimeout(t, 10*time.Second), nil, func(context.Context) error {
+	err = poll(withTimeout(t, time.Minute), nil, func(context.Context) error {
 		conn, err := net.Dial("tcp", addr)
 		if err != nil {
 			return nil
@@ -39,4 +39,12 @@ func TestServerDiesWithProgram(t *testing.T) {
 		return errors.Join(errors.New("server still there"), conn.Close())
 	})
 	require.NoError(t, err)
+}
+
+func TestStandsStill(t *testing.T) {
+	for stat, want := range map[string]bool{
+		"7 (java) T 1": true, "7 (main) Z 1": true, "7 (a) T b) S 1": false, "7 (java) R 1": false, "7 (java) D 1": false, "": false,
+	} {
+		require.Equal(t, want, standsStill([]byte(stat)), stat)
+	}
 }

@@ -1,6 +1,7 @@
 package zkserver
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -104,20 +105,8 @@ func (s *Server) Pause() error {
 	if err := s.signalRunning((*process).pause); err != nil {
 		return s.wrap("pause", err)
 	}
-	s.awaitSilence()
+	s.awaitStandstill()
 	return nil
-}
-
-// awaitSilence returns when the server does not answer any more. The signal that stops a process takes effect some time
-// after it was sent, one thread at a time.
-func (s *Server) awaitSilence() {
-	const silence = 50 * time.Millisecond
-	for answered := true; answered; {
-		ctx, cancel := context.WithTimeout(context.Background(), silence)
-		_, err := fourLetter(ctx, s.Addr(), "ruok")
-		cancel()
-		answered = err == nil
-	}
 }
 
 // Resume continues a paused server.
@@ -218,11 +207,16 @@ func (s *Server) awaitServing(p *process) error {
 	if !p.running() {
 		err = fmt.Errorf("ended while starting: %w", p.exitError())
 	}
-	log := s.Log()
-	if strings.Contains(log, "BindException") || strings.Contains(log, "Address already in use") {
+	if s.couldNotBind() {
 		err = errors.Join(errPortTaken, err)
 	}
-	return fmt.Errorf("%w; the server's output ends with:\n%s", err, log)
+	return fmt.Errorf("%w; the server's output ends with:\n%s", err, s.Log())
+}
+
+// couldNotBind looks through all of the server's output: much may follow after a port was taken.
+func (s *Server) couldNotBind() bool {
+	log, _ := os.ReadFile(s.files.log())
+	return bytes.Contains(log, []byte("BindException")) || bytes.Contains(log, []byte("Address already in use"))
 }
 
 // checkServing also makes sure that it is our server which answers: when another program has taken the port, ours is about

@@ -66,7 +66,7 @@ func TestCloseIsFinal(t *testing.T) {
 
 func TestCounts(t *testing.T) {
 	srv := Start(t)
-	ctx := withTimeout(t, 10*time.Second)
+	ctx := withTimeout(t, time.Minute)
 	count := func(f func(context.Context) (int, error)) int {
 		n, err := f(ctx)
 		require.NoError(t, err)
@@ -94,7 +94,7 @@ func TestCounts(t *testing.T) {
 
 func TestFourLetter(t *testing.T) {
 	srv := Start(t)
-	ctx := withTimeout(t, 10*time.Second)
+	ctx := withTimeout(t, time.Minute)
 	for _, word := range []string{"ruok", "srvr", "mntr", "wchs", "dump", "cons", "conf", "envi"} {
 		reply, err := srv.FourLetter(ctx, word)
 		require.NoError(t, err, word)
@@ -116,7 +116,7 @@ func TestPauseFreezesTheServer(t *testing.T) {
 	_, err := srv.FourLetter(withTimeout(t, 200*time.Millisecond), "srvr")
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	require.NoError(t, srv.Resume())
-	_, err = srv.FourLetter(withTimeout(t, 10*time.Second), "srvr")
+	_, err = srv.FourLetter(withTimeout(t, time.Minute), "srvr")
 	require.NoError(t, err)
 
 	require.NoError(t, srv.Pause())
@@ -133,7 +133,7 @@ func TestTTLAndContainerNodesAreRemoved(t *testing.T) {
 	create(t, conn, "/container/child") // a container that never had a child is kept
 	require.NoError(t, conn.Delete("/container/child", -1))
 
-	err = poll(withTimeout(t, 10*time.Second), nil, func(context.Context) error {
+	err = poll(withTimeout(t, time.Minute), nil, func(context.Context) error {
 		children, _, err := conn.Children("/")
 		if err == nil && len(children) > 1 {
 			err = fmt.Errorf("still there: %v", children)
@@ -177,7 +177,7 @@ func TestStartTriesOtherPorts(t *testing.T) {
 func TestStartIsNotFooledByAnotherServer(t *testing.T) {
 	srv := Start(t)
 	impostor := &Server{member: srv.member, files: layout{"/nowhere/zkserver-other"}}
-	require.ErrorIs(t, impostor.checkServing(withTimeout(t, 10*time.Second)), errPortTaken)
+	require.ErrorIs(t, impostor.checkServing(withTimeout(t, time.Minute)), errPortTaken)
 }
 
 func TestCloseEndsARestartThatWaits(t *testing.T) {
@@ -185,12 +185,12 @@ func TestCloseEndsARestartThatWaits(t *testing.T) {
 	require.NoError(t, each(e.Servers, (*Server).Kill))
 	result := make(chan error)
 	go func() { result <- e.Servers[0].Restart() }() // in vain: there is no majority
-	err := poll(withTimeout(t, 20*time.Second), nil, func(ctx context.Context) error {
+	err := poll(withTimeout(t, time.Minute), nil, func(ctx context.Context) error {
 		_, err := e.Servers[0].FourLetter(ctx, "ruok")
 		return err
 	})
 	require.NoError(t, err)
-	_, err = e.Servers[0].Mode(withTimeout(t, 10*time.Second))
+	_, err = e.Servers[0].Mode(withTimeout(t, time.Minute))
 	require.ErrorIs(t, err, ErrNotServing)
 	require.NoError(t, e.Close())
 	require.ErrorContains(t, <-result, "ended while starting")

@@ -24,12 +24,12 @@ func overTLS(t *testing.T, config *tls.Config, addrs ...string) *zk.Conn {
 // then that its certificate, or the lack of one, does not please.
 func handshake(t *testing.T, srv *Server, config *tls.Config) error {
 	t.Helper()
-	conn, err := tls.DialWithDialer(&net.Dialer{Timeout: 10 * time.Second}, "tcp", srv.TLSAddr(), config)
+	conn, err := tls.DialWithDialer(&net.Dialer{Timeout: time.Minute}, "tcp", srv.TLSAddr(), config)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	require.NoError(t, conn.SetDeadline(time.Now().Add(10*time.Second)))
+	require.NoError(t, conn.SetDeadline(time.Now().Add(time.Minute)))
 	_, err = conn.Write([]byte("ruok"))
 	if err == nil {
 		_, err = conn.Read(make([]byte, 1))
