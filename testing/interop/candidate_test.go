@@ -79,7 +79,7 @@ type goCandidate struct {
 
 func (w *world) standInGo(t *testing.T, id, path, recipe string, th *throne, session time.Duration) candidate {
 	c := &goCandidate{name: id, tap: &tap{}}
-	client := w.connect(t, session, framework.WithDialer(c.tap.dial))
+	client := w.connect(t, session, framework.WithDialer(c.tap.dial), early)
 	lead := func(ctx context.Context, token int64) { assert.NoError(t, th.sit(ctx, id, token)) }
 	if recipe == latch {
 		c.recipe, c.stop = standWithLatch(t, client, path, id, lead)
@@ -161,7 +161,7 @@ func (c *goCandidate) all(t *testing.T) []string {
 
 func (c *goCandidate) killSession(t *testing.T, helper *peer) {
 	t.Helper()
-	id, password := c.tap.session()
+	id, password := c.tap.session(t)
 	helper.must(t, "kill-session", id, password)
 }
 

@@ -115,10 +115,13 @@ func (w *world) admitsInOrder(t *testing.T, q mixedQueue) {
 	admitted := make(chan admission, len(queue))
 	for i, c := range queue {
 		go func() {
-			g, err := c.as(q.kinds[i]).acquire(lock, tooLong)
+			g, err := c.as(q.kinds[i]).acquire(lock, 2*tooLong) // others have to join first
 			admitted <- admission{i, g, err}
 		}()
 		w.waitNodes(t, lock+q.gate, ahead+i+1) // the next one comes when this one is in the queue
+	}
+	if q.gate != "" {
+		w.waitNodes(t, q.holder.nodes(lock), 3) // the first in the queue asks for its first lease
 	}
 	nodes := participantsOfBoth(t, c, java, lock, q)
 
@@ -181,16 +184,11 @@ func participantsOfBoth(t *testing.T, c goContender, java *peer, lock string, q 
 // A waiter that gives up leaves nothing, and lets nobody in: those behind it now watch the holder, in the other language.
 func TestWaiterThatGivesUpDoesNotDisturbTheQueue(t *testing.T) {
 	bothWays(t, func(t *testing.T, w *world, one, other language) {
-		lock := lockPath(t)
-		holder := acquire(t, w.contender(t, one), lock)
-		leaver := w.contender(t, other)
-		last := w.contender(t, one)
-		require.NoError(t, acquire(t, last, lock+"-warm-up").release(), "a JVM's first acquire is slow")
-
-		leaving := acquireLater(leaver, lock, 1500*time.Millisecond) // time enough for the last to arrive
-		w.waitNodes(t, lock, 2)
-		waiting := acquireLater(last, lock, tooLong)
-		w.waitNodes(t, lock, 3)
+		first, leaver, last := w.contender(t, one), w.contender(t, other), w.contender(t, one)
+		for _, c := range []contender{leaver, last} {
+			require.NoError(t, acquire(t, c, lockPath(t)).release(), "a JVM's first acquire is slow")
+		}
+		lock, holder, leaving, waiting := w.queueWithALeaver(t, first, leaver, last)
 
 		<-leaving.done
 		if other == inJava {
@@ -206,6 +204,34 @@ func TestWaiterThatGivesUpDoesNotDisturbTheQueue(t *testing.T) {
 		require.NoError(t, waiting.wait(t).release())
 		w.nothingLeft(t, lock)
 	})
+}
+
+// queueWithALeaver has two queue behind a holder, the first of them for a time that is long enough for the last to arrive.
+func (w *world) queueWithALeaver(t *testing.T, first, leaver, last contender) (lock string, holder grant, leaving, waiting *pending) {
+	t.Helper()
+	for wait := 1500 * time.Millisecond; wait < tooLong; wait *= 2 {
+		lock, waiting = lockPath(t), nil
+		holder = acquire(t, first, lock)
+		leaving = acquireLater(leaver, lock, wait)
+		there, gone := context.WithCancel(patience(t))
+		go func() {
+			defer gone()
+			<-leaving.done
+		}()
+		if _, err := w.awaitNodes(there, lock, 2); err == nil {
+			waiting = acquireLater(last, lock, tooLong)
+			if _, err = w.awaitNodes(there, lock, 3); err == nil {
+				return lock, holder, leaving, waiting
+			}
+		}
+		<-leaving.done
+		require.NoError(t, holder.release())
+		if waiting != nil {
+			require.NoError(t, waiting.wait(t).release())
+		}
+	}
+	require.Fail(t, "the waiter always gives up before the last has arrived")
+	return lock, holder, leaving, waiting
 }
 
 func TestJavaTimesOutOnOurLockAndLeavesNothing(t *testing.T) {

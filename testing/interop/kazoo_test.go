@@ -42,7 +42,7 @@ func TestKazooRecipes(t *testing.T) {
 // runKazoo makes a subtest of each scenario.
 func runKazoo(t *testing.T, python, addr string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 6*time.Minute)
 	defer cancel()
 	var stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, python, filepath.Join("python", "recipes.py"), addr)

@@ -72,5 +72,5 @@ func (w *world) waitReaped(t *testing.T, path string) {
 		w.reap()
 		ok, _, err := w.observer.Exists(ctx, path)
 		return err == nil && !ok
-	}, 10*time.Second, 5*time.Millisecond, "%s is no empty container", path)
+	}, tooLong, 5*time.Millisecond, "%s is no empty container", path)
 }

@@ -13,17 +13,18 @@ func TestOneSelectorLeadsWhoeverIsKilled(t *testing.T) { electThroughKills(t, se
 // session is ended by the server, or who loses all contact, the Java processes by kill -9; and sometimes one who waits. Each
 // time there is a new leader with a larger token. The throne, which knows nothing of ZooKeeper, sees one at a time.
 func electThroughKills(t *testing.T, recipe string) {
+	t.Parallel()
 	inBothWorlds(t, func(t *testing.T, w *world) {
 		const kills, crashesOfEach = 50, 2
-		e := newElection(t, w, recipe, crashSession, inJava, inGo, inJava, inGo, inJava)
+		e := newElection(t, w, recipe, shortSession, inJava, inGo, inJava, inGo, inJava)
 		crashes, sessions := map[language]int{}, map[language]int{}
 		for i := range kills {
-			leader := e.awaitLeader()
 			if i%10 == 0 {
 				e.allAgree()
 			}
+			leader := e.awaitLeader()
 			switch l := languageOf(leader.id()); {
-			case i%3 == 2 && crashes[l] < crashesOfEach:
+			case (i%3 == 2 || i > kills/2) && crashes[l] < crashesOfEach: // also if the thirds are all of one language
 				crashes[l]++
 				e.crash(leader)
 			case i%5 == 4:

@@ -68,7 +68,7 @@ func (p *peer) close(t testing.TB) {
 	p.stdin.Close()
 	select {
 	case <-p.done:
-	case <-time.After(5 * time.Second):
+	case <-time.After(tooLong):
 		t.Error("the Java process did not end by itself")
 		p.kill()
 	}

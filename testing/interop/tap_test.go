@@ -7,6 +7,10 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 // tap is on the line of a client of ours: it reads along what is needed to take over the session, and can cut the line.
@@ -42,12 +46,20 @@ func (t *tap) cut() {
 	}
 }
 
-// session returns the id and, in base64, the password of the session on the newest connection.
-func (t *tap) session() (id int64, password string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	hello := t.conns[len(t.conns)-1].hello
-	return int64(binary.BigEndian.Uint64(hello[12:])), base64.StdEncoding.EncodeToString(hello[24:])
+// session returns the id and, in base64, the password of the session on the newest connection, once it has one.
+func (t *tap) session(tt *testing.T) (id int64, password string) {
+	tt.Helper()
+	require.Eventually(tt, func() bool {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		hello := t.conns[len(t.conns)-1].hello
+		if len(hello) < helloSize {
+			return false
+		}
+		id, password = int64(binary.BigEndian.Uint64(hello[12:])), base64.StdEncoding.EncodeToString(hello[24:])
+		return id != 0 // of a session that has expired
+	}, tooLong, 10*time.Millisecond)
+	return id, password
 }
 
 type tapped struct {

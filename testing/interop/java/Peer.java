@@ -97,7 +97,7 @@ public class Peer {
     public static void main(String[] args) throws Exception {
         Peer peer = new Peer(args[0], Integer.parseInt(args[1]));
         peer.client.start();
-        run("0", () -> peer.client.blockUntilConnected(20, TimeUnit.SECONDS) ? "ok" : "error no connection");
+        run("0", () -> peer.client.blockUntilConnected(60, TimeUnit.SECONDS) ? "ok" : "error no connection");
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
         for (String line = in.readLine(); line != null && !line.endsWith(" quit"); line = in.readLine()) {
             peer.dispatch(line.split(" "));
@@ -420,8 +420,17 @@ public class Peer {
             : "error not a protected name: " + name;
     }
 
+    /** After the loss of a session, the handle of the next one has no id until it is connected. */
     private String killSession() throws Exception {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
         ZooKeeper own = client.getZookeeperClient().getZooKeeper();
+        while (own.getSessionId() == 0) {
+            if (System.nanoTime() > end) {
+                return "error no session";
+            }
+            Thread.sleep(5);
+            own = client.getZookeeperClient().getZooKeeper();
+        }
         return killSession(own.getSessionId(), Base64.getEncoder().encodeToString(own.getSessionPasswd()));
     }
 
