@@ -110,9 +110,11 @@ func requireData(t *testing.T, conn *zk.Conn, path string) {
 	require.Equal(t, path, string(data))
 }
 
-// caughtUp waits until the server of conn has everything that was confirmed before.
+// caughtUp waits until the server of conn has everything that was confirmed before, trying again while the connection is down.
 func caughtUp(t *testing.T, conn *zk.Conn) {
 	t.Helper()
-	_, err := conn.Sync("/")
-	require.NoError(t, err)
+	require.NoError(t, poll(withTimeout(t, time.Minute), nil, func(context.Context) error {
+		_, err := conn.Sync("/")
+		return err
+	}))
 }
