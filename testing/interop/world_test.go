@@ -15,9 +15,9 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/leaktest"
 	"github.com/gocurator/curator/testing/zkserver"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -32,18 +32,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	waitTogether()
-	code := m.Run()
-	realServer.close()
-	javaCurator.close()
-	leak := goleak.Find()
-	for end := time.Now().Add(10 * time.Second); leak != nil && time.Now().Before(end); {
-		leak = goleak.Find() // which is over after half a second, when goroutines of a busy machine are not
-	}
-	if leak != nil && code == 0 {
-		fmt.Fprintln(os.Stderr, leak)
-		code = 1
-	}
-	os.Exit(code)
+	leaktest.Main(m, realServer.close, javaCurator.close)
 }
 
 // waitTogether lets more tests run at the same time than there are processors, unless the command line says how many: what

@@ -10,7 +10,8 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
+
+	"github.com/gocurator/curator/internal/leaktest"
 )
 
 // envHelper makes the test program a helper of TestServerDiesWithProgram.
@@ -21,16 +22,7 @@ func TestMain(m *testing.M) {
 		runHelper()
 		return
 	}
-	code := m.Run()
-	leak := goleak.Find()
-	for end := time.Now().Add(10 * time.Second); leak != nil && time.Now().Before(end); {
-		leak = goleak.Find() // which is over after half a second, when goroutines of a busy machine are not
-	}
-	if leak != nil && code == 0 {
-		fmt.Fprintln(os.Stderr, leak)
-		code = 1
-	}
-	os.Exit(code)
+	leaktest.Main(m)
 }
 
 // runHelper is the program that TestServerDiesWithProgram kills: it starts a server, prints its address and waits.
