@@ -209,13 +209,18 @@ func (w *world) nothingLeft(t *testing.T, path string) {
 	w.noWatches(t)
 }
 
+// noWatches waits until there is no watch. It does not wait for long: once in a minute the server removes empty containers,
+// and with them the watches that somebody has forgotten there.
 func (w *world) noWatches(t *testing.T) {
 	t.Helper()
-	if w.fake != nil {
-		require.NoError(t, w.fake.WaitWatches(w.patience(t), 0, 0), "%v", w.fake.Watches())
+	const bound = 20 * time.Second
+	if w.fake == nil {
+		require.Eventually(t, func() bool { return w.watches() == 0 }, bound, 10*time.Millisecond)
 		return
 	}
-	require.Eventually(t, func() bool { return w.watches() == 0 }, time.Minute, 10*time.Millisecond)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), bound)
+	defer cancel()
+	require.NoError(t, w.fake.WaitWatches(ctx, 0, 0), "%v", w.fake.Watches())
 }
 
 // requests returns what the clients have asked for since the log was cleared, without pings and handshakes.

@@ -224,13 +224,17 @@ func (w *world) nothingLeft(t *testing.T, path string) {
 	w.waitWatched(t, path, false)
 }
 
+// settled is how long a watch may take to come or go. It is less than the minute after which zktest removes empty containers,
+// and with them the watches that somebody has forgotten there.
+const settled = 20 * time.Second
+
 // waitWatched waits until there is, or is no, watch at or below a path.
 func (w *world) waitWatched(t *testing.T, path string, want bool) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		n, err := w.watches(path)
 		return err == nil && (n > 0) == want
-	}, tooLong, 10*time.Millisecond, "watches on %s", path)
+	}, settled, 10*time.Millisecond, "watches on %s", path)
 }
 
 // waitWatches waits until there are n watches at or below a path.
@@ -239,5 +243,5 @@ func (w *world) waitWatches(t *testing.T, path string, n int) {
 	require.Eventually(t, func() bool {
 		got, err := w.watches(path)
 		return err == nil && got == n
-	}, tooLong, 10*time.Millisecond, "watches on %s", path)
+	}, settled, 10*time.Millisecond, "watches on %s", path)
 }
