@@ -94,8 +94,8 @@ func WithErrorPolicy(p state.ErrorPolicy) Option {
 }
 
 // WithLogger sets where state changes (level Info; Warn with a cause), losses of locks (level Warn; Info if the client was
-// closed) and the client library's messages (level Debug) go. The default discards them. The line of a state change has the attributes
-// "curator.session.state", "curator.session.id" (in hexadecimal digits, as ZooKeeper's own logs have it),
+// closed) and the client library's messages (level Debug) go. The default discards them. The line of a state change has
+// the attributes "curator.session.state", "curator.session.id" (in hexadecimal digits, as ZooKeeper's own logs have it),
 // "server.address", "server.port", and "curator.cause", if there is one; see StateChange. Attributes have the names that
 // package tracing gives to those of spans.
 func WithLogger(l *slog.Logger) Option {

@@ -41,8 +41,9 @@
 // that is the same on both sides.
 //
 // The holder of a lock is "unknown" if it is another program that writes other data, such as Java, or has recipes.WithNodeData,
-// recipes.WithID or recipes.WithoutIdentity. A link may lead to a span that the other's sampler has not taken. At a semaphore, who waits for his turn to take leases sees as the holder the one whose turn it
-// is, and who waits for leases, the first who has one. After recipes.WithLocalHandOver, and after an interruption that a
+// recipes.WithID or recipes.WithoutIdentity. A link may lead to a span that the other's sampler has not taken. At a
+// semaphore, who waits for his turn to take leases sees as the holder the one whose turn it is, and who waits for leases,
+// the first who has one. After recipes.WithLocalHandOver, and after an interruption that a
 // LeaderLatch outlasted with its node, links from other processes lead to the acquire that made the node.
 //
 // # Reports
