@@ -194,7 +194,8 @@ func TestLeadersOutliveARollingRestart(t *testing.T) {
 // Curator: TestLeaderLatch#testGetChildrenHitsNoNode (CURATOR-724). The ensemble loses all its data, the parent of the
 // candidates' nodes with it, and refuses their sessions. They stand again in the next one, by themselves.
 //
-// Fencing tokens start again, too: a resource that remembers the largest one has to be told of the loss.
+// Servers that know nothing of the old sessions keep nobody waiting for their end, so one may lead while the other still
+// believes to: nothing is asked about that here. Fencing tokens start again, too: a resource that remembers the largest one has to be told of the loss.
 func TestLeadersOutliveTheirEnsemblesData(t *testing.T) {
 	w, e := newEnsembleWorld(t)
 	latchPath, selectorPath := path(t), path(t)
