@@ -17,7 +17,7 @@ const (
 	LockOutcome     = "curator.lock.outcome"           // of an acquire
 	LockPosition    = "curator.lock.position"          // contenders ahead when it queued
 	LockQueue       = "curator.lock.queue.length"      // contenders when it queued, itself included
-	LockLocalAhead  = "curator.lock.local.ahead"       // goroutines of this process ahead that share the lock's object
+	LockLocalAhead  = "curator.lock.local.ahead"       // acquires of the same lock and client ahead, in this process
 	LockNode        = "curator.lock.node"              // the contender's own node
 	LockToken       = "curator.lock.fencing_token"     // its czxid
 	LockWakes       = "curator.lock.wakes"             // how often a waiter was woken
@@ -41,7 +41,10 @@ const (
 const (
 	SessionID    = "curator.session.id" // in hexadecimal digits, as ZooKeeper's own logs have it
 	SessionState = "curator.session.state"
-	Cause        = "curator.cause" // the text of an error that explains something
+	Cause        = "curator.cause"       // the text of an error that explains something
+	LogDropped   = "curator.log.dropped" // lines
+
+	OutageDuration = "curator.outage.duration"
 )
 
 // Attributes that OpenTelemetry's semantic conventions define.

@@ -35,7 +35,8 @@
 // four-letter word allowed, TTL nodes enabled. Options change each of these.
 //
 // With [WithTLS] they listen on a second port, for clients that speak TLS. With [WithLinks] the members of an ensemble can be
-// cut off from one another while their clients still reach them.
+// cut off from one another while their clients still reach them. With [WithSequence] they begin with nodes that look as if
+// they had had many sequential children already.
 //
 // # What outlives what
 //

@@ -22,6 +22,7 @@ type config struct {
 	properties             map[string]string   // what the user set; wins over everything else in zoo.cfg
 	jvmFlags               []string            // what the user set; follows our flags, and so wins
 	distribution           *Distribution       // nil: Find
+	sequences              []sequence          // of nodes that are there from the beginning
 	links                  bool                // the members of an ensemble are linked through this program
 	tlsAuth                *tls.ClientAuthType // nil: no TLS
 	certificates           *certificates       // of this run, if it has TLS
@@ -65,6 +66,11 @@ func (c *config) validate() error {
 		return fmt.Errorf("zkserver: start timeout of %v: not positive", c.startTimeout)
 	case c.tlsAuth != nil && clientAuth[*c.tlsAuth] == "":
 		return fmt.Errorf("zkserver: TLS client authentication %v: ZooKeeper knows nothing like it", *c.tlsAuth)
+	}
+	for _, s := range c.sequences {
+		if err := s.validate(); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -37,6 +37,9 @@ func properties(c config, m member, files layout) map[string]string {
 	if m.secure != 0 {
 		maps.Copy(p, tlsProperties(c, strconv.Itoa(m.secure), files))
 	}
+	if len(c.sequences) > 0 {
+		p["snapshot.trust.empty"] = "true" // it begins with a log that follows no snapshot
+	}
 	maps.Copy(p, c.properties)
 	return p
 }
@@ -126,5 +129,5 @@ func (l layout) create(c config, m member) error {
 			return err
 		}
 	}
-	return nil
+	return l.createSequences(c.sequences)
 }

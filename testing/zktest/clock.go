@@ -149,7 +149,8 @@ func (s *Server) SetClockOffset(d time.Duration) {
 // JumpClock makes the server believe that d has passed, as after a virtual machine
 // was suspended and its clocks put right: every session is nearer to its end by d,
 // and those whose deadline lies in the past expire before the server hears of
-// anybody. Its wall clock is ahead by d from now on. In an ensemble it is the leader
+// anybody. Its wall clock is ahead by d from now on. For a suspended machine of
+// clients see [Host.Suspend]. In an ensemble it is the leader
 // that decides on sessions; a jump of another member moves its wall clock only.
 func (s *Server) JumpClock(d time.Duration) {
 	s.mu.Lock()
@@ -159,9 +160,14 @@ func (s *Server) JumpClock(d time.Duration) {
 		return
 	}
 	for _, sess := range s.oldestFirst() {
-		sess.deadline = sess.deadline.Add(-d)
-		s.expireIfOverdue(sess)
+		s.missed(sess, d)
 	}
+}
+
+// missed makes a session one that has not been heard of for d longer than it was.
+func (s *Server) missed(sess *session, d time.Duration) {
+	sess.deadline = sess.deadline.Add(-d)
+	s.expireIfOverdue(sess)
 }
 
 // SetClockRate makes the clock by which the server measures the timeouts of sessions

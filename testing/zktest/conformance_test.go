@@ -43,10 +43,16 @@ func compare(t *testing.T, srv *zkserver.Server, script func(s *stage)) {
 	past := wipe(t, srv)
 	fake := newLookalike(t)
 	fake.adopt(past)
+	requireSame(t, srv, fake, past.zxid, script)
+}
+
+// requireSame performs the script on both servers. Their last transaction was base.
+func requireSame(t *testing.T, srv *zkserver.Server, fake *Server, base int64, script func(s *stage)) {
+	t.Helper()
 	var want, got []string
 	var both sync.WaitGroup // at the same time: some scripts wait
-	both.Go(func() { want = perform(t, srv.Addr(), past.zxid, script) })
-	both.Go(func() { got = perform(t, fake.Addr(), past.zxid, script) })
+	both.Go(func() { want = perform(t, srv.Addr(), base, script) })
+	both.Go(func() { got = perform(t, fake.Addr(), base, script) })
 	both.Wait()
 	require.Equal(t, want, got, "real ZooKeeper against zktest")
 }

@@ -27,6 +27,7 @@ var errFrameSize = errors.New("zktest: frame length out of range")
 // Whichever ends first closes the connection, which ends the other.
 type conn struct {
 	srv  *Server
+	host *Host // from which the client has dialed, or nil
 	seq  int64 // the order of acceptance
 	id   int64 // the order of first requests; 0 before
 	nc   net.Conn
@@ -36,6 +37,7 @@ type conn struct {
 	born time.Time
 
 	reading atomic.Bool // serve waits for a frame
+	behind  bool        // the request came together with the one before; used by serve only
 
 	dice *rand.Rand // used by serve only; nil without WithRandom
 
@@ -51,27 +53,28 @@ type conn struct {
 	traffic traffic
 }
 
-// start takes a connection into service. It reports false, and closes nc, if the
-// server is not accepting any.
-func (s *Server) start(nc net.Conn) bool {
+// start takes a connection from a host, nil for none, into service. It reports false,
+// and closes nc, if the server is not accepting any. A black hole hides that, too.
+func (s *Server) start(nc net.Conn, h *Host) bool {
 	s.mu.Lock()
 	defer s.unlock()
-	if s.closed || s.stopped || s.refusing {
+	isolated := h != nil && h.isolated
+	if s.closed || (s.stopped || s.refusing) && !isolated {
 		nc.Close()
 		return false
 	}
-	if s.member != nil && s.member.leader == nil && !s.partitioned {
+	if s.member != nil && s.member.leader == nil && !s.partitioned && !isolated {
 		nc.Close() // a process without a leader accepts connections and closes them
 		return true
 	}
 	s.accepted++
 	c := &conn{
-		srv: s, seq: s.accepted, nc: nc, done: make(chan struct{}),
+		srv: s, host: h, seq: s.accepted, nc: nc, done: make(chan struct{}),
 		out: newOutbox(func() { nc.Close() }, &s.rest, &s.queued),
 		now: instantWriter(nc), born: s.clock.Now(),
 		ids: []ID{ipID(nc.RemoteAddr().String())},
 	}
-	if s.partitioned {
+	if s.partitioned || isolated {
 		c.blackHole()
 	}
 	if p, inMemory := nc.(*pipeConn); inMemory {
@@ -92,6 +95,7 @@ func (c *conn) serve() {
 	}
 	decode := c.decodeConnect
 	for {
+		c.behind = r.Buffered() > 0
 		c.reading.Store(true)
 		s.rest.came()
 		frame, err := readFrame(r)

@@ -6,6 +6,12 @@ import "time"
 // ephemeral nodes, watchers are notified, and its connection is closed. It
 // reports whether there was such a session, and in an ensemble a leader in reach to
 // end it.
+//
+// It does so at once, while the client is well and has no reason to expect it. A server
+// does that only when somebody else closes the session, or when its clock leaps. Until
+// the client has heard of it, an old holder of a lock and the next one overlap; only a
+// fencing token keeps them apart. To see what a client does that loses its session in
+// the usual way, cut off for longer than its timeout, use [Host.LoseSessions].
 func (s *Server) ExpireSession(id int64) bool {
 	s.mu.Lock()
 	defer s.unlock()
@@ -57,7 +63,8 @@ func (s *Server) RefuseConnections(on bool) {
 // Partition makes the connection of a session a black hole: it stays open, but
 // what the client sends is swallowed and nothing is sent to it, not even its end.
 // The server goes on and will expire the session in time. New connections of the
-// same client work. It reports whether there was a connection. See [Server.Heal].
+// same client work, so that it is back as soon as it has noticed; [Host.Isolate] cuts a
+// client off for longer. It reports whether there was a connection. See [Server.Heal].
 func (s *Server) Partition(id int64) bool {
 	return s.withConn(id, (*conn).blackHole)
 }
@@ -88,13 +95,13 @@ func (s *Server) PartitionAll() {
 
 // Heal ends every black hole, and every connection of which one direction is dead,
 // those made by [Mute], [MuteReply], [Deafen] and [Silence] included: they are reset,
-// and new ones work.
+// and new ones work. Only a [Host] that is isolated stays so.
 func (s *Server) Heal() {
 	s.mu.Lock()
 	defer s.unlock()
 	s.partitioned = false
 	for _, c := range s.inOrder() {
-		if c.broken() {
+		if c.broken() && (c.host == nil || !c.host.isolated) {
 			c.reset()
 		}
 	}

@@ -20,11 +20,14 @@
 // ([Server.Tree], [Server.Sessions], [Server.Watches], [Server.Requests]) and
 // methods that wait for something to be so ([Server.WaitFor] and others). A [Rule]
 // aims an [Action] at single requests: drop it, drop its answer, delay it, call
-// the test in the middle of it. An [Ensemble] is several servers with one history, and
-// [Random] makes any of this happen by chance, the same way for the same seed.
+// the test in the middle of it. A [Host] is where clients run, and can be cut off
+// from the servers. An [Ensemble] is several servers with one history, and [Random]
+// makes any of this happen by chance, the same way for the same seed.
 //
-// The examples are complete: a service that loses its lock, a program that embeds the
-// server, and in example_handover_test.go a hand-over of leadership in virtual time.
+// The examples are complete. In virtual time: a service that loses its lock, in
+// example_lostlock_test.go; one whose machine sleeps while it holds a lock, in
+// example_sleep_test.go; and a hand-over of leadership, in
+// example_handover_test.go. Another is a program that embeds the server.
 // The program examples/fakeserver is a server for other languages.
 //
 // # Time
@@ -79,8 +82,10 @@
 //   - Operations of different connections are atomic and have one total order,
 //     which is that of [Server.Requests] and, for writes, of their zxids.
 //   - Of several connections that watch the same node, nobody knows which is told
-//     first. The same goes for the order of children in an answer: it is random, as
-//     a client must not rely on it.
+//     first.
+//   - A listing, of children or of ephemeral nodes, comes in a random order, each time
+//     in another one. A real server promises no order, and a client that relies on
+//     one has to be found out. Under [WithRandom] the order is drawn from the seed.
 //
 // # Faults
 //
@@ -92,6 +97,9 @@
 //   - A connection: [Server.CutSession] ends it, [Server.Partition] makes it a black hole,
 //     [Server.Deafen] and [Server.Silence] half of one, until [Server.Heal].
 //   - A session: [Server.ExpireSession], [Server.ReplaceSession], [Server.PauseSession].
+//   - A client, with all of its connections, present and future: [Host.Isolate] and
+//     [Host.Disconnect], until [Host.Heal]; [Host.LoseSessions], the usual way to lose a
+//     session; [Host.Suspend], a machine that sleeps.
 //   - A server: [Server.Stop], [Server.Freeze], [Server.RefuseConnections],
 //     [Server.PartitionAll].
 //   - A clock: [Server.JumpClock], [Server.SetClockRate], [Server.SetClockOffset].
@@ -126,14 +134,18 @@
 //   - The leader alone decides on sessions. Followers tell it twice per tick which
 //     clients they have heard of, and the session's time begins anew then, and not at
 //     the client's request. A write or a sync that a follower hands on does not touch
-//     the session at the leader either.
+//     the session at the leader either. What a follower has not told yet when it ends,
+//     nobody learns: the session's time began with the request before.
 //   - A follower that is cut off goes on like that for the sync limit: reads and pings
 //     are answered, while writes, syncs and handshakes wait. The leader may have ended
 //     the session long before, and given its ephemeral nodes away. When the limit is
 //     over it drops its clients, and closes new connections, until it has a leader.
 //     If the network heals before, what has waited is carried out.
 //   - A leader that has lost its majority waits a tick longer before it does the same.
-//     It serves reads meanwhile, possibly beside the next leader.
+//     It serves reads meanwhile, possibly beside the next leader: members that are
+//     stopped and started on the other side elect one without waiting. It also
+//     answers syncs, its own and those of followers that still reach it. Both prove
+//     nothing then.
 //   - A process that ends is noticed at once by everybody who can reach it.
 //   - A majority without a leader elects one after the election time: who knows most,
 //     and among those the highest number. A new leader gives every session its full
@@ -191,7 +203,8 @@
 //
 //   - The order of the checks that a request goes through, and the code that wins.
 //   - The arithmetic of every field of a Stat, the numbers of sequential nodes and
-//     their wrap at 2^31, zxids that failed writes consume too, multis under one zxid.
+//     their end at 2^31-1 (see [Server.SetSequence]), zxids that failed writes consume
+//     too, multis under one zxid.
 //   - Sessions: negotiation, expiry, passwords, moving to a new connection, rejection
 //     of clients that have seen more than this server.
 //   - Standard, persistent and recursive watches, several of them on one path, and
@@ -248,7 +261,7 @@
 // cluster.go is what the members of an ensemble share, and a server on its own has for
 // itself. history.go takes transactions from the leader to the others, member.go and
 // quorum.go say who follows whom and what happens when that changes.
-// conn.go moves frames, exchange.go carries out one request under its faults. Each
+// host.go is the network on the clients' side. conn.go moves frames, exchange.go carries out one request under its faults. Each
 // request is in op_<request>.go, alone or with its relatives. acl.go and quota.go are
 // the rules about nodes, fourletter.go the administrative commands. fault.go and
 // action.go are the aimed faults, control.go and clock.go the others; random.go and

@@ -63,7 +63,14 @@ func (s *Server) deleteBelow(path string) Code {
 }
 
 // SetSequence sets the number that the next sequential child of parent gets. It
-// serves to test what happens near the end of the range of an int32.
+// serves to test what happens at the end of the sequence. There is no wrap: servers
+// never lower the number, so that every child after the one with 2147483647 has
+// 2147483647 in its name, too. Only the creates of one multi, and creates that are
+// under way together, count on from -2147483648. The next one gets 2147483647 again.
+//
+// A real server may count on whenever it is busy with several creates. Here it is those
+// of one connection that have come together. For any other case SetSequence takes
+// negative numbers, too.
 func (s *Server) SetSequence(parent string, next int32) error {
 	return s.byHand(func(head *Server) Code {
 		_, code := head.commit(nil, func(tx *txn) Code {

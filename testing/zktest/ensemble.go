@@ -100,9 +100,8 @@ func (e *Ensemble) begin() error {
 // addMember makes member i. In-memory members have consecutive made-up ports; so have
 // those that listen, unless the port is to be any free one.
 func (e *Ensemble) addMember(i int) {
-	const firstPort = 2181
 	m := &Member{Server: newServer(e.cluster), ens: e, id: i + 1}
-	m.address = net.JoinHostPort("127.0.0.1", strconv.Itoa(firstPort+i))
+	m.address = memoryAddr(m.id)
 	m.member, m.tree.noting = m, true
 	e.members = append(e.members, m)
 }
@@ -187,12 +186,21 @@ func (e *Ensemble) DialTimeout(network, address string, _ time.Duration) (net.Co
 }
 
 func (e *Ensemble) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	s := e.serverAt(address)
+	if s == nil {
+		return nil, dialError(network, address, syscall.ECONNREFUSED)
+	}
+	return s.dial(ctx, network, address)
+}
+
+// serverAt returns the member with the address, or nil.
+func (e *Ensemble) serverAt(address string) *Server {
 	for _, m := range e.members {
 		if m.Addr() == address || m.address == address {
-			return m.dial(ctx, network, address)
+			return m.Server
 		}
 	}
-	return nil, &net.OpError{Op: "dial", Net: network, Addr: memAddr(address), Err: syscall.ECONNREFUSED}
+	return nil
 }
 
 // Partition cuts the network between the given members and all others; among

@@ -79,9 +79,16 @@ func TestMembersShareOneHistory(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "/p/s-0000000041", path)
 		requireSame(t, ens)
+		require.NoError(t, ens.Member(0).SetSequence("/p", 1<<31-1))
+		_, err = clients[0].Multi(
+			&zk.CreateRequest{Path: "/p/a-", Flags: zk.FlagSequence, Acl: open},
+			&zk.CreateRequest{Path: "/p/b-", Flags: zk.FlagSequence, Acl: open})
+		require.NoError(t, err)
+		require.Equal(t, []string{"a-2147483647", "b--2147483648", "s-0000000000", "s-0000000041"}, ens.Member(1).Children("/p"))
+		requireSame(t, ens)
 		clients[1].Close()
 		requireSame(t, ens)
-		require.Len(t, ens.Member(0).Tree(), 3, "the ephemeral node went with its session")
+		require.Len(t, ens.Member(0).Tree(), 5, "the ephemeral node went with its session")
 	})
 }
 

@@ -2,10 +2,7 @@ package zktest_test
 
 import (
 	"context"
-	"errors"
-	"net"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -51,20 +48,14 @@ func (e *election) run(ctx context.Context, name string, client *framework.Clien
 func TestExampleOfALeaderHandOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.New(t)
-		var unplugged atomic.Bool
-		pluggable := func(ctx context.Context, network, addr string) (net.Conn, error) {
-			if unplugged.Load() {
-				return nil, errors.New("no route to host")
-			}
-			return srv.Dialer()(ctx, network, addr)
-		}
-		connect := func(dial framework.DialFunc) *framework.Client {
-			client, err := framework.New(srv.Addr(), framework.WithDialer(dial), framework.WithSessionTimeout(9*time.Second))
+		connect := func(host *zktest.Host) *framework.Client {
+			client, err := framework.New(srv.Addr(), framework.WithDialer(host.Dialer()), framework.WithSessionTimeout(9*time.Second))
 			require.NoError(t, err)
 			require.NoError(t, client.WaitConnected(t.Context()))
 			return client
 		}
-		vienna, oslo := connect(pluggable), connect(srv.Dialer())
+		datacenter := srv.NewHost()
+		vienna, oslo := connect(datacenter), connect(srv.NewHost())
 
 		ctx, stop := context.WithCancel(t.Context())
 		e := &election{began: time.Now()}
@@ -75,8 +66,7 @@ func TestExampleOfALeaderHandOver(t *testing.T) {
 		require.NoError(t, srv.WaitChildren(ctx, "/leader", 2))
 
 		time.Sleep(10 * time.Second)
-		unplugged.Store(true)
-		srv.Partition(vienna.SessionID()) // the leader's packets go nowhere, and none come
+		datacenter.Isolate() // the leader's packets go nowhere, and none come
 		time.Sleep(20 * time.Second)
 		stop()
 		vienna.Close()

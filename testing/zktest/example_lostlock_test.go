@@ -2,8 +2,12 @@ package zktest_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes"
@@ -27,38 +31,36 @@ func printReport(ctx context.Context, client *framework.Client, print func(ctx c
 	return nil
 }
 
-// What does a service do that loses its lock in the middle of its work? Here the session ends while the second page is
-// being printed. A test would call [zktest.New] with its t, and need not close the server.
-func Example_lostLock() {
-	srv, err := zktest.NewServer()
-	if err != nil {
-		panic(err)
-	}
-	defer srv.Close()
-	client, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()))
-	if err != nil {
-		panic(err)
-	}
-	defer client.Close()
+// What does a service do that loses its lock in the middle of its work? Here its host loses the network while the second
+// page is being printed, for longer than the session lasts. The service has to stop before the server gives the lock to
+// the next one, although it hears of nothing.
+func TestExampleOfALostLock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.New(t)
+		host := srv.NewHost()
+		client, err := framework.New(srv.Addr(), framework.WithDialer(host.Dialer()), framework.WithSessionTimeout(9*time.Second))
+		require.NoError(t, err)
+		defer client.Close()
 
-	printer := func(ctx context.Context, page int) error {
-		if page == 2 {
-			srv.ExpireSession(client.SessionID())
-			<-ctx.Done() // the printer works on until it is told to stop
-			return context.Cause(ctx)
-		}
-		fmt.Println("page", page, "is printed")
-		return nil
-	}
-	err = printReport(context.Background(), client, printer)
-	fmt.Println("the lock was lost with the session:", errors.Is(err, framework.ErrSessionLost))
-	fmt.Println("contenders left:", len(srv.Children("/locks/report")))
+		next := make(chan time.Time, 1) // when somebody else can have the lock
+		err = printReport(t.Context(), client, func(ctx context.Context, page int) error {
+			if page == 2 {
+				require.True(t, host.LoseSessions())
+				go func() {
+					_ = srv.WaitChildren(t.Context(), "/locks/report", 0)
+					next <- time.Now()
+				}()
+				<-ctx.Done() // the printer works on until it is told to stop
+				return context.Cause(ctx)
+			}
+			return nil
+		})
+		stopped := time.Now()
+		require.ErrorIs(t, err, framework.ErrSessionLost)
+		require.ErrorContains(t, err, "page 2")
+		require.True(t, stopped.Before(<-next), "nobody prints beside another")
 
-	err = printReport(context.Background(), client, func(context.Context, int) error { return nil })
-	fmt.Println("the next attempt, in a new session:", err)
-	// Output:
-	// page 1 is printed
-	// the lock was lost with the session: true
-	// contenders left: 0
-	// the next attempt, in a new session: <nil>
+		err = printReport(t.Context(), client, func(context.Context, int) error { return nil })
+		require.NoError(t, err, "the next attempt, in a new session")
+	})
 }

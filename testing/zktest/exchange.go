@@ -121,7 +121,7 @@ func (c *conn) awaitChange() {
 
 func (x *exchange) mustWait() bool {
 	s := x.srv
-	if s.frozen || s.member != nil && x.forLeader() && !s.member.linked() {
+	if s.frozen || s.member != nil && x.forLeader() && !s.member.linked() && !x.needsNoMajority() {
 		return true
 	}
 	if len(s.paused) == 0 {
@@ -129,6 +129,13 @@ func (x *exchange) mustWait() bool {
 	}
 	_, paused := s.paused[x.req.Session]
 	return paused
+}
+
+// needsNoMajority reports whether the member's leader answers although it has lost its
+// majority: a sync, as long as it does not know that.
+func (x *exchange) needsNoMajority() bool {
+	m := x.srv.member
+	return x.req.Op == OpSync && !m.linked() && m.leader != nil && m.follows(m.leader) && m.reaches(m.leader)
 }
 
 // forLeader reports whether a follower cannot answer the request alone.
@@ -230,7 +237,7 @@ func (x *exchange) run() []byte {
 		x.awaitHistory(nil, ok)
 		return answer
 	}
-	if x.srv.member != nil && x.forLeader() {
+	if x.srv.member != nil && x.forLeader() && !x.needsNoMajority() {
 		return x.runAtLeader()
 	}
 	x.hear()

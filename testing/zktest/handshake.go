@@ -57,7 +57,7 @@ func (op *connectOp) connect(x *exchange) []byte {
 	if sess.conn != nil && sess.conn.srv == s {
 		sess.conn.sever() // other members do not know of the move
 	}
-	sess.conn, x.conn.sess = x.conn, sess
+	sess.conn, sess.host, x.conn.sess = x.conn, x.conn.host, sess
 	sess.timeout = min(max(op.timeout, s.cfg.minTimeout), s.cfg.maxTimeout)
 	s.touch(sess)
 	s.watchOver(sess)

@@ -103,11 +103,22 @@ func TestQueue(t *testing.T) {
 		require.NoError(t, srv.Create("/q/short-1", nil))
 		require.NoError(t, srv.SetSequence("/q", 1<<31-2))
 		var want []string
-		for _, prefix := range []string{"z-", "a-", "m-", "b-"} {
-			r := c.create("/q/"+prefix, 3)
-			want = append(want, r.body.string())
+		add := func(prefix string) { want = append(want, c.create("/q/"+prefix, 3).body.string()) }
+		add("z-")
+		add("y-")
+		body := c.call(OpMulti,
+			OpCreate, "/q/x-", []byte(nil), openACL, 3, OpCreate, "/q/c-", []byte(nil), openACL, 3,
+			OpCreate, "/q/a-", []byte(nil), openACL, 3, opError).body
+		for range 3 {
+			decodeMultiHeader(body)
+			want = append(want, body.string())
 		}
-		require.Equal(t, "/q/m--2147483648", want[2])
+		add("m-")
+		add("b-")
+		require.Equal(t, []string{
+			"/q/z-2147483646", "/q/y-2147483647", "/q/x-2147483647", "/q/c--2147483648", "/q/a--2147483647",
+			"/q/m-2147483647", "/q/b-2147483647",
+		}, want)
 		var got []string
 		for _, n := range srv.Queue("/q") {
 			got = append(got, n.Path)

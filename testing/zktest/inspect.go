@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -121,10 +122,11 @@ func (s *Server) Watches() []Watch {
 	return list
 }
 
-// Queue returns the sequential nodes below path in the order of their numbers, also
-// across their wrap at 2^31: for a recipe that queues, who is first and who waits for
-// whom. Children without a number are left out. A negative number is recognized behind
-// a name that ends in a dash, as those of recipes do.
+// Queue returns the sequential nodes below path in the order of their numbers: for a
+// recipe that queues, who is first and who waits for whom. At the end of the sequence,
+// where numbers come again or are negative, it is the order of creation; see
+// [Server.SetSequence]. Children without a number are left out. A negative number is
+// recognized behind a name that ends in a dash, as those of recipes do.
 func (s *Server) Queue(path string) []Node {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,12 +141,21 @@ func (s *Server) Queue(path string) []Node {
 			queue = append(queue, s.tree.nodes[child].export(child))
 		}
 	}
-	slices.SortFunc(queue, func(a, b Node) int {
-		i, _ := sequenceOf(a.Path)
-		j, _ := sequenceOf(b.Path)
-		return cmp.Or(cmp.Compare(i-j, 0), cmp.Compare(a.Path, b.Path)) // i-j wraps as the numbers do
-	})
+	slices.SortFunc(queue, byArrival)
 	return queue
+}
+
+// byArrival compares two sequential nodes. Those with the last number and beyond are
+// told apart by the transactions that created them, and within a multi by the numbers.
+func byArrival(a, b Node) int {
+	i, _ := sequenceOf(a.Path)
+	j, _ := sequenceOf(b.Path)
+	const last = math.MaxInt32
+	return cmp.Or(
+		cmp.Compare(min(uint32(i), last), min(uint32(j), last)),
+		cmp.Compare(a.Stat.Czxid, b.Stat.Czxid),
+		cmp.Compare(uint32(i), uint32(j)),
+		cmp.Compare(a.Path, b.Path))
 }
 
 // sequenceOf returns the number at the end of the name of a sequential node: ten

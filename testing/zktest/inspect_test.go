@@ -42,7 +42,13 @@ func TestSetSequence(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *client) {
 		require.NoError(t, srv.Create("/p", nil))
 		require.NoError(t, srv.SetSequence("/p", 1<<31-1))
-		for _, want := range []string{"/p/n-2147483647", "/p/n--2147483648"} {
+		for _, prefix := range []string{"/p/a-", "/p/b-"} {
+			path, err := c.Create(prefix, nil, zk.FlagEphemeralSequential, open)
+			require.NoError(t, err)
+			require.Equal(t, prefix+"2147483647", path, "there is no wrap")
+		}
+		require.NoError(t, srv.SetSequence("/p", -1<<31))
+		for _, want := range []string{"/p/n--2147483648", "/p/n--2147483647"} {
 			path, err := c.Create("/p/n-", nil, zk.FlagEphemeralSequential, open)
 			require.NoError(t, err)
 			require.Equal(t, want, path)

@@ -155,6 +155,16 @@ func (e *Ensemble) ship() {
 	}
 }
 
+// tellOf is ship for one session, before its time.
+func (e *Ensemble) tellOf(sess *session) {
+	for _, m := range e.members {
+		if _, heard := m.heardOf[sess]; heard && m.linked() {
+			e.leader.touch(sess)
+			delete(m.heardOf, sess)
+		}
+	}
+}
+
 // look makes a member one without a leader: the clients are dropped, and everything
 // that has arrived is applied, as it is in the log on the disk. What has not arrived
 // will come from the next leader.
@@ -184,6 +194,7 @@ func (m *Member) follow(leader *Member) {
 	if m.zxid != leader.zxid {
 		m.tree, m.zxid = leader.tree.clone(), leader.zxid
 	}
+	m.beyond = nil
 	m.leader, m.term, m.resigned = leader, m.ens.epoch, false
 }
 

@@ -3,17 +3,24 @@ package zktest
 import (
 	"context"
 	"net"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
 )
 
-// memoryAddr is the address of a server without a port. It is an IP literal
-// because clients look host names up.
-const memoryAddr = "127.0.0.1:2181"
+// memoryAddr returns the address of a server without a port: number 0 is a server on
+// its own, the others are members of an ensemble. It is an IP literal because clients
+// look host names up. Nobody listens on ports like these: a client that forgets the
+// dialer is refused, and does not come to a real server on the developer's machine.
+func memoryAddr(number int) string {
+	const firstPort = 1
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(firstPort+number))
+}
 
 // Addr returns the TCP address of a server with [WithTCP]. Without it, it is a
-// made-up address that only [Server.Dialer] and [Server.DialTimeout] understand.
+// made-up address, such as 127.0.0.1:1, that only [Server.Dialer] and
+// [Server.DialTimeout] understand: a client without one of them is refused.
 func (s *Server) Addr() string {
 	if s.listener != nil {
 		return s.listener.Addr().String()
@@ -33,14 +40,24 @@ func (s *Server) DialTimeout(network, address string, _ time.Duration) (net.Conn
 }
 
 func (s *Server) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	return s.dialFrom(ctx, nil, network, address)
+}
+
+// dialFrom connects a client on that host, nil for none.
+func (s *Server) dialFrom(ctx context.Context, h *Host, network, address string) (net.Conn, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	client, server := newPipe(address)
-	if !s.start(server) {
-		return nil, &net.OpError{Op: "dial", Net: network, Addr: memAddr(address), Err: syscall.ECONNREFUSED}
+	if !s.start(server, h) {
+		return nil, dialError(network, address, syscall.ECONNREFUSED)
 	}
 	return client, nil
+}
+
+// dialError has the shape that errors of package net have.
+func dialError(network, address string, err error) error {
+	return &net.OpError{Op: "dial", Net: network, Addr: memAddr(address), Err: err}
 }
 
 func (s *Server) listen(addr string) error {
@@ -58,7 +75,7 @@ func (s *Server) listen(addr string) error {
 			if err != nil {
 				return // closed by Close
 			}
-			s.start(nc)
+			s.start(nc, nil)
 		}
 	})
 	return nil

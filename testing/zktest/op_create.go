@@ -77,9 +77,9 @@ func (o *createOp) create(tx *txn) (string, Code) {
 	if !tx.allows(parent, permCreate) {
 		return "", ErrNoAuth
 	}
-	path := o.path
+	path, number := o.path, tx.sequence(parent)
 	if o.sequential() {
-		path += fmt.Sprintf("%010d", parent.created)
+		path += fmt.Sprintf("%010d", number)
 	}
 	switch {
 	case !validPath(path):
@@ -93,7 +93,8 @@ func (o *createOp) create(tx *txn) (string, Code) {
 		return "", ErrQuotaExceeded
 	}
 	n := o.newNode(tx, acl)
-	tx.did(eventCreated, path, n, tx.tree.add(path, n, tx.zxid, tx.now))
+	tx.did(eventCreated, path, n, tx.tree.add(path, n, number+1, tx.zxid, tx.now))
+	tx.counted(parent, number+1)
 	tx.created = path
 	return path, ok
 }

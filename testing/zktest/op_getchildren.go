@@ -62,6 +62,7 @@ func (o getEphemeralsOp) run(x *exchange, out *encoder) Code {
 			paths = append(paths, path)
 		}
 	}
+	x.shuffle(paths)
 	out.strings(paths)
 	return ok
 }

@@ -128,6 +128,62 @@ func TestOldLeaderServesStaleReadsBesideTheNewOne(t *testing.T) {
 	}, zktest.WithElectionTime(time.Millisecond))
 }
 
+// Members that are restarted do not wait for the sync limit. The old leader, which is cut
+// off from them, does, and its clients stay: a session can be over meanwhile.
+func TestOldLeaderKeepsAClientWhoseSessionIsOver(t *testing.T) {
+	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+		old := ens.Leader()
+		c := connectTo(t, old, 3*time.Second)
+		createEphemeral(t, c, "/e")
+		old.Isolate()
+		start := time.Now()
+		for _, m := range ens.Followers() {
+			m.Stop()
+			m.Start()
+		}
+		leader, err := ens.WaitLeader(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, zktest.DefaultElectionTime, time.Since(start))
+		require.NoError(t, leader.WaitNoNode(t.Context(), "/e"))
+		require.Less(t, time.Since(start), 4*time.Second)
+		time.Sleep(2 * time.Second) // which include pings
+		_, _, err = c.Get("/e")
+		require.NoError(t, err)
+		require.Equal(t, "leader", old.Mode())
+		ens.Heal()
+	}, zktest.WithSyncLimit(100))
+}
+
+// A leader need not ask anybody to answer a sync. So its answer says nothing about who leads.
+func TestOldLeaderAnswersSyncsBesideTheNewOne(t *testing.T) {
+	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+		old := ens.Leader()
+		c := connectTo(t, old, 9*time.Second)
+		id := c.SessionID()
+		old.Isolate()
+		for _, m := range ens.Members()[:2] { // they notice at once
+			m.Stop()
+			m.Start()
+		}
+		leader, err := ens.WaitLeader(t.Context())
+		require.NoError(t, err)
+		require.True(t, leader.ExpireSession(id))
+		require.Equal(t, "leader", old.Mode())
+		_, err = c.Sync("/")
+		require.NoError(t, err)
+
+		done := make(chan error, 1)
+		go func() {
+			_, err := c.Multi(&zk.CheckVersionRequest{Path: "/", Version: -1})
+			done <- err
+		}()
+		synctest.Wait()
+		require.Empty(t, done, "a transaction needs a majority")
+		ens.Heal()
+		require.Error(t, <-done)
+	}, zktest.WithTick(time.Second), zktest.WithElectionTime(time.Millisecond))
+}
+
 func TestResign(t *testing.T) {
 	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
 		c := connectToAll(t, ens, ens.Member(0), 9*time.Second)
@@ -185,6 +241,26 @@ func TestFollowerTellsItsLeaderTwicePerTick(t *testing.T) {
 		require.Equal(t, 3*time.Second, after.Sub(before).Truncate(time.Second))
 		require.Equal(t, after, after.Truncate(time.Second), "deadlines are at ticks")
 	}, zktest.WithTick(time.Second))
+}
+
+// A follower that ends right after the answer to a ping takes what it has heard with
+// it: the client counts from that ping, and the leader from the one before.
+func TestFollowerEndsBeforeItTellsItsLeader(t *testing.T) {
+	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+		host, follower := ens.NewHost(), ens.Member(0)
+		c := connectToHost(t, ens, host, follower)
+		createEphemeral(t, c, "/host")
+		last := ens.Inject(zktest.Rule{Op: zktest.OpPing, After: 3, Do: zktest.All()})
+		<-last.Done()
+		synctest.Wait() // the ping has been answered
+		host.Isolate()  // and the client reaches nobody else
+		follower.Stop()
+		start := time.Now()
+		require.NoError(t, ens.Member(1).WaitNoNode(t.Context(), "/host"))
+		const sinceThePingBefore = 3 * time.Second
+		require.InDelta(t, (9*time.Second - sinceThePingBefore).Seconds(), time.Since(start).Seconds(), 2*zktest.DefaultTick.Seconds())
+		host.Heal()
+	})
 }
 
 func TestWritesDoNotTouchASessionAtTheLeader(t *testing.T) {

@@ -33,16 +33,22 @@ func (s *sharedServer) get(t *testing.T) *zkserver.Server {
 
 func (s *sharedServer) start(t *testing.T) {
 	t.Helper()
-	s.srv = zkserver.Start(sharedTB{t},
-		zkserver.WithSessionTimeouts(shortestSession, longestSession),
-		zkserver.WithTTLNodes(true),
-		zkserver.WithContainerCheckInterval(24*time.Hour), // nothing may happen of which a script does not know
-		zkserver.WithJVMFlags("-Dzookeeper.DigestAuthenticationProvider.superDigest="+digestID(superUser).ID,
-			"-Dzookeeper.enforceQuota=true"))
+	s.srv = zkserver.Start(sharedTB{t}, realServerOptions()...)
 	if d, err := zkserver.Find(); err == nil {
 		s.version = d.Version
 	}
 	s.fresh = perform(t, s.srv.Addr(), 0, inspectFreshTree)
+}
+
+// realServerOptions are those of every real server that scripts are performed on.
+func realServerOptions() []zkserver.Option {
+	return []zkserver.Option{
+		zkserver.WithSessionTimeouts(shortestSession, longestSession),
+		zkserver.WithTTLNodes(true),
+		zkserver.WithContainerCheckInterval(24 * time.Hour), // nothing may happen of which a script does not know
+		zkserver.WithJVMFlags("-Dzookeeper.DigestAuthenticationProvider.superDigest="+digestID(superUser).ID,
+			"-Dzookeeper.enforceQuota=true"),
+	}
 }
 
 // is39 reports whether the real server is as new as the one this package imitates.
@@ -82,14 +88,21 @@ func wipe(t *testing.T, srv *zkserver.Server) past {
 	c := (&stage{t: t, addr: srv.Addr()}).client()
 	require.Equal(t, ok, c.call(OpAuth, 0, "digest", []byte(superUser)).code)
 	deleteBelow(c.raw, "/")
-	p := past{nodes: make(map[string]Node)}
-	for _, path := range []string{"/", "/zookeeper", "/zookeeper/quota", "/zookeeper/config"} {
-		body := c.call(OpGetData, path, false).body
-		p.nodes[path] = Node{Path: path, Data: body.buffer(), Stat: readStat(body)}
-	}
-	p.zxid = c.call(OpCloseSession).zxid
+	p := c.leave()
 	awaitMetric(t, srv, "zk_num_alive_connections", "1", "beside the one that asks, a connection is left, which the script would count")
 	return p
+}
+
+// leave ends the session. It returns how the tree is left: ZooKeeper's own nodes,
+// and those that have stayed.
+func (p *player) leave(stayed ...string) past {
+	was := past{nodes: make(map[string]Node)}
+	for _, path := range append(stayed, "/", "/zookeeper", "/zookeeper/quota", "/zookeeper/config") {
+		body := p.call(OpGetData, path, false).body
+		was.nodes[path] = Node{Path: path, Data: body.buffer(), Stat: readStat(body)}
+	}
+	was.zxid = p.call(OpCloseSession).zxid
+	return was
 }
 
 func awaitMetric(t *testing.T, srv *zkserver.Server, name, want, otherwise string) {

@@ -2,6 +2,7 @@ package zktest
 
 import (
 	"cmp"
+	"math/rand/v2"
 	"slices"
 )
 
@@ -129,15 +130,23 @@ func (x *exchange) find(path string, perms int32) (*node, Code) {
 	return n, ok
 }
 
-// names returns the names of the children in an order that looks random, and can be
-// had again under a seed.
+// names returns the names of the children for a listing.
 func (x *exchange) names(n *node) []string {
 	names := n.names()
-	if dice := x.conn.dice; dice != nil {
-		slices.Sort(names)
-		dice.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
-	}
+	x.shuffle(names)
 	return names
+}
+
+// shuffle gives a listing one of all possible orders. The order of a map is not
+// enough: Go begins a small one at a random place and goes on in always the same
+// way. Under a seed the same list comes in the same order again.
+func (x *exchange) shuffle(list []string) {
+	shuffle := rand.Shuffle
+	if dice := x.conn.dice; dice != nil {
+		slices.Sort(list) // the order of a map knows of no seed
+		shuffle = dice.Shuffle
+	}
+	shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 }
 
 // leaveWatch registers a watch that is good for one event.

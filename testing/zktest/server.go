@@ -32,7 +32,8 @@ type Server struct {
 	// The rest is guarded by mu.
 	tree    *tree
 	watches *watches
-	zxid    int64 // of the last transaction applied
+	zxid    int64           // of the last transaction applied
+	beyond  map[*node]int32 // see txn; what a request has to know that came with the last one
 	conns   map[*conn]struct{}
 	reaper  *alarm
 	offset  time.Duration // of the wall clock
@@ -80,7 +81,7 @@ func NewServer(opts ...Option) (*Server, error) {
 func newServer(c *cluster) *Server {
 	return &Server{
 		cluster: c,
-		address: memoryAddr,
+		address: memoryAddr(0),
 		born:    c.clock.Now(),
 		tree:    newTree(),
 		watches: newWatches(),

@@ -15,6 +15,7 @@ type session struct {
 	deadline time.Time
 	expiry   *alarm
 	conn     *conn // nil while the client is disconnected
+	host     *Host // of the last connection; nil for none
 }
 
 const passwordSize = 16
@@ -119,4 +120,7 @@ func (s *Server) endSession(sess *session, closer *conn) {
 		}
 		return ok
 	})
+	if sess.host != nil {
+		sess.host.ended(sess)
+	}
 }

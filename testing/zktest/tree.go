@@ -39,8 +39,8 @@ type node struct {
 	ctime, mtime        int64
 	version, aversion   int32
 
-	// created counts the children ever created. It is the suffix of the next
-	// sequential child, and wraps as an int32 does.
+	// created counts the children ever created, and is the suffix of the next
+	// sequential child. It is never lowered: see add for what that means at 2^31-1.
 	created int32
 }
 
@@ -124,17 +124,22 @@ func (t *tree) detach(path string, n *node) {
 	}
 }
 
-// add creates a node below an existing parent and returns how to undo it.
-func (t *tree) add(path string, n *node, zxid, now int64) (undo func()) {
+// add creates a node below an existing parent and returns how to undo it. next is
+// the suffix of the parent's next sequential child, as the transaction has computed
+// it. Like a real server the tree takes only a higher one than before: after 2^31-1
+// comes -2^31, and from then on neither the count nor the pzxid of the parent tells
+// of new children.
+func (t *tree) add(path string, n *node, next int32, zxid, now int64) (undo func()) {
 	parent := t.nodes[parentOf(path)]
 	created, pzxid := parent.created, parent.pzxid
 	n.czxid, n.mzxid, n.pzxid = zxid, zxid, zxid
 	n.ctime, n.mtime = now, now
 	t.attach(path, n)
-	parent.created++
-	parent.pzxid = zxid
+	if next > parent.created {
+		parent.created, parent.pzxid = next, zxid
+	}
 	if t.noting {
-		t.note(repeatAdd(path, *n))
+		t.note(repeatAdd(path, *n, next))
 	}
 	uncount := t.account(path, len(n.data), 1)
 	return func() {
@@ -145,10 +150,10 @@ func (t *tree) add(path string, n *node, zxid, now int64) (undo func()) {
 }
 
 // repeatAdd is add once more, in another tree. n is the node as it was when new.
-func repeatAdd(path string, n node) effect {
+func repeatAdd(path string, n node, next int32) effect {
 	return func(t *tree) {
 		twin := n
-		t.add(path, &twin, n.czxid, n.ctime)
+		t.add(path, &twin, next, n.czxid, n.ctime)
 	}
 }
 
@@ -210,8 +215,7 @@ func (t *tree) ephemeralsOf(session int64) []string {
 	return slices.Sorted(maps.Keys(t.ephemerals[session]))
 }
 
-// names returns the names of the children in Go's random map order. A real
-// server promises no order either, and a client must not come to rely on one.
+// names returns the names of the children in no order.
 func (n *node) names() []string {
 	return slices.AppendSeq(make([]string, 0, len(n.children)), maps.Keys(n.children))
 }

@@ -80,17 +80,31 @@ func TestSequenceNumberCountsEveryCreate(t *testing.T) {
 	)
 }
 
-func TestSequenceNumberWraps(t *testing.T) {
+// TestEndOfSequenceConforms compares this with a real server.
+func TestSequenceEnds(t *testing.T) {
 	tr := newTree()
 	run(t, tr, step{create("/p", 0), ok, "/p"})
-	tr.nodes["/p"].created = math.MaxInt32
+	tr.nodes["/p"].created = math.MaxInt32 - 1
 	run(t, tr,
-		step{create("/p/s-", flagSequence), ok, "/p/s-2147483647"},
-		step{create("/p/s-", flagSequence), ok, "/p/s--2147483648"},
-		step{create("/p/s-", flagSequence), ok, "/p/s--2147483647"},
+		step{create("/p/a-", flagSequence), ok, "/p/a-2147483646"},
+		step{create("/p/b-", flagSequence), ok, "/p/b-2147483647"},
+		step{create("/p/c-", flagSequence), ok, "/p/c-2147483647"},
+		step{remove("/p/c-2147483647", -1), ok, ""},
+		step{create("/p/d-", flagSequence), ok, "/p/d-2147483647"},
+		step{create("/p/d-", flagSequence), ErrNodeExists, ""},
 	)
+	require.EqualValues(t, 4, tr.nodes["/p"].pzxid, "it was the deletion")
+}
+
+// A negative number does not come from a tree; SetSequence can ask for it.
+func TestNegativeNumbersHaveTenCharacters(t *testing.T) {
+	tr := newTree()
+	run(t, tr, step{create("/p", 0), ok, "/p"})
 	tr.nodes["/p"].created = -5
-	run(t, tr, step{create("/p/s-", flagSequence), ok, "/p/s--000000005"})
+	run(t, tr,
+		step{create("/p/s-", flagSequence), ok, "/p/s--000000005"},
+		step{create("/p/s-", flagSequence), ok, "/p/s--000000004"},
+	)
 }
 
 func TestStatArithmetic(t *testing.T) {

@@ -1,5 +1,7 @@
 package zktest
 
+import "maps"
+
 // txn is one transaction under construction. Its operations take effect on the
 // tree at once, so that later ones see earlier ones, and can be rolled back. The
 // watch events wait in changes until the whole transaction has succeeded.
@@ -16,7 +18,8 @@ type txn struct {
 
 	changes []visible
 	undo    []func()
-	created string // path of the last node created
+	created string          // path of the last node created
+	beyond  map[*node]int32 // where sequences have come beyond their end; nil if none
 
 	quotas  bool                  // hard limits are enforced
 	charged map[string]quotaUsage // what this transaction has added below each quota so far
@@ -56,6 +59,27 @@ func (tx *txn) remove(path string) {
 	tx.did(eventDeleted, path, n, tx.tree.remove(path, tx.zxid))
 }
 
+// sequence returns the suffix of the next sequential child. Within a transaction, and
+// among those that are under way together, it goes on after 2^31-1, at -2^31. The tree
+// does not remember that.
+func (tx *txn) sequence(parent *node) int32 {
+	if next, isBeyond := tx.beyond[parent]; isBeyond {
+		return next
+	}
+	return parent.created
+}
+
+// counted notes what the suffix after a create is, if the tree does not.
+func (tx *txn) counted(parent *node, next int32) {
+	if next == parent.created {
+		return
+	}
+	if tx.beyond == nil {
+		tx.beyond = make(map[*node]int32)
+	}
+	tx.beyond[parent] = next
+}
+
 // write is a request that changes the tree, alone or as a part of a multi.
 type write interface {
 	// target is the path the request is about.
@@ -79,7 +103,13 @@ func (s *Server) commit(c *conn, do func(tx *txn) Code) (created string, code Co
 	if c != nil {
 		tx.session, tx.ids = c.sess.id, c.ids
 	}
-	if code = do(tx); code != ok {
+	if c == nil || !c.behind {
+		head.beyond = nil
+	}
+	tx.beyond = maps.Clone(head.beyond)
+	if code = do(tx); code == ok {
+		head.beyond = tx.beyond
+	} else {
 		tx.rollback()
 	}
 	head.finishTxn(tx)

@@ -1,0 +1,9 @@
+package suspension
+
+import "golang.org/x/sys/unix"
+
+// awake stands still while the machine is suspended, and total does not.
+const (
+	awake = unix.CLOCK_MONOTONIC
+	total = unix.CLOCK_BOOTTIME
+)

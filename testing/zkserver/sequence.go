@@ -1,0 +1,124 @@
+package zkserver
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/adler32"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// sequence is a node and the number of its next sequential child.
+type sequence struct {
+	parent string
+	next   int32
+}
+
+// WithSequence makes the server begin with a persistent node at parent, open to everybody, whose next sequential child gets
+// the number next, as if that many children had come and gone before. It serves to test what happens near the end of the
+// sequence, 2^31-1, which takes weeks to reach otherwise. What is missing above parent is created, too. The option may be
+// given several times, for one node each. The default is an empty tree.
+func WithSequence(parent string, next int32) Option {
+	return func(c *config) { c.sequences = append(slices.Clip(c.sequences), sequence{parent, next}) }
+}
+
+func (s sequence) validate() error {
+	switch {
+	case !strings.HasPrefix(s.parent, "/") || path.Clean(s.parent) != s.parent || s.parent == "/":
+		return fmt.Errorf("zkserver: sequence of %q: not the path of a node below the root", s.parent)
+	case s.next < 0:
+		return fmt.Errorf("zkserver: sequence of %q: no server has come to %d", s.parent, s.next)
+	}
+	return nil
+}
+
+// A server has no request that sets the sequence: it is the number of children that were ever created. But every create in
+// the log of transactions says what the number is afterwards, and a server that starts believes its log.
+
+// Types of transactions, as on the wire.
+const (
+	txnCreate = 1
+	txnDelete = 2
+)
+
+// txnLog is a log of transactions in ZooKeeper's format.
+type txnLog struct {
+	bytes []byte
+	zxid  int64
+	known map[string]bool // nodes created so far
+}
+
+func newTxnLog() *txnLog {
+	const version, database = 2, 0
+	l := &txnLog{bytes: []byte("ZKLG"), known: map[string]bool{"": true}}
+	l.bytes = binary.BigEndian.AppendUint32(l.bytes, version)
+	l.bytes = binary.BigEndian.AppendUint64(l.bytes, database)
+	return l
+}
+
+// add appends a transaction with its checksum.
+func (l *txnLog) add(kind uint32, body []byte) {
+	const end = 'B'
+	l.zxid++
+	txn := make([]byte, 8+4, 64) // the session, and the number of its request: of nobody
+	txn = binary.BigEndian.AppendUint64(txn, uint64(l.zxid))
+	txn = binary.BigEndian.AppendUint64(txn, 0) // milliseconds since 1970
+	txn = binary.BigEndian.AppendUint32(txn, kind)
+	txn = append(txn, body...)
+	l.bytes = binary.BigEndian.AppendUint64(l.bytes, uint64(adler32.Checksum(txn)))
+	l.bytes = append(appendString(l.bytes, string(txn)), end)
+}
+
+// create adds a persistent node. next is the number of the parent's next sequential child.
+func (l *txnLog) create(node string, next int32) {
+	const permAll, entries = 31, 1
+	body := appendString(nil, node)
+	body = appendString(body, "") // the data
+	body = binary.BigEndian.AppendUint32(body, entries)
+	body = binary.BigEndian.AppendUint32(body, permAll)
+	body = appendString(body, "world")
+	body = appendString(body, "anyone")
+	body = append(body, 0) // not ephemeral
+	l.add(txnCreate, binary.BigEndian.AppendUint32(body, uint32(next)))
+}
+
+// createAll adds a node, and what is missing above it.
+func (l *txnLog) createAll(node string) {
+	const oneMore = -1 // than before
+	if l.known[node] {
+		return
+	}
+	l.known[node] = true
+	l.createAll(node[:strings.LastIndexByte(node, '/')])
+	l.create(node, oneMore)
+}
+
+// sequence adds a node that looks as if it had had many children.
+func (l *txnLog) sequence(s sequence) {
+	l.createAll(s.parent)
+	child := s.parent + "/zkserver"
+	l.create(child, s.next)
+	l.add(txnDelete, appendString(nil, child))
+}
+
+func appendString(b []byte, s string) []byte {
+	return append(binary.BigEndian.AppendUint32(b, uint32(len(s))), s...)
+}
+
+// createSequences writes the log with which a server begins, if it does not begin empty.
+func (l layout) createSequences(sequences []sequence) error {
+	if len(sequences) == 0 {
+		return nil
+	}
+	log := newTxnLog()
+	for _, s := range sequences {
+		log.sequence(s)
+	}
+	if err := os.MkdirAll(l.transactions(), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(l.transactions(), "log.1"), log.bytes, 0o600)
+}

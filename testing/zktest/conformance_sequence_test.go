@@ -1,0 +1,183 @@
+package zktest
+
+import (
+	"fmt"
+	"math"
+	"path"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/testing/zkserver"
+)
+
+// nearTheEnd is where the sequences of these tests begin.
+const nearTheEnd = math.MaxInt32 - 2
+
+// The end of the sequence takes weeks to reach, so the real server begins near it:
+// with a tree that the other scripts do not have, and therefore one of its own.
+func TestEndOfSequenceConforms(t *testing.T) {
+	scripts := map[string]func(s *stage, parent string){
+		"/alone":     createToTheEnd,
+		"/multi":     createInMultis,
+		"/failed":    failAtTheEnd,
+		"/pipelined": createAtOnce,
+		"/watched":   catchUpAtTheEnd,
+		"/again":     createTheParentAgain,
+	}
+	var parents []string
+	for parent := range scripts {
+		parents = append(parents, parent)
+	}
+	srv := startNearTheEnd(t, parents...)
+	fake := newLookalike(t)
+	for parent, script := range scripts {
+		fake.tree.attach(parent, &node{data: []byte{}, acl: openACL})
+		t.Run(parent, func(t *testing.T) {
+			c := (&stage{t: t, addr: srv.Addr()}).client()
+			past := c.leave(parent)
+			fake.adopt(past)
+			fake.tree.setCreated(parent, nearTheEnd)
+			requireSame(t, srv, fake, past.zxid, func(s *stage) { script(s, parent) })
+		})
+	}
+}
+
+// startNearTheEnd starts a real server with these nodes.
+func startNearTheEnd(t *testing.T, parents ...string) *zkserver.Server {
+	t.Helper()
+	options := realServerOptions()
+	for _, parent := range parents {
+		options = append(options, zkserver.WithSequence(parent, nearTheEnd))
+	}
+	return zkserver.Start(t, options...)
+}
+
+func createToTheEnd(s *stage, parent string) {
+	a := s.client()
+	for i := range 8 {
+		a.create2(fmt.Sprintf("%s/%d-", parent, i), flagSequence)
+		a.exists(parent, false)
+	}
+	a.create2(parent+"/7-", flagSequence) // the name is taken
+	a.exists(parent, false)
+	a.delete(parent+"/7-2147483647", -1)
+	a.exists(parent, false)
+	a.create2(parent+"/7-", flagEphemeralSeq)
+	a.create2(parent+"/plain", none)
+	a.exists(parent, false)
+	a.children(parent, false)
+}
+
+func createInMultis(s *stage, parent string) {
+	a := s.client()
+	for i := range 4 {
+		a.multi(
+			OpCreate, fmt.Sprintf("%s/%d-a-", parent, i), []byte(nil), openACL, int(flagSequence),
+			OpCreate, parent+"/gone", []byte(nil), openACL, 0,
+			OpDelete, parent+"/gone", -1,
+			OpCreate, fmt.Sprintf("%s/%d-b-", parent, i), []byte(nil), openACL, int(flagEphemeralSeq),
+			OpCreate, fmt.Sprintf("%s/%d-c-", parent, i), []byte(nil), openACL, int(flagSequence))
+		a.exists(parent, false)
+	}
+	a.create2(parent+"/x-", flagSequence)
+	a.exists(parent, false)
+	a.children(parent, false)
+}
+
+// What a failed multi has counted is forgotten.
+func failAtTheEnd(s *stage, parent string) {
+	a := s.client()
+	for i := range 4 {
+		a.multi(
+			OpCreate, fmt.Sprintf("%s/%d-a-", parent, i), []byte(nil), openACL, int(flagSequence),
+			OpCreate, fmt.Sprintf("%s/%d-b-", parent, i), []byte(nil), openACL, int(flagSequence),
+			OpCheck, "/missing", 0)
+		a.exists(parent, false)
+		a.create2(fmt.Sprintf("%s/%d-", parent, i), flagSequence)
+		a.exists(parent, false)
+	}
+}
+
+// createAtOnce does not wait for answers as long as the sequence has not come to its
+// end: from there on the numbers depend on how busy a real server is.
+func createAtOnce(s *stage, parent string) {
+	a := s.client()
+	var xids []int32
+	for i := range 3 {
+		xids = append(xids, a.send(OpCreate2, fmt.Sprintf("%s/%d-", parent, i), []byte(nil), openACL, int(flagSequence)))
+	}
+	for _, xid := range xids {
+		r, alive := a.next()
+		require.True(s.t, alive)
+		a.note("%s", s.tell(OpCreate2, xid, r))
+	}
+	a.exists(parent, false)
+}
+
+// At its end the sequence stops to tell of new children: a client that was away does
+// not hear of them.
+func catchUpAtTheEnd(s *stage, parent string) {
+	a, b := s.client(), s.client()
+	for i := range 4 {
+		b.do(OpSync, "/")
+		seen := s.last
+		a.create2(fmt.Sprintf("%s/%d-", parent, i), flagSequence)
+		b.do(OpSetWatches, seen, []string{}, []string{}, []string{parent})
+		b.do(OpSync, "/")
+	}
+	seen := s.last
+	a.delete(parent+"/0-2147483645", -1)
+	b.do(OpSync, "/")
+	b.do(OpSetWatches, seen, []string{}, []string{}, []string{parent})
+	b.do(OpSync, "/")
+}
+
+// A node that is created again counts from the beginning, also within one multi.
+func createTheParentAgain(s *stage, parent string) {
+	a := s.client()
+	for range 3 {
+		a.create2(parent+"/n-", flagSequence)
+	}
+	for _, n := range []string{"5", "6", "7"} {
+		a.delete(parent+"/n-214748364"+n, -1)
+	}
+	a.multi(
+		OpCreate, parent+"/n-", []byte(nil), openACL, int(flagSequence),
+		OpDelete, parent+"/n-2147483647", -1,
+		OpDelete, parent, -1,
+		OpCreate, parent, []byte(nil), openACL, 0,
+		OpCreate, parent+"/n-", []byte(nil), openACL, int(flagSequence))
+	a.exists(parent, false)
+	a.children(parent, false)
+}
+
+// Creates that are under way together are numbered one after the other, beyond the end
+// as well. How many of them depends on how busy a real server is; the model makes it
+// all that come together.
+func TestRealServerCountsOnAmongCreatesUnderWay(t *testing.T) {
+	const parent, creates = "/p", 500
+	srv := startNearTheEnd(t, parent)
+	c := (&stage{t: t, addr: srv.Addr()}).client()
+	for i := range creates {
+		c.send(OpCreate, fmt.Sprintf("%s/%d-", parent, i), []byte(nil), openACL, int(flagSequence))
+	}
+	beyond := 0
+	for i := range creates {
+		r := c.receive()
+		require.Equal(t, ok, r.code)
+		number, isSequence := sequenceOf(path.Base(r.body.string()))
+		require.True(t, isSequence)
+		switch {
+		case i < 2:
+			require.EqualValues(t, nearTheEnd+i, number)
+		case number < 0:
+			beyond++
+			require.Less(t, number, int32(math.MinInt32+creates))
+		default:
+			require.EqualValues(t, math.MaxInt32, number)
+		}
+	}
+	t.Logf("%d of %d creates got a number beyond the end", beyond, creates)
+	c.closeSession()
+}

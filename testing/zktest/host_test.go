@@ -1,0 +1,254 @@
+package zktest_test
+
+import (
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// onHost runs a test of a client on a host of its own and of another one that is not.
+// Each has an ephemeral node, /host and /other, and a session of 9 s.
+func onHost(t *testing.T, test func(t *testing.T, srv *zktest.Server, host *zktest.Host, c, other *client)) {
+	t.Helper()
+	bubble(t, func(t *testing.T, srv *zktest.Server, other *client) {
+		host := srv.NewHost()
+		c := connectVia(t, srv, host.DialTimeout, 9*time.Second)
+		createEphemeral(t, c, "/host")
+		createEphemeral(t, other, "/other")
+		test(t, srv, host, c, other)
+	})
+}
+
+func createEphemeral(t *testing.T, c *client, path string) {
+	t.Helper()
+	_, err := c.Create(path, nil, zk.FlagEphemeral, open)
+	require.NoError(t, err)
+}
+
+func TestHostDisconnect(t *testing.T) {
+	onHost(t, func(t *testing.T, srv *zktest.Server, host *zktest.Host, c, other *client) {
+		start := time.Now()
+		host.Disconnect()
+		c.await(t, zk.StateDisconnected)
+		require.Zero(t, time.Since(start), "the client knows at once")
+		_, err := host.DialTimeout("tcp", srv.Addr(), 0)
+		require.ErrorIs(t, err, syscall.EHOSTUNREACH)
+		time.Sleep(20 * time.Second)
+		srv.AssertNoNodes(t, "/host")
+		require.Len(t, srv.Sessions(), 1, "it could not come back")
+
+		host.Heal()
+		c.await(t, zk.StateExpired)
+		c.await(t, zk.StateHasSession)
+		_, _, err = other.Get("/other")
+		require.NoError(t, err)
+	})
+}
+
+func TestHostIsolate(t *testing.T) {
+	onHost(t, func(t *testing.T, srv *zktest.Server, host *zktest.Host, c, other *client) {
+		start := time.Now()
+		host.Isolate()
+		srv.Heal() // which is about other faults
+		c.await(t, zk.StateDisconnected)
+		require.Equal(t, 6*time.Second, time.Since(start), "the client knows by its own clock only")
+		require.NoError(t, srv.WaitNoNode(t.Context(), "/host"))
+		require.Equal(t, 9*time.Second, time.Since(start), "and the server by its own")
+		time.Sleep(20 * time.Second)
+		srv.Stop() // nothing tells the client
+		nc, err := host.DialTimeout("tcp", srv.Addr(), 0)
+		require.NoError(t, err)
+		defer nc.Close()
+		srv.Start()
+		require.Len(t, srv.Sessions(), 1, "new connections are dead, too")
+
+		start = time.Now()
+		host.Heal()
+		c.await(t, zk.StateExpired)
+		c.await(t, zk.StateHasSession)
+		require.Less(t, time.Since(start), 3*time.Second, "the black hole ends with a reset")
+		_, err = nc.Read(make([]byte, 1))
+		require.ErrorIs(t, err, syscall.ECONNRESET)
+		_, _, err = other.Get("/other")
+		require.NoError(t, err)
+	})
+}
+
+// In production the old holder has had its time to stop before anybody takes over.
+func TestHostLosesItsSessionAsInProduction(t *testing.T) {
+	onHost(t, func(t *testing.T, srv *zktest.Server, host *zktest.Host, c, other *client) {
+		gone := watchDeletion(t, other, "/host")
+		start := time.Now()
+		require.True(t, host.LoseSessions())
+		c.await(t, zk.StateDisconnected)
+		require.Equal(t, 6*time.Second, time.Since(start))
+		<-gone
+		require.Equal(t, 9*time.Second, time.Since(start))
+		c.await(t, zk.StateExpired)
+		c.await(t, zk.StateHasSession)
+		createEphemeral(t, c, "/host")
+		require.Less(t, time.Since(start), 12*time.Second, "healed by itself")
+		require.Len(t, srv.Sessions(), 2)
+		require.Equal(t, 1, srv.Stats().Expired)
+	})
+}
+
+func watchDeletion(t *testing.T, c *client, path string) <-chan zk.Event {
+	t.Helper()
+	_, _, events, err := c.ExistsW(path)
+	require.NoError(t, err)
+	return events
+}
+
+// All sessions of a host have to be over; one that ends early heals nothing.
+func TestHostLosesSessionsOfSeveralClients(t *testing.T) {
+	onHost(t, func(t *testing.T, srv *zktest.Server, host *zktest.Host, c, other *client) {
+		slow := connectVia(t, srv, host.DialTimeout, 30*time.Second)
+		start := time.Now()
+		require.True(t, host.LoseSessions())
+		require.NoError(t, srv.WaitSessions(t.Context(), 2))
+		require.Equal(t, 9*time.Second, time.Since(start))
+		slow.await(t, zk.StateExpired)
+		require.GreaterOrEqual(t, time.Since(start), 30*time.Second)
+		c.await(t, zk.StateExpired)
+		require.GreaterOrEqual(t, time.Since(start), 30*time.Second)
+		c.await(t, zk.StateHasSession)
+
+		host.Heal()
+		require.False(t, srv.NewHost().LoseSessions(), "there is none")
+	})
+}
+
+func TestHostHealsBeforeItsSessionsAreLost(t *testing.T) {
+	onHost(t, func(t *testing.T, srv *zktest.Server, host *zktest.Host, c, other *client) {
+		require.True(t, host.LoseSessions())
+		time.Sleep(time.Second)
+		host.Heal()
+		c.await(t, zk.StateHasSession)
+		host.Isolate()
+		require.True(t, srv.ExpireSession(c.SessionID()))
+		time.Sleep(20 * time.Second)
+		require.Len(t, srv.Sessions(), 1, "the end of the session is not the end of an Isolate")
+		host.Heal()
+	})
+}
+
+// Outside of a bubble it takes the time that it takes.
+func TestHostLosesItsSessionInRealTime(t *testing.T) {
+	srv := zktest.New(t)
+	host := srv.NewHost()
+	c := connectVia(t, srv, host.DialTimeout, 3*time.Second)
+	old := c.SessionID()
+	start := time.Now()
+	require.True(t, host.LoseSessions())
+	c.await(t, zk.StateExpired)
+	require.Greater(t, time.Since(start), time.Second, "the client was heard of a second ago at the earliest")
+	c.await(t, zk.StateHasSession)
+	require.NotEqual(t, old, c.SessionID())
+}
+
+func TestHostSuspend(t *testing.T) {
+	onHost(t, func(t *testing.T, srv *zktest.Server, host *zktest.Host, c, other *client) {
+		before := srv.Sessions()
+		host.Suspend(5 * time.Second)
+		after := srv.Sessions()
+		require.Equal(t, before[0], after[0], "other hosts were awake")
+		require.Equal(t, before[1].Deadline.Add(-5*time.Second), after[1].Deadline)
+
+		start := time.Now()
+		host.Suspend(time.Hour)
+		srv.AssertNoNodes(t, "/host")
+		require.Len(t, srv.Sessions(), 1)
+		require.Equal(t, time.Hour+5*time.Second, host.Suspended())
+		c.await(t, zk.StateExpired)
+		require.Less(t, time.Since(start), 2*time.Second)
+		_, _, err := other.Get("/other")
+		require.NoError(t, err)
+	})
+}
+
+// A machine that wakes up without a network goes on to believe in its session.
+func TestHostSuspendInIsolation(t *testing.T) {
+	onHost(t, func(t *testing.T, srv *zktest.Server, host *zktest.Host, c, other *client) {
+		start := time.Now()
+		host.Isolate()
+		host.Suspend(time.Hour)
+		srv.AssertNoNodes(t, "/host")
+		c.await(t, zk.StateDisconnected)
+		require.Equal(t, 6*time.Second, time.Since(start))
+		host.Heal()
+		c.await(t, zk.StateExpired)
+	})
+}
+
+func TestHostInAnEnsemble(t *testing.T) {
+	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
+		host := ens.NewHost()
+		other := connectToAll(t, ens, ens.Member(1), 9*time.Second)
+		c := connectToHost(t, ens, host, ens.Member(0))
+		createEphemeral(t, c, "/host")
+		gone := watchDeletion(t, other, "/host")
+		start := time.Now()
+		require.True(t, host.LoseSessions())
+		<-gone
+		require.InDelta(t, 9, time.Since(start).Seconds(), 0.2, "to a tick")
+		c.await(t, zk.StateExpired)
+		c.await(t, zk.StateHasSession)
+
+		host.Disconnect()
+		_, err := host.DialTimeout("tcp", ens.Member(2).Addr(), 0)
+		require.ErrorIs(t, err, syscall.EHOSTUNREACH)
+		host.Heal()
+		_, err = host.DialTimeout("tcp", "127.0.0.1:99", 0)
+		require.ErrorIs(t, err, syscall.ECONNREFUSED)
+		c.await(t, zk.StateHasSession)
+
+		createEphemeral(t, c, "/host")
+		gone = watchDeletion(t, other, "/host")
+		start = time.Now()
+		host.Suspend(9*time.Second + zktest.DefaultTick)
+		<-gone
+		require.Zero(t, time.Since(start), "although a follower has just heard of it")
+		c.await(t, zk.StateExpired)
+	})
+}
+
+// connectToHost returns a client on a host that has dialed that member first.
+func connectToHost(t *testing.T, ens *zktest.Ensemble, host *zktest.Host, first *zktest.Member) *client {
+	t.Helper()
+	c := connectVia(t, first.Server, host.DialTimeout, 9*time.Second)
+	require.Equal(t, first, ens.MemberOf(c.SessionID()))
+	return c
+}
+
+func TestHostsUnderFire(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.New(t)
+		var all sync.WaitGroup
+		for range 3 {
+			host := srv.NewHost()
+			c := connectVia(t, srv, host.DialTimeout, 2*time.Second)
+			all.Go(func() {
+				for range 20 {
+					for _, do := range []func(){
+						host.Disconnect, host.Heal, host.Isolate, host.Heal, func() { host.LoseSessions() }, func() { host.Suspend(time.Second) },
+					} {
+						do()
+						_, _, _ = c.Exists("/")
+						time.Sleep(time.Second)
+					}
+				}
+				host.Heal()
+			})
+		}
+		all.Wait()
+		require.NoError(t, srv.WaitSessions(t.Context(), 3))
+	})
+}
