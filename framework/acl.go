@@ -17,7 +17,17 @@ type aclProvider func(path string) []zk.ACL
 // for each parent and each node of the chroot that is created for it, unless the call says WithACL or WithParentACL. The
 // path is the server's: with the chroot and the prefix of a Protected node, without the number of a sequential one. A
 // list that is empty fails the operation with zk.ErrInvalidACL, and opens nothing. The provider may be called by several
-// goroutines at once, and more than once for a node that is asked for again. The default lets everyone do everything.
+// goroutines at once, and more than once for a node that is asked for again.
+//
+// The default lets everyone do everything. Whoever reaches a server may then delete and revoke everybody's locks, write to
+// every node, and create what is in the way of a lock. To shut others out, give the client credentials, and its nodes to
+// those who have them:
+//
+//	framework.WithAuth("digest", []byte("shop:"+password)),
+//	framework.WithACLProvider(func(string) []zk.ACL { return zk.AuthACL(zk.PermAll) }),
+//
+// The lists are of package github.com/go-zookeeper/zk. All who contend for a lock must be allowed to create and delete
+// below its path, and to read each other's nodes. An existing path keeps the list that it was created with.
 func WithACLProvider(provider func(path string) []zk.ACL) Option {
 	return func(c *config) {
 		c.aclProvider = provider

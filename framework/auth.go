@@ -14,9 +14,10 @@ import (
 // WithAuth adds credentials, such as WithAuth("digest", []byte("user:password")). Every connection is authenticated with
 // all of them before anything else is sent on it, in this session and in later ones. It may be given several times.
 //
-// If a server refuses them, operations fail at once with an error that matches zk.ErrAuthFailed, while the client goes
-// on trying to connect, about once a second. Until the first success, each attempt leaves a session without nodes on the
-// server, which ends with its timeout: close a client whose credentials are wrong.
+// If no server lets the client in, and one refuses the credentials, operations fail at once with an error that matches
+// zk.ErrAuthFailed and says which. The log has one line for it. The client goes on trying to connect, with pauses that
+// grow to half a minute, and leaves no session behind. While it has a session to lose, it hurries as always. One server
+// that refuses what the others take is passed over.
 func WithAuth(scheme string, auth []byte) Option {
 	return func(c *config) {
 		c.auth = append(c.auth, transport.Credentials{Scheme: scheme, Auth: bytes.Clone(auth)})

@@ -8,6 +8,7 @@ import (
 	"go/build"
 	"go/parser"
 	"go/token"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -130,7 +131,11 @@ func TestVerdictsOfWrappedErrors(t *testing.T) {
 		{unknownOutcome(zk.ErrConnectionClosed), doubtfulFate, never},
 		{fmt.Errorf("%w: %w", errNotSent, context.Canceled), unsentFate, never},
 		{fmt.Errorf("%w: %w", context.Canceled, ErrSessionLost), doubtfulFate, never}, // the cause of a caller's context
-		{&connectError{ErrNotConnected, "IsRefusal"}, unsentFate, later},
+		{&connectError{ErrNotConnected, nil, "IsRefusal"}, unsentFate, later},
+		{&connectError{ErrNotConnected, context.DeadlineExceeded, "slow"}, unsentFate, later},
+		{&connectError{ErrNotConnected, zk.ErrNoAuth, "odd dialer"}, unsentFate, later},
+		{&connectError{errRefused, ErrClosed, "odd dialer"}, unsentFate, never},
+		{&connectError{fmt.Errorf("%w: %w: %w", ErrNotConnected, errNotSent, context.Canceled), io.EOF, "cut"}, unsentFate, never},
 		{&TxnError{Err: zk.ErrNoNode}, refusedFate, never},
 		{errors.New("new"), doubtfulFate, never},
 		{&ServerError{Code: -1000}, doubtfulFate, never},

@@ -9,7 +9,6 @@ import (
 
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/internal/chain"
-	"github.com/gocurator/curator/retry"
 	"github.com/gocurator/curator/state"
 )
 
@@ -31,7 +30,11 @@ type core struct {
 	cancel context.CancelCauseFunc
 
 	goroutines sync.WaitGroup // everything this client has started; see Go
-	closing    sync.Once      // telling the tracer of it
+	tellers    tellers        // and the calls of the user's code
+	dropped    dropped
+	followers  []func(StateChange)
+	over       chan struct{} // closed when Close is done
+	cleanups   cleanups      // what is still to be done in the background
 
 	mu      sync.Mutex // protects the following fields
 	closed  bool       // no goroutine may be added
@@ -39,13 +42,17 @@ type core struct {
 	last    *chain.Link[StateChange] // the state now, and the way to those that follow
 	session *Session                 // the newest, connected or not
 	attempt error                    // why the last attempt to connect failed, or nil
-	refused chan struct{}            // closed while servers refuse our credentials
+	refusal refusal
+	outage  outage
 	auth    []transport.Credentials
 }
 
 // New returns a client of the ensemble named by a connection string such as "zk1:2181,zk2:2181,zk3:2181/shop": servers
 // with optional ports, and an optional chroot that is put before every path. It starts to connect and does not wait:
 // operations wait for the connection, and so does WaitConnected.
+//
+// A chroot that does not exist is created with the first node in it, as Curator does. The log has a warning then: if the
+// chroot was mistyped, the client works alone in a tree of its own, where its locks exclude nobody.
 //
 // A connection string or an option that cannot be used is a *ConfigError.
 func New(connectString string, opts ...Option) (*Client, error) {
@@ -66,7 +73,8 @@ func New(connectString string, opts ...Option) (*Client, error) {
 	}
 	c := newClient(cfg, addresses, chroot)
 	if cfg.logger != quiet {
-		c.follow(cfg.logStates)
+		c.cfg.logger = newLogger(cfg.logger, c.NewTeller())
+		c.follow(c.cfg.logStates)
 	}
 	if cfg.tracer != nil {
 		cfg.tracer.ClientOpened(c)
@@ -83,7 +91,8 @@ func newClient(cfg config, addresses []string, chroot string) *Client {
 			addresses: addresses,
 			ensemble:  newEnsemble(addresses, cfg.servers),
 			last:      chain.New(StateChange{}),
-			refused:   make(chan struct{}),
+			refusal:   newRefusal(),
+			over:      make(chan struct{}),
 			auth:      cfg.auth,
 		},
 		chroot: chroot,
@@ -95,20 +104,23 @@ func newClient(cfg config, addresses []string, chroot string) *Client {
 
 // supervise owns the succession of sessions: it starts each one when the one before is over.
 func (c *Client) supervise() {
+	next := newSuccession()
 	for epoch := uint64(1); c.ctx.Err() == nil; epoch++ {
 		s := c.startSession(epoch)
 		s.superviseDeadline()
+		lived := s.lived()
 		if !c.Go(func(context.Context) { s.close() }) {
 			s.close() // the client was closed meanwhile, and Close may not know of this session
 		}
-		if s.ID() == 0 { // a server that rejects a new session must not be asked for the next one without a pause
-			c.pause(longestRoundPause)
-		}
+		c.pause(next.after(lived))
 	}
 }
 
 // pause waits, but not longer than the client is open.
 func (c *Client) pause(d time.Duration) {
+	if d == 0 {
+		return
+	}
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -121,24 +133,39 @@ func (c *Client) pause(d time.Duration) {
 // the client started has ended. The contexts of sessions and leases end first, with ErrClosed as their cause.
 // Operations under way return ErrClosed; guaranteed deletes that are not done are given up.
 //
-// If no server can be reached, the nodes stay until the session times out, and Close returns within about a second.
+// Without a connection, Close comes back to a server to end the session there. It tries that for a second at most, and
+// returns then: if no server could be reached, the nodes stay until the session times out. A session that was lost is
+// not ended by Close, for the same reason for which it was given up early: its holders need the time to stop.
+//
+// Servers do not survive the end of a session that has more than about two megabytes of paths of ephemeral nodes
+// (ZOOKEEPER-4306). Of those that this client has made, Close deletes what exceeds one megabyte before it ends the
+// session, and takes up to the session timeout for that. Nobody does it for a session that is lost: the log has a warning
+// when there are so many.
+//
+// When it returns, the log has every line and the tracer was told of everything. If they block, Close waits for them no
+// longer than a second, and then leaves them and the goroutines that call them to their fate.
+//
 // Close may be called several times, on any view: they are one client. It always returns nil.
 func (c *Client) Close() error {
+	begun := time.Now()
 	c.mu.Lock()
-	s := c.session
+	s, second := c.session, c.closed
 	c.closed = true
-	c.mu.Unlock()
-
 	c.cancel(ErrClosed)
+	if s != nil && !second {
+		s.followUpLocked()
+	}
+	c.mu.Unlock()
+	if second {
+		<-c.over
+		return nil
+	}
 	if s != nil {
 		s.close()
 	}
 	c.goroutines.Wait()
-	c.closing.Do(func() {
-		if c.cfg.tracer != nil {
-			c.cfg.tracer.ClientClosed(c.root)
-		}
-	})
+	c.finishTelling(begun.Add(tellerPatience))
+	close(c.over)
 	return nil
 }
 
@@ -176,7 +203,8 @@ func (c *Client) SessionID() int64 {
 // ServiceName returns the name set by WithServiceName, or what it is by default.
 func (c *Client) ServiceName() string { return c.cfg.serviceName }
 
-// Logger returns the logger set by WithLogger, or one that discards. Packages that are built on the client log to it.
+// Logger returns a logger that writes to the one set by WithLogger, or one that discards. Packages that are built on the
+// client log to it. It queues the lines, so that nobody waits for a handler that blocks; see WithLogger.
 func (c *Client) Logger() *slog.Logger { return c.cfg.logger }
 
 // ErrorPolicy returns the policy set by WithErrorPolicy.
@@ -196,7 +224,7 @@ func (c *Client) connectedSession(ctx context.Context) (*Session, error) {
 func (c *Client) connected(ctx context.Context, timeout <-chan time.Time) (*Session, error) {
 	for {
 		if ctx.Err() != nil {
-			return nil, c.whileConnecting(retry.ContextError(ctx))
+			return nil, c.departedUnsent(ctx)
 		}
 		if c.ctx.Err() != nil {
 			return nil, ErrClosed
@@ -207,7 +235,7 @@ func (c *Client) connected(ctx context.Context, timeout <-chan time.Time) (*Sess
 		}
 		select {
 		case <-refused:
-			return nil, c.whileConnecting(errRefused)
+			return nil, c.refused()
 		case <-changed:
 		case <-ctx.Done():
 		case <-c.ctx.Done():
@@ -225,49 +253,15 @@ func (c *Client) sessionNow() (s *Session, changed, refused <-chan struct{}) {
 	if c.last.Value.State.IsConnected() && !c.closed {
 		return c.session, nil, nil
 	}
-	return nil, c.last.Followed(), c.refused
+	return nil, c.last.Followed(), c.refusal.signal
 }
 
-// attemptedLocked notes how the last attempt to connect ended, and whether it was our credentials that were refused.
-func (c *core) attemptedLocked(err error, refused bool) {
+// attemptedLocked notes how the last attempt to connect ended. It reports how
+// long the outage has lasted when that is to be logged, else 0.
+func (c *core) attemptedLocked(err error) (outage time.Duration) {
 	c.attempt = err
-	select {
-	case <-c.refused:
-		if !refused {
-			c.refused = make(chan struct{})
-		}
-	default:
-		if refused {
-			close(c.refused)
-		}
-	}
+	c.refusal.attempted(err)
+	return c.outage.attempted(err, c.cfg.sessionTimeout)
 }
-
-// whileConnecting adds to an error why there is no connection.
-func (c *Client) whileConnecting(err error) error {
-	c.mu.Lock()
-	attempt := c.attempt
-	c.mu.Unlock()
-	var reasons []string // made without the lock: errors may be the user's
-	if attempt != nil {
-		reasons = append(reasons, "last attempt: "+attempt.Error())
-	}
-	if listError := c.ensemble.problem(); listError != nil {
-		reasons = append(reasons, "list of servers: "+listError.Error())
-	}
-	if len(reasons) == 0 {
-		return err
-	}
-	return &connectError{err, strings.Join(reasons, "; ")}
-}
-
-// connectError is the end of a wait for a connection. The reasons are text only: they may be old.
-type connectError struct {
-	ended   error
-	reasons string
-}
-
-func (e *connectError) Error() string { return e.ended.Error() + " (" + e.reasons + ")" }
-func (e *connectError) Unwrap() error { return e.ended }
 
 func (c *Client) servers() string { return strings.Join(c.addresses, ",") }

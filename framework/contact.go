@@ -1,25 +1,54 @@
 package framework
 
-// WithStrictContact makes the session end in time even when the server is cut off from the rest of its ensemble.
+// WithStrictContact makes the session end in time even when servers are cut off
+// from each other, or die.
 //
-// By default every answer counts as contact: the session is given up nine tenths of its timeout after the last request
-// was sent that any server answered. That is too late in one case. A follower answers pings and reads by itself, and
-// goes on doing so after it was cut off from its leader, for up to the ensemble's syncLimit times tickTime (ten seconds
-// is common). The leader, which alone decides, may have ended the session by then, and given its locks away.
+// By default every answer counts as contact: the session is given up nine
+// tenths of its timeout after the last request was sent that any server
+// answered. That is too late in three cases:
 //
-// Strict contact counts only what the leader has confirmed, by two sync requests in each quarter of the session timeout.
-// The session is then given up before the leader can end it, whichever servers are cut off from each other, as long as
-// the leader's tick is no longer than half the session timeout (servers grant no less, unless told to), clocks run at
-// about the same rate, and this process is not stopped. Only a fencing token protects from the latter; see package
-// recipes. The price is the requests, and less patience: the last confirmed contact is up to half a session timeout old,
-// so that sessions are lost in outages of two fifths of it, where nine tenths would do otherwise. WithSafetyMargin takes
-// its part of that, and may be no more than a quarter.
+//   - A follower that is cut off from its leader goes on answering pings and
+//     reads by itself, for up to the ensemble's syncLimit times tickTime (ten
+//     seconds is common). The leader, which alone decides, may have ended the
+//     session by then, and given its locks away.
+//   - A leader that is cut off from its followers goes on as long, and a tick
+//     longer. The followers may have another leader by then, which may have
+//     ended the session.
+//   - A follower answers a ping and dies before it has told its leader. The
+//     leader counts from the ping before that, a third of the timeout earlier.
+//     If the client reaches no other server, it is too late by up to a third of
+//     the timeout less the safety margin: 3.5 seconds of 15. A margin of 0.4 is
+//     enough against this case; see WithSafetyMargin.
+//
+// Strict contact counts only what a leader has confirmed while a majority
+// followed it. It asks for that eight times in each session timeout, with a
+// sync and a transaction. The session is then given up before its nodes are
+// given away, whichever servers are cut off from each other or die, as long as:
+//
+//   - The leader's tick is no longer than half the session timeout. Servers
+//     grant no less, unless they are told to.
+//   - The client's server is a voter, or an observer of the leader itself. An
+//     observer that follows a follower (observerMasterPort) tells that one of its
+//     clients, and the leader hears of them later than assumed here.
+//   - The clock of this process is slower than theirs by no more than the
+//     safety margin.
+//   - This process is not stopped. Only a fencing token protects from that; see
+//     package recipes.
+//
+// The price is the requests, and less patience. The transaction checks that
+// there is a node "/" and changes nothing, but the servers write it to their
+// logs like every other. The last confirmed contact is up to half a session
+// timeout and three round trips of a write old. So sessions are lost in outages
+// of two fifths of the timeout, where nine tenths would do otherwise, and on
+// servers that take more than an eighth of it for each write. WithSafetyMargin
+// takes its part of that, and may be no more than a quarter.
 func WithStrictContact() Option {
 	return func(c *config) { c.strictContact = true }
 }
 
-// WithMaxRequestSize sets the length in bytes up to which requests are sent. Servers cut the connection at requests
-// longer than their jute.maxbuffer, which is the default here, 1,048,575; set both or neither.
+// WithMaxRequestSize sets the length in bytes up to which requests are sent.
+// Servers cut the connection at requests longer than their jute.maxbuffer,
+// which is the default here, 1,048,575; set both or neither.
 func WithMaxRequestSize(n int) Option {
 	return func(c *config) { c.maxRequest = n }
 }

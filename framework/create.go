@@ -43,10 +43,7 @@ type Created struct {
 // node is then deleted in the background.
 func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...CreateOption) (Created, error) {
 	a := createAttempts{client: c, data: data}
-	for _, opt := range opts {
-		opt(&a.createOptions)
-	}
-	if err := a.validate(path); err != nil {
+	if err := a.configure(path, opts); err != nil {
 		return Created{}, &OpError{"create", path, err}
 	}
 	a.aim(c.full(path))
@@ -197,18 +194,7 @@ func (a *createAttempts) findOut(ctx context.Context, s *Session) (Created, erro
 		a.abandon()
 		return Created{}, nil
 	}
-	path, err := a.target, error(nil)
-	if a.guid != "" {
-		path, err = findProtected(ctx, s, a.parent, a.guid)
-	}
-	if err != nil {
-		return Created{}, err
-	}
-	if path == "" {
-		a.inDoubt = nil
-		return Created{}, nil
-	}
-	stat, err := afterSync(ctx, s, path, exists) // asks for no right to read, which the new node may not give us
+	path, stat, err := a.find(ctx, s)
 	switch {
 	case err != nil:
 		return Created{}, err
@@ -219,7 +205,25 @@ func (a *createAttempts) findOut(ctx context.Context, s *Session) (Created, erro
 		a.inDoubt = nil
 		return Created{}, zk.ErrNodeExists
 	}
+	if a.mode.ephemeral() {
+		s.made(path)
+	}
 	return Created{Path: path, Czxid: stat.Czxid, Session: s}, nil
+}
+
+// find looks for the node that an earlier attempt may have made. It needs no
+// right to read the node, for the node may not give us one. After a search, the
+// server knows already of all writes that earlier connections have sent.
+func (a *createAttempts) find(ctx context.Context, s *Session) (path string, stat *zk.Stat, err error) {
+	if a.guid == "" {
+		stat, err = afterSync(ctx, s, a.target, exists)
+		return a.target, stat, err
+	}
+	path, err = findProtected(ctx, s, a.parent, a.guid)
+	if path != "" && err == nil {
+		stat, err = exists(ctx, s, path)
+	}
+	return path, stat, err
 }
 
 // abandon gives up an ephemeral node that an earlier attempt may have made. It belongs to a session that is over, and
@@ -271,6 +275,7 @@ func (c *Client) createPath(ctx context.Context, s *Session, path string, mode M
 		if err != nil && !errors.Is(err, zk.ErrNodeExists) {
 			return err
 		}
+		c.noteMade(path, err)
 	}
 	return nil
 }

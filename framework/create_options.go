@@ -101,6 +101,13 @@ func Idempotent() CreateOption {
 	return func(o *createOptions) { o.idempotent = true }
 }
 
+func (o *createOptions) configure(path string, opts []CreateOption) error {
+	if err := apply(o, opts); err != nil {
+		return err
+	}
+	return o.validate(path)
+}
+
 func (o *createOptions) validate(path string) error {
 	if err := validatePath(path); err != nil {
 		return err

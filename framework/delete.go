@@ -3,14 +3,8 @@ package framework
 import (
 	"context"
 	"errors"
-	"fmt"
-	"math"
-	"slices"
-	"time"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/gocurator/curator/retry"
 )
 
 // DeleteOption configures a Delete.
@@ -19,7 +13,9 @@ type DeleteOption func(*deleteAttempts)
 // Guaranteed makes Delete a promise: if the call cannot do it, because ctx has ended, there is no connection, or the server
 // is in trouble, the client goes on in the background until the node is gone or the client is closed. The call still
 // returns the error. A missing node is success. What the server refuses, for want of rights or because there are
-// children, stays refused. Use it for nodes of your own with unique names, with AnyVersion.
+// children, stays refused. If the server fails at it twenty times, the client
+// gives up and logs a warning. Use it for nodes of your own with unique names,
+// with AnyVersion.
 func Guaranteed() DeleteOption {
 	return func(d *deleteAttempts) { d.guaranteed = true }
 }
@@ -32,6 +28,9 @@ func Quietly() DeleteOption {
 // WithChildren deletes what is below the node first, from the bottom up. Nodes that vanish meanwhile are what is wanted;
 // for nodes that appear meanwhile it goes back, several times, and then fails with zk.ErrNotEmpty. A Delete that fails may
 // have deleted some of the nodes below, never one beside or above the path.
+//
+// A tree of some thousand nodes is listed before anything is deleted. A larger
+// one is deleted in portions, so that it need not fit in memory.
 //
 // The version is the node's own. It is compared before anything is deleted, and once more when the node is: if somebody
 // writes the node in between, the nodes below are gone all the same. The right to list and to delete children is
@@ -49,8 +48,8 @@ func WithChildren() DeleteOption {
 // server's own nodes, "/" and "/zookeeper", are zk.ErrBadArguments.
 func (c *Client) Delete(ctx context.Context, path string, version int32, opts ...DeleteOption) error {
 	d := deleteAttempts{path: c.full(path), version: version}
-	for _, opt := range opts {
-		opt(&d)
+	if err := apply(&d, opts); err != nil {
+		return &OpError{"delete", path, err}
 	}
 	inDoubt := func(err error) bool { return d.inDoubt || d.begun && !IsRefusal(err) }
 	err := errPanicked // unless write returns
@@ -80,8 +79,6 @@ type deleteAttempts struct {
 	children   bool
 	inDoubt    bool // an earlier attempt may have deleted the node
 	begun      bool // nodes below may have been deleted
-
-	sent func(context.Context) error // waits for a request that is on its way; may be nil
 }
 
 func (d *deleteAttempts) attempt(ctx context.Context, s *Session) error {
@@ -93,70 +90,25 @@ func (d *deleteAttempts) attempt(ctx context.Context, s *Session) error {
 }
 
 func (d *deleteAttempts) delete(ctx context.Context, s *Session) error {
-	for round := 1; ; round++ {
-		err := d.deleteNode(ctx, s)
+	for round := 1; ; {
+		err := deleteNode(ctx, s, d.path, d.version)
 		d.inDoubt = d.inDoubt || ambiguous(err)
 		if !d.children || !errors.Is(err, zk.ErrNotEmpty) || round > maxDeleteRounds {
 			return err
 		}
-		if err := d.deleteBelow(ctx, s); err != nil {
-			return err
-		}
-	}
-}
-
-func (d *deleteAttempts) deleteNode(ctx context.Context, s *Session) error {
-	if await := d.sent; await != nil {
-		d.sent = nil
-		return await(ctx)
-	}
-	return deleteNode(ctx, s, d.path, d.version)
-}
-
-// maxDeleteRounds bounds how often somebody may create nodes in a tree that is being deleted.
-const maxDeleteRounds = 10
-
-// deleteBelow deletes what is below the node, but for what appears meanwhile.
-func (d *deleteAttempts) deleteBelow(ctx context.Context, s *Session) error {
-	below, err := descendants(ctx, s, d.path)
-	if err != nil {
-		return err
-	}
-	d.begun = d.begun || len(below) > 0
-	slices.Reverse(below) // A server carries out the requests of a connection in order, so there is no need to wait for each level.
-	remove := func(path string) request[struct{}] { return deleteRequest(path, AnyVersion) }
-	return pipeline(ctx, s, below, remove, func(path string, _ struct{}, err error) error {
-		switch {
-		case err == nil, errors.Is(err, zk.ErrNoNode), errors.Is(err, zk.ErrNotEmpty):
-			return nil
-		}
-		return fmt.Errorf("node %s: %w", path, err)
-	})
-}
-
-// descendants returns what is below a node, each node behind its parent.
-func descendants(ctx context.Context, s *Session, path string) ([]string, error) {
-	list := func(path string) request[childrenAndStat] { return childrenRequest(path, false) }
-	var all []string
-	for level := []string{path}; len(level) > 0; {
-		var next []string
-		err := pipeline(ctx, s, level, list, func(parent string, found childrenAndStat, err error) error {
-			if errors.Is(err, zk.ErrNoNode) {
-				return nil
-			}
-			for _, name := range found.names {
-				next = append(next, joinPath(parent, name))
-			}
-			return err
-		})
+		more, err := d.deleteBelow(ctx, s)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		all = append(all, next...)
-		level = next
+		if !more {
+			round++
+		}
 	}
-	return all, nil
 }
+
+// maxDeleteRounds bounds how often somebody may create nodes in a tree that is
+// being deleted. A round that has deleted a part of a large tree does not count.
+const maxDeleteRounds = 10
 
 // deleteInBackground deletes a node, however long it takes to find a connection.
 func (c *Client) deleteInBackground(path string) {
@@ -164,45 +116,24 @@ func (c *Client) deleteInBackground(path string) {
 }
 
 func (c *Client) finishInBackground(d deleteAttempts) {
-	d.sent = c.begin(d)
-	c.inBackground(d.attempt)
+	if d.children {
+		c.inBackground(d.path, d.attempt)
+		return
+	}
+	job := &cleanup{path: d.path, version: d.version}
+	c.begin(job)
+	c.cleanUp(job)
 }
 
-// begin sends the request of a delete at once, if that can be done without waiting, and returns what waits for its
-// answer, or nil. The caller's next request comes behind it: who has given a node up does not find it.
-func (c *Client) begin(d deleteAttempts) (await func(context.Context) error) {
+// begin sends the request of a delete at once, or makes it wait for room. The
+// caller's next request comes behind it, so that callers do not find a node that
+// they have given up.
+func (c *Client) begin(job *cleanup) {
 	s, _, _ := c.sessionNow()
-	if s == nil || d.children {
-		return nil
+	if s == nil {
+		return
 	}
-	q := deleteRequest(d.path, d.version)
-	call, _, err := s.link.Send(q.op, q.payload, nil)
-	if call == nil || err != nil {
-		return nil
-	}
-	return func(ctx context.Context) error {
-		_, err := q.await(ctx, s, call, nil)
-		return err
-	}
-}
-
-// cleanupPolicy never gives up.
-var cleanupPolicy = retry.BoundedExponential(100*time.Millisecond, 5*time.Second, math.MaxInt)
-
-// inBackground runs a clean-up until it succeeds, fails for good, or the client is closed. It never runs on a
-// caller's context: the end of that context is the usual reason for a clean-up.
-func (c *Client) inBackground(job func(context.Context, *Session) error) {
-	c.Go(func(ctx context.Context) {
-		persistent := func(err error) bool { return !IsRefusal(err) }
-		err := retry.Do(ctx, cleanupPolicy, persistent, func(ctx context.Context) error {
-			s, err := c.connected(ctx, nil)
-			if err != nil {
-				return err
-			}
-			return job(ctx, s)
-		})
-		if err != nil && ctx.Err() == nil {
-			c.cfg.logger.Warn("zookeeper clean-up failed", "error", err)
-		}
-	})
+	q := job.request()
+	job.sent, job.place, _ = s.link.Send(q.op, q.payload, nil) // neither if there is no connection
+	job.sentIn = s
 }

@@ -3,8 +3,12 @@ package framework
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net"
 	"time"
+
+	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/internal/semconv"
 )
 
 // Why a session was lost. Both are causes with which its context ends.
@@ -15,13 +19,34 @@ var (
 
 // dial is the library's dialer. It runs on the library's own goroutine, which has nothing else to do meanwhile. The
 // address that the library has from hosts may be of an older list of servers, and is not used.
+//
+// When the session is over, the library gets no connection to a server any more, lest it start another session, but one
+// on which it can come to its end.
 func (s *Session) dial(network, _ string, _ time.Duration) (net.Conn, error) {
 	<-s.ready
+	nc, err := s.dialServer(network)
+	if s.ctx.Err() == nil {
+		return nc, err
+	}
+	if err == nil {
+		nc.Close()
+	}
+	select {
+	case <-s.leaving: // for the second time
+	default:
+		close(s.leaving)
+	}
+	return transport.Farewell(), nil
+}
+
+func (s *Session) dialServer(network string) (net.Conn, error) {
+	s.endOrphan()
 	address, err := s.nextServer()
 	if err != nil {
 		return nil, err
 	}
 	s.noteAttempt(address)
+	s.noticeSuspension() // before the handshake, which is contact after it
 	patience := s.patience()
 	ctx, cancel := context.WithTimeout(s.ctx, patience)
 	defer cancel()
@@ -35,21 +60,35 @@ func (s *Session) dial(network, _ string, _ time.Duration) (net.Conn, error) {
 
 // patience is how long an attempt may take. It leaves time for every server, and for asking which there are, within two
 // thirds of the session timeout: of the one that was granted, once there is a session to lose.
+//
+// Until then there is all the time in the world, and a slow ensemble may need more: with each round over the servers that
+// has failed, the patience doubles. Otherwise no attempt might ever come to its end, and each of them may leave a session
+// on the servers.
 func (s *Session) patience() time.Duration {
 	shares := s.hosts.Len()
 	if s.client.ensemble.ask != nil {
 		shares++
 	}
-	timeout := s.Timeout()
-	if timeout == 0 {
-		timeout = s.client.cfg.sessionTimeout
+	share := func(timeout time.Duration) time.Duration { return timeout * 2 / 3 / time.Duration(shares) }
+	if granted := s.Timeout(); granted != 0 {
+		return share(granted)
 	}
-	return timeout * 2 / 3 / time.Duration(shares)
+	cfg := &s.client.cfg
+	patience, longest := share(cfg.sessionTimeout), max(cfg.sessionTimeout, cfg.connectionTimeout)
+	for range s.hosts.failures() {
+		if patience *= 2; patience >= longest {
+			return longest
+		}
+	}
+	return patience
 }
 
 // nextServer returns the address to try now. Between rounds over all servers it pauses, and then asks for the list.
 func (s *Session) nextServer() (string, error) {
 	roundOver, pause := s.hosts.roundOver()
+	if roundOver {
+		pause = max(pause, s.refusedRound())
+	}
 	if err := s.pause(pause); err != nil {
 		return "", err
 	}
@@ -64,7 +103,7 @@ func (s *Session) renewServers() {
 	ctx, cancel := context.WithTimeout(s.ctx, s.patience())
 	defer cancel()
 	if err := c.ensemble.refresh(ctx); err != nil && s.ctx.Err() == nil {
-		c.cfg.logger.Warn("zookeeper list of servers is not renewed", "cause", err)
+		c.cfg.logger.Warn("zookeeper list of servers is not renewed", slog.Any(semconv.Cause, err))
 	}
 	s.hosts.begin(c.ensemble.servers())
 }

@@ -19,16 +19,17 @@ import (
 
 // switchboard is the dialer of one client. It knows the server of the latest connection, and can keep the client to one.
 type switchboard struct {
-	mu   sync.Mutex
-	only string
-	at   string
+	mu        sync.Mutex
+	only      string
+	forbidden string
+	at        string
 }
 
 func (b *switchboard) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	b.mu.Lock()
-	only := b.only
+	only, forbidden := b.only, b.forbidden
 	b.mu.Unlock()
-	if only != "" && only != address {
+	if only != "" && only != address || forbidden == address {
 		return nil, errors.New("kept to another server")
 	}
 	conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
@@ -45,6 +46,13 @@ func (b *switchboard) keepTo(address string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.only = address
+}
+
+// forbid keeps the client from making its next connections to a server.
+func (b *switchboard) forbid(address string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.forbidden = address
 }
 
 func (b *switchboard) server() string {

@@ -2,13 +2,10 @@ package framework
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/gocurator/curator/retry"
 )
 
 // ephemerals lets a client make one plain ephemeral node of a path at a time. When the reply to such a create is lost, the
@@ -40,7 +37,7 @@ func (c *Client) reserve(ctx context.Context, path string) (*reservation, error)
 	defer timeout.Stop()
 	for {
 		if ctx.Err() != nil {
-			return nil, fmt.Errorf("%w: %w", errNotSent, retry.ContextError(ctx))
+			return nil, c.departedUnsent(ctx)
 		}
 		r, busy := e.tryReserve(path)
 		if r != nil {
@@ -86,20 +83,5 @@ func (r *reservation) release(czxid int64) {
 
 // settleInBackground ends a reservation when it is known whether the session has made the node.
 func (c *Client) settleInBackground(r *reservation, s *Session) {
-	c.inBackground(func(ctx context.Context, now *Session) error {
-		if now != s { // with a node of that session, this one's cannot be confused
-			r.release(0)
-			return nil
-		}
-		stat, err := afterSync(ctx, s, r.path, exists)
-		switch {
-		case err != nil && !IsRefusal(err):
-			return err
-		case stat == nil:
-			r.release(0)
-		default:
-			r.release(stat.Czxid)
-		}
-		return nil
-	})
+	c.cleanUp(&cleanup{path: r.path, reserved: r, madeIn: s})
 }

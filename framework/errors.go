@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/internal/printable"
 )
 
 // These errors end operations, sessions and what is built on them. Match them with errors.Is.
@@ -12,8 +14,9 @@ var (
 	// ErrClosed means that the client was closed.
 	ErrClosed = errors.New("client is closed")
 
-	// ErrNotConnected means that there was no connection for as long as the connection timeout. The request was not
-	// sent.
+	// ErrNotConnected means that there was no connection for as long as the connection timeout, or until the context
+	// ended; in the latter case the error matches the context's error, too. The request was not sent. errors.Is and
+	// errors.As find in it why the last attempt to connect failed, such as syscall.ECONNREFUSED.
 	ErrNotConnected = errors.New("not connected")
 
 	// ErrSessionLost means that the session is over or may be over at any moment, so that its ephemeral nodes cannot
@@ -43,8 +46,10 @@ type OpError struct {
 	Err  error
 }
 
-// Error returns a text such as: create /locks/a: zk: node already exists.
-func (e *OpError) Error() string { return e.Op + " " + e.Path + ": " + e.Err.Error() }
+// Error returns a text such as: create /locks/a: zk: node already exists. A path that cannot be printed is quoted.
+func (e *OpError) Error() string {
+	return e.Op + " " + printable.String(e.Path) + ": " + e.Err.Error()
+}
 
 // Unwrap returns Err.
 func (e *OpError) Unwrap() error { return e.Err }

@@ -12,13 +12,12 @@ import (
 // the ensemble. It is the zk.HostProvider of one session. The library asks it with a lock held, so that it must not
 // wait; it is dial that waits, asks for the list of servers, and takes the next of them.
 type hosts struct {
-	ended func() bool // the session is over: make the library stop
-
 	mu      sync.Mutex // protects the following fields
 	servers []string   // never empty
 	next    int        // index of the server to try next
 	tried   int        // servers in this round
 	failed  bool       // no connection has been of use since the round before
+	rounds  int        // that have failed
 	greeted time.Time  // the last successful handshake, if no attempt has followed it
 	pauses  backoff.BackOff
 }
@@ -30,9 +29,8 @@ const (
 	longestRoundPause  = time.Second
 )
 
-func newHosts(servers []string, ended func() bool) *hosts {
+func newHosts(servers []string) *hosts {
 	return &hosts{
-		ended:   ended,
 		servers: servers,
 		tried:   len(servers),
 		pauses: backoff.NewExponentialBackOff(
@@ -54,13 +52,12 @@ func (h *hosts) Len() int {
 	return len(h.servers)
 }
 
-// Next returns the server that will be tried, unless the list is renewed before. The library looks for its own Close,
-// and gives up requests it could not send, only when told to start over; that is wanted when the session is over, and
-// only then.
+// Next returns the server that will be tried, unless the list is renewed before. The library is never told to start
+// over: it would pause for a second then, and pausing is up to dial.
 func (h *hosts) Next() (server string, startOver bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.servers[h.next], h.ended()
+	return h.servers[h.next], false
 }
 
 // Connected is called by the library after a successful handshake.
@@ -80,6 +77,7 @@ func (h *hosts) roundOver() (over bool, pause time.Duration) {
 		return false, 0
 	}
 	if h.failed {
+		h.rounds++
 		pause = h.pauses.NextBackOff()
 	}
 	return true, pause
@@ -94,6 +92,13 @@ func (h *hosts) judgeLastConnection() {
 		h.pauses.Reset()
 	}
 	h.greeted = time.Time{}
+}
+
+// failures returns how many rounds over all servers have failed. It is of interest until there is a session.
+func (h *hosts) failures() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.rounds
 }
 
 // begin starts a round. If the servers are the same as before, it goes on in their order, so that the server that has

@@ -47,6 +47,27 @@ func TestCallersWaitWhenTooMuchIsUnderWay(t *testing.T) {
 	})
 }
 
+// A server stops reading, pings too, when a thousand requests are not answered.
+// One client must not bring it there.
+func TestServerHasLessUnderWayThanWouldStopItFromReading(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Do: zktest.DelayReply(time.Second)})
+		var all sync.WaitGroup
+		for range 3000 {
+			all.Go(func() {
+				if _, _, err := c.Get(t.Context(), "/"); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		synctest.Wait()
+		atOnce := srv.CountRequests(zktest.OpGetData)
+		require.Less(t, atOnce, 1000-200)
+		require.Greater(t, atOnce, 500, "enough to keep it busy")
+		all.Wait()
+	})
+}
+
 func TestRequestsThatServersWouldCutTheConnectionForAreNotSent(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		mustCreate(t, c, "/n", "")

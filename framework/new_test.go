@@ -37,7 +37,7 @@ func TestMalformedConnectStringsAreConfigErrors(t *testing.T) {
 	for _, in := range []string{
 		"", " ", ",", "zk1,,zk2", "zk1,", ",zk1", "/shop", ":2181", "zk1:", "zk1:0", "zk1:65536", "zk1:-1", "zk1:+1", "zk1:http",
 		"zk1:1:2", "http://zk1:2181", "[::1", "::1]:2181", "[]:2181", "[]", "zk 1:2181", "zk1\t:1", "zk1:2181//a", "zk1/a/", "zk1/a//b", "zk1/./a", "zk1/\x00",
-		"fe80::zz", "http://zk1:2181",
+		"fe80::zz", "http://zk1:2181", "zk1:2181/a,zk2:2181/a", "zk1/a,b", "zk1/a,", "zk1/,zk2/",
 	} {
 		c, err := New(in)
 		var ce *ConfigError
@@ -46,6 +46,11 @@ func TestMalformedConnectStringsAreConfigErrors(t *testing.T) {
 		require.Equal(t, "connection string", ce.Name, "%q", in)
 		require.Equal(t, in, ce.Value)
 	}
+}
+
+func TestChrootOfEachServerIsAnErrorThatSaysHowToWriteIt(t *testing.T) {
+	_, err := New("zk1:2181/shop,zk2:2181/shop")
+	require.ErrorContains(t, err, `"zk1:2181,zk2:2181/shop"`)
 }
 
 func FuzzConnectString(f *testing.F) {
@@ -82,6 +87,7 @@ func TestOptionsThatCannotBeUsedAreConfigErrors(t *testing.T) {
 		"negative connection timeout": {WithConnectionTimeout(-1), "connection timeout"},
 		"no dialer":                   {WithDialer(nil), "dialer"},
 		"no retry policy":             {WithRetry(nil), "retry policy"},
+		"no suspend clock":            {WithSuspendClock(nil), "suspend clock"},
 		"no logger":                   {WithLogger(nil), "logger"},
 		"unknown error policy":        {WithErrorPolicy(42), "error policy"},
 		"no option":                   {nil, "option"},

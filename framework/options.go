@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/internal/suspension"
 	"github.com/gocurator/curator/retry"
 	"github.com/gocurator/curator/state"
 )
@@ -42,6 +43,7 @@ type config struct {
 	fault             *ConfigError
 	aclProvider       aclProvider // nil: everyone may do everything
 	ephemerals        *ephemerals // plain ephemeral nodes that are being created
+	suspended         func() time.Duration
 }
 
 func defaultConfig() config {
@@ -56,6 +58,7 @@ func defaultConfig() config {
 		safetyMargin:      0.1,
 		serviceName:       executable(),
 		ephemerals:        newEphemerals(),
+		suspended:         suspension.Time,
 	}
 }
 
@@ -98,6 +101,18 @@ func WithErrorPolicy(p state.ErrorPolicy) Option {
 // the attributes "curator.session.state", "curator.session.id" (in hexadecimal digits, as ZooKeeper's own logs have it),
 // "server.address", "server.port", and "curator.cause", if there is one; see StateChange. Attributes have the names that
 // package tracing gives to those of spans.
+//
+// An outage has one more line, of level Warn, if it lasts longer than the session
+// timeout: with how long it has lasted, as "curator.outage.duration", and why the
+// last attempt to connect failed.
+//
+// A goroutine of the client writes the lines, in their order and with the time at which each was logged. So a handler
+// that is slow, or blocks, holds up nothing:
+//
+//   - Up to 16,384 lines wait for it. Further ones are dropped. A line of level Warn, with the number as
+//     "curator.log.dropped", says so when there is room again.
+//   - Close waits until all lines are written, but no longer than a second.
+//   - Only the handler's Enabled is called directly, and must not block.
 func WithLogger(l *slog.Logger) Option {
 	return func(c *config) { c.logger = l }
 }
@@ -106,7 +121,7 @@ func WithLogger(l *slog.Logger) Option {
 func WithTracer(t Tracer) Option {
 	return func(c *config) {
 		c.tracer = t
-		c.require("tracer", t != nil)
+		c.require("tracer", present(t))
 	}
 }
 
@@ -147,17 +162,34 @@ func WithTLS(cfg *tls.Config) Option {
 	}
 }
 
-// WithSafetyMargin sets how early a session is given up: by this part of its negotiated timeout before the server can
-// end it, counted from the last request that was answered. The default is 0.1; it must be from 0 to 0.5.
+// WithSafetyMargin sets how early a session is given up: by this part of its
+// negotiated timeout before the server can end it, counted from the last
+// request that was answered. The default is 0.1; it must be from 0 to 0.5.
 //
-// The margin is for clocks that run at different rates, and above all for the time that it takes to stop: what holders
-// do after their context has ended must be over within it. A larger one loses sessions in shorter interruptions: an idle
-// client asks for a sign of life after a third of the timeout, so that with 0.5 a sixth is left for the answer.
+// The margin is for clocks that run at different rates, and above all for the
+// time that it takes to stop: what holders do after their context has ended
+// must be over within it. With 0.4 the session also ends in time if a follower
+// dies right after it has answered a ping and no other server is reached; with
+// the default it may end too late then, by up to 0.23 of its timeout. See
+// WithStrictContact for this and other failures of servers.
+//
+// A larger margin loses sessions in shorter interruptions: an idle client asks
+// for a sign of life after a third of the timeout, so that with 0.5 a sixth is
+// left for the answer.
 func WithSafetyMargin(fraction float64) Option {
 	return func(c *config) { c.safetyMargin = fraction }
 }
 
-// ConfigError says which argument or option of New cannot be used, and why.
+// WithSuspendClock sets how the client learns that its machine was suspended: a function that returns for how long it has
+// been, in all, since some time in the past. The client calls it about once a second, and before each attempt to connect.
+// See Session.Context for what it is good for. The default asks the operating system. Tests set another, to suspend a
+// client without putting a machine to sleep: see Host.Suspended of package testing/zktest.
+func WithSuspendClock(suspended func() time.Duration) Option {
+	return func(c *config) { c.suspended = suspended }
+}
+
+// ConfigError says which argument or option of New cannot be used, and why. It is also in the errors of calls whose
+// arguments are nil, here and in package recipes.
 type ConfigError struct {
 	Name   string // of the argument or option
 	Value  string
@@ -198,6 +230,8 @@ func (c *config) validate() error {
 		return &ConfigError{"retry policy", "nil", "must not be nil; use retry.None to never retry"}
 	case c.policy != state.SessionPolicy && c.policy != state.StandardPolicy:
 		return &ConfigError{"error policy", strconv.Itoa(int(c.policy)), "must be state.SessionPolicy or state.StandardPolicy"}
+	case c.suspended == nil:
+		return &ConfigError{"suspend clock", "nil", "must not be nil; leave the option out for the operating system's"}
 	case c.logger == nil:
 		return &ConfigError{"logger", "nil", "must not be nil; leave the option out to discard"}
 	case c.strictContact && c.safetyMargin > maxStrictMargin:

@@ -21,32 +21,32 @@ func newGUID() string {
 
 func protectedPrefix(guid string) string { return "_c_" + guid + "-" }
 
-// findProtected returns the path of the node with this UUID, or nothing. The sync before the search makes the server
-// know of everything that earlier connections of the session have sent; Curator leaves it out.
+// protectedNames returns the names that have a protection prefix, by that prefix.
+func protectedNames(names []string) map[string]string {
+	prefixLength := len(protectedPrefix(newGUID()))
+	found := map[string]string{}
+	for _, name := range names {
+		if len(name) >= prefixLength && strings.HasPrefix(name, "_c_") {
+			found[name[:prefixLength]] = name
+		}
+	}
+	return found
+}
+
+// findProtected returns the path of the node with this UUID, or nothing.
 func findProtected(ctx context.Context, s *Session, parent, guid string) (string, error) {
-	siblings, err := afterSync(ctx, s, parent, children)
+	names, err := s.protectedBelow(ctx, parent)
 	if errors.Is(err, zk.ErrNoNode) {
 		return "", nil
 	}
-	if err != nil {
+	name, there := names[protectedPrefix(guid)]
+	if err != nil || !there {
 		return "", err
 	}
-	for _, name := range siblings.names {
-		if strings.HasPrefix(name, protectedPrefix(guid)) {
-			return joinPath(parent, name), nil
-		}
-	}
-	return "", nil
+	return joinPath(parent, name), nil
 }
 
 // deleteProtectedInBackground looks for a node that may or may not have been created, and deletes it.
 func (c *Client) deleteProtectedInBackground(parent, guid string) {
-	c.inBackground(func(ctx context.Context, s *Session) error {
-		path, err := findProtected(ctx, s, parent, guid)
-		if path == "" || err != nil {
-			return err
-		}
-		d := deleteAttempts{path: path, version: AnyVersion, guaranteed: true}
-		return d.attempt(ctx, s)
-	})
+	c.cleanUp(&cleanup{parent: parent, guid: guid, version: AnyVersion})
 }

@@ -52,45 +52,63 @@ func send[T any](ctx context.Context, s *Session, q request[T], late func(T, err
 	return q.await(ctx, s, call, late)
 }
 
-// start gives the request to the connection, and does not wait for its answer. A connection that has too much to do
-// already makes the caller wait, as long as ctx allows. Then is that of transport.Link.Send.
-func (q request[T]) start(ctx context.Context, s *Session, then func(code int32, err error)) (call *transport.Call, err error) {
-	err = whenThereIsRoom(ctx, s, func() (room <-chan struct{}, err error) {
-		call, room, err = s.link.Send(q.op, q.payload, then)
-		return room, err
-	})
-	return call, err
+// start gives the request to the connection, and does not wait for its answer.
+// A connection that has too much to do already makes the caller wait in line,
+// as long as ctx and the session last. Then is that of transport.Link.Send.
+func (q request[T]) start(ctx context.Context, s *Session, then func(code int32, err error)) (*transport.Call, error) {
+	if ctx.Err() != nil {
+		return nil, notSent(ctx)
+	}
+	call, place, err := s.link.Send(q.op, q.payload, then)
+	if place != nil {
+		call, _, err = s.inLine(ctx, place)
+	}
+	return call, s.whyNotSent(err)
 }
 
 // startBoth starts two requests at once; see transport.Link.SendBoth.
 func startBoth[A, B any](ctx context.Context, s *Session, a request[A], b request[B]) (first, second *transport.Call, err error) {
-	err = whenThereIsRoom(ctx, s, func() (room <-chan struct{}, err error) {
-		first, second, room, err = s.link.SendBoth(
-			transport.Request{Op: a.op, Payload: a.payload}, transport.Request{Op: b.op, Payload: b.payload})
-		return room, err
-	})
-	return first, second, err
+	if ctx.Err() != nil {
+		return nil, nil, notSent(ctx)
+	}
+	first, second, place, err := s.link.SendBoth(
+		transport.Request{Op: a.op, Payload: a.payload}, transport.Request{Op: b.op, Payload: b.payload})
+	if place != nil {
+		first, second, err = s.inLine(ctx, place)
+	}
+	return first, second, s.whyNotSent(err)
 }
 
-// whenThereIsRoom sends as soon as the connection takes it.
-func whenThereIsRoom(ctx context.Context, s *Session, send func() (room <-chan struct{}, err error)) error {
-	for {
-		if ctx.Err() != nil {
-			return fmt.Errorf("%w: %w", errNotSent, retry.ContextError(ctx))
+// inLine returns when it is the turn of what waits for room, or ctx or the
+// session has ended before.
+func (s *Session) inLine(ctx context.Context, place *transport.Place) (first, second *transport.Call, err error) {
+	select {
+	case <-place.Done():
+	case <-ctx.Done():
+		if place.Leave() {
+			return nil, nil, notSent(ctx)
 		}
-		room, err := send()
-		switch {
-		case errors.Is(err, transport.ErrTooLong):
-			return ErrRequestTooLarge
-		case err != nil:
-			return s.explain(zk.ErrNoServer)
-		case room == nil:
-			return nil
+	case <-s.ctx.Done():
+		if place.Leave() {
+			return nil, nil, transport.ErrNotSent
 		}
-		select {
-		case <-room:
-		case <-ctx.Done():
-		}
+	}
+	return place.Calls()
+}
+
+func notSent(ctx context.Context) error {
+	return fmt.Errorf("%w: %w", errNotSent, retry.ContextError(ctx))
+}
+
+// whyNotSent is the error of a request that the connection has not taken.
+func (s *Session) whyNotSent(err error) error {
+	switch {
+	case err == nil, errors.Is(err, errNotSent):
+		return err
+	case errors.Is(err, transport.ErrTooLong):
+		return ErrRequestTooLarge
+	default:
+		return s.explain(zk.ErrNoServer)
 	}
 }
 
@@ -264,6 +282,9 @@ func deleteRequest(path string, version int32) request[struct{}] {
 
 func deleteNode(ctx context.Context, s *Session, path string, version int32) error {
 	_, err := send(ctx, s, deleteRequest(path, version), nil)
+	if err == nil || errors.Is(err, zk.ErrNoNode) {
+		s.unmade(path)
+	}
 	return err
 }
 
@@ -280,7 +301,11 @@ type newNode struct {
 // node.
 func createRequest(s *Session, n newNode) request[Created] {
 	return request[Created]{n.mode.op(), n.append, func(r *jute.Reader, zxid int64) Created {
-		return Created{Path: r.String(), Czxid: zxid, Session: s}
+		created := Created{Path: r.String(), Czxid: zxid, Session: s}
+		if n.mode.ephemeral() && !r.Bad() {
+			s.made(created.Path)
+		}
+		return created
 	}}
 }
 

@@ -2,8 +2,8 @@ package framework
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -24,20 +24,29 @@ type Session struct {
 	link   *transport.Link
 	hosts  *hosts
 	watch  *watches
+	owned  owned
+	search searches
 	begun  time.Time
 	wake   chan struct{} // capacity 1: the deadline has changed
 
 	ctx    context.Context // ends with the session
 	cancel context.CancelCauseFunc
 
+	leaving chan struct{} // closed when the library has the connection on which it ends
 	closing atomic.Bool   // close has been called
 	gone    chan struct{} // closed when nothing of the session is left in this process
+
+	sleep sync.Mutex    // protects the following field
+	slept time.Duration // the suspend clock, when it was last looked at
 
 	// Protected by client.mu.
 	id            int64
 	server        string          // address of the newest connection or attempt
+	established   time.Time       // for the first time
 	uninterrupted context.Context // ends with the session or with the connection, whichever is first
 	interrupt     context.CancelCauseFunc
+
+	afterEnd, afterInterruption followUps // of ctx, and of uninterrupted; protected by client.mu
 }
 
 // ID returns the server's id of the session, which is the EphemeralOwner of the nodes created in it.
@@ -57,13 +66,31 @@ func (s *Session) Timeout() time.Duration {
 // Epoch counts the sessions of a client from 1.
 func (s *Session) Epoch() uint64 { return s.epoch }
 
-// Context ends when the session is over or can no longer be trusted. Its cause is ErrSessionLost or ErrClosed.
+// Context ends when the session is over or can no longer be trusted. Its cause
+// is ErrSessionLost or ErrClosed.
 //
-// It ends before the server can give away what depends on the session: at the latest nine tenths of the session
-// timeout, or what WithSafetyMargin leaves of it, after the last request was sent that a server answered. That holds if
-// this process runs and its clock is slower than the server's by no more than the margin. It does not bound a server
-// that is cut off from the rest of its ensemble and goes on answering; WithStrictContact does. Nothing bounds a process
-// that was stopped; there is only a fencing token.
+// It ends before the server can give away what depends on the session: at the
+// latest nine tenths of the session timeout, or what WithSafetyMargin leaves of
+// it, after the last request was sent that a server answered. That holds if
+// this process runs, if its clock is slower than the server's by no more than
+// the margin, and if the answer means what it seems to mean. It does not in two
+// cases, which WithStrictContact bounds:
+//
+//   - A server that is cut off from the rest of its ensemble goes on answering.
+//   - A follower dies right after an answer, before it has told its leader, and
+//     no other server is reached. The context then ends too late, by up to a
+//     third of the session timeout less the margin. A margin of 0.4 is enough
+//     against that.
+//
+// A machine that was suspended, such as a laptop or a virtual machine, may wake up
+// when the session's time has been over for long. On Linux, macOS and Windows the
+// context ends within about a second of that. In this second, work under it goes
+// on beside the next holder's.
+//
+// A process that was stopped, and a virtual machine that its host has paused
+// without a word to the guest, learn nothing until they run again, and the latter
+// only from a server. Work that must not be done by two at a time needs a fencing
+// token; see package recipes.
 func (s *Session) Context() context.Context { return s.ctx }
 
 // Trusted returns a context that ends as soon as the policy says that what was built on the session must be given up:
@@ -80,19 +107,22 @@ func (s *Session) Trusted(p state.ErrorPolicy) context.Context {
 // startSession replaces the client's session by a new one that begins to connect.
 func (c *Client) startSession(epoch uint64) *Session {
 	s := &Session{
-		client: c,
-		epoch:  epoch,
-		ready:  make(chan struct{}),
-		begun:  time.Now(),
-		wake:   make(chan struct{}, 1),
-		gone:   make(chan struct{}),
+		client:  c,
+		epoch:   epoch,
+		ready:   make(chan struct{}),
+		begun:   time.Now(),
+		wake:    make(chan struct{}, 1),
+		leaving: make(chan struct{}),
+		gone:    make(chan struct{}),
 	}
+	s.slept = c.cfg.suspended()
 	s.ctx, s.cancel = context.WithCancelCause(c.ctx)
 	s.uninterrupted, s.interrupt = context.WithCancelCause(s.ctx)
-	s.hosts = newHosts(c.ensemble.servers(), func() bool { return s.ctx.Err() != nil })
+	s.hosts = newHosts(c.ensemble.servers())
 	s.watch = newWatches(s)
 	s.link = transport.NewLink(transport.Config{
 		Strict:      c.cfg.strictContact,
+		MinTimeout:  min(shortestGrant, c.cfg.sessionTimeout.Truncate(time.Millisecond)), // as the library asks for it
 		MaxRequest:  c.cfg.maxRequest,
 		Credentials: c.credentials,
 		Accepted:    s.wakeUp,
@@ -121,6 +151,10 @@ func (c *Client) startSession(epoch uint64) *Session {
 	return s
 }
 
+// shortestGrant is the shortest session timeout that a server may grant, unless less was asked for. Below it, a client
+// does nothing but ask for one session after the other.
+const shortestGrant = 100 * time.Millisecond
+
 // libraryBuffer is enough for all that the library sends and reads itself: handshakes, pings and the end of the session.
 // By default it allocates three megabytes for each connection.
 const libraryBuffer = 4 << 10
@@ -129,7 +163,7 @@ const libraryBuffer = 4 << 10
 func (s *Session) event(ev zk.Event) {
 	switch ev.State {
 	case zk.StateHasSession:
-		s.established()
+		s.greeted()
 	case zk.StateDisconnected:
 		s.disconnected(nil)
 	case zk.StateExpired:
@@ -137,7 +171,8 @@ func (s *Session) event(ev zk.Event) {
 	}
 }
 
-func (s *Session) established() {
+// greeted is called when a server has accepted the session.
+func (s *Session) greeted() {
 	<-s.ready
 	c := s.client
 	c.mu.Lock()
@@ -146,31 +181,44 @@ func (s *Session) established() {
 		return
 	}
 	s.id = s.conn.SessionID()
-	c.attemptedLocked(nil, false)
+	if s.established.IsZero() {
+		s.established = time.Now()
+	}
+	c.attemptedLocked(nil)
 	if s.uninterrupted.Err() != nil {
 		s.uninterrupted, s.interrupt = context.WithCancelCause(s.ctx)
 	}
 	c.publishLocked(c.machine.Apply(state.Established(s.id)))
 }
 
+// disconnected is called when a connection has ended, and when an attempt to make
+// one has failed, with its error.
 func (s *Session) disconnected(attempt error) {
-	var auth *transport.AuthError
-	refused := errors.As(attempt, &auth)
+	if outage := s.noteDisconnected(attempt); outage > 0 {
+		s.client.logOutage(outage, attempt)
+	}
+}
+
+// noteDisconnected reports how long the outage has lasted when that is to be
+// logged, else 0.
+func (s *Session) noteDisconnected(attempt error) (outage time.Duration) {
 	c := s.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.session != s || s.ctx.Err() != nil {
-		return
+		return 0
 	}
 	if attempt != nil {
-		c.attemptedLocked(attempt, refused)
+		outage = c.attemptedLocked(attempt)
 	}
 	s.interrupt(ErrSuspended)
+	s.followUpLocked()
 	c.publishLocked(c.machine.Apply(state.Disconnected()))
+	return outage
 }
 
 // end makes the session untrusted for good and stops the library from starting another one by itself: from here on
-// dial refuses and hosts tells it to start over.
+// dial has no connection to a server for it.
 func (s *Session) end(cause error) {
 	defer s.watch.end()
 	c := s.client
@@ -180,49 +228,18 @@ func (s *Session) end(cause error) {
 		return
 	}
 	s.cancel(cause)
+	s.followUpLocked()
 	c.publishLocked(c.machine.Apply(state.Expired()))
 }
 
-// superviseDeadline ends the session when its time is up and returns when it has ended, for whatever reason.
-func (s *Session) superviseDeadline() {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for {
-		left, established := s.timeLeft()
-		switch {
-		case left <= 0 && established:
-			s.end(errTimeUp)
-		case left <= 0: // there is nothing to lose yet, but listeners are told that the time is up
-			s.neverConnected()
-			left = s.client.cfg.sessionTimeout
-		}
-		timer.Reset(max(left, 0))
-		select {
-		case <-s.ctx.Done():
-			return
-		case <-timer.C:
-		case <-s.wake:
-		}
+// lived returns how long it is since the session was established, or 0 if it has never been.
+func (s *Session) lived() time.Duration {
+	s.client.mu.Lock()
+	defer s.client.mu.Unlock()
+	if s.established.IsZero() {
+		return 0
 	}
-}
-
-// timeLeft returns how long the session can still be trusted. Before it is established that is the time until the
-// server would have ended it.
-func (s *Session) timeLeft() (left time.Duration, established bool) {
-	contact, timeout := s.link.Contact()
-	if timeout == 0 {
-		return time.Until(s.begun.Add(s.client.cfg.sessionTimeout)), false
-	}
-	return time.Until(contact.Add(timeout - s.client.cfg.margin(timeout))), true
-}
-
-func (s *Session) neverConnected() {
-	c := s.client
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.last.Value.State.IsConnected() {
-		c.publishLocked(c.machine.Apply(state.Expired()))
-	}
+	return max(time.Since(s.established), 1) // some servers lose it in no time
 }
 
 func (s *Session) wakeUp() {
@@ -230,26 +247,6 @@ func (s *Session) wakeUp() {
 	case s.wake <- struct{}{}:
 	default:
 	}
-}
-
-// close returns when nothing of the session is left in this process. A session that the client gives up by itself is
-// ended on the server, if that can be reached. One that was lost is left to the server: its holders have only just been
-// told to stop, and what is left of the timeout is the time they have for that.
-func (s *Session) close() {
-	if s.closing.Swap(true) { // no sync.Once: others would wait on a mutex that is held across I/O
-		<-s.gone
-		return
-	}
-	<-s.ready
-	s.watch.end()
-	if errors.Is(context.Cause(s.ctx), ErrSessionLost) {
-		s.link.Close()
-	}
-	s.conn.Close() // sends the request and waits up to a second for the answer
-	s.link.Close()
-	for range s.drain { // closed by the library as the last thing it does
-	}
-	close(s.gone)
 }
 
 // libraryLogger passes the library's messages on.

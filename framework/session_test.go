@@ -3,6 +3,7 @@ package framework_test
 import (
 	"context"
 	"net"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -81,14 +82,16 @@ func TestSessionEndsInTimeAtEveryPhaseOfAPartitionWithTraffic(t *testing.T) {
 			srv := zktest.New(t)
 			c = newClient(t, srv)
 			n := mustCreate(t, c, "/e", "", framework.WithMode(framework.Ephemeral))
-			go func() { // traffic without a pause, answered or not
+			var traffic sync.WaitGroup
+			t.Cleanup(traffic.Wait)
+			traffic.Go(func() { // without a pause, answered or not
 				for t.Context().Err() == nil {
 					ctx, cancel := context.WithTimeout(t.Context(), 170*time.Millisecond)
 					c.Get(ctx, "/")
 					cancel()
 					time.Sleep(170 * time.Millisecond)
 				}
-			}()
+			})
 			time.Sleep(offset)
 			last = lastRequest(srv, n.Session)
 			srv.PartitionAll()

@@ -28,8 +28,8 @@ func IdempotentSet() SetOption {
 // as somebody else, as two who count up a number do, must put something into the data that tells them apart.
 func (c *Client) Set(ctx context.Context, path string, data []byte, version int32, opts ...SetOption) (*zk.Stat, error) {
 	w := setAttempts{path: c.full(path), data: data, version: version}
-	for _, opt := range opts {
-		opt(&w)
+	if err := apply(&w, opts); err != nil {
+		return nil, &OpError{"set", path, err}
 	}
 	var stat *zk.Stat
 	err := c.write(ctx, "set", path, func(error) bool { return w.inDoubt }, func(ctx context.Context, s *Session) (err error) {

@@ -33,7 +33,11 @@ type StateChange struct {
 // publishLocked appends to the chain. c.mu is held.
 func (c *core) publishLocked(states []state.State) {
 	for _, s := range states {
-		c.last = c.last.Append(c.changeLocked(s))
+		change := c.changeLocked(s)
+		c.last = c.last.Append(change)
+		for _, tell := range c.followers {
+			tell(change)
+		}
 	}
 }
 
@@ -66,8 +70,11 @@ func (c *core) lastChange() *chain.Link[StateChange] {
 //		log.Println("zookeeper:", s)
 //	}
 //
-// A slow reader delays nobody and misses nothing; it only hears later. The client's own state, and the contexts that
-// end with the session, have changed already when a transition is seen.
+// A slow reader delays nobody and misses nothing; it only hears later. What it
+// has not read yet is kept in memory: a reader that begins, and then never goes
+// on, keeps every transition until the client is closed. The client's own state,
+// and the contexts that end with the session, have changed already when a
+// transition is seen.
 func (c *Client) States(ctx context.Context) iter.Seq[state.State] {
 	start := c.lastChange()
 	return func(yield func(state.State) bool) {
@@ -101,14 +108,18 @@ func (c *Client) WaitConnected(ctx context.Context) error {
 	return nil
 }
 
-// follow calls tell for every transition from now on, in order, until the client is closed. It reads the chain like
-// everybody else, because tell is the user's code and must not run under the client's lock.
+// follow has tell called for every transition from now on, in order, until Close is done. A Teller of its own calls it,
+// because tell is the user's code: it may block, and must not run under the client's lock.
 func (c *core) follow(tell func(StateChange)) {
-	start := c.last // New has not shared the client yet
-	c.root.Go(func(ctx context.Context) {
-		for change := range c.changes(ctx, start) {
-			tell(change)
-		}
+	teller := c.root.NewTeller()
+	c.followers = append(c.followers, func(change StateChange) {
+		teller.Post(func() {
+			select {
+			case <-c.over:
+			default:
+				tell(change)
+			}
+		})
 	})
 }
 

@@ -10,6 +10,10 @@ import (
 // system: an implementation makes spans, metrics or log lines of what it is told. Its methods are called by many
 // goroutines at the same time, without a lock, and must not panic.
 //
+// They may block. An operation that you call takes as long as its Tracer does. But a Tracer holds up no session, and the
+// client and its recipes wait for it no longer than a second, and no longer than a tenth of a second when their context has
+// ended: in Close, in what goes on in the background, and when a lock is released. They call it by a Teller there.
+//
 // Embed NoTracer, so that methods can be added here. Other packages, such as recipes, tell a Tracer more if it has more
 // methods: each defines an interface of its own and asks whether Client.Tracer has it.
 type Tracer interface {
@@ -17,17 +21,17 @@ type Tracer interface {
 	// ctx itself, or one that is derived from it.
 	StartOperation(ctx context.Context, op Operation) context.Context
 
-	// EndOperation is called once for each StartOperation, with the context that that one returned, before the
-	// operation returns.
+	// EndOperation is called once for each StartOperation, with the context that that one returned, before the operation
+	// returns; or in time, when a Teller calls it.
 	EndOperation(ctx context.Context, end OperationEnd)
 
 	// ClientOpened is called by New, before anything else, and ClientClosed by Close, after everything else: by then
-	// nothing of the client goes on. A Tracer may serve several clients.
+	// nothing of the client goes on, but for calls of the Tracer that are overdue. A Tracer may serve several clients.
 	ClientOpened(c *Client)
 	ClientClosed(c *Client)
 
-	// StateChanged is called for every state, in order, on one goroutine of the client. A slow one delays nobody and
-	// only hears later. Close waits for a call under way, and ends the calls.
+	// StateChanged is called for every state, in order, one call after the other. A slow one delays nobody and only hears
+	// later. Close waits for the calls, but no longer than a second, and then ends them.
 	StateChanged(change StateChange)
 }
 
@@ -77,15 +81,51 @@ func (c *Client) Tracer() Tracer { return c.cfg.tracer }
 // traced is run with a Tracer.
 func (c *Client) traced(ctx context.Context, op, path string, inDoubt func(error) bool, attempt func(context.Context, *Session) error) error {
 	end := OperationEnd{Operation: Operation{op, path, c.chroot}, Start: time.Now()}
-	ctx = c.cfg.tracer.StartOperation(ctx, end.Operation)
+	told := c.tellerOf(ctx)
+	ctx = told.start(ctx, end.Operation)
 	end.Err = &OpError{op, path, errPanicked} // unless it returns
-	defer func() { c.cfg.tracer.EndOperation(ctx, end) }()
+	defer func() { told.end(ctx, end) }()
 	end.Err = c.run(ctx, op, path, inDoubt, func(ctx context.Context, s *Session) error {
 		end.Attempts++
 		end.Server = s.address()
 		return attempt(ctx, s)
 	})
 	return end.Err
+}
+
+// operationTeller tells the Tracer of one operation.
+type operationTeller struct {
+	to      Tracer
+	by      *Teller         // nil to call it directly
+	started context.Context // what StartOperation has returned, if it was called; for calls by the Teller
+}
+
+func (c *Client) tellerOf(ctx context.Context) *operationTeller {
+	by, _ := ctx.Value(tellerKey{}).(*Teller)
+	return &operationTeller{to: c.cfg.tracer, by: by}
+}
+
+// start returns the context for the rest of the operation.
+func (t *operationTeller) start(ctx context.Context, op Operation) context.Context {
+	if t.by == nil {
+		return t.to.StartOperation(ctx, op)
+	}
+	if t.by.Tell(ctx, func() { t.started = t.to.StartOperation(ctx, op) }) {
+		return t.started
+	}
+	return ctx // the operation goes on without it
+}
+
+func (t *operationTeller) end(ctx context.Context, end OperationEnd) {
+	if t.by == nil {
+		t.to.EndOperation(ctx, end)
+		return
+	}
+	t.by.Post(func() {
+		if t.started != nil {
+			t.to.EndOperation(t.started, end)
+		}
+	})
 }
 
 var errPanicked = errors.New("panicked")

@@ -16,6 +16,7 @@ type TxnOp struct {
 	data    []byte
 	version int32
 	create  createOptions
+	fault   error // of its options
 }
 
 type txnKind string
@@ -31,9 +32,7 @@ const (
 // other options take more than one request, and make the transaction fail with zk.ErrBadArguments.
 func CreateOp(path string, data []byte, opts ...CreateOption) TxnOp {
 	op := TxnOp{kind: txnCreate, path: path, data: data}
-	for _, opt := range opts {
-		opt(&op.create)
-	}
+	op.fault = apply(&op.create, opts)
 	return op
 }
 
@@ -153,6 +152,8 @@ func (t *txnAttempts) validate() error {
 func (op *TxnOp) validate() error {
 	o := &op.create
 	switch {
+	case op.fault != nil:
+		return op.fault
 	case op.kind == "":
 		return fmt.Errorf("%w: a TxnOp that was not made by CreateOp, SetOp, DeleteOp or CheckOp", zk.ErrBadArguments)
 	case op.kind != txnCreate && op.version < AnyVersion:
@@ -210,7 +211,7 @@ func (t *txnAttempts) send(ctx context.Context, s *Session) ([]TxnResult, error)
 		return nil, err
 	}
 	t.sentIn = s
-	answer, err := send(ctx, s, q, nil)
+	answer, err := send(ctx, s, q, t.late(s))
 	switch {
 	case err == nil:
 		return t.results(s, answer)
@@ -238,8 +239,31 @@ func (t *txnAttempts) results(s *Session, answer txnAnswer) ([]TxnResult, error)
 		if t.ops[i].kind == txnCreate {
 			results[i].Path, results[i].Stat = t.client.local(part.path), nil
 		}
+		t.noteOwned(s, t.ops[i], part.path)
 	}
 	return results, nil
+}
+
+// noteOwned keeps account of the session's ephemeral nodes. The path is that of a created node.
+func (t *txnAttempts) noteOwned(s *Session, op TxnOp, path string) {
+	switch {
+	case op.kind == txnCreate && op.create.mode.ephemeral():
+		s.made(path)
+	case op.kind == txnDelete:
+		s.unmade(t.client.full(op.path))
+	}
+}
+
+// late gets the answer to a transaction whose caller has gone.
+func (t *txnAttempts) late(s *Session) func(txnAnswer, error) {
+	if !slices.ContainsFunc(t.ops, func(op TxnOp) bool { return op.create.mode.ephemeral() }) {
+		return nil
+	}
+	return func(answer txnAnswer, err error) {
+		if err == nil {
+			t.results(s, answer)
+		}
+	}
 }
 
 // result returns what is the same for a result that the server gave and one that was found out.

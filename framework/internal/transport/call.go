@@ -52,24 +52,27 @@ func (c *Call) end() {
 	close(c.done)
 }
 
-// Send sends a request whose answer the library does not see. Payload appends what follows the request's header. Then,
-// if it is not nil, is called once if there is a call: with the answer's code before anything that arrived after it is
-// looked at, or with an error if there is none.
+// Send sends a request whose answer the library does not see. Payload appends
+// what follows the request's header. Then, if it is not nil, is called once if
+// there is a call: with the answer's code before anything that arrived after it
+// is looked at, or with an error if there is none. Both are called with locks
+// held or on the reading goroutine, and must not wait.
 //
-// If too much is under way already, nothing is sent, and a channel is returned that is closed when it is time to try
-// again.
-func (l *Link) Send(op int32, payload func([]byte) []byte, then func(code int32, err error)) (*Call, <-chan struct{}, error) {
+// If too much is under way already, there is no call yet: the request waits for
+// room, at the place that is returned.
+func (l *Link) Send(op int32, payload func([]byte) []byte, then func(code int32, err error)) (*Call, *Place, error) {
 	var calls [1]*Call
-	room, err := l.send([]Request{{op, payload, then}}, calls[:])
-	return calls[0], room, err
+	place, err := l.send([]Request{{op, payload, then}}, calls[:])
+	return calls[0], place, err
 }
 
-// SendBoth is Send for a request and one that follows right behind it. They are written as one, which wakes the server
-// once, and nobody of ours. If the second is too long, it is not sent, and has no call.
-func (l *Link) SendBoth(one, two Request) (first, second *Call, room <-chan struct{}, err error) {
+// SendBoth is Send for a request and one that follows right behind it. They are
+// written as one, which wakes the server once, and nobody of ours. If the
+// second is too long, it is not sent, and has no call.
+func (l *Link) SendBoth(one, two Request) (first, second *Call, place *Place, err error) {
 	var calls [2]*Call
-	room, err = l.send([]Request{one, two}, calls[:])
-	return calls[0], calls[1], room, err
+	place, err = l.send([]Request{one, two}, calls[:])
+	return calls[0], calls[1], place, err
 }
 
 // Request is one of two requests; see Send.
@@ -79,8 +82,7 @@ type Request struct {
 	Then    func(code int32, err error)
 }
 
-// send fills in the call of each request, up to one that is too long. Err is that of the first.
-func (l *Link) send(requests []Request, calls []*Call) (room <-chan struct{}, err error) {
+func (l *Link) send(requests []Request, calls []*Call) (*Place, error) {
 	l.mu.Lock()
 	c := l.conn
 	if c == nil || !c.established {
@@ -89,22 +91,26 @@ func (l *Link) send(requests []Request, calls []*Call) (room <-chan struct{}, er
 	}
 	if c.fullLocked() {
 		defer l.mu.Unlock()
-		return c.awaitRoomLocked(), nil
+		return c.lineUpLocked(requests), nil
 	}
-	idle := c.clock.idle()
+	err := c.addBothLocked(requests, calls)
+	l.mu.Unlock()
+	c.signal()
+	return nil, err
+}
+
+// addBothLocked queues requests and fills in the call of each, up to one that
+// is too long. The error is that of the first.
+func (c *Conn) addBothLocked(requests []Request, calls []*Call) (err error) {
 	for i, r := range requests {
 		if calls[i], err = c.addOfLengthLocked(c.link.cfg.MaxRequest, r.Op, r.Payload, r.Then); err != nil {
 			break
 		}
 	}
-	atOnce := idle && len(c.out) <= writeAtOnce
-	l.mu.Unlock()
-
-	if calls[0] == nil {
-		return nil, err
+	if calls[0] != nil {
+		return nil
 	}
-	c.send(atOnce)
-	return nil, nil
+	return err
 }
 
 // addLocked queues a request of ours, of whatever length.
@@ -130,45 +136,13 @@ func (c *Conn) addOfLengthLocked(limit int, op int32, payload func([]byte) []byt
 	return call, nil
 }
 
-// What may be under way on a connection. A server that is slow makes callers wait, instead of filling memory with what
-// they asked for.
-const (
-	maxCalls  = 16 << 10 // not answered
-	maxQueued = 4 << 20  // bytes not written, before the request that exceeds it
-)
-
-// fullLocked reports whether a call has to wait. It does so behind those who wait already, for they would wait for ever
-// if others took what becomes free.
-func (c *Conn) fullLocked() bool {
-	return !c.closed && (c.room != nil || len(c.calls) >= maxCalls || len(c.out) >= maxQueued)
-}
-
-func (c *Conn) awaitRoomLocked() <-chan struct{} {
-	if c.room == nil {
-		c.room = make(chan struct{})
-	}
-	return c.room
-}
-
-// makeRoomLocked wakes those who wait for room. It does so when half of it is free, and not for each answer, because all
-// of them wake up.
-func (c *Conn) makeRoomLocked() {
-	if c.room != nil && len(c.calls) <= maxCalls/2 && len(c.out) <= maxQueued/2 {
-		close(c.room)
-		c.room = nil
-	}
-}
-
 // loseCalls ends what was not answered on this connection.
 func (c *Conn) loseCalls() {
 	c.link.mu.Lock()
 	c.closed = true
 	lost := c.calls
 	c.calls = nil
-	if c.room != nil {
-		close(c.room)
-		c.room = nil
-	}
+	c.dismissLineLocked()
 	c.link.mu.Unlock()
 	for _, call := range lost {
 		call.err = ErrLost

@@ -195,9 +195,9 @@ func TestBothAreOneWrite(t *testing.T) {
 		synctest.Wait()
 		w.sizes = nil
 
-		first, second, room, err := l.SendBoth(Request{Op: opSync, Payload: path("/a")}, Request{Op: opSync, Payload: path("/bc")})
+		first, second, place, err := l.SendBoth(Request{Op: opSync, Payload: path("/a")}, Request{Op: opSync, Payload: path("/bc")})
 		require.NoError(t, err)
-		require.Nil(t, room)
+		require.Nil(t, place)
 		one, two := p.read(), p.read()
 		require.Equal(t, []int{4 + len(one) + 4 + len(two)}, w.sizes)
 		p.write(answerFrame(xidOf(one), 17, 0, "/a"))
@@ -293,96 +293,5 @@ func TestThenIsCalledWhenTheConnectionIsLost(t *testing.T) {
 		require.NoError(t, err)
 		c.Close()
 		require.ErrorIs(t, got, ErrLost)
-	})
-}
-
-func TestCallsWaitForRoomWhenTooManyAreNotAnswered(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := NewLink(Config{})
-		c, p := established(t, l, 7, 9*time.Second)
-		readInBackground(c)
-		for range maxCalls {
-			_, room, err := l.Send(opSync, path("/a"), nil)
-			require.NoError(t, err)
-			require.Nil(t, room)
-		}
-		call, room, err := l.Send(opSync, path("/a"), nil)
-		require.NoError(t, err)
-		require.Nil(t, call)
-		for i := range maxCalls / 2 {
-			select {
-			case <-room:
-				t.Fatal("all who wait would wake up for each answer: ", i)
-			default:
-			}
-			p.write(answerFrame(xidOf(p.read()), 1, 0, "/a"))
-			synctest.Wait()
-		}
-		<-room
-		call, _, err = l.Send(opSync, path("/a"), nil)
-		require.NoError(t, err)
-		require.NotNil(t, call)
-	})
-}
-
-// Whoever waits must not be passed for ever by those who come later and take what becomes free.
-func TestCallsThatWaitForRoomAreNotPassed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := NewLink(Config{})
-		c, p := established(t, l, 7, 9*time.Second)
-		readInBackground(c)
-		for range maxCalls {
-			_, room, err := l.Send(opSync, path("/a"), nil)
-			require.NoError(t, err)
-			require.Nil(t, room)
-		}
-		_, waiting, err := l.Send(opSync, path("/a"), nil)
-		require.NoError(t, err)
-		for range maxCalls / 2 { // each caller that is answered wants to make its next request
-			p.write(answerFrame(xidOf(p.read()), 1, 0, "/a"))
-			synctest.Wait()
-			l.Send(opSync, path("/a"), nil)
-		}
-		select {
-		case <-waiting:
-		default:
-			t.Error("still waits")
-		}
-	})
-}
-
-func TestCallsWaitForRoomWhenTheServerDoesNotRead(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client, server := net.Pipe() // without a buffer
-		defer server.Close()
-		l := NewLink(Config{})
-		c := l.Wrap(client, time.Now().Add(time.Hour)).(*Conn)
-		go c.Write(connectFrame(0))
-		var answered bool
-		for !answered { // plays the handshake only
-			buf := make([]byte, 100)
-			_, err := server.Read(buf)
-			require.NoError(t, err)
-			go server.Write(connectAnswer(9*time.Second, 7))
-			_, err = c.readAll()
-			require.NoError(t, err)
-			answered = true
-		}
-		queued := 0
-		data := make([]byte, 100<<10)
-		for {
-			_, room, err := l.Send(opSync, func(b []byte) []byte { return append(b, data...) }, nil)
-			require.NoError(t, err)
-			if room != nil {
-				break
-			}
-			queued += len(data)
-		}
-		require.Less(t, queued, 2*maxQueued)
-		_, room, _ := l.Send(opSync, path("/a"), nil)
-		c.Close()
-		<-room
-		_, err := send(l, "/a")
-		require.ErrorIs(t, err, ErrNotSent)
 	})
 }

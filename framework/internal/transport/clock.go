@@ -26,9 +26,6 @@ func (c *clock) sent(r request, at time.Time) {
 	c.waiting = append(c.waiting, sentRequest{r, at})
 }
 
-// idle reports whether nothing waits for an answer.
-func (c *clock) idle() bool { return c.head == len(c.waiting) }
-
 // answered takes the oldest waiting request with this xid. Replies come in the order of the requests, except that
 // servers answer auth requests ahead of others.
 func (c *clock) answered(xid int32) (sentRequest, bool) {

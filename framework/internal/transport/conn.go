@@ -2,10 +2,11 @@ package transport
 
 import (
 	"bufio"
+	"container/list"
 	"fmt"
 	"io"
-	"math"
 	"net"
+	"slices"
 	"sync"
 	"time"
 )
@@ -29,14 +30,14 @@ type Conn struct {
 	// Protected by link.mu.
 	out         []byte // complete frames to be written
 	spare       []byte // changes places with out
-	writing     bool   // somebody writes a batch
 	greeted     bool   // the ConnectRequest has gone out
 	established bool   // the session is confirmed on this connection, and the watches are on their way
 	asked       int64  // session id in the ConnectRequest
 	askedAt     time.Time
 	clock       clock
+	proofs      []proof         // in strict mode: what later beats confirm, oldest first
 	calls       map[int32]*Call // by xid, not answered yet
-	room        chan struct{}   // closed when there is room for calls; nil if nobody waits for that
+	line        list.List       // of *Place: what waits for room, oldest first
 	closed      bool            // no call may be added
 }
 
@@ -53,19 +54,15 @@ func newConn(l *Link, nc net.Conn) *Conn {
 
 // Write takes one frame of the library's and never fails. The library writes each frame with one call; anything else
 // ends the connection.
-//
-// If nothing else is under way, the frame is written here and now, which is what a single caller wants. Otherwise the
-// flusher writes it together with what comes in the meantime.
 func (c *Conn) Write(frame []byte) (int, error) {
 	c.link.mu.Lock()
-	idle := c.clock.idle()
 	err := c.outgoing(frame)
 	c.link.mu.Unlock()
 	if err != nil {
 		c.Close()
 		return len(frame), nil
 	}
-	c.send(idle)
+	c.signal()
 	return len(frame), nil
 }
 
@@ -92,65 +89,43 @@ func (c *Conn) signal() {
 	}
 }
 
-// flush writes what is queued. It ends with the connection.
+// flush writes what is queued, and what comes meanwhile with the next write. It
+// ends with the connection. Nobody else writes: a peer that does not read would
+// hold up a caller beyond its context, and the library beyond its next ping.
 func (c *Conn) flush() {
 	for {
 		select {
 		case <-c.wake:
-			for c.writeBatch(math.MaxInt) {
-			}
 		case <-c.done:
 			return
+		}
+		for batch := c.nextBatch(); batch != nil; batch = c.nextBatch() {
+			_, err := c.Conn.Write(batch)
+			c.batchWritten(batch)
+			if err != nil {
+				c.Close() // the reader sees it
+			}
 		}
 	}
 }
 
-// send has the queue written: by the caller, if that is quick, else by the flusher.
-func (c *Conn) send(atOnce bool) {
-	if !atOnce || !c.writeBatch(writeAtOnce) {
-		c.signal()
-	}
-}
-
-// writeAtOnce is how much may be written by a caller itself. It fits into the buffers of a connection on which nothing
-// else is under way, so that the caller is not held up.
-const writeAtOnce = 4 << 10
-
-// writeBatch writes what is queued, if it is no more than limit and nobody is at it, and reports whether it did.
-func (c *Conn) writeBatch(limit int) bool {
-	batch := c.nextBatch(limit)
-	if batch == nil {
-		return false
-	}
-	_, err := c.Conn.Write(batch)
-	c.batchWritten(batch)
-	if err != nil {
-		c.Close() // the reader sees it
-	}
-	return err == nil
-}
-
-func (c *Conn) nextBatch(limit int) []byte {
+func (c *Conn) nextBatch() []byte {
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()
-	if c.writing || len(c.out) == 0 || len(c.out) > limit {
+	if c.closed || len(c.out) == 0 {
 		return nil
 	}
 	batch := c.out
-	c.out, c.writing = c.spare[:0], true
+	c.out, c.spare = c.spare[:0], nil
+	c.serveLineLocked()
 	return batch
 }
 
 func (c *Conn) batchWritten(batch []byte) {
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()
-	c.spare, c.writing = batch, false
-	if cap(batch) > spareSize { // one long request must not occupy memory for good
-		c.spare = nil
-	}
-	c.makeRoomLocked()
-	if len(c.out) > 0 { // queued meanwhile, by somebody who found us at it
-		c.signal()
+	if cap(batch) <= spareSize { // one long request must not occupy memory for good
+		c.spare = batch
 	}
 }
 
@@ -165,7 +140,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 			c.rest, err = c.incoming(frame)
 		}
 		if err != nil {
-			c.Close() // the library gives up reading without that, and a Write that waits would wait for ever
+			c.Close() // the library gives up reading without that, and a flusher that waits would wait for ever
 			c.handshakeFailed(err)
 			return 0, err
 		}
@@ -178,21 +153,42 @@ func (c *Conn) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// readFrame returns the next frame with its length.
 func (c *Conn) readFrame() ([]byte, error) {
 	length, err := c.in.Peek(lengthSize)
 	if err != nil {
 		return nil, err
 	}
-	n := frameLength(length)
-	if n < replyHeaderSize || n > maxFrame { // a ConnectResponse is no shorter than a reply's header
+	n, limit := frameLength(length), maxFrame
+	if !c.handshake.over {
+		limit = maxHandshakeFrame
+	}
+	if n < replyHeaderSize || n > limit { // a ConnectResponse is no shorter than a reply's header
 		return nil, fmt.Errorf("%w: length %d", errMalformed, n)
 	}
-	if cap(c.buf) < lengthSize+n || cap(c.buf) > spareSize {
-		c.buf = make([]byte, lengthSize+n)
+	if cap(c.buf) > spareSize { // one long answer must not occupy memory for good
+		c.buf = nil
 	}
-	frame := c.buf[:lengthSize+n]
-	_, err = io.ReadFull(c.in, frame)
-	return frame, err
+	c.buf, err = readGrowing(c.in, c.buf[:0], lengthSize+n)
+	return c.buf, err
+}
+
+// firstPart is what is allocated for a long frame before any of it is there.
+const firstPart = 32 << 10
+
+// readGrowing appends n bytes from r to buf. It allocates by what has arrived,
+// and not by what was announced.
+func readGrowing(r io.Reader, buf []byte, n int) ([]byte, error) {
+	for len(buf) < n {
+		part := min(n-len(buf), max(len(buf), firstPart, cap(buf)-len(buf)))
+		buf = slices.Grow(buf, part)
+		end := len(buf) + part
+		if _, err := io.ReadFull(r, buf[len(buf):end]); err != nil {
+			return buf, err
+		}
+		buf = buf[:end]
+	}
+	return buf, nil
 }
 
 // incoming looks at one frame and returns what the library gets instead: the frame itself, another one, or nothing.
@@ -235,7 +231,7 @@ func (c *Conn) answered(r reply) (call *Call, known bool) {
 		if !call.partial {
 			c.link.lastZxid = max(c.link.lastZxid, r.zxid)
 		}
-		c.makeRoomLocked()
+		c.serveLineLocked()
 	}
 	return call, true
 }

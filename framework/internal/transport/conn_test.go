@@ -25,8 +25,8 @@ func TestWriteNeverFails(t *testing.T) {
 	})
 }
 
-// The library's receiving end does not close a connection that it gives up, so its sending end, if it waits for a peer
-// that does not read, must be set free by the failed Read. Else the library would never reconnect.
+// The library's receiving end does not close a connection that it gives up. So a failed Read must end the flusher, also
+// if that waits for a peer that does not read.
 func TestReadThatFailsFreesAWriteThatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, server := net.Pipe() // without a buffer: a Write waits for the reader
@@ -34,13 +34,12 @@ func TestReadThatFailsFreesAWriteThatWaits(t *testing.T) {
 		l := NewLink(Config{})
 		c := l.Wrap(client, time.Now().Add(5*time.Second)).(*Conn)
 		begin := time.Now()
-		written := make(chan error)
-		go func() { _, err := c.Write(connectFrame(0)); written <- err }()
-		_, err := c.readAll()
+		_, err := c.Write(connectFrame(0))
+		require.NoError(t, err)
+		_, err = c.readAll()
 		require.Error(t, err)
-		require.NoError(t, <-written)
+		l.conns.Wait()
 		require.Equal(t, 5*time.Second, time.Since(begin))
-		l.Close()
 	})
 }
 
@@ -99,5 +98,57 @@ func TestCloseOfALinkBreaksItsConnectionAndEveryLaterOne(t *testing.T) {
 		_, err = later.readAll()
 		require.Error(t, err)
 		require.True(t, p.silent())
+	})
+}
+
+// mutePeer returns a connection with a session whose peer reads the
+// ConnectRequest and nothing after it.
+func mutePeer(t *testing.T, l *Link) *Conn {
+	t.Helper()
+	client, server := net.Pipe() // without a buffer
+	c := l.Wrap(client, time.Now().Add(time.Hour)).(*Conn)
+	t.Cleanup(func() { c.Close(); server.Close(); l.Close() })
+	c.Write(connectFrame(0))
+	_, err := server.Read(make([]byte, 100))
+	require.NoError(t, err)
+	go server.Write(connectAnswer(9*time.Second, 7))
+	_, err = c.readAll()
+	require.NoError(t, err)
+	return c
+}
+
+// Neither a caller nor the library waits for somebody else's bytes to be taken.
+func TestNobodyWaitsForAPeerThatDoesNotRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := NewLink(Config{})
+		c := mutePeer(t, l)
+		begin := time.Now()
+		for i := range 100 {
+			c.Write(getFrame(i+1, "/n", false))
+			_, err := send(l, "/n")
+			require.NoError(t, err)
+			l.Withdraw(Watch{"/n", Data})
+		}
+		require.Zero(t, time.Since(begin))
+	})
+}
+
+func TestMemoryOfALongRequestIsNotKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := NewLink(Config{})
+		c, p := established(t, l, 7, 9*time.Second)
+		kept := func() int {
+			synctest.Wait()
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			return max(cap(c.out), cap(c.spare))
+		}
+		for _, size := range []int{1 << 10, 2 * spareSize, 1 << 10} {
+			_, _, err := l.Send(opSync, func(b []byte) []byte { return append(b, make([]byte, size)...) }, nil)
+			require.NoError(t, err)
+			p.read()
+			require.LessOrEqual(t, kept(), spareSize)
+		}
+		require.NotZero(t, kept(), "the memory of short ones is used again")
 	})
 }

@@ -10,6 +10,8 @@ import (
 // Operation codes of requests that this package makes.
 const (
 	opSync          = 9
+	opCheck         = 13
+	opMulti         = 14
 	opRemoveWatches = 18
 	opSetAuth       = 100
 	opSetWatches    = 101
@@ -30,6 +32,14 @@ const (
 	// maxFrame bounds what a broken peer can make us allocate. Servers refuse requests beyond 1 MiB by default, but a
 	// listing of very many children may be larger.
 	maxFrame = 64 << 20
+
+	// maxHandshakeFrame is far more than servers send before the handshake is
+	// over: 41 bytes with the session, and 16 for each of the credentials.
+	maxHandshakeFrame = 1 << 10
+
+	// maxPassword is what the library can send back when it takes up the
+	// session again, and more than the 16 bytes that servers give.
+	maxPassword = 64
 )
 
 // errMalformed ends a connection whose peer does not speak ZooKeeper's protocol, or speaks it brokenly.
@@ -56,11 +66,19 @@ type connectResponse struct {
 	session       int64
 }
 
+// parseConnectResponse refuses what no server sends. The library gets the frame
+// after that, and does not look before it acts: it allocates as many bytes as
+// the password says to have, and panics on a timeout of 0.
 func parseConnectResponse(body []byte) (connectResponse, error) {
 	c := jute.NewReader(body)
 	c.Skip(4) // protocol version
 	r := connectResponse{timeoutMillis: c.Int32(), session: c.Int64()}
-	if c.Bad() || r.session != 0 && r.timeoutMillis <= 0 { // the library would panic on a ticker of zero
+	password := c.Buffer()
+	readOnly := c.Rest() // a boolean that old servers leave out
+	switch {
+	case c.Bad(), len(password) > maxPassword, len(readOnly) > 1:
+		return r, errMalformed
+	case r.session != 0 && r.timeoutMillis <= 0:
 		return r, errMalformed
 	}
 	return r, nil

@@ -3,13 +3,98 @@ package transport
 import (
 	"bytes"
 	"net"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework/internal/jute"
 )
+
+// What servers send: of version 3.4 and later with a flag at the end, older
+// ones without.
+func TestHandshakesOfRealServersAreTaken(t *testing.T) {
+	password := string(make([]byte, 16))
+	for name, answer := range map[string][]byte{
+		"with a flag":       frame(0, 9000, int64(7), password, false),
+		"read-only":         frame(0, 9000, int64(7), password, true),
+		"without a flag":    frame(0, 9000, int64(7), password),
+		"expired":           frame(0, 0, int64(0), password, false),
+		"without password":  frame(0, 9000, int64(7), ""),
+		"password of null":  frame(0, 9000, int64(7), -1),
+		"negative sessions": frame(0, 9000, int64(-7), password),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c, p := dialed(t, NewLink(Config{}))
+				go c.Write(connectFrame(0))
+				p.read()
+				go p.write(answer)
+				f, err := c.readAll()
+				require.NoError(t, err)
+				require.Equal(t, answer[4:], f)
+			})
+		})
+	}
+}
+
+// allocated returns how many bytes are allocated while a function runs, by all
+// goroutines.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+func TestFramesThatAreAnnouncedAndDoNotComeTakeNoMemory(t *testing.T) {
+	for name, in := range map[string][]byte{
+		"handshake": {0x03, 0xff, 0xff, 0xff},
+		"answer":    append(connectAnswer(9*time.Second, 7), 0x03, 0xff, 0xff, 0xff, 1, 2, 3),
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := NewLink(Config{})
+			c := l.Wrap(&replay{in: bytes.NewReader(in)}, time.Time{}).(*Conn)
+			defer l.Close()
+			c.Write(connectFrame(0))
+			require.Less(t, allocated(func() {
+				for {
+					if _, err := c.readAll(); err != nil {
+						return
+					}
+				}
+			}), uint64(1<<20))
+		})
+	}
+}
+
+func TestLongFramesArriveWhole(t *testing.T) {
+	long := make([]byte, 5<<20+3)
+	for i := range long {
+		long[i] = byte(i * 7 >> 3)
+	}
+	want := answerFrame(1, 5, 0, long)
+	in := append(connectAnswer(9*time.Second, 7), want...)
+	in = append(in, answerFrame(2, 5, 0, "short")...)
+	l := NewLink(Config{})
+	c := l.Wrap(&replay{in: bytes.NewReader(in)}, time.Time{}).(*Conn)
+	defer l.Close()
+	c.Write(connectFrame(0))
+	c.Write(getFrame(1, "/n", false))
+	c.Write(getFrame(2, "/n", false))
+	_, err := c.readAll()
+	require.NoError(t, err)
+	f, err := c.readAll()
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(want[4:], f))
+	_, err = c.readAll()
+	require.NoError(t, err)
+	require.LessOrEqual(t, cap(c.buf), spareSize, "the memory of one long answer is not kept")
+}
 
 // replay is a connection from which given bytes are read and to which anything may be written.
 type replay struct {
@@ -27,6 +112,8 @@ func FuzzIncoming(f *testing.F) {
 	f.Add([]byte{}, false)
 	f.Add(hello, false)
 	f.Add(hello[:9], false)
+	f.Add(frame(0, 9000, int64(7), 0x7fffffff, make([]byte, 17)), false)
+	f.Add(append(bytes.Clone(hello), 0x03, 0xff, 0xff, 0xff), false)
 	f.Add(append(bytes.Clone(hello), answerFrame(1, 5, 0, "data", stat[:])...), true)
 	f.Add(append(bytes.Clone(hello), answerFrame(-1, -1, 0, 3, 3, "/n")...), true)
 	f.Add(append(bytes.Clone(hello), answerFrame(-1, -1, 0)...), true)
@@ -46,24 +133,39 @@ func FuzzIncoming(f *testing.F) {
 			cfg.Credentials = func() []Credentials { return []Credentials{{"digest", []byte("u:p")}} }
 		}
 		l := NewLink(cfg)
-		c := l.Wrap(&replay{in: bytes.NewReader(in)}, time.Time{}).(*Conn)
-		c.Write(connectFrame(0))
-		c.Write(getFrame(1, "/n", true))
-		send(l, "/n")
-		l.Withdraw(Watch{"/n", Data})
 		read := 0
-		for {
-			b, err := c.readAll()
-			if err != nil {
-				break
+		memory := allocated(func() {
+			c := l.Wrap(&replay{in: bytes.NewReader(in)}, time.Time{}).(*Conn)
+			c.Write(connectFrame(0))
+			c.Write(getFrame(1, "/n", true))
+			send(l, "/n")
+			l.Withdraw(Watch{"/n", Data})
+			for {
+				b, err := c.readAll()
+				if err != nil {
+					break
+				}
+				require.GreaterOrEqual(t, len(b), replyHeaderSize, "the library slices that much without looking")
+				if read == 0 {
+					requireSaneHandshake(t, b)
+				}
+				read += len(b)
 			}
-			require.GreaterOrEqual(t, len(b), replyHeaderSize, "the library slices that much without looking")
-			read += len(b)
-		}
-		require.LessOrEqual(t, cap(c.buf), maxFrame+lengthSize)
+			l.Close()
+		})
+		require.LessOrEqual(t, memory, uint64(1<<20+10*len(in)))
 		require.LessOrEqual(t, fired, len(in)/replyHeaderSize)
-		l.Close()
 	})
+}
+
+// requireSaneHandshake wants what the library decodes without looking to be
+// inside of the frame.
+func requireSaneHandshake(t *testing.T, frame []byte) {
+	r := jute.NewReader(frame)
+	r.Skip(handshakeSize)
+	r.Buffer()
+	require.False(t, r.Bad())
+	require.LessOrEqual(t, len(r.Rest()), 1)
 }
 
 func FuzzOutgoing(f *testing.F) {
@@ -170,9 +272,17 @@ func TestHandshakeOfAServerThatStopsHalfwayIsBounded(t *testing.T) {
 
 func TestMalformedHandshakesAreRefused(t *testing.T) {
 	for name, answer := range map[string][]byte{
-		"too short":        frame(0, 9000),
-		"timeout of zero":  frame(0, 0, int64(7), ""),
-		"negative timeout": frame(0, -5, int64(7), ""),
+		"too short":                 frame(0, 9000),
+		"timeout of zero":           frame(0, 0, int64(7), ""),
+		"negative timeout":          frame(0, -5, int64(7), ""),
+		"no password":               frame(0, 9000, int64(7)),
+		"half a password":           frame(0, 9000, int64(7), 16, []byte("12345678")),
+		"password of 2 GiB":         frame(0, 9000, int64(7), 0x7fffffff, make([]byte, 17)),
+		"the same, session expired": frame(0, 0, int64(0), 0x7fffffff, make([]byte, 17)),
+		"password of -2 bytes":      frame(0, 9000, int64(7), -2, make([]byte, 17)),
+		"password of 1,000 bytes":   frame(0, 9000, int64(7), string(make([]byte, 1000))),
+		"more than a flag behind":   frame(0, 9000, int64(7), string(make([]byte, 16)), []byte{0, 0}),
+		"longer than a kilobyte":    frame(0, 9000, int64(7), string(make([]byte, 1024))),
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

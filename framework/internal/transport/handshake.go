@@ -13,7 +13,8 @@ import (
 // ConnectResponse, and authentication, which the library would leave until later.
 type handshake struct {
 	over     bool
-	response []byte           // held back from the library until authentication is over
+	response []byte           // held back from the library until the handshake is over
+	ping     *firstPing       // of a session that took long to create, until it is there
 	auths    map[int32]string // schemes by xid, not answered yet
 }
 
@@ -62,6 +63,9 @@ func (c *Conn) shakeHands(frame []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.handshake.ping != nil {
+		return c.firstPingAnswered(r)
+	}
 	scheme, ours := c.handshake.auths[r.xid]
 	switch {
 	case !ours:
@@ -86,31 +90,43 @@ func (c *Conn) welcomed(frame []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !c.accept(r) {
+	if granted := r.timeout(); r.session != 0 && granted < c.link.cfg.MinTimeout {
+		return nil, fmt.Errorf("the server grants a session timeout of %v, less than %v", granted, c.link.cfg.MinTimeout)
+	}
+	if r.session == 0 || c.asked != 0 && r.session != c.asked { // not the session that we asked for
 		clear(frame[lengthSize+4 : lengthSize+handshakeSize]) // timeout and session id
 		return frame, nil
 	}
+	c.link.remember(frame[lengthSize:])
+	if c.asked == 0 && !c.link.cfg.Strict && time.Since(c.askedAt) > r.timeout()/3 {
+		c.pingFirst(frame, r.timeout())
+		return nil, nil
+	}
+	return c.accepted(frame, c.askedAt, r.timeout())
+}
+
+// accepted goes on when the server has given us the session that we asked for. The contact is the sending of a request
+// that it has answered.
+func (c *Conn) accepted(response []byte, contact time.Time, timeout time.Duration) ([]byte, error) {
+	c.link.mu.Lock()
+	c.link.timeout = timeout
+	if !c.link.cfg.Strict || c.asked == 0 { // a new session is a transaction; to go on with one, a deposed leader suffices
+		c.link.contactLocked(contact)
+	}
+	c.link.mu.Unlock()
 	if c.link.cfg.Accepted != nil {
 		c.link.cfg.Accepted()
 	}
 	if c.authenticate() {
-		c.handshake.response = bytes.Clone(frame)
+		c.handshake.response = bytes.Clone(response)
 		return nil, nil
 	}
 	c.establish()
-	return frame, nil
+	return response, nil
 }
 
-// accept reports whether the server has given us the session that we asked for.
-func (c *Conn) accept(r connectResponse) bool {
-	c.link.mu.Lock()
-	defer c.link.mu.Unlock()
-	if r.session == 0 || c.asked != 0 && r.session != c.asked {
-		return false
-	}
-	c.link.timeout = time.Duration(r.timeoutMillis) * time.Millisecond
-	c.link.contactLocked(c.askedAt)
-	return true
+func (r connectResponse) timeout() time.Duration {
+	return time.Duration(r.timeoutMillis) * time.Millisecond
 }
 
 // authenticate sends all credentials, if there are any. Requests that follow would be refused without them.
@@ -145,7 +161,7 @@ func (c *Conn) establish() {
 		c.link.mu.Lock()
 		defer c.link.mu.Unlock()
 		c.restoreLocked(watches)
-		c.established = true
+		c.established, c.link.established = true, true
 		if c.link.cfg.Strict && !c.link.closed {
 			c.link.conns.Go(c.confirmContact)
 		}

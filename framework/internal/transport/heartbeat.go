@@ -6,60 +6,111 @@ import (
 	"github.com/gocurator/curator/framework/internal/jute"
 )
 
-// confirmContact moves the time of the last contact forward in strict mode, as long as the connection lives.
+// confirmContact moves the time of the last contact forward in strict mode, as
+// long as the connection lives.
 //
-// An answer alone proves nothing about the session. Its time runs out at the ensemble's leader, while a follower answers
-// pings and reads by itself, and goes on for a while when it is cut off. The leader hears of the clients that a follower
-// has heard from, but only in the follower's answers to the leader's own pings, which go out twice per tick. What travels
-// to the leader and back at our request is sync. Everything between two servers travels in order. So:
+// An answer alone proves nothing about the session. Its time runs out at the
+// ensemble's leader, or at the next one, and neither need have heard of us:
 //
-//   - Sync A is answered: the follower had heard from us when the answer passed through it.
-//   - Sync B is sent half a tick after that, or later, and is answered: the leader has sent a ping in between, after A's
-//     answer and before B's, and the follower has answered it before it passed on the answer to B.
-//   - Sync C is sent after that, and is answered: it arrived at the leader behind the answer to the ping. The leader has
-//     heard that we were alive when A was sent.
+//   - A follower answers pings and reads by itself, and goes on for a while
+//     when it is cut off. The leader hears of the clients that a follower has
+//     heard from, but only in the follower's answers to the leader's own pings,
+//     which go out twice per tick.
+//   - A leader that was deposed goes on for a while, too, and answers syncs
+//     alone. Transactions need a majority.
 //
-// Each C is the A of the next round. Half a tick is not known here, but no more than a quarter of the session timeout,
-// because servers grant no timeout below two ticks, unless they are told to.
+// So there are beats, eight in each session timeout. A beat is a sync, and a
+// transaction that is sent when the sync is answered. Three requests, sent one
+// after the other, prove that the session will live for its timeout after the
+// first:
+//
+//   - Transaction A is answered. The server we are connected to has heard from
+//     us before. A majority has acknowledged A, and so has followed this leader
+//     after A was sent. Any next leader needs one of that majority, begins
+//     later, and gives every session its full timeout then.
+//   - Sync B, of a beat that begins half a tick after that answer or later, is
+//     answered. What travels between two servers travels in order: the leader
+//     has sent a ping in between, and the follower has answered it before it
+//     passed on the answer to B.
+//   - Transaction C, of the same beat, is answered. It arrived at the leader
+//     behind the answer to that ping. This leader has heard that we were alive
+//     when A was sent.
+//
+// An observer behind a follower (ObserverMaster) is the exception: two servers
+// pass the news on, each when it is asked, and half a tick does for one.
+//
+// If we are connected to the leader itself, A is enough, and the rest does no
+// harm. Half a tick is not known here, but no more than a quarter of the
+// session timeout T, because servers grant no timeout below two ticks, unless
+// they are told to. Each C is the A of a later beat.
+//
+// If every request is answered within r, B follows the answer to A by at most
+// T/4 + T/8, and the answers to B and C follow that by 2r: the contact that is
+// confirmed is no older than 3T/8 + 3r. The next one is confirmed T/8 later. So
+// the last contact is never older than T/2 + 3r, which is 0.86 T if r is 0.12
+// T. Beats do not wait for one another: if they did, r would count twice.
 func (c *Conn) confirmContact() {
 	_, timeout := c.link.Contact()
-	pause := time.NewTimer(0)
-	defer pause.Stop()
-	var previous time.Time
+	next := time.NewTicker(max(timeout/beatsPerTimeout, 1))
+	defer next.Stop()
 	for {
+		c.link.conns.Go(func() { c.beat(timeout) })
 		select {
-		case <-pause.C:
+		case <-next.C:
 		case <-c.done:
 			return
 		}
-		if !previous.IsZero() {
-			if _, err := c.sync(timeout); err != nil {
-				return
-			}
-		}
-		sent, err := c.sync(timeout)
-		if err != nil {
-			return
-		}
-		c.confirmed(previous)
-		previous = sent
-		pause.Reset(timeout / 4)
 	}
 }
 
-func (c *Conn) confirmed(sent time.Time) {
-	c.link.mu.Lock()
-	defer c.link.mu.Unlock()
-	c.link.contactLocked(sent)
+const beatsPerTimeout = 8
+
+// beat ends when both of its requests are answered, or with the connection.
+func (c *Conn) beat(timeout time.Duration) {
+	sync, err := c.ask(opSync, func(b []byte) []byte { return jute.AppendString(b, "/") }, timeout)
+	if err != nil {
+		return
+	}
+	sent, err := c.ask(opMulti, appendCheckOfRoot, timeout)
+	if err != nil {
+		return
+	}
+	c.confirmed(sync, proof{sent, time.Now()}, timeout/4)
 }
 
-// sync returns when a sync on this connection was answered, and when that one was sent. One that the server refuses, because
-// it has too much to do, is made again. The end of the connection is an error.
-func (c *Conn) sync(timeout time.Duration) (sent time.Time, err error) {
+// proof is a transaction that was answered.
+type proof struct{ sent, answered time.Time }
+
+// confirmed notes the end of a beat whose sync was sent at a time. The
+// handshake needs only the transaction: the server has asked the leader then,
+// or is the leader.
+func (c *Conn) confirmed(sync time.Time, p proof, halfTick time.Duration) {
+	c.link.mu.Lock()
+	defer c.link.mu.Unlock()
+	c.link.contactLocked(c.askedAt)
+	for len(c.proofs) > 0 && !sync.Before(c.proofs[0].answered.Add(halfTick)) {
+		c.link.contactLocked(c.proofs[0].sent)
+		c.proofs = c.proofs[1:]
+	}
+	c.proofs = append(c.proofs, p)
+}
+
+// ask returns when a request was sent that has been answered. One that the
+// server refuses, because it has too much to do, is made again. The end of the
+// connection is an error.
+func (c *Conn) ask(op int32, payload func([]byte) []byte, timeout time.Duration) (sent time.Time, err error) {
 	for {
 		sent = time.Now()
-		code, err := c.trySync()
-		if err != nil || code == 0 {
+		c.link.mu.Lock()
+		call, err := c.addLocked(op, payload, nil)
+		c.link.mu.Unlock()
+		if err != nil {
+			return sent, err
+		}
+		c.signal()
+		<-call.Done()
+		code, _, body, err := call.Answer()
+		if err != nil || code == 0 && (op != opMulti || isCommitted(body)) {
 			return sent, err
 		}
 		select {
@@ -70,16 +121,25 @@ func (c *Conn) sync(timeout time.Duration) (sent time.Time, err error) {
 	}
 }
 
-func (c *Conn) trySync() (code int32, err error) {
-	c.link.mu.Lock()
-	call, err := c.addLocked(opSync, func(b []byte) []byte { return jute.AppendString(b, "/") }, nil)
-	c.link.mu.Unlock()
-	if err != nil {
-		return 0, err
-	}
-	c.signal()
+// appendCheckOfRoot appends a transaction that changes nothing: a check that
+// there is a node "/", of whatever version.
+func appendCheckOfRoot(b []byte) []byte {
+	const none = -1
+	b = jute.AppendInt32(append(jute.AppendInt32(b, opCheck), 0), none)
+	b = jute.AppendInt32(jute.AppendString(b, "/"), none)
+	return jute.AppendInt32(append(jute.AppendInt32(b, none), 1), none)
+}
 
-	<-call.Done()
-	code, _, _, err = call.Answer()
-	return code, err
+// isCommitted reports whether a majority has committed the check of "/", and
+// nothing is wrong with the session. If the client may not read "/", the check
+// fails, but is proposed like any other transaction (PrepRequestProcessor).
+func isCommitted(body []byte) bool {
+	const partError, codeNoAuth = -1, -102
+	r := jute.NewReader(body)
+	kind := r.Int32()
+	r.Skip(1 + 4) // whether it is the last, and an error's code, which is repeated
+	if kind == partError {
+		return r.Int32() == codeNoAuth
+	}
+	return kind == opCheck && !r.Bad()
 }

@@ -12,6 +12,9 @@ type Config struct {
 	// Strict counts only contact that the ensemble's leader has confirmed; see heartbeat.go.
 	Strict bool
 
+	// MinTimeout is the shortest session timeout that a server may grant. 0 means any.
+	MinTimeout time.Duration
+
 	// MaxRequest is the length of the longest request that Send takes, in bytes.
 	MaxRequest int
 
@@ -42,8 +45,12 @@ type Link struct {
 	closed   bool
 	timeout  time.Duration // negotiated; 0 before the first handshake
 	contact  time.Time     // when the newest answered request was sent
+	gaps     []gap         // oldest first
 	ownXid   int32
 	lastZxid int64 // the newest in an answer to a call
+
+	identity    Identity // of the session, once a server has accepted it
+	established bool     // some connection's handshake is over: the library knows of the session
 }
 
 // NewLink returns the link of a session that has not connected yet.

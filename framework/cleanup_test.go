@@ -1,0 +1,204 @@
+package framework_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+var protectedSequential = []framework.CreateOption{
+	framework.Protected(), framework.WithMode(framework.EphemeralSequential),
+}
+
+// createMany makes protected nodes below a parent, all at once, and returns the
+// errors.
+func createMany(ctx context.Context, c *framework.Client, parent string, n int) []error {
+	errs := make([]error, n)
+	var all sync.WaitGroup
+	for i := range errs {
+		all.Go(func() { _, errs[i] = c.Create(ctx, parent+"/n-", nil, protectedSequential...) })
+	}
+	all.Wait()
+	return errs
+}
+
+// The answers of many creates are lost at once. Finding the nodes costs a few
+// lists of the parent, and no node is made twice.
+func TestDoubtfulNodesOfAParentAreLookedForTogether(t *testing.T) {
+	const n = 500
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		mustCreate(t, c, "/p", "")
+		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DelayReply(time.Second)})
+		srv.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Times: -1, Do: zktest.DelayReply(50 * time.Millisecond)})
+		time.AfterFunc(500*time.Millisecond, srv.CutAll)
+		for _, err := range createMany(t.Context(), c, "/p", n) {
+			require.NoError(t, err)
+		}
+		require.Len(t, srv.Children("/p"), n)
+		require.Equal(t, n, srv.CountRequests(zktest.OpCreate)-1, "all were carried out, and found")
+		require.LessOrEqual(t, srv.CountRequests(zktest.OpGetChildren2), 10)
+		require.LessOrEqual(t, srv.CountRequests(zktest.OpSync), 10)
+	})
+}
+
+// The answers of many creates are lost when nobody waits for them any more.
+func TestDoubtfulNodesOfAParentAreCleanedUpTogether(t *testing.T) {
+	const n = 500
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		mustCreate(t, c, "/p", "")
+		mustCreate(t, c, "/p/other", "")
+		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DelayReply(time.Second)})
+		time.AfterFunc(500*time.Millisecond, srv.CutAll)
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		defer cancel()
+		for _, err := range createMany(ctx, c, "/p", n) {
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+		}
+		require.Len(t, srv.Children("/p"), n+1)
+		time.Sleep(10 * time.Second)
+		require.Equal(t, []string{"other"}, srv.Children("/p"))
+		require.Equal(t, n, srv.CountRequests(zktest.OpDelete))
+		require.LessOrEqual(t, srv.CountRequests(zktest.OpGetChildren2), 3)
+		require.LessOrEqual(t, srv.CountRequests(zktest.OpSync), 3)
+	})
+}
+
+// Clean-ups wait in a list for the end of an outage.
+func TestCleanUpsInAnOutageCostLittleMemoryAndNoGoroutines(t *testing.T) {
+	const n = 10000
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		var paths []string
+		for i := range n {
+			paths = append(paths, fmt.Sprintf("/n%05d", i))
+			require.NoError(t, srv.Create(paths[i], nil))
+		}
+		srv.RefuseConnections(true)
+		srv.CutAll()
+		time.Sleep(time.Minute)
+		before := inUse()
+		goroutines := runtime.NumGoroutine()
+		for _, path := range paths {
+			c.DeleteInBackground(path)
+		}
+		synctest.Wait()
+		require.Less(t, runtime.NumGoroutine()-goroutines, 10)
+		require.Less(t, inUse()-before, int64(n*1024))
+
+		time.Sleep(time.Hour)
+		srv.RefuseConnections(false)
+		time.Sleep(10 * time.Second)
+		srv.AssertNoNodes(t, "/")
+		require.Equal(t, n, srv.CountRequests(zktest.OpDelete))
+	})
+}
+
+func inUse() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc + m.StackInuse)
+}
+
+// A server that fails at a clean-up is asked for some minutes, and no other
+// clean-up waits for that.
+func TestCleanUpThatAServerFailsAtIsGivenUpSomeTime(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		var log bytes.Buffer
+		c := newClient(t, srv, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		require.NoError(t, c.WaitConnected(t.Context()))
+		for _, path := range []string{"/bad", "/bad/child", "/good", "/later"} {
+			mustCreate(t, c, path, "")
+		}
+		for _, path := range []string{"/bad", "/bad/child"} {
+			srv.Inject(zktest.Rule{Op: zktest.OpDelete, Path: path, Times: -1, Do: zktest.Fail(-12345)})
+		}
+		c.DeleteInBackground("/bad/child")
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		require.Error(t, c.Delete(ctx, "/bad", framework.AnyVersion, framework.WithChildren(), framework.Guaranteed()))
+		c.DeleteInBackground("/good")
+		synctest.Wait()
+		require.Equal(t, []string{"bad", "later", "zookeeper"}, srv.Children("/"))
+		time.Sleep(30 * time.Second) // in the longest pauses between attempts
+		c.DeleteInBackground("/later")
+		synctest.Wait()
+		require.Equal(t, []string{"bad", "zookeeper"}, srv.Children("/"))
+
+		time.Sleep(10 * time.Minute)
+		asked := srv.CountRequests(zktest.OpDelete)
+		require.LessOrEqual(t, asked, 2+2*20)
+		require.Greater(t, asked, 2*20)
+		time.Sleep(time.Hour)
+		require.Equal(t, asked, srv.CountRequests(zktest.OpDelete))
+		require.Equal(t, 2, strings.Count(log.String(), "clean-up failed"), "%s", &log)
+		require.Equal(t, 1, strings.Count(log.String(), "/bad/child: "), "%s", &log)
+	})
+}
+
+// Lost connections are not counted: the server has said nothing.
+func TestCleanUpOutlastsManyInterruptions(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		mustCreate(t, c, "/p", "")
+		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/p/*", Do: zktest.MuteReply})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := c.Create(ctx, "/p/n-", nil, protectedSequential...)
+		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
+		interruptions := srv.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Times: 50, Do: zktest.DropRequest})
+		time.Sleep(time.Hour)
+		require.Equal(t, 50, interruptions.Hits())
+		require.Empty(t, srv.Children("/p"))
+	})
+}
+
+// A server ends the connection whenever it sees one of the requests. The others
+// are carried out all the same.
+func TestCleanUpThatAlwaysBreaksTheConnectionHoldsUpNoOther(t *testing.T) {
+	const n = 300
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		for i := range n {
+			require.NoError(t, srv.Create(fmt.Sprintf("/n%05d", i), nil))
+		}
+		srv.Inject(zktest.Rule{Op: zktest.OpDelete, Path: "/n00000", Times: -1, Do: zktest.DropRequest})
+		srv.RefuseConnections(true)
+		srv.CutAll()
+		time.Sleep(time.Second)
+		for i := range n {
+			c.DeleteInBackground(fmt.Sprintf("/n%05d", i))
+		}
+		srv.RefuseConnections(false)
+		time.Sleep(10 * time.Minute)
+		require.Equal(t, []string{"n00000", "zookeeper"}, srv.Children("/"))
+	})
+}
+
+// A path is not reserved for ever when a server cannot say whether a node is
+// there.
+func TestReservationEndsWhenItsCleanUpIsGivenUp(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DelayReply(time.Minute)})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := c.Create(ctx, "/e", nil, framework.WithMode(framework.Ephemeral))
+		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
+		srv.Inject(zktest.Rule{Op: zktest.OpExists, Times: -1, Do: zktest.Fail(-12345)})
+		srv.CutAll()
+		require.NoError(t, srv.Delete("/e"))
+		start := time.Now()
+		mustCreate(t, c, "/e", "", framework.WithMode(framework.Ephemeral))
+		require.Greater(t, time.Since(start), 30*time.Second, "it was waited for")
+		require.Equal(t, 20, srv.CountRequests(zktest.OpExists))
+	})
+}

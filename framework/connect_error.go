@@ -1,0 +1,88 @@
+package framework
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/gocurator/curator/retry"
+)
+
+// whileConnecting adds to an error why there is no connection.
+func (c *Client) whileConnecting(err error) error {
+	c.mu.Lock()
+	attempt := c.attempt
+	c.mu.Unlock()
+	return c.connectError(err, attempt)
+}
+
+// connectError adds to an error how an attempt to connect has failed, and what is wrong with the list of servers.
+func (c *Client) connectError(err, attempt error) error {
+	var reasons []string
+	if attempt != nil {
+		reasons = append(reasons, "last attempt: "+attempt.Error())
+	}
+	if listError := c.ensemble.problem(); listError != nil {
+		reasons = append(reasons, "list of servers: "+listError.Error())
+	}
+	if len(reasons) == 0 {
+		return err
+	}
+	return &connectError{err, attempt, strings.Join(reasons, "; ")}
+}
+
+// departedUnsent is the error of an operation whose ctx ended before it had
+// sent anything. If it was the connection that was missing, the error says so:
+// a server that is down must be told from one that is slow.
+func (c *Client) departedUnsent(ctx context.Context) error {
+	err := fmt.Errorf("%w: %w", errNotSent, retry.ContextError(ctx))
+	if s, _, _ := c.sessionNow(); s != nil || c.ctx.Err() != nil {
+		return err
+	}
+	return c.whileConnecting(fmt.Errorf("%w: %w", ErrNotConnected, err))
+}
+
+// connectError is the end of a wait for a connection, with the reasons for that
+// as far as they are known. They may be old.
+type connectError struct {
+	ended   error
+	attempt error // why the last attempt to connect failed, or nil
+	reasons string
+}
+
+func (e *connectError) Error() string { return e.ended.Error() + " (" + e.reasons + ")" }
+
+// Unwrap returns how the wait ended, and then why there was no connection.
+func (e *connectError) Unwrap() []error {
+	if e.attempt == nil {
+		return []error{e.ended}
+	}
+	return []error{e.ended, attemptError{e.attempt}}
+}
+
+// attemptError lets errors.Is and errors.As find in an operation's error why an
+// attempt to connect failed, such as syscall.ECONNREFUSED. It hides every error
+// that would say something about the operation. Above all, a dial that took too
+// long matches context.DeadlineExceeded, and it was not the caller's deadline.
+type attemptError struct{ err error }
+
+func (e attemptError) Error() string { return e.err.Error() }
+
+// Is implements errors.Is, instead of Unwrap.
+func (e attemptError) Is(target error) bool {
+	for _, v := range verdicts {
+		if errors.Is(target, v.err) {
+			return false
+		}
+	}
+	return errors.Is(e.err, target)
+}
+
+// As implements errors.As, instead of Unwrap.
+func (e attemptError) As(target any) bool {
+	if _, isAnswer := target.(**ServerError); isAnswer {
+		return false
+	}
+	return errors.As(e.err, target)
+}

@@ -1,0 +1,76 @@
+package framework
+
+import (
+	"time"
+
+	"github.com/gocurator/curator/state"
+)
+
+// superviseDeadline ends the session when its time is up and returns when it has ended, for whatever reason.
+//
+// Go's timers stand still while the machine is suspended, so that none of them is right afterwards. While there is a
+// session to lose, superviseDeadline looks at another clock as well, often enough to notice soon.
+func (s *Session) superviseDeadline() {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		left, established := s.timeLeft()
+		switch {
+		case left <= 0 && established:
+			s.end(errTimeUp)
+		case left <= 0: // there is nothing to lose yet, but listeners are told that the time is up
+			s.neverConnected()
+			left = s.client.cfg.sessionTimeout
+		}
+		if established {
+			left = min(left, suspensionLook)
+		}
+		timer.Reset(max(left, 0))
+		select {
+		case <-s.ctx.Done():
+			return
+		case <-timer.C:
+		case <-s.wake:
+		}
+		s.noticeSuspension()
+	}
+}
+
+// noticeSuspension looks whether the machine was suspended since the last look.
+// What is sent after that and answered is contact that no sleep has made older.
+func (s *Session) noticeSuspension() {
+	now := s.client.cfg.suspended()
+	s.sleep.Lock()
+	defer s.sleep.Unlock()
+	if slept := now - s.slept; slept > shortestSuspension {
+		s.link.Suspended(slept)
+		s.slept = now
+	}
+}
+
+const (
+	// suspensionLook is how often the session's time is judged anew.
+	suspensionLook = time.Second
+
+	// shortestSuspension is longer than what readings of a clock differ by.
+	shortestSuspension = 50 * time.Millisecond
+)
+
+// timeLeft returns how long the session can still be trusted. Before it is established that is the time until the
+// server would have ended it.
+func (s *Session) timeLeft() (left time.Duration, established bool) {
+	silence, timeout := s.link.Silence()
+	if timeout == 0 {
+		return time.Until(s.begun.Add(s.client.cfg.sessionTimeout)), false
+	}
+	return timeout - s.client.cfg.margin(timeout) - silence, true
+}
+
+func (s *Session) neverConnected() {
+	c := s.client
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.last.Value.State.IsConnected() {
+		c.publishLocked(c.machine.Apply(state.Expired()))
+	}
+}

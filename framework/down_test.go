@@ -1,0 +1,94 @@
+package framework_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// failingDials answers every dial with an error, at once.
+func failingDials(err error) framework.Option {
+	return framework.WithDialer(func(context.Context, string, string) (net.Conn, error) { return nil, err })
+}
+
+var refusedDial = &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
+
+// A server that is down must be told from one that is slow, also by callers who
+// have less patience than the client.
+func TestOperationsTellWhyThereIsNoConnection(t *testing.T) {
+	for name, patience := range map[string]time.Duration{
+		"the caller has less patience": 2 * time.Second,
+		"the client has less patience": time.Hour,
+	} {
+		serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+			c := newClient(t, srv, failingDials(refusedDial), framework.WithConnectionTimeout(5*time.Second))
+			for op, call := range everyOperation(c) {
+				err := call(within(t, patience), "/n")
+				require.ErrorIs(t, err, syscall.ECONNREFUSED, "%s, %s", op, name)
+				require.ErrorIs(t, err, framework.ErrNotConnected, "%s, %s", op, name)
+				require.True(t, framework.IsConnectionError(err), "%s, %s", op, name)
+				require.NotErrorIs(t, err, framework.ErrOutcomeUnknown, "%s, %s", op, name)
+				require.Equal(t, patience < 5*time.Second, errors.Is(err, context.DeadlineExceeded), "%s, %s: %v", op, name, err)
+				var dial *net.OpError
+				require.ErrorAs(t, err, &dial)
+			}
+			err := c.WaitConnected(within(t, time.Second))
+			require.ErrorIs(t, err, syscall.ECONNREFUSED)
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			require.True(t, framework.IsConnectionError(err))
+		})
+	}
+}
+
+// In net, the error of a dial that took too long matches
+// context.DeadlineExceeded. It was not the caller's.
+func TestTimeoutOfADialIsNotTheCallersDeadline(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		slow := &net.OpError{Op: "dial", Net: "tcp", Err: context.DeadlineExceeded}
+		c := newClient(t, srv, failingDials(slow), framework.WithConnectionTimeout(time.Second))
+		_, _, err := c.Get(t.Context(), "/")
+		require.ErrorIs(t, err, framework.ErrNotConnected)
+		require.NotErrorIs(t, err, context.DeadlineExceeded)
+		require.True(t, framework.IsConnectionError(err))
+		var timeout net.Error
+		require.ErrorAs(t, err, &timeout)
+		require.True(t, timeout.Timeout())
+	})
+}
+
+// The connection is there: that the caller has gone says nothing about it.
+func TestCallerWhoHadGoneBeforeIsNoMatterOfTheConnection(t *testing.T) {
+	bubble(t, func(t *testing.T, _ *zktest.Server, c *framework.Client) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		for op, call := range everyOperation(c) {
+			err := call(ctx, "/n")
+			require.ErrorIs(t, err, context.Canceled, op)
+			require.False(t, framework.IsConnectionError(err), "%s: %v", op, err)
+			require.NotErrorIs(t, err, framework.ErrOutcomeUnknown, op)
+		}
+	})
+}
+
+func TestPathsThatCannotBePrintedAreQuotedInErrors(t *testing.T) {
+	bubble(t, func(t *testing.T, _ *zktest.Server, c *framework.Client) {
+		for path, want := range map[string]string{
+			"/a\x00b":      `get "/a\x00b": `,
+			"/\u202ecod":   `get "/\u202ecod": `,
+			"/a\u2028b":    `get "/a\u2028b": `,
+			"/a b \"ü\" 棚": `get /a b "ü" 棚: `,
+		} {
+			_, _, err := c.Get(t.Context(), path)
+			require.ErrorContains(t, err, want)
+		}
+	})
+}

@@ -1,0 +1,104 @@
+package framework_test
+
+import (
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/state"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+func TestAfterTrustCallsWhenTheContextHasEnded(t *testing.T) {
+	ends := map[string]func(*zktest.Server, *framework.Client){
+		"lost":        func(srv *zktest.Server, c *framework.Client) { srv.ExpireSession(c.SessionID()) },
+		"closed":      func(_ *zktest.Server, c *framework.Client) { c.Close() },
+		"interrupted": func(srv *zktest.Server, _ *framework.Client) { srv.CutAll() },
+	}
+	for name, end := range ends {
+		for _, policy := range []state.ErrorPolicy{state.SessionPolicy, state.StandardPolicy} {
+			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+				s, err := c.Session(t.Context())
+				require.NoError(t, err)
+				trusted := s.Trusted(policy)
+				calls := 0
+				s.AfterTrust(policy, func() {
+					require.Error(t, trusted.Err())
+					calls++
+				})
+				takenBack := s.AfterTrust(policy, func() { t.Error("it was taken back") })
+				require.True(t, takenBack())
+				require.False(t, takenBack())
+				synctest.Wait()
+				require.Zero(t, calls)
+				end(srv, c)
+				if name == "closed" {
+					require.Equal(t, 1, calls, "Close has waited")
+				}
+				time.Sleep(time.Second) // until the client is back
+				synctest.Wait()
+				if name == "interrupted" && policy == state.SessionPolicy {
+					require.Zero(t, calls)
+					return
+				}
+				require.Equal(t, 1, calls)
+				stop := s.AfterTrust(state.SessionPolicy, func() { calls++ })
+				if name == "interrupted" {
+					require.True(t, stop(), "the session goes on")
+					return
+				}
+				require.Equal(t, 2, calls, "at once")
+				require.False(t, stop())
+			})
+		}
+	}
+}
+
+func TestOnDropCallsWhenNothingRefersToTheObject(t *testing.T) {
+	srv := zktest.New(t) // in real time: the garbage collector is in no bubble
+	c := newClient(t, srv)
+	type object struct{ _ [64]byte }
+	dropped, stopped := make(chan struct{}), make(chan struct{})
+	kept := &object{}
+	framework.OnDrop(c, kept, func() { t.Error("it is in use") })
+	func() {
+		framework.OnDrop(c, &object{}, func() { close(dropped) })
+		framework.OnDrop(c, &object{}, func() { close(stopped) })()
+	}()
+	require.Eventually(t, func() bool {
+		runtime.GC()
+		select {
+		case <-dropped:
+			return true
+		default:
+			return false
+		}
+	}, 30*time.Second, 10*time.Millisecond)
+	select {
+	case <-stopped:
+		t.Error("it was taken back")
+	default:
+	}
+	runtime.KeepAlive(kept)
+}
+
+// In a bubble, the call comes on a goroutine of the bubble.
+func TestOnDropInVirtualTime(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		dropped := make(chan struct{}, 1) // which nobody outside may touch
+		func() { framework.OnDrop(c, &struct{ _ [64]byte }{}, func() { dropped <- struct{}{} }) }()
+		for {
+			runtime.GC()
+			time.Sleep(time.Second)
+			select {
+			case <-dropped:
+				return
+			default:
+			}
+		}
+	})
+}

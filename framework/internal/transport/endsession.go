@@ -1,0 +1,252 @@
+package transport
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"time"
+
+	"github.com/gocurator/curator/framework/internal/jute"
+)
+
+// Identity is what a server knows a session by.
+type Identity struct {
+	ID       int64
+	Password []byte
+	Timeout  time.Duration // as it was granted
+}
+
+// remember keeps the identity of a session that the server has accepted.
+func (l *Link) remember(connectResponse []byte) {
+	r := jute.NewReader(connectResponse)
+	r.Skip(4) // protocol version
+	who := Identity{Timeout: time.Duration(r.Int32()) * time.Millisecond, ID: r.Int64(), Password: bytes.Clone(r.Buffer())}
+	if r.Bad() {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.identity = who
+}
+
+// Identity returns what servers know the session by. The ID is 0 if no server
+// has accepted it.
+func (l *Link) Identity() Identity {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.identity
+}
+
+// Orphan returns the identity of a session that a server has granted, but that
+// nobody has heard of, because the connection ended before its handshake was
+// over. The library will not take it up again, but ask for another.
+func (l *Link) Orphan() (who Identity, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.identity, l.identity.ID != 0 && !l.established
+}
+
+// Forget makes the link one of a session that has not connected yet.
+func (l *Link) Forget() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.identity, l.timeout, l.contact = Identity{}, 0, time.Time{}
+}
+
+// Leave asks the server for the end of the session, whatever is under way, and
+// returns the call. It returns nil if there is no connection to ask on.
+func (l *Link) Leave() *Call {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := l.conn
+	if c == nil || !c.established {
+		return nil
+	}
+	call, err := c.addLocked(opCloseSession, nothing, nil)
+	if err != nil {
+		return nil
+	}
+	c.signal()
+	return call
+}
+
+func nothing(b []byte) []byte { return b }
+
+const opCloseSession = -11
+
+// Ending says how to end a session without the library.
+type Ending struct {
+	Identity
+
+	// Credentials are for the deletes. Ending a session needs none.
+	Credentials []Credentials
+
+	// Delete are nodes to be deleted before the session is ended, by the
+	// server's names. Deleted is told of each that is not there any more.
+	Delete  []string
+	Deleted func(path string)
+
+	// Patience is how long each answer may take, and the server to take what
+	// is written.
+	Patience time.Duration
+}
+
+// EndSession ends a session on the server at the other end of nc, a connection
+// of its own, which it closes. It returns nil when the session is known to be
+// over, for whatever reason. The library cannot do that: once it has lost its
+// connection, the only way to the server is to go on with the session.
+func EndSession(ctx context.Context, nc net.Conn, e Ending) error {
+	defer nc.Close()
+	defer context.AfterFunc(ctx, func() { nc.Close() })()
+
+	end := ending{conn: nc, in: bufio.NewReader(nc), patience: e.Patience, xid: firstOwnXid}
+	over, err := end.takeUp(e.Identity)
+	if over || err != nil {
+		return err
+	}
+	if len(e.Delete) > 0 {
+		err = end.deleteNodes(e)
+	}
+	if err != nil {
+		return err
+	}
+	code, err := end.call(opCloseSession, nothing)
+	if code != 0 {
+		return fmt.Errorf("the server does not end the session (%d)", code)
+	}
+	return err
+}
+
+// ending is a connection on which a session is ended.
+type ending struct {
+	conn     net.Conn
+	in       *bufio.Reader
+	patience time.Duration
+	xid      int32
+}
+
+// takeUp goes on with the session on this connection, and reports whether it is
+// over already. A server that grants another session in place of it grants one
+// that must be ended all the same.
+func (e *ending) takeUp(who Identity) (over bool, err error) {
+	if err := e.write(appendConnectRequest(nil, who)); err != nil {
+		return false, err
+	}
+	frame, err := e.read()
+	if err != nil {
+		return false, err
+	}
+	granted, err := parseConnectResponse(frame)
+	return granted.session == 0, err
+}
+
+// endingDepth is how many deletes are under way at a time: little for a server,
+// and few enough to fit into the buffers of a connection.
+const endingDepth = 64
+
+func (e *ending) deleteNodes(all Ending) error {
+	for _, cred := range all.Credentials {
+		if code, err := e.call(opSetAuth, cred.Payload); err != nil || code != 0 {
+			return errors.Join(err, &AuthError{cred.Scheme, code})
+		}
+	}
+	for paths := range slices.Chunk(all.Delete, endingDepth) {
+		var batch []byte
+		first := e.xid
+		for _, path := range paths {
+			batch = e.append(batch, opDelete, func(b []byte) []byte {
+				return jute.AppendInt32(jute.AppendString(b, path), anyVersion)
+			})
+		}
+		if err := e.write(batch); err != nil {
+			return err
+		}
+		for i, path := range paths {
+			code, err := e.answer(first + int32(i))
+			if err != nil {
+				return err
+			}
+			if code == 0 || code == codeNoNode {
+				all.Deleted(path)
+			}
+		}
+	}
+	return nil
+}
+
+const (
+	opDelete   = 2
+	anyVersion = -1
+	codeNoNode = -101
+)
+
+func (e *ending) call(op int32, payload func([]byte) []byte) (code int32, err error) {
+	xid := e.xid
+	if err := e.write(e.append(nil, op, payload)); err != nil {
+		return 0, err
+	}
+	return e.answer(xid)
+}
+
+func (e *ending) append(b []byte, op int32, payload func([]byte) []byte) []byte {
+	b = appendRequest(b, request{xid: e.xid, op: op}, payload)
+	e.xid++
+	return b
+}
+
+func (e *ending) write(b []byte) error {
+	e.conn.SetWriteDeadline(time.Now().Add(e.patience))
+	_, err := e.conn.Write(b)
+	return err
+}
+
+// answer reads on until the answer to a request.
+func (e *ending) answer(xid int32) (code int32, err error) {
+	for {
+		frame, err := e.read()
+		if err != nil {
+			return 0, err
+		}
+		if r, err := parseReply(frame); err != nil || r.xid == xid {
+			return r.err, err
+		}
+	}
+}
+
+// maxShortFrame is more than the answers take that are of use here.
+const maxShortFrame = 1 << 10
+
+func (e *ending) read() ([]byte, error) {
+	e.conn.SetReadDeadline(time.Now().Add(e.patience))
+	var length [lengthSize]byte
+	if _, err := io.ReadFull(e.in, length[:]); err != nil {
+		return nil, err
+	}
+	n := frameLength(length[:])
+	if n < 0 || n > maxShortFrame {
+		return nil, fmt.Errorf("%w: length %d", errMalformed, n)
+	}
+	frame := make([]byte, n)
+	_, err := io.ReadFull(e.in, frame)
+	return frame, err
+}
+
+// appendConnectRequest appends the frame that takes up a session. It names no
+// zxid: nothing will be read, so a server that lags behind will do.
+func appendConnectRequest(b []byte, who Identity) []byte {
+	start := len(b)
+	b = jute.AppendInt32(b, 0) // length
+	b = jute.AppendInt32(b, 0) // protocol version
+	b = jute.AppendInt64(b, 0) // last zxid seen
+	b = jute.AppendInt32(b, int32(who.Timeout.Milliseconds()))
+	b = jute.AppendInt64(b, who.ID)
+	b = jute.AppendBuffer(b, who.Password)
+	binary.BigEndian.PutUint32(b[start:], uint32(len(b)-start-lengthSize))
+	return b
+}

@@ -1,0 +1,92 @@
+package transport
+
+import (
+	"bytes"
+	"encoding/binary"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/gocurator/curator/framework/internal/jute"
+)
+
+// Farewell returns a connection to nobody, on which the library finds a session
+// and can end it at once. Its Close comes to an end only in that way: without a
+// connection it waits for a second, unless it is lucky.
+func Farewell() net.Conn {
+	f := &farewell{}
+	f.changed.L = &f.mu
+	return f
+}
+
+// farewell answers what the library writes, in the same process.
+type farewell struct {
+	mu      sync.Mutex // protects the following fields
+	changed sync.Cond
+	greeted bool
+	answers bytes.Buffer
+	closed  bool
+}
+
+// Write takes one frame.
+func (f *farewell) Write(frame []byte) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return 0, net.ErrClosed
+	}
+	if !f.greeted {
+		f.greeted = true
+		f.answer(func(b []byte) []byte {
+			b = jute.AppendInt32(b, 0) // protocol version
+			b = jute.AppendInt32(b, int32(time.Hour.Milliseconds()))
+			b = jute.AppendInt64(b, 1) // any session but 0
+			return jute.AppendBuffer(b, nil)
+		})
+		return len(frame), nil
+	}
+	if r, err := parseRequest(frame[lengthSize:]); err == nil && r.op == opCloseSession {
+		f.answer(func(b []byte) []byte {
+			return jute.AppendInt32(jute.AppendInt64(jute.AppendInt32(b, r.xid), 0), 0)
+		})
+	}
+	return len(frame), nil
+}
+
+func (f *farewell) answer(body func([]byte) []byte) {
+	b := body(make([]byte, lengthSize))
+	binary.BigEndian.PutUint32(b, uint32(len(b)-lengthSize))
+	f.answers.Write(b)
+	f.changed.Broadcast()
+}
+
+func (f *farewell) Read(p []byte) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for f.answers.Len() == 0 && !f.closed {
+		f.changed.Wait()
+	}
+	if f.closed {
+		return 0, net.ErrClosed
+	}
+	return f.answers.Read(p)
+}
+
+func (f *farewell) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closed = true
+	f.changed.Broadcast()
+	return nil
+}
+
+func (f *farewell) LocalAddr() net.Addr              { return farewellAddr{} }
+func (f *farewell) RemoteAddr() net.Addr             { return farewellAddr{} }
+func (f *farewell) SetDeadline(time.Time) error      { return nil }
+func (f *farewell) SetReadDeadline(time.Time) error  { return nil }
+func (f *farewell) SetWriteDeadline(time.Time) error { return nil }
+
+type farewellAddr struct{}
+
+func (farewellAddr) Network() string { return "farewell" }
+func (farewellAddr) String() string  { return "farewell" }

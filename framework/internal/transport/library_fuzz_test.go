@@ -1,0 +1,62 @@
+package transport
+
+import (
+	"errors"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+)
+
+// Whatever a peer sends, the library neither panics nor takes more memory than
+// in proportion to it.
+func FuzzLibrary(f *testing.F) {
+	hello := connectAnswer(9*time.Second, 7)
+	const xidPing = -2
+	f.Add([]byte{})
+	f.Add(hello)
+	f.Add(frame(0, 9000, int64(7), 0x7fffffff, make([]byte, 17)))
+	f.Add(frame(0, 0, int64(0), 0x7fffffff, make([]byte, 17)))
+	f.Add(append(hello[:len(hello):len(hello)], answerFrame(xidPing, 5, 0, make([]byte, 9000))...))
+	f.Add(append(hello[:len(hello):len(hello)], answerFrame(-1, -1, 0, 3, 3, "/n")...))
+	f.Add(append(hello[:len(hello):len(hello)], answerFrame(1, 5, 0, 0x7fffffff)...))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		memory := allocated(func() {
+			synctest.Test(t, func(t *testing.T) { meetLibrary(t, in) })
+		})
+		require.LessOrEqual(t, memory, uint64(2<<20+10*len(in)))
+	})
+}
+
+// meetLibrary gives the library one connection whose peer sends these bytes,
+// for as long as a session has without an answer.
+func meetLibrary(t *testing.T, in []byte) {
+	l := NewLink(Config{})
+	dialed := false
+	conn, events, err := zk.Connect([]string{"127.0.0.1:1"}, 9*time.Second, zk.WithLogger(quiet{}),
+		zk.WithMaxBufferSize(4<<10), zk.WithMaxConnBufferSize(4<<10),
+		zk.WithDialer(func(string, string, time.Duration) (net.Conn, error) {
+			if dialed {
+				return nil, errors.New("once is enough")
+			}
+			dialed = true
+			client, server := net.Pipe()
+			p := newPeer(t, server)
+			go func() {
+				defer server.Close()
+				p.read()
+				p.write(in)
+				p.read() // a ping
+			}()
+			return l.Wrap(client, time.Now().Add(6*time.Second)), nil
+		}))
+	require.NoError(t, err)
+	time.Sleep(9 * time.Second)
+	conn.Close()
+	l.Close()
+	for range events {
+	}
+}

@@ -1,0 +1,41 @@
+package framework
+
+import (
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/internal/semconv"
+)
+
+// outage is a time without a connection, from the first attempt that failed.
+// The log has one line for an outage that lasts: state changes alone do not say
+// why no server can be reached.
+type outage struct {
+	since time.Time // zero while there is a connection, or no attempt has failed
+	told  bool
+}
+
+// attempted notes how an attempt to connect has ended. It reports how long the
+// outage has lasted when that is to be told, else 0. A server that refuses the
+// credentials has been reached, and refusal tells the log of that.
+func (o *outage) attempted(err error, patience time.Duration) (lasted time.Duration) {
+	var auth *transport.AuthError
+	switch {
+	case err == nil:
+		*o = outage{}
+	case errors.As(err, &auth):
+	case o.since.IsZero():
+		o.since = time.Now()
+	case !o.told && time.Since(o.since) >= patience:
+		o.told = true
+		return time.Since(o.since)
+	}
+	return 0
+}
+
+func (c *core) logOutage(lasted time.Duration, attempt error) {
+	c.cfg.logger.Warn("zookeeper servers cannot be reached",
+		slog.Duration(semconv.OutageDuration, lasted), slog.Any(semconv.Cause, attempt))
+}

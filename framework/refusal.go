@@ -1,0 +1,102 @@
+package framework
+
+import (
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/cenkalti/backoff/v4"
+
+	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/internal/semconv"
+)
+
+// refusal is what a client knows of servers that refuse its credentials. One
+// such server among others is out of order, and the others will do. If in a
+// whole round over the servers none has let us in, and one refuses our
+// credentials, operations fail at once, for waiting does not help them.
+type refusal struct {
+	last   error         // of a server in this round, or nil
+	told   error         // of the round for which signal is closed
+	signal chan struct{} // closed while operations are to fail
+	pauses backoff.BackOff
+}
+
+// Without a session to lose there is no hurry: credentials become good by an
+// operator's hand.
+const (
+	shortestRefusedPause = time.Second
+	longestRefusedPause  = 30 * time.Second
+)
+
+func newRefusal() refusal {
+	return refusal{signal: make(chan struct{}), pauses: backoff.NewExponentialBackOff(
+		backoff.WithInitialInterval(shortestRefusedPause),
+		backoff.WithMaxInterval(longestRefusedPause),
+		backoff.WithMultiplier(2),
+		backoff.WithRandomizationFactor(0.25),
+		backoff.WithMaxElapsedTime(0),
+	)}
+}
+
+// attempted notes how an attempt to connect has ended.
+func (r *refusal) attempted(err error) {
+	var auth *transport.AuthError
+	switch {
+	case err == nil:
+		r.last = nil
+		r.reopen()
+		r.pauses.Reset()
+	case errors.As(err, &auth):
+		r.last = err
+	}
+}
+
+// roundOver returns how long to wait before the next round, and whether
+// operations begin to fail now.
+func (r *refusal) roundOver() (pause time.Duration, begins bool) {
+	if r.last == nil {
+		r.reopen()
+		return 0, false
+	}
+	begins = r.told == nil
+	if begins {
+		close(r.signal)
+	}
+	r.told, r.last = r.last, nil
+	return r.pauses.NextBackOff(), begins
+}
+
+func (r *refusal) reopen() {
+	if r.told != nil {
+		r.told, r.signal = nil, make(chan struct{})
+	}
+}
+
+// refusedRound settles what the servers of a round have made of our
+// credentials, and returns how long to wait before the next one.
+func (s *Session) refusedRound() time.Duration {
+	c := s.client
+	c.mu.Lock()
+	pause, begins := c.refusal.roundOver()
+	cause := c.refusal.told
+	c.mu.Unlock()
+	if begins {
+		c.cfg.logger.Warn("zookeeper servers refuse the credentials", slog.Any(semconv.Cause, cause))
+	}
+	if s.Timeout() != 0 { // there is a session to lose
+		return 0
+	}
+	return pause
+}
+
+// refused returns the error of an operation that waits in vain.
+func (c *Client) refused() error {
+	c.mu.Lock()
+	cause := c.refusal.told
+	c.mu.Unlock()
+	if cause == nil { // no longer
+		return c.whileConnecting(errRefused)
+	}
+	return c.connectError(errRefused, cause)
+}
