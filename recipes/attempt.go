@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/printable"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 )
 
@@ -18,8 +19,10 @@ type attempt struct {
 
 // acquireTrace tells the tracer of one acquire. The nil *acquireTrace tells nobody.
 type acquireTrace struct {
-	to         AcquireTracer
-	over       bool // it was told of the end
+	teller     *framework.Teller // for an acquire on a goroutine of the client, which a tracer must not hold up; else nil
+	ctx        context.Context   // of the acquire, if there is a teller
+	to         AcquireTracer     // for tell alone, as it may come late
+	over       bool              // it was told of the end
 	handedOver bool
 	downgraded bool
 }
@@ -28,10 +31,46 @@ type acquireTrace struct {
 func begin(ctx context.Context, a Acquire) (context.Context, attempt) {
 	try := attempt{wait: !a.Try, since: time.Now()}
 	if tracer, ok := a.Client.Tracer().(Tracer); ok {
-		try.trace = &acquireTrace{}
-		ctx, try.trace.to = tracer.StartAcquire(ctx, a)
+		try.trace = newAcquireTrace(ctx, a)
+		ctx = try.trace.start(ctx, a, tracer)
 	}
 	return ctx, try
+}
+
+// newAcquireTrace returns a trace that calls the tracer directly, unless the goroutine is the client's own: as a latch's is.
+// The user's own goroutine takes as long as its tracer does.
+func newAcquireTrace(ctx context.Context, a Acquire) *acquireTrace {
+	if a.Recipe != RecipeLeaderLatch {
+		return &acquireTrace{}
+	}
+	return &acquireTrace{teller: a.Client.NewTeller(), ctx: ctx}
+}
+
+// start returns the context for the rest of the acquire.
+func (t *acquireTrace) start(ctx context.Context, a Acquire, tracer Tracer) context.Context {
+	started := ctx
+	begin := func() { started, t.to = tracer.StartAcquire(ctx, a) }
+	if t.teller == nil {
+		begin()
+		return started
+	}
+	if !t.teller.Tell(ctx, begin) {
+		return ctx
+	}
+	return started
+}
+
+// tell calls the tracer, and reports whether it has returned.
+func (t *acquireTrace) tell(call func(AcquireTracer)) bool {
+	if t.teller == nil {
+		call(t.to)
+		return true
+	}
+	return t.teller.Tell(t.ctx, func() {
+		if t.to != nil { // or it never heard of the beginning
+			call(t.to)
+		}
+	})
 }
 
 // traced is an acquire from its begin to its end, and to the begin of the hold. The lease has the values of ctx, and not
@@ -40,12 +79,20 @@ func traced(ctx context.Context, a Acquire, acquire func(context.Context, attemp
 	during, try := begin(ctx, a)
 	defer try.trace.left()
 	h, err := acquire(during, try)
-	try.trace.ended(h, err)
 	if err != nil {
+		try.trace.ended(nil, err)
 		return nil, err
 	}
-	lease := h.newLease(ctx)
+	lease, told := h.newLease(ctx), false
+	defer func() {
+		if !told { // the user's tracer has panicked, and nobody will have the lease
+			lease.Release(ctx)
+		}
+	}()
+	try.trace.ended(h, nil)
 	h.follow(lease, a, try.trace)
+	lease.watch(a)
+	told = true
 	return lease, nil
 }
 
@@ -58,7 +105,7 @@ func (t *acquireTrace) ended(h *hold, err error) {
 	if h != nil {
 		end.Token = h.token
 	}
-	t.to.Ended(end)
+	t.tell(func(to AcquireTracer) { to.Ended(end) })
 }
 
 // left is deferred: code of the user's that panics, such as a Locker in a multi-lock, ends an acquire without a word.
@@ -92,12 +139,16 @@ func (t *acquireTrace) link() map[string]string {
 	if t == nil {
 		return nil
 	}
-	return t.to.Trace()
+	var link map[string]string
+	if !t.tell(func(to AcquireTracer) { link = to.Trace() }) {
+		return nil
+	}
+	return link
 }
 
 func (t *acquireTrace) queuedLocally(ahead int) {
 	if t != nil {
-		t.to.QueuedLocally(ahead)
+		t.tell(func(to AcquireTracer) { to.QueuedLocally(ahead) })
 	}
 }
 
@@ -136,16 +187,25 @@ func (t *acquireTrace) observer() lockloop.Observer {
 // Queued, Waiting, Woken and Abandoned implement lockloop.Observer.
 
 func (t *acquireTrace) Queued(node framework.Created, ahead, length int) {
-	t.to.Queued(Queued{Node: node.Path, Czxid: node.Czxid, Ahead: ahead, Length: length})
+	t.tell(func(to AcquireTracer) {
+		to.Queued(Queued{Node: node.Path, Czxid: node.Czxid, Ahead: ahead, Length: length})
+	})
 }
 
 func (t *acquireTrace) Waiting(ahead, holder lockloop.Other) {
-	t.to.Waiting(Waiting{Ahead: readOther(ahead), Holder: readOther(holder)})
+	t.tell(func(to AcquireTracer) {
+		to.Waiting(Waiting{Ahead: readOther(ahead), Holder: readOther(holder)})
+	})
 }
 
-func (t *acquireTrace) Woken(gone bool)        { t.to.Woken(gone) }
-func (t *acquireTrace) Abandoned(reason error) { t.to.Abandoned(reason) }
+func (t *acquireTrace) Woken(gone bool) {
+	t.tell(func(to AcquireTracer) { to.Woken(gone) })
+}
+
+func (t *acquireTrace) Abandoned(reason error) {
+	t.tell(func(to AcquireTracer) { to.Abandoned(reason) })
+}
 
 func readOther(o lockloop.Other) Other {
-	return Other{Node: o.Node, Identity: ReadIdentity(o.Data), Since: o.Since}
+	return Other{Node: printable.String(o.Node), Identity: ReadIdentity(o.Data), Since: o.Since}
 }

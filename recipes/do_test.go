@@ -57,7 +57,8 @@ func TestDoUnderACancelledContextFreesTheLockAndIsNoFailureOfTheWork(t *testing.
 			return nil
 		}))
 		w.nothingLeft(t, path)
-		require.ErrorIs(t, m.Do(ctx, nil), context.Canceled)
+		err := m.Do(ctx, func(context.Context) error { t.Error("not acquired"); return nil })
+		require.ErrorIs(t, err, context.Canceled)
 	})
 }
 

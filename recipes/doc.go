@@ -17,9 +17,9 @@
 //	mutex := recipes.NewInterProcessMutex(client, "/locks/sku-42")
 //	lease, err := mutex.Acquire(ctx) // waits until ctx ends
 //	if err != nil {
-//		return err // says how many are ahead, and names the holder's node or, if that was read, the holder
+//		return err // says how many are ahead, who holds the lock, and when that was seen
 //	}
-//	defer lease.Release(ctx) // also on a cancelled ctx
+//	defer lease.Release(ctx) // right for any ctx, also in an outage
 //
 //	work, done := lease.Under(ctx) // ends with the lease, and with ctx
 //	defer done()
@@ -45,7 +45,12 @@
 // [WithNodeData] change that.
 //
 // With package tracing, waits and holds are spans and metrics, and a waiter's span leads to the holder's. Without it, a
-// client's logger gets a line for each lock that is lost. Nothing else is logged.
+// client's logger gets a line for each lock that is lost, with the context of the work under it; for each lease that is
+// dropped without a release; for a leader's work that goes on after its leadership, and for a LeaderLatch that the server
+// gives trouble. Nothing else is logged.
+//
+// What others have written below a lock's path is kept and shown with care. Of a node's data no more than 4 KiB are kept.
+// Tracers get names that can be printed, in quotes if need be, and an Identity has nothing that cannot.
 //
 // # What is promised
 //
@@ -59,19 +64,47 @@
 //   - Fencing tokens grow from holder to holder. WithLocalHandOver, a downgrade and a re-entry keep the token of the node
 //     that they go on with. (both: TestFencingTokenIsTheNodesCzxidAndGrows)
 //   - Nodes that are not the recipe's have no influence. (both: TestForeignChildrenDoNotBlock)
+//   - Nodes that somebody names like contenders may block a lock, but they let
+//     nobody in beside its holder.
+//     (both: TestForgedNamesLetNobodyInBesideAHolder; TestForgedNamesMakeNoSecondLeader,
+//     TestForgedNamesLetNobodyThroughASemaphoresGate)
+//   - All that holds beyond 2^31 contenders of one path, when the server has no
+//     number left for new ones. Then a reader cannot take the place of its own
+//     writer, which is [ErrCorrupted], and Java Curator must not share the path,
+//     as its order is by number alone.
+//     (both: TestOneHolderWhenTheSequenceIsUsedUp, TestOneLeaderWhenTheSequenceIsUsedUp,
+//     TestDowngradeIsRefusedWhenTheSequenceIsUsedUp)
 //   - A release wakes one waiter with one event. (TestNoHerd)
 //   - An acquire and release that nobody contends is three requests. (TestUncontendedCycleIsThreeRequests)
 //   - Every lock gets through, and nothing is left, whatever happens to any one of its requests. (TestFaultAtEveryRequest)
+//   - A client, an option or a lock that is nil, and a value that no constructor has made, are errors of every call that
+//     needs them, with a framework.ConfigError. (TestWithoutAClientEveryCallIsAnError, TestZeroLatchIsOver,
+//     TestNilOptionsAndLocksAreErrors)
+//   - Work that is nil is an error, and nothing is acquired for it. (TestWorkThatIsNilIsAnError)
+//   - An error names the call that it answers: acquire, await, lead, run. (TestErrorsNameTheCall)
+//   - Whoever gives up waiting in an outage is told that there is no connection.
+//     (TestWaiterInTheProcessIsToldOfAnOutage, TestWaiterAtTheServerIsToldOfAnOutage,
+//     TestAwaitWithoutAConnectionTellsOfTheLastAttempt)
 //   - If the user's code panics during an acquire, such as an ACL provider or a Locker in a multi-lock, neither a node nor a
 //     place in the process is left behind. (TestPanicOfTheUsersCodeLeavesNothingBehind,
-//     TestPanicOfTheRetryPolicyLeavesNoNodeBehind)
+//     TestPanicOfTheRetryPolicyLeavesNoNodeBehind, TestPanicOfTheTracerLeavesNoWaiterBehind,
+//     TestPanicOfTheTracerLeavesNoLockHeld, TestPanicOfTheTracerLeavesNoNodeInTheQueue)
 //
-// InterProcessMutex, among the goroutines that share one object:
-//   - No more than the holder and the next have nodes; to wait and to leave costs the server nothing.
-//     (TestOnlyTheHolderAndTheNextOfAnObjectAreAtTheServer, TestWaitingInTheProcessCostsTheServerNothing)
+// InterProcessMutex and the semaphores, among the goroutines of one client, whatever objects they use:
+//   - No more than the holder and the next have nodes; to wait and to leave costs the server nothing, and each leaves
+//     within a time that does not depend on how many others do.
+//     (TestOnlyTheHolderAndTheNextOfAnObjectAreAtTheServer, TestObjectsOfOneLockShareTheQueueInTheProcess,
+//     TestObjectsOfTwoViewsShareTheQueueInTheProcess, TestWaitingInTheProcessCostsTheServerNothing,
+//     TestTenThousandWaitersGiveUpTogether)
+//   - Ten thousand at once are no burden for the session that they share, nor for the server.
+//     (TestTenThousandAcquiresOfOnePathWithAnObjectEach, TestTenThousandWaitersOutliveTheirSession)
+//   - Each acquire has the options of its own object. (TestEachObjectKeepsItsOwnOptions)
 //   - A turn is not lost, whoever gives up, fails, or loses the lock.
 //     (TestTurnThatComesWithTheCancellationIsNotLost, TestFailedAcquireGivesItsPlaceBack,
-//     TestLostLeaseFreesItsPlaceInTheProcess)
+//     TestFailedAcquireGivesItsPlaceToTheNextObject, TestLostLeaseFreesItsPlaceInTheProcess)
+//   - Nothing is kept of a lock that nobody wants. (TestNothingIsKeptOfALockThatNobodyWants)
+//
+// InterProcessMutex, among the goroutines that share one object:
 //   - WithLocalHandOver passes the lock on without a request, within its bounds, and never one that is lost, revoked or
 //     deleted. The fencing token stays the same meanwhile.
 //     (TestLocalHandOverCostsNoRequest, TestLocalHandOverIsBounded, TestLostLockIsNotHandedOver,
@@ -97,6 +130,8 @@
 //     context ends with any of them. (both: TestSeveralLeasesAreAllOrNone; TestLeaseOfSeveralEndsWithAnyOfItsNodes)
 //   - A shared limit that is raised admits those who wait, and one that is lowered takes nobody's lease.
 //     (both: TestSharedLimitIsRaisedWhileSomeWait; TestTryAcquireAtALimitOfZero)
+//   - A limit that is too low is named, and so is its path if that cannot be used. (TestLimitThatIsTooLowIsNamed,
+//     TestBadPathOfASharedLimitIsNamed)
 //   - Who waits loses session, lease or gate, and begins anew. (TestSemaphoreWaiterGoesOnInTheNextSession,
 //     TestSemaphoreWaiterWhoseNodesAreDeletedGoesOn, TestTwoAtTheLeasesDoNotWaitForEachOther)
 //   - TryAcquire is not refused because of what its caller has just acquired, released or given up.
@@ -159,6 +194,10 @@
 //   - Outages, losses of the session and servers in trouble do not end it, whatever happens to any one of its requests, or
 //     at that moment. (TestCandidacyOutlastsTheServersTrouble, TestCandidacyUnderAFaultAtEveryRequest,
 //     TestDeedAtEveryRequestOfACandidacy)
+//   - Lead does the work of each leadership, and stops it whenever that ends, in each of the ways of its table. A hand-over
+//     takes as long as the work needs to stop. (both: TestHandOverOfALeadIsQuick; TestEveryEndOfALeadership,
+//     TestHandOverTakesAsLongAsTheWork, TestWorkMayStopWithinItsGrace, TestWorkOfALeadMayStepDown,
+//     TestLeadGivesTheLeadershipUpWhenTheWorkPanics, TestLeadTellsThatItsNodeStays, TestLeadThatCannotBegin)
 //   - Close ends it wherever it is, without a node, watch or goroutine left, and releases all who wait.
 //     (TestCloseAtEveryAwaitPoint, TestCloseReleasesThoseWhoWait; both: TestClosedClientClosesItsLatches,
 //     TestLatchIsStartedOnceAndClosedOften)
@@ -171,6 +210,11 @@
 //     TestLatchThatNeverStoodTellsItsEnd)
 //   - Changes tells every beginning and end in order, and of the end by CloseNotify, but not by Close.
 //     (both: TestChangesAreToldInOrderWithClose; TestGrantThatComesWithClose)
+//   - It does not stand in silence when the server is in trouble: that is logged, once for each kind of it, the pauses
+//     grow from one second to 30, and an Await in vain tells the last error, or that of the last attempt to connect.
+//     Credentials that the servers refuse end the candidacy. (TestCandidacyInTroubleSaysSo,
+//     TestCandidacyInTroublePausesLongerAndLonger, TestAwaitWithoutAConnectionTellsOfTheLastAttempt,
+//     TestRefusedCredentialsEndACandidacy)
 //   - An Await in vain names the leader. It ends with its context, also while the latch leads.
 //     (TestAwaitInVainNamesTheLeader, TestAwaitReturnsTheEndOfItsContextWhileItLeads)
 //   - The lease of a leadership that was lost tells so when it is released. (TestReleaseOfALostLeadershipTellsTheReason)
@@ -203,23 +247,45 @@
 //   - A node says who its owner is, in no more than 512 bytes, and since when it has waited, through losses of the session.
 //     (both: TestIdentityIsWhatThisProcessSaysOfItself; TestIdentityIsBounded,
 //     TestIdentityBeginsWithTheWaitAndStaysThroughALoss)
+//   - Who does not get a lock is told who has it, from every place in the queue, how old that news is, and if it is this
+//     client itself. (TestNotAcquiredErrorSaysHowOldItIs, TestNotAcquiredErrorNamesOneself,
+//     TestNotAcquiredErrorFitsIntoALine)
 //   - What others write into their nodes is no error. (TestForeignDataIsNoIdentity)
 //   - A participant is called by what WithID has set, if that fits into a line. (both: TestParticipantsAreCalledByTheirNames)
 //   - LeaseFromContext leads to the innermost lease that a context is under.
 //     (TestLeaseOfAContextIsTheInnermost, TestLeaseOfDoIsInItsContext)
 //   - Without a Tracer nothing is allocated for it. (TestNoTracerNoAllocation)
+//   - A Tracer, or a log handler, that blocks holds up neither a release nor Close for more than a second.
+//     (TestTracerThatBlocksHoldsUpAReleaseForASecondAtMost, TestTracerThatBlocksDoesNotOutlastTheContextOfARelease,
+//     TestTracerThatBlocksALatchHoldsUpCloseForASecondAtMost, TestTracerThatBlocksHoldsUpASelectorForASecondAtMost,
+//     TestLogHandlerThatBlocksHoldsUpNoReleaseOfALostLease)
+//   - When Close or Release has returned, a Tracer that does not block was told of the end of every hold, and every loss is
+//     logged. (TestCloseHasToldTheEndOfEveryHold, TestReleaseOnAnEndedContextHasToldTheTracer)
+//   - A loss is logged with the context of the work. (TestLossIsLoggedWithTheContextOfTheWork)
+//   - A lease that is dropped without a release is reported once, and no other is. (TestDroppedLeaseIsReportedOnce,
+//     TestDroppedLeaseThatReenteredIsReported, TestDroppedLeaseOfSeveralLocksIsReported,
+//     TestNoLeaseIsReportedWithoutReason)
+//   - Little is kept of what others have written, and what is shown can be printed.
+//     (TestParticipantsKeepLittleOfWhatOthersHaveWritten, TestTracerGetsNamesOfForeignNodesThatCanBePrinted,
+//     TestTraceOfOthersIsLegibleAndSmall)
 //
 // When the connection is interrupted and the session survives:
 //   - A holder goes on holding, and a waiter keeps its place. (both: TestWaiterKeepsItsPlaceThroughACut,
 //     TestServerRestartLosesNeitherHolderNorWaiter, TestHandOverDuringAnInterruption)
 //   - Under state.StandardPolicy the lease ends at once instead, with framework.ErrSuspended.
 //     (both: TestStandardPolicyEndsTheLeaseAtTheInterruption)
-//   - A release during the interruption frees the lock when the connection is back. (both: TestReleaseDuringAnOutage)
+//   - A release during the interruption does not wait, and is no error. It frees the lock when the connection is back. The
+//     same goes for the end of Do, of a leader's work, and of a leadership that is resigned. A release that waits for an
+//     answer ends with the session at the latest. (TestReleaseInAnOutage, TestReleaseWaitsNoLongerThanTheSession,
+//     TestDoReturnsAtOnceWhenTheWorkHasSucceededInAnOutage, TestResignInAnOutage; both: TestReleaseDuringAnOutage)
+//   - A tracer is told why a deletion was left to the client. (TestTracerLearnsWhyADeletionWasLeft)
 //   - Lost requests and replies leave one node for each contender. (TestLostRequestsAndReplies)
 //   - A server that is in trouble, or has no capacity left, is waited for like one that is away.
 //     (TestAcquireOutlastsAThrottlingServer, TestReleaseOutlastsTheServersTrouble)
 //
 // When the session is lost:
+//   - The contexts of all its leases end before anything else is done: before anybody is told, before anything is logged,
+//     and before nodes are cleaned up. (TestContextsOfALostSessionEndBeforeAnybodyIsTold)
 //   - The lease's context ends, with framework.ErrSessionLost as its cause, before the server admits anybody else.
 //     (both: TestLeaseEndsWithItsSession, TestIsolatedHolderStopsBeforeTheNextIsAdmitted)
 //   - A waiter queues again in the next session, at the end, and never wins with a node of the old one.
@@ -234,7 +300,8 @@
 //   - That holds during an outage, too. (TestDeadlineIsHonouredDuringAnOutage)
 //   - The node that it has given up is not in the way of the caller's next acquire, or try.
 //     (TestTryAcquireIsNotRefusedByTheNodeThatItsCallerHasGivenUp, TestTryAcquireOfAFreeMutexAfterAnAcquireThatGaveUp)
-//   - A release frees the lock all the same. (both: TestReleaseOnAnEndedContextStillFreesTheLock)
+//   - A release frees the lock all the same, and that is no error. (TestReleaseOnAnEndedContextIsNoError; both:
+//     TestReleaseOnAnEndedContextStillFreesTheLock)
 //   - A release has ended the lease's context when the server hears of it.
 //     (TestReleaseEndsTheContextBeforeItTellsTheServer)
 //
@@ -256,22 +323,42 @@
 // A lease's context ends in time if this process runs, and if the server's answers mean what they seem to mean. It
 // cannot end in a process that is stopped: by a debugger, a suspended machine, a long pause for garbage. Nor does it
 // end in time for a client of a server that is cut off from the rest of its ensemble: such a server goes on answering
-// pings for some time, while the others let the session expire. Nor can it end before a node is deleted by somebody who
+// pings for some time, while the others let the session expire. A follower may die right after an answer, before it has
+// told its leader of the client. Nor can it end before a node is deleted by somebody who
 // has the right to, or before its session is ended by somebody who has taken it over. In all these cases the next
 // holder may be admitted while the old one still acts. Only what the lock guards can then tell them apart, by the
 // [Lease.FencingToken]: it must remember the largest token it has seen, and refuse smaller ones, as package fence does;
 // for a read/write lock, see [ReadLock]. If it is in ZooKeeper itself, there is a simpler way; see [Lease.Checks]. For
-// servers that are cut off, there is framework.WithStrictContact.
+// servers that are cut off or die, there is framework.WithStrictContact.
 //
 // All contenders must be allowed to read each other's nodes. Whoever finds one right ahead that it may not read gets
 // zk.ErrNoAuth, because servers do not tell of the end of such a node (CVE-2024-23944), and to wait would be for ever.
 // (both: TestNodesThatMayNotBeRead)
+//
+// By default, everybody who reaches a server has that right: to delete a lock's
+// nodes, to revoke a lock, and to create what is in its way. Credentials and
+// framework.WithACLProvider change that.
 //
 // Tokens grow as long as the servers keep their data: an ensemble that is wiped begins to count anew, and a resource that
 // remembers larger tokens must be told.
 //
 // What ends in time is the context, not the work: work that does not stop when it ends goes on. A LeaderSelector waits for
 // it before it lets others lead, but only as long as its session lives; locks and a LeaderLatch do not wait.
+//
+// # For those who come from Java
+//
+// Java's locks belong to a thread, and Go has no such thing. What takes its place is the context:
+//
+//   - An acquire under the context of a lease re-enters: under [Lease.Context], [Lease.Under], or the context that Do and
+//     leaders give to their work. The lease counts: the last release frees the lock.
+//   - An acquire without it is another contender, also in the goroutine that holds the lock: it waits for itself, and its
+//     [NotAcquiredError] says so.
+//   - Whoever gets the context is inside. Three goroutines under one Do hold the lock together, and the lock does not
+//     exclude them from each other; a sync.Mutex does.
+//   - Any goroutine may release a lease.
+//   - There is no isAcquiredInThisProcess: the lease's context is the answer.
+//
+// Objects are cheap: make one for each request, or keep it.
 //
 // # Sharing a lock with Java
 //

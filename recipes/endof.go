@@ -2,14 +2,32 @@ package recipes
 
 import "context"
 
-// under returns a context that ends with the lease's claim and has the values of ctx, without its end. An acquire under it
-// finds the claim, and LeaseFromContext the lease.
-func (l *Lease) under(ctx context.Context) context.Context {
-	end := l.ctx
-	if end == nil { // the lease's own context is being made
-		end = l.hold.ctx
+// joined returns a context that ends with the lease and has the values of ctx, without its end. An acquire under it finds
+// the claim. It does not lead to the lease itself.
+func (l *Lease) joined(ctx context.Context) context.Context {
+	return contextOf{l.held, l.hold.valuesOf(ctx)}
+}
+
+// workIn sets the lease's context.
+func (l *Lease) workIn(held context.Context) {
+	l.held, l.ctx = held, leaseContext{held, l}
+}
+
+// leaseContext is a context in which LeaseFromContext finds the lease.
+//
+// It is outside of those that end with the session, to which the session leads: they know nothing of the lease. So a lease
+// that the user has dropped can be collected, and reported; see Lease.watch. Contexts that the user derives from it keep
+// the lease as long as they live, since package context registers them with the one within.
+type leaseContext struct {
+	context.Context
+	lease *Lease
+}
+
+func (c leaseContext) Value(key any) any {
+	if key == (leaseKey{}) {
+		return c.lease
 	}
-	return contextOf{end, l.hold.valuesOf(ctx), l}
+	return c.Context.Value(key)
 }
 
 // contextOf is a context that ends with one and has the values of another, and behind those, the values of the one. The end
@@ -18,16 +36,12 @@ func (l *Lease) under(ctx context.Context) context.Context {
 type contextOf struct {
 	context.Context
 	values context.Context
-	lease  *Lease
 }
 
 // leaseKey finds the innermost lease that a context is under.
 type leaseKey struct{}
 
 func (c contextOf) Value(key any) any {
-	if key == (leaseKey{}) {
-		return c.lease
-	}
 	if v := c.values.Value(key); v != nil {
 		return v
 	}

@@ -2,6 +2,7 @@ package recipes_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -43,7 +44,33 @@ func ExampleLeaderLatch() {
 	// token grows: true
 }
 
-// The leader's work looks at Revoked between two steps. A service that is to be stopped gives it the time for that.
+// A service that stops by the end of its context: the work finishes, and then another instance leads.
+func ExampleLeaderLatch_Lead() {
+	client, _, done := connectForExample()
+	defer done()
+	ctx, stop := context.WithCancel(context.Background()) // as from signal.NotifyContext
+
+	latch := recipes.NewLeaderLatch(client, "/leader")
+	fmt.Println(latch.Start())
+	err := latch.Lead(ctx, func(ctx context.Context) error {
+		lease, ok := recipes.LeaseFromContext(ctx)
+		fmt.Println("leading:", ok && lease.FencingToken() > 0)
+		stop()
+		<-ctx.Done()
+		fmt.Println("finishing")
+		return nil
+	})
+	fmt.Println(errors.Is(err, context.Canceled))
+	fmt.Println(latch.Close(context.Background()))
+	// Output:
+	// <nil>
+	// leading: true
+	// finishing
+	// true
+	// <nil>
+}
+
+// The leader's work is told to stop, by the end of its context, and has time to finish.
 func ExampleLeaderLatch_HandOver() {
 	client, srv, done := connectForExample()
 	defer done()
@@ -52,11 +79,11 @@ func ExampleLeaderLatch_HandOver() {
 	fmt.Println(first.Start())
 	lease, err := first.Await(ctx)
 	fmt.Println("first leads:", lease.Context().Err() == nil, err)
-	go func() {
-		<-lease.Revoked()
-		fmt.Println("finishing")
-		lease.Release(ctx)
-	}()
+	go first.Lead(ctx, func(ctx context.Context) error {
+		<-ctx.Done()
+		fmt.Println("finishing:", context.Cause(ctx))
+		return nil
+	})
 	fmt.Println(second.Start())
 	defer second.Close(ctx)
 	srv.WaitChildren(ctx, "/leader", 2) // the second stands
@@ -74,7 +101,7 @@ func ExampleLeaderLatch_HandOver() {
 	// <nil>
 	// first leads: true <nil>
 	// <nil>
-	// finishing
+	// finishing: lock revoked
 	// handed over: <nil>
 	// closed: <nil>
 	// second leads: true <nil>

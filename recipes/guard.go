@@ -82,6 +82,7 @@ func (g *guard) protect(h *hold) bool {
 // come down to the guard's own context.
 func (g *guard) watch(ctx context.Context, path string) {
 	session := g.nodes[0].Session.Context()
+	ctx, _ = unblocked(ctx, g.client)
 	for g.ctx.Err() == nil && session.Err() == nil {
 		data, _, watch, err := g.client.GetW(ctx, path)
 		switch {
@@ -113,13 +114,16 @@ func (g *guard) revoke() {
 	owner.revoke()
 	g.mu.Unlock()
 	owner.followed().revoked()
+	owner.settle()
 }
 
 func (g *guard) deleted() {
 	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.owner.end(ErrNodeDeleted)
+	owner := g.owner
+	owner.end(ErrNodeDeleted)
 	g.stop(ErrNodeDeleted) // and of whoever is just being made the owner
+	g.mu.Unlock()
+	owner.settle()
 }
 
 // pause waits before the next attempt: for a connection, and for a second in any case.

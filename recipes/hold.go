@@ -23,14 +23,18 @@ type hold struct {
 	end     context.CancelCauseFunc
 	revoked chan struct{} // closed by revoke
 	revoke  func()
-	local   *localTurn // the claim's place among the goroutines that share the lock's object; may be nil
+	local   *localTurn // the claim's place among the goroutines of its client; may be nil
 
 	data []byte        // what the nodes say of us
-	gone chan struct{} // closed when the nodes are given up, or left to the background; nil if nobody waits for that
+	gone chan struct{} // closed when the nodes are given up, kept, or left to the background; nil if nobody waits for that
+
+	unfollow func() bool // takes settle back, which the session calls when it has ended
 
 	mu     sync.Mutex // protects the following fields
 	leases int        // the claim is given up at zero and never taken again; afterwards there may be less
+	kept   bool       // the nodes are the next claim's
 	trace  *holdTrace // may be nil
+	after  []*func()  // to be called when ctx has ended
 }
 
 // newHold returns the claim of nodes that were admitted, or nil if it was lost between the grant and now. The nodes go in
@@ -65,6 +69,7 @@ func (h *hold) successor() *hold {
 	}
 	next.begin(h.guard.ctx)
 	if next.ctx.Err() != nil || !h.guard.protect(next) {
+		next.unfollow()
 		return nil
 	}
 	return next
@@ -79,6 +84,45 @@ func (h *hold) begin(trusted context.Context) {
 			h.end(ErrRevoked)
 		}
 	})
+	h.unfollow = h.nodes[0].Session.AfterTrust(h.client.ErrorPolicy(), h.settle)
+}
+
+// afterEnd has f called when the claim's context has ended, for whatever reason, and after all other contexts that end at
+// the same moment. f must not block. The function returned takes that back, and reports whether it was in time.
+func (h *hold) afterEnd(f func()) (stop func() bool) {
+	call := &f
+	h.mu.Lock()
+	h.after = append(h.after, call)
+	h.mu.Unlock()
+	h.settle()
+	return func() bool {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		n := len(h.after)
+		h.after = slices.DeleteFunc(h.after, func(other *func()) bool { return other == call })
+		return len(h.after) < n
+	}
+}
+
+// settle does what follows the end of the claim's context, if that has ended. Whoever ends it for another reason than a
+// release calls this, without a lock; for its end with the session, the session does.
+func (h *hold) settle() {
+	if h.ctx.Err() == nil {
+		return
+	}
+	h.mu.Lock()
+	calls := h.after
+	h.after = nil
+	h.mu.Unlock()
+	for _, call := range calls {
+		(*call)()
+	}
+}
+
+// lose ends the claim's context with the reason of a loss.
+func (h *hold) lose(cause error) {
+	h.end(cause)
+	h.settle()
 }
 
 // heldUnder returns the claim to a lock under whose lease's context ctx was made, or nil.
@@ -99,8 +143,13 @@ func reenter(ctx context.Context, key any) (*Lease, error) {
 	if !joined {
 		return nil, err
 	}
-	h.followed().reentered()
-	return h.leaseOf(ctx), nil
+	trace := h.followed()
+	trace.reentered(ctx)
+	lease := h.leaseOf(ctx)
+	if trace != nil {
+		lease.watch(trace.of)
+	}
+	return lease, nil
 }
 
 // join adds a lease to the claim, unless that was given up, or lost.
@@ -142,7 +191,9 @@ func (h *hold) newLease(ctx context.Context) *Lease {
 
 func (h *hold) leaseOf(ctx context.Context) *Lease {
 	l := &Lease{hold: h}
-	l.ctx, l.end = context.WithCancelCause(l.under(ctx))
+	held, end := context.WithCancelCause(contextOf{h.ctx, h.valuesOf(ctx)})
+	l.end = end
+	l.workIn(held)
 	return l
 }
 
@@ -168,12 +219,13 @@ func (h *hold) leaveAll() bool {
 	return any
 }
 
-// giveUp ends the claim, and passes its nodes on or deletes them.
+// giveUp ends the claim, and passes its nodes on or deletes them. The error says why a node may still be there.
 func (h *hold) giveUp(ctx context.Context) (err error) {
 	defer h.isGone()
+	defer h.unfollow()
 	told := h.followed()
 	told.releasing()
-	defer func() { told.released(err) }()
+	defer func() { told.released(ctx, err) }()
 	if h.local.passOn(h) {
 		return nil
 	}
@@ -181,20 +233,6 @@ func (h *hold) giveUp(ctx context.Context) (err error) {
 	h.end(ErrReleased)
 	h.local.over()
 	return h.deleteNodes(ctx)
-}
-
-// deleteNodes deletes the last first.
-func (h *hold) deleteNodes(ctx context.Context) error {
-	var errs []error
-	for _, n := range slices.Backward(h.nodes) {
-		if err := h.client.Delete(ctx, n.Path, framework.AnyVersion, framework.Guaranteed()); err != nil {
-			errs = append(errs, err)
-		}
-	}
-	if len(errs) == 1 {
-		return errs[0] // as it is: most locks have one node
-	}
-	return errors.Join(errs...)
 }
 
 func (h *hold) isGone() {
@@ -219,6 +257,7 @@ func (h *hold) dissolve(ctx context.Context) error {
 		return h.giveUp(ctx)
 	case errors.Is(reason, ErrRevoked): // the nodes are as good as before
 		defer h.isGone()
+		h.unfollow()
 		h.guard.end()
 		if err := h.deleteNodes(ctx); framework.IsRefusal(err) {
 			reason = errors.Join(reason, err)
@@ -226,7 +265,7 @@ func (h *hold) dissolve(ctx context.Context) error {
 	default:
 		h.giveUpLost()
 	}
-	h.followed().ended()
+	h.followed().tellEnd(ctx)
 	return reason
 }
 
@@ -241,14 +280,27 @@ func (h *hold) keep() bool {
 	if !h.leaveAll() {
 		return false
 	}
+	h.mu.Lock()
+	h.kept = true
+	h.mu.Unlock()
+	defer h.isGone()
+	h.unfollow()
 	h.guard.leave()
 	return true
+}
+
+// wasKept reports whether the nodes are the next claim's.
+func (h *hold) wasKept() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.kept
 }
 
 // giveUpLost deletes the nodes of a claim that is lost. They may still be there, and in others' way, for as long as the
 // server keeps the session, but nobody has to wait for their deletion.
 func (h *hold) giveUpLost() {
 	defer h.isGone()
+	h.unfollow()
 	h.guard.end()
 	h.local.over()
 	deleteInBackground(h.client, h.nodes)

@@ -12,6 +12,9 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/gocurator/curator/internal/printable"
+	"github.com/gocurator/curator/recipes/internal/lockloop"
 )
 
 // Identity is what a contender's node says of its owner. Anybody may have written it: it is for people, and decides
@@ -30,7 +33,8 @@ type Identity struct {
 	Since   time.Time // when the owner began to wait, by its own clock
 
 	// Trace leads to the span of the owner's acquire, in the words of the propagator that package tracing was made with:
-	// for the W3C's, "traceparent".
+	// for the W3C's, "traceparent". What is read from a node has no more than 8 entries, and no more than 512 bytes, and
+	// nothing that cannot be printed: other entries are left out.
 	Trace map[string]string
 
 	// Foreign is the beginning of data that has another form, such as the address that Java's locks write, if it can be
@@ -66,7 +70,8 @@ const (
 	identityVersion = 1
 	maxIdentity     = 512 // bytes of JSON
 	maxIdentityName = 100 // bytes of the host and of the service
-	maxForeignData  = 1 << 12
+	maxForeignData  = lockloop.MaxData
+	maxTraceFields  = 8
 )
 
 // identityJSON is an Identity in a node.
@@ -84,23 +89,51 @@ type identityJSON struct {
 func ReadIdentity(data []byte) Identity {
 	var j identityJSON
 	if len(data) > maxForeignData || json.Unmarshal(data, &j) != nil || j.V != identityVersion {
-		return Identity{Foreign: printable(clip(string(data[:min(len(data), maxIdentity)]), maxIdentityName))}
+		return Identity{Foreign: inALine(clip(string(data[:min(len(data), maxIdentity)]), maxIdentityName))}
 	}
 	return Identity{
-		Service: printable(clip(j.Service, maxIdentityName)),
-		Host:    printable(clip(j.Host, maxIdentityName)),
+		Service: inALine(clip(j.Service, maxIdentityName)),
+		Host:    inALine(clip(j.Host, maxIdentityName)),
 		PID:     max(j.PID, 0),
 		Since:   j.Since,
-		Trace:   j.Trace,
+		Trace:   printableTrace(j.Trace),
 	}
 }
 
-// printable returns text that fits into a line, or nothing if it does not.
-func printable(s string) string {
-	if strings.ContainsFunc(s, func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }) {
+// inALine returns text that fits into a line, or nothing if it does not.
+func inALine(s string) string {
+	if !printable.Is(s) {
 		return ""
 	}
 	return s
+}
+
+// printableTrace returns the entries of a trace that can be printed, the W3C's first, as far as there is room for them.
+func printableTrace(read map[string]string) map[string]string {
+	var trace map[string]string
+	size := 0
+	for _, key := range traceKeys(read) {
+		value := read[key]
+		longer := size + len(key) + len(value)
+		if len(trace) == maxTraceFields || longer > maxIdentity || !printable.Is(key) || !printable.Is(value) {
+			continue
+		}
+		if trace == nil {
+			trace = make(map[string]string, min(len(read), maxTraceFields))
+		}
+		trace[key], size = value, longer
+	}
+	return trace
+}
+
+// traceKeys returns the keys in the order in which they get room: the W3C's first.
+func traceKeys(trace map[string]string) []string {
+	const first = "traceparent"
+	keys := slices.Sorted(maps.Keys(trace))
+	if i := slices.Index(keys, first); i > 0 {
+		keys = slices.Insert(slices.Delete(keys, i, i+1), 0, first)
+	}
+	return keys
 }
 
 // clip returns as much of a text as has no more than n bytes.

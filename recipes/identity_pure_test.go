@@ -69,3 +69,24 @@ func TestNodeDataIsJSONWhateverTheTraceIs(t *testing.T) {
 		}
 	}
 }
+
+// What others have written is kept as far as it can be printed, and is small.
+func TestTraceOfOthersIsLegibleAndSmall(t *testing.T) {
+	many := map[string]string{"traceparent": "p"}
+	for _, key := range "abcdefghijkl" {
+		many[string(key)] = "v"
+	}
+	for name, tt := range map[string]struct{ written, want map[string]string }{
+		"usual":       {map[string]string{"traceparent": "00-1", "tracestate": "a=b"}, map[string]string{"traceparent": "00-1", "tracestate": "a=b"}},
+		"unprintable": {map[string]string{"traceparent": "\u202e00", "b\u2028": "1", "b3": "0"}, map[string]string{"b3": "0"}},
+		"none left":   {map[string]string{"traceparent": "\x00"}, nil},
+		"many": {many, map[string]string{
+			"traceparent": "p", "a": "v", "b": "v", "c": "v", "d": "v", "e": "v", "f": "v", "g": "v",
+		}},
+		"long": {map[string]string{"a": strings.Repeat("x", 500), "b": "1", "traceparent": "p"}, map[string]string{"b": "1", "traceparent": "p"}},
+	} {
+		data, err := json.Marshal(map[string]any{"v": 1, "trace": tt.written})
+		require.NoError(t, err)
+		require.Equal(t, tt.want, ReadIdentity(data).Trace, name)
+	}
+}

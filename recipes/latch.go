@@ -1,10 +1,12 @@
 package recipes
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
 	"sync"
+	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/chain"
@@ -21,19 +23,19 @@ import (
 //		return err
 //	}
 //	defer latch.Close(ctx)
-//	for {
-//		lease, err := latch.Await(ctx)
-//		if err != nil {
-//			return err
-//		}
-//		work, done := lease.Under(ctx)
-//		lead(work, lease.FencingToken()) // until work ends: with the leadership, or with ctx
-//		done()
-//	}
+//	return latch.Lead(ctx, func(ctx context.Context) error {
+//		lease, _ := recipes.LeaseFromContext(ctx)
+//		return lead(ctx, lease.FencingToken()) // until ctx ends
+//	})
 //
-// Leadership is a Lease, whose context ends when the leadership does. The latch gives its node up then, without waiting for
-// the work: LeaderSelector does wait. The lease need not be released. To release it is to resign: the next in line leads,
-// and the latch queues again behind the others.
+// Lead says in which ways a leadership ends, and what becomes of the work then. If the service is stopped by the end of
+// ctx, the work finishes, and the next leads.
+//
+// Leadership is a Lease, whose context ends when the leadership does. Await, Leadership and Changes are for those who lead
+// in their own way. They have to look out for Lease.Revoked, too, and to release the lease then: else a HandOver takes all
+// of its time. The latch gives its node up when the lease ends, without waiting for the work: LeaderSelector does wait.
+// The lease need not be released. To release it is to resign: the next in line leads, and the latch queues again behind
+// the others.
 //
 // A leader whom somebody asks to step down, by Revoke, does so at once, or within the time of WithGrace, and queues again.
 // A candidate who is asked while it waits steps down as soon as it leads.
@@ -50,12 +52,15 @@ type LeaderLatch struct {
 
 	mu       sync.Mutex // protects the following fields
 	started  bool
+	leading  bool            // Lead runs
 	closing  context.Context // of the Close that came first
 	notify   bool
 	stop     context.CancelFunc
 	term     *term // the one under way, or nil
 	last     *chain.Link[LeadershipChange]
 	seen     lockloop.Refusal // how things stood when we last looked at the queue
+	trouble  error            // why we are not in the queue now, or nil
+	pause    time.Duration    // the last one, because of that
 	failure  error            // why done is closed
 	leftover error            // what kept Close from deleting the node
 
@@ -68,10 +73,11 @@ const latchKind = "latch-"
 // say of their owner. WithGrace is the other option that is meant for it.
 func NewLeaderLatch(c *framework.Client, path string, opts ...LockOption) *LeaderLatch {
 	l := &LeaderLatch{
-		lock: newLock(c, path, latchKind, []string{latchKind}, lockloop.First(1), opts, forLatches),
+		lock: newLock(c, path, latchKind, []string{latchKind}, lockloop.Exclusive, opts, forLatches),
 		last: chain.New(LeadershipChange{}),
 		done: make(chan struct{}),
 	}
+	l.lock.op = "await"
 	l.lock.loop.Own = true
 	l.lock.loop.Note = l.note
 	l.lock.loop.Leave = l.leave
@@ -107,13 +113,20 @@ func (l *LeaderLatch) Start() error {
 
 // Close ends the candidacy: the context of a leadership first, with ErrReleased, and then the node. It returns when that
 // is done, or when ctx ends, with its error; the node goes in any case, unless the server refuses that, which is an error,
-// too. Changes is told no more. Closing the client closes its latches, too. For an orderly shutdown, call HandOver before.
+// too. Changes is told no more. Closing the client closes its latches, too.
+//
+// After Lead, the work has finished already, and a ctx that has ended does no
+// harm: Close only does not wait then. Those who lead in their own way call
+// HandOver before it, for an orderly shutdown.
 func (l *LeaderLatch) Close(ctx context.Context) error { return l.close(ctx, false) }
 
 // CloseNotify is Close, but readers of Changes are told of the end of the leadership, as of every other.
 func (l *LeaderLatch) CloseNotify(ctx context.Context) error { return l.close(ctx, true) }
 
 func (l *LeaderLatch) close(ctx context.Context, notify bool) error {
+	if err := l.lock.usable(); err != nil {
+		return l.lock.leaderError("close", err)
+	}
 	first := l.beginToClose(ctx, notify)
 	select {
 	case <-l.done:
@@ -166,7 +179,9 @@ func (l *LeaderLatch) leftBehind(first bool) error {
 // Await waits for the leadership, and returns the lease of the one that is under way. All who wait get the same lease.
 //
 // If ctx ends first, or has ended, the error matches ctx.Err() and, if others were seen to be ahead, is a
-// *NotAcquiredError that names the leader; the candidacy goes on. When that is over, the error is Err's.
+// *NotAcquiredError that names the leader; the candidacy goes on. If that is in trouble, the error also matches and tells
+// what the trouble is: the last error of the server, or that of the last attempt to connect. When the candidacy is over,
+// the error is Err's.
 func (l *LeaderLatch) Await(ctx context.Context) (*Lease, error) {
 	for {
 		lease, changed, err := l.now()
@@ -188,14 +203,20 @@ func (l *LeaderLatch) Await(ctx context.Context) (*Lease, error) {
 }
 
 // Done is closed when the candidacy is over: the latch is closed, or its client, or the server has refused it.
-func (l *LeaderLatch) Done() <-chan struct{} { return l.done }
+func (l *LeaderLatch) Done() <-chan struct{} {
+	if l.done == nil { // not made by NewLeaderLatch
+		return ended.Done()
+	}
+	return l.done
+}
 
 // Err returns why the candidacy is over: ErrClosed, framework.ErrClosed, or an error of the server that waiting does not
-// cure, such as zk.ErrNoAuth; else nil. Outages, losses of the session and servers in trouble do not end it.
+// cure, such as zk.ErrNoAuth; else nil. If the servers refuse the client's credentials, that is such an error, too:
+// zk.ErrAuthFailed. Outages, losses of the session and servers in trouble do not end it.
 func (l *LeaderLatch) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.lock.leaderError("await", l.failure)
+	return l.lock.leaderError("await", cmp.Or(l.lock.usable(), l.failure))
 }
 
 // Leadership returns the lease of the leadership that is under way, or nil. It does not contact the server. The answer may
@@ -213,11 +234,15 @@ type LeadershipChange struct {
 
 // Changes returns the beginnings and ends of this latch's leaderships that follow this call, each of them once and in
 // order, until ctx ends or the latch is closed. A slow reader delays nobody and misses nothing; it only hears later: at
-// a beginning, the lease may be over.
+// a beginning, the lease may be over. What it has not read yet is kept in memory, so a reader should not stop reading
+// without leaving the loop.
 func (l *LeaderLatch) Changes(ctx context.Context) iter.Seq[LeadershipChange] {
 	l.mu.Lock()
 	start := l.last
 	l.mu.Unlock()
+	if start == nil { // not made by NewLeaderLatch
+		return func(func(LeadershipChange) bool) {}
+	}
 	return func(yield func(LeadershipChange) bool) {
 		for change := range start.Following(ctx.Done(), l.done) {
 			if ctx.Err() != nil || !yield(change) {
@@ -238,12 +263,13 @@ func (l *LeaderLatch) Resign(ctx context.Context) error {
 }
 
 // HandOver passes the leadership on to the next in line, in an orderly way: the work is asked to finish, by Lease.Revoked,
-// and to release the lease; when ctx ends, the leadership is ended with ErrRevoked. It returns when the leadership is given
+// and to release the lease, both of which Lead does; when ctx ends, the leadership is ended with ErrRevoked. It returns when the leadership is given
 // up, or lost, and its node gone; or with ctx's error if it took that. Called with the leadership's own context, it asks
 // and does not wait.
 //
 // If nobody else stands, the leader goes on, and the error is ErrNoSuccessor. (Who has died stands until its session has
-// timed out.) If this latch does not lead, it is ErrNotLeader.
+// timed out.) If this latch does not lead, it is ErrNotLeader: also if the connection was interrupted, under
+// state.StandardPolicy, before the leader was asked. It may lead again with the same node then.
 func (l *LeaderLatch) HandOver(ctx context.Context) error {
 	l.mu.Lock()
 	t := l.term
@@ -256,7 +282,7 @@ func (l *LeaderLatch) Leader(ctx context.Context) (Participant, error) { return 
 
 // Participants returns the candidates in the order of the queue, the leader first.
 func (l *LeaderLatch) Participants(ctx context.Context) ([]Participant, error) {
-	return l.lock.participants(ctx, l.lock.loop.Admit)
+	return l.lock.participants(ctx)
 }
 
 // now returns the lease of the present leadership, or an error if there will be none any more, or else a channel that is
@@ -264,9 +290,9 @@ func (l *LeaderLatch) Participants(ctx context.Context) ([]Participant, error) {
 func (l *LeaderLatch) now() (*Lease, <-chan struct{}, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch {
-	case l.failure != nil:
-		return nil, nil, l.lock.leaderError("await", l.failure)
+	switch err := cmp.Or(l.lock.usable(), l.failure); {
+	case err != nil:
+		return nil, nil, l.lock.leaderError("await", err)
 	case !l.started:
 		return nil, nil, l.lock.leaderError("await", ErrNotStarted)
 	case l.term != nil && l.term.lease.ctx.Err() == nil:
@@ -274,19 +300,4 @@ func (l *LeaderLatch) now() (*Lease, <-chan struct{}, error) {
 	default:
 		return nil, l.last.Followed(), nil
 	}
-}
-
-// note takes down how things stand, for the errors of those who wait.
-func (l *LeaderLatch) note(r lockloop.Refusal) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.seen = r
-}
-
-func (l *LeaderLatch) gaveUp(ctx context.Context) error {
-	l.mu.Lock()
-	r := l.seen
-	l.mu.Unlock()
-	r.Err = retry.ContextError(ctx)
-	return l.lock.refused(ctx, &r)
 }

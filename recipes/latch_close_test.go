@@ -177,8 +177,9 @@ func TestChangesAreToldInOrderWithClose(t *testing.T) {
 		inBothWorlds(t, func(t *testing.T, w *world) {
 			ctx, path := w.patience(t), path(t)
 			c, _ := w.connect(t)
-			l := latch(t, c, path)
+			l := recipes.NewLeaderLatch(c, path)
 			changes := l.Changes(ctx)
+			start(t, l)
 			lease := w.await(t, l)
 			require.NoError(t, lease.Release(ctx))
 			again := w.await(t, l)

@@ -42,8 +42,9 @@ func TestLatchTellsTheEndOfItsCandidacy(t *testing.T) {
 		t.Run(of.why.Error(), func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
 				c, knife := w.connect(t)
-				l := latch(t, c, "/l")
+				l := recipes.NewLeaderLatch(c, "/l")
 				changes := l.Changes(t.Context())
+				start(t, l)
 				w.await(t, l)
 				knife.expire(t)
 				time.Sleep(time.Minute)

@@ -11,6 +11,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes"
 	"github.com/gocurator/curator/state"
+	"github.com/gocurator/curator/testing/zktest"
 )
 
 // within returns a context that ends after d.
@@ -173,6 +174,24 @@ func TestLeaderIsInterruptedDuringItsHandOver(t *testing.T) {
 		require.ErrorIs(t, context.Cause(lease.Context()), framework.ErrSuspended)
 		w.await(t, second)
 		require.Nil(t, first.Leadership())
+		w.closeAll(t, "/l", first, second)
+	})
+}
+
+// The connection is interrupted before the leader is asked to finish, while the hand-over looks for a successor. The
+// latch leads again with its node, and that is another leadership: the hand-over does not wait for the end of this one,
+// which is over.
+func TestLeaderIsInterruptedBeforeItIsAskedToHandOver(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		first, second, lease, _ := w.leaderAndNext(t, "/l", framework.WithErrorPolicy(state.StandardPolicy))
+		w.fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Do: zktest.DropReply})
+		start := time.Now()
+		require.ErrorIs(t, first.HandOver(within(t, time.Minute)), recipes.ErrNotLeader)
+		require.Less(t, time.Since(start), 30*time.Second)
+		require.ErrorIs(t, context.Cause(lease.Context()), framework.ErrSuspended)
+		again := w.await(t, first)
+		require.Equal(t, lease.Path(), again.Path())
+		require.False(t, isClosed(again.Revoked()))
 		w.closeAll(t, "/l", first, second)
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"path"
-	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/semconv"
@@ -40,26 +39,10 @@ func (l *LeaderLatch) run(client, stopped context.Context) {
 	}
 }
 
-// outlasts reports whether to stand again after an error, and pauses before: a candidacy is for long, and a server may be
-// in trouble for some time.
-func (l *LeaderLatch) outlasts(ctx context.Context, err error) bool {
-	if ctx.Err() != nil || framework.IsRefusal(err) || errors.Is(err, framework.ErrClosed) {
-		return false
-	}
-	l.lock.loop.Client.Logger().Warn("leader latch stands again after an error",
-		semconv.LockPath, l.lock.fullPath(), semconv.Cause, err)
-	select {
-	case <-time.After(candidacyPause):
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-const candidacyPause = time.Second
-
-// queue waits for the leadership, with the node of the one before if that was kept.
+// queue waits for the leadership, with the node of the one before if that was kept. What tells the tracer of its operations
+// is not for those under the leadership, so that the lease must not have its context.
 func (l *LeaderLatch) queue(ctx context.Context, a attempt, kept *framework.Created) (*hold, error) {
+	ctx, _ = unblocked(ctx, l.lock.loop.Client)
 	inQueue := l.lock.inQueue(a)
 	for {
 		var node framework.Created
@@ -83,7 +66,7 @@ func (l *LeaderLatch) begin(t *term) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.term = t
-	l.seen = lockloop.Refusal{} // those who were ahead are not any more
+	l.seen, l.trouble = lockloop.Refusal{}, nil // those who were ahead are not any more
 	l.tellLocked(LeadershipChange{Lease: t.lease})
 }
 
@@ -133,7 +116,10 @@ func (l *LeaderLatch) leaving(ctx context.Context) context.Context {
 
 // leave deletes the node of a candidate that gives up.
 func (l *LeaderLatch) leave(ctx context.Context, node string) {
-	err := l.lock.loop.Client.Delete(l.leaving(ctx), node, framework.AnyVersion, framework.Guaranteed())
+	c := l.lock.loop.Client
+	ctx, wait := unblocked(l.leaving(ctx), c)
+	defer wait()
+	err := c.Delete(ctx, node, framework.AnyVersion, framework.Guaranteed())
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closing != nil {

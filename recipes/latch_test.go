@@ -14,9 +14,15 @@ import (
 func latch(t *testing.T, c *framework.Client, path string, opts ...recipes.LockOption) *recipes.LeaderLatch {
 	t.Helper()
 	l := recipes.NewLeaderLatch(c, path, opts...)
+	start(t, l)
+	return l
+}
+
+// start is for a latch whose Changes must be called before it can lead.
+func start(t *testing.T, l *recipes.LeaderLatch) {
+	t.Helper()
 	require.NoError(t, l.Start())
 	t.Cleanup(func() { l.Close(context.WithoutCancel(t.Context())) })
-	return l
 }
 
 // await returns the lease of a latch that leads sooner or later.

@@ -14,9 +14,11 @@ type leaderConfig struct {
 const defaultOverrun = 10 * time.Second
 
 // WithID names a candidate of a LeaderLatch or LeaderSelector to all who ask for the leader or the participants: it is the
-// data of its nodes, and what Java's Participant.getId returns there. It is WithNodeData for text: the node says nothing
-// else, so that Participant.Identity and package tracing do not know the candidate, nor lead to its trace. By default a
-// candidate is called by its service, host and process.
+// data of its nodes, and what Java's Participant.getId returns there. By default a candidate is called by its service, host
+// and process.
+//
+// WithID switches identity and trace links off: the id takes their place in the node. Participant.Identity does not know the
+// candidate then, package tracing calls it "unknown", and nothing leads to its trace.
 func WithID(id string) LockOption { return WithNodeData([]byte(id)) }
 
 // WithGrace lets a leader who is asked to step down, by Revoke, go on for d, to finish what it is doing. The work is told

@@ -16,7 +16,8 @@ import (
 type spy struct {
 	framework.NoTracer
 	revoked atomic.Int32
-	granted func() // may be nil; called before the leadership begins
+	granted func()                // may be nil; called before the leadership begins
+	ended   func(recipes.HoldEnd) // may be nil
 }
 
 func (s *spy) StartAcquire(ctx context.Context, _ recipes.Acquire) (context.Context, recipes.AcquireTracer) {
@@ -46,7 +47,12 @@ func (spyOnHold) Context(ctx context.Context) context.Context { return ctx }
 func (spyOnHold) Reentered()                                  {}
 func (s spyOnHold) Revoked()                                  { s.revoked.Add(1) }
 func (spyOnHold) Overrun() func()                             { return func() {} }
-func (spyOnHold) Ended(recipes.HoldEnd)                       {}
+
+func (s spyOnHold) Ended(end recipes.HoldEnd) {
+	if s.ended != nil {
+		s.ended(end)
+	}
+}
 
 // A tracer is told of a hand-over as of every other request to give the leadership up, and once of several.
 func TestTracerIsToldOfAHandOver(t *testing.T) {

@@ -3,6 +3,7 @@ package recipes
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"sync/atomic"
 
 	"github.com/gocurator/curator/framework"
@@ -10,11 +11,32 @@ import (
 
 // Lease is a held lock, or a leadership. It is held exactly as long as its context is alive. A lock's must be released.
 // A Lease is safe for concurrent use, and any goroutine may release it.
+//
+// A lock whose lease is dropped without a release stays held as long as the session. It is not released when the garbage
+// collector takes the lease, since a program may mean to hold a lock for the rest of its life. But the client's logger
+// gets a line of level Warn then, which names the lock's path and node: once, and some time later. Keep the lease, or a
+// context of it, to say that this is meant.
 type Lease struct {
 	hold     *hold
 	ctx      context.Context
+	held     context.Context // the same, but it does not lead to the lease
 	end      context.CancelCauseFunc
 	released atomic.Bool
+	unwatch  func() // it need not be reported any more if it is dropped; may be nil
+}
+
+// watch has the lease reported if it is dropped while the lock is held. The report must not lead to the lease.
+func (l *Lease) watch(of Acquire) {
+	h, log := l.hold, of.Client.Logger()
+	if !log.Enabled(l.held, slog.LevelWarn) {
+		return
+	}
+	l.unwatch = framework.OnDrop(of.Client, l, func() {
+		if h.ctx.Err() == nil { // a leadership's lease needs no release, but has ended by now
+			log.LogAttrs(h.followed().context(), slog.LevelWarn, "lease dropped without a release; its lock stays held",
+				h.attributes(of)...)
+		}
+	})
 }
 
 // Context ends when the lock is not held any more, or can no longer be trusted to be: work under it, and stop when it
@@ -40,7 +62,11 @@ func (l *Lease) Context() context.Context { return l.ctx }
 // goroutine. As with every derived context, the function returned must be called when the work is done; it does not
 // release the lease.
 func (l *Lease) Under(ctx context.Context) (context.Context, context.CancelFunc) {
-	under := l.under(ctx)
+	return endingWith(leaseContext{l.joined(ctx), l}, ctx)
+}
+
+// endingWith returns a context that ends with under, of a lease, and with ctx.
+func endingWith(under, ctx context.Context) (context.Context, context.CancelFunc) {
 	stopTimer := func() {}
 	if deadline, ok := ctx.Deadline(); ok {
 		under, stopTimer = context.WithDeadline(under, deadline)
@@ -93,11 +119,22 @@ func (l *Lease) Revoked() <-chan struct{} {
 // Release gives the lock up and ends the lease's context before it tells the server. The last release of a lock that
 // was re-entered is the one that frees it.
 //
-// The node goes away in any case: if ctx ends first, or has ended already, or there is no connection, Release returns
-// an error and the client goes on by itself until the node is gone; until then, the next acquire finds it ahead. Only if
-// the server refuses the deletion, for want of rights, does the node stay, as long as the session. A lease that was lost
-// returns the reason of the loss, and does not wait; a lease that was released already returns ErrReleased. Neither can
-// delete another holder's node.
+// An error is something that the caller can act on:
+//
+//   - the lease was lost before: the reason of the loss;
+//   - the server refuses to delete the node, for want of rights, so that it
+//     stays as long as the session: framework.IsRefusal;
+//   - the lease was released already: ErrReleased.
+//
+// In every other case the node goes, and Release returns nil. It waits for the
+// server's answer, but no longer than until ctx ends, the connection breaks, or
+// the session ends. If ctx has ended, or there is no connection, it does not
+// wait at all. The client then goes on by itself until the node is gone; until
+// then, the next acquire finds it ahead. So
+//
+//	defer lease.Release(ctx)
+//
+// is right for any ctx. No release can delete another holder's node.
 func (l *Lease) Release(ctx context.Context) error {
 	err := l.release(ctx)
 	if err != nil {
@@ -110,35 +147,22 @@ func (l *Lease) release(ctx context.Context) error {
 	if !l.released.CompareAndSwap(false, true) {
 		return ErrReleased
 	}
+	if l.unwatch != nil {
+		l.unwatch()
+	}
 	l.end(ErrReleased)
 	reason := context.Cause(l.ctx) // the first one
 	lost := !errors.Is(reason, ErrReleased)
 	switch last := l.hold.leave(); {
 	case lost && last:
 		l.hold.giveUpLost()
-		l.hold.followed().ended() // what the tracer makes of it is not lost if the program ends
+		l.hold.followed().tellEnd(ctx) // what the tracer makes of it is not lost if the program ends
 		return reason
 	case lost:
 		return reason
 	case last:
-		return l.hold.giveUp(ctx)
+		return l.hold.giveUpSoon(ctx)
 	default:
 		return nil
 	}
 }
-
-// unlessDown returns a context for what follows an error: one that has ended, so that it is left to the background, if
-// the error says that there is no connection.
-func unlessDown(ctx context.Context, err error) context.Context {
-	if framework.IsConnectionError(err) {
-		return ended
-	}
-	return ctx
-}
-
-// ended is a context for releases that nobody waits for.
-var ended = func() context.Context {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	return ctx
-}()

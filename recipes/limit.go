@@ -10,6 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/lockloop"
 )
 
 // WithSharedLimit keeps a semaphore's limit in a node, in the encoding of Curator's SharedCount, so that it can be changed at
@@ -55,6 +56,31 @@ func (l fixedLimit) read(context.Context, bool) (int, *framework.Watch, error) {
 	return int(l), nil, nil
 }
 
+// seenLimit is the limit as one acquire sees it.
+type seenLimit struct {
+	limit limit
+	read  bool
+	last  int // what was read
+}
+
+// fits is the semaphore's lockloop.Fits.
+func (l *seenLimit) fits(ctx context.Context, leases int, watch bool) (bool, *framework.Watch, error) {
+	n, changed, err := l.limit.read(ctx, watch)
+	if err == nil {
+		l.read, l.last = true, n
+	}
+	return leases <= n, changed, err
+}
+
+// tooLow reports whether n leases cannot be had, whoever gives back the others.
+func (l *seenLimit) tooLow(n int) bool { return l.read && n > l.last }
+
+func (l *seenLimit) refused(leases *lock, r *lockloop.Refusal, n int) error {
+	err := leases.notAcquired(r)
+	err.Leases, err.Limit = n, l.last
+	return err
+}
+
 // sharedLimit is a number in a node, as Curator's SharedCount keeps it.
 type sharedLimit struct {
 	client  *framework.Client
@@ -69,7 +95,10 @@ func (l *sharedLimit) check(n int) error {
 	case n < 1:
 		return fmt.Errorf("%w: %d leases, must be at least 1", zk.ErrBadArguments, n)
 	}
-	return framework.ValidatePath(l.path)
+	if err := framework.ValidatePath(l.path); err != nil {
+		return fmt.Errorf("path of the shared limit %q: %w", l.path, err)
+	}
+	return nil
 }
 
 func (l *sharedLimit) look(ctx context.Context) (int, error) {
@@ -128,6 +157,9 @@ func sharedCount(n int) []byte { return binary.BigEndian.AppendUint32(nil, uint3
 // created if it does not exist. With a limit of 0, every acquire waits until it is raised. One that is negative, or
 // larger than Java's int, is zk.ErrBadArguments.
 func SetSharedLimit(ctx context.Context, c *framework.Client, limitPath string, n int) error {
+	if c == nil {
+		return &framework.OpError{Op: "set limit", Path: limitPath, Err: isNil("client")}
+	}
 	if n < 0 || n > math.MaxInt32 {
 		err := fmt.Errorf("%w: semaphore limit %d, must be from 0 to %d", zk.ErrBadArguments, n, math.MaxInt32)
 		return &framework.OpError{Op: "set limit", Path: limitPath, Err: err}

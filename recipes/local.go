@@ -1,7 +1,6 @@
 package recipes
 
 import (
-	"container/list"
 	"context"
 	"path"
 	"sync"
@@ -11,16 +10,20 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// localQueue is where the goroutines wait that share one lock object. Only the holder and the next of them have nodes in
-// the server's queue; the others cost the server nothing.
+// localQueue is where the goroutines of a client wait that want the same lock.
+// Only the holder and the next of them have nodes in the server's queue; the
+// others cost the server nothing. The queue has no options: each acquire brings
+// the object that it was called on, with its options.
 type localQueue struct {
-	lock *lock
+	in  *queueSet // finds it by its key, as long as it is not over
+	key localKey
 
 	mu       sync.Mutex // protects the following fields
+	over     bool       // nobody is left, and nobody may come: later arrivals find another queue
 	free     int        // places at the server
 	used     int
 	entering bool             // whoever got the last place has no node yet: the next must not overtake it
-	waiting  list.List        // of *localWaiter, in the order of arrival
+	waiting  line             // in the order of arrival
 	seen     lockloop.Refusal // how things stood when one of us last looked at the server's queue
 }
 
@@ -28,27 +31,31 @@ type localQueue struct {
 type localWaiter struct {
 	turn   chan struct{} // closed when it has one
 	handed *hold         // set before, if the lock itself came with the place
-	at     *list.Element // in the queue; nil when it has been taken off, so that its turn is about to come
+	at     int           // in the line; notInLine when it has been taken off, so that its turn is about to come
 }
 
-// newLocalQueue returns the queue of a lock. Where the lock is handed over locally, the next of us needs no node.
-func newLocalQueue(l *lock) *localQueue {
-	q := &localQueue{lock: l, free: 2}
-	if l.cfg.handOvers > 0 {
+// newLocalQueue returns an empty queue. If the lock is handed over locally, the
+// next of us needs no node.
+func newLocalQueue(in *queueSet, key localKey) *localQueue {
+	q := &localQueue{in: in, key: key, free: 2}
+	if key.object != nil {
 		q.free = 1
 	}
-	l.loop.Note = q.note
 	return q
 }
 
-func (q *localQueue) acquire(ctx context.Context, a attempt) (h *hold, err error) {
-	h, err = q.enter(ctx, a)
-	if err != nil {
-		return nil, err
-	}
-	if h != nil {
-		a.trace.isHandedOver()
-		return h, nil
+// acquireLocally is an acquire that waits in the process first, until it may
+// queue at the server.
+func (l *lock) acquireLocally(ctx context.Context, a attempt) (h *hold, err error) {
+	q, w, ahead := localQueues.arrive(*l.local)
+	if w != nil {
+		if h, err = q.wait(ctx, l, a, w, ahead); err != nil {
+			return nil, err
+		}
+		if h != nil {
+			a.trace.isHandedOver()
+			return h, nil
+		}
 	}
 	entered := sync.OnceFunc(q.entered)
 	defer func() {
@@ -57,44 +64,52 @@ func (q *localQueue) acquire(ctx context.Context, a attempt) (h *hold, err error
 			q.leave()
 		}
 	}()
-	h, err = q.lock.claim(ctx, a, entered)
+	h, err = l.claim(ctx, a, placeAtServer{entered, q.note})
 	if err == nil {
-		q.claimed(h)
+		q.claimed(l, h)
 	}
 	return h, err
 }
 
-// enter waits for a place, and returns the lock if that came with it.
-func (q *localQueue) enter(ctx context.Context, a attempt) (*hold, error) {
-	w, ahead := q.add()
-	if w == nil {
-		return nil, nil
-	}
-	limit := q.lock.cfg.queueLimit
+// wait waits for a place, and returns the lock if that came with it.
+func (q *localQueue) wait(ctx context.Context, l *lock, a attempt, w *localWaiter, ahead int) (*hold, error) {
+	limit := l.cfg.queueLimit
 	if full := limit > 0 && ahead >= limit; !a.wait || full {
 		q.abandon(ctx, w)
-		return nil, q.refused(ctx, ahead, full)
+		return nil, l.refusedLocally(ctx, ahead, full)
 	}
+
+	told := false
+	defer func() {
+		if !told { // the user's tracer has panicked
+			q.abandon(ctx, w)
+		}
+	}()
 	a.trace.queuedLocally(ahead)
+	told = true
 	select {
 	case <-w.turn:
 		return w.handed, nil
 	case <-ctx.Done():
-		return nil, q.gaveUp(ctx, q.abandon(ctx, w))
+		return nil, q.gaveUp(ctx, l, q.abandon(ctx, w))
 	}
 }
 
-// add takes a place, or adds a waiter and returns how many of ours are ahead of it.
-func (q *localQueue) add() (w *localWaiter, ahead int) {
+// add takes a place, or adds a waiter and returns how many of ours are ahead of
+// it. It reports false if the queue is over.
+func (q *localQueue) add() (w *localWaiter, ahead int, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.takePlaceLocked() {
-		return nil, 0
+	if q.over {
+		return nil, 0, false
 	}
-	ahead = q.used + q.waiting.Len()
+	if q.takePlaceLocked() {
+		return nil, 0, true
+	}
+	ahead = q.used + q.waiting.len()
 	w = &localWaiter{turn: make(chan struct{})}
-	w.at = q.waiting.PushBack(w)
-	return w, ahead
+	q.waiting.add(w)
+	return w, ahead, true
 }
 
 // abandon removes a waiter, and returns how many of ours were ahead of it. A turn that came meanwhile goes to the next.
@@ -116,27 +131,27 @@ func (q *localQueue) abandon(ctx context.Context, w *localWaiter) (ahead int) {
 func (q *localQueue) remove(w *localWaiter) (ahead int, removed bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if w.at == nil {
+	if w.at == notInLine {
 		return 0, false
 	}
-	ahead = q.used
-	for before := w.at.Prev(); before != nil; before = before.Prev() {
-		ahead++
-	}
-	q.waiting.Remove(w.at)
-	return ahead, true
+	return q.used + q.waiting.remove(w), true
 }
 
 // leave gives up a place, to the first who waits for one.
 func (q *localQueue) leave() {
 	q.mu.Lock()
-	defer q.mu.Unlock()
 	q.free++
 	q.used--
 	if q.used == 0 {
 		q.seen = lockloop.Refusal{} // nobody is left who would hear of what comes
 	}
 	q.admitLocked()
+	q.over = q.used == 0 && q.waiting.len() == 0
+	over := q.over
+	q.mu.Unlock()
+	if over {
+		q.in.remove(q)
+	}
 }
 
 // entered says that whoever got the last place has its node, or has given up.
@@ -160,19 +175,17 @@ func (q *localQueue) takePlaceLocked() bool {
 
 // admitLocked gives a place to the first who waits for one.
 func (q *localQueue) admitLocked() {
-	if q.waiting.Len() > 0 && q.takePlaceLocked() {
+	if q.waiting.len() > 0 && q.takePlaceLocked() {
 		close(q.firstLocked().turn)
 	}
 }
 
 // firstLocked takes the first waiter off the queue, if there is one.
 func (q *localQueue) firstLocked() *localWaiter {
-	first := q.waiting.Front()
-	if first == nil {
-		return nil
+	w := q.waiting.first()
+	if w != nil {
+		q.waiting.remove(w)
 	}
-	w := q.waiting.Remove(first).(*localWaiter)
-	w.at = nil
 	return w
 }
 
@@ -183,41 +196,45 @@ func (q *localQueue) note(r lockloop.Refusal) {
 	q.seen = r
 }
 
-// refused is the error of an acquire that does not wait.
-func (q *localQueue) refused(ctx context.Context, ahead int, full bool) error {
-	r, err := q.lock.loop.Look(ctx)
+// refusedLocally is the error of an acquire that does not wait.
+func (l *lock) refusedLocally(ctx context.Context, ahead int, full bool) error {
+	r, err := l.loop.Look(ctx)
 	if err != nil {
-		return q.lock.opError(err)
+		return l.opError(err)
 	}
 	r.Ahead, r.Full = max(r.Ahead, ahead), full
-	return q.lock.refused(ctx, &r)
+	return l.refused(ctx, &r)
 }
 
 // gaveUp is the error of a waiter whose context has ended.
-func (q *localQueue) gaveUp(ctx context.Context, ahead int) error {
+func (q *localQueue) gaveUp(ctx context.Context, l *lock, ahead int) error {
 	q.mu.Lock()
 	r := q.seen
 	q.mu.Unlock()
 	r.Ahead, r.Err = max(r.Ahead, ahead), retry.ContextError(ctx)
-	return q.lock.refused(ctx, &r)
+	return l.refused(ctx, &r)
 }
 
 // claimed says that one of us holds the lock, and sees to it that the next takes its place at the server as soon as the
 // claim is over.
-func (q *localQueue) claimed(h *hold) {
-	q.note(lockloop.Refusal{Ahead: 1, Holder: path.Base(h.nodes[0].Path), HolderData: h.data})
-	q.turn(h, time.Now(), 1)
+func (q *localQueue) claimed(l *lock, h *hold) {
+	node := h.nodes[0]
+	q.note(lockloop.Refusal{
+		Seen: time.Now(), Ahead: 1, Holder: path.Base(node.Path), HolderData: h.data, HolderSession: node.Session.ID(),
+	})
+	q.turn(h, &localTurn{lock: l, since: time.Now(), n: 1})
 }
 
-func (q *localQueue) turn(h *hold, since time.Time, n int) {
-	t := &localTurn{queue: q, since: since, n: n}
-	t.lost = context.AfterFunc(h.ctx, t.over)
+func (q *localQueue) turn(h *hold, t *localTurn) {
+	t.queue = q
+	t.lost = h.afterEnd(t.over)
 	h.local = t
 }
 
 // localTurn is one goroutine's turn with the lock. The nil turn is that of a lock whose goroutines do not share a queue.
 type localTurn struct {
 	queue *localQueue
+	lock  *lock     // the object that it was acquired with
 	since time.Time // the lock has been with us
 	n     int       // turns since then, this one included
 	lost  func() bool
@@ -233,7 +250,7 @@ func (t *localTurn) over() {
 
 // passOn hands the lock to the first who waits here, and reports whether it did.
 func (t *localTurn) passOn(h *hold) bool {
-	if t == nil || t.n > t.queue.lock.cfg.handOvers || time.Since(t.since) >= t.queue.lock.cfg.handOver {
+	if t == nil || t.n > t.lock.cfg.handOvers || time.Since(t.since) >= t.lock.cfg.handOver {
 		return false
 	}
 	if !t.lost() { // the claim is over, and so is the turn
@@ -249,7 +266,7 @@ func (t *localTurn) passOn(h *hold) bool {
 		t.once.Do(func() { t.queue.yield(w) }) // it gets the place, at least
 		return false
 	}
-	t.queue.turn(next, t.since, t.n+1)
+	t.queue.turn(next, &localTurn{lock: t.lock, since: t.since, n: t.n + 1})
 	w.handed = next
 	close(w.turn)
 	return true

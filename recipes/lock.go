@@ -2,6 +2,8 @@ package recipes
 
 import (
 	"context"
+	"errors"
+	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
@@ -16,12 +18,13 @@ type Locker interface {
 
 // lock is what the lock recipes have in common: a way into the queue, and what becomes of the node that is admitted.
 type lock struct {
+	op    string // in errors: what the user has called
 	name  string // in errors: the path that the user knows
 	loop  lockloop.Loop
 	key   lockKey
 	cfg   lockConfig
-	own   string      // the part of an Identity that stays the same
-	local *localQueue // of the goroutines that share this object; nil if they all queue at the server
+	own   string    // the part of an Identity that stays the same
+	local *localKey // of the queue in the process; nil if every goroutine queues at the server
 }
 
 // lockKey identifies a lock in the contexts of its leases. Locks of one kind for the same node and client are the same
@@ -33,16 +36,20 @@ type lockKey struct {
 }
 
 // newLock returns a lock. The last option is the recipe's own.
-func newLock(c *framework.Client, path, kind string, kinds []string, admit lockloop.Admit, opts []LockOption, last LockOption) lock {
-	l := lock{name: path, key: lockKey{c.Root(), c.FullPath(path), kind}}
+func newLock(c *framework.Client, path, kind string, kinds []string, blocks lockloop.Blocks, opts []LockOption, last LockOption) lock {
+	l := lock{op: "acquire", name: path}
 	for _, opt := range opts {
 		if opt == nil {
-			l.cfg.invalid = "an option is nil"
+			l.cfg.fault = isNil("option")
 			continue
 		}
 		opt(&l.cfg)
 	}
 	last(&l.cfg)
+	if c == nil { // every call says so
+		return l
+	}
+	l.key = lockKey{c.Root(), c.FullPath(path), kind}
 	if !l.cfg.anonymous {
 		l.own = ownIdentity(c.ServiceName())
 	}
@@ -51,7 +58,7 @@ func newLock(c *framework.Client, path, kind string, kinds []string, admit lockl
 		Path:   path,
 		Kind:   kind,
 		Kinds:  kinds,
-		Admit:  admit,
+		Blocks: blocks,
 		Limit:  l.cfg.queueLimit,
 	}
 	return l
@@ -76,9 +83,9 @@ func (l *lock) describe(wait bool) Acquire {
 // win waits for the lock, or only tries.
 func (l *lock) win(ctx context.Context, a attempt) (*hold, error) {
 	if l.local != nil {
-		return l.local.acquire(ctx, a)
+		return l.acquireLocally(ctx, a)
 	}
-	return l.claim(ctx, a, nil)
+	return l.claim(ctx, a, placeAtServer{})
 }
 
 // reenter returns another lease of the lock that ctx is under, or what is wrong, or nothing.
@@ -90,8 +97,19 @@ func (l *lock) reenter(ctx context.Context) (*Lease, error) {
 	return lease, l.opError(err)
 }
 
+// usable reports that there is no client. There is none in a zero value, either.
+func (l *lock) usable() error {
+	if l.loop.Client == nil {
+		return isNil("client")
+	}
+	return nil
+}
+
 // ready reports what is wrong before anything is done.
 func (l *lock) ready(ctx context.Context) error {
+	if err := l.usable(); err != nil {
+		return err
+	}
 	if err := framework.ValidatePath(l.loop.Path); err != nil {
 		return err
 	}
@@ -104,11 +122,18 @@ func (l *lock) ready(ctx context.Context) error {
 	return nil
 }
 
-// claim queues at the server until a node of ours is admitted, and still good then. Whoever gets the claim makes its
-// leases. Queued, if it is not nil, is called when there is a node.
-func (l *lock) claim(ctx context.Context, a attempt, queued func()) (*hold, error) {
+// placeAtServer has the functions that are told how an acquire gets on at the
+// server. Each may be nil.
+type placeAtServer struct {
+	queued func()                 // there is a node
+	note   func(lockloop.Refusal) // how things stand
+}
+
+// claim queues at the server until a node of ours is admitted, and still good
+// then. The caller makes the claim's leases.
+func (l *lock) claim(ctx context.Context, a attempt, place placeAtServer) (*hold, error) {
 	inQueue := l.inQueue(a)
-	inQueue.loop.Queued = queued
+	inQueue.loop.Queued, inQueue.loop.Note = place.queued, place.note
 	for {
 		node, refusal := inQueue.queue(ctx, a.wait)
 		if refusal != nil {
@@ -155,16 +180,48 @@ func (l *lock) refused(ctx context.Context, r *lockloop.Refusal) error {
 		r.Err = ErrQueueFull
 	}
 	if r.Err == nil || r.Ahead > 0 && (r.Full || ctx.Err() != nil) {
-		return &NotAcquiredError{
-			Path: l.name, Ahead: r.Ahead, Holder: r.Holder, Identity: ReadIdentity(r.HolderData), Err: r.Err,
-		}
+		l.noteOutage(ctx, r)
+		return l.notAcquired(r)
 	}
 	return l.opError(r.Err)
+}
+
+// noteOutage says that there is no connection, if that is so at the end of a wait: those ahead may not be to blame.
+func (l *lock) noteOutage(ctx context.Context, r *lockloop.Refusal) {
+	gaveUp := ctx.Err() != nil && errors.Is(r.Err, ctx.Err())
+	if gaveUp && !l.loop.Client.State().IsConnected() && !framework.IsConnectionError(r.Err) {
+		r.Err = l.whileConnecting(ctx)
+	}
+}
+
+func (l *lock) notAcquired(r *lockloop.Refusal) *NotAcquiredError {
+	e := &NotAcquiredError{
+		Path: l.name, Ahead: r.Ahead, Holder: r.Holder, Identity: ReadIdentity(r.HolderData), Err: r.Err,
+		Seen: r.Seen,
+		Own:  r.HolderSession != 0 && r.HolderSession == l.loop.Client.SessionID(),
+		op:   l.op, reenters: l.reenters(r.Holder),
+	}
+	if !r.Seen.IsZero() {
+		e.age = time.Since(r.Seen)
+	}
+	return e
+}
+
+// reenters reports whether an acquire under the lease of a holder gets another lease. A writer under a reader would not.
+func (l *lock) reenters(holder string) bool {
+	switch l.cfg.recipe {
+	case RecipeMutex:
+		return true
+	case RecipeReadWriteLock:
+		return l.loop.Kind == readKind || !lockloop.IsNode(holder, readKind)
+	default:
+		return false
+	}
 }
 
 func (l *lock) opError(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &framework.OpError{Op: "acquire", Path: l.name, Err: err}
+	return &framework.OpError{Op: l.op, Path: l.name, Err: err}
 }

@@ -50,24 +50,34 @@ func (l *InterProcessMultiLock) TryAcquire(ctx context.Context) (*MultiLease, er
 
 // Do is that of InterProcessMutex, with a context that ends when any of the locks is lost.
 func (l *InterProcessMultiLock) Do(ctx context.Context, f func(ctx context.Context) error) (err error) {
+	if f == nil {
+		return fmt.Errorf("do: %w", errNoWork)
+	}
 	lease, err := l.Acquire(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = withLoss(err, lease.releaseEach(ctx, releaseAfter)) }() // also if f panics
+	defer func() { err = withLoss(err, lease.Release(ctx)) }() // also if f panics
 	under, done := lease.Under(ctx)
 	defer done()
 	return f(under)
 }
 
 func (l *InterProcessMultiLock) acquire(ctx context.Context, wait bool, one func(Locker, context.Context) (*Lease, error)) (*MultiLease, error) {
-	if len(l.locks) == 0 || slices.Contains(l.locks, nil) {
+	if len(l.locks) == 0 || slices.ContainsFunc(l.locks, absent) {
 		return nil, &framework.OpError{Op: "acquire", Path: "multi-lock", Err: fmt.Errorf("%w: no locks, or one that is nil", zk.ErrBadArguments)}
 	}
 	during, try := l.begin(ctx, wait)
 	defer try.trace.left()
 	m, err := l.acquireAll(ctx, during, one)
+	told := false
+	defer func() {
+		if m != nil && !told { // the user's tracer has panicked, and nobody will have the lease
+			m.Release(ctx)
+		}
+	}()
 	try.trace.ended(nil, err)
+	told = true
 	return m, err
 }
 
@@ -79,6 +89,9 @@ func (l *InterProcessMultiLock) begin(ctx context.Context, wait bool) (context.C
 			continue
 		}
 		part := d.describe(wait)
+		if part.Client == nil { // which its acquire will say
+			continue
+		}
 		if _, ok := part.Client.Tracer().(Tracer); !ok {
 			continue
 		}
@@ -92,11 +105,13 @@ func (l *InterProcessMultiLock) begin(ctx context.Context, wait bool) (context.C
 // described is a lock of this package.
 type described interface{ describe(wait bool) Acquire }
 
-func (m *InterProcessMutex) describe(wait bool) Acquire          { return m.lock.describe(wait) }
-func (r *ReadLock) describe(wait bool) Acquire                   { return r.of.read.describe(wait) }
-func (w *WriteLock) describe(wait bool) Acquire                  { return w.of.write.describe(wait) }
-func (s *InterProcessSemaphore) describe(wait bool) Acquire      { return s.leases.describe(wait) }
-func (m *InterProcessSemaphoreMutex) describe(wait bool) Acquire { return m.semaphore.describe(wait) }
+func (m *InterProcessMutex) describe(wait bool) Acquire     { return m.lock.describe(wait) }
+func (r *ReadLock) describe(wait bool) Acquire              { return orZero(r.of).read.describe(wait) }
+func (w *WriteLock) describe(wait bool) Acquire             { return orZero(w.of).write.describe(wait) }
+func (s *InterProcessSemaphore) describe(wait bool) Acquire { return s.leases.describe(wait) }
+func (m *InterProcessSemaphoreMutex) describe(wait bool) Acquire {
+	return orZero(m.semaphore).describe(wait)
+}
 
 // acquireAll begins again until all locks are acquired without a loss. The leases have the values of ctx, the requests
 // those of during.
@@ -114,7 +129,7 @@ func (l *InterProcessMultiLock) acquireAll(ctx, during context.Context, one func
 
 // acquireOnce reports whether one of the locks was lost while it acquired the others.
 func (l *InterProcessMultiLock) acquireOnce(ctx, during context.Context, one func(Locker, context.Context) (*Lease, error)) (m *MultiLease, lost bool, err error) {
-	m = &MultiLease{ctx: context.WithoutCancel(ctx)}
+	m = &MultiLease{ctx: context.WithoutCancel(ctx), joined: context.WithoutCancel(ctx)}
 	complete := false
 	defer func() {
 		if !complete { // also if a Locker panics
@@ -131,6 +146,7 @@ func (l *InterProcessMultiLock) acquireOnce(ctx, during context.Context, one fun
 type MultiLease struct {
 	leases []*Lease
 	ctx    context.Context
+	joined context.Context // the same, but it does not lead to a lease
 	done   []context.CancelFunc
 }
 
@@ -152,8 +168,8 @@ func (m *MultiLease) acquire(ctx context.Context, lock Locker, one func(Locker, 
 		return err
 	}
 	m.leases = append(m.leases, lease)
-	both, apart := lease.Under(m.ctx)
-	m.ctx, m.done = both, append(m.done, apart)
+	joined, apart := endingWith(lease.joined(m.joined), m.joined)
+	m.ctx, m.joined, m.done = leaseContext{joined, lease}, joined, append(m.done, apart)
 	return nil
 }
 
@@ -180,15 +196,11 @@ func (m *MultiLease) Under(ctx context.Context) (context.Context, context.Cancel
 func (m *MultiLease) Leases() []*Lease { return slices.Clone(m.leases) }
 
 // Release releases all locks, the last first, and returns their errors joined. One that cannot be released does not keep
-// the others; see Lease.Release.
+// the others. What is an error, and how long it waits, is as in Lease.Release.
 func (m *MultiLease) Release(ctx context.Context) error {
-	return m.releaseEach(ctx, func(ctx context.Context, l *Lease) error { return l.Release(ctx) })
-}
-
-func (m *MultiLease) releaseEach(ctx context.Context, release func(context.Context, *Lease) error) error {
 	var all error
 	for _, l := range slices.Backward(m.leases) {
-		all = errors.Join(all, release(ctx, l))
+		all = errors.Join(all, l.Release(ctx))
 	}
 	for _, done := range slices.Backward(m.done) {
 		done()

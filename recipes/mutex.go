@@ -9,8 +9,15 @@ import (
 
 // InterProcessMutex is a distributed lock: at most one holder per path across every client of the ensemble. Waiters
 // are admitted in the order of their arrival. An InterProcessMutex is safe for concurrent use: each acquire that does
-// not re-enter is a contender of its own. Of the goroutines that share one object only the holder and the next are
-// visible to others; the rest wait in the process, in the order of their arrival.
+// not re-enter is a contender of its own.
+//
+// All objects of one client and one path are the same lock, whichever view of the
+// client they were made with. An object costs nothing: make one for each request,
+// or keep it. Of the goroutines of a client that want the lock, only the holder
+// and the next are visible to others. The rest wait in the process, in the order
+// of their arrival, and cost the server nothing. Each acquire has the options of
+// its own object. An object with WithLocalHandOver has a queue of its own, because
+// its goroutines pass on its node.
 //
 // Holders and waiters are ephemeral nodes below the path, named as by Java Curator's InterProcessMutex, with which a
 // Go process may share a lock. No other nodes should be below the path; they are ignored.
@@ -20,12 +27,12 @@ type InterProcessMutex struct {
 
 const mutexKind = "lock-"
 
-// NewInterProcessMutex returns the mutex with this path. It does not contact the server: a path or an option that cannot
-// be used is an error of every acquire. The path and what is missing above it are created with the first contender, as
+// NewInterProcessMutex returns the mutex with this path. It does not contact the server: a client, a path or an option
+// that cannot be used is an error of every acquire. The path and what is missing above it are created with the first contender, as
 // containers, which the server removes some time after the last.
 func NewInterProcessMutex(c *framework.Client, path string, opts ...LockOption) *InterProcessMutex {
-	m := &InterProcessMutex{newLock(c, path, mutexKind, []string{mutexKind}, lockloop.First(1), opts, forMutexes)}
-	m.lock.local = newLocalQueue(&m.lock)
+	m := &InterProcessMutex{newLock(c, path, mutexKind, []string{mutexKind}, lockloop.Exclusive, opts, forMutexes)}
+	m.lock.local = localKeyOf(&m.lock)
 	return m
 }
 
@@ -50,7 +57,10 @@ func (m *InterProcessMutex) TryAcquire(ctx context.Context) (*Lease, error) {
 // Do acquires the mutex, calls f with a context that ends with the lease and with ctx, and releases the mutex, whatever
 // happens. It returns what f does. If the lock was lost while f ran, the error also matches the reason of the loss, even
 // if f did not notice; test for both with errors.Is. If the lock cannot be acquired, f is not called, and the error is
-// Acquire's.
+// Acquire's. For the release, Do waits no longer than Lease.Release: not at all without a connection.
+//
+// The context of f re-enters. Goroutines that f starts and gives it are all inside, at once: the lock excludes others, not
+// the goroutines of its holder from each other.
 func (m *InterProcessMutex) Do(ctx context.Context, f func(ctx context.Context) error) error {
 	return do(ctx, m, f)
 }
@@ -58,5 +68,5 @@ func (m *InterProcessMutex) Do(ctx context.Context, f func(ctx context.Context) 
 // Participants returns the contenders in the order of the queue, the holder first. Goroutines that wait within a process
 // are not among them.
 func (m *InterProcessMutex) Participants(ctx context.Context) ([]Participant, error) {
-	return m.lock.participants(ctx, m.lock.loop.Admit)
+	return m.lock.participants(ctx)
 }

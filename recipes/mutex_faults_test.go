@@ -23,7 +23,7 @@ func TestReleaseOutlastsTheServersTrouble(t *testing.T) {
 				c, _ := w.connect(t)
 				lease := acquire(t, ctx, recipes.NewInterProcessMutex(c, "/l"))
 				w.fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: 20, Do: zktest.Fail(code)})
-				require.Error(t, lease.Release(ctx))
+				require.NoError(t, lease.Release(ctx), "the client goes on by itself")
 				w.nothingLeft(t, "/l")
 			})
 		})

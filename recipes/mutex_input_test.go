@@ -87,7 +87,7 @@ func TestReleaseOnAnEndedContextStillFreesTheLock(t *testing.T) {
 		ctx, cancel := context.WithCancel(w.patience(t))
 		lease := acquire(t, ctx, recipes.NewInterProcessMutex(c, path))
 		cancel()
-		require.ErrorIs(t, lease.Release(ctx), context.Canceled)
+		require.NoError(t, lease.Release(ctx))
 		require.Error(t, lease.Context().Err())
 		w.nothingLeft(t, path)
 	})

@@ -289,9 +289,7 @@ func TestReleaseDuringAnOutage(t *testing.T) {
 		knife.refuse(true)
 		knife.cut()
 
-		soon, cancel := context.WithTimeout(ctx, 200*time.Millisecond)
-		defer cancel()
-		require.ErrorIs(t, lease.Release(soon), context.DeadlineExceeded)
+		require.NoError(t, lease.Release(ctx), "the client goes on by itself")
 		require.ErrorIs(t, context.Cause(lease.Context()), recipes.ErrReleased)
 		w.waitNodes(t, path, 1)
 

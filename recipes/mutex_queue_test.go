@@ -24,8 +24,9 @@ func TestWaitersAreAdmittedInOrderOfArrival(t *testing.T) {
 		const waiters = 5
 		order := make(chan int, waiters)
 		for i := range waiters {
+			other, _ := w.connect(t)
 			go func() {
-				if lease, err := recipes.NewInterProcessMutex(c, path).Acquire(ctx); err == nil {
+				if lease, err := recipes.NewInterProcessMutex(other, path).Acquire(ctx); err == nil {
 					order <- i
 					lease.Release(ctx)
 				}
@@ -50,7 +51,8 @@ func TestWaiterThatLeavesDoesNotHoldUpTheQueue(t *testing.T) {
 		leaving, cancel := context.WithCancelCause(ctx)
 		middle := acquireLater(leaving, m)
 		w.waitNodes(t, path, 2)
-		last := acquireLater(ctx, recipes.NewInterProcessMutex(c, path))
+		other, _ := w.connect(t)
+		last := acquireLater(ctx, recipes.NewInterProcessMutex(other, path))
 		w.waitNodes(t, path, 3)
 
 		gaveUp := fmt.Errorf("the customer went home")
@@ -93,7 +95,8 @@ func TestNoHerd(t *testing.T) {
 				lease := acquire(t, ctx, m)
 				queue := make([]*pending, waiters)
 				for i := range queue {
-					queue[i] = acquireLater(ctx, recipes.NewInterProcessMutex(c, path))
+					other, _ := w.connect(t)
+					queue[i] = acquireLater(ctx, recipes.NewInterProcessMutex(other, path))
 				}
 				w.waitNodes(t, path, waiters+1)
 				synctest.Wait()
@@ -141,26 +144,5 @@ func TestForeignChildrenDoNotBlock(t *testing.T) {
 		require.Equal(t, 1, refused.Ahead)
 		require.NoError(t, lease.Release(ctx))
 		w.waitNodes(t, path, 6)
-	})
-}
-
-func TestOrderSurvivesTheSequenceWrap(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.patience(t), path(t)
-		c, _ := w.connect(t)
-		m := recipes.NewInterProcessMutex(c, path)
-		require.NoError(t, w.fake.Create(path, nil))
-		require.NoError(t, w.fake.SetSequence(path, 1<<31-2))
-		lease := acquire(t, ctx, m) // 2147483646
-		for i := range 4 {
-			next := acquireLater(ctx, m) // 2147483647, -2147483648, -2147483647, -2147483646
-			w.waitNodes(t, path, 2)
-			synctest.Wait()
-			require.False(t, next.over(), "waiter %d", i)
-			require.NoError(t, lease.Release(ctx))
-			lease = next.wait(t)
-		}
-		require.Contains(t, lease.Path(), "lock--2147483646")
-		require.NoError(t, lease.Release(ctx))
 	})
 }

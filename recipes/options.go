@@ -24,6 +24,7 @@ type lockConfig struct {
 	sharedLimit string
 	leader      leaderConfig
 	invalid     string
+	fault       error // instead of invalid
 }
 
 // Revocable makes a lease's context end, with ErrRevoked as its cause, when somebody asks its holder to give the lock up;
@@ -61,6 +62,9 @@ func WithoutIdentity() LockOption {
 // WithNodeData sets what the lock's nodes say of their owner, for the errors of those who wait and for Participants. It is
 // written as it is. The default is an Identity. Waiters read it, so it should be short: no more than 1 KiB.
 // What Revoke writes into a node, "__REVOKE__", is refused.
+//
+// WithNodeData switches identity and trace links off: the data takes their place in the node. Package tracing calls the
+// owner "unknown" then, and nothing leads to its trace.
 func WithNodeData(data []byte) LockOption {
 	return func(c *lockConfig) {
 		c.data, c.exactData = bytes.Clone(data), true
@@ -94,6 +98,9 @@ func WithLocalHandOver(n int, d time.Duration) LockOption {
 
 // validate returns an error for options that cannot be used. Every acquire returns it, as it does for a bad path.
 func (c *lockConfig) validate() error {
+	if c.fault != nil {
+		return c.fault
+	}
 	if c.invalid == "" {
 		return nil
 	}

@@ -1,8 +1,10 @@
 package recipes_test
 
 import (
+	"context"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
@@ -81,4 +83,160 @@ func TestPanicOfTheRetryPolicyLeavesNoNodeBehind(t *testing.T) {
 		w.nothingLeft(t, "/l")
 		require.NoError(t, acquire(t, ctx, m).Release(ctx))
 	})
+}
+
+// panickingTracer panics when it is told of somebody who waits in the process.
+type panickingTracer struct{ spy }
+
+func (p *panickingTracer) StartAcquire(ctx context.Context, _ recipes.Acquire) (context.Context, recipes.AcquireTracer) {
+	return ctx, panickingAcquire{spyOnAcquire{&p.spy}}
+}
+
+type panickingAcquire struct{ spyOnAcquire }
+
+func (panickingAcquire) QueuedLocally(int) { panic("no tracer") }
+
+// The waiter that is left behind would get the next turn, and never give it back.
+func TestPanicOfTheTracerLeavesNoWaiterBehind(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.patience(t), path(t)
+		c, _ := w.connect(t, framework.WithTracer(&panickingTracer{}))
+		m := recipes.NewInterProcessMutex(c, path)
+		first := acquire(t, ctx, m)
+		second := acquireLater(ctx, m)
+		w.waitNodes(t, path, 2)
+		for range 3 {
+			require.PanicsWithValue(t, "no tracer", func() { m.Acquire(ctx) })
+		}
+		require.NoError(t, first.Release(ctx))
+		require.NoError(t, second.wait(t).Release(ctx))
+		require.NoError(t, acquire(t, ctx, m).Release(ctx))
+		w.nothingLeft(t, path)
+	})
+}
+
+// tracerThatPanicsAt panics at the n-th of the calls for acquires.
+type tracerThatPanicsAt struct {
+	spy
+	left int
+}
+
+func (p *tracerThatPanicsAt) call() {
+	if p.left--; p.left == 0 {
+		panic("no tracer")
+	}
+}
+
+func (p *tracerThatPanicsAt) StartAcquire(ctx context.Context, _ recipes.Acquire) (context.Context, recipes.AcquireTracer) {
+	p.call()
+	return ctx, acquireThatPanics{p}
+}
+
+type acquireThatPanics struct{ p *tracerThatPanicsAt }
+
+func (a acquireThatPanics) Trace() map[string]string { a.p.call(); return nil }
+func (a acquireThatPanics) QueuedLocally(int)        { a.p.call() }
+func (a acquireThatPanics) Queued(recipes.Queued)    { a.p.call() }
+func (a acquireThatPanics) Waiting(recipes.Waiting)  { a.p.call() }
+func (a acquireThatPanics) Woken(bool)               { a.p.call() }
+func (a acquireThatPanics) Abandoned(error)          { a.p.call() }
+func (a acquireThatPanics) Ended(recipes.AcquireEnd) { a.p.call() }
+
+func (a acquireThatPanics) StartHold(recipes.Hold) recipes.HoldTracer {
+	a.p.call()
+	return valveOnHold{&valve{}}
+}
+
+// Whatever a tracer is told of an acquire when it panics, the lock is not held by nobody.
+func TestPanicOfTheTracerLeavesNoLockHeld(t *testing.T) {
+	for name, lock := range map[string]func(c *framework.Client) takeAny{
+		"mutex":      func(c *framework.Client) takeAny { return takeOne(mutexAt(c)) },
+		"semaphore":  func(c *framework.Client) takeAny { return takeOne(semaphoreAt(c)) },
+		"multi-lock": takeSeveral,
+		"downgrade":  takeDowngraded,
+	} {
+		t.Run(name, func(t *testing.T) {
+			for at, panicked := 1, true; panicked; at++ {
+				inVirtualTime(t, func(t *testing.T, w *world) {
+					tracer := &tracerThatPanicsAt{}
+					c, _ := w.connect(t, framework.WithTracer(tracer))
+					take := lock(c)
+					lease, err := take(t.Context())
+					require.NoError(t, err)
+					require.NoError(t, lease.Release(t.Context()))
+					tracer.left = at
+					panicked = tracerPanics(t, take)
+					tracer.left = 0
+					w.noEphemerals(t)
+					lease, err = take(t.Context())
+					require.NoError(t, err)
+					require.NoError(t, lease.Release(t.Context()))
+				})
+			}
+		})
+	}
+}
+
+type releaser interface{ Release(context.Context) error }
+
+type takeAny func(context.Context) (releaser, error)
+
+func takeOne(l recipes.Locker) takeAny {
+	return func(ctx context.Context) (releaser, error) { return l.Acquire(ctx) }
+}
+
+func takeSeveral(c *framework.Client) takeAny {
+	return func(ctx context.Context) (releaser, error) {
+		return recipes.CombineLocks(mutexAt(c), readerAt(c)).Acquire(ctx)
+	}
+}
+
+// takeDowngraded takes the read lock under the write lock, and releases that first.
+func takeDowngraded(c *framework.Client) takeAny {
+	return func(ctx context.Context) (releaser, error) {
+		lease, err := writerAt(c).Acquire(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer lease.Release(ctx)
+		return readerAt(c).Acquire(lease.Context())
+	}
+}
+
+func (w *world) noEphemerals(t *testing.T) {
+	t.Helper()
+	for _, path := range []string{"/l", "/l/leases", "/l/locks"} {
+		for _, name := range w.nodes(t, path) {
+			require.Contains(t, []string{"leases", "locks"}, name)
+		}
+	}
+}
+
+func tracerPanics(t *testing.T, take takeAny) (panicked bool) {
+	defer func() { panicked = recover() != nil }()
+	lease, err := take(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, lease.Release(t.Context()))
+	return false
+}
+
+// The same of a node that waits, and is given up.
+func TestPanicOfTheTracerLeavesNoNodeInTheQueue(t *testing.T) {
+	for at, panicked := 1, true; panicked; at++ {
+		inVirtualTime(t, func(t *testing.T, w *world) {
+			tracer := &tracerThatPanicsAt{left: at}
+			c, _ := w.connect(t, framework.WithTracer(tracer))
+			held, err := mutexAt(w.observer).Acquire(t.Context())
+			require.NoError(t, err)
+			panicked = func() (panicked bool) {
+				defer func() { panicked = recover() != nil }()
+				_, err := mutexAt(c).Acquire(within(t, time.Minute))
+				require.ErrorIs(t, err, recipes.ErrNotAcquired)
+				return false
+			}()
+			synctest.Wait()
+			require.Len(t, w.nodes(t, "/l"), 1)
+			require.NoError(t, held.Release(t.Context()))
+		})
+	}
 }

@@ -24,7 +24,7 @@ type Participant struct {
 	Session  int64     // the id of its session
 	Since    time.Time // when it queued, by the server's clock
 	Identity Identity  // what its node says of its owner
-	Data     []byte    // in which it says so, as it is
+	Data     []byte    // in which it says so, as it is, but no more than its first 4 KiB
 }
 
 // ID returns the name by which people know the participant: what WithID or WithNodeData has set, in Java the id of a
@@ -32,7 +32,7 @@ type Participant struct {
 // name any more.
 func (p Participant) ID() string {
 	foreign := p.Identity.Foreign != "" && !bytes.Equal(p.Data, revocationMarker)
-	if id := printable(string(p.Data)); foreign && id != "" {
+	if id := inALine(string(p.Data)); foreign && id != "" {
 		return id
 	}
 	return p.Identity.String()
@@ -43,11 +43,27 @@ const participantReads = 32
 
 // participants returns the contenders in the order of the queue. One that leaves meanwhile is left out, which may leave a
 // gap in the positions.
-func (l *lock) participants(ctx context.Context, admit lockloop.Admit) ([]Participant, error) {
+func (l *lock) participants(ctx context.Context) ([]Participant, error) {
+	return l.participantsOf(ctx, func(queue []lockloop.Contender) []bool {
+		return lockloop.Holders(queue, l.loop.Blocks)
+	})
+}
+
+// contenders returns the queue.
+func (l *lock) contenders(ctx context.Context) ([]lockloop.Contender, error) {
+	if err := l.usable(); err != nil {
+		return nil, &framework.OpError{Op: "participants", Path: l.name, Err: err}
+	}
+	return l.loop.Queue(ctx)
+}
+
+// participantsOf is participants for a lock that knows its holders.
+func (l *lock) participantsOf(ctx context.Context, holdersOf func(queue []lockloop.Contender) []bool) ([]Participant, error) {
 	queue, err := l.contenders(ctx)
 	if err != nil {
 		return nil, err
 	}
+	holders := holdersOf(queue)
 	all := make([]Participant, len(queue))
 	errs := make([]error, len(queue))
 	var reads sync.WaitGroup
@@ -59,20 +75,11 @@ func (l *lock) participants(ctx context.Context, admit lockloop.Admit) ([]Partic
 			all[i], errs[i] = readParticipant(ctx, l.loop.Client, lockloop.Join(l.loop.Path, c.Node))
 			all[i].Position = i
 			all[i].Shared = c.Kind == readKind
-			all[i].Holder = admit(queue, i).Granted
+			all[i].Holder = holders[i]
 		})
 	}
 	reads.Wait()
 	return withoutVanished(all, errs)
-}
-
-// contenders returns the queue. There is none if nobody has ever queued, or the server has cleaned up since (CURATOR-436).
-func (l *lock) contenders(ctx context.Context) ([]lockloop.Contender, error) {
-	names, _, err := l.loop.Client.Children(ctx, l.loop.Path)
-	if err != nil && !errors.Is(err, zk.ErrNoNode) {
-		return nil, err
-	}
-	return lockloop.Queue(names, l.loop.Kinds...), nil
 }
 
 func readParticipant(ctx context.Context, c *framework.Client, path string) (Participant, error) {
@@ -86,7 +93,7 @@ func readParticipant(ctx context.Context, c *framework.Client, path string) (Par
 		Session:  stat.EphemeralOwner,
 		Since:    time.UnixMilli(stat.Ctime),
 		Identity: ReadIdentity(data),
-		Data:     data,
+		Data:     lockloop.Clip(data),
 	}, nil
 }
 

@@ -21,6 +21,9 @@ var revocationMarker = []byte("__REVOKE__")
 // said of its owner is overwritten. A node that is gone is no error. The path is as the view c has it: take the view that
 // the lock was made with.
 //
+// Everybody who may write the node may revoke the lock: by default, everybody.
+// See framework.WithACLProvider.
+//
 // Do not revoke a LeaderLatch if candidates in Java stand behind it. The next in line there would not hear of its turn: it
 // asks to be told once of a change of the node ahead, and the change of data is that change. Nobody would lead until it
 // reconnects.
@@ -28,6 +31,9 @@ var revocationMarker = []byte("__REVOKE__")
 // A path that is no node of a lock's, such as the lock's own path, is zk.ErrBadArguments: the data of another node would
 // be lost, and nobody told.
 func Revoke(ctx context.Context, c *framework.Client, nodePath string) error {
+	if c == nil {
+		return &framework.OpError{Op: "revoke", Path: nodePath, Err: isNil("client")}
+	}
 	if framework.ValidatePath(nodePath) == nil && !isLockNode(nodePath) {
 		err := fmt.Errorf("%w: no node of a lock; Participants has their paths", zk.ErrBadArguments)
 		return &framework.OpError{Op: "revoke", Path: nodePath, Err: err}
@@ -41,6 +47,5 @@ func Revoke(ctx context.Context, c *framework.Client, nodePath string) error {
 
 // isLockNode reports whether a node has the name of a contender for any lock or leadership of this package.
 func isLockNode(nodePath string) bool {
-	names := []string{path.Base(nodePath)}
-	return len(lockloop.Queue(names, mutexKind, readKind, writeKind, leaseKind, latchKind)) == 1
+	return lockloop.IsNode(path.Base(nodePath), mutexKind, readKind, writeKind, leaseKind, latchKind)
 }

@@ -2,6 +2,7 @@ package recipes
 
 import (
 	"context"
+	"fmt"
 	"path"
 	"strings"
 
@@ -36,20 +37,16 @@ const (
 func NewInterProcessReadWriteLock(c *framework.Client, path string, opts ...LockOption) *InterProcessReadWriteLock {
 	kinds := []string{readKind, writeKind}
 	return &InterProcessReadWriteLock{
-		read:  newLock(c, path, readKind, kinds, admitReadersAndWriters, opts, forReadWriteLocks),
-		write: newLock(c, path, writeKind, kinds, admitReadersAndWriters, opts, forReadWriteLocks),
+		read:  newLock(c, path, readKind, kinds, readersAndWriters, opts, forReadWriteLocks),
+		write: newLock(c, path, writeKind, kinds, readersAndWriters, opts, forReadWriteLocks),
 	}
 }
 
-// admitReadersAndWriters admits a writer that is first, and readers that are behind no writer. A waiter watches the
-// nearest node that it has to wait for: Curator's readers watch the first writer, and all wake up with each of them.
-func admitReadersAndWriters(queue []lockloop.Contender, ours int) lockloop.Decision {
-	for i := ours - 1; i >= 0; i-- {
-		if queue[ours].Kind == writeKind || queue[i].Kind == writeKind {
-			return lockloop.Decision{Watch: queue[i].Node}
-		}
-	}
-	return lockloop.Decision{Granted: true}
+// readersAndWriters admits a writer that is first, and readers that are behind
+// no writer. A waiter watches the nearest node that it has to wait for.
+// Curator's readers watch the first writer, and all wake up with each of them.
+func readersAndWriters(ours, ahead string) bool {
+	return ours == writeKind || ahead == writeKind
 }
 
 // Reader returns the side that many may hold at once.
@@ -60,7 +57,7 @@ func (l *InterProcessReadWriteLock) Writer() *WriteLock { return &WriteLock{l} }
 
 // Participants returns readers and writers in the order of the queue, which begins with those who hold the lock.
 func (l *InterProcessReadWriteLock) Participants(ctx context.Context) ([]Participant, error) {
-	return l.read.participants(ctx, admitReadersAndWriters)
+	return l.read.participants(ctx)
 }
 
 // ReadLock is the shared side of an InterProcessReadWriteLock.
@@ -83,11 +80,11 @@ func (r *ReadLock) Do(ctx context.Context, f func(ctx context.Context) error) er
 }
 
 func (r *ReadLock) acquire(ctx context.Context, wait bool) (*Lease, error) {
-	l := &r.of.read
+	l := &orZero(r.of).read
 	if lease, err := l.reenter(ctx); lease != nil || err != nil {
 		return lease, err
 	}
-	writer := heldUnder(ctx, r.of.write.key)
+	writer := heldUnder(ctx, orZero(r.of).write.key)
 	if writer == nil {
 		return l.acquire(ctx, wait)
 	}
@@ -97,12 +94,20 @@ func (r *ReadLock) acquire(ctx context.Context, wait bool) (*Lease, error) {
 	case !joined:
 		return l.acquire(ctx, wait)
 	}
+	left := func(ctx context.Context, err error) {
+		if writer.leave() { // released meanwhile
+			writer.giveUpSoon(unlessDown(ctx, err)) // goes on in the background if it has to
+		}
+	}
+	begun := false
+	defer func() {
+		if !begun { // the user's tracer has panicked
+			left(ctx, nil)
+		}
+	}()
 	return traced(ctx, l.describe(wait), func(ctx context.Context, a attempt) (h *hold, err error) {
-		defer func() {
-			if writer.leave() { // released meanwhile
-				writer.giveUp(unlessDown(ctx, err)) // goes on in the background if it has to
-			}
-		}()
+		begun = true
+		defer func() { left(ctx, err) }()
 		h, err = r.downgrade(ctx, writer, a)
 		return h, l.opError(err)
 	})
@@ -134,6 +139,9 @@ func (r *ReadLock) downgrade(ctx context.Context, writer *hold, a attempt) (*hol
 func (r *ReadLock) createInPlace(ctx context.Context, writer *hold, a attempt) (framework.Created, error) {
 	l := &r.of.read
 	name := path.Base(writer.nodes[0].Path)
+	if lockloop.Overflowed(name, writeKind) { // its number is not its place
+		return framework.Created{}, fmt.Errorf("%w: %s has no sequence numbers left", ErrCorrupted, l.name)
+	}
 	number := name[strings.LastIndex(name, writeKind)+len(writeKind):]
 	under, done := context.WithCancelCause(ctx)
 	defer done(nil)
@@ -173,11 +181,11 @@ func (w *WriteLock) Do(ctx context.Context, f func(ctx context.Context) error) e
 }
 
 func (w *WriteLock) acquire(ctx context.Context, wait bool) (*Lease, error) {
-	l := &w.of.write
+	l := &orZero(w.of).write
 	if lease, err := l.reenter(ctx); lease != nil || err != nil {
 		return lease, err
 	}
-	if heldUnder(ctx, w.of.read.key).claimed() {
+	if heldUnder(ctx, orZero(w.of).read.key).claimed() {
 		return nil, l.opError(ErrUpgrade)
 	}
 	return l.acquire(ctx, wait)

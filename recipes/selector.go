@@ -2,12 +2,9 @@ package recipes
 
 import (
 	"context"
-	"fmt"
 	"path"
 	"sync"
 	"time"
-
-	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/semconv"
@@ -42,7 +39,8 @@ type LeaderSelector struct {
 // of Run. WithID names the candidate; WithRequeue, WithGrace and WithOverrunReport are the other options that are meant for
 // it.
 func NewLeaderSelector(c *framework.Client, path string, opts ...LockOption) *LeaderSelector {
-	s := &LeaderSelector{lock: newLock(c, path, mutexKind, []string{mutexKind}, lockloop.First(1), opts, forSelectors)}
+	s := &LeaderSelector{lock: newLock(c, path, mutexKind, []string{mutexKind}, lockloop.Exclusive, opts, forSelectors)}
+	s.lock.op = "run"
 	s.lock.loop.Own = true
 	return s
 }
@@ -64,7 +62,7 @@ func NewLeaderSelector(c *framework.Client, path string, opts ...LockOption) *Le
 // term has come to, or the error of the wait if ctx ends while it waits.
 func (s *LeaderSelector) Run(ctx context.Context, work func(ctx context.Context) error) error {
 	if work == nil {
-		return s.lock.leaderError("run", fmt.Errorf("%w: work is nil", zk.ErrBadArguments))
+		return s.lock.leaderError("run", errNoWork)
 	}
 	if err := s.start(ctx); err != nil {
 		return s.lock.leaderError("run", err)
@@ -178,7 +176,7 @@ func (s *LeaderSelector) Resign(ctx context.Context) error {
 	if t == nil {
 		return s.lock.leaderError("resign", ErrNotLeader)
 	}
-	t.hold.end(ErrRevoked)
+	t.hold.lose(ErrRevoked)
 	return s.lock.leaderError("resign", t.await(ctx))
 }
 
@@ -204,7 +202,7 @@ func (s *LeaderSelector) Leader(ctx context.Context) (Participant, error) { retu
 
 // Participants returns the candidates in the order of the queue, the leader first.
 func (s *LeaderSelector) Participants(ctx context.Context) ([]Participant, error) {
-	return s.lock.participants(ctx, s.lock.loop.Admit)
+	return s.lock.participants(ctx)
 }
 
 func (s *LeaderSelector) now() *term {

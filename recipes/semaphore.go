@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path"
+	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
@@ -16,6 +17,9 @@ import (
 // Its nodes are those of Java Curator's InterProcessSemaphoreV2, with which a Go process may share a semaphore: the
 // leases below path/leases, all of which count, and below path/locks the mutex of those who acquire. Every process must
 // use the same limit: nobody checks.
+//
+// As with InterProcessMutex, all objects of one client and one path share a queue in
+// the process: however many goroutines want leases, two of them are at path/locks.
 type InterProcessSemaphore struct {
 	gate   lock // whose holder takes leases; all others wait there
 	leases lock
@@ -33,17 +37,10 @@ func NewInterProcessSemaphore(c *framework.Client, path string, limit int, opts 
 		s.limit = &sharedLimit{c, shared, limit}
 	}
 	s.leases.loop.Limit = 0 // is about those who wait, and they wait at the gate
-	s.leases.loop.Fits = s.fits
-	s.gate = newLock(c, lockloop.Join(path, "locks"), mutexKind, []string{mutexKind}, lockloop.First(1), opts, forGates)
-	s.gate.local = newLocalQueue(&s.gate)
+	s.gate = newLock(c, lockloop.Join(path, "locks"), mutexKind, []string{mutexKind}, lockloop.Exclusive, opts, forGates)
+	s.gate.local = localKeyOf(&s.gate)
 	s.gate.name, s.leases.name = path, path
 	return s
-}
-
-// fits is the semaphore's lockloop.Fits.
-func (s *InterProcessSemaphore) fits(ctx context.Context, leases int, watch bool) (bool, *framework.Watch, error) {
-	n, changed, err := s.limit.read(ctx, watch)
-	return leases <= n, changed, err
 }
 
 // Acquire waits for one lease; see AcquireN.
@@ -60,7 +57,7 @@ func (s *InterProcessSemaphore) TryAcquire(ctx context.Context) (*Lease, error) 
 // AcquireN waits for n leases and returns them as one, which holds them all until it is released: all or none of them.
 // Its context ends if any of them is lost. Nobody else is served meanwhile, so that two who want several cannot wait for
 // each other, each with a part of what both need. To ask for more than a fixed limit is zk.ErrBadArguments; with a shared
-// limit, it waits for that to be raised.
+// limit, it waits for that to be raised. If ctx ends meanwhile, the error is a *NotAcquiredError that names the limit.
 //
 // Java queues again for each of several leases. If it has a part of what it needs, it and an AcquireN may wait for each
 // other until one gives up: let only one language take several, or have leases enough for all who do.
@@ -83,15 +80,27 @@ func (s *InterProcessSemaphore) Do(ctx context.Context, f func(ctx context.Conte
 // Participants returns the leases, in the order in which they were taken. Those beyond the limit are waited for by
 // somebody, or were taken before it was lowered. Who waits for his turn to take leases is not among them.
 func (s *InterProcessSemaphore) Participants(ctx context.Context) ([]Participant, error) {
+	if err := s.leases.usable(); err != nil {
+		return nil, s.leases.opError(err)
+	}
 	n, err := s.limit.look(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return s.leases.participants(ctx, lockloop.First(n))
+	return s.leases.participantsOf(ctx, func(queue []lockloop.Contender) []bool {
+		holders := make([]bool, len(queue))
+		for i := range min(n, len(queue)) {
+			holders[i] = true
+		}
+		return holders
+	})
 }
 
 func (s *InterProcessSemaphore) acquire(ctx context.Context, n int, wait bool) (*Lease, error) {
-	if err := errors.Join(s.leases.ready(ctx), s.limit.check(n)); err != nil {
+	if err := s.leases.ready(ctx); err != nil {
+		return nil, s.leases.opError(err)
+	}
+	if err := s.limit.check(n); err != nil {
 		return nil, s.leases.opError(err)
 	}
 	what := s.leases.describe(wait)
@@ -135,20 +144,20 @@ func (s *InterProcessSemaphore) take(ctx context.Context, gate *Lease, n int, a 
 	under, done := gate.Under(ctx)
 	defer done()
 	leases := s.leases.inQueue(a)
+	limit := &seenLimit{limit: s.limit}
+	leases.loop.Fits = limit.fits
 	nodes, refusal := s.collect(ctx, under, leases, n, a.wait)
 	if refusal != nil {
 		if errors.Is(refusal.Err, lockloop.ErrIncomplete) || gate.Context().Err() != nil && ctx.Err() == nil {
 			return nil, nil
 		}
+		if limit.tooLow(n) && (refusal.Err == nil || ctx.Err() != nil) {
+			return nil, limit.refused(&leases, refusal, n)
+		}
 		return nil, leases.refused(under, refusal)
 	}
-	for _, node := range nodes {
-		if node.Session != nodes[0].Session {
-			deleteInBackground(s.leases.loop.Client, nodes)
-			a.trace.distrusted(s.leases.loop.Client, nodes[0])
-			return nil, nil
-		}
-	}
+	// newHold looks at the session of the first lease. That is the oldest, and its
+	// session is over if another lease is of a later one.
 	h := newHold(s.leases.loop.Client, s.leases.key, s.leases.cfg.revocable, nodes...)
 	if h == nil {
 		a.trace.distrusted(s.leases.loop.Client, nodes[0])
@@ -190,7 +199,7 @@ func withoutOurs(r *lockloop.Refusal, nodes []framework.Created) {
 	r.Ahead = max(r.Ahead-len(nodes), 0)
 	for _, node := range nodes {
 		if path.Base(node.Path) == r.Holder {
-			r.Holder, r.HolderData = "", nil
+			r.Holder, r.HolderData, r.HolderSession, r.HolderSince = "", nil, 0, time.Time{}
 		}
 	}
 }
@@ -208,15 +217,15 @@ func NewInterProcessSemaphoreMutex(c *framework.Client, path string, opts ...Loc
 
 // Acquire waits for the mutex. Under the context of its own lease it waits for itself, until ctx ends.
 func (m *InterProcessSemaphoreMutex) Acquire(ctx context.Context) (*Lease, error) {
-	return m.semaphore.Acquire(ctx)
+	return orZero(m.semaphore).Acquire(ctx)
 }
 
 // TryAcquire is that of InterProcessSemaphore.
 func (m *InterProcessSemaphoreMutex) TryAcquire(ctx context.Context) (*Lease, error) {
-	return m.semaphore.TryAcquire(ctx)
+	return orZero(m.semaphore).TryAcquire(ctx)
 }
 
 // Do is that of InterProcessMutex.
 func (m *InterProcessSemaphoreMutex) Do(ctx context.Context, f func(ctx context.Context) error) error {
-	return m.semaphore.Do(ctx, f)
+	return orZero(m.semaphore).Do(ctx, f)
 }

@@ -40,24 +40,34 @@ func (t *term) attend(leading context.Context, stop <-chan struct{}, grace time.
 			asked = nil
 			deadline = time.After(grace)
 		case <-deadline:
-			t.hold.end(ErrRevoked)
+			t.hold.lose(ErrRevoked)
 		}
 	}
 }
 
-// end gives the node up when the work is done, and returns the reason of a loss.
+// end gives the node up when the work is done, as a release does, and returns what the work's caller can act on: the reason
+// of a loss, and the server's if it refuses the deletion.
 func (t *term) end(ctx context.Context) error {
-	err := t.hold.dissolve(ctx)
-	return failureOfWork(ctx, t.hold.ctx, err)
+	under, done := whileConnected(ctx, t.hold.nodes[0].Session)
+	defer done()
+	err := t.hold.dissolve(under)
+	if errors.Is(context.Cause(t.hold.ctx), ErrReleased) {
+		return refusalsIn(err)
+	}
+	return err
 }
 
-// await waits until the leadership is given up. The leader itself, whose context it gets, would wait for itself.
+// await waits until the leadership is given up. The leader itself, whose context it gets, would wait for itself. A leadership
+// that was only interrupted is over as well, but its node stays, and may lead again: nothing was given up.
 func (t *term) await(ctx context.Context) error {
 	if heldUnder(ctx, t.hold.key) == t.hold {
 		return nil
 	}
 	select {
 	case <-t.hold.gone:
+		if t.hold.wasKept() {
+			return ErrNotLeader
+		}
 		return nil
 	case <-ctx.Done():
 		return retry.ContextError(ctx)
@@ -106,7 +116,7 @@ func (l *lock) handOver(ctx context.Context, t *term) error {
 	t.hold.revoke()
 	t.hold.followed().revoked()
 	if err := t.await(ctx); err != nil {
-		t.hold.end(ErrRevoked)
+		t.hold.lose(ErrRevoked)
 		return l.leaderError("hand over", err)
 	}
 	return nil

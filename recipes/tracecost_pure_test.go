@@ -39,10 +39,10 @@ func TestNoTracerNoAllocation(t *testing.T) {
 	lease := &Lease{hold: h, ctx: ctx}
 	require.Zero(t, testing.AllocsPerRun(100, func() {
 		h.follow(lease, m.describe(true), nil)
-		h.followed().reentered()
+		h.followed().reentered(ctx)
 		h.followed().revoked()
 		h.followed().releasing()
-		h.followed().released(nil)
+		h.followed().released(ctx, nil)
 	}))
 }
 
@@ -59,6 +59,6 @@ func BenchmarkNoTracer(b *testing.B) {
 		_, try := begin(h.ctx, what)
 		try.trace.ended(h, nil)
 		h.follow(lease, what, try.trace)
-		h.followed().released(nil)
+		h.followed().released(h.ctx, nil)
 	}
 }

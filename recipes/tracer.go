@@ -9,6 +9,11 @@ import (
 
 // Tracer is told of every acquire and of every hold, if the client's framework.Tracer has this method as well. Package
 // recipes knows no tracing system; package tracing implements this for OpenTelemetry.
+//
+// A Tracer may block. An acquire takes as long as its AcquireTracer does, but for those of a LeaderLatch. For these, and for
+// a HoldTracer, a framework.Teller makes the calls: a release waits until the tracer was told of it, but no longer than a
+// second, and no longer than a tenth of a second when its context has ended. Client.Close waits for a second, too. No method
+// must panic.
 type Tracer interface {
 	// StartAcquire is called when an acquire begins, with its context, and returns the context for the rest of it: ctx
 	// itself, or one that is derived from it. Calls that cannot be carried out, and those that re-enter, never begin.
@@ -21,7 +26,7 @@ type AcquireTracer interface {
 	// Trace returns what others need to link to this acquire, for Identity.Trace of its nodes, or nil.
 	Trace() map[string]string
 
-	// QueuedLocally says that so many goroutines that share the lock's object are ahead, and that it has no node yet.
+	// QueuedLocally says that so many acquires of the same lock and client are ahead, and that it has no node yet.
 	QueuedLocally(ahead int)
 
 	// Queued says that it has a node. It may have several, one after the other, and a semaphore's has one more for each
@@ -45,8 +50,8 @@ type AcquireTracer interface {
 	StartHold(Hold) HoldTracer
 }
 
-// HoldTracer is told what happens while a lock is held, by several goroutines at the same time. Ended is called once; what
-// is called after it is late, but for Overrun.
+// HoldTracer is told what happens while a lock is held, by one goroutine at a time. Ended is called once; what is called
+// after it is late, but for Overrun.
 type HoldTracer interface {
 	// Context returns the context for the lease's work: ctx itself, or one that is derived from it.
 	Context(ctx context.Context) context.Context
@@ -76,15 +81,15 @@ type Acquire struct {
 	Try    bool              // it does not wait for others
 }
 
-// The recipes, as Tracers are told of them.
+// The recipes, as Tracers and log lines have them.
 const (
 	RecipeMutex          = "mutex"
-	RecipeReadWriteLock  = "read/write lock"
+	RecipeReadWriteLock  = "read_write_lock"
 	RecipeSemaphore      = "semaphore"
-	RecipeSemaphoreMutex = "semaphore mutex"
-	RecipeMultiLock      = "multi-lock"
-	RecipeLeaderLatch    = "leader latch"
-	RecipeLeaderSelector = "leader selector"
+	RecipeSemaphoreMutex = "semaphore_mutex"
+	RecipeMultiLock      = "multi_lock"
+	RecipeLeaderLatch    = "leader_latch"
+	RecipeLeaderSelector = "leader_selector"
 )
 
 // Queued is a place in the queue.
@@ -103,7 +108,7 @@ type Waiting struct {
 
 // Other is another contender, as far as its node was read.
 type Other struct {
-	Node     string // its name; empty if there is none, or it is not known
+	Node     string // its name, in quotes if it cannot be printed; empty if there is none, or it is not known
 	Identity Identity
 	Since    time.Time // when it queued, by the server's clock; zero if its node was not read
 }
@@ -154,5 +159,5 @@ const (
 // deletion by itself.
 type HoldEnd struct {
 	Cause EndCause
-	Err   error // the reason of a loss, or what the release returns
+	Err   error // the reason of a loss; or why a release has left a node: to the client, or because the server refuses
 }

@@ -95,8 +95,9 @@ type sharedTB struct{ *testing.T }
 
 func (sharedTB) Cleanup(func()) {}
 
-func newRealWorld(t *testing.T) *world {
-	srv := realServer.get(t)
+func newRealWorld(t *testing.T) *world { return realWorldOf(t, realServer.get(t)) }
+
+func realWorldOf(t *testing.T, srv *zkserver.Server) *world {
 	w := &world{
 		addr:    srv.Addr(),
 		dial:    (&net.Dialer{}).DialContext,

@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/gocurator/curator/internal/printable"
 	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes"
 )
@@ -242,7 +243,7 @@ func (a *acquire) holderOf(err error) []attribute.KeyValue {
 		return nil
 	}
 	a.link(a.tracer.spanOf(held.Identity), "holder")
-	return holderAttributes(recipes.Other{Node: held.Holder, Identity: held.Identity})
+	return holderAttributes(recipes.Other{Node: printable.String(held.Holder), Identity: held.Identity})
 }
 
 // lastSeen returns who was waited for last, as far as is known.

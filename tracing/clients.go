@@ -22,8 +22,8 @@ func (t *Tracer) ClientOpened(c *framework.Client) {
 	t.clients[c] = true
 }
 
-// ClientClosed implements framework.Tracer. The leases of the client are over, but those who tell us of that may come after
-// Close has returned, when the program has shut the providers down.
+// ClientClosed implements framework.Tracer. The leases of the client are over, and Close has told us of that, unless that took
+// too long: then it may come when the program has shut the providers down.
 func (t *Tracer) ClientClosed(c *framework.Client) {
 	for _, h := range t.holdsOf(c) {
 		h.Ended(recipes.HoldEnd{Cause: recipes.EndClientClosed, Err: framework.ErrClosed})

@@ -79,7 +79,7 @@
 //	db.client.operation.duration    histogram      s              db.*, server.*, error.type
 //
 //	ATTRIBUTE                       MEANING
-//	curator.lock.recipe             mutex, read/write lock, semaphore, semaphore mutex, multi-lock, leader latch, leader selector
+//	curator.lock.recipe             mutex, read_write_lock, semaphore, semaphore_mutex, multi_lock, leader_latch, leader_selector
 //	curator.lock.mode               exclusive, read, write, shared
 //	curator.lock.name               given by recipes.WithName; else there is none; on metrics _OTHER, if there are too many
 //	curator.lock.outcome            acquired, reentered, not_acquired, queue_full, timeout, canceled, error
@@ -90,12 +90,12 @@
 //	curator.lock.timeout            seconds until the deadline of the acquire
 //	curator.lock.position           contenders ahead, when it queued for the first time; on the event, each time
 //	curator.lock.queue.length       contenders then, itself included
-//	curator.lock.local.ahead        goroutines of this process ahead, that share the lock's object, before it had a node
+//	curator.lock.local.ahead        acquires of the same lock and client ahead, before it had a node
 //	curator.lock.node               the name of the contender's own node
 //	curator.lock.fencing_token      that node's czxid
 //	curator.lock.wakes              how often it was woken, if at all
 //	curator.lock.holder             service@host/pid of the holder, as last seen, or unknown
-//	curator.lock.holder.node        the name of the holder's node
+//	curator.lock.holder.node        the name of the holder's node, in quotes if it cannot be printed
 //	curator.lock.holder.age         seconds since that node queued, by the server's clock and ours; since the grant, if it was not read, being ours
 //	curator.lock.holder.stacktrace  of the holder's acquire, if it is in this process
 //	curator.lock.predecessor        like the holder, of who is right ahead
@@ -110,6 +110,8 @@
 //	curator.session.state           connecting, connected, suspended, lost; in log lines, the client's state
 //	curator.session.id              in hexadecimal digits, as in ZooKeeper's own logs
 //	curator.cause                   the text of an error that explains something
+//	curator.log.dropped             log lines that were dropped because the handler did not keep up, in log lines
+//	curator.outage.duration         how long there has been no connection, in log lines
 //	curator.znode.path              of an operation's span
 //	curator.operation.attempts      how often it got as far as a connected session
 //	code.stacktrace                 of the acquire, in reports

@@ -63,8 +63,8 @@ func TestClosedLeaderIsNoCancelledAcquire(t *testing.T) {
 		require.NoError(t, latch.Close(t.Context()))
 		synctest.Wait()
 		require.Len(t, v.spans.Ended(), 2)
-		v.named(t, "acquire leader latch")
-		v.named(t, "hold leader latch")
+		v.named(t, "acquire leader_latch")
+		v.named(t, "hold leader_latch")
 	})
 }
 

@@ -166,7 +166,7 @@ func TestSpanOfAnOperationFollowsTheConventionsOfDatabases(t *testing.T) {
 			"db.namespace":               "/shop",
 			"curator.znode.path":         "/missing",
 			"server.address":             "127.0.0.1",
-			"server.port":                int64(2181),
+			"server.port":                int64(1),
 			"error.type":                 "-101",
 			"db.response.status_code":    "-101",
 			"curator.operation.attempts": int64(1),

@@ -98,6 +98,6 @@ func TestMultiLockWhoseFirstClientHasNoTracer(t *testing.T) {
 		lease, err := recipes.CombineLocks(a, b).Acquire(t.Context())
 		require.NoError(t, err)
 		require.NoError(t, lease.Release(t.Context()))
-		v.named(t, "acquire multi-lock")
+		v.named(t, "acquire multi_lock")
 	})
 }

@@ -1,24 +1,61 @@
 package lockloop
 
-// Decision is what a predicate says of one contender.
-type Decision struct {
-	Granted bool
-	Watch   string // if not granted: the node whose deletion is the next chance
+import (
+	"iter"
+	"slices"
+)
+
+// Blocks reports whether a contender of the kind ours has to wait for one of
+// the kind ahead that is ahead of it in the queue. It must be a pure function.
+type Blocks func(ours, ahead string) bool
+
+// Exclusive is the Blocks of a lock that one contender holds alone.
+func Exclusive(string, string) bool { return true }
+
+// Standing is how a contender stands in its queue.
+type Standing struct {
+	Ahead   int    // contenders ahead of it
+	Length  int    // contenders, itself included
+	First   string // the node at the head of the queue
+	Blocker string // the nearest node ahead that blocks it; empty if none does
 }
 
-// Admit decides, from the whole queue in order and our place in it, whether we hold the lock. It must be a pure
-// function. Watch must be a node ahead of ours, and each waiter's should be another one: a lock that makes all
-// waiters watch the same node wakes them all.
-type Admit func(queue []Contender, ours int) Decision
-
-// First admits the first n of the queue. A waiter watches the node n places ahead: when that one goes, either it is
-// its turn or the queue has moved. No more than none are admitted if n is negative.
-func First(n int) Admit {
-	n = max(n, 0)
-	return func(queue []Contender, ours int) Decision {
-		if ours < n {
-			return Decision{Granted: true}
+// StandingOf looks at contenders in whatever order the server has listed them.
+// It allocates nothing: a queue of thousands is looked at thousands of times.
+//
+// The nearest node that blocks is the one to watch. When it goes, either it is
+// our turn or there is another one. Of an exclusive lock's waiters each watches
+// another node, so that a release wakes one of them.
+func StandingOf(ours Contender, all iter.Seq[Contender], blocks Blocks) Standing {
+	var s Standing
+	var first, blocker Contender
+	for c := range all {
+		if s.Length == 0 || compare(c, first) < 0 {
+			first = c
 		}
-		return Decision{Watch: queue[ours-n].Node}
+		s.Length++
+		if compare(c, ours) >= 0 {
+			continue
+		}
+		s.Ahead++
+		if blocks(ours.Kind, c.Kind) && (blocker.Node == "" || compare(c, blocker) > 0) {
+			blocker = c
+		}
 	}
+	s.First, s.Blocker = first.Node, blocker.Node
+	return s
+}
+
+// Holders reports of each contender of a queue whether it holds the lock: it
+// does if nobody ahead of it blocks it.
+func Holders(queue []Contender, blocks Blocks) []bool {
+	holders := make([]bool, len(queue))
+	var ahead []string // kinds, each once
+	for i, c := range queue {
+		holders[i] = !slices.ContainsFunc(ahead, func(kind string) bool { return blocks(c.Kind, kind) })
+		if !slices.Contains(ahead, c.Kind) {
+			ahead = append(ahead, c.Kind)
+		}
+	}
+	return holders
 }

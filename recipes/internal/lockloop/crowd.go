@@ -9,7 +9,6 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/retry"
 )
 
 // Fits says whether so many children are few enough for all of them to be admitted, as those of a semaphore's leases. If
@@ -30,15 +29,11 @@ func (p *place) stepInCrowd(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return err
-	case fits && ctx.Err() != nil: // a grant that comes after the caller has gone is none
-		return retry.ContextError(ctx)
 	case fits:
-		return nil
+		return granted(ctx)
 	case !p.wait:
 		p.noteCrowd(children)
-		if p.seen.Holder != "" {
-			p.readHolder(ctx)
-		}
+		p.readHolder(ctx)
 		return errHeld
 	}
 	return p.waitInCrowd(ctx)
@@ -63,10 +58,11 @@ func (p *place) waitInCrowd(ctx context.Context) error {
 		limit = changed.Done()
 	}
 	if fits {
-		return errAgain
+		return granted(ctx)
 	}
 	p.noteCrowd(children)
-	p.waiting(ctx, Other{})
+	p.readNewHolder(ctx)
+	p.waiting(Other{})
 	err = p.await(ctx, watch.Done(), limit)
 	p.woken(err, watch)
 	return err
@@ -93,13 +89,16 @@ func (p *place) checkCrowd(children []string, err error) error {
 	return nil
 }
 
-// noteCrowd takes down who is there: one of the others, for all of them.
+// noteCrowd takes down how many are there and, to name one of them for all, who
+// of the others comes first.
 func (p *place) noteCrowd(children []string) {
-	p.seen.Ahead, p.seen.Holder = len(children)-1, ""
-	for _, c := range Queue(children, p.loop.Kinds...) {
-		if c.Node != path.Base(p.node.Path) {
-			p.seen.Holder = c.Node
-			return
+	ours := path.Base(p.node.Path)
+	var first Contender
+	for c := range Contenders(children, p.loop.Kinds...) {
+		if c.Node != ours && (first.Node == "" || compare(c, first) < 0) {
+			first = c
 		}
 	}
+	p.noteHolder(first.Node)
+	p.seen.Ahead = len(children) - 1
 }

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
+	"math"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -21,7 +24,7 @@ type Loop struct {
 	Path   string        // of the lock; the contenders are its children
 	Kind   string        // the name of our nodes
 	Kinds  []string      // the names of all nodes that count
-	Admit  Admit         // by order
+	Blocks Blocks        // by order: which of those ahead of us keep us waiting
 	Fits   Fits          // by number, if it is not nil
 	Beside []string      // with Fits: nodes of ours that must be there as well; if one is not, the error is ErrIncomplete
 	Data   []byte        // what our nodes say of us
@@ -37,13 +40,20 @@ type Loop struct {
 	Observer Observer // may be nil
 }
 
-// Refusal says why there was no grant, and how things stood when the queue was last seen.
+// Refusal says why there was no grant, and how things stood when the queue was
+// last seen.
 type Refusal struct {
-	Ahead      int    // contenders before us; 0 if the queue was never seen
-	Holder     string // the first contender's node name; empty if the queue was never seen
-	HolderData []byte // what that node says of its owner, if it was read
-	Full       bool   // there were too many ahead to wait
-	Err        error  // nil if there was no attempt to wait
+	Seen   time.Time // when that was; zero if the queue was never seen
+	Ahead  int       // contenders before us
+	Holder string    // the first contender's node name; empty if there is none
+
+	// What is known of the holder, if its node was read.
+	HolderData    []byte // what it says of its owner, no more than MaxData of it
+	HolderSession int64  // the id of the session that it belongs to
+	HolderSince   time.Time
+
+	Full bool  // there were too many ahead to wait
+	Err  error // nil if there was no attempt to wait
 }
 
 // Acquire waits for a grant until ctx ends. The node returned is ours, in a session that was alive when the grant was
@@ -68,6 +78,10 @@ var errStale = errors.New("contender node is stale")
 // errHeld means that others are ahead of us and we do not wait.
 var errHeld = errors.New("held")
 
+// ErrCorrupted means that something below a lock's path is not what a server or
+// a contender puts there.
+var ErrCorrupted = errors.New("corrupted data")
+
 // Look returns how things stand, without queueing: as a Try would that found the lock held.
 func (l *Loop) Look(ctx context.Context) (Refusal, error) {
 	children, _, err := l.Client.Children(ctx, l.Path)
@@ -78,10 +92,13 @@ func (l *Loop) Look(ctx context.Context) (Refusal, error) {
 		return Refusal{}, err
 	}
 	p := place{loop: l}
-	if queue := Queue(children, l.Kinds...); len(queue) > 0 {
-		p.noteQueue(queue, len(queue))
-		p.readHolder(ctx)
+	last := Contender{Seq: math.MaxInt32, Czxid: math.MaxInt64} // we would come behind all
+	queue, err := p.resolve(ctx, last, children)
+	if err != nil {
+		return Refusal{}, err
 	}
+	p.note(StandingOf(last, queue, l.Blocks))
+	p.readHolder(ctx)
 	return p.seen, nil
 }
 
@@ -155,11 +172,13 @@ func (p *place) take(ctx context.Context) (err error) {
 	}
 	admitted := false // nor is it if the user's code panics, such as a retry policy
 	defer func() {
-		if err != nil {
-			p.abandoned(err)
-		}
 		if !admitted {
 			p.giveUp(ctx)
+		}
+	}()
+	defer func() {
+		if err != nil {
+			p.abandoned(err)
 		}
 	}()
 	for {
@@ -224,26 +243,65 @@ func (p *place) step(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	queue := Queue(children, l.Kinds...)
-	ours := slices.IndexFunc(queue, func(c Contender) bool { return Join(l.Path, c.Node) == p.node.Path })
-	if ours < 0 {
-		return errStale
+	ours, err := p.contender(children)
+	if err != nil {
+		return err
 	}
-	p.queued(ours, len(queue))
-	decision := l.Admit(queue, ours)
-	switch {
-	case decision.Granted && ctx.Err() != nil: // a grant that comes after the caller has gone is none
-		return retry.ContextError(ctx)
-	case decision.Granted:
-		return nil
+	queue, err := p.resolve(ctx, ours, children)
+	if err != nil {
+		return err
 	}
-	p.noteQueue(queue, ours)
-	p.seen.Full = l.Limit > 0 && ours >= l.Limit
+	now := StandingOf(ours, queue, l.Blocks)
+	p.queued(now.Ahead, now.Length)
+	if now.Blocker == "" {
+		return granted(ctx)
+	}
+	p.note(now)
+	p.seen.Full = l.Limit > 0 && now.Ahead >= l.Limit
 	if !p.wait || p.seen.Full {
 		p.readHolder(ctx)
 		return errHeld
 	}
-	return p.waitFor(ctx, decision.Watch)
+	return p.waitFor(ctx, now.Blocker)
+}
+
+// granted is the end of a step that has found our node admitted. A grant that
+// comes after the caller has gone is none: nobody would release it.
+func granted(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return retry.ContextError(ctx)
+	}
+	return nil
+}
+
+// contender returns what our node is in the queue, if it still is.
+func (p *place) contender(children []string) (Contender, error) {
+	name := path.Base(p.node.Path)
+	if !slices.Contains(children, name) {
+		return Contender{}, errStale
+	}
+	ours, ok := parse(name, p.loop.Kinds)
+	if !ok { // no server appends such a number
+		return Contender{}, fmt.Errorf("%w: node %q has no sequence number", ErrCorrupted, name)
+	}
+	ours.Czxid = p.node.Czxid
+	return ours, nil
+}
+
+// resolve returns the contenders among the children so that they can be compared
+// with ours. If ours has a number of its own, all who have none are behind it,
+// and their order does not matter.
+func (p *place) resolve(ctx context.Context, ours Contender, children []string) (iter.Seq[Contender], error) {
+	l := p.loop
+	all := Contenders(children, l.Kinds...)
+	if !ours.overflowed() {
+		return all, nil
+	}
+	read, err := readCzxids(ctx, l.Client, l.Path, slices.Collect(all))
+	if err == nil && ours.Node != "" && !slices.Contains(read, ours) {
+		err = errStale // deleted since the listing
+	}
+	return slices.Values(read), err
 }
 
 // children lists the lock's path. The first time, that came with the node.
@@ -256,23 +314,48 @@ func (p *place) children(ctx context.Context) ([]string, error) {
 	return names, err
 }
 
-func (p *place) noteQueue(queue []Contender, ours int) {
-	if holder := queue[0].Node; holder != p.seen.Holder {
-		p.seen.Holder, p.seen.HolderData = holder, nil
-	}
-	p.seen.Ahead = ours
+// note takes down how things stand. What is known of a holder is of no use for
+// the next.
+func (p *place) note(now Standing) {
+	p.noteHolder(now.First)
+	p.seen.Ahead = now.Ahead
 }
 
-// readHolder finds out who holds the lock, for the caller's error. It is no reason to fail if that does not work.
+func (p *place) noteHolder(node string) {
+	if node != p.seen.Holder {
+		p.seen = Refusal{Holder: node}
+	}
+	p.seen.Seen = time.Now()
+}
+
+// readHolder finds out who holds the lock, for the caller's error. It is no
+// reason to fail if that does not work.
 func (p *place) readHolder(ctx context.Context) {
-	data, _, err := p.loop.Client.Get(ctx, Join(p.loop.Path, p.seen.Holder))
+	if p.seen.Holder == "" {
+		return
+	}
+	data, stat, err := p.loop.Client.Get(ctx, Join(p.loop.Path, p.seen.Holder))
 	if err == nil {
-		p.seen.HolderData = data
+		p.holderIs(data, stat)
 	}
 }
 
-// waitFor returns errAgain when a node ahead of us has changed. The watch is set by reading the node, not by asking for
-// its existence, which would leave a watch behind on a node that is gone already (CURATOR-107).
+// readNewHolder is readHolder for a holder of whom nothing is known yet: one
+// request for each holder that a waiter sees.
+func (p *place) readNewHolder(ctx context.Context) {
+	if p.seen.HolderSince.IsZero() {
+		p.readHolder(ctx)
+	}
+}
+
+func (p *place) holderIs(data []byte, stat *zk.Stat) {
+	p.seen.HolderData, p.seen.HolderSession = Clip(data), stat.EphemeralOwner
+	p.seen.HolderSince = time.UnixMilli(stat.Ctime)
+}
+
+// waitFor returns errAgain when a node ahead of us has changed. The watch is set
+// by reading the node, not by asking for its existence, which would leave a
+// watch behind on a node that is gone already (CURATOR-107).
 func (p *place) waitFor(ctx context.Context, node string) error {
 	data, stat, watch, err := p.loop.Client.GetW(ctx, Join(p.loop.Path, node))
 	if errors.Is(err, zk.ErrNoNode) {
@@ -283,14 +366,15 @@ func (p *place) waitFor(ctx context.Context, node string) error {
 	}
 	defer watch.Stop()
 	if node == p.seen.Holder {
-		p.seen.HolderData = data
+		p.holderIs(data, stat)
 	}
+	p.readNewHolder(ctx)
 	own, stop, err := p.watchOwn(ctx)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	p.waiting(ctx, other(node, data, stat))
+	p.waiting(other(node, data, stat))
 	if p.loop.Note != nil {
 		p.loop.Note(p.seen)
 	}

@@ -29,12 +29,12 @@ type Observer interface {
 // Other is another contender: its node, and what is known of it.
 type Other struct {
 	Node  string // its name; empty if there is none, or it is not known
-	Data  []byte // nil if it was not read
+	Data  []byte // its beginning; nil if it was not read
 	Since time.Time
 }
 
 func other(node string, data []byte, stat *zk.Stat) Other {
-	return Other{Node: node, Data: data, Since: time.UnixMilli(stat.Ctime)}
+	return Other{Node: node, Data: Clip(data), Since: time.UnixMilli(stat.Ctime)}
 }
 
 func (p *place) queued(ahead, length int) {
@@ -45,29 +45,16 @@ func (p *place) queued(ahead, length int) {
 	p.loop.Observer.Queued(p.node, ahead, length)
 }
 
-// waiting tells whom we wait for. If the holder is somebody else, that costs one more request, which nobody makes who is
-// not observed.
-func (p *place) waiting(ctx context.Context, ahead Other) {
+// waiting tells whom we wait for.
+func (p *place) waiting(ahead Other) {
 	if p.loop.Observer == nil {
 		return
 	}
 	holder := ahead
 	if p.seen.Holder != ahead.Node {
-		holder = p.lookAtHolder(ctx)
+		holder = Other{Node: p.seen.Holder, Data: p.seen.HolderData, Since: p.seen.HolderSince}
 	}
 	p.loop.Observer.Waiting(ahead, holder)
-}
-
-func (p *place) lookAtHolder(ctx context.Context) Other {
-	if p.seen.Holder == "" {
-		return Other{}
-	}
-	data, stat, err := p.loop.Client.Get(ctx, Join(p.loop.Path, p.seen.Holder))
-	if err != nil {
-		return Other{Node: p.seen.Holder}
-	}
-	p.seen.HolderData = data
-	return other(p.seen.Holder, data, stat)
 }
 
 // woken is called after a wait for a watch, with its outcome.

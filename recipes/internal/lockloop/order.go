@@ -2,9 +2,8 @@ package lockloop
 
 import (
 	"cmp"
-	"fmt"
-	"slices"
-	"strconv"
+	"iter"
+	"math"
 	"strings"
 )
 
@@ -12,24 +11,73 @@ import (
 type Contender struct {
 	Node string // the child's name
 	Kind string // which of the recipe's names it has, such as "lock-"
-	Seq  int32  // its sequence number; negative after 2^31 creations under one parent
+	Seq  int32  // its sequence number
+
+	// Czxid is the id of the transaction that made the node. It is 0 where
+	// nobody has asked the server. Only overflowed contenders need it.
+	Czxid int64
 }
 
-// Queue returns the contenders among a parent's children, in the order in which they are admitted. Children whose
-// names are not the recipe's are left out: Curator sorts them in as text, where they may block everybody.
-func Queue(children []string, kinds ...string) []Contender {
-	var q []Contender
-	for _, child := range children {
-		if c, ok := parse(child, kinds); ok {
-			q = append(q, c)
+// overflowed reports whether the server had no number left for the node.
+//
+// A server takes the number of a sequential node from its parent's cversion,
+// and never lowers that (PrepRequestProcessor, DataTree.createNode). So the
+// number does not wrap: from the largest one on, every node gets the same
+// number, or, if several are made in one transaction or at nearly the same
+// time, a negative one. Numbers say nothing about the order then. Czxids do.
+func (c Contender) overflowed() bool { return c.Seq < 0 || c.Seq == math.MaxInt32 }
+
+// compare is a total order, whatever the names are and whoever has made them:
+//
+//   - Numbers that a server has counted come first, in their own order.
+//   - Overflowed ones come behind them, in the order of their creation.
+//   - Equals are ordered by kind and name, to be the same for everybody. Curator
+//     gives a downgraded reader the number of its writer.
+//
+// The order of two contenders depends on nothing but the two. So nobody can
+// put a newcomer ahead of a holder by adding nodes to the listing.
+func compare(a, b Contender) int {
+	byNumber := cmp.Compare(a.Seq, b.Seq)
+	switch {
+	case a.overflowed() && b.overflowed():
+		byNumber = cmp.Compare(a.Czxid, b.Czxid)
+	case a.overflowed():
+		byNumber = 1
+	case b.overflowed():
+		byNumber = -1
+	}
+	return cmp.Or(byNumber, strings.Compare(a.Kind, b.Kind), strings.Compare(a.Node, b.Node))
+}
+
+// Contenders returns those among a parent's children, in the order of the
+// listing. It leaves out children whose names are not the recipe's: Curator
+// sorts them in as text, where they may block everybody.
+func Contenders(children []string, kinds ...string) iter.Seq[Contender] {
+	return func(yield func(Contender) bool) {
+		for _, child := range children {
+			if c, ok := parse(child, kinds); ok && !yield(c) {
+				return
+			}
 		}
 	}
-	slices.SortFunc(q, compare)
-	return q
 }
 
-// parse reads a node name: protection or nothing, the recipe's name, and the number. Curator takes any prefix, and so
-// counts nodes such as "deadlock-0000000000", too (standardFixForSorting).
+// Overflowed reports whether a contender's name has a number that says nothing
+// about its place in the queue.
+func Overflowed(name string, kinds ...string) bool {
+	c, ok := parse(name, kinds)
+	return ok && c.overflowed()
+}
+
+// IsNode reports whether a name is that of a contender.
+func IsNode(name string, kinds ...string) bool {
+	_, ok := parse(name, kinds)
+	return ok
+}
+
+// parse reads a node name: protection or nothing, the recipe's name, and the
+// number. Curator takes any prefix, and so counts nodes such as
+// "deadlock-0000000000", too (standardFixForSorting).
 func parse(child string, kinds []string) (Contender, bool) {
 	for _, kind := range kinds {
 		i := strings.LastIndex(child, kind)
@@ -43,24 +91,36 @@ func parse(child string, kinds []string) (Contender, bool) {
 	return Contender{}, false
 }
 
-// isProtection accepts Curator's prefix with its UUID, that of go-zookeeper's Lock, and none.
+// isProtection accepts Curator's prefix with its UUID, that of go-zookeeper's
+// Lock, and none.
 func isProtection(prefix string) bool {
 	return prefix == "" || strings.HasPrefix(prefix, "_c_") && strings.HasSuffix(prefix, "-")
 }
 
-// parseSequence reads what a server appends to a sequential node: a signed number of 32 bits, padded with zeros to
-// ten characters including the sign.
-func parseSequence(s string) (int32, bool) {
-	n, err := strconv.ParseInt(s, 10, 32)
-	return int32(n), err == nil && s == fmt.Sprintf("%010d", n)
-}
+// sequenceWidth is the number of characters to which a server pads a sequence
+// number with zeros, its sign included.
+const sequenceWidth = 10
 
-// compare orders by the distance between numbers, so that the number that follows 2147483647, which is -2147483648,
-// comes after it. Equal numbers, which Curator gives to a downgraded reader and its writer, are ordered by kind and
-// name to be the same for everybody.
-func compare(a, b Contender) int {
-	if d := a.Seq - b.Seq; d != 0 {
-		return cmp.Compare(d, 0)
+// parseSequence reads what a server appends to a sequential node: a signed
+// number of 32 bits, as String.format("%010d") writes it.
+func parseSequence(s string) (int32, bool) {
+	digits, negative := strings.CutPrefix(s, "-")
+	if len(s) < sequenceWidth || len(digits) > sequenceWidth {
+		return 0, false
 	}
-	return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Node, b.Node))
+	var n int64
+	for i := range len(digits) {
+		if digits[i] < '0' || digits[i] > '9' {
+			return 0, false
+		}
+		n = n*10 + int64(digits[i]-'0')
+	}
+	if negative {
+		n = -n
+	}
+	padded := len(s) == sequenceWidth || digits[0] != '0' // longer numbers need no zeros
+	if !padded || n < math.MinInt32 || n > math.MaxInt32 || negative && n == 0 {
+		return 0, false
+	}
+	return int32(n), true
 }

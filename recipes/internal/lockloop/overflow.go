@@ -1,0 +1,69 @@
+package lockloop
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// Queue returns the contenders below the path, in the order in which they are
+// admitted. There are none if nobody has ever queued, or the server has removed
+// the empty path since (CURATOR-436).
+func (l *Loop) Queue(ctx context.Context) ([]Contender, error) {
+	children, _, err := l.Client.Children(ctx, l.Path)
+	if err != nil && !errors.Is(err, zk.ErrNoNode) {
+		return nil, err
+	}
+	queue := slices.Collect(Contenders(children, l.Kinds...))
+	queue, err = readCzxids(ctx, l.Client, l.Path, queue)
+	slices.SortFunc(queue, compare)
+	return queue, err
+}
+
+// czxidReads is how many nodes are asked for at once.
+const czxidReads = 32
+
+// readCzxids asks the server for the czxids of overflowed contenders, and leaves
+// out those that have gone. As a rule there are none, and it asks nothing.
+func readCzxids(ctx context.Context, c *framework.Client, parent string, all []Contender) ([]Contender, error) {
+	errs := make([]error, len(all))
+	gone := make([]bool, len(all))
+	var reads sync.WaitGroup
+	slots := make(chan struct{}, czxidReads)
+	for i := range all {
+		if !all[i].overflowed() || all[i].Czxid != 0 {
+			continue
+		}
+		slots <- struct{}{}
+		reads.Go(func() {
+			defer func() { <-slots }()
+			exists, stat, err := c.Exists(ctx, Join(parent, all[i].Node))
+			gone[i], errs[i] = err == nil && !exists, err
+			if exists {
+				all[i].Czxid = stat.Czxid
+			}
+		})
+	}
+	reads.Wait()
+	left := all[:0]
+	for i, contender := range all {
+		if !gone[i] {
+			left = append(left, contender)
+		}
+	}
+	return left, firstOf(errs)
+}
+
+func firstOf(errs []error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,134 @@
+package recipes_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// Waiters that give up together cost the server nothing, and each is told how many
+// are ahead.
+func TestTenThousandWaitersGiveUpTogether(t *testing.T) {
+	const waiters = 10000
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.patience(t), path(t)
+		c, _ := w.connect(t)
+		lease := acquire(t, ctx, recipes.NewInterProcessMutex(c, path))
+		next := acquireLater(ctx, recipes.NewInterProcessMutex(c, path))
+		w.waitNodes(t, path, 2)
+		synctest.Wait()
+		leaving, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
+		defer cancel()
+		w.fake.ClearRequests()
+		errs := giveUpTogether(c, path, leaving, waiters)
+		for _, err := range errs {
+			var refused *recipes.NotAcquiredError
+			require.ErrorAs(t, err, &refused)
+			require.GreaterOrEqual(t, refused.Ahead, 2)
+			require.Less(t, refused.Ahead, 2+waiters)
+		}
+		require.Empty(t, w.requests())
+		require.NoError(t, lease.Release(ctx))
+		require.NoError(t, next.wait(t).Release(ctx))
+		w.nothingLeft(t, path)
+	})
+}
+
+// giveUpTogether waits for a lock, with an object for each waiter, until ctx ends.
+// It returns the errors.
+func giveUpTogether(c *framework.Client, path string, ctx context.Context, waiters int) []error {
+	errs := make([]error, waiters)
+	var all sync.WaitGroup
+	for i := range errs {
+		all.Go(func() { _, errs[i] = recipes.NewInterProcessMutex(c, path).Acquire(ctx) })
+	}
+	all.Wait()
+	return errs
+}
+
+// Only those that are still there are ahead of a waiter that leaves.
+func TestWaiterThatGivesUpIsToldItsPlaceOfThatMoment(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.patience(t), path(t)
+		c, _ := w.connect(t)
+		m := recipes.NewInterProcessMutex(c, path)
+		queue := queueUp(ctx, m, 2)
+		var leave []context.CancelFunc
+		var waiting []*pending
+		for range 40 {
+			one, cancel := context.WithCancel(ctx)
+			leave = append(leave, cancel)
+			waiting = append(waiting, queueUp(one, m, 1)...)
+		}
+		gone := map[int]bool{}
+		for _, i := range []int{7, 3, 39, 0, 1, 20, 8, 38, 2} {
+			ahead := 2
+			for before := range i {
+				if !gone[before] {
+					ahead++
+				}
+			}
+			leave[i]()
+			<-waiting[i].done
+			var refused *recipes.NotAcquiredError
+			require.ErrorAs(t, waiting[i].err, &refused)
+			require.Equal(t, ahead, refused.Ahead, "waiter %d", i)
+			gone[i] = true
+		}
+		for i, p := range append(queue, waiting...) {
+			if i < len(queue) || !gone[i-len(queue)] {
+				require.NoError(t, p.wait(t).Release(ctx))
+			}
+		}
+		for _, cancel := range leave {
+			cancel()
+		}
+		synctest.Wait()
+		w.nothingLeft(t, path)
+	})
+}
+
+// BenchmarkGivingUpTogether measures how late the last of many waiters returns when
+// their contexts end at the same moment.
+func BenchmarkGivingUpTogether(b *testing.B) {
+	for _, n := range []int{10000, 20000, 40000} {
+		b.Run(fmt.Sprint("waiters=", n), func(b *testing.B) {
+			srv := zktest.New(b)
+			c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()))
+			require.NoError(b, err)
+			defer c.Close()
+			lease := acquire(b, b.Context(), recipes.NewInterProcessMutex(c, "/m"))
+			m := recipes.NewInterProcessMutex(c, "/m")
+			var late time.Duration
+			for b.Loop() {
+				ctx, cancel := context.WithCancel(b.Context())
+				var all, begun sync.WaitGroup
+				for range n {
+					begun.Add(1)
+					all.Go(func() {
+						begun.Done()
+						m.Acquire(ctx)
+					})
+				}
+				begun.Wait()
+				time.Sleep(100 * time.Millisecond) // all of them wait
+				start := time.Now()
+				cancel()
+				all.Wait()
+				late += time.Since(start)
+			}
+			b.ReportMetric(0, "ns/op") // with the time that it takes to begin
+			b.ReportMetric(float64(late.Milliseconds())/float64(b.N), "ms-late")
+			require.NoError(b, lease.Release(b.Context()))
+		})
+	}
+}

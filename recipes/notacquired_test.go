@@ -1,0 +1,165 @@
+package recipes_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes"
+)
+
+// notAcquired is what an acquire in vain says.
+func notAcquired(t *testing.T, err error) *recipes.NotAcquiredError {
+	t.Helper()
+	var refused *recipes.NotAcquiredError
+	require.ErrorAs(t, err, &refused)
+	return refused
+}
+
+// An error is no news of the holder: it says how old it is.
+func TestNotAcquiredErrorSaysHowOldItIs(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		var locks []*recipes.InterProcessMutex
+		for _, name := range []string{"first", "second", "third"} {
+			c, _ := w.connect(t, framework.WithServiceName(name))
+			locks = append(locks, recipes.NewInterProcessMutex(c, "/l"))
+		}
+		first := acquire(t, t.Context(), locks[0])
+		second := acquireLater(t.Context(), locks[1])
+		synctest.Wait()
+		start := time.Now()
+		third := acquireLater(within(t, time.Minute), locks[2])
+		synctest.Wait()
+		time.Sleep(time.Second)
+		require.NoError(t, first.Release(t.Context())) // the third is not told
+		<-third.done
+		refused := notAcquired(t, third.err)
+		require.Equal(t, start, refused.Seen)
+		require.Equal(t, 2, refused.Ahead)
+		require.Equal(t, "first", refused.Identity.Service, "known from every position")
+		require.False(t, refused.Own)
+		require.ErrorContains(t, third.err, ", seen 1m0s before: context deadline exceeded")
+		require.NoError(t, second.wait(t).Release(t.Context()))
+
+		held := acquire(t, t.Context(), locks[0])
+		_, err := locks[1].TryAcquire(t.Context())
+		require.Equal(t, time.Now(), notAcquired(t, err).Seen)
+		require.NotContains(t, err.Error(), "seen")
+		require.NoError(t, held.Release(t.Context()))
+	})
+}
+
+// Whoever waits for himself is told so, and how it is done.
+func TestNotAcquiredErrorNamesOneself(t *testing.T) {
+	const hint = " (an acquire under the context of its lease would re-enter)"
+	for name, tc := range map[string]struct {
+		hold, want func(c *framework.Client) recipes.Locker
+		hint       bool
+	}{
+		"mutex":          {mutexAt, mutexAt, true},
+		"writer, reader": {writerAt, readerAt, true},
+		"reader, writer": {readerAt, writerAt, false}, // which would be ErrUpgrade
+		"semaphore":      {semaphoreAt, semaphoreAt, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				c, _ := w.connect(t)
+				other, _ := w.connect(t)
+				held, err := tc.hold(c).Acquire(t.Context())
+				require.NoError(t, err)
+				waiting, stop := context.WithCancel(t.Context())
+				defer stop()
+				for range 3 { // the last of them wait in the process
+					go tc.want(c).Acquire(waiting)
+					synctest.Wait()
+					_, waited := tc.want(c).Acquire(within(t, time.Second))
+					_, tried := tc.want(c).TryAcquire(t.Context())
+					for _, err := range []error{waited, tried} {
+						require.True(t, notAcquired(t, err).Own, "%v", err)
+						require.Contains(t, err.Error(), ", held by this client itself, ")
+						require.Equal(t, tc.hint, strings.Contains(err.Error(), hint))
+					}
+				}
+				_, err = tc.want(other).TryAcquire(t.Context())
+				require.False(t, notAcquired(t, err).Own, "%v", err)
+				require.NotContains(t, err.Error(), "itself")
+				stop()
+				require.NoError(t, held.Release(t.Context()))
+			})
+		})
+	}
+}
+
+func mutexAt(c *framework.Client) recipes.Locker  { return recipes.NewInterProcessMutex(c, "/l") }
+func readerAt(c *framework.Client) recipes.Locker { return rwOf(c).Reader() }
+func writerAt(c *framework.Client) recipes.Locker { return rwOf(c).Writer() }
+func semaphoreAt(c *framework.Client) recipes.Locker {
+	return recipes.NewInterProcessSemaphore(c, "/l", 1)
+}
+
+// Anybody may have made the node that is named.
+func TestNotAcquiredErrorFitsIntoALine(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.connect(t)
+		require.NoError(t, w.fake.Create("/l", nil))
+		require.NoError(t, w.fake.Create("/l/_c_\u202e-lock-0000000000", nil))
+		_, err := recipes.NewInterProcessMutex(c, "/l").TryAcquire(t.Context())
+		require.Equal(t, "_c_\u202e-lock-0000000000", notAcquired(t, err).Holder, "as it is")
+		require.ErrorContains(t, err, `, held by "_c_\u202e-lock-0000000000"`)
+	})
+}
+
+// Whoever waits in the process for one that has no connection is told that there is none, as that one is.
+func TestWaiterInTheProcessIsToldOfAnOutage(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, knife := w.connect(t)
+		knife.refuse(true)
+		knife.cut()
+		synctest.Wait()
+		first := acquireLater(within(t, time.Second), recipes.NewInterProcessMutex(c, "/l"))
+		synctest.Wait()
+		second := acquireLater(within(t, time.Second/2), recipes.NewInterProcessMutex(c, "/l"))
+		for _, p := range []*pending{first, second} {
+			<-p.done
+			require.ErrorIs(t, p.err, context.DeadlineExceeded)
+			require.True(t, framework.IsConnectionError(p.err), "%v", p.err)
+			require.ErrorContains(t, p.err, "last attempt: ")
+		}
+	})
+}
+
+// So is whoever waits at the server, when the connection is lost meanwhile: what was seen ahead is old news.
+func TestWaiterAtTheServerIsToldOfAnOutage(t *testing.T) {
+	for name, lock := range map[string]func(c *framework.Client) recipes.Locker{
+		"mutex": mutexAt, "writer": writerAt, "semaphore": semaphoreAt,
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				held, err := lock(w.observer).Acquire(t.Context())
+				require.NoError(t, err)
+				c, knife := w.connect(t)
+				var waited error
+				done := make(chan struct{})
+				go func() {
+					defer close(done)
+					_, waited = lock(c).Acquire(within(t, 3*time.Second))
+				}()
+				synctest.Wait()
+				knife.refuse(true)
+				knife.cut()
+				<-done
+				require.Equal(t, 1, notAcquired(t, waited).Ahead)
+				require.ErrorIs(t, waited, context.DeadlineExceeded)
+				require.True(t, framework.IsConnectionError(waited), "%v", waited)
+				require.ErrorContains(t, waited, ", seen 3s before: not connected: ")
+				knife.refuse(false)
+				require.NoError(t, held.Release(t.Context()))
+			})
+		})
+	}
+}

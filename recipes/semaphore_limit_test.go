@@ -1,0 +1,55 @@
+package recipes_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/recipes"
+)
+
+// Who asks for more than a limit allows is told so, whether he waits or not,
+// and whether others hold leases or not.
+func TestLimitThatIsTooLowIsNamed(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.connect(t)
+		s := recipes.NewInterProcessSemaphore(c, "/s", 2, recipes.WithSharedLimit("/limit"))
+		for held := range 2 {
+			for _, try := range []bool{false, true} {
+				acquire := s.AcquireN
+				if try {
+					acquire = s.TryAcquireN
+				}
+				_, err := acquire(within(t, 30*time.Second), 3)
+				var refused *recipes.NotAcquiredError
+				require.ErrorAs(t, err, &refused, "held %d, try %v", held, try)
+				require.ErrorIs(t, err, recipes.ErrNotAcquired)
+				require.Equal(t, !try, errors.Is(err, context.DeadlineExceeded))
+				require.Equal(t, 3, refused.Leases)
+				require.Equal(t, 2, refused.Limit)
+				require.Equal(t, held > 0, refused.Own, "its own attempt is no holder")
+				require.ErrorContains(t, err, "acquire /s: not acquired: 3 of the semaphore's leases, whose limit is 2")
+			}
+			_, err := s.Acquire(t.Context())
+			require.NoError(t, err)
+		}
+		_, err := s.TryAcquire(t.Context())
+		require.ErrorContains(t, err, "acquire /s: not acquired: 2 ahead", "the limit is not the reason")
+	})
+}
+
+// The path that cannot be used is the one that is named.
+func TestBadPathOfASharedLimitIsNamed(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.connect(t)
+		_, err := recipes.NewInterProcessSemaphore(c, "/s", 2, recipes.WithSharedLimit("limit/")).Acquire(t.Context())
+		require.ErrorIs(t, err, zk.ErrInvalidPath)
+		require.ErrorContains(t, err, `"limit/"`)
+		_, err = recipes.NewInterProcessSemaphore(c, "/s", 2, recipes.WithSharedLimit("/a\x00b")).Acquire(t.Context())
+		require.ErrorContains(t, err, `"/a\x00b"`)
+	})
+}

@@ -1,0 +1,56 @@
+package recipes
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/state"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// The gate's context ends a moment after its session. If the process stands still
+// in between, the semaphore takes one lease in the old session and one in the
+// next. The two must not become a claim: the first can go at any moment. In this
+// test the gate's context never ends, so that the case is certain.
+func TestLeasesOfTwoSessionsAreNoClaim(t *testing.T) {
+	for name, policy := range map[string]state.ErrorPolicy{"standard": state.StandardPolicy, "session": state.SessionPolicy} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv := zktest.New(t)
+				c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()), framework.WithErrorPolicy(policy))
+				require.NoError(t, err)
+				defer c.Close()
+				require.NoError(t, c.WaitConnected(t.Context()))
+
+				require.NoError(t, srv.Create("/s", nil))
+				require.NoError(t, srv.Create("/s/leases", nil))
+				var first string
+				srv.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/s/leases/*", After: 1, Do: zktest.Call(func(r zktest.Request) {
+					first = "/s/leases/" + srv.Children("/s/leases")[0]
+					srv.ExpireSession(r.Session)
+					require.NoError(t, srv.Create(first, nil)) // as if the server had not come to ending the session
+				})})
+				s := NewInterProcessSemaphore(c, "/s", 3)
+				hour, cancel := context.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
+				gate := &Lease{hold: &hold{key: "gate", ctx: hour}, ctx: hour, held: hour}
+				h, err := s.take(hour, gate, 2, attempt{wait: true})
+				require.NoError(t, err)
+				require.NotEmpty(t, first, "it has come to what this is about")
+				require.Nil(t, h)
+				synctest.Wait()
+				require.Empty(t, srv.Children("/s/leases"), "what was taken is given back")
+
+				h, err = s.take(hour, gate, 2, attempt{wait: true}) // as the caller would, behind another gate
+				require.NoError(t, err)
+				require.Len(t, srv.Ephemerals(c.SessionID()), 2)
+				require.NoError(t, h.newLease(hour).Release(hour))
+			})
+		})
+	}
+}
