@@ -41,6 +41,11 @@ func newArena(cfg config) (arena, error) {
 // is short enough for no lock to be held for a second, from when on an InterProcessMutex watches its own node.
 const silence = 300 * time.Millisecond
 
+// afterWatch is how long the embedded server must have been silent once all
+// clients wait: a client that has set its watch may still read the node of the
+// lock's holder, and the server does not know that it will.
+const afterWatch = 20 * time.Millisecond
+
 // embedded returns an arena with a server of its own. That one can be asked who waits, and what it has sent.
 func embedded() (arena, error) {
 	srv, err := zktest.NewServer()
@@ -56,9 +61,13 @@ func embedded() (arena, error) {
 			if err := srv.WaitFor(ctx, func() bool { return allWait(srv, waiting) }); err != nil {
 				return err
 			}
-			return t.waitUntil(ctx, func(total counts, replies int) bool {
+			err := t.waitUntil(ctx, func(total counts, replies int) bool {
 				return replies == total.requests && total.events == srv.Stats().Notifications
 			})
+			if err != nil {
+				return err
+			}
+			return t.waitSilent(ctx, afterWatch)
 		},
 	}, nil
 }

@@ -13,7 +13,8 @@
 //	-servers host:port     use a real ensemble
 //
 // What is counted is what passes through the clients' connections, without pings and handshakes. It is the same from run
-// to run, and but for the length of the paths the same on an embedded server and on a real ensemble. (On one that is very
+// to run, but for the bytes, which depend on the names of the host and of the program, and but for the length of the paths
+// the same on an embedded server and on a real ensemble. (On one that is very
 // slow, an InterProcessMutex may have one event and one request more: who holds it for a second watches its own node.)
 // Mind that each waiter is a client of its own: a real server takes 60 connections from one address, unless its
 // maxClientCnxns says otherwise.

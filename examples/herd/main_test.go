@@ -49,9 +49,13 @@ var shapes = []func(n int) (release, arrival counts){
 		release = counts{woken: n, events: n, requests: 1 + n}
 		return release, counts{woken: n, events: n, requests: 1 + 1 + (n - 1)} // the holder is woken, and does not mind
 	},
-	func(int) (release, arrival counts) {
+	func(n int) (release, arrival counts) {
 		release = counts{woken: 1, events: 1, requests: 2} // delete, and the next one lists
-		return release, counts{requests: 3}                // create, list, watch
+		arrival = counts{requests: 3}                      // create, list, watch
+		if n > 1 {
+			arrival.requests++ // read who holds it, if that is not whom it watches
+		}
+		return release, arrival
 	},
 }
 

@@ -79,14 +79,15 @@ var mixedQueues = map[string]mixedQueue{
 	},
 }
 
-// mixed returns contenders of two processes in each language.
+// mixed returns contenders in both languages, and a client and a process for more. Those in Go have a client each: of all
+// who want a mutex with the same one, only two are at the server.
 func (w *world) mixed(t *testing.T) ([]contender, goContender, *peer) {
-	c1, c2 := goContender{client: w.connect(t, longSession)}, w.contender(t, inGo)
+	ours := func() contender { return w.contender(t, inGo) }
 	java1, java2 := startPeer(t, w.addr, longSession), startPeer(t, w.addr, longSession)
 	return []contender{
-		javaContender{peer: java1, name: "a"}, c1, javaContender{peer: java2, name: "a"}, c2, c1,
-		javaContender{peer: java1, name: "b"}, javaContender{peer: java1, name: "c"}, c2, javaContender{peer: java2, name: "b"},
-	}, c1, java2
+		javaContender{peer: java1, name: "a"}, ours(), javaContender{peer: java2, name: "a"}, ours(), ours(),
+		javaContender{peer: java1, name: "b"}, javaContender{peer: java1, name: "c"}, ours(), javaContender{peer: java2, name: "b"},
+	}, goContender{client: w.connect(t, longSession)}, java2
 }
 
 // Everybody is admitted in the order in which the nodes were made, together with all who may hold the lock at once.
