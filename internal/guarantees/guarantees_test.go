@@ -1,6 +1,7 @@
 package guarantees
 
 import (
+	"os"
 	"testing"
 	"testing/fstest"
 
@@ -132,4 +133,8 @@ func TestFileThatDoesNotParseIsAnError(t *testing.T) {
 		"locks/broken_test.go":  "package",
 		"locks/healthy_test.go": lockTests,
 	})), "locks/broken_test.go:1")
+}
+
+func TestDocumentsOfThisRepositoryAreGood(t *testing.T) {
+	require.NoError(t, Check(os.DirFS("../..")))
 }
