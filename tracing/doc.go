@@ -142,23 +142,6 @@
 //
 // # What is promised
 //
-// Each line names the test that holds it. What spans and metrics say is in the golden files in testdata, one for each
-// scenario.
-//
-//   - The names above are those of the code. (TestNamesAreThoseOfTheDocumentation)
-//   - A waiter's span has links to the holder's and to its predecessor's, in other processes.
-//     (TestContendedByThreeProcesses; on a real server: TestWaiterLinksToTheHoldersTrace)
-//   - Every acquire and hold ends its span, and the numbers of those who wait and hold agree with that.
-//     (TestEverySpanEndsWhateverHappens, TestEverySpanOfAnAcquireEndsWhenCodeOfTheUsersPanics,
-//     TestEverySpanEndsWhenTheClientIsClosed, TestCloseEndsTheSpansOfHolds, TestTimeout, TestCancel,
-//     TestSessionLossWhileWaiting, TestSessionLossWhileHolding)
-//   - A span has no event from before it began, and tells of every node that it gives up. (TestEventsAreWithinTheirSpans,
-//     TestSpansHearOfNothingThatWasBeforeThem, TestGrantThatIsNotTrustedIsAbandoned)
-//   - Spans of those who wait and of those who hold have the same names of nodes. (TestHoldersNodeIsFoundAsItsOwnersNode)
-//   - Nothing that others have written into nodes is an error. (TestForeignHolder)
-//   - Metrics have no attribute with a path. (TestMetricsHaveNoPaths)
-//   - Nobody's span is replaced as that of his work. (TestWorkIsInTheSpanOfItsCallerOrElseInThatOfTheHold,
-//     TestWorkUnderSeveralLocksIsInNoSpanThatHasEnded)
-//   - Trace ids and baggage are in nodes as far as they are asked for. (TestNodesLeadToTheSpanOfTheAcquire,
-//     TestTraceIDsCanBeLeftOut, TestBaggageIsInNodesOnlyIfAskedFor, TestPropagatorOfAnotherField)
+// GUARANTEES.md lists every promise, with the tests that hold it. The golden
+// files in testdata, one for each scenario, hold what spans and metrics say.
 package tracing

@@ -8,39 +8,7 @@
 //
 // # What is proven
 //
-//   - A lock goes from one language to the other when it is released. (TestHandOver)
-//   - A queue of both is admitted in the order of arrival, readers together, and as many as a semaphore has leases. Both see
-//     the same participants. (TestMixedQueueIsAdmittedInOrderOfArrival)
-//   - There is one holder at a time, or one writer, or no more leases than the limit, whoever competes for a mutex, a
-//     read/write lock, a semaphore, a semaphore mutex or several mutexes at once. This is judged by something that is no part
-//     of ZooKeeper. (TestLanguagesExcludeEachOther)
-//   - Who goes over from writing to reading keeps the lock, unless it is Java before Curator 5.5, and readers of the other
-//     language join it. (TestDowngradeWithAWaitingWriter, TestReadersJoinADowngradedOne)
-//   - A semaphore's shared limit is raised by either language, and heard of by either. (TestSharedLimitIsRaised)
-//   - Java, which takes several leases one by one, may wait for us while we wait for it, until its time is up.
-//     (TestJavaWaitsInTheMiddleOfSeveralLeases)
-//   - Either may ask the other to give a lock up. (TestWeRevokeJavasLock, TestJavaRevokesOurLock)
-//   - Our lock of several is the mutexes that it consists of, to Java. (TestMultiLockAmongJavasMutexes)
-//   - Fencing tokens grow from holder to holder of either language, across deletion of the lock's path: ours are the
-//     czxid that a Java holder finds in its own node's Stat. (TestTokensGrowAcrossLanguages)
-//   - Who does not get the lock leaves nothing behind, and disturbs nobody. (TestJavaTimesOutOnOurLockAndLeavesNothing,
-//     TestTryAcquireNamesTheJavaHolder, TestWaiterThatGivesUpDoesNotDisturbTheQueue)
-//   - Who loses its session, its connection or its life loses the lock to the other language, in time; a waiter that does
-//     so loses its place. (Test...SessionIsKilled, TestJavaProcessIsKilledWhileHolding, TestOurHolderIsCutOff)
-//   - Candidates of both, with latches or with selectors, lead one after the other, in the order in which they stood, and
-//     see the same leader and candidates, by their ids. (TestLeadershipGoesFromOneLanguageToTheOther)
-//   - One leads at a time, whoever is killed: by the end of its session, by the loss of all contact, by kill -9. This is
-//     judged by something that is no part of ZooKeeper. Who cannot know in time of the end of its session has a token that
-//     is refused. (TestOneLatchLeadsWhoeverIsKilled, TestOneSelectorLeadsWhoeverIsKilled)
-//   - Either may ask our leader to step down, but a latch of Java's that is next in line does not hear of it.
-//     (TestOurLeaderIsRevoked, TestJavasLatchMissesItsTurnBehindARevokedOne)
-//   - A selector and a mutex exclude each other. (TestSelectorAndMutexExcludeEachOther)
-//   - A lock that nobody contends costs either of them three requests. (TestUncontendedCycleIsThreeRequestsInBothLanguages)
-//   - Node names, modes and parents are alike. (TestJavaTakesOurNamesApart, TestBothMakeTheSameNodes)
-//   - Java Curator's own recipes work on zktest as they do on a real server: read/write locks, semaphores, leader latches
-//     and selectors, shared counts, revocation. (TestJava...OnItsOwn)
-//   - So do kazoo's: locks, semaphores, elections, counters, barriers, parties, queues, watches, transactions, auth, the
-//     loss of a session. (TestKazooRecipes)
+// GUARANTEES.md lists it, with the tests.
 //
 // # What is needed
 //
