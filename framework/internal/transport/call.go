@@ -20,9 +20,9 @@ var (
 // Call is a request of ours under way, past the library: the library's calls cannot be abandoned, and each of them takes
 // two goroutines more than a request needs.
 type Call struct {
-	then    func(code int32, err error)
-	done    chan struct{}
-	partial bool // its zxid says nothing about what was seen
+	then       func(code int32, err error)
+	done       chan struct{}
+	ignoreZxid bool // its zxid says nothing about what was seen
 
 	// Set before done is closed.
 	reply reply
@@ -38,14 +38,14 @@ func (c *Call) Answer() (code int32, zxid int64, body []byte, err error) {
 	return c.reply.err, c.reply.zxid, c.reply.body, c.err
 }
 
-// finish ends a call with its reply. It keeps a copy: the frame's memory is used again.
-func (c *Call) finish(r reply) {
+// completeWith ends a call with its reply. It keeps a copy: the frame's memory is used again.
+func (c *Call) completeWith(r reply) {
 	c.reply = r
 	c.reply.body = append([]byte(nil), r.body...)
-	c.end()
+	c.complete()
 }
 
-func (c *Call) end() {
+func (c *Call) complete() {
 	if c.then != nil {
 		c.then(c.reply.err, c.err)
 	}
@@ -91,19 +91,19 @@ func (l *Link) send(requests []Request, calls []*Call) (*Place, error) {
 	}
 	if c.fullLocked() {
 		defer l.mu.Unlock()
-		return c.lineUpLocked(requests), nil
+		return c.enqueueWaiterLocked(requests), nil
 	}
-	err := c.addBothLocked(requests, calls)
+	err := c.enqueueAllLocked(requests, calls)
 	l.mu.Unlock()
 	c.signal()
 	return nil, err
 }
 
-// addBothLocked queues requests and fills in the call of each, up to one that
+// enqueueAllLocked queues requests and fills in the call of each, up to one that
 // is too long. The error is that of the first.
-func (c *Conn) addBothLocked(requests []Request, calls []*Call) (err error) {
+func (c *Conn) enqueueAllLocked(requests []Request, calls []*Call) (err error) {
 	for i, r := range requests {
-		if calls[i], err = c.addOfLengthLocked(c.link.cfg.MaxRequest, r.Op, r.Payload, r.Then); err != nil {
+		if calls[i], err = c.enqueueLimitedLocked(c.link.cfg.MaxRequest, r.Op, r.Payload, r.Then); err != nil {
 			break
 		}
 	}
@@ -113,13 +113,13 @@ func (c *Conn) addBothLocked(requests []Request, calls []*Call) (err error) {
 	return err
 }
 
-// addLocked queues a request of ours, of whatever length.
-func (c *Conn) addLocked(op int32, payload func([]byte) []byte, then func(int32, error)) (*Call, error) {
-	return c.addOfLengthLocked(0, op, payload, then)
+// enqueueLocked queues a request of ours, of whatever length.
+func (c *Conn) enqueueLocked(op int32, payload func([]byte) []byte, then func(int32, error)) (*Call, error) {
+	return c.enqueueLimitedLocked(0, op, payload, then)
 }
 
-// addOfLengthLocked queues a request if it is no longer than limit. 0 means any length.
-func (c *Conn) addOfLengthLocked(limit int, op int32, payload func([]byte) []byte, then func(int32, error)) (*Call, error) {
+// enqueueLimitedLocked queues a request if it is no longer than limit. 0 means any length.
+func (c *Conn) enqueueLimitedLocked(limit int, op int32, payload func([]byte) []byte, then func(int32, error)) (*Call, error) {
 	if c.closed {
 		return nil, ErrNotSent
 	}
@@ -130,22 +130,22 @@ func (c *Conn) addOfLengthLocked(limit int, op int32, payload func([]byte) []byt
 		c.out = c.out[:before]
 		return nil, ErrTooLong
 	}
-	c.clock.sent(r, time.Now())
+	c.inflight.sent(r, time.Now())
 	call := &Call{then: then, done: make(chan struct{})}
 	c.calls[r.xid] = call
 	return call, nil
 }
 
-// loseCalls ends what was not answered on this connection.
-func (c *Conn) loseCalls() {
+// failCalls ends what was not answered on this connection.
+func (c *Conn) failCalls() {
 	c.link.mu.Lock()
 	c.closed = true
 	lost := c.calls
 	c.calls = nil
-	c.dismissLineLocked()
+	c.failWaitersLocked()
 	c.link.mu.Unlock()
 	for _, call := range lost {
 		call.err = ErrLost
-		call.end()
+		call.complete()
 	}
 }

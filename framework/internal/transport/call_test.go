@@ -190,7 +190,7 @@ func TestBothAreOneWrite(t *testing.T) {
 		c := l.Wrap(w, time.Now().Add(time.Hour)).(*Conn)
 		defer c.Close()
 		p := newPeer(t, server)
-		shakeHands(t, c, p, 7, 9*time.Second)
+		completeHandshake(t, c, p, 7, 9*time.Second)
 		readInBackground(c)
 		synctest.Wait()
 		w.sizes = nil
@@ -255,7 +255,7 @@ func TestServerIsToldTheNewestZxid(t *testing.T) {
 
 		c, p = dialed(t, l)
 		go c.Write(connectFrame(7))
-		require.EqualValues(t, 4711, binary.BigEndian.Uint64(p.read()[zxidInConnectRequest:]))
+		require.EqualValues(t, 4711, binary.BigEndian.Uint64(p.read()[connectRequestZxidOffset:]))
 		go p.write(connectAnswer(9*time.Second, 7))
 		_, err = c.readAll()
 		require.NoError(t, err)

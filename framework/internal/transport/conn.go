@@ -17,28 +17,28 @@ type Conn struct {
 	link     *Link
 
 	// Owned by the reading goroutine.
-	in        *bufio.Reader
-	buf       []byte        // the current frame, reused
-	rest      []byte        // what the library has not read of it
-	patience  time.Duration // how long the library waits for a frame
-	handshake handshake
+	in          *bufio.Reader
+	buf         []byte        // the current frame, reused
+	rest        []byte        // what the library has not read of it
+	readTimeout time.Duration // how long the library waits for a frame
+	handshake   handshake
 
 	wake      chan struct{} // capacity 1: there is something in out
 	done      chan struct{} // closed by Close; ends the connection's goroutines
 	closeOnce sync.Once
 
 	// Protected by link.mu.
-	out         []byte // complete frames to be written
-	spare       []byte // changes places with out
-	greeted     bool   // the ConnectRequest has gone out
-	established bool   // the session is confirmed on this connection, and the watches are on their way
-	asked       int64  // session id in the ConnectRequest
-	askedAt     time.Time
-	clock       clock
-	proofs      []proof         // in strict mode: what later beats confirm, oldest first
-	calls       map[int32]*Call // by xid, not answered yet
-	line        list.List       // of *Place: what waits for room, oldest first
-	closed      bool            // no call may be added
+	out              []byte // complete frames to be written
+	spare            []byte // changes places with out
+	connectSent      bool   // the ConnectRequest has gone out
+	established      bool   // the session is confirmed on this connection, and the watches are on their way
+	requestedSession int64  // session id in the ConnectRequest
+	connectSentAt    time.Time
+	inflight         inflight
+	proofs           []proof         // in strict mode: what later beats confirm, oldest first
+	calls            map[int32]*Call // by xid, not answered yet
+	waiters          list.List       // of *Place: what waits for room, oldest first
+	closed           bool            // no call may be added
 }
 
 func newConn(l *Link, nc net.Conn) *Conn {
@@ -70,14 +70,14 @@ func (c *Conn) outgoing(frame []byte) error {
 	if len(frame) < lengthSize || frameLength(frame) != len(frame)-lengthSize {
 		return errMalformed
 	}
-	if !c.greeted {
-		return c.greet(frame)
+	if !c.connectSent {
+		return c.sendConnectRequest(frame)
 	}
 	r, err := parseRequest(frame[lengthSize:])
 	if err != nil {
 		return err
 	}
-	c.clock.sent(r, time.Now())
+	c.inflight.sent(r, time.Now())
 	c.out = append(c.out, frame...)
 	return nil
 }
@@ -117,7 +117,7 @@ func (c *Conn) nextBatch() []byte {
 	}
 	batch := c.out
 	c.out, c.spare = c.spare[:0], nil
-	c.serveLineLocked()
+	c.admitWaitersLocked()
 	return batch
 }
 
@@ -144,8 +144,8 @@ func (c *Conn) Read(p []byte) (int, error) {
 			c.handshakeFailed(err)
 			return 0, err
 		}
-		if len(c.rest) == 0 && c.patience > 0 { // the library has seen nothing, but the server is not mute
-			c.Conn.SetReadDeadline(time.Now().Add(c.patience))
+		if len(c.rest) == 0 && c.readTimeout > 0 { // the library has seen nothing, but the server is not mute
+			c.Conn.SetReadDeadline(time.Now().Add(c.readTimeout))
 		}
 	}
 	n := copy(p, c.rest)
@@ -160,7 +160,7 @@ func (c *Conn) readFrame() ([]byte, error) {
 		return nil, err
 	}
 	n, limit := frameLength(length), maxFrame
-	if !c.handshake.over {
+	if !c.handshake.done {
 		limit = maxHandshakeFrame
 	}
 	if n < replyHeaderSize || n > limit { // a ConnectResponse is no shorter than a reply's header
@@ -173,14 +173,14 @@ func (c *Conn) readFrame() ([]byte, error) {
 	return c.buf, err
 }
 
-// firstPart is what is allocated for a long frame before any of it is there.
-const firstPart = 32 << 10
+// firstChunk is what is allocated for a long frame before any of it is there.
+const firstChunk = 32 << 10
 
 // readGrowing appends n bytes from r to buf. It allocates by what has arrived,
 // and not by what was announced.
 func readGrowing(r io.Reader, buf []byte, n int) ([]byte, error) {
 	for len(buf) < n {
-		part := min(n-len(buf), max(len(buf), firstPart, cap(buf)-len(buf)))
+		part := min(n-len(buf), max(len(buf), firstChunk, cap(buf)-len(buf)))
 		buf = slices.Grow(buf, part)
 		end := len(buf) + part
 		if _, err := io.ReadFull(r, buf[len(buf):end]); err != nil {
@@ -193,32 +193,32 @@ func readGrowing(r io.Reader, buf []byte, n int) ([]byte, error) {
 
 // incoming looks at one frame and returns what the library gets instead: the frame itself, another one, or nothing.
 func (c *Conn) incoming(frame []byte) ([]byte, error) {
-	if !c.handshake.over {
-		return c.shakeHands(frame)
+	if !c.handshake.done {
+		return c.handleHandshakeFrame(frame)
 	}
 	r, err := parseReply(frame[lengthSize:])
 	if err != nil {
 		return nil, err
 	}
 	if r.xid == xidNotification {
-		return nil, c.notified(r)
+		return nil, c.handleNotification(r)
 	}
-	switch call, known := c.answered(r); {
+	switch call, known := c.matchReply(r); {
 	case !known: // it is no sign of life for our requests, nor for the library's
 		return nil, nil
 	case call != nil:
-		call.finish(r)
+		call.completeWith(r)
 		return nil, nil
 	default:
 		return frame, nil
 	}
 }
 
-// answered settles the request that a reply belongs to, and returns it if it is one of ours.
-func (c *Conn) answered(r reply) (call *Call, known bool) {
+// matchReply settles the request that a reply belongs to, and returns it if it is one of ours.
+func (c *Conn) matchReply(r reply) (call *Call, known bool) {
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()
-	sent, known := c.clock.answered(r.xid)
+	sent, known := c.inflight.answered(r.xid)
 	if !known {
 		return nil, false
 	}
@@ -228,10 +228,10 @@ func (c *Conn) answered(r reply) (call *Call, known bool) {
 	call = c.calls[r.xid]
 	if call != nil {
 		delete(c.calls, r.xid)
-		if !call.partial {
+		if !call.ignoreZxid {
 			c.link.lastZxid = max(c.link.lastZxid, r.zxid)
 		}
-		c.serveLineLocked()
+		c.admitWaitersLocked()
 	}
 	return call, true
 }
@@ -239,12 +239,12 @@ func (c *Conn) answered(r reply) (call *Call, known bool) {
 // SetReadDeadline is the library's way to notice a mute server. Until the handshake is over, the deadline that was
 // given to Wrap stands instead.
 func (c *Conn) SetReadDeadline(t time.Time) error {
-	if !c.handshake.over {
+	if !c.handshake.done {
 		return nil
 	}
-	c.patience = 0
+	c.readTimeout = 0
 	if !t.IsZero() {
-		c.patience = time.Until(t)
+		c.readTimeout = time.Until(t)
 	}
 	return c.Conn.SetReadDeadline(t)
 }
@@ -261,7 +261,7 @@ func (c *Conn) Close() error {
 	c.closeOnce.Do(func() {
 		close(c.done)
 		c.Conn.Close()
-		c.loseCalls()
+		c.failCalls()
 	})
 	return nil
 }

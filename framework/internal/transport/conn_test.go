@@ -38,7 +38,7 @@ func TestReadThatFailsFreesAWriteThatWaits(t *testing.T) {
 		require.NoError(t, err)
 		_, err = c.readAll()
 		require.Error(t, err)
-		l.conns.Wait()
+		l.goroutines.Wait()
 		require.Equal(t, 5*time.Second, time.Since(begin))
 	})
 }
@@ -101,9 +101,9 @@ func TestCloseOfALinkBreaksItsConnectionAndEveryLaterOne(t *testing.T) {
 	})
 }
 
-// mutePeer returns a connection with a session whose peer reads the
+// stalledPeer returns a connection with a session whose peer reads the
 // ConnectRequest and nothing after it.
-func mutePeer(t *testing.T, l *Link) *Conn {
+func stalledPeer(t *testing.T, l *Link) *Conn {
 	t.Helper()
 	client, server := net.Pipe() // without a buffer
 	c := l.Wrap(client, time.Now().Add(time.Hour)).(*Conn)
@@ -121,7 +121,7 @@ func mutePeer(t *testing.T, l *Link) *Conn {
 func TestNobodyWaitsForAPeerThatDoesNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := NewLink(Config{})
-		c := mutePeer(t, l)
+		c := stalledPeer(t, l)
 		begin := time.Now()
 		for i := range 100 {
 			c.Write(getFrame(i+1, "/n", false))

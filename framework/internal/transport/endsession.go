@@ -22,17 +22,17 @@ type Identity struct {
 	Timeout  time.Duration // as it was granted
 }
 
-// remember keeps the identity of a session that the server has accepted.
-func (l *Link) remember(connectResponse []byte) {
+// recordIdentity keeps the identity of a session that the server has accepted.
+func (l *Link) recordIdentity(connectResponse []byte) {
 	r := jute.NewReader(connectResponse)
 	r.Skip(4) // protocol version
-	who := Identity{Timeout: time.Duration(r.Int32()) * time.Millisecond, ID: r.Int64(), Password: bytes.Clone(r.Buffer())}
+	id := Identity{Timeout: time.Duration(r.Int32()) * time.Millisecond, ID: r.Int64(), Password: bytes.Clone(r.Buffer())}
 	if r.Bad() {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.identity = who
+	l.identity = id
 }
 
 // Identity returns what servers know the session by. The ID is 0 if no server
@@ -46,7 +46,7 @@ func (l *Link) Identity() Identity {
 // Orphan returns the identity of a session that a server has granted, but that
 // nobody has heard of, because the connection ended before its handshake was
 // over. The library will not take it up again, but ask for another.
-func (l *Link) Orphan() (who Identity, ok bool) {
+func (l *Link) Orphan() (id Identity, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.identity, l.identity.ID != 0 && !l.established
@@ -68,7 +68,7 @@ func (l *Link) Leave() *Call {
 	if c == nil || !c.established {
 		return nil
 	}
-	call, err := c.addLocked(opCloseSession, nothing, nil)
+	call, err := c.enqueueLocked(opCloseSession, noPayload, nil)
 	if err != nil {
 		return nil
 	}
@@ -76,7 +76,7 @@ func (l *Link) Leave() *Call {
 	return call
 }
 
-func nothing(b []byte) []byte { return b }
+func noPayload(b []byte) []byte { return b }
 
 const opCloseSession = -11
 
@@ -105,8 +105,8 @@ func EndSession(ctx context.Context, nc net.Conn, e Ending) error {
 	defer nc.Close()
 	defer context.AfterFunc(ctx, func() { nc.Close() })()
 
-	end := ending{conn: nc, in: bufio.NewReader(nc), patience: e.Patience, xid: firstOwnXid}
-	over, err := end.takeUp(e.Identity)
+	end := endingConn{conn: nc, in: bufio.NewReader(nc), patience: e.Patience, xid: firstOwnXid}
+	over, err := end.resume(e.Identity)
 	if over || err != nil {
 		return err
 	}
@@ -116,26 +116,26 @@ func EndSession(ctx context.Context, nc net.Conn, e Ending) error {
 	if err != nil {
 		return err
 	}
-	code, err := end.call(opCloseSession, nothing)
+	code, err := end.call(opCloseSession, noPayload)
 	if code != 0 {
 		return fmt.Errorf("the server does not end the session (%d)", code)
 	}
 	return err
 }
 
-// ending is a connection on which a session is ended.
-type ending struct {
+// endingConn is a connection on which a session is ended.
+type endingConn struct {
 	conn     net.Conn
 	in       *bufio.Reader
 	patience time.Duration
 	xid      int32
 }
 
-// takeUp goes on with the session on this connection, and reports whether it is
+// resume goes on with the session on this connection, and reports whether it is
 // over already. A server that grants another session in place of it grants one
 // that must be ended all the same.
-func (e *ending) takeUp(who Identity) (over bool, err error) {
-	if err := e.write(appendConnectRequest(nil, who)); err != nil {
+func (e *endingConn) resume(id Identity) (over bool, err error) {
+	if err := e.write(appendConnectRequest(nil, id)); err != nil {
 		return false, err
 	}
 	frame, err := e.read()
@@ -150,7 +150,7 @@ func (e *ending) takeUp(who Identity) (over bool, err error) {
 // and few enough to fit into the buffers of a connection.
 const endingDepth = 64
 
-func (e *ending) deleteNodes(all Ending) error {
+func (e *endingConn) deleteNodes(all Ending) error {
 	for _, cred := range all.Credentials {
 		if code, err := e.call(opSetAuth, cred.Payload); err != nil || code != 0 {
 			return errors.Join(err, &AuthError{cred.Scheme, code})
@@ -160,7 +160,7 @@ func (e *ending) deleteNodes(all Ending) error {
 		var batch []byte
 		first := e.xid
 		for _, path := range paths {
-			batch = e.append(batch, opDelete, func(b []byte) []byte {
+			batch = e.appendRequest(batch, opDelete, func(b []byte) []byte {
 				return jute.AppendInt32(jute.AppendString(b, path), anyVersion)
 			})
 		}
@@ -186,28 +186,28 @@ const (
 	codeNoNode = -101
 )
 
-func (e *ending) call(op int32, payload func([]byte) []byte) (code int32, err error) {
+func (e *endingConn) call(op int32, payload func([]byte) []byte) (code int32, err error) {
 	xid := e.xid
-	if err := e.write(e.append(nil, op, payload)); err != nil {
+	if err := e.write(e.appendRequest(nil, op, payload)); err != nil {
 		return 0, err
 	}
 	return e.answer(xid)
 }
 
-func (e *ending) append(b []byte, op int32, payload func([]byte) []byte) []byte {
+func (e *endingConn) appendRequest(b []byte, op int32, payload func([]byte) []byte) []byte {
 	b = appendRequest(b, request{xid: e.xid, op: op}, payload)
 	e.xid++
 	return b
 }
 
-func (e *ending) write(b []byte) error {
+func (e *endingConn) write(b []byte) error {
 	e.conn.SetWriteDeadline(time.Now().Add(e.patience))
 	_, err := e.conn.Write(b)
 	return err
 }
 
 // answer reads on until the answer to a request.
-func (e *ending) answer(xid int32) (code int32, err error) {
+func (e *endingConn) answer(xid int32) (code int32, err error) {
 	for {
 		frame, err := e.read()
 		if err != nil {
@@ -222,7 +222,7 @@ func (e *ending) answer(xid int32) (code int32, err error) {
 // maxShortFrame is more than the answers take that are of use here.
 const maxShortFrame = 1 << 10
 
-func (e *ending) read() ([]byte, error) {
+func (e *endingConn) read() ([]byte, error) {
 	e.conn.SetReadDeadline(time.Now().Add(e.patience))
 	var length [lengthSize]byte
 	if _, err := io.ReadFull(e.in, length[:]); err != nil {
@@ -239,14 +239,14 @@ func (e *ending) read() ([]byte, error) {
 
 // appendConnectRequest appends the frame that takes up a session. It names no
 // zxid: nothing will be read, so a server that lags behind will do.
-func appendConnectRequest(b []byte, who Identity) []byte {
+func appendConnectRequest(b []byte, id Identity) []byte {
 	start := len(b)
 	b = jute.AppendInt32(b, 0) // length
 	b = jute.AppendInt32(b, 0) // protocol version
 	b = jute.AppendInt64(b, 0) // last zxid seen
-	b = jute.AppendInt32(b, int32(who.Timeout.Milliseconds()))
-	b = jute.AppendInt64(b, who.ID)
-	b = jute.AppendBuffer(b, who.Password)
+	b = jute.AppendInt32(b, int32(id.Timeout.Milliseconds()))
+	b = jute.AppendInt64(b, id.ID)
+	b = jute.AppendBuffer(b, id.Password)
 	binary.BigEndian.PutUint32(b[start:], uint32(len(b)-start-lengthSize))
 	return b
 }

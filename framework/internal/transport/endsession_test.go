@@ -58,7 +58,7 @@ func frameOf(fields ...any) []byte {
 }
 
 func TestEndSession(t *testing.T) {
-	welcome := frameOf(int32(0), int32(9000), int64(7), make([]byte, 16))
+	granted := frameOf(int32(0), int32(9000), int64(7), make([]byte, 16))
 	another := frameOf(int32(0), int32(9000), int64(8), make([]byte, 16))
 	expired := frameOf(int32(0), int32(0), int64(0), make([]byte, 16))
 	ended := frameOf(int32(firstOwnXid), int64(1), int32(0))
@@ -67,20 +67,20 @@ func TestEndSession(t *testing.T) {
 		first, then []byte
 		over        bool
 	}{
-		"it is ended":                         {welcome, ended, true},
+		"it is ended":                         {granted, ended, true},
 		"another session is ended, too":       {another, ended, true},
 		"it is over already":                  {expired, nil, true},
-		"something comes before the answer":   {welcome, append(event, ended...), true},
-		"the server refuses to end it":        {welcome, frameOf(int32(firstOwnXid), int64(1), int32(-118)), false},
+		"something comes before the answer":   {granted, append(event, ended...), true},
+		"the server refuses to end it":        {granted, frameOf(int32(firstOwnXid), int64(1), int32(-118)), false},
 		"the server hangs up":                 {[]byte{}, nil, false},
-		"the server hangs up later":           {welcome, nil, false},
-		"half an answer":                      {welcome[:20], nil, false},
+		"the server hangs up later":           {granted, nil, false},
+		"half an answer":                      {granted[:20], nil, false},
 		"a frame of two gigabytes":            {[]byte{0x7f, 0xff, 0xff, 0xff}, nil, false},
 		"a frame of minus one":                {[]byte{0xff, 0xff, 0xff, 0xff}, nil, false},
 		"a frame that is too short":           {frameOf(int32(0)), nil, false},
-		"a reply that is too short":           {welcome, frameOf(int32(firstOwnXid)), false},
+		"a reply that is too short":           {granted, frameOf(int32(firstOwnXid)), false},
 		"a session without a time":            {frameOf(int32(0), int32(0), int64(7), make([]byte, 16)), nil, false},
-		"a reply as long as anybody may have": {welcome, frameOf(int32(firstOwnXid), int64(1), int32(0), make([]byte, 2000)), false},
+		"a reply as long as anybody may have": {granted, frameOf(int32(firstOwnXid), int64(1), int32(0), make([]byte, 2000)), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := endAgainst(t, tc.first, tc.then)

@@ -23,21 +23,21 @@ const (
 )
 
 // pingFirst sends the ping. The response is held back until it is answered.
-func (c *Conn) pingFirst(response []byte, timeout time.Duration) {
+func (c *Conn) sendFirstPing(response []byte, timeout time.Duration) {
 	c.handshake.response = bytes.Clone(response)
 	c.handshake.ping = &firstPing{time.Now(), timeout}
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()
-	c.out = appendRequest(c.out, request{xid: xidPing, op: opPing}, nothing)
+	c.out = appendRequest(c.out, request{xid: xidPing, op: opPing}, noPayload)
 	c.signal()
 }
 
-// firstPingAnswered goes on with the handshake.
-func (c *Conn) firstPingAnswered(r reply) ([]byte, error) {
+// handleFirstPing goes on with the handshake.
+func (c *Conn) handleFirstPing(r reply) ([]byte, error) {
 	if r.xid != xidPing || r.err != 0 {
 		return nil, errMalformed
 	}
 	p, response := c.handshake.ping, c.handshake.response
 	c.handshake.ping, c.handshake.response = nil, nil
-	return c.accepted(response, p.sent, p.timeout)
+	return c.sessionAccepted(response, p.sent, p.timeout)
 }

@@ -54,7 +54,7 @@ func (c *Conn) confirmContact() {
 	next := time.NewTicker(max(timeout/beatsPerTimeout, 1))
 	defer next.Stop()
 	for {
-		c.link.conns.Go(func() { c.beat(timeout) })
+		c.link.goroutines.Go(func() { c.beat(timeout) })
 		select {
 		case <-next.C:
 		case <-c.done:
@@ -87,7 +87,7 @@ type proof struct{ sent, answered time.Time }
 func (c *Conn) confirmed(sync time.Time, p proof, halfTick time.Duration) {
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()
-	c.link.contactLocked(c.askedAt)
+	c.link.contactLocked(c.connectSentAt)
 	for len(c.proofs) > 0 && !sync.Before(c.proofs[0].answered.Add(halfTick)) {
 		c.link.contactLocked(c.proofs[0].sent)
 		c.proofs = c.proofs[1:]
@@ -102,7 +102,7 @@ func (c *Conn) ask(op int32, payload func([]byte) []byte, timeout time.Duration)
 	for {
 		sent = time.Now()
 		c.link.mu.Lock()
-		call, err := c.addLocked(op, payload, nil)
+		call, err := c.enqueueLocked(op, payload, nil)
 		c.link.mu.Unlock()
 		if err != nil {
 			return sent, err

@@ -25,15 +25,15 @@ func FuzzLibrary(f *testing.F) {
 	f.Add(append(hello[:len(hello):len(hello)], answerFrame(1, 5, 0, 0x7fffffff)...))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		memory := allocated(func() {
-			synctest.Test(t, func(t *testing.T) { meetLibrary(t, in) })
+			synctest.Test(t, func(t *testing.T) { runLibrary(t, in) })
 		})
 		require.LessOrEqual(t, memory, uint64(2<<20+10*len(in)))
 	})
 }
 
-// meetLibrary gives the library one connection whose peer sends these bytes,
+// runLibrary gives the library one connection whose peer sends these bytes,
 // for as long as a session has without an answer.
-func meetLibrary(t *testing.T, in []byte) {
+func runLibrary(t *testing.T, in []byte) {
 	l := NewLink(Config{})
 	dialed := false
 	conn, events, err := zk.Connect([]string{"127.0.0.1:1"}, 9*time.Second, zk.WithLogger(quiet{}),

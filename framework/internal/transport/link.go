@@ -37,8 +37,8 @@ type Config struct {
 
 // Link is what the connections of one session share: the library makes one connection after the other for it.
 type Link struct {
-	cfg   Config
-	conns sync.WaitGroup // one for each goroutine of a connection
+	cfg        Config
+	goroutines sync.WaitGroup // one for each goroutine of a connection
 
 	mu       sync.Mutex // protects the following fields and those of every Conn that say so
 	conn     *Conn      // the newest
@@ -71,7 +71,7 @@ func (l *Link) Wrap(nc net.Conn, handshakeBy time.Time) net.Conn {
 	}
 	l.conn = c
 	nc.SetReadDeadline(handshakeBy)
-	l.conns.Go(c.flush)
+	l.goroutines.Go(c.flush)
 	return c
 }
 
@@ -105,5 +105,5 @@ func (l *Link) Close() {
 	if c != nil {
 		c.Close()
 	}
-	l.conns.Wait()
+	l.goroutines.Wait()
 }

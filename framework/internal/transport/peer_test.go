@@ -49,11 +49,11 @@ func dialed(t *testing.T, l *Link) (*Conn, *peer) {
 func established(t *testing.T, l *Link, session int64, timeout time.Duration) (*Conn, *peer) {
 	t.Helper()
 	c, p := dialed(t, l)
-	shakeHands(t, c, p, session, timeout)
+	completeHandshake(t, c, p, session, timeout)
 	return c, p
 }
 
-func shakeHands(t *testing.T, c *Conn, p *peer, session int64, timeout time.Duration) {
+func completeHandshake(t *testing.T, c *Conn, p *peer, session int64, timeout time.Duration) {
 	t.Helper()
 	go c.Write(connectFrame(session))
 	p.read()

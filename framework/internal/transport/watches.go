@@ -30,7 +30,7 @@ type Event struct {
 	Path        string
 }
 
-func (c *Conn) notified(r reply) error {
+func (c *Conn) handleNotification(r reply) error {
 	ev, err := parseEvent(r.body)
 	if err == nil && c.link.cfg.Fired != nil {
 		c.link.cfg.Fired(ev)
@@ -63,17 +63,17 @@ func (c *Conn) restoreLocked(watches []SetWatch) {
 	var batch watchLists
 	for _, w := range watches {
 		if batch.size > 0 && batch.size+w.size() > limit {
-			c.sendSetWatchesLocked(batch, true)
+			c.enqueueSetWatchesLocked(batch, true)
 			batch = watchLists{}
 		}
 		batch.add(w)
 	}
 	if batch.size > 0 {
-		c.sendSetWatchesLocked(batch, false)
+		c.enqueueSetWatchesLocked(batch, false)
 	}
 }
 
-func (c *Conn) sendSetWatchesLocked(batch watchLists, more bool) {
+func (c *Conn) enqueueSetWatchesLocked(batch watchLists, more bool) {
 	payload := func(b []byte) []byte {
 		b = jute.AppendInt64(b, c.link.lastZxid)
 		for _, paths := range [][]string{batch.data, batch.exist, batch.child} {
@@ -84,13 +84,13 @@ func (c *Conn) sendSetWatchesLocked(batch watchLists, more bool) {
 		}
 		return b
 	}
-	call, err := c.addLocked(opSetWatches, payload, func(code int32, _ error) {
+	call, err := c.enqueueLocked(opSetWatches, payload, func(code int32, _ error) {
 		if code != 0 { // those who wait for these watches would wait in vain
 			c.Close()
 		}
 	})
 	if err == nil { // else the connection is closed, and the next one gets them
-		call.partial = more
+		call.ignoreZxid = more
 	}
 }
 
@@ -125,7 +125,7 @@ func (l *Link) Withdraw(w Watch) {
 		return
 	}
 	// It makes no difference what the server answers: if it had no such watch any more, that has fired.
-	c.addLocked(opRemoveWatches, func(b []byte) []byte {
+	c.enqueueLocked(opRemoveWatches, func(b []byte) []byte {
 		return jute.AppendInt32(jute.AppendString(b, w.Path), int32(w.Table))
 	}, nil)
 	c.signal()

@@ -79,27 +79,27 @@ func TestContactOfTheHandshakeIsItsSending(t *testing.T) {
 // Pings all have the same xid; their replies come in order.
 func TestPingsAreAnsweredInOrder(t *testing.T) {
 	const xidPing = -2
-	var c clock
+	var f inflight
 	at := time.Now()
 	for i := range 3 {
-		c.sent(request{xid: xidPing}, at.Add(time.Duration(i)*time.Second))
+		f.sent(request{xid: xidPing}, at.Add(time.Duration(i)*time.Second))
 	}
 	for i := range 3 {
-		r, ok := c.answered(xidPing)
+		r, ok := f.answered(xidPing)
 		require.True(t, ok)
 		require.Equal(t, at.Add(time.Duration(i)*time.Second), r.at)
 	}
-	_, ok := c.answered(xidPing)
+	_, ok := f.answered(xidPing)
 	require.False(t, ok)
 }
 
 func TestClockFindsEveryRequestWhateverTheOrderOfReplies(t *testing.T) {
-	var c clock
+	var f inflight
 	at := time.Now()
 	next, done := int32(1), map[int32]bool{}
 	for round := range 500 {
 		for range round%7 + 1 {
-			c.sent(request{xid: next}, at.Add(time.Duration(next)))
+			f.sent(request{xid: next}, at.Add(time.Duration(next)))
 			next++
 		}
 		for back := int32(1); back < next && len(done) < int(next)-1-round%3; back++ {
@@ -107,11 +107,11 @@ func TestClockFindsEveryRequestWhateverTheOrderOfReplies(t *testing.T) {
 			if done[xid] {
 				continue
 			}
-			r, ok := c.answered(xid)
+			r, ok := f.answered(xid)
 			require.True(t, ok)
 			require.Equal(t, at.Add(time.Duration(xid)), r.at)
 			done[xid] = true
 		}
 	}
-	require.Less(t, len(c.waiting), 300, "memory is in proportion to what waits")
+	require.Less(t, len(f.waiting), 300, "memory is in proportion to what waits")
 }

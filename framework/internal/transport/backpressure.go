@@ -25,17 +25,17 @@ const (
 type Place struct {
 	conn     *Conn
 	requests []Request
-	served   chan struct{}
+	done     chan struct{}
 
-	at *list.Element // in conn.line, protected by link.mu; nil when the place is served or given up
+	elem *list.Element // in conn.waiters, protected by link.mu; nil when the place is served or given up
 
-	// Set before served is closed.
+	// Set before done is closed.
 	calls [2]*Call
 	err   error
 }
 
 // Done is closed when the requests have been sent, or can not be any more.
-func (p *Place) Done() <-chan struct{} { return p.served }
+func (p *Place) Done() <-chan struct{} { return p.done }
 
 // Calls returns what Send or SendBoth would have returned, after Done is
 // closed.
@@ -47,46 +47,46 @@ func (p *Place) Leave() bool {
 	l := p.conn.link
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if p.at == nil {
+	if p.elem == nil {
 		return false
 	}
-	p.conn.line.Remove(p.at)
-	p.at = nil
+	p.conn.waiters.Remove(p.elem)
+	p.elem = nil
 	return true
 }
 
-func (p *Place) serveLocked(err error) {
-	p.conn.line.Remove(p.at)
-	p.at, p.err = nil, err
-	close(p.served)
+func (p *Place) finishLocked(err error) {
+	p.conn.waiters.Remove(p.elem)
+	p.elem, p.err = nil, err
+	close(p.done)
 }
 
 // fullLocked reports whether requests have to wait. Then they do so behind those
 // that wait already. While there is room nobody waits: whatever makes room serves
 // the line first.
-func (c *Conn) fullLocked() bool { return !c.closed && !c.hasRoomLocked() }
+func (c *Conn) fullLocked() bool { return !c.closed && !c.hasCapacityLocked() }
 
-func (c *Conn) hasRoomLocked() bool { return len(c.calls) < maxCalls && len(c.out) < maxQueued }
+func (c *Conn) hasCapacityLocked() bool { return len(c.calls) < maxCalls && len(c.out) < maxQueued }
 
-func (c *Conn) lineUpLocked(requests []Request) *Place {
-	p := &Place{conn: c, requests: slices.Clone(requests), served: make(chan struct{})}
-	p.at = c.line.PushBack(p)
+func (c *Conn) enqueueWaiterLocked(requests []Request) *Place {
+	p := &Place{conn: c, requests: slices.Clone(requests), done: make(chan struct{})}
+	p.elem = c.waiters.PushBack(p)
 	return p
 }
 
-// serveLineLocked sends what waits, in order, as far as there is room.
-func (c *Conn) serveLineLocked() {
-	for c.line.Len() > 0 && c.hasRoomLocked() {
-		p := c.line.Front().Value.(*Place)
-		p.serveLocked(c.addBothLocked(p.requests, p.calls[:]))
+// admitWaitersLocked sends what waits, in order, as far as there is room.
+func (c *Conn) admitWaitersLocked() {
+	for c.waiters.Len() > 0 && c.hasCapacityLocked() {
+		p := c.waiters.Front().Value.(*Place)
+		p.finishLocked(c.enqueueAllLocked(p.requests, p.calls[:]))
 		c.signal()
 	}
 }
 
-// dismissLineLocked tells those who wait that this connection has come to its
+// failWaitersLocked tells those who wait that this connection has come to its
 // end.
-func (c *Conn) dismissLineLocked() {
-	for c.line.Len() > 0 {
-		c.line.Front().Value.(*Place).serveLocked(ErrNotSent)
+func (c *Conn) failWaitersLocked() {
+	for c.waiters.Len() > 0 {
+		c.waiters.Front().Value.(*Place).finishLocked(ErrNotSent)
 	}
 }

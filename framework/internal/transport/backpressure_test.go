@@ -137,7 +137,7 @@ func TestCallsThatWaitForRoomMayBeTooLong(t *testing.T) {
 func TestCallsWaitForRoomWhenTheServerDoesNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := NewLink(Config{})
-		c := mutePeer(t, l)
+		c := stalledPeer(t, l)
 		queued := 0
 		data := make([]byte, 100<<10)
 		for {

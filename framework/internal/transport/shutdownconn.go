@@ -14,29 +14,29 @@ import (
 // and can end it at once. Its Close comes to an end only in that way: without a
 // connection it waits for a second, unless it is lucky.
 func Farewell() net.Conn {
-	f := &farewell{}
+	f := &shutdownConn{}
 	f.changed.L = &f.mu
 	return f
 }
 
-// farewell answers what the library writes, in the same process.
-type farewell struct {
-	mu      sync.Mutex // protects the following fields
-	changed sync.Cond
-	greeted bool
-	answers bytes.Buffer
-	closed  bool
+// shutdownConn answers what the library writes, in the same process.
+type shutdownConn struct {
+	mu        sync.Mutex // protects the following fields
+	changed   sync.Cond
+	connected bool
+	answers   bytes.Buffer
+	closed    bool
 }
 
 // Write takes one frame.
-func (f *farewell) Write(frame []byte) (int, error) {
+func (f *shutdownConn) Write(frame []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
 		return 0, net.ErrClosed
 	}
-	if !f.greeted {
-		f.greeted = true
+	if !f.connected {
+		f.connected = true
 		f.answer(func(b []byte) []byte {
 			b = jute.AppendInt32(b, 0) // protocol version
 			b = jute.AppendInt32(b, int32(time.Hour.Milliseconds()))
@@ -53,14 +53,14 @@ func (f *farewell) Write(frame []byte) (int, error) {
 	return len(frame), nil
 }
 
-func (f *farewell) answer(body func([]byte) []byte) {
+func (f *shutdownConn) answer(body func([]byte) []byte) {
 	b := body(make([]byte, lengthSize))
 	binary.BigEndian.PutUint32(b, uint32(len(b)-lengthSize))
 	f.answers.Write(b)
 	f.changed.Broadcast()
 }
 
-func (f *farewell) Read(p []byte) (int, error) {
+func (f *shutdownConn) Read(p []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for f.answers.Len() == 0 && !f.closed {
@@ -72,7 +72,7 @@ func (f *farewell) Read(p []byte) (int, error) {
 	return f.answers.Read(p)
 }
 
-func (f *farewell) Close() error {
+func (f *shutdownConn) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.closed = true
@@ -80,13 +80,13 @@ func (f *farewell) Close() error {
 	return nil
 }
 
-func (f *farewell) LocalAddr() net.Addr              { return farewellAddr{} }
-func (f *farewell) RemoteAddr() net.Addr             { return farewellAddr{} }
-func (f *farewell) SetDeadline(time.Time) error      { return nil }
-func (f *farewell) SetReadDeadline(time.Time) error  { return nil }
-func (f *farewell) SetWriteDeadline(time.Time) error { return nil }
+func (f *shutdownConn) LocalAddr() net.Addr              { return shutdownAddr{} }
+func (f *shutdownConn) RemoteAddr() net.Addr             { return shutdownAddr{} }
+func (f *shutdownConn) SetDeadline(time.Time) error      { return nil }
+func (f *shutdownConn) SetReadDeadline(time.Time) error  { return nil }
+func (f *shutdownConn) SetWriteDeadline(time.Time) error { return nil }
 
-type farewellAddr struct{}
+type shutdownAddr struct{}
 
-func (farewellAddr) Network() string { return "farewell" }
-func (farewellAddr) String() string  { return "farewell" }
+func (shutdownAddr) Network() string { return "shutdown" }
+func (shutdownAddr) String() string  { return "shutdown" }
