@@ -59,7 +59,7 @@ const (
 // timeLeft returns how long the session can still be trusted. Before it is established that is the time until the
 // server would have ended it.
 func (s *Session) timeLeft() (left time.Duration, established bool) {
-	silence, timeout := s.link.Silence()
+	silence, timeout := s.link.SinceLastContact()
 	if timeout == 0 {
 		return time.Until(s.begun.Add(s.client.cfg.sessionTimeout)), false
 	}

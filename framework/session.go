@@ -59,7 +59,7 @@ func (s *Session) ID() int64 {
 // Timeout returns the session timeout that the server has granted, which may be another than WithSessionTimeout asked
 // for. It is 0 if the session has never been connected.
 func (s *Session) Timeout() time.Duration {
-	_, timeout := s.link.Contact()
+	_, timeout := s.link.LastContact()
 	return timeout
 }
 
@@ -121,14 +121,14 @@ func (c *Client) startSession(epoch uint64) *Session {
 	s.hosts = newHosts(c.ensemble.servers())
 	s.watch = newWatches(s)
 	s.link = transport.NewLink(transport.Config{
-		Strict:      c.cfg.strictContact,
-		MinTimeout:  min(shortestGrant, c.cfg.sessionTimeout.Truncate(time.Millisecond)), // as the library asks for it
-		MaxRequest:  c.cfg.maxRequest,
-		Credentials: c.credentials,
-		Accepted:    s.wakeUp,
-		Watches:     s.watch.restore,
-		Fired:       s.watch.fired,
-		Failed:      s.disconnected,
+		LeaderConfirmed: c.cfg.strictContact,
+		MinTimeout:      min(shortestGrant, c.cfg.sessionTimeout.Truncate(time.Millisecond)), // as the library asks for it
+		MaxRequest:      c.cfg.maxRequest,
+		Credentials:     c.credentials,
+		Accepted:        s.wakeUp,
+		Watches:         s.watch.restore,
+		Fired:           s.watch.fired,
+		Failed:          s.disconnected,
 	})
 
 	c.mu.Lock()

@@ -19,10 +19,10 @@ const (
 	maxQueued = 4 << 20 // bytes not written, before the request that exceeds it
 )
 
-// Place is a place in the line of those whose requests wait for room on a
+// Waiter is a place in the line of those whose requests wait for room on a
 // connection. Whoever is first in the line is served first, and nobody else is
 // woken for it.
-type Place struct {
+type Waiter struct {
 	conn     *Conn
 	requests []Request
 	done     chan struct{}
@@ -35,30 +35,30 @@ type Place struct {
 }
 
 // Done is closed when the requests have been sent, or can not be any more.
-func (p *Place) Done() <-chan struct{} { return p.done }
+func (w *Waiter) Done() <-chan struct{} { return w.done }
 
 // Calls returns what Send or SendBoth would have returned, after Done is
 // closed.
-func (p *Place) Calls() (first, second *Call, err error) { return p.calls[0], p.calls[1], p.err }
+func (w *Waiter) Calls() (first, second *Call, err error) { return w.calls[0], w.calls[1], w.err }
 
-// Leave gives the place up. Then the requests are not sent. It reports false if
+// Cancel gives the place up. Then the requests are not sent. It reports false if
 // it comes too late: Done is closed.
-func (p *Place) Leave() bool {
-	l := p.conn.link
+func (w *Waiter) Cancel() bool {
+	l := w.conn.link
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if p.elem == nil {
+	if w.elem == nil {
 		return false
 	}
-	p.conn.waiters.Remove(p.elem)
-	p.elem = nil
+	w.conn.waiters.Remove(w.elem)
+	w.elem = nil
 	return true
 }
 
-func (p *Place) finishLocked(err error) {
-	p.conn.waiters.Remove(p.elem)
-	p.elem, p.err = nil, err
-	close(p.done)
+func (w *Waiter) finishLocked(err error) {
+	w.conn.waiters.Remove(w.elem)
+	w.elem, w.err = nil, err
+	close(w.done)
 }
 
 // fullLocked reports whether requests have to wait. Then they do so behind those
@@ -68,17 +68,17 @@ func (c *Conn) fullLocked() bool { return !c.closed && !c.hasCapacityLocked() }
 
 func (c *Conn) hasCapacityLocked() bool { return len(c.calls) < maxCalls && len(c.out) < maxQueued }
 
-func (c *Conn) enqueueWaiterLocked(requests []Request) *Place {
-	p := &Place{conn: c, requests: slices.Clone(requests), done: make(chan struct{})}
-	p.elem = c.waiters.PushBack(p)
-	return p
+func (c *Conn) enqueueWaiterLocked(requests []Request) *Waiter {
+	w := &Waiter{conn: c, requests: slices.Clone(requests), done: make(chan struct{})}
+	w.elem = c.waiters.PushBack(w)
+	return w
 }
 
 // admitWaitersLocked sends what waits, in order, as far as there is room.
 func (c *Conn) admitWaitersLocked() {
 	for c.waiters.Len() > 0 && c.hasCapacityLocked() {
-		p := c.waiters.Front().Value.(*Place)
-		p.finishLocked(c.enqueueAllLocked(p.requests, p.calls[:]))
+		w := c.waiters.Front().Value.(*Waiter)
+		w.finishLocked(c.enqueueAllLocked(w.requests, w.calls[:]))
 		c.signal()
 	}
 }
@@ -87,6 +87,6 @@ func (c *Conn) admitWaitersLocked() {
 // end.
 func (c *Conn) failWaitersLocked() {
 	for c.waiters.Len() > 0 {
-		c.waiters.Front().Value.(*Place).finishLocked(ErrNotSent)
+		c.waiters.Front().Value.(*Waiter).finishLocked(ErrNotSent)
 	}
 }

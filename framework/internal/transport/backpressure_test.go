@@ -10,7 +10,7 @@ import (
 
 // filled returns a connection on which no call has room, and what waits in line
 // behind them.
-func filled(t *testing.T, waiting int) (*Link, *Conn, *peer, []*Place) {
+func filled(t *testing.T, waiting int) (*Link, *Conn, *peer, []*Waiter) {
 	t.Helper()
 	l := NewLink(Config{})
 	c, p := established(t, l, 7, 9*time.Second)
@@ -20,7 +20,7 @@ func filled(t *testing.T, waiting int) (*Link, *Conn, *peer, []*Place) {
 		require.NoError(t, err)
 		require.Nil(t, place)
 	}
-	places := make([]*Place, waiting)
+	places := make([]*Waiter, waiting)
 	for i := range places {
 		call, place, err := l.Send(opSync, path("/a"), nil)
 		require.NoError(t, err)
@@ -37,7 +37,7 @@ func (p *peer) answerNext() {
 }
 
 // served returns which places have been served.
-func served(places []*Place) (which []int) {
+func served(places []*Waiter) (which []int) {
 	for i, place := range places {
 		select {
 		case <-place.Done():
@@ -62,12 +62,12 @@ func TestCallsWaitForRoomInLine(t *testing.T) {
 		p.answerNext()
 		require.Equal(t, []int{0, 1}, served(places))
 
-		require.True(t, places[2].Leave())
-		require.False(t, places[1].Leave(), "its request has been sent")
+		require.True(t, places[2].Cancel())
+		require.False(t, places[1].Cancel(), "its request has been sent")
 		p.answerNext()
 		require.Equal(t, []int{0, 1, 3}, served(places))
 		p.answerNext()
-		require.Equal(t, []int{0}, served([]*Place{late}))
+		require.Equal(t, []int{0}, served([]*Waiter{late}))
 		p.answerNext()
 		call, place, err := l.Send(opSync, path("/a"), nil)
 		require.NoError(t, err)
@@ -94,7 +94,7 @@ func TestSomeRequestsDoNotWaitForRoom(t *testing.T) {
 			p.read()
 		}
 		c.Write(frame(xidPing, opPing))
-		l.Withdraw(Watch{"/a", Data})
+		l.RemoveWatch(Watch{"/a", Data})
 		require.Equal(t, []int32{opPing, opRemoveWatches}, p.readOps(2))
 		require.True(t, p.silent())
 	})
@@ -154,7 +154,7 @@ func TestCallsWaitForRoomWhenTheServerDoesNotRead(t *testing.T) {
 		<-place.Done()
 		_, _, err := place.Calls()
 		require.ErrorIs(t, err, ErrNotSent)
-		require.False(t, place.Leave())
+		require.False(t, place.Cancel())
 		_, err = send(l, "/a")
 		require.ErrorIs(t, err, ErrNotSent)
 	})

@@ -60,7 +60,7 @@ func (c *Call) complete() {
 //
 // If too much is under way already, there is no call yet: the request waits for
 // room, at the place that is returned.
-func (l *Link) Send(op int32, payload func([]byte) []byte, then func(code int32, err error)) (*Call, *Place, error) {
+func (l *Link) Send(op int32, payload func([]byte) []byte, then func(code int32, err error)) (*Call, *Waiter, error) {
 	var calls [1]*Call
 	place, err := l.send([]Request{{op, payload, then}}, calls[:])
 	return calls[0], place, err
@@ -69,7 +69,7 @@ func (l *Link) Send(op int32, payload func([]byte) []byte, then func(code int32,
 // SendBoth is Send for a request and one that follows right behind it. They are
 // written as one, which wakes the server once, and nobody of ours. If the
 // second is too long, it is not sent, and has no call.
-func (l *Link) SendBoth(one, two Request) (first, second *Call, place *Place, err error) {
+func (l *Link) SendBoth(one, two Request) (first, second *Call, place *Waiter, err error) {
 	var calls [2]*Call
 	place, err = l.send([]Request{one, two}, calls[:])
 	return calls[0], calls[1], place, err
@@ -82,7 +82,7 @@ type Request struct {
 	Then    func(code int32, err error)
 }
 
-func (l *Link) send(requests []Request, calls []*Call) (*Place, error) {
+func (l *Link) send(requests []Request, calls []*Call) (*Waiter, error) {
 	l.mu.Lock()
 	c := l.conn
 	if c == nil || !c.established {

@@ -37,7 +37,7 @@ type Conn struct {
 	inflight         inflight
 	proofs           []proof         // in strict mode: what later beats confirm, oldest first
 	calls            map[int32]*Call // by xid, not answered yet
-	waiters          list.List       // of *Place: what waits for room, oldest first
+	waiters          list.List       // of *Waiter: what waits for room, oldest first
 	closed           bool            // no call may be added
 }
 
@@ -222,7 +222,7 @@ func (c *Conn) matchReply(r reply) (call *Call, known bool) {
 	if !known {
 		return nil, false
 	}
-	if !c.link.cfg.Strict && sent.op != opSetAuth { // which servers answer without a word to the tracker of sessions
+	if !c.link.cfg.LeaderConfirmed && sent.op != opSetAuth { // which servers answer without a word to the tracker of sessions
 		c.link.contactLocked(sent.at)
 	}
 	call = c.calls[r.xid]

@@ -70,7 +70,7 @@ func TestServerThatReplacesTheSessionIsMadeToSayExpired(t *testing.T) {
 		require.NoError(t, err)
 		require.Zero(t, binary.BigEndian.Uint32(f[4:]), "timeout")
 		require.Zero(t, binary.BigEndian.Uint64(f[8:]), "session")
-		_, timeout := l.Contact()
+		_, timeout := l.LastContact()
 		require.Zero(t, timeout, "nothing is established")
 	})
 }
@@ -127,7 +127,7 @@ func TestNobodyWaitsForAPeerThatDoesNotRead(t *testing.T) {
 			c.Write(getFrame(i+1, "/n", false))
 			_, err := send(l, "/n")
 			require.NoError(t, err)
-			l.Withdraw(Watch{"/n", Data})
+			l.RemoveWatch(Watch{"/n", Data})
 		}
 		require.Zero(t, time.Since(begin))
 	})

@@ -43,25 +43,25 @@ func (l *Link) Identity() Identity {
 	return l.identity
 }
 
-// Orphan returns the identity of a session that a server has granted, but that
+// OrphanedSession returns the identity of a session that a server has granted, but that
 // nobody has heard of, because the connection ended before its handshake was
 // over. The library will not take it up again, but ask for another.
-func (l *Link) Orphan() (id Identity, ok bool) {
+func (l *Link) OrphanedSession() (id Identity, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.identity, l.identity.ID != 0 && !l.established
 }
 
-// Forget makes the link one of a session that has not connected yet.
-func (l *Link) Forget() {
+// ForgetSession makes the link one of a session that has not connected yet.
+func (l *Link) ForgetSession() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.identity, l.timeout, l.contact = Identity{}, 0, time.Time{}
 }
 
-// Leave asks the server for the end of the session, whatever is under way, and
+// CloseSession asks the server for the end of the session, whatever is under way, and
 // returns the call. It returns nil if there is no connection to ask on.
-func (l *Link) Leave() *Call {
+func (l *Link) CloseSession() *Call {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := l.conn
@@ -80,8 +80,8 @@ func noPayload(b []byte) []byte { return b }
 
 const opCloseSession = -11
 
-// Ending says how to end a session without the library.
-type Ending struct {
+// EndSessionOptions say how to end a session without the library.
+type EndSessionOptions struct {
 	Identity
 
 	// Credentials are for the deletes. Ending a session needs none.
@@ -92,26 +92,26 @@ type Ending struct {
 	Delete  []string
 	Deleted func(path string)
 
-	// Patience is how long each answer may take, and the server to take what
+	// IOTimeout is how long each answer may take, and the server to take what
 	// is written.
-	Patience time.Duration
+	IOTimeout time.Duration
 }
 
 // EndSession ends a session on the server at the other end of nc, a connection
 // of its own, which it closes. It returns nil when the session is known to be
 // over, for whatever reason. The library cannot do that: once it has lost its
 // connection, the only way to the server is to go on with the session.
-func EndSession(ctx context.Context, nc net.Conn, e Ending) error {
+func EndSession(ctx context.Context, nc net.Conn, o EndSessionOptions) error {
 	defer nc.Close()
 	defer context.AfterFunc(ctx, func() { nc.Close() })()
 
-	end := endingConn{conn: nc, in: bufio.NewReader(nc), patience: e.Patience, xid: firstOwnXid}
-	over, err := end.resume(e.Identity)
+	end := endingConn{conn: nc, in: bufio.NewReader(nc), ioTimeout: o.IOTimeout, xid: firstOwnXid}
+	over, err := end.resume(o.Identity)
 	if over || err != nil {
 		return err
 	}
-	if len(e.Delete) > 0 {
-		err = end.deleteNodes(e)
+	if len(o.Delete) > 0 {
+		err = end.deleteNodes(o)
 	}
 	if err != nil {
 		return err
@@ -125,10 +125,10 @@ func EndSession(ctx context.Context, nc net.Conn, e Ending) error {
 
 // endingConn is a connection on which a session is ended.
 type endingConn struct {
-	conn     net.Conn
-	in       *bufio.Reader
-	patience time.Duration
-	xid      int32
+	conn      net.Conn
+	in        *bufio.Reader
+	ioTimeout time.Duration
+	xid       int32
 }
 
 // resume goes on with the session on this connection, and reports whether it is
@@ -150,13 +150,13 @@ func (e *endingConn) resume(id Identity) (over bool, err error) {
 // and few enough to fit into the buffers of a connection.
 const endingDepth = 64
 
-func (e *endingConn) deleteNodes(all Ending) error {
-	for _, cred := range all.Credentials {
+func (e *endingConn) deleteNodes(o EndSessionOptions) error {
+	for _, cred := range o.Credentials {
 		if code, err := e.call(opSetAuth, cred.Payload); err != nil || code != 0 {
 			return errors.Join(err, &AuthError{cred.Scheme, code})
 		}
 	}
-	for paths := range slices.Chunk(all.Delete, endingDepth) {
+	for paths := range slices.Chunk(o.Delete, endingDepth) {
 		var batch []byte
 		first := e.xid
 		for _, path := range paths {
@@ -173,7 +173,7 @@ func (e *endingConn) deleteNodes(all Ending) error {
 				return err
 			}
 			if code == 0 || code == codeNoNode {
-				all.Deleted(path)
+				o.Deleted(path)
 			}
 		}
 	}
@@ -201,7 +201,7 @@ func (e *endingConn) appendRequest(b []byte, op int32, payload func([]byte) []by
 }
 
 func (e *endingConn) write(b []byte) error {
-	e.conn.SetWriteDeadline(time.Now().Add(e.patience))
+	e.conn.SetWriteDeadline(time.Now().Add(e.ioTimeout))
 	_, err := e.conn.Write(b)
 	return err
 }
@@ -223,7 +223,7 @@ func (e *endingConn) answer(xid int32) (code int32, err error) {
 const maxShortFrame = 1 << 10
 
 func (e *endingConn) read() ([]byte, error) {
-	e.conn.SetReadDeadline(time.Now().Add(e.patience))
+	e.conn.SetReadDeadline(time.Now().Add(e.ioTimeout))
 	var length [lengthSize]byte
 	if _, err := io.ReadFull(e.in, length[:]); err != nil {
 		return nil, err

@@ -34,7 +34,7 @@ func endAgainst(t *testing.T, first, then []byte) error {
 	}()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	err := EndSession(ctx, ours, Ending{Identity: Identity{ID: 7, Password: make([]byte, 16), Timeout: time.Second}, Patience: time.Minute})
+	err := EndSession(ctx, ours, EndSessionOptions{Identity: Identity{ID: 7, Password: make([]byte, 16), Timeout: time.Second}, IOTimeout: time.Minute})
 	<-served
 	_, closed := ours.Write([]byte{0})
 	require.ErrorIs(t, closed, io.ErrClosedPipe)
@@ -95,7 +95,7 @@ func TestEndSessionEndsWithItsContext(t *testing.T) {
 	go io.Copy(io.Discard, theirs)
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(10*time.Millisecond, cancel)
-	require.Error(t, EndSession(ctx, ours, Ending{Patience: time.Hour}))
+	require.Error(t, EndSession(ctx, ours, EndSessionOptions{IOTimeout: time.Hour}))
 }
 
 // A server that does not read is left for the next one, like one that does not
@@ -105,7 +105,7 @@ func TestEndSessionDoesNotWaitForAServerThatDoesNotRead(t *testing.T) {
 		ours, theirs := net.Pipe() // without a buffer
 		defer theirs.Close()
 		begin := time.Now()
-		require.Error(t, EndSession(t.Context(), ours, Ending{Patience: time.Second}))
+		require.Error(t, EndSession(t.Context(), ours, EndSessionOptions{IOTimeout: time.Second}))
 		require.Equal(t, time.Second, time.Since(begin))
 	})
 }

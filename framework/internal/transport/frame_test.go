@@ -139,7 +139,7 @@ func FuzzIncoming(f *testing.F) {
 			c.Write(connectFrame(0))
 			c.Write(getFrame(1, "/n", true))
 			send(l, "/n")
-			l.Withdraw(Watch{"/n", Data})
+			l.RemoveWatch(Watch{"/n", Data})
 			for {
 				b, err := c.readAll()
 				if err != nil {

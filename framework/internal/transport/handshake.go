@@ -98,7 +98,7 @@ func (c *Conn) handleConnectResponse(frame []byte) ([]byte, error) {
 		return frame, nil
 	}
 	c.link.recordIdentity(frame[lengthSize:])
-	if c.requestedSession == 0 && !c.link.cfg.Strict && time.Since(c.connectSentAt) > r.timeout()/3 {
+	if c.requestedSession == 0 && !c.link.cfg.LeaderConfirmed && time.Since(c.connectSentAt) > r.timeout()/3 {
 		c.sendFirstPing(frame, r.timeout())
 		return nil, nil
 	}
@@ -110,7 +110,7 @@ func (c *Conn) handleConnectResponse(frame []byte) ([]byte, error) {
 func (c *Conn) sessionAccepted(response []byte, contact time.Time, timeout time.Duration) ([]byte, error) {
 	c.link.mu.Lock()
 	c.link.timeout = timeout
-	if !c.link.cfg.Strict || c.requestedSession == 0 { // a new session is a transaction; to go on with one, a deposed leader suffices
+	if !c.link.cfg.LeaderConfirmed || c.requestedSession == 0 { // a new session is a transaction; to go on with one, a deposed leader suffices
 		c.link.contactLocked(contact)
 	}
 	c.link.mu.Unlock()
@@ -162,7 +162,7 @@ func (c *Conn) establish() {
 		defer c.link.mu.Unlock()
 		c.restoreLocked(watches)
 		c.established, c.link.established = true, true
-		if c.link.cfg.Strict && !c.link.closed {
+		if c.link.cfg.LeaderConfirmed && !c.link.closed {
 			c.link.goroutines.Go(c.confirmContact)
 		}
 	})

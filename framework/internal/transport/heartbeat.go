@@ -50,7 +50,7 @@ import (
 // the last contact is never older than T/2 + 3r, which is 0.86 T if r is 0.12
 // T. Beats do not wait for one another: if they did, r would count twice.
 func (c *Conn) confirmContact() {
-	_, timeout := c.link.Contact()
+	_, timeout := c.link.LastContact()
 	next := time.NewTicker(max(timeout/beatsPerTimeout, 1))
 	defer next.Stop()
 	for {

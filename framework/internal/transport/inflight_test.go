@@ -10,7 +10,7 @@ import (
 
 // contactAfter returns how long after the beginning of the test the last contact was.
 func contactAfter(l *Link, begin time.Time) time.Duration {
-	at, _ := l.Contact()
+	at, _ := l.LastContact()
 	return at.Sub(begin)
 }
 
@@ -29,7 +29,7 @@ func TestContactIsTheSendingOfTheNewestAnsweredRequest(t *testing.T) {
 		send := func(xid int) { c.Write(getFrame(xid, "/n", false)); p.read() }
 		reply := func(xid int) { p.write(answerFrame(xid, 1, 0, "", stat[:])); synctest.Wait() }
 
-		_, timeout := l.Contact()
+		_, timeout := l.LastContact()
 		require.Equal(t, 9*time.Second, timeout)
 		require.Zero(t, contactAfter(l, begin))
 

@@ -9,8 +9,8 @@ import (
 // Config is what a Link needs to know of its owner. The functions are called on the connections' own goroutines, one at
 // a time, with no lock held. Those that are nil are left out.
 type Config struct {
-	// Strict counts only contact that the ensemble's leader has confirmed; see heartbeat.go.
-	Strict bool
+	// LeaderConfirmed counts only contact that the ensemble's leader has confirmed; see heartbeat.go.
+	LeaderConfirmed bool
 
 	// MinTimeout is the shortest session timeout that a server may grant. 0 means any.
 	MinTimeout time.Duration
@@ -82,9 +82,9 @@ func (l *Link) nextOwnXid() int32 {
 	return l.ownXid
 }
 
-// Contact returns when the newest request that was answered in this session was sent, and the negotiated session
+// LastContact returns when the newest request that was answered in this session was sent, and the negotiated session
 // timeout. Both are zero before the first handshake. The server cannot end the session before their sum.
-func (l *Link) Contact() (sent time.Time, timeout time.Duration) {
+func (l *Link) LastContact() (sent time.Time, timeout time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.contact, l.timeout

@@ -10,10 +10,10 @@ import (
 	"github.com/gocurator/curator/framework/internal/jute"
 )
 
-// Farewell returns a connection to nobody, on which the library finds a session
+// ShutdownConn returns a connection to nobody, on which the library finds a session
 // and can end it at once. Its Close comes to an end only in that way: without a
 // connection it waits for a second, unless it is lucky.
-func Farewell() net.Conn {
+func ShutdownConn() net.Conn {
 	f := &shutdownConn{}
 	f.changed.L = &f.mu
 	return f

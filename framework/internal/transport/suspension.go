@@ -22,11 +22,11 @@ func (l *Link) Suspended(length time.Duration) {
 	l.gaps = append(l.gaps, gap{time.Now(), length})
 }
 
-// Silence returns how long ago the newest request that was answered in this
+// SinceLastContact returns how long ago the newest request that was answered in this
 // session was sent, and the negotiated session timeout. The timeout is 0 before
 // the first handshake. The server cannot end the session before the silence is
 // as long as the timeout.
-func (l *Link) Silence() (silence, timeout time.Duration) {
+func (l *Link) SinceLastContact() (silence, timeout time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	silence = time.Since(l.contact)

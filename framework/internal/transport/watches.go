@@ -114,10 +114,10 @@ func (l *watchLists) add(w SetWatch) {
 
 func (w SetWatch) size() int { return lengthSize + len(w.Path) }
 
-// Withdraw takes a watch back from the server. Without a connection there is nothing to do: the server forgets the
+// RemoveWatch takes a watch back from the server. Without a connection there is nothing to do: the server forgets the
 // watches of a connection with it, and only those in Config.Watches are set again. Withdraw does no I/O. A request that
 // sets the same watch again must be sent after it.
-func (l *Link) Withdraw(w Watch) {
+func (l *Link) RemoveWatch(w Watch) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := l.conn

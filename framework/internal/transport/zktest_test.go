@@ -33,7 +33,7 @@ func withLibrary(t *testing.T, strict bool, test func(t *testing.T, srv *zktest.
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		srv, o := zktest.New(t), &owner{set: map[SetWatch]bool{}}
-		o.link = NewLink(Config{Strict: strict, Watches: o.restore, Fired: o.fired, Failed: o.fail, Credentials: o.credentials})
+		o.link = NewLink(Config{LeaderConfirmed: strict, Watches: o.restore, Fired: o.fired, Failed: o.fail, Credentials: o.credentials})
 		conn, events, err := zk.Connect([]string{srv.Addr()}, 9*time.Second, zk.WithLogger(quiet{}),
 			zk.WithDialer(func(network, address string, _ time.Duration) (net.Conn, error) {
 				nc, err := srv.DialTimeout(network, address, 0)
@@ -178,11 +178,11 @@ func TestWithdrawnWatchIsForgottenByTheServer(t *testing.T) {
 	withLibrary(t, false, func(t *testing.T, srv *zktest.Server, o *owner) {
 		o.watch(t, "/missing")
 		o.watch(t, "/")
-		o.link.Withdraw(Watch{"/missing", Data})
+		o.link.RemoveWatch(Watch{"/missing", Data})
 		synctest.Wait()
 		require.Len(t, srv.Watches(), 1)
-		o.link.Withdraw(Watch{"/", Data})
-		o.link.Withdraw(Watch{"/", Data}) // which the server does not have
+		o.link.RemoveWatch(Watch{"/", Data})
+		o.link.RemoveWatch(Watch{"/", Data}) // which the server does not have
 		synctest.Wait()
 		srv.AssertNoWatches(t)
 	})
@@ -265,13 +265,13 @@ func TestStrictContactNeedsAMajority(t *testing.T) {
 			begin := time.Now()
 			for range 60 { // contact is never older than half the timeout
 				time.Sleep(time.Second)
-				sent, timeout := o.link.Contact()
+				sent, timeout := o.link.LastContact()
 				require.LessOrEqual(t, time.Since(sent), timeout/2)
 			}
 			srv.Inject(zktest.Rule{Op: op, Times: -1, Do: zktest.DelayRequest(time.Hour)})
 			cut := time.Now()
 			time.Sleep(5 * time.Second)
-			sent, _ := o.link.Contact()
+			sent, _ := o.link.LastContact()
 			require.False(t, sent.After(cut), "%v after the cut", sent.Sub(cut))
 			require.True(t, sent.After(begin))
 		})
@@ -283,7 +283,7 @@ func TestStrictContactNeedsAMajority(t *testing.T) {
 func TestStrictContactIsTheSendingOfATransaction(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const timeout, slow = 8 * time.Second, 100 * time.Millisecond
-		l := NewLink(Config{Strict: true})
+		l := NewLink(Config{LeaderConfirmed: true})
 		begin := time.Now()
 		c, p := established(t, l, 0, timeout)
 		c.SetReadDeadline(time.Time{}) // the handshake is over
@@ -321,7 +321,7 @@ func TestWhatAMajorityHasCommitted(t *testing.T) {
 // A deposed leader takes up a session of its time without asking anybody.
 func TestStrictContactIsNotConfirmedByTakingUpASession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := NewLink(Config{Strict: true})
+		l := NewLink(Config{LeaderConfirmed: true})
 		begin := time.Now()
 		old, p := established(t, l, 0, 9*time.Second) // a new session is a transaction
 		require.Zero(t, contactAfter(l, begin))
