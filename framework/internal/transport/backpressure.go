@@ -5,44 +5,48 @@ import (
 	"slices"
 )
 
-// What may be under way on a connection. A server that is slow makes callers
-// wait, instead of filling memory with what they asked for.
+// Limits of what may be under way on a connection. A slow server makes callers
+// wait, instead of filling memory with their requests.
 //
 // A server stops reading when 1000 requests, of all clients together, are not
 // answered (globalOutstandingLimit). Then a ping waits behind them, and the
-// session is lost although everything is well. So this client asks for less.
-// What is left is for requests that do not wait for room, because the session
-// depends on them: the library's pings, those that confirm contact, and those
-// that set watches again or take them back.
+// session is lost although client and server are well. So this client keeps
+// well below that limit. The difference is for requests that do not wait,
+// because the session depends on them:
+//
+//   - the library's pings,
+//   - the requests that confirm contact with the leader,
+//   - the requests that set watches again or remove them.
 const (
 	maxCalls  = 768     // not answered
 	maxQueued = 4 << 20 // bytes not written, before the request that exceeds it
 )
 
-// Waiter is a place in the line of those whose requests wait for room on a
-// connection. Whoever is first in the line is served first, and nobody else is
-// woken for it.
+// Waiter is one Send or SendBoth that waits for its turn on a connection.
+// Waiters are sent in the order of their arrival, and only the one that is sent
+// is woken.
 type Waiter struct {
 	conn     *Conn
 	requests []Request
 	done     chan struct{}
 
-	elem *list.Element // in conn.waiters, protected by link.mu; nil when the place is served or given up
+	// In conn.waiters, protected by link.mu. It is nil once the requests have
+	// been sent or withdrawn.
+	elem *list.Element
 
 	// Set before done is closed.
 	calls [2]*Call
 	err   error
 }
 
-// Done is closed when the requests have been sent, or can not be any more.
+// Done is closed when the requests have been sent, or cannot be sent any more.
 func (w *Waiter) Done() <-chan struct{} { return w.done }
 
-// Calls returns what Send or SendBoth would have returned, after Done is
-// closed.
+// Calls returns what Send or SendBoth would have returned, once Done is closed.
 func (w *Waiter) Calls() (first, second *Call, err error) { return w.calls[0], w.calls[1], w.err }
 
-// Cancel gives the place up. Then the requests are not sent. It reports false if
-// it comes too late: Done is closed.
+// Cancel withdraws the requests, so that they are not sent. It returns false if
+// Done is closed already; then Cancel does nothing.
 func (w *Waiter) Cancel() bool {
 	l := w.conn.link
 	l.mu.Lock()
@@ -55,15 +59,16 @@ func (w *Waiter) Cancel() bool {
 	return true
 }
 
+// finishLocked removes the waiter from the queue and closes Done.
 func (w *Waiter) finishLocked(err error) {
 	w.conn.waiters.Remove(w.elem)
 	w.elem, w.err = nil, err
 	close(w.done)
 }
 
-// fullLocked reports whether requests have to wait. Then they do so behind those
-// that wait already. While there is room nobody waits: whatever makes room serves
-// the line first.
+// fullLocked reports whether a new request has to wait, behind the waiters that
+// are there already. There are no waiters while there is capacity, because
+// every event that makes capacity admits waiters first.
 func (c *Conn) fullLocked() bool { return !c.closed && !c.hasCapacityLocked() }
 
 func (c *Conn) hasCapacityLocked() bool { return len(c.calls) < maxCalls && len(c.out) < maxQueued }
@@ -74,7 +79,8 @@ func (c *Conn) enqueueWaiterLocked(requests []Request) *Waiter {
 	return w
 }
 
-// admitWaitersLocked sends what waits, in order, as far as there is room.
+// admitWaitersLocked sends the waiters' requests, in order, as far as there is
+// capacity.
 func (c *Conn) admitWaitersLocked() {
 	for c.waiters.Len() > 0 && c.hasCapacityLocked() {
 		w := c.waiters.Front().Value.(*Waiter)
@@ -83,8 +89,8 @@ func (c *Conn) admitWaitersLocked() {
 	}
 }
 
-// failWaitersLocked tells those who wait that this connection has come to its
-// end.
+// failWaitersLocked completes every waiter with ErrNotSent, because the
+// connection has ended.
 func (c *Conn) failWaitersLocked() {
 	for c.waiters.Len() > 0 {
 		c.waiters.Front().Value.(*Waiter).finishLocked(ErrNotSent)

@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// Conn is one connection of a session. The library has one goroutine that writes and one that reads.
+// Conn is one connection of a session. The library has one goroutine that
+// writes to it and one that reads from it.
 type Conn struct {
 	net.Conn // addresses only; every other method is overridden below
 	link     *Link
@@ -19,7 +20,7 @@ type Conn struct {
 	// Owned by the reading goroutine.
 	in          *bufio.Reader
 	buf         []byte        // the current frame, reused
-	rest        []byte        // what the library has not read of it
+	rest        []byte        // the part of it that the library has not read
 	readTimeout time.Duration // how long the library waits for a frame
 	handshake   handshake
 
@@ -30,14 +31,14 @@ type Conn struct {
 	// Protected by link.mu.
 	out              []byte // complete frames to be written
 	spare            []byte // changes places with out
-	connectSent      bool   // the ConnectRequest has gone out
-	established      bool   // the session is confirmed on this connection, and the watches are on their way
+	connectSent      bool   // the ConnectRequest is queued
+	established      bool   // the session is confirmed; watches are queued
 	requestedSession int64  // session id in the ConnectRequest
 	connectSentAt    time.Time
 	inflight         inflight
-	proofs           []proof         // in strict mode: what later beats confirm, oldest first
+	proofs           []proof         // see confirmed; oldest first
 	calls            map[int32]*Call // by xid, not answered yet
-	waiters          list.List       // of *Waiter: what waits for room, oldest first
+	waiters          list.List       // of *Waiter, oldest first
 	closed           bool            // no call may be added
 }
 
@@ -52,8 +53,8 @@ func newConn(l *Link, nc net.Conn) *Conn {
 	}
 }
 
-// Write takes one frame of the library's and never fails. The library writes each frame with one call; anything else
-// ends the connection.
+// Write takes one frame of the library's and never fails. The library writes
+// each frame with one call. Anything else ends the connection.
 func (c *Conn) Write(frame []byte) (int, error) {
 	c.link.mu.Lock()
 	err := c.outgoing(frame)
@@ -89,9 +90,10 @@ func (c *Conn) signal() {
 	}
 }
 
-// flush writes what is queued, and what comes meanwhile with the next write. It
-// ends with the connection. Nobody else writes: a peer that does not read would
-// hold up a caller beyond its context, and the library beyond its next ping.
+// flush writes what is queued until the connection ends. Frames that are queued
+// during a write go out with the next one. Only flush writes: a peer that does
+// not read would otherwise hold up a caller beyond its context, and the library
+// beyond its next ping.
 func (c *Conn) flush() {
 	for {
 		select {
@@ -103,7 +105,7 @@ func (c *Conn) flush() {
 			_, err := c.Conn.Write(batch)
 			c.batchWritten(batch)
 			if err != nil {
-				c.Close() // the reader sees it
+				c.Close() // the library's Read fails then
 			}
 		}
 	}
@@ -124,15 +126,16 @@ func (c *Conn) nextBatch() []byte {
 func (c *Conn) batchWritten(batch []byte) {
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()
-	if cap(batch) <= spareSize { // one long request must not occupy memory for good
+	if cap(batch) <= spareSize { // do not keep the memory of a long request
 		c.spare = batch
 	}
 }
 
-// spareSize is how much of a written batch's memory is kept for the next.
+// spareSize is how much of a written batch's memory, in bytes, is kept for the
+// next batch.
 const spareSize = 256 << 10
 
-// Read gives the library whole frames: what it is about to handle has been looked at, and nothing else.
+// Read gives the library whole frames, and only after it has checked them.
 func (c *Conn) Read(p []byte) (int, error) {
 	for len(c.rest) == 0 {
 		frame, err := c.readFrame()
@@ -140,11 +143,14 @@ func (c *Conn) Read(p []byte) (int, error) {
 			c.rest, err = c.incoming(frame)
 		}
 		if err != nil {
-			c.Close() // the library gives up reading without that, and a flusher that waits would wait for ever
+			// The library stops reading but does not close. Without Close,
+			// a flush that is blocked in Write would block for ever.
+			c.Close()
 			c.handshakeFailed(err)
 			return 0, err
 		}
-		if len(c.rest) == 0 && c.readTimeout > 0 { // the library has seen nothing, but the server is not mute
+		// The library has seen no frame, but the server is not silent.
+		if len(c.rest) == 0 && c.readTimeout > 0 {
 			c.Conn.SetReadDeadline(time.Now().Add(c.readTimeout))
 		}
 	}
@@ -153,7 +159,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// readFrame returns the next frame with its length.
+// readFrame returns the next frame, including its length.
 func (c *Conn) readFrame() ([]byte, error) {
 	length, err := c.in.Peek(lengthSize)
 	if err != nil {
@@ -163,21 +169,23 @@ func (c *Conn) readFrame() ([]byte, error) {
 	if !c.handshake.done {
 		limit = maxHandshakeFrame
 	}
-	if n < replyHeaderSize || n > limit { // a ConnectResponse is no shorter than a reply's header
+	// A ConnectResponse is no shorter than a reply's header.
+	if n < replyHeaderSize || n > limit {
 		return nil, fmt.Errorf("%w: length %d", errMalformed, n)
 	}
-	if cap(c.buf) > spareSize { // one long answer must not occupy memory for good
+	if cap(c.buf) > spareSize { // do not keep the memory of a long answer
 		c.buf = nil
 	}
 	c.buf, err = readGrowing(c.in, c.buf[:0], lengthSize+n)
 	return c.buf, err
 }
 
-// firstChunk is what is allocated for a long frame before any of it is there.
+// firstChunk is how many bytes are allocated for a long frame before any of it
+// has arrived.
 const firstChunk = 32 << 10
 
-// readGrowing appends n bytes from r to buf. It allocates by what has arrived,
-// and not by what was announced.
+// readGrowing appends n bytes from r to buf. It allocates in proportion to what
+// has arrived, and not to the length that was announced.
 func readGrowing(r io.Reader, buf []byte, n int) ([]byte, error) {
 	for len(buf) < n {
 		part := min(n-len(buf), max(len(buf), firstChunk, cap(buf)-len(buf)))
@@ -191,7 +199,8 @@ func readGrowing(r io.Reader, buf []byte, n int) ([]byte, error) {
 	return buf, nil
 }
 
-// incoming looks at one frame and returns what the library gets instead: the frame itself, another one, or nothing.
+// incoming checks one frame and returns what the library gets instead: the
+// frame itself, another one, or no bytes.
 func (c *Conn) incoming(frame []byte) ([]byte, error) {
 	if !c.handshake.done {
 		return c.handleHandshakeFrame(frame)
@@ -204,7 +213,7 @@ func (c *Conn) incoming(frame []byte) ([]byte, error) {
 		return nil, c.handleNotification(r)
 	}
 	switch call, known := c.matchReply(r); {
-	case !known: // it is no sign of life for our requests, nor for the library's
+	case !known: // it answers no request, so it proves nothing
 		return nil, nil
 	case call != nil:
 		call.completeWith(r)
@@ -214,7 +223,8 @@ func (c *Conn) incoming(frame []byte) ([]byte, error) {
 	}
 }
 
-// matchReply settles the request that a reply belongs to, and returns it if it is one of ours.
+// matchReply finds the request that a reply belongs to. It returns the call if
+// the request is one of ours.
 func (c *Conn) matchReply(r reply) (call *Call, known bool) {
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()
@@ -222,7 +232,8 @@ func (c *Conn) matchReply(r reply) (call *Call, known bool) {
 	if !known {
 		return nil, false
 	}
-	if !c.link.cfg.LeaderConfirmed && sent.op != opSetAuth { // which servers answer without a word to the tracker of sessions
+	// Servers answer an auth request without renewing the session.
+	if !c.link.cfg.LeaderConfirmed && sent.op != opSetAuth {
 		c.link.contactLocked(sent.at)
 	}
 	call = c.calls[r.xid]
@@ -236,8 +247,9 @@ func (c *Conn) matchReply(r reply) (call *Call, known bool) {
 	return call, true
 }
 
-// SetReadDeadline is the library's way to notice a mute server. Until the handshake is over, the deadline that was
-// given to Wrap stands instead.
+// SetReadDeadline is how the library notices a server that has gone silent.
+// Until the handshake is done, the deadline that was given to Wrap stands
+// instead.
 func (c *Conn) SetReadDeadline(t time.Time) error {
 	if !c.handshake.done {
 		return nil
@@ -249,14 +261,15 @@ func (c *Conn) SetReadDeadline(t time.Time) error {
 	return c.Conn.SetReadDeadline(t)
 }
 
-// SetWriteDeadline does nothing: writes are queued. A peer that does not read does not answer either, and the read
-// deadline finds that.
+// SetWriteDeadline does nothing, because writes are queued. A peer that does
+// not read does not answer either, and the read deadline finds that.
 func (c *Conn) SetWriteDeadline(time.Time) error { return nil }
 
 // SetDeadline sets the read deadline.
 func (c *Conn) SetDeadline(t time.Time) error { return c.SetReadDeadline(t) }
 
-// Close ends the connection. It does not wait for the connection's goroutines, because they call it; Link.Close does.
+// Close ends the connection. It does not wait for the connection's goroutines,
+// because they call it; Link.Close does.
 func (c *Conn) Close() error {
 	c.closeOnce.Do(func() {
 		close(c.done)

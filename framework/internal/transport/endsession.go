@@ -15,7 +15,7 @@ import (
 	"github.com/gocurator/curator/framework/internal/jute"
 )
 
-// Identity is what a server knows a session by.
+// Identity is how a server identifies a session.
 type Identity struct {
 	ID       int64
 	Password []byte
@@ -26,7 +26,11 @@ type Identity struct {
 func (l *Link) recordIdentity(connectResponse []byte) {
 	r := jute.NewReader(connectResponse)
 	r.Skip(4) // protocol version
-	id := Identity{Timeout: time.Duration(r.Int32()) * time.Millisecond, ID: r.Int64(), Password: bytes.Clone(r.Buffer())}
+	id := Identity{
+		Timeout:  time.Duration(r.Int32()) * time.Millisecond,
+		ID:       r.Int64(),
+		Password: bytes.Clone(r.Buffer()),
+	}
 	if r.Bad() {
 		return
 	}
@@ -35,7 +39,7 @@ func (l *Link) recordIdentity(connectResponse []byte) {
 	l.identity = id
 }
 
-// Identity returns what servers know the session by. The ID is 0 if no server
+// Identity returns how servers identify the session. The ID is 0 if no server
 // has accepted it.
 func (l *Link) Identity() Identity {
 	l.mu.Lock()
@@ -43,9 +47,10 @@ func (l *Link) Identity() Identity {
 	return l.identity
 }
 
-// OrphanedSession returns the identity of a session that a server has granted, but that
-// nobody has heard of, because the connection ended before its handshake was
-// over. The library will not take it up again, but ask for another.
+// OrphanedSession returns the identity of a session that a server has granted,
+// but that the library does not know of, because the connection ended before
+// its handshake was done. The library will not resume that session, but ask for
+// another.
 func (l *Link) OrphanedSession() (id Identity, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -59,7 +64,7 @@ func (l *Link) ForgetSession() {
 	l.identity, l.timeout, l.contact = Identity{}, 0, time.Time{}
 }
 
-// CloseSession asks the server for the end of the session, whatever is under way, and
+// CloseSession asks the server to end the session, whatever is under way, and
 // returns the call. It returns nil if there is no connection to ask on.
 func (l *Link) CloseSession() *Call {
 	l.mu.Lock()
@@ -84,23 +89,25 @@ const opCloseSession = -11
 type EndSessionOptions struct {
 	Identity
 
-	// Credentials are for the deletes. Ending a session needs none.
+	// Credentials are for the deletes. To end a session takes none.
 	Credentials []Credentials
 
-	// Delete are nodes to be deleted before the session is ended, by the
-	// server's names. Deleted is told of each that is not there any more.
+	// Delete lists nodes to delete before the session is ended, by the server's
+	// paths. Deleted is called for each node that is deleted or did not exist.
 	Delete  []string
 	Deleted func(path string)
 
-	// IOTimeout is how long each answer may take, and the server to take what
-	// is written.
+	// IOTimeout is how long each answer may take, and how long the server may
+	// take to accept what is written.
 	IOTimeout time.Duration
 }
 
 // EndSession ends a session on the server at the other end of nc, a connection
 // of its own, which it closes. It returns nil when the session is known to be
-// over, for whatever reason. The library cannot do that: once it has lost its
-// connection, the only way to the server is to go on with the session.
+// over, for whatever reason. It returns early, with an error, when ctx ends.
+//
+// The library cannot do that: after it has lost its connection, it can reach
+// the server only by resuming the session.
 func EndSession(ctx context.Context, nc net.Conn, o EndSessionOptions) error {
 	defer nc.Close()
 	defer context.AfterFunc(ctx, func() { nc.Close() })()
@@ -131,9 +138,9 @@ type endingConn struct {
 	xid       int32
 }
 
-// resume goes on with the session on this connection, and reports whether it is
-// over already. A server that grants another session in place of it grants one
-// that must be ended all the same.
+// resume resumes the session on this connection, and reports whether it is over
+// already. A server may grant another session in its place. That one must be
+// ended all the same.
 func (e *endingConn) resume(id Identity) (over bool, err error) {
 	if err := e.write(appendConnectRequest(nil, id)); err != nil {
 		return false, err
@@ -146,8 +153,8 @@ func (e *endingConn) resume(id Identity) (over bool, err error) {
 	return granted.session == 0, err
 }
 
-// endingDepth is how many deletes are under way at a time: little for a server,
-// and few enough to fit into the buffers of a connection.
+// endingDepth is how many deletes are under way at a time: a small load for a
+// server, and few enough to fit into the buffers of a connection.
 const endingDepth = 64
 
 func (e *endingConn) deleteNodes(o EndSessionOptions) error {
@@ -206,7 +213,7 @@ func (e *endingConn) write(b []byte) error {
 	return err
 }
 
-// answer reads on until the answer to a request.
+// answer reads frames until the answer to a request, and returns its code.
 func (e *endingConn) answer(xid int32) (code int32, err error) {
 	for {
 		frame, err := e.read()
@@ -219,7 +226,8 @@ func (e *endingConn) answer(xid int32) (code int32, err error) {
 	}
 }
 
-// maxShortFrame is more than the answers take that are of use here.
+// maxShortFrame is more than the length, in bytes, of any answer that matters
+// here.
 const maxShortFrame = 1 << 10
 
 func (e *endingConn) read() ([]byte, error) {
@@ -237,7 +245,7 @@ func (e *endingConn) read() ([]byte, error) {
 	return frame, err
 }
 
-// appendConnectRequest appends the frame that takes up a session. It names no
+// appendConnectRequest appends the frame that resumes a session. It names no
 // zxid: nothing will be read, so a server that lags behind will do.
 func appendConnectRequest(b []byte, id Identity) []byte {
 	start := len(b)

@@ -10,16 +10,18 @@ import (
 	"github.com/gocurator/curator/framework/internal/jute"
 )
 
-// ShutdownConn returns a connection to nobody, on which the library finds a session
-// and can end it at once. Its Close comes to an end only in that way: without a
-// connection it waits for a second, unless it is lucky.
+// ShutdownConn returns a connection to a stub in this process. On it the
+// library gets a session and can close it at once, without a server. The
+// library's Close needs that: without any connection it waits for a second,
+// unless it is lucky.
 func ShutdownConn() net.Conn {
 	f := &shutdownConn{}
 	f.changed.L = &f.mu
 	return f
 }
 
-// shutdownConn answers what the library writes, in the same process.
+// shutdownConn answers the frames that the library writes: the ConnectRequest
+// and closeSession.
 type shutdownConn struct {
 	mu        sync.Mutex // protects the following fields
 	changed   sync.Cond
@@ -28,7 +30,7 @@ type shutdownConn struct {
 	closed    bool
 }
 
-// Write takes one frame.
+// Write takes one frame. Frames that need no answer are dropped.
 func (f *shutdownConn) Write(frame []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
