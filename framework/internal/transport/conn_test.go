@@ -59,34 +59,6 @@ func TestFramesArriveWholeAndInOrder(t *testing.T) {
 	})
 }
 
-func TestServerThatReplacesTheSessionIsMadeToSayExpired(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := NewLink(Config{})
-		c, p := dialed(t, l)
-		go c.Write(connectFrame(7))
-		p.read()
-		go p.write(connectAnswer(9*time.Second, 8))
-		f, err := c.readAll()
-		require.NoError(t, err)
-		require.Zero(t, binary.BigEndian.Uint32(f[4:]), "timeout")
-		require.Zero(t, binary.BigEndian.Uint64(f[8:]), "session")
-		_, timeout := l.LastContact()
-		require.Zero(t, timeout, "nothing is established")
-	})
-}
-
-func TestHandshakeOfTheSameSessionIsPassedOnAsItIs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c, p := dialed(t, NewLink(Config{}))
-		go c.Write(connectFrame(7))
-		p.read()
-		go p.write(connectAnswer(9*time.Second, 7))
-		f, err := c.readAll()
-		require.NoError(t, err)
-		require.Equal(t, connectAnswer(9*time.Second, 7)[4:], f)
-	})
-}
-
 func TestCloseOfALinkBreaksItsConnectionAndEveryLaterOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := NewLink(Config{})
