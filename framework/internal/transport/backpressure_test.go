@@ -8,39 +8,39 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// filled returns a connection on which no call has room, and what waits in line
-// behind them.
+// filled returns a connection that takes no more calls, and the given number of
+// waiters behind them.
 func filled(t *testing.T, waiting int) (*Link, *Conn, *peer, []*Waiter) {
 	t.Helper()
 	l := NewLink(Config{})
 	c, p := established(t, l, 7, 9*time.Second)
 	readInBackground(c)
 	for range maxCalls {
-		_, place, err := l.Send(opSync, path("/a"), nil)
+		_, waiter, err := l.Send(opSync, path("/a"), nil)
 		require.NoError(t, err)
-		require.Nil(t, place)
+		require.Nil(t, waiter)
 	}
-	places := make([]*Waiter, waiting)
-	for i := range places {
-		call, place, err := l.Send(opSync, path("/a"), nil)
+	waiters := make([]*Waiter, waiting)
+	for i := range waiters {
+		call, waiter, err := l.Send(opSync, path("/a"), nil)
 		require.NoError(t, err)
 		require.Nil(t, call)
-		places[i] = place
+		waiters[i] = waiter
 	}
-	return l, c, p, places
+	return l, c, p, waiters
 }
 
-// answerNext answers the oldest request that has arrived.
+// answerNext answers the oldest request that has arrived and has no answer.
 func (p *peer) answerNext() {
 	p.write(answerFrame(xidOf(p.read()), 1, 0, "/a"))
 	synctest.Wait()
 }
 
-// served returns which places have been served.
-func served(places []*Waiter) (which []int) {
-	for i, place := range places {
+// sent returns the indices of the waiters whose requests have been sent.
+func sent(waiters []*Waiter) (which []int) {
+	for i, waiter := range waiters {
 		select {
-		case <-place.Done():
+		case <-waiter.Done():
 			which = append(which, i)
 		default:
 		}
@@ -48,45 +48,46 @@ func served(places []*Waiter) (which []int) {
 	return which
 }
 
-// Each answer makes room for the one who has waited longest, and wakes nobody
-// else. Those who come later do not pass.
-func TestCallsWaitForRoomInLine(t *testing.T) {
+// Each answer admits the oldest waiter and wakes no other. A later request does
+// not overtake it.
+func TestCallsWaitForCapacityInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, _, p, places := filled(t, 4)
-		require.Empty(t, served(places))
+		l, _, p, waiters := filled(t, 4)
+		require.Empty(t, sent(waiters))
 		p.answerNext()
-		require.Equal(t, []int{0}, served(places))
-		call, late, err := l.Send(opSync, path("/a"), nil)
+		require.Equal(t, []int{0}, sent(waiters))
+		call, later, err := l.Send(opSync, path("/a"), nil)
 		require.NoError(t, err)
 		require.Nil(t, call)
 		p.answerNext()
-		require.Equal(t, []int{0, 1}, served(places))
+		require.Equal(t, []int{0, 1}, sent(waiters))
 
-		require.True(t, places[2].Cancel())
-		require.False(t, places[1].Cancel(), "its request has been sent")
+		require.True(t, waiters[2].Cancel())
+		require.False(t, waiters[1].Cancel(), "its request has been sent")
 		p.answerNext()
-		require.Equal(t, []int{0, 1, 3}, served(places))
+		require.Equal(t, []int{0, 1, 3}, sent(waiters))
 		p.answerNext()
-		require.Equal(t, []int{0}, served([]*Waiter{late}))
+		require.Equal(t, []int{0}, sent([]*Waiter{later}))
 		p.answerNext()
-		call, place, err := l.Send(opSync, path("/a"), nil)
+		call, waiter, err := l.Send(opSync, path("/a"), nil)
 		require.NoError(t, err)
 		require.NotNil(t, call)
-		require.Nil(t, place, "nobody waits any more, and there is room")
+		require.Nil(t, waiter, "there are no waiters any more, and there is capacity")
 
-		first, second, err := places[0].Calls()
+		first, second, err := waiters[0].Calls()
 		require.NoError(t, err)
 		require.Nil(t, second)
 		for range maxCalls {
 			p.answerNext()
 		}
 		<-first.Done()
-		require.True(t, p.silent(), "what was given up is not sent")
+		require.True(t, p.silent(), "a request that was withdrawn is not sent")
 	})
 }
 
-// The session depends on them.
-func TestSomeRequestsDoNotWaitForRoom(t *testing.T) {
+// The session depends on requests that must not wait: the library's pings and
+// the requests about watches.
+func TestSomeRequestsDoNotWaitForCapacity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const xidPing, opPing = -2, 11
 		l, c, p, _ := filled(t, 1)
@@ -100,14 +101,16 @@ func TestSomeRequestsDoNotWaitForRoom(t *testing.T) {
 	})
 }
 
-func TestBothWaitForRoomTogether(t *testing.T) {
+func TestBothWaitForCapacityTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, _, p, _ := filled(t, 0)
-		_, _, place, err := l.SendBoth(Request{Op: opSync, Payload: path("/a")}, Request{Op: opSetWatches, Payload: path("/b")})
+		_, _, waiter, err := l.SendBoth(
+			Request{Op: opSync, Payload: path("/a")},
+			Request{Op: opSetWatches, Payload: path("/b")})
 		require.NoError(t, err)
 		p.answerNext()
-		<-place.Done()
-		first, second, err := place.Calls()
+		<-waiter.Done()
+		first, second, err := waiter.Calls()
 		require.NoError(t, err)
 		for range maxCalls + 1 {
 			p.answerNext()
@@ -117,11 +120,11 @@ func TestBothWaitForRoomTogether(t *testing.T) {
 	})
 }
 
-func TestCallsThatWaitForRoomMayBeTooLong(t *testing.T) {
+func TestCallsThatWaitForCapacityMayBeTooLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, _, p, _ := filled(t, 0)
 		l.cfg.MaxRequest = 1000
-		_, long, _ := l.Send(opSync, func(b []byte) []byte { return append(b, make([]byte, 1000)...) }, nil)
+		_, long, _ := l.Send(opSync, zeros(1000), nil)
 		_, short, _ := l.Send(opSync, path("/a"), nil)
 		p.answerNext()
 		<-long.Done()
@@ -134,41 +137,41 @@ func TestCallsThatWaitForRoomMayBeTooLong(t *testing.T) {
 	})
 }
 
-func TestCallsWaitForRoomWhenTheServerDoesNotRead(t *testing.T) {
+func TestCallsWaitForCapacityWhenTheServerDoesNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := NewLink(Config{})
 		c := stalledPeer(t, l)
 		queued := 0
 		data := make([]byte, 100<<10)
 		for {
-			_, place, err := l.Send(opSync, func(b []byte) []byte { return append(b, data...) }, nil)
+			_, waiter, err := l.Send(opSync, func(b []byte) []byte { return append(b, data...) }, nil)
 			require.NoError(t, err)
-			if place != nil {
+			if waiter != nil {
 				break
 			}
 			queued += len(data)
 		}
 		require.Less(t, queued, 2*maxQueued)
-		_, place, _ := l.Send(opSync, path("/a"), nil)
+		_, waiter, _ := l.Send(opSync, path("/a"), nil)
 		c.Close()
-		<-place.Done()
-		_, _, err := place.Calls()
+		<-waiter.Done()
+		_, _, err := waiter.Calls()
 		require.ErrorIs(t, err, ErrNotSent)
-		require.False(t, place.Cancel())
+		require.False(t, waiter.Cancel())
 		_, err = send(l, "/a")
 		require.ErrorIs(t, err, ErrNotSent)
 	})
 }
 
-// When a server reads again, no more is taken from those who wait than may be
-// queued.
+// When a server reads again, waiters are admitted only while the queue is below
+// its limit.
 func TestQueuedBytesStayBoundedWhenTheServerReadsAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := NewLink(Config{})
 		_, p := established(t, l, 7, 9*time.Second)
 		const size, n = 1 << 20, 50
 		for range n {
-			_, _, err := l.Send(opSync, func(b []byte) []byte { return append(b, make([]byte, size)...) }, nil)
+			_, _, err := l.Send(opSync, zeros(size), nil)
 			require.NoError(t, err)
 		}
 		for range n {

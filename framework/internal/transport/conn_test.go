@@ -25,11 +25,11 @@ func TestWriteNeverFails(t *testing.T) {
 	})
 }
 
-// The library's receiving end does not close a connection that it gives up. So a failed Read must end the flusher, also
-// if that waits for a peer that does not read.
+// The library does not close a connection that it stops reading. So a failed
+// Read must end flush, even while flush waits for a peer that does not read.
 func TestReadThatFailsFreesAWriteThatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, server := net.Pipe() // without a buffer: a Write waits for the reader
+		client, server := net.Pipe() // no buffer: a Write waits for a Read
 		defer server.Close()
 		l := NewLink(Config{})
 		c := l.Wrap(client, time.Now().Add(5*time.Second)).(*Conn)
@@ -74,7 +74,7 @@ func TestCloseOfALinkBreaksItsConnectionAndEveryLaterOne(t *testing.T) {
 }
 
 // stalledPeer returns a connection with a session whose peer reads the
-// ConnectRequest and nothing after it.
+// ConnectRequest and no frame after it.
 func stalledPeer(t *testing.T, l *Link) *Conn {
 	t.Helper()
 	client, server := net.Pipe() // without a buffer
@@ -89,7 +89,8 @@ func stalledPeer(t *testing.T, l *Link) *Conn {
 	return c
 }
 
-// Neither a caller nor the library waits for somebody else's bytes to be taken.
+// A caller does not wait until the peer has read other requests. The library
+// does not wait either.
 func TestNobodyWaitsForAPeerThatDoesNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := NewLink(Config{})
@@ -116,7 +117,7 @@ func TestMemoryOfALongRequestIsNotKept(t *testing.T) {
 			return max(cap(c.out), cap(c.spare))
 		}
 		for _, size := range []int{1 << 10, 2 * spareSize, 1 << 10} {
-			_, _, err := l.Send(opSync, func(b []byte) []byte { return append(b, make([]byte, size)...) }, nil)
+			_, _, err := l.Send(opSync, zeros(size), nil)
 			require.NoError(t, err)
 			p.read()
 			require.LessOrEqual(t, kept(), spareSize)

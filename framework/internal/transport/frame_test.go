@@ -12,8 +12,7 @@ import (
 	"github.com/gocurator/curator/framework/internal/jute"
 )
 
-// allocated returns how many bytes are allocated while a function runs, by all
-// goroutines.
+// allocated returns how many bytes all goroutines allocate while f runs.
 func allocated(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -67,7 +66,8 @@ func TestLongFramesArriveWhole(t *testing.T) {
 	require.LessOrEqual(t, cap(c.buf), spareSize, "the memory of one long answer is not kept")
 }
 
-// replay is a connection from which given bytes are read and to which anything may be written.
+// replay is a connection that yields the given bytes to Read and discards what
+// is written.
 type replay struct {
 	net.Conn
 	in *bytes.Reader
@@ -119,7 +119,8 @@ func FuzzIncoming(f *testing.F) {
 				if err != nil {
 					break
 				}
-				require.GreaterOrEqual(t, len(b), replyHeaderSize, "the library slices that much without looking")
+				require.GreaterOrEqual(t, len(b), replyHeaderSize,
+					"the library slices that much without a bounds check")
 				if read == 0 {
 					requireSaneHandshake(t, b)
 				}
@@ -132,8 +133,8 @@ func FuzzIncoming(f *testing.F) {
 	})
 }
 
-// requireSaneHandshake wants what the library decodes without looking to be
-// inside of the frame.
+// requireSaneHandshake requires every field that the library decodes without
+// bounds checks to end inside the frame.
 func requireSaneHandshake(t *testing.T, frame []byte) {
 	r := jute.NewReader(frame)
 	r.Skip(handshakeSize)

@@ -40,7 +40,7 @@ func TestHandshakeOfTheSameSessionIsPassedOnAsItIs(t *testing.T) {
 }
 
 func TestEveryConnectionIsAuthenticatedBeforeAnythingElse(t *testing.T) {
-	withLibrary(t, false, func(t *testing.T, srv *zktest.Server, o *owner) {
+	withLibrary(t, false, func(t *testing.T, srv *zktest.Server, o *sessionOwner) {
 		o.watch(t, "/missing")
 		o.mu.Lock()
 		o.creds = []Credentials{{"digest", []byte("u:p")}, {"digest", []byte("v:q")}}
@@ -53,14 +53,16 @@ func TestEveryConnectionIsAuthenticatedBeforeAnythingElse(t *testing.T) {
 			for _, r := range srv.Requests() {
 				ops = append(ops, r.Op)
 			}
-			require.Equal(t, []zktest.Op{zktest.OpConnect, zktest.OpAuth, zktest.OpAuth, zktest.OpSetWatches}, ops[:4])
+			require.Equal(t, []zktest.Op{
+				zktest.OpConnect, zktest.OpAuth, zktest.OpAuth, zktest.OpSetWatches,
+			}, ops[:4])
 		}
 		require.Empty(t, o.failures())
 	})
 }
 
 func TestRefusedCredentialsAreToldAndTheConnectionIsTriedAgain(t *testing.T) {
-	withLibrary(t, false, func(t *testing.T, srv *zktest.Server, o *owner) {
+	withLibrary(t, false, func(t *testing.T, srv *zktest.Server, o *sessionOwner) {
 		o.mu.Lock()
 		o.creds = []Credentials{{"nonsense", nil}}
 		o.mu.Unlock()
@@ -80,9 +82,10 @@ func TestRefusedCredentialsAreToldAndTheConnectionIsTriedAgain(t *testing.T) {
 	})
 }
 
-// A connection that dies during authentication wedges the library for good, if that is left to it.
+// A connection that dies during authentication would block the library for
+// good, if the library did the authentication.
 func TestConnectionThatDiesDuringAuthenticationIsReplaced(t *testing.T) {
-	withLibrary(t, false, func(t *testing.T, srv *zktest.Server, o *owner) {
+	withLibrary(t, false, func(t *testing.T, srv *zktest.Server, o *sessionOwner) {
 		o.mu.Lock()
 		o.creds = []Credentials{{"digest", []byte("u:p")}}
 		o.mu.Unlock()
@@ -95,8 +98,8 @@ func TestConnectionThatDiesDuringAuthenticationIsReplaced(t *testing.T) {
 	})
 }
 
-// What servers send: of version 3.4 and later with a flag at the end, older
-// ones without.
+// Servers of version 3.4 and later send a flag at the end. Older servers do
+// not.
 func TestHandshakesOfRealServersAreTaken(t *testing.T) {
 	password := string(make([]byte, 16))
 	for name, answer := range map[string][]byte{

@@ -12,11 +12,11 @@ import (
 )
 
 func TestStrictContactNeedsAMajority(t *testing.T) {
-	// A follower that is cut off from its leader does not answer syncs, nor
-	// what comes after them. A leader that is cut off from its followers does
-	// not answer transactions.
+	// A follower that is cut off from its leader answers neither syncs nor any
+	// request behind them. A leader that is cut off from its followers does not
+	// answer transactions.
 	for _, op := range []zktest.Op{zktest.OpSync, zktest.OpMulti} {
-		withLibrary(t, true, func(t *testing.T, srv *zktest.Server, o *owner) {
+		withLibrary(t, true, func(t *testing.T, srv *zktest.Server, o *sessionOwner) {
 			begin := time.Now()
 			for range 60 { // contact is never older than half the timeout
 				time.Sleep(time.Second)
@@ -33,8 +33,8 @@ func TestStrictContactNeedsAMajority(t *testing.T) {
 	}
 }
 
-// The time of the contact is that of the sending, as the server may have been
-// slow with the answer and not with what it has counted from.
+// The time of the contact is when the transaction was sent. The server may have
+// been slow to answer, but not slow to start counting.
 func TestStrictContactIsTheSendingOfATransaction(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const timeout, slow = 8 * time.Second, 100 * time.Millisecond
@@ -61,8 +61,8 @@ func TestStrictContactIsTheSendingOfATransaction(t *testing.T) {
 	})
 }
 
-// A transaction that fails is committed like any other. One of a session that
-// is over confirms nothing.
+// A transaction that fails is committed like any other. A transaction of a
+// session that is over confirms no contact.
 func TestWhatAMajorityHasCommitted(t *testing.T) {
 	failed := func(code int) []byte { return frame(-1, false, code, code, -1, true, -1)[lengthSize:] }
 	require.True(t, isCommitted(frame(opCheck, false, 0, -1, true, -1)[lengthSize:]))
@@ -73,12 +73,12 @@ func TestWhatAMajorityHasCommitted(t *testing.T) {
 	require.False(t, isCommitted(nil))
 }
 
-// A deposed leader takes up a session of its time without asking anybody.
-func TestStrictContactIsNotConfirmedByTakingUpASession(t *testing.T) {
+// A deposed leader resumes a session that it knows without asking any server.
+func TestStrictContactIsNotConfirmedByResumingASession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := NewLink(Config{LeaderConfirmed: true})
 		begin := time.Now()
-		old, p := established(t, l, 0, 9*time.Second) // a new session is a transaction
+		old, p := established(t, l, 0, 9*time.Second) // new: a transaction
 		require.Zero(t, contactAfter(l, begin))
 		require.Equal(t, []int32{opSync}, p.readOps(1))
 		old.Close()

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// contactAfter returns how long after the beginning of the test the last contact was.
+// contactAfter returns the time from begin to the last contact.
 func contactAfter(l *Link, begin time.Time) time.Duration {
 	at, _ := l.LastContact()
 	return at.Sub(begin)
@@ -76,7 +76,7 @@ func TestContactOfTheHandshakeIsItsSending(t *testing.T) {
 	})
 }
 
-// Pings all have the same xid; their replies come in order.
+// All pings have the same xid. Their answers come in order.
 func TestPingsAreAnsweredInOrder(t *testing.T) {
 	const xidPing = -2
 	var f inflight

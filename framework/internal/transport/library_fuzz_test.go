@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whatever a peer sends, the library neither panics nor takes more memory than
-// in proportion to it.
+// A peer may send any bytes: the library does not panic, and allocates only in
+// proportion to their number.
 func FuzzLibrary(f *testing.F) {
 	hello := connectAnswer(9*time.Second, 7)
 	const xidPing = -2
@@ -31,8 +31,8 @@ func FuzzLibrary(f *testing.F) {
 	})
 }
 
-// runLibrary gives the library one connection whose peer sends these bytes,
-// for as long as a session has without an answer.
+// runLibrary gives the library one connection whose peer sends the given bytes,
+// and runs it for as long as a session lasts without an answer.
 func runLibrary(t *testing.T, in []byte) {
 	l := NewLink(Config{})
 	dialed := false

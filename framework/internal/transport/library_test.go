@@ -14,8 +14,9 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// owner is what a session does with a link, as far as these tests need it: it keeps watches.
-type owner struct {
+// sessionOwner owns a link as a session does, as far as these tests need it: it
+// keeps the watches that are set.
+type sessionOwner struct {
 	link *Link
 
 	mu     sync.Mutex
@@ -25,12 +26,19 @@ type owner struct {
 	creds  []Credentials
 }
 
-// withLibrary runs a test in a bubble, with a session of go-zookeeper whose connections to a server are wrapped.
-func withLibrary(t *testing.T, strict bool, test func(t *testing.T, srv *zktest.Server, o *owner)) {
+// withLibrary runs a test in a synctest bubble. The test gets a server and the
+// owner of a go-zookeeper session whose connections are wrapped.
+func withLibrary(
+	t *testing.T, leaderConfirmed bool,
+	test func(t *testing.T, srv *zktest.Server, o *sessionOwner),
+) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		srv, o := zktest.New(t), &owner{set: map[SetWatch]bool{}}
-		o.link = NewLink(Config{LeaderConfirmed: strict, Watches: o.restore, Fired: o.fired, Failed: o.fail, Credentials: o.credentials})
+		srv, o := zktest.New(t), &sessionOwner{set: map[SetWatch]bool{}}
+		o.link = NewLink(Config{
+			LeaderConfirmed: leaderConfirmed, Credentials: o.credentials,
+			Watches: o.restore, Fired: o.fired, Failed: o.fail,
+		})
 		conn, events, err := zk.Connect([]string{srv.Addr()}, 9*time.Second, zk.WithLogger(quiet{}),
 			zk.WithDialer(func(network, address string, _ time.Duration) (net.Conn, error) {
 				nc, err := srv.DialTimeout(network, address, 0)
@@ -51,7 +59,7 @@ func withLibrary(t *testing.T, strict bool, test func(t *testing.T, srv *zktest.
 	})
 }
 
-func (o *owner) restore(set func([]SetWatch)) {
+func (o *sessionOwner) restore(set func([]SetWatch)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	var all []SetWatch
@@ -61,33 +69,33 @@ func (o *owner) restore(set func([]SetWatch)) {
 	set(all)
 }
 
-func (o *owner) fired(ev Event) {
+func (o *sessionOwner) fired(ev Event) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.events = append(o.events, ev)
 	clear(o.set) // the tests that fire have one watch
 }
 
-func (o *owner) fail(err error) {
+func (o *sessionOwner) fail(err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.failed = append(o.failed, err)
 }
 
-func (o *owner) failures() []error {
+func (o *sessionOwner) failures() []error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.failed
 }
 
-func (o *owner) credentials() []Credentials {
+func (o *sessionOwner) credentials() []Credentials {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.creds
 }
 
 // watch asks for the existence of a node, with a watch.
-func (o *owner) watch(t *testing.T, path string) {
+func (o *sessionOwner) watch(t *testing.T, path string) {
 	t.Helper()
 	const opExists = 3
 	payload := func(b []byte) []byte { return jute.AppendBool(jute.AppendString(b, path), true) }
@@ -100,8 +108,9 @@ func (o *owner) watch(t *testing.T, path string) {
 	<-call.Done()
 }
 
-// request makes a request without a body but a path, and returns the server's code.
-func (o *owner) request(t *testing.T, op int32, p string) int32 {
+// request makes a request whose payload is a path, and returns the server's
+// code.
+func (o *sessionOwner) request(t *testing.T, op int32, p string) int32 {
 	t.Helper()
 	call, _, err := o.link.Send(op, path(p), nil)
 	require.NoError(t, err)
@@ -111,8 +120,9 @@ func (o *owner) request(t *testing.T, op int32, p string) int32 {
 	return code
 }
 
-// library returns a client of go-zookeeper whose server is played by the test: serve is called with the number of each
-// connection. Everything is over when the test's bubble ends.
+// library returns a go-zookeeper client. The test plays its server: serve is
+// called with the number of each connection, from 1. Client and link are closed
+// at the end of the test.
 func library(t *testing.T, l *Link, serve func(n int, p *peer)) *zk.Conn {
 	t.Helper()
 	n := 0
@@ -143,7 +153,8 @@ type quiet struct{}
 
 func (quiet) Printf(string, ...any) {}
 
-// Each of these makes the library panic, or allocate until the process dies, if it gets to see it.
+// The library would panic on each of these frames, or allocate until the
+// process dies.
 func TestFramesThatWouldCrashTheLibraryEndTheConnectionInstead(t *testing.T) {
 	for name, bad := range map[string][]byte{
 		"shorter than a header":       frame(1, 2),
@@ -188,7 +199,8 @@ func TestHandshakeOfAServerThatStopsHalfwayIsBounded(t *testing.T) {
 					p.write(sent)
 				})
 				first, second := <-dials, <-dials
-				require.Equal(t, 7*time.Second, second.Sub(first), "six seconds, and the library's pause of one")
+				require.Equal(t, 7*time.Second, second.Sub(first),
+					"six seconds, and the library's pause of one")
 			})
 		})
 	}

@@ -12,10 +12,11 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// Requests that are sent as soon as a new connection takes them come after the watches, which come in batches.
+// A request may be sent as soon as a new connection takes it. It still comes
+// after the watches, which are set in several requests.
 func TestWatchesAreSetAgainBeforeAnyRequest(t *testing.T) {
 	for _, n := range []int{1, 10, 3000} {
-		withLibrary(t, false, func(t *testing.T, srv *zktest.Server, o *owner) {
+		withLibrary(t, false, func(t *testing.T, srv *zktest.Server, o *sessionOwner) {
 			for i := range n {
 				o.watch(t, fmt.Sprintf("/%s-%d", strings.Repeat("x", 150), i))
 			}
@@ -50,7 +51,7 @@ func TestChangeDuringAnOutageIsToldBeforeItCanBeRead(t *testing.T) {
 		"deleted": func(srv *zktest.Server) { srv.Delete("/there") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			withLibrary(t, false, func(t *testing.T, srv *zktest.Server, o *owner) {
+			withLibrary(t, false, func(t *testing.T, srv *zktest.Server, o *sessionOwner) {
 				srv.Create("/there", nil)
 				o.watch(t, map[bool]string{true: "/missing", false: "/there"}[name == "created"])
 				o.request(t, opSync, "/")
@@ -73,7 +74,7 @@ func TestChangeDuringAnOutageIsToldBeforeItCanBeRead(t *testing.T) {
 }
 
 func TestWithdrawnWatchIsForgottenByTheServer(t *testing.T) {
-	withLibrary(t, false, func(t *testing.T, srv *zktest.Server, o *owner) {
+	withLibrary(t, false, func(t *testing.T, srv *zktest.Server, o *sessionOwner) {
 		o.watch(t, "/missing")
 		o.watch(t, "/")
 		o.link.RemoveWatch(Watch{"/missing", Data})
@@ -86,9 +87,10 @@ func TestWithdrawnWatchIsForgottenByTheServer(t *testing.T) {
 	})
 }
 
-// A server that cannot set watches again, for whatever reason, must not be left with waiters who are never told.
+// If a server cannot set watches again, for whatever reason, the connection
+// ends. Otherwise a user of those watches would wait for ever.
 func TestWatchesThatCannotBeSetAgainEndTheConnection(t *testing.T) {
-	withLibrary(t, false, func(t *testing.T, srv *zktest.Server, o *owner) {
+	withLibrary(t, false, func(t *testing.T, srv *zktest.Server, o *sessionOwner) {
 		o.watch(t, "/missing")
 		srv.Inject(zktest.Rule{Op: zktest.OpSetWatches, Times: 1, Do: zktest.Fail(-1)})
 		srv.CutAll()
