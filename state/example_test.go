@@ -6,7 +6,8 @@ import (
 	"github.com/gocurator/curator/state"
 )
 
-// A server that went away for too long: the old session is lost before the new one is told.
+// The server went away for too long. Listeners see that the old session is Lost
+// before they see the new one.
 func ExampleMachine() {
 	var m state.Machine
 	for _, in := range []state.Input{

@@ -1,6 +1,6 @@
 package state
 
-// Input is something that happened to the client's connection or session.
+// Input is an event in the life of the client's connection or session.
 type Input struct {
 	kind    inputKind
 	session int64
@@ -14,27 +14,32 @@ const (
 	established
 )
 
-// Disconnected says that the connection broke or that an attempt to connect failed.
+// Disconnected is the input for a connection that broke, or for an attempt to
+// connect that failed.
 func Disconnected() Input { return Input{kind: disconnected} }
 
-// Expired says that the session is over: the server said so, or its time is up.
+// Expired is the input for a session that is over: the server said so, or its
+// time is up.
 func Expired() Input { return Input{kind: expired} }
 
-// Established says that a server has accepted the client in the session with this id, new or resumed.
+// Established is the input for a server that has accepted the client in the
+// session with this id, new or resumed.
 func Established(session int64) Input { return Input{kind: established, session: session} }
 
-// Machine turns inputs into the transitions that listeners see. The zero Machine is in state Initial and ready to use.
-// It is not safe for concurrent use.
+// Machine turns inputs into the transitions that listeners see. The zero
+// Machine is in state Initial and ready to use. It is not safe for concurrent
+// use.
 type Machine struct {
 	cur       State
 	session   int64 // of the last Established; meaningless in Initial and Lost
-	connected bool  // Connected has been told
+	connected bool  // Connected has been entered once
 }
 
 // Current returns the state after the last input.
 func (m *Machine) Current() State { return m.cur }
 
-// Apply takes one input and returns the states entered, in order: none, one, or Lost followed by Reconnected.
+// Apply takes one input and returns the states entered, in order: none, one, or
+// Lost followed by Reconnected.
 func (m *Machine) Apply(in Input) []State {
 	switch in.kind {
 	case disconnected:
@@ -47,7 +52,9 @@ func (m *Machine) Apply(in Input) []State {
 }
 
 func (m *Machine) disconnect() []State {
-	if m.cur == Lost { // stays Lost until there is a session again: a second failure is no better news
+	// The state stays Lost until there is a session again. Suspended would
+	// claim that the session may still live.
+	if m.cur == Lost {
 		return nil
 	}
 	return m.enter(Suspended)

@@ -6,7 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// in brings a fresh machine into a named situation; the transitions on the way are not checked here.
+// in names situations by the inputs that lead a new machine there. The
+// transitions on the way are not checked.
 var in = map[string][]Input{
 	"Initial":                    {},
 	"Suspended, never connected": {Disconnected()},
@@ -81,7 +82,7 @@ func (i Input) name() string {
 	return [...]string{"disconnected", "expired", "established"}[i.kind] + string(rune('0'+i.session))
 }
 
-// Histories are long walks through the machine, as a service would see them.
+// A history is a longer sequence of inputs, as a service would see them.
 func TestHistories(t *testing.T) {
 	for name, tc := range map[string]struct {
 		in   []Input
