@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gocurator/curator/framework/internal/connstate"
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/internal/broadcast"
 	"github.com/gocurator/curator/state"
@@ -38,7 +39,7 @@ type core struct {
 
 	mu      sync.Mutex // protects the following fields
 	closed  bool       // no goroutine may be added
-	machine state.Machine
+	machine connstate.Machine
 	last    *broadcast.Node[StateChange] // the state now, and the way to those that follow
 	session *Session                     // the newest, connected or not
 	attempt error                        // why the last attempt to connect failed, or nil

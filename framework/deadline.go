@@ -3,7 +3,7 @@ package framework
 import (
 	"time"
 
-	"github.com/gocurator/curator/state"
+	"github.com/gocurator/curator/framework/internal/connstate"
 )
 
 // superviseDeadline ends the session when its time is up and returns when it has ended, for whatever reason.
@@ -71,6 +71,6 @@ func (s *Session) neverConnected() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.last.Value.State.IsConnected() {
-		c.publishLocked(c.machine.Apply(state.Expired()))
+		c.publishLocked(c.machine.Apply(connstate.Expired()))
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/framework/internal/connstate"
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/state"
 )
@@ -188,7 +189,7 @@ func (s *Session) greeted() {
 	if s.uninterrupted.Err() != nil {
 		s.uninterrupted, s.interrupt = context.WithCancelCause(s.ctx)
 	}
-	c.publishLocked(c.machine.Apply(state.Established(s.id)))
+	c.publishLocked(c.machine.Apply(connstate.Established(s.id)))
 }
 
 // disconnected is called when a connection has ended, and when an attempt to make
@@ -213,7 +214,7 @@ func (s *Session) noteDisconnected(attempt error) (outage time.Duration) {
 	}
 	s.interrupt(ErrSuspended)
 	s.followUpLocked()
-	c.publishLocked(c.machine.Apply(state.Disconnected()))
+	c.publishLocked(c.machine.Apply(connstate.Disconnected()))
 	return outage
 }
 
@@ -229,7 +230,7 @@ func (s *Session) end(cause error) {
 	}
 	s.cancel(cause)
 	s.followUpLocked()
-	c.publishLocked(c.machine.Apply(state.Expired()))
+	c.publishLocked(c.machine.Apply(connstate.Expired()))
 }
 
 // lived returns how long it is since the session was established, or 0 if it has never been.

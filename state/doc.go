@@ -1,6 +1,6 @@
-// Package state is the connection-state machine of a ZooKeeper client: the
-// states, which of them a service may trust, and the order in which it sees
-// them. The package is pure: no clock, no I/O, no goroutine.
+// Package state has the connection states of a ZooKeeper client, and the
+// policies that say which of them end work that relies on the session. It is
+// pure: no clock, no I/O, no goroutine.
 //
 // A client starts in [Initial] and then moves as follows. Every arrow is a
 // transition that listeners see.
