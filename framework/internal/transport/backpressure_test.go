@@ -89,7 +89,6 @@ func TestCallsWaitForCapacityInOrder(t *testing.T) {
 // the requests about watches.
 func TestSomeRequestsDoNotWaitForCapacity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const xidPing, opPing = -2, 11
 		l, c, p, _ := filled(t, 1)
 		for range maxCalls {
 			p.read()

@@ -2,7 +2,6 @@ package transport
 
 import (
 	"context"
-	"encoding/binary"
 	"io"
 	"net"
 	"testing"
@@ -10,8 +9,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/gocurator/curator/framework/internal/jute"
 )
 
 // endAgainst ends session 7 at a server that reads as much as it can. The
@@ -44,31 +41,16 @@ func endAgainst(t *testing.T, first, then []byte) error {
 	return err
 }
 
-func frameOf(fields ...any) []byte {
-	b := make([]byte, lengthSize)
-	for _, f := range fields {
-		switch f := f.(type) {
-		case int32:
-			b = jute.AppendInt32(b, f)
-		case int64:
-			b = jute.AppendInt64(b, f)
-		case []byte:
-			b = jute.AppendBuffer(b, f)
-		}
-	}
-	binary.BigEndian.PutUint32(b, uint32(len(b)-lengthSize))
-	return b
-}
-
 func TestEndSession(t *testing.T) {
-	granted := frameOf(int32(0), int32(9000), int64(7), make([]byte, 16))
-	another := frameOf(int32(0), int32(9000), int64(8), make([]byte, 16))
-	expired := frameOf(int32(0), int32(0), int64(0), make([]byte, 16))
-	refused := frameOf(int32(firstOwnXid), int64(1), int32(-118))
-	noTimeout := frameOf(int32(0), int32(0), int64(7), make([]byte, 16))
-	tooLong := frameOf(int32(firstOwnXid), int64(1), int32(0), make([]byte, 2000))
-	ended := frameOf(int32(firstOwnXid), int64(1), int32(0))
-	event := frameOf(int32(xidNotification), int64(1), int32(0), int32(1), int32(3), []byte("/n"))
+	password := string(make([]byte, 16))
+	granted := frame(0, 9000, int64(7), password)
+	another := frame(0, 9000, int64(8), password)
+	expired := frame(0, 0, int64(0), password)
+	noTimeout := frame(0, 0, int64(7), password)
+	ended := answerFrame(firstOwnXid, 1, 0)
+	refused := answerFrame(firstOwnXid, 1, -118)
+	tooLong := answerFrame(firstOwnXid, 1, 0, string(make([]byte, 2000)))
+	event := answerFrame(xidNotification, 1, 0, 1, 3, "/n")
 	for name, tc := range map[string]struct {
 		first, then []byte
 		over        bool
@@ -83,8 +65,8 @@ func TestEndSession(t *testing.T) {
 		"half an answer":                    {granted[:20], nil, false},
 		"a frame of two gigabytes":          {[]byte{0x7f, 0xff, 0xff, 0xff}, nil, false},
 		"a frame of minus one":              {[]byte{0xff, 0xff, 0xff, 0xff}, nil, false},
-		"a frame that is too short":         {frameOf(int32(0)), nil, false},
-		"a reply that is too short":         {granted, frameOf(int32(firstOwnXid)), false},
+		"a frame that is too short":         {frame(0), nil, false},
+		"a reply that is too short":         {granted, frame(firstOwnXid), false},
 		"a session without a timeout":       {noTimeout, nil, false},
 		"a reply that is too long":          {granted, tooLong, false},
 	} {

@@ -78,7 +78,6 @@ func TestContactOfTheHandshakeIsItsSending(t *testing.T) {
 
 // All pings have the same xid. Their answers come in order.
 func TestPingsAreAnsweredInOrder(t *testing.T) {
-	const xidPing = -2
 	var f inflight
 	at := time.Now()
 	for i := range 3 {

@@ -15,7 +15,6 @@ import (
 // proportion to their number.
 func FuzzLibrary(f *testing.F) {
 	hello := connectAnswer(9*time.Second, 7)
-	const xidPing = -2
 	f.Add([]byte{})
 	f.Add(hello)
 	f.Add(frame(0, 9000, int64(7), 0x7fffffff, make([]byte, 17)))
