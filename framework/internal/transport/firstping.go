@@ -13,8 +13,8 @@ import (
 // ping. When the handshake's own ping is answered, the timeout counts from that
 // ping.
 //
-// A session whose contact only the leader confirms does not use it, because a
-// follower answers a ping by itself.
+// With Config.LeaderConfirmed there is no such ping, because any server answers
+// a ping by itself.
 type firstPing struct {
 	sent    time.Time
 	timeout time.Duration // of the session
