@@ -24,7 +24,7 @@ type cleanup struct {
 
 	// Set if a delete was sent already, or waits for room on the connection.
 	sent   *transport.Call
-	place  *transport.Place
+	place  *transport.Waiter
 	sentIn *Session
 
 	// Set if the node's name is not known yet: it is below parent, if it exists.

@@ -7,8 +7,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gocurator/curator/framework/internal/connstate"
 	"github.com/gocurator/curator/framework/internal/transport"
-	"github.com/gocurator/curator/internal/chain"
+	"github.com/gocurator/curator/internal/broadcast"
 	"github.com/gocurator/curator/state"
 )
 
@@ -38,10 +39,10 @@ type core struct {
 
 	mu      sync.Mutex // protects the following fields
 	closed  bool       // no goroutine may be added
-	machine state.Machine
-	last    *chain.Link[StateChange] // the state now, and the way to those that follow
-	session *Session                 // the newest, connected or not
-	attempt error                    // why the last attempt to connect failed, or nil
+	machine connstate.Machine
+	last    *broadcast.Node[StateChange] // the state now, and the way to those that follow
+	session *Session                     // the newest, connected or not
+	attempt error                        // why the last attempt to connect failed, or nil
 	refusal refusal
 	outage  outage
 	auth    []transport.Credentials
@@ -90,7 +91,7 @@ func newClient(cfg config, addresses []string, chroot string) *Client {
 			cfg:       cfg,
 			addresses: addresses,
 			ensemble:  newEnsemble(addresses, cfg.servers),
-			last:      chain.New(StateChange{}),
+			last:      broadcast.New(StateChange{}),
 			refusal:   newRefusal(),
 			over:      make(chan struct{}),
 			auth:      cfg.auth,
@@ -253,7 +254,7 @@ func (c *Client) sessionNow() (s *Session, changed, refused <-chan struct{}) {
 	if c.last.Value.State.IsConnected() && !c.closed {
 		return c.session, nil, nil
 	}
-	return nil, c.last.Followed(), c.refusal.signal
+	return nil, c.last.Done(), c.refusal.signal
 }
 
 // attemptedLocked notes how the last attempt to connect ended. It reports how

@@ -32,12 +32,12 @@ func (c *Client) DampedStates(ctx context.Context, policy retry.Policy) iter.Seq
 		for t := start; ; {
 			tell, wait := false, backoff.Stop
 			select {
-			case <-t.Followed(): // before the timer: look is about the present state
+			case <-t.Done(): // before the timer: look is about the present state
 				t = t.Next()
 				tell, wait = d.enter(t.Value.State)
 			default:
 				select {
-				case <-t.Followed():
+				case <-t.Done():
 				case <-timer.C:
 					tell, wait = d.look()
 				case <-ctx.Done():

@@ -3,7 +3,7 @@ package framework
 import (
 	"time"
 
-	"github.com/gocurator/curator/state"
+	"github.com/gocurator/curator/framework/internal/connstate"
 )
 
 // superviseDeadline ends the session when its time is up and returns when it has ended, for whatever reason.
@@ -59,7 +59,7 @@ const (
 // timeLeft returns how long the session can still be trusted. Before it is established that is the time until the
 // server would have ended it.
 func (s *Session) timeLeft() (left time.Duration, established bool) {
-	silence, timeout := s.link.Silence()
+	silence, timeout := s.link.SinceLastContact()
 	if timeout == 0 {
 		return time.Until(s.begun.Add(s.client.cfg.sessionTimeout)), false
 	}
@@ -71,6 +71,6 @@ func (s *Session) neverConnected() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.last.Value.State.IsConnected() {
-		c.publishLocked(c.machine.Apply(state.Expired()))
+		c.publishLocked(c.machine.Apply(connstate.Expired()))
 	}
 }

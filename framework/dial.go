@@ -36,7 +36,7 @@ func (s *Session) dial(network, _ string, _ time.Duration) (net.Conn, error) {
 	default:
 		close(s.leaving)
 	}
-	return transport.Farewell(), nil
+	return transport.ShutdownConn(), nil
 }
 
 func (s *Session) dialServer(network string) (net.Conn, error) {

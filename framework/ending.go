@@ -65,7 +65,7 @@ func (s *Session) endOnServer() {
 // leave asks for the end of the session on the present connection and reports
 // whether the server has said that it is over.
 func (s *Session) leave() bool {
-	call := s.link.Leave()
+	call := s.link.CloseSession()
 	if call == nil {
 		return false
 	}
@@ -88,9 +88,9 @@ func (s *Session) endSomewhere(ctx context.Context, who transport.Identity) {
 		for left := s.hosts.Len(); left > 0 && ctx.Err() == nil; left-- {
 			deadline, _ := ctx.Deadline()
 			share := min(max(time.Until(deadline)/time.Duration(left), shortestEnding), leavePatience)
-			e := transport.Ending{Identity: who, Patience: share}
+			e := transport.EndSessionOptions{Identity: who, IOTimeout: share}
 			if e.Delete = s.owned.excess(); len(e.Delete) > 0 {
-				e.Patience = closePatience
+				e.IOTimeout = closePatience
 				e.Credentials, e.Deleted = s.client.credentials(), s.unmade
 			}
 			if s.client.endAt(ctx, s.hosts.take(), e) == nil {
@@ -105,8 +105,8 @@ func (s *Session) endSomewhere(ctx context.Context, who transport.Identity) {
 }
 
 // endAt ends a session at one server.
-func (c *Client) endAt(ctx context.Context, address string, e transport.Ending) error {
-	dialing, cancel := context.WithTimeout(ctx, e.Patience)
+func (c *Client) endAt(ctx context.Context, address string, e transport.EndSessionOptions) error {
+	dialing, cancel := context.WithTimeout(ctx, e.IOTimeout)
 	defer cancel()
 	nc, err := c.cfg.connect(dialing, "tcp", address)
 	if err != nil {
@@ -119,15 +119,15 @@ func (c *Client) endAt(ctx context.Context, address string, e transport.Ending) 
 // server: granted, but not usable, because the connection ended before its
 // handshake was over. That is so whenever credentials are refused.
 func (s *Session) endOrphan() {
-	who, ok := s.link.Orphan()
+	who, ok := s.link.OrphanedSession()
 	if !ok {
 		return
 	}
 	patience := min(s.patience(), closePatience)
 	ctx, cancel := context.WithTimeout(s.ctx, patience)
 	defer cancel()
-	s.client.endAt(ctx, s.address(), transport.Ending{Identity: who, Patience: patience})
+	s.client.endAt(ctx, s.address(), transport.EndSessionOptions{Identity: who, IOTimeout: patience})
 	if s.ctx.Err() == nil { // else close goes on
-		s.link.Forget()
+		s.link.ForgetSession()
 	}
 }

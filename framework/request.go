@@ -81,15 +81,15 @@ func startBoth[A, B any](ctx context.Context, s *Session, a request[A], b reques
 
 // inLine returns when it is the turn of what waits for room, or ctx or the
 // session has ended before.
-func (s *Session) inLine(ctx context.Context, place *transport.Place) (first, second *transport.Call, err error) {
+func (s *Session) inLine(ctx context.Context, place *transport.Waiter) (first, second *transport.Call, err error) {
 	select {
 	case <-place.Done():
 	case <-ctx.Done():
-		if place.Leave() {
+		if place.Cancel() {
 			return nil, nil, notSent(ctx)
 		}
 	case <-s.ctx.Done():
-		if place.Leave() {
+		if place.Cancel() {
 			return nil, nil, transport.ErrNotSent
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/framework/internal/connstate"
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/state"
 )
@@ -59,7 +60,7 @@ func (s *Session) ID() int64 {
 // Timeout returns the session timeout that the server has granted, which may be another than WithSessionTimeout asked
 // for. It is 0 if the session has never been connected.
 func (s *Session) Timeout() time.Duration {
-	_, timeout := s.link.Contact()
+	_, timeout := s.link.LastContact()
 	return timeout
 }
 
@@ -121,14 +122,14 @@ func (c *Client) startSession(epoch uint64) *Session {
 	s.hosts = newHosts(c.ensemble.servers())
 	s.watch = newWatches(s)
 	s.link = transport.NewLink(transport.Config{
-		Strict:      c.cfg.strictContact,
-		MinTimeout:  min(shortestGrant, c.cfg.sessionTimeout.Truncate(time.Millisecond)), // as the library asks for it
-		MaxRequest:  c.cfg.maxRequest,
-		Credentials: c.credentials,
-		Accepted:    s.wakeUp,
-		Watches:     s.watch.restore,
-		Fired:       s.watch.fired,
-		Failed:      s.disconnected,
+		LeaderConfirmed: c.cfg.strictContact,
+		MinTimeout:      min(shortestGrant, c.cfg.sessionTimeout.Truncate(time.Millisecond)), // as the library asks for it
+		MaxRequest:      c.cfg.maxRequest,
+		Credentials:     c.credentials,
+		Accepted:        s.wakeUp,
+		Watches:         s.watch.restore,
+		Fired:           s.watch.fired,
+		Failed:          s.disconnected,
 	})
 
 	c.mu.Lock()
@@ -188,7 +189,7 @@ func (s *Session) greeted() {
 	if s.uninterrupted.Err() != nil {
 		s.uninterrupted, s.interrupt = context.WithCancelCause(s.ctx)
 	}
-	c.publishLocked(c.machine.Apply(state.Established(s.id)))
+	c.publishLocked(c.machine.Apply(connstate.Established(s.id)))
 }
 
 // disconnected is called when a connection has ended, and when an attempt to make
@@ -213,7 +214,7 @@ func (s *Session) noteDisconnected(attempt error) (outage time.Duration) {
 	}
 	s.interrupt(ErrSuspended)
 	s.followUpLocked()
-	c.publishLocked(c.machine.Apply(state.Disconnected()))
+	c.publishLocked(c.machine.Apply(connstate.Disconnected()))
 	return outage
 }
 
@@ -229,7 +230,7 @@ func (s *Session) end(cause error) {
 	}
 	s.cancel(cause)
 	s.followUpLocked()
-	c.publishLocked(c.machine.Apply(state.Expired()))
+	c.publishLocked(c.machine.Apply(connstate.Expired()))
 }
 
 // lived returns how long it is since the session was established, or 0 if it has never been.

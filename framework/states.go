@@ -8,7 +8,7 @@ import (
 	"net"
 	"time"
 
-	"github.com/gocurator/curator/internal/chain"
+	"github.com/gocurator/curator/internal/broadcast"
 	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/state"
 )
@@ -57,7 +57,7 @@ func (c *Client) State() state.State {
 	return c.lastChange().Value.State
 }
 
-func (c *core) lastChange() *chain.Link[StateChange] {
+func (c *core) lastChange() *broadcast.Node[StateChange] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.last
@@ -87,9 +87,9 @@ func (c *Client) States(ctx context.Context) iter.Seq[state.State] {
 }
 
 // changes returns what follows start.
-func (c *core) changes(ctx context.Context, start *chain.Link[StateChange]) iter.Seq[StateChange] {
+func (c *core) changes(ctx context.Context, start *broadcast.Node[StateChange]) iter.Seq[StateChange] {
 	return func(yield func(StateChange) bool) {
-		for change := range start.Following(ctx.Done(), c.ctx.Done()) {
+		for change := range start.All(ctx.Done(), c.ctx.Done()) {
 			if ctx.Err() != nil || !yield(change) {
 				return
 			}

@@ -89,7 +89,7 @@ func (w *sharedWatch) withdrawIfUnusedLocked() {
 	if w.waiters > 0 || !w.isSet || w.isDone {
 		return
 	}
-	w.all.session.link.Withdraw(w.key)
+	w.all.session.link.RemoveWatch(w.key)
 	w.finishLocked(zk.Event{}, ErrWatchStopped)
 }
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/chain"
+	"github.com/gocurator/curator/internal/broadcast"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/retry"
 )
@@ -57,7 +57,7 @@ type LeaderLatch struct {
 	notify   bool
 	stop     context.CancelFunc
 	term     *term // the one under way, or nil
-	last     *chain.Link[LeadershipChange]
+	last     *broadcast.Node[LeadershipChange]
 	seen     lockloop.Refusal // how things stood when we last looked at the queue
 	trouble  error            // why we are not in the queue now, or nil
 	pause    time.Duration    // the last one, because of that
@@ -74,7 +74,7 @@ const latchKind = "latch-"
 func NewLeaderLatch(c *framework.Client, path string, opts ...LockOption) *LeaderLatch {
 	l := &LeaderLatch{
 		lock: newLock(c, path, latchKind, []string{latchKind}, lockloop.Exclusive, opts, forLatches),
-		last: chain.New(LeadershipChange{}),
+		last: broadcast.New(LeadershipChange{}),
 		done: make(chan struct{}),
 	}
 	l.lock.op = "await"
@@ -244,7 +244,7 @@ func (l *LeaderLatch) Changes(ctx context.Context) iter.Seq[LeadershipChange] {
 		return func(func(LeadershipChange) bool) {}
 	}
 	return func(yield func(LeadershipChange) bool) {
-		for change := range start.Following(ctx.Done(), l.done) {
+		for change := range start.All(ctx.Done(), l.done) {
 			if ctx.Err() != nil || !yield(change) {
 				return
 			}
@@ -298,6 +298,6 @@ func (l *LeaderLatch) now() (*Lease, <-chan struct{}, error) {
 	case l.term != nil && l.term.lease.ctx.Err() == nil:
 		return l.term.lease, nil, nil
 	default:
-		return nil, l.last.Followed(), nil
+		return nil, l.last.Done(), nil
 	}
 }

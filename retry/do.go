@@ -10,11 +10,12 @@ import (
 	"github.com/cenkalti/backoff/v4"
 )
 
-// Error is returned by Do when it gave up after more than one attempt, or while waiting for the next one.
-// It unwraps to Last and, if there is one, to Ended.
+// Error is returned by Do when it gave up after more than one attempt, or while
+// it waited for the next one. It unwraps to Last and, if there is one, to
+// Ended.
 type Error struct {
 	Attempts int   // how often op was called
-	Last     error // what the last attempt returned; nil if the context had ended before the first
+	Last     error // of the last attempt; nil if ctx ended before the first
 	Ended    error // the cause of the context's end, if that is why Do gave up
 }
 
@@ -30,7 +31,7 @@ func (e *Error) Error() string {
 	}
 }
 
-// Unwrap returns the errors that are not nil of Ended and Last.
+// Unwrap returns Ended and Last, without those that are nil.
 func (e *Error) Unwrap() []error {
 	var errs []error
 	for _, err := range []error{e.Ended, e.Last} {
@@ -41,21 +42,32 @@ func (e *Error) Unwrap() []error {
 	return errs
 }
 
-// Do calls op until it returns nil, returns an error that is not retryable, the policy's schedule ends, or ctx ends.
+// Do calls op until one of these happens:
 //
-// An error that is not retryable, or that ends a single attempt, is returned as it is; otherwise the error is an
-// *[Error]. When ctx ends, that error unwraps to ctx.Err() (and to its cause) as well as to the last attempt's.
-// Do does not interrupt op: op must itself return soon after its context has ended.
+//   - op returns nil. Do returns nil.
+//   - op returns an error that is not retryable. Do returns it unchanged.
+//   - The policy's schedule ends. Do returns op's error: unchanged after a
+//     single attempt, in an *[Error] after several.
+//   - ctx ends before an attempt or during a pause. Do returns an *[Error] that
+//     unwraps to ctx.Err(), to its cause, and to the error of the last attempt,
+//     if there was one.
 //
-// If ctx comes from the op of another Do, the outer one's schedule is used and p is ignored: nested loops share one
-// budget.
+// Do does not interrupt op: op must itself return soon after its context has
+// ended.
+//
+// If ctx comes from the op of another Do, the outer schedule is used and p is
+// ignored: nested loops share one budget.
 func Do(ctx context.Context, p Policy, retryable func(error) bool, op func(context.Context) error) error {
 	return DoUntil(ctx, nil, p, retryable, op)
 }
 
-// DoUntil is Do for an op whose resources may be closed while the loop waits for its next attempt: it gives up then, with
-// the error of the last attempt. A nil stop never closes.
-func DoUntil(ctx context.Context, stop <-chan struct{}, p Policy, retryable func(error) bool, op func(context.Context) error) error {
+// DoUntil is Do for an op whose resources may be closed while the loop waits
+// for its next attempt. When stop is closed during such a wait, DoUntil returns
+// an *[Error] with the error of the last attempt. A nil stop is never closed.
+func DoUntil(
+	ctx context.Context, stop <-chan struct{},
+	p Policy, retryable func(error) bool, op func(context.Context) error,
+) error {
 	b := outerBudget(ctx)
 	if b == nil {
 		b = &budget{schedule: p}
@@ -87,8 +99,8 @@ func DoUntil(ctx context.Context, stop <-chan struct{}, p Policy, retryable func
 	}
 }
 
-// ContextError returns the error of a context that has ended. It matches ctx.Err() and, if that is another one, the
-// cause.
+// ContextError returns the error of a context that has ended. The error matches
+// ctx.Err() and the context's cause.
 func ContextError(ctx context.Context) error {
 	err, cause := ctx.Err(), context.Cause(ctx)
 	if errors.Is(err, cause) {
@@ -112,8 +124,9 @@ func sleep(ctx context.Context, stop <-chan struct{}, d time.Duration) bool {
 
 type budgetKey struct{}
 
-// budget is the schedule that a loop and the loops nested in it draw from. Nested loops may run concurrently.
-// The schedule is made at the first failure, so that an attempt that succeeds costs nothing for it.
+// budget is the schedule that a loop and the loops nested in it draw from.
+// Nested loops may run concurrently. The schedule is made at the first failure,
+// so that an attempt that succeeds costs nothing for it.
 type budget struct {
 	mu        sync.Mutex
 	schedule  Policy
@@ -122,8 +135,9 @@ type budget struct {
 	closed    bool // its loop has ended
 }
 
-// outerBudget returns the budget of the loop that ctx comes from, if it is still running. A context, or what was derived
-// from it, may outlive its loop.
+// outerBudget returns the budget of the loop that ctx comes from, if that loop
+// still runs. A context may outlive its loop, and so may a context that was
+// derived from it.
 func outerBudget(ctx context.Context) *budget {
 	b, _ := ctx.Value(budgetKey{}).(*budget)
 	if b == nil || b.isClosed() {

@@ -12,7 +12,8 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// pauses returns the first n pauses of one run of a policy, or those that there are.
+// pauses returns the first n pauses of one run of a policy, or all if there are
+// fewer.
 func pauses(p retry.Policy, n int) []time.Duration {
 	var list []time.Duration
 	for b := p(); len(list) < n; {
@@ -25,7 +26,7 @@ func pauses(p retry.Policy, n int) []time.Duration {
 	return list
 }
 
-// Every formula without chance in it, pause by pause.
+// Every policy without jitter, pause by pause.
 func TestFormulas(t *testing.T) {
 	const s = time.Second
 	for name, tc := range map[string]struct {
@@ -53,9 +54,11 @@ func TestUntilElapsedCountsTheTimeOfTheAttempts(t *testing.T) {
 	}{
 		{3 * time.Second, time.Second, 0, 3},
 		{3*time.Second - 1, time.Second, 0, 2},
-		{3 * time.Second, time.Second, 500 * time.Millisecond, 2}, // attempts at 0, 1.5 and 3
+		// Attempts at 0, 1.5 and 3 seconds.
+		{3 * time.Second, time.Second, 500 * time.Millisecond, 2},
 		{3 * time.Second, time.Second, 501 * time.Millisecond, 1},
-		{time.Second, 0, 300 * time.Millisecond, 3}, // the last at 0.9
+		// The last attempt at 0.9 seconds.
+		{time.Second, 0, 300 * time.Millisecond, 3},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			b := retry.UntilElapsed(tc.total, tc.delay)()
@@ -76,19 +79,21 @@ func TestUntilElapsedCountsTheTimeOfTheAttempts(t *testing.T) {
 	}
 }
 
-// The bounds of each pause are half of what it is without chance, in both directions; both ends come up.
+// Jitter adds or takes up to half of a pause. Both extremes occur.
 func TestJitterReachesItsBoundsAndNotBeyond(t *testing.T) {
 	const runs = 4000
+	const m, h = time.Minute, time.Hour
+	type list = []time.Duration
 	for name, tc := range map[string]struct {
 		policy retry.Policy
-		want   []time.Duration // without chance
+		want   list // without jitter
 	}{
-		"exponential":                {retry.Exponential(64, 6), []time.Duration{64, 128, 256, 512, 1024, 2048}},
-		"exponential, up to an hour": {retry.Exponential(20*time.Minute, 4), []time.Duration{20 * time.Minute, 40 * time.Minute, time.Hour, time.Hour}},
-		"exponential from an hour":   {retry.Exponential(3*time.Hour, 2), []time.Duration{time.Hour, time.Hour}},
-		"bounded":                    {retry.BoundedExponential(64, 300, 4), []time.Duration{64, 128, 256, 300}},
-		"bounded below its base":     {retry.BoundedExponential(400, 300, 2), []time.Duration{300, 300}},
-		"bounded at its base":        {retry.BoundedExponential(300, 300, 2), []time.Duration{300, 300}},
+		"exponential":                {retry.Exponential(64, 6), list{64, 128, 256, 512, 1024, 2048}},
+		"exponential, up to an hour": {retry.Exponential(20*m, 4), list{20 * m, 40 * m, h, h}},
+		"exponential from an hour":   {retry.Exponential(3*h, 2), list{h, h}},
+		"bounded":                    {retry.BoundedExponential(64, 300, 4), list{64, 128, 256, 300}},
+		"bounded below its base":     {retry.BoundedExponential(400, 300, 2), list{300, 300}},
+		"bounded at its base":        {retry.BoundedExponential(300, 300, 2), list{300, 300}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			shortest, longest := make([]time.Duration, len(tc.want)), make([]time.Duration, len(tc.want))
@@ -112,8 +117,8 @@ func TestJitterReachesItsBoundsAndNotBeyond(t *testing.T) {
 	}
 }
 
-// Whatever the arguments, a pause is neither negative nor longer than the bound with its jitter, and there are no more
-// of them than were asked for.
+// For all arguments: a pause is not negative, a pause is not longer than its
+// bound with jitter, and there are no more pauses than the arguments say.
 func TestPausesNeverExceedTheirBounds(t *testing.T) {
 	random := func() time.Duration { return time.Duration(rand.Int64() >> rand.IntN(63)) }
 	const most = 80
@@ -128,7 +133,7 @@ func TestPausesNeverExceedTheirBounds(t *testing.T) {
 		} {
 			got := pauses(p.policy, most)
 			require.Len(t, got, max(0, min(n, most)), "%s(%d, %d, %d)", name, base, longest, n)
-			limit := 1.5*float64(p.longest) + 1 // which is rounded
+			limit := 1.5*float64(p.longest) + 1 // 1 for rounding
 			for i, pause := range got {
 				if pause < 0 || float64(pause) > limit {
 					t.Fatalf("%s(%d, %d, %d): pause %d is %d", name, base, longest, n, i, pause)

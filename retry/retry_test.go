@@ -20,7 +20,8 @@ var (
 
 func transient(err error) bool { return errors.Is(err, errTransient) }
 
-// attempts runs an op that always fails with err and returns when each attempt was made, from the start.
+// attempts runs an op that always fails with err. It returns when each attempt
+// was made, counted from the start, and the error of Do.
 func attempts(ctx context.Context, p retry.Policy, err error) ([]time.Duration, error) {
 	start := time.Now()
 	var at []time.Duration
@@ -132,7 +133,8 @@ func TestCancelDuringPauseReturnsAtOnce(t *testing.T) {
 	})
 }
 
-// Three attempts around three attempts are still three more attempts in all, not nine (CURATOR-559).
+// Three attempts around three attempts are three attempts in all, not nine
+// (CURATOR-559).
 func TestNestedLoopsShareOneBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		calls := 0
@@ -143,12 +145,13 @@ func TestNestedLoopsShareOneBudget(t *testing.T) {
 			})
 		})
 		require.ErrorIs(t, err, errTransient)
-		// The inner loop uses the two retries up, then the outer one finds nothing left.
+		// The inner loop uses up both retries. The outer loop finds none left.
 		require.Equal(t, 3, calls)
 	})
 }
 
-// A schedule that would start over after its end must not, or a nested loop would revive the outer one.
+// Some schedules start again after their end. A budget must not, or a nested
+// loop would revive the outer one.
 func TestExhaustedBudgetStaysExhausted(t *testing.T) {
 	alternating := func() backoff.BackOff { return &alternate{} }
 	calls := 0
@@ -177,13 +180,15 @@ func TestDoUntilGivesUpAPauseWhenStopped(t *testing.T) {
 		stop := make(chan struct{})
 		time.AfterFunc(time.Minute, func() { close(stop) })
 		start := time.Now()
-		err := retry.DoUntil(t.Context(), stop, retry.Forever(time.Hour), transient, func(context.Context) error { return errTransient })
+		err := retry.DoUntil(t.Context(), stop, retry.Forever(time.Hour), transient,
+			func(context.Context) error { return errTransient })
 		require.ErrorIs(t, err, errTransient)
 		require.Equal(t, time.Minute, time.Since(start))
 	})
 }
 
-// A context may be kept beyond the op that it was made for, as a lease keeps its values.
+// A context may be kept for longer than the op that it was made for. A lease,
+// for example, keeps the values of a context.
 func TestBudgetEndsWithItsLoop(t *testing.T) {
 	var kept context.Context
 	require.NoError(t, retry.Do(t.Context(), retry.None(), transient, func(ctx context.Context) error {

@@ -1,7 +1,9 @@
-// Package state is the connection-state machine of a ZooKeeper client: what a service may believe about its session,
-// and in which order it is told. It is pure: no clock, no I/O, no goroutine.
+// Package state has the connection states of a ZooKeeper client, and the
+// policies that say which of them end work that relies on the session. It is
+// pure: no clock, no I/O, no goroutine.
 //
-// A client starts in [Initial] and then moves as follows. Every arrow is a transition that listeners see.
+// A client starts in [Initial] and then moves as follows. Every arrow is a
+// transition that listeners see.
 //
 //	Initial ──────────────► Connected            the first session ever
 //	   │                        │
@@ -16,9 +18,11 @@
 //	   │
 //	   └── new session ──► Reconnected
 //
-// [Lost] always comes before [Reconnected] when the session changed, so that whoever relied on the old session hears
-// of its end before it can see the new one. [Connected] is told once in the life of a client: the first time it has a
-// session, even if it was Suspended or Lost before.
+// [Lost] always comes before [Reconnected] when the session changed, so that
+// code which relied on the old session sees its end before it can see the new
+// one. [Connected] is entered once in the life of a client: the first time it
+// has a session, even if it was Suspended or Lost before.
 //
-// The states and their order are Curator's (ConnectionState, ConnectionStateManager).
+// The states and their order are Curator's (ConnectionState,
+// ConnectionStateManager).
 package state

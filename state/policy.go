@@ -1,19 +1,22 @@
 package state
 
-// ErrorPolicy says which states end what was built on the session: a held lock, a leadership.
+// ErrorPolicy decides which states end work that relies on the session, such as
+// a held lock or a leadership.
 type ErrorPolicy int
 
 const (
-	// SessionPolicy trusts the session until it is Lost. It is the default: the client declares Lost before the
-	// server can give an ephemeral node away, so a short interruption need not stop anybody's work.
+	// SessionPolicy trusts the session until it is Lost. It is the default: the
+	// client declares Lost before the server can give an ephemeral node away,
+	// so a short interruption need not stop any work.
 	SessionPolicy ErrorPolicy = iota
 
-	// StandardPolicy treats Suspended as the end already. It is Curator's default, for work that must not go on
-	// for one moment without a connection.
+	// StandardPolicy stops trusting the session in Suspended already. It is
+	// Curator's default. Use it for work that must not go on for a moment
+	// without a connection.
 	StandardPolicy
 )
 
-// IsError reports whether what was built on the session must be given up in state s.
+// IsError reports whether work that relies on the session must stop in state s.
 func (p ErrorPolicy) IsError(s State) bool {
 	return s == Lost || p == StandardPolicy && s == Suspended
 }

@@ -2,27 +2,31 @@ package state
 
 import "fmt"
 
-// State is what a client may believe about its connection and its session.
+// State is the state of a client's connection and session, as far as the client
+// can know it.
 type State int
 
 const (
-	// Initial is the zero State: the client has not connected yet. Nothing leads back to it.
+	// Initial is the zero State: the client has not connected yet. No
+	// transition leads back to it.
 	Initial State = iota
 
-	// Connected means that the client has its first session. It happens once in the life of a client;
-	// every later return is Reconnected.
+	// Connected means that the client has its first session. It happens once in
+	// the life of a client. Every later connection is Reconnected.
 	Connected
 
-	// Suspended means that the connection is down and the session may or may not survive. Ephemeral nodes and
-	// watches still exist on the server for now. It ends in Reconnected, with the same session, or in Lost.
+	// Suspended means that the connection is down and the session may or may
+	// not survive. Ephemeral nodes and watches still exist on the server for
+	// now. It ends in Reconnected, with the same session, or in Lost.
 	Suspended
 
-	// Reconnected means that the client has a connection again: in the same session if Suspended came before it,
-	// in a new one if Lost did.
+	// Reconnected means that the client has a connection again. The session is
+	// the same if the state before was Suspended, and a new one if it was Lost.
 	Reconnected
 
-	// Lost means that the session is over, or that the server may end it at any moment: every ephemeral node and
-	// every watch of that session must be considered gone. A new session follows in Reconnected.
+	// Lost means that the session is over, or that the server may end it at any
+	// moment. Every ephemeral node and every watch of that session must be
+	// considered gone. A new session follows in Reconnected.
 	Lost
 )
 
@@ -36,7 +40,8 @@ func (s State) String() string {
 	return names[s]
 }
 
-// IsConnected reports whether the client has a connection and a session in this state.
+// IsConnected reports whether the client has a connection and a session in this
+// state.
 func (s State) IsConnected() bool {
 	return s == Connected || s == Reconnected
 }

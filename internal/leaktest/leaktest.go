@@ -1,4 +1,4 @@
-// Package leaktest looks for goroutines that a package's tests have left behind.
+// Package leaktest finds goroutines that a package's tests have left behind.
 package leaktest
 
 import (
@@ -9,27 +9,28 @@ import (
 	"go.uber.org/goleak"
 )
 
-// patience is how long goroutines that are about to end may take to. On a busy machine that is longer than the half second
-// that goleak gives them.
-const patience = 10 * time.Second
+// gracePeriod is how long goroutines that are about to end may take. goleak
+// alone gives them half a second, which is too short on a busy machine.
+const gracePeriod = 10 * time.Second
 
-// Main is a TestMain, of which m is the [testing.M]: it runs the tests, then what they share is closed, and then no goroutine
-// may be left.
+// Main is the body of a TestMain; m is its [testing.M]. It runs the tests and
+// then calls closeShared, which close what the tests share. If goroutines are
+// left after that, the exit code is not 0.
 func Main(m interface{ Run() int }, closeShared ...func()) {
 	code := m.Run()
 	for _, done := range closeShared {
 		done()
 	}
-	if err := find(patience); err != nil && code == 0 {
+	if err := find(gracePeriod); err != nil && code == 0 {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}
 	os.Exit(code)
 }
 
-// find returns an error if there are goroutines left when time is up.
-func find(patience time.Duration) error {
-	end := time.Now().Add(patience)
+// find returns an error if goroutines are left after the timeout.
+func find(timeout time.Duration) error {
+	end := time.Now().Add(timeout)
 	for {
 		err := goleak.Find()
 		if err == nil || time.Now().After(end) {

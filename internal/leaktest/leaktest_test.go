@@ -9,10 +9,10 @@ import (
 
 func TestMain(m *testing.M) { Main(m) }
 
-func TestFindWaitsForWhoIsAboutToEnd(t *testing.T) {
+func TestFindWaitsForGoroutinesAboutToEnd(t *testing.T) {
 	end := make(chan struct{})
 	go func() { <-end }()
-	require.ErrorContains(t, find(0), "leaktest.TestFindWaitsForWhoIsAboutToEnd")
-	time.AfterFunc(time.Second, func() { close(end) }) // later than goleak waits by itself
+	require.ErrorContains(t, find(0), "leaktest.TestFindWaitsForGoroutinesAboutToEnd")
+	time.AfterFunc(time.Second, func() { close(end) }) // goleak waits for less
 	require.NoError(t, find(time.Minute))
 }

@@ -1,50 +1,79 @@
-// Package semconv has the names that the spans, metrics and log lines of this module use, so that all of them call the
-// same thing by the same name. It imports nothing: framework and recipes know no OpenTelemetry.
+// Package semconv has the names that the spans, metrics and log lines of this
+// module use, so that all of them call the same thing by the same name. It
+// imports nothing: framework and recipes know no OpenTelemetry.
 //
-// Where OpenTelemetry's semantic conventions have a name, it is theirs. They have none for locks, nor for sessions of
-// ZooKeeper; those begin with "curator.".
+// A name of OpenTelemetry's semantic conventions is used where there is one.
+// They have no names for locks, nor for sessions of ZooKeeper; ours begin with
+// "curator.".
 package semconv
 
-// Attributes of locks.
+// Attributes of locks. Durations are in seconds.
 const (
-	LockName        = "curator.lock.name"              // given by recipes.WithName
-	LockPath        = "curator.lock.path"              // never on metrics
-	LockRecipe      = "curator.lock.recipe"            // such as "mutex"
-	LockMode        = "curator.lock.mode"              // "exclusive" or "shared"
-	LockLeases      = "curator.lock.leases"            // how many are asked for at once
-	LockTry         = "curator.lock.try"               // the acquire does not wait for others
-	LockTimeout     = "curator.lock.timeout"           // seconds until the deadline of the acquire
-	LockOutcome     = "curator.lock.outcome"           // of an acquire
-	LockPosition    = "curator.lock.position"          // contenders ahead when it queued
-	LockQueue       = "curator.lock.queue.length"      // contenders when it queued, itself included
-	LockLocalAhead  = "curator.lock.local.ahead"       // acquires of the same lock and client ahead, in this process
-	LockNode        = "curator.lock.node"              // the contender's own node
-	LockToken       = "curator.lock.fencing_token"     // its czxid
-	LockWakes       = "curator.lock.wakes"             // how often a waiter was woken
-	LockHolder      = "curator.lock.holder"            // who holds the lock, as its node says
-	LockHolderNode  = "curator.lock.holder.node"       // and that node
-	LockHolderAge   = "curator.lock.holder.age"        // seconds since that node queued
-	LockHolderStack = "curator.lock.holder.stacktrace" // of its acquire, if it is in this process
-	LockPred        = "curator.lock.predecessor"       // who is right ahead, as its node says
-	LockPredNode    = "curator.lock.predecessor.node"  // and that node
-	LockHandOff     = "curator.lock.handoff.duration"  // seconds from hearing of the release to the grant
-	LockLocal       = "curator.lock.handoff.local"     // the lock was passed on within this process
-	LockDowngraded  = "curator.lock.downgraded"        // a reader took the place of its own writer
-	LockEnd         = "curator.lock.end"               // why a hold ended
-	LockHeld        = "curator.lock.held"              // seconds a lock has been held
-	LockWaited      = "curator.lock.waited"            // seconds an acquire has waited
-	LockOverrun     = "curator.lock.overrun"           // seconds that a leader's work went on after its leadership
-	LinkKind        = "curator.link"                   // what a span link leads to
+	LockName   = "curator.lock.name"   // as given with WithName
+	LockPath   = "curator.lock.path"   // on spans and logs, never on metrics
+	LockRecipe = "curator.lock.recipe" // such as "mutex"
+	LockMode   = "curator.lock.mode"   // "exclusive" or "shared"
+
+	LockLeases  = "curator.lock.leases"  // how many an acquire asks for
+	LockTry     = "curator.lock.try"     // the acquire does not wait for others
+	LockTimeout = "curator.lock.timeout" // time until the acquire's deadline
+	LockOutcome = "curator.lock.outcome" // of an acquire
+	LockWaited  = "curator.lock.waited"  // how long an acquire has waited
+	LockWakes   = "curator.lock.wakes"   // how often a waiter was woken
+
+	// LockPosition is how many contenders were ahead when this one queued.
+	LockPosition = "curator.lock.position"
+	// LockQueue is how many contenders there were when this one queued, itself
+	// included.
+	LockQueue = "curator.lock.queue.length"
+	// LockLocalAhead is how many acquires of the same lock and client were
+	// ahead in this process.
+	LockLocalAhead = "curator.lock.local.ahead"
+
+	LockNode  = "curator.lock.node"          // the contender's own node
+	LockToken = "curator.lock.fencing_token" // the czxid of that node
+
+	LockHolder     = "curator.lock.holder"      // its identity, from its node
+	LockHolderNode = "curator.lock.holder.node" // that node
+	LockHolderAge  = "curator.lock.holder.age"  // time since that node queued
+	// LockHolderStack is the stack of the holder's acquire, if the holder is in
+	// this process.
+	LockHolderStack = "curator.lock.holder.stacktrace"
+
+	// LockPred is the identity of the contender right ahead, from its node.
+	LockPred     = "curator.lock.predecessor"
+	LockPredNode = "curator.lock.predecessor.node" // that node
+
+	// LockHandOff is the time from the news of the release to the grant.
+	LockHandOff = "curator.lock.handoff.duration"
+	// LockLocal means that the lock was handed over within this process.
+	LockLocal = "curator.lock.handoff.local"
+	// LockDowngraded means that a reader took the place of its own writer.
+	LockDowngraded = "curator.lock.downgraded"
+
+	LockEnd  = "curator.lock.end"  // why a claim ended
+	LockHeld = "curator.lock.held" // how long a lock has been held
+	// LockOverrun is how long a leader's work went on after its leadership.
+	LockOverrun = "curator.lock.overrun"
+
+	LinkKind = "curator.link" // the kind of span that a link leads to
 )
 
 // Attributes of sessions and connections.
 const (
-	SessionID    = "curator.session.id" // in hexadecimal digits, as ZooKeeper's own logs have it
+	// SessionID is in hexadecimal digits, as in ZooKeeper's own logs.
+	SessionID    = "curator.session.id"
 	SessionState = "curator.session.state"
-	Cause        = "curator.cause"       // the text of an error that explains something
-	LogDropped   = "curator.log.dropped" // lines
+	Cause        = "curator.cause"       // text of the error that explains it
+	LogDropped   = "curator.log.dropped" // number of lines
 
 	OutageDuration = "curator.outage.duration"
+)
+
+// Attributes of operations.
+const (
+	ZNodePath = "curator.znode.path" // on spans only
+	Attempts  = "curator.operation.attempts"
 )
 
 // Attributes that OpenTelemetry's semantic conventions define.
@@ -57,8 +86,6 @@ const (
 	DBOperation   = "db.operation.name"
 	DBNamespace   = "db.namespace"
 	DBStatus      = "db.response.status_code"
-	ZNodePath     = "curator.znode.path" // of an operation; spans only
-	Attempts      = "curator.operation.attempts"
 )
 
 // Events of spans.

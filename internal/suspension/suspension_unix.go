@@ -26,7 +26,7 @@ func Time() time.Duration {
 	return max(best, 0)
 }
 
-// Between two readings the process may have to wait for a processor, which must
+// Between two readings the process may have to wait for a processor. That must
 // not look like a suspension.
 const (
 	maxReadings = 10

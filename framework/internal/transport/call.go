@@ -10,79 +10,89 @@ var (
 	// ErrNotSent means that there was no connection to send the request on.
 	ErrNotSent = errors.New("no connection")
 
-	// ErrTooLong means that the request is longer than Config allows. It was not sent.
+	// ErrTooLong means that the request is longer than Config.MaxRequest. It
+	// was not sent.
 	ErrTooLong = errors.New("request too long")
 
-	// ErrLost means that the connection ended before the answer came. The request may have been carried out.
+	// ErrLost means that the connection ended before the answer came. The
+	// server may have carried out the request.
 	ErrLost = errors.New("connection lost")
 )
 
-// Call is a request of ours under way, past the library: the library's calls cannot be abandoned, and each of them takes
-// two goroutines more than a request needs.
+// Call is a request of ours that is under way. It goes around the library,
+// because a library call cannot be abandoned, and each takes two goroutines
+// more than a request needs.
 type Call struct {
-	then    func(code int32, err error)
-	done    chan struct{}
-	partial bool // its zxid says nothing about what was seen
+	then       func(code int32, err error)
+	done       chan struct{}
+	ignoreZxid bool // the answer's zxid does not become Link.lastZxid
 
 	// Set before done is closed.
 	reply reply
 	err   error
 }
 
-// Done is closed when the call is answered, or can not be any more.
+// Done is closed when the call is answered, or when no answer can come any
+// more.
 func (c *Call) Done() <-chan struct{} { return c.done }
 
-// Answer returns what came back, after Done is closed: the server's error code, 0 for success, the zxid, and what
-// follows the reply's header. If err is not nil, there was no answer.
+// Answer returns the answer, once Done is closed: the server's error code (0
+// for success), the zxid, and the bytes behind the reply's header. An err that
+// is not nil means that there was no answer.
 func (c *Call) Answer() (code int32, zxid int64, body []byte, err error) {
 	return c.reply.err, c.reply.zxid, c.reply.body, c.err
 }
 
-// finish ends a call with its reply. It keeps a copy: the frame's memory is used again.
-func (c *Call) finish(r reply) {
+// completeWith completes a call with its reply. It keeps a copy of the body,
+// because the frame's memory is used again.
+func (c *Call) completeWith(r reply) {
 	c.reply = r
 	c.reply.body = append([]byte(nil), r.body...)
-	c.end()
+	c.complete()
 }
 
-func (c *Call) end() {
+func (c *Call) complete() {
 	if c.then != nil {
 		c.then(c.reply.err, c.err)
 	}
 	close(c.done)
 }
 
-// Send sends a request whose answer the library does not see. Payload appends
-// what follows the request's header. Then, if it is not nil, is called once if
-// there is a call: with the answer's code before anything that arrived after it
-// is looked at, or with an error if there is none. Both are called with locks
-// held or on the reading goroutine, and must not wait.
+// Send sends a request whose answer the library does not see. The payload
+// function appends the bytes that follow the request's header.
 //
-// If too much is under way already, there is no call yet: the request waits for
-// room, at the place that is returned.
-func (l *Link) Send(op int32, payload func([]byte) []byte, then func(code int32, err error)) (*Call, *Place, error) {
+// If Send returns a call, then runs exactly once, unless it is nil: with the
+// answer's code, before any frame that arrived after the answer is handled, or
+// with an error if no answer can come. Payload and then run with locks held or
+// on the reading goroutine, and must not block.
+//
+// If too much is under way already, Send returns a Waiter instead of a call:
+// the request waits for its turn.
+func (l *Link) Send(
+	op int32, payload func([]byte) []byte, then func(code int32, err error),
+) (*Call, *Waiter, error) {
 	var calls [1]*Call
-	place, err := l.send([]Request{{op, payload, then}}, calls[:])
-	return calls[0], place, err
+	waiter, err := l.send([]Request{{op, payload, then}}, calls[:])
+	return calls[0], waiter, err
 }
 
-// SendBoth is Send for a request and one that follows right behind it. They are
-// written as one, which wakes the server once, and nobody of ours. If the
-// second is too long, it is not sent, and has no call.
-func (l *Link) SendBoth(one, two Request) (first, second *Call, place *Place, err error) {
+// SendBoth is Send for a request and another that follows right behind it. Both
+// are written at once, which wakes the server once and no goroutine of ours. If
+// the second is too long, it is not sent and has no call.
+func (l *Link) SendBoth(one, two Request) (first, second *Call, waiter *Waiter, err error) {
 	var calls [2]*Call
-	place, err = l.send([]Request{one, two}, calls[:])
-	return calls[0], calls[1], place, err
+	waiter, err = l.send([]Request{one, two}, calls[:])
+	return calls[0], calls[1], waiter, err
 }
 
-// Request is one of two requests; see Send.
+// Request is one of the two requests of SendBoth. See Send for its fields.
 type Request struct {
 	Op      int32
 	Payload func([]byte) []byte
 	Then    func(code int32, err error)
 }
 
-func (l *Link) send(requests []Request, calls []*Call) (*Place, error) {
+func (l *Link) send(requests []Request, calls []*Call) (*Waiter, error) {
 	l.mu.Lock()
 	c := l.conn
 	if c == nil || !c.established {
@@ -91,19 +101,20 @@ func (l *Link) send(requests []Request, calls []*Call) (*Place, error) {
 	}
 	if c.fullLocked() {
 		defer l.mu.Unlock()
-		return c.lineUpLocked(requests), nil
+		return c.enqueueWaiterLocked(requests), nil
 	}
-	err := c.addBothLocked(requests, calls)
+	err := c.enqueueAllLocked(requests, calls)
 	l.mu.Unlock()
 	c.signal()
 	return nil, err
 }
 
-// addBothLocked queues requests and fills in the call of each, up to one that
-// is too long. The error is that of the first.
-func (c *Conn) addBothLocked(requests []Request, calls []*Call) (err error) {
+// enqueueAllLocked queues requests and fills in the call of each. It stops at
+// the first request that is too long. It returns an error only if the first
+// request was not queued.
+func (c *Conn) enqueueAllLocked(requests []Request, calls []*Call) (err error) {
 	for i, r := range requests {
-		if calls[i], err = c.addOfLengthLocked(c.link.cfg.MaxRequest, r.Op, r.Payload, r.Then); err != nil {
+		if calls[i], err = c.enqueueLimitedLocked(c.link.cfg.MaxRequest, r); err != nil {
 			break
 		}
 	}
@@ -113,39 +124,41 @@ func (c *Conn) addBothLocked(requests []Request, calls []*Call) (err error) {
 	return err
 }
 
-// addLocked queues a request of ours, of whatever length.
-func (c *Conn) addLocked(op int32, payload func([]byte) []byte, then func(int32, error)) (*Call, error) {
-	return c.addOfLengthLocked(0, op, payload, then)
+// enqueueLocked queues a request of ours, of any length.
+func (c *Conn) enqueueLocked(op int32, payload func([]byte) []byte, then func(int32, error)) (*Call, error) {
+	return c.enqueueLimitedLocked(0, Request{op, payload, then})
 }
 
-// addOfLengthLocked queues a request if it is no longer than limit. 0 means any length.
-func (c *Conn) addOfLengthLocked(limit int, op int32, payload func([]byte) []byte, then func(int32, error)) (*Call, error) {
+// enqueueLimitedLocked queues a request that is no longer than limit bytes. 0
+// means any length.
+func (c *Conn) enqueueLimitedLocked(limit int, r Request) (*Call, error) {
 	if c.closed {
 		return nil, ErrNotSent
 	}
 	before := len(c.out)
-	r := request{xid: c.link.nextOwnXid(), op: op}
-	c.out = appendRequest(c.out, r, payload)
+	header := request{xid: c.link.nextOwnXid(), op: r.Op}
+	c.out = appendRequest(c.out, header, r.Payload)
 	if limit > 0 && len(c.out)-before-lengthSize > limit {
 		c.out = c.out[:before]
 		return nil, ErrTooLong
 	}
-	c.clock.sent(r, time.Now())
-	call := &Call{then: then, done: make(chan struct{})}
-	c.calls[r.xid] = call
+	c.inflight.sent(header, time.Now())
+	call := &Call{then: r.Then, done: make(chan struct{})}
+	c.calls[header.xid] = call
 	return call, nil
 }
 
-// loseCalls ends what was not answered on this connection.
-func (c *Conn) loseCalls() {
+// failCalls completes every call without an answer, with ErrLost, and every
+// waiter with ErrNotSent. No call can be added to the connection any more.
+func (c *Conn) failCalls() {
 	c.link.mu.Lock()
 	c.closed = true
 	lost := c.calls
 	c.calls = nil
-	c.dismissLineLocked()
+	c.failWaitersLocked()
 	c.link.mu.Unlock()
 	for _, call := range lost {
 		call.err = ErrLost
-		call.end()
+		call.complete()
 	}
 }

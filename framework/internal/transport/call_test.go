@@ -13,8 +13,14 @@ import (
 	"github.com/gocurator/curator/framework/internal/jute"
 )
 
+// path returns a payload that is a path.
 func path(p string) func([]byte) []byte {
 	return func(b []byte) []byte { return jute.AppendString(b, p) }
+}
+
+// zeros returns a payload of n bytes.
+func zeros(n int) func([]byte) []byte {
+	return func(b []byte) []byte { return append(b, make([]byte, n)...) }
 }
 
 // send makes a small request.
@@ -23,7 +29,7 @@ func send(l *Link, p string) (*Call, error) {
 	return call, err
 }
 
-// xidOf returns the transaction id of a request that arrived.
+// xidOf returns the xid of a frame that arrived.
 func xidOf(frame []byte) int { return int(int32(binary.BigEndian.Uint32(frame))) }
 
 // readInBackground reads as the library does, until the connection ends.
@@ -65,7 +71,7 @@ func TestCallIsAnsweredPastTheLibrary(t *testing.T) {
 	})
 }
 
-// The library is given nothing of it, and its own answers are given to it.
+// The library gets the answers to its own requests, and no others.
 func TestAnswersOfCallsAndOfTheLibraryAreNotMixed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := NewLink(Config{})
@@ -107,24 +113,25 @@ func TestCallIsContact(t *testing.T) {
 		time.Sleep(time.Second)
 		p.write(answerFrame(xidOf(p.read()), 1, 0, "/a"))
 		<-call.Done()
-		contact, _ := l.Contact()
+		contact, _ := l.LastContact()
 		require.Equal(t, sent, contact)
 	})
 }
 
-// A server answers auth without a word to its session tracker (ZooKeeperServer.processPacket).
+// A server answers auth without renewing the session in its session tracker
+// (ZooKeeperServer.processPacket).
 func TestAnswerToAuthIsNoContact(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := NewLink(Config{})
 		c, p := established(t, l, 7, 9*time.Second)
 		readInBackground(c)
-		before, _ := l.Contact()
+		before, _ := l.LastContact()
 		time.Sleep(2 * time.Second)
 		call, _, err := l.Send(opSetAuth, Credentials{"digest", []byte("a:b")}.Payload, nil)
 		require.NoError(t, err)
 		p.write(answerFrame(xidOf(p.read()), 0, 0))
 		<-call.Done()
-		contact, _ := l.Contact()
+		contact, _ := l.LastContact()
 		require.Equal(t, before, contact)
 	})
 }
@@ -160,7 +167,7 @@ func TestCallThatIsTooLongIsNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := NewLink(Config{MaxRequest: 1000})
 		_, p := established(t, l, 7, 9*time.Second)
-		_, _, err := l.Send(opSync, func(b []byte) []byte { return append(b, make([]byte, 1000)...) }, nil)
+		_, _, err := l.Send(opSync, zeros(1000), nil)
 		require.ErrorIs(t, err, ErrTooLong)
 		require.True(t, p.silent())
 		_, err = send(l, "/a")
@@ -169,7 +176,7 @@ func TestCallThatIsTooLongIsNotSent(t *testing.T) {
 	})
 }
 
-// writes notes how much is written at once.
+// writes records the length of each write.
 type writes struct {
 	net.Conn
 	sizes []int
@@ -190,14 +197,16 @@ func TestBothAreOneWrite(t *testing.T) {
 		c := l.Wrap(w, time.Now().Add(time.Hour)).(*Conn)
 		defer c.Close()
 		p := newPeer(t, server)
-		shakeHands(t, c, p, 7, 9*time.Second)
+		completeHandshake(t, c, p, 7, 9*time.Second)
 		readInBackground(c)
 		synctest.Wait()
 		w.sizes = nil
 
-		first, second, place, err := l.SendBoth(Request{Op: opSync, Payload: path("/a")}, Request{Op: opSync, Payload: path("/bc")})
+		first, second, waiter, err := l.SendBoth(
+			Request{Op: opSync, Payload: path("/a")},
+			Request{Op: opSync, Payload: path("/bc")})
 		require.NoError(t, err)
-		require.Nil(t, place)
+		require.Nil(t, waiter)
 		one, two := p.read(), p.read()
 		require.Equal(t, []int{4 + len(one) + 4 + len(two)}, w.sizes)
 		p.write(answerFrame(xidOf(one), 17, 0, "/a"))
@@ -218,7 +227,7 @@ func TestBothAreOneWrite(t *testing.T) {
 
 func TestOfBothTheFirstIsSentAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		long := Request{Op: opSync, Payload: func(b []byte) []byte { return append(b, make([]byte, 1000)...) }}
+		long := Request{Op: opSync, Payload: zeros(1000)}
 		short := Request{Op: opSync, Payload: path("/a")}
 		l := NewLink(Config{MaxRequest: 1000})
 		_, _, _, err := l.SendBoth(short, short)
@@ -239,7 +248,8 @@ func TestOfBothTheFirstIsSentAlone(t *testing.T) {
 	})
 }
 
-// The library does not see the answers to calls, and would let the server send the client back in time.
+// The library does not see the answers to calls. By itself it would let a
+// server show the client a state that is older than one it has seen.
 func TestServerIsToldTheNewestZxid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		watches := []SetWatch{{Watch: Watch{"/a", Data}}}
@@ -255,7 +265,7 @@ func TestServerIsToldTheNewestZxid(t *testing.T) {
 
 		c, p = dialed(t, l)
 		go c.Write(connectFrame(7))
-		require.EqualValues(t, 4711, binary.BigEndian.Uint64(p.read()[zxidInConnectRequest:]))
+		require.EqualValues(t, 4711, binary.BigEndian.Uint64(p.read()[connectRequestZxidOffset:]))
 		go p.write(connectAnswer(9*time.Second, 7))
 		_, err = c.readAll()
 		require.NoError(t, err)

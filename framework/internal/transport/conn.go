@@ -11,34 +11,35 @@ import (
 	"time"
 )
 
-// Conn is one connection of a session. The library has one goroutine that writes and one that reads.
+// Conn is one connection of a session. The library has one goroutine that
+// writes to it and one that reads from it.
 type Conn struct {
 	net.Conn // addresses only; every other method is overridden below
 	link     *Link
 
 	// Owned by the reading goroutine.
-	in        *bufio.Reader
-	buf       []byte        // the current frame, reused
-	rest      []byte        // what the library has not read of it
-	patience  time.Duration // how long the library waits for a frame
-	handshake handshake
+	in          *bufio.Reader
+	buf         []byte        // the current frame, reused
+	rest        []byte        // the part of it that the library has not read
+	readTimeout time.Duration // how long the library waits for a frame
+	handshake   handshake
 
 	wake      chan struct{} // capacity 1: there is something in out
 	done      chan struct{} // closed by Close; ends the connection's goroutines
 	closeOnce sync.Once
 
 	// Protected by link.mu.
-	out         []byte // complete frames to be written
-	spare       []byte // changes places with out
-	greeted     bool   // the ConnectRequest has gone out
-	established bool   // the session is confirmed on this connection, and the watches are on their way
-	asked       int64  // session id in the ConnectRequest
-	askedAt     time.Time
-	clock       clock
-	proofs      []proof         // in strict mode: what later beats confirm, oldest first
-	calls       map[int32]*Call // by xid, not answered yet
-	line        list.List       // of *Place: what waits for room, oldest first
-	closed      bool            // no call may be added
+	out              []byte // complete frames to be written
+	spare            []byte // changes places with out
+	connectSent      bool   // the ConnectRequest is queued
+	established      bool   // the session is confirmed; watches are queued
+	requestedSession int64  // session id in the ConnectRequest
+	connectSentAt    time.Time
+	inflight         inflight
+	proofs           []proof         // see confirmed; oldest first
+	calls            map[int32]*Call // by xid, not answered yet
+	waiters          list.List       // of *Waiter, oldest first
+	closed           bool            // no call may be added
 }
 
 func newConn(l *Link, nc net.Conn) *Conn {
@@ -52,8 +53,8 @@ func newConn(l *Link, nc net.Conn) *Conn {
 	}
 }
 
-// Write takes one frame of the library's and never fails. The library writes each frame with one call; anything else
-// ends the connection.
+// Write takes one frame of the library's and never fails. The library writes
+// each frame with one call. Anything else ends the connection.
 func (c *Conn) Write(frame []byte) (int, error) {
 	c.link.mu.Lock()
 	err := c.outgoing(frame)
@@ -70,14 +71,14 @@ func (c *Conn) outgoing(frame []byte) error {
 	if len(frame) < lengthSize || frameLength(frame) != len(frame)-lengthSize {
 		return errMalformed
 	}
-	if !c.greeted {
-		return c.greet(frame)
+	if !c.connectSent {
+		return c.sendConnectRequest(frame)
 	}
 	r, err := parseRequest(frame[lengthSize:])
 	if err != nil {
 		return err
 	}
-	c.clock.sent(r, time.Now())
+	c.inflight.sent(r, time.Now())
 	c.out = append(c.out, frame...)
 	return nil
 }
@@ -89,9 +90,10 @@ func (c *Conn) signal() {
 	}
 }
 
-// flush writes what is queued, and what comes meanwhile with the next write. It
-// ends with the connection. Nobody else writes: a peer that does not read would
-// hold up a caller beyond its context, and the library beyond its next ping.
+// flush writes what is queued until the connection ends. Frames that are queued
+// during a write go out with the next one. Only flush writes: a peer that does
+// not read would otherwise hold up a caller beyond its context, and the library
+// beyond its next ping.
 func (c *Conn) flush() {
 	for {
 		select {
@@ -103,7 +105,7 @@ func (c *Conn) flush() {
 			_, err := c.Conn.Write(batch)
 			c.batchWritten(batch)
 			if err != nil {
-				c.Close() // the reader sees it
+				c.Close() // the library's Read fails then
 			}
 		}
 	}
@@ -117,22 +119,23 @@ func (c *Conn) nextBatch() []byte {
 	}
 	batch := c.out
 	c.out, c.spare = c.spare[:0], nil
-	c.serveLineLocked()
+	c.admitWaitersLocked()
 	return batch
 }
 
 func (c *Conn) batchWritten(batch []byte) {
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()
-	if cap(batch) <= spareSize { // one long request must not occupy memory for good
+	if cap(batch) <= spareSize { // do not keep the memory of a long request
 		c.spare = batch
 	}
 }
 
-// spareSize is how much of a written batch's memory is kept for the next.
+// spareSize is how much of a written batch's memory, in bytes, is kept for the
+// next batch.
 const spareSize = 256 << 10
 
-// Read gives the library whole frames: what it is about to handle has been looked at, and nothing else.
+// Read gives the library whole frames, and only after it has checked them.
 func (c *Conn) Read(p []byte) (int, error) {
 	for len(c.rest) == 0 {
 		frame, err := c.readFrame()
@@ -140,12 +143,15 @@ func (c *Conn) Read(p []byte) (int, error) {
 			c.rest, err = c.incoming(frame)
 		}
 		if err != nil {
-			c.Close() // the library gives up reading without that, and a flusher that waits would wait for ever
+			// The library stops reading but does not close. Without Close,
+			// a flush that is blocked in Write would block for ever.
+			c.Close()
 			c.handshakeFailed(err)
 			return 0, err
 		}
-		if len(c.rest) == 0 && c.patience > 0 { // the library has seen nothing, but the server is not mute
-			c.Conn.SetReadDeadline(time.Now().Add(c.patience))
+		// The library has seen no frame, but the server is not silent.
+		if len(c.rest) == 0 && c.readTimeout > 0 {
+			c.Conn.SetReadDeadline(time.Now().Add(c.readTimeout))
 		}
 	}
 	n := copy(p, c.rest)
@@ -153,34 +159,36 @@ func (c *Conn) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// readFrame returns the next frame with its length.
+// readFrame returns the next frame, including its length.
 func (c *Conn) readFrame() ([]byte, error) {
 	length, err := c.in.Peek(lengthSize)
 	if err != nil {
 		return nil, err
 	}
 	n, limit := frameLength(length), maxFrame
-	if !c.handshake.over {
+	if !c.handshake.done {
 		limit = maxHandshakeFrame
 	}
-	if n < replyHeaderSize || n > limit { // a ConnectResponse is no shorter than a reply's header
+	// A ConnectResponse is no shorter than a reply's header.
+	if n < replyHeaderSize || n > limit {
 		return nil, fmt.Errorf("%w: length %d", errMalformed, n)
 	}
-	if cap(c.buf) > spareSize { // one long answer must not occupy memory for good
+	if cap(c.buf) > spareSize { // do not keep the memory of a long answer
 		c.buf = nil
 	}
 	c.buf, err = readGrowing(c.in, c.buf[:0], lengthSize+n)
 	return c.buf, err
 }
 
-// firstPart is what is allocated for a long frame before any of it is there.
-const firstPart = 32 << 10
+// firstChunk is how many bytes are allocated for a long frame before any of it
+// has arrived.
+const firstChunk = 32 << 10
 
-// readGrowing appends n bytes from r to buf. It allocates by what has arrived,
-// and not by what was announced.
+// readGrowing appends n bytes from r to buf. It allocates in proportion to what
+// has arrived, and not to the length that was announced.
 func readGrowing(r io.Reader, buf []byte, n int) ([]byte, error) {
 	for len(buf) < n {
-		part := min(n-len(buf), max(len(buf), firstPart, cap(buf)-len(buf)))
+		part := min(n-len(buf), max(len(buf), firstChunk, cap(buf)-len(buf)))
 		buf = slices.Grow(buf, part)
 		end := len(buf) + part
 		if _, err := io.ReadFull(r, buf[len(buf):end]); err != nil {
@@ -191,77 +199,82 @@ func readGrowing(r io.Reader, buf []byte, n int) ([]byte, error) {
 	return buf, nil
 }
 
-// incoming looks at one frame and returns what the library gets instead: the frame itself, another one, or nothing.
+// incoming checks one frame and returns what the library gets instead: the
+// frame itself, another one, or no bytes.
 func (c *Conn) incoming(frame []byte) ([]byte, error) {
-	if !c.handshake.over {
-		return c.shakeHands(frame)
+	if !c.handshake.done {
+		return c.handleHandshakeFrame(frame)
 	}
 	r, err := parseReply(frame[lengthSize:])
 	if err != nil {
 		return nil, err
 	}
 	if r.xid == xidNotification {
-		return nil, c.notified(r)
+		return nil, c.handleNotification(r)
 	}
-	switch call, known := c.answered(r); {
-	case !known: // it is no sign of life for our requests, nor for the library's
+	switch call, known := c.matchReply(r); {
+	case !known: // it answers no request, so it proves nothing
 		return nil, nil
 	case call != nil:
-		call.finish(r)
+		call.completeWith(r)
 		return nil, nil
 	default:
 		return frame, nil
 	}
 }
 
-// answered settles the request that a reply belongs to, and returns it if it is one of ours.
-func (c *Conn) answered(r reply) (call *Call, known bool) {
+// matchReply finds the request that a reply belongs to. It returns the call if
+// the request is one of ours.
+func (c *Conn) matchReply(r reply) (call *Call, known bool) {
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()
-	sent, known := c.clock.answered(r.xid)
+	sent, known := c.inflight.answered(r.xid)
 	if !known {
 		return nil, false
 	}
-	if !c.link.cfg.Strict && sent.op != opSetAuth { // which servers answer without a word to the tracker of sessions
+	// Servers answer an auth request without renewing the session.
+	if !c.link.cfg.LeaderConfirmed && sent.op != opSetAuth {
 		c.link.contactLocked(sent.at)
 	}
 	call = c.calls[r.xid]
 	if call != nil {
 		delete(c.calls, r.xid)
-		if !call.partial {
+		if !call.ignoreZxid {
 			c.link.lastZxid = max(c.link.lastZxid, r.zxid)
 		}
-		c.serveLineLocked()
+		c.admitWaitersLocked()
 	}
 	return call, true
 }
 
-// SetReadDeadline is the library's way to notice a mute server. Until the handshake is over, the deadline that was
-// given to Wrap stands instead.
+// SetReadDeadline is how the library notices a server that has gone silent.
+// Until the handshake is done, the deadline that was given to Wrap stands
+// instead.
 func (c *Conn) SetReadDeadline(t time.Time) error {
-	if !c.handshake.over {
+	if !c.handshake.done {
 		return nil
 	}
-	c.patience = 0
+	c.readTimeout = 0
 	if !t.IsZero() {
-		c.patience = time.Until(t)
+		c.readTimeout = time.Until(t)
 	}
 	return c.Conn.SetReadDeadline(t)
 }
 
-// SetWriteDeadline does nothing: writes are queued. A peer that does not read does not answer either, and the read
-// deadline finds that.
+// SetWriteDeadline does nothing, because writes are queued. A peer that does
+// not read does not answer either, and the read deadline finds that.
 func (c *Conn) SetWriteDeadline(time.Time) error { return nil }
 
 // SetDeadline sets the read deadline.
 func (c *Conn) SetDeadline(t time.Time) error { return c.SetReadDeadline(t) }
 
-// Close ends the connection. It does not wait for the connection's goroutines, because they call it; Link.Close does.
+// Close ends the connection. It does not wait for the connection's goroutines,
+// because they call it; Link.Close does.
 func (c *Conn) Close() error {
 	c.closeOnce.Do(func() {
 		close(c.done)
 		c.Conn.Close()
-		c.loseCalls()
+		c.failCalls()
 	})
 	return nil
 }

@@ -25,11 +25,11 @@ func TestWriteNeverFails(t *testing.T) {
 	})
 }
 
-// The library's receiving end does not close a connection that it gives up. So a failed Read must end the flusher, also
-// if that waits for a peer that does not read.
+// The library does not close a connection that it stops reading. So a failed
+// Read must end flush, even while flush waits for a peer that does not read.
 func TestReadThatFailsFreesAWriteThatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, server := net.Pipe() // without a buffer: a Write waits for the reader
+		client, server := net.Pipe() // no buffer: a Write waits for a Read
 		defer server.Close()
 		l := NewLink(Config{})
 		c := l.Wrap(client, time.Now().Add(5*time.Second)).(*Conn)
@@ -38,7 +38,7 @@ func TestReadThatFailsFreesAWriteThatWaits(t *testing.T) {
 		require.NoError(t, err)
 		_, err = c.readAll()
 		require.Error(t, err)
-		l.conns.Wait()
+		l.goroutines.Wait()
 		require.Equal(t, 5*time.Second, time.Since(begin))
 	})
 }
@@ -59,34 +59,6 @@ func TestFramesArriveWholeAndInOrder(t *testing.T) {
 	})
 }
 
-func TestServerThatReplacesTheSessionIsMadeToSayExpired(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := NewLink(Config{})
-		c, p := dialed(t, l)
-		go c.Write(connectFrame(7))
-		p.read()
-		go p.write(connectAnswer(9*time.Second, 8))
-		f, err := c.readAll()
-		require.NoError(t, err)
-		require.Zero(t, binary.BigEndian.Uint32(f[4:]), "timeout")
-		require.Zero(t, binary.BigEndian.Uint64(f[8:]), "session")
-		_, timeout := l.Contact()
-		require.Zero(t, timeout, "nothing is established")
-	})
-}
-
-func TestHandshakeOfTheSameSessionIsPassedOnAsItIs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c, p := dialed(t, NewLink(Config{}))
-		go c.Write(connectFrame(7))
-		p.read()
-		go p.write(connectAnswer(9*time.Second, 7))
-		f, err := c.readAll()
-		require.NoError(t, err)
-		require.Equal(t, connectAnswer(9*time.Second, 7)[4:], f)
-	})
-}
-
 func TestCloseOfALinkBreaksItsConnectionAndEveryLaterOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := NewLink(Config{})
@@ -101,9 +73,9 @@ func TestCloseOfALinkBreaksItsConnectionAndEveryLaterOne(t *testing.T) {
 	})
 }
 
-// mutePeer returns a connection with a session whose peer reads the
-// ConnectRequest and nothing after it.
-func mutePeer(t *testing.T, l *Link) *Conn {
+// stalledPeer returns a connection with a session whose peer reads the
+// ConnectRequest and no frame after it.
+func stalledPeer(t *testing.T, l *Link) *Conn {
 	t.Helper()
 	client, server := net.Pipe() // without a buffer
 	c := l.Wrap(client, time.Now().Add(time.Hour)).(*Conn)
@@ -117,17 +89,18 @@ func mutePeer(t *testing.T, l *Link) *Conn {
 	return c
 }
 
-// Neither a caller nor the library waits for somebody else's bytes to be taken.
+// A caller does not wait until the peer has read other requests. The library
+// does not wait either.
 func TestNobodyWaitsForAPeerThatDoesNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := NewLink(Config{})
-		c := mutePeer(t, l)
+		c := stalledPeer(t, l)
 		begin := time.Now()
 		for i := range 100 {
 			c.Write(getFrame(i+1, "/n", false))
 			_, err := send(l, "/n")
 			require.NoError(t, err)
-			l.Withdraw(Watch{"/n", Data})
+			l.RemoveWatch(Watch{"/n", Data})
 		}
 		require.Zero(t, time.Since(begin))
 	})
@@ -144,7 +117,7 @@ func TestMemoryOfALongRequestIsNotKept(t *testing.T) {
 			return max(cap(c.out), cap(c.spare))
 		}
 		for _, size := range []int{1 << 10, 2 * spareSize, 1 << 10} {
-			_, _, err := l.Send(opSync, func(b []byte) []byte { return append(b, make([]byte, size)...) }, nil)
+			_, _, err := l.Send(opSync, zeros(size), nil)
 			require.NoError(t, err)
 			p.read()
 			require.LessOrEqual(t, kept(), spareSize)

@@ -2,7 +2,6 @@ package transport
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -15,60 +14,16 @@ import (
 	"github.com/gocurator/curator/framework/internal/jute"
 )
 
-// Identity is what a server knows a session by.
-type Identity struct {
-	ID       int64
-	Password []byte
-	Timeout  time.Duration // as it was granted
-}
-
-// remember keeps the identity of a session that the server has accepted.
-func (l *Link) remember(connectResponse []byte) {
-	r := jute.NewReader(connectResponse)
-	r.Skip(4) // protocol version
-	who := Identity{Timeout: time.Duration(r.Int32()) * time.Millisecond, ID: r.Int64(), Password: bytes.Clone(r.Buffer())}
-	if r.Bad() {
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.identity = who
-}
-
-// Identity returns what servers know the session by. The ID is 0 if no server
-// has accepted it.
-func (l *Link) Identity() Identity {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.identity
-}
-
-// Orphan returns the identity of a session that a server has granted, but that
-// nobody has heard of, because the connection ended before its handshake was
-// over. The library will not take it up again, but ask for another.
-func (l *Link) Orphan() (who Identity, ok bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.identity, l.identity.ID != 0 && !l.established
-}
-
-// Forget makes the link one of a session that has not connected yet.
-func (l *Link) Forget() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.identity, l.timeout, l.contact = Identity{}, 0, time.Time{}
-}
-
-// Leave asks the server for the end of the session, whatever is under way, and
+// CloseSession asks the server to end the session, whatever is under way, and
 // returns the call. It returns nil if there is no connection to ask on.
-func (l *Link) Leave() *Call {
+func (l *Link) CloseSession() *Call {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := l.conn
 	if c == nil || !c.established {
 		return nil
 	}
-	call, err := c.addLocked(opCloseSession, nothing, nil)
+	call, err := c.enqueueLocked(opCloseSession, noPayload, nil)
 	if err != nil {
 		return nil
 	}
@@ -76,66 +31,68 @@ func (l *Link) Leave() *Call {
 	return call
 }
 
-func nothing(b []byte) []byte { return b }
+func noPayload(b []byte) []byte { return b }
 
 const opCloseSession = -11
 
-// Ending says how to end a session without the library.
-type Ending struct {
+// EndSessionOptions say how to end a session without the library.
+type EndSessionOptions struct {
 	Identity
 
-	// Credentials are for the deletes. Ending a session needs none.
+	// Credentials are for the deletes. To end a session takes none.
 	Credentials []Credentials
 
-	// Delete are nodes to be deleted before the session is ended, by the
-	// server's names. Deleted is told of each that is not there any more.
+	// Delete lists nodes to delete before the session is ended, by the server's
+	// paths. Deleted is called for each node that is deleted or did not exist.
 	Delete  []string
 	Deleted func(path string)
 
-	// Patience is how long each answer may take, and the server to take what
-	// is written.
-	Patience time.Duration
+	// IOTimeout is how long each answer may take, and how long the server may
+	// take to accept what is written.
+	IOTimeout time.Duration
 }
 
 // EndSession ends a session on the server at the other end of nc, a connection
 // of its own, which it closes. It returns nil when the session is known to be
-// over, for whatever reason. The library cannot do that: once it has lost its
-// connection, the only way to the server is to go on with the session.
-func EndSession(ctx context.Context, nc net.Conn, e Ending) error {
+// over, for whatever reason. It returns early, with an error, when ctx ends.
+//
+// The library cannot do that: after it has lost its connection, it can reach
+// the server only by resuming the session.
+func EndSession(ctx context.Context, nc net.Conn, o EndSessionOptions) error {
 	defer nc.Close()
 	defer context.AfterFunc(ctx, func() { nc.Close() })()
 
-	end := ending{conn: nc, in: bufio.NewReader(nc), patience: e.Patience, xid: firstOwnXid}
-	over, err := end.takeUp(e.Identity)
+	end := endingConn{conn: nc, in: bufio.NewReader(nc), ioTimeout: o.IOTimeout, xid: firstOwnXid}
+	over, err := end.resume(o.Identity)
 	if over || err != nil {
 		return err
 	}
-	if len(e.Delete) > 0 {
-		err = end.deleteNodes(e)
+	if len(o.Delete) > 0 {
+		err = end.deleteNodes(o)
 	}
 	if err != nil {
 		return err
 	}
-	code, err := end.call(opCloseSession, nothing)
+	code, err := end.call(opCloseSession, noPayload)
 	if code != 0 {
 		return fmt.Errorf("the server does not end the session (%d)", code)
 	}
 	return err
 }
 
-// ending is a connection on which a session is ended.
-type ending struct {
-	conn     net.Conn
-	in       *bufio.Reader
-	patience time.Duration
-	xid      int32
+// endingConn is a connection on which a session is ended.
+type endingConn struct {
+	conn      net.Conn
+	in        *bufio.Reader
+	ioTimeout time.Duration
+	xid       int32
 }
 
-// takeUp goes on with the session on this connection, and reports whether it is
-// over already. A server that grants another session in place of it grants one
-// that must be ended all the same.
-func (e *ending) takeUp(who Identity) (over bool, err error) {
-	if err := e.write(appendConnectRequest(nil, who)); err != nil {
+// resume resumes the session on this connection, and reports whether it is over
+// already. A server may grant another session in its place. That one must be
+// ended all the same.
+func (e *endingConn) resume(id Identity) (over bool, err error) {
+	if err := e.write(appendConnectRequest(nil, id)); err != nil {
 		return false, err
 	}
 	frame, err := e.read()
@@ -146,21 +103,21 @@ func (e *ending) takeUp(who Identity) (over bool, err error) {
 	return granted.session == 0, err
 }
 
-// endingDepth is how many deletes are under way at a time: little for a server,
-// and few enough to fit into the buffers of a connection.
+// endingDepth is how many deletes are under way at a time: a small load for a
+// server, and few enough to fit into the buffers of a connection.
 const endingDepth = 64
 
-func (e *ending) deleteNodes(all Ending) error {
-	for _, cred := range all.Credentials {
+func (e *endingConn) deleteNodes(o EndSessionOptions) error {
+	for _, cred := range o.Credentials {
 		if code, err := e.call(opSetAuth, cred.Payload); err != nil || code != 0 {
 			return errors.Join(err, &AuthError{cred.Scheme, code})
 		}
 	}
-	for paths := range slices.Chunk(all.Delete, endingDepth) {
+	for paths := range slices.Chunk(o.Delete, endingDepth) {
 		var batch []byte
 		first := e.xid
 		for _, path := range paths {
-			batch = e.append(batch, opDelete, func(b []byte) []byte {
+			batch = e.appendRequest(batch, opDelete, func(b []byte) []byte {
 				return jute.AppendInt32(jute.AppendString(b, path), anyVersion)
 			})
 		}
@@ -173,7 +130,7 @@ func (e *ending) deleteNodes(all Ending) error {
 				return err
 			}
 			if code == 0 || code == codeNoNode {
-				all.Deleted(path)
+				o.Deleted(path)
 			}
 		}
 	}
@@ -186,28 +143,28 @@ const (
 	codeNoNode = -101
 )
 
-func (e *ending) call(op int32, payload func([]byte) []byte) (code int32, err error) {
+func (e *endingConn) call(op int32, payload func([]byte) []byte) (code int32, err error) {
 	xid := e.xid
-	if err := e.write(e.append(nil, op, payload)); err != nil {
+	if err := e.write(e.appendRequest(nil, op, payload)); err != nil {
 		return 0, err
 	}
 	return e.answer(xid)
 }
 
-func (e *ending) append(b []byte, op int32, payload func([]byte) []byte) []byte {
+func (e *endingConn) appendRequest(b []byte, op int32, payload func([]byte) []byte) []byte {
 	b = appendRequest(b, request{xid: e.xid, op: op}, payload)
 	e.xid++
 	return b
 }
 
-func (e *ending) write(b []byte) error {
-	e.conn.SetWriteDeadline(time.Now().Add(e.patience))
+func (e *endingConn) write(b []byte) error {
+	e.conn.SetWriteDeadline(time.Now().Add(e.ioTimeout))
 	_, err := e.conn.Write(b)
 	return err
 }
 
-// answer reads on until the answer to a request.
-func (e *ending) answer(xid int32) (code int32, err error) {
+// answer reads frames until the answer to a request, and returns its code.
+func (e *endingConn) answer(xid int32) (code int32, err error) {
 	for {
 		frame, err := e.read()
 		if err != nil {
@@ -219,11 +176,12 @@ func (e *ending) answer(xid int32) (code int32, err error) {
 	}
 }
 
-// maxShortFrame is more than the answers take that are of use here.
+// maxShortFrame is more than the length, in bytes, of any answer that matters
+// here.
 const maxShortFrame = 1 << 10
 
-func (e *ending) read() ([]byte, error) {
-	e.conn.SetReadDeadline(time.Now().Add(e.patience))
+func (e *endingConn) read() ([]byte, error) {
+	e.conn.SetReadDeadline(time.Now().Add(e.ioTimeout))
 	var length [lengthSize]byte
 	if _, err := io.ReadFull(e.in, length[:]); err != nil {
 		return nil, err
@@ -237,16 +195,16 @@ func (e *ending) read() ([]byte, error) {
 	return frame, err
 }
 
-// appendConnectRequest appends the frame that takes up a session. It names no
+// appendConnectRequest appends the frame that resumes a session. It names no
 // zxid: nothing will be read, so a server that lags behind will do.
-func appendConnectRequest(b []byte, who Identity) []byte {
+func appendConnectRequest(b []byte, id Identity) []byte {
 	start := len(b)
 	b = jute.AppendInt32(b, 0) // length
 	b = jute.AppendInt32(b, 0) // protocol version
 	b = jute.AppendInt64(b, 0) // last zxid seen
-	b = jute.AppendInt32(b, int32(who.Timeout.Milliseconds()))
-	b = jute.AppendInt64(b, who.ID)
-	b = jute.AppendBuffer(b, who.Password)
+	b = jute.AppendInt32(b, int32(id.Timeout.Milliseconds()))
+	b = jute.AppendInt64(b, id.ID)
+	b = jute.AppendBuffer(b, id.Password)
 	binary.BigEndian.PutUint32(b[start:], uint32(len(b)-start-lengthSize))
 	return b
 }

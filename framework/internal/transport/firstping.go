@@ -5,13 +5,16 @@ import (
 	"time"
 )
 
-// firstPing is a ping of a new session that took long to create, as on servers whose
-// disks are slow. The session's time counts from when it was asked for, for all
-// that is known, and it may be over before the library sends its first ping. So
-// the handshake has one of its own, and the time counts from there.
+// firstPing is a ping that the handshake sends for a new session that took long
+// to create, as on servers whose disks are slow.
 //
-// Strict contact has no use for it: a ping needs nobody but the server at the
-// other end.
+// As far as the client knows, the session's timeout has counted since the
+// session was requested, and it may run out before the library sends its first
+// ping. When the handshake's own ping is answered, the timeout counts from that
+// ping.
+//
+// With Config.LeaderConfirmed there is no such ping, because any server answers
+// a ping by itself.
 type firstPing struct {
 	sent    time.Time
 	timeout time.Duration // of the session
@@ -19,25 +22,26 @@ type firstPing struct {
 
 const (
 	opPing  = 11
-	xidPing = -2 // servers answer every ping with this
+	xidPing = -2 // the xid of every ping and of its answer
 )
 
-// pingFirst sends the ping. The response is held back until it is answered.
-func (c *Conn) pingFirst(response []byte, timeout time.Duration) {
+// sendFirstPing sends the ping. The library gets the ConnectResponse only after
+// the ping is answered.
+func (c *Conn) sendFirstPing(response []byte, timeout time.Duration) {
 	c.handshake.response = bytes.Clone(response)
 	c.handshake.ping = &firstPing{time.Now(), timeout}
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()
-	c.out = appendRequest(c.out, request{xid: xidPing, op: opPing}, nothing)
+	c.out = appendRequest(c.out, request{xid: xidPing, op: opPing}, noPayload)
 	c.signal()
 }
 
-// firstPingAnswered goes on with the handshake.
-func (c *Conn) firstPingAnswered(r reply) ([]byte, error) {
+// handleFirstPing takes the answer to the ping and goes on with the handshake.
+func (c *Conn) handleFirstPing(r reply) ([]byte, error) {
 	if r.xid != xidPing || r.err != 0 {
 		return nil, errMalformed
 	}
 	p, response := c.handshake.ping, c.handshake.response
 	c.handshake.ping, c.handshake.response = nil, nil
-	return c.accepted(response, p.sent, p.timeout)
+	return c.sessionAccepted(response, p.sent, p.timeout)
 }

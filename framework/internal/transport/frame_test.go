@@ -5,44 +5,14 @@ import (
 	"net"
 	"runtime"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework/internal/jute"
 )
 
-// What servers send: of version 3.4 and later with a flag at the end, older
-// ones without.
-func TestHandshakesOfRealServersAreTaken(t *testing.T) {
-	password := string(make([]byte, 16))
-	for name, answer := range map[string][]byte{
-		"with a flag":       frame(0, 9000, int64(7), password, false),
-		"read-only":         frame(0, 9000, int64(7), password, true),
-		"without a flag":    frame(0, 9000, int64(7), password),
-		"expired":           frame(0, 0, int64(0), password, false),
-		"without password":  frame(0, 9000, int64(7), ""),
-		"password of null":  frame(0, 9000, int64(7), -1),
-		"negative sessions": frame(0, 9000, int64(-7), password),
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				c, p := dialed(t, NewLink(Config{}))
-				go c.Write(connectFrame(0))
-				p.read()
-				go p.write(answer)
-				f, err := c.readAll()
-				require.NoError(t, err)
-				require.Equal(t, answer[4:], f)
-			})
-		})
-	}
-}
-
-// allocated returns how many bytes are allocated while a function runs, by all
-// goroutines.
+// allocated returns how many bytes all goroutines allocate while f runs.
 func allocated(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -96,15 +66,19 @@ func TestLongFramesArriveWhole(t *testing.T) {
 	require.LessOrEqual(t, cap(c.buf), spareSize, "the memory of one long answer is not kept")
 }
 
-// replay is a connection from which given bytes are read and to which anything may be written.
+// replay is a connection that yields the given bytes to Read and discards what
+// is written.
 type replay struct {
 	net.Conn
 	in *bytes.Reader
 }
 
-func (r *replay) Read(p []byte) (int, error)      { return r.in.Read(p) }
-func (r *replay) Write(p []byte) (int, error)     { return len(p), nil }
-func (r *replay) Close() error                    { return nil }
+func (r *replay) Read(p []byte) (int, error) { return r.in.Read(p) }
+
+func (r *replay) Write(p []byte) (int, error) { return len(p), nil }
+
+func (r *replay) Close() error { return nil }
+
 func (r *replay) SetReadDeadline(time.Time) error { return nil }
 
 func FuzzIncoming(f *testing.F) {
@@ -139,13 +113,14 @@ func FuzzIncoming(f *testing.F) {
 			c.Write(connectFrame(0))
 			c.Write(getFrame(1, "/n", true))
 			send(l, "/n")
-			l.Withdraw(Watch{"/n", Data})
+			l.RemoveWatch(Watch{"/n", Data})
 			for {
 				b, err := c.readAll()
 				if err != nil {
 					break
 				}
-				require.GreaterOrEqual(t, len(b), replyHeaderSize, "the library slices that much without looking")
+				require.GreaterOrEqual(t, len(b), replyHeaderSize,
+					"the library slices that much without a bounds check")
 				if read == 0 {
 					requireSaneHandshake(t, b)
 				}
@@ -158,8 +133,8 @@ func FuzzIncoming(f *testing.F) {
 	})
 }
 
-// requireSaneHandshake wants what the library decodes without looking to be
-// inside of the frame.
+// requireSaneHandshake requires every field that the library decodes without
+// bounds checks to end inside the frame.
 func requireSaneHandshake(t *testing.T, frame []byte) {
 	r := jute.NewReader(frame)
 	r.Skip(handshakeSize)
@@ -185,114 +160,4 @@ func FuzzOutgoing(f *testing.F) {
 		c.Write(second)
 		l.Close()
 	})
-}
-
-// library returns a client of go-zookeeper whose server is played by the test: serve is called with the number of each
-// connection. Everything is over when the test's bubble ends.
-func library(t *testing.T, l *Link, serve func(n int, p *peer)) *zk.Conn {
-	t.Helper()
-	n := 0
-	conn, events, err := zk.Connect([]string{"127.0.0.1:1"}, 9*time.Second, zk.WithLogger(quiet{}),
-		zk.WithDialer(func(string, string, time.Duration) (net.Conn, error) {
-			n++
-			client, server := net.Pipe()
-			go func(n int) {
-				defer server.Close()
-				p := newPeer(t, server)
-				serve(n, p)
-				for p.read() != nil {
-				}
-			}(n)
-			return l.Wrap(client, time.Now().Add(6*time.Second)), nil
-		}))
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		conn.Close()
-		l.Close()
-		for range events {
-		}
-	})
-	return conn
-}
-
-type quiet struct{}
-
-func (quiet) Printf(string, ...any) {}
-
-// Each of these makes the library panic, or allocate until the process dies, if it gets to see it.
-func TestFramesThatWouldCrashTheLibraryEndTheConnectionInstead(t *testing.T) {
-	for name, bad := range map[string][]byte{
-		"shorter than a header":       frame(1, 2),
-		"empty":                       frame(),
-		"one byte short of a header":  frame(1, int64(2), []byte{0, 0, 0}),
-		"negative length":             {0xff, 0xff, 0xff, 0xff},
-		"huge length":                 {0x7f, 0xff, 0xff, 0xff},
-		"notification without a body": answerFrame(-1, -1, 0),
-		"notification of half a path": answerFrame(-1, -1, 0, 3, 3, 100, []byte("/n")),
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				again := make(chan bool)
-				library(t, NewLink(Config{}), func(n int, p *peer) {
-					p.read()
-					p.write(connectAnswer(9*time.Second, 7))
-					switch n {
-					case 1:
-						p.write(bad)
-					case 2:
-						close(again)
-					}
-				})
-				<-again
-			})
-		})
-	}
-}
-
-func TestHandshakeOfAServerThatStopsHalfwayIsBounded(t *testing.T) {
-	for name, sent := range map[string][]byte{
-		"nothing":         nil,
-		"only the length": connectAnswer(9*time.Second, 7)[:4],
-		"half":            connectAnswer(9*time.Second, 7)[:20],
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				dials := make(chan time.Time, 10)
-				library(t, NewLink(Config{}), func(n int, p *peer) {
-					dials <- time.Now()
-					p.read()
-					p.write(sent)
-				})
-				first, second := <-dials, <-dials
-				require.Equal(t, 7*time.Second, second.Sub(first), "six seconds, and the library's pause of one")
-			})
-		})
-	}
-}
-
-func TestMalformedHandshakesAreRefused(t *testing.T) {
-	for name, answer := range map[string][]byte{
-		"too short":                 frame(0, 9000),
-		"timeout of zero":           frame(0, 0, int64(7), ""),
-		"negative timeout":          frame(0, -5, int64(7), ""),
-		"no password":               frame(0, 9000, int64(7)),
-		"half a password":           frame(0, 9000, int64(7), 16, []byte("12345678")),
-		"password of 2 GiB":         frame(0, 9000, int64(7), 0x7fffffff, make([]byte, 17)),
-		"the same, session expired": frame(0, 0, int64(0), 0x7fffffff, make([]byte, 17)),
-		"password of -2 bytes":      frame(0, 9000, int64(7), -2, make([]byte, 17)),
-		"password of 1,000 bytes":   frame(0, 9000, int64(7), string(make([]byte, 1000))),
-		"more than a flag behind":   frame(0, 9000, int64(7), string(make([]byte, 16)), []byte{0, 0}),
-		"longer than a kilobyte":    frame(0, 9000, int64(7), string(make([]byte, 1024))),
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				c, p := dialed(t, NewLink(Config{}))
-				go c.Write(connectFrame(0))
-				p.read()
-				go p.write(answer)
-				_, err := c.readAll()
-				require.ErrorIs(t, err, errMalformed)
-			})
-		})
-	}
 }

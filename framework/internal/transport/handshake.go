@@ -9,42 +9,46 @@ import (
 	"github.com/gocurator/curator/framework/internal/jute"
 )
 
-// handshake is what happens on a connection before the library hears that it has a session: the ConnectRequest, the
-// ConnectResponse, and authentication, which the library would leave until later.
+// handshake is the part of a connection's life before the library learns that
+// it has a session: the ConnectRequest, the ConnectResponse, and
+// authentication, which the library would leave until later.
 type handshake struct {
-	over     bool
-	response []byte           // held back from the library until the handshake is over
-	ping     *firstPing       // of a session that took long to create, until it is there
+	done     bool
+	response []byte           // held back until the handshake is done
+	ping     *firstPing       // not answered yet, or nil
 	auths    map[int32]string // schemes by xid, not answered yet
 }
 
-// Credentials are what a client shows the server about who it is.
+// Credentials prove to the server who the client is.
 type Credentials struct {
 	Scheme string
 	Auth   []byte
 }
 
-// AuthError is the server's refusal of credentials. It closes the connection then.
+// AuthError is the server's refusal of credentials. The server closes the
+// connection after it.
 type AuthError struct {
 	Scheme string
 	Code   int32
 }
 
-// Error names the scheme.
+// Error returns a message with the scheme and the server's code.
 func (e *AuthError) Error() string {
 	return fmt.Sprintf("server refused the credentials of scheme %q (%d)", e.Scheme, e.Code)
 }
 
-// greet sends the ConnectRequest, the first frame of a connection. In it the library tells the server the newest zxid
-// that it has seen, lest it be connected to a server that is further behind. It has not seen the answers to our calls,
-// so the newest of those is put in its place.
-func (c *Conn) greet(frame []byte) error {
+// sendConnectRequest sends the library's ConnectRequest, the first frame of a
+// connection. In it the library tells the server the newest zxid that it has
+// seen, so that a server which is further behind refuses the client. The
+// library has not seen the answers to our calls, so the newest zxid of those
+// takes the place of an older one.
+func (c *Conn) sendConnectRequest(frame []byte) error {
 	r, err := parseConnectRequest(frame[lengthSize:])
 	if err != nil {
 		return err
 	}
-	c.asked, c.askedAt, c.greeted = r.session, time.Now(), true
-	at := len(c.out) + lengthSize + zxidInConnectRequest
+	c.requestedSession, c.connectSentAt, c.connectSent = r.session, time.Now(), true
+	at := len(c.out) + lengthSize + connectRequestZxidOffset
 	c.out = append(c.out, frame...)
 	if seen := int64(binary.BigEndian.Uint64(c.out[at:])); seen < c.link.lastZxid {
 		binary.BigEndian.PutUint64(c.out[at:], uint64(c.link.lastZxid))
@@ -52,19 +56,20 @@ func (c *Conn) greet(frame []byte) error {
 	return nil
 }
 
-const zxidInConnectRequest = 4 // behind the protocol version
+const connectRequestZxidOffset = 4 // behind the protocol version
 
-// shakeHands looks at a frame that arrives before the handshake is over.
-func (c *Conn) shakeHands(frame []byte) ([]byte, error) {
+// handleHandshakeFrame handles a frame that arrives before the handshake is
+// done. It returns what the library gets.
+func (c *Conn) handleHandshakeFrame(frame []byte) ([]byte, error) {
 	if c.handshake.response == nil {
-		return c.welcomed(frame)
+		return c.handleConnectResponse(frame)
 	}
 	r, err := parseReply(frame[lengthSize:])
 	if err != nil {
 		return nil, err
 	}
 	if c.handshake.ping != nil {
-		return c.firstPingAnswered(r)
+		return c.handleFirstPing(r)
 	}
 	scheme, ours := c.handshake.auths[r.xid]
 	switch {
@@ -73,7 +78,7 @@ func (c *Conn) shakeHands(frame []byte) ([]byte, error) {
 	case r.err != 0:
 		return nil, &AuthError{scheme, r.err}
 	}
-	c.answered(r)
+	c.matchReply(r)
 	delete(c.handshake.auths, r.xid)
 	if len(c.handshake.auths) > 0 {
 		return nil, nil
@@ -82,35 +87,42 @@ func (c *Conn) shakeHands(frame []byte) ([]byte, error) {
 	return c.handshake.response, nil
 }
 
-// welcomed looks at the ConnectResponse. A server that has lost a session should say so, but some answer with a fresh
-// one instead (ClickHouse Keeper did), and the library would go on as if nothing had been lost. The client must treat
-// that as the end of the session, so the answer is rewritten to what a correct server says.
-func (c *Conn) welcomed(frame []byte) ([]byte, error) {
+// handleConnectResponse handles the ConnectResponse. A server that has lost a
+// session should say so, but some grant another session instead (ClickHouse
+// Keeper did), and the library would go on as if nothing had been lost. The
+// client must treat that as the end of the session, so the response is
+// rewritten to that of a correct server.
+func (c *Conn) handleConnectResponse(frame []byte) ([]byte, error) {
 	r, err := parseConnectResponse(frame[lengthSize:])
 	if err != nil {
 		return nil, err
 	}
 	if granted := r.timeout(); r.session != 0 && granted < c.link.cfg.MinTimeout {
-		return nil, fmt.Errorf("the server grants a session timeout of %v, less than %v", granted, c.link.cfg.MinTimeout)
+		return nil, fmt.Errorf("the server grants a session timeout of %v, less than %v",
+			granted, c.link.cfg.MinTimeout)
 	}
-	if r.session == 0 || c.asked != 0 && r.session != c.asked { // not the session that we asked for
-		clear(frame[lengthSize+4 : lengthSize+handshakeSize]) // timeout and session id
+	replaced := c.requestedSession != 0 && r.session != c.requestedSession
+	if r.session == 0 || replaced {
+		// Timeout 0 and session 0 mean that the session has expired.
+		clear(frame[lengthSize+4 : lengthSize+handshakeSize])
 		return frame, nil
 	}
-	c.link.remember(frame[lengthSize:])
-	if c.asked == 0 && !c.link.cfg.Strict && time.Since(c.askedAt) > r.timeout()/3 {
-		c.pingFirst(frame, r.timeout())
+	c.link.recordIdentity(frame[lengthSize:])
+	if c.requestedSession == 0 && !c.link.cfg.LeaderConfirmed && time.Since(c.connectSentAt) > r.timeout()/3 {
+		c.sendFirstPing(frame, r.timeout())
 		return nil, nil
 	}
-	return c.accepted(frame, c.askedAt, r.timeout())
+	return c.sessionAccepted(frame, c.connectSentAt, r.timeout())
 }
 
-// accepted goes on when the server has given us the session that we asked for. The contact is the sending of a request
-// that it has answered.
-func (c *Conn) accepted(response []byte, contact time.Time, timeout time.Duration) ([]byte, error) {
+// sessionAccepted goes on when the server has granted the requested session.
+// contact is when a request was sent that the server has answered.
+func (c *Conn) sessionAccepted(response []byte, contact time.Time, timeout time.Duration) ([]byte, error) {
 	c.link.mu.Lock()
 	c.link.timeout = timeout
-	if !c.link.cfg.Strict || c.asked == 0 { // a new session is a transaction; to go on with one, a deposed leader suffices
+	// A majority has committed the creation of a new session. A deposed leader
+	// may resume an old one by itself.
+	if !c.link.cfg.LeaderConfirmed || c.requestedSession == 0 {
 		c.link.contactLocked(contact)
 	}
 	c.link.mu.Unlock()
@@ -129,7 +141,8 @@ func (r connectResponse) timeout() time.Duration {
 	return time.Duration(r.timeoutMillis) * time.Millisecond
 }
 
-// authenticate sends all credentials, if there are any. Requests that follow would be refused without them.
+// authenticate sends all credentials, and reports whether there are any.
+// Requests that follow would be refused without them.
 func (c *Conn) authenticate() bool {
 	if c.link.cfg.Credentials == nil {
 		return false
@@ -141,7 +154,7 @@ func (c *Conn) authenticate() bool {
 	for _, cred := range all {
 		r := request{xid: c.link.nextOwnXid(), op: opSetAuth}
 		c.out = appendRequest(c.out, r, cred.Payload)
-		c.clock.sent(r, time.Now())
+		c.inflight.sent(r, time.Now())
 		c.handshake.auths[r.xid] = cred.Scheme
 	}
 	c.signal()
@@ -154,16 +167,16 @@ func (c Credentials) Payload(b []byte) []byte {
 	return jute.AppendBuffer(jute.AppendString(b, c.Scheme), c.Auth)
 }
 
-// establish lets requests pass, behind the watches.
+// establish queues the watches and then lets requests pass.
 func (c *Conn) establish() {
-	c.handshake.over = true
+	c.handshake.done = true
 	c.withWatches(func(watches []SetWatch) {
 		c.link.mu.Lock()
 		defer c.link.mu.Unlock()
 		c.restoreLocked(watches)
 		c.established, c.link.established = true, true
-		if c.link.cfg.Strict && !c.link.closed {
-			c.link.conns.Go(c.confirmContact)
+		if c.link.cfg.LeaderConfirmed && !c.link.closed {
+			c.link.goroutines.Go(c.confirmContact)
 		}
 	})
 	c.signal()
@@ -177,9 +190,9 @@ func (c *Conn) withWatches(set func([]SetWatch)) {
 	c.link.cfg.Watches(set)
 }
 
-// handshakeFailed says why there is no session on this connection.
+// handshakeFailed reports why there is no session on this connection.
 func (c *Conn) handshakeFailed(err error) {
-	if !c.handshake.over && c.link.cfg.Failed != nil {
+	if !c.handshake.done && c.link.cfg.Failed != nil {
 		c.link.cfg.Failed(fmt.Errorf("handshake with %v: %w", c.RemoteAddr(), err))
 	}
 }

@@ -6,11 +6,12 @@ import (
 	"github.com/gocurator/curator/framework/internal/jute"
 )
 
-// confirmContact moves the time of the last contact forward in strict mode, as
-// long as the connection lives.
+// confirmContact moves the time of the last contact forward when the leader has
+// to confirm it (Config.LeaderConfirmed), as long as the connection lives.
 //
-// An answer alone proves nothing about the session. Its time runs out at the
-// ensemble's leader, or at the next one, and neither need have heard of us:
+// An answer alone proves nothing about the session. The session's time runs out
+// at the ensemble's leader, or at the next one, and neither need have heard of
+// us:
 //
 //   - A follower answers pings and reads by itself, and goes on for a while
 //     when it is cut off. The leader hears of the clients that a follower has
@@ -29,9 +30,9 @@ import (
 //     after A was sent. Any next leader needs one of that majority, begins
 //     later, and gives every session its full timeout then.
 //   - Sync B, of a beat that begins half a tick after that answer or later, is
-//     answered. What travels between two servers travels in order: the leader
-//     has sent a ping in between, and the follower has answered it before it
-//     passed on the answer to B.
+//     answered. Messages between two servers travel in order: the leader has
+//     sent a ping in between, and the follower has answered it before it passed
+//     on the answer to B.
 //   - Transaction C, of the same beat, is answered. It arrived at the leader
 //     behind the answer to that ping. This leader has heard that we were alive
 //     when A was sent.
@@ -50,11 +51,11 @@ import (
 // the last contact is never older than T/2 + 3r, which is 0.86 T if r is 0.12
 // T. Beats do not wait for one another: if they did, r would count twice.
 func (c *Conn) confirmContact() {
-	_, timeout := c.link.Contact()
+	_, timeout := c.link.LastContact()
 	next := time.NewTicker(max(timeout/beatsPerTimeout, 1))
 	defer next.Stop()
 	for {
-		c.link.conns.Go(func() { c.beat(timeout) })
+		c.link.goroutines.Go(func() { c.beat(timeout) })
 		select {
 		case <-next.C:
 		case <-c.done:
@@ -67,11 +68,11 @@ const beatsPerTimeout = 8
 
 // beat ends when both of its requests are answered, or with the connection.
 func (c *Conn) beat(timeout time.Duration) {
-	sync, err := c.ask(opSync, func(b []byte) []byte { return jute.AppendString(b, "/") }, timeout)
+	sync, err := c.roundTrip(opSync, func(b []byte) []byte { return jute.AppendString(b, "/") }, timeout)
 	if err != nil {
 		return
 	}
-	sent, err := c.ask(opMulti, appendCheckOfRoot, timeout)
+	sent, err := c.roundTrip(opMulti, appendCheckOfRoot, timeout)
 	if err != nil {
 		return
 	}
@@ -81,13 +82,13 @@ func (c *Conn) beat(timeout time.Duration) {
 // proof is a transaction that was answered.
 type proof struct{ sent, answered time.Time }
 
-// confirmed notes the end of a beat whose sync was sent at a time. The
-// handshake needs only the transaction: the server has asked the leader then,
-// or is the leader.
+// confirmed records the end of a beat whose sync was sent at the given time.
+// The contact of the handshake needs only the transaction: the server has asked
+// the leader by then, or is the leader.
 func (c *Conn) confirmed(sync time.Time, p proof, halfTick time.Duration) {
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()
-	c.link.contactLocked(c.askedAt)
+	c.link.contactLocked(c.connectSentAt)
 	for len(c.proofs) > 0 && !sync.Before(c.proofs[0].answered.Add(halfTick)) {
 		c.link.contactLocked(c.proofs[0].sent)
 		c.proofs = c.proofs[1:]
@@ -95,14 +96,16 @@ func (c *Conn) confirmed(sync time.Time, p proof, halfTick time.Duration) {
 	c.proofs = append(c.proofs, p)
 }
 
-// ask returns when a request was sent that has been answered. One that the
-// server refuses, because it has too much to do, is made again. The end of the
-// connection is an error.
-func (c *Conn) ask(op int32, payload func([]byte) []byte, timeout time.Duration) (sent time.Time, err error) {
+// roundTrip sends a request and returns, when it is answered, the time at which
+// it was sent. A request that the server refuses, because it has too much to
+// do, is sent again. The end of the connection is an error.
+func (c *Conn) roundTrip(
+	op int32, payload func([]byte) []byte, timeout time.Duration,
+) (sent time.Time, err error) {
 	for {
 		sent = time.Now()
 		c.link.mu.Lock()
-		call, err := c.addLocked(op, payload, nil)
+		call, err := c.enqueueLocked(op, payload, nil)
 		c.link.mu.Unlock()
 		if err != nil {
 			return sent, err
@@ -137,7 +140,7 @@ func isCommitted(body []byte) bool {
 	const partError, codeNoAuth = -1, -102
 	r := jute.NewReader(body)
 	kind := r.Int32()
-	r.Skip(1 + 4) // whether it is the last, and an error's code, which is repeated
+	r.Skip(1 + 4) // the end mark, and an error code that is repeated below
 	if kind == partError {
 		return r.Int32() == codeNoAuth
 	}

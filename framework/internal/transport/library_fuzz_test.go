@@ -11,11 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whatever a peer sends, the library neither panics nor takes more memory than
-// in proportion to it.
+// A peer may send any bytes: the library does not panic, and allocates only in
+// proportion to their number.
 func FuzzLibrary(f *testing.F) {
 	hello := connectAnswer(9*time.Second, 7)
-	const xidPing = -2
 	f.Add([]byte{})
 	f.Add(hello)
 	f.Add(frame(0, 9000, int64(7), 0x7fffffff, make([]byte, 17)))
@@ -25,15 +24,15 @@ func FuzzLibrary(f *testing.F) {
 	f.Add(append(hello[:len(hello):len(hello)], answerFrame(1, 5, 0, 0x7fffffff)...))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		memory := allocated(func() {
-			synctest.Test(t, func(t *testing.T) { meetLibrary(t, in) })
+			synctest.Test(t, func(t *testing.T) { runLibrary(t, in) })
 		})
 		require.LessOrEqual(t, memory, uint64(2<<20+10*len(in)))
 	})
 }
 
-// meetLibrary gives the library one connection whose peer sends these bytes,
-// for as long as a session has without an answer.
-func meetLibrary(t *testing.T, in []byte) {
+// runLibrary gives the library one connection whose peer sends the given bytes,
+// and runs it for as long as a session lasts without an answer.
+func runLibrary(t *testing.T, in []byte) {
 	l := NewLink(Config{})
 	dialed := false
 	conn, events, err := zk.Connect([]string{"127.0.0.1:1"}, 9*time.Second, zk.WithLogger(quiet{}),

@@ -6,51 +6,62 @@ import (
 	"time"
 )
 
-// Config is what a Link needs to know of its owner. The functions are called on the connections' own goroutines, one at
-// a time, with no lock held. Those that are nil are left out.
+// Config is what a Link needs to know of its owner. The functions are called on
+// the connections' own goroutines, one at a time, with no lock held. A nil
+// function is not called.
 type Config struct {
-	// Strict counts only contact that the ensemble's leader has confirmed; see heartbeat.go.
-	Strict bool
+	// LeaderConfirmed counts only contact that the ensemble's leader has
+	// confirmed. See heartbeat.go.
+	LeaderConfirmed bool
 
-	// MinTimeout is the shortest session timeout that a server may grant. 0 means any.
+	// MinTimeout is the shortest session timeout that a server may grant. 0
+	// means any.
 	MinTimeout time.Duration
 
-	// MaxRequest is the length of the longest request that Send takes, in bytes.
+	// MaxRequest is the length of the longest request that Send takes, in
+	// bytes. 0 means any.
 	MaxRequest int
 
-	// Credentials returns what to authenticate each new connection with.
+	// Credentials returns the credentials to authenticate each new connection
+	// with.
 	Credentials func() []Credentials
 
-	// Accepted is told when a server has accepted the session. The timeout may be another one from then on.
+	// Accepted is called when a server has accepted the session. The session
+	// timeout may have changed then.
 	Accepted func()
 
-	// Watches passes the watches that are to be set again on a new connection to its argument, and returns when that has
-	// returned. Meanwhile none of them may be withdrawn.
+	// Watches passes the watches that are to be set again on a new connection
+	// to its argument, and returns when the argument has returned. Meanwhile no
+	// watch may be removed.
 	Watches func(set func([]SetWatch))
 
-	// Fired is told of every watch event.
+	// Fired is called for every watch event.
 	Fired func(Event)
 
-	// Failed is told why a connection ended before its handshake was over.
+	// Failed is called with the reason why a connection ended before its
+	// handshake was done.
 	Failed func(error)
 }
 
-// Link is what the connections of one session share: the library makes one connection after the other for it.
+// Link is what the connections of one session share. The library makes one
+// connection after the other for the session.
 type Link struct {
-	cfg   Config
-	conns sync.WaitGroup // one for each goroutine of a connection
+	cfg        Config
+	goroutines sync.WaitGroup // those of all connections
 
-	mu       sync.Mutex // protects the following fields and those of every Conn that say so
-	conn     *Conn      // the newest
+	// mu protects the following fields, and the fields of every Conn whose
+	// comments say so.
+	mu       sync.Mutex
+	conn     *Conn // the newest
 	closed   bool
 	timeout  time.Duration // negotiated; 0 before the first handshake
 	contact  time.Time     // when the newest answered request was sent
 	gaps     []gap         // oldest first
 	ownXid   int32
-	lastZxid int64 // the newest in an answer to a call
+	lastZxid int64 // the newest in an answer to one of our calls
 
 	identity    Identity // of the session, once a server has accepted it
-	established bool     // some connection's handshake is over: the library knows of the session
+	established bool     // a handshake is done: the library knows of it
 }
 
 // NewLink returns the link of a session that has not connected yet.
@@ -58,8 +69,9 @@ func NewLink(cfg Config) *Link {
 	return &Link{cfg: cfg, ownXid: firstOwnXid - 1}
 }
 
-// Wrap returns the connection to hand to the library in place of nc, which it owns from now on. The handshake must be
-// over at the given time, else reading fails.
+// Wrap returns the connection to hand to the library in place of nc. The
+// returned connection owns nc. If the handshake is not done at handshakeBy,
+// reading fails. After Close, Wrap closes nc and returns a closed connection.
 func (l *Link) Wrap(nc net.Conn, handshakeBy time.Time) net.Conn {
 	c := newConn(l, nc)
 	l.mu.Lock()
@@ -71,20 +83,21 @@ func (l *Link) Wrap(nc net.Conn, handshakeBy time.Time) net.Conn {
 	}
 	l.conn = c
 	nc.SetReadDeadline(handshakeBy)
-	l.conns.Go(c.flush)
+	l.goroutines.Go(c.flush)
 	return c
 }
 
 func (l *Link) nextOwnXid() int32 {
-	if l.ownXid++; l.ownXid < firstOwnXid { // beyond the largest
+	if l.ownXid++; l.ownXid < firstOwnXid { // overflow
 		l.ownXid = firstOwnXid
 	}
 	return l.ownXid
 }
 
-// Contact returns when the newest request that was answered in this session was sent, and the negotiated session
-// timeout. Both are zero before the first handshake. The server cannot end the session before their sum.
-func (l *Link) Contact() (sent time.Time, timeout time.Duration) {
+// LastContact returns when the newest request that was answered in this session
+// was sent, and the negotiated session timeout. The server cannot end the
+// session before their sum. Both are zero before the first handshake.
+func (l *Link) LastContact() (sent time.Time, timeout time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.contact, l.timeout
@@ -96,7 +109,8 @@ func (l *Link) contactLocked(sent time.Time) {
 	}
 }
 
-// Close breaks the present connection and every later one, and waits for the goroutines of all of them.
+// Close ends the present connection and every later one, and waits for the
+// goroutines of all of them.
 func (l *Link) Close() {
 	l.mu.Lock()
 	l.closed = true
@@ -105,5 +119,5 @@ func (l *Link) Close() {
 	if c != nil {
 		c.Close()
 	}
-	l.conns.Wait()
+	l.goroutines.Wait()
 }

@@ -10,11 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// peer is the server's end of a connection, played by a test. What arrives is taken in at once and kept for read.
+// peer is the server's end of a connection, played by a test. It receives
+// frames at once and keeps them for read.
 type peer struct {
 	t       *testing.T
 	nc      net.Conn
-	arrived chan []byte // frames without their length; closed at the end of the connection
+	arrived chan []byte // frames without their length; closed with nc
 }
 
 func newPeer(t *testing.T, nc net.Conn) *peer {
@@ -36,7 +37,8 @@ func newPeer(t *testing.T, nc net.Conn) *peer {
 	return p
 }
 
-// dialed returns a wrapped connection of a link and its peer. The handshake has to be over in ten seconds.
+// dialed returns a wrapped connection of a link, and its peer. The handshake
+// must be done within ten seconds.
 func dialed(t *testing.T, l *Link) (*Conn, *peer) {
 	t.Helper()
 	client, server := net.Pipe()
@@ -45,15 +47,17 @@ func dialed(t *testing.T, l *Link) (*Conn, *peer) {
 	return c, newPeer(t, server)
 }
 
-// established returns a connection with a session that is confirmed, as the library and a server would have it.
+// established returns a connection with a confirmed session, as the library and
+// a server would have it, and its peer.
 func established(t *testing.T, l *Link, session int64, timeout time.Duration) (*Conn, *peer) {
 	t.Helper()
 	c, p := dialed(t, l)
-	shakeHands(t, c, p, session, timeout)
+	completeHandshake(t, c, p, session, timeout)
 	return c, p
 }
 
-func shakeHands(t *testing.T, c *Conn, p *peer, session int64, timeout time.Duration) {
+// completeHandshake plays the library and the server of a handshake.
+func completeHandshake(t *testing.T, c *Conn, p *peer, session int64, timeout time.Duration) {
 	t.Helper()
 	go c.Write(connectFrame(session))
 	p.read()
@@ -62,7 +66,8 @@ func shakeHands(t *testing.T, c *Conn, p *peer, session int64, timeout time.Dura
 	require.NoError(t, err)
 }
 
-// read returns the next frame that arrived, without its length; nil at the end of the connection.
+// read returns the next frame that arrived, without its length. It returns nil
+// at the end of the connection.
 func (p *peer) read() []byte { return <-p.arrived }
 
 // readOps returns the operation codes of the next n requests.
@@ -73,7 +78,7 @@ func (p *peer) readOps(n int) (ops []int32) {
 	return ops
 }
 
-// silent reports whether nothing arrives for a while.
+// silent reports whether no frame arrives for a second.
 func (p *peer) silent() bool {
 	select {
 	case frame := <-p.arrived:
@@ -96,7 +101,8 @@ func (c *Conn) readAll() ([]byte, error) {
 	return frame, err
 }
 
-// frame puts a length before the parts: int32 and int64 as they are, strings with their length, bytes without.
+// frame returns a frame of the given parts: integers in their width, with int
+// as int32, strings behind their length, bytes as they are.
 func frame(parts ...any) []byte {
 	b := make([]byte, 4)
 	for _, part := range parts {
@@ -128,7 +134,7 @@ func connectAnswer(timeout time.Duration, session int64) []byte {
 	return frame(0, int(timeout.Milliseconds()), session, string(make([]byte, 16)))
 }
 
-// getFrame is a request that the library might make.
+// getFrame returns a request that the library might make.
 func getFrame(xid int, path string, watch bool) []byte { return frame(xid, opGetData, path, watch) }
 
 const opGetData = 4

@@ -5,16 +5,17 @@ import (
 	"time"
 )
 
-// gap is a time for which this machine was suspended, and Go's clock stood still.
+// gap is a time for which this machine was suspended, while Go's clock stood
+// still.
 type gap struct {
 	noticed time.Time
 	length  time.Duration
 }
 
-// Suspended notes that the machine has been suspended, and that this is noticed
-// only now. Every request that was sent before is older than its stamp says.
-// That may be wrong for one that was sent since the machine woke up, which is on
-// the safe side.
+// Suspended records that the machine has been suspended for the given length,
+// and that this is noticed only now. Every request that was sent before now is
+// older than its timestamp says. For a request that was sent after the machine
+// woke up this is wrong, but errs on the safe side.
 func (l *Link) Suspended(length time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -22,18 +23,19 @@ func (l *Link) Suspended(length time.Duration) {
 	l.gaps = append(l.gaps, gap{time.Now(), length})
 }
 
-// Silence returns how long ago the newest request that was answered in this
-// session was sent, and the negotiated session timeout. The timeout is 0 before
-// the first handshake. The server cannot end the session before the silence is
-// as long as the timeout.
-func (l *Link) Silence() (silence, timeout time.Duration) {
+// SinceLastContact returns how long ago the newest request that was answered in
+// this session was sent, and the negotiated session timeout. The server cannot
+// end the session before the first is as long as the second. Unlike
+// LastContact, it includes the time for which the machine was suspended. The
+// timeout is 0 before the first handshake.
+func (l *Link) SinceLastContact() (since, timeout time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	silence = time.Since(l.contact)
+	since = time.Since(l.contact)
 	for _, g := range l.gaps {
 		if !g.noticed.Before(l.contact) {
-			silence += g.length
+			since += g.length
 		}
 	}
-	return silence, l.timeout
+	return since, l.timeout
 }

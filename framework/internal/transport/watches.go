@@ -2,35 +2,38 @@ package transport
 
 import "github.com/gocurator/curator/framework/internal/jute"
 
-// Table is one of the two tables in which a server keeps a connection's watches. Watches of one table on one path are
-// one watch to the server. The values are those of removeWatches.
+// Table is one of the two tables in which a server keeps a connection's
+// watches. To the server, all watches of one table on one path are one watch.
+// The values are ZooKeeper's WatcherType, as in removeWatches.
 type Table int32
 
-// Children watches are set by listing a node's children, Data watches by reading its data or asking for its existence.
+// A Children watch is set by listing a node's children. A Data watch is set by
+// reading the node's data or asking for its existence.
 const (
 	Children Table = 1
 	Data     Table = 2
 )
 
-// Watch names a server's watch of this client.
+// Watch identifies one of this client's watches on the server.
 type Watch struct {
 	Path  string
 	Table Table
 }
 
-// SetWatch is a watch that the server has.
+// SetWatch is a watch that is to be set again.
 type SetWatch struct {
 	Watch
 	Missing bool // the node did not exist when the watch was set
 }
 
-// Event is a watch event. Type and State are the protocol's numbers, which are also the library's.
+// Event is a watch event. Type and State are the protocol's numbers, which are
+// also the library's.
 type Event struct {
 	Type, State int32
 	Path        string
 }
 
-func (c *Conn) notified(r reply) error {
+func (c *Conn) handleNotification(r reply) error {
 	ev, err := parseEvent(r.body)
 	if err == nil && c.link.cfg.Fired != nil {
 		c.link.cfg.Fired(ev)
@@ -38,8 +41,9 @@ func (c *Conn) notified(r reply) error {
 	return err
 }
 
-// setWatchesSize bounds the paths in one setWatches request, far below what servers take, unless they are told to take
-// less. A path that is longer still goes alone.
+// setWatchesSize bounds the paths in one setWatches request, in bytes. It is
+// far below the limit of servers, unless that is configured to be lower. A path
+// that is longer still goes alone.
 const setWatchesSize = 128 << 10
 
 func (c *Conn) setWatchesSize() int {
@@ -49,31 +53,35 @@ func (c *Conn) setWatchesSize() int {
 	return setWatchesSize
 }
 
-// setWatchesHeader is what a setWatches request has besides the paths: xid, operation, zxid, and the lengths of its lists.
+// setWatchesHeader is the size of a setWatches request without its paths: xid,
+// operation, zxid, and the lengths of its three lists.
 const setWatchesHeader = 4 + 4 + 8 + 3*lengthSize
 
-// restoreLocked sets watches again. It must come before every other request: the server answers it with the events of
-// what has happened since the newest zxid that this client has seen in an answer, and a read that overtook them would
-// show the new data before the event.
+// restoreLocked sets watches again. It must come before every other request.
+// The server answers setWatches with the events that have happened since the
+// newest zxid that this client has seen in an answer. A read that overtook
+// those events would show the new data before the event.
 //
-// The answer to a batch tells a zxid that the watches of the next one have not seen yet. If the connection breaks in
-// between, they must be set again as of before, so only the last answer counts.
+// The watches may take several requests. The answer to one carries a zxid that
+// the watches of the next request have not seen yet. If the connection breaks
+// in between, those watches must be set again as of the earlier zxid, so only
+// the last answer's zxid counts.
 func (c *Conn) restoreLocked(watches []SetWatch) {
 	limit := c.setWatchesSize()
 	var batch watchLists
 	for _, w := range watches {
 		if batch.size > 0 && batch.size+w.size() > limit {
-			c.sendSetWatchesLocked(batch, true)
+			c.enqueueSetWatchesLocked(batch, true)
 			batch = watchLists{}
 		}
 		batch.add(w)
 	}
 	if batch.size > 0 {
-		c.sendSetWatchesLocked(batch, false)
+		c.enqueueSetWatchesLocked(batch, false)
 	}
 }
 
-func (c *Conn) sendSetWatchesLocked(batch watchLists, more bool) {
+func (c *Conn) enqueueSetWatchesLocked(batch watchLists, more bool) {
 	payload := func(b []byte) []byte {
 		b = jute.AppendInt64(b, c.link.lastZxid)
 		for _, paths := range [][]string{batch.data, batch.exist, batch.child} {
@@ -84,17 +92,18 @@ func (c *Conn) sendSetWatchesLocked(batch watchLists, more bool) {
 		}
 		return b
 	}
-	call, err := c.addLocked(opSetWatches, payload, func(code int32, _ error) {
-		if code != 0 { // those who wait for these watches would wait in vain
+	call, err := c.enqueueLocked(opSetWatches, payload, func(code int32, _ error) {
+		if code != 0 { // else the watches' users would wait for ever
 			c.Close()
 		}
 	})
-	if err == nil { // else the connection is closed, and the next one gets them
-		call.partial = more
+	if err == nil { // else the connection is closed; the next one sets them
+		call.ignoreZxid = more
 	}
 }
 
-// watchLists are watches by what the server needs to know to tell whether they have fired meanwhile.
+// watchLists sorts watches into the lists of setWatches. From its list, the
+// server knows how to tell whether a watch has fired meanwhile.
 type watchLists struct {
 	data, exist, child []string
 	size               int
@@ -114,18 +123,20 @@ func (l *watchLists) add(w SetWatch) {
 
 func (w SetWatch) size() int { return lengthSize + len(w.Path) }
 
-// Withdraw takes a watch back from the server. Without a connection there is nothing to do: the server forgets the
-// watches of a connection with it, and only those in Config.Watches are set again. Withdraw does no I/O. A request that
-// sets the same watch again must be sent after it.
-func (l *Link) Withdraw(w Watch) {
+// RemoveWatch removes a watch from the server. Without a connection there is
+// nothing to do: the server removes the watches of a connection with the
+// connection, and only those in Config.Watches are set again. RemoveWatch does
+// no I/O. A request that sets the same watch again must be sent after it.
+func (l *Link) RemoveWatch(w Watch) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := l.conn
 	if c == nil || !c.established {
 		return
 	}
-	// It makes no difference what the server answers: if it had no such watch any more, that has fired.
-	c.addLocked(opRemoveWatches, func(b []byte) []byte {
+	// The answer makes no difference: if the server has no such watch any
+	// more, then the watch has fired.
+	c.enqueueLocked(opRemoveWatches, func(b []byte) []byte {
 		return jute.AppendInt32(jute.AppendString(b, w.Path), int32(w.Table))
 	}, nil)
 	c.signal()

@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// contactAfter returns how long after the beginning of the test the last contact was.
+// contactAfter returns the time from begin to the last contact.
 func contactAfter(l *Link, begin time.Time) time.Duration {
-	at, _ := l.Contact()
+	at, _ := l.LastContact()
 	return at.Sub(begin)
 }
 
@@ -29,7 +29,7 @@ func TestContactIsTheSendingOfTheNewestAnsweredRequest(t *testing.T) {
 		send := func(xid int) { c.Write(getFrame(xid, "/n", false)); p.read() }
 		reply := func(xid int) { p.write(answerFrame(xid, 1, 0, "", stat[:])); synctest.Wait() }
 
-		_, timeout := l.Contact()
+		_, timeout := l.LastContact()
 		require.Equal(t, 9*time.Second, timeout)
 		require.Zero(t, contactAfter(l, begin))
 
@@ -76,30 +76,29 @@ func TestContactOfTheHandshakeIsItsSending(t *testing.T) {
 	})
 }
 
-// Pings all have the same xid; their replies come in order.
+// All pings have the same xid. Their answers come in order.
 func TestPingsAreAnsweredInOrder(t *testing.T) {
-	const xidPing = -2
-	var c clock
+	var f inflight
 	at := time.Now()
 	for i := range 3 {
-		c.sent(request{xid: xidPing}, at.Add(time.Duration(i)*time.Second))
+		f.sent(request{xid: xidPing}, at.Add(time.Duration(i)*time.Second))
 	}
 	for i := range 3 {
-		r, ok := c.answered(xidPing)
+		r, ok := f.answered(xidPing)
 		require.True(t, ok)
 		require.Equal(t, at.Add(time.Duration(i)*time.Second), r.at)
 	}
-	_, ok := c.answered(xidPing)
+	_, ok := f.answered(xidPing)
 	require.False(t, ok)
 }
 
 func TestClockFindsEveryRequestWhateverTheOrderOfReplies(t *testing.T) {
-	var c clock
+	var f inflight
 	at := time.Now()
 	next, done := int32(1), map[int32]bool{}
 	for round := range 500 {
 		for range round%7 + 1 {
-			c.sent(request{xid: next}, at.Add(time.Duration(next)))
+			f.sent(request{xid: next}, at.Add(time.Duration(next)))
 			next++
 		}
 		for back := int32(1); back < next && len(done) < int(next)-1-round%3; back++ {
@@ -107,11 +106,11 @@ func TestClockFindsEveryRequestWhateverTheOrderOfReplies(t *testing.T) {
 			if done[xid] {
 				continue
 			}
-			r, ok := c.answered(xid)
+			r, ok := f.answered(xid)
 			require.True(t, ok)
 			require.Equal(t, at.Add(time.Duration(xid)), r.at)
 			done[xid] = true
 		}
 	}
-	require.Less(t, len(c.waiting), 300, "memory is in proportion to what waits")
+	require.Less(t, len(f.waiting), 300, "memory is in proportion to what waits")
 }

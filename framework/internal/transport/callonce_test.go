@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whatever ends a connection, and however often: each call that was made ends once, and no other is made.
+// However a connection ends, and however often it is closed: each call that was
+// made completes once, and no other call completes.
 func TestEveryCallEndsOnceWhoeverCloses(t *testing.T) {
 	for range 50 {
 		synctest.Test(t, func(t *testing.T) {

@@ -1,0 +1,98 @@
+package transport
+
+import (
+	"container/list"
+	"slices"
+)
+
+// Limits of what may be under way on a connection. A slow server makes callers
+// wait, instead of filling memory with their requests.
+//
+// A server stops reading when 1000 requests, of all clients together, are not
+// answered (globalOutstandingLimit). Then a ping waits behind them, and the
+// session is lost although client and server are well. So this client keeps
+// well below that limit. The difference is for requests that do not wait,
+// because the session depends on them:
+//
+//   - the library's pings,
+//   - the requests that confirm contact with the leader,
+//   - the requests that set watches again or remove them.
+const (
+	maxCalls  = 768     // not answered
+	maxQueued = 4 << 20 // bytes not written, before the request that exceeds it
+)
+
+// Waiter is one Send or SendBoth that waits for its turn on a connection.
+// Waiters are sent in the order of their arrival, and only the one that is sent
+// is woken.
+type Waiter struct {
+	conn     *Conn
+	requests []Request
+	done     chan struct{}
+
+	// In conn.waiters, protected by link.mu. It is nil once the requests have
+	// been sent or withdrawn.
+	elem *list.Element
+
+	// Set before done is closed.
+	calls [2]*Call
+	err   error
+}
+
+// Done is closed when the requests have been sent, or cannot be sent any more.
+func (w *Waiter) Done() <-chan struct{} { return w.done }
+
+// Calls returns what Send or SendBoth would have returned, once Done is closed.
+func (w *Waiter) Calls() (first, second *Call, err error) { return w.calls[0], w.calls[1], w.err }
+
+// Cancel withdraws the requests, so that they are not sent. It returns false if
+// Done is closed already; then Cancel does nothing.
+func (w *Waiter) Cancel() bool {
+	l := w.conn.link
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if w.elem == nil {
+		return false
+	}
+	w.conn.waiters.Remove(w.elem)
+	w.elem = nil
+	return true
+}
+
+// finishLocked removes the waiter from the queue and closes Done.
+func (w *Waiter) finishLocked(err error) {
+	w.conn.waiters.Remove(w.elem)
+	w.elem, w.err = nil, err
+	close(w.done)
+}
+
+// fullLocked reports whether a new request has to wait, behind the waiters that
+// are there already. There are no waiters while there is capacity, because
+// every event that makes capacity admits waiters first.
+func (c *Conn) fullLocked() bool { return !c.closed && !c.hasCapacityLocked() }
+
+func (c *Conn) hasCapacityLocked() bool { return len(c.calls) < maxCalls && len(c.out) < maxQueued }
+
+func (c *Conn) enqueueWaiterLocked(requests []Request) *Waiter {
+	w := &Waiter{conn: c, requests: slices.Clone(requests), done: make(chan struct{})}
+	w.elem = c.waiters.PushBack(w)
+	return w
+}
+
+// admitWaitersLocked sends the waiters' requests, in order, as far as there is
+// capacity.
+func (c *Conn) admitWaitersLocked() {
+	for c.waiters.Len() > 0 && c.hasCapacityLocked() {
+		w := c.waiters.Front().Value.(*Waiter)
+		w.finishLocked(c.enqueueAllLocked(w.requests, w.calls[:]))
+		c.signal()
+	}
+}
+
+// failWaitersLocked completes every waiter with ErrNotSent, because the
+// connection has ended.
+func (c *Conn) failWaitersLocked() {
+	for c.waiters.Len() > 0 {
+		c.waiters.Front().Value.(*Waiter).finishLocked(ErrNotSent)
+	}
+}

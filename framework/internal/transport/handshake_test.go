@@ -1,0 +1,153 @@
+package transport
+
+import (
+	"encoding/binary"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+func TestServerThatReplacesTheSessionIsMadeToSayExpired(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := NewLink(Config{})
+		c, p := dialed(t, l)
+		go c.Write(connectFrame(7))
+		p.read()
+		go p.write(connectAnswer(9*time.Second, 8))
+		f, err := c.readAll()
+		require.NoError(t, err)
+		require.Zero(t, binary.BigEndian.Uint32(f[4:]), "timeout")
+		require.Zero(t, binary.BigEndian.Uint64(f[8:]), "session")
+		_, timeout := l.LastContact()
+		require.Zero(t, timeout, "nothing is established")
+	})
+}
+
+func TestHandshakeOfTheSameSessionIsPassedOnAsItIs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, p := dialed(t, NewLink(Config{}))
+		go c.Write(connectFrame(7))
+		p.read()
+		go p.write(connectAnswer(9*time.Second, 7))
+		f, err := c.readAll()
+		require.NoError(t, err)
+		require.Equal(t, connectAnswer(9*time.Second, 7)[4:], f)
+	})
+}
+
+func TestEveryConnectionIsAuthenticatedBeforeAnythingElse(t *testing.T) {
+	withLibrary(t, false, func(t *testing.T, srv *zktest.Server, o *sessionOwner) {
+		o.watch(t, "/missing")
+		o.mu.Lock()
+		o.creds = []Credentials{{"digest", []byte("u:p")}, {"digest", []byte("v:q")}}
+		o.mu.Unlock()
+		for range 2 {
+			srv.ClearRequests()
+			srv.CutAll()
+			time.Sleep(3 * time.Second)
+			var ops []zktest.Op
+			for _, r := range srv.Requests() {
+				ops = append(ops, r.Op)
+			}
+			require.Equal(t, []zktest.Op{
+				zktest.OpConnect, zktest.OpAuth, zktest.OpAuth, zktest.OpSetWatches,
+			}, ops[:4])
+		}
+		require.Empty(t, o.failures())
+	})
+}
+
+func TestRefusedCredentialsAreToldAndTheConnectionIsTriedAgain(t *testing.T) {
+	withLibrary(t, false, func(t *testing.T, srv *zktest.Server, o *sessionOwner) {
+		o.mu.Lock()
+		o.creds = []Credentials{{"nonsense", nil}}
+		o.mu.Unlock()
+		srv.CutAll()
+		time.Sleep(5 * time.Second)
+		var refused *AuthError
+		require.ErrorAs(t, o.failures()[0], &refused)
+		require.Equal(t, "nonsense", refused.Scheme)
+		_, err := send(o.link, "/")
+		require.ErrorIs(t, err, ErrNotSent, "nothing passes without authentication")
+
+		o.mu.Lock()
+		o.creds = nil
+		o.mu.Unlock()
+		time.Sleep(5 * time.Second)
+		o.request(t, opSync, "/")
+	})
+}
+
+// A connection that dies during authentication would block the library for
+// good, if the library did the authentication.
+func TestConnectionThatDiesDuringAuthenticationIsReplaced(t *testing.T) {
+	withLibrary(t, false, func(t *testing.T, srv *zktest.Server, o *sessionOwner) {
+		o.mu.Lock()
+		o.creds = []Credentials{{"digest", []byte("u:p")}}
+		o.mu.Unlock()
+		for _, fault := range []zktest.Action{zktest.DropRequest, zktest.DropReply, zktest.Mute} {
+			srv.Inject(zktest.Rule{Op: zktest.OpAuth, Times: 1, Do: fault})
+			srv.CutAll()
+			time.Sleep(15 * time.Second)
+			o.request(t, opSync, "/")
+		}
+	})
+}
+
+// Servers of version 3.4 and later send a flag at the end. Older servers do
+// not.
+func TestHandshakesOfRealServersAreTaken(t *testing.T) {
+	password := string(make([]byte, 16))
+	for name, answer := range map[string][]byte{
+		"with a flag":       frame(0, 9000, int64(7), password, false),
+		"read-only":         frame(0, 9000, int64(7), password, true),
+		"without a flag":    frame(0, 9000, int64(7), password),
+		"expired":           frame(0, 0, int64(0), password, false),
+		"without password":  frame(0, 9000, int64(7), ""),
+		"password of null":  frame(0, 9000, int64(7), -1),
+		"negative sessions": frame(0, 9000, int64(-7), password),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c, p := dialed(t, NewLink(Config{}))
+				go c.Write(connectFrame(0))
+				p.read()
+				go p.write(answer)
+				f, err := c.readAll()
+				require.NoError(t, err)
+				require.Equal(t, answer[4:], f)
+			})
+		})
+	}
+}
+
+func TestMalformedHandshakesAreRefused(t *testing.T) {
+	for name, answer := range map[string][]byte{
+		"too short":                 frame(0, 9000),
+		"timeout of zero":           frame(0, 0, int64(7), ""),
+		"negative timeout":          frame(0, -5, int64(7), ""),
+		"no password":               frame(0, 9000, int64(7)),
+		"half a password":           frame(0, 9000, int64(7), 16, []byte("12345678")),
+		"password of 2 GiB":         frame(0, 9000, int64(7), 0x7fffffff, make([]byte, 17)),
+		"the same, session expired": frame(0, 0, int64(0), 0x7fffffff, make([]byte, 17)),
+		"password of -2 bytes":      frame(0, 9000, int64(7), -2, make([]byte, 17)),
+		"password of 1,000 bytes":   frame(0, 9000, int64(7), string(make([]byte, 1000))),
+		"more than a flag behind":   frame(0, 9000, int64(7), string(make([]byte, 16)), []byte{0, 0}),
+		"longer than a kilobyte":    frame(0, 9000, int64(7), string(make([]byte, 1024))),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c, p := dialed(t, NewLink(Config{}))
+				go c.Write(connectFrame(0))
+				p.read()
+				go p.write(answer)
+				_, err := c.readAll()
+				require.ErrorIs(t, err, errMalformed)
+			})
+		})
+	}
+}

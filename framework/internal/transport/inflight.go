@@ -1,0 +1,48 @@
+package transport
+
+import "time"
+
+// inflight records which requests of one connection wait for their reply, and
+// when each was sent: handed to the connection, which is no later than its
+// arrival at the server.
+//
+// The server counts a session's timeout from the arrival of a request. A
+// request that was answered has arrived, and it arrived after it was sent, so
+// the session lives at least until the send time plus the timeout. Auth
+// requests are the exception: they do not renew a session.
+type inflight struct {
+	waiting []sentRequest // oldest first
+	head    int           // waiting[:head] are answered
+}
+
+type sentRequest struct {
+	request
+	at time.Time
+}
+
+func (f *inflight) sent(r request, at time.Time) {
+	// Keep the queue's memory in proportion to what waits.
+	if f.head > 64 && f.head*2 > len(f.waiting) {
+		n := copy(f.waiting, f.waiting[f.head:])
+		clear(f.waiting[n:])
+		f.waiting, f.head = f.waiting[:n], 0
+	}
+	f.waiting = append(f.waiting, sentRequest{r, at})
+}
+
+// answered removes the oldest waiting request with this xid and returns it.
+// Replies come in the order of the requests, except that servers answer auth
+// requests ahead of others.
+func (f *inflight) answered(xid int32) (sentRequest, bool) {
+	for i := f.head; i < len(f.waiting); i++ {
+		r := f.waiting[i]
+		if r.xid != xid {
+			continue
+		}
+		copy(f.waiting[f.head+1:i+1], f.waiting[f.head:i])
+		f.waiting[f.head] = sentRequest{}
+		f.head++
+		return r, true
+	}
+	return sentRequest{}, false
+}
