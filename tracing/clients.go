@@ -25,7 +25,7 @@ func (t *Tracer) ClientOpened(c *framework.Client) {
 // ClientClosed implements framework.Tracer. The leases of the client are over, and Close has told us of that, unless that took
 // too long: then it may come when the program has shut the providers down.
 func (t *Tracer) ClientClosed(c *framework.Client) {
-	for _, h := range t.holdsOf(c) {
+	for _, h := range t.holdsOfClient(c) {
 		h.Ended(recipes.HoldEnd{Cause: recipes.EndClientClosed, Err: framework.ErrClosed})
 	}
 	t.mu.Lock()
@@ -99,7 +99,7 @@ func (t *Tracer) StateChanged(change framework.StateChange) {
 	if change.Cause != nil {
 		attrs = append(attrs, attribute.String(semconv.Cause, change.Cause.Error()))
 	}
-	for _, span := range t.spansOf(change) {
+	for _, span := range t.spansAffectedBy(change) {
 		span.AddEvent(event, trace.WithTimestamp(change.Time), trace.WithAttributes(attrs...))
 	}
 }

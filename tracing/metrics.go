@@ -24,13 +24,13 @@ var (
 // metrics are the instruments. One that cannot be made is told to OpenTelemetry's error handler, and does nothing.
 type metrics struct {
 	meter      metric.Meter
-	locks      points[lockPoint]
-	operations points[operationPoint]
+	locks      seriesSet[lockPoint]
+	operations seriesSet[operationPoint]
 
 	acquireDuration, holdDuration, handOffDuration, operationDuration metric.Float64Histogram
 	reconnects, expiries                                              metric.Int64Counter
 	sessions, watches                                                 metric.Int64ObservableUpDownCounter
-	counted                                                           [counters]metric.Int64Observable
+	counts                                                            [numCounts]metric.Int64Observable
 }
 
 // instrument describes a metric; see the table in the package's documentation.
@@ -54,21 +54,21 @@ var instruments = []instrument{
 
 // observe registers what is asked for the numbers that are not counted but looked up.
 func (m *metrics) observe(callback metric.Callback) error {
-	looked := []metric.Observable{m.sessions, m.watches}
-	for _, c := range m.counted {
-		looked = append(looked, c)
+	observables := []metric.Observable{m.sessions, m.watches}
+	for _, c := range m.counts {
+		observables = append(observables, c)
 	}
-	_, err := m.meter.RegisterCallback(callback, looked...)
+	_, err := m.meter.RegisterCallback(callback, observables...)
 	return err
 }
 
 // observeCounts reports what has been counted of locks.
 func (m *metrics) observeCounts(o metric.Observer) {
-	for _, p := range m.locks.all.Range {
-		point := p.(*measured)
+	for _, p := range m.locks.byPoint.Range {
+		point := p.(*series)
 		for i := range point.counts {
 			if c := &point.counts[i]; c.changed.Load() {
-				o.ObserveInt64(m.counted[i], c.n.Load(), point.observe...)
+				o.ObserveInt64(m.counts[i], c.value.Load(), point.observe...)
 			}
 		}
 	}
@@ -77,28 +77,28 @@ func (m *metrics) observeCounts(o metric.Observer) {
 func newMetrics(meter metric.Meter) *metrics {
 	m := &metrics{meter: meter}
 	var failed error
-	about := map[string]instrument{}
+	descriptions := map[string]instrument{}
 	for _, i := range instruments {
-		about[i.name] = i
+		descriptions[i.name] = i
 	}
 	histogram := func(name string, buckets []float64) metric.Float64Histogram {
-		h, err := meter.Float64Histogram(name, metric.WithUnit(about[name].unit),
-			metric.WithDescription(about[name].description), metric.WithExplicitBucketBoundaries(buckets...))
+		h, err := meter.Float64Histogram(name, metric.WithUnit(descriptions[name].unit),
+			metric.WithDescription(descriptions[name].description), metric.WithExplicitBucketBoundaries(buckets...))
 		failed = errors.Join(failed, err)
 		return h
 	}
 	counter := func(name string) metric.Int64Counter {
-		c, err := meter.Int64Counter(name, metric.WithUnit(about[name].unit), metric.WithDescription(about[name].description))
+		c, err := meter.Int64Counter(name, metric.WithUnit(descriptions[name].unit), metric.WithDescription(descriptions[name].description))
 		failed = errors.Join(failed, err)
 		return c
 	}
-	looked := func(name string) metric.Int64ObservableCounter {
-		c, err := meter.Int64ObservableCounter(name, metric.WithUnit(about[name].unit), metric.WithDescription(about[name].description))
+	observableCounter := func(name string) metric.Int64ObservableCounter {
+		c, err := meter.Int64ObservableCounter(name, metric.WithUnit(descriptions[name].unit), metric.WithDescription(descriptions[name].description))
 		failed = errors.Join(failed, err)
 		return c
 	}
-	observed := func(name string) metric.Int64ObservableUpDownCounter {
-		c, err := meter.Int64ObservableUpDownCounter(name, metric.WithUnit(about[name].unit), metric.WithDescription(about[name].description))
+	observableUpDown := func(name string) metric.Int64ObservableUpDownCounter {
+		c, err := meter.Int64ObservableUpDownCounter(name, metric.WithUnit(descriptions[name].unit), metric.WithDescription(descriptions[name].description))
 		failed = errors.Join(failed, err)
 		return c
 	}
@@ -106,15 +106,15 @@ func newMetrics(meter metric.Meter) *metrics {
 	m.holdDuration = histogram(semconv.HoldDuration, lockBuckets)
 	m.handOffDuration = histogram(semconv.HandOffDuration, handOffBuckets)
 	m.operationDuration = histogram(semconv.OperationDuration, operationBuckets)
-	m.counted = [counters]metric.Int64Observable{
-		waiters:      observed(semconv.Waiters),
-		holders:      observed(semconv.Holders),
-		acquisitions: looked(semconv.Acquisitions),
-		losses:       looked(semconv.Losses),
-		overruns:     looked(semconv.Overruns),
+	m.counts = [numCounts]metric.Int64Observable{
+		waiters:      observableUpDown(semconv.Waiters),
+		holders:      observableUpDown(semconv.Holders),
+		acquisitions: observableCounter(semconv.Acquisitions),
+		losses:       observableCounter(semconv.Losses),
+		overruns:     observableCounter(semconv.Overruns),
 	}
 	m.reconnects, m.expiries = counter(semconv.Reconnects), counter(semconv.Expiries)
-	m.sessions, m.watches = observed(semconv.Sessions), observed(semconv.Watches)
+	m.sessions, m.watches = observableUpDown(semconv.Sessions), observableUpDown(semconv.Watches)
 	if failed != nil {
 		otel.Handle(failed)
 	}

@@ -52,7 +52,7 @@ func (t *Tracer) EndOperation(ctx context.Context, end framework.OperationEnd) {
 	if op, ok := ctx.(operation); ok {
 		op.end(point, end)
 	}
-	t.metrics.operationDuration.Record(ctx, took.Seconds(), t.metrics.operations.of(point).record...)
+	t.metrics.operationDuration.Record(ctx, took.Seconds(), t.metrics.operations.lookUp(point).record...)
 }
 
 func (op operation) end(point operationPoint, end framework.OperationEnd) {

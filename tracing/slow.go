@@ -46,23 +46,23 @@ func (s stack) String() string {
 
 // reportSlow is called when an acquire has waited for too long.
 func (a *acquire) reportSlow() {
-	seen := a.lastSeen()
+	seen := a.lastWaiting()
 	attrs := append(holderAttributes(seen.Holder),
 		attribute.Float64(semconv.LockWaited, time.Since(a.start).Seconds()),
 		attribute.String(semconv.StackTrace, a.stack.String()))
 	if seen.Ahead.Node != "" { // it is there still, when the holder may have gone
 		attrs = append(attrs, predecessorAttributes(seen.Ahead)...)
 	}
-	ours := a.tracer.holdOf(func(h *hold) bool { return h.node == seen.Holder.Node })
+	ours := a.tracer.findHold(func(h *hold) bool { return h.node == seen.Holder.Node })
 	if ours != nil {
 		attrs = append(attrs, attribute.String(semconv.LockHolderStack, ours.stack.String()))
 	}
-	a.tracer.report(a.Span, semconv.EventSlowWait, a.what, attrs)
+	a.tracer.report(a.Span, semconv.EventSlowWait, a.request, attrs)
 }
 
 // reportSlow is called when a lock has been held for too long.
 func (h *hold) reportSlow() {
-	h.tracer.report(h.Span, semconv.EventSlowHold, h.what, []attribute.KeyValue{
+	h.tracer.report(h.Span, semconv.EventSlowHold, h.request, []attribute.KeyValue{
 		attribute.String(semconv.LockNode, h.node),
 		attribute.Float64(semconv.LockHeld, time.Since(h.start).Seconds()),
 		attribute.String(semconv.StackTrace, h.stack.String()),
@@ -70,15 +70,15 @@ func (h *hold) reportSlow() {
 }
 
 // report adds an event and writes a line that says the same, about which lock, and where its trace is.
-func (t *Tracer) report(span trace.Span, what string, lock recipes.Acquire, attrs []attribute.KeyValue) {
-	span.AddEvent(what, trace.WithAttributes(attrs...))
+func (t *Tracer) report(span trace.Span, event string, request recipes.Acquire, attrs []attribute.KeyValue) {
+	span.AddEvent(event, trace.WithAttributes(attrs...))
 	var line []slog.Attr
-	for _, a := range append(spanAttributes(lock), attrs...) {
+	for _, a := range append(spanAttributes(request), attrs...) {
 		line = append(line, slog.Any(string(a.Key), a.Value.AsInterface()))
 	}
 	if sc := span.SpanContext(); sc.IsValid() {
 		line = append(line, slog.String("trace_id", sc.TraceID().String()), slog.String("span_id", sc.SpanID().String()))
 	}
 	ctx := trace.ContextWithSpan(context.Background(), span)
-	t.logger().LogAttrs(ctx, slog.LevelWarn, what, line...)
+	t.logger().LogAttrs(ctx, slog.LevelWarn, event, line...)
 }

@@ -97,7 +97,7 @@ func (t *Tracer) logger() *slog.Logger {
 }
 
 // describe returns what others need to link to the span of ctx.
-func (t *Tracer) describe(ctx context.Context) map[string]string {
+func (t *Tracer) traceFields(ctx context.Context) map[string]string {
 	if t.cfg.noTraceIDs || !trace.SpanContextFromContext(ctx).IsValid() {
 		return nil
 	}
