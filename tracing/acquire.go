@@ -17,31 +17,45 @@ import (
 	"github.com/gocurator/curator/recipes"
 )
 
-// acquire is the span of one acquire.
+// acquire is the trace of one call that acquires a lock. It implements
+// recipes.AcquireTracer.
 type acquire struct {
 	openSpan
 	tracer    *Tracer
 	request   recipes.Acquire
-	callerCtx context.Context // the caller's
-	multi     *acquire        // the multi-lock's, if this is of a part of one
-	ctx       context.Context // with the span
-	start     time.Time
-	stack     stack
+	callerCtx context.Context // the context that the caller gave to the acquire
+	// the acquire of the multi-lock that this one is a part of; nil if there is
+	// none
+	multi *acquire
+	ctx   context.Context // callerCtx with the span of this acquire
+	start time.Time
+	stack stack
 	*series
-	slow *time.Timer // nil for no report
+	// makes the report of a slow wait; nil if there is no such report
+	slow *time.Timer
 
-	firstQueued     recipes.Queued // the first one
+	firstQueued     recipes.Queued // the place in the queue of the first node
 	links           []trace.SpanContext
 	wakes           int
-	woken           time.Time // zero if the node that was woken is not ours any more
-	predecessorGone bool      // the one ahead has left
+	woken           time.Time // zero once the node that was woken is given up
+	predecessorGone bool      // the predecessor has left
 
-	lastWait atomic.Pointer[recipes.Waiting] // who was waited for last; nil for nobody
+	// the holder and the predecessor that the acquire saw last; nil before it
+	// saw any
+	lastWait atomic.Pointer[recipes.Waiting]
 }
 
 // StartAcquire implements recipes.Tracer.
-func (t *Tracer) StartAcquire(ctx context.Context, request recipes.Acquire) (context.Context, recipes.AcquireTracer) {
-	a := &acquire{tracer: t, request: request, callerCtx: ctx, start: time.Now(), series: t.metrics.locks.lookUp(pointOf(request))}
+func (t *Tracer) StartAcquire(
+	ctx context.Context, request recipes.Acquire,
+) (context.Context, recipes.AcquireTracer) {
+	a := &acquire{
+		tracer:    t,
+		request:   request,
+		callerCtx: ctx,
+		start:     time.Now(),
+		series:    t.metrics.locks.lookUp(pointOf(request)),
+	}
 	attrs := spanAttributes(request)
 	if request.Try {
 		attrs = append(attrs, attribute.Bool(semconv.LockTry, true))
@@ -51,9 +65,7 @@ func (t *Tracer) StartAcquire(ctx context.Context, request recipes.Acquire) (con
 	}
 	a.ctx, a.Span = t.spans.Start(ctx, spanName("acquire", request), trace.WithAttributes(attrs...))
 	a.client, a.since = request.Client.Root(), a.start
-	if whole, ok := ctx.Value(multiLockKey{}).(*acquire); ok && trace.SpanContextFromContext(ctx).SpanID() == whole.SpanContext().SpanID() {
-		a.multi = whole
-	}
+	a.multi = multiLockOf(ctx)
 	if request.Recipe == recipes.RecipeMultiLock {
 		a.ctx = context.WithValue(a.ctx, multiLockKey{}, a)
 	}
@@ -68,13 +80,25 @@ func (t *Tracer) StartAcquire(ctx context.Context, request recipes.Acquire) (con
 	return a.ctx, a
 }
 
-// wholeKey finds the acquire of a multi-lock, from those of its parts.
+// multiLockKey is the context key under which the acquires of a multi-lock's
+// parts find the acquire of the whole.
 type multiLockKey struct{}
+
+// multiLockOf returns the acquire of the multi-lock that ctx belongs to, or nil.
+// Within another span, ctx belongs to work under the multi-lock.
+func multiLockOf(ctx context.Context) *acquire {
+	multi, ok := ctx.Value(multiLockKey{}).(*acquire)
+	if !ok || trace.SpanContextFromContext(ctx).SpanID() != multi.SpanContext().SpanID() {
+		return nil
+	}
+	return multi
+}
 
 // Trace implements recipes.AcquireTracer.
 func (a *acquire) Trace() map[string]string { return a.tracer.traceFields(a.ctx) }
 
-// QueuedLocally implements recipes.AcquireTracer. The holder, if there is one in this process, is known without asking.
+// QueuedLocally implements recipes.AcquireTracer. If the holder is in this
+// process, it is known without a request.
 func (a *acquire) QueuedLocally(ahead int) {
 	local := attribute.Int(semconv.LockLocalAhead, ahead)
 	a.SetAttributes(local)
@@ -91,15 +115,18 @@ func (a *acquire) QueuedLocally(ahead int) {
 	a.link(holder.acquireSpan, "holder")
 }
 
-// localHolder returns the hold of this process that the acquire waits for, or nil. At a semaphore it waits for its turn, and
-// not for those who have leases.
+// localHolder returns the hold of this process that the acquire waits for, or
+// nil. An acquire at a semaphore waits for its turn to take leases, so those
+// that hold leases are not its holders.
 func (a *acquire) localHolder() *hold {
 	if a.request.Recipe == recipes.RecipeSemaphore {
 		return nil
 	}
 	lock := a.request.Client.FullPath(a.request.Path)
 	return a.tracer.findHold(func(h *hold) bool {
-		return h.client == a.client && h.request.Recipe == a.request.Recipe && h.request.Client.FullPath(h.request.Path) == lock
+		return h.client == a.client &&
+			h.request.Recipe == a.request.Recipe &&
+			h.request.Client.FullPath(h.request.Path) == lock
 	})
 }
 
@@ -135,7 +162,9 @@ func (a *acquire) Waiting(w recipes.Waiting) {
 
 // link adds a link, unless there is one to the same span already.
 func (a *acquire) link(to trace.SpanContext, kind string) {
-	same := func(l trace.SpanContext) bool { // whether it was read from a node or not
+	// The same span may be known from a node, and then is remote, or from this
+	// process.
+	same := func(l trace.SpanContext) bool {
 		return l.TraceID() == to.TraceID() && l.SpanID() == to.SpanID()
 	}
 	if !to.IsValid() || slices.ContainsFunc(a.links, same) {
@@ -146,7 +175,10 @@ func (a *acquire) link(to trace.SpanContext, kind string) {
 }
 
 func linkTo(to trace.SpanContext, kind string) trace.Link {
-	return trace.Link{SpanContext: to, Attributes: []attribute.KeyValue{attribute.String(semconv.LinkKind, kind)}}
+	return trace.Link{
+		SpanContext: to,
+		Attributes:  []attribute.KeyValue{attribute.String(semconv.LinkKind, kind)},
+	}
 }
 
 // Woken implements recipes.AcquireTracer.
@@ -189,9 +221,10 @@ func (a *acquire) granted(end recipes.AcquireEnd) {
 	a.AddEvent(semconv.EventGranted)
 }
 
-// outcome returns the attributes that are known at the end.
+// outcomeAttributes returns the attributes that are known at the end.
 func (a *acquire) outcomeAttributes(end recipes.AcquireEnd) []attribute.KeyValue {
-	attrs := append(make([]attribute.KeyValue, 0, 6), attribute.String(semconv.LockOutcome, string(end.Outcome)))
+	attrs := append(make([]attribute.KeyValue, 0, 6),
+		attribute.String(semconv.LockOutcome, string(end.Outcome)))
 	if a.firstQueued.Length > 0 {
 		attrs = append(attrs,
 			attribute.Int(semconv.LockPosition, a.firstQueued.Ahead),
@@ -212,7 +245,9 @@ func (a *acquire) outcomeAttributes(end recipes.AcquireEnd) []attribute.KeyValue
 	return attrs
 }
 
-// handedOver tells who has left, so that we have the lock. In a crowd nobody knows.
+// recordHandOver records which contender left, and how long the grant took from
+// then on. An acquire that waits for several others at once, such as for a
+// semaphore's leases, does not know which of them left.
 func (a *acquire) recordHandOver() {
 	after := time.Since(a.woken)
 	attrs := []attribute.KeyValue{attribute.Float64(semconv.LockHandOff, after.Seconds())}
@@ -223,7 +258,9 @@ func (a *acquire) recordHandOver() {
 	a.tracer.metrics.handOffDuration.Record(a.ctx, after.Seconds(), a.record...)
 }
 
-// refused notes why there is no lock. That others had it, and that the caller has gone, is no failure of anybody's.
+// failureAttributes says why there is no lock. It sets the span's status to an
+// error, except in two cases that are no failure: another contender holds a
+// lock that was only tried, or the caller's context was cancelled.
 func (a *acquire) failureAttributes(end recipes.AcquireEnd) []attribute.KeyValue {
 	attrs := a.holderFromError(end.Err)
 	if end.Outcome == recipes.NotAcquired {
@@ -235,8 +272,8 @@ func (a *acquire) failureAttributes(end recipes.AcquireEnd) []attribute.KeyValue
 	return append(attrs, attribute.String(semconv.ErrorType, errorType(end.Err)))
 }
 
-// holderOf takes the holder from the error of an acquire that has not seen it by itself: one that did not wait, or that
-// had no node.
+// holderFromError takes the holder from the error of an acquire that has not
+// seen the holder by itself: it did not wait, or it had no node.
 func (a *acquire) holderFromError(err error) []attribute.KeyValue {
 	var held *recipes.NotAcquiredError
 	if !errors.As(err, &held) || held.Holder == "" || a.lastWaiting().Holder.Node != "" {
@@ -246,7 +283,8 @@ func (a *acquire) holderFromError(err error) []attribute.KeyValue {
 	return holderAttributes(recipes.Other{Node: printable.String(held.Holder), Identity: held.Identity})
 }
 
-// lastSeen returns who was waited for last, as far as is known.
+// lastWaiting returns the holder and the predecessor that the acquire saw last.
+// Both are empty if it has seen none.
 func (a *acquire) lastWaiting() recipes.Waiting {
 	if w := a.lastWait.Load(); w != nil {
 		return *w
@@ -254,7 +292,7 @@ func (a *acquire) lastWaiting() recipes.Waiting {
 	return recipes.Waiting{}
 }
 
-// count measures what has ended.
+// recordMetrics records the metrics of an acquire that has ended.
 func (a *acquire) recordMetrics(end recipes.AcquireEnd, took time.Duration) {
 	m, point := a.tracer.metrics, pointOf(a.request)
 	a.series.counts[waiters].add(-1)

@@ -16,30 +16,41 @@ import (
 	"github.com/gocurator/curator/recipes"
 )
 
-// hold is the span of a held lock.
+// hold is the trace of one held lock. It implements recipes.HoldTracer.
 type hold struct {
 	openSpan
 	tracer      *Tracer
 	request     recipes.Acquire
-	node        string // its name
+	node        string // the name of the holder's node, without its path
 	acquireSpan trace.SpanContext
-	ctx         context.Context // with the span
-	workSpan    trace.Span      // in which the work is done; nil for that of the lease's context
-	start       time.Time
-	stack       stack
+	ctx         context.Context // the context that has the span of this hold
+	// the span for the work under the lock; nil to keep the one of the lease's
+	// context
+	workSpan trace.Span
+	start    time.Time
+	stack    stack
 	*series
-	slow    *time.Timer // nil for no report
-	endOnce sync.Once   // as ClientClosed may come first
+	// makes the report of a slow hold; nil if there is no such report
+	slow    *time.Timer
+	endOnce sync.Once // ClientClosed may end the hold before Ended is called
 }
 
 // StartHold implements recipes.AcquireTracer.
 //
-// The span is a sibling of the acquire's, because a parent that ends before its child begins reads badly, and a wait and
-// what comes after it are best seen side by side. If the acquire has no parent, the hold is its child, so that they are
-// in one trace: the one to which others link.
+// The span is a sibling of the acquire's span, for two reasons. Trace viewers
+// show a parent that ends before its child begins badly, and a wait is best
+// seen beside the work that follows it. If the acquire has no parent, the hold
+// is its child, so that both are in one trace, and links from other processes
+// lead there.
 func (a *acquire) StartHold(held recipes.Hold) recipes.HoldTracer {
 	h := &hold{
-		tracer: a.tracer, request: a.request, node: path.Base(held.Node), acquireSpan: a.SpanContext(), start: time.Now(), stack: a.stack, series: a.series,
+		tracer:      a.tracer,
+		request:     a.request,
+		node:        path.Base(held.Node),
+		acquireSpan: a.SpanContext(),
+		start:       time.Now(),
+		stack:       a.stack,
+		series:      a.series,
 	}
 	parent := a.callerCtx
 	isRoot := !trace.SpanContextFromContext(parent).IsValid()
@@ -58,7 +69,8 @@ func (a *acquire) StartHold(held recipes.Hold) recipes.HoldTracer {
 	switch {
 	case isRoot:
 		h.workSpan = h.Span
-	case a.multi != nil: // whose span has ended when the work begins
+	case a.multi != nil:
+		// The span of the multi-lock's acquire has ended when the work begins.
 		h.workSpan = trace.SpanFromContext(a.multi.callerCtx)
 		if !h.workSpan.SpanContext().IsValid() {
 			h.workSpan = h.Span
@@ -72,7 +84,8 @@ func (a *acquire) StartHold(held recipes.Hold) recipes.HoldTracer {
 	return h
 }
 
-// asOther says of a hold of this process what others read in its node.
+// asHolder describes a hold of this process as other processes read it from the
+// holder's node.
 func (h *hold) asHolder() recipes.Other {
 	return recipes.Other{
 		Node:     h.node,
@@ -89,8 +102,8 @@ var hostname = sync.OnceValue(func() string {
 	return host
 })
 
-// Context implements recipes.HoldTracer. Who has a span keeps it; for others, the work done under the lock is in the
-// hold's span.
+// Context implements recipes.HoldTracer. A caller that has a span keeps it.
+// Otherwise the work under the lock is in the hold's span.
 func (h *hold) Context(ctx context.Context) context.Context {
 	if h.workSpan == nil {
 		return ctx
@@ -106,7 +119,8 @@ func (h *hold) Reentered() {
 	h.tracer.metrics.locks.lookUp(point).counts[acquisitions].add(1)
 }
 
-// reentered is the outcome of acquires that never begin.
+// reentered is the outcome of an acquire that re-entered. The recipes do not
+// report such an acquire as an acquire of its own.
 const reentered = "reentered"
 
 // Revoked implements recipes.HoldTracer.
@@ -128,19 +142,24 @@ func (h *hold) end(end recipes.HoldEnd) {
 	ended := m.locks.lookUp(point)
 	switch {
 	case end.Cause != recipes.EndReleased:
-		h.AddEvent(semconv.EventLost, trace.WithAttributes(cause, attribute.String(semconv.Cause, end.Err.Error())))
+		h.AddEvent(semconv.EventLost, trace.WithAttributes(cause,
+			attribute.String(semconv.Cause, end.Err.Error())))
 		h.SetAttributes(attribute.String(semconv.ErrorType, string(end.Cause)))
 		h.SetStatus(codes.Error, end.Err.Error())
 		ended.counts[losses].add(1)
-	case end.Err != nil && !errors.Is(end.Err, context.Canceled): // the client goes on; others wait meanwhile
+	case end.Err != nil && !errors.Is(end.Err, context.Canceled):
+		// The client goes on deleting the node in the background. Until then
+		// the other contenders wait.
 		h.SetAttributes(attribute.String(semconv.ErrorType, errorType(end.Err)))
 	}
 	h.End()
 	m.holdDuration.Record(h.ctx, took.Seconds(), ended.record...)
-	h.tracer.untrack(&h.openSpan) // not before: ClientClosed waits for those that are open
+	// This comes last: ClientClosed waits for every hold that is still tracked.
+	h.tracer.untrack(&h.openSpan)
 }
 
-// Overrun implements recipes.HoldTracer. The leadership's own span has ended by then, or ends with the release.
+// Overrun implements recipes.HoldTracer. The leadership's own span has ended by
+// then, or ends with the release.
 func (h *hold) Overrun() (returned func()) {
 	attrs := append(spanAttributes(h.request), attribute.String(semconv.LockNode, h.node))
 	_, span := h.tracer.spans.Start(h.ctx, spanName("overrun", h.request), trace.WithAttributes(attrs...))

@@ -11,14 +11,17 @@ import (
 	"github.com/gocurator/curator/recipes"
 )
 
-// lockPoint is what a measurement of a lock is about. What is empty is no attribute.
+// lockPoint identifies a time series of locks by its attributes. An empty field
+// is left out.
 type lockPoint struct{ recipe, mode, name, outcome, end, errorType string }
 
 func pointOf(a recipes.Acquire) lockPoint {
 	return lockPoint{recipe: a.Recipe, mode: modeOf(a), name: a.Name}
 }
 
-// rest stands for p when there are too many: whatever the name, it must be seen what was lost and why.
+// overflow returns the point that stands for p when there are too many points.
+// It drops the name of the lock and keeps the rest, so that losses and their
+// causes are still seen.
 func (p lockPoint) overflow() lockPoint {
 	if p.name != "" {
 		p.name = overflowName
@@ -36,10 +39,10 @@ func (p lockPoint) attributes() []attribute.KeyValue {
 		attribute.String(semconv.ErrorType, p.errorType))
 }
 
-// operationPoint is what a measurement of an operation is about.
+// operationPoint identifies a time series of operations by its attributes.
 type operationPoint struct{ operation, server, errorType, status string }
 
-// rest stands for p when there are too many.
+// overflow returns the point that stands for p when there are too many points.
 func (p operationPoint) overflow() operationPoint {
 	p.server = ""
 	return p
@@ -63,28 +66,31 @@ func nonEmpty(attrs ...attribute.KeyValue) []attribute.KeyValue {
 	return some
 }
 
-// point is what a measurement is about.
+// point identifies a time series by the attributes of its measurements.
 type point[P any] interface {
 	comparable
 	attributes() []attribute.KeyValue
-	overflow() P // stands for it when there are too many
+	overflow() P // stands for the point when there are too many
 }
 
-// points keeps what is known of each point. To sort attributes each time takes longer than to measure, and to count is
-// cheaper than to tell an instrument of each change: metrics that are numbers are looked up when they are collected.
+// seriesSet keeps one series for each point. Sorting attributes for each
+// measurement takes longer than the measurement itself, so they are sorted
+// once. Counting in an atomic number is cheaper than telling an instrument of
+// each change, so counts are read when the metrics are collected.
 type seriesSet[P point[P]] struct {
-	byPoint sync.Map // of P to *measured
+	byPoint sync.Map // maps P to *series
 	size    atomic.Int64
 }
 
-// measured is a point: its attributes as instruments want them, and what is counted of it.
+// series is one time series: its attributes in the form that instruments want,
+// and its counts.
 type series struct {
 	record  []metric.RecordOption
 	observe []metric.ObserveOption
 	counts  [numCounts]count
 }
 
-// What is counted of locks. Each has an instrument in metrics.
+// The counts of locks. Each has an instrument in metrics.
 const (
 	waiters = iota
 	holders
@@ -94,7 +100,7 @@ const (
 	numCounts
 )
 
-// count is a number that is reported once it has changed.
+// count is a number that is reported from its first change on.
 type count struct {
 	value   atomic.Int64
 	changed atomic.Bool
@@ -105,8 +111,9 @@ func (c *count) add(n int64) {
 	c.changed.Store(true)
 }
 
-// maxPoints bounds the points, in case that there are more names of locks than there should be. A lock has a few. Beyond it
-// there are those that rest returns, of which there cannot be many.
+// maxSeries bounds the number of series, in case a program makes lock names
+// from data. A lock has a few series. Beyond the bound there are only the
+// points that overflow returns, and there are few of these.
 const maxSeries = 1000
 
 func (ps *seriesSet[P]) lookUp(p P) *series {
@@ -120,12 +127,16 @@ func (ps *seriesSet[P]) lookUp(p P) *series {
 		}
 	}
 	with := metric.WithAttributeSet(attribute.NewSet(p.attributes()...))
-	known, loaded := ps.byPoint.LoadOrStore(p, &series{record: []metric.RecordOption{with}, observe: []metric.ObserveOption{with}})
+	known, loaded := ps.byPoint.LoadOrStore(p, &series{
+		record:  []metric.RecordOption{with},
+		observe: []metric.ObserveOption{with},
+	})
 	if !loaded {
 		ps.size.Add(1)
 	}
 	return known.(*series)
 }
 
-// other is the value of attributes for all that there is no room for.
+// overflowName replaces the lock's name on series that stand for many names.
+// OpenTelemetry uses the same word.
 const overflowName = "_OTHER"

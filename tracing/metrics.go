@@ -11,17 +11,19 @@ import (
 
 // Boundaries of histograms, in seconds.
 var (
-	// From an uncontended acquire to a wait that somebody complains about, or a job that is done under a lock.
+	// From an uncontended acquire to a wait that people complain about, or to a
+	// long job under a lock.
 	lockBuckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 1800}
 
-	// A hand-over is a round trip.
+	// A hand-over takes about a round trip to the server.
 	handOffBuckets = []float64{.00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5}
 
-	// As the semantic conventions of databases have it.
+	// The boundaries that the semantic conventions for databases recommend.
 	operationBuckets = []float64{.001, .005, .01, .05, .1, .5, 1, 5, 10}
 )
 
-// metrics are the instruments. One that cannot be made is told to OpenTelemetry's error handler, and does nothing.
+// metrics has all instruments. OpenTelemetry's error handler is told of an
+// instrument that cannot be made; that instrument then does nothing.
 type metrics struct {
 	meter      metric.Meter
 	locks      seriesSet[lockPoint]
@@ -33,26 +35,27 @@ type metrics struct {
 	counts                                                            [numCounts]metric.Int64Observable
 }
 
-// instrument describes a metric; see the table in the package's documentation.
+// instrument describes a metric. TELEMETRY.md lists them all.
 type instrument struct{ name, kind, unit, description string }
 
 var instruments = []instrument{
 	{semconv.AcquireDuration, "histogram", "s", "Duration of acquires, whatever their outcome."},
 	{semconv.HoldDuration, "histogram", "s", "Time for which locks were held."},
-	{semconv.HandOffDuration, "histogram", "s", "Time from hearing that the one ahead has left to the grant."},
+	{semconv.HandOffDuration, "histogram", "s", "Time from learning that the predecessor left to the grant."},
 	{semconv.Waiters, "updowncounter", "{acquire}", "Acquires under way."},
 	{semconv.Holders, "updowncounter", "{hold}", "Locks held."},
 	{semconv.Acquisitions, "counter", "{acquire}", "Acquires that have ended."},
 	{semconv.Losses, "counter", "{hold}", "Locks that were lost while they were held."},
-	{semconv.Overruns, "counter", "{term}", "Leaders whose work went on after their leadership, and was reported."},
+	{semconv.Overruns, "counter", "{term}", "Leaderships whose work was reported to go on after their end."},
 	{semconv.Sessions, "updowncounter", "{client}", "Clients by the state of their session."},
-	{semconv.Reconnects, "counter", "{connection}", "Returns of the connection."},
+	{semconv.Reconnects, "counter", "{connection}", "Connections that were restored."},
 	{semconv.Expiries, "counter", "{session}", "Sessions that were lost."},
-	{semconv.Watches, "updowncounter", "{watch}", "Watches that the servers have for the clients."},
+	{semconv.Watches, "updowncounter", "{watch}", "Watches that clients have set at the servers."},
 	{semconv.OperationDuration, "histogram", "s", "Duration of database client operations."},
 }
 
-// observe registers what is asked for the numbers that are not counted but looked up.
+// observe registers the callback for the instruments that are read only when
+// the metrics are collected.
 func (m *metrics) observe(callback metric.Callback) error {
 	observables := []metric.Observable{m.sessions, m.watches}
 	for _, c := range m.counts {
@@ -62,7 +65,7 @@ func (m *metrics) observe(callback metric.Callback) error {
 	return err
 }
 
-// observeCounts reports what has been counted of locks.
+// observeCounts reports the counts of locks.
 func (m *metrics) observeCounts(o metric.Observer) {
 	for _, p := range m.locks.byPoint.Range {
 		point := p.(*series)
@@ -82,23 +85,27 @@ func newMetrics(meter metric.Meter) *metrics {
 		descriptions[i.name] = i
 	}
 	histogram := func(name string, buckets []float64) metric.Float64Histogram {
-		h, err := meter.Float64Histogram(name, metric.WithUnit(descriptions[name].unit),
-			metric.WithDescription(descriptions[name].description), metric.WithExplicitBucketBoundaries(buckets...))
+		d := descriptions[name]
+		h, err := meter.Float64Histogram(name, metric.WithUnit(d.unit), metric.WithDescription(d.description),
+			metric.WithExplicitBucketBoundaries(buckets...))
 		failed = errors.Join(failed, err)
 		return h
 	}
 	counter := func(name string) metric.Int64Counter {
-		c, err := meter.Int64Counter(name, metric.WithUnit(descriptions[name].unit), metric.WithDescription(descriptions[name].description))
+		d := descriptions[name]
+		c, err := meter.Int64Counter(name, metric.WithUnit(d.unit), metric.WithDescription(d.description))
 		failed = errors.Join(failed, err)
 		return c
 	}
 	observableCounter := func(name string) metric.Int64ObservableCounter {
-		c, err := meter.Int64ObservableCounter(name, metric.WithUnit(descriptions[name].unit), metric.WithDescription(descriptions[name].description))
+		d := descriptions[name]
+		c, err := meter.Int64ObservableCounter(name, metric.WithUnit(d.unit), metric.WithDescription(d.description))
 		failed = errors.Join(failed, err)
 		return c
 	}
 	observableUpDown := func(name string) metric.Int64ObservableUpDownCounter {
-		c, err := meter.Int64ObservableUpDownCounter(name, metric.WithUnit(descriptions[name].unit), metric.WithDescription(descriptions[name].description))
+		d := descriptions[name]
+		c, err := meter.Int64ObservableUpDownCounter(name, metric.WithUnit(d.unit), metric.WithDescription(d.description))
 		failed = errors.Join(failed, err)
 		return c
 	}

@@ -9,18 +9,20 @@ import (
 	"github.com/gocurator/curator/state"
 )
 
-// openSpan is an acquire or a hold that has not ended.
+// openSpan is the span of an acquire or of a hold that has not ended.
 type openSpan struct {
 	trace.Span
-	client *framework.Client // the view that New returned
-	since  time.Time         // changes before are not about it
-	hold   *hold             // nil for an acquire
-	lost   bool              // a hold whose session is over: what follows is not about it
+	// the client that framework.New returned, not a view of it
+	client *framework.Client
+	since  time.Time // earlier changes of state do not concern the span
+	hold   *hold     // nil for an acquire
+	// the session of this hold is over; later changes do not concern it
+	lost bool
 
-	prev, next *openSpan // in a list; protected by the Tracer
+	prev, next *openSpan // links of the list; protected by Tracer.mu
 }
 
-// openSpans is a list. That costs an acquire less than a map.
+// openSpans is a doubly linked list. Per acquire it costs less than a map.
 type openSpans struct{ first *openSpan }
 
 func (l *openSpans) add(s *openSpan) {
@@ -40,16 +42,17 @@ func (l *openSpans) remove(s *openSpan) {
 	if s.next != nil {
 		s.next.prev = s.prev
 	}
-	s.prev, s.next = nil, nil // or whoever keeps s would keep them, too
+	// A span that is kept must not keep its neighbours.
+	s.prev, s.next = nil, nil
 }
 
-// all is an iterator.
+// each is an iterator over the list.
 func (l *openSpans) each(yield func(*openSpan) bool) {
 	for s := l.first; s != nil && yield(s); s = s.next {
 	}
 }
 
-// openOf returns the list of what is like s.
+// listFor returns the list that s belongs to.
 func (t *Tracer) listFor(s *openSpan) *openSpans {
 	if s.hold != nil {
 		return &t.holds
@@ -63,14 +66,15 @@ func (t *Tracer) track(s *openSpan) {
 	t.listFor(s).add(s)
 }
 
-// closed is called once for each that was opened.
+// untrack is called once for each span that was tracked.
 func (t *Tracer) untrack(s *openSpan) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.listFor(s).remove(s)
 }
 
-// spansOf returns those of a client that a change of its state is about.
+// spansAffectedBy returns the client's spans that a change of its state
+// concerns.
 func (t *Tracer) spansAffectedBy(change framework.StateChange) []trace.Span {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -81,7 +85,8 @@ func (t *Tracer) spansAffectedBy(change framework.StateChange) []trace.Span {
 				continue
 			}
 			if s.hold != nil && change.State == state.Lost {
-				s.lost = true // its own end says why, and may come a moment later
+				// The end of the hold says why, and may come a moment later.
+				s.lost = true
 			}
 			if s.IsRecording() && !s.lost {
 				spans = append(spans, s.Span)
@@ -103,7 +108,7 @@ func (t *Tracer) holdsOfClient(c *framework.Client) []*hold {
 	return its
 }
 
-// holdOf returns a hold of this process that fits, or nil.
+// findHold returns a hold of this process for which fits is true, or nil.
 func (t *Tracer) findHold(fits func(*hold) bool) *hold {
 	t.mu.Lock()
 	defer t.mu.Unlock()
