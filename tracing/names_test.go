@@ -38,24 +38,19 @@ func namesOfTheCode(t *testing.T) map[string]string {
 	return names
 }
 
-// rowsOfTheDocumentation returns the rows of the tables, without their headings, by their first column.
+// rowsOfTheDocumentation returns the rows of TELEMETRY.md's tables by the name
+// in their first column. A name in two tables has the cells of both rows.
 func rowsOfTheDocumentation(t *testing.T) map[string]string {
-	text, err := os.ReadFile("doc.go")
+	text, err := os.ReadFile("TELEMETRY.md")
 	require.NoError(t, err)
-	const columns = 32
 	rows := map[string]string{}
-	inTable := false
 	for line := range strings.Lines(string(text)) {
-		row, indented := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "//\t")
-		switch {
-		case !indented:
-			inTable = false
-		case !inTable:
-			inTable = strings.ToUpper(row) == row // a heading
-		default:
-			name := strings.TrimSpace(row[:min(columns, len(row))])
-			rows[name] += row[min(columns, len(row)):] + "\n"
+		cells := strings.Split(strings.TrimSpace(line), "|")
+		if len(cells) < 3 || !strings.HasPrefix(cells[1], " `") { // no table, or a heading
+			continue
 		}
+		name := strings.Trim(cells[1], " `")
+		rows[name] += strings.Join(cells[2:], " ") + "\n"
 	}
 	return rows
 }
@@ -66,7 +61,7 @@ func TestNamesAreThoseOfTheDocumentation(t *testing.T) {
 	require.Equal(t, values, slices.Sorted(maps.Keys(rowsOfTheDocumentation(t))))
 
 	var source strings.Builder
-	for _, pattern := range []string{"*.go", "../framework/*.go", "../recipes/*.go"} {
+	for _, pattern := range []string{"*.go", "../framework/*.go", "../recipes/*.go", "../recipes/*/*.go"} {
 		files, err := filepath.Glob(pattern)
 		require.NoError(t, err)
 		for _, file := range files {
@@ -78,7 +73,7 @@ func TestNamesAreThoseOfTheDocumentation(t *testing.T) {
 		}
 	}
 	for ident := range code {
-		require.Regexp(t, `\bsemconv\.`+ident+`\b`, source.String(), "a name that nothing has")
+		require.Regexp(t, `\bsemconv\.`+ident+`\b`, source.String(), "nothing uses this name")
 	}
 }
 
