@@ -84,8 +84,8 @@ func (t *Tracer) StartAcquire(
 // parts find the acquire of the whole.
 type multiLockKey struct{}
 
-// multiLockOf returns the acquire of the multi-lock that ctx belongs to, or nil.
-// Within another span, ctx belongs to work under the multi-lock.
+// multiLockOf returns the multi-lock's acquire that ctx belongs to, or nil. In
+// another span than its own, ctx belongs to work under the multi-lock.
 func multiLockOf(ctx context.Context) *acquire {
 	multi, ok := ctx.Value(multiLockKey{}).(*acquire)
 	if !ok || trace.SpanContextFromContext(ctx).SpanID() != multi.SpanContext().SpanID() {
@@ -118,12 +118,12 @@ func (a *acquire) QueuedLocally(ahead int) {
 // localHolder returns the hold of this process that the acquire waits for, or
 // nil. An acquire at a semaphore waits for its turn to take leases, so those
 // that hold leases are not its holders.
-func (a *acquire) localHolder() *hold {
+func (a *acquire) localHolder() *runHolder {
 	if a.request.Recipe == recipes.RecipeSemaphore {
 		return nil
 	}
 	lock := a.request.Client.FullPath(a.request.Path)
-	return a.tracer.findHold(func(h *hold) bool {
+	return a.tracer.findHold(func(h *runHolder) bool {
 		return h.client == a.client &&
 			h.request.Recipe == a.request.Recipe &&
 			h.request.Client.FullPath(h.request.Path) == lock

@@ -27,8 +27,9 @@ func modeOf(a recipes.Acquire) string {
 	}
 }
 
-// isLeadership reports whether the acquire is a candidate for leadership. Its
-// wait and its hold are meant to last, so neither is ever reported as slow.
+// isLeadership reports whether the acquire is a candidate for leadership.
+// Leaderships and the waits for them are meant to last, so they are never
+// reported as slow.
 func isLeadership(a recipes.Acquire) bool {
 	return a.Recipe == recipes.RecipeLeaderLatch || a.Recipe == recipes.RecipeLeaderSelector
 }

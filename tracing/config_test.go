@@ -1,7 +1,6 @@
 package tracing_test
 
 import (
-	"log/slog"
 	"testing"
 	"time"
 
@@ -14,16 +13,18 @@ import (
 )
 
 func TestOptionsThatCannotBeUsedAreErrorsOfTheClient(t *testing.T) {
+	var noSpans *sdktrace.TracerProvider
+	var noMetrics *sdkmetric.MeterProvider
 	tests := map[string]struct {
 		opt  tracing.Option
 		name string // of the option, in the error
 	}{
 		"nil option":              {nil, "option"},
 		"nil tracer provider":     {tracing.WithTracerProvider(nil), "tracer provider"},
-		"nil pointer to provider": {tracing.WithTracerProvider((*sdktrace.TracerProvider)(nil)), "tracer provider"},
-		"nil meter provider":      {tracing.WithMeterProvider((*sdkmetric.MeterProvider)(nil)), "meter provider"},
+		"nil pointer to provider": {tracing.WithTracerProvider(noSpans), "tracer provider"},
+		"nil meter provider":      {tracing.WithMeterProvider(noMetrics), "meter provider"},
 		"nil propagators":         {tracing.WithPropagators(nil), "propagators"},
-		"nil logger":              {tracing.WithLogger((*slog.Logger)(nil)), "logger"},
+		"nil logger":              {tracing.WithLogger(nil), "logger"},
 		"negative slow wait":      {tracing.WithSlowWait(-time.Second), "slow wait"},
 		"negative slow hold":      {tracing.WithSlowHold(-time.Second), "slow hold"},
 	}
@@ -47,5 +48,6 @@ func TestFirstOptionThatCannotBeUsedIsReported(t *testing.T) {
 
 func TestOptionsThatCanBeUsed(t *testing.T) {
 	require.NoError(t, tracing.New().Err())
-	require.NoError(t, tracing.New(tracing.WithOperations(nil), tracing.WithSlowWait(0), tracing.WithSlowHold(0)).Err())
+	tracer := tracing.New(tracing.WithOperations(nil), tracing.WithSlowWait(0), tracing.WithSlowHold(0))
+	require.NoError(t, tracer.Err())
 }

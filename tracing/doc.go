@@ -11,21 +11,21 @@
 //
 // # Options
 //
-//   - [WithTracerProvider], [WithMeterProvider]: send spans and metrics to these
-//     providers instead of OpenTelemetry's global ones.
+//   - [WithTracerProvider], [WithMeterProvider]: send spans and metrics to
+//     these providers instead of OpenTelemetry's global ones.
 //   - [WithOperations]: make a span for each ZooKeeper operation as well.
-//   - [WithSlowWait], [WithSlowHold], [WithLogger]: report an acquire that waits
-//     for too long, or a lock that is held for too long, with its stack.
+//   - [WithSlowWait], [WithSlowHold], [WithLogger]: report an acquire that
+//     waits for too long, or a lock that is held for too long, with its stack.
 //   - [WithPropagators]: describe traces in nodes in another way than by W3C
 //     Trace Context, or with baggage.
 //   - [WithoutTraceIDs]: keep trace ids out of the nodes.
 //
 // # Spans
 //
-// An acquire span lasts from the call to the grant or the failure. Its events
-// tell the story: queued and at which place, watching a predecessor, woken,
-// connection suspended and restored, node abandoned, handed over, granted.
-// An acquire that re-enters has no span. It is an event of the hold.
+// An acquire span lasts from the call to the grant or the failure. The span's
+// events tell the story: queued and at which place, watching a predecessor,
+// woken, connection suspended and restored, node abandoned, handed over,
+// granted. An acquire that re-enters has no span. It is an event of the hold.
 //
 // A hold span lasts from the grant to the release or the loss. It is a sibling
 // of the acquire span and has a link to it. If the acquire has no parent, the
@@ -35,9 +35,9 @@
 // An overrun span lasts from the report that the work of a LeaderSelector goes
 // on after its leadership until that work returns.
 //
-// A span has the name of its lock (recipes.WithName), or else of the recipe, and
-// never the path. Candidates for leadership are acquires and leaderships are
-// holds. Both may last for weeks and are exported only when they end. A
+// A span has the name of its lock (recipes.WithName), or else of the recipe,
+// and never the path. Candidates for leadership are acquires and leaderships
+// are holds. Both may last for weeks and are exported only when they end. A
 // multi-lock has a span of its own, which is the parent of the spans of its
 // parts.
 //
@@ -78,5 +78,6 @@
 //
 // TELEMETRY.md lists every metric, attribute and event. Durations are in
 // seconds. No metric has an attribute with many values, such as a path, a node
-// or a session. GUARANTEES.md lists what is promised and the tests that hold it.
+// or a session. GUARANTEES.md lists what is promised and the tests that hold
+// it.
 package tracing

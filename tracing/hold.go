@@ -17,7 +17,7 @@ import (
 )
 
 // hold is the trace of one held lock. It implements recipes.HoldTracer.
-type hold struct {
+type runHolder struct {
 	openSpan
 	tracer      *Tracer
 	request     recipes.Acquire
@@ -43,7 +43,7 @@ type hold struct {
 // is its child, so that both are in one trace, and links from other processes
 // lead there.
 func (a *acquire) StartHold(held recipes.Hold) recipes.HoldTracer {
-	h := &hold{
+	h := &runHolder{
 		tracer:      a.tracer,
 		request:     a.request,
 		node:        path.Base(held.Node),
@@ -86,7 +86,7 @@ func (a *acquire) StartHold(held recipes.Hold) recipes.HoldTracer {
 
 // asHolder describes a hold of this process as other processes read it from the
 // holder's node.
-func (h *hold) asHolder() recipes.Other {
+func (h *runHolder) asHolder() recipes.Other {
 	return recipes.Other{
 		Node:     h.node,
 		Identity: recipes.Identity{Service: h.client.ServiceName(), Host: hostname(), PID: os.Getpid()},
@@ -104,7 +104,7 @@ var hostname = sync.OnceValue(func() string {
 
 // Context implements recipes.HoldTracer. A caller that has a span keeps it.
 // Otherwise the work under the lock is in the hold's span.
-func (h *hold) Context(ctx context.Context) context.Context {
+func (h *runHolder) Context(ctx context.Context) context.Context {
 	if h.workSpan == nil {
 		return ctx
 	}
@@ -112,7 +112,7 @@ func (h *hold) Context(ctx context.Context) context.Context {
 }
 
 // Reentered implements recipes.HoldTracer.
-func (h *hold) Reentered() {
+func (h *runHolder) Reentered() {
 	h.AddEvent(semconv.EventReentered)
 	point := pointOf(h.request)
 	point.outcome = reentered
@@ -124,12 +124,12 @@ func (h *hold) Reentered() {
 const reentered = "reentered"
 
 // Revoked implements recipes.HoldTracer.
-func (h *hold) Revoked() { h.AddEvent(semconv.EventRevoked) }
+func (h *runHolder) Revoked() { h.AddEvent(semconv.EventRevoked) }
 
 // Ended implements recipes.HoldTracer.
-func (h *hold) Ended(end recipes.HoldEnd) { h.endOnce.Do(func() { h.end(end) }) }
+func (h *runHolder) Ended(end recipes.HoldEnd) { h.endOnce.Do(func() { h.end(end) }) }
 
-func (h *hold) end(end recipes.HoldEnd) {
+func (h *runHolder) end(end recipes.HoldEnd) {
 	if h.slow != nil {
 		h.slow.Stop()
 	}
@@ -160,7 +160,7 @@ func (h *hold) end(end recipes.HoldEnd) {
 
 // Overrun implements recipes.HoldTracer. The leadership's own span has ended by
 // then, or ends with the release.
-func (h *hold) Overrun() (returned func()) {
+func (h *runHolder) Overrun() (returned func()) {
 	attrs := append(spanAttributes(h.request), attribute.String(semconv.LockNode, h.node))
 	_, span := h.tracer.spans.Start(h.ctx, spanName("overrun", h.request), trace.WithAttributes(attrs...))
 	span.SetStatus(codes.Error, "the work goes on after the end of its leadership")

@@ -99,13 +99,15 @@ func newMetrics(meter metric.Meter) *metrics {
 	}
 	observableCounter := func(name string) metric.Int64ObservableCounter {
 		d := descriptions[name]
-		c, err := meter.Int64ObservableCounter(name, metric.WithUnit(d.unit), metric.WithDescription(d.description))
+		c, err := meter.Int64ObservableCounter(name,
+			metric.WithUnit(d.unit), metric.WithDescription(d.description))
 		failed = errors.Join(failed, err)
 		return c
 	}
 	observableUpDown := func(name string) metric.Int64ObservableUpDownCounter {
 		d := descriptions[name]
-		c, err := meter.Int64ObservableUpDownCounter(name, metric.WithUnit(d.unit), metric.WithDescription(d.description))
+		c, err := meter.Int64ObservableUpDownCounter(name,
+			metric.WithUnit(d.unit), metric.WithDescription(d.description))
 		failed = errors.Join(failed, err)
 		return c
 	}

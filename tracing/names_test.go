@@ -18,12 +18,12 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
-	"github.com/gocurator/curator/recipes"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// namesOfTheCode returns the values of the constants of package semconv, by their identifiers.
-func namesOfTheCode(t *testing.T) map[string]string {
+// semconvNames returns the values of package semconv's constants by their
+// identifiers.
+func semconvNames(t *testing.T) map[string]string {
 	file, err := parser.ParseFile(token.NewFileSet(), "../internal/semconv/semconv.go", nil, 0)
 	require.NoError(t, err)
 	names := map[string]string{}
@@ -38,15 +38,16 @@ func namesOfTheCode(t *testing.T) map[string]string {
 	return names
 }
 
-// rowsOfTheDocumentation returns the rows of TELEMETRY.md's tables by the name
-// in their first column. A name in two tables has the cells of both rows.
-func rowsOfTheDocumentation(t *testing.T) map[string]string {
+// documentedRows returns the rows of TELEMETRY.md's tables by the name in their
+// first column. A name in two tables has the cells of both rows.
+func documentedRows(t *testing.T) map[string]string {
 	text, err := os.ReadFile("TELEMETRY.md")
 	require.NoError(t, err)
 	rows := map[string]string{}
 	for line := range strings.Lines(string(text)) {
 		cells := strings.Split(strings.TrimSpace(line), "|")
-		if len(cells) < 3 || !strings.HasPrefix(cells[1], " `") { // no table, or a heading
+		// not in a table, or a heading
+		if len(cells) < 3 || !strings.HasPrefix(cells[1], " `") {
 			continue
 		}
 		name := strings.Trim(cells[1], " `")
@@ -56,9 +57,9 @@ func rowsOfTheDocumentation(t *testing.T) map[string]string {
 }
 
 func TestNamesAreThoseOfTheDocumentation(t *testing.T) {
-	code := namesOfTheCode(t)
+	code := semconvNames(t)
 	values := slices.Compact(slices.Sorted(maps.Values(code)))
-	require.Equal(t, values, slices.Sorted(maps.Keys(rowsOfTheDocumentation(t))))
+	require.Equal(t, values, slices.Sorted(maps.Keys(documentedRows(t))))
 
 	var source strings.Builder
 	for _, pattern := range []string{"*.go", "../framework/*.go", "../recipes/*.go", "../recipes/*/*.go"} {
@@ -77,25 +78,25 @@ func TestNamesAreThoseOfTheDocumentation(t *testing.T) {
 	}
 }
 
-// everything is a story in which every metric is recorded.
-func everything(s *story) *service {
+// recordEveryMetric plays a scenario that records every metric.
+func recordEveryMetric(s *story) *service {
 	v := s.service("orders")
 	held := s.must(v.mutex().Acquire(context.Background()))
-	waiting := s.later(func() (*recipes.Lease, error) { return v.mutex().Acquire(context.Background()) })
+	waiting := s.inBackground(context.Background(), v.mutex().Acquire)
 	_, err := v.mutex().TryAcquire(context.Background())
 	require.Error(s, err)
 	s.release(held, 1500*time.Millisecond)
 	<-waiting
-	require.Error(s, overrun(v))
+	require.Error(s, runOverrun(v))
 	s.srv.ExpireSession(v.client.SessionID())
 	time.Sleep(5 * time.Second)
 	return v
 }
 
 func TestMetricsHaveTheirDocumentedUnitsAndKinds(t *testing.T) {
-	rows := rowsOfTheDocumentation(t)
+	rows := documentedRows(t)
 	synctest.Test(t, func(t *testing.T) {
-		metrics := collect(t, everything(&story{T: t, srv: zktest.New(t), words: newWords()}))
+		metrics := collect(t, recordEveryMetric(&story{T: t, srv: zktest.New(t), names: newNormalizer()}))
 		require.Len(t, metrics, 13, "every metric of the table")
 		for _, m := range metrics {
 			kind := "counter"
@@ -115,7 +116,8 @@ func TestMetricsHaveTheirDocumentedUnitsAndKinds(t *testing.T) {
 
 func TestMetricsHaveNoPaths(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for _, m := range collect(t, everything(&story{T: t, srv: zktest.New(t), words: newWords()})) {
+		s := &story{T: t, srv: zktest.New(t), names: newNormalizer()}
+		for _, m := range collect(t, recordEveryMetric(s)) {
 			for _, point := range pointsOf(t, m) {
 				require.NotRegexp(t, `/locks|sku-42|0x|lock-0`, point, m.Name)
 			}
@@ -132,7 +134,7 @@ func collect(t *testing.T, v *service) []metricdata.Metrics {
 	return all.ScopeMetrics[0].Metrics
 }
 
-// totals returns the sums of all metrics that are numbers.
+// totals returns, for every metric that is a number, the sum of its points.
 func (v *service) totals(t *testing.T) map[string]int {
 	sums := map[string]int{}
 	for _, m := range collect(t, v) {

@@ -14,8 +14,8 @@ type openSpan struct {
 	trace.Span
 	// the client that framework.New returned, not a view of it
 	client *framework.Client
-	since  time.Time // earlier changes of state do not concern the span
-	hold   *hold     // nil for an acquire
+	since  time.Time  // earlier changes of state do not concern the span
+	hold   *runHolder // nil for an acquire
 	// the session of this hold is over; later changes do not concern it
 	lost bool
 
@@ -96,10 +96,10 @@ func (t *Tracer) spansAffectedBy(change framework.StateChange) []trace.Span {
 	return spans
 }
 
-func (t *Tracer) holdsOfClient(c *framework.Client) []*hold {
+func (t *Tracer) holdsOfClient(c *framework.Client) []*runHolder {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var its []*hold
+	var its []*runHolder
 	for s := range t.holds.each {
 		if s.client == c {
 			its = append(its, s.hold)
@@ -109,7 +109,7 @@ func (t *Tracer) holdsOfClient(c *framework.Client) []*hold {
 }
 
 // findHold returns a hold of this process for which fits is true, or nil.
-func (t *Tracer) findHold(fits func(*hold) bool) *hold {
+func (t *Tracer) findHold(fits func(*runHolder) bool) *runHolder {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for s := range t.holds.each {
