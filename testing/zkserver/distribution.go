@@ -111,7 +111,7 @@ func fromHome(home string) (*Distribution, error) {
 
 // beside are the jars that the manifest of Debian's zookeeper.jar does not name: a logger, and what Netty needs as soon
 // as it has a connection.
-var beside = []string{"slf4j-simple.jar", "netty-codec.jar", "netty-resolver.jar"}
+var undeclaredJars = []string{"slf4j-simple.jar", "netty-codec.jar", "netty-resolver.jar"}
 
 // fromDebian relies on the manifest of the package's zookeeper.jar, which names every other jar that it needs. Its package
 // depends on those of all but the logger.
@@ -121,7 +121,7 @@ func fromDebian(dir string) (*Distribution, error) {
 		return nil, ErrNotInstalled
 	}
 	classPath := []string{server}
-	for _, name := range beside {
+	for _, name := range undeclaredJars {
 		if jar := filepath.Join(dir, name); exists(jar) {
 			classPath = append(classPath, jar)
 		}

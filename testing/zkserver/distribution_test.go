@@ -12,7 +12,7 @@ import (
 )
 
 // machine is a finder whose whole world is a directory. Files are empty.
-func machine(t *testing.T, env map[string]string, files ...string) (finder, string) {
+func fakeMachine(t *testing.T, env map[string]string, files ...string) (finder, string) {
 	t.Helper()
 	root := t.TempDir()
 	for _, file := range files {
@@ -71,7 +71,7 @@ func TestFind(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f, root := machine(t, tt.env, files...)
+			f, root := fakeMachine(t, tt.env, files...)
 			d, err := f.find()
 			require.NoError(t, err)
 			require.Equal(t, tt.version, d.Version)
@@ -105,7 +105,7 @@ func TestFindErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f, _ := machine(t, tt.env, tt.files...)
+			f, _ := fakeMachine(t, tt.env, tt.files...)
 			_, err := f.find()
 			require.ErrorContains(t, err, tt.text)
 			require.Equal(t, tt.notInstalled, errors.Is(err, ErrNotInstalled))
@@ -122,7 +122,7 @@ func TestFetch(t *testing.T) {
 for arg; do case $arg in -DoutputDirectory=*) out=${arg#*=};; esac; done
 mkdir -p "$out" && : > "$out/zookeeper-3.9.3.jar"
 `
-	f, root := machine(t, map[string]string{envMaven: "3.9.3"}, "bin/java", "bin/mvn")
+	f, root := fakeMachine(t, map[string]string{envMaven: "3.9.3"}, "bin/java", "bin/mvn")
 	mvn := filepath.Join(root, "bin/mvn")
 	require.NoError(t, os.WriteFile(mvn, []byte("#!/bin/sh\necho no such version; exit 1\n"), 0o755))
 	require.NoError(t, os.Chmod(mvn, 0o755))

@@ -29,7 +29,7 @@ func (e *Ensemble) ConnectString() string {
 func (e *Ensemble) Leader(ctx context.Context) (*Server, error) {
 	var leader *Server
 	err := poll(ctx, nil, func(ctx context.Context) (err error) {
-		leader, err = settled(e.Servers, e.modes(ctx))
+		leader, err = electedLeader(e.Servers, e.modes(ctx))
 		return err
 	})
 	if err != nil {
@@ -65,7 +65,7 @@ func (e *Ensemble) modes(ctx context.Context) []string {
 }
 
 // settled returns the one leader among servers, whose modes are given in the same order.
-func settled(servers []*Server, modes []string) (*Server, error) {
+func electedLeader(servers []*Server, modes []string) (*Server, error) {
 	var leader *Server
 	serving := 0
 	for i, mode := range modes {

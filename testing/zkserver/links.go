@@ -42,7 +42,7 @@ func newLinks(members []member) (*links, error) {
 		from.peers = slices.Clone(from.peers)
 		for j := range from.peers {
 			if to := &from.peers[j]; to.id != from.id {
-				if err := l.relay(ctx, from.id, to); err != nil {
+				if err := l.addRelays(ctx, from.id, to); err != nil {
 					l.close()
 					return nil, fmt.Errorf("zkserver: link: %w", err)
 				}
@@ -53,15 +53,15 @@ func newLinks(members []member) (*links, error) {
 }
 
 // relay starts relays from a member to the two ports of another, and puts their ports in the place of those.
-func (l *links) relay(ctx context.Context, from int, to *member) error {
+func (l *links) addRelays(ctx context.Context, from int, to *member) error {
 	key := pairOf(from, to.id)
 	if l.pairs[key] == nil {
 		l.pairs[key] = newGate()
 	}
 	for _, r := range []struct {
 		port  *int
-		greet greeting
-	}{{&to.quorum, nil}, {&to.election, anonymousGreeting}} {
+		greet handshakeFunc
+	}{{&to.quorum, nil}, {&to.election, withoutAddress}} {
 		port, err := startRelay(ctx, &l.relays, l.pairs[key], local(*r.port), r.greet)
 		if err != nil {
 			return err
@@ -85,7 +85,7 @@ func (e *Ensemble) Cut(a, b *Server) error {
 	if e.links == nil || !slices.Contains(e.Servers, a) || !slices.Contains(e.Servers, b) || a == b {
 		return ErrNoLinks
 	}
-	e.links.pairs[pairOf(a.member.id, b.member.id)].set(true)
+	e.links.pairs[pairOf(a.member.id, b.member.id)].setShut(true)
 	return nil
 }
 
@@ -109,7 +109,7 @@ func (e *Ensemble) Mend() error {
 		return ErrNoLinks
 	}
 	for _, g := range e.links.pairs {
-		g.set(false)
+		g.setShut(false)
 	}
 	return nil
 }

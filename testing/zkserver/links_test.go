@@ -89,7 +89,7 @@ func TestCutLeaderGivesUpAndAnotherIsElected(t *testing.T) {
 		return err
 	}))
 	conn := connect(t, old.Addr())
-	caughtUp(t, conn)
+	waitCaughtUp(t, conn)
 	requireData(t, conn, "/n")
 }
 
@@ -130,7 +130,7 @@ func TestAnonymousGreeting(t *testing.T) {
 	}
 	for _, tt := range tests {
 		var out bytes.Buffer
-		err := anonymousGreeting(&out, bytes.NewReader(tt.in))
+		err := withoutAddress(&out, bytes.NewReader(tt.in))
 		if tt.err != "" {
 			require.ErrorContains(t, err, tt.err, tt.name)
 		} else {

@@ -36,9 +36,9 @@ func runHelper() {
 	select {}
 }
 
-type silent struct{}
+type discardLogger struct{}
 
-func (silent) Printf(string, ...any) {}
+func (discardLogger) Printf(string, ...any) {}
 
 // connect returns a client with a session on addrs.
 func connect(t *testing.T, addrs ...string) *zk.Conn {
@@ -49,7 +49,7 @@ func connect(t *testing.T, addrs ...string) *zk.Conn {
 // connectWith is connect with a dialer of its own.
 func connectWith(t *testing.T, addrs []string, dial zk.Dialer) *zk.Conn {
 	t.Helper()
-	conn, events, err := zk.Connect(addrs, 30*time.Second, zk.WithLogger(silent{}), zk.WithDialer(dial))
+	conn, events, err := zk.Connect(addrs, 30*time.Second, zk.WithLogger(discardLogger{}), zk.WithDialer(dial))
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		conn.Close()
@@ -103,7 +103,7 @@ func requireData(t *testing.T, conn *zk.Conn, path string) {
 }
 
 // caughtUp waits until the server of conn has everything that was confirmed before, trying again while the connection is down.
-func caughtUp(t *testing.T, conn *zk.Conn) {
+func waitCaughtUp(t *testing.T, conn *zk.Conn) {
 	t.Helper()
 	require.NoError(t, poll(withTimeout(t, time.Minute), nil, func(context.Context) error {
 		_, err := conn.Sync("/")

@@ -21,13 +21,13 @@ type process struct {
 
 func startProcess(cmd *exec.Cmd, logFile string) *process {
 	p := &process{cmd: cmd, logFile: logFile, started: make(chan struct{}), done: make(chan struct{})}
-	go p.own()
+	go p.run()
 	return p
 }
 
 // own keeps to one OS thread while the command runs. On Linux the kernel kills the command when the thread that started it
 // ends, and a thread of the Go runtime may end long before the program does, unless a goroutine is locked to it.
-func (p *process) own() {
+func (p *process) run() {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	defer close(p.done)

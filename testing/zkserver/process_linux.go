@@ -17,17 +17,17 @@ func dieWithParent() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }
 
-var errMoves = errors.New("a thread of the server runs")
+var errThreadRunning = errors.New("a thread of the server runs")
 
 // awaitStandstill returns when the server has stopped, or ended. The signal that stops a process takes effect some time after
 // it was sent, one thread at a time.
-func (s *Server) awaitStandstill() {
+func (s *Server) awaitStopped() {
 	p := s.process()
 	_ = poll(context.Background(), p.done, func(context.Context) error {
 		threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", p.cmd.Process.Pid))
 		for _, name := range threads {
-			if stat, err := os.ReadFile(name); err == nil && !standsStill(stat) {
-				return errMoves
+			if stat, err := os.ReadFile(name); err == nil && !isStopped(stat) {
+				return errThreadRunning
 			}
 		}
 		return nil
@@ -36,7 +36,7 @@ func (s *Server) awaitStandstill() {
 
 // standsStill reports whether a thread is stopped, by a signal or a debugger, or dead. Its state follows after its name, which
 // may be anything.
-func standsStill(stat []byte) bool {
+func isStopped(stat []byte) bool {
 	_, state, _ := bytes.Cut(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" "))
 	return len(state) > 0 && bytes.IndexByte([]byte("TtZX"), state[0]) >= 0
 }

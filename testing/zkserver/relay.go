@@ -19,7 +19,7 @@ type gate struct {
 
 func newGate() *gate { return &gate{changed: make(chan struct{})} }
 
-func (g *gate) set(shut bool) {
+func (g *gate) setShut(shut bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.shut != shut {
@@ -30,7 +30,7 @@ func (g *gate) set(shut bool) {
 }
 
 // state returns whether the gate is shut, and a channel that is closed when it is no longer so.
-func (g *gate) state() (shut bool, changed <-chan struct{}) {
+func (g *gate) status() (shut bool, changed <-chan struct{}) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.shut, g.changed
@@ -39,7 +39,7 @@ func (g *gate) state() (shut bool, changed <-chan struct{}) {
 // wait returns when the gate is open or ctx has ended.
 func (g *gate) wait(ctx context.Context) {
 	for ctx.Err() == nil {
-		shut, changed := g.state()
+		shut, changed := g.status()
 		if !shut {
 			return
 		}
@@ -51,7 +51,7 @@ func (g *gate) wait(ctx context.Context) {
 }
 
 // greeting passes on the first words of a connection.
-type greeting func(to io.Writer, from io.Reader) error
+type handshakeFunc func(to io.Writer, from io.Reader) error
 
 // relay passes on the connections that one server makes to a port of another.
 type relay struct {
@@ -59,16 +59,16 @@ type relay struct {
 	goroutines *sync.WaitGroup // all that the relay has started
 	gate       *gate
 	target     string
-	greet      greeting // may be nil
+	handshake  handshakeFunc // may be nil
 }
 
 // startRelay starts a relay and returns the port on which it listens.
-func startRelay(ctx context.Context, goroutines *sync.WaitGroup, g *gate, target string, greet greeting) (int, error) {
+func startRelay(ctx context.Context, goroutines *sync.WaitGroup, g *gate, target string, greet handshakeFunc) (int, error) {
 	listener, err := net.Listen("tcp", net.JoinHostPort(loopback, "0"))
 	if err != nil {
 		return 0, err
 	}
-	r := &relay{ctx: ctx, goroutines: goroutines, gate: g, target: target, greet: greet}
+	r := &relay{ctx: ctx, goroutines: goroutines, gate: g, target: target, handshake: greet}
 	goroutines.Go(func() { r.accept(listener) })
 	return listener.Addr().(*net.TCPAddr).Port, nil
 }
@@ -86,30 +86,30 @@ func (r *relay) accept(listener net.Listener) {
 }
 
 func (r *relay) serve(from net.Conn) {
-	defer r.closeAtEnd(from)()
-	if shut, changed := r.gate.state(); shut {
-		r.swallow(from, changed)
+	defer r.closeWithContext(from)()
+	if shut, changed := r.gate.status(); shut {
+		r.discardUntilOpen(from, changed)
 		return
 	}
 	to, err := r.dial()
 	if err != nil {
 		return
 	}
-	defer r.closeAtEnd(to)()
+	defer r.closeWithContext(to)()
 	var back sync.WaitGroup
-	back.Go(func() { r.pass(from, to) })
+	back.Go(func() { r.forward(from, to) })
 	defer back.Wait()
-	if r.greet != nil {
-		if err := r.greet(to, from); err != nil {
+	if r.handshake != nil {
+		if err := r.handshake(to, from); err != nil {
 			_ = to.Close()
 			return
 		}
 	}
-	r.pass(to, from)
+	r.forward(to, from)
 }
 
 // closeAtEnd closes a connection when ctx ends, or when the function that it returns is called.
-func (r *relay) closeAtEnd(conn net.Conn) func() {
+func (r *relay) closeWithContext(conn net.Conn) func() {
 	stop := context.AfterFunc(r.ctx, func() { _ = conn.Close() })
 	return func() {
 		stop()
@@ -118,7 +118,7 @@ func (r *relay) closeAtEnd(conn net.Conn) func() {
 }
 
 // swallow reads and forgets until the other side gives up or the gate opens.
-func (r *relay) swallow(from net.Conn, opened <-chan struct{}) {
+func (r *relay) discardUntilOpen(from net.Conn, opened <-chan struct{}) {
 	over := make(chan struct{})
 	r.goroutines.Go(func() {
 		defer close(over)
@@ -148,7 +148,7 @@ func (r *relay) dial() (net.Conn, error) {
 
 // pass copies from one connection to the other until one of them ends, and ends both. The end of a connection waits at the
 // gate like everything else.
-func (r *relay) pass(to, from net.Conn) {
+func (r *relay) forward(to, from net.Conn) {
 	defer to.Close()
 	defer from.Close()
 	buf := make([]byte, 32<<10)
@@ -164,7 +164,7 @@ func (r *relay) pass(to, from net.Conn) {
 // anonymousGreeting passes on the first words of an election connection without the address that they tell. A server calls
 // back there if its own id is the higher one, and so would go past the relay. Without an address, in the form that servers
 // before 3.5 used, it calls where its own configuration says.
-func anonymousGreeting(to io.Writer, from io.Reader) error {
+func withoutAddress(to io.Writer, from io.Reader) error {
 	const longest = 2048 // as ZooKeeper has it
 	var id [8]byte
 	if _, err := io.ReadFull(from, id[:]); err != nil {

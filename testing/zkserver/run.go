@@ -29,7 +29,7 @@ func RunEnsemble(n int, opts ...Option) (*Ensemble, error) {
 }
 
 // run starts servers. A standalone one is an ensemble here, to itself.
-func run(opts []Option, members func() ([]member, error)) (*Ensemble, error) {
+func run(opts []Option, newMembers func() ([]member, error)) (*Ensemble, error) {
 	c, err := newConfig(opts)
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func run(opts []Option, members func() ([]member, error)) (*Ensemble, error) {
 	}
 	var e *Ensemble
 	for range startAttempts {
-		e, err = runOnce(c, d, members)
+		e, err = startOnce(c, d, newMembers)
 		if !errors.Is(err, errPortTaken) {
 			break
 		}
@@ -50,19 +50,19 @@ func run(opts []Option, members func() ([]member, error)) (*Ensemble, error) {
 	return e, err
 }
 
-func runOnce(c config, d *Distribution, members func() ([]member, error)) (*Ensemble, error) {
-	places, err := places(c, members)
+func startOnce(c config, d *Distribution, newMembers func() ([]member, error)) (*Ensemble, error) {
+	members, err := membersWithPorts(c, newMembers)
 	if err != nil {
 		return nil, err
 	}
 	e := &Ensemble{}
-	if c.links && places[0].peers != nil {
-		if e.links, err = newLinks(places); err != nil {
-			releaseMembers(places)
+	if c.links && members[0].peers != nil {
+		if e.links, err = newLinks(members); err != nil {
+			releaseMembers(members)
 			return nil, err
 		}
 	}
-	e.Servers, err = newServers(c, d, places)
+	e.Servers, err = newServers(c, d, members)
 	if err == nil {
 		err = each(e.Servers, func(s *Server) error { return s.start("start") })
 	}
@@ -73,8 +73,8 @@ func runOnce(c config, d *Distribution, members func() ([]member, error)) (*Ense
 }
 
 // places returns the members with every port that they need.
-func places(c config, members func() ([]member, error)) ([]member, error) {
-	list, err := members()
+func membersWithPorts(c config, newMembers func() ([]member, error)) ([]member, error) {
+	list, err := newMembers()
 	if err != nil || c.tlsAuth == nil {
 		return list, err
 	}
@@ -86,12 +86,12 @@ func places(c config, members func() ([]member, error)) ([]member, error) {
 }
 
 // newServers returns the servers it could make in any case, for the caller to close.
-func newServers(c config, d *Distribution, places []member) ([]*Server, error) {
+func newServers(c config, d *Distribution, members []member) ([]*Server, error) {
 	var servers []*Server
-	for i, m := range places {
+	for i, m := range members {
 		s, err := newServer(c, d, m)
 		if err != nil {
-			releaseMembers(places[i+1:])
+			releaseMembers(members[i+1:])
 			return servers, err
 		}
 		servers = append(servers, s)

@@ -46,14 +46,14 @@ const (
 
 // txnLog is a log of transactions in ZooKeeper's format.
 type txnLog struct {
-	bytes []byte
-	zxid  int64
-	known map[string]bool // nodes created so far
+	bytes   []byte
+	zxid    int64
+	created map[string]bool // nodes created so far
 }
 
 func newTxnLog() *txnLog {
 	const version, database = 2, 0
-	l := &txnLog{bytes: []byte("ZKLG"), known: map[string]bool{"": true}}
+	l := &txnLog{bytes: []byte("ZKLG"), created: map[string]bool{"": true}}
 	l.bytes = binary.BigEndian.AppendUint32(l.bytes, version)
 	l.bytes = binary.BigEndian.AppendUint64(l.bytes, database)
 	return l
@@ -88,10 +88,10 @@ func (l *txnLog) create(node string, next int32) {
 // createAll adds a node, and what is missing above it.
 func (l *txnLog) createAll(node string) {
 	const oneMore = -1 // than before
-	if l.known[node] {
+	if l.created[node] {
 		return
 	}
-	l.known[node] = true
+	l.created[node] = true
 	l.createAll(node[:strings.LastIndexByte(node, '/')])
 	l.create(node, oneMore)
 }

@@ -105,7 +105,7 @@ func (s *Server) Pause() error {
 	if err := s.signalRunning((*process).pause); err != nil {
 		return s.wrap("pause", err)
 	}
-	s.awaitStandstill()
+	s.awaitStopped()
 	return nil
 }
 

@@ -29,7 +29,7 @@ func (f *fakeTB) Fatalf(format string, args ...any) {
 }
 
 // outcome runs test with a fakeTB, in a goroutine of its own since Skip and Fatalf end it.
-func outcome(test func(TB)) *fakeTB {
+func runFake(test func(TB)) *fakeTB {
 	tb := new(fakeTB)
 	done := make(chan struct{})
 	go func() {
@@ -58,7 +58,7 @@ func TestSkipsWhenNotInstalled(t *testing.T) {
 	notInstalled(t)
 	t.Setenv(envRequire, "")
 	for name, start := range starts {
-		tb := outcome(start)
+		tb := runFake(start)
 		require.Contains(t, tb.skipped, ErrNotInstalled.Error(), name)
 		require.Empty(t, tb.failed, name)
 		require.Empty(t, tb.cleanups, name)
@@ -69,7 +69,7 @@ func TestFailsWhenRequiredAndNotInstalled(t *testing.T) {
 	notInstalled(t)
 	t.Setenv(envRequire, "1")
 	for name, start := range starts {
-		tb := outcome(start)
+		tb := runFake(start)
 		require.Contains(t, tb.failed, ErrNotInstalled.Error(), name)
 		require.Empty(t, tb.skipped, name)
 	}
@@ -85,7 +85,7 @@ func TestFailsOnWrongHome(t *testing.T) {
 	for _, required := range []string{"", "1"} {
 		t.Setenv(envRequire, required)
 		for name, start := range starts {
-			tb := outcome(start)
+			tb := runFake(start)
 			require.Contains(t, tb.failed, home, name)
 			require.Empty(t, tb.skipped, name)
 		}

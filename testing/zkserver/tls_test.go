@@ -13,7 +13,7 @@ import (
 )
 
 // overTLS returns a client with a session on a TLS port.
-func overTLS(t *testing.T, config *tls.Config, addrs ...string) *zk.Conn {
+func connectTLS(t *testing.T, config *tls.Config, addrs ...string) *zk.Conn {
 	t.Helper()
 	return connectWith(t, addrs, func(network, address string, d time.Duration) (net.Conn, error) {
 		return tls.DialWithDialer(&net.Dialer{Timeout: d}, network, address, config)
@@ -22,7 +22,7 @@ func overTLS(t *testing.T, config *tls.Config, addrs ...string) *zk.Conn {
 
 // handshake returns how a server answers a client that speaks TLS as far as the first byte. In TLS 1.3 a client learns only
 // then that its certificate, or the lack of one, does not please.
-func handshake(t *testing.T, srv *Server, config *tls.Config) error {
+func tryHandshake(t *testing.T, srv *Server, config *tls.Config) error {
 	t.Helper()
 	conn, err := tls.DialWithDialer(&net.Dialer{Timeout: time.Minute}, "tcp", srv.TLSAddr(), config)
 	if err != nil {
@@ -45,7 +45,7 @@ func requireRejected(t *testing.T, err error) {
 
 func TestTLSIsMutual(t *testing.T) {
 	srv := Start(t, WithTLS(tls.RequireAndVerifyClientCert))
-	conn := overTLS(t, srv.ClientTLS(), srv.TLSAddr())
+	conn := connectTLS(t, srv.ClientTLS(), srv.TLSAddr())
 	create(t, conn, "/kept")
 	requireData(t, connect(t, srv.Addr()), "/kept")
 
@@ -54,8 +54,8 @@ func TestTLSIsMutual(t *testing.T) {
 
 	anonymous := srv.ClientTLS()
 	anonymous.Certificates = nil
-	requireRejected(t, handshake(t, srv, anonymous))
-	require.NoError(t, handshake(t, srv, srv.ClientTLS()))
+	requireRejected(t, tryHandshake(t, srv, anonymous))
+	require.NoError(t, tryHandshake(t, srv, srv.ClientTLS()))
 }
 
 func TestTLSWithoutClientCertificates(t *testing.T) {
@@ -63,8 +63,8 @@ func TestTLSWithoutClientCertificates(t *testing.T) {
 		srv := Start(t, WithTLS(auth))
 		anonymous := srv.ClientTLS()
 		anonymous.Certificates = nil
-		create(t, overTLS(t, anonymous, srv.TLSAddr()), "/anonymous")
-		create(t, overTLS(t, srv.ClientTLS(), srv.TLSAddr()), "/known")
+		create(t, connectTLS(t, anonymous, srv.TLSAddr()), "/anonymous")
+		create(t, connectTLS(t, srv.ClientTLS(), srv.TLSAddr()), "/known")
 	}
 }
 
@@ -75,11 +75,11 @@ func TestTLSStrangersAreToldApart(t *testing.T) {
 
 	distrustful := others.client()
 	var unknown *tls.CertificateVerificationError
-	require.ErrorAs(t, handshake(t, srv, distrustful), &unknown)
+	require.ErrorAs(t, tryHandshake(t, srv, distrustful), &unknown)
 
 	stranger := srv.ClientTLS()
 	stranger.Certificates = distrustful.Certificates
-	requireRejected(t, handshake(t, srv, stranger))
+	requireRejected(t, tryHandshake(t, srv, stranger))
 }
 
 // A standalone server opens its TLS port after the other, which serves already.
@@ -101,10 +101,10 @@ func TestStartWaitsForTLS(t *testing.T) {
 
 func TestTLSOfAnEnsemble(t *testing.T) {
 	e := StartEnsemble(t, 3, WithTLS(tls.RequireAndVerifyClientCert))
-	conn := overTLS(t, e.Servers[0].ClientTLS(), e.Servers[0].TLSAddr())
+	conn := connectTLS(t, e.Servers[0].ClientTLS(), e.Servers[0].TLSAddr())
 	create(t, conn, "/n")
-	other := overTLS(t, e.Servers[1].ClientTLS(), e.Servers[2].TLSAddr())
-	caughtUp(t, other)
+	other := connectTLS(t, e.Servers[1].ClientTLS(), e.Servers[2].TLSAddr())
+	waitCaughtUp(t, other)
 	requireData(t, other, "/n")
 }
 
