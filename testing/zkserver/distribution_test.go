@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// machine is a finder whose whole world is a directory. Files are empty.
+// fakeMachine returns a finder that sees only one directory, and that
+// directory. The files in it are empty.
 func fakeMachine(t *testing.T, env map[string]string, files ...string) (finder, string) {
 	t.Helper()
 	root := t.TempDir()
@@ -113,7 +114,8 @@ func TestFindErrors(t *testing.T) {
 	}
 }
 
-// mvn is a script here: what it leaves in the output directory becomes the cache entry, and what it says the error.
+// The command mvn is a script here. The files that it leaves in the output
+// directory become the cache entry, and its output becomes the error.
 func TestFetch(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("needs a shell")

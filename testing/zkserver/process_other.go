@@ -8,11 +8,12 @@ import (
 	"time"
 )
 
-// dieWithParent returns nothing: these systems do not offer it.
+// dieWithParent returns nil: other systems have nothing like it.
 func dieWithParent() *syscall.SysProcAttr { return nil }
 
-// awaitStandstill returns when the server does not answer any more, or is slow to. The signal that stops a process takes
-// effect some time after it was sent, one thread at a time.
+// awaitStopped waits until the server no longer answers, or answers slowly. The
+// signal that stops a process takes effect some time after it was sent, one
+// thread at a time.
 func (s *Server) awaitStandstill() {
 	const silence = 50 * time.Millisecond
 	for answered := true; answered; {

@@ -6,11 +6,12 @@ import (
 	"sync"
 )
 
-// startAttempts is how often a first start is tried with new ports when another program takes one of them.
+// startAttempts is how often a first start is tried, with new ports each time,
+// if another program takes one of the ports.
 const startAttempts = 3
 
-// Run starts a standalone server, for programs and for TestMain; tests use [Start]. The server serves when Run returns. The
-// caller has to Close it.
+// Run starts a standalone server, for programs and for TestMain; tests use
+// [Start]. The server serves when Run returns. The caller must call Close.
 func Run(opts ...Option) (*Server, error) {
 	e, err := run(opts, standalone)
 	if err != nil {
@@ -19,8 +20,9 @@ func Run(opts ...Option) (*Server, error) {
 	return e.Servers[0], nil
 }
 
-// RunEnsemble starts an ensemble of n servers, for programs and for TestMain; tests use [StartEnsemble]. All of them serve
-// when RunEnsemble returns. The caller has to Close it.
+// RunEnsemble starts an ensemble of n servers, for programs and for TestMain;
+// tests use [StartEnsemble]. All of them serve when RunEnsemble returns. The
+// caller must call Close.
 func RunEnsemble(n int, opts ...Option) (*Ensemble, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("zkserver: ensemble of %d servers", n)
@@ -28,7 +30,7 @@ func RunEnsemble(n int, opts ...Option) (*Ensemble, error) {
 	return run(opts, func() ([]member, error) { return ensemble(n) })
 }
 
-// run starts servers. A standalone one is an ensemble here, to itself.
+// run starts servers. A standalone server is treated as an ensemble of one.
 func run(opts []Option, newMembers func() ([]member, error)) (*Ensemble, error) {
 	c, err := newConfig(opts)
 	if err != nil {
@@ -72,7 +74,7 @@ func startOnce(c config, d *Distribution, newMembers func() ([]member, error)) (
 	return e, nil
 }
 
-// places returns the members with every port that they need.
+// membersWithPorts returns the members with all ports that they need.
 func membersWithPorts(c config, newMembers func() ([]member, error)) ([]member, error) {
 	list, err := newMembers()
 	if err != nil || c.tlsAuth == nil {
@@ -85,7 +87,8 @@ func membersWithPorts(c config, newMembers func() ([]member, error)) ([]member, 
 	return list, nil
 }
 
-// newServers returns the servers it could make in any case, for the caller to close.
+// newServers returns the servers that it has made, even with an error, and the
+// caller must close them.
 func newServers(c config, d *Distribution, members []member) ([]*Server, error) {
 	var servers []*Server
 	for i, m := range members {
@@ -99,7 +102,8 @@ func newServers(c config, d *Distribution, members []member) ([]*Server, error) 
 	return servers, nil
 }
 
-// each calls do for all servers at once, waits for them and joins the errors.
+// each calls do for all servers at once, waits for all calls and joins their
+// errors.
 func each(servers []*Server, do func(*Server) error) error {
 	errs := make([]error, len(servers))
 	var wg sync.WaitGroup

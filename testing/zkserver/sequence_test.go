@@ -42,7 +42,11 @@ func requireNext(t *testing.T, conn *zk.Conn, path, want string) {
 
 func TestSequencesThatNoServerHas(t *testing.T) {
 	for _, opt := range []Option{
-		WithSequence("/", 1), WithSequence("", 1), WithSequence("locks", 1), WithSequence("/locks/", 1), WithSequence("/locks", -1),
+		WithSequence("/", 1),
+		WithSequence("", 1),
+		WithSequence("locks", 1),
+		WithSequence("/locks/", 1),
+		WithSequence("/locks", -1),
 	} {
 		_, err := newConfig([]Option{opt})
 		require.Error(t, err)

@@ -28,7 +28,8 @@ func (f *fakeTB) Fatalf(format string, args ...any) {
 	runtime.Goexit()
 }
 
-// outcome runs test with a fakeTB, in a goroutine of its own since Skip and Fatalf end it.
+// runFake runs test with a fakeTB, in a goroutine of its own, since Skip and
+// Fatalf end the goroutine.
 func runFake(test func(TB)) *fakeTB {
 	tb := new(fakeTB)
 	done := make(chan struct{})
@@ -45,7 +46,8 @@ var starts = map[string]func(TB){
 	"StartEnsemble": func(tb TB) { StartEnsemble(tb, 3) },
 }
 
-// notInstalled makes Find see a machine without Java. The jars may be there or not.
+// notInstalled makes Find see a machine without Java. The jars may exist or
+// not.
 func notInstalled(t *testing.T) {
 	t.Helper()
 	t.Setenv(envHome, "")
@@ -75,7 +77,8 @@ func TestFailsWhenRequiredAndNotInstalled(t *testing.T) {
 	}
 }
 
-// A wrong variable is a mistake to be reported, not a machine without ZooKeeper, whether ZooKeeper is required or not.
+// A variable with a wrong value is a mistake to report, whether ZooKeeper is
+// required or not. It does not mean that ZooKeeper is not installed.
 func TestFailsOnWrongHome(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "missing")
 	t.Setenv(envHome, home)

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// overTLS returns a client with a session on a TLS port.
+// connectTLS returns a client with a session on a TLS port.
 func connectTLS(t *testing.T, config *tls.Config, addrs ...string) *zk.Conn {
 	t.Helper()
 	return connectWith(t, addrs, func(network, address string, d time.Duration) (net.Conn, error) {
@@ -20,8 +20,9 @@ func connectTLS(t *testing.T, config *tls.Config, addrs ...string) *zk.Conn {
 	})
 }
 
-// handshake returns how a server answers a client that speaks TLS as far as the first byte. In TLS 1.3 a client learns only
-// then that its certificate, or the lack of one, does not please.
+// tryHandshake connects over TLS and reads one byte. In TLS 1.3 a client learns
+// only with that byte that the server rejects its certificate or the lack of
+// one.
 func tryHandshake(t *testing.T, srv *Server, config *tls.Config) error {
 	t.Helper()
 	conn, err := tls.DialWithDialer(&net.Dialer{Timeout: time.Minute}, "tcp", srv.TLSAddr(), config)
@@ -37,7 +38,8 @@ func tryHandshake(t *testing.T, srv *Server, config *tls.Config) error {
 	return err
 }
 
-// requireRejected wants the server's refusal; versions of TLS have different words for it.
+// requireRejected requires that the server has refused the handshake. The text
+// of the refusal depends on the version of TLS.
 func requireRejected(t *testing.T, err error) {
 	t.Helper()
 	require.ErrorContains(t, err, "remote error: tls: ")
@@ -82,7 +84,8 @@ func TestTLSStrangersAreToldApart(t *testing.T) {
 	requireRejected(t, tryHandshake(t, srv, stranger))
 }
 
-// A standalone server opens its TLS port after the other, which serves already.
+// A standalone server opens its TLS port after the other port, which serves
+// already.
 func TestStartWaitsForTLS(t *testing.T) {
 	srv := Start(t, WithTLS(tls.RequireAndVerifyClientCert))
 	require.NoError(t, srv.checkServing(t.Context()))
