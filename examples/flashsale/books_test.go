@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAuditFindsEveryFault spoils correct books in one way at a time.
+// TestAuditFindsEveryFault breaks correct books in one way at a time.
 func TestAuditFindsEveryFault(t *testing.T) {
 	type day struct {
 		books

@@ -150,8 +150,8 @@ func TestPortsAreReservedOnce(t *testing.T) {
 	}
 }
 
-// A server that is down listens on no port. Its port must still not be given to
-// another server, even by another program.
+// A server that is down listens on no port. The server's port must still not be
+// given to another server, even by another program.
 func TestReservedPortsAreKept(t *testing.T) {
 	ports, err := reservePorts(1)
 	require.NoError(t, err)

@@ -23,7 +23,7 @@ const (
 
 // ErrNotInstalled is matched by the errors of this package if the machine has
 // no ZooKeeper, or no Java to run it, and no environment variable names one.
-// Its text says what to install or to set.
+// The error's text says what to install or to set.
 var ErrNotInstalled = errors.New("zkserver: ZooKeeper is not installed: " +
 	"install java and Debian's package zookeeper, " +
 	"or set " + envHome + " to an unpacked distribution, " +

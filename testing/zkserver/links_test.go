@@ -93,8 +93,8 @@ func TestCutLeaderGivesUpAndAnotherIsElected(t *testing.T) {
 	requireData(t, conn, "/n")
 }
 
-// A restarted server reconnects through the links, whatever its id is. Of two
-// servers, the one with the higher id connects to the other.
+// A restarted server reconnects through the links, whatever its id is. The
+// server with the higher id connects to the other.
 func TestLinkedServersComeBack(t *testing.T) {
 	e := StartEnsemble(t, 3, WithLinks())
 	for _, s := range e.Servers {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// process is one run of a command. Its goroutine, run, starts the command,
-// waits for it and ends with it.
+// process is one run of a command. The goroutine run starts the command, waits
+// for it and ends with it.
 type process struct {
 	cmd     *exec.Cmd
 	logFile string

@@ -39,7 +39,8 @@ func (s *Server) awaitStopped() {
 }
 
 // isStopped reports whether a thread is dead, or stopped by a signal or a
-// debugger. Its state follows its name, which may contain any character.
+// debugger. The thread's state follows its name, which may contain any
+// character.
 func isStopped(stat []byte) bool {
 	_, state, _ := bytes.Cut(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" "))
 	return len(state) > 0 && bytes.IndexByte([]byte("TtZX"), state[0]) >= 0

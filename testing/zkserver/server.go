@@ -108,7 +108,7 @@ func (s *Server) Wipe() error {
 }
 
 // Pause freezes the server, as a long garbage collection or a stalled machine
-// does. Its connections stay up, but it answers nothing. The error matches
+// does. Connections stay up, but the server answers nothing. The error matches
 // [errors.ErrUnsupported] on systems without signals to stop a process, such as
 // Windows.
 func (s *Server) Pause() error {
