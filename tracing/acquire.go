@@ -24,14 +24,14 @@ type acquire struct {
 	tracer    *Tracer
 	request   recipes.Acquire
 	callerCtx context.Context // the context that the caller gave to the acquire
-	// the acquire of the multi-lock that this one is a part of; nil if there is
-	// none
+	// The acquire of the multi-lock that this one is a part of; nil if there is
+	// none.
 	multi *acquire
 	ctx   context.Context // callerCtx with the span of this acquire
 	start time.Time
 	stack stack
 	*series
-	// makes the report of a slow wait; nil if there is no such report
+	// Makes the report of a slow wait; nil if there is no such report.
 	slow *time.Timer
 
 	firstQueued     recipes.Queued // the place in the queue of the first node
@@ -40,8 +40,8 @@ type acquire struct {
 	woken           time.Time // zero once the node that was woken is given up
 	predecessorGone bool      // the predecessor has left
 
-	// the holder and the predecessor that the acquire saw last; nil before it
-	// saw any
+	// The holder and the predecessor that the acquire saw last; nil before it
+	// saw any.
 	lastWait atomic.Pointer[recipes.Waiting]
 }
 

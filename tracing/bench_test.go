@@ -46,7 +46,7 @@ func BenchmarkUncontended(b *testing.B) {
 	b.Run("server=zookeeper-ensemble", func(b *testing.B) {
 		leader, err := zkserver.StartEnsemble(b, 3, durable).Leader(b.Context())
 		require.NoError(b, err)
-		// the same server for all, since followers take longer
+		// The same server for all, since followers take longer.
 		uncontended(b, leader.Addr(), tcp)
 	})
 	b.Run("server=zktest-memory", func(b *testing.B) {

@@ -108,7 +108,7 @@ func contend(ctx context.Context, acquire acquirer, rng *rand.Rand) {
 		lease, err := acquire(within)
 		if err == nil {
 			pause(2 * time.Second)
-			// may fail: the lease was lost or the context has ended
+			// May fail: the lease was lost or the context has ended.
 			_ = lease.Release(within)
 		}
 		cancel()

@@ -24,13 +24,13 @@ type runHolder struct {
 	node        string // the name of the holder's node, without its path
 	acquireSpan trace.SpanContext
 	ctx         context.Context // the context that has the span of this hold
-	// the span for the work under the lock; nil to keep the one of the lease's
-	// context
+	// The span for the work under the lock; nil to keep the one of the lease's
+	// context.
 	workSpan trace.Span
 	start    time.Time
 	stack    stack
 	*series
-	// makes the report of a slow hold; nil if there is no such report
+	// Makes the report of a slow hold; nil if there is no such report.
 	slow    *time.Timer
 	endOnce sync.Once // ClientClosed may end the hold before Ended is called
 }

@@ -77,55 +77,76 @@ func (m *metrics) observeCounts(o metric.Observer) {
 	}
 }
 
+// newMetrics makes all instruments. They are exported in the order in which they
+// are made.
 func newMetrics(meter metric.Meter) *metrics {
-	m := &metrics{meter: meter}
-	var failed error
-	descriptions := map[string]instrument{}
-	for _, i := range instruments {
-		descriptions[i.name] = i
+	b := newBuilder(meter)
+	m := &metrics{
+		meter:             meter,
+		acquireDuration:   b.histogram(semconv.AcquireDuration, lockBuckets),
+		holdDuration:      b.histogram(semconv.HoldDuration, lockBuckets),
+		handOffDuration:   b.histogram(semconv.HandOffDuration, handOffBuckets),
+		operationDuration: b.histogram(semconv.OperationDuration, operationBuckets),
+		counts: [numCounts]metric.Int64Observable{
+			waiters:      b.observableUpDown(semconv.Waiters),
+			holders:      b.observableUpDown(semconv.Holders),
+			acquisitions: b.observableCounter(semconv.Acquisitions),
+			losses:       b.observableCounter(semconv.Losses),
+			overruns:     b.observableCounter(semconv.Overruns),
+		},
+		reconnects: b.counter(semconv.Reconnects),
+		expiries:   b.counter(semconv.Expiries),
+		sessions:   b.observableUpDown(semconv.Sessions),
+		watches:    b.observableUpDown(semconv.Watches),
 	}
-	histogram := func(name string, buckets []float64) metric.Float64Histogram {
-		d := descriptions[name]
-		h, err := meter.Float64Histogram(name, metric.WithUnit(d.unit), metric.WithDescription(d.description),
-			metric.WithExplicitBucketBoundaries(buckets...))
-		failed = errors.Join(failed, err)
-		return h
-	}
-	counter := func(name string) metric.Int64Counter {
-		d := descriptions[name]
-		c, err := meter.Int64Counter(name, metric.WithUnit(d.unit), metric.WithDescription(d.description))
-		failed = errors.Join(failed, err)
-		return c
-	}
-	observableCounter := func(name string) metric.Int64ObservableCounter {
-		d := descriptions[name]
-		c, err := meter.Int64ObservableCounter(name,
-			metric.WithUnit(d.unit), metric.WithDescription(d.description))
-		failed = errors.Join(failed, err)
-		return c
-	}
-	observableUpDown := func(name string) metric.Int64ObservableUpDownCounter {
-		d := descriptions[name]
-		c, err := meter.Int64ObservableUpDownCounter(name,
-			metric.WithUnit(d.unit), metric.WithDescription(d.description))
-		failed = errors.Join(failed, err)
-		return c
-	}
-	m.acquireDuration = histogram(semconv.AcquireDuration, lockBuckets)
-	m.holdDuration = histogram(semconv.HoldDuration, lockBuckets)
-	m.handOffDuration = histogram(semconv.HandOffDuration, handOffBuckets)
-	m.operationDuration = histogram(semconv.OperationDuration, operationBuckets)
-	m.counts = [numCounts]metric.Int64Observable{
-		waiters:      observableUpDown(semconv.Waiters),
-		holders:      observableUpDown(semconv.Holders),
-		acquisitions: observableCounter(semconv.Acquisitions),
-		losses:       observableCounter(semconv.Losses),
-		overruns:     observableCounter(semconv.Overruns),
-	}
-	m.reconnects, m.expiries = counter(semconv.Reconnects), counter(semconv.Expiries)
-	m.sessions, m.watches = observableUpDown(semconv.Sessions), observableUpDown(semconv.Watches)
-	if failed != nil {
-		otel.Handle(failed)
+	if b.err != nil {
+		otel.Handle(b.err)
 	}
 	return m
+}
+
+// builder makes instruments by their names, and joins the errors.
+type builder struct {
+	meter  metric.Meter
+	byName map[string]instrument
+	err    error
+}
+
+func newBuilder(meter metric.Meter) *builder {
+	b := &builder{meter: meter, byName: map[string]instrument{}}
+	for _, i := range instruments {
+		b.byName[i.name] = i
+	}
+	return b
+}
+
+func (b *builder) histogram(name string, buckets []float64) metric.Float64Histogram {
+	i := b.byName[name]
+	h, err := b.meter.Float64Histogram(name, metric.WithUnit(i.unit), metric.WithDescription(i.description),
+		metric.WithExplicitBucketBoundaries(buckets...))
+	b.err = errors.Join(b.err, err)
+	return h
+}
+
+func (b *builder) counter(name string) metric.Int64Counter {
+	i := b.byName[name]
+	c, err := b.meter.Int64Counter(name, metric.WithUnit(i.unit), metric.WithDescription(i.description))
+	b.err = errors.Join(b.err, err)
+	return c
+}
+
+func (b *builder) observableCounter(name string) metric.Int64ObservableCounter {
+	i := b.byName[name]
+	c, err := b.meter.Int64ObservableCounter(name,
+		metric.WithUnit(i.unit), metric.WithDescription(i.description))
+	b.err = errors.Join(b.err, err)
+	return c
+}
+
+func (b *builder) observableUpDown(name string) metric.Int64ObservableUpDownCounter {
+	i := b.byName[name]
+	c, err := b.meter.Int64ObservableUpDownCounter(name,
+		metric.WithUnit(i.unit), metric.WithDescription(i.description))
+	b.err = errors.Join(b.err, err)
+	return c
 }

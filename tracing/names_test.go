@@ -46,7 +46,7 @@ func documentedRows(t *testing.T) map[string]string {
 	rows := map[string]string{}
 	for line := range strings.Lines(string(text)) {
 		cells := strings.Split(strings.TrimSpace(line), "|")
-		// not in a table, or a heading
+		// Not in a table, or a heading.
 		if len(cells) < 3 || !strings.HasPrefix(cells[1], " `") {
 			continue
 		}

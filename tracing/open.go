@@ -12,11 +12,11 @@ import (
 // openSpan is the span of an acquire or of a hold that has not ended.
 type openSpan struct {
 	trace.Span
-	// the client that framework.New returned, not a view of it
+	// The client that framework.New returned, not a view of it.
 	client *framework.Client
 	since  time.Time  // earlier changes of state do not concern the span
 	hold   *runHolder // nil for an acquire
-	// the session of this hold is over; later changes do not concern it
+	// The session of this hold is over; later changes do not concern it.
 	lost bool
 
 	prev, next *openSpan // links of the list; protected by Tracer.mu

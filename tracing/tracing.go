@@ -31,7 +31,7 @@ type Tracer struct {
 	mu       sync.Mutex // protects the fields below
 	clients  map[*framework.Client]bool
 	acquires openSpans
-	// apart from the acquires: holds are few, even where waiters are many
+	// Apart from the acquires: holds are few, even where waiters are many.
 	holds openSpans
 }
 

@@ -81,7 +81,7 @@ func TestEventsAreWithinTheirSpans(t *testing.T) {
 	require.Len(t, spans.Ended(), 4, "a release, even of a lost lock, ends the spans before it returns")
 	for _, span := range spans.Ended() {
 		for _, e := range span.Events() {
-			// the client reports these at any time
+			// The client reports these at any time.
 			if strings.HasPrefix(e.Name, "connection ") {
 				continue
 			}

@@ -61,7 +61,7 @@ func (s *Server) Metrics(ctx context.Context) (map[string]string, error) {
 // Watches returns the number of watches that clients have set on this server.
 // Each member of an ensemble has its own.
 func (s *Server) Watches(ctx context.Context) (int, error) {
-	// wchs does not count watches on children
+	// wchs does not count watches on children.
 	return s.metric(ctx, "zk_watch_count")
 }
 

@@ -93,7 +93,7 @@ func runMaven(mvn, version, work string) error {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, mvn, "-q", "-B", "-f", pom, "dependency:copy-dependencies",
 		"-DincludeScope=runtime", "-DoutputDirectory="+filepath.Join(work, "jars"))
-	// mvn is a script, and its java process keeps the output pipe open
+	// mvn is a script, and its java process keeps the output pipe open.
 	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput()
 	if err != nil {

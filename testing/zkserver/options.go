@@ -73,18 +73,18 @@ func (c *config) reject(format string, args ...any) {
 	}
 }
 
-// maxMillis is the longest time that ZooKeeper's configuration can hold.
-const maxMillis = math.MaxInt32 * time.Millisecond
+// longestTime is the longest time that ZooKeeper's configuration can hold.
+const longestTime = math.MaxInt32 * time.Millisecond
 
 func (c *config) validate() error {
 	switch {
 	case c.err != nil:
 		return c.err
-	case c.tick < time.Millisecond || c.tick > maxMillis:
-		return fmt.Errorf("zkserver: tick of %v: must be from 1ms to %v", c.tick, maxMillis)
-	case c.minSession < time.Millisecond || c.maxSession < c.minSession || c.maxSession > maxMillis:
+	case c.tick < time.Millisecond || c.tick > longestTime:
+		return fmt.Errorf("zkserver: tick of %v: must be from 1ms to %v", c.tick, longestTime)
+	case c.minSession < time.Millisecond || c.maxSession < c.minSession || c.maxSession > longestTime:
 		return fmt.Errorf("zkserver: session timeouts from %v to %v: must be a range between 1ms and %v",
-			c.minSession, c.maxSession, maxMillis)
+			c.minSession, c.maxSession, longestTime)
 	case c.initTimeout < c.tick || c.syncTimeout < c.tick:
 		return fmt.Errorf("zkserver: quorum timeouts %v and %v: must not be shorter than the tick of %v",
 			c.initTimeout, c.syncTimeout, c.tick)

@@ -15,10 +15,10 @@ import (
 type process struct {
 	cmd     *exec.Cmd
 	logFile string
-	// closed by run when the command has started or failed to start
+	// Closed by run when the command has started or failed to start.
 	started chan struct{}
-	// closed by run at its very end, when the command has ended or failed to
-	// start
+	// Closed by run at its very end, when the command has ended or failed to
+	// start.
 	done chan struct{}
 	err  error // how the command ended; set before done is closed
 }

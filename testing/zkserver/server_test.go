@@ -130,7 +130,7 @@ func TestTTLAndContainerNodesAreRemoved(t *testing.T) {
 	require.NoError(t, err)
 	_, err = conn.CreateContainer("/container", nil, zk.FlagContainer, zk.WorldACL(zk.PermAll))
 	require.NoError(t, err)
-	// a container that never had a child is kept
+	// A container that never had a child is kept.
 	create(t, conn, "/container/child")
 	require.NoError(t, conn.Delete("/container/child", -1))
 
@@ -187,7 +187,7 @@ func TestCloseEndsARestartThatWaits(t *testing.T) {
 	e := StartEnsemble(t, 2)
 	require.NoError(t, each(e.Servers, (*Server).Kill))
 	result := make(chan error)
-	// waits in vain: there is no majority
+	// Waits in vain: there is no majority.
 	go func() { result <- e.Servers[0].Restart() }()
 	err := poll(withTimeout(t, time.Minute), nil, func(ctx context.Context) error {
 		_, err := e.Servers[0].FourLetter(ctx, "ruok")

@@ -27,7 +27,7 @@ func properties(c config, m member, files layout) map[string]string {
 		p["clientPort"] = strconv.Itoa(m.client)
 		p["clientPortAddress"] = loopback
 	} else {
-		// so that an ensemble of one is an ensemble
+		// So that an ensemble of one is an ensemble.
 		p["standaloneEnabled"] = "false"
 		p["initLimit"] = c.ticks(c.initTimeout)
 		p["syncLimit"] = c.ticks(c.syncTimeout)
