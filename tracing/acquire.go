@@ -23,26 +23,21 @@ type acquire struct {
 	openSpan
 	tracer    *Tracer
 	request   recipes.Acquire
-	callerCtx context.Context // the context that the caller gave to the acquire
-	// The acquire of the multi-lock that this one is a part of; nil if there is
-	// none.
-	multi *acquire
-	ctx   context.Context // callerCtx with the span of this acquire
-	start time.Time
-	stack stack
+	callerCtx context.Context // as the caller gave it
+	multi     *acquire        // the multi-lock that this is a part of, or nil
+	ctx       context.Context // callerCtx with the span of this acquire
+	start     time.Time
+	stack     stack
 	*series
-	// Makes the report of a slow wait; nil if there is no such report.
-	slow *time.Timer
+	slow *time.Timer // reports a slow wait; nil for no report
 
-	firstQueued     recipes.Queued // the place in the queue of the first node
+	firstQueued     recipes.Queued // the place of the first node in the queue
 	links           []trace.SpanContext
 	wakes           int
 	woken           time.Time // zero once the node that was woken is given up
 	predecessorGone bool      // the predecessor has left
 
-	// The holder and the predecessor that the acquire saw last; nil before it
-	// saw any.
-	lastWait atomic.Pointer[recipes.Waiting]
+	lastWait atomic.Pointer[recipes.Waiting] // nil before the first wait
 }
 
 // StartAcquire implements recipes.Tracer.
@@ -118,12 +113,12 @@ func (a *acquire) QueuedLocally(ahead int) {
 // localHolder returns the hold of this process that the acquire waits for, or
 // nil. An acquire at a semaphore waits for its turn to take leases, so those
 // that hold leases are not its holders.
-func (a *acquire) localHolder() *runHolder {
+func (a *acquire) localHolder() *hold {
 	if a.request.Recipe == recipes.RecipeSemaphore {
 		return nil
 	}
 	lock := a.request.Client.FullPath(a.request.Path)
-	return a.tracer.findHold(func(h *runHolder) bool {
+	return a.tracer.findHold(func(h *hold) bool {
 		return h.client == a.client &&
 			h.request.Recipe == a.request.Recipe &&
 			h.request.Client.FullPath(h.request.Path) == lock

@@ -17,22 +17,19 @@ import (
 )
 
 // hold is the trace of one held lock. It implements recipes.HoldTracer.
-type runHolder struct {
+type hold struct {
 	openSpan
 	tracer      *Tracer
 	request     recipes.Acquire
 	node        string // the name of the holder's node, without its path
 	acquireSpan trace.SpanContext
 	ctx         context.Context // the context that has the span of this hold
-	// The span for the work under the lock; nil to keep the one of the lease's
-	// context.
-	workSpan trace.Span
-	start    time.Time
-	stack    stack
+	workSpan    trace.Span      // for the work; nil keeps the caller's span
+	start       time.Time
+	stack       stack
 	*series
-	// Makes the report of a slow hold; nil if there is no such report.
-	slow    *time.Timer
-	endOnce sync.Once // ClientClosed may end the hold before Ended is called
+	slow    *time.Timer // reports a slow hold; nil for no report
+	endOnce sync.Once   // ClientClosed may end the hold before Ended does
 }
 
 // StartHold implements recipes.AcquireTracer.
@@ -43,7 +40,7 @@ type runHolder struct {
 // is its child, so that both are in one trace, and links from other processes
 // lead there.
 func (a *acquire) StartHold(held recipes.Hold) recipes.HoldTracer {
-	h := &runHolder{
+	h := &hold{
 		tracer:      a.tracer,
 		request:     a.request,
 		node:        path.Base(held.Node),
@@ -86,7 +83,7 @@ func (a *acquire) StartHold(held recipes.Hold) recipes.HoldTracer {
 
 // asHolder describes a hold of this process as other processes read it from the
 // holder's node.
-func (h *runHolder) asHolder() recipes.Other {
+func (h *hold) asHolder() recipes.Other {
 	return recipes.Other{
 		Node:     h.node,
 		Identity: recipes.Identity{Service: h.client.ServiceName(), Host: hostname(), PID: os.Getpid()},
@@ -104,7 +101,7 @@ var hostname = sync.OnceValue(func() string {
 
 // Context implements recipes.HoldTracer. A caller that has a span keeps it.
 // Otherwise the work under the lock is in the hold's span.
-func (h *runHolder) Context(ctx context.Context) context.Context {
+func (h *hold) Context(ctx context.Context) context.Context {
 	if h.workSpan == nil {
 		return ctx
 	}
@@ -112,7 +109,7 @@ func (h *runHolder) Context(ctx context.Context) context.Context {
 }
 
 // Reentered implements recipes.HoldTracer.
-func (h *runHolder) Reentered() {
+func (h *hold) Reentered() {
 	h.AddEvent(semconv.EventReentered)
 	point := pointOf(h.request)
 	point.outcome = reentered
@@ -124,12 +121,12 @@ func (h *runHolder) Reentered() {
 const reentered = "reentered"
 
 // Revoked implements recipes.HoldTracer.
-func (h *runHolder) Revoked() { h.AddEvent(semconv.EventRevoked) }
+func (h *hold) Revoked() { h.AddEvent(semconv.EventRevoked) }
 
 // Ended implements recipes.HoldTracer.
-func (h *runHolder) Ended(end recipes.HoldEnd) { h.endOnce.Do(func() { h.end(end) }) }
+func (h *hold) Ended(end recipes.HoldEnd) { h.endOnce.Do(func() { h.end(end) }) }
 
-func (h *runHolder) end(end recipes.HoldEnd) {
+func (h *hold) end(end recipes.HoldEnd) {
 	if h.slow != nil {
 		h.slow.Stop()
 	}
@@ -160,7 +157,7 @@ func (h *runHolder) end(end recipes.HoldEnd) {
 
 // Overrun implements recipes.HoldTracer. The leadership's own span has ended by
 // then, or ends with the release.
-func (h *runHolder) Overrun() (returned func()) {
+func (h *hold) Overrun() (returned func()) {
 	attrs := append(spanAttributes(h.request), attribute.String(semconv.LockNode, h.node))
 	_, span := h.tracer.spans.Start(h.ctx, spanName("overrun", h.request), trace.WithAttributes(attrs...))
 	span.SetStatus(codes.Error, "the work goes on after the end of its leadership")

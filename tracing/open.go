@@ -12,12 +12,10 @@ import (
 // openSpan is the span of an acquire or of a hold that has not ended.
 type openSpan struct {
 	trace.Span
-	// The client that framework.New returned, not a view of it.
-	client *framework.Client
-	since  time.Time  // earlier changes of state do not concern the span
-	hold   *runHolder // nil for an acquire
-	// The session of this hold is over; later changes do not concern it.
-	lost bool
+	client *framework.Client // as framework.New returned it, not a view
+	since  time.Time         // earlier changes do not concern the span
+	hold   *hold             // nil for an acquire
+	lost   bool              // the session is over; no change concerns it
 
 	prev, next *openSpan // links of the list; protected by Tracer.mu
 }
@@ -96,10 +94,10 @@ func (t *Tracer) spansAffectedBy(change framework.StateChange) []trace.Span {
 	return spans
 }
 
-func (t *Tracer) holdsOfClient(c *framework.Client) []*runHolder {
+func (t *Tracer) holdsOfClient(c *framework.Client) []*hold {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var its []*runHolder
+	var its []*hold
 	for s := range t.holds.each {
 		if s.client == c {
 			its = append(its, s.hold)
@@ -109,7 +107,7 @@ func (t *Tracer) holdsOfClient(c *framework.Client) []*runHolder {
 }
 
 // findHold returns a hold of this process for which fits is true, or nil.
-func (t *Tracer) findHold(fits func(*runHolder) bool) *runHolder {
+func (t *Tracer) findHold(fits func(*hold) bool) *hold {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for s := range t.holds.each {

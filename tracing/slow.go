@@ -63,7 +63,7 @@ func (a *acquire) reportSlow() {
 	if seen.Ahead.Node != "" {
 		attrs = append(attrs, predecessorAttributes(seen.Ahead)...)
 	}
-	ours := a.tracer.findHold(func(h *runHolder) bool { return h.node == seen.Holder.Node })
+	ours := a.tracer.findHold(func(h *hold) bool { return h.node == seen.Holder.Node })
 	if ours != nil {
 		attrs = append(attrs, attribute.String(semconv.LockHolderStack, ours.stack.String()))
 	}
@@ -71,7 +71,7 @@ func (a *acquire) reportSlow() {
 }
 
 // reportSlow reports a lock that has been held for too long.
-func (h *runHolder) reportSlow() {
+func (h *hold) reportSlow() {
 	h.tracer.report(h.Span, semconv.EventSlowHold, h.request, []attribute.KeyValue{
 		attribute.String(semconv.LockNode, h.node),
 		attribute.Float64(semconv.LockHeld, time.Since(h.start).Seconds()),

@@ -31,8 +31,7 @@ type Tracer struct {
 	mu       sync.Mutex // protects the fields below
 	clients  map[*framework.Client]bool
 	acquires openSpans
-	// Apart from the acquires: holds are few, even where waiters are many.
-	holds openSpans
+	holds    openSpans // apart: there are few, even where waiters are many
 }
 
 var (
