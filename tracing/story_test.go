@@ -60,7 +60,7 @@ type service struct {
 // has the test's name.
 func runStory(t *testing.T, scenario func(s *story)) {
 	t.Helper()
-	var told string
+	var rendered string
 	synctest.Test(t, func(t *testing.T) {
 		s := &story{T: t, srv: zktest.New(t), names: newNormalizer()}
 		s.srv.Inject(zktest.Rule{Op: zktest.OpAny, Times: -1, Do: zktest.DelayReply(roundTrip)})
@@ -70,15 +70,15 @@ func runStory(t *testing.T, scenario func(s *story)) {
 		for _, span := range s.requests {
 			span.End()
 		}
-		told = s.render()
+		rendered = s.render()
 	})
 	file := filepath.Join("testdata", strings.TrimPrefix(t.Name(), "Test")+".golden")
 	if *update {
-		require.NoError(t, os.WriteFile(file, []byte(told), 0o666))
+		require.NoError(t, os.WriteFile(file, []byte(rendered), 0o666))
 	}
 	want, err := os.ReadFile(file)
 	require.NoError(t, err, "run the test with -update")
-	require.Equal(t, string(want), told, "run the test with -update, and look at what has changed")
+	require.Equal(t, string(want), rendered, "run the test with -update, and look at what has changed")
 }
 
 // service starts a service and waits until it is connected. The story's times

@@ -88,13 +88,13 @@ func launch(j job) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	told, err := json.Marshal(j)
+	encoded, err := json.Marshal(j)
 	if err != nil {
 		return nil, err
 	}
 	p := &process{
 		name:  j.Name,
-		cmd:   exec.Command(self, workerCommand, string(told)),
+		cmd:   exec.Command(self, workerCommand, string(encoded)),
 		ended: make(chan struct{}),
 	}
 	p.cmd.Stderr = os.Stderr

@@ -125,12 +125,12 @@ func TestOrphan(t *testing.T) {
 	beats := make(chan heartbeat, 100)
 	journal := httptest.NewServer(&journal{entries: beats})
 	defer journal.Close()
-	told, err := json.Marshal(job{
+	encoded, err := json.Marshal(job{
 		Name: "oslo", Servers: srv.Addr(), Path: "/leader", Journal: journal.URL,
 		SessionTimeout: time.Hour, Every: time.Second,
 	})
 	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), os.Args[0], workerCommand, string(told))
+	cmd := exec.CommandContext(t.Context(), os.Args[0], workerCommand, string(encoded))
 	stdin, err := cmd.StdinPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())

@@ -41,7 +41,7 @@ func printBelow(w io.Writer, s *span, indent string) {
 // printDetails prints the targets of a span's links, and its events.
 func printDetails(w io.Writer, s *span, indent string) {
 	for _, l := range s.links {
-		if l.kind != "acquire" { // the acquire stands right beside its hold
+		if l.kind != "acquire" { // the acquire is printed right beside its hold
 			fmt.Fprintf(w, "%s  link to the %s: %s\n", indent, l.kind, target(l))
 		}
 	}

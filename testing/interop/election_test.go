@@ -164,7 +164,7 @@ func (e *election) waitAll() []string {
 		soon, cancel := context.WithTimeout(ctx, javaRejoinTimeout)
 		_, err = change.Wait(soon)
 		cancel()
-		require.NoError(e.t, ctx.Err(), "these do not stand: %v", missing)
+		require.NoError(e.t, ctx.Err(), "these are no candidates: %v", missing)
 		if err != nil {
 			e.renewSessions(missing)
 		}

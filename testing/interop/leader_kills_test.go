@@ -44,12 +44,12 @@ func electThroughKills(t *testing.T, recipe string) {
 		}
 		e.awaitLeader()
 		e.requireAgreement()
-		ascents := e.checker.leaderships()
-		t.Logf("sessions ended: %v; crashes: %v; ascents: %v", sessions, crashes, ascents)
+		leaderships := e.checker.leaderships()
+		t.Logf("sessions ended: %v; crashes: %v; leaderships: %v", sessions, crashes, leaderships)
 		for _, l := range []language{inGo, inJava} {
 			require.Equal(t, crashesOfEach, crashes[l])
 			require.Greater(t, sessions[l], 10)
-			require.Greater(t, ascents[l], 10)
+			require.Greater(t, leaderships[l], 10)
 		}
 		e.end()
 	})

@@ -41,7 +41,7 @@ func TestJavaRevokesOurLock(t *testing.T) {
 			waiter := srv.acquireBehind(t, javaContender{peer: java, name: "thread"}, lock, mutex)
 
 			java.must(t, "revoke", java.must(t, "participants", lock)[0])
-			if kind == mutex { // only a revocable lock is told
+			if kind == mutex { // the lease of a plain mutex goes on
 				<-lease.Revoked()
 				require.NoError(t, lease.Context().Err())
 				require.Never(t, waiter.over, 50*time.Millisecond, 10*time.Millisecond)
