@@ -117,7 +117,9 @@ func WithLogger(l *slog.Logger) Option {
 	return func(c *config) { c.logger = l }
 }
 
-// WithTracer sets who is told of every operation and every state. The default is nobody, which costs nothing.
+// WithTracer sets the Tracer that is told of every operation and every state.
+// The default is none, which costs nothing. If the Tracer has a method
+// Err() error, New returns its error, such as that of an option of tracing.New.
 func WithTracer(t Tracer) Option {
 	return func(c *config) {
 		c.tracer = t
@@ -246,7 +248,7 @@ func (c *config) validate() error {
 			return &ConfigError{"credentials of scheme", cred.Scheme, reason}
 		}
 	}
-	return nil
+	return tracerFault(c.tracer)
 }
 
 // margin is how long before the end of its time a session is given up, for clocks that run at different rates and for

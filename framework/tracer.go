@@ -35,6 +35,15 @@ type Tracer interface {
 	StateChanged(change StateChange)
 }
 
+// tracerFault returns the error of a Tracer that was made with options that
+// cannot be used.
+func tracerFault(t Tracer) error {
+	if invalid, ok := t.(interface{ Err() error }); ok {
+		return invalid.Err()
+	}
+	return nil
+}
+
 // Operation is what a Tracer is told of an operation when it begins. Calls with arguments that cannot be used never
 // begin. The client's own clean-up is no operation.
 type Operation struct {

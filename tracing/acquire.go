@@ -17,64 +17,83 @@ import (
 	"github.com/gocurator/curator/recipes"
 )
 
-// acquire is the span of one acquire.
+// acquire is the trace of one call that acquires a lock. It implements
+// recipes.AcquireTracer.
 type acquire struct {
 	openSpan
-	tracer *Tracer
-	what   recipes.Acquire
-	outer  context.Context // the caller's
-	whole  *acquire        // the multi-lock's, if this is of a part of one
-	ctx    context.Context // with the span
-	start  time.Time
-	stack  stack
-	*measured
-	slow *time.Timer // nil for no report
+	tracer    *Tracer
+	request   recipes.Acquire
+	callerCtx context.Context // as the caller gave it
+	multi     *acquire        // the multi-lock that this is a part of, or nil
+	ctx       context.Context // callerCtx with the span of this acquire
+	start     time.Time
+	stack     stack
+	*series
+	slow *time.Timer // reports a slow wait; nil for no report
 
-	place recipes.Queued // the first one
-	links []trace.SpanContext
-	wakes int
-	woken time.Time // zero if the node that was woken is not ours any more
-	gone  bool      // the one ahead has left
+	firstQueued     recipes.Queued // the place of the first node in the queue
+	links           []trace.SpanContext
+	wakes           int
+	woken           time.Time // zero once the node that was woken is given up
+	predecessorGone bool      // the predecessor has left
 
-	seen atomic.Pointer[recipes.Waiting] // who was waited for last; nil for nobody
+	lastWait atomic.Pointer[recipes.Waiting] // nil before the first wait
 }
 
 // StartAcquire implements recipes.Tracer.
-func (t *Tracer) StartAcquire(ctx context.Context, what recipes.Acquire) (context.Context, recipes.AcquireTracer) {
-	a := &acquire{tracer: t, what: what, outer: ctx, start: time.Now(), measured: t.metrics.locks.of(pointOf(what))}
-	attrs := spanAttributes(what)
-	if what.Try {
+func (t *Tracer) StartAcquire(
+	ctx context.Context, request recipes.Acquire,
+) (context.Context, recipes.AcquireTracer) {
+	a := &acquire{
+		tracer:    t,
+		request:   request,
+		callerCtx: ctx,
+		start:     time.Now(),
+		series:    t.metrics.locks.lookUp(pointOf(request)),
+	}
+	attrs := spanAttributes(request)
+	if request.Try {
 		attrs = append(attrs, attribute.Bool(semconv.LockTry, true))
 	}
 	if deadline, ok := ctx.Deadline(); ok {
 		attrs = append(attrs, attribute.Float64(semconv.LockTimeout, time.Until(deadline).Seconds()))
 	}
-	a.ctx, a.Span = t.spans.Start(ctx, spanName("acquire", what), trace.WithAttributes(attrs...))
-	a.client, a.since = what.Client.Root(), a.start
-	if whole, ok := ctx.Value(wholeKey{}).(*acquire); ok && trace.SpanContextFromContext(ctx).SpanID() == whole.SpanContext().SpanID() {
-		a.whole = whole
-	}
-	if what.Recipe == recipes.RecipeMultiLock {
-		a.ctx = context.WithValue(a.ctx, wholeKey{}, a)
+	a.ctx, a.Span = t.spans.Start(ctx, spanName("acquire", request), trace.WithAttributes(attrs...))
+	a.client, a.since = request.Client.Root(), a.start
+	a.multi = multiLockOf(ctx)
+	if request.Recipe == recipes.RecipeMultiLock {
+		a.ctx = context.WithValue(a.ctx, multiLockKey{}, a)
 	}
 	if t.cfg.slowWait > 0 || t.cfg.slowHold > 0 {
 		a.stack = callers()
 	}
-	if t.cfg.slowWait > 0 && !isLeadership(what) {
+	if t.cfg.slowWait > 0 && !isLeadership(request) {
 		a.slow = time.AfterFunc(t.cfg.slowWait, a.reportSlow)
 	}
-	t.opened(&a.openSpan)
-	a.measured.counts[waiters].add(1)
+	t.track(&a.openSpan)
+	a.series.counts[waiters].add(1)
 	return a.ctx, a
 }
 
-// wholeKey finds the acquire of a multi-lock, from those of its parts.
-type wholeKey struct{}
+// multiLockKey is the context key under which the acquires of a multi-lock's
+// parts find the acquire of the whole.
+type multiLockKey struct{}
+
+// multiLockOf returns the multi-lock's acquire that ctx belongs to, or nil. In
+// another span than its own, ctx belongs to work under the multi-lock.
+func multiLockOf(ctx context.Context) *acquire {
+	multi, ok := ctx.Value(multiLockKey{}).(*acquire)
+	if !ok || trace.SpanContextFromContext(ctx).SpanID() != multi.SpanContext().SpanID() {
+		return nil
+	}
+	return multi
+}
 
 // Trace implements recipes.AcquireTracer.
-func (a *acquire) Trace() map[string]string { return a.tracer.describe(a.ctx) }
+func (a *acquire) Trace() map[string]string { return a.tracer.traceFields(a.ctx) }
 
-// QueuedLocally implements recipes.AcquireTracer. The holder, if there is one in this process, is known without asking.
+// QueuedLocally implements recipes.AcquireTracer. If the holder is in this
+// process, it is known without a request.
 func (a *acquire) QueuedLocally(ahead int) {
 	local := attribute.Int(semconv.LockLocalAhead, ahead)
 	a.SetAttributes(local)
@@ -83,23 +102,26 @@ func (a *acquire) QueuedLocally(ahead int) {
 		a.event(semconv.EventQueuedLocally, local)
 		return
 	}
-	other := holder.asOther()
-	a.seen.Store(&recipes.Waiting{Holder: other})
+	other := holder.asHolder()
+	a.lastWait.Store(&recipes.Waiting{Holder: other})
 	attrs := holderAttributes(other)
 	a.SetAttributes(attrs...)
 	a.event(semconv.EventQueuedLocally, append(attrs, local)...)
-	a.link(holder.acquired, "holder")
+	a.link(holder.acquireSpan, "holder")
 }
 
-// localHolder returns the hold of this process that the acquire waits for, or nil. At a semaphore it waits for its turn, and
-// not for those who have leases.
+// localHolder returns the hold of this process that the acquire waits for, or
+// nil. An acquire at a semaphore waits for its turn to take leases, so those
+// that hold leases are not its holders.
 func (a *acquire) localHolder() *hold {
-	if a.what.Recipe == recipes.RecipeSemaphore {
+	if a.request.Recipe == recipes.RecipeSemaphore {
 		return nil
 	}
-	lock := a.what.Client.FullPath(a.what.Path)
-	return a.tracer.holdOf(func(h *hold) bool {
-		return h.client == a.client && h.what.Recipe == a.what.Recipe && h.what.Client.FullPath(h.what.Path) == lock
+	lock := a.request.Client.FullPath(a.request.Path)
+	return a.tracer.findHold(func(h *hold) bool {
+		return h.client == a.client &&
+			h.request.Recipe == a.request.Recipe &&
+			h.request.Client.FullPath(h.request.Path) == lock
 	})
 }
 
@@ -112,14 +134,14 @@ func (a *acquire) Queued(q recipes.Queued) {
 			attribute.Int(semconv.LockPosition, q.Ahead),
 			attribute.Int(semconv.LockQueue, q.Length))
 	}
-	if a.place == (recipes.Queued{}) {
-		a.place = q
+	if a.firstQueued == (recipes.Queued{}) {
+		a.firstQueued = q
 	}
 }
 
 // Waiting implements recipes.AcquireTracer.
 func (a *acquire) Waiting(w recipes.Waiting) {
-	a.seen.Store(&w)
+	a.lastWait.Store(&w)
 	if !a.IsRecording() {
 		return
 	}
@@ -135,7 +157,9 @@ func (a *acquire) Waiting(w recipes.Waiting) {
 
 // link adds a link, unless there is one to the same span already.
 func (a *acquire) link(to trace.SpanContext, kind string) {
-	same := func(l trace.SpanContext) bool { // whether it was read from a node or not
+	// The same span may be known from a node, and then is remote, or from this
+	// process.
+	same := func(l trace.SpanContext) bool {
 		return l.TraceID() == to.TraceID() && l.SpanID() == to.SpanID()
 	}
 	if !to.IsValid() || slices.ContainsFunc(a.links, same) {
@@ -146,13 +170,16 @@ func (a *acquire) link(to trace.SpanContext, kind string) {
 }
 
 func linkTo(to trace.SpanContext, kind string) trace.Link {
-	return trace.Link{SpanContext: to, Attributes: []attribute.KeyValue{attribute.String(semconv.LinkKind, kind)}}
+	return trace.Link{
+		SpanContext: to,
+		Attributes:  []attribute.KeyValue{attribute.String(semconv.LinkKind, kind)},
+	}
 }
 
 // Woken implements recipes.AcquireTracer.
 func (a *acquire) Woken(gone bool) {
 	a.wakes++
-	a.woken, a.gone = time.Now(), gone
+	a.woken, a.predecessorGone = time.Now(), gone
 	a.AddEvent(semconv.EventWoken)
 }
 
@@ -172,11 +199,11 @@ func (a *acquire) Ended(end recipes.AcquireEnd) {
 		a.granted(end)
 	}
 	if a.IsRecording() {
-		a.SetAttributes(a.outcome(end)...)
+		a.SetAttributes(a.outcomeAttributes(end)...)
 	}
-	a.tracer.closed(&a.openSpan)
+	a.tracer.untrack(&a.openSpan)
 	a.End()
-	a.count(end, took)
+	a.recordMetrics(end, took)
 }
 
 func (a *acquire) granted(end recipes.AcquireEnd) {
@@ -184,24 +211,25 @@ func (a *acquire) granted(end recipes.AcquireEnd) {
 	case end.HandedOver:
 		a.event(semconv.EventHandedOver, attribute.Bool(semconv.LockLocal, true))
 	case !a.woken.IsZero():
-		a.handedOver()
+		a.recordHandOver()
 	}
 	a.AddEvent(semconv.EventGranted)
 }
 
-// outcome returns the attributes that are known at the end.
-func (a *acquire) outcome(end recipes.AcquireEnd) []attribute.KeyValue {
-	attrs := append(make([]attribute.KeyValue, 0, 6), attribute.String(semconv.LockOutcome, string(end.Outcome)))
-	if a.place.Length > 0 {
+// outcomeAttributes returns the attributes that are known at the end.
+func (a *acquire) outcomeAttributes(end recipes.AcquireEnd) []attribute.KeyValue {
+	attrs := append(make([]attribute.KeyValue, 0, 6),
+		attribute.String(semconv.LockOutcome, string(end.Outcome)))
+	if a.firstQueued.Length > 0 {
 		attrs = append(attrs,
-			attribute.Int(semconv.LockPosition, a.place.Ahead),
-			attribute.Int(semconv.LockQueue, a.place.Length))
+			attribute.Int(semconv.LockPosition, a.firstQueued.Ahead),
+			attribute.Int(semconv.LockQueue, a.firstQueued.Length))
 	}
 	if a.wakes > 0 {
 		attrs = append(attrs, attribute.Int(semconv.LockWakes, a.wakes))
 	}
 	if end.Outcome != recipes.Acquired {
-		return append(attrs, a.refused(end)...)
+		return append(attrs, a.failureAttributes(end)...)
 	}
 	if end.Token != 0 {
 		attrs = append(attrs, attribute.Int64(semconv.LockToken, end.Token))
@@ -212,20 +240,24 @@ func (a *acquire) outcome(end recipes.AcquireEnd) []attribute.KeyValue {
 	return attrs
 }
 
-// handedOver tells who has left, so that we have the lock. In a crowd nobody knows.
-func (a *acquire) handedOver() {
+// recordHandOver records which contender left, and how long the grant took from
+// then on. An acquire that waits for several others at once, such as for a
+// semaphore's leases, does not know which of them left.
+func (a *acquire) recordHandOver() {
 	after := time.Since(a.woken)
 	attrs := []attribute.KeyValue{attribute.Float64(semconv.LockHandOff, after.Seconds())}
-	if a.gone {
-		attrs = append(attrs, predecessorAttributes(a.lastSeen().Ahead)...)
+	if a.predecessorGone {
+		attrs = append(attrs, predecessorAttributes(a.lastWaiting().Ahead)...)
 	}
 	a.event(semconv.EventHandedOver, attrs...)
 	a.tracer.metrics.handOffDuration.Record(a.ctx, after.Seconds(), a.record...)
 }
 
-// refused notes why there is no lock. That others had it, and that the caller has gone, is no failure of anybody's.
-func (a *acquire) refused(end recipes.AcquireEnd) []attribute.KeyValue {
-	attrs := a.holderOf(end.Err)
+// failureAttributes says why there is no lock. It sets the span's status to an
+// error, except in two cases that are no failure: another contender holds a
+// lock that was only tried, or the caller's context was cancelled.
+func (a *acquire) failureAttributes(end recipes.AcquireEnd) []attribute.KeyValue {
+	attrs := a.holderFromError(end.Err)
 	if end.Outcome == recipes.NotAcquired {
 		return attrs
 	}
@@ -235,36 +267,37 @@ func (a *acquire) refused(end recipes.AcquireEnd) []attribute.KeyValue {
 	return append(attrs, attribute.String(semconv.ErrorType, errorType(end.Err)))
 }
 
-// holderOf takes the holder from the error of an acquire that has not seen it by itself: one that did not wait, or that
-// had no node.
-func (a *acquire) holderOf(err error) []attribute.KeyValue {
+// holderFromError takes the holder from the error of an acquire that has not
+// seen the holder by itself: it did not wait, or it had no node.
+func (a *acquire) holderFromError(err error) []attribute.KeyValue {
 	var held *recipes.NotAcquiredError
-	if !errors.As(err, &held) || held.Holder == "" || a.lastSeen().Holder.Node != "" {
+	if !errors.As(err, &held) || held.Holder == "" || a.lastWaiting().Holder.Node != "" {
 		return nil
 	}
 	a.link(a.tracer.spanOf(held.Identity), "holder")
 	return holderAttributes(recipes.Other{Node: printable.String(held.Holder), Identity: held.Identity})
 }
 
-// lastSeen returns who was waited for last, as far as is known.
-func (a *acquire) lastSeen() recipes.Waiting {
-	if w := a.seen.Load(); w != nil {
+// lastWaiting returns the holder and the predecessor that the acquire saw last.
+// Both are empty if it has seen none.
+func (a *acquire) lastWaiting() recipes.Waiting {
+	if w := a.lastWait.Load(); w != nil {
 		return *w
 	}
 	return recipes.Waiting{}
 }
 
-// count measures what has ended.
-func (a *acquire) count(end recipes.AcquireEnd, took time.Duration) {
-	m, point := a.tracer.metrics, pointOf(a.what)
-	a.measured.counts[waiters].add(-1)
+// recordMetrics records the metrics of an acquire that has ended.
+func (a *acquire) recordMetrics(end recipes.AcquireEnd, took time.Duration) {
+	m, point := a.tracer.metrics, pointOf(a.request)
+	a.series.counts[waiters].add(-1)
 	point.outcome = string(end.Outcome)
 	if end.Outcome == recipes.Failed {
 		point.errorType = errorType(end.Err)
 	}
-	about := m.locks.of(point)
-	about.counts[acquisitions].add(1)
-	m.acquireDuration.Record(a.ctx, took.Seconds(), about.record...)
+	ended := m.locks.lookUp(point)
+	ended.counts[acquisitions].add(1)
+	m.acquireDuration.Record(a.ctx, took.Seconds(), ended.record...)
 }
 
 func (a *acquire) event(name string, attrs ...attribute.KeyValue) {

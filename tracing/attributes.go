@@ -27,12 +27,15 @@ func modeOf(a recipes.Acquire) string {
 	}
 }
 
-// isLeadership reports whether both the wait and the hold are meant to last.
+// isLeadership reports whether the acquire is a candidate for leadership.
+// Leaderships and the waits for them are meant to last, so they are never
+// reported as slow.
 func isLeadership(a recipes.Acquire) bool {
 	return a.Recipe == recipes.RecipeLeaderLatch || a.Recipe == recipes.RecipeLeaderSelector
 }
 
-// spanAttributes are those of spans of locks. There is room for a few more.
+// spanAttributes returns the attributes that every span of a lock has. The
+// slice has capacity for a few more.
 func spanAttributes(a recipes.Acquire) []attribute.KeyValue {
 	attrs := append(make([]attribute.KeyValue, 0, 8),
 		attribute.String(semconv.LockRecipe, a.Recipe),
@@ -49,7 +52,8 @@ func spanAttributes(a recipes.Acquire) []attribute.KeyValue {
 	return attrs
 }
 
-// spanName names spans by the lock's name, or by its recipe: paths are too many.
+// spanName names a span by the name of its lock, or else by the recipe. Paths
+// would make too many names.
 func spanName(verb string, a recipes.Acquire) string {
 	if a.Name != "" {
 		return verb + " " + a.Name
@@ -57,7 +61,7 @@ func spanName(verb string, a recipes.Acquire) string {
 	return verb + " " + a.Recipe
 }
 
-// serverAttributes takes an address apart.
+// serverAttributes splits an address into the attributes for host and port.
 func serverAttributes(address string) []attribute.KeyValue {
 	if address == "" {
 		return nil
@@ -67,10 +71,14 @@ func serverAttributes(address string) []attribute.KeyValue {
 	if err != nil || notNumber != nil {
 		return []attribute.KeyValue{attribute.String(semconv.ServerAddress, address)}
 	}
-	return []attribute.KeyValue{attribute.String(semconv.ServerAddress, host), attribute.Int(semconv.ServerPort, number)}
+	return []attribute.KeyValue{
+		attribute.String(semconv.ServerAddress, host),
+		attribute.Int(semconv.ServerPort, number),
+	}
 }
 
-// errorType returns one of few words for an error: the code of the server's answer, if it is about one.
+// errorType maps an error to one of a small set of words. An error that the
+// server answered is its numeric code.
 func errorType(err error) string {
 	code, answered := framework.ServerCode(err)
 	switch {

@@ -23,15 +23,19 @@ import (
 	"github.com/gocurator/curator/tracing"
 )
 
-// BenchmarkUncontended compares one acquire and release of the mutex with tracing and metrics to one without, at a server
-// as it comes, at one that does not wait for its disk, and at an ensemble. What counts is the ratio of the medians:
+// BenchmarkUncontended compares an acquire and release of the mutex with
+// tracing and metrics to one without. It does so at a server with ZooKeeper's
+// defaults, at one that does not wait for its disk, at an ensemble, and at the
+// in-memory fake. The figure to read is the ratio of the medians:
 //
 //   - traced: spans and metrics, as in production
-//   - sdk: OpenTelemetry's part of that, which is what the same spans and measurements cost without this package
+//   - sdk: the part of OpenTelemetry itself, that is, the cost of the same
+//     spans and measurements without this package
 //   - unsampled: a sampler that takes no trace
 //   - operations: traced, with the spans of operations as well
 func BenchmarkUncontended(b *testing.B) {
-	durable := zkserver.WithProperty("forceSync", "yes") // ZooKeeper's default, and not zkserver's
+	// ZooKeeper's default; zkserver's is no
+	durable := zkserver.WithProperty("forceSync", "yes")
 	tcp := (&net.Dialer{}).DialContext
 	b.Run("server=zookeeper", func(b *testing.B) {
 		uncontended(b, zkserver.Start(b, durable).Addr(), tcp)
@@ -42,7 +46,8 @@ func BenchmarkUncontended(b *testing.B) {
 	b.Run("server=zookeeper-ensemble", func(b *testing.B) {
 		leader, err := zkserver.StartEnsemble(b, 3, durable).Leader(b.Context())
 		require.NoError(b, err)
-		uncontended(b, leader.Addr(), tcp) // the same for all: followers take longer
+		// The same server for all, since followers take longer.
+		uncontended(b, leader.Addr(), tcp)
 	})
 	b.Run("server=zktest-memory", func(b *testing.B) {
 		srv := zktest.New(b)
@@ -50,9 +55,10 @@ func BenchmarkUncontended(b *testing.B) {
 	})
 }
 
-// turns is how many cycles of a kind are run at a time. They take turns, so that all see the same server, and not after
-// each one: nobody runs with tracing and without it alternately.
-const turns = 20
+// batch is how many cycles of one kind run in a row. The kinds take turns, so
+// that all see the same state of the server. They do not alternate after each
+// cycle, because no program runs with tracing and without it in turn.
+const batch = 20
 
 func uncontended(b *testing.B, addr string, dial framework.DialFunc) {
 	mutex := func(tracer *tracing.Tracer) *recipes.InterProcessMutex {
@@ -68,12 +74,12 @@ func uncontended(b *testing.B, addr string, dial framework.DialFunc) {
 	names := []string{"untraced", "traced", "sdk", "unsampled", "operations"}
 	all := []func(){
 		cycle(b, mutex(nil)),
-		cycle(b, mutex(production(b).tracer())),
-		bySDK(b, mutex(nil), production(b)),
-		cycle(b, mutex(production(b, sdktrace.WithSampler(sdktrace.NeverSample())).tracer())),
-		cycle(b, mutex(production(b).tracer(tracing.WithOperations(nil)))),
+		cycle(b, mutex(newProviders(b).tracer())),
+		sdkCycle(b, mutex(nil), newProviders(b)),
+		cycle(b, mutex(newProviders(b, sdktrace.WithSampler(sdktrace.NeverSample())).tracer())),
+		cycle(b, mutex(newProviders(b).tracer(tracing.WithOperations(nil)))),
 	}
-	for range 2000 { // a server's virtual machine compiles on the way
+	for range 2000 { // The server's virtual machine compiles on the way.
 		for _, one := range all {
 			one()
 		}
@@ -81,8 +87,9 @@ func uncontended(b *testing.B, addr string, dial framework.DialFunc) {
 	times := make([][]time.Duration, len(all))
 	for n := 0; b.Loop(); n++ {
 		for i := range all {
-			i = (i + n) % len(all) // or one would always come after the same other
-			for range turns {
+			// A kind does not always follow the same other kind.
+			i = (i + n) % len(all)
+			for range batch {
 				start := time.Now()
 				all[i]()
 				times[i] = append(times[i], time.Since(start))
@@ -92,7 +99,7 @@ func uncontended(b *testing.B, addr string, dial framework.DialFunc) {
 	for i := range times {
 		slices.Sort(times[i])
 	}
-	b.ReportMetric(0, "ns/op") // of all, which means nothing
+	b.ReportMetric(0, "ns/op") // the total of all kinds, which means nothing
 	base := median(times[0])
 	b.ReportMetric(base, "untraced-ns")
 	b.ReportMetric(testing.AllocsPerRun(100, all[0]), "untraced-allocs")
@@ -118,9 +125,10 @@ func cycle(b *testing.B, m *recipes.InterProcessMutex) func() {
 	}
 }
 
-// bySDK returns a cycle with the spans, events, attributes and measurements that a Tracer makes of it, by nothing but
-// OpenTelemetry. The attributes of spans are as many, and their text is shorter.
-func bySDK(b *testing.B, m *recipes.InterProcessMutex, o *otel) func() {
+// sdkCycle returns a cycle that makes the spans, events, attributes and
+// measurements of a Tracer by OpenTelemetry's API alone. The spans have as many
+// attributes as those of a Tracer, with shorter values.
+func sdkCycle(b *testing.B, m *recipes.InterProcessMutex, o *providers) func() {
 	tracer, meter := o.spans.Tracer("bench"), o.metrics.Meter("bench")
 	histogram := func(name string) metric.Float64Histogram {
 		h, err := meter.Float64Histogram(name)
@@ -164,16 +172,19 @@ func bySDK(b *testing.B, m *recipes.InterProcessMutex, o *otel) func() {
 	}
 }
 
-// otel are providers with the exporters of production, but for the place to which they export.
-type otel struct {
+// providers are those of a production program, except that their exporters
+// discard everything.
+type providers struct {
 	spans   *sdktrace.TracerProvider
 	metrics *sdkmetric.MeterProvider
 }
 
-func production(b *testing.B, opts ...sdktrace.TracerProviderOption) *otel {
-	o := &otel{
-		spans:   sdktrace.NewTracerProvider(append(opts, sdktrace.WithBatcher(tracetest.NewNoopExporter()))...),
-		metrics: sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewPeriodicReader(nowhere{}))),
+func newProviders(b *testing.B, opts ...sdktrace.TracerProviderOption) *providers {
+	batcher := sdktrace.WithBatcher(tracetest.NewNoopExporter())
+	reader := sdkmetric.NewPeriodicReader(discardMetrics{})
+	o := &providers{
+		spans:   sdktrace.NewTracerProvider(append(opts, batcher)...),
+		metrics: sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)),
 	}
 	b.Cleanup(func() {
 		require.NoError(b, o.spans.Shutdown(context.Background()))
@@ -182,21 +193,22 @@ func production(b *testing.B, opts ...sdktrace.TracerProviderOption) *otel {
 	return o
 }
 
-func (o *otel) tracer(opts ...tracing.Option) *tracing.Tracer {
-	return tracing.New(append(opts, tracing.WithTracerProvider(o.spans), tracing.WithMeterProvider(o.metrics))...)
+func (o *providers) tracer(opts ...tracing.Option) *tracing.Tracer {
+	opts = append(opts, tracing.WithTracerProvider(o.spans), tracing.WithMeterProvider(o.metrics))
+	return tracing.New(opts...)
 }
 
-// nowhere is where the metrics of benchmarks go.
-type nowhere struct{}
+// discardMetrics is a metric exporter that exports nothing.
+type discardMetrics struct{}
 
-func (nowhere) Temporality(k sdkmetric.InstrumentKind) metricdata.Temporality {
+func (discardMetrics) Temporality(k sdkmetric.InstrumentKind) metricdata.Temporality {
 	return sdkmetric.DefaultTemporalitySelector(k)
 }
 
-func (nowhere) Aggregation(k sdkmetric.InstrumentKind) sdkmetric.Aggregation {
+func (discardMetrics) Aggregation(k sdkmetric.InstrumentKind) sdkmetric.Aggregation {
 	return sdkmetric.DefaultAggregationSelector(k)
 }
 
-func (nowhere) Export(context.Context, *metricdata.ResourceMetrics) error { return nil }
-func (nowhere) ForceFlush(context.Context) error                          { return nil }
-func (nowhere) Shutdown(context.Context) error                            { return nil }
+func (discardMetrics) Export(context.Context, *metricdata.ResourceMetrics) error { return nil }
+func (discardMetrics) ForceFlush(context.Context) error                          { return nil }
+func (discardMetrics) Shutdown(context.Context) error                            { return nil }

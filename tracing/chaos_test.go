@@ -16,13 +16,14 @@ import (
 	"github.com/gocurator/curator/tracing"
 )
 
-// Contenders of every kind come, wait, give up, lose their sessions and connections; each span ends once, nobody is
-// counted as waiting or holding in the end, and every acquire has one outcome.
+// Contenders of every kind come, wait, give up, and lose their sessions and
+// connections. Each span ends once, the counts of waiters and holders are zero
+// in the end, and every acquire has one outcome.
 func TestEverySpanEndsWhateverHappens(t *testing.T) {
 	for seed := range uint64(4) {
 		synctest.Test(t, func(t *testing.T) {
-			s := &story{T: t, srv: zktest.New(t), words: newWords()}
-			dice := rand.New(rand.NewPCG(seed, 0))
+			s := &story{T: t, srv: zktest.New(t), names: newNormalizer()}
+			rng := rand.New(rand.NewPCG(seed, 0))
 			var all []*service
 			for range 3 {
 				all = append(all, s.service("orders"))
@@ -31,15 +32,15 @@ func TestEverySpanEndsWhateverHappens(t *testing.T) {
 			defer stop()
 			var contenders sync.WaitGroup
 			for _, v := range all {
-				for _, acquire := range v.everyKind() {
-					pauses := rand.New(rand.NewPCG(dice.Uint64(), 0))
+				for _, acquire := range v.acquirersOfEveryKind() {
+					pauses := rand.New(rand.NewPCG(rng.Uint64(), 0))
 					contenders.Go(func() { contend(ctx, acquire, pauses) })
 				}
 			}
 			for ctx.Err() == nil {
-				time.Sleep(time.Duration(dice.IntN(4000)) * time.Millisecond)
-				victim := all[dice.IntN(len(all))].client.SessionID()
-				if dice.IntN(2) == 0 {
+				time.Sleep(time.Duration(rng.IntN(4000)) * time.Millisecond)
+				victim := all[rng.IntN(len(all))].client.SessionID()
+				if rng.IntN(2) == 0 {
 					s.srv.ExpireSession(victim)
 				} else {
 					s.srv.CutSession(victim)
@@ -52,7 +53,7 @@ func TestEverySpanEndsWhateverHappens(t *testing.T) {
 			synctest.Wait()
 			losses := 0
 			for _, v := range all {
-				v.allIsOver(t)
+				v.requireAllEnded(t)
 				losses += v.totals(t)["curator.lock.losses"]
 			}
 			require.Positive(t, losses, "some service holds something when it loses its session")
@@ -60,10 +61,10 @@ func TestEverySpanEndsWhateverHappens(t *testing.T) {
 	}
 }
 
-type panicking struct{}
+type panickingLock struct{}
 
-func (panicking) Acquire(context.Context) (*recipes.Lease, error)    { panic("the user's") }
-func (panicking) TryAcquire(context.Context) (*recipes.Lease, error) { panic("the user's") }
+func (panickingLock) Acquire(context.Context) (*recipes.Lease, error)    { panic("the user's") }
+func (panickingLock) TryAcquire(context.Context) (*recipes.Lease, error) { panic("the user's") }
 
 func TestEverySpanOfAnAcquireEndsWhenCodeOfTheUsersPanics(t *testing.T) {
 	panics := false
@@ -73,20 +74,22 @@ func TestEverySpanOfAnAcquireEndsWhenCodeOfTheUsersPanics(t *testing.T) {
 		}
 		return false
 	}
-	alone(t, func(t *testing.T, s *story, v *service) {
+	withService(t, func(t *testing.T, s *story, v *service) {
 		panics = true
 		require.Panics(t, func() { _, _ = v.mutex().Acquire(context.Background()) })
 		panics = false
-		require.Equal(t, "error", about(v.named(t, "acquire sku").Attributes())["curator.lock.outcome"])
-		require.Panics(t, func() { _, _ = recipes.CombineLocks(v.mutex(), panicking{}).Acquire(context.Background()) })
+		require.Equal(t, "error", v.attributeOf(t, "acquire sku", "curator.lock.outcome"))
+		both := recipes.CombineLocks(v.mutex(), panickingLock{})
+		require.Panics(t, func() { _, _ = both.Acquire(context.Background()) })
 		require.Zero(t, v.totals(t)["curator.lock.waiters"])
 	}, tracing.WithOperations(wanted))
 }
 
 type acquirer func(context.Context) (*recipes.Lease, error)
 
-// everyKind returns acquires of every kind of lock of the package.
-func (v *service) everyKind() []acquirer {
+// acquirersOfEveryKind returns acquires of every kind of lock in package
+// recipes.
+func (v *service) acquirersOfEveryKind() []acquirer {
 	handed := v.mutex(recipes.WithLocalHandOver(3, time.Minute))
 	readWrite := recipes.NewInterProcessReadWriteLock(v.client, "/locks/prices")
 	semaphore := recipes.NewInterProcessSemaphore(v.client, "/locks/printers", 2)
@@ -97,28 +100,30 @@ func (v *service) everyKind() []acquirer {
 	}
 }
 
-func contend(ctx context.Context, acquire acquirer, dice *rand.Rand) {
-	pause := func(most time.Duration) { time.Sleep(time.Duration(dice.Int64N(int64(most)))) }
+func contend(ctx context.Context, acquire acquirer, rng *rand.Rand) {
+	pause := func(most time.Duration) { time.Sleep(time.Duration(rng.Int64N(int64(most)))) }
 	for ctx.Err() == nil {
 		pause(time.Second)
-		within, cancel := context.WithTimeout(ctx, time.Duration(dice.Int64N(int64(10*time.Second))))
+		within, cancel := context.WithTimeout(ctx, time.Duration(rng.Int64N(int64(10*time.Second))))
 		lease, err := acquire(within)
 		if err == nil {
 			pause(2 * time.Second)
-			_ = lease.Release(within) // may be lost, or late
+			// May fail: the lease was lost or the context has ended.
+			_ = lease.Release(within)
 		}
 		cancel()
 	}
 }
 
-// allIsOver: the spans have ended, and the numbers agree with them.
-func (v *service) allIsOver(t *testing.T) {
+// requireAllEnded requires that all spans have ended and that the metrics agree
+// with them.
+func (v *service) requireAllEnded(t *testing.T) {
 	t.Helper()
 	require.Greater(t, len(v.spans.Started()), 100)
 	require.Len(t, v.spans.Ended(), len(v.spans.Started()))
 	acquires := 0
 	for _, span := range v.spans.Ended() {
-		if _, ok := about(span.Attributes())["curator.lock.outcome"]; ok {
+		if _, ok := attributesOf(span.Attributes())["curator.lock.outcome"]; ok {
 			acquires++
 		}
 	}

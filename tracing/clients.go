@@ -22,10 +22,12 @@ func (t *Tracer) ClientOpened(c *framework.Client) {
 	t.clients[c] = true
 }
 
-// ClientClosed implements framework.Tracer. The leases of the client are over, and Close has told us of that, unless that took
-// too long: then it may come when the program has shut the providers down.
+// ClientClosed implements framework.Tracer. Close has already told the Tracer
+// of the end of every lease, unless a tracer's call took too long. In that case
+// the report may come after the program has shut its providers down, so the
+// spans of the holds end here.
 func (t *Tracer) ClientClosed(c *framework.Client) {
-	for _, h := range t.holdsOf(c) {
+	for _, h := range t.holdsOfClient(c) {
 		h.Ended(recipes.HoldEnd{Cause: recipes.EndClientClosed, Err: framework.ErrClosed})
 	}
 	t.mu.Lock()
@@ -33,7 +35,8 @@ func (t *Tracer) ClientClosed(c *framework.Client) {
 	delete(t.clients, c)
 }
 
-// observe reports what has been counted, and how things are with the clients, if there are any.
+// observe is called at each collection of metrics. It reports the counts of
+// locks, and the state and the watches of every open client.
 func (t *Tracer) observe(_ context.Context, o metric.Observer) error {
 	t.metrics.observeCounts(o)
 	clients := t.openClients()
@@ -47,7 +50,8 @@ func (t *Tracer) observe(_ context.Context, o metric.Observer) error {
 		watches += int64(c.Watches())
 	}
 	for s, n := range counts {
-		o.ObserveInt64(t.metrics.sessions, n, metric.WithAttributes(attribute.String(semconv.SessionState, s)))
+		attr := attribute.String(semconv.SessionState, s)
+		o.ObserveInt64(t.metrics.sessions, n, metric.WithAttributes(attr))
 	}
 	o.ObserveInt64(t.metrics.watches, watches)
 	return nil
@@ -76,7 +80,8 @@ func sessionState(s state.State) string {
 	}
 }
 
-// StateChanged implements framework.Tracer: it counts, and tells all who wait for a lock or hold one.
+// StateChanged implements framework.Tracer. It counts reconnects and expiries,
+// and adds an event to every open span of the client.
 func (t *Tracer) StateChanged(change framework.StateChange) {
 	ctx := context.Background()
 	var event string
@@ -99,7 +104,7 @@ func (t *Tracer) StateChanged(change framework.StateChange) {
 	if change.Cause != nil {
 		attrs = append(attrs, attribute.String(semconv.Cause, change.Cause.Error()))
 	}
-	for _, span := range t.spansOf(change) {
+	for _, span := range t.spansAffectedBy(change) {
 		span.AddEvent(event, trace.WithTimestamp(change.Time), trace.WithAttributes(attrs...))
 	}
 }

@@ -16,64 +16,74 @@ import (
 	"github.com/gocurator/curator/recipes"
 )
 
-// hold is the span of a held lock.
+// hold is the trace of one held lock. It implements recipes.HoldTracer.
 type hold struct {
 	openSpan
-	tracer   *Tracer
-	what     recipes.Acquire
-	node     string // its name
-	acquired trace.SpanContext
-	ctx      context.Context // with the span
-	work     trace.Span      // in which the work is done; nil for that of the lease's context
-	start    time.Time
-	stack    stack
-	*measured
-	slow *time.Timer // nil for no report
-	over sync.Once   // as ClientClosed may come first
+	tracer      *Tracer
+	request     recipes.Acquire
+	node        string // the name of the holder's node, without its path
+	acquireSpan trace.SpanContext
+	ctx         context.Context // the context that has the span of this hold
+	workSpan    trace.Span      // for the work; nil keeps the caller's span
+	start       time.Time
+	stack       stack
+	*series
+	slow    *time.Timer // reports a slow hold; nil for no report
+	endOnce sync.Once   // ClientClosed may end the hold before Ended does
 }
 
 // StartHold implements recipes.AcquireTracer.
 //
-// The span is a sibling of the acquire's, because a parent that ends before its child begins reads badly, and a wait and
-// what comes after it are best seen side by side. If the acquire has no parent, the hold is its child, so that they are
-// in one trace: the one to which others link.
+// The span is a sibling of the acquire's span, for two reasons. Trace viewers
+// show a parent that ends before its child begins badly, and a wait is best
+// seen beside the work that follows it. If the acquire has no parent, the hold
+// is its child, so that both are in one trace, and links from other processes
+// lead there.
 func (a *acquire) StartHold(held recipes.Hold) recipes.HoldTracer {
 	h := &hold{
-		tracer: a.tracer, what: a.what, node: path.Base(held.Node), acquired: a.SpanContext(), start: time.Now(), stack: a.stack, measured: a.measured,
+		tracer:      a.tracer,
+		request:     a.request,
+		node:        path.Base(held.Node),
+		acquireSpan: a.SpanContext(),
+		start:       time.Now(),
+		stack:       a.stack,
+		series:      a.series,
 	}
-	parent := a.outer
+	parent := a.callerCtx
 	isRoot := !trace.SpanContextFromContext(parent).IsValid()
 	if isRoot {
 		parent = a.ctx
 	}
-	attrs := append(spanAttributes(a.what),
+	attrs := append(spanAttributes(a.request),
 		attribute.Int64(semconv.LockToken, held.Token),
 		attribute.String(semconv.LockNode, h.node))
 	opts := []trace.SpanStartOption{trace.WithAttributes(attrs...)}
 	if !isRoot {
-		opts = append(opts, trace.WithLinks(linkTo(h.acquired, "acquire")))
+		opts = append(opts, trace.WithLinks(linkTo(h.acquireSpan, "acquire")))
 	}
-	h.ctx, h.Span = a.tracer.spans.Start(parent, spanName("hold", a.what), opts...)
+	h.ctx, h.Span = a.tracer.spans.Start(parent, spanName("hold", a.request), opts...)
 	h.client, h.since, h.hold = a.client, h.start, h
 	switch {
 	case isRoot:
-		h.work = h.Span
-	case a.whole != nil: // whose span has ended when the work begins
-		h.work = trace.SpanFromContext(a.whole.outer)
-		if !h.work.SpanContext().IsValid() {
-			h.work = h.Span
+		h.workSpan = h.Span
+	case a.multi != nil:
+		// The span of the multi-lock's acquire has ended when the work begins.
+		h.workSpan = trace.SpanFromContext(a.multi.callerCtx)
+		if !h.workSpan.SpanContext().IsValid() {
+			h.workSpan = h.Span
 		}
 	}
-	if after := a.tracer.cfg.slowHold; after > 0 && !isLeadership(h.what) {
+	if after := a.tracer.cfg.slowHold; after > 0 && !isLeadership(h.request) {
 		h.slow = time.AfterFunc(after, h.reportSlow)
 	}
-	a.tracer.opened(&h.openSpan)
+	a.tracer.track(&h.openSpan)
 	h.counts[holders].add(1)
 	return h
 }
 
-// asOther says of a hold of this process what others read in its node.
-func (h *hold) asOther() recipes.Other {
+// asHolder describes a hold of this process as other processes read it from the
+// holder's node.
+func (h *hold) asHolder() recipes.Other {
 	return recipes.Other{
 		Node:     h.node,
 		Identity: recipes.Identity{Service: h.client.ServiceName(), Host: hostname(), PID: os.Getpid()},
@@ -89,61 +99,67 @@ var hostname = sync.OnceValue(func() string {
 	return host
 })
 
-// Context implements recipes.HoldTracer. Who has a span keeps it; for others, the work done under the lock is in the
-// hold's span.
+// Context implements recipes.HoldTracer. A caller that has a span keeps it.
+// Otherwise the work under the lock is in the hold's span.
 func (h *hold) Context(ctx context.Context) context.Context {
-	if h.work == nil {
+	if h.workSpan == nil {
 		return ctx
 	}
-	return trace.ContextWithSpan(ctx, h.work)
+	return trace.ContextWithSpan(ctx, h.workSpan)
 }
 
 // Reentered implements recipes.HoldTracer.
 func (h *hold) Reentered() {
 	h.AddEvent(semconv.EventReentered)
-	point := pointOf(h.what)
+	point := pointOf(h.request)
 	point.outcome = reentered
-	h.tracer.metrics.locks.of(point).counts[acquisitions].add(1)
+	h.tracer.metrics.locks.lookUp(point).counts[acquisitions].add(1)
 }
 
-// reentered is the outcome of acquires that never begin.
+// reentered is the outcome of an acquire that re-entered. The recipes do not
+// report such an acquire as an acquire of its own.
 const reentered = "reentered"
 
 // Revoked implements recipes.HoldTracer.
 func (h *hold) Revoked() { h.AddEvent(semconv.EventRevoked) }
 
 // Ended implements recipes.HoldTracer.
-func (h *hold) Ended(end recipes.HoldEnd) { h.over.Do(func() { h.ended(end) }) }
+func (h *hold) Ended(end recipes.HoldEnd) { h.endOnce.Do(func() { h.end(end) }) }
 
-func (h *hold) ended(end recipes.HoldEnd) {
+func (h *hold) end(end recipes.HoldEnd) {
 	if h.slow != nil {
 		h.slow.Stop()
 	}
 	took := time.Since(h.start)
 	cause := attribute.String(semconv.LockEnd, string(end.Cause))
 	h.SetAttributes(cause)
-	m, point := h.tracer.metrics, pointOf(h.what)
+	m, point := h.tracer.metrics, pointOf(h.request)
 	h.counts[holders].add(-1)
 	point.end = string(end.Cause)
-	about := m.locks.of(point)
+	ended := m.locks.lookUp(point)
 	switch {
 	case end.Cause != recipes.EndReleased:
-		h.AddEvent(semconv.EventLost, trace.WithAttributes(cause, attribute.String(semconv.Cause, end.Err.Error())))
+		h.AddEvent(semconv.EventLost, trace.WithAttributes(cause,
+			attribute.String(semconv.Cause, end.Err.Error())))
 		h.SetAttributes(attribute.String(semconv.ErrorType, string(end.Cause)))
 		h.SetStatus(codes.Error, end.Err.Error())
-		about.counts[losses].add(1)
-	case end.Err != nil && !errors.Is(end.Err, context.Canceled): // the client goes on; others wait meanwhile
+		ended.counts[losses].add(1)
+	case end.Err != nil && !errors.Is(end.Err, context.Canceled):
+		// The client goes on deleting the node in the background. Until then
+		// the other contenders wait.
 		h.SetAttributes(attribute.String(semconv.ErrorType, errorType(end.Err)))
 	}
 	h.End()
-	m.holdDuration.Record(h.ctx, took.Seconds(), about.record...)
-	h.tracer.closed(&h.openSpan) // not before: ClientClosed waits for those that are open
+	m.holdDuration.Record(h.ctx, took.Seconds(), ended.record...)
+	// This comes last: ClientClosed waits for every hold that is still tracked.
+	h.tracer.untrack(&h.openSpan)
 }
 
-// Overrun implements recipes.HoldTracer. The leadership's own span has ended by then, or ends with the release.
+// Overrun implements recipes.HoldTracer. The leadership's own span has ended by
+// then, or ends with the release.
 func (h *hold) Overrun() (returned func()) {
-	attrs := append(spanAttributes(h.what), attribute.String(semconv.LockNode, h.node))
-	_, span := h.tracer.spans.Start(h.ctx, spanName("overrun", h.what), trace.WithAttributes(attrs...))
+	attrs := append(spanAttributes(h.request), attribute.String(semconv.LockNode, h.node))
+	_, span := h.tracer.spans.Start(h.ctx, spanName("overrun", h.request), trace.WithAttributes(attrs...))
 	span.SetStatus(codes.Error, "the work goes on after the end of its leadership")
 	h.counts[overruns].add(1)
 	return func() { span.End() }

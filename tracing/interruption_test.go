@@ -18,10 +18,11 @@ import (
 	"github.com/gocurator/curator/tracing"
 )
 
-// late is a Tracer that hears of states when they are long over, as it may.
-type late struct{ *tracing.Tracer }
+// delayedStates is a Tracer that hears of each state long after its end, which
+// the interface allows.
+type delayedStates struct{ *tracing.Tracer }
 
-func (l late) StateChanged(change framework.StateChange) {
+func (l delayedStates) StateChanged(change framework.StateChange) {
 	time.Sleep(20 * time.Second)
 	l.Tracer.StateChanged(change)
 }
@@ -31,7 +32,7 @@ func TestSpansHearOfNothingThatWasBeforeThem(t *testing.T) {
 		srv, spans := zktest.New(t), tracetest.NewSpanRecorder()
 		provider := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans))
 		c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()),
-			framework.WithTracer(late{tracing.New(tracing.WithTracerProvider(provider))}))
+			framework.WithTracer(delayedStates{tracing.New(tracing.WithTracerProvider(provider))}))
 		require.NoError(t, err)
 		defer c.Close()
 		require.NoError(t, c.WaitConnected(t.Context()))
@@ -40,7 +41,7 @@ func TestSpansHearOfNothingThatWasBeforeThem(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		lease, err := recipes.NewInterProcessMutex(c, "/lock").Acquire(t.Context())
 		require.NoError(t, err)
-		time.Sleep(2 * time.Minute) // all of the loss has been told
+		time.Sleep(2 * time.Minute) // the Tracer has heard of all of the loss
 		srv.CutSession(c.SessionID())
 		time.Sleep(2 * time.Minute)
 		require.NoError(t, lease.Context().Err())
@@ -58,31 +59,34 @@ func TestSpansHearOfNothingThatWasBeforeThem(t *testing.T) {
 	})
 }
 
-// behindTheGrant is a Tracer that does something between a grant and the claim.
-type behindTheGrant struct {
+// afterGrant is a Tracer that runs a hook between the grant and the creation of
+// the lease.
+type afterGrant struct {
 	*tracing.Tracer
-	do atomic.Pointer[func()] // once
+	hook atomic.Pointer[func()] // runs once
 }
 
-func (b *behindTheGrant) EndOperation(ctx context.Context, end framework.OperationEnd) {
+func (b *afterGrant) EndOperation(ctx context.Context, end framework.OperationEnd) {
 	b.Tracer.EndOperation(ctx, end)
 	if end.Name == "children" {
-		if do := b.do.Swap(nil); do != nil {
+		if do := b.hook.Swap(nil); do != nil {
 			(*do)()
 		}
 	}
 }
 
-// An interruption between the grant and the claim, under the standard policy: the node is given up, and nobody has handed
-// over what comes later.
+// The connection is interrupted between the grant and the creation of the
+// lease, under the standard policy. The acquire gives its node up. The grant
+// that follows was not handed over by the contender that left before.
 func TestGrantThatIsNotTrustedIsAbandoned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv, spans := zktest.New(t), tracetest.NewSpanRecorder()
 		provider := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans))
-		tracer := &behindTheGrant{Tracer: tracing.New(tracing.WithTracerProvider(provider))}
+		tracer := &afterGrant{Tracer: tracing.New(tracing.WithTracerProvider(provider))}
 		connect := func(opts ...framework.Option) *framework.Client {
 			c, err := framework.New(srv.Addr(), append(opts, framework.WithDialer(srv.Dialer()),
-				framework.WithSessionTimeout(time.Minute), framework.WithErrorPolicy(state.StandardPolicy))...)
+				framework.WithSessionTimeout(time.Minute),
+				framework.WithErrorPolicy(state.StandardPolicy))...)
 			require.NoError(t, err)
 			t.Cleanup(func() { c.Close() })
 			return c
@@ -104,7 +108,7 @@ func TestGrantThatIsNotTrustedIsAbandoned(t *testing.T) {
 			srv.CutSession(waiter.SessionID())
 			time.Sleep(time.Second)
 		}
-		tracer.do.Store(&interrupt)
+		tracer.hook.Store(&interrupt)
 		require.NoError(t, held.Release(t.Context()))
 		require.NoError(t, <-released)
 		var events []string
@@ -115,7 +119,7 @@ func TestGrantThatIsNotTrustedIsAbandoned(t *testing.T) {
 			for _, e := range span.Events() {
 				events = append(events, e.Name)
 				if e.Name == "handed over" { // at most by our own old node
-					require.Less(t, about(e.Attributes)["curator.lock.handoff.duration"], 1.0)
+					require.Less(t, attributesOf(e.Attributes)["curator.lock.handoff.duration"], 1.0)
 				}
 			}
 		}

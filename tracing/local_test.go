@@ -15,8 +15,9 @@ import (
 	"github.com/gocurator/curator/tracing"
 )
 
-// waitedLocally returns the span of the only acquire that did.
-func (v *service) waitedLocally(t *testing.T) (found sdktrace.ReadOnlySpan) {
+// localWaiterSpan returns the span of the only acquire that waited within its
+// process.
+func (v *service) localWaiterSpan(t *testing.T) (found sdktrace.ReadOnlySpan) {
 	t.Helper()
 	for _, span := range v.spans.Ended() {
 		for _, event := range span.Events() {
@@ -30,19 +31,21 @@ func (v *service) waitedLocally(t *testing.T) (found sdktrace.ReadOnlySpan) {
 	return found
 }
 
-// A holder in this process is known twice: as one of our holds, and by what its node says.
+// A holder in this process is known twice: as one of this process's holds, and
+// from the data of its node.
 func TestSpanHasOneLinkToEachOther(t *testing.T) {
-	alone(t, func(t *testing.T, s *story, v *service) {
+	withService(t, func(t *testing.T, s *story, v *service) {
 		held := s.must(v.mutex().Acquire(s.request(v, "POST /orders")))
 		shared := v.mutex()
 		ctx, cancel := context.WithCancel(context.Background())
-		s.later(func() (*recipes.Lease, error) { return shared.Acquire(ctx) }) // the last that has a node
-		waiting := s.later(func() (*recipes.Lease, error) { return shared.Acquire(s.request(v, "PUT /orders")) })
+		// The last contender that has a node.
+		s.inBackground(ctx, shared.Acquire)
+		waiting := s.inBackground(s.request(v, "PUT /orders"), shared.Acquire)
 		cancel()
 		time.Sleep(time.Second)
 		s.release(held, 0)
 		s.release(<-waiting, 0)
-		span := v.waitedLocally(t)
+		span := v.localWaiterSpan(t)
 		linked := map[trace.SpanID]bool{}
 		for _, link := range span.Links() {
 			require.False(t, linked[link.SpanContext.SpanID()], "two links to one span")
@@ -52,46 +55,52 @@ func TestSpanHasOneLinkToEachOther(t *testing.T) {
 	})
 }
 
-// Who waits in this process for somebody in this process is told as much as those who have read the holder's node.
+// An acquire that waits for a holder in its own process learns as much about it
+// as one that has read the holder's node.
 func TestLocalWaiterKnowsTheHolderOfItsProcess(t *testing.T) {
-	alone(t, func(t *testing.T, s *story, v *service) {
+	withService(t, func(t *testing.T, s *story, v *service) {
 		shared := v.mutex()
 		held := s.must(shared.Acquire(s.request(v, "POST /orders")))
-		next := s.later(func() (*recipes.Lease, error) { return shared.Acquire(context.Background()) })
-		last := s.later(func() (*recipes.Lease, error) { return shared.Acquire(context.Background()) })
+		next := s.inBackground(context.Background(), shared.Acquire)
+		last := s.inBackground(context.Background(), shared.Acquire)
 		time.Sleep(4 * time.Second)
 		log := strings.Split(v.logged(), "\n")
 		require.Len(t, log, 3, "two lines: %s", log)
 		holder := regexp.MustCompile(`curator\.lock\.holder=orders@\S+ curator\.lock\.holder\.node=_c_\S+ `)
-		require.Equal(t, holder.FindString(log[0]), holder.FindString(log[1]), "the second waits here, the first at the server")
+		require.Equal(t, holder.FindString(log[0]), holder.FindString(log[1]),
+			"the first waits at the server, the second in this process")
 		require.NotEmpty(t, holder.FindString(log[0]))
 		require.Contains(t, log[1], "curator.lock.holder.age=3.1 ", "held before the other came")
 
 		s.release(held, 0)
 		s.release(<-next, 0)
 		s.release(<-last, 0)
-		require.Equal(t, int64(2), about(v.waitedLocally(t).Attributes())["curator.lock.local.ahead"])
+		attrs := attributesOf(v.localWaiterSpan(t).Attributes())
+		require.Equal(t, int64(2), attrs["curator.lock.local.ahead"])
 	}, tracing.WithSlowWait(3*time.Second))
 }
 
-// Who gives up in this process, behind others who wait for another process, has not read the holder's node: they have.
+// An acquire that waits behind others of its process, which wait for another
+// process, has not read the holder's node. It learns the holder from those that
+// have.
 func TestLocalWaiterLearnsTheHolderFromThoseAhead(t *testing.T) {
-	alone(t, func(t *testing.T, s *story, v *service) {
+	withService(t, func(t *testing.T, s *story, v *service) {
 		stock := s.service("stock")
 		held := s.must(stock.mutex().Acquire(s.request(stock, "GET /stock")))
 		shared := v.mutex()
 		var ahead []<-chan *recipes.Lease
 		for range 2 { // as many as have nodes
-			ahead = append(ahead, s.later(func() (*recipes.Lease, error) { return shared.Acquire(context.Background()) }))
+			ahead = append(ahead, s.inBackground(context.Background(), shared.Acquire))
 		}
 		ctx, cancel := context.WithTimeout(s.request(v, "POST /orders"), time.Second)
 		defer cancel()
 		_, err := shared.Acquire(ctx)
 		require.ErrorContains(t, err, "held by stock@")
-		span := v.waitedLocally(t)
-		require.Contains(t, about(span.Attributes())["curator.lock.holder"], "stock@")
+		span := v.localWaiterSpan(t)
+		require.Contains(t, attributesOf(span.Attributes())["curator.lock.holder"], "stock@")
 		require.Len(t, span.Links(), 1)
-		require.Equal(t, stock.named(t, "acquire sku").SpanContext().SpanID(), span.Links()[0].SpanContext.SpanID())
+		holder := stock.endedSpan(t, "acquire sku").SpanContext()
+		require.Equal(t, holder.SpanID(), span.Links()[0].SpanContext.SpanID())
 
 		s.release(held, 0)
 		for _, next := range ahead {
@@ -100,17 +109,20 @@ func TestLocalWaiterLearnsTheHolderFromThoseAhead(t *testing.T) {
 	})
 }
 
-// At a semaphore it waits for whoever is taking leases, and not for those of its process who have some.
+// An acquire at a semaphore waits for the contender that takes leases at the
+// moment, and not for the ones in its own process that have leases already.
 func TestLocalWaiterAtASemaphoreWaitsForWhoTakesLeases(t *testing.T) {
-	alone(t, func(t *testing.T, s *story, v *service) {
+	withService(t, func(t *testing.T, s *story, v *service) {
 		stock := s.service("stock")
 		ours := recipes.NewInterProcessSemaphore(v.client, "/sem", 5)
 		theirs := recipes.NewInterProcessSemaphore(stock.client, "/sem", 5)
 		held := s.must(ours.Acquire(s.request(v, "holder")))
-		taking := s.later(func() (*recipes.Lease, error) { return theirs.AcquireN(s.request(stock, "five"), 5) })
+		taking := s.inBackground(s.request(stock, "five"), func(ctx context.Context) (*recipes.Lease, error) {
+			return theirs.AcquireN(ctx, 5)
+		})
 		var next []<-chan *recipes.Lease
 		for range 2 {
-			next = append(next, s.later(func() (*recipes.Lease, error) { return ours.Acquire(s.request(v, "next")) }))
+			next = append(next, s.inBackground(s.request(v, "next"), ours.Acquire))
 		}
 		ctx, cancel := context.WithTimeout(s.request(v, "last"), time.Second)
 		defer cancel()
@@ -121,6 +133,6 @@ func TestLocalWaiterAtASemaphoreWaitsForWhoTakesLeases(t *testing.T) {
 		for _, lease := range next {
 			s.release(<-lease, 0)
 		}
-		require.Contains(t, about(v.waitedLocally(t).Attributes())["curator.lock.holder"], "stock@")
+		require.Contains(t, attributesOf(v.localWaiterSpan(t).Attributes())["curator.lock.holder"], "stock@")
 	})
 }

@@ -11,23 +11,26 @@ import (
 	"github.com/gocurator/curator/recipes"
 )
 
-// lockPoint is what a measurement of a lock is about. What is empty is no attribute.
+// lockPoint identifies a time series of locks by its attributes. An empty field
+// is left out.
 type lockPoint struct{ recipe, mode, name, outcome, end, errorType string }
 
 func pointOf(a recipes.Acquire) lockPoint {
 	return lockPoint{recipe: a.Recipe, mode: modeOf(a), name: a.Name}
 }
 
-// rest stands for p when there are too many: whatever the name, it must be seen what was lost and why.
-func (p lockPoint) rest() lockPoint {
+// overflow returns the point that stands for p when there are too many points.
+// It drops the name of the lock and keeps the rest, so that losses and their
+// causes are still seen.
+func (p lockPoint) overflow() lockPoint {
 	if p.name != "" {
-		p.name = other
+		p.name = overflowName
 	}
 	return p
 }
 
 func (p lockPoint) attributes() []attribute.KeyValue {
-	return present(
+	return nonEmpty(
 		attribute.String(semconv.LockRecipe, p.recipe),
 		attribute.String(semconv.LockMode, p.mode),
 		attribute.String(semconv.LockName, p.name),
@@ -36,24 +39,24 @@ func (p lockPoint) attributes() []attribute.KeyValue {
 		attribute.String(semconv.ErrorType, p.errorType))
 }
 
-// operationPoint is what a measurement of an operation is about.
+// operationPoint identifies a time series of operations by its attributes.
 type operationPoint struct{ operation, server, errorType, status string }
 
-// rest stands for p when there are too many.
-func (p operationPoint) rest() operationPoint {
+// overflow returns the point that stands for p when there are too many points.
+func (p operationPoint) overflow() operationPoint {
 	p.server = ""
 	return p
 }
 
 func (p operationPoint) attributes() []attribute.KeyValue {
-	return append(present(
+	return append(nonEmpty(
 		attribute.String(semconv.DBSystem, zookeeper),
 		attribute.String(semconv.DBOperation, p.operation),
 		attribute.String(semconv.ErrorType, p.errorType),
 		attribute.String(semconv.DBStatus, p.status)), serverAttributes(p.server)...)
 }
 
-func present(attrs ...attribute.KeyValue) []attribute.KeyValue {
+func nonEmpty(attrs ...attribute.KeyValue) []attribute.KeyValue {
 	some := attrs[:0]
 	for _, a := range attrs {
 		if a.Value.AsString() != "" {
@@ -63,69 +66,77 @@ func present(attrs ...attribute.KeyValue) []attribute.KeyValue {
 	return some
 }
 
-// point is what a measurement is about.
+// point identifies a time series by the attributes of its measurements.
 type point[P any] interface {
 	comparable
 	attributes() []attribute.KeyValue
-	rest() P // stands for it when there are too many
+	overflow() P // stands for the point when there are too many
 }
 
-// points keeps what is known of each point. To sort attributes each time takes longer than to measure, and to count is
-// cheaper than to tell an instrument of each change: metrics that are numbers are looked up when they are collected.
-type points[P point[P]] struct {
-	all  sync.Map // of P to *measured
-	size atomic.Int64
+// seriesSet keeps one series for each point. Sorting attributes for each
+// measurement takes longer than the measurement itself, so they are sorted
+// once. Counting in an atomic number is cheaper than telling an instrument of
+// each change, so counts are read when the metrics are collected.
+type seriesSet[P point[P]] struct {
+	byPoint sync.Map // maps P to *series
+	size    atomic.Int64
 }
 
-// measured is a point: its attributes as instruments want them, and what is counted of it.
-type measured struct {
+// series is one time series: its attributes in the form that instruments want,
+// and its counts.
+type series struct {
 	record  []metric.RecordOption
 	observe []metric.ObserveOption
-	counts  [counters]count
+	counts  [numCounts]count
 }
 
-// What is counted of locks. Each has an instrument in metrics.
+// The counts of locks. Each has an instrument in metrics.
 const (
 	waiters = iota
 	holders
 	acquisitions
 	losses
 	overruns
-	counters
+	numCounts
 )
 
-// count is a number that is reported once it has changed.
+// count is a number that is reported from its first change on.
 type count struct {
-	n       atomic.Int64
+	value   atomic.Int64
 	changed atomic.Bool
 }
 
 func (c *count) add(n int64) {
-	c.n.Add(n)
+	c.value.Add(n)
 	c.changed.Store(true)
 }
 
-// maxPoints bounds the points, in case that there are more names of locks than there should be. A lock has a few. Beyond it
-// there are those that rest returns, of which there cannot be many.
-const maxPoints = 1000
+// maxSeries bounds the number of series, in case a program makes lock names
+// from data. A lock has a few series. Beyond the bound there are only the
+// points that overflow returns, and there are few of these.
+const maxSeries = 1000
 
-func (ps *points[P]) of(p P) *measured {
-	if known, ok := ps.all.Load(p); ok {
-		return known.(*measured)
+func (ps *seriesSet[P]) lookUp(p P) *series {
+	if known, ok := ps.byPoint.Load(p); ok {
+		return known.(*series)
 	}
-	if ps.size.Load() >= maxPoints {
-		p = p.rest()
-		if known, ok := ps.all.Load(p); ok {
-			return known.(*measured)
+	if ps.size.Load() >= maxSeries {
+		p = p.overflow()
+		if known, ok := ps.byPoint.Load(p); ok {
+			return known.(*series)
 		}
 	}
 	with := metric.WithAttributeSet(attribute.NewSet(p.attributes()...))
-	known, loaded := ps.all.LoadOrStore(p, &measured{record: []metric.RecordOption{with}, observe: []metric.ObserveOption{with}})
+	known, loaded := ps.byPoint.LoadOrStore(p, &series{
+		record:  []metric.RecordOption{with},
+		observe: []metric.ObserveOption{with},
+	})
 	if !loaded {
 		ps.size.Add(1)
 	}
-	return known.(*measured)
+	return known.(*series)
 }
 
-// other is the value of attributes for all that there is no room for.
-const other = "_OTHER"
+// overflowName replaces the lock's name on series that stand for many names.
+// OpenTelemetry uses the same word.
+const overflowName = "_OTHER"

@@ -11,112 +11,142 @@ import (
 
 // Boundaries of histograms, in seconds.
 var (
-	// From an uncontended acquire to a wait that somebody complains about, or a job that is done under a lock.
+	// From an uncontended acquire to a wait that people complain about, or to a
+	// long job under a lock.
 	lockBuckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 1800}
 
-	// A hand-over is a round trip.
+	// A hand-over takes about a round trip to the server.
 	handOffBuckets = []float64{.00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5}
 
-	// As the semantic conventions of databases have it.
+	// The boundaries that the semantic conventions for databases recommend.
 	operationBuckets = []float64{.001, .005, .01, .05, .1, .5, 1, 5, 10}
 )
 
-// metrics are the instruments. One that cannot be made is told to OpenTelemetry's error handler, and does nothing.
+// metrics has all instruments. OpenTelemetry's error handler is told of an
+// instrument that cannot be made; that instrument then does nothing.
 type metrics struct {
 	meter      metric.Meter
-	locks      points[lockPoint]
-	operations points[operationPoint]
+	locks      seriesSet[lockPoint]
+	operations seriesSet[operationPoint]
 
 	acquireDuration, holdDuration, handOffDuration, operationDuration metric.Float64Histogram
 	reconnects, expiries                                              metric.Int64Counter
 	sessions, watches                                                 metric.Int64ObservableUpDownCounter
-	counted                                                           [counters]metric.Int64Observable
+	counts                                                            [numCounts]metric.Int64Observable
 }
 
-// instrument describes a metric; see the table in the package's documentation.
+// instrument describes a metric. TELEMETRY.md lists them all.
 type instrument struct{ name, kind, unit, description string }
 
 var instruments = []instrument{
 	{semconv.AcquireDuration, "histogram", "s", "Duration of acquires, whatever their outcome."},
 	{semconv.HoldDuration, "histogram", "s", "Time for which locks were held."},
-	{semconv.HandOffDuration, "histogram", "s", "Time from hearing that the one ahead has left to the grant."},
+	{semconv.HandOffDuration, "histogram", "s", "Time from learning that the predecessor left to the grant."},
 	{semconv.Waiters, "updowncounter", "{acquire}", "Acquires under way."},
 	{semconv.Holders, "updowncounter", "{hold}", "Locks held."},
 	{semconv.Acquisitions, "counter", "{acquire}", "Acquires that have ended."},
 	{semconv.Losses, "counter", "{hold}", "Locks that were lost while they were held."},
-	{semconv.Overruns, "counter", "{term}", "Leaders whose work went on after their leadership, and was reported."},
+	{semconv.Overruns, "counter", "{term}", "Leaderships whose work was reported to go on after their end."},
 	{semconv.Sessions, "updowncounter", "{client}", "Clients by the state of their session."},
-	{semconv.Reconnects, "counter", "{connection}", "Returns of the connection."},
+	{semconv.Reconnects, "counter", "{connection}", "Connections that were restored."},
 	{semconv.Expiries, "counter", "{session}", "Sessions that were lost."},
-	{semconv.Watches, "updowncounter", "{watch}", "Watches that the servers have for the clients."},
+	{semconv.Watches, "updowncounter", "{watch}", "Watches that clients have set at the servers."},
 	{semconv.OperationDuration, "histogram", "s", "Duration of database client operations."},
 }
 
-// observe registers what is asked for the numbers that are not counted but looked up.
+// observe registers the callback for the instruments that are read only when
+// the metrics are collected.
 func (m *metrics) observe(callback metric.Callback) error {
-	looked := []metric.Observable{m.sessions, m.watches}
-	for _, c := range m.counted {
-		looked = append(looked, c)
+	observables := []metric.Observable{m.sessions, m.watches}
+	for _, c := range m.counts {
+		observables = append(observables, c)
 	}
-	_, err := m.meter.RegisterCallback(callback, looked...)
+	_, err := m.meter.RegisterCallback(callback, observables...)
 	return err
 }
 
-// observeCounts reports what has been counted of locks.
+// observeCounts reports the counts of locks.
 func (m *metrics) observeCounts(o metric.Observer) {
-	for _, p := range m.locks.all.Range {
-		point := p.(*measured)
+	for _, p := range m.locks.byPoint.Range {
+		point := p.(*series)
 		for i := range point.counts {
 			if c := &point.counts[i]; c.changed.Load() {
-				o.ObserveInt64(m.counted[i], c.n.Load(), point.observe...)
+				o.ObserveInt64(m.counts[i], c.value.Load(), point.observe...)
 			}
 		}
 	}
 }
 
+// newMetrics makes all instruments. They are exported in the order in which they
+// are made.
 func newMetrics(meter metric.Meter) *metrics {
-	m := &metrics{meter: meter}
-	var failed error
-	about := map[string]instrument{}
-	for _, i := range instruments {
-		about[i.name] = i
+	b := newBuilder(meter)
+	m := &metrics{
+		meter:             meter,
+		acquireDuration:   b.histogram(semconv.AcquireDuration, lockBuckets),
+		holdDuration:      b.histogram(semconv.HoldDuration, lockBuckets),
+		handOffDuration:   b.histogram(semconv.HandOffDuration, handOffBuckets),
+		operationDuration: b.histogram(semconv.OperationDuration, operationBuckets),
+		counts: [numCounts]metric.Int64Observable{
+			waiters:      b.observableUpDown(semconv.Waiters),
+			holders:      b.observableUpDown(semconv.Holders),
+			acquisitions: b.observableCounter(semconv.Acquisitions),
+			losses:       b.observableCounter(semconv.Losses),
+			overruns:     b.observableCounter(semconv.Overruns),
+		},
+		reconnects: b.counter(semconv.Reconnects),
+		expiries:   b.counter(semconv.Expiries),
+		sessions:   b.observableUpDown(semconv.Sessions),
+		watches:    b.observableUpDown(semconv.Watches),
 	}
-	histogram := func(name string, buckets []float64) metric.Float64Histogram {
-		h, err := meter.Float64Histogram(name, metric.WithUnit(about[name].unit),
-			metric.WithDescription(about[name].description), metric.WithExplicitBucketBoundaries(buckets...))
-		failed = errors.Join(failed, err)
-		return h
-	}
-	counter := func(name string) metric.Int64Counter {
-		c, err := meter.Int64Counter(name, metric.WithUnit(about[name].unit), metric.WithDescription(about[name].description))
-		failed = errors.Join(failed, err)
-		return c
-	}
-	looked := func(name string) metric.Int64ObservableCounter {
-		c, err := meter.Int64ObservableCounter(name, metric.WithUnit(about[name].unit), metric.WithDescription(about[name].description))
-		failed = errors.Join(failed, err)
-		return c
-	}
-	observed := func(name string) metric.Int64ObservableUpDownCounter {
-		c, err := meter.Int64ObservableUpDownCounter(name, metric.WithUnit(about[name].unit), metric.WithDescription(about[name].description))
-		failed = errors.Join(failed, err)
-		return c
-	}
-	m.acquireDuration = histogram(semconv.AcquireDuration, lockBuckets)
-	m.holdDuration = histogram(semconv.HoldDuration, lockBuckets)
-	m.handOffDuration = histogram(semconv.HandOffDuration, handOffBuckets)
-	m.operationDuration = histogram(semconv.OperationDuration, operationBuckets)
-	m.counted = [counters]metric.Int64Observable{
-		waiters:      observed(semconv.Waiters),
-		holders:      observed(semconv.Holders),
-		acquisitions: looked(semconv.Acquisitions),
-		losses:       looked(semconv.Losses),
-		overruns:     looked(semconv.Overruns),
-	}
-	m.reconnects, m.expiries = counter(semconv.Reconnects), counter(semconv.Expiries)
-	m.sessions, m.watches = observed(semconv.Sessions), observed(semconv.Watches)
-	if failed != nil {
-		otel.Handle(failed)
+	if b.err != nil {
+		otel.Handle(b.err)
 	}
 	return m
+}
+
+// builder makes instruments by their names, and joins the errors.
+type builder struct {
+	meter  metric.Meter
+	byName map[string]instrument
+	err    error
+}
+
+func newBuilder(meter metric.Meter) *builder {
+	b := &builder{meter: meter, byName: map[string]instrument{}}
+	for _, i := range instruments {
+		b.byName[i.name] = i
+	}
+	return b
+}
+
+func (b *builder) histogram(name string, buckets []float64) metric.Float64Histogram {
+	i := b.byName[name]
+	h, err := b.meter.Float64Histogram(name, metric.WithUnit(i.unit), metric.WithDescription(i.description),
+		metric.WithExplicitBucketBoundaries(buckets...))
+	b.err = errors.Join(b.err, err)
+	return h
+}
+
+func (b *builder) counter(name string) metric.Int64Counter {
+	i := b.byName[name]
+	c, err := b.meter.Int64Counter(name, metric.WithUnit(i.unit), metric.WithDescription(i.description))
+	b.err = errors.Join(b.err, err)
+	return c
+}
+
+func (b *builder) observableCounter(name string) metric.Int64ObservableCounter {
+	i := b.byName[name]
+	c, err := b.meter.Int64ObservableCounter(name,
+		metric.WithUnit(i.unit), metric.WithDescription(i.description))
+	b.err = errors.Join(b.err, err)
+	return c
+}
+
+func (b *builder) observableUpDown(name string) metric.Int64ObservableUpDownCounter {
+	i := b.byName[name]
+	c, err := b.meter.Int64ObservableUpDownCounter(name,
+		metric.WithUnit(i.unit), metric.WithDescription(i.description))
+	b.err = errors.Join(b.err, err)
+	return c
 }

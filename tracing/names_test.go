@@ -18,12 +18,12 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
-	"github.com/gocurator/curator/recipes"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// namesOfTheCode returns the values of the constants of package semconv, by their identifiers.
-func namesOfTheCode(t *testing.T) map[string]string {
+// semconvNames returns the values of package semconv's constants by their
+// identifiers.
+func semconvNames(t *testing.T) map[string]string {
 	file, err := parser.ParseFile(token.NewFileSet(), "../internal/semconv/semconv.go", nil, 0)
 	require.NoError(t, err)
 	names := map[string]string{}
@@ -38,35 +38,31 @@ func namesOfTheCode(t *testing.T) map[string]string {
 	return names
 }
 
-// rowsOfTheDocumentation returns the rows of the tables, without their headings, by their first column.
-func rowsOfTheDocumentation(t *testing.T) map[string]string {
-	text, err := os.ReadFile("doc.go")
+// documentedRows returns the rows of TELEMETRY.md's tables by the name in their
+// first column. A name in two tables has the cells of both rows.
+func documentedRows(t *testing.T) map[string]string {
+	text, err := os.ReadFile("TELEMETRY.md")
 	require.NoError(t, err)
-	const columns = 32
 	rows := map[string]string{}
-	inTable := false
 	for line := range strings.Lines(string(text)) {
-		row, indented := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "//\t")
-		switch {
-		case !indented:
-			inTable = false
-		case !inTable:
-			inTable = strings.ToUpper(row) == row // a heading
-		default:
-			name := strings.TrimSpace(row[:min(columns, len(row))])
-			rows[name] += row[min(columns, len(row)):] + "\n"
+		cells := strings.Split(strings.TrimSpace(line), "|")
+		// Not in a table, or a heading.
+		if len(cells) < 3 || !strings.HasPrefix(cells[1], " `") {
+			continue
 		}
+		name := strings.Trim(cells[1], " `")
+		rows[name] += strings.Join(cells[2:], " ") + "\n"
 	}
 	return rows
 }
 
 func TestNamesAreThoseOfTheDocumentation(t *testing.T) {
-	code := namesOfTheCode(t)
+	code := semconvNames(t)
 	values := slices.Compact(slices.Sorted(maps.Values(code)))
-	require.Equal(t, values, slices.Sorted(maps.Keys(rowsOfTheDocumentation(t))))
+	require.Equal(t, values, slices.Sorted(maps.Keys(documentedRows(t))))
 
 	var source strings.Builder
-	for _, pattern := range []string{"*.go", "../framework/*.go", "../recipes/*.go"} {
+	for _, pattern := range []string{"*.go", "../framework/*.go", "../recipes/*.go", "../recipes/*/*.go"} {
 		files, err := filepath.Glob(pattern)
 		require.NoError(t, err)
 		for _, file := range files {
@@ -78,29 +74,29 @@ func TestNamesAreThoseOfTheDocumentation(t *testing.T) {
 		}
 	}
 	for ident := range code {
-		require.Regexp(t, `\bsemconv\.`+ident+`\b`, source.String(), "a name that nothing has")
+		require.Regexp(t, `\bsemconv\.`+ident+`\b`, source.String(), "nothing uses this name")
 	}
 }
 
-// everything is a story in which every metric is recorded.
-func everything(s *story) *service {
+// recordEveryMetric plays a scenario that records every metric.
+func recordEveryMetric(s *story) *service {
 	v := s.service("orders")
 	held := s.must(v.mutex().Acquire(context.Background()))
-	waiting := s.later(func() (*recipes.Lease, error) { return v.mutex().Acquire(context.Background()) })
+	waiting := s.inBackground(context.Background(), v.mutex().Acquire)
 	_, err := v.mutex().TryAcquire(context.Background())
 	require.Error(s, err)
 	s.release(held, 1500*time.Millisecond)
 	<-waiting
-	require.Error(s, overrun(v))
+	require.Error(s, runOverrun(v))
 	s.srv.ExpireSession(v.client.SessionID())
 	time.Sleep(5 * time.Second)
 	return v
 }
 
 func TestMetricsHaveTheirDocumentedUnitsAndKinds(t *testing.T) {
-	rows := rowsOfTheDocumentation(t)
+	rows := documentedRows(t)
 	synctest.Test(t, func(t *testing.T) {
-		metrics := collect(t, everything(&story{T: t, srv: zktest.New(t), words: newWords()}))
+		metrics := collect(t, recordEveryMetric(&story{T: t, srv: zktest.New(t), names: newNormalizer()}))
 		require.Len(t, metrics, 13, "every metric of the table")
 		for _, m := range metrics {
 			kind := "counter"
@@ -120,7 +116,8 @@ func TestMetricsHaveTheirDocumentedUnitsAndKinds(t *testing.T) {
 
 func TestMetricsHaveNoPaths(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for _, m := range collect(t, everything(&story{T: t, srv: zktest.New(t), words: newWords()})) {
+		s := &story{T: t, srv: zktest.New(t), names: newNormalizer()}
+		for _, m := range collect(t, recordEveryMetric(s)) {
 			for _, point := range pointsOf(t, m) {
 				require.NotRegexp(t, `/locks|sku-42|0x|lock-0`, point, m.Name)
 			}
@@ -137,7 +134,7 @@ func collect(t *testing.T, v *service) []metricdata.Metrics {
 	return all.ScopeMetrics[0].Metrics
 }
 
-// totals returns the sums of all metrics that are numbers.
+// totals returns, for every metric that is a number, the sum of its points.
 func (v *service) totals(t *testing.T) map[string]int {
 	sums := map[string]int{}
 	for _, m := range collect(t, v) {

@@ -9,93 +9,96 @@ import (
 	"github.com/gocurator/curator/state"
 )
 
-// openSpan is an acquire or a hold that has not ended.
+// openSpan is the span of an acquire or of a hold that has not ended.
 type openSpan struct {
 	trace.Span
-	client *framework.Client // the view that New returned
-	since  time.Time         // changes before are not about it
+	client *framework.Client // as framework.New returned it, not a view
+	since  time.Time         // earlier changes do not concern the span
 	hold   *hold             // nil for an acquire
-	lost   bool              // a hold whose session is over: what follows is not about it
+	lost   bool              // the session is over; no change concerns it
 
-	before, after *openSpan // in a list; protected by the Tracer
+	prev, next *openSpan // links of the list; protected by Tracer.mu
 }
 
-// openSpans is a list. That costs an acquire less than a map.
+// openSpans is a doubly linked list. Per acquire it costs less than a map.
 type openSpans struct{ first *openSpan }
 
 func (l *openSpans) add(s *openSpan) {
-	s.after = l.first
-	if s.after != nil {
-		s.after.before = s
+	s.next = l.first
+	if s.next != nil {
+		s.next.prev = s
 	}
 	l.first = s
 }
 
 func (l *openSpans) remove(s *openSpan) {
-	if s.before != nil {
-		s.before.after = s.after
+	if s.prev != nil {
+		s.prev.next = s.next
 	} else {
-		l.first = s.after
+		l.first = s.next
 	}
-	if s.after != nil {
-		s.after.before = s.before
+	if s.next != nil {
+		s.next.prev = s.prev
 	}
-	s.before, s.after = nil, nil // or whoever keeps s would keep them, too
+	// A span that is kept must not keep its neighbours.
+	s.prev, s.next = nil, nil
 }
 
-// all is an iterator.
-func (l *openSpans) all(yield func(*openSpan) bool) {
-	for s := l.first; s != nil && yield(s); s = s.after {
+// each is an iterator over the list.
+func (l *openSpans) each(yield func(*openSpan) bool) {
+	for s := l.first; s != nil && yield(s); s = s.next {
 	}
 }
 
-// openOf returns the list of what is like s.
-func (t *Tracer) openOf(s *openSpan) *openSpans {
+// listFor returns the list that s belongs to.
+func (t *Tracer) listFor(s *openSpan) *openSpans {
 	if s.hold != nil {
 		return &t.holds
 	}
 	return &t.acquires
 }
 
-func (t *Tracer) opened(s *openSpan) {
+func (t *Tracer) track(s *openSpan) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.openOf(s).add(s)
+	t.listFor(s).add(s)
 }
 
-// closed is called once for each that was opened.
-func (t *Tracer) closed(s *openSpan) {
+// untrack is called once for each span that was tracked.
+func (t *Tracer) untrack(s *openSpan) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.openOf(s).remove(s)
+	t.listFor(s).remove(s)
 }
 
-// spansOf returns those of a client that a change of its state is about.
-func (t *Tracer) spansOf(change framework.StateChange) []trace.Span {
+// spansAffectedBy returns the client's spans that a change of its state
+// concerns.
+func (t *Tracer) spansAffectedBy(change framework.StateChange) []trace.Span {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var concerned []trace.Span
+	var spans []trace.Span
 	for _, list := range []*openSpans{&t.acquires, &t.holds} {
-		for s := range list.all {
+		for s := range list.each {
 			if s.client != change.Client || change.Time.Before(s.since) {
 				continue
 			}
 			if s.hold != nil && change.State == state.Lost {
-				s.lost = true // its own end says why, and may come a moment later
+				// The end of the hold says why, and may come a moment later.
+				s.lost = true
 			}
 			if s.IsRecording() && !s.lost {
-				concerned = append(concerned, s.Span)
+				spans = append(spans, s.Span)
 			}
 		}
 	}
-	return concerned
+	return spans
 }
 
-func (t *Tracer) holdsOf(c *framework.Client) []*hold {
+func (t *Tracer) holdsOfClient(c *framework.Client) []*hold {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var its []*hold
-	for s := range t.holds.all {
+	for s := range t.holds.each {
 		if s.client == c {
 			its = append(its, s.hold)
 		}
@@ -103,11 +106,11 @@ func (t *Tracer) holdsOf(c *framework.Client) []*hold {
 	return its
 }
 
-// holdOf returns a hold of this process that fits, or nil.
-func (t *Tracer) holdOf(fits func(*hold) bool) *hold {
+// findHold returns a hold of this process for which fits is true, or nil.
+func (t *Tracer) findHold(fits func(*hold) bool) *hold {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for s := range t.holds.all {
+	for s := range t.holds.each {
 		if fits(s.hold) {
 			return s.hold
 		}

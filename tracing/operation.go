@@ -19,7 +19,8 @@ type operation struct {
 	span trace.Span
 }
 
-// zookeeper is the value of db.system.name, for which the conventions have none.
+// zookeeper is the value of db.system.name. The semantic conventions define
+// none for ZooKeeper.
 const zookeeper = "zookeeper"
 
 // StartOperation implements framework.Tracer.
@@ -35,7 +36,8 @@ func (t *Tracer) StartOperation(ctx context.Context, op framework.Operation) con
 	if op.Chroot != "" {
 		attrs = append(attrs, attribute.String(semconv.DBNamespace, op.Chroot))
 	}
-	ctx, span := t.spans.Start(ctx, op.Name, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attrs...))
+	ctx, span := t.spans.Start(ctx, op.Name,
+		trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attrs...))
 	return operation{ctx, span}
 }
 
@@ -52,7 +54,7 @@ func (t *Tracer) EndOperation(ctx context.Context, end framework.OperationEnd) {
 	if op, ok := ctx.(operation); ok {
 		op.end(point, end)
 	}
-	t.metrics.operationDuration.Record(ctx, took.Seconds(), t.metrics.operations.of(point).record...)
+	t.metrics.operationDuration.Record(ctx, took.Seconds(), t.metrics.operations.lookUp(point).record...)
 }
 
 func (op operation) end(point operationPoint, end framework.OperationEnd) {

@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/propagation"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/gocurator/curator/framework"
@@ -23,17 +24,17 @@ import (
 	"github.com/gocurator/curator/tracing"
 )
 
-// alone runs a test with one service, in virtual time.
-func alone(t *testing.T, test func(t *testing.T, s *story, v *service), opts ...tracing.Option) {
+// withService runs a test with one service, in virtual time.
+func withService(t *testing.T, test func(t *testing.T, s *story, v *service), opts ...tracing.Option) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s := &story{T: t, srv: zktest.New(t), words: newWords()}
+		s := &story{T: t, srv: zktest.New(t), names: newNormalizer()}
 		test(t, s, s.service("orders", opts...))
 	})
 }
 
-// named returns the one span of a name that has ended.
-func (v *service) named(t *testing.T, name string) sdktrace.ReadOnlySpan {
+// endedSpan returns the one ended span of a name.
+func (v *service) endedSpan(t *testing.T, name string) sdktrace.ReadOnlySpan {
 	t.Helper()
 	var found sdktrace.ReadOnlySpan
 	for _, span := range v.spans.Ended() {
@@ -46,14 +47,26 @@ func (v *service) named(t *testing.T, name string) sdktrace.ReadOnlySpan {
 	return found
 }
 
-// logged returns the log, once everything has come to rest.
+// attributeOf returns an attribute of the one ended span of a name.
+func (v *service) attributeOf(t *testing.T, span, key string) any {
+	t.Helper()
+	return attributesOf(v.endedSpan(t, span).Attributes())[key]
+}
+
+// recordInto returns the option of a client whose spans go to a recorder.
+func recordInto(spans *tracetest.SpanRecorder) framework.Option {
+	provider := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans))
+	return framework.WithTracer(tracing.New(tracing.WithTracerProvider(provider)))
+}
+
+// logged returns the log once every goroutine is idle.
 func (v *service) logged() string {
 	synctest.Wait()
 	return v.log.String()
 }
 
-// about returns the attributes of something.
-func about(attrs []attribute.KeyValue) map[string]any {
+// attributesOf returns attributes as a map.
+func attributesOf(attrs []attribute.KeyValue) map[string]any {
 	all := map[string]any{}
 	for _, a := range attrs {
 		all[string(a.Key)] = a.Value.AsInterface()
@@ -61,7 +74,7 @@ func about(attrs []attribute.KeyValue) map[string]any {
 	return all
 }
 
-// nodeData returns what the only node of the lock says.
+// nodeData returns the data of the lock's only node.
 func (s *story) nodeData() string {
 	s.Helper()
 	queue := s.srv.Queue("/locks/sku-42")
@@ -70,10 +83,11 @@ func (s *story) nodeData() string {
 }
 
 func TestNodesLeadToTheSpanOfTheAcquire(t *testing.T) {
-	alone(t, func(t *testing.T, s *story, v *service) {
+	withService(t, func(t *testing.T, s *story, v *service) {
 		lease := s.must(v.mutex().Acquire(s.request(v, "POST /orders")))
-		span := v.named(t, "acquire sku").SpanContext()
-		require.Contains(t, s.nodeData(), `"trace":{"traceparent":"00-`+span.TraceID().String()+"-"+span.SpanID().String()+`-01"}`)
+		span := v.endedSpan(t, "acquire sku").SpanContext()
+		traceparent := "00-" + span.TraceID().String() + "-" + span.SpanID().String() + "-01"
+		require.Contains(t, s.nodeData(), `"trace":{"traceparent":"`+traceparent+`"}`)
 		id := recipes.ReadIdentity([]byte(s.nodeData()))
 		require.Equal(t, "orders", id.Service)
 		require.WithinDuration(t, time.Now(), id.Since, time.Second)
@@ -82,7 +96,7 @@ func TestNodesLeadToTheSpanOfTheAcquire(t *testing.T) {
 }
 
 func TestTraceIDsCanBeLeftOut(t *testing.T) {
-	alone(t, func(t *testing.T, s *story, v *service) {
+	withService(t, func(t *testing.T, s *story, v *service) {
 		lease := s.must(v.mutex().Acquire(s.request(v, "POST /orders")))
 		require.NotContains(t, s.nodeData(), "trace")
 		require.Contains(t, s.nodeData(), "orders")
@@ -91,7 +105,7 @@ func TestTraceIDsCanBeLeftOut(t *testing.T) {
 }
 
 func TestIdentityCanBeLeftOut(t *testing.T) {
-	alone(t, func(t *testing.T, s *story, v *service) {
+	withService(t, func(t *testing.T, s *story, v *service) {
 		lease := s.must(v.mutex(recipes.WithoutIdentity()).Acquire(s.request(v, "POST /orders")))
 		require.Regexp(t, `^\{"v":1,"trace":\{"traceparent":"[0-9a-f-]+"\}\}$`, s.nodeData())
 		require.NoError(t, lease.Release(t.Context()))
@@ -99,7 +113,7 @@ func TestIdentityCanBeLeftOut(t *testing.T) {
 }
 
 func TestNodeDataOfTheUsersIsExact(t *testing.T) {
-	alone(t, func(t *testing.T, s *story, v *service) {
+	withService(t, func(t *testing.T, s *story, v *service) {
 		lease := s.must(v.mutex(recipes.WithNodeData([]byte("till 7"))).Acquire(s.request(v, "POST /orders")))
 		require.Equal(t, "till 7", s.nodeData())
 		require.NoError(t, lease.Release(t.Context()))
@@ -113,7 +127,7 @@ func TestBaggageIsInNodesOnlyIfAskedFor(t *testing.T) {
 		if asked {
 			opts = append(opts, tracing.WithPropagators(both))
 		}
-		alone(t, func(t *testing.T, s *story, v *service) {
+		withService(t, func(t *testing.T, s *story, v *service) {
 			member, err := baggage.NewMember("customer", "4711")
 			require.NoError(t, err)
 			bag, err := baggage.New(member)
@@ -137,7 +151,7 @@ func TestSpansOfOperationsAreMadeOnlyIfAskedFor(t *testing.T) {
 		"some":       {[]tracing.Option{tracing.WithOperations(onlyDeletes)}, []string{"delete"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			alone(t, func(t *testing.T, s *story, v *service) {
+			withService(t, func(t *testing.T, s *story, v *service) {
 				lease := s.must(v.mutex().Acquire(s.request(v, "POST /orders")))
 				require.NoError(t, lease.Release(t.Context()))
 				var got []string
@@ -153,12 +167,12 @@ func TestSpansOfOperationsAreMadeOnlyIfAskedFor(t *testing.T) {
 }
 
 func TestSpanOfAnOperationFollowsTheConventionsOfDatabases(t *testing.T) {
-	alone(t, func(t *testing.T, s *story, v *service) {
+	withService(t, func(t *testing.T, s *story, v *service) {
 		view, err := v.client.Namespace("/shop")
 		require.NoError(t, err)
 		_, _, err = view.Get(t.Context(), "/missing")
 		require.Error(t, err)
-		span := v.named(t, "get")
+		span := v.endedSpan(t, "get")
 		require.Equal(t, trace.SpanKindClient, span.SpanKind())
 		require.Equal(t, map[string]any{
 			"db.system.name":             "zookeeper",
@@ -170,15 +184,15 @@ func TestSpanOfAnOperationFollowsTheConventionsOfDatabases(t *testing.T) {
 			"error.type":                 "-101",
 			"db.response.status_code":    "-101",
 			"curator.operation.attempts": int64(1),
-		}, about(span.Attributes()))
+		}, attributesOf(span.Attributes()))
 		require.Equal(t, codes.Error, span.Status().Code)
 	}, tracing.WithOperations(nil))
 }
 
 func TestSlowWaitIsReportedWithTheHolderAndBothStacks(t *testing.T) {
-	alone(t, func(t *testing.T, s *story, v *service) {
+	withService(t, func(t *testing.T, s *story, v *service) {
 		held := s.must(v.mutex().Acquire(s.request(v, "POST /orders")))
-		waiting := s.later(func() (*recipes.Lease, error) { return v.mutex().Acquire(context.Background()) })
+		waiting := s.inBackground(context.Background(), v.mutex().Acquire)
 		time.Sleep(4 * time.Second)
 		log := v.logged()
 		require.Equal(t, 1, strings.Count(log, "\n"), "one line: %s", log)
@@ -189,8 +203,8 @@ func TestSlowWaitIsReportedWithTheHolderAndBothStacks(t *testing.T) {
 		require.Contains(t, log, "curator.lock.holder.age=3")
 		require.Contains(t, log, "code.stacktrace=")
 		require.Contains(t, log, "curator.lock.holder.stacktrace=")
-		require.Contains(t, log, "TestSlowWaitIsReported", "both were acquired here")
-		require.NotContains(t, log, "curator/recipes.", "what is between is of no interest")
+		require.Contains(t, log, "TestSlowWaitIsReported", "the stack of the acquire")
+		require.NotContains(t, log, "curator/recipes.", "the library's own functions are left out")
 
 		require.NoError(t, held.Release(t.Context()))
 		require.NoError(t, (<-waiting).Release(t.Context()))
@@ -199,7 +213,7 @@ func TestSlowWaitIsReportedWithTheHolderAndBothStacks(t *testing.T) {
 			for _, event := range span.Events() {
 				if strings.HasPrefix(event.Name, "slow") {
 					events = append(events, span.Name()+": "+event.Name)
-					require.Equal(t, 3.0, about(event.Attributes)["curator.lock.waited"])
+					require.Equal(t, 3.0, attributesOf(event.Attributes)["curator.lock.waited"])
 				}
 			}
 		}
@@ -207,13 +221,14 @@ func TestSlowWaitIsReportedWithTheHolderAndBothStacks(t *testing.T) {
 	}, tracing.WithSlowWait(3*time.Second))
 }
 
-// The lock passes on from stock to billing while orders waits, which is not woken by that.
+// The lock passes from stock to billing while orders waits behind both. That
+// does not wake orders.
 func TestSlowWaitIsReportedWithWhoIsRightAhead(t *testing.T) {
-	alone(t, func(t *testing.T, s *story, v *service) {
+	withService(t, func(t *testing.T, s *story, v *service) {
 		stock, billing := s.service("stock"), s.service("billing")
 		held := s.must(stock.mutex().Acquire(context.Background()))
-		second := s.later(func() (*recipes.Lease, error) { return billing.mutex().Acquire(context.Background()) })
-		third := s.later(func() (*recipes.Lease, error) { return v.mutex().Acquire(context.Background()) })
+		second := s.inBackground(context.Background(), billing.mutex().Acquire)
+		third := s.inBackground(context.Background(), v.mutex().Acquire)
 		s.release(held, time.Second)
 		holds := <-second
 		time.Sleep(5 * time.Second)
@@ -225,7 +240,7 @@ func TestSlowWaitIsReportedWithWhoIsRightAhead(t *testing.T) {
 }
 
 func TestSlowHoldIsReported(t *testing.T) {
-	alone(t, func(t *testing.T, s *story, v *service) {
+	withService(t, func(t *testing.T, s *story, v *service) {
 		for _, held := range []time.Duration{time.Second, 5 * time.Second} {
 			s.release(s.must(v.mutex().Acquire(t.Context())), held)
 		}
@@ -242,17 +257,22 @@ func TestLossIsLoggedWithTheNamesOfTheSpans(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.New(t)
 		var log bytes.Buffer
+		handler := slog.NewTextHandler(&log, &slog.HandlerOptions{
+			Level: slog.LevelWarn, ReplaceAttr: withoutTime,
+		})
 		c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()),
-			framework.WithLogger(slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn, ReplaceAttr: withoutTime}))))
+			framework.WithLogger(slog.New(handler)))
 		require.NoError(t, err)
 		defer c.Close()
-		lease, err := recipes.NewInterProcessMutex(c, "/locks/sku-42", recipes.WithName("sku")).Acquire(t.Context())
+		mutex := recipes.NewInterProcessMutex(c, "/locks/sku-42", recipes.WithName("sku"))
+		lease, err := mutex.Acquire(t.Context())
 		require.NoError(t, err)
 		require.NoError(t, lease.Release(t.Context()))
 		synctest.Wait()
-		require.Empty(t, log.String(), "quiet, unless there is something to say")
+		require.Empty(t, log.String(), "nothing was lost")
 
-		lease, err = recipes.NewInterProcessMutex(c, "/locks/sku-42", recipes.WithName("sku")).Acquire(t.Context())
+		mutex = recipes.NewInterProcessMutex(c, "/locks/sku-42", recipes.WithName("sku"))
+		lease, err = mutex.Acquire(t.Context())
 		require.NoError(t, err)
 		time.Sleep(5 * time.Second)
 		require.NoError(t, srv.Delete(lease.Path()))
@@ -260,19 +280,20 @@ func TestLossIsLoggedWithTheNamesOfTheSpans(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, `level=WARN msg="lock lost" curator.lock.name=sku curator.lock.path=/locks/sku-42`+
 			` curator.lock.recipe=mutex curator.lock.node=lock-0000000001 curator.lock.fencing_token=7`+
-			` curator.lock.end=node_deleted curator.cause="lock node deleted by someone else"`+"\n", newWords().simplify(log.String()))
+			` curator.lock.end=node_deleted curator.cause="lock node deleted by someone else"`+"\n",
+			newNormalizer().normalize(log.String()))
 
 		log.Reset()
 		_, err = recipes.NewInterProcessMutex(c, "/locks/sku-43").Acquire(t.Context())
 		require.NoError(t, err)
 		c.Close()
 		synctest.Wait()
-		require.Empty(t, log.String(), "what is lost with a client that is closed is no warning")
+		require.Empty(t, log.String(), "the end of a lease at Close is no warning")
 	})
 }
 
 func TestWorkIsInTheSpanOfItsCallerOrElseInThatOfTheHold(t *testing.T) {
-	alone(t, func(t *testing.T, s *story, v *service) {
+	withService(t, func(t *testing.T, s *story, v *service) {
 		request := s.request(v, "POST /orders")
 		lease := s.must(v.mutex().Acquire(request))
 		require.Equal(t, trace.SpanFromContext(request), trace.SpanFromContext(lease.Context()))
@@ -285,33 +306,35 @@ func TestWorkIsInTheSpanOfItsCallerOrElseInThatOfTheHold(t *testing.T) {
 		require.Equal(t, trace.SpanFromContext(request), trace.SpanFromContext(under))
 		done()
 		require.NoError(t, lease.Release(t.Context()))
-		acquired, held := v.named(t, "acquire sku"), v.named(t, "hold sku")
+		acquired, held := v.endedSpan(t, "acquire sku"), v.endedSpan(t, "hold sku")
 		require.Equal(t, acquired.SpanContext().SpanID(), held.Parent().SpanID())
 		require.Equal(t, acquired.SpanContext().TraceID(), held.SpanContext().TraceID())
 	})
 }
 
 func TestEverySpanEndsWhenTheClientIsClosed(t *testing.T) {
-	alone(t, func(t *testing.T, s *story, v *service) {
+	withService(t, func(t *testing.T, s *story, v *service) {
 		s.must(v.mutex().Acquire(t.Context()))
-		waiting := s.later(func() (*recipes.Lease, error) { return v.mutex().Acquire(context.Background()) })
+		waiting := s.inBackground(context.Background(), v.mutex().Acquire)
 		require.NoError(t, v.client.Close())
 		require.Nil(t, <-waiting)
 		synctest.Wait()
 		require.Len(t, v.spans.Ended(), len(v.spans.Started()))
-		require.Equal(t, "client_closed", about(v.named(t, "hold sku").Attributes())["curator.lock.end"])
+		require.Equal(t, "client_closed", v.attributeOf(t, "hold sku", "curator.lock.end"))
 	})
 }
 
 func TestTracerWithoutProvidersOrSpansIsHarmless(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.New(t)
-		c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()), framework.WithTracer(tracing.New()))
+		c, err := framework.New(srv.Addr(),
+			framework.WithDialer(srv.Dialer()), framework.WithTracer(tracing.New()))
 		require.NoError(t, err)
 		defer c.Close()
 		lease, err := recipes.NewInterProcessMutex(c, "/locks/sku-42").Acquire(t.Context())
 		require.NoError(t, err)
-		require.NotContains(t, string(srv.Queue("/locks/sku-42")[0].Data), "trace", "nobody could find it")
+		data := string(srv.Queue("/locks/sku-42")[0].Data)
+		require.NotContains(t, data, "trace", "no span could be found by it")
 		require.NoError(t, lease.Release(t.Context()))
 	})
 }

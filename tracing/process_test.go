@@ -23,12 +23,13 @@ import (
 	"github.com/gocurator/curator/tracing"
 )
 
-// holderOf makes this executable another process of a test: a service that holds a lock at the server of this address.
-const holderOf = "TRACING_TEST_HOLDER_OF"
+// envHolderOf makes this executable the other process of a test: a service that
+// holds a lock at the server of this address.
+const envHolderOf = "TRACING_TEST_HOLDER_OF"
 
 func TestMain(m *testing.M) {
-	if addr := os.Getenv(holderOf); addr != "" {
-		if err := hold(addr, os.Stdin, os.Stdout); err != nil {
+	if addr := os.Getenv(envHolderOf); addr != "" {
+		if err := runHolder(addr, os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -37,8 +38,9 @@ func TestMain(m *testing.M) {
 	leaktest.Main(m)
 }
 
-// hold serves a request under the lock: it says in which trace, and ends when its input does.
-func hold(addr string, in io.Reader, out io.Writer) error {
+// runHolder serves a request under the lock. It prints the id of the request's
+// trace and ends when its input does.
+func runHolder(addr string, in io.Reader, out io.Writer) error {
 	spans := sdktrace.NewTracerProvider()
 	c, err := framework.New(addr, framework.WithServiceName("orders"),
 		framework.WithTracer(tracing.New(tracing.WithTracerProvider(spans))))
@@ -61,7 +63,7 @@ func TestWaiterLinksToTheHoldersTrace(t *testing.T) {
 	defer cancel()
 
 	holder := exec.CommandContext(ctx, os.Args[0])
-	holder.Env = append(os.Environ(), holderOf+"="+srv.Addr())
+	holder.Env = append(os.Environ(), envHolderOf+"="+srv.Addr())
 	holder.Stderr = os.Stderr
 	in, err := holder.StdinPipe()
 	require.NoError(t, err)
@@ -73,8 +75,7 @@ func TestWaiterLinksToTheHoldersTrace(t *testing.T) {
 	heldIn := strings.TrimSpace(line)
 
 	recorder := tracetest.NewSpanRecorder()
-	c, err := framework.New(srv.Addr(), framework.WithTracer(tracing.New(
-		tracing.WithTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorder))))))
+	c, err := framework.New(srv.Addr(), recordInto(recorder))
 	require.NoError(t, err)
 	defer c.Close()
 	waiting := make(chan error)
@@ -85,7 +86,8 @@ func TestWaiterLinksToTheHoldersTrace(t *testing.T) {
 		}
 		waiting <- err
 	}()
-	require.Eventually(t, func() bool { return c.Watches() == 1 }, 30*time.Second, time.Millisecond, "it waits")
+	waits := func() bool { return c.Watches() == 1 }
+	require.Eventually(t, waits, 30*time.Second, time.Millisecond)
 	require.NoError(t, in.Close())
 	require.NoError(t, <-waiting)
 	require.NoError(t, holder.Wait())
@@ -98,7 +100,8 @@ func TestWaiterLinksToTheHoldersTrace(t *testing.T) {
 	require.NotEqual(t, trace.TraceID{}, acquired.SpanContext().TraceID())
 	host, err := os.Hostname()
 	require.NoError(t, err)
-	require.Equal(t, fmt.Sprintf("orders@%s/%d", host, holder.Process.Pid), about(acquired.Attributes())["curator.lock.holder"])
+	owner := fmt.Sprintf("orders@%s/%d", host, holder.Process.Pid)
+	require.Equal(t, owner, attributesOf(acquired.Attributes())["curator.lock.holder"])
 	var names []string
 	for _, event := range acquired.Events() {
 		names = append(names, event.Name)

@@ -11,7 +11,7 @@ import (
 )
 
 func TestUncontended(t *testing.T) {
-	tell(t, func(s *story) {
+	runStory(t, func(s *story) {
 		orders := s.service("orders")
 		lease := s.must(orders.mutex().Acquire(s.request(orders, "POST /orders")))
 		s.release(lease, 2*time.Second)
@@ -19,11 +19,11 @@ func TestUncontended(t *testing.T) {
 }
 
 func TestContendedByThreeProcesses(t *testing.T) {
-	tell(t, func(s *story) {
+	runStory(t, func(s *story) {
 		orders, stock, billing := s.service("orders"), s.service("stock"), s.service("billing")
 		first := s.must(orders.mutex().Acquire(s.request(orders, "POST /orders")))
-		second := s.later(func() (*recipes.Lease, error) { return stock.mutex().Acquire(s.request(stock, "GET /stock")) })
-		third := s.later(func() (*recipes.Lease, error) { return billing.mutex().Acquire(context.Background()) })
+		second := s.inBackground(s.request(stock, "GET /stock"), stock.mutex().Acquire)
+		third := s.inBackground(context.Background(), billing.mutex().Acquire)
 		s.release(first, 4*time.Second)
 		s.release(<-second, 1500*time.Millisecond)
 		s.release(<-third, 1500*time.Millisecond)
@@ -31,7 +31,7 @@ func TestContendedByThreeProcesses(t *testing.T) {
 }
 
 func TestTimeout(t *testing.T) {
-	tell(t, func(s *story) {
+	runStory(t, func(s *story) {
 		orders, stock := s.service("orders"), s.service("stock")
 		held := s.must(orders.mutex().Acquire(s.request(orders, "POST /orders")))
 		ctx, cancel := context.WithTimeout(s.request(stock, "GET /stock"), 3*time.Second)
@@ -43,11 +43,11 @@ func TestTimeout(t *testing.T) {
 }
 
 func TestCancel(t *testing.T) {
-	tell(t, func(s *story) {
+	runStory(t, func(s *story) {
 		orders, stock := s.service("orders"), s.service("stock")
 		held := s.must(orders.mutex().Acquire(s.request(orders, "POST /orders")))
 		ctx, cancel := context.WithCancel(s.request(stock, "GET /stock"))
-		refused := s.later(func() (*recipes.Lease, error) { return stock.mutex().Acquire(ctx) })
+		refused := s.inBackground(ctx, stock.mutex().Acquire)
 		cancel()
 		require.Nil(s, <-refused)
 		s.release(held, 1500*time.Millisecond)
@@ -55,7 +55,7 @@ func TestCancel(t *testing.T) {
 }
 
 func TestTryOfAHeldLock(t *testing.T) {
-	tell(t, func(s *story) {
+	runStory(t, func(s *story) {
 		orders, stock := s.service("orders"), s.service("stock")
 		held := s.must(orders.mutex().Acquire(s.request(orders, "POST /orders")))
 		_, err := stock.mutex().TryAcquire(s.request(stock, "GET /stock"))
@@ -65,10 +65,10 @@ func TestTryOfAHeldLock(t *testing.T) {
 }
 
 func TestSessionLossWhileWaiting(t *testing.T) {
-	tell(t, func(s *story) {
+	runStory(t, func(s *story) {
 		orders, stock := s.service("orders"), s.service("stock")
 		held := s.must(orders.mutex().Acquire(s.request(orders, "POST /orders")))
-		waiting := s.later(func() (*recipes.Lease, error) { return stock.mutex().Acquire(s.request(stock, "GET /stock")) })
+		waiting := s.inBackground(s.request(stock, "GET /stock"), stock.mutex().Acquire)
 		s.answerConnectsAt(time.Second)
 		s.srv.ExpireSession(stock.client.SessionID())
 		time.Sleep(3 * time.Second)
@@ -78,10 +78,11 @@ func TestSessionLossWhileWaiting(t *testing.T) {
 }
 
 func TestSessionLossWhileHolding(t *testing.T) {
-	tell(t, func(s *story) {
+	runStory(t, func(s *story) {
 		orders := s.service("orders")
 		held := s.must(orders.mutex().Acquire(s.request(orders, "POST /orders")))
-		time.Sleep(500 * time.Millisecond) // it does not look out for its node yet
+		// The holder does not watch its node yet.
+		time.Sleep(500 * time.Millisecond)
 		s.answerConnectsAt(900 * time.Millisecond)
 		s.srv.ExpireSession(orders.client.SessionID())
 		<-held.Context().Done()
@@ -91,10 +92,10 @@ func TestSessionLossWhileHolding(t *testing.T) {
 }
 
 func TestInterruptionWhileWaiting(t *testing.T) {
-	tell(t, func(s *story) {
+	runStory(t, func(s *story) {
 		orders, stock := s.service("orders"), s.service("stock")
 		held := s.must(orders.mutex().Acquire(s.request(orders, "POST /orders")))
-		waiting := s.later(func() (*recipes.Lease, error) { return stock.mutex().Acquire(s.request(stock, "GET /stock")) })
+		waiting := s.inBackground(s.request(stock, "GET /stock"), stock.mutex().Acquire)
 		s.answerConnectsAt(time.Second)
 		s.srv.CutSession(stock.client.SessionID())
 		time.Sleep(3 * time.Second)
@@ -104,7 +105,7 @@ func TestInterruptionWhileWaiting(t *testing.T) {
 }
 
 func TestRevocation(t *testing.T) {
-	tell(t, func(s *story) {
+	runStory(t, func(s *story) {
 		orders, stock := s.service("orders"), s.service("stock")
 		held := s.must(orders.mutex(recipes.Revocable()).Acquire(s.request(orders, "POST /orders")))
 		time.Sleep(2 * time.Second)
@@ -116,7 +117,7 @@ func TestRevocation(t *testing.T) {
 }
 
 func TestReentrancy(t *testing.T) {
-	tell(t, func(s *story) {
+	runStory(t, func(s *story) {
 		orders := s.service("orders")
 		mutex := orders.mutex()
 		outer := s.must(mutex.Acquire(s.request(orders, "POST /orders")))
@@ -128,15 +129,13 @@ func TestReentrancy(t *testing.T) {
 }
 
 func TestReadWrite(t *testing.T) {
-	tell(t, func(s *story) {
+	runStory(t, func(s *story) {
 		orders, stock := s.service("orders"), s.service("stock")
 		lock := func(v *service) *recipes.InterProcessReadWriteLock {
 			return recipes.NewInterProcessReadWriteLock(v.client, "/locks/prices", recipes.WithName("prices"))
 		}
 		writer := s.must(lock(orders).Writer().Acquire(s.request(orders, "PUT /prices")))
-		reader := s.later(func() (*recipes.Lease, error) {
-			return lock(stock).Reader().Acquire(s.request(stock, "GET /prices"))
-		})
+		reader := s.inBackground(s.request(stock, "GET /prices"), lock(stock).Reader().Acquire)
 		downgraded := s.must(lock(orders).Reader().Acquire(writer.Context()))
 		s.release(writer, 1500*time.Millisecond)
 		s.release(<-reader, 1500*time.Millisecond)
@@ -145,14 +144,16 @@ func TestReadWrite(t *testing.T) {
 }
 
 func TestSemaphore(t *testing.T) {
-	tell(t, func(s *story) {
+	runStory(t, func(s *story) {
 		orders, stock := s.service("orders"), s.service("stock")
 		semaphore := func(v *service) *recipes.InterProcessSemaphore {
-			return recipes.NewInterProcessSemaphore(v.client, "/locks/printers", 3, recipes.WithName("printers"))
+			return recipes.NewInterProcessSemaphore(v.client, "/locks/printers", 3,
+				recipes.WithName("printers"))
 		}
 		two := s.must(semaphore(orders).AcquireN(s.request(orders, "POST /print"), 2))
-		more := s.later(func() (*recipes.Lease, error) {
-			return semaphore(stock).AcquireN(s.request(stock, "POST /label"), 2)
+		request := s.request(stock, "POST /label")
+		more := s.inBackground(request, func(ctx context.Context) (*recipes.Lease, error) {
+			return semaphore(stock).AcquireN(ctx, 2)
 		})
 		s.release(two, 2*time.Second)
 		s.release(<-more, 1500*time.Millisecond)
@@ -160,9 +161,10 @@ func TestSemaphore(t *testing.T) {
 }
 
 func TestMultiLock(t *testing.T) {
-	tell(t, func(s *story) {
+	runStory(t, func(s *story) {
 		orders := s.service("orders")
-		lock := recipes.NewInterProcessMultiLock(orders.client, []string{"/locks/b", "/locks/a"}, recipes.WithName("sku"))
+		paths := []string{"/locks/b", "/locks/a"}
+		lock := recipes.NewInterProcessMultiLock(orders.client, paths, recipes.WithName("sku"))
 		lease, err := lock.Acquire(s.request(orders, "POST /swap"))
 		require.NoError(s, err)
 		time.Sleep(1500 * time.Millisecond)
@@ -171,24 +173,25 @@ func TestMultiLock(t *testing.T) {
 }
 
 func TestLocalHandOver(t *testing.T) {
-	tell(t, func(s *story) {
+	runStory(t, func(s *story) {
 		orders := s.service("orders")
 		mutex := orders.mutex(recipes.WithLocalHandOver(10, time.Minute))
 		first := s.must(mutex.Acquire(s.request(orders, "POST /orders")))
-		second := s.later(func() (*recipes.Lease, error) { return mutex.Acquire(s.request(orders, "POST /orders")) })
+		second := s.inBackground(s.request(orders, "POST /orders"), mutex.Acquire)
 		s.release(first, 1500*time.Millisecond)
 		s.release(<-second, 1500*time.Millisecond)
 	})
 }
 
 func TestForeignHolder(t *testing.T) {
-	tell(t, func(s *story) {
+	runStory(t, func(s *story) {
 		stock := s.service("stock")
-		require.NoError(s, s.srv.Create("/locks/sku-42/_c_3e5a60df-061d-4981-a166-73c06f3f53fc-lock-0000000000", []byte("10.0.0.3")))
+		const node = "/locks/sku-42/_c_3e5a60df-061d-4981-a166-73c06f3f53fc-lock-0000000000"
+		require.NoError(s, s.srv.Create(node, []byte("10.0.0.3")))
 		require.NoError(s, s.srv.SetSequence("/locks/sku-42", 1))
-		waiting := s.later(func() (*recipes.Lease, error) { return stock.mutex().Acquire(s.request(stock, "GET /stock")) })
+		waiting := s.inBackground(s.request(stock, "GET /stock"), stock.mutex().Acquire)
 		time.Sleep(1500 * time.Millisecond)
-		require.NoError(s, s.srv.Delete("/locks/sku-42/_c_3e5a60df-061d-4981-a166-73c06f3f53fc-lock-0000000000"))
+		require.NoError(s, s.srv.Delete(node))
 		s.release(<-waiting, 1500*time.Millisecond)
 	})
 }

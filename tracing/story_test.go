@@ -35,17 +35,18 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // roundTrip is how long the server of a story takes to answer.
 const roundTrip = time.Millisecond
 
-// story is a scenario in virtual time that is told, at its end, in the words of its spans and metrics.
+// story is a scenario in virtual time. At its end it is rendered from its spans
+// and metrics.
 type story struct {
 	*testing.T
 	srv      *zktest.Server
 	begin    time.Time
 	services []*service
-	requests []trace.Span // end when the story does
-	words    *words
+	requests []trace.Span // spans that end with the story
+	names    *normalizer
 }
 
-// service is one process of a story: a client with exporters of its own.
+// service is one process of a story: a client with its own exporters.
 type service struct {
 	name   string
 	client *framework.Client
@@ -55,12 +56,13 @@ type service struct {
 	log    strings.Builder
 }
 
-// tell runs a scenario, and compares what its services tell with the golden file of the test's name.
-func tell(t *testing.T, scenario func(s *story)) {
+// runStory runs a scenario and compares its rendering with the golden file that
+// has the test's name.
+func runStory(t *testing.T, scenario func(s *story)) {
 	t.Helper()
-	var told string
+	var rendered string
 	synctest.Test(t, func(t *testing.T) {
-		s := &story{T: t, srv: zktest.New(t), words: newWords()}
+		s := &story{T: t, srv: zktest.New(t), names: newNormalizer()}
 		s.srv.Inject(zktest.Rule{Op: zktest.OpAny, Times: -1, Do: zktest.DelayReply(roundTrip)})
 		s.begin = time.Now()
 		scenario(s)
@@ -68,18 +70,19 @@ func tell(t *testing.T, scenario func(s *story)) {
 		for _, span := range s.requests {
 			span.End()
 		}
-		told = s.tell()
+		rendered = s.render()
 	})
 	file := filepath.Join("testdata", strings.TrimPrefix(t.Name(), "Test")+".golden")
 	if *update {
-		require.NoError(t, os.WriteFile(file, []byte(told), 0o666))
+		require.NoError(t, os.WriteFile(file, []byte(rendered), 0o666))
 	}
 	want, err := os.ReadFile(file)
 	require.NoError(t, err, "run the test with -update")
-	require.Equal(t, string(want), told, "run the test with -update, and look at what has changed")
+	require.Equal(t, string(want), rendered, "run the test with -update, and look at what has changed")
 }
 
-// service starts one, connected. Its times count from when it is.
+// service starts a service and waits until it is connected. The story's times
+// count from then on.
 func (s *story) service(name string, opts ...tracing.Option) *service {
 	s.Helper()
 	v := &service{name: name, spans: tracetest.NewSpanRecorder(), meter: sdkmetric.NewManualReader()}
@@ -111,45 +114,47 @@ func withoutTime(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// mutex returns the lock that most stories are about.
+// mutex returns the lock of most stories.
 func (v *service) mutex(opts ...recipes.LockOption) *recipes.InterProcessMutex {
 	return recipes.NewInterProcessMutex(v.client, "/locks/sku-42", append(opts, recipes.WithName("sku"))...)
 }
 
-// answerConnectsAt makes the server answer those who connect again at a time of the story, since the client's pauses
-// are random.
+// answerConnectsAt makes the server answer reconnects at a given time of the
+// story, since the client's pauses between attempts are random.
 func (s *story) answerConnectsAt(at time.Duration) {
 	s.srv.Inject(zktest.Rule{Op: zktest.OpConnect, Times: -1, Do: zktest.Call(func(zktest.Request) {
 		time.Sleep(time.Until(s.begin.Add(at)))
 	})})
 }
 
-// request is a context with a span of the service's own, as that of a request that it serves.
+// request returns a context with a span of the service's own, like that of a
+// request that the service answers.
 func (s *story) request(v *service, name string) context.Context {
 	ctx, span := v.tracer.Start(context.Background(), name)
 	s.requests = append(s.requests, span)
 	return ctx
 }
 
-// must returns the lease of an acquire.
+// must returns the lease of an acquire that must succeed.
 func (s *story) must(lease *recipes.Lease, err error) *recipes.Lease {
 	s.Helper()
 	require.NoError(s, err)
 	return lease
 }
 
-// release ends a lease after a time.
+// release waits and then releases a lease.
 func (s *story) release(lease *recipes.Lease, after time.Duration) {
 	s.Helper()
 	time.Sleep(after)
 	require.NoError(s, lease.Release(context.Background()))
 }
 
-// later runs an acquire in the background, after everything before it has come to rest.
-func (s *story) later(acquire func() (*recipes.Lease, error)) <-chan *recipes.Lease {
+// inBackground runs an acquire in the background and waits until every
+// goroutine is idle.
+func (s *story) inBackground(ctx context.Context, acquire acquirer) <-chan *recipes.Lease {
 	done := make(chan *recipes.Lease, 1)
 	go func() {
-		lease, _ := acquire()
+		lease, _ := acquire(ctx)
 		done <- lease
 	}()
 	time.Sleep(100 * time.Millisecond)
@@ -157,8 +162,9 @@ func (s *story) later(acquire func() (*recipes.Lease, error)) <-chan *recipes.Le
 	return done
 }
 
-// tell returns the story: the spans of all services, by time, and the metrics of each.
-func (s *story) tell() string {
+// render returns the spans of all services, by time, and the metrics and log of
+// each.
+func (s *story) render() string {
 	var b strings.Builder
 	type line struct {
 		sdktrace.ReadOnlySpan
@@ -175,7 +181,7 @@ func (s *story) tell() string {
 		return cmp.Or(a.StartTime().Compare(b.StartTime()), cmp.Compare(a.service.name, b.service.name))
 	})
 	for _, l := range lines {
-		s.words.meet(l.service.name, l.ReadOnlySpan)
+		s.names.nameSpan(l.service.name, l.ReadOnlySpan)
 	}
 	for _, l := range lines {
 		s.span(&b, l.service, l.ReadOnlySpan)
@@ -186,27 +192,29 @@ func (s *story) tell() string {
 			fmt.Fprintf(&b, "\nlog of %s\n%s", v.name, indent(v.log.String()))
 		}
 	}
-	return s.words.simplify(b.String())
+	return s.names.normalize(b.String())
 }
 
 func indent(s string) string {
 	return "  " + strings.ReplaceAll(strings.TrimSuffix(s, "\n"), "\n", "\n  ") + "\n"
 }
 
-// at is a time of the story.
+// at formats a time as an offset in the story.
 func (s *story) at(t time.Time) string { return fmt.Sprintf("%8s", t.Sub(s.begin)) }
 
 func (s *story) span(b *strings.Builder, v *service, span sdktrace.ReadOnlySpan) {
-	fmt.Fprintf(b, "%s  %s: %s, takes %v", s.at(span.StartTime()), v.name, span.Name(), span.EndTime().Sub(span.StartTime()))
+	took := span.EndTime().Sub(span.StartTime())
+	fmt.Fprintf(b, "%s  %s: %s, takes %v", s.at(span.StartTime()), v.name, span.Name(), took)
 	if parent := span.Parent(); parent.IsValid() {
-		fmt.Fprintf(b, ", in %s", s.words.spans[parent.SpanID()])
+		fmt.Fprintf(b, ", in %s", s.names.spans[parent.SpanID()])
 	}
 	b.WriteByte('\n')
 	if status := span.Status(); status.Code != codes.Unset {
 		fmt.Fprintf(b, "            status %s: %s\n", status.Code, status.Description)
 	}
 	for _, link := range span.Links() {
-		fmt.Fprintf(b, "            link to %s (%s)\n", s.words.spans[link.SpanContext.SpanID()], link.Attributes[0].Value.AsString())
+		to, kind := s.names.spans[link.SpanContext.SpanID()], link.Attributes[0].Value.AsString()
+		fmt.Fprintf(b, "            link to %s (%s)\n", to, kind)
 	}
 	for _, a := range span.Attributes() {
 		fmt.Fprintf(b, "            %s = %s\n", a.Key, a.Value.String())
@@ -220,8 +228,9 @@ func (s *story) span(b *strings.Builder, v *service, span sdktrace.ReadOnlySpan)
 	}
 }
 
-// ofConnection is 1 for what the client tells. At one and the same time that comes first, because its goroutine and the
-// recipe's may be either way round.
+// ofConnection is 1 for events that the client reports, else 0. If two events
+// have the same time, the client's comes first, because its goroutine and that
+// of the recipe may run in either order.
 func ofConnection(event sdktrace.Event) int {
 	if strings.HasPrefix(event.Name, "connection ") || event.Name == "session lost" {
 		return 1
@@ -258,7 +267,8 @@ func pointsOf(t require.TestingT, m metricdata.Metrics) (points []string) {
 	case metricdata.Histogram[float64]:
 		for _, p := range data.DataPoints {
 			sum := time.Duration(p.Sum * float64(time.Second)).Round(time.Microsecond)
-			points = append(points, fmt.Sprintf("%s: %d in all %v", braced(p.Attributes.ToSlice()), p.Count, sum))
+			attrs := braced(p.Attributes.ToSlice())
+			points = append(points, fmt.Sprintf("%s: %d in all %v", attrs, p.Count, sum))
 		}
 	case metricdata.Sum[int64]:
 		for _, p := range data.DataPoints {
@@ -270,19 +280,24 @@ func pointsOf(t require.TestingT, m metricdata.Metrics) (points []string) {
 	return points
 }
 
-// words replaces what differs from one run to the next.
-type words struct {
+// normalizer replaces everything that differs from one run to the next.
+type normalizer struct {
 	spans    map[trace.SpanID]string
 	names    map[string]int
 	sessions map[string]string
 }
 
-func newWords() *words {
-	return &words{spans: map[trace.SpanID]string{}, names: map[string]int{}, sessions: map[string]string{}}
+func newNormalizer() *normalizer {
+	return &normalizer{
+		spans:    map[trace.SpanID]string{},
+		names:    map[string]int{},
+		sessions: map[string]string{},
+	}
 }
 
-// meet names a span by its service and its own name; the second of a name has a number.
-func (w *words) meet(service string, span sdktrace.ReadOnlySpan) {
+// nameSpan names a span by its service and its own name. From the second span
+// of a name on, a number follows.
+func (w *normalizer) nameSpan(service string, span sdktrace.ReadOnlySpan) {
 	name := fmt.Sprintf("%s's %q", service, span.Name())
 	w.names[name]++
 	if n := w.names[name]; n > 1 {
@@ -297,7 +312,7 @@ var (
 	traceIDs   = regexp.MustCompile(`(trace_id|span_id)=[0-9a-f]+`)
 )
 
-func (w *words) simplify(s string) string {
+func (w *normalizer) normalize(s string) string {
 	host, _ := os.Hostname()
 	s = strings.ReplaceAll(s, fmt.Sprintf("@%s/%d", host, os.Getpid()), "@host/pid")
 	s = protection.ReplaceAllString(s, "")

@@ -19,17 +19,19 @@ import (
 // ScopeName is the name of the instrumentation scope of all spans and metrics.
 const ScopeName = "github.com/gocurator/curator/tracing"
 
-// Tracer makes spans and metrics of what clients and recipes tell it. It may serve several clients. Make one, and not one for each client:
-// it has nothing to close, and lives as long as its providers. What it knows of a client it forgets when that is closed.
+// Tracer turns what clients and recipes tell it into spans and metrics. One
+// Tracer may serve any number of clients: make one for the process rather than
+// one for each client. A Tracer needs no Close, and lives as long as its
+// providers. It forgets a client when that client is closed.
 type Tracer struct {
 	cfg     config
 	spans   trace.Tracer
 	metrics *metrics
 
-	mu       sync.Mutex // protects the following fields
+	mu       sync.Mutex // protects the fields below
 	clients  map[*framework.Client]bool
 	acquires openSpans
-	holds    openSpans // on their own, as they are few where those who wait are many
+	holds    openSpans // apart: there are few, even where waiters are many
 }
 
 var (
@@ -37,23 +39,11 @@ var (
 	_ recipes.Tracer   = (*Tracer)(nil)
 )
 
-// New returns a Tracer for framework.WithTracer.
+// New returns a Tracer for framework.WithTracer. New itself reports no error,
+// so that it can be called within framework.New. An option that cannot be used
+// is left out, and framework.New returns its error; see [Tracer.Err].
 func New(opts ...Option) *Tracer {
-	cfg := config{}
-	for _, opt := range opts {
-		if opt != nil {
-			opt(&cfg)
-		}
-	}
-	if cfg.propagator == nil {
-		cfg.propagator = propagation.TraceContext{}
-	}
-	if cfg.tracerProvider == nil {
-		cfg.tracerProvider = otel.GetTracerProvider()
-	}
-	if cfg.meterProvider == nil {
-		cfg.meterProvider = otel.GetMeterProvider()
-	}
+	cfg := newConfig(opts)
 	t := &Tracer{
 		cfg:     cfg,
 		clients: map[*framework.Client]bool{},
@@ -68,7 +58,13 @@ func New(opts ...Option) *Tracer {
 	return t
 }
 
-// Version returns the version of the instrumentation scope: that of this module, as the executable was built with it.
+// Err returns a *framework.ConfigError for the first option of New that cannot
+// be used, or nil. framework.New asks for it, so only a program that calls New
+// long before framework.New needs this method.
+func (t *Tracer) Err() error { return t.cfg.err }
+
+// Version returns the version of the instrumentation scope. This is the version
+// of this module in the executable, or "unknown".
 func Version() string { return version() }
 
 var version = sync.OnceValue(func() string {
@@ -88,7 +84,8 @@ var version = sync.OnceValue(func() string {
 	return "unknown"
 })
 
-// logger returns where reports go. slog.Default may change.
+// logger returns the logger for reports. It asks slog.Default each time, since
+// the default may change.
 func (t *Tracer) logger() *slog.Logger {
 	if t.cfg.logger != nil {
 		return t.cfg.logger
@@ -96,8 +93,9 @@ func (t *Tracer) logger() *slog.Logger {
 	return slog.Default()
 }
 
-// describe returns what others need to link to the span of ctx.
-func (t *Tracer) describe(ctx context.Context) map[string]string {
+// traceFields returns the fields that other processes need to link to the span
+// of ctx. It returns nil if there is no span or trace ids are left out.
+func (t *Tracer) traceFields(ctx context.Context) map[string]string {
 	if t.cfg.noTraceIDs || !trace.SpanContextFromContext(ctx).IsValid() {
 		return nil
 	}
@@ -106,7 +104,7 @@ func (t *Tracer) describe(ctx context.Context) map[string]string {
 	return carrier
 }
 
-// spanOf returns the span to which another contender's node leads.
+// spanOf returns the span that another contender's node refers to.
 func (t *Tracer) spanOf(id recipes.Identity) trace.SpanContext {
 	if len(id.Trace) == 0 {
 		return trace.SpanContext{}

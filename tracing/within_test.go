@@ -14,7 +14,6 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes"
 	"github.com/gocurator/curator/testing/zktest"
-	"github.com/gocurator/curator/tracing"
 )
 
 func ignoreLoss(err error) error {
@@ -24,15 +23,17 @@ func ignoreLoss(err error) error {
 	return err
 }
 
-// The acquire of several locks has ended when the work under them begins.
+// The acquire span of several locks has ended when the work under them begins.
 func TestWorkUnderSeveralLocksIsInNoSpanThatHasEnded(t *testing.T) {
-	alone(t, func(t *testing.T, s *story, v *service) {
+	withService(t, func(t *testing.T, s *story, v *service) {
 		request := s.request(v, "POST /swap")
 		for _, ctx := range []context.Context{request, context.Background()} {
-			lock := recipes.NewInterProcessMultiLock(v.client, []string{"/locks/a", "/locks/b"}, recipes.WithName("both"))
+			paths := []string{"/locks/a", "/locks/b"}
+			lock := recipes.NewInterProcessMultiLock(v.client, paths, recipes.WithName("both"))
 			lease, err := lock.Acquire(ctx)
 			require.NoError(t, err)
-			for _, work := range []context.Context{lease.Context(), lease.Leases()[0].Context(), lease.Leases()[1].Context()} {
+			a, b := lease.Leases()[0], lease.Leases()[1]
+			for _, work := range []context.Context{lease.Context(), a.Context(), b.Context()} {
 				in := trace.SpanFromContext(work).(sdktrace.ReadOnlySpan)
 				require.Zero(t, in.EndTime(), "%s has ended", in.Name())
 				if ctx == request {
@@ -49,13 +50,14 @@ func TestWorkUnderSeveralLocksIsInNoSpanThatHasEnded(t *testing.T) {
 	})
 }
 
-// In real time, since virtual time stands still between the end of a span and its last event.
+// This test runs in real time, since virtual time would stand still between the
+// end of a span and its last event.
 func TestEventsAreWithinTheirSpans(t *testing.T) {
 	srv := zktest.New(t)
 	spans := tracetest.NewSpanRecorder()
 	c, err := framework.New(srv.Addr(),
 		framework.WithDialer(srv.Dialer()),
-		framework.WithTracer(tracing.New(tracing.WithTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans))))))
+		recordInto(spans))
 	require.NoError(t, err)
 	defer c.Close()
 
@@ -76,10 +78,11 @@ func TestEventsAreWithinTheirSpans(t *testing.T) {
 	require.NoError(t, lease.Release(context.Background()))
 	require.NoError(t, <-next)
 
-	require.Len(t, spans.Ended(), 4, "nobody has to wait for more than the release, even of a lost lock")
+	require.Len(t, spans.Ended(), 4, "a release, even of a lost lock, ends the spans before it returns")
 	for _, span := range spans.Ended() {
 		for _, e := range span.Events() {
-			if strings.HasPrefix(e.Name, "connection ") { // told by the client, whenever that was
+			// The client reports these at any time.
+			if strings.HasPrefix(e.Name, "connection ") {
 				continue
 			}
 			require.False(t, e.Time.Before(span.StartTime()), "%s: %s", span.Name(), e.Name)
@@ -88,16 +91,17 @@ func TestEventsAreWithinTheirSpans(t *testing.T) {
 	}
 }
 
-// A multi-lock is one span also if only a later one of its locks has a Tracer.
+// A multi-lock has one span even if only a later one of its locks has a Tracer.
 func TestMultiLockWhoseFirstClientHasNoTracer(t *testing.T) {
-	alone(t, func(t *testing.T, s *story, v *service) {
+	withService(t, func(t *testing.T, s *story, v *service) {
 		c, err := framework.New(s.srv.Addr(), framework.WithDialer(s.srv.Dialer()))
 		require.NoError(t, err)
 		defer c.Close()
-		a, b := recipes.NewInterProcessMutex(c, "/locks/a"), recipes.NewInterProcessMutex(v.client, "/locks/b")
+		a := recipes.NewInterProcessMutex(c, "/locks/a")
+		b := recipes.NewInterProcessMutex(v.client, "/locks/b")
 		lease, err := recipes.CombineLocks(a, b).Acquire(t.Context())
 		require.NoError(t, err)
 		require.NoError(t, lease.Release(t.Context()))
-		v.named(t, "acquire multi_lock")
+		v.endedSpan(t, "acquire multi_lock")
 	})
 }

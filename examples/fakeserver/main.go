@@ -23,7 +23,8 @@ const (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second Ctrl-C does not wait for the summary
+	// A second Ctrl-C does not wait for the summary.
+	context.AfterFunc(ctx, stop)
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
@@ -50,17 +51,19 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return done
 }
 
-// parse returns the options for the server, or says what is wrong with the command line.
+// parse returns the options for the server, or an error if the command line is
+// invalid.
 func parse(args []string, stderr io.Writer) ([]zktest.Option, error) {
 	fs := flag.NewFlagSet("fakeserver", flag.ContinueOnError)
 	listen := fs.String("listen", "127.0.0.1:2181", "`host:port` to serve on")
-	super := fs.String("super", "", "`user:password` of somebody to whom no ACL applies")
+	super := fs.String("super", "", "`user:password` of a user to whom no ACL applies")
 	quotas := fs.Bool("quotas", false, "enforce hard limits")
-	tick := fs.Duration("tick", 0, "let sessions expire at multiples of this `duration` only")
+	tick := fs.Duration("tick", 0, "let sessions expire only at multiples of this `duration`")
 	fs.SetOutput(io.Discard) // the caller prints errors
 	if err := fs.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
-			fmt.Fprintln(stderr, "Usage: fakeserver [flags]\nServes an in-memory ZooKeeper until it is interrupted.")
+			fmt.Fprintln(stderr, "Usage: fakeserver [flags]")
+			fmt.Fprintln(stderr, "Serves an in-memory ZooKeeper until it is interrupted.")
 			fs.SetOutput(stderr)
 			fs.PrintDefaults()
 		}
@@ -76,7 +79,8 @@ func parse(args []string, stderr io.Writer) ([]zktest.Option, error) {
 		zktest.WithTCP(*listen),
 		zktest.WithTick(*tick),
 		zktest.WithSuperUser(*super),
-		zktest.WithRequestLog(0), // nobody will ask, and it may serve for long
+		// Keeps no log: the program may run for long, and nothing reads it.
+		zktest.WithRequestLog(0),
 	}
 	if *quotas {
 		opts = append(opts, zktest.WithEnforcedQuotas())

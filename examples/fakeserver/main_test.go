@@ -18,7 +18,8 @@ import (
 	"github.com/gocurator/curator/internal/leaktest"
 )
 
-// TestMain makes the test binary the program itself when a test starts it as one.
+// TestMain runs the program itself if a test has started the test binary as a
+// process.
 func TestMain(m *testing.M) {
 	if os.Getenv("FAKESERVER_ARGS") != "" {
 		os.Args = append(os.Args[:1], strings.Fields(os.Getenv("FAKESERVER_ARGS"))...)
@@ -27,11 +28,13 @@ func TestMain(m *testing.M) {
 	leaktest.Main(m)
 }
 
-type silent struct{}
+type discardLogger struct{}
 
-func (silent) Printf(string, ...any) {}
+func (discardLogger) Printf(string, ...any) {}
 
-// start runs the program as a process and returns its address, and its output after the first line once it has ended.
+// start runs the program as a process and returns its address. The function end
+// sends a signal, waits for the process to end and returns its output after the
+// first line.
 func start(t *testing.T, args string) (addr string, end func(os.Signal) string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -40,7 +43,7 @@ func start(t *testing.T, args string) (addr string, end func(os.Signal) string) 
 	stdout, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
-	t.Cleanup(func() { cmd.Process.Kill() }) // if it has not ended yet
+	t.Cleanup(func() { cmd.Process.Kill() }) // in case that it has not ended
 	r := bufio.NewReader(stdout)
 	first, err := r.ReadString('\n')
 	require.NoError(t, err)
@@ -57,7 +60,7 @@ func start(t *testing.T, args string) (addr string, end func(os.Signal) string) 
 
 func connect(t *testing.T, addr string) (conn *zk.Conn, end func()) {
 	t.Helper()
-	conn, events, err := zk.Connect([]string{addr}, time.Minute, zk.WithLogger(silent{}))
+	conn, events, err := zk.Connect([]string{addr}, time.Minute, zk.WithLogger(discardLogger{}))
 	require.NoError(t, err)
 	return conn, func() {
 		conn.Close()
@@ -90,8 +93,8 @@ func TestServesAndSumsUp(t *testing.T) {
 			out := stop(sig)
 			end()
 			for _, want := range []string{
-				"create    2\n", "getData   1\n", "connect   1\n", "total     7\n", "1 watch events sent",
-				"1 sessions left, with 1 ephemeral nodes and 1 watches", "2 nodes left",
+				"create    2\n", "getData   1\n", "connect   1\n", "total     7\n", "watch events sent: 1\n",
+				"sessions left: 1 (ephemeral nodes: 1, watches: 1)\n", "nodes left: 2\n",
 			} {
 				require.Contains(t, out, want)
 			}

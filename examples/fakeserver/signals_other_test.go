@@ -4,5 +4,5 @@ package main
 
 import "os"
 
-// signals cannot be sent to a process on other systems.
+// signals is empty: other systems cannot send a signal to a process.
 var signals map[string]os.Signal

@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// signals end the program.
+// signals are the signals that end the program.
 var signals = map[string]os.Signal{"interrupt": os.Interrupt, "terminate": syscall.SIGTERM}

@@ -12,7 +12,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// summarize prints what was asked of the server, most frequent first, and what is left in it.
+// summarize prints the number of requests of each type, the most frequent
+// first, and what is left on the server.
 func summarize(w io.Writer, srv *zktest.Server, served time.Duration) {
 	stats := srv.Stats()
 	fmt.Fprintf(w, "\nserved for %v\n\n", served.Round(time.Millisecond))
@@ -30,9 +31,11 @@ func summarize(w io.Writer, srv *zktest.Server, served time.Duration) {
 	for _, s := range srv.Sessions() {
 		ephemerals += len(s.Ephemerals)
 	}
-	fmt.Fprintf(w, "\n  %d watch events sent\n", stats.Notifications)
-	fmt.Fprintf(w, "  %d sessions left, with %d ephemeral nodes and %d watches\n", len(srv.Sessions()), ephemerals, len(srv.Watches()))
-	fmt.Fprintf(w, "  %d nodes left, last zxid 0x%x\n", len(srv.Tree()), srv.Zxid())
+	fmt.Fprintf(w, "\n  watch events sent: %d\n", stats.Notifications)
+	fmt.Fprintf(w, "  sessions left: %d (ephemeral nodes: %d, watches: %d)\n",
+		len(srv.Sessions()), ephemerals, len(srv.Watches()))
+	fmt.Fprintf(w, "  nodes left: %d\n", len(srv.Tree()))
+	fmt.Fprintf(w, "  last zxid: 0x%x\n", srv.Zxid())
 }
 
 func byNumber(requests map[zktest.Op]int) []zktest.Op {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 )
 
-// books is what ZooKeeper holds when a sale is over.
+// books is the content of ZooKeeper after a sale.
 type books struct {
 	accounts map[string]account // by article
 	receipts []sale
@@ -16,7 +16,8 @@ type audit struct {
 	checks []check
 }
 
-// line is an article's balance. Sold is what customers were promised, by receipts.
+// line is an article's balance. Sold is the number of units that customers have
+// receipts for.
 type line struct {
 	article   string
 	initial   int
@@ -25,10 +26,11 @@ type line struct {
 	remaining int
 }
 
-// oversold returns how many units are promised that the stock does not account for; negative, how many are missing.
+// oversold returns how many promised units the stock does not account for. A
+// negative result is the number of missing units.
 func (l line) oversold() int { return l.sold + l.remaining - l.initial }
 
-// check is something that must be so, and the cases in which it is not.
+// check is a rule, and the cases that break it.
 type check struct {
 	rule     string
 	problems []string
@@ -47,7 +49,8 @@ func (a *audit) balances() bool {
 	return true
 }
 
-// oversold returns the number of units over all articles that were promised and are not there.
+// oversold returns how many units of all articles were promised but do not
+// exist.
 func (a *audit) oversold() int {
 	n := 0
 	for _, l := range a.lines {
@@ -56,7 +59,8 @@ func (a *audit) oversold() int {
 	return n
 }
 
-// audit compares the books with the stock and the orders as they came in, and with what the workers say.
+// audit compares the books with the initial stock, with the orders and with the
+// workers' answers.
 func (b books) audit(cfg config, results []result) audit {
 	a := audit{lines: b.lines(cfg.stock)}
 	a.checks = []check{
@@ -95,7 +99,8 @@ func balance(lines []line) check {
 	return c
 }
 
-// fillsOnce checks the sales in the accounts. That an order has one receipt is in the nature of nodes.
+// fillsOnce checks the sales in the accounts. An order cannot have two
+// receipts, because a receipt is a node.
 func (b books) fillsOnce(orders []order) check {
 	c := check{rule: "every sale fills an order, in full, and no order twice"}
 	byID := map[string]order{}
@@ -137,9 +142,10 @@ func (b books) confirms() check {
 	return c
 }
 
-// answers checks what the workers said. Stock only falls, so a refusal was right if what is left now is too little.
+// answers checks the workers' answers. Stock only falls, so a refusal was right
+// if the remaining stock is too small now.
 func (b books) answers(orders []order, results []result) check {
-	c := check{rule: "every order has one answer: sold with a receipt, or refused for want of stock"}
+	c := check{rule: "every order has one answer: sold with a receipt, or refused for lack of stock"}
 	receipts, given := map[string]bool{}, map[string]int{}
 	for _, r := range b.receipts {
 		receipts[r.Order] = true

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAuditFindsEveryFault spoils correct books in one way at a time.
+// TestAuditFindsEveryFault breaks correct books in one way at a time.
 func TestAuditFindsEveryFault(t *testing.T) {
 	type day struct {
 		books
@@ -49,7 +49,7 @@ func TestAuditFindsEveryFault(t *testing.T) {
 		{"an overwritten sale", func(d *day) { change(d, func(a *account) { a.Sales = a.Sales[1:] }) }, 0},
 		{"a sale twice", func(d *day) { change(d, func(a *account) { a.Sales = append(a.Sales, a.Sales[1]) }) }, 0},
 		{"a sale of another quantity", func(d *day) { change(d, func(a *account) { a.Sales[0].Quantity = 3 }) }, 0},
-		{"a sale nobody ordered", func(d *day) { change(d, func(a *account) { a.Sales[0].Order = "x" }) }, 0},
+		{"a sale without an order", func(d *day) { change(d, func(a *account) { a.Sales[0].Order = "x" }) }, 0},
 		{"tokens out of order", func(d *day) { change(d, func(a *account) { slices.Reverse(a.Sales) }) }, 0},
 		{"a lost receipt", func(d *day) { d.receipts = d.receipts[:1] }, 0},
 		{"an order without an answer", func(d *day) { d.results = d.results[:2] }, 0},

@@ -14,14 +14,16 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// table describes a CSV file whose first line names its columns, in any order.
+// table describes a CSV file. The file's first line names its columns, in any
+// order.
 type table struct {
 	file     string // for messages
 	required []string
 	optional []string
 }
 
-// read calls each for every line after the header, until it returns an error. A table without lines is an error.
+// read calls each for every line after the header until each returns an error.
+// A table without lines is an error.
 func (t table) read(in io.Reader, each func(row) error) error {
 	r := row{table: t, reader: csv.NewReader(withoutBOM(in))}
 	r.reader.TrimLeadingSpace = true
@@ -36,7 +38,7 @@ func (t table) read(in io.Reader, each func(row) error) error {
 		case err == io.EOF:
 			return nil
 		case err != nil:
-			return t.explain(err)
+			return t.wrapParseError(err)
 		}
 		r.fields = fields
 		if err := each(r); err != nil {
@@ -45,7 +47,8 @@ func (t table) read(in io.Reader, each func(row) error) error {
 	}
 }
 
-// withoutBOM removes the mark that spreadsheets put before the first column's name.
+// withoutBOM removes the byte order mark that spreadsheets put before the first
+// column's name.
 func withoutBOM(in io.Reader) io.Reader {
 	b := bufio.NewReader(in)
 	bom := []byte("\ufeff")
@@ -55,8 +58,8 @@ func withoutBOM(in io.Reader) io.Reader {
 	return b
 }
 
-// explain gives an error of package csv the form of ours.
-func (t table) explain(err error) error {
+// wrapParseError gives an error of package csv the format of our own errors.
+func (t table) wrapParseError(err error) error {
 	var p *csv.ParseError
 	if errors.As(err, &p) {
 		return fmt.Errorf("%s:%d:%d: %w", t.file, p.Line, p.Column, p.Err)
@@ -64,7 +67,7 @@ func (t table) explain(err error) error {
 	return fmt.Errorf("%s: %w", t.file, err)
 }
 
-// row is a line of a table. It is valid until the next is read.
+// row is a line of a table. It is valid until the next line is read.
 type row struct {
 	table   table
 	reader  *csv.Reader
@@ -76,10 +79,11 @@ func (r *row) readHeader() error {
 	header, err := r.reader.Read()
 	if err == io.EOF {
 		columns := strings.Join(r.table.required, ",")
-		return fmt.Errorf("%s:1:1: empty file; the first line must name the columns %s", r.table.file, columns)
+		return fmt.Errorf("%s:1:1: empty file; the first line must name the columns %s",
+			r.table.file, columns)
 	}
 	if err != nil {
-		return r.table.explain(err)
+		return r.table.wrapParseError(err)
 	}
 	for i, name := range header {
 		header[i] = strings.TrimSpace(name)
@@ -102,18 +106,18 @@ func (r *row) readHeader() error {
 	return nil
 }
 
-// fault is an error at a field of the line.
+// fault returns an error at a field of the line.
 func (r *row) fault(field int, text string) error {
 	line, column := r.reader.FieldPos(field)
 	return fmt.Errorf("%s:%d:%d: %s", r.table.file, line, column, text)
 }
 
-// invalid is an error in a column of the line.
+// invalid returns an error about the value in a column.
 func (r *row) invalid(column, reason string) error {
 	return r.fault(slices.Index(r.columns, column), fmt.Sprintf("%s %q: %s", column, r.text(column), reason))
 }
 
-// text returns what is in a column, or nothing if the table does not have it.
+// text returns the value in a column, or "" if the table does not have it.
 func (r *row) text(column string) string {
 	i := slices.Index(r.columns, column)
 	if i < 0 {
@@ -122,7 +126,8 @@ func (r *row) text(column string) string {
 	return strings.TrimSpace(r.fields[i])
 }
 
-// name returns what is in a column, which must be fit for the name of a node.
+// name returns the value in a column, which must be valid as the name of a
+// node.
 func (r *row) name(column string) (string, error) {
 	const maxLength = 64
 	name := r.text(column)
@@ -132,7 +137,7 @@ func (r *row) name(column string) (string, error) {
 	case len(name) > maxLength:
 		return "", r.invalid(column, fmt.Sprintf("must not be longer than %d bytes", maxLength))
 	case strings.Contains(name, "/") || framework.ValidatePath("/"+name) != nil:
-		return "", r.invalid(column, "must be fit for a znode's name")
+		return "", r.invalid(column, "must be valid as the name of a znode")
 	}
 	return name, nil
 }

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// config is what the command line asks for.
+// config is the parsed command line and input.
 type config struct {
 	servers        string // empty: an embedded server
 	keep           bool
 	unsafe         bool
-	crash          moment // empty: nobody crashes
+	crash          moment // empty: no worker is killed
 	sessionTimeout time.Duration
 	think          time.Duration
 	timeout        time.Duration
@@ -22,28 +22,34 @@ type config struct {
 	orders []order // each with its worker
 }
 
-// With the lock, thinking only costs time. Without it, everybody must have read before the first writes.
+// With the lock, the pause only costs time. Without it, all workers must have
+// read before the first one writes.
 const (
 	safeThink   = 5 * time.Millisecond
 	unsafeThink = 250 * time.Millisecond
 )
 
-// parse returns the configuration with the input files read, or says what is wrong with either. It starts nothing.
+// parse returns the configuration, including the content of the input files, or
+// an error if one of them is invalid. It starts nothing.
 func parse(args []string, stderr io.Writer) (config, error) {
 	var cfg config
 	var stockFile, ordersFile string
 	var workers int
 	fs := flag.NewFlagSet("flashsale", flag.ContinueOnError)
-	fs.StringVar(&cfg.servers, "servers", "", "`host:port,...` of a real ensemble (default: an embedded server)")
-	fs.BoolVar(&cfg.keep, "keep", false, "with -servers: leave the run's nodes there to look at")
+	fs.StringVar(&cfg.servers, "servers", "",
+		"`host:port,...` of a real ensemble (default: an embedded server)")
+	fs.BoolVar(&cfg.keep, "keep", false, "with -servers: do not delete the nodes of this run")
 	fs.BoolVar(&cfg.unsafe, "unsafe", false, "sell without the lock")
-	fs.Func("crash", "kill a worker that holds the lock, at this `moment`: before-write or after-write", cfg.crash.set)
-	fs.DurationVar(&cfg.sessionTimeout, "session-timeout", 2*time.Second, "how long a dead worker keeps its lock")
-	fs.DurationVar(&cfg.think, "think", safeThink, "pause between reading and writing; "+unsafeThink.String()+" with -unsafe")
+	fs.Func("crash", "kill the holder of the lock at this `moment`: before-write or after-write", cfg.crash.set)
+	fs.DurationVar(&cfg.sessionTimeout, "session-timeout", 2*time.Second,
+		"how long a dead worker keeps its lock")
+	fs.DurationVar(&cfg.think, "think", safeThink,
+		"pause between reading and writing; "+unsafeThink.String()+" with -unsafe")
 	fs.DurationVar(&cfg.timeout, "timeout", time.Minute, "give up after this time")
 	fs.IntVar(&workers, "workers", 4, "number of workers for the orders that name none")
 	fs.StringVar(&stockFile, "stock", "", "CSV `file` with article,units (default: 100 sneakers)")
-	fs.StringVar(&ordersFile, "orders", "", "CSV `file` with order,article,quantity[,worker] (default: four orders of 100)")
+	fs.StringVar(&ordersFile, "orders", "",
+		"CSV `file` with order,article,quantity[,worker] (default: four orders of 100)")
 	fs.SetOutput(io.Discard) // the caller prints errors
 	if err := fs.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -62,7 +68,7 @@ func parse(args []string, stderr io.Writer) (config, error) {
 
 func usage(fs *flag.FlagSet, stderr io.Writer) {
 	fmt.Fprintln(stderr, "Usage: flashsale [flags]")
-	fmt.Fprintln(stderr, "Sells a stock to orders that arrive at several processes at once, and checks the books.")
+	fmt.Fprintln(stderr, "Sells a stock to orders that reach several processes at once.")
 	fs.SetOutput(stderr)
 	fs.PrintDefaults()
 }
@@ -77,7 +83,7 @@ func (c *config) validate(rest []string, workers int) error {
 	case len(rest) > 0:
 		return fmt.Errorf("unexpected argument %q", rest[0])
 	case c.unsafe && c.crash != "":
-		return errors.New("-crash kills the holder of the lock, and with -unsafe there is none")
+		return errors.New("-crash kills the holder of the lock; with -unsafe there is none")
 	case workers < 1 || workers > maxWorkers:
 		return fmt.Errorf("-workers %d: must be from 1 to %d", workers, maxWorkers)
 	case c.think < 0 || c.timeout <= 0:

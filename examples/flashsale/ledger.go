@@ -15,13 +15,15 @@ import (
 
 // ledger is the shop's books in ZooKeeper, in persistent nodes:
 //
-//	<root>/stock/<article>    an account: what remains, and every sale so far
-//	<root>/sold/<order>       a receipt: the sale that the customer was told of
+//	<root>/stock/<article>    an account: the remaining units and every sale
+//	<root>/sold/<order>       a receipt: the sale that the customer knows of
 //	<root>/locks/<article>    the lock that protects the account
 //
-// An account is one node, so that one write takes the units and records the sale: there is no moment at which one has
-// happened without the other. The receipt comes second. A worker that dies in between leaves a sale without a receipt;
-// whoever takes the order up again finds the sale in the account and makes up for it.
+// An account is a single node, so that one write both takes the units and
+// records the sale. One cannot happen without the other. The receipt is written
+// after that. A worker that dies in between leaves a sale without a receipt.
+// The process that takes over its order finds the sale in the account and
+// writes the receipt.
 type ledger struct {
 	client *framework.Client
 	root   string
@@ -40,16 +42,17 @@ type sale struct {
 	Article  string
 	Quantity int
 	Worker   string
-	Token    int64 // of the lease under which it was made; 0 without the lock
+	Token    int64 // of the lease for the sale; 0 without the lock
 }
 
 func (l ledger) accountPath(article string) string { return path.Join(l.root, "stock", article) }
 func (l ledger) receiptPath(order string) string   { return path.Join(l.root, "sold", order) }
 func (l ledger) lockPath(article string) string    { return path.Join(l.root, "locks", article) }
 
-// open makes a ledger with the initial stock.
+// open creates a ledger with the initial stock.
 func (l ledger) open(ctx context.Context, stock []article) error {
-	// Containers would do for the top, which nobody minds losing when it is empty. The ledger itself must stay.
+	// The ledger's nodes are persistent. Containers could be removed while they
+	// are empty.
 	for _, p := range []string{l.root, path.Join(l.root, "stock"), path.Join(l.root, "sold")} {
 		if _, err := l.client.Create(ctx, p, nil, framework.WithParents()); err != nil {
 			return err
@@ -67,8 +70,10 @@ func (l ledger) open(ctx context.Context, stock []article) error {
 	return nil
 }
 
-// account returns an article's account and the version to write it back with. A reader that holds the lock needs no
-// Sync: its server has shown it that the holder before is gone, and with that everything the holder had written.
+// account returns an article's account and the version to write it back with. A
+// reader that holds the lock needs no Sync. The reader's server has shown it
+// that the holder before is gone, so that server also knows everything that
+// this holder wrote.
 func (l ledger) account(ctx context.Context, article string) (account, int32, error) {
 	var a account
 	data, stat, err := l.client.Get(ctx, l.accountPath(article))
@@ -90,14 +95,16 @@ func (a account) sale(order string) (sale, bool) {
 	return a.Sales[i], true
 }
 
-// errFenced means that a later holder of the lock has written already.
+// errFenced means that a later holder of the lock has already written.
 var errFenced = errors.New("fencing token is older than the account's")
 
-// record adds a sale to an account that was read at a version.
+// record adds a sale to an account that was read at the given version.
 //
-// This is how a resource uses a fencing token: it remembers the largest it has seen and refuses smaller ones. The two
-// have to be one step, or an old holder could write in between; here the version sees to that. An old holder that
-// comes before the new one's first write may still succeed. Then the new one's version is out of date: it reads again.
+// This is how a resource uses a fencing token: it remembers the largest token
+// that it has seen and refuses smaller ones. Both must be one step, or an old
+// holder could write in between. Here the version makes them one step. A write
+// of an old holder may still succeed before the first write of the new holder.
+// The new holder's version is then out of date, and it reads again.
 func (l ledger) record(ctx context.Context, a account, version int32, s sale) error {
 	if s.Token < a.Token {
 		return fmt.Errorf("%s: %w: %d after %d", l.accountPath(s.Article), errFenced, s.Token, a.Token)
@@ -113,7 +120,8 @@ func (l ledger) record(ctx context.Context, a account, version int32, s sale) er
 	return err
 }
 
-// confirm gives the customer the receipt for a recorded sale. Doing it again changes nothing.
+// confirm writes the receipt for a recorded sale. A second call changes
+// nothing.
 func (l ledger) confirm(ctx context.Context, s sale) error {
 	data, err := json.Marshal(s)
 	if err != nil {
@@ -126,7 +134,7 @@ func (l ledger) confirm(ctx context.Context, s sale) error {
 	return err
 }
 
-// receipts returns what customers were told.
+// receipts returns all receipts.
 func (l ledger) receipts(ctx context.Context) ([]sale, error) {
 	orders, _, err := l.client.Children(ctx, path.Join(l.root, "sold"))
 	if err != nil {
@@ -146,8 +154,9 @@ func (l ledger) receipts(ctx context.Context) ([]sale, error) {
 	return receipts, nil
 }
 
-// books reads everything. Others have written it, and told us so by other ways than ZooKeeper: only a Sync makes sure
-// that the server we are connected to knows of it too.
+// books reads everything. The workers have written it, and have told this
+// process so by other ways than ZooKeeper. Only a Sync makes sure that our
+// server knows of their writes, too.
 func (l ledger) books(ctx context.Context, stock []article) (books, error) {
 	b := books{accounts: map[string]account{}}
 	err := l.client.Sync(ctx, l.root)
@@ -164,7 +173,8 @@ func (l ledger) books(ctx context.Context, stock []article) (books, error) {
 	return b, err
 }
 
-// remove deletes the ledger and the locks. The locks of dead workers may vanish meanwhile by themselves.
+// remove deletes the ledger and the locks. The lock nodes of dead workers may
+// disappear meanwhile.
 func (l ledger) remove(ctx context.Context) error { return l.removeTree(ctx, l.root) }
 
 func (l ledger) removeTree(ctx context.Context, p string) error {
@@ -179,7 +189,8 @@ func (l ledger) removeTree(ctx context.Context, p string) error {
 			}
 		}
 		err = l.client.Delete(ctx, p, framework.AnyVersion)
-		if !errors.Is(err, zk.ErrNotEmpty) { // the last request of a worker that was killed has come in meanwhile
+		// The last request of a killed worker has arrived meanwhile.
+		if !errors.Is(err, zk.ErrNotEmpty) {
 			return ignoreGone(err)
 		}
 	}

@@ -25,11 +25,12 @@ func main() {
 		os.Exit(workerMain())
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second Ctrl-C does not wait for the clean-up
+	// A second Ctrl-C does not wait for the clean-up.
+	context.AfterFunc(ctx, stop)
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run is the program of the parent process. It returns the exit status.
+// run runs the parent process and returns the exit status.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	cfg, err := parse(args, stderr)
 	switch {
@@ -39,7 +40,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "flashsale:", err)
 		return badInput
 	}
-	sale, err := hold(ctx, cfg, stdout)
+	sale, err := runSale(ctx, cfg, stdout)
 	if err != nil {
 		fmt.Fprintln(stderr, "flashsale:", err)
 		if errors.As(err, new(*framework.ConfigError)) {

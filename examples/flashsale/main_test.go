@@ -7,13 +7,15 @@ import (
 	"github.com/gocurator/curator/internal/leaktest"
 )
 
-// TestMain makes the test binary a worker when the program under test starts itself as one.
+// TestMain turns the test binary into a worker if the program under test has
+// started it as one.
 func TestMain(m *testing.M) {
 	if isWorker(os.Args) {
 		os.Exit(workerMain())
 	}
 	if os.Getenv("GORACE") == "" {
-		// Workers under the race detector would each wait a second at their end.
+		// Otherwise each worker under the race detector waits a second at its
+		// end.
 		os.Setenv("GORACE", "atexit_sleep_ms=0")
 	}
 	leaktest.Main(m)

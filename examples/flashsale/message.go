@@ -2,15 +2,16 @@ package main
 
 import "time"
 
-// job is what the parent writes first to a worker's standard input, as a line of JSON. A second line, start, lets
-// the worker begin. The end of the input means that the parent is gone.
+// job is the first line of JSON that the parent writes to a worker's standard
+// input. The second line, start, tells the worker to begin. The end of the
+// input means that the parent has ended.
 type job struct {
 	Worker         string
 	Servers        string
 	Root           string
 	Orders         []order
 	Unsafe         bool
-	Crash          moment // where to stand still and be killed
+	Crash          moment // the moment to stop at and be killed
 	SessionTimeout time.Duration
 	Think          time.Duration
 }
@@ -26,11 +27,12 @@ type message struct {
 
 type kind string
 
-// The kinds of messages, in the order in which they come.
+// The kinds of messages, in their order.
 const (
-	ready    kind = "ready"    // connected; waiting for start
+	ready    kind = "ready"    // connected; waits for start
 	standing kind = "standing" // at the moment of job.Crash, holding the lock
 	answered kind = "answered" // an order, in Answer
 	finished kind = "finished" // all orders
-	failed   kind = "failed"   // for a reason that another process would have too, in Error
+	// For a reason that any process would have, in Error.
+	failed kind = "failed"
 )

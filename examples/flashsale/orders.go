@@ -7,13 +7,13 @@ import (
 	"os"
 )
 
-// article is something that is sold, and how much of it there is at first.
+// article is an article with its initial stock.
 type article struct {
 	Name  string
 	Units int
 }
 
-// order asks for all of its quantity or nothing.
+// order asks for its whole quantity or nothing.
 type order struct {
 	ID       string
 	Article  string
@@ -21,23 +21,23 @@ type order struct {
 	Worker   string
 }
 
-// maxWorkers bounds how many processes are started.
+// maxWorkers bounds the number of processes.
 const maxWorkers = 64
 
-// maxOrders keeps the sales of an article within the megabyte that fits into a node.
+// maxOrders keeps the sales of an article within one megabyte, which is the
+// limit of a node.
 const maxOrders = 2000
 
 //go:embed data/story
 var story embed.FS
 
-// readFiles reads the input; the name of no file stands for the built-in one.
+// readFiles reads the input. An empty name stands for the built-in file.
 func (c *config) readFiles(stockFile, ordersFile string, workers int) (err error) {
 	if c.stock, err = readFile(stockFile, "data/story/stock.csv", readStock); err != nil {
 		return err
 	}
-	c.orders, err = readFile(ordersFile, "data/story/orders.csv", func(name string, in io.Reader) ([]order, error) {
-		return readOrders(name, in, c.stock)
-	})
+	read := func(name string, in io.Reader) ([]order, error) { return readOrders(name, in, c.stock) }
+	c.orders, err = readFile(ordersFile, "data/story/orders.csv", read)
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func readOrder(r row) (o order, err error) {
 	return o, err
 }
 
-// deal gives the orders that name no worker to n workers in turn.
+// deal distributes the orders that name no worker among n workers in turn.
 func deal(orders []order, n int) {
 	next := 0
 	for i := range orders {
@@ -139,7 +139,8 @@ func deal(orders []order, n int) {
 	}
 }
 
-// workerNames returns the workers in the order in which the orders name them.
+// workerNames returns the names of the workers in the order of their first
+// orders.
 func workerNames(orders []order) []string {
 	var names []string
 	seen := map[string]bool{}

@@ -29,8 +29,8 @@ func TestReadStock(t *testing.T) {
 		{"fraction", "article,units\na,1.5\n", nil, `s.csv:2:3: units "1.5"`},
 		{"too large", "article,units\na,99999999999999999999\n", nil, "s.csv:2:3: units"},
 		{"no name", "article,units\n,1\n", nil, `s.csv:2:1: article "": must not be empty`},
-		{"no node name", "article,units\na/b,1\n", nil, `s.csv:2:1: article "a/b": must be fit for a znode's name`},
-		{"dots", "article,units\n..,1\n", nil, `s.csv:2:1: article "..": must be fit`},
+		{"no node name", "article,units\na/b,1\n", nil, `s.csv:2:1: article "a/b": must be valid as the name of a znode`},
+		{"dots", "article,units\n..,1\n", nil, `s.csv:2:1: article "..": must be valid`},
 		{"long name", "article,units\n" + strings.Repeat("x", 65) + ",1\n", nil, "must not be longer"},
 		{"twice", "article,units\na,1\na,2\n", nil, `s.csv:3:1: article "a": listed twice`},
 	}

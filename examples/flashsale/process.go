@@ -10,25 +10,28 @@ import (
 
 // process is a worker process as its parent sees it. The shop's loop owns it.
 type process struct {
-	job   job
-	nth   int // process of this worker: 2 is the one that replaces the first
-	cmd   *exec.Cmd
-	stdin *json.Encoder // never closed while the process runs: its end tells the worker that the parent is gone
+	job job
+	nth int // the count of this worker's processes; 2 replaces the first
+	cmd *exec.Cmd
+	// The input stays open while the process runs: its end would tell the
+	// worker that the parent has ended.
+	stdin *json.Encoder
 	out   io.Reader
 
 	ready    bool
 	finished bool
-	open     []order // those without an answer
+	open     []order // orders without an answer
 }
 
-// event is something that a process did: it sent a message, or it ended.
+// event is a message of a process, or its end.
 type event struct {
 	from  *process
 	ended bool
 	message
 }
 
-// launch starts a worker process, which is killed when ctx ends. The caller must listen to it.
+// launch starts a worker process, which is killed when ctx ends. The caller
+// must call listen.
 func launch(ctx context.Context, j job, nth int) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -47,10 +50,18 @@ func launch(ctx context.Context, j job, nth int) (*process, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	return &process{job: j, nth: nth, cmd: cmd, stdin: json.NewEncoder(stdin), out: stdout, open: j.Orders}, nil
+	return &process{
+		job:   j,
+		nth:   nth,
+		cmd:   cmd,
+		stdin: json.NewEncoder(stdin),
+		out:   stdout,
+		open:  j.Orders,
+	}, nil
 }
 
-// listen reports everything that the process does, and its end last. It returns when the process is gone.
+// listen reports every message of the process and finally its end. It returns
+// when the process has ended.
 func (p *process) listen(report func(event)) {
 	d := json.NewDecoder(p.out)
 	for {
@@ -60,18 +71,21 @@ func (p *process) listen(report func(event)) {
 		}
 		report(event{from: p, message: m})
 	}
-	_, _ = io.Copy(io.Discard, p.out) // only if the process wrote something else; it must not block on that
-	_ = p.cmd.Wait()                  // what it has to say of its end was in its messages
+	// The process must not block on other output.
+	_, _ = io.Copy(io.Discard, p.out)
+	// The messages have already said how it ended.
+	_ = p.cmd.Wait()
 	report(event{from: p, ended: true})
 }
 
-// send ignores errors: they mean that the process is gone, which listen reports.
+// send ignores errors: they mean that the process has ended, which listen
+// reports.
 func (p *process) send(v any) { _ = p.stdin.Encode(v) }
 
-// kill is SIGKILL: the process gets no chance to clean up, nor to close its session.
+// kill sends SIGKILL: the process cannot clean up or close its session.
 func (p *process) kill() { _ = p.cmd.Process.Kill() }
 
-// answered removes an order from those without an answer.
+// answered removes an order from the open ones.
 func (p *process) answered(id string) (order, bool) {
 	for i, o := range p.open {
 		if o.ID == id {

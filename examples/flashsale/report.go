@@ -18,7 +18,7 @@ func printTable(w io.Writer, rows ...string) {
 	t.Flush()
 }
 
-// printOpening says what is about to happen.
+// printOpening prints what is about to happen.
 func printOpening(w io.Writer, cfg config, root string) {
 	servers := cfg.servers
 	if servers == "" {
@@ -61,9 +61,9 @@ func (f *flashSale) print(w io.Writer) {
 
 func (f *flashSale) printResults(w io.Writer) {
 	if f.cfg.unsafe {
-		fmt.Fprint(w, "\nWho was told what:\n\n")
+		fmt.Fprint(w, "\nThe answers to the orders:\n\n")
 	} else {
-		fmt.Fprint(w, "\nWho was told what, in the order in which they held a lock:\n\n")
+		fmt.Fprint(w, "\nThe answers to the orders, in the order in which the workers held a lock:\n\n")
 	}
 	rows := []string{"ORDER\tWORKER\tARTICLE\tUNITS\tANSWER\tWAITED\tFENCING TOKEN"}
 	for _, r := range f.byToken() {
@@ -72,7 +72,7 @@ func (f *flashSale) printResults(w io.Writer) {
 	printTable(w, rows...)
 }
 
-// byToken sorts by the time of holding the lock; without locks, by order.
+// byToken sorts the results by fencing token, or without locks by order.
 func (f *flashSale) byToken() []result {
 	return slices.SortedFunc(slices.Values(f.results), func(a, b result) int {
 		return cmp.Or(cmp.Compare(a.Token, b.Token), cmp.Compare(a.ID, b.ID))
@@ -109,19 +109,20 @@ func processName(worker string, nth int) string {
 func (f *flashSale) printCrash(w io.Writer) {
 	switch {
 	case f.killed != nil:
-		fmt.Fprintf(w, "\nWorker %s was killed while it held a lock, %s. Another process took over its orders.\n",
+		fmt.Fprintf(w, "\nWorker %s was killed while it held a lock, %s.\n",
 			f.killed.job.Worker, momentText[f.cfg.crash])
+		fmt.Fprintln(w, "Another process took over its orders.")
 		fmt.Fprintf(w, "The longest wait was %v; the session timeout is %v.\n",
 			f.longestWait().Round(time.Millisecond), f.cfg.sessionTimeout)
 	case f.cfg.crash != "":
-		fmt.Fprintf(w, "\nNobody was killed: worker %s sold nothing, and so never came to the moment.\n",
+		fmt.Fprintf(w, "\nNo worker was killed: worker %s sold nothing, and so never reached that moment.\n",
 			workerNames(f.cfg.orders)[0])
 	}
 }
 
 var momentText = map[moment]string{
 	beforeWrite: "before it had written its sale",
-	afterWrite:  "after it had written its sale and before anybody knew",
+	afterWrite:  "after it had written its sale and before it wrote the receipt",
 }
 
 func (f *flashSale) longestWait() time.Duration {
@@ -133,10 +134,11 @@ func (f *flashSale) longestWait() time.Duration {
 }
 
 func (f *flashSale) printBooks(w io.Writer) {
-	fmt.Fprint(w, "\nThe books, as ZooKeeper has them:\n\n")
+	fmt.Fprint(w, "\nThe books in ZooKeeper:\n\n")
 	rows := []string{"ARTICLE\tINITIALLY\tSOLD\tREMAINING\tSALES"}
 	for _, l := range f.audit.lines {
-		rows = append(rows, fmt.Sprintf("%s\t%d\t%d\t%d\t%d", l.article, l.initial, l.sold, l.remaining, l.sales))
+		rows = append(rows, fmt.Sprintf("%s\t%d\t%d\t%d\t%d",
+			l.article, l.initial, l.sold, l.remaining, l.sales))
 	}
 	printTable(w, rows...)
 	fmt.Fprintln(w)
@@ -146,7 +148,7 @@ func (f *flashSale) printBooks(w io.Writer) {
 }
 
 func (c check) print(w io.Writer) {
-	const most = 5 // the rest would say the same
+	const most = 5 // further problems would say the same
 	if len(c.problems) == 0 {
 		fmt.Fprintf(w, "  ok     %s\n", c.rule)
 		return
@@ -160,7 +162,7 @@ func (c check) print(w io.Writer) {
 	}
 }
 
-// verdict is the last line.
+// verdict returns the last line.
 func (f *flashSale) verdict() string {
 	switch n := f.audit.oversold(); {
 	case n > 0:
@@ -168,7 +170,7 @@ func (f *flashSale) verdict() string {
 	case !f.audit.balances():
 		return "books do NOT balance"
 	case f.cfg.unsafe:
-		return "By luck nobody read while another was about to write; try a longer -think.\nbooks balance"
+		return "By luck no worker read while another was about to write; try a longer -think.\nbooks balance"
 	default:
 		return "books balance"
 	}

@@ -20,7 +20,7 @@ import (
 )
 
 // program runs the program with real worker processes.
-func program(t *testing.T, ctx context.Context, args ...string) (status int, stdout, stderr string) {
+func runProgram(t *testing.T, ctx context.Context, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	status = run(ctx, args, &out, &errs)
@@ -28,22 +28,22 @@ func program(t *testing.T, ctx context.Context, args ...string) (status int, std
 	return status, out.String(), errs.String()
 }
 
-// holdSale is program for tests that look at more than what is printed.
+// holdSale runs the program for tests that look at more than its output.
 func holdSale(t *testing.T, args ...string) flashSale {
 	t.Helper()
 	cfg, err := parse(args, t.Output())
 	require.NoError(t, err)
-	sale, err := hold(t.Context(), cfg, t.Output())
+	sale, err := runSale(t.Context(), cfg, t.Output())
 	require.NoError(t, err)
 	sale.print(t.Output())
 	return sale
 }
 
-// sturdy is for sessions that are to last, although processes may stand still for a while.
-const sturdy = "-session-timeout=30s"
+// longSession is for sessions that must survive pauses of the processes.
+const longSession = "-session-timeout=30s"
 
 func TestStory(t *testing.T) {
-	status, out, errs := program(t, t.Context(), sturdy)
+	status, out, errs := runProgram(t, t.Context(), longSession)
 	require.Equal(t, asExpected, status)
 	require.Empty(t, errs)
 	require.Len(t, regexp.MustCompile(`order-. .* SOLD`).FindAllString(out, -1), 1)
@@ -55,23 +55,25 @@ func TestStory(t *testing.T) {
 func TestManyOrders(t *testing.T) {
 	dir := filepath.Join("data", "friday")
 	stock, orders := filepath.Join(dir, "stock.csv"), filepath.Join(dir, "orders.csv")
-	sale := holdSale(t, "-stock", stock, "-orders", orders, "-workers", "2", "-think", "1ms", sturdy)
+	sale := holdSale(t, "-stock", stock, "-orders", orders, "-workers", "2", "-think", "1ms", longSession)
 	require.True(t, sale.asExpected())
 	require.Len(t, sale.results, 40)
 }
 
 func TestUnsafe(t *testing.T) {
 	t.Parallel()
-	status, out, _ := program(t, t.Context(), "-unsafe", "-think", "4s", sturdy)
+	status, out, _ := runProgram(t, t.Context(), "-unsafe", "-think", "4s", longSession)
 	require.Equal(t, asExpected, status)
 	require.True(t, strings.HasSuffix(out, "\nOVERSOLD by 300\n"))
 }
 
-// One worker alone cannot oversell: the demonstration has failed, and says so.
+// One worker alone cannot oversell, so the demonstration fails and says so.
 func TestUnsafeByLuck(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "orders.csv")
-	require.NoError(t, os.WriteFile(file, []byte("order,article,quantity\n1,sneaker,60\n2,sneaker,60\n"), 0o600))
-	status, out, _ := program(t, t.Context(), "-unsafe", "-think", "1ms", "-workers", "1", "-orders", file, sturdy)
+	const orders = "order,article,quantity\n1,sneaker,60\n2,sneaker,60\n"
+	require.NoError(t, os.WriteFile(file, []byte(orders), 0o600))
+	status, out, _ := runProgram(t, t.Context(),
+		"-unsafe", "-think", "1ms", "-workers", "1", "-orders", file, longSession)
 	require.Equal(t, unexpected, status)
 	require.Contains(t, out, "By luck")
 	require.True(t, strings.HasSuffix(out, "\nbooks balance\n"))
@@ -79,15 +81,16 @@ func TestUnsafeByLuck(t *testing.T) {
 
 func TestCrash(t *testing.T) {
 	t.Parallel()
-	const session = 5 * time.Second // of which up to a third is over when the worker dies
-	const slack = 30 * time.Second  // for a machine that is busy with other things
+	// Up to a third of it is over when the worker dies.
+	const session = 5 * time.Second
+	const slack = 30 * time.Second // for a busy machine
 	for _, at := range []moment{beforeWrite, afterWrite} {
 		t.Run(string(at), func(t *testing.T) {
 			t.Parallel()
 			sale := holdSale(t, "-crash", string(at), "-session-timeout", session.String())
 			require.True(t, sale.asExpected())
 			require.NotNil(t, sale.killed)
-			require.GreaterOrEqual(t, sale.longestWait(), session/4, "the dead worker must have been in the others' way")
+			require.GreaterOrEqual(t, sale.longestWait(), session/4, "the others waited for the dead worker")
 			require.LessOrEqual(t, sale.longestWait(), session+slack)
 			for _, r := range sale.results {
 				require.Equal(t, r.Worker == sale.killed.job.Worker, r.nth == 2, r.ID)
@@ -97,14 +100,15 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// A worker that never comes to the moment must not keep the others waiting.
+// A worker that never reaches the moment of its crash must not keep the others
+// waiting.
 func TestCrashThatDoesNotHappen(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "stock.csv")
 	require.NoError(t, os.WriteFile(file, []byte("article,units\nsneaker,1\n"), 0o600))
-	status, out, _ := program(t, t.Context(), "-crash", "before-write", "-stock", file, sturdy)
+	status, out, _ := runProgram(t, t.Context(), "-crash", "before-write", "-stock", file, longSession)
 	require.Equal(t, unexpected, status)
-	require.Contains(t, out, "Nobody was killed")
+	require.Contains(t, out, "No worker was killed")
 	require.Equal(t, 4, strings.Count(out, "refused, 1 left"))
 }
 
@@ -117,17 +121,18 @@ func TestRealServer(t *testing.T) {
 	for _, args := range [][]string{
 		{"-crash", "before-write", "-session-timeout", "4s"},
 		{"-crash", "after-write", "-session-timeout", "4s"},
-		{"-unsafe", "-think", "2s", sturdy},
+		{"-unsafe", "-think", "2s", longSession},
 	} {
-		status, out, _ := program(t, t.Context(), append(args, "-servers", srv.Addr()+"/")...)
+		status, out, _ := runProgram(t, t.Context(), append(args, "-servers", srv.Addr()+"/")...)
 		require.Equal(t, asExpected, status)
 		root := regexp.MustCompile(`/flashsale/\w+`).FindString(out)
 		found, _, err := client.Exists(t.Context(), root)
 		require.NoError(t, err)
 		require.False(t, found, root)
 	}
-	_, out, _ := program(t, t.Context(), "-keep", "-servers", srv.Addr(), sturdy)
-	found, _, err := client.Exists(t.Context(), regexp.MustCompile(`/flashsale/\w+`).FindString(out)+"/stock/sneaker")
+	_, out, _ := runProgram(t, t.Context(), "-keep", "-servers", srv.Addr(), longSession)
+	root := regexp.MustCompile(`/flashsale/\w+`).FindString(out)
+	found, _, err := client.Exists(t.Context(), root+"/stock/sneaker")
 	require.NoError(t, err)
 	require.True(t, found)
 }
@@ -158,7 +163,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"more"}, `"more"`},
 	}
 	for _, tt := range tests {
-		status, out, errs := program(t, t.Context(), tt.args...)
+		status, out, errs := runProgram(t, t.Context(), tt.args...)
 		require.Equal(t, badInput, status)
 		require.Empty(t, out)
 		require.Contains(t, errs, tt.want)
@@ -166,29 +171,32 @@ func TestBadInput(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	status, _, errs := program(t, t.Context(), "-h")
+	status, _, errs := runProgram(t, t.Context(), "-h")
 	require.Equal(t, asExpected, status)
 	require.Contains(t, errs, "-session-timeout")
 }
 
-// The reason is told wherever the time is up, also while workers are being started.
+// The program reports the timeout whenever it happens, even while workers
+// start.
 func TestTimeout(t *testing.T) {
 	for _, after := range []string{"1ms", "2ms", "4ms", "6ms", "1s"} {
-		status, _, errs := program(t, t.Context(), "-think", "1h", "-timeout", after)
+		status, _, errs := runProgram(t, t.Context(), "-think", "1h", "-timeout", after)
 		require.Equal(t, unexpected, status)
 		require.Contains(t, errs, errTimeout.Error())
 	}
 }
 
-// Ctrl-C in the middle: every process has been waited for, and the server knows of none of them.
+// After Ctrl-C in the middle every process has ended, and the server has no
+// session of any of them.
 func TestInterrupt(t *testing.T) {
-	cfg, err := parse([]string{"-think", "1h", sturdy}, t.Output())
+	cfg, err := parse([]string{"-think", "1h", longSession}, t.Output())
 	require.NoError(t, err)
 	srv, books := tcpLedger(t, cfg)
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
 	go func() {
-		// The first holder, three waiters and the lock itself: everybody is at work.
+		// The first holder, three waiters and the lock itself: all workers are
+		// at work.
 		if srv.WaitChildren(ctx, books.lockPath("sneaker"), 4) == nil {
 			interrupt()
 		}
@@ -201,7 +209,8 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// A worker whose parent is gone sells nothing more and leaves its lock at once.
+// A worker whose parent has ended sells nothing more and leaves its lock at
+// once.
 func TestOrphan(t *testing.T) {
 	cfg, err := parse([]string{"-think", "1h", "-session-timeout", "1h"}, t.Output())
 	require.NoError(t, err)
@@ -223,7 +232,7 @@ func TestOrphan(t *testing.T) {
 	require.NoError(t, srv.WaitChildren(soon, books.lockPath("sneaker"), 0))
 }
 
-// tcpLedger returns an open ledger on a server for other processes.
+// tcpLedger returns an open ledger on a server that other processes can reach.
 func tcpLedger(t *testing.T, cfg config) (*zktest.Server, ledger) {
 	t.Helper()
 	srv := zktest.New(t, zktest.WithTCP("127.0.0.1:0"))

@@ -18,14 +18,15 @@ type seller struct {
 	worker string
 	think  time.Duration // between reading and writing
 
-	// reached is called under the lock at each moment; ctx ends with the lease.
+	// reached is called under the lock at each moment; ctx ends with the lease
 	reached func(ctx context.Context, m moment)
 }
 
 // moment is a point in the sale of an order at which a crash is interesting.
 type moment string
 
-// The moments at which a sale has not been written, and has been written but not confirmed.
+// The moments before the sale is written, and after it is written but before it
+// is confirmed.
 const (
 	beforeWrite moment = "before-write"
 	afterWrite  moment = "after-write"
@@ -39,17 +40,22 @@ func (m *moment) set(s string) error {
 	return nil
 }
 
-// answer is what became of an order.
+// answer is the outcome of an order.
 type answer struct {
-	Order  string
-	Sold   bool
-	Found  bool          // the sale was in the ledger already: another process had made it and died, or a reply was lost
-	Left   int           // units that remained when the order was refused
-	Token  int64         // of the sale or, for a refusal, of the lease
-	Waited time.Duration // from taking the order up to holding the lock under which it was answered
+	Order string
+	Sold  bool
+	// Found means that the sale was already in the ledger: another process had
+	// made it and died, or a reply was lost.
+	Found bool
+	Left  int   // the remaining units when the order was refused
+	Token int64 // of the sale or, for a refusal, of the lease
+	// Waited is the time from the start of the order until the lock was held
+	// under which it was answered.
+	Waited time.Duration
 }
 
-// sell answers an order under the article's lock. It goes on until it has an answer or ctx ends.
+// sell answers an order under the article's lock. It retries until it has an
+// answer or ctx ends.
 func (s *seller) sell(ctx context.Context, o order) (answer, error) {
 	mutex := recipes.NewInterProcessMutex(s.ledger.client, s.ledger.lockPath(o.Article))
 	begun := time.Now()
@@ -62,7 +68,8 @@ func (s *seller) sell(ctx context.Context, o order) (answer, error) {
 		held, stop := lease.Under(ctx)
 		a, err := s.decide(held, o, lease.FencingToken())
 		stop()
-		// The error is of no use: the lock's node goes away in any case, and a loss of the lease has shown above.
+		// The error needs no handling. The lock's node is deleted in any case,
+		// and a lost lease has already shown in err.
 		_ = lease.Release(ctx)
 		if err == nil || ctx.Err() != nil || !undecided(err) {
 			a.Waited = waited
@@ -71,17 +78,20 @@ func (s *seller) sell(ctx context.Context, o order) (answer, error) {
 	}
 }
 
-// undecided reports whether an error leaves open what became of an order. The ledger knows, and the next holder of the
-// lock, who may be ourselves, finds out by reading it.
+// undecided reports whether an error leaves the outcome of an order open. The
+// ledger knows it. The next holder of the lock, which may be this process,
+// finds it out by reading the ledger.
 func undecided(err error) bool {
-	return errors.Is(err, framework.ErrOutcomeUnknown) || // written or not: the reply was lost
-		errors.Is(err, context.Canceled) || // the lease was lost, and with it the right to write
-		errors.Is(err, zk.ErrBadVersion) || errors.Is(err, errFenced) || // somebody else wrote, so we had lost the lock
+	return errors.Is(err, framework.ErrOutcomeUnknown) || // the reply was lost
+		// The lease was lost, and with it the right to write.
+		errors.Is(err, context.Canceled) ||
+		// Another process wrote, so the lock was lost.
+		errors.Is(err, zk.ErrBadVersion) || errors.Is(err, errFenced) ||
 		framework.IsConnectionError(err)
 }
 
-// decide sells or refuses. ctx is that of the lease: when the lock is lost, requests under way are abandoned and no
-// further one is made.
+// decide sells or refuses. The context is that of the lease. When the lock is
+// lost, pending requests are abandoned and no further one is sent.
 func (s *seller) decide(ctx context.Context, o order, token int64) (answer, error) {
 	account, version, err := s.ledger.account(ctx, o.Article)
 	if err != nil {
@@ -105,7 +115,8 @@ func (s *seller) decide(ctx context.Context, o order, token int64) (answer, erro
 	return answer{Order: o.ID, Sold: true, Token: token}, s.ledger.confirm(ctx, sale)
 }
 
-// sellUnsafe does what programs do that have no lock: it trusts that nobody else writes between its read and its write.
+// sellUnsafe works like a program without locks. It trusts that no other
+// process writes between its read and its write.
 func (s *seller) sellUnsafe(ctx context.Context, o order) (answer, error) {
 	account, _, err := s.ledger.account(ctx, o.Article)
 	if err != nil {

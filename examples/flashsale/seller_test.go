@@ -16,7 +16,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// market is a server and a ledger on it, in virtual time.
+// market is a server with a ledger, in virtual time.
 type market struct {
 	t   *testing.T
 	srv *zktest.Server
@@ -26,7 +26,7 @@ type market struct {
 
 const marketSession = 9 * time.Second
 
-// inMarket runs a test in a bubble with a stock of 10 caps.
+// inMarket runs a test in virtual time with a stock of 10 caps.
 func inMarket(t *testing.T, test func(t *testing.T, m *market)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -38,15 +38,16 @@ func inMarket(t *testing.T, test func(t *testing.T, m *market)) {
 }
 
 func (m *market) connect() *framework.Client {
-	c, err := framework.New(m.srv.Addr(), framework.WithDialer(m.srv.Dialer()), framework.WithSessionTimeout(marketSession))
+	c, err := framework.New(m.srv.Addr(),
+		framework.WithDialer(m.srv.Dialer()), framework.WithSessionTimeout(marketSession))
 	require.NoError(m.t, err)
 	m.t.Cleanup(func() { c.Close() })
 	require.NoError(m.t, c.WaitConnected(m.t.Context()))
 	return c
 }
 
-// hire returns a seller with a client of its own.
-func (m *market) hire(name string) *seller {
+// newSeller returns a seller with its own client.
+func (m *market) newSeller(name string) *seller {
 	return &seller{
 		ledger: ledger{m.connect(), m.root}, worker: name, think: time.Millisecond,
 		reached: func(context.Context, moment) {},
@@ -82,7 +83,7 @@ func (m *market) requireBooks(orders []order, answers []answer) {
 
 func TestSellUntilEmpty(t *testing.T) {
 	inMarket(t, func(t *testing.T, m *market) {
-		s := m.hire("oslo")
+		s := m.newSeller("oslo")
 		orders := []order{caps("a", 6), caps("b", 5), caps("c", 4), caps("d", 1)}
 		var answers []answer
 		for _, o := range orders {
@@ -99,9 +100,9 @@ func TestSellUntilEmpty(t *testing.T) {
 
 func TestSellingAgainChangesNothing(t *testing.T) {
 	inMarket(t, func(t *testing.T, m *market) {
-		first := m.sell(m.hire("oslo"), caps("a", 6))
+		first := m.sell(m.newSeller("oslo"), caps("a", 6))
 		m.srv.ClearRequests()
-		again := m.sell(m.hire("rome"), caps("a", 6))
+		again := m.sell(m.newSeller("rome"), caps("a", 6))
 		require.True(t, again.Found)
 		require.Equal(t, first.Token, again.Token)
 		require.Zero(t, m.srv.CountRequests(zktest.OpSetData))
@@ -109,10 +110,11 @@ func TestSellingAgainChangesNothing(t *testing.T) {
 	})
 }
 
-// The holder is expired before its write. It must not write, and must find that another has taken the units.
+// The session of the holder expires before its write. It must not write, and
+// must find that another seller has taken the units.
 func TestLostLeaseWritesNothing(t *testing.T) {
 	inMarket(t, func(t *testing.T, m *market) {
-		oslo, rome := m.hire("oslo"), m.hire("rome")
+		oslo, rome := m.newSeller("oslo"), m.newSeller("rome")
 		var fromRome answer
 		var once sync.Once
 		oslo.reached = func(lease context.Context, at moment) {
@@ -131,14 +133,16 @@ func TestLostLeaseWritesNothing(t *testing.T) {
 	})
 }
 
-// The write is applied, its reply is lost and so is the session. What came of it is in the ledger.
+// The server applies the write, but the reply is lost and so is the session.
+// The ledger has the outcome.
 func TestUnknownOutcomeIsLookedUp(t *testing.T) {
 	inMarket(t, func(t *testing.T, m *market) {
-		oslo := m.hire("oslo")
-		m.srv.Inject(zktest.Rule{Op: zktest.OpSetData, Do: zktest.All(zktest.MuteReply, zktest.CallAfter(func(zktest.Request) {
+		oslo := m.newSeller("oslo")
+		outage := zktest.CallAfter(func(zktest.Request) {
 			m.srv.PartitionAll()
 			time.AfterFunc(2*marketSession, m.srv.Heal)
-		}))})
+		})
+		m.srv.Inject(zktest.Rule{Op: zktest.OpSetData, Do: zktest.All(zktest.MuteReply, outage)})
 		a := m.sell(oslo, caps("a", 6))
 		require.True(t, a.Sold)
 		require.True(t, a.Found)
@@ -147,17 +151,18 @@ func TestUnknownOutcomeIsLookedUp(t *testing.T) {
 	})
 }
 
-// A holder that ignores the end of its lease, as a stopped process would, is refused by the resource itself.
+// A holder that ignores the end of its lease, like a paused process, is refused
+// by the resource itself.
 func TestResourceRefusesAnOldHolder(t *testing.T) {
 	inMarket(t, func(t *testing.T, m *market) {
 		ctx := t.Context()
-		old := m.hire("oslo").ledger
+		old := m.newSeller("oslo").ledger
 		lease, err := recipes.NewInterProcessMutex(old.client, m.lockPath("cap")).Acquire(ctx)
 		require.NoError(t, err)
 		before, version, err := old.account(ctx, "cap")
 		require.NoError(t, err)
 		m.srv.ExpireSession(old.client.SessionID())
-		fromRome := m.sell(m.hire("rome"), caps("b", 6))
+		fromRome := m.sell(m.newSeller("rome"), caps("b", 6))
 		late := sale{Order: "a", Article: "cap", Quantity: 6, Worker: "oslo", Token: lease.FencingToken()}
 
 		err = old.record(ctx, before, version, late)
@@ -178,7 +183,7 @@ func TestUnsafeOversells(t *testing.T) {
 		m.cfg.unsafe = true
 		var wg sync.WaitGroup
 		for i := range 3 {
-			s := m.hire("oslo")
+			s := m.newSeller("oslo")
 			wg.Go(func() {
 				a, err := s.sellUnsafe(t.Context(), caps(fmt.Sprint(i), 10))
 				require.NoError(t, err)
@@ -193,9 +198,10 @@ func TestUnsafeOversells(t *testing.T) {
 	})
 }
 
-// TestFaultAtEveryRequest lets each request of a sale by three sellers meet each fault in turn. Whatever happens, every
-// order gets one answer and the books balance. A crash is a client that the server hears no more of, and a new one that
-// takes up the same order.
+// TestFaultAtEveryRequest lets each request of a sale by three sellers meet
+// each fault in turn. In every case each order gets one answer and the books
+// balance. A crash is simulated by a client that sends nothing more, and a new
+// client that takes over the same order.
 func TestFaultAtEveryRequest(t *testing.T) {
 	faults := map[string]func(m *market, crash func(session int64)) zktest.Action{
 		"lost request":   func(*market, func(int64)) zktest.Action { return zktest.DropRequest },
@@ -228,26 +234,29 @@ func expire(m *market) func(zktest.Request) {
 func (m *market) sellWithFault(nth int, fault func(*market, func(int64)) zktest.Action) bool {
 	orders := []order{caps("a", 6), caps("b", 6), caps("c", 4)}
 	answers := make([]answer, len(orders))
-	processes := map[int64]func(){} // by their session; complete before the first request
+	// By session; complete before the first request.
+	processes := map[int64]func(){}
 	var wg sync.WaitGroup
 	var begin []func()
 	for i, o := range orders {
-		s := m.hire(o.ID)
+		s := m.newSeller(o.ID)
 		process, die := context.WithCancel(m.t.Context())
 		processes[s.ledger.client.SessionID()] = func() {
 			die()
-			wg.Go(func() { s.ledger.client.Close() }) // the server does not hear of it any more
+			// The server hears nothing of this.
+			wg.Go(func() { s.ledger.client.Close() })
 		}
 		begin = append(begin, func() {
 			a, err := s.sell(process, o)
 			if process.Err() != nil {
-				a, err = m.hire(o.ID+"2").sell(m.t.Context(), o)
+				a, err = m.newSeller(o.ID+"2").sell(m.t.Context(), o)
 			}
 			require.NoError(m.t, err)
 			answers[i] = a
 		})
 	}
-	injection := m.srv.Inject(zktest.Rule{After: nth, Do: fault(m, func(session int64) { processes[session]() })})
+	crash := func(session int64) { processes[session]() }
+	injection := m.srv.Inject(zktest.Rule{After: nth, Do: fault(m, crash)})
 	for _, f := range begin {
 		wg.Go(f)
 	}

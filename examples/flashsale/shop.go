@@ -6,8 +6,9 @@ import (
 	"sync"
 )
 
-// shop is the parent of the workers. It gives them their orders, lets all of them begin at once, collects the answers,
-// and replaces workers that die. Its state belongs to run.
+// shop is the parent of the workers. It gives them their orders, lets all of
+// them begin at once, collects the answers and replaces workers that die. The
+// goroutine of run owns its fields.
 type shop struct {
 	cfg     config
 	servers string
@@ -15,26 +16,28 @@ type shop struct {
 
 	events  chan event
 	running map[*process]bool
-	doors   bool     // are open: workers need not wait
-	victim  *process // the one to be killed; nil if nobody is, or when it is done
+	begun   bool // workers need not wait any more
+	// The worker to be killed; nil if none is, or after its end.
+	victim *process
 
 	results []result
-	killed  *process // nil if nobody was killed
+	killed  *process // nil if no worker was killed
 
-	hire func(j job, nth int) error // starts a process; set by run
+	startProcess func(j job, nth int) error // starts a process; set by run
 }
 
-// result is an answer and where it came from.
+// result is an answer and its source.
 type result struct {
 	order
 	answer
-	nth int // process of its worker
+	nth int // which process of its worker
 }
 
 // maxProcesses bounds how often a worker is replaced.
 const maxProcesses = 5
 
-// run returns when every order is answered, with an error if that cannot be. No process is left in either case.
+// run returns when every order is answered, or with an error if that is
+// impossible. In either case no process is left.
 func (s *shop) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var listeners sync.WaitGroup
@@ -43,7 +46,7 @@ func (s *shop) run(ctx context.Context) error {
 
 	s.events = make(chan event)
 	s.running = map[*process]bool{}
-	s.hire = func(j job, nth int) error {
+	s.startProcess = func(j job, nth int) error {
 		p, err := launch(ctx, j, nth)
 		if err != nil {
 			return err
@@ -68,7 +71,7 @@ func (s *shop) run(ctx context.Context) error {
 		if i == 0 {
 			j.Crash = s.cfg.crash
 		}
-		if err := s.hire(j, 1); err != nil {
+		if err := s.startProcess(j, 1); err != nil {
 			return err
 		}
 	}
@@ -114,7 +117,7 @@ func (s *shop) handle(e event) error {
 		p.ready = true
 		s.begin(p)
 	case standing:
-		s.strike(p)
+		s.killVictim(p)
 	case answered:
 		if o, open := p.answered(e.Answer.Order); open {
 			s.results = append(s.results, result{o, e.Answer, p.nth})
@@ -127,17 +130,18 @@ func (s *shop) handle(e event) error {
 	return nil
 }
 
-// begin starts a worker that is ready, or all workers if it was the last. A victim starts first and alone, so that it
-// surely holds the lock that the others want.
+// begin starts a worker that is ready, or all workers if this was the last one
+// to be ready. A victim starts first and alone, so that it holds the lock that
+// the others want.
 func (s *shop) begin(p *process) {
 	switch {
-	case s.doors:
+	case s.begun:
 		p.send(start{})
 	case !s.allReady():
 	case s.victim != nil:
 		s.victim.send(start{})
 	default:
-		s.openDoors()
+		s.beginAll()
 	}
 }
 
@@ -150,9 +154,9 @@ func (s *shop) allReady() bool {
 	return true
 }
 
-// openDoors starts everybody who has not started.
-func (s *shop) openDoors() {
-	s.doors = true
+// beginAll starts every worker that has not started.
+func (s *shop) beginAll() {
+	s.begun = true
 	for p := range s.running {
 		if p != s.victim {
 			p.send(start{})
@@ -160,19 +164,20 @@ func (s *shop) openDoors() {
 	}
 }
 
-// strike kills the victim, which stands still with the lock in its hands.
-func (s *shop) strike(p *process) {
-	s.openDoors()
+// killVictim kills the victim, which has stopped while it holds the lock.
+func (s *shop) killVictim(p *process) {
+	s.beginAll()
 	p.kill()
 	s.killed = p
 }
 
-// ended gives the orders of a process that has ended too soon to another one.
+// ended gives the orders of a process that has ended too early to another
+// process.
 func (s *shop) ended(p *process) error {
 	if p == s.victim {
 		s.victim = nil
-		if !s.doors && s.allReady() { // it has never come to the moment
-			s.openDoors()
+		if !s.begun && s.allReady() { // the victim has not come to its moment
+			s.beginAll()
 		}
 	}
 	if code := p.cmd.ProcessState.ExitCode(); p.finished && code > 0 {
@@ -186,5 +191,5 @@ func (s *shop) ended(p *process) error {
 	}
 	j := p.job
 	j.Orders, j.Crash = p.open, ""
-	return s.hire(j, p.nth+1)
+	return s.startProcess(j, p.nth+1)
 }

@@ -12,13 +12,14 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// workerCommand makes the program a worker. It is for the parent alone.
+// workerCommand turns the program into a worker. Only the parent uses it.
 const workerCommand = "worker"
 
 func isWorker(args []string) bool { return len(args) == 2 && args[1] == workerCommand }
 
 func workerMain() int {
-	signal.Ignore(os.Interrupt) // Ctrl-C reaches the whole process group, and the parent decides
+	// Ctrl-C reaches the whole process group; the parent decides.
+	signal.Ignore(os.Interrupt)
 	w := worker{in: json.NewDecoder(os.Stdin), out: json.NewEncoder(os.Stdout)}
 	if err := w.run(context.Background()); err != nil {
 		w.tell(message{Kind: failed, Error: err.Error()})
@@ -27,14 +28,15 @@ func workerMain() int {
 	return asExpected
 }
 
-// worker is a process that answers orders with a client of its own.
+// worker is a process that answers orders with its own client.
 type worker struct {
 	in  *json.Decoder
 	out *json.Encoder
 	job job
 }
 
-// tell ignores errors: they mean that the parent is gone, which the end of the input tells too.
+// tell ignores errors: they mean that the parent has ended, which the end of
+// the input shows, too.
 func (w *worker) tell(m message) { _ = w.out.Encode(m) }
 
 func (w *worker) run(ctx context.Context) error {
@@ -61,7 +63,8 @@ func (w *worker) run(ctx context.Context) error {
 
 var errOrphan = errors.New("the parent process is gone")
 
-// watchParent reads to the end of the input. It ends with the process, as no read of standard input can be cancelled.
+// watchParent reads to the end of the input. It ends with the process, since a
+// read of standard input cannot be cancelled.
 func (w *worker) watchParent(cancel context.CancelCauseFunc) {
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	cancel(errOrphan)
@@ -89,7 +92,8 @@ func (w *worker) answerAll(ctx context.Context, client *framework.Client) error 
 	return nil
 }
 
-// standStill waits to be killed, if this is the moment for it. The client goes on, so the session is in full health.
+// standStill stops at the moment of the crash and waits to be killed. The
+// client keeps running, so the session stays alive.
 func (w *worker) standStill(ctx context.Context, m moment) {
 	if m == w.job.Crash {
 		w.tell(message{Kind: standing})

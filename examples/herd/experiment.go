@@ -12,48 +12,53 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// cost is what a design costs, on average.
+// cost is the average cost of a design.
 type cost struct {
 	design  string
 	waiters int
-	release counts // of the lock, until its next holder has it and all others wait again
-	arrival counts // of one more waiter, until all wait
+	// From a release until the next client holds the lock and all others wait
+	// again.
+	release counts
+	arrival counts // from the arrival of one more client until all wait
 }
 
-// client is one that wants the lock.
+// client is a client that wants the lock.
 type client struct {
 	zk *framework.Client
 	lock
 }
 
-// experiment is a lock with one holder and many waiters. Its state belongs to the goroutine that runs it.
+// experiment is a lock with one holder and many waiters. The goroutine that
+// runs the experiment owns the fields.
 type experiment struct {
-	arena   arena
+	env     environment
 	traffic *traffic
 	all     []*client
 	waiting []*client
-	came    chan arrived // unbuffered; from the clients that wait
-	queued  sync.WaitGroup
+	// Sent by clients that acquired the lock or failed; unbuffered.
+	results chan acquireResult
+	waits   sync.WaitGroup
 }
 
-// arrived is a client that waits no more.
-type arrived struct {
-	at  *client
-	err error
+// acquireResult is the end of a client's wait.
+type acquireResult struct {
+	client *client
+	err    error
 }
 
-// measure returns what a design costs with so many waiters. It leaves nothing behind but for /herd, a container that the
-// server removes when it is empty.
+// measure returns the cost of a design with this number of waiters. It leaves
+// only the container node /herd on the server, which the server removes when it
+// is empty.
 func measure(ctx context.Context, cfg config, d design, waiters int) (c cost, err error) {
-	a, err := newArena(cfg)
+	a, err := newEnvironment(cfg)
 	if err != nil {
 		return cost{}, err
 	}
 	defer a.close()
 	ctx, cancel := context.WithCancel(ctx)
-	e := &experiment{arena: a, traffic: newTraffic(), came: make(chan arrived)}
+	e := &experiment{env: a, traffic: newTraffic(), results: make(chan acquireResult)}
 	defer func() { err = errors.Join(err, e.cleanUp(ctx)) }()
-	defer e.queued.Wait()
+	defer e.waits.Wait()
 	defer cancel()
 	if err := e.connect(ctx, d, waiters+1); err != nil {
 		return cost{}, err
@@ -63,18 +68,18 @@ func measure(ctx context.Context, cfg config, d design, waiters int) (c cost, er
 	return c, err
 }
 
-// sessionTimeout is long, because many clients on a small machine are slow.
+// sessionTimeout is long because many clients on a small machine are slow.
 const sessionTimeout = 40 * time.Second
 
 func (e *experiment) connect(ctx context.Context, d design, n int) error {
 	for i := range n {
-		c, err := framework.New(e.arena.servers,
-			framework.WithDialer(e.traffic.dialer(i, e.arena.dial)),
+		c, err := framework.New(e.env.servers,
+			framework.WithDialer(e.traffic.dialer(i, e.env.dial)),
 			framework.WithSessionTimeout(sessionTimeout))
 		if err != nil {
 			return err
 		}
-		e.all = append(e.all, &client{c, d.open(c, path.Join(e.arena.root, "lock"))})
+		e.all = append(e.all, &client{c, d.open(c, path.Join(e.env.root, "lock"))})
 	}
 	for _, c := range e.all {
 		if _, err := c.zk.Session(ctx); err != nil {
@@ -84,8 +89,9 @@ func (e *experiment) connect(ctx context.Context, d design, n int) error {
 	return nil
 }
 
-// run fills in the averages. The first client takes the lock, the others queue, and with each release the one that has
-// had the lock queues again, so that there are as many waiters as before.
+// run fills in the averages. The first client takes the lock and the others
+// queue. After each release the client that had the lock queues again, so that
+// the number of waiters stays the same.
 func (e *experiment) run(ctx context.Context, releases int, c *cost) error {
 	holder := e.all[0]
 	if err := holder.acquire(ctx); err != nil {
@@ -94,7 +100,7 @@ func (e *experiment) run(ctx context.Context, releases int, c *cost) error {
 	for _, w := range e.all[1:] {
 		e.queue(ctx, w)
 	}
-	if err := e.rest(ctx); err != nil {
+	if err := e.waitIdle(ctx); err != nil {
 		return err
 	}
 	e.traffic.take()
@@ -103,51 +109,52 @@ func (e *experiment) run(ctx context.Context, releases int, c *cost) error {
 		if err != nil {
 			return err
 		}
-		c.release = c.release.plus(e.traffic.take())
+		c.release = c.release.add(e.traffic.take())
 		e.queue(ctx, holder)
-		if err := e.rest(ctx); err != nil {
+		if err := e.waitIdle(ctx); err != nil {
 			return err
 		}
-		c.arrival = c.arrival.plus(e.traffic.take())
+		c.arrival = c.arrival.add(e.traffic.take())
 		holder = next
 	}
-	c.release, c.arrival = c.release.over(releases), c.arrival.over(releases)
+	c.release, c.arrival = c.release.average(releases), c.arrival.average(releases)
 	return nil
 }
 
 func (e *experiment) queue(ctx context.Context, c *client) {
 	e.waiting = append(e.waiting, c)
-	e.queued.Go(func() {
+	e.waits.Go(func() {
 		err := c.acquire(ctx)
 		select {
-		case e.came <- arrived{c, err}:
+		case e.results <- acquireResult{c, err}:
 		case <-ctx.Done():
 		}
 	})
 }
 
-// handOver makes the holder release the lock, and returns the next one.
+// handOver makes the holder release the lock and returns the next holder.
 func (e *experiment) handOver(ctx context.Context, holder *client) (*client, error) {
 	if err := holder.release(ctx); err != nil {
 		return nil, err
 	}
 	select {
-	case next := <-e.came:
+	case next := <-e.results:
 		if next.err != nil {
 			return nil, next.err
 		}
-		e.waiting = without(e.waiting, next.at)
-		return next.at, e.rest(ctx)
+		e.waiting = without(e.waiting, next.client)
+		return next.client, e.waitIdle(ctx)
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
 }
 
-func (e *experiment) rest(ctx context.Context) error {
-	return e.arena.rest(ctx, e.traffic, e.waiting)
+func (e *experiment) waitIdle(ctx context.Context) error {
+	return e.env.waitIdle(ctx, e.traffic, e.waiting)
 }
 
-// cleanUp closes the clients. The last one removes what was made, although ctx may have ended.
+// cleanUp closes the clients. The last one removes the experiment's nodes, even
+// if ctx has ended.
 func (e *experiment) cleanUp(ctx context.Context) error {
 	if len(e.all) == 0 {
 		return nil
@@ -158,12 +165,12 @@ func (e *experiment) cleanUp(ctx context.Context) error {
 	for _, c := range e.all[1:] {
 		closing.Go(func() { c.zk.Close() })
 	}
-	closing.Wait() // their nodes are gone
+	closing.Wait() // After this the other clients have no nodes left.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	err := last.Delete(ctx, e.arena.root, framework.AnyVersion, framework.WithChildren(), framework.Quietly())
+	err := last.Delete(ctx, e.env.root, framework.AnyVersion, framework.WithChildren(), framework.Quietly())
 	if err != nil {
-		return fmt.Errorf("%s is left on the servers: %w", e.arena.root, err)
+		return fmt.Errorf("%s is left on the servers: %w", e.env.root, err)
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// config is what the command line asks for.
+// config is the parsed command line.
 type config struct {
 	servers  string // empty: an embedded server
 	waiters  []int
@@ -20,12 +20,14 @@ type config struct {
 
 const maxWaiters = 1000
 
-// parse returns the configuration, or says what is wrong with it. It starts nothing.
+// parse returns the configuration, or an error if the command line is invalid.
+// It starts nothing.
 func parse(args []string, stderr io.Writer) (config, error) {
 	var cfg config
 	var waiters string
 	fs := flag.NewFlagSet("herd", flag.ContinueOnError)
-	fs.StringVar(&cfg.servers, "servers", "", "`host:port,...` of a real ensemble (default: an embedded server)")
+	fs.StringVar(&cfg.servers, "servers", "",
+		"`host:port,...` of a real ensemble (default: an embedded server)")
 	fs.StringVar(&waiters, "waiters", "2,20,200", "how many `clients` wait, one number for each measurement")
 	fs.IntVar(&cfg.releases, "releases", 3, "number of releases to average over")
 	fs.DurationVar(&cfg.timeout, "timeout", 2*time.Minute, "give up after this time")

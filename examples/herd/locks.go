@@ -25,25 +25,32 @@ type design struct {
 }
 
 var designs = []design{
-	{"one node that all watch", func(c *framework.Client, path string) lock { return &oneNode{c, path} }},
-	{"queue that all watch", func(c *framework.Client, path string) lock { return &watchedQueue{client: c, path: path} }},
+	{"one node that all watch", func(c *framework.Client, path string) lock {
+		return &singleNode{client: c, path: path}
+	}},
+	{"queue that all watch", func(c *framework.Client, path string) lock {
+		return &watchedQueue{client: c, path: path}
+	}},
 	{"InterProcessMutex", func(c *framework.Client, path string) lock {
-		return &predecessor{mutex: recipes.NewInterProcessMutex(c, path)}
+		return &libraryMutex{mutex: recipes.NewInterProcessMutex(c, path)}
 	}},
 }
 
-// oneNode is a lock that belongs to whoever has created a certain node. All others wait for its deletion, and then all
-// try to create it. Who is first is a matter of luck.
+// singleNode is a lock that belongs to the client that has created a certain
+// node. All other clients wait for its deletion, and then all try to create it.
+// Chance decides which one succeeds.
 //
-// Like watchedQueue it is here to be measured, and forgets lost replies and lost sessions.
-type oneNode struct {
+// This type and watchedQueue only serve the comparison. They do not handle lost
+// replies and lost sessions.
+type singleNode struct {
 	client *framework.Client
 	path   string
 }
 
-func (l *oneNode) acquire(ctx context.Context) error {
+func (l *singleNode) acquire(ctx context.Context) error {
 	for {
-		_, err := l.client.Create(ctx, l.node(), nil, framework.WithMode(framework.Ephemeral), framework.WithParents())
+		_, err := l.client.Create(ctx, l.node(), nil,
+			framework.WithMode(framework.Ephemeral), framework.WithParents())
 		if !errors.Is(err, zk.ErrNodeExists) {
 			return err
 		}
@@ -53,7 +60,7 @@ func (l *oneNode) acquire(ctx context.Context) error {
 	}
 }
 
-func (l *oneNode) waitUntilGone(ctx context.Context) error {
+func (l *singleNode) waitUntilGone(ctx context.Context) error {
 	exists, _, watch, err := l.client.ExistsW(ctx, l.node())
 	if err != nil {
 		return err
@@ -66,14 +73,16 @@ func (l *oneNode) waitUntilGone(ctx context.Context) error {
 	return err
 }
 
-func (l *oneNode) release(ctx context.Context) error {
+func (l *singleNode) release(ctx context.Context) error {
 	return l.client.Delete(ctx, l.node(), framework.AnyVersion)
 }
 
-func (l *oneNode) node() string { return path.Join(l.path, "lock") }
+func (l *singleNode) node() string { return path.Join(l.path, "lock") }
 
-// watchedQueue is a lock that belongs to the first in a queue of sequential nodes. That is fair, but all watch the whole
-// queue: everybody who comes or goes wakes everybody, and each then asks for all the names.
+// watchedQueue is a lock that belongs to the first client in a queue of
+// sequential nodes. The lock is fair, but all clients watch the whole queue.
+// Each arrival and each departure wakes all clients, and each of them lists all
+// names.
 type watchedQueue struct {
 	client *framework.Client
 	path   string
@@ -93,7 +102,9 @@ func (l *watchedQueue) acquire(ctx context.Context) error {
 			return err
 		}
 		if slices.Min(queue) == path.Base(l.node) {
-			return nil // the watch is left to fire at the next change, which costs less than to take it back
+			// The watch stays until the next change. Removing it would cost
+			// more.
+			return nil
 		}
 		if _, err := watch.Wait(ctx); err != nil {
 			return err
@@ -105,15 +116,16 @@ func (l *watchedQueue) release(ctx context.Context) error {
 	return l.client.Delete(ctx, l.node, framework.AnyVersion)
 }
 
-// predecessor is the library's lock: a queue in which each watches only the one before it.
-type predecessor struct {
+// libraryMutex is the library's lock: a queue in which each client watches only
+// the one before it.
+type libraryMutex struct {
 	mutex *recipes.InterProcessMutex
 	lease *recipes.Lease
 }
 
-func (l *predecessor) acquire(ctx context.Context) (err error) {
+func (l *libraryMutex) acquire(ctx context.Context) (err error) {
 	l.lease, err = l.mutex.Acquire(ctx)
 	return err
 }
 
-func (l *predecessor) release(ctx context.Context) error { return l.lease.Release(ctx) }
+func (l *libraryMutex) release(ctx context.Context) error { return l.lease.Release(ctx) }

@@ -22,11 +22,12 @@ const (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second Ctrl-C does not wait for the clean-up
+	// A second Ctrl-C does not wait for the clean-up.
+	context.AfterFunc(ctx, stop)
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run is the program. It returns the exit status.
+// run runs the program and returns the exit status.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	cfg, err := parse(args, stderr)
 	switch {
@@ -50,7 +51,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 var errTimeout = errors.New("not done in time")
 
-// measureAll measures each lock with each number of waiters.
+// measureAll measures each design with each number of waiters.
 func measureAll(ctx context.Context, cfg config) ([]cost, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, cfg.timeout, errTimeout)
 	defer cancel()

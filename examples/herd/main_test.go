@@ -20,7 +20,7 @@ import (
 func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // program runs the program.
-func program(t *testing.T, ctx context.Context, args ...string) (status int, stdout, stderr string) {
+func runProgram(t *testing.T, ctx context.Context, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	status = run(ctx, args, &out, &errs)
@@ -28,8 +28,8 @@ func program(t *testing.T, ctx context.Context, args ...string) (status int, std
 	return status, out.String(), errs.String()
 }
 
-// measured returns what all designs cost, in their order.
-func measured(t *testing.T, args ...string) []cost {
+// measured returns the costs of all designs, in their order.
+func measureProgram(t *testing.T, args ...string) []cost {
 	t.Helper()
 	cfg, err := parse(args, t.Output())
 	require.NoError(t, err)
@@ -39,30 +39,36 @@ func measured(t *testing.T, args ...string) []cost {
 	return costs
 }
 
-// shapes are the designs' exact counts, without bytes, for any number of waiters.
-var shapes = []func(n int) (release, arrival counts){
+// expectedCounts are the exact counts of each design, without bytes, for any
+// number of waiters.
+var expectedCounts = []func(n int) (release, arrival counts){
 	func(n int) (release, arrival counts) {
-		release = counts{woken: n, events: n, requests: 1 + n + (n - 1)} // all try again, and all but one look
+		// All try again, and all but one watch.
+		release = counts{woken: n, events: n, requests: 1 + n + (n - 1)}
 		return release, counts{requests: 2}
 	},
 	func(n int) (release, arrival counts) {
 		release = counts{woken: n, events: n, requests: 1 + n}
-		return release, counts{woken: n, events: n, requests: 1 + 1 + (n - 1)} // the holder is woken, and does not mind
+		// The holder is woken, too, and ignores that.
+		return release, counts{woken: n, events: n, requests: 1 + 1 + (n - 1)}
 	},
 	func(n int) (release, arrival counts) {
-		release = counts{woken: 1, events: 1, requests: 2} // delete, and the next one lists
-		arrival = counts{requests: 3}                      // create, list, watch
+		// Delete, and the next holder lists.
+		release = counts{woken: 1, events: 1, requests: 2}
+		// Create, list, watch.
+		arrival = counts{requests: 3}
 		if n > 1 {
-			arrival.requests++ // read who holds it, if that is not whom it watches
+			// Read the holder's node, if it is not the watched one.
+			arrival.requests++
 		}
 		return release, arrival
 	},
 }
 
-func wanted(waiters ...int) (want []cost) {
+func expectedCosts(waiters ...int) (want []cost) {
 	for i, d := range designs {
 		for _, n := range waiters {
-			release, arrival := shapes[i](n)
+			release, arrival := expectedCounts[i](n)
 			want = append(want, cost{d.name, n, release, arrival})
 		}
 	}
@@ -73,14 +79,17 @@ func designOf(c cost) design {
 	return designs[slices.IndexFunc(designs, func(d design) bool { return d.name == c.design })]
 }
 
-// sameCost compares costs without bytes. An InterProcessMutex may have been held for a second, if the machine is busy.
+// sameCost compares costs without bytes. On a busy machine an InterProcessMutex
+// may have been held for a second, so it may have one more of each.
 func sameCost(want, got cost) bool {
 	got = withoutBytes([]cost{got})[0]
 	if want.design != designs[2].name {
 		return got == want
 	}
-	more := got.release.minus(want.release).plus(got.arrival.minus(want.arrival))
-	return min(more.woken, more.events, more.requests) >= 0 && max(more.woken, more.events, more.requests) <= 1
+	more := got.release.sub(want.release).add(got.arrival.sub(want.arrival))
+	least := min(more.woken, more.events, more.requests)
+	most := max(more.woken, more.events, more.requests)
+	return least >= 0 && most <= 1
 }
 
 func withoutBytes(costs []cost) []cost {
@@ -90,18 +99,21 @@ func withoutBytes(costs []cost) []cost {
 	return costs
 }
 
-// In virtual time, a slow machine does not look like a lock that is held for long.
+// This test uses virtual time, in which a slow machine does not make a lock
+// seem to be held for long.
 func TestHerd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		require.Equal(t, wanted(1, 2, 20, 200), withoutBytes(measured(t, "-waiters", "1,2,20,200")))
+		got := measureProgram(t, "-waiters", "1,2,20,200")
+		require.Equal(t, expectedCosts(1, 2, 20, 200), withoutBytes(got))
 	})
 }
 
-// A queue that all watch sends all names to all: its bytes grow with the square of the waiters.
+// In a queue that all watch, each client lists all names, so the bytes grow
+// with the square of the waiters.
 func TestBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bytes := map[string][]int{}
-		for _, c := range measured(t, "-waiters", "20,200") {
+		for _, c := range measureProgram(t, "-waiters", "20,200") {
 			bytes[c.design] = append(bytes[c.design], c.release.bytes)
 		}
 		growth := func(d design) float64 { return float64(bytes[d.name][1]) / float64(bytes[d.name][0]) }
@@ -113,7 +125,7 @@ func TestBytes(t *testing.T) {
 
 func TestStory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		status, out, errs := program(t, t.Context())
+		status, out, errs := runProgram(t, t.Context())
 		require.Equal(t, done, status)
 		require.Empty(t, errs)
 		require.Regexp(t, `InterProcessMutex +200 +1 +1 +2 +`, out)
@@ -121,14 +133,16 @@ func TestStory(t *testing.T) {
 	})
 }
 
-// A real server sees the same, and nothing is left on it. It is taken to be at rest when it has been silent for a while,
-// which it may also have been because it, or we, stood still. Such a pause spoils one measurement, a bug all of them.
+// A real server shows the same counts, and nothing is left on it. The program
+// takes the server to be idle when it has been silent for a while. The server
+// or the test itself may also have been paused during that time. Such a pause
+// spoils one measurement, but a bug spoils all of them.
 func TestRealServer(t *testing.T) {
 	t.Parallel()
 	srv := zkserver.Start(t)
 	cfg, err := parse([]string{"-releases", "2", "-servers", srv.Addr()}, t.Output())
 	require.NoError(t, err)
-	for _, want := range wanted(2, 20) {
+	for _, want := range expectedCosts(2, 20) {
 		for tries := 5; ; tries-- {
 			got, err := measure(t.Context(), cfg, designOf(want), want.waiters)
 			require.NoError(t, err)
@@ -143,7 +157,9 @@ func TestRealServer(t *testing.T) {
 	require.NoError(t, err)
 	defer client.Close()
 	left, _, err := client.Children(t.Context(), "/herd")
-	if !errors.Is(err, zk.ErrNoNode) { // the server has removed the container, which it looks for once in a minute
+	// The server has already removed the container. It looks for empty
+	// containers once a minute.
+	if !errors.Is(err, zk.ErrNoNode) {
 		require.NoError(t, err)
 	}
 	require.Empty(t, left)
@@ -163,7 +179,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"-nonsense"}, "-nonsense"},
 		{[]string{"more"}, `"more"`},
 	} {
-		status, out, errs := program(t, t.Context(), tt.args...)
+		status, out, errs := runProgram(t, t.Context(), tt.args...)
 		require.Equal(t, badInput, status)
 		require.Empty(t, out)
 		require.Contains(t, errs, tt.want)
@@ -171,15 +187,15 @@ func TestBadInput(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	status, _, errs := program(t, t.Context(), "-h")
+	status, _, errs := runProgram(t, t.Context(), "-h")
 	require.Equal(t, done, status)
 	require.Contains(t, errs, "-waiters")
 }
 
-// Where nobody answers, the program ends all the same, and with the reason.
+// If no server answers, the program still ends, with the reason.
 func TestTimeout(t *testing.T) {
 	t.Parallel()
-	status, _, errs := program(t, t.Context(), "-servers", "127.0.0.1:1", "-timeout", "300ms")
+	status, _, errs := runProgram(t, t.Context(), "-servers", "127.0.0.1:1", "-timeout", "300ms")
 	require.Equal(t, failed, status)
 	require.Contains(t, errs, errTimeout.Error())
 }
@@ -187,7 +203,7 @@ func TestTimeout(t *testing.T) {
 func TestInterrupt(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
-	status, _, errs := program(t, ctx)
+	status, _, errs := runProgram(t, ctx)
 	require.Equal(t, failed, status)
 	require.Contains(t, errs, "canceled")
 }

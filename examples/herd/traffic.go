@@ -10,48 +10,49 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// counts are what was on connections, without pings and handshakes.
+// counts are the traffic of connections, without pings and handshakes.
 type counts struct {
-	woken    int // clients that were sent an event
-	events   int // of watches
+	woken    int // clients that received an event
+	events   int // watch events
 	requests int
 	bytes    int // in both directions
 }
 
-func (c counts) plus(d counts) counts {
+func (c counts) add(d counts) counts {
 	return counts{c.woken + d.woken, c.events + d.events, c.requests + d.requests, c.bytes + d.bytes}
 }
 
-func (c counts) minus(d counts) counts {
+func (c counts) sub(d counts) counts {
 	return counts{c.woken - d.woken, c.events - d.events, c.requests - d.requests, c.bytes - d.bytes}
 }
 
-// traffic counts what is on the connections of all clients of an experiment.
+// traffic counts what passes through the connections of an experiment's
+// clients.
 type traffic struct {
-	mu      sync.Mutex // protects the following fields
-	total   counts     // but for woken
+	mu      sync.Mutex // protects the fields below
+	total   counts     // without woken
 	replies int
-	taken   counts        // of the total, by take
-	woken   map[int]bool  // the clients that were sent an event since the last take
-	changed chan struct{} // closed, and replaced, with every frame
+	taken   counts        // the part of total that take has returned
+	woken   map[int]bool  // clients that received an event since the last take
+	changed chan struct{} // closed and replaced with every frame
 }
 
 func newTraffic() *traffic {
 	return &traffic{woken: map[int]bool{}, changed: make(chan struct{})}
 }
 
-// take returns what was counted since the last take.
+// take returns the counts since the last take.
 func (t *traffic) take() counts {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	c := t.total.minus(t.taken)
+	c := t.total.sub(t.taken)
 	c.woken = len(t.woken)
 	t.taken = t.total
 	clear(t.woken)
 	return c
 }
 
-// waitUntil waits until cond, which is about the total.
+// waitUntil waits until cond holds. It gets the totals since the beginning.
 func (t *traffic) waitUntil(ctx context.Context, cond func(total counts, replies int) bool) error {
 	for {
 		t.mu.Lock()
@@ -68,7 +69,8 @@ func (t *traffic) waitUntil(ctx context.Context, cond func(total counts, replies
 	}
 }
 
-// waitSilent waits until there was nothing for some time, and nobody waits for an answer.
+// waitSilent waits until every request has its reply and nothing has passed for
+// the time d.
 func (t *traffic) waitSilent(ctx context.Context, d time.Duration) error {
 	for {
 		t.mu.Lock()
@@ -88,7 +90,7 @@ func (t *traffic) waitSilent(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// The xids by which frames that are no answers to requests are known.
+// The xids of frames that are not replies to requests.
 const (
 	xidEvent = -1
 	xidPing  = -2
@@ -122,7 +124,8 @@ func (t *traffic) count(as func(), frame []byte) {
 
 func xidOf(frame []byte) int32 { return int32(binary.BigEndian.Uint32(frame)) }
 
-// dialer returns a dialer whose connections are counted, for one client.
+// dialer returns a dialer for one client that counts the traffic of its
+// connections.
 func (t *traffic) dialer(client int, dial framework.DialFunc) framework.DialFunc {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		nc, err := dial(ctx, network, address)
@@ -131,21 +134,23 @@ func (t *traffic) dialer(client int, dial framework.DialFunc) framework.DialFunc
 		}
 		return &countedConn{
 			Conn: nc,
-			out:  frames{each: t.sent},
-			in:   frames{each: func(frame []byte) { t.received(client, frame) }},
+			out:  frameSplitter{handle: t.sent},
+			in:   frameSplitter{handle: func(frame []byte) { t.received(client, frame) }},
 		}, nil
 	}
 }
 
-// countedConn is a connection that has one reader and one writer.
+// countedConn is a connection that counts its traffic. It has one reader and
+// one writer.
 type countedConn struct {
 	net.Conn
-	out frames // owned by the writer
-	in  frames // owned by the reader
+	out frameSplitter // owned by the writer
+	in  frameSplitter // owned by the reader
 }
 
 func (c *countedConn) Write(p []byte) (int, error) {
-	c.out.feed(p) // first, so that no answer is counted before its request
+	// Before the write, so that no reply is counted before its request.
+	c.out.feed(p)
 	return c.Conn.Write(p)
 }
 
@@ -155,26 +160,27 @@ func (c *countedConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// frames cuts a stream into the frames of ZooKeeper's protocol. The first is a part of the handshake and does not count.
-type frames struct {
-	each    func(frame []byte)
-	greeted bool
-	rest    []byte
+// frameSplitter splits a stream into the frames of ZooKeeper's protocol. The
+// first frame is part of the handshake and is not counted.
+type frameSplitter struct {
+	handle        func(frame []byte)
+	handshakeSeen bool
+	rest          []byte
 }
 
 const lengthSize = 4
 
-func (f *frames) feed(p []byte) {
+func (f *frameSplitter) feed(p []byte) {
 	f.rest = append(f.rest, p...)
 	for len(f.rest) >= lengthSize {
 		end := lengthSize + int(binary.BigEndian.Uint32(f.rest))
 		if len(f.rest) < end {
 			return
 		}
-		if f.greeted {
-			f.each(f.rest[lengthSize:end])
+		if f.handshakeSeen {
+			f.handle(f.rest[lengthSize:end])
 		}
-		f.greeted = true
+		f.handshakeSeen = true
 		f.rest = f.rest[end:]
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// config is what the command line asks for.
+// config is the parsed command line.
 type config struct {
 	servers        string // empty: an embedded server
 	stay           bool
@@ -22,14 +22,16 @@ type config struct {
 
 const maxKills = 100
 
-// parse returns the configuration, or says what is wrong with it. It starts nothing.
+// parse returns the configuration, or an error if the command line is invalid.
+// It starts nothing.
 func parse(args []string, stderr io.Writer) (config, error) {
 	var cfg config
 	fs := flag.NewFlagSet("leader", flag.ContinueOnError)
-	fs.StringVar(&cfg.servers, "servers", "", "`host:port,...` of a real ensemble (default: an embedded server)")
-	fs.BoolVar(&cfg.stay, "stay", false, "kill nobody, and go on until Ctrl-C")
+	fs.StringVar(&cfg.servers, "servers", "",
+		"`host:port,...` of a real ensemble (default: an embedded server)")
+	fs.BoolVar(&cfg.stay, "stay", false, "kill no process, and run until Ctrl-C")
 	fs.IntVar(&cfg.kills, "kills", 3, "how often the leader is killed")
-	fs.DurationVar(&cfg.sessionTimeout, "session-timeout", 2*time.Second, "how long a dead leader is missed")
+	fs.DurationVar(&cfg.sessionTimeout, "session-timeout", 2*time.Second, "how long a dead leader keeps the leadership")
 	fs.DurationVar(&cfg.every, "every", 200*time.Millisecond, "time between heartbeats")
 	fs.DurationVar(&cfg.timeout, "timeout", time.Minute, "without -stay: give up after this time")
 	fs.SetOutput(io.Discard) // the caller prints errors
@@ -64,7 +66,8 @@ func (c *config) validate(rest []string) error {
 	}
 }
 
-// validateFor has the client check what is for it. A client that is closed at once contacts nobody.
+// validateFor lets the client check its own part of the configuration. A client
+// that is closed at once contacts no server.
 func (c *config) validateFor(servers string) error {
 	client, err := framework.New(servers, framework.WithSessionTimeout(c.sessionTimeout))
 	if err != nil {

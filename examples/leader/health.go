@@ -10,14 +10,15 @@ import (
 
 // leadership is the answer of /leader.
 type leadership struct {
-	Worker  string     `json:"worker"`  // who answers
-	Leading bool       `json:"leading"` // whether it leads
-	Leader  string     `json:"leader"`
-	Token   int64      `json:"token"`           // the leader's
-	Since   *time.Time `json:"since,omitempty"` // when this worker began to lead, if it does
+	Worker  string `json:"worker"`  // the worker that answers
+	Leading bool   `json:"leading"` // whether that worker leads
+	Leader  string `json:"leader"`
+	Token   int64  `json:"token"` // the leader's fencing token
+	// When this worker began to lead; nil if it does not.
+	Since *time.Time `json:"since,omitempty"`
 }
 
-// health tells, over HTTP, how a worker is, and who leads.
+// health returns the HTTP endpoints for a worker's health and for the leader.
 func (w *worker) health() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", w.serveHealth)
@@ -25,7 +26,8 @@ func (w *worker) health() http.Handler {
 	return mux
 }
 
-// serveHealth is for who decides whether this process is in order. Whether it leads does not matter for that.
+// serveHealth is for a supervisor that decides whether this process is healthy.
+// A healthy worker need not lead.
 func (w *worker) serveHealth(out http.ResponseWriter, _ *http.Request) {
 	state := w.client.State()
 	if !state.IsConnected() {
@@ -36,7 +38,7 @@ func (w *worker) serveHealth(out http.ResponseWriter, _ *http.Request) {
 
 func (w *worker) serveLeader(out http.ResponseWriter, r *http.Request) {
 	answer, err := w.whoLeads(r.Context())
-	if err != nil { // nobody leads, or the server cannot be asked
+	if err != nil { // there is no leader, or no server answers
 		http.Error(out, err.Error(), http.StatusServiceUnavailable)
 		return
 	}
@@ -44,7 +46,8 @@ func (w *worker) serveLeader(out http.ResponseWriter, r *http.Request) {
 	json.NewEncoder(out).Encode(answer)
 }
 
-// whoLeads asks the server. Whether it is this worker who leads, its lease knows better.
+// whoLeads asks the server for the leader, unless this worker leads, which its
+// own lease knows best.
 func (w *worker) whoLeads(ctx context.Context) (leadership, error) {
 	lease := w.selector.Leadership()
 	if lease != nil && lease.Context().Err() == nil {

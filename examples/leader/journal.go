@@ -14,12 +14,13 @@ import (
 // heartbeat is an entry of the journal.
 type heartbeat struct {
 	Worker string
-	Number int   // in its leadership, from 1
-	Token  int64 // of its leadership
+	Number int   // the count in this leadership, from 1
+	Token  int64 // the fencing token of the leadership
 }
 
-// journal is the resource that only the leader writes to. It knows nothing of ZooKeeper: all it has to do is to refuse
-// fencing tokens that are older than the newest it has seen.
+// journal is the resource that only the leader writes to. It does not use
+// ZooKeeper. It only refuses fencing tokens that are older than the newest one
+// it has seen.
 type journal struct {
 	guard   fence.Guard
 	entries chan<- heartbeat

@@ -23,11 +23,12 @@ func main() {
 		os.Exit(workerMain(os.Args))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second Ctrl-C does not wait for the clean-up
+	// A second Ctrl-C does not wait for the clean-up.
+	context.AfterFunc(ctx, stop)
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run is the program of the parent process. It returns the exit status.
+// run runs the parent process and returns the exit status.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	cfg, err := parse(args, stderr)
 	switch {
@@ -37,7 +38,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "leader:", err)
 		return badInput
 	}
-	if err := tell(ctx, cfg, stdout); err != nil {
+	if err := runStory(ctx, cfg, stdout); err != nil {
 		fmt.Fprintln(stderr, "leader:", err)
 		return failed
 	}

@@ -12,20 +12,22 @@ import (
 	"github.com/gocurator/curator/internal/leaktest"
 )
 
-// TestMain makes the test binary a worker when the program under test starts itself as one.
+// TestMain turns the test binary into a worker if the program under test has
+// started it as one.
 func TestMain(m *testing.M) {
 	if isWorker(os.Args) {
 		os.Exit(workerMain(os.Args))
 	}
 	if os.Getenv("GORACE") == "" {
-		// Workers under the race detector would each wait a second at their end.
+		// Otherwise each worker under the race detector waits a second at its
+		// end.
 		os.Setenv("GORACE", "atexit_sleep_ms=0")
 	}
 	leaktest.Main(m)
 }
 
 // program runs the program with real worker processes.
-func program(t *testing.T, ctx context.Context, args ...string) (status int, stdout, stderr string) {
+func runProgram(t *testing.T, ctx context.Context, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	status = run(ctx, args, &out, &errs)
@@ -46,7 +48,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"-nonsense"}, "-nonsense"},
 		{[]string{"more"}, `"more"`},
 	} {
-		status, out, errs := program(t, t.Context(), tt.args...)
+		status, out, errs := runProgram(t, t.Context(), tt.args...)
 		require.Equal(t, badInput, status)
 		require.Empty(t, out)
 		require.Contains(t, errs, tt.want)
@@ -54,14 +56,14 @@ func TestBadInput(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	status, _, errs := program(t, t.Context(), "-h")
+	status, _, errs := runProgram(t, t.Context(), "-h")
 	require.Equal(t, asExpected, status)
 	require.Contains(t, errs, "-session-timeout")
 }
 
-// Where nobody answers, the program ends all the same, and with the reason.
+// If no server answers, the program still ends, with the reason.
 func TestTimeout(t *testing.T) {
-	status, _, errs := program(t, t.Context(), "-servers", "127.0.0.1:1", "-timeout", "1s")
+	status, _, errs := runProgram(t, t.Context(), "-servers", "127.0.0.1:1", "-timeout", "1s")
 	require.Equal(t, failed, status)
 	require.Contains(t, errs, errTimeout.Error())
 }
@@ -69,7 +71,7 @@ func TestTimeout(t *testing.T) {
 func TestInterrupt(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
-	status, _, errs := program(t, ctx)
+	status, _, errs := runProgram(t, ctx)
 	require.Equal(t, failed, status)
 	require.Contains(t, errs, "canceled")
 }

@@ -20,19 +20,19 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// workerCommand makes the program a worker. It is for the parent alone.
+// workerCommand turns the program into a worker. Only the parent uses it.
 const workerCommand = "worker"
 
 func isWorker(args []string) bool { return len(args) == 3 && args[1] == workerCommand }
 
-// job is what a worker is told by its parent.
+// job is what the parent tells a worker.
 type job struct {
 	Name, Servers, Path, Journal string
 	SessionTimeout, Every        time.Duration
 }
 
-// workerMain is the program of a worker. It is asked to stop by a signal, or by the end of its parent, which is that of the
-// input.
+// workerMain runs a worker process. It stops on a signal, or when its input
+// ends, which means that the parent has ended.
 func workerMain(args []string) int {
 	log.SetFlags(0)
 	var j job
@@ -53,7 +53,7 @@ func workerMain(args []string) int {
 	return asExpected
 }
 
-// run does the job. What it prints is where the worker's health is.
+// run does the job. It prints the URL of the worker's HTTP endpoints.
 func (j job) run(ctx context.Context) error {
 	client, err := framework.New(j.Servers, framework.WithSessionTimeout(j.SessionTimeout))
 	if err != nil {
@@ -82,17 +82,21 @@ type process struct {
 	ended  chan struct{} // closed when the process has ended
 }
 
-// launch starts a worker process and returns when it tells of its health.
+// launch starts a worker process and waits until it prints its URL.
 func launch(j job) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	told, err := json.Marshal(j)
+	encoded, err := json.Marshal(j)
 	if err != nil {
 		return nil, err
 	}
-	p := &process{name: j.Name, cmd: exec.Command(self, workerCommand, string(told)), ended: make(chan struct{})}
+	p := &process{
+		name:  j.Name,
+		cmd:   exec.Command(self, workerCommand, string(encoded)),
+		ended: make(chan struct{}),
+	}
 	p.cmd.Stderr = os.Stderr
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -112,12 +116,12 @@ func launch(j job) (*process, error) {
 	}()
 	if p.health == "" {
 		<-p.ended
-		return nil, errors.New(p.name + " does not start")
+		return nil, errors.New(p.name + " has not started")
 	}
 	return p, nil
 }
 
-// askLeader returns what the worker's health endpoint says.
+// askLeader returns the answer of the worker's endpoint /leader.
 func (p *process) askLeader(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
@@ -125,7 +129,7 @@ func (p *process) askLeader(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	request.Close = true // there may be no second one to this process
+	request.Close = true // there may be no second request to this process
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return "", err
@@ -137,17 +141,19 @@ func (p *process) askLeader(ctx context.Context) (string, error) {
 
 func (p *process) pid() int { return p.cmd.Process.Pid }
 
-// kill is SIGKILL: the process gets no chance to clean up, nor to close its session.
+// kill sends SIGKILL: the process cannot clean up or close its session.
 func (p *process) kill() { p.cmd.Process.Kill() }
 
-// terminate is SIGTERM, or what comes closest to it where there are no signals.
+// terminate sends SIGTERM. On systems without signals it closes the input
+// instead.
 func (p *process) terminate() {
 	if p.cmd.Process.Signal(syscall.SIGTERM) != nil {
 		p.stdin.Close()
 	}
 }
 
-// stop terminates the process, waits for its end, and kills it if that takes too long.
+// stop terminates the process and waits for its end. It kills the process if
+// that takes too long.
 func (p *process) stop() {
 	p.terminate()
 	select {

@@ -15,7 +15,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// story is what the parent process tells, and what it does to the workers. It belongs to one goroutine.
+// story is the parent process: it prints what happens, and kills workers. One
+// goroutine owns it.
 type story struct {
 	cfg    config
 	out    io.Writer
@@ -25,14 +26,14 @@ type story struct {
 	ended  chan *process
 
 	workers  map[string]*process // by name
-	watchers sync.WaitGroup      // of their ends
+	watchers sync.WaitGroup      // wait for the ends of workers
 
-	token   int64 // of the leadership under way
-	beats   int   // in it
+	token   int64 // the token of the present leadership
+	beats   int   // heartbeats in the present leadership
 	terms   int   // leaderships so far
 	kills   int   // leaders killed so far
 	victim  *process
-	killed  time.Time        // when
+	killed  time.Time        // when the victim was killed
 	leaders map[int64]string // by token
 	wrong   []string
 }
@@ -42,12 +43,14 @@ var (
 	errTimeout = errors.New("not done in time")
 )
 
-// beatsEach is how many heartbeats a leader may write before it is killed.
+// beatsEach is the number of heartbeats that a leader writes before it is
+// killed.
 const beatsEach = 3
 
-// tell runs the servers that the story needs, and the story. It leaves no process behind, and nothing on the ensemble but
-// containers, which go by themselves when they are empty.
-func tell(ctx context.Context, cfg config, stdout io.Writer) error {
+// runStory starts the servers that the story needs and runs the story. It
+// leaves no process behind. On the ensemble it leaves only containers, which
+// the servers remove when they are empty.
+func runStory(ctx context.Context, cfg config, stdout io.Writer) error {
 	if !cfg.stay {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, cfg.timeout, errTimeout)
@@ -72,15 +75,23 @@ func tell(ctx context.Context, cfg config, stdout io.Writer) error {
 	defer server.Close()
 
 	s := &story{
-		cfg: cfg, out: stdout, events: events,
-		begun: time.Now(), ended: make(chan *process), workers: map[string]*process{}, leaders: map[int64]string{},
+		cfg:     cfg,
+		out:     stdout,
+		events:  events,
+		begun:   time.Now(),
+		ended:   make(chan *process),
+		workers: map[string]*process{},
+		leaders: map[int64]string{},
 		job: job{
 			Servers: servers, Journal: "http://" + listener.Addr().String(),
-			Path:           path.Join("/leader", rand.Text()), // keeps a run apart from all others on the same servers
+			// Separates this run from all others on the same servers.
+			Path:           path.Join("/leader", rand.Text()),
 			SessionTimeout: cfg.sessionTimeout, Every: cfg.every,
 		},
 	}
-	fmt.Fprintf(stdout, "%d workers on %s, elect a leader in %s. Only the leader writes heartbeats.\n\n", len(names), where, s.job.Path)
+	fmt.Fprintf(stdout, "Servers: %s.\n", where)
+	fmt.Fprintf(stdout, "%d workers elect a leader in %s.\n", len(names), s.job.Path)
+	fmt.Fprint(stdout, "Only the leader writes heartbeats.\n\n")
 	return s.run(ctx)
 }
 
@@ -112,7 +123,7 @@ func (s *story) run(ctx context.Context) error {
 	return s.sumUp()
 }
 
-// over reports whether everything has happened that was to happen.
+// over reports whether the story is complete.
 func (s *story) over() bool {
 	return !s.cfg.stay && s.kills == s.cfg.kills && s.victim == nil && s.beats >= beatsEach
 }
@@ -121,7 +132,7 @@ func (s *story) say(format string, args ...any) {
 	fmt.Fprintf(s.out, "%7.3fs  %s\n", time.Since(s.begun).Seconds(), fmt.Sprintf(format, args...))
 }
 
-// start starts a worker, whose end will be told to run.
+// start starts a worker. The goroutine of run receives its end.
 func (s *story) start(ctx context.Context, name, how string) error {
 	j := s.job
 	j.Name = name
@@ -141,7 +152,7 @@ func (s *story) start(ctx context.Context, name, how string) error {
 	return nil
 }
 
-// ask prints what the health endpoint of a worker says of the leader; which worker's does not matter.
+// ask prints the leader that the HTTP endpoint of some worker names.
 func (s *story) ask(ctx context.Context) {
 	for _, name := range names {
 		p := s.workers[name]
@@ -157,14 +168,14 @@ func (s *story) ask(ctx context.Context) {
 	}
 }
 
-// hear takes note of a heartbeat that the journal has accepted.
+// hear records a heartbeat that the journal has accepted.
 func (s *story) hear(ctx context.Context, h heartbeat) {
 	if h.Token != s.token {
 		s.token, s.beats = h.Token, 0
 		s.terms++
 		after := ""
 		if s.victim != nil {
-			after = fmt.Sprintf(", %v after that", time.Since(s.killed).Round(time.Millisecond))
+			after = fmt.Sprintf(", %v after the signal", time.Since(s.killed).Round(time.Millisecond))
 			s.victim = nil
 		}
 		s.say("%-6s  LEADS with fencing token %d%s", h.Worker, h.Token, after)
@@ -183,20 +194,20 @@ func (s *story) hear(ctx context.Context, h heartbeat) {
 	}
 }
 
-// kill ends the leader: with SIGKILL, but the last one with SIGTERM.
+// kill ends the leader: the last one with SIGTERM, the others with SIGKILL.
 func (s *story) kill(p *process) {
 	s.kills++
 	s.victim, s.killed = p, time.Now()
 	if s.kills == s.cfg.kills {
-		s.say("%-6s  is asked to stop, by SIGTERM: it hands over at once", p.name)
+		s.say("%-6s  is stopped by SIGTERM: it hands over at once", p.name)
 		p.terminate()
 		return
 	}
-	s.say("%-6s  is killed, by SIGKILL: its session has to time out first", p.name)
+	s.say("%-6s  is killed by SIGKILL: the others wait until its session times out", p.name)
 	p.kill()
 }
 
-// replace starts a worker again that was killed, or asked to stop.
+// replace starts a worker again after it was killed or asked to stop.
 func (s *story) replace(ctx context.Context, p *process) error {
 	if p.cmd.ProcessState.ExitCode() == failed {
 		return fmt.Errorf("%s has failed", p.name)
@@ -205,16 +216,18 @@ func (s *story) replace(ctx context.Context, p *process) error {
 	return s.start(ctx, p.name, "is started again")
 }
 
-// sumUp says what has been seen. The journal has refused whatever came with an old token.
+// sumUp prints the result. The journal has refused every write with an old
+// token.
 func (s *story) sumUp() error {
 	if len(s.wrong) > 0 {
 		return errors.New(s.wrong[0])
 	}
-	fmt.Fprintf(s.out, "\n%d leaderships, each with a larger fencing token than the one before. One worker led at a time.\n", s.terms)
+	fmt.Fprintf(s.out, "\n%d leaderships, each with a larger fencing token than the one before.\n", s.terms)
+	fmt.Fprintln(s.out, "One worker led at a time.")
 	return nil
 }
 
-// stopAll returns when all workers have ended.
+// stopAll stops all workers and waits until they have ended.
 func (s *story) stopAll() {
 	for _, p := range s.workers {
 		p.terminate()

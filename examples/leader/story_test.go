@@ -22,13 +22,13 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// after is how long it took to replace each leader that was killed.
-var after = regexp.MustCompile(`LEADS with fencing token \d+, (\S+) after that`)
+// takeOver matches the time it took to replace a leader that was killed.
+var takeOver = regexp.MustCompile(`LEADS with fencing token \d+, (\S+) after the signal`)
 
 func takeOvers(t *testing.T, out string) []time.Duration {
 	t.Helper()
 	var all []time.Duration
-	for _, match := range after.FindAllStringSubmatch(out, -1) {
+	for _, match := range takeOver.FindAllStringSubmatch(out, -1) {
 		d, err := time.ParseDuration(match[1])
 		require.NoError(t, err)
 		all = append(all, d)
@@ -36,18 +36,20 @@ func takeOvers(t *testing.T, out string) []time.Duration {
 	return all
 }
 
-// session is how long a dead leader is missed. It is long enough for one who is alive not to be taken for dead because
-// its process stands still for a while.
+// session is long enough that a live process is not taken for dead when it
+// pauses for a while.
 const session = 6 * time.Second
 
-// requireStory wants a story with as many kills, in which only the last leader handed over. The server has last heard of
-// who was killed up to a third of the session before.
+// requireStory requires that the leader was killed the given number of times
+// and that only the last one handed over. When a leader was killed, up to a
+// third of its session may already have passed since the server last heard from
+// it.
 func requireStory(t *testing.T, out string, kills int) {
 	t.Helper()
 	waits := takeOvers(t, out)
 	require.Len(t, waits, kills)
 	for _, d := range waits[:kills-1] {
-		require.Greater(t, d, session/4, "the dead leader must have been in the way")
+		require.Greater(t, d, session/4, "the others waited for the dead leader")
 	}
 	require.Less(t, waits[kills-1], session/2, "a hand-over does not wait for the session's end")
 	require.Equal(t, kills-1, strings.Count(out, "is killed"))
@@ -57,7 +59,7 @@ func requireStory(t *testing.T, out string, kills int) {
 
 func TestStory(t *testing.T) {
 	t.Parallel()
-	status, out, errs := program(t, t.Context(), "-session-timeout", session.String(), "-timeout", "3m")
+	status, out, errs := runProgram(t, t.Context(), "-session-timeout", session.String(), "-timeout", "3m")
 	require.Equal(t, asExpected, status)
 	require.Empty(t, errs)
 	requireStory(t, out, 3)
@@ -67,13 +69,15 @@ func TestStory(t *testing.T) {
 func TestRealServer(t *testing.T) {
 	t.Parallel()
 	srv := zkserver.Start(t)
-	status, out, _ := program(t, t.Context(),
+	status, out, _ := runProgram(t, t.Context(),
 		"-servers", srv.Addr(), "-kills", "2", "-session-timeout", session.String(), "-timeout", "3m")
 	require.Equal(t, asExpected, status)
 	requireStory(t, out, 2)
 }
 
-// With -stay it is for the user to kill a leader: it is replaced, and started again. Ctrl-C ends the program as expected.
+// With -stay the user kills the leader. Another worker replaces it, and the
+// killed one is started again. Ctrl-C ends the program with the expected
+// status.
 func TestStay(t *testing.T) {
 	t.Parallel()
 	ctx, interrupt := context.WithCancel(t.Context())
@@ -88,7 +92,8 @@ func TestStay(t *testing.T) {
 	pids := map[string]int{}
 	started := regexp.MustCompile(`(\w+) +is started(?: again)?: process (\d+),`)
 	leads := regexp.MustCompile(`(\w+) +LEADS`)
-	settled := regexp.MustCompile(`heartbeat \d{2}`) // for two seconds: the others have queued
+	// The leader has led for two seconds, so the others have queued.
+	settled := regexp.MustCompile(`heartbeat \d{2}`)
 	var leaders []string
 	var killed bool
 	for lines := bufio.NewScanner(r); lines.Scan(); {
@@ -114,17 +119,18 @@ func TestStay(t *testing.T) {
 	require.NotEqual(t, leaders[0], leaders[1])
 }
 
-// A leader whose parent is gone hands over, and ends.
+// A leader whose parent has ended hands over and ends.
 func TestOrphan(t *testing.T) {
 	srv := zktest.New(t, zktest.WithTCP("127.0.0.1:0"))
 	beats := make(chan heartbeat, 100)
 	journal := httptest.NewServer(&journal{entries: beats})
 	defer journal.Close()
-	told, err := json.Marshal(job{
-		Name: "oslo", Servers: srv.Addr(), Path: "/leader", Journal: journal.URL, SessionTimeout: time.Hour, Every: time.Second,
+	encoded, err := json.Marshal(job{
+		Name: "oslo", Servers: srv.Addr(), Path: "/leader", Journal: journal.URL,
+		SessionTimeout: time.Hour, Every: time.Second,
 	})
 	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), os.Args[0], workerCommand, string(told))
+	cmd := exec.CommandContext(t.Context(), os.Args[0], workerCommand, string(encoded))
 	stdin, err := cmd.StdinPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())

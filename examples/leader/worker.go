@@ -11,12 +11,14 @@ import (
 	"github.com/gocurator/curator/recipes"
 )
 
-// worker is one of several that are ready to do the same work. The one that leads does it.
+// worker is one of several processes that can do the same work. Only the leader
+// does it.
 type worker struct {
 	name     string
 	client   *framework.Client
 	selector *recipes.LeaderSelector
-	began    atomic.Pointer[time.Time] // when its leadership began; nil without one
+	// When its leadership began; nil without one.
+	began atomic.Pointer[time.Time]
 
 	journal journalClient
 	every   time.Duration // between heartbeats
@@ -28,19 +30,21 @@ func newWorker(client *framework.Client, path, name string) *worker {
 	return w
 }
 
-// run stands for leader until ctx ends, as it does on a SIGTERM. A leader stops working then, and hands over: the next one
-// does not have to wait for the session to time out.
+// run competes for leadership until ctx ends, which a SIGTERM causes. A leader
+// then stops working and hands over, so that the next leader does not have to
+// wait for the end of the session.
 func (w *worker) run(ctx context.Context) error {
 	err := w.selector.Run(ctx, w.lead)
 	if ctx.Err() != nil {
-		return nil // to stop was what we were asked for
+		return nil // the worker was asked to stop
 	}
 	return err
 }
 
-// lead is the work of the leader. Its context ends when the leadership does, and everything is done under it. The journal
-// is given the fencing token: it refuses what comes from a leader that was stopped for so long that it does not know of
-// its successor.
+// lead is the work of the leader. The context ends with the leadership, and all
+// work is done under it. Each write to the journal carries the fencing token.
+// So the journal can refuse a leader that was paused for so long that it does
+// not know of its successor.
 func (w *worker) lead(ctx context.Context) error {
 	lease, _ := recipes.LeaseFromContext(ctx)
 	now := time.Now()
@@ -55,7 +59,8 @@ func (w *worker) lead(ctx context.Context) error {
 			return nil
 		case errors.Is(err, errFenced):
 			return err
-		case err != nil: // a journal that is away is no reason to step down
+		case err != nil:
+			// A leader keeps its leadership while the journal is down.
 			log.Printf("%s: heartbeat %d: %v", w.name, number, err)
 		}
 		select {
@@ -66,8 +71,8 @@ func (w *worker) lead(ctx context.Context) error {
 	}
 }
 
-// again is asked after each leadership whether to stand for the next one. That a leadership was lost, because no server
-// could be reached, is nothing to give up for.
+// again decides after each leadership whether to compete again. The loss of a
+// leadership because no server could be reached is no reason to stop.
 func (w *worker) again(err error) bool {
 	if err != nil {
 		log.Printf("%s leads no more: %v", w.name, err)

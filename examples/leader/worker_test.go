@@ -14,83 +14,90 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// office is two workers on a server, and their journal.
-type office struct {
+// testbed has a server and a journal for some workers.
+type testbed struct {
 	srv     *zktest.Server
 	entries chan heartbeat
 	journal *httptest.Server
 }
 
-func newOffice(t *testing.T) *office {
-	o := &office{srv: zktest.New(t), entries: make(chan heartbeat)}
-	o.journal = httptest.NewServer(&journal{entries: o.entries})
+func newTestbed(t *testing.T) *testbed {
+	b := &testbed{srv: zktest.New(t), entries: make(chan heartbeat)}
+	b.journal = httptest.NewServer(&journal{entries: b.entries})
 	t.Cleanup(func() {
 		http.DefaultClient.CloseIdleConnections()
-		o.journal.Close()
+		b.journal.Close()
 	})
-	return o
+	return b
 }
 
-// hire returns a worker that works until the end of the test, or until it is dismissed.
-func (o *office) hire(t *testing.T, name string, session time.Duration) (w *worker, dismiss func() error) {
-	client, err := framework.New(o.srv.Addr(), framework.WithDialer(o.srv.Dialer()), framework.WithSessionTimeout(session))
+// startWorker returns a worker that works until the end of the test, or until
+// stop is called.
+func (b *testbed) startWorker(
+	t *testing.T, name string, session time.Duration,
+) (w *worker, stop func() error) {
+	client, err := framework.New(b.srv.Addr(),
+		framework.WithDialer(b.srv.Dialer()), framework.WithSessionTimeout(session))
 	require.NoError(t, err)
 	w = newWorker(client, "/leader", name)
-	w.journal, w.every = journalClient(o.journal.URL), time.Millisecond
+	w.journal, w.every = journalClient(b.journal.URL), time.Millisecond
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
 		defer client.Close()
 		ended <- w.run(ctx)
 	}()
-	dismiss = func() error {
+	stop = func() error {
 		cancel()
 		err := <-ended
 		ended <- err
 		return err
 	}
-	t.Cleanup(func() { require.NoError(t, dismiss()) })
-	return w, dismiss
+	t.Cleanup(func() { require.NoError(t, stop()) })
+	return w, stop
 }
 
-// nextTerm returns the first heartbeat of another leadership. One of the old may still have been on its way.
-func (o *office) nextTerm(old heartbeat) heartbeat {
-	h := <-o.entries
+// nextTerm returns the first heartbeat of another leadership. A heartbeat of
+// the old one may still arrive before it.
+func (b *testbed) nextTerm(old heartbeat) heartbeat {
+	h := <-b.entries
 	for h.Token == old.Token {
-		h = <-o.entries
+		h = <-b.entries
 	}
 	return h
 }
 
-// asks asks a worker's health endpoint.
-func asks(t *testing.T, w *worker, url string) (status int, body []byte) {
+// get sends a request to a worker's HTTP endpoint.
+func get(t *testing.T, w *worker, url string) (status int, body []byte) {
 	t.Helper()
 	answer := httptest.NewRecorder()
 	w.health().ServeHTTP(answer, httptest.NewRequest(http.MethodGet, url, nil))
 	return answer.Code, answer.Body.Bytes()
 }
 
-// leaderOf asks again if there was no answer: a worker gives the server only a second.
+// leaderOf retries if there was no answer, since a worker gives the server only
+// a second.
 func leaderOf(t *testing.T, w *worker) (l leadership) {
 	t.Helper()
-	status, body := asks(t, w, "/leader")
+	status, body := get(t, w, "/leader")
 	for again := 10; again > 0 && status != http.StatusOK; again-- {
-		status, body = asks(t, w, "/leader")
+		status, body = get(t, w, "/leader")
 	}
 	require.Equal(t, http.StatusOK, status, "%s", body)
 	require.NoError(t, json.Unmarshal(body, &l))
 	return l
 }
 
-// One works, everybody knows who, and the next one does when it stops.
+// One worker works, every worker knows which one, and another one works when it
+// stops.
 func TestOneWorks(t *testing.T) {
-	o := newOffice(t)
-	berlin, dismiss := o.hire(t, "berlin", time.Minute)
-	first := <-o.entries
-	oslo, _ := o.hire(t, "oslo", time.Minute)
-	require.NoError(t, o.srv.WaitChildren(t.Context(), "/leader", 2))
+	b := newTestbed(t)
+	berlin, dismiss := b.startWorker(t, "berlin", time.Minute)
+	first := <-b.entries
+	oslo, _ := b.startWorker(t, "oslo", time.Minute)
+	require.NoError(t, b.srv.WaitChildren(t.Context(), "/leader", 2))
 	require.Equal(t, heartbeat{"berlin", 1, first.Token}, first)
-	require.Equal(t, heartbeat{"berlin", 2, first.Token}, <-o.entries)
+	require.Equal(t, heartbeat{"berlin", 2, first.Token}, <-b.entries)
 
 	own := leaderOf(t, berlin)
 	require.NotNil(t, own.Since)
@@ -99,45 +106,47 @@ func TestOneWorks(t *testing.T) {
 	require.Equal(t, leadership{"oslo", false, "berlin", first.Token, nil}, leaderOf(t, oslo))
 
 	require.NoError(t, dismiss())
-	next := o.nextTerm(first)
+	next := b.nextTerm(first)
 	require.Equal(t, heartbeat{"oslo", 1, next.Token}, next)
 	require.Greater(t, next.Token, first.Token)
 	require.Equal(t, "oslo", leaderOf(t, oslo).Leader)
 }
 
-// A worker that cannot reach the servers says that it is not well, and does not lead when its session's time is up. It leads
-// again by itself.
+// A worker that cannot reach the servers reports that it is not healthy, and
+// stops leading when its session's time is over. It leads again by itself.
 func TestWorkerOutlastsAnOutage(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
-	w, _ := o.hire(t, "berlin", 4*time.Second)
-	first := <-o.entries
-	status, body := asks(t, w, "/healthz")
+	b := newTestbed(t)
+	w, _ := b.startWorker(t, "berlin", 4*time.Second)
+	first := <-b.entries
+	status, body := get(t, w, "/healthz")
 	require.Equal(t, http.StatusOK, status, "%s", body)
 
 	session, err := w.client.Session(t.Context())
 	require.NoError(t, err)
 	term := w.selector.Leadership().Context()
-	o.srv.Stop()
-	for last := first; session.Context().Err() == nil; { // until then it may work
+	b.srv.Stop()
+	// It may work until then.
+	for last := first; session.Context().Err() == nil; {
 		select {
-		case last = <-o.entries:
+		case last = <-b.entries:
 			require.Equal(t, first.Token, last.Token)
 		case <-session.Context().Done():
 		}
 	}
 	select {
 	case <-term.Done():
-	case <-time.After(10 * time.Second): // it is a matter of nanoseconds, and of the scheduler
+	case <-time.After(10 * time.Second):
+		// It takes nanoseconds, plus the scheduler's time.
 		require.Fail(t, "leads without a session")
 	}
-	status, _ = asks(t, w, "/healthz")
+	status, _ = get(t, w, "/healthz")
 	require.Equal(t, http.StatusServiceUnavailable, status)
-	status, _ = asks(t, w, "/leader")
+	status, _ = get(t, w, "/leader")
 	require.Equal(t, http.StatusServiceUnavailable, status)
 
-	o.srv.Start()
-	again := o.nextTerm(first)
+	b.srv.Start()
+	again := b.nextTerm(first)
 	require.Greater(t, again.Token, first.Token)
 	require.Equal(t, 1, again.Number)
 }

@@ -14,15 +14,16 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// collector receives spans by OTLP over HTTP, as a real collector does, and keeps them.
+// collector receives spans by OTLP over HTTP like a real collector, and keeps
+// them.
 type collector struct {
 	mu    sync.Mutex // protects spans
 	spans []*tracepb.ResourceSpans
 }
 
-const maxExport = 64 << 20 // bytes, as the collector of OpenTelemetry has it
+const maxExport = 64 << 20 // bytes, the limit of OpenTelemetry's collector
 
-// ServeHTTP takes one export of a service.
+// ServeHTTP receives one export of a service.
 func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxExport))
 	if err != nil {
@@ -35,7 +36,8 @@ func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c.add(export.ResourceSpans)
-	w.Header().Set("Content-Type", "application/x-protobuf") // of the answer, which has nothing to say
+	// The type of the answer, which is empty.
+	w.Header().Set("Content-Type", "application/x-protobuf")
 }
 
 func (c *collector) add(spans []*tracepb.ResourceSpans) {
@@ -44,14 +46,14 @@ func (c *collector) add(spans []*tracepb.ResourceSpans) {
 	c.spans = append(c.spans, spans...)
 }
 
-// all returns what has been received.
+// all returns the spans received so far.
 func (c *collector) all() []*tracepb.ResourceSpans {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.spans
 }
 
-// serve makes it a server of its own. Close ends that.
+// serve starts an HTTP server for the collector. The caller must call stop.
 func (c *collector) serve() (url string, stop func(), err error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -63,12 +65,12 @@ func (c *collector) serve() (url string, stop func(), err error) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = server.Serve(listener) // until it is closed
+		_ = server.Serve(listener) // returns when it is closed
 	}()
 	return "http://" + listener.Addr().String(), func() { server.Close(); <-ended }, nil
 }
 
-// forward sends everything to the collector that the environment tells of.
+// forward sends all spans to the collector that the environment names.
 func (c *collector) forward(ctx context.Context) error {
 	client := otlptracehttp.NewClient()
 	if err := client.Start(ctx); err != nil {

@@ -25,11 +25,12 @@ func main() {
 		os.Exit(serviceMain(os.Args[2:]))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second Ctrl-C does not wait for the clean-up
+	// A second Ctrl-C does not wait for the clean-up.
+	context.AfterFunc(ctx, stop)
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run is the program of the parent process. It returns the exit status.
+// run runs the parent process and returns the exit status.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	cfg, err := parse(args, stderr)
 	switch {
@@ -49,12 +50,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return done
 }
 
-// show lets the story happen, and tells it in every way that is asked for.
+// show runs the story, and prints, draws and forwards its traces as configured.
 func show(ctx context.Context, cfg config, stdout io.Writer) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, cfg.timeout, errTimeout)
 	defer cancel()
 	spans := &collector{}
-	if err := happen(ctx, cfg, spans); err != nil {
+	if err := runStory(ctx, cfg, spans); err != nil {
 		if errors.Is(context.Cause(ctx), errTimeout) {
 			return errTimeout
 		}

@@ -19,20 +19,22 @@ import (
 	"github.com/gocurator/curator/testing/zkserver"
 )
 
-// TestMain makes the test binary a service when the program under test starts itself as one.
+// TestMain turns the test binary into a service if the program under test has
+// started it as one.
 func TestMain(m *testing.M) {
 	if isService(os.Args) {
 		os.Exit(serviceMain(os.Args[2:]))
 	}
 	if os.Getenv("GORACE") == "" {
-		// Services under the race detector would each wait a second at their end.
+		// Otherwise each service under the race detector waits a second at its
+		// end.
 		os.Setenv("GORACE", "atexit_sleep_ms=0")
 	}
 	leaktest.Main(m)
 }
 
 // program runs the program with real service processes.
-func program(t *testing.T, ctx context.Context, args ...string) (status int, stdout, stderr string) {
+func runProgram(t *testing.T, ctx context.Context, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	status = run(ctx, args, &out, &errs)
@@ -40,11 +42,12 @@ func program(t *testing.T, ctx context.Context, args ...string) (status int, std
 	return status, out.String(), errs.String()
 }
 
-// slow is how long the lock is held where the order must find it held, on a machine that is busy with other things,
-// too.
+// slow is a time to hold the lock. It is long enough that the order finds the
+// lock held on a busy machine, too.
 const slow = "4s"
 
-// requireStory checks that the trees tell of the wait, and of the way to the other trace.
+// requireStory requires that the trees show the wait and the link to the other
+// trace.
 func requireStory(t *testing.T, out string) {
 	t.Helper()
 	const word, took = `\S+`, `[0-9.]+(ms|s)`
@@ -61,7 +64,7 @@ func requireStory(t *testing.T, out string) {
 func TestStory(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "trace.svg")
-	status, out, errs := program(t, t.Context(), "-hold", slow, "-svg", file)
+	status, out, errs := runProgram(t, t.Context(), "-hold", slow, "-svg", file)
 	require.Equal(t, done, status)
 	require.Empty(t, errs)
 	requireStory(t, out)
@@ -73,7 +76,8 @@ func TestStory(t *testing.T) {
 	require.Contains(t, string(svg), "link to the holder")
 }
 
-// The collector of the user gets the spans of both services, in the way that the environment says.
+// The user's collector gets the spans of both services, as the environment
+// configures it.
 func TestExport(t *testing.T) {
 	var spans collector
 	user := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -86,8 +90,9 @@ func TestExport(t *testing.T) {
 	defer user.Close()
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", user.URL)
 	t.Setenv("OTEL_EXPORTER_OTLP_HEADERS", "api-key=secret")
-	t.Setenv("OTEL_TRACES_SAMPLER", "always_off") // not for the services, whose spans we print
-	status, out, errs := program(t, t.Context(), "-hold", slow)
+	// Does not apply to the services, whose spans are printed.
+	t.Setenv("OTEL_TRACES_SAMPLER", "always_off")
+	status, out, errs := runProgram(t, t.Context(), "-hold", slow)
 	require.Equal(t, done, status)
 	require.Empty(t, errs)
 	requireStory(t, out)
@@ -97,23 +102,25 @@ func TestExport(t *testing.T) {
 	require.True(t, strings.HasPrefix(out, again.String()), again.String())
 
 	t.Setenv("OTEL_EXPORTER_OTLP_HEADERS", "")
-	status, _, errs = program(t, t.Context(), "-hold", "200ms")
+	status, _, errs = runProgram(t, t.Context(), "-hold", "200ms")
 	require.Equal(t, failed, status)
 	require.Contains(t, errs, "403")
 }
 
-// On a real server it is the same, and nothing is left there.
+// On a real server the output is the same, and nothing is left there.
 func TestRealServer(t *testing.T) {
 	t.Parallel()
 	srv := zkserver.Start(t)
-	status, out, _ := program(t, t.Context(), "-hold", slow, "-servers", srv.Addr()+"/")
+	status, out, _ := runProgram(t, t.Context(), "-hold", slow, "-servers", srv.Addr()+"/")
 	require.Equal(t, done, status)
 	requireStory(t, out)
 	client, err := framework.New(srv.Addr())
 	require.NoError(t, err)
 	defer client.Close()
 	left, _, err := client.Children(t.Context(), "/tracing")
-	if !errors.Is(err, zk.ErrNoNode) { // the server has removed the container, which it looks for once in a minute
+	// The server has already removed the container. It looks for empty
+	// containers once a minute.
+	if !errors.Is(err, zk.ErrNoNode) {
 		require.NoError(t, err)
 	}
 	require.Empty(t, left)
@@ -130,7 +137,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"-nonsense"}, "-nonsense"},
 		{[]string{"more"}, `"more"`},
 	} {
-		status, out, errs := program(t, t.Context(), tt.args...)
+		status, out, errs := runProgram(t, t.Context(), tt.args...)
 		require.Equal(t, badInput, status)
 		require.Empty(t, out)
 		require.Contains(t, errs, tt.want)
@@ -140,26 +147,26 @@ func TestBadInput(t *testing.T) {
 func TestUnknownProtocol(t *testing.T) {
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://localhost:4317")
 	t.Setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
-	status, _, errs := program(t, t.Context())
+	status, _, errs := runProgram(t, t.Context())
 	require.Equal(t, badInput, status)
 	require.Contains(t, errs, "http/protobuf")
 }
 
 func TestHelp(t *testing.T) {
-	status, _, errs := program(t, t.Context(), "-h")
+	status, _, errs := runProgram(t, t.Context(), "-h")
 	require.Equal(t, done, status)
 	require.Contains(t, errs, "-svg")
 }
 
-// The services are ended, however long they would still have to work.
+// The services end, however much work they have left.
 func TestTimeout(t *testing.T) {
-	status, _, errs := program(t, t.Context(), "-hold", "1h", "-timeout", "1s")
+	status, _, errs := runProgram(t, t.Context(), "-hold", "1h", "-timeout", "1s")
 	require.Equal(t, failed, status)
 	require.Contains(t, errs, errTimeout.Error())
 }
 
 func TestNobodyAnswers(t *testing.T) {
-	status, _, errs := program(t, t.Context(), "-servers", "127.0.0.1:1", "-timeout", "300ms")
+	status, _, errs := runProgram(t, t.Context(), "-servers", "127.0.0.1:1", "-timeout", "300ms")
 	require.Equal(t, failed, status)
 	require.Contains(t, errs, errTimeout.Error())
 }
@@ -167,7 +174,7 @@ func TestNobodyAnswers(t *testing.T) {
 func TestInterrupt(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
-	status, _, errs := program(t, ctx)
+	status, _, errs := runProgram(t, ctx)
 	require.Equal(t, failed, status)
 	require.Contains(t, errs, "canceled")
 }

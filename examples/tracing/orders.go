@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// orders is a service that takes orders, and reserves for them what is on the shelf.
+// orders is a service that accepts orders and reserves units for them.
 type orders struct{ *service }
 
 func (o orders) handler() http.Handler {
@@ -17,19 +17,21 @@ func (o orders) handler() http.Handler {
 	return mux
 }
 
-// order takes an order. What needs no lock is done before it is asked for.
+// order accepts an order. It does the work that needs no lock before it asks
+// for the lock.
 func (o orders) order(ctx context.Context) error {
 	if err := o.span(ctx, "check payment", o.checkPayment); err != nil {
 		return err
 	}
-	return articleLock(o.client).Do(ctx, func(ctx context.Context) error { // ends with the lock, and with the request
+	// Ctx ends with the lock and with the request.
+	return articleLock(o.client).Do(ctx, func(ctx context.Context) error {
 		return o.span(ctx, "reserve", o.reserve)
 	})
 }
 
 func (o orders) checkPayment(ctx context.Context) error { return pause(ctx, 80*time.Millisecond) }
 
-// reserve takes one unit. It reads and writes, which is what the lock is for.
+// reserve takes one unit. The lock protects it between the read and the write.
 func (o orders) reserve(ctx context.Context) error {
 	data, stat, err := o.client.Get(ctx, articlePath)
 	if err != nil {
@@ -42,7 +44,8 @@ func (o orders) reserve(ctx context.Context) error {
 	if units == 0 {
 		return errors.New("sold out")
 	}
-	if err := pause(ctx, 150*time.Millisecond); err != nil { // the warehouse is told
+	// Tells the warehouse.
+	if err := pause(ctx, 150*time.Millisecond); err != nil {
 		return err
 	}
 	_, err = o.client.Set(ctx, articlePath, []byte(strconv.Itoa(units-1)), stat.Version)

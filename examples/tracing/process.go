@@ -15,15 +15,16 @@ import (
 	"time"
 )
 
-// serviceCommand makes the program a service. It is for the parent alone.
+// serviceCommand turns the program into a service. Only the parent uses it.
 const serviceCommand = "service"
 
 func isService(args []string) bool { return len(args) == 5 && args[1] == serviceCommand }
 
-// serviceMain is the program of a service process. It prints its address, and serves until its input ends: when the
-// parent says so by closing it, or is gone.
+// serviceMain runs a service process. It prints its address and serves until
+// its input ends, because the parent has closed it or has ended.
 func serviceMain(args []string) (status int) {
-	signal.Ignore(os.Interrupt) // Ctrl-C reaches the whole process group, and the parent decides
+	// Ctrl-C reaches the whole process group; the parent decides.
+	signal.Ignore(os.Interrupt)
 	name, servers, hold := args[0], args[1], args[2]
 	err := runService(context.Background(), name, servers, func(s *service) error {
 		switch name {
@@ -73,8 +74,9 @@ type process struct {
 	stdin io.Closer
 }
 
-// launch starts a service and returns when it can be asked. It is killed when ctx ends, and must be ended in any case.
-// It sends its spans to the collector.
+// launch starts a service and waits until it prints its address. The service
+// sends its spans to the collector. It is killed when ctx ends. The caller must
+// call end in any case.
 func launch(ctx context.Context, cfg config, name, servers, collector string) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -103,8 +105,9 @@ func launch(ctx context.Context, cfg config, name, servers, collector string) (*
 	return p, nil
 }
 
-// withoutTelemetry leaves out what the environment says of exporters and samplers: that is for the collector of the
-// user, which gets the spans from the parent.
+// withoutTelemetry removes the variables for exporters and samplers from an
+// environment. They are meant for the user's collector, which gets the spans
+// from the parent.
 func withoutTelemetry(env []string) []string {
 	var kept []string
 	for _, e := range env {
@@ -115,7 +118,8 @@ func withoutTelemetry(env []string) []string {
 	return kept
 }
 
-// end makes the service end, and returns when it has: all its spans have been sent then.
+// end ends the service and waits for its end. All of its spans have been sent
+// by then.
 func (p *process) end() error {
 	p.stdin.Close()
 	if err := p.cmd.Wait(); err != nil {

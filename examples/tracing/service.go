@@ -17,9 +17,9 @@ import (
 	"github.com/gocurator/curator/tracing"
 )
 
-// runService runs a service from its start to its end: serve returns when the service should end.
+// runService runs a service until serve returns.
 func runService(ctx context.Context, name, servers string, serve func(*service) error) (err error) {
-	exporter, err := otlptracehttp.New(ctx) // OTEL_EXPORTER_OTLP_ENDPOINT says where to
+	exporter, err := otlptracehttp.New(ctx) // reads OTEL_EXPORTER_OTLP_ENDPOINT
 	if err != nil {
 		return err
 	}
@@ -31,14 +31,16 @@ func runService(ctx context.Context, name, servers string, serve func(*service) 
 	return serve(s)
 }
 
-// service is what every service has: a provider of tracers, and a client that uses it.
+// service is the part that every service has: a tracer provider and a traced
+// client.
 type service struct {
 	provider *sdktrace.TracerProvider
 	tracer   trace.Tracer // for the service's own spans
 	client   *framework.Client
 }
 
-// startService sets tracing up and begins to connect to ZooKeeper. The service must be closed.
+// startService sets tracing up and starts to connect to ZooKeeper. The caller
+// must close the service.
 func startService(
 	ctx context.Context, name, servers string, exporter sdktrace.SpanExporter, opts ...framework.Option,
 ) (*service, error) {
@@ -46,8 +48,10 @@ func startService(
 		sdktrace.WithBatcher(exporter),
 		sdktrace.WithResource(resource.NewSchemaless(conventions.ServiceName(name))))
 
-	// WithServiceName is for the others: it is in the lock's nodes, so that they can say behind whom they wait. After
-	// otel.SetTracerProvider, tracing.New needs no option. It makes metrics, too, if there is a provider of meters.
+	// The service name is stored in the lock's nodes, so that other services
+	// can say behind which service they wait. After otel.SetTracerProvider,
+	// tracing.New needs no option. It also makes metrics if there is a meter
+	// provider.
 	client, err := framework.New(servers, append(opts,
 		framework.WithServiceName(name),
 		framework.WithTracer(tracing.New(tracing.WithTracerProvider(provider))))...)
@@ -57,15 +61,17 @@ func startService(
 	return &service{provider: provider, tracer: provider.Tracer(name), client: client}, nil
 }
 
-// close comes after the last request, when all leases have been released, and their spans have ended. The provider is
-// last: it sends what it has not yet sent.
+// close is called after the last request, when all leases have been released
+// and their spans have ended. The provider is closed last, since it then sends
+// the spans that it still has.
 func (s *service) close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	return errors.Join(s.client.Close(), s.provider.Shutdown(ctx))
 }
 
-// endpoint makes a span for each request, as otelhttp does for real services, which also continues the caller's trace.
+// endpoint makes a span for each request. Real services use otelhttp, which
+// also continues the caller's trace.
 func (s *service) endpoint(route string, handle func(context.Context) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		err := s.span(r.Context(), route, handle, trace.WithSpanKind(trace.SpanKindServer))

@@ -12,20 +12,20 @@ import (
 	"github.com/gocurator/curator/internal/semconv"
 )
 
-// span is a span as people see it.
+// span is a span in the form that is printed and drawn.
 type span struct {
 	service    string
 	name       string
-	trace      string // its id, in hexadecimal digits, as all ids
+	trace      string // the trace id in hexadecimal digits, like all ids
 	id         string
-	parent     string // empty if it is a root
+	parent     string // empty for a root
 	start, end time.Time
 	attributes attributes
 	events     []event
 	links      []link
-	problem    string // why its status is an error; empty if it is none
+	problem    string // the description of an error status; empty without one
 
-	children []*span // by their start
+	children []*span // sorted by start
 }
 
 type event struct {
@@ -37,7 +37,7 @@ type event struct {
 type link struct {
 	trace, id string
 	kind      string // see semconv.LinkKind
-	to        *span  // nil if that has not been collected
+	to        *span  // nil if that span was not collected
 }
 
 // attributes have values of type string, bool, int64 and float64.
@@ -53,14 +53,15 @@ func (a attributes) seconds(key string) time.Duration {
 
 func (s *span) took() time.Duration { return s.end.Sub(s.start) }
 
-// isAcquire and isHold tell spans of locks from others, by what package tracing says of each.
+// isAcquire and isHold recognize the spans of locks by their attributes.
 func (s *span) isAcquire() bool { return s.attributes.text(semconv.LockOutcome) != "" }
 func (s *span) isHold() bool    { return s.attributes.text(semconv.LockEnd) != "" }
 
-// waited reports whether an acquire had others ahead of it.
+// waited reports whether an acquire had other contenders ahead of it.
 func (s *span) waited() bool { return s.isAcquire() && s.attributes.number(semconv.LockPosition) > 0 }
 
-// behind returns who an acquire waited for: whoever was right ahead of it, of whom the first event "watching" tells.
+// behind returns the contender that an acquire waited for. This is its
+// predecessor, which the first event "watching" names.
 func (s *span) behind() string {
 	for _, e := range s.events {
 		if e.name == semconv.EventWatching {
@@ -72,7 +73,7 @@ func (s *span) behind() string {
 	return s.attributes.text(semconv.LockHolder)
 }
 
-// walk calls f for a span and all below it, from top to bottom.
+// walk calls f for a span and for all spans below it, from top to bottom.
 func (s *span) walk(depth int, f func(s *span, depth int)) {
 	f(s, depth)
 	for _, c := range s.children {
@@ -80,7 +81,7 @@ func (s *span) walk(depth int, f func(s *span, depth int)) {
 	}
 }
 
-// tracesOf returns the roots of all traces, by their start.
+// tracesOf returns the roots of all traces, sorted by start.
 func tracesOf(collected []*tracepb.ResourceSpans) []*span {
 	byID := map[string]*span{}
 	var all []*span
@@ -113,9 +114,13 @@ func tracesOf(collected []*tracepb.ResourceSpans) []*span {
 
 func spanOf(service string, p *tracepb.Span) *span {
 	s := &span{
-		service: service, name: p.Name,
-		trace: hex.EncodeToString(p.TraceId), id: hex.EncodeToString(p.SpanId), parent: hex.EncodeToString(p.ParentSpanId),
-		start: timeOf(p.StartTimeUnixNano), end: timeOf(p.EndTimeUnixNano),
+		service:    service,
+		name:       p.Name,
+		trace:      hex.EncodeToString(p.TraceId),
+		id:         hex.EncodeToString(p.SpanId),
+		parent:     hex.EncodeToString(p.ParentSpanId),
+		start:      timeOf(p.StartTimeUnixNano),
+		end:        timeOf(p.EndTimeUnixNano),
 		attributes: attributesOf(p.Attributes),
 	}
 	if p.GetStatus().GetCode() == tracepb.Status_STATUS_CODE_ERROR {

@@ -9,10 +9,10 @@ import (
 	"github.com/gocurator/curator/recipes"
 )
 
-// stock is a service that knows how much there is of an article, because it counts what is on the shelf.
+// stock is a service that counts the units of an article on the shelf.
 type stock struct {
 	*service
-	counting time.Duration // takes this long
+	counting time.Duration // how long it counts
 }
 
 func (s stock) handler() http.Handler {
@@ -21,9 +21,11 @@ func (s stock) handler() http.Handler {
 	return mux
 }
 
-// takeStock counts and writes the result, under the lock of the article: nobody may take from the shelf meanwhile.
+// takeStock counts and writes the result under the lock of the article. No unit
+// may leave the shelf meanwhile.
 func (s stock) takeStock(ctx context.Context) error {
-	return articleLock(s.client).Do(ctx, func(ctx context.Context) error { // ends with the lock, and with the request
+	// Ctx ends with the lock and with the request.
+	return articleLock(s.client).Do(ctx, func(ctx context.Context) error {
 		return s.span(ctx, "count", func(ctx context.Context) error {
 			if err := pause(ctx, s.counting); err != nil {
 				return err
@@ -34,14 +36,15 @@ func (s stock) takeStock(ctx context.Context) error {
 	})
 }
 
-// The one article of the shop.
+// The only article of the shop.
 const (
 	articlePath     = "/stock/sku-42"
 	articleLockPath = "/locks/sku-42"
 )
 
-// articleLock returns the lock of the article. Its name is in spans and metrics: the same for the locks of all
-// articles, because there are many. Spans have the path as well.
+// articleLock returns the lock of the article. Spans and metrics have its name,
+// which is the same for all articles, because there may be many. Spans have the
+// path as well.
 func articleLock(client *framework.Client) *recipes.InterProcessMutex {
 	return recipes.NewInterProcessMutex(client, articleLockPath, recipes.WithName("sku"))
 }

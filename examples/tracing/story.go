@@ -15,9 +15,10 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// happen lets the story happen: stock is being taken, and an order arrives. The collector has all spans of both
-// services then. Nothing is left on the servers but for /tracing, a container that they remove when it is empty.
-func happen(ctx context.Context, cfg config, spans *collector) (err error) {
+// runStory runs the story: stock is counted, and an order arrives meanwhile.
+// Afterwards the collector has all spans of both services. Only the container
+// node /tracing is left on the servers, which remove it when it is empty.
+func runStory(ctx context.Context, cfg config, spans *collector) (err error) {
 	servers, root := strings.TrimSuffix(cfg.servers, "/"), path.Join("/tracing", rand.Text())
 	if servers == "" {
 		srv, err := zktest.NewServer(zktest.WithTCP("127.0.0.1:0"))
@@ -33,7 +34,7 @@ func happen(ctx context.Context, cfg config, spans *collector) (err error) {
 	}
 	defer client.Close()
 	if err := client.WaitConnected(ctx); err != nil {
-		return err // there is nothing to clean up, and nobody to ask
+		return err // there is nothing to clean up, and no server to ask
 	}
 	defer func() { err = errors.Join(err, cleanUp(ctx, client, root)) }()
 	shop, err := client.Namespace(root)
@@ -53,7 +54,7 @@ func happen(ctx context.Context, cfg config, spans *collector) (err error) {
 	})
 }
 
-// open makes the nodes of the article.
+// open creates the nodes of the article.
 func open(ctx context.Context, shop *framework.Client) error {
 	for _, p := range []string{articlePath, articleLockPath} {
 		if _, err := shop.Create(ctx, p, nil, framework.WithParents()); err != nil {
@@ -63,7 +64,7 @@ func open(ctx context.Context, shop *framework.Client) error {
 	return nil
 }
 
-// cleanUp removes everything from the servers, which may be asked for because ctx has ended.
+// cleanUp removes everything from the servers, even if ctx has ended.
 func cleanUp(ctx context.Context, client *framework.Client, root string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
@@ -74,7 +75,7 @@ func cleanUp(ctx context.Context, client *framework.Client, root string) error {
 	return nil
 }
 
-// runServices starts both services, calls f, and ends them.
+// runServices starts both services, calls f and ends the services.
 func runServices(
 	ctx context.Context, cfg config, servers, exports string, f func(stock, orders *process) error,
 ) (err error) {
@@ -91,8 +92,11 @@ func runServices(
 	return f(stock, orders)
 }
 
-// sendRequests sends the order some time after stock has begun to be taken, and returns when both are answered.
-func sendRequests(ctx context.Context, shop *framework.Client, stock, orders *process, after time.Duration) error {
+// sendRequests sends the order some time after stock has begun to count. It
+// returns when both requests are answered.
+func sendRequests(
+	ctx context.Context, shop *framework.Client, stock, orders *process, after time.Duration,
+) error {
 	taken := make(chan error, 1)
 	go func() { taken <- request(ctx, http.MethodPut, stock.url+"/stock") }()
 	err := waitForHolder(ctx, shop, taken)
@@ -105,7 +109,8 @@ func sendRequests(ctx context.Context, shop *framework.Client, stock, orders *pr
 	return errors.Join(err, <-taken)
 }
 
-// waitForHolder returns when somebody has a node in the lock, or when the request that should have is over.
+// waitForHolder waits until the lock has a node, or until the request that
+// should create it has ended.
 func waitForHolder(ctx context.Context, shop *framework.Client, over chan error) error {
 	for {
 		nodes, _, watch, err := shop.ChildrenW(ctx, articleLockPath)
@@ -123,7 +128,7 @@ func waitForHolder(ctx context.Context, shop *framework.Client, over chan error)
 			if err != nil {
 				return errors.New("stock has not held the lock")
 			}
-			return nil // it has, too briefly for us to see
+			return nil // stock held the lock too briefly to be seen
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

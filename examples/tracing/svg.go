@@ -10,23 +10,26 @@ import (
 	"github.com/gocurator/curator/internal/semconv"
 )
 
-// Where things are in the picture, in pixels. From left to right: names, durations, room for links, bars.
+// Positions in the picture, in pixels. From left to right there are names,
+// durations, room for links, and bars.
 const (
 	pictureWidth = 960
 	nameLeft     = 12
 	tookRight    = 218
-	linkLeft     = 236 // the first link; each further one is a little left of it
-	barsLeft     = 256
-	barsRight    = 920
-	top          = 8
-	laneHead     = 46
-	rowHeight    = 26
-	barHeight    = 16
-	footHeight   = 66
-	charWidth    = 7 // of the text, on the safe side
+	// The first link; each further one is a little left of it.
+	linkLeft   = 236
+	barsLeft   = 256
+	barsRight  = 920
+	top        = 8
+	laneHead   = 46
+	rowHeight  = 26
+	barHeight  = 16
+	footHeight = 66
+	charWidth  = 7 // an upper bound for one character of text
 )
 
-// The colours are neither dark nor light: the picture has no background of its own.
+// The colours are neither dark nor light, because the picture has no
+// background.
 const style = `
   text { font: 12px ui-sans-serif, system-ui, "Segoe UI", "DejaVu Sans", sans-serif; fill: #7d8793 }
   .lane { font-size: 15px; font-weight: 600 }
@@ -47,31 +50,33 @@ const style = `
   .of-link { fill: #9a78dd } .of-handover { fill: #38a283 }
 `
 
-// picture draws traces as lanes of bars, all on one axis of time.
+// picture draws traces as lanes of bars on one axis of time.
 type picture struct {
 	bytes.Buffer
 	begin time.Time
 	total time.Duration
 	lanes []*span           // the roots
-	head  map[*span]float64 // y of each lane's head, by its root
+	head  map[*span]float64 // y of each lane's head, by root
 	row   map[*span]float64 // y of the middle of each span's bar
-	lane  map[*span]*span   // each span's root
+	lane  map[*span]*span   // the root of each span
 	end   float64           // y below the last bar
-	links int               // so far
+	links int               // number of links so far
 }
 
-// draw returns the traces as an SVG.
+// draw returns the traces as an SVG image.
 func draw(traces []*span) []byte {
 	p := &picture{
 		lanes: traces,
 		head:  map[*span]float64{}, row: map[*span]float64{}, lane: map[*span]*span{},
 	}
 	p.layOut()
-	fmt.Fprintf(p, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%.0f" viewBox="0 0 %[1]d %.0[2]f" role="img">`,
+	fmt.Fprintf(p, `<svg xmlns="http://www.w3.org/2000/svg"`+
+		` width="%d" height="%.0f" viewBox="0 0 %[1]d %.0[2]f" role="img">`,
 		pictureWidth, p.end+footHeight)
 	fmt.Fprintf(p, "\n<title>Traces of services that want the same lock</title>\n<style>%s</style>\n", style)
 	for _, kind := range []string{"link", "handover"} {
-		fmt.Fprintf(p, `<marker id="%s" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">`+
+		fmt.Fprintf(p, `<marker id="%s" viewBox="0 0 8 8" refX="7" refY="4"`+
+			` markerWidth="7" markerHeight="7" orient="auto">`+
 			`<path class="tip-%[1]s" d="M0 0L8 4L0 8z"/></marker>`+"\n", kind)
 	}
 	p.axis()
@@ -86,7 +91,7 @@ func draw(traces []*span) []byte {
 	return p.Bytes()
 }
 
-// layOut gives every span its place.
+// layOut sets the position of every span.
 func (p *picture) layOut() {
 	y := float64(top)
 	var end time.Time
@@ -108,7 +113,7 @@ func (p *picture) layOut() {
 	p.end, p.total = y, max(end.Sub(p.begin), time.Millisecond)
 }
 
-// x is where a time is.
+// x returns the position of a time.
 func (p *picture) x(t time.Time) float64 {
 	return barsLeft + (barsRight-barsLeft)*float64(t.Sub(p.begin))/float64(p.total)
 }
@@ -123,10 +128,12 @@ func (p *picture) line(x1, y1, x2, y2 float64, class string) {
 }
 
 func (p *picture) bar(x, y, width float64, class string) {
-	fmt.Fprintf(p, `<rect x="%.1f" y="%.1f" width="%.1f" height="%d" rx="2" class="%s"/>`+"\n", x, y, width, barHeight, class)
+	fmt.Fprintf(p, `<rect x="%.1f" y="%.1f" width="%.1f" height="%d" rx="2" class="%s"/>`+"\n",
+		x, y, width, barHeight, class)
 }
 
-// axis draws the time, in no more than eight steps of 1, 2, 5, 10 and so on.
+// axis draws the axis of time, with at most eight steps of 1, 2, 5, 10 and so
+// on.
 func (p *picture) axis() {
 	step := time.Microsecond
 	for i := 0; p.total > 8*step; i++ {
@@ -143,7 +150,8 @@ func (p *picture) axis() {
 func (p *picture) drawLane(root *span) {
 	y := p.head[root]
 	p.line(nameLeft, y, pictureWidth-nameLeft, y, "rule")
-	fmt.Fprintf(p, `<text x="%d" y="%.1f" class="lane">%s<tspan dx="10" class="trace">trace %s</tspan></text>`+"\n",
+	fmt.Fprintf(p, `<text x="%d" y="%.1f" class="lane">%s`+
+		`<tspan dx="10" class="trace">trace %s</tspan></text>`+"\n",
 		nameLeft, y+28, html.EscapeString(root.service), short(root.trace))
 	root.walk(0, func(s *span, depth int) {
 		y := p.row[s]
@@ -170,7 +178,7 @@ func class(s *span) string {
 	}
 }
 
-// label is what is written into a bar, if there is room.
+// label returns the text of a bar, which is drawn if there is room.
 func label(s *span) string {
 	switch {
 	case s.waited():
@@ -182,7 +190,7 @@ func label(s *span) string {
 	}
 }
 
-// arrows draws whom an acquire waited for, and who handed the lock over to it.
+// arrows draws the links of an acquire and the hand-over to it.
 func (p *picture) arrows(s *span) {
 	if !s.isAcquire() {
 		return
@@ -212,7 +220,7 @@ func (p *picture) holdOf(node string) (found *span) {
 	return found
 }
 
-// arrowOfLink goes around all bars, on the left.
+// arrowOfLink draws an arrow around all bars, on the left.
 func (p *picture) arrowOfLink(from *span, l link) {
 	x := linkLeft - 6*float64(p.links)
 	p.links++
@@ -220,7 +228,7 @@ func (p *picture) arrowOfLink(from *span, l link) {
 	p.text(x+8, p.head[p.lane[from]]+19, "of-link", "link to the %s, trace %s", l.kind, short(l.trace))
 }
 
-// arrowOfHandOver goes down, or up, on the right of both bars.
+// arrowOfHandOver draws an arrow down or up, on the right of both bars.
 func (p *picture) arrowOfHandOver(from, to *span, e event) {
 	x := max(p.x(from.end), p.x(to.end)) + 14
 	p.arrow("handover", p.x(from.end), p.row[from], x, p.x(to.end), p.row[to])
@@ -232,9 +240,10 @@ func (p *picture) arrowOfHandOver(from, to *span, e event) {
 	}
 }
 
-// arrow goes from one bar to another by way of x.
+// arrow draws an arrow from one bar to another by way of x.
 func (p *picture) arrow(kind string, x1, y1, x, x2, y2 float64) {
-	fmt.Fprintf(p, `<path d="M%.1f %.1fH%.1fV%.1fH%.1f" class="%s" marker-end="url(#%[6]s)"/>`+"\n", x1, y1, x, y2, x2, kind)
+	fmt.Fprintf(p, `<path d="M%.1f %.1fH%.1fV%.1fH%.1f" class="%s" marker-end="url(#%[6]s)"/>`+"\n",
+		x1, y1, x, y2, x2, kind)
 }
 
 // legend explains the colours.

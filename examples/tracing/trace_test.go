@@ -25,9 +25,9 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-var update = flag.Bool("update", false, "write the golden files, and the picture, anew")
+var update = flag.Bool("update", false, "rewrite the golden files and the picture")
 
-// inProcess takes the spans of an exporter to a collector without a network.
+// inProcess passes the spans of an exporter to a collector without a network.
 type inProcess struct{ to *collector }
 
 func (p inProcess) Start(context.Context) error { return nil }
@@ -38,9 +38,9 @@ func (p inProcess) UploadTraces(_ context.Context, spans []*tracepb.ResourceSpan
 	return nil
 }
 
-// virtually lets the story happen in virtual time, with both services in this process, and returns its traces: the
-// same in every run.
-func virtually(t *testing.T) (traces []*span) {
+// virtualTraces runs the story in virtual time, with both services in this
+// process. It returns the traces, which are the same in every run.
+func virtualTraces(t *testing.T) (traces []*span) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.New(t)
@@ -49,7 +49,8 @@ func virtually(t *testing.T) (traces []*span) {
 		start := func(name string) *service {
 			exporter, err := otlptrace.New(t.Context(), inProcess{spans})
 			require.NoError(t, err)
-			s, err := startService(t.Context(), name, srv.Addr()+"/shop", exporter, framework.WithDialer(srv.Dialer()))
+			s, err := startService(t.Context(), name, srv.Addr()+"/shop", exporter,
+				framework.WithDialer(srv.Dialer()))
 			require.NoError(t, err)
 			require.NoError(t, s.client.WaitConnected(t.Context()))
 			return s
@@ -69,7 +70,7 @@ func virtually(t *testing.T) (traces []*span) {
 		traces = tracesOf(spans.all())
 	})
 	for i, root := range traces {
-		root.walk(0, func(s *span, _ int) { disguise(s, i) })
+		root.walk(0, func(s *span, _ int) { normalize(s, i) })
 	}
 	return traces
 }
@@ -80,8 +81,9 @@ func ask(handler http.Handler, method, path string) (status int) {
 	return answer.Code
 }
 
-// disguise replaces what differs from run to run and from machine to machine.
-func disguise(s *span, nth int) {
+// normalize replaces everything that differs from run to run and from machine
+// to machine.
+func normalize(s *span, nth int) {
 	ids := []string{"1d93c0a2", "8f21b7e4"}
 	s.trace = ids[nth]
 	for i := range s.links {
@@ -118,21 +120,22 @@ func requireGolden(t *testing.T, file string, got []byte) {
 
 func TestTree(t *testing.T) {
 	var out bytes.Buffer
-	printTraces(&out, virtually(t))
+	printTraces(&out, virtualTraces(t))
 	requireGolden(t, filepath.Join("testdata", "tree.golden"), out.Bytes())
 }
 
 func TestPicture(t *testing.T) {
-	svg := draw(virtually(t))
+	svg := draw(virtualTraces(t))
 	require.Subset(t, textsOf(t, svg), []string{
 		"stock", "trace 1d93c0a2", "PUT /stock", "count", "holds /shop/locks/sku-42",
-		"orders", "trace 8f21b7e4", "POST /orders", "check payment", "reserve", "position 1, behind stock@web-1/4711",
+		"orders", "trace 8f21b7e4", "POST /orders", "check payment", "reserve",
+		"position 1, behind stock@web-1/4711",
 		"acquire sku", "hold sku", "link to the holder, trace 1d93c0a2", "handed over in 2ms", "0s", "1.5s",
 	})
 	requireGolden(t, "trace.svg", svg)
 }
 
-// textsOf returns what can be read in a picture, which must be well-formed.
+// textsOf returns all text of a picture, which must be well-formed.
 func textsOf(t *testing.T, svg []byte) (texts []string) {
 	t.Helper()
 	d := xml.NewDecoder(bytes.NewReader(svg))

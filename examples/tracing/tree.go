@@ -9,20 +9,21 @@ import (
 	"github.com/gocurator/curator/internal/semconv"
 )
 
-// printTraces prints each trace as a tree: spans with what took their time, and the events of acquires and holds with
-// the time since the span began.
+// printTraces prints each trace as a tree. Spans have their durations. Acquires
+// have their events, with the time since the span began.
 func printTraces(w io.Writer, traces []*span) {
 	for i, root := range traces {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		fmt.Fprintf(w, "%s, trace %s, at %v\n\n", root.service, short(root.trace), round(root.start.Sub(traces[0].start)))
+		at := round(root.start.Sub(traces[0].start))
+		fmt.Fprintf(w, "%s, trace %s, at %v\n\n", root.service, short(root.trace), at)
 		fmt.Fprintf(w, "%s\n", summary(root))
 		printBelow(w, root, "")
 	}
 }
 
-// short is the beginning of a trace's id.
+// short returns the beginning of a trace id.
 func short(trace string) string { return trace[:8] }
 
 func printBelow(w io.Writer, s *span, indent string) {
@@ -37,15 +38,15 @@ func printBelow(w io.Writer, s *span, indent string) {
 	}
 }
 
-// printDetails prints where a span's links lead to, and its events.
+// printDetails prints the targets of a span's links, and its events.
 func printDetails(w io.Writer, s *span, indent string) {
 	for _, l := range s.links {
-		if l.kind != "acquire" { // which is right beside its hold
+		if l.kind != "acquire" { // the acquire is printed right beside its hold
 			fmt.Fprintf(w, "%s  link to the %s: %s\n", indent, l.kind, target(l))
 		}
 	}
 	for _, e := range s.events {
-		fmt.Fprintf(w, "%s  %-8s %s\n", indent, "+"+round(e.at.Sub(s.start)).String(), story(s, e))
+		fmt.Fprintf(w, "%s  %-8s %s\n", indent, "+"+round(e.at.Sub(s.start)).String(), describe(s, e))
 	}
 }
 
@@ -56,7 +57,7 @@ func target(l link) string {
 	return fmt.Sprintf("%q of %s, trace %s", l.to.name, l.to.service, short(l.trace))
 }
 
-// summary is a span in one line.
+// summary returns a span in one line.
 func summary(s *span) string {
 	line := s.name + "  " + round(s.took()).String()
 	switch {
@@ -71,7 +72,7 @@ func summary(s *span) string {
 	return line
 }
 
-// wait says what took an acquire its time.
+// wait describes what an acquire waited for.
 func wait(s *span) string {
 	path, took := s.attributes.text(semconv.LockPath), round(s.took())
 	line := fmt.Sprintf("took %v for %s", took, path)
@@ -85,8 +86,8 @@ func wait(s *span) string {
 	return line
 }
 
-// story is an event in words.
-func story(s *span, e event) string {
+// describe returns the text of an event.
+func describe(s *span, e event) string {
 	a := e.attributes
 	switch e.name {
 	case semconv.EventEnqueued:
@@ -99,7 +100,8 @@ func story(s *span, e event) string {
 		return "watching " + a.text(semconv.LockPred)
 	case semconv.EventHandedOver:
 		if by := a.text(semconv.LockPred); by != "" {
-			return fmt.Sprintf("handed over by %s, %v after we heard of it", by, round(a.seconds(semconv.LockHandOff)))
+			took := round(a.seconds(semconv.LockHandOff))
+			return fmt.Sprintf("handed over by %s, %v after we heard of it", by, took)
 		}
 	case semconv.EventGranted:
 		return fmt.Sprintf("granted, fencing token %d", s.attributes.number(semconv.LockToken))
@@ -110,10 +112,10 @@ func story(s *span, e event) string {
 	return e.name
 }
 
-// words makes text of a name, such as session_lost.
+// words turns a name such as session_lost into text.
 func words(name string) string { return strings.ReplaceAll(name, "_", " ") }
 
-// round leaves three digits of a duration, or so.
+// round rounds a duration to about three digits.
 func round(d time.Duration) time.Duration {
 	unit := time.Microsecond
 	for d >= 1000*unit {

@@ -10,8 +10,9 @@ import (
 	"github.com/gocurator/curator/internal/semconv"
 )
 
-// lost is an order that waits in vain, behind somebody whose spans are not there.
-func lost() *span {
+// lostWait is an order that waits in vain behind a contender whose spans were
+// not collected.
+func lostWait() *span {
 	start := time.Unix(1_700_000_000, 0)
 	root := &span{
 		service: "orders", name: "POST <orders> & more", trace: "0af7651916cd43dd8448eb211c80319c", id: "01",
@@ -26,7 +27,8 @@ func lost() *span {
 		},
 		links: []link{{trace: "b7ad6b7169203331", id: "00f067aa0ba902b7", kind: "holder"}},
 		events: []event{{
-			start.Add(1500 * time.Microsecond), semconv.EventSuspended, attributes{semconv.Cause: "connection reset"},
+			start.Add(1500 * time.Microsecond), semconv.EventSuspended,
+			attributes{semconv.Cause: "connection reset"},
 		}, {
 			start.Add(time.Second), semconv.EventRestored, nil,
 		}},
@@ -36,7 +38,7 @@ func lost() *span {
 
 func TestTreeOfALostWait(t *testing.T) {
 	var out bytes.Buffer
-	printTraces(&out, []*span{lost()})
+	printTraces(&out, []*span{lostWait()})
 	require.Equal(t, `orders, trace 0af76519, at 0s
 
 POST <orders> & more  3s, error: no lock
@@ -48,11 +50,11 @@ POST <orders> & more  3s, error: no lock
 }
 
 func TestPictureOfALostWait(t *testing.T) {
-	svg := draw([]*span{lost()})
+	svg := draw([]*span{lostWait()})
 	require.Contains(t, textsOf(t, svg), "POST <orders> & more")
 	require.Contains(t, textsOf(t, svg), "position 2, behind unknown")
 	require.NotContains(t, string(svg), "marker-end", "there is nothing to point at")
-	textsOf(t, draw(nil)) // is well-formed
+	textsOf(t, draw(nil)) // must be well-formed
 }
 
 func TestRound(t *testing.T) {

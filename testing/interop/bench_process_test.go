@@ -18,7 +18,8 @@ import (
 	"github.com/gocurator/curator/recipes"
 )
 
-// envServers makes of the test's program a process with one client of the servers that it names; see serveRounds.
+// envServers turns the test program into a process with one client of the
+// servers that the variable names; see serveRounds.
 const envServers = "CURATOR_INTEROP_BENCH_SERVERS"
 
 // processRounds returns the rounds of a crowd of one in a process of its own.
@@ -45,8 +46,8 @@ func processRounds(b testing.TB, addr string, who crowd) round {
 	}
 }
 
-// serveRounds is the process: for each number on stdin it acquires and releases so many times, and says on stdout how long
-// that took. It ends with stdin.
+// serveRounds runs that process. For each number on stdin it acquires and
+// releases that many times, and prints how long that took. It ends with stdin.
 func serveRounds(addr string) error {
 	c, err := framework.New(addr, framework.WithSessionTimeout(longSession))
 	if err != nil {
@@ -68,7 +69,7 @@ func serveRounds(addr string) error {
 	return nil
 }
 
-// together returns the rounds of several crowds who begin at the same time.
+// together returns rounds in which several crowds begin at the same time.
 func together(crowds []round) round {
 	return func() (time.Duration, error) {
 		var all sync.WaitGroup

@@ -17,18 +17,25 @@ import (
 	"github.com/gocurator/curator/testing/zkserver"
 )
 
-// BenchmarkAgainstCurator compares InterProcessMutex with Java Curator's, in the ways in which services use a lock, on a
-// real server. In each round everybody acquires and releases, first on one side and then on the other, so that both see
-// the same server at the same time. Reported are the medians of the time of one acquire and release within such a crowd,
-// and x-curator, which is what counts: how many times ours Curator's time is, the median of the rounds. What each of them
-// costs in requests and in bytes, in both directions, does not depend on the machine; it is counted apart from the time,
-// through a relay.
+// BenchmarkAgainstCurator compares InterProcessMutex with Java Curator's on a
+// real server, in the ways in which services use a lock. In each round all
+// members acquire and release, first on one side and then on the other, so that
+// both sides see the same server at the same time. It reports these metrics:
 //
-// Each side is one process of the operating system, whose clients have a connection each, and for 8-processes there are
-// eight. Java runs as it does by itself, with time to compile before anything is measured.
+//   - our-ns and curator-ns: the median time of one acquire and release in such
+//     a crowd.
+//   - x-curator: Curator's time divided by ours, the median of the rounds. This
+//     is the figure to read.
+//   - reqs and B: requests, and bytes in both directions. They do not depend on
+//     the machine, and are counted apart from the time, through a relay.
+//
+// Each side is one process, whose clients have a connection each. In
+// 8-processes there are eight processes. Java runs with its default flags, and
+// has time to compile before the measurement.
 func BenchmarkAgainstCurator(b *testing.B) {
 	javaCurator.get(b)
-	srv := zkserver.Start(b, zkserver.WithJVMFlags("-XX:TieredStopAtLevel=4")) // compiles as in production
+	// Compiles as in production.
+	srv := zkserver.Start(b, zkserver.WithJVMFlags("-XX:TieredStopAtLevel=4"))
 	handOver := []recipes.LockOption{recipes.WithLocalHandOver(1000, time.Second)}
 	for _, s := range []struct {
 		name string
@@ -39,31 +46,39 @@ func BenchmarkAgainstCurator(b *testing.B) {
 		{"8-processes", crowd{processes: 8, clients: 1, paths: 1, members: 1, cycles: 10}},
 		{"8-clients", crowd{processes: 1, clients: 8, paths: 1, members: 8, cycles: 10}},
 		{"64-on-one-object", crowd{processes: 1, clients: 1, paths: 1, members: 64, cycles: 1}},
-		{"64-on-one-object-hand-over", crowd{processes: 1, clients: 1, paths: 1, members: 64, cycles: 1, opts: handOver}},
-		{"64-with-an-object-each", crowd{processes: 1, clients: 1, paths: 1, members: 64, cycles: 1, apart: true}},
+		{"64-on-one-object-hand-over", crowd{
+			processes: 1, clients: 1, paths: 1, members: 64, cycles: 1, opts: handOver,
+		}},
+		{"64-with-an-object-each", crowd{
+			processes: 1, clients: 1, paths: 1, members: 64, cycles: 1, apart: true,
+		}},
 		{"500-on-one-object", crowd{processes: 1, clients: 1, paths: 1, members: 500, cycles: 1}},
-		{"500-with-an-object-each", crowd{processes: 1, clients: 1, paths: 1, members: 500, cycles: 1, apart: true}},
+		{"500-with-an-object-each", crowd{
+			processes: 1, clients: 1, paths: 1, members: 500, cycles: 1, apart: true,
+		}},
 	} {
 		b.Run(s.name, func(b *testing.B) { compare(b, srv.Addr(), s.crowd) })
 	}
 }
 
-// crowd is who wants mutexes in a scenario. Each member belongs to a client and a path, in turn. All of one client and
-// path share one mutex, or, apart, have one each.
+// crowd is the set of goroutines or threads that compete for mutexes in a
+// scenario. Each member belongs to a client and a path, in turn. All members
+// with the same client and path share a mutex, or with apart have one each.
 type crowd struct {
 	processes int // each has all that follows
-	clients   int // each with a connection of its own
+	clients   int // each with its own connection
 	paths     int
-	members   int // goroutines, or threads
+	members   int // goroutines or threads
 	apart     bool
 	cycles    int                  // of each member in each round
 	opts      []recipes.LockOption // on our side; Curator has nothing like them
 }
 
-// round lets every member of a crowd do its cycles, and returns how long that took.
+// round lets every member of a crowd do its cycles, and returns how long that
+// took.
 type round func() (time.Duration, error)
 
-// must is a round, where an error fails the benchmark.
+// must runs a round, and fails the benchmark on an error.
 func (r round) must(b testing.TB) time.Duration {
 	b.Helper()
 	took, err := r()
@@ -74,7 +89,8 @@ func (r round) must(b testing.TB) time.Duration {
 func compare(b *testing.B, addr string, who crowd) {
 	meter := startMeter(b, addr) // before the clients, to end after them
 	ours, curators := goRounds(b, addr, who), javaRounds(b, addr, who)
-	// With a fraction of the work each, several processes need a multiple of the time.
+	// Several processes compile as slowly as one, with a fraction of the CPU
+	// each.
 	for warm := time.Now(); time.Since(warm) < *warmUp*time.Duration(who.processes); {
 		ours.must(b)
 		curators.must(b)
@@ -94,14 +110,15 @@ func compare(b *testing.B, addr string, who crowd) {
 	meter.report(b, who, "curator", javaRounds(b, meter.addr(), who))
 }
 
-var warmUp = flag.Duration("warm", 10*time.Second, "how long each Java process of a benchmark has for compiling before it is measured")
+var warmUp = flag.Duration("warm", 10*time.Second,
+	"how long each Java process of a benchmark has to compile before it is measured")
 
-// perCycle returns the time of one acquire and release, in nanoseconds.
+// perCycle returns the time of one acquire and release in nanoseconds.
 func (who crowd) perCycle(round time.Duration) float64 {
 	return float64(round.Nanoseconds()) / float64(who.allCycles())
 }
 
-// allCycles is how many there are in a round.
+// allCycles returns the number of cycles in a round.
 func (who crowd) allCycles() int { return who.processes * who.members * who.cycles }
 
 func median(numbers []float64) float64 {
@@ -109,14 +126,15 @@ func median(numbers []float64) float64 {
 	return numbers[len(numbers)/2]
 }
 
-// report counts what a round costs, for one acquire and release.
+// report reports the requests and bytes of a round for one acquire and release.
 func (m *meter) report(b *testing.B, who crowd, name string, round round) {
 	requests, bytes := m.cost(b, round)
 	b.ReportMetric(float64(requests)/float64(who.allCycles()), name+"-reqs")
 	b.ReportMetric(float64(bytes)/float64(who.allCycles()), name+"-B")
 }
 
-// cost returns what a round of a crowd costs that is connected through the meter, in requests and in bytes.
+// cost returns the requests and bytes of a round. The crowd of the round must
+// be connected through the meter.
 func (m *meter) cost(t testing.TB, round round) (requests, bytes int) {
 	round.must(t) // makes connections and paths
 	requests, bytes = m.counted()
@@ -203,7 +221,8 @@ func javaRounds(b testing.TB, addr string, who crowd) round {
 	return func() (time.Duration, error) {
 		ctx, cancel := context.WithTimeout(b.Context(), 2*time.Minute)
 		defer cancel()
-		words, err := java.ask(ctx, "bench", "/bench/java", who.clients, who.paths, who.members, objects, who.cycles)
+		words, err := java.ask(ctx, "bench", "/bench/java",
+			who.clients, who.paths, who.members, objects, who.cycles)
 		if err != nil {
 			return 0, err
 		}

@@ -15,19 +15,22 @@ import (
 	"github.com/gocurator/curator/recipes"
 )
 
-// contender is somebody who wants a lock, in one of the languages. It wants one lock at a time.
+// contender competes for locks in one of the languages, for one lock at a time.
 type contender interface {
-	// acquire returns errTimeout or an error that matches context.DeadlineExceeded if there is no lock within wait.
+	// acquire waits for at most wait. If it does not get the lock in that time,
+	// it returns errTimeout or an error that matches context.DeadlineExceeded.
 	acquire(path string, wait time.Duration) (grant, error)
 
-	// cycle acquires, enters and leaves the register, and releases, for as long as d.
-	cycle(path string, r *register, weight int, d time.Duration) error
+	// cycle acquires, enters and leaves the checker, and releases, for the time
+	// d.
+	cycle(path string, c *lockChecker, weight int, d time.Duration) error
 
-	// as returns the same contender, who wants a lock of this kind. What it is by itself is a mutex.
-	as(kind) contender
+	// withKind returns the same contender for a lock of this kind. Without a
+	// kind, a contender wants a mutex.
+	withKind(kind) contender
 }
 
-// kind is that of a lock, as java/Peer.java calls it.
+// kind is the kind of a lock, as java/Peer.java names it.
 type kind string
 
 const (
@@ -36,22 +39,23 @@ const (
 	reading        kind = "read"
 	writing        kind = "write"
 	semaphoreMutex kind = "semaphore-mutex"
-	sharedLease    kind = "lease-shared" // of a semaphore whose limit is at limitOf its path
-	multi          kind = "multi"        // this mutex and another; only in Go
+	// One lease of a semaphore; its limit is stored at limitOf the path.
+	sharedLease kind = "lease-shared"
+	multi       kind = "multi" // this mutex and another; only in Go
 )
 
 func limitOf(path string) string { return path + "-limit" }
 
-// leases is n leases, taken at once, of a semaphore.
+// leases is n leases of a semaphore, taken at once.
 func leases(n, limit int) kind { return kind(fmt.Sprintf("lease-%d-%d", limit, n)) }
 
-// leases takes the name of a semaphore's kind apart. Other kinds have none.
+// leases parses a semaphore's kind. Other kinds have no leases.
 func (k kind) leases() (n, limit int) {
 	fmt.Sscanf(string(k), "lease-%d-%d", &limit, &n)
 	return n, limit
 }
 
-// nodes returns the path below which the holders of a lock have their nodes.
+// nodes returns the path that has the nodes of a lock's holders.
 func (k kind) nodes(path string) string {
 	if k == semaphoreMutex || strings.HasPrefix(string(k), "lease-") {
 		return path + "/leases"
@@ -59,22 +63,23 @@ func (k kind) nodes(path string) string {
 	return path
 }
 
-// grant is a lock held by somebody.
+// grant is a lock that a contender holds.
 type grant struct {
 	node    string // the path of the holder's node
-	token   int64  // its czxid
+	token   int64  // the node's czxid
 	release func() error
-	holder  contender // who acquires under this grant
+	holder  contender // the contender that acquires under this grant
 }
 
-// goContender is a client of ours. Each acquire is a contender of its own, unless it is under a lease.
+// goContender is one of our clients. Each acquire competes on its own, unless
+// it is under a lease.
 type goContender struct {
 	client *framework.Client
 	kind   kind
-	under  *recipes.Lease // or nil
+	under  *recipes.Lease // may be nil
 }
 
-func (c goContender) as(k kind) contender { return goContender{c.client, k, c.under} }
+func (c goContender) withKind(k kind) contender { return goContender{c.client, k, c.under} }
 
 func (c goContender) acquire(path string, wait time.Duration) (grant, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), wait)
@@ -95,7 +100,9 @@ func (c goContender) acquire(path string, wait time.Duration) (grant, error) {
 	}, nil
 }
 
-func (c goContender) lease(ctx context.Context, path string) (*recipes.Lease, func(context.Context) error, error) {
+func (c goContender) lease(
+	ctx context.Context, path string,
+) (lease *recipes.Lease, release func(context.Context) error, err error) {
 	if c.kind == multi {
 		both, err := recipes.NewInterProcessMultiLock(c.client, []string{path + "-too", path}).Acquire(ctx)
 		if err != nil {
@@ -103,7 +110,7 @@ func (c goContender) lease(ctx context.Context, path string) (*recipes.Lease, fu
 		}
 		return both.Leases()[0], both.Release, nil
 	}
-	lease, err := c.lock(path)(ctx)
+	lease, err = c.lock(path)(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -120,7 +127,8 @@ func (c goContender) lock(path string) func(context.Context) (*recipes.Lease, er
 	case semaphoreMutex:
 		return recipes.NewInterProcessSemaphoreMutex(c.client, path).Acquire
 	case sharedLease:
-		return recipes.NewInterProcessSemaphore(c.client, path, 1, recipes.WithSharedLimit(limitOf(path))).Acquire
+		limit := recipes.WithSharedLimit(limitOf(path))
+		return recipes.NewInterProcessSemaphore(c.client, path, 1, limit).Acquire
 	case revocable:
 		return recipes.NewInterProcessMutex(c.client, path, recipes.Revocable()).Acquire
 	}
@@ -132,7 +140,8 @@ func (c goContender) lock(path string) func(context.Context) (*recipes.Lease, er
 	return func(ctx context.Context) (*recipes.Lease, error) { return semaphore.AcquireN(ctx, n) }
 }
 
-// participants returns those of a mutex, of a read/write lock or of a semaphore.
+// participants returns the participants of a mutex, of a read/write lock or of
+// a semaphore.
 func (c goContender) participants(ctx context.Context, path string, k kind) ([]recipes.Participant, error) {
 	switch k {
 	case mutex:
@@ -152,10 +161,11 @@ type javaContender struct {
 	kind kind
 }
 
-func (c javaContender) as(k kind) contender { return javaContender{c.peer, c.name, k} }
+func (c javaContender) withKind(k kind) contender { return javaContender{c.peer, c.name, k} }
 
 func (c javaContender) acquire(path string, wait time.Duration) (grant, error) {
-	words, err := c.peer.ask(context.Background(), "acquire", c.name, path, wait.Milliseconds(), cmp.Or(c.kind, mutex))
+	words, err := c.peer.ask(context.Background(),
+		"acquire", c.name, path, wait.Milliseconds(), cmp.Or(c.kind, mutex))
 	if err != nil {
 		return grant{}, err
 	}
@@ -169,8 +179,8 @@ func (c javaContender) acquire(path string, wait time.Duration) (grant, error) {
 	}, c}, err
 }
 
-// colleague is another contender of the same process.
-func colleague(c contender) contender {
+// sibling returns another contender of the same process.
+func sibling(c contender) contender {
 	if java, ok := c.(javaContender); ok {
 		java.name += "-colleague"
 		return java
@@ -178,7 +188,8 @@ func colleague(c contender) contender {
 	return c
 }
 
-// language says who plays a role. Scenarios that are told alike for both are told once.
+// language is the language of a role. A scenario that is alike for both
+// languages is written once.
 type language string
 
 const (
@@ -186,21 +197,22 @@ const (
 	inJava language = "Java"
 )
 
-// contender returns a contender in a client or process of its own.
-func (w *world) contender(t *testing.T, l language) contender {
+// contender returns a contender in its own client or process.
+func (srv *testServer) contender(t *testing.T, l language) contender {
 	t.Helper()
 	if l == inGo {
-		return goContender{client: w.connect(t, longSession)}
+		return goContender{client: srv.connect(t, longSession)}
 	}
-	return javaContender{peer: startPeer(t, w.addr, longSession), name: "thread"}
+	return javaContender{peer: startPeer(t, srv.addr, longSession), name: "thread"}
 }
 
-// bothWays runs a scenario of two roles in both worlds, first with the roles in Go and Java, then the other way around.
-func bothWays(t *testing.T, scenario func(t *testing.T, w *world, one, two language)) {
+// bothWays runs a scenario of two roles on both servers, first with the roles
+// in Go and Java, then the other way around.
+func bothWays(t *testing.T, scenario func(t *testing.T, srv *testServer, one, two language)) {
 	t.Helper()
 	for _, l := range [][2]language{{inGo, inJava}, {inJava, inGo}} {
 		t.Run(fmt.Sprintf("%s,%s", l[0], l[1]), func(t *testing.T) {
-			inBothWorlds(t, func(t *testing.T, w *world) { scenario(t, w, l[0], l[1]) })
+			onFakeAndReal(t, func(t *testing.T, srv *testServer) { scenario(t, srv, l[0], l[1]) })
 		})
 	}
 }
@@ -208,7 +220,7 @@ func bothWays(t *testing.T, scenario func(t *testing.T, w *world, one, two langu
 // acquire returns a lock, or fails the test.
 func acquire(t *testing.T, c contender, path string) grant {
 	t.Helper()
-	g, err := c.acquire(path, tooLong)
+	g, err := c.acquire(path, waitLimit)
 	require.NoError(t, err)
 	return g
 }

@@ -1,56 +1,71 @@
-// Package interop has no code to use: its tests prove that Go processes and Java processes share locks and semaphores, and
-// elect leaders among them. The Go side is package recipes, the Java side Apache Curator itself, in processes of its own.
-// Each scenario takes place on a real ZooKeeper server, and on zktest over TCP. Further tests prove that clients in other
-// languages take zktest for ZooKeeper: Java Curator's recipes, and those of Python's kazoo.
+// Package interop tests that Go processes and Java processes share locks and
+// semaphores and elect leaders together. It has no code to use. The Go side is
+// package recipes. The Java side is Apache Curator itself, in processes of its
+// own. Each scenario runs on a real ZooKeeper server and on zktest over TCP.
+// Further tests run Java Curator's own recipes and those of Python's kazoo on
+// zktest.
 //
 //	go test ./testing/interop              # about three minutes
 //	go test ./testing/interop -v -run Exclude -stress 5m
 //
-// # What is proven
+// GUARANTEES.md lists what the tests show.
 //
-// GUARANTEES.md lists it, with the tests.
+// # Requirements
 //
-// # What is needed
+// The tests need a JDK, which is $JAVA_HOME/bin if JAVA_HOME is set, or else
+// java and javac in PATH. They need the jars of Curator and of its
+// dependencies: those in the directory CURATOR_JAVA_JARS, if set, or else
+// Debian's.
 //
-// A JDK, which is $JAVA_HOME/bin if JAVA_HOME is set, or else java and javac in PATH; and the jars of Curator and of all
-// it needs: those in the directory that CURATOR_JAVA_JARS names, if set, or else Debian's.
+//	apt install default-jdk-headless libcurator-recipes-java \
+//		python3-kazoo zookeeper
 //
-//	apt install default-jdk-headless libcurator-recipes-java python3-kazoo zookeeper
+// For kazoo they need a Python that has it: $CURATOR_PYTHON if set, or else
+// python3 in PATH, or else Debian's.
 //
-// For kazoo, a Python that has it: $CURATOR_PYTHON if that is set, or else python3 in PATH or Debian's.
-//
-// The tests compile what is in java once, into a temporary directory. What is missing skips them, and fails them if
-// CURATOR_REQUIRE_ZOOKEEPER is set to a non-empty value: set it where a skipped test would go unnoticed, in CI.
-// How the real server is found is told by package zkserver.
+// The tests compile the files in java once, into a temporary directory. A test
+// is skipped if something that it needs is missing. If
+// CURATOR_REQUIRE_ZOOKEEPER is set to a non-empty value, it fails instead: set
+// it in CI, where a skipped test would go unnoticed. Package zkserver says how
+// the real server is found.
 //
 // # How it works
 //
-// A Java process is a peer: it has one client, obeys lines on its stdin, and ends with it, so that none outlives the tests
-// however they end. The comment in java/Peer.java says which lines there are. The real server deletes empty lock paths
-// all the time, so that both languages run into paths that have vanished.
+// A Java process is a peer. It has one client and obeys the lines on its stdin,
+// which the comment in java/Peer.java lists. It ends with its stdin, so that no
+// Java process outlives the tests, however they end. The real server deletes
+// empty lock paths all the time, so that both languages meet paths that have
+// vanished.
 //
-// # How fast our mutex is, compared with Curator's
+// # The speed of our mutex compared with Curator's
 //
-//	go test ./testing/interop -run - -bench Curator -benchtime 5s -timeout 20m    # about eight minutes
+//	go test ./testing/interop -run - -bench Curator -benchtime 5s -timeout 20m
 //
-// The first number is how many times ours Curator's time is for one acquire and release: the median of the runs, and the
-// smallest and largest where there were several. The others are what each of them sends and gets for that, which is the
-// same on every machine. Java is Debian's Curator 5.4 on Java 17.
+// The benchmark takes about eight minutes. The first column is Curator's time
+// for one acquire and release divided by ours: the median of the runs, and the
+// smallest and largest if there were several. The other columns are the
+// requests and bytes of each side, which are the same on every machine. Java is
+// Debian's Curator 5.4 on Java 17.
 //
-//	                                      time             requests         bytes
-//	                                      Curator/ours     ours   Curator   ours   Curator
-//	one, uncontended                      1.5 (1.2 to 3)   3      3         493    570
-//	64 locks on one client                1.2              3      3         496    573
-//	8 processes, one lock                 1.6              5      5         1700   1800
-//	8 clients of one process, one lock    1.4 (1.3 to 1.9) 5      5         1700   1800
-//	64 on one object                      10               3      40        493    40000
-//	the same, WithLocalHandOver           250              0.05   40        8      40000
-//	64 on one lock, an object each        1.1              5      5         4600   6300
-//	500 on one object                     90 (80 to 100)   3      260       600    1800000
-//	500 on one lock, an object each       2.5              5      5         30000  42000
+//	                     Curator's time    requests        bytes
+//	                     / ours            ours  Curator   ours   Curator
+//	one, uncontended     1.5 (1.2 to 3)    3     3         493    570
+//	64 locks, 1 client   1.2               3     3         496    573
+//	8 processes, 1 lock  1.6               5     5         1700   1800
+//	8 clients, 1 lock    1.4 (1.3 to 1.9)  5     5         1700   1800
+//	64 on one object     10                3     40        493    40000
+//	with local hand-over 250               0.05  40        8      40000
+//	64 objects, 1 lock   1.1               5     5         4600   6300
+//	500 on one object    90 (80 to 100)    3     260       600    1800000
+//	500 objects, 1 lock  2.5               5     5         30000  42000
 //
-// The times are from two cores with far more to do at the same time, a load of 5 to 16, which is why they are so far
-// apart, and may be in favour of whoever needs fewer threads. Take them again where it is quiet before you rely on them.
-// On one object, Curator wakes all its threads for each hand-over, and each of them asks the server; with an object for
-// each thread it does not. Java is about half as fast until it has compiled: eight processes warm up for so long.
+// The eight clients are in one process. The local hand-over is 64 on one object
+// with recipes.WithLocalHandOver.
+//
+// The times were measured on two cores with a load of 5 to 16. So they vary,
+// and may favour the side that needs fewer threads. Measure again on a quiet
+// machine before relying on them. If many threads share an object, Curator
+// wakes all of them for each hand-over, and each of them asks the server. With
+// an object for each thread it does not. Java is about half as fast until it
+// has compiled, so eight processes warm up for eight times as long.
 package interop

@@ -12,38 +12,48 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// election is one among candidates, in the order in which they stood first.
+// election is an election among candidates, in the order of their first
+// candidacies.
 type election struct {
 	t          *testing.T
-	w          *world
+	srv        *testServer
 	path       string
 	recipe     string
 	session    time.Duration
-	throne     *throne
-	token      int64 // of the last leader who is known to be over
-	seen       int64 // of the last leader who was seen
+	checker    *leaderChecker
+	token      int64 // of the last leadership that is known to be over
+	seen       int64 // of the last leader that was seen
 	candidates []candidate
-	stood      int // candidates, from the beginning
+	created    int // the number of candidates from the beginning
 }
 
-func newElection(t *testing.T, w *world, recipe string, session time.Duration, languages ...language) *election {
-	e := &election{t: t, w: w, path: lockPath(t), recipe: recipe, session: session, throne: openThrone(t)}
+func newElection(
+	t *testing.T, srv *testServer, recipe string, session time.Duration, languages ...language,
+) *election {
+	e := &election{
+		t:       t,
+		srv:     srv,
+		path:    lockPath(t),
+		recipe:  recipe,
+		session: session,
+		checker: openLeaderChecker(t),
+	}
 	for i, l := range languages {
-		e.candidates = append(e.candidates, e.stand(l))
-		w.waitNodes(t, e.path, i+1)
+		e.candidates = append(e.candidates, e.newCandidate(l))
+		srv.waitNodes(t, e.path, i+1)
 	}
 	return e
 }
 
-func (e *election) stand(l language) candidate {
-	e.stood++
-	return e.w.stand(e.t, l, e.stood, e.path, e.recipe, e.throne, e.session)
+func (e *election) newCandidate(l language) candidate {
+	e.created++
+	return e.srv.newCandidate(e.t, l, e.created, e.path, e.recipe, e.checker, e.session)
 }
 
-// awaitLeader returns who leads after the last one that is known to be over.
+// awaitLeader returns the leader that follows the last one known to be over.
 func (e *election) awaitLeader() candidate {
 	e.t.Helper()
-	id, token, err := e.throne.await(patience(e.t), e.token)
+	id, token, err := e.checker.await(withDeadline(e.t), e.token)
 	require.NoError(e.t, err)
 	e.seen = token
 	i := slices.IndexFunc(e.candidates, func(c candidate) bool { return c.id() == id })
@@ -51,26 +61,27 @@ func (e *election) awaitLeader() candidate {
 	return e.candidates[i]
 }
 
-// over takes note that the leadership that was seen last is going to end, if it has not ended by accident, and returns its
-// token.
-func (e *election) over() int64 {
+// markOver records that the leadership that was seen last is going to end, or
+// has ended by accident. It returns that leadership's token.
+func (e *election) markOver() int64 {
 	e.token = e.seen
 	return e.token
 }
 
-// depose is for a leader that cannot step down before the next one may lead.
-func (e *election) depose() { e.throne.depose(e.over()) }
+// excludeLeader is for a leader that cannot step down before the next one may
+// lead.
+func (e *election) excludeLeader() { e.checker.exclude(e.markOver()) }
 
-// crash ends the leader, which is not deposed: it must be over when the server ends its session. Another candidate of its
-// language takes its place.
+// crash ends the leader without excluding it, so it must stop before the server
+// ends its session. Another candidate of the same language replaces it.
 func (e *election) crash(leader candidate) {
-	e.over()
+	e.markOver()
 	leader.crash()
-	e.candidates[slices.Index(e.candidates, leader)] = e.stand(languageOf(leader.id()))
+	e.candidates[slices.Index(e.candidates, leader)] = e.newCandidate(languageOf(leader.id()))
 }
 
-// another returns any candidate but one; which of them depends on n.
-func (e *election) another(than candidate, n int) candidate {
+// other returns a candidate other than this one, depending on n.
+func (e *election) other(than candidate, n int) candidate {
 	others := slices.DeleteFunc(slices.Clone(e.candidates), func(c candidate) bool { return c == than })
 	return others[n%len(others)]
 }
@@ -85,11 +96,12 @@ func (e *election) helper() *peer {
 	return nil
 }
 
-// allAgree waits until everybody stands, and requires that all, in either language, see the same candidates and leader. If
-// a candidate loses its place meanwhile, which happens on a busy machine, it asks them once more.
-func (e *election) allAgree() {
+// requireAgreement waits until all candidates are there, and requires that all
+// of them see the same candidates and leader. On a busy machine a candidate may
+// lose its place meanwhile. Then requireAgreement asks all of them again.
+func (e *election) requireAgreement() {
 	e.t.Helper()
-	ctx := patience(e.t)
+	ctx := withDeadline(e.t)
 	var views []view
 	for before := []string{}; ; {
 		after := e.waitAll()
@@ -99,68 +111,71 @@ func (e *election) allAgree() {
 		require.NoError(e.t, ctx.Err(), "the candidates come and go")
 		before, views = after, e.views()
 	}
-	want := views[0].all
+	want := views[0].candidates
 	for i, v := range views {
 		id := e.candidates[i].id()
-		require.ElementsMatch(e.t, want, v.all, "%s", id)
-		require.Equal(e.t, want[0], v.all[0], "%s", id)
+		require.ElementsMatch(e.t, want, v.candidates, "%s", id)
+		require.Equal(e.t, want[0], v.candidates[0], "%s", id)
 		require.Equal(e.t, want[0], v.leader, "%s", id)
 	}
 	require.Len(e.t, want, len(e.candidates))
-	for token, leader := e.token, ""; leader != want[0]; { // another one may be there who has lost its place just now
+	// Another leader may be reported that has just lost its place.
+	for token, leader := e.token, ""; leader != want[0]; {
 		var err error
-		leader, token, err = e.throne.await(ctx, token)
+		leader, token, err = e.checker.await(ctx, token)
 		require.NoError(e.t, err, "%s does not lead", want[0])
 		e.seen = token
 	}
 }
 
-// view is what a candidate sees.
+// view is an election as one candidate sees it.
 type view struct {
-	all    []string
-	leader string
+	candidates []string
+	leader     string
 }
 
 func (e *election) views() (views []view) {
 	e.t.Helper()
 	for _, c := range e.candidates {
-		views = append(views, view{c.all(e.t), c.leader(e.t)})
+		views = append(views, view{c.candidates(e.t), c.leader(e.t)})
 	}
 	return views
 }
 
-// javaTarries is how long a candidate in Java may take to stand again after the loss of its session.
-const javaTarries = 6 * time.Second
+// javaRejoinTimeout is how long a candidate in Java may take to come back after
+// the loss of its session.
+const javaRejoinTimeout = 6 * time.Second
 
-// waitAll waits until everybody stands, and returns their nodes in alphabetical order. Java's latch (Curator 5.4.0) rarely
-// does not stand again by itself when its session was lost, but only with the next session: it gets one. Ours have to manage
-// by themselves.
+// waitAll waits until all candidates are there, and returns their nodes in
+// alphabetical order. After a lost session, Java's latch (Curator 5.4.0)
+// sometimes does not come back by itself, but only with its next session. So
+// waitAll ends that session. Candidates in Go must come back by themselves.
 func (e *election) waitAll() []string {
 	e.t.Helper()
-	ctx := patience(e.t)
+	ctx := withDeadline(e.t)
 	for {
-		names, change, err := e.w.children(ctx, e.path)
+		names, change, err := e.srv.children(ctx, e.path)
 		require.NoError(e.t, err)
 		missing := e.missing(names)
 		if len(missing) == 0 && len(names) == len(e.candidates) {
 			change.Stop()
 			return slices.Sorted(slices.Values(names))
 		}
-		soon, cancel := context.WithTimeout(ctx, javaTarries)
+		soon, cancel := context.WithTimeout(ctx, javaRejoinTimeout)
 		_, err = change.Wait(soon)
 		cancel()
-		require.NoError(e.t, ctx.Err(), "these do not stand: %v", missing)
+		require.NoError(e.t, ctx.Err(), "these are no candidates: %v", missing)
 		if err != nil {
-			e.wake(missing)
+			e.renewSessions(missing)
 		}
 	}
 }
 
-// missing returns the ids of those who should stand and have none of these nodes.
+// missing returns the ids of candidates that have none of these nodes.
 func (e *election) missing(nodes []string) (ids []string) {
 	there := map[string]bool{}
 	for _, node := range nodes {
-		id, _, err := e.w.observer.Get(patience(e.t), path.Join(e.path, node))
+		id, _, err := e.srv.observer.Get(withDeadline(e.t), path.Join(e.path, node))
 		if !errors.Is(err, zk.ErrNoNode) {
 			require.NoError(e.t, err)
 			there[string(id)] = true
@@ -174,22 +189,22 @@ func (e *election) missing(nodes []string) (ids []string) {
 	return ids
 }
 
-// wake gives candidates in Java the next session.
-func (e *election) wake(ids []string) {
+// renewSessions ends the sessions of candidates in Java.
+func (e *election) renewSessions(ids []string) {
 	for _, c := range e.candidates {
 		if java, ok := c.(javaCandidate); ok && slices.Contains(ids, c.id()) {
-			e.t.Logf("%s has not stood again for %v", c.id(), javaTarries)
+			e.t.Logf("%s has not stood again for %v", c.id(), javaRejoinTimeout)
 			java.killSession(e.t, nil)
 		}
 	}
 }
 
-// end has all candidates resign, and nothing left.
+// end lets all candidates resign, and requires that nothing is left.
 func (e *election) end() {
 	e.t.Helper()
-	e.throne.abolish()
+	e.checker.stopChecking()
 	for _, c := range e.candidates {
 		c.resign(e.t)
 	}
-	e.w.nothingLeft(e.t, e.path)
+	e.srv.requireNothingLeft(e.t, e.path)
 }

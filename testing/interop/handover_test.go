@@ -14,34 +14,35 @@ import (
 )
 
 func TestHandOver(t *testing.T) {
-	bothWays(t, func(t *testing.T, w *world, holder, waiter language) {
-		one, two := w.contender(t, holder), w.contender(t, waiter)
+	bothWays(t, func(t *testing.T, srv *testServer, holder, waiter language) {
+		one, two := srv.contender(t, holder), srv.contender(t, waiter)
 		for _, kind := range []kind{mutex, writing, semaphoreMutex} {
 			lock := lockPath(t)
-			first := acquire(t, one.as(kind), lock)
-			second := acquireLater(two.as(kind), lock, tooLong)
-			w.waitNodes(t, kind.nodes(lock), 2)
+			first := acquire(t, one.withKind(kind), lock)
+			second := acquireLater(two.withKind(kind), lock, waitLimit)
+			srv.waitNodes(t, kind.nodes(lock), 2)
 			require.Never(t, second.over, 100*time.Millisecond, 10*time.Millisecond)
 
 			require.NoError(t, first.release())
 			next := second.wait(t)
 			require.Greater(t, next.token, first.token)
-			require.Equal(t, []string{path.Base(next.node)}, w.waitNodes(t, kind.nodes(lock), 1))
+			require.Equal(t, []string{path.Base(next.node)}, srv.waitNodes(t, kind.nodes(lock), 1))
 			require.NoError(t, next.release())
-			w.nothingLeft(t, kind.nodes(lock))
+			srv.requireNothingLeft(t, kind.nodes(lock))
 		}
 	})
 }
 
-// Fencing tokens of both languages are one sequence, also across deletion of the lock's path.
+// The fencing tokens of both languages form one sequence, even across the
+// deletion of the lock's path.
 func TestTokensGrowAcrossLanguages(t *testing.T) {
-	inBothWorlds(t, func(t *testing.T, w *world) {
+	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
 		lock := lockPath(t)
-		contenders := []contender{w.contender(t, inGo), w.contender(t, inJava)}
+		contenders := []contender{srv.contender(t, inGo), srv.contender(t, inJava)}
 		var last int64
 		for i := range 8 {
 			g := acquire(t, contenders[i%2], lock)
-			ok, stat, err := w.observer.Exists(patience(t), g.node)
+			ok, stat, err := srv.observer.Exists(withDeadline(t), g.node)
 			require.NoError(t, err)
 			require.True(t, ok)
 			require.Equal(t, stat.Czxid, g.token)
@@ -49,23 +50,28 @@ func TestTokensGrowAcrossLanguages(t *testing.T) {
 			last = g.token
 			require.NoError(t, g.release())
 			if i%4 == 3 {
-				w.waitReaped(t, lock)
+				srv.waitReaped(t, lock)
 			}
 		}
 	})
 }
 
-// mixedQueue is a queue behind a holder. The languages of its places are those of world.mixed.
+// mixedQueue is a queue behind a holder. The languages of its contenders are
+// those of mixedContenders.
 type mixedQueue struct {
 	holder kind
-	gate   string // below the path: where a contender is first seen
-	kinds  []kind
-	waves  []int // how many are admitted at once, when the wave before has left
+	// The directory in which a contender first appears, below the path.
+	queueDir string
+	kinds    []kind
+	// How many are admitted at once after the wave before has left.
+	waves []int
 }
 
 var mixedQueues = map[string]mixedQueue{
 	"mutex": {
-		mutex, "", []kind{mutex, mutex, mutex, mutex, mutex, mutex, mutex, mutex, mutex}, []int{1, 1, 1, 1, 1, 1, 1, 1, 1},
+		mutex, "",
+		[]kind{mutex, mutex, mutex, mutex, mutex, mutex, mutex, mutex, mutex},
+		[]int{1, 1, 1, 1, 1, 1, 1, 1, 1},
 	},
 	"read-write": {
 		writing, "",
@@ -74,55 +80,70 @@ var mixedQueues = map[string]mixedQueue{
 	},
 	"semaphore": {
 		leases(2, 2), "/locks",
-		[]kind{leases(1, 2), leases(1, 2), leases(1, 2), leases(2, 2), leases(2, 2), leases(1, 2), leases(1, 2), leases(2, 2), leases(1, 2)},
+		[]kind{
+			leases(1, 2), leases(1, 2), leases(1, 2), leases(2, 2), leases(2, 2),
+			leases(1, 2), leases(1, 2), leases(2, 2), leases(1, 2),
+		},
 		[]int{2, 1, 1, 1, 2, 1, 1},
 	},
 }
 
-// mixed returns contenders in both languages, and a client and a process for more. Those in Go have a client each: of all
-// who want a mutex with the same one, only two are at the server.
-func (w *world) mixed(t *testing.T) ([]contender, goContender, *peer) {
-	ours := func() contender { return w.contender(t, inGo) }
-	java1, java2 := startPeer(t, w.addr, longSession), startPeer(t, w.addr, longSession)
+// mixedContenders returns contenders in both languages, and a client and a
+// process for more. The contenders in Go have a client each, because only two
+// contenders of a client have nodes for the same mutex.
+func (srv *testServer) mixedContenders(t *testing.T) ([]contender, goContender, *peer) {
+	ours := func() contender { return srv.contender(t, inGo) }
+	java1, java2 := startPeer(t, srv.addr, longSession), startPeer(t, srv.addr, longSession)
 	return []contender{
-		javaContender{peer: java1, name: "a"}, ours(), javaContender{peer: java2, name: "a"}, ours(), ours(),
-		javaContender{peer: java1, name: "b"}, javaContender{peer: java1, name: "c"}, ours(), javaContender{peer: java2, name: "b"},
-	}, goContender{client: w.connect(t, longSession)}, java2
+		javaContender{peer: java1, name: "a"},
+		ours(),
+		javaContender{peer: java2, name: "a"},
+		ours(),
+		ours(),
+		javaContender{peer: java1, name: "b"},
+		javaContender{peer: java1, name: "c"},
+		ours(),
+		javaContender{peer: java2, name: "b"},
+	}, goContender{client: srv.connect(t, longSession)}, java2
 }
 
-// Everybody is admitted in the order in which the nodes were made, together with all who may hold the lock at once.
+// All contenders are admitted in the order of their nodes, together with all
+// others that may hold the lock at the same time.
 func TestMixedQueueIsAdmittedInOrderOfArrival(t *testing.T) {
 	for name, q := range mixedQueues {
 		t.Run(name, func(t *testing.T) {
-			inBothWorlds(t, func(t *testing.T, w *world) { w.admitsInOrder(t, q) })
+			onFakeAndReal(t, func(t *testing.T, srv *testServer) { srv.admitsInOrder(t, q) })
 		})
 	}
 }
 
-func (w *world) admitsInOrder(t *testing.T, q mixedQueue) {
+func (srv *testServer) admitsInOrder(t *testing.T, q mixedQueue) {
 	type admission struct {
 		place int
 		grant grant
 		err   error
 	}
 	lock := lockPath(t)
-	queue, c, java := w.mixed(t)
-	holders := []grant{acquire(t, c.as(q.holder), lock)}
+	queue, c, java := srv.mixedContenders(t)
+	holders := []grant{acquire(t, c.withKind(q.holder), lock)}
 	ahead := 1
-	if q.gate != "" {
+	if q.queueDir != "" {
 		ahead = 0
 	}
-	w.waitNodes(t, lock+q.gate, ahead)
+	srv.waitNodes(t, lock+q.queueDir, ahead)
 	admitted := make(chan admission, len(queue))
 	for i, c := range queue {
 		go func() {
-			g, err := c.as(q.kinds[i]).acquire(lock, 2*tooLong) // others have to join first
+			// Others have to join first.
+			g, err := c.withKind(q.kinds[i]).acquire(lock, 2*waitLimit)
 			admitted <- admission{i, g, err}
 		}()
-		w.waitNodes(t, lock+q.gate, ahead+i+1) // the next one comes when this one is in the queue
+		// The next one comes when this one is in the queue.
+		srv.waitNodes(t, lock+q.queueDir, ahead+i+1)
 	}
-	if q.gate != "" {
-		w.waitNodes(t, q.holder.nodes(lock), 3) // the first in the queue asks for its first lease
+	if q.queueDir != "" {
+		// The first in the queue asks for its first lease.
+		srv.waitNodes(t, q.holder.nodes(lock), 3)
 	}
 	nodes := participantsOfBoth(t, c, java, lock, q)
 
@@ -135,8 +156,9 @@ func (w *world) admitsInOrder(t *testing.T, q mixedQueue) {
 		for range n {
 			next := <-admitted
 			require.NoError(t, next.err)
-			require.True(t, first <= next.place && next.place < first+n, "place %d is admitted, with %d from %d", next.place, n, first)
-			if q.gate == "" {
+			require.True(t, first <= next.place && next.place < first+n,
+				"place %d is admitted, with %d from %d", next.place, n, first)
+			if q.queueDir == "" {
 				require.Equal(t, nodes[next.place+1], next.grant.node)
 			}
 			holders = append(holders, next.grant)
@@ -148,14 +170,15 @@ func (w *world) admitsInOrder(t *testing.T, q mixedQueue) {
 	for _, g := range holders {
 		require.NoError(t, g.release())
 	}
-	w.nothingLeft(t, q.holder.nodes(lock))
+	srv.requireNothingLeft(t, q.holder.nodes(lock))
 }
 
-// participantsOfBoth requires that both languages see the same participants, and that ours says rightly who holds the
-// lock: one contender does. It returns their nodes in the order of the queue.
+// participantsOfBoth requires that both languages see the same participants,
+// and that ours marks the right holder. Exactly one contender holds the lock.
+// It returns the participants' nodes in the order of the queue.
 func participantsOfBoth(t *testing.T, c goContender, java *peer, lock string, q mixedQueue) []string {
 	t.Helper()
-	ours, err := c.participants(patience(t), lock, q.holder)
+	ours, err := c.participants(withDeadline(t), lock, q.holder)
 	require.NoError(t, err)
 	var nodes, readers []string
 	for i, p := range ours {
@@ -164,7 +187,11 @@ func participantsOfBoth(t *testing.T, c goContender, java *peer, lock string, q 
 			readers = append(readers, p.Path)
 		}
 		require.Equal(t, i, p.Position)
-		require.Equal(t, path.Dir(p.Path) == lock && i == 0 || path.Dir(p.Path) != lock && i < 2, p.Holder, "participant %d", i)
+		holders := 1
+		if path.Dir(p.Path) != lock { // of a semaphore
+			holders = 2
+		}
+		require.Equal(t, i < holders, p.Holder, "participant %d", i)
 	}
 	theirs := java.must(t, "participants", lock, q.holder)
 	if q.holder == writing {
@@ -172,7 +199,8 @@ func participantsOfBoth(t *testing.T, c goContender, java *peer, lock string, q 
 		require.ElementsMatch(t, readers, java.must(t, "participants", lock, reading))
 		theirs = append(theirs, readers...)
 	}
-	for i, node := range theirs { // Java gives a semaphore's without the path
+	// Java returns a semaphore's nodes without their path.
+	for i, node := range theirs {
 		theirs[i] = path.Join(q.holder.nodes(lock), path.Base(node))
 	}
 	require.ElementsMatch(t, nodes, theirs)
@@ -182,14 +210,15 @@ func participantsOfBoth(t *testing.T, c goContender, java *peer, lock string, q 
 	return nodes
 }
 
-// A waiter that gives up leaves nothing, and lets nobody in: those behind it now watch the holder, in the other language.
+// A waiter that gives up leaves nothing and admits no other contender. The
+// contenders behind it then watch the holder, which is in the other language.
 func TestWaiterThatGivesUpDoesNotDisturbTheQueue(t *testing.T) {
-	bothWays(t, func(t *testing.T, w *world, one, other language) {
-		first, leaver, last := w.contender(t, one), w.contender(t, other), w.contender(t, one)
+	bothWays(t, func(t *testing.T, srv *testServer, one, other language) {
+		first, leaver, last := srv.contender(t, one), srv.contender(t, other), srv.contender(t, one)
 		for _, c := range []contender{leaver, last} {
 			require.NoError(t, acquire(t, c, lockPath(t)).release(), "a JVM's first acquire is slow")
 		}
-		lock, holder, leaving, waiting := w.queueWithALeaver(t, first, leaver, last)
+		lock, holder, leaving, waiting := srv.queueWithALeaver(t, first, leaver, last)
 
 		<-leaving.done
 		if other == inJava {
@@ -198,30 +227,33 @@ func TestWaiterThatGivesUpDoesNotDisturbTheQueue(t *testing.T) {
 			require.ErrorIs(t, leaving.err, context.DeadlineExceeded)
 			require.ErrorContains(t, leaving.err, path.Base(holder.node), "the error names the holder")
 		}
-		require.Contains(t, w.waitNodes(t, lock, 2), path.Base(holder.node))
+		require.Contains(t, srv.waitNodes(t, lock, 2), path.Base(holder.node))
 		require.Never(t, waiting.over, 100*time.Millisecond, 10*time.Millisecond)
 
 		require.NoError(t, holder.release())
 		require.NoError(t, waiting.wait(t).release())
-		w.nothingLeft(t, lock)
+		srv.requireNothingLeft(t, lock)
 	})
 }
 
-// queueWithALeaver has two queue behind a holder, the first of them for a time that is long enough for the last to arrive.
-func (w *world) queueWithALeaver(t *testing.T, first, leaver, last contender) (lock string, holder grant, leaving, waiting *pending) {
+// queueWithALeaver lets two contenders queue behind a holder. The first of them
+// waits just long enough for the last one to arrive.
+func (srv *testServer) queueWithALeaver(
+	t *testing.T, first, leaver, last contender,
+) (lock string, holder grant, leaving, waiting *pending) {
 	t.Helper()
-	for wait := 1500 * time.Millisecond; wait < tooLong; wait *= 2 {
+	for wait := 1500 * time.Millisecond; wait < waitLimit; wait *= 2 {
 		lock, waiting = lockPath(t), nil
 		holder = acquire(t, first, lock)
 		leaving = acquireLater(leaver, lock, wait)
-		there, gone := context.WithCancel(patience(t))
+		there, gone := context.WithCancel(withDeadline(t))
 		go func() {
 			defer gone()
 			<-leaving.done
 		}()
-		if _, err := w.awaitNodes(there, lock, 2); err == nil {
-			waiting = acquireLater(last, lock, tooLong)
-			if _, err = w.awaitNodes(there, lock, 3); err == nil {
+		if _, err := srv.awaitNodes(there, lock, 2); err == nil {
+			waiting = acquireLater(last, lock, waitLimit)
+			if _, err = srv.awaitNodes(there, lock, 3); err == nil {
 				return lock, holder, leaving, waiting
 			}
 		}
@@ -236,42 +268,43 @@ func (w *world) queueWithALeaver(t *testing.T, first, leaver, last contender) (l
 }
 
 func TestJavaTimesOutOnOurLockAndLeavesNothing(t *testing.T) {
-	inBothWorlds(t, func(t *testing.T, w *world) {
+	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
 		lock := lockPath(t)
-		holder := acquire(t, w.contender(t, inGo), lock)
-		java := w.contender(t, inJava)
+		holder := acquire(t, srv.contender(t, inGo), lock)
+		java := srv.contender(t, inJava)
 		for _, wait := range []time.Duration{0, 200 * time.Millisecond} {
 			start := time.Now()
 			_, err := java.acquire(lock, wait)
 			require.ErrorIs(t, err, errTimeout)
 			require.GreaterOrEqual(t, time.Since(start), wait)
-			require.Equal(t, []string{path.Base(holder.node)}, w.waitNodes(t, lock, 1))
+			require.Equal(t, []string{path.Base(holder.node)}, srv.waitNodes(t, lock, 1))
 		}
 		require.NoError(t, holder.release())
-		require.NoError(t, acquire(t, java, lock).release(), "the lock is free for those who come later")
-		w.nothingLeft(t, lock)
+		require.NoError(t, acquire(t, java, lock).release(), "the lock is free for later contenders")
+		srv.requireNothingLeft(t, lock)
 	})
 }
 
 func TestTryAcquireNamesTheJavaHolder(t *testing.T) {
-	inBothWorlds(t, func(t *testing.T, w *world) {
+	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
 		lock := lockPath(t)
-		mutex := recipes.NewInterProcessMutex(w.connect(t, longSession), lock)
-		holder := acquire(t, w.contender(t, inJava), lock)
-		_, err := mutex.TryAcquire(patience(t))
+		mutex := recipes.NewInterProcessMutex(srv.connect(t, longSession), lock)
+		holder := acquire(t, srv.contender(t, inJava), lock)
+		_, err := mutex.TryAcquire(withDeadline(t))
 
 		var refused *recipes.NotAcquiredError
 		require.ErrorAs(t, err, &refused)
 		require.ErrorIs(t, err, recipes.ErrNotAcquired)
 		require.Equal(t, 1, refused.Ahead)
 		require.Equal(t, holder.node, fmt.Sprintf("%s/%s", lock, refused.Holder))
-		require.NotNil(t, net.ParseIP(refused.Identity.Foreign), "Curator's default data is an address, not %q", refused.Identity)
-		w.waitNodes(t, lock, 1)
+		require.NotNil(t, net.ParseIP(refused.Identity.Foreign),
+			"Curator's default data is an address, not %q", refused.Identity)
+		srv.waitNodes(t, lock, 1)
 
 		require.NoError(t, holder.release())
-		lease, err := mutex.TryAcquire(patience(t))
+		lease, err := mutex.TryAcquire(withDeadline(t))
 		require.NoError(t, err)
-		require.NoError(t, lease.Release(patience(t)))
-		w.nothingLeft(t, lock)
+		require.NoError(t, lease.Release(withDeadline(t)))
+		srv.requireNothingLeft(t, lock)
 	})
 }

@@ -11,27 +11,29 @@ import (
 	"testing"
 )
 
-// Environment variables; the package comment says what they mean.
+// Environment variables. The package comment explains them.
 const (
 	envJars    = "CURATOR_JAVA_JARS"
 	envJava    = "JAVA_HOME"
 	envRequire = "CURATOR_REQUIRE_ZOOKEEPER"
 )
 
-// debianJar has a manifest that names every jar Curator needs, except a logger.
+// debianJar has a manifest that names all jars that Curator needs, except for a
+// logger.
 const debianJar, debianLogger = "/usr/share/java/curator-recipes.jar", "/usr/share/java/slf4j-simple.jar"
 
-var errNotInstalled = errors.New("interop: Java Curator is not installed: install a JDK (java and javac) and Debian's " +
-	"package libcurator-recipes-java, or set " + envJars + " to a directory with the jars of Curator and of all it needs")
+var errNotInstalled = errors.New("interop: Java Curator is not installed: " +
+	"install a JDK (java and javac) and Debian's package libcurator-recipes-java, " +
+	"or set " + envJars + " to a directory with the jars of Curator and of its dependencies")
 
-// installation is what runs the Java peer.
+// installation is everything that runs the Java peer.
 type installation struct {
 	java      string
 	classPath string // the compiled peer first
 	dir       string // of the compiled peer; removed by close
 }
 
-// javaCurator is found, and the peer compiled, by the first test that asks.
+// javaCurator is found and compiled by the first test that needs it.
 var javaCurator = &lazyInstallation{}
 
 type lazyInstallation struct {
@@ -40,7 +42,8 @@ type lazyInstallation struct {
 	err   error
 }
 
-// get skips the test if something has to be installed, or fails it if the environment says that nothing may be missing.
+// get skips the test if something is not installed, or fails it if the
+// environment says that everything must be installed.
 func (l *lazyInstallation) get(t testing.TB) installation {
 	t.Helper()
 	l.once.Do(func() { l.found, l.err = install() })
@@ -90,13 +93,15 @@ func javaCommand(name string) (string, error) {
 	return path, nil
 }
 
-// findJars does not fall back from a directory that was asked for, so that no test runs against another version.
+// findJars does not fall back from a directory that was named, so that no test
+// runs against another version.
 func findJars(dir string) ([]string, error) {
 	if dir == "" {
 		if _, err := os.Stat(debianJar); err != nil {
 			return nil, fmt.Errorf("%w (%w)", errNotInstalled, err)
 		}
-		return []string{debianJar, debianLogger}, nil // the class path may name a jar that is missing
+		// The class path may name a missing jar.
+		return []string{debianJar, debianLogger}, nil
 	}
 	if recipes, _ := filepath.Glob(filepath.Join(dir, "curator-recipes*.jar")); len(recipes) == 0 {
 		return nil, fmt.Errorf("interop: %s=%s holds no curator-recipes jar", envJars, dir)

@@ -18,14 +18,17 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// kazooScenarios are those of python/recipes.py: a line that is missing in its output is a failure too.
+// kazooScenarios are the scenarios of python/recipes.py. A line that is missing
+// in its output is a failure, too.
 var kazooScenarios = []string{
-	"basics", "chroot", "commands", "watches", "data_and_children_watch", "lock", "read_write_lock", "semaphore", "election",
-	"counter", "barrier", "double_barrier", "party", "queue", "locking_queue", "lease", "transactions", "auth", "session_loss",
+	"basics", "chroot", "commands", "watches", "data_and_children_watch", "lock",
+	"read_write_lock", "semaphore", "election", "counter", "barrier", "double_barrier",
+	"party", "queue", "locking_queue", "lease", "transactions", "auth", "session_loss",
 	"reconnection", "lock_of_a_lost_session", "large_data",
 }
 
-// Python's kazoo, with all of its recipes, takes zktest for ZooKeeper. What its scenarios expect is proven on a real server.
+// Python's kazoo works on zktest with all of its recipes. The same scenarios on
+// a real server show that their expectations are right.
 func TestKazooRecipes(t *testing.T) {
 	python := kazoo.get(t)
 	t.Run("zktest", func(t *testing.T) {
@@ -39,7 +42,7 @@ func TestKazooRecipes(t *testing.T) {
 	})
 }
 
-// runKazoo makes a subtest of each scenario.
+// runKazoo runs each scenario as a subtest.
 func runKazoo(t *testing.T, python, addr string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 6*time.Minute)
@@ -63,13 +66,13 @@ func runKazoo(t *testing.T, python, addr string) {
 	require.Len(t, results, len(kazooScenarios)+1, "the scenarios that are known here, and the end")
 }
 
-// envPython names the interpreter, where python3 in PATH is not the one that knows kazoo.
+// envPython names the interpreter, if python3 in PATH does not have kazoo.
 const envPython = "CURATOR_PYTHON"
 
-var errNoKazoo = errors.New("interop: kazoo is not installed: install Debian's package python3-kazoo, or set " + envPython +
-	" to a Python that has it")
+var errNoKazoo = errors.New("interop: kazoo is not installed: " +
+	"install Debian's package python3-kazoo, or set " + envPython + " to a Python that has it")
 
-// kazoo is looked for by the first test that asks.
+// kazoo is looked for by the first test that needs it.
 var kazoo lazyPython
 
 type lazyPython struct {
@@ -78,7 +81,8 @@ type lazyPython struct {
 	err    error
 }
 
-// get skips the test if kazoo is missing, or fails it if the environment says that nothing may be missing.
+// get skips the test if kazoo is missing, or fails it if the environment says
+// that everything must be installed.
 func (l *lazyPython) get(t *testing.T) string {
 	t.Helper()
 	l.once.Do(func() { l.python, l.err = findKazoo(os.Getenv(envPython)) })
@@ -89,7 +93,8 @@ func (l *lazyPython) get(t *testing.T) string {
 	return l.python
 }
 
-// findKazoo does not fall back from an interpreter that was asked for. Debian's packages are for Debian's own.
+// findKazoo does not fall back from an interpreter that was named. Debian's
+// packages work with Debian's interpreter only.
 func findKazoo(asked string) (python string, err error) {
 	candidates := []string{"python3", "/usr/bin/python3"}
 	if asked != "" {

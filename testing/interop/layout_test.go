@@ -9,12 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Java's own code for protected nodes, by which it finds the node of a create whose reply was lost, takes our names apart.
+// Java finds the node of a create whose reply was lost by code for protected
+// names. That code understands our names.
 func TestJavaTakesOurNamesApart(t *testing.T) {
-	inBothWorlds(t, func(t *testing.T, w *world) {
+	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
 		lock := lockPath(t)
-		java := startPeer(t, w.addr, longSession)
-		holder := acquire(t, w.contender(t, inGo), lock)
+		java := startPeer(t, srv.addr, longSession)
+		holder := acquire(t, srv.contender(t, inGo), lock)
 		name := path.Base(holder.node)
 
 		parts := java.must(t, "protection", name)
@@ -22,20 +23,21 @@ func TestJavaTakesOurNamesApart(t *testing.T) {
 		require.Equal(t, name, "_c_"+parts[0]+"-"+parts[1])
 		require.Equal(t, []string{holder.node}, java.must(t, "participants", lock))
 
-		_, err := java.ask(patience(t), "protection", "lock-0000000000")
+		_, err := java.ask(withDeadline(t), "protection", "lock-0000000000")
 		require.ErrorContains(t, err, "not a protected name", "so the check can fail")
 	})
 }
 
-// On a path of its own, each language makes the same nodes. Only what they say of their owner differs.
+// Each language makes the same nodes on a path of its own. Only their data
+// about the owner differs.
 func TestBothMakeTheSameNodes(t *testing.T) {
-	inBothWorlds(t, func(t *testing.T, w *world) {
-		require.Equal(t, w.makes(t, inJava), w.makes(t, inGo))
+	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
+		require.Equal(t, srv.layoutOf(t, inJava), srv.layoutOf(t, inGo))
 	})
 }
 
-// making is what can be seen of the nodes that an acquire has made.
-type making struct {
+// nodeLayout describes the nodes that an acquire has made.
+type nodeLayout struct {
 	name        string // without the UUID
 	ephemeral   bool
 	version     int32
@@ -45,17 +47,18 @@ type making struct {
 
 var uuid = regexp.MustCompile(`^_c_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-`)
 
-// makes also finds out that parents are containers: only those are reaped.
-func (w *world) makes(t *testing.T, l language) making {
+// layoutOf also makes sure that parents are containers, since only containers
+// are reaped.
+func (srv *testServer) layoutOf(t *testing.T, l language) nodeLayout {
 	lock := lockPath(t) + "/nested"
-	g := acquire(t, w.contender(t, l), lock)
-	_, node, err := w.observer.Get(patience(t), g.node)
+	g := acquire(t, srv.contender(t, l), lock)
+	_, node, err := srv.observer.Get(withDeadline(t), g.node)
 	require.NoError(t, err)
-	data, parent, err := w.observer.Get(patience(t), lock)
+	data, parent, err := srv.observer.Get(withDeadline(t), lock)
 	require.NoError(t, err)
 	require.NoError(t, g.release())
-	w.waitReaped(t, path.Dir(lock))
-	return making{
+	srv.waitReaped(t, path.Dir(lock))
+	return nodeLayout{
 		name:        uuid.ReplaceAllString(path.Base(g.node), ""),
 		ephemeral:   node.EphemeralOwner != 0,
 		version:     node.Version,
@@ -65,12 +68,12 @@ func (w *world) makes(t *testing.T, l language) making {
 }
 
 // waitReaped waits until the server has deleted an empty container.
-func (w *world) waitReaped(t *testing.T, path string) {
+func (srv *testServer) waitReaped(t *testing.T, path string) {
 	t.Helper()
-	ctx := patience(t)
+	ctx := withDeadline(t)
 	require.Eventually(t, func() bool {
-		w.reap()
-		ok, _, err := w.observer.Exists(ctx, path)
+		srv.reap()
+		ok, _, err := srv.observer.Exists(ctx, path)
 		return err == nil && !ok
-	}, tooLong, 5*time.Millisecond, "%s is no empty container", path)
+	}, waitLimit, 5*time.Millisecond, "%s is no empty container", path)
 }

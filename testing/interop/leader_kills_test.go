@@ -9,42 +9,47 @@ import (
 func TestOneLatchLeadsWhoeverIsKilled(t *testing.T)    { electThroughKills(t, latch) }
 func TestOneSelectorLeadsWhoeverIsKilled(t *testing.T) { electThroughKills(t, selector) }
 
-// electThroughKills has five candidates, of both languages, and kills one of them 50 times: mostly the leader, whose
-// session is ended by the server, or who loses all contact, the Java processes by kill -9; and sometimes one who waits. Each
-// time there is a new leader with a larger token. The throne, which knows nothing of ZooKeeper, sees one at a time.
+// electThroughKills starts five candidates of both languages and kills one of
+// them 50 times. Mostly it kills the leader, by the end of its session or by
+// the loss of all contact, which is kill -9 for Java processes. Sometimes it
+// kills a waiting candidate. Each time a new leader follows with a larger
+// token. The checker, which does not use ZooKeeper, must see one leader at a
+// time.
 func electThroughKills(t *testing.T, recipe string) {
 	t.Parallel()
-	inBothWorlds(t, func(t *testing.T, w *world) {
+	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
 		const kills, crashesOfEach = 50, 2
-		e := newElection(t, w, recipe, shortSession, inJava, inGo, inJava, inGo, inJava)
+		e := newElection(t, srv, recipe, shortSession, inJava, inGo, inJava, inGo, inJava)
 		crashes, sessions := map[language]int{}, map[language]int{}
 		for i := range kills {
 			if i%10 == 0 {
-				e.allAgree()
+				e.requireAgreement()
 			}
 			leader := e.awaitLeader()
 			switch l := languageOf(leader.id()); {
-			case (i%3 == 2 || i > kills/2) && crashes[l] < crashesOfEach: // also if the thirds are all of one language
+			case (i%3 == 2 || i > kills/2) && crashes[l] < crashesOfEach:
+				// The second condition covers thirds that are all of one
+				// language.
 				crashes[l]++
 				e.crash(leader)
 			case i%5 == 4:
-				waiter := e.another(leader, i)
+				waiter := e.other(leader, i)
 				sessions[languageOf(waiter.id())]++
 				waiter.killSession(t, e.helper())
 			default:
 				sessions[l]++
-				e.depose()
+				e.excludeLeader()
 				leader.killSession(t, e.helper())
 			}
 		}
 		e.awaitLeader()
-		e.allAgree()
-		ascents := e.throne.ascents()
-		t.Logf("sessions ended: %v; crashes: %v; ascents: %v", sessions, crashes, ascents)
+		e.requireAgreement()
+		leaderships := e.checker.leaderships()
+		t.Logf("sessions ended: %v; crashes: %v; leaderships: %v", sessions, crashes, leaderships)
 		for _, l := range []language{inGo, inJava} {
 			require.Equal(t, crashesOfEach, crashes[l])
 			require.Greater(t, sessions[l], 10)
-			require.Greater(t, ascents[l], 10)
+			require.Greater(t, leaderships[l], 10)
 		}
 		e.end()
 	})

@@ -13,102 +13,110 @@ import (
 
 var leaderRecipes = []string{latch, selector}
 
-// Candidates of both languages lead in the order in which they stood, and everybody sees the same ones, by their ids.
+// Candidates of both languages lead in the order of their candidacies. All of
+// them see the same candidates, by their ids.
 func TestLeadershipGoesFromOneLanguageToTheOther(t *testing.T) {
-	inBothWorlds(t, func(t *testing.T, w *world) {
+	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
 		for _, recipe := range leaderRecipes {
-			e := newElection(t, w, recipe, longSession, inGo, inJava, inGo, inJava)
+			e := newElection(t, srv, recipe, longSession, inGo, inJava, inGo, inJava)
 			for range 3 {
-				e.allAgree()
+				e.requireAgreement()
 				leader := e.awaitLeader()
 				require.Equal(t, e.candidates[0], leader)
-				e.depose() // Java's latch tells its own listeners last
+				e.excludeLeader() // Java's latch tells its own listeners last.
 				leader.resign(t)
 				e.candidates = e.candidates[1:]
 			}
-			e.allAgree()
+			e.requireAgreement()
 			e.end()
 		}
 	})
 }
 
-// Either language may ask a leader of ours to step down. It does so, the next one leads, and ours stands again behind all.
+// Either language may ask a Go leader to step down. The leader does so, the
+// next candidate leads, and the old leader comes back at the end of the queue.
 func TestOurLeaderIsRevoked(t *testing.T) {
-	inBothWorlds(t, func(t *testing.T, w *world) {
+	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
 		for _, recipe := range leaderRecipes {
 			for _, by := range []language{inGo, inJava} {
 				next := inJava
 				if recipe == latch {
-					next = inGo // see TestJavasLatchMissesItsTurnBehindARevokedOne
+					// See TestJavasLatchMissesItsTurnBehindARevokedOne.
+					next = inGo
 				}
-				e := newElection(t, w, recipe, longSession, inGo, next, inJava)
-				e.allAgree()
+				e := newElection(t, srv, recipe, longSession, inGo, next, inJava)
+				e.requireAgreement()
 				e.revoke(by)
 				e.candidates = append(e.candidates[1:], e.candidates[0])
 				require.Equal(t, e.candidates[0], e.awaitLeader())
-				e.allAgree()
-				require.Equal(t, e.candidates[2].id(), e.candidates[0].all(t)[2])
+				e.requireAgreement()
+				require.Equal(t, e.candidates[2].id(), e.candidates[0].candidates(t)[2])
 				e.end()
 			}
 		}
 	})
 }
 
-// revoke asks the leader, who must be ours, to step down.
+// revoke asks the leader, which must be in Go, to step down.
 func (e *election) revoke(by language) {
 	node := e.candidates[0].(*goCandidate).node(e.t)
 	if e.recipe == latch {
-		e.depose() // a latch does not wait for the leader's work to end
+		e.excludeLeader() // a latch does not wait for the leader's work to end
 	} else {
-		e.over()
+		e.markOver()
 	}
 	if by == inGo {
-		require.NoError(e.t, recipes.Revoke(patience(e.t), e.w.observer, node))
+		require.NoError(e.t, recipes.Revoke(withDeadline(e.t), e.srv.observer, node))
 	} else {
 		e.helper().must(e.t, "revoke", node)
 	}
 }
 
-// Java's LeaderLatch watches the data of the node ahead, and asks to be told once. When the marker of a revocation is written
-// there, it has been told, but only the deletion of the node would have made it look: it does not notice that it is the
-// first, until it reconnects. So revocation is for latches of ours alone.
+// Java's LeaderLatch sets a one-time watch on the data of the node ahead. A
+// revocation writes its marker there. That fires the watch, but only the
+// deletion of the node would have made the latch look again. So it does not
+// notice that it is the first until it reconnects. Use revocation with Go
+// latches only.
 func TestJavasLatchMissesItsTurnBehindARevokedOne(t *testing.T) {
-	inBothWorlds(t, func(t *testing.T, w *world) {
-		e := newElection(t, w, latch, longSession, inGo, inJava)
+	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
+		e := newElection(t, srv, latch, longSession, inGo, inJava)
 		ours, theirs := e.candidates[0].(*goCandidate), e.candidates[1]
 		e.awaitLeader()
-		w.waitWatches(t, ours.node(t), 2) // the leader's own, and Java's
+		srv.waitWatches(t, ours.node(t), 2) // the leader's own watch and Java's
 		e.revoke(inGo)
-		require.Eventually(t, func() bool { return slices.Equal(ours.all(t), []string{theirs.id(), ours.id()}) },
-			tooLong, 10*time.Millisecond)
-		require.Never(t, func() bool { return e.throne.ascents()[inJava] > 0 }, soon*time.Millisecond, 10*time.Millisecond)
+		want := []string{theirs.id(), ours.id()}
+		require.Eventually(t, func() bool { return slices.Equal(ours.candidates(t), want) },
+			waitLimit, 10*time.Millisecond)
+		javaLeads := func() bool { return e.checker.leaderships()[inJava] > 0 }
+		require.Never(t, javaLeads, shortWaitMs*time.Millisecond, 10*time.Millisecond)
 
 		theirs.killSession(t, nil)
-		require.Equal(t, ours, e.awaitLeader(), "Java stands again at the end")
-		e.allAgree()
+		require.Equal(t, ours, e.awaitLeader(), "Java is a candidate again, at the end")
+		e.requireAgreement()
 		e.end()
 	})
 }
 
-// A LeaderSelector's place is that of a mutex, in either language.
+// The queue of a LeaderSelector is that of a mutex, in either language.
 func TestSelectorAndMutexExcludeEachOther(t *testing.T) {
-	bothWays(t, func(t *testing.T, w *world, leading, locking language) {
-		th, lock := openThrone(t), lockPath(t)
-		mutex := w.contender(t, locking)
+	bothWays(t, func(t *testing.T, srv *testServer, leading, locking language) {
+		c, lock := openLeaderChecker(t), lockPath(t)
+		mutex := srv.contender(t, locking)
 		held := acquire(t, mutex, lock)
-		first := w.stand(t, leading, 1, lock, selector, th, longSession)
-		w.waitNodes(t, lock, 2)
-		require.Never(t, func() bool { return th.ascents()[leading] > 0 }, 50*time.Millisecond, 10*time.Millisecond)
+		first := srv.newCandidate(t, leading, 1, lock, selector, c, longSession)
+		srv.waitNodes(t, lock, 2)
+		leads := func() bool { return c.leaderships()[leading] > 0 }
+		require.Never(t, leads, 50*time.Millisecond, 10*time.Millisecond)
 		require.NoError(t, held.release())
-		_, token, err := th.await(patience(t), held.token)
+		_, token, err := c.await(withDeadline(t), held.token)
 		require.NoError(t, err)
 
-		waiting := w.acquireBehind(t, mutex, lock, "")
+		waiting := srv.acquireBehind(t, mutex, lock, "")
 		first.resign(t)
 		grant := waiting.wait(t)
 		require.Greater(t, grant.token, token)
-		require.Equal(t, []string{path.Base(grant.node)}, w.waitNodes(t, lock, 1))
+		require.Equal(t, []string{path.Base(grant.node)}, srv.waitNodes(t, lock, 1))
 		require.NoError(t, grant.release())
-		w.nothingLeft(t, lock)
+		srv.requireNothingLeft(t, lock)
 	})
 }

@@ -11,9 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// serveLines answers every line of every connection until the end of the test, and is done then with all of them. Gone is
-// told of the end of each.
-func serveLines(t *testing.T, answer func(from io.Writer, line string) string, gone func(from io.Writer)) (addr string) {
+// serveLines answers every line of every connection until the end of the test,
+// and ends all connections then. It calls gone at the end of each connection.
+func serveLines(
+	t *testing.T, answer func(from io.Writer, line string) string, gone func(from io.Writer),
+) (addr string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -24,7 +26,7 @@ func serveLines(t *testing.T, answer func(from io.Writer, line string) string, g
 			if err != nil {
 				return
 			}
-			serving.Go(func() { // until the other side hangs up
+			serving.Go(func() { // until the other side closes the connection
 				defer nc.Close()
 				defer gone(nc)
 				for lines := bufio.NewScanner(nc); lines.Scan(); {

@@ -13,14 +13,15 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// meter is a relay to a server that counts what passes through it, for clients of either language. Pings and handshakes
-// do not count: how many there are depends on the time.
+// meter is a relay to a server that counts the traffic of clients in either
+// language. Pings and handshakes do not count, since their number depends on
+// the time.
 type meter struct {
-	listener net.Listener
-	target   string
-	passing  sync.WaitGroup // its goroutines
+	listener   net.Listener
+	target     string
+	goroutines sync.WaitGroup // all goroutines of the relay
 
-	mu       sync.Mutex // protects the following fields
+	mu       sync.Mutex // protects the fields below
 	closed   bool
 	conns    []net.Conn
 	requests int
@@ -33,14 +34,14 @@ func startMeter(t testing.TB, target string) *meter {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	m := &meter{listener: listener, target: target}
-	m.passing.Go(m.accept)
+	m.goroutines.Go(m.accept)
 	t.Cleanup(m.close)
 	return m
 }
 
 func (m *meter) addr() string { return m.listener.Addr().String() }
 
-// close breaks the connections, and waits for the goroutines.
+// close breaks the connections and waits for the goroutines.
 func (m *meter) close() {
 	m.listener.Close()
 	m.mu.Lock()
@@ -49,10 +50,11 @@ func (m *meter) close() {
 		c.Close()
 	}
 	m.mu.Unlock()
-	m.passing.Wait()
+	m.goroutines.Wait()
 }
 
-// counted returns how many requests, and how many bytes in both directions, there were up to now.
+// counted returns the number of requests so far, and of bytes in both
+// directions.
 func (m *meter) counted() (requests, bytes int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -70,14 +72,14 @@ func (m *meter) accept() {
 			client.Close()
 			continue
 		}
-		m.keep(client, server)
-		m.passing.Go(func() { m.pass(server, client, 1) })
-		m.passing.Go(func() { m.pass(client, server, 0) })
+		m.track(client, server)
+		m.goroutines.Go(func() { m.forward(server, client, 1) })
+		m.goroutines.Go(func() { m.forward(client, server, 0) })
 	}
 }
 
-// keep sees to it that close ends connections.
-func (m *meter) keep(conns ...net.Conn) {
+// track lets close end the connections.
+func (m *meter) track(conns ...net.Conn) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.conns = append(m.conns, conns...)
@@ -88,8 +90,9 @@ func (m *meter) keep(conns ...net.Conn) {
 	}
 }
 
-// pass hands on what comes from one side, frame by frame. Each is so many requests.
-func (m *meter) pass(to, from net.Conn, requests int) {
+// forward copies frames from one side to the other. Each counts as the given
+// number of requests.
+func (m *meter) forward(to, from net.Conn, requests int) {
 	defer to.Close()
 	in := bufio.NewReader(from)
 	for handshake := true; ; handshake = false {
@@ -109,7 +112,7 @@ func (m *meter) pass(to, from net.Conn, requests int) {
 	}
 }
 
-// What nobody contends costs either language three requests, whatever the machine.
+// An uncontended cycle costs three requests in both languages, on any machine.
 func TestUncontendedCycleIsThreeRequestsInBothLanguages(t *testing.T) {
 	javaCurator.get(t)
 	srv := zktest.New(t, zktest.WithTCP("127.0.0.1:0"))
@@ -121,7 +124,8 @@ func TestUncontendedCycleIsThreeRequestsInBothLanguages(t *testing.T) {
 	} {
 		requests, bytes := meter.cost(t, round)
 		for tries := 1; requests != 3*who.cycles && tries < 10; tries++ {
-			// Curator's client asks for the configuration of the ensemble in the background, some time after it has connected.
+			// Some time after it has connected, Curator's client asks for the
+			// configuration of the ensemble in the background.
 			requests, bytes = meter.cost(t, round)
 		}
 		require.Equal(t, 3*who.cycles, requests, name)
@@ -129,7 +133,7 @@ func TestUncontendedCycleIsThreeRequestsInBothLanguages(t *testing.T) {
 	}
 }
 
-// readFrame returns a frame with its length in front.
+// readFrame returns a frame including its length.
 func readFrame(in io.Reader) ([]byte, error) {
 	header := make([]byte, 4)
 	if _, err := io.ReadFull(in, header); err != nil {

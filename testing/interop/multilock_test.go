@@ -7,18 +7,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Our lock of several waits for whichever of them Java has, and Java then waits for each of ours.
+// Our multi-lock waits for the mutex that Java holds, and Java then waits for
+// each of the mutexes that we hold.
 func TestMultiLockAmongJavasMutexes(t *testing.T) {
-	inBothWorlds(t, func(t *testing.T, w *world) {
+	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
 		one := lockPath(t)
 		two := one + "-too"
-		first := w.contender(t, inJava)
-		second := colleague(first)
+		first := srv.contender(t, inJava)
+		second := sibling(first)
 		theirs := acquire(t, second, two)
-		both := acquireLater(w.contender(t, inGo).as(multi), one, tooLong)
-		w.waitNodes(t, two, 2)
-		w.waitNodes(t, one, 1) // it has the first
-		waiter := w.acquireBehind(t, first, one, mutex)
+		both := acquireLater(srv.contender(t, inGo).withKind(multi), one, waitLimit)
+		srv.waitNodes(t, two, 2)
+		srv.waitNodes(t, one, 1) // it has the first
+		waiter := srv.acquireBehind(t, first, one, mutex)
 
 		require.NoError(t, theirs.release())
 		ours := both.wait(t)
@@ -28,7 +29,7 @@ func TestMultiLockAmongJavasMutexes(t *testing.T) {
 		require.NoError(t, ours.release())
 		require.NoError(t, waiter.wait(t).release())
 		require.NoError(t, acquire(t, second, two).release())
-		w.nothingLeft(t, one)
-		w.nothingLeft(t, two)
+		srv.requireNothingLeft(t, one)
+		srv.requireNothingLeft(t, two)
 	})
 }

@@ -18,29 +18,31 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// peer is a process of java/Peer.java, which says what it understands.
+// peer is a process of java/Peer.java. The comment there lists its commands.
 type peer struct {
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
-	stderr bytes.Buffer  // may be read once done is closed
-	done   chan struct{} // closed by listen, its last act, when the process has ended
+	stderr bytes.Buffer // may be read once done is closed
+	// Closed by listen at its very end, when the process has ended.
+	done chan struct{}
 
-	mu      sync.Mutex // protects the following fields
-	last    int        // number of a command
+	mu      sync.Mutex // protects the fields below
+	last    int        // the number of the last command
 	waiting map[int]chan<- string
 }
 
-// startPeer returns a process that has a session. It ends with the test, if not before.
+// startPeer returns a process that has a session. It ends with the test at the
+// latest.
 func startPeer(t *testing.T, addr string, session time.Duration) *peer {
 	t.Helper()
-	return startPeerIn(t, shortLived, addr, session)
+	return startPeerIn(t, fastStartFlags, addr, session)
 }
 
-// shortLived are the flags of a virtual machine that lives a second, where the costly compiler and garbage collector do
-// not pay.
-var shortLived = []string{"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx128m"}
+// fastStartFlags are for a virtual machine that lives for a second. A costly
+// compiler and garbage collector do not pay off there.
+var fastStartFlags = []string{"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx128m"}
 
-// startPeerIn is startPeer in a virtual machine with these flags.
+// startPeerIn is startPeer with the given flags for the virtual machine.
 func startPeerIn(t testing.TB, flags []string, addr string, session time.Duration) *peer {
 	t.Helper()
 	inst := javaCurator.get(t)
@@ -58,7 +60,7 @@ func startPeerIn(t testing.TB, flags []string, addr string, session time.Duratio
 	require.NoError(t, p.cmd.Start())
 	go p.listen(stdout)
 	t.Cleanup(func() { p.close(t) })
-	_, err = p.await(patience(t), ready)
+	_, err = p.await(withDeadline(t), ready)
 	require.NoError(t, err)
 	return p
 }
@@ -68,7 +70,7 @@ func (p *peer) close(t testing.TB) {
 	p.stdin.Close()
 	select {
 	case <-p.done:
-	case <-time.After(tooLong):
+	case <-time.After(waitLimit):
 		t.Error("the Java process did not end by itself")
 		p.kill()
 	}
@@ -77,13 +79,15 @@ func (p *peer) close(t testing.TB) {
 	}
 }
 
-// kill ends the process as a crash does. Its session goes on until the server has missed it for long enough.
+// kill ends the process like a crash. The session goes on until the server ends
+// it.
 func (p *peer) kill() {
 	p.cmd.Process.Kill()
 	<-p.done
 }
 
-// listen hands the answers to those who wait for them. It ends with the process.
+// listen delivers the answers to their waiting callers. It ends with the
+// process.
 func (p *peer) listen(stdout io.Reader) {
 	defer close(p.done)
 	lines := bufio.NewScanner(stdout)
@@ -102,14 +106,14 @@ func (p *peer) listen(stdout io.Reader) {
 }
 
 func (p *peer) expect(number int) <-chan string {
-	answer := make(chan string, 1) // listen does not wait for anybody
+	answer := make(chan string, 1) // listen must not block
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.waiting[number] = answer
 	return answer
 }
 
-// ask sends a command and returns the words that follow "ok" in its answer.
+// ask sends a command and returns the words after "ok" in its answer.
 func (p *peer) ask(ctx context.Context, command ...any) ([]string, error) {
 	p.mu.Lock()
 	p.last++
@@ -149,10 +153,10 @@ func (p *peer) await(ctx context.Context, answer <-chan string) ([]string, error
 	}
 }
 
-// must is ask, where an error fails the test.
+// must is ask, but fails the test on an error.
 func (p *peer) must(t *testing.T, command ...any) []string {
 	t.Helper()
-	words, err := p.ask(patience(t), command...)
+	words, err := p.ask(withDeadline(t), command...)
 	require.NoError(t, err)
 	return words
 }

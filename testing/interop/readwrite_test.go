@@ -7,24 +7,27 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Who holds the write lock goes on as a reader, and a writer of the other language that has been waiting does not come in
-// between: the reader's node has the number of the writer's, and both languages take those for what they are.
+// The holder of the write lock becomes a reader. A writer of the other language
+// that waits is not admitted in between. The reader's node has the sequence
+// number of the writer's node, and both languages understand that.
 //
-// Java before Curator 5.5 makes a node at the end of the queue instead (CURATOR-621), and the writer does come in. The one
-// who waits cannot know better, in whatever language.
+// Java before Curator 5.5 makes a node at the end of the queue instead
+// (CURATOR-621), and the writer is admitted. The waiting writer cannot know
+// better, in either language.
 func TestDowngradeWithAWaitingWriter(t *testing.T) {
-	bothWays(t, func(t *testing.T, w *world, one, other language) {
+	bothWays(t, func(t *testing.T, srv *testServer, one, other language) {
 		lock := lockPath(t)
-		others := w.contender(t, other)
-		written := acquire(t, w.contender(t, one).as(writing), lock)
-		writer := w.acquireBehind(t, others.as(writing), lock, writing)
-		read := acquire(t, written.holder.as(reading), lock)
-		reader := w.acquireBehind(t, colleague(others).as(reading), lock, reading)
+		others := srv.contender(t, other)
+		written := acquire(t, srv.contender(t, one).withKind(writing), lock)
+		writer := srv.acquireBehind(t, others.withKind(writing), lock, writing)
+		read := acquire(t, written.holder.withKind(reading), lock)
+		reader := srv.acquireBehind(t, sibling(others).withKind(reading), lock, reading)
 
 		inPlace := sequence(read.node) == sequence(written.node)
 		require.NoError(t, written.release())
 		if inPlace {
-			require.Equal(t, one == inGo, read.token == written.token, "Java's is the czxid of the new node, as always")
+			require.Equal(t, one == inGo, read.token == written.token,
+				"Java's token is the czxid of the new node, as always")
 			require.Never(t, writer.over, 100*time.Millisecond, 10*time.Millisecond)
 			require.NoError(t, read.release())
 		} else {
@@ -38,29 +41,30 @@ func TestDowngradeWithAWaitingWriter(t *testing.T) {
 		if !inPlace {
 			require.NoError(t, read.release())
 		}
-		w.nothingLeft(t, lock)
+		srv.requireNothingLeft(t, lock)
 	})
 }
 
-// Readers of the other language join one who has gone over to reading. Each language has its own view of the two nodes
-// with one number that exist until the writer's goes.
+// Readers of the other language join a writer that has become a reader. Until
+// the writer's node goes, two nodes have the same number, and each language
+// interprets them in its own way.
 func TestReadersJoinADowngradedOne(t *testing.T) {
-	bothWays(t, func(t *testing.T, w *world, one, other language) {
+	bothWays(t, func(t *testing.T, srv *testServer, one, other language) {
 		lock := lockPath(t)
-		others := w.contender(t, other)
-		written := acquire(t, w.contender(t, one).as(writing), lock)
-		read := acquire(t, written.holder.as(reading), lock)
-		reader := w.acquireBehind(t, others.as(reading), lock, reading)
+		others := srv.contender(t, other)
+		written := acquire(t, srv.contender(t, one).withKind(writing), lock)
+		read := acquire(t, written.holder.withKind(reading), lock)
+		reader := srv.acquireBehind(t, others.withKind(reading), lock, reading)
 		require.NoError(t, written.release())
 		joined := reader.wait(t)
-		writer := w.acquireBehind(t, colleague(others).as(writing), lock, writing)
+		writer := srv.acquireBehind(t, sibling(others).withKind(writing), lock, writing)
 		require.NoError(t, joined.release())
 		require.Never(t, writer.over, 50*time.Millisecond, 10*time.Millisecond)
 		require.NoError(t, read.release())
 		require.NoError(t, writer.wait(t).release())
-		w.nothingLeft(t, lock)
+		srv.requireNothingLeft(t, lock)
 	})
 }
 
-// sequence is what the server has appended to a node's name.
+// sequence returns the number that the server has appended to a node's name.
 func sequence(node string) string { return node[len(node)-10:] }

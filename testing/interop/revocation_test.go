@@ -11,37 +11,37 @@ import (
 )
 
 func TestWeRevokeJavasLock(t *testing.T) {
-	inBothWorlds(t, func(t *testing.T, w *world) {
+	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
 		lock := lockPath(t)
-		java, ours := startPeer(t, w.addr, longSession), goContender{client: w.connect(t, longSession)}
+		java, ours := startPeer(t, srv.addr, longSession), goContender{client: srv.connect(t, longSession)}
 		holder := acquire(t, javaContender{peer: java, name: "thread", kind: revocable}, lock)
-		waiter := w.acquireBehind(t, ours, lock, mutex)
-		participants, err := ours.participants(patience(t), lock, mutex)
+		waiter := srv.acquireBehind(t, ours, lock, mutex)
+		participants, err := ours.participants(withDeadline(t), lock, mutex)
 		require.NoError(t, err)
 		require.Len(t, participants, 2)
 		require.True(t, participants[0].Holder)
-		java.timesOut(t, "await-revocation", "thread", soon)
+		java.timesOut(t, "await-revocation", "thread", shortWaitMs)
 
-		require.NoError(t, recipes.Revoke(patience(t), ours.client, participants[0].Path))
-		java.must(t, "await-revocation", "thread", patienceMs)
+		require.NoError(t, recipes.Revoke(withDeadline(t), ours.client, participants[0].Path))
+		java.must(t, "await-revocation", "thread", waitLimitMs)
 		require.False(t, waiter.over(), "it is for the holder to release")
 		require.NoError(t, holder.release())
 		require.NoError(t, waiter.wait(t).release())
-		w.nothingLeft(t, lock)
+		srv.requireNothingLeft(t, lock)
 	})
 }
 
 func TestJavaRevokesOurLock(t *testing.T) {
-	inBothWorlds(t, func(t *testing.T, w *world) {
-		java, ours := startPeer(t, w.addr, longSession), w.contender(t, inGo)
+	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
+		java, ours := startPeer(t, srv.addr, longSession), srv.contender(t, inGo)
 		for _, kind := range []kind{mutex, revocable} {
 			lock := lockPath(t)
-			holder := acquire(t, ours.as(kind), lock)
+			holder := acquire(t, ours.withKind(kind), lock)
 			lease := holder.holder.(goContender).under
-			waiter := w.acquireBehind(t, javaContender{peer: java, name: "thread"}, lock, mutex)
+			waiter := srv.acquireBehind(t, javaContender{peer: java, name: "thread"}, lock, mutex)
 
 			java.must(t, "revoke", java.must(t, "participants", lock)[0])
-			if kind == mutex { // only who asks is told
+			if kind == mutex { // the lease of a plain mutex goes on
 				<-lease.Revoked()
 				require.NoError(t, lease.Context().Err())
 				require.Never(t, waiter.over, 50*time.Millisecond, 10*time.Millisecond)
@@ -52,7 +52,7 @@ func TestJavaRevokesOurLock(t *testing.T) {
 				require.ErrorIs(t, holder.release(), recipes.ErrRevoked)
 			}
 			require.NoError(t, waiter.wait(t).release())
-			w.nothingLeft(t, lock)
+			srv.requireNothingLeft(t, lock)
 		}
 	})
 }

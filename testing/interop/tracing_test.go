@@ -15,16 +15,18 @@ import (
 	"github.com/gocurator/curator/tracing"
 )
 
-// A holder that is no Go process leads to no trace. The wait for it is traced all the same, and so is its end.
+// A holder that is not a Go process has no trace to link to. The wait for it
+// and the end of that wait are still traced.
 func TestWaitForAJavaHolderIsTraced(t *testing.T) {
-	inBothWorlds(t, func(t *testing.T, w *world) {
+	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
 		lock := lockPath(t)
 		recorder := tracetest.NewSpanRecorder()
-		c := w.connect(t, longSession, framework.WithTracer(tracing.New(
+		c := srv.connect(t, longSession, framework.WithTracer(tracing.New(
 			tracing.WithTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorder))))))
-		holder := acquire(t, w.contender(t, inJava), lock)
-		waiting := acquireLater(goContender{client: c, kind: mutex}, lock, tooLong)
-		require.Eventually(t, func() bool { return c.Watches() == 1 }, tooLong, time.Millisecond, "it waits")
+		holder := acquire(t, srv.contender(t, inJava), lock)
+		waiting := acquireLater(goContender{client: c, kind: mutex}, lock, waitLimit)
+		waits := func() bool { return c.Watches() == 1 }
+		require.Eventually(t, waits, waitLimit, time.Millisecond)
 		require.NoError(t, holder.release())
 		require.NoError(t, waiting.wait(t).release())
 
@@ -44,7 +46,8 @@ func TestWaitForAJavaHolderIsTraced(t *testing.T) {
 		for _, event := range acquired.Events() {
 			names = append(names, event.Name)
 			if event.Name == "handed over" {
-				require.Equal(t, path.Base(holder.node), value(attribute.NewSet(event.Attributes...), "curator.lock.predecessor.node"))
+				attributes := attribute.NewSet(event.Attributes...)
+				require.Equal(t, path.Base(holder.node), value(attributes, "curator.lock.predecessor.node"))
 			}
 		}
 		require.Equal(t, []string{"enqueued", "watching", "woken", "handed over", "granted"}, names)

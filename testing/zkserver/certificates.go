@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// certificates are those of one Run: an authority, whose key is forgotten at once, and what it has signed.
+// certificates are made anew for each Run: an authority, whose key is dropped
+// at once, and the certificates that it has signed.
 type certificates struct {
 	authority *x509.Certificate
 	serverPEM []byte // certificate and key
@@ -41,7 +42,11 @@ func newCertificates() (*certificates, error) {
 func (c *certificates) client() *tls.Config {
 	roots := x509.NewCertPool()
 	roots.AddCert(c.authority)
-	return &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{c.clientKey}, MinVersion: tls.VersionTLS12}
+	return &tls.Config{
+		RootCAs:      roots,
+		Certificates: []tls.Certificate{c.clientKey},
+		MinVersion:   tls.VersionTLS12,
+	}
 }
 
 func (c *certificates) authorityPEM() []byte {
@@ -68,9 +73,12 @@ func newAuthority() (*x509.Certificate, *ecdsa.PrivateKey, error) {
 	return root, key, err
 }
 
-// sign makes a key and a certificate of it for the addresses at which servers listen. Clients have it too: some versions of
-// ZooKeeper look where they call from.
-func sign(root *x509.Certificate, rootKey *ecdsa.PrivateKey, name string, usage x509.ExtKeyUsage) (tls.Certificate, error) {
+// sign makes a key and a certificate for the addresses that servers listen on.
+// The clients' certificate names these addresses, too, because some versions of
+// ZooKeeper check the address of a client.
+func sign(
+	root *x509.Certificate, rootKey *ecdsa.PrivateKey, name string, usage x509.ExtKeyUsage,
+) (tls.Certificate, error) {
 	template, err := template(name)
 	if err != nil {
 		return tls.Certificate{}, err
@@ -87,7 +95,8 @@ func sign(root *x509.Certificate, rootKey *ecdsa.PrivateKey, name string, usage 
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, err
 }
 
-// template is valid for a day around now, so that clocks that differ, in a container for one, do no harm.
+// template returns a certificate that is valid from half a day ago for a day,
+// so that clocks may differ, such as one in a container.
 func template(name string) (*x509.Certificate, error) {
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
 	if err != nil {
@@ -101,7 +110,8 @@ func template(name string) (*x509.Certificate, error) {
 	}, nil
 }
 
-// toPEM writes the key first, in the one form that ZooKeeper reads.
+// toPEM encodes a key and its certificate. The key comes first, in PKCS #8,
+// which is the one form that ZooKeeper reads.
 func toPEM(c tls.Certificate) ([]byte, error) {
 	key, err := x509.MarshalPKCS8PrivateKey(c.PrivateKey)
 	if err != nil {

@@ -100,6 +100,33 @@ func TestOptionsAreChecked(t *testing.T) {
 	}
 }
 
+func TestOptionsThatCannotBeUsedAreErrors(t *testing.T) {
+	tests := []struct {
+		opt  Option
+		text string // of the error
+	}{
+		{nil, "option is nil"},
+		{WithTick(1000 * time.Hour), "tick of 1000h"},
+		{WithSessionTimeouts(0, time.Second), "session timeouts from 0s to 1s"},
+		{WithSessionTimeouts(time.Second, 1000*time.Hour), "session timeouts from 1s to 1000h"},
+		{WithContainerCheckInterval(0), "container check interval of 0s"},
+		{WithSnapCount(1), "snap count of 1"},
+		{WithProperty("", "x"), `property ""="x"`},
+		{WithProperty("a", "1\nb=2"), `property "a"="1\nb=2"`},
+		{WithJVMFlags("-Da", ""), `JVM flags ["-Da" ""]`},
+		{WithDistribution(nil), "distribution <nil>"},
+		{WithDistribution(&Distribution{Java: "java"}), "must have Java and a class path"},
+	}
+	for _, tt := range tests {
+		_, err := Run(tt.opt)
+		require.ErrorContains(t, err, tt.text)
+		_, err = RunEnsemble(3, tt.opt)
+		require.ErrorContains(t, err, tt.text)
+		tb := runFake(func(tb TB) { Start(tb, tt.opt) })
+		require.Contains(t, tb.failed, tt.text)
+	}
+}
+
 func TestOptionsCanBeReused(t *testing.T) {
 	shared := []Option{WithProperty("a", "1"), WithJVMFlags("-Da")}
 	first, err := newConfig(append(shared[:2:2], WithProperty("b", "2"), WithJVMFlags("-Db")))
@@ -123,7 +150,8 @@ func TestPortsAreReservedOnce(t *testing.T) {
 	}
 }
 
-// A server that is down listens to nothing, and its port must not be given to another one, not even by another program.
+// A server that is down listens on no port. The server's port must still not be
+// given to another server, even by another program.
 func TestReservedPortsAreKept(t *testing.T) {
 	ports, err := reservePorts(1)
 	require.NoError(t, err)

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Environment variables; the package comment says what they mean.
+// Environment variables. The package comment explains them.
 const (
 	envHome    = "ZOOKEEPER_HOME"
 	envMaven   = "CURATOR_ZOOKEEPER_MAVEN"
@@ -21,26 +21,31 @@ const (
 	envJava    = "JAVA_HOME"
 )
 
-// ErrNotInstalled is matched by the errors of this package when the machine has no ZooKeeper, or no Java to run it, and no
-// environment variable asks for one. Its text says what to install or set.
-var ErrNotInstalled = errors.New("zkserver: ZooKeeper is not installed: install java and Debian's package zookeeper, " +
-	"or set " + envHome + " to an unpacked distribution, or set " + envMaven + " to the version that mvn shall fetch")
+// ErrNotInstalled is matched by the errors of this package if the machine has
+// no ZooKeeper, or no Java to run it, and no environment variable names one.
+// The error's text says what to install or to set.
+var ErrNotInstalled = errors.New("zkserver: ZooKeeper is not installed: " +
+	"install java and Debian's package zookeeper, " +
+	"or set " + envHome + " to an unpacked distribution, " +
+	"or set " + envMaven + " to a version that mvn shall fetch")
 
-// Distribution is what is needed to run a ZooKeeper server.
+// Distribution is everything that is needed to run a ZooKeeper server.
 type Distribution struct {
 	Java      string   // the java command
 	ClassPath []string // jars and directories, absolute, in order
-	Version   string   // ZooKeeper's version as its jar is named, such as 3.8.0; empty if the name does not tell
-	Origin    string   // where it was found, for messages
+	// ZooKeeper's version from the name of its jar, such as 3.8.0, or empty
+	Version string
+	Origin  string // where it was found, for messages
 }
 
-// Find locates a distribution in the order given in the package comment. It may fetch one, if asked to by the environment,
-// which can take minutes the first time.
+// Find locates a distribution in the order that the package comment gives. It
+// may fetch one if the environment asks for that, which can take minutes the
+// first time.
 func Find() (*Distribution, error) {
 	return defaultFinder().find()
 }
 
-// finder is the part of the machine that the search looks at.
+// finder is the part of the machine that the search depends on.
 type finder struct {
 	getenv   func(string) string
 	lookPath func(string) (string, error)
@@ -49,10 +54,16 @@ type finder struct {
 }
 
 func defaultFinder() finder {
-	return finder{getenv: os.Getenv, lookPath: exec.LookPath, debian: "/usr/share/java", cacheDir: os.UserCacheDir}
+	return finder{
+		getenv:   os.Getenv,
+		lookPath: exec.LookPath,
+		debian:   "/usr/share/java",
+		cacheDir: os.UserCacheDir,
+	}
 }
 
-// find looks for the jars first, so that a variable with a wrong value is reported as such on a machine without Java too.
+// find looks for the jars before it looks for Java. So a variable with a wrong
+// value is reported on a machine without Java, too.
 func (f finder) find() (*Distribution, error) {
 	d, err := f.jars()
 	if err != nil {
@@ -96,7 +107,8 @@ func (f finder) java() (string, error) {
 	return path, nil
 }
 
-// fromHome accepts an unpacked distribution, whose jars are in lib, and a plain directory of jars.
+// fromHome accepts an unpacked distribution, which has its jars in lib, and a
+// plain directory of jars.
 func fromHome(home string) (*Distribution, error) {
 	jars, err := jarsIn(home, filepath.Join(home, "lib"))
 	if err != nil {
@@ -104,34 +116,39 @@ func fromHome(home string) (*Distribution, error) {
 	}
 	version, ok := serverVersion(jars)
 	if !ok {
-		return nil, fmt.Errorf("zkserver: %s=%s holds no zookeeper-<version>.jar, neither directly nor in lib", envHome, home)
+		return nil, fmt.Errorf("zkserver: %s=%s holds no zookeeper-<version>.jar, "+
+			"neither directly nor in lib", envHome, home)
 	}
 	return &Distribution{ClassPath: jars, Version: version, Origin: envHome + "=" + home}, nil
 }
 
-// beside are the jars that the manifest of Debian's zookeeper.jar does not name: a logger, and what Netty needs as soon
-// as it has a connection.
-var beside = []string{"slf4j-simple.jar", "netty-codec.jar", "netty-resolver.jar"}
+// undeclaredJars are the jars that a server needs although the manifest of
+// Debian's zookeeper.jar does not name them: a logger, and two that Netty needs
+// as soon as it has a connection.
+var undeclaredJars = []string{"slf4j-simple.jar", "netty-codec.jar", "netty-resolver.jar"}
 
-// fromDebian relies on the manifest of the package's zookeeper.jar, which names every other jar that it needs. Its package
-// depends on those of all but the logger.
+// fromDebian relies on the manifest of the package's zookeeper.jar, which names
+// almost every jar that it needs. The package depends on all of them except for
+// the logger.
 func fromDebian(dir string) (*Distribution, error) {
 	server := filepath.Join(dir, "zookeeper.jar")
 	if _, err := os.Stat(server); err != nil {
 		return nil, ErrNotInstalled
 	}
 	classPath := []string{server}
-	for _, name := range beside {
+	for _, name := range undeclaredJars {
 		if jar := filepath.Join(dir, name); exists(jar) {
 			classPath = append(classPath, jar)
 		}
 	}
-	links, _ := filepath.Glob(filepath.Join(dir, "zookeeper-*.jar")) // the pattern is well-formed, there is no other error
+	// The pattern is well-formed, so there is no error.
+	links, _ := filepath.Glob(filepath.Join(dir, "zookeeper-*.jar"))
 	version, _ := serverVersion(links)
 	return &Distribution{ClassPath: classPath, Version: version, Origin: "Debian package zookeeper"}, nil
 }
 
-// jarsIn returns the absolute paths of the jars in dirs, sorted within each. The first directory has to exist.
+// jarsIn returns the absolute paths of the jars in dirs, sorted within each
+// directory. Only the first directory has to exist.
 func jarsIn(dirs ...string) ([]string, error) {
 	var jars []string
 	for i, dir := range dirs {
@@ -151,7 +168,8 @@ func jarsIn(dirs ...string) ([]string, error) {
 	return absolute(jars)
 }
 
-// absolute is needed because the server runs in a directory of its own.
+// absolute makes paths absolute, since the server runs in a directory of its
+// own.
 func absolute(paths []string) ([]string, error) {
 	for i, path := range paths {
 		abs, err := filepath.Abs(path)
@@ -163,10 +181,12 @@ func absolute(paths []string) ([]string, error) {
 	return paths, nil
 }
 
-// serverJar matches the jar of the server, not its siblings such as zookeeper-jute-3.8.0.jar.
+// serverJar matches the jar of the server, but not its siblings such as
+// zookeeper-jute-3.8.0.jar.
 var serverJar = regexp.MustCompile(`^zookeeper(?:-(\d[^/]*))?\.jar$`)
 
-// serverVersion reports whether the server's jar is among jars, and the version in its name.
+// serverVersion reports whether the server's jar is among jars, and which
+// version its name has.
 func serverVersion(jars []string) (version string, found bool) {
 	sorted := append([]string(nil), jars...)
 	sort.Strings(sorted)

@@ -11,8 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// machine is a finder whose whole world is a directory. Files are empty.
-func machine(t *testing.T, env map[string]string, files ...string) (finder, string) {
+// fakeMachine returns a finder that sees only one directory, and that
+// directory. The files in it are empty.
+func fakeMachine(t *testing.T, env map[string]string, files ...string) (finder, string) {
 	t.Helper()
 	root := t.TempDir()
 	for _, file := range files {
@@ -71,7 +72,7 @@ func TestFind(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f, root := machine(t, tt.env, files...)
+			f, root := fakeMachine(t, tt.env, files...)
 			d, err := f.find()
 			require.NoError(t, err)
 			require.Equal(t, tt.version, d.Version)
@@ -105,7 +106,7 @@ func TestFindErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f, _ := machine(t, tt.env, tt.files...)
+			f, _ := fakeMachine(t, tt.env, tt.files...)
 			_, err := f.find()
 			require.ErrorContains(t, err, tt.text)
 			require.Equal(t, tt.notInstalled, errors.Is(err, ErrNotInstalled))
@@ -113,7 +114,8 @@ func TestFindErrors(t *testing.T) {
 	}
 }
 
-// mvn is a script here: what it leaves in the output directory becomes the cache entry, and what it says the error.
+// The command mvn is a script here. The files that it leaves in the output
+// directory become the cache entry, and its output becomes the error.
 func TestFetch(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("needs a shell")
@@ -122,7 +124,7 @@ func TestFetch(t *testing.T) {
 for arg; do case $arg in -DoutputDirectory=*) out=${arg#*=};; esac; done
 mkdir -p "$out" && : > "$out/zookeeper-3.9.3.jar"
 `
-	f, root := machine(t, map[string]string{envMaven: "3.9.3"}, "bin/java", "bin/mvn")
+	f, root := fakeMachine(t, map[string]string{envMaven: "3.9.3"}, "bin/java", "bin/mvn")
 	mvn := filepath.Join(root, "bin/mvn")
 	require.NoError(t, os.WriteFile(mvn, []byte("#!/bin/sh\necho no such version; exit 1\n"), 0o755))
 	require.NoError(t, os.Chmod(mvn, 0o755))

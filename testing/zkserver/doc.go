@@ -1,53 +1,75 @@
-// Package zkserver starts real Apache ZooKeeper servers for tests: one alone, or an ensemble. It is for what an
-// in-process fake cannot prove: that a promise holds against the server that people run. Tests that do not need that
-// are faster, and can use virtual time, on package zktest.
+// Package zkserver starts real Apache ZooKeeper servers for tests: a single
+// server or an ensemble. Use it to show that a promise holds against the server
+// that people run, which an in-process fake cannot show. Tests that do not need
+// that are faster with package zktest, and can use virtual time there.
 //
 //	func TestLockSurvivesRestart(t *testing.T) {
-//		srv := zkserver.Start(t) // stopped, and its files removed, when the test ends
+//		srv := zkserver.Start(t) // closed when the test ends
 //		client := connect(t, srv.Addr())
 //		// ...
 //		require.NoError(t, srv.Restart())
 //	}
 //
-// A start costs most of a second, that of an ensemble more. A package with many tests starts one server with [Run] in its TestMain.
+// A server takes most of a second to start, an ensemble more. A package with
+// many tests should start one server with [Run] in its TestMain.
 //
-// # Where ZooKeeper is looked for
+// # How ZooKeeper is found
 //
-// A server needs Java and ZooKeeper's jars. Java is $JAVA_HOME/bin/java, or java in PATH when JAVA_HOME is not set.
-// The jars are the first of:
+// A server needs Java and ZooKeeper's jars. Java is $JAVA_HOME/bin/java, or
+// java in PATH if JAVA_HOME is not set. The jars are taken from the first of
+// these places that applies:
 //
-//  1. ZOOKEEPER_HOME, if set: an unpacked distribution, or a directory that holds the jars.
-//  2. CURATOR_ZOOKEEPER_MAVEN, if set: a version such as 3.9.3. Its jars are fetched by the command mvn, as that is
-//     configured, into the user's cache directory, and found there from then on.
+//  1. ZOOKEEPER_HOME, if set: an unpacked distribution, or a directory that
+//     holds the jars.
+//  2. CURATOR_ZOOKEEPER_MAVEN, if set: a version such as 3.9.3. The command mvn
+//     fetches its jars into the user's cache directory, with mvn's own
+//     configuration. Later starts find them there.
 //  3. Debian's package: apt install zookeeper.
 //
-// What a variable asks for is used or is an error; it never gives way to the next place, so that a test does not run
-// against another version than the one named.
+// A variable that is set but does not work is an error. The search never goes
+// on to the next place, so that no test runs against another version than the
+// one that was named.
 //
-// [Start] and [StartEnsemble] skip the test when nothing is installed ([ErrNotInstalled]). With CURATOR_REQUIRE_ZOOKEEPER
-// set to a non-empty value they fail it instead: set it where a skipped test would go unnoticed, in CI.
+// If nothing is installed ([ErrNotInstalled]), [Start] and [StartEnsemble] skip
+// the test. Set CURATOR_REQUIRE_ZOOKEEPER to a non-empty value, in CI for
+// example, to make the test fail instead.
 //
 // # What the servers are like
 //
-// They listen on 127.0.0.1 only, on ports that stay theirs over restarts. They keep their files in a directory of
-// their own below [os.TempDir]. They are set up for speed and short timeouts: a tick of 100 ms, sessions from 200 ms to a
-// minute, no fsync (data survives the death of the process, not that of the machine), no admin server, every
-// four-letter word allowed, TTL nodes enabled. Options change each of these.
+// The servers listen on 127.0.0.1 only, and keep their ports over restarts.
+// Each keeps its files in a directory of its own below [os.TempDir]. They are
+// configured for speed and short timeouts:
 //
-// With [WithTLS] they listen on a second port, for clients that speak TLS. With [WithLinks] the members of an ensemble can be
-// cut off from one another while their clients still reach them. With [WithSequence] they begin with nodes that look as if
-// they had had many sequential children already.
+//   - a tick of 100 ms, and sessions from 200 ms to one minute;
+//   - no fsync, so data survives the death of the process but not that of the
+//     machine;
+//   - no admin server;
+//   - every four-letter word is allowed;
+//   - TTL nodes are enabled.
 //
-// # What outlives what
+// Options change each of these. An option that is nil or has an impossible
+// value is an error of Run and RunEnsemble, and fails the test in Start and
+// StartEnsemble. Other options add to the servers:
 //
-// A server lives until Close, or until the program that started it ends. The latter is kept by the kernel on Linux,
-// for every way in which a program can end. Elsewhere only Close ends a server: a program that dies without it leaves
-// the JVM running. The directory is removed by Close alone.
+//   - [WithTLS] opens a second port for clients that speak TLS.
+//   - [WithLinks] lets a test cut members of an ensemble off from one another
+//     while their clients still reach them.
+//   - [WithSequence] makes nodes whose sequence number for children is high
+//     from the beginning.
 //
-// # Concurrency properties
+// # Lifetime
 //
-// Every method may be called by any number of goroutines at once. Each running JVM has one goroutine, which waits for it to end;
-// Stop, Kill and Close return after it has. Links have a goroutine for each port and two for each connection; the
-// ensemble's Close returns after they have ended. A Restart that is waiting for its server fails when another goroutine
-// stops, kills or closes that server. Stopping what does not run is no error.
+// A server lives until Close, or until the program that started it ends. On
+// Linux the kernel ends the server with the program, however the program ends.
+// On other systems only Close ends a server: if the program dies without it,
+// the JVM keeps running. Only Close removes the server's directory.
+//
+// # Concurrency
+//
+// Every method is safe for concurrent use. Each running JVM has one goroutine
+// that waits for its end; Stop, Kill and Close return after that goroutine has
+// ended. Links have a goroutine for each port and two for each connection; the
+// ensemble's Close returns after they have ended. A Restart that waits for its
+// server fails if another goroutine stops, kills or closes the server. It is no
+// error to stop a server that does not run.
 package zkserver

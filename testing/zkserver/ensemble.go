@@ -10,12 +10,15 @@ import (
 
 // Ensemble is a number of ZooKeeper servers that replicate one tree.
 type Ensemble struct {
-	Servers []*Server // all of them, running or not, in the order of their server ids from 1 up; not to be changed
+	// Servers are all servers, running or not, in the order of their ids from
+	// 1. The slice must not be changed.
+	Servers []*Server
 
 	links *links // nil without WithLinks
 }
 
-// ConnectString returns the addresses of all servers in the form that clients take, separated by commas.
+// ConnectString returns the addresses of all servers, separated by commas, as
+// clients expect it.
 func (e *Ensemble) ConnectString() string {
 	addrs := make([]string, len(e.Servers))
 	for i, s := range e.Servers {
@@ -24,12 +27,13 @@ func (e *Ensemble) ConnectString() string {
 	return strings.Join(addrs, ",")
 }
 
-// Leader waits until the ensemble has settled on a leader, or ctx ends, and returns it: exactly one server leads, and
-// a majority, with it, serves. The answer describes the moment; a leader may lose its place right after.
+// Leader waits until the ensemble has a leader, or ctx ends, and returns that
+// server. It has one when exactly one server leads and a majority, including
+// the leader, serves. The leader may change right after Leader returns.
 func (e *Ensemble) Leader(ctx context.Context) (*Server, error) {
 	var leader *Server
 	err := poll(ctx, nil, func(ctx context.Context) (err error) {
-		leader, err = settled(e.Servers, e.modes(ctx))
+		leader, err = electedLeader(e.Servers, e.modes(ctx))
 		return err
 	})
 	if err != nil {
@@ -43,7 +47,7 @@ func (e *Ensemble) Restart() error {
 	return each(e.Servers, (*Server).Restart)
 }
 
-// Close closes all servers. Close may be called more than once.
+// Close closes all servers. It may be called more than once.
 func (e *Ensemble) Close() error {
 	err := each(e.Servers, (*Server).Close)
 	if e.links != nil {
@@ -52,20 +56,23 @@ func (e *Ensemble) Close() error {
 	return err
 }
 
-// modes returns the mode of each server, empty for one that does not serve. Servers are asked all at once: a paused one
-// takes as long as ctx allows.
+// modes returns the mode of each server, which is empty for a server that does
+// not serve. It asks all servers at once, since a paused one takes until ctx
+// ends.
 func (e *Ensemble) modes(ctx context.Context) []string {
 	modes := make([]string, len(e.Servers))
 	var wg sync.WaitGroup
 	for i, s := range e.Servers {
-		wg.Go(func() { modes[i], _ = s.Mode(ctx) }) // not to answer is an answer
+		// A server that does not answer has no mode.
+		wg.Go(func() { modes[i], _ = s.Mode(ctx) })
 	}
 	wg.Wait()
 	return modes
 }
 
-// settled returns the one leader among servers, whose modes are given in the same order.
-func settled(servers []*Server, modes []string) (*Server, error) {
+// electedLeader returns the one leader among servers. The modes are in the same
+// order as the servers.
+func electedLeader(servers []*Server, modes []string) (*Server, error) {
 	var leader *Server
 	serving := 0
 	for i, mode := range modes {

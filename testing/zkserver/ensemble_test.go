@@ -56,7 +56,7 @@ func TestSettled(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			leader, err := settled(servers, tt.modes)
+			leader, err := electedLeader(servers, tt.modes)
 			if tt.leader < 0 {
 				require.Error(t, err)
 				return

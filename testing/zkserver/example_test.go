@@ -12,7 +12,9 @@ import (
 
 // A program, or a TestMain whose tests share a server, starts it with Run.
 func ExampleRun() {
-	srv, err := zkserver.Run(zkserver.WithTick(50*time.Millisecond), zkserver.WithProperty("snapCount", "1000"))
+	srv, err := zkserver.Run(
+		zkserver.WithTick(50*time.Millisecond),
+		zkserver.WithProperty("snapCount", "1000"))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -24,7 +26,7 @@ func ExampleRun() {
 	fmt.Println(srv.Addr(), "has", watches, "watches")
 }
 
-// What a client makes of the loss of the leader.
+// A test kills the leader to see how a client reacts.
 func ExampleRunEnsemble() {
 	ensemble, err := zkserver.RunEnsemble(3)
 	if err != nil {
@@ -41,9 +43,12 @@ func ExampleRunEnsemble() {
 	}
 }
 
-// What a lock service makes of a follower that has lost its leader and goes on answering its clients.
+// A test cuts a follower off from its leader to see how a client reacts. The
+// follower still answers its clients for a while.
 func ExampleEnsemble_Cut() {
-	ensemble, err := zkserver.RunEnsemble(3, zkserver.WithLinks(), zkserver.WithQuorumTimeouts(10*time.Second, time.Second))
+	ensemble, err := zkserver.RunEnsemble(3,
+		zkserver.WithLinks(),
+		zkserver.WithQuorumTimeouts(10*time.Second, time.Second))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -63,7 +68,7 @@ func ExampleEnsemble_Cut() {
 	}
 }
 
-// A client without a certificate is not let in.
+// A client needs the certificate to connect.
 func ExampleWithTLS() {
 	srv, err := zkserver.Run(zkserver.WithTLS(tls.RequireAndVerifyClientCert))
 	if err != nil {

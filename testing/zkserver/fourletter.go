@@ -11,14 +11,16 @@ import (
 	"time"
 )
 
-// ErrNotServing is matched by the errors of four-letter words that a server answers only while it serves: it is still
-// starting, or has lost its majority.
+// ErrNotServing is matched by the errors of four-letter words that a server
+// answers only while it serves. Such a server is still starting or has lost its
+// majority.
 var ErrNotServing = errors.New("zkserver: server not serving")
 
 const notServing = "This ZooKeeper instance is not currently serving requests"
 
-// FourLetter sends one of ZooKeeper's four-letter words, such as srvr, mntr, wchs, dump or cons, and returns the answer. Only
-// ctx bounds the wait: a paused server never answers.
+// FourLetter sends one of ZooKeeper's four-letter words, such as srvr, mntr,
+// wchs, dump or cons, and returns the answer. Only ctx bounds the wait: a
+// paused server never answers.
 func (s *Server) FourLetter(ctx context.Context, word string) (string, error) {
 	reply, err := fourLetter(ctx, s.Addr(), word)
 	if err != nil {
@@ -27,7 +29,8 @@ func (s *Server) FourLetter(ctx context.Context, word string) (string, error) {
 	return reply, nil
 }
 
-// Mode returns what the server takes itself for: standalone, leader, follower, observer or read-only.
+// Mode returns the server's role as it sees it: standalone, leader, follower,
+// observer or read-only.
 func (s *Server) Mode(ctx context.Context) (string, error) {
 	reply, err := s.FourLetter(ctx, "srvr")
 	if err != nil {
@@ -55,23 +58,26 @@ func (s *Server) Metrics(ctx context.Context) (map[string]string, error) {
 	return metrics, nil
 }
 
-// Watches returns the number of watches that clients have set on this server. Each member of an ensemble has its own.
+// Watches returns the number of watches that clients have set on this server.
+// Each member of an ensemble has its own.
 func (s *Server) Watches(ctx context.Context) (int, error) {
-	return s.metric(ctx, "zk_watch_count") // wchs leaves out those on children
+	// wchs does not count watches on children.
+	return s.metric(ctx, "zk_watch_count")
 }
 
-// Nodes returns the number of znodes, ZooKeeper's own included: compare two counts, rather than one with a number.
+// Nodes returns the number of znodes, including ZooKeeper's own. Compare two of
+// these counts rather than one with a number.
 func (s *Server) Nodes(ctx context.Context) (int, error) {
 	return s.metric(ctx, "zk_znode_count")
 }
 
-// Ephemerals returns the number of ephemeral znodes, of all sessions.
+// Ephemerals returns the number of ephemeral znodes of all sessions.
 func (s *Server) Ephemerals(ctx context.Context) (int, error) {
 	return s.metric(ctx, "zk_ephemerals_count")
 }
 
-// Connections returns the number of connections to this server that have a session. Those that four-letter words use have
-// none, and are not counted.
+// Connections returns the number of connections to this server that have a
+// session. Connections of four-letter words have none and are not counted.
 func (s *Server) Connections(ctx context.Context) (int, error) {
 	reply, err := s.FourLetter(ctx, "cons")
 	if err != nil {
@@ -123,7 +129,8 @@ func fourLetter(ctx context.Context, addr, word string) (string, error) {
 	return reply, nil
 }
 
-// exchange sends word and returns everything that comes back until the server closes the connection.
+// exchange sends word and returns all data that arrives until the server closes
+// the connection.
 func exchange(ctx context.Context, addr, word string) (string, error) {
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
 	if err != nil {

@@ -8,32 +8,38 @@ import (
 	"sync"
 )
 
-// WithLinks makes the servers of an ensemble talk to one another through this program, so that [Ensemble.Cut] can cut them
-// off from one another while their clients still reach them. It has no effect on a standalone server.
+// WithLinks routes the traffic between the servers of an ensemble through this
+// program, so that [Ensemble.Cut] can cut servers off from one another while
+// their clients still reach them. It has no effect on a standalone server.
 //
-// Every server is told other addresses of its peers than they have, and /zookeeper/config names those of the leader. A
-// reconfiguration makes the servers use one set of addresses, and must not be tried.
+// Each server is configured with the addresses of relays instead of those of
+// its peers, and /zookeeper/config lists the addresses that the leader has. Do
+// not reconfigure such an ensemble: a reconfiguration gives all servers one set
+// of addresses.
 func WithLinks() Option {
 	return func(c *config) { c.links = true }
 }
 
-// ErrNoLinks is returned when links are to be cut or mended that are not there: the ensemble was started without
-// [WithLinks], or the servers are not two of it.
-var ErrNoLinks = errors.New("zkserver: no such links: the ensemble was started without WithLinks, or the servers are not two of it")
+// ErrNoLinks is returned when there is no such link to cut or to mend. Either
+// the ensemble was started without [WithLinks], or the servers are not two
+// members of it.
+var ErrNoLinks = errors.New("zkserver: no such link: " +
+	"the ensemble was started without WithLinks, or the servers are not two members of it")
 
-// links are the connections among the members of an ensemble.
+// links are the connections between the members of an ensemble.
 type links struct {
 	cancel context.CancelFunc
 	relays sync.WaitGroup
 	pairs  map[pair]*gate
 }
 
-// pair is two server ids, the lower one first.
+// pair is two server ids, with the lower one first.
 type pair struct{ low, high int }
 
 func pairOf(a, b int) pair { return pair{min(a, b), max(a, b)} }
 
-// newLinks starts the relays for members, and changes the addresses under which each knows its peers to those of relays.
+// newLinks starts the relays for members. It replaces the addresses that each
+// member has for its peers with those of the relays.
 func newLinks(members []member) (*links, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	l := &links{cancel: cancel, pairs: make(map[pair]*gate)}
@@ -42,7 +48,7 @@ func newLinks(members []member) (*links, error) {
 		from.peers = slices.Clone(from.peers)
 		for j := range from.peers {
 			if to := &from.peers[j]; to.id != from.id {
-				if err := l.relay(ctx, from.id, to); err != nil {
+				if err := l.addRelays(ctx, from.id, to); err != nil {
 					l.close()
 					return nil, fmt.Errorf("zkserver: link: %w", err)
 				}
@@ -52,16 +58,17 @@ func newLinks(members []member) (*links, error) {
 	return l, nil
 }
 
-// relay starts relays from a member to the two ports of another, and puts their ports in the place of those.
-func (l *links) relay(ctx context.Context, from int, to *member) error {
+// addRelays starts relays from one member to the two ports of another, and
+// replaces these ports with the relays' ports.
+func (l *links) addRelays(ctx context.Context, from int, to *member) error {
 	key := pairOf(from, to.id)
 	if l.pairs[key] == nil {
 		l.pairs[key] = newGate()
 	}
 	for _, r := range []struct {
 		port  *int
-		greet greeting
-	}{{&to.quorum, nil}, {&to.election, anonymousGreeting}} {
+		greet handshakeFunc
+	}{{&to.quorum, nil}, {&to.election, withoutAddress}} {
 		port, err := startRelay(ctx, &l.relays, l.pairs[key], local(*r.port), r.greet)
 		if err != nil {
 			return err
@@ -71,21 +78,22 @@ func (l *links) relay(ctx context.Context, from int, to *member) error {
 	return nil
 }
 
-// close ends all connections and returns when every goroutine has ended.
+// close ends all connections, and returns after every goroutine has ended.
 func (l *links) close() {
 	l.cancel()
 	l.relays.Wait()
 }
 
-// Cut cuts the link between two servers of the ensemble: from now on nothing gets through, in either direction, and
-// neither is told. Their connections stay up and are silent, as behind a packet filter; new ones are made but lead
-// nowhere. Clients are not concerned. What is on its way already may still arrive. Without [WithLinks] it returns
-// [ErrNoLinks].
+// Cut cuts the link between two servers of the ensemble. From then on no data
+// passes in either direction, and neither server is told. Existing connections
+// stay up but are silent, as behind a packet filter. New connections are
+// accepted but lead nowhere. Clients are not affected. Data that is already
+// under way may still arrive. Without [WithLinks], Cut returns [ErrNoLinks].
 func (e *Ensemble) Cut(a, b *Server) error {
 	if e.links == nil || !slices.Contains(e.Servers, a) || !slices.Contains(e.Servers, b) || a == b {
 		return ErrNoLinks
 	}
-	e.links.pairs[pairOf(a.member.id, b.member.id)].set(true)
+	e.links.pairs[pairOf(a.member.id, b.member.id)].setShut(true)
 	return nil
 }
 
@@ -102,14 +110,15 @@ func (e *Ensemble) Isolate(s *Server) error {
 	return nil
 }
 
-// Mend undoes every Cut. What the servers have sent meanwhile on connections that are still up arrives now, late and in
-// order; connections begun meanwhile are closed.
+// Mend undoes every Cut. Data that the servers sent meanwhile on connections
+// that are still up arrives now, late but in order. Connections that were made
+// meanwhile are closed.
 func (e *Ensemble) Mend() error {
 	if e.links == nil {
 		return ErrNoLinks
 	}
 	for _, g := range e.links.pairs {
-		g.set(false)
+		g.setShut(false)
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// follower returns a server that is not leader.
+// follower returns a server that is not the leader.
 func follower(e *Ensemble, leader *Server) *Server {
 	if e.Servers[0] != leader {
 		return e.Servers[0]
@@ -20,8 +20,8 @@ func follower(e *Ensemble, leader *Server) *Server {
 	return e.Servers[1]
 }
 
-// A follower that is cut off from its leader goes on answering reads until it notices; then it serves nobody. The other
-// two do not care.
+// A follower that is cut off from its leader keeps answering reads until it
+// notices. Then it serves no client. The other two servers are not affected.
 func TestCutFollowerKeepsItsClientsUntilItNotices(t *testing.T) {
 	t.Parallel()
 	e := StartEnsemble(t, 3, WithLinks(), WithQuorumTimeouts(10*time.Second, 6*time.Second))
@@ -89,12 +89,12 @@ func TestCutLeaderGivesUpAndAnotherIsElected(t *testing.T) {
 		return err
 	}))
 	conn := connect(t, old.Addr())
-	caughtUp(t, conn)
+	waitCaughtUp(t, conn)
 	requireData(t, conn, "/n")
 }
 
-// A restarted server finds its way back through the links, whatever its id: of two servers, the one with the higher id calls
-// the other.
+// A restarted server reconnects through the links, whatever its id is. The
+// server with the higher id connects to the other.
 func TestLinkedServersComeBack(t *testing.T) {
 	e := StartEnsemble(t, 3, WithLinks())
 	for _, s := range e.Servers {
@@ -104,7 +104,8 @@ func TestLinkedServersComeBack(t *testing.T) {
 	create(t, connect(t, strings.Split(e.ConnectString(), ",")...), "/n")
 }
 
-// Without links nothing goes through this program: there is nothing to cut.
+// Without links no traffic passes through this program, so there is nothing to
+// cut.
 func TestCutNeedsLinks(t *testing.T) {
 	a, b := &Server{}, &Server{}
 	e := &Ensemble{Servers: []*Server{a, b}}
@@ -117,20 +118,21 @@ func TestCutNeedsLinks(t *testing.T) {
 }
 
 func TestAnonymousGreeting(t *testing.T) {
+	version := []byte{255, 255, 255, 255, 255, 255, 0, 0}
 	id := []byte{0, 0, 0, 0, 0, 0, 0, 3}
 	tests := []struct {
 		name    string
 		in, out []byte
 		err     string
 	}{
-		{"with an address", bytes.Join([][]byte{{255, 255, 255, 255, 255, 255, 0, 0}, id, {0, 0, 0, 2}, []byte("h:rest")}, nil), id, ""},
+		{"with an address", bytes.Join([][]byte{version, id, {0, 0, 0, 2}, []byte("h:rest")}, nil), id, ""},
 		{"without", append(id[:8:8], "rest"...), id, ""},
 		{"too short", id[:7], nil, "EOF"},
-		{"absurd", bytes.Join([][]byte{{255, 255, 255, 255, 255, 255, 0, 0}, id, {127, 0, 0, 2}}, nil), nil, "too long"},
+		{"absurd", bytes.Join([][]byte{version, id, {127, 0, 0, 2}}, nil), nil, "too long"},
 	}
 	for _, tt := range tests {
 		var out bytes.Buffer
-		err := anonymousGreeting(&out, bytes.NewReader(tt.in))
+		err := withoutAddress(&out, bytes.NewReader(tt.in))
 		if tt.err != "" {
 			require.ErrorContains(t, err, tt.err, tt.name)
 		} else {

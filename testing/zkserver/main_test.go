@@ -14,7 +14,8 @@ import (
 	"github.com/gocurator/curator/internal/leaktest"
 )
 
-// envHelper makes the test program a helper of TestServerDiesWithProgram.
+// envHelper turns the test program into the helper of
+// TestServerDiesWithProgram.
 const envHelper = "ZKSERVER_TEST_HELPER"
 
 func TestMain(m *testing.M) {
@@ -25,7 +26,8 @@ func TestMain(m *testing.M) {
 	leaktest.Main(m)
 }
 
-// runHelper is the program that TestServerDiesWithProgram kills: it starts a server, prints its address and waits.
+// runHelper is the program that TestServerDiesWithProgram kills. It starts a
+// server, prints its address and waits.
 func runHelper() {
 	srv, err := Run()
 	if err != nil {
@@ -36,9 +38,9 @@ func runHelper() {
 	select {}
 }
 
-type silent struct{}
+type discardLogger struct{}
 
-func (silent) Printf(string, ...any) {}
+func (discardLogger) Printf(string, ...any) {}
 
 // connect returns a client with a session on addrs.
 func connect(t *testing.T, addrs ...string) *zk.Conn {
@@ -46,14 +48,15 @@ func connect(t *testing.T, addrs ...string) *zk.Conn {
 	return connectWith(t, addrs, net.DialTimeout)
 }
 
-// connectWith is connect with a dialer of its own.
+// connectWith is connect with the given dialer.
 func connectWith(t *testing.T, addrs []string, dial zk.Dialer) *zk.Conn {
 	t.Helper()
-	conn, events, err := zk.Connect(addrs, 30*time.Second, zk.WithLogger(silent{}), zk.WithDialer(dial))
+	conn, events, err := zk.Connect(addrs, 30*time.Second,
+		zk.WithLogger(discardLogger{}), zk.WithDialer(dial))
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		conn.Close()
-		for range events { // closed when the last goroutine of the client ends
+		for range events { // closed when the client's last goroutine ends
 		}
 	})
 	timeout := time.After(time.Minute)
@@ -69,7 +72,7 @@ func connectWith(t *testing.T, addrs []string, dial zk.Dialer) *zk.Conn {
 	}
 }
 
-// withTimeout returns a context that ends before go test's own timeout does.
+// withTimeout returns a context that ends before the timeout of go test.
 func withTimeout(t *testing.T, d time.Duration) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), d)
@@ -77,7 +80,8 @@ func withTimeout(t *testing.T, d time.Duration) context.Context {
 	return ctx
 }
 
-// create creates a node, trying again while the connection is down. A retry may find the node there.
+// create creates a node. It retries while the connection is down, so a retry
+// may find that the node exists.
 func create(t *testing.T, conn *zk.Conn, path string) {
 	t.Helper()
 	err := poll(withTimeout(t, time.Minute), nil, func(context.Context) error {
@@ -90,7 +94,8 @@ func create(t *testing.T, conn *zk.Conn, path string) {
 	require.NoError(t, err)
 }
 
-// requireData reads the node that create made, trying again while the connection is down.
+// requireData reads the node that create made. It retries while the connection
+// is down.
 func requireData(t *testing.T, conn *zk.Conn, path string) {
 	t.Helper()
 	var data []byte
@@ -102,8 +107,9 @@ func requireData(t *testing.T, conn *zk.Conn, path string) {
 	require.Equal(t, path, string(data))
 }
 
-// caughtUp waits until the server of conn has everything that was confirmed before, trying again while the connection is down.
-func caughtUp(t *testing.T, conn *zk.Conn) {
+// waitCaughtUp waits until the server of conn has applied everything that was
+// confirmed before. It retries while the connection is down.
+func waitCaughtUp(t *testing.T, conn *zk.Conn) {
 	t.Helper()
 	require.NoError(t, poll(withTimeout(t, time.Minute), nil, func(context.Context) error {
 		_, err := conn.Sync("/")

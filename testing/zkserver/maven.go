@@ -12,11 +12,13 @@ import (
 	"time"
 )
 
-// fetchTimeout bounds one run of mvn, which downloads some 10 MB and, on a fresh machine, its own plugins.
+// fetchTimeout bounds one run of mvn. It downloads about 10 MB and, on a fresh
+// machine, its own plugins.
 const fetchTimeout = 5 * time.Minute
 
-// mavenPOM asks for the server, for what its own pom leaves to the distribution (metrics and snappy, without which mntr and
-// the snapshots fail) and for a logger that needs no configuration.
+// mavenPOM asks for the server, for a logger that needs no configuration, and
+// for two dependencies that the server's own POM leaves to the distribution:
+// metrics, without which mntr fails, and snappy, without which snapshots fail.
 const mavenPOM = `<project>
   <modelVersion>4.0.0</modelVersion>
   <groupId>zkserver</groupId>
@@ -31,7 +33,8 @@ const mavenPOM = `<project>
 </project>
 `
 
-// mavenVersion admits nothing that has a meaning in XML or in a path.
+// mavenVersion matches versions without characters that have a meaning in XML
+// or in a path.
 var mavenVersion = regexp.MustCompile(`^[0-9][0-9A-Za-z.\-]*$`)
 
 func (f finder) fromMaven(version string) (*Distribution, error) {
@@ -56,8 +59,9 @@ func (f finder) fromMaven(version string) (*Distribution, error) {
 	return d, nil
 }
 
-// fetch has mvn put the jars into a directory that becomes dir once it is complete: other test programs may be looking at
-// the cache, or filling it, at the same time.
+// fetch lets mvn copy the jars into a temporary directory and renames that to
+// dir when it is complete. Other test programs may read or fill the cache at
+// the same time.
 func (f finder) fetch(version, dir string) error {
 	mvn, err := f.lookPath("mvn")
 	if err != nil {
@@ -89,7 +93,8 @@ func runMaven(mvn, version, work string) error {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, mvn, "-q", "-B", "-f", pom, "dependency:copy-dependencies",
 		"-DincludeScope=runtime", "-DoutputDirectory="+filepath.Join(work, "jars"))
-	cmd.WaitDelay = time.Second // mvn is a script: its java keeps the pipe of the output open
+	// mvn is a script, and its java process keeps the output pipe open.
+	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("mvn: %w: %s", errors.Join(err, ctx.Err()), strings.TrimSpace(string(out)))

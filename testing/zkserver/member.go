@@ -8,14 +8,16 @@ import (
 
 const loopback = "127.0.0.1"
 
-// member is the place of one server: its number, its ports and, in an ensemble, its peers.
+// member is a server's id, its ports and, in an ensemble, its peers.
 type member struct {
 	id       int
 	client   int
-	quorum   int      // 0 for a standalone server
-	election int      // 0 for a standalone server
-	secure   int      // 0 without TLS
-	peers    []member // every member of the ensemble, this one included; nil for a standalone server
+	quorum   int // 0 for a standalone server
+	election int // 0 for a standalone server
+	secure   int // 0 without TLS
+	// Every member of the ensemble, including this one. It is nil for a
+	// standalone server.
+	peers []member
 }
 
 func standalone() ([]member, error) {
@@ -54,7 +56,7 @@ func (m member) ports() []int {
 	return ports
 }
 
-// withTLS gives each member one more port.
+// withTLS gives each member one more port, for TLS.
 func withTLS(members []member) error {
 	ports, err := reservePorts(len(members))
 	if err != nil {
@@ -77,7 +79,8 @@ func (m member) secureAddr() string { return local(m.secure) }
 
 func local(port int) string { return net.JoinHostPort(loopback, strconv.Itoa(port)) }
 
-// spec is the member's line in zoo.cfg. It has the client's address too, so that /zookeeper/config tells it to clients.
+// spec is the member's line in zoo.cfg. It includes the client address, so that
+// clients can read it from /zookeeper/config.
 func (m member) spec() string {
 	return fmt.Sprintf("%s:%d:%d;%s", loopback, m.quorum, m.election, m.addr())
 }

@@ -4,33 +4,41 @@ import (
 	"crypto/tls"
 	"fmt"
 	"maps"
+	"math"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
-// Option changes how a server, or every server of an ensemble, is set up.
+// Option changes how a server, or every server of an ensemble, is set up. An
+// option that is nil or has an impossible value is an error of the start.
 type Option func(*config)
 
-// config is what the options add up to. It is immutable once newConfig has returned it.
+// config is the result of all options. It does not change once newConfig has
+// returned it.
 type config struct {
 	tick                   time.Duration
-	minSession, maxSession time.Duration // minSession 0: two ticks
+	minSession, maxSession time.Duration
 	initTimeout            time.Duration
 	syncTimeout            time.Duration
 	startTimeout           time.Duration
 	ttlNodes               bool
-	properties             map[string]string   // what the user set; wins over everything else in zoo.cfg
-	jvmFlags               []string            // what the user set; follows our flags, and so wins
+	properties             map[string]string   // override every other key
+	jvmFlags               []string            // follow our own flags
 	distribution           *Distribution       // nil: Find
-	sequences              []sequence          // of nodes that are there from the beginning
-	links                  bool                // the members of an ensemble are linked through this program
+	sequences              []sequence          // nodes to make
+	links                  bool                // see WithLinks
 	tlsAuth                *tls.ClientAuthType // nil: no TLS
-	certificates           *certificates       // of this run, if it has TLS
+	certificates           *certificates       // nil without TLS
+	err                    error               // of the first rejected option
 }
 
 func newConfig(opts []Option) (config, error) {
+	const defaultMinSession = 0 // two ticks, which are not known yet
 	c := config{
 		tick:         100 * time.Millisecond,
+		minSession:   defaultMinSession,
 		maxSession:   time.Minute,
 		initTimeout:  10 * time.Second,
 		syncTimeout:  10 * time.Second,
@@ -39,9 +47,13 @@ func newConfig(opts []Option) (config, error) {
 		properties:   map[string]string{},
 	}
 	for _, opt := range opts {
+		if opt == nil {
+			c.reject("option is nil")
+			continue
+		}
 		opt(&c)
 	}
-	if c.minSession == 0 {
+	if c.minSession == defaultMinSession {
 		c.minSession = 2 * c.tick
 	}
 	if err := c.validate(); err != nil || c.tlsAuth == nil {
@@ -54,18 +66,32 @@ func newConfig(opts []Option) (config, error) {
 	return c, err
 }
 
+// reject notes an option that cannot be used. The first one counts.
+func (c *config) reject(format string, args ...any) {
+	if c.err == nil {
+		c.err = fmt.Errorf("zkserver: "+format, args...)
+	}
+}
+
+// longestTime is the longest time that ZooKeeper's configuration can hold.
+const longestTime = math.MaxInt32 * time.Millisecond
+
 func (c *config) validate() error {
 	switch {
-	case c.tick < time.Millisecond:
-		return fmt.Errorf("zkserver: tick of %v: at least 1ms is needed", c.tick)
-	case c.minSession < time.Millisecond || c.maxSession < c.minSession:
-		return fmt.Errorf("zkserver: session timeouts from %v to %v: not a range", c.minSession, c.maxSession)
+	case c.err != nil:
+		return c.err
+	case c.tick < time.Millisecond || c.tick > longestTime:
+		return fmt.Errorf("zkserver: tick of %v: must be from 1ms to %v", c.tick, longestTime)
+	case c.minSession < time.Millisecond || c.maxSession < c.minSession || c.maxSession > longestTime:
+		return fmt.Errorf("zkserver: session timeouts from %v to %v: must be a range between 1ms and %v",
+			c.minSession, c.maxSession, longestTime)
 	case c.initTimeout < c.tick || c.syncTimeout < c.tick:
-		return fmt.Errorf("zkserver: quorum timeouts %v and %v: shorter than the tick of %v", c.initTimeout, c.syncTimeout, c.tick)
+		return fmt.Errorf("zkserver: quorum timeouts %v and %v: must not be shorter than the tick of %v",
+			c.initTimeout, c.syncTimeout, c.tick)
 	case c.startTimeout <= 0:
-		return fmt.Errorf("zkserver: start timeout of %v: not positive", c.startTimeout)
+		return fmt.Errorf("zkserver: start timeout of %v: must be positive", c.startTimeout)
 	case c.tlsAuth != nil && clientAuth[*c.tlsAuth] == "":
-		return fmt.Errorf("zkserver: TLS client authentication %v: ZooKeeper knows nothing like it", *c.tlsAuth)
+		return fmt.Errorf("zkserver: TLS client authentication %v: not supported by ZooKeeper", *c.tlsAuth)
 	}
 	for _, s := range c.sequences {
 		if err := s.validate(); err != nil {
@@ -75,69 +101,119 @@ func (c *config) validate() error {
 	return nil
 }
 
-// ticks returns how often the tick fits into d, rounded up: zoo.cfg counts the quorum's timeouts in ticks.
+// ticks returns d in ticks, rounded up, since zoo.cfg has the quorum's timeouts
+// in ticks.
 func (c *config) ticks(d time.Duration) string {
 	return strconv.FormatInt(int64((d+c.tick-1)/c.tick), 10)
 }
 
-// WithTick sets ZooKeeper's unit of time. It is also the grain in which sessions expire: one expires up to a tick late.
+// WithTick sets ZooKeeper's unit of time. Sessions expire up to one tick late.
 // The default is 100 ms.
 func WithTick(d time.Duration) Option {
 	return func(c *config) { c.tick = d }
 }
 
-// WithSessionTimeouts sets the bounds between which a client can negotiate the timeout of its session. The default is two
-// ticks to one minute.
+// WithSessionTimeouts sets the range of session timeouts that clients can
+// negotiate. The default is from two ticks to one minute.
 func WithSessionTimeouts(shortest, longest time.Duration) Option {
-	return func(c *config) { c.minSession, c.maxSession = shortest, longest }
+	return func(c *config) {
+		if shortest <= 0 {
+			c.reject("session timeouts from %v to %v: must be positive", shortest, longest)
+		}
+		c.minSession, c.maxSession = shortest, longest
+	}
 }
 
-// WithQuorumTimeouts sets how long the servers of an ensemble wait for one another: initial, while a follower connects to its
-// leader and catches up, and sync, after which a silent peer is given up. The default is 10 s for both: on a busy machine
-// a server may be silent for seconds without being dead. It has no effect on a standalone server.
+// WithQuorumTimeouts sets how long the servers of an ensemble wait for each
+// other. A follower has the time initial to connect to its leader and to catch
+// up. A peer that is silent for the time sync is given up. The default is 10 s
+// for both, since a server on a busy machine may be silent for seconds without
+// being dead. The option has no effect on a standalone server.
 func WithQuorumTimeouts(initial, sync time.Duration) Option {
 	return func(c *config) { c.initTimeout, c.syncTimeout = initial, sync }
 }
 
-// WithStartTimeout bounds how long a start or a restart waits until the server serves. The default is two minutes.
+// WithStartTimeout bounds how long a start or a restart waits until the server
+// serves. The default is two minutes.
 func WithStartTimeout(d time.Duration) Option {
 	return func(c *config) { c.startTimeout = d }
 }
 
-// WithTTLNodes says whether clients may create TTL nodes. The default is that they may.
+// WithTTLNodes sets whether clients may create TTL nodes. The default is true.
 func WithTTLNodes(enabled bool) Option {
 	return func(c *config) { c.ttlNodes = enabled }
 }
 
-// WithContainerCheckInterval sets how often the server looks for empty container nodes and for TTL nodes whose time is up.
-// The default is ZooKeeper's, one minute.
+// WithContainerCheckInterval sets how often the server looks for empty
+// container nodes and for TTL nodes whose time is over. The default is
+// ZooKeeper's, one minute.
 func WithContainerCheckInterval(d time.Duration) Option {
-	// The server reads this one as a system property under its bare name, which no key of zoo.cfg can produce.
-	return WithJVMFlags("-Dznode.container.checkIntervalMs=" + millis(d))
-}
-
-// WithSnapCount sets after how many transactions, about, the server takes a snapshot. The default is ZooKeeper's, 100,000.
-func WithSnapCount(n int) Option {
-	return WithProperty("snapCount", strconv.Itoa(n))
-}
-
-// WithProperty sets a key of zoo.cfg. It wins over every other option and over the defaults of this package, addresses and
-// directories included.
-func WithProperty(key, value string) Option {
 	return func(c *config) {
-		c.properties = maps.Clone(c.properties)
-		c.properties[key] = value
+		if d < time.Millisecond {
+			c.reject("container check interval of %v: must be at least 1ms", d)
+			return
+		}
+		// The server reads this interval as a system property with a bare name.
+		// No key of zoo.cfg becomes such a property.
+		c.addJVMFlags("-Dznode.container.checkIntervalMs=" + millis(d))
 	}
 }
 
-// WithJVMFlags adds flags for java, after those that this package sets, so that they win.
-func WithJVMFlags(flags ...string) Option {
-	return func(c *config) { c.jvmFlags = append(c.jvmFlags[:len(c.jvmFlags):len(c.jvmFlags)], flags...) }
+// WithSnapCount sets after about how many transactions the server takes a
+// snapshot. It must be at least 2. The default is ZooKeeper's, 100,000.
+func WithSnapCount(n int) Option {
+	return func(c *config) {
+		if n < 2 { // ZooKeeper would use 2
+			c.reject("snap count of %d: must be at least 2", n)
+			return
+		}
+		c.setProperty("snapCount", strconv.Itoa(n))
+	}
 }
 
-// WithDistribution runs the servers from d. The default is what [Find] finds.
+// WithProperty sets a key of zoo.cfg. It overrides every other option and every
+// default of this package, including addresses and directories.
+func WithProperty(key, value string) Option {
+	return func(c *config) {
+		if key == "" || strings.ContainsAny(key+value, "\r\n") {
+			c.reject("property %q=%q: must have a key, and be on one line", key, value)
+			return
+		}
+		c.setProperty(key, value)
+	}
+}
+
+func (c *config) setProperty(key, value string) {
+	c.properties = maps.Clone(c.properties)
+	c.properties[key] = value
+}
+
+// WithJVMFlags adds flags for java. They follow the flags of this package, and
+// so override them.
+func WithJVMFlags(flags ...string) Option {
+	return func(c *config) {
+		if slices.Contains(flags, "") {
+			c.reject("JVM flags %q: must not be empty", flags)
+			return
+		}
+		c.addJVMFlags(flags...)
+	}
+}
+
+func (c *config) addJVMFlags(flags ...string) {
+	c.jvmFlags = append(slices.Clip(c.jvmFlags), flags...)
+}
+
+// WithDistribution runs the servers from d. The default is the distribution
+// that [Find] returns.
 func WithDistribution(d *Distribution) Option {
-	return func(c *config) { c.distribution = d }
+	return func(c *config) {
+		if d == nil || d.Java == "" || len(d.ClassPath) == 0 {
+			c.reject("distribution %+v: must have Java and a class path", d)
+			return
+		}
+		c.distribution = d
+	}
 }
 
 func millis(d time.Duration) string {

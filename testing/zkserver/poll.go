@@ -9,19 +9,21 @@ import (
 	"time"
 )
 
-// Probing begins at the first interval, which grows by half each time up to the last. A probe that hangs, on a
-// paused server for one, is given up after probeTimeout.
+// The pause between probes begins at firstInterval and grows by half each time,
+// up to lastInterval. A probe that hangs, at a paused server for example, is
+// given up after probeTimeout.
 const (
 	firstInterval = 10 * time.Millisecond
 	lastInterval  = 50 * time.Millisecond
 	probeTimeout  = 3 * time.Second
 )
 
-// errStopped is returned by poll when its stop channel was closed.
+// errStopped is returned by poll when its stop channel is closed.
 var errStopped = errors.New("stopped")
 
-// poll calls probe until it returns nil, ctx ends or stop is closed. When ctx ends, the error unwraps to ctx's and to
-// what the last probe returned.
+// poll calls probe until it returns nil, ctx ends or stop is closed. When ctx
+// ends, the error unwraps to the cause of ctx and to the error of the last
+// probe.
 func poll(ctx context.Context, stop <-chan struct{}, probe func(context.Context) error) error {
 	last := errors.New("not probed")
 	interval := firstInterval
@@ -49,7 +51,8 @@ func probeOnce(ctx context.Context, probe func(context.Context) error) error {
 	return probe(ctx)
 }
 
-// tail returns the last n bytes of a file, or less, as much as can be read: it is for messages only.
+// tail returns the last n bytes of a file, or as many as it can read. It is for
+// messages only.
 func tail(name string, n int64) string {
 	f, err := os.Open(name)
 	if err != nil {

@@ -7,24 +7,30 @@ import (
 	"sync"
 )
 
-// Ports are taken from below the range that systems give to outgoing connections (32768 and up on Linux, 49152 and up
-// elsewhere, unless changed). So no connection can take the port of a server that is down, and a client that dials that port
-// cannot be given the same port as its own and so be connected to itself.
+// Ports come from below the range that systems use for outgoing connections.
+// That range begins at 32768 on Linux and at 49152 elsewhere, unless changed.
+// So no outgoing connection takes the port of a server that is down. A client
+// that dials such a port also cannot get the same port as its own, which would
+// connect it to itself.
 const (
 	firstPort = 15000
 	lastPort  = 32000
 )
 
-// reserved holds the ports of the servers of this program, running or not. A port is reserved by who has bound it for UDP:
-// TCP stays free for the server, and other programs with servers of this package keep away, also while the server is down.
-// When the program ends, however it does, the system releases its ports.
+// reserved holds the ports of this program's servers, running or not. To
+// reserve a port is to bind it for UDP. TCP stays free for the server, and
+// other programs that use this package keep away from the port even while the
+// server is down. When the program ends in any way, the system releases its
+// ports.
 var reserved struct {
 	sync.Mutex
 	ports map[int]net.PacketConn
 }
 
-// reservePorts returns n ports on which nothing listens. Until releasePorts nobody gets them who asks here, in whichever
-// program. Any other program can still take one before the server does: the start is then tried again with other ports.
+// reservePorts returns n ports that no program listens on. Until releasePorts,
+// no other call in this or another program returns them. A program without this
+// package can still take one before the server does. In that case the start is
+// repeated with other ports.
 func reservePorts(n int) ([]int, error) {
 	var ports []int
 	for range 1000 {

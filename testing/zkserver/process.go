@@ -10,24 +10,29 @@ import (
 	"time"
 )
 
-// process is one run of a command. Its goroutine, own, starts the command, waits for it, and ends with it.
+// process is one run of a command. The goroutine run starts the command, waits
+// for it and ends with it.
 type process struct {
 	cmd     *exec.Cmd
 	logFile string
-	started chan struct{} // closed by own when the command runs or could not be started
-	done    chan struct{} // closed by own, its last act, when the command has ended or could not be started
-	err     error         // how the command ended; set before done is closed
+	// Closed by run when the command has started or failed to start.
+	started chan struct{}
+	// Closed by run at its very end, when the command has ended or failed to
+	// start.
+	done chan struct{}
+	err  error // how the command ended; set before done is closed
 }
 
 func startProcess(cmd *exec.Cmd, logFile string) *process {
 	p := &process{cmd: cmd, logFile: logFile, started: make(chan struct{}), done: make(chan struct{})}
-	go p.own()
+	go p.run()
 	return p
 }
 
-// own keeps to one OS thread while the command runs. On Linux the kernel kills the command when the thread that started it
-// ends, and a thread of the Go runtime may end long before the program does, unless a goroutine is locked to it.
-func (p *process) own() {
+// run stays on one OS thread while the command runs. On Linux the kernel kills
+// the command when the thread that started it ends. A thread of the Go runtime
+// may end long before the program does, unless a goroutine is locked to it.
+func (p *process) run() {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	defer close(p.done)
@@ -40,7 +45,8 @@ func (p *process) own() {
 	p.err = p.cmd.Wait()
 }
 
-// start gives the command a file for its output, not a pipe, so that no goroutine is needed to copy it.
+// start gives the command a file for its output. With a pipe, a goroutine would
+// have to copy it.
 func (p *process) start() error {
 	out, err := os.OpenFile(p.logFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -52,7 +58,8 @@ func (p *process) start() error {
 	return p.cmd.Start()
 }
 
-// running reports whether the command has not ended. A nil process does not run.
+// running reports whether the command has not ended. A nil process does not
+// run.
 func (p *process) running() bool {
 	if p == nil {
 		return false
@@ -65,7 +72,7 @@ func (p *process) running() bool {
 	}
 }
 
-// exitError describes how a command ended that was not meant to.
+// exitError says how a command ended that should not have ended.
 func (p *process) exitError() error {
 	if p.err == nil {
 		return errors.New("exit status 0")
@@ -73,7 +80,7 @@ func (p *process) exitError() error {
 	return p.err
 }
 
-// kill ends the command at once and waits for that.
+// kill ends the command at once and waits for its end.
 func (p *process) kill() error {
 	err := p.signal(os.Kill)
 	if err == nil || errors.Is(err, os.ErrProcessDone) {
@@ -83,12 +90,14 @@ func (p *process) kill() error {
 	return err
 }
 
-// terminate asks the command to end and waits for that. After the grace period it kills it, and returns an error.
+// terminate asks the command to end and waits for its end. After the grace
+// period it kills the command and returns an error.
 func (p *process) terminate(grace time.Duration) error {
-	if runtime.GOOS == "windows" { // which cannot ask
+	if runtime.GOOS == "windows" { // Windows has no signal that asks for it.
 		return p.kill()
 	}
-	_ = p.resume() // a stopped process does not see the signal until it continues
+	// A stopped process receives the signal only when it continues.
+	_ = p.resume()
 	if err := p.signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return errors.Join(err, p.kill())
 	}
@@ -102,7 +111,7 @@ func (p *process) terminate(grace time.Duration) error {
 	}
 }
 
-// signal returns os.ErrProcessDone when the command has ended or was never started.
+// signal returns os.ErrProcessDone if the command has ended or never started.
 func (p *process) signal(sig os.Signal) error {
 	<-p.started
 	if p.cmd.Process == nil {

@@ -10,33 +10,38 @@ import (
 	"syscall"
 )
 
-// dieWithParent has the kernel kill the command when the thread that starts it ends: see process.own for why that is
-// when this program ends. A pipe to the command's stdin, the portable way to tell it, would not do: ZooKeeper
-// does not read it, and a helper between us and the JVM would get the signals that are meant for the JVM.
+// dieWithParent makes the kernel kill the command when the thread that starts
+// it ends. Because of process.run, that is when this program ends.
+//
+// The portable way is to close the command's stdin, but ZooKeeper does not read
+// its stdin. A helper process in between would receive the signals that are
+// meant for the JVM.
 func dieWithParent() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }
 
-var errMoves = errors.New("a thread of the server runs")
+var errThreadRunning = errors.New("a thread of the server runs")
 
-// awaitStandstill returns when the server has stopped, or ended. The signal that stops a process takes effect some time after
-// it was sent, one thread at a time.
-func (s *Server) awaitStandstill() {
+// awaitStopped waits until every thread of the server is stopped, or the server
+// has ended. The signal that stops a process takes effect some time after it
+// was sent, one thread at a time.
+func (s *Server) awaitStopped() {
 	p := s.process()
 	_ = poll(context.Background(), p.done, func(context.Context) error {
 		threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", p.cmd.Process.Pid))
 		for _, name := range threads {
-			if stat, err := os.ReadFile(name); err == nil && !standsStill(stat) {
-				return errMoves
+			if stat, err := os.ReadFile(name); err == nil && !isStopped(stat) {
+				return errThreadRunning
 			}
 		}
 		return nil
 	})
 }
 
-// standsStill reports whether a thread is stopped, by a signal or a debugger, or dead. Its state follows after its name, which
-// may be anything.
-func standsStill(stat []byte) bool {
+// isStopped reports whether a thread is dead, or stopped by a signal or a
+// debugger. The thread's state follows its name, which may contain any
+// character.
+func isStopped(stat []byte) bool {
 	_, state, _ := bytes.Cut(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" "))
 	return len(state) > 0 && bytes.IndexByte([]byte("TtZX"), state[0]) >= 0
 }

@@ -43,8 +43,13 @@ func TestServerDiesWithProgram(t *testing.T) {
 
 func TestStandsStill(t *testing.T) {
 	for stat, want := range map[string]bool{
-		"7 (java) T 1": true, "7 (main) Z 1": true, "7 (a) T b) S 1": false, "7 (java) R 1": false, "7 (java) D 1": false, "": false,
+		"7 (java) T 1":   true,
+		"7 (main) Z 1":   true,
+		"7 (a) T b) S 1": false,
+		"7 (java) R 1":   false,
+		"7 (java) D 1":   false,
+		"":               false,
 	} {
-		require.Equal(t, want, standsStill([]byte(stat)), stat)
+		require.Equal(t, want, isStopped([]byte(stat)), stat)
 	}
 }

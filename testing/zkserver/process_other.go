@@ -8,12 +8,13 @@ import (
 	"time"
 )
 
-// dieWithParent returns nothing: these systems do not offer it.
+// dieWithParent returns nil: other systems have nothing like it.
 func dieWithParent() *syscall.SysProcAttr { return nil }
 
-// awaitStandstill returns when the server does not answer any more, or is slow to. The signal that stops a process takes
-// effect some time after it was sent, one thread at a time.
-func (s *Server) awaitStandstill() {
+// awaitStopped waits until the server no longer answers, or answers slowly. The
+// signal that stops a process takes effect some time after it was sent, one
+// thread at a time.
+func (s *Server) awaitStopped() {
 	const silence = 50 * time.Millisecond
 	for answered := true; answered; {
 		ctx, cancel := context.WithTimeout(context.Background(), silence)

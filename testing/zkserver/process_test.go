@@ -24,7 +24,8 @@ func TestProcessThatCannotStart(t *testing.T) {
 }
 
 func TestProcessThatDoesNotTerminateIsKilled(t *testing.T) {
-	p := startProcess(exec.Command("sh", "-c", `trap "" TERM; echo ready; while :; do sleep 1; done`), filepath.Join(t.TempDir(), "log"))
+	cmd := exec.Command("sh", "-c", `trap "" TERM; echo ready; while :; do sleep 1; done`)
+	p := startProcess(cmd, filepath.Join(t.TempDir(), "log"))
 	err := poll(withTimeout(t, time.Minute), p.done, func(context.Context) error {
 		if !strings.Contains(tail(p.logFile, 100), "ready") {
 			return errors.New("not ready")

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// gate is what the connections of one link pass through. It is open or shut.
+// gate lets the data of one link pass while it is open.
 type gate struct {
 	mu      sync.Mutex
 	shut    bool
@@ -19,7 +19,7 @@ type gate struct {
 
 func newGate() *gate { return &gate{changed: make(chan struct{})} }
 
-func (g *gate) set(shut bool) {
+func (g *gate) setShut(shut bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.shut != shut {
@@ -29,17 +29,18 @@ func (g *gate) set(shut bool) {
 	}
 }
 
-// state returns whether the gate is shut, and a channel that is closed when it is no longer so.
-func (g *gate) state() (shut bool, changed <-chan struct{}) {
+// status reports whether the gate is shut. It also returns a channel that is
+// closed at the next change.
+func (g *gate) status() (shut bool, changed <-chan struct{}) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.shut, g.changed
 }
 
-// wait returns when the gate is open or ctx has ended.
+// wait waits until the gate is open or ctx ends.
 func (g *gate) wait(ctx context.Context) {
 	for ctx.Err() == nil {
-		shut, changed := g.state()
+		shut, changed := g.status()
 		if !shut {
 			return
 		}
@@ -50,25 +51,27 @@ func (g *gate) wait(ctx context.Context) {
 	}
 }
 
-// greeting passes on the first words of a connection.
-type greeting func(to io.Writer, from io.Reader) error
+// handshakeFunc forwards the first bytes of a connection, and may change them.
+type handshakeFunc func(to io.Writer, from io.Reader) error
 
-// relay passes on the connections that one server makes to a port of another.
+// relay forwards the connections that one server makes to a port of another.
 type relay struct {
-	ctx        context.Context // its end closes everything
-	goroutines *sync.WaitGroup // all that the relay has started
+	ctx        context.Context // everything is closed when it ends
+	goroutines *sync.WaitGroup // every goroutine that the relay has started
 	gate       *gate
 	target     string
-	greet      greeting // may be nil
+	handshake  handshakeFunc // may be nil
 }
 
-// startRelay starts a relay and returns the port on which it listens.
-func startRelay(ctx context.Context, goroutines *sync.WaitGroup, g *gate, target string, greet greeting) (int, error) {
+// startRelay starts a relay and returns the port that it listens on.
+func startRelay(
+	ctx context.Context, goroutines *sync.WaitGroup, g *gate, target string, handshake handshakeFunc,
+) (int, error) {
 	listener, err := net.Listen("tcp", net.JoinHostPort(loopback, "0"))
 	if err != nil {
 		return 0, err
 	}
-	r := &relay{ctx: ctx, goroutines: goroutines, gate: g, target: target, greet: greet}
+	r := &relay{ctx: ctx, goroutines: goroutines, gate: g, target: target, handshake: handshake}
 	goroutines.Go(func() { r.accept(listener) })
 	return listener.Addr().(*net.TCPAddr).Port, nil
 }
@@ -78,7 +81,7 @@ func (r *relay) accept(listener net.Listener) {
 	defer stop()
 	for {
 		conn, err := listener.Accept()
-		if err != nil { // closed
+		if err != nil { // the listener is closed
 			return
 		}
 		r.goroutines.Go(func() { r.serve(conn) })
@@ -86,30 +89,31 @@ func (r *relay) accept(listener net.Listener) {
 }
 
 func (r *relay) serve(from net.Conn) {
-	defer r.closeAtEnd(from)()
-	if shut, changed := r.gate.state(); shut {
-		r.swallow(from, changed)
+	defer r.closeWithContext(from)()
+	if shut, changed := r.gate.status(); shut {
+		r.discardUntilOpen(from, changed)
 		return
 	}
 	to, err := r.dial()
 	if err != nil {
 		return
 	}
-	defer r.closeAtEnd(to)()
+	defer r.closeWithContext(to)()
 	var back sync.WaitGroup
-	back.Go(func() { r.pass(from, to) })
+	back.Go(func() { r.forward(from, to) })
 	defer back.Wait()
-	if r.greet != nil {
-		if err := r.greet(to, from); err != nil {
+	if r.handshake != nil {
+		if err := r.handshake(to, from); err != nil {
 			_ = to.Close()
 			return
 		}
 	}
-	r.pass(to, from)
+	r.forward(to, from)
 }
 
-// closeAtEnd closes a connection when ctx ends, or when the function that it returns is called.
-func (r *relay) closeAtEnd(conn net.Conn) func() {
+// closeWithContext closes a connection when the relay's context ends, or when
+// the returned function is called.
+func (r *relay) closeWithContext(conn net.Conn) func() {
 	stop := context.AfterFunc(r.ctx, func() { _ = conn.Close() })
 	return func() {
 		stop()
@@ -117,8 +121,9 @@ func (r *relay) closeAtEnd(conn net.Conn) func() {
 	}
 }
 
-// swallow reads and forgets until the other side gives up or the gate opens.
-func (r *relay) swallow(from net.Conn, opened <-chan struct{}) {
+// discardUntilOpen discards all data until the other side closes the connection
+// or the gate opens.
+func (r *relay) discardUntilOpen(from net.Conn, opened <-chan struct{}) {
 	over := make(chan struct{})
 	r.goroutines.Go(func() {
 		defer close(over)
@@ -133,8 +138,10 @@ func (r *relay) swallow(from net.Conn, opened <-chan struct{}) {
 	<-over
 }
 
-// dial is patient because the one who is served has been told already that the connection is made. A follower may come
-// before its leader listens, and would take the end of the connection for the end of the leader.
+// dial retries for a second, because the server that connected to the relay
+// believes that it is connected to its peer. A follower may connect before its
+// leader listens. If the relay closed that connection at once, the follower
+// would conclude that the leader has failed.
 func (r *relay) dial() (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(r.ctx, time.Second)
 	defer cancel()
@@ -146,9 +153,10 @@ func (r *relay) dial() (net.Conn, error) {
 	return conn, err
 }
 
-// pass copies from one connection to the other until one of them ends, and ends both. The end of a connection waits at the
-// gate like everything else.
-func (r *relay) pass(to, from net.Conn) {
+// forward copies data from one connection to the other until one of them ends,
+// and then closes both. The end of a connection waits at the gate like all
+// data.
+func (r *relay) forward(to, from net.Conn) {
 	defer to.Close()
 	defer from.Close()
 	buf := make([]byte, 32<<10)
@@ -161,16 +169,18 @@ func (r *relay) pass(to, from net.Conn) {
 	}
 }
 
-// anonymousGreeting passes on the first words of an election connection without the address that they tell. A server calls
-// back there if its own id is the higher one, and so would go past the relay. Without an address, in the form that servers
-// before 3.5 used, it calls where its own configuration says.
-func anonymousGreeting(to io.Writer, from io.Reader) error {
-	const longest = 2048 // as ZooKeeper has it
+// withoutAddress forwards the first bytes of an election connection without the
+// sender's address. A server with a higher id calls back at that address, and
+// would bypass the relay. Without an address, which is the format of servers
+// before 3.5, the server calls back at the address in its own configuration.
+func withoutAddress(to io.Writer, from io.Reader) error {
+	const longest = 2048 // ZooKeeper's own limit
 	var id [8]byte
 	if _, err := io.ReadFull(from, id[:]); err != nil {
 		return err
 	}
-	if int64(binary.BigEndian.Uint64(id[:])) < 0 { // a version of the protocol; the id and the address follow
+	// A protocol version, which is negative; the id and the address follow.
+	if int64(binary.BigEndian.Uint64(id[:])) < 0 {
 		if _, err := io.ReadFull(from, id[:]); err != nil {
 			return err
 		}

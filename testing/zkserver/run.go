@@ -6,11 +6,12 @@ import (
 	"sync"
 )
 
-// startAttempts is how often a first start is tried with new ports when another program takes one of them.
+// startAttempts is how often a first start is tried, with new ports each time,
+// if another program takes one of the ports.
 const startAttempts = 3
 
-// Run starts a standalone server, for programs and for TestMain; tests use [Start]. The server serves when Run returns. The
-// caller has to Close it.
+// Run starts a standalone server, for programs and for TestMain; tests use
+// [Start]. The server serves when Run returns. The caller must call Close.
 func Run(opts ...Option) (*Server, error) {
 	e, err := run(opts, standalone)
 	if err != nil {
@@ -19,8 +20,9 @@ func Run(opts ...Option) (*Server, error) {
 	return e.Servers[0], nil
 }
 
-// RunEnsemble starts an ensemble of n servers, for programs and for TestMain; tests use [StartEnsemble]. All of them serve
-// when RunEnsemble returns. The caller has to Close it.
+// RunEnsemble starts an ensemble of n servers, for programs and for TestMain;
+// tests use [StartEnsemble]. All of them serve when RunEnsemble returns. The
+// caller must call Close.
 func RunEnsemble(n int, opts ...Option) (*Ensemble, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("zkserver: ensemble of %d servers", n)
@@ -28,8 +30,8 @@ func RunEnsemble(n int, opts ...Option) (*Ensemble, error) {
 	return run(opts, func() ([]member, error) { return ensemble(n) })
 }
 
-// run starts servers. A standalone one is an ensemble here, to itself.
-func run(opts []Option, members func() ([]member, error)) (*Ensemble, error) {
+// run starts servers. A standalone server is treated as an ensemble of one.
+func run(opts []Option, newMembers func() ([]member, error)) (*Ensemble, error) {
 	c, err := newConfig(opts)
 	if err != nil {
 		return nil, err
@@ -42,7 +44,7 @@ func run(opts []Option, members func() ([]member, error)) (*Ensemble, error) {
 	}
 	var e *Ensemble
 	for range startAttempts {
-		e, err = runOnce(c, d, members)
+		e, err = startOnce(c, d, newMembers)
 		if !errors.Is(err, errPortTaken) {
 			break
 		}
@@ -50,19 +52,19 @@ func run(opts []Option, members func() ([]member, error)) (*Ensemble, error) {
 	return e, err
 }
 
-func runOnce(c config, d *Distribution, members func() ([]member, error)) (*Ensemble, error) {
-	places, err := places(c, members)
+func startOnce(c config, d *Distribution, newMembers func() ([]member, error)) (*Ensemble, error) {
+	members, err := membersWithPorts(c, newMembers)
 	if err != nil {
 		return nil, err
 	}
 	e := &Ensemble{}
-	if c.links && places[0].peers != nil {
-		if e.links, err = newLinks(places); err != nil {
-			releaseMembers(places)
+	if c.links && members[0].peers != nil {
+		if e.links, err = newLinks(members); err != nil {
+			releaseMembers(members)
 			return nil, err
 		}
 	}
-	e.Servers, err = newServers(c, d, places)
+	e.Servers, err = newServers(c, d, members)
 	if err == nil {
 		err = each(e.Servers, func(s *Server) error { return s.start("start") })
 	}
@@ -72,9 +74,9 @@ func runOnce(c config, d *Distribution, members func() ([]member, error)) (*Ense
 	return e, nil
 }
 
-// places returns the members with every port that they need.
-func places(c config, members func() ([]member, error)) ([]member, error) {
-	list, err := members()
+// membersWithPorts returns the members with all ports that they need.
+func membersWithPorts(c config, newMembers func() ([]member, error)) ([]member, error) {
+	list, err := newMembers()
 	if err != nil || c.tlsAuth == nil {
 		return list, err
 	}
@@ -85,13 +87,14 @@ func places(c config, members func() ([]member, error)) ([]member, error) {
 	return list, nil
 }
 
-// newServers returns the servers it could make in any case, for the caller to close.
-func newServers(c config, d *Distribution, places []member) ([]*Server, error) {
+// newServers returns the servers that it has made, even with an error, and the
+// caller must close them.
+func newServers(c config, d *Distribution, members []member) ([]*Server, error) {
 	var servers []*Server
-	for i, m := range places {
+	for i, m := range members {
 		s, err := newServer(c, d, m)
 		if err != nil {
-			releaseMembers(places[i+1:])
+			releaseMembers(members[i+1:])
 			return servers, err
 		}
 		servers = append(servers, s)
@@ -99,7 +102,8 @@ func newServers(c config, d *Distribution, places []member) ([]*Server, error) {
 	return servers, nil
 }
 
-// each calls do for all servers at once, waits for them and joins the errors.
+// each calls do for all servers at once, waits for all calls and joins their
+// errors.
 func each(servers []*Server, do func(*Server) error) error {
 	errs := make([]error, len(servers))
 	var wg sync.WaitGroup

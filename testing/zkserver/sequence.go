@@ -11,16 +11,18 @@ import (
 	"strings"
 )
 
-// sequence is a node and the number of its next sequential child.
+// sequence is a node and the sequence number of its next sequential child.
 type sequence struct {
 	parent string
 	next   int32
 }
 
-// WithSequence makes the server begin with a persistent node at parent, open to everybody, whose next sequential child gets
-// the number next, as if that many children had come and gone before. It serves to test what happens near the end of the
-// sequence, 2^31-1, which takes weeks to reach otherwise. What is missing above parent is created, too. The option may be
-// given several times, for one node each. The default is an empty tree.
+// WithSequence makes a persistent node at parent before the server starts.
+// Every client may access it. The next sequential child of the node gets the
+// number next, as if that many children had been created and deleted before.
+// Use it to test the end of the sequence, 2^31-1, which is weeks of creates
+// away. Missing nodes above parent are created, too. The option may be given
+// several times, once for each node. The default is an empty tree.
 func WithSequence(parent string, next int32) Option {
 	return func(c *config) { c.sequences = append(slices.Clip(c.sequences), sequence{parent, next}) }
 }
@@ -35,25 +37,26 @@ func (s sequence) validate() error {
 	return nil
 }
 
-// A server has no request that sets the sequence: it is the number of children that were ever created. But every create in
-// the log of transactions says what the number is afterwards, and a server that starts believes its log.
+// ZooKeeper has no request that sets the sequence number, which counts the
+// children that were ever created. But every create in the transaction log
+// holds the count after it, and a server that starts trusts its log.
 
-// Types of transactions, as on the wire.
+// Types of transactions, as in ZooKeeper's protocol.
 const (
 	txnCreate = 1
 	txnDelete = 2
 )
 
-// txnLog is a log of transactions in ZooKeeper's format.
+// txnLog is a transaction log in ZooKeeper's format.
 type txnLog struct {
-	bytes []byte
-	zxid  int64
-	known map[string]bool // nodes created so far
+	bytes   []byte
+	zxid    int64
+	created map[string]bool // nodes created so far
 }
 
 func newTxnLog() *txnLog {
 	const version, database = 2, 0
-	l := &txnLog{bytes: []byte("ZKLG"), known: map[string]bool{"": true}}
+	l := &txnLog{bytes: []byte("ZKLG"), created: map[string]bool{"": true}}
 	l.bytes = binary.BigEndian.AppendUint32(l.bytes, version)
 	l.bytes = binary.BigEndian.AppendUint64(l.bytes, database)
 	return l
@@ -63,7 +66,7 @@ func newTxnLog() *txnLog {
 func (l *txnLog) add(kind uint32, body []byte) {
 	const end = 'B'
 	l.zxid++
-	txn := make([]byte, 8+4, 64) // the session, and the number of its request: of nobody
+	txn := make([]byte, 8+4, 64) // session and request number, both 0
 	txn = binary.BigEndian.AppendUint64(txn, uint64(l.zxid))
 	txn = binary.BigEndian.AppendUint64(txn, 0) // milliseconds since 1970
 	txn = binary.BigEndian.AppendUint32(txn, kind)
@@ -72,7 +75,8 @@ func (l *txnLog) add(kind uint32, body []byte) {
 	l.bytes = append(appendString(l.bytes, string(txn)), end)
 }
 
-// create adds a persistent node. next is the number of the parent's next sequential child.
+// create adds a persistent node. The sequence number of the parent's next
+// sequential child becomes next.
 func (l *txnLog) create(node string, next int32) {
 	const permAll, entries = 31, 1
 	body := appendString(nil, node)
@@ -85,13 +89,13 @@ func (l *txnLog) create(node string, next int32) {
 	l.add(txnCreate, binary.BigEndian.AppendUint32(body, uint32(next)))
 }
 
-// createAll adds a node, and what is missing above it.
+// createAll adds a node and all missing nodes above it.
 func (l *txnLog) createAll(node string) {
-	const oneMore = -1 // than before
-	if l.known[node] {
+	const oneMore = -1 // the server adds one to the number before
+	if l.created[node] {
 		return
 	}
-	l.known[node] = true
+	l.created[node] = true
 	l.createAll(node[:strings.LastIndexByte(node, '/')])
 	l.create(node, oneMore)
 }
@@ -108,7 +112,8 @@ func appendString(b []byte, s string) []byte {
 	return append(binary.BigEndian.AppendUint32(b, uint32(len(s))), s...)
 }
 
-// createSequences writes the log with which a server begins, if it does not begin empty.
+// createSequences writes the transaction log that the server starts with,
+// unless there are no sequences.
 func (l layout) createSequences(sequences []sequence) error {
 	if len(sequences) == 0 {
 		return nil

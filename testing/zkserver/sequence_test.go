@@ -34,7 +34,7 @@ func TestWithSequenceInAnEnsemble(t *testing.T) {
 
 func requireNext(t *testing.T, conn *zk.Conn, path, want string) {
 	t.Helper()
-	caughtUp(t, conn) // the connection may be down after a restart
+	waitCaughtUp(t, conn) // the connection may be down after a restart
 	got, err := conn.Create(path, nil, zk.FlagSequence, zk.WorldACL(zk.PermAll))
 	require.NoError(t, err)
 	require.Equal(t, want, got)
@@ -42,7 +42,11 @@ func requireNext(t *testing.T, conn *zk.Conn, path, want string) {
 
 func TestSequencesThatNoServerHas(t *testing.T) {
 	for _, opt := range []Option{
-		WithSequence("/", 1), WithSequence("", 1), WithSequence("locks", 1), WithSequence("/locks/", 1), WithSequence("/locks", -1),
+		WithSequence("/", 1),
+		WithSequence("", 1),
+		WithSequence("locks", 1),
+		WithSequence("/locks/", 1),
+		WithSequence("/locks", -1),
 	} {
 		_, err := newConfig([]Option{opt})
 		require.Error(t, err)

@@ -14,36 +14,39 @@ import (
 )
 
 var (
-	// ErrClosed is matched by the errors of a server that has been closed.
+	// ErrClosed is matched by the errors of a server that was closed.
 	ErrClosed = errors.New("zkserver: server closed")
 
-	// ErrNotRunning is matched by the error of pausing or resuming a server that does not run.
+	// ErrNotRunning is matched by the errors of Pause and Resume if the server
+	// does not run.
 	ErrNotRunning = errors.New("zkserver: server not running")
 
-	errRunning   = errors.New("started by another goroutine meanwhile")
-	errPortTaken = errors.New("a port was taken by another program")
+	errRunning   = errors.New("another goroutine has started it")
+	errPortTaken = errors.New("another program has taken a port")
 )
 
-// stopGrace is how long Stop lets the server shut down by itself.
+// stopGrace is how long Stop waits for the server to shut down.
 const stopGrace = 10 * time.Second
 
-// Server is one ZooKeeper server. It keeps its address and its data while it is stopped and restarted, until Close.
+// Server is one ZooKeeper server. It keeps its address and its data over stops
+// and restarts, until Close.
 type Server struct {
 	config       config
 	member       member
 	distribution *Distribution
 	files        layout
-	close        func() error // shutdown, once
+	close        func() error // runs shutdown, once
 
 	mu struct {
 		sync.Mutex
-		proc    *process // the latest run; may have ended
-		closed  bool     // no run follows
-		lastLog string   // the tail of the log, once its file is gone
+		proc    *process // the latest run, which may have ended
+		closed  bool     // no further run may start
+		lastLog string   // the end of the log, once its file is removed
 	}
 }
 
-// newServer prepares the server's files. The server owns the ports of m from here on.
+// newServer prepares the server's files. From here on the server owns the ports
+// of m and releases them in Close.
 func newServer(c config, d *Distribution, m member) (*Server, error) {
 	dir, err := os.MkdirTemp("", "zkserver-")
 	if err == nil {
@@ -64,8 +67,9 @@ func newServer(c config, d *Distribution, m member) (*Server, error) {
 // Addr returns the address for clients, such as 127.0.0.1:20181.
 func (s *Server) Addr() string { return s.member.addr() }
 
-// Stop ends the server in an orderly way and waits for that; a paused server is resumed for it. A server that has not
-// ended after ten seconds is killed, and Stop returns an error.
+// Stop shuts the server down and waits for its end. It resumes a paused server
+// first. A server that has not ended after ten seconds is killed, and Stop
+// returns an error.
 func (s *Server) Stop() error {
 	if p := s.process(); p.running() {
 		return s.wrap("stop", p.terminate(stopGrace))
@@ -73,7 +77,8 @@ func (s *Server) Stop() error {
 	return nil
 }
 
-// Kill ends the server as a crash does and waits for that. Nothing is told to clients or peers.
+// Kill ends the server as a crash does, and waits for its end. The server tells
+// neither its clients nor its peers.
 func (s *Server) Kill() error {
 	if p := s.process(); p.running() {
 		return s.wrap("kill", p.kill())
@@ -81,8 +86,10 @@ func (s *Server) Kill() error {
 	return nil
 }
 
-// Restart starts the server again with the same address and data, stopping it first if it runs, and waits until it serves.
-// A member of an ensemble serves only with a majority: to bring back an ensemble without one, use [Ensemble.Restart].
+// Restart starts the server again with the same address and data, and waits
+// until it serves. A running server is stopped first. A member of an ensemble
+// serves only if a majority runs: use [Ensemble.Restart] if less than a
+// majority does.
 func (s *Server) Restart() error {
 	if err := s.Stop(); err != nil {
 		return err
@@ -90,8 +97,9 @@ func (s *Server) Restart() error {
 	return s.start("restart")
 }
 
-// Wipe kills the server if it runs, and removes its data, as a lost disk does. A standalone server begins again with the
-// first transaction then; a member of an ensemble gets everything back from the others.
+// Wipe kills the server if it runs, and removes its data, as the loss of a disk
+// does. A standalone server then begins again with its first transaction. A
+// member of an ensemble copies the data from the others.
 func (s *Server) Wipe() error {
 	if err := s.Kill(); err != nil {
 		return err
@@ -99,13 +107,15 @@ func (s *Server) Wipe() error {
 	return s.wrap("wipe", os.RemoveAll(s.files.transactions()))
 }
 
-// Pause freezes the server, as a long garbage collection or a stalled machine does: connections stay up, nothing is
-// answered. It matches [errors.ErrUnsupported] on systems that cannot do this, such as Windows.
+// Pause freezes the server, as a long garbage collection or a stalled machine
+// does. Connections stay up, but the server answers nothing. The error matches
+// [errors.ErrUnsupported] on systems without signals to stop a process, such as
+// Windows.
 func (s *Server) Pause() error {
 	if err := s.signalRunning((*process).pause); err != nil {
 		return s.wrap("pause", err)
 	}
-	s.awaitStandstill()
+	s.awaitStopped()
 	return nil
 }
 
@@ -114,10 +124,12 @@ func (s *Server) Resume() error {
 	return s.wrap("resume", s.signalRunning((*process).resume))
 }
 
-// Close kills the server, waits for its end and removes its files. Close may be called more than once.
+// Close kills the server, waits for its end and removes its files. Further
+// calls return the same result.
 func (s *Server) Close() error { return s.close() }
 
-// Log returns the end of what the server has written to its output, over all its runs. It may be called after Close.
+// Log returns the end of the server's output over all of its runs. It works
+// after Close, too.
 func (s *Server) Log() string {
 	s.mu.Lock()
 	last := s.mu.lastLog
@@ -128,7 +140,7 @@ func (s *Server) Log() string {
 	return tail(s.files.log(), 8<<10)
 }
 
-// start begins a run and waits until it serves; op names it in errors.
+// start starts a run and waits until it serves. The errors name op.
 func (s *Server) start(op string) error {
 	p, err := s.launch()
 	if err != nil {
@@ -137,14 +149,15 @@ func (s *Server) start(op string) error {
 	return s.wrap(op, s.awaitServing(p))
 }
 
-// process returns the latest run, nil before the first.
+// process returns the latest run, or nil before the first.
 func (s *Server) process() *process {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.mu.proc
 }
 
-// launch starts a run. There is never more than one: each is recorded before it begins.
+// launch starts a run. There is never more than one, since each is recorded
+// before it begins.
 func (s *Server) launch() (*process, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -158,7 +171,8 @@ func (s *Server) launch() (*process, error) {
 	return s.mu.proc, nil
 }
 
-// command puts the server's own directory in front of the class path, for the configuration of the logger.
+// command returns the command of a run. The server's own directory comes first
+// in the class path, so that its configuration of the logger applies.
 func (s *Server) command() *exec.Cmd {
 	classPath := append([]string{s.files.conf()}, s.distribution.ClassPath...)
 	cmd := exec.Command(s.distribution.Java, jvmArgs(s.config, classPath, s.files.cfg())...)
@@ -196,7 +210,8 @@ func (s *Server) keepLog() {
 	s.mu.lastLog = last
 }
 
-// awaitServing waits until the run p serves. It fails when p ends, or when the start timeout has passed.
+// awaitServing waits until the run p serves. It fails if p ends, or when the
+// start timeout is over.
 func (s *Server) awaitServing(p *process) error {
 	ctx, cancel := context.WithTimeout(context.Background(), s.config.startTimeout)
 	defer cancel()
@@ -213,14 +228,17 @@ func (s *Server) awaitServing(p *process) error {
 	return fmt.Errorf("%w; the server's output ends with:\n%s", err, s.Log())
 }
 
-// couldNotBind looks through all of the server's output: much may follow after a port was taken.
+// couldNotBind reports whether the server found one of its ports taken. It
+// reads the whole output, since much may follow that line.
 func (s *Server) couldNotBind() bool {
 	log, _ := os.ReadFile(s.files.log())
-	return bytes.Contains(log, []byte("BindException")) || bytes.Contains(log, []byte("Address already in use"))
+	return bytes.Contains(log, []byte("BindException")) ||
+		bytes.Contains(log, []byte("Address already in use"))
 }
 
-// checkServing also makes sure that it is our server which answers: when another program has taken the port, ours is about
-// to end, but has perhaps not yet.
+// checkServing returns nil if this server serves. If another program has taken
+// the port, this server is about to end but may still run, so checkServing also
+// makes sure that the answer comes from this server.
 func (s *Server) checkServing(ctx context.Context) error {
 	mode, err := s.Mode(ctx)
 	if err != nil {

@@ -130,7 +130,8 @@ func TestTTLAndContainerNodesAreRemoved(t *testing.T) {
 	require.NoError(t, err)
 	_, err = conn.CreateContainer("/container", nil, zk.FlagContainer, zk.WorldACL(zk.PermAll))
 	require.NoError(t, err)
-	create(t, conn, "/container/child") // a container that never had a child is kept
+	// A container that never had a child is kept.
+	create(t, conn, "/container/child")
 	require.NoError(t, conn.Delete("/container/child", -1))
 
 	err = poll(withTimeout(t, time.Minute), nil, func(context.Context) error {
@@ -152,7 +153,8 @@ func TestStartFailureTellsWhatTheServerSaid(t *testing.T) {
 	require.ErrorContains(t, err, `"soon"`)
 }
 
-// The port is occupied between its reservation and the start of the server.
+// Another program takes the port between its reservation and the start of the
+// server.
 func TestStartTriesOtherPorts(t *testing.T) {
 	var occupied net.Listener
 	attempts := 0
@@ -173,7 +175,8 @@ func TestStartTriesOtherPorts(t *testing.T) {
 	require.NoError(t, e.Close())
 }
 
-// Another server of ours answers on the port: to answer is not enough.
+// Another server of this package answers on the port. The answer alone must not
+// count.
 func TestStartIsNotFooledByAnotherServer(t *testing.T) {
 	srv := Start(t)
 	impostor := &Server{member: srv.member, files: layout{"/nowhere/zkserver-other"}}
@@ -184,7 +187,8 @@ func TestCloseEndsARestartThatWaits(t *testing.T) {
 	e := StartEnsemble(t, 2)
 	require.NoError(t, each(e.Servers, (*Server).Kill))
 	result := make(chan error)
-	go func() { result <- e.Servers[0].Restart() }() // in vain: there is no majority
+	// Waits in vain: there is no majority.
+	go func() { result <- e.Servers[0].Restart() }()
 	err := poll(withTimeout(t, time.Minute), nil, func(ctx context.Context) error {
 		_, err := e.Servers[0].FourLetter(ctx, "ruok")
 		return err
@@ -196,7 +200,8 @@ func TestCloseEndsARestartThatWaits(t *testing.T) {
 	require.ErrorContains(t, <-result, "ended while starting")
 }
 
-// skipUnlessInstalled skips the test as Start does; otherwise it returns false.
+// skipUnlessInstalled skips the test like Start if err says that nothing is
+// installed. Otherwise it returns false.
 func skipUnlessInstalled(t *testing.T, err error) bool {
 	t.Helper()
 	if errors.Is(err, ErrNotInstalled) {

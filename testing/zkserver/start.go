@@ -5,9 +5,11 @@ import (
 	"os"
 )
 
-// TB is the part of [testing.TB] that Start and StartEnsemble use. It is declared here so that programs which use Run do not
-// link package testing, and so that other test frameworks can be used. As in package testing, Fatalf and Skip end the
-// goroutine that calls them, and Cleanup registers a function to be called when the test is over.
+// TB is the part of [testing.TB] that Start and StartEnsemble use. It is
+// declared here so that programs that call Run do not link package testing, and
+// so that other test frameworks can be used. As in package testing, Fatalf and
+// Skip end the goroutine that calls them, and Cleanup registers a function that
+// is called when the test is over.
 type TB interface {
 	Helper()
 	Cleanup(func())
@@ -15,8 +17,10 @@ type TB interface {
 	Skip(args ...any)
 }
 
-// Start starts a standalone server that is closed when the test is over. The server serves when Start returns. If no
-// ZooKeeper is installed, the test is skipped, or fails if CURATOR_REQUIRE_ZOOKEEPER is set; any other error fails it.
+// Start starts a standalone server and closes it when the test is over. The
+// server serves when Start returns. If no ZooKeeper is installed, Start skips
+// the test, or fails it if CURATOR_REQUIRE_ZOOKEEPER is set. Any other error
+// fails the test.
 func Start(tb TB, opts ...Option) *Server {
 	tb.Helper()
 	s, err := Run(opts...)
@@ -34,7 +38,7 @@ func StartEnsemble(tb TB, n int, opts ...Option) *Ensemble {
 	return e
 }
 
-// check returns only if err is nil.
+// check returns only if err is nil. Otherwise it skips or fails the test.
 func check(tb TB, err error) {
 	tb.Helper()
 	switch {

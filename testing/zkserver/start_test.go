@@ -28,8 +28,9 @@ func (f *fakeTB) Fatalf(format string, args ...any) {
 	runtime.Goexit()
 }
 
-// outcome runs test with a fakeTB, in a goroutine of its own since Skip and Fatalf end it.
-func outcome(test func(TB)) *fakeTB {
+// runFake runs test with a fakeTB, in a goroutine of its own, since Skip and
+// Fatalf end the goroutine.
+func runFake(test func(TB)) *fakeTB {
 	tb := new(fakeTB)
 	done := make(chan struct{})
 	go func() {
@@ -45,7 +46,8 @@ var starts = map[string]func(TB){
 	"StartEnsemble": func(tb TB) { StartEnsemble(tb, 3) },
 }
 
-// notInstalled makes Find see a machine without Java. The jars may be there or not.
+// notInstalled makes Find see a machine without Java. The jars may exist or
+// not.
 func notInstalled(t *testing.T) {
 	t.Helper()
 	t.Setenv(envHome, "")
@@ -58,7 +60,7 @@ func TestSkipsWhenNotInstalled(t *testing.T) {
 	notInstalled(t)
 	t.Setenv(envRequire, "")
 	for name, start := range starts {
-		tb := outcome(start)
+		tb := runFake(start)
 		require.Contains(t, tb.skipped, ErrNotInstalled.Error(), name)
 		require.Empty(t, tb.failed, name)
 		require.Empty(t, tb.cleanups, name)
@@ -69,13 +71,14 @@ func TestFailsWhenRequiredAndNotInstalled(t *testing.T) {
 	notInstalled(t)
 	t.Setenv(envRequire, "1")
 	for name, start := range starts {
-		tb := outcome(start)
+		tb := runFake(start)
 		require.Contains(t, tb.failed, ErrNotInstalled.Error(), name)
 		require.Empty(t, tb.skipped, name)
 	}
 }
 
-// A wrong variable is a mistake to be reported, not a machine without ZooKeeper, whether ZooKeeper is required or not.
+// A variable with a wrong value is a mistake to report, whether ZooKeeper is
+// required or not. It does not mean that ZooKeeper is not installed.
 func TestFailsOnWrongHome(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "missing")
 	t.Setenv(envHome, home)
@@ -85,7 +88,7 @@ func TestFailsOnWrongHome(t *testing.T) {
 	for _, required := range []string{"", "1"} {
 		t.Setenv(envRequire, required)
 		for name, start := range starts {
-			tb := outcome(start)
+			tb := runFake(start)
 			require.Contains(t, tb.failed, home, name)
 			require.Empty(t, tb.skipped, name)
 		}

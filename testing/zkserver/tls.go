@@ -6,25 +6,30 @@ import (
 	"strings"
 )
 
-// WithTLS makes the servers listen on a second port, for clients that speak TLS; see [Server.TLSAddr]. The first one stays as
-// it is. Each Run makes a certificate authority of its own, which lives in memory and for a day, and with it a
-// certificate for the servers, which is good for 127.0.0.1, ::1 and localhost, and one for clients; see [Server.ClientTLS].
+// WithTLS opens a second port on each server, for clients that speak TLS; see
+// [Server.TLSAddr]. The first port does not change. Each Run makes a
+// certificate authority in memory, which is valid for a day. It signs one
+// certificate for the servers, valid for 127.0.0.1, ::1 and localhost, and one
+// for clients; see [Server.ClientTLS].
 //
-// auth says what the servers want to know of clients: tls.RequireAndVerifyClientCert is ZooKeeper's own default,
-// tls.VerifyClientCertIfGiven and tls.NoClientCert are the others that it knows. A client that has shown the certificate has
-// the identity of its subject in the scheme x509.
+// The argument auth says what the servers demand of clients. ZooKeeper supports
+// three values: tls.RequireAndVerifyClientCert, which is its own default,
+// tls.VerifyClientCertIfGiven and tls.NoClientCert. Any other value is an
+// error. A client that has presented its certificate has the certificate's
+// subject as its identity in the scheme x509.
 func WithTLS(auth tls.ClientAuthType) Option {
 	return func(c *config) { c.tlsAuth = &auth }
 }
 
-// clientAuth are the values of ssl.clientAuth.
+// clientAuth maps to the values of ssl.clientAuth.
 var clientAuth = map[tls.ClientAuthType]string{
 	tls.NoClientCert:               "none",
 	tls.VerifyClientCertIfGiven:    "want",
 	tls.RequireAndVerifyClientCert: "need",
 }
 
-// tlsProperties returns the part of zoo.cfg that is for TLS. Only Netty's connections can do it; they serve both ports.
+// tlsProperties returns the properties of zoo.cfg for TLS. ZooKeeper supports
+// TLS only on Netty's connections, so these serve both ports.
 func tlsProperties(c config, port string, files layout) map[string]string {
 	return map[string]string{
 		"secureClientPort":        port,
@@ -38,7 +43,8 @@ func tlsProperties(c config, port string, files layout) map[string]string {
 	}
 }
 
-// TLSAddr returns the address for clients that speak TLS, such as 127.0.0.1:20182, or nothing without [WithTLS].
+// TLSAddr returns the address for clients that speak TLS, such as
+// 127.0.0.1:20182. Without [WithTLS] it is empty.
 func (s *Server) TLSAddr() string {
 	if s.member.secure == 0 {
 		return ""
@@ -46,9 +52,10 @@ func (s *Server) TLSAddr() string {
 	return s.member.secureAddr()
 }
 
-// ClientTLS returns what a client needs to be let in by the server at TLSAddr, a new value with each call: the authority to
-// trust and a client's certificate. It names no server: [tls.Dial] and its like take that from the address. Without
-// [WithTLS] it returns nil.
+// ClientTLS returns the configuration for a client of the server at TLSAddr:
+// the authority to trust and a client certificate. Each call returns a new
+// value. It has no ServerName, which [tls.Dial] and similar functions take from
+// the address. Without [WithTLS] it returns nil.
 func (s *Server) ClientTLS() *tls.Config {
 	if s.config.certificates == nil {
 		return nil
@@ -56,8 +63,9 @@ func (s *Server) ClientTLS() *tls.Config {
 	return s.config.certificates.client()
 }
 
-// checkTLS makes sure that the TLS port answers, with our certificate. A standalone server opens it only after the other port,
-// which serves by then.
+// checkTLS makes sure that the TLS port answers with our certificate. A
+// standalone server opens that port only after the other one, which serves by
+// then.
 func (s *Server) checkTLS(ctx context.Context) error {
 	if s.member.secure == 0 {
 		return nil
@@ -69,7 +77,8 @@ func (s *Server) checkTLS(ctx context.Context) error {
 	return conn.Close()
 }
 
-// TLSConnectString is ConnectString for clients that speak TLS. It is empty without [WithTLS].
+// TLSConnectString is ConnectString for clients that speak TLS. Without
+// [WithTLS] it is empty.
 func (e *Ensemble) TLSConnectString() string {
 	var addrs []string
 	for _, s := range e.Servers {

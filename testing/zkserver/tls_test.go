@@ -12,17 +12,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// overTLS returns a client with a session on a TLS port.
-func overTLS(t *testing.T, config *tls.Config, addrs ...string) *zk.Conn {
+// connectTLS returns a client with a session on a TLS port.
+func connectTLS(t *testing.T, config *tls.Config, addrs ...string) *zk.Conn {
 	t.Helper()
 	return connectWith(t, addrs, func(network, address string, d time.Duration) (net.Conn, error) {
 		return tls.DialWithDialer(&net.Dialer{Timeout: d}, network, address, config)
 	})
 }
 
-// handshake returns how a server answers a client that speaks TLS as far as the first byte. In TLS 1.3 a client learns only
-// then that its certificate, or the lack of one, does not please.
-func handshake(t *testing.T, srv *Server, config *tls.Config) error {
+// tryHandshake connects over TLS and reads one byte. In TLS 1.3 a client learns
+// only with that byte that the server rejects its certificate or the lack of
+// one.
+func tryHandshake(t *testing.T, srv *Server, config *tls.Config) error {
 	t.Helper()
 	conn, err := tls.DialWithDialer(&net.Dialer{Timeout: time.Minute}, "tcp", srv.TLSAddr(), config)
 	if err != nil {
@@ -37,7 +38,8 @@ func handshake(t *testing.T, srv *Server, config *tls.Config) error {
 	return err
 }
 
-// requireRejected wants the server's refusal; versions of TLS have different words for it.
+// requireRejected requires that the server has refused the handshake. The text
+// of the refusal depends on the version of TLS.
 func requireRejected(t *testing.T, err error) {
 	t.Helper()
 	require.ErrorContains(t, err, "remote error: tls: ")
@@ -45,7 +47,7 @@ func requireRejected(t *testing.T, err error) {
 
 func TestTLSIsMutual(t *testing.T) {
 	srv := Start(t, WithTLS(tls.RequireAndVerifyClientCert))
-	conn := overTLS(t, srv.ClientTLS(), srv.TLSAddr())
+	conn := connectTLS(t, srv.ClientTLS(), srv.TLSAddr())
 	create(t, conn, "/kept")
 	requireData(t, connect(t, srv.Addr()), "/kept")
 
@@ -54,8 +56,8 @@ func TestTLSIsMutual(t *testing.T) {
 
 	anonymous := srv.ClientTLS()
 	anonymous.Certificates = nil
-	requireRejected(t, handshake(t, srv, anonymous))
-	require.NoError(t, handshake(t, srv, srv.ClientTLS()))
+	requireRejected(t, tryHandshake(t, srv, anonymous))
+	require.NoError(t, tryHandshake(t, srv, srv.ClientTLS()))
 }
 
 func TestTLSWithoutClientCertificates(t *testing.T) {
@@ -63,8 +65,8 @@ func TestTLSWithoutClientCertificates(t *testing.T) {
 		srv := Start(t, WithTLS(auth))
 		anonymous := srv.ClientTLS()
 		anonymous.Certificates = nil
-		create(t, overTLS(t, anonymous, srv.TLSAddr()), "/anonymous")
-		create(t, overTLS(t, srv.ClientTLS(), srv.TLSAddr()), "/known")
+		create(t, connectTLS(t, anonymous, srv.TLSAddr()), "/anonymous")
+		create(t, connectTLS(t, srv.ClientTLS(), srv.TLSAddr()), "/known")
 	}
 }
 
@@ -75,14 +77,15 @@ func TestTLSStrangersAreToldApart(t *testing.T) {
 
 	distrustful := others.client()
 	var unknown *tls.CertificateVerificationError
-	require.ErrorAs(t, handshake(t, srv, distrustful), &unknown)
+	require.ErrorAs(t, tryHandshake(t, srv, distrustful), &unknown)
 
 	stranger := srv.ClientTLS()
 	stranger.Certificates = distrustful.Certificates
-	requireRejected(t, handshake(t, srv, stranger))
+	requireRejected(t, tryHandshake(t, srv, stranger))
 }
 
-// A standalone server opens its TLS port after the other, which serves already.
+// A standalone server opens its TLS port after the other port, which serves
+// already.
 func TestStartWaitsForTLS(t *testing.T) {
 	srv := Start(t, WithTLS(tls.RequireAndVerifyClientCert))
 	require.NoError(t, srv.checkServing(t.Context()))
@@ -101,10 +104,10 @@ func TestStartWaitsForTLS(t *testing.T) {
 
 func TestTLSOfAnEnsemble(t *testing.T) {
 	e := StartEnsemble(t, 3, WithTLS(tls.RequireAndVerifyClientCert))
-	conn := overTLS(t, e.Servers[0].ClientTLS(), e.Servers[0].TLSAddr())
+	conn := connectTLS(t, e.Servers[0].ClientTLS(), e.Servers[0].TLSAddr())
 	create(t, conn, "/n")
-	other := overTLS(t, e.Servers[1].ClientTLS(), e.Servers[2].TLSAddr())
-	caughtUp(t, other)
+	other := connectTLS(t, e.Servers[1].ClientTLS(), e.Servers[2].TLSAddr())
+	waitCaughtUp(t, other)
 	requireData(t, other, "/n")
 }
 

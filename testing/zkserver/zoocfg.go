@@ -27,7 +27,8 @@ func properties(c config, m member, files layout) map[string]string {
 		p["clientPort"] = strconv.Itoa(m.client)
 		p["clientPortAddress"] = loopback
 	} else {
-		p["standaloneEnabled"] = "false" // an ensemble of one is an ensemble
+		// So that an ensemble of one is an ensemble.
+		p["standaloneEnabled"] = "false"
 		p["initLimit"] = c.ticks(c.initTimeout)
 		p["syncLimit"] = c.ticks(c.syncTimeout)
 		for _, peer := range m.peers {
@@ -38,13 +39,14 @@ func properties(c config, m member, files layout) map[string]string {
 		maps.Copy(p, tlsProperties(c, strconv.Itoa(m.secure), files))
 	}
 	if len(c.sequences) > 0 {
-		p["snapshot.trust.empty"] = "true" // it begins with a log that follows no snapshot
+		// The server begins with a transaction log that follows no snapshot.
+		p["snapshot.trust.empty"] = "true"
 	}
 	maps.Copy(p, c.properties)
 	return p
 }
 
-// format writes properties as a file, in the order of their keys.
+// format returns properties in the format of zoo.cfg, sorted by key.
 func format(p map[string]string) string {
 	var b strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(p)) {
@@ -53,8 +55,8 @@ func format(p map[string]string) string {
 	return b.String()
 }
 
-// jvmArgs returns the arguments of java. They make for a quick start: nothing here runs long enough to repay the
-// optimising compiler or a concurrent collector.
+// jvmArgs returns the arguments of java. They make for a quick start: no server
+// runs long enough to repay an optimising compiler or a concurrent collector.
 func jvmArgs(c config, classPath []string, zooCfg string) []string {
 	args := []string{
 		"-Xmx256m",
@@ -63,8 +65,9 @@ func jvmArgs(c config, classPath []string, zooCfg string) []string {
 		"-XX:+UseSerialGC",
 		"-Djava.awt.headless=true",
 		"-Dzookeeper.jmx.log4j.disable=true",
-		// Servers repeat their votes to a silent peer at growing intervals, up to a minute if not told otherwise.
-		// One that is restarted late would wait that long for the others.
+		// Servers repeat their votes to a silent peer at growing intervals, by
+		// default up to a minute. A server that is restarted late would wait
+		// that long for the others.
 		"-Dzookeeper.fastleader.maxNotificationInterval=500",
 		"-Dorg.slf4j.simpleLogger.showDateTime=true",
 		"-Dorg.slf4j.simpleLogger.dateTimeFormat=HH:mm:ss.SSS",
@@ -74,8 +77,9 @@ func jvmArgs(c config, classPath []string, zooCfg string) []string {
 		"org.apache.zookeeper.server.quorum.QuorumPeerMain", zooCfg)
 }
 
-// Distributions log through log4j or logback. Both look for their configuration in the class path; these two send what
-// matters to the standard output, where Log finds it.
+// Distributions log through log4j or logback. Both look for their configuration
+// in the class path. These two configurations log to the standard output, where
+// Log reads it.
 const (
 	log4jProperties = `log4j.rootLogger=INFO, out
 log4j.appender.out=org.apache.log4j.ConsoleAppender
@@ -91,23 +95,27 @@ log4j.appender.out.layout.ConversionPattern=%d{HH:mm:ss.SSS} %p %c{1} %m%n
 `
 )
 
-// layout is where a server keeps its files.
+// layout names the files of a server in its directory.
 type layout struct{ dir string }
 
-func (l layout) conf() string         { return filepath.Join(l.dir, "conf") }
-func (l layout) data() string         { return filepath.Join(l.dir, "data") }
-func (l layout) transactions() string { return filepath.Join(l.data(), "version-2") } // ZooKeeper's name
+func (l layout) conf() string { return filepath.Join(l.dir, "conf") }
+func (l layout) data() string { return filepath.Join(l.dir, "data") }
+
+// as ZooKeeper names it
+func (l layout) transactions() string { return filepath.Join(l.data(), "version-2") }
 func (l layout) cfg() string          { return filepath.Join(l.conf(), "zoo.cfg") }
 func (l layout) log() string          { return filepath.Join(l.dir, "server.log") }
 
-// The certificates of a server that does TLS. ZooKeeper wants names that end in pem.
+// The certificates of a server with TLS. ZooKeeper wants file names that end in
+// pem.
 func (l layout) serverPEM() string { return filepath.Join(l.conf(), "server.pem") }
 func (l layout) caPEM() string     { return filepath.Join(l.conf(), "ca.pem") }
 
-// inCfg returns a path as zoo.cfg wants it: a backslash is an escape there.
+// inCfg returns a path in the form of zoo.cfg, where a backslash is an escape.
 func (l layout) inCfg(path string) string { return filepath.ToSlash(path) }
 
-// create writes the files. They are written once, since ZooKeeper rewrites zoo.cfg itself when its members change.
+// create writes the files, once per server: ZooKeeper itself rewrites zoo.cfg
+// when the members of the ensemble change.
 func (l layout) create(c config, m member) error {
 	for _, dir := range []string{l.conf(), l.data()} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -12,18 +12,21 @@ import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.retry.ExponentialBackoffRetry;
 
 /**
- * Threads that want mutexes, for benchmarks. Each belongs to a client and a path, in turn. All of one client and path share
- * one InterProcessMutex, or, apart, have one each. Clients and threads live from one round to the next.
+ * Threads that compete for mutexes, for benchmarks. Each thread belongs to a
+ * client and a path, in turn. All threads with the same client and path share
+ * an InterProcessMutex, or with apart have one each. Clients and threads live
+ * from one round to the next.
  */
 class Crowd {
     private final List<CuratorFramework> clients = new ArrayList<>();
     private final List<InterProcessMutex> mutexOfThread = new ArrayList<>();
     private final ExecutorService threads;
 
-    Crowd(String servers, int sessionMs, String path, int clientCount, int pathCount, int threadCount, boolean apart) {
+    Crowd(String servers, int sessionMs, String path,
+            int clientCount, int pathCount, int threadCount, boolean apart) {
         for (int c = 0; c < clientCount; c++) {
-            CuratorFramework client =
-                CuratorFrameworkFactory.newClient(servers, sessionMs, sessionMs, new ExponentialBackoffRetry(50, 10));
+            CuratorFramework client = CuratorFrameworkFactory.newClient(
+                servers, sessionMs, sessionMs, new ExponentialBackoffRetry(50, 10));
             client.start();
             clients.add(client);
         }
@@ -41,7 +44,10 @@ class Crowd {
         threads = Executors.newFixedThreadPool(threadCount);
     }
 
-    /** Lets every thread acquire and release its mutex so many times, and returns how long that took for all of them. */
+    /**
+     * Lets every thread acquire and release its mutex the given number of
+     * times. Returns the nanoseconds until all of them are done.
+     */
     long round(int cycles) throws Exception {
         List<Callable<Void>> tasks = new ArrayList<>();
         for (InterProcessMutex mutex : mutexOfThread) {
@@ -57,7 +63,7 @@ class Crowd {
         List<Future<Void>> all = threads.invokeAll(tasks);
         long took = System.nanoTime() - start;
         for (Future<Void> one : all) {
-            one.get(); // throws what went wrong
+            one.get(); // throws the error of the task
         }
         return took;
     }

@@ -43,39 +43,61 @@ import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * A process with one Curator client, for the arguments SERVERS SESSION-MS. Each line on its stdin is a command with a
- * number in front. Each gets one line on stdout, with the same number and "ok ...", "timeout" or "error ...", when it
- * is done; the line with number 0 says that there is a session.
+ * A process with one Curator client. Its arguments are SERVERS SESSION-MS.
  *
- *   acquire NAME PATH MS [KIND]          ok NODE CZXID, or timeout
- *   release NAME [NODE]                  ok; what was acquired last goes first, if there is no NODE
- *   participants PATH [KIND]             ok NODE...
- *   revoke NODE                          ok
- *   await-revocation NAME MS             ok, when somebody has asked for the revocable lock, or timeout
- *   lead NAME PATH latch|selector [HOST PORT]
- *                                        ok; NAME is the candidate's id. With HOST and PORT, it is on the throne there while
- *                                        it leads, and stands again after each leadership
- *   await-leadership NAME MS             ok, or timeout
- *   leader NAME                          ok ID, as the candidate sees it
- *   candidates NAME                      ok ID..., likewise, the leader first
- *   resign NAME                          ok
- *   count PATH                           ok VALUE
- *   count-set PATH VALUE [EXPECTED]      ok; or, if it is not EXPECTED, error
- *   count-await PATH VALUE MS            ok, when that is what listeners were told, or timeout
- *   protection NODE-NAME                 ok UUID NAME-WITHOUT-IT, as Curator itself takes the name apart
- *   kill-session [ID PASSWORD]           ok, when the server has ended that session, or else the one of this client
- *   hold-cycle NAME PATH HOST PORT MS KIND WEIGHT
- *                                        ok CYCLES: for MS, acquire, enter and leave the register there, release
- *   bench PATH CLIENTS PATHS THREADS shared|apart CYCLES
- *                                        ok NANOSECONDS, that a round of the process's crowd has taken: see Crowd.java
- *   quit
+ * Each line on stdin is a number and a command. Each command gets one line on
+ * stdout when it is done: its number and "ok ...", "timeout" or "error ...".
+ * The line with number 0 says that the client has a session. The end of stdin
+ * ends the process, so that it does not outlive its parent.
  *
- * KIND is mutex, revocable, read, write, semaphore-mutex, or of a semaphore lease-N, one of N; lease-N-Q, Q of N; or
- * lease-shared, one of as many as the count at PATH-limit says. NODE is that of the last lease, if there are several.
+ * acquire NAME PATH MS [KIND]
+ *     ok NODE CZXID, or timeout
+ * release NAME [NODE]
+ *     ok. Without NODE it releases the lock that was acquired last.
+ * participants PATH [KIND]
+ *     ok NODE...
+ * revoke NODE
+ *     ok
+ * await-revocation NAME MS
+ *     ok, when the revocable lock is to be given up, or timeout
+ * lead NAME PATH latch|selector [HOST PORT]
+ *     ok. NAME is the candidate's id. With HOST and PORT the candidate enters
+ *     the checker there while it leads, and competes again afterwards.
+ * await-leadership NAME MS
+ *     ok, or timeout
+ * leader NAME
+ *     ok ID, the leader as the candidate sees it
+ * candidates NAME
+ *     ok ID..., all candidates as this one sees them, the leader first
+ * resign NAME
+ *     ok
+ * count PATH
+ *     ok VALUE
+ * count-set PATH VALUE [EXPECTED]
+ *     ok, or error if the count is not EXPECTED
+ * count-await PATH VALUE MS
+ *     ok, when listeners have received the value, or timeout
+ * protection NODE-NAME
+ *     ok UUID NAME, the two parts of a protected name
+ * kill-session [ID PASSWORD]
+ *     ok, when the server has ended that session, or else this client's
+ * hold-cycle NAME PATH HOST PORT MS KIND WEIGHT
+ *     ok CYCLES. For MS it acquires, enters and leaves the checker at HOST and
+ *     PORT, and releases.
+ * bench PATH CLIENTS PATHS THREADS shared|apart CYCLES
+ *     ok NANOSECONDS, the time of a round of the crowd: see Crowd.java
+ * quit
  *
- * Curator's locks belong to threads, so each NAME is a thread, and commands for one name are done in turn. Only leadership
- * belongs to objects: these commands are for a candidate that is called NAME.
- * The end of stdin is a quit: this process does not outlive the one that started it.
+ * KIND is one of these:
+ *
+ * mutex, revocable, read, write, semaphore-mutex
+ * lease-N       one lease of N
+ * lease-N-Q     Q leases of N; NODE is that of the last lease
+ * lease-shared  one lease; the limit is the count at PATH-limit
+ *
+ * Curator's locks belong to threads. So each NAME is a thread, which runs its
+ * commands one after the other. Leadership belongs to objects, so in these
+ * commands NAME is a candidate.
  */
 public class Peer {
     private final String servers;
@@ -85,13 +107,14 @@ public class Peer {
     private final Map<String, Candidate> candidates = new ConcurrentHashMap<>();
     private final Map<String, SharedCount> counts = new ConcurrentHashMap<>();
     private final Map<String, InterProcessReadWriteLock> readWriteLocks = new ConcurrentHashMap<>();
-    private Crowd crowd; // is made by the first command for it
+    private Crowd crowd; // made by the first bench command
     private final ExecutorService waits = Executors.newCachedThreadPool();
 
     private Peer(String servers, int sessionMs) {
         this.servers = servers;
         this.sessionMs = sessionMs;
-        this.client = CuratorFrameworkFactory.newClient(servers, sessionMs, sessionMs, new ExponentialBackoffRetry(50, 10));
+        this.client = CuratorFrameworkFactory.newClient(
+            servers, sessionMs, sessionMs, new ExponentialBackoffRetry(50, 10));
     }
 
     public static void main(String[] args) throws Exception {
@@ -106,10 +129,13 @@ public class Peer {
             peer.crowd.close();
         }
         peer.client.close();
-        System.exit(0); // although contenders may still wait
+        System.exit(0); // contenders may still wait
     }
 
-    /** What may wait for a lock is left to its contender's thread, so that the reader of stdin never does. */
+    /**
+     * Commands that may wait for a lock run on the contender's thread, so that
+     * the reader of stdin never waits.
+     */
     private void dispatch(String[] words) {
         String subject = words.length > 2 ? words[2] : "";
         switch (words[1]) {
@@ -121,7 +147,8 @@ public class Peer {
                 contender.thread.execute(() -> run(words[0], () -> contender.obey(words)));
                 break;
             case "participants":
-                run(words[0], () -> "ok " + String.join(" ", participants(subject, words.length > 3 ? words[3] : "mutex")));
+                String kind = words.length > 3 ? words[3] : "mutex";
+                run(words[0], () -> "ok " + String.join(" ", participants(subject, kind)));
                 break;
             case "revoke":
                 run(words[0], () -> {
@@ -142,13 +169,16 @@ public class Peer {
                 waits.execute(() -> run(words[0], () -> count(words[1], shared(subject), words)));
                 break;
             case "bench":
-                waits.execute(() -> run(words[0], () -> "ok " + crowd(words).round(Integer.parseInt(words[7]))));
+                int cycles = Integer.parseInt(words[7]);
+                waits.execute(() -> run(words[0], () -> "ok " + crowd(words).round(cycles)));
                 break;
             case "protection":
                 run(words[0], () -> protection(subject));
                 break;
             case "kill-session":
-                run(words[0], () -> words.length > 3 ? killSession(Long.parseLong(words[2]), words[3]) : killSession());
+                run(words[0], () -> words.length > 3
+                    ? killSession(Long.parseLong(words[2]), words[3])
+                    : killSession());
                 break;
             default:
                 run(words[0], () -> "error no such command: " + words[1]);
@@ -157,7 +187,8 @@ public class Peer {
 
     private synchronized Crowd crowd(String[] words) {
         if (crowd == null) {
-            crowd = new Crowd(servers, sessionMs, words[2], Integer.parseInt(words[3]), Integer.parseInt(words[4]),
+            crowd = new Crowd(servers, sessionMs, words[2],
+                Integer.parseInt(words[3]), Integer.parseInt(words[4]),
                 Integer.parseInt(words[5]), words[6].equals("apart"));
         }
         return crowd;
@@ -174,7 +205,9 @@ public class Peer {
     }
 
     private Collection<String> participants(String path, String kind) throws Exception {
-        return kind.startsWith("lease-") ? semaphore(path, kind).getParticipantNodes() : lock(path, kind).getParticipantNodes();
+        return kind.startsWith("lease-")
+            ? semaphore(path, kind).getParticipantNodes()
+            : lock(path, kind).getParticipantNodes();
     }
 
     private InterProcessMutex lock(String path, String kind) {
@@ -191,7 +224,10 @@ public class Peer {
         }
     }
 
-    /** Both sides of a lock have to come from one object, for its holder to change sides. */
+    /**
+     * A holder can change from writing to reading only if both sides come from
+     * the same object.
+     */
     private InterProcessReadWriteLock readWriteLock(String path) {
         return readWriteLocks.computeIfAbsent(path, p -> new InterProcessReadWriteLock(client, p));
     }
@@ -205,10 +241,12 @@ public class Peer {
 
     private String lead(String command, String name, String[] words) throws Exception {
         if (command.equals("lead")) {
-            Throne throne = words.length > 5 ? new Throne(name, words[5], Integer.parseInt(words[6])) : null;
+            LeaderChecker checker = words.length > 5
+                ? new LeaderChecker(name, words[5], Integer.parseInt(words[6]))
+                : null;
             candidates.put(name, words[4].equals("latch")
-                ? new LatchCandidate(words[3], name, throne)
-                : new SelectorCandidate(words[3], name, throne));
+                ? new LatchCandidate(words[3], name, checker)
+                : new SelectorCandidate(words[3], name, checker));
             return "ok";
         }
         Candidate candidate = candidates.get(name);
@@ -228,7 +266,7 @@ public class Peer {
         }
     }
 
-    /** Somebody who wants to lead, from its creation to its resignation. */
+    /** A candidate for leadership, from its creation to its resignation. */
     private interface Candidate {
         boolean await(long ms) throws Exception;
 
@@ -242,24 +280,24 @@ public class Peer {
     private class LatchCandidate implements Candidate {
         private final LeaderLatch latch;
 
-        LatchCandidate(String path, String id, Throne throne) throws Exception {
+        LatchCandidate(String path, String id, LeaderChecker checker) throws Exception {
             latch = new LeaderLatch(client, path, id);
-            if (throne != null) {
-                latch.addListener(follow(throne), Executors.newSingleThreadExecutor());
+            if (checker != null) {
+                latch.addListener(follow(checker), Executors.newSingleThreadExecutor());
             }
             latch.start();
         }
 
-        private LeaderLatchListener follow(Throne throne) {
+        private LeaderLatchListener follow(LeaderChecker checker) {
             return new LeaderLatchListener() {
                 @Override
                 public void isLeader() {
-                    throne.ascend(latch.getOurPath(), latch::hasLeadership);
+                    checker.enter(latch.getOurPath(), latch::hasLeadership);
                 }
 
                 @Override
                 public void notLeader() {
-                    throne.leave();
+                    checker.leave();
                 }
             };
         }
@@ -285,13 +323,13 @@ public class Peer {
         private final LeaderSelector selector;
         private final CountDownLatch leading = new CountDownLatch(1);
         private final CountDownLatch resigned = new CountDownLatch(1);
-        private final Throne throne;
+        private final LeaderChecker checker;
 
-        SelectorCandidate(String path, String id, Throne throne) {
-            this.throne = throne;
+        SelectorCandidate(String path, String id, LeaderChecker checker) {
+            this.checker = checker;
             selector = new LeaderSelector(client, path, this);
             selector.setId(id);
-            if (throne != null) {
+            if (checker != null) {
                 selector.autoRequeue();
             }
             selector.start();
@@ -301,13 +339,13 @@ public class Peer {
         public void takeLeadership(CuratorFramework client) throws Exception {
             leading.countDown();
             try {
-                if (throne != null) {
-                    throne.ascend(nodeOf(mutexOf(selector)), selector::hasLeadership);
+                if (checker != null) {
+                    checker.enter(nodeOf(mutexOf(selector)), selector::hasLeadership);
                 }
                 resigned.await();
             } finally {
-                if (throne != null) {
-                    throne.leave();
+                if (checker != null) {
+                    checker.leave();
                 }
             }
         }
@@ -330,48 +368,54 @@ public class Peer {
         }
     }
 
-    /** A candidate's way to the throne, on which there may be one at a time. */
-    private class Throne {
+    /** A candidate's connection to the checker, which allows one leader. */
+    private class LeaderChecker {
         private final String id;
         private final String host;
         private final int port;
-        private Socket seat;
+        private Socket connection;
 
-        Throne(String id, String host, int port) {
+        LeaderChecker(String id, String host, int port) {
             this.id = id;
             this.host = host;
             this.port = port;
         }
 
-        /** Whatever fails here is the loss of the leadership, of which the candidate is told by other means. */
-        void ascend(String node, BooleanSupplier leads) {
+        /**
+         * A failure here means that the leadership is lost. The candidate
+         * learns that from Curator, too.
+         */
+        void enter(String node, BooleanSupplier leads) {
             try {
                 long token = czxid(node);
                 if (leads.getAsBoolean()) {
-                    seat = new Socket(host, port);
-                    seat.getOutputStream().write(("enter " + id + " " + token + "\n").getBytes());
-                    seat.getInputStream().read();
+                    connection = new Socket(host, port);
+                    connection.getOutputStream().write(("enter " + id + " " + token + "\n").getBytes());
+                    connection.getInputStream().read();
                 }
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             } catch (Exception e) {
-                System.err.println(id + " does not lead after all: " + e);
+                System.err.println(id + " has lost its leadership: " + e);
             }
         }
 
-        /** Whoever hangs up has left. The other side hangs up when it knows. */
+        /**
+         * Closes the connection, which is how a leader leaves, and waits until
+         * the checker has closed it, too.
+         */
         void leave() {
             try {
-                if (seat != null) {
-                    seat.shutdownOutput();
-                    while (seat.getInputStream().read() >= 0) {
+                if (connection != null) {
+                    connection.shutdownOutput();
+                    while (connection.getInputStream().read() >= 0) {
                     }
-                    seat.close();
+                    connection.close();
                 }
             } catch (IOException e) {
                 System.err.println(id + " cannot leave: " + e);
             }
-            seat = null;
+            connection = null;
         }
     }
 
@@ -394,18 +438,21 @@ public class Peer {
                     count.setCount(value);
                     return "ok";
                 }
-                if (count.getCount() == Integer.parseInt(words[4]) && count.trySetCount(count.getVersionedValue(), value)) {
+                if (count.getCount() == Integer.parseInt(words[4])
+                        && count.trySetCount(count.getVersionedValue(), value)) {
                     return "ok";
                 }
                 return "error it is " + count.getCount();
             default:
-                return awaitCount(count, Integer.parseInt(words[3]), Long.parseLong(words[4])) ? "ok" : "timeout";
+                return awaitCount(count, Integer.parseInt(words[3]), Long.parseLong(words[4]))
+                    ? "ok"
+                    : "timeout";
         }
     }
 
     private boolean awaitCount(SharedCount count, int value, long ms) throws Exception {
         long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(ms);
-        while (count.getCount() != value) { // which is what its watch has brought
+        while (count.getCount() != value) { // the value that its watch received
             if (System.nanoTime() > end) {
                 return false;
             }
@@ -420,7 +467,10 @@ public class Peer {
             : "error not a protected name: " + name;
     }
 
-    /** After the loss of a session, the handle of the next one has no id until it is connected. */
+    /**
+     * After the loss of a session, the handle of the next one has no id until
+     * it is connected.
+     */
     private String killSession() throws Exception {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
         ZooKeeper own = client.getZookeeperClient().getZooKeeper();
@@ -435,8 +485,10 @@ public class Peer {
     }
 
     /**
-     * A session ends on the server, and not just in its client's opinion, when a second handle of it is closed. Its client
-     * may be quick and take it back before that, so this goes on until the server says that there is no such session.
+     * A session ends on the server, and not only in its client's opinion, when
+     * a second handle of it is closed. The client may take the session back
+     * before that. So this repeats until the server says that there is no such
+     * session.
      */
     private String killSession(long id, String password) throws Exception {
         for (int tries = 0; tries < 50; tries++) {
@@ -452,21 +504,25 @@ public class Peer {
         return "error the session could not be taken over";
     }
 
-    /** The node with which the calling thread holds the lock. Curator shows it only to subclasses, and makes its own of the sides. */
+    /**
+     * The node with which the calling thread holds the lock. Curator shows it only
+     * to subclasses, and the sides of a read/write lock are subclasses of its own.
+     * So this uses reflection.
+     */
     private static String nodeOf(InterProcessMutex lock) throws Exception {
         Method getLockPath = InterProcessMutex.class.getDeclaredMethod("getLockPath");
         getLockPath.setAccessible(true);
         return (String) getLockPath.invoke(lock);
     }
 
-    /** Curator keeps it to itself. */
+    /** The selector's mutex, which Curator keeps private. */
     private static InterProcessMutex mutexOf(LeaderSelector selector) throws Exception {
         Field mutex = LeaderSelector.class.getDeclaredField("mutex");
         mutex.setAccessible(true);
         return (InterProcessMutex) mutex.get(selector);
     }
 
-    /** Likewise. */
+    /** The lease of a semaphore mutex, which Curator keeps private. */
     private static Lease leaseOf(InterProcessSemaphoreMutex lock) throws Exception {
         Field lease = InterProcessSemaphoreMutex.class.getDeclaredField("lease");
         lease.setAccessible(true);
@@ -485,7 +541,7 @@ public class Peer {
         return stat.getCzxid();
     }
 
-    /** Something held, and how to let it go. */
+    /** A lock that is held, and how to release it. */
     private static class Held {
         final String node;
         final AutoCloseable release;
@@ -496,7 +552,7 @@ public class Peer {
         }
     }
 
-    /** One thread, and what it holds. */
+    /** One thread and the locks that it holds. */
     private class Contender {
         final ExecutorService thread = Executors.newSingleThreadExecutor();
         private final Deque<Held> held = new ArrayDeque<>();
@@ -505,7 +561,8 @@ public class Peer {
         String obey(String[] words) throws Exception {
             switch (words[1]) {
                 case "acquire":
-                    Held got = acquire(words[3], Long.parseLong(words[4]), words.length > 5 ? words[5] : "mutex");
+                    String kind = words.length > 5 ? words[5] : "mutex";
+                    Held got = acquire(words[3], Long.parseLong(words[4]), kind);
                     if (got == null) {
                         return "timeout";
                     }
@@ -519,7 +576,8 @@ public class Peer {
                 case "await-revocation":
                     return revoked.await(Long.parseLong(words[3]), TimeUnit.MILLISECONDS) ? "ok" : "timeout";
                 default:
-                    return cycle(words[3], words[4], Integer.parseInt(words[5]), Long.parseLong(words[6]), words[7], words[8]);
+                    return cycle(words[3], words[4], Integer.parseInt(words[5]),
+                        Long.parseLong(words[6]), words[7], words[8]);
             }
         }
 
@@ -533,7 +591,9 @@ public class Peer {
             }
             if (kind.equals("semaphore-mutex")) {
                 InterProcessSemaphoreMutex lock = new InterProcessSemaphoreMutex(client, path);
-                return lock.acquire(ms, TimeUnit.MILLISECONDS) ? new Held(nodeOf(path, leaseOf(lock)), lock::release) : null;
+                return lock.acquire(ms, TimeUnit.MILLISECONDS)
+                    ? new Held(nodeOf(path, leaseOf(lock)), lock::release)
+                    : null;
             }
             InterProcessMutex lock = lock(path, kind);
             if (kind.equals("revocable")) {
@@ -554,7 +614,8 @@ public class Peer {
             return new Held(nodeOf(path, last), () -> semaphore.returnAll(leases));
         }
 
-        private String cycle(String path, String host, int port, long ms, String kind, String weight) throws Exception {
+        private String cycle(String path, String host, int port, long ms, String kind, String weight)
+                throws Exception {
             long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(ms);
             int cycles = 0;
             try (Socket socket = new Socket(host, port)) {
@@ -574,12 +635,12 @@ public class Peer {
             return "ok " + cycles;
         }
 
-        private void tell(BufferedReader in, PrintWriter register, String line) throws IOException {
-            register.print(line);
-            register.flush();
+        private void tell(BufferedReader in, PrintWriter checker, String line) throws IOException {
+            checker.print(line);
+            checker.flush();
             String verdict = in.readLine();
             if (!"ok".equals(verdict)) {
-                throw new IOException("register: " + verdict);
+                throw new IOException("lock checker: " + verdict);
             }
         }
     }

@@ -1,6 +1,8 @@
-"""Kazoo's recipes, each as a scenario with several clients, against the server whose address is the only argument.
+"""Runs kazoo's recipes, each as a scenario with several clients.
 
-For each scenario one line says "ok NAME" or "error NAME: what is wrong"; the last line is "end". Test driver: kazoo_test.go.
+The only argument is the address of the server. For each scenario one line says
+"ok NAME" or "error NAME: PROBLEM". The last line is "end". The test driver is
+kazoo_test.go.
 """
 
 import sys
@@ -14,11 +16,11 @@ from kazoo.client import KazooClient, KazooState, TransactionRequest
 from kazoo.recipe.lease import NonBlockingLease
 
 ADDRESS = sys.argv[1]
-PATIENCE = 60
+WAIT_LIMIT = 60
 
 
 class Scene:
-    """The clients and threads of one scenario, and a path that is its own."""
+    """The clients and threads of one scenario, and a path of its own."""
 
     def __init__(self):
         self.path = "/kazoo-" + uuid.uuid4().hex
@@ -27,12 +29,16 @@ class Scene:
 
     def client(self, **options):
         client = KazooClient(ADDRESS, timeout=30, **options)
-        client.start(PATIENCE)
+        client.start(WAIT_LIMIT)
         self.clients.append(client)
         return client
 
     def run(self, function, *args):
-        """Runs function in a thread; wait() of the result returns what it returned, or raises what it raised."""
+        """Runs function in a thread.
+
+        The method wait() of the result returns the function's result, or raises
+        its exception.
+        """
         task = Task(function, args)
         self.threads.append(task)
         task.start()
@@ -52,21 +58,21 @@ class Task(threading.Thread):
     def run(self):
         try:
             self.result = self.function(*self.args)
-        except Exception as error:  # told by wait
+        except Exception as error:  # raised by wait
             self.error = error
 
     def wait(self):
-        self.join(PATIENCE)
-        assert not self.is_alive(), "waits in vain"
+        self.join(WAIT_LIMIT)
+        assert not self.is_alive(), "has not ended in time"
         if self.error:
             raise self.error
         return self.result
 
 
 def eventually(condition, what):
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + WAIT_LIMIT
     while not condition():
-        assert time.monotonic() < end, "waited in vain for " + what
+        assert time.monotonic() < end, "waited too long for " + what
         time.sleep(0.005)
 
 
@@ -79,17 +85,20 @@ def raises(error, function, *args, **kwargs):
 
 
 def expire(client):
-    """Ends the client's session on the server: a second client takes it over and closes it, again if the first was quick to
-    take it back."""
+    """Ends the client's session on the server.
+
+    A second client takes the session over and closes it. It repeats that if the
+    first client has taken the session back meanwhile.
+    """
     lost, session = threading.Event(), client.client_id
     client.add_listener(lambda state: lost.set() if state == KazooState.LOST else None)
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + WAIT_LIMIT
     while not lost.is_set():
         assert time.monotonic() < end, "the session is not lost"
-        thief = KazooClient(ADDRESS, client_id=session)
-        thief.start(PATIENCE)
-        thief.stop()
-        thief.close()
+        second = KazooClient(ADDRESS, client_id=session)
+        second.start(WAIT_LIMIT)
+        second.stop()
+        second.close()
         lost.wait(1)
 
 
@@ -160,7 +169,8 @@ def data_and_children_watch(s):
     for i in range(3):
         a.set(s.path, b"%d" % i)
         a.create(s.path + "/%d" % i)
-        eventually(lambda: seen[-1] == b"%d" % i and lists[-1] == [str(n) for n in range(i + 1)], "change %d" % i)
+        names = [str(n) for n in range(i + 1)]
+        eventually(lambda: seen[-1] == b"%d" % i and lists[-1] == names, "change %d" % i)
     a.delete(s.path, recursive=True)
     eventually(lambda: seen[-1] is None, "the end")
 
@@ -234,7 +244,7 @@ def election(s):
     def lead(name):
         leaders.append(name)
         leading.release()
-        assert step.acquire(timeout=PATIENCE)
+        assert step.acquire(timeout=WAIT_LIMIT)
 
     elections = [c.Election(s.path, "c%d" % i) for i, c in enumerate(clients)]
     tasks = []
@@ -242,7 +252,7 @@ def election(s):
         tasks.append(s.run(e.run, lead, "c%d" % i))
         eventually(lambda: len(e.contenders()) == i + 1, "candidate %d" % i)
     for i in range(3):
-        assert leading.acquire(timeout=PATIENCE)
+        assert leading.acquire(timeout=WAIT_LIMIT)
         assert len(leaders) == i + 1, leaders
         step.release()
     for task in tasks:
@@ -268,7 +278,7 @@ def barrier(s):
     gate = a.Barrier(s.path)
     gate.create()
     assert not b.Barrier(s.path).wait(0.05)
-    waiting = s.run(b.Barrier(s.path).wait, PATIENCE)
+    waiting = s.run(b.Barrier(s.path).wait, WAIT_LIMIT)
     time.sleep(0.02)
     assert gate.remove() and waiting.wait()
 
@@ -286,7 +296,10 @@ def double_barrier(s):
         left.append(1)
 
     first = [s.run(work, client) for client in clients[:2]]
-    eventually(lambda: clients[2].exists(s.path) and len(clients[2].get_children(s.path)) == 2, "two at the barrier")
+    eventually(
+        lambda: clients[2].exists(s.path) and len(clients[2].get_children(s.path)) == 2,
+        "two at the barrier",
+    )
     assert not entered
     for task in first + [s.run(work, clients[2])]:
         task.wait()
@@ -316,9 +329,9 @@ def queue(s):
 def locking_queue(s):
     one, two, three = [s.client().LockingQueue(s.path) for _ in range(3)]
     one.put_all([b"x", b"y"])
-    assert one.get(PATIENCE) == b"x" and one.holds_lock()
-    assert two.get(PATIENCE) == b"y" and three.get(0.05) is None
-    waiting = s.run(three.get, PATIENCE)
+    assert one.get(WAIT_LIMIT) == b"x" and one.holds_lock()
+    assert two.get(WAIT_LIMIT) == b"y" and three.get(0.05) is None
+    waiting = s.run(three.get, WAIT_LIMIT)
     assert one.consume() and two.consume()
     one.put(b"z")
     assert waiting.wait() == b"z"
@@ -348,7 +361,8 @@ def transactions(s):
     t.delete(s.path + "/none")
     t.create(s.path + "/z")
     kinds = [type(r) for r in t.commit()]
-    assert kinds == [exceptions.RolledBackError, exceptions.NoNodeError, exceptions.RuntimeInconsistency], kinds
+    want = [exceptions.RolledBackError, exceptions.NoNodeError, exceptions.RuntimeInconsistency]
+    assert kinds == want, kinds
     assert a.get_children(s.path) == ["s-0000000001"]
 
 
@@ -365,7 +379,8 @@ def auth(s):
     assert stat.aversion == 1 and sorted(acl.id.id for acl in acls) == ["anyone", "joe:x"], acls
     b.add_auth("digest", "joe:secret")
     assert b.set(s.path, b"y").version == 1
-    raises(exceptions.InvalidACLError, b.create, s.path + "/bad", acl=[security.make_acl("nonsense", "x", all=True)])
+    bad = [security.make_acl("nonsense", "x", all=True)]
+    raises(exceptions.InvalidACLError, b.create, s.path + "/bad", acl=bad)
     raises(exceptions.AuthFailedError, s.client().add_auth, "nonsense", "x")
 
 
@@ -415,8 +430,9 @@ def large_data(s):
 
 
 SCENARIOS = [
-    basics, chroot, commands, watches, data_and_children_watch, lock, read_write_lock, semaphore, election, counter, barrier,
-    double_barrier, party, queue, locking_queue, lease, transactions, auth, session_loss, reconnection,
+    basics, chroot, commands, watches, data_and_children_watch, lock, read_write_lock, semaphore,
+    election, counter, barrier, double_barrier, party, queue, locking_queue, lease, transactions,
+    auth, session_loss, reconnection,
     lock_of_a_lost_session, large_data,
 ]
 

@@ -11,53 +11,56 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// arena is where one experiment takes place.
-type arena struct {
+// environment is the server and the path that one experiment uses.
+type environment struct {
 	servers string
 	dial    framework.DialFunc
 	root    string
 	close   func()
 
-	// rest returns when everything that a change leads to has happened and these clients wait again.
-	rest func(ctx context.Context, t *traffic, waiting []*client) error
+	// waitIdle waits until every effect of a change has happened and the given
+	// clients wait again.
+	waitIdle func(ctx context.Context, t *traffic, waiting []*client) error
 }
 
-func newArena(cfg config) (arena, error) {
+func newEnvironment(cfg config) (environment, error) {
 	if cfg.servers == "" {
 		return embedded()
 	}
-	return arena{
+	return environment{
 		servers: cfg.servers,
 		dial:    (&net.Dialer{}).DialContext,
 		root:    path.Join("/herd", rand.Text()),
 		close:   func() {},
-		rest: func(ctx context.Context, t *traffic, _ []*client) error {
+		waitIdle: func(ctx context.Context, t *traffic, _ []*client) error {
 			return t.waitSilent(ctx, silence)
 		},
 	}, nil
 }
 
-// silence is how long a real ensemble must have been silent to be taken to be at rest: there is no better way to know. It
-// is short enough for no lock to be held for a second, from when on an InterProcessMutex watches its own node.
+// silence is how long a real ensemble must be silent to count as idle. A real
+// ensemble offers no better sign. The time is short enough that no lock is held
+// for a second. From then on an InterProcessMutex would watch its own node.
 const silence = 300 * time.Millisecond
 
-// afterWatch is how long the embedded server must have been silent once all
-// clients wait: a client that has set its watch may still read the node of the
-// lock's holder, and the server does not know that it will.
+// afterWatch is how long the embedded server must be silent once all clients
+// wait. A client that has set its watch may still read the node of the lock's
+// holder, and the server does not know about that in advance.
 const afterWatch = 20 * time.Millisecond
 
-// embedded returns an arena with a server of its own. That one can be asked who waits, and what it has sent.
-func embedded() (arena, error) {
+// embedded returns an environment with its own server. That server can tell
+// which clients wait and what it has sent.
+func embedded() (environment, error) {
 	srv, err := zktest.NewServer()
 	if err != nil {
-		return arena{}, err
+		return environment{}, err
 	}
-	return arena{
+	return environment{
 		servers: srv.Addr(),
 		dial:    srv.Dialer(),
 		root:    "/herd",
 		close:   func() { srv.Close() },
-		rest: func(ctx context.Context, t *traffic, waiting []*client) error {
+		waitIdle: func(ctx context.Context, t *traffic, waiting []*client) error {
 			if err := srv.WaitFor(ctx, func() bool { return allWait(srv, waiting) }); err != nil {
 				return err
 			}
@@ -72,8 +75,8 @@ func embedded() (arena, error) {
 	}, nil
 }
 
-// allWait reports whether all of these clients have a watch at the same time. A client that is about to look again, or
-// has not yet queued, has none.
+// allWait reports whether all clients have a watch at the same time. A client
+// has none if it is about to look again or has not queued yet.
 func allWait(srv *zktest.Server, waiting []*client) bool {
 	watching := map[int64]bool{}
 	for _, w := range srv.Watches() {

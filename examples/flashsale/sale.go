@@ -13,7 +13,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// flashSale is a sale that is over.
+// flashSale is a finished sale.
 type flashSale struct {
 	cfg     config
 	results []result
@@ -23,9 +23,10 @@ type flashSale struct {
 
 var errTimeout = errors.New("not all orders were answered in time")
 
-// hold runs a sale from the opening of the ledger to its audit. It leaves nothing behind, however it ends, but for
-// /flashsale, a container that the server removes when it is empty.
-func hold(ctx context.Context, cfg config, stdout io.Writer) (sale flashSale, err error) {
+// runSale runs a sale from the opening of the ledger to its audit. However it
+// ends, it leaves only the container node /flashsale, which the server removes
+// when it is empty.
+func runSale(ctx context.Context, cfg config, stdout io.Writer) (sale flashSale, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, cfg.timeout, errTimeout)
 	defer cancel()
 	defer func() {
@@ -51,9 +52,10 @@ func hold(ctx context.Context, cfg config, stdout io.Writer) (sale flashSale, er
 	if err != nil {
 		return flashSale{}, err
 	}
-	cfg.sessionTimeout = session.Timeout() // the server has the last word
+	// The timeout that the server has granted.
+	cfg.sessionTimeout = session.Timeout()
 
-	// A path of its own keeps a run apart from all others on the same servers.
+	// A path of its own separates the run from all others on the same servers.
 	books := ledger{client, path.Join("/flashsale", rand.Text())}
 	printOpening(stdout, cfg, books.root)
 	if !cfg.keep {
@@ -73,7 +75,7 @@ func hold(ctx context.Context, cfg config, stdout io.Writer) (sale flashSale, er
 	return flashSale{cfg, s.results, s.killed, b.audit(cfg, s.results)}, nil
 }
 
-// cleanUp removes a ledger from the servers, which may be asked for because ctx has ended.
+// cleanUp removes a ledger from the servers, even if ctx has ended.
 func cleanUp(ctx context.Context, l ledger) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
@@ -90,7 +92,7 @@ func firstOf(err, other error) error {
 	return other
 }
 
-// asExpected reports whether the sale showed what it was held for.
+// asExpected reports whether the sale showed what it was meant to show.
 func (f *flashSale) asExpected() bool {
 	switch {
 	case f.cfg.unsafe:
