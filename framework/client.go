@@ -29,12 +29,13 @@ type core struct {
 	ctx    context.Context // ends with ErrClosed
 	cancel context.CancelCauseFunc
 
-	goroutines sync.WaitGroup // everything this client has started; see Go
-	tellers    tellers        // and the calls of the user's code
-	dropped    dropped
-	followers  []func(StateChange)
-	over       chan struct{} // closed when Close is done
-	cleanups   cleanups      // what is still to be done in the background
+	goroutines   sync.WaitGroup // everything this client has started; see Go
+	tellers      tellers        // and the calls of the user's code
+	dropped      dropped
+	followers    []func(StateChange)
+	over         chan struct{} // closed when Close is done
+	cleanups     cleanups      // what is still to be done in the background
+	reservations *reservations // of plain ephemeral nodes that are being created
 
 	mu      sync.Mutex // protects the following fields
 	closed  bool       // no goroutine may be added
@@ -60,7 +61,7 @@ func New(connectString string, opts ...Option) (*Client, error) {
 	quiet := cfg.logger
 	for _, opt := range opts {
 		if opt == nil {
-			return nil, &ConfigError{"option", "nil", "must not be nil"}
+			return nil, isNil("option")
 		}
 		opt(&cfg)
 	}
@@ -87,13 +88,14 @@ func New(connectString string, opts ...Option) (*Client, error) {
 func newClient(cfg config, addresses []string, chroot string) *Client {
 	c := &Client{
 		core: &core{
-			cfg:       cfg,
-			addresses: addresses,
-			ensemble:  newEnsemble(addresses, cfg.servers),
-			last:      chain.New(StateChange{}),
-			refusal:   newRefusal(),
-			over:      make(chan struct{}),
-			auth:      cfg.auth,
+			cfg:          cfg,
+			addresses:    addresses,
+			ensemble:     newEnsemble(addresses, cfg.servers),
+			last:         chain.New(StateChange{}),
+			refusal:      newRefusal(),
+			over:         make(chan struct{}),
+			reservations: newReservations(),
+			auth:         cfg.auth,
 		},
 		chroot: chroot,
 	}
@@ -224,7 +226,7 @@ func (c *Client) connectedSession(ctx context.Context) (*Session, error) {
 func (c *Client) connected(ctx context.Context, timeout <-chan time.Time) (*Session, error) {
 	for {
 		if ctx.Err() != nil {
-			return nil, c.departedUnsent(ctx)
+			return nil, c.notSent(ctx)
 		}
 		if c.ctx.Err() != nil {
 			return nil, ErrClosed
@@ -240,7 +242,7 @@ func (c *Client) connected(ctx context.Context, timeout <-chan time.Time) (*Sess
 		case <-ctx.Done():
 		case <-c.ctx.Done():
 		case <-timeout:
-			return nil, c.whileConnecting(ErrNotConnected)
+			return nil, c.withConnectReasons(ErrNotConnected)
 		}
 	}
 }

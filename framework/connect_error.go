@@ -9,8 +9,8 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// whileConnecting adds to an error why there is no connection.
-func (c *Client) whileConnecting(err error) error {
+// withConnectReasons adds to an error why there is no connection.
+func (c *Client) withConnectReasons(err error) error {
 	c.mu.Lock()
 	attempt := c.attempt
 	c.mu.Unlock()
@@ -32,15 +32,15 @@ func (c *Client) connectError(err, attempt error) error {
 	return &connectError{err, attempt, strings.Join(reasons, "; ")}
 }
 
-// departedUnsent is the error of an operation whose ctx ended before it had
+// notSent is the error of an operation whose ctx ended before it had
 // sent anything. If it was the connection that was missing, the error says so:
 // a server that is down must be told from one that is slow.
-func (c *Client) departedUnsent(ctx context.Context) error {
+func (c *Client) notSent(ctx context.Context) error {
 	err := fmt.Errorf("%w: %w", errNotSent, retry.ContextError(ctx))
 	if s, _, _ := c.sessionNow(); s != nil || c.ctx.Err() != nil {
 		return err
 	}
-	return c.whileConnecting(fmt.Errorf("%w: %w", ErrNotConnected, err))
+	return c.withConnectReasons(fmt.Errorf("%w: %w", ErrNotConnected, err))
 }
 
 // connectError is the end of a wait for a connection, with the reasons for that
@@ -71,8 +71,8 @@ func (e attemptError) Error() string { return e.err.Error() }
 
 // Is implements errors.Is, instead of Unwrap.
 func (e attemptError) Is(target error) bool {
-	for _, v := range verdicts {
-		if errors.Is(target, v.err) {
+	for _, class := range errorClasses {
+		if errors.Is(target, class.err) {
 			return false
 		}
 	}

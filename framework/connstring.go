@@ -16,7 +16,7 @@ const defaultPort = "2181"
 // chroot behind each server, as other clients' configurations have it. Taken as
 // part of the path it would lose servers, and put the nodes into another tree.
 func parseConnectString(s string) (servers []string, chroot string, err error) {
-	invalid := func(reason string) error { return &ConfigError{"connection string", s, reason} }
+	invalid := func(reason string) error { return badArgument("connection string", s, reason) }
 
 	if strings.Contains(s, "://") {
 		return nil, "", invalid("it has no scheme: \"host1:2181,host2:2181/chroot\"")
@@ -56,15 +56,6 @@ func chrootOnce(s string) string {
 		hosts = append(hosts, host)
 	}
 	return strings.Join(hosts, ",") + chroot
-}
-
-// noteMade tells the log that the chroot was missing. That is how a new chroot
-// begins, but also what a typing error looks like, and then the client's locks
-// exclude nobody.
-func (c *Client) noteMade(path string, err error) {
-	if err == nil && path == c.root.chroot {
-		c.cfg.logger.Warn("zookeeper chroot did not exist and was created", "chroot", path)
-	}
 }
 
 func parseServer(s string) (string, error) {

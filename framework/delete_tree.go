@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/proto"
 )
 
 // maxCollected bounds how many nodes of a tree are in memory while it is
@@ -18,12 +20,12 @@ const maxCollected = 10_000
 // deleteBelow deletes the nodes below the node, except those that appear
 // meanwhile. It reports true if it has deleted some and knows that there are
 // more.
-func (d *deleteAttempts) deleteBelow(ctx context.Context, s *Session) (more bool, err error) {
+func (d *deletion) deleteBelow(ctx context.Context, s *Session) (more bool, err error) {
 	below, all, err := descendants(ctx, s, d.path)
 	if err != nil {
 		return false, err
 	}
-	d.begun = d.begun || len(below) > 0
+	d.begunBelow = d.begunBelow || len(below) > 0
 	if !all {
 		return (&largeTree{}).deleteBelow(ctx, s, d.path)
 	}
@@ -35,8 +37,8 @@ func (d *deleteAttempts) deleteBelow(ctx context.Context, s *Session) (more bool
 // deleteNodes deletes nodes in this order. It returns those that have children,
 // and how many it has deleted.
 func deleteNodes(ctx context.Context, s *Session, paths []string) (notEmpty []string, deleted int, err error) {
-	remove := func(path string) request[struct{}] { return deleteRequest(path, AnyVersion) }
-	err = pipeline(ctx, s, paths, remove, func(path string, _ struct{}, err error) error {
+	remove := func(path string) proto.Request[proto.Nothing] { return proto.Delete(path, AnyVersion) }
+	err = pipeline(ctx, s, paths, remove, func(path string, _ proto.Nothing, err error) error {
 		switch {
 		case err == nil:
 			deleted++
@@ -66,12 +68,12 @@ func descendants(ctx context.Context, s *Session, path string) (below []string, 
 // childrenOf returns the children of nodes, but no more than limit, and whether
 // these are all.
 func childrenOf(ctx context.Context, s *Session, parents []string, limit int) (below []string, all bool, err error) {
-	list := func(path string) request[childrenAndStat] { return childrenRequest(path, false) }
-	err = pipeline(ctx, s, parents, list, func(parent string, found childrenAndStat, err error) error {
+	list := func(path string) proto.Request[proto.ChildrenAnswer] { return proto.Children(path, false) }
+	err = pipeline(ctx, s, parents, list, func(parent string, found proto.ChildrenAnswer, err error) error {
 		if errors.Is(err, zk.ErrNoNode) {
 			return nil
 		}
-		for _, name := range found.names {
+		for _, name := range found.Names {
 			if len(below) >= limit {
 				return errTooMany
 			}
@@ -104,7 +106,7 @@ type treeStep struct {
 	before int      // how many nodes of the tree were deleted by then
 }
 
-// deleteBelow is that of deleteAttempts.
+// deleteBelow is that of deletion.
 func (t *largeTree) deleteBelow(ctx context.Context, s *Session, path string) (more bool, err error) {
 	if err := t.descend(ctx, s, []string{path}); err != nil {
 		return false, err

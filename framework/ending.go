@@ -30,7 +30,7 @@ func (s *Session) close() {
 		return
 	}
 	<-s.ready
-	s.watch.end()
+	s.watches.end()
 	if !errors.Is(context.Cause(s.ctx), ErrSessionLost) {
 		s.endOnServer()
 	}
@@ -48,7 +48,7 @@ func (s *Session) close() {
 // rolling restart that clients are closed while they have no connection.
 func (s *Session) endOnServer() {
 	patience, atOnce := closePatience, true
-	if len(s.owned.excess()) > 0 {
+	if len(s.ephemerals.excess()) > 0 {
 		patience, atOnce = max(patience, s.Timeout()), false // after that, the server ends the session
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -89,9 +89,9 @@ func (s *Session) endSomewhere(ctx context.Context, who transport.Identity) {
 			deadline, _ := ctx.Deadline()
 			share := min(max(time.Until(deadline)/time.Duration(left), shortestEnding), leavePatience)
 			e := transport.Ending{Identity: who, Patience: share}
-			if e.Delete = s.owned.excess(); len(e.Delete) > 0 {
+			if e.Delete = s.ephemerals.excess(); len(e.Delete) > 0 {
 				e.Patience = closePatience
-				e.Credentials, e.Deleted = s.client.credentials(), s.unmade
+				e.Credentials, e.Deleted = s.client.credentials(), s.nodeGone
 			}
 			if s.client.endAt(ctx, s.hosts.take(), e) == nil {
 				return

@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/internal/printable"
 )
 
@@ -60,24 +61,39 @@ var (
 	errClosedMeanwhile = fmt.Errorf("%w while the answer was awaited", ErrClosed) // whatever the answer was
 	errRefused         = fmt.Errorf("no connection: %w", zk.ErrAuthFailed)        // the request was not judged
 	errMalformedAnswer = errors.New("malformed answer of the server")
+	errPanicked        = errors.New("panicked") // what is told of an operation that does not return
 )
 
 func unknownOutcome(err error) error {
 	return fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
 }
 
-// ServerError is an answer of the server for which go-zookeeper has no error value.
+// ServerError is an answer of the server for which go-zookeeper has no error
+// value.
 type ServerError struct {
 	Code int32 // as in ZooKeeper's KeeperException.Code
 }
 
 // serverErrors names the codes that go-zookeeper does not.
 var serverErrors = map[int32]string{
-	-1: "system error", -2: "runtime inconsistency", -3: "data inconsistency", -4: "connection loss",
-	-5: "marshalling error", -6: "unimplemented", -7: "operation timeout", -12: "unknown session",
-	-13: "new config has no quorum", -14: "reconfig in progress", -113: "invalid callback", -119: "not read-only",
-	-120: "ephemeral node on local session", -121: "no such watcher", -122: "request timeout",
-	-124: "session closed: SASL required", -125: "quota exceeded", -127: "throttled",
+	proto.CodeSystemError:             "system error",
+	proto.CodeRuntimeInconsistency:    "runtime inconsistency",
+	proto.CodeDataInconsistency:       "data inconsistency",
+	proto.CodeConnectionLoss:          "connection loss",
+	proto.CodeMarshallingError:        "marshalling error",
+	proto.CodeUnimplemented:           "unimplemented",
+	proto.CodeOperationTimeout:        "operation timeout",
+	proto.CodeUnknownSession:          "unknown session",
+	proto.CodeNewConfigNoQuorum:       "new config has no quorum",
+	proto.CodeReconfigInProgress:      "reconfig in progress",
+	proto.CodeInvalidCallback:         "invalid callback",
+	proto.CodeNotReadOnly:             "not read-only",
+	proto.CodeEphemeralOnLocalSession: "ephemeral node on local session",
+	proto.CodeNoWatcher:               "no such watcher",
+	proto.CodeRequestTimeout:          "request timeout",
+	proto.CodeSessionClosedNeedsSASL:  "session closed: SASL required",
+	proto.CodeQuotaExceeded:           "quota exceeded",
+	proto.CodeThrottled:               "throttled",
 }
 
 // Error returns the code's name, if it has one, and the code.
@@ -96,17 +112,32 @@ func (e *ServerError) Is(target error) bool {
 
 // libraryErrors are the codes for which go-zookeeper has an error value.
 var libraryErrors = map[int32]error{
-	-8: zk.ErrBadArguments, -100: zk.ErrAPIError, -101: zk.ErrNoNode, -102: zk.ErrNoAuth, -103: zk.ErrBadVersion,
-	-108: zk.ErrNoChildrenForEphemerals, -110: zk.ErrNodeExists, -111: zk.ErrNotEmpty, -112: zk.ErrSessionExpired,
-	-114: zk.ErrInvalidACL, -115: zk.ErrAuthFailed, -118: zk.ErrSessionMoved, -123: zk.ErrReconfigDisabled,
+	proto.CodeBadArguments:            zk.ErrBadArguments,
+	proto.CodeAPIError:                zk.ErrAPIError,
+	proto.CodeNoNode:                  zk.ErrNoNode,
+	proto.CodeNoAuth:                  zk.ErrNoAuth,
+	proto.CodeBadVersion:              zk.ErrBadVersion,
+	proto.CodeNoChildrenForEphemerals: zk.ErrNoChildrenForEphemerals,
+	proto.CodeNodeExists:              zk.ErrNodeExists,
+	proto.CodeNotEmpty:                zk.ErrNotEmpty,
+	proto.CodeSessionExpired:          zk.ErrSessionExpired,
+	proto.CodeInvalidACL:              zk.ErrInvalidACL,
+	proto.CodeAuthFailed:              zk.ErrAuthFailed,
+	proto.CodeSessionMoved:            zk.ErrSessionMoved,
+	proto.CodeReconfigDisabled:        zk.ErrReconfigDisabled,
 }
 
-// ServerCode returns the code of the server's answer that an error is about, as in ZooKeeper's KeeperException.Code, and
-// false if it is about none.
+// ServerCode returns the code of the server's answer that an error is about, as in
+// ZooKeeper's KeeperException.Code, and false if it is about none. A *ConfigError
+// has the code with which a server would have answered.
 func ServerCode(err error) (code int32, ok bool) {
 	var other *ServerError
 	if errors.As(err, &other) {
 		return other.Code, true
+	}
+	var config *ConfigError
+	if errors.As(err, &config) {
+		err = config.kindOrBadArguments()
 	}
 	for code, known := range libraryErrors {
 		if errors.Is(err, known) {
@@ -116,7 +147,7 @@ func ServerCode(err error) (code int32, ok bool) {
 	return 0, false
 }
 
-// errorOf returns the error of a server's code other than 0.
+// errorOf returns the error of a server's code other than CodeOK.
 func errorOf(code int32) error {
 	if err, ok := libraryErrors[code]; ok {
 		return err
@@ -125,6 +156,6 @@ func errorOf(code int32) error {
 }
 
 var (
-	errUnimplemented = &ServerError{Code: -6}
-	errThrottled     = &ServerError{Code: -127} // not carried out
+	errUnimplemented = &ServerError{Code: proto.CodeUnimplemented}
+	errThrottled     = &ServerError{Code: proto.CodeThrottled} // not carried out
 )

@@ -3,7 +3,6 @@ package framework
 import (
 	"context"
 	"crypto/tls"
-	"fmt"
 	"log/slog"
 	"math"
 	"net"
@@ -42,7 +41,6 @@ type config struct {
 	serviceName       string
 	fault             *ConfigError
 	aclProvider       aclProvider // nil: everyone may do everything
-	ephemerals        *ephemerals // plain ephemeral nodes that are being created
 	suspended         func() time.Duration
 }
 
@@ -57,7 +55,6 @@ func defaultConfig() config {
 		maxRequest:        defaultMaxRequest,
 		safetyMargin:      0.1,
 		serviceName:       executable(),
-		ephemerals:        newEphemerals(),
 		suspended:         suspension.Time,
 	}
 }
@@ -188,19 +185,6 @@ func WithSuspendClock(suspended func() time.Duration) Option {
 	return func(c *config) { c.suspended = suspended }
 }
 
-// ConfigError says which argument or option of New cannot be used, and why. It is also in the errors of calls whose
-// arguments are nil, here and in package recipes.
-type ConfigError struct {
-	Name   string // of the argument or option
-	Value  string
-	Reason string
-}
-
-// Error returns a sentence such as: framework: invalid session timeout "0s": must be at least 10ms.
-func (e *ConfigError) Error() string {
-	return fmt.Sprintf("framework: invalid %s %q: %s", e.Name, e.Value, e.Reason)
-}
-
 const (
 	minSessionTimeout = 10 * time.Millisecond
 	maxSafetyMargin   = 0.5
@@ -209,7 +193,7 @@ const (
 // require notes an option that was given without what it is for. What is nil by default stays so if it is left out.
 func (c *config) require(name string, given bool) {
 	if !given {
-		c.fault = &ConfigError{name, "nil", "must not be nil; leave the option out for none"}
+		c.fault = badArgument(name, "nil", "must not be nil; leave the option out for none")
 	}
 }
 
@@ -219,31 +203,31 @@ func (c *config) validate() error {
 	case c.fault != nil:
 		return c.fault
 	case c.sessionTimeout < minSessionTimeout:
-		return &ConfigError{"session timeout", c.sessionTimeout.String(), "must be at least " + minSessionTimeout.String()}
+		return badArgument("session timeout", c.sessionTimeout.String(), "must be at least "+minSessionTimeout.String())
 	case c.sessionTimeout > maxSessionTimeout:
-		return &ConfigError{"session timeout", c.sessionTimeout.String(), "must be at most " + maxSessionTimeout.String()}
+		return badArgument("session timeout", c.sessionTimeout.String(), "must be at most "+maxSessionTimeout.String())
 	case c.connectionTimeout <= 0:
-		return &ConfigError{"connection timeout", c.connectionTimeout.String(), "must be positive"}
+		return badArgument("connection timeout", c.connectionTimeout.String(), "must be positive")
 	case c.dial == nil:
-		return &ConfigError{"dialer", "nil", "must not be nil"}
+		return badArgument("dialer", "nil", "must not be nil")
 	case c.retry == nil:
-		return &ConfigError{"retry policy", "nil", "must not be nil; use retry.None to never retry"}
+		return badArgument("retry policy", "nil", "must not be nil; use retry.None to never retry")
 	case c.policy != state.SessionPolicy && c.policy != state.StandardPolicy:
-		return &ConfigError{"error policy", strconv.Itoa(int(c.policy)), "must be state.SessionPolicy or state.StandardPolicy"}
+		return badArgument("error policy", strconv.Itoa(int(c.policy)), "must be state.SessionPolicy or state.StandardPolicy")
 	case c.suspended == nil:
-		return &ConfigError{"suspend clock", "nil", "must not be nil; leave the option out for the operating system's"}
+		return badArgument("suspend clock", "nil", "must not be nil; leave the option out for the operating system's")
 	case c.logger == nil:
-		return &ConfigError{"logger", "nil", "must not be nil; leave the option out to discard"}
+		return badArgument("logger", "nil", "must not be nil; leave the option out to discard")
 	case c.strictContact && c.safetyMargin > maxStrictMargin:
-		return &ConfigError{"safety margin", strconv.FormatFloat(c.safetyMargin, 'g', -1, 64), "must be no more than 0.25 with strict contact"}
+		return badArgument("safety margin", strconv.FormatFloat(c.safetyMargin, 'g', -1, 64), "must be no more than 0.25 with strict contact")
 	case c.maxRequest < minMaxRequest:
-		return &ConfigError{"max request size", strconv.Itoa(c.maxRequest), "must be at least " + strconv.Itoa(minMaxRequest)}
+		return badArgument("max request size", strconv.Itoa(c.maxRequest), "must be at least "+strconv.Itoa(minMaxRequest))
 	case !(c.safetyMargin >= 0 && c.safetyMargin <= maxSafetyMargin): // so that it is true for NaN, too
-		return &ConfigError{"safety margin", strconv.FormatFloat(c.safetyMargin, 'g', -1, 64), "must be from 0 to 0.5"}
+		return badArgument("safety margin", strconv.FormatFloat(c.safetyMargin, 'g', -1, 64), "must be from 0 to 0.5")
 	}
 	for _, cred := range c.auth {
-		if reason := credentialsFault(cred); reason != "" {
-			return &ConfigError{"credentials of scheme", cred.Scheme, reason}
+		if err := validateCredentials(cred); err != nil {
+			return err
 		}
 	}
 	return nil

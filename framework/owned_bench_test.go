@@ -9,7 +9,7 @@ func BenchmarkOwned(b *testing.B) {
 	s := &Session{client: &Client{core: &core{cfg: defaultConfig()}}}
 	b.ReportAllocs()
 	for b.Loop() {
-		s.made(path)
-		s.unmade(path)
+		s.ephemeralCreated(path)
+		s.nodeGone(path)
 	}
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// newGUID returns a UUID of version 4 in lower case with dashes, the form that Curator recognises (ProtectedUtils).
+// newGUID returns a UUID of version 4 in lower case with dashes, the form that
+// Curator recognises (ProtectedUtils).
 func newGUID() string {
 	var b [16]byte
 	rand.Read(b[:]) // never fails
@@ -46,7 +47,8 @@ func findProtected(ctx context.Context, s *Session, parent, guid string) (string
 	return joinPath(parent, name), nil
 }
 
-// deleteProtectedInBackground looks for a node that may or may not have been created, and deletes it.
+// deleteProtectedInBackground looks for a node that may or may not have been
+// created, and deletes it.
 func (c *Client) deleteProtectedInBackground(parent, guid string) {
 	c.cleanUp(&cleanup{parent: parent, guid: guid, version: AnyVersion})
 }

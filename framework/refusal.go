@@ -96,7 +96,7 @@ func (c *Client) refused() error {
 	cause := c.refusal.told
 	c.mu.Unlock()
 	if cause == nil { // no longer
-		return c.whileConnecting(errRefused)
+		return c.withConnectReasons(errRefused)
 	}
 	return c.connectError(errRefused, cause)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/retry"
 )
 
@@ -71,7 +72,7 @@ func (s *Session) protectedBelow(ctx context.Context, parent string) (map[string
 	case <-l.done:
 		return l.found, l.err
 	case <-s.ctx.Done():
-		return nil, s.explain(zk.ErrConnectionClosed)
+		return nil, s.sessionError(zk.ErrConnectionClosed)
 	case <-ctx.Done():
 		return nil, retry.ContextError(ctx)
 	}
@@ -83,8 +84,8 @@ func (s *Session) protectedBelow(ctx context.Context, parent string) (map[string
 // out.
 func (s *Session) makeSearches(ctx context.Context, parent string) {
 	for l := s.search.begin(parent); l != nil; l = s.search.begin(parent) {
-		siblings, err := afterSync(ctx, s, parent, children)
-		l.found, l.err = protectedNames(siblings.names), err
+		siblings, err := afterSync(ctx, s, parent, proto.Children(parent, false))
+		l.found, l.err = protectedNames(siblings.Names), err
 		close(l.done)
 	}
 }

@@ -113,13 +113,13 @@ func (e *ensemble) refresh(ctx context.Context) error {
 // parseServers checks a list of servers and gives each of them a port.
 func parseServers(list []string) ([]string, error) {
 	if len(list) == 0 {
-		return nil, &ConfigError{"list of servers", "", "must not be empty"}
+		return nil, badArgument("list of servers", "", "must not be empty")
 	}
 	servers := make([]string, len(list))
 	for i, s := range list {
 		server, err := parseServer(strings.TrimSpace(s))
 		if err != nil {
-			return nil, &ConfigError{"server", s, err.Error()}
+			return nil, badArgument("server", s, err.Error())
 		}
 		servers[i] = server
 	}

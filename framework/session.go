@@ -16,18 +16,18 @@ import (
 // Session is one ZooKeeper session of a client, from its first connection to its end. What was created in a session,
 // ephemeral nodes above all, must not be trusted outside of it.
 type Session struct {
-	client *Client
-	epoch  uint64
-	conn   *zk.Conn
-	ready  chan struct{} // closed when conn is set; the library's goroutines wait for it
-	drain  <-chan zk.Event
-	link   *transport.Link
-	hosts  *hosts
-	watch  *watches
-	owned  owned
-	search searches
-	begun  time.Time
-	wake   chan struct{} // capacity 1: the deadline has changed
+	client     *Client
+	epoch      uint64
+	conn       *zk.Conn
+	ready      chan struct{} // closed when conn is set; the library's goroutines wait for it
+	drain      <-chan zk.Event
+	link       *transport.Link
+	hosts      *hosts
+	watches    *watches
+	ephemerals ephemerals
+	search     searches
+	begun      time.Time
+	wake       chan struct{} // capacity 1: the deadline has changed
 
 	ctx    context.Context // ends with the session
 	cancel context.CancelCauseFunc
@@ -119,15 +119,15 @@ func (c *Client) startSession(epoch uint64) *Session {
 	s.ctx, s.cancel = context.WithCancelCause(c.ctx)
 	s.uninterrupted, s.interrupt = context.WithCancelCause(s.ctx)
 	s.hosts = newHosts(c.ensemble.servers())
-	s.watch = newWatches(s)
+	s.watches = newWatches(s)
 	s.link = transport.NewLink(transport.Config{
 		Strict:      c.cfg.strictContact,
 		MinTimeout:  min(shortestGrant, c.cfg.sessionTimeout.Truncate(time.Millisecond)), // as the library asks for it
 		MaxRequest:  c.cfg.maxRequest,
 		Credentials: c.credentials,
 		Accepted:    s.wakeUp,
-		Watches:     s.watch.restore,
-		Fired:       s.watch.fired,
+		Watches:     s.watches.restore,
+		Fired:       s.watches.fired,
 		Failed:      s.disconnected,
 	})
 
@@ -220,7 +220,7 @@ func (s *Session) noteDisconnected(attempt error) (outage time.Duration) {
 // end makes the session untrusted for good and stops the library from starting another one by itself: from here on
 // dial has no connection to a server for it.
 func (s *Session) end(cause error) {
-	defer s.watch.end()
+	defer s.watches.end()
 	c := s.client
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -2,7 +2,6 @@ package framework
 
 import (
 	"context"
-	"errors"
 	"time"
 )
 
@@ -79,16 +78,16 @@ func (NoTracer) StateChanged(StateChange) {}
 func (c *Client) Tracer() Tracer { return c.cfg.tracer }
 
 // traced is run with a Tracer.
-func (c *Client) traced(ctx context.Context, op, path string, inDoubt func(error) bool, attempt func(context.Context, *Session) error) error {
+func (c *Client) traced(ctx context.Context, op, path string, mayBeApplied func(error) bool, try attempt) error {
 	end := OperationEnd{Operation: Operation{op, path, c.chroot}, Start: time.Now()}
 	told := c.tellerOf(ctx)
 	ctx = told.start(ctx, end.Operation)
 	end.Err = &OpError{op, path, errPanicked} // unless it returns
 	defer func() { told.end(ctx, end) }()
-	end.Err = c.run(ctx, op, path, inDoubt, func(ctx context.Context, s *Session) error {
+	end.Err = c.run(ctx, op, path, mayBeApplied, func(ctx context.Context, s *Session) error {
 		end.Attempts++
 		end.Server = s.address()
-		return attempt(ctx, s)
+		return try(ctx, s)
 	})
 	return end.Err
 }
@@ -127,8 +126,6 @@ func (t *operationTeller) end(ctx context.Context, end OperationEnd) {
 		}
 	})
 }
-
-var errPanicked = errors.New("panicked")
 
 // address returns the address of the newest connection, or of the newest attempt to make one.
 func (s *Session) address() string {
