@@ -117,13 +117,17 @@ func ExampleClient_InSession() {
 }
 
 // A connection that breaks twice in a moment is told of twice only by States.
-func ExampleClient_DampedStates() {
+func ExampleClient_CircuitBreakerStates() {
 	client, srv, done := connectForExample()
 	defer done()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 
-	damped := client.DampedStates(ctx, retry.Forever(500*time.Millisecond))
+	few, err := client.CircuitBreakerStates(ctx, retry.Forever(500*time.Millisecond))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	states := client.States(ctx)
 	srv.CutAll()
 	n := 0
@@ -136,8 +140,8 @@ func ExampleClient_DampedStates() {
 			srv.CutAll()
 		}
 	}
-	for s := range damped {
-		fmt.Println("damped:", s)
+	for s := range few {
+		fmt.Println("few:   ", s)
 		if s == state.Reconnected {
 			break
 		}
@@ -147,6 +151,6 @@ func ExampleClient_DampedStates() {
 	// all:    Reconnected
 	// all:    Suspended
 	// all:    Reconnected
-	// damped: Suspended
-	// damped: Reconnected
+	// few:    Suspended
+	// few:    Reconnected
 }

@@ -15,11 +15,12 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// damped starts to read a client's damped states, all those after this call.
-func damped(t *testing.T, ctx context.Context, c *framework.Client, p retry.Policy) *history {
+// breaker starts to read a client's circuit breaker states, all those after this call.
+func breaker(t *testing.T, ctx context.Context, c *framework.Client, p retry.Policy) *history {
 	t.Helper()
 	h := &history{}
-	seq := c.DampedStates(ctx, p)
+	seq, err := c.CircuitBreakerStates(ctx, p)
+	require.NoError(t, err)
 	go func() {
 		for s := range seq {
 			h.mu.Lock()
@@ -31,9 +32,9 @@ func damped(t *testing.T, ctx context.Context, c *framework.Client, p retry.Poli
 	return h
 }
 
-func TestDampedStatesTellLittleWhileTheConnectionFlaps(t *testing.T) {
+func TestCircuitBreakerStatesTellLittleWhileTheConnectionFlaps(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		all, few := observe(t, c), damped(t, t.Context(), c, retry.Forever(time.Minute))
+		all, few := observe(t, c), breaker(t, t.Context(), c, retry.Forever(time.Minute))
 		begin := time.Now()
 		for range 4 { // TestLeaderLatch#testWithCircuitBreaker
 			outage(srv, time.Second)
@@ -49,9 +50,9 @@ func TestDampedStatesTellLittleWhileTheConnectionFlaps(t *testing.T) {
 	})
 }
 
-func TestDampedStatesOfAnIdleConnectionAreLikeStates(t *testing.T) {
+func TestCircuitBreakerStatesOfAnIdleConnectionAreLikeStates(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		all, few := observe(t, c), damped(t, t.Context(), c, retry.N(3, 10*time.Second))
+		all, few := observe(t, c), breaker(t, t.Context(), c, retry.N(3, 10*time.Second))
 		for range 3 {
 			outage(srv, time.Minute)
 			time.Sleep(time.Hour)
@@ -62,9 +63,9 @@ func TestDampedStatesOfAnIdleConnectionAreLikeStates(t *testing.T) {
 	})
 }
 
-func TestDampedStatesWithAPolicyThatNeverRetriesAreStates(t *testing.T) {
+func TestCircuitBreakerStatesWithAPolicyThatNeverRetriesAreStates(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		all, few := observe(t, c), damped(t, t.Context(), c, retry.None())
+		all, few := observe(t, c), breaker(t, t.Context(), c, retry.None())
 		for i := range 20 {
 			outage(srv, time.Duration(i)*time.Second)
 			time.Sleep(time.Duration(i%3) * time.Second)
@@ -73,12 +74,13 @@ func TestDampedStatesWithAPolicyThatNeverRetriesAreStates(t *testing.T) {
 	})
 }
 
-func TestDampedStatesEndWithTheContextTheClientAndTheLoop(t *testing.T) {
+func TestCircuitBreakerStatesEndWithTheContextTheClientAndTheLoop(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		var ended sync.WaitGroup
 		begin := time.Now()
 		until := func(ctx context.Context, leave bool) {
-			seq := c.DampedStates(ctx, retry.Forever(time.Minute))
+			seq, err := c.CircuitBreakerStates(ctx, retry.Forever(time.Minute))
+			require.NoError(t, err)
 			ended.Go(func() {
 				for range seq {
 					if leave {
@@ -100,9 +102,10 @@ func TestDampedStatesEndWithTheContextTheClientAndTheLoop(t *testing.T) {
 	})
 }
 
-func TestDampedStatesBeginWithTheCallAndAnewWithEachLoop(t *testing.T) {
+func TestCircuitBreakerStatesBeginWithTheCallAndAnewWithEachLoop(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		seq := c.DampedStates(within(t, time.Hour), retry.Forever(time.Second))
+		seq, err := c.CircuitBreakerStates(within(t, time.Hour), retry.Forever(time.Second))
+		require.NoError(t, err)
 		outage(srv, 2*time.Second)
 		time.Sleep(time.Minute)
 		for range 2 {
@@ -114,6 +117,8 @@ func TestDampedStatesBeginWithTheCallAndAnewWithEachLoop(t *testing.T) {
 			}
 			require.Equal(t, []state.State{state.Suspended, state.Reconnected}, seen)
 		}
-		require.Panics(t, func() { c.DampedStates(t.Context(), nil) })
+		_, err = c.CircuitBreakerStates(t.Context(), nil)
+		var config *framework.ConfigError
+		require.ErrorAs(t, err, &config)
 	})
 }
