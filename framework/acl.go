@@ -10,29 +10,32 @@ import (
 	"github.com/gocurator/curator/framework/internal/proto"
 )
 
-// aclProvider returns the access control list of a node to create, by its full path.
+// aclProvider returns the access control list of a node to create, by its full
+// path.
 type aclProvider func(path string) []zk.ACL
 
-// WithACLProvider sets who may do what to the nodes that the client creates. The
-// provider is called for each of them, and for each parent and each node of the
-// chroot that is created for it, unless the call says WithACL or WithParentACL.
+// WithACLProvider sets who may do what to the nodes that the client creates.
+// The provider is called for each of them, and for each parent and each node of
+// the chroot that is created for it, unless the call says WithACL or
+// WithParentACL.
 //
 // The path is the server's: with the chroot and the prefix of a Protected node,
-// without the number of a sequential one. A list that is empty fails the operation
-// with zk.ErrInvalidACL, and opens nothing. The provider may be called by several
-// goroutines at once, and more than once for a node that is asked for again.
+// without the number of a sequential one. A list that is empty fails the
+// operation with zk.ErrInvalidACL, and opens nothing. The provider may be
+// called by several goroutines at once, and more than once for a node that is
+// asked for again.
 //
 // The default lets everyone do everything. Anyone who reaches a server may then
-// delete and revoke everybody's locks, write to every node, and create what is in
-// the way of a lock. To shut others out, give the client credentials, and its nodes
-// to those who have them:
+// delete and revoke everybody's locks, write to every node, and create what is
+// in the way of a lock. To shut others out, give the client credentials, and
+// let only clients with these credentials use its nodes:
 //
 //	framework.WithAuth("digest", []byte("shop:"+password)),
 //	framework.WithACLProvider(func(string) []zk.ACL { return zk.AuthACL(zk.PermAll) }),
 //
-// The lists are of package github.com/go-zookeeper/zk. All who contend for a lock
-// must be allowed to create and delete below its path, and to read each other's
-// nodes. An existing path keeps the list that it was created with.
+// The lists are of package github.com/go-zookeeper/zk. All who contend for a
+// lock must be allowed to create and delete below its path, and to read each
+// other's nodes. An existing path keeps the list that it was created with.
 func WithACLProvider(provider func(path string) []zk.ACL) Option {
 	return func(c *config) {
 		c.aclProvider = provider
@@ -43,8 +46,8 @@ func WithACLProvider(provider func(path string) []zk.ACL) Option {
 // openACL lets everyone do everything.
 var openACL = toACL(zk.WorldACL(zk.PermAll))
 
-// aclFor returns the access control list of a new node, by its full path: the one
-// that the call gave, if it gave one.
+// aclFor returns the access control list of a new node, by its full path: the
+// one that the call gave, if it gave one.
 func (c *Client) aclFor(path string, given []zk.ACL) ([]proto.ACL, error) {
 	switch {
 	case given != nil:
@@ -60,33 +63,33 @@ func (c *Client) aclFor(path string, given []zk.ACL) ([]proto.ACL, error) {
 }
 
 // GetACL returns a node's access control list and Stat. A missing node is
-// zk.ErrNoNode. The server hides passwords of the digest scheme from clients that
-// may not change the list.
+// zk.ErrNoNode. The server hides passwords of the digest scheme from clients
+// that may not change the list.
 func (c *Client) GetACL(ctx context.Context, path string) ([]zk.ACL, *zk.Stat, error) {
 	r, err := read(ctx, c, "getACL", path, proto.GetACL(c.full(path)))
 	return fromACL(r.ACL), (*zk.Stat)(r.Stat), err
 }
 
-// SetACL replaces a node's access control list if the list has the given version,
-// and returns the new Stat. The version is the Aversion of the node's Stat.
-// AnyVersion always matches. These are errors to match:
+// SetACL replaces a node's access control list if the list has the given
+// version, and returns the new Stat. The version is the Aversion of the node's
+// Stat. AnyVersion always matches. These are errors to match:
 //
 //   - zk.ErrNoNode for a missing node.
 //   - zk.ErrBadVersion for another version.
 //   - zk.ErrInvalidACL for a list that is empty, or that the server does not
 //     understand.
 //
-// If the connection breaks while the reply is awaited, a write with AnyVersion is
-// repeated. One with a version is looked up. It counts as done if the list has the
-// next version and is this one, and is repeated if it still has the old version.
-// Otherwise, and if ctx ends while the reply is awaited, the error matches
-// ErrOutcomeUnknown.
+// If the connection breaks while the reply is awaited, a write with AnyVersion
+// is repeated. One with a version is looked up. It counts as done if the list
+// has the next version and is this one, and is repeated if it still has the old
+// version. Otherwise, and if ctx ends while the reply is awaited, the error
+// matches ErrOutcomeUnknown.
 //
 // Some lists cannot be recognised when they are looked up, so that the outcome
 // stays unknown:
 //
-//   - The server stores another list than it was given, as it does for the scheme
-//     auth and for entries that are given twice.
+//   - The server stores another list than it was given, as it does for the
+//     scheme auth and for entries that are given twice.
 //   - The list does not let us read it.
 func (c *Client) SetACL(ctx context.Context, path string, acl []zk.ACL, version int32) (*zk.Stat, error) {
 	if len(acl) == 0 {
@@ -109,8 +112,9 @@ func (o *setACL) send(ctx context.Context, s *Session) (*zk.Stat, error) {
 	return (*zk.Stat)(stat), err
 }
 
-// resolve looks at the list. It is an error if there is no node, or if we have no
-// right to read the list: both may be the result of our write, or of a later one.
+// resolve looks at the list. It is an error if there is no node, or if we have
+// no right to read the list: both may be the result of our write, or of a later
+// one.
 func (o *setACL) resolve(ctx context.Context, s *Session) (*zk.Stat, bool, error) {
 	now, err := afterSync(ctx, s, o.path, proto.GetACL(o.path))
 	switch {

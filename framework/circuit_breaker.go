@@ -14,18 +14,19 @@ import (
 // CircuitBreakerStates is States for work that is costly to stop and to start
 // again: while the connection comes and goes, it tells little.
 //
-//   - The first state without a connection is told at once and opens the circuit.
+//   - The first state without a connection is told at once and opens the
+//     circuit.
 //   - While the circuit is open nothing is told, except the first Lost if the
 //     circuit was opened by Suspended.
 //   - After each pause of the policy the circuit is checked. If there is a
-//     connection, or the policy has no more pauses, the circuit is closed, and the
-//     present state is told, unless it is the last that was told.
+//     connection, or the policy has no more pauses, the circuit is closed, and
+//     the present state is told, unless it is the last that was told.
 //
 // Each opening starts the policy from its beginning. With a policy that never
 // retries, every state is told. A nil policy is a *ConfigError.
 //
-// The states come late and incomplete: they are not for deciding whether to trust
-// a session. See Session.Context for that. This is Curator's
+// The states come late and incomplete: they are not for deciding whether to
+// trust a session. See Session.Context for that. This is Curator's
 // CircuitBreakingConnectionStateListener.
 func (c *Client) CircuitBreakerStates(ctx context.Context, policy retry.Policy) (iter.Seq[state.State], error) {
 	if policy == nil {
@@ -66,9 +67,9 @@ func (c *Client) CircuitBreakerStates(ctx context.Context, policy retry.Policy) 
 	}, nil
 }
 
-// circuitBreaker is the circuit of CircuitBreakerStates, without a clock. Its
-// methods return whether to tell a state, which is then in told, and how long to
-// wait before calling check, or backoff.Stop.
+// circuitBreaker is the circuit of CircuitBreakerStates, without a clock. The
+// methods return whether to tell a state, which is then in told, and how long
+// to wait before calling check, or backoff.Stop.
 type circuitBreaker struct {
 	policy retry.Policy
 
@@ -109,7 +110,8 @@ func (b *circuitBreaker) check() (tell bool, wait time.Duration) {
 	return b.tell(), wait
 }
 
-// pause returns the policy's next pause, and closes the circuit if there is none.
+// pause returns the policy's next pause, and closes the circuit if there is
+// none.
 func (b *circuitBreaker) pause() time.Duration {
 	wait := b.pauses.NextBackOff()
 	if wait == backoff.Stop {

@@ -15,7 +15,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// breaker starts to read a client's circuit breaker states, all those after this call.
+// breaker starts to read a client's circuit breaker states, all those after
+// this call.
 func breaker(t *testing.T, ctx context.Context, c *framework.Client, p retry.Policy) *history {
 	t.Helper()
 	h := &history{}

@@ -24,7 +24,8 @@ const (
 // step is what comes in, and what must be told; nothing is Initial.
 type step struct{ in, told state.State }
 
-// The five scenarios of Curator's TestCircuitBreakingConnectionStateListener, and what they leave out.
+// The five scenarios of Curator's TestCircuitBreakingConnectionStateListener,
+// and what they leave out.
 func TestCircuitBreaker(t *testing.T) {
 	forever, once := retry.Forever(time.Hour), retry.Once(time.Hour)
 	for name, tc := range map[string]struct {

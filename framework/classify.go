@@ -34,9 +34,9 @@ import (
 //	reconfig                                again   looked up if a version was asked
 //	                                                for, else ErrOutcomeUnknown
 //
-// "Again" is for errors that are retryable. Every other error ends the operation.
-// If its outcome is unknown, or an earlier attempt's was and has not been
-// resolved, the error matches ErrOutcomeUnknown.
+// "Again" is for errors that are retryable. Every other error ends the
+// operation. If its outcome is unknown, or an earlier attempt's was and has not
+// been resolved, the error matches ErrOutcomeUnknown.
 
 // outcome is what an error says about the request that it answers.
 type outcome int
@@ -64,8 +64,8 @@ type errorClass struct {
 	why     string
 }
 
-// errorClasses are in the order in which they are looked for: an error that wraps
-// several gets the first one's.
+// errorClasses are in the order in which they are looked for: an error that
+// wraps several gets the first one's.
 var errorClasses = []errorClass{
 	{ErrOutcomeUnknown, outcomeUnknown, notRetryable, "repeating it might apply it twice"},
 	{errClosedMeanwhile, outcomeUnknown, notRetryable, "the request was on its way when the client was closed"},
@@ -126,8 +126,9 @@ var errorClasses = []errorClass{
 	{errMalformedAnswer, outcomeUnknown, notRetryable, "the server may have meant success"},
 }
 
-// classify returns what is known about an error other than nil. An error that is
-// not known is taken for the worst: its outcome is unknown, and it is not retried.
+// classify returns what is known about an error other than nil. An error that
+// is not known is taken for the worst: its outcome is unknown, and it is not
+// retried.
 func classify(err error) errorClass {
 	for _, class := range errorClasses {
 		if errors.Is(err, class.err) {

@@ -73,7 +73,8 @@ func requireClass(t *testing.T, name string, err error) {
 	require.NotEqual(t, "unknown", classify(err).why, name)
 }
 
-// errorNames returns the exported variables of a package whose names begin with Err.
+// errorNames returns the exported variables of a package whose names begin with
+// Err.
 func errorNames(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -116,7 +117,7 @@ func TestErrorClassesAreSoundAndReachable(t *testing.T) {
 	}
 }
 
-// What is joined to another error as the operations do it.
+// Errors that are joined to others as the operations do it.
 func TestClassesOfWrappedErrors(t *testing.T) {
 	for _, tc := range []struct {
 		err     error
@@ -146,7 +147,8 @@ func TestClassesOfWrappedErrors(t *testing.T) {
 	}
 }
 
-// For those who wait for something: what repeating does not cure, however it is wrapped, and nothing else.
+// A caller that waits for something gives up at an error that repeating does
+// not cure, however it is wrapped, and at no other.
 func TestIsRefusal(t *testing.T) {
 	wrapped := func(err error) []error {
 		return []error{err, &OpError{"create", "/n", err}, fmt.Errorf("leader: %w", &TxnError{Err: err})}

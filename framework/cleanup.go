@@ -13,9 +13,9 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// cleanup is one thing that a client has promised to do although no caller waits
-// for it: to delete a node, or to find out whether there is one. A connection that
-// is lost with much under way can leave thousands of them.
+// cleanup is one thing that a client has promised to do although no caller
+// waits for it: to delete a node, or to find out whether there is one. A
+// connection that is lost with much under way can leave thousands of them.
 type cleanup struct {
 	path    string // of the node
 	version int32
@@ -26,11 +26,12 @@ type cleanup struct {
 	place  *transport.Place
 	sentIn *Session
 
-	// Set if the node's name is not known yet: it is below parent, if it exists.
+	// Set if the node's name is not known yet: it is below parent, if it
+	// exists.
 	parent, guid string
 
-	// Set if the node stays, and a reservation waits for the answer whether this
-	// session has made it.
+	// Set if the node stays, and a reservation waits for the answer whether
+	// this session has made it.
 	reserved *reservation
 	madeIn   *Session
 }
@@ -48,8 +49,8 @@ func (job *cleanup) name() string {
 }
 
 // cleanups are the clean-ups that a client still has to do. One goroutine tries
-// the new ones. Another one repeats the failed ones, so that its pauses do not hold
-// up the new ones. Neither goroutine exists without work.
+// the new ones. Another one repeats the failed ones, so that its pauses do not
+// hold up the new ones. A goroutine exists only while it has work.
 type cleanups struct {
 	fresh, failed backlog
 }
@@ -80,8 +81,8 @@ func (b *backlog) take() []*cleanup {
 	return jobs
 }
 
-// finished reports whether the goroutine may end, because there is nothing more to
-// do.
+// finished reports whether the goroutine may end, because there is nothing more
+// to do.
 func (b *backlog) finished() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -90,8 +91,8 @@ func (b *backlog) finished() bool {
 }
 
 // begin sends the request of a delete at once, or makes it wait for room. The
-// caller's next request comes behind it, so that callers do not find a node that
-// they have given up.
+// caller's next request comes behind it, so that callers do not find a node
+// that they have given up.
 func (c *Client) begin(job *cleanup) {
 	s, _, _ := c.sessionNow()
 	if s == nil {
@@ -102,9 +103,9 @@ func (c *Client) begin(job *cleanup) {
 	job.sentIn = s
 }
 
-// cleanUp does a job in the background: until it is done or refused, or the client
-// is closed. It never uses a caller's context, because the end of that context is
-// the usual reason for a clean-up.
+// cleanUp does a job in the background: until it is done or refused, or the
+// client is closed. It never uses a caller's context, because the end of that
+// context is the usual reason for a clean-up.
 func (c *Client) cleanUp(job *cleanup) {
 	if c.ctx.Err() == nil && c.cleanups.fresh.add(job) {
 		c.Go(c.cleanUpFresh)
@@ -142,8 +143,8 @@ func (c *Client) cleanUpFailed(ctx context.Context) {
 }
 
 // inAnyOrder shuffles clean-ups. A server or a proxy may end the connection
-// whenever it sees one of the requests, and the requests behind it fail then, too.
-// In another order, they are ahead of it.
+// whenever it sees one of the requests, and the requests behind it fail then,
+// too. In another order, they are ahead of it.
 func inAnyOrder(jobs []*cleanup) []*cleanup {
 	rand.Shuffle(len(jobs), func(i, j int) { jobs[i], jobs[j] = jobs[j], jobs[i] })
 	return jobs
@@ -154,8 +155,8 @@ var errUnfinished = errors.New("clean-up is not finished")
 // cleanupPolicy never gives up.
 var cleanupPolicy = retry.BoundedExponential(100*time.Millisecond, 5*time.Second, math.MaxInt)
 
-// maxCleanupTries bounds how often a server may fail at a clean-up, or answer with
-// garbage. Attempts without a connection do not count.
+// maxCleanupTries bounds how often a server may fail at a clean-up, or answer
+// with garbage. Attempts without a connection do not count.
 const maxCleanupTries = 20
 
 // isWorthRepeating reports whether to try a clean-up again after an error. It

@@ -7,12 +7,13 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// ConfigError says which argument or option cannot be used, and why. New and every
-// operation return it for a nil option and for a value that has no meaning: it is
-// never a panic, and never ignored. It is in the errors of package recipes, too.
+// ConfigError says which argument or option cannot be used, and why. New and
+// every operation return it for a nil option and for a value that has no
+// meaning: it is never a panic, and never ignored. It is in the errors of
+// package recipes, too.
 //
-// errors.Is finds zk.ErrBadArguments in it. In one about an access control list it
-// also finds zk.ErrInvalidACL, and in one about a mode zk.ErrInvalidFlags.
+// errors.Is finds zk.ErrBadArguments in it. In one about an access control list
+// it also finds zk.ErrInvalidACL, and in one about a mode zk.ErrInvalidFlags.
 type ConfigError struct {
 	Name   string // of the argument or option
 	Value  string
@@ -21,8 +22,8 @@ type ConfigError struct {
 	kind error // what errors.Is finds beside zk.ErrBadArguments, or nil
 }
 
-// Error returns a sentence such as: framework: invalid session timeout "0s": must
-// be at least 10ms.
+// Error returns a sentence such as: framework: invalid session timeout "0s":
+// must be at least 10ms.
 func (e *ConfigError) Error() string {
 	return fmt.Sprintf("framework: invalid %s %q: %s", e.Name, e.Value, e.Reason)
 }
@@ -64,8 +65,8 @@ func apply[T any, O ~func(*T)](to *T, opts []O) error {
 	return nil
 }
 
-// present reports whether an interface holds something that can be called: neither
-// nothing nor a nil pointer, whose methods would panic.
+// present reports whether an interface holds something that can be called:
+// neither nothing nor a nil pointer, whose methods would panic.
 func present(v any) bool {
 	if v == nil {
 		return false

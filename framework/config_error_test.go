@@ -11,8 +11,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// A nil option, and a value that cannot be used, is a *ConfigError of the call that
-// gets it: no panic, and no request.
+// A nil option, and a value that cannot be used, is a *ConfigError of the call
+// that gets it: no panic, and no request.
 func TestArgumentsThatCannotBeUsedAreConfigErrorsOfEveryOperation(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		ctx, acl := t.Context(), zk.WorldACL(zk.PermAll)
@@ -78,8 +78,8 @@ func TestArgumentsThatCannotBeUsedAreConfigErrorsOfEveryOperation(t *testing.T) 
 	})
 }
 
-// ServerCode is the same for each call, although such an error matches two errors
-// that have a code.
+// ServerCode is the same for each call, although such an error matches two
+// errors that have a code.
 func TestServerCodeOfAConfigErrorIsTheMoreParticularOne(t *testing.T) {
 	bubble(t, func(t *testing.T, _ *zktest.Server, c *framework.Client) {
 		for range 20 {

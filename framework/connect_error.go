@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-
-	"github.com/gocurator/curator/retry"
 )
 
 // withConnectReasons adds to an error why there is no connection.
@@ -17,13 +15,14 @@ func (c *Client) withConnectReasons(err error) error {
 	return c.connectError(err, attempt)
 }
 
-// connectError adds to an error how an attempt to connect has failed, and what is wrong with the list of servers.
+// connectError adds to an error how an attempt to connect has failed, and what
+// is wrong with the list of servers.
 func (c *Client) connectError(err, attempt error) error {
 	var reasons []string
 	if attempt != nil {
 		reasons = append(reasons, "last attempt: "+attempt.Error())
 	}
-	if listError := c.ensemble.problem(); listError != nil {
+	if listError := c.serverList.problem(); listError != nil {
 		reasons = append(reasons, "list of servers: "+listError.Error())
 	}
 	if len(reasons) == 0 {
@@ -32,11 +31,11 @@ func (c *Client) connectError(err, attempt error) error {
 	return &connectError{err, attempt, strings.Join(reasons, "; ")}
 }
 
-// notSent is the error of an operation whose ctx ended before it had
-// sent anything. If it was the connection that was missing, the error says so:
-// a server that is down must be told from one that is slow.
+// notSent is the error of an operation whose ctx ended before it had sent
+// anything. If there was no connection, the error says so: a server that is
+// down must be distinguished from one that is slow.
 func (c *Client) notSent(ctx context.Context) error {
-	err := fmt.Errorf("%w: %w", errNotSent, retry.ContextError(ctx))
+	err := notSent(ctx)
 	if s, _, _ := c.sessionNow(); s != nil || c.ctx.Err() != nil {
 		return err
 	}
@@ -64,7 +63,8 @@ func (e *connectError) Unwrap() []error {
 // attemptError lets errors.Is and errors.As find in an operation's error why an
 // attempt to connect failed, such as syscall.ECONNREFUSED. It hides every error
 // that would say something about the operation. Above all, a dial that took too
-// long matches context.DeadlineExceeded, and it was not the caller's deadline.
+// long matches context.DeadlineExceeded, and that was not the caller's
+// deadline.
 type attemptError struct{ err error }
 
 func (e attemptError) Error() string { return e.err.Error() }

@@ -9,8 +9,8 @@ import (
 
 const defaultPort = "2181"
 
-// parseConnectString splits "host1:2181,host2,[::1]:2182/chroot" into addresses,
-// each with a port, and the chroot, which is empty if there is none.
+// parseConnectString splits "host1:2181,host2,[::1]:2182/chroot" into
+// addresses, each with a port, and the chroot, which is empty if there is none.
 //
 // A comma in the chroot is an error: it means that somebody has written the
 // chroot behind each server, as other clients' configurations have it. Taken as

@@ -12,21 +12,21 @@ import (
 
 // Created is a node that Create has made.
 type Created struct {
-	// Path is the node's path, with the protection prefix and the sequence number,
-	// if it has them.
+	// Path is the node's path, with the protection prefix and the sequence
+	// number, if it has them.
 	Path string
 
 	// Czxid is the id of the transaction that made the node. If two nodes are
 	// created anywhere in the ensemble, the later one has the larger Czxid.
 	Czxid int64
 
-	// Session is the one in which the node was created. An ephemeral node must not
-	// be trusted when its context ends.
+	// Session is the one in which the node was created. An ephemeral node must
+	// not be trusted when its context ends.
 	Session *Session
 
-	// Siblings are the names of the parent's children right after the creation, the
-	// node's own among them. They are nil unless WithSiblings has asked for them, and
-	// also if they could not be had.
+	// Siblings are the names of the parent's children right after the creation,
+	// the node's own among them. They are nil unless WithSiblings has asked for
+	// them, and also if they could not be had.
 	Siblings []string
 }
 
@@ -36,27 +36,27 @@ type Created struct {
 //   - zk.ErrNoNode for a missing parent.
 //   - zk.ErrNoChildrenForEphemerals for a parent that is ephemeral.
 //
-// Missing nodes of the view's own chroot and namespace are created, as containers,
-// with the first node right below them. Other parents are created only
-// WithParents.
+// Missing nodes of the view's own chroot and namespace are created, as
+// containers, with the first node right below them. Other parents are created
+// only WithParents.
 //
 // The node that exists may be an ephemeral one of this client's last session: a
-// session is given up before the server ends it, and with it its nodes. Wait for
-// that with ExistsW, or delete the node if its Stat's EphemeralOwner is the old
-// session's ID; see the example of Session.
+// session is given up before the server ends it, and with it its nodes. Wait
+// for that with ExistsW, or delete the node if its Stat's EphemeralOwner is the
+// old session's ID; see the example of Session.
 //
 // If the connection breaks while the reply is awaited, the node decides what
 // follows:
 //
-//   - A Protected node is looked for by its name, and created again if it is not
-//     there.
-//   - An ephemeral node that is not sequential is ours if its owner is the session:
-//     a client makes one such node of a path at a time.
+//   - A Protected node is looked for by its name, and created again if it is
+//     not there.
+//   - An ephemeral node that is not sequential is ours if its owner is the
+//     session: a client makes one such node of a path at a time.
 //   - OrSet and Idempotent say what they do.
 //   - For every other node, the error matches ErrOutcomeUnknown.
 //
-// The error also matches ErrOutcomeUnknown if ctx ends while the reply is awaited.
-// The client then deletes a Protected node in the background.
+// The error also matches ErrOutcomeUnknown if ctx ends while the reply is
+// awaited. The client then deletes a Protected node in the background.
 func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...CreateOption) (Created, error) {
 	n := &creation{client: c, data: data}
 	if err := n.cfg.configure(path, opts); err != nil {
@@ -128,8 +128,8 @@ func (n *creation) createWithParents(ctx context.Context, s *Session) (Created, 
 }
 
 // maxVanished bounds how often somebody may delete what a create needs, just
-// before it is made: the parents, or the node that is to be written. A server that
-// reaps empty containers can do so once.
+// before it is made: the parents, or the node that is to be written. A server
+// that reaps empty containers can do so once.
 const maxVanished = 5
 
 func (n *creation) send(ctx context.Context, s *Session) (Created, error) {
@@ -250,8 +250,9 @@ func (n *creation) find(ctx context.Context, s *Session) (path string, stat *pro
 	return path, stat, err
 }
 
-// giveUpNode gives up an ephemeral node that an earlier attempt may have made. It
-// belongs to a session that is over, and would vanish under us (CURATOR-498).
+// giveUpNode gives up an ephemeral node that an earlier attempt may have made.
+// It belongs to a session that is over, and would vanish under us
+// (CURATOR-498).
 func (n *creation) giveUpNode() {
 	if n.guid == "" {
 		return

@@ -52,9 +52,9 @@ func WithACL(acl []zk.ACL) CreateOption {
 }
 
 // WithParents creates missing parents, as containers, or as persistent nodes on
-// servers that know no containers. They have no data. Their access control list is
-// that of WithParentACL, or the WithACLProvider's, or lets everyone do everything.
-// Parents that were made stay, also if the node cannot be made.
+// servers that know no containers. They have no data. Their access control list
+// is that of WithParentACL, or the WithACLProvider's, or lets everyone do
+// everything. Parents that were made stay, also if the node cannot be made.
 func WithParents() CreateOption {
 	return func(c *createConfig) { c.parents, c.parentMode = true, Container }
 }
@@ -77,39 +77,40 @@ func WithSiblings() CreateOption {
 	return func(c *createConfig) { c.siblings = true }
 }
 
-// Protected makes a Create safe against lost replies. The node's name starts with
-// "_c_", a random UUID and "-", by which the client finds out whether the node
-// exists, and deletes it if the caller has gone. The names are Curator's.
+// Protected makes a Create safe against lost replies. The node's name starts
+// with "_c_", a random UUID and "-", by which the client finds out whether the
+// node exists, and deletes it if the caller has gone. The names are Curator's.
 func Protected() CreateOption {
 	return func(c *createConfig) { c.protected = true }
 }
 
 // OrSet makes Create write the data of the node if it exists and has the given
-// version. AnyVersion always matches; another version is zk.ErrBadVersion. The mode
-// and the access control list of a node that exists stay as they are. Created has
-// the czxid that the node was created with, whoever has created it.
+// version. AnyVersion always matches; another version is zk.ErrBadVersion. The
+// mode and the access control list of a node that exists stay as they are.
+// Created has the czxid that the node was created with, by this call or
+// another.
 //
 // If a reply is lost, the call is repeated as a whole: it ends with a node that
-// has the data, or with an error. A node that somebody deletes in the meantime may
-// be created anew. With a version, the node is read first, and counts as done if
-// it is as this call would have left it.
+// has the data, or with an error. A node that somebody deletes in the meantime
+// may be created anew. With a version, the node is read first, and counts as
+// done if it is as this call would have left it.
 //
-// It is for nodes whose name the caller knows and whose owner does not matter: not
-// Protected, sequential or ephemeral.
+// It is for nodes whose name the caller knows and whose owner does not matter:
+// not Protected, sequential or ephemeral.
 func OrSet(version int32) CreateOption {
 	return func(c *createConfig) { c.orSet, c.orVersion = true, version }
 }
 
-// Idempotent makes a node that exists a success if it has this data and was never
-// written since it was made (version 0), whoever has made it. It needs the right
-// to read the node. With OrSet, a node that exists may also have this data and the
-// version that follows OrSet's.
+// Idempotent makes a node that exists a success if it has this data and was
+// never written since it was made (version 0), by this call or another. It
+// needs the right to read the node. With OrSet, a node that exists may also
+// have this data and the version that follows OrSet's.
 //
 // If a reply is lost, the call is repeated. A node that somebody deletes in the
 // meantime may be created anew.
 //
-// It is for nodes whose name the caller knows and whose owner does not matter: not
-// Protected, sequential or ephemeral.
+// It is for nodes whose name the caller knows and whose owner does not matter:
+// not Protected, sequential or ephemeral.
 func Idempotent() CreateOption {
 	return func(c *createConfig) { c.idempotent = true }
 }

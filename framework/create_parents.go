@@ -26,9 +26,9 @@ func (n *creation) createParents(ctx context.Context, s *Session) error {
 	return n.client.createPath(ctx, s, n.parent, mode, n.cfg.parentACL.list)
 }
 
-// createPath creates a node and what is missing above it. It looks upwards for the
-// deepest node that exists and creates downwards from there, so that it needs no
-// rights on what exists already (CURATOR-715).
+// createPath creates a node and what is missing above it. It looks upwards for
+// the deepest node that exists and creates downwards from there, so that it
+// needs no rights on what exists already (CURATOR-715).
 func (c *Client) createPath(ctx context.Context, s *Session, path string, mode Mode, acl []zk.ACL) error {
 	var missing []string
 	for ; path != "/"; path, _ = splitPath(path) {

@@ -19,13 +19,14 @@ type deleteConfig struct {
 }
 
 // Guaranteed makes Delete a promise. If the call cannot do it, because ctx has
-// ended, there is no connection, or the server is in trouble, the client goes on
-// in the background until the node is gone or the client is closed. The call still
-// returns the error. A missing node is success.
+// ended, there is no connection, or the server is in trouble, the client goes
+// on in the background until the node is gone or the client is closed. The call
+// still returns the error. A missing node is success.
 //
-// What the server refuses, for want of rights or because there are children, stays
-// refused. If the server fails at it twenty times, the client gives up and logs a
-// warning. Use it for nodes of your own with unique names, with AnyVersion.
+// A delete that the server refuses, for want of rights or because there are
+// children, stays refused. If the server fails at it twenty times, the client
+// gives up and logs a warning. Use it for nodes of your own with unique names,
+// with AnyVersion.
 func Guaranteed() DeleteOption {
 	return func(c *deleteConfig) { c.guaranteed = true }
 }
@@ -37,33 +38,33 @@ func Quietly() DeleteOption {
 
 // WithChildren deletes what is below the node first, from the bottom up. Nodes
 // that vanish meanwhile need no delete. For nodes that appear meanwhile it goes
-// back, several times, and then fails with zk.ErrNotEmpty. A Delete that fails may
-// have deleted some of the nodes below, never one beside or above the path.
+// back, several times, and then fails with zk.ErrNotEmpty. A Delete that fails
+// may have deleted some of the nodes below, never one beside or above the path.
 //
 // A tree of some thousand nodes is listed before anything is deleted. A larger
 // one is deleted in portions, so that it need not fit in memory.
 //
 // The version is the node's own. It is compared before anything is deleted, and
 // once more when the node is: if somebody writes the node in between, the nodes
-// below are gone all the same. The right to list and to delete children is needed
-// on every node that has some.
+// below are gone all the same. The right to list and to delete children is
+// needed on every node that has some.
 func WithChildren() DeleteOption {
 	return func(c *deleteConfig) { c.children = true }
 }
 
-// Delete deletes a node without children if it has the given version. AnyVersion
-// always matches. These are errors to match:
+// Delete deletes a node without children if it has the given version.
+// AnyVersion always matches. These are errors to match:
 //
 //   - zk.ErrNoNode for a missing node.
 //   - zk.ErrBadVersion for another version.
 //   - zk.ErrNotEmpty for a node with children.
 //   - zk.ErrBadArguments for the server's own nodes, "/" and "/zookeeper".
 //
-// If the connection breaks while the reply is awaited, the delete is repeated. A
-// node that is missing then counts as deleted if the version did not matter, and is
-// ErrOutcomeUnknown if it did. A repeated delete may hit a node that somebody has
-// created anew meanwhile, if it has the version. If ctx ends while the reply is
-// awaited, the error matches ErrOutcomeUnknown.
+// If the connection breaks while the reply is awaited, the delete is repeated.
+// A node that is missing then counts as deleted if the version did not matter,
+// and is ErrOutcomeUnknown if it did. A repeated delete may hit a node that
+// somebody has created anew meanwhile, if it has the version. If ctx ends while
+// the reply is awaited, the error matches ErrOutcomeUnknown.
 func (c *Client) Delete(ctx context.Context, path string, version int32, opts ...DeleteOption) error {
 	var cfg deleteConfig
 	if err := apply(&cfg, opts); err != nil {
@@ -81,8 +82,8 @@ func (c *Client) Delete(ctx context.Context, path string, version int32, opts ..
 }
 
 // DeleteInBackground is a Guaranteed Delete of AnyVersion that does not wait.
-// While there is a connection, the delete is sent before anything that the caller
-// asks of the server next.
+// While there is a connection, the delete is sent before anything that the
+// caller asks of the server next.
 func (c *Client) DeleteInBackground(path string) {
 	if validatePath(path) == nil {
 		c.deleteInBackground(c.full(path))
@@ -147,10 +148,12 @@ func (d *deletion) deleteAll(ctx context.Context, s *Session) error {
 }
 
 // maxDeleteRounds bounds how often somebody may create nodes in a tree that is
-// being deleted. A round that has deleted a part of a large tree does not count.
+// being deleted. A round that has deleted a part of a large tree does not
+// count.
 const maxDeleteRounds = 10
 
-// deleteInBackground deletes a node, however long it takes to find a connection.
+// deleteInBackground deletes a node, however long it takes to find a
+// connection.
 func (c *Client) deleteInBackground(path string) {
 	c.finishInBackground(newDeletion(path, AnyVersion, deleteConfig{guaranteed: true}))
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// No configuration makes the parser panic, or take more memory than in proportion
-// to its length.
+// No configuration makes the parser panic, or take more memory than in
+// proportion to its length.
 func FuzzEnsembleConfig(f *testing.F) {
 	f.Add([]byte(nil))
 	f.Add([]byte("server.1=a:1:2:participant;0.0.0.0:2181\nversion=1"))

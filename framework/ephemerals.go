@@ -5,12 +5,12 @@ import (
 	"sync"
 )
 
-// ephemerals is the set of a session's ephemeral nodes, as far as this client has
-// made them and has not deleted them. Others may have deleted some.
+// ephemerals is the set of a session's ephemeral nodes, as far as this client
+// has made them and has not deleted them. Others may have deleted some.
 //
-// Ending a session is one transaction that names all of them. Servers take about
-// two megabytes for that: with more, a leader's followers leave it one after the
-// other, and a server that has written it down does not start again
+// Ending a session is one transaction that names all of them. Servers take
+// about two megabytes for that: with more, a leader's followers leave it one
+// after the other, and a server that has written it down does not start again
 // (ZOOKEEPER-4306). The set tells how near a session is to that.
 type ephemerals struct {
 	mu         sync.Mutex // protects the following fields
@@ -27,7 +27,8 @@ const (
 	pathHeader = 4 // length
 )
 
-// ephemeralCreated notes an ephemeral node, with the server's name for its path.
+// ephemeralCreated notes an ephemeral node, with the server's name for its
+// path.
 func (s *Session) ephemeralCreated(path string) {
 	if size := s.ephemerals.add(path); size > 0 {
 		s.client.cfg.logger.Warn("zookeeper session has very many ephemeral nodes: servers may not survive its end if it is lost",
@@ -35,8 +36,8 @@ func (s *Session) ephemeralCreated(path string) {
 	}
 }
 
-// add returns the size if it has passed the limit, or has doubled since the last
-// warning, else 0.
+// add returns the size if it has passed the limit, or has doubled since the
+// last warning, else 0.
 func (e *ephemerals) add(path string) (warn int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -66,8 +67,8 @@ func (s *Session) nodeGone(path string) {
 	}
 }
 
-// nodeGone is that of the present session. The client does not know the nodes of
-// an earlier one any more.
+// nodeGone is that of the present session. The client does not know the nodes
+// of an earlier one any more.
 func (c *Client) nodeGone(path string) {
 	c.mu.Lock()
 	s := c.session

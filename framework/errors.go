@@ -10,44 +10,52 @@ import (
 	"github.com/gocurator/curator/internal/printable"
 )
 
-// These errors end operations, sessions and what is built on them. Match them with errors.Is.
+// These errors end operations, sessions and what is built on them. Match them
+// with errors.Is.
 var (
 	// ErrClosed means that the client was closed.
 	ErrClosed = errors.New("client is closed")
 
-	// ErrNotConnected means that there was no connection for as long as the connection timeout, or until the context
-	// ended; in the latter case the error matches the context's error, too. The request was not sent. errors.Is and
-	// errors.As find in it why the last attempt to connect failed, such as syscall.ECONNREFUSED.
+	// ErrNotConnected means that there was no connection for as long as the
+	// connection timeout, or until the context ended; in the latter case the
+	// error matches the context's error, too. The request was not sent.
+	// errors.Is and errors.As find in it why the last attempt to connect
+	// failed, such as syscall.ECONNREFUSED.
 	ErrNotConnected = errors.New("not connected")
 
-	// ErrSessionLost means that the session is over or may be over at any moment, so that its ephemeral nodes cannot
-	// be trusted any more. It is the cause with which a Session's context ends.
+	// ErrSessionLost means that the session is over or may be over at any
+	// moment, so that its ephemeral nodes cannot be trusted any more. It is the
+	// cause with which a Session's context ends.
 	ErrSessionLost = errors.New("session lost")
 
-	// ErrSuspended means that the connection was interrupted, where the error policy treats that as loss.
+	// ErrSuspended means that the connection was interrupted, where the error
+	// policy treats that as loss.
 	ErrSuspended = errors.New("connection suspended")
 
 	// ErrWatchStopped means that a watch was stopped before it fired.
 	ErrWatchStopped = errors.New("watch stopped")
 
-	// ErrOutcomeUnknown means that a write was sent, its reply was lost, and reading back could not tell whether it
-	// was applied.
+	// ErrOutcomeUnknown means that a write was sent, its reply was lost, and
+	// reading back could not tell whether it was applied.
 	ErrOutcomeUnknown = errors.New("outcome unknown")
 
-	// ErrRequestTooLarge means that a request was not sent because it is longer than WithMaxRequestSize allows, which is
-	// what servers take unless set otherwise. It matches zk.ErrShortBuffer too, the library's error for it.
+	// ErrRequestTooLarge means that a request was not sent because it is longer
+	// than WithMaxRequestSize allows, which is the servers' own limit unless
+	// set otherwise. It matches zk.ErrShortBuffer too, the library's error for
+	// it.
 	ErrRequestTooLarge = fmt.Errorf("request too large: %w", zk.ErrShortBuffer)
 )
 
-// OpError is the error of every operation of a Client. errors.Is finds the zk.Err value, the context's error, or one
-// of the errors above in it.
+// OpError is the error of every operation of a Client. errors.Is finds the
+// zk.Err value, the context's error, or one of the errors above in it.
 type OpError struct {
 	Op   string // such as "create"
 	Path string // the caller's, without the chroot and the namespace; for "session" and "connect", the servers
 	Err  error
 }
 
-// Error returns a text such as: create /locks/a: zk: node already exists. A path that cannot be printed is quoted.
+// Error returns a text such as: create /locks/a: zk: node already exists. A
+// path that cannot be printed is quoted.
 func (e *OpError) Error() string {
 	return e.Op + " " + printable.String(e.Path) + ": " + e.Err.Error()
 }
@@ -127,9 +135,9 @@ var libraryErrors = map[int32]error{
 	proto.CodeReconfigDisabled:        zk.ErrReconfigDisabled,
 }
 
-// ServerCode returns the code of the server's answer that an error is about, as in
-// ZooKeeper's KeeperException.Code, and false if it is about none. A *ConfigError
-// has the code with which a server would have answered.
+// ServerCode returns the code of the server's answer that an error is about, as
+// in ZooKeeper's KeeperException.Code, and false if it is about none. A
+// *ConfigError has the code with which a server would have answered.
 func ServerCode(err error) (code int32, ok bool) {
 	var other *ServerError
 	if errors.As(err, &other) {

@@ -121,7 +121,8 @@ func TestSyncPrecedesTheSearchForAProtectedNode(t *testing.T) {
 	})
 }
 
-// CURATOR-498: the search finds a node of the session that is over; it is about to vanish and must not be returned.
+// CURATOR-498: the search finds a node of the session that is over; it is about
+// to vanish and must not be returned.
 func TestProtectedEphemeralOfALostSessionIsNotReturned(t *testing.T) {
 	for _, mode := range []framework.Mode{framework.Ephemeral, framework.EphemeralSequential} {
 		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
@@ -141,7 +142,8 @@ func TestProtectedEphemeralOfALostSessionIsNotReturned(t *testing.T) {
 	}
 }
 
-// A persistent node outlives the session that made it, so a new session may find it.
+// A persistent node outlives the session that made it, so a new session may
+// find it.
 func TestProtectedPersistentNodeIsFoundFromTheNextSession(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		mustCreate(t, c, "/p", "")
@@ -168,7 +170,8 @@ func TestProtectedCreateThatGivesUpLeavesNoNode(t *testing.T) {
 	})
 }
 
-// CURATOR-584: an outcome that nobody can know is named, and the request is not repeated.
+// CURATOR-584: an outcome that nobody can know is named, and the request is not
+// repeated.
 func TestPlainCreateWhoseReplyIsLostIsOfUnknownOutcome(t *testing.T) {
 	for _, mode := range []framework.Mode{
 		framework.Persistent, framework.PersistentSequential, framework.EphemeralSequential, framework.Container,
@@ -280,8 +283,9 @@ func TestVersionedSetThatCannotBeFoundOutIsOfUnknownOutcome(t *testing.T) {
 }
 
 func TestVersionedSetToTheSameDataBySomebodyElseIsNotToldFromOurs(t *testing.T) {
-	// Version + 1 and equal data is all that can be known. A counter must add something of its own to its data, or two
-	// writers of the same number are both told that they have counted.
+	// Version + 1 and equal data is all that can be known. A counter must add
+	// something of its own to its data, or two writers of the same number are
+	// both told that they have counted.
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		other := another(t, srv)
 		mustCreate(t, c, "/n", "old")
@@ -353,7 +357,8 @@ func TestDeleteOfAMissingNodeIsNoNodeAlsoAfterALostRead(t *testing.T) {
 	})
 }
 
-// E42: a release during an outage, then a reconnect in the same session, frees the lock.
+// E42: a release during an outage, then a reconnect in the same session, frees
+// the lock.
 func TestGuaranteedDeleteIsDoneAfterAnOutageInTheSameSession(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		c := newClient(t, srv, framework.WithConnectionTimeout(time.Second))
@@ -406,7 +411,8 @@ func TestGuaranteedDeleteThatTheServerRefusesIsGivenUp(t *testing.T) {
 	})
 }
 
-// An operation whose request was lost in one session must not be carried out unseen in the next.
+// An operation whose request was lost in one session must not be carried out
+// unseen in the next.
 func TestOperationInFlightAtAnExpiryIsRepeatedInTheNewSession(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		old := c.SessionID()

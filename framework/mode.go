@@ -9,11 +9,11 @@ type Mode int32
 //
 //   - An ephemeral node ends with its session.
 //   - A sequential node gets a number of ten digits appended to its name, which
-//     grows with each child of the parent. The name before it must not be empty,
-//     though the server would allow that.
+//     grows with each child of the parent. The name before it must not be
+//     empty, though the server would allow that.
 //   - The server deletes a container some time after its last child is gone.
-//   - The server deletes a TTL node when it has no children and was not changed for
-//     its time to live, if the server is configured for that.
+//   - The server deletes a TTL node when it has no children and was not changed
+//     for its time to live, if the server is configured for that.
 const (
 	Persistent              Mode = zk.FlagPersistent
 	Ephemeral               Mode = zk.FlagEphemeral

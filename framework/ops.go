@@ -19,7 +19,8 @@ type attempt func(ctx context.Context, s *Session) error
 
 // do runs an operation. All operations come this way: it checks the path, and
 // tells the Tracer if there is one. When the operation has failed, mayBeApplied
-// says whether it may have changed something; it is nil for one that never does.
+// says whether it may have changed something; it is nil for one that never
+// does.
 func (c *Client) do(ctx context.Context, op, path string, mayBeApplied func(error) bool, try attempt) error {
 	if err := validatePath(path); err != nil {
 		return &OpError{op, path, err}
@@ -82,9 +83,9 @@ func (c *Client) Children(ctx context.Context, path string) ([]string, *zk.Stat,
 	return r.Names, (*zk.Stat)(r.Stat), err
 }
 
-// Sync waits until the server that this client is connected to has caught up with
-// everything that was committed before the call. A read that follows it sees that
-// much.
+// Sync waits until the server that this client is connected to has caught up
+// with everything that was committed before the call. A read that follows it
+// sees that much.
 func (c *Client) Sync(ctx context.Context, path string) error {
 	_, err := read(ctx, c, "sync", path, proto.Sync(c.full(path)))
 	return err

@@ -11,17 +11,18 @@ import (
 	"github.com/gocurator/curator/framework/internal/proto"
 )
 
-// These errors are the server's answers to a Reconfig. Other errors to match are:
+// These errors are the server's answers to a Reconfig. Other errors to match
+// are:
 //
 //   - zk.ErrReconfigDisabled for an ensemble whose configuration does not have
 //     reconfigEnabled=true.
 //   - zk.ErrBadVersion for another version than the one that was asked for.
 //   - zk.ErrNoAuth for want of rights.
-//   - zk.ErrBadArguments for a member that the server does not understand or that
-//     conflicts with another one.
+//   - zk.ErrBadArguments for a member that the server does not understand or
+//     that conflicts with another one.
 var (
-	// ErrStandalone means that the server is no member of an ensemble, or is older
-	// than 3.5.
+	// ErrStandalone means that the server is no member of an ensemble, or is
+	// older than 3.5.
 	ErrStandalone = errors.New("server is standalone")
 
 	// ErrNoQuorum means that too few of the new members are connected and up to
@@ -32,8 +33,8 @@ var (
 	ErrReconfigInProgress error = &ServerError{Code: proto.CodeReconfigInProgress}
 )
 
-// configPath is the node in which servers keep the configuration of the ensemble.
-// No chroot applies to it.
+// configPath is the node in which servers keep the configuration of the
+// ensemble. No chroot applies to it.
 const configPath = "/zookeeper/config"
 
 // AnyConfig matches every version of an ensemble's configuration.
@@ -58,10 +59,10 @@ func (c *Client) Config(ctx context.Context) (EnsembleConfig, error) {
 	return ParseEnsembleConfig(r.Data), nil
 }
 
-// Reconfig changes the members of the ensemble, if its configuration has the given
-// version, and returns the new configuration. AnyConfig always matches. It needs
-// the right to write /zookeeper/config, which only the super user has by default.
-// See ErrStandalone and its neighbours for errors to match.
+// Reconfig changes the members of the ensemble, if its configuration has the
+// given version, and returns the new configuration. AnyConfig always matches.
+// It needs the right to write /zookeeper/config, which only the super user has
+// by default. See ErrStandalone and its neighbours for errors to match.
 //
 // A change of the servers makes it likely that the connection breaks while the
 // reply is awaited. A change of a given version is looked up then. It counts as

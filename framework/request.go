@@ -12,11 +12,11 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// Requests go past go-zookeeper, on its connection. The library cannot abandon a
-// call, it drops the zxid of the answer, and it takes longer.
+// Requests go past go-zookeeper, on its connection. The library cannot abandon
+// a call, it drops the zxid of the answer, and it takes longer.
 
-// send makes a request in a session. It returns when the request is answered, or
-// ctx ends, or the session does. A request cannot be taken back: if ctx ends
+// send makes a request in a session. It returns when the request is answered,
+// or ctx ends, or the session does. A request cannot be taken back: if ctx ends
 // first, late gets the result when there is one.
 func send[T any](ctx context.Context, s *Session, q proto.Request[T], late func(T, error)) (T, error) {
 	p, err := start(ctx, s, q, nil)
@@ -35,8 +35,8 @@ type pending[T any] struct {
 }
 
 // start gives a request to the connection, and does not wait for the answer. A
-// connection that has too much under way already makes the caller wait for room,
-// as long as ctx and the session last. The callback then is that of
+// connection that has too much under way already makes the caller wait for
+// room, as long as ctx and the session last. The callback then is that of
 // transport.Link.Send.
 func start[T any](ctx context.Context, s *Session, q proto.Request[T], then func(code int32, err error)) (pending[T], error) {
 	if ctx.Err() != nil {
@@ -49,8 +49,8 @@ func start[T any](ctx context.Context, s *Session, q proto.Request[T], then func
 	return pending[T]{s, q, call}, s.sendError(err)
 }
 
-// startBoth starts two requests at once; see transport.Link.SendBoth. The second
-// one was not sent if it has no call.
+// startBoth starts two requests at once; see transport.Link.SendBoth. The
+// second one was not sent if it has no call.
 func startBoth[A, B any](ctx context.Context, s *Session, a proto.Request[A], b proto.Request[B]) (first pending[A], second pending[B], err error) {
 	if ctx.Err() != nil {
 		return first, second, notSent(ctx)
@@ -63,8 +63,8 @@ func startBoth[A, B any](ctx context.Context, s *Session, a proto.Request[A], b 
 	return pending[A]{s, a, callA}, pending[B]{s, b, callB}, s.sendError(err)
 }
 
-// awaitRoom returns when the connection has taken requests that wait for room, or
-// when ctx or the session has ended before that.
+// awaitRoom returns when the connection has taken requests that wait for room,
+// or when ctx or the session has ended before that.
 func (s *Session) awaitRoom(ctx context.Context, place *transport.Place) (first, second *transport.Call, err error) {
 	select {
 	case <-place.Done():

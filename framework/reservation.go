@@ -29,9 +29,9 @@ type reservation struct {
 	since int64 // older nodes are another's
 }
 
-// reserve waits until no other caller of the client may be making the node. Like
-// every operation, it gives up when there is no connection for as long as the
-// connection timeout.
+// reserve waits until no other caller of the client may be making the node.
+// Like every operation, it gives up when there is no connection for as long as
+// the connection timeout.
 func (c *Client) reserve(ctx context.Context, path string) (*reservation, error) {
 	all := c.reservations
 	if r, _ := all.tryReserve(path); r != nil {
@@ -60,8 +60,8 @@ func (c *Client) reserve(ctx context.Context, path string) (*reservation, error)
 	}
 }
 
-// tryReserve returns a reservation, or a channel that is closed when the present
-// one ends.
+// tryReserve returns a reservation, or a channel that is closed when the
+// present one ends.
 func (rs *reservations) tryReserve(path string) (*reservation, <-chan struct{}) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -86,8 +86,8 @@ func (r *reservation) release(czxid int64) {
 	delete(r.in.busy, r.path)
 }
 
-// resolveInBackground ends a reservation when it is known whether the session has
-// made the node.
+// resolveInBackground ends a reservation when it is known whether the session
+// has made the node.
 func (c *Client) resolveInBackground(r *reservation, s *Session) {
 	c.cleanUp(&cleanup{path: r.path, reserved: r, madeIn: s})
 }

@@ -19,29 +19,30 @@ type setConfig struct {
 }
 
 // IdempotentSet makes a Set succeed if the node has the next version and this
-// data already, whoever has written it. It is for the same call made a second
-// time, after the process was restarted or the result was lost on the way to the
-// user. It needs the right to read the node.
+// data already, from this caller or another. It is for the same call made a
+// second time, after the process was restarted or the result was lost on the
+// way to the user. It needs the right to read the node.
 func IdempotentSet() SetOption {
 	return func(c *setConfig) { c.idempotent = true }
 }
 
-// Set writes a node's data if the node has the given version, and returns its new
-// Stat. AnyVersion always matches. A missing node is zk.ErrNoNode, another version
-// zk.ErrBadVersion.
+// Set writes a node's data if the node has the given version, and returns its
+// new Stat. AnyVersion always matches. A missing node is zk.ErrNoNode, another
+// version zk.ErrBadVersion.
 //
 // If the connection breaks while the reply is awaited:
 //
 //   - A write with AnyVersion is repeated.
-//   - A write with a version is looked up. It counts as done if the node has the
-//     next version and this data. It is repeated if the node still has the old
-//     version. Otherwise the error matches ErrOutcomeUnknown.
+//   - A write with a version is looked up. It counts as done if the node has
+//     the next version and this data. It is repeated if the node still has the
+//     old version. Otherwise the error matches ErrOutcomeUnknown.
 //
-// The error also matches ErrOutcomeUnknown if ctx ends while the reply is awaited.
+// The error also matches ErrOutcomeUnknown if ctx ends while the reply is
+// awaited.
 //
-// Two callers that write the same data over the same version are not told apart.
-// Callers that may do so, such as two that count up a number, must put something
-// into the data that distinguishes them.
+// Two callers that write the same data over the same version are not told
+// apart. Callers that may do so, such as two that count up a number, must put
+// something into the data that distinguishes them.
 func (c *Client) Set(ctx context.Context, path string, data []byte, version int32, opts ...SetOption) (*zk.Stat, error) {
 	var cfg setConfig
 	if err := apply(&cfg, opts); err != nil {
@@ -77,8 +78,8 @@ func (w *set) send(ctx context.Context, s *Session) (*zk.Stat, error) {
 	return (*zk.Stat)(stat), err
 }
 
-// resolve looks at the node. It is an error if the node is missing: somebody may
-// have deleted it with our data in it.
+// resolve looks at the node. It is an error if the node is missing: somebody
+// may have deleted it with our data in it.
 func (w *set) resolve(ctx context.Context, s *Session) (*zk.Stat, bool, error) {
 	now, err := afterSync(ctx, s, w.path, proto.GetData(w.path, false))
 	switch {
@@ -99,8 +100,8 @@ func (w *set) isDone(now proto.Data) bool {
 }
 
 // acceptEqual turns a conflict of versions into success if somebody has written
-// the same. The server that reported the conflict has seen the write that caused
-// it, so there is no need for a sync.
+// the same. The server that reported the conflict has seen the write that
+// caused it, so there is no need for a sync.
 func (w *set) acceptEqual(ctx context.Context, s *Session, conflict error) (*zk.Stat, error) {
 	now, err := send(ctx, s, proto.GetData(w.path, false), nil)
 	switch {

@@ -15,7 +15,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// unobserved runs a test in virtual time with a client that has not connected yet, so that its whole history is seen.
+// unobserved runs a test in virtual time with a client that has not connected
+// yet, so that its whole history is seen.
 func unobserved(t *testing.T, test func(t *testing.T, srv *zktest.Server, c *framework.Client, h *history)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -125,8 +126,9 @@ func TestExpiryByTheServerWhileDisconnected(t *testing.T) {
 	})
 }
 
-// Curator's TestEnabledSessionExpiredState calls it testResetCausesLost: RECONNECTED with another session is preceded
-// by LOST, although the server has never said so.
+// Curator's TestEnabledSessionExpiredState calls it testResetCausesLost:
+// RECONNECTED with another session is preceded by LOST, although the server has
+// never said so.
 func TestSilentlyReplacedSessionIsLostBeforeReconnected(t *testing.T) {
 	unobserved(t, func(t *testing.T, srv *zktest.Server, c *framework.Client, h *history) {
 		s, err := c.Session(t.Context())
@@ -425,8 +427,8 @@ func TestWaitConnectedAfterReconnect(t *testing.T) {
 	})
 }
 
-// A client must not spin when a server takes it in and throws it out again at once: in a bubble, a loop without a pause
-// would stop time.
+// A client must not spin when a server takes it in and throws it out again at
+// once: in a bubble, a loop without a pause would stop time.
 func TestServerThatDropsEveryConnectionAfterTheHandshakeIsNotHammered(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		mustCreate(t, c, "/n", "")

@@ -17,9 +17,9 @@ type sweep struct {
 	err    error      // why, for one of them
 }
 
-// sweep tries each clean-up once, and sends their requests ahead of the answers.
-// It returns the clean-ups that must be tried again, with the error of one of them.
-// It waits for a connection.
+// sweep tries each clean-up once, and sends their requests ahead of the
+// answers. It returns the clean-ups that must be tried again, with the error of
+// one of them. It waits for a connection.
 func (c *Client) sweep(ctx context.Context, jobs []*cleanup) ([]*cleanup, error) {
 	w := &sweep{client: c, ctx: ctx}
 	if jobs = w.awaitSent(jobs); len(jobs) > 0 {
@@ -55,8 +55,8 @@ func (w *sweep) finish(job *cleanup, err error) {
 	}
 }
 
-// awaitSent waits for the deletes that were sent already, or are about to be, and
-// returns the other clean-ups.
+// awaitSent waits for the deletes that were sent already, or are about to be,
+// and returns the other clean-ups.
 func (w *sweep) awaitSent(jobs []*cleanup) (others []*cleanup) {
 	for _, job := range jobs {
 		if job.place != nil {
@@ -80,9 +80,9 @@ func (w *sweep) deleteAll(s *Session, jobs []*cleanup) {
 	pipelineAll(w.ctx, s, jobs, (*cleanup).request, func(job *cleanup, _ proto.Nothing, err error) { w.finish(job, err) })
 }
 
-// lookUp makes the look-ups that clean-ups need, and returns the deletes that are
-// left then. One sync comes first, so that the server knows of all writes that
-// earlier connections of the session have sent.
+// lookUp makes the look-ups that clean-ups need, and returns the deletes that
+// are left then. One sync comes first, so that the server knows of all writes
+// that earlier connections of the session have sent.
 func (w *sweep) lookUp(s *Session, jobs []*cleanup) (deletes []*cleanup) {
 	var reserved []*cleanup
 	var parents []*unknownNodes

@@ -11,25 +11,26 @@ import (
 )
 
 // Transaction carries out all operations or none, in order. Each operation sees
-// what the ones before it have done. It returns their results in the same order.
-// Without any operations it does nothing and succeeds.
+// what the ones before it have done. It returns their results in the same
+// order. Without any operations it does nothing and succeeds.
 //
 // If the server or the client refuses an operation, the error holds a *TxnError
 // that names it, and errors.Is finds the operation's error in it, such as
 // zk.ErrBadVersion. The path of the *OpError is the first operation's.
 //
 // All operations together must fit into one request; see ErrRequestTooLarge.
-// Missing nodes of the view's own chroot and namespace are created if an operation
-// creates a node right below them, before the transaction and not in it.
+// Missing nodes of the view's own chroot and namespace are created if an
+// operation creates a node right below them, before the transaction and not in
+// it.
 //
-// What happens if the connection breaks while the reply is awaited, be it in the
-// same session or in a new one:
+// If the connection breaks while the reply is awaited, the operations decide
+// what follows, be it in the same session or in a new one:
 //
 //   - A transaction that only checks is repeated.
-//   - A transaction with a SetOp with a version is looked up by that, if no other
-//     operation but checks is about the same node. It was not applied, and is
-//     repeated, if the node still has the old version. It was applied if the node
-//     has the next version and this data.
+//   - A transaction with a SetOp with a version is looked up by that, if no
+//     other operation but checks is about the same node. It was not applied,
+//     and is repeated, if the node still has the old version. It was applied if
+//     the node has the next version and this data.
 //   - Otherwise, and if ctx ends while the reply is awaited, the error matches
 //     ErrOutcomeUnknown.
 //
@@ -39,8 +40,8 @@ import (
 //   - No operation is a sequential create.
 //   - Ephemeral nodes are of the present session.
 //
-// As with Set, two callers that write the same data over the same version are not
-// told apart.
+// As with Set, two callers that write the same data over the same version are
+// not told apart.
 func (c *Client) Transaction(ctx context.Context, ops ...TxnOp) ([]TxnResult, error) {
 	if len(ops) == 0 {
 		return nil, nil
@@ -110,8 +111,8 @@ func (t *txn) attempt(ctx context.Context, s *Session) ([]TxnResult, error) {
 	return results, err
 }
 
-// needsChroot reports whether a transaction failed because it is the first to need
-// the chroot.
+// needsChroot reports whether a transaction failed because it is the first to
+// need the chroot.
 func (t *txn) needsChroot(err error) bool {
 	var failed *TxnError
 	if !errors.As(err, &failed) || !errors.Is(err, zk.ErrNoNode) || failed.Op != string(txnCreate) {

@@ -10,8 +10,8 @@ import (
 	"github.com/gocurator/curator/framework/internal/proto"
 )
 
-// TxnOp is one operation of a Transaction. CreateOp, SetOp, DeleteOp and CheckOp
-// make it.
+// TxnOp is one operation of a Transaction. CreateOp, SetOp, DeleteOp and
+// CheckOp make it.
 type TxnOp struct {
 	kind    txnKind
 	path    string // the client's
@@ -30,23 +30,23 @@ const (
 	txnCheck  txnKind = "check"
 )
 
-// CreateOp creates a node in a transaction. WithMode, in every mode, WithTTL and
-// WithACL are what they are for Create. The other options take more than one
-// request, and make the transaction fail with a *ConfigError.
+// CreateOp creates a node in a transaction. WithMode, in every mode, WithTTL
+// and WithACL are what they are for Create. The other options take more than
+// one request, and make the transaction fail with a *ConfigError.
 func CreateOp(path string, data []byte, opts ...CreateOption) TxnOp {
 	op := TxnOp{kind: txnCreate, path: path, data: data}
 	op.invalid = apply(&op.create, opts)
 	return op
 }
 
-// SetOp writes a node's data in a transaction, if the node has the given version.
-// AnyVersion always matches.
+// SetOp writes a node's data in a transaction, if the node has the given
+// version. AnyVersion always matches.
 func SetOp(path string, data []byte, version int32) TxnOp {
 	return TxnOp{kind: txnSet, path: path, data: data, version: version}
 }
 
-// DeleteOp deletes a node without children in a transaction, if the node has the
-// given version. AnyVersion always matches.
+// DeleteOp deletes a node without children in a transaction, if the node has
+// the given version. AnyVersion always matches.
 func DeleteOp(path string, version int32) TxnOp {
 	return TxnOp{kind: txnDelete, path: path, version: version}
 }
@@ -95,22 +95,23 @@ type TxnResult struct {
 	Path string   // as the client names it; of a created node with the sequence number, if it has one
 	Stat *zk.Stat // of a set, else nil
 
-	// Zxid is the id of the transaction, which all its operations share: the Czxid
-	// of the nodes that were created, and the Mzxid of the nodes that were set. It
-	// is 0 if the transaction only checks.
+	// Zxid is the id of the transaction, which all its operations share: the
+	// Czxid of the nodes that were created, and the Mzxid of the nodes that
+	// were set. It is 0 if the transaction only checks.
 	Zxid int64
 
-	// Session is the one in which the transaction was carried out, and with which
-	// its ephemeral nodes end.
+	// Session is the one in which the transaction was carried out, and with
+	// which its ephemeral nodes end.
 	Session *Session
 
-	// Err is nil, except in a TxnError. There it is the error of the operation that
-	// failed, ErrRolledBack for each operation before it, and ErrNotAttempted for
-	// each one behind it.
+	// Err is nil, except in a TxnError. There it is the error of the operation
+	// that failed, ErrRolledBack for each operation before it, and
+	// ErrNotAttempted for each one behind it.
 	Err error
 }
 
-// These are the errors, in a TxnError, of operations that did not fail themselves.
+// These are the errors, in a TxnError, of operations that did not fail
+// themselves.
 var (
 	ErrRolledBack   = errors.New("rolled back")
 	ErrNotAttempted = errors.New("not attempted")

@@ -29,8 +29,8 @@ func (t *txn) resolve(ctx context.Context, s *Session) ([]TxnResult, bool, error
 	return results, err == nil, err
 }
 
-// witness returns the first operation whose node tells whether the transaction was
-// applied, or -1.
+// witness returns the first operation whose node tells whether the transaction
+// was applied, or -1.
 func (t *txn) witness() int {
 	return slices.IndexFunc(t.ops, func(op TxnOp) bool {
 		return op.kind == txnSet && op.version != AnyVersion && t.writes(op.path) == 1
@@ -48,8 +48,8 @@ func (t *txn) writes(path string) int {
 	return n
 }
 
-// resultsSince puts together the results of a transaction that was applied, by its
-// zxid.
+// resultsSince puts together the results of a transaction that was applied, by
+// its zxid.
 func (t *txn) resultsSince(ctx context.Context, s *Session, zxid int64) ([]TxnResult, error) {
 	results := make([]TxnResult, len(t.ops))
 	for i, op := range t.ops {
@@ -84,9 +84,9 @@ func (t *txn) resultLost(op TxnOp, stat *zk.Stat, s *Session, zxid int64) string
 	return ""
 }
 
-// reserve makes plain ephemeral nodes of this transaction wait for other callers
-// of the client that make the same; see reservations. The paths are in order, so
-// that two transactions do not wait for each other.
+// reserve makes plain ephemeral nodes of this transaction wait for other
+// callers of the client that make the same; see reservations. The paths are in
+// order, so that two transactions do not wait for each other.
 func (t *txn) reserve(ctx context.Context) error {
 	var paths []string
 	for _, op := range t.ops {
@@ -106,8 +106,8 @@ func (t *txn) reserve(ctx context.Context) error {
 	return nil
 }
 
-// endReservations ends the reservations as soon as it is known what has become of
-// the nodes.
+// endReservations ends the reservations as soon as it is known what has become
+// of the nodes.
 func (t *txn) endReservations(results []TxnResult, err error) {
 	switch {
 	case err == nil:

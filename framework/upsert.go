@@ -11,8 +11,8 @@ import (
 )
 
 // upsert makes the node, or does with one that exists what OrSet and Idempotent
-// say. After a lost reply it begins again: it judges the node that it finds then
-// as if somebody else had made it.
+// say. After a lost reply it begins again: it judges the node that it finds
+// then as if somebody else had made it.
 func (n *creation) upsert(ctx context.Context, s *Session) (Created, error) {
 	for tries := 0; ; tries++ {
 		created, err := n.createUnlessRoot(ctx, s)
@@ -38,13 +38,13 @@ func (n *creation) createUnlessRoot(ctx context.Context, s *Session) (Created, e
 	return n.createWithParents(ctx, s)
 }
 
-// update makes a node that exists as it was asked for, or returns zk.ErrNoNode if
-// it does not exist any more.
+// update makes a node that exists as it was asked for, or returns zk.ErrNoNode
+// if it does not exist any more.
 func (n *creation) update(ctx context.Context, s *Session) (*zk.Stat, error) {
 	mayBeDone := n.cfg.idempotent || n.write.doubt != nil && n.cfg.orVersion != AnyVersion
 	if mayBeDone {
-		// The server that reported the node has seen it made, so there is no need for
-		// a sync.
+		// The server that reported the node has seen it made, so there is no
+		// need for a sync.
 		now, err := send(ctx, s, proto.GetData(n.target, false), nil)
 		switch {
 		case err != nil:

@@ -12,12 +12,12 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// Watch is one local waiter for the next change of a node. It ends once: with an
-// event, with the session, or when it is stopped.
+// Watch is one local waiter for the next change of a node. It ends once: with
+// an event, with the session, or when it is stopped.
 //
-// All waiters of a client for the same table (data and existence, or children) of
-// the same node share one watch on the server. It survives reconnects in the same
-// session, and is withdrawn when the last waiter stops.
+// All waiters of a client for the same table (data and existence, or children)
+// of the same node share one watch on the server. It survives reconnects in the
+// same session, and is withdrawn when the last waiter stops.
 type Watch struct {
 	shared *sharedWatch
 	stop   func() bool // of the context
@@ -25,9 +25,10 @@ type Watch struct {
 	local  func(string) string
 }
 
-// Done is closed when the watch has fired, or its session has ended. The channel
-// of a stopped watch may stay open. A caller that uses neither Event nor Wait after
-// that should call Stop: the watch's context keeps it in memory otherwise.
+// Done is closed when the watch has fired, or its session has ended. The
+// channel of a stopped watch may stay open. A caller that uses neither Event
+// nor Wait after that should call Stop: the watch's context keeps it in memory
+// otherwise.
 func (w *Watch) Done() <-chan struct{} { return w.shared.done }
 
 // Event waits until Done is closed and returns what happened: the event, or an
@@ -57,8 +58,8 @@ func (w *Watch) Wait(ctx context.Context) (zk.Event, error) {
 	}
 }
 
-// Stop ends this waiter's interest. It may be called more than once. A watch whose
-// context has ended is stopped.
+// Stop ends this waiter's interest. It may be called more than once. A watch
+// whose context has ended is stopped.
 func (w *Watch) Stop() {
 	w.once.Do(func() {
 		w.stop()
@@ -67,8 +68,8 @@ func (w *Watch) Stop() {
 }
 
 // Watches returns how many watches the server has for this client, which is no
-// more than one for the data and one for the children of each node, however many
-// local waiters there are.
+// more than one for the data and one for the children of each node, however
+// many local waiters there are.
 func (c *Client) Watches() int {
 	c.mu.Lock()
 	s := c.session
@@ -79,36 +80,37 @@ func (c *Client) Watches() int {
 	return s.watches.count()
 }
 
-// GetW is Get with a watch for the next change of the node's data or its deletion.
-// There is no watch on a missing node. The watch is stopped when ctx ends.
+// GetW is Get with a watch for the next change of the node's data or its
+// deletion. There is no watch on a missing node. The watch is stopped when ctx
+// ends.
 func (c *Client) GetW(ctx context.Context, path string) ([]byte, *zk.Stat, *Watch, error) {
 	r, w, err := watchedRead(ctx, c, "get", path, transport.Data, proto.GetData)
 	return r.Data, (*zk.Stat)(r.Stat), w, err
 }
 
-// ExistsW is Exists with a watch for the node's creation, the next change of its
-// data, or its deletion. The watch is stopped when ctx ends.
+// ExistsW is Exists with a watch for the node's creation, the next change of
+// its data, or its deletion. The watch is stopped when ctx ends.
 func (c *Client) ExistsW(ctx context.Context, path string) (bool, *zk.Stat, *Watch, error) {
 	stat, w, err := watchedRead(ctx, c, "exists", path, transport.Data, proto.Exists)
 	return stat != nil, (*zk.Stat)(stat), w, err
 }
 
-// ChildrenW is Children with a watch for the next creation or deletion of a child,
-// or the node's own deletion. There is no watch on a missing node. The watch is
-// stopped when ctx ends.
+// ChildrenW is Children with a watch for the next creation or deletion of a
+// child, or the node's own deletion. There is no watch on a missing node. The
+// watch is stopped when ctx ends.
 func (c *Client) ChildrenW(ctx context.Context, path string) ([]string, *zk.Stat, *Watch, error) {
 	r, w, err := watchedRead(ctx, c, "children", path, transport.Children, proto.Children)
 	return r.Names, (*zk.Stat)(r.Stat), w, err
 }
 
-// watchedRead reads with a watch that is set no later than the value is read. The
-// first waiter for a node's table sets the server's watch with its read. Others
-// that join it read without a watch. They read again with a new one if the old one
-// fired meanwhile, because it may have fired for a change that they have already
-// seen.
+// watchedRead reads with a watch that is set no later than the value is read.
+// The first waiter for a node's table sets the server's watch with its read.
+// Others that join it read without a watch. They read again with a new one if
+// the old one fired meanwhile, because it may have fired for a change that they
+// have already seen.
 //
-// A missing node is no error if the request is exists: the value is the zero value
-// then.
+// A missing node is no error if the request is exists: the value is the zero
+// value then.
 func watchedRead[T any](ctx context.Context, c *Client, op, path string, table transport.Table, read func(path string, watch bool) proto.Request[T]) (T, *Watch, error) {
 	var v T
 	var w *Watch
@@ -146,8 +148,9 @@ func watchedRead[T any](ctx context.Context, c *Client, op, path string, table t
 // errWatchGone tells watchedRead to begin again.
 var errWatchGone = errors.New("shared watch is gone")
 
-// setWatch makes the read that sets the server's watch. When the answer arrives,
-// the connection notes whether the watch is set, even if ctx has ended by then.
+// setWatch makes the read that sets the server's watch. When the answer
+// arrives, the connection notes whether the watch is set, even if ctx has ended
+// by then.
 func setWatch[T any](ctx context.Context, s *Session, shared *sharedWatch, q proto.Request[T]) (T, error) {
 	p, err := start(ctx, s, q, func(code int32, err error) {
 		missing := err == nil && q.NoNodeIsAnswer && code == proto.CodeNoNode
@@ -162,8 +165,8 @@ func setWatch[T any](ctx context.Context, s *Session, shared *sharedWatch, q pro
 }
 
 // joinWatch waits for the watch that another waiter sets, and reads. If that
-// waiter has failed, as it does on a missing node, the read returns the reason. All
-// who have joined read at the same time, and not one after the other.
+// waiter has failed, as it does on a missing node, the read returns the reason.
+// All who have joined read at the same time, and not one after the other.
 func joinWatch[T any](ctx context.Context, s *Session, shared *sharedWatch, q proto.Request[T]) (T, error) {
 	var none T
 	select {

@@ -17,17 +17,17 @@ type write[T any] struct {
 	// send makes the request that changes something, once.
 	send func(ctx context.Context, s *Session) (T, error)
 
-	// onLostReply says what follows a request of which nobody knows whether it was
-	// applied.
+	// onLostReply says what follows a request of which nobody knows whether it
+	// was applied.
 	onLostReply lostReply
 
-	// resolve finds out whether such a request was applied. It returns the result
-	// if it was. If it was not, the request is made again. An error ends the
-	// attempt, and leaves the outcome unknown.
+	// resolve finds out whether such a request was applied. It returns the
+	// result if it was. If it was not, the request is made again. An error ends
+	// the attempt, and leaves the outcome unknown.
 	resolve func(ctx context.Context, s *Session) (v T, applied bool, err error)
 
-	// attempt makes one attempt of several requests, among them calls of request.
-	// If it is nil, an attempt is one call of request.
+	// attempt makes one attempt of several requests, among them calls of
+	// request. If it is nil, an attempt is one call of request.
 	attempt func(ctx context.Context, s *Session) (T, error)
 
 	// partly reports whether a call that fails with an error may have changed
@@ -47,21 +47,21 @@ const (
 	// later attempt succeeds, the call fails with ErrOutcomeUnknown.
 	sendAgain lostReply = iota
 
-	// lookUp resolves the outcome before anything else. If it cannot be resolved,
-	// the call fails with ErrOutcomeUnknown.
+	// lookUp resolves the outcome before anything else. If it cannot be
+	// resolved, the call fails with ErrOutcomeUnknown.
 	lookUp
 
 	// giveUp fails with ErrOutcomeUnknown at once: nothing tells the outcome.
 	giveUp
 
-	// changesNothing is for a request that only reads, after all. It is made again,
-	// and its outcome does not matter.
+	// changesNothing is for a request that only reads, after all. It is made
+	// again, and its outcome does not matter.
 	changesNothing
 )
 
-// ofVersion returns what a write that asks for a version does about a lost reply:
-// the node's version tells the outcome. Without a version, each write overwrites
-// the one before.
+// ofVersion returns what a write that asks for a version does about a lost
+// reply: the node's version tells the outcome. Without a version, each write
+// overwrites the one before.
 func ofVersion(version int32) lostReply {
 	if version == AnyVersion {
 		return sendAgain
@@ -95,8 +95,8 @@ func (w *write[T]) try(ctx context.Context, s *Session) (T, error) {
 	return w.request(ctx, s)
 }
 
-// request makes the request that changes something, and notes whether its outcome
-// is unknown.
+// request makes the request that changes something, and notes whether its
+// outcome is unknown.
 func (w *write[T]) request(ctx context.Context, s *Session) (T, error) {
 	v, err := w.send(ctx, s)
 	var failed *TxnError // nothing was applied, whatever the error of the operation
@@ -112,8 +112,8 @@ func (w *write[T]) request(ctx context.Context, s *Session) (T, error) {
 	return v, err
 }
 
-// mayBeApplied reports, after the last attempt has failed with an error, whether
-// something may have been changed all the same.
+// mayBeApplied reports, after the last attempt has failed with an error,
+// whether something may have been changed all the same.
 func (w *write[T]) mayBeApplied(err error) bool {
 	return w.doubt != nil || w.partly != nil && w.partly(err)
 }

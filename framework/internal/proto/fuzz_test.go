@@ -30,8 +30,8 @@ var readers = []func([]byte){
 	func(b []byte) { ReadWatcherEvent(b) },
 }
 
-// No bytes of a peer make a reader panic, or take more memory than in proportion
-// to their length.
+// No bytes of a peer make a reader panic, or take more memory than in
+// proportion to their length.
 func FuzzReaders(f *testing.F) {
 	huge := jute.AppendInt32(nil, 0x7fffffff)
 	for kind := range readers {

@@ -2,8 +2,8 @@ package proto
 
 import "github.com/gocurator/curator/framework/internal/jute"
 
-// Part is one operation of a multi. Only Create, SetData, Delete and Check have a
-// meaning there.
+// Part is one operation of a multi. Only Create, SetData, Delete and Check have
+// a meaning there.
 type Part struct {
 	op     int32
 	append func([]byte) []byte
@@ -42,8 +42,8 @@ func appendMultiHeader(b []byte, op int32, done bool) []byte {
 	return jute.AppendInt32(jute.AppendBool(jute.AppendInt32(b, op), done), noError)
 }
 
-// readMultiAnswer reads a part for each operation. The parts of a multi that has
-// failed are errors:
+// readMultiAnswer reads a part for each operation. The parts of a multi that
+// has failed are errors:
 //
 //   - CodeOK for each operation before the one that has failed.
 //   - The code of the operation that has failed.

@@ -1,6 +1,7 @@
 package proto
 
-// Operation codes, as in ZooDefs.OpCode of ZooKeeper. On the wire they are ints.
+// Operation codes, as in ZooDefs.OpCode of ZooKeeper. On the wire they are
+// ints.
 const (
 	OpCreate          = 1
 	OpDelete          = 2
@@ -22,8 +23,8 @@ const (
 	OpSetWatches      = 101
 	OpCloseSession    = -11
 
-	// OpError is the type of a part of a multi's answer that is an error's code,
-	// and of the header that ends a multi.
+	// OpError is the type of a part of a multi's answer that is an error's
+	// code, and of the header that ends a multi.
 	OpError = -1
 )
 

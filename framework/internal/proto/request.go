@@ -7,8 +7,8 @@ type Request[T any] struct {
 	Op     int32
 	Append func(b []byte) []byte // appends what follows the RequestHeader
 
-	// NoNodeIsAnswer means that CodeNoNode is an answer and no failure: the zero
-	// value of T.
+	// NoNodeIsAnswer means that CodeNoNode is an answer and no failure: the
+	// zero value of T.
 	NoNodeIsAnswer bool
 
 	read func(r *jute.Reader, zxid int64) T

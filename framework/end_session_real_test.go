@@ -40,10 +40,11 @@ func (c *cuttable) cut() {
 	c.conns = nil
 }
 
-// soonGone reports whether a node goes away in much less than a session's timeout.
+// soonGone reports whether a node goes away in much less than a session's
+// timeout.
 func soonGone(t *testing.T, c *framework.Client, path string) bool {
 	t.Helper()
-	for deadline := time.Now().Add(sturdy / 4); time.Now().Before(deadline); <-time.After(10 * time.Millisecond) {
+	for deadline := time.Now().Add(longSession / 4); time.Now().Before(deadline); <-time.After(10 * time.Millisecond) {
 		there, _, err := c.Exists(t.Context(), path)
 		require.NoError(t, err)
 		if !there {
@@ -53,8 +54,8 @@ func soonGone(t *testing.T, c *framework.Client, path string) bool {
 	return false
 }
 
-// Close has a second, for which a busy machine may stand still. It must not be so
-// often.
+// Close has a second, for which a busy machine may stand still. It must not be
+// so often.
 func TestRealServerCloseRightAfterACutLeavesNoNodes(t *testing.T) {
 	srv := zkserver.Start(t)
 	observer := realClient(t, srv, "")
@@ -94,7 +95,7 @@ func TestRealServerCloseRightAfterARestartLeavesNoNodes(t *testing.T) {
 
 func TestRealServerRefusedCredentialsLeaveNoSessions(t *testing.T) {
 	srv := zkserver.Start(t)
-	c, err := framework.New(srv.Addr(), framework.WithSessionTimeout(sturdy), framework.WithAuth("nonsense", nil))
+	c, err := framework.New(srv.Addr(), framework.WithSessionTimeout(longSession), framework.WithAuth("nonsense", nil))
 	require.NoError(t, err)
 	defer c.Close()
 	require.ErrorIs(t, c.WaitConnected(within(t, 20*time.Second)), zk.ErrAuthFailed)

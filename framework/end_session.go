@@ -9,21 +9,23 @@ import (
 )
 
 const (
-	// closePatience is how long Close tries to end the session on the server.
-	closePatience = time.Second
+	// closeTimeout is how long Close tries to end the session on the server.
+	closeTimeout = time.Second
 
-	// leavePatience is the part of it for which a connection may be silent. It
-	// may be dead already.
-	leavePatience = closePatience / 2
+	// closeRequestTimeout is how long one server may take at most to answer.
+	// The connection may be dead already.
+	closeRequestTimeout = closeTimeout / 2
 
-	// shortestEnding is how long one server may take at least to end a session,
+	// minEndTimeout is how long one server may take at least to end a session,
 	// before the next one is asked.
-	shortestEnding = 200 * time.Millisecond
+	minEndTimeout = 200 * time.Millisecond
 )
 
-// close returns when nothing of the session is left in this process. A session that the client gives up by itself is
-// ended on the server, if one can be reached. One that was lost is left to the server: its holders have only just been
-// told to stop, and what is left of the timeout is the time they have for that.
+// close returns when nothing of the session is left in this process. A session
+// that the client gives up by itself is ended on the server, if one can be
+// reached. A session that was lost is left to the server: its holders have only
+// just been told to stop, and the rest of the timeout is the time they have for
+// that.
 func (s *Session) close() {
 	if s.closing.Swap(true) { // no sync.Once: others would wait on a mutex that is held across I/O
 		<-s.gone
@@ -35,7 +37,7 @@ func (s *Session) close() {
 		s.endOnServer()
 	}
 	s.link.Close()
-	<-s.leaving
+	<-s.farewell
 	s.conn.Close()
 	for range s.drain { // closed by the library as the last thing it does
 	}
@@ -44,32 +46,33 @@ func (s *Session) close() {
 
 // endOnServer ends the session on the server: on the present connection, or if
 // there is none, or it is silent, on one of its own. A session that stays would
-// keep its nodes, and with them others' locks, for its whole timeout; it is on a
-// rolling restart that clients are closed while they have no connection.
+// keep its nodes, and with them others' locks, for its whole timeout. That
+// happens in a rolling restart, in which clients are closed while they have no
+// connection.
 func (s *Session) endOnServer() {
-	patience, atOnce := closePatience, true
+	timeout, atOnce := closeTimeout, true
 	if len(s.ephemerals.excess()) > 0 {
-		patience, atOnce = max(patience, s.Timeout()), false // after that, the server ends the session
+		timeout, atOnce = max(timeout, s.Timeout()), false // after that, the server ends the session
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
-	if atOnce && s.leave() {
+	if atOnce && s.requestEnd() {
 		return
 	}
-	s.link.Close() // a handshake under way would take the session up again behind our back
+	s.link.Close() // a handshake under way would take the session up again meanwhile
 	if who := s.link.Identity(); who.ID != 0 {
 		s.endSomewhere(ctx, who)
 	}
 }
 
-// leave asks for the end of the session on the present connection and reports
-// whether the server has said that it is over.
-func (s *Session) leave() bool {
+// requestEnd asks for the end of the session on the present connection and
+// reports whether the server has said that it is over.
+func (s *Session) requestEnd() bool {
 	call := s.link.Leave()
 	if call == nil {
 		return false
 	}
-	silence := time.NewTimer(leavePatience)
+	silence := time.NewTimer(closeRequestTimeout)
 	defer silence.Stop()
 	select {
 	case <-call.Done():
@@ -87,17 +90,17 @@ func (s *Session) endSomewhere(ctx context.Context, who transport.Identity) {
 	for ctx.Err() == nil {
 		for left := s.hosts.Len(); left > 0 && ctx.Err() == nil; left-- {
 			deadline, _ := ctx.Deadline()
-			share := min(max(time.Until(deadline)/time.Duration(left), shortestEnding), leavePatience)
+			share := min(max(time.Until(deadline)/time.Duration(left), minEndTimeout), closeRequestTimeout)
 			e := transport.Ending{Identity: who, Patience: share}
 			if e.Delete = s.ephemerals.excess(); len(e.Delete) > 0 {
-				e.Patience = closePatience
+				e.Patience = closeTimeout
 				e.Credentials, e.Deleted = s.client.credentials(), s.nodeGone
 			}
 			if s.client.endAt(ctx, s.hosts.take(), e) == nil {
 				return
 			}
 		}
-		select { // they may be about to start
+		select { // the servers may be about to start
 		case <-time.After(shortestRoundPause):
 		case <-ctx.Done():
 		}
@@ -123,10 +126,10 @@ func (s *Session) endOrphan() {
 	if !ok {
 		return
 	}
-	patience := min(s.patience(), closePatience)
-	ctx, cancel := context.WithTimeout(s.ctx, patience)
+	timeout := min(s.attemptTimeout(), closeTimeout)
+	ctx, cancel := context.WithTimeout(s.ctx, timeout)
 	defer cancel()
-	s.client.endAt(ctx, s.address(), transport.Ending{Identity: who, Patience: patience})
+	s.client.endAt(ctx, s.address(), transport.Ending{Identity: who, Patience: timeout})
 	if s.ctx.Err() == nil { // else close goes on
 		s.link.Forget()
 	}

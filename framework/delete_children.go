@@ -12,9 +12,9 @@ import (
 )
 
 // maxCollected bounds how many nodes of a tree are in memory while it is
-// deleted. A tree with fewer nodes is collected first, and nothing is deleted if
-// that fails. For a tree with more, see largeTree. The bound does not hold for
-// the children that a server lists in one answer.
+// deleted. A tree with fewer nodes is collected first, and nothing is deleted
+// if that fails. For a tree with more, see largeTree. The bound does not hold
+// for the children that a server lists in one answer.
 const maxCollected = 10_000
 
 // deleteBelow deletes the nodes below the node, except those that appear
@@ -29,13 +29,13 @@ func (d *deletion) deleteBelow(ctx context.Context, s *Session) (more bool, err 
 	if !all {
 		return (&largeTree{}).deleteBelow(ctx, s, d.path)
 	}
-	slices.Reverse(below) // a server carries out requests in order, so there is no need to wait for each level
+	slices.Reverse(below) // a server works in order, so there is no need to wait for each level
 	_, _, err = deleteNodes(ctx, s, below)
 	return false, err
 }
 
-// deleteNodes deletes nodes in this order. It returns those that have children,
-// and how many it has deleted.
+// deleteNodes deletes nodes in this order. It returns the nodes that have
+// children, and how many it has deleted.
 func deleteNodes(ctx context.Context, s *Session, paths []string) (notEmpty []string, deleted int, err error) {
 	remove := func(path string) proto.Request[proto.Nothing] { return proto.Delete(path, AnyVersion) }
 	err = pipeline(ctx, s, paths, remove, func(path string, _ proto.Nothing, err error) error {
@@ -52,8 +52,8 @@ func deleteNodes(ctx context.Context, s *Session, paths []string) (notEmpty []st
 	return notEmpty, deleted, err
 }
 
-// descendants returns the nodes below a node, each behind its parent. It returns
-// all = false if there are too many.
+// descendants returns the nodes below a node, each behind its parent. It
+// returns all = false if there are too many.
 func descendants(ctx context.Context, s *Session, path string) (below []string, all bool, err error) {
 	for level := []string{path}; len(level) > 0; {
 		level, all, err = childrenOf(ctx, s, level, maxCollected-len(below))
@@ -151,8 +151,8 @@ func (t *largeTree) descend(ctx context.Context, s *Session, nodes []string) err
 }
 
 // ascend deletes the nodes of the last step. If there was no room for all their
-// children, those that still have some are listed once more, as long as each
-// time some are deleted.
+// children, the nodes that still have some are listed once more, as long as
+// some are deleted each time.
 func (t *largeTree) ascend(ctx context.Context, s *Session, last *treeStep) error {
 	notEmpty, deleted, err := deleteNodes(ctx, s, last.nodes)
 	t.deleted += deleted

@@ -25,7 +25,8 @@ func hoard(t *testing.T, c *framework.Client, size int) {
 	}
 }
 
-// ending is the size of what one transaction has to delete at the end of a session.
+// ending is the size of what one transaction has to delete at the end of a
+// session.
 func ending(srv *zktest.Server) *int {
 	size := new(int)
 	srv.Inject(zktest.Rule{Op: zktest.OpCloseSession, Times: -1, Do: zktest.Call(func(zktest.Request) {
@@ -89,7 +90,7 @@ func TestCloseDeletesNodesThatOnlyTheirOwnerMayDelete(t *testing.T) {
 	})
 }
 
-// Whatever way a node has come and gone, it is counted once.
+// A node is counted once, whatever way it has come and gone.
 func TestWarningOfTooManyEphemeralNodes(t *testing.T) {
 	ephemeral := framework.WithMode(framework.Ephemeral)
 	for name, create := range map[string]func(t *testing.T, srv *zktest.Server, c *framework.Client, path string){

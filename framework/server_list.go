@@ -10,17 +10,20 @@ import (
 	"sync"
 )
 
-// ServersFunc returns the servers of the ensemble as they are now, each a host with an optional port, as in the
-// connection string. It must return soon after ctx ends.
+// ServersFunc returns the servers of the ensemble as they are now, each a host
+// with an optional port, as in the connection string. It must return soon after
+// ctx ends.
 type ServersFunc func(ctx context.Context) ([]string, error)
 
-// ResolveDNS returns a ServersFunc that looks up all addresses of all names, each with an optional port. It suits names
-// that stand for many servers, and servers that come back with another address, as those behind a headless service of
-// Kubernetes do:
+// ResolveDNS returns a ServersFunc that looks up all addresses of all names,
+// each with an optional port. It suits names that stand for many servers, and
+// servers that come back with another address, as they do behind a headless
+// service of Kubernetes:
 //
 //	framework.New("zk-headless:2181/shop", framework.WithServers(framework.ResolveDNS("zk-headless:2181")))
 //
-// Names that cannot be resolved are left out. If none can, that is an error, which names them all.
+// Names that cannot be resolved are left out. If none can be resolved, the
+// error names them all.
 func ResolveDNS(names ...string) ServersFunc {
 	return resolve(net.DefaultResolver.LookupHost, names)
 }
@@ -65,8 +68,8 @@ func resolveServer(ctx context.Context, look lookup, server string) ([]string, e
 	return addresses, err
 }
 
-// ensemble is what a client knows of its servers. It outlives sessions.
-type ensemble struct {
+// serverList is the client's list of servers. It outlives sessions.
+type serverList struct {
 	ask ServersFunc // nil for a list that does not change
 
 	mu       sync.Mutex // protects the following fields
@@ -74,38 +77,40 @@ type ensemble struct {
 	askError error      // of the last time, if list is older
 }
 
-func newEnsemble(addresses []string, ask ServersFunc) *ensemble {
-	return &ensemble{ask: ask, list: unique(addresses)}
+func newServerList(addresses []string, ask ServersFunc) *serverList {
+	return &serverList{ask: ask, list: unique(addresses)}
 }
 
-// servers returns the last known list, in an order of its own each time, so that clients spread over the ensemble.
-func (e *ensemble) servers() []string {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return shuffled(e.list)
+// servers returns the last known list, in an order of its own each time, so
+// that clients spread over the ensemble.
+func (l *serverList) servers() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return shuffled(l.list)
 }
 
 // problem says why the list may be out of date.
-func (e *ensemble) problem() error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.askError
+func (l *serverList) problem() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.askError
 }
 
-// refresh asks for the list. Without a good answer the one that is known stays, and the error says why.
-func (e *ensemble) refresh(ctx context.Context) error {
-	if e.ask == nil {
+// refresh asks for the list. Without a good answer the one that is known stays,
+// and the error says why.
+func (l *serverList) refresh(ctx context.Context) error {
+	if l.ask == nil {
 		return nil
 	}
-	list, err := e.ask(ctx)
+	list, err := l.ask(ctx)
 	if err == nil {
 		list, err = parseServers(list)
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.askError = err
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.askError = err
 	if err == nil {
-		e.list = unique(list)
+		l.list = unique(list)
 	}
 	return err
 }

@@ -10,16 +10,16 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// searches are a session's searches for protected nodes. All callers that look
-// for a node below the same parent share one search. But no caller may get a
-// list that is older than its question, so it never joins a search that has
-// begun: all callers that come while one is under way share the next.
+// searches are a session's searches for protected nodes. All callers that
+// search for a node below the same parent share one search. But no caller may
+// get a list that is older than its question, so it never joins a search that
+// has begun: all callers that come while one is under way share the next.
 type searches struct {
 	mu       sync.Mutex         // protects the following field
-	byParent map[string]*search // the newest of a parent; there is one as long as a goroutine sees to the parent
+	byParent map[string]*search // the newest of a parent, as long as a goroutine searches there
 }
 
-// search is one search, or the place of the next.
+// search is one search, under way or not begun yet.
 type search struct {
 	wanted bool
 	done   chan struct{}
@@ -46,8 +46,8 @@ func (l *searches) want(parent string) (next *search, start bool) {
 	return next, start
 }
 
-// begin returns the search to make now, which nobody joins any more. It returns
-// nil if nobody wants one.
+// begin returns the search to make now, which no caller joins any more. It
+// returns nil if no caller wants one.
 func (l *searches) begin(parent string) *search {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -65,7 +65,7 @@ func (l *searches) begin(parent string) *search {
 // requests.
 func (s *Session) protectedBelow(ctx context.Context, parent string) (map[string]string, error) {
 	l, start := s.search.want(parent)
-	if start { // a client that is closed starts nothing, but its sessions have ended, too
+	if start { // a closed client starts nothing, but then its sessions have ended, too
 		s.client.Go(func(ctx context.Context) { s.makeSearches(ctx, parent) })
 	}
 	select {
@@ -79,9 +79,9 @@ func (s *Session) protectedBelow(ctx context.Context, parent string) (map[string
 }
 
 // makeSearches makes the searches of a parent, one after the other, as long as
-// somebody wants one. The sync before each of them makes the server know of all
-// writes that earlier connections of the session have sent. Curator leaves it
-// out.
+// a caller wants one. The sync before each of them makes the server know of all
+// writes that earlier connections of the session have sent. Curator makes no
+// sync.
 func (s *Session) makeSearches(ctx context.Context, parent string) {
 	for l := s.search.begin(parent); l != nil; l = s.search.begin(parent) {
 		siblings, err := afterSync(ctx, s, parent, proto.Children(parent, false))

@@ -27,8 +27,10 @@ func TestStrictContactKeepsAHealthySession(t *testing.T) {
 	})
 }
 
-// The follower that we are connected to is cut off from its leader and goes on answering pings. The leader ends the
-// session meanwhile. Whether we have given it up by then is what strict contact decides, at every phase of the heartbeat.
+// The follower that we are connected to is cut off from its leader and goes on
+// answering pings. The leader ends the session meanwhile. Whether we have given
+// it up by then is what strict contact decides, at every phase of the
+// heartbeat.
 func TestStrictContactEndsTheSessionBeforeTheLeaderDoes(t *testing.T) {
 	const syncLimit = 10 // more than the session, so that the follower answers for long enough
 	for _, strict := range []bool{false, true} {
@@ -37,7 +39,8 @@ func TestStrictContactEndsTheSessionBeforeTheLeaderDoes(t *testing.T) {
 				zktest.WithTick(2*time.Second), zktest.WithSyncLimit(syncLimit))
 		}
 	}
-	// The leader asks for clients as seldom as it may, and ends the session as soon as it can.
+	// The leader asks for clients as seldom as it may, and ends the session as
+	// soon as it can.
 	for phase := range 150 {
 		isolateFollower(t, true, time.Duration(phase)*97*time.Millisecond, 9900*time.Millisecond,
 			zktest.WithTick(4*time.Second), zktest.WithSyncLimit(syncLimit))

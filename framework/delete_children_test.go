@@ -65,7 +65,7 @@ func makeShape(t *testing.T, srv *zktest.Server, shape func(func(string))) (node
 	return nodes
 }
 
-// Whatever the tree's shape is, hardly a node is listed or deleted twice.
+// Hardly a node is listed or deleted twice, whatever the tree's shape is.
 func TestDeleteWithChildrenOfALargeTree(t *testing.T) {
 	for name, shape := range shapes {
 		t.Run(name, func(t *testing.T) {

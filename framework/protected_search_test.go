@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A caller that asks while a search is under way gets the next one, which begins
-// later than the question.
+// A caller that asks while a search is under way gets the next one, which
+// begins later than the question.
 func TestSearchThatHasBegunIsNotJoined(t *testing.T) {
 	var s searches
 	first, start := s.want("/p")

@@ -63,7 +63,8 @@ func TestOrSetSurvivesNodesThatVanish(t *testing.T) {
 	})
 }
 
-// Whatever is lost, the node has the data in the end, and a version that was asked for is never passed over.
+// The node has the data in the end, whatever is lost, and a version that was
+// asked for is never passed over.
 func TestOrSetWhoseReplyIsLostIsFoundOut(t *testing.T) {
 	for _, exists := range []bool{false, true} {
 		for _, version := range []int32{0, framework.AnyVersion} {
@@ -185,7 +186,8 @@ func TestCombinationsOfCreateOptionsThatMakeNoSense(t *testing.T) {
 	})
 }
 
-// Two callers of one client create the same plain ephemeral node, and what they are told is lost. One of them has made it.
+// Two callers of one client create the same plain ephemeral node, and what they
+// are told is lost. One of them has made it.
 func TestPlainEphemeralIsMadeByOneCallerOnly(t *testing.T) {
 	for name, lost := range map[string]zktest.Rule{
 		"nothing":          {Op: zktest.OpCreate, After: 99, Do: zktest.DropReply},
@@ -224,7 +226,8 @@ func TestPlainEphemeralIsMadeByOneCallerOnly(t *testing.T) {
 	}
 }
 
-// The first caller is not told what became of its node, and leaves. The second must not be told that it is its own.
+// The first caller is not told what became of its node, and leaves. The second
+// must not be told that it is its own.
 func TestPlainEphemeralOfACallerThatHasGoneIsNotTheNextOnes(t *testing.T) {
 	for name, fault := range map[string]zktest.Action{
 		"slow": zktest.DelayReply(3 * time.Second), "muted": zktest.MuteReply,

@@ -22,7 +22,8 @@ func newGUID() string {
 
 func protectedPrefix(guid string) string { return "_c_" + guid + "-" }
 
-// protectedNames returns the names that have a protection prefix, by that prefix.
+// protectedNames returns the names that have a protection prefix, by that
+// prefix.
 func protectedNames(names []string) map[string]string {
 	prefixLength := len(protectedPrefix(newGUID()))
 	found := map[string]string{}

@@ -15,7 +15,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// renewSession ends a client's session and returns when the client has the next one.
+// renewSession ends a client's session and returns when the client has the next
+// one.
 func renewSession(t *testing.T, srv *zktest.Server, c *framework.Client) {
 	t.Helper()
 	old := c.SessionID()
