@@ -81,20 +81,22 @@ func (c *config) validate() error {
 	if err := c.validateFunctions(); err != nil {
 		return err
 	}
-	margin := strconv.FormatFloat(c.safetyMargin, 'g', -1, 64)
+	timeout, margin := c.sessionTimeout.String(), strconv.FormatFloat(c.safetyMargin, 'g', -1, 64)
 	switch {
 	case c.sessionTimeout < minSessionTimeout:
-		return badArgument("session timeout", c.sessionTimeout.String(), "must be at least "+minSessionTimeout.String())
+		return badArgument("session timeout", timeout, "must be at least "+minSessionTimeout.String())
 	case c.sessionTimeout > maxSessionTimeout:
-		return badArgument("session timeout", c.sessionTimeout.String(), "must be at most "+time.Duration(maxSessionTimeout).String())
+		return badArgument("session timeout", timeout, "must be at most "+time.Duration(maxSessionTimeout).String())
 	case c.connectionTimeout <= 0:
 		return badArgument("connection timeout", c.connectionTimeout.String(), "must be positive")
 	case c.policy != state.SessionPolicy && c.policy != state.StandardPolicy:
-		return badArgument("error policy", strconv.Itoa(int(c.policy)), "must be state.SessionPolicy or state.StandardPolicy")
+		return badArgument("error policy", strconv.Itoa(int(c.policy)),
+			"must be state.SessionPolicy or state.StandardPolicy")
 	case c.strictContact && c.safetyMargin > maxStrictMargin:
 		return badArgument("safety margin", margin, "must be no more than 0.25 with strict contact")
 	case c.maxRequest < minMaxRequest:
-		return badArgument("max request size", strconv.Itoa(c.maxRequest), "must be at least "+strconv.Itoa(minMaxRequest))
+		return badArgument("max request size", strconv.Itoa(c.maxRequest),
+			"must be at least "+strconv.Itoa(minMaxRequest))
 	case !(c.safetyMargin >= 0 && c.safetyMargin <= maxSafetyMargin): // so that it is true for NaN, too
 		return badArgument("safety margin", margin, "must be from 0 to 0.5")
 	}
@@ -114,7 +116,8 @@ func (c *config) validateFunctions() error {
 	case c.retry == nil:
 		return badArgument("retry policy", "nil", "must not be nil; use retry.None to never retry")
 	case c.suspended == nil:
-		return badArgument("suspend clock", "nil", "must not be nil; leave the option out for the operating system's")
+		return badArgument("suspend clock", "nil",
+			"must not be nil; leave the option out for the operating system's")
 	case c.logger == nil:
 		return badArgument("logger", "nil", "must not be nil; leave the option out to discard")
 	}

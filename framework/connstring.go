@@ -16,28 +16,29 @@ const defaultPort = "2181"
 // chroot behind each server, as other clients' configurations have it. Taken as
 // part of the path it would lose servers, and put the nodes into another tree.
 func parseConnectString(s string) (servers []string, chroot string, err error) {
-	invalid := func(reason string) error { return badArgument("connection string", s, reason) }
+	malformed := func(reason string) error { return badArgument("connection string", s, reason) }
 
 	if strings.Contains(s, "://") {
-		return nil, "", invalid("it has no scheme: \"host1:2181,host2:2181/chroot\"")
+		return nil, "", malformed("it has no scheme: \"host1:2181,host2:2181/chroot\"")
 	}
 	hosts, path, hasChroot := strings.Cut(s, "/")
 	if hasChroot && path != "" { // "host:2181/" means no chroot, as in the Java client
 		chroot = "/" + path
 		if strings.Contains(path, ",") {
-			return nil, "", invalid("the chroot has a comma: write it once, behind the last server: \"" + chrootOnce(s) + "\"")
+			return nil, "", malformed("the chroot has a comma: " +
+				"write it once, behind the last server: \"" + chrootOnce(s) + "\"")
 		}
 		if err := validatePath(chroot); err != nil {
-			return nil, "", invalid("chroot: " + err.Error())
+			return nil, "", malformed("chroot: " + err.Error())
 		}
 	}
 	if strings.TrimSpace(hosts) == "" {
-		return nil, "", invalid("no servers")
+		return nil, "", malformed("no servers")
 	}
 	for _, host := range strings.Split(hosts, ",") {
 		server, err := parseServer(strings.TrimSpace(host))
 		if err != nil {
-			return nil, "", invalid(err.Error())
+			return nil, "", malformed(err.Error())
 		}
 		servers = append(servers, server)
 	}

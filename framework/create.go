@@ -101,7 +101,9 @@ type creation struct {
 func (n *creation) resolveTarget(path string) {
 	parent, name := splitPath(path)
 	n.parent, n.target = parent, path
-	n.write = write[Created]{send: n.send, onLostReply: giveUp, resolve: n.resolve, attempt: n.createWithParents}
+	n.write = write[Created]{
+		send: n.send, onLostReply: giveUp, resolve: n.resolve, attempt: n.createWithParents,
+	}
 	switch {
 	case n.cfg.isUpsert():
 		n.set = newSet(path, n.data, n.cfg.orVersion, setConfig{n.cfg.idempotent})
@@ -139,7 +141,8 @@ func (n *creation) send(ctx context.Context, s *Session) (Created, error) {
 	}
 	guid := n.guid
 	q := proto.Create(newNode(n.target, n.data, acl, &n.cfg))
-	created, siblings, err := n.sendAndList(ctx, s, q, func(answer proto.Created, err error) { n.late(s, guid, answer, err) })
+	late := func(answer proto.Created, err error) { n.late(s, guid, answer, err) }
+	created, siblings, err := n.sendAndList(ctx, s, q, late)
 	if abandoned(ctx, err) {
 		n.abandoned = true
 		return Created{}, unknownOutcome(err)
@@ -153,12 +156,16 @@ func (n *creation) send(ctx context.Context, s *Session) (Created, error) {
 
 // newNode is the request's form of a node with this path.
 func newNode(path string, data []byte, acl []proto.ACL, cfg *createConfig) proto.NewNode {
-	return proto.NewNode{Path: path, Data: data, ACL: acl, Mode: int32(cfg.mode), TTLMillis: cfg.ttl.Milliseconds()}
+	return proto.NewNode{
+		Path: path, Data: data, ACL: acl, Mode: int32(cfg.mode), TTLMillis: cfg.ttl.Milliseconds(),
+	}
 }
 
 // sendAndList makes the request and, if the siblings are asked for, lists them
 // right behind it, without waiting in between.
-func (n *creation) sendAndList(ctx context.Context, s *Session, q proto.Request[proto.Created], late func(proto.Created, error)) (created proto.Created, siblings []string, err error) {
+func (n *creation) sendAndList(
+	ctx context.Context, s *Session, q proto.Request[proto.Created], late func(proto.Created, error),
+) (created proto.Created, siblings []string, err error) {
 	if !n.cfg.siblings {
 		created, err = send(ctx, s, q, late)
 		return created, nil, err

@@ -130,13 +130,15 @@ func (c *createConfig) validate(path string) error {
 	case path == "/" && !c.isUpsert():
 		return zk.ErrNodeExists
 	case c.mode < Persistent || c.mode > PersistentSequentialTTL:
-		return invalid(zk.ErrInvalidFlags, "mode", strconv.Itoa(int(c.mode)), "must be one of the modes of package framework")
+		return invalid(zk.ErrInvalidFlags, "mode", strconv.Itoa(int(c.mode)),
+			"must be one of the modes of package framework")
 	case c.mode.ttl() && c.ttl < time.Millisecond:
 		return badArgument("TTL", c.ttl.String(), "must be at least a millisecond in a TTL mode; use WithTTL")
 	case !c.mode.ttl() && c.ttl != 0:
 		return badArgument("TTL", c.ttl.String(), "needs a TTL mode")
 	case c.orSet && c.orVersion < AnyVersion:
-		return badArgument("option", "OrSet with version "+strconv.Itoa(int(c.orVersion)), "the version must be AnyVersion, or 0 or more")
+		return badArgument("option", "OrSet with version "+strconv.Itoa(int(c.orVersion)),
+			"the version must be AnyVersion, or 0 or more")
 	}
 	if err := c.validateACLs(); err != nil || !c.isUpsert() {
 		return err
@@ -170,7 +172,8 @@ func (c *createConfig) validateUpsert() error {
 	case c.mode.sequential():
 		return badArgument("options", name+" with a sequential mode", "no such node exists before")
 	case c.mode.ephemeral():
-		return badArgument("options", name+" with an ephemeral mode", "a node that exists may be another session's")
+		return badArgument("options", name+" with an ephemeral mode",
+			"a node that exists may be another session's")
 	}
 	return nil
 }

@@ -31,7 +31,8 @@ const (
 // path.
 func (s *Session) ephemeralCreated(path string) {
 	if size := s.ephemerals.add(path); size > 0 {
-		s.client.cfg.logger.Warn("zookeeper session has very many ephemeral nodes: servers may not survive its end if it is lost",
+		s.client.cfg.logger.Warn("zookeeper session has very many ephemeral nodes: "+
+			"servers may not survive its end if it is lost",
 			slog.Int("bytes", size), slog.Int("limit", maxEndingSize))
 	}
 }

@@ -37,7 +37,9 @@ func (c *Client) InSession(ctx context.Context, f func(ctx context.Context) erro
 	defer cancel(nil)
 	defer stop()
 	err = f(pinned)
-	if cause := context.Cause(s.ctx); errors.Is(err, context.Canceled) && ctx.Err() == nil && cause != nil && !errors.Is(err, cause) {
+	cause := context.Cause(s.ctx)
+	endedWithSession := cause != nil && ctx.Err() == nil && errors.Is(err, context.Canceled)
+	if endedWithSession && !errors.Is(err, cause) {
 		err = fmt.Errorf("%w: %w", cause, err)
 	}
 	return err

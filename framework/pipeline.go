@@ -17,7 +17,10 @@ const pipelineDepth = 64
 // After the first error it sends nothing more, awaits what is under way, and
 // returns that error. So nothing happens any more when it returns, unless ctx
 // or the session has ended.
-func pipeline[A, T any](ctx context.Context, s *Session, args []A, q func(A) proto.Request[T], each func(A, T, error) error) (failed error) {
+func pipeline[A, T any](
+	ctx context.Context, s *Session, args []A,
+	q func(A) proto.Request[T], each func(A, T, error) error,
+) (failed error) {
 	var window [pipelineDepth]pending[T]
 	for i := range len(args) + pipelineDepth {
 		slot := &window[i%pipelineDepth]
@@ -38,7 +41,10 @@ func pipeline[A, T any](ctx context.Context, s *Session, args []A, q func(A) pro
 
 // pipelineAll is pipeline for requests that do not depend on each other: it
 // goes on after an error. It calls each with the result of every request.
-func pipelineAll[A, T any](ctx context.Context, s *Session, args []A, q func(A) proto.Request[T], each func(A, T, error)) {
+func pipelineAll[A, T any](
+	ctx context.Context, s *Session, args []A,
+	q func(A) proto.Request[T], each func(A, T, error),
+) {
 	var none T
 	var window [pipelineDepth]pending[T]
 	for i := range len(args) + pipelineDepth {

@@ -127,7 +127,8 @@ func (r *reconfig) resolve(ctx context.Context, s *Session) (EnsembleConfig, boo
 	case config.Version == r.version:
 		return EnsembleConfig{}, false, nil
 	case !r.change.isDone(config):
-		return EnsembleConfig{}, false, unknownOutcome(fmt.Errorf("configuration has version %x now", config.Version))
+		err := fmt.Errorf("configuration has version %x now", config.Version)
+		return EnsembleConfig{}, false, unknownOutcome(err)
 	}
 	return config, true, nil
 }

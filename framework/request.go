@@ -38,7 +38,9 @@ type pending[T any] struct {
 // connection that has too much under way already makes the caller wait for
 // room, as long as ctx and the session last. The callback then is that of
 // transport.Link.Send.
-func start[T any](ctx context.Context, s *Session, q proto.Request[T], then func(code int32, err error)) (pending[T], error) {
+func start[T any](
+	ctx context.Context, s *Session, q proto.Request[T], then func(code int32, err error),
+) (pending[T], error) {
 	if ctx.Err() != nil {
 		return pending[T]{}, notSent(ctx)
 	}
@@ -51,7 +53,9 @@ func start[T any](ctx context.Context, s *Session, q proto.Request[T], then func
 
 // startBoth starts two requests at once; see transport.Link.SendBoth. The
 // second one was not sent if it has no call.
-func startBoth[A, B any](ctx context.Context, s *Session, a proto.Request[A], b proto.Request[B]) (first pending[A], second pending[B], err error) {
+func startBoth[A, B any](
+	ctx context.Context, s *Session, a proto.Request[A], b proto.Request[B],
+) (first pending[A], second pending[B], err error) {
 	if ctx.Err() != nil {
 		return first, second, notSent(ctx)
 	}
@@ -65,7 +69,9 @@ func startBoth[A, B any](ctx context.Context, s *Session, a proto.Request[A], b 
 
 // awaitRoom returns when the connection has taken requests that wait for room,
 // or when ctx or the session has ended before that.
-func (s *Session) awaitRoom(ctx context.Context, place *transport.Place) (first, second *transport.Call, err error) {
+func (s *Session) awaitRoom(
+	ctx context.Context, place *transport.Place,
+) (first, second *transport.Call, err error) {
 	select {
 	case <-place.Done():
 	case <-ctx.Done():

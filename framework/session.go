@@ -127,8 +127,9 @@ func (c *Client) startSession(epoch uint64) *Session {
 	s.hosts = newHosts(c.serverList.servers())
 	s.watches = newWatches(s)
 	s.link = transport.NewLink(transport.Config{
-		Strict:      c.cfg.strictContact,
-		MinTimeout:  min(shortestGrant, c.cfg.sessionTimeout.Truncate(time.Millisecond)), // as the library asks for it
+		Strict: c.cfg.strictContact,
+		// The library asks for whole milliseconds.
+		MinTimeout:  min(shortestGrant, c.cfg.sessionTimeout.Truncate(time.Millisecond)),
 		MaxRequest:  c.cfg.maxRequest,
 		Credentials: c.credentials,
 		Accepted:    s.wakeUp,

@@ -52,13 +52,13 @@ func (c *Client) Set(ctx context.Context, path string, data []byte, version int3
 }
 
 func newSet(path string, data []byte, version int32, cfg setConfig) *write[*zk.Stat] {
-	s := &set{path: path, data: data, version: version}
-	w := &write[*zk.Stat]{send: s.send, onLostReply: ofVersion(version), resolve: s.resolve}
+	o := &set{path: path, data: data, version: version}
+	w := &write[*zk.Stat]{send: o.send, onLostReply: ofVersion(version), resolve: o.resolve}
 	if cfg.idempotent {
-		w.attempt = func(ctx context.Context, in *Session) (*zk.Stat, error) {
-			stat, err := w.request(ctx, in)
+		w.attempt = func(ctx context.Context, s *Session) (*zk.Stat, error) {
+			stat, err := w.request(ctx, s)
 			if errors.Is(err, zk.ErrBadVersion) {
-				return s.acceptEqual(ctx, in, err)
+				return o.acceptEqual(ctx, s, err)
 			}
 			return stat, err
 		}
@@ -73,21 +73,21 @@ type set struct {
 	version int32
 }
 
-func (w *set) send(ctx context.Context, s *Session) (*zk.Stat, error) {
-	stat, err := send(ctx, s, proto.SetData(w.path, w.data, w.version), nil)
+func (o *set) send(ctx context.Context, s *Session) (*zk.Stat, error) {
+	stat, err := send(ctx, s, proto.SetData(o.path, o.data, o.version), nil)
 	return (*zk.Stat)(stat), err
 }
 
 // resolve looks at the node. It is an error if the node is missing: somebody
 // may have deleted it with our data in it.
-func (w *set) resolve(ctx context.Context, s *Session) (*zk.Stat, bool, error) {
-	now, err := afterSync(ctx, s, w.path, proto.GetData(w.path, false))
+func (o *set) resolve(ctx context.Context, s *Session) (*zk.Stat, bool, error) {
+	now, err := afterSync(ctx, s, o.path, proto.GetData(o.path, false))
 	switch {
 	case err != nil:
 		return nil, false, err
-	case now.Stat.Version == w.version:
+	case now.Stat.Version == o.version:
 		return nil, false, nil
-	case w.isDone(now):
+	case o.isDone(now):
 		return (*zk.Stat)(now.Stat), true, nil
 	default:
 		return nil, false, unknownOutcome(fmt.Errorf("version is %d now", now.Stat.Version))
@@ -95,21 +95,21 @@ func (w *set) resolve(ctx context.Context, s *Session) (*zk.Stat, bool, error) {
 }
 
 // isDone reports whether the node is as our write leaves it.
-func (w *set) isDone(now proto.Data) bool {
-	return now.Stat.Version == w.version+1 && bytes.Equal(now.Data, w.data)
+func (o *set) isDone(now proto.Data) bool {
+	return now.Stat.Version == o.version+1 && bytes.Equal(now.Data, o.data)
 }
 
 // acceptEqual turns a conflict of versions into success if somebody has written
 // the same. The server that reported the conflict has seen the write that
 // caused it, so there is no need for a sync.
-func (w *set) acceptEqual(ctx context.Context, s *Session, conflict error) (*zk.Stat, error) {
-	now, err := send(ctx, s, proto.GetData(w.path, false), nil)
+func (o *set) acceptEqual(ctx context.Context, s *Session, conflict error) (*zk.Stat, error) {
+	now, err := send(ctx, s, proto.GetData(o.path, false), nil)
 	switch {
 	case errors.Is(err, zk.ErrNoNode):
 		return nil, conflict
 	case err != nil:
 		return nil, err
-	case w.isDone(now):
+	case o.isDone(now):
 		return (*zk.Stat)(now.Stat), nil
 	}
 	return nil, conflict

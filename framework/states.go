@@ -42,7 +42,10 @@ func (c *core) publishLocked(states []state.State) {
 }
 
 func (c *core) changeLocked(s state.State) StateChange {
-	change := StateChange{Client: c.root, State: s, Time: time.Now(), SessionID: c.session.id, Server: c.session.server}
+	change := StateChange{
+		Client: c.root, State: s, Time: time.Now(),
+		SessionID: c.session.id, Server: c.session.server,
+	}
 	if !s.IsConnected() {
 		change.Cause = c.attempt
 	}

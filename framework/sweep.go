@@ -77,7 +77,9 @@ func (w *sweep) awaitSent(jobs []*cleanup) (others []*cleanup) {
 
 // deleteAll deletes the nodes of clean-ups.
 func (w *sweep) deleteAll(s *Session, jobs []*cleanup) {
-	pipelineAll(w.ctx, s, jobs, (*cleanup).request, func(job *cleanup, _ proto.Nothing, err error) { w.finish(job, err) })
+	pipelineAll(w.ctx, s, jobs, (*cleanup).request, func(job *cleanup, _ proto.Nothing, err error) {
+		w.finish(job, err)
+	})
 }
 
 // lookUp makes the look-ups that clean-ups need, and returns the deletes that

@@ -62,7 +62,8 @@ func (t *txn) resultsSince(ctx context.Context, s *Session, zxid int64) ([]TxnRe
 			results[i].Stat = (*zk.Stat)(stat)
 		}
 		if reason := t.resultLost(op, results[i].Stat, s, zxid); reason != "" {
-			return nil, unknownOutcome(fmt.Errorf("applied as transaction %#x, but %s %s", zxid, op.path, reason))
+			err := fmt.Errorf("applied as transaction %#x, but %s %s", zxid, op.path, reason)
+			return nil, unknownOutcome(err)
 		}
 	}
 	return results, nil

@@ -111,7 +111,10 @@ func (c *Client) ChildrenW(ctx context.Context, path string) ([]string, *zk.Stat
 //
 // A missing node is no error if the request is exists: the value is the zero
 // value then.
-func watchedRead[T any](ctx context.Context, c *Client, op, path string, table transport.Table, read func(path string, watch bool) proto.Request[T]) (T, *Watch, error) {
+func watchedRead[T any](
+	ctx context.Context, c *Client, op, path string,
+	table transport.Table, read func(path string, watch bool) proto.Request[T],
+) (T, *Watch, error) {
 	var v T
 	var w *Watch
 	err := c.do(ctx, op, path, nil, func(ctx context.Context, s *Session) error {
