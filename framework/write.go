@@ -17,8 +17,7 @@ type write[T any] struct {
 	// send makes the request that changes something, once.
 	send func(ctx context.Context, s *Session) (T, error)
 
-	// onLostReply says what follows a request of which nobody knows whether it
-	// was applied.
+	// onLostReply says what follows a request whose outcome is unknown.
 	onLostReply lostReply
 
 	// resolve finds out whether such a request was applied. It returns the
