@@ -12,7 +12,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// provider notes the paths that it is asked for, and gives each list a mark by which it is recognised.
+// provider notes the paths that it is asked for, and gives each list a mark by
+// which it is recognised.
 type provider struct {
 	mu    sync.Mutex
 	asked []string

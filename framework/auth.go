@@ -3,58 +3,60 @@ package framework
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"slices"
 
-	"github.com/go-zookeeper/zk"
-
+	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/framework/internal/transport"
 )
 
-// WithAuth adds credentials, such as WithAuth("digest", []byte("user:password")). Every connection is authenticated with
-// all of them before anything else is sent on it, in this session and in later ones. It may be given several times.
+// WithAuth adds credentials, such as WithAuth("digest",
+// []byte("user:password")). Every connection is authenticated with all of them
+// before anything else is sent on it, in this session and in later ones. It may
+// be given several times.
 //
-// If no server lets the client in, and one refuses the credentials, operations fail at once with an error that matches
-// zk.ErrAuthFailed and says which. The log has one line for it. The client goes on trying to connect, with pauses that
-// grow to half a minute, and leaves no session behind. While it has a session to lose, it hurries as always. One server
-// that refuses what the others take is passed over.
+// If no server lets the client in, and one refuses the credentials, operations
+// fail at once with an error that matches zk.ErrAuthFailed and says which
+// credentials. The log has one line for it. The client goes on trying to
+// connect, with pauses that grow to half a minute, and leaves no session
+// behind. While it has a session to lose, the pauses stay as short as always.
+// One server that refuses what the others take is passed over.
 func WithAuth(scheme string, auth []byte) Option {
 	return func(c *config) {
 		c.auth = append(c.auth, transport.Credentials{Scheme: scheme, Auth: bytes.Clone(auth)})
 	}
 }
 
-// AddAuth is WithAuth at any time: it authenticates the present connection and, if the server takes the credentials,
-// every later one. Credentials cannot be taken back. Refused ones are zk.ErrAuthFailed, and cost the connection: the
+// AddAuth is WithAuth at any time: it authenticates the present connection and,
+// if the server takes the credentials, every later one. Credentials cannot be
+// taken back. Refused ones are zk.ErrAuthFailed, and cost the connection: the
 // server closes it.
 func (c *Client) AddAuth(ctx context.Context, scheme string, auth []byte) error {
 	cred := transport.Credentials{Scheme: scheme, Auth: bytes.Clone(auth)}
-	if reason := credentialsFault(cred); reason != "" {
-		return &OpError{"auth", "/", fmt.Errorf("%w: %s", zk.ErrBadArguments, reason)}
+	if err := validateCredentials(cred); err != nil {
+		return &OpError{"auth", "/", err}
 	}
-	q := request[struct{}]{op: opAuth, payload: cred.Payload, answer: answerNothing}
-	return c.do(ctx, "auth", "/", func(ctx context.Context, s *Session) error {
-		call, err := q.start(ctx, s, func(code int32, err error) {
-			if code == 0 && err == nil {
+	return c.do(ctx, "auth", "/", nil, func(ctx context.Context, s *Session) error {
+		p, err := start(ctx, s, proto.Auth(cred.Scheme, cred.Auth), func(code int32, err error) {
+			if code == proto.CodeOK && err == nil {
 				c.remember(cred) // before the next connection can be made
 			}
 		})
 		if err != nil {
 			return err
 		}
-		_, err = q.await(ctx, s, call, nil)
+		_, err = p.await(ctx, nil)
 		return err
 	})
 }
 
-func credentialsFault(cred transport.Credentials) string {
+func validateCredentials(cred transport.Credentials) error {
 	switch {
 	case cred.Scheme == "":
-		return "empty scheme"
+		return badArgument("credentials of scheme", "", "must have a scheme")
 	case cred.Scheme == "digest" && !bytes.ContainsRune(cred.Auth, ':'):
-		return "the digest scheme needs user:password"
+		return badArgument("credentials of scheme", cred.Scheme, "must be user:password")
 	}
-	return ""
+	return nil
 }
 
 func (c *Client) remember(cred transport.Credentials) {

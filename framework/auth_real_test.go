@@ -14,7 +14,8 @@ import (
 	"github.com/gocurator/curator/testing/zkserver"
 )
 
-// identified returns a client that says who it is, or does not if login is empty.
+// identified returns a client that says who it is, or does not if login is
+// empty.
 func identified(t *testing.T, srv *zkserver.Server, login string, opts ...framework.Option) *framework.Client {
 	t.Helper()
 	if login != "" {
@@ -27,7 +28,8 @@ func identified(t *testing.T, srv *zkserver.Server, login string, opts ...framew
 	return c
 }
 
-// everyACL are the ways to keep a node to oneself: whoever one is, and by name.
+// everyACL are the ways to keep a node to oneself: by any identity of the
+// client, and by name.
 func everyACL() map[string][]zk.ACL {
 	return map[string][]zk.ACL{
 		"/auth":   zk.AuthACL(zk.PermAll),
@@ -84,7 +86,7 @@ func requireDenied(t *testing.T, err error) {
 func TestRealServerCredentialsOutliveReconnectAndSession(t *testing.T) {
 	t.Parallel()
 	srv := zkserver.Start(t)
-	c := identified(t, srv, "owner:secret", mortal()...)
+	c := identified(t, srv, "owner:secret", shortSessionOptions()...)
 	ctx := within(t, stuck)
 	_, err := c.Create(ctx, "/auth", nil, framework.WithACL(zk.AuthACL(zk.PermAll)))
 	require.NoError(t, err)
@@ -96,7 +98,7 @@ func TestRealServerCredentialsOutliveReconnectAndSession(t *testing.T) {
 	session, err := c.Session(ctx)
 	require.NoError(t, err)
 	require.NoError(t, srv.Pause())
-	requireLost(t, session, mortality)
+	requireLost(t, session, shortSession)
 	require.NoError(t, srv.Resume())
 	_, _, err = c.Get(ctx, "/auth")
 	require.NoError(t, err, "in a new session")
@@ -105,8 +107,8 @@ func TestRealServerCredentialsOutliveReconnectAndSession(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// After each reconnect, the credentials have to be told before the requests that wait. go-zookeeper hangs for ever if the
-// connection breaks just then.
+// After each reconnect, the credentials have to be told before the requests
+// that wait. go-zookeeper hangs for ever if the connection breaks just then.
 func TestRealServerNoRequestOvertakesTheCredentials(t *testing.T) {
 	srv := zkserver.Start(t)
 	undisturbed := identified(t, srv, "owner:secret")

@@ -54,7 +54,8 @@ func TestAddedCredentialsHoldFromThenOn(t *testing.T) {
 	})
 }
 
-// The connection is lost after the server has taken them: the next one must have them all the same.
+// The connection is lost after the server has taken them: the next one must
+// have them all the same.
 func TestAddAuthOutlastsALostReply(t *testing.T) {
 	for _, fault := range []zktest.Action{zktest.DropRequest, zktest.DropReply, zktest.Mute} {
 		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
@@ -85,7 +86,8 @@ func TestRefusedCredentialsFailAtOnce(t *testing.T) {
 	})
 }
 
-// One server refuses the credentials once. What was promised for the background goes on all the same.
+// One server refuses the credentials once. Work that was promised for the
+// background goes on all the same.
 func TestCleanUpOutlastsRefusedCredentials(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		c := newClient(t, srv, alice)
@@ -174,7 +176,8 @@ func TestCredentialsThatCannotBeMeantAreRefused(t *testing.T) {
 	}
 }
 
-// go-zookeeper hangs for good when a connection dies during re-authentication, if that is left to it.
+// go-zookeeper hangs for good when a connection dies during re-authentication,
+// if that is left to it.
 func TestConnectionsThatDieDuringAuthenticationAreReplaced(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		c := newClient(t, srv, alice)

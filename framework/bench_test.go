@@ -18,9 +18,10 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// BenchmarkThroughput compares operations of a Client with the same calls of go-zookeeper. The two take turns, so that
-// both see the same server at the same time. What counts is the ratio: machines differ, and are busy. One iteration is
-// one turn of each; a turn is many operations by many goroutines.
+// BenchmarkThroughput compares operations of a Client with the same calls of
+// go-zookeeper. The two take turns, so that both see the same server at the
+// same time. The ratio counts: machines differ, and are busy. One
+// iteration is one turn of each; a turn is many operations by many goroutines.
 func BenchmarkThroughput(b *testing.B) {
 	for _, server := range []string{"zktest-tcp", "zookeeper"} {
 		b.Run("server="+server, func(b *testing.B) {
@@ -132,7 +133,8 @@ func clientOps(b *testing.B, addr string) map[string]func() error {
 	}
 }
 
-// BenchmarkGet is a read from a server in the same process, without and with a Tracer that does nothing.
+// BenchmarkGet is a read from a server in the same process, without and with a
+// Tracer that does nothing.
 func BenchmarkGet(b *testing.B) {
 	for name, opts := range map[string][]framework.Option{
 		"tracer=none": nil,

@@ -17,8 +17,9 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// Requests that are answered between two batches of setWatches must not make the server believe that the watches of the
-// next batch have seen what happened while the client was away.
+// Requests that are answered between two batches of setWatches must not make
+// the server believe that the watches of the next batch have seen what happened
+// while the client was away.
 func TestNoEventIsLostBetweenBatchesOfWatches(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		watches := make([]*framework.Watch, 3000)
@@ -62,7 +63,8 @@ func manyWatches(t *testing.T, srv *zktest.Server, c *framework.Client, n int) [
 
 func manyName(i int) string { return fmt.Sprintf("/%s-%d", strings.Repeat("x", 150), i) }
 
-// The answer to the first batch carries a zxid that the watches of the second have not seen.
+// The answer to the first batch carries a zxid that the watches of the second
+// have not seen.
 func TestConnectionThatBreaksBetweenBatchesOfWatchesLosesNoEvent(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		watches := manyWatches(t, srv, c, 2000)
@@ -114,7 +116,8 @@ func TestBusyConnectionIsNotTakenForMute(t *testing.T) {
 	})
 }
 
-// stuckConn is a connection whose small writes take a moment, and whose large ones wait for a peer that does not read.
+// stuckConn is a connection whose small writes take a moment, and whose large
+// ones wait for a peer that does not read.
 type stuckConn struct {
 	net.Conn
 	stuck  *atomic.Bool

@@ -33,7 +33,7 @@ var libraryValues = map[string]error{
 	"ErrUnhandledFieldType": zk.ErrUnhandledFieldType, "ErrUnknown": zk.ErrUnknown,
 }
 
-// ownValues are this package's, with what verdicts has for them.
+// ownValues are this package's, with what errorClasses has for them.
 var ownValues = map[string]error{
 	"ErrClosed": ErrClosed, "ErrNotConnected": ErrNotConnected, "ErrSessionLost": ErrSessionLost,
 	"ErrOutcomeUnknown": ErrOutcomeUnknown, "ErrRequestTooLarge": ErrRequestTooLarge,
@@ -44,7 +44,7 @@ var ownValues = map[string]error{
 // notOfRequests are this package's errors that end no request.
 var notOfRequests = []string{"ErrSuspended", "ErrWatchStopped", "ErrRolledBack", "ErrNotAttempted"}
 
-func TestEveryErrorHasAVerdict(t *testing.T) {
+func TestEveryErrorHasAClass(t *testing.T) {
 	library, err := build.Import("github.com/go-zookeeper/zk", ".", build.FindOnly)
 	require.NoError(t, err)
 	require.ElementsMatch(t, slices.Collect(maps.Keys(libraryValues)), errorNames(t, library.Dir), "the library's errors, as this test knows them")
@@ -52,28 +52,29 @@ func TestEveryErrorHasAVerdict(t *testing.T) {
 	require.ElementsMatch(t, own, errorNames(t, "."), "this package's errors, as this test knows them")
 
 	for name, err := range libraryValues {
-		requireVerdict(t, name, err)
+		requireClass(t, name, err)
 	}
 	for name, err := range ownValues {
-		requireVerdict(t, name, err)
+		requireClass(t, name, err)
 	}
 	for code := range libraryErrors {
-		requireVerdict(t, fmt.Sprint(code), errorOf(code))
+		requireClass(t, fmt.Sprint(code), errorOf(code))
 	}
 	for code := range serverErrors {
-		requireVerdict(t, fmt.Sprint(code), errorOf(code))
+		requireClass(t, fmt.Sprint(code), errorOf(code))
 	}
 	for _, err := range []error{context.Canceled, context.DeadlineExceeded} {
-		requireVerdict(t, err.Error(), err)
+		requireClass(t, err.Error(), err)
 	}
 }
 
-func requireVerdict(t *testing.T, name string, err error) {
+func requireClass(t *testing.T, name string, err error) {
 	t.Helper()
-	require.NotEqual(t, "unknown", verdictOf(err).why, name)
+	require.NotEqual(t, "unknown", classify(err).why, name)
 }
 
-// errorNames returns the exported variables of a package whose names begin with Err.
+// errorNames returns the exported variables of a package whose names begin with
+// Err.
 func errorNames(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -100,53 +101,54 @@ func errorNames(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-func TestVerdictsAreSoundAndReachable(t *testing.T) {
-	for _, v := range verdicts {
-		require.Equal(t, v, verdictOf(v.err), "%v is hidden by an earlier one", v.err)
+func TestErrorClassesAreSoundAndReachable(t *testing.T) {
+	for _, v := range errorClasses {
+		require.Equal(t, v, classify(v.err), "%v is hidden by an earlier one", v.err)
 		require.NotEmpty(t, v.why)
-		require.Equal(t, v.fate == unsentFate, neverSent(v.err))
-		require.Equal(t, v.fate == doubtfulFate, ambiguous(v.err))
-		require.Equal(t, v.fate == refusedFate, IsRefusal(v.err))
-		require.Equal(t, v.retry == sooner, retryable(v.err))
-		require.Equal(t, v.retry != never, IsConnectionError(v.err), "%v", v.err)
-		require.False(t, v.fate == refusedFate && v.retry != never, "%v: what is refused is not repeated", v.err)
+		require.Equal(t, v.outcome == unsent, neverSent(v.err))
+		require.Equal(t, v.outcome == outcomeUnknown, ambiguous(v.err))
+		require.Equal(t, v.outcome == notApplied, IsRefusal(v.err))
+		require.Equal(t, v.retry == isRetryable, retryable(v.err))
+		require.Equal(t, v.retry != notRetryable, IsConnectionError(v.err), "%v", v.err)
+		require.False(t, v.outcome == notApplied && v.retry != notRetryable, "%v: what is refused is not repeated", v.err)
 	}
 	for _, f := range []func(error) bool{neverSent, ambiguous, IsRefusal, retryable, IsConnectionError} {
 		require.False(t, f(nil))
 	}
 }
 
-// What is joined to another error as the operations do it.
-func TestVerdictsOfWrappedErrors(t *testing.T) {
+// Errors that are joined to others as the operations do it.
+func TestClassesOfWrappedErrors(t *testing.T) {
 	for _, tc := range []struct {
-		err   error
-		fate  fate
-		retry retrying
+		err     error
+		outcome outcome
+		retry   retryClass
 	}{
-		{&OpError{"get", "/n", zk.ErrConnectionClosed}, doubtfulFate, sooner},
-		{fmt.Errorf("%w: %w", ErrSessionLost, zk.ErrConnectionClosed), doubtfulFate, sooner},
-		{fmt.Errorf("%w: %w", ErrSessionLost, zk.ErrNoServer), unsentFate, sooner},
-		{fmt.Errorf("%w: %w", ErrClosed, zk.ErrNoServer), unsentFate, never},
-		{errClosedMeanwhile, doubtfulFate, never},
-		{unknownOutcome(zk.ErrConnectionClosed), doubtfulFate, never},
-		{fmt.Errorf("%w: %w", errNotSent, context.Canceled), unsentFate, never},
-		{fmt.Errorf("%w: %w", context.Canceled, ErrSessionLost), doubtfulFate, never}, // the cause of a caller's context
-		{&connectError{ErrNotConnected, nil, "IsRefusal"}, unsentFate, later},
-		{&connectError{ErrNotConnected, context.DeadlineExceeded, "slow"}, unsentFate, later},
-		{&connectError{ErrNotConnected, zk.ErrNoAuth, "odd dialer"}, unsentFate, later},
-		{&connectError{errRefused, ErrClosed, "odd dialer"}, unsentFate, never},
-		{&connectError{fmt.Errorf("%w: %w: %w", ErrNotConnected, errNotSent, context.Canceled), io.EOF, "cut"}, unsentFate, never},
-		{&TxnError{Err: zk.ErrNoNode}, refusedFate, never},
-		{errors.New("new"), doubtfulFate, never},
-		{&ServerError{Code: -1000}, doubtfulFate, never},
+		{&OpError{"get", "/n", zk.ErrConnectionClosed}, outcomeUnknown, isRetryable},
+		{fmt.Errorf("%w: %w", ErrSessionLost, zk.ErrConnectionClosed), outcomeUnknown, isRetryable},
+		{fmt.Errorf("%w: %w", ErrSessionLost, zk.ErrNoServer), unsent, isRetryable},
+		{fmt.Errorf("%w: %w", ErrClosed, zk.ErrNoServer), unsent, notRetryable},
+		{errClosedMeanwhile, outcomeUnknown, notRetryable},
+		{unknownOutcome(zk.ErrConnectionClosed), outcomeUnknown, notRetryable},
+		{fmt.Errorf("%w: %w", errNotSent, context.Canceled), unsent, notRetryable},
+		{fmt.Errorf("%w: %w", context.Canceled, ErrSessionLost), outcomeUnknown, notRetryable}, // the cause of a caller's context
+		{&connectError{ErrNotConnected, nil, "IsRefusal"}, unsent, retryExhausted},
+		{&connectError{ErrNotConnected, context.DeadlineExceeded, "slow"}, unsent, retryExhausted},
+		{&connectError{ErrNotConnected, zk.ErrNoAuth, "odd dialer"}, unsent, retryExhausted},
+		{&connectError{errRefused, ErrClosed, "odd dialer"}, unsent, notRetryable},
+		{&connectError{fmt.Errorf("%w: %w: %w", ErrNotConnected, errNotSent, context.Canceled), io.EOF, "cut"}, unsent, notRetryable},
+		{&TxnError{Err: zk.ErrNoNode}, notApplied, notRetryable},
+		{errors.New("new"), outcomeUnknown, notRetryable},
+		{&ServerError{Code: -1000}, outcomeUnknown, notRetryable},
 	} {
-		v := verdictOf(tc.err)
-		require.Equal(t, tc.fate, v.fate, "%v", tc.err)
+		v := classify(tc.err)
+		require.Equal(t, tc.outcome, v.outcome, "%v", tc.err)
 		require.Equal(t, tc.retry, v.retry, "%v", tc.err)
 	}
 }
 
-// For those who wait for something: what repeating does not cure, however it is wrapped, and nothing else.
+// A caller that waits for something gives up at an error that repeating does
+// not cure, however it is wrapped, and at no other.
 func TestIsRefusal(t *testing.T) {
 	wrapped := func(err error) []error {
 		return []error{err, &OpError{"create", "/n", err}, fmt.Errorf("leader: %w", &TxnError{Err: err})}

@@ -13,34 +13,37 @@ import (
 	"github.com/gocurator/curator/state"
 )
 
-// Client is a managed connection to a ZooKeeper ensemble. It has one session at a time and makes a new one when the
-// old one is lost. It is safe for concurrent use and must be closed. Namespace makes more views of it.
+// Client is a managed connection to a ZooKeeper ensemble. It has one session at
+// a time and makes a new one when the old one is lost. It is safe for
+// concurrent use and must be closed. Namespace makes more views of it.
 type Client struct {
 	*core
 	chroot string // put before every path of this view; empty if there is none
 }
 
-// core is what all views of one client share: everything but the prefix of their paths.
+// core is what all views of one client share: everything but the prefix of
+// their paths.
 type core struct {
-	cfg       config
-	addresses []string // of the connection string
-	ensemble  *ensemble
-	root      *Client // the view that New returned
+	cfg        config
+	addresses  []string // of the connection string
+	serverList *serverList
+	root       *Client // the view that New returned
 
 	ctx    context.Context // ends with ErrClosed
 	cancel context.CancelCauseFunc
 
-	goroutines sync.WaitGroup // everything this client has started; see Go
-	tellers    tellers        // and the calls of the user's code
-	dropped    dropped
-	followers  []func(StateChange)
-	over       chan struct{} // closed when Close is done
-	cleanups   cleanups      // what is still to be done in the background
+	goroutines   sync.WaitGroup // everything this client has started; see Go
+	tellers      tellers        // and the calls of the user's code
+	dropped      dropped
+	followers    []func(StateChange)
+	over         chan struct{} // closed when Close is done
+	cleanups     cleanups      // what is still to be done in the background
+	reservations *reservations // of plain ephemeral nodes that are being created
 
 	mu      sync.Mutex // protects the following fields
 	closed  bool       // no goroutine may be added
 	machine connstate.Machine
-	last    *broadcast.Node[StateChange] // the state now, and the way to those that follow
+	last    *broadcast.Node[StateChange] // the state now; later ones follow it
 	session *Session                     // the newest, connected or not
 	attempt error                        // why the last attempt to connect failed, or nil
 	refusal refusal
@@ -48,20 +51,22 @@ type core struct {
 	auth    []transport.Credentials
 }
 
-// New returns a client of the ensemble named by a connection string such as "zk1:2181,zk2:2181,zk3:2181/shop": servers
-// with optional ports, and an optional chroot that is put before every path. It starts to connect and does not wait:
-// operations wait for the connection, and so does WaitConnected.
+// New returns a client of the ensemble named by a connection string such as
+// "zk1:2181,zk2:2181,zk3:2181/shop": servers with optional ports, and an
+// optional chroot that is put before every path. It starts to connect and does
+// not wait: operations wait for the connection, and so does WaitConnected.
 //
-// A chroot that does not exist is created with the first node in it, as Curator does. The log has a warning then: if the
-// chroot was mistyped, the client works alone in a tree of its own, where its locks exclude nobody.
+// A chroot that does not exist is created with the first node in it, as Curator
+// does. The log has a warning then: if the chroot was mistyped, the client
+// works alone in a tree of its own, where its locks exclude nobody.
 //
 // A connection string or an option that cannot be used is a *ConfigError.
 func New(connectString string, opts ...Option) (*Client, error) {
 	cfg := defaultConfig()
-	quiet := cfg.logger
+	discard := cfg.logger
 	for _, opt := range opts {
 		if opt == nil {
-			return nil, &ConfigError{"option", "nil", "must not be nil"}
+			return nil, isNil("option")
 		}
 		opt(&cfg)
 	}
@@ -73,7 +78,7 @@ func New(connectString string, opts ...Option) (*Client, error) {
 		return nil, err
 	}
 	c := newClient(cfg, addresses, chroot)
-	if cfg.logger != quiet {
+	if cfg.logger != discard {
 		c.cfg.logger = newLogger(cfg.logger, c.NewTeller())
 		c.follow(c.cfg.logStates)
 	}
@@ -88,13 +93,14 @@ func New(connectString string, opts ...Option) (*Client, error) {
 func newClient(cfg config, addresses []string, chroot string) *Client {
 	c := &Client{
 		core: &core{
-			cfg:       cfg,
-			addresses: addresses,
-			ensemble:  newEnsemble(addresses, cfg.servers),
-			last:      broadcast.New(StateChange{}),
-			refusal:   newRefusal(),
-			over:      make(chan struct{}),
-			auth:      cfg.auth,
+			cfg:          cfg,
+			addresses:    addresses,
+			serverList:   newServerList(addresses, cfg.servers),
+			last:         broadcast.New(StateChange{}),
+			refusal:      newRefusal(),
+			over:         make(chan struct{}),
+			reservations: newReservations(),
+			auth:         cfg.auth,
 		},
 		chroot: chroot,
 	}
@@ -103,9 +109,10 @@ func newClient(cfg config, addresses []string, chroot string) *Client {
 	return c
 }
 
-// supervise owns the succession of sessions: it starts each one when the one before is over.
+// supervise owns the client's sessions: it starts each one when the one before
+// is over.
 func (c *Client) supervise() {
-	next := newSuccession()
+	pauses := newSessionBackoff()
 	for epoch := uint64(1); c.ctx.Err() == nil; epoch++ {
 		s := c.startSession(epoch)
 		s.superviseDeadline()
@@ -113,7 +120,7 @@ func (c *Client) supervise() {
 		if !c.Go(func(context.Context) { s.close() }) {
 			s.close() // the client was closed meanwhile, and Close may not know of this session
 		}
-		c.pause(next.after(lived))
+		c.pause(pauses.after(lived))
 	}
 }
 
@@ -130,23 +137,31 @@ func (c *Client) pause(d time.Duration) {
 	}
 }
 
-// Close ends the session, and with it every ephemeral node and watch of this client, and returns when everything that
-// the client started has ended. The contexts of sessions and leases end first, with ErrClosed as their cause.
-// Operations under way return ErrClosed; guaranteed deletes that are not done are given up.
+// Close ends the session, and with it every ephemeral node and watch of this
+// client, and returns when everything that the client started has ended. The
+// contexts of sessions and leases end first, with ErrClosed as their cause.
+// Operations under way return ErrClosed; guaranteed deletes that are not done
+// are given up.
 //
-// Without a connection, Close comes back to a server to end the session there. It tries that for a second at most, and
-// returns then: if no server could be reached, the nodes stay until the session times out. A session that was lost is
-// not ended by Close, for the same reason for which it was given up early: its holders need the time to stop.
+// Without a connection, Close connects to a server to end the session there. It
+// tries that for a second at most, and returns then: if no server could be
+// reached, the nodes stay until the session times out. Close does not end a
+// session that was lost, for the same reason for which the client gave it up
+// early: its holders need the time to stop.
 //
-// Servers do not survive the end of a session that has more than about two megabytes of paths of ephemeral nodes
-// (ZOOKEEPER-4306). Of those that this client has made, Close deletes what exceeds one megabyte before it ends the
-// session, and takes up to the session timeout for that. Nobody does it for a session that is lost: the log has a warning
-// when there are so many.
+// Servers do not survive the end of a session that has more than about two
+// megabytes of paths of ephemeral nodes (ZOOKEEPER-4306). If this client has
+// made so many, Close deletes what exceeds one megabyte before it ends the
+// session, and takes up to the session timeout for that. The client cannot do
+// that for a session that is lost: the log has a warning when there are so
+// many.
 //
-// When it returns, the log has every line and the tracer was told of everything. If they block, Close waits for them no
-// longer than a second, and then leaves them and the goroutines that call them to their fate.
+// When it returns, the log has every line and the tracer was told of
+// everything. If they block, Close waits for them no longer than a second, and
+// then leaves them behind, with the goroutines that call them.
 //
-// Close may be called several times, on any view: they are one client. It always returns nil.
+// Close may be called several times, on any view: they are one client. It
+// always returns nil.
 func (c *Client) Close() error {
 	begun := time.Now()
 	c.mu.Lock()
@@ -154,7 +169,7 @@ func (c *Client) Close() error {
 	c.closed = true
 	c.cancel(ErrClosed)
 	if s != nil && !second {
-		s.followUpLocked()
+		s.runAfterFuncsLocked()
 	}
 	c.mu.Unlock()
 	if second {
@@ -165,13 +180,14 @@ func (c *Client) Close() error {
 		s.close()
 	}
 	c.goroutines.Wait()
-	c.finishTelling(begun.Add(tellerPatience))
+	c.finishTelling(begun.Add(tellerTimeout))
 	close(c.over)
 	return nil
 }
 
-// Go runs f in a goroutine that Close ends, by ending ctx, and waits for. It reports whether it did: a closed client
-// starts nothing. Recipes run their background work with it.
+// Go runs f in a goroutine that Close ends, by ending ctx, and waits for. It
+// reports whether it did: a closed client starts nothing. Recipes run their
+// background work with it.
 func (c *Client) Go(f func(ctx context.Context)) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -182,7 +198,8 @@ func (c *Client) Go(f func(ctx context.Context)) bool {
 	return true
 }
 
-// Session returns the present session, once it is connected. It waits like an operation does.
+// Session returns the present session, once it is connected. It waits like an
+// operation does.
 func (c *Client) Session(ctx context.Context) (*Session, error) {
 	s, err := c.connectedSession(ctx)
 	if err != nil {
@@ -201,38 +218,41 @@ func (c *Client) SessionID() int64 {
 	return c.session.id
 }
 
-// ServiceName returns the name set by WithServiceName, or what it is by default.
+// ServiceName returns the name set by WithServiceName, or the default.
 func (c *Client) ServiceName() string { return c.cfg.serviceName }
 
-// Logger returns a logger that writes to the one set by WithLogger, or one that discards. Packages that are built on the
-// client log to it. It queues the lines, so that nobody waits for a handler that blocks; see WithLogger.
+// Logger returns a logger that writes to the one set by WithLogger, or one that
+// discards. Packages that are built on the client log to it. It queues the
+// lines, so that nobody waits for a handler that blocks; see WithLogger.
 func (c *Client) Logger() *slog.Logger { return c.cfg.logger }
 
 // ErrorPolicy returns the policy set by WithErrorPolicy.
 func (c *Client) ErrorPolicy() state.ErrorPolicy { return c.cfg.policy }
 
-// connectedSession returns the present session, or waits for one as long as the connection timeout allows.
+// connectedSession returns the present session, or waits for one as long as the
+// connection timeout allows.
 func (c *Client) connectedSession(ctx context.Context) (*Session, error) {
 	if s, _, _ := c.sessionNow(); s != nil && ctx.Err() == nil {
-		return s, s.mayServe(ctx)
+		return s, s.checkPin(ctx)
 	}
 	timeout := time.NewTimer(c.cfg.connectionTimeout)
 	defer timeout.Stop()
 	return c.connected(ctx, timeout.C)
 }
 
-// connected waits for a connected session until ctx ends, the client is closed, or timeout fires.
+// connected waits for a connected session until ctx ends, the client is closed,
+// or timeout fires.
 func (c *Client) connected(ctx context.Context, timeout <-chan time.Time) (*Session, error) {
 	for {
 		if ctx.Err() != nil {
-			return nil, c.departedUnsent(ctx)
+			return nil, c.notSent(ctx)
 		}
 		if c.ctx.Err() != nil {
 			return nil, ErrClosed
 		}
 		s, changed, refused := c.sessionNow()
 		if s != nil {
-			return s, s.mayServe(ctx)
+			return s, s.checkPin(ctx)
 		}
 		select {
 		case <-refused:
@@ -241,13 +261,14 @@ func (c *Client) connected(ctx context.Context, timeout <-chan time.Time) (*Sess
 		case <-ctx.Done():
 		case <-c.ctx.Done():
 		case <-timeout:
-			return nil, c.whileConnecting(ErrNotConnected)
+			return nil, c.withConnectReasons(ErrNotConnected)
 		}
 	}
 }
 
-// sessionNow returns the session if it is connected, else nil, a channel that is closed at the next transition, and one
-// that is closed while servers refuse our credentials.
+// sessionNow returns the session if it is connected. Else it returns nil, a
+// channel that is closed at the next transition, and one that is closed while
+// servers refuse our credentials.
 func (c *Client) sessionNow() (s *Session, changed, refused <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

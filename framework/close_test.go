@@ -18,7 +18,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// unclosed is newClient for tests of Close: nothing closes the client but the test.
+// unclosed is newClient for tests of Close: nothing closes the client but the
+// test.
 func unclosed(t *testing.T, srv *zktest.Server, opts ...framework.Option) *framework.Client {
 	t.Helper()
 	c, err := framework.New(srv.Addr(), append([]framework.Option{
@@ -70,7 +71,8 @@ func TestOperationsOnAClosedClientReturnErrClosed(t *testing.T) {
 	})
 }
 
-// flood starts several of every operation and returns a function that waits for their errors.
+// flood starts several of every operation and returns a function that waits for
+// their errors.
 func flood(c *framework.Client, ctx context.Context, each int) (wait func() []error) {
 	var mu sync.Mutex
 	var errs []error
@@ -88,8 +90,8 @@ func flood(c *framework.Client, ctx context.Context, each int) (wait func() []er
 	return func() []error { all.Wait(); return errs }
 }
 
-// The situations in which Close may find a client. Each returns the client with operations under way that cannot end
-// by themselves.
+// The situations in which Close may find a client. Each returns the client with
+// operations under way that cannot end by themselves.
 var closeSituations = map[string]struct {
 	reachable bool // the server can hear of the end
 	bound     time.Duration
@@ -181,7 +183,8 @@ func TestCloseIsBoundedAndEndsEveryOperation(t *testing.T) {
 	}
 }
 
-// isAnswer reports whether an error is one that the server gave before the client was closed.
+// isAnswer reports whether an error is one that the server gave before the
+// client was closed.
 func isAnswer(err error) bool {
 	for _, e := range []error{zk.ErrNoNode, zk.ErrNodeExists, zk.ErrNotEmpty, zk.ErrBadVersion} {
 		if errors.Is(err, e) {
@@ -209,7 +212,8 @@ func TestCloseMayBeCalledTwiceAndConcurrently(t *testing.T) {
 	})
 }
 
-// TestFrameworkEdges#testQuickClose; and Close must not meet a session that is only half made.
+// TestFrameworkEdges#testQuickClose; and Close must not meet a session that is
+// only half made.
 func TestCloseRightAfterNew(t *testing.T) {
 	for i := range 500 {
 		serverOnly(t, func(t *testing.T, srv *zktest.Server) {

@@ -5,25 +5,24 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-
-	"github.com/gocurator/curator/retry"
 )
 
-// whileConnecting adds to an error why there is no connection.
-func (c *Client) whileConnecting(err error) error {
+// withConnectReasons adds to an error why there is no connection.
+func (c *Client) withConnectReasons(err error) error {
 	c.mu.Lock()
 	attempt := c.attempt
 	c.mu.Unlock()
 	return c.connectError(err, attempt)
 }
 
-// connectError adds to an error how an attempt to connect has failed, and what is wrong with the list of servers.
+// connectError adds to an error how an attempt to connect has failed, and what
+// is wrong with the list of servers.
 func (c *Client) connectError(err, attempt error) error {
 	var reasons []string
 	if attempt != nil {
 		reasons = append(reasons, "last attempt: "+attempt.Error())
 	}
-	if listError := c.ensemble.problem(); listError != nil {
+	if listError := c.serverList.problem(); listError != nil {
 		reasons = append(reasons, "list of servers: "+listError.Error())
 	}
 	if len(reasons) == 0 {
@@ -32,15 +31,15 @@ func (c *Client) connectError(err, attempt error) error {
 	return &connectError{err, attempt, strings.Join(reasons, "; ")}
 }
 
-// departedUnsent is the error of an operation whose ctx ended before it had
-// sent anything. If it was the connection that was missing, the error says so:
-// a server that is down must be told from one that is slow.
-func (c *Client) departedUnsent(ctx context.Context) error {
-	err := fmt.Errorf("%w: %w", errNotSent, retry.ContextError(ctx))
+// notSent is the error of an operation whose ctx ended before it had sent
+// anything. If there was no connection, the error says so: a server that is
+// down must be distinguished from one that is slow.
+func (c *Client) notSent(ctx context.Context) error {
+	err := notSent(ctx)
 	if s, _, _ := c.sessionNow(); s != nil || c.ctx.Err() != nil {
 		return err
 	}
-	return c.whileConnecting(fmt.Errorf("%w: %w", ErrNotConnected, err))
+	return c.withConnectReasons(fmt.Errorf("%w: %w", ErrNotConnected, err))
 }
 
 // connectError is the end of a wait for a connection, with the reasons for that
@@ -64,15 +63,16 @@ func (e *connectError) Unwrap() []error {
 // attemptError lets errors.Is and errors.As find in an operation's error why an
 // attempt to connect failed, such as syscall.ECONNREFUSED. It hides every error
 // that would say something about the operation. Above all, a dial that took too
-// long matches context.DeadlineExceeded, and it was not the caller's deadline.
+// long matches context.DeadlineExceeded, and that was not the caller's
+// deadline.
 type attemptError struct{ err error }
 
 func (e attemptError) Error() string { return e.err.Error() }
 
 // Is implements errors.Is, instead of Unwrap.
 func (e attemptError) Is(target error) bool {
-	for _, v := range verdicts {
-		if errors.Is(target, v.err) {
+	for _, class := range errorClasses {
+		if errors.Is(target, class.err) {
 			return false
 		}
 	}

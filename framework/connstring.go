@@ -9,35 +9,36 @@ import (
 
 const defaultPort = "2181"
 
-// parseConnectString splits "host1:2181,host2,[::1]:2182/chroot" into addresses,
-// each with a port, and the chroot, which is empty if there is none.
+// parseConnectString splits "host1:2181,host2,[::1]:2182/chroot" into
+// addresses, each with a port, and the chroot, which is empty if there is none.
 //
 // A comma in the chroot is an error: it means that somebody has written the
 // chroot behind each server, as other clients' configurations have it. Taken as
 // part of the path it would lose servers, and put the nodes into another tree.
 func parseConnectString(s string) (servers []string, chroot string, err error) {
-	invalid := func(reason string) error { return &ConfigError{"connection string", s, reason} }
+	malformed := func(reason string) error { return badArgument("connection string", s, reason) }
 
 	if strings.Contains(s, "://") {
-		return nil, "", invalid("it has no scheme: \"host1:2181,host2:2181/chroot\"")
+		return nil, "", malformed("it has no scheme: \"host1:2181,host2:2181/chroot\"")
 	}
 	hosts, path, hasChroot := strings.Cut(s, "/")
 	if hasChroot && path != "" { // "host:2181/" means no chroot, as in the Java client
 		chroot = "/" + path
 		if strings.Contains(path, ",") {
-			return nil, "", invalid("the chroot has a comma: write it once, behind the last server: \"" + chrootOnce(s) + "\"")
+			return nil, "", malformed("the chroot has a comma: " +
+				"write it once, behind the last server: \"" + chrootOnce(s) + "\"")
 		}
 		if err := validatePath(chroot); err != nil {
-			return nil, "", invalid("chroot: " + err.Error())
+			return nil, "", malformed("chroot: " + err.Error())
 		}
 	}
 	if strings.TrimSpace(hosts) == "" {
-		return nil, "", invalid("no servers")
+		return nil, "", malformed("no servers")
 	}
 	for _, host := range strings.Split(hosts, ",") {
 		server, err := parseServer(strings.TrimSpace(host))
 		if err != nil {
-			return nil, "", invalid(err.Error())
+			return nil, "", malformed(err.Error())
 		}
 		servers = append(servers, server)
 	}
@@ -56,15 +57,6 @@ func chrootOnce(s string) string {
 		hosts = append(hosts, host)
 	}
 	return strings.Join(hosts, ",") + chroot
-}
-
-// noteMade tells the log that the chroot was missing. That is how a new chroot
-// begins, but also what a typing error looks like, and then the client's locks
-// exclude nobody.
-func (c *Client) noteMade(path string, err error) {
-	if err == nil && path == c.root.chroot {
-		c.cfg.logger.Warn("zookeeper chroot did not exist and was created", "chroot", path)
-	}
 }
 
 func parseServer(s string) (string, error) {

@@ -14,8 +14,9 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// The context of an operation may end while it awaits any of its requests. These tests disturb the n-th request of each
-// operation, for every n there is, on the first attempt and on those that follow a lost reply.
+// The context of an operation may end while it awaits any of its requests.
+// These tests disturb the n-th request of each operation, for every n there is,
+// on the first attempt and on those that follow a lost reply.
 
 type await struct {
 	op      string
@@ -23,7 +24,8 @@ type await struct {
 	retried bool // the operation's first write loses its reply, so that it has to find out
 }
 
-// eachAwait calls test for every request that every operation awaits. The test reports whether there was an n-th one.
+// eachAwait calls test for every request that every operation awaits. The test
+// reports whether there was an n-th one.
 func eachAwait(t *testing.T, test func(t *testing.T, a await) (hit bool)) {
 	t.Helper()
 	for op := range everyOperation(nil) {
@@ -46,8 +48,8 @@ func (a await) prepare(t *testing.T, srv *zktest.Server, c *framework.Client) {
 	}
 }
 
-// nothingLeft checks, some time after an operation was given up, that it has left nothing behind. Goroutines are
-// checked by the end of the bubble.
+// nothingLeft checks, some time after an operation was given up, that it has
+// left nothing behind. Goroutines are checked by the end of the bubble.
 func (a await) nothingLeft(t *testing.T, srv *zktest.Server, c *framework.Client, err error) {
 	time.Sleep(2 * time.Minute)
 	require.True(t, c.State().IsConnected(), "%+v", a)
@@ -197,7 +199,8 @@ func TestOperationReturnsAtOnceWhenItIsCancelledBetweenAttempts(t *testing.T) {
 	})
 }
 
-// The caller has gone, and so has the connection: the search for its node must outlast both.
+// The caller has gone, and so has the connection: the search for its node must
+// outlast both.
 func TestProtectedNodeOfACallerThatHasGoneIsDeletedAfterAnOutage(t *testing.T) {
 	for _, d := range []time.Duration{time.Second, time.Hour} {
 		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {

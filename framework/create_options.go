@@ -1,17 +1,17 @@
 package framework
 
 import (
-	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 )
 
 // CreateOption configures a Create, or a CreateOp of a transaction.
-type CreateOption func(*createOptions)
+type CreateOption func(*createConfig)
 
-// createOptions is what a call asks for.
-type createOptions struct {
+// createConfig is how a call wants its node.
+type createConfig struct {
 	mode Mode
 	ttl  time.Duration
 	acl  givenACL
@@ -27,7 +27,8 @@ type createOptions struct {
 	orVersion  int32 // for orSet
 }
 
-// givenACL is a list that a call may have given: also an empty one, which is an error.
+// givenACL is a list that a call may have given: also an empty one, which is an
+// error.
 type givenACL struct {
 	list  []zk.ACL
 	given bool
@@ -35,124 +36,148 @@ type givenACL struct {
 
 // WithMode sets the kind of node. The default is Persistent.
 func WithMode(m Mode) CreateOption {
-	return func(o *createOptions) { o.mode = m }
+	return func(c *createConfig) { c.mode = m }
 }
 
-// WithTTL sets the time to live of a node in one of the TTL modes, in whole milliseconds.
+// WithTTL sets the time to live of a node in one of the TTL modes, in whole
+// milliseconds.
 func WithTTL(d time.Duration) CreateOption {
-	return func(o *createOptions) { o.ttl = d }
+	return func(c *createConfig) { c.ttl = d }
 }
 
-// WithACL sets the node's access control list. The default is the WithACLProvider's, or lets everyone do everything.
+// WithACL sets the node's access control list. The default is the
+// WithACLProvider's, or lets everyone do everything.
 func WithACL(acl []zk.ACL) CreateOption {
-	return func(o *createOptions) { o.acl = givenACL{acl, true} }
+	return func(c *createConfig) { c.acl = givenACL{acl, true} }
 }
 
-// WithParents creates missing parents, as containers, or as persistent nodes on servers that know no containers.
-// They have no data. Their access control list is that of WithParentACL, or the WithACLProvider's, or lets everyone do
-// everything. Parents that were made stay, also if the node cannot be.
+// WithParents creates missing parents, as containers, or as persistent nodes on
+// servers that know no containers. They have no data. Their access control list
+// is that of WithParentACL, or the WithACLProvider's, or lets everyone do
+// everything. Parents that were made stay, also if the node cannot be made.
 func WithParents() CreateOption {
-	return func(o *createOptions) { o.parents, o.parentMode = true, Container }
+	return func(c *createConfig) { c.parents, c.parentMode = true, Container }
 }
 
-// PersistentParents is WithParents with parents that the server does not delete when they have become empty.
+// PersistentParents is WithParents with parents that the server does not delete
+// when they have become empty.
 func PersistentParents() CreateOption {
-	return func(o *createOptions) { o.parents, o.parentMode = true, Persistent }
+	return func(c *createConfig) { c.parents, c.parentMode = true, Persistent }
 }
 
-// WithParentACL sets the access control list of the parents that WithParents or PersistentParents creates. Mind that it
-// must let us create the nodes below.
+// WithParentACL sets the access control list of the parents that WithParents or
+// PersistentParents creates. Mind that it must let us create the nodes below.
 func WithParentACL(acl []zk.ACL) CreateOption {
-	return func(o *createOptions) { o.parentACL = givenACL{acl, true} }
+	return func(c *createConfig) { c.parentACL = givenACL{acl, true} }
 }
 
-// WithSiblings asks for the names of the parent's children as well, in the same round trip.
+// WithSiblings asks for the names of the parent's children as well, in the same
+// round trip.
 func WithSiblings() CreateOption {
-	return func(o *createOptions) { o.siblings = true }
+	return func(c *createConfig) { c.siblings = true }
 }
 
-// Protected makes a Create safe against lost replies: the node's name starts with "_c_", a random UUID and "-", by
-// which the client finds out whether it exists, and deletes it if the caller has gone. Names are Curator's.
+// Protected makes a Create safe against lost replies. The node's name starts
+// with "_c_", a random UUID and "-", by which the client finds out whether the
+// node exists, and deletes it if the caller has gone. The names are Curator's.
 func Protected() CreateOption {
-	return func(o *createOptions) { o.protected = true }
+	return func(c *createConfig) { c.protected = true }
 }
 
-// OrSet makes Create write the data of the node if it exists and has the given version. AnyVersion always matches;
-// another version is zk.ErrBadVersion. The mode and the access control list of a node that exists stay as they are, and
-// Created has the czxid that it was created with, by whomever.
+// OrSet makes Create write the data of the node if it exists and has the given
+// version. AnyVersion always matches; another version is zk.ErrBadVersion. The
+// mode and the access control list of a node that exists stay as they are.
+// Created has the czxid that the node was created with, by this call or
+// another.
 //
-// If a reply is lost, the call is repeated as a whole: it ends with a node that has the data, or with an error. A node that
-// somebody deletes in the meantime may be created anew. With a version, the node is read first, and counts as done if
-// it is as this call would have left it.
+// If a reply is lost, the call is repeated as a whole: it ends with a node that
+// has the data, or with an error. A node that somebody deletes in the meantime
+// may be created anew. With a version, the node is read first, and counts as
+// done if it is as this call would have left it.
 //
-// It is for nodes whose name the caller knows and whose owner does not matter: not Protected, sequential or ephemeral.
+// It is for nodes whose name the caller knows and whose owner does not matter:
+// not Protected, sequential or ephemeral.
 func OrSet(version int32) CreateOption {
-	return func(o *createOptions) { o.orSet, o.orVersion = true, version }
+	return func(c *createConfig) { c.orSet, c.orVersion = true, version }
 }
 
-// Idempotent makes a node that exists a success if it has this data and was never written since it was made (version
-// 0), whoever has made it. It needs the right to read the node. With OrSet, a node that exists may also have this data and
-// the version that follows OrSet's.
+// Idempotent makes a node that exists a success if it has this data and was
+// never written since it was made (version 0), by this call or another. It
+// needs the right to read the node. With OrSet, a node that exists may also
+// have this data and the version that follows OrSet's.
 //
-// If a reply is lost, the call is repeated. A node that somebody deletes in the meantime may be created anew.
+// If a reply is lost, the call is repeated. A node that somebody deletes in the
+// meantime may be created anew.
 //
-// It is for nodes whose name the caller knows and whose owner does not matter: not Protected, sequential or ephemeral.
+// It is for nodes whose name the caller knows and whose owner does not matter:
+// not Protected, sequential or ephemeral.
 func Idempotent() CreateOption {
-	return func(o *createOptions) { o.idempotent = true }
+	return func(c *createConfig) { c.idempotent = true }
 }
 
-func (o *createOptions) configure(path string, opts []CreateOption) error {
-	if err := apply(o, opts); err != nil {
+func (c *createConfig) configure(path string, opts []CreateOption) error {
+	if err := apply(c, opts); err != nil {
 		return err
 	}
-	return o.validate(path)
+	return c.validate(path)
 }
 
-func (o *createOptions) validate(path string) error {
+func (c *createConfig) validate(path string) error {
 	if err := validatePath(path); err != nil {
 		return err
 	}
 	switch {
-	case path == "/" && !o.takesExisting():
+	case path == "/" && !c.isUpsert():
 		return zk.ErrNodeExists
-	case o.mode < Persistent || o.mode > PersistentSequentialTTL:
-		return fmt.Errorf("%w: mode %d", zk.ErrInvalidFlags, o.mode)
-	case o.mode.ttl() && o.ttl < time.Millisecond:
-		return fmt.Errorf("%w: a TTL mode needs WithTTL of at least a millisecond", zk.ErrBadArguments)
-	case !o.mode.ttl() && o.ttl != 0:
-		return fmt.Errorf("%w: WithTTL without a TTL mode", zk.ErrBadArguments)
-	case o.acl.given && len(o.acl.list) == 0:
-		return fmt.Errorf("%w: empty", zk.ErrInvalidACL)
-	case o.parentACL.given && !o.parents:
-		return fmt.Errorf("%w: WithParentACL without WithParents", zk.ErrBadArguments)
-	case o.parentACL.given && len(o.parentACL.list) == 0:
-		return fmt.Errorf("%w: empty, for parents", zk.ErrInvalidACL)
-	case o.orSet && o.orVersion < AnyVersion:
-		return fmt.Errorf("%w: OrSet with version %d", zk.ErrBadArguments, o.orVersion)
-	case o.takesExisting():
-		return o.validateExisting()
+	case c.mode < Persistent || c.mode > PersistentSequentialTTL:
+		return invalid(zk.ErrInvalidFlags, "mode", strconv.Itoa(int(c.mode)),
+			"must be one of the modes of package framework")
+	case c.mode.ttl() && c.ttl < time.Millisecond:
+		return badArgument("TTL", c.ttl.String(), "must be at least a millisecond in a TTL mode; use WithTTL")
+	case !c.mode.ttl() && c.ttl != 0:
+		return badArgument("TTL", c.ttl.String(), "needs a TTL mode")
+	case c.orSet && c.orVersion < AnyVersion:
+		return badArgument("option", "OrSet with version "+strconv.Itoa(int(c.orVersion)),
+			"the version must be AnyVersion, or 0 or more")
+	}
+	if err := c.validateACLs(); err != nil || !c.isUpsert() {
+		return err
+	}
+	return c.validateUpsert()
+}
+
+func (c *createConfig) validateACLs() error {
+	switch {
+	case c.acl.given && len(c.acl.list) == 0:
+		return invalid(zk.ErrInvalidACL, "ACL", "", "must not be empty")
+	case c.parentACL.given && !c.parents:
+		return badArgument("option", "WithParentACL without WithParents", "there is no parent to create")
+	case c.parentACL.given && len(c.parentACL.list) == 0:
+		return invalid(zk.ErrInvalidACL, "ACL of parents", "", "must not be empty")
 	}
 	return nil
 }
 
-// takesExisting reports whether a node that exists may do.
-func (o *createOptions) takesExisting() bool { return o.orSet || o.idempotent }
+// isUpsert reports whether a node that exists already may do.
+func (c *createConfig) isUpsert() bool { return c.orSet || c.idempotent }
 
-func (o *createOptions) validateExisting() error {
+func (c *createConfig) validateUpsert() error {
 	name := "Idempotent"
-	if o.orSet {
+	if c.orSet {
 		name = "OrSet"
 	}
 	switch {
-	case o.protected:
-		return fmt.Errorf("%w: %s and Protected: no such node exists before", zk.ErrBadArguments, name)
-	case o.mode.sequential():
-		return fmt.Errorf("%w: %s with a sequential mode: no such node exists before", zk.ErrBadArguments, name)
-	case o.mode.ephemeral():
-		return fmt.Errorf("%w: %s with an ephemeral mode: a node that exists may be another session's", zk.ErrBadArguments, name)
+	case c.protected:
+		return badArgument("options", name+" and Protected", "no such node exists before")
+	case c.mode.sequential():
+		return badArgument("options", name+" with a sequential mode", "no such node exists before")
+	case c.mode.ephemeral():
+		return badArgument("options", name+" with an ephemeral mode",
+			"a node that exists may be another session's")
 	}
 	return nil
 }
 
-// recognisedByOwner reports whether the only thing that tells the node from another's is its session.
-func (o *createOptions) recognisedByOwner() bool { return o.mode == Ephemeral && !o.protected }
+// isRecognisedByOwner reports whether the node's session is the only thing that
+// distinguishes the node from one that somebody else has made.
+func (c *createConfig) isRecognisedByOwner() bool { return c.mode == Ephemeral && !c.protected }

@@ -6,10 +6,12 @@ import (
 	"github.com/gocurator/curator/framework/internal/connstate"
 )
 
-// superviseDeadline ends the session when its time is up and returns when it has ended, for whatever reason.
+// superviseDeadline ends the session when its time is up and returns when it
+// has ended, for whatever reason.
 //
-// Go's timers stand still while the machine is suspended, so that none of them is right afterwards. While there is a
-// session to lose, superviseDeadline looks at another clock as well, often enough to notice soon.
+// Go's timers stand still while the machine is suspended, so that none of them
+// is right afterwards. While there is a session to lose, superviseDeadline
+// reads the suspend clock as well, often enough to notice soon.
 func (s *Session) superviseDeadline() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -23,7 +25,7 @@ func (s *Session) superviseDeadline() {
 			left = s.client.cfg.sessionTimeout
 		}
 		if established {
-			left = min(left, suspensionLook)
+			left = min(left, suspensionPoll)
 		}
 		timer.Reset(max(left, 0))
 		select {
@@ -36,28 +38,29 @@ func (s *Session) superviseDeadline() {
 	}
 }
 
-// noticeSuspension looks whether the machine was suspended since the last look.
-// What is sent after that and answered is contact that no sleep has made older.
+// noticeSuspension checks whether the machine was suspended since the last
+// call. If so, that makes earlier contact with the server older by as much.
+// Contact by later requests is not affected.
 func (s *Session) noticeSuspension() {
 	now := s.client.cfg.suspended()
-	s.sleep.Lock()
-	defer s.sleep.Unlock()
-	if slept := now - s.slept; slept > shortestSuspension {
-		s.link.Suspended(slept)
-		s.slept = now
+	s.suspendMu.Lock()
+	defer s.suspendMu.Unlock()
+	if d := now - s.suspended; d > shortestSuspension {
+		s.link.Suspended(d)
+		s.suspended = now
 	}
 }
 
 const (
-	// suspensionLook is how often the session's time is judged anew.
-	suspensionLook = time.Second
+	// suspensionPoll is how often the suspend clock is read.
+	suspensionPoll = time.Second
 
 	// shortestSuspension is longer than what readings of a clock differ by.
 	shortestSuspension = 50 * time.Millisecond
 )
 
-// timeLeft returns how long the session can still be trusted. Before it is established that is the time until the
-// server would have ended it.
+// timeLeft returns how long the session can still be trusted. Before it is
+// established that is the time until the server would have ended it.
 func (s *Session) timeLeft() (left time.Duration, established bool) {
 	silence, timeout := s.link.SinceLastContact()
 	if timeout == 0 {

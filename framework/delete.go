@@ -5,95 +5,136 @@ import (
 	"errors"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/proto"
 )
 
 // DeleteOption configures a Delete.
-type DeleteOption func(*deleteAttempts)
+type DeleteOption func(*deleteConfig)
 
-// Guaranteed makes Delete a promise: if the call cannot do it, because ctx has ended, there is no connection, or the server
-// is in trouble, the client goes on in the background until the node is gone or the client is closed. The call still
-// returns the error. A missing node is success. What the server refuses, for want of rights or because there are
+type deleteConfig struct {
+	guaranteed bool
+	quietly    bool
+	children   bool
+}
+
+// Guaranteed makes Delete a promise. If the call cannot do it, because ctx has
+// ended, there is no connection, or the server is in trouble, the client goes
+// on in the background until the node is gone or the client is closed. The call
+// still returns the error. A missing node is success.
+//
+// A delete that the server refuses, for want of rights or because there are
 // children, stays refused. If the server fails at it twenty times, the client
 // gives up and logs a warning. Use it for nodes of your own with unique names,
 // with AnyVersion.
 func Guaranteed() DeleteOption {
-	return func(d *deleteAttempts) { d.guaranteed = true }
+	return func(c *deleteConfig) { c.guaranteed = true }
 }
 
 // Quietly makes a missing node a success.
 func Quietly() DeleteOption {
-	return func(d *deleteAttempts) { d.quietly = true }
+	return func(c *deleteConfig) { c.quietly = true }
 }
 
-// WithChildren deletes what is below the node first, from the bottom up. Nodes that vanish meanwhile are what is wanted;
-// for nodes that appear meanwhile it goes back, several times, and then fails with zk.ErrNotEmpty. A Delete that fails may
-// have deleted some of the nodes below, never one beside or above the path.
+// WithChildren deletes what is below the node first, from the bottom up. Nodes
+// that vanish meanwhile need no delete. For nodes that appear meanwhile it goes
+// back, several times, and then fails with zk.ErrNotEmpty. A Delete that fails
+// may have deleted some of the nodes below, never one beside or above the path.
 //
 // A tree of some thousand nodes is listed before anything is deleted. A larger
 // one is deleted in portions, so that it need not fit in memory.
 //
-// The version is the node's own. It is compared before anything is deleted, and once more when the node is: if somebody
-// writes the node in between, the nodes below are gone all the same. The right to list and to delete children is
+// The version is the node's own. It is compared before anything is deleted, and
+// once more when the node is: if somebody writes the node in between, the nodes
+// below are gone all the same. The right to list and to delete children is
 // needed on every node that has some.
 func WithChildren() DeleteOption {
-	return func(d *deleteAttempts) { d.children = true }
+	return func(c *deleteConfig) { c.children = true }
 }
 
-// Delete deletes a node without children if it has the given version. AnyVersion always matches.
+// Delete deletes a node without children if it has the given version.
+// AnyVersion always matches. These are errors to match:
 //
-// A missing node is zk.ErrNoNode, another version zk.ErrBadVersion, a child zk.ErrNotEmpty. If the connection breaks
-// while the reply is awaited, the delete is repeated; a node that is missing then counts as deleted if the version did
-// not matter, and is ErrOutcomeUnknown if it did. A repeated delete may hit a node that somebody has created anew
-// meanwhile, if it has the version. If ctx ends while the reply is awaited, the error matches ErrOutcomeUnknown. The
-// server's own nodes, "/" and "/zookeeper", are zk.ErrBadArguments.
+//   - zk.ErrNoNode for a missing node.
+//   - zk.ErrBadVersion for another version.
+//   - zk.ErrNotEmpty for a node with children.
+//   - zk.ErrBadArguments for the server's own nodes, "/" and "/zookeeper".
+//
+// If the connection breaks while the reply is awaited, the delete is repeated.
+// A node that is missing then counts as deleted if the version did not matter,
+// and is ErrOutcomeUnknown if it did. A repeated delete may hit a node that
+// somebody has created anew meanwhile, if it has the version. If ctx ends while
+// the reply is awaited, the error matches ErrOutcomeUnknown.
 func (c *Client) Delete(ctx context.Context, path string, version int32, opts ...DeleteOption) error {
-	d := deleteAttempts{path: c.full(path), version: version}
-	if err := apply(&d, opts); err != nil {
+	var cfg deleteConfig
+	if err := apply(&cfg, opts); err != nil {
 		return &OpError{"delete", path, err}
 	}
-	inDoubt := func(err error) bool { return d.inDoubt || d.begun && !IsRefusal(err) }
-	err := errPanicked // unless write returns
+	d := newDeletion(c.full(path), version, cfg)
+	err := errPanicked // unless do returns
 	defer func() {
-		if d.guaranteed && err != nil && !IsRefusal(err) {
+		if cfg.guaranteed && err != nil && !IsRefusal(err) {
 			c.finishInBackground(d)
 		}
 	}()
-	err = c.write(ctx, "delete", path, inDoubt, d.attempt)
+	_, err = d.write.do(ctx, c, "delete", path)
 	return err
 }
 
-// DeleteInBackground is a Guaranteed Delete of AnyVersion that nobody waits for. While there is a connection, what the
-// caller asks of the server next comes behind it.
+// DeleteInBackground is a Guaranteed Delete of AnyVersion that does not wait.
+// While there is a connection, the delete is sent before anything that the
+// caller asks of the server next.
 func (c *Client) DeleteInBackground(path string) {
 	if validatePath(path) == nil {
 		c.deleteInBackground(c.full(path))
 	}
 }
 
-// deleteAttempts are the attempts at one Delete.
-type deleteAttempts struct {
-	path       string
-	version    int32
-	guaranteed bool
-	quietly    bool
-	children   bool
-	inDoubt    bool // an earlier attempt may have deleted the node
-	begun      bool // nodes below may have been deleted
+// deletion is what a Delete asks for, and what its attempts have done.
+type deletion struct {
+	path    string
+	version int32
+	cfg     deleteConfig
+
+	write      write[proto.Nothing]
+	begunBelow bool // nodes below may have been deleted
 }
 
-func (d *deleteAttempts) attempt(ctx context.Context, s *Session) error {
-	err := d.delete(ctx, s)
-	if errors.Is(err, zk.ErrNoNode) && (d.guaranteed || d.quietly || d.inDoubt && d.version == AnyVersion) {
-		return nil
+func newDeletion(path string, version int32, cfg deleteConfig) *deletion {
+	d := &deletion{path: path, version: version, cfg: cfg}
+	d.write = write[proto.Nothing]{
+		send:        d.send,
+		onLostReply: sendAgain,
+		attempt:     d.attempt,
+		partly:      func(err error) bool { return d.begunBelow && !IsRefusal(err) },
 	}
-	return err // if d is in doubt, what is there now may be another's, made after our delete
+	return d
 }
 
-func (d *deleteAttempts) delete(ctx context.Context, s *Session) error {
+func (d *deletion) send(ctx context.Context, s *Session) (proto.Nothing, error) {
+	_, err := send(ctx, s, proto.Delete(d.path, d.version), nil)
+	if err == nil || errors.Is(err, zk.ErrNoNode) {
+		s.nodeGone(d.path)
+	}
+	return proto.Nothing{}, err
+}
+
+// attempt deletes the node, and what is below it if that was asked for. If an
+// earlier delete of a version may have been applied, a missing node stays an
+// error: what was there in between may have been another's node.
+func (d *deletion) attempt(ctx context.Context, s *Session) (proto.Nothing, error) {
+	err := d.deleteAll(ctx, s)
+	missingIsDone := d.cfg.guaranteed || d.cfg.quietly || d.write.doubt != nil && d.version == AnyVersion
+	if errors.Is(err, zk.ErrNoNode) && missingIsDone {
+		err = nil
+	}
+	return proto.Nothing{}, err
+}
+
+func (d *deletion) deleteAll(ctx context.Context, s *Session) error {
 	for round := 1; ; {
-		err := deleteNode(ctx, s, d.path, d.version)
-		d.inDoubt = d.inDoubt || ambiguous(err)
-		if !d.children || !errors.Is(err, zk.ErrNotEmpty) || round > maxDeleteRounds {
+		_, err := d.write.request(ctx, s)
+		if !d.cfg.children || !errors.Is(err, zk.ErrNotEmpty) || round > maxDeleteRounds {
 			return err
 		}
 		more, err := d.deleteBelow(ctx, s)
@@ -107,33 +148,25 @@ func (d *deleteAttempts) delete(ctx context.Context, s *Session) error {
 }
 
 // maxDeleteRounds bounds how often somebody may create nodes in a tree that is
-// being deleted. A round that has deleted a part of a large tree does not count.
+// being deleted. A round that has deleted a part of a large tree does not
+// count.
 const maxDeleteRounds = 10
 
-// deleteInBackground deletes a node, however long it takes to find a connection.
+// deleteInBackground deletes a node, however long it takes to find a
+// connection.
 func (c *Client) deleteInBackground(path string) {
-	c.finishInBackground(deleteAttempts{path: path, version: AnyVersion, guaranteed: true})
+	c.finishInBackground(newDeletion(path, AnyVersion, deleteConfig{guaranteed: true}))
 }
 
-func (c *Client) finishInBackground(d deleteAttempts) {
-	if d.children {
-		c.inBackground(d.path, d.attempt)
+func (c *Client) finishInBackground(d *deletion) {
+	if d.cfg.children {
+		c.inBackground(d.path, func(ctx context.Context, s *Session) error {
+			_, err := d.write.try(ctx, s)
+			return err
+		})
 		return
 	}
 	job := &cleanup{path: d.path, version: d.version}
 	c.begin(job)
 	c.cleanUp(job)
-}
-
-// begin sends the request of a delete at once, or makes it wait for room. The
-// caller's next request comes behind it, so that callers do not find a node that
-// they have given up.
-func (c *Client) begin(job *cleanup) {
-	s, _, _ := c.sessionNow()
-	if s == nil {
-		return
-	}
-	q := job.request()
-	job.sent, job.place, _ = s.link.Send(q.op, q.payload, nil) // neither if there is no connection
-	job.sentIn = s
 }

@@ -154,7 +154,8 @@ func TestDeleteWithChildrenThatIsCancelledSaysSoIfSomethingMayBeGone(t *testing.
 	}
 }
 
-// The version is what the caller has asked for, also when nobody waits any more.
+// The version is what the caller has asked for, also when nobody waits any
+// more.
 func TestGuaranteedDeleteOfAVersionDeletesNoOther(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		mustCreate(t, c, "/n", "")

@@ -2,7 +2,6 @@ package framework
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"net"
 	"time"
@@ -11,17 +10,13 @@ import (
 	"github.com/gocurator/curator/internal/semconv"
 )
 
-// Why a session was lost. Both are causes with which its context ends.
-var (
-	errEndedByServer = fmt.Errorf("%w: the server has ended it", ErrSessionLost)
-	errTimeUp        = fmt.Errorf("%w: no answer within its time", ErrSessionLost)
-)
-
-// dial is the library's dialer. It runs on the library's own goroutine, which has nothing else to do meanwhile. The
-// address that the library has from hosts may be of an older list of servers, and is not used.
+// dial is the library's dialer. It runs on the library's own goroutine, which
+// has nothing else to do meanwhile. The address that the library has from hosts
+// may be of an older list of servers, and is not used.
 //
-// When the session is over, the library gets no connection to a server any more, lest it start another session, but one
-// on which it can come to its end.
+// When the session is over, the library gets no connection to a server any
+// more, because it would start another session on it. It gets one on which it
+// ends.
 func (s *Session) dial(network, _ string, _ time.Duration) (net.Conn, error) {
 	<-s.ready
 	nc, err := s.dialServer(network)
@@ -32,9 +27,9 @@ func (s *Session) dial(network, _ string, _ time.Duration) (net.Conn, error) {
 		nc.Close()
 	}
 	select {
-	case <-s.leaving: // for the second time
+	case <-s.farewell: // for the second time
 	default:
-		close(s.leaving)
+		close(s.farewell)
 	}
 	return transport.ShutdownConn(), nil
 }
@@ -47,26 +42,28 @@ func (s *Session) dialServer(network string) (net.Conn, error) {
 	}
 	s.noteAttempt(address)
 	s.noticeSuspension() // before the handshake, which is contact after it
-	patience := s.patience()
-	ctx, cancel := context.WithTimeout(s.ctx, patience)
+	timeout := s.attemptTimeout()
+	ctx, cancel := context.WithTimeout(s.ctx, timeout)
 	defer cancel()
 	nc, err := s.client.cfg.connect(ctx, network, address)
 	if err != nil {
 		s.disconnected(err)
 		return nil, err
 	}
-	return s.link.Wrap(nc, time.Now().Add(patience)), nil
+	return s.link.Wrap(nc, time.Now().Add(timeout)), nil
 }
 
-// patience is how long an attempt may take. It leaves time for every server, and for asking which there are, within two
-// thirds of the session timeout: of the one that was granted, once there is a session to lose.
+// attemptTimeout is how long an attempt to connect may take. It leaves time for
+// every server, and for asking which servers there are, within two thirds of
+// the session timeout: of the granted one, once there is a session to lose.
 //
-// Until then there is all the time in the world, and a slow ensemble may need more: with each round over the servers that
-// has failed, the patience doubles. Otherwise no attempt might ever come to its end, and each of them may leave a session
+// Until then nothing is lost by waiting, and a slow ensemble may need more: the
+// timeout doubles with each round over the servers that has failed. Otherwise
+// no attempt might ever come to its end, and each of them may leave a session
 // on the servers.
-func (s *Session) patience() time.Duration {
+func (s *Session) attemptTimeout() time.Duration {
 	shares := s.hosts.Len()
-	if s.client.ensemble.ask != nil {
+	if s.client.serverList.ask != nil {
 		shares++
 	}
 	share := func(timeout time.Duration) time.Duration { return timeout * 2 / 3 / time.Duration(shares) }
@@ -74,16 +71,17 @@ func (s *Session) patience() time.Duration {
 		return share(granted)
 	}
 	cfg := &s.client.cfg
-	patience, longest := share(cfg.sessionTimeout), max(cfg.sessionTimeout, cfg.connectionTimeout)
+	timeout, longest := share(cfg.sessionTimeout), max(cfg.sessionTimeout, cfg.connectionTimeout)
 	for range s.hosts.failures() {
-		if patience *= 2; patience >= longest {
+		if timeout *= 2; timeout >= longest {
 			return longest
 		}
 	}
-	return patience
+	return timeout
 }
 
-// nextServer returns the address to try now. Between rounds over all servers it pauses, and then asks for the list.
+// nextServer returns the address to try now. Between rounds over all servers it
+// pauses, and then asks for the list.
 func (s *Session) nextServer() (string, error) {
 	roundOver, pause := s.hosts.roundOver()
 	if roundOver {
@@ -100,12 +98,12 @@ func (s *Session) nextServer() (string, error) {
 
 func (s *Session) renewServers() {
 	c := s.client
-	ctx, cancel := context.WithTimeout(s.ctx, s.patience())
+	ctx, cancel := context.WithTimeout(s.ctx, s.attemptTimeout())
 	defer cancel()
-	if err := c.ensemble.refresh(ctx); err != nil && s.ctx.Err() == nil {
+	if err := c.serverList.refresh(ctx); err != nil && s.ctx.Err() == nil {
 		c.cfg.logger.Warn("zookeeper list of servers is not renewed", slog.Any(semconv.Cause, err))
 	}
-	s.hosts.begin(c.ensemble.servers())
+	s.hosts.begin(c.serverList.servers())
 }
 
 // pause waits, but not longer than the session lives.

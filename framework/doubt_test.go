@@ -13,11 +13,13 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// What every write owes to its caller: success means that it was carried out, an error that it was not, unless the error
-// says that nobody knows. These tests break each write at each of its requests in every way, and compare with the
-// server.
+// Every write tells its caller the truth: success means that it was carried
+// out, an error that it was not, unless the error says that the outcome is
+// unknown. These tests break each write at each of its requests in every way,
+// and compare with the server.
 
-// effects say, for each write of everyOperation, whether it was carried out on /n.
+// effects say, for each write of everyOperation, whether it was carried out on
+// /n.
 var effects = map[string]func(srv *zktest.Server) bool{
 	"create":                     hasNew,
 	"create ephemeral":           hasNew,
@@ -140,7 +142,8 @@ func TestOperationIsRepeatedWhenTheServerIsTooBusy(t *testing.T) {
 	}
 }
 
-// A server that has failed at something may have done it, and is not asked again.
+// A server that has failed at something may have done it, and is not asked
+// again.
 func TestWriteAtWhichTheServerHasFailedIsOfUnknownOutcome(t *testing.T) {
 	for op := range everyOperation(nil) {
 		for _, code := range []zktest.Code{-1, -5, -12345} {
@@ -157,7 +160,8 @@ func TestWriteAtWhichTheServerHasFailedIsOfUnknownOutcome(t *testing.T) {
 	}
 }
 
-// Nobody knows what a request has come to whose answer the client did not wait for.
+// The outcome of a request is unknown if the client did not wait for the
+// answer.
 func TestWriteUnderWayAtCloseIsOfUnknownOutcome(t *testing.T) {
 	for op := range everyOperation(nil) {
 		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {

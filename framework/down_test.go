@@ -23,21 +23,21 @@ func failingDials(err error) framework.Option {
 var refusedDial = &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
 
 // A server that is down must be told from one that is slow, also by callers who
-// have less patience than the client.
+// wait for less time than the client.
 func TestOperationsTellWhyThereIsNoConnection(t *testing.T) {
-	for name, patience := range map[string]time.Duration{
-		"the caller has less patience": 2 * time.Second,
-		"the client has less patience": time.Hour,
+	for name, limit := range map[string]time.Duration{
+		"the caller waits for less time": 2 * time.Second,
+		"the client waits for less time": time.Hour,
 	} {
 		serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 			c := newClient(t, srv, failingDials(refusedDial), framework.WithConnectionTimeout(5*time.Second))
 			for op, call := range everyOperation(c) {
-				err := call(within(t, patience), "/n")
+				err := call(within(t, limit), "/n")
 				require.ErrorIs(t, err, syscall.ECONNREFUSED, "%s, %s", op, name)
 				require.ErrorIs(t, err, framework.ErrNotConnected, "%s, %s", op, name)
 				require.True(t, framework.IsConnectionError(err), "%s, %s", op, name)
 				require.NotErrorIs(t, err, framework.ErrOutcomeUnknown, "%s, %s", op, name)
-				require.Equal(t, patience < 5*time.Second, errors.Is(err, context.DeadlineExceeded), "%s, %s: %v", op, name, err)
+				require.Equal(t, limit < 5*time.Second, errors.Is(err, context.DeadlineExceeded), "%s, %s: %v", op, name, err)
 				var dial *net.OpError
 				require.ErrorAs(t, err, &dial)
 			}

@@ -22,9 +22,9 @@ const dropInterval = time.Second
 // in the program refers to the object any more, unless stop is called before. f
 // must not refer to the object, and must not block.
 //
-// The garbage collector finds out. What it calls is in no bubble of
-// testing/synctest, and must not touch a channel of one: it leaves a note, for
-// which the client looks once a second.
+// The garbage collector calls it from outside of any bubble of
+// testing/synctest, where it must not touch a channel of a bubble. So the
+// collector leaves a note, and the client looks for notes once a second.
 func OnDrop[T any](c *Client, object *T, f func()) (stop func()) {
 	d := &c.dropped
 	d.watching.Do(func() { c.Go(c.watchDropped) })

@@ -6,16 +6,17 @@ import (
 	"strings"
 )
 
-// EnsembleConfig is the configuration of an ensemble that its servers share: that of ZooKeeper's dynamic
-// configuration file.
+// EnsembleConfig is the configuration of an ensemble that its servers share,
+// which is in ZooKeeper's dynamic configuration file.
 type EnsembleConfig struct {
 	Members []Member // in the order of the configuration, which is that of the IDs as text
 
-	// Version grows with each change. It is 0 if the servers have never written one.
+	// Version grows with each change. It is 0 if the servers have never written
+	// one.
 	Version int64
 
-	// Other are the lines that are no members, such as those of groups and weights, and those that this version of the
-	// package does not understand.
+	// Other are the lines that are no members, such as groups and weights, and
+	// lines that this version of the package does not understand.
 	Other []string
 }
 
@@ -25,8 +26,10 @@ type Member struct {
 	Addresses []MemberAddress // for its peers; more than one only since 3.6
 	Role      string          // "participant", "observer", or empty for the former
 
-	// Client is the address that clients connect to, such as "0.0.0.0:2181", which is every address of the server's. It is
-	// empty if the configuration does not say. What follows the port, as in newer versions, is kept.
+	// Client is the address that clients connect to, such as "0.0.0.0:2181",
+	// which is every address of the server's. It is empty if the configuration
+	// does not say. Newer versions have more text behind the port, which is
+	// kept.
 	Client string
 }
 
@@ -47,7 +50,8 @@ func (c EnsembleConfig) Member(id int64) (Member, bool) {
 	return Member{}, false
 }
 
-// String returns the member as in a configuration: server.1=host:2888:3888:participant;0.0.0.0:2181.
+// String returns the member as in a configuration:
+// server.1=host:2888:3888:participant;0.0.0.0:2181.
 func (m Member) String() string {
 	var b strings.Builder
 	b.WriteString("server." + strconv.FormatInt(m.ID, 10) + "=")
@@ -66,8 +70,8 @@ func (m Member) String() string {
 	return b.String()
 }
 
-// ParseEnsembleConfig reads what is in the node /zookeeper/config. Nothing is an error: what it does not understand is
-// in Other.
+// ParseEnsembleConfig reads the data of the node /zookeeper/config. Nothing is
+// an error: lines that it does not understand are in Other.
 func ParseEnsembleConfig(data []byte) EnsembleConfig {
 	var c EnsembleConfig
 	for line := range strings.Lines(string(data)) {

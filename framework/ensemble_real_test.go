@@ -17,7 +17,8 @@ import (
 	"github.com/gocurator/curator/testing/zkserver"
 )
 
-// switchboard is the dialer of one client. It knows the server of the latest connection, and can keep the client to one.
+// switchboard is the dialer of one client. It knows the server of the latest
+// connection, and can keep the client to one.
 type switchboard struct {
 	mu        sync.Mutex
 	only      string
@@ -41,7 +42,8 @@ func (b *switchboard) dial(ctx context.Context, network, address string) (net.Co
 	return conn, err
 }
 
-// keepTo lets the client make its next connections to one server only, or to all if address is empty.
+// keepTo lets the client make its next connections to one server only, or to
+// all if address is empty.
 func (b *switchboard) keepTo(address string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -61,12 +63,12 @@ func (b *switchboard) server() string {
 	return b.at
 }
 
-// connectedTo returns a client of an ensemble whose first connection is to one of its servers, and its dialer, which from
-// then on connects to all.
+// connectedTo returns a client of an ensemble whose first connection is to one
+// of its servers, and its dialer, which from then on connects to all.
 func connectedTo(t *testing.T, e *zkserver.Ensemble, first *zkserver.Server, opts ...framework.Option) (*framework.Client, *switchboard) {
 	t.Helper()
 	b := &switchboard{only: first.Addr()}
-	opts = append([]framework.Option{framework.WithSessionTimeout(sturdy), framework.WithDialer(b.dial)}, opts...)
+	opts = append([]framework.Option{framework.WithSessionTimeout(longSession), framework.WithDialer(b.dial)}, opts...)
 	c, err := framework.New(e.ConnectString(), opts...)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, c.Close()) })
@@ -97,18 +99,19 @@ func untilConnected(seq iter.Seq[state.State]) []state.State {
 	return seen
 }
 
-// estate is what a session has on the server: an ephemeral node and one watch of each kind.
-type estate struct {
+// sessionNodes are an ephemeral node and one watch of each kind, which the
+// server has for a session.
+type sessionNodes struct {
 	node    framework.Created
 	watches map[string]*framework.Watch
 }
 
-// settle makes an estate below path.
-func settle(t *testing.T, ctx context.Context, c *framework.Client, path string) estate {
+// makeSessionNodes makes them below path.
+func makeSessionNodes(t *testing.T, ctx context.Context, c *framework.Client, path string) sessionNodes {
 	t.Helper()
 	n, err := c.Create(ctx, path+"/e", nil, framework.WithMode(framework.Ephemeral), framework.WithParents())
 	require.NoError(t, err)
-	es := estate{node: n, watches: map[string]*framework.Watch{}}
+	es := sessionNodes{node: n, watches: map[string]*framework.Watch{}}
 	_, _, es.watches["data"], err = c.GetW(ctx, path)
 	require.NoError(t, err)
 	_, _, es.watches["children"], err = c.ChildrenW(ctx, path)
@@ -118,9 +121,10 @@ func settle(t *testing.T, ctx context.Context, c *framework.Client, path string)
 	return es
 }
 
-// requireIntact wants the session alive, the node there, and every watch set: that none has fired, and that each fires when
-// another client gives it a reason.
-func (es estate) requireIntact(t *testing.T, ctx context.Context, c, other *framework.Client, path string) {
+// requireIntact wants the session alive, the node there, and every watch set:
+// that none has fired, and that each fires when another client gives it a
+// reason.
+func (es sessionNodes) requireIntact(t *testing.T, ctx context.Context, c, other *framework.Client, path string) {
 	t.Helper()
 	require.NoError(t, es.node.Session.Context().Err())
 	require.Equal(t, es.node.Session.ID(), c.SessionID())
@@ -157,7 +161,7 @@ func TestRealEnsembleRollingRestartKeepsSessionAndWatches(t *testing.T) {
 	_, first := roles(t, e)
 	c, _ := connectedTo(t, e, first)
 	states := c.States(ctx)
-	es := settle(t, ctx, c, "/rolling")
+	es := makeSessionNodes(t, ctx, c, "/rolling")
 	for _, s := range e.Servers {
 		require.NoError(t, s.Restart())
 		_, err := e.Leader(ctx)
@@ -184,7 +188,7 @@ func TestRealEnsembleDeathOfTheConnectedServerKeepsSessionAndWatches(t *testing.
 			victim = follower
 		}
 		c, board := connectedTo(t, e, victim)
-		es := settle(t, ctx, c, "/"+role)
+		es := makeSessionNodes(t, ctx, c, "/"+role)
 		states := c.States(ctx)
 		require.NoError(t, victim.Kill())
 		seen := untilConnected(states)
@@ -199,8 +203,8 @@ func TestRealEnsembleDeathOfTheConnectedServerKeepsSessionAndWatches(t *testing.
 	}
 }
 
-// A stopped server keeps its connections and says nothing. A client that waited for it longer than it must would lose its
-// session.
+// A stopped server keeps its connections and says nothing. A client that waited
+// for it longer than it must would lose its session.
 func TestRealEnsemblePauseOfTheConnectedServerKeepsSessionAndWatches(t *testing.T) {
 	t.Parallel()
 	e := zkserver.StartEnsemble(t, 3)
@@ -208,7 +212,7 @@ func TestRealEnsemblePauseOfTheConnectedServerKeepsSessionAndWatches(t *testing.
 	leader, victim := roles(t, e)
 	c, board := connectedTo(t, e, victim,
 		framework.WithSessionTimeout(10*time.Second), framework.WithSafetyMargin(0)) // a third is left when it finds the server mute
-	es := settle(t, ctx, c, "/pause")
+	es := makeSessionNodes(t, ctx, c, "/pause")
 	states := c.States(ctx)
 	require.NoError(t, victim.Pause())
 	require.Equal(t, []state.State{state.Suspended, state.Reconnected}, untilConnected(states))
@@ -218,8 +222,9 @@ func TestRealEnsemblePauseOfTheConnectedServerKeepsSessionAndWatches(t *testing.
 	require.NoError(t, victim.Resume())
 }
 
-// TestWithCluster#testSplitBrain: the member that has lost the others serves nobody. A client that can go elsewhere keeps its
-// session; one that cannot loses it in time.
+// TestWithCluster#testSplitBrain: the member that has lost the others serves
+// nobody. A client that can go elsewhere keeps its session; one that cannot
+// loses it in time.
 func TestRealEnsembleMinorityLosesItsClients(t *testing.T) {
 	t.Parallel()
 	const timeout, sync = 9 * time.Second, 4 * time.Second // the roaming client has what is between to find another server
@@ -230,7 +235,7 @@ func TestRealEnsembleMinorityLosesItsClients(t *testing.T) {
 	roaming, board := connectedTo(t, e, minority, framework.WithSessionTimeout(timeout))
 	captive, prison := connectedTo(t, e, minority, framework.WithSessionTimeout(timeout))
 	prison.keepTo(minority.Addr())
-	es := settle(t, ctx, roaming, "/split")
+	es := makeSessionNodes(t, ctx, roaming, "/split")
 	lost, err := captive.Create(ctx, "/captive", nil, framework.WithMode(framework.Ephemeral))
 	require.NoError(t, err)
 	roamed, kept := roaming.States(ctx), captive.States(ctx)
@@ -260,8 +265,9 @@ func requireGone(t *testing.T, ctx context.Context, c *framework.Client, path st
 	}, 30*time.Second, 100*time.Millisecond, "%s is still there", path)
 }
 
-// A follower that is cut off answers pings by itself while its leader expires the session. No clock of the client's
-// bounds that; the order of transactions does, and the follower's own syncLimit ends it.
+// A follower that is cut off answers pings by itself while its leader expires
+// the session. No clock of the client's bounds that; the order of transactions
+// does, and the follower's own syncLimit ends it.
 func TestRealEnsembleCzxidTellsWhenAFollowerIsCutOff(t *testing.T) {
 	t.Parallel()
 	const timeout, sync = 5 * time.Second, 6 * time.Second
@@ -289,7 +295,8 @@ func TestRealEnsembleCzxidTellsWhenAFollowerIsCutOff(t *testing.T) {
 	t.Logf("the node was gone %v after the cut, the session given up after %v", given, time.Since(begin))
 }
 
-// With strict contact it is the client's clock that ends the session, before the leader gives the node away.
+// With strict contact it is the client's clock that ends the session, before
+// the leader gives the node away.
 func TestRealEnsembleStrictContactEndsTheSessionBeforeTheLeaderDoes(t *testing.T) {
 	t.Parallel()
 	const timeout, sync = 9 * time.Second, 12 * time.Second // a quarter of timeout is between what must happen in order

@@ -1,87 +1,94 @@
 package framework
 
 import (
-	"context"
+	"log/slog"
 	"sync"
-	"time"
-
-	"github.com/go-zookeeper/zk"
 )
 
-// ephemerals lets a client make one plain ephemeral node of a path at a time. When the reply to such a create is lost, the
-// node is recognised by its owner, which is the session, and that alone could not tell the callers of one client apart.
+// ephemerals is the set of a session's ephemeral nodes, as far as this client
+// has made them and has not deleted them. Others may have deleted some.
+//
+// Ending a session is one transaction that names all of them. Servers take
+// about two megabytes for that: with more, a leader's followers leave it one
+// after the other, and a server that has written it down does not start again
+// (ZOOKEEPER-4306). The set tells how near a session is to that.
 type ephemerals struct {
-	mu     sync.Mutex // protects the following fields
-	busy   map[string]chan struct{}
-	newest int64 // the largest czxid that some caller has been told, or could not be told
+	mu         sync.Mutex // protects the following fields
+	paths      map[string]struct{}
+	size       int // of the paths in the transaction
+	warnedSize int // at which there was a warning
 }
 
-func newEphemerals() *ephemerals { return &ephemerals{busy: map[string]chan struct{}{}} }
+const (
+	// maxEndingSize is how long the paths of a session may be together, for one
+	// transaction to end it.
+	maxEndingSize = 1 << 20
 
-// reservation is the right to create a plain ephemeral node. It ends when it is known what has become of the node,
-// whether or not the caller has waited for that.
-type reservation struct {
-	in    *ephemerals
-	path  string
-	since int64 // older nodes are another's
-}
+	pathHeader = 4 // length
+)
 
-// reserve waits until no other caller of the client may be making the node. Like every operation, it gives up when
-// there is no connection for as long as the connection timeout.
-func (c *Client) reserve(ctx context.Context, path string) (*reservation, error) {
-	e := c.cfg.ephemerals
-	if r, _ := e.tryReserve(path); r != nil {
-		return r, nil
-	}
-	timeout := time.NewTicker(c.cfg.connectionTimeout)
-	defer timeout.Stop()
-	for {
-		if ctx.Err() != nil {
-			return nil, c.departedUnsent(ctx)
-		}
-		r, busy := e.tryReserve(path)
-		if r != nil {
-			return r, nil
-		}
-		select {
-		case <-busy:
-		case <-ctx.Done():
-		case <-c.ctx.Done():
-			return nil, ErrClosed
-		case <-timeout.C:
-			if s, _, _ := c.sessionNow(); s == nil {
-				return nil, c.whileConnecting(ErrNotConnected)
-			}
-		}
+// ephemeralCreated notes an ephemeral node, with the server's name for its
+// path.
+func (s *Session) ephemeralCreated(path string) {
+	if size := s.ephemerals.add(path); size > 0 {
+		s.client.cfg.logger.Warn("zookeeper session has very many ephemeral nodes: "+
+			"servers may not survive its end if it is lost",
+			slog.Int("bytes", size), slog.Int("limit", maxEndingSize))
 	}
 }
 
-// tryReserve returns a reservation, or a channel that is closed when the present one ends.
-func (e *ephemerals) tryReserve(path string) (*reservation, <-chan struct{}) {
+// add returns the size if it has passed the limit, or has doubled since the
+// last warning, else 0.
+func (e *ephemerals) add(path string) (warn int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if busy := e.busy[path]; busy != nil {
-		return nil, busy
+	if _, known := e.paths[path]; known {
+		return 0
 	}
-	e.busy[path] = make(chan struct{})
-	return &reservation{e, path, e.newest}, nil
+	if e.paths == nil {
+		e.paths = map[string]struct{}{}
+	}
+	e.paths[path] = struct{}{}
+	e.size += pathHeader + len(path)
+	if e.size <= maxEndingSize || e.size < 2*e.warnedSize {
+		return 0
+	}
+	e.warnedSize = e.size
+	return e.size
 }
 
-// made reports whether a node was made under this reservation.
-func (r *reservation) made(stat *zk.Stat, s *Session) bool {
-	return stat.EphemeralOwner == s.ID() && stat.Czxid > r.since
+// nodeGone notes that there is no such node any more, ephemeral or not.
+func (s *Session) nodeGone(path string) {
+	e := &s.ephemerals
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if _, known := e.paths[path]; known {
+		delete(e.paths, path)
+		e.size -= pathHeader + len(path)
+	}
 }
 
-// release ends the reservation. The czxid is that of the node, if there is one.
-func (r *reservation) release(czxid int64) {
-	r.in.mu.Lock()
-	defer r.in.mu.Unlock()
-	r.in.newest = max(r.in.newest, czxid)
-	close(r.in.busy[r.path])
-	delete(r.in.busy, r.path)
+// nodeGone is that of the present session. The client does not know the nodes
+// of an earlier one any more.
+func (c *Client) nodeGone(path string) {
+	c.mu.Lock()
+	s := c.session
+	c.mu.Unlock()
+	s.nodeGone(path)
 }
 
-// settleInBackground ends a reservation when it is known whether the session has made the node.
-func (c *Client) settleInBackground(r *reservation, s *Session) {
-	c.cleanUp(&cleanup{path: r.path, reserved: r, madeIn: s})
+// excess returns nodes that must be deleted before the session may be ended.
+func (e *ephemerals) excess() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var paths []string
+	left := e.size
+	for path := range e.paths {
+		if left <= maxEndingSize {
+			break
+		}
+		paths = append(paths, path)
+		left -= pathHeader + len(path)
+	}
+	return paths
 }

@@ -6,47 +6,56 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/internal/printable"
 )
 
-// These errors end operations, sessions and what is built on them. Match them with errors.Is.
+// These errors end operations, sessions and what is built on them. Match them
+// with errors.Is.
 var (
 	// ErrClosed means that the client was closed.
 	ErrClosed = errors.New("client is closed")
 
-	// ErrNotConnected means that there was no connection for as long as the connection timeout, or until the context
-	// ended; in the latter case the error matches the context's error, too. The request was not sent. errors.Is and
-	// errors.As find in it why the last attempt to connect failed, such as syscall.ECONNREFUSED.
+	// ErrNotConnected means that there was no connection for as long as the
+	// connection timeout, or until the context ended; in the latter case the
+	// error matches the context's error, too. The request was not sent.
+	// errors.Is and errors.As find in it why the last attempt to connect
+	// failed, such as syscall.ECONNREFUSED.
 	ErrNotConnected = errors.New("not connected")
 
-	// ErrSessionLost means that the session is over or may be over at any moment, so that its ephemeral nodes cannot
-	// be trusted any more. It is the cause with which a Session's context ends.
+	// ErrSessionLost means that the session is over or may be over at any
+	// moment, so that its ephemeral nodes cannot be trusted any more. It is the
+	// cause with which a Session's context ends.
 	ErrSessionLost = errors.New("session lost")
 
-	// ErrSuspended means that the connection was interrupted, where the error policy treats that as loss.
+	// ErrSuspended means that the connection was interrupted, where the error
+	// policy treats that as loss.
 	ErrSuspended = errors.New("connection suspended")
 
 	// ErrWatchStopped means that a watch was stopped before it fired.
 	ErrWatchStopped = errors.New("watch stopped")
 
-	// ErrOutcomeUnknown means that a write was sent, its reply was lost, and reading back could not tell whether it
-	// was applied.
+	// ErrOutcomeUnknown means that a write was sent, its reply was lost, and
+	// reading back could not tell whether it was applied.
 	ErrOutcomeUnknown = errors.New("outcome unknown")
 
-	// ErrRequestTooLarge means that a request was not sent because it is longer than WithMaxRequestSize allows, which is
-	// what servers take unless set otherwise. It matches zk.ErrShortBuffer too, the library's error for it.
+	// ErrRequestTooLarge means that a request was not sent because it is longer
+	// than WithMaxRequestSize allows, which is the servers' own limit unless
+	// set otherwise. It matches zk.ErrShortBuffer too, the library's error for
+	// it.
 	ErrRequestTooLarge = fmt.Errorf("request too large: %w", zk.ErrShortBuffer)
 )
 
-// OpError is the error of every operation of a Client. errors.Is finds the zk.Err value, the context's error, or one
-// of the errors above in it.
+// OpError is the error of every operation of a Client. errors.Is finds the
+// zk.Err value, the context's error, or one of the errors above in it.
 type OpError struct {
 	Op   string // such as "create"
 	Path string // the caller's, without the chroot and the namespace; for "session" and "connect", the servers
 	Err  error
 }
 
-// Error returns a text such as: create /locks/a: zk: node already exists. A path that cannot be printed is quoted.
+// Error returns a text such as: create /locks/a: zk: node already exists. A
+// path that cannot be printed is quoted.
 func (e *OpError) Error() string {
 	return e.Op + " " + printable.String(e.Path) + ": " + e.Err.Error()
 }
@@ -60,24 +69,39 @@ var (
 	errClosedMeanwhile = fmt.Errorf("%w while the answer was awaited", ErrClosed) // whatever the answer was
 	errRefused         = fmt.Errorf("no connection: %w", zk.ErrAuthFailed)        // the request was not judged
 	errMalformedAnswer = errors.New("malformed answer of the server")
+	errPanicked        = errors.New("panicked") // what is told of an operation that does not return
 )
 
 func unknownOutcome(err error) error {
 	return fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
 }
 
-// ServerError is an answer of the server for which go-zookeeper has no error value.
+// ServerError is an answer of the server for which go-zookeeper has no error
+// value.
 type ServerError struct {
 	Code int32 // as in ZooKeeper's KeeperException.Code
 }
 
 // serverErrors names the codes that go-zookeeper does not.
 var serverErrors = map[int32]string{
-	-1: "system error", -2: "runtime inconsistency", -3: "data inconsistency", -4: "connection loss",
-	-5: "marshalling error", -6: "unimplemented", -7: "operation timeout", -12: "unknown session",
-	-13: "new config has no quorum", -14: "reconfig in progress", -113: "invalid callback", -119: "not read-only",
-	-120: "ephemeral node on local session", -121: "no such watcher", -122: "request timeout",
-	-124: "session closed: SASL required", -125: "quota exceeded", -127: "throttled",
+	proto.CodeSystemError:             "system error",
+	proto.CodeRuntimeInconsistency:    "runtime inconsistency",
+	proto.CodeDataInconsistency:       "data inconsistency",
+	proto.CodeConnectionLoss:          "connection loss",
+	proto.CodeMarshallingError:        "marshalling error",
+	proto.CodeUnimplemented:           "unimplemented",
+	proto.CodeOperationTimeout:        "operation timeout",
+	proto.CodeUnknownSession:          "unknown session",
+	proto.CodeNewConfigNoQuorum:       "new config has no quorum",
+	proto.CodeReconfigInProgress:      "reconfig in progress",
+	proto.CodeInvalidCallback:         "invalid callback",
+	proto.CodeNotReadOnly:             "not read-only",
+	proto.CodeEphemeralOnLocalSession: "ephemeral node on local session",
+	proto.CodeNoWatcher:               "no such watcher",
+	proto.CodeRequestTimeout:          "request timeout",
+	proto.CodeSessionClosedNeedsSASL:  "session closed: SASL required",
+	proto.CodeQuotaExceeded:           "quota exceeded",
+	proto.CodeThrottled:               "throttled",
 }
 
 // Error returns the code's name, if it has one, and the code.
@@ -96,17 +120,32 @@ func (e *ServerError) Is(target error) bool {
 
 // libraryErrors are the codes for which go-zookeeper has an error value.
 var libraryErrors = map[int32]error{
-	-8: zk.ErrBadArguments, -100: zk.ErrAPIError, -101: zk.ErrNoNode, -102: zk.ErrNoAuth, -103: zk.ErrBadVersion,
-	-108: zk.ErrNoChildrenForEphemerals, -110: zk.ErrNodeExists, -111: zk.ErrNotEmpty, -112: zk.ErrSessionExpired,
-	-114: zk.ErrInvalidACL, -115: zk.ErrAuthFailed, -118: zk.ErrSessionMoved, -123: zk.ErrReconfigDisabled,
+	proto.CodeBadArguments:            zk.ErrBadArguments,
+	proto.CodeAPIError:                zk.ErrAPIError,
+	proto.CodeNoNode:                  zk.ErrNoNode,
+	proto.CodeNoAuth:                  zk.ErrNoAuth,
+	proto.CodeBadVersion:              zk.ErrBadVersion,
+	proto.CodeNoChildrenForEphemerals: zk.ErrNoChildrenForEphemerals,
+	proto.CodeNodeExists:              zk.ErrNodeExists,
+	proto.CodeNotEmpty:                zk.ErrNotEmpty,
+	proto.CodeSessionExpired:          zk.ErrSessionExpired,
+	proto.CodeInvalidACL:              zk.ErrInvalidACL,
+	proto.CodeAuthFailed:              zk.ErrAuthFailed,
+	proto.CodeSessionMoved:            zk.ErrSessionMoved,
+	proto.CodeReconfigDisabled:        zk.ErrReconfigDisabled,
 }
 
-// ServerCode returns the code of the server's answer that an error is about, as in ZooKeeper's KeeperException.Code, and
-// false if it is about none.
+// ServerCode returns the code of the server's answer that an error is about, as
+// in ZooKeeper's KeeperException.Code, and false if it is about none. A
+// *ConfigError has the code with which a server would have answered.
 func ServerCode(err error) (code int32, ok bool) {
 	var other *ServerError
 	if errors.As(err, &other) {
 		return other.Code, true
+	}
+	var config *ConfigError
+	if errors.As(err, &config) {
+		err = config.kindOrBadArguments()
 	}
 	for code, known := range libraryErrors {
 		if errors.Is(err, known) {
@@ -116,7 +155,7 @@ func ServerCode(err error) (code int32, ok bool) {
 	return 0, false
 }
 
-// errorOf returns the error of a server's code other than 0.
+// errorOf returns the error of a server's code other than CodeOK.
 func errorOf(code int32) error {
 	if err, ok := libraryErrors[code]; ok {
 		return err
@@ -125,6 +164,6 @@ func errorOf(code int32) error {
 }
 
 var (
-	errUnimplemented = &ServerError{Code: -6}
-	errThrottled     = &ServerError{Code: -127} // not carried out
+	errUnimplemented = &ServerError{Code: proto.CodeUnimplemented}
+	errThrottled     = &ServerError{Code: proto.CodeThrottled} // not carried out
 )

@@ -12,7 +12,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// connectForExample returns a connected client of a server in this process. A service would name its ensemble.
+// connectForExample returns a connected client of a server in this process. A
+// service would name its ensemble.
 func connectForExample(opts ...framework.Option) (*framework.Client, *zktest.Server, func()) {
 	srv, err := zktest.NewServer()
 	if err != nil {
@@ -53,7 +54,8 @@ func ExampleClient_Namespace() {
 	// get /shop: zk: node does not exist
 }
 
-// stopwatch prints what a client does. It embeds NoTracer, so that it need not have every method, now or later.
+// stopwatch prints what a client does. It embeds NoTracer, so that it need not
+// have every method, now or later.
 type stopwatch struct{ framework.NoTracer }
 
 func (stopwatch) EndOperation(_ context.Context, end framework.OperationEnd) {
@@ -72,7 +74,8 @@ func ExampleTracer() {
 	// get /b 1 get /b: zk: node does not exist
 }
 
-// The list may come from anywhere; here, from a map that somebody keeps up to date.
+// The list may come from anywhere; here, from a map that somebody keeps up to
+// date.
 func ExampleWithServers() {
 	registry := map[string][]string{"zookeeper": {"10.0.0.1", "10.0.0.2:2182"}}
 	client, _, done := connectForExample(framework.WithServers(func(context.Context) ([]string, error) {
@@ -83,14 +86,16 @@ func ExampleWithServers() {
 	// Output: Connected
 }
 
-// A service would name its headless service: framework.ResolveDNS("zk-headless:2181").
+// A service would name its headless service:
+// framework.ResolveDNS("zk-headless:2181").
 func ExampleResolveDNS() {
 	servers, err := framework.ResolveDNS("127.0.0.1:2181", "::1")(context.Background())
 	fmt.Println(servers, err)
 	// Output: [127.0.0.1:2181 [::1]:2181] <nil>
 }
 
-// A read that decides about a write must not be of another session than the write, if it is about ephemeral nodes.
+// A read that decides about a write must not be of another session than the
+// write, if it is about ephemeral nodes.
 func ExampleClient_InSession() {
 	client, srv, done := connectForExample()
 	defer done()
@@ -117,13 +122,17 @@ func ExampleClient_InSession() {
 }
 
 // A connection that breaks twice in a moment is told of twice only by States.
-func ExampleClient_DampedStates() {
+func ExampleClient_CircuitBreakerStates() {
 	client, srv, done := connectForExample()
 	defer done()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 
-	damped := client.DampedStates(ctx, retry.Forever(500*time.Millisecond))
+	few, err := client.CircuitBreakerStates(ctx, retry.Forever(500*time.Millisecond))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	states := client.States(ctx)
 	srv.CutAll()
 	n := 0
@@ -136,8 +145,8 @@ func ExampleClient_DampedStates() {
 			srv.CutAll()
 		}
 	}
-	for s := range damped {
-		fmt.Println("damped:", s)
+	for s := range few {
+		fmt.Println("few:   ", s)
 		if s == state.Reconnected {
 			break
 		}
@@ -147,6 +156,6 @@ func ExampleClient_DampedStates() {
 	// all:    Reconnected
 	// all:    Suspended
 	// all:    Reconnected
-	// damped: Suspended
-	// damped: Reconnected
+	// few:    Suspended
+	// few:    Reconnected
 }

@@ -31,7 +31,8 @@ func ExampleClient_Delete_withChildren() {
 	// <nil>
 }
 
-// A service that is registered for as long as it runs, whatever becomes of its sessions.
+// A service that is registered for as long as it runs, whatever becomes of its
+// sessions.
 func ExampleSession() {
 	client, srv, done := connectForExample(framework.WithSessionTimeout(2 * time.Second))
 	defer done()

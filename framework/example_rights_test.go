@@ -10,7 +10,8 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// Everything that this client creates is for those who know its password.
+// Everything that this client creates is only for clients that know its
+// password.
 func ExampleWithACLProvider() {
 	client, srv, done := connectForExample(
 		framework.WithAuth("digest", []byte("shop:secret")),

@@ -9,7 +9,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// A sale that takes one piece of the stock and notes the order, or does neither.
+// A sale that takes one piece of the stock and notes the order, or does
+// neither.
 func ExampleClient_Transaction() {
 	srv, err := zktest.NewServer()
 	if err != nil {

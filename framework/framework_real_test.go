@@ -14,24 +14,27 @@ import (
 	"github.com/gocurator/curator/testing/zkserver"
 )
 
-// The times of tests in real time, where a process of a busy machine may stand still for a second or two. How long the
-// client takes for what it does is asserted in virtual time.
+// The times of tests in real time, where a process of a busy machine may stand
+// still for a second or two. How long the client takes for what it does is
+// asserted in virtual time.
 const (
-	sturdy    = time.Minute     // the session timeout of those that keep their session
-	mortality = 7 * time.Second // and of those whose session is going to end by itself
-	stuck     = 4 * time.Minute // a test that still waits then would do so for ever
+	longSession  = time.Minute     // the timeout of sessions that are kept
+	shortSession = 7 * time.Second // the timeout of sessions that are going to end by themselves
+	stuck        = 4 * time.Minute // a test that still waits then would do so for ever
 )
 
-// mortal are the options of a client whose session is going to end by itself. A third of its time, the most there can be,
-// is between the moments at which it finds a server mute and gives the session up.
-func mortal() []framework.Option {
-	return []framework.Option{framework.WithSessionTimeout(mortality), framework.WithSafetyMargin(0)}
+// shortSessionOptions are the options of a client whose session is going to end
+// by itself. Without a safety margin, the client has a third of the timeout,
+// the most there can be, between finding a server mute and giving the session
+// up.
+func shortSessionOptions() []framework.Option {
+	return []framework.Option{framework.WithSessionTimeout(shortSession), framework.WithSafetyMargin(0)}
 }
 
 // realClient returns a client of a real server.
 func realClient(t *testing.T, srv *zkserver.Server, path string, opts ...framework.Option) *framework.Client {
 	t.Helper()
-	c, err := framework.New(srv.Addr()+path, append([]framework.Option{framework.WithSessionTimeout(sturdy)}, opts...)...)
+	c, err := framework.New(srv.Addr()+path, append([]framework.Option{framework.WithSessionTimeout(longSession)}, opts...)...)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, c.Close()) })
 	require.NoError(t, c.WaitConnected(within(t, 20*time.Second)))
@@ -108,7 +111,8 @@ func TestRealServerGivesTheCzxidInTheReply(t *testing.T) {
 	all.Wait()
 }
 
-// watchCount counts the watches of both tables; wchs, and with it srv.Watches, leaves out those on children.
+// watchCount counts the watches of both tables; wchs, and with it srv.Watches,
+// leaves out those on children.
 func watchCount(ctx context.Context, srv *zkserver.Server) (string, error) {
 	metrics, err := srv.Metrics(ctx)
 	return metrics["zk_watch_count"], err
@@ -141,8 +145,9 @@ func TestRealServerForgetsWatchesThatAreWithdrawn(t *testing.T) {
 	require.Equal(t, "0", n)
 }
 
-// It takes forty seconds if the client connects in the moment of the server's start in which ZooKeeper stumbles over a
-// connection, and neither answers nor closes it. The client gives such a server two thirds of the session timeout.
+// It takes forty seconds if the client connects in the moment of the server's
+// start in which ZooKeeper stumbles over a connection, and neither answers nor
+// closes it. The client gives such a server two thirds of the session timeout.
 func TestRealServerRestartKeepsSessionAndWatches(t *testing.T) {
 	srv := zkserver.Start(t, zkserver.WithSessionTimeouts(time.Second, time.Minute))
 	c := realClient(t, srv, "")
@@ -173,17 +178,18 @@ func TestRealServerRestartKeepsSessionAndWatches(t *testing.T) {
 	require.Equal(t, zk.EventNodeDataChanged, ev.Type)
 }
 
-// A stopped process is a silent partition: its clock goes on, and it expires the session when it wakes up.
+// A stopped process is a silent partition: its clock goes on, and it expires
+// the session when it wakes up.
 func TestRealServerPauseEndsTheSession(t *testing.T) {
 	t.Parallel()
 	srv := zkserver.Start(t)
-	c := realClient(t, srv, "", mortal()...)
+	c := realClient(t, srv, "", shortSessionOptions()...)
 	ctx := within(t, stuck)
 	n, err := c.Create(ctx, "/e", nil, framework.WithMode(framework.Ephemeral))
 	require.NoError(t, err)
 	states := c.States(ctx)
 	require.NoError(t, srv.Pause())
-	requireLost(t, n.Session, mortality)
+	requireLost(t, n.Session, shortSession)
 	require.NoError(t, srv.Resume())
 	require.Equal(t, []state.State{state.Suspended, state.Lost, state.Reconnected}, untilConnected(states))
 	require.NotEqual(t, n.Session.ID(), c.SessionID())
@@ -233,7 +239,7 @@ func TestRealServerForgetsTheSessionOnClose(t *testing.T) {
 	require.Eventually(t, func() bool {
 		n, err := srv.Ephemerals(ctx)
 		return err == nil && n == 0
-	}, sturdy/3, 10*time.Millisecond, "long before the session's time is up")
+	}, longSession/3, 10*time.Millisecond, "long before the session's time is up")
 }
 
 type silent struct{}

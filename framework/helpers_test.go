@@ -14,7 +14,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// The times of a client made by newClient, as its session and the library divide it.
+// The times of a client made by newClient, as its session and the library
+// divide it.
 const (
 	sessionTimeout = 9 * time.Second
 	pingInterval   = sessionTimeout / 3
@@ -22,7 +23,8 @@ const (
 	trusted        = sessionTimeout - 900*time.Millisecond // after the sending of the last answered request
 )
 
-// bubble runs a test in virtual time with a server and a connected client of it, both closed at the end.
+// bubble runs a test in virtual time with a server and a connected client of
+// it, both closed at the end.
 func bubble(t *testing.T, test func(t *testing.T, srv *zktest.Server, c *framework.Client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -33,13 +35,15 @@ func bubble(t *testing.T, test func(t *testing.T, srv *zktest.Server, c *framewo
 	})
 }
 
-// serverOnly runs a test in virtual time with a server, for clients with options of their own.
+// serverOnly runs a test in virtual time with a server, for clients with
+// options of their own.
 func serverOnly(t *testing.T, test func(t *testing.T, srv *zktest.Server)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { test(t, zktest.New(t)) })
 }
 
-// newClient returns a client with a session of 9 seconds: pings every 3, a mute server is noticed after 6.
+// newClient returns a client with a session of 9 seconds: pings every 3, a mute
+// server is noticed after 6.
 func newClient(t *testing.T, srv *zktest.Server, opts ...framework.Option) *framework.Client {
 	t.Helper()
 	c, err := framework.New(srv.Addr(), append([]framework.Option{
@@ -120,7 +124,8 @@ func outage(srv *zktest.Server, d time.Duration) {
 	srv.RefuseConnections(false)
 }
 
-// ops returns the types of the requests that the server has got, without pings and handshakes.
+// ops returns the types of the requests that the server has got, without pings
+// and handshakes.
 func ops(srv *zktest.Server) []zktest.Op {
 	var list []zktest.Op
 	for _, r := range srv.Requests() {

@@ -8,22 +8,25 @@ import (
 	"github.com/cenkalti/backoff/v4"
 )
 
-// hosts hands out the servers in rounds: each of them once, in an order that was shuffled, so that clients spread over
-// the ensemble. It is the zk.HostProvider of one session. The library asks it with a lock held, so that it must not
-// wait; it is dial that waits, asks for the list of servers, and takes the next of them.
+// hosts hands out the servers in rounds: each of them once, in an order that
+// was shuffled, so that clients spread over the ensemble. It is the
+// zk.HostProvider of one session. The library asks it with a lock held, so that
+// it must not wait; dial does that, asks for the list of servers, and takes the
+// next of them.
 type hosts struct {
-	mu      sync.Mutex // protects the following fields
-	servers []string   // never empty
-	next    int        // index of the server to try next
-	tried   int        // servers in this round
-	failed  bool       // no connection has been of use since the round before
-	rounds  int        // that have failed
-	greeted time.Time  // the last successful handshake, if no attempt has followed it
-	pauses  backoff.BackOff
+	mu          sync.Mutex // protects the following fields
+	servers     []string   // never empty
+	next        int        // index of the server to try next
+	tried       int        // servers in this round
+	failed      bool       // no connection has been of use since the round before
+	rounds      int        // that have failed
+	connectedAt time.Time  // the last successful handshake, if no attempt has followed it
+	pauses      backoff.BackOff
 }
 
-// Between rounds over all servers the pauses grow from the shortest to the longest. The longest is short enough to
-// come back several times within a common session timeout.
+// Between rounds over all servers the pauses grow from the shortest to the
+// longest. The longest is short enough to come back several times within a
+// common session timeout.
 const (
 	shortestRoundPause = 50 * time.Millisecond
 	longestRoundPause  = time.Second
@@ -42,7 +45,8 @@ func newHosts(servers []string) *hosts {
 	}
 }
 
-// Init is called by the library with its own idea of the servers, which is not needed: names are resolved by each dial.
+// Init is called by the library with its own list of the servers, which is not
+// needed: names are resolved by each dial.
 func (h *hosts) Init([]string) error { return nil }
 
 // Len returns the number of servers.
@@ -52,8 +56,9 @@ func (h *hosts) Len() int {
 	return len(h.servers)
 }
 
-// Next returns the server that will be tried, unless the list is renewed before. The library is never told to start
-// over: it would pause for a second then, and pausing is up to dial.
+// Next returns the server that will be tried, unless the list is renewed
+// before. The library is never told to start over: it would pause for a second
+// then, and pausing is up to dial.
 func (h *hosts) Next() (server string, startOver bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -64,11 +69,11 @@ func (h *hosts) Next() (server string, startOver bool) {
 func (h *hosts) Connected() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.greeted = time.Now()
+	h.connectedAt = time.Now()
 }
 
-// roundOver reports whether a new round is to begin, and how long to wait before the next attempt: not at all until
-// every server has been tried once.
+// roundOver reports whether a new round is to begin, and how long to wait
+// before the next attempt: not at all until every server has been tried once.
 func (h *hosts) roundOver() (over bool, pause time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -83,26 +88,29 @@ func (h *hosts) roundOver() (over bool, pause time.Duration) {
 	return true, pause
 }
 
-// judgeLastConnection begins anew if the connection has lasted for a while. One that breaks right after the handshake
-// counts as an attempt that failed: a server that ends every connection must not be asked without a pause.
+// judgeLastConnection begins anew if the connection has lasted for a while. A
+// connection that breaks right after the handshake counts as an attempt that
+// failed: a server that ends every connection must not be asked without a
+// pause.
 func (h *hosts) judgeLastConnection() {
-	if !h.greeted.IsZero() && time.Since(h.greeted) >= longestRoundPause {
+	if !h.connectedAt.IsZero() && time.Since(h.connectedAt) >= longestRoundPause {
 		h.tried = len(h.servers)
 		h.failed = false
 		h.pauses.Reset()
 	}
-	h.greeted = time.Time{}
+	h.connectedAt = time.Time{}
 }
 
-// failures returns how many rounds over all servers have failed. It is of interest until there is a session.
+// failures returns how many rounds over all servers have failed. It matters
+// until there is a session.
 func (h *hosts) failures() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.rounds
 }
 
-// begin starts a round. If the servers are the same as before, it goes on in their order, so that the server that has
-// just failed comes last.
+// begin starts a round. If the servers are the same as before, it goes on in
+// their order, so that the server that has just failed comes last.
 func (h *hosts) begin(servers []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// The paths in memory do not grow with the tree, except by some for each level of
-// its depth.
+// The paths in memory do not grow with the tree, except by some for each level
+// of its depth.
 func TestLargeTreeIsNotInMemory(t *testing.T) {
 	const depth = 40
 	for _, width := range []int{1, 500, 15000} {

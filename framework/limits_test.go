@@ -15,7 +15,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// A server that is slow makes callers wait, each as long as its own context allows; what is sent stays bounded.
+// A server that is slow makes callers wait, each as long as its own context
+// allows; what is sent stays bounded.
 func TestCallersWaitWhenTooMuchIsUnderWay(t *testing.T) {
 	const callers = 20_000 // more than may be under way at once
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {

@@ -31,7 +31,8 @@ func TestSafetyMarginIsAPartOfTheNegotiatedTimeout(t *testing.T) {
 	}
 }
 
-// A session that is given up sooner than its client asks for a sign of life would not live at all.
+// A session that is given up sooner than its client asks for a sign of life
+// would not live at all.
 func TestIdleSessionLivesWithTheLargestSafetyMargin(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		c := newClient(t, srv, framework.WithSafetyMargin(0.5))

@@ -5,11 +5,15 @@ import "github.com/go-zookeeper/zk"
 // Mode is the kind of node to create. The values are ZooKeeper's.
 type Mode int32
 
-// The modes of ZooKeeper 3.5 and later. An ephemeral node ends with its session. A sequential one gets a number of ten
-// digits appended to its name, which grows with each child of the parent; the name before it must not be empty, though
-// the server would allow that. A container is deleted by the server some
-// time after its last child. A TTL node is deleted when it has no children and was not changed for its time to live,
-// if the server is configured for that.
+// The modes of ZooKeeper 3.5 and later:
+//
+//   - An ephemeral node ends with its session.
+//   - A sequential node gets a number of ten digits appended to its name, which
+//     grows with each child of the parent. The name before it must not be
+//     empty, though the server would allow that.
+//   - The server deletes a container some time after its last child is gone.
+//   - The server deletes a TTL node when it has no children and was not changed
+//     for its time to live, if the server is configured for that.
 const (
 	Persistent              Mode = zk.FlagPersistent
 	Ephemeral               Mode = zk.FlagEphemeral
@@ -27,14 +31,3 @@ func (m Mode) sequential() bool {
 }
 
 func (m Mode) ttl() bool { return m == PersistentTTL || m == PersistentSequentialTTL }
-
-func (m Mode) op() int32 {
-	switch {
-	case m == Container:
-		return opCreateContainer
-	case m.ttl():
-		return opCreateTTL
-	default:
-		return opCreate
-	}
-}

@@ -2,13 +2,17 @@ package framework
 
 import "strings"
 
-// Namespace returns a view of the client that puts path before every path: in client.Namespace("/shop"), "/stock" is the
-// node that the client itself calls "/shop/stock". Paths that the view returns, in errors, events and Created, are its
-// own. The path is absolute, like every other; namespaces of namespaces add up, and "/" is one too. A path that cannot
-// be used is an *OpError that matches zk.ErrInvalidPath.
+// Namespace returns a view of the client that puts path before every path: in
+// client.Namespace("/shop"), "/stock" is the node that the client itself calls
+// "/shop/stock". Paths that the view returns, in errors, events and Created,
+// are the view's own. The path is absolute, like every other; namespaces of
+// namespaces add up, and "/" is one too. A path that cannot be used is an
+// *OpError that matches zk.ErrInvalidPath.
 //
-// A view costs nothing and needs no end. All views are one client: they share the session, the states, watches on the
-// same node, and everything else, and closing any of them closes all. The namespace's own nodes are created with the first node in it; see Create.
+// A view costs nothing and need not be closed. All views are one client: they
+// share the session, the states, watches on the same node, and everything else,
+// and closing any of them closes all. The namespace's own nodes are created
+// with the first node in it; see Create.
 func (c *Client) Namespace(path string) (*Client, error) {
 	if err := validatePath(path); err != nil {
 		return nil, &OpError{"namespace", path, err}
@@ -19,12 +23,14 @@ func (c *Client) Namespace(path string) (*Client, error) {
 	return &Client{core: c.core, chroot: c.full(path)}, nil
 }
 
-// Root returns the view that New returned, whatever the namespace: its "/" is the chroot of the connection string. Two
-// clients are views of the same one if their Roots are equal.
+// Root returns the view that New returned, whatever the namespace: its "/" is
+// the chroot of the connection string. Two clients are views of the same one if
+// their Roots are equal.
 func (c *Client) Root() *Client { return c.root }
 
-// FullPath returns the server's name for a path of this view, with the namespace and the chroot of the connection
-// string, for logs and access control lists. It does not look whether the path is valid.
+// FullPath returns the server's name for a path of this view, with the
+// namespace and the chroot of the connection string, for logs and access
+// control lists. It does not check whether the path is valid.
 func (c *Client) FullPath(path string) string { return c.full(path) }
 
 // full returns the server's name for a path of the client's.
@@ -39,8 +45,8 @@ func (c *Client) full(path string) string {
 	}
 }
 
-// local is the reverse of full. It takes the prefix away once, even if the path goes on with the same names
-// (CURATOR-666).
+// local is the reverse of full. It takes the prefix away once, even if the path
+// goes on with the same names (CURATOR-666).
 func (c *Client) local(path string) string {
 	if path = strings.TrimPrefix(path, c.chroot); path == "" {
 		return "/"

@@ -106,7 +106,7 @@ func TestOptionsThatCannotBeUsedAreConfigErrors(t *testing.T) {
 			require.Nil(t, c)
 			require.Equal(t, tc.name, ce.Name)
 			require.NotEmpty(t, ce.Reason)
-			require.ErrorContains(t, err, "framework: invalid "+tc.name)
+			require.ErrorContains(t, err, "invalid "+tc.name)
 		})
 	}
 }

@@ -7,21 +7,21 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/retry"
 )
 
 // AnyVersion matches every version of a node.
 const AnyVersion int32 = -1
 
-// do is the way of every operation: it checks the path, and tells the Tracer if there is one. Each attempt gets the
-// session that is connected then.
-func (c *Client) do(ctx context.Context, op, path string, attempt func(context.Context, *Session) error) error {
-	return c.write(ctx, op, path, func(error) bool { return false }, attempt)
-}
+// attempt is one try of an operation, in the session that is connected then.
+type attempt func(ctx context.Context, s *Session) error
 
-// write is do for an operation that changes something. When it has failed, inDoubt says whether an attempt before the last
-// may have been applied.
-func (c *Client) write(ctx context.Context, op, path string, inDoubt func(error) bool, attempt func(context.Context, *Session) error) error {
+// do runs an operation. All operations come this way: it checks the path, and
+// tells the Tracer if there is one. When the operation has failed, mayBeApplied
+// says whether it may have changed something; it is nil for one that never
+// does.
+func (c *Client) do(ctx context.Context, op, path string, mayBeApplied func(error) bool, try attempt) error {
 	if err := validatePath(path); err != nil {
 		return &OpError{op, path, err}
 	}
@@ -29,17 +29,17 @@ func (c *Client) write(ctx context.Context, op, path string, inDoubt func(error)
 	if c.cfg.tracer != nil {
 		run = c.traced
 	}
-	return run(ctx, op, path, inDoubt, attempt)
+	return run(ctx, op, path, mayBeApplied, try)
 }
 
 // run runs an operation in the client's retry loop.
-func (c *Client) run(ctx context.Context, op, path string, inDoubt func(error) bool, attempt func(context.Context, *Session) error) error {
+func (c *Client) run(ctx context.Context, op, path string, mayBeApplied func(error) bool, try attempt) error {
 	err := retry.DoUntil(ctx, c.ctx.Done(), c.cfg.retry, retryable, func(ctx context.Context) error {
 		s, err := c.connectedSession(ctx)
 		if err != nil {
 			return err
 		}
-		return attempt(ctx, s)
+		return try(ctx, s)
 	})
 	switch {
 	case err == nil:
@@ -47,20 +47,18 @@ func (c *Client) run(ctx context.Context, op, path string, inDoubt func(error) b
 	case c.ctx.Err() != nil && IsConnectionError(err): // closed during a pause
 		err = fmt.Errorf("%w: %w", ErrClosed, err)
 	}
-	if inDoubt(err) && !errors.Is(err, ErrOutcomeUnknown) {
+	if mayBeApplied != nil && mayBeApplied(err) && !errors.Is(err, ErrOutcomeUnknown) {
 		err = unknownOutcome(err)
 	}
 	return &OpError{op, path, err}
 }
 
-// reader makes one request that changes nothing.
-type reader[T any] func(ctx context.Context, s *Session, path string) (T, error)
-
-// read runs an operation that changes nothing, so that every attempt is as good as the first.
-func read[T any](ctx context.Context, c *Client, op, path string, request reader[T]) (T, error) {
+// read runs an operation of one request that changes nothing, so that every
+// attempt is as good as the first.
+func read[T any](ctx context.Context, c *Client, op, path string, q proto.Request[T]) (T, error) {
 	var v T
-	err := c.do(ctx, op, path, func(ctx context.Context, s *Session) (err error) {
-		v, err = request(ctx, s, c.full(path))
+	err := c.do(ctx, op, path, nil, func(ctx context.Context, s *Session) (err error) {
+		v, err = send(ctx, s, q, nil)
 		return err
 	})
 	return v, err
@@ -68,26 +66,27 @@ func read[T any](ctx context.Context, c *Client, op, path string, request reader
 
 // Get returns a node's data and Stat. A missing node is zk.ErrNoNode.
 func (c *Client) Get(ctx context.Context, path string) ([]byte, *zk.Stat, error) {
-	r, err := read(ctx, c, "get", path, getData)
-	return r.data, r.stat, err
+	r, err := read(ctx, c, "get", path, proto.GetData(c.full(path), false))
+	return r.Data, (*zk.Stat)(r.Stat), err
 }
 
 // Exists returns whether there is a node, and its Stat if there is.
 func (c *Client) Exists(ctx context.Context, path string) (bool, *zk.Stat, error) {
-	stat, err := read(ctx, c, "exists", path, exists)
-	return stat != nil, stat, err
+	stat, err := read(ctx, c, "exists", path, proto.Exists(c.full(path), false))
+	return stat != nil, (*zk.Stat)(stat), err
 }
 
-// Children returns the names of a node's children, in no particular order, and the node's Stat. A missing node is
-// zk.ErrNoNode.
+// Children returns the names of a node's children, in no particular order, and
+// the node's Stat. A missing node is zk.ErrNoNode.
 func (c *Client) Children(ctx context.Context, path string) ([]string, *zk.Stat, error) {
-	r, err := read(ctx, c, "children", path, children)
-	return r.names, r.stat, err
+	r, err := read(ctx, c, "children", path, proto.Children(c.full(path), false))
+	return r.Names, (*zk.Stat)(r.Stat), err
 }
 
-// Sync waits until the server that this client is connected to has caught up with everything that was committed
-// before the call. A read that follows it sees that much.
+// Sync waits until the server that this client is connected to has caught up
+// with everything that was committed before the call. A read that follows it
+// sees that much.
 func (c *Client) Sync(ctx context.Context, path string) error {
-	_, err := read(ctx, c, "sync", path, syncPath)
+	_, err := read(ctx, c, "sync", path, proto.Sync(c.full(path)))
 	return err
 }

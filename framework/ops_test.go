@@ -329,7 +329,8 @@ func TestNodeDataMayBeEmptyOrNil(t *testing.T) {
 	})
 }
 
-// A request that the server cannot take must not take the connection's other requests with it for ever.
+// A request that the server cannot take must not take the connection's other
+// requests with it for ever.
 func TestRequestThatIsTooLongFails(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		mustCreate(t, c, "/n", "")

@@ -3,17 +3,10 @@ package framework
 import (
 	"context"
 	"crypto/tls"
-	"fmt"
 	"log/slog"
-	"math"
 	"net"
-	"os"
-	"path/filepath"
-	"strconv"
 	"time"
 
-	"github.com/gocurator/curator/framework/internal/transport"
-	"github.com/gocurator/curator/internal/suspension"
 	"github.com/gocurator/curator/retry"
 	"github.com/gocurator/curator/state"
 )
@@ -21,103 +14,82 @@ import (
 // Option configures a Client.
 type Option func(*config)
 
-// DialFunc opens a connection to an address of the connection string. It must return soon after ctx ends.
-// (*net.Dialer).DialContext is one, and so is the Dialer of a zktest server.
+// DialFunc opens a connection to an address of the connection string. It must
+// return soon after ctx ends. (*net.Dialer).DialContext is one, and so is the
+// Dialer of a zktest server.
 type DialFunc func(ctx context.Context, network, address string) (net.Conn, error)
 
-type config struct {
-	sessionTimeout    time.Duration
-	connectionTimeout time.Duration
-	dial              DialFunc
-	retry             retry.Policy
-	policy            state.ErrorPolicy
-	logger            *slog.Logger
-	auth              []transport.Credentials
-	strictContact     bool
-	maxRequest        int
-	safetyMargin      float64
-	tls               *tls.Config // nil for none
-	servers           ServersFunc // nil for those of the connection string
-	tracer            Tracer      // nil for none
-	serviceName       string
-	fault             *ConfigError
-	aclProvider       aclProvider // nil: everyone may do everything
-	ephemerals        *ephemerals // plain ephemeral nodes that are being created
-	suspended         func() time.Duration
-}
-
-func defaultConfig() config {
-	return config{
-		sessionTimeout:    15 * time.Second,
-		connectionTimeout: 15 * time.Second,
-		dial:              (&net.Dialer{}).DialContext,
-		retry:             retry.BoundedExponential(100*time.Millisecond, 2*time.Second, 5),
-		policy:            state.SessionPolicy,
-		logger:            slog.New(slog.DiscardHandler),
-		maxRequest:        defaultMaxRequest,
-		safetyMargin:      0.1,
-		serviceName:       executable(),
-		ephemerals:        newEphemerals(),
-		suspended:         suspension.Time,
-	}
-}
-
-// WithSessionTimeout sets how long the server keeps the session, and with it ephemeral nodes, after the client's last
-// sign of life. The server may negotiate another value: by default it allows 2 to 20 of its ticks. The default is 15
-// seconds; less than 10 milliseconds is an error.
+// WithSessionTimeout sets how long the server keeps the session, and with it
+// ephemeral nodes, after the client's last sign of life. The server may
+// negotiate another value: by default it allows 2 to 20 of its ticks. The
+// default is 15 seconds; less than 10 milliseconds is an error.
 //
-// A crashed holder blocks its lock for this long. A shorter timeout frees locks sooner and loses more sessions to
-// pauses of the process or of the network.
+// A crashed holder blocks its lock for this long. A shorter timeout frees locks
+// sooner and loses more sessions to pauses of the process or of the network.
 func WithSessionTimeout(d time.Duration) Option {
 	return func(c *config) { c.sessionTimeout = d }
 }
 
-// WithConnectionTimeout sets how long an operation waits for a connection before it fails with ErrNotConnected.
-// The default is 15 seconds. The operation's context ends the wait sooner.
+// WithConnectionTimeout sets how long an operation waits for a connection
+// before it fails with ErrNotConnected. The default is 15 seconds. The
+// operation's context ends the wait sooner.
 func WithConnectionTimeout(d time.Duration) Option {
 	return func(c *config) { c.connectionTimeout = d }
 }
 
-// WithDialer sets how connections are made, for proxies or tests. The default is a net.Dialer, which resolves names
-// anew for each attempt.
+// WithDialer sets how connections are made, for proxies or tests. The default
+// is a net.Dialer, which resolves names anew for each attempt.
 func WithDialer(dial DialFunc) Option {
 	return func(c *config) { c.dial = dial }
 }
 
-// WithRetry sets how operations that failed for want of a connection are tried again.
-// The default is retry.BoundedExponential(100 ms, 2 s, 5). Operations that are called within a retry.Do of the caller's, with
-// its context, draw from that loop's policy instead: under retry.None they are not tried again.
+// WithRetry sets how operations that failed for want of a connection are tried
+// again. The default is retry.BoundedExponential(100 ms, 2 s, 5).
+//
+// Operations that are called within a retry.Do of the caller's, with its
+// context, draw from that loop's policy instead: under retry.None they are not
+// tried again.
 func WithRetry(p retry.Policy) Option {
 	return func(c *config) { c.retry = p }
 }
 
-// WithErrorPolicy says in which states recipes must consider their locks lost. The default is state.SessionPolicy.
+// WithErrorPolicy says in which states recipes must consider their locks lost.
+// The default is state.SessionPolicy.
 func WithErrorPolicy(p state.ErrorPolicy) Option {
 	return func(c *config) { c.policy = p }
 }
 
-// WithLogger sets where state changes (level Info; Warn with a cause), losses of locks (level Warn; Info if the client was
-// closed) and the client library's messages (level Debug) go. The default discards them. The line of a state change has
-// the attributes "curator.session.state", "curator.session.id" (in hexadecimal digits, as ZooKeeper's own logs have it),
-// "server.address", "server.port", and "curator.cause", if there is one; see StateChange. Attributes have the names that
-// package tracing gives to those of spans.
+// WithLogger sets where the client's log goes. The default discards it. The log
+// has lines for:
 //
-// An outage has one more line, of level Warn, if it lasts longer than the session
-// timeout: with how long it has lasted, as "curator.outage.duration", and why the
-// last attempt to connect failed.
+//   - state changes, of level Info, or Warn with a cause;
+//   - losses of locks, of level Warn, or Info if the client was closed;
+//   - the client library's messages, of level Debug.
 //
-// A goroutine of the client writes the lines, in their order and with the time at which each was logged. So a handler
-// that is slow, or blocks, holds up nothing:
+// The line of a state change has the attributes "curator.session.state",
+// "curator.session.id" (in hexadecimal digits, as ZooKeeper's own logs have
+// it), "server.address", "server.port", and "curator.cause", if there is one;
+// see StateChange. Attributes have the names that package tracing gives to
+// those of spans.
 //
-//   - Up to 16,384 lines wait for it. Further ones are dropped. A line of level Warn, with the number as
-//     "curator.log.dropped", says so when there is room again.
+// An outage has one more line, of level Warn, if it lasts longer than the
+// session timeout: with how long it has lasted, as "curator.outage.duration",
+// and why the last attempt to connect failed.
+//
+// A goroutine of the client writes the lines, in their order and with the time
+// at which each was logged. So a handler that is slow, or blocks, holds up
+// nothing:
+//
+//   - Up to 16,384 lines wait for it. Further ones are dropped. A line of level
+//     Warn, with the number as "curator.log.dropped", says so when there is
+//     room again.
 //   - Close waits until all lines are written, but no longer than a second.
 //   - Only the handler's Enabled is called directly, and must not block.
 func WithLogger(l *slog.Logger) Option {
 	return func(c *config) { c.logger = l }
 }
 
-// WithTracer sets the Tracer that is told of every operation and every state.
+// WithTracer sets a Tracer, which is told of every operation and every state.
 // The default is none, which costs nothing. If the Tracer has a method
 // Err() error, New returns its error, such as that of an option of tracing.New.
 func WithTracer(t Tracer) Option {
@@ -127,9 +99,10 @@ func WithTracer(t Tracer) Option {
 	}
 }
 
-// WithServiceName sets what this process is called by those who wait for its locks; see recipes.Identity. The default,
-// also if the name is empty, is the base name of the executable. With OpenTelemetry, pass the service name that the
-// process has there, such as os.Getenv("OTEL_SERVICE_NAME").
+// WithServiceName sets the name of this process for others that wait for its
+// locks; see recipes.Identity. The default, also if the name is empty, is the
+// base name of the executable. With OpenTelemetry, pass the service name that
+// the process has there, such as os.Getenv("OTEL_SERVICE_NAME").
 func WithServiceName(name string) Option {
 	return func(c *config) {
 		if name == "" {
@@ -139,14 +112,16 @@ func WithServiceName(name string) Option {
 	}
 }
 
-// executable returns the base name of this process's executable.
-func executable() string { return filepath.Base(os.Args[0]) }
-
-// WithServers sets who knows the servers of the ensemble, for ensembles that change. It is asked before each round over
-// all servers, while there is no connection, so that a change takes effect at the next reconnect; the session goes on.
-// The servers of the connection string are only those known at first. If ask returns an error, or no servers, or a
-// server that would be an error in a connection string, those known before are tried, and the reason shows in the text
-// of ErrNotConnected. For one answer there is as much time as for an attempt to connect.
+// WithServers sets a function that knows the servers of the ensemble, for
+// ensembles that change. It is asked before each round over all servers, while
+// there is no connection, so that a change takes effect at the next reconnect;
+// the session goes on. The servers of the connection string are only the ones
+// known at first.
+//
+// If ask returns an error, or no servers, or a server that would be an error in
+// a connection string, the servers known before are tried, and the reason shows
+// in the text of ErrNotConnected. For one answer there is as much time as for
+// an attempt to connect.
 func WithServers(ask ServersFunc) Option {
 	return func(c *config) {
 		c.servers = ask
@@ -154,9 +129,11 @@ func WithServers(ask ServersFunc) Option {
 	}
 }
 
-// WithTLS puts TLS on every connection that the dialer makes. The configuration is copied. Without a ServerName the
-// server's certificate must be for the host of the address in use; set one if that is an IP address, as ResolveDNS
-// returns. The time for the handshake is part of that for an attempt to connect.
+// WithTLS puts TLS on every connection that the dialer makes. The configuration
+// is copied. Without a ServerName the server's certificate must be for the host
+// of the address in use; set one if that is an IP address, as ResolveDNS
+// returns. The time for the handshake is part of that for an attempt to
+// connect.
 func WithTLS(cfg *tls.Config) Option {
 	return func(c *config) {
 		c.tls = cfg.Clone() // nil stays nil
@@ -169,11 +146,13 @@ func WithTLS(cfg *tls.Config) Option {
 // request that was answered. The default is 0.1; it must be from 0 to 0.5.
 //
 // The margin is for clocks that run at different rates, and above all for the
-// time that it takes to stop: what holders do after their context has ended
-// must be over within it. With 0.4 the session also ends in time if a follower
-// dies right after it has answered a ping and no other server is reached; with
-// the default it may end too late then, by up to 0.23 of its timeout. See
-// WithStrictContact for this and other failures of servers.
+// time that it takes to stop: whatever a holder does after its context has
+// ended must be over within it.
+//
+// With 0.4 the session also ends in time if a follower dies right after it has
+// answered a ping and no other server is reached. With the default it may end
+// too late then, by up to 0.23 of its timeout. See WithStrictContact for this
+// and other failures of servers.
 //
 // A larger margin loses sessions in shorter interruptions: an idle client asks
 // for a sign of life after a third of the timeout, so that with 0.5 a sixth is
@@ -182,77 +161,21 @@ func WithSafetyMargin(fraction float64) Option {
 	return func(c *config) { c.safetyMargin = fraction }
 }
 
-// WithSuspendClock sets how the client learns that its machine was suspended: a function that returns for how long it has
-// been, in all, since some time in the past. The client calls it about once a second, and before each attempt to connect.
-// See Session.Context for what it is good for. The default asks the operating system. Tests set another, to suspend a
-// client without putting a machine to sleep: see Host.Suspended of package testing/zktest.
+// WithSuspendClock sets how the client learns that its machine was suspended: a
+// function that returns for how long it has been, in all, since some time in
+// the past. The client calls it about once a second, and before each attempt to
+// connect. See Session.Context for its use.
+//
+// The default asks the operating system. Tests set another, to suspend a client
+// without putting a machine to sleep: see Host.Suspended of package
+// testing/zktest.
 func WithSuspendClock(suspended func() time.Duration) Option {
 	return func(c *config) { c.suspended = suspended }
 }
 
-// ConfigError says which argument or option of New cannot be used, and why. It is also in the errors of calls whose
-// arguments are nil, here and in package recipes.
-type ConfigError struct {
-	Name   string // of the argument or option
-	Value  string
-	Reason string
-}
-
-// Error returns a sentence such as: framework: invalid session timeout "0s": must be at least 10ms.
-func (e *ConfigError) Error() string {
-	return fmt.Sprintf("framework: invalid %s %q: %s", e.Name, e.Value, e.Reason)
-}
-
-const (
-	minSessionTimeout = 10 * time.Millisecond
-	maxSafetyMargin   = 0.5
-)
-
-// require notes an option that was given without what it is for. What is nil by default stays so if it is left out.
-func (c *config) require(name string, given bool) {
-	if !given {
-		c.fault = &ConfigError{name, "nil", "must not be nil; leave the option out for none"}
-	}
-}
-
-func (c *config) validate() error {
-	const maxSessionTimeout = math.MaxInt32 * time.Millisecond // what the protocol can carry
-	switch {
-	case c.fault != nil:
-		return c.fault
-	case c.sessionTimeout < minSessionTimeout:
-		return &ConfigError{"session timeout", c.sessionTimeout.String(), "must be at least " + minSessionTimeout.String()}
-	case c.sessionTimeout > maxSessionTimeout:
-		return &ConfigError{"session timeout", c.sessionTimeout.String(), "must be at most " + maxSessionTimeout.String()}
-	case c.connectionTimeout <= 0:
-		return &ConfigError{"connection timeout", c.connectionTimeout.String(), "must be positive"}
-	case c.dial == nil:
-		return &ConfigError{"dialer", "nil", "must not be nil"}
-	case c.retry == nil:
-		return &ConfigError{"retry policy", "nil", "must not be nil; use retry.None to never retry"}
-	case c.policy != state.SessionPolicy && c.policy != state.StandardPolicy:
-		return &ConfigError{"error policy", strconv.Itoa(int(c.policy)), "must be state.SessionPolicy or state.StandardPolicy"}
-	case c.suspended == nil:
-		return &ConfigError{"suspend clock", "nil", "must not be nil; leave the option out for the operating system's"}
-	case c.logger == nil:
-		return &ConfigError{"logger", "nil", "must not be nil; leave the option out to discard"}
-	case c.strictContact && c.safetyMargin > maxStrictMargin:
-		return &ConfigError{"safety margin", strconv.FormatFloat(c.safetyMargin, 'g', -1, 64), "must be no more than 0.25 with strict contact"}
-	case c.maxRequest < minMaxRequest:
-		return &ConfigError{"max request size", strconv.Itoa(c.maxRequest), "must be at least " + strconv.Itoa(minMaxRequest)}
-	case !(c.safetyMargin >= 0 && c.safetyMargin <= maxSafetyMargin): // so that it is true for NaN, too
-		return &ConfigError{"safety margin", strconv.FormatFloat(c.safetyMargin, 'g', -1, 64), "must be from 0 to 0.5"}
-	}
-	for _, cred := range c.auth {
-		if reason := credentialsFault(cred); reason != "" {
-			return &ConfigError{"credentials of scheme", cred.Scheme, reason}
-		}
-	}
-	return tracerFault(c.tracer)
-}
-
-// margin is how long before the end of its time a session is given up, for clocks that run at different rates and for
-// the time it takes to stop.
-func (c *config) margin(timeout time.Duration) time.Duration {
-	return time.Duration(math.Round(c.safetyMargin * float64(timeout)))
+// WithMaxRequestSize sets the length in bytes up to which requests are sent.
+// Servers cut the connection at requests longer than their jute.maxbuffer,
+// which is the default here, 1,048,575; set both or neither.
+func WithMaxRequestSize(n int) Option {
+	return func(c *config) { c.maxRequest = n }
 }

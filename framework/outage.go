@@ -13,14 +13,15 @@ import (
 // The log has one line for an outage that lasts: state changes alone do not say
 // why no server can be reached.
 type outage struct {
-	since time.Time // zero while there is a connection, or no attempt has failed
-	told  bool
+	since    time.Time // zero while there is a connection, or no attempt has failed
+	reported bool
 }
 
-// attempted notes how an attempt to connect has ended. It reports how long the
-// outage has lasted when that is to be told, else 0. A server that refuses the
-// credentials has been reached, and refusal tells the log of that.
-func (o *outage) attempted(err error, patience time.Duration) (lasted time.Duration) {
+// attempted notes how an attempt to connect has ended. It returns how long the
+// outage has lasted when that is longer than a time and has not been reported,
+// else 0. A server that refuses the credentials has been reached, and refusal
+// tells the log of that.
+func (o *outage) attempted(err error, reportAfter time.Duration) (lasted time.Duration) {
 	var auth *transport.AuthError
 	switch {
 	case err == nil:
@@ -28,8 +29,8 @@ func (o *outage) attempted(err error, patience time.Duration) (lasted time.Durat
 	case errors.As(err, &auth):
 	case o.since.IsZero():
 		o.since = time.Now()
-	case !o.told && time.Since(o.since) >= patience:
-		o.told = true
+	case !o.reported && time.Since(o.since) >= reportAfter:
+		o.reported = true
 		return time.Since(o.since)
 	}
 	return 0

@@ -16,7 +16,7 @@ func TestRealEnsembleShortOutageKeepsSessionAndWatches(t *testing.T) {
 	e := zkserver.StartEnsemble(t, 3)
 	ctx := within(t, stuck)
 	c, _ := connectedTo(t, e, e.Servers[0])
-	es := settle(t, ctx, c, "/short")
+	es := makeSessionNodes(t, ctx, c, "/short")
 	states := c.States(ctx)
 	for _, s := range slices.Backward(e.Servers) { // its own last, so that it has nowhere to go meanwhile
 		require.NoError(t, s.Kill())
@@ -27,20 +27,20 @@ func TestRealEnsembleShortOutageKeepsSessionAndWatches(t *testing.T) {
 	es.requireIntact(t, ctx, c, other, "/short")
 }
 
-// The server counts the session's time from its restart, and would keep it. The client cannot know that: to it, its nodes
-// may be gone when the time is up.
+// The server counts the session's time from its restart, and would keep it. The
+// client cannot know that: to it, its nodes may be gone when the time is up.
 func TestRealServerLongOutageLosesTheSessionInTime(t *testing.T) {
 	t.Parallel()
 	srv := zkserver.Start(t)
-	c := realClient(t, srv, "", mortal()...)
+	c := realClient(t, srv, "", shortSessionOptions()...)
 	ctx := within(t, stuck)
-	es := settle(t, ctx, c, "/long")
+	es := makeSessionNodes(t, ctx, c, "/long")
 	states := c.States(ctx)
 	begin := time.Now()
 	require.NoError(t, srv.Kill())
 	session := es.node.Session
-	requireLost(t, session, mortality)
-	require.Greater(t, time.Since(begin), mortality/2, "not with the connection")
+	requireLost(t, session, shortSession)
+	require.Greater(t, time.Since(begin), shortSession/2, "not with the connection")
 	for kind, w := range es.watches {
 		_, err := w.Wait(ctx)
 		require.ErrorIs(t, err, framework.ErrSessionLost, kind)
@@ -52,14 +52,15 @@ func TestRealServerLongOutageLosesTheSessionInTime(t *testing.T) {
 	requireGone(t, ctx, c, es.node.Path)
 }
 
-// A server that has lost its data is behind what the client has seen, and turns its session away, for ever. Only a client that
-// gives the session up can come back.
+// A server that has lost its data is behind what the client has seen, and turns
+// its session away, for ever. Only a client that gives the session up can come
+// back.
 func TestRealServerThatWasWipedGetsANewSession(t *testing.T) {
 	t.Parallel()
 	srv := zkserver.Start(t)
-	c := realClient(t, srv, "", mortal()...)
+	c := realClient(t, srv, "", shortSessionOptions()...)
 	ctx := within(t, stuck)
-	es := settle(t, ctx, c, "/wiped")
+	es := makeSessionNodes(t, ctx, c, "/wiped")
 	states := c.States(ctx)
 	require.NoError(t, srv.Wipe())
 	require.NoError(t, srv.Restart())
@@ -69,5 +70,5 @@ func TestRealServerThatWasWipedGetsANewSession(t *testing.T) {
 		_, err := w.Wait(ctx)
 		require.ErrorIs(t, err, framework.ErrSessionLost, kind)
 	}
-	settle(t, ctx, c, "/wiped")
+	makeSessionNodes(t, ctx, c, "/wiped")
 }

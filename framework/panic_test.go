@@ -30,7 +30,8 @@ func (b *balance) EndOperation(_ context.Context, end framework.OperationEnd) {
 	b.last = end.Err
 }
 
-// A create whose ACL provider panics gives the path of a plain ephemeral node back, and the Tracer hears of its end.
+// A create whose ACL provider panics gives the path of a plain ephemeral node
+// back, and the Tracer hears of its end.
 func TestPanicOfTheACLProvider(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		panics := true

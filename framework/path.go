@@ -8,8 +8,9 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// ValidatePath returns an error that matches zk.ErrInvalidPath and says what is wrong, if path is not the absolute
-// path of a znode. The rules are the server's (PathUtils.validatePath).
+// ValidatePath returns an error that matches zk.ErrInvalidPath and says what is
+// wrong, if path is not the absolute path of a znode. The rules are the
+// server's (PathUtils.validatePath).
 func ValidatePath(path string) error {
 	return validatePath(path)
 }
@@ -49,12 +50,14 @@ func pathFault(path string) string {
 	return ""
 }
 
-// forbiddenInPath includes everything beyond the basic plane: to the server, which counts in UTF-16, those are surrogates.
+// forbiddenInPath includes everything beyond the basic plane: the server counts
+// in UTF-16, where such characters are surrogates.
 func forbiddenInPath(r rune) bool {
 	return r <= 0x1f || r >= 0x7f && r <= 0x9f || r >= 0xd800 && r <= 0xf8ff || r >= 0xfff0
 }
 
-// splitPath returns a node's parent and its name. The path must not be the root.
+// splitPath returns a node's parent and its name. The path must not be the
+// root.
 func splitPath(path string) (parent, name string) {
 	i := strings.LastIndexByte(path, '/')
 	if i == 0 {

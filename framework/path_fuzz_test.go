@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// validToJava is PathUtils.validatePath, as literally as can be: on the UTF-16 units of a Java string.
+// validToJava is PathUtils.validatePath, as literally as can be: on the UTF-16
+// units of a Java string.
 func validToJava(path string) bool {
 	c := utf16.Encode([]rune(path))
 	n := len(c)

@@ -10,18 +10,18 @@ import (
 	"github.com/gocurator/curator/framework/internal/transport"
 )
 
-func TestSuccession(t *testing.T) {
+func TestSessionBackoff(t *testing.T) {
 	const moment, while = time.Millisecond, time.Minute
-	s := newSuccession()
+	s := newSessionBackoff()
 	for range 3 {
 		require.Zero(t, s.after(while), "it has lived")
 		require.Zero(t, s.after(moment), "the first loss")
-		require.Less(t, s.after(moment), 2*shortestSuccessionPause, "the pauses begin anew")
+		require.Less(t, s.after(moment), 2*shortestSessionPause, "the pauses begin anew")
 		for range 20 {
 			s.after(moment)
 		}
-		require.Greater(t, s.after(moment), longestSuccessionPause/3)
-		require.Less(t, s.after(moment), 2*longestSuccessionPause)
+		require.Greater(t, s.after(moment), longestSessionPause/3)
+		require.Less(t, s.after(moment), 2*longestSessionPause)
 	}
 	s.after(while)
 	require.Equal(t, longestRoundPause, s.after(0), "it was never connected")

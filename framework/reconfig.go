@@ -8,122 +8,127 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-zookeeper/zk"
-
-	"github.com/gocurator/curator/framework/internal/jute"
+	"github.com/gocurator/curator/framework/internal/proto"
 )
 
-// These errors are the server's answers to a Reconfig, beside zk.ErrReconfigDisabled for an ensemble whose configuration
-// does not have reconfigEnabled=true, zk.ErrBadVersion for another version than the one that was asked for,
-// zk.ErrNoAuth, and zk.ErrBadArguments for a member that the server does not understand or that is in its way.
+// These errors are the server's answers to a Reconfig. Other errors to match
+// are:
+//
+//   - zk.ErrReconfigDisabled for an ensemble whose configuration does not have
+//     reconfigEnabled=true.
+//   - zk.ErrBadVersion for another version than the one that was asked for.
+//   - zk.ErrNoAuth for want of rights.
+//   - zk.ErrBadArguments for a member that the server does not understand or
+//     that conflicts with another one.
 var (
-	// ErrStandalone means that the server is no member of an ensemble, or is older than 3.5.
+	// ErrStandalone means that the server is no member of an ensemble, or is
+	// older than 3.5.
 	ErrStandalone = errors.New("server is standalone")
 
-	// ErrNoQuorum means that too few of the new members are connected and up to date.
-	ErrNoQuorum error = &ServerError{Code: -13}
+	// ErrNoQuorum means that too few of the new members are connected and up to
+	// date.
+	ErrNoQuorum error = &ServerError{Code: proto.CodeNewConfigNoQuorum}
 
 	// ErrReconfigInProgress means that another change is under way.
-	ErrReconfigInProgress error = &ServerError{Code: -14}
+	ErrReconfigInProgress error = &ServerError{Code: proto.CodeReconfigInProgress}
 )
 
-// configPath is the node in which servers keep the configuration of the ensemble. No chroot applies to it.
+// configPath is the node in which servers keep the configuration of the
+// ensemble. No chroot applies to it.
 const configPath = "/zookeeper/config"
 
 // AnyConfig matches every version of an ensemble's configuration.
 const AnyConfig int64 = -1
 
-// EnsembleChange is what a Reconfig asks for: either some members to add and to remove, or the full list.
+// EnsembleChange is what a Reconfig asks for: either some members to add and to
+// remove, or the full list.
 type EnsembleChange struct {
 	Joining []Member // added, or changed if the ID is a member's
 	Leaving []int64  // the IDs of members to remove
 	Members []Member // the full list, if Joining and Leaving are empty
 }
 
-// Config returns the configuration of the ensemble, as its servers have it in /zookeeper/config. A server that runs alone,
-// or is older than 3.5, has no members to tell.
+// Config returns the configuration of the ensemble, as its servers have it in
+// /zookeeper/config. A server that runs alone, or is older than 3.5, has no
+// members to tell.
 func (c *Client) Config(ctx context.Context) (EnsembleConfig, error) {
-	var config EnsembleConfig
-	err := c.do(ctx, "config", configPath, func(ctx context.Context, s *Session) (err error) {
-		config, err = getConfig(ctx, s, configPath)
-		return err
-	})
-	return config, err
+	r, err := read(ctx, c, "config", configPath, proto.GetData(configPath, false))
+	if err != nil {
+		return EnsembleConfig{}, err
+	}
+	return ParseEnsembleConfig(r.Data), nil
 }
 
-// Reconfig changes the members of the ensemble, if its configuration has the given version, and returns the new
-// configuration. AnyConfig always matches. It needs the right to write /zookeeper/config, which only the super user has
-// by default.
+// Reconfig changes the members of the ensemble, if its configuration has the
+// given version, and returns the new configuration. AnyConfig always matches.
+// It needs the right to write /zookeeper/config, which only the super user has
+// by default. See ErrStandalone and its neighbours for errors to match.
 //
-// See ErrStandalone and its neighbours for errors to match. If the connection breaks while the reply is awaited, which a
-// change of the servers makes likely, a change of a given version is looked up: it counts as done if the configuration
-// has another version and is as asked for, by IDs and addresses, and is repeated if it still has the old version.
-// Otherwise, and if ctx ends while the reply is awaited, the error matches ErrOutcomeUnknown.
+// A change of the servers makes it likely that the connection breaks while the
+// reply is awaited. A change of a given version is looked up then. It counts as
+// done if the configuration has another version and is as asked for, by IDs and
+// addresses. It is repeated if the configuration still has the old version.
+// Otherwise, and if ctx ends while the reply is awaited, the error matches
+// ErrOutcomeUnknown.
 func (c *Client) Reconfig(ctx context.Context, change EnsembleChange, version int64) (EnsembleConfig, error) {
-	r := reconfigAttempts{change: change, version: version}
 	if err := change.validate(); err != nil {
 		return EnsembleConfig{}, &OpError{"reconfig", configPath, err}
 	}
-	var config EnsembleConfig
-	err := c.write(ctx, "reconfig", configPath, func(error) bool { return r.inDoubt }, func(ctx context.Context, s *Session) (err error) {
-		config, err = r.attempt(ctx, s)
-		return err
-	})
-	return config, err
+	r := &reconfig{change, version}
+	w := write[EnsembleConfig]{send: r.send, onLostReply: lookUp, resolve: r.resolve}
+	if version == AnyConfig {
+		w.onLostReply = giveUp
+	}
+	return w.do(ctx, c, "reconfig", configPath)
 }
 
 func (ch *EnsembleChange) validate() error {
 	incremental := len(ch.Joining)+len(ch.Leaving) > 0
 	switch {
 	case incremental && len(ch.Members) > 0:
-		return fmt.Errorf("%w: a change has either Members, or Joining and Leaving", zk.ErrBadArguments)
+		return badArgument("change", memberList(ch.Members), "must have either Members, or Joining and Leaving")
 	case !incremental && len(ch.Members) == 0:
-		return fmt.Errorf("%w: an empty change", zk.ErrBadArguments)
+		return badArgument("change", "", "must not be empty")
 	}
 	for _, m := range slices.Concat(ch.Joining, ch.Members) {
 		if len(m.Addresses) == 0 {
-			return fmt.Errorf("%w: member %d has no address", zk.ErrBadArguments, m.ID)
+			return badArgument("member", strconv.FormatInt(m.ID, 10), "must have an address")
 		}
 	}
 	return nil
 }
 
-// reconfigAttempts are the attempts at one Reconfig.
-type reconfigAttempts struct {
+// reconfig is what a Reconfig asks for.
+type reconfig struct {
 	change  EnsembleChange
 	version int64
-	inDoubt bool // an earlier attempt may have been applied
 }
 
-func (r *reconfigAttempts) attempt(ctx context.Context, s *Session) (EnsembleConfig, error) {
-	if r.inDoubt {
-		config, done, err := r.findOut(ctx, s)
-		if done || err != nil {
-			return config, err
-		}
-	}
-	config, err := reconfig(ctx, s, &r.change, r.version)
+func (r *reconfig) send(ctx context.Context, s *Session) (EnsembleConfig, error) {
+	joining, leaving, members := r.change.lists()
+	answer, err := send(ctx, s, proto.Reconfig(joining, leaving, members, r.version), nil)
 	switch {
 	case errors.Is(err, errUnimplemented):
-		return config, fmt.Errorf("%w: %w", ErrStandalone, err)
-	case ambiguous(err) && r.version == AnyConfig:
-		return config, unknownOutcome(err)
+		return EnsembleConfig{}, fmt.Errorf("%w: %w", ErrStandalone, err)
+	case err != nil:
+		return EnsembleConfig{}, err
 	}
-	r.inDoubt = r.inDoubt || ambiguous(err)
-	return config, err
+	return ParseEnsembleConfig(answer.Data), nil
 }
 
-// findOut returns the configuration if an earlier attempt has led to it.
-func (r *reconfigAttempts) findOut(ctx context.Context, s *Session) (config EnsembleConfig, done bool, err error) {
-	config, err = afterSync(ctx, s, configPath, getConfig)
-	switch {
-	case err != nil:
+// resolve looks at the configuration.
+func (r *reconfig) resolve(ctx context.Context, s *Session) (EnsembleConfig, bool, error) {
+	now, err := afterSync(ctx, s, configPath, proto.GetData(configPath, false))
+	if err != nil {
 		return EnsembleConfig{}, false, err
+	}
+	config := ParseEnsembleConfig(now.Data)
+	switch {
 	case config.Version == r.version:
-		r.inDoubt = false
 		return EnsembleConfig{}, false, nil
 	case !r.change.isDone(config):
-		return EnsembleConfig{}, false, unknownOutcome(fmt.Errorf("configuration has version %x now", config.Version))
+		err := fmt.Errorf("configuration has version %x now", config.Version)
+		return EnsembleConfig{}, false, unknownOutcome(err)
 	}
 	return config, true, nil
 }
@@ -143,37 +148,13 @@ func (ch *EnsembleChange) isDone(c EnsembleConfig) bool {
 	return len(ch.Members) == 0 || len(ch.Members) == len(c.Members)
 }
 
-func getConfig(ctx context.Context, s *Session, path string) (EnsembleConfig, error) {
-	r, err := getData(ctx, s, path)
-	if err != nil {
-		return EnsembleConfig{}, err
-	}
-	return ParseEnsembleConfig(r.data), nil
-}
-
-func reconfig(ctx context.Context, s *Session, ch *EnsembleChange, version int64) (EnsembleConfig, error) {
-	leaving := make([]string, len(ch.Leaving))
+// lists returns the change as the request has it.
+func (ch *EnsembleChange) lists() (joining, leaving, members string) {
+	ids := make([]string, len(ch.Leaving))
 	for i, id := range ch.Leaving {
-		leaving[i] = strconv.FormatInt(id, 10)
+		ids[i] = strconv.FormatInt(id, 10)
 	}
-	return send(ctx, s, request[EnsembleConfig]{opReconfig, func(b []byte) []byte {
-		for _, list := range []string{memberList(ch.Joining), strings.Join(leaving, ","), memberList(ch.Members)} {
-			b = appendNullable(b, list)
-		}
-		return jute.AppendInt64(b, version)
-	}, func(r *jute.Reader, _ int64) EnsembleConfig {
-		config := ParseEnsembleConfig(r.Buffer())
-		readStat(r)
-		return config
-	}}, nil)
-}
-
-// appendNullable appends a string, or null for an empty one: to the server, an empty list of members is a list.
-func appendNullable(b []byte, s string) []byte {
-	if s == "" {
-		return jute.AppendBuffer(b, nil)
-	}
-	return jute.AppendString(b, s)
+	return memberList(ch.Joining), strings.Join(ids, ","), memberList(ch.Members)
 }
 
 func memberList(members []Member) string {

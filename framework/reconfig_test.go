@@ -101,7 +101,8 @@ func TestReconfigThatIsRefused(t *testing.T) {
 	})
 }
 
-// The server here knows no reconfiguration; what it would have done is done by hand.
+// The server here knows no reconfiguration; what it would have done is done by
+// hand.
 func TestReconfigWhoseReplyIsLost(t *testing.T) {
 	const before = "server.1=zk1:2888:3888:participant;0.0.0.0:2181\nserver.2=zk2:2888:3888:participant;0.0.0.0:2181\nversion=10"
 	change := framework.EnsembleChange{Joining: []framework.Member{member(3, "zk3")}, Leaving: []int64{2}}

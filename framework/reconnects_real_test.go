@@ -21,15 +21,19 @@ import (
 	"github.com/gocurator/curator/testing/zkserver"
 )
 
-// A client is disconnected hundreds of times, anywhere in a frame, of a handshake too, while it works. Then:
+// A client is disconnected hundreds of times, anywhere in a frame, of a
+// handshake too, while it works. Then:
 //
 //  1. every operation has returned;
-//  2. what was acknowledged is there, and nothing else is but what is of unknown outcome;
-//  3. every watch has fired: each reader has followed the node to its end, and never backwards;
+//  2. what was acknowledged is there, and nothing else is but what is of
+//     unknown outcome;
+//  3. every watch has fired: each reader has followed the node to its end, and
+//     never backwards;
 //  4. no read has shown a change before the watch for it has fired;
 //  5. the session is the one that it was.
 //
-// What go-zookeeper itself would do to this test is a data race (lastZxid), a lost watch, and a hang.
+// With go-zookeeper alone, this test would meet a data race (lastZxid), a lost
+// watch, and a hang.
 func TestRealServerHundredsOfReconnectsUnderLoad(t *testing.T) {
 	const reconnects = 200
 	srv := zkserver.Start(t)
@@ -71,7 +75,8 @@ func TestRealServerHundredsOfReconnectsUnderLoad(t *testing.T) {
 	require.Positive(t, l.events.Load())
 }
 
-// manyNames are so many servers that the client, which pauses after each round, hardly does. All are one: see frailNetwork.
+// manyNames are so many servers that the client, which pauses after each round,
+// hardly does. All are one: see frailNetwork.
 func manyNames() string {
 	var names []string
 	for i := range 60 {
@@ -80,7 +85,8 @@ func manyNames() string {
 	return strings.Join(names, ",")
 }
 
-// frailNetwork makes connections to one server that break, until it has made enough of them.
+// frailNetwork makes connections to one server that break, until it has made
+// enough of them.
 type frailNetwork struct {
 	addr string
 
@@ -110,7 +116,8 @@ func (n *frailNetwork) dial(ctx context.Context, network, _ string) (net.Conn, e
 	return f, nil
 }
 
-// endurance returns after how many bytes a connection breaks: a few may not be enough for the handshake.
+// endurance returns after how many bytes a connection breaks: a few may not be
+// enough for the handshake.
 func endurance() int64 { return 20 + rand.Int64N(1<<(6+rand.IntN(11))) }
 
 // frailConn breaks after a number of bytes in either direction.
@@ -166,7 +173,8 @@ func (l *load) done() bool {
 	}
 }
 
-// outcome counts how a write ended. Connections break too often for the retries of some.
+// outcome counts how a write ended. Connections break too often for the retries
+// of some.
 func (l *load) outcome(err error) (acknowledged, unknown bool) {
 	switch {
 	case err == nil:
@@ -233,7 +241,8 @@ func (l *load) checkCreated() {
 
 const end = "end"
 
-// lead changes a node that others follow, whether they are connected or not, and ends with a last word.
+// lead changes a node that others follow, whether they are connected or not,
+// and ends with a last word.
 func (l *load) lead(path string) {
 	for last := false; !last; {
 		last = l.done()
@@ -246,8 +255,9 @@ func (l *load) lead(path string) {
 	}
 }
 
-// follow waits for each change with a watch, and for nothing else: if one is lost, it is still waiting when the time is up.
-// A curious follower reads until it sees the change; the watch must have fired by then.
+// follow waits for each change with a watch, and for nothing else: if one is
+// lost, it is still waiting when the time is up. A curious follower reads until
+// it sees the change; the watch must have fired by then.
 func (l *load) follow(path string, curious bool) {
 	seen := int64(0)
 	for {
@@ -271,7 +281,8 @@ func (l *load) follow(path string, curious bool) {
 	}
 }
 
-// readOn reads until it sees a change that is newer than seen, or the watch for that has fired.
+// readOn reads until it sees a change that is newer than seen, or the watch for
+// that has fired.
 func (l *load) readOn(path string, seen int64, w *framework.Watch) {
 	for {
 		_, stat, err := l.c.Get(l.ctx, path)

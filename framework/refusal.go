@@ -11,19 +11,19 @@ import (
 	"github.com/gocurator/curator/internal/semconv"
 )
 
-// refusal is what a client knows of servers that refuse its credentials. One
-// such server among others is out of order, and the others will do. If in a
-// whole round over the servers none has let us in, and one refuses our
-// credentials, operations fail at once, for waiting does not help them.
+// refusal is what a client knows of servers that refuse its credentials. If
+// only some servers do, they are out of order, and the client uses the others.
+// If in a whole round over the servers none has let us in, and one refuses our
+// credentials, operations fail at once, because waiting does not help them.
 type refusal struct {
-	last   error         // of a server in this round, or nil
-	told   error         // of the round for which signal is closed
-	signal chan struct{} // closed while operations are to fail
-	pauses backoff.BackOff
+	last    error         // of a server in this round, or nil
+	failing error         // of the round for which signal is closed
+	signal  chan struct{} // closed while operations are to fail
+	pauses  backoff.BackOff
 }
 
-// Without a session to lose there is no hurry: credentials become good by an
-// operator's hand.
+// Pauses between rounds while there is no session to lose. They are long,
+// because only an operator can make the credentials good.
 const (
 	shortestRefusedPause = time.Second
 	longestRefusedPause  = 30 * time.Second
@@ -59,27 +59,27 @@ func (r *refusal) roundOver() (pause time.Duration, begins bool) {
 		r.reopen()
 		return 0, false
 	}
-	begins = r.told == nil
+	begins = r.failing == nil
 	if begins {
 		close(r.signal)
 	}
-	r.told, r.last = r.last, nil
+	r.failing, r.last = r.last, nil
 	return r.pauses.NextBackOff(), begins
 }
 
 func (r *refusal) reopen() {
-	if r.told != nil {
-		r.told, r.signal = nil, make(chan struct{})
+	if r.failing != nil {
+		r.failing, r.signal = nil, make(chan struct{})
 	}
 }
 
-// refusedRound settles what the servers of a round have made of our
-// credentials, and returns how long to wait before the next one.
+// refusedRound notes whether a round over the servers has ended with a refusal,
+// and returns how long to wait before the next one.
 func (s *Session) refusedRound() time.Duration {
 	c := s.client
 	c.mu.Lock()
 	pause, begins := c.refusal.roundOver()
-	cause := c.refusal.told
+	cause := c.refusal.failing
 	c.mu.Unlock()
 	if begins {
 		c.cfg.logger.Warn("zookeeper servers refuse the credentials", slog.Any(semconv.Cause, cause))
@@ -93,10 +93,10 @@ func (s *Session) refusedRound() time.Duration {
 // refused returns the error of an operation that waits in vain.
 func (c *Client) refused() error {
 	c.mu.Lock()
-	cause := c.refusal.told
+	cause := c.refusal.failing
 	c.mu.Unlock()
 	if cause == nil { // no longer
-		return c.whileConnecting(errRefused)
+		return c.withConnectReasons(errRefused)
 	}
 	return c.connectError(errRefused, cause)
 }

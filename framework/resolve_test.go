@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// zone is a name server: a missing name does not exist, and one without addresses does not answer.
+// zone is a name server: a missing name does not exist, and one without
+// addresses does not answer.
 type zone map[string][]string
 
 func (z zone) lookup(ctx context.Context, host string) ([]string, error) {
@@ -73,14 +74,14 @@ func TestNamesAreLookedUpAnewEachTime(t *testing.T) {
 
 func TestServersThatCannotBeUsedAreConfigErrors(t *testing.T) {
 	for _, list := range [][]string{nil, {}, {""}, {"a", ""}, {"a:b:c"}, {"a:0"}, {"a/chroot"}, {"a b"}} {
-		e := newEnsemble([]string{"known:2181"}, func(context.Context) ([]string, error) { return list, nil })
+		e := newServerList([]string{"known:2181"}, func(context.Context) ([]string, error) { return list, nil })
 		err := e.refresh(t.Context())
 		var ce *ConfigError
 		require.ErrorAs(t, err, &ce, "%q", list)
 		require.Equal(t, err, e.problem())
 		require.Equal(t, []string{"known:2181"}, e.servers())
 	}
-	e := newEnsemble([]string{"known:2181"}, func(context.Context) ([]string, error) { return []string{"a", "b"}, errors.New("half") })
+	e := newServerList([]string{"known:2181"}, func(context.Context) ([]string, error) { return []string{"a", "b"}, errors.New("half") })
 	require.EqualError(t, e.refresh(t.Context()), "half")
 	require.Equal(t, []string{"known:2181"}, e.servers(), "an answer with an error is no answer")
 }

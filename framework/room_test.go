@@ -54,7 +54,7 @@ func TestDeleteInBackgroundThatWaitsForRoomOutlastsTheConnection(t *testing.T) {
 	})
 }
 
-// Whoever waits for room does not wait for the answers of a mute server.
+// Callers that wait for room do not wait for the answers of a mute server.
 func TestCloseEndsOperationsThatWaitForRoom(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		c := unclosed(t, srv)

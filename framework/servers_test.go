@@ -19,7 +19,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// network is where the servers of a test are: addresses at which the same ensemble can be reached, or not.
+// network is where the servers of a test are: addresses at which the same
+// ensemble can be reached, or not.
 type network struct {
 	srv *zktest.Server
 
@@ -212,7 +213,8 @@ func TestMuteServersLeaveTimeForTheLastOne(t *testing.T) {
 	})
 }
 
-// The server grants less than was asked for. Servers that are mute must leave time within that.
+// The server grants less than was asked for. Servers that are mute must leave
+// time within that.
 func TestMuteServersLeaveTimeWithinTheTimeoutThatWasGranted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{srv: zktest.New(t, zktest.WithSessionTimeouts(time.Second, sessionTimeout))}
@@ -235,7 +237,8 @@ func TestMuteServersLeaveTimeWithinTheTimeoutThatWasGranted(t *testing.T) {
 	})
 }
 
-// A name may stand for another server than it did: the dialer gets the name, each time.
+// A name may stand for another server than it did: the dialer gets the name,
+// each time.
 func TestNamesAreResolvedByEachDial(t *testing.T) {
 	onNetwork(t, func(t *testing.T, n *network) {
 		dns := map[string]string{"zk-0": "10.0.0.1"}

@@ -14,31 +14,32 @@ import (
 	"github.com/gocurator/curator/state"
 )
 
-// Session is one ZooKeeper session of a client, from its first connection to its end. What was created in a session,
-// ephemeral nodes above all, must not be trusted outside of it.
+// Session is one ZooKeeper session of a client, from its first connection to
+// its end. Nodes that were created in a session, ephemeral ones above all, must
+// not be trusted outside of it.
 type Session struct {
-	client *Client
-	epoch  uint64
-	conn   *zk.Conn
-	ready  chan struct{} // closed when conn is set; the library's goroutines wait for it
-	drain  <-chan zk.Event
-	link   *transport.Link
-	hosts  *hosts
-	watch  *watches
-	owned  owned
-	search searches
-	begun  time.Time
-	wake   chan struct{} // capacity 1: the deadline has changed
+	client     *Client
+	epoch      uint64
+	conn       *zk.Conn
+	ready      chan struct{} // closed when conn is set; the library's goroutines wait for it
+	drain      <-chan zk.Event
+	link       *transport.Link
+	hosts      *hosts
+	watches    *watches
+	ephemerals ephemerals
+	search     searches
+	begun      time.Time
+	wake       chan struct{} // capacity 1: the deadline has changed
 
 	ctx    context.Context // ends with the session
 	cancel context.CancelCauseFunc
 
-	leaving chan struct{} // closed when the library has the connection on which it ends
-	closing atomic.Bool   // close has been called
-	gone    chan struct{} // closed when nothing of the session is left in this process
+	farewell chan struct{} // closed when the library has the connection on which it ends
+	closing  atomic.Bool   // close has been called
+	gone     chan struct{} // closed when nothing of the session is left in this process
 
-	sleep sync.Mutex    // protects the following field
-	slept time.Duration // the suspend clock, when it was last looked at
+	suspendMu sync.Mutex    // protects the following field
+	suspended time.Duration // the suspend clock, when it was last read
 
 	// Protected by client.mu.
 	id            int64
@@ -47,18 +48,20 @@ type Session struct {
 	uninterrupted context.Context // ends with the session or with the connection, whichever is first
 	interrupt     context.CancelCauseFunc
 
-	afterEnd, afterInterruption followUps // of ctx, and of uninterrupted; protected by client.mu
+	afterEnd, afterInterruption afterFuncs // of ctx, and of uninterrupted; protected by client.mu
 }
 
-// ID returns the server's id of the session, which is the EphemeralOwner of the nodes created in it.
+// ID returns the server's id of the session, which is the EphemeralOwner of the
+// nodes created in it.
 func (s *Session) ID() int64 {
 	s.client.mu.Lock()
 	defer s.client.mu.Unlock()
 	return s.id
 }
 
-// Timeout returns the session timeout that the server has granted, which may be another than WithSessionTimeout asked
-// for. It is 0 if the session has never been connected.
+// Timeout returns the session timeout that the server has granted, which may be
+// another than WithSessionTimeout asked for. It is 0 if the session has never
+// been connected.
 func (s *Session) Timeout() time.Duration {
 	_, timeout := s.link.LastContact()
 	return timeout
@@ -67,15 +70,15 @@ func (s *Session) Timeout() time.Duration {
 // Epoch counts the sessions of a client from 1.
 func (s *Session) Epoch() uint64 { return s.epoch }
 
-// Context ends when the session is over or can no longer be trusted. Its cause
+// Context ends when the session is over or can no longer be trusted. The cause
 // is ErrSessionLost or ErrClosed.
 //
 // It ends before the server can give away what depends on the session: at the
 // latest nine tenths of the session timeout, or what WithSafetyMargin leaves of
 // it, after the last request was sent that a server answered. That holds if
 // this process runs, if its clock is slower than the server's by no more than
-// the margin, and if the answer means what it seems to mean. It does not in two
-// cases, which WithStrictContact bounds:
+// the margin, and if the server's answer proves that the session lives. An
+// answer does not prove that in two cases, which WithStrictContact bounds:
 //
 //   - A server that is cut off from the rest of its ensemble goes on answering.
 //   - A follower dies right after an answer, before it has told its leader, and
@@ -83,19 +86,21 @@ func (s *Session) Epoch() uint64 { return s.epoch }
 //     third of the session timeout less the margin. A margin of 0.4 is enough
 //     against that.
 //
-// A machine that was suspended, such as a laptop or a virtual machine, may wake up
-// when the session's time has been over for long. On Linux, macOS and Windows the
-// context ends within about a second of that. In this second, work under it goes
-// on beside the next holder's.
+// A machine that was suspended, such as a laptop or a virtual machine, may wake
+// up when the session's time has been over for long. On Linux, macOS and
+// Windows the context ends within about a second of that. In this second, work
+// under it goes on beside the next holder's.
 //
-// A process that was stopped, and a virtual machine that its host has paused
-// without a word to the guest, learn nothing until they run again, and the latter
-// only from a server. Work that must not be done by two at a time needs a fencing
+// A process that was stopped learns nothing until it runs again. A virtual
+// machine that its host has paused without telling the guest learns it only
+// from a server. Work that must not be done by two at a time needs a fencing
 // token; see package recipes.
 func (s *Session) Context() context.Context { return s.ctx }
 
-// Trusted returns a context that ends as soon as the policy says that what was built on the session must be given up:
-// with the session, or at the first interruption of the connection after this call, with ErrSuspended as its cause.
+// Trusted returns a context that ends as soon as the policy says that what was
+// built on the session must be given up: with the session, or at the first
+// interruption of the connection after this call, with ErrSuspended as its
+// cause.
 func (s *Session) Trusted(p state.ErrorPolicy) context.Context {
 	if !p.IsError(state.Suspended) {
 		return s.ctx
@@ -105,31 +110,33 @@ func (s *Session) Trusted(p state.ErrorPolicy) context.Context {
 	return s.uninterrupted
 }
 
-// startSession replaces the client's session by a new one that begins to connect.
+// startSession replaces the client's session by a new one that begins to
+// connect.
 func (c *Client) startSession(epoch uint64) *Session {
 	s := &Session{
-		client:  c,
-		epoch:   epoch,
-		ready:   make(chan struct{}),
-		begun:   time.Now(),
-		wake:    make(chan struct{}, 1),
-		leaving: make(chan struct{}),
-		gone:    make(chan struct{}),
+		client:   c,
+		epoch:    epoch,
+		ready:    make(chan struct{}),
+		begun:    time.Now(),
+		wake:     make(chan struct{}, 1),
+		farewell: make(chan struct{}),
+		gone:     make(chan struct{}),
 	}
-	s.slept = c.cfg.suspended()
+	s.suspended = c.cfg.suspended()
 	s.ctx, s.cancel = context.WithCancelCause(c.ctx)
 	s.uninterrupted, s.interrupt = context.WithCancelCause(s.ctx)
-	s.hosts = newHosts(c.ensemble.servers())
-	s.watch = newWatches(s)
+	s.hosts = newHosts(c.serverList.servers())
+	s.watches = newWatches(s)
 	s.link = transport.NewLink(transport.Config{
 		LeaderConfirmed: c.cfg.strictContact,
-		MinTimeout:      min(shortestGrant, c.cfg.sessionTimeout.Truncate(time.Millisecond)), // as the library asks for it
-		MaxRequest:      c.cfg.maxRequest,
-		Credentials:     c.credentials,
-		Accepted:        s.wakeUp,
-		Watches:         s.watch.restore,
-		Fired:           s.watch.fired,
-		Failed:          s.disconnected,
+		// The library asks for whole milliseconds.
+		MinTimeout:  min(shortestGrant, c.cfg.sessionTimeout.Truncate(time.Millisecond)),
+		MaxRequest:  c.cfg.maxRequest,
+		Credentials: c.credentials,
+		Accepted:    s.wakeUp,
+		Watches:     s.watches.restore,
+		Fired:       s.watches.fired,
+		Failed:      s.disconnected,
 	})
 
 	c.mu.Lock()
@@ -152,19 +159,28 @@ func (c *Client) startSession(epoch uint64) *Session {
 	return s
 }
 
-// shortestGrant is the shortest session timeout that a server may grant, unless less was asked for. Below it, a client
-// does nothing but ask for one session after the other.
+// shortestGrant is the shortest session timeout that a server may grant, unless
+// less was asked for. Below it, a client does nothing but ask for one session
+// after the other.
 const shortestGrant = 100 * time.Millisecond
 
-// libraryBuffer is enough for all that the library sends and reads itself: handshakes, pings and the end of the session.
-// By default it allocates three megabytes for each connection.
+// libraryBuffer is enough for all that the library sends and reads itself:
+// handshakes, pings and the end of the session. By default it allocates three
+// megabytes for each connection.
 const libraryBuffer = 4 << 10
 
-// event is the library's callback: serial, in order, and on goroutines that must not be held up.
+// Causes with which the context of a lost session ends.
+var (
+	errEndedByServer = fmt.Errorf("%w: the server has ended it", ErrSessionLost)
+	errTimeUp        = fmt.Errorf("%w: no answer within its time", ErrSessionLost)
+)
+
+// event is the library's callback: serial, in order, and on goroutines that
+// must not be held up.
 func (s *Session) event(ev zk.Event) {
 	switch ev.State {
 	case zk.StateHasSession:
-		s.greeted()
+		s.connected()
 	case zk.StateDisconnected:
 		s.disconnected(nil)
 	case zk.StateExpired:
@@ -172,8 +188,8 @@ func (s *Session) event(ev zk.Event) {
 	}
 }
 
-// greeted is called when a server has accepted the session.
-func (s *Session) greeted() {
+// connected is called when a server has accepted the session.
+func (s *Session) connected() {
 	<-s.ready
 	c := s.client
 	c.mu.Lock()
@@ -192,8 +208,8 @@ func (s *Session) greeted() {
 	c.publishLocked(c.machine.Apply(connstate.Established(s.id)))
 }
 
-// disconnected is called when a connection has ended, and when an attempt to make
-// one has failed, with its error.
+// disconnected is called when a connection has ended, and when an attempt to
+// make one has failed, with the attempt's error.
 func (s *Session) disconnected(attempt error) {
 	if outage := s.noteDisconnected(attempt); outage > 0 {
 		s.client.logOutage(outage, attempt)
@@ -213,15 +229,16 @@ func (s *Session) noteDisconnected(attempt error) (outage time.Duration) {
 		outage = c.attemptedLocked(attempt)
 	}
 	s.interrupt(ErrSuspended)
-	s.followUpLocked()
+	s.runAfterFuncsLocked()
 	c.publishLocked(c.machine.Apply(connstate.Disconnected()))
 	return outage
 }
 
-// end makes the session untrusted for good and stops the library from starting another one by itself: from here on
-// dial has no connection to a server for it.
+// end makes the session untrusted for good and stops the library from starting
+// another one by itself: from here on dial has no connection to a server for
+// it.
 func (s *Session) end(cause error) {
-	defer s.watch.end()
+	defer s.watches.end()
 	c := s.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -229,11 +246,12 @@ func (s *Session) end(cause error) {
 		return
 	}
 	s.cancel(cause)
-	s.followUpLocked()
+	s.runAfterFuncsLocked()
 	c.publishLocked(c.machine.Apply(connstate.Expired()))
 }
 
-// lived returns how long it is since the session was established, or 0 if it has never been.
+// lived returns how long it is since the session was established, or 0 if it
+// has never been.
 func (s *Session) lived() time.Duration {
 	s.client.mu.Lock()
 	defer s.client.mu.Unlock()
@@ -248,14 +266,4 @@ func (s *Session) wakeUp() {
 	case s.wake <- struct{}{}:
 	default:
 	}
-}
-
-// libraryLogger passes the library's messages on.
-type libraryLogger struct {
-	to interface{ Debug(string, ...any) }
-}
-
-// Printf implements zk.Logger.
-func (l libraryLogger) Printf(format string, args ...any) {
-	l.to.Debug("go-zookeeper: " + fmt.Sprintf(format, args...))
 }

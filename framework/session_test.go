@@ -16,20 +16,24 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// The tests of experiment E31: the holder of an ephemeral node must stop before the server deletes it.
+// The tests of experiment E31: the holder of an ephemeral node must stop before
+// the server deletes it.
 //
-// They were checked against mutants of Session.timeLeft and of the transport's clock: counting from SUSPENDED (ten fail), counting
-// from the reply's arrival (two), counting requests that are not answered (eight), and no margin (ten).
+// They were checked against mutants of Session.timeLeft and of the transport's
+// clock: counting from SUSPENDED (ten fail), counting from the reply's arrival
+// (two), counting requests that are not answered (eight), and no margin (ten).
 
-// loss is when the two sides gave a session up, and what each knew of the other.
+// loss is when the two sides gave a session up, and what each knew of the
+// other.
 type loss struct {
 	contextEnd  time.Time // the client's
 	nodeDeleted time.Time // the server's
 	lastAnswer  time.Time // when the last request that was answered had been sent
 }
 
-// loseSession makes an ephemeral node, waits for after, applies the fault, and observes both ends. The fault returns
-// when the last request that will be answered was sent.
+// loseSession makes an ephemeral node, waits for after, applies the fault, and
+// observes both ends. The fault returns when the last request that will be
+// answered was sent.
 func loseSession(t *testing.T, after time.Duration, fault func(srv *zktest.Server, s *framework.Session) time.Time) loss {
 	t.Helper()
 	var l loss
@@ -54,7 +58,8 @@ func loseSession(t *testing.T, after time.Duration, fault func(srv *zktest.Serve
 	return l
 }
 
-// lastRequest returns when the server got the session's last request so far. Without a delay it was sent then.
+// lastRequest returns when the server got the session's last request so far.
+// Without a delay it was sent then.
 func lastRequest(srv *zktest.Server, s *framework.Session) time.Time {
 	synctest.Wait()
 	all := srv.Requests()
@@ -120,7 +125,8 @@ func TestSessionTimeCountsFromTheSendingAndNotFromTheReply(t *testing.T) {
 	require.True(t, l.contextEnd.Before(l.nodeDeleted))
 }
 
-// The other way round the server has begun to count later than the client thinks, which is on the safe side.
+// The other way round the server has begun to count later than the client
+// thinks, which is on the safe side.
 func TestSessionTimeCountsFromTheSendingWhenRequestsAreSlow(t *testing.T) {
 	const lag = time.Second
 	l := loseSession(t, pingInterval-time.Millisecond, func(srv *zktest.Server, s *framework.Session) time.Time {
@@ -134,7 +140,8 @@ func TestSessionTimeCountsFromTheSendingWhenRequestsAreSlow(t *testing.T) {
 	require.Equal(t, sessionTimeout+lag, l.nodeDeleted.Sub(l.lastAnswer))
 }
 
-// Requests arrive, replies do not: the server sees a healthy session, the client must not trust it all the same.
+// Requests arrive, replies do not: the server sees a healthy session, the
+// client must not trust it all the same.
 func TestSessionEndsInTimeWhenOnlyRepliesAreLost(t *testing.T) {
 	for offset := time.Duration(0); offset < pingInterval; offset += pingInterval / 4 {
 		l := loseSession(t, offset, func(srv *zktest.Server, s *framework.Session) time.Time {
@@ -195,7 +202,8 @@ func TestPartitionIsSuspendedFirstAndLostInTime(t *testing.T) {
 	})
 }
 
-// The deadline of the session in Curator was computed from the timeout asked for, in some versions with an overflow.
+// The deadline of the session in Curator was computed from the timeout asked
+// for, in some versions with an overflow.
 func TestNegotiatedTimeoutCountsAndNotTheOneAskedFor(t *testing.T) {
 	for _, tc := range []struct {
 		asked, shortest, longest, negotiated time.Duration
@@ -234,7 +242,8 @@ func (c *retimedConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// The server grants less when the session is taken up again, and then hangs in authentication.
+// The server grants less when the session is taken up again, and then hangs in
+// authentication.
 func TestShorterTimeoutCountsBeforeAuthenticationIsOver(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		var millis atomic.Uint32
@@ -272,9 +281,10 @@ func TestSessionLivesThroughLongIdleTimeOnASlowLine(t *testing.T) {
 	})
 }
 
-// The replies come later and later, so that the time runs out although the connection has never been mute for long.
-// The client could end the session on the server now, and with it give away the nodes of holders that have only just
-// been told to stop. It must leave them what is left of the timeout.
+// The replies come later and later, so that the time runs out although the
+// connection has never been mute for long. The client could end the session on
+// the server now, and with it give away the nodes of holders that have only
+// just been told to stop. It must leave them what is left of the timeout.
 func TestLostSessionIsLeftToTheServerEvenIfThatCanBeReached(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		mustCreate(t, c, "/e", "", framework.WithMode(framework.Ephemeral))

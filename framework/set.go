@@ -7,93 +7,110 @@ import (
 	"fmt"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/proto"
 )
 
 // SetOption configures a Set.
-type SetOption func(*setAttempts)
+type SetOption func(*setConfig)
 
-// IdempotentSet makes a Set succeed if the node has the next version and this data already, whoever has written it: the
-// same call made a second time, after its process was restarted or its result was lost on the way to the user.
-// It needs the right to read the node.
-func IdempotentSet() SetOption {
-	return func(w *setAttempts) { w.idempotent = true }
+type setConfig struct {
+	idempotent bool
 }
 
-// Set writes a node's data if the node has the given version, and returns its new Stat. AnyVersion always matches.
+// IdempotentSet makes a Set succeed if the node has the next version and this
+// data already, from this caller or another. It is for the same call made a
+// second time, after the process was restarted or the result was lost on the
+// way to the user. It needs the right to read the node.
+func IdempotentSet() SetOption {
+	return func(c *setConfig) { c.idempotent = true }
+}
+
+// Set writes a node's data if the node has the given version, and returns its
+// new Stat. AnyVersion always matches. A missing node is zk.ErrNoNode, another
+// version zk.ErrBadVersion.
 //
-// A missing node is zk.ErrNoNode, another version zk.ErrBadVersion. If the connection breaks while the reply is
-// awaited, a write with AnyVersion is repeated, and one with a version is looked up: it counts as done if the node has
-// the next version and this data, and is repeated if the node still has the old version. Otherwise, and if ctx ends
-// while the reply is awaited, the error matches ErrOutcomeUnknown. Whoever may write the same data over the same version
-// as somebody else, as two who count up a number do, must put something into the data that tells them apart.
+// If the connection breaks while the reply is awaited:
+//
+//   - A write with AnyVersion is repeated.
+//   - A write with a version is looked up. It counts as done if the node has
+//     the next version and this data. It is repeated if the node still has the
+//     old version. Otherwise the error matches ErrOutcomeUnknown.
+//
+// The error also matches ErrOutcomeUnknown if ctx ends while the reply is
+// awaited.
+//
+// Two callers that write the same data over the same version are not told
+// apart. Callers that may do so, such as two that count up a number, must put
+// something into the data that distinguishes them.
 func (c *Client) Set(ctx context.Context, path string, data []byte, version int32, opts ...SetOption) (*zk.Stat, error) {
-	w := setAttempts{path: c.full(path), data: data, version: version}
-	if err := apply(&w, opts); err != nil {
+	var cfg setConfig
+	if err := apply(&cfg, opts); err != nil {
 		return nil, &OpError{"set", path, err}
 	}
-	var stat *zk.Stat
-	err := c.write(ctx, "set", path, func(error) bool { return w.inDoubt }, func(ctx context.Context, s *Session) (err error) {
-		stat, err = w.attempt(ctx, s)
-		return err
-	})
-	return stat, err
+	return newSet(c.full(path), data, version, cfg).do(ctx, c, "set", path)
 }
 
-// setAttempts are the attempts at one Set.
-type setAttempts struct {
-	path       string
-	data       []byte
-	version    int32
-	idempotent bool
-	inDoubt    bool // an earlier attempt may have been applied
-}
-
-func (w *setAttempts) attempt(ctx context.Context, s *Session) (*zk.Stat, error) {
-	if w.inDoubt && w.version != AnyVersion {
-		if stat, err := w.findOut(ctx, s); stat != nil || err != nil {
+func newSet(path string, data []byte, version int32, cfg setConfig) *write[*zk.Stat] {
+	o := &set{path: path, data: data, version: version}
+	w := &write[*zk.Stat]{send: o.send, onLostReply: ofVersion(version), resolve: o.resolve}
+	if cfg.idempotent {
+		w.attempt = func(ctx context.Context, s *Session) (*zk.Stat, error) {
+			stat, err := w.request(ctx, s)
+			if errors.Is(err, zk.ErrBadVersion) {
+				return o.acceptEqual(ctx, s, err)
+			}
 			return stat, err
 		}
 	}
-	stat, err := setData(ctx, s, w.path, w.data, w.version)
-	if w.idempotent && errors.Is(err, zk.ErrBadVersion) {
-		return w.acceptEqual(ctx, s, err)
-	}
-	w.inDoubt = w.inDoubt || ambiguous(err) // a missing node, too, may have been deleted with our data
-	return stat, err
+	return w
 }
 
-// findOut returns the node's Stat if an earlier attempt has been applied, and nothing if none has.
-func (w *setAttempts) findOut(ctx context.Context, s *Session) (*zk.Stat, error) {
-	now, err := afterSync(ctx, s, w.path, getData)
+// set is what a Set asks for.
+type set struct {
+	path    string
+	data    []byte
+	version int32
+}
+
+func (o *set) send(ctx context.Context, s *Session) (*zk.Stat, error) {
+	stat, err := send(ctx, s, proto.SetData(o.path, o.data, o.version), nil)
+	return (*zk.Stat)(stat), err
+}
+
+// resolve looks at the node. It is an error if the node is missing: somebody
+// may have deleted it with our data in it.
+func (o *set) resolve(ctx context.Context, s *Session) (*zk.Stat, bool, error) {
+	now, err := afterSync(ctx, s, o.path, proto.GetData(o.path, false))
 	switch {
 	case err != nil:
-		return nil, err // a missing node, too, may have been deleted with our data
-	case now.stat.Version == w.version:
-		w.inDoubt = false
-		return nil, nil
-	case w.isDone(now):
-		return now.stat, nil
+		return nil, false, err
+	case now.Stat.Version == o.version:
+		return nil, false, nil
+	case o.isDone(now):
+		return (*zk.Stat)(now.Stat), true, nil
 	default:
-		return nil, unknownOutcome(fmt.Errorf("version is %d now", now.stat.Version))
+		return nil, false, unknownOutcome(fmt.Errorf("version is %d now", now.Stat.Version))
 	}
 }
 
 // isDone reports whether the node is as our write leaves it.
-func (w *setAttempts) isDone(now dataAndStat) bool {
-	return now.stat.Version == w.version+1 && bytes.Equal(now.data, w.data)
+func (o *set) isDone(now proto.Data) bool {
+	return now.Stat.Version == o.version+1 && bytes.Equal(now.Data, o.data)
 }
 
-// acceptEqual turns a conflict of versions into success if somebody has done the same. The server that reported the
-// conflict has seen the write that caused it, so there is no need for a sync.
-func (w *setAttempts) acceptEqual(ctx context.Context, s *Session, conflict error) (*zk.Stat, error) {
-	now, err := getData(ctx, s, w.path)
+// acceptEqual turns a conflict of versions into success if somebody has written
+// the same. The server that reported the conflict has seen the write that
+// caused it, so there is no need for a sync.
+func (o *set) acceptEqual(ctx context.Context, s *Session, conflict error) (*zk.Stat, error) {
+	now, err := send(ctx, s, proto.GetData(o.path, false), nil)
 	switch {
 	case errors.Is(err, zk.ErrNoNode):
 		return nil, conflict
 	case err != nil:
 		return nil, err
-	case w.isDone(now):
-		return now.stat, nil
+	case o.isDone(now):
+		return (*zk.Stat)(now.Stat), nil
 	}
 	return nil, conflict
 }

@@ -29,7 +29,8 @@ func TestSiblingsComeInTheSameRoundTrip(t *testing.T) {
 	})
 }
 
-// That the siblings cannot be had is no failure of the creation, and takes nothing from its guarantees.
+// That the siblings cannot be had is no failure of the creation, and takes
+// nothing from its guarantees.
 func TestSiblingsThatCannotBeHad(t *testing.T) {
 	for name, do := range map[string]zktest.Action{
 		"refused": zktest.Fail(zktest.ErrNoAuth), "request lost": zktest.DropRequest, "reply lost": zktest.DropReply, "mute": zktest.Mute,

@@ -2,14 +2,10 @@ package framework
 
 import (
 	"context"
-	"fmt"
 	"iter"
-	"log/slog"
-	"net"
 	"time"
 
 	"github.com/gocurator/curator/internal/broadcast"
-	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/state"
 )
 
@@ -19,18 +15,22 @@ type StateChange struct {
 	State  state.State
 	Time   time.Time
 
-	// SessionID is the id of the session that the transition is about, or 0 if it has never been connected.
+	// SessionID is the id of the session that the transition is about, or 0 if
+	// it has never been connected.
 	SessionID int64
 
-	// Server is the address of the newest connection, or of the newest attempt to make one.
+	// Server is the address of the newest connection, or of the newest attempt
+	// to make one.
 	Server string
 
-	// Cause says why the state is Lost, with an error that matches ErrSessionLost if there was a session. Otherwise it
-	// is the error of the newest attempt to connect, in Suspended and Lost, if there was one since the last connection.
+	// Cause says why the state is Lost, with an error that matches
+	// ErrSessionLost if there was a session. Otherwise it is the error of the
+	// newest attempt to connect, in Suspended and Lost, if there was one since
+	// the last connection.
 	Cause error
 }
 
-// publishLocked appends to the chain. c.mu is held.
+// publishLocked appends to the transitions. c.mu is held.
 func (c *core) publishLocked(states []state.State) {
 	for _, s := range states {
 		change := c.changeLocked(s)
@@ -42,7 +42,10 @@ func (c *core) publishLocked(states []state.State) {
 }
 
 func (c *core) changeLocked(s state.State) StateChange {
-	change := StateChange{Client: c.root, State: s, Time: time.Now(), SessionID: c.session.id, Server: c.session.server}
+	change := StateChange{
+		Client: c.root, State: s, Time: time.Now(),
+		SessionID: c.session.id, Server: c.session.server,
+	}
 	if !s.IsConnected() {
 		change.Cause = c.attempt
 	}
@@ -63,18 +66,19 @@ func (c *core) lastChange() *broadcast.Node[StateChange] {
 	return c.last
 }
 
-// States returns the transitions that follow this call, each of them once and in order, until ctx ends or the client
-// is closed. Closing is not a transition.
+// States returns the transitions that follow this call, each of them once and
+// in order, until ctx ends or the client is closed. Closing is not a
+// transition.
 //
 //	for s := range client.States(ctx) {
 //		log.Println("zookeeper:", s)
 //	}
 //
-// A slow reader delays nobody and misses nothing; it only hears later. What it
-// has not read yet is kept in memory: a reader that begins, and then never goes
-// on, keeps every transition until the client is closed. The client's own state,
-// and the contexts that end with the session, have changed already when a
-// transition is seen.
+// A slow reader delays nobody and misses nothing; it only hears later.
+// Transitions that it has not read yet stay in memory: a reader that begins,
+// and then never goes on, keeps every transition until the client is closed.
+// The client's own state, and the contexts that end with the session, have
+// changed already when a transition is seen.
 func (c *Client) States(ctx context.Context) iter.Seq[state.State] {
 	start := c.lastChange()
 	return func(yield func(state.State) bool) {
@@ -97,9 +101,12 @@ func (c *core) changes(ctx context.Context, start *broadcast.Node[StateChange]) 
 	}
 }
 
-// WaitConnected waits until the client has a connection and a session. It returns an *OpError that matches ctx.Err()
-// if ctx ends first, ErrClosed if the client is closed, and zk.ErrAuthFailed if a server refuses the credentials. It does
-// not observe the connection timeout.
+// WaitConnected waits until the client has a connection and a session. It does
+// not observe the connection timeout. It returns an *OpError that matches:
+//
+//   - ctx.Err() if ctx ends first;
+//   - ErrClosed if the client is closed;
+//   - zk.ErrAuthFailed if a server refuses the credentials.
 func (c *Client) WaitConnected(ctx context.Context) error {
 	_, err := c.connected(ctx, nil)
 	if err != nil {
@@ -108,8 +115,9 @@ func (c *Client) WaitConnected(ctx context.Context) error {
 	return nil
 }
 
-// follow has tell called for every transition from now on, in order, until Close is done. A Teller of its own calls it,
-// because tell is the user's code: it may block, and must not run under the client's lock.
+// follow has tell called for every transition from now on, in order, until
+// Close is done. A Teller of its own calls it, because tell is the user's code:
+// it may block, and must not run under the client's lock.
 func (c *core) follow(tell func(StateChange)) {
 	teller := c.root.NewTeller()
 	c.followers = append(c.followers, func(change StateChange) {
@@ -121,23 +129,4 @@ func (c *core) follow(tell func(StateChange)) {
 			}
 		})
 	})
-}
-
-// logStates writes a line for a transition.
-func (cfg *config) logStates(change StateChange) {
-	level := slog.LevelInfo
-	attrs := []slog.Attr{
-		slog.String(semconv.SessionState, change.State.String()),
-		slog.String(semconv.SessionID, fmt.Sprintf("0x%x", uint64(change.SessionID))),
-		slog.String(semconv.ServerAddress, change.Server),
-	}
-	if host, port, err := net.SplitHostPort(change.Server); err == nil {
-		attrs[2] = slog.String(semconv.ServerAddress, host)
-		attrs = append(attrs, slog.String(semconv.ServerPort, port))
-	}
-	if change.Cause != nil {
-		level = slog.LevelWarn
-		attrs = append(attrs, slog.Any(semconv.Cause, change.Cause))
-	}
-	cfg.logger.LogAttrs(context.Background(), level, "zookeeper connection state changed", attrs...)
 }

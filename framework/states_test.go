@@ -15,7 +15,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// unobserved runs a test in virtual time with a client that has not connected yet, so that its whole history is seen.
+// unobserved runs a test in virtual time with a client that has not connected
+// yet, so that its whole history is seen.
 func unobserved(t *testing.T, test func(t *testing.T, srv *zktest.Server, c *framework.Client, h *history)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -125,8 +126,9 @@ func TestExpiryByTheServerWhileDisconnected(t *testing.T) {
 	})
 }
 
-// Curator's TestEnabledSessionExpiredState calls it testResetCausesLost: RECONNECTED with another session is preceded
-// by LOST, although the server has never said so.
+// Curator's TestEnabledSessionExpiredState calls it testResetCausesLost:
+// RECONNECTED with another session is preceded by LOST, although the server has
+// never said so.
 func TestSilentlyReplacedSessionIsLostBeforeReconnected(t *testing.T) {
 	unobserved(t, func(t *testing.T, srv *zktest.Server, c *framework.Client, h *history) {
 		s, err := c.Session(t.Context())
@@ -343,90 +345,8 @@ func TestTrustedFollowsThePolicy(t *testing.T) {
 	})
 }
 
-func TestWaitConnectedReleasesEveryWaiterAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
-		srv.RefuseConnections(true)
-		c := newClient(t, srv)
-		var waiters sync.WaitGroup
-		var mu sync.Mutex
-		var done []time.Time
-		for range 10 {
-			waiters.Go(func() {
-				err := c.WaitConnected(context.Background())
-				mu.Lock()
-				defer mu.Unlock()
-				done = append(done, time.Now())
-				require.NoError(t, err)
-			})
-		}
-		time.Sleep(time.Hour) // much longer than the connection timeout, which does not count here
-		require.Empty(t, done)
-		srv.RefuseConnections(false)
-		waiters.Wait()
-		for _, at := range done {
-			require.Equal(t, done[0], at)
-		}
-	})
-}
-
-func TestWaitConnectedReturnsAtOnceWhenConnected(t *testing.T) {
-	bubble(t, func(t *testing.T, _ *zktest.Server, c *framework.Client) {
-		begin := time.Now()
-		for range 100 {
-			require.NoError(t, c.WaitConnected(t.Context()))
-		}
-		require.Zero(t, time.Since(begin))
-	})
-}
-
-func TestWaitConnectedEndsWithTheContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
-		srv.RefuseConnections(true)
-		c := newClient(t, srv)
-		begin := time.Now()
-		err := c.WaitConnected(within(t, 7*time.Second))
-		require.Equal(t, 7*time.Second, time.Since(begin))
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.ErrorContains(t, err, "connection refused", "it says why there is no connection")
-		var op *framework.OpError
-		require.ErrorAs(t, err, &op)
-		require.Equal(t, "connect", op.Op)
-	})
-}
-
-func TestWaitConnectedEndsWithClose(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
-		srv.RefuseConnections(true)
-		c := newClient(t, srv)
-		errs := make(chan error)
-		for range 3 {
-			go func() { errs <- c.WaitConnected(context.Background()) }()
-		}
-		time.Sleep(time.Second)
-		require.NoError(t, c.Close())
-		for range 3 {
-			require.ErrorIs(t, <-errs, framework.ErrClosed)
-		}
-		require.ErrorIs(t, c.WaitConnected(t.Context()), framework.ErrClosed)
-	})
-}
-
-func TestWaitConnectedAfterReconnect(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		srv.RefuseConnections(true)
-		srv.CutAll()
-		synctest.Wait()
-		require.ErrorIs(t, c.WaitConnected(within(t, time.Second)), context.DeadlineExceeded)
-		srv.RefuseConnections(false)
-		require.NoError(t, c.WaitConnected(within(t, 10*time.Second)))
-	})
-}
-
-// A client must not spin when a server takes it in and throws it out again at once: in a bubble, a loop without a pause
-// would stop time.
+// A client must not spin when a server takes it in and throws it out again at
+// once: in a bubble, a loop without a pause would stop time.
 func TestServerThatDropsEveryConnectionAfterTheHandshakeIsNotHammered(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		mustCreate(t, c, "/n", "")

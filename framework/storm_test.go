@@ -111,7 +111,8 @@ func TestSessionThatHasLivedIsFollowedByTheNextAtOnce(t *testing.T) {
 	})
 }
 
-// The first loss of a storm is followed at once, too, and so is the first after it.
+// The first loss of a storm is followed at once, too, and so is the first after
+// it.
 func TestEndOfAStormOfLostSessions(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		for range 8 {
@@ -170,7 +171,8 @@ func TestNewClientConnectsToASlowEnsemble(t *testing.T) {
 	}
 }
 
-// Contact is not counted from the answer to the handshake, however late it comes.
+// Contact is not counted from the answer to the handshake, however late it
+// comes.
 func TestSessionThatTookLongToCreateEndsInTime(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		srv.Inject(zktest.Rule{Op: zktest.OpConnect, Do: zktest.DelayReply(sessionTimeout / 2)})
@@ -202,7 +204,7 @@ func TestNewClientConnectsOverASlowNetwork(t *testing.T) {
 	})
 }
 
-// The patience of a client that has a session to lose does not grow.
+// The time for an attempt does not grow while there is a session to lose.
 func TestPatienceWithASessionStaysAsItIs(t *testing.T) {
 	onNetwork(t, func(t *testing.T, n *network) {
 		c := n.client(t, "a,b,c")

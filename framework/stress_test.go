@@ -19,9 +19,11 @@ import (
 // The properties of a client under every kind of trouble at once:
 //
 //  1. every operation returns, and not later than its context;
-//  2. no write is applied twice: the counter is at least what was confirmed, and at most that and the unknown ones;
+//  2. no write is applied twice: the counter is at least what was confirmed,
+//     and at most that and the unknown ones;
 //  3. no protected node is left that nobody was given;
-//  4. every node that was given away belongs to the session that it says it does;
+//  4. every node that was given away belongs to the session that it says it
+//     does;
 //  5. no watch is left, on the server or in the library.
 //
 // The end of the bubble adds that no goroutine is left.
@@ -120,7 +122,8 @@ func (w *workers) count(ctx context.Context) {
 	var n int
 	_, err = fmt.Sscan(string(data), &n)
 	require.NoError(w.t, err)
-	// Without something of its own in the data, one worker's write is taken for another's: see
+	// Without something of its own in the data, one worker's write is taken for
+	// another's: see
 	// TestVersionedSetToTheSameDataBySomebodyElseIsNotToldFromOurs.
 	next := fmt.Sprint(n+1, " ", rand.Int64())
 	switch _, err = w.c.Set(ctx, "/counter", []byte(next), stat.Version); {
@@ -146,7 +149,8 @@ func (w *workers) watch(ctx context.Context, rnd *rand.Rand) {
 	}
 }
 
-// trouble disturbs a client until the time has come, and leaves everything in order.
+// trouble disturbs a client until the time has come, and leaves everything in
+// order.
 func trouble(srv *zktest.Server, c *framework.Client, rnd *rand.Rand, until time.Time) {
 	for time.Now().Before(until) {
 		time.Sleep(time.Duration(rnd.IntN(6000)) * time.Millisecond)

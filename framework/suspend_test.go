@@ -66,8 +66,8 @@ func TestShortSuspensionShortensTheTimeOfTheSession(t *testing.T) {
 	}
 }
 
-// What was sent after waking counts in full, and sleeps that the session
-// survives add up to nothing.
+// A request that was sent after waking counts in full. Suspensions that the
+// session survives do not add up.
 func TestSessionLivesOnAfterShortSuspensions(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		var machine sleeper
@@ -86,8 +86,8 @@ func TestSessionLivesOnAfterShortSuspensions(t *testing.T) {
 	})
 }
 
-// A request that was sent before the sleep proves nothing for the time after it,
-// whenever its answer is read.
+// A request that was sent before the sleep proves nothing for the time after
+// it, whenever its answer is read.
 func TestAnswerToARequestFromBeforeTheSuspensionIsOld(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		var machine sleeper

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Teller calls code of the user's, such as a Tracer, for those who must not be
-// held up by it: one call after the other, in the order of the posts. The calls
+// Teller calls code of the user's, such as a Tracer, for callers that it must
+// not hold up: one call after the other, in the order of the posts. The calls
 // run on a goroutine of their own, which lives as long as there is something to
 // call. Packages that are built on the client tell their tracers with it.
 //
@@ -22,14 +22,14 @@ type Teller struct {
 	calls   []func()   // that follow the one under way
 	telling bool
 	told    chan struct{} // closed when nothing is left to call
-	late    bool          // somebody has stopped waiting for the call under way
+	late    bool          // a caller has stopped waiting for the call under way
 }
 
 const (
-	// tellerPatience is how long anybody waits for code of the user's.
-	tellerPatience = time.Second
+	// tellerTimeout is how long the client waits for code of the user's.
+	tellerTimeout = time.Second
 
-	// tellerGrace is how long somebody waits whose context has ended. It is
+	// tellerGrace is how long a caller waits after its context has ended. It is
 	// enough for code that does not block.
 	tellerGrace = 100 * time.Millisecond
 
@@ -44,17 +44,17 @@ func (c *Client) NewTeller() *Teller { return &Teller{of: &c.tellers} }
 
 // Context returns a context for operations that must not be held up by the
 // client's Tracer: t tells it of them. An operation waits for the Tracer when
-// it begins, as Wait does, and not when it ends: whoever is to be sure that the
-// Tracer was told of that calls Wait.
+// it begins, as Wait does, and not when it ends. Call Wait to be sure that the
+// Tracer was told of the end.
 func (t *Teller) Context(ctx context.Context) context.Context {
 	return context.WithValue(ctx, tellerKey{}, t)
 }
 
 type tellerKey struct{}
 
-// Post leaves a call to be made, and does not wait for it. It reports false,
-// and does nothing, if thousands of calls are under way already and one of them
-// is overdue.
+// Post queues a call, and does not wait for it. It reports false, and does
+// nothing, if thousands of calls are under way already and one of them is
+// overdue.
 func (t *Teller) Post(call func()) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -79,7 +79,7 @@ func (t *Teller) Tell(ctx context.Context, call func()) (told bool) {
 	posted := t.Post(func() {
 		defer func() {
 			if value = recover(); value != nil && !outcome.CompareAndSwap(0, panicked) {
-				panic(value) // nobody else is there
+				panic(value) // Tell has returned, and cannot panic for it
 			}
 		}()
 		call()
@@ -108,7 +108,7 @@ func (t *Teller) Wait(ctx context.Context) (told bool) {
 	case t.of.isLate():
 		return false
 	default:
-		return t.await(ctx, all, time.Now().Add(tellerPatience))
+		return t.await(ctx, all, time.Now().Add(tellerTimeout))
 	}
 }
 
@@ -140,7 +140,7 @@ func (t *Teller) await(ctx context.Context, all <-chan struct{}, deadline time.T
 	}
 }
 
-// overdue notes that somebody has waited in vain, and reports whether
+// overdue notes that a caller has waited in vain, and reports whether
 // everything has been told after all.
 func (t *Teller) overdue() (told bool) {
 	t.mu.Lock()
@@ -191,7 +191,7 @@ type tellers struct {
 	mu      sync.Mutex // protects the following fields
 	telling int
 	late    int           // Tellers with a call that is overdue
-	quiet   chan struct{} // closed when none is telling; nil if nobody waits for that
+	quiet   chan struct{} // closed when none is telling; nil if no caller waits for that
 }
 
 // begin counts a Teller that has something to call, unless there are too many.
@@ -254,7 +254,8 @@ func (c *Client) finishTelling(deadline time.Time) {
 	}
 }
 
-// awaitUntil waits in any case long enough for code that does not block.
+// awaitUntil waits until a deadline, and in any case long enough for code that
+// does not block.
 func awaitUntil(done <-chan struct{}, deadline time.Time) {
 	timer := time.NewTimer(max(time.Until(deadline), tellerGrace))
 	defer timer.Stop()

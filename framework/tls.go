@@ -26,8 +26,9 @@ func handshakeTLS(ctx context.Context, nc net.Conn, address string, cfg *tls.Con
 	return &tlsConn{conn, nc}, nil
 }
 
-// tlsConn is closed without a farewell. That could take seconds if the peer does not read, and says nothing that
-// ZooKeeper's own request to end the session does not.
+// tlsConn is closed without TLS's closing alert. The alert could take seconds
+// if the peer does not read, and adds nothing to ZooKeeper's own request to end
+// the session.
 type tlsConn struct {
 	*tls.Conn
 	raw net.Conn

@@ -14,10 +14,11 @@ import (
 	"github.com/gocurator/curator/testing/zkserver"
 )
 
-// overTLS returns a client of a server's TLS port. It need not be able to connect.
+// overTLS returns a client of a server's TLS port. It need not be able to
+// connect.
 func overTLS(t *testing.T, srv *zkserver.Server, cfg *tls.Config, opts ...framework.Option) *framework.Client {
 	t.Helper()
-	c, err := framework.New(srv.TLSAddr(), append([]framework.Option{framework.WithTLS(cfg), framework.WithSessionTimeout(sturdy)}, opts...)...)
+	c, err := framework.New(srv.TLSAddr(), append([]framework.Option{framework.WithTLS(cfg), framework.WithSessionTimeout(longSession)}, opts...)...)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, c.Close()) })
 	return c
@@ -28,7 +29,7 @@ func TestRealServerRestartOverTLSKeepsSessionAndWatches(t *testing.T) {
 	ctx := within(t, stuck)
 	c := overTLS(t, srv, srv.ClientTLS())
 	require.NoError(t, c.WaitConnected(ctx))
-	es := settle(t, ctx, c, "/tls")
+	es := makeSessionNodes(t, ctx, c, "/tls")
 	states := c.States(ctx)
 	require.NoError(t, srv.Restart())
 	require.Equal(t, []state.State{state.Suspended, state.Reconnected}, untilConnected(states))
@@ -36,17 +37,18 @@ func TestRealServerRestartOverTLSKeepsSessionAndWatches(t *testing.T) {
 	es.requireIntact(t, ctx, c, other, "/tls")
 }
 
-// A TLS connection that is closed says farewell, which must not hold up a client whose server is silent.
+// A TLS connection that is closed says farewell, which must not hold up a
+// client whose server is silent.
 func TestRealServerPauseOverTLSEndsTheSession(t *testing.T) {
 	t.Parallel()
 	srv := zkserver.Start(t, zkserver.WithTLS(tls.NoClientCert))
 	ctx := within(t, stuck)
-	c := overTLS(t, srv, srv.ClientTLS(), mortal()...)
+	c := overTLS(t, srv, srv.ClientTLS(), shortSessionOptions()...)
 	require.NoError(t, c.WaitConnected(ctx))
-	es := settle(t, ctx, c, "/tls")
+	es := makeSessionNodes(t, ctx, c, "/tls")
 	states := c.States(ctx)
 	require.NoError(t, srv.Pause())
-	requireLost(t, es.node.Session, mortality)
+	requireLost(t, es.node.Session, shortSession)
 	require.NoError(t, srv.Resume())
 	require.Equal(t, []state.State{state.Suspended, state.Lost, state.Reconnected}, untilConnected(states))
 	requireGone(t, ctx, c, es.node.Path)
@@ -61,8 +63,9 @@ func TestRealServerOverTLSWithoutClientCertificate(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// What is wrong with a certificate stays wrong: whoever waits must be told, not only that there is no connection. In TLS
-// 1.3 a client hears what the server thinks of its certificate only when it reads the first answer.
+// A bad certificate stays bad: callers that wait must be told the reason, and
+// not only that there is no connection. In TLS 1.3 a client hears what the
+// server thinks of its certificate only when it reads the first answer.
 func TestRealServerTLSErrorsNameTheCause(t *testing.T) {
 	spoilt := []struct {
 		name, cause string

@@ -22,7 +22,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// certificate returns one for "zk1" that signs itself, and a pool with nothing else.
+// certificate returns one for "zk1" that signs itself, and a pool with nothing
+// else.
 func certificate(t *testing.T) (tls.Certificate, *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -57,7 +58,8 @@ func proxy(nc net.Conn, srv *zktest.Server) {
 	nc.Close()
 }
 
-// tlsDialer returns a dialer that reaches the server only through TLS, within the process.
+// tlsDialer returns a dialer that reaches the server only through TLS, within
+// the process.
 func tlsDialer(srv *zktest.Server, cert tls.Certificate) framework.DialFunc {
 	return func(context.Context, string, string) (net.Conn, error) {
 		client, server := net.Pipe()
@@ -169,7 +171,8 @@ func TestTLSFailuresAreNamed(t *testing.T) {
 	}
 }
 
-// A peer that takes the connection and says nothing must not take the time of the other servers.
+// A peer that takes the connection and says nothing must not take the time of
+// the other servers.
 func TestTLSHandshakeEndsWithTheAttempt(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		cert, pool := certificate(t)
@@ -193,7 +196,8 @@ func TestTLSHandshakeEndsWithTheAttempt(t *testing.T) {
 	})
 }
 
-// halfDeaf is a connection that is not read from any more, once it is stuck, but for one read that waits already.
+// halfDeaf is a connection that is not read from any more, once it is stuck,
+// but for one read that waits already.
 type halfDeaf struct {
 	net.Conn
 	stuck *atomic.Bool
@@ -208,7 +212,8 @@ func (c halfDeaf) Read(p []byte) (int, error) {
 	return c.Conn.Read(p)
 }
 
-// tls.Conn would say farewell on Close, and wait five seconds for a peer that does not read.
+// tls.Conn would say farewell on Close, and wait five seconds for a peer that
+// does not read.
 func TestTLSDoesNotHoldUpClose(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		var stuck atomic.Bool

@@ -2,36 +2,44 @@ package framework
 
 import (
 	"context"
-	"errors"
 	"time"
 )
 
-// Tracer is told of every operation and every state of a client; see WithTracer. Package framework knows no tracing
-// system: an implementation makes spans, metrics or log lines of what it is told. Its methods are called by many
-// goroutines at the same time, without a lock, and must not panic.
+// Tracer is told of every operation and every state of a client; see
+// WithTracer. Package framework knows no tracing system: an implementation
+// makes spans, metrics or log lines of what it is told. Many goroutines call
+// the methods at the same time, without a lock. The methods must not panic.
 //
-// They may block. An operation that you call takes as long as its Tracer does. But a Tracer holds up no session, and the
-// client and its recipes wait for it no longer than a second, and no longer than a tenth of a second when their context has
-// ended: in Close, in what goes on in the background, and when a lock is released. They call it by a Teller there.
+// They may block. An operation that you call takes as long as its Tracer does.
+// But a Tracer holds up no session. In Close, in background work, and when a
+// lock is released, the client and its recipes call it by a Teller: they wait
+// for it no longer than a second, and no longer than a tenth of a second when
+// their context has ended.
 //
-// Embed NoTracer, so that methods can be added here. Other packages, such as recipes, tell a Tracer more if it has more
-// methods: each defines an interface of its own and asks whether Client.Tracer has it.
+// Embed NoTracer, so that methods can be added here. Other packages, such as
+// recipes, tell a Tracer more if it has more methods: each defines an interface
+// of its own and asks whether Client.Tracer has it.
 type Tracer interface {
-	// StartOperation is called when an operation begins, with its context, and returns the context for the rest of it:
-	// ctx itself, or one that is derived from it.
+	// StartOperation is called when an operation begins, with its context, and
+	// returns the context for the rest of it: ctx itself, or one that is
+	// derived from it.
 	StartOperation(ctx context.Context, op Operation) context.Context
 
-	// EndOperation is called once for each StartOperation, with the context that that one returned, before the operation
-	// returns; or in time, when a Teller calls it.
+	// EndOperation is called once for each StartOperation, with the context
+	// that StartOperation returned. The operation returns after that, unless a
+	// Teller makes the call, which may come later.
 	EndOperation(ctx context.Context, end OperationEnd)
 
-	// ClientOpened is called by New, before anything else, and ClientClosed by Close, after everything else: by then
-	// nothing of the client goes on, but for calls of the Tracer that are overdue. A Tracer may serve several clients.
+	// ClientOpened is called by New, before anything else, and ClientClosed by
+	// Close, after everything else: by then nothing of the client goes on, but
+	// for calls of the Tracer that are overdue. A Tracer may serve several
+	// clients.
 	ClientOpened(c *Client)
 	ClientClosed(c *Client)
 
-	// StateChanged is called for every state, in order, one call after the other. A slow one delays nobody and only hears
-	// later. Close waits for the calls, but no longer than a second, and then ends them.
+	// StateChanged is called for every state, in order, one call after the
+	// other. A slow one delays nobody and only hears later. Close waits for the
+	// calls, but no longer than a second, and then makes no more of them.
 	StateChanged(change StateChange)
 }
 
@@ -44,21 +52,22 @@ func tracerFault(t Tracer) error {
 	return nil
 }
 
-// Operation is what a Tracer is told of an operation when it begins. Calls with arguments that cannot be used never
-// begin. The client's own clean-up is no operation.
+// Operation tells a Tracer of an operation when it begins. Calls with arguments
+// that cannot be used never begin. The client's own clean-up is no operation.
 type Operation struct {
 	Name   string // as in OpError, such as "create"; a read that sets a watch is named like one that sets none
 	Path   string // the caller's: of the view that the operation was called on
 	Chroot string // what the server's name for the path has before it; empty if there is nothing
 }
 
-// OperationEnd is what a Tracer is told of an operation when it ends.
+// OperationEnd tells a Tracer of an operation when it ends.
 type OperationEnd struct {
 	Operation
 	Start time.Time // when it began
 	Err   error     // nil, or an *OpError
 
-	// Attempts is how often the operation got as far as a connected session. It is 0 if there was none in time.
+	// Attempts is how often the operation got as far as a connected session. It
+	// is 0 if there was none in time.
 	Attempts int
 
 	// Server is the address of the server of the last attempt.
@@ -83,21 +92,21 @@ func (NoTracer) ClientClosed(*Client) {}
 // StateChanged does nothing.
 func (NoTracer) StateChanged(StateChange) {}
 
-// Tracer returns the Tracer set by WithTracer, or nil. Packages that are built on the client look for more methods in
-// it.
+// Tracer returns the Tracer set by WithTracer, or nil. Packages that are built
+// on the client look for more methods in it.
 func (c *Client) Tracer() Tracer { return c.cfg.tracer }
 
 // traced is run with a Tracer.
-func (c *Client) traced(ctx context.Context, op, path string, inDoubt func(error) bool, attempt func(context.Context, *Session) error) error {
+func (c *Client) traced(ctx context.Context, op, path string, mayBeApplied func(error) bool, try attempt) error {
 	end := OperationEnd{Operation: Operation{op, path, c.chroot}, Start: time.Now()}
 	told := c.tellerOf(ctx)
 	ctx = told.start(ctx, end.Operation)
 	end.Err = &OpError{op, path, errPanicked} // unless it returns
 	defer func() { told.end(ctx, end) }()
-	end.Err = c.run(ctx, op, path, inDoubt, func(ctx context.Context, s *Session) error {
+	end.Err = c.run(ctx, op, path, mayBeApplied, func(ctx context.Context, s *Session) error {
 		end.Attempts++
 		end.Server = s.address()
-		return attempt(ctx, s)
+		return try(ctx, s)
 	})
 	return end.Err
 }
@@ -137,9 +146,8 @@ func (t *operationTeller) end(ctx context.Context, end OperationEnd) {
 	})
 }
 
-var errPanicked = errors.New("panicked")
-
-// address returns the address of the newest connection, or of the newest attempt to make one.
+// address returns the address of the newest connection, or of the newest
+// attempt to make one.
 func (s *Session) address() string {
 	s.client.mu.Lock()
 	defer s.client.mu.Unlock()

@@ -10,7 +10,8 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// makeTree creates a node with levels of nodes below it, each with so many children.
+// makeTree creates a node with levels of nodes below it, each with so many
+// children.
 func makeTree(t *testing.T, ctx context.Context, c *framework.Client, path string, levels, children int) {
 	t.Helper()
 	ops := []framework.TxnOp{framework.CreateOp(path, nil)}

@@ -87,7 +87,8 @@ func TestTransactionThatIsTooLongFails(t *testing.T) {
 	})
 }
 
-// eachLoss runs a transaction whose first request or reply is lost, in every way, and gives the test what it returns.
+// eachLoss runs a transaction whose first request or reply is lost, in every
+// way, and gives the test what it returns.
 func eachLoss(t *testing.T, list func() []framework.TxnOp, test func(t *testing.T, srv *zktest.Server, c *framework.Client, loss string, results []framework.TxnResult, err error)) {
 	t.Helper()
 	for loss, fault := range map[string]zktest.Action{"request": zktest.DropRequest, "reply": zktest.DropReply} {
@@ -195,7 +196,8 @@ func TestTransactionIsOfUnknownOutcomeWhenItsResultsCannotBeHad(t *testing.T) {
 	}
 }
 
-// An ephemeral node of a session that is over is not handed out, although the transaction was applied.
+// An ephemeral node of a session that is over is not handed out, although the
+// transaction was applied.
 func TestTransactionWithAnEphemeralOfALostSessionIsOfUnknownOutcome(t *testing.T) {
 	eachLoss(t, func() []framework.TxnOp {
 		return []framework.TxnOp{framework.SetOp("/n", nil, 0), framework.CreateOp("/e", nil, framework.WithMode(framework.Ephemeral))}

@@ -7,15 +7,17 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/retry"
 )
 
-// Watch is one local waiter for the next change of a node. It ends once: with an event, with the session, or when it
-// is stopped.
+// Watch is one local waiter for the next change of a node. It ends once: with
+// an event, with the session, or when it is stopped.
 //
-// All waiters of a client for the same table (data and existence, or children) of the same node share one watch on
-// the server. It survives reconnects in the same session, and is withdrawn when the last waiter stops.
+// All waiters of a client for the same table (data and existence, or children)
+// of the same node share one watch on the server. It survives reconnects in the
+// same session, and is withdrawn when the last waiter stops.
 type Watch struct {
 	shared *sharedWatch
 	stop   func() bool // of the context
@@ -23,12 +25,14 @@ type Watch struct {
 	local  func(string) string
 }
 
-// Done is closed when the watch has fired, or its session has ended. That of a stopped watch may stay open. Whoever asks
-// neither Event nor Wait then should call Stop: the watch's context keeps it in memory otherwise.
+// Done is closed when the watch has fired, or its session has ended. The
+// channel of a stopped watch may stay open. A caller that uses neither Event
+// nor Wait after that should call Stop: the watch's context keeps it in memory
+// otherwise.
 func (w *Watch) Done() <-chan struct{} { return w.shared.done }
 
-// Event waits until Done is closed and returns what happened: the event, or an error that matches ErrSessionLost,
-// ErrClosed or ErrWatchStopped.
+// Event waits until Done is closed and returns what happened: the event, or an
+// error that matches ErrSessionLost, ErrClosed or ErrWatchStopped.
 func (w *Watch) Event() (zk.Event, error) {
 	<-w.shared.done
 	w.Stop() // the context, which may live long, need not know of it any more
@@ -39,7 +43,8 @@ func (w *Watch) Event() (zk.Event, error) {
 	return ev, w.shared.err
 }
 
-// Wait waits until the watch is done and returns what Event returns, or ctx's error if ctx ends first.
+// Wait waits until the watch is done and returns what Event returns, or ctx's
+// error if ctx ends first.
 func (w *Watch) Wait(ctx context.Context) (zk.Event, error) {
 	select {
 	case <-w.Done():
@@ -53,7 +58,8 @@ func (w *Watch) Wait(ctx context.Context) (zk.Event, error) {
 	}
 }
 
-// Stop ends this waiter's interest. It may be called more than once. A watch whose context has ended is stopped.
+// Stop ends this waiter's interest. It may be called more than once. A watch
+// whose context has ended is stopped.
 func (w *Watch) Stop() {
 	w.once.Do(func() {
 		w.stop()
@@ -61,8 +67,9 @@ func (w *Watch) Stop() {
 	})
 }
 
-// Watches returns how many watches the server has for this client, which is no more than one for the data and one for
-// the children of each node, however many local waiters there are.
+// Watches returns how many watches the server has for this client, which is no
+// more than one for the data and one for the children of each node, however
+// many local waiters there are.
 func (c *Client) Watches() int {
 	c.mu.Lock()
 	s := c.session
@@ -70,42 +77,50 @@ func (c *Client) Watches() int {
 	if s == nil {
 		return 0
 	}
-	return s.watch.count()
+	return s.watches.count()
 }
 
-// GetW is Get with a watch for the next change of the node's data or its deletion. There is no watch on a missing
-// node. The watch is stopped when ctx ends.
+// GetW is Get with a watch for the next change of the node's data or its
+// deletion. There is no watch on a missing node. The watch is stopped when ctx
+// ends.
 func (c *Client) GetW(ctx context.Context, path string) ([]byte, *zk.Stat, *Watch, error) {
-	r, w, err := watchedRead(ctx, c, "get", path, transport.Data, getDataRequest)
-	return r.data, r.stat, w, err
+	r, w, err := watchedRead(ctx, c, "get", path, transport.Data, proto.GetData)
+	return r.Data, (*zk.Stat)(r.Stat), w, err
 }
 
-// ExistsW is Exists with a watch for the node's creation, the next change of its data, or its deletion. The watch is
-// stopped when ctx ends.
+// ExistsW is Exists with a watch for the node's creation, the next change of
+// its data, or its deletion. The watch is stopped when ctx ends.
 func (c *Client) ExistsW(ctx context.Context, path string) (bool, *zk.Stat, *Watch, error) {
-	stat, w, err := watchedRead(ctx, c, "exists", path, transport.Data, existsRequest)
-	return stat != nil, stat, w, err
+	stat, w, err := watchedRead(ctx, c, "exists", path, transport.Data, proto.Exists)
+	return stat != nil, (*zk.Stat)(stat), w, err
 }
 
-// ChildrenW is Children with a watch for the next creation or deletion of a child, or the node's own deletion. There
-// is no watch on a missing node. The watch is stopped when ctx ends.
+// ChildrenW is Children with a watch for the next creation or deletion of a
+// child, or the node's own deletion. There is no watch on a missing node. The
+// watch is stopped when ctx ends.
 func (c *Client) ChildrenW(ctx context.Context, path string) ([]string, *zk.Stat, *Watch, error) {
-	r, w, err := watchedRead(ctx, c, "children", path, transport.Children, childrenRequest)
-	return r.names, r.stat, w, err
+	r, w, err := watchedRead(ctx, c, "children", path, transport.Children, proto.Children)
+	return r.Names, (*zk.Stat)(r.Stat), w, err
 }
 
-// watchedRead reads with a watch that is set no later than the value is read. The first waiter for a node's table sets
-// the server's watch with its read. Those who join it read without, and read again with a new watch if the old one
-// fired meanwhile, because it may have fired for a change that they have already seen.
+// watchedRead reads with a watch that is set no later than the value is read.
+// The first waiter for a node's table sets the server's watch with its read.
+// Others that join it read without a watch. They read again with a new one if
+// the old one fired meanwhile, because it may have fired for a change that they
+// have already seen.
 //
-// A missing node is no error if the request is exists: the value is the zero value then.
-func watchedRead[T any](ctx context.Context, c *Client, op, path string, table transport.Table, read func(path string, watch bool) request[T]) (T, *Watch, error) {
+// A missing node is no error if the request is exists: the value is the zero
+// value then.
+func watchedRead[T any](
+	ctx context.Context, c *Client, op, path string,
+	table transport.Table, read func(path string, watch bool) proto.Request[T],
+) (T, *Watch, error) {
 	var v T
 	var w *Watch
-	err := c.do(ctx, op, path, func(ctx context.Context, s *Session) error {
+	err := c.do(ctx, op, path, nil, func(ctx context.Context, s *Session) error {
 		key := transport.Watch{Path: c.full(path), Table: table}
 		for {
-			shared, first, err := s.watch.join(key)
+			shared, first, err := s.watches.join(key)
 			if err != nil {
 				return err
 			}
@@ -136,25 +151,26 @@ func watchedRead[T any](ctx context.Context, c *Client, op, path string, table t
 // errWatchGone tells watchedRead to begin again.
 var errWatchGone = errors.New("shared watch is gone")
 
-// setWatch makes the read that sets the server's watch. Whether it has done so is noted by the connection, when the answer
-// arrives, even if ctx has ended by then.
-func setWatch[T any](ctx context.Context, s *Session, shared *sharedWatch, q request[T]) (T, error) {
-	call, err := q.start(ctx, s, func(code int32, err error) {
-		missing := err == nil && q.op == opExists && errors.Is(errorOf(code), zk.ErrNoNode)
-		shared.armed(err == nil && (code == 0 || missing), missing)
+// setWatch makes the read that sets the server's watch. When the answer
+// arrives, the connection notes whether the watch is set, even if ctx has ended
+// by then.
+func setWatch[T any](ctx context.Context, s *Session, shared *sharedWatch, q proto.Request[T]) (T, error) {
+	p, err := start(ctx, s, q, func(code int32, err error) {
+		missing := err == nil && q.NoNodeIsAnswer && code == proto.CodeNoNode
+		shared.armed(err == nil && (code == proto.CodeOK || missing), missing)
 	})
 	if err != nil {
 		shared.armed(false, false)
 		var none T
 		return none, err
 	}
-	v, err := q.await(ctx, s, call, nil)
-	return v, q.tolerate(err)
+	return p.await(ctx, nil)
 }
 
-// joinWatch waits for the watch that another waiter sets, and reads. If that one has failed, as it does on a missing node,
-// the reading tells everybody why, and not one after the other.
-func joinWatch[T any](ctx context.Context, s *Session, shared *sharedWatch, q request[T]) (T, error) {
+// joinWatch waits for the watch that another waiter sets, and reads. If that
+// waiter has failed, as it does on a missing node, the read returns the reason.
+// All who have joined read at the same time, and not one after the other.
+func joinWatch[T any](ctx context.Context, s *Session, shared *sharedWatch, q proto.Request[T]) (T, error) {
 	var none T
 	select {
 	case <-shared.ready:
@@ -163,7 +179,7 @@ func joinWatch[T any](ctx context.Context, s *Session, shared *sharedWatch, q re
 		return none, retry.ContextError(ctx)
 	}
 	v, err := send(ctx, s, q, nil)
-	if err = q.tolerate(err); err != nil {
+	if err != nil {
 		return none, err
 	}
 	select {

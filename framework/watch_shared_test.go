@@ -109,8 +109,9 @@ func TestWatchSetForACallerThatHasGoneIsWithdrawn(t *testing.T) {
 	})
 }
 
-// The watch has fired for a change that the late comer has already seen, or was set for one it has not: whoever reads
-// must have a watch that is newer than what it has read.
+// The watch has fired for a change that the late comer has already seen, or was
+// set for one it has not: a caller that reads must have a watch that is newer
+// than what it has read.
 func TestJoinerReadsAgainWhenTheSharedWatchFiresMeanwhile(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		mustCreate(t, c, "/n", "old")
@@ -131,7 +132,8 @@ func TestJoinerReadsAgainWhenTheSharedWatchFiresMeanwhile(t *testing.T) {
 	})
 }
 
-// All who wait for a watch that cannot be set hear of it together, and not one after the other.
+// All who wait for a watch that cannot be set hear of it together, and not one
+// after the other.
 func TestWatchesOfAMissingNodeAreRefusedAtTheSameTime(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Times: -1, Do: zktest.DelayReply(10 * time.Millisecond)})

@@ -169,7 +169,8 @@ func (c *countingCtx) AfterFunc(f func()) func() bool {
 	return func() bool { once.Do(func() { c.n.Add(-1) }); return true }
 }
 
-// Whoever waits in a loop, on a context that lives long, must not collect watches that have fired.
+// A caller that waits in a loop, on a context that lives long, must not collect
+// watches that have fired.
 func TestFiredWatchesDoNotStayInTheirContext(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		ctx := &countingCtx{Context: t.Context(), done: make(chan struct{})}
@@ -221,7 +222,8 @@ func TestWithdrawnWatchMayBeSetAgainAtOnce(t *testing.T) {
 	})
 }
 
-// The event of the old watch is under way while the new one is being set. It is not the new one's.
+// The event of the old watch is under way while the new one is being set. It is
+// not the new one's.
 func TestEventOfAWithdrawnWatchIsNotTakenForTheNextOnes(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		mustCreate(t, c, "/n", "old")
@@ -319,7 +321,8 @@ func TestWatchEndsWithItsSession(t *testing.T) {
 	}
 }
 
-// Every change is seen: a reader that reads, waits and reads again ends up with the last value.
+// Every change is seen: a reader that reads, waits and reads again ends up with
+// the last value.
 func TestNoWakeUpIsLost(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) { noWakeUpIsLost(t, srv, c, 300) })
 }

@@ -10,17 +10,18 @@ import (
 	"github.com/gocurator/curator/framework/internal/transport"
 )
 
-// watches are the server's watches of one session: at most one for each table of each node, however many local
-// waiters share it. That invariant makes it certain which watch an event belongs to.
+// watches are the server's watches of one session: at most one for each table
+// of each node, however many local waiters share it. That invariant makes it
+// certain which watch an event belongs to.
 type watches struct {
 	session *Session
 
-	mu     sync.Mutex // protects the following fields and those of every sharedWatch that say so
+	mu     sync.Mutex // protects the following fields, and the fields of every sharedWatch that say so
 	ended  bool
 	shared map[transport.Watch]*sharedWatch
 }
 
-// sharedWatch is one watch on the server and those who wait for it.
+// sharedWatch is one watch on the server, with its local waiters.
 type sharedWatch struct {
 	all   *watches
 	key   transport.Watch
@@ -59,8 +60,9 @@ func (ws *watches) join(key transport.Watch) (w *sharedWatch, first bool, err er
 	return w, first, nil
 }
 
-// armed notes whether the first waiter's read has set the watch. It is called when that read is answered, in order with
-// the events, even if the waiter has left by then: what comes before it is not this watch's event.
+// armed notes whether the first waiter's read has set the watch. It is called
+// when that read is answered, in order with the events, even if the waiter has
+// left by then: events that come before it are not this watch's.
 func (w *sharedWatch) armed(ok, missing bool) {
 	w.all.mu.Lock()
 	defer w.all.mu.Unlock()
@@ -83,8 +85,9 @@ func (w *sharedWatch) leave() {
 	w.withdrawIfUnusedLocked()
 }
 
-// withdrawIfUnusedLocked takes the watch back from the server when nobody waits for it. Requests that set it again
-// come later on the same connection, because join cannot see the key free before the withdrawal is queued.
+// withdrawIfUnusedLocked takes the watch back from the server when nobody waits
+// for it. Requests that set it again come later on the same connection, because
+// join cannot see the key free before the withdrawal is queued.
 func (w *sharedWatch) withdrawIfUnusedLocked() {
 	if w.waiters > 0 || !w.isSet || w.isDone {
 		return
@@ -99,7 +102,8 @@ func (w *sharedWatch) finishLocked(ev zk.Event, err error) {
 	close(w.done)
 }
 
-// restore passes what the server should have to set, on a new connection. Nothing is withdrawn meanwhile.
+// restore passes the watches that the server should have to set, on a new
+// connection. Nothing is withdrawn meanwhile.
 func (ws *watches) restore(set func([]transport.SetWatch)) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()

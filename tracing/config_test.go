@@ -43,7 +43,7 @@ func TestOptionsThatCannotBeUsedAreErrorsOfTheClient(t *testing.T) {
 func TestFirstOptionThatCannotBeUsedIsReported(t *testing.T) {
 	tracer := tracing.New(tracing.WithLogger(nil), tracing.WithPropagators(nil))
 	require.EqualError(t, tracer.Err(),
-		`framework: invalid logger "nil": must not be nil; leave the option out for slog.Default`)
+		`invalid logger "nil": must not be nil; leave the option out for slog.Default`)
 }
 
 func TestOptionsThatCanBeUsed(t *testing.T) {

@@ -1,19 +1,22 @@
-// Package jute reads and writes the primitives of ZooKeeper's wire protocol: big-endian numbers, and strings and buffers
-// behind their length, of which -1 stands for null.
+// Package jute reads and writes the primitives of ZooKeeper's wire protocol:
+// big-endian numbers, and strings and buffers behind their length. The length
+// -1 stands for null. Package proto has the messages that consist of them.
 package jute
 
 import "encoding/binary"
 
-// Reader reads from a frame. After a read beyond its end it is Bad, and returns zero values.
+// Reader reads from a frame. After a read beyond the end it is Bad, and returns
+// zero values.
 type Reader struct {
 	rest []byte
 	bad  bool
 }
 
-// NewReader returns a reader of b. What it returns are parts of b.
+// NewReader returns a reader of b. The buffers that it returns are parts of b.
 func NewReader(b []byte) *Reader { return &Reader{rest: b} }
 
-// Bad reports whether the frame was too short for what was read, or had an impossible length in it.
+// Bad reports whether the frame was too short for what was read, or had an
+// impossible length in it.
 func (r *Reader) Bad() bool { return r.bad }
 
 // Rest returns what was not read.
@@ -66,8 +69,9 @@ func (r *Reader) Buffer() []byte {
 // String reads a string. Null reads as empty.
 func (r *Reader) String() string { return string(r.Buffer()) }
 
-// Count reads the length of a vector whose elements take at least size bytes each. A length that the frame cannot hold
-// makes the reader Bad: whoever allocates by it is safe. Null reads as none.
+// Count reads the length of a vector whose elements take at least size bytes
+// each. A length that the frame cannot hold makes the reader Bad, so that it is
+// safe to allocate by the length. Null reads as none.
 func (r *Reader) Count(size int) int {
 	n := r.Int32()
 	if n == -1 {

@@ -4,33 +4,35 @@ import (
 	"encoding/binary"
 	"errors"
 
-	"github.com/gocurator/curator/framework/internal/jute"
+	"github.com/gocurator/curator/framework/internal/proto"
 )
 
 // Operation codes of requests that this package makes.
 const (
-	opSync          = 9
-	opCheck         = 13
-	opMulti         = 14
-	opRemoveWatches = 18
-	opSetAuth       = 100
-	opSetWatches    = 101
+	opSync          = proto.OpSync
+	opCheck         = proto.OpCheck
+	opMulti         = proto.OpMulti
+	opRemoveWatches = proto.OpRemoveWatches
+	opSetAuth       = proto.OpAuth
+	opSetWatches    = proto.OpSetWatches
 )
 
 const (
-	xidNotification = -1
+	xidNotification = proto.XidNotification
 
-	// Our requests count from here. The library counts from 1, and has few requests of its own. Negative xids would keep
-	// them apart as well, but servers leave those out when they limit how much a client may have under way
+	// Our requests count from here. The library counts from 1, and has few requests
+	// of its own. Negative xids would keep them apart as well, but servers ignore
+	// negative ones when they limit how much a client may have under way
 	// (ServerCnxn.incrOutstandingAndCheckThrottle).
 	firstOwnXid = 1 << 30
 
-	lengthSize      = 4
-	replyHeaderSize = 4 + 8 + 4
+	lengthSize      = proto.LengthSize
+	replyHeaderSize = proto.ReplyHeaderSize
 	handshakeSize   = 4 + 4 + 8 // of a ConnectResponse, up to its session id
 
-	// maxFrame bounds what a broken peer can make us allocate. Servers refuse requests beyond 1 MiB by default, but a
-	// listing of very many children may be larger.
+	// maxFrame bounds what a broken peer can make us allocate. Servers refuse
+	// requests beyond 1 MiB by default, but a listing of very many children may be
+	// larger.
 	maxFrame = 64 << 20
 
 	// maxHandshakeFrame is far more than servers send before the handshake is
@@ -42,8 +44,17 @@ const (
 	maxPassword = 64
 )
 
-// errMalformed ends a connection whose peer does not speak ZooKeeper's protocol, or speaks it brokenly.
+// errMalformed ends a connection whose peer does not speak ZooKeeper's protocol,
+// or speaks it brokenly.
 var errMalformed = errors.New("malformed frame")
+
+// malformedUnless returns errMalformed for a message that could not be read.
+func malformedUnless(ok bool) error {
+	if ok {
+		return nil
+	}
+	return errMalformed
+}
 
 // connectRequest is the part of the client's handshake that matters here.
 type connectRequest struct {
@@ -51,32 +62,25 @@ type connectRequest struct {
 }
 
 func parseConnectRequest(body []byte) (connectRequest, error) {
-	c := jute.NewReader(body)
-	c.Skip(4 + 8 + 4) // protocol version, last zxid seen, timeout
-	r := connectRequest{session: c.Int64()}
-	if c.Bad() {
-		return r, errMalformed
-	}
-	return r, nil
+	q, ok := proto.ReadConnectRequest(body)
+	return connectRequest{session: q.Session}, malformedUnless(ok)
 }
 
-// connectResponse is the part of the server's handshake that matters here. Session 0 means expired.
+// connectResponse is the part of the server's handshake that matters here.
+// Session 0 means expired.
 type connectResponse struct {
 	timeoutMillis int32
 	session       int64
 }
 
 // parseConnectResponse refuses what no server sends. The library gets the frame
-// after that, and does not look before it acts: it allocates as many bytes as
-// the password says to have, and panics on a timeout of 0.
+// after that, and does not look before it acts: it allocates as many bytes as the
+// password says to have, and panics on a timeout of 0.
 func parseConnectResponse(body []byte) (connectResponse, error) {
-	c := jute.NewReader(body)
-	c.Skip(4) // protocol version
-	r := connectResponse{timeoutMillis: c.Int32(), session: c.Int64()}
-	password := c.Buffer()
-	readOnly := c.Rest() // a boolean that old servers leave out
+	a, readOnly, ok := proto.ReadConnectResponse(body) // readOnly is a boolean that old servers leave out
+	r := connectResponse{timeoutMillis: a.TimeoutMillis, session: a.Session}
 	switch {
-	case c.Bad(), len(password) > maxPassword, len(readOnly) > 1:
+	case !ok, len(a.Password) > maxPassword, len(readOnly) > 1:
 		return r, errMalformed
 	case r.session != 0 && r.timeoutMillis <= 0:
 		return r, errMalformed
@@ -88,12 +92,8 @@ func parseConnectResponse(body []byte) (connectResponse, error) {
 type request struct{ xid, op int32 }
 
 func parseRequest(body []byte) (request, error) {
-	c := jute.NewReader(body)
-	r := request{xid: c.Int32(), op: c.Int32()}
-	if c.Bad() {
-		return r, errMalformed
-	}
-	return r, nil
+	h, ok := proto.ReadRequestHeader(body)
+	return request{xid: h.Xid, op: h.Op}, malformedUnless(ok)
 }
 
 // reply is the header of a reply or notification; body is what follows.
@@ -104,32 +104,25 @@ type reply struct {
 	body []byte
 }
 
-func parseReply(body []byte) (reply, error) {
-	c := jute.NewReader(body)
-	r := reply{xid: c.Int32(), zxid: c.Int64(), err: c.Int32()}
-	r.body = c.Rest()
-	if c.Bad() { // the library slices the header without looking and panics on a shorter frame
-		return r, errMalformed
-	}
-	return r, nil
+// parseReply refuses a frame that is shorter than the header: the library slices
+// the header without looking, and panics on such a frame.
+func parseReply(frame []byte) (reply, error) {
+	h, body, ok := proto.ReadReplyHeader(frame)
+	return reply{xid: h.Xid, zxid: h.Zxid, err: h.Code, body: body}, malformedUnless(ok)
 }
 
 // parseEvent reads the body of a notification.
 func parseEvent(body []byte) (Event, error) {
-	c := jute.NewReader(body)
-	ev := Event{Type: c.Int32(), State: c.Int32(), Path: c.String()}
-	if c.Bad() {
-		return ev, errMalformed
-	}
-	return ev, nil
+	e, ok := proto.ReadWatcherEvent(body)
+	return Event{Type: e.Type, State: e.State, Path: e.Path}, malformedUnless(ok)
 }
 
-// appendRequest appends a frame of ours. Payload appends what follows the request's header.
+// appendRequest appends a frame of ours. Payload appends what follows the
+// request's header.
 func appendRequest(b []byte, r request, payload func([]byte) []byte) []byte {
 	start := len(b)
-	b = jute.AppendInt32(b, 0)
-	b = jute.AppendInt32(b, r.xid)
-	b = jute.AppendInt32(b, r.op)
+	b = append(b, make([]byte, lengthSize)...)
+	b = proto.RequestHeader{Xid: r.xid, Op: r.op}.Append(b)
 	b = payload(b)
 	binary.BigEndian.PutUint32(b[start:], uint32(len(b)-start-lengthSize))
 	return b

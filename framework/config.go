@@ -1,0 +1,131 @@
+package framework
+
+import (
+	"crypto/tls"
+	"log/slog"
+	"math"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/internal/suspension"
+	"github.com/gocurator/curator/retry"
+	"github.com/gocurator/curator/state"
+)
+
+// config is what the options of New have set. Nothing changes it after New.
+type config struct {
+	sessionTimeout    time.Duration
+	connectionTimeout time.Duration
+	dial              DialFunc
+	retry             retry.Policy
+	policy            state.ErrorPolicy
+	logger            *slog.Logger
+	auth              []transport.Credentials
+	strictContact     bool
+	maxRequest        int
+	safetyMargin      float64
+	tls               *tls.Config // nil for none
+	servers           ServersFunc // nil for those of the connection string
+	tracer            Tracer      // nil for none
+	serviceName       string
+	invalid           error                // an option that was given nil
+	aclProvider       aclProvider          // nil: everyone may do everything
+	suspended         func() time.Duration // the suspend clock
+}
+
+func defaultConfig() config {
+	return config{
+		sessionTimeout:    15 * time.Second,
+		connectionTimeout: 15 * time.Second,
+		dial:              (&net.Dialer{}).DialContext,
+		retry:             retry.BoundedExponential(100*time.Millisecond, 2*time.Second, 5),
+		policy:            state.SessionPolicy,
+		logger:            slog.New(slog.DiscardHandler),
+		maxRequest:        defaultMaxRequest,
+		safetyMargin:      0.1,
+		serviceName:       executable(),
+		suspended:         suspension.Time,
+	}
+}
+
+// executable returns the base name of this process's executable.
+func executable() string { return filepath.Base(os.Args[0]) }
+
+// Limits of options.
+const (
+	minSessionTimeout = 10 * time.Millisecond
+	maxSessionTimeout = math.MaxInt32 * time.Millisecond // the protocol carries no more
+	defaultMaxRequest = 0xfffff                          // jute.maxbuffer's default
+	minMaxRequest     = 1 << 10
+	maxSafetyMargin   = 0.5
+	maxStrictMargin   = 0.25 // with strict contact
+)
+
+// require notes an option whose argument is nil, if the option's default is
+// nil: only the option itself can tell one from the other.
+func (c *config) require(name string, given bool) {
+	if !given {
+		c.invalid = badArgument(name, "nil", "must not be nil; leave the option out for none")
+	}
+}
+
+// validate returns the error of the first option that cannot be used.
+func (c *config) validate() error {
+	if c.invalid != nil {
+		return c.invalid
+	}
+	if err := c.validateFunctions(); err != nil {
+		return err
+	}
+	timeout, margin := c.sessionTimeout.String(), strconv.FormatFloat(c.safetyMargin, 'g', -1, 64)
+	switch {
+	case c.sessionTimeout < minSessionTimeout:
+		return badArgument("session timeout", timeout, "must be at least "+minSessionTimeout.String())
+	case c.sessionTimeout > maxSessionTimeout:
+		return badArgument("session timeout", timeout, "must be at most "+maxSessionTimeout.String())
+	case c.connectionTimeout <= 0:
+		return badArgument("connection timeout", c.connectionTimeout.String(), "must be positive")
+	case c.policy != state.SessionPolicy && c.policy != state.StandardPolicy:
+		return badArgument("error policy", strconv.Itoa(int(c.policy)),
+			"must be state.SessionPolicy or state.StandardPolicy")
+	case c.strictContact && c.safetyMargin > maxStrictMargin:
+		return badArgument("safety margin", margin, "must be no more than 0.25 with strict contact")
+	case c.maxRequest < minMaxRequest:
+		return badArgument("max request size", strconv.Itoa(c.maxRequest),
+			"must be at least "+strconv.Itoa(minMaxRequest))
+	case !(c.safetyMargin >= 0 && c.safetyMargin <= maxSafetyMargin): // so that it is true for NaN, too
+		return badArgument("safety margin", margin, "must be from 0 to 0.5")
+	}
+	for _, cred := range c.auth {
+		if err := validateCredentials(cred); err != nil {
+			return err
+		}
+	}
+	return tracerFault(c.tracer)
+}
+
+// validateFunctions checks the options whose default is not nil.
+func (c *config) validateFunctions() error {
+	switch {
+	case c.dial == nil:
+		return isNil("dialer")
+	case c.retry == nil:
+		return badArgument("retry policy", "nil", "must not be nil; use retry.None to never retry")
+	case c.suspended == nil:
+		return badArgument("suspend clock", "nil",
+			"must not be nil; leave the option out for the operating system's")
+	case c.logger == nil:
+		return badArgument("logger", "nil", "must not be nil; leave the option out to discard")
+	}
+	return nil
+}
+
+// margin is how long before the end of its time a session is given up, for
+// clocks that run at different rates and for the time it takes to stop.
+func (c *config) margin(timeout time.Duration) time.Duration {
+	return time.Duration(math.Round(c.safetyMargin * float64(timeout)))
+}

@@ -1,0 +1,95 @@
+package framework_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// A nil option, and a value that cannot be used, is a *ConfigError of the call
+// that gets it: no panic, and no request.
+func TestArgumentsThatCannotBeUsedAreConfigErrorsOfEveryOperation(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		ctx, acl := t.Context(), zk.WorldACL(zk.PermAll)
+		create := func(opts ...framework.CreateOption) error {
+			_, err := c.Create(ctx, "/n", nil, opts...)
+			return err
+		}
+		transaction := func(op framework.TxnOp) error {
+			_, err := c.Transaction(ctx, op)
+			return err
+		}
+		set := func(opt framework.SetOption) error {
+			_, err := c.Set(ctx, "/n", nil, 0, opt)
+			return err
+		}
+		setACL := func(list []zk.ACL) error {
+			_, err := c.SetACL(ctx, "/n", list, 0)
+			return err
+		}
+		reconfig := func(change framework.EnsembleChange) error {
+			_, err := c.Reconfig(ctx, change, 0)
+			return err
+		}
+		circuit := func() error {
+			_, err := c.CircuitBreakerStates(ctx, nil)
+			return err
+		}
+		for name, err := range map[string]error{
+			"create, nil option":              create(nil),
+			"create, mode":                    create(framework.WithMode(7)),
+			"create, TTL without a mode":      create(framework.WithTTL(time.Second)),
+			"create, mode without a TTL":      create(framework.WithMode(framework.PersistentTTL)),
+			"create, empty ACL":               create(framework.WithACL(nil)),
+			"create, empty ACL of parents":    create(framework.WithParents(), framework.WithParentACL(nil)),
+			"create, ACL of no parents":       create(framework.WithParentACL(acl)),
+			"create, version":                 create(framework.OrSet(-2)),
+			"create, options":                 create(framework.OrSet(0), framework.Protected()),
+			"set, nil option":                 set(nil),
+			"setACL, empty":                   setACL(nil),
+			"delete, nil option":              c.Delete(ctx, "/n", 0, nil),
+			"transaction, nil option":         transaction(framework.CreateOp("/n", nil, nil)),
+			"transaction, option":             transaction(framework.CreateOp("/n", nil, framework.WithParents())),
+			"transaction, mode":               transaction(framework.CreateOp("/n", nil, framework.WithMode(-1))),
+			"transaction, version":            transaction(framework.SetOp("/n", nil, -2)),
+			"transaction, TxnOp of no kind":   transaction(framework.TxnOp{}),
+			"reconfig, empty":                 reconfig(framework.EnsembleChange{}),
+			"reconfig, member has no address": reconfig(framework.EnsembleChange{Members: []framework.Member{{ID: 1}}}),
+			"auth, no scheme":                 c.AddAuth(ctx, "", nil),
+			"auth, no password":               c.AddAuth(ctx, "digest", []byte("user")),
+			"circuit breaker, nil policy":     circuit(),
+		} {
+			var config *framework.ConfigError
+			require.ErrorAs(t, err, &config, name)
+			require.NotEmpty(t, config.Name, name)
+			require.NotEmpty(t, config.Reason, name)
+			require.ErrorIs(t, err, zk.ErrBadArguments, name)
+			require.True(t, framework.IsRefusal(err), name)
+		}
+		require.ErrorIs(t, create(framework.WithMode(7)), zk.ErrInvalidFlags)
+		require.ErrorIs(t, create(framework.WithACL(nil)), zk.ErrInvalidACL)
+		require.ErrorIs(t, setACL(nil), zk.ErrInvalidACL)
+		require.Empty(t, ops(srv), "nothing was sent")
+	})
+}
+
+// ServerCode is the same for each call, although such an error matches two
+// errors that have a code.
+func TestServerCodeOfAConfigErrorIsTheMoreParticularOne(t *testing.T) {
+	bubble(t, func(t *testing.T, _ *zktest.Server, c *framework.Client) {
+		for range 20 {
+			_, err := c.SetACL(t.Context(), "/n", nil, 0)
+			code, ok := framework.ServerCode(err)
+			require.True(t, ok)
+			require.EqualValues(t, -114, code)
+			code, ok = framework.ServerCode(c.AddAuth(t.Context(), "", nil))
+			require.True(t, ok)
+			require.EqualValues(t, -8, code)
+		}
+	})
+}

@@ -1,0 +1,75 @@
+package framework
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/proto"
+)
+
+// mayMakeParents reports whether the client may create a missing parent: if the
+// call says so, or if it is the chroot, which Curator, too, creates when it is
+// first needed.
+func (n *creation) mayMakeParents() bool {
+	root := n.client.full("/")
+	return n.cfg.parents || root != "/" && (n.parent == root || n.target == root)
+}
+
+func (n *creation) createParents(ctx context.Context, s *Session) error {
+	mode := Container
+	if n.cfg.parents {
+		mode = n.cfg.parentMode
+	}
+	return n.client.createPath(ctx, s, n.parent, mode, n.cfg.parentACL.list)
+}
+
+// createPath creates a node and what is missing above it. It looks upwards for
+// the deepest node that exists and creates downwards from there, so that it
+// needs no rights on what exists already (CURATOR-715).
+func (c *Client) createPath(ctx context.Context, s *Session, path string, mode Mode, acl []zk.ACL) error {
+	var missing []string
+	for ; path != "/"; path, _ = splitPath(path) {
+		stat, err := send(ctx, s, proto.Exists(path, false), nil)
+		if err != nil {
+			return err
+		}
+		if stat != nil {
+			break
+		}
+		missing = append(missing, path)
+	}
+	for _, path := range slices.Backward(missing) {
+		acl, err := c.aclFor(path, acl)
+		if err == nil {
+			err = createEmpty(ctx, s, newNode(path, nil, acl, &createConfig{mode: mode}))
+		}
+		if err != nil && !errors.Is(err, zk.ErrNodeExists) {
+			return err
+		}
+		c.warnOfNewChroot(path, err)
+	}
+	return nil
+}
+
+// createEmpty creates a node. A server that knows no containers makes it
+// persistent.
+func createEmpty(ctx context.Context, s *Session, n proto.NewNode) error {
+	_, err := send(ctx, s, proto.Create(n), nil)
+	if n.Mode == proto.ModeContainer && errors.Is(err, errUnimplemented) {
+		n.Mode = proto.ModePersistent
+		_, err = send(ctx, s, proto.Create(n), nil)
+	}
+	return err
+}
+
+// warnOfNewChroot tells the log that the chroot was missing. That is how a new
+// chroot begins, but also what a typing error looks like, and then the client's
+// locks exclude nobody.
+func (c *Client) warnOfNewChroot(path string, err error) {
+	if err == nil && path == c.root.chroot {
+		c.cfg.logger.Warn("zookeeper chroot did not exist and was created", "chroot", path)
+	}
+}

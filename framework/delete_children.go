@@ -1,0 +1,167 @@
+package framework
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/proto"
+)
+
+// maxCollected bounds how many nodes of a tree are in memory while it is
+// deleted. A tree with fewer nodes is collected first, and nothing is deleted
+// if that fails. For a tree with more, see largeTree. The bound does not hold
+// for the children that a server lists in one answer.
+const maxCollected = 10_000
+
+// deleteBelow deletes the nodes below the node, except those that appear
+// meanwhile. It reports true if it has deleted some and knows that there are
+// more.
+func (d *deletion) deleteBelow(ctx context.Context, s *Session) (more bool, err error) {
+	below, all, err := descendants(ctx, s, d.path)
+	if err != nil {
+		return false, err
+	}
+	d.begunBelow = d.begunBelow || len(below) > 0
+	if !all {
+		return (&largeTree{}).deleteBelow(ctx, s, d.path)
+	}
+	slices.Reverse(below) // a server works in order, so there is no need to wait for each level
+	_, _, err = deleteNodes(ctx, s, below)
+	return false, err
+}
+
+// deleteNodes deletes nodes in this order. It returns the nodes that have
+// children, and how many it has deleted.
+func deleteNodes(ctx context.Context, s *Session, paths []string) (notEmpty []string, deleted int, err error) {
+	remove := func(path string) proto.Request[proto.Nothing] { return proto.Delete(path, AnyVersion) }
+	err = pipeline(ctx, s, paths, remove, func(path string, _ proto.Nothing, err error) error {
+		switch {
+		case err == nil:
+			deleted++
+		case errors.Is(err, zk.ErrNotEmpty):
+			notEmpty = append(notEmpty, path)
+		case !errors.Is(err, zk.ErrNoNode):
+			return fmt.Errorf("node %s: %w", path, err)
+		}
+		return nil
+	})
+	return notEmpty, deleted, err
+}
+
+// descendants returns the nodes below a node, each behind its parent. It
+// returns all = false if there are too many.
+func descendants(ctx context.Context, s *Session, path string) (below []string, all bool, err error) {
+	for level := []string{path}; len(level) > 0; {
+		level, all, err = childrenOf(ctx, s, level, maxCollected-len(below))
+		below = append(below, level...)
+		if !all || err != nil {
+			return below, false, err
+		}
+	}
+	return below, true, nil
+}
+
+// childrenOf returns the children of nodes, but no more than limit, and whether
+// these are all.
+func childrenOf(ctx context.Context, s *Session, parents []string, limit int) (below []string, all bool, err error) {
+	list := func(path string) proto.Request[proto.ChildrenAnswer] { return proto.Children(path, false) }
+	err = pipeline(ctx, s, parents, list, func(parent string, found proto.ChildrenAnswer, err error) error {
+		if errors.Is(err, zk.ErrNoNode) {
+			return nil
+		}
+		for _, name := range found.Names {
+			if len(below) >= limit {
+				return errTooMany
+			}
+			below = append(below, joinPath(parent, name))
+		}
+		return err
+	})
+	if errors.Is(err, errTooMany) {
+		return below, false, nil
+	}
+	return below, err == nil, err
+}
+
+var errTooMany = errors.New("more nodes than are collected at once")
+
+// largeTree deletes a tree of any size. It lists some nodes, does the same with
+// their children, and then deletes the nodes. Each node is listed once, unless
+// there is no room for its children, and deleted once.
+type largeTree struct {
+	steps   []*treeStep // on the way down
+	held    int         // paths in memory
+	deleted int
+}
+
+// treeStep is some nodes with their children.
+type treeStep struct {
+	nodes  []string // are deleted when nothing is left in below
+	below  []string // their children that were not listed yet
+	cut    bool     // there was no room for all children
+	before int      // how many nodes of the tree were deleted by then
+}
+
+// deleteBelow is that of deletion.
+func (t *largeTree) deleteBelow(ctx context.Context, s *Session, path string) (more bool, err error) {
+	if err := t.descend(ctx, s, []string{path}); err != nil {
+		return false, err
+	}
+	first := t.steps[0]
+	first.nodes = nil // the caller deletes the node itself
+	for len(t.steps) > 0 {
+		if err := t.step(ctx, s); err != nil {
+			return false, err
+		}
+	}
+	return first.cut && t.deleted > 0, nil
+}
+
+func (t *largeTree) step(ctx context.Context, s *Session) error {
+	last := t.steps[len(t.steps)-1]
+	if len(last.below) > 0 {
+		return t.descend(ctx, s, t.some(last))
+	}
+	return t.ascend(ctx, s, last)
+}
+
+// some takes nodes from a step's children: the more paths are in memory, the
+// fewer it takes.
+func (t *largeTree) some(step *treeStep) []string {
+	n := min(max(t.room()/8, pipelineDepth), len(step.below))
+	rest := len(step.below) - n
+	nodes := slices.Clone(step.below[rest:])
+	clear(step.below[rest:])
+	step.below = step.below[:rest]
+	return nodes
+}
+
+func (t *largeTree) room() int { return max(maxCollected-t.held, pipelineDepth) }
+
+// descend makes the next step: it lists nodes.
+func (t *largeTree) descend(ctx context.Context, s *Session, nodes []string) error {
+	below, all, err := childrenOf(ctx, s, nodes, t.room())
+	t.steps = append(t.steps, &treeStep{nodes: nodes, below: below, cut: !all, before: t.deleted})
+	t.held += len(below)
+	return err
+}
+
+// ascend deletes the nodes of the last step. If there was no room for all their
+// children, the nodes that still have some are listed once more, as long as
+// some are deleted each time.
+func (t *largeTree) ascend(ctx context.Context, s *Session, last *treeStep) error {
+	notEmpty, deleted, err := deleteNodes(ctx, s, last.nodes)
+	t.deleted += deleted
+	t.held -= len(last.nodes)
+	t.steps = t.steps[:len(t.steps)-1]
+	if last.cut && len(t.steps) > 0 && t.deleted > last.before {
+		above := t.steps[len(t.steps)-1]
+		above.below = append(above.below, notEmpty...)
+		t.held += len(notEmpty)
+	}
+	return err
+}

@@ -1,0 +1,136 @@
+package framework
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/gocurator/curator/framework/internal/transport"
+)
+
+const (
+	// closeTimeout is how long Close tries to end the session on the server.
+	closeTimeout = time.Second
+
+	// closeRequestTimeout is how long one server may take at most to answer.
+	// The connection may be dead already.
+	closeRequestTimeout = closeTimeout / 2
+
+	// minEndTimeout is how long one server may take at least to end a session,
+	// before the next one is asked.
+	minEndTimeout = 200 * time.Millisecond
+)
+
+// close returns when nothing of the session is left in this process. A session
+// that the client gives up by itself is ended on the server, if one can be
+// reached. A session that was lost is left to the server: its holders have only
+// just been told to stop, and the rest of the timeout is the time they have for
+// that.
+func (s *Session) close() {
+	if s.closing.Swap(true) { // no sync.Once: others would wait on a mutex that is held across I/O
+		<-s.gone
+		return
+	}
+	<-s.ready
+	s.watches.end()
+	if !errors.Is(context.Cause(s.ctx), ErrSessionLost) {
+		s.endOnServer()
+	}
+	s.link.Close()
+	<-s.farewell
+	s.conn.Close()
+	for range s.drain { // closed by the library as the last thing it does
+	}
+	close(s.gone)
+}
+
+// endOnServer ends the session on the server: on the present connection, or if
+// there is none, or it is silent, on one of its own. A session that stays would
+// keep its nodes, and with them others' locks, for its whole timeout. That
+// happens in a rolling restart, in which clients are closed while they have no
+// connection.
+func (s *Session) endOnServer() {
+	timeout, atOnce := closeTimeout, true
+	if len(s.ephemerals.excess()) > 0 {
+		timeout, atOnce = max(timeout, s.Timeout()), false // after that, the server ends the session
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	if atOnce && s.requestEnd() {
+		return
+	}
+	s.link.Close() // a handshake under way would take the session up again meanwhile
+	if who := s.link.Identity(); who.ID != 0 {
+		s.endSomewhere(ctx, who)
+	}
+}
+
+// requestEnd asks for the end of the session on the present connection and
+// reports whether the server has said that it is over.
+func (s *Session) requestEnd() bool {
+	call := s.link.CloseSession()
+	if call == nil {
+		return false
+	}
+	silence := time.NewTimer(closeRequestTimeout)
+	defer silence.Stop()
+	select {
+	case <-call.Done():
+		code, _, _, err := call.Answer()
+		return code == 0 && err == nil
+	case <-silence.C:
+		return false
+	}
+}
+
+// endSomewhere asks one server after the other to end the session, until one
+// has done it or ctx ends. Nodes that are too many for one transaction are
+// deleted before.
+func (s *Session) endSomewhere(ctx context.Context, who transport.Identity) {
+	for ctx.Err() == nil {
+		for left := s.hosts.Len(); left > 0 && ctx.Err() == nil; left-- {
+			deadline, _ := ctx.Deadline()
+			share := min(max(time.Until(deadline)/time.Duration(left), minEndTimeout), closeRequestTimeout)
+			e := transport.EndSessionOptions{Identity: who, IOTimeout: share}
+			if e.Delete = s.ephemerals.excess(); len(e.Delete) > 0 {
+				e.IOTimeout = closeTimeout
+				e.Credentials, e.Deleted = s.client.credentials(), s.nodeGone
+			}
+			if s.client.endAt(ctx, s.hosts.take(), e) == nil {
+				return
+			}
+		}
+		select { // the servers may be about to start
+		case <-time.After(shortestRoundPause):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// endAt ends a session at one server.
+func (c *Client) endAt(ctx context.Context, address string, e transport.EndSessionOptions) error {
+	dialing, cancel := context.WithTimeout(ctx, e.IOTimeout)
+	defer cancel()
+	nc, err := c.cfg.connect(dialing, "tcp", address)
+	if err != nil {
+		return err
+	}
+	return transport.EndSession(ctx, nc, e)
+}
+
+// endOrphan ends a session that the last attempt to connect has left on its
+// server: granted, but not usable, because the connection ended before its
+// handshake was over. That is so whenever credentials are refused.
+func (s *Session) endOrphan() {
+	who, ok := s.link.OrphanedSession()
+	if !ok {
+		return
+	}
+	timeout := min(s.attemptTimeout(), closeTimeout)
+	ctx, cancel := context.WithTimeout(s.ctx, timeout)
+	defer cancel()
+	s.client.endAt(ctx, s.address(), transport.EndSessionOptions{Identity: who, IOTimeout: timeout})
+	if s.ctx.Err() == nil { // else close goes on
+		s.link.ForgetSession()
+	}
+}

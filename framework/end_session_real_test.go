@@ -1,0 +1,148 @@
+package framework_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/testing/zkserver"
+)
+
+// cuttable dials connections that a test can cut.
+type cuttable struct {
+	mu    sync.Mutex
+	conns []net.Conn
+}
+
+func (c *cuttable) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	nc, err := (&net.Dialer{}).DialContext(ctx, network, address)
+	if err == nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.conns = append(c.conns, nc)
+	}
+	return nc, err
+}
+
+func (c *cuttable) cut() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, nc := range c.conns {
+		nc.Close()
+	}
+	c.conns = nil
+}
+
+// soonGone reports whether a node goes away in much less than a session's
+// timeout.
+func soonGone(t *testing.T, c *framework.Client, path string) bool {
+	t.Helper()
+	for deadline := time.Now().Add(longSession / 4); time.Now().Before(deadline); <-time.After(10 * time.Millisecond) {
+		there, _, err := c.Exists(t.Context(), path)
+		require.NoError(t, err)
+		if !there {
+			return true
+		}
+	}
+	return false
+}
+
+// Close has a second, for which a busy machine may stand still. It must not be
+// so often.
+func TestRealServerCloseRightAfterACutLeavesNoNodes(t *testing.T) {
+	srv := zkserver.Start(t)
+	observer := realClient(t, srv, "")
+	left := 0
+	for i := range 5 {
+		for _, pause := range []time.Duration{0, 5 * time.Millisecond, 20 * time.Millisecond} {
+			var network cuttable
+			c := realClient(t, srv, "", framework.WithDialer(network.dial))
+			path := fmt.Sprintf("/e%d-%v", i, pause)
+			mustCreate(t, c, path, "", framework.WithMode(framework.Ephemeral))
+			network.cut()
+			<-time.After(pause)
+			require.NoError(t, c.Close())
+			if !soonGone(t, observer, path) {
+				left++
+			}
+			require.LessOrEqual(t, left, 3)
+		}
+	}
+}
+
+func TestRealServerCloseRightAfterARestartLeavesNoNodes(t *testing.T) {
+	srv := zkserver.Start(t)
+	for i := range 3 {
+		c := realClient(t, srv, "")
+		path := fmt.Sprintf("/e%d", i)
+		mustCreate(t, c, path, "", framework.WithMode(framework.Ephemeral))
+		require.NoError(t, srv.Kill())
+		require.NoError(t, srv.Restart())
+		require.NoError(t, c.Close())
+		if soonGone(t, realClient(t, srv, ""), path) {
+			return
+		}
+	}
+	t.Fatal("no session was ended")
+}
+
+func TestRealServerRefusedCredentialsLeaveNoSessions(t *testing.T) {
+	srv := zkserver.Start(t)
+	c, err := framework.New(srv.Addr(), framework.WithSessionTimeout(longSession), framework.WithAuth("nonsense", nil))
+	require.NoError(t, err)
+	defer c.Close()
+	require.ErrorIs(t, c.WaitConnected(within(t, 20*time.Second)), zk.ErrAuthFailed)
+	<-time.After(6 * time.Second) // several attempts
+	metrics, err := srv.Metrics(t.Context())
+	require.NoError(t, err)
+	require.Contains(t, []string{"0", "1"}, metrics["zk_global_sessions"])
+}
+
+// ZOOKEEPER-4306: a server that has written down a longer transaction than it
+// can read does not start again.
+func TestRealServerSurvivesTheCloseOfVeryManyNodes(t *testing.T) {
+	srv := zkserver.Start(t)
+	c := realClient(t, srv, "")
+	hoard(t, c, 3<<20)
+	require.NoError(t, c.Close())
+	require.NoError(t, srv.Kill())
+	require.NoError(t, srv.Restart())
+	names, _, err := realClient(t, srv, "").Children(t.Context(), "/")
+	require.NoError(t, err)
+	require.Equal(t, []string{"zookeeper"}, names)
+}
+
+// slowConn waits before it reads for the first time.
+type slowConn struct {
+	net.Conn
+	first sync.Once
+	delay time.Duration
+}
+
+func (c *slowConn) Read(p []byte) (int, error) {
+	c.first.Do(func() { <-time.After(c.delay) })
+	return c.Conn.Read(p)
+}
+
+// Three servers that take longer to answer than an attempt may take at first.
+func TestRealServerNewClientConnectsToASlowEnsemble(t *testing.T) {
+	srv := zkserver.Start(t)
+	c, err := framework.New("a,b,c", framework.WithSessionTimeout(6*time.Second),
+		framework.WithDialer(func(ctx context.Context, network, _ string) (net.Conn, error) {
+			nc, err := (&net.Dialer{}).DialContext(ctx, network, srv.Addr())
+			if err != nil {
+				return nil, err
+			}
+			return &slowConn{Conn: nc, delay: 2500 * time.Millisecond}, nil
+		}))
+	require.NoError(t, err)
+	defer c.Close()
+	require.NoError(t, c.WaitConnected(within(t, 40*time.Second)))
+}

@@ -1,0 +1,169 @@
+package framework_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// longName makes paths long, so that few nodes do for many.
+var longName = strings.Repeat("x", 4000)
+
+// hoard makes ephemeral nodes whose paths are so many bytes together.
+func hoard(t *testing.T, c *framework.Client, size int) {
+	t.Helper()
+	for i := range size / len(longName) {
+		mustCreate(t, c, fmt.Sprintf("/%s%d", longName, i), "", framework.WithMode(framework.Ephemeral))
+	}
+}
+
+// ending is the size of what one transaction has to delete at the end of a
+// session.
+func ending(srv *zktest.Server) *int {
+	size := new(int)
+	srv.Inject(zktest.Rule{Op: zktest.OpCloseSession, Times: -1, Do: zktest.Call(func(zktest.Request) {
+		for _, n := range srv.Tree() {
+			*size += len(n.Path)
+		}
+	})})
+	return size
+}
+
+// More than about two megabytes of paths in one transaction stop an ensemble.
+func TestCloseDeletesNodesThatAreTooManyForOneTransaction(t *testing.T) {
+	for name, trouble := range map[string]func(*zktest.Server){
+		"undisturbed":           func(*zktest.Server) {},
+		"the connection is cut": func(srv *zktest.Server) { srv.CutAll() },
+		"a delete's answer is lost": func(srv *zktest.Server) {
+			srv.Inject(zktest.Rule{Op: zktest.OpDelete, After: 100, Do: zktest.DropReply})
+		},
+		"each delete takes its time": func(srv *zktest.Server) {
+			srv.Inject(zktest.Rule{Op: zktest.OpDelete, Times: -1, Do: zktest.DelayRequest(10 * time.Millisecond)})
+		},
+		"others have deleted some":     func(srv *zktest.Server) { srv.Delete("/" + longName + "1"); srv.Delete("/" + longName + "2") },
+		"a delete is never answered":   func(srv *zktest.Server) { srv.Inject(zktest.Rule{Op: zktest.OpDelete, After: 100, Do: zktest.Mute}) },
+		"the server is away meanwhile": func(srv *zktest.Server) { srv.Stop(); time.AfterFunc(3*time.Second, srv.Start) },
+	} {
+		serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+			c := unclosed(t, srv)
+			hoard(t, c, 3<<20)
+			size := ending(srv)
+			trouble(srv)
+			require.Less(t, closing(t, c), sessionTimeout, name)
+			synctest.Wait()
+			require.LessOrEqual(t, *size, 1<<20, name)
+			require.Positive(t, *size, name)
+			require.Empty(t, srv.Sessions(), name)
+			srv.AssertNoNodes(t, "/")
+		})
+	}
+}
+
+// Without progress there is no use in going on.
+func TestCloseWithTooManyNodesIsBounded(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		c := unclosed(t, srv)
+		hoard(t, c, 3<<20)
+		srv.Stop()
+		require.LessOrEqual(t, closing(t, c), sessionTimeout)
+	})
+}
+
+func TestCloseDeletesNodesThatOnlyTheirOwnerMayDelete(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		c := unclosed(t, srv, alice)
+		mustCreate(t, c, "/p", "", ownersOK)
+		for i := range 3 << 20 / len(longName) {
+			mustCreate(t, c, fmt.Sprintf("/p/%s%d", longName, i), "", framework.WithMode(framework.Ephemeral), ownersOK)
+		}
+		size := ending(srv)
+		require.Less(t, closing(t, c), sessionTimeout)
+		require.LessOrEqual(t, *size, 1<<20)
+	})
+}
+
+// A node is counted once, whatever way it has come and gone.
+func TestWarningOfTooManyEphemeralNodes(t *testing.T) {
+	ephemeral := framework.WithMode(framework.Ephemeral)
+	for name, create := range map[string]func(t *testing.T, srv *zktest.Server, c *framework.Client, path string){
+		"created": func(t *testing.T, _ *zktest.Server, c *framework.Client, path string) {
+			mustCreate(t, c, path, "", ephemeral)
+		},
+		"transaction": func(t *testing.T, _ *zktest.Server, c *framework.Client, path string) {
+			transact(t, c, framework.CreateOp(path, nil, ephemeral))
+		},
+		"found after a lost reply": func(t *testing.T, srv *zktest.Server, c *framework.Client, path string) {
+			srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply})
+			mustCreate(t, c, path, "", ephemeral)
+		},
+		"sequential": func(t *testing.T, _ *zktest.Server, c *framework.Client, path string) {
+			mustCreate(t, c, path, "", framework.WithMode(framework.EphemeralSequential), framework.Protected())
+		},
+		"late": func(t *testing.T, srv *zktest.Server, c *framework.Client, path string) {
+			srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DelayReply(time.Second)})
+			_, err := c.Create(within(t, time.Millisecond), path, nil, ephemeral)
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			time.Sleep(2 * time.Second)
+		},
+		"transaction, late": func(t *testing.T, srv *zktest.Server, c *framework.Client, path string) {
+			srv.Inject(zktest.Rule{Op: zktest.OpMulti, Do: zktest.DelayReply(time.Second)})
+			_, err := c.Transaction(within(t, time.Millisecond), framework.CreateOp(path, nil, ephemeral))
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			time.Sleep(2 * time.Second)
+		},
+	} {
+		serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+			j := &journal{}
+			c := newClient(t, srv, j.option())
+			warnings := func() (n int) {
+				synctest.Wait() // the log has a goroutine of its own
+				for _, line := range j.warnings() {
+					if strings.Contains(line, "very many ephemeral nodes") {
+						n++
+					}
+				}
+				return n
+			}
+			const few = 200 // of 4 KB each
+			for i := range few {
+				create(t, srv, c, fmt.Sprintf("/%s%d", longName, i))
+			}
+			require.Zero(t, warnings(), name)
+			nodes := srv.Tree()
+			for i := 1; i < len(nodes); i++ { // one remains
+				path := nodes[i].Path
+				switch i % 3 {
+				case 0:
+					require.NoError(t, c.Delete(t.Context(), path, framework.AnyVersion))
+				case 1:
+					c.DeleteInBackground(path)
+				case 2:
+					transact(t, c, framework.DeleteOp(path, framework.AnyVersion))
+				}
+			}
+			time.Sleep(time.Second)
+			for i := few; i < 2*few; i++ {
+				create(t, srv, c, fmt.Sprintf("/%s%d", longName, i))
+			}
+			require.Zero(t, warnings(), "%s: it is about those that exist", name)
+			for i := 2 * few; i < 4*few; i++ {
+				create(t, srv, c, fmt.Sprintf("/%s%d", longName, i))
+			}
+			require.Equal(t, 2, warnings(), "%s: at 1 MiB, and at twice that", name)
+		})
+	}
+}
+
+func transact(t *testing.T, c *framework.Client, ops ...framework.TxnOp) {
+	t.Helper()
+	_, err := c.Transaction(t.Context(), ops...)
+	require.NoError(t, err)
+}

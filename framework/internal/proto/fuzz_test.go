@@ -1,0 +1,225 @@
+package proto
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework/internal/jute"
+)
+
+// readers are all functions of the package that read bytes of a peer.
+var readers = []func([]byte){
+	func(b []byte) { GetData("/", false).Read(b, 0) },
+	func(b []byte) { Exists("/", false).Read(b, 0) },
+	func(b []byte) { Children("/", false).Read(b, 0) },
+	func(b []byte) { GetACL("/").Read(b, 0) },
+	func(b []byte) { Sync("/").Read(b, 0) },
+	func(b []byte) { Create(NewNode{}).Read(b, 0) },
+	func(b []byte) { SetData("/", nil, 0).Read(b, 0) },
+	func(b []byte) { SetACL("/", nil, 0).Read(b, 0) },
+	func(b []byte) { Delete("/", 0).Read(b, 0) },
+	func(b []byte) { Reconfig("", "", "", 0).Read(b, 0) },
+	func(b []byte) { Auth("digest", nil).Read(b, 0) },
+	func(b []byte) { Multi().Read(b, 0) },
+	func(b []byte) { ReadRequestHeader(b) },
+	func(b []byte) { ReadReplyHeader(b) },
+	func(b []byte) { ReadConnectRequest(b) },
+	func(b []byte) { ReadConnectResponse(b) },
+	func(b []byte) { ReadWatcherEvent(b) },
+}
+
+// No bytes of a peer make a reader panic, or take more memory than in
+// proportion to their length.
+func FuzzReaders(f *testing.F) {
+	huge := jute.AppendInt32(nil, 0x7fffffff)
+	for kind := range readers {
+		f.Add(kind, []byte{})
+		f.Add(kind, huge)
+		f.Add(kind, append(jute.AppendInt32(nil, 100), make([]byte, 1200)...))
+		f.Add(kind, jute.AppendString(nil, "server.1=a:1:2:participant;0.0.0.0:2181\nversion=1"))
+		f.Add(kind, append(jute.AppendInt32(nil, OpCreate2), make([]byte, 1<<10)...))
+		f.Add(kind, append(jute.AppendInt32(nil, OpError), make([]byte, 1<<10)...))
+	}
+	f.Fuzz(func(t *testing.T, kind int, body []byte) {
+		read := readers[uint(kind)%uint(len(readers))]
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		read(body)
+		runtime.ReadMemStats(&after)
+		require.LessOrEqual(t, after.TotalAlloc-before.TotalAlloc, uint64(256<<10+64*len(body)))
+	})
+}
+
+// Headers and handshakes have both directions in this package: what is appended
+// reads the same.
+func FuzzHeaders(f *testing.F) {
+	f.Add(int32(1), int32(OpSync), int64(7), "/a", []byte("password"))
+	f.Add(int32(-1), int32(-112), int64(-1), "", []byte(nil))
+	f.Fuzz(func(t *testing.T, a, b int32, n int64, path string, buffer []byte) {
+		request, ok := ReadRequestHeader(RequestHeader{a, b}.Append(nil))
+		require.True(t, ok)
+		require.Equal(t, RequestHeader{a, b}, request)
+
+		reply, rest, ok := ReadReplyHeader(append(ReplyHeader{a, n, b}.Append(nil), path...))
+		require.True(t, ok)
+		require.Equal(t, ReplyHeader{a, n, b}, reply)
+		require.Equal(t, path, string(rest))
+
+		connect := ConnectRequest{LastZxid: n, TimeoutMillis: a, Session: -n, Password: buffer}
+		gotConnect, ok := ReadConnectRequest(connect.Append(nil))
+		require.True(t, ok)
+		require.Equal(t, connect, gotConnect)
+
+		response := ConnectResponse{TimeoutMillis: a, Session: n, Password: buffer}
+		gotResponse, rest, ok := ReadConnectResponse(append(response.Append(nil), 1))
+		require.True(t, ok)
+		require.Equal(t, response, gotResponse)
+		require.Equal(t, []byte{1}, rest)
+
+		event := WatcherEvent{Type: a, State: b, Path: path}
+		gotEvent, ok := ReadWatcherEvent(event.Append(nil))
+		require.True(t, ok)
+		require.Equal(t, event, gotEvent)
+	})
+}
+
+// A test's server writes what the readers of answers expect, and reads what the
+// requests have appended. It is written out by hand, field by field, as in
+// ZooKeeper's zookeeper.jute.
+func FuzzRequestsAndAnswers(f *testing.F) {
+	f.Add("/a", []byte("data"), int32(3), int64(1<<40), true)
+	f.Add("", []byte(nil), int32(-1), int64(-1), false)
+	f.Fuzz(func(t *testing.T, text string, data []byte, n int32, long int64, flag bool) {
+		stat := &Stat{long, long + 1, long + 2, long + 3, n, n + 1, n + 2, long + 4, n + 3, n + 4, long + 5}
+		acl := []ACL{{n, "world", "anyone"}, {n + 1, text, text}}
+
+		requireBody(t, GetData(text, flag).Append, OpGetData, GetData(text, flag).Op, text, flag)
+		requireBody(t, Exists(text, flag).Append, OpExists, Exists(text, flag).Op, text, flag)
+		requireBody(t, Children(text, flag).Append, OpGetChildren2, Children(text, flag).Op, text, flag)
+		requireBody(t, GetACL(text).Append, OpGetACL, GetACL(text).Op, text)
+		requireBody(t, Sync(text).Append, OpSync, Sync(text).Op, text)
+		requireBody(t, SetData(text, data, n).Append, OpSetData, SetData(text, data, n).Op, text, data, n)
+		requireBody(t, SetACL(text, acl, n).Append, OpSetACL, SetACL(text, acl, n).Op, text, acl, n)
+		requireBody(t, Delete(text, n).Append, OpDelete, Delete(text, n).Op, text, n)
+		requireBody(t, Check(text, n).Append, OpCheck, Check(text, n).Op, text, n)
+		requireBody(t, Auth(text, data).Append, OpAuth, Auth(text, data).Op, int32(0), text, data)
+		requireBody(t, Reconfig("", "1,2", "", long).Append, OpReconfig, OpReconfig, []byte(nil), "1,2", []byte(nil), long)
+		for mode, op := range map[int32]int32{
+			ModePersistent: OpCreate, ModeEphemeralSequential: OpCreate, ModeContainer: OpCreateContainer,
+		} {
+			q := Create(NewNode{text, data, acl, mode, long})
+			requireBody(t, q.Append, op, q.Op, text, data, acl, mode)
+		}
+		for _, mode := range []int32{ModePersistentTTL, ModePersistentSequentialTTL} {
+			q := Create(NewNode{text, data, acl, mode, long})
+			requireBody(t, q.Append, OpCreateTTL, q.Op, text, data, acl, mode, long)
+		}
+
+		requireAnswer(t, GetData(text, flag), Data{data, stat}, data, stat)
+		requireAnswer(t, Reconfig("", "", "", 0), Data{data, stat}, data, stat)
+		requireAnswer(t, Exists(text, flag), stat, stat)
+		requireAnswer(t, SetData(text, data, n), stat, stat)
+		requireAnswer(t, SetACL(text, acl, n), stat, stat)
+		requireAnswer(t, Children(text, flag), ChildrenAnswer{[]string{text, "b"}, stat}, int32(2), text, "b", stat)
+		requireAnswer(t, GetACL(text), ACLAnswer{acl, stat}, acl, stat)
+		requireAnswer(t, Sync(text), text, text)
+		requireAnswer(t, Create(NewNode{}), Created{text, answerZxid}, text)
+		requireAnswer(t, Delete(text, n), Nothing{})
+	})
+}
+
+func TestMulti(t *testing.T) {
+	acl, stat := []ACL{{31, "world", "anyone"}}, &Stat{Czxid: 7, Version: 2}
+	q := Multi(
+		Create(NewNode{"/a", []byte("x"), acl, ModePersistent, 0}).Part(),
+		SetData("/b", []byte("y"), 1).Part(), Delete("/c", 2).Part(), Check("/d", 3).Part())
+	requireBody(t, q.Append, OpMulti, q.Op,
+		OpCreate, false, int32(-1), "/a", []byte("x"), acl, ModePersistent,
+		OpSetData, false, int32(-1), "/b", []byte("y"), int32(1),
+		OpDelete, false, int32(-1), "/c", int32(2),
+		OpCheck, false, int32(-1), "/d", int32(3),
+		OpError, true, int32(-1))
+
+	requireAnswer(t, q, MultiAnswer{
+		Parts: []PartAnswer{{Path: "/a"}, {Path: "/e", Stat: stat}, {Stat: stat}, {}, {}}, Zxid: answerZxid, Failed: -1,
+	},
+		OpCreate, false, int32(0), "/a",
+		OpCreate2, false, int32(0), "/e", stat,
+		OpSetData, false, int32(0), stat,
+		OpDelete, false, int32(0),
+		OpCheck, false, int32(0),
+		OpError, true, int32(-1))
+
+	requireAnswer(t, q, MultiAnswer{Parts: make([]PartAnswer, 3), Zxid: answerZxid, Failed: 1, Code: CodeBadVersion},
+		OpError, false, int32(0), CodeOK,
+		OpError, false, CodeBadVersion, CodeBadVersion,
+		OpError, false, CodeRuntimeInconsistency, CodeRuntimeInconsistency,
+		OpError, true, int32(-1))
+}
+
+func TestMissingNodeIsAnAnswerToExistsOnly(t *testing.T) {
+	require.True(t, Exists("/a", false).NoNodeIsAnswer)
+	require.False(t, GetData("/a", false).NoNodeIsAnswer)
+	require.False(t, Delete("/a", 0).NoNodeIsAnswer)
+}
+
+const answerZxid = 42
+
+func requireBody(t *testing.T, got func([]byte) []byte, wantOp, op int32, fields ...any) {
+	t.Helper()
+	require.Equal(t, wantOp, op)
+	require.Equal(t, encode(fields...), got([]byte{}))
+}
+
+// requireAnswer also reads the answer with fields of a newer server behind it,
+// and each part of it that is too short.
+func requireAnswer[T any](t *testing.T, q Request[T], want T, fields ...any) {
+	t.Helper()
+	body := encode(fields...)
+	got, ok := q.Read(body, answerZxid)
+	require.True(t, ok)
+	require.Equal(t, want, got)
+	for _, more := range []int{1, 100} {
+		got, ok = q.Read(append(encode(fields...), make([]byte, more)...), answerZxid)
+		require.True(t, ok)
+		require.Equal(t, want, got)
+	}
+	if len(body) > 0 {
+		_, ok = q.Read(body[:len(body)-1], answerZxid)
+		require.False(t, ok)
+	}
+}
+
+// encode writes fields as a server does.
+func encode(fields ...any) []byte {
+	b := []byte{}
+	for _, field := range fields {
+		switch v := field.(type) {
+		case int: // an operation code
+			b = jute.AppendInt32(b, int32(v))
+		case int32:
+			b = jute.AppendInt32(b, v)
+		case int64:
+			b = jute.AppendInt64(b, v)
+		case bool:
+			b = jute.AppendBool(b, v)
+		case string:
+			b = jute.AppendString(b, v)
+		case []byte:
+			b = jute.AppendBuffer(b, v)
+		case []ACL:
+			b = jute.AppendInt32(b, int32(len(v)))
+			for _, a := range v {
+				b = append(b, encode(a.Perms, a.Scheme, a.ID)...)
+			}
+		case *Stat:
+			b = append(b, encode(v.Czxid, v.Mzxid, v.Ctime, v.Mtime, v.Version, v.Cversion, v.Aversion,
+				v.EphemeralOwner, v.DataLength, v.NumChildren, v.Pzxid)...)
+		default:
+			panic("encode: unknown type")
+		}
+	}
+	return b
+}

@@ -1,0 +1,32 @@
+package proto
+
+// Operation codes, as in ZooDefs.OpCode of ZooKeeper. On the wire they are
+// ints.
+const (
+	OpCreate          = 1
+	OpDelete          = 2
+	OpExists          = 3
+	OpGetData         = 4
+	OpSetData         = 5
+	OpGetACL          = 6
+	OpSetACL          = 7
+	OpSync            = 9
+	OpGetChildren2    = 12
+	OpCheck           = 13
+	OpMulti           = 14
+	OpCreate2         = 15
+	OpReconfig        = 16
+	OpRemoveWatches   = 18
+	OpCreateContainer = 19
+	OpCreateTTL       = 21
+	OpAuth            = 100
+	OpSetWatches      = 101
+	OpCloseSession    = -11
+
+	// OpError is the type of a part of a multi's answer that is an error's
+	// code, and of the header that ends a multi.
+	OpError = -1
+)
+
+// AnyVersion matches every version of a node or of its access control list.
+const AnyVersion int32 = -1

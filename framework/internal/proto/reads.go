@@ -1,0 +1,72 @@
+package proto
+
+import "github.com/gocurator/curator/framework/internal/jute"
+
+// Data is the answer to GetData and Reconfig. Data is a part of the message.
+type Data struct {
+	Data []byte
+	Stat *Stat
+}
+
+// GetData asks for a node's data, and sets a data watch if watch is true.
+func GetData(path string, watch bool) Request[Data] {
+	return Request[Data]{Op: OpGetData, Append: pathAndWatch(path, watch), read: readData}
+}
+
+func readData(r *jute.Reader, _ int64) Data { return Data{r.Buffer(), readStat(r)} }
+
+// Exists asks for a node's Stat, which is nil if the node does not exist. If
+// watch is true, it sets a data watch, which is one for the creation of a node
+// that does not exist.
+func Exists(path string, watch bool) Request[*Stat] {
+	return Request[*Stat]{
+		Op: OpExists, Append: pathAndWatch(path, watch), NoNodeIsAnswer: true, read: readStatAnswer,
+	}
+}
+
+// ChildrenAnswer is the answer to Children.
+type ChildrenAnswer struct {
+	Names []string
+	Stat  *Stat
+}
+
+// Children asks for the names of a node's children, and sets a child watch if
+// watch is true.
+func Children(path string, watch bool) Request[ChildrenAnswer] {
+	return Request[ChildrenAnswer]{Op: OpGetChildren2, Append: pathAndWatch(path, watch), read: readChildren}
+}
+
+func readChildren(r *jute.Reader, _ int64) ChildrenAnswer {
+	const shortestName = 4 // its length
+	names := make([]string, r.Count(shortestName))
+	for i := range names {
+		names[i] = r.String()
+	}
+	return ChildrenAnswer{names, readStat(r)}
+}
+
+// ACLAnswer is the answer to GetACL.
+type ACLAnswer struct {
+	ACL  []ACL
+	Stat *Stat
+}
+
+// GetACL asks for a node's access control list.
+func GetACL(path string) Request[ACLAnswer] {
+	return Request[ACLAnswer]{Op: OpGetACL, Append: onlyPath(path), read: readACLAnswer}
+}
+
+func readACLAnswer(r *jute.Reader, _ int64) ACLAnswer { return ACLAnswer{readACL(r), readStat(r)} }
+
+// Sync asks the server to catch up with its leader. The answer is the path.
+func Sync(path string) Request[string] {
+	return Request[string]{Op: OpSync, Append: onlyPath(path), read: readPath}
+}
+
+func onlyPath(path string) func([]byte) []byte {
+	return func(b []byte) []byte { return jute.AppendString(b, path) }
+}
+
+func pathAndWatch(path string, watch bool) func([]byte) []byte {
+	return func(b []byte) []byte { return jute.AppendBool(jute.AppendString(b, path), watch) }
+}

@@ -1,0 +1,113 @@
+package proto
+
+import "github.com/gocurator/curator/framework/internal/jute"
+
+// Modes of nodes, as in CreateMode of ZooKeeper.
+const (
+	ModePersistent              int32 = 0
+	ModeEphemeral               int32 = 1
+	ModePersistentSequential    int32 = 2
+	ModeEphemeralSequential     int32 = 3
+	ModeContainer               int32 = 4
+	ModePersistentTTL           int32 = 5
+	ModePersistentSequentialTTL int32 = 6
+)
+
+// NewNode is what a server needs to know to make a node.
+type NewNode struct {
+	Path      string
+	Data      []byte
+	ACL       []ACL
+	Mode      int32
+	TTLMillis int64 // for the TTL modes
+}
+
+// Created is the answer to Create.
+type Created struct {
+	Path  string // with the number of a sequential node
+	Czxid int64
+}
+
+// Create makes a node.
+func Create(n NewNode) Request[Created] {
+	return Request[Created]{Op: n.op(), Append: n.append, read: readCreated}
+}
+
+func readCreated(r *jute.Reader, zxid int64) Created { return Created{r.String(), zxid} }
+
+func (n NewNode) op() int32 {
+	switch n.Mode {
+	case ModeContainer:
+		return OpCreateContainer
+	case ModePersistentTTL, ModePersistentSequentialTTL:
+		return OpCreateTTL
+	default:
+		return OpCreate
+	}
+}
+
+func (n NewNode) append(b []byte) []byte {
+	b = jute.AppendBuffer(jute.AppendString(b, n.Path), n.Data)
+	b = jute.AppendInt32(appendACL(b, n.ACL), n.Mode)
+	if n.op() == OpCreateTTL {
+		b = jute.AppendInt64(b, n.TTLMillis)
+	}
+	return b
+}
+
+// SetData writes a node's data if the node has the version.
+func SetData(path string, data []byte, version int32) Request[*Stat] {
+	return Request[*Stat]{Op: OpSetData, Append: func(b []byte) []byte {
+		return jute.AppendInt32(jute.AppendBuffer(jute.AppendString(b, path), data), version)
+	}, read: readStatAnswer}
+}
+
+// SetACL writes a node's access control list if the list has the version.
+func SetACL(path string, acl []ACL, version int32) Request[*Stat] {
+	return Request[*Stat]{Op: OpSetACL, Append: func(b []byte) []byte {
+		return jute.AppendInt32(appendACL(jute.AppendString(b, path), acl), version)
+	}, read: readStatAnswer}
+}
+
+// Delete deletes a node if it has the version.
+func Delete(path string, version int32) Request[Nothing] {
+	return Request[Nothing]{Op: OpDelete, Append: pathAndVersion(path, version), read: readNothing}
+}
+
+// Check is a part of a multi, which fails unless the node has the version.
+func Check(path string, version int32) Request[Nothing] {
+	return Request[Nothing]{Op: OpCheck, Append: pathAndVersion(path, version), read: readNothing}
+}
+
+func pathAndVersion(path string, version int32) func([]byte) []byte {
+	return func(b []byte) []byte { return jute.AppendInt32(jute.AppendString(b, path), version) }
+}
+
+// Reconfig changes the members of an ensemble if its configuration has the
+// version. Each list has commas between its elements. The answer is the new
+// configuration as the server has it in /zookeeper/config.
+func Reconfig(joining, leaving, members string, version int64) Request[Data] {
+	return Request[Data]{Op: OpReconfig, Append: func(b []byte) []byte {
+		for _, list := range []string{joining, leaving, members} {
+			b = appendNullable(b, list)
+		}
+		return jute.AppendInt64(b, version)
+	}, read: readData}
+}
+
+// appendNullable appends a string, or null for an empty one: to the server, an
+// empty list of members is a list.
+func appendNullable(b []byte, s string) []byte {
+	if s == "" {
+		return jute.AppendBuffer(b, nil)
+	}
+	return jute.AppendString(b, s)
+}
+
+// Auth shows the server credentials for this connection.
+func Auth(scheme string, auth []byte) Request[Nothing] {
+	return Request[Nothing]{Op: OpAuth, Append: func(b []byte) []byte {
+		b = jute.AppendInt32(b, 0) // the type, which is always this
+		return jute.AppendBuffer(jute.AppendString(b, scheme), auth)
+	}, read: readNothing}
+}

@@ -1,0 +1,144 @@
+package framework
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// ServersFunc returns the servers of the ensemble as they are now, each a host
+// with an optional port, as in the connection string. It must return soon after
+// ctx ends.
+type ServersFunc func(ctx context.Context) ([]string, error)
+
+// ResolveDNS returns a ServersFunc that looks up all addresses of all names,
+// each with an optional port. It suits names that stand for many servers, and
+// servers that come back with another address, as they do behind a headless
+// service of Kubernetes:
+//
+//	framework.New("zk-headless:2181/shop", framework.WithServers(framework.ResolveDNS("zk-headless:2181")))
+//
+// Names that cannot be resolved are left out. If none can be resolved, the
+// error names them all.
+func ResolveDNS(names ...string) ServersFunc {
+	return resolve(net.DefaultResolver.LookupHost, names)
+}
+
+// lookup returns the addresses of a host, like (*net.Resolver).LookupHost.
+type lookup func(ctx context.Context, host string) ([]string, error)
+
+func resolve(look lookup, names []string) ServersFunc {
+	names = slices.Clone(names)
+	return func(ctx context.Context) ([]string, error) {
+		servers, err := parseServers(names)
+		if err != nil {
+			return nil, err
+		}
+		addresses := make([][]string, len(servers))
+		failures := make([]error, len(servers))
+		var lookups sync.WaitGroup // at the same time, so that one that hangs leaves time for the others
+		for i, server := range servers {
+			lookups.Go(func() { addresses[i], failures[i] = resolveServer(ctx, look, server) })
+		}
+		lookups.Wait()
+		if all := slices.Concat(addresses...); len(all) > 0 {
+			return all, nil
+		}
+		return nil, errors.Join(failures...)
+	}
+}
+
+func resolveServer(ctx context.Context, look lookup, server string) ([]string, error) {
+	host, port, err := net.SplitHostPort(server)
+	if err != nil {
+		return nil, err
+	}
+	ips, err := look(ctx, host)
+	if err == nil && len(ips) == 0 {
+		err = errors.New("lookup " + host + ": no addresses")
+	}
+	var addresses []string
+	for _, ip := range ips {
+		addresses = append(addresses, net.JoinHostPort(ip, port))
+	}
+	return addresses, err
+}
+
+// serverList is the client's list of servers. It outlives sessions.
+type serverList struct {
+	ask ServersFunc // nil for a list that does not change
+
+	mu       sync.Mutex // protects the following fields
+	list     []string   // without duplicates, sorted; never changed in place
+	askError error      // of the last time, if list is older
+}
+
+func newServerList(addresses []string, ask ServersFunc) *serverList {
+	return &serverList{ask: ask, list: unique(addresses)}
+}
+
+// servers returns the last known list, in an order of its own each time, so
+// that clients spread over the ensemble.
+func (l *serverList) servers() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return shuffled(l.list)
+}
+
+// problem says why the list may be out of date.
+func (l *serverList) problem() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.askError
+}
+
+// refresh asks for the list. Without a good answer the one that is known stays,
+// and the error says why.
+func (l *serverList) refresh(ctx context.Context) error {
+	if l.ask == nil {
+		return nil
+	}
+	list, err := l.ask(ctx)
+	if err == nil {
+		list, err = parseServers(list)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.askError = err
+	if err == nil {
+		l.list = unique(list)
+	}
+	return err
+}
+
+// parseServers checks a list of servers and gives each of them a port.
+func parseServers(list []string) ([]string, error) {
+	if len(list) == 0 {
+		return nil, badArgument("list of servers", "", "must not be empty")
+	}
+	servers := make([]string, len(list))
+	for i, s := range list {
+		server, err := parseServer(strings.TrimSpace(s))
+		if err != nil {
+			return nil, badArgument("server", s, err.Error())
+		}
+		servers[i] = server
+	}
+	return servers, nil
+}
+
+func unique(list []string) []string {
+	list = slices.Clone(list)
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+func shuffled(list []string) []string {
+	list = slices.Clone(list)
+	rand.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	return list
+}

@@ -1,0 +1,179 @@
+package framework
+
+import (
+	"context"
+	"errors"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/proto"
+)
+
+// sweep is one attempt at many clean-ups.
+type sweep struct {
+	client *Client
+	ctx    context.Context
+	failed []*cleanup // to be tried again
+	err    error      // why, for one of them
+}
+
+// sweep tries each clean-up once, and sends their requests ahead of the
+// answers. It returns the clean-ups that must be tried again, with the error of
+// one of them. It waits for a connection.
+func (c *Client) sweep(ctx context.Context, jobs []*cleanup) ([]*cleanup, error) {
+	w := &sweep{client: c, ctx: ctx}
+	if jobs = w.awaitSent(jobs); len(jobs) > 0 {
+		s, err := c.connected(ctx, nil)
+		for _, job := range jobs {
+			if err != nil {
+				w.finish(job, err)
+			}
+		}
+		if err == nil {
+			w.deleteAll(s, w.lookUp(s, jobs))
+		}
+	}
+	return w.failed, w.err
+}
+
+// finish takes the result of an attempt at a clean-up.
+func (w *sweep) finish(job *cleanup, err error) {
+	switch {
+	case err == nil, errors.Is(err, zk.ErrNoNode):
+		if job.reserved == nil {
+			w.client.nodeGone(job.path)
+		}
+	case isWorthRepeating(err, &job.tries):
+		w.failed, w.err = append(w.failed, job), err
+		return
+	case w.ctx.Err() != nil: // the client is closed, and gives up all of them
+	default:
+		w.client.warnOfCleanup(job.name(), err)
+	}
+	if job.reserved != nil {
+		job.reserved.release(0)
+	}
+}
+
+// awaitSent waits for the deletes that were sent already, or are about to be,
+// and returns the other clean-ups.
+func (w *sweep) awaitSent(jobs []*cleanup) (others []*cleanup) {
+	for _, job := range jobs {
+		if job.place != nil {
+			job.sent, _, _ = job.sentIn.awaitRoom(w.ctx, job.place) // nil if the connection ended before
+			job.place = nil
+		}
+		p := pending[proto.Nothing]{job.sentIn, job.request(), job.sent}
+		job.sent, job.sentIn = nil, nil
+		if p.call == nil {
+			others = append(others, job)
+			continue
+		}
+		_, err := p.await(w.ctx, nil)
+		w.finish(job, err)
+	}
+	return others
+}
+
+// deleteAll deletes the nodes of clean-ups.
+func (w *sweep) deleteAll(s *Session, jobs []*cleanup) {
+	pipelineAll(w.ctx, s, jobs, (*cleanup).request, func(job *cleanup, _ proto.Nothing, err error) {
+		w.finish(job, err)
+	})
+}
+
+// lookUp makes the look-ups that clean-ups need, and returns the deletes that
+// are left then. One sync comes first, so that the server knows of all writes
+// that earlier connections of the session have sent.
+func (w *sweep) lookUp(s *Session, jobs []*cleanup) (deletes []*cleanup) {
+	var reserved []*cleanup
+	var parents []*unknownNodes
+	below := map[string]*unknownNodes{}
+	for _, job := range jobs {
+		switch {
+		case job.reserved != nil && job.madeIn != s: // no node of this session can be confused with that one
+			w.finish(job, nil)
+		case job.reserved != nil:
+			reserved = append(reserved, job)
+		case job.guid == "":
+			deletes = append(deletes, job)
+		default:
+			d := below[job.parent]
+			if d == nil {
+				d = &unknownNodes{parent: job.parent}
+				below[job.parent] = d
+				parents = append(parents, d)
+			}
+			d.jobs = append(d.jobs, job)
+		}
+	}
+	if err := w.syncFor(s, reserved, parents); err != nil {
+		return deletes
+	}
+	w.resolveReserved(s, reserved)
+	return append(deletes, w.findProtected(s, parents)...)
+}
+
+// unknownNodes are the clean-ups of nodes that may be below one parent.
+type unknownNodes struct {
+	parent string
+	jobs   []*cleanup
+}
+
+// syncFor makes the sync, if there is anything to look up.
+func (w *sweep) syncFor(s *Session, reserved []*cleanup, parents []*unknownNodes) error {
+	var path string
+	switch {
+	case len(reserved) > 0:
+		path = reserved[0].path
+	case len(parents) > 0:
+		path = parents[0].parent
+	default:
+		return nil
+	}
+	_, err := send(w.ctx, s, proto.Sync(path), nil)
+	if err == nil {
+		return nil
+	}
+	for _, job := range reserved {
+		w.finish(job, err)
+	}
+	for _, d := range parents {
+		for _, job := range d.jobs {
+			w.finish(job, err)
+		}
+	}
+	return err
+}
+
+// resolveReserved finds out whether reserved nodes exist, and ends the
+// reservations.
+func (w *sweep) resolveReserved(s *Session, jobs []*cleanup) {
+	ask := func(job *cleanup) proto.Request[*proto.Stat] { return proto.Exists(job.path, false) }
+	pipelineAll(w.ctx, s, jobs, ask, func(job *cleanup, stat *proto.Stat, err error) {
+		if err == nil && stat != nil {
+			job.reserved.release(stat.Czxid)
+			return
+		}
+		w.finish(job, err)
+	})
+}
+
+// findProtected lists each parent once, and returns the clean-ups whose nodes
+// exist.
+func (w *sweep) findProtected(s *Session, parents []*unknownNodes) (found []*cleanup) {
+	ask := func(d *unknownNodes) proto.Request[proto.ChildrenAnswer] { return proto.Children(d.parent, false) }
+	pipelineAll(w.ctx, s, parents, ask, func(d *unknownNodes, siblings proto.ChildrenAnswer, err error) {
+		names := protectedNames(siblings.Names)
+		for _, job := range d.jobs {
+			name, there := names[protectedPrefix(job.guid)]
+			if err != nil || !there {
+				w.finish(job, err)
+				continue
+			}
+			job.path, job.parent, job.guid = joinPath(d.parent, name), "", ""
+			found = append(found, job)
+		}
+	})
+	return found
+}

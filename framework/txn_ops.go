@@ -1,0 +1,136 @@
+package framework
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/proto"
+)
+
+// TxnOp is one operation of a Transaction. CreateOp, SetOp, DeleteOp and
+// CheckOp make it.
+type TxnOp struct {
+	kind    txnKind
+	path    string // the client's
+	data    []byte
+	version int32
+	create  createConfig
+	invalid error // an option that cannot be used
+}
+
+type txnKind string
+
+const (
+	txnCreate txnKind = "create"
+	txnSet    txnKind = "set"
+	txnDelete txnKind = "delete"
+	txnCheck  txnKind = "check"
+)
+
+// CreateOp creates a node in a transaction. WithMode, in every mode, WithTTL
+// and WithACL are what they are for Create. The other options take more than
+// one request, and make the transaction fail with a *ConfigError.
+func CreateOp(path string, data []byte, opts ...CreateOption) TxnOp {
+	op := TxnOp{kind: txnCreate, path: path, data: data}
+	op.invalid = apply(&op.create, opts)
+	return op
+}
+
+// SetOp writes a node's data in a transaction, if the node has the given
+// version. AnyVersion always matches.
+func SetOp(path string, data []byte, version int32) TxnOp {
+	return TxnOp{kind: txnSet, path: path, data: data, version: version}
+}
+
+// DeleteOp deletes a node without children in a transaction, if the node has
+// the given version. AnyVersion always matches.
+func DeleteOp(path string, version int32) TxnOp {
+	return TxnOp{kind: txnDelete, path: path, version: version}
+}
+
+// CheckOp makes a transaction depend on a node that exists and has the given
+// version. AnyVersion always matches.
+func CheckOp(path string, version int32) TxnOp {
+	return TxnOp{kind: txnCheck, path: path, version: version}
+}
+
+func (op *TxnOp) validate() error {
+	c := &op.create
+	switch {
+	case op.invalid != nil:
+		return op.invalid
+	case op.kind == "":
+		return badArgument("TxnOp", "", "must be made by CreateOp, SetOp, DeleteOp or CheckOp")
+	case op.kind != txnCreate && op.version < AnyVersion:
+		return badArgument("version", strconv.Itoa(int(op.version)), "must be AnyVersion, or 0 or more")
+	case op.kind != txnCreate:
+		return validatePath(op.path)
+	case c.protected, c.siblings, c.parents, c.parentACL.given, c.isUpsert():
+		return badArgument("option", "of CreateOp", "must be WithMode, WithTTL or WithACL")
+	}
+	return c.validate(op.path)
+}
+
+// part returns the operation as a part of a request.
+func (op *TxnOp) part(c *Client) (proto.Part, error) {
+	path := c.full(op.path)
+	switch op.kind {
+	case txnSet:
+		return proto.SetData(path, op.data, op.version).Part(), nil
+	case txnDelete:
+		return proto.Delete(path, op.version).Part(), nil
+	case txnCheck:
+		return proto.Check(path, op.version).Part(), nil
+	}
+	acl, err := c.aclFor(path, op.create.acl.list)
+	return proto.Create(newNode(path, op.data, acl, &op.create)).Part(), err
+}
+
+// TxnResult says what has become of one operation of a Transaction.
+type TxnResult struct {
+	Op   string   // "create", "set", "delete" or "check"
+	Path string   // as the client names it; of a created node with the sequence number, if it has one
+	Stat *zk.Stat // of a set, else nil
+
+	// Zxid is the id of the transaction, which all its operations share: the
+	// Czxid of the nodes that were created, and the Mzxid of the nodes that
+	// were set. It is 0 if the transaction only checks.
+	Zxid int64
+
+	// Session is the one in which the transaction was carried out, and with
+	// which its ephemeral nodes end.
+	Session *Session
+
+	// Err is nil, except in a TxnError. There it is the error of the operation
+	// that failed, ErrRolledBack for each operation before it, and
+	// ErrNotAttempted for each one behind it.
+	Err error
+}
+
+// These are the errors, in a TxnError, of operations that did not fail
+// themselves.
+var (
+	ErrRolledBack   = errors.New("rolled back")
+	ErrNotAttempted = errors.New("not attempted")
+)
+
+// TxnError says which operation made a transaction fail. errors.Is finds the
+// operation's error in it. Nothing of the transaction was applied.
+type TxnError struct {
+	Index   int // of the operation that failed, from 0
+	Op      string
+	Path    string
+	Err     error
+	Results []TxnResult // of every operation, in order
+}
+
+// Error returns a text such as: operation 2 of 3, set /a: zk: version conflict.
+func (e *TxnError) Error() string {
+	return fmt.Sprintf("operation %d of %d, %s %s: %v", e.Index+1, len(e.Results), e.Op, e.Path, e.Err)
+}
+
+// Unwrap returns Err.
+func (e *TxnError) Unwrap() error { return e.Err }

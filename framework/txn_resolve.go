@@ -1,0 +1,129 @@
+package framework
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/proto"
+)
+
+// resolve finds out by one node whether the transaction was applied. It is an
+// error if the node is missing: it may have been deleted after our transaction.
+func (t *txn) resolve(ctx context.Context, s *Session) ([]TxnResult, bool, error) {
+	op := &t.ops[t.witness()]
+	path := t.client.full(op.path)
+	now, err := afterSync(ctx, s, path, proto.GetData(path, false))
+	switch {
+	case err != nil:
+		return nil, false, err
+	case now.Stat.Version == op.version:
+		return nil, false, nil
+	case now.Stat.Version != op.version+1 || !bytes.Equal(now.Data, op.data):
+		return nil, false, unknownOutcome(fmt.Errorf("%s has version %d now", op.path, now.Stat.Version))
+	}
+	results, err := t.resultsSince(ctx, s, now.Stat.Mzxid)
+	return results, err == nil, err
+}
+
+// witness returns the first operation whose node tells whether the transaction
+// was applied, or -1.
+func (t *txn) witness() int {
+	return slices.IndexFunc(t.ops, func(op TxnOp) bool {
+		return op.kind == txnSet && op.version != AnyVersion && t.writes(op.path) == 1
+	})
+}
+
+// writes returns how many operations write a node.
+func (t *txn) writes(path string) int {
+	n := 0
+	for _, op := range t.ops {
+		if op.kind != txnCheck && op.path == path {
+			n++
+		}
+	}
+	return n
+}
+
+// resultsSince puts together the results of a transaction that was applied, by
+// its zxid.
+func (t *txn) resultsSince(ctx context.Context, s *Session, zxid int64) ([]TxnResult, error) {
+	results := make([]TxnResult, len(t.ops))
+	for i, op := range t.ops {
+		results[i] = t.result(i, s, zxid)
+		if op.kind == txnSet {
+			stat, err := send(ctx, s, proto.Exists(t.client.full(op.path), false), nil)
+			if err != nil {
+				return nil, err
+			}
+			results[i].Stat = (*zk.Stat)(stat)
+		}
+		if reason := t.resultLost(op, results[i].Stat, s, zxid); reason != "" {
+			err := fmt.Errorf("applied as transaction %#x, but %s %s", zxid, op.path, reason)
+			return nil, unknownOutcome(err)
+		}
+	}
+	return results, nil
+}
+
+// resultLost says why the result of an operation that was applied cannot be had
+// any more.
+func (t *txn) resultLost(op TxnOp, stat *zk.Stat, s *Session, zxid int64) string {
+	switch {
+	case op.kind == txnCreate && op.create.mode.sequential():
+		return "has got a number that is not known"
+	case op.kind == txnCreate && op.create.mode.ephemeral() && t.write.doubt != s:
+		return "ends with a session that was lost"
+	case op.kind == txnSet && t.writes(op.path) > 1:
+		return "was written several times"
+	case op.kind == txnSet && (stat == nil || stat.Mzxid != zxid):
+		return "has changed since"
+	}
+	return ""
+}
+
+// reserve makes plain ephemeral nodes of this transaction wait for other
+// callers of the client that make the same; see reservations. The paths are in
+// order, so that two transactions do not wait for each other.
+func (t *txn) reserve(ctx context.Context) error {
+	var paths []string
+	for _, op := range t.ops {
+		if op.kind == txnCreate && op.create.isRecognisedByOwner() {
+			paths = append(paths, t.client.full(op.path))
+		}
+	}
+	slices.Sort(paths)
+	for _, path := range slices.Compact(paths) {
+		r, err := t.client.reserve(ctx, path)
+		if err != nil {
+			t.release(0)
+			return err
+		}
+		t.reserved = append(t.reserved, r)
+	}
+	return nil
+}
+
+// endReservations ends the reservations as soon as it is known what has become
+// of the nodes.
+func (t *txn) endReservations(results []TxnResult, err error) {
+	switch {
+	case err == nil:
+		t.release(results[0].Zxid)
+	case t.write.doubt == nil && !ambiguous(err):
+		t.release(0)
+	default:
+		for _, r := range t.reserved {
+			t.client.resolveInBackground(r, t.sentIn)
+		}
+	}
+}
+
+func (t *txn) release(zxid int64) {
+	for _, r := range t.reserved {
+		r.release(zxid)
+	}
+}

@@ -1,0 +1,290 @@
+package framework_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+func TestOrSetCreatesOrWrites(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		made := mustCreate(t, c, "/n", "one", framework.OrSet(7))
+		require.Equal(t, "/n", made.Path)
+		written := mustCreate(t, c, "/n", "two", framework.OrSet(0))
+		require.Equal(t, "/n", written.Path)
+		require.Equal(t, made.Czxid, written.Czxid, "the node is still the one that was made first")
+		require.Equal(t, c.SessionID(), written.Session.ID())
+		_, err := c.Create(t.Context(), "/n", []byte("three"), framework.OrSet(0))
+		require.ErrorIs(t, err, zk.ErrBadVersion)
+		require.NotErrorIs(t, err, framework.ErrOutcomeUnknown)
+		mustCreate(t, c, "/n", "four", framework.OrSet(framework.AnyVersion))
+		node, _ := srv.Node("/n")
+		require.Equal(t, "four", string(node.Data))
+		require.EqualValues(t, 2, node.Stat.Version)
+	})
+}
+
+func TestOrSetWritesTheRootAndMakesParents(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		n := mustCreate(t, c, "/", "data", framework.OrSet(framework.AnyVersion))
+		require.Equal(t, "/", n.Path)
+		node, _ := srv.Node("/")
+		require.Equal(t, "data", string(node.Data))
+		mustCreate(t, c, "/a/b", "", framework.OrSet(framework.AnyVersion), framework.WithParents())
+		require.Equal(t, []string{"b"}, srv.Children("/a"))
+	})
+}
+
+// The node that is there when the call creates is gone when it writes.
+func TestOrSetSurvivesNodesThatVanish(t *testing.T) {
+	for _, times := range []int{1, 5} {
+		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+			srv.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/n", Times: times, Do: zktest.All(
+				zktest.Call(func(zktest.Request) { srv.Create("/n", nil) }),
+				zktest.CallAfter(func(zktest.Request) { srv.Delete("/n") }))})
+			mustCreate(t, c, "/n", "ours", framework.OrSet(framework.AnyVersion))
+			node, _ := srv.Node("/n")
+			require.Equal(t, "ours", string(node.Data))
+		})
+	}
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		inj := srv.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/n", Times: -1, Do: zktest.All(
+			zktest.Call(func(zktest.Request) { srv.Create("/n", nil) }),
+			zktest.CallAfter(func(zktest.Request) { srv.Delete("/n") }))})
+		_, err := c.Create(t.Context(), "/n", nil, framework.OrSet(framework.AnyVersion))
+		require.ErrorIs(t, err, zk.ErrNoNode)
+		require.Equal(t, 6, inj.Hits(), "it does not go on for ever")
+	})
+}
+
+// The node has the data in the end, whatever is lost, and a version that was
+// asked for is never passed over.
+func TestOrSetWhoseReplyIsLostIsFoundOut(t *testing.T) {
+	for _, exists := range []bool{false, true} {
+		for _, version := range []int32{0, framework.AnyVersion} {
+			for _, op := range []zktest.Op{zktest.OpCreate, zktest.OpSetData} {
+				for _, fault := range []zktest.Action{zktest.DropRequest, zktest.DropReply} {
+					for _, with := range breakages {
+						bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+							if exists {
+								mustCreate(t, c, "/n", "old")
+							}
+							inj := srv.Inject(zktest.Rule{Op: op, Do: with(srv, c.SessionID(), fault)})
+							n, err := c.Create(t.Context(), "/n", []byte("new"), framework.OrSet(version))
+							require.NoError(t, err)
+							node, _ := srv.Node("/n")
+							require.Equal(t, "new", string(node.Data))
+							require.Equal(t, node.Stat.Czxid, n.Czxid)
+							if version == 0 && exists {
+								require.EqualValues(t, 1, node.Stat.Version)
+							} else if version == 0 && inj.Hits() > 0 {
+								require.Zero(t, node.Stat.Version)
+							}
+						})
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestOrSetThatIsOvertakenIsOfUnknownOutcome(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.All(zktest.DropReply,
+			zktest.CallAfter(func(zktest.Request) { srv.Set("/n", []byte("theirs")) }))})
+		_, err := c.Create(t.Context(), "/n", []byte("ours"), framework.OrSet(0))
+		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
+		require.ErrorIs(t, err, zk.ErrBadVersion)
+	})
+}
+
+func TestIdempotentCreateAcceptsAnUntouchedEqual(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		made := mustCreate(t, another(t, srv), "/n", "same")
+		n := mustCreate(t, c, "/n", "same", framework.Idempotent())
+		require.Equal(t, made.Czxid, n.Czxid)
+		_, err := c.Create(t.Context(), "/n", []byte("other"), framework.Idempotent())
+		require.ErrorIs(t, err, zk.ErrNodeExists)
+		require.NotErrorIs(t, err, framework.ErrOutcomeUnknown)
+		require.NoError(t, srv.Set("/n", []byte("same")))
+		_, err = c.Create(t.Context(), "/n", []byte("same"), framework.Idempotent())
+		require.ErrorIs(t, err, zk.ErrNodeExists, "it was written since")
+		mustCreate(t, c, "/n", "same", framework.Idempotent(), framework.OrSet(0))
+		node, _ := srv.Node("/n")
+		require.EqualValues(t, 1, node.Stat.Version, "as this call would have left it")
+	})
+}
+
+func TestIdempotentCreateWhoseReplyIsLost(t *testing.T) {
+	for _, fault := range []zktest.Action{zktest.DropRequest, zktest.DropReply} {
+		for _, with := range breakages {
+			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+				srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: with(srv, c.SessionID(), fault)})
+				n := mustCreate(t, c, "/n", "same", framework.Idempotent())
+				node, _ := srv.Node("/n")
+				require.Equal(t, node.Stat.Czxid, n.Czxid)
+			})
+		}
+	}
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.All(zktest.DropReply,
+			zktest.CallAfter(func(zktest.Request) { srv.Set("/n", []byte("theirs")) }))})
+		_, err := c.Create(t.Context(), "/n", []byte("ours"), framework.Idempotent())
+		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
+	})
+}
+
+func TestIdempotentSetAcceptsItsEqual(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		mustCreate(t, c, "/n", "")
+		stat, err := another(t, srv).Set(t.Context(), "/n", []byte("same"), 0)
+		require.NoError(t, err)
+		again, err := c.Set(t.Context(), "/n", []byte("same"), 0, framework.IdempotentSet())
+		require.NoError(t, err)
+		require.Equal(t, stat, again)
+		for _, tc := range []struct {
+			data    string
+			version int32
+		}{{"other", 0}, {"same", 2}, {"same", 7}} {
+			stat, err = c.Set(t.Context(), "/n", []byte(tc.data), tc.version, framework.IdempotentSet())
+			require.ErrorIs(t, err, zk.ErrBadVersion)
+			require.Nil(t, stat)
+		}
+		_, err = c.Set(t.Context(), "/n", []byte("same"), 0)
+		require.ErrorIs(t, err, zk.ErrBadVersion, "only if it is asked for")
+	})
+}
+
+func TestCombinationsOfCreateOptionsThatMakeNoSense(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		for _, tc := range []struct {
+			opts []framework.CreateOption
+			want error
+			text string
+		}{
+			{[]framework.CreateOption{framework.OrSet(0), framework.Protected()}, zk.ErrBadArguments, "OrSet and Protected"},
+			{[]framework.CreateOption{framework.OrSet(0), framework.WithMode(framework.PersistentSequential)}, zk.ErrBadArguments, "OrSet with a sequential"},
+			{[]framework.CreateOption{framework.OrSet(0), framework.WithMode(framework.Ephemeral)}, zk.ErrBadArguments, "OrSet with an ephemeral"},
+			{[]framework.CreateOption{framework.OrSet(-2)}, zk.ErrBadArguments, "version -2"},
+			{[]framework.CreateOption{framework.Idempotent(), framework.Protected()}, zk.ErrBadArguments, "Idempotent and Protected"},
+			{[]framework.CreateOption{framework.Idempotent(), framework.WithMode(framework.EphemeralSequential)}, zk.ErrBadArguments, "Idempotent with a sequential"},
+			{[]framework.CreateOption{framework.Idempotent(), framework.WithMode(framework.Ephemeral)}, zk.ErrBadArguments, "Idempotent with an ephemeral"},
+			{[]framework.CreateOption{framework.WithParentACL(zk.WorldACL(1))}, zk.ErrBadArguments, "without WithParents"},
+			{[]framework.CreateOption{framework.WithParentACL(nil), framework.WithParents()}, zk.ErrInvalidACL, "parents"},
+		} {
+			_, err := c.Create(t.Context(), "/n", nil, tc.opts...)
+			require.ErrorIs(t, err, tc.want)
+			require.ErrorContains(t, err, tc.text)
+		}
+		require.Empty(t, ops(srv), "nothing was sent")
+	})
+}
+
+// Two callers of one client create the same plain ephemeral node, and what they
+// are told is lost. One of them has made it.
+func TestPlainEphemeralIsMadeByOneCallerOnly(t *testing.T) {
+	for name, lost := range map[string]zktest.Rule{
+		"nothing":          {Op: zktest.OpCreate, After: 99, Do: zktest.DropReply},
+		"the first reply":  {Op: zktest.OpCreate, Do: zktest.DropReply},
+		"the second reply": {Op: zktest.OpCreate, After: 1, Do: zktest.DropReply},
+		"both replies":     {Op: zktest.OpCreate, Times: 2, Do: zktest.DropReply},
+		"three replies":    {Op: zktest.OpCreate, Times: 3, Do: zktest.DropReply},
+		"both requests":    {Op: zktest.OpCreate, Times: 2, Do: zktest.DropRequest},
+	} {
+		for _, second := range []string{"create", "transaction"} {
+			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+				srv.Inject(lost)
+				ephemeral := framework.WithMode(framework.Ephemeral)
+				errs := make(chan error, 2)
+				go func() {
+					_, err := c.Create(t.Context(), "/e", nil, ephemeral)
+					errs <- err
+				}()
+				go func() {
+					if second == "create" {
+						_, err := c.Create(t.Context(), "/e", nil, ephemeral)
+						errs <- err
+					} else {
+						_, err := c.Transaction(t.Context(), framework.CreateOp("/e", nil, ephemeral))
+						errs <- err
+					}
+				}()
+				first, second := <-errs, <-errs
+				if first != nil {
+					first, second = second, first
+				}
+				require.NoError(t, first, name)
+				require.ErrorIs(t, second, zk.ErrNodeExists, name)
+			})
+		}
+	}
+}
+
+// The first caller is not told what became of its node, and leaves. The second
+// must not be told that it is its own.
+func TestPlainEphemeralOfACallerThatHasGoneIsNotTheNextOnes(t *testing.T) {
+	for name, fault := range map[string]zktest.Action{
+		"slow": zktest.DelayReply(3 * time.Second), "muted": zktest.MuteReply,
+	} {
+		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+			ephemeral := framework.WithMode(framework.Ephemeral)
+			srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: fault})
+			_, err := c.Create(within(t, time.Second), "/e", nil, ephemeral)
+			require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
+			srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply})
+			_, err = c.Create(t.Context(), "/e", nil, ephemeral)
+			require.ErrorIs(t, err, zk.ErrNodeExists, name)
+		})
+	}
+}
+
+func TestPlainEphemeralMayBeMadeAgainAfterItsDeletionOrItsSession(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		ephemeral := framework.WithMode(framework.Ephemeral)
+		for range 3 {
+			srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply})
+			n := mustCreate(t, c, "/e", "", ephemeral)
+			require.NoError(t, c.Delete(t.Context(), n.Path, framework.AnyVersion))
+			n = mustCreate(t, c, "/e", "", ephemeral)
+			srv.ExpireSession(c.SessionID())
+			<-n.Session.Context().Done()
+		}
+		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.All(zktest.MuteReply,
+			zktest.CallAfter(func(zktest.Request) { srv.ExpireSession(c.SessionID()) }))})
+		_, err := c.Create(within(t, time.Millisecond), "/e", nil, ephemeral)
+		require.Error(t, err)
+		mustCreate(t, c, "/e", "", ephemeral)
+	})
+}
+
+func TestWaitForAnotherCallersEphemeralIsBounded(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		ephemeral := framework.WithMode(framework.Ephemeral)
+		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.MuteReply})
+		_, err := c.Create(within(t, time.Millisecond), "/e", nil, ephemeral)
+		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
+		srv.RefuseConnections(true)
+		srv.CutAll()
+
+		begin := time.Now()
+		_, err = c.Create(within(t, time.Second), "/e", nil, ephemeral)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.NotErrorIs(t, err, framework.ErrOutcomeUnknown, "nothing was sent")
+		require.Equal(t, time.Second, time.Since(begin))
+		_, err = c.Create(context.Background(), "/e", nil, ephemeral)
+		require.ErrorIs(t, err, framework.ErrNotConnected)
+		require.Equal(t, 16*time.Second, time.Since(begin))
+
+		done := make(chan error, 1)
+		go func() { _, err := c.Create(context.Background(), "/e", nil, ephemeral); done <- err }()
+		time.Sleep(time.Second)
+		require.NoError(t, c.Close())
+		require.ErrorIs(t, <-done, framework.ErrClosed)
+	})
+}
