@@ -14,15 +14,16 @@ import (
 
 	"github.com/gocurator/curator/internal/printable"
 	"github.com/gocurator/curator/internal/semconv"
-	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/recipes/locktrace"
 )
 
 // acquire is the trace of one call that acquires a lock. It implements
-// recipes.AcquireTracer.
+// locktrace.AcquireTracer.
 type acquire struct {
 	openSpan
 	tracer    *Tracer
-	request   recipes.Acquire
+	request   locktrace.Acquire
 	callerCtx context.Context // as the caller gave it
 	multi     *acquire        // the multi-lock that this is a part of, or nil
 	ctx       context.Context // callerCtx with the span of this acquire
@@ -31,19 +32,19 @@ type acquire struct {
 	*series
 	slow *time.Timer // reports a slow wait; nil for no report
 
-	firstQueued     recipes.Queued // the place of the first node in the queue
+	firstQueued     locktrace.Queued // the place of the first node in the queue
 	links           []trace.SpanContext
 	wakes           int
 	woken           time.Time // zero once the node that was woken is given up
 	predecessorGone bool      // the predecessor has left
 
-	lastWait atomic.Pointer[recipes.Waiting] // nil before the first wait
+	lastWait atomic.Pointer[waiting] // nil before the first wait
 }
 
-// StartAcquire implements recipes.Tracer.
+// StartAcquire implements locktrace.Tracer.
 func (t *Tracer) StartAcquire(
-	ctx context.Context, request recipes.Acquire,
-) (context.Context, recipes.AcquireTracer) {
+	ctx context.Context, request locktrace.Acquire,
+) (context.Context, locktrace.AcquireTracer) {
 	a := &acquire{
 		tracer:    t,
 		request:   request,
@@ -61,7 +62,7 @@ func (t *Tracer) StartAcquire(
 	a.ctx, a.Span = t.spans.Start(ctx, spanName("acquire", request), trace.WithAttributes(attrs...))
 	a.client, a.since = request.Client.Root(), a.start
 	a.multi = multiLockOf(ctx)
-	if request.Recipe == recipes.RecipeMultiLock {
+	if request.Recipe == locktrace.RecipeMultiLock {
 		a.ctx = context.WithValue(a.ctx, multiLockKey{}, a)
 	}
 	if t.cfg.slowWait > 0 || t.cfg.slowHold > 0 {
@@ -89,10 +90,10 @@ func multiLockOf(ctx context.Context) *acquire {
 	return multi
 }
 
-// Trace implements recipes.AcquireTracer.
+// Trace implements locktrace.AcquireTracer.
 func (a *acquire) Trace() map[string]string { return a.tracer.traceFields(a.ctx) }
 
-// QueuedLocally implements recipes.AcquireTracer. If the holder is in this
+// QueuedLocally implements locktrace.AcquireTracer. If the holder is in this
 // process, it is known without a request.
 func (a *acquire) QueuedLocally(ahead int) {
 	local := attribute.Int(semconv.LockLocalAhead, ahead)
@@ -103,7 +104,7 @@ func (a *acquire) QueuedLocally(ahead int) {
 		return
 	}
 	other := holder.asHolder()
-	a.lastWait.Store(&recipes.Waiting{Holder: other})
+	a.lastWait.Store(&waiting{holder: other})
 	attrs := holderAttributes(other)
 	a.SetAttributes(attrs...)
 	a.event(semconv.EventQueuedLocally, append(attrs, local)...)
@@ -114,7 +115,7 @@ func (a *acquire) QueuedLocally(ahead int) {
 // nil. An acquire at a semaphore waits for its turn to take leases, so those
 // that hold leases are not its holders.
 func (a *acquire) localHolder() *hold {
-	if a.request.Recipe == recipes.RecipeSemaphore {
+	if a.request.Recipe == locktrace.RecipeSemaphore {
 		return nil
 	}
 	lock := a.request.Client.FullPath(a.request.Path)
@@ -125,8 +126,8 @@ func (a *acquire) localHolder() *hold {
 	})
 }
 
-// Queued implements recipes.AcquireTracer.
-func (a *acquire) Queued(q recipes.Queued) {
+// Queued implements locktrace.AcquireTracer.
+func (a *acquire) Queued(q locktrace.Queued) {
 	if a.IsRecording() {
 		a.event(semconv.EventEnqueued,
 			attribute.String(semconv.LockNode, path.Base(q.Node)),
@@ -134,25 +135,26 @@ func (a *acquire) Queued(q recipes.Queued) {
 			attribute.Int(semconv.LockPosition, q.Ahead),
 			attribute.Int(semconv.LockQueue, q.Length))
 	}
-	if a.firstQueued == (recipes.Queued{}) {
+	if a.firstQueued == (locktrace.Queued{}) {
 		a.firstQueued = q
 	}
 }
 
-// Waiting implements recipes.AcquireTracer.
-func (a *acquire) Waiting(w recipes.Waiting) {
-	a.lastWait.Store(&w)
+// Waiting implements locktrace.AcquireTracer.
+func (a *acquire) Waiting(w locktrace.Waiting) {
+	holder, ahead := contenderOf(w.Holder), contenderOf(w.Ahead)
+	a.lastWait.Store(&waiting{ahead, holder})
 	if !a.IsRecording() {
 		return
 	}
-	holder := holderAttributes(w.Holder)
-	a.SetAttributes(holder...)
-	if w.Ahead.Node != "" {
-		holder = append(predecessorAttributes(w.Ahead), holder...)
+	attrs := holderAttributes(holder)
+	a.SetAttributes(attrs...)
+	if ahead.node != "" {
+		attrs = append(predecessorAttributes(ahead), attrs...)
 	}
-	a.event(semconv.EventWatching, holder...)
-	a.link(a.tracer.spanOf(w.Holder.Identity), "holder")
-	a.link(a.tracer.spanOf(w.Ahead.Identity), "predecessor")
+	a.event(semconv.EventWatching, attrs...)
+	a.link(a.tracer.spanOf(holder.identity), "holder")
+	a.link(a.tracer.spanOf(ahead.identity), "predecessor")
 }
 
 // link adds a link, unless there is one to the same span already.
@@ -176,26 +178,26 @@ func linkTo(to trace.SpanContext, kind string) trace.Link {
 	}
 }
 
-// Woken implements recipes.AcquireTracer.
+// Woken implements locktrace.AcquireTracer.
 func (a *acquire) Woken(gone bool) {
 	a.wakes++
 	a.woken, a.predecessorGone = time.Now(), gone
 	a.AddEvent(semconv.EventWoken)
 }
 
-// Abandoned implements recipes.AcquireTracer.
+// Abandoned implements locktrace.AcquireTracer.
 func (a *acquire) Abandoned(reason error) {
 	a.woken = time.Time{}
 	a.event(semconv.EventAbandoned, attribute.String(semconv.Cause, reason.Error()))
 }
 
-// Ended implements recipes.AcquireTracer.
-func (a *acquire) Ended(end recipes.AcquireEnd) {
+// Ended implements locktrace.AcquireTracer.
+func (a *acquire) Ended(end locktrace.AcquireEnd) {
 	if a.slow != nil {
 		a.slow.Stop()
 	}
 	took := time.Since(a.start)
-	if end.Outcome == recipes.Acquired {
+	if end.Outcome == locktrace.Acquired {
 		a.granted(end)
 	}
 	if a.IsRecording() {
@@ -206,7 +208,7 @@ func (a *acquire) Ended(end recipes.AcquireEnd) {
 	a.recordMetrics(end, took)
 }
 
-func (a *acquire) granted(end recipes.AcquireEnd) {
+func (a *acquire) granted(end locktrace.AcquireEnd) {
 	switch {
 	case end.HandedOver:
 		a.event(semconv.EventHandedOver, attribute.Bool(semconv.LockLocal, true))
@@ -217,7 +219,7 @@ func (a *acquire) granted(end recipes.AcquireEnd) {
 }
 
 // outcomeAttributes returns the attributes that are known at the end.
-func (a *acquire) outcomeAttributes(end recipes.AcquireEnd) []attribute.KeyValue {
+func (a *acquire) outcomeAttributes(end locktrace.AcquireEnd) []attribute.KeyValue {
 	attrs := append(make([]attribute.KeyValue, 0, 6),
 		attribute.String(semconv.LockOutcome, string(end.Outcome)))
 	if a.firstQueued.Length > 0 {
@@ -228,7 +230,7 @@ func (a *acquire) outcomeAttributes(end recipes.AcquireEnd) []attribute.KeyValue
 	if a.wakes > 0 {
 		attrs = append(attrs, attribute.Int(semconv.LockWakes, a.wakes))
 	}
-	if end.Outcome != recipes.Acquired {
+	if end.Outcome != locktrace.Acquired {
 		return append(attrs, a.failureAttributes(end)...)
 	}
 	if end.Token != 0 {
@@ -247,7 +249,7 @@ func (a *acquire) recordHandOver() {
 	after := time.Since(a.woken)
 	attrs := []attribute.KeyValue{attribute.Float64(semconv.LockHandOff, after.Seconds())}
 	if a.predecessorGone {
-		attrs = append(attrs, predecessorAttributes(a.lastWaiting().Ahead)...)
+		attrs = append(attrs, predecessorAttributes(a.lastWaiting().ahead)...)
 	}
 	a.event(semconv.EventHandedOver, attrs...)
 	a.tracer.metrics.handOffDuration.Record(a.ctx, after.Seconds(), a.record...)
@@ -256,12 +258,12 @@ func (a *acquire) recordHandOver() {
 // failureAttributes says why there is no lock. It sets the span's status to an
 // error, except in two cases that are no failure: another contender holds a
 // lock that was only tried, or the caller's context was cancelled.
-func (a *acquire) failureAttributes(end recipes.AcquireEnd) []attribute.KeyValue {
+func (a *acquire) failureAttributes(end locktrace.AcquireEnd) []attribute.KeyValue {
 	attrs := a.holderFromError(end.Err)
-	if end.Outcome == recipes.NotAcquired {
+	if end.Outcome == locktrace.NotAcquired {
 		return attrs
 	}
-	if end.Outcome != recipes.Canceled {
+	if end.Outcome != locktrace.Canceled {
 		a.SetStatus(codes.Error, end.Err.Error())
 	}
 	return append(attrs, attribute.String(semconv.ErrorType, errorType(end.Err)))
@@ -270,29 +272,30 @@ func (a *acquire) failureAttributes(end recipes.AcquireEnd) []attribute.KeyValue
 // holderFromError takes the holder from the error of an acquire that has not
 // seen the holder by itself: it did not wait, or it had no node.
 func (a *acquire) holderFromError(err error) []attribute.KeyValue {
-	var held *recipes.NotAcquiredError
-	if !errors.As(err, &held) || held.Holder == "" || a.lastWaiting().Holder.Node != "" {
+	var held *locks.NotAcquiredError
+	if !errors.As(err, &held) || held.Holder == "" || a.lastWaiting().holder.node != "" {
 		return nil
 	}
-	a.link(a.tracer.spanOf(held.Identity), "holder")
-	return holderAttributes(recipes.Other{Node: printable.String(held.Holder), Identity: held.Identity})
+	holder := contender{node: printable.String(held.Holder), identity: held.Identity()}
+	a.link(a.tracer.spanOf(holder.identity), "holder")
+	return holderAttributes(holder)
 }
 
 // lastWaiting returns the holder and the predecessor that the acquire saw last.
 // Both are empty if it has seen none.
-func (a *acquire) lastWaiting() recipes.Waiting {
+func (a *acquire) lastWaiting() waiting {
 	if w := a.lastWait.Load(); w != nil {
 		return *w
 	}
-	return recipes.Waiting{}
+	return waiting{}
 }
 
 // recordMetrics records the metrics of an acquire that has ended.
-func (a *acquire) recordMetrics(end recipes.AcquireEnd, took time.Duration) {
+func (a *acquire) recordMetrics(end locktrace.AcquireEnd, took time.Duration) {
 	m, point := a.tracer.metrics, pointOf(a.request)
 	a.series.counts[waiters].add(-1)
 	point.outcome = string(end.Outcome)
-	if end.Outcome == recipes.Failed {
+	if end.Outcome == locktrace.Failed {
 		point.errorType = errorType(end.Err)
 	}
 	ended := m.locks.lookUp(point)
@@ -304,20 +307,34 @@ func (a *acquire) event(name string, attrs ...attribute.KeyValue) {
 	a.AddEvent(name, trace.WithAttributes(attrs...))
 }
 
-func holderAttributes(o recipes.Other) []attribute.KeyValue {
-	attrs := []attribute.KeyValue{attribute.String(semconv.LockHolder, o.Identity.String())}
-	if o.Node != "" {
-		attrs = append(attrs, attribute.String(semconv.LockHolderNode, o.Node))
+// contender is another contender for a lock, as its node says.
+type contender struct {
+	node     string
+	identity locks.Identity
+	since    time.Time
+}
+
+// waiting is what an acquire waits for.
+type waiting struct{ ahead, holder contender }
+
+func contenderOf(c locktrace.Contender) contender {
+	return contender{node: c.Node, identity: locks.ReadIdentity(c.Data), since: c.Since}
+}
+
+func holderAttributes(o contender) []attribute.KeyValue {
+	attrs := []attribute.KeyValue{attribute.String(semconv.LockHolder, o.identity.String())}
+	if o.node != "" {
+		attrs = append(attrs, attribute.String(semconv.LockHolderNode, o.node))
 	}
-	if !o.Since.IsZero() {
-		attrs = append(attrs, attribute.Float64(semconv.LockHolderAge, max(time.Since(o.Since), 0).Seconds()))
+	if !o.since.IsZero() {
+		attrs = append(attrs, attribute.Float64(semconv.LockHolderAge, max(time.Since(o.since), 0).Seconds()))
 	}
 	return attrs
 }
 
-func predecessorAttributes(o recipes.Other) []attribute.KeyValue {
+func predecessorAttributes(o contender) []attribute.KeyValue {
 	return []attribute.KeyValue{
-		attribute.String(semconv.LockPred, o.Identity.String()),
-		attribute.String(semconv.LockPredNode, o.Node),
+		attribute.String(semconv.LockPred, o.identity.String()),
+		attribute.String(semconv.LockPredNode, o.node),
 	}
 }

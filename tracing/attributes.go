@@ -10,17 +10,18 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/semconv"
-	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/recipes/locktrace"
 )
 
 // modeOf says how a lock is asked for.
-func modeOf(a recipes.Acquire) string {
+func modeOf(a locktrace.Acquire) string {
 	switch {
-	case a.Recipe == recipes.RecipeReadWriteLock && a.Shared:
+	case a.Recipe == locktrace.RecipeReadWriteLock && a.Shared:
 		return "read"
-	case a.Recipe == recipes.RecipeReadWriteLock:
+	case a.Recipe == locktrace.RecipeReadWriteLock:
 		return "write"
-	case a.Recipe == recipes.RecipeSemaphore:
+	case a.Recipe == locktrace.RecipeSemaphore:
 		return "shared"
 	default:
 		return "exclusive"
@@ -30,13 +31,13 @@ func modeOf(a recipes.Acquire) string {
 // isLeadership reports whether the acquire is a candidate for leadership.
 // Leaderships and the waits for them are meant to last, so they are never
 // reported as slow.
-func isLeadership(a recipes.Acquire) bool {
-	return a.Recipe == recipes.RecipeLeaderLatch || a.Recipe == recipes.RecipeLeaderSelector
+func isLeadership(a locktrace.Acquire) bool {
+	return a.Recipe == locktrace.RecipeLeaderLatch || a.Recipe == locktrace.RecipeLeaderSelector
 }
 
 // spanAttributes returns the attributes that every span of a lock has. The
 // slice has capacity for a few more.
-func spanAttributes(a recipes.Acquire) []attribute.KeyValue {
+func spanAttributes(a locktrace.Acquire) []attribute.KeyValue {
 	attrs := append(make([]attribute.KeyValue, 0, 8),
 		attribute.String(semconv.LockRecipe, a.Recipe),
 		attribute.String(semconv.LockMode, modeOf(a)))
@@ -46,7 +47,7 @@ func spanAttributes(a recipes.Acquire) []attribute.KeyValue {
 	if a.Path != "" {
 		attrs = append(attrs, attribute.String(semconv.LockPath, a.Client.FullPath(a.Path)))
 	}
-	if a.Recipe == recipes.RecipeSemaphore || a.Recipe == recipes.RecipeMultiLock {
+	if a.Recipe == locktrace.RecipeSemaphore || a.Recipe == locktrace.RecipeMultiLock {
 		attrs = append(attrs, attribute.Int(semconv.LockLeases, a.Leases))
 	}
 	return attrs
@@ -54,7 +55,7 @@ func spanAttributes(a recipes.Acquire) []attribute.KeyValue {
 
 // spanName names a span by the name of its lock, or else by the recipe. Paths
 // would make too many names.
-func spanName(verb string, a recipes.Acquire) string {
+func spanName(verb string, a locktrace.Acquire) string {
 	if a.Name != "" {
 		return verb + " " + a.Name
 	}
@@ -86,7 +87,7 @@ func errorType(err error) string {
 		return "timeout"
 	case errors.Is(err, context.Canceled):
 		return "canceled"
-	case errors.Is(err, recipes.ErrQueueFull):
+	case errors.Is(err, locks.ErrQueueFull):
 		return "queue_full"
 	case errors.Is(err, framework.ErrClosed):
 		return "client_closed"

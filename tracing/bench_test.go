@@ -17,7 +17,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zkserver"
 	"github.com/gocurator/curator/testing/zktest"
 	"github.com/gocurator/curator/tracing"
@@ -61,7 +61,7 @@ func BenchmarkUncontended(b *testing.B) {
 const batch = 20
 
 func uncontended(b *testing.B, addr string, dial framework.DialFunc) {
-	mutex := func(tracer *tracing.Tracer) *recipes.InterProcessMutex {
+	mutex := func(tracer *tracing.Tracer) *locks.InterProcessMutex {
 		opts := []framework.Option{framework.WithDialer(dial)}
 		if tracer != nil {
 			opts = append(opts, framework.WithTracer(tracer))
@@ -69,7 +69,7 @@ func uncontended(b *testing.B, addr string, dial framework.DialFunc) {
 		c, err := framework.New(addr, opts...)
 		require.NoError(b, err)
 		b.Cleanup(func() { c.Close() })
-		return recipes.NewInterProcessMutex(c, "/bench/mutex", recipes.WithName("bench"))
+		return locks.NewInterProcessMutex(c, "/bench/mutex", locks.WithName("bench"))
 	}
 	names := []string{"untraced", "traced", "sdk", "unsampled", "operations"}
 	all := []func(){
@@ -112,7 +112,7 @@ func uncontended(b *testing.B, addr string, dial framework.DialFunc) {
 func median(sorted []time.Duration) float64 { return float64(sorted[len(sorted)/2]) }
 
 // cycle returns a function that acquires and releases a mutex once.
-func cycle(b *testing.B, m *recipes.InterProcessMutex) func() {
+func cycle(b *testing.B, m *locks.InterProcessMutex) func() {
 	ctx := context.Background()
 	return func() {
 		lease, err := m.Acquire(ctx)
@@ -128,7 +128,7 @@ func cycle(b *testing.B, m *recipes.InterProcessMutex) func() {
 // sdkCycle returns a cycle that makes the spans, events, attributes and
 // measurements of a Tracer by OpenTelemetry's API alone. The spans have as many
 // attributes as those of a Tracer, with shorter values.
-func sdkCycle(b *testing.B, m *recipes.InterProcessMutex, o *providers) func() {
+func sdkCycle(b *testing.B, m *locks.InterProcessMutex, o *providers) func() {
 	tracer, meter := o.spans.Tracer("bench"), o.metrics.Meter("bench")
 	histogram := func(name string) metric.Float64Histogram {
 		h, err := meter.Float64Histogram(name)

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 	"github.com/gocurator/curator/tracing"
 )
@@ -63,8 +63,8 @@ func TestEverySpanEndsWhateverHappens(t *testing.T) {
 
 type panickingLock struct{}
 
-func (panickingLock) Acquire(context.Context) (*recipes.Lease, error)    { panic("the user's") }
-func (panickingLock) TryAcquire(context.Context) (*recipes.Lease, error) { panic("the user's") }
+func (panickingLock) Acquire(context.Context) (*locks.Lease, error)    { panic("the user's") }
+func (panickingLock) TryAcquire(context.Context) (*locks.Lease, error) { panic("the user's") }
 
 func TestEverySpanOfAnAcquireEndsWhenCodeOfTheUsersPanics(t *testing.T) {
 	panics := false
@@ -79,24 +79,24 @@ func TestEverySpanOfAnAcquireEndsWhenCodeOfTheUsersPanics(t *testing.T) {
 		require.Panics(t, func() { _, _ = v.mutex().Acquire(context.Background()) })
 		panics = false
 		require.Equal(t, "error", v.attributeOf(t, "acquire sku", "curator.lock.outcome"))
-		both := recipes.CombineLocks(v.mutex(), panickingLock{})
+		both := locks.NewInterProcessMultiLock(v.mutex(), panickingLock{})
 		require.Panics(t, func() { _, _ = both.Acquire(context.Background()) })
 		require.Zero(t, v.totals(t)["curator.lock.waiters"])
 	}, tracing.WithOperations(wanted))
 }
 
-type acquirer func(context.Context) (*recipes.Lease, error)
+type acquirer func(context.Context) (*locks.Lease, error)
 
 // acquirersOfEveryKind returns acquires of every kind of lock in package
 // recipes.
 func (v *service) acquirersOfEveryKind() []acquirer {
-	handed := v.mutex(recipes.WithLocalHandOver(3, time.Minute))
-	readWrite := recipes.NewInterProcessReadWriteLock(v.client, "/locks/prices")
-	semaphore := recipes.NewInterProcessSemaphore(v.client, "/locks/printers", 2)
+	handed := v.mutex(locks.WithLocalHandOver(3, time.Minute))
+	readWrite := locks.NewInterProcessReadWriteLock(v.client, "/locks/prices")
+	semaphore := locks.NewInterProcessSemaphore(v.client, "/locks/printers", locks.Limit(2))
 	return []acquirer{
-		v.mutex(recipes.Revocable()).Acquire, handed.Acquire, handed.Acquire, handed.TryAcquire,
-		readWrite.Reader().Acquire, readWrite.Writer().Acquire, semaphore.Acquire,
-		func(ctx context.Context) (*recipes.Lease, error) { return semaphore.AcquireN(ctx, 2) },
+		v.mutex(locks.WithRevocation()).Acquire, handed.Acquire, handed.Acquire, handed.TryAcquire,
+		readWrite.ReadLock().Acquire, readWrite.WriteLock().Acquire, semaphore.Acquire,
+		func(ctx context.Context) (*locks.Lease, error) { return semaphore.AcquireN(ctx, 2) },
 	}
 }
 

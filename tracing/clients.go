@@ -11,7 +11,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/semconv"
-	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/recipes/locktrace"
 	"github.com/gocurator/curator/state"
 )
 
@@ -28,7 +28,7 @@ func (t *Tracer) ClientOpened(c *framework.Client) {
 // spans of the holds end here.
 func (t *Tracer) ClientClosed(c *framework.Client) {
 	for _, h := range t.holdsOfClient(c) {
-		h.Ended(recipes.HoldEnd{Cause: recipes.EndClientClosed, Err: framework.ErrClosed})
+		h.Ended(locktrace.HoldEnd{Cause: locktrace.EndClientClosed, Err: framework.ErrClosed})
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -21,7 +21,7 @@ func TestCloseEndsTheSpansOfHolds(t *testing.T) {
 		c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()),
 			recordInto(spans))
 		require.NoError(t, err)
-		_, err = recipes.NewInterProcessMutex(c, "/lock").Acquire(t.Context())
+		_, err = locks.NewInterProcessMutex(c, "/lock").Acquire(t.Context())
 		require.NoError(t, err)
 		require.NoError(t, c.Close())
 		require.Len(t, spans.Ended(), 2)

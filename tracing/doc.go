@@ -32,10 +32,10 @@
 // hold is its child instead, so that both are in one trace. Work under the
 // lease's context is in the caller's span if there is one, else in the hold's.
 //
-// An overrun span lasts from the report that the work of a LeaderSelector goes
+// An overrun span lasts from the report that the work of a Selector goes
 // on after its leadership until that work returns.
 //
-// A span has the name of its lock (recipes.WithName), or else of the recipe,
+// A span has the name of its lock (locks.WithName), or else of the recipe,
 // and never the path. Candidates for leadership are acquires and leaderships
 // are holds. Both may last for weeks and are exported only when they end. A
 // multi-lock has a span of its own, which is the parent of the spans of its
@@ -44,7 +44,7 @@
 // # Links between processes
 //
 // The data of a contender's node holds the trace and span of its acquire; see
-// recipes.Identity. The acquire span of a waiter has links to the spans of the
+// locks.Identity. The acquire span of a waiter has links to the spans of the
 // holder and of the predecessor, the contender right ahead, from the moment it
 // has read their nodes. The event "handed over" says which contender left. The
 // duration of the hand-over begins when this process learns of that: the time
@@ -59,11 +59,11 @@
 //   - The holder on a span is the one that the waiter saw last. A waiter is not
 //     woken when the lock passes from one contender ahead of it to another.
 //   - The holder is "unknown" if its node has other data: written by Java, or
-//     with recipes.WithNodeData, recipes.WithID or recipes.WithoutIdentity.
+//     with locks.WithNodeData, leader.WithID or locks.WithoutIdentity.
 //   - At a semaphore, a waiter for its turn sees the contender whose turn it is
 //     as the holder. A waiter for leases sees the first contender that has one.
-//   - After a hand-over within a process (recipes.WithLocalHandOver), and after
-//     an interruption that a LeaderLatch survived with its node, links from
+//   - After a hand-over within a process (locks.WithLocalHandOver), and after
+//     an interruption that a Latch survived with its node, links from
 //     other processes lead to the acquire that created the node.
 //
 // # Cost

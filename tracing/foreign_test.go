@@ -7,7 +7,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -22,8 +22,8 @@ func TestNamesOfForeignNodesAreLegible(t *testing.T) {
 	require.NoError(t, err)
 	defer c.Close()
 	require.NoError(t, srv.SetSequence("/lock", 1))
-	_, err = recipes.NewInterProcessMutex(c, "/lock").TryAcquire(t.Context())
-	require.ErrorIs(t, err, recipes.ErrNotAcquired)
+	_, err = locks.NewInterProcessMutex(c, "/lock").TryAcquire(t.Context())
+	require.ErrorIs(t, err, locks.ErrNotAcquired)
 	require.Len(t, spans.Ended(), 1)
 	attrs := attributesOf(spans.Ended()[0].Attributes())
 	require.Equal(t, `"_c_\u202egnp.\u2028-lock-0000000000"`, attrs["curator.lock.holder.node"])

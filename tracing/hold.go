@@ -13,14 +13,15 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/gocurator/curator/internal/semconv"
-	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/recipes/locktrace"
 )
 
-// hold is the trace of one held lock. It implements recipes.HoldTracer.
+// hold is the trace of one held lock. It implements locktrace.HoldTracer.
 type hold struct {
 	openSpan
 	tracer      *Tracer
-	request     recipes.Acquire
+	request     locktrace.Acquire
 	node        string // the name of the holder's node, without its path
 	acquireSpan trace.SpanContext
 	ctx         context.Context // the context that has the span of this hold
@@ -32,14 +33,14 @@ type hold struct {
 	endOnce sync.Once   // ClientClosed may end the hold before Ended does
 }
 
-// StartHold implements recipes.AcquireTracer.
+// StartHold implements locktrace.AcquireTracer.
 //
 // The span is a sibling of the acquire's span, for two reasons. Trace viewers
 // show a parent that ends before its child begins badly, and a wait is best
 // seen beside the work that follows it. If the acquire has no parent, the hold
 // is its child, so that both are in one trace, and links from other processes
 // lead there.
-func (a *acquire) StartHold(held recipes.Hold) recipes.HoldTracer {
+func (a *acquire) StartHold(held locktrace.Hold) locktrace.HoldTracer {
 	h := &hold{
 		tracer:      a.tracer,
 		request:     a.request,
@@ -83,11 +84,11 @@ func (a *acquire) StartHold(held recipes.Hold) recipes.HoldTracer {
 
 // asHolder describes a hold of this process as other processes read it from the
 // holder's node.
-func (h *hold) asHolder() recipes.Other {
-	return recipes.Other{
-		Node:     h.node,
-		Identity: recipes.Identity{Service: h.client.ServiceName(), Host: hostname(), PID: os.Getpid()},
-		Since:    h.start,
+func (h *hold) asHolder() contender {
+	return contender{
+		node:     h.node,
+		identity: locks.Identity{Service: h.client.ServiceName(), Host: hostname(), PID: os.Getpid()},
+		since:    h.start,
 	}
 }
 
@@ -99,7 +100,7 @@ var hostname = sync.OnceValue(func() string {
 	return host
 })
 
-// Context implements recipes.HoldTracer. A caller that has a span keeps it.
+// Context implements locktrace.HoldTracer. A caller that has a span keeps it.
 // Otherwise the work under the lock is in the hold's span.
 func (h *hold) Context(ctx context.Context) context.Context {
 	if h.workSpan == nil {
@@ -108,7 +109,7 @@ func (h *hold) Context(ctx context.Context) context.Context {
 	return trace.ContextWithSpan(ctx, h.workSpan)
 }
 
-// Reentered implements recipes.HoldTracer.
+// Reentered implements locktrace.HoldTracer.
 func (h *hold) Reentered() {
 	h.AddEvent(semconv.EventReentered)
 	point := pointOf(h.request)
@@ -120,13 +121,13 @@ func (h *hold) Reentered() {
 // report such an acquire as an acquire of its own.
 const reentered = "reentered"
 
-// Revoked implements recipes.HoldTracer.
+// Revoked implements locktrace.HoldTracer.
 func (h *hold) Revoked() { h.AddEvent(semconv.EventRevoked) }
 
-// Ended implements recipes.HoldTracer.
-func (h *hold) Ended(end recipes.HoldEnd) { h.endOnce.Do(func() { h.end(end) }) }
+// Ended implements locktrace.HoldTracer.
+func (h *hold) Ended(end locktrace.HoldEnd) { h.endOnce.Do(func() { h.end(end) }) }
 
-func (h *hold) end(end recipes.HoldEnd) {
+func (h *hold) end(end locktrace.HoldEnd) {
 	if h.slow != nil {
 		h.slow.Stop()
 	}
@@ -138,7 +139,7 @@ func (h *hold) end(end recipes.HoldEnd) {
 	point.end = string(end.Cause)
 	ended := m.locks.lookUp(point)
 	switch {
-	case end.Cause != recipes.EndReleased:
+	case end.Cause != locktrace.EndReleased:
 		h.AddEvent(semconv.EventLost, trace.WithAttributes(cause,
 			attribute.String(semconv.Cause, end.Err.Error())))
 		h.SetAttributes(attribute.String(semconv.ErrorType, string(end.Cause)))
@@ -155,7 +156,7 @@ func (h *hold) end(end recipes.HoldEnd) {
 	h.tracer.untrack(&h.openSpan)
 }
 
-// Overrun implements recipes.HoldTracer. The leadership's own span has ended by
+// Overrun implements locktrace.HoldTracer. The leadership's own span has ended by
 // then, or ends with the release.
 func (h *hold) Overrun() (returned func()) {
 	attrs := append(spanAttributes(h.request), attribute.String(semconv.LockNode, h.node))

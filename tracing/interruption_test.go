@@ -12,7 +12,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
 	"github.com/gocurator/curator/tracing"
@@ -39,7 +39,7 @@ func TestSpansHearOfNothingThatWasBeforeThem(t *testing.T) {
 		time.Sleep(time.Minute)
 		srv.ExpireSession(c.SessionID())
 		time.Sleep(10 * time.Second)
-		lease, err := recipes.NewInterProcessMutex(c, "/lock").Acquire(t.Context())
+		lease, err := locks.NewInterProcessMutex(c, "/lock").Acquire(t.Context())
 		require.NoError(t, err)
 		time.Sleep(2 * time.Minute) // the Tracer has heard of all of the loss
 		srv.CutSession(c.SessionID())
@@ -92,11 +92,11 @@ func TestGrantThatIsNotTrustedIsAbandoned(t *testing.T) {
 			return c
 		}
 		holder, waiter := connect(), connect(framework.WithTracer(tracer))
-		held, err := recipes.NewInterProcessMutex(holder, "/lock").Acquire(t.Context())
+		held, err := locks.NewInterProcessMutex(holder, "/lock").Acquire(t.Context())
 		require.NoError(t, err)
 		released := make(chan error)
 		go func() {
-			lease, err := recipes.NewInterProcessMutex(waiter, "/lock").Acquire(t.Context())
+			lease, err := locks.NewInterProcessMutex(waiter, "/lock").Acquire(t.Context())
 			if err == nil {
 				err = lease.Release(t.Context())
 			}

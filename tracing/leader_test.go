@@ -8,7 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/locks"
 )
 
 // Within a second the first leader is asked to step down, and later the second
@@ -16,9 +17,9 @@ import (
 func TestLeaderLatch(t *testing.T) {
 	runStory(t, func(s *story) {
 		first, second := s.service("worker-1"), s.service("worker-2")
-		latch := func(v *service) *recipes.LeaderLatch {
-			l := recipes.NewLeaderLatch(v.client, "/leader",
-				recipes.WithName("worker"), recipes.WithGrace(time.Second))
+		latch := func(v *service) *leader.Latch {
+			l := leader.NewLatch(v.client, "/leader",
+				leader.WithName("worker"), leader.WithGrace(time.Second))
 			require.NoError(s, l.Start())
 			time.Sleep(100 * time.Millisecond)
 			return l
@@ -26,7 +27,7 @@ func TestLeaderLatch(t *testing.T) {
 		one, two := latch(first), latch(second)
 		lease := s.must(one.Await(context.Background()))
 		time.Sleep(time.Second)
-		require.NoError(s, recipes.Revoke(context.Background(), second.client, lease.Path()))
+		require.NoError(s, locks.Revoke(context.Background(), second.client, lease.Path()))
 		s.must(two.Await(context.Background()))
 		time.Sleep(time.Second)
 		require.NoError(s, two.Resign(context.Background()))
@@ -40,15 +41,15 @@ func TestLeaderLatch(t *testing.T) {
 func TestLeaderSelectorWhoseWorkGoesOn(t *testing.T) {
 	runStory(t, func(s *story) {
 		worker := s.service("worker")
-		require.ErrorIs(s, runOverrun(worker), recipes.ErrRevoked)
+		require.ErrorIs(s, runOverrun(worker), locks.ErrRevoked)
 	})
 }
 
 // runOverrun leads once. The work goes on for three seconds after the end of
 // its leadership.
 func runOverrun(v *service) error {
-	selector := recipes.NewLeaderSelector(v.client, "/leader",
-		recipes.WithName("worker"), recipes.WithOverrunReport(time.Second))
+	selector := leader.NewSelector(v.client, "/leader",
+		leader.WithName("worker"), leader.WithOverrunReport(time.Second))
 	return selector.Run(context.Background(), func(ctx context.Context) error {
 		gone, cancel := context.WithCancel(ctx)
 		cancel()
@@ -61,7 +62,7 @@ func runOverrun(v *service) error {
 
 func TestClosedLeaderIsNoCancelledAcquire(t *testing.T) {
 	withService(t, func(t *testing.T, s *story, v *service) {
-		latch := recipes.NewLeaderLatch(v.client, "/leader")
+		latch := leader.NewLatch(v.client, "/leader")
 		require.NoError(t, latch.Start())
 		s.must(latch.Await(t.Context()))
 		require.NoError(t, latch.Close(t.Context()))

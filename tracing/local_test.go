@@ -11,7 +11,7 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/tracing"
 )
 
@@ -88,7 +88,7 @@ func TestLocalWaiterLearnsTheHolderFromThoseAhead(t *testing.T) {
 		stock := s.service("stock")
 		held := s.must(stock.mutex().Acquire(s.request(stock, "GET /stock")))
 		shared := v.mutex()
-		var ahead []<-chan *recipes.Lease
+		var ahead []<-chan *locks.Lease
 		for range 2 { // as many as have nodes
 			ahead = append(ahead, s.inBackground(context.Background(), shared.Acquire))
 		}
@@ -114,13 +114,13 @@ func TestLocalWaiterLearnsTheHolderFromThoseAhead(t *testing.T) {
 func TestLocalWaiterAtASemaphoreWaitsForWhoTakesLeases(t *testing.T) {
 	withService(t, func(t *testing.T, s *story, v *service) {
 		stock := s.service("stock")
-		ours := recipes.NewInterProcessSemaphore(v.client, "/sem", 5)
-		theirs := recipes.NewInterProcessSemaphore(stock.client, "/sem", 5)
+		ours := locks.NewInterProcessSemaphore(v.client, "/sem", locks.Limit(5))
+		theirs := locks.NewInterProcessSemaphore(stock.client, "/sem", locks.Limit(5))
 		held := s.must(ours.Acquire(s.request(v, "holder")))
-		taking := s.inBackground(s.request(stock, "five"), func(ctx context.Context) (*recipes.Lease, error) {
+		taking := s.inBackground(s.request(stock, "five"), func(ctx context.Context) (*locks.Lease, error) {
 			return theirs.AcquireN(ctx, 5)
 		})
-		var next []<-chan *recipes.Lease
+		var next []<-chan *locks.Lease
 		for range 2 {
 			next = append(next, s.inBackground(s.request(v, "next"), ours.Acquire))
 		}

@@ -8,14 +8,14 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/gocurator/curator/internal/semconv"
-	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/recipes/locktrace"
 )
 
 // lockPoint identifies a time series of locks by its attributes. An empty field
 // is left out.
 type lockPoint struct{ recipe, mode, name, outcome, end, errorType string }
 
-func pointOf(a recipes.Acquire) lockPoint {
+func pointOf(a locktrace.Acquire) lockPoint {
 	return lockPoint{recipe: a.Recipe, mode: modeOf(a), name: a.Name}
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/recipes/locks"
 )
 
 // If a program makes lock names from data, the metrics lose these names and
@@ -18,9 +18,9 @@ import (
 func TestTooManyNamesAreMeasuredAsOne(t *testing.T) {
 	withService(t, func(t *testing.T, s *story, v *service) {
 		const names = 1200
-		named := func(i int) *recipes.Lease {
+		named := func(i int) *locks.Lease {
 			path, name := fmt.Sprint("/locks/", i), fmt.Sprint("lock ", i)
-			mutex := recipes.NewInterProcessMutex(v.client, path, recipes.WithName(name))
+			mutex := locks.NewInterProcessMutex(v.client, path, locks.WithName(name))
 			return s.must(mutex.Acquire(context.Background()))
 		}
 		for i := range names {

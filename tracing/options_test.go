@@ -19,7 +19,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 	"github.com/gocurator/curator/tracing"
 )
@@ -88,7 +88,7 @@ func TestNodesLeadToTheSpanOfTheAcquire(t *testing.T) {
 		span := v.endedSpan(t, "acquire sku").SpanContext()
 		traceparent := "00-" + span.TraceID().String() + "-" + span.SpanID().String() + "-01"
 		require.Contains(t, s.nodeData(), `"trace":{"traceparent":"`+traceparent+`"}`)
-		id := recipes.ReadIdentity([]byte(s.nodeData()))
+		id := locks.ReadIdentity([]byte(s.nodeData()))
 		require.Equal(t, "orders", id.Service)
 		require.WithinDuration(t, time.Now(), id.Since, time.Second)
 		require.NoError(t, lease.Release(t.Context()))
@@ -106,7 +106,7 @@ func TestTraceIDsCanBeLeftOut(t *testing.T) {
 
 func TestIdentityCanBeLeftOut(t *testing.T) {
 	withService(t, func(t *testing.T, s *story, v *service) {
-		lease := s.must(v.mutex(recipes.WithoutIdentity()).Acquire(s.request(v, "POST /orders")))
+		lease := s.must(v.mutex(locks.WithoutIdentity()).Acquire(s.request(v, "POST /orders")))
 		require.Regexp(t, `^\{"v":1,"trace":\{"traceparent":"[0-9a-f-]+"\}\}$`, s.nodeData())
 		require.NoError(t, lease.Release(t.Context()))
 	})
@@ -114,7 +114,7 @@ func TestIdentityCanBeLeftOut(t *testing.T) {
 
 func TestNodeDataOfTheUsersIsExact(t *testing.T) {
 	withService(t, func(t *testing.T, s *story, v *service) {
-		lease := s.must(v.mutex(recipes.WithNodeData([]byte("till 7"))).Acquire(s.request(v, "POST /orders")))
+		lease := s.must(v.mutex(locks.WithNodeData([]byte("till 7"))).Acquire(s.request(v, "POST /orders")))
 		require.Equal(t, "till 7", s.nodeData())
 		require.NoError(t, lease.Release(t.Context()))
 	})
@@ -264,14 +264,14 @@ func TestLossIsLoggedWithTheNamesOfTheSpans(t *testing.T) {
 			framework.WithLogger(slog.New(handler)))
 		require.NoError(t, err)
 		defer c.Close()
-		mutex := recipes.NewInterProcessMutex(c, "/locks/sku-42", recipes.WithName("sku"))
+		mutex := locks.NewInterProcessMutex(c, "/locks/sku-42", locks.WithName("sku"))
 		lease, err := mutex.Acquire(t.Context())
 		require.NoError(t, err)
 		require.NoError(t, lease.Release(t.Context()))
 		synctest.Wait()
 		require.Empty(t, log.String(), "nothing was lost")
 
-		mutex = recipes.NewInterProcessMutex(c, "/locks/sku-42", recipes.WithName("sku"))
+		mutex = locks.NewInterProcessMutex(c, "/locks/sku-42", locks.WithName("sku"))
 		lease, err = mutex.Acquire(t.Context())
 		require.NoError(t, err)
 		time.Sleep(5 * time.Second)
@@ -284,7 +284,7 @@ func TestLossIsLoggedWithTheNamesOfTheSpans(t *testing.T) {
 			newNormalizer().normalize(log.String()))
 
 		log.Reset()
-		_, err = recipes.NewInterProcessMutex(c, "/locks/sku-43").Acquire(t.Context())
+		_, err = locks.NewInterProcessMutex(c, "/locks/sku-43").Acquire(t.Context())
 		require.NoError(t, err)
 		c.Close()
 		synctest.Wait()
@@ -302,7 +302,7 @@ func TestWorkIsInTheSpanOfItsCallerOrElseInThatOfTheHold(t *testing.T) {
 		v.spans.Reset()
 		lease = s.must(v.mutex().Acquire(context.Background()))
 		require.Equal(t, "hold sku", trace.SpanFromContext(lease.Context()).(sdktrace.ReadOnlySpan).Name())
-		under, done := lease.Under(request)
+		under, done := lease.WithContext(request)
 		require.Equal(t, trace.SpanFromContext(request), trace.SpanFromContext(under))
 		done()
 		require.NoError(t, lease.Release(t.Context()))
@@ -331,7 +331,7 @@ func TestTracerWithoutProvidersOrSpansIsHarmless(t *testing.T) {
 			framework.WithDialer(srv.Dialer()), framework.WithTracer(tracing.New()))
 		require.NoError(t, err)
 		defer c.Close()
-		lease, err := recipes.NewInterProcessMutex(c, "/locks/sku-42").Acquire(t.Context())
+		lease, err := locks.NewInterProcessMutex(c, "/locks/sku-42").Acquire(t.Context())
 		require.NoError(t, err)
 		data := string(srv.Queue("/locks/sku-42")[0].Data)
 		require.NotContains(t, data, "trace", "no span could be found by it")

@@ -18,7 +18,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/leaktest"
-	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zkserver"
 	"github.com/gocurator/curator/tracing"
 )
@@ -50,7 +50,7 @@ func runHolder(addr string, in io.Reader, out io.Writer) error {
 	defer c.Close()
 	ctx, span := spans.Tracer("orders").Start(context.Background(), "POST /orders")
 	defer span.End()
-	return recipes.NewInterProcessMutex(c, "/locks/sku-42").Do(ctx, func(context.Context) error {
+	return locks.NewInterProcessMutex(c, "/locks/sku-42").Do(ctx, func(context.Context) error {
 		fmt.Fprintln(out, span.SpanContext().TraceID())
 		_, err := io.Copy(io.Discard, in)
 		return err
@@ -80,7 +80,7 @@ func TestWaiterLinksToTheHoldersTrace(t *testing.T) {
 	defer c.Close()
 	waiting := make(chan error)
 	go func() {
-		lease, err := recipes.NewInterProcessMutex(c, "/locks/sku-42").Acquire(ctx)
+		lease, err := locks.NewInterProcessMutex(c, "/locks/sku-42").Acquire(ctx)
 		if err == nil {
 			err = lease.Release(ctx)
 		}

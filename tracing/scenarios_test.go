@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/recipes/locks"
 )
 
 func TestUncontended(t *testing.T) {
@@ -59,7 +59,7 @@ func TestTryOfAHeldLock(t *testing.T) {
 		orders, stock := s.service("orders"), s.service("stock")
 		held := s.must(orders.mutex().Acquire(s.request(orders, "POST /orders")))
 		_, err := stock.mutex().TryAcquire(s.request(stock, "GET /stock"))
-		require.ErrorIs(s, err, recipes.ErrNotAcquired)
+		require.ErrorIs(s, err, locks.ErrNotAcquired)
 		s.release(held, 1500*time.Millisecond)
 	})
 }
@@ -107,12 +107,12 @@ func TestInterruptionWhileWaiting(t *testing.T) {
 func TestRevocation(t *testing.T) {
 	runStory(t, func(s *story) {
 		orders, stock := s.service("orders"), s.service("stock")
-		held := s.must(orders.mutex(recipes.Revocable()).Acquire(s.request(orders, "POST /orders")))
+		held := s.must(orders.mutex(locks.WithRevocation()).Acquire(s.request(orders, "POST /orders")))
 		time.Sleep(2 * time.Second)
-		require.NoError(s, recipes.Revoke(context.Background(), stock.client, held.Path()))
+		require.NoError(s, locks.Revoke(context.Background(), stock.client, held.Path()))
 		<-held.Context().Done()
 		time.Sleep(1500 * time.Millisecond)
-		require.ErrorIs(s, held.Release(context.Background()), recipes.ErrRevoked)
+		require.ErrorIs(s, held.Release(context.Background()), locks.ErrRevoked)
 	})
 }
 
@@ -131,12 +131,12 @@ func TestReentrancy(t *testing.T) {
 func TestReadWrite(t *testing.T) {
 	runStory(t, func(s *story) {
 		orders, stock := s.service("orders"), s.service("stock")
-		lock := func(v *service) *recipes.InterProcessReadWriteLock {
-			return recipes.NewInterProcessReadWriteLock(v.client, "/locks/prices", recipes.WithName("prices"))
+		lock := func(v *service) *locks.InterProcessReadWriteLock {
+			return locks.NewInterProcessReadWriteLock(v.client, "/locks/prices", locks.WithName("prices"))
 		}
-		writer := s.must(lock(orders).Writer().Acquire(s.request(orders, "PUT /prices")))
-		reader := s.inBackground(s.request(stock, "GET /prices"), lock(stock).Reader().Acquire)
-		downgraded := s.must(lock(orders).Reader().Acquire(writer.Context()))
+		writer := s.must(lock(orders).WriteLock().Acquire(s.request(orders, "PUT /prices")))
+		reader := s.inBackground(s.request(stock, "GET /prices"), lock(stock).ReadLock().Acquire)
+		downgraded := s.must(lock(orders).ReadLock().Acquire(writer.Context()))
 		s.release(writer, 1500*time.Millisecond)
 		s.release(<-reader, 1500*time.Millisecond)
 		s.release(downgraded, 1500*time.Millisecond)
@@ -146,13 +146,13 @@ func TestReadWrite(t *testing.T) {
 func TestSemaphore(t *testing.T) {
 	runStory(t, func(s *story) {
 		orders, stock := s.service("orders"), s.service("stock")
-		semaphore := func(v *service) *recipes.InterProcessSemaphore {
-			return recipes.NewInterProcessSemaphore(v.client, "/locks/printers", 3,
-				recipes.WithName("printers"))
+		semaphore := func(v *service) *locks.InterProcessSemaphore {
+			return locks.NewInterProcessSemaphore(v.client, "/locks/printers", locks.Limit(3),
+				locks.WithName("printers"))
 		}
 		two := s.must(semaphore(orders).AcquireN(s.request(orders, "POST /print"), 2))
 		request := s.request(stock, "POST /label")
-		more := s.inBackground(request, func(ctx context.Context) (*recipes.Lease, error) {
+		more := s.inBackground(request, func(ctx context.Context) (*locks.Lease, error) {
 			return semaphore(stock).AcquireN(ctx, 2)
 		})
 		s.release(two, 2*time.Second)
@@ -164,7 +164,7 @@ func TestMultiLock(t *testing.T) {
 	runStory(t, func(s *story) {
 		orders := s.service("orders")
 		paths := []string{"/locks/b", "/locks/a"}
-		lock := recipes.NewInterProcessMultiLock(orders.client, paths, recipes.WithName("sku"))
+		lock := locks.NewInterProcessMultiLock(locks.SortedMutexes(orders.client, paths, locks.WithName("sku"))...)
 		lease, err := lock.Acquire(s.request(orders, "POST /swap"))
 		require.NoError(s, err)
 		time.Sleep(1500 * time.Millisecond)
@@ -175,7 +175,7 @@ func TestMultiLock(t *testing.T) {
 func TestLocalHandOver(t *testing.T) {
 	runStory(t, func(s *story) {
 		orders := s.service("orders")
-		mutex := orders.mutex(recipes.WithLocalHandOver(10, time.Minute))
+		mutex := orders.mutex(locks.WithLocalHandOver(10, time.Minute))
 		first := s.must(mutex.Acquire(s.request(orders, "POST /orders")))
 		second := s.inBackground(s.request(orders, "POST /orders"), mutex.Acquire)
 		s.release(first, 1500*time.Millisecond)

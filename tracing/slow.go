@@ -12,7 +12,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/gocurator/curator/internal/semconv"
-	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/recipes/locktrace"
 )
 
 // stack is the call stack of an acquire. It is kept as program counters, which
@@ -56,14 +56,14 @@ func isOfRecipes(function string) bool {
 // reportSlow reports an acquire that has waited for too long.
 func (a *acquire) reportSlow() {
 	seen := a.lastWaiting()
-	attrs := append(holderAttributes(seen.Holder),
+	attrs := append(holderAttributes(seen.holder),
 		attribute.Float64(semconv.LockWaited, time.Since(a.start).Seconds()),
 		attribute.String(semconv.StackTrace, a.stack.String()))
 	// The predecessor is still there, even if the holder has changed meanwhile.
-	if seen.Ahead.Node != "" {
-		attrs = append(attrs, predecessorAttributes(seen.Ahead)...)
+	if seen.ahead.node != "" {
+		attrs = append(attrs, predecessorAttributes(seen.ahead)...)
 	}
-	ours := a.tracer.findHold(func(h *hold) bool { return h.node == seen.Holder.Node })
+	ours := a.tracer.findHold(func(h *hold) bool { return h.node == seen.holder.node })
 	if ours != nil {
 		attrs = append(attrs, attribute.String(semconv.LockHolderStack, ours.stack.String()))
 	}
@@ -81,7 +81,7 @@ func (h *hold) reportSlow() {
 
 // report adds an event to the span and logs a line with the same attributes,
 // the lock's attributes and the ids of the trace and the span.
-func (t *Tracer) report(span trace.Span, event string, request recipes.Acquire, attrs []attribute.KeyValue) {
+func (t *Tracer) report(span trace.Span, event string, request locktrace.Acquire, attrs []attribute.KeyValue) {
 	span.AddEvent(event, trace.WithAttributes(attrs...))
 	var line []slog.Attr
 	for _, a := range append(spanAttributes(request), attrs...) {

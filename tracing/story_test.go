@@ -25,7 +25,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 	"github.com/gocurator/curator/tracing"
 )
@@ -115,8 +115,8 @@ func withoutTime(_ []string, a slog.Attr) slog.Attr {
 }
 
 // mutex returns the lock of most stories.
-func (v *service) mutex(opts ...recipes.LockOption) *recipes.InterProcessMutex {
-	return recipes.NewInterProcessMutex(v.client, "/locks/sku-42", append(opts, recipes.WithName("sku"))...)
+func (v *service) mutex(opts ...locks.MutexOption) *locks.InterProcessMutex {
+	return locks.NewInterProcessMutex(v.client, "/locks/sku-42", append(opts, locks.WithName("sku"))...)
 }
 
 // answerConnectsAt makes the server answer reconnects at a given time of the
@@ -136,14 +136,14 @@ func (s *story) request(v *service, name string) context.Context {
 }
 
 // must returns the lease of an acquire that must succeed.
-func (s *story) must(lease *recipes.Lease, err error) *recipes.Lease {
+func (s *story) must(lease *locks.Lease, err error) *locks.Lease {
 	s.Helper()
 	require.NoError(s, err)
 	return lease
 }
 
 // release waits and then releases a lease.
-func (s *story) release(lease *recipes.Lease, after time.Duration) {
+func (s *story) release(lease *locks.Lease, after time.Duration) {
 	s.Helper()
 	time.Sleep(after)
 	require.NoError(s, lease.Release(context.Background()))
@@ -151,8 +151,8 @@ func (s *story) release(lease *recipes.Lease, after time.Duration) {
 
 // inBackground runs an acquire in the background and waits until every
 // goroutine is idle.
-func (s *story) inBackground(ctx context.Context, acquire acquirer) <-chan *recipes.Lease {
-	done := make(chan *recipes.Lease, 1)
+func (s *story) inBackground(ctx context.Context, acquire acquirer) <-chan *locks.Lease {
+	done := make(chan *locks.Lease, 1)
 	go func() {
 		lease, _ := acquire(ctx)
 		done <- lease

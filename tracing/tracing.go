@@ -13,7 +13,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/recipes/locktrace"
 )
 
 // ScopeName is the name of the instrumentation scope of all spans and metrics.
@@ -36,7 +37,7 @@ type Tracer struct {
 
 var (
 	_ framework.Tracer = (*Tracer)(nil)
-	_ recipes.Tracer   = (*Tracer)(nil)
+	_ locktrace.Tracer = (*Tracer)(nil)
 )
 
 // New returns a Tracer for framework.WithTracer. New itself reports no error,
@@ -105,7 +106,7 @@ func (t *Tracer) traceFields(ctx context.Context) map[string]string {
 }
 
 // spanOf returns the span that another contender's node refers to.
-func (t *Tracer) spanOf(id recipes.Identity) trace.SpanContext {
+func (t *Tracer) spanOf(id locks.Identity) trace.SpanContext {
 	if len(id.Trace) == 0 {
 		return trace.SpanContext{}
 	}

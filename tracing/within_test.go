@@ -12,7 +12,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -29,7 +29,7 @@ func TestWorkUnderSeveralLocksIsInNoSpanThatHasEnded(t *testing.T) {
 		request := s.request(v, "POST /swap")
 		for _, ctx := range []context.Context{request, context.Background()} {
 			paths := []string{"/locks/a", "/locks/b"}
-			lock := recipes.NewInterProcessMultiLock(v.client, paths, recipes.WithName("both"))
+			lock := locks.NewInterProcessMultiLock(locks.SortedMutexes(v.client, paths, locks.WithName("both"))...)
 			lease, err := lock.Acquire(ctx)
 			require.NoError(t, err)
 			a, b := lease.Leases()[0], lease.Leases()[1]
@@ -61,12 +61,12 @@ func TestEventsAreWithinTheirSpans(t *testing.T) {
 	require.NoError(t, err)
 	defer c.Close()
 
-	mutex := recipes.NewInterProcessMutex(c, "/lock")
+	mutex := locks.NewInterProcessMutex(c, "/lock")
 	lease, err := mutex.Acquire(t.Context())
 	require.NoError(t, err)
 	next := make(chan error, 1)
 	go func() {
-		lease, err := recipes.NewInterProcessMutex(c, "/lock").Acquire(t.Context())
+		lease, err := locks.NewInterProcessMutex(c, "/lock").Acquire(t.Context())
 		if err == nil {
 			srv.ExpireSession(c.SessionID())
 			<-lease.Context().Done()
@@ -97,9 +97,9 @@ func TestMultiLockWhoseFirstClientHasNoTracer(t *testing.T) {
 		c, err := framework.New(s.srv.Addr(), framework.WithDialer(s.srv.Dialer()))
 		require.NoError(t, err)
 		defer c.Close()
-		a := recipes.NewInterProcessMutex(c, "/locks/a")
-		b := recipes.NewInterProcessMutex(v.client, "/locks/b")
-		lease, err := recipes.CombineLocks(a, b).Acquire(t.Context())
+		a := locks.NewInterProcessMutex(c, "/locks/a")
+		b := locks.NewInterProcessMutex(v.client, "/locks/b")
+		lease, err := locks.NewInterProcessMultiLock(a, b).Acquire(t.Context())
 		require.NoError(t, err)
 		require.NoError(t, lease.Release(t.Context()))
 		v.endedSpan(t, "acquire multi_lock")

@@ -9,7 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/recipes/locks"
 )
 
 // seller answers orders.
@@ -57,7 +57,7 @@ type answer struct {
 // sell answers an order under the article's lock. It retries until it has an
 // answer or ctx ends.
 func (s *seller) sell(ctx context.Context, o order) (answer, error) {
-	mutex := recipes.NewInterProcessMutex(s.ledger.client, s.ledger.lockPath(o.Article))
+	mutex := locks.NewInterProcessMutex(s.ledger.client, s.ledger.lockPath(o.Article))
 	begun := time.Now()
 	for {
 		lease, err := mutex.Acquire(ctx)
@@ -65,7 +65,7 @@ func (s *seller) sell(ctx context.Context, o order) (answer, error) {
 			return answer{}, err
 		}
 		waited := time.Since(begun)
-		held, stop := lease.Under(ctx)
+		held, stop := lease.WithContext(ctx)
 		a, err := s.decide(held, o, lease.FencingToken())
 		stop()
 		// The error needs no handling. The lock's node is deleted in any case,

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -157,7 +157,7 @@ func TestResourceRefusesAnOldHolder(t *testing.T) {
 	inMarket(t, func(t *testing.T, m *market) {
 		ctx := t.Context()
 		old := m.newSeller("oslo").ledger
-		lease, err := recipes.NewInterProcessMutex(old.client, m.lockPath("cap")).Acquire(ctx)
+		lease, err := locks.NewInterProcessMutex(old.client, m.lockPath("cap")).Acquire(ctx)
 		require.NoError(t, err)
 		before, version, err := old.account(ctx, "cap")
 		require.NoError(t, err)

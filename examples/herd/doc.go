@@ -9,7 +9,7 @@
 //   - One node that all clients watch.
 //   - A queue of sequential nodes, whose parent all clients watch.
 //   - A queue in which each client watches the one before it. This is the
-//     recipe of ZooKeeper, of Curator and of recipes.InterProcessMutex, which
+//     recipe of ZooKeeper, of Curator and of locks.InterProcessMutex, which
 //     the program uses for it.
 //
 // In the first two designs each release wakes all clients although only one can

@@ -9,7 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/recipes/locks"
 )
 
 // lock is one client's side of a lock.
@@ -32,7 +32,7 @@ var designs = []design{
 		return &watchedQueue{client: c, path: path}
 	}},
 	{"InterProcessMutex", func(c *framework.Client, path string) lock {
-		return &libraryMutex{mutex: recipes.NewInterProcessMutex(c, path)}
+		return &libraryMutex{mutex: locks.NewInterProcessMutex(c, path)}
 	}},
 }
 
@@ -119,8 +119,8 @@ func (l *watchedQueue) release(ctx context.Context) error {
 // libraryMutex is the library's lock: a queue in which each client watches only
 // the one before it.
 type libraryMutex struct {
-	mutex *recipes.InterProcessMutex
-	lease *recipes.Lease
+	mutex *locks.InterProcessMutex
+	lease *locks.Lease
 }
 
 func (l *libraryMutex) acquire(ctx context.Context) (err error) {

@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/locks"
 )
 
 // worker is one of several processes that can do the same work. Only the leader
@@ -16,7 +17,7 @@ import (
 type worker struct {
 	name     string
 	client   *framework.Client
-	selector *recipes.LeaderSelector
+	selector *leader.Selector
 	// When its leadership began; nil without one.
 	began atomic.Pointer[time.Time]
 
@@ -26,7 +27,7 @@ type worker struct {
 
 func newWorker(client *framework.Client, path, name string) *worker {
 	w := &worker{name: name, client: client}
-	w.selector = recipes.NewLeaderSelector(client, path, recipes.WithID(name), recipes.WithRequeue(w.again))
+	w.selector = leader.NewSelector(client, path, leader.WithID(name), leader.WithRequeue(w.again))
 	return w
 }
 
@@ -46,7 +47,7 @@ func (w *worker) run(ctx context.Context) error {
 // So the journal can refuse a leader that was paused for so long that it does
 // not know of its successor.
 func (w *worker) lead(ctx context.Context) error {
-	lease, _ := recipes.LeaseFromContext(ctx)
+	lease, _ := locks.LeaseFromContext(ctx)
 	now := time.Now()
 	w.began.Store(&now)
 	defer w.began.Store(nil)

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/recipes/locks"
 )
 
 // stock is a service that counts the units of an article on the shelf.
@@ -45,6 +45,6 @@ const (
 // articleLock returns the lock of the article. Spans and metrics have its name,
 // which is the same for all articles, because there may be many. Spans have the
 // path as well.
-func articleLock(client *framework.Client) *recipes.InterProcessMutex {
-	return recipes.NewInterProcessMutex(client, articleLockPath, recipes.WithName("sku"))
+func articleLock(client *framework.Client) *locks.InterProcessMutex {
+	return locks.NewInterProcessMutex(client, articleLockPath, locks.WithName("sku"))
 }

@@ -8,14 +8,15 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes"
 	"github.com/gocurator/curator/recipes/fence"
+	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// A holder is stopped, long enough for its session to end and for the next holder to begin. When it runs again it goes on
-// where it was, without a look at its lease. Its writes are refused, by the resource that compares tokens, and by
-// ZooKeeper, which checks that the lock is still held.
+// A holder is stopped, for so long that its session ends and the next holder
+// begins. When it runs again, it goes on without a look at its lease. Two
+// resources refuse its writes: a store, because it compares tokens, and
+// ZooKeeper, because it checks that the lock is still held.
 func Example() {
 	srv, err := zktest.NewServer()
 	if err != nil {
@@ -36,24 +37,25 @@ func Example() {
 
 	var guard fence.Guard
 	var store string
-	put := func(lease *recipes.Lease, item string) error {
+	put := func(lease *locks.Lease, item string) error {
 		return guard.Do(lease.FencingToken(), func() error { store = item; return nil })
 	}
-	write := func(c *framework.Client, lease *recipes.Lease, item string) error {
-		_, err := c.Transaction(ctx, append(lease.Checks(), framework.SetOp("/item", []byte(item), framework.AnyVersion))...)
+	write := func(c *framework.Client, lease *locks.Lease, item string) error {
+		set := framework.SetOp("/item", []byte(item), framework.AnyVersion)
+		_, err := c.Transaction(ctx, append(lease.Checks(), set)...)
 		return err
 	}
 	first.Create(ctx, "/item", nil)
 
-	stopped, _ := recipes.NewInterProcessMutex(first, "/lock").Acquire(ctx)
+	stopped, _ := locks.NewInterProcessMutex(first, "/lock").Acquire(ctx)
 	fmt.Println(put(stopped, "first"), write(first, stopped, "first"))
 
 	srv.ExpireSession(first.SessionID()) // as the servers see it
 
-	next, _ := recipes.NewInterProcessMutex(second, "/lock").Acquire(ctx)
+	next, _ := locks.NewInterProcessMutex(second, "/lock").Acquire(ctx)
 	fmt.Println(put(next, "second"), write(second, next, "second"))
 
-	<-stopped.Context().Done() // which it does not look at
+	<-stopped.Context().Done() // the stopped holder does not look at it
 	err = put(stopped, "late")
 	fmt.Println(errors.Is(err, fence.ErrStale), store)
 	err = write(first, stopped, "late")

@@ -1,18 +1,25 @@
-// Package fence keeps a resource safe from holders of a lock that have lost it and do not know: from a process that was
-// stopped, whose next request comes after its successor's. No lock service can prevent that; the resource can, by the
-// fencing tokens of leases, which grow from holder to holder.
+// Package fence protects a resource from a process that has lost its lock and
+// does not know it. Such a process was stopped, by the garbage collector, its
+// debugger or its hypervisor, and its next request comes after the requests of
+// the next holder. No lock service can prevent that. The resource can, because
+// the fencing tokens of leases grow from holder to holder.
 //
-// The resource remembers the largest token that it has seen, and refuses smaller ones:
+// The resource remembers the largest token that it has seen, and refuses
+// requests with a smaller one:
 //
-//	var guard fence.Guard // beside the data, where all requests for it pass
+//	var guard fence.Guard // beside the data; all requests pass it
 //
 //	func (s *Store) Put(token int64, item Item) error {
 //		return s.guard.Do(token, func() error { return s.put(item) })
 //	}
 //
-// A resource with several instances, or one that restarts, must keep the largest token with the data, and compare and
-// write both in one step. A database does that with "... WHERE token <= ?". Data in ZooKeeper itself needs no token: a
-// transaction with the checks of the lease, from Lease.Checks, is carried out only while the lock is held.
+// A Guard lives in the memory of one process. Some resources need more:
+//
+//   - A resource that restarts, or that has several instances, must keep the
+//     largest token with the data, and compare and write both in one step. A
+//     database does that with "... WHERE token <= ?".
+//   - Data in ZooKeeper itself needs no token. A transaction with the checks of
+//     the lease, from Lease.Checks, is carried out only while the lock is held.
 package fence
 
 import (
@@ -21,10 +28,12 @@ import (
 	"sync"
 )
 
-// ErrStale is matched by the error of a request whose token is not the newest: its sender has lost the lock.
+// ErrStale is matched by the error of a request whose token is smaller than one
+// that was seen before. The sender has lost the lock.
 var ErrStale = errors.New("stale fencing token")
 
-// StaleError says which token was refused, and which larger one had been seen before.
+// StaleError says which token was refused, and the largest token that the Guard
+// has seen. It matches ErrStale.
 type StaleError struct{ Token, Newest int64 }
 
 // Error names both tokens.
@@ -35,19 +44,27 @@ func (e *StaleError) Error() string {
 // Is reports whether target is ErrStale.
 func (e *StaleError) Is(target error) bool { return target == ErrStale }
 
-// Guard admits requests with the newest token it has seen, or a newer one. The zero Guard has seen none. It is safe for
-// concurrent use.
+// Guard admits requests whose token is the largest that it has seen, or larger.
+// The zero Guard has seen none. It is safe for concurrent use.
 type Guard struct {
-	mu     sync.Mutex // protects newest; held while the work of Do is done, which is the point of it
+	// mu protects newest. Do holds it while the caller's function runs, so that
+	// no two requests run at once.
+	mu     sync.Mutex
 	newest int64
 }
 
-// NewGuard returns a Guard that has seen a token, as a resource remembers it from before a restart.
+// NewGuard returns a Guard that has seen a token already. A resource that has
+// kept its newest token makes its Guard with it after a restart.
 func NewGuard(newest int64) *Guard { return &Guard{newest: newest} }
 
-// Do calls f, and returns what f returns, unless the token is older than one that was seen before: then it returns a
-// *StaleError. No other request is admitted while f runs, since an older one might still be at work when a newer one
-// begins. f must not call the Guard.
+// Do calls f and returns the error of f. If a larger token was seen before, it
+// does not call f, and returns a *StaleError.
+//
+// No other request is admitted while f runs. Otherwise an older request could
+// still be at work when a newer one begins. For the same reason f must not call
+// the Guard: it would wait for itself.
+//
+// The token counts as seen even if f fails.
 func (g *Guard) Do(token int64, f func() error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -58,7 +75,8 @@ func (g *Guard) Do(token int64, f func() error) error {
 	return f()
 }
 
-// Newest returns the largest token seen, to be kept with the data. It waits for a request under way.
+// Newest returns the largest token seen, to be kept with the data. It waits for
+// a request that is under way.
 func (g *Guard) Newest() int64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -15,7 +15,7 @@ func TestOnlyTheNewestTokenIsAdmitted(t *testing.T) {
 	done := 0
 	put := func() error { done++; return nil }
 	require.NoError(t, g.Do(7, put))
-	require.NoError(t, g.Do(7, put), "a holder may come back")
+	require.NoError(t, g.Do(7, put), "a holder may send several requests")
 	require.NoError(t, g.Do(9, put))
 	err := g.Do(8, put)
 	require.ErrorIs(t, err, fence.ErrStale)
@@ -26,11 +26,11 @@ func TestOnlyTheNewestTokenIsAdmitted(t *testing.T) {
 
 	broken := errors.New("broken")
 	require.ErrorIs(t, g.Do(10, func() error { return broken }), broken)
-	require.EqualValues(t, 10, g.Newest(), "seen is seen, whatever became of it")
+	require.EqualValues(t, 10, g.Newest(), "the token counts even if the request failed")
 	require.ErrorIs(t, fence.NewGuard(11).Do(10, put), fence.ErrStale)
 }
 
-// An older request is not at work any more when a newer one begins.
+// No older request is still at work when a newer one begins.
 func TestRequestsDoNotOverlap(t *testing.T) {
 	var g fence.Guard
 	var all sync.WaitGroup

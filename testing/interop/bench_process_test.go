@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/recipes/locks"
 )
 
 // envServers turns the test program into a process with one client of the
@@ -54,7 +54,7 @@ func serveRounds(addr string) error {
 		return err
 	}
 	defer c.Close()
-	mutex := recipes.NewInterProcessMutex(c, goPath(0))
+	mutex := locks.NewInterProcessMutex(c, goPath(0))
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
 		n, err := strconv.Atoi(strings.TrimSpace(lines.Text()))
 		if err != nil {

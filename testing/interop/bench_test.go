@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zkserver"
 )
 
@@ -36,7 +36,7 @@ func BenchmarkAgainstCurator(b *testing.B) {
 	javaCurator.get(b)
 	// Compiles as in production.
 	srv := zkserver.Start(b, zkserver.WithJVMFlags("-XX:TieredStopAtLevel=4"))
-	handOver := []recipes.LockOption{recipes.WithLocalHandOver(1000, time.Second)}
+	handOver := []locks.MutexOption{locks.WithLocalHandOver(1000, time.Second)}
 	for _, s := range []struct {
 		name string
 		crowd
@@ -70,8 +70,8 @@ type crowd struct {
 	paths     int
 	members   int // goroutines or threads
 	apart     bool
-	cycles    int                  // of each member in each round
-	opts      []recipes.LockOption // on our side; Curator has nothing like them
+	cycles    int                 // of each member in each round
+	opts      []locks.MutexOption // on our side; Curator has nothing like them
 }
 
 // round lets every member of a crowd do its cycles, and returns how long that
@@ -165,19 +165,19 @@ func goRounds(b testing.TB, addr string, who crowd) round {
 }
 
 // goMutexes returns the mutex of each member.
-func goMutexes(b testing.TB, addr string, who crowd) []*recipes.InterProcessMutex {
+func goMutexes(b testing.TB, addr string, who crowd) []*locks.InterProcessMutex {
 	clients := repeat(who.clients, func() *framework.Client {
 		c, err := framework.New(addr, framework.WithSessionTimeout(longSession))
 		require.NoError(b, err)
 		b.Cleanup(func() { c.Close() })
 		return c
 	})
-	var mutexes []*recipes.InterProcessMutex
-	shared := map[[2]int]*recipes.InterProcessMutex{}
+	var mutexes []*locks.InterProcessMutex
+	shared := map[[2]int]*locks.InterProcessMutex{}
 	for i := range who.members {
 		c, p := i%who.clients, i%who.paths
 		if shared[[2]int{c, p}] == nil || who.apart {
-			shared[[2]int{c, p}] = recipes.NewInterProcessMutex(clients[c], goPath(p), who.opts...)
+			shared[[2]int{c, p}] = locks.NewInterProcessMutex(clients[c], goPath(p), who.opts...)
 		}
 		mutexes = append(mutexes, shared[[2]int{c, p}])
 	}
@@ -193,7 +193,7 @@ func repeat[T any](n int, make func() T) []T {
 }
 
 // cycles acquires and releases n times.
-func cycles(ctx context.Context, mutex *recipes.InterProcessMutex, n int) error {
+func cycles(ctx context.Context, mutex *locks.InterProcessMutex, n int) error {
 	for range n {
 		lease, err := mutex.Acquire(ctx)
 		if err != nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/locks"
 )
 
 // The recipes of leadership, as java/Peer.java names them.
@@ -75,9 +76,9 @@ func (c javaCandidate) resign(t *testing.T)               { c.peer.must(t, "resi
 type goCandidate struct {
 	name        string
 	interceptor *interceptor
-	recipe      interface { // a *recipes.LeaderLatch or *recipes.LeaderSelector
-		Leader(context.Context) (recipes.Participant, error)
-		Participants(context.Context) ([]recipes.Participant, error)
+	recipe      interface { // a *leader.Latch or *leader.Selector
+		Leader(context.Context) (locks.Participant, error)
+		Participants(context.Context) ([]locks.Participant, error)
 	}
 	stop func()
 }
@@ -102,8 +103,8 @@ type leadFunc func(ctx context.Context, token int64)
 
 func runLatch(
 	t *testing.T, client *framework.Client, path, id string, lead leadFunc,
-) (*recipes.LeaderLatch, func()) {
-	l := recipes.NewLeaderLatch(client, path, recipes.WithID(id))
+) (*leader.Latch, func()) {
+	l := leader.NewLatch(client, path, leader.WithID(id))
 	require.NoError(t, l.Start())
 	ended := make(chan struct{})
 	go func() {
@@ -126,15 +127,15 @@ func runLatch(
 
 func runSelector(
 	t *testing.T, client *framework.Client, path, id string, lead leadFunc,
-) (*recipes.LeaderSelector, func()) {
+) (*leader.Selector, func()) {
 	always := func(error) bool { return true }
-	s := recipes.NewLeaderSelector(client, path, recipes.WithID(id), recipes.WithRequeue(always))
+	s := leader.NewSelector(client, path, leader.WithID(id), leader.WithRequeue(always))
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		s.Run(ctx, func(ctx context.Context) error {
-			lease, _ := recipes.LeaseFromContext(ctx)
+			lease, _ := locks.LeaseFromContext(ctx)
 			lead(ctx, lease.FencingToken())
 			return nil
 		})

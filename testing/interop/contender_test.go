@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/recipes/locks"
 )
 
 // contender competes for locks in one of the languages, for one lock at a time.
@@ -76,7 +76,7 @@ type grant struct {
 type goContender struct {
 	client *framework.Client
 	kind   kind
-	under  *recipes.Lease // may be nil
+	under  *locks.Lease // may be nil
 }
 
 func (c goContender) withKind(k kind) contender { return goContender{c.client, k, c.under} }
@@ -85,7 +85,7 @@ func (c goContender) acquire(path string, wait time.Duration) (grant, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
 	if c.under != nil {
-		under, done := c.under.Under(ctx)
+		under, done := c.under.WithContext(ctx)
 		defer done()
 		ctx = under
 	}
@@ -102,9 +102,10 @@ func (c goContender) acquire(path string, wait time.Duration) (grant, error) {
 
 func (c goContender) lease(
 	ctx context.Context, path string,
-) (lease *recipes.Lease, release func(context.Context) error, err error) {
+) (lease *locks.Lease, release func(context.Context) error, err error) {
 	if c.kind == multi {
-		both, err := recipes.NewInterProcessMultiLock(c.client, []string{path + "-too", path}).Acquire(ctx)
+		mutexes := locks.SortedMutexes(c.client, []string{path + "-too", path})
+		both, err := locks.NewInterProcessMultiLock(mutexes...).Acquire(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -118,39 +119,38 @@ func (c goContender) lease(
 }
 
 // lock returns the acquire method of a lock of the contender's kind.
-func (c goContender) lock(path string) func(context.Context) (*recipes.Lease, error) {
+func (c goContender) lock(path string) func(context.Context) (*locks.Lease, error) {
 	switch c.kind {
 	case reading:
-		return recipes.NewInterProcessReadWriteLock(c.client, path).Reader().Acquire
+		return locks.NewInterProcessReadWriteLock(c.client, path).ReadLock().Acquire
 	case writing:
-		return recipes.NewInterProcessReadWriteLock(c.client, path).Writer().Acquire
+		return locks.NewInterProcessReadWriteLock(c.client, path).WriteLock().Acquire
 	case semaphoreMutex:
-		return recipes.NewInterProcessSemaphoreMutex(c.client, path).Acquire
+		return locks.NewInterProcessSemaphoreMutex(c.client, path).Acquire
 	case sharedLease:
-		limit := recipes.WithSharedLimit(limitOf(path))
-		return recipes.NewInterProcessSemaphore(c.client, path, 1, limit).Acquire
+		return locks.NewInterProcessSemaphore(c.client, path, locks.SharedLimit(limitOf(path), 1)).Acquire
 	case revocable:
-		return recipes.NewInterProcessMutex(c.client, path, recipes.Revocable()).Acquire
+		return locks.NewInterProcessMutex(c.client, path, locks.WithRevocation()).Acquire
 	}
 	n, limit := c.kind.leases()
 	if n == 0 {
-		return recipes.NewInterProcessMutex(c.client, path).Acquire
+		return locks.NewInterProcessMutex(c.client, path).Acquire
 	}
-	semaphore := recipes.NewInterProcessSemaphore(c.client, path, limit)
-	return func(ctx context.Context) (*recipes.Lease, error) { return semaphore.AcquireN(ctx, n) }
+	semaphore := locks.NewInterProcessSemaphore(c.client, path, locks.Limit(limit))
+	return func(ctx context.Context) (*locks.Lease, error) { return semaphore.AcquireN(ctx, n) }
 }
 
 // participants returns the participants of a mutex, of a read/write lock or of
 // a semaphore.
-func (c goContender) participants(ctx context.Context, path string, k kind) ([]recipes.Participant, error) {
+func (c goContender) participants(ctx context.Context, path string, k kind) ([]locks.Participant, error) {
 	switch k {
 	case mutex:
-		return recipes.NewInterProcessMutex(c.client, path).Participants(ctx)
+		return locks.NewInterProcessMutex(c.client, path).Participants(ctx)
 	case writing:
-		return recipes.NewInterProcessReadWriteLock(c.client, path).Participants(ctx)
+		return locks.NewInterProcessReadWriteLock(c.client, path).Participants(ctx)
 	default:
 		_, limit := k.leases()
-		return recipes.NewInterProcessSemaphore(c.client, path, limit).Participants(ctx)
+		return locks.NewInterProcessSemaphore(c.client, path, locks.Limit(limit)).Participants(ctx)
 	}
 }
 

@@ -60,7 +60,7 @@
 //	500 objects, 1 lock  2.5               5     5         30000  42000
 //
 // The eight clients are in one process. The local hand-over is 64 on one object
-// with recipes.WithLocalHandOver.
+// with locks.WithLocalHandOver.
 //
 // The times were measured on two cores with a load of 5 to 16. So they vary,
 // and may favour the side that needs fewer threads. Measure again on a quiet

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/recipes/locks"
 )
 
 func TestHandOver(t *testing.T) {
@@ -183,7 +183,7 @@ func participantsOfBoth(t *testing.T, c goContender, java *peer, lock string, q 
 	var nodes, readers []string
 	for i, p := range ours {
 		nodes = append(nodes, p.Path)
-		if p.Shared {
+		if p.Reader {
 			readers = append(readers, p.Path)
 		}
 		require.Equal(t, i, p.Position)
@@ -288,16 +288,16 @@ func TestJavaTimesOutOnOurLockAndLeavesNothing(t *testing.T) {
 func TestTryAcquireNamesTheJavaHolder(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
 		lock := lockPath(t)
-		mutex := recipes.NewInterProcessMutex(srv.connect(t, longSession), lock)
+		mutex := locks.NewInterProcessMutex(srv.connect(t, longSession), lock)
 		holder := acquire(t, srv.contender(t, inJava), lock)
 		_, err := mutex.TryAcquire(withDeadline(t))
 
-		var refused *recipes.NotAcquiredError
+		var refused *locks.NotAcquiredError
 		require.ErrorAs(t, err, &refused)
-		require.ErrorIs(t, err, recipes.ErrNotAcquired)
+		require.ErrorIs(t, err, locks.ErrNotAcquired)
 		require.Equal(t, 1, refused.Ahead)
 		require.Equal(t, holder.node, fmt.Sprintf("%s/%s", lock, refused.Holder))
-		require.NotNil(t, net.ParseIP(refused.Identity.Foreign),
+		require.NotNil(t, net.ParseIP(refused.Identity().Foreign),
 			"Curator's default data is an address, not %q", refused.Identity)
 		srv.waitNodes(t, lock, 1)
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/recipes/locks"
 )
 
 var leaderRecipes = []string{latch, selector}
@@ -66,7 +66,7 @@ func (e *election) revoke(by language) {
 		e.markOver()
 	}
 	if by == inGo {
-		require.NoError(e.t, recipes.Revoke(withDeadline(e.t), e.srv.observer, node))
+		require.NoError(e.t, locks.Revoke(withDeadline(e.t), e.srv.observer, node))
 	} else {
 		e.helper().must(e.t, "revoke", node)
 	}
@@ -97,7 +97,7 @@ func TestJavasLatchMissesItsTurnBehindARevokedOne(t *testing.T) {
 	})
 }
 
-// The queue of a LeaderSelector is that of a mutex, in either language.
+// The queue of a Selector is that of a mutex, in either language.
 func TestSelectorAndMutexExcludeEachOther(t *testing.T) {
 	bothWays(t, func(t *testing.T, srv *testServer, leading, locking language) {
 		c, lock := openLeaderChecker(t), lockPath(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/recipes/locks"
 )
 
 // lossy are kinds of locks whose holder loses its session, with the kind that
@@ -182,7 +182,7 @@ func TestOurHolderIsCutOff(t *testing.T) {
 		theirs := srv.contender(t, inJava)
 		tap := &interceptor{}
 		client := srv.connect(t, shortSession, framework.WithDialer(tap.dial), earlyMargin)
-		lost, err := recipes.NewInterProcessMutex(client, lock).Acquire(withDeadline(t))
+		lost, err := locks.NewInterProcessMutex(client, lock).Acquire(withDeadline(t))
 		require.NoError(t, err)
 		waiter := acquireLater(theirs, lock, waitLimit)
 		srv.waitNodes(t, lock, 2)

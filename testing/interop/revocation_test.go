@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/recipes/locks"
 )
 
 func TestWeRevokeJavasLock(t *testing.T) {
@@ -22,7 +22,7 @@ func TestWeRevokeJavasLock(t *testing.T) {
 		require.True(t, participants[0].Holder)
 		java.timesOut(t, "await-revocation", "thread", shortWaitMs)
 
-		require.NoError(t, recipes.Revoke(withDeadline(t), ours.client, participants[0].Path))
+		require.NoError(t, locks.Revoke(withDeadline(t), ours.client, participants[0].Path))
 		java.must(t, "await-revocation", "thread", waitLimitMs)
 		require.False(t, waiter.over(), "it is for the holder to release")
 		require.NoError(t, holder.release())
@@ -48,8 +48,8 @@ func TestJavaRevokesOurLock(t *testing.T) {
 				require.NoError(t, holder.release())
 			} else {
 				<-lease.Context().Done()
-				require.ErrorIs(t, context.Cause(lease.Context()), recipes.ErrRevoked)
-				require.ErrorIs(t, holder.release(), recipes.ErrRevoked)
+				require.ErrorIs(t, context.Cause(lease.Context()), locks.ErrRevoked)
+				require.ErrorIs(t, holder.release(), locks.ErrRevoked)
 			}
 			require.NoError(t, waiter.wait(t).release())
 			srv.requireNothingLeft(t, lock)

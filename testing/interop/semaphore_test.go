@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/recipes/locks"
 )
 
 // Either language raises the limit while either language waits.
@@ -16,7 +16,7 @@ func TestSharedLimitIsRaised(t *testing.T) {
 		contenders := map[language]contender{inGo: ours, inJava: javaContender{peer: java, name: "thread"}}
 		raise := map[language]func(limit string){
 			inGo: func(limit string) {
-				require.NoError(t, recipes.SetSharedLimit(withDeadline(t), ours.client, limit, 2))
+				require.NoError(t, locks.SetSharedLimit(withDeadline(t), ours.client, limit, 2))
 			},
 			inJava: func(limit string) { java.must(t, "count-set", limit, 2, 1) },
 		}

@@ -11,7 +11,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/recipes/locktrace"
 	"github.com/gocurator/curator/tracing"
 )
 
@@ -32,7 +32,7 @@ func TestWaitForAJavaHolderIsTraced(t *testing.T) {
 
 		require.Len(t, recorder.Ended(), 2)
 		acquired := recorder.Ended()[0]
-		require.Equal(t, "acquire "+recipes.RecipeMutex, acquired.Name())
+		require.Equal(t, "acquire "+locktrace.RecipeMutex, acquired.Name())
 		require.Empty(t, acquired.Links())
 		attributes := attribute.NewSet(acquired.Attributes()...)
 		value := func(of attribute.Set, key attribute.Key) string {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -31,7 +31,7 @@ type election struct {
 // run lets a candidate lead whenever it can, until ctx ends.
 func (e *election) run(ctx context.Context, name string, client *framework.Client) {
 	for ctx.Err() == nil {
-		lease, err := recipes.NewInterProcessMutex(client, "/leader").Acquire(ctx)
+		lease, err := locks.NewInterProcessMutex(client, "/leader").Acquire(ctx)
 		if err != nil {
 			continue // after ErrSessionLost the client has, or gets, a new session
 		}

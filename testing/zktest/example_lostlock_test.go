@@ -10,18 +10,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/recipes"
+	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
 // printReport is the code under test: what it does takes a while, and it may go on only as long as it holds the lock.
 func printReport(ctx context.Context, client *framework.Client, print func(ctx context.Context, page int) error) error {
-	lease, err := recipes.NewInterProcessMutex(client, "/locks/report").Acquire(ctx)
+	lease, err := locks.NewInterProcessMutex(client, "/locks/report").Acquire(ctx)
 	if err != nil {
 		return err
 	}
 	defer lease.Release(ctx)
-	work, done := lease.Under(ctx)
+	work, done := lease.WithContext(ctx)
 	defer done()
 	for page := 1; page <= 3; page++ {
 		if err := print(work, page); err != nil {

@@ -24,11 +24,11 @@ type Standing struct {
 // It allocates nothing: a queue of thousands is looked at thousands of times.
 //
 // The nearest node that blocks is the one to watch. When it goes, either it is
-// our turn or there is another one. Of an exclusive lock's waiters each watches
+// our turn or there is another one. Each waiter of an exclusive lock watches
 // another node, so that a release wakes one of them.
-func StandingOf(ours Contender, all iter.Seq[Contender], blocks Blocks) Standing {
+func StandingOf(ours Entry, all iter.Seq[Entry], blocks Blocks) Standing {
 	var s Standing
-	var first, blocker Contender
+	var first, blocker Entry
 	for c := range all {
 		if s.Length == 0 || compare(c, first) < 0 {
 			first = c
@@ -48,7 +48,7 @@ func StandingOf(ours Contender, all iter.Seq[Contender], blocks Blocks) Standing
 
 // Holders reports of each contender of a queue whether it holds the lock: it
 // does if nobody ahead of it blocks it.
-func Holders(queue []Contender, blocks Blocks) []bool {
+func Holders(queue []Entry, blocks Blocks) []bool {
 	holders := make([]bool, len(queue))
 	var ahead []string // kinds, each once
 	for i, c := range queue {

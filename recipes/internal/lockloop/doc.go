@@ -1,14 +1,25 @@
-// Package lockloop is the one loop that every lock-like recipe runs on: create a protected ephemeral sequential node,
-// list the queue, ask a predicate, watch one node, wait, begin again. It is Curator's internalLockLoop with these
-// differences:
+// Package lockloop is the one loop that every lock-like recipe runs on. A
+// contender creates a protected ephemeral sequential node and lists the queue.
+// If it is not admitted, it watches one node, waits for it to change, and looks
+// again. The loop is Curator's internalLockLoop with these differences:
 //
-//   - A node is trusted only in the session that created it. After a session loss a waiter throws its node away and
-//     queues again, even if it sees that node at the head of the queue (CURATOR-604).
-//   - Only names of the recipe count, and they are ordered by number, not as text.
-//     Where the server has no numbers left, the order is that of creation.
-//   - Every exit without a grant hands the node to the client's guaranteed delete, which needs no live context.
+//   - A node is trusted only in the session that created it. After a session
+//     loss a waiter throws its node away and queues again, even if it sees that
+//     node at the head of the queue (CURATOR-604).
+//   - Only names of the recipe count, and they are ordered by number, not as
+//     text. Where the server has no numbers left, the order is that of
+//     creation.
+//   - Every exit without a grant hands the node to the client's guaranteed
+//     delete, which needs no live context.
 //   - The caller's deadline is the only one: a waiter sits an outage out.
 //
-// Predicates and order are pure; see admit.go and order.go.
-// overflow.go asks the server for the order where numbers do not tell it.
+// The files:
+//
+//	loop.go       what a lock configures, and what one attempt brings along
+//	contender.go  one attempt: its node, its errors, what it has seen
+//	byorder.go    admission by the order of the queue: locks and leaders
+//	bycount.go    admission by the number of children: semaphores
+//	order.go      which children count, and their total order; pure
+//	admit.go      how a contender stands in a queue; pure
+//	overflow.go   the order where the server has no numbers left
 package lockloop

@@ -10,19 +10,22 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// Observer is told how a place in the queue fares, by the goroutine that is in it. There may be several nodes, one after
+// Observer is told how an attempt fares. There may be several nodes, one after
 // the other.
 type Observer interface {
-	// Queued: our node is in the queue, which is length long with it, behind so many.
+	// Queued says that our node is in the queue, behind so many contenders, and
+	// how long the queue is with it.
 	Queued(node framework.Created, ahead, length int)
 
-	// Waiting: we wait for what is right ahead of us to change; in a crowd, that is nobody in particular.
+	// Waiting says that we wait for a change of the contender right ahead. By
+	// count, that is the zero value.
 	Waiting(ahead, holder Other)
 
-	// Woken: something has changed. Gone says that who was right ahead has left.
+	// Woken says that something has changed. Gone tells whether the contender
+	// right ahead has left.
 	Woken(gone bool)
 
-	// Abandoned: our node is given up, without a grant.
+	// Abandoned says that our node is given up without a grant.
 	Abandoned(reason error)
 }
 
@@ -37,32 +40,31 @@ func other(node string, data []byte, stat *zk.Stat) Other {
 	return Other{Node: node, Data: Clip(data), Since: time.UnixMilli(stat.Ctime)}
 }
 
-func (p *place) queued(ahead, length int) {
-	if p.loop.Observer == nil || p.told {
+func (c *contender) tellQueued(ahead, length int) {
+	if c.attempt.Observer == nil || c.queued {
 		return
 	}
-	p.told = true
-	p.loop.Observer.Queued(p.node, ahead, length)
+	c.queued = true
+	c.attempt.Observer.Queued(c.node, ahead, length)
 }
 
-// waiting tells whom we wait for.
-func (p *place) waiting(ahead Other) {
-	if p.loop.Observer == nil {
+func (c *contender) tellWaiting(ahead Other) {
+	if c.attempt.Observer == nil {
 		return
 	}
 	holder := ahead
-	if p.seen.Holder != ahead.Node {
-		holder = Other{Node: p.seen.Holder, Data: p.seen.HolderData, Since: p.seen.HolderSince}
+	if c.seen.Holder != ahead.Node {
+		holder = Other{Node: c.seen.Holder, Data: c.seen.HolderData, Since: c.seen.HolderSince}
 	}
-	p.loop.Observer.Waiting(ahead, holder)
+	c.attempt.Observer.Waiting(ahead, holder)
 }
 
-// woken is called after a wait for a watch, with its outcome.
-func (p *place) woken(err error, watch *framework.Watch) {
-	if p.loop.Observer == nil || !errors.Is(err, errAgain) {
+// tellWoken is called after a wait for a watch, with its outcome.
+func (c *contender) tellWoken(err error, watch *framework.Watch) {
+	if c.attempt.Observer == nil || !errors.Is(err, errAgain) {
 		return
 	}
-	p.loop.Observer.Woken(isGone(watch))
+	c.attempt.Observer.Woken(isGone(watch))
 }
 
 func isGone(watch *framework.Watch) bool {
@@ -75,12 +77,12 @@ func isGone(watch *framework.Watch) bool {
 	}
 }
 
-func (p *place) abandoned(err error) {
-	if p.loop.Observer == nil || errors.Is(err, errHeld) {
+func (c *contender) tellAbandoned(err error) {
+	if c.attempt.Observer == nil || errors.Is(err, errHeld) {
 		return
 	}
-	if over := p.node.Session.Context(); errors.Is(err, errStale) && over.Err() != nil {
+	if over := c.node.Session.Context(); errors.Is(err, errStale) && over.Err() != nil {
 		err = context.Cause(over)
 	}
-	p.loop.Observer.Abandoned(err)
+	c.attempt.Observer.Abandoned(err)
 }

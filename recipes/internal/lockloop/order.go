@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Contender is a child of the lock's path that belongs to the recipe.
-type Contender struct {
+// Entry is a child of the lock's path that belongs to the recipe.
+type Entry struct {
 	Node string // the child's name
 	Kind string // which of the recipe's names it has, such as "lock-"
 	Seq  int32  // its sequence number
@@ -25,18 +25,18 @@ type Contender struct {
 // number does not wrap: from the largest one on, every node gets the same
 // number, or, if several are made in one transaction or at nearly the same
 // time, a negative one. Numbers say nothing about the order then. Czxids do.
-func (c Contender) overflowed() bool { return c.Seq < 0 || c.Seq == math.MaxInt32 }
+func (e Entry) overflowed() bool { return e.Seq < 0 || e.Seq == math.MaxInt32 }
 
 // compare is a total order, whatever the names are and whoever has made them:
 //
 //   - Numbers that a server has counted come first, in their own order.
 //   - Overflowed ones come behind them, in the order of their creation.
-//   - Equals are ordered by kind and name, to be the same for everybody. Curator
-//     gives a downgraded reader the number of its writer.
+//   - Equals are ordered by kind and name, to be the same for everybody.
+//     Curator gives a downgraded reader the number of its writer.
 //
 // The order of two contenders depends on nothing but the two. So nobody can
 // put a newcomer ahead of a holder by adding nodes to the listing.
-func compare(a, b Contender) int {
+func compare(a, b Entry) int {
 	byNumber := cmp.Compare(a.Seq, b.Seq)
 	switch {
 	case a.overflowed() && b.overflowed():
@@ -49,11 +49,11 @@ func compare(a, b Contender) int {
 	return cmp.Or(byNumber, strings.Compare(a.Kind, b.Kind), strings.Compare(a.Node, b.Node))
 }
 
-// Contenders returns those among a parent's children, in the order of the
+// Entries returns those among a parent's children, in the order of the
 // listing. It leaves out children whose names are not the recipe's: Curator
 // sorts them in as text, where they may block everybody.
-func Contenders(children []string, kinds ...string) iter.Seq[Contender] {
-	return func(yield func(Contender) bool) {
+func Entries(children []string, kinds ...string) iter.Seq[Entry] {
+	return func(yield func(Entry) bool) {
 		for _, child := range children {
 			if c, ok := parse(child, kinds); ok && !yield(c) {
 				return
@@ -78,17 +78,17 @@ func IsNode(name string, kinds ...string) bool {
 // parse reads a node name: protection or nothing, the recipe's name, and the
 // number. Curator takes any prefix, and so counts nodes such as
 // "deadlock-0000000000", too (standardFixForSorting).
-func parse(child string, kinds []string) (Contender, bool) {
+func parse(child string, kinds []string) (Entry, bool) {
 	for _, kind := range kinds {
 		i := strings.LastIndex(child, kind)
 		if i < 0 || !isProtection(child[:i]) {
 			continue
 		}
 		if seq, ok := parseSequence(child[i+len(kind):]); ok {
-			return Contender{Node: child, Kind: kind, Seq: seq}, true
+			return Entry{Node: child, Kind: kind, Seq: seq}, true
 		}
 	}
-	return Contender{}, false
+	return Entry{}, false
 }
 
 // isProtection accepts Curator's prefix with its UUID, that of go-zookeeper's

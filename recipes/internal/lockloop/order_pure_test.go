@@ -17,7 +17,7 @@ const guid = "_c_3e5a60df-061d-4981-a166-73c06f3f53fc-"
 // sorted returns the names of the contenders in the order of admission.
 func sorted(children []string, kinds ...string) []string {
 	var names []string
-	for _, c := range slices.SortedFunc(Contenders(children, kinds...), compare) {
+	for _, c := range slices.SortedFunc(Entries(children, kinds...), compare) {
 		names = append(names, c.Node)
 	}
 	return names
@@ -69,7 +69,7 @@ func TestQueueOfTwoKindsIsTheSameForEverybody(t *testing.T) {
 
 // Where numbers say nothing, the transaction that made the node does.
 func TestOverflowedContendersAreOrderedByCreation(t *testing.T) {
-	queue := []Contender{
+	queue := []Entry{
 		{Node: "a", Seq: math.MaxInt32, Czxid: 30},
 		{Node: "b", Seq: math.MaxInt32, Czxid: 20},
 		{Node: "c", Seq: math.MinInt32, Czxid: 25},
@@ -83,17 +83,17 @@ func TestOverflowedContendersAreOrderedByCreation(t *testing.T) {
 	require.Equal(t, []string{"d", "b", "c", "a"}, nodes)
 }
 
-// anyContenders returns contenders as servers and attackers make them: with
+// anyEntries returns contenders as servers and attackers make them: with
 // every kind of number, some of them equal.
-func anyContenders(r *rand.Rand, n int) []Contender {
+func anyEntries(r *rand.Rand, n int) []Entry {
 	seqs := []int32{0, 1, 2, 1500000000, -1500000000, math.MaxInt32 - 1, math.MaxInt32, math.MinInt32, -1}
-	all := make([]Contender, n)
+	all := make([]Entry, n)
 	for i := range all {
 		seq := seqs[r.IntN(len(seqs))]
 		if r.IntN(2) == 0 {
 			seq = int32(r.Uint32())
 		}
-		all[i] = Contender{
+		all[i] = Entry{
 			Node:  fmt.Sprintf("%d-lock-%010d", r.IntN(3), seq),
 			Kind:  "lock-",
 			Seq:   seq,
@@ -106,7 +106,7 @@ func anyContenders(r *rand.Rand, n int) []Contender {
 func TestOrderIsTotal(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 20_000 {
-		c := anyContenders(r, 3)
+		c := anyEntries(r, 3)
 		require.Equal(t, compare(c[0], c[1]), -compare(c[1], c[0]), "%v", c)
 		if compare(c[0], c[1]) <= 0 && compare(c[1], c[2]) <= 0 {
 			require.LessOrEqual(t, compare(c[0], c[2]), 0, "%v", c)
@@ -115,7 +115,7 @@ func TestOrderIsTotal(t *testing.T) {
 	}
 }
 
-func sameButUnusedCzxid(a, b Contender) bool {
+func sameButUnusedCzxid(a, b Entry) bool {
 	a.Czxid, b.Czxid = 0, 0
 	return a == b && !a.overflowed()
 }
@@ -125,9 +125,9 @@ func sameButUnusedCzxid(a, b Contender) bool {
 func TestStandingDependsNeitherOnTheListingNorOnForgedNodes(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 5_000 {
-		honest := Contender{Node: guid + "lock-0000000007", Kind: "lock-", Seq: 7}
-		ours := Contender{Node: guid + "lock-0000000009", Kind: "lock-", Seq: 9}
-		all := append(anyContenders(r, r.IntN(12)), honest, ours)
+		honest := Entry{Node: guid + "lock-0000000007", Kind: "lock-", Seq: 7}
+		ours := Entry{Node: guid + "lock-0000000009", Kind: "lock-", Seq: 9}
+		all := append(anyEntries(r, r.IntN(12)), honest, ours)
 		want := StandingOf(ours, slices.Values(all), Exclusive)
 		require.NotEmpty(t, want.Blocker, "never admitted beside the holder")
 		for range 5 {
@@ -140,8 +140,8 @@ func TestStandingDependsNeitherOnTheListingNorOnForgedNodes(t *testing.T) {
 func TestStandingIsThatOfTheSortedQueue(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 2_000 {
-		byNode := map[string]Contender{}
-		for _, c := range anyContenders(r, 1+r.IntN(12)) {
+		byNode := map[string]Entry{}
+		for _, c := range anyEntries(r, 1+r.IntN(12)) {
 			byNode[c.Node] = c
 		}
 		queue := slices.SortedFunc(maps.Values(byNode), compare)
@@ -156,7 +156,7 @@ func TestStandingIsThatOfTheSortedQueue(t *testing.T) {
 }
 
 func TestHoldersAreThoseWhomNobodyBlocks(t *testing.T) {
-	queue := []Contender{{Node: "a"}, {Node: "b"}, {Node: "c"}}
+	queue := []Entry{{Node: "a"}, {Node: "b"}, {Node: "c"}}
 	require.Equal(t, []bool{true, false, false}, Holders(queue, Exclusive))
 	require.Equal(t, []bool{true, true, true}, Holders(queue, func(string, string) bool { return false }))
 	require.Empty(t, Holders(nil, Exclusive))
@@ -168,7 +168,7 @@ func TestLookingAtAQueueAllocatesNothing(t *testing.T) {
 	ours, _ := parse(children[500], []string{"lock-"})
 	var got Standing
 	allocs := testing.AllocsPerRun(20, func() {
-		got = StandingOf(ours, Contenders(children, "lock-"), Exclusive)
+		got = StandingOf(ours, Entries(children, "lock-"), Exclusive)
 	})
 	require.Equal(t, 500, got.Ahead)
 	require.Less(t, allocs, 5.0)
@@ -188,7 +188,7 @@ func BenchmarkStanding(b *testing.B) {
 	ours, _ := parse(children[0], []string{"lock-"})
 	b.ReportAllocs()
 	for b.Loop() {
-		StandingOf(ours, Contenders(children, "lock-"), Exclusive)
+		StandingOf(ours, Entries(children, "lock-"), Exclusive)
 	}
 }
 

@@ -14,13 +14,13 @@ import (
 // Queue returns the contenders below the path, in the order in which they are
 // admitted. There are none if nobody has ever queued, or the server has removed
 // the empty path since (CURATOR-436).
-func (l *Loop) Queue(ctx context.Context) ([]Contender, error) {
-	children, _, err := l.Client.Children(ctx, l.Path)
+func (l *Loop) Queue(ctx context.Context) ([]Entry, error) {
+	children, _, err := l.nodes.Client.Children(ctx, l.nodes.Path)
 	if err != nil && !errors.Is(err, zk.ErrNoNode) {
 		return nil, err
 	}
-	queue := slices.Collect(Contenders(children, l.Kinds...))
-	queue, err = readCzxids(ctx, l.Client, l.Path, queue)
+	queue := slices.Collect(Entries(children, l.nodes.Kinds...))
+	queue, err = readCzxids(ctx, l.nodes.Client, l.nodes.Path, queue)
 	slices.SortFunc(queue, compare)
 	return queue, err
 }
@@ -28,9 +28,10 @@ func (l *Loop) Queue(ctx context.Context) ([]Contender, error) {
 // czxidReads is how many nodes are asked for at once.
 const czxidReads = 32
 
-// readCzxids asks the server for the czxids of overflowed contenders, and leaves
-// out those that have gone. As a rule there are none, and it asks nothing.
-func readCzxids(ctx context.Context, c *framework.Client, parent string, all []Contender) ([]Contender, error) {
+// readCzxids asks the server for the czxids of overflowed contenders, and
+// leaves out those that have gone. As a rule there are none, and it asks
+// nothing.
+func readCzxids(ctx context.Context, c *framework.Client, parent string, all []Entry) ([]Entry, error) {
 	errs := make([]error, len(all))
 	gone := make([]bool, len(all))
 	var reads sync.WaitGroup

@@ -1,0 +1,132 @@
+package claim
+
+import (
+	"context"
+	"sync"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/trace"
+)
+
+// Claim is a claim to a lock or a leadership. It consists of nodes of one
+// session: one node for most locks, several for a semaphore.
+type Claim struct {
+	terms   Terms
+	nodes   []framework.Created
+	watcher *watcher
+
+	ctx       context.Context // ends with the claim; the leases' contexts derive from it
+	end       context.CancelCauseFunc
+	requested context.Context // ends when somebody asks for the lock
+	request   context.CancelFunc
+	forget    func() bool // takes back what the session calls when it ends
+
+	mu     sync.Mutex // protects the following fields
+	state  State
+	shares int           // the claim is given up at zero, and never taken again
+	place  Place         // may be nil
+	trace  *trace.Hold   // may be nil
+	over   chan struct{} // see Over; nil until somebody asks
+}
+
+// Terms are what a lock sets for its claims.
+type Terms struct {
+	Client *framework.Client
+
+	// Key finds the claim in the contexts of its leases.
+	Key any
+
+	// Revocable makes a request to give the lock up end the claim.
+	Revocable bool
+
+	// Data is what the nodes say of their owner.
+	Data []byte
+
+	// Token is the fencing token; if it is 0, that is the czxid of the last
+	// node.
+	Token int64
+}
+
+// Place is a claim's place among the goroutines of its process that want the
+// same lock.
+type Place interface {
+	// PassOn hands the claim's nodes to the next goroutine, if there is one
+	// and the lock's options allow it. It takes the claim's [Claim.Successor]
+	// for that.
+	PassOn(from *Claim) bool
+
+	// Free lets the next goroutine have the place. Later calls do nothing.
+	Free()
+}
+
+// New returns the claim to nodes that were admitted, without shares. It returns
+// nil if the session was lost, or suspended, between the grant and now; the
+// caller has to see to the nodes then.
+func New(terms Terms, nodes ...framework.Created) *Claim {
+	trusted := nodes[0].Session.Trusted(terms.Client.ErrorPolicy())
+	if trusted.Err() != nil {
+		return nil
+	}
+	if terms.Token == 0 {
+		terms.Token = nodes[len(nodes)-1].Czxid
+	}
+	c := &Claim{terms: terms, nodes: nodes}
+	c.begin(trusted)
+	c.watcher = newWatcher(trusted, c)
+	if terms.Revocable {
+		c.watcher.start()
+	}
+	return c
+}
+
+// Successor ends this claim's context, and returns the claim of another
+// goroutine to the same nodes. It returns nil if they should not be passed on:
+// the session is over, or somebody has asked for the lock.
+func (c *Claim) Successor() *Claim {
+	defer c.end(ErrReleased)
+	next := &Claim{terms: c.terms, nodes: c.nodes, watcher: c.watcher}
+	next.begin(c.watcher.ctx)
+	if next.ctx.Err() != nil || !c.watcher.serve(next) {
+		next.forget()
+		return nil
+	}
+	return next
+}
+
+func (c *Claim) begin(trusted context.Context) {
+	c.ctx, c.end = context.WithCancelCause(trusted)
+	c.requested, c.request = context.WithCancel(context.Background())
+	c.forget = c.nodes[0].Session.AfterTrust(c.terms.Client.ErrorPolicy(), c.contextEnded)
+}
+
+// Nodes returns the claim's nodes, the oldest first.
+func (c *Claim) Nodes() []framework.Created { return c.nodes }
+
+// Token returns the fencing token.
+func (c *Claim) Token() int64 { return c.terms.Token }
+
+// Data returns what the nodes say of their owner.
+func (c *Claim) Data() []byte { return c.terms.Data }
+
+// Context ends when the claim does.
+func (c *Claim) Context() context.Context { return c.ctx }
+
+// Occupy gives the claim its place among the goroutines of the process. If the
+// claim is lost already, the place is freed.
+func (c *Claim) Occupy(p Place) {
+	c.mu.Lock()
+	c.place = p
+	lost := c.state == Lost
+	c.mu.Unlock()
+	if lost {
+		p.Free()
+	}
+	c.contextEnded() // in case nobody has noticed
+}
+
+// Trace returns the trace of the hold, or nil.
+func (c *Claim) Trace() *trace.Hold {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.trace
+}

@@ -1,0 +1,70 @@
+package claim
+
+import (
+	"context"
+	"errors"
+)
+
+// merged is a context that ends with one context and has the values of another,
+// and after those, the values of the first. The values must
+// come from context.WithoutCancel. That also hides the value by which
+// package context finds a context's parent, so that it finds the right one.
+type merged struct {
+	context.Context
+	values context.Context
+}
+
+func (c merged) Value(key any) any {
+	if v := c.values.Value(key); v != nil {
+		return v
+	}
+	return c.Context.Value(key)
+}
+
+// leaseContext is a context in which LeaseFromContext finds the lease.
+//
+// It is outside of the contexts to which the session leads, and these know
+// nothing of the lease. So a lease that the user has dropped can be collected,
+// and reported. Contexts that the user derives from it keep the lease as long
+// as they live, since package context registers them with the one within.
+type leaseContext struct {
+	context.Context
+	lease *Lease
+}
+
+// leaseKey finds the innermost lease that a context is under.
+type leaseKey struct{}
+
+func (c leaseContext) Value(key any) any {
+	if key == (leaseKey{}) {
+		return c.lease
+	}
+	return c.Context.Value(key)
+}
+
+// LeaseFromContext returns the innermost lease that ctx is under.
+func LeaseFromContext(ctx context.Context) (*Lease, bool) {
+	l, ok := ctx.Value(leaseKey{}).(*Lease)
+	return l, ok
+}
+
+// endingWith returns a context that ends with both of these. The end of under,
+// of a lease, reaches it at once, and that of ctx within the time that it takes
+// to start a goroutine.
+func endingWith(under, ctx context.Context) (context.Context, context.CancelFunc) {
+	stopTimer := func() {}
+	if deadline, ok := ctx.Deadline(); ok {
+		under, stopTimer = context.WithDeadline(under, deadline)
+	}
+	under, end := context.WithCancelCause(under)
+	stop := context.AfterFunc(ctx, func() {
+		if !errors.Is(ctx.Err(), context.DeadlineExceeded) { // the timer sees to that
+			end(context.Cause(ctx))
+		}
+	})
+	return under, func() {
+		stop()
+		end(nil)
+		stopTimer()
+	}
+}

@@ -1,0 +1,79 @@
+// Package claim is the life of a claim: of nodes that were admitted, from the
+// grant until they are deleted, or belong to the next claim.
+//
+// A [Claim] is held by shares. The acquire that won it has the first; each
+// acquire under the context of one of its leases re-enters, and has another.
+// The release of the last share gives the claim up. A [Lease] is one share, or
+// the shares of several claims that were taken together.
+//
+// # States
+//
+// A claim is in one of six states. A mutex guards the state; every transition
+// goes through [Claim.become], which knows the edges of this diagram.
+//
+//	              Lose: session, watcher, leader
+//	  Held ───────────────────────────────────────▶ Lost
+//	   │                                             │  │
+//	   │ last share released; Stop, Dissolve         │  │ Keep: leader
+//	   ▼                                             │  ▼
+//	Releasing ──────────────▶ HandedOver             │ Kept
+//	   │    PassOn: a goroutine                      │
+//	   │    of this process waits                    │ last share released,
+//	   │                                             │ or Dissolve
+//	   └───────────────────▶ Released ◀──────────────┘
+//
+// These cause the transitions:
+//
+//   - To Held: [New], for admitted nodes of a session that is trusted. The
+//     nodes are watched after a second, or at once if somebody asks for that.
+//   - To Lost: the end of the session or, by the client's error policy, its
+//     suspension; the deletion of a node by somebody else; a request for a
+//     revocable lock; the end of a leader's time of grace. The holder may still
+//     work, so the nodes stay until the last share is released.
+//   - To Releasing: the release of the last share, or a leader whose work is
+//     done or who is closed.
+//   - From Releasing to HandedOver: a goroutine of this process waits for the
+//     lock, which its options let pass on, and nobody has asked for it.
+//   - From Releasing to Released: the server has answered the deletion, or the
+//     client goes on with it by itself.
+//   - From Lost to Kept: a leader stands again with the node of a leadership
+//     that suspension has ended.
+//   - From Lost to Released: the release of the last share. The client deletes
+//     the nodes in the background. Dissolve waits for the deletion if somebody
+//     has asked for the lock.
+//
+// The table says what becomes of the rest in each state. "The place" is that of
+// the claim among the goroutines of its process. The
+// last column is what the tracer and the log are told.
+//
+//	state       context           nodes               the place  told
+//	----------  ----------------  ------------------  ---------  ------------
+//	Held        alive             exist               taken      of the hold
+//	Lost        ends, with cause  stay                freed      of the loss
+//	Releasing   ends, released    stay                taken
+//	HandedOver  ended             the successor's     passed on  of a release
+//	Kept        ended             the next claim's
+//	Released    ended             are being deleted,  freed      of a release,
+//	                              or are gone                    if not lost
+//
+// HandedOver, Kept and Released are final.
+//
+// # The context ends first
+//
+// A claim's context ends with the first cause, and decides: the session ends
+// the contexts of all its claims before it tells one of them, so the state
+// follows. A claim that is Held may have lost its context just now. Whoever
+// acts on a claim asks the context, and moves the state by what it says.
+//
+// So these races have one outcome each:
+//
+//   - A release and a loss: the first of them is the cause. A release that
+//     comes after the loss returns the loss.
+//   - The session ends, or somebody deletes a node, while the claim is handed
+//     over. Before there is a successor, there will be none: the waiter gets
+//     the place in the process and queues by itself, and the nodes are deleted
+//     as in every release. After that, the successor is a claim of its own,
+//     which becomes Lost.
+//   - Somebody asks for the lock while it is handed over: the same, except
+//     that a successor is asked, and not lost.
+package claim

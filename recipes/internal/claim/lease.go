@@ -1,0 +1,133 @@
+package claim
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// Lease is one share of a claim, or several leases that were taken together.
+// The type locks.Lease is made of it, and its methods have the contracts.
+type Lease struct {
+	claim    *Claim          // nil for several leases
+	several  *several        // nil for one
+	ctx      context.Context // the lease's, in which LeaseFromContext finds it
+	held     context.Context // the same, but it does not lead to the lease
+	end      context.CancelCauseFunc
+	released atomic.Bool
+	unreport func() // takes back the report that the lease was dropped; may be nil
+}
+
+// LeaseOf returns the lease of a share. The lease has the values of ctx.
+func (c *Claim) LeaseOf(ctx context.Context) *Lease {
+	l := &Lease{claim: c}
+	var held context.Context
+	held, l.end = context.WithCancelCause(merged{c.ctx, l.valuesOf(ctx)})
+	l.workIn(held)
+	return l
+}
+
+// Claim returns the claim of a lease that is not several.
+func (l *Lease) Claim() *Claim { return l.claim }
+
+// valuesOf returns the values of ctx, without its end. By these values, an
+// acquire finds that it is under this lease.
+func (l *Lease) valuesOf(ctx context.Context) context.Context {
+	ctx = context.WithoutCancel(ctx)
+	if l.claim == nil {
+		return l.several.valuesOf(ctx)
+	}
+	return context.WithValue(ctx, l.claim.terms.Key, l.claim)
+}
+
+// workIn sets the lease's context.
+func (l *Lease) workIn(held context.Context) {
+	l.held, l.ctx = held, leaseContext{held, l}
+}
+
+// reportIfDropped has the lease reported if it becomes unreachable while the
+// lock is held. The report must not lead to the lease.
+func (l *Lease) reportIfDropped() {
+	c := l.claim
+	if !c.terms.Client.Logger().Enabled(l.held, slog.LevelWarn) {
+		return
+	}
+	l.unreport = framework.OnDrop(c.terms.Client, l, func() {
+		if c.ctx.Err() == nil { // a leadership's lease needs no release, but has ended by now
+			c.Trace().LeaseDropped()
+		}
+	})
+}
+
+// Context ends when the lease does.
+func (l *Lease) Context() context.Context { return l.ctx }
+
+// WithContext returns a copy of ctx that ends with the lease, too.
+func (l *Lease) WithContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	return endingWith(leaseContext{merged{l.held, l.valuesOf(ctx)}, l}, ctx)
+}
+
+// Claims returns the claims that the lease has shares of.
+func (l *Lease) Claims() []*Claim {
+	if l.claim != nil {
+		return []*Claim{l.claim}
+	}
+	return l.several.claims()
+}
+
+// Path returns the path of the first node.
+func (l *Lease) Path() string { return l.Claims()[0].nodes[0].Path }
+
+// Leases returns the leases that were taken together, or the lease itself.
+func (l *Lease) Leases() []*Lease {
+	if l.claim != nil {
+		return []*Lease{l}
+	}
+	return l.several.leases
+}
+
+// Requested is closed when somebody asks for one of the locks.
+func (l *Lease) Requested() <-chan struct{} {
+	if l.claim != nil {
+		return l.claim.Requested()
+	}
+	return l.several.Requested()
+}
+
+// Release gives the share up, and with the last share the claim.
+func (l *Lease) Release(ctx context.Context) error {
+	if l.claim == nil {
+		return l.several.release(ctx)
+	}
+	if err := l.release(ctx); err != nil {
+		return &framework.OpError{Op: "release", Path: l.Path(), Err: err}
+	}
+	return nil
+}
+
+func (l *Lease) release(ctx context.Context) error {
+	if !l.released.CompareAndSwap(false, true) {
+		return ErrReleased
+	}
+	if l.unreport != nil {
+		l.unreport()
+	}
+	l.end(ErrReleased)
+	c, reason := l.claim, context.Cause(l.ctx) // the first one
+	last := c.leave()
+	switch lost := !errors.Is(reason, ErrReleased); {
+	case lost && last:
+		c.abandon(reason)
+		c.Trace().Wait(ctx) // what the tracer makes of it is not lost if the program ends
+		return reason
+	case lost:
+		return reason
+	case last:
+		return c.giveUpSoon(ctx)
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,70 @@
+package claim
+
+import (
+	"context"
+	"errors"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/locktrace"
+)
+
+// These errors are the cause with which a claim's context ends, beside those of
+// the framework: ErrSessionLost, ErrSuspended and ErrClosed.
+var (
+	ErrReleased    = errors.New("lease released")
+	ErrNodeDeleted = errors.New("lock node deleted by someone else")
+	ErrRevoked     = errors.New("lock revoked")
+)
+
+// Lose ends the claim's context with a cause, and makes it Lost.
+func (c *Claim) Lose(cause error) {
+	c.end(cause)
+	c.contextEnded()
+}
+
+// contextEnded makes the claim Lost if its context has ended, and is not being
+// released. The session calls it when it has ended itself, behind the contexts
+// of all claims that end at the same moment. It must not block.
+func (c *Claim) contextEnded() {
+	cause := context.Cause(c.ctx)
+	if cause == nil || errors.Is(cause, ErrReleased) || !c.become(Lost) {
+		return
+	}
+	c.mu.Lock()
+	place := c.place
+	c.mu.Unlock()
+	if place != nil {
+		place.Free()
+	}
+	c.tellLoss()
+}
+
+// tellLoss tells the tracer and the log, once, that the claim was lost.
+func (c *Claim) tellLoss() {
+	cause := context.Cause(c.ctx)
+	c.Trace().Lost(kindOf(cause), cause)
+}
+
+// Loss returns why the claim's context has ended. It is for callers that know
+// of the end from the session, and waits for it to reach the claim.
+func (c *Claim) Loss() error {
+	<-c.ctx.Done()
+	return context.Cause(c.ctx)
+}
+
+func kindOf(cause error) locktrace.EndCause {
+	switch {
+	case errors.Is(cause, framework.ErrClosed):
+		return locktrace.EndClientClosed
+	case errors.Is(cause, framework.ErrSessionLost):
+		return locktrace.EndSessionLost
+	case errors.Is(cause, framework.ErrSuspended):
+		return locktrace.EndSuspended
+	case errors.Is(cause, ErrNodeDeleted):
+		return locktrace.EndNodeDeleted
+	case errors.Is(cause, ErrRevoked):
+		return locktrace.EndRevoked
+	default:
+		return locktrace.EndOther
+	}
+}

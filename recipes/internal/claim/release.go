@@ -1,0 +1,211 @@
+package claim
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/state"
+)
+
+// Stop ends the context of a claim that its leader gives up, and is about to
+// Dissolve.
+func (c *Claim) Stop() {
+	c.end(ErrReleased)
+	if errors.Is(context.Cause(c.ctx), ErrReleased) { // else it was lost before
+		c.become(Releasing)
+	}
+}
+
+// Dissolve gives the claim up for all who have shares of it, and returns when
+// the nodes are gone, or the client deletes them in the background. If the
+// claim was lost, the error is the cause. An error of the server that refuses
+// the deletion is in it, too: the client does not go on with that.
+func (c *Claim) Dissolve(ctx context.Context) error {
+	if !c.leaveAll() { // the last share is just being released
+		select {
+		case <-c.Over():
+		case <-ctx.Done():
+		}
+		return nil
+	}
+	cause := context.Cause(c.ctx)
+	switch {
+	case cause == nil, errors.Is(cause, ErrReleased):
+		return c.GiveUp(ctx)
+	case errors.Is(cause, ErrRevoked): // the session is alive, and others wait for the nodes
+		c.contextEnded()
+		c.unwatch()
+		defer c.become(Released)
+		if err := c.deleteNodes(ctx); framework.IsRefusal(err) {
+			cause = errors.Join(cause, err)
+		}
+	default:
+		c.abandon(cause)
+	}
+	c.Trace().Wait(ctx)
+	return cause
+}
+
+// Keep takes the nodes from a claim that suspension has ended, for the next
+// claim of the same leader. It reports false if they are to go: the claim was
+// given up before, or somebody has asked for the leadership.
+func (c *Claim) Keep() bool {
+	c.contextEnded()
+	if c.isRequested() || !c.leaveAll() {
+		return false
+	}
+	c.forget()
+	c.watcher.endKept()
+	return c.become(Kept)
+}
+
+// GiveUp passes the nodes of a claim without shares on, or deletes them. The
+// error says why a node may still be there.
+func (c *Claim) GiveUp(ctx context.Context) (err error) {
+	next := Released
+	defer func() {
+		c.forget()
+		c.become(next)
+	}()
+	defer func() { c.Trace().Released(ctx, err) }()
+	if c.become(Releasing) && c.passOn() { // else it is lost since, or was stopped
+		next = HandedOver
+		return nil
+	}
+	c.watcher.end()
+	c.end(ErrReleased)
+	c.freePlace()
+	return c.deleteNodes(ctx)
+}
+
+// giveUpSoon is GiveUp for callers that do not wait without a connection. It
+// waits for the server's answers until ctx ends, the connection breaks, or the
+// session ends, and leaves the rest to the client. The error is one that the
+// caller can act on.
+func (c *Claim) giveUpSoon(ctx context.Context) error {
+	under, done := WhileConnected(ctx, c.nodes[0].Session)
+	defer done()
+	return RefusalsIn(c.GiveUp(under))
+}
+
+// abandon has the client delete the nodes of a lost claim in the background.
+// They may be in the way of others for as long as the server keeps the session,
+// but the caller need not wait for their deletion. The cause ends the claim's
+// context if nothing has: a tracer may end a lease's context, and that alone.
+func (c *Claim) abandon(cause error) {
+	c.end(cause)
+	c.unwatch()
+	c.freePlace()
+	DeleteInBackground(c.terms.Client, c.nodes)
+	c.contextEnded()
+	c.tellLoss()
+	c.become(Released)
+}
+
+func (c *Claim) unwatch() {
+	c.forget()
+	c.watcher.end()
+}
+
+func (c *Claim) passOn() bool {
+	place := c.placeNow()
+	return place != nil && place.PassOn(c)
+}
+
+func (c *Claim) freePlace() {
+	if place := c.placeNow(); place != nil {
+		place.Free()
+	}
+}
+
+func (c *Claim) placeNow() Place {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.place
+}
+
+// deleteNodes deletes the nodes, the last first.
+func (c *Claim) deleteNodes(ctx context.Context) error {
+	ctx, wait := c.Trace().During(ctx, c.terms.Client)
+	defer wait()
+	var errs []error
+	for _, n := range slices.Backward(c.nodes) {
+		err := c.terms.Client.Delete(ctx, n.Path, framework.AnyVersion, framework.Guaranteed())
+		if err == nil {
+			continue
+		}
+		var broken interruption
+		if errors.As(context.Cause(ctx), &broken) && !framework.IsRefusal(err) {
+			// The caller's context is alive, so its end must not be the reason.
+			err = &framework.OpError{Op: "delete", Path: n.Path, Err: broken.error}
+		}
+		errs = append(errs, err)
+	}
+	return joined(errs)
+}
+
+// DeleteInBackground deletes nodes that were admitted, and are no claim.
+func DeleteInBackground(c *framework.Client, nodes []framework.Created) {
+	for _, n := range nodes {
+		c.DeleteInBackground(n.Path)
+	}
+}
+
+// WhileConnected returns a copy of ctx that also ends at the first interruption
+// of the session's connection. If that is interrupted now, the copy has ended.
+func WhileConnected(ctx context.Context, s *framework.Session) (context.Context, context.CancelFunc) {
+	connection := s.Trusted(state.StandardPolicy)
+	under, end := context.WithCancelCause(ctx)
+	interrupt := func() { end(interruption{context.Cause(connection)}) }
+	if connection.Err() != nil {
+		interrupt()
+		return under, func() {}
+	}
+	stop := context.AfterFunc(connection, interrupt)
+	return under, func() {
+		stop()
+		end(nil)
+	}
+}
+
+// interruption is the cause with which a context of WhileConnected ends, unless
+// the caller's context has ended.
+type interruption struct{ error }
+
+// RefusalsIn returns the part of a release's error that its caller can act on:
+// the server refuses to delete a node. The client goes on with all other
+// deletions by itself.
+func RefusalsIn(err error) error {
+	errs := []error{err}
+	if several, ok := err.(interface{ Unwrap() []error }); ok {
+		errs = several.Unwrap()
+	}
+	return joined(slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return !framework.IsRefusal(err) }))
+}
+
+// joined is errors.Join that leaves a single error as it is: most locks have
+// one node.
+func joined(errs []error) error {
+	if len(errs) == 1 {
+		return errs[0]
+	}
+	return errors.Join(errs...)
+}
+
+// UnlessDown returns a context for the clean-up that follows an error. If the
+// error says that there is no connection, the context has ended, so that nobody
+// waits for the clean-up.
+func UnlessDown(ctx context.Context, err error) context.Context {
+	if framework.IsConnectionError(err) {
+		return ended
+	}
+	return ctx
+}
+
+var ended = func() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}()

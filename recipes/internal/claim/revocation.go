@@ -1,0 +1,45 @@
+package claim
+
+import "bytes"
+
+// RevocationMarker is what Curator's Revoker writes into the node of a holder
+// to ask for the lock (LockInternals.REVOKE_MESSAGE).
+var RevocationMarker = []byte("__REVOKE__")
+
+// IsRevocation reports whether a node's data asks its owner to give the lock
+// up.
+func IsRevocation(data []byte) bool { return bytes.Equal(data, RevocationMarker) }
+
+// Request asks the holder to give the lock up, as a request at the server does.
+// A revocable claim is lost with that.
+func (c *Claim) Request() {
+	c.noteRequest()
+	c.Trace().Revoked()
+	c.contextEnded()
+}
+
+// noteRequest is the part of a request that never blocks.
+func (c *Claim) noteRequest() {
+	c.request()
+	if c.terms.Revocable {
+		c.end(ErrRevoked)
+	}
+}
+
+// Watch begins to watch the nodes at once, and not only after a second.
+func (c *Claim) Watch() { c.watcher.start() }
+
+// Requested is closed when somebody has asked for the lock. The first call
+// begins to watch the nodes for that, and notices earlier requests, too.
+func (c *Claim) Requested() <-chan struct{} {
+	c.Watch()
+	return c.requested.Done()
+}
+
+// RequestedByOthers is Requested without the calls of Request in this process.
+func (c *Claim) RequestedByOthers() <-chan struct{} {
+	c.Watch()
+	return c.watcher.requested
+}
+
+func (c *Claim) isRequested() bool { return c.requested.Err() != nil }

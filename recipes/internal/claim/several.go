@@ -1,0 +1,102 @@
+package claim
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+)
+
+// several are leases that were taken together, as one.
+type several struct {
+	leases []*Lease
+	stop   []context.CancelFunc // for the contexts that were merged
+
+	asked context.Context // ends when somebody asks for one of the locks
+	ask   context.CancelFunc
+
+	mu       sync.Mutex // protects the following fields
+	watching bool
+	unlisten []func() bool
+}
+
+// Several returns a lease of no locks yet. It has the values of ctx.
+func Several(ctx context.Context) *Lease {
+	s := &several{}
+	s.asked, s.ask = context.WithCancel(context.Background())
+	l := &Lease{several: s}
+	l.workIn(context.WithoutCancel(ctx))
+	return l
+}
+
+// Add adds a lease. Call it only before the whole is handed out.
+func (l *Lease) Add(one *Lease) {
+	s := l.several
+	held, stop := endingWith(merged{one.held, one.valuesOf(l.held)}, l.held)
+	s.leases, s.stop = append(s.leases, one), append(s.stop, stop)
+	l.workIn(held)
+}
+
+// WhileHeld returns a copy of ctx that ends with the leases that were added so
+// far. It is for acquiring the next one. It leads to the last lease that was
+// added, and not to the whole: that is not complete, and its parts must not
+// keep it if it is dropped.
+func (l *Lease) WhileHeld(ctx context.Context) (context.Context, context.CancelFunc) {
+	n := len(l.several.leases)
+	if n == 0 {
+		return ctx, func() {}
+	}
+	return endingWith(leaseContext{merged{l.held, l.valuesOf(ctx)}, l.several.leases[n-1]}, ctx)
+}
+
+// AnyLost reports whether one of several leases has ended.
+func (l *Lease) AnyLost() bool {
+	return slices.ContainsFunc(l.several.leases, func(l *Lease) bool { return l.ctx.Err() != nil })
+}
+
+func (s *several) valuesOf(ctx context.Context) context.Context {
+	for _, l := range s.leases {
+		ctx = l.valuesOf(ctx)
+	}
+	return ctx
+}
+
+func (s *several) claims() (all []*Claim) {
+	for _, l := range s.leases {
+		all = append(all, l.Claims()...)
+	}
+	return all
+}
+
+// Requested is closed when somebody asks for one of the locks.
+func (s *several) Requested() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.watching {
+		s.watching = true
+		for _, c := range s.claims() {
+			c.Watch()
+			s.unlisten = append(s.unlisten, context.AfterFunc(c.requested, s.ask))
+		}
+	}
+	return s.asked.Done()
+}
+
+// release releases all, the last first. One that cannot be released does not
+// keep the others.
+func (s *several) release(ctx context.Context) error {
+	var all error
+	for _, l := range slices.Backward(s.leases) {
+		all = errors.Join(all, l.Release(ctx))
+	}
+	for _, stop := range slices.Backward(s.stop) {
+		stop()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, stop := range s.unlisten {
+		stop()
+	}
+	s.unlisten = nil
+	return all
+}

@@ -1,0 +1,110 @@
+package claim
+
+import (
+	"context"
+
+	"github.com/gocurator/curator/recipes/internal/trace"
+	"github.com/gocurator/curator/recipes/locktrace"
+)
+
+// Under returns the claim with this key that ctx was made under, by a lease's
+// context, or nil.
+func Under(ctx context.Context, key any) *Claim {
+	c, _ := ctx.Value(key).(*Claim)
+	return c
+}
+
+// Reenter returns another lease of the claim that ctx is under. It returns nil
+// if there is none, or it was given up. The loss of a claim is an error: its
+// holder believes that it holds the lock, and must not be put at the end of
+// the queue without a word.
+func Reenter(ctx context.Context, key any) (*Lease, error) {
+	c := Under(ctx, key)
+	if c == nil {
+		return nil, nil
+	}
+	if joined, err := c.Join(); !joined {
+		return nil, err
+	}
+	c.Trace().Reentered(ctx)
+	l := c.LeaseOf(ctx)
+	l.reportIfDropped()
+	return l, nil
+}
+
+// Join adds a share, unless the claim was given up, or lost.
+func (c *Claim) Join() (bool, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.shares <= 0:
+		return false, nil
+	case c.ctx.Err() != nil:
+		return false, context.Cause(c.ctx)
+	}
+	c.shares++
+	return true, nil
+}
+
+// Leave removes a share that Join has added. Without shares, the claim is given
+// up. Leave waits for the deletion, unless err, which the caller got from the
+// server, says that there is no connection.
+func (c *Claim) Leave(ctx context.Context, err error) {
+	if c.leave() {
+		c.giveUpSoon(UnlessDown(ctx, err))
+	}
+}
+
+// HasShares reports whether somebody has a share of the claim, lost or not. The
+// nil claim has none.
+func (c *Claim) HasShares() bool {
+	if c == nil {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.shares > 0
+}
+
+// First returns the lease of the first share.
+func (c *Claim) First(ctx context.Context) *Lease {
+	c.shares = 1
+	return c.LeaseOf(ctx)
+}
+
+// StartTrace tells of the hold from here on. The lease is its first, which
+// nobody else has seen yet.
+func (c *Claim) StartTrace(first *Lease, of locktrace.Acquire, acquired *trace.Acquire) {
+	t, work := trace.StartHold(first.held, of, locktrace.Hold{Node: first.Path(), Token: c.Token()}, acquired)
+	if acquired != nil {
+		first.workIn(work)
+	}
+	c.mu.Lock()
+	c.trace = t
+	c.mu.Unlock()
+	if c.isRequested() {
+		t.Revoked()
+	}
+	c.contextEnded() // in case nobody has noticed
+	if c.State() == Lost {
+		c.tellLoss()
+	}
+	first.reportIfDropped()
+}
+
+// leave removes a share, and reports whether it was the last.
+func (c *Claim) leave() (last bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.shares--
+	return c.shares == 0
+}
+
+// leaveAll removes all shares, and reports whether there were any.
+func (c *Claim) leaveAll() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	any := c.shares > 0
+	c.shares = 0
+	return any
+}

@@ -1,0 +1,73 @@
+package claim
+
+import (
+	"context"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/trace"
+	"github.com/gocurator/curator/recipes/locktrace"
+)
+
+// Without a tracer, the way through an acquire that tells of itself allocates
+// nothing more than the lease.
+func TestNoTracerNoAllocation(t *testing.T) {
+	dialing := make(chan struct{})
+	c, err := framework.New("127.0.0.1:1", framework.WithSessionTimeout(time.Hour),
+		framework.WithDialer(func(ctx context.Context, _, _ string) (net.Conn, error) {
+			close(dialing)
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}))
+	require.NoError(t, err)
+	defer c.Close()
+	<-dialing // from here on the client allocates nothing, either
+	what := locktrace.Acquire{Client: c, Path: "/lock", Recipe: locktrace.RecipeMutex, Leases: 1}
+	ctx := context.Background()
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		during, told := trace.StartAcquire(ctx, what)
+		told.QueuedLocally(1)
+		told.HandedOver()
+		if told.Observer() != nil || told.Link() != nil || during != ctx {
+			panic("somebody is told")
+		}
+		told.Ended(locktrace.AcquireEnd{})
+	}))
+
+	held, lease := aClaim(ctx, c)
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		held.StartTrace(lease, what, nil)
+		held.Trace().Reentered(ctx)
+		held.Trace().Revoked()
+		held.Trace().Released(ctx, nil)
+	}))
+}
+
+// aClaim returns a claim that was never made of nodes, and a lease of it.
+func aClaim(ctx context.Context, c *framework.Client) (*Claim, *Lease) {
+	asked, ask := context.WithCancel(ctx)
+	held := &Claim{
+		terms: Terms{Client: c}, nodes: []framework.Created{{Path: "/lock/lock-0000000000"}},
+		ctx: ctx, requested: asked, request: ask,
+	}
+	return held, &Lease{claim: held, ctx: ctx, held: ctx}
+}
+
+func BenchmarkNoTracer(b *testing.B) {
+	c, err := framework.New("nowhere.invalid")
+	require.NoError(b, err)
+	defer c.Close()
+	held, lease := aClaim(b.Context(), c)
+	what := locktrace.Acquire{Client: c, Path: "/lock", Recipe: locktrace.RecipeMutex, Leases: 1}
+	b.ReportAllocs()
+	for b.Loop() {
+		_, told := trace.StartAcquire(held.ctx, what)
+		told.Ended(locktrace.AcquireEnd{})
+		held.StartTrace(lease, what, told)
+		held.Trace().Released(held.ctx, nil)
+	}
+}

@@ -1,0 +1,140 @@
+package claim
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/trace"
+)
+
+// watcher watches the nodes of a claim. It tells the claim when somebody else
+// deletes one of them, or asks for the lock. The nodes, and the watcher with
+// them, may pass from one claim to its successor.
+type watcher struct {
+	client *framework.Client
+	nodes  []framework.Created
+	delay  *time.Timer // starts to watch
+	once   sync.Once
+
+	// ctx ends when the nodes are given up, or cannot be trusted any more, and
+	// with it the context of every claim to them.
+	ctx  context.Context
+	stop context.CancelCauseFunc
+
+	// Made when watching begins.
+	kept      chan struct{} // closed when the nodes stay, and somebody else watches them
+	requested chan struct{} // closed when somebody has asked for the lock
+
+	mu      sync.Mutex // protects the following fields
+	owner   *Claim
+	revoked bool
+}
+
+// watchAfter is how long a lock is held before its holder watches its own
+// nodes. A short critical section pays nothing for that.
+const watchAfter = time.Second
+
+func newWatcher(trusted context.Context, c *Claim) *watcher {
+	w := &watcher{client: c.terms.Client, nodes: c.nodes, owner: c}
+	w.ctx, w.stop = context.WithCancelCause(trusted)
+	w.delay = time.AfterFunc(watchAfter, w.start)
+	return w
+}
+
+// start begins to watch now, if that has not begun.
+func (w *watcher) start() {
+	w.once.Do(func() {
+		w.kept, w.requested = make(chan struct{}), make(chan struct{})
+		for _, n := range w.nodes {
+			w.client.Go(func(ctx context.Context) { w.watch(ctx, n.Path) })
+		}
+	})
+}
+
+// end stops watching nodes that are deleted next. Their watches are left to
+// fire: the deletion uses them up at the server, without a request.
+func (w *watcher) end() {
+	w.delay.Stop()
+	w.stop(ErrReleased)
+}
+
+// endKept is end for nodes that stay. It gives their watches back. It is for
+// watchers that were started, as a leader's are from the beginning.
+func (w *watcher) endKept() {
+	w.end()
+	close(w.kept)
+}
+
+// serve makes next the claim to tell. It reports false if somebody has asked
+// for the lock, or has deleted a node.
+func (w *watcher) serve(next *Claim) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.revoked || w.ctx.Err() != nil {
+		return false
+	}
+	w.owner = next
+	return true
+}
+
+// watch watches one node. ctx ends with the client. Watches of a session that
+// ends may say so before the end has reached w.ctx.
+func (w *watcher) watch(ctx context.Context, path string) {
+	session := w.nodes[0].Session.Context()
+	ctx, _ = trace.Unblocked(ctx, w.client)
+	for w.ctx.Err() == nil && session.Err() == nil {
+		data, _, watch, err := w.client.GetW(ctx, path)
+		switch {
+		case err == nil:
+			if IsRevocation(data) {
+				w.revoke()
+			}
+			select {
+			case <-watch.Done(): // for any change; the next reading tells which
+			case <-w.kept:
+			case <-ctx.Done():
+			}
+			watch.Stop()
+		case errors.Is(err, zk.ErrNoNode):
+			w.deleted()
+		default:
+			w.pause()
+		}
+	}
+}
+
+func (w *watcher) revoke() {
+	w.mu.Lock()
+	if !w.revoked {
+		w.revoked = true
+		close(w.requested)
+	}
+	owner := w.owner
+	owner.noteRequest() // under the lock, so that a successor hears of it or is refused
+	w.mu.Unlock()
+	owner.Request()
+}
+
+func (w *watcher) deleted() {
+	w.mu.Lock()
+	owner := w.owner
+	owner.end(ErrNodeDeleted)
+	w.stop(ErrNodeDeleted) // also for a claim that is just being made the owner
+	w.mu.Unlock()
+	owner.contextEnded()
+}
+
+// pause waits before the next attempt: for a connection, and for a second in
+// any case.
+func (w *watcher) pause() {
+	select {
+	case <-time.After(watchAfter):
+	case <-w.ctx.Done():
+	}
+	w.client.WaitConnected(w.ctx)
+}

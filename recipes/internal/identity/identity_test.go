@@ -1,0 +1,93 @@
+package identity
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What does not fit is left out, and what leads to the trace is the last to go.
+func TestTraceThatIsTooLongIsLeftOut(t *testing.T) {
+	own := Own(strings.Repeat("s", 200))
+	parent := "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	for name, tt := range map[string]struct{ trace, want map[string]string }{
+		"fits":             {map[string]string{"traceparent": parent, "b3": "1"}, map[string]string{"traceparent": parent, "b3": "1"}},
+		"state too long":   {map[string]string{"traceparent": parent, "tracestate": strings.Repeat("x", 400)}, map[string]string{"traceparent": parent}},
+		"first is long":    {map[string]string{"a": strings.Repeat("x", 400), "traceparent": parent}, map[string]string{"traceparent": parent}},
+		"all are too long": {map[string]string{"b3": strings.Repeat("x", 600)}, nil},
+		"none":             {nil, nil},
+	} {
+		data := Node(own, time.Now(), tt.trace)
+		require.True(t, json.Valid(data), "%s: %s", name, data)
+		require.LessOrEqual(t, len(data), maxSize, name)
+		require.Equal(t, tt.want, Read(data).Trace, name)
+	}
+	require.Empty(t, Node("", time.Now(), nil), "nothing to say")
+}
+
+// Whatever a propagator says: the node's data is JSON of no more than 512
+// bytes, and has what fits.
+func TestNodeDataIsJSONWhateverTheTraceIs(t *testing.T) {
+	dice := rand.New(rand.NewPCG(1, 2))
+	parts := []string{
+		"a", "0", "é", "語", "<", `"`, `\`, "\x00", "\x7f", "\xff", "\u2028", strings.Repeat("x", 90), strings.Repeat("\x01", 30),
+	}
+	text := func() string {
+		var b strings.Builder
+		for range dice.IntN(8) {
+			b.WriteString(parts[dice.IntN(len(parts))])
+		}
+		return b.String()
+	}
+	isText := func(s string) bool { return s == strings.ToValidUTF8(s, "\ufffd") }
+	for range 20_000 {
+		trace := map[string]string{}
+		for range dice.IntN(4) {
+			trace[text()] = text()
+		}
+		if dice.IntN(2) == 0 {
+			trace["traceparent"] = text()
+		}
+		own := ""
+		if dice.IntN(3) > 0 {
+			own = Own(text())
+		}
+		data := Node(own, time.Now(), trace)
+		if data == nil {
+			continue
+		}
+		require.LessOrEqual(t, len(data), maxSize)
+		var j inNode
+		require.NoError(t, json.Unmarshal(data, &j), "%s", data)
+		for key, value := range trace {
+			if len(trace) == 1 && value != "" && len(key)+len(value) < 20 && isText(key) && isText(value) {
+				require.Equal(t, value, j.Trace[key], "%q %s", trace, data)
+			}
+		}
+	}
+}
+
+// What others have written is kept as far as it can be printed, and is small.
+func TestTraceOfOthersIsLegibleAndSmall(t *testing.T) {
+	many := map[string]string{"traceparent": "p"}
+	for _, key := range "abcdefghijkl" {
+		many[string(key)] = "v"
+	}
+	for name, tt := range map[string]struct{ written, want map[string]string }{
+		"usual":       {map[string]string{"traceparent": "00-1", "tracestate": "a=b"}, map[string]string{"traceparent": "00-1", "tracestate": "a=b"}},
+		"unprintable": {map[string]string{"traceparent": "\u202e00", "b\u2028": "1", "b3": "0"}, map[string]string{"b3": "0"}},
+		"none left":   {map[string]string{"traceparent": "\x00"}, nil},
+		"many": {many, map[string]string{
+			"traceparent": "p", "a": "v", "b": "v", "c": "v", "d": "v", "e": "v", "f": "v", "g": "v",
+		}},
+		"long": {map[string]string{"a": strings.Repeat("x", 500), "b": "1", "traceparent": "p"}, map[string]string{"b": "1", "traceparent": "p"}},
+	} {
+		data, err := json.Marshal(map[string]any{"v": 1, "trace": tt.written})
+		require.NoError(t, err)
+		require.Equal(t, tt.want, Read(data).Trace, name)
+	}
+}

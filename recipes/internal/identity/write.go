@@ -1,0 +1,108 @@
+package identity
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Own returns the part of a process's identity that stays the same, as the
+// beginning of the JSON in its nodes.
+func Own(service string) string {
+	return fmt.Sprintf(`,"host":%s,"pid":%d,"service":%s`, quoted(hostname()), os.Getpid(), quoted(service))
+}
+
+var hostname = sync.OnceValue(func() string {
+	host, err := os.Hostname()
+	if err != nil {
+		return ""
+	}
+	return host
+})
+
+// quoted returns a text as JSON. It leaves out what cannot be printed or needs
+// an escape, so that the text does not grow beyond its limit.
+func quoted(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || !unicode.IsPrint(r) || strings.ContainsRune(`<>&"\`, r) {
+			return -1
+		}
+		return r
+	}, s)
+	return `"` + clip(s, maxName) + `"`
+}
+
+// Node returns the data of a node, from what Own has returned, the time when
+// its owner began to wait, and the entries that lead to its trace. It keeps as
+// many of these as there is room for. Data about nothing is nil.
+func Node(own string, since time.Time, trace map[string]string) []byte {
+	if own == "" && len(trace) == 0 {
+		return nil
+	}
+	b := strconv.AppendInt(append(make([]byte, 0, 256), `{"v":`...), version, 10)
+	b = append(b, own...)
+	if own != "" {
+		b = append(since.UTC().AppendFormat(append(b, `,"since":"`...), sinceFormat), '"')
+	}
+	if len(trace) > 0 {
+		b = appendTrace(b, trace)
+	}
+	return append(b, '}')
+}
+
+const sinceFormat = "2006-01-02T15:04:05.000Z"
+
+// appendTrace appends the entries that fit. The W3C's entry comes first.
+func appendTrace(b []byte, trace map[string]string) []byte {
+	const traceparent = "traceparent"
+	begin := append(b, `,"trace":{`...)
+	fields := appendField(begin, begin, traceparent, trace[traceparent])
+	if len(trace) > 1 || len(fields) == len(begin) {
+		for _, key := range slices.Sorted(maps.Keys(trace)) {
+			if key != traceparent {
+				fields = appendField(begin, fields, key, trace[key])
+			}
+		}
+	}
+	if len(fields) == len(begin) {
+		return b
+	}
+	return append(fields, '}')
+}
+
+// appendField appends a field to those of an object that has begun, if the
+// field has a value and there is room for it.
+func appendField(begin, fields []byte, key, value string) []byte {
+	if value == "" {
+		return fields
+	}
+	longer := fields
+	if len(fields) > len(begin) {
+		longer = append(longer, ',')
+	}
+	longer = appendJSON(append(appendJSON(longer, key), ':'), value)
+	if len(longer)+len(`}}`) > maxSize {
+		return fields
+	}
+	return longer
+}
+
+// appendJSON appends a text as JSON. The usual texts need no escapes; calling
+// json.Marshal for them would take most of the time of an acquire's encoding.
+func appendJSON(b []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			quoted, _ := json.Marshal(s) // a text never fails
+			return append(b, quoted...)
+		}
+	}
+	return append(append(append(b, '"'), s...), '"')
+}

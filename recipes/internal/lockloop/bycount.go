@@ -1,0 +1,107 @@
+package lockloop
+
+import (
+	"context"
+	"path"
+	"slices"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// Limit returns how many contenders may be admitted. If watch is asked for,
+// changed is a watch that fires when the limit may be another one; it is nil if
+// the limit cannot change.
+type Limit func(ctx context.Context, watch bool) (n int, changed *framework.Watch, err error)
+
+// ByCount returns a loop that admits all contenders if they are no more than
+// the limit, as a semaphore's leases are. All waiters watch the same children:
+// there should be one waiter at a time.
+func ByCount(n Nodes, limit Limit) *Loop { return &Loop{nodes: n, admission: byCount{limit}} }
+
+type byCount struct{ limit Limit }
+
+// step looks without watches first, because that is enough as a rule.
+func (b byCount) step(ctx context.Context, c *contender) error {
+	children, err := c.children(ctx)
+	if err == nil {
+		err = c.checkSiblings(children)
+	}
+	if err != nil {
+		return err
+	}
+	c.tellQueued(len(children)-1, len(children))
+	fits, _, err := b.fits(ctx, c, len(children), false)
+	switch {
+	case err != nil:
+		return err
+	case fits:
+		return granted(ctx)
+	case !c.attempt.Wait:
+		c.noteOthers(children)
+		c.readHolder(ctx)
+		return errHeld
+	}
+	return b.wait(ctx, c)
+}
+
+func (b byCount) wait(ctx context.Context, c *contender) error {
+	children, _, watch, err := c.loop.nodes.Client.ChildrenW(ctx, c.loop.nodes.Path)
+	if err == nil {
+		defer watch.Stop()
+	}
+	if err = c.check(children, err); err == nil {
+		err = c.checkSiblings(children)
+	}
+	if err != nil {
+		return err
+	}
+	fits, changed, err := b.fits(ctx, c, len(children), true)
+	if err != nil {
+		return err
+	}
+	var limit <-chan struct{}
+	if changed != nil {
+		defer changed.Stop()
+		limit = changed.Done()
+	}
+	if fits {
+		return granted(ctx)
+	}
+	c.noteOthers(children)
+	c.readNewHolder(ctx)
+	c.tellWaiting(Other{})
+	err = c.await(ctx, watch.Done(), limit)
+	c.tellWoken(err, watch)
+	return err
+}
+
+func (b byCount) fits(ctx context.Context, c *contender, n int, watch bool) (bool, *framework.Watch, error) {
+	limit, changed, err := b.limit(ctx, watch)
+	if err == nil && c.attempt.OnLimit != nil {
+		c.attempt.OnLimit(limit)
+	}
+	return n <= limit, changed, err
+}
+
+// checkSiblings returns an error if another node of ours is gone.
+func (c *contender) checkSiblings(children []string) error {
+	for _, name := range c.attempt.Siblings {
+		if !slices.Contains(children, name) {
+			return ErrIncomplete
+		}
+	}
+	return nil
+}
+
+// noteOthers takes down how many others there are and, to name one of them for
+// all, which one comes first.
+func (c *contender) noteOthers(children []string) {
+	ours := path.Base(c.node.Path)
+	var first Entry
+	for e := range Entries(children, c.loop.nodes.Kinds...) {
+		if e.Node != ours && (first.Node == "" || compare(e, first) < 0) {
+			first = e
+		}
+	}
+	c.noteQueue(first.Node, len(children)-1)
+}

@@ -1,0 +1,152 @@
+package lockloop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"path"
+	"slices"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// Order is how a lock admits its contenders by their order in the queue.
+type Order struct {
+	// Blocks says which contenders ahead of us keep us waiting.
+	Blocks Blocks
+
+	// Limit is how many contenders may be ahead of us for us to wait; 0 means
+	// any number.
+	Limit int
+
+	// WatchSelf makes a waiter notice that its own node is deleted, at the
+	// price of a second watch.
+	WatchSelf bool
+}
+
+// ByOrder returns a loop that admits a contender when none ahead of it blocks
+// it. A waiter watches the nearest one that does.
+func ByOrder(n Nodes, o Order) *Loop { return &Loop{nodes: n, admission: byOrder{o}} }
+
+type byOrder struct{ Order }
+
+func (o byOrder) step(ctx context.Context, c *contender) error {
+	children, err := c.children(ctx)
+	if err != nil {
+		return err
+	}
+	ours, err := c.entry()
+	if err != nil {
+		return err
+	}
+	queue, err := c.resolve(ctx, ours, children)
+	if err != nil {
+		return err
+	}
+	now := StandingOf(ours, queue, o.Blocks)
+	c.tellQueued(now.Ahead, now.Length)
+	if now.Blocker == "" {
+		return granted(ctx)
+	}
+	c.noteQueue(now.First, now.Ahead)
+	c.seen.Full = o.Limit > 0 && now.Ahead >= o.Limit
+	if !c.attempt.Wait || c.seen.Full {
+		c.readHolder(ctx)
+		return errHeld
+	}
+	return o.waitFor(ctx, c, now.Blocker)
+}
+
+// waitFor returns errAgain when a node ahead of us has changed. The watch is
+// set by reading the node, not by asking for its existence, which would leave
+// a watch behind on a node that is gone already (CURATOR-107).
+func (o byOrder) waitFor(ctx context.Context, c *contender, node string) error {
+	data, stat, watch, err := c.loop.nodes.Client.GetW(ctx, Join(c.loop.nodes.Path, node))
+	if errors.Is(err, zk.ErrNoNode) {
+		return errAgain
+	}
+	if err != nil {
+		return err
+	}
+	defer watch.Stop()
+	if node == c.seen.Holder {
+		c.noteHolder(data, stat)
+	}
+	c.readNewHolder(ctx)
+	own, stop, err := o.watchSelf(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	c.tellWaiting(other(node, data, stat))
+	c.tellBlocked()
+	err = c.await(ctx, watch.Done(), own)
+	c.tellWoken(err, watch)
+	return err
+}
+
+// watchSelf watches our own node, if that is asked for.
+func (o byOrder) watchSelf(ctx context.Context, c *contender) (changed <-chan struct{}, stop func(), err error) {
+	if !o.WatchSelf {
+		return nil, func() {}, nil
+	}
+	_, _, watch, err := c.loop.nodes.Client.GetW(ctx, c.node.Path)
+	if errors.Is(err, zk.ErrNoNode) {
+		return nil, nil, errStale
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return watch.Done(), watch.Stop, nil
+}
+
+// entry returns what our node is in the queue.
+func (c *contender) entry() (Entry, error) {
+	name := path.Base(c.node.Path)
+	ours, ok := parse(name, c.loop.nodes.Kinds)
+	if !ok { // no server appends such a number
+		return Entry{}, fmt.Errorf("%w: node %q has no sequence number", ErrCorrupted, name)
+	}
+	ours.Czxid = c.node.Czxid
+	return ours, nil
+}
+
+// resolve returns the entries among the children so that they can be compared
+// with ours. If ours has a number of its own, all that have none are behind it,
+// and their order does not matter.
+func (c *contender) resolve(ctx context.Context, ours Entry, children []string) (iter.Seq[Entry], error) {
+	of := c.loop.nodes
+	all := Entries(children, of.Kinds...)
+	if !ours.overflowed() {
+		return all, nil
+	}
+	read, err := readCzxids(ctx, of.Client, of.Path, slices.Collect(all))
+	if err == nil && ours.Node != "" && !slices.Contains(read, ours) {
+		err = errStale // deleted since the listing
+	}
+	return slices.Values(read), err
+}
+
+// Peek returns how things stand, without queueing: as an attempt would that
+// does not wait and finds the lock held. It needs a loop of ByOrder.
+func (l *Loop) Peek(ctx context.Context) (NotAdmitted, error) {
+	children, _, err := l.nodes.Client.Children(ctx, l.nodes.Path)
+	if errors.Is(err, zk.ErrNoNode) {
+		return NotAdmitted{}, nil
+	}
+	if err != nil {
+		return NotAdmitted{}, err
+	}
+	c := contender{loop: l}
+	last := Entry{Seq: math.MaxInt32, Czxid: math.MaxInt64} // we would come behind all
+	queue, err := c.resolve(ctx, last, children)
+	if err != nil {
+		return NotAdmitted{}, err
+	}
+	now := StandingOf(last, queue, Exclusive)
+	c.noteQueue(now.First, now.Ahead)
+	c.readHolder(ctx)
+	return c.seen, nil
+}

@@ -1,0 +1,173 @@
+package lockloop
+
+import (
+	"context"
+	"errors"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/retry"
+)
+
+// contender is one attempt's place in the queue.
+type contender struct {
+	loop    *Loop
+	attempt Attempt
+	node    framework.Created
+	seen    NotAdmitted
+	queued  bool // the observer knows of the node
+}
+
+// queue creates our node and returns nil when it is admitted. In every other
+// case the node is on its way out.
+func (c *contender) queue(ctx context.Context) (err error) {
+	c.seen, c.queued = NotAdmitted{}, false
+	if err := c.enter(ctx); err != nil {
+		return err
+	}
+	admitted := false // also if the user's code panics, such as a retry policy
+	defer func() {
+		if !admitted {
+			c.abandon(ctx)
+		}
+	}()
+	defer func() {
+		if err != nil {
+			c.tellAbandoned(err)
+		}
+	}()
+	for {
+		err := c.loop.admission.step(ctx, c)
+		switch {
+		case errors.Is(err, errAgain):
+		case err != nil && c.waitReconnect(ctx, err): // our node keeps its place meanwhile
+		default:
+			admitted = err == nil
+			return err
+		}
+	}
+}
+
+// enter creates our node, unless there is one to resume with. Create cleans up
+// after itself.
+func (c *contender) enter(ctx context.Context) (err error) {
+	if resumed := c.attempt.Resume; resumed != nil {
+		c.node, c.attempt.Resume = *resumed, nil
+		return nil
+	}
+	of := c.loop.nodes
+	c.node, err = of.Client.Create(ctx, Join(of.Path, of.Kind), c.attempt.Data,
+		framework.WithMode(framework.EphemeralSequential), framework.Protected(), framework.WithParents(),
+		framework.WithSiblings())
+	if err == nil && c.attempt.OnQueued != nil {
+		c.attempt.OnQueued()
+	}
+	return err
+}
+
+func (c *contender) abandon(ctx context.Context) {
+	if c.attempt.OnAbandon != nil {
+		c.attempt.OnAbandon(ctx, c.node.Path)
+		return
+	}
+	Discard(ctx, c.loop.nodes.Client, c.node.Path)
+}
+
+// waitReconnect reports whether to go on after an error, once the connection is
+// back.
+func (c *contender) waitReconnect(ctx context.Context, err error) bool {
+	return c.attempt.Wait && WaitReconnect(ctx, c.loop.nodes.Client, err)
+}
+
+// children lists the lock's path. The first time, the listing came with the
+// node. It is errStale if our node is not good any more.
+func (c *contender) children(ctx context.Context) ([]string, error) {
+	names, err := c.node.Siblings, error(nil)
+	if names == nil {
+		names, _, err = c.loop.nodes.Client.Children(ctx, c.loop.nodes.Path)
+	}
+	c.node.Siblings = nil
+	return names, c.check(names, err)
+}
+
+// check returns what is wrong with a listing.
+func (c *contender) check(names []string, err error) error {
+	switch {
+	case c.node.Session.Context().Err() != nil, errors.Is(err, zk.ErrNoNode):
+		return errStale
+	case err != nil:
+		return err
+	case !slices.Contains(names, path.Base(c.node.Path)):
+		return errStale
+	default:
+		return nil
+	}
+}
+
+// granted is the end of a step that has found our node admitted. A grant that
+// comes after the caller has gone is none: nobody would release it.
+func granted(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return retry.ContextError(ctx)
+	}
+	return nil
+}
+
+// await returns errAgain when one of two things has happened.
+func (c *contender) await(ctx context.Context, one, other <-chan struct{}) error {
+	session := c.node.Session.Context()
+	select {
+	case <-one:
+		return errAgain
+	case <-other:
+		return errAgain
+	case <-session.Done():
+		return errStale
+	case <-ctx.Done():
+		return retry.ContextError(ctx)
+	}
+}
+
+// noteQueue takes down how things stand. It forgets what it knew of another
+// holder.
+func (c *contender) noteQueue(holder string, ahead int) {
+	if holder != c.seen.Holder {
+		c.seen = NotAdmitted{Holder: holder}
+	}
+	c.seen.Seen, c.seen.Ahead = time.Now(), ahead
+}
+
+// readHolder finds out who holds the lock, for the caller's error. It is no
+// reason to fail if that does not work.
+func (c *contender) readHolder(ctx context.Context) {
+	if c.seen.Holder == "" {
+		return
+	}
+	data, stat, err := c.loop.nodes.Client.Get(ctx, Join(c.loop.nodes.Path, c.seen.Holder))
+	if err == nil {
+		c.noteHolder(data, stat)
+	}
+}
+
+// readNewHolder is readHolder for a holder of whom nothing is known yet: one
+// request for each holder that a waiter sees.
+func (c *contender) readNewHolder(ctx context.Context) {
+	if c.seen.HolderSince.IsZero() {
+		c.readHolder(ctx)
+	}
+}
+
+func (c *contender) noteHolder(data []byte, stat *zk.Stat) {
+	c.seen.HolderData, c.seen.HolderSession = Clip(data), stat.EphemeralOwner
+	c.seen.HolderSince = time.UnixMilli(stat.Ctime)
+}
+
+func (c *contender) tellBlocked() {
+	if c.attempt.OnBlocked != nil {
+		c.attempt.OnBlocked(c.seen)
+	}
+}

@@ -1,0 +1,69 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/gocurator/curator/recipes/internal/claim"
+	"github.com/gocurator/curator/recipes/internal/trace"
+	"github.com/gocurator/curator/recipes/locktrace"
+)
+
+// Attempt is one acquire: how it is meant, and who is told of it.
+type Attempt struct {
+	Wait  bool
+	Since time.Time
+	Trace *trace.Acquire // may be nil
+}
+
+// Traced is an acquire from its begin to its end, and to the begin of the hold.
+// The lease has the values of ctx, and not those that tracing adds for the
+// acquire.
+func Traced(ctx context.Context, a locktrace.Acquire, win func(context.Context, Attempt) (*claim.Claim, error)) (*claim.Lease, error) {
+	since := time.Now()
+	during, told := trace.StartAcquire(ctx, a)
+	defer told.EndedByPanic()
+	c, err := win(during, Attempt{Wait: !a.Try, Since: since, Trace: told})
+	if err != nil {
+		told.Ended(EndOf(nil, err))
+		return nil, err
+	}
+	lease, complete := c.First(ctx), false
+	defer func() {
+		if !complete { // the user's tracer has panicked, and nobody will have the lease
+			lease.Release(ctx)
+		}
+	}()
+	told.Ended(EndOf(c, nil))
+	c.StartTrace(lease, a, told)
+	complete = true
+	return lease, nil
+}
+
+// EndOf describes the end of an acquire for a tracer. The claim is nil if there
+// is none, or there are several.
+func EndOf(c *claim.Claim, err error) locktrace.AcquireEnd {
+	end := locktrace.AcquireEnd{Outcome: outcomeOf(err), Err: err}
+	if c != nil {
+		end.Token = c.Token()
+	}
+	return end
+}
+
+func outcomeOf(err error) locktrace.Outcome {
+	switch {
+	case err == nil:
+		return locktrace.Acquired
+	case errors.Is(err, ErrQueueFull):
+		return locktrace.QueueFull
+	case errors.Is(err, context.DeadlineExceeded):
+		return locktrace.TimedOut
+	case errors.Is(err, context.Canceled):
+		return locktrace.Canceled
+	case errors.Is(err, ErrNotAcquired):
+		return locktrace.NotAcquired
+	default:
+		return locktrace.Failed
+	}
+}

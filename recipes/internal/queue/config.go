@@ -1,0 +1,77 @@
+package queue
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/claim"
+	"github.com/gocurator/curator/recipes/internal/lockloop"
+)
+
+// Config is what a recipe makes its queue of. It does not change afterwards.
+type Config struct {
+	Client *framework.Client
+	Path   string   // of the node whose children are the contenders
+	Kind   string   // the name of our nodes
+	Kinds  []string // the names of all nodes that count; Kind alone if it is nil
+
+	Order lockloop.Order // how contenders are admitted
+	Count lockloop.Limit // instead of Order, if it is not nil
+
+	// Local says that all objects of the lock that one client has share a queue
+	// in the process. If they do, only the holder and the next one have nodes.
+	Local bool
+
+	Recipe  string // as tracers and log lines name it
+	Readers string // the kind of the nodes of readers, if there are any
+	Op      string // in errors: the call that the user made
+	Name    string // in errors: the path that the user knows; Path if it is empty
+
+	// Reenters reports whether an acquire under the lease of a holder would
+	// re-enter. It is nil if none would.
+	Reenters func(holderNode string) bool
+
+	// NotAcquired makes the error of an acquire that ends without the lock
+	// because of others.
+	NotAcquired func(NotAcquired) error
+
+	Options
+}
+
+// Options are what users may choose for every queue.
+type Options struct {
+	Label      string        // the lock's name in spans and metrics
+	Data       []byte        // what the nodes say, if ExactData
+	ExactData  bool          // instead of the identity
+	Anonymous  bool          // no identity
+	Revocable  bool          // a request to give the lock up ends the claim
+	QueueLimit int           // how many contenders an acquire waits for; 0 means any number
+	HandOvers  int           // how often goroutines of one client pass the lock on
+	HandOver   time.Duration // and for how long
+	Fault      error         // an option that cannot be used, or nil
+}
+
+// maxNodeData is the largest node data that WithNodeData takes. Waiters read
+// it.
+const maxNodeData = 1 << 10
+
+// SetData sets what the nodes say of their owner, as it is.
+func (o *Options) SetData(data []byte) {
+	o.Data, o.ExactData = data, true
+	switch {
+	case len(data) > maxNodeData:
+		o.Fault = Invalid("node data", fmt.Sprintf("%d bytes", len(data)), fmt.Sprintf("must be no more than %d", maxNodeData))
+	case claim.IsRevocation(data):
+		o.Fault = Invalid("node data", string(data), "would ask the holder to give the lock up")
+	}
+}
+
+// Invalid is the error of a value that cannot be used. It matches
+// zk.ErrBadArguments.
+func Invalid(name, value, reason string) error {
+	return &framework.ConfigError{Name: name, Value: value, Reason: reason}
+}
+
+// IsNil is the error of an argument that must not be nil.
+func IsNil(name string) error { return Invalid(name, "nil", "must not be nil") }

@@ -1,0 +1,14 @@
+// Package queue leads from an acquire to a claim: it takes a place among the
+// goroutines of the process, then one in the server's queue, and explains the
+// attempts that fail. Locks and leaders configure a [Queue] of their own.
+//
+//	config.go       what a recipe and its user choose
+//	queue.go        the way to a claim at the server
+//	local.go        the way there through the process, and the hand-over
+//	localqueue.go   the goroutines of one client that want one lock
+//	localqueues.go  all such queues
+//	line.go         their order
+//	attempt.go      one acquire, from its begin to its end, for the tracer
+//	errors.go       why an attempt was not admitted
+//	participants.go who is in the server's queue
+package queue

@@ -1,0 +1,107 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/lockloop"
+	"github.com/gocurator/curator/retry"
+)
+
+// These errors are those of package locks.
+var (
+	ErrNotAcquired = errors.New("not acquired")
+	ErrQueueFull   = errors.New("queue is full")
+)
+
+// NotAcquired has the fields of locks.NotAcquiredError, where they are
+// explained.
+type NotAcquired struct {
+	Op         string
+	Path       string
+	Ahead      int
+	Holder     string
+	HolderData []byte
+	Own        bool
+	Reentrant  bool
+	Leases     int
+	Limit      int
+	Seen       time.Time
+	Age        time.Duration
+	Err        error
+}
+
+// Refuse is the error of an acquire that was not admitted. It names those ahead
+// if they are the reason. They are not if the server has refused us, or could
+// not be asked. There may be none ahead: a semaphore's limit can be zero.
+func (q *Queue) Refuse(ctx context.Context, r *lockloop.NotAdmitted) error {
+	if r.Full && r.Err == nil {
+		r.Err = ErrQueueFull
+	}
+	if r.Err == nil || r.Ahead > 0 && (r.Full || ctx.Err() != nil) {
+		q.noteOutage(ctx, r)
+		return q.cfg.NotAcquired(q.notAcquired(r))
+	}
+	return q.OpError(r.Err)
+}
+
+// RefuseLimit is Refuse for an acquire of n leases, of which a semaphore's
+// limit allows fewer.
+func (q *Queue) RefuseLimit(r *lockloop.NotAdmitted, n, limit int) error {
+	e := q.notAcquired(r)
+	e.Leases, e.Limit = n, limit
+	return q.cfg.NotAcquired(e)
+}
+
+// noteOutage says that there is no connection, if that is so at the end of a
+// wait: those ahead may not be to blame.
+func (q *Queue) noteOutage(ctx context.Context, r *lockloop.NotAdmitted) {
+	gaveUp := ctx.Err() != nil && errors.Is(r.Err, ctx.Err())
+	if gaveUp && !q.cfg.Client.State().IsConnected() && !framework.IsConnectionError(r.Err) {
+		r.Err = q.WhileConnecting(ctx)
+	}
+}
+
+// WhileConnecting returns the error of a context that has ended. If there is no
+// connection, the error tells of the last attempt to connect.
+func (q *Queue) WhileConnecting(ctx context.Context) error {
+	if q.cfg.Client.State().IsConnected() {
+		return retry.ContextError(ctx)
+	}
+	err := q.cfg.Client.WaitConnected(ctx) // does not wait
+	var op *framework.OpError
+	switch {
+	case err == nil, errors.Is(err, framework.ErrClosed):
+		return retry.ContextError(ctx)
+	case errors.As(err, &op):
+		return op.Err
+	default:
+		return err
+	}
+}
+
+func (q *Queue) notAcquired(r *lockloop.NotAdmitted) NotAcquired {
+	e := NotAcquired{
+		Op: q.cfg.Op, Path: q.cfg.Name, Ahead: r.Ahead, Holder: r.Holder, HolderData: r.HolderData, Err: r.Err,
+		Own:       r.HolderSession != 0 && r.HolderSession == q.cfg.Client.SessionID(),
+		Reentrant: q.cfg.Reenters != nil && q.cfg.Reenters(r.Holder),
+		Seen:      r.Seen,
+	}
+	if !r.Seen.IsZero() {
+		e.Age = time.Since(r.Seen)
+	}
+	return e
+}
+
+// OpError gives an error of the queue's call its name and path.
+func (q *Queue) OpError(err error) error { return q.ErrorOf(q.cfg.Op, err) }
+
+// ErrorOf is OpError for another call.
+func (q *Queue) ErrorOf(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &framework.OpError{Op: op, Path: q.cfg.Name, Err: err}
+}

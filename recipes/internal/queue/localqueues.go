@@ -1,0 +1,68 @@
+package queue
+
+import "sync"
+
+// localKey says which goroutines share a queue.
+type localKey struct {
+	Key
+
+	// object is nil if all objects of the lock share the queue. An object that
+	// hands the lock over has a queue of its own, because it passes on its
+	// node, with what its options have made of that.
+	object *Queue
+}
+
+// localKeyOf returns the key of the queue in which a lock's goroutines wait.
+func localKeyOf(q *Queue) *localKey {
+	key := &localKey{Key: q.key}
+	if q.cfg.HandOvers > 0 {
+		key.object = q
+	}
+	return key
+}
+
+// localQueues are the queues of all clients of this process. A queue exists as
+// long as somebody holds the lock or is acquiring it.
+var localQueues queueSet
+
+// queueSet finds queues by their keys. Nobody holds its lock together with
+// that of a queue.
+type queueSet struct {
+	mu    sync.Mutex // protects the following field
+	byKey map[localKey]*localQueue
+}
+
+// arrive finds the queue, or makes one, and takes a place at the server, or
+// adds a waiter with so many ahead.
+func (s *queueSet) arrive(key localKey) (q *localQueue, w *localWaiter, ahead int) {
+	for {
+		q = s.find(key)
+		if w, ahead, ok := q.add(); ok {
+			return q, w, ahead
+		}
+		s.remove(q) // the goroutine that has ended it is about to, and may be slow
+	}
+}
+
+func (s *queueSet) find(key localKey) *localQueue {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q := s.byKey[key]
+	if q == nil {
+		if s.byKey == nil {
+			s.byKey = map[localKey]*localQueue{}
+		}
+		q = newLocalQueue(s, key)
+		s.byKey[key] = q
+	}
+	return q
+}
+
+// remove takes out a queue that is over, unless that has been done.
+func (s *queueSet) remove(q *localQueue) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.byKey[q.key] == q {
+		delete(s.byKey, q.key)
+	}
+}

@@ -1,0 +1,47 @@
+package queue
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// QueuesOf returns how many queues there are of a client's locks.
+func QueuesOf(c *framework.Client) (n int) {
+	localQueues.mu.Lock()
+	defer localQueues.mu.Unlock()
+	for key := range localQueues.byKey {
+		if key.client == c.Root() {
+			n++
+		}
+	}
+	return n
+}
+
+// An arrival that comes while the last goroutine leaves finds that queue or the
+// next. It never waits in one that is over.
+func TestArrivalsNeverWaitInAQueueThatIsOver(t *testing.T) {
+	set := &queueSet{}
+	key := localKey{Key: Key{path: "/m"}}
+	const arrivals = 20000
+	done := make(chan struct{})
+	for range 4 {
+		go func() {
+			defer func() { done <- struct{}{} }()
+			for range arrivals {
+				q, w, _ := set.arrive(key)
+				if w != nil {
+					<-w.turn
+				}
+				q.entered()
+				q.leave()
+			}
+		}()
+	}
+	for range 4 {
+		<-done
+	}
+	require.Empty(t, set.byKey)
+}

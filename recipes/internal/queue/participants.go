@@ -1,0 +1,95 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/recipes/internal/lockloop"
+)
+
+// Participant has the fields of locks.Participant, where they are explained.
+type Participant struct {
+	Path     string
+	Position int
+	Holder   bool
+	Reader   bool
+	Token    int64
+	Session  int64
+	Since    time.Time
+	Data     []byte
+}
+
+// participantReads is how many nodes are read at once.
+const participantReads = 32
+
+// Participants returns the contenders in the order of the queue, with those
+// who hold the lock marked. It leaves out a contender that leaves meanwhile,
+// so that the positions may have a gap.
+func (q *Queue) Participants(ctx context.Context) ([]Participant, error) {
+	return q.ParticipantsWhere(ctx, func(queue []lockloop.Entry) []bool {
+		return lockloop.Holders(queue, q.cfg.Order.Blocks)
+	})
+}
+
+// ParticipantsWhere is Participants for a lock that knows its holders.
+func (q *Queue) ParticipantsWhere(ctx context.Context, holdersOf func(queue []lockloop.Entry) []bool) ([]Participant, error) {
+	queue, err := q.Entries(ctx)
+	if err != nil {
+		return nil, err
+	}
+	holders := holdersOf(queue)
+	all := make([]Participant, len(queue))
+	errs := make([]error, len(queue))
+	var reads sync.WaitGroup
+	slots := make(chan struct{}, participantReads)
+	for i, e := range queue {
+		slots <- struct{}{}
+		reads.Go(func() {
+			defer func() { <-slots }()
+			all[i], errs[i] = q.Read(ctx, e)
+			all[i].Position = i
+			all[i].Holder = holders[i]
+		})
+	}
+	reads.Wait()
+	return withoutVanished(all, errs)
+}
+
+// Entries returns the queue.
+func (q *Queue) Entries(ctx context.Context) ([]lockloop.Entry, error) {
+	if err := q.Usable(); err != nil {
+		return nil, q.ErrorOf("participants", err)
+	}
+	return q.loop.Queue(ctx)
+}
+
+// Read reads the node of an entry. The position is the caller's to know.
+func (q *Queue) Read(ctx context.Context, e lockloop.Entry) (Participant, error) {
+	path := lockloop.Join(q.cfg.Path, e.Node)
+	data, stat, err := q.cfg.Client.Get(ctx, path)
+	if err != nil {
+		return Participant{}, err
+	}
+	return Participant{
+		Path:    path,
+		Reader:  q.cfg.Readers != "" && e.Kind == q.cfg.Readers,
+		Token:   stat.Czxid,
+		Session: stat.EphemeralOwner,
+		Since:   time.UnixMilli(stat.Ctime),
+		Data:    lockloop.Clip(data),
+	}, nil
+}
+
+func withoutVanished(all []Participant, errs []error) ([]Participant, error) {
+	for _, err := range errs {
+		if err != nil && !errors.Is(err, zk.ErrNoNode) {
+			return nil, err
+		}
+	}
+	return slices.DeleteFunc(all, func(p Participant) bool { return p.Path == "" }), nil
+}

@@ -1,0 +1,199 @@
+package queue
+
+import (
+	"context"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/claim"
+	"github.com/gocurator/curator/recipes/internal/identity"
+	"github.com/gocurator/curator/recipes/internal/lockloop"
+	"github.com/gocurator/curator/recipes/locktrace"
+	"github.com/gocurator/curator/retry"
+)
+
+// Queue is a lock's way from an acquire to a claim. It does not change, and is
+// safe for concurrent use. The calls of the zero Queue are errors.
+type Queue struct {
+	cfg      Config
+	key      Key
+	loop     *lockloop.Loop
+	identity string    // the part of the nodes' data that stays the same
+	local    *localKey // of the queue in the process, or nil
+}
+
+// Key identifies a lock in the contexts of its leases. Locks of one kind for
+// the same node and client are the same lock, whatever object or view of the
+// client they were made with.
+type Key struct {
+	client *framework.Client
+	path   string
+	kind   string
+}
+
+// New returns a queue. Every call says what is wrong with the configuration.
+func New(cfg Config) *Queue {
+	if cfg.Kinds == nil {
+		cfg.Kinds = []string{cfg.Kind}
+	}
+	if cfg.Name == "" {
+		cfg.Name = cfg.Path
+	}
+	q := &Queue{cfg: cfg}
+	if cfg.Client == nil {
+		return q
+	}
+	q.key = Key{cfg.Client.Root(), cfg.Client.FullPath(cfg.Path), cfg.Kind}
+	if !cfg.Anonymous {
+		q.identity = identity.Own(cfg.Client.ServiceName())
+	}
+	q.loop = newLoop(cfg)
+	if cfg.Local {
+		q.local = localKeyOf(q)
+	}
+	return q
+}
+
+func newLoop(cfg Config) *lockloop.Loop {
+	nodes := lockloop.Nodes{Client: cfg.Client, Path: cfg.Path, Kind: cfg.Kind, Kinds: cfg.Kinds}
+	if cfg.Count != nil {
+		return lockloop.ByCount(nodes, cfg.Count)
+	}
+	order := cfg.Order
+	order.Limit = cfg.QueueLimit
+	return lockloop.ByOrder(nodes, order)
+}
+
+// Client returns the client, or nil.
+func (q *Queue) Client() *framework.Client { return q.cfg.Client }
+
+// Key returns what finds the lock's claims in contexts.
+func (q *Queue) Key() Key { return q.key }
+
+// Path returns the path of the node whose children are the contenders.
+func (q *Queue) Path() string { return q.cfg.Path }
+
+// FullPath returns the path that the user knows, as log lines have it.
+func (q *Queue) FullPath() string { return q.cfg.Client.FullPath(q.cfg.Name) }
+
+// Acquire re-enters, or waits for the lock, or only tries.
+func (q *Queue) Acquire(ctx context.Context, wait bool) (*claim.Lease, error) {
+	if lease, err := q.Reenter(ctx); lease != nil || err != nil {
+		return lease, err
+	}
+	return Traced(ctx, q.Describe(wait), q.Win)
+}
+
+// Describe tells a tracer of an acquire.
+func (q *Queue) Describe(wait bool) locktrace.Acquire {
+	return locktrace.Acquire{
+		Client: q.cfg.Client, Recipe: q.cfg.Recipe, Name: q.cfg.Label, Path: q.cfg.Name,
+		Shared: q.cfg.Readers == q.cfg.Kind, Leases: 1, Try: !wait,
+	}
+}
+
+// Reenter returns another lease of the lock that ctx is under, or what is wrong
+// with the call, or nil.
+func (q *Queue) Reenter(ctx context.Context) (*claim.Lease, error) {
+	if err := q.Ready(ctx); err != nil {
+		return nil, q.OpError(err)
+	}
+	lease, err := claim.Reenter(ctx, q.key)
+	return lease, q.OpError(err)
+}
+
+// Ready returns what is wrong with a call before anything is done.
+func (q *Queue) Ready(ctx context.Context) error {
+	if err := q.Usable(); err != nil {
+		return err
+	}
+	if err := framework.ValidatePath(q.cfg.Name); err != nil { // the others are made from it
+		return err
+	}
+	if q.cfg.Fault != nil {
+		return q.cfg.Fault
+	}
+	if ctx.Err() != nil {
+		return retry.ContextError(ctx)
+	}
+	return nil
+}
+
+// Usable returns an error if there is no client, as in the zero Queue.
+func (q *Queue) Usable() error {
+	if q.cfg.Client == nil {
+		return IsNil("client")
+	}
+	return nil
+}
+
+// Win waits for the lock, or only tries. The caller makes the claim's leases.
+func (q *Queue) Win(ctx context.Context, a Attempt) (*claim.Claim, error) {
+	if q.local != nil {
+		return q.winLocally(ctx, a)
+	}
+	return q.winAtServer(ctx, a, q.InLoop(a))
+}
+
+// winAtServer queues at the server until a node of ours is admitted, and still
+// good then.
+func (q *Queue) winAtServer(ctx context.Context, a Attempt, at lockloop.Attempt) (*claim.Claim, error) {
+	for {
+		node, refusal := q.loop.Run(ctx, at)
+		if refusal != nil {
+			return nil, q.Refuse(ctx, refusal)
+		}
+		if c := q.NewClaim(at.Data, node); c != nil {
+			return c, nil
+		}
+		a.Trace.Distrusted(q.cfg.Client, node)
+	}
+}
+
+// Stand is Win for a leader latch. Resume is the node of the leadership before,
+// if that was kept, or nil. A node that is admitted during an interruption is
+// resumed, too, and not given up. The error is the driver's own.
+func (q *Queue) Stand(ctx context.Context, at lockloop.Attempt) (*claim.Claim, error) {
+	for {
+		node, refusal := q.loop.Run(ctx, at)
+		if refusal != nil {
+			return nil, refusal.Err
+		}
+		if c := claim.New(q.Terms(at.Data), node); c != nil {
+			return c, nil
+		}
+		at.Resume = &node
+	}
+}
+
+// NewClaim returns the claim of nodes that were admitted. If they cannot be
+// trusted any more, it has them deleted and returns nil.
+func (q *Queue) NewClaim(data []byte, nodes ...framework.Created) *claim.Claim {
+	c := claim.New(q.Terms(data), nodes...)
+	if c == nil {
+		claim.DeleteInBackground(q.cfg.Client, nodes)
+	}
+	return c
+}
+
+// Terms returns the terms of the queue's claims.
+func (q *Queue) Terms(data []byte) claim.Terms {
+	return claim.Terms{Client: q.cfg.Client, Key: q.key, Revocable: q.cfg.Revocable, Data: data}
+}
+
+// InLoop returns an attempt for the driver.
+func (q *Queue) InLoop(a Attempt) lockloop.Attempt {
+	return lockloop.Attempt{Wait: a.Wait, Data: q.NodeData(a), Observer: a.Trace.Observer()}
+}
+
+// Run runs the driver alone, for recipes that make claims of several nodes.
+func (q *Queue) Run(ctx context.Context, at lockloop.Attempt) (framework.Created, *lockloop.NotAdmitted) {
+	return q.loop.Run(ctx, at)
+}
+
+// NodeData returns what the nodes of an attempt say of us.
+func (q *Queue) NodeData(a Attempt) []byte {
+	if q.cfg.ExactData {
+		return q.cfg.Data
+	}
+	return identity.Node(q.identity, a.Since, a.Trace.Link())
+}

@@ -1,0 +1,249 @@
+// Package recipetest is what the tests of locks and leaders share: servers,
+// fake and real, clients whose network can be broken, and acquires under way.
+package recipetest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/leaktest"
+	"github.com/gocurator/curator/testing/zkserver"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// World is where a scenario takes place: a server, in virtual or in real time.
+type World struct {
+	Addr    string
+	Dial    framework.DialFunc
+	Session time.Duration // the session timeout of clients
+	Stop    func()        // the server, keeping its data
+	Start   func()
+	Watches func() int // on the server
+	Fake    *zktest.Server
+
+	Observer *framework.Client // looks on; has no part in the scenario
+}
+
+// Main is a package's TestMain. It ends the shared real servers after the last
+// test, and then looks for leaked goroutines.
+func Main(m *testing.M) {
+	leaktest.Main(m, realServer.close, realEnsemble.close)
+}
+
+// OnFakeAndReal runs a scenario on zktest in virtual time, and on real
+// ZooKeeper.
+func OnFakeAndReal(t *testing.T, scenario func(t *testing.T, w *World)) {
+	t.Helper()
+	t.Run("virtual", func(t *testing.T) { InVirtualTime(t, scenario) })
+	t.Run("real", func(t *testing.T) {
+		scenario(t, NewReal(t))
+	})
+}
+
+// InVirtualTime runs a scenario on zktest in virtual time.
+func InVirtualTime(t *testing.T, scenario func(t *testing.T, w *World)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.New(t)
+		w := &World{
+			Addr:    srv.Addr(),
+			Dial:    srv.Dialer(),
+			Session: 9 * time.Second,
+			Stop:    srv.Stop,
+			Start:   srv.Start,
+			Watches: func() int { return len(srv.Watches()) },
+			Fake:    srv,
+		}
+		w.Observer, _ = w.Connect(t)
+		scenario(t, w)
+	})
+}
+
+// realServer is started by the first test that needs it and serves all of them.
+var realServer sharedServer
+
+type sharedServer struct {
+	once sync.Once
+	srv  *zkserver.Server
+}
+
+func (s *sharedServer) get(t *testing.T) *zkserver.Server {
+	t.Helper()
+	s.once.Do(func() { s.srv = zkserver.Start(sharedTB{t}) })
+	if s.srv == nil {
+		t.Skip("no real ZooKeeper: see the first skipped test")
+	}
+	return s.srv
+}
+
+func (s *sharedServer) close() {
+	if s.srv != nil {
+		s.srv.Close()
+	}
+}
+
+// sharedTB keeps what zkserver.Start registers for the end of one test from
+// ending a server that others share.
+type sharedTB struct{ *testing.T }
+
+func (sharedTB) Cleanup(func()) {}
+
+// NewReal returns the real server that all tests of a package share.
+func NewReal(t *testing.T) *World { return Real(t, realServer.get(t)) }
+
+// Real returns a real server.
+func Real(t *testing.T, srv *zkserver.Server) *World {
+	w := &World{
+		Addr:    srv.Addr(),
+		Dial:    (&net.Dialer{}).DialContext,
+		Session: LongSession,
+		Stop:    func() { require.NoError(t, srv.Stop()) },
+		Start:   func() { require.NoError(t, srv.Restart()) },
+		Watches: func() int {
+			n, err := srv.Watches(t.Context())
+			require.NoError(t, err)
+			return n
+		},
+	}
+	w.Observer, _ = w.Connect(t)
+	return w
+}
+
+// ShortSession is the session timeout of clients whose session is going to end
+// by itself.
+const ShortSession = 3 * time.Second
+
+// ShortLived returns the options of such a client. In real time it gives its
+// session up long before the server does, so that the scheduler of a busy
+// machine has no say in which comes first.
+func (w *World) ShortLived(opts ...framework.Option) []framework.Option {
+	opts = append(opts, framework.WithSessionTimeout(ShortSession))
+	if w.Fake == nil {
+		opts = append(opts, framework.WithSafetyMargin(0.5))
+	}
+	return opts
+}
+
+// Connect returns a client, closed at the end of the test, and its Network.
+func (w *World) Connect(t *testing.T, opts ...framework.Option) (*framework.Client, *Network) {
+	t.Helper()
+	network := &Network{dial: w.Dial}
+	c, err := framework.New(w.Addr, append([]framework.Option{
+		framework.WithDialer(network.Dial),
+		framework.WithSessionTimeout(w.Session),
+	}, opts...)...)
+	require.NoError(t, err)
+	t.Cleanup(func() { c.Close() })
+	require.NoError(t, c.WaitConnected(w.Patience(t)))
+	return c, network
+}
+
+// Patience is a context that outlasts everything a scenario waits for.
+func (w *World) Patience(t testing.TB) context.Context {
+	t.Helper()
+	patience := 2 * time.Minute
+	if w.Fake != nil {
+		patience = 24 * time.Hour // costs nothing
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// Path returns a lock path that no other test uses, nor this one when it runs
+// again on the same server.
+func Path(t *testing.T) string {
+	return "/" + strings.NewReplacer("/", "-", "#", "-").Replace(t.Name()) + "-" + rand.Text()
+}
+
+// WaitNodes waits until a path has n children, and returns them.
+func (w *World) WaitNodes(t *testing.T, path string, n int) []string {
+	t.Helper()
+	ctx := w.Patience(t)
+	for {
+		ok, _, exists, err := w.Observer.ExistsW(ctx, path)
+		require.NoError(t, err)
+		if !ok {
+			if n == 0 {
+				exists.Stop()
+				return nil
+			}
+			if _, err = exists.Wait(ctx); !errors.Is(err, framework.ErrSessionLost) {
+				require.NoError(t, err, "waiting for %d children of %s, which does not exist", n, path)
+			}
+			continue
+		}
+		exists.Stop()
+		names, _, changed, err := w.Observer.ChildrenW(ctx, path)
+		if errors.Is(err, zk.ErrNoNode) { // reaped just now
+			continue
+		}
+		require.NoError(t, err)
+		if len(names) == n {
+			changed.Stop()
+			slices.Sort(names)
+			return names
+		}
+		if _, err = changed.Wait(ctx); !errors.Is(err, framework.ErrSessionLost) {
+			require.NoError(t, err, "waiting for %d children of %s, which has %v", n, path, names)
+		}
+	}
+}
+
+// Nodes returns the children of a path now.
+func (w *World) Nodes(t *testing.T, path string) []string {
+	t.Helper()
+	names, _, err := w.Observer.Children(w.Patience(t), path)
+	if errors.Is(err, zk.ErrNoNode) {
+		return nil
+	}
+	require.NoError(t, err)
+	return names
+}
+
+// NothingLeft waits until there is no contender and, on the whole server, no
+// watch.
+func (w *World) NothingLeft(t *testing.T, path string) {
+	t.Helper()
+	w.WaitNodes(t, path, 0)
+	w.NoWatches(t)
+}
+
+// NoWatches waits until there is no watch. It does not wait for long: once in
+// a minute the server removes empty containers, and with them the watches that
+// somebody has forgotten there.
+func (w *World) NoWatches(t *testing.T) {
+	t.Helper()
+	const bound = 20 * time.Second
+	if w.Fake == nil {
+		require.Eventually(t, func() bool { return w.Watches() == 0 }, bound, 10*time.Millisecond)
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), bound)
+	defer cancel()
+	require.NoError(t, w.Fake.WaitWatches(ctx, 0, 0), "%v", w.Fake.Watches())
+}
+
+// Requests returns what the clients have asked for since the log was cleared,
+// without pings and handshakes.
+func (w *World) Requests() []zktest.Op {
+	var ops []zktest.Op
+	for _, r := range w.Fake.Requests() {
+		if r.Op != zktest.OpPing && r.Op != zktest.OpConnect {
+			ops = append(ops, r.Op)
+		}
+	}
+	return ops
+}

@@ -1,0 +1,174 @@
+package trace
+
+import (
+	"context"
+	"log/slog"
+	"path"
+	"sync"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/semconv"
+	"github.com/gocurator/curator/recipes/locktrace"
+)
+
+// Hold tells the tracer and the log of one hold. The nil *Hold tells nobody.
+type Hold struct {
+	of     locktrace.Acquire
+	what   locktrace.Hold
+	teller *framework.Teller    // calls the tracer; nil if there is none
+	to     locktrace.HoldTracer // read in those calls only: it may be set late
+	log    *slog.Logger         // for losses
+	ctx    context.Context      // of the first lease's work, for the log
+
+	revoked sync.Once // told that the lock is asked for
+	ended   sync.Once // told of the end
+}
+
+// StartHold tells of a hold when it begins. Held is the context of its first
+// lease; StartHold returns the one to work in. The Hold is nil if there is
+// neither a tracer nor a log that wants to know.
+func StartHold(held context.Context, of locktrace.Acquire, what locktrace.Hold, acquired *Acquire) (*Hold, context.Context) {
+	log := of.Client.Logger()
+	if acquired == nil && !log.Enabled(held, slog.LevelWarn) {
+		return nil, held
+	}
+	h := &Hold{of: of, what: what, log: log, ctx: held}
+	if acquired == nil {
+		return h, held
+	}
+	h.teller = acquired.teller
+	if h.teller == nil {
+		h.teller = of.Client.NewTeller()
+	}
+	work := held
+	told := acquired.tell(func(to locktrace.AcquireTracer) {
+		h.to = to.StartHold(what)
+		work = h.to.Context(held)
+	})
+	if !told {
+		return h, held
+	}
+	h.ctx = work
+	return h, work
+}
+
+// tell calls the tracer, and does not wait for it.
+func (h *Hold) tell(call func(locktrace.HoldTracer)) {
+	if h == nil || h.teller == nil {
+		return
+	}
+	h.teller.Post(func() {
+		if h.to != nil { // else it never heard of the beginning
+			call(h.to)
+		}
+	})
+}
+
+// Wait returns when the tracer has been told of everything, or when that takes
+// too long.
+func (h *Hold) Wait(ctx context.Context) {
+	if h != nil && h.teller != nil {
+		h.teller.Wait(ctx)
+	}
+}
+
+// Reentered tells of another lease of the hold, and waits for the tracer.
+func (h *Hold) Reentered(ctx context.Context) {
+	if h != nil {
+		h.tell(locktrace.HoldTracer.Reentered)
+		h.Wait(ctx)
+	}
+}
+
+// Revoked tells, once, that the lock is asked for.
+func (h *Hold) Revoked() {
+	if h != nil {
+		h.revoked.Do(func() { h.tell(locktrace.HoldTracer.Revoked) })
+	}
+}
+
+// Overrun tells of work that goes on, until the function returned is called.
+func (h *Hold) Overrun() (over func()) {
+	returned := func() {}
+	h.tell(func(to locktrace.HoldTracer) { returned = to.Overrun() })
+	return func() { h.tell(func(locktrace.HoldTracer) { returned() }) }
+}
+
+// Lost tells, once, that the hold was lost. It may be called by several
+// goroutines, and returns when one of them has told.
+func (h *Hold) Lost(kind locktrace.EndCause, cause error) {
+	if h == nil {
+		return
+	}
+	h.ended.Do(func() {
+		if kind == locktrace.EndRevoked {
+			h.Revoked()
+		}
+		h.logLoss(kind, cause)
+		h.tell(func(to locktrace.HoldTracer) { to.Ended(locktrace.HoldEnd{Cause: kind, Err: cause}) })
+	})
+}
+
+// Released tells that a release is done, or has been left to the client, and
+// waits for the tracer.
+func (h *Hold) Released(ctx context.Context, err error) {
+	if h == nil {
+		return
+	}
+	h.ended.Do(func() {
+		h.tell(func(to locktrace.HoldTracer) { to.Ended(locktrace.HoldEnd{Cause: locktrace.EndReleased, Err: err}) })
+	})
+	h.Wait(ctx)
+}
+
+// During returns a context for the requests of a release. If the hold is
+// traced, its end is told after them. The function returned waits until the
+// tracer has been told of them, or that takes too long.
+func (h *Hold) During(ctx context.Context, c *framework.Client) (_ context.Context, wait func()) {
+	if h != nil && h.teller != nil {
+		return h.teller.Context(ctx), func() {}
+	}
+	return Unblocked(ctx, c)
+}
+
+// Unblocked returns a context for requests that the client's tracer does not
+// hold up, if there is one. The function returned waits until the tracer has
+// been told of them, or that takes too long.
+func Unblocked(ctx context.Context, c *framework.Client) (_ context.Context, wait func()) {
+	if c.Tracer() == nil {
+		return ctx, func() {}
+	}
+	teller := c.NewTeller()
+	return teller.Context(ctx), func() { teller.Wait(ctx) }
+}
+
+// LeaseDropped logs that the first lease of a lock that is still held is
+// unreachable, so that nobody can release it.
+func (h *Hold) LeaseDropped() {
+	if h != nil {
+		h.log.LogAttrs(h.ctx, slog.LevelWarn, "lease dropped without a release; its lock stays held", h.attributes()...)
+	}
+}
+
+func (h *Hold) logLoss(kind locktrace.EndCause, cause error) {
+	level := slog.LevelWarn
+	if kind == locktrace.EndClientClosed { // as somebody wanted
+		level = slog.LevelInfo
+	}
+	h.log.LogAttrs(h.ctx, level, "lock lost", append(h.attributes(),
+		slog.String(semconv.LockEnd, string(kind)),
+		slog.Any(semconv.Cause, cause))...)
+}
+
+// attributes say in log lines which lock is meant.
+func (h *Hold) attributes() []slog.Attr {
+	attrs := make([]slog.Attr, 0, 8)
+	if h.of.Name != "" {
+		attrs = append(attrs, slog.String(semconv.LockName, h.of.Name))
+	}
+	return append(attrs,
+		slog.String(semconv.LockPath, h.of.Client.FullPath(h.of.Path)),
+		slog.String(semconv.LockRecipe, h.of.Recipe),
+		slog.String(semconv.LockNode, path.Base(h.what.Node)),
+		slog.Int64(semconv.LockToken, h.what.Token))
+}

@@ -1,0 +1,206 @@
+package leader_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+// candidate is one of the processes of an election. What it does is drawn from
+// its dice.
+type candidate struct {
+	*election
+	name string
+	dice *rand.Rand
+}
+
+const (
+	longestCandidacy = 5 * time.Minute
+	longestDawdling  = 15 * time.Second // of a selector's work behind the end of its context
+)
+
+// live stands, with one client after the other, until the election is over.
+func (c *candidate) live() {
+	for c.over.Err() == nil {
+		client := c.connect()
+		for again := true; again && c.over.Err() == nil; {
+			life, end := context.WithCancel(c.over)
+			if c.restless.Err() == nil {
+				life, end = context.WithTimeout(c.over, c.upTo(longestCandidacy))
+			}
+			again = c.stand(c, client, life) && c.likely(0.7)
+			end()
+			c.wait(c.over, c.upTo(10*time.Second))
+		}
+		client.Close()
+		c.wait(c.over, c.upTo(30*time.Second))
+	}
+}
+
+func (c *candidate) connect() *framework.Client {
+	addr, dial := c.servers[0].Addr(), c.servers[0].Dialer()
+	opts := []framework.Option{framework.WithSessionTimeout(electionSession), framework.WithErrorPolicy(c.policy)}
+	if c.ens != nil {
+		addr, dial = c.ens.ConnectString(), c.ens.Dialer()
+		opts = append(opts, framework.WithStrictContact())
+	}
+	client, err := framework.New(addr, append(opts, framework.WithDialer(dial))...)
+	assert.NoError(c, err)
+	return client
+}
+
+func (c *candidate) likely(chance float64) bool { return c.dice.Float64() < chance }
+
+func (c *candidate) upTo(d time.Duration) time.Duration {
+	return time.Duration(c.dice.Int64N(int64(d)))
+}
+
+func (c *candidate) wait(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}
+
+func (c *candidate) options() []leader.Option {
+	opts := []leader.Option{leader.WithID(c.name)}
+	if c.likely(0.5) {
+		opts = append(opts, leader.WithGrace(5*time.Second))
+	}
+	return opts
+}
+
+// standWithLatch stands until life ends. It reports false if the client must
+// be closed for the latch to end.
+func (c *candidate) standWithLatch(client *framework.Client, life context.Context) bool {
+	var opts []leader.LatchOption
+	for _, o := range c.options() {
+		opts = append(opts, o)
+	}
+	if c.notifies {
+		opts = append(opts, leader.WithCloseNotification())
+	}
+	latch := leader.NewLatch(client, c.path, opts...)
+	assert.NoError(c, latch.Start())
+	for life.Err() == nil {
+		lease, err := latch.Await(life)
+		if err != nil {
+			assert.ErrorIs(c, err, life.Err())
+			break
+		}
+		l := c.begin(c.name, lease)
+		c.lead(life, lease, latch)
+		c.finish(l)
+		if life.Err() == nil {
+			lease.Release(life)
+		}
+	}
+	patience, cancel := context.WithTimeout(context.WithoutCancel(life), c.upTo(30*time.Second))
+	defer cancel()
+	switch {
+	case c.likely(0.2): // its client is closed with it
+		return false
+	case c.likely(0.3):
+		latch.Close(life) // which has ended
+	default:
+		latch.Close(patience)
+	}
+	return true
+}
+
+// elected is what both recipes have for the one who leads.
+type elected interface {
+	Resign(ctx context.Context) error
+	HandOver(ctx context.Context) error
+}
+
+// lead is the work under a leadership, which it gives up before its end
+// sometimes. It returns when it has ended.
+func (c *candidate) lead(ctx context.Context, lease *locks.Lease, as elected) {
+	over := lease.Context().Done()
+	deadline := c.upTo(20 * time.Second)
+	what := c.dice.IntN(10)
+	heeds := c.likely(0.5)
+	select {
+	case <-over:
+		return
+	case <-ctx.Done():
+		return
+	case <-time.After(c.upTo(time.Minute)):
+	}
+	limited, cancel := context.WithTimeout(ctx, deadline)
+	var asking sync.WaitGroup
+	defer asking.Wait()
+	defer cancel()
+	switch {
+	case c.restless.Err() != nil: // goes on
+	case what == 0:
+		asking.Go(func() { as.Resign(limited) })
+	case what <= 2:
+		asking.Go(func() { as.HandOver(limited) })
+	case what == 3:
+		return
+	}
+	revoked := lease.Revoked()
+	if !heeds {
+		revoked = nil
+	}
+	select {
+	case <-over:
+	case <-ctx.Done():
+	case <-revoked:
+		c.wait(lease.Context(), time.Second)
+	}
+}
+
+// standWithSelector stands until life ends, or for one term.
+func (c *candidate) standWithSelector(client *framework.Client, life context.Context) bool {
+	var opts []leader.SelectorOption
+	for _, o := range c.options() {
+		opts = append(opts, o)
+	}
+	again := leader.WithRequeue(func(error) bool { return c.restless.Err() != nil || c.likely(0.7) })
+	s := leader.NewSelector(client, c.path, append(opts, again)...)
+	err := c.runOnce(life, s)
+	for _, expected := range []error{nil, life.Err(), errWork, locks.ErrRevoked, locks.ErrNodeDeleted, framework.ErrSessionLost, framework.ErrSuspended} {
+		if errors.Is(err, expected) {
+			return true
+		}
+	}
+	c.Errorf("%s: %v", c.name, err)
+	return true
+}
+
+var errWork = errors.New("work failed")
+
+func (c *candidate) runOnce(life context.Context, s *leader.Selector) (err error) {
+	defer func() {
+		if recover() != nil {
+			err = errWork
+		}
+	}()
+	return s.Run(life, func(ctx context.Context) error {
+		lease, _ := locks.LeaseFromContext(ctx)
+		l := c.begin(c.name, lease)
+		defer c.finish(l)
+		c.lead(ctx, lease, s)
+		if c.likely(0.3) {
+			time.Sleep(c.upTo(longestDawdling))
+		}
+		switch {
+		case c.likely(0.1):
+			panic(errWork)
+		case c.likely(0.2):
+			return errWork
+		}
+		return ctx.Err()
+	})
+}

@@ -1,0 +1,78 @@
+package leader
+
+import (
+	"context"
+	"errors"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/recipes/internal/queue"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+// candidates is the queue of those who stand for leader.
+type candidates struct{ queue.Queue }
+
+func notAcquired(n queue.NotAcquired) error {
+	e := locks.NotAcquiredError(n)
+	return &e
+}
+
+// participants returns the candidates in the order of the queue.
+func (q *candidates) participants(ctx context.Context) ([]locks.Participant, error) {
+	all, err := q.Participants(ctx)
+	var participants []locks.Participant
+	for _, p := range all {
+		participants = append(participants, locks.Participant(p))
+	}
+	return participants, err
+}
+
+// leader returns the first of the queue that is still there when it is read
+// (CURATOR-358).
+func (q *candidates) leader(ctx context.Context) (locks.Participant, error) {
+	entries, err := q.Entries(ctx)
+	if err != nil {
+		return locks.Participant{}, err
+	}
+	for i, e := range entries {
+		p, err := q.Read(ctx, e)
+		if errors.Is(err, zk.ErrNoNode) {
+			continue
+		}
+		p.Position, p.Holder = i, true
+		return locks.Participant(p), err
+	}
+	return locks.Participant{}, q.ErrorOf("leader", ErrNoLeader)
+}
+
+// hasSuccessor returns ErrNoSuccessor if nobody is in the queue but the leader.
+func (q *candidates) hasSuccessor(ctx context.Context) error {
+	entries, err := q.Entries(ctx)
+	if err != nil {
+		return err
+	}
+	if len(entries) < 2 {
+		return ErrNoSuccessor
+	}
+	return nil
+}
+
+// handOver asks the leader to stop until ctx ends, and makes it stop then. The
+// leadership is the one under way, or nil.
+func (q *candidates) handOver(ctx context.Context, l *leadership) error {
+	const op = "hand over"
+	if l == nil {
+		return q.ErrorOf(op, ErrNotLeader)
+	}
+	err := q.hasSuccessor(ctx)
+	if err != nil && (ctx.Err() == nil || errors.Is(err, ErrNoSuccessor)) {
+		return q.ErrorOf(op, err)
+	}
+	l.claim.Request()
+	if err := l.await(ctx, q); err != nil {
+		l.claim.Lose(locks.ErrRevoked)
+		return q.ErrorOf(op, err)
+	}
+	return nil
+}

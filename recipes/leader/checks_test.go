@@ -1,0 +1,87 @@
+package leader_test
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/state"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// leadership is what a candidate has believed.
+type leadership struct {
+	who     string
+	lease   *locks.Lease
+	session int64 // of its node
+	working bool  // its work has not returned, which a selector awaits
+}
+
+// begin notes that somebody leads, and checks what must be true then.
+func (e *election) begin(who string, lease *locks.Lease) *leadership {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	l := &leadership{who: who, lease: lease, working: e.awaits}
+	if node, found := e.head().Node(lease.Path()); found {
+		l.session = node.Stat.EphemeralOwner
+	}
+	if lease.Context().Err() == nil { // or others may lead by now
+		e.checkOrderLocked(l)
+	}
+	e.terms = append(e.terms, l)
+	context.AfterFunc(lease.Context(), func() { e.ended(l) })
+	return l
+}
+
+func (e *election) checkOrderLocked(l *leadership) {
+	for _, before := range e.terms {
+		e.checkOverLocked(before, l)
+	}
+	if len(e.terms) > 0 {
+		e.checkTokenLocked(e.terms[len(e.terms)-1], l)
+	}
+}
+
+func (e *election) checkOverLocked(before, l *leadership) {
+	path := before.lease.Path()
+	if e.deletedLocked(before) || e.deletedLocked(l) {
+		return
+	}
+	if before.lease.Context().Err() == nil && l.lease.Context().Err() == nil { // in this order: it was alive beside the other
+		e.Errorf("%v: %s leads with %s, and %s still with %s", time.Now(), l.who, l.lease.Path(), before.who, path)
+	}
+	alive := func(s zktest.Session) bool { return s.ID == before.session }
+	if before.working && slices.ContainsFunc(e.head().Sessions(), alive) {
+		e.Errorf("%v: %s leads with %s, and the work of %s goes on", time.Now(), l.who, l.lease.Path(), before.who)
+	}
+}
+
+func (e *election) deletedLocked(l *leadership) bool {
+	_, deleted := e.deleted[l.lease.FencingToken()]
+	return deleted
+}
+
+func (e *election) checkTokenLocked(before, l *leadership) {
+	sameNode := before.lease.Path() == l.lease.Path() && e.policy == state.StandardPolicy
+	if was, is := before.lease.FencingToken(), l.lease.FencingToken(); is < was && !e.deletedLocked(l) || is == was && !sameNode {
+		e.Errorf("%v: token %d of %s follows %d of %s", time.Now(), is, l.lease.Path(), was, before.lease.Path())
+	}
+}
+
+// ended checks that a leader whose node is gone has heard of it.
+func (e *election) ended(l *leadership) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	at, deleted := e.deleted[l.lease.FencingToken()]
+	if deleted && time.Since(at) > electionSession {
+		e.Errorf("%v: %s has heard only now that its node %s was deleted at %v", time.Now(), l.who, l.lease.Path(), at)
+	}
+}
+
+// finish notes that a leader's work has returned.
+func (e *election) finish(l *leadership) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	l.working = false
+}

@@ -1,0 +1,57 @@
+// Package leader elects a leader among processes that share a ZooKeeper
+// ensemble. The leadership is a locks.Lease: a context that ends when it does,
+// and a fencing token.
+//
+//	selector := leader.NewSelector(client, "/reports/leader", leader.WithID("worker-1"))
+//	err := selector.Run(ctx, func(ctx context.Context) error {
+//		lease, _ := locks.LeaseFromContext(ctx)
+//		return report(ctx, lease.FencingToken()) // until ctx ends
+//	})
+//
+// # Which one
+//
+//   - [Latch], Curator's LeaderLatch, stands for leader from Start to Close.
+//     When a leadership ends, the next candidate leads at once, and the latch
+//     stands again by itself. Lead runs work whenever it leads.
+//   - [Selector], Curator's LeaderSelector, runs a function while it leads,
+//     and keeps its place until that has returned. With WithRequeue it stands
+//     again.
+//
+// The two do not see each other's candidates: all processes of one election
+// use the same kind. An [Option] is for both kinds. A path that
+// cannot be used is an error of every call and matches zk.ErrInvalidPath. Any
+// other such value is a *framework.ConfigError and matches zk.ErrBadArguments.
+//
+// # How a leadership ends
+//
+//   - The ctx of Run or Lead ends, as at SIGTERM with signal.NotifyContext: the
+//     work's context ends, the work finishes, then the next one leads. Run
+//     returns what the work does, and Lead ctx's error.
+//   - The work returns, or somebody calls Resign or HandOver, or a latch's
+//     Close.
+//   - Somebody asks the leader to step down, by locks.Revoke. It does so at
+//     once, or within the time of WithGrace.
+//   - The session is lost: the context ends with framework.ErrSessionLost,
+//     before the server can delete the node and let the next one lead.
+//   - The connection is suspended, under state.StandardPolicy. A latch leads
+//     again with the same node if the session lives.
+//   - Somebody deletes the leader's node. The leader watches it, and stands
+//     again.
+//
+// [Latch.Lead] has a table of these ways, and of what each does to the work, to
+// the node, and to the candidacy. A candidate keeps its place through
+// interruptions, and queues again in the next session after a loss.
+//
+// # Limits
+//
+// The context ends in time, not the work. If work goes on after that, a Latch
+// has passed its node on already; a Selector has not, as long as its session
+// lives. A process that is stopped learns of its loss too late. In both cases
+// only the fencing token tells the old leader from the new one: see package
+// fence.
+//
+// Java's LeaderLatch and LeaderSelector may stand in the same election. Each
+// node says who its candidate is, in an identity or in the text of WithID.
+//
+// GUARANTEES.md lists every promise, and the tests that hold it.
+package leader

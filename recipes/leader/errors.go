@@ -1,0 +1,32 @@
+package leader
+
+import "errors"
+
+// These errors are returned by latches and selectors, beside those of package
+// locks. Match them with errors.Is. A value that cannot be used is a
+// *framework.ConfigError and matches zk.ErrBadArguments.
+var (
+	// ErrClosed is the error of a Latch that was closed.
+	ErrClosed = errors.New("leader latch closed")
+
+	// ErrStarted is the error of starting a Latch again.
+	ErrStarted = errors.New("leader latch was started before")
+
+	// ErrNotStarted is the error of waiting for the leadership of a Latch that
+	// was never started.
+	ErrNotStarted = errors.New("leader latch was not started")
+
+	// ErrRunning is the error of Selector.Run and of Latch.Lead while it runs
+	// already, and of Run under the leadership that it asks for.
+	ErrRunning = errors.New("running already")
+
+	// ErrNotLeader is the error of giving up a leadership that one does not
+	// have.
+	ErrNotLeader = errors.New("not the leader")
+
+	// ErrNoLeader means that nobody leads, and nobody is about to.
+	ErrNoLeader = errors.New("no leader")
+
+	// ErrNoSuccessor means that nobody else stands for leader, to hand over to.
+	ErrNoSuccessor = errors.New("no successor")
+)

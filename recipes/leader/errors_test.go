@@ -1,0 +1,39 @@
+package leader_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/leader"
+)
+
+// What a selector says of a leadership that was lost reads as such: the
+// release of its lease is nothing that its user knows.
+func TestSelectorsErrorNamesTheLeadershipThatWasLost(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		path := recipetest.Path(t)
+		c, _ := w.Connect(t)
+		failed := errors.New("work failed")
+		for _, of := range []struct {
+			work error
+			text string
+		}{
+			{nil, "lead " + path + ": session lost"},
+			{failed, "work failed\nlead " + path + ": session lost"},
+		} {
+			err := leader.NewSelector(c, path).Run(w.Patience(t), func(ctx context.Context) error {
+				w.Fake.ExpireSession(c.SessionID())
+				<-ctx.Done()
+				return of.work
+			})
+			require.ErrorIs(t, err, framework.ErrSessionLost)
+			require.Equal(t, of.work != nil, errors.Is(err, failed))
+			require.Regexp(t, "^"+of.text, err.Error())
+		}
+	})
+}

@@ -1,0 +1,184 @@
+package leader_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// connectForExample returns a client of a server in this process. A service
+// would name its ensemble instead:
+// framework.New("zk1:2181,zk2:2181,zk3:2181").
+func connectForExample() (c *framework.Client, srv *zktest.Server, done func()) {
+	srv, err := zktest.NewServer()
+	if err != nil {
+		panic(err)
+	}
+	c, err = framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()))
+	if err != nil {
+		panic(err)
+	}
+	return c, srv, func() {
+		c.Close()
+		srv.Close()
+	}
+}
+
+func ExampleLatch() {
+	client, _, done := connectForExample()
+	defer done()
+	ctx := context.Background()
+
+	// Each instance of the service has one. Here, two of them are in one
+	// process.
+	first := leader.NewLatch(client, "/leader", leader.WithID("worker-1"))
+	fmt.Println(first.Start())
+	lease, err := first.Await(ctx)
+	fmt.Println("worker-1 leads:", lease.Context().Err() == nil, err)
+
+	second := leader.NewLatch(client, "/leader", leader.WithID("worker-2"))
+	fmt.Println(second.Start())
+	defer second.Close(ctx)
+
+	// Whoever asks, also a process that does not stand itself, is told who
+	// leads.
+	leading, err := second.Leader(ctx)
+	fmt.Println("leader:", leading.ID(), err)
+
+	fmt.Println(first.Close(ctx))
+	fmt.Println(context.Cause(lease.Context()))
+	next, err := second.Await(ctx)
+	fmt.Println("worker-2 leads:", next.Context().Err() == nil, err)
+	fmt.Println("token grows:", next.FencingToken() > lease.FencingToken())
+	// Output:
+	// <nil>
+	// worker-1 leads: true <nil>
+	// <nil>
+	// leader: worker-1 <nil>
+	// <nil>
+	// lease released
+	// worker-2 leads: true <nil>
+	// token grows: true
+}
+
+// A service that stops by the end of its context: the work finishes, and then
+// another instance leads.
+func ExampleLatch_Lead() {
+	client, _, done := connectForExample()
+	defer done()
+	ctx, stop := context.WithCancel(context.Background()) // as from signal.NotifyContext
+
+	latch := leader.NewLatch(client, "/leader")
+	fmt.Println(latch.Start())
+	err := latch.Lead(ctx, func(ctx context.Context) error {
+		lease, ok := locks.LeaseFromContext(ctx)
+		fmt.Println("leading:", ok && lease.FencingToken() > 0)
+		stop()
+		<-ctx.Done()
+		fmt.Println("finishing")
+		return nil
+	})
+	fmt.Println(errors.Is(err, context.Canceled))
+	fmt.Println(latch.Close(context.Background()))
+	// Output:
+	// <nil>
+	// leading: true
+	// finishing
+	// true
+	// <nil>
+}
+
+// The leader's work is told to stop, by the end of its context, and has time
+// to finish.
+func ExampleLatch_HandOver() {
+	client, srv, done := connectForExample()
+	defer done()
+	ctx := context.Background()
+	first, second := leader.NewLatch(client, "/leader"), leader.NewLatch(client, "/leader")
+	fmt.Println(first.Start())
+	lease, err := first.Await(ctx)
+	fmt.Println("first leads:", lease.Context().Err() == nil, err)
+	go first.Lead(ctx, func(ctx context.Context) error {
+		<-ctx.Done()
+		fmt.Println("finishing:", context.Cause(ctx))
+		return nil
+	})
+	fmt.Println(second.Start())
+	defer second.Close(ctx)
+	srv.WaitChildren(ctx, "/leader", 2) // the second stands
+
+	// On SIGTERM, whatever has become of the service's own context:
+	shutdown, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	err = first.HandOver(shutdown) // ErrNotLeader and ErrNoSuccessor are no reason not to stop
+	fmt.Println("handed over:", err)
+	fmt.Println("closed:", first.Close(shutdown))
+
+	next, err := second.Await(ctx)
+	fmt.Println("second leads:", next.Context().Err() == nil, err)
+	// Output:
+	// <nil>
+	// first leads: true <nil>
+	// <nil>
+	// finishing: lock revoked
+	// handed over: <nil>
+	// closed: <nil>
+	// second leads: true <nil>
+}
+
+func ExampleLatch_Changes() {
+	client, _, done := connectForExample()
+	defer done()
+	ctx := context.Background()
+
+	latch := leader.NewLatch(client, "/leader", leader.WithCloseNotification())
+	changes := latch.Changes(ctx) // from here on
+	fmt.Println(latch.Start())
+	for change := range changes {
+		if change.Ended == nil {
+			fmt.Println("leading")
+			go latch.Close(ctx)
+		} else {
+			fmt.Println("not any more:", change.Ended)
+		}
+	}
+	// Output:
+	// <nil>
+	// leading
+	// not any more: lease released
+}
+
+func ExampleSelector() {
+	client, _, done := connectForExample()
+	defer done()
+
+	ctx, cancel := context.WithCancel(context.Background())
+	terms := 0
+	selector := leader.NewSelector(client, "/leader", leader.WithRequeue(func(err error) bool {
+		fmt.Println("the term has come to:", err)
+		return true
+	}))
+	err := selector.Run(ctx, func(ctx context.Context) error {
+		terms++
+		if terms == 3 {
+			cancel() // the service stops
+		}
+		lease, _ := locks.LeaseFromContext(ctx)
+		fmt.Println("leading, with a token:", lease.FencingToken() > 0)
+		return nil
+	})
+	fmt.Println(err)
+	// Output:
+	// leading, with a token: true
+	// the term has come to: <nil>
+	// leading, with a token: true
+	// the term has come to: <nil>
+	// leading, with a token: true
+	// <nil>
+}

@@ -1,0 +1,339 @@
+package leader
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"iter"
+	"sync"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/broadcast"
+	"github.com/gocurator/curator/recipes/internal/lockloop"
+	"github.com/gocurator/curator/recipes/internal/queue"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/recipes/locktrace"
+	"github.com/gocurator/curator/retry"
+)
+
+// Latch is Curator's LeaderLatch, a standing candidacy: of all latches with
+// one path, across every client of the ensemble, one leads at a time, and the
+// next in line takes over when it stops. From Start to Close a latch is always
+// leading or in the queue; it begins again by itself what is lost. A process
+// may have any number of them. It is safe for concurrent use.
+//
+//	latch := leader.NewLatch(client, "/leader", leader.WithID("worker-1"))
+//	if err := latch.Start(); err != nil {
+//		return err
+//	}
+//	defer latch.Close(ctx)
+//	return latch.Lead(ctx, func(ctx context.Context) error {
+//		lease, _ := locks.LeaseFromContext(ctx)
+//		return lead(ctx, lease.FencingToken()) // until ctx ends
+//	})
+//
+// Lead says in which ways a leadership ends, and what becomes of the work then.
+// If the service is stopped by the end of ctx, the work finishes, and the next
+// leads.
+//
+// Leadership is a Lease, whose context ends when the leadership does. Await,
+// Leadership and Changes are for callers that lead in their own way. They have
+// to watch Lease.Revoked, too, and to release the lease then: else a HandOver
+// takes all of its time. The latch gives its node up when the lease ends,
+// without waiting for the work: a Selector does wait. The lease need not be
+// released. To release it is to resign: the next in line leads, and the latch
+// queues again behind the others.
+//
+// A leader that somebody asks to step down, by locks.Revoke, does so at once,
+// or within the time of WithGrace, and queues again. A candidate that is asked
+// while it waits steps down as soon as it leads.
+//
+// When the connection is interrupted, a leader goes on until its session cannot
+// be trusted any more. Under state.StandardPolicy it stops at once, and leads
+// again, with the same node, when the connection is back and the session alive,
+// unless it was asked to step down. A candidate keeps its place meanwhile. When
+// the session is lost, the latch queues again in the next one.
+//
+// The nodes are those of Java Curator's LeaderLatch, with which a Go process
+// may elect a leader. A Selector needs another path: the two do not see each
+// other.
+type Latch struct {
+	queue candidates
+	cfg   config
+
+	mu       sync.Mutex // protects the following fields
+	started  bool
+	leading  bool            // Lead runs
+	closing  context.Context // of the Close that came first
+	stop     context.CancelFunc
+	now      *leadership // the one under way, or nil
+	last     *broadcast.Node[Change]
+	seen     lockloop.NotAdmitted // how things stood when we last looked at the queue
+	trouble  error                // why we are not in the queue now, or nil
+	pause    time.Duration        // the last one, because of that
+	failure  error                // why done is closed
+	leftover error                // what kept Close from deleting the node
+
+	done chan struct{} // closed when the latch neither leads nor queues any more
+}
+
+// Change is the beginning or the end of a leadership.
+type Change struct {
+	Lease *locks.Lease
+	Ended error // nil at the beginning; at the end, why the lease's context has ended
+}
+
+const latchKind = "latch-"
+
+// NewLatch returns a latch that does not stand yet. A client, a path or an
+// option that cannot be used is an error of every call.
+func NewLatch(c *framework.Client, path string, opts ...LatchOption) *Latch {
+	cfg := latchConfig(opts)
+	return &Latch{
+		queue: candidates{*queue.New(queue.Config{
+			Client: c, Path: path, Kind: latchKind, Op: "await",
+			Order:       lockloop.Order{Blocks: lockloop.Exclusive, WatchSelf: true},
+			Recipe:      locktrace.RecipeLeaderLatch,
+			NotAcquired: notAcquired,
+			Options:     cfg.Options,
+		})},
+		cfg:  cfg,
+		last: broadcast.New(Change{}),
+		done: make(chan struct{}),
+	}
+}
+
+// Start makes the latch stand for leader, until Close. It does not wait, not
+// even for a connection. A path or an option that cannot be used is its error.
+// It is ErrStarted if Start was called before, and ErrClosed after Close.
+func (l *Latch) Start() error {
+	if err := l.queue.Ready(context.Background()); err != nil {
+		return l.queue.ErrorOf("start", err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.closing != nil:
+		return l.queue.ErrorOf("start", ErrClosed)
+	case l.failure != nil:
+		return l.queue.ErrorOf("start", l.failure)
+	case l.started:
+		return l.queue.ErrorOf("start", ErrStarted)
+	}
+	var stopped context.Context
+	stopped, l.stop = context.WithCancel(context.Background())
+	l.started = l.queue.Client().Go(func(client context.Context) { l.run(client, stopped) })
+	if !l.started {
+		l.failure = framework.ErrClosed
+		close(l.done)
+		return l.queue.ErrorOf("start", l.failure)
+	}
+	return nil
+}
+
+// Close ends the candidacy: the context of a leadership first, with
+// locks.ErrReleased, and then the node. It returns when that is done, or when
+// ctx ends, with its error. The node goes in any case, unless the server
+// refuses that, which is an error, too. Changes tells nothing more, except
+// with WithCloseNotification. Closing the client closes its latches, too.
+//
+// After Lead, the work has finished already, and a ctx that has ended does no
+// harm: Close only does not wait then, and returns ctx's error. Callers that lead in their own way call
+// HandOver before it, for an orderly shutdown.
+func (l *Latch) Close(ctx context.Context) error {
+	if err := l.queue.Usable(); err != nil {
+		return l.queue.ErrorOf("close", err)
+	}
+	first := l.beginToClose(ctx)
+	select {
+	case <-l.done:
+	case <-ctx.Done():
+	}
+	select {
+	case <-l.done: // also if ctx has ended
+		return l.queue.ErrorOf("close", l.leftBehind(first))
+	default:
+		return l.queue.ErrorOf("close", retry.ContextError(ctx))
+	}
+}
+
+// beginToClose reports whether this is the first Close. The node is deleted
+// under its context.
+func (l *Latch) beginToClose(ctx context.Context) (first bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closing != nil {
+		return false
+	}
+	l.closing = ctx
+	switch {
+	case l.started:
+		if l.now != nil {
+			l.now.claim.Stop()
+		}
+		l.stop()
+	case l.failure == nil:
+		l.failure = ErrClosed
+		close(l.done)
+	}
+	return true
+}
+
+// leftBehind returns why the node may still be there. The first Close is told,
+// because it has waited for the deletion, and every Close is if the server
+// refuses that, because the client does not go on with it then. If the client
+// was closed meanwhile, the end of its session deletes the node.
+func (l *Latch) leftBehind(first bool) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case errors.Is(l.leftover, framework.ErrClosed):
+		return nil
+	case first || framework.IsRefusal(l.leftover):
+		return l.leftover
+	default:
+		return nil
+	}
+}
+
+// Await waits for the leadership, and returns the lease of the one that is
+// under way. All callers that wait get the same lease.
+//
+// If ctx ends first, or has ended, the error matches ctx.Err() and, if others
+// were seen to be ahead, is a *locks.NotAcquiredError that names the leader.
+// The candidacy goes on. If it is in trouble, the error also matches the
+// cause: the last error of the server, or that of the last attempt to connect.
+// When the candidacy is over, the error is Err's.
+func (l *Latch) Await(ctx context.Context) (*locks.Lease, error) {
+	for {
+		lease, changed, err := l.current()
+		switch {
+		case err != nil:
+			return nil, err
+		case ctx.Err() != nil:
+			return nil, l.gaveUp(ctx)
+		case lease != nil:
+			return lease, nil
+		}
+		select {
+		case <-changed:
+		case <-l.done:
+		case <-ctx.Done():
+			return nil, l.gaveUp(ctx)
+		}
+	}
+}
+
+// Done is closed when the candidacy is over: the latch is closed, or its client
+// is, or the server has refused it.
+func (l *Latch) Done() <-chan struct{} {
+	if l.done == nil { // not made by NewLatch
+		never := make(chan struct{})
+		close(never)
+		return never
+	}
+	return l.done
+}
+
+// Err returns why the candidacy is over, or nil if it is not. The reasons are:
+//
+//   - ErrClosed: the latch was closed;
+//   - framework.ErrClosed: the client was closed;
+//   - an error of the server that waiting does not cure, such as zk.ErrNoAuth,
+//     or zk.ErrAuthFailed if the servers refuse the client's credentials.
+//
+// Outages, losses of the session and servers in trouble do not end it.
+func (l *Latch) Err() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.queue.ErrorOf("await", cmp.Or(l.queue.Usable(), l.failure))
+}
+
+// Leadership returns the lease of the leadership that is under way, or nil. It
+// does not contact the server. The answer may be old when it arrives: the
+// lease's context knows.
+func (l *Latch) Leadership() *locks.Lease {
+	lease, _, _ := l.current()
+	return lease
+}
+
+// Changes returns the beginnings and ends of this latch's leaderships that
+// follow this call, each of them once and in order, until ctx ends or the latch
+// is closed. A slow reader delays nobody and misses nothing. It only hears
+// later: at a beginning, the lease may be over. The latch keeps in memory what
+// a reader has not read yet, so a reader should leave the loop when it stops
+// reading.
+func (l *Latch) Changes(ctx context.Context) iter.Seq[Change] {
+	l.mu.Lock()
+	start := l.last
+	l.mu.Unlock()
+	if start == nil { // not made by NewLatch
+		return func(func(Change) bool) {}
+	}
+	return func(yield func(Change) bool) {
+		for change := range start.All(ctx.Done(), l.done) {
+			if ctx.Err() != nil || !yield(change) {
+				return
+			}
+		}
+	}
+}
+
+// Resign gives the leadership up at once, to the next in line, as a release of
+// its lease does. It is ErrNotLeader if there is none to give up: also while
+// the connection is interrupted under state.StandardPolicy.
+func (l *Latch) Resign(ctx context.Context) error {
+	lease := l.Leadership()
+	if lease == nil {
+		return l.queue.ErrorOf("resign", ErrNotLeader)
+	}
+	return lease.Release(ctx)
+}
+
+// HandOver passes the leadership on to the next in line, in an orderly way. It
+// asks the work to finish, by Lease.Revoked, and to release the lease; Lead
+// does both. When ctx ends, the leadership ends with locks.ErrRevoked.
+//
+// HandOver returns when the leadership is given up, or lost, and its node is
+// gone, or with ctx's error if it took that. Called with the leadership's own
+// context, it asks and does not wait. It is an error in these cases:
+//
+//   - Nobody else stands: ErrNoSuccessor. The leader goes on. A candidate that
+//     has died stands until its session has timed out.
+//   - This latch does not lead: ErrNotLeader. That is also so if the connection
+//     was interrupted, under state.StandardPolicy, before the leader was asked.
+//     It may lead again with the same node then.
+func (l *Latch) HandOver(ctx context.Context) error {
+	l.mu.Lock()
+	now := l.now
+	l.mu.Unlock()
+	return l.queue.handOver(ctx, now)
+}
+
+// Leader returns the candidate that leads, or is about to. If nobody stands,
+// the error is ErrNoLeader.
+func (l *Latch) Leader(ctx context.Context) (locks.Participant, error) { return l.queue.leader(ctx) }
+
+// Participants returns the candidates in the order of the queue, the leader
+// first.
+func (l *Latch) Participants(ctx context.Context) ([]locks.Participant, error) {
+	return l.queue.participants(ctx)
+}
+
+// current returns the lease of the present leadership, or an error if there
+// will be none any more, or else a channel that is closed at the next change.
+func (l *Latch) current() (*locks.Lease, <-chan struct{}, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch err := cmp.Or(l.queue.Usable(), l.failure); {
+	case err != nil:
+		return nil, nil, l.queue.ErrorOf("await", err)
+	case !l.started:
+		return nil, nil, l.queue.ErrorOf("await", ErrNotStarted)
+	case l.now != nil && l.now.lease.Context().Err() == nil:
+		return l.now.lease, nil, nil
+	default:
+		return nil, l.last.Done(), nil
+	}
+}

@@ -1,0 +1,261 @@
+package leader_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// CURATOR-18, TestLeaderLatch#testCreateDeleteRace: a latch is closed, or its
+// client is, while any of its requests is under way, however that one fares.
+// No node, no watch and no goroutine is left (the bubble looks for those), and
+// the next leads.
+func TestCloseAtEveryAwaitPoint(t *testing.T) {
+	for _, how := range []string{"leading", "waiting", "resigning", "client closed"} {
+		for _, fate := range slices.Sorted(maps.Keys(recipetest.Faults(nil, 0))) {
+			t.Run(how+"/"+fate, func(t *testing.T) {
+				requests := 0
+				for hit := true; hit; requests++ {
+					inVirtualTime(t, func(t *testing.T, w *world) { hit = w.closeAt(t, how, fate, requests) })
+				}
+				require.Greater(t, requests, 1, "it meets some")
+			})
+		}
+	}
+}
+
+// closeAt lets a latch run into a fault at its i-th request, and closes it
+// soon. It reports whether there was such a request.
+func (w *world) closeAt(t *testing.T, how, fate string, i int) (hit bool) {
+	const soon = 100 * time.Millisecond
+	c, _ := w.Connect(t)
+	rival, _ := w.Connect(t)
+	next := leader.NewLatch(rival, "/l")
+	if how == "waiting" {
+		require.NoError(t, next.Start())
+		w.await(t, next)
+	}
+	session := c.SessionID()
+	fault := w.Fake.Inject(zktest.Rule{Session: session, After: i, Do: recipetest.Faults(w.World, session)[fate]})
+	// A broken connection must not come back before the latch is closed.
+	w.Fake.Inject(zktest.Rule{Op: zktest.OpConnect, Session: session, Times: -1, Do: zktest.DelayRequest(2 * soon)})
+	l := leader.NewLatch(c, "/l")
+	require.NoError(t, l.Start())
+	time.Sleep(soon)
+	if how == "resigning" {
+		l.Resign(recipetest.Within(t, soon))
+		time.Sleep(soon)
+	}
+	if how == "client closed" {
+		c.Close()
+	}
+	start := time.Now()
+	if err := l.Close(recipetest.Within(t, soon)); err != nil {
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Equal(t, soon, time.Since(start))
+	}
+	require.Nil(t, l.Leadership())
+	hit = fault.Hits() > 0
+
+	if how != "waiting" {
+		require.NoError(t, next.Start())
+	}
+	w.await(t, next)
+	require.NoError(t, l.Close(w.Patience(t)), "it waits for the end")
+	_, err := l.Await(t.Context())
+	require.ErrorIs(t, err, map[bool]error{true: framework.ErrClosed, false: leader.ErrClosed}[how == "client closed"])
+	w.WaitNodes(t, "/l", 1)
+	w.closeAll(t, "/l", next)
+	return hit
+}
+
+// The client is closed during everything: leaderships end, waits return, and
+// nothing hangs.
+func TestClosedClientClosesItsLatches(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		first, second := latch(t, c, path), latch(t, c, path)
+		lease := w.oneLeads(t, []*leader.Latch{first, second})
+		if first.Leadership() == nil {
+			first, second = second, first
+		}
+		waiting := make(chan error)
+		go func() {
+			_, err := second.Await(ctx)
+			waiting <- err
+		}()
+		handing := make(chan error)
+		go func() { handing <- first.HandOver(ctx) }()
+		select {
+		case <-lease.Revoked():
+		case err := <-handing:
+			require.ErrorIs(t, err, leader.ErrNoSuccessor) // the other has no node yet
+			go func() { handing <- nil }()
+		}
+		require.NoError(t, c.Close())
+		require.ErrorIs(t, context.Cause(lease.Context()), framework.ErrClosed)
+		require.ErrorIs(t, <-waiting, framework.ErrClosed)
+		<-handing
+		for _, l := range []*leader.Latch{first, second} {
+			_, err := l.Await(ctx)
+			require.ErrorIs(t, err, framework.ErrClosed)
+			require.NoError(t, l.Close(ctx))
+			require.ErrorIs(t, l.Start(), leader.ErrClosed)
+		}
+		require.ErrorIs(t, leader.NewLatch(c, path).Start(), framework.ErrClosed)
+		w.NothingLeft(t, path)
+	})
+}
+
+func TestLatchIsStartedOnceAndClosedOften(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		l := leader.NewLatch(c, path)
+		_, err := l.Await(ctx)
+		require.ErrorIs(t, err, leader.ErrNotStarted)
+		require.Nil(t, l.Leadership())
+		require.NoError(t, l.Start())
+		require.ErrorIs(t, l.Start(), leader.ErrStarted)
+		w.await(t, l)
+		for range 3 {
+			require.NoError(t, l.Close(ctx))
+		}
+		over, cancel := context.WithCancel(ctx)
+		cancel()
+		for range 20 { // what is done is done, in whatever time
+			require.NoError(t, l.Close(over))
+		}
+		require.ErrorIs(t, l.Start(), leader.ErrClosed)
+
+		never := leader.NewLatch(c, path)
+		require.NoError(t, never.Close(ctx))
+		require.ErrorIs(t, never.Start(), leader.ErrClosed)
+		_, err = never.Await(ctx)
+		require.ErrorIs(t, err, leader.ErrClosed)
+		w.NothingLeft(t, path)
+	})
+}
+
+// CURATOR-110, TestLeaderLatch#testNoServerAtStart and
+// #testProperCloseWithoutConnectionEstablished.
+func TestLatchMayStartBeforeThereIsAServer(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		w.Stop()
+		c, err := framework.New(w.Addr, framework.WithDialer(w.Dial), framework.WithSessionTimeout(w.Session))
+		require.NoError(t, err)
+		defer c.Close()
+		l, closed := latch(t, c, "/l", leader.WithCloseNotification()), latch(t, c, "/l")
+		changes := l.Changes(t.Context())
+		time.Sleep(time.Hour)
+		require.NoError(t, closed.Close(t.Context()))
+		_, err = l.Await(recipetest.Within(t, time.Second))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		w.Start()
+		lease := w.await(t, l)
+		time.Sleep(time.Minute)
+		require.Equal(t, lease, l.Leadership(), "one election only")
+		require.Len(t, w.Nodes(t, "/l"), 1)
+		require.NoError(t, l.Close(t.Context()))
+		heard := slices.Collect(changes)
+		require.Len(t, heard, 2)
+		w.NothingLeft(t, "/l")
+	})
+}
+
+// closeNotification is for a latch whose readers of Changes are told of Close.
+func closeNotification(notify bool) []leader.LatchOption {
+	if !notify {
+		return nil
+	}
+	return []leader.LatchOption{leader.WithCloseNotification()}
+}
+
+// TestLeaderLatch#testCallbackNotifyLeader, #testCallbackDontNotify: the end
+// by Close is told if that is asked for.
+func TestChangesAreToldInOrderWithClose(t *testing.T) {
+	for _, notify := range []bool{false, true} {
+		onFakeAndReal(t, func(t *testing.T, w *world) {
+			ctx, path := w.Patience(t), recipetest.Path(t)
+			c, _ := w.Connect(t)
+			l := leader.NewLatch(c, path, closeNotification(notify)...)
+			changes := l.Changes(ctx)
+			start(t, l)
+			lease := w.await(t, l)
+			require.NoError(t, lease.Release(ctx))
+			again := w.await(t, l)
+			require.NoError(t, l.Close(ctx))
+			want := []leader.Change{{Lease: lease}, {Lease: lease, Ended: locks.ErrReleased}, {Lease: again}}
+			if notify {
+				want = append(want, leader.Change{Lease: again, Ended: locks.ErrReleased})
+			}
+			require.Equal(t, want, slices.Collect(changes))
+			require.Empty(t, slices.Collect(l.Changes(ctx)), "closed")
+		})
+	}
+}
+
+// CURATOR-365, TestLeaderAcls#testAclErrorWithLeader: an error that waiting
+// does not cure ends the candidacy.
+func TestLatchWithoutRightsDoesNotLoop(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		_, err := w.Observer.Create(ctx, path, nil, framework.WithACL(zk.WorldACL(zk.PermRead)))
+		require.NoError(t, err)
+		c, _ := w.Connect(t)
+		l := latch(t, c, path)
+		_, err = l.Await(ctx)
+		require.ErrorIs(t, err, zk.ErrNoAuth)
+		require.Nil(t, l.Leadership())
+		if w.Fake != nil {
+			w.Fake.ClearRequests()
+			time.Sleep(time.Hour)
+			require.Empty(t, w.Requests())
+		}
+		require.NoError(t, l.Close(ctx))
+		_, err = l.Await(ctx)
+		require.ErrorIs(t, err, zk.ErrNoAuth, "it stays the reason")
+	})
+}
+
+// Who closes while others await, ask and read is waited for by nobody.
+func TestCloseReleasesThoseWhoWait(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		latches, lease := w.stands(t, "/l", 2)
+		returned := make(chan error)
+		for range 3 {
+			go func() {
+				_, err := latches[1].Await(t.Context())
+				returned <- err
+			}()
+			go func() {
+				for range latches[1].Changes(t.Context()) {
+					assert.Fail(t, "nothing has changed")
+				}
+				returned <- leader.ErrClosed
+			}()
+			go func() { returned <- errors.Join(latches[1].Close(t.Context()), leader.ErrClosed) }()
+		}
+		for range 9 {
+			require.ErrorIs(t, <-returned, leader.ErrClosed)
+		}
+		synctest.Wait()
+		require.NoError(t, lease.Context().Err())
+		w.closeAll(t, "/l", latches...)
+	})
+}

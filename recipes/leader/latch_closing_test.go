@@ -1,0 +1,196 @@
+package leader_test
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/state"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// Close of one who leads, waits, or was interrupted returns when its node is
+// gone, however long that takes.
+func TestCloseWaitsForTheNode(t *testing.T) {
+	const slow = time.Second
+	for _, who := range []string{"leader", "candidate", "interrupted leader"} {
+		t.Run(who, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				first, second, lease, network := w.leaderAndNext(t, "/l", framework.WithErrorPolicy(state.StandardPolicy))
+				synctest.Wait() // the candidate knows of its node
+				closed, other := first, second
+				switch who {
+				case "candidate":
+					closed, other = second, first
+				case "interrupted leader":
+					network.Refuse(true)
+					network.Cut()
+					w.endOf(t, lease)
+					synctest.Wait()
+					time.AfterFunc(slow, func() { network.Refuse(false) })
+				}
+				w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.DelayRequest(slow)})
+				start := time.Now()
+				require.NoError(t, closed.Close(t.Context()))
+				require.Len(t, w.Fake.Children("/l"), 1)
+				require.GreaterOrEqual(t, time.Since(start), slow)
+				w.await(t, other)
+				w.closeAll(t, "/l", other)
+			})
+		})
+	}
+}
+
+// The server refuses to delete the node, which therefore stays as long as the
+// session: every Close says so.
+func TestCloseSaysThatTheServerRefusesTheDeletion(t *testing.T) {
+	for _, who := range []string{"leader", "candidate"} {
+		t.Run(who, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				first, second, lease, _ := w.leaderAndNext(t, "/l")
+				synctest.Wait() // the candidate knows of its node
+				l := map[string]*leader.Latch{"leader": first, "candidate": second}[who]
+				refusal := w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: -1, Do: zktest.Fail(zktest.ErrNoAuth)})
+				for range 3 {
+					err := l.Close(t.Context())
+					require.ErrorIs(t, err, zk.ErrNoAuth)
+					require.ErrorContains(t, err, "close /l: ")
+				}
+				require.ErrorIs(t, l.Err(), leader.ErrClosed)
+				require.Equal(t, who == "leader", lease.Context().Err() != nil)
+				require.Len(t, w.Fake.Children("/l"), 2)
+				refusal.Remove()
+			})
+		})
+	}
+}
+
+// A leader that was asked to step down, and may not delete its node, does not
+// keep that to itself: the node is in the way of all others as long as the
+// session lives.
+func TestLeaderWhoseNodeStaysSaysSo(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		log := make(lines, 100)
+		c, _ := w.Connect(t, framework.WithLogger(slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn}))))
+		l := latch(t, c, "/latch")
+		lease := w.await(t, l)
+		refusal := w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: -1, Do: zktest.Fail(zktest.ErrNoAuth)})
+		require.NoError(t, locks.Revoke(t.Context(), w.Observer, lease.Path()))
+		for line := range log {
+			if strings.Contains(line, "leader's node stays") {
+				require.Contains(t, line, lease.Path())
+				break
+			}
+		}
+		err := leader.NewSelector(c, "/selector").Run(t.Context(), func(ctx context.Context) error {
+			own, _ := locks.LeaseFromContext(ctx)
+			require.NoError(t, locks.Revoke(t.Context(), w.Observer, own.Path()))
+			<-ctx.Done()
+			return nil
+		})
+		require.ErrorIs(t, err, locks.ErrRevoked)
+		require.ErrorIs(t, err, zk.ErrNoAuth)
+		refusal.Remove()
+	})
+}
+
+// lines are what a logger writes.
+type lines chan string
+
+func (l lines) Write(p []byte) (int, error) {
+	l <- string(p)
+	return len(p), nil
+}
+
+// A Close whose context ends says that it did not wait. The node goes all the
+// same, and a later Close has nothing to tell.
+func TestCloseWaitsNoLongerThanItsContext(t *testing.T) {
+	for _, who := range []string{"leader", "candidate"} {
+		for _, patience := range []time.Duration{0, time.Second} {
+			t.Run(who+"/"+patience.String(), func(t *testing.T) {
+				inVirtualTime(t, func(t *testing.T, w *world) {
+					closed, other, lease, _ := w.leaderAndNext(t, "/l")
+					synctest.Wait()
+					if who == "candidate" {
+						closed, other = other, closed
+					}
+					w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.DelayRequest(time.Minute)})
+					start := time.Now()
+					require.ErrorIs(t, closed.Close(recipetest.Within(t, patience)), context.DeadlineExceeded)
+					require.Equal(t, patience, time.Since(start))
+					if who == "leader" {
+						require.ErrorIs(t, w.endOf(t, lease), locks.ErrReleased, "it stops in any case")
+					}
+					require.Len(t, w.Fake.Children("/l"), 2)
+					require.NoError(t, closed.Close(t.Context()))
+					w.await(t, other)
+					w.closeAll(t, "/l", closed, other)
+				})
+			})
+		}
+	}
+}
+
+// A server in trouble keeps the node for a while. Close says so, or has waited.
+func TestCloseDuringTheServersTrouble(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		first, second, _, _ := w.leaderAndNext(t, "/l")
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: 20, Do: zktest.Fail(zktest.ErrSystem)})
+		err := first.Close(t.Context())
+		require.Equal(t, err == nil, len(w.Fake.Children("/l")) == 1, "%v", err)
+		require.NoError(t, first.Close(t.Context()), "it goes by itself")
+		w.await(t, second)
+		w.closeAll(t, "/l", second)
+	})
+}
+
+// A program that closes its latch with the context whose end has stopped it,
+// and then the client, has lost nothing.
+func TestCloseOnAnEndedContextEndsTheLeadershipBeforeItReturns(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		var log strings.Builder
+		c, _ := w.Connect(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		latch := leader.NewLatch(c, "/leader")
+		require.NoError(t, latch.Start())
+		lease, err := latch.Await(t.Context())
+		require.NoError(t, err)
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		_ = latch.Close(ended)
+		still := lease.Context().Err() == nil
+		c.Close()
+		require.False(t, still, "Close has returned, and the leadership goes on; %v", context.Cause(lease.Context()))
+		require.NotContains(t, log.String(), "lock lost", "an orderly shutdown is no loss")
+	})
+}
+
+// An application closes its latch when the leadership is interrupted.
+func TestCloseAtTheInterruptionOfTheLeadership(t *testing.T) {
+	for range 10 { // how the goroutines run is up to the scheduler
+		inVirtualTime(t, func(t *testing.T, w *world) {
+			c, network := w.Connect(t, framework.WithErrorPolicy(state.StandardPolicy))
+			latch := leader.NewLatch(c, "/l")
+			require.NoError(t, latch.Start())
+			lease, err := latch.Await(t.Context())
+			require.NoError(t, err)
+			closed := make(chan error)
+			go func() {
+				<-lease.Context().Done()
+				closed <- latch.Close(recipetest.Within(t, time.Hour))
+			}()
+			network.Cut()
+			require.NoError(t, <-closed)
+			w.WaitNodes(t, "/l", 0)
+		})
+	}
+}

@@ -1,0 +1,190 @@
+package leader_test
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/state"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// Whoever asks, and does not wait for the leadership, is told that a candidacy
+// is over, and why: by Done and Err, and by the end of Changes. While it goes
+// on, nothing is told, whatever happens to the connection.
+func TestLatchTellsTheEndOfItsCandidacy(t *testing.T) {
+	for _, of := range []struct {
+		why   error
+		told  int // changes: two leaderships and the end of the first, and that of the second but for Close
+		cause func(t *testing.T, w *world, c *framework.Client, l *leader.Latch)
+	}{
+		{leader.ErrClosed, 3, func(t *testing.T, _ *world, _ *framework.Client, l *leader.Latch) {
+			require.NoError(t, l.Close(t.Context()))
+		}},
+		{framework.ErrClosed, 4, func(t *testing.T, _ *world, c *framework.Client, _ *leader.Latch) {
+			require.NoError(t, c.Close())
+		}},
+		{zk.ErrNoAuth, 4, func(t *testing.T, w *world, _ *framework.Client, l *leader.Latch) {
+			w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.Fail(zktest.ErrNoAuth)})
+			require.NoError(t, l.Resign(t.Context()))
+		}},
+	} {
+		t.Run(of.why.Error(), func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				c, network := w.Connect(t)
+				l := leader.NewLatch(c, "/l")
+				changes := l.Changes(t.Context())
+				start(t, l)
+				w.await(t, l)
+				network.Expire(t)
+				time.Sleep(time.Minute)
+				require.NotNil(t, l.Leadership())
+				require.False(t, recipetest.IsClosed(l.Done()))
+				require.NoError(t, l.Err())
+
+				of.cause(t, w, c, l)
+				<-l.Done()
+				require.Len(t, slices.Collect(changes), of.told)
+				require.ErrorIs(t, l.Err(), of.why)
+				_, err := l.Await(t.Context())
+				require.Equal(t, l.Err(), err)
+				require.Nil(t, l.Leadership())
+				require.NoError(t, l.Close(t.Context()))
+				require.ErrorIs(t, l.Err(), of.why, "it stays the reason")
+				w.NothingLeft(t, "/l")
+			})
+		})
+	}
+}
+
+// A latch that never stood is over when it is closed, or when its client is
+// found to be.
+func TestLatchThatNeverStoodTellsItsEnd(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		for _, path := range []string{"/l", "relative"} {
+			never := leader.NewLatch(c, path)
+			require.False(t, recipetest.IsClosed(never.Done()))
+			require.NoError(t, never.Err())
+			require.NoError(t, never.Close(t.Context()))
+			require.True(t, recipetest.IsClosed(never.Done()))
+			require.ErrorIs(t, never.Err(), leader.ErrClosed)
+		}
+		require.NoError(t, c.Close())
+		late := leader.NewLatch(c, "/l")
+		for range 2 {
+			require.ErrorIs(t, late.Start(), framework.ErrClosed)
+		}
+		require.True(t, recipetest.IsClosed(late.Done()))
+		require.ErrorIs(t, late.Err(), framework.ErrClosed)
+		_, err := late.Await(t.Context())
+		require.ErrorIs(t, err, framework.ErrClosed)
+		require.NoError(t, late.Close(t.Context()))
+	})
+}
+
+// The loop of Latch's documentation ends with its context, also while
+// the latch leads on.
+func TestAwaitReturnsTheEndOfItsContextWhileItLeads(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		l := latch(t, c, "/l")
+		lease := w.await(t, l)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err := l.Await(ctx)
+		require.ErrorIs(t, err, context.Canceled)
+		require.NotErrorIs(t, err, locks.ErrNotAcquired, "nobody is ahead")
+		require.Same(t, lease, l.Leadership())
+		w.closeAll(t, "/l", l)
+	})
+}
+
+// The lease of a leadership that was lost says so when it is released, by
+// whomever and whenever.
+func TestReleaseOfALostLeadershipTellsTheReason(t *testing.T) {
+	for why, lose := range map[error]func(t *testing.T, w *world, lease *locks.Lease, network *recipetest.Network){
+		framework.ErrSessionLost: func(t *testing.T, _ *world, _ *locks.Lease, network *recipetest.Network) { network.Expire(t) },
+		framework.ErrSuspended:   func(_ *testing.T, _ *world, _ *locks.Lease, network *recipetest.Network) { network.Cut() },
+		locks.ErrNodeDeleted: func(t *testing.T, w *world, lease *locks.Lease, _ *recipetest.Network) {
+			require.NoError(t, w.Fake.Delete(lease.Path()))
+		},
+		locks.ErrRevoked: func(t *testing.T, w *world, lease *locks.Lease, _ *recipetest.Network) {
+			require.NoError(t, locks.Revoke(t.Context(), w.Observer, lease.Path()))
+		},
+	} {
+		t.Run(why.Error(), func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				policy := map[bool]state.ErrorPolicy{true: state.StandardPolicy, false: state.SessionPolicy}[why == framework.ErrSuspended]
+				c, network := w.Connect(t, framework.WithErrorPolicy(policy))
+				l := latch(t, c, "/l")
+				lease := w.await(t, l)
+				lose(t, w, lease, network)
+				require.ErrorIs(t, w.endOf(t, lease), why)
+				synctest.Wait() // the latch has given it up
+				require.ErrorIs(t, lease.Release(t.Context()), why)
+				require.ErrorIs(t, lease.Release(t.Context()), locks.ErrReleased)
+				again := w.await(t, l)
+				require.NoError(t, again.Context().Err(), "another one, which that does not touch")
+				w.closeAll(t, "/l", l)
+			})
+		})
+	}
+}
+
+// inOrder compares changes by the tokens of their leaderships.
+func inOrder(a, b leader.Change) int {
+	return cmp.Compare(a.Lease.FencingToken(), b.Lease.FencingToken())
+}
+
+// A latch may be used by many at once, in every way.
+func TestLatchIsUsedByManyAtOnce(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		for round := range 20 {
+			c, network := w.Connect(t, framework.WithErrorPolicy(state.StandardPolicy))
+			other := latch(t, w.Observer, "/l")
+			l := leader.NewLatch(c, "/l", closeNotification(round%2 == 0)...)
+			ctx := recipetest.Within(t, time.Minute)
+			var all sync.WaitGroup
+			var starts atomic.Int32
+			for range 4 {
+				all.Go(func() {
+					if l.Start() == nil {
+						starts.Add(1)
+					}
+				})
+				all.Go(func() { l.Await(ctx) })
+				all.Go(func() {
+					heard := slices.Collect(l.Changes(ctx))
+					assert.True(t, slices.IsSortedFunc(heard, inOrder), "%v", heard)
+				})
+				for _, one := range []*leader.Latch{l, other} {
+					all.Go(func() { one.HandOver(ctx) })
+					all.Go(func() { one.Resign(ctx) })
+					all.Go(func() { one.Participants(ctx) })
+				}
+				all.Go(func() { time.Sleep(time.Second); network.Cut() })
+				all.Go(func() { time.Sleep(time.Second); l.Close(ctx) })
+				all.Go(func() { time.Sleep(time.Second); assert.NoError(t, l.Close(ctx)) })
+			}
+			all.Wait()
+			require.EqualValues(t, 1, starts.Load())
+			require.ErrorIs(t, l.Err(), leader.ErrClosed)
+			w.await(t, other)
+			w.closeAll(t, "/l", other)
+		}
+	})
+}

@@ -1,0 +1,198 @@
+package leader_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/state"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// An orderly hand-over: the work is asked, finishes in its time, and the next
+// leads.
+func TestLeaderHandsOverInTime(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		latches, lease := w.stands(t, path, 2)
+		finished := make(chan struct{})
+		go func() {
+			defer close(finished)
+			<-lease.Revoked()
+			require.NoError(t, lease.Context().Err(), "it may finish what it is doing")
+			require.NoError(t, lease.Release(ctx))
+		}()
+		require.NoError(t, latches[0].HandOver(ctx))
+		<-finished
+		require.ErrorIs(t, context.Cause(lease.Context()), locks.ErrReleased)
+		require.Greater(t, w.await(t, latches[1]).FencingToken(), lease.FencingToken())
+		w.closeAll(t, path, latches...)
+	})
+}
+
+// Work that does not finish is stopped at the deadline.
+func TestHandOverIsForcedAtItsDeadline(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		latches, lease := w.stands(t, "/l", 2)
+		start := time.Now()
+		handed := make(chan error)
+		go func() { handed <- latches[0].HandOver(recipetest.Within(t, time.Minute)) }()
+		time.Sleep(time.Minute - 1)
+		synctest.Wait()
+		require.True(t, recipetest.IsClosed(lease.Revoked()))
+		require.NoError(t, lease.Context().Err())
+		require.ErrorIs(t, <-handed, context.DeadlineExceeded)
+		require.ErrorIs(t, w.endOf(t, lease), locks.ErrRevoked)
+		w.await(t, latches[1])
+		require.Equal(t, time.Minute, time.Since(start))
+		w.closeAll(t, "/l", latches...)
+	})
+}
+
+func TestHandOverNeedsALeaderAndASuccessor(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		latches, lease := w.stands(t, path, 2)
+		require.ErrorIs(t, latches[1].HandOver(ctx), leader.ErrNotLeader)
+		require.ErrorIs(t, latches[1].Resign(ctx), leader.ErrNotLeader)
+		require.NoError(t, latches[1].Close(ctx))
+		w.WaitNodes(t, path, 1)
+		require.ErrorIs(t, latches[0].HandOver(ctx), leader.ErrNoSuccessor)
+		require.NoError(t, lease.Context().Err(), "it goes on")
+		require.False(t, recipetest.IsClosed(lease.Revoked()), "and was not asked")
+		w.closeAll(t, path, latches[0])
+		require.ErrorIs(t, latches[0].HandOver(ctx), leader.ErrNotLeader)
+	})
+}
+
+// Resigning is handing over at once.
+func TestLeaderResigns(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		latches, lease := w.stands(t, path, 2)
+		require.NoError(t, latches[0].Resign(ctx))
+		require.ErrorIs(t, context.Cause(lease.Context()), locks.ErrReleased)
+		require.ErrorIs(t, lease.Release(ctx), locks.ErrReleased)
+		next := w.await(t, latches[1])
+		w.WaitNodes(t, path, 2)
+		require.NoError(t, next.Context().Err())
+		w.closeAll(t, path, latches...)
+	})
+}
+
+// Whichever is first counts: the hand-over's deadline, or the end of the time
+// that an operator's request leaves.
+func TestHandOverRacesWithARevocation(t *testing.T) {
+	for _, first := range []string{"revocation", "hand-over"} {
+		for _, grace := range []time.Duration{time.Second, time.Hour} {
+			t.Run(first+" first, grace "+grace.String(), func(t *testing.T) {
+				inVirtualTime(t, func(t *testing.T, w *world) {
+					latches, lease := w.stands(t, "/l", 2, leader.WithGrace(grace))
+					asked := time.Now()
+					handed := make(chan error, 1)
+					handOver := func() { handed <- latches[0].HandOver(recipetest.Within(t, time.Minute)) }
+					revoke := func() { require.NoError(t, locks.Revoke(t.Context(), w.Observer, lease.Path())) }
+					if first == "revocation" {
+						revoke()
+						synctest.Wait()
+						go handOver()
+					} else {
+						go handOver()
+						synctest.Wait()
+						revoke()
+					}
+					require.ErrorIs(t, w.endOf(t, lease), locks.ErrRevoked)
+					require.Equal(t, min(grace, time.Minute), time.Since(asked))
+					if err := <-handed; grace > time.Minute {
+						require.ErrorIs(t, err, context.DeadlineExceeded)
+					} else {
+						require.NoError(t, err)
+					}
+					w.await(t, latches[1])
+					w.closeAll(t, "/l", latches...)
+				})
+			})
+		}
+	}
+}
+
+// Several hand over at once: the leadership is given up once, and its
+// successor's is not touched.
+func TestHandOversOfOneLeadershipAreOne(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		latches, lease := w.stands(t, "/l", 2)
+		results := make(chan error)
+		for i := range 5 {
+			go func() { results <- latches[0].HandOver(recipetest.Within(t, time.Duration(i+1)*time.Second)) }()
+		}
+		synctest.Wait()
+		require.NoError(t, lease.Release(t.Context()))
+		for range 5 {
+			require.NoError(t, <-results)
+		}
+		next := w.await(t, latches[1])
+		time.Sleep(time.Minute)
+		require.NoError(t, next.Context().Err())
+		w.closeAll(t, "/l", latches...)
+	})
+}
+
+// The session is lost while the leader is asked to finish: the leadership has
+// passed on all the same.
+func TestLeaderIsLostDuringItsHandOver(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		first, second, lease, network := w.leaderAndNext(t, "/l")
+		handed := make(chan error)
+		go func() { handed <- first.HandOver(recipetest.Within(t, time.Minute)) }()
+		synctest.Wait()
+		network.Expire(t)
+		require.NoError(t, <-handed)
+		require.ErrorIs(t, context.Cause(lease.Context()), framework.ErrSessionLost)
+		w.await(t, second)
+		w.closeAll(t, "/l", first, second)
+	})
+}
+
+// The connection is interrupted while the leader is asked to finish, under the
+// standard policy. It has stopped, but must not lead again with the same node:
+// the hand-over has said that it passes on.
+func TestLeaderIsInterruptedDuringItsHandOver(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		first, second, lease, network := w.leaderAndNext(t, "/l", framework.WithErrorPolicy(state.StandardPolicy))
+		handed := make(chan error)
+		go func() { handed <- first.HandOver(recipetest.Within(t, time.Minute)) }()
+		synctest.Wait()
+		network.Cut()
+		require.NoError(t, <-handed)
+		require.ErrorIs(t, context.Cause(lease.Context()), framework.ErrSuspended)
+		w.await(t, second)
+		require.Nil(t, first.Leadership())
+		w.closeAll(t, "/l", first, second)
+	})
+}
+
+// The connection is interrupted before the leader is asked to finish, while
+// the hand-over looks for a successor. The latch leads again with its node,
+// and that is another leadership: the hand-over does not wait for the end of
+// this one, which is over.
+func TestLeaderIsInterruptedBeforeItIsAskedToHandOver(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		first, second, lease, _ := w.leaderAndNext(t, "/l", framework.WithErrorPolicy(state.StandardPolicy))
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Do: zktest.DropReply})
+		start := time.Now()
+		require.ErrorIs(t, first.HandOver(recipetest.Within(t, time.Minute)), leader.ErrNotLeader)
+		require.Less(t, time.Since(start), 30*time.Second)
+		require.ErrorIs(t, context.Cause(lease.Context()), framework.ErrSuspended)
+		again := w.await(t, first)
+		require.Equal(t, lease.Path(), again.Path())
+		require.False(t, recipetest.IsClosed(again.Revoked()))
+		w.closeAll(t, "/l", first, second)
+	})
+}

@@ -1,0 +1,284 @@
+package leader_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/state"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// finishing is how long the work of leading takes to stop.
+const finishing = 2 * time.Second
+
+// leading is a Lead under way, whose work goes on until its context ends, and
+// then takes its time to finish.
+type leading struct {
+	w       *world
+	client  *framework.Client
+	network *recipetest.Network
+	latch   *leader.Latch
+	stop    context.CancelCauseFunc // ends Lead's context
+
+	terms    chan *locks.Lease // begun
+	causes   chan error        // of the ends of the work's context
+	returned chan time.Time    // from the work
+	result   chan error        // of Lead
+	enough   chan struct{}     // the work returns by itself
+}
+
+var errFinishing = errors.New("could not finish")
+
+// leads runs Lead until it is the leader, with another latch behind it.
+func leads(t *testing.T, w *world, client []framework.Option, opts ...leader.LatchOption) (*leading, *leader.Latch) {
+	t.Helper()
+	l := &leading{
+		w: w, terms: make(chan *locks.Lease, 9), causes: make(chan error, 9), returned: make(chan time.Time, 9),
+		result: make(chan error, 1), enough: make(chan struct{}),
+	}
+	l.client, l.network = w.Connect(t, client...)
+	l.latch = latch(t, l.client, "/l", opts...)
+	ctx, stop := context.WithCancelCause(w.Patience(t))
+	l.stop = stop
+	go func() { l.result <- l.latch.Lead(ctx, l.work) }()
+	<-l.terms
+	other, _ := w.Connect(t)
+	next := latch(t, other, "/l")
+	w.WaitNodes(t, "/l", 2)
+	return l, next
+}
+
+func (l *leading) work(ctx context.Context) error {
+	lease, _ := locks.LeaseFromContext(ctx)
+	l.terms <- lease
+	select {
+	case <-ctx.Done():
+		l.causes <- context.Cause(ctx)
+		time.Sleep(finishing)
+	case <-l.enough:
+	}
+	l.returned <- time.Now()
+	return errFinishing
+}
+
+// Each row is one of the table in the documentation of Lead.
+func TestEveryEndOfALeadership(t *testing.T) {
+	stopped := errors.New("service stops")
+	var soon, late = time.Minute, finishing / 2
+	handOver := func(patience time.Duration) func(t *testing.T, l *leading) {
+		return func(t *testing.T, l *leading) { go l.latch.HandOver(recipetest.Within(t, patience)) }
+	}
+	revoke := func(t *testing.T, l *leading) {
+		require.NoError(t, locks.Revoke(t.Context(), l.w.Observer, l.latch.Leadership().Path()))
+	}
+	for name, row := range map[string]struct {
+		deed   func(t *testing.T, l *leading)
+		client []framework.Option
+		opts   []leader.LatchOption
+		cause  error         // of the end of work's context; nil if that does not end
+		after  time.Duration // from the deed to that end
+		waits  bool          // the next leads when the work has returned, not before
+		stays  bool          // there is no next: it leads again itself
+		result []error       // what Lead returns; nil if it goes on
+	}{
+		"work returns": {deed: func(_ *testing.T, l *leading) { close(l.enough) }, waits: true, result: []error{errFinishing}},
+		"ctx ends": {
+			deed:  func(_ *testing.T, l *leading) { l.stop(stopped) },
+			cause: stopped, waits: true, result: []error{context.Canceled, stopped, errFinishing},
+		},
+		"hand-over":                {deed: handOver(soon), cause: locks.ErrRevoked, waits: true},
+		"hand-over, impatient":     {deed: handOver(late), cause: locks.ErrRevoked},
+		"hand-over, with grace":    {deed: handOver(soon), opts: grace(5), cause: locks.ErrRevoked, after: 5 * time.Second, waits: true},
+		"revocation":               {deed: revoke, cause: locks.ErrRevoked},
+		"revocation, with grace":   {deed: revoke, opts: grace(5), cause: locks.ErrRevoked, after: 5 * time.Second},
+		"resignation":              {deed: func(t *testing.T, l *leading) { require.NoError(t, l.latch.Resign(t.Context())) }, cause: locks.ErrReleased},
+		"session lost":             {deed: func(_ *testing.T, l *leading) { l.w.Fake.ExpireSession(l.client.SessionID()) }, cause: framework.ErrSessionLost},
+		"interruption, not minded": {deed: func(_ *testing.T, l *leading) { l.network.Cut(); close(l.enough) }, waits: true, result: []error{errFinishing}},
+		"interruption": {
+			deed:   func(_ *testing.T, l *leading) { l.network.Cut() },
+			client: []framework.Option{framework.WithErrorPolicy(state.StandardPolicy)}, cause: framework.ErrSuspended, stays: true,
+		},
+		"node deleted": {
+			deed: func(t *testing.T, l *leading) {
+				require.NoError(t, l.w.Observer.Delete(t.Context(), l.latch.Leadership().Path(), framework.AnyVersion))
+			},
+			cause: locks.ErrNodeDeleted,
+		},
+		"close": {
+			deed:  func(t *testing.T, l *leading) { require.NoError(t, l.latch.Close(t.Context())) },
+			cause: locks.ErrReleased, result: []error{leader.ErrClosed},
+		},
+		"client closed": {
+			deed:  func(_ *testing.T, l *leading) { l.client.Close() },
+			cause: framework.ErrClosed, result: []error{framework.ErrClosed},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				l, next := leads(t, w, row.client, row.opts...)
+				first := l.latch.Leadership()
+				done := time.Now()
+				row.deed(t, l)
+				if row.cause != nil {
+					require.ErrorIs(t, <-l.causes, row.cause)
+					require.InDelta(t, row.after, time.Since(done), float64(finishing/10))
+				}
+				if row.stays {
+					require.Equal(t, first.Path(), (<-l.terms).Path(), "with the same node")
+				} else {
+					w.await(t, next)
+					led := time.Now()
+					require.Equal(t, row.waits, !led.Before(<-l.returned), "the next waits for the work")
+					require.Error(t, first.Context().Err())
+				}
+				if row.result == nil && !row.stays {
+					require.NoError(t, next.Close(t.Context()))
+					require.Greater(t, (<-l.terms).FencingToken(), first.FencingToken(), "it leads again")
+				}
+				if row.result == nil { // it goes on
+					require.NoError(t, l.latch.Close(t.Context()))
+					row.result = []error{leader.ErrClosed}
+				}
+				err := <-l.result
+				for _, want := range row.result {
+					require.ErrorIs(t, err, want)
+				}
+				w.closeAll(t, "/l", next, l.latch)
+			})
+		})
+	}
+}
+
+func grace(seconds int) []leader.LatchOption {
+	return []leader.LatchOption{leader.WithGrace(time.Duration(seconds) * time.Second)}
+}
+
+// A hand-over takes as long as the work needs to stop, and not as long as it
+// may.
+func TestHandOverTakesAsLongAsTheWork(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		l, next := leads(t, w, nil)
+		start := time.Now()
+		require.NoError(t, l.latch.HandOver(recipetest.Within(t, time.Minute)))
+		require.Equal(t, finishing, time.Since(start))
+		w.await(t, next)
+		require.Equal(t, finishing, time.Since(start))
+		w.closeAll(t, "/l", l.latch, next)
+		require.ErrorIs(t, <-l.result, leader.ErrClosed)
+	})
+}
+
+// The same on a real server, where the work stops at once.
+func TestHandOverOfALeadIsQuick(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		first := latch(t, c, path)
+		led := make(chan int64, 9)
+		result := make(chan error, 1)
+		go func() {
+			result <- first.Lead(ctx, func(ctx context.Context) error {
+				lease, _ := locks.LeaseFromContext(ctx)
+				led <- lease.FencingToken()
+				<-ctx.Done()
+				return nil
+			})
+		}()
+		token := <-led
+		other, _ := w.Connect(t)
+		second := latch(t, other, path)
+		w.WaitNodes(t, path, 2)
+		require.NoError(t, first.HandOver(ctx), "with time enough, it does not come to the end of that")
+		require.Greater(t, w.await(t, second).FencingToken(), token)
+		require.NoError(t, second.Close(ctx))
+		require.Greater(t, <-led, token, "it leads again")
+		w.closeAll(t, path, first)
+		require.ErrorIs(t, <-result, leader.ErrClosed)
+	})
+}
+
+// The work of a leader that is asked to step down need not wait for the end of
+// its grace.
+func TestWorkMayStopWithinItsGrace(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		latches, _ := w.stands(t, "/l", 2, leader.WithGrace(time.Minute))
+		result := make(chan error, 1)
+		go func() {
+			result <- latches[0].Lead(t.Context(), func(ctx context.Context) error {
+				lease, _ := locks.LeaseFromContext(ctx)
+				<-lease.Revoked()
+				require.NoError(t, ctx.Err())
+				return errFinishing // does not end Lead: it was asked to stop
+			})
+		}()
+		start := time.Now()
+		synctest.Wait()
+		require.NoError(t, locks.Revoke(t.Context(), w.Observer, latches[0].Leadership().Path()))
+		w.await(t, latches[1])
+		require.Zero(t, time.Since(start))
+		w.closeAll(t, "/l", latches...)
+		require.ErrorIs(t, <-result, leader.ErrClosed)
+	})
+}
+
+// Work that hands over or resigns by itself does not wait for itself.
+func TestWorkOfALeadMayStepDown(t *testing.T) {
+	for name, stepDown := range waysToStepDown {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				latches, _ := w.stands(t, "/l", 2)
+				go latches[0].Lead(t.Context(), func(ctx context.Context) error {
+					require.NoError(t, stepDown(latches[0], ctx))
+					<-ctx.Done()
+					return nil
+				})
+				w.await(t, latches[1])
+				w.closeAll(t, "/l", latches...)
+			})
+		})
+	}
+}
+
+func TestLeadGivesTheLeadershipUpWhenTheWorkPanics(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		latches, _ := w.stands(t, "/l", 2)
+		require.Panics(t, func() { latches[0].Lead(t.Context(), func(context.Context) error { panic("bug") }) })
+		w.await(t, latches[1])
+		w.closeAll(t, "/l", latches...)
+	})
+}
+
+// A node that stays is in the way of all: that ends Lead.
+func TestLeadTellsThatItsNodeStays(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		l := latch(t, c, "/l")
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.Fail(zktest.ErrNoAuth)})
+		err := l.Lead(t.Context(), func(context.Context) error { return nil })
+		require.ErrorIs(t, err, zk.ErrNoAuth)
+		c.Close()
+	})
+}
+
+func TestLeadThatCannotBegin(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		work := func(context.Context) error { t.Error("it does not lead"); return nil }
+		require.ErrorIs(t, leader.NewLatch(c, "/l").Lead(t.Context(), work), leader.ErrNotStarted)
+		l := latch(t, c, "/l")
+		require.ErrorIs(t, l.Lead(t.Context(), nil), zk.ErrBadArguments)
+		require.ErrorIs(t, l.Lead(recipetest.Within(t, 0), work), context.DeadlineExceeded)
+		require.ErrorIs(t, l.Lead(t.Context(), func(ctx context.Context) error { return l.Lead(ctx, work) }), leader.ErrRunning)
+		w.closeAll(t, "/l", l)
+	})
+}

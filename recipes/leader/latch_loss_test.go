@@ -1,0 +1,243 @@
+package leader_test
+
+import (
+	"bytes"
+	"context"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/state"
+)
+
+// TestLeaderLatch#testSessionErrorPolicy, standard: the leader stops at the
+// interruption and leads again with the same node, as its session has
+// survived.
+func TestStandardPolicyLeadsAgainWithTheSameNode(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		path := recipetest.Path(t)
+		first, second, lease, network := w.leaderAndNext(t, path, framework.WithErrorPolicy(state.StandardPolicy))
+		for range 3 {
+			network.Cut()
+			require.ErrorIs(t, w.endOf(t, lease), framework.ErrSuspended)
+			again := w.await(t, first)
+			require.NotSame(t, lease, again)
+			require.Equal(t, lease.Path(), again.Path())
+			require.Equal(t, lease.FencingToken(), again.FencingToken())
+			lease = again
+		}
+		require.Nil(t, second.Leadership())
+		w.closeAll(t, path, first, second)
+	})
+}
+
+// The other half: the session does not survive, the next leads, and the old
+// leader queues with another node.
+func TestStandardPolicyQueuesAgainInTheNextSession(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		first, second, lease, network := w.leaderAndNext(t, path, w.ShortLived(framework.WithErrorPolicy(state.StandardPolicy))...)
+		heal := network.Isolate()
+		next := w.await(t, second)
+		require.Error(t, lease.Context().Err())
+		heal()
+		w.WaitNodes(t, path, 2)
+		require.NoError(t, next.Release(ctx))
+		again := w.await(t, first)
+		require.Greater(t, again.FencingToken(), next.FencingToken())
+		w.closeAll(t, path, first, second)
+	})
+}
+
+// TestLeaderLatch#testSessionErrorPolicy, session: an outage shorter than the
+// session ends nothing.
+func TestSessionPolicyLeadsThroughAnOutage(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		w.Session = recipetest.LongSession // which outlasts the pauses between attempts to connect as well
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, network := w.Connect(t)
+		first := latch(t, c, path)
+		lease := w.await(t, first)
+		other, _ := w.Connect(t)
+		second := latch(t, other, path)
+		w.WaitNodes(t, path, 2)
+		network.Refuse(true)
+		network.Cut()
+		<-time.After(time.Second)
+		network.Refuse(false)
+		require.NoError(t, c.WaitConnected(ctx))
+		require.NoError(t, lease.Context().Err())
+		require.Same(t, lease, first.Leadership())
+		require.Nil(t, second.Leadership())
+		w.closeAll(t, path, first, second)
+	})
+}
+
+// E31, TestLeaderLatch#testErrorPolicies: a leader that is cut off stops
+// before the next one begins, under either policy.
+func TestIsolatedLeaderStopsBeforeTheNextBegins(t *testing.T) {
+	for _, policy := range []state.ErrorPolicy{state.SessionPolicy, state.StandardPolicy} {
+		t.Run(policy.String(), func(t *testing.T) {
+			onFakeAndReal(t, func(t *testing.T, w *world) {
+				path := recipetest.Path(t)
+				first, second, lease, network := w.leaderAndNext(t, path, w.ShortLived(framework.WithErrorPolicy(policy))...)
+				heal := network.Isolate()
+				next := w.await(t, second)
+				require.Error(t, lease.Context().Err(), "two leaders")
+				heal()
+				w.WaitNodes(t, path, 2)
+				time.Sleep(time.Second)
+				require.Same(t, next, second.Leadership())
+				require.Nil(t, first.Leadership())
+				w.closeAll(t, path, first, second)
+			})
+		})
+	}
+}
+
+// TestLeaderLatch#testSessionInterruptionDoNotCauseBrainSplit, CURATOR-696: a
+// latch whose session was lost does not lead with the node of its old session,
+// although the server still has it.
+func TestLatchDoesNotLeadWithANodeOfItsOldSession(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		for _, policy := range []state.ErrorPolicy{state.SessionPolicy, state.StandardPolicy} {
+			c, network := w.Connect(t, framework.WithErrorPolicy(policy))
+			first := latch(t, c, "/l")
+			lease := w.await(t, first)
+			w.Fake.ReplaceSession(c.SessionID())
+			network.Cut()
+			w.endOf(t, lease)
+			again := w.await(t, first)
+			require.NotEqual(t, lease.Path(), again.Path())
+			require.Greater(t, again.FencingToken(), lease.FencingToken())
+			w.WaitNodes(t, "/l", 1)
+			w.closeAll(t, "/l", first)
+		}
+	})
+}
+
+// A latch that waits loses its session, and queues again, at the end.
+func TestCandidateQueuesAgainInTheNextSession(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		holder, _ := w.Connect(t)
+		first := latch(t, holder, path)
+		lease := w.await(t, first)
+		c, network := w.Connect(t)
+		second := latch(t, c, path)
+		w.WaitNodes(t, path, 2)
+		other, _ := w.Connect(t)
+		third := latch(t, other, path)
+		w.WaitNodes(t, path, 3)
+		network.Expire(t)
+		w.WaitNodes(t, path, 2)
+		w.WaitNodes(t, path, 3)
+		require.NoError(t, lease.Context().Err())
+		require.NoError(t, first.Close(ctx))
+		w.await(t, third)
+		require.Nil(t, second.Leadership())
+		require.NoError(t, third.Close(ctx))
+		w.await(t, second)
+		w.closeAll(t, path, second)
+	})
+}
+
+// TestLeaderLatch#testLostConnection: the server goes, and nobody leads; it
+// comes again, and one does.
+func TestNobodyLeadsWithoutAServerAndOneWithIt(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		path := recipetest.Path(t)
+		w.Session = 2 * recipetest.ShortSession // long enough for a server's first moments
+		latches, lease := w.stands(t, path, 10)
+		w.Stop()
+		require.ErrorIs(t, w.endOf(t, lease), framework.ErrSessionLost)
+		for _, l := range latches {
+			require.Nil(t, l.Leadership())
+		}
+		w.Start()
+		next := w.oneLeads(t, latches)
+		require.Greater(t, next.FencingToken(), lease.FencingToken())
+		w.WaitNodes(t, path, len(latches)) // the nodes of the old sessions are gone
+		for _, l := range latches {
+			require.Contains(t, []*locks.Lease{nil, next}, l.Leadership())
+		}
+		w.closeAll(t, path, latches...)
+	})
+}
+
+// TestLeaderLatch#testWithCircuitBreaker: outages long and short, one after
+// the other, lead to one election each, and to one node.
+func TestLatchOutlivesOutages(t *testing.T) {
+	for _, policy := range []state.ErrorPolicy{state.SessionPolicy, state.StandardPolicy} {
+		t.Run(policy.String(), func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				c, _ := w.Connect(t, framework.WithErrorPolicy(policy))
+				l := latch(t, c, "/l")
+				lease := w.await(t, l)
+				ctx, cancel := context.WithCancel(t.Context())
+				changes := 0
+				var counted = make(chan struct{})
+				started := l.Changes(ctx)
+				go func() {
+					defer close(counted)
+					for range started {
+						changes++
+					}
+				}()
+				for i := range 4 {
+					w.Stop()
+					time.Sleep(time.Duration(i) * w.Session)
+					w.Start()
+					time.Sleep(time.Minute)
+					require.Len(t, w.Nodes(t, "/l"), 1)
+				}
+				require.Greater(t, w.await(t, l).FencingToken(), lease.FencingToken())
+				cancel()
+				<-counted
+				require.Equal(t, map[state.ErrorPolicy]int{state.SessionPolicy: 3, state.StandardPolicy: 4}[policy]*2, changes)
+				w.closeAll(t, "/l", l)
+			})
+		})
+	}
+}
+
+// Under the standard policy each interruption costs the leadership, and not
+// the node. However many there are, they leave no goroutine and no watch
+// behind.
+func TestInterruptedLeaderLeadsAgainWithItsNode(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, network := w.Connect(t, framework.WithErrorPolicy(state.StandardPolicy))
+		l := latch(t, c, "/l")
+		first := w.await(t, l)
+		lease := first
+		for range 30 {
+			network.Refuse(true) // or it might lead again before one looks
+			network.Cut()
+			<-lease.Context().Done()
+			require.ErrorIs(t, context.Cause(lease.Context()), framework.ErrSuspended)
+			require.Nil(t, l.Leadership())
+			require.ErrorIs(t, l.Resign(t.Context()), leader.ErrNotLeader)
+			network.Refuse(false)
+			again := w.await(t, l)
+			require.NotSame(t, lease, again)
+			require.Equal(t, first.Path(), again.Path())
+			require.Equal(t, first.FencingToken(), again.FencingToken())
+			require.ErrorIs(t, lease.Release(t.Context()), framework.ErrSuspended, "it has nothing to give up any more")
+			lease = again
+			time.Sleep(time.Second)
+		}
+		synctest.Wait()
+		stacks := make([]byte, 1<<20)
+		stacks = stacks[:runtime.Stack(stacks, true)]
+		require.Equal(t, 1, bytes.Count(stacks, []byte("claim.(*watcher).watch(")), "the present leadership's")
+		require.Len(t, w.Fake.Watches(), 1)
+		w.closeAll(t, "/l", l)
+	})
+}

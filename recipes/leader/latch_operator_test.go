@@ -1,0 +1,216 @@
+package leader_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+// stands starts n latches of as many clients, one behind the other, and
+// returns them with the lease of the first.
+func (w *world) stands(t *testing.T, path string, n int, opts ...leader.LatchOption) ([]*leader.Latch, *locks.Lease) {
+	t.Helper()
+	var latches []*leader.Latch
+	for i := range n {
+		c, _ := w.Connect(t)
+		latches = append(latches, latch(t, c, path, opts...))
+		w.WaitNodes(t, path, i+1)
+	}
+	return latches, w.await(t, latches[0])
+}
+
+// leaderAndNext starts two latches of two clients, the first of which leads,
+// and returns that one's lease and wire. The options are for its client.
+func (w *world) leaderAndNext(t *testing.T, path string, opts ...framework.Option) (first, second *leader.Latch, lease *locks.Lease, network *recipetest.Network) {
+	t.Helper()
+	c, network := w.Connect(t, opts...)
+	first = latch(t, c, path)
+	lease = w.await(t, first)
+	other, _ := w.Connect(t)
+	second = latch(t, other, path)
+	w.WaitNodes(t, path, 2)
+	return first, second, lease, network
+}
+
+// endOf waits for the end of a leadership, and returns its reason.
+func (w *world) endOf(t *testing.T, lease *locks.Lease) error {
+	t.Helper()
+	select {
+	case <-lease.Context().Done():
+		return context.Cause(lease.Context())
+	case <-w.Patience(t).Done():
+		t.Fatal("the leadership does not end")
+		return nil
+	}
+}
+
+// closeAll closes latches, and looks for what they have left.
+func (w *world) closeAll(t *testing.T, path string, latches ...*leader.Latch) {
+	t.Helper()
+	for _, l := range latches {
+		require.NoError(t, l.Close(w.Patience(t)))
+	}
+	w.NothingLeft(t, path)
+}
+
+// CURATOR-171 and E21: a leader whose node was deleted stops, the next leads,
+// and it queues again.
+func TestLeaderNoticesTheDeletionOfItsNode(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		latches, lease := w.stands(t, path, 2)
+		require.NoError(t, w.Observer.Delete(ctx, lease.Path(), framework.AnyVersion))
+		require.ErrorIs(t, w.endOf(t, lease), locks.ErrNodeDeleted)
+		next := w.await(t, latches[1])
+		require.Greater(t, next.FencingToken(), lease.FencingToken())
+		w.WaitNodes(t, path, 2)
+		require.Nil(t, latches[0].Leadership())
+		require.NoError(t, next.Release(ctx))
+		require.Greater(t, w.await(t, latches[0]).FencingToken(), next.FencingToken())
+		w.closeAll(t, path, latches...)
+	})
+}
+
+// E21: a candidate whose node was deleted does not wait until the one ahead of
+// it moves to find out.
+func TestCandidateNoticesTheDeletionOfItsNode(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		latches, lease := w.stands(t, path, 3)
+		all, err := latches[0].Participants(ctx)
+		require.NoError(t, err)
+		require.NoError(t, w.Observer.Delete(ctx, all[1].Path, framework.AnyVersion))
+		w.WaitNodes(t, path, 3)
+		queued, err := latches[0].Participants(ctx)
+		require.NoError(t, err)
+		require.Equal(t, all[2].Path, queued[1].Path, "it is in the queue again, at the end")
+		require.NoError(t, lease.Context().Err())
+		require.NoError(t, latches[0].Close(ctx))
+		third := w.await(t, latches[2])
+		require.NoError(t, latches[2].Close(ctx))
+		require.Greater(t, w.await(t, latches[1]).FencingToken(), third.FencingToken())
+		w.closeAll(t, path, latches[1])
+	})
+}
+
+// deleteAll deletes a path with everything below it, although those whose
+// nodes go queue again meanwhile.
+func (w *world) deleteAll(t *testing.T, path string) {
+	t.Helper()
+	err := zk.ErrNotEmpty
+	for errors.Is(err, zk.ErrNotEmpty) {
+		err = w.Observer.Delete(w.Patience(t), path, framework.AnyVersion, framework.WithChildren())
+	}
+	require.NoError(t, err)
+}
+
+// CURATOR-724: the parent is deleted with everything below it, again and again.
+func TestLatchesOutliveTheDeletionOfEverything(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		path := recipetest.Path(t)
+		latches, lease := w.stands(t, path, 3)
+		for range 3 {
+			w.deleteAll(t, path)
+			require.ErrorIs(t, w.endOf(t, lease), locks.ErrNodeDeleted)
+			w.WaitNodes(t, path, 3)
+			next := w.oneLeads(t, latches)
+			require.Greater(t, next.FencingToken(), lease.FencingToken(), "it grows although the server counts from 0 again")
+			lease = next
+		}
+		w.closeAll(t, path, latches...)
+	})
+}
+
+// oneLeads waits until one of the latches leads, and returns its lease.
+func (w *world) oneLeads(t *testing.T, latches []*leader.Latch) *locks.Lease {
+	t.Helper()
+	ctx, cancel := context.WithCancel(w.Patience(t))
+	defer cancel()
+	leaders := make(chan *locks.Lease, len(latches))
+	for _, l := range latches {
+		go func() {
+			if lease, err := l.Await(ctx); err == nil {
+				leaders <- lease
+			}
+		}()
+	}
+	select {
+	case lease := <-leaders:
+		require.Empty(t, leaders)
+		return lease
+	case <-ctx.Done():
+		t.Fatal("nobody leads")
+		return nil
+	}
+}
+
+// An operator asks the leader to step down, with the marker of Curator's
+// Revoker. It does at once, and stands again.
+func TestLeaderIsRevoked(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		latches, lease := w.stands(t, path, 2)
+		leader, err := latches[1].Leader(ctx)
+		require.NoError(t, err)
+		require.Equal(t, lease.Path(), leader.Path)
+		require.NoError(t, locks.Revoke(ctx, w.Observer, leader.Path))
+		require.ErrorIs(t, w.endOf(t, lease), locks.ErrRevoked)
+		require.Greater(t, w.await(t, latches[1]).FencingToken(), lease.FencingToken())
+		w.WaitNodes(t, path, 2)
+		w.closeAll(t, path, latches...)
+	})
+}
+
+// Revocation with a time of grace: the work is told, and is stopped only when
+// the time is over.
+func TestRevokedLeaderHasItsGrace(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx := w.Patience(t)
+		latches, lease := w.stands(t, "/l", 2, leader.WithGrace(time.Minute))
+		revoked := time.Now()
+		require.NoError(t, locks.Revoke(ctx, w.Observer, lease.Path()))
+		<-lease.Revoked()
+		require.Zero(t, time.Since(revoked))
+		time.Sleep(time.Minute - 1)
+		require.NoError(t, lease.Context().Err())
+		require.ErrorIs(t, w.endOf(t, lease), locks.ErrRevoked)
+		require.Equal(t, time.Minute, time.Since(revoked))
+
+		lease = w.await(t, latches[1])
+		synctest.Wait() // the first stands again, before the second does
+		require.NoError(t, locks.Revoke(ctx, w.Observer, lease.Path()))
+		<-lease.Revoked()
+		require.NoError(t, lease.Release(ctx), "it may stop earlier")
+		w.await(t, latches[0])
+		w.closeAll(t, "/l", latches...)
+	})
+}
+
+// Who was asked to step down while it was waiting is asked again when it
+// leads: the marker is on its node.
+func TestCandidateThatWasRevokedStepsDown(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx := w.Patience(t)
+		latches, lease := w.stands(t, "/l", 3)
+		all, err := latches[0].Participants(ctx)
+		require.NoError(t, err)
+		require.NoError(t, locks.Revoke(ctx, w.Observer, all[1].Path))
+		synctest.Wait()
+		require.Len(t, w.Nodes(t, "/l"), 3)
+		require.NoError(t, lease.Release(ctx))
+		third := w.await(t, latches[2])
+		time.Sleep(time.Minute)
+		require.NoError(t, third.Context().Err())
+		w.closeAll(t, "/l", latches...)
+	})
+}

@@ -1,0 +1,271 @@
+package leader_test
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/state"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// TestLeaderLatch#testWaiting: ten latches pass the leadership around, and
+// there are never two leaders.
+func TestLatchesPassTheLeadershipAround(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		const n, rounds = 10, 10
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		latches, _ := w.stands(t, path, n)
+		var leading atomic.Int32
+		var all sync.WaitGroup
+		for _, l := range latches {
+			all.Go(func() {
+				for range rounds {
+					lease, err := l.Await(ctx)
+					if !assert.NoError(t, err) {
+						return
+					}
+					assert.EqualValues(t, 1, leading.Add(1))
+					leading.Add(-1)
+					assert.NoError(t, lease.Release(ctx))
+				}
+				assert.NoError(t, l.Close(ctx))
+			})
+		}
+		all.Wait()
+		w.NothingLeft(t, path)
+	})
+}
+
+// 14431d0b, TestLeaderLatch#testCorrectWatching: a candidate in the middle
+// leaves, and the one behind it does not lead.
+func TestCandidateInTheMiddleLeaves(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		latches, lease := w.stands(t, path, 4)
+		require.NoError(t, latches[1].Close(ctx))
+		w.WaitNodes(t, path, 3)
+		require.NoError(t, latches[3].Close(ctx))
+		w.WaitNodes(t, path, 2)
+		require.NoError(t, lease.Context().Err())
+		require.Nil(t, latches[2].Leadership())
+		require.NoError(t, latches[0].Close(ctx))
+		w.await(t, latches[2])
+		w.closeAll(t, path, latches[2])
+	})
+}
+
+// A process may have many latches, for one path or for several, with one
+// client.
+func TestManyLatchesOfOneClient(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		elsewhere := latch(t, c, path+"-2")
+		var latches []*leader.Latch
+		for range 10 {
+			latches = append(latches, latch(t, c, path))
+		}
+		w.await(t, elsewhere)
+		for len(latches) > 0 {
+			lease := w.oneLeads(t, latches)
+			w.WaitNodes(t, path, len(latches))
+			for i, l := range latches {
+				if l.Leadership() == lease {
+					require.NoError(t, l.Close(ctx))
+					latches = append(latches[:i:i], latches[i+1:]...)
+					break
+				}
+			}
+		}
+		require.NotNil(t, elsewhere.Leadership())
+		require.NoError(t, elsewhere.Close(ctx))
+		w.NothingLeft(t, path)
+	})
+}
+
+// Issue 257, TestLeaderLatch#testResetRace: however much happens at once, a
+// latch has one node.
+func TestLatchHasOneNode(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, network := w.Connect(t)
+		l := latch(t, c, "/l")
+		for range 20 {
+			lease := w.await(t, l)
+			var all sync.WaitGroup
+			for range 5 {
+				all.Go(func() { l.Resign(t.Context()) })
+				all.Go(func() { lease.Release(t.Context()) })
+				all.Go(func() { w.Fake.Delete(lease.Path()) })
+				all.Go(func() { locks.Revoke(t.Context(), w.Observer, lease.Path()) })
+			}
+			network.Cut()
+			all.Wait()
+		}
+		time.Sleep(time.Minute)
+		require.Len(t, w.Nodes(t, "/l"), 1)
+		w.closeAll(t, "/l", l)
+	})
+}
+
+// CURATOR-504, CURATOR-644,
+// TestLeaderLatch#testLeadershipElectionWhenNodeDisappearsAfterChildrenAreRetrieved:
+// the one ahead leaves between the look at the queue and the watch on it.
+func TestLeaderLeavesBeforeItIsWatched(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		latches, lease := w.stands(t, "/l", 2)
+		c, _ := w.Connect(t)
+		ahead := w.Nodes(t, "/l")
+		w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpGetData, Do: zktest.Call(func(zktest.Request) {
+			latches[1].Close(t.Context())
+		})})
+		third := latch(t, c, "/l")
+		synctest.Wait()
+		require.Len(t, ahead, 2)
+		require.NoError(t, lease.Context().Err())
+		require.Nil(t, third.Leadership())
+		require.Len(t, w.Nodes(t, "/l"), 2, "nobody queues again because of it")
+		require.NoError(t, latches[0].Close(t.Context()))
+		w.await(t, third)
+		w.closeAll(t, "/l", third)
+	})
+}
+
+// CURATOR-653,
+// TestLeaderLatch#testResettingOfLeadershipAfterConcurrentLeadershipChange:
+// what a latch has seen of the queue is out of date when it arrives. It has to
+// hear of that.
+func TestGrantThatIsOutOfDate(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		other, _ := w.Connect(t)
+		standing := make(chan *leader.Latch, 1)
+		w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpGetChildren, Do: zktest.All(
+			zktest.CallAfter(func(r zktest.Request) {
+				for _, n := range w.Fake.Queue("/l") {
+					assert.NoError(t, w.Fake.Delete(n.Path))
+				}
+				second := latch(t, other, "/l")
+				second.Await(t.Context())
+				standing <- second
+			}), zktest.DelayReply(time.Second))})
+		first := latch(t, c, "/l")
+		time.Sleep(time.Minute)
+		second := <-standing
+		require.NotNil(t, second.Leadership())
+		require.Nil(t, first.Leadership())
+		require.Len(t, w.Nodes(t, "/l"), 2)
+		w.closeAll(t, "/l", second, first)
+	})
+}
+
+// TestLeaderLatch#testWatchedNodeDeletedOnReconnect: the leader goes while the
+// next one is cut off.
+func TestLeaderLeavesWhileTheNextIsCutOff(t *testing.T) {
+	for _, policy := range []state.ErrorPolicy{state.SessionPolicy, state.StandardPolicy} {
+		onFakeAndReal(t, func(t *testing.T, w *world) {
+			path := recipetest.Path(t)
+			latches, lease := w.stands(t, path, 1)
+			c, network := w.Connect(t, framework.WithErrorPolicy(policy))
+			second := latch(t, c, path)
+			own := w.WaitNodes(t, path, 2)
+			network.Refuse(true)
+			network.Cut()
+			require.NoError(t, latches[0].Close(w.Patience(t)))
+			require.Len(t, w.Nodes(t, path), 1)
+			network.Refuse(false)
+			next := w.await(t, second)
+			require.Contains(t, own, next.Path()[len(path)+1:], "with the node that it has waited with")
+			require.Greater(t, next.FencingToken(), lease.FencingToken())
+			w.closeAll(t, path, second)
+		})
+	}
+}
+
+// TestLeaderLatch#testUncreatedPathGetLeader, CURATOR-436, CURATOR-358: who
+// leads, and who stands, also if nobody ever has, or the leader goes while one
+// asks.
+func TestWhoLeadsAndWhoStands(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		asks := leader.NewLatch(c, path)
+		_, err := asks.Leader(ctx)
+		require.ErrorIs(t, err, leader.ErrNoLeader)
+		all, err := asks.Participants(ctx)
+		require.NoError(t, err)
+		require.Empty(t, all)
+
+		latches, lease := w.stands(t, path, 3, leader.WithID("héllo"))
+		all, err = asks.Participants(ctx)
+		require.NoError(t, err)
+		for i, p := range all {
+			require.Equal(t, i == 0, p.Holder)
+			require.Equal(t, "héllo", p.ID())
+		}
+		leading, err := asks.Leader(ctx)
+		require.NoError(t, err)
+		require.Equal(t, all[0], leading)
+		require.Equal(t, lease.FencingToken(), leading.Token)
+		if w.Fake != nil {
+			gone := zktest.CallAfter(func(zktest.Request) { latches[0].Close(ctx) })
+			w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpGetChildren, Do: gone})
+			leading, err = asks.Leader(ctx)
+			require.NoError(t, err)
+			require.Equal(t, all[1].Path, leading.Path)
+		}
+		w.closeAll(t, path, latches...)
+		_, err = asks.Leader(ctx)
+		require.ErrorIs(t, err, leader.ErrNoLeader)
+	})
+}
+
+// TestLeaderLatch#testRelativePath, and options that cannot be used.
+func TestLatchThatCannotStand(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		require.ErrorIs(t, leader.NewLatch(c, "relative").Start(), zk.ErrInvalidPath)
+		for _, opt := range []leader.LatchOption{
+			leader.WithGrace(-1), leader.WithID("__REVOKE__"), nil,
+		} {
+			require.ErrorIs(t, leader.NewLatch(c, "/l", opt).Start(), zk.ErrBadArguments)
+		}
+	})
+}
+
+// The error of a wait in vain names the leader, but not one of long ago.
+func TestAwaitInVainNamesTheLeader(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		latches, _ := w.stands(t, "/l", 1, leader.WithID("the first"))
+		c, network := w.Connect(t, framework.WithErrorPolicy(state.StandardPolicy))
+		second := latch(t, c, "/l")
+		_, err := second.Await(recipetest.Within(t, time.Second))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		var held *locks.NotAcquiredError
+		require.ErrorAs(t, err, &held)
+		require.Equal(t, "the first", held.Identity().Foreign)
+
+		require.NoError(t, latches[0].Close(t.Context()))
+		lease := w.await(t, second)
+		network.Refuse(true)
+		network.Cut()
+		w.endOf(t, lease)
+		_, err = second.Await(recipetest.Within(t, time.Second))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.NotErrorIs(t, err, locks.ErrNotAcquired)
+		network.Refuse(false)
+		w.await(t, second)
+		w.closeAll(t, "/l", second)
+	})
+}

@@ -1,0 +1,158 @@
+package leader_test
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/retry"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// creations returns when the server was asked to create nodes, since the start.
+func (w *world) creations(start time.Time) []time.Duration {
+	var at []time.Duration
+	for _, r := range w.Fake.Requests() {
+		if r.Op == zktest.OpCreate {
+			at = append(at, r.Time.Sub(start))
+		}
+	}
+	return at
+}
+
+// A candidacy in trouble asks less and less often, and from the beginning after
+// it has stood again.
+func TestCandidacyInTroublePausesLongerAndLonger(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t, framework.WithRetry(retry.None()))
+		l := latch(t, c, "/l")
+		lease := w.await(t, l)
+		for range 2 {
+			w.Fake.ClearRequests()
+			// It ends, so that a latch that does not pause at all fails this
+			// test, and does not keep it from ending.
+			trouble := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Times: 100, Do: zktest.Fail(zktest.ErrSystem)})
+			start := time.Now()
+			require.NoError(t, lease.Release(t.Context()))
+			time.Sleep(100 * time.Second)
+			want := []time.Duration{0, 1, 3, 7, 15, 31, 61, 91}
+			for i := range want {
+				want[i] *= time.Second
+			}
+			require.Equal(t, want, w.creations(start))
+			trouble.Remove()
+			lease = w.await(t, l)
+		}
+		w.closeAll(t, "/l", l)
+	})
+}
+
+// It does not stand in silence: the trouble is in the error of those who wait,
+// and in the log, once for each kind.
+func TestCandidacyInTroubleSaysSo(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		var log recipetest.Log
+		c, _ := w.Connect(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		lines := func() int {
+			synctest.Wait() // the log has a goroutine of its own
+			return strings.Count(log.String(), "stands again after an error")
+		}
+		l := latch(t, c, "/l")
+		first := w.await(t, l)
+		var rule *zktest.Injection
+		for i, code := range []zktest.Code{zktest.ErrSystem, zktest.ErrOperationTimeout} {
+			again := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Times: -1, Do: zktest.Fail(code)})
+			if i == 0 {
+				require.NoError(t, first.Release(t.Context()))
+			} else {
+				rule.Remove()
+			}
+			rule = again
+			_, err := l.Await(recipetest.Within(t, 10*time.Minute))
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			require.ErrorIs(t, err, &framework.ServerError{Code: int32(code)}, "%v", err)
+			require.ErrorContains(t, err, "await /l: context deadline exceeded (last error: create /l/latch-: ")
+			require.Equal(t, i+1, lines(), "%s", &log)
+		}
+		rule.Remove()
+		start := time.Now()
+		w.await(t, l)
+		require.LessOrEqual(t, time.Since(start), 30*time.Second)
+		w.closeAll(t, "/l", l)
+	})
+}
+
+// No server lets us in with these credentials: waiting does not cure that.
+func TestRefusedCredentialsEndACandidacy(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpAuth, Times: -1, Do: zktest.Fail(zktest.ErrAuthFailed)})
+		c, err := framework.New(w.Addr, framework.WithDialer(w.Dial), framework.WithAuth("digest", []byte("a:b")))
+		require.NoError(t, err)
+		defer c.Close()
+		l := leader.NewLatch(c, "/l")
+		require.NoError(t, l.Start())
+		_, err = l.Await(recipetest.Within(t, time.Minute))
+		require.ErrorIs(t, err, zk.ErrAuthFailed)
+		require.NotErrorIs(t, err, context.DeadlineExceeded, "it says so at once")
+		require.ErrorIs(t, l.Err(), zk.ErrAuthFailed)
+		<-l.Done()
+	})
+}
+
+// An Await without a connection says what the last attempt has come to.
+func TestAwaitWithoutAConnectionTellsOfTheLastAttempt(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, err := framework.New(w.Addr, framework.WithDialer(func(context.Context, string, string) (net.Conn, error) {
+			return nil, syscall.ECONNREFUSED
+		}))
+		require.NoError(t, err)
+		defer c.Close()
+		l := latch(t, c, "/l")
+		_, err = l.Await(recipetest.Within(t, time.Second))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorContains(t, err, "await /l: ")
+		require.ErrorContains(t, err, "(last attempt: connection refused)")
+		require.ErrorIs(t, err, syscall.ECONNREFUSED)
+		require.True(t, framework.IsConnectionError(err))
+		require.NoError(t, l.Close(recipetest.Within(t, time.Second)))
+	})
+}
+
+// An error names the call that it is the answer to.
+func TestErrorsNameTheCall(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		holder, _ := w.stands(t, "/l", 1)
+		c, _ := w.Connect(t)
+		second := latch(t, c, "/l")
+		synctest.Wait()
+		_, err := second.Await(recipetest.Within(t, time.Second))
+		require.ErrorContains(t, err, "await /l: not acquired: 1 ahead")
+		_, err = second.Await(recipetest.Within(t, 0))
+		require.ErrorContains(t, err, "await /l: not acquired: 1 ahead")
+		err = second.Lead(recipetest.Within(t, time.Second), func(context.Context) error { return nil })
+		require.ErrorContains(t, err, "lead /l: not acquired: 1 ahead")
+		w.closeAll(t, "/l", second, holder[0])
+		err = second.Lead(t.Context(), func(context.Context) error { return nil })
+		require.EqualError(t, err, "lead /l: leader latch closed")
+
+		mutex := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(w.Observer, "/s"))
+		err = leader.NewSelector(c, "/s").Run(recipetest.Within(t, time.Second), func(context.Context) error { return nil })
+		require.ErrorContains(t, err, "run /s: not acquired: 1 ahead")
+		require.NoError(t, mutex.Release(t.Context()))
+		c.Close()
+		err = leader.NewSelector(c, "/s").Run(t.Context(), func(context.Context) error { return nil })
+		require.ErrorContains(t, err, "run /s: ")
+	})
+}

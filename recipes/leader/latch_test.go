@@ -1,0 +1,87 @@
+package leader_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+// latch returns a latch that stands, and is closed at the end of the test.
+func latch(t *testing.T, c *framework.Client, path string, opts ...leader.LatchOption) *leader.Latch {
+	t.Helper()
+	l := leader.NewLatch(c, path, opts...)
+	start(t, l)
+	return l
+}
+
+// start is for a latch whose Changes must be called before it can lead.
+func start(t *testing.T, l *leader.Latch) {
+	t.Helper()
+	require.NoError(t, l.Start())
+	t.Cleanup(func() { l.Close(context.WithoutCancel(t.Context())) })
+}
+
+// await returns the lease of a latch that leads sooner or later.
+func (w *world) await(t *testing.T, l *leader.Latch) *locks.Lease {
+	t.Helper()
+	lease, err := l.Await(w.Patience(t))
+	require.NoError(t, err)
+	return lease
+}
+
+// Curator: TestLeaderLatch#testBasic. Whoever stands next in line takes over,
+// in the order of standing.
+func TestLatchesLeadInTheOrderOfStanding(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		var latches []*leader.Latch
+		for i := range 5 {
+			c, _ := w.Connect(t)
+			latches = append(latches, latch(t, c, path))
+			w.WaitNodes(t, path, i+1)
+		}
+		var token int64
+		for i, l := range latches {
+			lease := w.await(t, l)
+			require.Greater(t, lease.FencingToken(), token)
+			token = lease.FencingToken()
+			for _, other := range latches[i+1:] {
+				require.Nil(t, other.Leadership())
+			}
+			require.NoError(t, l.Close(ctx))
+			require.ErrorIs(t, context.Cause(lease.Context()), locks.ErrReleased)
+			_, err := l.Await(ctx)
+			require.ErrorIs(t, err, leader.ErrClosed)
+		}
+		w.NothingLeft(t, path)
+	})
+}
+
+// Releasing a leadership is resigning: the next in line leads, and the latch
+// queues again.
+func TestReleasedLeadershipPassesToTheNext(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c1, _ := w.Connect(t)
+		c2, _ := w.Connect(t)
+		first := latch(t, c1, path)
+		lease := w.await(t, first)
+		second := latch(t, c2, path)
+		w.WaitNodes(t, path, 2)
+		for range 3 {
+			require.NoError(t, lease.Release(ctx))
+			lease = w.await(t, second)
+			first, second = second, first
+			w.WaitNodes(t, path, 2)
+		}
+		require.NoError(t, first.Close(ctx))
+		require.NoError(t, second.Close(ctx))
+		w.NothingLeft(t, path)
+	})
+}

@@ -1,0 +1,178 @@
+package leader
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/queue"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/retry"
+)
+
+// Lead calls work whenever this latch leads, until work returns by itself, ctx
+// ends, or the candidacy is over. Work is done under the lease, which
+// LeaseFromContext finds in its context, and under ctx. It should return when
+// its context ends: Lead waits for it, and calls it again with the next
+// leadership. A caller of Lead needs no other way to lead.
+//
+// The table says how a leadership can end, why the context of work ends then,
+// and when the node goes, so that the next candidate can lead. After those of
+// the first part, Lead waits for the next leadership.
+//
+//	what happens               work's context ends with  the node goes
+//	-------------------------  ------------------------  ----------------------
+//	HandOver                   ErrRevoked, at once or    when work returns, and
+//	                           within WithGrace          at HandOver's deadline
+//	Revoke                     ErrRevoked, at once or    at that moment
+//	                           within WithGrace
+//	Resign, or work releases   ErrReleased               at once
+//	its lease
+//	the session is lost        framework.ErrSessionLost  with the session
+//	an interruption, under     framework.ErrSuspended    stays: the latch leads
+//	state.StandardPolicy                                 again if the session
+//	                                                     lives
+//	somebody deletes the node  ErrNodeDeleted            it is gone
+//
+//	work returns: Lead         nothing                   when work returns
+//	returns what work does
+//	ctx ends: Lead returns     ctx's cause               when work returns
+//	ctx's error
+//	Close: Lead returns        ErrReleased               at once
+//	ErrClosed
+//	the client is closed:      framework.ErrClosed       with the session
+//	Lead returns
+//	framework.ErrClosed
+//	work panics: Lead panics   nothing                   at that moment
+//
+// The lease's context always ends before the node goes, or with it. Where the
+// node does not wait for work, the next may lead while work goes on: a Selector
+// waits, as long as its session lives.
+//
+// If ctx ends, the error also matches what work returned. In all other cases
+// Lead ignores what work returns after its context has ended, or after it was
+// asked to stop. An error of the server that ends the candidacy (see Err), or
+// its refusal to delete the leader's node, ends Lead, too.
+//
+// Lead stands for nothing by itself: Start comes before it, and Close after
+// it. Between its return and Close, the latch stands behind the other
+// candidates. To call Lead while it runs is ErrRunning.
+func (l *Latch) Lead(ctx context.Context, work func(ctx context.Context) error) error {
+	if work == nil {
+		return l.queue.ErrorOf("lead", queue.IsNil("work"))
+	}
+	if !l.setLeading(true) {
+		return l.queue.ErrorOf("lead", ErrRunning)
+	}
+	defer l.setLeading(false)
+	for {
+		lease, err := l.Await(ctx)
+		if err != nil {
+			return asLead(err)
+		}
+		again, err := l.lead(ctx, lease, work)
+		if !again {
+			return err
+		}
+	}
+}
+
+// asLead gives an error of Await the name of the call that it answers.
+func asLead(err error) error {
+	var others *locks.NotAcquiredError // may have an OpError in it
+	var op *framework.OpError
+	switch {
+	case errors.As(err, &others):
+		named := *others
+		named.Op = "lead"
+		return &named
+	case errors.As(err, &op):
+		named := *op
+		named.Op = "lead"
+		return &named
+	default:
+		return err
+	}
+}
+
+// setLeading reports whether that was a change.
+func (l *Latch) setLeading(leading bool) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	changed := l.leading != leading
+	l.leading = leading
+	return changed
+}
+
+// lead is one leadership. It reports whether to wait for the next.
+func (l *Latch) lead(ctx context.Context, lease *locks.Lease, work func(context.Context) error) (again bool, err error) {
+	defer func() { // also if work panics
+		if lease.Context().Err() != nil { // the latch sees to the node, and may lead again with it
+			return
+		}
+		if refused := lease.Release(ctx); framework.IsRefusal(refused) {
+			again, err = false, errors.Join(err, refused)
+		}
+	}()
+	under, done := lease.WithContext(ctx)
+	defer done()
+	stopped, err := l.workUntilAsked(under, lease, work)
+	switch {
+	case ctx.Err() != nil:
+		return false, withContextError(ctx, l.queue.ErrorOf("lead", retry.ContextError(ctx)), err)
+	case stopped:
+		return true, nil
+	default:
+		return false, err
+	}
+}
+
+// workUntilAsked reports whether work was told to stop: its context has ended,
+// or the leader was asked to step down.
+func (l *Latch) workUntilAsked(under context.Context, lease *locks.Lease, work func(context.Context) error) (stopped bool, err error) {
+	under, stop := context.WithCancelCause(under)
+	defer stop(nil)
+	if under.Err() != nil { // between the grant and now
+		return true, nil
+	}
+	returned := make(chan struct{})
+	var overseer sync.WaitGroup
+	overseer.Go(func() { stopWhenAsked(lease, l.cfg.grace, stop, returned) })
+	defer overseer.Wait()
+	defer close(returned)
+	err = work(under)
+	select {
+	case <-lease.Revoked():
+		return true, err
+	default:
+		return under.Err() != nil, err
+	}
+}
+
+// stopWhenAsked ends the context of work when the leader is asked to step down,
+// and has had its time of grace.
+func stopWhenAsked(lease *locks.Lease, grace time.Duration, stop context.CancelCauseFunc, returned <-chan struct{}) {
+	select {
+	case <-lease.Revoked():
+	case <-returned:
+		return
+	}
+	enough := time.NewTimer(grace)
+	defer enough.Stop()
+	select {
+	case <-enough.C:
+		stop(locks.ErrRevoked)
+	case <-returned:
+	}
+}
+
+// withContextError adds what work returned to the error of ctx, unless that
+// says the same.
+func withContextError(ctx context.Context, ended, work error) error {
+	if work == nil || errors.Is(work, ctx.Err()) || errors.Is(work, context.Cause(ctx)) {
+		return ended
+	}
+	return errors.Join(work, ended)
+}

@@ -1,0 +1,76 @@
+package leader
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/gocurator/curator/recipes/internal/claim"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/retry"
+)
+
+// leadership is one leadership, from the grant until its node is given up, or
+// kept for the next one.
+type leadership struct {
+	claim *claim.Claim
+	lease *locks.Lease // the leader's
+}
+
+func newLeadership(lease *claim.Lease) *leadership {
+	c := lease.Claim()
+	c.Watch() // a leader watches its node from the beginning
+	return &leadership{claim: c, lease: (*locks.Lease)(lease)}
+}
+
+// attend looks after the leadership until leading ends, or stop is closed. A
+// leader that somebody asks to step down has the time of grace for that.
+func (l *leadership) attend(leading context.Context, stop <-chan struct{}, grace time.Duration) {
+	asked := l.claim.RequestedByOthers() // a hand-over sees to its own deadline
+	var deadline <-chan time.Time
+	for {
+		select {
+		case <-leading.Done():
+			return
+		case <-stop:
+			return
+		case <-asked:
+			asked = nil
+			deadline = time.After(grace)
+		case <-deadline:
+			l.claim.Lose(locks.ErrRevoked)
+		}
+	}
+}
+
+// end gives the node up when the work is done, as a release does, and returns
+// what the caller of the work can act on: the reason of a loss, and the
+// server's if it refuses the deletion.
+func (l *leadership) end(ctx context.Context) error {
+	under, done := claim.WhileConnected(ctx, l.claim.Nodes()[0].Session)
+	defer done()
+	err := l.claim.Dissolve(under)
+	if errors.Is(context.Cause(l.claim.Context()), locks.ErrReleased) {
+		return claim.RefusalsIn(err)
+	}
+	return err
+}
+
+// await waits until the leadership is given up. The leader itself, whose
+// context it gets, would wait for itself, so it does not wait. A leadership
+// that was only interrupted is over as well, but its node stays and may lead
+// again, so that nothing was given up.
+func (l *leadership) await(ctx context.Context, q *candidates) error {
+	if claim.Under(ctx, q.Key()) == l.claim {
+		return nil
+	}
+	select {
+	case <-l.claim.Over():
+		if l.claim.State() == claim.Kept {
+			return ErrNotLeader
+		}
+		return nil
+	case <-ctx.Done():
+		return retry.ContextError(ctx)
+	}
+}

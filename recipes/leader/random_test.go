@@ -1,0 +1,278 @@
+package leader_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/state"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+var (
+	leaderSeeds = flag.Int("leader-seeds", 200, "how many seeds TestOneLeaderUnderRandomFaults runs")
+	leaderSeed  = flag.Int("leader-seed", 1, "the first of them")
+)
+
+// For an hour of virtual time, five candidates stand, lead, resign, hand over,
+// close and start again, or die, while chance does to them and the servers
+// what it can; then it is calm. Seeds take turns with the recipe and with the
+// clients' error policy, and a quarter of them has an ensemble of three. See
+// election for what is checked. With -short, there are fewer.
+func TestOneLeaderUnderRandomFaults(t *testing.T) {
+	seeds := *leaderSeeds
+	if testing.Short() {
+		seeds = min(seeds, 20)
+	}
+	for seed := *leaderSeed; seed < *leaderSeed+seeds; seed++ {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				e := newElection(t, uint64(seed))
+				defer e.explain(seed)
+				e.run()
+			})
+		})
+	}
+}
+
+// candidates is how many stand for leader in an election.
+const candidates = 5
+
+// electionSession is the session timeout of its candidates.
+const electionSession = 30 * time.Second
+
+// election is one run of the simulation. It checks:
+//
+//  1. When somebody begins to lead, the context of everybody who led before has ended, whatever happens to connections and
+//     servers. Among that are servers that lag, or are cut off from their ensemble, for which the clients have
+//     framework.WithStrictContact; clocks that run too fast and processes that stop are not. There is one exception: whose
+//     node was deleted by an operator, or whose session was ended by one before its time, leads, or begins to
+//     lead, until it hears of that. It does within the time of a session.
+//  2. A selector's work that goes on after the end of its context keeps others from leading, as long as its session lives
+//     and its node is not deleted.
+//  3. Tokens grow from leadership to leadership. A leader that was only interrupted goes on with the same node.
+//  4. When it is calm, somebody leads within a bounded time, and nobody else.
+//  5. When all have closed, there is no node and no watch.
+type election struct {
+	*testing.T
+	seed     uint64
+	policy   state.ErrorPolicy
+	notifies bool // latches, of their end at Close
+	servers  []*zktest.Server
+	ens      *zktest.Ensemble // nil for one server
+	path     string
+	stand    func(c *candidate, client *framework.Client, life context.Context) bool // of the recipe
+	awaits   bool                                                                    // the recipe awaits the end of its leader's work
+
+	restless context.Context // while candidates come and go
+	over     context.Context // until they all stop
+
+	mu      sync.Mutex          // protects the following fields
+	terms   []*leadership       // in the order of their beginnings
+	deleted map[int64]time.Time // nodes, by an operator; their czxids: a create that is repeated may find its name free again
+}
+
+func newElection(t *testing.T, seed uint64) *election {
+	e := &election{T: t, seed: seed, path: "/elections/latch", stand: (*candidate).standWithLatch, deleted: map[int64]time.Time{}}
+	e.policy = state.SessionPolicy
+	if seed%2 == 1 {
+		e.path, e.stand, e.awaits = "/elections/selector", (*candidate).standWithSelector, true
+	}
+	if seed%4 >= 2 {
+		e.policy = state.StandardPolicy
+	}
+	e.notifies = seed/16%2 == 1
+	if seed/4%4 == 3 {
+		e.ens = zktest.NewEnsemble(t, 3, zktest.WithTick(time.Second), zktest.WithSyncLimit(10), // as is common
+			e.faults(zktest.ResignLeader, zktest.LagFor(3*time.Second, electionSession),
+				zktest.IsolateFor(electionSession/2), zktest.IsolateFor(2*electionSession)))
+		for _, m := range e.ens.Members() {
+			e.servers = append(e.servers, m.Server)
+		}
+		return e
+	}
+	e.servers = []*zktest.Server{zktest.New(t, e.faults())}
+	return e
+}
+
+// faults are what happens, besides more.
+func (e *election) faults(more ...zktest.Deed) zktest.Option {
+	const long = 2 * electionSession
+	return zktest.WithRandom(zktest.Random{
+		Seed: e.seed,
+		Odds: []zktest.Odds{
+			{Chance: 0.005, Rule: zktest.Rule{Do: zktest.DropRequest}},
+			{Chance: 0.005, Rule: zktest.Rule{Do: zktest.DropReply}},
+			{Chance: 0.002, Rule: zktest.Rule{Do: zktest.Mute}},
+			{Chance: 0.002, Rule: zktest.Rule{Do: zktest.MuteReply}},
+			{Chance: 0.01, Rule: zktest.Rule{Do: zktest.DelayReply(3 * time.Second)}},
+			{Chance: 0.1, Rule: zktest.Rule{Op: zktest.OpDelete, Do: zktest.DelayReply(time.Second)}},
+		},
+		Every: 30 * time.Second,
+		Deeds: append(more,
+			zktest.CutSomeone, zktest.CutSomeone, zktest.ReplaceSomeone, zktest.ReapNow,
+			zktest.StopFor(long), zktest.FreezeFor(long), zktest.PartitionFor(long), zktest.RefuseFor(long),
+			zktest.PauseSomeoneFor(long), zktest.PauseSomeoneFor(electionSession/2),
+			zktest.Custom("end a session before its time", e.expireSomeone),
+			zktest.Custom("delete someone's node", e.deleteSomeone),
+			zktest.Custom("delete the leader's node", func(*rand.Rand) { e.delete(0) }),
+			zktest.Custom("delete everything", func(*rand.Rand) { e.delete(-1) }),
+			zktest.Custom("revoke", func(*rand.Rand) { e.revoke() }),
+		),
+	})
+}
+
+func (e *election) run() {
+	restless, stopRestless := context.WithTimeout(e.Context(), time.Hour-longestCandidacy)
+	defer stopRestless()
+	over, stop := context.WithCancel(e.Context())
+	e.restless, e.over = restless, over
+	var all sync.WaitGroup
+	defer all.Wait() // also if a check fails
+	defer stop()
+	for i := range candidates {
+		c := &candidate{election: e, name: fmt.Sprintf("candidate-%d", i), dice: rand.New(rand.NewPCG(e.seed, uint64(i)))}
+		all.Go(c.live)
+		time.Sleep(10 * time.Millisecond)
+	}
+	<-restless.Done()
+	time.Sleep(longestCandidacy)
+	e.calm()
+	e.expectLeader()
+	stop()
+	all.Wait()
+	e.nothingLeft()
+	require.Greater(e, len(e.terms), 2*candidates, "the hour was too quiet to show anything")
+}
+
+func (e *election) calm() {
+	if e.ens != nil {
+		e.ens.Calm()
+		return
+	}
+	e.servers[0].Calm()
+}
+
+// expectLeader waits until somebody leads, and sees to it that it stays like
+// that.
+func (e *election) expectLeader() {
+	const bound = 2*electionSession + candidates*longestDawdling
+	start := time.Now()
+	for leaders := e.leaders(); len(leaders) == 0; leaders = e.leaders() {
+		if time.Since(start) > bound {
+			e.Errorf("nobody leads %v after the last fault: %v", bound, e.head().Queue(e.path))
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	time.Sleep(bound) // whom an operator has told to step down does so meanwhile
+	first := e.leaders()
+	time.Sleep(bound)
+	require.Len(e, first, 1)
+	require.Equal(e, first, e.leaders())
+}
+
+func (e *election) leaders() (alive []string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, l := range e.terms {
+		if l.lease.Context().Err() == nil {
+			alive = append(alive, l.who+" "+l.lease.Path())
+		}
+	}
+	return alive
+}
+
+func (e *election) nothingLeft() {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.Context()), time.Minute)
+	defer cancel()
+	for _, s := range e.servers {
+		require.NoError(e, s.WaitChildren(ctx, e.path, 0), "%v", s.Children(e.path))
+		require.NoError(e, s.WaitWatches(ctx, 0, 0), "%v", s.Watches())
+		require.NoError(e, s.WaitSessions(ctx, 0))
+	}
+}
+
+// head returns a server that knows the present state, if there is any.
+func (e *election) head() *zktest.Server {
+	if e.ens != nil {
+		if m := e.ens.Leader(); m != nil {
+			return m.Server
+		}
+	}
+	return e.servers[0]
+}
+
+func (e *election) deleteSomeone(dice *rand.Rand) {
+	if n := len(e.head().Queue(e.path)); n > 0 {
+		e.delete(dice.IntN(n))
+	}
+}
+
+// delete deletes the i-th node of the queue, or, if i is negative, everything.
+func (e *election) delete(i int) {
+	queue := e.head().Queue(e.path)
+	switch {
+	case i >= len(queue):
+	case i < 0:
+		e.remove(queue, func(s *zktest.Server) bool { return s.Delete(e.path) == nil })
+	default:
+		e.remove(queue[i:i+1], func(s *zktest.Server) bool { return s.Delete(queue[i].Path) == nil })
+	}
+}
+
+// expireSomeone ends the session of somebody in the queue.
+func (e *election) expireSomeone(dice *rand.Rand) {
+	queue := e.head().Queue(e.path)
+	if len(queue) == 0 {
+		return
+	}
+	session := queue[dice.IntN(len(queue))].Stat.EphemeralOwner
+	others := func(n zktest.Node) bool { return n.Stat.EphemeralOwner != session }
+	e.remove(slices.DeleteFunc(queue, others), func(s *zktest.Server) bool { return s.ExpireSession(session) })
+}
+
+// remove does something that deletes nodes, and notes that it has.
+func (e *election) remove(nodes []zktest.Node, do func(s *zktest.Server) bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !do(e.head()) {
+		return
+	}
+	for _, n := range nodes {
+		e.deleted[n.Stat.Czxid] = time.Now()
+	}
+}
+
+// revoke asks the leader to step down.
+func (e *election) revoke() {
+	if queue := e.head().Queue(e.path); len(queue) > 0 {
+		_ = e.head().Set(queue[0].Path, []byte("__REVOKE__"))
+	}
+}
+
+// explain says how to run a seed that has failed again, and what had happened
+// by then.
+func (e *election) explain(seed int) {
+	if !e.Failed() {
+		e.Logf("%d terms", len(e.terms))
+		return
+	}
+	happenings := e.servers[0].Happenings()
+	var b strings.Builder
+	for _, h := range happenings {
+		fmt.Fprintf(&b, "%s %s\n", h.Time.Format(time.RFC3339Nano), h.What)
+	}
+	e.Logf("%sto run this again: go test ./recipes/leader -race -run '^TestOneLeaderUnderRandomFaults$' -leader-seed %d -leader-seeds 1", b.String(), seed)
+}

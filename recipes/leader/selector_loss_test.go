@@ -1,0 +1,197 @@
+package leader_test
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/state"
+)
+
+// always is for selectors that stand again after every term.
+func always() leader.SelectorOption { return leader.WithRequeue(func(error) bool { return true }) }
+
+// TestLeaderSelector#testErrorPolicies: the standard policy ends the work at
+// the interruption, the session policy lets it go on. Either way, the node
+// stays while the work does.
+func TestSelectorUnderBothPolicies(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, network := w.Connect(t, framework.WithErrorPolicy(state.StandardPolicy))
+		r := w.run(t, c, path, 0, always())
+		lease := <-r.leads
+		network.Cut()
+		require.ErrorIs(t, w.endOf(t, lease), framework.ErrSuspended)
+		again := <-r.leads
+		require.Greater(t, again.FencingToken(), lease.FencingToken())
+		require.ErrorIs(t, r.stop(), context.Canceled)
+		w.WaitNodes(t, path, 0)
+
+		c, network = w.Connect(t)
+		r = w.run(t, c, path, 0, always())
+		lease = <-r.leads
+		network.Cut()
+		require.NoError(t, c.WaitConnected(ctx))
+		require.NoError(t, lease.Context().Err())
+		require.Same(t, lease, r.selector.Leadership())
+		require.ErrorIs(t, r.stop(), context.Canceled)
+		w.NothingLeft(t, path)
+	})
+}
+
+// TestLeaderSelector#testKillSessionThenCloseShouldElectNewLeader, CURATOR-16:
+// after a loss the next leads, and the one that has lost stands again.
+func TestSelectorOutlivesItsSession(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		path := recipetest.Path(t)
+		c, network := w.Connect(t)
+		first := w.run(t, c, path, 0, always())
+		lease := <-first.leads
+		other, _ := w.Connect(t)
+		second := w.run(t, other, path, 0, always())
+		w.WaitNodes(t, path, 2)
+		network.Expire(t)
+		next := <-second.leads
+		require.ErrorIs(t, w.endOf(t, lease), framework.ErrSessionLost)
+		require.Greater(t, next.FencingToken(), lease.FencingToken())
+		w.WaitNodes(t, path, 2)
+		require.ErrorIs(t, second.stop(), context.Canceled)
+		require.Greater(t, (<-first.leads).FencingToken(), next.FencingToken())
+		require.ErrorIs(t, first.stop(), context.Canceled)
+		w.NothingLeft(t, path)
+	})
+}
+
+// TestLeaderSelector#testServerDying,
+// #testKillServerThenCloseShouldElectNewLeader,
+// TestLeaderSelectorCluster#testLostRestart: the server is away for longer
+// than the session.
+func TestSelectorOutlivesTheServersRestart(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		path := recipetest.Path(t)
+		c, _ := w.Connect(t, framework.WithSessionTimeout(2*recipetest.ShortSession))
+		first := w.run(t, c, path, 0, always())
+		lease := <-first.leads
+		w.Stop()
+		require.ErrorIs(t, w.endOf(t, lease), framework.ErrSessionLost)
+		require.Empty(t, first.leads)
+		w.Start()
+		require.Greater(t, (<-first.leads).FencingToken(), lease.FencingToken())
+		require.ErrorIs(t, first.stop(), context.Canceled)
+		other, _ := w.Connect(t)
+		second := w.run(t, other, path, 0)
+		<-second.leads
+		require.ErrorIs(t, second.stop(), context.Canceled)
+		w.NothingLeft(t, path)
+	})
+}
+
+// TestLeaderSelector#testLeaderNodeDeleteOnInterrupt, CURATOR-202: Run is
+// cancelled during an outage that the session survives. Its node goes when the
+// connection is back.
+func TestSelectorIsStoppedDuringAnOutage(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		path := recipetest.Path(t)
+		c, network := w.Connect(t)
+		r := w.run(t, c, path, 0)
+		<-r.leads
+		network.Refuse(true)
+		network.Cut()
+		require.ErrorIs(t, r.stop(), context.Canceled)
+		require.Len(t, w.Nodes(t, path), 1)
+		network.Refuse(false)
+		w.NothingLeft(t, path)
+	})
+}
+
+// Work that goes on after its context has ended is reported, and keeps others
+// from leading as long as the session lives. Its own selector does not stand
+// again meanwhile.
+func TestWorkThatDoesNotReturn(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		const overrun, dawdle = 3 * time.Second, time.Minute
+		written := &recipetest.Log{}
+		c, _ := w.Connect(t, framework.WithLogger(slog.New(slog.NewTextHandler(written, nil))))
+		first := w.run(t, c, "/l", dawdle, always(), leader.WithOverrunReport(overrun))
+		lease := <-first.leads
+		other, _ := w.Connect(t)
+		second := w.run(t, other, "/l", 0)
+		w.WaitNodes(t, "/l", 2)
+		require.NoError(t, locks.Revoke(t.Context(), other, lease.Path()))
+		require.ErrorIs(t, w.endOf(t, lease), locks.ErrRevoked)
+		time.Sleep(overrun - time.Nanosecond)
+		synctest.Wait()
+		require.NotContains(t, written.String(), "leader's work goes on")
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+		require.Contains(t, written.String(), "leader's work goes on")
+		require.Contains(t, written.String(), strings.TrimPrefix(lease.Path(), "/l/"))
+
+		time.Sleep(dawdle - overrun - time.Nanosecond)
+		synctest.Wait()
+		require.Empty(t, second.leads)
+		require.Empty(t, first.leads)
+		require.Nil(t, first.selector.Leadership(), "it works only")
+		require.Len(t, w.Nodes(t, "/l"), 2)
+		require.NotContains(t, written.String(), "has ended")
+		time.Sleep(time.Nanosecond)
+		<-second.leads
+		synctest.Wait()
+		require.Contains(t, written.String(), "leader's work has ended")
+		require.ErrorIs(t, second.stop(), context.Canceled)
+		<-first.leads
+		require.ErrorIs(t, first.stop(), context.Canceled)
+		w.NothingLeft(t, "/l")
+	})
+}
+
+// If the session is lost, nothing can keep others from leading beside such
+// work. Its own selector does not, even then.
+func TestWorkThatOutlastsItsSession(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		const dawdle = time.Hour
+		c, network := w.Connect(t)
+		first := w.run(t, c, "/l", dawdle, always())
+		lease := <-first.leads
+		network.Expire(t)
+		w.endOf(t, lease)
+		time.Sleep(dawdle / 2)
+		require.Empty(t, first.leads)
+		require.Nil(t, first.selector.Leadership())
+		require.Empty(t, w.Nodes(t, "/l"))
+		other, _ := w.Connect(t)
+		second := w.run(t, other, "/l", 0)
+		require.Greater(t, (<-second.leads).FencingToken(), lease.FencingToken())
+		require.ErrorIs(t, second.stop(), context.Canceled)
+		<-first.leads
+		require.ErrorIs(t, first.stop(), context.Canceled)
+		w.NothingLeft(t, "/l")
+	})
+}
+
+// The client is closed while the work runs, and while another waits.
+func TestClosedClientEndsItsSelectors(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		path := recipetest.Path(t)
+		c, _ := w.Connect(t)
+		first := w.run(t, c, path, 0, always())
+		lease := <-first.leads
+		second := w.run(t, c, path, 0, always())
+		w.WaitNodes(t, path, 2)
+		require.NoError(t, c.Close())
+		require.ErrorIs(t, context.Cause(lease.Context()), framework.ErrClosed)
+		require.ErrorIs(t, <-first.result, framework.ErrClosed)
+		require.ErrorIs(t, <-second.result, framework.ErrClosed)
+		require.Empty(t, second.leads)
+		w.NothingLeft(t, path)
+	})
+}

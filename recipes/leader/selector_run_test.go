@@ -1,0 +1,303 @@
+package leader_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// running is a Selector.Run under way, with work that goes on until its
+// context ends.
+type running struct {
+	selector *leader.Selector
+	leads    chan *locks.Lease // of each term, when its work begins
+	result   chan error
+	cancel   context.CancelFunc
+}
+
+// run starts a selector whose work returns the end of its context, after
+// dawdling.
+func (w *world) run(t *testing.T, c *framework.Client, path string, dawdle time.Duration, opts ...leader.SelectorOption) *running {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	t.Cleanup(cancel)
+	r := &running{leader.NewSelector(c, path, opts...), make(chan *locks.Lease, 100), make(chan error, 1), cancel}
+	go func() {
+		r.result <- r.selector.Run(ctx, func(ctx context.Context) error {
+			lease, _ := locks.LeaseFromContext(ctx)
+			r.leads <- lease
+			<-ctx.Done()
+			time.Sleep(dawdle)
+			return ctx.Err()
+		})
+	}()
+	return r
+}
+
+// stop cancels a run, and returns its result.
+func (r *running) stop() error {
+	r.cancel()
+	return <-r.result
+}
+
+// TestLeaderSelector#testRotatingLeadership, #testAutoRequeue: each leads once
+// in each round, in turn.
+func TestSelectorsTakeTurns(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		const n, rounds = 5, 3
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		var order []int // one works at a time
+		var all sync.WaitGroup
+		start := make(chan struct{})
+		for i := range n {
+			c, _ := w.Connect(t)
+			terms := 0
+			again := leader.WithRequeue(func(err error) bool {
+				assert.NoError(t, err)
+				terms++
+				return terms < rounds
+			})
+			all.Go(func() {
+				assert.NoError(t, leader.NewSelector(c, path, again).Run(ctx, func(context.Context) error {
+					<-start
+					order = append(order, i)
+					w.WaitNodes(t, path, min(n, n*rounds-len(order)+1)) // the one before stands again
+					return nil
+				}))
+			})
+			w.WaitNodes(t, path, i+1)
+		}
+		close(start)
+		all.Wait()
+		require.Equal(t, []int{0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1, 2, 3, 4}, order)
+		w.NothingLeft(t, path)
+	})
+}
+
+// What a term comes to: the work's error, alone or with the loss that it did
+// not notice, or a panic. The node goes.
+func TestTermHasTheWorksError(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, network := w.Connect(t)
+		s := leader.NewSelector(c, path)
+		failed := errors.New("failed")
+		require.NoError(t, s.Run(ctx, func(context.Context) error { return nil }))
+		require.Equal(t, failed, s.Run(ctx, func(context.Context) error { return failed }))
+		require.PanicsWithValue(t, failed, func() { s.Run(ctx, func(context.Context) error { panic(failed) }) })
+		require.Nil(t, s.Leadership())
+		lose := func(result error) func(context.Context) error {
+			return func(ctx context.Context) error {
+				network.Expire(t)
+				<-ctx.Done()
+				return result
+			}
+		}
+		require.ErrorIs(t, s.Run(ctx, lose(nil)), framework.ErrSessionLost)
+		err := s.Run(ctx, lose(failed))
+		require.ErrorIs(t, err, failed)
+		require.ErrorIs(t, err, framework.ErrSessionLost)
+		require.NoError(t, s.Run(ctx, func(context.Context) error { return nil }))
+		w.NothingLeft(t, path)
+	})
+}
+
+// CURATOR-15, CURATOR-16: requeue is told of each term, and Run returns the
+// last.
+func TestRequeueIsToldOfEachTerm(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, network := w.Connect(t)
+		var told []error
+		again := leader.WithRequeue(func(err error) bool {
+			told = append(told, err)
+			return len(told) < 3
+		})
+		term := 0
+		err := leader.NewSelector(c, "/l", again).Run(t.Context(), func(ctx context.Context) error {
+			if term++; term == 2 {
+				network.Expire(t)
+				<-ctx.Done()
+			}
+			return fmt.Errorf("term %d", term)
+		})
+		require.EqualError(t, err, "term 3")
+		require.EqualError(t, told[0], "term 1")
+		require.ErrorContains(t, told[1], "term 2")
+		require.ErrorIs(t, told[1], framework.ErrSessionLost)
+		require.Equal(t, err, told[2])
+		w.NothingLeft(t, "/l")
+	})
+}
+
+// Run does not run twice, and not under its own leadership.
+func TestSelectorRunsOnce(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		r := w.run(t, c, "/l", 0)
+		<-r.leads
+		require.ErrorIs(t, r.selector.Run(t.Context(), idle), leader.ErrRunning)
+		require.ErrorIs(t, r.stop(), context.Canceled)
+		other := leader.NewSelector(c, "/l")
+		require.NoError(t, r.selector.Run(t.Context(), func(ctx context.Context) error {
+			require.ErrorIs(t, other.Run(ctx, idle), leader.ErrRunning, "it would wait for itself")
+			return nil
+		}))
+		w.NothingLeft(t, "/l")
+	})
+}
+
+// CURATOR-54, TestLeaderSelector#testRaceAtStateChanged: ctx ends before the
+// grant, with it, and after it. The work is called only if it may begin, and
+// its context has ended then at the latest when it looks.
+func TestRunIsCancelledAroundTheGrant(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		s := leader.NewSelector(c, "/l")
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		never := func(context.Context) error {
+			assert.Fail(t, "work is called")
+			return nil
+		}
+		require.ErrorIs(t, s.Run(ended, never), context.Canceled)
+		for range 100 {
+			ctx, cancel := context.WithCancel(t.Context())
+			w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren, Do: zktest.CallAfter(func(zktest.Request) { cancel() })})
+			var worked atomic.Bool
+			require.ErrorIs(t, s.Run(ctx, func(ctx context.Context) error {
+				worked.Store(true)
+				<-ctx.Done()
+				return ctx.Err()
+			}), context.Canceled)
+			require.Nil(t, s.Leadership())
+			w.WaitNodes(t, "/l", 0)
+		}
+		w.NothingLeft(t, "/l")
+	})
+}
+
+// TestLeaderSelectorEdges#flappingTest, #createProtectedNodeInBackgroundTest:
+// whatever happens to any one request, from the creation of the node to its
+// deletion, and whether Run is cancelled meanwhile, no node and no watch is
+// left.
+func TestRunUnderAFaultAtEveryRequest(t *testing.T) {
+	for _, cancelled := range []bool{false, true} {
+		for _, fate := range slices.Sorted(maps.Keys(recipetest.Faults(nil, 0))) {
+			t.Run(fmt.Sprintf("cancelled=%v/%s", cancelled, fate), func(t *testing.T) {
+				requests := 0
+				for hit := true; hit; requests++ {
+					inVirtualTime(t, func(t *testing.T, w *world) { hit = w.runAt(t, cancelled, fate, requests) })
+				}
+				require.Greater(t, requests, 1, "it meets some")
+			})
+		}
+	}
+}
+
+func (w *world) runAt(t *testing.T, cancelled bool, fate string, i int) (hit bool) {
+	c, _ := w.Connect(t)
+	rival, _ := w.Connect(t)
+	fault := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), After: i, Do: recipetest.Faults(w.World, c.SessionID())[fate]})
+	r := w.run(t, c, "/l", 0, always())
+	if !cancelled {
+		lease := <-r.leads
+		time.Sleep(2 * time.Second)
+		if lease.Context().Err() != nil {
+			lease = <-r.leads
+		}
+		require.NoError(t, lease.Context().Err())
+	}
+	time.Sleep(100 * time.Millisecond)
+	require.ErrorIs(t, r.stop(), context.Canceled)
+	hit = fault.Hits() > 0
+	require.NoError(t, leader.NewSelector(rival, "/l").Run(w.Patience(t), func(context.Context) error { return nil }))
+	w.NothingLeft(t, "/l")
+	return hit
+}
+
+// An error that waiting does not cure is Run's.
+func TestSelectorWithoutRightsDoesNotLoop(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		_, err := w.Observer.Create(ctx, path, nil, framework.WithACL(zk.WorldACL(zk.PermRead)))
+		require.NoError(t, err)
+		c, _ := w.Connect(t)
+		require.ErrorIs(t, leader.NewSelector(c, path, always()).Run(ctx, idle), zk.ErrNoAuth)
+	})
+}
+
+// A selector and a mutex with the same path exclude each other; under the
+// leadership, the mutex re-enters it.
+func TestSelectorAndMutexExcludeEachOther(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		other, _ := w.Connect(t)
+		m := locks.NewInterProcessMutex(other, path)
+		held := recipetest.Acquire(t, ctx, m)
+		r := w.run(t, c, path, 0)
+		w.WaitNodes(t, path, 2)
+		require.Empty(t, r.leads)
+		require.NoError(t, held.Release(ctx))
+		lease := <-r.leads
+		_, err := m.TryAcquire(ctx)
+		require.ErrorIs(t, err, locks.ErrNotAcquired)
+
+		own := locks.NewInterProcessMutex(c, path)
+		inner := recipetest.Acquire(t, lease.Context(), own)
+		require.Equal(t, lease.FencingToken(), inner.FencingToken())
+		_, err = own.TryAcquire(ctx)
+		require.ErrorIs(t, err, locks.ErrNotAcquired, "not under the leadership")
+		require.NoError(t, inner.Release(ctx))
+		require.NoError(t, lease.Context().Err())
+		require.ErrorIs(t, r.stop(), context.Canceled)
+		require.NoError(t, recipetest.Acquire(t, ctx, m).Release(ctx))
+		w.NothingLeft(t, path)
+	})
+}
+
+// Who leads, and who stands (TestLeaderSelectorParticipants).
+func TestParticipantsOfSelectors(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		var all []*running
+		for i := range 3 {
+			all = append(all, w.run(t, c, path, 0, leader.WithID(fmt.Sprint(i))))
+			w.WaitNodes(t, path, i+1)
+		}
+		participants, err := all[2].selector.Participants(ctx)
+		require.NoError(t, err)
+		for i, p := range participants {
+			require.Equal(t, fmt.Sprint(i), p.ID())
+			require.Equal(t, i == 0, p.Holder)
+		}
+		leading, err := all[2].selector.Leader(ctx)
+		require.NoError(t, err)
+		require.Equal(t, participants[0], leading)
+		for _, r := range all {
+			<-r.leads
+			require.ErrorIs(t, r.stop(), context.Canceled)
+		}
+		w.NothingLeft(t, path)
+	})
+}
+
+// idle is work that has nothing to do.
+func idle(context.Context) error { return nil }

@@ -1,0 +1,176 @@
+package leader_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/state"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// To step down, in whatever way, is to return when the node is gone.
+func TestSteppingDownWaitsForTheNode(t *testing.T) {
+	const slow = time.Second
+	latchOf := func(t *testing.T, w *world) (elected, *locks.Lease) {
+		latches, lease := w.stands(t, "/l", 2)
+		return latches[0], lease
+	}
+	selectorOf := func(t *testing.T, w *world) (elected, *locks.Lease) {
+		first, _, lease := w.leaders(t, "/l", 0)
+		return first.selector, lease
+	}
+	for name, start := range map[string]func(*testing.T, *world) (elected, *locks.Lease){"latch": latchOf, "selector": selectorOf} {
+		for how, stepDown := range waysToStepDown {
+			t.Run(name+"/"+how, func(t *testing.T) {
+				inVirtualTime(t, func(t *testing.T, w *world) {
+					l, lease := start(t, w)
+					go heed(lease)
+					w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.DelayRequest(slow)})
+					asked := time.Now()
+					require.NoError(t, stepDown(l, t.Context()))
+					require.Equal(t, slow, time.Since(asked))
+					_, there := w.Fake.Node(lease.Path())
+					require.False(t, there)
+				})
+			})
+		}
+	}
+}
+
+// heed releases a lease when its holder is asked to give it up.
+func heed(lease *locks.Lease) {
+	select {
+	case <-lease.Revoked():
+		lease.Release(context.Background())
+	case <-lease.Context().Done():
+	}
+}
+
+// waysToStepDown are those of both recipes.
+var waysToStepDown = map[string]func(l elected, ctx context.Context) error{"resign": elected.Resign, "hand over": elected.HandOver}
+
+// The leader itself may ask for its successor, with the context that it leads
+// under: it would wait for itself.
+func TestLeaderStepsDownItself(t *testing.T) {
+	for how, stepDown := range waysToStepDown {
+		t.Run("selector/"+how, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				c, _ := w.Connect(t)
+				s := leader.NewSelector(c, "/l")
+				var second *running
+				err := s.Run(t.Context(), func(ctx context.Context) error {
+					lease, _ := locks.LeaseFromContext(ctx)
+					second = w.run(t, w.Observer, "/l", 0)
+					w.WaitNodes(t, "/l", 2)
+					require.NoError(t, stepDown(s, ctx))
+					require.Equal(t, how == "resign", ctx.Err() != nil)
+					require.Equal(t, how == "hand over", recipetest.IsClosed(lease.Revoked()))
+					time.Sleep(time.Minute)
+					require.Empty(t, second.leads, "not before it has returned")
+					return nil
+				})
+				if how == "resign" {
+					require.ErrorIs(t, err, locks.ErrRevoked, "it has gone on behind the end of its leadership")
+				} else {
+					require.NoError(t, err)
+				}
+				<-second.leads
+				w.stopAll(t, "/l", second)
+			})
+		})
+	}
+	t.Run("latch/hand over", func(t *testing.T) {
+		inVirtualTime(t, func(t *testing.T, w *world) {
+			latches, lease := w.stands(t, "/l", 2)
+			require.NoError(t, latches[0].HandOver(lease.Context()))
+			require.True(t, recipetest.IsClosed(lease.Revoked()))
+			require.NoError(t, lease.Context().Err(), "it was asked only")
+			require.NoError(t, lease.Release(t.Context()))
+			w.await(t, latches[1])
+			w.closeAll(t, "/l", latches...)
+		})
+	})
+}
+
+// When the context of a hand-over ends, so does the leadership, even if it
+// could not be asked whether there is a successor.
+func TestHandOverEndsTheLeadershipWithItsContext(t *testing.T) {
+	for _, when := range []string{"before", "during an outage"} {
+		t.Run(when, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				first, second, lease, network := w.leaderAndNext(t, "/l")
+				ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+				defer cancel()
+				if when == "before" {
+					cancel()
+				} else {
+					network.Refuse(true)
+					network.Cut()
+				}
+				require.ErrorIs(t, first.HandOver(ctx), ctx.Err())
+				require.ErrorIs(t, context.Cause(lease.Context()), locks.ErrRevoked)
+				network.Refuse(false)
+				w.await(t, second)
+				w.closeAll(t, "/l", first, second)
+			})
+		})
+	}
+}
+
+// A hand-over that comes while the work returns, because its Run is cancelled,
+// waits for that.
+func TestHandOverWhileRunIsBeingCancelled(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		first, second, _ := w.leaders(t, "/l", time.Minute)
+		first.cancel()
+		synctest.Wait()
+		start := time.Now()
+		require.NoError(t, first.selector.HandOver(t.Context()))
+		require.Equal(t, time.Minute, time.Since(start))
+		<-second.leads
+		w.stopAll(t, "/l", first, second)
+	})
+}
+
+// Of two who resign at once, the later finds nobody who leads.
+func TestResignationsAtOnce(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		latches, _ := w.stands(t, "/l", 2)
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.DelayRequest(time.Second)})
+		resigned := make(chan error)
+		go func() { resigned <- latches[0].Resign(t.Context()) }()
+		synctest.Wait()
+		require.ErrorIs(t, latches[0].Resign(t.Context()), leader.ErrNotLeader)
+		require.NoError(t, <-resigned)
+		w.await(t, latches[1])
+		w.closeAll(t, "/l", latches...)
+	})
+}
+
+// Who was asked to step down and is interrupted in its time of grace has
+// stopped, and does not begin another leadership, with another time of grace.
+func TestGraceEndsWithAnInterruption(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, network := w.Connect(t, framework.WithErrorPolicy(state.StandardPolicy))
+		first := latch(t, c, "/l", leader.WithGrace(time.Hour))
+		lease := w.await(t, first)
+		other, _ := w.Connect(t)
+		second := latch(t, other, "/l")
+		w.WaitNodes(t, "/l", 2)
+		require.NoError(t, locks.Revoke(t.Context(), w.Observer, lease.Path()))
+		<-lease.Revoked()
+		network.Cut()
+		require.ErrorIs(t, w.endOf(t, lease), framework.ErrSuspended)
+		w.await(t, second)
+		require.Nil(t, first.Leadership())
+		w.closeAll(t, "/l", first, second)
+	})
+}

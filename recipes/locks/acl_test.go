@@ -1,0 +1,107 @@
+package locks_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// Curator: TestLockACLs. Parents and contenders have what the provider says of
+// their paths.
+func TestNodesOfALockHaveTheProvidersACLs(t *testing.T) {
+	const parents, contenders = zk.PermAll &^ zk.PermAdmin, zk.PermAll &^ zk.PermWrite
+	provider := func(path string) []zk.ACL {
+		if strings.Contains(path, "/_c_") {
+			return zk.WorldACL(contenders)
+		}
+		return zk.WorldACL(parents)
+	}
+	for _, kind := range kindsOfLocks {
+		t.Run(kind.name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				ctx := w.Patience(t)
+				c, _ := w.Connect(t, framework.WithACLProvider(provider))
+				take, after := kind.taker(t, c)
+				lease := must(take(ctx))(t)
+				seen := map[int32]int{}
+				for _, node := range w.Fake.Tree() {
+					want := provider(node.Path)[0].Perms
+					require.Equal(t, []zktest.ACL{{Perms: want, ID: zktest.ID{Scheme: "world", ID: "anyone"}}}, node.ACL, node.Path)
+					seen[want]++
+				}
+				require.Positive(t, seen[parents])
+				require.Positive(t, seen[contenders])
+				require.NoError(t, lease.Release(ctx))
+				after()
+			})
+		})
+	}
+}
+
+// A lock that a provider keeps to those who know a password works among them,
+// and nobody else gets in its way.
+func TestLockIsKeptFromStrangersByItsACLs(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		ours := []framework.Option{
+			framework.WithAuth("digest", []byte("shop:secret")),
+			framework.WithACLProvider(func(string) []zk.ACL { return zk.DigestACL(zk.PermAll, "shop", "secret") }),
+		}
+		c1, _ := w.Connect(t, ours...)
+		c2, _ := w.Connect(t, ours...)
+		stranger, _ := w.Connect(t)
+
+		holder := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c1, path+"/mutex"))
+		waiter := recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(c2, path+"/mutex"))
+		m := locks.NewInterProcessMutex(stranger, path+"/mutex")
+		_, err := m.Acquire(ctx)
+		require.ErrorIs(t, err, zk.ErrNoAuth)
+		_, err = m.TryAcquire(ctx)
+		require.ErrorIs(t, err, zk.ErrNoAuth)
+		_, err = m.Participants(ctx)
+		require.ErrorIs(t, err, zk.ErrNoAuth)
+		require.ErrorIs(t, locks.Revoke(ctx, stranger, holder.Path()), zk.ErrNoAuth)
+		require.ErrorIs(t, stranger.Delete(ctx, holder.Path(), framework.AnyVersion), zk.ErrNoAuth)
+
+		require.False(t, waiter.IsOver())
+		require.NoError(t, holder.Context().Err())
+		require.NoError(t, holder.Release(ctx))
+		require.NoError(t, waiter.Wait(t).Release(ctx))
+		w.NoWatches(t)
+	})
+}
+
+// Since CVE-2024-23944 a server does not tell of the end of a node that one
+// may not read, not even those who have asked for its existence. Nobody waits
+// for that.
+func TestNodesThatMayNotBeRead(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		parent := path + "/mutex"
+		c1, _ := w.Connect(t, framework.WithACLProvider(func(of string) []zk.ACL {
+			if of == path || of == parent {
+				return zk.WorldACL(zk.PermAll)
+			}
+			return zk.WorldACL(zk.PermAll &^ zk.PermRead)
+		}))
+		c2, _ := w.Connect(t)
+		holder := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c1, parent))
+
+		m := locks.NewInterProcessMutex(c2, parent)
+		_, err := m.Acquire(ctx)
+		require.ErrorIs(t, err, zk.ErrNoAuth)
+		_, err = m.TryAcquire(ctx) // which does not wait
+		require.ErrorIs(t, err, locks.ErrNotAcquired)
+		w.WaitNodes(t, parent, 1)
+		require.NoError(t, holder.Release(ctx))
+		require.NoError(t, recipetest.Acquire(t, ctx, m).Release(ctx))
+		w.NothingLeft(t, parent)
+	})
+}

@@ -1,0 +1,189 @@
+package locks_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zkserver"
+)
+
+var crowds = flag.String("crowds", "1000", "how many contenders BenchmarkCrowdOfOneClient has, separated by commas")
+
+// BenchmarkCrowdOfOneClient lets n goroutines acquire one lock at once, each
+// with an object of its own, and release it. They share one client, and the
+// server has a heap of 1 GB. For comparison, n zk.Lock of go-zookeeper's do
+// the same on one connection. One run of all goroutines is one operation. It
+// reports:
+//
+//   - first-ms: until the first has the lock;
+//   - all-ms: until the last has released it;
+//   - lost: how many sessions were lost;
+//   - heap-MB: the most that was on the server's heap, or 0 if it never
+//     collected garbage;
+//   - goroutines: the most that this process had;
+//   - reqs: requests for each acquire, pings included.
+//
+// The times are medians.
+//
+// For more contenders: go test ./recipes -run '^$' -bench CrowdOfOneClient
+// -benchtime 1x -crowds 1000,5000,10000
+func BenchmarkCrowdOfOneClient(b *testing.B) {
+	for _, text := range strings.Split(*crowds, ",") {
+		n, err := strconv.Atoi(text)
+		require.NoError(b, err)
+		for _, side := range []struct {
+			name string
+			of   func(b *testing.B, addr string) (lost *atomic.Int64, cycle func(i int, locked func()) error)
+		}{{"mutex", crowdOfMutexes}, {"semaphore", crowdOfSemaphores}, {"zk.Lock", crowdOfZkLocks}} {
+			b.Run(fmt.Sprintf("contenders=%d/%s", n, side.name), func(b *testing.B) {
+				log := filepath.Join(b.TempDir(), "gc.log")
+				srv := zkserver.Start(b, zkserver.WithJVMFlags("-Xmx1g", "-Xlog:gc:file="+log))
+				lost, cycle := side.of(b, srv.Addr())
+				c := &crowdOfOne{n: n, cycle: cycle}
+				for b.Loop() {
+					c.run(b, srv)
+				}
+				c.report(b)
+				b.ReportMetric(float64(lost.Load()), "lost")
+				b.ReportMetric(mostHeap(b, log), "heap-MB")
+			})
+		}
+	}
+}
+
+type crowdOfOne struct {
+	n     int
+	cycle func(i int, locked func()) error
+
+	first, all []time.Duration
+	requests   int
+	goroutines atomic.Int64
+}
+
+func (c *crowdOfOne) run(b *testing.B, srv *zkserver.Server) {
+	before := received(b, srv)
+	var all sync.WaitGroup
+	var inside atomic.Int64
+	start := time.Now()
+	begun := sync.OnceFunc(func() { c.first = append(c.first, time.Since(start)) })
+	for i := range c.n {
+		all.Go(func() {
+			err := c.cycle(i, func() {
+				begun()
+				c.goroutines.Store(max(c.goroutines.Load(), int64(runtime.NumGoroutine())))
+				if inside.Add(1) != 1 {
+					b.Error("two holders")
+				}
+				inside.Add(-1)
+			})
+			if err != nil {
+				b.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	c.all = append(c.all, time.Since(start))
+	c.requests += received(b, srv) - before
+}
+
+func (c *crowdOfOne) report(b *testing.B) {
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(float64(median(c.first).Milliseconds()), "first-ms")
+	b.ReportMetric(float64(median(c.all).Milliseconds()), "all-ms")
+	b.ReportMetric(float64(c.goroutines.Load()), "goroutines")
+	b.ReportMetric(float64(c.requests)/float64(c.n*len(c.all)), "reqs")
+}
+
+// received returns how many requests a server has got. Pings are among them.
+func received(b *testing.B, srv *zkserver.Server) int {
+	metrics, err := srv.Metrics(b.Context())
+	require.NoError(b, err)
+	n, err := strconv.Atoi(metrics["zk_packets_received"])
+	require.NoError(b, err)
+	return n
+}
+
+// mostHeap returns the most that there was on the server's heap before a
+// collection, in megabytes.
+func mostHeap(b *testing.B, log string) float64 {
+	text, err := os.ReadFile(log)
+	require.NoError(b, err)
+	var used []float64
+	for _, found := range regexp.MustCompile(`(\d+)M->\d+M`).FindAllStringSubmatch(string(text), -1) {
+		n, err := strconv.ParseFloat(found[1], 64)
+		require.NoError(b, err)
+		used = append(used, n)
+	}
+	return slices.Max(append(used, 0))
+}
+
+func crowdOfMutexes(b *testing.B, addr string) (*atomic.Int64, func(int, func()) error) {
+	return crowdOfLockers(b, addr, func(c *framework.Client) locks.Locker {
+		return locks.NewInterProcessMutex(c, "/crowd/mutex")
+	})
+}
+
+func crowdOfSemaphores(b *testing.B, addr string) (*atomic.Int64, func(int, func()) error) {
+	return crowdOfLockers(b, addr, func(c *framework.Client) locks.Locker {
+		return locks.NewInterProcessSemaphoreMutex(c, "/crowd/semaphore")
+	})
+}
+
+func crowdOfLockers(b *testing.B, addr string, object func(c *framework.Client) locks.Locker) (lost *atomic.Int64, cycle func(int, func()) error) {
+	c, err := framework.New(addr, framework.WithSessionTimeout(15*time.Second))
+	require.NoError(b, err)
+	b.Cleanup(func() { c.Close() })
+	require.NoError(b, c.WaitConnected(b.Context()))
+	lost = new(atomic.Int64)
+	ctx := b.Context()
+	return lost, func(_ int, locked func()) error {
+		defer func() { lost.Store(max(lost.Load(), int64(sessionNumber(b, c))-1)) }()
+		lease, err := object(c).Acquire(ctx)
+		if err != nil {
+			return err
+		}
+		locked()
+		return lease.Release(ctx)
+	}
+}
+
+func crowdOfZkLocks(b *testing.B, addr string) (lost *atomic.Int64, cycle func(int, func()) error) {
+	lost = new(atomic.Int64)
+	dial := func(network, address string, _ time.Duration) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(context.Background(), network, address)
+	}
+	conn, _, err := zk.Connect([]string{addr}, 15*time.Second, zk.WithLogger(silent{}), zk.WithDialer(dial),
+		zk.WithEventCallback(func(e zk.Event) {
+			if e.State == zk.StateExpired {
+				lost.Add(1)
+			}
+		}))
+	require.NoError(b, err)
+	b.Cleanup(conn.Close)
+	return lost, func(_ int, locked func()) error {
+		l := zk.NewLock(conn, "/crowd/zk.Lock", zk.WorldACL(zk.PermAll))
+		if err := l.Lock(); err != nil {
+			return err
+		}
+		locked()
+		return l.Unlock()
+	}
+}

@@ -1,0 +1,222 @@
+package locks_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zkserver"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// BenchmarkAgainstZkLock compares InterProcessMutex with go-zookeeper's own
+// zk.Lock, in the ways in which services use a lock. In each round all
+// goroutines of a scenario acquire and release, first on one side and then on
+// the other, so that both see the same server at the same time. Reported are
+// the medians of the time of one acquire and release within such a crowd, and
+// zk.Lock's as a multiple of the mutex's, which is what counts. What each of
+// them costs in requests and in bytes, in both directions, does not depend on
+// the machine.
+func BenchmarkAgainstZkLock(b *testing.B) {
+	b.Run("server=zookeeper", func(b *testing.B) {
+		srv := zkserver.Start(b)
+		contests(b, srv.Addr(), nil)
+	})
+	b.Run("server=zktest-tcp", func(b *testing.B) {
+		srv := zktest.New(b, zktest.WithTCP("127.0.0.1:0"))
+		contests(b, srv.Addr(), srv)
+	})
+}
+
+// crowd is who wants locks in a scenario.
+type crowd struct {
+	clients    int // each with a connection of its own
+	paths      int
+	goroutines int // each belongs to a client and a path, in turn; all of one client and path share one mutex
+	cycles     int // of each goroutine in each round
+	opts       []locks.MutexOption
+}
+
+func contests(b *testing.B, addr string, fake *zktest.Server) {
+	handOver := []locks.MutexOption{locks.WithLocalHandOver(1000, time.Second)}
+	for _, s := range []struct {
+		name string
+		crowd
+	}{
+		{"uncontended", crowd{clients: 1, paths: 1, goroutines: 1, cycles: 100}},
+		{"64-paths", crowd{clients: 1, paths: 64, goroutines: 64, cycles: 10}},
+		{"64-goroutines", crowd{clients: 1, paths: 1, goroutines: 64, cycles: 10}},
+		{"64-goroutines-hand-over", crowd{clients: 1, paths: 1, goroutines: 64, cycles: 10, opts: handOver}},
+		{"500-goroutines-once", crowd{clients: 1, paths: 1, goroutines: 500, cycles: 1}},
+		{"500-goroutines-once-hand-over", crowd{clients: 1, paths: 1, goroutines: 500, cycles: 1, opts: handOver}},
+		{"8-clients", crowd{clients: 8, paths: 1, goroutines: 8, cycles: 20}},
+	} {
+		b.Run(s.name, func(b *testing.B) {
+			mutex, lock := mutexSide(b, addr, s.crowd), zkLockSide(b, addr, s.crowd)
+			contest(b, mutex, lock, fake)
+		})
+	}
+}
+
+// side is one of the two that are compared.
+type side struct {
+	name  string
+	crowd crowd
+	cycle func(goroutine int) error // acquires and releases
+	bytes *atomic.Int64
+
+	times    []time.Duration // of a cycle, in each round
+	requests int
+}
+
+func contest(b *testing.B, mutex, lock *side, fake *zktest.Server) {
+	warm := time.Now()
+	for range 2 { // the first makes paths and connections
+		mutex.round(b, fake)
+		lock.round(b, fake)
+	}
+	for fake == nil && time.Since(warm) < 3*time.Second { // a server's virtual machine compiles on the way
+		mutex.round(b, fake)
+		lock.round(b, fake)
+	}
+	mutex.reset()
+	lock.reset()
+	for b.Loop() {
+		mutex.round(b, fake)
+		lock.round(b, fake)
+	}
+	b.ReportMetric(0, "ns/op") // of a pair, which means nothing
+	b.ReportMetric(mutex.report(b, fake)/lock.report(b, fake), "mutex/s:zk.Lock/s")
+}
+
+// round lets every goroutine of the crowd do its cycles.
+func (s *side) round(b *testing.B, fake *zktest.Server) {
+	before := requestsOf(fake)
+	start := time.Now()
+	var all sync.WaitGroup
+	for g := range s.crowd.goroutines {
+		all.Go(func() {
+			for range s.crowd.cycles {
+				if err := s.cycle(g); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	s.times = append(s.times, time.Since(start)/time.Duration(s.crowd.goroutines*s.crowd.cycles))
+	s.requests += requestsOf(fake) - before
+}
+
+func requestsOf(fake *zktest.Server) int {
+	if fake == nil {
+		return 0
+	}
+	return fake.CountRequests(zktest.OpAny)
+}
+
+func (s *side) reset() {
+	s.times, s.requests = nil, 0
+	s.bytes.Store(0)
+}
+
+// report returns how many cycles there are in a second.
+func (s *side) report(b *testing.B, fake *zktest.Server) float64 {
+	cycles := float64(len(s.times) * s.crowd.goroutines * s.crowd.cycles)
+	perCycle := median(s.times)
+	b.ReportMetric(float64(perCycle.Nanoseconds()), s.name+"-ns")
+	b.ReportMetric(float64(s.bytes.Load())/cycles, s.name+"-B")
+	if fake != nil {
+		b.ReportMetric(float64(s.requests)/cycles, s.name+"-reqs")
+	}
+	return float64(time.Second) / float64(perCycle)
+}
+
+func mutexSide(b *testing.B, addr string, who crowd) *side {
+	s := &side{name: "mutex", crowd: who, bytes: new(atomic.Int64)}
+	mutexes := map[[2]int]*locks.InterProcessMutex{}
+	for i := range who.clients {
+		c, err := framework.New(addr, framework.WithDialer(counting(s.bytes)))
+		require.NoError(b, err)
+		b.Cleanup(func() { c.Close() })
+		for p := range who.paths {
+			mutexes[[2]int{i, p}] = locks.NewInterProcessMutex(c, fmt.Sprint("/bench/mutex-", p), who.opts...)
+		}
+	}
+	ctx := b.Context()
+	s.cycle = func(g int) error {
+		lease, err := mutexes[[2]int{g % who.clients, g % who.paths}].Acquire(ctx)
+		if err != nil {
+			return err
+		}
+		return lease.Release(ctx)
+	}
+	return s
+}
+
+// zkLockSide has a zk.Lock for each goroutine: one object cannot be shared.
+func zkLockSide(b *testing.B, addr string, who crowd) *side {
+	s := &side{name: "zk.Lock", crowd: who, bytes: new(atomic.Int64)}
+	dial := counting(s.bytes)
+	var conns []*zk.Conn
+	for range who.clients {
+		conn, _, err := zk.Connect([]string{addr}, 15*time.Second, zk.WithLogger(silent{}),
+			zk.WithDialer(func(network, address string, _ time.Duration) (net.Conn, error) {
+				return dial(b.Context(), network, address)
+			}))
+		require.NoError(b, err)
+		b.Cleanup(conn.Close)
+		conns = append(conns, conn)
+	}
+	var locks []*zk.Lock
+	for g := range who.goroutines {
+		path := fmt.Sprint("/bench/zk.Lock-", g%who.paths)
+		locks = append(locks, zk.NewLock(conns[g%who.clients], path, zk.WorldACL(zk.PermAll)))
+	}
+	s.cycle = func(g int) error {
+		if err := locks[g].Lock(); err != nil {
+			return err
+		}
+		return locks[g].Unlock()
+	}
+	return s
+}
+
+// counting returns a dialer whose connections add to n what passes through
+// them.
+func counting(n *atomic.Int64) framework.DialFunc {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		nc, err := (&net.Dialer{}).DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return &countingConn{nc, n}, nil
+	}
+}
+
+type countingConn struct {
+	net.Conn
+	n *atomic.Int64
+}
+
+func (c *countingConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.n.Add(int64(n))
+	return n, err
+}
+
+func (c *countingConn) Write(p []byte) (int, error) {
+	n, err := c.Conn.Write(p)
+	c.n.Add(int64(n))
+	return n, err
+}

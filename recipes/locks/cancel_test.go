@@ -1,0 +1,133 @@
+package locks_test
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// Acquires whose contexts end while any of their requests is under way,
+// however the request fares, return at that moment and leave no node, no watch
+// and no goroutine (the bubble looks for those), and the next is admitted.
+// That holds for one acquire and for several of one object, for a lock that is
+// free, or has never been used, and for one that is held.
+func TestCancelAtEveryAwaitPoint(t *testing.T) {
+	variants := []struct {
+		name     string
+		held     bool
+		acquires int
+	}{{"free", false, 1}, {"held", true, 1}, {"several", false, 3}}
+	for _, kind := range kindsOfLocks {
+		for _, v := range variants {
+			for _, fate := range slices.Sorted(maps.Keys(recipetest.Faults(nil, 0))) {
+				t.Run(kind.name+"/"+v.name+"/"+fate, func(t *testing.T) {
+					requests := 0
+					for hit := true; hit; requests++ {
+						inVirtualTime(t, func(t *testing.T, w *world) { hit = w.cancelAt(t, kind, v.held, v.acquires, fate, requests) })
+					}
+					require.Greater(t, requests, 1, "it meets some")
+				})
+			}
+		}
+	}
+}
+
+// cancelAt lets a client's acquires run into a fault at their i-th request,
+// with little patience. It reports whether there was such a request.
+func (w *world) cancelAt(t *testing.T, kind lockKind, held bool, acquires int, fate string, i int) (hit bool) {
+	const patience = 100 * time.Millisecond
+	c, _ := w.Connect(t)
+	rival, _ := w.Connect(t)
+	var holder lease = none{}
+	if held {
+		holder = must(kind.blocker(rival)(t.Context()))(t)
+	}
+	acquire, after := kind.taker(t, c)
+	before := w.counts(t, kind)
+
+	session := c.SessionID()
+	fault := w.Fake.Inject(zktest.Rule{Session: session, After: i, Do: recipetest.Faults(w.World, session)[fate]})
+	// A broken connection must not come back before the context ends.
+	w.Fake.Inject(zktest.Rule{Op: zktest.OpConnect, Session: session, Times: -1, Do: zktest.DelayRequest(2 * patience)})
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	start := time.Now()
+	var all sync.WaitGroup
+	for range acquires {
+		all.Go(func() {
+			l, err := acquire(ctx)
+			if err != nil {
+				assert.ErrorIs(t, err, context.DeadlineExceeded)
+				assert.Equal(t, patience, time.Since(start))
+				return
+			}
+			<-ctx.Done()
+			l.Release(ctx) // may be lost by now
+		})
+	}
+	all.Wait()
+	hit = fault.Hits() > 0
+	time.Sleep(time.Minute) // to clean up
+	if !strings.HasPrefix(fate, "session lost") || kind.name != "downgrade" {
+		require.Equal(t, before, w.counts(t, kind), "request %d", i)
+	}
+	for _, watch := range w.Fake.Watches() {
+		ofAGuard := watch.Session == rival.SessionID() || kind.name == "downgrade" && !strings.Contains(watch.Path, "__READ__")
+		require.True(t, ofAGuard, "request %d left a watch: %v", i, watch)
+	}
+
+	next := make(chan lease)
+	go func() { next <- must(kind.rival(rival)(t.Context()))(t) }()
+	synctest.Wait()
+	after()
+	require.NoError(t, holder.Release(t.Context()))
+	require.NoError(t, (<-next).Release(t.Context()))
+	for _, path := range kind.paths {
+		w.WaitNodes(t, path, 0)
+	}
+	w.NoWatches(t)
+	return hit
+}
+
+func (w *world) counts(t *testing.T, kind lockKind) (n []int) {
+	for _, path := range kind.paths {
+		n = append(n, len(w.Nodes(t, path)))
+	}
+	return n
+}
+
+// The context ends while the grant is on its way. Whichever wins, nobody holds
+// the lock without knowing.
+func TestGrantThatComesWithTheCancellation(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		m := locks.NewInterProcessMutex(c, "/l")
+		granted := 0
+		for range 100 {
+			ctx, cancel := context.WithCancel(t.Context())
+			w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren, Do: zktest.CallAfter(func(zktest.Request) { cancel() })})
+			lease, err := m.Acquire(ctx)
+			if err == nil {
+				granted++
+				require.NoError(t, lease.Context().Err())
+				require.NoError(t, lease.Release(t.Context()))
+			} else {
+				require.ErrorIs(t, err, context.Canceled)
+			}
+			w.NothingLeft(t, "/l")
+		}
+		t.Log("granted", granted, "times of 100")
+	})
+}

@@ -1,0 +1,183 @@
+package locks_test
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// A handler makes an object for each of ten thousand requests that come at
+// once. The server sees two of them at a time.
+func TestTenThousandAcquiresOfOnePathWithAnObjectEach(t *testing.T) {
+	for name, o := range objects {
+		t.Run(name, func(t *testing.T) {
+			n := 10000
+			if name != "mutex" || testing.Short() {
+				n = 2000
+			}
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				ctx, path := w.Patience(t), recipetest.Path(t)
+				c, _ := w.Connect(t)
+				bystander := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, "/bystander"))
+				first := hold(t, ctx, o.make(c, path))
+				synctest.Wait()
+				w.Fake.ClearRequests()
+				most := watchLength(w.Fake, path+o.queue)
+
+				goroutines := runtime.NumGoroutine()
+				var all sync.WaitGroup
+				for range n {
+					all.Go(func() { cycle(t, ctx, o.make(c, path)) })
+				}
+				synctest.Wait()
+				require.LessOrEqual(t, runtime.NumGoroutine()-goroutines, n+10)
+				require.Less(t, len(w.Requests()), 10)
+				require.NoError(t, first.Release(ctx))
+				all.Wait()
+
+				require.LessOrEqual(t, most.Load(), int64(3), "the holder, the next, and one whose deletion is on its way")
+				require.Less(t, w.Fake.CountRequests(zktest.OpAny), 10*n, "some for each acquire")
+				require.Zero(t, w.Fake.CountRequests(zktest.OpSync))
+				require.EqualValues(t, 1, sessionNumber(t, c))
+				require.NoError(t, bystander.Context().Err())
+				require.NoError(t, bystander.Release(ctx))
+				w.NothingLeft(t, path+o.queue)
+			})
+		})
+	}
+}
+
+// cycle acquires and releases, on a goroutine of its own.
+func cycle(t *testing.T, ctx context.Context, l locks.Locker) {
+	lease, err := l.Acquire(ctx)
+	if err == nil {
+		err = lease.Release(ctx)
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// readerOrWriter returns one side of a new object, in turn.
+func readerOrWriter(c *framework.Client, path string, i int) locks.Locker {
+	rw := locks.NewInterProcessReadWriteLock(c, path)
+	if i%2 == 0 {
+		return rw.WriteLock()
+	}
+	return rw.ReadLock()
+}
+
+// watchLength follows how many contenders there are at most.
+func watchLength(srv *zktest.Server, queue string) *atomic.Int64 {
+	most := new(atomic.Int64)
+	srv.Inject(zktest.Rule{Op: zktest.OpCreate, Path: queue + "/*", Times: -1, Do: zktest.CallAfter(func(zktest.Request) {
+		most.Store(max(most.Load(), int64(len(srv.Children(queue)))))
+	})})
+	return most
+}
+
+// sessionNumber returns how many sessions a client has had.
+func sessionNumber(t testing.TB, c *framework.Client) uint64 {
+	t.Helper()
+	s, err := c.Session(t.Context())
+	require.NoError(t, err)
+	return s.Epoch()
+}
+
+// The session is lost while ten thousand wait. Two at a time queue in the next
+// one.
+func TestTenThousandWaitersOutliveTheirSession(t *testing.T) {
+	const n = 10000
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		first := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path))
+		most := watchLength(w.Fake, path)
+		var all sync.WaitGroup
+		for range n {
+			all.Go(func() {
+				if lease, err := locks.NewInterProcessMutex(c, path).Acquire(ctx); err != nil {
+					t.Error(err)
+				} else {
+					lease.Release(ctx)
+				}
+			})
+		}
+		synctest.Wait()
+		for range 3 {
+			w.Fake.ExpireSession(c.SessionID())
+			time.Sleep(time.Second)
+		}
+		require.Error(t, first.Context().Err())
+		all.Wait()
+		require.LessOrEqual(t, most.Load(), int64(4), "two of a session that is over, and two of the next")
+		require.LessOrEqual(t, sessionNumber(t, c), uint64(4))
+		w.NothingLeft(t, path)
+	})
+}
+
+// Readers and writers have a node each. The test runs in real time, because it
+// is about the client's load: the session must not be lost by it.
+func TestTwoThousandReadersAndWritersKeepTheirSession(t *testing.T) {
+	n := 2000
+	if testing.Short() {
+		n = 1000
+	}
+	srv := zktest.New(t)
+	c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()), framework.WithSessionTimeout(15*time.Second))
+	require.NoError(t, err)
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	bystander := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, "/bystander"))
+	first := hold(t, ctx, locks.NewInterProcessReadWriteLock(c, "/rw").WriteLock())
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() { cycle(t, ctx, readerOrWriter(c, "/rw", i)) })
+	}
+	require.NoError(t, srv.WaitChildren(ctx, "/rw", n+1))
+	require.NoError(t, first.Release(ctx))
+	all.Wait()
+	require.NoError(t, bystander.Context().Err())
+	require.EqualValues(t, 1, sessionNumber(t, c))
+	require.Less(t, srv.CountRequests(zktest.OpSync), n/10, "there is nothing in doubt")
+	require.NoError(t, bystander.Release(ctx))
+}
+
+// The connection is lost while all of them create their nodes. They find the
+// nodes with a few requests, and nobody queues twice.
+func TestReadersAndWritersWhoseAnswersAreLostQueueOnce(t *testing.T) {
+	const n = 500
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		first := hold(t, ctx, locks.NewInterProcessReadWriteLock(c, path).WriteLock())
+		w.Fake.ClearRequests()
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DelayReply(time.Second)})
+		lists := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Times: -1, Do: zktest.DelayReply(50 * time.Millisecond)})
+		time.AfterFunc(500*time.Millisecond, w.Fake.CutAll)
+		var all sync.WaitGroup
+		for i := range n {
+			all.Go(func() { cycle(t, ctx, readerOrWriter(c, path, i)) })
+		}
+		time.Sleep(time.Minute)
+		require.Len(t, w.Nodes(t, path), n+1)
+		lists.Remove()
+		require.LessOrEqual(t, w.Fake.CountRequests(zktest.OpSync), 20)
+		require.NoError(t, first.Release(ctx))
+		all.Wait()
+		require.EqualValues(t, 1, sessionNumber(t, c))
+		w.NothingLeft(t, path)
+	})
+}

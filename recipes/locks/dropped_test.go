@@ -1,0 +1,141 @@
+package locks_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+const droppedLine = "lease dropped without a release"
+
+// dropping returns a client of a fake server, in real time, as the garbage
+// collector is in no bubble, and its log.
+func dropping(t *testing.T) (*framework.Client, *recipetest.Log) {
+	srv := zktest.New(t)
+	var log recipetest.Log
+	c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()), framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+	require.NoError(t, err)
+	t.Cleanup(func() { c.Close() })
+	return c, &log
+}
+
+// collect runs the garbage collector until a condition holds, or for a long
+// time.
+func collect(t *testing.T, until func() bool) {
+	t.Helper()
+	require.Eventually(t, func() bool { runtime.GC(); return until() }, 30*time.Second, 50*time.Millisecond)
+}
+
+// Locks and what their nodes are called.
+func TestDroppedLeaseIsReportedOnce(t *testing.T) {
+	c, log := dropping(t)
+	rw := locks.NewInterProcessReadWriteLock(c, "/rw")
+	for path, lock := range map[string]locks.Locker{
+		"/mutex": locks.NewInterProcessMutex(c, "/mutex"), "/rw": rw.WriteLock(),
+		"/semaphore": locks.NewInterProcessSemaphore(c, "/semaphore", locks.Limit(3)),
+	} {
+		var node string
+		func() {
+			lease, err := lock.Acquire(t.Context())
+			require.NoError(t, err)
+			node = lease.Path()
+			_, done := lease.WithContext(t.Context())
+			done()
+		}()
+		about := fmt.Sprintf("curator.lock.path=%s curator", path)
+		collect(t, func() bool {
+			return strings.Contains(log.String(), droppedLine) && strings.Contains(log.String(), about)
+		})
+		require.Contains(t, log.String(), "curator.lock.node="+node[strings.LastIndex(node, "/")+1:])
+		_, _, err := c.Get(t.Context(), node)
+		require.NoError(t, err, "it is held still")
+	}
+	require.Equal(t, 3, strings.Count(log.String(), droppedLine))
+}
+
+func TestDroppedLeaseThatReenteredIsReported(t *testing.T) {
+	c, log := dropping(t)
+	m := locks.NewInterProcessMutex(c, "/lock")
+	lease := recipetest.Acquire(t, t.Context(), m)
+	func() {
+		_, err := m.Acquire(lease.Context())
+		require.NoError(t, err)
+	}()
+	collect(t, func() bool { return strings.Contains(log.String(), droppedLine) })
+	require.NoError(t, lease.Release(t.Context()))
+}
+
+func TestDroppedLeaseOfSeveralLocksIsReported(t *testing.T) {
+	c, log := dropping(t)
+	func() {
+		_, err := locks.NewInterProcessMultiLock(locks.SortedMutexes(c, []string{"/a", "/b"})...).Acquire(t.Context())
+		require.NoError(t, err)
+	}()
+	collect(t, func() bool { return strings.Contains(log.String(), droppedLine) })
+	require.Contains(t, log.String(), "curator.lock.path=/b ")
+}
+
+// Nothing that is in use, or was given back, or lost, is reported.
+func TestNoLeaseIsReportedWithoutReason(t *testing.T) {
+	c, log := dropping(t)
+	released := func(path string) {
+		lease := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, path))
+		require.NoError(t, lease.Release(t.Context()))
+	}
+	func() { // what was given back
+		released("/released")
+		require.NoError(t, locks.NewInterProcessMutex(c, "/done").Do(t.Context(), func(context.Context) error { return nil }))
+		multi, err := locks.NewInterProcessMultiLock(locks.SortedMutexes(c, []string{"/a", "/b"})...).Acquire(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, multi.Release(t.Context()))
+		selector := leader.NewSelector(c, "/selector")
+		require.NoError(t, selector.Run(t.Context(), func(context.Context) error { return nil }))
+		latch := leader.NewLatch(c, "/latch")
+		require.NoError(t, latch.Start())
+		_, err = latch.Await(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, latch.Close(t.Context()))
+	}()
+	func() { // what was lost
+		lease := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/lost"))
+		require.NoError(t, c.Delete(t.Context(), lease.Path(), framework.AnyVersion))
+		<-lease.Context().Done()
+	}()
+	standing := leader.NewLatch(c, "/standing") // whose lease nobody has
+	require.NoError(t, standing.Start())
+	_, err := standing.Await(t.Context())
+	require.NoError(t, err)
+
+	// What is in use: a lease, its context, a context that is derived from it,
+	// and another lock's under it.
+	lease := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/lease"))
+	ctx := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/context")).Context()
+	derived, cancel := context.WithCancel(recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/derived")).Context())
+	defer cancel()
+	under, done := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/under")).WithContext(t.Context())
+	defer done()
+	inner := recipetest.Acquire(t, recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/outer")).Context(), locks.NewInterProcessMutex(c, "/inner"))
+
+	func() { recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/dropped")) }() // the last, and the only one
+	collect(t, func() bool { return strings.Contains(log.String(), "curator.lock.path=/dropped ") })
+	again := strings.Count(log.String(), droppedLine)
+	require.Equal(t, 1, again, log.String())
+	for _, ctx := range []context.Context{lease.Context(), ctx, derived, under, inner.Context(), standing.Leadership().Context()} {
+		require.NoError(t, ctx.Err())
+		got, ok := locks.LeaseFromContext(ctx)
+		require.True(t, ok)
+		require.NoError(t, got.Context().Err())
+	}
+}

@@ -1,0 +1,141 @@
+package locks
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gocurator/curator/internal/printable"
+	"github.com/gocurator/curator/recipes/internal/claim"
+	"github.com/gocurator/curator/recipes/internal/lockloop"
+	"github.com/gocurator/curator/recipes/internal/queue"
+)
+
+// These errors are returned by locks, or are the cause with which a lease's
+// context ends, beside framework.ErrSessionLost, framework.ErrSuspended and
+// framework.ErrClosed. Match them with errors.Is. A value that cannot be used
+// is a *framework.ConfigError and matches zk.ErrBadArguments.
+var (
+	// ErrNotAcquired is in the error of every acquire that ended without the
+	// lock because others were ahead, or because a semaphore's limit is too
+	// low.
+	ErrNotAcquired = queue.ErrNotAcquired
+
+	// ErrQueueFull means that there were as many ahead as WithQueueLimit
+	// allows.
+	ErrQueueFull = queue.ErrQueueFull
+
+	// ErrReleased is the cause of a released lease's end, and the error of
+	// releasing it again.
+	ErrReleased = claim.ErrReleased
+
+	// ErrNodeDeleted means that somebody deleted the holder's node, and with it
+	// the claim to the lock.
+	ErrNodeDeleted = claim.ErrNodeDeleted
+
+	// ErrRevoked means that somebody asked the holder of a lock that has
+	// WithRevocation, or a leader, to give it up.
+	ErrRevoked = claim.ErrRevoked
+
+	// ErrUpgrade is the error of asking for the write side of a lock under its
+	// read side: the wait would never end.
+	ErrUpgrade = errors.New("read lock cannot be upgraded to write lock")
+
+	// ErrCorrupted means that something below a lock's path is not what the
+	// lock keeps there.
+	ErrCorrupted = lockloop.ErrCorrupted
+)
+
+// NotAcquiredError says who was ahead when an acquire ended without the lock,
+// or the wait for a leadership without that. It matches ErrNotAcquired and, if
+// that was the reason, ErrQueueFull or ctx.Err().
+//
+// It tells how things stood at the time Seen, which may be a while ago: a
+// waiter watches only the contender right ahead, and does not hear of what
+// happens before that. At a semaphore, the holder is the contender that has
+// the oldest of the leases, or is ahead in waiting for one.
+type NotAcquiredError struct {
+	Op         string // the call, such as "acquire"
+	Path       string // of the lock
+	Ahead      int    // contenders before us in the queue, the holder among them; 0 if only the limit is too low
+	Holder     string // the node name of the first of them; empty if it was not seen
+	HolderData []byte // what that node says of its owner; nil if it was not read
+
+	// Own says that the holder is this very client. A holder that acquires the
+	// lock again without the context of its lease waits for itself, and so do
+	// others in this process until it releases the lock.
+	Own bool
+
+	// Reentrant says that an acquire under the context of the holder's lease
+	// would have re-entered.
+	Reentrant bool
+
+	// At a semaphore whose limit was too low: how many leases were asked for,
+	// and the limit that was read. Elsewhere both are 0.
+	Leases, Limit int
+
+	Seen time.Time     // when this client last looked at the queue; zero if it has not
+	Age  time.Duration // how long that was before the acquire ended
+
+	// Err is ErrQueueFull, or the context's end, with the last attempt to
+	// connect if there is no connection; or nil.
+	Err error
+}
+
+func notAcquired(n queue.NotAcquired) error {
+	e := NotAcquiredError(n)
+	return &e
+}
+
+// Identity returns what the holder's node says of its owner. It is zero if the
+// node was not read.
+func (e *NotAcquiredError) Identity() Identity { return ReadIdentity(e.HolderData) }
+
+// Error names the lock, the holder and our position, and says how old that is
+// if it is not from now.
+func (e *NotAcquiredError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s: %v: ", cmp.Or(e.Op, "acquire"), printable.String(e.Path), ErrNotAcquired)
+	if e.Leases > e.Limit {
+		fmt.Fprintf(&b, "%d of the semaphore's leases, whose limit is %d, ", e.Leases, e.Limit)
+	}
+	fmt.Fprintf(&b, "%d ahead", e.Ahead)
+	e.writeHolder(&b)
+	if e.Age > time.Second {
+		fmt.Fprintf(&b, ", seen %v before", e.Age.Round(time.Second))
+	}
+	if e.Own && e.Reentrant {
+		b.WriteString(" (an acquire under the context of its lease would re-enter)")
+	}
+	if e.Err != nil {
+		fmt.Fprintf(&b, ": %v", e.Err)
+	}
+	return b.String()
+}
+
+func (e *NotAcquiredError) writeHolder(b *strings.Builder) {
+	if e.Holder == "" {
+		return
+	}
+	b.WriteString(", held by ")
+	if e.Own {
+		b.WriteString("this client itself, ")
+	}
+	switch id := e.Identity(); {
+	case id.Foreign != "":
+		fmt.Fprintf(b, "%q, node ", id.Foreign)
+	case !id.IsZero():
+		fmt.Fprintf(b, "%v, node ", id)
+	}
+	b.WriteString(printable.String(e.Holder))
+}
+
+// Unwrap returns ErrNotAcquired and, if it is not nil, Err.
+func (e *NotAcquiredError) Unwrap() []error {
+	if e.Err == nil {
+		return []error{ErrNotAcquired}
+	}
+	return []error{ErrNotAcquired, e.Err}
+}

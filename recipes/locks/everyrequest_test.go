@@ -1,0 +1,127 @@
+package locks_test
+
+import (
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// Whatever happens to any request of an acquire whose context does not end,
+// from the creation of the node to the deletion by the release: it gets its
+// lock in the end, or, if it was a downgrade, is told of the loss. Nothing is
+// left behind.
+func TestFaultAtEveryRequest(t *testing.T) {
+	for _, kind := range kindsOfLocks {
+		for _, held := range []bool{false, true} {
+			for _, fate := range slices.Sorted(maps.Keys(recipetest.Faults(nil, 0))) {
+				name := kind.name + "/free/" + fate
+				if held {
+					name = kind.name + "/held/" + fate
+				}
+				t.Run(name, func(t *testing.T) {
+					requests := 0
+					for hit := true; hit; requests++ {
+						inVirtualTime(t, func(t *testing.T, w *world) { hit = w.faultAt(t, kind, held, fate, requests) })
+					}
+					require.Greater(t, requests, 1, "it meets some")
+				})
+			}
+		}
+	}
+}
+
+// faultAt lets an acquire and release run into a fault at their i-th request,
+// and reports whether there was one.
+func (w *world) faultAt(t *testing.T, kind lockKind, held bool, fate string, i int) (hit bool) {
+	ctx := w.Patience(t)
+	c, _ := w.Connect(t)
+	rival, _ := w.Connect(t)
+	var holder lease = none{}
+	if held {
+		holder = must(kind.blocker(rival)(ctx))(t)
+	}
+	acquire, after := kind.taker(t, c)
+	fault := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), After: i, Do: recipetest.Faults(w.World, c.SessionID())[fate]})
+
+	type result struct {
+		lease lease
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		l, err := acquire(ctx)
+		done <- result{l, err}
+	}()
+	time.Sleep(time.Minute)
+	require.Equal(t, held && kind.name != "downgrade", len(done) == 0, "it waits for the holder alone")
+	require.NoError(t, holder.Release(ctx))
+	switch r := <-done; {
+	case r.err != nil && kind.name == "downgrade":
+		require.ErrorIs(t, r.err, framework.ErrSessionLost)
+	default:
+		require.NoError(t, r.err)
+		r.lease.Release(ctx)
+	}
+	after()
+	hit = fault.Hits() > 0
+	require.NoError(t, must(kind.rival(rival)(ctx))(t).Release(ctx))
+	for _, path := range kind.paths {
+		w.WaitNodes(t, path, 0)
+	}
+	w.NoWatches(t)
+	return hit
+}
+
+// CURATOR-211, CURATOR-315: what a waiter has made is deleted, or its parent
+// as well. It queues again.
+func TestWaitersOfEveryKindQueueAgain(t *testing.T) {
+	for _, kind := range kindsOfLocks {
+		if kind.name == "downgrade" { // does not wait
+			continue
+		}
+		t.Run(kind.name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				ctx := w.Patience(t)
+				c, _ := w.Connect(t)
+				rival, _ := w.Connect(t)
+				holder := must(kind.blocker(rival)(ctx))(t)
+				acquire, _ := kind.taker(t, c)
+				got := make(chan lease)
+				go func() { got <- must(acquire(ctx))(t) }()
+				for range 3 {
+					time.Sleep(5 * time.Second) // the guards have begun to watch
+					for _, path := range kind.paths {
+						for _, name := range w.Fake.Children(path) {
+							if n, _ := w.Fake.Node(path + "/" + name); n.Stat.EphemeralOwner == c.SessionID() {
+								require.NoError(t, w.Fake.Delete(path+"/"+name))
+							}
+						}
+					}
+				}
+				time.Sleep(5 * time.Second)
+				select {
+				case <-got:
+					t.Fatal("admitted beside the holder")
+				default:
+				}
+				require.NoError(t, holder.Context().Err())
+				require.NoError(t, holder.Release(ctx))
+				l := <-got
+				require.NoError(t, l.Context().Err())
+				require.NoError(t, l.Release(ctx))
+				for _, path := range kind.paths {
+					w.WaitNodes(t, path, 0)
+				}
+				w.NoWatches(t)
+			})
+		})
+	}
+}

@@ -1,0 +1,189 @@
+package locks_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// connectForExample returns a client of a server in this process. A service
+// would name its ensemble instead:
+// framework.New("zk1:2181,zk2:2181,zk3:2181").
+func connectForExample() (c *framework.Client, srv *zktest.Server, done func()) {
+	srv, err := zktest.NewServer()
+	if err != nil {
+		panic(err)
+	}
+	c, err = framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()))
+	if err != nil {
+		panic(err)
+	}
+	return c, srv, func() {
+		c.Close()
+		srv.Close()
+	}
+}
+
+func ExampleInterProcessMutex() {
+	client, _, done := connectForExample()
+	defer done()
+
+	stock := 100
+	take := func(ctx context.Context, token int64, units int) error {
+		if ctx.Err() != nil { // the lock is lost, or the caller has gone
+			return context.Cause(ctx)
+		}
+		if stock < units {
+			return errors.New("sold out")
+		}
+		stock -= units
+		return nil
+	}
+	sell := func(ctx context.Context, units int) error {
+		mutex := locks.NewInterProcessMutex(client, "/locks/sku-42")
+		lease, err := mutex.Acquire(ctx) // ctx bounds the wait, not the lease
+		if err != nil {
+			return err
+		}
+		defer lease.Release(ctx)
+
+		work, done := lease.WithContext(ctx) // ends with the lease, and with ctx
+		defer done()
+		return take(work, lease.FencingToken(), units)
+	}
+
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	fmt.Println(sell(ctx, 100))
+	fmt.Println(sell(ctx, 100))
+	// Output:
+	// <nil>
+	// sold out
+}
+
+// What becomes of a holder whose session is lost.
+func ExampleLease_Context() {
+	client, srv, done := connectForExample()
+	defer done()
+	ctx := context.Background()
+
+	lease, err := locks.NewInterProcessMutex(client, "/locks/sku-42").Acquire(ctx)
+	if err != nil {
+		panic(err)
+	}
+	srv.ExpireSession(client.SessionID())
+
+	<-lease.Context().Done()
+	fmt.Println(context.Cause(lease.Context()))
+	fmt.Println(errors.Is(lease.Release(ctx), framework.ErrSessionLost))
+	// Output:
+	// session lost: the server has ended it
+	// true
+}
+
+func ExampleInterProcessMutex_TryAcquire() {
+	client, _, done := connectForExample()
+	defer done()
+	ctx := context.Background()
+	mutex := locks.NewInterProcessMutex(client, "/locks/nightly-report")
+
+	lease, err := mutex.TryAcquire(ctx)
+	if err != nil {
+		panic(err)
+	}
+	defer lease.Release(ctx)
+
+	_, err = mutex.TryAcquire(ctx)
+	fmt.Println(errors.Is(err, locks.ErrNotAcquired))
+
+	// Under the lease's context the lock is re-entered.
+	again, err := mutex.TryAcquire(lease.Context())
+	fmt.Println(again.FencingToken() == lease.FencingToken(), err)
+	again.Release(ctx)
+	// Output:
+	// true
+	// true <nil>
+}
+
+// The strongest guard for data in ZooKeeper itself: the write is of the
+// holder, or it is not carried out.
+func ExampleLease_Checks() {
+	client, _, done := connectForExample()
+	defer done()
+	ctx := context.Background()
+	if _, err := client.Create(ctx, "/stock", []byte("100")); err != nil {
+		panic(err)
+	}
+	lease, err := locks.NewInterProcessMutex(client, "/locks/stock").Acquire(ctx)
+	if err != nil {
+		panic(err)
+	}
+	sell := func(left string) error {
+		write := framework.SetOp("/stock", []byte(left), framework.AnyVersion)
+		_, err := client.Transaction(ctx, append(lease.Checks(), write)...)
+		return err
+	}
+
+	fmt.Println(sell("99"))
+	lease.Release(ctx)
+	fmt.Println(errors.Is(sell("98"), zk.ErrNoNode))
+	// Output:
+	// <nil>
+	// true
+}
+
+// Whoever has written reads on, and lets other readers in, but no other writer.
+func ExampleInterProcessReadWriteLock() {
+	client, _, done := connectForExample()
+	defer done()
+	ctx := context.Background()
+	prices := locks.NewInterProcessReadWriteLock(client, "/locks/prices")
+
+	writer, err := prices.WriteLock().Acquire(ctx)
+	if err != nil {
+		panic(err)
+	}
+	reader, err := prices.ReadLock().Acquire(writer.Context()) // under the writer's lease
+	fmt.Println(err, writer.Release(ctx))
+
+	_, err = prices.WriteLock().TryAcquire(ctx)
+	fmt.Println(errors.Is(err, locks.ErrNotAcquired))
+	_, err = prices.WriteLock().TryAcquire(reader.Context())
+	fmt.Println(errors.Is(err, locks.ErrUpgrade), reader.Release(ctx))
+	// Output:
+	// <nil> <nil>
+	// true
+	// true <nil>
+}
+
+// No more than two payments at a time, in all processes together, until
+// somebody allows more.
+func ExampleInterProcessSemaphore() {
+	client, _, done := connectForExample()
+	defer done()
+	ctx := context.Background()
+	payments := locks.NewInterProcessSemaphore(client, "/payments", locks.SharedLimit("/config/payments", 2))
+
+	two, err := payments.AcquireN(ctx, 2)
+	if err != nil {
+		panic(err)
+	}
+	defer two.Release(ctx)
+	_, err = payments.TryAcquire(ctx)
+	fmt.Println(errors.Is(err, locks.ErrNotAcquired))
+
+	fmt.Println(locks.SetSharedLimit(ctx, client, "/config/payments", 3))
+	third, err := payments.Acquire(ctx)
+	fmt.Println(err, third.Release(ctx))
+	// Output:
+	// true
+	// <nil>
+	// <nil> <nil>
+}

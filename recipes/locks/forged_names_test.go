@@ -1,0 +1,127 @@
+package locks_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+// forgedNumbers span more than half of what a number of 32 bits can be. The
+// distance of two numbers, taken modulo 2^32, is no order for them.
+var forgedNumbers = []int32{1500000000, -1500000000, 2000000000, -2000000000, 2147483647, -2147483648, 750000000, -750000000}
+
+// forge makes nodes below a lock's path that are named like contenders. Who
+// may create nodes there needs no more rights for that.
+func forge(t *testing.T, w *world, path, kind string) (undo func()) {
+	ctx := w.Patience(t)
+	var forged []string
+	for _, n := range forgedNumbers {
+		node, err := w.Observer.Create(ctx, fmt.Sprintf("%s/%s%010d", path, kind, n), nil)
+		require.NoError(t, err)
+		forged = append(forged, node.Path)
+	}
+	return func() {
+		for _, node := range forged {
+			require.NoError(t, w.Observer.Delete(ctx, node, framework.AnyVersion))
+		}
+	}
+}
+
+// Nobody is let in beside a holder by nodes that somebody else has named. The
+// listing's order differs from round to round, with the newcomer's own name.
+func TestForgedNamesLetNobodyInBesideAHolder(t *testing.T) {
+	for name, tc := range map[string]struct {
+		kind     string
+		holder   func(c *framework.Client, path string) locks.Locker
+		newcomer func(c *framework.Client, path string) locks.Locker
+	}{
+		"mutex": {"lock-", newMutex, newMutex},
+		"writer, then reader": {"__WRIT__", func(c *framework.Client, path string) locks.Locker {
+			return locks.NewInterProcessReadWriteLock(c, path).WriteLock()
+		}, func(c *framework.Client, path string) locks.Locker {
+			return locks.NewInterProcessReadWriteLock(c, path).ReadLock()
+		}},
+		"reader, then writer": {"__READ__", func(c *framework.Client, path string) locks.Locker {
+			return locks.NewInterProcessReadWriteLock(c, path).ReadLock()
+		}, func(c *framework.Client, path string) locks.Locker {
+			return locks.NewInterProcessReadWriteLock(c, path).WriteLock()
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onFakeAndReal(t, func(t *testing.T, w *world) {
+				ctx, path := w.Patience(t), recipetest.Path(t)
+				c, _ := w.Connect(t)
+				lease, err := tc.holder(c, path).Acquire(ctx)
+				require.NoError(t, err)
+				undo := forge(t, w, path, tc.kind)
+				for range 100 {
+					_, err := tc.newcomer(w.Observer, path).TryAcquire(ctx)
+					require.ErrorIs(t, err, locks.ErrNotAcquired)
+				}
+				undo()
+				require.NoError(t, lease.Release(ctx))
+			})
+		})
+	}
+}
+
+func newMutex(c *framework.Client, path string) locks.Locker {
+	return locks.NewInterProcessMutex(c, path)
+}
+
+func TestForgedNamesMakeNoSecondLeader(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		stand := func(c *framework.Client) *leader.Latch {
+			l := leader.NewLatch(c, path)
+			require.NoError(t, l.Start())
+			return l
+		}
+		c, _ := w.Connect(t)
+		leader := stand(c)
+		_, err := leader.Await(ctx)
+		require.NoError(t, err)
+		forge(t, w, path, "latch-")
+		for range 100 {
+			candidate := stand(w.Observer)
+			synctest.Wait()
+			require.Nil(t, candidate.Leadership())
+			require.NoError(t, candidate.Close(ctx))
+		}
+		require.NotNil(t, leader.Leadership())
+		require.NoError(t, leader.Close(ctx))
+	})
+}
+
+func TestForgedNamesLetNobodyThroughASemaphoresGate(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		limit := path + "-limit"
+		require.NoError(t, locks.SetSharedLimit(ctx, c, limit, 0))
+		s := locks.NewInterProcessSemaphore(c, path, locks.SharedLimit(limit, 1))
+		waiting, stop := context.WithCancel(ctx)
+		defer stop()
+		done := make(chan error)
+		go func() { _, err := s.Acquire(waiting); done <- err }() // keeps the gate while it waits for the limit
+		w.WaitNodes(t, path+"/leases", 1)
+		forge(t, w, path+"/locks", "lock-")
+		other := locks.NewInterProcessSemaphore(w.Observer, path, locks.SharedLimit(limit, 1))
+		for range 100 {
+			_, err := other.TryAcquire(ctx)
+			var refused *locks.NotAcquiredError
+			require.ErrorAs(t, err, &refused)
+			require.Contains(t, refused.Holder, "lock-", "refused at the gate, and not behind it")
+		}
+		stop()
+		require.Error(t, <-done)
+	})
+}

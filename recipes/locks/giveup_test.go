@@ -1,0 +1,73 @@
+package locks_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// What a caller has given up itself is no other contender.
+func TestTryAcquireIsNotRefusedByTheNodeThatItsCallerHasGivenUp(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		a, _ := w.Connect(t)
+		b, _ := w.Connect(t)
+		ours := locks.NewInterProcessMutex(b, "/m")
+		lease, err := locks.NewInterProcessMutex(a, "/m").Acquire(t.Context())
+		require.NoError(t, err)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err = ours.Acquire(ctx)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		_, err = ours.TryAcquire(t.Context())
+		var refused *locks.NotAcquiredError
+		require.ErrorAs(t, err, &refused)
+		require.Equal(t, 1, refused.Ahead, "the holder, and not the node that this mutex has just given up: %v", err)
+		require.NoError(t, lease.Release(t.Context()))
+	})
+}
+
+// In real time, as goroutines race: the deletion of the node that was given up
+// is sent before the next request.
+func TestTryAcquireOfAFreeMutexAfterAnAcquireThatGaveUp(t *testing.T) {
+	w := &world{&recipetest.World{Session: 9 * time.Second}}
+	w.Fake = zktest.New(t)
+	w.Addr, w.Dial = w.Fake.Addr(), w.Fake.Dialer()
+	a, _ := w.Connect(t)
+	b, _ := w.Connect(t)
+	w.Observer, _ = w.Connect(t)
+	const rounds = 50
+	refused := 0
+	var last error
+	for i := range rounds {
+		path := fmt.Sprint("/m", i)
+		ours := locks.NewInterProcessMutex(b, path)
+		lease, err := locks.NewInterProcessMutex(a, path).Acquire(t.Context())
+		require.NoError(t, err)
+		ctx, cancel := context.WithCancel(t.Context())
+		failed := make(chan error)
+		go func() { _, err := ours.Acquire(ctx); failed <- err }()
+		watched := func(w zktest.Watch) bool { return w.Session == b.SessionID() } // and not by the holder itself
+		require.NoError(t, w.Fake.WaitFor(t.Context(), func() bool {
+			return slices.ContainsFunc(w.Fake.WatchesOn(lease.Path()), watched) // it has its place, and waits
+		}))
+		cancel()
+		require.NoError(t, lease.Release(t.Context()))
+		if err := <-failed; err == nil {
+			continue // the grant was first
+		}
+		if _, err := ours.TryAcquire(t.Context()); err != nil {
+			refused++
+			last = err
+		}
+	}
+	require.Zero(t, refused, "of %d, though nobody else wants the lock: %v", rounds, last)
+}

@@ -1,0 +1,66 @@
+package locks
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gocurator/curator/recipes/internal/identity"
+)
+
+// Identity is what a contender's node says of its owner. Anybody may have
+// written it: it is for people, and decides nothing.
+//
+// In the node it is a JSON object of no more than 512 bytes, such as
+//
+//	{"v":1,"host":"web-1","pid":4711,"service":"orders","since":"2026-01-02T15:04:05.678Z",
+//	 "trace":{"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}}
+//
+// Java does not read it. Data in another form, from Java and others, is a
+// foreign identity.
+type Identity struct {
+	Service string    // see framework.WithServiceName
+	Host    string    // its name
+	PID     int       // of the process
+	Since   time.Time // when the owner began to wait, by its own clock
+
+	// Trace leads to the span of the owner's acquire, in the form of the
+	// propagator that package tracing was made with: for the W3C's,
+	// "traceparent". An identity that was read has no more than 8 entries and
+	// no more than 512 bytes of them. Entries that cannot be printed are left
+	// out.
+	Trace map[string]string
+
+	// Foreign is the beginning of data that has another form, such as the
+	// address that Java's locks write, if it can be printed.
+	Foreign string
+}
+
+// ReadIdentity returns what the data of a node says of its owner. It takes any
+// data. An identity that makes no sense is the zero value.
+func ReadIdentity(data []byte) Identity { return Identity(identity.Read(data)) }
+
+// IsZero reports whether nothing is known of the owner.
+func (id Identity) IsZero() bool {
+	return id.Service == "" && id.Host == "" && id.PID == 0 && id.Since.IsZero() && len(id.Trace) == 0 && id.Foreign == ""
+}
+
+// String returns a text such as "orders@web-1/4711". A foreign identity is
+// "unknown".
+func (id Identity) String() string {
+	var b strings.Builder
+	b.WriteString(id.Service)
+	if id.Host != "" {
+		if id.Service != "" {
+			b.WriteByte('@')
+		}
+		b.WriteString(id.Host)
+	}
+	if id.PID != 0 {
+		fmt.Fprintf(&b, "/%d", id.PID)
+	}
+	if b.Len() == 0 {
+		return "unknown"
+	}
+	return b.String()
+}

@@ -1,0 +1,81 @@
+package locks_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+// underLease fails the test unless a context is under a lease, and under no
+// lease further in.
+func underLease(t *testing.T, want *locks.Lease, ctx context.Context) {
+	t.Helper()
+	lease, ok := locks.LeaseFromContext(ctx)
+	require.True(t, ok)
+	require.Same(t, want, lease)
+}
+
+// Whatever context was made of a lease leads to it: of several, to the
+// innermost.
+func TestLeaseOfAContextIsTheInnermost(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		a, b := locks.NewInterProcessMutex(c, "/a"), locks.NewInterProcessMutex(c, "/b")
+		outer := recipetest.Acquire(t, t.Context(), a)
+		underLease(t, outer, outer.Context())
+		underLease(t, outer, context.WithValue(outer.Context(), anyKey{}, 1))
+		underLease(t, outer, context.WithoutCancel(outer.Context()))
+		work, done := outer.WithContext(t.Context())
+		defer done()
+		underLease(t, outer, work)
+
+		inner := recipetest.Acquire(t, work, b)
+		underLease(t, inner, inner.Context())
+		both, done := inner.WithContext(outer.Context())
+		defer done()
+		underLease(t, inner, both)
+		back, done := outer.WithContext(inner.Context())
+		defer done()
+		underLease(t, outer, back)
+
+		again := recipetest.Acquire(t, both, a)
+		require.NotSame(t, outer, again)
+		require.Equal(t, outer.FencingToken(), again.FencingToken())
+		underLease(t, again, again.Context())
+		for _, lease := range []*locks.Lease{again, inner, outer} {
+			require.NoError(t, lease.Release(t.Context()))
+		}
+		underLease(t, inner, both)
+	})
+}
+
+// Do has no other way to its lease.
+func TestLeaseOfDoIsInItsContext(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		m := locks.NewInterProcessMutex(c, "/l")
+		var of *locks.Lease
+		require.NoError(t, m.Do(t.Context(), func(ctx context.Context) error {
+			of, _ = locks.LeaseFromContext(ctx)
+			require.NoError(t, of.Context().Err())
+			require.Equal(t, "/l/"+w.Fake.Children("/l")[0], of.Path())
+			return m.Do(ctx, func(ctx context.Context) error {
+				again, _ := locks.LeaseFromContext(ctx)
+				require.NotSame(t, of, again)
+				require.Equal(t, of.FencingToken(), again.FencingToken())
+				return nil
+			})
+		}))
+		require.ErrorIs(t, context.Cause(of.Context()), locks.ErrReleased)
+	})
+}
+
+func TestContextUnderNoLease(t *testing.T) {
+	lease, ok := locks.LeaseFromContext(t.Context())
+	require.False(t, ok)
+	require.Nil(t, lease)
+}

@@ -1,0 +1,151 @@
+package locks_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+func TestLocalHandOverCostsNoRequest(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		m := locks.NewInterProcessMutex(c, path, locks.WithLocalHandOver(100, time.Hour))
+		queue := queueUp(ctx, m, 50)
+		w.Fake.ClearRequests()
+		first := queue[0].Wait(t)
+		token := first.FencingToken()
+		require.NoError(t, first.Release(ctx))
+		for i, p := range queue[1:] {
+			lease := p.Wait(t) // in the order of arrival
+			require.Equal(t, token, lease.FencingToken())
+			require.NoError(t, lease.Context().Err())
+			if i < len(queue)-2 {
+				require.NoError(t, lease.Release(ctx))
+				require.ErrorIs(t, context.Cause(lease.Context()), locks.ErrReleased)
+				require.ErrorIs(t, lease.Release(ctx), locks.ErrReleased)
+				continue
+			}
+			require.Empty(t, w.Requests())
+			require.NoError(t, lease.Release(ctx))
+		}
+		w.NothingLeft(t, path)
+	})
+}
+
+func TestLocalHandOverIsBounded(t *testing.T) {
+	for name, opt := range map[string]locks.MutexOption{
+		"count": locks.WithLocalHandOver(3, time.Hour),
+		"time":  locks.WithLocalHandOver(1000, 10*time.Second),
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				ctx, path := w.Patience(t), recipetest.Path(t)
+				c, _ := w.Connect(t)
+				other, _ := w.Connect(t)
+				m := locks.NewInterProcessMutex(c, path, opt)
+				ours := queueUp(ctx, m, 10)
+				theirs := recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(other, path))
+				w.WaitNodes(t, path, 2)
+				turns := 0
+				for _, p := range ours {
+					lease := p.Wait(t)
+					turns++
+					time.Sleep(3 * time.Second)
+					require.NoError(t, lease.Release(ctx))
+					synctest.Wait()
+					if theirs.IsOver() {
+						break
+					}
+				}
+				require.Equal(t, 4, turns, "the first, and three hand-overs")
+				require.NoError(t, theirs.Wait(t).Release(ctx))
+				for _, p := range ours[turns:] {
+					require.NoError(t, p.Wait(t).Release(ctx))
+				}
+				w.NothingLeft(t, path)
+			})
+		})
+	}
+}
+
+func TestLostLockIsNotHandedOver(t *testing.T) {
+	for name, lose := range map[string]func(w *world, l *locks.Lease, session int64){
+		"session": func(w *world, _ *locks.Lease, session int64) { w.Fake.ExpireSession(session) },
+		"node":    func(w *world, l *locks.Lease, _ int64) { w.Fake.Delete(l.Path()) },
+		"revoked": func(w *world, l *locks.Lease, _ int64) { w.Fake.Set(l.Path(), []byte("__REVOKE__")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				ctx, path := w.Patience(t), recipetest.Path(t)
+				c, _ := w.Connect(t)
+				m := locks.NewInterProcessMutex(c, path, locks.WithLocalHandOver(100, time.Hour))
+				queue := queueUp(ctx, m, 3)
+				first := queue[0].Wait(t)
+				time.Sleep(2 * time.Second) // the node is watched now
+				lose(w, first, c.SessionID())
+				synctest.Wait()
+				first.Release(ctx)
+				second := queue[1].Wait(t)
+				require.Greater(t, second.FencingToken(), first.FencingToken())
+				require.NoError(t, second.Release(ctx))
+				require.NoError(t, queue[2].Wait(t).Release(ctx))
+				w.NothingLeft(t, path)
+			})
+		})
+	}
+}
+
+func TestHandedOverLockIsStillGuarded(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		m := locks.NewInterProcessMutex(c, path, locks.WithLocalHandOver(100, time.Hour))
+		queue := queueUp(ctx, m, 6)
+		for _, p := range queue[:5] {
+			lease := p.Wait(t)
+			time.Sleep(2 * time.Second)
+			require.Len(t, w.Fake.Watches(), 1)
+			require.NoError(t, lease.Release(ctx))
+		}
+		last := queue[5].Wait(t)
+		require.NoError(t, w.Fake.Delete(last.Path()))
+		<-last.Context().Done()
+		require.ErrorIs(t, context.Cause(last.Context()), locks.ErrNodeDeleted)
+		require.ErrorIs(t, last.Release(ctx), locks.ErrNodeDeleted)
+		w.NothingLeft(t, path)
+	})
+}
+
+func TestLossDuringTheHandOverHasItsReason(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		m := locks.NewInterProcessMutex(c, path, locks.WithLocalHandOver(100, time.Hour))
+		lost := 0
+		for range 2000 {
+			queue := queueUp(ctx, m, 2)
+			first := queue[0].Wait(t)
+			first.Revoked() // watches the node
+			synctest.Wait()
+			go w.Fake.Delete(first.Path())
+			go first.Release(ctx)
+			second := queue[1].Wait(t)
+			synctest.Wait()
+			if second.Context().Err() != nil {
+				lost++
+				require.ErrorIs(t, context.Cause(second.Context()), locks.ErrNodeDeleted)
+			}
+			second.Release(ctx)
+		}
+		t.Log("lost", lost, "times")
+		require.Positive(t, lost, "the deletion comes in between")
+		w.NothingLeft(t, path)
+	})
+}

@@ -1,0 +1,226 @@
+package locks_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// objects makes the locks that wait in the process.
+var objects = map[string]struct {
+	make  func(c *framework.Client, path string, opts ...locks.Option) locks.Locker
+	queue string // where the waiters' nodes are, below the path
+}{
+	"mutex": {func(c *framework.Client, path string, opts ...locks.Option) locks.Locker {
+		var forMutexes []locks.MutexOption
+		for _, opt := range opts {
+			forMutexes = append(forMutexes, opt)
+		}
+		return locks.NewInterProcessMutex(c, path, forMutexes...)
+	}, ""},
+	"semaphore": {func(c *framework.Client, path string, opts ...locks.Option) locks.Locker {
+		return locks.NewInterProcessSemaphore(c, path, locks.Limit(1), opts...)
+	}, "/locks"},
+	"semaphore mutex": {func(c *framework.Client, path string, opts ...locks.Option) locks.Locker {
+		return locks.NewInterProcessSemaphoreMutex(c, path, opts...)
+	}, "/locks"},
+}
+
+// eachObject runs a test with each kind of object.
+func eachObject(t *testing.T, test func(t *testing.T, w *world, c *framework.Client, object func(opts ...locks.Option) locks.Locker, queue string)) {
+	t.Helper()
+	for name, o := range objects {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				c, _ := w.Connect(t)
+				path := recipetest.Path(t)
+				test(t, w, c, func(opts ...locks.Option) locks.Locker { return o.make(c, path, opts...) }, path+o.queue)
+			})
+		})
+	}
+}
+
+// A service that makes an object for each request costs the server no more than
+// one that keeps the object.
+func TestObjectsOfOneLockShareTheQueueInTheProcess(t *testing.T) {
+	eachObject(t, func(t *testing.T, w *world, c *framework.Client, object func(...locks.Option) locks.Locker, queue string) {
+		ctx := w.Patience(t)
+		var all []*recipetest.Pending
+		for range 20 {
+			all = append(all, take(ctx, object()))
+			synctest.Wait()
+		}
+		for _, p := range all {
+			require.LessOrEqual(t, len(w.Nodes(t, queue)), 2)
+			lease := p.Wait(t) // in the order of arrival
+			require.NoError(t, lease.Release(ctx))
+			synctest.Wait()
+		}
+		w.NothingLeft(t, queue)
+	})
+}
+
+// Objects are the same lock if the client and the full path are the same,
+// whatever view they were made with.
+func TestObjectsOfTwoViewsShareTheQueueInTheProcess(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx := w.Patience(t)
+		c, _ := w.Connect(t)
+		view, err := c.Namespace("/shop")
+		require.NoError(t, err)
+		var all []*recipetest.Pending
+		for i := range 10 {
+			m := locks.NewInterProcessMutex(c, "/shop/m")
+			if i%2 == 0 {
+				m = locks.NewInterProcessMutex(view, "/m")
+			}
+			all = append(all, recipetest.AcquireLater(ctx, m))
+			synctest.Wait()
+		}
+		require.Len(t, w.Nodes(t, "/shop/m"), 2)
+		for _, p := range all {
+			require.NoError(t, p.Wait(t).Release(ctx))
+		}
+		w.NothingLeft(t, "/shop/m")
+	})
+}
+
+// Another client is another contender, in the same process, too.
+func TestClientsDoNotShareAQueueInTheProcess(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		var all []*recipetest.Pending
+		for range 3 {
+			c, _ := w.Connect(t)
+			for range 5 {
+				all = append(all, recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(c, path)))
+				synctest.Wait()
+			}
+		}
+		require.Len(t, w.Nodes(t, path), 6)
+		for range all { // in the order of the server's queue
+			for _, p := range all {
+				if p.IsOver() && p.Lease.Context().Err() == nil {
+					require.NoError(t, p.Wait(t).Release(ctx))
+				}
+			}
+			synctest.Wait()
+		}
+		w.NothingLeft(t, path)
+	})
+}
+
+// Each acquire has the options of its own object, whatever object was first at
+// the lock.
+func TestEachObjectKeepsItsOwnOptions(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		object := func(opts ...locks.MutexOption) *locks.InterProcessMutex {
+			return locks.NewInterProcessMutex(c, path, opts...)
+		}
+		first := recipetest.Acquire(t, ctx, object(locks.WithNodeData([]byte("first")), locks.WithQueueLimit(1)))
+		second := recipetest.AcquireLater(ctx, object(locks.WithNodeData([]byte("second")), locks.WithRevocation()))
+		synctest.Wait()
+		third := recipetest.AcquireLater(ctx, object())
+		synctest.Wait()
+		_, err := object(locks.WithQueueLimit(3)).Acquire(ctx)
+		require.ErrorIs(t, err, locks.ErrQueueFull)
+		_, err = object(locks.WithQueueLimit(4)).TryAcquire(ctx)
+		require.NotErrorIs(t, err, locks.ErrQueueFull)
+		_, err = object(locks.WithQueueLimit(0)).Acquire(ctx)
+		require.ErrorContains(t, err, `queue limit "0"`)
+
+		short, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		_, err = object().Acquire(short)
+		var refused *locks.NotAcquiredError
+		require.ErrorAs(t, err, &refused)
+		require.Equal(t, "first", refused.Identity().Foreign)
+		require.Equal(t, 3, refused.Ahead)
+
+		require.NoError(t, first.Release(ctx))
+		lease := second.Wait(t)
+		node, ok := w.Fake.Node(lease.Path())
+		require.True(t, ok)
+		require.Equal(t, "second", string(node.Data))
+		require.NoError(t, locks.Revoke(ctx, w.Observer, lease.Path()))
+		<-lease.Context().Done()
+		require.ErrorIs(t, context.Cause(lease.Context()), locks.ErrRevoked)
+		require.ErrorIs(t, lease.Release(ctx), locks.ErrRevoked)
+		require.NoError(t, third.Wait(t).Release(ctx))
+		w.NothingLeft(t, path)
+	})
+}
+
+// Hand-over passes on the node with what its object's options have made of it,
+// so it stays within the object.
+func TestHandOverStaysWithinItsObject(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		one := locks.NewInterProcessMutex(c, path, locks.WithLocalHandOver(100, time.Hour), locks.WithNodeData([]byte("one")))
+		two := locks.NewInterProcessMutex(c, path, locks.WithLocalHandOver(100, time.Hour), locks.WithNodeData([]byte("two")))
+		ones, twos := queueUp(ctx, one, 3), queueUp(ctx, two, 3)
+		plain := queueUp(ctx, locks.NewInterProcessMutex(c, path), 3)
+		require.Len(t, w.Nodes(t, path), 4, "one for each object that hands over, and two for the others")
+		for data, all := range map[string][]*recipetest.Pending{"one": ones, "two": twos} {
+			for _, p := range all {
+				go func() {
+					<-p.Done
+					if node, _ := w.Fake.Node(p.Lease.Path()); string(node.Data) != data {
+						t.Errorf("%s has the node of %s", data, node.Data)
+					}
+					p.Lease.Release(ctx)
+				}()
+			}
+		}
+		for _, p := range plain {
+			require.NoError(t, p.Wait(t).Release(ctx))
+		}
+		w.NothingLeft(t, path)
+	})
+}
+
+// A place at the server goes to the next arrival when an acquire fails,
+// whatever objects the two use.
+func TestFailedAcquireGivesItsPlaceToTheNextObject(t *testing.T) {
+	eachObject(t, func(t *testing.T, w *world, c *framework.Client, object func(...locks.Option) locks.Locker, queue string) {
+		ctx := w.Patience(t)
+		lease := hold(t, ctx, object())
+		leaving, cancel := context.WithCancel(ctx)
+		var going, staying []*recipetest.Pending
+		for range 5 {
+			going = append(going, take(leaving, object()))
+			synctest.Wait()
+			staying = append(staying, take(ctx, object()))
+			synctest.Wait()
+		}
+		cancel()
+		for _, p := range going {
+			<-p.Done
+			require.ErrorIs(t, p.Err, context.Canceled)
+		}
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Path: queue + "/*", Session: c.SessionID(), Do: zktest.Fail(zktest.ErrNoAuth)})
+		require.NoError(t, lease.Release(ctx))
+		failed := 0
+		for _, p := range staying {
+			<-p.Done
+			if p.Err != nil {
+				failed++
+				continue
+			}
+			require.NoError(t, p.Lease.Release(ctx))
+		}
+		require.LessOrEqual(t, failed, 1)
+		w.NothingLeft(t, queue)
+	})
+}

@@ -1,0 +1,324 @@
+package locks_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// queueUp starts n acquires of one mutex object, in this order, and returns
+// them.
+func queueUp(ctx context.Context, m *locks.InterProcessMutex, n int) []*recipetest.Pending {
+	all := make([]*recipetest.Pending, n)
+	for i := range all {
+		all[i] = recipetest.AcquireLater(ctx, m)
+		synctest.Wait()
+	}
+	return all
+}
+
+func TestOnlyTheHolderAndTheNextOfAnObjectAreAtTheServer(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		m := locks.NewInterProcessMutex(c, path)
+		for _, p := range queueUp(ctx, m, 20) {
+			require.LessOrEqual(t, len(w.Nodes(t, path)), 2)
+			lease := p.Wait(t) // in the order of arrival
+			synctest.Wait()
+			require.NoError(t, lease.Release(ctx))
+			synctest.Wait()
+		}
+		w.NothingLeft(t, path)
+	})
+}
+
+// Whoever waits in the process costs the server nothing, and neither does
+// leaving.
+func TestWaitingInTheProcessCostsTheServerNothing(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		m := locks.NewInterProcessMutex(c, path)
+		queue := queueUp(ctx, m, 2)
+		w.Fake.ClearRequests()
+		leaving, cancel := context.WithCancel(ctx)
+		rest := queueUp(leaving, m, 100)
+		last := recipetest.AcquireLater(ctx, m)
+		synctest.Wait()
+		cancel()
+		for i, p := range rest {
+			<-p.Done
+			require.ErrorIs(t, p.Err, context.Canceled)
+			var refused *locks.NotAcquiredError
+			require.ErrorAs(t, p.Err, &refused)
+			require.NotEmpty(t, refused.Holder)
+			require.NotEmpty(t, refused.Identity)
+			require.GreaterOrEqual(t, refused.Ahead, 2, i)
+		}
+		require.Empty(t, w.Requests())
+		for _, p := range append(queue, last) {
+			require.NoError(t, p.Wait(t).Release(ctx))
+		}
+		w.NothingLeft(t, path)
+	})
+}
+
+// An arrival's turn may come at the moment at which it gives up; the next must
+// get it then.
+func TestTurnThatComesWithTheCancellationIsNotLost(t *testing.T) {
+	for _, opts := range [][]locks.MutexOption{nil, {locks.WithLocalHandOver(100, time.Hour)}} {
+		for range 300 {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				ctx, path := w.Patience(t), recipetest.Path(t)
+				c, _ := w.Connect(t)
+				m := locks.NewInterProcessMutex(c, path, opts...)
+				queue := queueUp(ctx, m, 2)
+				leaving, cancel := context.WithCancel(ctx)
+				going := queueUp(leaving, m, 1)[0]
+				last := queueUp(ctx, m, 1)[0]
+				go cancel()
+				for _, p := range queue {
+					require.NoError(t, p.Wait(t).Release(ctx))
+				}
+				<-going.Done
+				if going.Err == nil {
+					require.NoError(t, going.Lease.Release(ctx))
+				}
+				require.NoError(t, last.Wait(t).Release(ctx))
+				w.NothingLeft(t, path)
+			})
+		}
+	}
+}
+
+// A lease that was lost does not block the process's next, even if it is never
+// released.
+func TestLostLeaseFreesItsPlaceInTheProcess(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		m := locks.NewInterProcessMutex(c, path)
+		for range 5 {
+			lease := recipetest.Acquire(t, ctx, m) // never released
+			queue := queueUp(ctx, m, 3)
+			w.Fake.ExpireSession(c.SessionID())
+			<-lease.Context().Done()
+			var all sync.WaitGroup // those at the server queue again, in any order
+			for _, p := range queue {
+				all.Go(func() { require.NoError(t, p.Wait(t).Release(ctx)) })
+			}
+			all.Wait()
+		}
+	})
+}
+
+func TestClosedClientEndsThoseWhoWaitInTheProcess(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		queue := queueUp(ctx, locks.NewInterProcessMutex(c, path), 10)
+		require.NoError(t, c.Close())
+		for _, p := range queue[1:] {
+			<-p.Done
+			require.ErrorIs(t, p.Err, framework.ErrClosed)
+		}
+	})
+}
+
+func TestTryAcquireOfABusyObjectNamesTheHolderWithoutANode(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		m := locks.NewInterProcessMutex(c, path, locks.WithNodeData([]byte("till 7")))
+		queue := queueUp(ctx, m, 4)
+		w.Fake.ClearRequests()
+		_, err := m.TryAcquire(ctx)
+		var refused *locks.NotAcquiredError
+		require.ErrorAs(t, err, &refused)
+		require.Equal(t, "till 7", refused.Identity().Foreign)
+		require.Equal(t, 4, refused.Ahead)
+		require.Equal(t, []zktest.Op{zktest.OpGetChildren2, zktest.OpGetData}, w.Requests())
+		for _, p := range queue {
+			require.NoError(t, p.Wait(t).Release(ctx))
+		}
+	})
+}
+
+func TestQueueLimitFailsAtOnce(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		m := locks.NewInterProcessMutex(c, path, locks.WithQueueLimit(3))
+		queue := queueUp(ctx, m, 3)
+		_, err := m.Acquire(ctx)
+		require.ErrorIs(t, err, locks.ErrQueueFull)
+		require.ErrorIs(t, err, locks.ErrNotAcquired)
+
+		elsewhere := locks.NewInterProcessMutex(c, path, locks.WithQueueLimit(2)) // two of the three have nodes
+		_, err = elsewhere.Acquire(ctx)
+		require.ErrorIs(t, err, locks.ErrQueueFull)
+		var refused *locks.NotAcquiredError
+		require.ErrorAs(t, err, &refused)
+		require.NotEmpty(t, refused.Identity)
+
+		require.NoError(t, queue[0].Wait(t).Release(ctx))
+		queue[0] = recipetest.AcquireLater(ctx, m)
+		for _, p := range append(queue[1:], queue[0]) {
+			require.NoError(t, p.Wait(t).Release(ctx))
+		}
+		w.NothingLeft(t, path)
+	})
+}
+
+// Other processes are not starved, by count or by time. What was lost is not
+// handed over: not the lock of a session that is over, nor a node that was
+// deleted. The node is watched once, however often it changes hands, and
+// whoever has it is told.
+func TestManyGoroutinesShareAnObjectUnderFaults(t *testing.T) {
+	for i, opts := range [][]locks.MutexOption{nil, {locks.WithLocalHandOver(5, time.Second)}} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				ctx, path := w.Patience(t), recipetest.Path(t)
+				c, network := w.Connect(t)
+				m := locks.NewInterProcessMutex(c, path, opts...)
+				var all sync.WaitGroup
+				var inside sync.Mutex
+				for i := range 40 {
+					all.Go(func() {
+						for n := range 10 {
+							limited, cancel := context.WithTimeout(ctx, time.Duration(1+(i*n)%40)*100*time.Millisecond)
+							lease, err := m.Acquire(limited)
+							cancel()
+							if err != nil {
+								continue
+							}
+							if !inside.TryLock() {
+								t.Error("two holders")
+							}
+							time.Sleep(time.Duration(i%5) * 10 * time.Millisecond)
+							inside.Unlock()
+							lease.Release(ctx)
+						}
+					})
+				}
+				for range 20 {
+					time.Sleep(200 * time.Millisecond)
+					network.Cut()
+				}
+				all.Wait()
+				w.NothingLeft(t, path)
+				require.NoError(t, recipetest.Acquire(t, ctx, m).Release(ctx))
+			})
+		})
+	}
+}
+
+func TestOptionsThatCannotBeUsedAreErrorsOfEveryAcquire(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		for _, opt := range []locks.MutexOption{
+			locks.WithQueueLimit(0), locks.WithNodeData(make([]byte, 2000)), locks.WithNodeData([]byte("__REVOKE__")),
+			locks.WithLocalHandOver(0, time.Second), locks.WithLocalHandOver(1, 0), nil,
+		} {
+			_, err := locks.NewInterProcessMutex(c, "/l", opt).Acquire(t.Context())
+			require.ErrorIs(t, err, zk.ErrBadArguments)
+		}
+	})
+}
+
+// The lock is lost while it is handed over. Whoever gets it is told why it is
+// over. An acquire that ends at the server, for whatever reason, leaves its
+// place to the next of its object.
+func TestFailedAcquireGivesItsPlaceBack(t *testing.T) {
+	for n, opts := range map[int][]locks.MutexOption{2: nil, 1: {locks.WithLocalHandOver(1, time.Hour)}} {
+		inVirtualTime(t, func(t *testing.T, w *world) {
+			ctx, path := w.Patience(t), recipetest.Path(t)
+			c, _ := w.Connect(t)
+			other := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(w.Observer, path))
+			m := locks.NewInterProcessMutex(c, path, opts...)
+			for i := range 6 {
+				limited, cancel := context.WithTimeout(ctx, time.Second)
+				if i%2 == 0 {
+					w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Session: c.SessionID(), Do: zktest.Fail(zktest.ErrNoAuth)})
+				}
+				_, err := m.Acquire(limited)
+				require.Error(t, err)
+				_, err = m.TryAcquire(ctx)
+				require.ErrorIs(t, err, locks.ErrNotAcquired)
+				cancel()
+			}
+			queue := queueUp(ctx, m, 4)
+			require.Len(t, w.Nodes(t, path), 1+n)
+			require.NoError(t, other.Release(ctx))
+			for _, p := range queue {
+				require.NoError(t, p.Wait(t).Release(ctx))
+			}
+			w.NothingLeft(t, path)
+		})
+	}
+}
+
+// Two places at the server become free at the same moment, and those who get
+// them must not overtake each other on the way.
+func TestArrivalsDoNotOvertakeEachOtherOnTheWayToTheServer(t *testing.T) {
+	for range 300 {
+		inVirtualTime(t, func(t *testing.T, w *world) {
+			ctx, path := w.Patience(t), recipetest.Path(t)
+			c, _ := w.Connect(t)
+			m := locks.NewInterProcessMutex(c, path)
+			leaving, cancel := context.WithCancel(ctx)
+			first := recipetest.Acquire(t, ctx, m)
+			going := queueUp(leaving, m, 1)
+			rest := queueUp(ctx, m, 6)
+			go cancel()
+			go first.Release(ctx)
+			<-going[0].Done
+			if going[0].Err == nil {
+				require.NoError(t, going[0].Lease.Release(ctx))
+			}
+			for i, p := range rest {
+				lease := p.Wait(t)
+				for _, later := range rest[i+1:] {
+					require.False(t, later.IsOver())
+				}
+				require.NoError(t, lease.Release(ctx))
+			}
+			w.NothingLeft(t, path)
+		})
+	}
+}
+
+// What was seen of the queue when somebody of this process was last in it says
+// nothing of later.
+func TestLocalWaiterIsNotBehindAHolderOfLongAgo(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		m := locks.NewInterProcessMutex(c, path)
+		require.NoError(t, recipetest.Acquire(t, ctx, m).Release(ctx))
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DelayReply(2 * time.Second)})
+		slow := recipetest.AcquireLater(ctx, m)
+		synctest.Wait()
+		short, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		_, err := m.Acquire(short)
+		var held *locks.NotAcquiredError
+		require.ErrorAs(t, err, &held)
+		require.Equal(t, 1, held.Ahead)
+		require.Empty(t, held.Holder, "%v", err)
+		require.NoError(t, slow.Wait(t).Release(ctx))
+		w.NothingLeft(t, path)
+	})
+}

@@ -1,0 +1,203 @@
+package locks
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"slices"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/claim"
+	"github.com/gocurator/curator/recipes/internal/queue"
+	"github.com/gocurator/curator/recipes/internal/trace"
+	"github.com/gocurator/curator/recipes/locktrace"
+)
+
+// InterProcessMultiLock is several locks taken as one: all of them or none. It
+// is safe for concurrent use. The lease's context ends when any of the locks
+// is not held any more.
+type InterProcessMultiLock struct {
+	locks []Locker
+}
+
+// NewInterProcessMultiLock returns the lock that consists of these, of
+// whatever kind. They are acquired in this order. The order should be the same
+// for all who take some of the same locks: else two may wait for each other,
+// until their contexts end. SortedMutexes makes such an order. No locks at
+// all, or one that is nil, are an error of every acquire.
+func NewInterProcessMultiLock(locks ...Locker) *InterProcessMultiLock {
+	return &InterProcessMultiLock{slices.Clone(locks)}
+}
+
+// SortedMutexes returns an InterProcessMutex for each path, once, in the order
+// of the paths as text. An InterProcessMultiLock of them takes locks in the
+// same order as every other one:
+//
+//	locks.NewInterProcessMultiLock(locks.SortedMutexes(client, paths)...)
+func SortedMutexes(c *framework.Client, paths []string, opts ...MutexOption) []Locker {
+	var all []Locker
+	for _, path := range slices.Compact(slices.Sorted(slices.Values(paths))) {
+		all = append(all, NewInterProcessMutex(c, path, opts...))
+	}
+	return all
+}
+
+// Acquire acquires one lock after the other, until ctx ends. The first that
+// fails ends the attempt: those that were acquired are released, the last
+// first, and its error is returned, which names the lock. If one is lost while
+// others are waited for, all is begun again.
+func (l *InterProcessMultiLock) Acquire(ctx context.Context) (*Lease, error) {
+	return l.acquire(ctx, true, Locker.Acquire)
+}
+
+// TryAcquire is Acquire without waiting for other contenders.
+func (l *InterProcessMultiLock) TryAcquire(ctx context.Context) (*Lease, error) {
+	return l.acquire(ctx, false, Locker.TryAcquire)
+}
+
+// Do is that of InterProcessMutex, with a context that ends when any of the
+// locks is lost.
+func (l *InterProcessMultiLock) Do(ctx context.Context, f func(ctx context.Context) error) error {
+	return do(ctx, l, f)
+}
+
+// Participants returns the participants of one lock after the other. Positions
+// are those in the queue of each lock. A Locker from elsewhere that has no such
+// method is left out.
+func (l *InterProcessMultiLock) Participants(ctx context.Context) ([]Participant, error) {
+	if err := l.usable("participants"); err != nil {
+		return nil, err
+	}
+	var all []Participant
+	for _, lock := range l.locks {
+		p, ok := lock.(participated)
+		if !ok {
+			continue
+		}
+		some, err := p.Participants(ctx)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	return all, nil
+}
+
+// acquireOne is Locker.Acquire or Locker.TryAcquire.
+type acquireOne func(Locker, context.Context) (*Lease, error)
+
+func (l *InterProcessMultiLock) acquire(ctx context.Context, wait bool, one acquireOne) (*Lease, error) {
+	if err := l.usable("acquire"); err != nil {
+		return nil, err
+	}
+	during, told := l.startTrace(ctx, wait)
+	defer told.EndedByPanic()
+	lease, err := l.acquireAll(ctx, during, one)
+	complete := false
+	defer func() {
+		if lease != nil && !complete { // the user's tracer has panicked, and nobody will have the lease
+			lease.Release(ctx)
+		}
+	}()
+	told.Ended(queue.EndOf(nil, err))
+	complete = true
+	return leaseOf(lease, err)
+}
+
+func (l *InterProcessMultiLock) usable(op string) error {
+	if len(l.locks) == 0 {
+		err := queue.Invalid("locks", "none", "must be at least one")
+		return &framework.OpError{Op: op, Path: "multi-lock", Err: err}
+	}
+	if slices.ContainsFunc(l.locks, isNilLock) {
+		return &framework.OpError{Op: op, Path: "multi-lock", Err: queue.IsNil("lock")}
+	}
+	return nil
+}
+
+// isNilLock reports whether there is no lock in an interface: nothing, or a nil
+// pointer, whose methods would panic.
+func isNilLock(l Locker) bool {
+	if l == nil {
+		return true
+	}
+	r := reflect.ValueOf(l)
+	return r.Kind() == reflect.Pointer && r.IsNil()
+}
+
+// startTrace tells the tracer of the first of the locks that has one. The
+// others' acquires are told within this one.
+func (l *InterProcessMultiLock) startTrace(ctx context.Context, wait bool) (context.Context, *trace.Acquire) {
+	for _, lock := range l.locks {
+		d, ok := lock.(described)
+		if !ok {
+			continue
+		}
+		part := d.describe(wait)
+		if part.Client == nil { // which its acquire will say
+			continue
+		}
+		during, told := trace.StartAcquire(ctx, locktrace.Acquire{
+			Client: part.Client, Recipe: locktrace.RecipeMultiLock, Name: part.Name, Leases: len(l.locks), Try: !wait,
+		})
+		if told != nil {
+			return during, told
+		}
+	}
+	return ctx, nil
+}
+
+func (l *InterProcessMultiLock) describe(wait bool) locktrace.Acquire {
+	for _, lock := range l.locks {
+		if d, ok := lock.(described); ok {
+			return d.describe(wait)
+		}
+	}
+	return locktrace.Acquire{}
+}
+
+// acquireAll begins again until all locks are acquired without a loss. The
+// lease has the values of ctx, the requests those of during.
+func (l *InterProcessMultiLock) acquireAll(ctx, during context.Context, one acquireOne) (*claim.Lease, error) {
+	for {
+		lease, lost, err := l.acquireOnce(ctx, during, one)
+		switch {
+		case err == nil:
+			return lease, nil
+		case !lost || ctx.Err() != nil || errors.Is(err, framework.ErrClosed):
+			return nil, err
+		}
+	}
+}
+
+// acquireOnce reports whether one of the locks was lost while it acquired the
+// others. It waits for the release of those: their nodes would be in the way of
+// the next who tries.
+func (l *InterProcessMultiLock) acquireOnce(ctx, during context.Context, one acquireOne) (all *claim.Lease, lost bool, err error) {
+	all = claim.Several(ctx)
+	complete := false
+	defer func() {
+		if !complete { // also if a Locker panics
+			lost = all.AnyLost()
+			all.Release(claim.UnlessDown(ctx, err))
+		}
+	}()
+	for _, lock := range l.locks {
+		if err = acquireUnder(during, all, lock, one); err != nil {
+			return all, false, err
+		}
+	}
+	complete = true
+	return all, false, nil
+}
+
+// acquireUnder acquires a lock under the leases of those before it.
+func acquireUnder(ctx context.Context, all *claim.Lease, lock Locker, one acquireOne) error {
+	under, done := all.WhileHeld(ctx)
+	defer done()
+	lease, err := one(lock, under)
+	if err == nil {
+		all.Add(lease.inner())
+	}
+	return err
+}

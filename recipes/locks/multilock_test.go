@@ -1,0 +1,179 @@
+package locks_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+func TestMultiLockIsAllOrNone(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		paths := []string{path + "/b", path + "/c", path + "/a", path + "/b"}
+		multi := locks.NewInterProcessMultiLock(locks.SortedMutexes(c, paths)...)
+		lease, err := multi.Acquire(ctx)
+		require.NoError(t, err)
+		require.Len(t, lease.Leases(), 3)
+		require.Contains(t, lease.Leases()[0].Path(), path+"/a/")
+
+		again, err := multi.Acquire(lease.Context())
+		require.NoError(t, err, "each lock is re-entered")
+		require.NoError(t, again.Release(ctx))
+		require.NoError(t, lease.Context().Err())
+		require.NoError(t, lease.Release(ctx))
+		require.ErrorIs(t, context.Cause(lease.Context()), locks.ErrReleased)
+		for _, p := range paths {
+			w.WaitNodes(t, p, 0)
+		}
+
+		holder := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(w.Observer, path+"/b"))
+		_, err = multi.TryAcquire(ctx)
+		require.ErrorIs(t, err, locks.ErrNotAcquired)
+		require.ErrorContains(t, err, path+"/b")
+		require.NoError(t, holder.Release(ctx))
+		for _, p := range paths {
+			w.NothingLeft(t, p)
+		}
+	})
+}
+
+// E24: Curator goes on after a failure, and gives each lock the whole time.
+func TestMultiLockStopsAtTheFirstFailureWithOneDeadline(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		paths := []string{path + "/a", path + "/b", path + "/c"}
+		for _, p := range paths[:2] {
+			defer recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(w.Observer, p)).Release(ctx)
+		}
+		short, cancel := context.WithTimeout(ctx, 10*time.Second)
+		defer cancel()
+		begin := time.Now()
+		_, err := locks.NewInterProcessMultiLock(locks.SortedMutexes(c, paths)...).Acquire(short)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorContains(t, err, path+"/a")
+		require.Equal(t, 10*time.Second, time.Since(begin))
+		require.Empty(t, w.Nodes(t, path+"/c"), "the third was never asked for")
+	})
+}
+
+// CURATOR-75 and testSomeReleasesFail: one that cannot be released keeps
+// nobody from the others.
+func TestMultiLockReleasesTheOthers(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		lease, err := locks.NewInterProcessMultiLock(locks.SortedMutexes(c, []string{path + "/a", path + "/b"})...).Acquire(ctx)
+		require.NoError(t, err)
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Session: c.SessionID(), Times: 1, Do: zktest.Fail(zktest.ErrNoAuth)})
+		require.Error(t, lease.Release(ctx))
+		require.Empty(t, w.Nodes(t, path+"/a"))
+		require.Len(t, w.Nodes(t, path+"/b"), 1)
+	})
+}
+
+// The first of the locks is lost while the second is waited for.
+func TestMultiLockBeginsAgainAfterALoss(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		other := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(w.Observer, path+"/b"))
+		done := make(chan *locks.Lease)
+		go func() {
+			lease, err := locks.NewInterProcessMultiLock(locks.SortedMutexes(c, []string{path + "/a", path + "/b"})...).Acquire(ctx)
+			if err != nil {
+				t.Error(err)
+			}
+			done <- lease
+		}()
+		w.WaitNodes(t, path+"/b", 2)
+		w.Fake.ExpireSession(c.SessionID())
+		time.Sleep(time.Minute)
+		w.WaitNodes(t, path+"/b", 2)
+		require.NoError(t, other.Release(ctx))
+		lease := <-done
+		require.NoError(t, lease.Context().Err())
+		w.Fake.ExpireSession(c.SessionID())
+		<-lease.Context().Done()
+		require.ErrorIs(t, context.Cause(lease.Context()), framework.ErrSessionLost)
+		require.ErrorIs(t, lease.Release(ctx), framework.ErrSessionLost)
+	})
+}
+
+// Two who take the same locks in any order do not wait for each other.
+func TestMultiLocksDoNotDeadlock(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		var all sync.WaitGroup
+		for _, paths := range [][]string{{path + "/a", path + "/b"}, {path + "/b", path + "/a"}} {
+			c, _ := w.Connect(t)
+			multi := locks.NewInterProcessMultiLock(locks.SortedMutexes(c, paths)...)
+			all.Go(func() {
+				for range 20 {
+					if err := multi.Do(ctx, func(ctx context.Context) error { return ctx.Err() }); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		all.Wait()
+	})
+}
+
+// Locks of different kinds are combined in the order given.
+func TestCombinedLocks(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		rw := locks.NewInterProcessReadWriteLock(c, path+"/rw")
+		both := locks.NewInterProcessMultiLock(rw.ReadLock(), locks.NewInterProcessSemaphore(c, path+"/s", locks.Limit(2)))
+		lease, err := both.Acquire(ctx)
+		require.NoError(t, err)
+		_, err = rw.WriteLock().Acquire(lease.Context())
+		require.ErrorIs(t, err, locks.ErrUpgrade)
+		require.NoError(t, lease.Release(ctx))
+		w.NothingLeft(t, path+"/rw")
+	})
+}
+
+// Whoever has tried in vain is no obstacle to his own next attempt.
+func TestMultiLockCanBeTriedAgainAtOnce(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		other := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(w.Observer, path+"/b"))
+		multi := locks.NewInterProcessMultiLock(locks.SortedMutexes(c, []string{path + "/a", path + "/b"})...)
+		for range 30 {
+			_, err := multi.TryAcquire(ctx)
+			require.ErrorContains(t, err, path+"/b")
+		}
+		require.NoError(t, other.Release(ctx))
+	})
+}
+
+// Nothing locked is nothing guarded.
+func TestMultiLockOfNothingIsAnError(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx := w.Patience(t)
+		for _, l := range []*locks.InterProcessMultiLock{
+			locks.NewInterProcessMultiLock(locks.SortedMutexes(w.Observer, nil)...), locks.NewInterProcessMultiLock(), locks.NewInterProcessMultiLock(nil),
+			locks.NewInterProcessMultiLock(locks.NewInterProcessMutex(w.Observer, "/l"), nil),
+		} {
+			_, err := l.Acquire(ctx)
+			require.ErrorIs(t, err, zk.ErrBadArguments)
+			_, err = l.TryAcquire(ctx)
+			require.ErrorIs(t, err, zk.ErrBadArguments)
+			require.ErrorIs(t, l.Do(ctx, nil), zk.ErrBadArguments)
+		}
+	})
+}

@@ -1,0 +1,95 @@
+package locks
+
+import (
+	"context"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/lockloop"
+	"github.com/gocurator/curator/recipes/internal/queue"
+	"github.com/gocurator/curator/recipes/locktrace"
+)
+
+// InterProcessMutex is a distributed lock: at most one holder per path across
+// every client of the ensemble. Waiters are admitted in the order of their
+// arrival. An InterProcessMutex is safe for concurrent use: each acquire that
+// does not re-enter is a contender of its own.
+//
+// All objects of one client and one path are the same lock, whichever view of
+// the client they were made with. An object costs nothing: make one for each
+// request, or keep it. If many goroutines of a client want the lock, only the
+// holder and the next are visible to others. The rest wait in the process, in
+// the order of their arrival, and cost the server nothing. Each acquire has
+// the options of its own object. An object with WithLocalHandOver has a queue
+// of its own, because its goroutines pass on its node.
+//
+// Holders and waiters are ephemeral nodes below the path, named as by Java
+// Curator's InterProcessMutex, with which a Go process may share a lock. No
+// other nodes should be below the path; they are ignored.
+type InterProcessMutex struct {
+	queue queue.Queue
+}
+
+const mutexKind = "lock-"
+
+// NewInterProcessMutex returns the mutex with this path. It does not contact
+// the server: a client, a path or an option that cannot be used is an error of
+// every acquire. The first contender creates the path, and whatever is missing
+// above it, as containers, which the server removes some time after the last.
+func NewInterProcessMutex(c *framework.Client, path string, opts ...MutexOption) *InterProcessMutex {
+	return &InterProcessMutex{*queue.New(queue.Config{
+		Client: c, Path: path, Kind: mutexKind, Op: "acquire",
+		Order:       lockloop.Order{Blocks: lockloop.Exclusive},
+		Local:       true,
+		Recipe:      locktrace.RecipeMutex,
+		Reenters:    func(string) bool { return true },
+		NotAcquired: notAcquired,
+		Options:     mutexOptionsOf(opts),
+	})}
+}
+
+// Acquire waits for the mutex and returns the lease that holds it. Under the
+// context of a lease of this mutex it re-enters at once, without contacting
+// the server. If that lease was lost, the error is the reason of the loss,
+// until the lease is released.
+//
+// If ctx ends first, Acquire leaves the queue and returns an error that matches
+// ctx.Err() and, if others were seen to be ahead, is a *NotAcquiredError.
+//
+// Acquire waits through interruptions of the connection. It keeps its place in
+// the queue as long as the session lives, and queues again in the next session
+// if it does not. Any other error, such as zk.ErrNoAuth or
+// framework.ErrClosed, ends the wait at once. In no case is a node left
+// behind.
+func (m *InterProcessMutex) Acquire(ctx context.Context) (*Lease, error) {
+	return leaseOf(m.queue.Acquire(ctx, true))
+}
+
+// TryAcquire is Acquire without waiting for other contenders: if there are any,
+// it returns a *NotAcquiredError, which matches ErrNotAcquired. It still waits
+// for the server's answers and, within the client's limits, for a connection.
+func (m *InterProcessMutex) TryAcquire(ctx context.Context) (*Lease, error) {
+	return leaseOf(m.queue.Acquire(ctx, false))
+}
+
+// Do acquires the mutex, calls f with a context that ends with the lease and
+// with ctx, and releases the mutex, whatever happens. It returns the error of
+// f. If the lock was lost while f ran, the error also matches the reason of
+// the loss, even if f did not notice; test for both with errors.Is. If the
+// lock cannot be acquired, f is not called, and the error is Acquire's. For
+// the release, Do waits no longer than Lease.Release: not at all without a
+// connection.
+//
+// The context of f re-enters. Goroutines that f starts with it are all inside,
+// at once: the lock excludes others, not the goroutines of its holder from
+// each other.
+func (m *InterProcessMutex) Do(ctx context.Context, f func(ctx context.Context) error) error {
+	return do(ctx, m, f)
+}
+
+// Participants returns the contenders in the order of the queue, the holder
+// first. Goroutines that wait within a process are not among them.
+func (m *InterProcessMutex) Participants(ctx context.Context) ([]Participant, error) {
+	return participantsOf(m.queue.Participants(ctx))
+}
+
+func (m *InterProcessMutex) describe(wait bool) locktrace.Acquire { return m.queue.Describe(wait) }

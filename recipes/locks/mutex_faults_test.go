@@ -1,0 +1,122 @@
+package locks_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/retry"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// A deletion that the server could not carry out is tried again until it is
+// done.
+func TestReleaseOutlastsTheServersTrouble(t *testing.T) {
+	for _, code := range []zktest.Code{zktest.ErrSystem, zktest.ErrOperationTimeout, zktest.ErrRequestTimeout, zktest.ErrThrottled, zktest.ErrSessionMoved} {
+		t.Run(code.Error(), func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				ctx := w.Patience(t)
+				c, _ := w.Connect(t)
+				lease := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, "/l"))
+				w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: 20, Do: zktest.Fail(code)})
+				require.NoError(t, lease.Release(ctx), "the client goes on by itself")
+				w.NothingLeft(t, "/l")
+			})
+		})
+	}
+}
+
+// A server without capacity is waited for like one that is away.
+func TestAcquireOutlastsAThrottlingServer(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx := w.Patience(t)
+		c, _ := w.Connect(t, framework.WithRetry(retry.None()))
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Times: 50, Do: zktest.Fail(zktest.ErrThrottled)})
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren, Times: 110, Do: zktest.Fail(zktest.ErrThrottled)}) // some come with a creation
+		start := time.Now()
+		require.NoError(t, recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, "/l")).Release(ctx))
+		require.GreaterOrEqual(t, time.Since(start), 10*time.Second, "without a busy loop")
+	})
+}
+
+// Lost requests and replies at every step leave one node per contender, and
+// none in the end.
+func TestLostRequestsAndReplies(t *testing.T) {
+	for _, op := range []zktest.Op{zktest.OpCreate, zktest.OpGetChildren2, zktest.OpGetData, zktest.OpDelete, zktest.OpSync} {
+		for name, fault := range map[string]zktest.Action{"request": zktest.DropRequest, "reply": zktest.DropReply} {
+			t.Run(op.String()+" "+name, func(t *testing.T) {
+				inVirtualTime(t, func(t *testing.T, w *world) {
+					ctx, path := w.Patience(t), "/l"
+					c1, _ := w.Connect(t)
+					c2, _ := w.Connect(t)
+					holder := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c1, path))
+
+					session := c2.SessionID()
+					if op == zktest.OpSync { // only recovery sends one
+						w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Session: session, Do: zktest.DropReply})
+					}
+					w.Fake.Inject(zktest.Rule{Op: op, Session: session, Times: 2, Do: fault})
+					waiter := recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(c2, path))
+					<-time.After(5 * time.Second)
+					require.Len(t, w.Fake.Children(path), 2)
+					require.NoError(t, holder.Release(ctx))
+					require.NoError(t, waiter.Wait(t).Release(ctx))
+					w.NothingLeft(t, path)
+				})
+			})
+		}
+	}
+}
+
+// Whatever happens to three clients, no two contexts are alive at once, tokens
+// grow, and nothing is left.
+func TestOneHolderUnderRandomFaults(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		path := recipetest.Path(t)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		var holders, grants atomic.Int32
+		var lastToken atomic.Int64
+		done := make(chan struct{})
+		knives := make([]*recipetest.Network, 3)
+		for i := range knives {
+			var c *framework.Client
+			c, knives[i] = w.Connect(t)
+			m := locks.NewInterProcessMutex(c, path)
+			go func() {
+				defer func() { done <- struct{}{} }()
+				for ctx.Err() == nil {
+					lease, err := m.Acquire(ctx)
+					if err != nil {
+						continue
+					}
+					if holders.Add(1) != 1 {
+						t.Error("two holders")
+					}
+					if token := lease.FencingToken(); lastToken.Swap(token) >= token {
+						t.Error("token does not grow")
+					}
+					grants.Add(1)
+					select {
+					case <-lease.Context().Done():
+					case <-time.After(time.Duration(grants.Load()%7) * 700 * time.Millisecond):
+					}
+					holders.Add(-1)
+					lease.Release(ctx)
+				}
+			}()
+		}
+		hurt(ctx, t, knives)
+		for range knives {
+			<-done
+		}
+		require.Greater(t, grants.Load(), int32(500))
+		w.NothingLeft(t, path)
+	})
+}

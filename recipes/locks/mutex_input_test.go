@@ -1,0 +1,167 @@
+package locks_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+func TestInvalidPathsAreErrorsOfAcquire(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		w.Fake.ClearRequests()
+		for _, path := range []string{"", "relative", "/end/", "//", "/a//b", "/a/../b", "/a/./b", "/nul\x00", "/\xff"} {
+			m := locks.NewInterProcessMutex(c, path)
+			for _, acquire := range []func(context.Context) (*locks.Lease, error){m.Acquire, m.TryAcquire} {
+				lease, err := acquire(t.Context())
+				require.Nil(t, lease)
+				require.ErrorIs(t, err, zk.ErrInvalidPath, "%q", path)
+				var opErr *framework.OpError
+				require.ErrorAs(t, err, &opErr)
+				require.Equal(t, path, opErr.Path)
+			}
+		}
+		require.Empty(t, w.Fake.Requests())
+	})
+}
+
+func TestRootMayBeALock(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		m := locks.NewInterProcessMutex(c, "/")
+		lease := recipetest.Acquire(t, t.Context(), m)
+		_, err := m.TryAcquire(t.Context())
+		require.ErrorIs(t, err, locks.ErrNotAcquired)
+		require.NoError(t, lease.Release(t.Context()))
+	})
+}
+
+func TestReleaseTwice(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		m := locks.NewInterProcessMutex(c, path)
+		first := recipetest.Acquire(t, ctx, m)
+		require.NoError(t, first.Release(ctx))
+		second := recipetest.Acquire(t, ctx, m)
+		require.ErrorIs(t, first.Release(ctx), locks.ErrReleased)
+		require.NoError(t, second.Context().Err(), "another's lease is not touched")
+		w.WaitNodes(t, path, 1)
+		require.NoError(t, second.Release(ctx))
+	})
+}
+
+func TestReleaseFromManyGoroutinesSucceedsOnce(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		lease := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path))
+		results := make(chan error)
+		for range 10 {
+			go func() { results <- lease.Release(ctx) }()
+		}
+		succeeded := 0
+		for range 10 {
+			if err := <-results; err == nil {
+				succeeded++
+			} else {
+				require.ErrorIs(t, err, locks.ErrReleased)
+			}
+		}
+		require.Equal(t, 1, succeeded)
+		w.NothingLeft(t, path)
+	})
+}
+
+func TestReleaseOnAnEndedContextStillFreesTheLock(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		path := recipetest.Path(t)
+		c, _ := w.Connect(t)
+		ctx, cancel := context.WithCancel(w.Patience(t))
+		lease := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path))
+		cancel()
+		require.NoError(t, lease.Release(ctx))
+		require.Error(t, lease.Context().Err())
+		w.NothingLeft(t, path)
+	})
+}
+
+func TestAcquireOnAnEndedContextSendsNothing(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		w.Fake.ClearRequests()
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		m := locks.NewInterProcessMutex(c, recipetest.Path(t))
+		_, err := m.Acquire(ctx)
+		require.ErrorIs(t, err, context.Canceled)
+		_, err = m.TryAcquire(ctx)
+		require.ErrorIs(t, err, context.Canceled)
+		require.Empty(t, w.Fake.Requests())
+	})
+}
+
+func TestAcquireOnAClosedClient(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		c.Close()
+		m := locks.NewInterProcessMutex(c, recipetest.Path(t))
+		_, err := m.Acquire(w.Patience(t))
+		require.ErrorIs(t, err, framework.ErrClosed)
+		_, err = m.TryAcquire(w.Patience(t))
+		require.ErrorIs(t, err, framework.ErrClosed)
+	})
+}
+
+func TestUnreachableServer(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		w.Fake.RefuseConnections(true)
+		c, err := framework.New(w.Addr, framework.WithDialer(w.Dial), framework.WithConnectionTimeout(5*time.Second))
+		require.NoError(t, err)
+		defer c.Close()
+		m := locks.NewInterProcessMutex(c, recipetest.Path(t))
+
+		start := time.Now()
+		_, err = m.TryAcquire(t.Context())
+		require.ErrorIs(t, err, framework.ErrNotConnected)
+		require.Equal(t, 5*time.Second, time.Since(start), "without a deadline, the connection timeout counts")
+
+		start = time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		_, err = m.Acquire(ctx)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Equal(t, time.Minute, time.Since(start), "an acquire sits the outage out until its own deadline")
+	})
+}
+
+// Curator: TestLockInternals#testNodeDeletedCleanlyWithFaults,
+// #testAttemptLockFailedException (CURATOR-41).
+func TestErrorOfAStepIsReturnedAndTheNodeIsDeleted(t *testing.T) {
+	for _, op := range []zktest.Op{zktest.OpCreate, zktest.OpGetChildren, zktest.OpGetData} {
+		t.Run(op.String(), func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				ctx, path := w.Patience(t), "/l"
+				c, _ := w.Connect(t)
+				m := locks.NewInterProcessMutex(c, path)
+				holder := recipetest.Acquire(t, ctx, m)
+
+				for _, path := range []string{"/l*", "/l/*"} {
+					w.Fake.Inject(zktest.Rule{Op: op, Path: path, Times: 2, Do: zktest.Fail(zktest.ErrNoAuth)}) // what comes with the creation is asked for again
+				}
+				_, err := m.Acquire(ctx)
+				require.ErrorIs(t, err, zk.ErrNoAuth)
+				require.Len(t, w.Fake.Children(path), 1)
+				require.NoError(t, holder.Release(ctx))
+			})
+		})
+	}
+}

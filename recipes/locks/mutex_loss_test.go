@@ -1,0 +1,391 @@
+package locks_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/retry"
+	"github.com/gocurator/curator/state"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+func TestLeaseEndsWithItsSession(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, network := w.Connect(t)
+		lease := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path))
+		network.Expire(t)
+		<-lease.Context().Done()
+		require.ErrorIs(t, context.Cause(lease.Context()), framework.ErrSessionLost)
+
+		require.ErrorIs(t, lease.Release(ctx), framework.ErrSessionLost, "the holder learns that it had lost the lock")
+		require.ErrorIs(t, lease.Release(ctx), locks.ErrReleased)
+		w.NothingLeft(t, path)
+	})
+}
+
+// Curator: TestInterProcessMutexBase#testKilledSession, which does not check
+// for a single owner.
+func TestWaiterGoesOnInTheNextSession(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, network := w.Connect(t)
+		m := locks.NewInterProcessMutex(c, path)
+		holder := recipetest.Acquire(t, ctx, m)
+		waiter := recipetest.AcquireLater(ctx, m)
+		w.WaitNodes(t, path, 2)
+
+		network.Expire(t)
+		lease := waiter.Wait(t)
+		require.ErrorIs(t, context.Cause(holder.Context()), framework.ErrSessionLost)
+		require.NoError(t, lease.Context().Err())
+		require.Greater(t, lease.FencingToken(), holder.FencingToken())
+		require.NoError(t, lease.Release(ctx))
+		w.NothingLeft(t, path)
+	})
+}
+
+// A crashed holder's lock is free when its session has timed out.
+func TestCrashedHolderFreesTheLock(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c1, crashed := w.Connect(t, w.ShortLived()...)
+		c2, _ := w.Connect(t)
+		recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c1, path))
+		waiter := recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(c2, path))
+		w.WaitNodes(t, path, 2)
+
+		start := time.Now()
+		defer crashed.Isolate()()
+		lease := waiter.Wait(t)
+		bound := recipetest.LongSession // on a busy machine; it is still the crashed one's time, and not the others'
+		if w.Fake != nil {
+			bound = recipetest.ShortSession
+		}
+		require.LessOrEqual(t, time.Since(start), bound)
+		require.NoError(t, lease.Release(ctx))
+	})
+}
+
+// E31: the holder stops before the server can give the lock to somebody else,
+// whenever in its cycle of pings the network goes away. Curator's LOST came
+// four seconds too late. The safety margin is the default one: of a
+// recipetest.LongSession session, it leaves two seconds.
+func TestIsolatedHolderStopsBeforeTheNextIsAdmitted(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		phases := 3
+		if w.Fake != nil {
+			phases = 20
+		}
+		var passages []*passingOn
+		for range phases {
+			passages = append(passages, w.passOn(t, recipetest.Path(t)))
+		}
+		for _, p := range passages {
+			defer p.network.Isolate()()
+			<-time.After(w.Session / 3 / time.Duration(phases)) // to the next phase of the pings
+		}
+		for i, p := range passages {
+			lease := p.waiter.Wait(t)
+			p.watching.Wait()
+			require.Error(t, p.over, "phase %d: two holders", i)
+			require.ErrorIs(t, context.Cause(p.holder.Context()), framework.ErrSessionLost)
+			if w.Fake != nil {
+				require.True(t, p.stopped.Before(p.admitted), "phase %d: stopped %v after the next was admitted", i, p.stopped.Sub(p.admitted))
+			}
+			require.NoError(t, lease.Release(w.Patience(t)))
+		}
+	})
+}
+
+// passingOn is that of a mutex from a holder to a waiter, of clients of their
+// own.
+type passingOn struct {
+	network *recipetest.Network // the holder's
+	holder  *locks.Lease
+	waiter  *recipetest.Pending
+
+	watching          sync.WaitGroup // who write the following fields
+	stopped, admitted time.Time
+	over              error // of the holder's context, when the waiter was admitted
+}
+
+func (w *world) passOn(t *testing.T, path string) *passingOn {
+	t.Helper()
+	ctx := w.Patience(t)
+	first, network := w.Connect(t)
+	second, _ := w.Connect(t)
+	p := &passingOn{network: network, holder: recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(first, path))}
+	p.waiter = recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(second, path))
+	w.WaitNodes(t, path, 2)
+	p.watching.Go(func() {
+		<-p.holder.Context().Done()
+		p.stopped = time.Now()
+	})
+	p.watching.Go(func() {
+		<-p.waiter.Done
+		p.over, p.admitted = p.holder.Context().Err(), time.Now()
+	})
+	return p
+}
+
+// E8: after its session, a holder does not re-enter what is somebody else's
+// now.
+func TestNoReentryAfterLoss(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c1, network := w.Connect(t)
+		c2, _ := w.Connect(t)
+		m := locks.NewInterProcessMutex(c1, path)
+		lost := recipetest.Acquire(t, ctx, m)
+		waiter := recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(c2, path))
+		w.WaitNodes(t, path, 2)
+		network.Expire(t)
+		owner := waiter.Wait(t)
+		<-lost.Context().Done()
+
+		_, err := m.Acquire(lost.Context())
+		require.ErrorIs(t, err, framework.ErrSessionLost)
+		_, err = m.TryAcquire(context.WithoutCancel(lost.Context()))
+		require.ErrorIs(t, err, framework.ErrSessionLost, "whoever asks believes to hold the lock")
+		lost.Release(ctx)
+		_, err = m.TryAcquire(context.WithoutCancel(lost.Context()))
+		require.ErrorIs(t, err, locks.ErrNotAcquired, "afterwards it queues like everybody else")
+
+		require.NoError(t, owner.Context().Err())
+		require.NoError(t, owner.Release(ctx))
+	})
+}
+
+// E20, CURATOR-604: a waiter whose session is replaced, while the server still
+// keeps the old one, must not win with its old node, which is at the head of
+// the queue and about to vanish.
+func TestWaiterDoesNotWinWithANodeOfItsOldSession(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c1, _ := w.Connect(t)
+		c2, network := w.Connect(t)
+		c3, _ := w.Connect(t)
+		holder := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c1, path))
+		waiter := recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(c2, path))
+		w.WaitNodes(t, path, 2)
+		synctest.Wait()
+		nodes := w.WaitNodes(t, path, 2)
+		oldNode := nodes[slices.IndexFunc(nodes, func(n string) bool { return strings.HasSuffix(n, "-lock-0000000001") })]
+		oldSession := c2.SessionID()
+
+		// The client gives its session up nine tenths into it. The server has
+		// not, and is made to keep it for longer.
+		heal := network.Isolate()
+		waitState(t, c2, state.Lost)
+		inj := w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Path: path + "/" + oldNode, Times: -1, Do: zktest.DropRequest})
+		heal()
+		require.NoError(t, c2.WaitConnected(ctx))
+		require.NotEqual(t, oldSession, c2.SessionID())
+		require.Contains(t, w.Fake.Children(path), oldNode, "the server still has the old node")
+
+		require.NoError(t, holder.Release(ctx))
+		lease := waiter.Wait(t)
+		require.NotEqual(t, path+"/"+oldNode, lease.Path())
+		inj.Remove()
+
+		next := recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(c3, path))
+		<-time.After(2 * w.Session) // the old session is over on the server, too
+		require.NoError(t, lease.Context().Err())
+		require.False(t, next.IsOver(), "two holders")
+		require.NoError(t, lease.Release(ctx))
+		require.NoError(t, next.Wait(t).Release(ctx))
+	})
+}
+
+// waitState waits until the client is in a state.
+func waitState(t *testing.T, c *framework.Client, want state.State) {
+	t.Helper()
+	states := c.States(t.Context()) // from here on, so that no transition slips in between
+	if c.State() == want {
+		return
+	}
+	for s := range states {
+		if s == want {
+			return
+		}
+	}
+}
+
+// Curator: #testWaitingProcessKilledServer.
+func TestServerRestartLosesNeitherHolderNorWaiter(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		w.Session = time.Minute // which outlasts a server's end and start
+		c1, _ := w.Connect(t)
+		c2, _ := w.Connect(t)
+		holder := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c1, path))
+		waiter := recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(c2, path))
+		w.WaitNodes(t, path, 2)
+
+		w.Stop()
+		waitState(t, c1, state.Suspended)
+		waitState(t, c2, state.Suspended)
+		w.Start()
+		require.NoError(t, c1.WaitConnected(ctx))
+		require.NoError(t, holder.Context().Err(), "the session has survived, and so has the lock")
+		require.False(t, waiter.IsOver())
+		require.NoError(t, holder.Release(ctx))
+		require.NoError(t, waiter.Wait(t).Release(ctx))
+		w.NothingLeft(t, path)
+	})
+}
+
+// A waiter keeps its place through a short interruption.
+func TestWaiterKeepsItsPlaceThroughACut(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c1, _ := w.Connect(t)
+		c2, network := w.Connect(t)
+		holder := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c1, path))
+		waiter := recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(c2, path))
+		before := w.WaitNodes(t, path, 2)
+		for range 3 {
+			network.Cut()
+			require.NoError(t, c2.WaitConnected(ctx))
+		}
+		require.Equal(t, before, w.WaitNodes(t, path, 2))
+		require.NoError(t, holder.Release(ctx))
+		require.NoError(t, waiter.Wait(t).Release(ctx))
+		w.NothingLeft(t, path)
+	})
+}
+
+// The predecessor goes away while the waiter is not connected: setWatches
+// finds out.
+func TestHandOverDuringAnInterruption(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c1, _ := w.Connect(t)
+		c2, network := w.Connect(t)
+		holder := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c1, path))
+		waiter := recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(c2, path))
+		w.WaitNodes(t, path, 2)
+		network.Refuse(true)
+		network.Cut()
+		require.NoError(t, holder.Release(ctx))
+		network.Refuse(false)
+		require.NoError(t, waiter.Wait(t).Release(ctx))
+		w.NothingLeft(t, path)
+	})
+}
+
+// E42: a release during an outage frees the lock when the connection is back,
+// in the same session.
+func TestReleaseDuringAnOutage(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		w.Session = recipetest.LongSession
+		c1, network := w.Connect(t)
+		c2, _ := w.Connect(t)
+		m := locks.NewInterProcessMutex(c1, path)
+		lease := recipetest.Acquire(t, ctx, m)
+		network.Refuse(true)
+		network.Cut()
+
+		require.NoError(t, lease.Release(ctx), "the client goes on by itself")
+		require.ErrorIs(t, context.Cause(lease.Context()), locks.ErrReleased)
+		w.WaitNodes(t, path, 1)
+
+		session := c1.SessionID()
+		network.Refuse(false)
+		require.NoError(t, recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c2, path)).Release(ctx))
+		require.Equal(t, session, c1.SessionID())
+		require.NoError(t, recipetest.Acquire(t, ctx, m).Release(ctx))
+		w.NothingLeft(t, path)
+	})
+}
+
+// E43: Curator took 16.8 seconds for a timeout of one.
+func TestDeadlineIsHonouredDuringAnOutage(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		path := recipetest.Path(t)
+		c1, _ := w.Connect(t)
+		c2, network := w.Connect(t, framework.WithConnectionTimeout(3*time.Second), framework.WithRetry(retry.N(3, time.Second)))
+		holder := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c1, path))
+		start := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		waiter := recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(c2, path))
+		<-time.After(300 * time.Millisecond)
+		network.Refuse(true)
+		network.Cut()
+		<-waiter.Done
+		require.ErrorIs(t, waiter.Err, context.DeadlineExceeded)
+		require.ErrorIs(t, waiter.Err, locks.ErrNotAcquired)
+		require.Equal(t, time.Second, time.Since(start))
+
+		network.Refuse(false)
+		w.WaitNodes(t, path, 1)
+		require.NoError(t, holder.Release(t.Context()))
+		w.NothingLeft(t, path)
+	})
+}
+
+func TestStandardPolicyEndsTheLeaseAtTheInterruption(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		strict, knife1 := w.Connect(t, framework.WithErrorPolicy(state.StandardPolicy))
+		lenient, knife2 := w.Connect(t)
+		l1 := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(strict, path))
+		l2 := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(lenient, path+"-2"))
+		knife1.Cut()
+		knife2.Cut()
+		<-l1.Context().Done()
+		require.ErrorIs(t, context.Cause(l1.Context()), framework.ErrSuspended)
+		require.NoError(t, lenient.WaitConnected(ctx))
+		require.NoError(t, l2.Context().Err())
+		require.ErrorIs(t, l1.Release(ctx), framework.ErrSuspended)
+		require.NoError(t, l2.Release(ctx))
+
+		require.NoError(t, strict.WaitConnected(ctx))
+		again := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(strict, path))
+		require.NoError(t, again.Context().Err(), "a later lease is not touched by an earlier interruption")
+		require.NoError(t, again.Release(ctx))
+		w.NothingLeft(t, path)
+	})
+}
+
+func TestReleaseOfALostLeaseDoesNotWait(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, network := w.Connect(t)
+		lease := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/l"))
+		defer network.Isolate()()
+		<-lease.Context().Done()
+		start := time.Now()
+		require.ErrorIs(t, lease.Release(t.Context()), framework.ErrSessionLost)
+		require.Zero(t, time.Since(start))
+	})
+}
+
+func TestCloseEndsHoldersAndWaiters(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		m := locks.NewInterProcessMutex(c, path)
+		holder := recipetest.Acquire(t, ctx, m)
+		waiter := recipetest.AcquireLater(ctx, m)
+		w.WaitNodes(t, path, 2)
+		c.Close()
+		require.ErrorIs(t, context.Cause(holder.Context()), framework.ErrClosed)
+		<-waiter.Done
+		require.ErrorIs(t, waiter.Err, framework.ErrClosed)
+		require.ErrorIs(t, holder.Release(ctx), framework.ErrClosed)
+		w.NothingLeft(t, path)
+	})
+}

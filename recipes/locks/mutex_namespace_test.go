@@ -1,0 +1,60 @@
+package locks_test
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+// Two views of the same node are one lock: a caller that holds it through one
+// of them does not wait for itself.
+func TestLockIsTheSameThroughEveryNamespace(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		view, err := c.Namespace(path)
+		require.NoError(t, err)
+		lease := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(view, "/lock"))
+		again, err := locks.NewInterProcessMutex(c, path+"/lock").TryAcquire(lease.Context())
+		require.NoError(t, err)
+		require.Equal(t, lease.FencingToken(), again.FencingToken())
+		require.Len(t, w.WaitNodes(t, path+"/lock", 1), 1)
+
+		_, err = locks.NewInterProcessMutex(c, path+"/lock").TryAcquire(ctx)
+		require.ErrorIs(t, err, locks.ErrNotAcquired, "any other caller")
+		other := recipetest.Acquire(t, lease.Context(), locks.NewInterProcessMutex(c, path+"-lock"))
+		require.NotEqual(t, lease.FencingToken(), other.FencingToken(), "the same path in another view is another lock")
+		same := recipetest.Acquire(t, lease.Context(), locks.NewInterProcessMutex(view, path+"/lock"))
+		require.NotEqual(t, lease.FencingToken(), same.FencingToken(), "and so is the same text in a namespace")
+
+		require.NoError(t, same.Release(ctx))
+		require.NoError(t, other.Release(ctx))
+		require.NoError(t, again.Release(ctx))
+		require.NoError(t, lease.Release(ctx))
+		w.NothingLeft(t, path+"/lock")
+	})
+}
+
+// As the spans of package tracing have it.
+func TestLogHasTheServersNameForTheLocksPath(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		var log strings.Builder
+		c, _ := w.Connect(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		shop, err := c.Namespace("/shop")
+		require.NoError(t, err)
+		lease, err := locks.NewInterProcessMutex(shop, "/m").Acquire(t.Context())
+		require.NoError(t, err)
+		w.Fake.ExpireSession(c.SessionID())
+		<-lease.Context().Done()
+		c.Close() // nobody writes any more
+		synctest.Wait()
+		require.Contains(t, log.String(), "curator.lock.path=/shop/m")
+	})
+}

@@ -1,0 +1,100 @@
+package locks_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+func TestHoldersNodeDeletedByAnOperator(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		m := locks.NewInterProcessMutex(c, path)
+		lease := recipetest.Acquire(t, ctx, m)
+		require.NoError(t, w.Observer.Delete(ctx, lease.Path(), framework.AnyVersion))
+		<-lease.Context().Done()
+		require.ErrorIs(t, context.Cause(lease.Context()), locks.ErrNodeDeleted)
+		other := recipetest.Acquire(t, ctx, m)
+		require.ErrorIs(t, lease.Release(ctx), locks.ErrNodeDeleted)
+		require.NoError(t, other.Context().Err())
+		require.NoError(t, other.Release(ctx))
+		w.NothingLeft(t, path)
+	})
+}
+
+// A long holder watches its own node. That watch goes with the node, not by a
+// request of its own, and data written to the node is no reason to end.
+func TestLongHolderLeavesNoWatch(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, network := w.Connect(t)
+		lease := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path))
+		<-time.After(2 * time.Second)
+		require.Len(t, w.Fake.Watches(), 1)
+		for range 3 {
+			require.NoError(t, w.Fake.Set(lease.Path(), []byte("hello")))
+			synctest.Wait()
+			require.Len(t, w.Fake.Watches(), 1)
+		}
+		network.Cut()
+		require.NoError(t, c.WaitConnected(ctx))
+		<-time.After(time.Second)
+		require.NoError(t, lease.Context().Err())
+
+		w.Fake.ClearRequests()
+		require.NoError(t, lease.Release(ctx))
+		synctest.Wait()
+		require.Equal(t, []zktest.Op{zktest.OpDelete}, w.Requests())
+		w.NothingLeft(t, path)
+	})
+}
+
+// The holder looks after its own node through interruptions, and through
+// answers that help nobody.
+func TestHolderNoticesTheDeletionWhateverHappened(t *testing.T) {
+	for name, trouble := range map[string]zktest.Action{
+		"request lost":   zktest.DropRequest,
+		"reply lost":     zktest.DropReply,
+		"server error":   zktest.Fail(zktest.ErrSystem),
+		"no right":       zktest.Fail(zktest.ErrNoAuth),
+		"server is busy": zktest.Fail(zktest.ErrThrottled),
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				ctx := w.Patience(t)
+				c, _ := w.Connect(t)
+				lease := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, "/l"))
+				fault := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Session: c.SessionID(), Times: 8, Do: trouble})
+				<-fault.Done()
+				require.NoError(t, lease.Context().Err())
+				require.NoError(t, w.Fake.Delete(lease.Path()))
+				<-lease.Context().Done()
+				require.ErrorIs(t, context.Cause(lease.Context()), locks.ErrNodeDeleted)
+			})
+		})
+	}
+}
+
+func TestWaitersNodeDeletedByAnOperator(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		m := locks.NewInterProcessMutex(c, path)
+		holder := recipetest.Acquire(t, ctx, m)
+		waiter := recipetest.AcquireLater(ctx, m)
+		nodes := w.WaitNodes(t, path, 2)
+		require.NoError(t, w.Observer.Delete(ctx, path+"/"+nodes[1], framework.AnyVersion))
+		require.NoError(t, holder.Release(ctx))
+		require.NoError(t, waiter.Wait(t).Release(ctx))
+		w.NothingLeft(t, path)
+	})
+}

@@ -1,0 +1,151 @@
+package locks_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+func TestWaitersAreAdmittedInOrderOfArrival(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		m := locks.NewInterProcessMutex(c, path)
+		lease := recipetest.Acquire(t, ctx, m)
+
+		const waiters = 5
+		order := make(chan int, waiters)
+		for i := range waiters {
+			other, _ := w.Connect(t)
+			go func() {
+				if lease, err := locks.NewInterProcessMutex(other, path).Acquire(ctx); err == nil {
+					order <- i
+					lease.Release(ctx)
+				}
+			}()
+			w.WaitNodes(t, path, i+2)
+		}
+		require.NoError(t, lease.Release(ctx))
+		for want := range waiters {
+			require.Equal(t, want, <-order)
+		}
+		w.NothingLeft(t, path)
+	})
+}
+
+func TestWaiterThatLeavesDoesNotHoldUpTheQueue(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		m := locks.NewInterProcessMutex(c, path)
+		holder := recipetest.Acquire(t, ctx, m)
+
+		leaving, cancel := context.WithCancelCause(ctx)
+		middle := recipetest.AcquireLater(leaving, m)
+		w.WaitNodes(t, path, 2)
+		other, _ := w.Connect(t)
+		last := recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(other, path))
+		w.WaitNodes(t, path, 3)
+
+		gaveUp := fmt.Errorf("the customer went home")
+		cancel(gaveUp)
+		<-middle.Done
+		require.ErrorIs(t, middle.Err, context.Canceled)
+		require.ErrorIs(t, middle.Err, gaveUp)
+		w.WaitNodes(t, path, 2)
+		require.False(t, last.IsOver())
+
+		require.NoError(t, holder.Release(ctx))
+		require.NoError(t, last.Wait(t).Release(ctx))
+		w.NothingLeft(t, path)
+	})
+}
+
+// Uncontended, the lock costs three requests: create, list, delete.
+func TestUncontendedCycleIsThreeRequests(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		m := locks.NewInterProcessMutex(c, path)
+		require.NoError(t, recipetest.Acquire(t, ctx, m).Release(ctx)) // makes the parent
+
+		w.Fake.ClearRequests()
+		require.NoError(t, recipetest.Acquire(t, ctx, m).Release(ctx))
+		require.Equal(t, []zktest.Op{zktest.OpCreate, zktest.OpGetChildren2, zktest.OpDelete}, w.Requests())
+	})
+}
+
+// One release wakes one waiter, by one event and a number of requests that
+// does not grow with the queue.
+func TestNoHerd(t *testing.T) {
+	perRelease := map[int]int{}
+	for _, waiters := range []int{2, 20, 200} {
+		t.Run(fmt.Sprint(waiters), func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				ctx, path := w.Patience(t), recipetest.Path(t)
+				c, _ := w.Connect(t)
+				m := locks.NewInterProcessMutex(c, path)
+				lease := recipetest.Acquire(t, ctx, m)
+				queue := make([]*recipetest.Pending, waiters)
+				for i := range queue {
+					other, _ := w.Connect(t)
+					queue[i] = recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(other, path))
+				}
+				w.WaitNodes(t, path, waiters+1)
+				synctest.Wait()
+				require.Len(t, w.Fake.Watches(), waiters, "one watch for each waiter")
+
+				w.Fake.ClearRequests()
+				events := w.Fake.Stats().Notifications
+				require.NoError(t, lease.Release(ctx))
+				synctest.Wait()
+				require.EqualValues(t, events+1, w.Fake.Stats().Notifications)
+				perRelease[waiters] = len(w.Requests())
+
+				admitted := slices.IndexFunc(queue, (*recipetest.Pending).IsOver)
+				require.GreaterOrEqual(t, admitted, 0)
+				for range waiters {
+					i := slices.IndexFunc(queue, (*recipetest.Pending).IsOver)
+					require.NoError(t, queue[i].Wait(t).Release(ctx))
+					queue = slices.Delete(queue, i, i+1)
+					synctest.Wait()
+				}
+				w.NothingLeft(t, path)
+			})
+		})
+	}
+	require.Equal(t, 2, perRelease[2], "delete, and the next one's list")
+	require.Equal(t, perRelease[2], perRelease[20])
+	require.Equal(t, perRelease[2], perRelease[200])
+}
+
+// E25, CURATOR-43: to Curator, a child whose name sorts before the digits is
+// the holder.
+func TestForeignChildrenDoNotBlock(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		m := locks.NewInterProcessMutex(c, path)
+		for _, foreign := range []string{"-foreign", "#", "0", "zzz", "lock-", "lock-x"} {
+			_, err := c.Create(ctx, path+"/"+foreign, nil, framework.WithParents())
+			require.NoError(t, err)
+		}
+		lease, err := m.TryAcquire(ctx)
+		require.NoError(t, err)
+		_, err = m.TryAcquire(ctx)
+		var refused *locks.NotAcquiredError
+		require.ErrorAs(t, err, &refused)
+		require.Equal(t, 1, refused.Ahead)
+		require.NoError(t, lease.Release(ctx))
+		w.WaitNodes(t, path, 6)
+	})
+}

@@ -1,0 +1,178 @@
+package locks_test
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// Curator: TestInterProcessMutexBase#testLocker, #test2Clients.
+func TestOneHolderAndHandOver(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c1, _ := w.Connect(t)
+		c2, _ := w.Connect(t)
+		first := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c1, path))
+		require.NoError(t, first.Context().Err())
+
+		second := recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(c2, path))
+		w.WaitNodes(t, path, 2)
+		require.False(t, second.IsOver())
+
+		require.NoError(t, first.Release(ctx))
+		require.ErrorIs(t, context.Cause(first.Context()), locks.ErrReleased)
+		require.NoError(t, second.Wait(t).Release(ctx))
+		w.NothingLeft(t, path)
+	})
+}
+
+// Curator: #testReentrantSingleLock. Goroutines that share one object exclude
+// each other.
+func TestGoroutinesOnOneMutexExcludeEachOther(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		m := locks.NewInterProcessMutex(c, path)
+		var inside, entered atomic.Int32
+		var wg sync.WaitGroup
+		for range 10 {
+			wg.Go(func() {
+				for range 3 {
+					lease, err := m.Acquire(ctx)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					if inside.Add(1) != 1 {
+						t.Error("two holders")
+					}
+					entered.Add(1)
+					inside.Add(-1)
+					lease.Release(ctx)
+				}
+			})
+		}
+		wg.Wait()
+		require.EqualValues(t, 30, entered.Load())
+		w.NothingLeft(t, path)
+	})
+}
+
+func TestTryAcquireNamesTheHolderAndLeavesNothing(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		m := locks.NewInterProcessMutex(c, path)
+		holder := recipetest.Acquire(t, ctx, m)
+		_, err := m.TryAcquire(ctx)
+
+		var refused *locks.NotAcquiredError
+		require.ErrorAs(t, err, &refused)
+		require.ErrorIs(t, err, locks.ErrNotAcquired)
+		require.Equal(t, 1, refused.Ahead)
+		require.Equal(t, holder.Path(), path+"/"+refused.Holder)
+		require.NotEmpty(t, refused.Identity)
+		require.Nil(t, refused.Err)
+		w.WaitNodes(t, path, 1)
+
+		require.NoError(t, holder.Release(ctx))
+		lease, err := m.TryAcquire(ctx)
+		require.NoError(t, err)
+		require.NoError(t, lease.Release(ctx))
+		w.NothingLeft(t, path)
+	})
+}
+
+func TestDeadlineNamesTheHolderAndOurPositionAndLeavesNothing(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		m := locks.NewInterProcessMutex(c, path)
+		holder := recipetest.Acquire(t, ctx, m)
+		ahead := recipetest.AcquireLater(ctx, m)
+		w.WaitNodes(t, path, 2)
+
+		start := time.Now()
+		soon, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
+		defer cancel()
+		_, err := m.Acquire(soon)
+		late := 10 * time.Second // of a busy machine
+		if w.Fake != nil {
+			late = 0
+		}
+		require.WithinRange(t, time.Now(), start.Add(300*time.Millisecond), start.Add(300*time.Millisecond+late))
+
+		var refused *locks.NotAcquiredError
+		require.ErrorAs(t, err, &refused)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Equal(t, 2, refused.Ahead)
+		require.Equal(t, holder.Path(), path+"/"+refused.Holder)
+
+		require.NoError(t, holder.Release(ctx))
+		require.NoError(t, ahead.Wait(t).Release(ctx))
+		w.NothingLeft(t, path)
+	})
+}
+
+// Curator: #testContainerCleanup. The server may remove the lock's path
+// whenever it has no children.
+func TestLockSurvivesReapingOfItsPath(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		m := locks.NewInterProcessMutex(c, path)
+		for range 10 {
+			require.NoError(t, recipetest.Acquire(t, ctx, m).Release(ctx))
+			require.Equal(t, 1, w.Fake.ReapContainers())
+		}
+		// Just after the path was found to be missing, and just after it was
+		// made again.
+		for after := range 2 {
+			w.Fake.Inject(zktest.Rule{Op: zktest.OpCreateContainer, After: after, Do: zktest.CallAfter(func(zktest.Request) {
+				w.Fake.Delete(path)
+			})})
+			require.NoError(t, recipetest.Acquire(t, ctx, m).Release(ctx))
+		}
+		w.NothingLeft(t, path)
+	})
+}
+
+// Curator: #testWithNamespace. The lock's path is below the client's chroot.
+func TestLockUnderAChroot(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx := w.Patience(t)
+		w.Addr += "/shop/eu"
+		c, _ := w.Connect(t)
+		lease := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, "/l"))
+		require.Len(t, w.Fake.Children("/shop/eu/l"), 1)
+		require.Regexp(t, "^/l/_c_", lease.Path())
+		_, err := locks.NewInterProcessMutex(c, "/l").TryAcquire(ctx)
+		require.ErrorIs(t, err, locks.ErrNotAcquired)
+		require.NoError(t, lease.Release(ctx))
+		require.Empty(t, w.Fake.Children("/shop/eu/l"))
+	})
+}
+
+// The layout that Java Curator reads and writes: reference implementation
+// InterProcessMutex, StandardLockInternalsDriver.
+func TestNodeLayoutIsCurators(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		lease := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path))
+		require.Regexp(t, `^`+path+`/_c_[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}-lock-\d{10}$`, lease.Path())
+		node, ok := w.Fake.Node(lease.Path())
+		require.True(t, ok)
+		require.Equal(t, c.SessionID(), node.Stat.EphemeralOwner)
+		require.NoError(t, lease.Release(ctx))
+		require.Equal(t, 1, w.Fake.ReapContainers(), "the parent is a container")
+	})
+}

@@ -1,0 +1,168 @@
+package locks_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+// notAcquired is what an acquire in vain says.
+func notAcquired(t *testing.T, err error) *locks.NotAcquiredError {
+	t.Helper()
+	var refused *locks.NotAcquiredError
+	require.ErrorAs(t, err, &refused)
+	return refused
+}
+
+// An error is no news of the holder: it says how old it is.
+func TestNotAcquiredErrorSaysHowOldItIs(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		var mutexes []*locks.InterProcessMutex
+		for _, name := range []string{"first", "second", "third"} {
+			c, _ := w.Connect(t, framework.WithServiceName(name))
+			mutexes = append(mutexes, locks.NewInterProcessMutex(c, "/l"))
+		}
+		first := recipetest.Acquire(t, t.Context(), mutexes[0])
+		second := recipetest.AcquireLater(t.Context(), mutexes[1])
+		synctest.Wait()
+		start := time.Now()
+		third := recipetest.AcquireLater(recipetest.Within(t, time.Minute), mutexes[2])
+		synctest.Wait()
+		time.Sleep(time.Second)
+		require.NoError(t, first.Release(t.Context())) // the third is not told
+		<-third.Done
+		refused := notAcquired(t, third.Err)
+		require.Equal(t, start, refused.Seen)
+		require.Equal(t, 2, refused.Ahead)
+		require.Equal(t, "first", refused.Identity().Service, "known from every position")
+		require.False(t, refused.Own)
+		require.ErrorContains(t, third.Err, ", seen 1m0s before: context deadline exceeded")
+		require.NoError(t, second.Wait(t).Release(t.Context()))
+
+		held := recipetest.Acquire(t, t.Context(), mutexes[0])
+		_, err := mutexes[1].TryAcquire(t.Context())
+		require.Equal(t, time.Now(), notAcquired(t, err).Seen)
+		require.NotContains(t, err.Error(), "seen")
+		require.NoError(t, held.Release(t.Context()))
+	})
+}
+
+// Whoever waits for himself is told so, and how it is done.
+func TestNotAcquiredErrorNamesOneself(t *testing.T) {
+	const hint = " (an acquire under the context of its lease would re-enter)"
+	for name, tc := range map[string]struct {
+		hold, want func(c *framework.Client) locks.Locker
+		hint       bool
+	}{
+		"mutex":          {mutexAt, mutexAt, true},
+		"writer, reader": {writerAt, readerAt, true},
+		"reader, writer": {readerAt, writerAt, false}, // which would be ErrUpgrade
+		"semaphore":      {semaphoreAt, semaphoreAt, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				c, _ := w.Connect(t)
+				other, _ := w.Connect(t)
+				held, err := tc.hold(c).Acquire(t.Context())
+				require.NoError(t, err)
+				waiting, stop := context.WithCancel(t.Context())
+				defer stop()
+				for range 3 { // the last of them wait in the process
+					go tc.want(c).Acquire(waiting)
+					synctest.Wait()
+					_, waited := tc.want(c).Acquire(recipetest.Within(t, time.Second))
+					_, tried := tc.want(c).TryAcquire(t.Context())
+					for _, err := range []error{waited, tried} {
+						require.True(t, notAcquired(t, err).Own, "%v", err)
+						require.Contains(t, err.Error(), ", held by this client itself, ")
+						require.Equal(t, tc.hint, strings.Contains(err.Error(), hint))
+					}
+				}
+				_, err = tc.want(other).TryAcquire(t.Context())
+				require.False(t, notAcquired(t, err).Own, "%v", err)
+				require.NotContains(t, err.Error(), "itself")
+				stop()
+				require.NoError(t, held.Release(t.Context()))
+			})
+		})
+	}
+}
+
+func mutexAt(c *framework.Client) locks.Locker  { return locks.NewInterProcessMutex(c, "/l") }
+func readerAt(c *framework.Client) locks.Locker { return rwOf(c).ReadLock() }
+func writerAt(c *framework.Client) locks.Locker { return rwOf(c).WriteLock() }
+func semaphoreAt(c *framework.Client) locks.Locker {
+	return locks.NewInterProcessSemaphore(c, "/l", locks.Limit(1))
+}
+
+// Anybody may have made the node that is named.
+func TestNotAcquiredErrorFitsIntoALine(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		require.NoError(t, w.Fake.Create("/l", nil))
+		require.NoError(t, w.Fake.Create("/l/_c_\u202e-lock-0000000000", nil))
+		_, err := locks.NewInterProcessMutex(c, "/l").TryAcquire(t.Context())
+		require.Equal(t, "_c_\u202e-lock-0000000000", notAcquired(t, err).Holder, "as it is")
+		require.ErrorContains(t, err, `, held by "_c_\u202e-lock-0000000000"`)
+	})
+}
+
+// Whoever waits in the process for one that has no connection is told that
+// there is none, as that one is.
+func TestWaiterInTheProcessIsToldOfAnOutage(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, network := w.Connect(t)
+		network.Refuse(true)
+		network.Cut()
+		synctest.Wait()
+		first := recipetest.AcquireLater(recipetest.Within(t, time.Second), locks.NewInterProcessMutex(c, "/l"))
+		synctest.Wait()
+		second := recipetest.AcquireLater(recipetest.Within(t, time.Second/2), locks.NewInterProcessMutex(c, "/l"))
+		for _, p := range []*recipetest.Pending{first, second} {
+			<-p.Done
+			require.ErrorIs(t, p.Err, context.DeadlineExceeded)
+			require.True(t, framework.IsConnectionError(p.Err), "%v", p.Err)
+			require.ErrorContains(t, p.Err, "last attempt: ")
+		}
+	})
+}
+
+// So is whoever waits at the server, when the connection is lost meanwhile:
+// what was seen ahead is old news.
+func TestWaiterAtTheServerIsToldOfAnOutage(t *testing.T) {
+	for name, lock := range map[string]func(c *framework.Client) locks.Locker{
+		"mutex": mutexAt, "writer": writerAt, "semaphore": semaphoreAt,
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				held, err := lock(w.Observer).Acquire(t.Context())
+				require.NoError(t, err)
+				c, network := w.Connect(t)
+				var waited error
+				done := make(chan struct{})
+				go func() {
+					defer close(done)
+					_, waited = lock(c).Acquire(recipetest.Within(t, 3*time.Second))
+				}()
+				synctest.Wait()
+				network.Refuse(true)
+				network.Cut()
+				<-done
+				require.Equal(t, 1, notAcquired(t, waited).Ahead)
+				require.ErrorIs(t, waited, context.DeadlineExceeded)
+				require.True(t, framework.IsConnectionError(waited), "%v", waited)
+				require.ErrorContains(t, waited, ", seen 3s before: not connected: ")
+				network.Refuse(false)
+				require.NoError(t, held.Release(t.Context()))
+			})
+		})
+	}
+}

@@ -1,0 +1,129 @@
+package locks
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+
+	"github.com/gocurator/curator/recipes/internal/queue"
+)
+
+// Option configures a lock of any kind. Every Option is a MutexOption. (But a
+// []Option is no []MutexOption: append them one by one.)
+type Option interface {
+	MutexOption
+	applyToAny(*queue.Options)
+}
+
+// MutexOption configures an InterProcessMutex.
+type MutexOption interface {
+	applyToMutex(*queue.Options)
+}
+
+type option func(*queue.Options)
+
+func (o option) applyToMutex(c *queue.Options) { o(c) }
+func (o option) applyToAny(c *queue.Options)   { o(c) }
+
+type mutexOption func(*queue.Options)
+
+func (o mutexOption) applyToMutex(c *queue.Options) { o(c) }
+
+func optionsOf(opts []Option) (c queue.Options) {
+	for _, o := range opts {
+		if o == nil {
+			c.Fault = queue.IsNil("option")
+			continue
+		}
+		o.applyToAny(&c)
+	}
+	return c
+}
+
+func mutexOptionsOf(opts []MutexOption) (c queue.Options) {
+	for _, o := range opts {
+		if o == nil {
+			c.Fault = queue.IsNil("option")
+			continue
+		}
+		o.applyToMutex(&c)
+	}
+	return c
+}
+
+// WithRevocation makes a lease's context end, with ErrRevoked as its cause,
+// when somebody asks the holder to give the lock up; see Revoke. The holder
+// hears of it at once, at the price of one more request for each lease: it
+// watches its own node from the start. Without this option, Lease.Revoked
+// tells holders that ask for it.
+func WithRevocation() Option {
+	return option(func(c *queue.Options) { c.Revocable = true })
+}
+
+// WithQueueLimit makes an acquire fail with an error that matches ErrQueueFull,
+// instead of waiting, if there are n contenders ahead already, the holder among
+// them. If several contenders come at once, all may fail where one would have
+// fitted. A semaphore counts the contenders that wait, not the holders of
+// leases. By default there is no limit. A limit below 1 is an error of every
+// acquire.
+func WithQueueLimit(n int) Option {
+	return option(func(c *queue.Options) {
+		c.QueueLimit = n
+		if n < 1 {
+			c.Fault = queue.Invalid("queue limit", fmt.Sprint(n), "must be at least 1")
+		}
+	})
+}
+
+// WithName sets the name of a lock in spans and metrics. It should be one of
+// few names, such as the kind of thing that is locked, and not the thing
+// itself. Without it, metrics do not tell locks of one recipe apart, since
+// paths are too many for them.
+func WithName(name string) Option {
+	return option(func(c *queue.Options) { c.Label = name })
+}
+
+// WithoutIdentity keeps the names of host, process and service out of the
+// lock's nodes. It does not concern the links to traces, which a tracer may
+// add; see tracing.WithoutTraceIDs.
+func WithoutIdentity() Option {
+	return option(func(c *queue.Options) { c.Anonymous = true })
+}
+
+// WithNodeData sets what the lock's nodes say of their owner, for the errors
+// of waiters and for Participants. The default is an Identity. The data is
+// written as it is. It must have no more than 1 KiB, since waiters read it,
+// and must not be "__REVOKE__", by which Revoke asks for the lock: anything
+// else is an error of every acquire.
+//
+// WithNodeData switches identity and trace links off, since the data takes
+// their place in the node. Package tracing calls the owner "unknown" then, and
+// nothing leads to its trace.
+func WithNodeData(data []byte) Option {
+	return option(func(c *queue.Options) { c.SetData(bytes.Clone(data)) })
+}
+
+// WithLocalHandOver lets goroutines that share an InterProcessMutex pass the
+// lock among themselves, in the order of their arrival, without a request to
+// the server. Contenders of other processes wait meanwhile. So there are
+// bounds: after n times, and when the lock has been in this process for d, the
+// lock is released, and this process queues behind the others. Both must be
+// positive.
+//
+// The mutex does not hand a lock over once the holder knows that somebody has
+// asked for it by Revoke. The holder knows at the latest when the process has
+// had the lock for a second.
+//
+// A lease that was handed over has the node of the lease before it, and with
+// it the fencing token. The node goes on saying of its owner what it said of
+// the first holder: since when it waits, and in which trace. The holder before
+// has released the lock. So only its own writes that are still on their way
+// can be confused with those of its successor.
+func WithLocalHandOver(n int, d time.Duration) MutexOption {
+	return mutexOption(func(c *queue.Options) {
+		c.HandOvers, c.HandOver = n, d
+		if n < 1 || d <= 0 {
+			c.Fault = queue.Invalid("local hand-over", fmt.Sprintf("%d times within %v", n, d), "both must be positive")
+		}
+	})
+}

@@ -1,0 +1,47 @@
+package locks
+
+import (
+	"time"
+
+	"github.com/gocurator/curator/recipes/internal/claim"
+	"github.com/gocurator/curator/recipes/internal/identity"
+	"github.com/gocurator/curator/recipes/internal/queue"
+)
+
+// Participant is a contender for a lock or a leadership, as its node says.
+type Participant struct {
+	Path     string    // of its node; see Revoke
+	Position int       // in the queue, from 0
+	Holder   bool      // it holds the lock
+	Reader   bool      // it wants the read side of a read/write lock
+	Token    int64     // its node's czxid, which is its fencing token, except for a reader that was a writer
+	Session  int64     // the id of its session
+	Since    time.Time // when it queued, by the server's clock
+	Data     []byte    // what its node says of its owner, as it is, but no more than the first 4 KiB
+}
+
+// Identity returns what the participant's node says of its owner.
+func (p Participant) Identity() Identity { return ReadIdentity(p.Data) }
+
+// ID returns the name by which people know the participant: the text that
+// leader.WithID or WithNodeData has set, or in Java the id of a candidate, if
+// it can be printed in a line; or else the Identity. A participant that Revoke
+// has asked to give the lock up has no name any more.
+func (p Participant) ID() string {
+	id := p.Identity()
+	if name := identity.InALine(string(p.Data)); id.Foreign != "" && name != "" && !claim.IsRevocation(p.Data) {
+		return name
+	}
+	return id.String()
+}
+
+func participantsOf(all []queue.Participant, err error) ([]Participant, error) {
+	if all == nil {
+		return nil, err
+	}
+	participants := make([]Participant, len(all))
+	for i, p := range all {
+		participants[i] = Participant(p)
+	}
+	return participants, err
+}

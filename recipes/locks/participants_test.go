@@ -1,0 +1,117 @@
+package locks_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+func TestParticipantsAreInOrderWithWhatIsKnownOfThem(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		clients := map[int64]int{}
+		var all []*recipetest.Pending
+		for i := range 4 {
+			c, _ := w.Connect(t)
+			clients[c.SessionID()] = i
+			m := locks.NewInterProcessMutex(c, path, locks.WithNodeData(fmt.Append(nil, "worker ", i)))
+			all = append(all, recipetest.AcquireLater(ctx, m))
+			w.WaitNodes(t, path, i+1)
+		}
+		_, err := w.Observer.Create(ctx, path+"/zzz", nil)
+		require.NoError(t, err)
+
+		list, err := locks.NewInterProcessMutex(w.Observer, path).Participants(ctx)
+		require.NoError(t, err)
+		require.Len(t, list, 4)
+		for i, p := range list {
+			require.Equal(t, i, p.Position)
+			require.Equal(t, i == 0, p.Holder)
+			require.Equal(t, i, clients[p.Session])
+			require.Equal(t, fmt.Sprint("worker ", i), p.ID())
+			require.WithinDuration(t, time.Now(), p.Since, time.Minute)
+		}
+		for i, p := range all {
+			lease := p.Wait(t)
+			require.Equal(t, list[i].Token, lease.FencingToken())
+			require.Equal(t, list[i].Path, lease.Path())
+			require.NoError(t, lease.Release(ctx))
+		}
+		require.NoError(t, w.Observer.Delete(ctx, path+"/zzz", framework.AnyVersion))
+	})
+}
+
+func TestParticipantsOfALockThatNobodyHasUsed(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		list, err := locks.NewInterProcessMutex(w.Observer, "/never/used").Participants(t.Context())
+		require.NoError(t, err)
+		require.Empty(t, list)
+	})
+}
+
+func TestParticipantWhoLeavesMeanwhileIsLeftOut(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		queue := queueUp(ctx, locks.NewInterProcessMutex(c, path), 2)
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Session: w.Observer.SessionID(), Times: 1, Do: zktest.Fail(zktest.ErrNoNode)})
+		list, err := locks.NewInterProcessMutex(w.Observer, path).Participants(ctx)
+		require.NoError(t, err)
+		require.Len(t, list, 1)
+
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Session: w.Observer.SessionID(), Times: 1, Do: zktest.Fail(zktest.ErrNoAuth)})
+		_, err = locks.NewInterProcessMutex(w.Observer, path).Participants(ctx)
+		require.Error(t, err, "a list with a hole would lie")
+		for _, p := range queue {
+			require.NoError(t, p.Wait(t).Release(ctx))
+		}
+	})
+}
+
+// What people call a participant: its owner's own words, if they fit into a
+// line, or else who its node says that it is.
+func TestParticipantsAreCalledByTheirNames(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t, framework.WithServiceName("orders"))
+		long := strings.Repeat("é", 500)
+		for _, named := range []struct {
+			opts []locks.MutexOption
+			id   string
+		}{
+			{nil, "orders@"},
+			{[]locks.MutexOption{locks.WithNodeData([]byte("worker-1"))}, "worker-1"},
+			{[]locks.MutexOption{locks.WithNodeData([]byte(long))}, long},
+			{[]locks.MutexOption{locks.WithNodeData([]byte("10.0.0.3"))}, "10.0.0.3"},
+			{[]locks.MutexOption{locks.WithNodeData([]byte(`{"v":1,"service":"payments","pid":7}`))}, "payments/7"},
+			{[]locks.MutexOption{locks.WithNodeData(nil)}, "unknown"},
+			{[]locks.MutexOption{locks.WithoutIdentity()}, "unknown"},
+			{[]locks.MutexOption{locks.WithNodeData([]byte("\xac\xed\x00\x05t"))}, "unknown"},
+			{[]locks.MutexOption{locks.WithNodeData([]byte(long + "\n"))}, "unknown"},
+		} {
+			m := locks.NewInterProcessMutex(c, path, named.opts...)
+			lease := recipetest.Acquire(t, ctx, m)
+			all, err := m.Participants(ctx)
+			require.NoError(t, err)
+			if named.opts == nil {
+				require.Equal(t, all[0].Identity().String(), all[0].ID())
+				require.Contains(t, all[0].ID(), named.id)
+			} else {
+				require.Equal(t, named.id, all[0].ID())
+			}
+			require.NoError(t, locks.Revoke(ctx, w.Observer, lease.Path()))
+			all, err = m.Participants(ctx)
+			require.NoError(t, err)
+			require.Equal(t, "unknown", all[0].ID(), "its name is gone")
+			require.NoError(t, lease.Release(ctx))
+		}
+	})
+}

@@ -1,0 +1,145 @@
+package locks_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+// callsOf are the calls that a lock or a leader may get first.
+func callsOf(v any) map[string]func(ctx context.Context) error {
+	calls := map[string]func(ctx context.Context) error{}
+	if l, ok := v.(locks.Locker); ok {
+		calls["acquire"] = func(ctx context.Context) error { _, err := l.Acquire(ctx); return err }
+		calls["try"] = func(ctx context.Context) error { _, err := l.TryAcquire(ctx); return err }
+		calls["multi-lock"] = func(ctx context.Context) error { _, err := locks.NewInterProcessMultiLock(l).Acquire(ctx); return err }
+	}
+	if l, ok := v.(interface {
+		Do(context.Context, func(context.Context) error) error
+	}); ok {
+		calls["do"] = func(ctx context.Context) error { return l.Do(ctx, func(context.Context) error { return nil }) }
+	}
+	if l, ok := v.(interface {
+		Participants(context.Context) ([]locks.Participant, error)
+	}); ok {
+		calls["participants"] = func(ctx context.Context) error { _, err := l.Participants(ctx); return err }
+	}
+	if l, ok := v.(interface {
+		Leader(context.Context) (locks.Participant, error)
+	}); ok {
+		calls["leader"] = func(ctx context.Context) error { _, err := l.Leader(ctx); return err }
+	}
+	if s, ok := v.(*leader.Selector); ok {
+		calls["run"] = func(ctx context.Context) error {
+			return s.Run(ctx, func(context.Context) error { return nil })
+		}
+	}
+	if l, ok := v.(*leader.Latch); ok {
+		calls["start"] = func(context.Context) error { return l.Start() }
+		calls["await"] = func(ctx context.Context) error { _, err := l.Await(ctx); return err }
+		calls["lead"] = func(ctx context.Context) error { return l.Lead(ctx, func(context.Context) error { return nil }) }
+		calls["close"] = l.Close
+		calls["err"] = func(context.Context) error { return l.Err() }
+	}
+	return calls
+}
+
+// A client that is nil, and a value that no constructor has made, are errors by
+// name, whatever is called first.
+func TestWithoutAClientEveryCallIsAnError(t *testing.T) {
+	for name, v := range map[string]any{
+		"mutex":             locks.NewInterProcessMutex(nil, "/l"),
+		"mutex, hand-over":  locks.NewInterProcessMutex(nil, "/l", locks.WithLocalHandOver(2, 3)),
+		"reader":            locks.NewInterProcessReadWriteLock(nil, "/l").ReadLock(),
+		"writer":            locks.NewInterProcessReadWriteLock(nil, "/l").WriteLock(),
+		"semaphore":         locks.NewInterProcessSemaphore(nil, "/l", locks.Limit(2)),
+		"semaphore, shared": locks.NewInterProcessSemaphore(nil, "/l", locks.SharedLimit("/n", 2)),
+		"semaphore mutex":   locks.NewInterProcessSemaphoreMutex(nil, "/l"),
+		"multi-lock":        locks.NewInterProcessMultiLock(locks.SortedMutexes(nil, []string{"/l"})...),
+		"latch":             leader.NewLatch(nil, "/l"),
+		"selector":          leader.NewSelector(nil, "/l"),
+		"zero mutex":        &locks.InterProcessMutex{},
+		"zero reader":       (&locks.InterProcessReadWriteLock{}).ReadLock(),
+		"zero writer":       (&locks.InterProcessReadWriteLock{}).WriteLock(),
+		"zero semaphore":    &locks.InterProcessSemaphore{},
+		"zero sem. mutex":   &locks.InterProcessSemaphoreMutex{},
+		"zero read lock":    &locks.ReadLock{},
+		"zero write lock":   &locks.WriteLock{},
+		"zero latch":        &leader.Latch{},
+		"zero selector":     &leader.Selector{},
+	} {
+		calls := callsOf(v)
+		require.NotEmpty(t, calls)
+		for call, f := range calls {
+			t.Run(name+"/"+call, func(t *testing.T) {
+				err := f(recipetest.Within(t, 0))
+				require.ErrorIs(t, err, zk.ErrBadArguments)
+				var wrong *framework.ConfigError
+				require.ErrorAs(t, err, &wrong)
+				require.Equal(t, "client", wrong.Name)
+				require.ErrorAs(t, err, new(*framework.OpError))
+			})
+		}
+	}
+	require.ErrorIs(t, locks.Revoke(t.Context(), nil, "/l/lock-0000000000"), zk.ErrBadArguments)
+	require.ErrorIs(t, locks.SetSharedLimit(t.Context(), nil, "/n", 1), zk.ErrBadArguments)
+}
+
+// What only looks has nothing to tell.
+func TestZeroLatchIsOver(t *testing.T) {
+	var l leader.Latch
+	require.True(t, recipetest.IsClosed(l.Done()))
+	require.Nil(t, l.Leadership())
+	for range l.Changes(t.Context()) {
+		t.Error("it never leads")
+	}
+	require.ErrorIs(t, l.Resign(t.Context()), leader.ErrNotLeader)
+	require.ErrorIs(t, l.HandOver(t.Context()), leader.ErrNotLeader)
+}
+
+func TestNilOptionsAndLocksAreErrors(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		m := locks.NewInterProcessMutex(c, "/l")
+		_, err := locks.NewInterProcessMutex(c, "/l", nil).Acquire(t.Context())
+		var wrong *framework.ConfigError
+		require.ErrorAs(t, err, &wrong)
+		require.Equal(t, "option", wrong.Name)
+		for _, lock := range []locks.Locker{nil, (*locks.InterProcessMutex)(nil), (*locks.ReadLock)(nil)} {
+			_, err := locks.NewInterProcessMultiLock(m, lock).Acquire(t.Context())
+			require.ErrorIs(t, err, zk.ErrBadArguments)
+			_, err = locks.NewInterProcessMultiLock(m, lock).TryAcquire(t.Context())
+			require.ErrorIs(t, err, zk.ErrBadArguments)
+		}
+		require.Empty(t, w.Nodes(t, "/l"))
+	})
+}
+
+// Nothing is acquired for it.
+func TestWorkThatIsNilIsAnError(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		rw := locks.NewInterProcessReadWriteLock(c, "/l")
+		for name, l := range map[string]interface {
+			Do(context.Context, func(context.Context) error) error
+		}{
+			"mutex":           locks.NewInterProcessMutex(c, "/l"),
+			"reader":          rw.ReadLock(),
+			"writer":          rw.WriteLock(),
+			"semaphore":       locks.NewInterProcessSemaphore(c, "/l", locks.Limit(2)),
+			"semaphore mutex": locks.NewInterProcessSemaphoreMutex(c, "/l"),
+			"multi-lock":      locks.NewInterProcessMultiLock(locks.SortedMutexes(c, []string{"/l"})...),
+		} {
+			require.NotPanics(t, func() { require.ErrorIs(t, l.Do(t.Context(), nil), zk.ErrBadArguments, name) }, name)
+		}
+		_, _, err := c.Children(t.Context(), "/l")
+		require.ErrorIs(t, err, zk.ErrNoNode)
+	})
+}

@@ -1,0 +1,274 @@
+package locks_test
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/state"
+)
+
+// inside counts who believes to hold a lock, and what that adds up to.
+type inside struct {
+	mu             sync.Mutex
+	readers        int
+	writers        int
+	leases         int
+	most, together int
+	token          int64 // the largest that a writer has shown
+	readersToken   int64 // the largest that a reader has shown
+}
+
+func (in *inside) add(readers, writers, leases int) inside {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.readers += readers
+	in.writers += writers
+	in.leases += leases
+	in.most, in.together = max(in.most, in.leases), max(in.together, in.readers)
+	return inside{readers: in.readers, writers: in.writers, leases: in.leases}
+}
+
+// write notes a writer's token, and reports whether it is larger than
+// everybody's before it.
+func (in *inside) write(token int64) bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	grows := token > in.token && token > in.readersToken
+	in.token = max(in.token, token)
+	return grows
+}
+
+// read notes a reader's token, and reports whether it would be accepted after
+// what a writer has shown.
+func (in *inside) read(token int64) bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.readersToken = max(in.readersToken, token)
+	return token >= in.token
+}
+
+// underRandomFaults runs a worker with a client for each of n, until an hour
+// has passed, while their connections and sessions are cut.
+func underRandomFaults(t *testing.T, n int, work func(ctx context.Context, i, round int, c *framework.Client), check func(t *testing.T, w *world)) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		knives := make([]*recipetest.Network, n)
+		var all sync.WaitGroup
+		for i := range knives {
+			var c *framework.Client
+			c, knives[i] = w.Connect(t)
+			all.Go(func() {
+				for round := 0; ctx.Err() == nil; round++ {
+					work(ctx, i, round, c)
+				}
+			})
+		}
+		hurt(ctx, t, knives)
+		all.Wait()
+		check(t, w)
+	})
+}
+
+// stay keeps a lease for up to so long.
+func stay(l *locks.Lease, round int) {
+	select {
+	case <-l.Context().Done():
+	case <-time.After(time.Duration(round%7) * 500 * time.Millisecond):
+	}
+}
+
+// Whatever happens to the clients, a writer is alone, its token is larger than
+// everybody's before it, and no reader's is smaller than that of the last
+// writer. Some writers become readers, and some who wait give up.
+func TestReadersAndWritersUnderRandomFaults(t *testing.T) {
+	var in inside
+	var writes, downgrades atomic.Int32
+	read := func(ctx context.Context, l *locks.Lease, round int) {
+		if now := in.add(1, 0, 0); now.writers != 0 {
+			t.Error("a reader is beside a writer")
+		}
+		if !in.read(l.FencingToken()) {
+			t.Error("a reader's token is smaller than that of a writer before it")
+		}
+		stay(l, round)
+		in.add(-1, 0, 0)
+		l.Release(ctx)
+	}
+	write := func(ctx context.Context, rw *locks.InterProcessReadWriteLock, l *locks.Lease, round int) {
+		if now := in.add(0, 1, 0); now.writers != 1 || now.readers != 0 {
+			t.Error("a writer is not alone")
+		}
+		if !in.write(l.FencingToken()) {
+			t.Error("token does not grow")
+		}
+		writes.Add(1)
+		stay(l, round)
+		var reader *locks.Lease
+		if round%2 == 0 {
+			under, done := l.WithContext(ctx)
+			reader, _ = rw.ReadLock().Acquire(under)
+			done()
+		}
+		in.add(0, -1, 0)
+		if reader == nil {
+			l.Release(ctx)
+			return
+		}
+		downgrades.Add(1)
+		released := make(chan struct{})
+		go func() { // which may take so long that the reader is lost meanwhile
+			defer close(released)
+			l.Release(ctx)
+		}()
+		read(ctx, reader, round)
+		<-released
+	}
+	underRandomFaults(t, 5, func(ctx context.Context, i, round int, c *framework.Client) {
+		rw := locks.NewInterProcessReadWriteLock(c, "/l")
+		limited, cancel := context.WithTimeout(ctx, time.Duration(1+round%20)*time.Second)
+		defer cancel()
+		if (i+round)%3 != 0 {
+			if l, err := rw.ReadLock().Acquire(limited); err == nil {
+				read(ctx, l, round)
+			}
+			return
+		}
+		if l, err := rw.WriteLock().Acquire(limited); err == nil {
+			write(ctx, rw, l, round)
+		}
+	}, func(t *testing.T, w *world) { w.NothingLeft(t, "/l") })
+	t.Log(writes.Load(), "writes", downgrades.Load(), "downgrades", in.together, "readers at once")
+	require.Greater(t, writes.Load(), int32(100))
+	require.Greater(t, downgrades.Load(), int32(20))
+	require.Greater(t, in.together, 1)
+}
+
+// Whatever happens to the clients, there are never more leases than the limit,
+// whoever takes several of them, and the semaphore is not stuck.
+func TestSemaphoreUnderRandomFaults(t *testing.T) {
+	for name, limit := range map[string]func(int) locks.SemaphoreLimit{
+		"fixed":  locks.Limit,
+		"shared": func(n int) locks.SemaphoreLimit { return locks.SharedLimit("/limit", n) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			const most = 3
+			var in inside
+			var grants atomic.Int32
+			underRandomFaults(t, 5, func(ctx context.Context, i, round int, c *framework.Client) {
+				n := 1 + (i+round)%most
+				limited, cancel := context.WithTimeout(ctx, time.Duration(1+round%20)*time.Second)
+				defer cancel()
+				l, err := locks.NewInterProcessSemaphore(c, "/l", limit(most)).AcquireN(limited, n)
+				if err != nil {
+					return
+				}
+				if now := in.add(0, 0, n); now.leases > most {
+					t.Error("too many leases: ", now.leases)
+				}
+				grants.Add(1)
+				stay(l, round)
+				in.add(0, 0, -n)
+				l.Release(ctx)
+			}, func(t *testing.T, w *world) {
+				w.WaitNodes(t, "/l/locks", 0)
+				w.NothingLeft(t, "/l/leases")
+			})
+			t.Log(grants.Load(), "grants")
+			require.Greater(t, grants.Load(), int32(300))
+			require.Equal(t, most, in.most)
+		})
+	}
+}
+
+// Whatever happens to the clients, and whoever of the goroutines of each gives
+// up, one alone holds a lock that is handed over in the process, and nobody is
+// left in the queue.
+func TestLocalHandOverUnderRandomFaults(t *testing.T) {
+	for _, policy := range []state.ErrorPolicy{state.SessionPolicy, state.StandardPolicy} {
+		t.Run(policy.String(), func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
+				var in inside
+				var handed atomic.Int32
+				var all sync.WaitGroup
+				knives := make([]*recipetest.Network, 3)
+				mutexes := make([]*locks.InterProcessMutex, len(knives))
+				for i := range knives {
+					var c *framework.Client
+					c, knives[i] = w.Connect(t, framework.WithErrorPolicy(policy))
+					mutexes[i] = locks.NewInterProcessMutex(c, "/l", locks.WithLocalHandOver(3, 5*time.Second))
+					for j := range 4 {
+						all.Go(func() { contend(ctx, t, mutexes[i], j, &in, &handed) })
+					}
+				}
+				hurt(ctx, t, knives)
+				all.Wait()
+				w.NothingLeft(t, "/l")
+				t.Log(handed.Load(), "handed over")
+				require.Greater(t, handed.Load(), int32(100))
+				for _, m := range mutexes {
+					require.NoError(t, recipetest.Acquire(t, t.Context(), m).Release(t.Context()))
+				}
+			})
+		})
+	}
+}
+
+// contend acquires a mutex until ctx ends, with more or less patience, and
+// counts the turns that came with the node of the one before.
+func contend(ctx context.Context, t *testing.T, m *locks.InterProcessMutex, round int, in *inside, handed *atomic.Int32) {
+	for ; ctx.Err() == nil; round++ {
+		limited, cancel := context.WithTimeout(ctx, time.Duration(1+round%20)*time.Second)
+		l, err := m.Acquire(limited)
+		cancel()
+		if err != nil {
+			continue
+		}
+		if in.add(0, 1, 0).writers != 1 {
+			t.Error("two holders")
+		}
+		if !in.write(l.FencingToken()) {
+			handed.Add(1)
+			if in.token != l.FencingToken() {
+				t.Error("token falls")
+			}
+		}
+		stay(l, round)
+		in.add(0, -1, 0)
+		l.Release(ctx)
+	}
+}
+
+// hurt cuts, isolates and expires the clients in turn until ctx ends.
+func hurt(ctx context.Context, t *testing.T, knives []*recipetest.Network) {
+	for i := 0; ctx.Err() == nil; i++ {
+		network := knives[i%len(knives)]
+		switch i % 4 {
+		case 0, 1:
+			network.Cut()
+		case 2:
+			heal := network.Isolate()
+			<-time.After(time.Duration(i%13) * time.Second)
+			heal()
+		case 3:
+			network.Refuse(true)
+			network.Cut()
+			<-time.After(time.Duration(i%17) * time.Second)
+			network.Refuse(false)
+		}
+		select {
+		case <-time.After(time.Duration(i%5) * 1100 * time.Millisecond):
+		case <-ctx.Done():
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package locks
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/claim"
+	"github.com/gocurator/curator/recipes/internal/lockloop"
+	"github.com/gocurator/curator/recipes/internal/queue"
+	"github.com/gocurator/curator/recipes/locktrace"
+	"github.com/gocurator/curator/retry"
+)
+
+// ReadLock is the shared side of an InterProcessReadWriteLock.
+//
+// The fencing tokens of readers grow in the order of admission, like all
+// others, except that those that hold the lock together have different ones. A
+// guarded resource should compare a reader's token with the largest that a
+// writer has shown, and remember only those of writers.
+type ReadLock struct{ of *InterProcessReadWriteLock }
+
+// Acquire is that of InterProcessMutex, for the shared side. Under the context
+// of a lease of the write lock it returns at once.
+func (r *ReadLock) Acquire(ctx context.Context) (*Lease, error) { return r.acquire(ctx, true) }
+
+// TryAcquire is Acquire without waiting for other contenders.
+func (r *ReadLock) TryAcquire(ctx context.Context) (*Lease, error) { return r.acquire(ctx, false) }
+
+// Do is that of InterProcessMutex.
+func (r *ReadLock) Do(ctx context.Context, f func(ctx context.Context) error) error {
+	return do(ctx, r, f)
+}
+
+// Participants is that of the InterProcessReadWriteLock: readers and writers.
+func (r *ReadLock) Participants(ctx context.Context) ([]Participant, error) {
+	return orZero(r.of).Participants(ctx)
+}
+
+func (r *ReadLock) describe(wait bool) locktrace.Acquire { return orZero(r.of).read.Describe(wait) }
+
+func (r *ReadLock) acquire(ctx context.Context, wait bool) (*Lease, error) {
+	q := &orZero(r.of).read
+	if lease, err := q.Reenter(ctx); lease != nil || err != nil {
+		return leaseOf(lease, err)
+	}
+	writer := claim.Under(ctx, orZero(r.of).write.Key())
+	if writer == nil {
+		return leaseOf(q.Acquire(ctx, wait))
+	}
+	switch joined, err := writer.Join(); {
+	case err != nil: // with the write lock, there is nothing left to downgrade
+		return nil, q.OpError(err)
+	case !joined:
+		return leaseOf(q.Acquire(ctx, wait))
+	}
+	begun := false
+	defer func() {
+		if !begun { // the user's tracer has panicked
+			writer.Leave(ctx, nil)
+		}
+	}()
+	return leaseOf(queue.Traced(ctx, q.Describe(wait), func(ctx context.Context, a queue.Attempt) (c *claim.Claim, err error) {
+		begun = true
+		defer func() { writer.Leave(ctx, err) }()
+		c, err = r.downgrade(ctx, writer, a)
+		return c, q.OpError(err)
+	}))
+}
+
+// downgrade makes a read node in the place of the writer's, which is held all
+// the while. The read node has the writer's number and is not sequential. The
+// fencing token is the writer's, because a writer that waits has a smaller one
+// than any new node.
+func (r *ReadLock) downgrade(ctx context.Context, writer *claim.Claim, a queue.Attempt) (*claim.Claim, error) {
+	q := &r.of.read
+	node, err := r.createInPlace(ctx, writer, a)
+	if err != nil {
+		return nil, err
+	}
+	if writer.Context().Err() == nil && node.Session == writer.Nodes()[0].Session {
+		terms := q.Terms(nil)
+		terms.Token = writer.Token()
+		if c := claim.New(terms, node); c != nil {
+			a.Trace.Downgraded()
+			return c, nil
+		}
+	}
+	q.Client().DeleteInBackground(node.Path)
+	return nil, writer.Loss()
+}
+
+// createInPlace creates the read node. An acquire that waits outlasts every
+// interruption that the write lock outlasts.
+func (r *ReadLock) createInPlace(ctx context.Context, writer *claim.Claim, a queue.Attempt) (framework.Created, error) {
+	q := &r.of.read
+	name := path.Base(writer.Nodes()[0].Path)
+	if lockloop.Overflowed(name, writeKind) { // its number is not its place
+		return framework.Created{}, fmt.Errorf("%w: %s has no sequence numbers left", ErrCorrupted, q.Path())
+	}
+	number := name[strings.LastIndex(name, writeKind)+len(writeKind):]
+	held := writer.Context()
+	under, done := context.WithCancelCause(ctx)
+	defer done(nil)
+	defer context.AfterFunc(held, func() { done(context.Cause(held)) })()
+	for {
+		node, err := q.Client().Create(under, lockloop.Join(q.Path(), readKind+number), q.NodeData(a),
+			framework.WithMode(framework.Ephemeral), framework.Protected())
+		if err == nil {
+			return node, nil
+		}
+		again := a.Wait && lockloop.WaitReconnect(under, q.Client(), err)
+		switch {
+		case ctx.Err() != nil:
+			return node, retry.ContextError(ctx)
+		case held.Err() != nil:
+			return node, writer.Loss()
+		case !again:
+			return node, err
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package locks
+
+import (
+	"context"
+	"errors"
+	"path"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/claim"
+	"github.com/gocurator/curator/recipes/internal/lockloop"
+	"github.com/gocurator/curator/recipes/internal/queue"
+)
+
+// Revoke asks the owner of a lock's node, as a rule that of the holder from
+// Participants, to give the lock up. It does not wait, and it forces nothing.
+// These owners hear of it:
+//
+//   - a Go holder with WithRevocation, or that uses Lease.Revoked;
+//   - a Java holder with makeRevocable;
+//   - every Go leader: it steps down; see leader.WithGrace.
+//
+// Revoke overwrites what the node said of its owner. A node that is gone is no
+// error. The path is as the view c has it: take the view that the lock was made
+// with.
+//
+// Everybody who may write the node may revoke the lock: by default, everybody.
+// See framework.WithACLProvider.
+//
+// Do not revoke a leader.Latch if candidates in Java stand behind it. The next
+// in line there would not hear of its turn: it asks to be told once of a
+// change of the node ahead, and the change of data is that change. There would
+// be no leader until it reconnects.
+//
+// A path that is no node of a lock's, such as the lock's own path, is
+// zk.ErrBadArguments: the data of another node would be lost, and nobody told.
+func Revoke(ctx context.Context, c *framework.Client, nodePath string) error {
+	if c == nil {
+		return &framework.OpError{Op: "revoke", Path: nodePath, Err: queue.IsNil("client")}
+	}
+	if err := framework.ValidatePath(nodePath); err != nil {
+		return &framework.OpError{Op: "revoke", Path: nodePath, Err: err}
+	}
+	if !isLockNode(nodePath) {
+		err := queue.Invalid("path", nodePath, "must be a node of a lock; Participants has their paths")
+		return &framework.OpError{Op: "revoke", Path: nodePath, Err: err}
+	}
+	_, err := c.Set(ctx, nodePath, claim.RevocationMarker, framework.AnyVersion)
+	if errors.Is(err, zk.ErrNoNode) {
+		return nil
+	}
+	return err
+}
+
+// isLockNode reports whether a node has the name of a contender for any lock or
+// leadership.
+func isLockNode(nodePath string) bool {
+	return lockloop.IsNode(path.Base(nodePath), mutexKind, readKind, writeKind, leaseKind, latchKind)
+}
+
+// latchKind is the name of leader.Latch's nodes.
+const latchKind = "latch-"

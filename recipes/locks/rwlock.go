@@ -1,0 +1,112 @@
+package locks
+
+import (
+	"context"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/claim"
+	"github.com/gocurator/curator/recipes/internal/lockloop"
+	"github.com/gocurator/curator/recipes/internal/queue"
+	"github.com/gocurator/curator/recipes/locktrace"
+)
+
+// InterProcessReadWriteLock is a distributed lock that many readers may hold
+// at once, or one writer alone. All are admitted in the order of arrival: a
+// reader waits for the writers ahead of it, a writer for all contenders ahead
+// of it. So a stream of readers cannot keep a writer out, nor the other way
+// round. It is safe for concurrent use.
+//
+// Under the context of a lease, each side re-enters. The holder of the write
+// lock may take the read lock under that lease's context, at once, and keep it
+// when the write lock is released: no other writer comes in between
+// (CURATOR-621). The reverse would wait for itself for ever and is ErrUpgrade.
+//
+// The nodes are those of Java Curator's InterProcessReadWriteLock, with which
+// a Go process may share a lock. If Java takes the read lock under its write
+// lock, it should be Curator 5.5 or newer: with an older one, a writer that
+// waits, in whatever language, comes in when the write lock is released. An
+// InterProcessMutex with the same path is another lock.
+type InterProcessReadWriteLock struct {
+	read, write queue.Queue
+}
+
+// The names of both sides' nodes. They are equally long in Curator for the sake
+// of sorting.
+const (
+	readKind  = "__READ__"
+	writeKind = "__WRIT__"
+)
+
+// NewInterProcessReadWriteLock returns the lock with this path. It does not
+// contact the server: a client, a path or an option that cannot be used is an
+// error of every acquire.
+func NewInterProcessReadWriteLock(c *framework.Client, path string, opts ...Option) *InterProcessReadWriteLock {
+	side := func(kind string, reenters func(holder string) bool) queue.Queue {
+		return *queue.New(queue.Config{
+			Client: c, Path: path, Kind: kind, Kinds: []string{readKind, writeKind}, Readers: readKind, Op: "acquire",
+			Order:       lockloop.Order{Blocks: readersAndWriters},
+			Recipe:      locktrace.RecipeReadWriteLock,
+			Reenters:    reenters,
+			NotAcquired: notAcquired,
+			Options:     optionsOf(opts),
+		})
+	}
+	return &InterProcessReadWriteLock{
+		read:  side(readKind, func(string) bool { return true }),
+		write: side(writeKind, func(holder string) bool { return !lockloop.IsNode(holder, readKind) }),
+	}
+}
+
+// readersAndWriters admits a writer that is first, and readers that are behind
+// no writer. A waiter watches the nearest node that it has to wait for.
+// Curator's readers watch the first writer, and all wake up with each of them.
+func readersAndWriters(ours, ahead string) bool {
+	return ours == writeKind || ahead == writeKind
+}
+
+// ReadLock returns the side that many may hold at once.
+func (l *InterProcessReadWriteLock) ReadLock() *ReadLock { return &ReadLock{l} }
+
+// WriteLock returns the side that one may hold alone.
+func (l *InterProcessReadWriteLock) WriteLock() *WriteLock { return &WriteLock{l} }
+
+// Participants returns readers and writers in the order of the queue, which
+// begins with those that hold the lock.
+func (l *InterProcessReadWriteLock) Participants(ctx context.Context) ([]Participant, error) {
+	return participantsOf(l.read.Participants(ctx))
+}
+
+// WriteLock is the exclusive side of an InterProcessReadWriteLock.
+type WriteLock struct{ of *InterProcessReadWriteLock }
+
+// Acquire is that of InterProcessMutex, for the exclusive side. Under the
+// context of a lease of the read lock alone it is ErrUpgrade. The lock cannot
+// see a read lock whose lease's context is not passed on: Acquire waits for
+// that one like for any other's.
+func (w *WriteLock) Acquire(ctx context.Context) (*Lease, error) { return w.acquire(ctx, true) }
+
+// TryAcquire is Acquire without waiting for other contenders.
+func (w *WriteLock) TryAcquire(ctx context.Context) (*Lease, error) { return w.acquire(ctx, false) }
+
+// Do is that of InterProcessMutex.
+func (w *WriteLock) Do(ctx context.Context, f func(ctx context.Context) error) error {
+	return do(ctx, w, f)
+}
+
+// Participants is that of the InterProcessReadWriteLock: readers and writers.
+func (w *WriteLock) Participants(ctx context.Context) ([]Participant, error) {
+	return orZero(w.of).Participants(ctx)
+}
+
+func (w *WriteLock) acquire(ctx context.Context, wait bool) (*Lease, error) {
+	q := &orZero(w.of).write
+	if lease, err := q.Reenter(ctx); lease != nil || err != nil {
+		return leaseOf(lease, err)
+	}
+	if claim.Under(ctx, orZero(w.of).read.Key()).HasShares() {
+		return nil, q.OpError(ErrUpgrade)
+	}
+	return leaseOf(q.Acquire(ctx, wait))
+}
+
+func (w *WriteLock) describe(wait bool) locktrace.Acquire { return orZero(w.of).write.Describe(wait) }

@@ -1,0 +1,121 @@
+package locks
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/recipes/internal/lockloop"
+)
+
+// The decision for each contender, from the children as a server lists them.
+// Nodes are r or w and a number here.
+func TestReadersAndWritersAreAdmittedInOrder(t *testing.T) {
+	const granted = "granted"
+	kinds := []string{readKind, writeKind}
+	node := func(s string) string {
+		switch s[0] {
+		case 'r':
+			return "_c_00000000-0000-0000-0000-000000000000-" + readKind + s[1:]
+		case 'w':
+			return "_c_00000000-0000-0000-0000-000000000000-" + writeKind + s[1:]
+		}
+		return s
+	}
+	for name, tc := range map[string]struct {
+		children []string
+		want     map[string]string // of each contender: granted, or the node that it watches
+	}{
+		"a writer alone": {[]string{"w0000000007"}, map[string]string{"w0000000007": granted}},
+		"readers, whatever the order of the list": {
+			[]string{"r0000000003", "r0000000001", "r0000000002"},
+			map[string]string{"r0000000001": granted, "r0000000002": granted, "r0000000003": granted},
+		},
+		"a writer watches whoever is right ahead, a reader the nearest writer": {
+			[]string{"r0000000001", "r0000000002", "w0000000003", "r0000000004", "w0000000005", "r0000000006", "r0000000007", "w0000000008"},
+			map[string]string{
+				"r0000000001": granted, "r0000000002": granted, "w0000000003": "r0000000002", "r0000000004": "w0000000003",
+				"w0000000005": "r0000000004", "r0000000006": "w0000000005", "r0000000007": "w0000000005", "w0000000008": "r0000000007",
+			},
+		},
+		"by number, not as text": {
+			[]string{"w0000000010", "r0000000009"},
+			map[string]string{"r0000000009": granted, "w0000000010": "r0000000009"},
+		},
+		"foreign children have no influence, those of other recipes neither (E25, E40)": {
+			[]string{"-first", "0", "_c_00000000-0000-0000-0000-000000000000-lock-0000000000", "__WRIT__", "__WRIT__12", "x__WRIT__0000000000", "r0000000004", "zzz"},
+			map[string]string{"r0000000004": granted},
+		},
+		"a downgraded reader has its writer's number, and stays when the writer goes (CURATOR-621)": {
+			[]string{"w0000000004", "r0000000004", "w0000000005", "r0000000006"},
+			map[string]string{
+				"r0000000004": granted, "w0000000004": "r0000000004", "w0000000005": "w0000000004", "r0000000006": "w0000000005",
+			},
+		},
+		"several downgraded readers of one writer that has gone": {
+			[]string{"r0000000004", "__READ__0000000004", "w0000000005"},
+			map[string]string{"r0000000004": granted, "__READ__0000000004": granted, "w0000000005": "r0000000004"},
+		},
+		"nodes without protection count": {
+			[]string{"__WRIT__0000000001", "r0000000002"},
+			map[string]string{"__WRIT__0000000001": granted, "r0000000002": "__WRIT__0000000001"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var children []string
+			for _, c := range tc.children {
+				children = append(children, node(c))
+			}
+			for range 2 { // in this order, and in the other
+				require.Equal(t, len(tc.want), len(slices.Collect(lockloop.Entries(children, kinds...))))
+				for ours := range lockloop.Entries(children, kinds...) {
+					want := ""
+					for who, watched := range tc.want {
+						if node(who) == ours.Node && watched != granted {
+							want = node(watched)
+						}
+					}
+					got := lockloop.StandingOf(ours, lockloop.Entries(children, kinds...), readersAndWriters)
+					require.Equal(t, want, got.Blocker, ours.Node)
+				}
+				slices.Reverse(children)
+			}
+		})
+	}
+}
+
+// Whoever waits watches a node ahead of it, and among writers each another
+// one; readers and writers never hold together.
+func TestEveryWaiterWatchesAheadOfItself(t *testing.T) {
+	for kinds := range 1 << 10 { // every queue of ten
+		queue := make([]lockloop.Entry, 10)
+		for i := range queue {
+			queue[i] = lockloop.Entry{Node: string(rune('a' + i)), Kind: readKind, Seq: int32(i)}
+			if kinds>>i&1 == 1 {
+				queue[i].Kind = writeKind
+			}
+		}
+		holders := lockloop.Holders(queue, readersAndWriters)
+		watchedByWriters := map[string]bool{}
+		readers, writers := 0, 0
+		for i, c := range queue {
+			blocker := lockloop.StandingOf(c, slices.Values(queue), readersAndWriters).Blocker
+			require.Equal(t, blocker == "", holders[i])
+			switch {
+			case blocker == "" && c.Kind == readKind:
+				readers++
+			case blocker == "":
+				writers++
+			case c.Kind == writeKind:
+				require.False(t, watchedByWriters[blocker])
+				watchedByWriters[blocker] = true
+				fallthrough
+			default:
+				require.Less(t, blocker, c.Node)
+			}
+		}
+		require.Positive(t, readers+writers, "somebody holds")
+		require.True(t, writers == 0 || writers == 1 && readers == 0)
+	}
+}

@@ -1,0 +1,327 @@
+package locks_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/retry"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// take acquires any lock in the background.
+func take(ctx context.Context, l locks.Locker) *recipetest.Pending {
+	p := &recipetest.Pending{Done: make(chan struct{})}
+	go func() {
+		defer close(p.Done)
+		p.Lease, p.Err = l.Acquire(ctx)
+	}()
+	return p
+}
+
+// hold acquires any lock, or fails the test.
+func hold(t testing.TB, ctx context.Context, l locks.Locker) *locks.Lease {
+	t.Helper()
+	lease, err := l.Acquire(ctx)
+	require.NoError(t, err)
+	return lease
+}
+
+func TestReadersShareAndWritersDoNot(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		rw := locks.NewInterProcessReadWriteLock(c, path)
+		a, b := hold(t, ctx, rw.ReadLock()), hold(t, ctx, rw.ReadLock())
+		_, err := rw.WriteLock().TryAcquire(ctx)
+		require.ErrorIs(t, err, locks.ErrNotAcquired)
+
+		writer := take(ctx, rw.WriteLock())
+		w.WaitNodes(t, path, 3)
+		_, err = rw.ReadLock().TryAcquire(ctx)
+		require.ErrorIs(t, err, locks.ErrNotAcquired, "readers that come after a writer wait for it")
+		require.NoError(t, a.Release(ctx))
+		require.False(t, writer.IsOver())
+		require.NoError(t, b.Release(ctx))
+		lease := writer.Wait(t)
+		require.Greater(t, lease.FencingToken(), b.FencingToken())
+		_, err = rw.WriteLock().TryAcquire(ctx)
+		require.ErrorIs(t, err, locks.ErrNotAcquired)
+		require.NoError(t, lease.Release(ctx))
+		w.NothingLeft(t, path)
+	})
+}
+
+// Curator's testBasic: many clients, most of them readers; see that readers
+// are together and writers alone.
+func TestReadersAndWritersUnderLoad(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		var readers, writers, together atomic.Int64
+		var all sync.WaitGroup
+		for i := range 8 {
+			c, _ := w.Connect(t)
+			rw := locks.NewInterProcessReadWriteLock(c, path)
+			all.Go(func() {
+				for n := range 30 {
+					var err error
+					if (i+n)%5 == 0 {
+						err = rw.WriteLock().Do(ctx, func(context.Context) error {
+							if writers.Add(1) != 1 || readers.Load() != 0 {
+								t.Error("a writer is not alone")
+							}
+							time.Sleep(time.Millisecond)
+							writers.Add(-1)
+							return nil
+						})
+					} else {
+						err = rw.ReadLock().Do(ctx, func(context.Context) error {
+							if readers.Add(1) > 1 {
+								together.Add(1)
+							}
+							if writers.Load() != 0 {
+								t.Error("a reader is beside a writer")
+							}
+							time.Sleep(time.Millisecond)
+							readers.Add(-1)
+							return nil
+						})
+					}
+					if err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		all.Wait()
+		require.Positive(t, together.Load())
+		w.NothingLeft(t, path)
+	})
+}
+
+// CURATOR-621: the reader that a writer becomes has the writer's place, so
+// that the next writer waits for it.
+func TestDowngradeKeepsItsPlace(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		rw := locks.NewInterProcessReadWriteLock(c, path)
+		writer := hold(t, ctx, rw.WriteLock())
+		next := take(ctx, locks.NewInterProcessReadWriteLock(c, path).WriteLock())
+		w.WaitNodes(t, path, 2)
+		reader := hold(t, writer.Context(), rw.ReadLock())
+		require.Equal(t, writer.Path()[len(writer.Path())-10:], reader.Path()[len(reader.Path())-10:])
+		require.Equal(t, writer.FencingToken(), reader.FencingToken(), "the next writer's token must be larger")
+		require.NoError(t, writer.Release(ctx))
+		require.NoError(t, reader.Context().Err())
+		_, err := rw.ReadLock().TryAcquire(ctx)
+		require.ErrorIs(t, err, locks.ErrNotAcquired, "another reader waits for the next writer")
+		require.False(t, next.IsOver())
+
+		again := hold(t, reader.Context(), rw.ReadLock()) // re-enters
+		require.Equal(t, reader.Path(), again.Path())
+		require.NoError(t, reader.Release(ctx))
+		require.False(t, next.IsOver())
+		require.NoError(t, again.Release(ctx))
+		lease := next.Wait(t)
+		require.Greater(t, lease.FencingToken(), reader.FencingToken())
+		require.NoError(t, lease.Release(ctx))
+		w.NothingLeft(t, path)
+	})
+}
+
+func TestUpgradeIsRefused(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		rw := locks.NewInterProcessReadWriteLock(c, path)
+		reader := hold(t, ctx, rw.ReadLock())
+		for _, acquire := range []func(context.Context) (*locks.Lease, error){rw.WriteLock().Acquire, rw.WriteLock().TryAcquire} {
+			_, err := acquire(reader.Context())
+			require.ErrorIs(t, err, locks.ErrUpgrade)
+		}
+		require.NoError(t, reader.Release(ctx))
+		require.NoError(t, hold(t, context.WithoutCancel(reader.Context()), rw.WriteLock()).Release(ctx), "it is released")
+
+		// From write to read, and to write again, is no upgrade.
+		writer := hold(t, ctx, rw.WriteLock())
+		reader = hold(t, writer.Context(), rw.ReadLock())
+		inner := hold(t, reader.Context(), rw.WriteLock())
+		require.Equal(t, writer.Path(), inner.Path())
+		for _, l := range []*locks.Lease{inner, reader, writer} {
+			require.NoError(t, l.Release(ctx))
+		}
+		w.NothingLeft(t, path)
+	})
+}
+
+// E7: in Curator, who has lost the write lock gets the read lock at once, in
+// front of the new writer.
+func TestLostWriterDoesNotDowngrade(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		other, _ := w.Connect(t)
+		rw := locks.NewInterProcessReadWriteLock(c, path)
+		writer := hold(t, ctx, rw.WriteLock())
+		next := take(ctx, locks.NewInterProcessReadWriteLock(other, path).WriteLock())
+		w.WaitNodes(t, path, 2)
+		w.Fake.ExpireSession(c.SessionID())
+		<-writer.Context().Done()
+		_, err := rw.ReadLock().Acquire(context.WithoutCancel(writer.Context()))
+		require.ErrorIs(t, err, framework.ErrSessionLost)
+		require.NoError(t, next.Wait(t).Release(ctx))
+		require.Error(t, writer.Release(ctx))
+		w.NothingLeft(t, path)
+	})
+}
+
+// The write lock is lost, or released, while the reader's node is on its way.
+func TestDowngradeThatComesTooLate(t *testing.T) {
+	for name, late := range map[string]func(w *world, writer *locks.Lease, session int64){
+		"lost":     func(w *world, _ *locks.Lease, session int64) { w.Fake.ExpireSession(session) },
+		"released": func(w *world, writer *locks.Lease, _ int64) { writer.Release(context.Background()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				ctx, path := w.Patience(t), recipetest.Path(t)
+				c, _ := w.Connect(t)
+				other, _ := w.Connect(t)
+				rw := locks.NewInterProcessReadWriteLock(c, path)
+				writer := hold(t, ctx, rw.WriteLock())
+				next := take(ctx, locks.NewInterProcessReadWriteLock(other, path).WriteLock())
+				w.WaitNodes(t, path, 2)
+				w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Session: c.SessionID(), Times: 1, Do: zktest.Call(func(zktest.Request) {
+					go late(w, writer, c.SessionID())
+					time.Sleep(time.Second)
+				})})
+				reader, err := rw.ReadLock().Acquire(context.WithoutCancel(writer.Context()))
+				switch name {
+				case "lost":
+					require.ErrorIs(t, err, framework.ErrSessionLost)
+				case "released":
+					require.NoError(t, err, "the write lock is held until the reader has its place")
+					synctest.Wait()
+					require.False(t, next.IsOver())
+					require.NoError(t, reader.Release(ctx))
+				}
+				require.NoError(t, next.Wait(t).Release(ctx))
+				writer.Release(ctx)
+				w.NothingLeft(t, path)
+			})
+		})
+	}
+}
+
+func TestReadersAndWritersAmongTheParticipants(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		rw := locks.NewInterProcessReadWriteLock(c, path, locks.WithNodeData([]byte("me")))
+		var all []*recipetest.Pending
+		for i := range 28 { // 20 readers, and 8 writers who wait
+			var side locks.Locker = rw.ReadLock()
+			if i >= 20 {
+				side = rw.WriteLock()
+			}
+			all = append(all, take(ctx, side))
+			w.WaitNodes(t, path, i+1)
+		}
+		list, err := rw.Participants(ctx)
+		require.NoError(t, err)
+		require.Len(t, list, 28)
+		for i, p := range list {
+			require.Equal(t, i < 20, p.Holder, i)
+			require.Equal(t, i < 20, p.Reader, i)
+			require.Equal(t, "me", string(p.Data))
+		}
+		for _, p := range all {
+			require.NoError(t, p.Wait(t).Release(ctx))
+		}
+	})
+}
+
+// One release wakes those who can go on, and nobody else.
+func TestNoHerdOfReadersAndWriters(t *testing.T) {
+	for _, readers := range []int{2, 20, 200} {
+		t.Run(fmt.Sprint(readers), func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				ctx, path := w.Patience(t), recipetest.Path(t)
+				c, _ := w.Connect(t)
+				rw := locks.NewInterProcessReadWriteLock(c, path)
+				first := hold(t, ctx, rw.WriteLock())
+				second := take(ctx, rw.WriteLock())
+				w.WaitNodes(t, path, 2)
+				var all []*recipetest.Pending
+				for range readers {
+					all = append(all, take(ctx, rw.ReadLock()))
+				}
+				w.WaitNodes(t, path, 2+readers)
+				synctest.Wait()
+				require.Len(t, w.Fake.Watches(), 2, "the readers share their client's watch on the second writer")
+				w.Fake.ClearRequests()
+				require.NoError(t, first.Release(ctx))
+				lease := second.Wait(t)
+				synctest.Wait()
+				require.Len(t, w.Requests(), 2, "the readers sleep on")
+				require.NoError(t, lease.Release(ctx))
+				for _, p := range all {
+					require.NoError(t, p.Wait(t).Release(ctx))
+				}
+				w.NothingLeft(t, path)
+			})
+		})
+	}
+}
+
+func TestDowngradeBelowAPathThatLooksLikeAWriter(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)+"/__WRIT__0000000007/l"
+		c, _ := w.Connect(t)
+		rw := locks.NewInterProcessReadWriteLock(c, path)
+		writer := hold(t, ctx, rw.WriteLock())
+		reader := hold(t, writer.Context(), rw.ReadLock())
+		require.Len(t, w.Nodes(t, path), 2)
+		require.NoError(t, writer.Release(ctx))
+		require.NoError(t, reader.Release(ctx))
+		w.NothingLeft(t, path)
+	})
+}
+
+// A downgrade waits through an interruption like every acquire.
+func TestDowngradeOutlastsAnInterruption(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, network := w.Connect(t, framework.WithRetry(retry.None()))
+		rw := locks.NewInterProcessReadWriteLock(c, path)
+		writer := hold(t, ctx, rw.WriteLock())
+		network.Refuse(true)
+		network.Cut()
+		reader := take(writer.Context(), rw.ReadLock())
+		time.Sleep(4 * time.Second)
+		network.Refuse(false)
+		lease := reader.Wait(t)
+		require.NoError(t, writer.Release(ctx))
+		require.NoError(t, lease.Release(ctx))
+		w.NothingLeft(t, path)
+
+		// It does not outlast the write lock.
+		writer = hold(t, ctx, rw.WriteLock())
+		network.Refuse(true)
+		network.Cut()
+		_, err := rw.ReadLock().Acquire(context.WithoutCancel(writer.Context()))
+		require.ErrorIs(t, err, framework.ErrSessionLost)
+		network.Refuse(false)
+		writer.Release(ctx)
+		w.NothingLeft(t, path)
+	})
+}

@@ -1,0 +1,249 @@
+package locks
+
+import (
+	"context"
+	"errors"
+	"path"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/claim"
+	"github.com/gocurator/curator/recipes/internal/lockloop"
+	"github.com/gocurator/curator/recipes/internal/queue"
+	"github.com/gocurator/curator/recipes/locktrace"
+)
+
+// InterProcessSemaphore is a distributed semaphore: no more than its limit of
+// leases are held at once, across every client of the ensemble. Acquires are
+// served one after the other, in the order of their arrival. It is safe for
+// concurrent use, and it is not re-entrant: each acquire takes leases of its
+// own.
+//
+// The nodes are those of Java Curator's InterProcessSemaphoreV2, with which a
+// Go process may share a semaphore: below path/leases the leases, all of which
+// count, and below path/locks the mutex of the acquires.
+//
+// As with InterProcessMutex, all objects of one client and one path share a
+// queue in the process: however many goroutines want leases, two of them are
+// at path/locks.
+type InterProcessSemaphore struct {
+	gate   queue.Queue // its holder takes leases, and all others wait there
+	leases queue.Queue
+	limit  SemaphoreLimit
+}
+
+const leaseKind = "lease-"
+
+// NewInterProcessSemaphore returns the semaphore with this path and limit. It
+// does not contact the server: a client, a path, a limit or an option that
+// cannot be used is an error of every acquire.
+func NewInterProcessSemaphore(c *framework.Client, path string, limit SemaphoreLimit, opts ...Option) *InterProcessSemaphore {
+	return newSemaphore(c, path, limit, locktrace.RecipeSemaphore, opts)
+}
+
+func newSemaphore(c *framework.Client, path string, limit SemaphoreLimit, recipe string, opts []Option) *InterProcessSemaphore {
+	options := optionsOf(opts)
+	if limit.limit == nil {
+		limit = Limit(0)
+	}
+	atGate := options
+	atGate.Revocable = false // the holders of leases may be asked for them, not those that take their turn
+	return &InterProcessSemaphore{
+		gate: *queue.New(queue.Config{
+			Client: c, Path: lockloop.Join(path, "locks"), Kind: mutexKind, Op: "acquire", Name: path,
+			Order:       lockloop.Order{Blocks: lockloop.Exclusive},
+			Local:       true,
+			Recipe:      recipe,
+			NotAcquired: notAcquired,
+			Options:     atGate,
+		}),
+		leases: *queue.New(queue.Config{
+			Client: c, Path: lockloop.Join(path, "leases"), Kind: leaseKind, Op: "acquire", Name: path,
+			Count: func(ctx context.Context, watch bool) (int, *framework.Watch, error) {
+				return limit.read(ctx, c, watch)
+			},
+			Recipe:      recipe,
+			NotAcquired: notAcquired,
+			Options:     options,
+		}),
+		limit: limit,
+	}
+}
+
+// Acquire waits for one lease; see AcquireN.
+func (s *InterProcessSemaphore) Acquire(ctx context.Context) (*Lease, error) {
+	return s.acquire(ctx, 1, true)
+}
+
+// TryAcquire is Acquire without waiting for others. It returns a
+// *NotAcquiredError if no lease is free, and also if somebody else is just
+// acquiring one.
+func (s *InterProcessSemaphore) TryAcquire(ctx context.Context) (*Lease, error) {
+	return s.acquire(ctx, 1, false)
+}
+
+// AcquireN waits for n leases and returns them as one, which holds them all
+// until it is released: all or none of them. The context ends if any of them
+// is lost. No other acquire is served meanwhile, so that two that want several
+// cannot wait for each other, each with a part of what both need. To ask for
+// more than a fixed limit is zk.ErrBadArguments; with a shared limit, AcquireN
+// waits for that to be raised. If ctx ends meanwhile, the error is a
+// *NotAcquiredError that names the limit.
+//
+// Java queues again for each of several leases. If it has a part of what it
+// needs, it and an AcquireN may wait for each other until one gives up: let
+// only one language take several, or have leases enough for all that do.
+//
+// Contexts, interruptions and errors are as in InterProcessMutex.Acquire.
+func (s *InterProcessSemaphore) AcquireN(ctx context.Context, n int) (*Lease, error) {
+	return s.acquire(ctx, n, true)
+}
+
+// TryAcquireN is AcquireN without waiting for others.
+func (s *InterProcessSemaphore) TryAcquireN(ctx context.Context, n int) (*Lease, error) {
+	return s.acquire(ctx, n, false)
+}
+
+// Do acquires one lease, calls f as InterProcessMutex.Do does, and releases it.
+func (s *InterProcessSemaphore) Do(ctx context.Context, f func(ctx context.Context) error) error {
+	return do(ctx, s, f)
+}
+
+// Participants returns the leases, in the order in which they were taken.
+// Leases beyond the limit belong to somebody who waits, or were taken before
+// it was lowered. Contenders that wait for their turn to take leases are not
+// among them.
+func (s *InterProcessSemaphore) Participants(ctx context.Context) ([]Participant, error) {
+	if err := s.leases.Usable(); err != nil {
+		return nil, s.leases.ErrorOf("participants", err)
+	}
+	n, err := s.limit.look(ctx, s.leases.Client())
+	if err != nil {
+		return nil, err
+	}
+	return participantsOf(s.leases.ParticipantsWhere(ctx, func(all []lockloop.Entry) []bool {
+		holders := make([]bool, len(all))
+		for i := range min(n, len(all)) {
+			holders[i] = true
+		}
+		return holders
+	}))
+}
+
+func (s *InterProcessSemaphore) describe(wait bool) locktrace.Acquire { return s.leases.Describe(wait) }
+
+func (s *InterProcessSemaphore) acquire(ctx context.Context, n int, wait bool) (*Lease, error) {
+	if err := s.leases.Ready(ctx); err != nil {
+		return nil, s.leases.OpError(err)
+	}
+	if err := s.limit.check(n); err != nil {
+		return nil, s.leases.OpError(err)
+	}
+	what := s.describe(wait)
+	what.Leases = n
+	return leaseOf(queue.Traced(ctx, what, func(ctx context.Context, a queue.Attempt) (*claim.Claim, error) {
+		return s.win(ctx, a, n)
+	}))
+}
+
+// win passes the gate and takes n leases.
+func (s *InterProcessSemaphore) win(ctx context.Context, a queue.Attempt, n int) (*claim.Claim, error) {
+	for {
+		if c, err := s.winOnce(ctx, a, n); c != nil || err != nil {
+			return c, err
+		}
+	}
+}
+
+// winOnce returns nothing if it has to be done again. It waits for the gate's
+// release: the node would be in the way of the next who tries.
+func (s *InterProcessSemaphore) winOnce(ctx context.Context, a queue.Attempt, n int) (c *claim.Claim, err error) {
+	gate, err := s.passGate(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { gate.Release(claim.UnlessDown(ctx, err)) }()
+	return s.take(ctx, gate, n, a)
+}
+
+func (s *InterProcessSemaphore) passGate(ctx context.Context, a queue.Attempt) (*claim.Lease, error) {
+	if err := s.gate.Ready(ctx); err != nil {
+		return nil, s.gate.OpError(err)
+	}
+	c, err := s.gate.Win(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	return c.First(ctx), nil
+}
+
+// take creates leases at the open gate until there are n. It returns nothing
+// if the gate closed meanwhile, the session ended, or one of the leases was
+// deleted: others may have its place then.
+func (s *InterProcessSemaphore) take(ctx context.Context, gate *claim.Lease, n int, a queue.Attempt) (*claim.Claim, error) {
+	under, done := gate.WithContext(ctx)
+	defer done()
+	at := s.leases.InLoop(a)
+	limit, limitRead := 0, false
+	at.OnLimit = func(n int) { limit, limitRead = n, true }
+	nodes, refusal := s.collect(ctx, under, at, n)
+	if refusal != nil {
+		gateClosed := gate.Context().Err() != nil && ctx.Err() == nil
+		tooLow := limitRead && n > limit // whoever gives back the others
+		switch {
+		case errors.Is(refusal.Err, lockloop.ErrIncomplete) || gateClosed:
+			return nil, nil
+		case tooLow && (refusal.Err == nil || ctx.Err() != nil):
+			return nil, s.leases.RefuseLimit(refusal, n, limit)
+		}
+		return nil, s.leases.Refuse(under, refusal)
+	}
+	// NewClaim looks at the session of the first lease. That is the oldest, and
+	// its session is over if another lease is of a later one.
+	c := s.leases.NewClaim(at.Data, nodes...)
+	if c == nil {
+		a.Trace.Distrusted(s.leases.Client(), nodes[0])
+	}
+	return c, nil
+}
+
+// collect creates n leases, or none: it deletes what it has created after a
+// refusal, and if the user's code panics.
+func (s *InterProcessSemaphore) collect(ctx, under context.Context, at lockloop.Attempt, n int) (nodes []framework.Created, refusal *lockloop.NotAdmitted) {
+	defer func() {
+		switch {
+		case refusal != nil:
+			s.putBack(claim.UnlessDown(ctx, refusal.Err), nodes)
+			withoutOurs(refusal, nodes)
+		case len(nodes) < n:
+			s.putBack(ctx, nodes)
+		}
+	}()
+	for len(nodes) < n {
+		node, refusal := s.leases.Run(under, at)
+		if refusal != nil {
+			return nodes, refusal
+		}
+		nodes = append(nodes, node)
+		at.Siblings = append(at.Siblings, path.Base(node.Path))
+	}
+	return nodes, nil
+}
+
+// putBack deletes the leases of an attempt that has failed, before anybody else
+// may try.
+func (s *InterProcessSemaphore) putBack(ctx context.Context, nodes []framework.Created) {
+	for _, node := range nodes {
+		lockloop.Discard(ctx, s.leases.Client(), node.Path)
+	}
+}
+
+// withoutOurs takes our own leases out of a refusal: they are not ahead of us.
+func withoutOurs(r *lockloop.NotAdmitted, nodes []framework.Created) {
+	r.Ahead = max(r.Ahead-len(nodes), 0)
+	for _, node := range nodes {
+		if path.Base(node.Path) == r.Holder {
+			r.Holder, r.HolderData, r.HolderSession, r.HolderSince = "", nil, 0, time.Time{}
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package locks
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/queue"
+	"github.com/gocurator/curator/state"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// The gate's context ends a moment after its session. If the process stands
+// still in between, the semaphore takes one lease in the old session and one
+// in the next. The two must not become a claim: the first can go at any
+// moment. In this test the gate is another client's, so that the case is
+// certain.
+func TestLeasesOfTwoSessionsAreNoClaim(t *testing.T) {
+	for name, policy := range map[string]state.ErrorPolicy{"standard": state.StandardPolicy, "session": state.SessionPolicy} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv := zktest.New(t)
+				c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()), framework.WithErrorPolicy(policy))
+				require.NoError(t, err)
+				defer c.Close()
+				require.NoError(t, c.WaitConnected(t.Context()))
+				other, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()))
+				require.NoError(t, err)
+				defer other.Close()
+
+				require.NoError(t, srv.Create("/s", nil))
+				require.NoError(t, srv.Create("/s/leases", nil))
+				var first string
+				srv.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/s/leases/*", After: 1, Do: zktest.Call(func(r zktest.Request) {
+					first = "/s/leases/" + srv.Children("/s/leases")[0]
+					srv.ExpireSession(r.Session)
+					require.NoError(t, srv.Create(first, nil)) // as if the server had not come to ending the session
+				})})
+				s := NewInterProcessSemaphore(c, "/s", Limit(3))
+				hour, cancel := context.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
+				gate, err := NewInterProcessMutex(other, "/gate").Acquire(hour)
+				require.NoError(t, err)
+				taken, err := s.take(hour, gate.inner(), 2, queue.Attempt{Wait: true})
+				require.NoError(t, err)
+				require.NotEmpty(t, first, "it has come to what this is about")
+				require.Nil(t, taken)
+				synctest.Wait()
+				require.Empty(t, srv.Children("/s/leases"), "what was taken is given back")
+
+				taken, err = s.take(hour, gate.inner(), 2, queue.Attempt{Wait: true}) // as the caller would, behind another gate
+				require.NoError(t, err)
+				require.Len(t, srv.Ephemerals(c.SessionID()), 2)
+				require.NoError(t, taken.First(hour).Release(hour))
+			})
+		})
+	}
+}

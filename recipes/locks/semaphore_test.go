@@ -1,0 +1,372 @@
+package locks_test
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+func TestSemaphoreHasItsLimitOfLeases(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		s := locks.NewInterProcessSemaphore(c, path, locks.Limit(3))
+		var leases []*locks.Lease
+		for range 3 {
+			leases = append(leases, hold(t, ctx, s))
+		}
+		_, err := s.TryAcquire(ctx)
+		require.ErrorIs(t, err, locks.ErrNotAcquired)
+		fourth := take(ctx, s)
+		w.WaitNodes(t, path+"/leases", 4)
+		require.False(t, fourth.IsOver())
+		require.NoError(t, leases[1].Release(ctx))
+		leases[1] = fourth.Wait(t)
+		for _, l := range leases {
+			require.NoError(t, l.Release(ctx))
+		}
+		w.WaitNodes(t, path+"/locks", 0)
+		w.NothingLeft(t, path+"/leases")
+	})
+}
+
+// E16: in Curator, two who want both of two leases may each get one, and wait
+// for ever.
+func TestSeveralLeasesAreAllOrNone(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		var all sync.WaitGroup
+		for range 2 {
+			c, _ := w.Connect(t)
+			s := locks.NewInterProcessSemaphore(c, path, locks.Limit(2))
+			all.Go(func() {
+				for range 20 {
+					lease, err := s.AcquireN(ctx, 2)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					lease.Release(ctx)
+				}
+			})
+		}
+		all.Wait()
+		w.WaitNodes(t, path+"/locks", 0)
+		w.NothingLeft(t, path+"/leases")
+	})
+}
+
+func TestSemaphoreIsNeverExceeded(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		const limit = 11
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		var held, most atomic.Int64
+		var all sync.WaitGroup
+		for i := range 10 {
+			c, _ := w.Connect(t)
+			s := locks.NewInterProcessSemaphore(c, path, locks.Limit(limit))
+			for range 3 {
+				all.Go(func() {
+					for n := range 4 {
+						want := 1 + (i+n)%4
+						lease, err := s.AcquireN(ctx, want)
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						now := held.Add(int64(want))
+						if now > limit {
+							t.Error("too many: ", now)
+						}
+						for m := most.Load(); now > m && !most.CompareAndSwap(m, now); m = most.Load() {
+						}
+						time.Sleep(time.Millisecond)
+						held.Add(int64(-want))
+						lease.Release(ctx)
+					}
+				})
+			}
+		}
+		all.Wait()
+		require.Greater(t, most.Load(), int64(1), "several at once")
+		w.WaitNodes(t, path+"/locks", 0)
+		w.NothingLeft(t, path+"/leases")
+	})
+}
+
+func TestSharedLimitIsRaisedWhileSomeWait(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		limit := path + "-limit"
+		s := locks.NewInterProcessSemaphore(c, path, locks.SharedLimit(limit, 1))
+		first := hold(t, ctx, s)
+		data, _, err := w.Observer.Get(ctx, limit)
+		require.NoError(t, err)
+		require.Equal(t, []byte{0, 0, 0, 1}, data, "the encoding of Curator's SharedCount")
+
+		second := take(ctx, s)
+		w.WaitNodes(t, path+"/leases", 2)
+		require.False(t, second.IsOver())
+		require.NoError(t, locks.SetSharedLimit(ctx, w.Observer, limit, 2))
+		lease := second.Wait(t)
+
+		require.NoError(t, locks.SetSharedLimit(ctx, w.Observer, limit, 1))
+		third := take(ctx, s)
+		w.WaitNodes(t, path+"/leases", 3)
+		require.NoError(t, lease.Context().Err(), "a lower limit takes nobody's lease")
+		require.NoError(t, lease.Release(ctx))
+		w.WaitNodes(t, path+"/leases", 2)
+		require.False(t, third.IsOver())
+		require.NoError(t, first.Release(ctx))
+		require.NoError(t, third.Wait(t).Release(ctx))
+		w.WaitNodes(t, path+"/locks", 0)
+		w.NothingLeft(t, path+"/leases")
+	})
+}
+
+func TestSemaphoreLimitsThatCannotBeUsed(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx := w.Patience(t)
+		c, _ := w.Connect(t)
+		for _, n := range []int{0, -1, 4} {
+			_, err := locks.NewInterProcessSemaphore(c, "/s", locks.Limit(3)).AcquireN(ctx, n)
+			require.ErrorIs(t, err, zk.ErrBadArguments, n)
+		}
+		_, err := locks.NewInterProcessSemaphore(c, "/s", locks.Limit(0)).Acquire(ctx)
+		require.ErrorIs(t, err, zk.ErrBadArguments)
+		_, err = locks.NewInterProcessSemaphore(c, "/s", locks.SharedLimit("", 1)).Acquire(ctx)
+		require.ErrorIs(t, err, zk.ErrBadArguments)
+		require.ErrorIs(t, locks.SetSharedLimit(ctx, c, "/limit", -1), zk.ErrBadArguments)
+		_, err = locks.NewInterProcessSemaphore(c, "/s", locks.SharedLimit("no path", 1)).Acquire(ctx)
+		require.ErrorIs(t, err, zk.ErrInvalidPath)
+		require.NoError(t, w.Fake.Create("/corrupted", []byte("seven")))
+		_, err = locks.NewInterProcessSemaphore(c, "/s", locks.SharedLimit("/corrupted", 1)).Acquire(ctx)
+		require.ErrorIs(t, err, locks.ErrCorrupted)
+		w.NothingLeft(t, "/s/leases")
+		w.NothingLeft(t, "/s/locks")
+	})
+}
+
+// Whoever gives up while waiting for a lease leaves neither the lease nor the
+// gate behind.
+func TestSemaphoreWaiterThatGivesUpLeavesNothing(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		other, _ := w.Connect(t)
+		s := locks.NewInterProcessSemaphore(c, path, locks.Limit(2))
+		first := hold(t, ctx, s)
+		leaving, cancel := context.WithCancel(ctx)
+		going := make(chan error)
+		go func() { _, err := s.AcquireN(leaving, 2); going <- err }()
+		w.WaitNodes(t, path+"/leases", 3)
+		next := take(ctx, locks.NewInterProcessSemaphore(other, path, locks.Limit(2)))
+		w.WaitNodes(t, path+"/locks", 2)
+		cancel()
+		require.ErrorIs(t, <-going, context.Canceled)
+		require.NoError(t, next.Wait(t).Release(ctx))
+		require.NoError(t, first.Release(ctx))
+		w.WaitNodes(t, path+"/locks", 0)
+		w.NothingLeft(t, path+"/leases")
+	})
+}
+
+// Somebody deletes what a waiter has made: it makes it anew, and leaves
+// nothing over (Curator's testNoOrphanedNodes).
+func TestSemaphoreWaiterWhoseNodesAreDeletedGoesOn(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		s := locks.NewInterProcessSemaphore(c, path, locks.Limit(1))
+		first := hold(t, ctx, s)
+		waiting := take(ctx, s)
+		for range 3 {
+			for _, name := range w.WaitNodes(t, path+"/leases", 2) {
+				if p := path + "/leases/" + name; p != first.Path() {
+					require.NoError(t, w.Fake.Delete(p))
+				}
+			}
+			synctest.Wait()
+		}
+		require.NoError(t, w.Fake.Delete(path+"/locks/"+w.Nodes(t, path+"/locks")[0])) // the gate
+		time.Sleep(2 * time.Second)
+		require.False(t, waiting.IsOver())
+		require.NoError(t, first.Release(ctx))
+		require.NoError(t, waiting.Wait(t).Release(ctx))
+		time.Sleep(time.Second)
+		w.WaitNodes(t, path+"/locks", 0)
+		w.NothingLeft(t, path+"/leases")
+	})
+}
+
+// The waiter for a lease loses its session: it begins again, at the gate.
+func TestSemaphoreWaiterGoesOnInTheNextSession(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		other, _ := w.Connect(t)
+		first := hold(t, ctx, locks.NewInterProcessSemaphore(other, path, locks.Limit(1)))
+		waiting := take(ctx, locks.NewInterProcessSemaphore(c, path, locks.Limit(1)))
+		w.WaitNodes(t, path+"/leases", 2)
+		w.Fake.ExpireSession(c.SessionID())
+		w.WaitNodes(t, path+"/leases", 2)
+		require.NoError(t, first.Release(ctx))
+		lease := waiting.Wait(t)
+		require.NoError(t, lease.Context().Err())
+		require.NoError(t, lease.Release(ctx))
+		w.WaitNodes(t, path+"/locks", 0)
+		w.NothingLeft(t, path+"/leases")
+	})
+}
+
+func TestLeaseOfSeveralEndsWithAnyOfItsNodes(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		s := locks.NewInterProcessSemaphore(c, path, locks.Limit(3))
+		lease, err := s.AcquireN(ctx, 3)
+		require.NoError(t, err)
+		time.Sleep(2 * time.Second)
+		list, err := s.Participants(ctx)
+		require.NoError(t, err)
+		require.Len(t, list, 3)
+		require.NoError(t, w.Fake.Delete(list[2].Path))
+		<-lease.Context().Done()
+		require.ErrorIs(t, context.Cause(lease.Context()), locks.ErrNodeDeleted)
+		require.ErrorIs(t, lease.Release(ctx), locks.ErrNodeDeleted)
+		w.WaitNodes(t, path+"/locks", 0)
+		w.NothingLeft(t, path+"/leases")
+	})
+}
+
+func TestUncontendedSemaphoreSetsNoWatch(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		for shared, limit := range map[bool]locks.SemaphoreLimit{false: locks.Limit(3), true: locks.SharedLimit(path+"-limit", 3)} {
+			s := locks.NewInterProcessSemaphore(c, path, limit)
+			require.NoError(t, hold(t, ctx, s).Release(ctx)) // makes the parents
+			synctest.Wait()
+			w.Fake.ClearRequests()
+			lease := hold(t, ctx, s)
+			synctest.Wait()
+			want := []zktest.Op{zktest.OpCreate, zktest.OpGetChildren2, zktest.OpCreate, zktest.OpGetChildren2, zktest.OpDelete}
+			if shared {
+				want = slices.Insert(want, 4, zktest.OpGetData)
+			}
+			require.Equal(t, want, w.Requests())
+			require.NoError(t, lease.Release(ctx))
+		}
+	})
+}
+
+// Only the first of those who wait looks at the leases.
+func TestNoHerdAtTheSemaphore(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		const waiters = 50
+		var all []*recipetest.Pending
+		first, _ := w.Connect(t)
+		lease := hold(t, ctx, locks.NewInterProcessSemaphore(first, path, locks.Limit(1)))
+		for i := range waiters {
+			c, _ := w.Connect(t)
+			all = append(all, take(ctx, locks.NewInterProcessSemaphore(c, path, locks.Limit(1))))
+			w.WaitNodes(t, path+"/locks", i+1)
+		}
+		synctest.Wait()
+		events := w.Fake.Stats().Notifications
+		w.Fake.ClearRequests()
+		require.NoError(t, lease.Release(ctx))
+		lease = all[0].Wait(t)
+		synctest.Wait()
+		require.LessOrEqual(t, w.Fake.Stats().Notifications-events, 4)
+		require.Less(t, len(w.Requests()), 10)
+		for _, p := range all[1:] {
+			require.NoError(t, lease.Release(ctx))
+			lease = p.Wait(t)
+		}
+		require.NoError(t, lease.Release(ctx))
+		w.WaitNodes(t, path+"/locks", 0)
+		w.NothingLeft(t, path+"/leases")
+	})
+}
+
+func TestSemaphoreMutexExcludesOthersAndItself(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		m := locks.NewInterProcessSemaphoreMutex(c, path)
+		lease := hold(t, ctx, m)
+		_, err := m.TryAcquire(lease.Context())
+		require.ErrorIs(t, err, locks.ErrNotAcquired, "it is not re-entrant")
+		short, cancel := context.WithTimeout(lease.Context(), time.Second)
+		defer cancel()
+		_, err = m.Acquire(short)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorIs(t, err, locks.ErrNotAcquired)
+		require.NoError(t, lease.Release(ctx))
+		require.NoError(t, m.Do(ctx, func(context.Context) error { return nil }))
+		w.WaitNodes(t, path+"/locks", 0)
+		w.NothingLeft(t, path+"/leases")
+	})
+}
+
+func TestClosedClientFreesItsLeases(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		closing := locks.NewInterProcessSemaphore(c, path, locks.Limit(3))
+		lease, err := closing.AcquireN(ctx, 2)
+		require.NoError(t, err)
+		theirs := make(chan error)
+		go func() { _, err := closing.AcquireN(ctx, 2); theirs <- err }()
+		w.WaitNodes(t, path+"/leases", 4)
+		ours := take(ctx, locks.NewInterProcessSemaphore(w.Observer, path, locks.Limit(3)))
+		w.WaitNodes(t, path+"/locks", 2)
+		require.NoError(t, c.Close())
+		require.ErrorIs(t, context.Cause(lease.Context()), framework.ErrClosed)
+		require.ErrorIs(t, <-theirs, framework.ErrClosed)
+		require.NoError(t, ours.Wait(t).Release(ctx))
+		w.WaitNodes(t, path+"/locks", 0)
+		w.NothingLeft(t, path+"/leases")
+	})
+}
+
+// Two are at the leases at once, because somebody has deleted the gate of one.
+// Each would wait for the other's lease if who has lost the gate did not begin
+// anew.
+func TestTwoAtTheLeasesDoNotWaitForEachOther(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		other, _ := w.Connect(t)
+		first := hold(t, ctx, locks.NewInterProcessSemaphore(w.Observer, path, locks.Limit(1)))
+		all := []*recipetest.Pending{take(ctx, locks.NewInterProcessSemaphore(c, path, locks.Limit(1)))}
+		gate := w.WaitNodes(t, path+"/locks", 1)[0]
+		w.WaitNodes(t, path+"/leases", 2)
+		all = append(all, take(ctx, locks.NewInterProcessSemaphore(other, path, locks.Limit(1))))
+		w.WaitNodes(t, path+"/locks", 2)
+		require.NoError(t, w.Fake.Delete(path+"/locks/"+gate))
+		w.WaitNodes(t, path+"/leases", 3)
+		require.NoError(t, first.Release(ctx))
+		lease := all[1].Wait(t)
+		require.False(t, all[0].IsOver())
+		require.NoError(t, lease.Release(ctx))
+		require.NoError(t, all[0].Wait(t).Release(ctx))
+		w.WaitNodes(t, path+"/locks", 0)
+		w.NothingLeft(t, path+"/leases")
+	})
+}

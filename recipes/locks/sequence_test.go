@@ -1,0 +1,211 @@
+package locks_test
+
+import (
+	"math"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zkserver"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// atTheEndOfTheSequence runs a scenario where the next sequential child of each
+// path is the last but one that a server counts. What comes after that has the
+// last number, too, or a negative one.
+func atTheEndOfTheSequence(t *testing.T, paths []string, scenario func(t *testing.T, w *world)) {
+	t.Helper()
+	const next = math.MaxInt32 - 1
+	t.Run("virtual", func(t *testing.T) {
+		inVirtualTime(t, func(t *testing.T, w *world) {
+			for _, path := range paths {
+				for i := range strings.Count(path, "/") - 1 {
+					w.Fake.Create(strings.Join(strings.Split(path, "/")[:i+2], "/"), nil)
+				}
+				require.NoError(t, w.Fake.Create(path, nil))
+				require.NoError(t, w.Fake.SetSequence(path, next))
+			}
+			scenario(t, w)
+		})
+	})
+	t.Run("real", func(t *testing.T) {
+		var opts []zkserver.Option
+		for _, path := range paths {
+			opts = append(opts, zkserver.WithSequence(path, next))
+		}
+		scenario(t, &world{recipetest.Real(t, zkserver.Start(t, opts...))})
+	})
+}
+
+// takeTurns lets several clients take a lock many times, and fails if two of
+// them ever have it at the same time. It returns the paths of their nodes.
+func takeTurns(t *testing.T, w *world, clients, rounds int, lockOf func(c *framework.Client) locks.Locker) (nodes []string) {
+	t.Helper()
+	ctx := w.Patience(t)
+	var inside, overlaps atomic.Int32
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for range clients {
+		c, _ := w.Connect(t)
+		lock := lockOf(c)
+		all.Go(func() {
+			for range rounds {
+				lease, err := lock.Acquire(ctx)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if inside.Add(1) > 1 {
+					overlaps.Add(1)
+				}
+				if _, _, err := w.Observer.Exists(ctx, "/"); err != nil { // stay for a while
+					t.Error(err)
+				}
+				inside.Add(-1)
+				mu.Lock()
+				nodes = append(nodes, lease.Path())
+				mu.Unlock()
+				if err := lease.Release(ctx); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	require.Zero(t, overlaps.Load(), "two holders at the same time")
+	return nodes
+}
+
+func TestOneHolderWhenTheSequenceIsUsedUp(t *testing.T) {
+	for name, tc := range map[string]struct {
+		paths []string
+		lock  func(c *framework.Client) locks.Locker
+	}{
+		"mutex":           {[]string{"/l"}, func(c *framework.Client) locks.Locker { return locks.NewInterProcessMutex(c, "/l") }},
+		"writer":          {[]string{"/l"}, func(c *framework.Client) locks.Locker { return rwOf(c).WriteLock() }},
+		"semaphore mutex": {[]string{"/l/locks", "/l/leases"}, func(c *framework.Client) locks.Locker { return locks.NewInterProcessSemaphoreMutex(c, "/l") }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			atTheEndOfTheSequence(t, tc.paths, func(t *testing.T, w *world) {
+				nodes := takeTurns(t, w, 6, 15, tc.lock)
+				last := 0
+				for _, node := range nodes {
+					if strings.HasSuffix(node, "-2147483647") || strings.HasSuffix(node, "_2147483647") {
+						last++
+					}
+				}
+				require.Greater(t, last, 10, "the numbers are used up: %v", nodes)
+				for _, path := range tc.paths {
+					w.NothingLeft(t, path)
+				}
+			})
+		})
+	}
+}
+
+// Nodes of one transaction, and of requests under way at the same time, get
+// negative numbers: they say nothing about who came first.
+func TestQueueIsInOrderOfArrivalWhenTheSequenceIsUsedUp(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx := w.Patience(t)
+		require.NoError(t, w.Fake.Create("/l", nil))
+		var queue []*recipetest.Pending
+		for i, number := range []int32{math.MaxInt32, math.MinInt32 + 5, math.MaxInt32, math.MinInt32, math.MaxInt32, -1} {
+			c, _ := w.Connect(t)
+			require.NoError(t, w.Fake.SetSequence("/l", number))
+			queue = append(queue, recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(c, "/l")))
+			w.WaitNodes(t, "/l", i+1)
+		}
+		list, err := locks.NewInterProcessMutex(w.Observer, "/l").Participants(ctx)
+		require.NoError(t, err)
+		for i, next := range queue {
+			lease := next.Wait(t)
+			require.Equal(t, list[i].Path, lease.Path())
+			synctest.Wait()
+			for _, waiter := range queue[i+1:] {
+				require.False(t, waiter.IsOver())
+			}
+			require.NoError(t, lease.Release(ctx))
+		}
+	})
+}
+
+// A reader in its writer's place has the writer's number. Where that is not its
+// place, a writer that waits would not see the reader.
+func TestDowngradeIsRefusedWhenTheSequenceIsUsedUp(t *testing.T) {
+	atTheEndOfTheSequence(t, []string{"/l"}, func(t *testing.T, w *world) {
+		ctx := w.Patience(t)
+		c, _ := w.Connect(t)
+		for _, refused := range []bool{false, true} {
+			writer, err := rwOf(c).WriteLock().Acquire(ctx)
+			require.NoError(t, err)
+			reader, err := rwOf(c).ReadLock().Acquire(writer.Context())
+			if refused {
+				require.ErrorIs(t, err, locks.ErrCorrupted)
+			} else {
+				require.NoError(t, err)
+				require.NoError(t, reader.Release(ctx))
+			}
+			require.NoError(t, writer.Context().Err())
+			require.NoError(t, writer.Release(ctx))
+		}
+	})
+}
+
+func TestOneLeaderWhenTheSequenceIsUsedUp(t *testing.T) {
+	atTheEndOfTheSequence(t, []string{"/leader"}, func(t *testing.T, w *world) {
+		ctx := w.Patience(t)
+		var latches []*leader.Latch
+		for range 4 {
+			c, _ := w.Connect(t)
+			latch := leader.NewLatch(c, "/leader")
+			require.NoError(t, latch.Start())
+			latches = append(latches, latch)
+			w.WaitNodes(t, "/leader", len(latches))
+		}
+		for i, latch := range latches { // in the order in which they have come
+			lease, err := latch.Await(ctx)
+			require.NoError(t, err)
+			for _, other := range latches[i+1:] {
+				require.Nil(t, other.Leadership())
+			}
+			require.NoError(t, lease.Context().Err())
+			require.NoError(t, latch.Close(ctx))
+		}
+	})
+}
+
+// The waiter's own node is deleted between its look at the queue and the
+// reading of czxids. It would not find itself, nor anybody ahead of it.
+func TestWaiterWhoseNodeGoesWhileTheQueueIsReadQueuesAgain(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx := w.Patience(t)
+		require.NoError(t, w.Fake.Create("/l", nil))
+		require.NoError(t, w.Fake.SetSequence("/l", math.MaxInt32))
+		holder, _ := w.Connect(t)
+		c, _ := w.Connect(t)
+		lease := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(holder, "/l"))
+		var deleted string
+		reads := w.Fake.Inject(zktest.Rule{Op: zktest.OpExists, Session: c.SessionID(), Do: zktest.Call(func(zktest.Request) {
+			for _, name := range w.Fake.Children("/l") {
+				require.NoError(t, w.Fake.Delete("/l/"+name))
+				deleted += name
+			}
+		})})
+		waiter := recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(c, "/l"))
+		next := waiter.Wait(t)
+		require.Equal(t, 1, reads.Hits())
+		require.NotContains(t, deleted, strings.TrimPrefix(next.Path(), "/l/"), "held with a node that is there")
+		lease.Release(ctx)
+		require.NoError(t, next.Release(ctx))
+	})
+}

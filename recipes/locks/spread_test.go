@@ -1,0 +1,151 @@
+package locks_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/recipes/locktrace"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// hoard acquires n locks of one client.
+func hoard(t testing.TB, c *framework.Client, n int) []*locks.Lease {
+	leases := make([]*locks.Lease, n)
+	var all sync.WaitGroup
+	const goroutines = 32
+	for g := range goroutines {
+		all.Go(func() {
+			for i := g; i < n; i += goroutines {
+				var err error
+				if leases[i], err = locks.NewInterProcessMutex(c, fmt.Sprintf("/locks/%d", i)).Acquire(t.Context()); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	require.False(t, t.Failed())
+	return leases
+}
+
+// latecomers is a tracer that counts, when it is told of the first loss, the
+// leases that have not ended.
+type latecomers struct {
+	recipetest.Valve
+	leases []*locks.Lease
+	once   sync.Once
+	alive  int
+}
+
+func (l *latecomers) StartAcquire(ctx context.Context, a locktrace.Acquire) (context.Context, locktrace.AcquireTracer) {
+	ctx, _ = l.Valve.StartAcquire(ctx, a)
+	return ctx, latecomersOnAcquire{recipetest.ValveOnAcquire{Valve: &l.Valve}, l}
+}
+
+type latecomersOnAcquire struct {
+	recipetest.ValveOnAcquire
+	of *latecomers
+}
+
+func (l latecomersOnAcquire) StartHold(h locktrace.Hold) locktrace.HoldTracer {
+	return latecomersOnHold{recipetest.ValveOnHold(l.ValveOnAcquire), l.of}
+}
+
+type latecomersOnHold struct {
+	recipetest.ValveOnHold
+	of *latecomers
+}
+
+func (l latecomersOnHold) Ended(end locktrace.HoldEnd) {
+	l.of.once.Do(func() {
+		for _, lease := range l.of.leases {
+			if lease.Context().Err() == nil {
+				l.of.alive++
+			}
+		}
+	})
+	l.ValveOnHold.Ended(end)
+}
+
+// All contexts end before anything else is done. In real time: whether that
+// holds is up to the scheduler.
+func TestContextsOfALostSessionEndBeforeAnybodyIsTold(t *testing.T) {
+	const leases = 2000
+	srv := zktest.New(t)
+	tracer := &latecomers{}
+	c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()), framework.WithTracer(tracer))
+	require.NoError(t, err)
+	tracer.leases = hoard(t, c, leases)
+	srv.ExpireSession(c.SessionID())
+	<-tracer.leases[0].Context().Done()
+	require.NoError(t, c.Close())
+	require.EqualValues(t, leases, tracer.Ended.Load())
+	require.Zero(t, tracer.alive, "leases alive when the tracer was told of the first loss")
+}
+
+// BenchmarkLossOfManyLeases measures how far apart the contexts of 10,000
+// leases end when their session is lost: from the first end that its goroutine
+// sees to the last. Each has a goroutine that releases it then. Go's scheduler
+// has its part in that, as it wakes 10,000 goroutines.
+func BenchmarkLossOfManyLeases(b *testing.B) {
+	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
+	for name, opts := range map[string][]framework.Option{
+		"plain":  nil,
+		"logged": {framework.WithLogger(quiet)},
+		"traced": {framework.WithLogger(quiet), framework.WithTracer(&recipetest.Valve{})},
+	} {
+		b.Run(name, func(b *testing.B) {
+			var worst, sum time.Duration
+			n := 0
+			for b.Loop() {
+				b.StopTimer()
+				apart := loseMany(b, 10_000, opts...)
+				worst, sum, n = max(worst, apart), sum+apart, n+1
+				b.StartTimer()
+			}
+			b.ReportMetric(float64(worst.Microseconds())/1000, "worst-ms")
+			b.ReportMetric(float64(sum.Microseconds())/1000/float64(n), "mean-ms")
+		})
+	}
+}
+
+func loseMany(b *testing.B, n int, opts ...framework.Option) (apart time.Duration) {
+	srv := zktest.New(b)
+	c, err := framework.New(srv.Addr(), append(opts, framework.WithDialer(srv.Dialer()))...)
+	require.NoError(b, err)
+	leases := hoard(b, c, n)
+	ends := make([]time.Time, n)
+	var all sync.WaitGroup
+	for i, lease := range leases {
+		all.Go(func() {
+			<-lease.Context().Done()
+			ends[i] = time.Now()
+			lease.Release(b.Context())
+		})
+	}
+	srv.ExpireSession(c.SessionID())
+	all.Wait()
+	first, last := ends[0], ends[0]
+	for _, end := range ends {
+		if end.Before(first) {
+			first = end
+		}
+		if end.After(last) {
+			last = end
+		}
+	}
+	require.NoError(b, c.Close())
+	srv.Stop()
+	return last.Sub(first)
+}

@@ -1,0 +1,287 @@
+package locks_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/recipes/locktrace"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+func duration(f func()) time.Duration {
+	begin := time.Now()
+	f()
+	return time.Since(begin)
+}
+
+func TestTracerThatBlocksHoldsUpAReleaseForASecondAtMost(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		tracer := &recipetest.Valve{}
+		c, _ := w.Connect(t, framework.WithTracer(tracer))
+		one := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/one"))
+		two := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/two"))
+		open := tracer.Close()
+		defer open()
+		require.Equal(t, time.Second, duration(func() { require.NoError(t, one.Release(t.Context())) }))
+		require.Zero(t, duration(func() { require.NoError(t, two.Release(t.Context())) }), "nobody waits for a tracer that is overdue")
+		w.WaitNodes(t, "/one", 0)
+		w.WaitNodes(t, "/two", 0)
+		open()
+		synctest.Wait()
+		require.EqualValues(t, 2, tracer.Ended.Load(), "late, but told")
+
+		three := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/three"))
+		before := tracer.Operations.Load()
+		require.NoError(t, three.Release(t.Context()))
+		require.EqualValues(t, 3, tracer.Ended.Load(), "in time again")
+		require.Equal(t, before+1, tracer.Operations.Load())
+	})
+}
+
+func TestTracerThatBlocksDoesNotOutlastTheContextOfARelease(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		tracer := &recipetest.Valve{}
+		c, _ := w.Connect(t, framework.WithTracer(tracer))
+		held := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/held"))
+		lost := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/lost"))
+		require.NoError(t, w.Observer.Delete(t.Context(), lost.Path(), framework.AnyVersion))
+		time.Sleep(2 * time.Second) // until its holder looks
+		require.ErrorIs(t, context.Cause(lost.Context()), locks.ErrNodeDeleted)
+		open := tracer.Close()
+		defer open()
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		require.LessOrEqual(t, duration(func() { held.Release(ctx) }), 400*time.Millisecond)
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		require.LessOrEqual(t, duration(func() { require.ErrorIs(t, lost.Release(ended), locks.ErrNodeDeleted) }), 100*time.Millisecond)
+		open()
+		w.WaitNodes(t, "/held", 0)
+	})
+}
+
+// It waits for a moment, also on a context that has ended.
+func TestReleaseOnAnEndedContextHasToldTheTracer(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		tracer := &recipetest.Valve{}
+		c, _ := w.Connect(t, framework.WithTracer(tracer))
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		for i := range 100 {
+			lease := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/lock"))
+			lease.Release(ended)
+			require.EqualValues(t, i+1, tracer.Ended.Load())
+		}
+	})
+}
+
+func TestLogHandlerThatBlocksHoldsUpNoReleaseOfALostLease(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		shut := make(chan struct{})
+		defer close(shut)
+		c, _ := w.Connect(t, framework.WithLogger(slog.New(blockingHandler{slog.DiscardHandler, shut})))
+		m := locks.NewInterProcessMutex(c, "/lock")
+		lease := recipetest.Acquire(t, t.Context(), m)
+		w.Fake.ExpireSession(c.SessionID())
+		<-lease.Context().Done()
+		require.Zero(t, duration(func() { require.ErrorIs(t, lease.Release(t.Context()), framework.ErrSessionLost) }))
+		lease = recipetest.Acquire(t, t.Context(), m)
+		require.NoError(t, lease.Release(t.Context()))
+		require.Equal(t, time.Second, duration(func() { c.Close() }))
+	})
+}
+
+// blockingHandler blocks until the channel is closed.
+type blockingHandler struct {
+	slog.Handler
+	until chan struct{}
+}
+
+func (h blockingHandler) Enabled(context.Context, slog.Level) bool  { return true }
+func (h blockingHandler) Handle(context.Context, slog.Record) error { <-h.until; return nil }
+func (h blockingHandler) WithAttrs([]slog.Attr) slog.Handler        { return h }
+
+// A latch's goroutine is the client's. Wherever a tracer stops it, Close
+// returns.
+func TestTracerThatBlocksALatchHoldsUpCloseForASecondAtMost(t *testing.T) {
+	for _, leads := range []bool{false, true} {
+		inVirtualTime(t, func(t *testing.T, w *world) {
+			tracer := &recipetest.Valve{}
+			c, _ := w.Connect(t, framework.WithTracer(tracer))
+			latch := leader.NewLatch(c, "/leader")
+			if leads {
+				require.NoError(t, latch.Start())
+				_, err := latch.Await(t.Context())
+				require.NoError(t, err)
+			}
+			open := tracer.Close()
+			defer open()
+			if !leads {
+				require.NoError(t, latch.Start())
+				lease, err := latch.Await(t.Context())
+				require.NoError(t, err, "it leads untraced")
+				require.NoError(t, lease.Context().Err())
+			}
+			require.LessOrEqual(t, duration(func() { c.Close() }), 1100*time.Millisecond)
+			open()
+			synctest.Wait()
+			require.LessOrEqual(t, tracer.Ended.Load(), tracer.Open.Load())
+		})
+	}
+}
+
+func TestTracerThatBlocksHoldsUpASelectorForASecondAtMost(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		tracer := &recipetest.Valve{}
+		c, _ := w.Connect(t, framework.WithTracer(tracer))
+		selector := leader.NewSelector(c, "/leader", leader.WithOverrunReport(time.Second))
+		ctx, cancel := context.WithCancel(t.Context())
+		var open func()
+		err := selector.Run(ctx, func(ctx context.Context) error {
+			open = tracer.Close()
+			cancel()
+			time.Sleep(10 * time.Second)
+			return nil
+		})
+		defer open()
+		require.NoError(t, err)
+		require.Zero(t, tracer.Overruns.Load())
+		open()
+		synctest.Wait()
+		require.EqualValues(t, 1, tracer.Overruns.Load())
+		require.EqualValues(t, 1, tracer.Ended.Load())
+		w.WaitNodes(t, "/leader", 0)
+	})
+}
+
+// After Close, everything has been told and written: here in real time, as the
+// scheduler decides, and the tracer and the buffer have no lock, so that the
+// race detector sees whoever comes late.
+func TestCloseHasToldTheEndOfEveryHold(t *testing.T) {
+	const holds = 30
+	for range 20 {
+		srv := zktest.New(t)
+		tracer := &recipetest.Valve{}
+		var log strings.Builder
+		c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()), framework.WithTracer(tracer),
+			framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		require.NoError(t, err)
+		for i := range holds {
+			recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, fmt.Sprintf("/lock-%d", i)))
+		}
+		require.NoError(t, c.Close())
+		require.EqualValues(t, holds, tracer.Ended.Load())
+		require.Equal(t, holds, strings.Count(log.String(), `msg="lock lost"`))
+	}
+}
+
+type lossKey struct{}
+
+// carrier is a handler that notes what the contexts of its lines carry.
+type carrier struct {
+	slog.Handler
+	carried *[]string
+}
+
+func (c carrier) Handle(ctx context.Context, line slog.Record) error {
+	carried, _ := ctx.Value(lossKey{}).(string)
+	*c.carried = append(*c.carried, line.Message+": "+carried)
+	return nil
+}
+
+// By its context a handler finds the span of the work that has lost its lock.
+func TestLossIsLoggedWithTheContextOfTheWork(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		var carried []string
+		c, _ := w.Connect(t, framework.WithTracer(&marking{}), framework.WithLogger(
+			slog.New(carrier{slog.NewTextHandler(nil, nil), &carried})))
+		ctx, cancel := context.WithCancel(context.WithValue(t.Context(), lossKey{}, "the caller's"))
+		lease := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, "/lock"))
+		cancel()
+		w.Fake.ExpireSession(c.SessionID())
+		<-lease.Context().Done()
+		require.NoError(t, c.Close())
+		require.Contains(t, carried, "lock lost: the caller's, in the hold")
+	})
+}
+
+// marking is a tracer that marks the contexts of holds.
+type marking struct{ recipetest.Valve }
+
+func (m *marking) StartAcquire(ctx context.Context, _ locktrace.Acquire) (context.Context, locktrace.AcquireTracer) {
+	return ctx, markingAcquire{recipetest.ValveOnAcquire{Valve: &m.Valve}}
+}
+
+type markingAcquire struct{ recipetest.ValveOnAcquire }
+
+func (m markingAcquire) StartHold(locktrace.Hold) locktrace.HoldTracer {
+	return markingHold{recipetest.ValveOnHold(m.ValveOnAcquire)}
+}
+
+type markingHold struct{ recipetest.ValveOnHold }
+
+func (markingHold) Context(ctx context.Context) context.Context {
+	mark, _ := ctx.Value(lossKey{}).(string)
+	return context.WithValue(ctx, lossKey{}, mark+", in the hold")
+}
+
+// Values of attributes are words, for those who search for them.
+func TestRecipesAreNamedByWords(t *testing.T) {
+	for _, recipe := range []string{
+		locktrace.RecipeMutex, locktrace.RecipeReadWriteLock, locktrace.RecipeSemaphore, locktrace.RecipeSemaphoreMutex,
+		locktrace.RecipeMultiLock, locktrace.RecipeLeaderLatch, locktrace.RecipeLeaderSelector,
+	} {
+		require.Regexp(t, `^[a-z]+(_[a-z]+)*$`, recipe)
+	}
+}
+
+// slowTracer takes its time at the end of the operations on one path.
+type slowTracer struct {
+	recipetest.Valve
+	path string
+}
+
+func (s *slowTracer) EndOperation(_ context.Context, end framework.OperationEnd) {
+	if end.Path == s.path {
+		time.Sleep(time.Minute)
+		s.Operations.Add(1)
+	}
+}
+
+// The Teller of a latch is for its own operations. Those that its leader calls
+// are told by whoever calls them, as everywhere.
+func TestOperationsUnderALeadershipAreToldDirectly(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		tracer := &slowTracer{path: "/anything"}
+		c, _ := w.Connect(t, framework.WithTracer(tracer))
+		latch := leader.NewLatch(c, "/leader")
+		require.NoError(t, latch.Start())
+		lease := awaited(t, w, latch)
+		for name, ctx := range map[string]context.Context{"lease": lease.Context(), "under": under(t, lease)} {
+			before := tracer.Operations.Load()
+			require.Equal(t, time.Minute, duration(func() {
+				_, _, err := c.Exists(ctx, tracer.path)
+				require.NoError(t, err)
+			}), name)
+			require.Equal(t, before+1, tracer.Operations.Load(), name)
+		}
+		require.NoError(t, latch.Close(t.Context()))
+	})
+}
+
+func under(t *testing.T, lease *locks.Lease) context.Context {
+	ctx, done := lease.WithContext(t.Context())
+	t.Cleanup(done)
+	return ctx
+}

@@ -1,0 +1,186 @@
+package locktrace
+
+import (
+	"context"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// Tracer is told of every acquire and of every hold of a client whose
+// framework.Tracer has this method as well.
+//
+// A Tracer may block. An acquire takes as long as its AcquireTracer does, with
+// one exception: the acquires of a leader latch run in the background, and a
+// framework.Teller makes their calls. A framework.Teller also makes all calls
+// to a HoldTracer. It bounds the waiting:
+//
+//   - A release waits until the tracer was told of it, but no longer than a
+//     second, and no longer than a tenth of a second once its context has
+//     ended.
+//   - Client.Close waits for a second, too.
+//
+// No method must panic.
+type Tracer interface {
+	// StartAcquire is called when an acquire begins, with its context. It
+	// returns the context for the rest of the acquire: ctx itself, or one that
+	// is derived from it. There is no call for an acquire that cannot be
+	// carried out, such as one with a bad path, or that re-enters a lock.
+	StartAcquire(ctx context.Context, a Acquire) (context.Context, AcquireTracer)
+}
+
+// AcquireTracer is told what happens to one acquire, by one goroutine at a
+// time. Ended is called once. If the lock was acquired, StartHold may follow
+// it, once. There is no call after that.
+type AcquireTracer interface {
+	// Trace returns what others need to link to this acquire, or nil. It
+	// becomes the trace of the identity in the acquire's nodes.
+	Trace() map[string]string
+
+	// QueuedLocally says that the acquire waits in the process and has no node
+	// yet: so many acquires of the same lock and client are ahead.
+	QueuedLocally(ahead int)
+
+	// Queued says that the acquire has a node in the server's queue. There may
+	// be several, one after the other; a semaphore's acquire has one for its
+	// turn and one for each lease.
+	Queued(Queued)
+
+	// Waiting says that the acquire waits for a change of the contender right
+	// ahead. At a semaphore's leases it waits for all of them alike, and Ahead
+	// is zero.
+	Waiting(Waiting)
+
+	// Woken says that there was a change. Gone tells whether the contender
+	// right ahead has left.
+	Woken(gone bool)
+
+	// Abandoned says that the node is given up without a grant.
+	Abandoned(reason error)
+
+	// Ended says how the acquire ended.
+	Ended(AcquireEnd)
+
+	// StartHold is called when the lock is held.
+	StartHold(Hold) HoldTracer
+}
+
+// HoldTracer is told what happens while a lock is held, by one goroutine at a
+// time. Ended is called once. Calls after it are late, except for Overrun.
+type HoldTracer interface {
+	// Context returns the context for the lease's work: ctx itself, or one that
+	// is derived from it.
+	Context(ctx context.Context) context.Context
+
+	// Reentered says that an acquire under the lease's context got another
+	// lease of the same hold.
+	Reentered()
+
+	// Revoked says that somebody has asked the holder to give the lock up, and
+	// that the holder knows.
+	Revoked()
+
+	// Ended says how the hold ended.
+	Ended(HoldEnd)
+
+	// Overrun says that the work of a leader selector goes on although its
+	// leadership has ended, for longer than its options allow. It returns a
+	// function that is called when the work has returned.
+	Overrun() (returned func())
+}
+
+// Acquire describes an acquire when it begins. The deadline is that of the
+// context.
+type Acquire struct {
+	Client *framework.Client // the view that the lock was made with
+	Recipe string            // one of the Recipe constants
+	Name   string            // from the option WithName; may be empty
+	Path   string            // of the lock, for that view; empty for a multi-lock
+	Shared bool              // the read side of a read/write lock
+	Leases int               // a semaphore's leases, or a multi-lock's locks; else 1
+	Try    bool              // it does not wait for others
+}
+
+// The recipes, as tracers and log lines name them.
+const (
+	RecipeMutex          = "mutex"
+	RecipeReadWriteLock  = "read_write_lock"
+	RecipeSemaphore      = "semaphore"
+	RecipeSemaphoreMutex = "semaphore_mutex"
+	RecipeMultiLock      = "multi_lock"
+	RecipeLeaderLatch    = "leader_latch"
+	RecipeLeaderSelector = "leader_selector"
+)
+
+// Queued is a place in the server's queue.
+type Queued struct {
+	Node   string // the path of the acquire's node
+	Czxid  int64
+	Ahead  int // contenders before it
+	Length int // contenders, itself included
+}
+
+// Waiting is what an acquire waits for.
+type Waiting struct {
+	Ahead  Contender // right ahead
+	Holder Contender // may be the same
+}
+
+// Contender is another contender, as far as its node was read.
+type Contender struct {
+	Node  string    // its name, in quotes if it cannot be printed; empty if it is not known
+	Data  []byte    // what the node says of its owner, clipped; for locks.ReadIdentity
+	Since time.Time // when it queued, by the server's clock; zero if its node was not read
+}
+
+// Outcome is how an acquire ended.
+type Outcome string
+
+// The outcomes of an acquire.
+const (
+	Acquired    Outcome = "acquired"
+	NotAcquired Outcome = "not_acquired" // others were ahead of an acquire that does not wait
+	QueueFull   Outcome = "queue_full"   // more were ahead than the lock's queue limit allows
+	TimedOut    Outcome = "timeout"      // its context's deadline came first
+	Canceled    Outcome = "canceled"     // its context was cancelled first
+	Failed      Outcome = "error"
+)
+
+// AcquireEnd is how an acquire ended.
+type AcquireEnd struct {
+	Outcome    Outcome
+	Err        error // the error that the caller gets
+	Token      int64 // the fencing token; 0 without a lock, and for a multi-lock
+	HandedOver bool  // another goroutine of this client passed the lock on
+	Downgraded bool  // a reader took the place of its own writer
+}
+
+// Hold describes a held lock when the hold begins.
+type Hold struct {
+	Node  string // the path of its node, the first if there are several
+	Token int64
+}
+
+// EndCause is why a hold ended.
+type EndCause string
+
+// The causes of the end of a hold. All but the first are losses.
+const (
+	EndReleased     EndCause = "released"
+	EndSessionLost  EndCause = "session_lost"
+	EndSuspended    EndCause = "suspended"
+	EndNodeDeleted  EndCause = "node_deleted"
+	EndRevoked      EndCause = "revoked"
+	EndClientClosed EndCause = "client_closed"
+	EndOther        EndCause = "other"
+)
+
+// HoldEnd is how a hold ended. A release ends it when the server has answered,
+// or when the client goes on with the deletion by itself.
+type HoldEnd struct {
+	Cause EndCause
+
+	// Err is the reason of a loss. For a release it says why a node may still
+	// be there: the client goes on with the deletion, or the server refuses it.
+	Err error
+}
