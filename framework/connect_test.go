@@ -1,0 +1,151 @@
+package framework_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// connect calls Connect with the options of newClient. The test fails if a
+// client is returned together with an error.
+func connect(
+	t *testing.T, ctx context.Context, srv *zktest.Server, opts ...framework.Option,
+) (*framework.Client, error) {
+	t.Helper()
+	c, err := framework.Connect(ctx, srv.Addr(), append([]framework.Option{
+		framework.WithDialer(srv.Dialer()), framework.WithSessionTimeout(sessionTimeout),
+	}, opts...)...)
+	if err != nil {
+		require.Nil(t, c)
+	}
+	return c, err
+}
+
+// assertNothingLeft fails if the server has a connection or a session left. A
+// goroutine that is left behind makes the bubble of the test fail.
+func assertNothingLeft(t *testing.T, srv *zktest.Server) {
+	t.Helper()
+	synctest.Wait()
+	require.Zero(t, srv.Connections())
+	srv.AssertNoSessions(t)
+}
+
+func TestConnectReturnsAClientThatIsConnected(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		c, err := connect(t, t.Context(), srv)
+		require.NoError(t, err)
+		defer c.Close()
+		require.True(t, c.State().IsConnected())
+		require.NotZero(t, c.SessionID())
+	})
+}
+
+func TestConnectWaitsForAServer(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		srv.Stop()
+		time.AfterFunc(time.Hour, srv.Start)
+		c, err := connect(t, t.Context(), srv)
+		require.NoError(t, err)
+		defer c.Close()
+		require.True(t, c.State().IsConnected())
+	})
+}
+
+func TestConnectedClientOutlivesTheContextOfConnect(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		ctx, cancel := context.WithCancel(t.Context())
+		c, err := connect(t, ctx, srv)
+		require.NoError(t, err)
+		defer c.Close()
+		cancel()
+		session := c.SessionID()
+		time.Sleep(time.Hour)
+		require.True(t, c.State().IsConnected())
+		require.Equal(t, session, c.SessionID())
+	})
+}
+
+func TestConnectEndsWithItsContextAndLeavesNothingBehind(t *testing.T) {
+	for name, trouble := range map[string]struct {
+		begin func(*zktest.Server)
+		why   string // is in the error
+	}{
+		"the server is down": {(*zktest.Server).Stop, "connection refused"},
+		"the server refuses": {
+			func(srv *zktest.Server) { srv.RefuseConnections(true) }, "connection refused",
+		},
+		"the server is mute": {
+			func(srv *zktest.Server) {
+				srv.Inject(zktest.Rule{Op: zktest.OpConnect, Times: -1, Do: zktest.Mute})
+			}, "last attempt",
+		},
+	} {
+		serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+			trouble.begin(srv)
+			begun := time.Now()
+			_, err := connect(t, within(t, 30*time.Second), srv)
+			require.ErrorIs(t, err, context.DeadlineExceeded, name)
+			require.ErrorIs(t, err, framework.ErrNotConnected, name)
+			require.ErrorContains(t, err, trouble.why, name)
+			require.GreaterOrEqual(t, time.Since(begun), 30*time.Second, name)
+			require.LessOrEqual(t, time.Since(begun), 31*time.Second, name)
+			assertNothingLeft(t, srv)
+		})
+	}
+}
+
+func TestConnectUnderAContextThatHasEndedLeavesNothingBehind(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err := connect(t, ctx, srv)
+		require.ErrorIs(t, err, context.Canceled)
+		assertNothingLeft(t, srv)
+	})
+}
+
+// A server has granted a session, and the connection hangs before it can be
+// used: the session must not live on until it times out.
+func TestConnectEndsASessionThatWasGrantedInVain(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		srv.Inject(zktest.Rule{Op: zktest.OpAuth, Do: zktest.Mute})
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, func() {
+			require.Len(t, srv.Sessions(), 1)
+			cancel()
+		})
+		_, err := connect(t, ctx, srv, alice)
+		require.ErrorIs(t, err, context.Canceled)
+		assertNothingLeft(t, srv)
+	})
+}
+
+func TestConnectEndsAtOnceWhenTheCredentialsAreRefused(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		begun := time.Now()
+		_, err := connect(t, t.Context(), srv, framework.WithAuth("nonsense", nil))
+		require.ErrorIs(t, err, zk.ErrAuthFailed)
+		require.ErrorContains(t, err, `refused the credentials of scheme "nonsense"`)
+		require.LessOrEqual(t, time.Since(begun), time.Second)
+		assertNothingLeft(t, srv)
+	})
+}
+
+func TestConnectWithWhatCannotBeUsedMakesNoAttempt(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		var cfg *framework.ConfigError
+		_, err := connect(t, t.Context(), srv, nil)
+		require.ErrorAs(t, err, &cfg)
+		_, err = framework.Connect(t.Context(), "zk1,,zk2", framework.WithDialer(srv.Dialer()))
+		require.ErrorAs(t, err, &cfg)
+		synctest.Wait()
+		require.Zero(t, srv.CountRequests(zktest.OpConnect))
+	})
+}

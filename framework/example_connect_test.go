@@ -1,0 +1,40 @@
+package framework_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// A service connects when it starts. If it cannot, it says why.
+func ExampleConnect() {
+	srv, err := zktest.NewServer()
+	if err != nil {
+		panic(err)
+	}
+	defer srv.Close()
+	inProcess := framework.WithDialer(srv.Dialer()) // a service needs no such option
+
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	client, err := framework.Connect(ctx, srv.Addr(), inProcess)
+	if err != nil {
+		panic(err)
+	}
+	defer client.Close()
+	fmt.Println(client.State())
+
+	srv.RefuseConnections(true) // from now on, new clients find no server
+	ctx, cancel = context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	_, err = framework.Connect(ctx, srv.Addr(), inProcess)
+	fmt.Println(errors.Is(err, context.DeadlineExceeded), errors.Is(err, syscall.ECONNREFUSED))
+	// Output:
+	// Connected
+	// true true
+}
