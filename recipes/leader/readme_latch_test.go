@@ -1,0 +1,34 @@
+package leader_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/leader"
+)
+
+// A service of several processes, of which one works at a time. README.md has
+// the body of serve.
+func Example_service() {
+	client, _, done := connectForExample()
+	defer done()
+
+	err := serve(context.Background(), client, func(context.Context) error {
+		fmt.Println("leads")
+		return nil
+	})
+	fmt.Println(err)
+	// Output:
+	// leads
+	// <nil>
+}
+
+func serve(ctx context.Context, client *framework.Client, work func(context.Context) error) error {
+	latch := leader.NewLatch(client, "/reports/leader")
+	if err := latch.Start(); err != nil {
+		return err
+	}
+	defer latch.Close(ctx)
+	return latch.Lead(ctx, work) // calls work each time this process leads
+}
