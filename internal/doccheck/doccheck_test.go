@@ -1,0 +1,118 @@
+package doccheck
+
+import (
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
+)
+
+// repository is the tree that holds this package.
+func repository() fs.FS { return os.DirFS("../..") }
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := fs.ReadFile(repository(), name)
+	require.NoError(t, err)
+	return string(text)
+}
+
+// Tests of README's snippets are in files named readme_*_test.go and
+// example_readme_test.go.
+func TestGoBlocksOfReadmeAreTested(t *testing.T) {
+	var texts []string
+	require.NoError(t, fs.WalkDir(repository(), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && strings.Contains(entry.Name(), "readme_") && strings.HasSuffix(name, "_test.go") {
+			texts = append(texts, read(t, name))
+		}
+		return err
+	}))
+	require.NoError(t, Snippets(read(t, "README.md"), texts))
+}
+
+func TestContributingHasTheDependenciesOfGoMod(t *testing.T) {
+	require.NoError(t, Dependencies(read(t, "CONTRIBUTING.md"), read(t, "go.mod")))
+}
+
+func TestContributingHasTheFoldersOfTheCode(t *testing.T) {
+	require.NoError(t, House(read(t, "CONTRIBUTING.md"), repository()))
+}
+
+func TestLinksOfTheDocumentsLeadSomewhere(t *testing.T) {
+	for _, document := range []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "examples/README.md"} {
+		require.NoError(t, Links(repository(), document))
+	}
+}
+
+func TestSnippets(t *testing.T) {
+	code := "package a_test\n\nimport \"b\"\n\nfunc main() {\n\tb.C()\n\tb.D()\n}\n"
+	for document, problem := range map[string]string{
+		"text\n```go\npackage main\n\nimport \"b\"\n\nfunc main() {\n\tb.C()\n\tb.D()\n}\n```\n": "",
+		"```go\nb.C()\nb.D()\n```\n":                "",
+		"```go\nb.D()\n```\n\n```go\nb.D(1)\n```\n": "b.D(1)",
+		"```go\nb.D()\nb.C()\n```\n":                "no test file",
+		"```go\nD()\n```\n":                         "no test file",
+		"```\nb.D()\n```\n":                         "no Go block",
+	} {
+		checkProblem(t, Snippets(document, []string{"package other\n", code}), problem)
+	}
+}
+
+func TestDependencies(t *testing.T) {
+	goMod := "module x.org/m\n\ngo 1.25.0\n\nrequire x.org/a v1.0.0\n\n" +
+		"require (\n\tx.org/b/v2 v2.0.0\n\tx.org/c v0.1.0 // indirect\n)\n"
+	head := "# C\n\n## Dependencies\n\n| module | why |\n|---|---|\n"
+	for document, problem := range map[string]string{
+		head + "| x.org/a | it is good |\n| x.org/b/v2 | so is it |\n":         "",
+		head + "| x.org/a | it is good |\n":                                    "x.org/b/v2 is not in the table",
+		head + "| x.org/a | it is good |\n| x.org/b/v2 | |\n":                  "x.org/b/v2 has no description",
+		head + "| x.org/a | good |\n| x.org/b/v2 | good |\n| x.org/c | no |\n": "x.org/c is in the table, and does not exist",
+		head + "| x.org/a | good |\n| x.org/a | good |\n":                      "x.org/a twice",
+		head + "\n## Other\n\n| x.org/a | it is good |\n":                      "no table",
+		"# C\n": `no section "Dependencies"`,
+	} {
+		checkProblem(t, Dependencies(document, goMod), problem)
+	}
+}
+
+func TestHouse(t *testing.T) {
+	tree := fstest.MapFS{
+		"a/a.go": {}, "a/b/b.go": {}, "a/testdata/t.go": {}, ".hidden/h.go": {}, "text/t.md": {},
+	}
+	head := "# C\n\n## The house\n\n| folder | what is in it |\n|---|---|\n"
+	for document, problem := range map[string]string{
+		head + "| [a](a) | the first |\n| [a/b](a/b) | the second |\n": "",
+		head + "| `a` | the first |\n":                                 "folder a/b is not in the table",
+		head + "| a | the first |\n| a/b | b |\n| text | t |\n":        "text is in the table, and does not exist",
+	} {
+		checkProblem(t, House(document, tree), problem)
+	}
+}
+
+func TestLinks(t *testing.T) {
+	tree := fstest.MapFS{"d/other.md": {Data: []byte("# It's one heading\n")}, "d/e/e.go": {}}
+	for text, problem := range map[string]string{
+		"[a](other.md), [b](e), [c](https://x.org/none)": "",
+		"[a](other.md#its-one-heading)":                  "",
+		"## Here\n\n[a](#here)":                          "",
+		"[a](../d/none.md)":                              "none.md",
+		"[a](other.md#none)":                             "no heading #none",
+	} {
+		tree["d/doc.md"] = &fstest.MapFile{Data: []byte(text)}
+		checkProblem(t, Links(tree, "d/doc.md"), problem)
+	}
+}
+
+// checkProblem fails unless an error contains the text, or there is none and
+// the text is empty.
+func checkProblem(t *testing.T, err error, problem string) {
+	t.Helper()
+	if problem == "" {
+		require.NoError(t, err)
+		return
+	}
+	require.ErrorContains(t, err, problem)
+}
