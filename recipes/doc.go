@@ -1,29 +1,29 @@
-// Package recipes is the index of the coordination recipes. It has no code: each
-// recipe is in the package of its family.
+// Package recipes is the index of the coordination recipes. It has no code:
+// each recipe is in the package of its family.
 //
-//	use this                                if you want that
-//	--------------------------------------  ----------------------------------------
-//	locks.InterProcessMutex                 one process at a time to do something
-//	  ... with WithLocalHandOver            the same, for many goroutines of a process
-//	locks.InterProcessReadWriteLock         many to look at something at once, and one
-//	                                        alone to change it
-//	locks.InterProcessSemaphore             no more than n to do something at once, or
-//	                                        some to need several of n pieces
-//	locks.InterProcessSemaphoreMutex        one at a time, where a second acquire under
-//	                                        the first must wait, or Java uses that class
-//	locks.InterProcessMultiLock             several locks, all or none of them
-//	leader.Latch                            one of several processes to do, for as long
-//	                                        as it lives, what all of them could, and the
-//	                                        next to take over at once
-//	leader.Selector                         the same for a function with a beginning and
-//	                                        an end, where the next waits for its return
-//	fence.Guard                             a resource to refuse the writes of a holder
-//	                                        that has lost its lock and does not know
-//	locktrace.Tracer                        your own tracing system; for OpenTelemetry,
-//	                                        see package tracing
+//	use this                           if you want that
+//	---------------------------------  --------------------------------------
+//	locks.InterProcessMutex            one process at a time to do something
+//	  ... with WithLocalHandOver       the same, for many goroutines
+//	locks.InterProcessReadWriteLock    many to look at something at once, and
+//	                                   one alone to change it
+//	locks.InterProcessSemaphore        no more than n to do something at once,
+//	                                   or some to need several of n pieces
+//	locks.InterProcessSemaphoreMutex   one at a time, where a second acquire
+//	                                   under the first must wait
+//	locks.InterProcessMultiLock        several locks, all or none of them
+//	leader.Latch                       one of several processes to do, for as
+//	                                   long as it lives, what all could, and
+//	                                   the next to take over at once
+//	leader.Selector                    the same for a function that returns,
+//	                                   and the next to wait for that
+//	fence.Guard                        a resource to refuse the writes of a
+//	                                   holder that has lost its lock
+//	locktrace.Tracer                   your own tracing system; package
+//	                                   tracing is for OpenTelemetry
 //
-// Paths, node names and modes are those of Apache Curator's recipes, so that Java
-// and Go processes may contend for the same lock. The tests of package
+// Paths, node names and modes are those of Apache Curator's recipes, so that
+// Java and Go processes may contend for the same lock. The tests of package
 // testing/interop prove it with real Java Curator.
 //
 // Each package says in its documentation what a loss of the session does, and

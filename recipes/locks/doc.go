@@ -40,10 +40,9 @@
 // Each contender creates an ephemeral sequential node below the lock's path.
 // The server numbers them, and the lowest number holds the lock. A waiter
 // watches only the node right ahead of its own, so that a release wakes one
-// waiter, however long the queue. The server deletes the node of a process
-// that has crashed when its session times out. If many goroutines of one
-// client want one mutex, two of them have nodes; the others wait in the
-// process.
+// waiter. When a process crashes, the server deletes its node at the end of
+// the session. Many goroutines of one client that want one mutex have two
+// nodes between them.
 //
 // # Interruptions and the loss of the session
 //
@@ -60,32 +59,29 @@
 //
 // Java's locks belong to a thread, and Go has no such thing. An acquire under
 // the context of a lease re-enters the lock. An acquire without it is another
-// contender, even in the goroutine that holds the lock: it waits for itself,
-// and its [NotAcquiredError] says so. Goroutines that share a lease's context
-// are inside together; a sync.Mutex excludes them from each other.
+// contender, even in the goroutine of the holder: it waits for itself, and its
+// [NotAcquiredError] says so. Goroutines that share a lease's context are
+// inside together; a sync.Mutex excludes them from each other.
 //
 // # Limits
 //
-// A lease's context cannot end in time in a process that is stopped, nor for a
-// client of a server that is cut off from its ensemble and goes on answering
-// (framework.WithStrictContact cures that), nor before somebody deletes the
-// node. The next holder may be admitted while the old one still acts. Only the
-// resource can tell them apart, by the [Lease.FencingToken], as package fence
-// does, or by [Lease.Checks] for data in ZooKeeper itself.
+// A lease's context cannot end in time in a process that is stopped, nor at a
+// server that is cut off from its ensemble and goes on answering, which
+// framework.WithStrictContact cures, nor before somebody deletes the node. The
+// next holder may be admitted while the old one still acts. Only the resource
+// can tell them apart, by the [Lease.FencingToken], as package fence does, or
+// by [Lease.Checks] for data in ZooKeeper.
 //
-// By default, everybody who reaches a server may delete a lock's nodes, revoke
-// a lock, and create what is in its way: see framework.WithACLProvider. A
-// contender that may not read the node right ahead gets zk.ErrNoAuth
-// (CVE-2024-23944).
+// By default, everybody who reaches a server may delete, revoke and block
+// locks: see framework.WithACLProvider. A contender that may not read the node
+// right ahead gets zk.ErrNoAuth (CVE-2024-23944).
 //
 // # Who holds what
 //
-// Each node says in an [Identity] who its owner is: service (see
-// framework.WithServiceName), host and process. [WithNodeData] replaces it.
-// Participants returns the identities, and so does a [NotAcquiredError]. With
-// package tracing, waits and holds are spans and metrics. Without it, the
-// client's logger gets a line for each lock that is lost, and for each lease
-// that is dropped without a release.
-//
+// Each node says in an [Identity] who its owner is: service, host and process;
+// see framework.WithServiceName and [WithNodeData]. Participants returns
+// identities, and so does a [NotAcquiredError]. With package tracing, waits
+// and holds are spans and metrics. Without it, the client's logger gets a line
+// for each lock that is lost, and for each lease that is dropped.
 // GUARANTEES.md lists every promise.
 package locks
