@@ -14,8 +14,8 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// candidate is one of the processes of an election. What it does is drawn from
-// its dice.
+// candidate is one of the processes of an election. Its random numbers decide
+// what it does.
 type candidate struct {
 	*election
 	name string
@@ -24,7 +24,7 @@ type candidate struct {
 
 const (
 	longestCandidacy = 5 * time.Minute
-	longestDawdling  = 15 * time.Second // of a selector's work behind the end of its context
+	longestDawdling  = 15 * time.Second // of a selector's work after the end of its context
 )
 
 // live stands, with one client after the other, until the election is over.
@@ -78,8 +78,8 @@ func (c *candidate) options() []leader.Option {
 	return opts
 }
 
-// standWithLatch stands until life ends. It reports false if the client must
-// be closed for the latch to end.
+// standWithLatch stands until life ends. It reports false if the caller must
+// close the client to end the latch.
 func (c *candidate) standWithLatch(client *framework.Client, life context.Context) bool {
 	var opts []leader.LatchOption
 	for _, o := range c.options() {
@@ -106,24 +106,24 @@ func (c *candidate) standWithLatch(client *framework.Client, life context.Contex
 	patience, cancel := context.WithTimeout(context.WithoutCancel(life), c.upTo(30*time.Second))
 	defer cancel()
 	switch {
-	case c.likely(0.2): // its client is closed with it
+	case c.likely(0.2): // closing the client closes the latch
 		return false
 	case c.likely(0.3):
-		latch.Close(life) // which has ended
+		latch.Close(life) // life has ended by now
 	default:
 		latch.Close(patience)
 	}
 	return true
 }
 
-// elected is what both recipes have for the one who leads.
+// elected has the methods of the leader that both recipes share.
 type elected interface {
 	Resign(ctx context.Context) error
 	HandOver(ctx context.Context) error
 }
 
-// lead is the work under a leadership, which it gives up before its end
-// sometimes. It returns when it has ended.
+// lead is the work of a leader. It returns when the leadership has ended.
+// Sometimes it gives the leadership up before that.
 func (c *candidate) lead(ctx context.Context, lease *locks.Lease, as elected) {
 	over := lease.Context().Done()
 	deadline := c.upTo(20 * time.Second)
@@ -141,7 +141,7 @@ func (c *candidate) lead(ctx context.Context, lease *locks.Lease, as elected) {
 	defer asking.Wait()
 	defer cancel()
 	switch {
-	case c.restless.Err() != nil: // goes on
+	case c.restless.Err() != nil: // the leader goes on
 	case what == 0:
 		asking.Go(func() { as.Resign(limited) })
 	case what <= 2:

@@ -10,15 +10,16 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// leadership is what a candidate has believed.
+// leadership is what a candidate knows of a time in which it leads, or believes
+// to lead.
 type leadership struct {
 	who     string
 	lease   *locks.Lease
 	session int64 // of its node
-	working bool  // its work has not returned, which a selector awaits
+	working bool  // its work has not returned, and the selector waits for that
 }
 
-// begin notes that somebody leads, and checks what must be true then.
+// begin notes that a candidate leads, and checks what must be true then.
 func (e *election) begin(who string, lease *locks.Lease) *leadership {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -26,7 +27,7 @@ func (e *election) begin(who string, lease *locks.Lease) *leadership {
 	if node, found := e.head().Node(lease.Path()); found {
 		l.session = node.Stat.EphemeralOwner
 	}
-	if lease.Context().Err() == nil { // or others may lead by now
+	if lease.Context().Err() == nil { // otherwise others may lead by now
 		e.checkOrderLocked(l)
 	}
 	e.terms = append(e.terms, l)
@@ -48,7 +49,9 @@ func (e *election) checkOverLocked(before, l *leadership) {
 	if e.deletedLocked(before) || e.deletedLocked(l) {
 		return
 	}
-	if before.lease.Context().Err() == nil && l.lease.Context().Err() == nil { // in this order: it was alive beside the other
+	// The order of the two calls matters. If the new leader is alive in the
+	// second, the earlier one was alive beside it in the first.
+	if before.lease.Context().Err() == nil && l.lease.Context().Err() == nil {
 		e.Errorf("%v: %s leads with %s, and %s still with %s", time.Now(), l.who, l.lease.Path(), before.who, path)
 	}
 	alive := func(s zktest.Session) bool { return s.ID == before.session }
@@ -69,7 +72,7 @@ func (e *election) checkTokenLocked(before, l *leadership) {
 	}
 }
 
-// ended checks that a leader whose node is gone has heard of it.
+// ended checks that a leader whose node is gone has learned that.
 func (e *election) ended(l *leadership) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -17,9 +17,9 @@ import (
 )
 
 // Curator: TestLeaderLatchCluster#testInCluster. Each candidate knows one
-// server, and that of the leader, which leads the ensemble, too, is killed.
-// Its leadership is over before another one's begins, and the others are led
-// by one of them.
+// server. The test kills the leader's server, which is also the leader of the
+// ensemble. The old leadership is over before another one begins. The others
+// then agree on one leader among them.
 func TestLatchOnADeadServerIsSucceededByOne(t *testing.T) {
 	w, e := newEnsembleWorld(t)
 	dying, others := w.Roles(t, e)
@@ -51,9 +51,10 @@ func TestLatchOnADeadServerIsSucceededByOne(t *testing.T) {
 	require.Equal(t, dying.Addr(), string(all[2].Data))
 }
 
-// The same, but the leader's client knows the other servers, too: it moves,
-// with its session, and goes on leading. Under the standard policy it pauses,
-// and leads again with the same node.
+// The leader's server dies, but the leader's client also knows the other
+// servers. The client moves to one of them with its session, and the candidate
+// goes on leading. Under the standard policy it pauses, and leads again with
+// the same node.
 func TestLatchMovesToAnotherServer(t *testing.T) {
 	w, e := newEnsembleWorld(t)
 	dying, others := w.Roles(t, e)
@@ -80,9 +81,9 @@ func TestLatchMovesToAnotherServer(t *testing.T) {
 	require.NoError(t, dying.Restart())
 }
 
-// The leader's server is cut off from the others, and with it the leader, who
-// knows no other server. What each kind of client promises then, with the
-// times from the cut on:
+// The leader's server is cut off from the other servers. The leader is cut off
+// with it, because it knows no other server. Each kind of client then keeps its
+// promise. The times count from the cut:
 //
 //   - With framework.WithStrictContact, the leadership is over before the
 //     servers of the majority end its session, and with that before they let
@@ -122,12 +123,12 @@ func TestLeaderInTheMinority(t *testing.T) {
 
 	require.NoError(t, e.Mend())
 	for name, p := range passages {
-		w.WaitNodes(t, p.path, 2) // the old one stands again
+		w.WaitNodes(t, p.path, 2) // the old leader stands again
 		require.NoError(t, p.new.Context().Err(), name)
 	}
 }
 
-// passage is that of the leadership from a client in the minority to one in
+// passage is the way of a leadership from a client in the minority to one in
 // the majority.
 type passage struct {
 	opts  []framework.Option // of the client in the minority
@@ -135,14 +136,14 @@ type passage struct {
 
 	path     string
 	old      *locks.Lease
-	watching sync.WaitGroup // who write the following fields
+	watching sync.WaitGroup // the goroutines that write the following fields
 
 	stopped, gone, elected time.Time
 	overBeforeGone         bool // the old leadership was over before the majority deleted its node
 	new                    *locks.Lease
 }
 
-// prepare makes the two stand, and begins to watch what happens.
+// prepare makes both clients stand, and begins to watch what happens.
 func (p *passage) prepare(t *testing.T, w *world, minority, majority *zkserver.Server, session time.Duration) {
 	ctx := w.Patience(t)
 	p.path = recipetest.Path(t)
@@ -163,13 +164,13 @@ func (p *passage) prepare(t *testing.T, w *world, minority, majority *zkserver.S
 		p.elected = time.Now()
 	})
 	p.watching.Go(func() {
-		<-p.old.Context().Done() // at the latest when the test ends
+		<-p.old.Context().Done() // it ends with the test at the latest
 		p.stopped = time.Now()
 	})
 }
 
-// All three servers are restarted, one after the other. Nobody's leadership is
-// interrupted, nor its work.
+// The test restarts all three servers, one after the other. No leadership and
+// no leader's work is interrupted.
 func TestLeadersOutliveARollingRestart(t *testing.T) {
 	w, e := newEnsembleWorld(t)
 	latchPath, selectorPath, exclusive := recipetest.Path(t), recipetest.Path(t), recipetest.NewExclusive(t)
@@ -195,7 +196,7 @@ func TestLeadersOutliveARollingRestart(t *testing.T) {
 	require.Same(t, leading, latches[0].Leadership())
 	require.NoError(t, working.Context().Err())
 	require.Empty(t, selectors[0].ended)
-	for i := range 2 { // and the next in line is still able to lead
+	for i := range 2 { // the next in line can still lead
 		require.NoError(t, latches[i].Close(w.Patience(t)))
 		next := w.await(t, latches[i+1])
 		require.Greater(t, next.FencingToken(), leading.FencingToken())
@@ -203,13 +204,14 @@ func TestLeadersOutliveARollingRestart(t *testing.T) {
 }
 
 // Curator: TestLeaderLatch#testGetChildrenHitsNoNode (CURATOR-724). The
-// ensemble loses all its data, the parent of the candidates' nodes with it,
-// and refuses their sessions. They stand again in the next one, by themselves.
+// ensemble loses all its data, including the parent of the candidates' nodes,
+// and refuses their sessions. The candidates stand again in new sessions by
+// themselves.
 //
-// Servers that know nothing of the old sessions keep nobody waiting for their
-// end, so one may lead while the other still believes to: nothing is asked
-// about that here. Fencing tokens start again, too: a resource that remembers
-// the largest one has to be told of the loss.
+// Servers that know nothing of the old sessions do not wait for the end of
+// those. So one candidate may lead while another still believes that it leads.
+// The test asks nothing about that. Fencing tokens start again, too: a resource
+// that remembers the largest token has to be told that the data were lost.
 func TestLeadersOutliveTheirEnsemblesData(t *testing.T) {
 	w, e := newEnsembleWorld(t)
 	latchPath, selectorPath := recipetest.Path(t), recipetest.Path(t)
@@ -247,7 +249,7 @@ func TestLeadersOutliveTheirEnsemblesData(t *testing.T) {
 	require.Empty(t, selectors[1].began, "one of them leads")
 }
 
-// anyOf waits for a term of any of two selectors.
+// anyOf waits for a leadership of either of two selectors.
 func anyOf(t *testing.T, w *world, selectors []*terms) {
 	t.Helper()
 	select {
@@ -258,10 +260,10 @@ func anyOf(t *testing.T, w *world, selectors []*terms) {
 	}
 }
 
-// Curator: TestLeaderSelectorCluster#testRestart. The server of the leader's
-// client is killed. Under the session policy the work goes on; under the
-// standard one its context ends, and another term begins when the work has
-// returned.
+// Curator: TestLeaderSelectorCluster#testRestart. The test kills the server of
+// the leader's client. Under the session policy the work goes on. Under the
+// standard policy its context ends, and another leadership begins when the work
+// has returned.
 func TestSelectorMovesToAnotherServer(t *testing.T) {
 	w, e := newEnsembleWorld(t)
 	dying, _ := w.Roles(t, e)
@@ -278,9 +280,9 @@ func TestSelectorMovesToAnotherServer(t *testing.T) {
 	require.NoError(t, dying.Restart())
 }
 
-// Curator: TestLeaderSelectorCluster#testLostRestart (CURATOR-671). All
-// servers die, until the session is lost, and come back with their data: a
-// selector that stands again leads again.
+// Curator: TestLeaderSelectorCluster#testLostRestart (CURATOR-671). All servers
+// die until the session is lost, and come back with their data. A selector that
+// stands again leads again.
 func TestSelectorOutlivesItsEnsemble(t *testing.T) {
 	w, e := newEnsembleWorld(t)
 	c, _ := w.Connect(t, framework.WithSessionTimeout(2*recipetest.ShortSession))

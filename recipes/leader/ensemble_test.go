@@ -19,7 +19,8 @@ func newEnsembleWorld(t *testing.T) (*world, *zkserver.Ensemble) {
 	return &world{w}, e
 }
 
-// follow tells the checker of all leaderships of a latch, until it is closed.
+// follow tells the checker of all leaderships of a latch, until the latch is
+// closed.
 func follow(t *testing.T, exclusive *recipetest.Exclusive, l *leader.Latch) {
 	changes := l.Changes(context.WithoutCancel(t.Context()))
 	go func() {
@@ -31,15 +32,15 @@ func follow(t *testing.T, exclusive *recipetest.Exclusive, l *leader.Latch) {
 	}()
 }
 
-// terms are those of a selector that stands again after each.
+// terms are the leaderships of a selector that stands again after each.
 type terms struct {
 	selector *leader.Selector
-	began    chan *locks.Lease // each is told before its end
-	ended    chan error        // why
+	began    chan *locks.Lease // gets each lease before its end
+	ended    chan error        // gets the reason of each end
 }
 
-// runSelector stands for leader until the end of the test. The work does
-// nothing but to end with its context.
+// runSelector stands for leader until the end of the test. The work only waits
+// for the end of its context.
 func runSelector(t *testing.T, c *framework.Client, path string, exclusive *recipetest.Exclusive) *terms {
 	ts := &terms{began: make(chan *locks.Lease, 16), ended: make(chan error, 16)}
 	ts.selector = leader.NewSelector(c, path, leader.WithRequeue(func(error) bool { return true }))
@@ -62,7 +63,7 @@ func runSelector(t *testing.T, c *framework.Client, path string, exclusive *reci
 	return ts
 }
 
-// begins waits for the next term.
+// begins waits for the next leadership.
 func (ts *terms) begins(t *testing.T, w *world) *locks.Lease {
 	t.Helper()
 	select {
@@ -74,7 +75,7 @@ func (ts *terms) begins(t *testing.T, w *world) *locks.Lease {
 	}
 }
 
-// awaitAny waits until one of the latches leads, and returns which.
+// awaitAny waits until one of the latches leads, and returns its index.
 func (w *world) awaitAny(t *testing.T, latches ...*leader.Latch) (int, *locks.Lease) {
 	t.Helper()
 	type grant struct {

@@ -12,8 +12,8 @@ import (
 	"github.com/gocurator/curator/recipes/leader"
 )
 
-// What a selector says of a leadership that was lost reads as such: the
-// release of its lease is nothing that its user knows.
+// The error of a selector names the leadership that was lost. It does not name
+// the release of the lease, because a selector's user never sees that.
 func TestSelectorsErrorNamesTheLeadershipThatWasLost(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		path := recipetest.Path(t)

@@ -35,8 +35,8 @@ func ExampleLatch() {
 	defer done()
 	ctx := context.Background()
 
-	// Each instance of the service has one. Here, two of them are in one
-	// process.
+	// Each instance of the service has one latch. Here, both instances are in
+	// one process.
 	first := leader.NewLatch(client, "/leader", leader.WithID("worker-1"))
 	fmt.Println(first.Start())
 	lease, err := first.Await(ctx)
@@ -46,8 +46,8 @@ func ExampleLatch() {
 	fmt.Println(second.Start())
 	defer second.Close(ctx)
 
-	// Whoever asks, also a process that does not stand itself, is told who
-	// leads.
+	// Leader tells every caller who leads, also a process that does not stand
+	// itself.
 	leading, err := second.Leader(ctx)
 	fmt.Println("leader:", leading.ID(), err)
 
@@ -67,12 +67,12 @@ func ExampleLatch() {
 	// token grows: true
 }
 
-// A service that stops by the end of its context: the work finishes, and then
-// another instance leads.
+// The service stops when its context ends. The work finishes, and then another
+// instance leads.
 func ExampleLatch_Lead() {
 	client, _, done := connectForExample()
 	defer done()
-	ctx, stop := context.WithCancel(context.Background()) // as from signal.NotifyContext
+	ctx, stop := context.WithCancel(context.Background()) // a service gets it from signal.NotifyContext
 
 	latch := leader.NewLatch(client, "/leader")
 	fmt.Println(latch.Start())
@@ -94,8 +94,8 @@ func ExampleLatch_Lead() {
 	// <nil>
 }
 
-// The leader's work is told to stop, by the end of its context, and has time
-// to finish.
+// The end of the context tells the leader's work to stop. The work has time to
+// finish.
 func ExampleLatch_HandOver() {
 	client, srv, done := connectForExample()
 	defer done()
@@ -111,12 +111,13 @@ func ExampleLatch_HandOver() {
 	})
 	fmt.Println(second.Start())
 	defer second.Close(ctx)
-	srv.WaitChildren(ctx, "/leader", 2) // the second stands
+	srv.WaitChildren(ctx, "/leader", 2) // the second latch is in line
 
-	// On SIGTERM, whatever has become of the service's own context:
+	// On SIGTERM the hand-over gets a context of its own, since that of the
+	// service may have ended.
 	shutdown, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	err = first.HandOver(shutdown) // ErrNotLeader and ErrNoSuccessor are no reason not to stop
+	err = first.HandOver(shutdown) // the service stops even on ErrNotLeader or ErrNoSuccessor
 	fmt.Println("handed over:", err)
 	fmt.Println("closed:", first.Close(shutdown))
 
@@ -138,7 +139,7 @@ func ExampleLatch_Changes() {
 	ctx := context.Background()
 
 	latch := leader.NewLatch(client, "/leader", leader.WithCloseNotification())
-	changes := latch.Changes(ctx) // from here on
+	changes := latch.Changes(ctx) // reports what changes from now on
 	fmt.Println(latch.Start())
 	for change := range changes {
 		if change.Ended == nil {

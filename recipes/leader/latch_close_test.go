@@ -20,10 +20,10 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// CURATOR-18, TestLeaderLatch#testCreateDeleteRace: a latch is closed, or its
-// client is, while any of its requests is under way, however that one fares.
-// No node, no watch and no goroutine is left (the bubble looks for those), and
-// the next leads.
+// CURATOR-18, TestLeaderLatch#testCreateDeleteRace: a latch, or its client, is
+// closed while any of its requests is under way, whatever the outcome of that
+// request. No node and no watch is left, and the next candidate leads. No
+// goroutine is left either, which synctest's bubble checks.
 func TestCloseAtEveryAwaitPoint(t *testing.T) {
 	for _, how := range []string{"leading", "waiting", "resigning", "client closed"} {
 		for _, fate := range slices.Sorted(maps.Keys(recipetest.Faults(nil, 0))) {
@@ -38,8 +38,8 @@ func TestCloseAtEveryAwaitPoint(t *testing.T) {
 	}
 }
 
-// closeAt lets a latch run into a fault at its i-th request, and closes it
-// soon. It reports whether there was such a request.
+// closeAt injects a fault into a latch's i-th request, and closes the latch
+// soon after that. It reports whether there was such a request.
 func (w *world) closeAt(t *testing.T, how, fate string, i int) (hit bool) {
 	const soon = 100 * time.Millisecond
 	c, _ := w.Connect(t)
@@ -83,8 +83,8 @@ func (w *world) closeAt(t *testing.T, how, fate string, i int) (hit bool) {
 	return hit
 }
 
-// The client is closed during everything: leaderships end, waits return, and
-// nothing hangs.
+// The client is closed while latches lead, wait and hand over. Leaderships end,
+// waits return, and nothing hangs.
 func TestClosedClientClosesItsLatches(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -104,7 +104,7 @@ func TestClosedClientClosesItsLatches(t *testing.T) {
 		select {
 		case <-lease.Revoked():
 		case err := <-handing:
-			require.ErrorIs(t, err, leader.ErrNoSuccessor) // the other has no node yet
+			require.ErrorIs(t, err, leader.ErrNoSuccessor) // the other latch has no node yet
 			go func() { handing <- nil }()
 		}
 		require.NoError(t, c.Close())
@@ -138,7 +138,7 @@ func TestLatchIsStartedOnceAndClosedOften(t *testing.T) {
 		}
 		over, cancel := context.WithCancel(ctx)
 		cancel()
-		for range 20 { // what is done is done, in whatever time
+		for range 20 { // the latch is closed, so Close succeeds even with an ended context
 			require.NoError(t, l.Close(over))
 		}
 		require.ErrorIs(t, l.Start(), leader.ErrClosed)
@@ -153,7 +153,8 @@ func TestLatchIsStartedOnceAndClosedOften(t *testing.T) {
 }
 
 // CURATOR-110, TestLeaderLatch#testNoServerAtStart and
-// #testProperCloseWithoutConnectionEstablished.
+// #testProperCloseWithoutConnectionEstablished: a latch may start, and close,
+// without a server.
 func TestLatchMayStartBeforeThereIsAServer(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		w.Stop()
@@ -178,7 +179,8 @@ func TestLatchMayStartBeforeThereIsAServer(t *testing.T) {
 	})
 }
 
-// closeNotification is for a latch whose readers of Changes are told of Close.
+// closeNotification returns the options of a latch that tells readers of
+// Changes of Close, if notify is set.
 func closeNotification(notify bool) []leader.LatchOption {
 	if !notify {
 		return nil
@@ -186,8 +188,8 @@ func closeNotification(notify bool) []leader.LatchOption {
 	return []leader.LatchOption{leader.WithCloseNotification()}
 }
 
-// TestLeaderLatch#testCallbackNotifyLeader, #testCallbackDontNotify: the end
-// by Close is told if that is asked for.
+// TestLeaderLatch#testCallbackNotifyLeader, #testCallbackDontNotify: Changes
+// tells of an end by Close only with WithCloseNotification.
 func TestChangesAreToldInOrderWithClose(t *testing.T) {
 	for _, notify := range []bool{false, true} {
 		onFakeAndReal(t, func(t *testing.T, w *world) {
@@ -210,8 +212,8 @@ func TestChangesAreToldInOrderWithClose(t *testing.T) {
 	}
 }
 
-// CURATOR-365, TestLeaderAcls#testAclErrorWithLeader: an error that waiting
-// does not cure ends the candidacy.
+// CURATOR-365, TestLeaderAcls#testAclErrorWithLeader: an error that does not go
+// away with time ends the candidacy.
 func TestLatchWithoutRightsDoesNotLoop(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -233,7 +235,8 @@ func TestLatchWithoutRightsDoesNotLoop(t *testing.T) {
 	})
 }
 
-// Who closes while others await, ask and read is waited for by nobody.
+// Close does not wait for the goroutines that await, ask or read meanwhile. It
+// makes their calls return.
 func TestCloseReleasesThoseWhoWait(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		latches, lease := w.stands(t, "/l", 2)

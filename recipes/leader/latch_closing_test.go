@@ -19,15 +19,15 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// Close of one who leads, waits, or was interrupted returns when its node is
-// gone, however long that takes.
+// Close returns when the latch's node is gone, however long that takes. The
+// latch may lead, wait, or be interrupted.
 func TestCloseWaitsForTheNode(t *testing.T) {
 	const slow = time.Second
 	for _, who := range []string{"leader", "candidate", "interrupted leader"} {
 		t.Run(who, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
 				first, second, lease, network := w.leaderAndNext(t, "/l", framework.WithErrorPolicy(state.StandardPolicy))
-				synctest.Wait() // the candidate knows of its node
+				synctest.Wait() // the candidate knows its node
 				closed, other := first, second
 				switch who {
 				case "candidate":
@@ -51,14 +51,14 @@ func TestCloseWaitsForTheNode(t *testing.T) {
 	}
 }
 
-// The server refuses to delete the node, which therefore stays as long as the
-// session: every Close says so.
+// The server refuses to delete the node. So the node stays as long as the
+// session, and every Close returns an error that says so.
 func TestCloseSaysThatTheServerRefusesTheDeletion(t *testing.T) {
 	for _, who := range []string{"leader", "candidate"} {
 		t.Run(who, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
 				first, second, lease, _ := w.leaderAndNext(t, "/l")
-				synctest.Wait() // the candidate knows of its node
+				synctest.Wait() // the candidate knows its node
 				l := map[string]*leader.Latch{"leader": first, "candidate": second}[who]
 				refusal := w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: -1, Do: zktest.Fail(zktest.ErrNoAuth)})
 				for range 3 {
@@ -75,9 +75,8 @@ func TestCloseSaysThatTheServerRefusesTheDeletion(t *testing.T) {
 	}
 }
 
-// A leader that was asked to step down, and may not delete its node, does not
-// keep that to itself: the node is in the way of all others as long as the
-// session lives.
+// A leader that was asked to step down, and may not delete its node, logs that.
+// The node keeps all others from leading as long as the session lives.
 func TestLeaderWhoseNodeStaysSaysSo(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		log := make(lines, 100)
@@ -104,7 +103,7 @@ func TestLeaderWhoseNodeStaysSaysSo(t *testing.T) {
 	})
 }
 
-// lines are what a logger writes.
+// lines receives what a logger writes.
 type lines chan string
 
 func (l lines) Write(p []byte) (int, error) {
@@ -112,8 +111,8 @@ func (l lines) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A Close whose context ends says that it did not wait. The node goes all the
-// same, and a later Close has nothing to tell.
+// If its context ends, Close returns an error that says that it did not wait.
+// The node is deleted all the same, and a later Close returns no error.
 func TestCloseWaitsNoLongerThanItsContext(t *testing.T) {
 	for _, who := range []string{"leader", "candidate"} {
 		for _, patience := range []time.Duration{0, time.Second} {
@@ -141,7 +140,8 @@ func TestCloseWaitsNoLongerThanItsContext(t *testing.T) {
 	}
 }
 
-// A server in trouble keeps the node for a while. Close says so, or has waited.
+// A server in trouble keeps the node for a while. Close either waits for the
+// deletion, or returns an error that says that it did not.
 func TestCloseDuringTheServersTrouble(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		first, second, _, _ := w.leaderAndNext(t, "/l")
@@ -154,8 +154,8 @@ func TestCloseDuringTheServersTrouble(t *testing.T) {
 	})
 }
 
-// A program that closes its latch with the context whose end has stopped it,
-// and then the client, has lost nothing.
+// Cancelling one context stops the program. The program closes its latch with
+// that context, and then closes the client. This loses nothing.
 func TestCloseOnAnEndedContextEndsTheLeadershipBeforeItReturns(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		var log strings.Builder
@@ -176,7 +176,7 @@ func TestCloseOnAnEndedContextEndsTheLeadershipBeforeItReturns(t *testing.T) {
 
 // An application closes its latch when the leadership is interrupted.
 func TestCloseAtTheInterruptionOfTheLeadership(t *testing.T) {
-	for range 10 { // how the goroutines run is up to the scheduler
+	for range 10 { // the order of the goroutines is up to the scheduler
 		inVirtualTime(t, func(t *testing.T, w *world) {
 			c, network := w.Connect(t, framework.WithErrorPolicy(state.StandardPolicy))
 			latch := leader.NewLatch(c, "/l")

@@ -22,13 +22,13 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// Whoever asks, and does not wait for the leadership, is told that a candidacy
-// is over, and why: by Done and Err, and by the end of Changes. While it goes
-// on, nothing is told, whatever happens to the connection.
+// A caller that does not wait for the leadership learns that a candidacy is
+// over, and why: from Done and Err, and from the end of Changes. While the
+// candidacy goes on, neither says anything, whatever happens to the connection.
 func TestLatchTellsTheEndOfItsCandidacy(t *testing.T) {
 	for _, of := range []struct {
 		why   error
-		told  int // changes: two leaderships and the end of the first, and that of the second but for Close
+		told  int // changes: two beginnings and the first end, and the second unless it is by Close
 		cause func(t *testing.T, w *world, c *framework.Client, l *leader.Latch)
 	}{
 		{leader.ErrClosed, 3, func(t *testing.T, _ *world, _ *framework.Client, l *leader.Latch) {
@@ -70,8 +70,8 @@ func TestLatchTellsTheEndOfItsCandidacy(t *testing.T) {
 	}
 }
 
-// A latch that never stood is over when it is closed, or when its client is
-// found to be.
+// A latch that never stood is over when it is closed, or when it finds that its
+// client is closed.
 func TestLatchThatNeverStoodTellsItsEnd(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
@@ -113,8 +113,8 @@ func TestAwaitReturnsTheEndOfItsContextWhileItLeads(t *testing.T) {
 	})
 }
 
-// The lease of a leadership that was lost says so when it is released, by
-// whomever and whenever.
+// The lease of a lost leadership returns the loss from Release, to every caller
+// and at any time.
 func TestReleaseOfALostLeadershipTellsTheReason(t *testing.T) {
 	for why, lose := range map[error]func(t *testing.T, w *world, lease *locks.Lease, network *recipetest.Network){
 		framework.ErrSessionLost: func(t *testing.T, _ *world, _ *locks.Lease, network *recipetest.Network) { network.Expire(t) },
@@ -134,7 +134,7 @@ func TestReleaseOfALostLeadershipTellsTheReason(t *testing.T) {
 				lease := w.await(t, l)
 				lose(t, w, lease, network)
 				require.ErrorIs(t, w.endOf(t, lease), why)
-				synctest.Wait() // the latch has given it up
+				synctest.Wait() // the latch has given the leadership up
 				require.ErrorIs(t, lease.Release(t.Context()), why)
 				require.ErrorIs(t, lease.Release(t.Context()), locks.ErrReleased)
 				again := w.await(t, l)
@@ -150,7 +150,7 @@ func inOrder(a, b leader.Change) int {
 	return cmp.Compare(a.Lease.FencingToken(), b.Lease.FencingToken())
 }
 
-// A latch may be used by many at once, in every way.
+// Many goroutines may use a latch at once, with all of its methods.
 func TestLatchIsUsedByManyAtOnce(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		for round := range 20 {

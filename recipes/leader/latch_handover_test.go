@@ -16,8 +16,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// An orderly hand-over: the work is asked, finishes in its time, and the next
-// leads.
+// An orderly hand-over: the leader asks its work to stop, the work finishes in
+// time, and the next candidate leads.
 func TestLeaderHandsOverInTime(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -72,7 +72,7 @@ func TestHandOverNeedsALeaderAndASuccessor(t *testing.T) {
 	})
 }
 
-// Resigning is handing over at once.
+// Resign gives the leadership up at once.
 func TestLeaderResigns(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -87,8 +87,8 @@ func TestLeaderResigns(t *testing.T) {
 	})
 }
 
-// Whichever is first counts: the hand-over's deadline, or the end of the time
-// that an operator's request leaves.
+// The earlier of two deadlines counts: that of the hand-over, or the end of the
+// grace after an operator's request.
 func TestHandOverRacesWithARevocation(t *testing.T) {
 	for _, first := range []string{"revocation", "hand-over"} {
 		for _, grace := range []time.Duration{time.Second, time.Hour} {
@@ -123,8 +123,8 @@ func TestHandOverRacesWithARevocation(t *testing.T) {
 	}
 }
 
-// Several hand over at once: the leadership is given up once, and its
-// successor's is not touched.
+// Several calls hand over at once. The latch gives the leadership up once, and
+// the successor's leadership is not touched.
 func TestHandOversOfOneLeadershipAreOne(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		latches, lease := w.stands(t, "/l", 2)
@@ -144,8 +144,8 @@ func TestHandOversOfOneLeadershipAreOne(t *testing.T) {
 	})
 }
 
-// The session is lost while the leader is asked to finish: the leadership has
-// passed on all the same.
+// The session is lost while the leader is asked to finish. The leadership
+// passes on all the same.
 func TestLeaderIsLostDuringItsHandOver(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		first, second, lease, network := w.leaderAndNext(t, "/l")
@@ -161,8 +161,8 @@ func TestLeaderIsLostDuringItsHandOver(t *testing.T) {
 }
 
 // The connection is interrupted while the leader is asked to finish, under the
-// standard policy. It has stopped, but must not lead again with the same node:
-// the hand-over has said that it passes on.
+// standard policy. The leader has stopped, and must not lead again with the
+// same node: the hand-over has promised that the leadership passes on.
 func TestLeaderIsInterruptedDuringItsHandOver(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		first, second, lease, network := w.leaderAndNext(t, "/l", framework.WithErrorPolicy(state.StandardPolicy))
@@ -178,10 +178,10 @@ func TestLeaderIsInterruptedDuringItsHandOver(t *testing.T) {
 	})
 }
 
-// The connection is interrupted before the leader is asked to finish, while
-// the hand-over looks for a successor. The latch leads again with its node,
-// and that is another leadership: the hand-over does not wait for the end of
-// this one, which is over.
+// The connection is interrupted while the hand-over looks for a successor,
+// before the leader is asked to finish. The latch leads again with its node.
+// That is another leadership. So the hand-over does not wait for its end, since
+// the leadership that it was called for is over.
 func TestLeaderIsInterruptedBeforeItIsAskedToHandOver(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		first, second, lease, _ := w.leaderAndNext(t, "/l", framework.WithErrorPolicy(state.StandardPolicy))

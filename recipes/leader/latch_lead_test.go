@@ -21,8 +21,8 @@ import (
 // finishing is how long the work of leading takes to stop.
 const finishing = 2 * time.Second
 
-// leading is a Lead under way, whose work goes on until its context ends, and
-// then takes its time to finish.
+// leading is a call of Lead. Its work goes on until its context ends, and then
+// takes its time to finish.
 type leading struct {
 	w       *world
 	client  *framework.Client
@@ -30,16 +30,16 @@ type leading struct {
 	latch   *leader.Latch
 	stop    context.CancelCauseFunc // ends Lead's context
 
-	terms    chan *locks.Lease // begun
-	causes   chan error        // of the ends of the work's context
-	returned chan time.Time    // from the work
-	result   chan error        // of Lead
-	enough   chan struct{}     // the work returns by itself
+	terms    chan *locks.Lease // those that have begun
+	causes   chan error        // why the work's context ended
+	returned chan time.Time    // when the work returned
+	result   chan error        // what Lead returned
+	enough   chan struct{}     // closed to let the work return by itself
 }
 
 var errFinishing = errors.New("could not finish")
 
-// leads runs Lead until it is the leader, with another latch behind it.
+// leads runs Lead until the latch leads, with another latch in line behind it.
 func leads(t *testing.T, w *world, client []framework.Option, opts ...leader.LatchOption) (*leading, *leader.Latch) {
 	t.Helper()
 	l := &leading{
@@ -71,7 +71,7 @@ func (l *leading) work(ctx context.Context) error {
 	return errFinishing
 }
 
-// Each row is one of the table in the documentation of Lead.
+// Each row is a row of the table in the documentation of Lead.
 func TestEveryEndOfALeadership(t *testing.T) {
 	stopped := errors.New("service stops")
 	var soon, late = time.Minute, finishing / 2
@@ -85,11 +85,11 @@ func TestEveryEndOfALeadership(t *testing.T) {
 		deed   func(t *testing.T, l *leading)
 		client []framework.Option
 		opts   []leader.LatchOption
-		cause  error         // of the end of work's context; nil if that does not end
-		after  time.Duration // from the deed to that end
-		waits  bool          // the next leads when the work has returned, not before
-		stays  bool          // there is no next: it leads again itself
-		result []error       // what Lead returns; nil if it goes on
+		cause  error         // why the work's context ends; nil if it does not end
+		after  time.Duration // time from the deed to that end
+		waits  bool          // the next candidate leads only when the work has returned
+		stays  bool          // the same latch leads again, and no other does
+		result []error       // what Lead returns; nil if Lead goes on
 	}{
 		"work returns": {deed: func(_ *testing.T, l *leading) { close(l.enough) }, waits: true, result: []error{errFinishing}},
 		"ctx ends": {
@@ -145,7 +145,7 @@ func TestEveryEndOfALeadership(t *testing.T) {
 					require.NoError(t, next.Close(t.Context()))
 					require.Greater(t, (<-l.terms).FencingToken(), first.FencingToken(), "it leads again")
 				}
-				if row.result == nil { // it goes on
+				if row.result == nil { // Lead goes on
 					require.NoError(t, l.latch.Close(t.Context()))
 					row.result = []error{leader.ErrClosed}
 				}
@@ -163,8 +163,8 @@ func grace(seconds int) []leader.LatchOption {
 	return []leader.LatchOption{leader.WithGrace(time.Duration(seconds) * time.Second)}
 }
 
-// A hand-over takes as long as the work needs to stop, and not as long as it
-// may.
+// A hand-over takes as long as the work needs to stop. It does not use up all
+// the time that it may take.
 func TestHandOverTakesAsLongAsTheWork(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		l, next := leads(t, w, nil)
@@ -178,7 +178,7 @@ func TestHandOverTakesAsLongAsTheWork(t *testing.T) {
 	})
 }
 
-// The same on a real server, where the work stops at once.
+// A hand-over is quick on a real server, too, if the work stops at once.
 func TestHandOverOfALeadIsQuick(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -207,8 +207,8 @@ func TestHandOverOfALeadIsQuick(t *testing.T) {
 	})
 }
 
-// The work of a leader that is asked to step down need not wait for the end of
-// its grace.
+// The work of a leader that is asked to step down may return before its grace
+// ends.
 func TestWorkMayStopWithinItsGrace(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		latches, _ := w.stands(t, "/l", 2, leader.WithGrace(time.Minute))
@@ -218,7 +218,7 @@ func TestWorkMayStopWithinItsGrace(t *testing.T) {
 				lease, _ := locks.LeaseFromContext(ctx)
 				<-lease.Revoked()
 				require.NoError(t, ctx.Err())
-				return errFinishing // does not end Lead: it was asked to stop
+				return errFinishing // Lead goes on after this error, since the work was asked to stop
 			})
 		}()
 		start := time.Now()
@@ -231,7 +231,8 @@ func TestWorkMayStopWithinItsGrace(t *testing.T) {
 	})
 }
 
-// Work that hands over or resigns by itself does not wait for itself.
+// The work itself may hand over or resign. The call does not wait for the work,
+// since it would wait for itself.
 func TestWorkOfALeadMayStepDown(t *testing.T) {
 	for name, stepDown := range waysToStepDown {
 		t.Run(name, func(t *testing.T) {
@@ -258,7 +259,8 @@ func TestLeadGivesTheLeadershipUpWhenTheWorkPanics(t *testing.T) {
 	})
 }
 
-// A node that stays is in the way of all: that ends Lead.
+// A node that cannot be deleted keeps all candidates from leading. So Lead
+// returns.
 func TestLeadTellsThatItsNodeStays(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)

@@ -17,8 +17,8 @@ import (
 	"github.com/gocurator/curator/state"
 )
 
-// TestLeaderLatch#testSessionErrorPolicy, standard: the leader stops at the
-// interruption and leads again with the same node, as its session has
+// TestLeaderLatch#testSessionErrorPolicy, standard policy: the leader stops at
+// the interruption. It leads again with the same node, as its session has
 // survived.
 func TestStandardPolicyLeadsAgainWithTheSameNode(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
@@ -38,8 +38,9 @@ func TestStandardPolicyLeadsAgainWithTheSameNode(t *testing.T) {
 	})
 }
 
-// The other half: the session does not survive, the next leads, and the old
-// leader queues with another node.
+// TestLeaderLatch#testSessionErrorPolicy, standard policy, when the session
+// does not survive: the next candidate leads, and the old leader queues with
+// another node.
 func TestStandardPolicyQueuesAgainInTheNextSession(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -56,11 +57,11 @@ func TestStandardPolicyQueuesAgainInTheNextSession(t *testing.T) {
 	})
 }
 
-// TestLeaderLatch#testSessionErrorPolicy, session: an outage shorter than the
-// session ends nothing.
+// TestLeaderLatch#testSessionErrorPolicy, session policy: an outage shorter
+// than the session ends nothing.
 func TestSessionPolicyLeadsThroughAnOutage(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
-		w.Session = recipetest.LongSession // which outlasts the pauses between attempts to connect as well
+		w.Session = recipetest.LongSession // outlasts the pauses between attempts to connect, too
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, network := w.Connect(t)
 		first := latch(t, c, path)
@@ -80,8 +81,9 @@ func TestSessionPolicyLeadsThroughAnOutage(t *testing.T) {
 	})
 }
 
-// E31, TestLeaderLatch#testErrorPolicies: a leader that is cut off stops
-// before the next one begins, under either policy.
+// TestLeaderLatch#testErrorPolicies: a leader that is cut off stops before the
+// next one begins, under either policy. In Curator, it learns of its loss only
+// after the server has given the leadership away.
 func TestIsolatedLeaderStopsBeforeTheNextBegins(t *testing.T) {
 	for _, policy := range []state.ErrorPolicy{state.SessionPolicy, state.StandardPolicy} {
 		t.Run(policy.String(), func(t *testing.T) {
@@ -103,8 +105,8 @@ func TestIsolatedLeaderStopsBeforeTheNextBegins(t *testing.T) {
 }
 
 // TestLeaderLatch#testSessionInterruptionDoNotCauseBrainSplit, CURATOR-696: a
-// latch whose session was lost does not lead with the node of its old session,
-// although the server still has it.
+// latch whose session was lost does not lead with the node of its old session.
+// The server may still have that node.
 func TestLatchDoesNotLeadWithANodeOfItsOldSession(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		for _, policy := range []state.ErrorPolicy{state.SessionPolicy, state.StandardPolicy} {
@@ -123,7 +125,7 @@ func TestLatchDoesNotLeadWithANodeOfItsOldSession(t *testing.T) {
 	})
 }
 
-// A latch that waits loses its session, and queues again, at the end.
+// A latch that waits loses its session, and queues again at the end.
 func TestCandidateQueuesAgainInTheNextSession(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -149,12 +151,12 @@ func TestCandidateQueuesAgainInTheNextSession(t *testing.T) {
 	})
 }
 
-// TestLeaderLatch#testLostConnection: the server goes, and nobody leads; it
-// comes again, and one does.
+// TestLeaderLatch#testLostConnection: no candidate leads while the server is
+// down. One leads when it is back.
 func TestNobodyLeadsWithoutAServerAndOneWithIt(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		path := recipetest.Path(t)
-		w.Session = 2 * recipetest.ShortSession // long enough for a server's first moments
+		w.Session = 2 * recipetest.ShortSession // long enough for the first moments of a server
 		latches, lease := w.stands(t, path, 10)
 		w.Stop()
 		require.ErrorIs(t, w.endOf(t, lease), framework.ErrSessionLost)
@@ -172,8 +174,8 @@ func TestNobodyLeadsWithoutAServerAndOneWithIt(t *testing.T) {
 	})
 }
 
-// TestLeaderLatch#testWithCircuitBreaker: outages long and short, one after
-// the other, lead to one election each, and to one node.
+// TestLeaderLatch#testWithCircuitBreaker: outages, long and short, follow one
+// another. Each leads to one election and to one node.
 func TestLatchOutlivesOutages(t *testing.T) {
 	for _, policy := range []state.ErrorPolicy{state.SessionPolicy, state.StandardPolicy} {
 		t.Run(policy.String(), func(t *testing.T) {
@@ -208,7 +210,7 @@ func TestLatchOutlivesOutages(t *testing.T) {
 	}
 }
 
-// Under the standard policy each interruption costs the leadership, and not
+// Under the standard policy each interruption ends the leadership, but keeps
 // the node. However many there are, they leave no goroutine and no watch
 // behind.
 func TestInterruptedLeaderLeadsAgainWithItsNode(t *testing.T) {
@@ -218,7 +220,7 @@ func TestInterruptedLeaderLeadsAgainWithItsNode(t *testing.T) {
 		first := w.await(t, l)
 		lease := first
 		for range 30 {
-			network.Refuse(true) // or it might lead again before one looks
+			network.Refuse(true) // keeps the latch from leading again before the test looks
 			network.Cut()
 			<-lease.Context().Done()
 			require.ErrorIs(t, context.Cause(lease.Context()), framework.ErrSuspended)

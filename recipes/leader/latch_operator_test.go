@@ -16,8 +16,8 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// stands starts n latches of as many clients, one behind the other, and
-// returns them with the lease of the first.
+// stands starts n latches of as many clients, one behind the other. It returns
+// them with the lease of the first.
 func (w *world) stands(t *testing.T, path string, n int, opts ...leader.LatchOption) ([]*leader.Latch, *locks.Lease) {
 	t.Helper()
 	var latches []*leader.Latch
@@ -29,8 +29,8 @@ func (w *world) stands(t *testing.T, path string, n int, opts ...leader.LatchOpt
 	return latches, w.await(t, latches[0])
 }
 
-// leaderAndNext starts two latches of two clients, the first of which leads,
-// and returns that one's lease and wire. The options are for its client.
+// leaderAndNext starts two latches of two clients. The first one leads. The
+// function returns its lease and its network. The options are for its client.
 func (w *world) leaderAndNext(t *testing.T, path string, opts ...framework.Option) (first, second *leader.Latch, lease *locks.Lease, network *recipetest.Network) {
 	t.Helper()
 	c, network := w.Connect(t, opts...)
@@ -42,7 +42,7 @@ func (w *world) leaderAndNext(t *testing.T, path string, opts ...framework.Optio
 	return first, second, lease, network
 }
 
-// endOf waits for the end of a leadership, and returns its reason.
+// endOf waits for the end of a leadership, and returns the reason.
 func (w *world) endOf(t *testing.T, lease *locks.Lease) error {
 	t.Helper()
 	select {
@@ -54,7 +54,7 @@ func (w *world) endOf(t *testing.T, lease *locks.Lease) error {
 	}
 }
 
-// closeAll closes latches, and looks for what they have left.
+// closeAll closes latches, and checks that they leave nothing behind.
 func (w *world) closeAll(t *testing.T, path string, latches ...*leader.Latch) {
 	t.Helper()
 	for _, l := range latches {
@@ -63,8 +63,8 @@ func (w *world) closeAll(t *testing.T, path string, latches ...*leader.Latch) {
 	w.NothingLeft(t, path)
 }
 
-// CURATOR-171 and E21: a leader whose node was deleted stops, the next leads,
-// and it queues again.
+// CURATOR-171: a leader whose node was deleted stops, the next candidate leads,
+// and the old leader queues again. In Curator, the old leader does not notice.
 func TestLeaderNoticesTheDeletionOfItsNode(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -81,8 +81,8 @@ func TestLeaderNoticesTheDeletionOfItsNode(t *testing.T) {
 	})
 }
 
-// E21: a candidate whose node was deleted does not wait until the one ahead of
-// it moves to find out.
+// CURATOR-171: a waiting candidate whose node was deleted notices at once. It
+// does not wait for a change of the candidate ahead of it.
 func TestCandidateNoticesTheDeletionOfItsNode(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -103,8 +103,8 @@ func TestCandidateNoticesTheDeletionOfItsNode(t *testing.T) {
 	})
 }
 
-// deleteAll deletes a path with everything below it, although those whose
-// nodes go queue again meanwhile.
+// deleteAll deletes a path with everything below it. It goes on while
+// candidates whose nodes it deletes queue again.
 func (w *world) deleteAll(t *testing.T, path string) {
 	t.Helper()
 	err := zk.ErrNotEmpty
@@ -155,7 +155,7 @@ func (w *world) oneLeads(t *testing.T, latches []*leader.Latch) *locks.Lease {
 }
 
 // An operator asks the leader to step down, with the marker of Curator's
-// Revoker. It does at once, and stands again.
+// Revoker. The leader does that at once, and stands again.
 func TestLeaderIsRevoked(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -171,8 +171,8 @@ func TestLeaderIsRevoked(t *testing.T) {
 	})
 }
 
-// Revocation with a time of grace: the work is told, and is stopped only when
-// the time is over.
+// Revocation with grace: the work is asked to stop. Its context ends only when
+// the grace is over.
 func TestRevokedLeaderHasItsGrace(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx := w.Patience(t)
@@ -187,7 +187,7 @@ func TestRevokedLeaderHasItsGrace(t *testing.T) {
 		require.Equal(t, time.Minute, time.Since(revoked))
 
 		lease = w.await(t, latches[1])
-		synctest.Wait() // the first stands again, before the second does
+		synctest.Wait() // the first latch stands again before the second does
 		require.NoError(t, locks.Revoke(ctx, w.Observer, lease.Path()))
 		<-lease.Revoked()
 		require.NoError(t, lease.Release(ctx), "it may stop earlier")
@@ -196,8 +196,8 @@ func TestRevokedLeaderHasItsGrace(t *testing.T) {
 	})
 }
 
-// Who was asked to step down while it was waiting is asked again when it
-// leads: the marker is on its node.
+// A candidate that was asked to step down while it waited steps down when it
+// leads, because the marker is still on its node.
 func TestCandidateThatWasRevokedStepsDown(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx := w.Patience(t)

@@ -20,8 +20,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// TestLeaderLatch#testWaiting: ten latches pass the leadership around, and
-// there are never two leaders.
+// TestLeaderLatch#testWaiting: ten latches pass the leadership around. There
+// are never two leaders.
 func TestLatchesPassTheLeadershipAround(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		const n, rounds = 10, 10
@@ -48,8 +48,8 @@ func TestLatchesPassTheLeadershipAround(t *testing.T) {
 	})
 }
 
-// 14431d0b, TestLeaderLatch#testCorrectWatching: a candidate in the middle
-// leaves, and the one behind it does not lead.
+// Curator's commit 14431d0b, TestLeaderLatch#testCorrectWatching: a candidate
+// in the middle leaves, and the one behind it does not lead.
 func TestCandidateInTheMiddleLeaves(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -66,8 +66,7 @@ func TestCandidateInTheMiddleLeaves(t *testing.T) {
 	})
 }
 
-// A process may have many latches, for one path or for several, with one
-// client.
+// A process may have many latches with one client, for one path or for several.
 func TestManyLatchesOfOneClient(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -95,8 +94,8 @@ func TestManyLatchesOfOneClient(t *testing.T) {
 	})
 }
 
-// Issue 257, TestLeaderLatch#testResetRace: however much happens at once, a
-// latch has one node.
+// Issue 257 of Netflix/curator, TestLeaderLatch#testResetRace: a latch has one
+// node, however many calls come at once.
 func TestLatchHasOneNode(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, network := w.Connect(t)
@@ -119,9 +118,9 @@ func TestLatchHasOneNode(t *testing.T) {
 	})
 }
 
-// CURATOR-504, CURATOR-644,
-// TestLeaderLatch#testLeadershipElectionWhenNodeDisappearsAfterChildrenAreRetrieved:
-// the one ahead leaves between the look at the queue and the watch on it.
+// CURATOR-504, CURATOR-644: the candidate ahead leaves between the look at the
+// queue and the watch on it. Curator's test is in TestLeaderLatch:
+// #testLeadershipElectionWhenNodeDisappearsAfterChildrenAreRetrieved.
 func TestLeaderLeavesBeforeItIsWatched(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		latches, lease := w.stands(t, "/l", 2)
@@ -143,9 +142,9 @@ func TestLeaderLeavesBeforeItIsWatched(t *testing.T) {
 }
 
 // CURATOR-653,
-// TestLeaderLatch#testResettingOfLeadershipAfterConcurrentLeadershipChange:
-// what a latch has seen of the queue is out of date when it arrives. It has to
-// hear of that.
+// TestLeaderLatch#testResettingOfLeadershipAfterConcurrentLeadershipChange: the
+// list of the queue is out of date when the latch receives it. The latch has to
+// learn that.
 func TestGrantThatIsOutOfDate(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
@@ -170,8 +169,8 @@ func TestGrantThatIsOutOfDate(t *testing.T) {
 	})
 }
 
-// TestLeaderLatch#testWatchedNodeDeletedOnReconnect: the leader goes while the
-// next one is cut off.
+// TestLeaderLatch#testWatchedNodeDeletedOnReconnect: the leader leaves while
+// the next candidate is cut off.
 func TestLeaderLeavesWhileTheNextIsCutOff(t *testing.T) {
 	for _, policy := range []state.ErrorPolicy{state.SessionPolicy, state.StandardPolicy} {
 		onFakeAndReal(t, func(t *testing.T, w *world) {
@@ -193,9 +192,9 @@ func TestLeaderLeavesWhileTheNextIsCutOff(t *testing.T) {
 	}
 }
 
-// TestLeaderLatch#testUncreatedPathGetLeader, CURATOR-436, CURATOR-358: who
-// leads, and who stands, also if nobody ever has, or the leader goes while one
-// asks.
+// TestLeaderLatch#testUncreatedPathGetLeader, CURATOR-436, CURATOR-358: Leader
+// and Participants also answer if no candidate has ever stood, or if the leader
+// leaves during the call.
 func TestWhoLeadsAndWhoStands(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -231,7 +230,8 @@ func TestWhoLeadsAndWhoStands(t *testing.T) {
 	})
 }
 
-// TestLeaderLatch#testRelativePath, and options that cannot be used.
+// TestLeaderLatch#testRelativePath: a latch with an invalid path or option does
+// not stand.
 func TestLatchThatCannotStand(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
@@ -244,7 +244,8 @@ func TestLatchThatCannotStand(t *testing.T) {
 	})
 }
 
-// The error of a wait in vain names the leader, but not one of long ago.
+// The error of an Await without success names the present leader, and not an
+// earlier one.
 func TestAwaitInVainNamesTheLeader(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		latches, _ := w.stands(t, "/l", 1, leader.WithID("the first"))

@@ -21,7 +21,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// creations returns when the server was asked to create nodes, since the start.
+// creations returns when clients asked the server to create nodes, as times
+// since the start.
 func (w *world) creations(start time.Time) []time.Duration {
 	var at []time.Duration
 	for _, r := range w.Fake.Requests() {
@@ -32,8 +33,8 @@ func (w *world) creations(start time.Time) []time.Duration {
 	return at
 }
 
-// A candidacy in trouble asks less and less often, and from the beginning after
-// it has stood again.
+// A candidacy in trouble sends requests less and less often. After it has stood
+// again, the pauses start from the shortest.
 func TestCandidacyInTroublePausesLongerAndLonger(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t, framework.WithRetry(retry.None()))
@@ -41,8 +42,8 @@ func TestCandidacyInTroublePausesLongerAndLonger(t *testing.T) {
 		lease := w.await(t, l)
 		for range 2 {
 			w.Fake.ClearRequests()
-			// It ends, so that a latch that does not pause at all fails this
-			// test, and does not keep it from ending.
+			// The trouble ends after a number of requests. So a latch that does
+			// not pause at all fails this test, and does not run for ever.
 			trouble := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Times: 100, Do: zktest.Fail(zktest.ErrSystem)})
 			start := time.Now()
 			require.NoError(t, lease.Release(t.Context()))
@@ -59,8 +60,8 @@ func TestCandidacyInTroublePausesLongerAndLonger(t *testing.T) {
 	})
 }
 
-// It does not stand in silence: the trouble is in the error of those who wait,
-// and in the log, once for each kind.
+// A candidacy in trouble does not hide that. The trouble is in the error of
+// each call that waits, and in the log, once for each kind.
 func TestCandidacyInTroubleSaysSo(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		var log recipetest.Log
@@ -94,7 +95,8 @@ func TestCandidacyInTroubleSaysSo(t *testing.T) {
 	})
 }
 
-// No server lets us in with these credentials: waiting does not cure that.
+// Every server refuses these credentials. The error does not go away with time,
+// so it ends the candidacy.
 func TestRefusedCredentialsEndACandidacy(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpAuth, Times: -1, Do: zktest.Fail(zktest.ErrAuthFailed)})
@@ -111,7 +113,8 @@ func TestRefusedCredentialsEndACandidacy(t *testing.T) {
 	})
 }
 
-// An Await without a connection says what the last attempt has come to.
+// The error of an Await without a connection has the outcome of the last
+// attempt to connect.
 func TestAwaitWithoutAConnectionTellsOfTheLastAttempt(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, err := framework.New(w.Addr, framework.WithDialer(func(context.Context, string, string) (net.Conn, error) {
@@ -130,7 +133,7 @@ func TestAwaitWithoutAConnectionTellsOfTheLastAttempt(t *testing.T) {
 	})
 }
 
-// An error names the call that it is the answer to.
+// An error names the call that returns it.
 func TestErrorsNameTheCall(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		holder, _ := w.stands(t, "/l", 1)

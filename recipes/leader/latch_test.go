@@ -12,7 +12,7 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// latch returns a latch that stands, and is closed at the end of the test.
+// latch returns a latch that stands. It is closed at the end of the test.
 func latch(t *testing.T, c *framework.Client, path string, opts ...leader.LatchOption) *leader.Latch {
 	t.Helper()
 	l := leader.NewLatch(c, path, opts...)
@@ -20,14 +20,15 @@ func latch(t *testing.T, c *framework.Client, path string, opts ...leader.LatchO
 	return l
 }
 
-// start is for a latch whose Changes must be called before it can lead.
+// start starts a latch. It is for tests that must call Changes before the latch
+// can lead.
 func start(t *testing.T, l *leader.Latch) {
 	t.Helper()
 	require.NoError(t, l.Start())
 	t.Cleanup(func() { l.Close(context.WithoutCancel(t.Context())) })
 }
 
-// await returns the lease of a latch that leads sooner or later.
+// await waits until a latch leads, and returns the lease.
 func (w *world) await(t *testing.T, l *leader.Latch) *locks.Lease {
 	t.Helper()
 	lease, err := l.Await(w.Patience(t))
@@ -35,8 +36,8 @@ func (w *world) await(t *testing.T, l *leader.Latch) *locks.Lease {
 	return lease
 }
 
-// Curator: TestLeaderLatch#testBasic. Whoever stands next in line takes over,
-// in the order of standing.
+// Curator: TestLeaderLatch#testBasic. The next candidate in line takes over, in
+// the order of standing.
 func TestLatchesLeadInTheOrderOfStanding(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -63,7 +64,7 @@ func TestLatchesLeadInTheOrderOfStanding(t *testing.T) {
 	})
 }
 
-// Releasing a leadership is resigning: the next in line leads, and the latch
+// Releasing a leadership is resigning: the next candidate leads, and the latch
 // queues again.
 func TestReleasedLeadershipPassesToTheNext(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {

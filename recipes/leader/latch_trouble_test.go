@@ -19,14 +19,15 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// troubles are what a server may say of itself, and what waiting cures.
+// troubles are the errors of a server that has trouble itself. They go away
+// with time.
 var troubles = []zktest.Code{
 	zktest.ErrSystem, zktest.ErrOperationTimeout, zktest.ErrRequestTimeout, zktest.ErrThrottled, zktest.ErrSessionMoved,
 	zktest.ErrConnectionLoss, zktest.ErrSessionExpired,
 }
 
-// Nobody looks at a candidacy while it waits. It outlasts what an acquire,
-// which somebody waits for, may return, from any of its requests on.
+// No caller waits for a candidacy. So it outlasts the errors that an acquire,
+// for which a caller waits, may return. That holds for each of its requests.
 func TestCandidacyOutlastsTheServersTrouble(t *testing.T) {
 	for _, code := range troubles {
 		t.Run(code.Error(), func(t *testing.T) {
@@ -36,8 +37,9 @@ func TestCandidacyOutlastsTheServersTrouble(t *testing.T) {
 	}
 }
 
-// Whatever becomes of any one request, from the creation of the node to its
-// deletion, and the next candidacy: it leads.
+// A fault happens to one request, whichever it is: from the creation of the
+// node to its deletion, and in the next candidacy. The latch leads all the
+// same.
 func TestCandidacyUnderAFaultAtEveryRequest(t *testing.T) {
 	for _, fate := range slices.Sorted(maps.Keys(recipetest.Faults(nil, 0))) {
 		for _, policy := range []state.ErrorPolicy{state.SessionPolicy, state.StandardPolicy} {
@@ -51,10 +53,10 @@ func TestCandidacyUnderAFaultAtEveryRequest(t *testing.T) {
 	}
 }
 
-// eachRequestOfACandidacy runs candidacies of which one request after the
-// other meets with a fate.
+// eachRequestOfACandidacy runs a candidacy for each of its requests. In each
+// run, the fate happens to another request.
 type eachRequestOfACandidacy struct {
-	trouble int // how many requests, from the one on
+	trouble int // how many requests meet the fate, from the i-th on
 	policy  state.ErrorPolicy
 	fate    func(w *world, session int64) zktest.Action
 }
@@ -68,7 +70,7 @@ func (e eachRequestOfACandidacy) run(t *testing.T) {
 }
 
 // at waits for the leadership behind another latch, resigns, and leads again.
-// It reports whether its i-th request was met.
+// It reports whether there was an i-th request.
 func (e eachRequestOfACandidacy) at(t *testing.T, w *world, i int) (hit bool) {
 	first, _ := w.stands(t, "/l", 1)
 	c, _ := w.Connect(t, framework.WithErrorPolicy(e.policy))
@@ -78,7 +80,7 @@ func (e eachRequestOfACandidacy) at(t *testing.T, w *world, i int) (hit bool) {
 	require.NoError(t, first[0].Close(t.Context()))
 	lease := w.await(t, l)
 	time.Sleep(time.Minute)
-	lease.Release(t.Context()) // may have been lost meanwhile
+	lease.Release(t.Context()) // the leadership may have been lost meanwhile
 	w.await(t, l)
 	time.Sleep(time.Minute)
 	require.NotNil(t, l.Leadership())
@@ -124,8 +126,9 @@ var deeds = map[string]func(w *world, c *framework.Client, l *leader.Latch, netw
 	},
 }
 
-// Whatever is done at any moment of a candidate's life, there is one leader
-// afterwards, beginnings and ends were told in turn, and nothing is left.
+// Each deed is done at every moment of a candidate's life. Afterwards there is
+// one leader, Changes has told beginnings and ends in turn, and nothing is left
+// behind.
 func TestDeedAtEveryRequestOfACandidacy(t *testing.T) {
 	for _, deed := range slices.Sorted(maps.Keys(deeds)) {
 		for _, policy := range []state.ErrorPolicy{state.SessionPolicy, state.StandardPolicy} {
@@ -142,8 +145,8 @@ func TestDeedAtEveryRequestOfACandidacy(t *testing.T) {
 	}
 }
 
-// deedAt has something done at the i-th request of a latch that leads first,
-// or stands behind another, and reports whether there was such a request.
+// deedAt does a deed at the i-th request of a latch that leads first, or stands
+// behind another. It reports whether there was such a request.
 func (w *world) deedAt(t *testing.T, deed string, policy state.ErrorPolicy, behind bool, i int) (hit bool) {
 	const soon = 5 * time.Second
 	c, network := w.Connect(t, framework.WithErrorPolicy(policy))

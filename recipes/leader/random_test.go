@@ -25,10 +25,10 @@ var (
 )
 
 // For an hour of virtual time, five candidates stand, lead, resign, hand over,
-// close and start again, or die, while chance does to them and the servers
-// what it can; then it is calm. Seeds take turns with the recipe and with the
-// clients' error policy, and a quarter of them has an ensemble of three. See
-// election for what is checked. With -short, there are fewer.
+// close and start again, or die. Random faults happen to them and to the
+// servers. Then the faults stop. Seeds take turns with the recipe and with the
+// clients' error policy, and a quarter of them has an ensemble of three. The
+// comment of election lists the checks. With -short, there are fewer seeds.
 func TestOneLeaderUnderRandomFaults(t *testing.T) {
 	seeds := *leaderSeeds
 	if testing.Short() {
@@ -46,41 +46,50 @@ func TestOneLeaderUnderRandomFaults(t *testing.T) {
 	}
 }
 
-// candidates is how many stand for leader in an election.
+// candidates is the number of candidates in an election.
 const candidates = 5
 
-// electionSession is the session timeout of its candidates.
+// electionSession is the session timeout of the candidates.
 const electionSession = 30 * time.Second
 
 // election is one run of the simulation. It checks:
 //
-//  1. When somebody begins to lead, the context of everybody who led before has ended, whatever happens to connections and
-//     servers. Among that are servers that lag, or are cut off from their ensemble, for which the clients have
-//     framework.WithStrictContact; clocks that run too fast and processes that stop are not. There is one exception: whose
-//     node was deleted by an operator, or whose session was ended by one before its time, leads, or begins to
-//     lead, until it hears of that. It does within the time of a session.
-//  2. A selector's work that goes on after the end of its context keeps others from leading, as long as its session lives
-//     and its node is not deleted.
-//  3. Tokens grow from leadership to leadership. A leader that was only interrupted goes on with the same node.
-//  4. When it is calm, somebody leads within a bounded time, and nobody else.
-//  5. When all have closed, there is no node and no watch.
+//  1. When a candidate begins to lead, the context of every earlier leader has
+//     ended, whatever happens to connections and servers. That includes servers
+//     that lag, or are cut off from their ensemble: for those, the clients have
+//     framework.WithStrictContact. It does not include clocks that run too fast
+//     and processes that stop. There is one exception: an operator deletes a
+//     candidate's node, or ends its session before its time. That candidate
+//     leads, or begins to lead, until it learns of that. It learns within the
+//     time of a session.
+//  2. A selector's work that goes on after the end of its context keeps others
+//     from leading. It does so as long as its session lives and its node is not
+//     deleted.
+//  3. Tokens grow from leadership to leadership. A leader that was only
+//     interrupted goes on with the same node.
+//  4. When the faults have stopped, one candidate leads within a bounded time,
+//     and no other.
+//  5. When all candidates have closed, there is no node and no watch.
 type election struct {
 	*testing.T
 	seed     uint64
 	policy   state.ErrorPolicy
-	notifies bool // latches, of their end at Close
+	notifies bool // latches tell of their end by Close
 	servers  []*zktest.Server
-	ens      *zktest.Ensemble // nil for one server
+	ens      *zktest.Ensemble // nil if there is one server
 	path     string
-	stand    func(c *candidate, client *framework.Client, life context.Context) bool // of the recipe
-	awaits   bool                                                                    // the recipe awaits the end of its leader's work
+	// stand is the recipe's way to stand.
+	stand  func(c *candidate, client *framework.Client, life context.Context) bool
+	awaits bool // the recipe waits until its leader's work ends
 
-	restless context.Context // while candidates come and go
-	over     context.Context // until they all stop
+	restless context.Context // ends when candidates stop coming and going
+	over     context.Context // ends when all candidates stop
 
-	mu      sync.Mutex          // protects the following fields
-	terms   []*leadership       // in the order of their beginnings
-	deleted map[int64]time.Time // nodes, by an operator; their czxids: a create that is repeated may find its name free again
+	mu    sync.Mutex    // protects the following fields
+	terms []*leadership // in the order of their beginnings
+	// deleted has the times when operators deleted nodes, by czxid: a repeated
+	// create may find its name free again.
+	deleted map[int64]time.Time
 }
 
 func newElection(t *testing.T, seed uint64) *election {
@@ -106,7 +115,7 @@ func newElection(t *testing.T, seed uint64) *election {
 	return e
 }
 
-// faults are what happens, besides more.
+// faults returns an option of a server: the usual faults, and more.
 func (e *election) faults(more ...zktest.Deed) zktest.Option {
 	const long = 2 * electionSession
 	return zktest.WithRandom(zktest.Random{
@@ -139,7 +148,7 @@ func (e *election) run() {
 	over, stop := context.WithCancel(e.Context())
 	e.restless, e.over = restless, over
 	var all sync.WaitGroup
-	defer all.Wait() // also if a check fails
+	defer all.Wait() // waits even if a check fails
 	defer stop()
 	for i := range candidates {
 		c := &candidate{election: e, name: fmt.Sprintf("candidate-%d", i), dice: rand.New(rand.NewPCG(e.seed, uint64(i)))}
@@ -164,8 +173,8 @@ func (e *election) calm() {
 	e.servers[0].Calm()
 }
 
-// expectLeader waits until somebody leads, and sees to it that it stays like
-// that.
+// expectLeader waits until a candidate leads, and checks that it goes on
+// leading.
 func (e *election) expectLeader() {
 	const bound = 2*electionSession + candidates*longestDawdling
 	start := time.Now()
@@ -176,7 +185,7 @@ func (e *election) expectLeader() {
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	time.Sleep(bound) // whom an operator has told to step down does so meanwhile
+	time.Sleep(bound) // a leader that an operator has asked to step down does so meanwhile
 	first := e.leaders()
 	time.Sleep(bound)
 	require.Len(e, first, 1)
@@ -204,7 +213,8 @@ func (e *election) nothingLeft() {
 	}
 }
 
-// head returns a server that knows the present state, if there is any.
+// head returns the server with the newest state: the ensemble's leader, if
+// there is one.
 func (e *election) head() *zktest.Server {
 	if e.ens != nil {
 		if m := e.ens.Leader(); m != nil {
@@ -220,7 +230,8 @@ func (e *election) deleteSomeone(dice *rand.Rand) {
 	}
 }
 
-// delete deletes the i-th node of the queue, or, if i is negative, everything.
+// delete deletes the i-th node of the queue. If i is negative, it deletes all
+// of them, and the path.
 func (e *election) delete(i int) {
 	queue := e.head().Queue(e.path)
 	switch {
@@ -232,7 +243,7 @@ func (e *election) delete(i int) {
 	}
 }
 
-// expireSomeone ends the session of somebody in the queue.
+// expireSomeone ends the session of a random candidate in the queue.
 func (e *election) expireSomeone(dice *rand.Rand) {
 	queue := e.head().Queue(e.path)
 	if len(queue) == 0 {
@@ -243,7 +254,7 @@ func (e *election) expireSomeone(dice *rand.Rand) {
 	e.remove(slices.DeleteFunc(queue, others), func(s *zktest.Server) bool { return s.ExpireSession(session) })
 }
 
-// remove does something that deletes nodes, and notes that it has.
+// remove calls a function that deletes nodes, and notes that they were deleted.
 func (e *election) remove(nodes []zktest.Node, do func(s *zktest.Server) bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -262,8 +273,8 @@ func (e *election) revoke() {
 	}
 }
 
-// explain says how to run a seed that has failed again, and what had happened
-// by then.
+// explain says how to run a failed seed again, and what had happened before the
+// failure.
 func (e *election) explain(seed int) {
 	if !e.Failed() {
 		e.Logf("%d terms", len(e.terms))

@@ -8,7 +8,7 @@ import (
 	"github.com/gocurator/curator/recipes/leader"
 )
 
-// A service of several processes, of which one works at a time. README.md has
+// A service has several processes, of which one works at a time. README.md has
 // the body of serve.
 func Example_service() {
 	client, _, done := connectForExample()

@@ -17,12 +17,12 @@ import (
 	"github.com/gocurator/curator/state"
 )
 
-// always is for selectors that stand again after every term.
+// always is the option of selectors that stand again after every leadership.
 func always() leader.SelectorOption { return leader.WithRequeue(func(error) bool { return true }) }
 
 // TestLeaderSelector#testErrorPolicies: the standard policy ends the work at
-// the interruption, the session policy lets it go on. Either way, the node
-// stays while the work does.
+// the interruption, and the session policy lets it go on. Under both, the node
+// stays until the work returns.
 func TestSelectorUnderBothPolicies(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -49,7 +49,7 @@ func TestSelectorUnderBothPolicies(t *testing.T) {
 }
 
 // TestLeaderSelector#testKillSessionThenCloseShouldElectNewLeader, CURATOR-16:
-// after a loss the next leads, and the one that has lost stands again.
+// after a loss the next candidate leads, and the old leader stands again.
 func TestSelectorOutlivesItsSession(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		path := recipetest.Path(t)
@@ -96,8 +96,8 @@ func TestSelectorOutlivesTheServersRestart(t *testing.T) {
 }
 
 // TestLeaderSelector#testLeaderNodeDeleteOnInterrupt, CURATOR-202: Run is
-// cancelled during an outage that the session survives. Its node goes when the
-// connection is back.
+// cancelled during an outage that the session survives. The selector's node is
+// deleted when the connection is back.
 func TestSelectorIsStoppedDuringAnOutage(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		path := recipetest.Path(t)
@@ -113,8 +113,8 @@ func TestSelectorIsStoppedDuringAnOutage(t *testing.T) {
 	})
 }
 
-// Work that goes on after its context has ended is reported, and keeps others
-// from leading as long as the session lives. Its own selector does not stand
+// Work that goes on after its context has ended is reported. It keeps others
+// from leading as long as the session lives. The selector itself does not stand
 // again meanwhile.
 func TestWorkThatDoesNotReturn(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
@@ -154,8 +154,8 @@ func TestWorkThatDoesNotReturn(t *testing.T) {
 	})
 }
 
-// If the session is lost, nothing can keep others from leading beside such
-// work. Its own selector does not, even then.
+// If the session is lost, others may lead although such work goes on. The
+// selector itself does not stand again, even then.
 func TestWorkThatOutlastsItsSession(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		const dawdle = time.Hour
@@ -178,7 +178,8 @@ func TestWorkThatOutlastsItsSession(t *testing.T) {
 	})
 }
 
-// The client is closed while the work runs, and while another waits.
+// The client is closed while the work of one selector runs and another selector
+// waits.
 func TestClosedClientEndsItsSelectors(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		path := recipetest.Path(t)

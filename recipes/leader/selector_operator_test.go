@@ -15,7 +15,7 @@ import (
 )
 
 // leaders starts two selectors of two clients that stand again after every
-// term, and returns them with the first's lease.
+// leadership. It returns them with the first one's lease.
 func (w *world) leaders(t *testing.T, path string, dawdle time.Duration, opts ...leader.SelectorOption) (first, second *running, lease *locks.Lease) {
 	t.Helper()
 	c, _ := w.Connect(t)
@@ -27,7 +27,7 @@ func (w *world) leaders(t *testing.T, path string, dawdle time.Duration, opts ..
 	return first, second, lease
 }
 
-// stopAll stops selectors, and looks for what they have left.
+// stopAll stops selectors, and checks that they leave nothing behind.
 func (w *world) stopAll(t *testing.T, path string, all ...*running) {
 	t.Helper()
 	for _, r := range all {
@@ -36,7 +36,8 @@ func (w *world) stopAll(t *testing.T, path string, all ...*running) {
 	w.NothingLeft(t, path)
 }
 
-// E21: the leader's node is deleted, that of one who waits, and everything.
+// CURATOR-171: an operator deletes the leader's node, then that of a waiting
+// candidate, and then everything.
 func TestSelectorsOutliveTheDeletionOfTheirNodes(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -59,7 +60,7 @@ func TestSelectorsOutliveTheDeletionOfTheirNodes(t *testing.T) {
 
 // TestLeaderSelector#testInterruptLeadership,
 // #testInterruptLeadershipWithRequeue: an operator asks the leader to step
-// down, twice in a row, and each time the other leads.
+// down, twice in a row. Each time the other candidate leads.
 func TestSelectorIsRevoked(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -78,8 +79,8 @@ func TestSelectorIsRevoked(t *testing.T) {
 	})
 }
 
-// Resign waits for the work. CURATOR-518: it does not touch the term that the
-// requeue leads to.
+// Resign waits for the work. CURATOR-518: it does not touch the leadership that
+// follows from the requeue.
 func TestSelectorResigns(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -100,8 +101,8 @@ func TestSelectorResigns(t *testing.T) {
 	})
 }
 
-// Resign and HandOver wait for the work no longer than their context. The term
-// ends, and the node stays until the work returns.
+// Resign and HandOver wait for the work until their context ends, and no
+// longer. The leadership ends, and the node stays until the work returns.
 func TestSelectorsWorkTakesLongerThanItsResignation(t *testing.T) {
 	for name, stepDown := range map[string]func(*leader.Selector, context.Context) error{
 		"resign": (*leader.Selector).Resign, "hand over": (*leader.Selector).HandOver,
@@ -123,7 +124,7 @@ func TestSelectorsWorkTakesLongerThanItsResignation(t *testing.T) {
 	}
 }
 
-// A hand-over in time: the work is told, and returns by itself.
+// A hand-over in time: the work is asked to stop, and returns by itself.
 func TestSelectorHandsOverInTime(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -151,8 +152,8 @@ func TestSelectorHandsOverInTime(t *testing.T) {
 	})
 }
 
-// A revocation with a time of grace ends the work at its end, and a hand-over
-// that is under way returns then.
+// A revocation with grace ends the work when the grace ends. A hand-over that
+// is under way returns then.
 func TestSelectorsGrace(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		first, second, lease := w.leaders(t, "/l", 0, leader.WithGrace(time.Minute))

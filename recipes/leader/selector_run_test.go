@@ -22,17 +22,16 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// running is a Selector.Run under way, with work that goes on until its
-// context ends.
+// running is a call of Selector.Run. Its work goes on until its context ends.
 type running struct {
 	selector *leader.Selector
-	leads    chan *locks.Lease // of each term, when its work begins
+	leads    chan *locks.Lease // gets each lease when its work begins
 	result   chan error
 	cancel   context.CancelFunc
 }
 
-// run starts a selector whose work returns the end of its context, after
-// dawdling.
+// run starts a selector. Its work waits for the end of its context, dawdles,
+// and returns the context's error.
 func (w *world) run(t *testing.T, c *framework.Client, path string, dawdle time.Duration, opts ...leader.SelectorOption) *running {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
@@ -56,13 +55,13 @@ func (r *running) stop() error {
 	return <-r.result
 }
 
-// TestLeaderSelector#testRotatingLeadership, #testAutoRequeue: each leads once
-// in each round, in turn.
+// TestLeaderSelector#testRotatingLeadership, #testAutoRequeue: each selector
+// leads once in each round, in turn.
 func TestSelectorsTakeTurns(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		const n, rounds = 5, 3
 		ctx, path := w.Patience(t), recipetest.Path(t)
-		var order []int // one works at a time
+		var order []int // needs no lock: only one selector works at a time
 		var all sync.WaitGroup
 		start := make(chan struct{})
 		for i := range n {
@@ -77,7 +76,7 @@ func TestSelectorsTakeTurns(t *testing.T) {
 				assert.NoError(t, leader.NewSelector(c, path, again).Run(ctx, func(context.Context) error {
 					<-start
 					order = append(order, i)
-					w.WaitNodes(t, path, min(n, n*rounds-len(order)+1)) // the one before stands again
+					w.WaitNodes(t, path, min(n, n*rounds-len(order)+1)) // the leader before stands again
 					return nil
 				}))
 			})
@@ -90,8 +89,9 @@ func TestSelectorsTakeTurns(t *testing.T) {
 	})
 }
 
-// What a term comes to: the work's error, alone or with the loss that it did
-// not notice, or a panic. The node goes.
+// Run returns the work's error, alone or together with a loss that the work did
+// not notice. A panic of the work goes through Run. The node is deleted in each
+// case.
 func TestTermHasTheWorksError(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -118,8 +118,8 @@ func TestTermHasTheWorksError(t *testing.T) {
 	})
 }
 
-// CURATOR-15, CURATOR-16: requeue is told of each term, and Run returns the
-// last.
+// CURATOR-15, CURATOR-16: the requeue function gets the result of each
+// leadership. Run returns the last result.
 func TestRequeueIsToldOfEachTerm(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, network := w.Connect(t)
@@ -145,7 +145,8 @@ func TestRequeueIsToldOfEachTerm(t *testing.T) {
 	})
 }
 
-// Run does not run twice, and not under its own leadership.
+// Run returns an error if it is running already, or is called under its own
+// leadership.
 func TestSelectorRunsOnce(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
@@ -163,8 +164,8 @@ func TestSelectorRunsOnce(t *testing.T) {
 }
 
 // CURATOR-54, TestLeaderSelector#testRaceAtStateChanged: ctx ends before the
-// grant, with it, and after it. The work is called only if it may begin, and
-// its context has ended then at the latest when it looks.
+// grant, with it, and after it. Run calls the work only if the work may begin.
+// The work's context has then ended at the latest when the work looks at it.
 func TestRunIsCancelledAroundTheGrant(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
@@ -192,9 +193,9 @@ func TestRunIsCancelledAroundTheGrant(t *testing.T) {
 	})
 }
 
-// TestLeaderSelectorEdges#flappingTest, #createProtectedNodeInBackgroundTest:
-// whatever happens to any one request, from the creation of the node to its
-// deletion, and whether Run is cancelled meanwhile, no node and no watch is
+// TestLeaderSelectorEdges#flappingTest, #createProtectedNodeInBackgroundTest: a
+// fault happens to one request, whichever it is, from the creation of the node
+// to its deletion. Run may be cancelled meanwhile. No node and no watch is
 // left.
 func TestRunUnderAFaultAtEveryRequest(t *testing.T) {
 	for _, cancelled := range []bool{false, true} {
@@ -231,7 +232,7 @@ func (w *world) runAt(t *testing.T, cancelled bool, fate string, i int) (hit boo
 	return hit
 }
 
-// An error that waiting does not cure is Run's.
+// Run returns an error that does not go away with time.
 func TestSelectorWithoutRightsDoesNotLoop(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -242,8 +243,8 @@ func TestSelectorWithoutRightsDoesNotLoop(t *testing.T) {
 	})
 }
 
-// A selector and a mutex with the same path exclude each other; under the
-// leadership, the mutex re-enters it.
+// A selector and a mutex with the same path exclude each other. The work of the
+// selector can acquire the mutex: that re-enters the leadership.
 func TestSelectorAndMutexExcludeEachOther(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -272,7 +273,8 @@ func TestSelectorAndMutexExcludeEachOther(t *testing.T) {
 	})
 }
 
-// Who leads, and who stands (TestLeaderSelectorParticipants).
+// TestLeaderSelectorParticipants: Leader says who leads, and Participants who
+// stands.
 func TestParticipantsOfSelectors(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -299,5 +301,5 @@ func TestParticipantsOfSelectors(t *testing.T) {
 	})
 }
 
-// idle is work that has nothing to do.
+// idle is work that does nothing.
 func idle(context.Context) error { return nil }

@@ -13,8 +13,8 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// A term's work runs under the leadership, and its error is Run's. The node
-// goes when the work has returned.
+// The work runs under the leadership, and Run returns its error. The node is
+// deleted when the work has returned.
 func TestSelectorRunsTheWorkWhileItLeads(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -40,8 +40,8 @@ func TestSelectorRunsTheWorkWhileItLeads(t *testing.T) {
 	})
 }
 
-// A path, options and work that cannot be used are errors before anything is
-// done.
+// Run returns an error for an invalid path, option or work before it sends any
+// request.
 func TestSelectorThatCannotRun(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx := t.Context()

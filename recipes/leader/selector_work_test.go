@@ -15,9 +15,9 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// The leadership ends with the work, also if what the work has re-entered is
-// not released, because it was forgotten, or belongs to a goroutine that was
-// left behind: nobody leads there who could be asked to stop.
+// The leadership ends with the work, even if the work has acquired a lease that
+// it does not release. The work may have forgotten the lease, or left it to
+// another goroutine. No leader could be asked to stop then.
 func TestLeadershipEndsWithTheWorkWhoeverHasReenteredIt(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -39,8 +39,8 @@ func TestLeadershipEndsWithTheWorkWhoeverHasReenteredIt(t *testing.T) {
 	})
 }
 
-// Work that releases its lease, as one is used to, has ended its leadership.
-// Others lead when it has returned.
+// Work may release its lease, as it would that of a lock. That ends its
+// leadership. Others lead only when the work has returned.
 func TestWorkThatReleasesItsLeaseKeepsItsPlace(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
@@ -62,8 +62,8 @@ func TestWorkThatReleasesItsLeaseKeepsItsPlace(t *testing.T) {
 	})
 }
 
-// Work that ends its goroutine, as a failed test does, gives the leadership
-// up, and Run can be called again.
+// Work that ends its goroutine, as a failed test does, gives the leadership up.
+// Run can be called again afterwards.
 func TestWorkThatEndsItsGoroutine(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
@@ -82,7 +82,7 @@ func TestWorkThatEndsItsGoroutine(t *testing.T) {
 	})
 }
 
-// Work may close its own client: that does not wait for the work.
+// Work may close its own client. Close does not wait for the work.
 func TestWorkThatClosesItsClient(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		path := recipetest.Path(t)
@@ -96,9 +96,9 @@ func TestWorkThatClosesItsClient(t *testing.T) {
 	})
 }
 
-// Between a term that has failed and the next there is a second, in which
-// another leads if there is one. A term that has not failed is followed by the
-// next at once.
+// After a leadership that has failed, the selector pauses for a second, in
+// which another candidate may lead. After one that has not failed, it stands
+// again at once.
 func TestRequeuePausesAfterAFailedTerm(t *testing.T) {
 	failed := errors.New("failed")
 	for result, pauses := range map[error]time.Duration{failed: 3 * time.Second, nil: 0} {
@@ -121,8 +121,7 @@ func TestRequeuePausesAfterAFailedTerm(t *testing.T) {
 	}
 }
 
-// The pause is part of the wait: it ends with Run's context, and there is no
-// node meanwhile.
+// The pause ends with Run's context. The selector has no node during the pause.
 func TestRunIsCancelledDuringThePause(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
@@ -137,8 +136,8 @@ func TestRunIsCancelledDuringThePause(t *testing.T) {
 	})
 }
 
-// Under a mutex on its path that was lost, Run tells of the loss, as the mutex
-// would: its caller believes to hold it.
+// Run is called under a mutex on its path, which was lost. Run returns the
+// loss, as the mutex would: the caller believes that it holds the mutex.
 func TestRunUnderALostMutexTellsOfTheLoss(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, network := w.Connect(t)

@@ -16,7 +16,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// To step down, in whatever way, is to return when the node is gone.
+// Every way to step down returns when the node is gone.
 func TestSteppingDownWaitsForTheNode(t *testing.T) {
 	const slow = time.Second
 	latchOf := func(t *testing.T, w *world) (elected, *locks.Lease) {
@@ -45,7 +45,7 @@ func TestSteppingDownWaitsForTheNode(t *testing.T) {
 	}
 }
 
-// heed releases a lease when its holder is asked to give it up.
+// heed waits for a request to give a lease up, and releases the lease.
 func heed(lease *locks.Lease) {
 	select {
 	case <-lease.Revoked():
@@ -54,11 +54,11 @@ func heed(lease *locks.Lease) {
 	}
 }
 
-// waysToStepDown are those of both recipes.
+// waysToStepDown are the ways that both recipes have.
 var waysToStepDown = map[string]func(l elected, ctx context.Context) error{"resign": elected.Resign, "hand over": elected.HandOver}
 
-// The leader itself may ask for its successor, with the context that it leads
-// under: it would wait for itself.
+// The leader's own work may step down, with the context that it leads under.
+// The call does not wait for the work, since it would wait for itself.
 func TestLeaderStepsDownItself(t *testing.T) {
 	for how, stepDown := range waysToStepDown {
 		t.Run("selector/"+how, func(t *testing.T) {
@@ -100,8 +100,8 @@ func TestLeaderStepsDownItself(t *testing.T) {
 	})
 }
 
-// When the context of a hand-over ends, so does the leadership, even if it
-// could not be asked whether there is a successor.
+// When the context of a hand-over ends, the leadership ends, too. That holds
+// even if the server could not be asked for a successor.
 func TestHandOverEndsTheLeadershipWithItsContext(t *testing.T) {
 	for _, when := range []string{"before", "during an outage"} {
 		t.Run(when, func(t *testing.T) {
@@ -125,8 +125,8 @@ func TestHandOverEndsTheLeadershipWithItsContext(t *testing.T) {
 	}
 }
 
-// A hand-over that comes while the work returns, because its Run is cancelled,
-// waits for that.
+// Run is cancelled, and its work is about to return. A hand-over at that time
+// waits for the work.
 func TestHandOverWhileRunIsBeingCancelled(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		first, second, _ := w.leaders(t, "/l", time.Minute)
@@ -140,7 +140,8 @@ func TestHandOverWhileRunIsBeingCancelled(t *testing.T) {
 	})
 }
 
-// Of two who resign at once, the later finds nobody who leads.
+// If two goroutines resign at once, the later one finds that the latch leads no
+// more.
 func TestResignationsAtOnce(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		latches, _ := w.stands(t, "/l", 2)
@@ -155,8 +156,8 @@ func TestResignationsAtOnce(t *testing.T) {
 	})
 }
 
-// Who was asked to step down and is interrupted in its time of grace has
-// stopped, and does not begin another leadership, with another time of grace.
+// A leader that was asked to step down is interrupted during its grace. It has
+// stopped then, and does not begin another leadership with another grace.
 func TestGraceEndsWithAnInterruption(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, network := w.Connect(t, framework.WithErrorPolicy(state.StandardPolicy))

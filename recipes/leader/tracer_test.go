@@ -14,7 +14,7 @@ import (
 )
 
 // A tracer is told of a hand-over as of every other request to give the
-// leadership up, and once of several.
+// leadership up. It is told once of several requests.
 func TestTracerIsToldOfAHandOver(t *testing.T) {
 	for _, revoked := range []bool{false, true} {
 		inVirtualTime(t, func(t *testing.T, w *world) {
@@ -34,9 +34,9 @@ func TestTracerIsToldOfAHandOver(t *testing.T) {
 	}
 }
 
-// A grant that crosses with Close is the beginning of a leadership that ends
-// at once. Readers of Changes are told of both with WithCloseNotification, and
-// of neither without.
+// A grant that crosses with Close begins a leadership that ends at once. With
+// WithCloseNotification, readers of Changes are told of its beginning and its
+// end. Without that option, they are told of neither.
 func TestGrantThatComesWithClose(t *testing.T) {
 	for _, notify := range []bool{false, true} {
 		inVirtualTime(t, func(t *testing.T, w *world) {
@@ -46,7 +46,7 @@ func TestGrantThatComesWithClose(t *testing.T) {
 			changes := l.Changes(t.Context())
 			tracer.Granted = func() {
 				ctx, cancel := context.WithCancel(context.Background())
-				cancel() // it does not wait
+				cancel() // Close does not wait
 				l.Close(ctx)
 			}
 			require.NoError(t, l.Start())

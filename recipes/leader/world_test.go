@@ -8,7 +8,7 @@ import (
 
 func TestMain(m *testing.M) { recipetest.Main(m) }
 
-// world is the server that a scenario takes place on, fake or real.
+// world is the server that a scenario runs on, fake or real.
 type world struct{ *recipetest.World }
 
 // onFakeAndReal runs a scenario on zktest in virtual time, and on a real
