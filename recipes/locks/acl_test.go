@@ -13,8 +13,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// Curator: TestLockACLs. Parents and contenders have what the provider says of
-// their paths.
+// Curator tests this in TestLockACLs. The lock's parents and its contenders
+// have the ACLs that the provider gives for their paths.
 func TestNodesOfALockHaveTheProvidersACLs(t *testing.T) {
 	const parents, contenders = zk.PermAll &^ zk.PermAdmin, zk.PermAll &^ zk.PermWrite
 	provider := func(path string) []zk.ACL {
@@ -45,8 +45,8 @@ func TestNodesOfALockHaveTheProvidersACLs(t *testing.T) {
 	}
 }
 
-// A lock that a provider keeps to those who know a password works among them,
-// and nobody else gets in its way.
+// A provider can keep a lock to the clients that know a password. The lock
+// works among these clients, and no stranger gets in their way.
 func TestLockIsKeptFromStrangersByItsACLs(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -78,9 +78,9 @@ func TestLockIsKeptFromStrangersByItsACLs(t *testing.T) {
 	})
 }
 
-// Since CVE-2024-23944 a server does not tell of the end of a node that one
-// may not read, not even those who have asked for its existence. Nobody waits
-// for that.
+// Since CVE-2024-23944 a server does not tell a client of the end of a node
+// that the client may not read, even if the client has asked for the node's
+// existence. An acquire must not wait for that event.
 func TestNodesThatMayNotBeRead(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -97,7 +97,7 @@ func TestNodesThatMayNotBeRead(t *testing.T) {
 		m := locks.NewInterProcessMutex(c2, parent)
 		_, err := m.Acquire(ctx)
 		require.ErrorIs(t, err, zk.ErrNoAuth)
-		_, err = m.TryAcquire(ctx) // which does not wait
+		_, err = m.TryAcquire(ctx) // TryAcquire does not wait
 		require.ErrorIs(t, err, locks.ErrNotAcquired)
 		w.WaitNodes(t, parent, 1)
 		require.NoError(t, holder.Release(ctx))

@@ -29,22 +29,24 @@ var crowds = flag.String("crowds", "1000", "how many contenders BenchmarkCrowdOf
 
 // BenchmarkCrowdOfOneClient lets n goroutines acquire one lock at once, each
 // with an object of its own, and release it. They share one client, and the
-// server has a heap of 1 GB. For comparison, n zk.Lock of go-zookeeper's do
-// the same on one connection. One run of all goroutines is one operation. It
-// reports:
+// server has a heap of 1 GB. For comparison, n zk.Lock objects of go-zookeeper
+// do the same on one connection. One run of all goroutines is one operation.
+// The benchmark reports:
 //
-//   - first-ms: until the first has the lock;
-//   - all-ms: until the last has released it;
-//   - lost: how many sessions were lost;
-//   - heap-MB: the most that was on the server's heap, or 0 if it never
-//     collected garbage;
-//   - goroutines: the most that this process had;
-//   - reqs: requests for each acquire, pings included.
+//   - first-ms: the time until the first goroutine has the lock;
+//   - all-ms: the time until the last goroutine has released it;
+//   - lost: the number of lost sessions;
+//   - heap-MB: the most that was on the server's heap, or 0 if the server
+//     never collected garbage;
+//   - goroutines: the most goroutines that this process had;
+//   - reqs: the requests for each acquire, pings included.
 //
 // The times are medians.
 //
-// For more contenders: go test ./recipes -run '^$' -bench CrowdOfOneClient
-// -benchtime 1x -crowds 1000,5000,10000
+// This command runs it with more contenders:
+//
+//	go test ./recipes/locks -run '^$' -bench CrowdOfOneClient \
+//		-benchtime 1x -crowds 1000,5000,10000
 func BenchmarkCrowdOfOneClient(b *testing.B) {
 	for _, text := range strings.Split(*crowds, ",") {
 		n, err := strconv.Atoi(text)
@@ -112,7 +114,7 @@ func (c *crowdOfOne) report(b *testing.B) {
 	b.ReportMetric(float64(c.requests)/float64(c.n*len(c.all)), "reqs")
 }
 
-// received returns how many requests a server has got. Pings are among them.
+// received returns how many requests a server has got, pings included.
 func received(b *testing.B, srv *zkserver.Server) int {
 	metrics, err := srv.Metrics(b.Context())
 	require.NoError(b, err)
@@ -121,8 +123,8 @@ func received(b *testing.B, srv *zkserver.Server) int {
 	return n
 }
 
-// mostHeap returns the most that there was on the server's heap before a
-// collection, in megabytes.
+// mostHeap returns the largest size of the server's heap before a collection,
+// in megabytes.
 func mostHeap(b *testing.B, log string) float64 {
 	text, err := os.ReadFile(log)
 	require.NoError(b, err)

@@ -21,11 +21,12 @@ import (
 // BenchmarkAgainstZkLock compares InterProcessMutex with go-zookeeper's own
 // zk.Lock, in the ways in which services use a lock. In each round all
 // goroutines of a scenario acquire and release, first on one side and then on
-// the other, so that both see the same server at the same time. Reported are
-// the medians of the time of one acquire and release within such a crowd, and
-// zk.Lock's as a multiple of the mutex's, which is what counts. What each of
-// them costs in requests and in bytes, in both directions, does not depend on
-// the machine.
+// the other, so that both sides see the same server at the same time.
+//
+// The benchmark reports the medians of the time of one acquire and release
+// within such a crowd. It also reports zk.Lock's time as a multiple of the
+// mutex's, and this ratio is what counts. The cost of each side in requests
+// and in bytes, in both directions, does not depend on the machine.
 func BenchmarkAgainstZkLock(b *testing.B) {
 	b.Run("server=zookeeper", func(b *testing.B) {
 		srv := zkserver.Start(b)
@@ -37,12 +38,14 @@ func BenchmarkAgainstZkLock(b *testing.B) {
 	})
 }
 
-// crowd is who wants locks in a scenario.
+// crowd describes the contenders of a scenario.
 type crowd struct {
-	clients    int // each with a connection of its own
-	paths      int
-	goroutines int // each belongs to a client and a path, in turn; all of one client and path share one mutex
-	cycles     int // of each goroutine in each round
+	clients int // each has its own connection
+	paths   int
+	// Each goroutine belongs to a client and a path, in turn. All goroutines
+	// of one client and path share one mutex.
+	goroutines int
+	cycles     int // cycles of each goroutine in each round
 	opts       []locks.MutexOption
 }
 
@@ -67,24 +70,24 @@ func contests(b *testing.B, addr string, fake *zktest.Server) {
 	}
 }
 
-// side is one of the two that are compared.
+// side is one of the two implementations that are compared.
 type side struct {
 	name  string
 	crowd crowd
 	cycle func(goroutine int) error // acquires and releases
 	bytes *atomic.Int64
 
-	times    []time.Duration // of a cycle, in each round
+	times    []time.Duration // time of a cycle, in each round
 	requests int
 }
 
 func contest(b *testing.B, mutex, lock *side, fake *zktest.Server) {
 	warm := time.Now()
-	for range 2 { // the first makes paths and connections
+	for range 2 { // the first round makes paths and connections
 		mutex.round(b, fake)
 		lock.round(b, fake)
 	}
-	for fake == nil && time.Since(warm) < 3*time.Second { // a server's virtual machine compiles on the way
+	for fake == nil && time.Since(warm) < 3*time.Second { // the server's JVM compiles its code meanwhile
 		mutex.round(b, fake)
 		lock.round(b, fake)
 	}
@@ -94,11 +97,11 @@ func contest(b *testing.B, mutex, lock *side, fake *zktest.Server) {
 		mutex.round(b, fake)
 		lock.round(b, fake)
 	}
-	b.ReportMetric(0, "ns/op") // of a pair, which means nothing
+	b.ReportMetric(0, "ns/op") // the time of a pair means nothing
 	b.ReportMetric(mutex.report(b, fake)/lock.report(b, fake), "mutex/s:zk.Lock/s")
 }
 
-// round lets every goroutine of the crowd do its cycles.
+// round lets every goroutine of the crowd run its cycles.
 func (s *side) round(b *testing.B, fake *zktest.Server) {
 	before := requestsOf(fake)
 	start := time.Now()
@@ -130,7 +133,7 @@ func (s *side) reset() {
 	s.bytes.Store(0)
 }
 
-// report returns how many cycles there are in a second.
+// report returns the number of cycles in a second.
 func (s *side) report(b *testing.B, fake *zktest.Server) float64 {
 	cycles := float64(len(s.times) * s.crowd.goroutines * s.crowd.cycles)
 	perCycle := median(s.times)
@@ -164,7 +167,8 @@ func mutexSide(b *testing.B, addr string, who crowd) *side {
 	return s
 }
 
-// zkLockSide has a zk.Lock for each goroutine: one object cannot be shared.
+// zkLockSide has a zk.Lock for each goroutine, because goroutines cannot share
+// one.
 func zkLockSide(b *testing.B, addr string, who crowd) *side {
 	s := &side{name: "zk.Lock", crowd: who, bytes: new(atomic.Int64)}
 	dial := counting(s.bytes)
@@ -192,8 +196,8 @@ func zkLockSide(b *testing.B, addr string, who crowd) *side {
 	return s
 }
 
-// counting returns a dialer whose connections add to n what passes through
-// them.
+// counting returns a dialer whose connections add to n the bytes that pass
+// through them.
 func counting(n *atomic.Int64) framework.DialFunc {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		nc, err := (&net.Dialer{}).DialContext(ctx, network, address)

@@ -17,10 +17,10 @@ import (
 )
 
 // BenchmarkUncontended compares one acquire and release of the mutex with the
-// three requests that it consists of, sent by go-zookeeper alone. The two take
-// turns, so that both see the same server at the same time, and the medians of
-// their durations are reported along with the ratio, which is what counts:
-// machines differ, and are busy.
+// three requests that it consists of, sent by go-zookeeper alone. The two
+// sides take turns, so that both see the same server at the same time. The
+// benchmark reports the medians of their durations, along with the ratio. The
+// ratio is what counts, because machines differ and are busy.
 func BenchmarkUncontended(b *testing.B) {
 	b.Run("server=zookeeper", func(b *testing.B) {
 		srv := zkserver.Start(b)
@@ -38,7 +38,7 @@ func BenchmarkUncontended(b *testing.B) {
 
 func uncontended(b *testing.B, addr string, dial framework.DialFunc) {
 	bare, mutex := bareCycle(b, addr, dial), mutexCycle(b, addr, dial)
-	for range 5000 { // a server's virtual machine compiles on the way
+	for range 5000 { // the server's JVM compiles its code meanwhile
 		bare()
 		mutex()
 	}
@@ -52,7 +52,7 @@ func uncontended(b *testing.B, addr string, dial framework.DialFunc) {
 		mutexTimes = append(mutexTimes, time.Since(between))
 	}
 	bareTime, mutexTime := median(bareTimes), median(mutexTimes)
-	b.ReportMetric(0, "ns/op") // of a pair, which means nothing
+	b.ReportMetric(0, "ns/op") // the time of a pair means nothing
 	b.ReportMetric(float64(bareTime.Nanoseconds()), "bare-ns")
 	b.ReportMetric(float64(mutexTime.Nanoseconds()), "mutex-ns")
 	b.ReportMetric(float64(mutexTime)/float64(bareTime), "mutex/bare")

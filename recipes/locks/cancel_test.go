@@ -18,11 +18,12 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// Acquires whose contexts end while any of their requests is under way,
-// however the request fares, return at that moment and leave no node, no watch
-// and no goroutine (the bubble looks for those), and the next is admitted.
-// That holds for one acquire and for several of one object, for a lock that is
-// free, or has never been used, and for one that is held.
+// The contexts of acquires end while any of their requests is under way,
+// however the request fares. The acquires return at that moment. They leave no
+// node, no watch and no goroutine (the bubble looks for goroutines), and the
+// next contender gets the lock. This holds for one acquire and for several of
+// one object. It holds for a lock that is free, for one that has never been
+// used, and for one that is held.
 func TestCancelAtEveryAwaitPoint(t *testing.T) {
 	variants := []struct {
 		name     string
@@ -44,8 +45,8 @@ func TestCancelAtEveryAwaitPoint(t *testing.T) {
 	}
 }
 
-// cancelAt lets a client's acquires run into a fault at their i-th request,
-// with little patience. It reports whether there was such a request.
+// cancelAt lets a client's acquires, with a short deadline, run into a fault
+// at their i-th request. It reports whether there was such a request.
 func (w *world) cancelAt(t *testing.T, kind lockKind, held bool, acquires int, fate string, i int) (hit bool) {
 	const patience = 100 * time.Millisecond
 	c, _ := w.Connect(t)
@@ -59,7 +60,8 @@ func (w *world) cancelAt(t *testing.T, kind lockKind, held bool, acquires int, f
 
 	session := c.SessionID()
 	fault := w.Fake.Inject(zktest.Rule{Session: session, After: i, Do: recipetest.Faults(w.World, session)[fate]})
-	// A broken connection must not come back before the context ends.
+	// The delay keeps a broken connection from coming back before the context
+	// ends.
 	w.Fake.Inject(zktest.Rule{Op: zktest.OpConnect, Session: session, Times: -1, Do: zktest.DelayRequest(2 * patience)})
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -74,12 +76,12 @@ func (w *world) cancelAt(t *testing.T, kind lockKind, held bool, acquires int, f
 				return
 			}
 			<-ctx.Done()
-			l.Release(ctx) // may be lost by now
+			l.Release(ctx) // the lease may be lost by now
 		})
 	}
 	all.Wait()
 	hit = fault.Hits() > 0
-	time.Sleep(time.Minute) // to clean up
+	time.Sleep(time.Minute) // the client needs time to clean up
 	if !strings.HasPrefix(fate, "session lost") || kind.name != "downgrade" {
 		require.Equal(t, before, w.counts(t, kind), "request %d", i)
 	}
@@ -108,8 +110,8 @@ func (w *world) counts(t *testing.T, kind lockKind) (n []int) {
 	return n
 }
 
-// The context ends while the grant is on its way. Whichever wins, nobody holds
-// the lock without knowing.
+// The context ends while the grant is on its way. Either of the two may win,
+// but no caller holds the lock without knowing.
 func TestGrantThatComesWithTheCancellation(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)

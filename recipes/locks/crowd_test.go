@@ -18,7 +18,7 @@ import (
 )
 
 // A handler makes an object for each of ten thousand requests that come at
-// once. The server sees two of them at a time.
+// once. The server sees two of these objects at a time.
 func TestTenThousandAcquiresOfOnePathWithAnObjectEach(t *testing.T) {
 	for name, o := range objects {
 		t.Run(name, func(t *testing.T) {
@@ -69,7 +69,8 @@ func cycle(t *testing.T, ctx context.Context, l locks.Locker) {
 	}
 }
 
-// readerOrWriter returns one side of a new object, in turn.
+// readerOrWriter returns the read lock or the write lock of a new object, in
+// turn.
 func readerOrWriter(c *framework.Client, path string, i int) locks.Locker {
 	rw := locks.NewInterProcessReadWriteLock(c, path)
 	if i%2 == 0 {
@@ -78,7 +79,7 @@ func readerOrWriter(c *framework.Client, path string, i int) locks.Locker {
 	return rw.ReadLock()
 }
 
-// watchLength follows how many contenders there are at most.
+// watchLength follows the largest number of contenders in a queue.
 func watchLength(srv *zktest.Server, queue string) *atomic.Int64 {
 	most := new(atomic.Int64)
 	srv.Inject(zktest.Rule{Op: zktest.OpCreate, Path: queue + "/*", Times: -1, Do: zktest.CallAfter(func(zktest.Request) {
@@ -95,8 +96,8 @@ func sessionNumber(t testing.TB, c *framework.Client) uint64 {
 	return s.Epoch()
 }
 
-// The session is lost while ten thousand wait. Two at a time queue in the next
-// one.
+// The session is lost while ten thousand acquires wait. In the next session
+// they queue at the server two at a time.
 func TestTenThousandWaitersOutliveTheirSession(t *testing.T) {
 	const n = 10000
 	inVirtualTime(t, func(t *testing.T, w *world) {
@@ -128,7 +129,7 @@ func TestTenThousandWaitersOutliveTheirSession(t *testing.T) {
 }
 
 // Readers and writers have a node each. The test runs in real time, because it
-// is about the client's load: the session must not be lost by it.
+// is about the client's load: that load must not cost the client its session.
 func TestTwoThousandReadersAndWritersKeepTheirSession(t *testing.T) {
 	n := 2000
 	if testing.Short() {
@@ -155,8 +156,8 @@ func TestTwoThousandReadersAndWritersKeepTheirSession(t *testing.T) {
 	require.NoError(t, bystander.Release(ctx))
 }
 
-// The connection is lost while all of them create their nodes. They find the
-// nodes with a few requests, and nobody queues twice.
+// The connection is lost while all acquires create their nodes. They find the
+// nodes with a few requests, and no acquire queues twice.
 func TestReadersAndWritersWhoseAnswersAreLostQueueOnce(t *testing.T) {
 	const n = 500
 	inVirtualTime(t, func(t *testing.T, w *world) {

@@ -74,7 +74,8 @@ func TestDoReleasesWhenTheWorkPanics(t *testing.T) {
 	})
 }
 
-// Do returns what the work does, so that it can be compared and asserted, too.
+// Do returns the very error of the work, so that the caller can also compare
+// and assert it.
 func TestDoReturnsTheErrorOfTheWorkItself(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)

@@ -20,8 +20,8 @@ import (
 
 const droppedLine = "lease dropped without a release"
 
-// dropping returns a client of a fake server, in real time, as the garbage
-// collector is in no bubble, and its log.
+// dropping returns a client of a fake server, and the client's log. It runs in
+// real time, because the garbage collector is outside any bubble.
 func dropping(t *testing.T) (*framework.Client, *recipetest.Log) {
 	srv := zktest.New(t)
 	var log recipetest.Log
@@ -31,14 +31,15 @@ func dropping(t *testing.T) (*framework.Client, *recipetest.Log) {
 	return c, &log
 }
 
-// collect runs the garbage collector until a condition holds, or for a long
-// time.
+// collect runs the garbage collector until a condition holds. It fails the
+// test after 30 seconds.
 func collect(t *testing.T, until func() bool) {
 	t.Helper()
 	require.Eventually(t, func() bool { runtime.GC(); return until() }, 30*time.Second, 50*time.Millisecond)
 }
 
-// Locks and what their nodes are called.
+// The report of a dropped lease names the lock's path and the name of its
+// node.
 func TestDroppedLeaseIsReportedOnce(t *testing.T) {
 	c, log := dropping(t)
 	rw := locks.NewInterProcessReadWriteLock(c, "/rw")
@@ -87,14 +88,15 @@ func TestDroppedLeaseOfSeveralLocksIsReported(t *testing.T) {
 	require.Contains(t, log.String(), "curator.lock.path=/b ")
 }
 
-// Nothing that is in use, or was given back, or lost, is reported.
+// The log reports no lease that is in use, that was released, or that was
+// lost.
 func TestNoLeaseIsReportedWithoutReason(t *testing.T) {
 	c, log := dropping(t)
 	released := func(path string) {
 		lease := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, path))
 		require.NoError(t, lease.Release(t.Context()))
 	}
-	func() { // what was given back
+	func() { // these leases were released
 		released("/released")
 		require.NoError(t, locks.NewInterProcessMutex(c, "/done").Do(t.Context(), func(context.Context) error { return nil }))
 		multi, err := locks.NewInterProcessMultiLock(locks.SortedMutexes(c, []string{"/a", "/b"})...).Acquire(t.Context())
@@ -108,18 +110,19 @@ func TestNoLeaseIsReportedWithoutReason(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, latch.Close(t.Context()))
 	}()
-	func() { // what was lost
+	func() { // this lease was lost
 		lease := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/lost"))
 		require.NoError(t, c.Delete(t.Context(), lease.Path(), framework.AnyVersion))
 		<-lease.Context().Done()
 	}()
-	standing := leader.NewLatch(c, "/standing") // whose lease nobody has
+	standing := leader.NewLatch(c, "/standing") // the test keeps no lease of this latch
 	require.NoError(t, standing.Start())
 	_, err := standing.Await(t.Context())
 	require.NoError(t, err)
 
-	// What is in use: a lease, its context, a context that is derived from it,
-	// and another lock's under it.
+	// These leases are in use. The test keeps a lease, a lease's context, a
+	// context derived from it, and the context of another lock's lease under
+	// it.
 	lease := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/lease"))
 	ctx := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/context")).Context()
 	derived, cancel := context.WithCancel(recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/derived")).Context())
@@ -128,7 +131,8 @@ func TestNoLeaseIsReportedWithoutReason(t *testing.T) {
 	defer done()
 	inner := recipetest.Acquire(t, recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/outer")).Context(), locks.NewInterProcessMutex(c, "/inner"))
 
-	func() { recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/dropped")) }() // the last, and the only one
+	// This lease is dropped last, and it is the only one to be reported.
+	func() { recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/dropped")) }()
 	collect(t, func() bool { return strings.Contains(log.String(), "curator.lock.path=/dropped ") })
 	again := strings.Count(log.String(), droppedLine)
 	require.Equal(t, 1, again, log.String())

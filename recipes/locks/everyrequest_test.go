@@ -14,10 +14,10 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// Whatever happens to any request of an acquire whose context does not end,
-// from the creation of the node to the deletion by the release: it gets its
-// lock in the end, or, if it was a downgrade, is told of the loss. Nothing is
-// left behind.
+// A fault hits any request of an acquire whose context does not end, from the
+// creation of the node to the deletion by the release. The acquire gets its
+// lock in the end. Only a downgrade may be told instead that the session is
+// lost. In both cases nothing is left behind.
 func TestFaultAtEveryRequest(t *testing.T) {
 	for _, kind := range kindsOfLocks {
 		for _, held := range []bool{false, true} {
@@ -38,8 +38,8 @@ func TestFaultAtEveryRequest(t *testing.T) {
 	}
 }
 
-// faultAt lets an acquire and release run into a fault at their i-th request,
-// and reports whether there was one.
+// faultAt lets an acquire and release run into a fault at their i-th request.
+// It reports whether there was such a request.
 func (w *world) faultAt(t *testing.T, kind lockKind, held bool, fate string, i int) (hit bool) {
 	ctx := w.Patience(t)
 	c, _ := w.Connect(t)
@@ -80,11 +80,11 @@ func (w *world) faultAt(t *testing.T, kind lockKind, held bool, fate string, i i
 	return hit
 }
 
-// CURATOR-211, CURATOR-315: what a waiter has made is deleted, or its parent
-// as well. It queues again.
+// Somebody deletes the node of a waiter, or the node's parent as well
+// (CURATOR-211, CURATOR-315). The waiter queues again.
 func TestWaitersOfEveryKindQueueAgain(t *testing.T) {
 	for _, kind := range kindsOfLocks {
-		if kind.name == "downgrade" { // does not wait
+		if kind.name == "downgrade" { // a downgrade does not wait
 			continue
 		}
 		t.Run(kind.name, func(t *testing.T) {
@@ -97,7 +97,7 @@ func TestWaitersOfEveryKindQueueAgain(t *testing.T) {
 				got := make(chan lease)
 				go func() { got <- must(acquire(ctx))(t) }()
 				for range 3 {
-					time.Sleep(5 * time.Second) // the guards have begun to watch
+					time.Sleep(5 * time.Second) // the node watchers have begun to watch
 					for _, path := range kind.paths {
 						for _, name := range w.Fake.Children(path) {
 							if n, _ := w.Fake.Node(path + "/" + name); n.Stat.EphemeralOwner == c.SessionID() {

@@ -37,7 +37,7 @@ func ExampleInterProcessMutex() {
 
 	stock := 100
 	take := func(ctx context.Context, token int64, units int) error {
-		if ctx.Err() != nil { // the lock is lost, or the caller has gone
+		if ctx.Err() != nil { // the lock is lost, or the caller's context has ended
 			return context.Cause(ctx)
 		}
 		if stock < units {
@@ -68,7 +68,8 @@ func ExampleInterProcessMutex() {
 	// sold out
 }
 
-// What becomes of a holder whose session is lost.
+// The context of a lease ends when the session of the holder is lost, and its
+// cause says why.
 func ExampleLease_Context() {
 	client, srv, done := connectForExample()
 	defer done()
@@ -103,7 +104,7 @@ func ExampleInterProcessMutex_TryAcquire() {
 	_, err = mutex.TryAcquire(ctx)
 	fmt.Println(errors.Is(err, locks.ErrNotAcquired))
 
-	// Under the lease's context the lock is re-entered.
+	// An acquire under the lease's context re-enters the lock.
 	again, err := mutex.TryAcquire(lease.Context())
 	fmt.Println(again.FencingToken() == lease.FencingToken(), err)
 	again.Release(ctx)
@@ -112,8 +113,8 @@ func ExampleInterProcessMutex_TryAcquire() {
 	// true <nil>
 }
 
-// The strongest guard for data in ZooKeeper itself: the write is of the
-// holder, or it is not carried out.
+// Checks are the strongest guard for data in ZooKeeper itself: the server
+// carries out the write only if the writer still holds the lock.
 func ExampleLease_Checks() {
 	client, _, done := connectForExample()
 	defer done()
@@ -139,7 +140,8 @@ func ExampleLease_Checks() {
 	// true
 }
 
-// Whoever has written reads on, and lets other readers in, but no other writer.
+// A writer can go on as a reader. It lets other readers in, but no other
+// writer.
 func ExampleInterProcessReadWriteLock() {
 	client, _, done := connectForExample()
 	defer done()
@@ -163,8 +165,8 @@ func ExampleInterProcessReadWriteLock() {
 	// true <nil>
 }
 
-// No more than two payments at a time, in all processes together, until
-// somebody allows more.
+// The semaphore allows at most two payments at a time, in all processes
+// together, until somebody raises the limit.
 func ExampleInterProcessSemaphore() {
 	client, _, done := connectForExample()
 	defer done()

@@ -12,7 +12,8 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// Whoever may create nodes below a lock's path may write a megabyte into each.
+// A client that may create nodes below a lock's path may write a megabyte into
+// each of them.
 func TestParticipantsKeepLittleOfWhatOthersHaveWritten(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		const nodes = 20

@@ -14,12 +14,12 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// forgedNumbers span more than half of what a number of 32 bits can be. The
-// distance of two numbers, taken modulo 2^32, is no order for them.
+// forgedNumbers span more than half of the range of a 32-bit number. The
+// distance of two numbers, taken modulo 2^32, does not order them.
 var forgedNumbers = []int32{1500000000, -1500000000, 2000000000, -2000000000, 2147483647, -2147483648, 750000000, -750000000}
 
-// forge makes nodes below a lock's path that are named like contenders. Who
-// may create nodes there needs no more rights for that.
+// forge makes nodes below a lock's path that are named like contenders. A
+// client that may create nodes there needs no more rights for that.
 func forge(t *testing.T, w *world, path, kind string) (undo func()) {
 	ctx := w.Patience(t)
 	var forged []string
@@ -35,8 +35,9 @@ func forge(t *testing.T, w *world, path, kind string) (undo func()) {
 	}
 }
 
-// Nobody is let in beside a holder by nodes that somebody else has named. The
-// listing's order differs from round to round, with the newcomer's own name.
+// Nodes that a stranger has named let no contender in beside a holder. The
+// listing's order differs from round to round, because the newcomer's own name
+// does.
 func TestForgedNamesLetNobodyInBesideAHolder(t *testing.T) {
 	for name, tc := range map[string]struct {
 		kind     string
@@ -111,7 +112,8 @@ func TestForgedNamesLetNobodyThroughASemaphoresGate(t *testing.T) {
 		waiting, stop := context.WithCancel(ctx)
 		defer stop()
 		done := make(chan error)
-		go func() { _, err := s.Acquire(waiting); done <- err }() // keeps the gate while it waits for the limit
+		// The acquire keeps the gate while it waits for the limit.
+		go func() { _, err := s.Acquire(waiting); done <- err }()
 		w.WaitNodes(t, path+"/leases", 1)
 		forge(t, w, path+"/locks", "lock-")
 		other := locks.NewInterProcessSemaphore(w.Observer, path, locks.SharedLimit(limit, 1))

@@ -15,7 +15,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// What a caller has given up itself is no other contender.
+// A node that the caller has given up itself does not count as another
+// contender.
 func TestTryAcquireIsNotRefusedByTheNodeThatItsCallerHasGivenUp(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		a, _ := w.Connect(t)
@@ -35,8 +36,8 @@ func TestTryAcquireIsNotRefusedByTheNodeThatItsCallerHasGivenUp(t *testing.T) {
 	})
 }
 
-// In real time, as goroutines race: the deletion of the node that was given up
-// is sent before the next request.
+// The client sends the deletion of the node that was given up before the next
+// request. The test runs in real time, because goroutines race.
 func TestTryAcquireOfAFreeMutexAfterAnAcquireThatGaveUp(t *testing.T) {
 	w := &world{&recipetest.World{Session: 9 * time.Second}}
 	w.Fake = zktest.New(t)
@@ -55,14 +56,17 @@ func TestTryAcquireOfAFreeMutexAfterAnAcquireThatGaveUp(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		failed := make(chan error)
 		go func() { _, err := ours.Acquire(ctx); failed <- err }()
-		watched := func(w zktest.Watch) bool { return w.Session == b.SessionID() } // and not by the holder itself
+		// The watch must be the waiter's, because the holder watches its own
+		// node, too.
+		watched := func(w zktest.Watch) bool { return w.Session == b.SessionID() }
 		require.NoError(t, w.Fake.WaitFor(t.Context(), func() bool {
-			return slices.ContainsFunc(w.Fake.WatchesOn(lease.Path()), watched) // it has its place, and waits
+			// By then the waiter has its place in the queue, and waits.
+			return slices.ContainsFunc(w.Fake.WatchesOn(lease.Path()), watched)
 		}))
 		cancel()
 		require.NoError(t, lease.Release(t.Context()))
 		if err := <-failed; err == nil {
-			continue // the grant was first
+			continue // the grant came first
 		}
 		if _, err := ours.TryAcquire(t.Context()); err != nil {
 			refused++

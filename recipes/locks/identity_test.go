@@ -116,8 +116,8 @@ func TestNotAcquiredErrorQuotesWhatIsForeign(t *testing.T) {
 	require.EqualError(t, err, `acquire /l: not acquired: 1 ahead, held by orders@web-1/7, node lock-0000000000`)
 }
 
-// FuzzReadIdentity: whatever is in a node, what is made of it is short and
-// fits into a line.
+// FuzzReadIdentity checks that any data of a node makes an identity that is
+// short and fits into a line.
 func FuzzReadIdentity(f *testing.F) {
 	f.Add([]byte(`{"v":1,"host":"web-1","pid":4711,"service":"orders","since":"2026-01-02T15:04:05.678Z","trace":{"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}}`))
 	f.Add([]byte("10.0.0.3"))

@@ -11,26 +11,31 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// lease is what every kind of lock is held by.
+// lease is the part that the leases of all kinds of locks have in common.
 type lease interface {
 	Context() context.Context
 	Release(ctx context.Context) error
 }
 
-// acquireFunc is an acquire of some lock.
+// acquireFunc acquires some lock.
 type acquireFunc func(ctx context.Context) (lease, error)
 
-// lockKind is one way to take a lock, for the tests that are the same for all
-// of them.
+// lockKind is one way to take a lock. Tests that are the same for all kinds of
+// locks use it.
 type lockKind struct {
-	name    string
-	paths   []string                                                                 // where there are nodes
-	taker   func(t *testing.T, c *framework.Client) (take acquireFunc, after func()) // of the lock in question; after undoes what it needs
-	blocker func(c *framework.Client) acquireFunc                                    // takes what the taker has to wait for
-	rival   func(c *framework.Client) acquireFunc                                    // takes everything
+	name string
+	// paths are the parents of the lock's nodes.
+	paths []string
+	// taker makes the acquire under test. The function after undoes the
+	// preparations of taker.
+	taker func(t *testing.T, c *framework.Client) (take acquireFunc, after func())
+	// blocker takes a lock that the taker has to wait for.
+	blocker func(c *framework.Client) acquireFunc
+	// rival takes everything that the lock has to give.
+	rival func(c *framework.Client) acquireFunc
 }
 
-// kindsOfLocks are all of them. Their paths are /l and below.
+// kindsOfLocks lists all kinds of locks. Their paths are /l and below.
 var kindsOfLocks = []lockKind{
 	mutexOf("mutex"),
 	mutexOf("mutex with hand-over", locks.WithLocalHandOver(2, time.Minute)),
@@ -75,7 +80,8 @@ func mutexOf(name string, opts ...locks.MutexOption) lockKind {
 	}
 }
 
-// semaphoreOf takes n leases of a semaphore; the blocker takes one.
+// semaphoreOf takes n leases of a semaphore. The blocker takes one lease, and
+// the rival takes all.
 func semaphoreOf(name string, all int, limit locks.SemaphoreLimit, n int) lockKind {
 	take := func(n int) func(c *framework.Client) acquireFunc {
 		return func(c *framework.Client) acquireFunc {
@@ -116,7 +122,7 @@ func of(l locks.Locker) acquireFunc {
 	return func(ctx context.Context) (lease, error) { return l.Acquire(ctx) }
 }
 
-// must returns a lease, or fails the test.
+// must returns a function that returns the lease, or fails the test.
 func must(l lease, err error) func(t *testing.T) lease {
 	return func(t *testing.T) lease {
 		t.Helper()
@@ -125,7 +131,7 @@ func must(l lease, err error) func(t *testing.T) lease {
 	}
 }
 
-// none is no lease.
+// none stands for a lease where there is none.
 type none struct{}
 
 func (none) Context() context.Context      { return context.Background() }

@@ -14,8 +14,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// endingContext is a context in the moment of its end: its Err has said so, and
-// nobody who waits for its Done has been woken yet.
+// endingContext is a context in the moment of its end: its Err returns an
+// error already, but its Done channel has woken no waiter yet.
 type endingContext struct {
 	context.Context
 	ended atomic.Bool
@@ -28,7 +28,8 @@ func (c *endingContext) Err() error {
 	return c.Context.Err()
 }
 
-// The answer that would be the grant is already there when the context ends.
+// The answer that would be the grant has already arrived when the context
+// ends.
 func TestGrantThatComesAfterTheCallerHasGoneIsNone(t *testing.T) {
 	for name, tc := range map[string]struct {
 		lock  func(c *framework.Client) locks.Locker
@@ -47,7 +48,7 @@ func TestGrantThatComesAfterTheCallerHasGoneIsNone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
 				c, _ := w.Connect(t)
-				for _, path := range tc.paths { // or the first listing would find nothing
+				for _, path := range tc.paths { // without its path, the first listing finds nothing
 					require.NoError(t, w.Fake.Create(path, nil))
 				}
 				ctx := &endingContext{Context: t.Context()}
@@ -66,8 +67,8 @@ func TestGrantThatComesAfterTheCallerHasGoneIsNone(t *testing.T) {
 	}
 }
 
-// The holder changes while somebody far behind in the queue waits: the error
-// names the new holder, by the name of its node and by what that says.
+// The holder changes while a waiter far behind in the queue waits. The error
+// names the new holder, by the name of its node and by the node's data.
 func TestErrorNamesTheHolderOfTheLastLook(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx := w.Patience(t)
@@ -86,10 +87,10 @@ func TestErrorNamesTheHolderOfTheLastLook(t *testing.T) {
 		defer cancel()
 		last := recipetest.AcquireLater(deadline, locks.NewInterProcessMutex(c, "/l"))
 		w.WaitNodes(t, "/l", 5)
-		require.NoError(t, queue[0].Wait(t).Release(ctx)) // the last one does not hear of that
+		require.NoError(t, queue[0].Wait(t).Release(ctx)) // the last waiter does not hear of that
 		second := queue[1].Wait(t)
 		w.WaitNodes(t, "/l", 4)
-		leave[3]() // now it looks again
+		leave[3]() // now the last waiter looks again
 		<-queue[3].Done
 		w.WaitNodes(t, "/l", 3)
 

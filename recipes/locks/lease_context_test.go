@@ -10,8 +10,7 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// underLease fails the test unless a context is under a lease, and under no
-// lease further in.
+// underLease fails the test unless want is the innermost lease of a context.
 func underLease(t *testing.T, want *locks.Lease, ctx context.Context) {
 	t.Helper()
 	lease, ok := locks.LeaseFromContext(ctx)
@@ -19,8 +18,8 @@ func underLease(t *testing.T, want *locks.Lease, ctx context.Context) {
 	require.Same(t, want, lease)
 }
 
-// Whatever context was made of a lease leads to it: of several, to the
-// innermost.
+// Every context that was made of a lease leads to that lease. A context that
+// was made of several leases leads to the innermost one.
 func TestLeaseOfAContextIsTheInnermost(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
@@ -53,7 +52,7 @@ func TestLeaseOfAContextIsTheInnermost(t *testing.T) {
 	})
 }
 
-// Do has no other way to its lease.
+// Work in Do reaches its lease only by its context.
 func TestLeaseOfDoIsInItsContext(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)

@@ -16,8 +16,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// Waiters that give up together cost the server nothing, and each is told how
-// many are ahead.
+// Waiters that give up together cost the server nothing. Each learns how many
+// contenders are ahead of it.
 func TestTenThousandWaitersGiveUpTogether(t *testing.T) {
 	const waiters = 10000
 	inVirtualTime(t, func(t *testing.T, w *world) {
@@ -56,7 +56,8 @@ func giveUpTogether(c *framework.Client, path string, ctx context.Context, waite
 	return errs
 }
 
-// Only those that are still there are ahead of a waiter that leaves.
+// The contenders that are ahead of a leaving waiter are only the ones that are
+// still there.
 func TestWaiterThatGivesUpIsToldItsPlaceOfThatMoment(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -121,13 +122,13 @@ func BenchmarkGivingUpTogether(b *testing.B) {
 					})
 				}
 				begun.Wait()
-				time.Sleep(100 * time.Millisecond) // all of them wait
+				time.Sleep(100 * time.Millisecond) // by now all acquires wait
 				start := time.Now()
 				cancel()
 				all.Wait()
 				late += time.Since(start)
 			}
-			b.ReportMetric(0, "ns/op") // with the time that it takes to begin
+			b.ReportMetric(0, "ns/op") // ns/op would include the time of the setup
 			b.ReportMetric(float64(late.Milliseconds())/float64(b.N), "ms-late")
 			require.NoError(b, lease.Release(b.Context()))
 		})

@@ -23,7 +23,7 @@ func TestLocalHandOverCostsNoRequest(t *testing.T) {
 		token := first.FencingToken()
 		require.NoError(t, first.Release(ctx))
 		for i, p := range queue[1:] {
-			lease := p.Wait(t) // in the order of arrival
+			lease := p.Wait(t) // leases come in the order of arrival
 			require.Equal(t, token, lease.FencingToken())
 			require.NoError(t, lease.Context().Err())
 			if i < len(queue)-2 {
@@ -39,6 +39,8 @@ func TestLocalHandOverCostsNoRequest(t *testing.T) {
 	})
 }
 
+// A process hands a lock over a limited number of times, and for a limited
+// time. Hand-over therefore does not starve other processes.
 func TestLocalHandOverIsBounded(t *testing.T) {
 	for name, opt := range map[string]locks.MutexOption{
 		"count": locks.WithLocalHandOver(3, time.Hour),
@@ -75,6 +77,8 @@ func TestLocalHandOverIsBounded(t *testing.T) {
 	}
 }
 
+// A lost lock is not handed over. This holds for the lock of a session that is
+// over, for a node that was deleted, and for a lock that was revoked.
 func TestLostLockIsNotHandedOver(t *testing.T) {
 	for name, lose := range map[string]func(w *world, l *locks.Lease, session int64){
 		"session": func(w *world, _ *locks.Lease, session int64) { w.Fake.ExpireSession(session) },
@@ -88,7 +92,7 @@ func TestLostLockIsNotHandedOver(t *testing.T) {
 				m := locks.NewInterProcessMutex(c, path, locks.WithLocalHandOver(100, time.Hour))
 				queue := queueUp(ctx, m, 3)
 				first := queue[0].Wait(t)
-				time.Sleep(2 * time.Second) // the node is watched now
+				time.Sleep(2 * time.Second) // the client watches the node by now
 				lose(w, first, c.SessionID())
 				synctest.Wait()
 				first.Release(ctx)
@@ -102,6 +106,8 @@ func TestLostLockIsNotHandedOver(t *testing.T) {
 	}
 }
 
+// The client watches the node once, however often the lock changes hands. The
+// present holder learns of the node's deletion.
 func TestHandedOverLockIsStillGuarded(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -123,6 +129,8 @@ func TestHandedOverLockIsStillGuarded(t *testing.T) {
 	})
 }
 
+// The lock is lost while it is handed over. The new holder's context ends,
+// with the reason as its cause.
 func TestLossDuringTheHandOverHasItsReason(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -132,7 +140,7 @@ func TestLossDuringTheHandOverHasItsReason(t *testing.T) {
 		for range 2000 {
 			queue := queueUp(ctx, m, 2)
 			first := queue[0].Wait(t)
-			first.Revoked() // watches the node
+			first.Revoked() // Revoked makes the client watch the node
 			synctest.Wait()
 			go w.Fake.Delete(first.Path())
 			go first.Release(ctx)

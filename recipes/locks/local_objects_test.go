@@ -14,10 +14,10 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// objects makes the locks that wait in the process.
+// objects make the kinds of locks whose acquires queue in the process.
 var objects = map[string]struct {
 	make  func(c *framework.Client, path string, opts ...locks.Option) locks.Locker
-	queue string // where the waiters' nodes are, below the path
+	queue string // parent of the waiters' nodes, below the lock's path
 }{
 	"mutex": {func(c *framework.Client, path string, opts ...locks.Option) locks.Locker {
 		var forMutexes []locks.MutexOption
@@ -60,7 +60,7 @@ func TestObjectsOfOneLockShareTheQueueInTheProcess(t *testing.T) {
 		}
 		for _, p := range all {
 			require.LessOrEqual(t, len(w.Nodes(t, queue)), 2)
-			lease := p.Wait(t) // in the order of arrival
+			lease := p.Wait(t) // leases come in the order of arrival
 			require.NoError(t, lease.Release(ctx))
 			synctest.Wait()
 		}
@@ -68,8 +68,8 @@ func TestObjectsOfOneLockShareTheQueueInTheProcess(t *testing.T) {
 	})
 }
 
-// Objects are the same lock if the client and the full path are the same,
-// whatever view they were made with.
+// Two objects are the same lock if the client and the full path are the same.
+// The views that the objects were made with do not matter.
 func TestObjectsOfTwoViewsShareTheQueueInTheProcess(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx := w.Patience(t)
@@ -93,7 +93,7 @@ func TestObjectsOfTwoViewsShareTheQueueInTheProcess(t *testing.T) {
 	})
 }
 
-// Another client is another contender, in the same process, too.
+// Another client is another contender, even in the same process.
 func TestClientsDoNotShareAQueueInTheProcess(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -106,7 +106,7 @@ func TestClientsDoNotShareAQueueInTheProcess(t *testing.T) {
 			}
 		}
 		require.Len(t, w.Nodes(t, path), 6)
-		for range all { // in the order of the server's queue
+		for range all { // leases come in the order of the server's queue
 			for _, p := range all {
 				if p.IsOver() && p.Lease.Context().Err() == nil {
 					require.NoError(t, p.Wait(t).Release(ctx))
@@ -118,8 +118,8 @@ func TestClientsDoNotShareAQueueInTheProcess(t *testing.T) {
 	})
 }
 
-// Each acquire has the options of its own object, whatever object was first at
-// the lock.
+// Each acquire has the options of its own object, whichever object was first
+// at the lock.
 func TestEachObjectKeepsItsOwnOptions(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -161,8 +161,8 @@ func TestEachObjectKeepsItsOwnOptions(t *testing.T) {
 	})
 }
 
-// Hand-over passes on the node with what its object's options have made of it,
-// so it stays within the object.
+// Hand-over passes on the node as its object's options have made it. It
+// therefore stays within the object.
 func TestHandOverStaysWithinItsObject(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -190,8 +190,8 @@ func TestHandOverStaysWithinItsObject(t *testing.T) {
 	})
 }
 
-// A place at the server goes to the next arrival when an acquire fails,
-// whatever objects the two use.
+// A failed acquire leaves its place at the server to the next arrival, even if
+// the two use different objects.
 func TestFailedAcquireGivesItsPlaceToTheNextObject(t *testing.T) {
 	eachObject(t, func(t *testing.T, w *world, c *framework.Client, object func(...locks.Option) locks.Locker, queue string) {
 		ctx := w.Patience(t)

@@ -17,8 +17,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// queueUp starts n acquires of one mutex object, in this order, and returns
-// them.
+// queueUp starts n acquires of one mutex object, one after the other, and
+// returns them in this order.
 func queueUp(ctx context.Context, m *locks.InterProcessMutex, n int) []*recipetest.Pending {
 	all := make([]*recipetest.Pending, n)
 	for i := range all {
@@ -35,7 +35,7 @@ func TestOnlyTheHolderAndTheNextOfAnObjectAreAtTheServer(t *testing.T) {
 		m := locks.NewInterProcessMutex(c, path)
 		for _, p := range queueUp(ctx, m, 20) {
 			require.LessOrEqual(t, len(w.Nodes(t, path)), 2)
-			lease := p.Wait(t) // in the order of arrival
+			lease := p.Wait(t) // leases come in the order of arrival
 			synctest.Wait()
 			require.NoError(t, lease.Release(ctx))
 			synctest.Wait()
@@ -44,8 +44,8 @@ func TestOnlyTheHolderAndTheNextOfAnObjectAreAtTheServer(t *testing.T) {
 	})
 }
 
-// Whoever waits in the process costs the server nothing, and neither does
-// leaving.
+// A waiter in the process costs the server nothing, and its leaving costs
+// nothing either.
 func TestWaitingInTheProcessCostsTheServerNothing(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -75,8 +75,8 @@ func TestWaitingInTheProcessCostsTheServerNothing(t *testing.T) {
 	})
 }
 
-// An arrival's turn may come at the moment at which it gives up; the next must
-// get it then.
+// An arrival may get its turn at the moment at which it gives up. The next
+// arrival must get the turn then.
 func TestTurnThatComesWithTheCancellationIsNotLost(t *testing.T) {
 	for _, opts := range [][]locks.MutexOption{nil, {locks.WithLocalHandOver(100, time.Hour)}} {
 		for range 300 {
@@ -103,8 +103,8 @@ func TestTurnThatComesWithTheCancellationIsNotLost(t *testing.T) {
 	}
 }
 
-// A lease that was lost does not block the process's next, even if it is never
-// released.
+// A lost lease does not block the next acquire of the process, even if the
+// caller never releases the lost one.
 func TestLostLeaseFreesItsPlaceInTheProcess(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -115,7 +115,7 @@ func TestLostLeaseFreesItsPlaceInTheProcess(t *testing.T) {
 			queue := queueUp(ctx, m, 3)
 			w.Fake.ExpireSession(c.SessionID())
 			<-lease.Context().Done()
-			var all sync.WaitGroup // those at the server queue again, in any order
+			var all sync.WaitGroup // the acquires at the server queue again, in any order
 			for _, p := range queue {
 				all.Go(func() { require.NoError(t, p.Wait(t).Release(ctx)) })
 			}
@@ -166,7 +166,8 @@ func TestQueueLimitFailsAtOnce(t *testing.T) {
 		require.ErrorIs(t, err, locks.ErrQueueFull)
 		require.ErrorIs(t, err, locks.ErrNotAcquired)
 
-		elsewhere := locks.NewInterProcessMutex(c, path, locks.WithQueueLimit(2)) // two of the three have nodes
+		// Two of the three acquires have nodes.
+		elsewhere := locks.NewInterProcessMutex(c, path, locks.WithQueueLimit(2))
 		_, err = elsewhere.Acquire(ctx)
 		require.ErrorIs(t, err, locks.ErrQueueFull)
 		var refused *locks.NotAcquiredError
@@ -182,10 +183,9 @@ func TestQueueLimitFailsAtOnce(t *testing.T) {
 	})
 }
 
-// Other processes are not starved, by count or by time. What was lost is not
-// handed over: not the lock of a session that is over, nor a node that was
-// deleted. The node is watched once, however often it changes hands, and
-// whoever has it is told.
+// Many goroutines share an object, with and without hand-over, while their
+// client's connection is cut again and again. There is never a second holder,
+// and no node is left in the end.
 func TestManyGoroutinesShareAnObjectUnderFaults(t *testing.T) {
 	for i, opts := range [][]locks.MutexOption{nil, {locks.WithLocalHandOver(5, time.Second)}} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
@@ -238,9 +238,8 @@ func TestOptionsThatCannotBeUsedAreErrorsOfEveryAcquire(t *testing.T) {
 	})
 }
 
-// The lock is lost while it is handed over. Whoever gets it is told why it is
-// over. An acquire that ends at the server, for whatever reason, leaves its
-// place to the next of its object.
+// An acquire that ends at the server leaves its place to the next acquire of
+// its object, for whatever reason it ends.
 func TestFailedAcquireGivesItsPlaceBack(t *testing.T) {
 	for n, opts := range map[int][]locks.MutexOption{2: nil, 1: {locks.WithLocalHandOver(1, time.Hour)}} {
 		inVirtualTime(t, func(t *testing.T, w *world) {
@@ -270,8 +269,8 @@ func TestFailedAcquireGivesItsPlaceBack(t *testing.T) {
 	}
 }
 
-// Two places at the server become free at the same moment, and those who get
-// them must not overtake each other on the way.
+// Two places at the server become free at the same moment. The arrivals that
+// get them must not overtake each other on the way.
 func TestArrivalsDoNotOvertakeEachOtherOnTheWayToTheServer(t *testing.T) {
 	for range 300 {
 		inVirtualTime(t, func(t *testing.T, w *world) {
@@ -300,8 +299,8 @@ func TestArrivalsDoNotOvertakeEachOtherOnTheWayToTheServer(t *testing.T) {
 	}
 }
 
-// What was seen of the queue when somebody of this process was last in it says
-// nothing of later.
+// An acquire of this process has looked at the queue before. That look says
+// nothing about a later holder.
 func TestLocalWaiterIsNotBehindAHolderOfLongAgo(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)

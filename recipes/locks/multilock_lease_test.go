@@ -10,7 +10,7 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// The lease of several locks is a lease like any other.
+// The lease of several locks behaves like any other lease.
 func TestLeaseOfSeveralLocks(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -49,7 +49,7 @@ func TestLeaseOfSeveralLocks(t *testing.T) {
 	})
 }
 
-// A request for one of several locks reaches the holder of all.
+// A revocation request for one of several locks reaches the holder of all.
 func TestAnyLockOfSeveralMayBeAskedFor(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)

@@ -47,7 +47,8 @@ func TestMultiLockIsAllOrNone(t *testing.T) {
 	})
 }
 
-// E24: Curator goes on after a failure, and gives each lock the whole time.
+// Curator goes on after a failure, and gives each lock the whole timeout. This
+// multi-lock stops at the first failure, and all locks share one deadline.
 func TestMultiLockStopsAtTheFirstFailureWithOneDeadline(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -67,8 +68,9 @@ func TestMultiLockStopsAtTheFirstFailureWithOneDeadline(t *testing.T) {
 	})
 }
 
-// CURATOR-75 and testSomeReleasesFail: one that cannot be released keeps
-// nobody from the others.
+// A lock that cannot be released does not keep the multi-lock from the release
+// of the others (CURATOR-75, and Curator's
+// TestInterProcessMultiMutex#testSomeReleasesFail).
 func TestMultiLockReleasesTheOthers(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -82,7 +84,7 @@ func TestMultiLockReleasesTheOthers(t *testing.T) {
 	})
 }
 
-// The first of the locks is lost while the second is waited for.
+// The first of the locks is lost while the acquire waits for the second.
 func TestMultiLockBeginsAgainAfterALoss(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -110,7 +112,8 @@ func TestMultiLockBeginsAgainAfterALoss(t *testing.T) {
 	})
 }
 
-// Two who take the same locks in any order do not wait for each other.
+// Two clients that take the same locks in any order do not wait for each other
+// for ever.
 func TestMultiLocksDoNotDeadlock(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -146,7 +149,8 @@ func TestCombinedLocks(t *testing.T) {
 	})
 }
 
-// Whoever has tried in vain is no obstacle to his own next attempt.
+// A failed try leaves nothing that would block the next try of the same
+// client.
 func TestMultiLockCanBeTriedAgainAtOnce(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -161,7 +165,7 @@ func TestMultiLockCanBeTriedAgainAtOnce(t *testing.T) {
 	})
 }
 
-// Nothing locked is nothing guarded.
+// A multi-lock of no locks would guard nothing.
 func TestMultiLockOfNothingIsAnError(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx := w.Patience(t)

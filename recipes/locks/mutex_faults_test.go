@@ -15,8 +15,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// A deletion that the server could not carry out is tried again until it is
-// done.
+// The server could not carry out a deletion. The client tries the deletion
+// again until it succeeds.
 func TestReleaseOutlastsTheServersTrouble(t *testing.T) {
 	for _, code := range []zktest.Code{zktest.ErrSystem, zktest.ErrOperationTimeout, zktest.ErrRequestTimeout, zktest.ErrThrottled, zktest.ErrSessionMoved} {
 		t.Run(code.Error(), func(t *testing.T) {
@@ -32,13 +32,15 @@ func TestReleaseOutlastsTheServersTrouble(t *testing.T) {
 	}
 }
 
-// A server without capacity is waited for like one that is away.
+// An acquire waits for a throttling server as it waits for a server that is
+// away.
 func TestAcquireOutlastsAThrottlingServer(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx := w.Patience(t)
 		c, _ := w.Connect(t, framework.WithRetry(retry.None()))
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Times: 50, Do: zktest.Fail(zktest.ErrThrottled)})
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren, Times: 110, Do: zktest.Fail(zktest.ErrThrottled)}) // some come with a creation
+		// The client sends some of these listings along with a creation.
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren, Times: 110, Do: zktest.Fail(zktest.ErrThrottled)})
 		start := time.Now()
 		require.NoError(t, recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, "/l")).Release(ctx))
 		require.GreaterOrEqual(t, time.Since(start), 10*time.Second, "without a busy loop")
@@ -58,7 +60,7 @@ func TestLostRequestsAndReplies(t *testing.T) {
 					holder := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c1, path))
 
 					session := c2.SessionID()
-					if op == zktest.OpSync { // only recovery sends one
+					if op == zktest.OpSync { // only recovery sends a sync
 						w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Session: session, Do: zktest.DropReply})
 					}
 					w.Fake.Inject(zktest.Rule{Op: op, Session: session, Times: 2, Do: fault})
@@ -74,8 +76,8 @@ func TestLostRequestsAndReplies(t *testing.T) {
 	}
 }
 
-// Whatever happens to three clients, no two contexts are alive at once, tokens
-// grow, and nothing is left.
+// Three clients suffer random faults. No two contexts are alive at once,
+// tokens grow, and no node is left.
 func TestOneHolderUnderRandomFaults(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		path := recipetest.Path(t)

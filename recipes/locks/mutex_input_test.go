@@ -143,7 +143,7 @@ func TestUnreachableServer(t *testing.T) {
 	})
 }
 
-// Curator: TestLockInternals#testNodeDeletedCleanlyWithFaults,
+// Curator tests this in TestLockInternals#testNodeDeletedCleanlyWithFaults and
 // #testAttemptLockFailedException (CURATOR-41).
 func TestErrorOfAStepIsReturnedAndTheNodeIsDeleted(t *testing.T) {
 	for _, op := range []zktest.Op{zktest.OpCreate, zktest.OpGetChildren, zktest.OpGetData} {
@@ -155,7 +155,9 @@ func TestErrorOfAStepIsReturnedAndTheNodeIsDeleted(t *testing.T) {
 				holder := recipetest.Acquire(t, ctx, m)
 
 				for _, path := range []string{"/l*", "/l/*"} {
-					w.Fake.Inject(zktest.Rule{Op: op, Path: path, Times: 2, Do: zktest.Fail(zktest.ErrNoAuth)}) // what comes with the creation is asked for again
+					// The client asks again for a listing that failed along
+					// with the creation.
+					w.Fake.Inject(zktest.Rule{Op: op, Path: path, Times: 2, Do: zktest.Fail(zktest.ErrNoAuth)})
 				}
 				_, err := m.Acquire(ctx)
 				require.ErrorIs(t, err, zk.ErrNoAuth)

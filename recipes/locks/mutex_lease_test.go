@@ -15,8 +15,9 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// Curator: #testReentrant. The lock is free when the last of its leases is
-// released, in whatever order.
+// Curator tests this in TestInterProcessMutexBase#testReentrant. The lock is
+// free when the last of its leases is released, in whatever order they are
+// released.
 func TestReentryIsCounted(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -42,7 +43,8 @@ func TestReentryIsCounted(t *testing.T) {
 	})
 }
 
-// Curator: #testReentrant2Threads. Only the context of a lease re-enters.
+// Curator tests this in TestInterProcessMutexBase#testReentrant2Threads. Only
+// the context of a lease re-enters.
 func TestOthersDoNotReenter(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -66,7 +68,8 @@ func TestOthersDoNotReenter(t *testing.T) {
 	})
 }
 
-// A context that was made under a lease, but outlived it, is like any other.
+// A context that was made under a lease, but outlived it, is a context like
+// any other.
 func TestNoReentryAfterRelease(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -104,7 +107,7 @@ func TestFencingTokenIsTheNodesCzxidAndGrows(t *testing.T) {
 			}
 			lease.Release(ctx)
 			w.WaitNodes(t, path, 0)
-			if i == 2 { // the parent is gone, and its sequence with it
+			if i == 2 { // the sequence goes with its parent
 				require.NoError(t, w.Observer.Delete(ctx, path, framework.AnyVersion))
 			}
 		}
@@ -168,7 +171,7 @@ func TestUnderEndsWithTheLeaseAndWithTheContext(t *testing.T) {
 	})
 }
 
-// Two locks are held under a context that ends with either, and re-enters both.
+// A context under two locks ends with either of them, and re-enters both.
 func TestUnderTwoLocks(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		path := recipetest.Path(t)
@@ -191,7 +194,7 @@ func TestUnderTwoLocks(t *testing.T) {
 	})
 }
 
-// The holder has stopped when the server hears of the release.
+// The holder's context has ended when the server hears of the release.
 func TestReleaseEndsTheContextBeforeItTellsTheServer(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
@@ -208,8 +211,8 @@ func TestReleaseEndsTheContextBeforeItTellsTheServer(t *testing.T) {
 	})
 }
 
-// A release that fails for one node has that node's error, and not a list of
-// one.
+// A release that fails for one node returns that node's error, and not a list
+// of one error.
 func TestErrorOfAReleaseIsThatOfTheNode(t *testing.T) {
 	for failures, wantPlain := range map[int]bool{1: true, 2: false} {
 		inVirtualTime(t, func(t *testing.T, w *world) {

@@ -34,8 +34,8 @@ func TestLeaseEndsWithItsSession(t *testing.T) {
 	})
 }
 
-// Curator: TestInterProcessMutexBase#testKilledSession, which does not check
-// for a single owner.
+// Curator tests this in TestInterProcessMutexBase#testKilledSession. Curator's
+// test does not check for a single owner.
 func TestWaiterGoesOnInTheNextSession(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -55,7 +55,8 @@ func TestWaiterGoesOnInTheNextSession(t *testing.T) {
 	})
 }
 
-// A crashed holder's lock is free when its session has timed out.
+// The lock of a crashed holder is free when the holder's session has timed
+// out.
 func TestCrashedHolderFreesTheLock(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -68,7 +69,10 @@ func TestCrashedHolderFreesTheLock(t *testing.T) {
 		start := time.Now()
 		defer crashed.Isolate()()
 		lease := waiter.Wait(t)
-		bound := recipetest.LongSession // on a busy machine; it is still the crashed one's time, and not the others'
+		// A busy machine may take this long. The bound is still the time of
+		// the crashed client's session, and not of the other clients'
+		// sessions.
+		bound := recipetest.LongSession
 		if w.Fake != nil {
 			bound = recipetest.ShortSession
 		}
@@ -77,10 +81,10 @@ func TestCrashedHolderFreesTheLock(t *testing.T) {
 	})
 }
 
-// E31: the holder stops before the server can give the lock to somebody else,
-// whenever in its cycle of pings the network goes away. Curator's LOST came
-// four seconds too late. The safety margin is the default one: of a
-// recipetest.LongSession session, it leaves two seconds.
+// The holder stops before the server can give the lock to another client, at
+// whatever point of the holder's ping cycle the network fails. Curator's LOST
+// came four seconds too late. The safety margin is the default: it leaves two
+// seconds of a recipetest.LongSession session.
 func TestIsolatedHolderStopsBeforeTheNextIsAdmitted(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		phases := 3
@@ -93,7 +97,8 @@ func TestIsolatedHolderStopsBeforeTheNextIsAdmitted(t *testing.T) {
 		}
 		for _, p := range passages {
 			defer p.network.Isolate()()
-			<-time.After(w.Session / 3 / time.Duration(phases)) // to the next phase of the pings
+			// The next holder is in the next phase of its pings.
+			<-time.After(w.Session / 3 / time.Duration(phases))
 		}
 		for i, p := range passages {
 			lease := p.waiter.Wait(t)
@@ -108,16 +113,16 @@ func TestIsolatedHolderStopsBeforeTheNextIsAdmitted(t *testing.T) {
 	})
 }
 
-// passingOn is that of a mutex from a holder to a waiter, of clients of their
-// own.
+// passingOn records how a mutex passes from a holder to a waiter. Each of the
+// two has a client of its own.
 type passingOn struct {
-	network *recipetest.Network // the holder's
+	network *recipetest.Network // network of the holder
 	holder  *locks.Lease
 	waiter  *recipetest.Pending
 
-	watching          sync.WaitGroup // who write the following fields
+	watching          sync.WaitGroup // waits for the writers of the following fields
 	stopped, admitted time.Time
-	over              error // of the holder's context, when the waiter was admitted
+	over              error // error of the holder's context when the waiter was admitted
 }
 
 func (w *world) passOn(t *testing.T, path string) *passingOn {
@@ -139,8 +144,8 @@ func (w *world) passOn(t *testing.T, path string) *passingOn {
 	return p
 }
 
-// E8: after its session, a holder does not re-enter what is somebody else's
-// now.
+// A holder whose session is over does not re-enter a lock that another client
+// holds now.
 func TestNoReentryAfterLoss(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -167,9 +172,9 @@ func TestNoReentryAfterLoss(t *testing.T) {
 	})
 }
 
-// E20, CURATOR-604: a waiter whose session is replaced, while the server still
-// keeps the old one, must not win with its old node, which is at the head of
-// the queue and about to vanish.
+// A waiter gets a new session while the server still keeps the old one. The
+// waiter must not win with its old node, which is at the head of the queue and
+// about to vanish (CURATOR-604).
 func TestWaiterDoesNotWinWithANodeOfItsOldSession(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -184,8 +189,9 @@ func TestWaiterDoesNotWinWithANodeOfItsOldSession(t *testing.T) {
 		oldNode := nodes[slices.IndexFunc(nodes, func(n string) bool { return strings.HasSuffix(n, "-lock-0000000001") })]
 		oldSession := c2.SessionID()
 
-		// The client gives its session up nine tenths into it. The server has
-		// not, and is made to keep it for longer.
+		// The client gives its session up after nine tenths of the timeout.
+		// The server has not yet, and a fault makes it keep the node for
+		// longer.
 		heal := network.Isolate()
 		waitState(t, c2, state.Lost)
 		inj := w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Path: path + "/" + oldNode, Times: -1, Do: zktest.DropRequest})
@@ -200,7 +206,7 @@ func TestWaiterDoesNotWinWithANodeOfItsOldSession(t *testing.T) {
 		inj.Remove()
 
 		next := recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(c3, path))
-		<-time.After(2 * w.Session) // the old session is over on the server, too
+		<-time.After(2 * w.Session) // the server ends the old session, too
 		require.NoError(t, lease.Context().Err())
 		require.False(t, next.IsOver(), "two holders")
 		require.NoError(t, lease.Release(ctx))
@@ -211,7 +217,7 @@ func TestWaiterDoesNotWinWithANodeOfItsOldSession(t *testing.T) {
 // waitState waits until the client is in a state.
 func waitState(t *testing.T, c *framework.Client, want state.State) {
 	t.Helper()
-	states := c.States(t.Context()) // from here on, so that no transition slips in between
+	states := c.States(t.Context()) // begins here, so that no transition is missed
 	if c.State() == want {
 		return
 	}
@@ -222,11 +228,12 @@ func waitState(t *testing.T, c *framework.Client, want state.State) {
 	}
 }
 
-// Curator: #testWaitingProcessKilledServer.
+// Curator tests this in
+// TestInterProcessMutexBase#testWaitingProcessKilledServer.
 func TestServerRestartLosesNeitherHolderNorWaiter(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
-		w.Session = time.Minute // which outlasts a server's end and start
+		w.Session = time.Minute // the session outlasts a restart of the server
 		c1, _ := w.Connect(t)
 		c2, _ := w.Connect(t)
 		holder := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c1, path))
@@ -266,8 +273,8 @@ func TestWaiterKeepsItsPlaceThroughACut(t *testing.T) {
 	})
 }
 
-// The predecessor goes away while the waiter is not connected: setWatches
-// finds out.
+// The predecessor leaves while the waiter is not connected. The waiter learns
+// of it by setWatches.
 func TestHandOverDuringAnInterruption(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -285,7 +292,7 @@ func TestHandOverDuringAnInterruption(t *testing.T) {
 	})
 }
 
-// E42: a release during an outage frees the lock when the connection is back,
+// A release during an outage frees the lock as soon as the connection is back,
 // in the same session.
 func TestReleaseDuringAnOutage(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
@@ -311,7 +318,7 @@ func TestReleaseDuringAnOutage(t *testing.T) {
 	})
 }
 
-// E43: Curator took 16.8 seconds for a timeout of one.
+// Curator took 16.8 seconds for a timeout of one second.
 func TestDeadlineIsHonouredDuringAnOutage(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		path := recipetest.Path(t)

@@ -13,8 +13,8 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// Two views of the same node are one lock: a caller that holds it through one
-// of them does not wait for itself.
+// Two views of the same node are one lock. A caller that holds the lock
+// through one view does not wait for itself through the other.
 func TestLockIsTheSameThroughEveryNamespace(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -42,7 +42,8 @@ func TestLockIsTheSameThroughEveryNamespace(t *testing.T) {
 	})
 }
 
-// As the spans of package tracing have it.
+// The log names the lock's path as the server does, and so do the spans of
+// package tracing.
 func TestLogHasTheServersNameForTheLocksPath(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		var log strings.Builder
@@ -53,7 +54,7 @@ func TestLogHasTheServersNameForTheLocksPath(t *testing.T) {
 		require.NoError(t, err)
 		w.Fake.ExpireSession(c.SessionID())
 		<-lease.Context().Done()
-		c.Close() // nobody writes any more
+		c.Close() // the client writes no more lines after Close
 		synctest.Wait()
 		require.Contains(t, log.String(), "curator.lock.path=/shop/m")
 	})

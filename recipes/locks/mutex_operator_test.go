@@ -31,8 +31,8 @@ func TestHoldersNodeDeletedByAnOperator(t *testing.T) {
 	})
 }
 
-// A long holder watches its own node. That watch goes with the node, not by a
-// request of its own, and data written to the node is no reason to end.
+// A long holder watches its own node. The watch goes with the node, without a
+// request of its own. Data written to the node does not end the lease.
 func TestLongHolderLeavesNoWatch(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -58,8 +58,8 @@ func TestLongHolderLeavesNoWatch(t *testing.T) {
 	})
 }
 
-// The holder looks after its own node through interruptions, and through
-// answers that help nobody.
+// The holder watches its own node through interruptions, and through answers
+// that say nothing about the node.
 func TestHolderNoticesTheDeletionWhateverHappened(t *testing.T) {
 	for name, trouble := range map[string]zktest.Action{
 		"request lost":   zktest.DropRequest,

@@ -70,13 +70,13 @@ func TestWaiterThatLeavesDoesNotHoldUpTheQueue(t *testing.T) {
 	})
 }
 
-// Uncontended, the lock costs three requests: create, list, delete.
+// An uncontended lock costs three requests: create, list, delete.
 func TestUncontendedCycleIsThreeRequests(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
 		m := locks.NewInterProcessMutex(c, path)
-		require.NoError(t, recipetest.Acquire(t, ctx, m).Release(ctx)) // makes the parent
+		require.NoError(t, recipetest.Acquire(t, ctx, m).Release(ctx)) // the first cycle makes the parent
 
 		w.Fake.ClearRequests()
 		require.NoError(t, recipetest.Acquire(t, ctx, m).Release(ctx))
@@ -84,8 +84,8 @@ func TestUncontendedCycleIsThreeRequests(t *testing.T) {
 	})
 }
 
-// One release wakes one waiter, by one event and a number of requests that
-// does not grow with the queue.
+// One release wakes one waiter. It takes one event, and a number of requests
+// that does not grow with the queue.
 func TestNoHerd(t *testing.T) {
 	perRelease := map[int]int{}
 	for _, waiters := range []int{2, 20, 200} {
@@ -128,8 +128,8 @@ func TestNoHerd(t *testing.T) {
 	require.Equal(t, perRelease[2], perRelease[200])
 }
 
-// E25, CURATOR-43: to Curator, a child whose name sorts before the digits is
-// the holder.
+// Curator takes a child whose name sorts before the digits for the holder
+// (CURATOR-43).
 func TestForeignChildrenDoNotBlock(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)

@@ -14,7 +14,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// Curator: TestInterProcessMutexBase#testLocker, #test2Clients.
+// Curator tests this in TestInterProcessMutexBase#testLocker and
+// #test2Clients.
 func TestOneHolderAndHandOver(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -34,8 +35,8 @@ func TestOneHolderAndHandOver(t *testing.T) {
 	})
 }
 
-// Curator: #testReentrantSingleLock. Goroutines that share one object exclude
-// each other.
+// Curator tests this in TestInterProcessMutexBase#testReentrantSingleLock.
+// Goroutines that share one object exclude each other.
 func TestGoroutinesOnOneMutexExcludeEachOther(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -104,7 +105,7 @@ func TestDeadlineNamesTheHolderAndOurPositionAndLeavesNothing(t *testing.T) {
 		soon, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
 		defer cancel()
 		_, err := m.Acquire(soon)
-		late := 10 * time.Second // of a busy machine
+		late := 10 * time.Second // a busy machine may be late
 		if w.Fake != nil {
 			late = 0
 		}
@@ -122,8 +123,8 @@ func TestDeadlineNamesTheHolderAndOurPositionAndLeavesNothing(t *testing.T) {
 	})
 }
 
-// Curator: #testContainerCleanup. The server may remove the lock's path
-// whenever it has no children.
+// Curator tests this in TestInterProcessMutexBase#testContainerCleanup. The
+// server may remove the lock's path whenever it has no children.
 func TestLockSurvivesReapingOfItsPath(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -133,8 +134,8 @@ func TestLockSurvivesReapingOfItsPath(t *testing.T) {
 			require.NoError(t, recipetest.Acquire(t, ctx, m).Release(ctx))
 			require.Equal(t, 1, w.Fake.ReapContainers())
 		}
-		// Just after the path was found to be missing, and just after it was
-		// made again.
+		// The server removes the path just after the client has found it
+		// missing, and just after the client has made it again.
 		for after := range 2 {
 			w.Fake.Inject(zktest.Rule{Op: zktest.OpCreateContainer, After: after, Do: zktest.CallAfter(func(zktest.Request) {
 				w.Fake.Delete(path)
@@ -145,7 +146,8 @@ func TestLockSurvivesReapingOfItsPath(t *testing.T) {
 	})
 }
 
-// Curator: #testWithNamespace. The lock's path is below the client's chroot.
+// Curator tests this in TestInterProcessMutexBase#testWithNamespace. The
+// lock's path is below the client's chroot.
 func TestLockUnderAChroot(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx := w.Patience(t)
@@ -161,8 +163,8 @@ func TestLockUnderAChroot(t *testing.T) {
 	})
 }
 
-// The layout that Java Curator reads and writes: reference implementation
-// InterProcessMutex, StandardLockInternalsDriver.
+// Java Curator reads and writes this layout. Curator's InterProcessMutex and
+// StandardLockInternalsDriver are the reference implementation.
 func TestNodeLayoutIsCurators(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)

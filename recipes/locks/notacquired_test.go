@@ -14,7 +14,7 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// notAcquired is what an acquire in vain says.
+// notAcquired returns the error of an acquire in vain.
 func notAcquired(t *testing.T, err error) *locks.NotAcquiredError {
 	t.Helper()
 	var refused *locks.NotAcquiredError
@@ -22,7 +22,7 @@ func notAcquired(t *testing.T, err error) *locks.NotAcquiredError {
 	return refused
 }
 
-// An error is no news of the holder: it says how old it is.
+// An error may be old news of the holder. It says how old it is.
 func TestNotAcquiredErrorSaysHowOldItIs(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		var mutexes []*locks.InterProcessMutex
@@ -37,7 +37,7 @@ func TestNotAcquiredErrorSaysHowOldItIs(t *testing.T) {
 		third := recipetest.AcquireLater(recipetest.Within(t, time.Minute), mutexes[2])
 		synctest.Wait()
 		time.Sleep(time.Second)
-		require.NoError(t, first.Release(t.Context())) // the third is not told
+		require.NoError(t, first.Release(t.Context())) // the third contender is not told
 		<-third.Done
 		refused := notAcquired(t, third.Err)
 		require.Equal(t, start, refused.Seen)
@@ -55,7 +55,8 @@ func TestNotAcquiredErrorSaysHowOldItIs(t *testing.T) {
 	})
 }
 
-// Whoever waits for himself is told so, and how it is done.
+// A caller that waits for its own lease learns that from the error. The error
+// also says how to re-enter.
 func TestNotAcquiredErrorNamesOneself(t *testing.T) {
 	const hint = " (an acquire under the context of its lease would re-enter)"
 	for name, tc := range map[string]struct {
@@ -64,7 +65,7 @@ func TestNotAcquiredErrorNamesOneself(t *testing.T) {
 	}{
 		"mutex":          {mutexAt, mutexAt, true},
 		"writer, reader": {writerAt, readerAt, true},
-		"reader, writer": {readerAt, writerAt, false}, // which would be ErrUpgrade
+		"reader, writer": {readerAt, writerAt, false}, // re-entry would be ErrUpgrade
 		"semaphore":      {semaphoreAt, semaphoreAt, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -75,7 +76,7 @@ func TestNotAcquiredErrorNamesOneself(t *testing.T) {
 				require.NoError(t, err)
 				waiting, stop := context.WithCancel(t.Context())
 				defer stop()
-				for range 3 { // the last of them wait in the process
+				for range 3 { // the last of these acquires wait in the process
 					go tc.want(c).Acquire(waiting)
 					synctest.Wait()
 					_, waited := tc.want(c).Acquire(recipetest.Within(t, time.Second))
@@ -103,7 +104,7 @@ func semaphoreAt(c *framework.Client) locks.Locker {
 	return locks.NewInterProcessSemaphore(c, "/l", locks.Limit(1))
 }
 
-// Anybody may have made the node that is named.
+// Any client may have made the node that the error names.
 func TestNotAcquiredErrorFitsIntoALine(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
@@ -115,8 +116,9 @@ func TestNotAcquiredErrorFitsIntoALine(t *testing.T) {
 	})
 }
 
-// Whoever waits in the process for one that has no connection is told that
-// there is none, as that one is.
+// A waiter in the process waits for an acquire that has no connection. The
+// waiter's error says that there is no connection, as the other acquire's
+// error does.
 func TestWaiterInTheProcessIsToldOfAnOutage(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, network := w.Connect(t)
@@ -135,8 +137,8 @@ func TestWaiterInTheProcessIsToldOfAnOutage(t *testing.T) {
 	})
 }
 
-// So is whoever waits at the server, when the connection is lost meanwhile:
-// what was seen ahead is old news.
+// A waiter at the server loses its connection. The error says so, because the
+// last look at the queue is old news.
 func TestWaiterAtTheServerIsToldOfAnOutage(t *testing.T) {
 	for name, lock := range map[string]func(c *framework.Client) locks.Locker{
 		"mutex": mutexAt, "writer": writerAt, "semaphore": semaphoreAt,

@@ -18,13 +18,13 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// The user's code that an acquire calls may panic. Whoever recovers from that
-// goes on with the same objects.
+// The user's code that an acquire calls may panic. A caller that recovers from
+// the panic goes on with the same objects.
 func TestPanicOfTheUsersCodeLeavesNothingBehind(t *testing.T) {
 	for _, kind := range kindsOfLocks {
 		t.Run(kind.name, func(t *testing.T) {
 			calls := 1
-			for at := 1; at <= calls; at++ { // each call of an acquire that goes well
+			for at := 1; at <= calls; at++ { // each call that a successful acquire makes panics in turn
 				inVirtualTime(t, func(t *testing.T, w *world) {
 					calls = max(calls, panicsAt(t, w, kind, at))
 				})
@@ -34,8 +34,8 @@ func TestPanicOfTheUsersCodeLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// panicsAt lets the n-th call of the ACL provider panic, and returns how often
-// an acquire calls it.
+// panicsAt lets the n-th call of the ACL provider panic. It returns how often
+// an acquire calls the provider.
 func panicsAt(t *testing.T, w *world, kind lockKind, n int) (calls int) {
 	ctx := w.Patience(t)
 	var armed, called atomic.Int64
@@ -47,7 +47,7 @@ func panicsAt(t *testing.T, w *world, kind lockKind, n int) (calls int) {
 		return zk.WorldACL(zk.PermAll)
 	}))
 	take, after := kind.taker(t, c)
-	for range 2 { // the first creates the parents, too
+	for range 2 { // the first acquire creates the parents, too
 		called.Store(0)
 		require.NoError(t, must(take(ctx))(t).Release(ctx))
 	}
@@ -67,8 +67,8 @@ func panicsAt(t *testing.T, w *world, kind lockKind, n int) (calls int) {
 	return calls
 }
 
-// The reply to the creation is lost, and then the retry policy panics: the
-// node is found, and deleted.
+// The reply to the creation is lost, and then the retry policy panics. The
+// client finds the node and deletes it.
 func TestPanicOfTheRetryPolicyLeavesNoNodeBehind(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, panics := w.Patience(t), false
@@ -90,7 +90,8 @@ func TestPanicOfTheRetryPolicyLeavesNoNodeBehind(t *testing.T) {
 	})
 }
 
-// panickingTracer panics when it is told of somebody who waits in the process.
+// panickingTracer panics when it learns of an acquire that waits in the
+// process.
 type panickingTracer struct{ recipetest.Spy }
 
 func (p *panickingTracer) StartAcquire(ctx context.Context, _ locktrace.Acquire) (context.Context, locktrace.AcquireTracer) {
@@ -101,7 +102,7 @@ type panickingAcquire struct{ recipetest.SpyOnAcquire }
 
 func (panickingAcquire) QueuedLocally(int) { panic("no tracer") }
 
-// The waiter that is left behind would get the next turn, and never give it
+// A waiter that is left behind would get the next turn, and never give it
 // back.
 func TestPanicOfTheTracerLeavesNoWaiterBehind(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
@@ -121,7 +122,7 @@ func TestPanicOfTheTracerLeavesNoWaiterBehind(t *testing.T) {
 	})
 }
 
-// tracerThatPanicsAt panics at the n-th of the calls for acquires.
+// tracerThatPanicsAt panics at the n-th call for an acquire.
 type tracerThatPanicsAt struct {
 	recipetest.Spy
 	left int
@@ -153,8 +154,8 @@ func (a acquireThatPanics) StartHold(locktrace.Hold) locktrace.HoldTracer {
 	return recipetest.ValveOnHold{Valve: &recipetest.Valve{}}
 }
 
-// Whatever a tracer is told of an acquire when it panics, the lock is not held
-// by nobody.
+// A tracer panics at any of its calls for an acquire. The panic leaves no lock
+// held without a holder.
 func TestPanicOfTheTracerLeavesNoLockHeld(t *testing.T) {
 	for name, lock := range map[string]func(c *framework.Client) takeAny{
 		"mutex":      func(c *framework.Client) takeAny { return takeOne(mutexAt(c)) },
@@ -198,8 +199,8 @@ func takeSeveral(c *framework.Client) takeAny {
 	}
 }
 
-// takeDowngraded takes the read lock under the write lock, and releases that
-// first.
+// takeDowngraded takes the read lock under the write lock, and releases the
+// write lock first.
 func takeDowngraded(c *framework.Client) takeAny {
 	return func(ctx context.Context) (releaser, error) {
 		lease, err := writerAt(c).Acquire(ctx)
@@ -228,7 +229,8 @@ func tracerPanics(t *testing.T, take takeAny) (panicked bool) {
 	return false
 }
 
-// The same of a node that waits, and is given up.
+// A tracer panics at any of its calls for an acquire that waits and gives up.
+// The panic leaves no node in the queue.
 func TestPanicOfTheTracerLeavesNoNodeInTheQueue(t *testing.T) {
 	for at, panicked := 1, true; panicked; at++ {
 		inVirtualTime(t, func(t *testing.T, w *world) {

@@ -76,8 +76,8 @@ func TestParticipantWhoLeavesMeanwhileIsLeftOut(t *testing.T) {
 	})
 }
 
-// What people call a participant: its owner's own words, if they fit into a
-// line, or else who its node says that it is.
+// A participant's name is its owner's own words, if they fit into a line.
+// Otherwise the name is the identity in its node.
 func TestParticipantsAreCalledByTheirNames(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)

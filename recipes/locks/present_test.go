@@ -13,7 +13,7 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// callsOf are the calls that a lock or a leader may get first.
+// callsOf returns the calls that a user may make first on a lock or a leader.
 func callsOf(v any) map[string]func(ctx context.Context) error {
 	calls := map[string]func(ctx context.Context) error{}
 	if l, ok := v.(locks.Locker); ok {
@@ -51,8 +51,8 @@ func callsOf(v any) map[string]func(ctx context.Context) error {
 	return calls
 }
 
-// A client that is nil, and a value that no constructor has made, are errors by
-// name, whatever is called first.
+// A nil client, and a value that no constructor has made, make every call
+// return an error that names the client, whichever call comes first.
 func TestWithoutAClientEveryCallIsAnError(t *testing.T) {
 	for name, v := range map[string]any{
 		"mutex":             locks.NewInterProcessMutex(nil, "/l"),
@@ -92,7 +92,8 @@ func TestWithoutAClientEveryCallIsAnError(t *testing.T) {
 	require.ErrorIs(t, locks.SetSharedLimit(t.Context(), nil, "/n", 1), zk.ErrBadArguments)
 }
 
-// What only looks has nothing to tell.
+// Calls that only look at a zero latch have no error to return. The latch is
+// over, and never leads.
 func TestZeroLatchIsOver(t *testing.T) {
 	var l leader.Latch
 	require.True(t, recipetest.IsClosed(l.Done()))
@@ -122,7 +123,7 @@ func TestNilOptionsAndLocksAreErrors(t *testing.T) {
 	})
 }
 
-// Nothing is acquired for it.
+// Do with nil work acquires nothing.
 func TestWorkThatIsNilIsAnError(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)

@@ -15,7 +15,8 @@ import (
 	"github.com/gocurator/curator/state"
 )
 
-// inside counts who believes to hold a lock, and what that adds up to.
+// inside counts the clients that believe they hold a lock, and keeps the
+// largest values seen.
 type inside struct {
 	mu             sync.Mutex
 	readers        int
@@ -36,8 +37,8 @@ func (in *inside) add(readers, writers, leases int) inside {
 	return inside{readers: in.readers, writers: in.writers, leases: in.leases}
 }
 
-// write notes a writer's token, and reports whether it is larger than
-// everybody's before it.
+// write notes a writer's token. It reports whether the token is larger than
+// every token before it.
 func (in *inside) write(token int64) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -46,8 +47,8 @@ func (in *inside) write(token int64) bool {
 	return grows
 }
 
-// read notes a reader's token, and reports whether it would be accepted after
-// what a writer has shown.
+// read notes a reader's token. It reports whether a resource would accept the
+// token after the largest one that a writer has shown.
 func (in *inside) read(token int64) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -55,8 +56,8 @@ func (in *inside) read(token int64) bool {
 	return token >= in.token
 }
 
-// underRandomFaults runs a worker with a client for each of n, until an hour
-// has passed, while their connections and sessions are cut.
+// underRandomFaults runs a worker for each of n clients until an hour has
+// passed. Meanwhile it cuts their connections and sessions.
 func underRandomFaults(t *testing.T, n int, work func(ctx context.Context, i, round int, c *framework.Client), check func(t *testing.T, w *world)) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
@@ -78,7 +79,7 @@ func underRandomFaults(t *testing.T, n int, work func(ctx context.Context, i, ro
 	})
 }
 
-// stay keeps a lease for up to so long.
+// stay keeps a lease until it is lost, or for up to three seconds.
 func stay(l *locks.Lease, round int) {
 	select {
 	case <-l.Context().Done():
@@ -86,9 +87,9 @@ func stay(l *locks.Lease, round int) {
 	}
 }
 
-// Whatever happens to the clients, a writer is alone, its token is larger than
-// everybody's before it, and no reader's is smaller than that of the last
-// writer. Some writers become readers, and some who wait give up.
+// Faults hit the clients at random. A writer is alone. A writer's token is
+// larger than every token before it, and no reader's token is smaller than the
+// last writer's. Some writers become readers, and some waiters give up.
 func TestReadersAndWritersUnderRandomFaults(t *testing.T) {
 	var in inside
 	var writes, downgrades atomic.Int32
@@ -125,7 +126,7 @@ func TestReadersAndWritersUnderRandomFaults(t *testing.T) {
 		}
 		downgrades.Add(1)
 		released := make(chan struct{})
-		go func() { // which may take so long that the reader is lost meanwhile
+		go func() { // the release may outlast the reader's session
 			defer close(released)
 			l.Release(ctx)
 		}()
@@ -152,8 +153,9 @@ func TestReadersAndWritersUnderRandomFaults(t *testing.T) {
 	require.Greater(t, in.together, 1)
 }
 
-// Whatever happens to the clients, there are never more leases than the limit,
-// whoever takes several of them, and the semaphore is not stuck.
+// Faults hit the clients at random. There are never more leases than the
+// limit, even when a client takes several of them, and the semaphore does not
+// get stuck.
 func TestSemaphoreUnderRandomFaults(t *testing.T) {
 	for name, limit := range map[string]func(int) locks.SemaphoreLimit{
 		"fixed":  locks.Limit,
@@ -189,9 +191,9 @@ func TestSemaphoreUnderRandomFaults(t *testing.T) {
 	}
 }
 
-// Whatever happens to the clients, and whoever of the goroutines of each gives
-// up, one alone holds a lock that is handed over in the process, and nobody is
-// left in the queue.
+// Faults hit the clients at random, and some of each client's goroutines give
+// up. A lock that is handed over in the process has one holder alone, and no
+// node is left in the queue.
 func TestLocalHandOverUnderRandomFaults(t *testing.T) {
 	for _, policy := range []state.ErrorPolicy{state.SessionPolicy, state.StandardPolicy} {
 		t.Run(policy.String(), func(t *testing.T) {
@@ -224,8 +226,8 @@ func TestLocalHandOverUnderRandomFaults(t *testing.T) {
 	}
 }
 
-// contend acquires a mutex until ctx ends, with more or less patience, and
-// counts the turns that came with the node of the one before.
+// contend acquires a mutex until ctx ends, with short and long deadlines. It
+// counts the turns that came with the node of the turn before.
 func contend(ctx context.Context, t *testing.T, m *locks.InterProcessMutex, round int, in *inside, handed *atomic.Int32) {
 	for ; ctx.Err() == nil; round++ {
 		limited, cancel := context.WithTimeout(ctx, time.Duration(1+round%20)*time.Second)

@@ -19,7 +19,7 @@ import (
 // outage is a way to lose the server.
 type outage struct {
 	begin  func(w *world, network *recipetest.Network) (end func())
-	silent bool // nobody says so: the connection breaks when its time is up
+	silent bool // no error says so until the connection's time is up
 }
 
 var outages = map[string]outage{
@@ -35,8 +35,8 @@ var outages = map[string]outage{
 	"black hole": {silent: true, begin: func(_ *world, network *recipetest.Network) func() { return network.Isolate() }},
 }
 
-// What a caller cannot act on is no error, and nothing to wait for: the client
-// sees to the node.
+// A release in an outage returns no error and does not wait, because the
+// caller could do nothing about it. The client deletes the node later.
 func TestReleaseInAnOutage(t *testing.T) {
 	for name, outage := range outages {
 		for _, kind := range kindsOfLocks {
@@ -68,7 +68,8 @@ func TestReleaseInAnOutage(t *testing.T) {
 	}
 }
 
-// A session that ends while a release waits takes the node with it.
+// A release waits no longer than its session: the end of the session takes the
+// node with it.
 func TestReleaseWaitsNoLongerThanTheSession(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t, framework.WithSessionTimeout(6*time.Second))
@@ -87,7 +88,7 @@ func TestReleaseWaitsNoLongerThanTheSession(t *testing.T) {
 	})
 }
 
-// The usual line is right: defer lease.Release(ctx).
+// The usual line, defer lease.Release(ctx), is right even when ctx has ended.
 func TestReleaseOnAnEndedContextIsNoError(t *testing.T) {
 	for _, kind := range kindsOfLocks {
 		t.Run(kind.name, func(t *testing.T) {
@@ -97,7 +98,7 @@ func TestReleaseOnAnEndedContextIsNoError(t *testing.T) {
 				for _, patience := range []time.Duration{0, time.Second} {
 					held := must(take(w.Patience(t)))(t)
 					var heal func()
-					if patience > 0 { // the end comes while the answer is awaited
+					if patience > 0 { // ctx ends while the release awaits its answer
 						heal = network.Isolate()
 					}
 					start := time.Now()
@@ -116,7 +117,7 @@ func TestReleaseOnAnEndedContextIsNoError(t *testing.T) {
 	}
 }
 
-// Work that has succeeded has succeeded, whatever becomes of the connection.
+// Do reports the success of the work, whatever becomes of the connection.
 func TestDoReturnsAtOnceWhenTheWorkHasSucceededInAnOutage(t *testing.T) {
 	type doer interface {
 		Do(ctx context.Context, f func(ctx context.Context) error) error
@@ -163,7 +164,7 @@ func awaited(t *testing.T, w *world, l *leader.Latch) *locks.Lease {
 	return lease
 }
 
-// To resign in an outage is to release.
+// Resign in an outage behaves like Release.
 func TestResignInAnOutage(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, network := w.Connect(t)
@@ -184,8 +185,8 @@ func TestResignInAnOutage(t *testing.T) {
 	})
 }
 
-// What is no error to the caller is one in the traces: others wait as long as
-// the node stays.
+// A deletion that is left to the client is no error to the caller, but it is
+// one in the traces. Other contenders wait as long as the node stays.
 func TestTracerLearnsWhyADeletionWasLeft(t *testing.T) {
 	for name, tc := range map[string]struct {
 		down bool

@@ -37,8 +37,8 @@ func TestHolderIsAskedToGiveTheLockUp(t *testing.T) {
 	})
 }
 
-// The lock's own path is the natural mistake. To write there would tell
-// nobody, and overwrite what is not a lock's.
+// A user may easily pass the lock's own path by mistake. A write to that path
+// would tell no holder, and would overwrite data that is not the lock's.
 func TestRevokeTouchesNothingButNodesOfLocks(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx := w.Patience(t)
@@ -73,8 +73,8 @@ func TestRevocableLockEndsItsContext(t *testing.T) {
 	})
 }
 
-// E26: in Curator, who arms revocation after the acquire is never told, and
-// neither is who was asked between the two.
+// In Curator, a holder that arms revocation after the acquire is never told. A
+// holder that was asked between the grant and the arming is not told either.
 func TestRevocationIsNoticedInWhateverOrderItIsArmed(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -84,7 +84,7 @@ func TestRevocationIsNoticedInWhateverOrderItIsArmed(t *testing.T) {
 		lease := recipetest.Acquire(t, ctx, m)
 		require.NoError(t, locks.Revoke(ctx, w.Observer, lease.Path()))
 		time.Sleep(100 * time.Millisecond)
-		<-lease.Revoked() // asked before it was armed
+		<-lease.Revoked() // the request came before the lease was armed
 		require.NoError(t, lease.Release(ctx))
 
 		lease = recipetest.Acquire(t, ctx, m)
@@ -95,8 +95,8 @@ func TestRevocationIsNoticedInWhateverOrderItIsArmed(t *testing.T) {
 		<-lease.Revoked()
 		require.NoError(t, lease.Release(ctx))
 
-		// Asked between the grant and the watch, and while it was still
-		// waiting.
+		// One request comes between the grant and the watch. The other comes
+		// while the acquire still waits.
 		first := recipetest.Acquire(t, ctx, m)
 		waiting := recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(c, path, locks.WithRevocation()))
 		nodes := w.WaitNodes(t, path, 2)
@@ -132,7 +132,7 @@ func TestRevocableCostsOneRequestMore(t *testing.T) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
 		m := locks.NewInterProcessMutex(c, path, locks.WithRevocation())
-		require.NoError(t, recipetest.Acquire(t, ctx, m).Release(ctx)) // makes the parent
+		require.NoError(t, recipetest.Acquire(t, ctx, m).Release(ctx)) // the first cycle makes the parent
 		synctest.Wait()
 		w.Fake.ClearRequests()
 		lease := recipetest.Acquire(t, ctx, m)

@@ -9,8 +9,8 @@ import (
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 )
 
-// The decision for each contender, from the children as a server lists them.
-// Nodes are r or w and a number here.
+// The test gives the children as a server lists them, and the decision for
+// each contender. It names a node by r or w and a number.
 func TestReadersAndWritersAreAdmittedInOrder(t *testing.T) {
 	const granted = "granted"
 	kinds := []string{readKind, writeKind}
@@ -25,7 +25,7 @@ func TestReadersAndWritersAreAdmittedInOrder(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		children []string
-		want     map[string]string // of each contender: granted, or the node that it watches
+		want     map[string]string // granted, or the node that the contender watches
 	}{
 		"a writer alone": {[]string{"w0000000007"}, map[string]string{"w0000000007": granted}},
 		"readers, whatever the order of the list": {
@@ -67,7 +67,7 @@ func TestReadersAndWritersAreAdmittedInOrder(t *testing.T) {
 			for _, c := range tc.children {
 				children = append(children, node(c))
 			}
-			for range 2 { // in this order, and in the other
+			for range 2 { // in this order, and in the reverse order
 				require.Equal(t, len(tc.want), len(slices.Collect(lockloop.Entries(children, kinds...))))
 				for ours := range lockloop.Entries(children, kinds...) {
 					want := ""
@@ -85,10 +85,10 @@ func TestReadersAndWritersAreAdmittedInOrder(t *testing.T) {
 	}
 }
 
-// Whoever waits watches a node ahead of it, and among writers each another
-// one; readers and writers never hold together.
+// A waiter watches a node ahead of it, and no two writers watch the same node.
+// Readers and writers never hold the lock together.
 func TestEveryWaiterWatchesAheadOfItself(t *testing.T) {
-	for kinds := range 1 << 10 { // every queue of ten
+	for kinds := range 1 << 10 { // every queue of ten contenders
 		queue := make([]lockloop.Entry, 10)
 		for i := range queue {
 			queue[i] = lockloop.Entry{Node: string(rune('a' + i)), Kind: readKind, Seq: int32(i)}

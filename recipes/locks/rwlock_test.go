@@ -61,8 +61,9 @@ func TestReadersShareAndWritersDoNot(t *testing.T) {
 	})
 }
 
-// Curator's testBasic: many clients, most of them readers; see that readers
-// are together and writers alone.
+// Curator tests this in TestInterProcessReadWriteLock#testBasic. Many clients
+// take the lock, most of them as readers. Readers hold it together, and
+// writers hold it alone.
 func TestReadersAndWritersUnderLoad(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -108,8 +109,8 @@ func TestReadersAndWritersUnderLoad(t *testing.T) {
 	})
 }
 
-// CURATOR-621: the reader that a writer becomes has the writer's place, so
-// that the next writer waits for it.
+// A writer becomes a reader at the writer's place in the queue, so that the
+// next writer waits for it (CURATOR-621).
 func TestDowngradeKeepsItsPlace(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -127,7 +128,7 @@ func TestDowngradeKeepsItsPlace(t *testing.T) {
 		require.ErrorIs(t, err, locks.ErrNotAcquired, "another reader waits for the next writer")
 		require.False(t, next.IsOver())
 
-		again := hold(t, reader.Context(), rw.ReadLock()) // re-enters
+		again := hold(t, reader.Context(), rw.ReadLock()) // this acquire re-enters
 		require.Equal(t, reader.Path(), again.Path())
 		require.NoError(t, reader.Release(ctx))
 		require.False(t, next.IsOver())
@@ -152,7 +153,8 @@ func TestUpgradeIsRefused(t *testing.T) {
 		require.NoError(t, reader.Release(ctx))
 		require.NoError(t, hold(t, context.WithoutCancel(reader.Context()), rw.WriteLock()).Release(ctx), "it is released")
 
-		// From write to read, and to write again, is no upgrade.
+		// An acquire of the write lock under a reader that is itself under the
+		// writer is no upgrade.
 		writer := hold(t, ctx, rw.WriteLock())
 		reader = hold(t, writer.Context(), rw.ReadLock())
 		inner := hold(t, reader.Context(), rw.WriteLock())
@@ -164,8 +166,8 @@ func TestUpgradeIsRefused(t *testing.T) {
 	})
 }
 
-// E7: in Curator, who has lost the write lock gets the read lock at once, in
-// front of the new writer.
+// In Curator, a client that has lost the write lock gets the read lock at
+// once, in front of the new writer.
 func TestLostWriterDoesNotDowngrade(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -185,7 +187,8 @@ func TestLostWriterDoesNotDowngrade(t *testing.T) {
 	})
 }
 
-// The write lock is lost, or released, while the reader's node is on its way.
+// The writer loses or releases the write lock while the reader's node is on
+// its way.
 func TestDowngradeThatComesTooLate(t *testing.T) {
 	for name, late := range map[string]func(w *world, writer *locks.Lease, session int64){
 		"lost":     func(w *world, _ *locks.Lease, session int64) { w.Fake.ExpireSession(session) },
@@ -228,7 +231,7 @@ func TestReadersAndWritersAmongTheParticipants(t *testing.T) {
 		c, _ := w.Connect(t)
 		rw := locks.NewInterProcessReadWriteLock(c, path, locks.WithNodeData([]byte("me")))
 		var all []*recipetest.Pending
-		for i := range 28 { // 20 readers, and 8 writers who wait
+		for i := range 28 { // 20 readers, and 8 writers that wait
 			var side locks.Locker = rw.ReadLock()
 			if i >= 20 {
 				side = rw.WriteLock()
@@ -250,7 +253,7 @@ func TestReadersAndWritersAmongTheParticipants(t *testing.T) {
 	})
 }
 
-// One release wakes those who can go on, and nobody else.
+// One release wakes only the contenders that can go on.
 func TestNoHerdOfReadersAndWriters(t *testing.T) {
 	for _, readers := range []int{2, 20, 200} {
 		t.Run(fmt.Sprint(readers), func(t *testing.T) {
@@ -314,7 +317,7 @@ func TestDowngradeOutlastsAnInterruption(t *testing.T) {
 		require.NoError(t, lease.Release(ctx))
 		w.NothingLeft(t, path)
 
-		// It does not outlast the write lock.
+		// The downgrade does not outlast the write lock.
 		writer = hold(t, ctx, rw.WriteLock())
 		network.Refuse(true)
 		network.Cut()

@@ -16,9 +16,9 @@ import (
 	"github.com/gocurator/curator/testing/zkserver"
 )
 
-// Curator: TestInterProcessSemaphoreCluster#testCluster. There is no progress
-// without an ensemble, and two of its three servers are enough for it to go
-// on.
+// Curator tests this in TestInterProcessSemaphoreCluster#testCluster. There is
+// no progress without an ensemble. Two of its three servers are enough for
+// progress.
 func TestSemaphoreGoesOnWithAMajorityOfTheEnsemble(t *testing.T) {
 	const clients, limit = 20, 3
 	ensemble := zkserver.StartEnsemble(t, 3)
@@ -35,7 +35,7 @@ func TestSemaphoreGoesOnWithAMajorityOfTheEnsemble(t *testing.T) {
 			for ctx.Err() == nil {
 				lease, err := s.Acquire(ctx)
 				if err != nil {
-					continue // ctx has ended, or else the test waits in vain
+					continue // ctx has ended, or the wait for progress fails the test
 				}
 				if now := held.Add(1); now > limit {
 					t.Error("too many: ", now)
@@ -62,8 +62,8 @@ func TestSemaphoreGoesOnWithAMajorityOfTheEnsemble(t *testing.T) {
 	w.WaitNodes(t, path+"/leases", 0)
 }
 
-// atOnce does something to several servers at the same time: one that restarts
-// does not serve without a majority.
+// atOnce does something to several servers at the same time, because a server
+// that restarts does not serve without a majority.
 func atOnce(t *testing.T, servers []*zkserver.Server, do func(*zkserver.Server) error) {
 	t.Helper()
 	errs := make(chan error, len(servers))
@@ -75,22 +75,22 @@ func atOnce(t *testing.T, servers []*zkserver.Server, do func(*zkserver.Server) 
 	}
 }
 
-// Curator:
-// TestInterProcessSemaphoreCluster#testKilledServerWithEnsembleProvider. The
-// servers are replaced by others, which know nothing of the old ones' sessions
-// and nodes. Clients that are told so lose their sessions, and one of them
-// holds the lease again.
+// Curator tests this in
+// TestInterProcessSemaphoreCluster#testKilledServerWithEnsembleProvider. Other
+// servers replace the servers, and know nothing of the old servers' sessions
+// and nodes. Clients that the new servers tell so lose their sessions, and one
+// of them holds the lease again.
 func TestSemaphoreOnAnEnsembleThatIsReplaced(t *testing.T) {
 	const clients = 10
 	first, second := zkserver.Start(t), zkserver.Start(t)
-	var servers atomic.Value // where they are now
+	var servers atomic.Value // addresses of the current servers
 	servers.Store(first.Addr())
 	ask := func(context.Context) ([]string, error) { return []string{servers.Load().(string)}, nil }
 	w := &world{&recipetest.World{Addr: first.Addr(), Dial: (&net.Dialer{}).DialContext, Session: 2 * recipetest.ShortSession}}
 	path := recipetest.Path(t)
 	ctx, stop := context.WithCancel(w.Patience(t))
 	throne := recipetest.NewExclusive(t)
-	holders := make(chan *locks.Lease) // takes the lease of each holder
+	holders := make(chan *locks.Lease) // receives the lease of each holder
 	var all sync.WaitGroup
 	for range clients {
 		c, _ := w.Connect(t, framework.WithServers(ask))
@@ -99,7 +99,7 @@ func TestSemaphoreOnAnEnsembleThatIsReplaced(t *testing.T) {
 			for ctx.Err() == nil {
 				lease, err := s.Acquire(ctx)
 				if err != nil {
-					continue // ctx has ended, or else the test waits in vain
+					continue // ctx has ended, or the wait for a holder fails the test
 				}
 				throne.Enter(lease)
 				select {

@@ -14,8 +14,9 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// Who asks for more than a limit allows is told so, whether he waits or not,
-// and whether others hold leases or not.
+// The error names the limit when a caller asks for more leases than the limit
+// allows. This holds whether the caller waits or not, and whether leases are
+// held or not.
 func TestLimitThatIsTooLowIsNamed(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
@@ -44,7 +45,7 @@ func TestLimitThatIsTooLowIsNamed(t *testing.T) {
 	})
 }
 
-// The path that cannot be used is the one that is named.
+// The error names the path that cannot be used.
 func TestBadPathOfASharedLimitIsNamed(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
@@ -56,8 +57,8 @@ func TestBadPathOfASharedLimitIsNamed(t *testing.T) {
 	})
 }
 
-// The limit that an acquire has read stays in its error, wherever it is when its
-// context ends.
+// The error of an acquire keeps the limit that the acquire has read, at
+// whatever step its context ends.
 func TestLimitIsInTheErrorWhateverWasLast(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)

@@ -16,9 +16,9 @@ import (
 
 // The gate's context ends a moment after its session. If the process stands
 // still in between, the semaphore takes one lease in the old session and one
-// in the next. The two must not become a claim: the first can go at any
-// moment. In this test the gate is another client's, so that the case is
-// certain.
+// in the next. The two leases must not become a claim, because the first can
+// vanish at any moment. In this test the gate belongs to another client, so
+// that the case is certain to occur.
 func TestLeasesOfTwoSessionsAreNoClaim(t *testing.T) {
 	for name, policy := range map[string]state.ErrorPolicy{"standard": state.StandardPolicy, "session": state.SessionPolicy} {
 		t.Run(name, func(t *testing.T) {
@@ -38,7 +38,9 @@ func TestLeasesOfTwoSessionsAreNoClaim(t *testing.T) {
 				srv.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/s/leases/*", After: 1, Do: zktest.Call(func(r zktest.Request) {
 					first = "/s/leases/" + srv.Children("/s/leases")[0]
 					srv.ExpireSession(r.Session)
-					require.NoError(t, srv.Create(first, nil)) // as if the server had not come to ending the session
+					// The node stands for one of a session that the server has
+					// not ended yet.
+					require.NoError(t, srv.Create(first, nil))
 				})})
 				s := NewInterProcessSemaphore(c, "/s", Limit(3))
 				hour, cancel := context.WithTimeout(t.Context(), time.Hour)
@@ -52,7 +54,8 @@ func TestLeasesOfTwoSessionsAreNoClaim(t *testing.T) {
 				synctest.Wait()
 				require.Empty(t, srv.Children("/s/leases"), "what was taken is given back")
 
-				taken, err = s.take(hour, gate.inner(), 2, queue.Attempt{Wait: true}) // as the caller would, behind another gate
+				// The caller does the same, behind another gate.
+				taken, err = s.take(hour, gate.inner(), 2, queue.Attempt{Wait: true})
 				require.NoError(t, err)
 				require.Len(t, srv.Ephemerals(c.SessionID()), 2)
 				require.NoError(t, taken.First(hour).Release(hour))

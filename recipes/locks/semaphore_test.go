@@ -42,8 +42,8 @@ func TestSemaphoreHasItsLimitOfLeases(t *testing.T) {
 	})
 }
 
-// E16: in Curator, two who want both of two leases may each get one, and wait
-// for ever.
+// In Curator, two clients that want both of two leases may each get one, and
+// wait for ever.
 func TestSeveralLeasesAreAllOrNone(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -160,8 +160,8 @@ func TestSemaphoreLimitsThatCannotBeUsed(t *testing.T) {
 	})
 }
 
-// Whoever gives up while waiting for a lease leaves neither the lease nor the
-// gate behind.
+// A waiter for a lease that gives up leaves neither its lease nor its gate
+// behind.
 func TestSemaphoreWaiterThatGivesUpLeavesNothing(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -184,8 +184,8 @@ func TestSemaphoreWaiterThatGivesUpLeavesNothing(t *testing.T) {
 	})
 }
 
-// Somebody deletes what a waiter has made: it makes it anew, and leaves
-// nothing over (Curator's testNoOrphanedNodes).
+// Somebody deletes the nodes of a waiter. The waiter makes them anew, and
+// leaves none over (Curator's TestInterProcessSemaphore#testNoOrphanedNodes).
 func TestSemaphoreWaiterWhoseNodesAreDeletedGoesOn(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -201,7 +201,8 @@ func TestSemaphoreWaiterWhoseNodesAreDeletedGoesOn(t *testing.T) {
 			}
 			synctest.Wait()
 		}
-		require.NoError(t, w.Fake.Delete(path+"/locks/"+w.Nodes(t, path+"/locks")[0])) // the gate
+		// This node is the gate.
+		require.NoError(t, w.Fake.Delete(path+"/locks/"+w.Nodes(t, path+"/locks")[0]))
 		time.Sleep(2 * time.Second)
 		require.False(t, waiting.IsOver())
 		require.NoError(t, first.Release(ctx))
@@ -212,7 +213,7 @@ func TestSemaphoreWaiterWhoseNodesAreDeletedGoesOn(t *testing.T) {
 	})
 }
 
-// The waiter for a lease loses its session: it begins again, at the gate.
+// The waiter for a lease loses its session. It begins again, at the gate.
 func TestSemaphoreWaiterGoesOnInTheNextSession(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -258,7 +259,7 @@ func TestUncontendedSemaphoreSetsNoWatch(t *testing.T) {
 		c, _ := w.Connect(t)
 		for shared, limit := range map[bool]locks.SemaphoreLimit{false: locks.Limit(3), true: locks.SharedLimit(path+"-limit", 3)} {
 			s := locks.NewInterProcessSemaphore(c, path, limit)
-			require.NoError(t, hold(t, ctx, s).Release(ctx)) // makes the parents
+			require.NoError(t, hold(t, ctx, s).Release(ctx)) // the first cycle makes the parents
 			synctest.Wait()
 			w.Fake.ClearRequests()
 			lease := hold(t, ctx, s)
@@ -273,7 +274,7 @@ func TestUncontendedSemaphoreSetsNoWatch(t *testing.T) {
 	})
 }
 
-// Only the first of those who wait looks at the leases.
+// Only the first of the waiters looks at the leases.
 func TestNoHerdAtTheSemaphore(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -345,9 +346,9 @@ func TestClosedClientFreesItsLeases(t *testing.T) {
 	})
 }
 
-// Two are at the leases at once, because somebody has deleted the gate of one.
-// Each would wait for the other's lease if who has lost the gate did not begin
-// anew.
+// Two waiters are at the leases at once, because somebody has deleted the gate
+// of one. The one that has lost its gate must begin anew. Without that, each
+// would wait for the other's lease.
 func TestTwoAtTheLeasesDoNotWaitForEachOther(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)

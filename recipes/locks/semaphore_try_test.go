@@ -9,14 +9,14 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// A limit of zero, which pauses everybody, has no holder who could be ahead.
-// Trying fails all the same.
+// A limit of zero pauses every caller, and there is no holder that could be
+// ahead. A try fails all the same.
 func TestTryAcquireAtALimitOfZero(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
 		s := locks.NewInterProcessSemaphore(c, path, locks.SharedLimit(path+"-limit", 0))
-		for range 2 { // the second finds nothing of the first
+		for range 2 { // the second try finds nothing of the first
 			_, err := s.TryAcquire(ctx)
 			var refused *locks.NotAcquiredError
 			require.ErrorAs(t, err, &refused)
@@ -31,7 +31,8 @@ func TestTryAcquireAtALimitOfZero(t *testing.T) {
 	})
 }
 
-// What one has taken already of several is nobody ahead.
+// Leases that a try for several has taken already do not count as leases ahead
+// of it.
 func TestTryAcquireOfSeveralDoesNotNameItself(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -53,8 +54,8 @@ func TestTryAcquireOfSeveralDoesNotNameItself(t *testing.T) {
 	})
 }
 
-// To look at a semaphore changes nothing: without a shared limit, there is the
-// one that it would begin with.
+// Participants changes nothing. Without a shared limit, it reports by the
+// limit that the semaphore would begin with.
 func TestParticipantsDoNotCreateTheSharedLimit(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -76,7 +77,7 @@ func TestParticipantsDoNotCreateTheSharedLimit(t *testing.T) {
 	})
 }
 
-// Java's SharedCount may hold any number.
+// A SharedCount of Java Curator may hold any number.
 func TestParticipantsAtANegativeLimit(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -94,7 +95,7 @@ func TestParticipantsAtANegativeLimit(t *testing.T) {
 	})
 }
 
-// Whoever has taken a lease is no obstacle to his own next one.
+// A client's earlier leases do not block its next try.
 func TestLeasesCanBeTriedForOneAfterTheOther(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)

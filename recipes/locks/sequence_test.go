@@ -18,9 +18,9 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// atTheEndOfTheSequence runs a scenario where the next sequential child of each
-// path is the last but one that a server counts. What comes after that has the
-// last number, too, or a negative one.
+// atTheEndOfTheSequence runs a scenario where the next sequential child of
+// each path gets the last number but one that a server counts. Later children
+// share the last number, or get a negative one.
 func atTheEndOfTheSequence(t *testing.T, paths []string, scenario func(t *testing.T, w *world)) {
 	t.Helper()
 	const next = math.MaxInt32 - 1
@@ -45,8 +45,9 @@ func atTheEndOfTheSequence(t *testing.T, paths []string, scenario func(t *testin
 	})
 }
 
-// takeTurns lets several clients take a lock many times, and fails if two of
-// them ever have it at the same time. It returns the paths of their nodes.
+// takeTurns lets several clients take a lock many times. It fails the test if
+// two of them ever have the lock at the same time. It returns the paths of
+// their nodes.
 func takeTurns(t *testing.T, w *world, clients, rounds int, lockOf func(c *framework.Client) locks.Locker) (nodes []string) {
 	t.Helper()
 	ctx := w.Patience(t)
@@ -66,7 +67,7 @@ func takeTurns(t *testing.T, w *world, clients, rounds int, lockOf func(c *frame
 				if inside.Add(1) > 1 {
 					overlaps.Add(1)
 				}
-				if _, _, err := w.Observer.Exists(ctx, "/"); err != nil { // stay for a while
+				if _, _, err := w.Observer.Exists(ctx, "/"); err != nil { // the holder stays for a while
 					t.Error(err)
 				}
 				inside.Add(-1)
@@ -113,7 +114,7 @@ func TestOneHolderWhenTheSequenceIsUsedUp(t *testing.T) {
 }
 
 // Nodes of one transaction, and of requests under way at the same time, get
-// negative numbers: they say nothing about who came first.
+// negative numbers. These numbers say nothing about the order of arrival.
 func TestQueueIsInOrderOfArrivalWhenTheSequenceIsUsedUp(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx := w.Patience(t)
@@ -139,8 +140,9 @@ func TestQueueIsInOrderOfArrivalWhenTheSequenceIsUsedUp(t *testing.T) {
 	})
 }
 
-// A reader in its writer's place has the writer's number. Where that is not its
-// place, a writer that waits would not see the reader.
+// A downgraded reader takes its writer's place by its writer's number. Where
+// that number does not give the writer's place, a waiting writer would not see
+// the reader.
 func TestDowngradeIsRefusedWhenTheSequenceIsUsedUp(t *testing.T) {
 	atTheEndOfTheSequence(t, []string{"/l"}, func(t *testing.T, w *world) {
 		ctx := w.Patience(t)
@@ -172,7 +174,7 @@ func TestOneLeaderWhenTheSequenceIsUsedUp(t *testing.T) {
 			latches = append(latches, latch)
 			w.WaitNodes(t, "/leader", len(latches))
 		}
-		for i, latch := range latches { // in the order in which they have come
+		for i, latch := range latches { // latches lead in the order of arrival
 			lease, err := latch.Await(ctx)
 			require.NoError(t, err)
 			for _, other := range latches[i+1:] {
@@ -184,8 +186,9 @@ func TestOneLeaderWhenTheSequenceIsUsedUp(t *testing.T) {
 	})
 }
 
-// The waiter's own node is deleted between its look at the queue and the
-// reading of czxids. It would not find itself, nor anybody ahead of it.
+// The waiter's own node is deleted between its look at the queue and its
+// reading of the czxids. The waiter finds neither its own node nor a node
+// ahead of it.
 func TestWaiterWhoseNodeGoesWhileTheQueueIsReadQueuesAgain(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx := w.Patience(t)

@@ -39,7 +39,7 @@ func hoard(t testing.TB, c *framework.Client, n int) []*locks.Lease {
 	return leases
 }
 
-// latecomers is a tracer that counts, when it is told of the first loss, the
+// latecomers is a tracer. When it learns of the first loss, it counts the
 // leases that have not ended.
 type latecomers struct {
 	recipetest.Valve
@@ -78,8 +78,8 @@ func (l latecomersOnHold) Ended(end locktrace.HoldEnd) {
 	l.ValveOnHold.Ended(end)
 }
 
-// All contexts end before anything else is done. In real time: whether that
-// holds is up to the scheduler.
+// All contexts end before the client does anything else. The test runs in real
+// time, because the scheduler decides whether that holds.
 func TestContextsOfALostSessionEndBeforeAnybodyIsTold(t *testing.T) {
 	const leases = 2000
 	srv := zktest.New(t)
@@ -95,9 +95,10 @@ func TestContextsOfALostSessionEndBeforeAnybodyIsTold(t *testing.T) {
 }
 
 // BenchmarkLossOfManyLeases measures how far apart the contexts of 10,000
-// leases end when their session is lost: from the first end that its goroutine
-// sees to the last. Each has a goroutine that releases it then. Go's scheduler
-// has its part in that, as it wakes 10,000 goroutines.
+// leases end when their session is lost. It measures from the first end that a
+// lease's goroutine sees to the last. Each lease has a goroutine that releases
+// it then. Go's scheduler has its part in the result, because it wakes 10,000
+// goroutines.
 func BenchmarkLossOfManyLeases(b *testing.B) {
 	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
 	for name, opts := range map[string][]framework.Option{

@@ -56,7 +56,7 @@ func TestTracerThatBlocksDoesNotOutlastTheContextOfARelease(t *testing.T) {
 		held := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/held"))
 		lost := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/lost"))
 		require.NoError(t, w.Observer.Delete(t.Context(), lost.Path(), framework.AnyVersion))
-		time.Sleep(2 * time.Second) // until its holder looks
+		time.Sleep(2 * time.Second) // by now the lease's holder has looked at its node
 		require.ErrorIs(t, context.Cause(lost.Context()), locks.ErrNodeDeleted)
 		open := tracer.Close()
 		defer open()
@@ -71,7 +71,7 @@ func TestTracerThatBlocksDoesNotOutlastTheContextOfARelease(t *testing.T) {
 	})
 }
 
-// It waits for a moment, also on a context that has ended.
+// Release waits for the tracer for a moment, even on a context that has ended.
 func TestReleaseOnAnEndedContextHasToldTheTracer(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		tracer := &recipetest.Valve{}
@@ -112,8 +112,8 @@ func (h blockingHandler) Enabled(context.Context, slog.Level) bool  { return tru
 func (h blockingHandler) Handle(context.Context, slog.Record) error { <-h.until; return nil }
 func (h blockingHandler) WithAttrs([]slog.Attr) slog.Handler        { return h }
 
-// A latch's goroutine is the client's. Wherever a tracer stops it, Close
-// returns.
+// A latch's goroutine belongs to the client. Close returns at whatever point a
+// tracer blocks that goroutine.
 func TestTracerThatBlocksALatchHoldsUpCloseForASecondAtMost(t *testing.T) {
 	for _, leads := range []bool{false, true} {
 		inVirtualTime(t, func(t *testing.T, w *world) {
@@ -165,9 +165,10 @@ func TestTracerThatBlocksHoldsUpASelectorForASecondAtMost(t *testing.T) {
 	})
 }
 
-// After Close, everything has been told and written: here in real time, as the
-// scheduler decides, and the tracer and the buffer have no lock, so that the
-// race detector sees whoever comes late.
+// When Close has returned, the tracer has been told of every end, and the log
+// has every line. The test runs in real time, because the scheduler decides.
+// The tracer and the buffer have no lock, so that the race detector sees a
+// late call.
 func TestCloseHasToldTheEndOfEveryHold(t *testing.T) {
 	const holds = 30
 	for range 20 {
@@ -188,7 +189,7 @@ func TestCloseHasToldTheEndOfEveryHold(t *testing.T) {
 
 type lossKey struct{}
 
-// carrier is a handler that notes what the contexts of its lines carry.
+// carrier is a log handler that notes the values in the contexts of its lines.
 type carrier struct {
 	slog.Handler
 	carried *[]string
@@ -200,7 +201,8 @@ func (c carrier) Handle(ctx context.Context, line slog.Record) error {
 	return nil
 }
 
-// By its context a handler finds the span of the work that has lost its lock.
+// A log handler can find the span of the work that has lost its lock by the
+// context of the line.
 func TestLossIsLoggedWithTheContextOfTheWork(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		var carried []string
@@ -236,7 +238,7 @@ func (markingHold) Context(ctx context.Context) context.Context {
 	return context.WithValue(ctx, lossKey{}, mark+", in the hold")
 }
 
-// Values of attributes are words, for those who search for them.
+// The values of attributes are words, so that people can search for them.
 func TestRecipesAreNamedByWords(t *testing.T) {
 	for _, recipe := range []string{
 		locktrace.RecipeMutex, locktrace.RecipeReadWriteLock, locktrace.RecipeSemaphore, locktrace.RecipeSemaphoreMutex,
@@ -246,7 +248,7 @@ func TestRecipesAreNamedByWords(t *testing.T) {
 	}
 }
 
-// slowTracer takes its time at the end of the operations on one path.
+// slowTracer takes a minute at the end of the operations on one path.
 type slowTracer struct {
 	recipetest.Valve
 	path string
@@ -259,8 +261,9 @@ func (s *slowTracer) EndOperation(_ context.Context, end framework.OperationEnd)
 	}
 }
 
-// The Teller of a latch is for its own operations. Those that its leader calls
-// are told by whoever calls them, as everywhere.
+// The Teller of a latch is for the latch's own operations. The goroutine that
+// calls another operation under the leadership tells the tracer itself, as
+// everywhere.
 func TestOperationsUnderALeadershipAreToldDirectly(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		tracer := &slowTracer{path: "/anything"}
