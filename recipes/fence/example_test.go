@@ -13,7 +13,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// A holder is stopped, for so long that its session ends and the next holder
+// A holder is stopped for so long that its session ends and the next holder
 // begins. When it runs again, it goes on without a look at its lease. Two
 // resources refuse its writes: a store, because it compares tokens, and
 // ZooKeeper, because it checks that the lock is still held.
@@ -50,12 +50,12 @@ func Example() {
 	stopped, _ := locks.NewInterProcessMutex(first, "/lock").Acquire(ctx)
 	fmt.Println(put(stopped, "first"), write(first, stopped, "first"))
 
-	srv.ExpireSession(first.SessionID()) // as the servers see it
+	srv.ExpireSession(first.SessionID()) // the servers end the session
 
 	next, _ := locks.NewInterProcessMutex(second, "/lock").Acquire(ctx)
 	fmt.Println(put(next, "second"), write(second, next, "second"))
 
-	<-stopped.Context().Done() // the stopped holder does not look at it
+	<-stopped.Context().Done() // the stopped holder does not look at this
 	err = put(stopped, "late")
 	fmt.Println(errors.Is(err, fence.ErrStale), store)
 	err = write(first, stopped, "late")

@@ -14,8 +14,8 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// candidate is one of the processes of an election. Its random numbers decide
-// what it does.
+// candidate is one of the processes of an election. Random numbers decide what
+// it does.
 type candidate struct {
 	*election
 	name string

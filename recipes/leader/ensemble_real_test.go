@@ -211,7 +211,7 @@ func TestLeadersOutliveARollingRestart(t *testing.T) {
 // Servers that know nothing of the old sessions do not wait for the end of
 // those. So one candidate may lead while another still believes that it leads.
 // The test asks nothing about that. Fencing tokens start again, too: a resource
-// that remembers the largest token has to be told that the data were lost.
+// that remembers the largest token has to be told that the data was lost.
 func TestLeadersOutliveTheirEnsemblesData(t *testing.T) {
 	w, e := newEnsembleWorld(t)
 	latchPath, selectorPath := recipetest.Path(t), recipetest.Path(t)

@@ -21,7 +21,7 @@ import (
 // finishing is how long the work of leading takes to stop.
 const finishing = 2 * time.Second
 
-// leading is a call of Lead. Its work goes on until its context ends, and then
+// leading is a call of Lead. The work goes on until its context ends, and then
 // takes its time to finish.
 type leading struct {
 	w       *world

@@ -171,8 +171,8 @@ func TestLeaderIsRevoked(t *testing.T) {
 	})
 }
 
-// Revocation with grace: the work is asked to stop. Its context ends only when
-// the grace is over.
+// Revocation with grace: the leader asks the work to stop. The leadership ends
+// only when the grace is over.
 func TestRevokedLeaderHasItsGrace(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx := w.Patience(t)

@@ -59,8 +59,8 @@ const electionSession = 30 * time.Second
 //     that lag, or are cut off from their ensemble: for those, the clients have
 //     framework.WithStrictContact. It does not include clocks that run too fast
 //     and processes that stop. There is one exception: an operator deletes a
-//     candidate's node, or ends its session before its time. That candidate
-//     leads, or begins to lead, until it learns of that. It learns within the
+//     candidate's node, or ends its session before its time. That candidate may
+//     lead, or begin to lead, until it learns of that. It learns within the
 //     time of a session.
 //  2. A selector's work that goes on after the end of its context keeps others
 //     from leading. It does so as long as its session lives and its node is not
@@ -103,7 +103,8 @@ func newElection(t *testing.T, seed uint64) *election {
 	}
 	e.notifies = seed/16%2 == 1
 	if seed/4%4 == 3 {
-		e.ens = zktest.NewEnsemble(t, 3, zktest.WithTick(time.Second), zktest.WithSyncLimit(10), // as is common
+		// This tick and this sync limit are common.
+		e.ens = zktest.NewEnsemble(t, 3, zktest.WithTick(time.Second), zktest.WithSyncLimit(10),
 			e.faults(zktest.ResignLeader, zktest.LagFor(3*time.Second, electionSession),
 				zktest.IsolateFor(electionSession/2), zktest.IsolateFor(2*electionSession)))
 		for _, m := range e.ens.Members() {

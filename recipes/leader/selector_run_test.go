@@ -22,7 +22,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// running is a call of Selector.Run. Its work goes on until its context ends.
+// running is a call of Selector.Run. The work goes on until its context ends.
 type running struct {
 	selector *leader.Selector
 	leads    chan *locks.Lease // gets each lease when its work begins
@@ -30,7 +30,7 @@ type running struct {
 	cancel   context.CancelFunc
 }
 
-// run starts a selector. Its work waits for the end of its context, dawdles,
+// run starts a selector. The work waits for the end of its context, dawdles,
 // and returns the context's error.
 func (w *world) run(t *testing.T, c *framework.Client, path string, dawdle time.Duration, opts ...leader.SelectorOption) *running {
 	t.Helper()

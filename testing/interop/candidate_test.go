@@ -15,7 +15,7 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// The recipes of leadership, as java/Peer.java names them.
+// These are the recipes of leadership, as java/Peer.java names them.
 const (
 	latch    = "latch"
 	selector = "selector"

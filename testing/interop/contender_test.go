@@ -39,7 +39,8 @@ const (
 	reading        kind = "read"
 	writing        kind = "write"
 	semaphoreMutex kind = "semaphore-mutex"
-	// One lease of a semaphore; its limit is stored at limitOf the path.
+	// sharedLease is one lease of a semaphore. The limit is stored at limitOf
+	// the path.
 	sharedLease kind = "lease-shared"
 	multi       kind = "multi" // this mutex and another; only in Go
 )

@@ -60,10 +60,11 @@ func TestTokensGrowAcrossLanguages(t *testing.T) {
 // those of mixedContenders.
 type mixedQueue struct {
 	holder kind
-	// The directory in which a contender first appears, below the path.
+	// queueDir is the directory in which a contender first appears, below the
+	// path.
 	queueDir string
 	kinds    []kind
-	// How many are admitted at once after the wave before has left.
+	// waves says how many are admitted at once after the wave before has left.
 	waves []int
 }
 
@@ -142,7 +143,7 @@ func (srv *testServer) admitsInOrder(t *testing.T, q mixedQueue) {
 		srv.waitNodes(t, lock+q.queueDir, ahead+i+1)
 	}
 	if q.queueDir != "" {
-		// The first in the queue asks for its first lease.
+		// The first contender in the queue asks for its first lease.
 		srv.waitNodes(t, q.holder.nodes(lock), 3)
 	}
 	nodes := participantsOfBoth(t, c, java, lock, q)

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// Environment variables. The package comment explains them.
+// These are environment variables. The package comment explains them.
 const (
 	envJars    = "CURATOR_JAVA_JARS"
 	envJava    = "JAVA_HOME"

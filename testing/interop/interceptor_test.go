@@ -68,7 +68,8 @@ func (i *interceptor) session(tt *testing.T) (id int64, password string) {
 type interceptedConn struct {
 	net.Conn
 	interceptor *interceptor
-	// The server's first bytes; protected by the mutex of the interceptor.
+	// connectResponse has the server's first bytes. The mutex of the
+	// interceptor protects it.
 	connectResponse []byte
 }
 

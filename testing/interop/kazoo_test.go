@@ -72,7 +72,7 @@ const envPython = "CURATOR_PYTHON"
 var errNoKazoo = errors.New("interop: kazoo is not installed: " +
 	"install Debian's package python3-kazoo, or set " + envPython + " to a Python that has it")
 
-// kazoo is looked for by the first test that needs it.
+// kazoo is found by the first test that needs it.
 var kazoo lazyPython
 
 type lazyPython struct {

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Java finds the node of a create whose reply was lost by code for protected
-// names. That code understands our names.
+// Java has code that finds the node of a protected create whose reply was lost.
+// That code understands our names.
 func TestJavaTakesOurNamesApart(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
 		lock := lockPath(t)

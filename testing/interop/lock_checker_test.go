@@ -23,7 +23,7 @@ type lockChecker struct {
 
 	mu struct {
 		sync.Mutex
-		// The weights of the connections that have entered.
+		// inside has the weights of the connections that have entered.
 		inside map[io.Writer]int
 		alone  int64 // the largest token of a holder that was alone
 		token  int64 // the largest token of all

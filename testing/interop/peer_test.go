@@ -23,7 +23,7 @@ type peer struct {
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
 	stderr bytes.Buffer // may be read once done is closed
-	// Closed by listen at its very end, when the process has ended.
+	// done is closed by listen at its very end, when the process has ended.
 	done chan struct{}
 
 	mu      sync.Mutex // protects the fields below

@@ -25,7 +25,8 @@ func TestSharedLimitIsRaised(t *testing.T) {
 		} {
 			path := lockPath(t)
 			if roles[0] == inJava {
-				// Ours starts with 1 by itself.
+				// A holder in Go needs no such call, since it begins with the
+				// limit 1 by itself.
 				java.must(t, "count-set", limitOf(path), 1)
 			}
 			holder := acquire(t, contenders[roles[0]].withKind(sharedLease), path)

@@ -49,8 +49,9 @@ func waitTogether() {
 	}
 }
 
-// Session timeouts. The long one never expires by accident. The short one is
-// for tests that wait for the end of a session, on a machine that may be busy.
+// These are session timeouts. The long one never expires by accident. The short
+// one is for tests that wait for the end of a session, on a machine that may be
+// busy.
 const (
 	longSession  = 30 * time.Second
 	shortSession = 8 * time.Second
@@ -59,11 +60,11 @@ const (
 // testServer is a server that both languages connect to.
 type testServer struct {
 	addr string
-	// The number of watches at or below path.
+	// watches returns the number of watches at or below path.
 	watches func(path string) (int, error)
-	// Reaps empty containers, if the server does not do so by itself.
+	// reap deletes empty containers, if the server does not do so by itself.
 	reap func()
-	// A client that has no part in the scenario.
+	// observer is a client that has no part in the scenario.
 	observer *framework.Client
 }
 
@@ -111,7 +112,7 @@ func newRealServer(t *testing.T) *testServer {
 	w := &testServer{
 		addr: srv.Addr(),
 		watches: func(path string) (n int, _ error) {
-			// Each path, followed by its watchers.
+			// Each path is followed by its watchers.
 			byPath, err := srv.FourLetter(context.Background(), "wchp")
 			counts := false
 			for line := range strings.Lines(byPath) {

@@ -19,14 +19,14 @@ type Claim struct {
 	end       context.CancelCauseFunc
 	requested context.Context // ends when somebody asks for the lock
 	request   context.CancelFunc
-	forget    func() bool // takes back what the session calls when it ends
+	forget    func() bool // keeps the session from calling contextEnded
 
 	mu     sync.Mutex // protects the following fields
 	state  State
 	shares int           // the claim is given up at zero, and never taken again
 	place  Place         // may be nil
 	trace  *trace.Hold   // may be nil
-	over   chan struct{} // see Over; nil until somebody asks
+	over   chan struct{} // see Over; nil until the first call
 }
 
 // Terms are what a lock sets for its claims.
@@ -39,7 +39,7 @@ type Terms struct {
 	// Revocable makes a request to give the lock up end the claim.
 	Revocable bool
 
-	// Data is what the nodes say of their owner.
+	// Data is the data of the nodes. It describes their owner.
 	Data []byte
 
 	// Token is the fencing token; if it is 0, that is the czxid of the last
@@ -60,8 +60,8 @@ type Place interface {
 }
 
 // New returns the claim to nodes that were admitted, without shares. It returns
-// nil if the session was lost, or suspended, between the grant and now; the
-// caller has to see to the nodes then.
+// nil if the session was lost, or suspended, between the grant and now. The
+// caller must delete the nodes then.
 func New(terms Terms, nodes ...framework.Created) *Claim {
 	trusted := nodes[0].Session.Trusted(terms.Client.ErrorPolicy())
 	if trusted.Err() != nil {
@@ -80,8 +80,8 @@ func New(terms Terms, nodes ...framework.Created) *Claim {
 }
 
 // Successor ends this claim's context, and returns the claim of another
-// goroutine to the same nodes. It returns nil if they should not be passed on:
-// the session is over, or somebody has asked for the lock.
+// goroutine to the same nodes. It returns nil if the nodes should not be passed
+// on: the session is over, or somebody has asked for the lock.
 func (c *Claim) Successor() *Claim {
 	defer c.end(ErrReleased)
 	next := &Claim{terms: c.terms, nodes: c.nodes, watcher: c.watcher}
@@ -105,7 +105,7 @@ func (c *Claim) Nodes() []framework.Created { return c.nodes }
 // Token returns the fencing token.
 func (c *Claim) Token() int64 { return c.terms.Token }
 
-// Data returns what the nodes say of their owner.
+// Data returns the data of the nodes, which describes their owner.
 func (c *Claim) Data() []byte { return c.terms.Data }
 
 // Context ends when the claim does.
@@ -121,7 +121,7 @@ func (c *Claim) Occupy(p Place) {
 	if lost {
 		p.Free()
 	}
-	c.contextEnded() // in case nobody has noticed
+	c.contextEnded() // in case nothing has called it yet
 }
 
 // Trace returns the trace of the hold, or nil.

@@ -5,10 +5,10 @@ import (
 	"errors"
 )
 
-// merged is a context that ends with one context and has the values of another,
-// and after those, the values of the first. The values must
-// come from context.WithoutCancel. That also hides the value by which
-// package context finds a context's parent, so that it finds the right one.
+// merged is a context that ends with one context and has the values of another.
+// After those, it has the values of the first. The values must come from
+// context.WithoutCancel. That also hides the value by which package context
+// finds a context's parent, so that it finds the right one.
 type merged struct {
 	context.Context
 	values context.Context
@@ -23,10 +23,11 @@ func (c merged) Value(key any) any {
 
 // leaseContext is a context in which LeaseFromContext finds the lease.
 //
-// It is outside of the contexts to which the session leads, and these know
-// nothing of the lease. So a lease that the user has dropped can be collected,
-// and reported. Contexts that the user derives from it keep the lease as long
-// as they live, since package context registers them with the one within.
+// It lies outside of the contexts to which the session has references, and
+// these do not refer to the lease. So a lease that the user has dropped can be
+// collected, and reported. Contexts that the user derives from it keep the
+// lease as long as they live, since package context registers them with the
+// inner context.
 type leaseContext struct {
 	context.Context
 	lease *Lease
@@ -48,9 +49,9 @@ func LeaseFromContext(ctx context.Context) (*Lease, bool) {
 	return l, ok
 }
 
-// endingWith returns a context that ends with both of these. The end of under,
-// of a lease, reaches it at once, and that of ctx within the time that it takes
-// to start a goroutine.
+// endingWith returns a context that ends with either of these. The end of
+// under, a lease's context, reaches it at once. The end of ctx reaches it
+// within the time that it takes to start a goroutine.
 func endingWith(under, ctx context.Context) (context.Context, context.CancelFunc) {
 	stopTimer := func() {}
 	if deadline, ok := ctx.Deadline(); ok {
@@ -58,7 +59,7 @@ func endingWith(under, ctx context.Context) (context.Context, context.CancelFunc
 	}
 	under, end := context.WithCancelCause(under)
 	stop := context.AfterFunc(ctx, func() {
-		if !errors.Is(ctx.Err(), context.DeadlineExceeded) { // the timer sees to that
+		if !errors.Is(ctx.Err(), context.DeadlineExceeded) { // the timer ends the context at a deadline
 			end(context.Cause(ctx))
 		}
 	})

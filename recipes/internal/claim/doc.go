@@ -1,5 +1,5 @@
-// Package claim is the life of a claim: of nodes that were admitted, from the
-// grant until they are deleted, or belong to the next claim.
+// Package claim implements claims to nodes that were admitted: from the grant
+// until the nodes are deleted, or belong to the next claim.
 //
 // A [Claim] is held by shares. The acquire that won it has the first; each
 // acquire under the context of one of its leases re-enters, and has another.
@@ -42,9 +42,9 @@
 //     the nodes in the background. Dissolve waits for the deletion if somebody
 //     has asked for the lock.
 //
-// The table says what becomes of the rest in each state. "The place" is that of
-// the claim among the goroutines of its process. The
-// last column is what the tracer and the log are told.
+// The table says what becomes of the rest in each state. "The place" is the
+// claim's place among the goroutines of its process. The last column says what
+// the tracer and the log are told.
 //
 //	state       context           nodes               the place  told
 //	----------  ----------------  ------------------  ---------  ------------
@@ -60,12 +60,12 @@
 //
 // # The context ends first
 //
-// A claim's context ends with the first cause, and decides: the session ends
-// the contexts of all its claims before it tells one of them, so the state
-// follows. A claim that is Held may have lost its context just now. Whoever
-// acts on a claim asks the context, and moves the state by what it says.
+// A claim's context ends with the first cause, and that decides: the session
+// ends the contexts of all its claims before it tells one of them, so the state
+// follows. A claim that is Held may have lost its context just now. Code that
+// acts on a claim asks the context first, and then changes the state to match.
 //
-// So these races have one outcome each:
+// So each of these races has one outcome:
 //
 //   - A release and a loss: the first of them is the cause. A release that
 //     comes after the loss returns the loss.
@@ -74,6 +74,6 @@
 //     the place in the process and queues by itself, and the nodes are deleted
 //     as in every release. After that, the successor is a claim of its own,
 //     which becomes Lost.
-//   - Somebody asks for the lock while it is handed over: the same, except
-//     that a successor is asked, and not lost.
+//   - Somebody asks for the lock while it is handed over: the same, except that
+//     a successor is asked, and not lost.
 package claim

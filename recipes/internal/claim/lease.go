@@ -10,15 +10,15 @@ import (
 )
 
 // Lease is one share of a claim, or several leases that were taken together.
-// The type locks.Lease is made of it, and its methods have the contracts.
+// The type locks.Lease wraps it and documents the contracts of its methods.
 type Lease struct {
 	claim    *Claim          // nil for several leases
-	several  *several        // nil for one
+	several  *several        // nil for one lease
 	ctx      context.Context // the lease's, in which LeaseFromContext finds it
-	held     context.Context // the same, but it does not lead to the lease
+	held     context.Context // the same, without a reference to the lease
 	end      context.CancelCauseFunc
 	released atomic.Bool
-	unreport func() // takes back the report that the lease was dropped; may be nil
+	unreport func() // cancels the report that the lease was dropped; may be nil
 }
 
 // LeaseOf returns the lease of a share. The lease has the values of ctx.
@@ -30,7 +30,8 @@ func (c *Claim) LeaseOf(ctx context.Context) *Lease {
 	return l
 }
 
-// Claim returns the claim of a lease that is not several.
+// Claim returns the claim of a single lease. For several leases that were taken
+// together, it returns nil.
 func (l *Lease) Claim() *Claim { return l.claim }
 
 // valuesOf returns the values of ctx, without its end. By these values, an
@@ -49,14 +50,14 @@ func (l *Lease) workIn(held context.Context) {
 }
 
 // reportIfDropped has the lease reported if it becomes unreachable while the
-// lock is held. The report must not lead to the lease.
+// lock is held. The report must not refer to the lease.
 func (l *Lease) reportIfDropped() {
 	c := l.claim
 	if !c.terms.Client.Logger().Enabled(l.held, slog.LevelWarn) {
 		return
 	}
 	l.unreport = framework.OnDrop(c.terms.Client, l, func() {
-		if c.ctx.Err() == nil { // a leadership's lease needs no release, but has ended by now
+		if c.ctx.Err() == nil { // a leadership's lease has ended by now, and needs no release
 			c.Trace().LeaseDropped()
 		}
 	})
@@ -116,12 +117,12 @@ func (l *Lease) release(ctx context.Context) error {
 		l.unreport()
 	}
 	l.end(ErrReleased)
-	c, reason := l.claim, context.Cause(l.ctx) // the first one
+	c, reason := l.claim, context.Cause(l.ctx) // the first cause
 	last := c.leave()
 	switch lost := !errors.Is(reason, ErrReleased); {
 	case lost && last:
 		c.abandon(reason)
-		c.Trace().Wait(ctx) // what the tracer makes of it is not lost if the program ends
+		c.Trace().Wait(ctx) // what the tracer records is not lost if the program ends
 		return reason
 	case lost:
 		return reason

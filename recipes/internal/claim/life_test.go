@@ -14,10 +14,10 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// place is a claim's place in the process. It hands the claim on if that is
-// asked for.
+// place is a claim's place in the process. It hands the claim on if the test
+// wants that.
 type place struct {
-	meanwhile func() // before the successor is made; may be nil
+	meanwhile func() // called before the successor is made; may be nil
 	handOver  bool
 
 	freed     int
@@ -117,8 +117,9 @@ func TestHandOverKeepsTheNode(t *testing.T) {
 	})
 }
 
-// The session ends while the claim is handed over: before there is a successor,
-// the claim is released as if nobody waited; after that, the successor is lost.
+// The session ends while the claim is handed over. If there is no successor
+// yet, the claim is released as if no goroutine waited. If there is one, the
+// successor is lost.
 func TestSessionEndsDuringAHandOver(t *testing.T) {
 	withClaim(t, func(t *testing.T, w claimed) {
 		w.place.handOver, w.place.meanwhile = true, w.expire
@@ -138,7 +139,7 @@ func TestSessionEndsDuringAHandOver(t *testing.T) {
 	})
 }
 
-// Somebody asks for the lock while it is handed over: there is no successor.
+// Somebody asks for the lock while it is handed over. So there is no successor.
 func TestRequestPreventsAHandOver(t *testing.T) {
 	withClaim(t, func(t *testing.T, w claimed) {
 		asked := w.claim.Requested()
@@ -166,8 +167,8 @@ func TestDeletedNodeLosesTheClaimAndItsSuccessor(t *testing.T) {
 	})
 }
 
-// Of several shares the last release gives the claim up, also when it was lost
-// in between.
+// The release of the last of several shares gives the claim up, even if the
+// claim was lost in between.
 func TestLastShareGivesTheClaimUp(t *testing.T) {
 	for _, lost := range []bool{false, true} {
 		withClaim(t, func(t *testing.T, w claimed) {
@@ -189,7 +190,7 @@ func TestLastShareGivesTheClaimUp(t *testing.T) {
 
 func TestKeptNodesStay(t *testing.T) {
 	withClaim(t, func(t *testing.T, w claimed) {
-		w.claim.Watch() // as a leader does, from the beginning
+		w.claim.Watch() // a leader does that from the beginning
 		w.claim.Lose(framework.ErrSuspended)
 		require.True(t, w.claim.Keep())
 		require.Equal(t, claim.Kept, w.claim.State())

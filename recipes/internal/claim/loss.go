@@ -8,8 +8,8 @@ import (
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
-// These errors are the cause with which a claim's context ends, beside those of
-// the framework: ErrSessionLost, ErrSuspended and ErrClosed.
+// These errors are causes with which a claim's context ends, in addition to
+// those of the framework: ErrSessionLost, ErrSuspended and ErrClosed.
 var (
 	ErrReleased    = errors.New("lease released")
 	ErrNodeDeleted = errors.New("lock node deleted by someone else")
@@ -22,9 +22,9 @@ func (c *Claim) Lose(cause error) {
 	c.contextEnded()
 }
 
-// contextEnded makes the claim Lost if its context has ended, and is not being
-// released. The session calls it when it has ended itself, behind the contexts
-// of all claims that end at the same moment. It must not block.
+// contextEnded makes the claim Lost if its context has ended and it is not
+// being released. The session calls it when the session has ended, after the
+// contexts of all claims that end at the same moment. It must not block.
 func (c *Claim) contextEnded() {
 	cause := context.Cause(c.ctx)
 	if cause == nil || errors.Is(cause, ErrReleased) || !c.become(Lost) {
@@ -45,8 +45,8 @@ func (c *Claim) tellLoss() {
 	c.Trace().Lost(kindOf(cause), cause)
 }
 
-// Loss returns why the claim's context has ended. It is for callers that know
-// of the end from the session, and waits for it to reach the claim.
+// Loss returns why the claim's context has ended. It is for callers that
+// learned of the end from the session. It waits for the end to reach the claim.
 func (c *Claim) Loss() error {
 	<-c.ctx.Done()
 	return context.Cause(c.ctx)

@@ -9,21 +9,21 @@ import (
 	"github.com/gocurator/curator/state"
 )
 
-// Stop ends the context of a claim that its leader gives up, and is about to
-// Dissolve.
+// Stop ends the context of a claim that its leader gives up. The leader calls
+// Dissolve next.
 func (c *Claim) Stop() {
 	c.end(ErrReleased)
-	if errors.Is(context.Cause(c.ctx), ErrReleased) { // else it was lost before
+	if errors.Is(context.Cause(c.ctx), ErrReleased) { // otherwise it was lost before
 		c.become(Releasing)
 	}
 }
 
-// Dissolve gives the claim up for all who have shares of it, and returns when
-// the nodes are gone, or the client deletes them in the background. If the
-// claim was lost, the error is the cause. An error of the server that refuses
-// the deletion is in it, too: the client does not go on with that.
+// Dissolve gives the claim up for all its shares. It returns when the nodes are
+// gone, or the client deletes them in the background. If the claim was lost,
+// the error is the cause. The error includes the refusal of a server to delete
+// a node: the client does not retry that.
 func (c *Claim) Dissolve(ctx context.Context) error {
-	if !c.leaveAll() { // the last share is just being released
+	if !c.leaveAll() { // another goroutine is releasing the last share
 		select {
 		case <-c.Over():
 		case <-ctx.Done():
@@ -49,8 +49,8 @@ func (c *Claim) Dissolve(ctx context.Context) error {
 }
 
 // Keep takes the nodes from a claim that suspension has ended, for the next
-// claim of the same leader. It reports false if they are to go: the claim was
-// given up before, or somebody has asked for the leadership.
+// claim of the same leader. It reports false if they must be deleted: the claim
+// was given up before, or somebody has asked for the leadership.
 func (c *Claim) Keep() bool {
 	c.contextEnded()
 	if c.isRequested() || !c.leaveAll() {
@@ -62,7 +62,7 @@ func (c *Claim) Keep() bool {
 }
 
 // GiveUp passes the nodes of a claim without shares on, or deletes them. The
-// error says why a node may still be there.
+// error says why a node may still exist.
 func (c *Claim) GiveUp(ctx context.Context) (err error) {
 	next := Released
 	defer func() {
@@ -70,7 +70,7 @@ func (c *Claim) GiveUp(ctx context.Context) (err error) {
 		c.become(next)
 	}()
 	defer func() { c.Trace().Released(ctx, err) }()
-	if c.become(Releasing) && c.passOn() { // else it is lost since, or was stopped
+	if c.become(Releasing) && c.passOn() { // otherwise it was lost meanwhile, or stopped
 		next = HandedOver
 		return nil
 	}
@@ -82,8 +82,8 @@ func (c *Claim) GiveUp(ctx context.Context) (err error) {
 
 // giveUpSoon is GiveUp for callers that do not wait without a connection. It
 // waits for the server's answers until ctx ends, the connection breaks, or the
-// session ends, and leaves the rest to the client. The error is one that the
-// caller can act on.
+// session ends. The client then goes on in the background. The error is one
+// that the caller can act on.
 func (c *Claim) giveUpSoon(ctx context.Context) error {
 	under, done := WhileConnected(ctx, c.nodes[0].Session)
 	defer done()
@@ -91,9 +91,10 @@ func (c *Claim) giveUpSoon(ctx context.Context) error {
 }
 
 // abandon has the client delete the nodes of a lost claim in the background.
-// They may be in the way of others for as long as the server keeps the session,
-// but the caller need not wait for their deletion. The cause ends the claim's
-// context if nothing has: a tracer may end a lease's context, and that alone.
+// They may keep others waiting for as long as the server keeps the session, but
+// the caller need not wait for their deletion. The cause ends the claim's
+// context if nothing has ended it. That is so if a tracer has ended a lease's
+// context, and only that.
 func (c *Claim) abandon(cause error) {
 	c.end(cause)
 	c.unwatch()
@@ -138,7 +139,8 @@ func (c *Claim) deleteNodes(ctx context.Context) error {
 		}
 		var broken interruption
 		if errors.As(context.Cause(ctx), &broken) && !framework.IsRefusal(err) {
-			// The caller's context is alive, so its end must not be the reason.
+			// The caller's context is alive, so the end of that context must
+			// not be the reason.
 			err = &framework.OpError{Op: "delete", Path: n.Path, Err: broken.error}
 		}
 		errs = append(errs, err)
@@ -146,7 +148,7 @@ func (c *Claim) deleteNodes(ctx context.Context) error {
 	return joined(errs)
 }
 
-// DeleteInBackground deletes nodes that were admitted, and are no claim.
+// DeleteInBackground deletes nodes that were admitted, but have no claim.
 func DeleteInBackground(c *framework.Client, nodes []framework.Created) {
 	for _, n := range nodes {
 		c.DeleteInBackground(n.Path)
@@ -154,7 +156,8 @@ func DeleteInBackground(c *framework.Client, nodes []framework.Created) {
 }
 
 // WhileConnected returns a copy of ctx that also ends at the first interruption
-// of the session's connection. If that is interrupted now, the copy has ended.
+// of the session's connection. If the connection is interrupted now, the copy
+// has ended.
 func WhileConnected(ctx context.Context, s *framework.Session) (context.Context, context.CancelFunc) {
 	connection := s.Trusted(state.StandardPolicy)
 	under, end := context.WithCancelCause(ctx)
@@ -175,8 +178,8 @@ func WhileConnected(ctx context.Context, s *framework.Session) (context.Context,
 type interruption struct{ error }
 
 // RefusalsIn returns the part of a release's error that its caller can act on:
-// the server refuses to delete a node. The client goes on with all other
-// deletions by itself.
+// the server refuses to delete a node. The client retries all other deletions
+// by itself.
 func RefusalsIn(err error) error {
 	errs := []error{err}
 	if several, ok := err.(interface{ Unwrap() []error }); ok {
@@ -185,7 +188,7 @@ func RefusalsIn(err error) error {
 	return joined(slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return !framework.IsRefusal(err) }))
 }
 
-// joined is errors.Join that leaves a single error as it is: most locks have
+// joined is errors.Join, but returns a single error as it is: most locks have
 // one node.
 func joined(errs []error) error {
 	if len(errs) == 1 {
@@ -195,8 +198,8 @@ func joined(errs []error) error {
 }
 
 // UnlessDown returns a context for the clean-up that follows an error. If the
-// error says that there is no connection, the context has ended, so that nobody
-// waits for the clean-up.
+// error says that there is no connection, the context has ended, so that no
+// caller waits for the clean-up.
 func UnlessDown(ctx context.Context, err error) context.Context {
 	if framework.IsConnectionError(err) {
 		return ended

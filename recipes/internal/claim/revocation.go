@@ -10,8 +10,8 @@ var RevocationMarker = []byte("__REVOKE__")
 // up.
 func IsRevocation(data []byte) bool { return bytes.Equal(data, RevocationMarker) }
 
-// Request asks the holder to give the lock up, as a request at the server does.
-// A revocable claim is lost with that.
+// Request asks the holder to give the lock up, like a request through the
+// server. That makes a revocable claim Lost.
 func (c *Claim) Request() {
 	c.noteRequest()
 	c.Trace().Revoked()
@@ -26,11 +26,11 @@ func (c *Claim) noteRequest() {
 	}
 }
 
-// Watch begins to watch the nodes at once, and not only after a second.
+// Watch begins to watch the nodes at once, instead of after a second.
 func (c *Claim) Watch() { c.watcher.start() }
 
 // Requested is closed when somebody has asked for the lock. The first call
-// begins to watch the nodes for that, and notices earlier requests, too.
+// begins to watch the nodes for that, and also notices earlier requests.
 func (c *Claim) Requested() <-chan struct{} {
 	c.Watch()
 	return c.requested.Done()

@@ -10,7 +10,7 @@ import (
 // several are leases that were taken together, as one.
 type several struct {
 	leases []*Lease
-	stop   []context.CancelFunc // for the contexts that were merged
+	stop   []context.CancelFunc // end the merged contexts
 
 	asked context.Context // ends when somebody asks for one of the locks
 	ask   context.CancelFunc
@@ -29,7 +29,7 @@ func Several(ctx context.Context) *Lease {
 	return l
 }
 
-// Add adds a lease. Call it only before the whole is handed out.
+// Add adds a lease. It must be called before the whole is handed out.
 func (l *Lease) Add(one *Lease) {
 	s := l.several
 	held, stop := endingWith(merged{one.held, one.valuesOf(l.held)}, l.held)
@@ -38,9 +38,9 @@ func (l *Lease) Add(one *Lease) {
 }
 
 // WhileHeld returns a copy of ctx that ends with the leases that were added so
-// far. It is for acquiring the next one. It leads to the last lease that was
-// added, and not to the whole: that is not complete, and its parts must not
-// keep it if it is dropped.
+// far. It is for acquiring the next one. It refers to the last lease that was
+// added, and not to the whole. The whole is not complete, and its parts must
+// not keep it alive if it is dropped.
 func (l *Lease) WhileHeld(ctx context.Context) (context.Context, context.CancelFunc) {
 	n := len(l.several.leases)
 	if n == 0 {
@@ -82,8 +82,8 @@ func (s *several) Requested() <-chan struct{} {
 	return s.asked.Done()
 }
 
-// release releases all, the last first. One that cannot be released does not
-// keep the others.
+// release releases all leases, the last first. If one cannot be released, it
+// still releases the others.
 func (s *several) release(ctx context.Context) error {
 	var all error
 	for _, l := range slices.Backward(s.leases) {

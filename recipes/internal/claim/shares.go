@@ -16,8 +16,8 @@ func Under(ctx context.Context, key any) *Claim {
 
 // Reenter returns another lease of the claim that ctx is under. It returns nil
 // if there is none, or it was given up. The loss of a claim is an error: its
-// holder believes that it holds the lock, and must not be put at the end of
-// the queue without a word.
+// holder believes that it holds the lock, and must not silently go to the end
+// of the queue.
 func Reenter(ctx context.Context, key any) (*Lease, error) {
 	c := Under(ctx, key)
 	if c == nil {
@@ -46,17 +46,17 @@ func (c *Claim) Join() (bool, error) {
 	return true, nil
 }
 
-// Leave removes a share that Join has added. Without shares, the claim is given
-// up. Leave waits for the deletion, unless err, which the caller got from the
-// server, says that there is no connection.
+// Leave removes a share that Join has added. A claim without shares is given
+// up. Leave waits for the deletion, unless err says that there is no
+// connection. The caller got err from the server.
 func (c *Claim) Leave(ctx context.Context, err error) {
 	if c.leave() {
 		c.giveUpSoon(UnlessDown(ctx, err))
 	}
 }
 
-// HasShares reports whether somebody has a share of the claim, lost or not. The
-// nil claim has none.
+// HasShares reports whether the claim has shares, lost or not. The nil claim
+// has none.
 func (c *Claim) HasShares() bool {
 	if c == nil {
 		return false
@@ -72,8 +72,8 @@ func (c *Claim) First(ctx context.Context) *Lease {
 	return c.LeaseOf(ctx)
 }
 
-// StartTrace tells of the hold from here on. The lease is its first, which
-// nobody else has seen yet.
+// StartTrace begins to trace the hold. The lease is its first, which no other
+// goroutine has seen yet.
 func (c *Claim) StartTrace(first *Lease, of locktrace.Acquire, acquired *trace.Acquire) {
 	t, work := trace.StartHold(first.held, of, locktrace.Hold{Node: first.Path(), Token: c.Token()}, acquired)
 	if acquired != nil {
@@ -85,7 +85,7 @@ func (c *Claim) StartTrace(first *Lease, of locktrace.Acquire, acquired *trace.A
 	if c.isRequested() {
 		t.Revoked()
 	}
-	c.contextEnded() // in case nobody has noticed
+	c.contextEnded() // in case nothing has called it yet
 	if c.State() == Lost {
 		c.tellLoss()
 	}

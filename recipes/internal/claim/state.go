@@ -51,7 +51,7 @@ var edges = map[State][]State{
 }
 
 // become moves the claim to a state, and reports whether it did. It does not if
-// there is no edge: somebody else was first.
+// there is no edge: another transition was first.
 func (c *Claim) become(s State) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -64,7 +64,8 @@ func TestStatesHaveNames(t *testing.T) {
 }
 
 // A claim whose context has ended may still be Held: the session ends all
-// contexts before it tells one of its claims. The following tests stop there.
+// contexts before it tells one of its claims. The following tests stop at that
+// moment.
 
 func heldClaim(t *testing.T) *Claim {
 	srv := zktest.New(t)
@@ -97,7 +98,7 @@ func TestStopOfAClaimThatIsBeingSuspended(t *testing.T) {
 	})
 }
 
-// The session ends between two steps of Dissolve, wherever that is.
+// The session ends between two steps of Dissolve, whichever they are.
 func TestDissolveOfAClaimThatIsBeingLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := heldClaim(t)
@@ -109,7 +110,7 @@ func TestDissolveOfAClaimThatIsBeingLost(t *testing.T) {
 	})
 }
 
-// A place that comes after the end of the context is freed, although nobody
+// A place that arrives after the end of the context is freed, although nothing
 // tells the claim of that end.
 func TestPlaceOfAClaimThatIsBeingLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -172,7 +173,8 @@ func TestLeaseWhoseContextTheTracerEnds(t *testing.T) {
 	})
 }
 
-// Nothing is kept of a request that a lease of several locks has waited for.
+// A lease of several locks has waited for requests. After its release, nothing
+// is left of that.
 func TestReleaseOfSeveralStopsWaitingForRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := heldClaim(t)

@@ -13,8 +13,8 @@ import (
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
-// Without a tracer, the way through an acquire that tells of itself allocates
-// nothing more than the lease.
+// Without a tracer, the tracing of an acquire allocates nothing. The acquire
+// allocates only the lease.
 func TestNoTracerNoAllocation(t *testing.T) {
 	dialing := make(chan struct{})
 	c, err := framework.New("127.0.0.1:1", framework.WithSessionTimeout(time.Hour),
@@ -25,7 +25,7 @@ func TestNoTracerNoAllocation(t *testing.T) {
 		}))
 	require.NoError(t, err)
 	defer c.Close()
-	<-dialing // from here on the client allocates nothing, either
+	<-dialing // the client allocates nothing either from here on
 	what := locktrace.Acquire{Client: c, Path: "/lock", Recipe: locktrace.RecipeMutex, Leases: 1}
 	ctx := context.Background()
 	require.Zero(t, testing.AllocsPerRun(100, func() {
@@ -47,7 +47,7 @@ func TestNoTracerNoAllocation(t *testing.T) {
 	}))
 }
 
-// aClaim returns a claim that was never made of nodes, and a lease of it.
+// aClaim returns a claim without any nodes at the server, and a lease of it.
 func aClaim(ctx context.Context, c *framework.Client) (*Claim, *Lease) {
 	asked, ask := context.WithCancel(ctx)
 	held := &Claim{

@@ -18,16 +18,16 @@ import (
 type watcher struct {
 	client *framework.Client
 	nodes  []framework.Created
-	delay  *time.Timer // starts to watch
+	delay  *time.Timer // its function starts to watch
 	once   sync.Once
 
-	// ctx ends when the nodes are given up, or cannot be trusted any more, and
-	// with it the context of every claim to them.
+	// ctx ends when the nodes are given up, or cannot be trusted any more. The
+	// context of every claim to them ends with it.
 	ctx  context.Context
 	stop context.CancelCauseFunc
 
-	// Made when watching begins.
-	kept      chan struct{} // closed when the nodes stay, and somebody else watches them
+	// These are made when watching begins.
+	kept      chan struct{} // closed when the nodes stay, and another watcher watches them
 	requested chan struct{} // closed when somebody has asked for the lock
 
 	mu      sync.Mutex // protects the following fields
@@ -36,7 +36,7 @@ type watcher struct {
 }
 
 // watchAfter is how long a lock is held before its holder watches its own
-// nodes. A short critical section pays nothing for that.
+// nodes. So a short critical section does not pay for a watch.
 const watchAfter = time.Second
 
 func newWatcher(trusted context.Context, c *Claim) *watcher {
@@ -46,7 +46,7 @@ func newWatcher(trusted context.Context, c *Claim) *watcher {
 	return w
 }
 
-// start begins to watch now, if that has not begun.
+// start begins to watch now, if it has not begun yet.
 func (w *watcher) start() {
 	w.once.Do(func() {
 		w.kept, w.requested = make(chan struct{}), make(chan struct{})
@@ -56,22 +56,22 @@ func (w *watcher) start() {
 	})
 }
 
-// end stops watching nodes that are deleted next. Their watches are left to
-// fire: the deletion uses them up at the server, without a request.
+// end stops watching nodes that are deleted next. It leaves their watches
+// alone: the deletion makes them fire at the server, which saves a request.
 func (w *watcher) end() {
 	w.delay.Stop()
 	w.stop(ErrReleased)
 }
 
-// endKept is end for nodes that stay. It gives their watches back. It is for
+// endKept is end for nodes that stay. It removes their watches. It is for
 // watchers that were started, as a leader's are from the beginning.
 func (w *watcher) endKept() {
 	w.end()
 	close(w.kept)
 }
 
-// serve makes next the claim to tell. It reports false if somebody has asked
-// for the lock, or has deleted a node.
+// serve makes the watcher tell next from now on. It reports false if somebody
+// has asked for the lock, or has deleted a node.
 func (w *watcher) serve(next *Claim) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -82,8 +82,8 @@ func (w *watcher) serve(next *Claim) bool {
 	return true
 }
 
-// watch watches one node. ctx ends with the client. Watches of a session that
-// ends may say so before the end has reached w.ctx.
+// watch watches one node. ctx ends with the client. When the session ends, its
+// watches may say so before w.ctx has ended.
 func (w *watcher) watch(ctx context.Context, path string) {
 	session := w.nodes[0].Session.Context()
 	ctx, _ = trace.Unblocked(ctx, w.client)
@@ -95,7 +95,7 @@ func (w *watcher) watch(ctx context.Context, path string) {
 				w.revoke()
 			}
 			select {
-			case <-watch.Done(): // for any change; the next reading tells which
+			case <-watch.Done(): // fires for any change; the next read tells which
 			case <-w.kept:
 			case <-ctx.Done():
 			}
@@ -124,7 +124,7 @@ func (w *watcher) deleted() {
 	w.mu.Lock()
 	owner := w.owner
 	owner.end(ErrNodeDeleted)
-	w.stop(ErrNodeDeleted) // also for a claim that is just being made the owner
+	w.stop(ErrNodeDeleted) // also ends a claim that is just becoming the owner
 	w.mu.Unlock()
 	owner.contextEnded()
 }

@@ -1,6 +1,6 @@
-// Package identity is what the nodes of locks and leaders say of their owners:
-// host, process, service and trace, in JSON. It reads whatever it gets, since
-// anybody may have written a node.
+// Package identity encodes what the nodes of locks and leaders say of their
+// owners: host, process, service and trace, in JSON. It also reads data of any
+// other form, since every client may have written a node.
 package identity
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 )
 
-// Identity has the fields of locks.Identity, where they are explained.
+// Identity has the fields of locks.Identity. They are documented there.
 type Identity struct {
 	Service string
 	Host    string
@@ -57,7 +57,8 @@ func Read(data []byte) Identity {
 	}
 }
 
-// InALine returns the text if it can be printed in a line, or else nothing.
+// InALine returns the text if it can be printed in a line. Otherwise it returns
+// the empty string.
 func InALine(s string) string {
 	if !printable.Is(s) {
 		return ""
@@ -95,7 +96,7 @@ func traceKeys(trace map[string]string) []string {
 }
 
 // clip returns the longest beginning of a text that has no more than n bytes
-// and no part of a character.
+// and ends with a whole character.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What does not fit is left out, and what leads to the trace is the last to go.
+// The data leaves out entries that do not fit. The entry that identifies the
+// trace is the last to be left out.
 func TestTraceThatIsTooLongIsLeftOut(t *testing.T) {
 	own := Own(strings.Repeat("s", 200))
 	parent := "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -29,8 +30,8 @@ func TestTraceThatIsTooLongIsLeftOut(t *testing.T) {
 	require.Empty(t, Node("", time.Now(), nil), "nothing to say")
 }
 
-// Whatever a propagator says: the node's data is JSON of no more than 512
-// bytes, and has what fits.
+// The node's data is JSON of no more than 512 bytes, and has the entries that
+// fit, whatever a propagator returns.
 func TestNodeDataIsJSONWhateverTheTraceIs(t *testing.T) {
 	dice := rand.New(rand.NewPCG(1, 2))
 	parts := []string{
@@ -71,7 +72,8 @@ func TestNodeDataIsJSONWhateverTheTraceIs(t *testing.T) {
 	}
 }
 
-// What others have written is kept as far as it can be printed, and is small.
+// Read keeps entries of other writers if they can be printed, and only a small
+// amount of them.
 func TestTraceOfOthersIsLegibleAndSmall(t *testing.T) {
 	many := map[string]string{"traceparent": "p"}
 	for _, key := range "abcdefghijkl" {

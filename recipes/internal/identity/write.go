@@ -28,8 +28,8 @@ var hostname = sync.OnceValue(func() string {
 	return host
 })
 
-// quoted returns a text as JSON. It leaves out what cannot be printed or needs
-// an escape, so that the text does not grow beyond its limit.
+// quoted returns a text as JSON. It leaves out characters that cannot be
+// printed or need an escape, so that the text does not grow beyond its limit.
 func quoted(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || !unicode.IsPrint(r) || strings.ContainsRune(`<>&"\`, r) {
@@ -40,9 +40,10 @@ func quoted(s string) string {
 	return `"` + clip(s, maxName) + `"`
 }
 
-// Node returns the data of a node, from what Own has returned, the time when
-// its owner began to wait, and the entries that lead to its trace. It keeps as
-// many of these as there is room for. Data about nothing is nil.
+// Node returns the data of a node. It takes the result of Own, the time when
+// the owner began to wait, and the entries that identify its trace. It keeps as
+// many of these as there is room for. If there is nothing to say, the data is
+// nil.
 func Node(own string, since time.Time, trace map[string]string) []byte {
 	if own == "" && len(trace) == 0 {
 		return nil
@@ -95,12 +96,12 @@ func appendField(begin, fields []byte, key, value string) []byte {
 	return longer
 }
 
-// appendJSON appends a text as JSON. The usual texts need no escapes; calling
-// json.Marshal for them would take most of the time of an acquire's encoding.
+// appendJSON appends a text as JSON. Usual texts need no escapes. For them,
+// json.Marshal would take most of the time that an acquire spends on encoding.
 func appendJSON(b []byte, s string) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
-			quoted, _ := json.Marshal(s) // a text never fails
+			quoted, _ := json.Marshal(s) // a string never fails
 			return append(b, quoted...)
 		}
 	}

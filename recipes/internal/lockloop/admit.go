@@ -6,13 +6,14 @@ import (
 )
 
 // Blocks reports whether a contender of the kind ours has to wait for one of
-// the kind ahead that is ahead of it in the queue. It must be a pure function.
+// the kind ahead that is in front of it in the queue. It must be a pure
+// function.
 type Blocks func(ours, ahead string) bool
 
 // Exclusive is the Blocks of a lock that one contender holds alone.
 func Exclusive(string, string) bool { return true }
 
-// Standing is how a contender stands in its queue.
+// Standing is the position of a contender in its queue.
 type Standing struct {
 	Ahead   int    // contenders ahead of it
 	Length  int    // contenders, itself included
@@ -20,11 +21,11 @@ type Standing struct {
 	Blocker string // the nearest node ahead that blocks it; empty if none does
 }
 
-// StandingOf looks at contenders in whatever order the server has listed them.
-// It allocates nothing: a queue of thousands is looked at thousands of times.
+// StandingOf finds the position among contenders in any order. It allocates
+// nothing: a queue of thousands is looked at thousands of times.
 //
 // The nearest node that blocks is the one to watch. When it goes, either it is
-// our turn or there is another one. Each waiter of an exclusive lock watches
+// our turn or another node blocks us. Each waiter of an exclusive lock watches
 // another node, so that a release wakes one of them.
 func StandingOf(ours Entry, all iter.Seq[Entry], blocks Blocks) Standing {
 	var s Standing
@@ -46,11 +47,11 @@ func StandingOf(ours Entry, all iter.Seq[Entry], blocks Blocks) Standing {
 	return s
 }
 
-// Holders reports of each contender of a queue whether it holds the lock: it
-// does if nobody ahead of it blocks it.
+// Holders reports of each contender of a queue whether it holds the lock. A
+// contender does if no contender ahead blocks it.
 func Holders(queue []Entry, blocks Blocks) []bool {
 	holders := make([]bool, len(queue))
-	var ahead []string // kinds, each once
+	var ahead []string // the kinds, each once
 	for i, c := range queue {
 		holders[i] = !slices.ContainsFunc(ahead, func(kind string) bool { return blocks(c.Kind, kind) })
 		if !slices.Contains(ahead, c.Kind) {

@@ -8,19 +8,19 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// Limit returns how many contenders may be admitted. If watch is asked for,
-// changed is a watch that fires when the limit may be another one; it is nil if
-// the limit cannot change.
+// Limit returns how many contenders may be admitted. If watch is set, changed
+// is a watch that fires when the limit may be another one. It is nil if the
+// limit cannot change.
 type Limit func(ctx context.Context, watch bool) (n int, changed *framework.Watch, err error)
 
 // ByCount returns a loop that admits all contenders if they are no more than
-// the limit, as a semaphore's leases are. All waiters watch the same children:
-// there should be one waiter at a time.
+// the limit, such as a semaphore's leases. All waiters watch the same children,
+// so there should be one waiter at a time.
 func ByCount(n Nodes, limit Limit) *Loop { return &Loop{nodes: n, admission: byCount{limit}} }
 
 type byCount struct{ limit Limit }
 
-// step looks without watches first, because that is enough as a rule.
+// step looks without watches first, because that is usually enough.
 func (b byCount) step(ctx context.Context, c *contender) error {
 	children, err := c.children(ctx)
 	if err == nil {
@@ -93,8 +93,8 @@ func (c *contender) checkSiblings(children []string) error {
 	return nil
 }
 
-// noteOthers takes down how many others there are and, to name one of them for
-// all, which one comes first.
+// noteOthers records how many other contenders there are. It also records which
+// one comes first, to name one of them in errors.
 func (c *contender) noteOthers(children []string) {
 	ours := path.Base(c.node.Path)
 	var first Entry

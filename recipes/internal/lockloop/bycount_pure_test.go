@@ -9,8 +9,8 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// All children count, as in Curator; those who are named as holders are the
-// recipe's.
+// All children count, as in Curator. Only nodes of the recipe are named as
+// holders.
 func TestCrowdIsEverybodyButOurselves(t *testing.T) {
 	ours := guid + "lease-0000000007"
 	for name, tc := range map[string]struct {

@@ -14,8 +14,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// endingContext is a context in the moment of its end: its Err has said so, and
-// nobody who waits for its Done has been woken yet.
+// endingContext is a context in the moment of its end: its Err is set already,
+// but no goroutine that waits for its Done has been woken yet.
 type endingContext struct {
 	context.Context
 	ended atomic.Bool
@@ -45,7 +45,7 @@ func oneByCount(t *testing.T, test func(t *testing.T, srv *zktest.Server, c *fra
 
 func TestGrantByCountThatComesAfterTheCallerHasGoneIsNone(t *testing.T) {
 	oneByCount(t, func(t *testing.T, srv *zktest.Server, c *framework.Client, loop *lockloop.Loop) {
-		require.NoError(t, srv.Create("/l", nil)) // or the first listing would find nothing
+		require.NoError(t, srv.Create("/l", nil)) // makes the first listing find the path
 		ctx := &endingContext{Context: t.Context()}
 		srv.Inject(zktest.Rule{Op: zktest.OpGetChildren, Do: zktest.CallAfter(func(zktest.Request) { ctx.ended.Store(true) })})
 		_, refusal := loop.Run(ctx, lockloop.Attempt{Wait: true})
@@ -56,9 +56,9 @@ func TestGrantByCountThatComesAfterTheCallerHasGoneIsNone(t *testing.T) {
 	})
 }
 
-// The other's node goes between the first look at the crowd and the second,
-// which is the one with a watch. That look is a grant, unless the caller has
-// gone.
+// The other contender's node is deleted between the first look at the children
+// and the second, which sets a watch. The second look is a grant, unless the
+// caller has gone.
 func TestSecondLookByCountIsAGrantToCallersThatAreStillThere(t *testing.T) {
 	for _, gone := range []bool{false, true} {
 		oneByCount(t, func(t *testing.T, srv *zktest.Server, c *framework.Client, loop *lockloop.Loop) {

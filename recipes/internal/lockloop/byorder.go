@@ -59,9 +59,9 @@ func (o byOrder) step(ctx context.Context, c *contender) error {
 	return o.waitFor(ctx, c, now.Blocker)
 }
 
-// waitFor returns errAgain when a node ahead of us has changed. The watch is
-// set by reading the node, not by asking for its existence, which would leave
-// a watch behind on a node that is gone already (CURATOR-107).
+// waitFor returns errAgain when a node ahead of us has changed. It sets the
+// watch by reading the node. Asking for its existence would leave a watch
+// behind on a node that is gone already (CURATOR-107).
 func (o byOrder) waitFor(ctx context.Context, c *contender, node string) error {
 	data, stat, watch, err := c.loop.nodes.Client.GetW(ctx, Join(c.loop.nodes.Path, node))
 	if errors.Is(err, zk.ErrNoNode) {
@@ -87,7 +87,7 @@ func (o byOrder) waitFor(ctx context.Context, c *contender, node string) error {
 	return err
 }
 
-// watchSelf watches our own node, if that is asked for.
+// watchSelf watches our own node, if the order has WatchSelf.
 func (o byOrder) watchSelf(ctx context.Context, c *contender) (changed <-chan struct{}, stop func(), err error) {
 	if !o.WatchSelf {
 		return nil, func() {}, nil
@@ -102,7 +102,7 @@ func (o byOrder) watchSelf(ctx context.Context, c *contender) (changed <-chan st
 	return watch.Done(), watch.Stop, nil
 }
 
-// entry returns what our node is in the queue.
+// entry returns our node as an entry of the queue.
 func (c *contender) entry() (Entry, error) {
 	name := path.Base(c.node.Path)
 	ours, ok := parse(name, c.loop.nodes.Kinds)
@@ -114,8 +114,8 @@ func (c *contender) entry() (Entry, error) {
 }
 
 // resolve returns the entries among the children so that they can be compared
-// with ours. If ours has a number of its own, all that have none are behind it,
-// and their order does not matter.
+// with ours. If the server had a number left for ours, all entries without one
+// come after it, and their order does not matter.
 func (c *contender) resolve(ctx context.Context, ours Entry, children []string) (iter.Seq[Entry], error) {
 	of := c.loop.nodes
 	all := Entries(children, of.Kinds...)
@@ -124,13 +124,14 @@ func (c *contender) resolve(ctx context.Context, ours Entry, children []string) 
 	}
 	read, err := readCzxids(ctx, of.Client, of.Path, slices.Collect(all))
 	if err == nil && ours.Node != "" && !slices.Contains(read, ours) {
-		err = errStale // deleted since the listing
+		err = errStale // it was deleted after the listing
 	}
 	return slices.Values(read), err
 }
 
-// Peek returns how things stand, without queueing: as an attempt would that
-// does not wait and finds the lock held. It needs a loop of ByOrder.
+// Peek returns the state of the queue without queueing. The result is that of
+// an attempt that does not wait and finds the lock held. It needs a loop of
+// ByOrder.
 func (l *Loop) Peek(ctx context.Context) (NotAdmitted, error) {
 	children, _, err := l.nodes.Client.Children(ctx, l.nodes.Path)
 	if errors.Is(err, zk.ErrNoNode) {
@@ -140,7 +141,7 @@ func (l *Loop) Peek(ctx context.Context) (NotAdmitted, error) {
 		return NotAdmitted{}, err
 	}
 	c := contender{loop: l}
-	last := Entry{Seq: math.MaxInt32, Czxid: math.MaxInt64} // we would come behind all
+	last := Entry{Seq: math.MaxInt32, Czxid: math.MaxInt64} // we would come after all others
 	queue, err := c.resolve(ctx, last, children)
 	if err != nil {
 		return NotAdmitted{}, err

@@ -19,17 +19,17 @@ type contender struct {
 	attempt Attempt
 	node    framework.Created
 	seen    NotAdmitted
-	queued  bool // the observer knows of the node
+	queued  bool // the observer was told of the node
 }
 
 // queue creates our node and returns nil when it is admitted. In every other
-// case the node is on its way out.
+// case it has the node deleted.
 func (c *contender) queue(ctx context.Context) (err error) {
 	c.seen, c.queued = NotAdmitted{}, false
 	if err := c.enter(ctx); err != nil {
 		return err
 	}
-	admitted := false // also if the user's code panics, such as a retry policy
+	admitted := false // stays false if the user's code panics, such as a retry policy
 	defer func() {
 		if !admitted {
 			c.abandon(ctx)
@@ -77,14 +77,14 @@ func (c *contender) abandon(ctx context.Context) {
 	Discard(ctx, c.loop.nodes.Client, c.node.Path)
 }
 
-// waitReconnect reports whether to go on after an error, once the connection is
+// waitReconnect reports whether to go on after an error, when the connection is
 // back.
 func (c *contender) waitReconnect(ctx context.Context, err error) bool {
 	return c.attempt.Wait && WaitReconnect(ctx, c.loop.nodes.Client, err)
 }
 
-// children lists the lock's path. The first time, the listing came with the
-// node. It is errStale if our node is not good any more.
+// children lists the lock's path. The first time, it returns the listing that
+// came with the node. It returns errStale if our node is not good any more.
 func (c *contender) children(ctx context.Context) ([]string, error) {
 	names, err := c.node.Siblings, error(nil)
 	if names == nil {
@@ -94,7 +94,7 @@ func (c *contender) children(ctx context.Context) ([]string, error) {
 	return names, c.check(names, err)
 }
 
-// check returns what is wrong with a listing.
+// check returns an error for a listing that cannot be used.
 func (c *contender) check(names []string, err error) error {
 	switch {
 	case c.node.Session.Context().Err() != nil, errors.Is(err, zk.ErrNoNode):
@@ -108,8 +108,8 @@ func (c *contender) check(names []string, err error) error {
 	}
 }
 
-// granted is the end of a step that has found our node admitted. A grant that
-// comes after the caller has gone is none: nobody would release it.
+// granted ends a step that has found our node admitted. A grant that comes
+// after the caller has gone is an error: no caller would release it.
 func granted(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return retry.ContextError(ctx)
@@ -117,7 +117,7 @@ func granted(ctx context.Context) error {
 	return nil
 }
 
-// await returns errAgain when one of two things has happened.
+// await returns errAgain when one of the two channels is closed.
 func (c *contender) await(ctx context.Context, one, other <-chan struct{}) error {
 	session := c.node.Session.Context()
 	select {
@@ -132,7 +132,7 @@ func (c *contender) await(ctx context.Context, one, other <-chan struct{}) error
 	}
 }
 
-// noteQueue takes down how things stand. It forgets what it knew of another
+// noteQueue records the state of the queue. It forgets the data of another
 // holder.
 func (c *contender) noteQueue(holder string, ahead int) {
 	if holder != c.seen.Holder {
@@ -141,8 +141,8 @@ func (c *contender) noteQueue(holder string, ahead int) {
 	c.seen.Seen, c.seen.Ahead = time.Now(), ahead
 }
 
-// readHolder finds out who holds the lock, for the caller's error. It is no
-// reason to fail if that does not work.
+// readHolder finds out who holds the lock, for the caller's error. The attempt
+// does not fail if that does not work.
 func (c *contender) readHolder(ctx context.Context) {
 	if c.seen.Holder == "" {
 		return
@@ -153,8 +153,8 @@ func (c *contender) readHolder(ctx context.Context) {
 	}
 }
 
-// readNewHolder is readHolder for a holder of whom nothing is known yet: one
-// request for each holder that a waiter sees.
+// readNewHolder is readHolder for a holder whose data is not known yet. It
+// costs one request for each holder that a waiter sees.
 func (c *contender) readNewHolder(ctx context.Context) {
 	if c.seen.HolderSince.IsZero() {
 		c.readHolder(ctx)

@@ -11,15 +11,15 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// Loop is one lock's way to take a place in the queue and to wait there for
-// admission. [ByOrder] and [ByCount] make one. It has no state of its own and
-// is safe for concurrent use.
+// Loop queues for one lock, and waits in the queue for admission. [ByOrder] and
+// [ByCount] make one. It has no state of its own and is safe for concurrent
+// use.
 type Loop struct {
 	nodes     Nodes
 	admission admission
 }
 
-// Nodes says which nodes are a lock's contenders.
+// Nodes describes which nodes are a lock's contenders.
 type Nodes struct {
 	Client *framework.Client
 	Path   string   // of the lock; the contenders are its children
@@ -27,20 +27,20 @@ type Nodes struct {
 	Kinds  []string // the names of all nodes that count
 }
 
-// admission decides who is admitted.
+// admission decides which contenders are admitted.
 type admission interface {
 	// step looks at the queue once. It returns nil if the contender is
 	// admitted, and errAgain when the queue has changed since.
 	step(ctx context.Context, c *contender) error
 }
 
-// Attempt is one way through the loop.
+// Attempt is one run of the loop.
 type Attempt struct {
-	// Wait says to wait for other contenders. Without it, Run returns at once
-	// if there are any that keep us waiting, with a nil Err.
+	// Wait makes Run wait for other contenders. Without it, Run returns at once
+	// if some keep us waiting, with a nil Err.
 	Wait bool
 
-	// Data is what our nodes say of us.
+	// Data is the data of our nodes. It describes their owner.
 	Data []byte
 
 	// Resume is a node of ours that was admitted before, or nil. If it is not
@@ -52,26 +52,26 @@ type Attempt struct {
 	// by count.
 	Siblings []string
 
-	// These are told how it goes, by the goroutine that runs the attempt. Each
-	// may be nil.
+	// These are told of the progress, by the goroutine that runs the attempt.
+	// Each may be nil.
 	Observer  Observer
 	OnQueued  func()            // a node of ours is in the queue
 	OnBlocked func(NotAdmitted) // we have to wait
 	OnLimit   func(n int)       // by count: the limit was read
 
-	// OnAbandon deletes a node that is given up, while ctx is that of Run. If
-	// it is nil, the client deletes the node; see Discard.
+	// OnAbandon deletes a node that is given up. It runs while ctx is that of
+	// Run. If it is nil, the client deletes the node; see Discard.
 	OnAbandon func(ctx context.Context, node string)
 }
 
-// NotAdmitted says why a contender was not admitted, and how things stood when
-// it last saw the queue.
+// NotAdmitted says why a contender was not admitted. It also has the state of
+// the queue when the contender last saw it.
 type NotAdmitted struct {
 	Seen   time.Time // when that was; zero if it never saw the queue
 	Ahead  int       // contenders before it
 	Holder string    // the first contender's node name; empty if there is none
 
-	// The holder, if its node was read.
+	// These describe the holder, if its node was read.
 	HolderData    []byte // what it says of its owner, no more than MaxData of it
 	HolderSession int64  // the id of the session that it belongs to
 	HolderSince   time.Time
@@ -80,8 +80,8 @@ type NotAdmitted struct {
 	Err  error
 }
 
-// ErrCorrupted means that something below a lock's path is not what a server or
-// a contender puts there.
+// ErrCorrupted means that something below a lock's path was not put there by a
+// server or a contender.
 var ErrCorrupted = errors.New("corrupted data")
 
 // ErrIncomplete means that one of an attempt's siblings is gone.
@@ -99,10 +99,10 @@ var (
 	errAgain = errors.New("queue has changed")
 )
 
-// Run queues until a node of ours is admitted, or ctx ends. The node returned
-// is in a session that was alive when the grant was seen. The caller must
-// delete it, with a guaranteed delete. A waiter outlasts every outage; only
-// its context ends it.
+// Run queues until a node of ours is admitted, or ctx ends. The session of the
+// returned node was alive when Run saw the grant. The caller must delete the
+// node, with a guaranteed delete. A waiter outlasts every outage; only its
+// context ends it.
 func (l *Loop) Run(ctx context.Context, a Attempt) (framework.Created, *NotAdmitted) {
 	c := &contender{loop: l, attempt: a}
 	for {
@@ -117,8 +117,8 @@ func (l *Loop) Run(ctx context.Context, a Attempt) (framework.Created, *NotAdmit
 	}
 }
 
-// reason is the error for the caller. When ctx has ended, that is the reason,
-// even if something else happened first.
+// reason returns the error for the caller. If ctx has ended, that is the
+// reason, even if another error came first.
 func reason(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, errHeld) && ctx.Err() == nil:
@@ -131,7 +131,7 @@ func reason(ctx context.Context, err error) error {
 }
 
 // WaitReconnect waits for the connection to come back, if err says that it is
-// gone, and reports whether it has. It pauses in any case: the server may be
+// gone, and reports whether it has. It pauses in any case: a server may be
 // reachable and still not answer.
 func WaitReconnect(ctx context.Context, c *framework.Client, err error) bool {
 	if !framework.IsConnectionError(err) {
@@ -147,8 +147,8 @@ func WaitReconnect(ctx context.Context, c *framework.Client, err error) bool {
 const outagePause = 100 * time.Millisecond
 
 // Discard deletes the node of an attempt that is over, whatever happens. It
-// waits for that unless ctx has ended. In any case the server carries out the
-// caller's next request behind the deletion.
+// waits for the deletion unless ctx has ended. In any case the server handles
+// the caller's next request after the deletion.
 func Discard(ctx context.Context, c *framework.Client, node string) {
 	if ctx.Err() != nil {
 		c.DeleteInBackground(node)

@@ -10,29 +10,29 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// Observer is told how an attempt fares. There may be several nodes, one after
-// the other.
+// Observer is told of the progress of an attempt. An attempt may have several
+// nodes, one after the other.
 type Observer interface {
-	// Queued says that our node is in the queue, behind so many contenders, and
-	// how long the queue is with it.
+	// Queued says that our node is in the queue, with ahead contenders before
+	// it. The length of the queue includes our node.
 	Queued(node framework.Created, ahead, length int)
 
-	// Waiting says that we wait for a change of the contender right ahead. By
-	// count, that is the zero value.
+	// Waiting says that we wait for a change of the contender directly ahead.
+	// In a loop of ByCount, ahead is the zero value.
 	Waiting(ahead, holder Other)
 
-	// Woken says that something has changed. Gone tells whether the contender
-	// right ahead has left.
+	// Woken says that something has changed. The argument gone tells whether
+	// the contender directly ahead has left.
 	Woken(gone bool)
 
 	// Abandoned says that our node is given up without a grant.
 	Abandoned(reason error)
 }
 
-// Other is another contender: its node, and what is known of it.
+// Other is another contender: its node, and what we know of that.
 type Other struct {
-	Node  string // its name; empty if there is none, or it is not known
-	Data  []byte // its beginning; nil if it was not read
+	Node  string // empty if there is none, or it is not known
+	Data  []byte // the beginning of its data; nil if it was not read
 	Since time.Time
 }
 
@@ -73,7 +73,7 @@ func isGone(watch *framework.Watch) bool {
 		event, err := watch.Event()
 		return err == nil && event.Type == zk.EventNodeDeleted
 	default:
-		return false // something else has woken us
+		return false // another event has woken us
 	}
 }
 

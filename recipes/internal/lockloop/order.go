@@ -13,8 +13,8 @@ type Entry struct {
 	Kind string // which of the recipe's names it has, such as "lock-"
 	Seq  int32  // its sequence number
 
-	// Czxid is the id of the transaction that made the node. It is 0 where
-	// nobody has asked the server. Only overflowed contenders need it.
+	// Czxid is the id of the transaction that made the node. It is 0 if we have
+	// not asked the server. Only overflowed contenders need it.
 	Czxid int64
 }
 
@@ -27,15 +27,16 @@ type Entry struct {
 // time, a negative one. Numbers say nothing about the order then. Czxids do.
 func (e Entry) overflowed() bool { return e.Seq < 0 || e.Seq == math.MaxInt32 }
 
-// compare is a total order, whatever the names are and whoever has made them:
+// compare is a total order, for all names, no matter which client has made
+// them:
 //
 //   - Numbers that a server has counted come first, in their own order.
 //   - Overflowed ones come behind them, in the order of their creation.
 //   - Equals are ordered by kind and name, to be the same for everybody.
 //     Curator gives a downgraded reader the number of its writer.
 //
-// The order of two contenders depends on nothing but the two. So nobody can
-// put a newcomer ahead of a holder by adding nodes to the listing.
+// The order of two contenders depends on nothing but the two. So adding nodes
+// to the listing cannot put a newcomer ahead of a holder.
 func compare(a, b Entry) int {
 	byNumber := cmp.Compare(a.Seq, b.Seq)
 	switch {
@@ -49,9 +50,9 @@ func compare(a, b Entry) int {
 	return cmp.Or(byNumber, strings.Compare(a.Kind, b.Kind), strings.Compare(a.Node, b.Node))
 }
 
-// Entries returns those among a parent's children, in the order of the
-// listing. It leaves out children whose names are not the recipe's: Curator
-// sorts them in as text, where they may block everybody.
+// Entries returns the entries among a parent's children, in the order of the
+// listing. It leaves out children whose names are not the recipe's. Curator
+// sorts those in as text, where they may block every contender.
 func Entries(children []string, kinds ...string) iter.Seq[Entry] {
 	return func(yield func(Entry) bool) {
 		for _, child := range children {

@@ -67,7 +67,7 @@ func TestQueueOfTwoKindsIsTheSameForEverybody(t *testing.T) {
 	}
 }
 
-// Where numbers say nothing, the transaction that made the node does.
+// The transaction that made a node gives its place where numbers give none.
 func TestOverflowedContendersAreOrderedByCreation(t *testing.T) {
 	queue := []Entry{
 		{Node: "a", Seq: math.MaxInt32, Czxid: 30},
@@ -120,8 +120,9 @@ func sameButUnusedCzxid(a, b Entry) bool {
 	return a == b && !a.overflowed()
 }
 
-// What a contender waits for depends neither on the order of the listing nor,
-// as long as those ahead of it stay, on nodes that somebody adds.
+// The node that a contender waits for does not depend on the order of the
+// listing. It does not depend on nodes that another client adds either, as long
+// as those ahead of the contender stay.
 func TestStandingDependsNeitherOnTheListingNorOnForgedNodes(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 5_000 {
@@ -162,7 +163,8 @@ func TestHoldersAreThoseWhomNobodyBlocks(t *testing.T) {
 	require.Empty(t, Holders(nil, Exclusive))
 }
 
-// A queue of thousands is looked at thousands of times.
+// A queue of thousands is looked at thousands of times. So the look allocates
+// nothing.
 func TestLookingAtAQueueAllocatesNothing(t *testing.T) {
 	children := manyChildren(1000)
 	ours, _ := parse(children[500], []string{"lock-"})

@@ -11,9 +11,9 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// Queue returns the contenders below the path, in the order in which they are
-// admitted. There are none if nobody has ever queued, or the server has removed
-// the empty path since (CURATOR-436).
+// Queue returns the contenders below the path, in the order of admission. There
+// are none if none has ever queued, or if the server has removed the empty path
+// since (CURATOR-436).
 func (l *Loop) Queue(ctx context.Context) ([]Entry, error) {
 	children, _, err := l.nodes.Client.Children(ctx, l.nodes.Path)
 	if err != nil && !errors.Is(err, zk.ErrNoNode) {
@@ -25,12 +25,12 @@ func (l *Loop) Queue(ctx context.Context) ([]Entry, error) {
 	return queue, err
 }
 
-// czxidReads is how many nodes are asked for at once.
+// czxidReads is the number of nodes that are read at once.
 const czxidReads = 32
 
 // readCzxids asks the server for the czxids of overflowed contenders, and
-// leaves out those that have gone. As a rule there are none, and it asks
-// nothing.
+// leaves out those that have gone. Usually there are none, and it sends no
+// request.
 func readCzxids(ctx context.Context, c *framework.Client, parent string, all []Entry) ([]Entry, error) {
 	errs := make([]error, len(all))
 	gone := make([]bool, len(all))

@@ -10,16 +10,16 @@ import (
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
-// Attempt is one acquire: how it is meant, and who is told of it.
+// Attempt is one acquire: its options, and its trace.
 type Attempt struct {
 	Wait  bool
 	Since time.Time
 	Trace *trace.Acquire // may be nil
 }
 
-// Traced is an acquire from its begin to its end, and to the begin of the hold.
-// The lease has the values of ctx, and not those that tracing adds for the
-// acquire.
+// Traced traces an acquire from its begin to its end, and to the begin of the
+// hold. The lease has the values of ctx, and not those that tracing adds for
+// the acquire.
 func Traced(ctx context.Context, a locktrace.Acquire, win func(context.Context, Attempt) (*claim.Claim, error)) (*claim.Lease, error) {
 	since := time.Now()
 	during, told := trace.StartAcquire(ctx, a)
@@ -31,7 +31,7 @@ func Traced(ctx context.Context, a locktrace.Acquire, win func(context.Context, 
 	}
 	lease, complete := c.First(ctx), false
 	defer func() {
-		if !complete { // the user's tracer has panicked, and nobody will have the lease
+		if !complete { // the user's tracer has panicked, and no caller will get the lease
 			lease.Release(ctx)
 		}
 	}()

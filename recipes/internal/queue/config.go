@@ -9,7 +9,8 @@ import (
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 )
 
-// Config is what a recipe makes its queue of. It does not change afterwards.
+// Config is a recipe's configuration of its queue. It does not change
+// afterwards.
 type Config struct {
 	Client *framework.Client
 	Path   string   // of the node whose children are the contenders
@@ -20,7 +21,8 @@ type Config struct {
 	Count lockloop.Limit // instead of Order, if it is not nil
 
 	// Local says that all objects of the lock that one client has share a queue
-	// in the process. If they do, only the holder and the next one have nodes.
+	// in the process. If they do, only the holder and the next waiter have
+	// nodes.
 	Local bool
 
 	Recipe  string // as tracers and log lines name it
@@ -39,24 +41,24 @@ type Config struct {
 	Options
 }
 
-// Options are what users may choose for every queue.
+// Options are the options that users may set for every queue.
 type Options struct {
 	Label      string        // the lock's name in spans and metrics
-	Data       []byte        // what the nodes say, if ExactData
-	ExactData  bool          // instead of the identity
-	Anonymous  bool          // no identity
+	Data       []byte        // of the nodes, if ExactData is set
+	ExactData  bool          // the nodes have Data, not the identity
+	Anonymous  bool          // the nodes have no identity
 	Revocable  bool          // a request to give the lock up ends the claim
 	QueueLimit int           // how many contenders an acquire waits for; 0 means any number
 	HandOvers  int           // how often goroutines of one client pass the lock on
-	HandOver   time.Duration // and for how long
-	Fault      error         // an option that cannot be used, or nil
+	HandOver   time.Duration // and for how long they do that
+	Fault      error         // of an option that is invalid, or nil
 }
 
-// maxNodeData is the largest node data that WithNodeData takes. Waiters read
-// it.
+// maxNodeData is the largest node data that WithNodeData takes, in bytes. It is
+// small because waiters read it.
 const maxNodeData = 1 << 10
 
-// SetData sets what the nodes say of their owner, as it is.
+// SetData sets the nodes' data as it is.
 func (o *Options) SetData(data []byte) {
 	o.Data, o.ExactData = data, true
 	switch {
@@ -67,11 +69,10 @@ func (o *Options) SetData(data []byte) {
 	}
 }
 
-// Invalid is the error of a value that cannot be used. It matches
-// zk.ErrBadArguments.
+// Invalid returns the error of an invalid value. It matches zk.ErrBadArguments.
 func Invalid(name, value, reason string) error {
 	return &framework.ConfigError{Name: name, Value: value, Reason: reason}
 }
 
-// IsNil is the error of an argument that must not be nil.
+// IsNil returns the error of an argument that must not be nil.
 func IsNil(name string) error { return Invalid(name, "nil", "must not be nil") }

@@ -16,8 +16,8 @@ var (
 	ErrQueueFull   = errors.New("queue is full")
 )
 
-// NotAcquired has the fields of locks.NotAcquiredError, where they are
-// explained.
+// NotAcquired has the fields of locks.NotAcquiredError. They are documented
+// there.
 type NotAcquired struct {
 	Op         string
 	Path       string
@@ -33,9 +33,9 @@ type NotAcquired struct {
 	Err        error
 }
 
-// Refuse is the error of an acquire that was not admitted. It names those ahead
-// if they are the reason. They are not if the server has refused us, or could
-// not be asked. There may be none ahead: a semaphore's limit can be zero.
+// Refuse returns the error of an acquire that was not admitted. It names those
+// ahead if they are the reason. They are not if the server has refused us, or
+// could not be asked. There may be none ahead: a semaphore's limit can be zero.
 func (q *Queue) Refuse(ctx context.Context, r *lockloop.NotAdmitted) error {
 	if r.Full && r.Err == nil {
 		r.Err = ErrQueueFull
@@ -55,8 +55,8 @@ func (q *Queue) RefuseLimit(r *lockloop.NotAdmitted, n, limit int) error {
 	return q.cfg.NotAcquired(e)
 }
 
-// noteOutage says that there is no connection, if that is so at the end of a
-// wait: those ahead may not be to blame.
+// noteOutage records that there is no connection at the end of a wait: those
+// ahead may not be to blame.
 func (q *Queue) noteOutage(ctx context.Context, r *lockloop.NotAdmitted) {
 	gaveUp := ctx.Err() != nil && errors.Is(r.Err, ctx.Err())
 	if gaveUp && !q.cfg.Client.State().IsConnected() && !framework.IsConnectionError(r.Err) {
@@ -70,7 +70,7 @@ func (q *Queue) WhileConnecting(ctx context.Context) error {
 	if q.cfg.Client.State().IsConnected() {
 		return retry.ContextError(ctx)
 	}
-	err := q.cfg.Client.WaitConnected(ctx) // does not wait
+	err := q.cfg.Client.WaitConnected(ctx) // returns at once, since ctx has ended
 	var op *framework.OpError
 	switch {
 	case err == nil, errors.Is(err, framework.ErrClosed):
@@ -95,7 +95,7 @@ func (q *Queue) notAcquired(r *lockloop.NotAdmitted) NotAcquired {
 	return e
 }
 
-// OpError gives an error of the queue's call its name and path.
+// OpError adds the queue's call and path to an error.
 func (q *Queue) OpError(err error) error { return q.ErrorOf(q.cfg.Op, err) }
 
 // ErrorOf is OpError for another call.

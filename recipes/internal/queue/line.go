@@ -1,11 +1,11 @@
 package queue
 
-// line is a queue that waiters may leave from any position, and that knows how
-// many are ahead of each. Every call takes a time that grows with the logarithm
-// of the length, so that thousands of waiters can leave at once.
+// line is a queue that waiters may leave from any position. It knows how many
+// are ahead of each. The time of every call grows with the logarithm of the
+// length, so that thousands of waiters can leave at once.
 type line struct {
 	spots []*localWaiter // in the order of arrival; nil for waiters that have left
-	front int            // nobody is in spots[:front]
+	front int            // spots[:front] are empty
 	n     int            // the length
 
 	// sums is a Fenwick tree over all spots up to the capacity: sums[i] is how
@@ -55,9 +55,9 @@ func (l *line) first() *localWaiter {
 	return l.spots[l.front]
 }
 
-// closeUp moves the waiters to the beginning, and makes as many spots behind
-// them. It takes as many arrivals until that is needed again, so that each
-// arrival pays for a few moves only.
+// closeUp moves the waiters to the beginning, and makes as many spots after
+// them. It takes as many arrivals until the next call, so that each arrival
+// pays for a few moves only.
 func (l *line) closeUp() {
 	spots := make([]*localWaiter, 0, max(2*l.n, shortestLine))
 	for _, w := range l.spots[l.front:] {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// modelLine is a line as a slice.
+// modelLine is a line as a slice, to compare with.
 type modelLine struct {
 	line    line
 	waiting []*localWaiter
@@ -61,7 +61,7 @@ func TestLineKnowsHowManyAreAhead(t *testing.T) {
 					m.check(t)
 				}
 				m.checkEach(t)
-				for range 3 * n { // as many come as go
+				for range 3 * n { // as many waiters leave as come
 					m.remove(t, next(m))
 					m.add()
 				}
@@ -75,7 +75,7 @@ func TestLineKnowsHowManyAreAhead(t *testing.T) {
 	}
 }
 
-// It would take minutes if each walked along the others.
+// A leave that walked along the other waiters would make this take minutes.
 func TestManyLeaveALineInAShortTime(t *testing.T) {
 	m := &modelLine{}
 	for range 500000 {
@@ -90,7 +90,8 @@ func TestManyLeaveALineInAShortTime(t *testing.T) {
 	require.Less(t, time.Since(start), 10*time.Second)
 }
 
-// The memory grows with the waiters that are there, and not with all that came.
+// The memory grows with the waiters in the line, and not with all that ever
+// came.
 func TestLineDoesNotGrowWithThoseWhoHaveLeft(t *testing.T) {
 	m := &modelLine{}
 	for range 10 {

@@ -11,7 +11,7 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// winLocally waits in the process first, until this goroutine may queue at the
+// winLocally first waits in the process, until this goroutine may queue at the
 // server, or another one hands the lock over.
 func (q *Queue) winLocally(ctx context.Context, a Attempt) (c *claim.Claim, err error) {
 	local, w, ahead := localQueues.arrive(*q.local)
@@ -41,7 +41,7 @@ func (q *Queue) winLocally(ctx context.Context, a Attempt) (c *claim.Claim, err 
 	return c, nil
 }
 
-// held is how things stand when a claim of ours has the lock.
+// held returns the state of the queue when a claim of ours has the lock.
 func held(c *claim.Claim) lockloop.NotAdmitted {
 	node := c.Nodes()[0]
 	return lockloop.NotAdmitted{
@@ -50,8 +50,8 @@ func held(c *claim.Claim) lockloop.NotAdmitted {
 	}
 }
 
-// waitLocally waits for a place at the server. It returns the lock if that came
-// with the place.
+// waitLocally waits for a place at the server. If the lock came with the place,
+// it returns that.
 func (q *Queue) waitLocally(ctx context.Context, a Attempt, local *localQueue, w *localWaiter, ahead int) (*claim.Claim, error) {
 	limit := q.cfg.QueueLimit
 	if full := limit > 0 && ahead >= limit; !a.Wait || full {
@@ -77,7 +77,7 @@ func (q *Queue) waitLocally(ctx context.Context, a Attempt, local *localQueue, w
 	}
 }
 
-// refuseLocally is the error of an acquire that does not wait.
+// refuseLocally returns the error of an acquire that does not wait.
 func (q *Queue) refuseLocally(ctx context.Context, ahead int, full bool) error {
 	r, err := q.loop.Peek(ctx)
 	if err != nil {
@@ -87,13 +87,13 @@ func (q *Queue) refuseLocally(ctx context.Context, ahead int, full bool) error {
 	return q.Refuse(ctx, &r)
 }
 
-// turn is the place of one goroutine that has the lock, among those of its
-// client. It implements claim.Place.
+// turn is the place of the goroutine that has the lock, among the goroutines of
+// its client. It implements claim.Place.
 type turn struct {
 	queue *localQueue
-	of    *Queue    // that the lock was acquired with
-	since time.Time // the lock has been with us
-	n     int       // turns since then, this one included
+	of    *Queue    // the one that acquired the lock
+	since time.Time // when a goroutine of ours got the lock at the server
+	n     int       // turns since then, including this one
 	left  sync.Once
 }
 
@@ -111,7 +111,7 @@ func (t *turn) PassOn(from *claim.Claim) bool {
 	}
 	next := from.Successor()
 	if next == nil {
-		t.left.Do(func() { t.queue.yield(w) }) // it gets the place, at least
+		t.left.Do(func() { t.queue.yield(w) }) // w gets at least the place
 		return false
 	}
 	next.Occupy(&turn{queue: t.queue, of: t.of, since: t.since, n: t.n + 1})

@@ -27,8 +27,8 @@ func inBubble(t *testing.T, test func(t *testing.T, srv *zktest.Server, c *frame
 	})
 }
 
-// A queue lasts as long as somebody uses it, so that a process can lock any
-// number of paths one after the other.
+// A queue in the process exists only while it is in use, so that a process can
+// lock any number of paths one after the other.
 func TestNothingIsKeptOfALockThatNobodyWants(t *testing.T) {
 	for name, opts := range map[string][]locks.MutexOption{"shared": nil, "hand-over": {locks.WithLocalHandOver(2, time.Hour)}} {
 		t.Run(name, func(t *testing.T) {

@@ -9,31 +9,31 @@ import (
 )
 
 // localQueue is where the goroutines of a client wait that want the same lock.
-// Only the holder and the next one have nodes in the server's queue; the others
-// cost the server nothing. The queue has no options: each acquire brings the
-// object that it was called on, with its options.
+// Only the holder and the next one have nodes in the server's queue. The others
+// cost the server nothing. The queue has no options: each acquire uses the
+// options of the object that it was called on.
 type localQueue struct {
-	in  *queueSet // finds it by its key, as long as it is not over
+	in  *queueSet // finds this queue by its key until it is over
 	key localKey
 
 	mu       sync.Mutex // protects the following fields
-	over     bool       // it is empty for good: later arrivals find another queue
+	over     bool       // it is empty for good: later arrivals get another queue
 	free     int        // places at the server
 	used     int
 	entering bool                 // a goroutine with a place has no node yet: the next must not overtake it
 	waiting  line                 // in the order of arrival
-	seen     lockloop.NotAdmitted // how things stood when one of us last looked at the server's queue
+	seen     lockloop.NotAdmitted // the server's queue as one of us saw it last
 }
 
 // localWaiter waits for a place.
 type localWaiter struct {
-	turn   chan struct{} // closed when it has one
-	handed *claim.Claim  // set before, if the lock itself came with the place
-	at     int           // in the line; notInLine when it has been taken off, so that its turn is about to come
+	turn   chan struct{} // closed when the waiter has a place
+	handed *claim.Claim  // set before that, if the lock itself came with the place
+	at     int           // its place in the line; notInLine when its turn is about to come
 }
 
-// newLocalQueue returns an empty queue. If the lock is handed over locally, the
-// next goroutine needs no node.
+// newLocalQueue returns an empty queue. If goroutines hand the lock over
+// locally, the next one needs no node.
 func newLocalQueue(in *queueSet, key localKey) *localQueue {
 	q := &localQueue{in: in, key: key, free: 2}
 	if key.object != nil {
@@ -42,8 +42,8 @@ func newLocalQueue(in *queueSet, key localKey) *localQueue {
 	return q
 }
 
-// add takes a place, or adds a waiter and returns how many of ours are ahead of
-// it. It reports false if the queue is over.
+// add takes a place. If there is none, it adds a waiter, and returns how many
+// of ours are ahead of it. It reports false if the queue is over.
 func (q *localQueue) add() (w *localWaiter, ahead int, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -59,8 +59,8 @@ func (q *localQueue) add() (w *localWaiter, ahead int, ok bool) {
 	return w, ahead, true
 }
 
-// abandon removes a waiter, and returns how many of ours were ahead of it. A
-// turn that came meanwhile goes to the next waiter.
+// abandon removes a waiter, and returns how many of ours were ahead of it. If
+// the waiter got its turn meanwhile, the next waiter gets that.
 func (q *localQueue) abandon(ctx context.Context, w *localWaiter) (ahead int) {
 	ahead, removed := q.remove(w)
 	if removed {
@@ -91,7 +91,7 @@ func (q *localQueue) leave() {
 	q.free++
 	q.used--
 	if q.used == 0 {
-		q.seen = lockloop.NotAdmitted{} // nobody is left to hear of what comes
+		q.seen = lockloop.NotAdmitted{} // no waiter is left that needs it
 	}
 	q.admitLocked()
 	q.over = q.used == 0 && q.waiting.len() == 0
@@ -102,7 +102,7 @@ func (q *localQueue) leave() {
 	}
 }
 
-// entered says that the goroutine that got the last place has its node, or has
+// entered notes that the goroutine that got the last place has its node, or has
 // given up.
 func (q *localQueue) entered() {
 	q.mu.Lock()
@@ -111,8 +111,8 @@ func (q *localQueue) entered() {
 	q.admitLocked()
 }
 
-// takePlaceLocked takes a place at the server, if there is one and no goroutine
-// is on its way to one.
+// takePlaceLocked takes a place at the server, if there is one and no other
+// goroutine is about to enter.
 func (q *localQueue) takePlaceLocked() bool {
 	if q.entering || q.free == 0 {
 		return false
@@ -138,7 +138,7 @@ func (q *localQueue) takeFirstLocked() *localWaiter {
 	return w
 }
 
-// note takes down how things stand at the server, for the errors of goroutines
+// note records the state of the server's queue, for the errors of goroutines
 // that wait here.
 func (q *localQueue) note(r lockloop.NotAdmitted) {
 	q.mu.Lock()

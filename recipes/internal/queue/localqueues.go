@@ -2,13 +2,13 @@ package queue
 
 import "sync"
 
-// localKey says which goroutines share a queue.
+// localKey identifies the queue that goroutines share.
 type localKey struct {
 	Key
 
 	// object is nil if all objects of the lock share the queue. An object that
 	// hands the lock over has a queue of its own, because it passes on its
-	// node, with what its options have made of that.
+	// node, which depends on its options.
 	object *Queue
 }
 
@@ -21,26 +21,26 @@ func localKeyOf(q *Queue) *localKey {
 	return key
 }
 
-// localQueues are the queues of all clients of this process. A queue exists as
-// long as somebody holds the lock or is acquiring it.
+// localQueues are the queues of all clients of this process. A queue exists
+// while a goroutine holds or acquires the lock.
 var localQueues queueSet
 
-// queueSet finds queues by their keys. Nobody holds its lock together with
-// that of a queue.
+// queueSet finds queues by their keys. No goroutine holds its mutex together
+// with that of a queue.
 type queueSet struct {
 	mu    sync.Mutex // protects the following field
 	byKey map[localKey]*localQueue
 }
 
-// arrive finds the queue, or makes one, and takes a place at the server, or
-// adds a waiter with so many ahead.
+// arrive finds the queue, or makes one. It takes a place at the server, or adds
+// a waiter with ahead waiters before it.
 func (s *queueSet) arrive(key localKey) (q *localQueue, w *localWaiter, ahead int) {
 	for {
 		q = s.find(key)
 		if w, ahead, ok := q.add(); ok {
 			return q, w, ahead
 		}
-		s.remove(q) // the goroutine that has ended it is about to, and may be slow
+		s.remove(q) // the goroutine that has ended it is going to do that, and may be slow
 	}
 }
 
@@ -58,7 +58,7 @@ func (s *queueSet) find(key localKey) *localQueue {
 	return q
 }
 
-// remove takes out a queue that is over, unless that has been done.
+// remove removes a queue that is over, unless it was removed before.
 func (s *queueSet) remove(q *localQueue) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 )
 
-// Participant has the fields of locks.Participant, where they are explained.
+// Participant has the fields of locks.Participant. They are documented there.
 type Participant struct {
 	Path     string
 	Position int
@@ -24,12 +24,12 @@ type Participant struct {
 	Data     []byte
 }
 
-// participantReads is how many nodes are read at once.
+// participantReads is the number of nodes that are read at once.
 const participantReads = 32
 
-// Participants returns the contenders in the order of the queue, with those
-// who hold the lock marked. It leaves out a contender that leaves meanwhile,
-// so that the positions may have a gap.
+// Participants returns the contenders in the order of the queue, and marks
+// those that hold the lock. It leaves out a contender that leaves meanwhile, so
+// the positions may have a gap.
 func (q *Queue) Participants(ctx context.Context) ([]Participant, error) {
 	return q.ParticipantsWhere(ctx, func(queue []lockloop.Entry) []bool {
 		return lockloop.Holders(queue, q.cfg.Order.Blocks)
@@ -68,7 +68,7 @@ func (q *Queue) Entries(ctx context.Context) ([]lockloop.Entry, error) {
 	return q.loop.Queue(ctx)
 }
 
-// Read reads the node of an entry. The position is the caller's to know.
+// Read reads the node of an entry. The caller sets the position.
 func (q *Queue) Read(ctx context.Context, e lockloop.Entry) (Participant, error) {
 	path := lockloop.Join(q.cfg.Path, e.Node)
 	data, stat, err := q.cfg.Client.Get(ctx, path)

@@ -11,8 +11,8 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// Queue is a lock's way from an acquire to a claim. It does not change, and is
-// safe for concurrent use. The calls of the zero Queue are errors.
+// Queue is what a lock acquires claims with. It does not change, and is safe
+// for concurrent use. All calls of the zero Queue return errors.
 type Queue struct {
 	cfg      Config
 	key      Key
@@ -22,15 +22,16 @@ type Queue struct {
 }
 
 // Key identifies a lock in the contexts of its leases. Locks of one kind for
-// the same node and client are the same lock, whatever object or view of the
-// client they were made with.
+// the same node and client are the same lock. The object, and the view of the
+// client, do not matter.
 type Key struct {
 	client *framework.Client
 	path   string
 	kind   string
 }
 
-// New returns a queue. Every call says what is wrong with the configuration.
+// New returns a queue. If the configuration is invalid, every call returns an
+// error that says why.
 func New(cfg Config) *Queue {
 	if cfg.Kinds == nil {
 		cfg.Kinds = []string{cfg.Kind}
@@ -66,7 +67,7 @@ func newLoop(cfg Config) *lockloop.Loop {
 // Client returns the client, or nil.
 func (q *Queue) Client() *framework.Client { return q.cfg.Client }
 
-// Key returns what finds the lock's claims in contexts.
+// Key returns the key that finds the lock's claims in contexts.
 func (q *Queue) Key() Key { return q.key }
 
 // Path returns the path of the node whose children are the contenders.
@@ -75,7 +76,7 @@ func (q *Queue) Path() string { return q.cfg.Path }
 // FullPath returns the path that the user knows, as log lines have it.
 func (q *Queue) FullPath() string { return q.cfg.Client.FullPath(q.cfg.Name) }
 
-// Acquire re-enters, or waits for the lock, or only tries.
+// Acquire re-enters, waits for the lock, or only tries.
 func (q *Queue) Acquire(ctx context.Context, wait bool) (*claim.Lease, error) {
 	if lease, err := q.Reenter(ctx); lease != nil || err != nil {
 		return lease, err
@@ -83,7 +84,7 @@ func (q *Queue) Acquire(ctx context.Context, wait bool) (*claim.Lease, error) {
 	return Traced(ctx, q.Describe(wait), q.Win)
 }
 
-// Describe tells a tracer of an acquire.
+// Describe describes an acquire for a tracer.
 func (q *Queue) Describe(wait bool) locktrace.Acquire {
 	return locktrace.Acquire{
 		Client: q.cfg.Client, Recipe: q.cfg.Recipe, Name: q.cfg.Label, Path: q.cfg.Name,
@@ -91,8 +92,8 @@ func (q *Queue) Describe(wait bool) locktrace.Acquire {
 	}
 }
 
-// Reenter returns another lease of the lock that ctx is under, or what is wrong
-// with the call, or nil.
+// Reenter returns another lease of the lock that ctx is under. It returns nil
+// if there is none, or an error if the call is invalid.
 func (q *Queue) Reenter(ctx context.Context) (*claim.Lease, error) {
 	if err := q.Ready(ctx); err != nil {
 		return nil, q.OpError(err)
@@ -101,12 +102,13 @@ func (q *Queue) Reenter(ctx context.Context) (*claim.Lease, error) {
 	return lease, q.OpError(err)
 }
 
-// Ready returns what is wrong with a call before anything is done.
+// Ready checks a call before it does anything, and returns what is wrong with
+// it.
 func (q *Queue) Ready(ctx context.Context) error {
 	if err := q.Usable(); err != nil {
 		return err
 	}
-	if err := framework.ValidatePath(q.cfg.Name); err != nil { // the others are made from it
+	if err := framework.ValidatePath(q.cfg.Name); err != nil { // the other paths are made from this one
 		return err
 	}
 	if q.cfg.Fault != nil {
@@ -134,8 +136,8 @@ func (q *Queue) Win(ctx context.Context, a Attempt) (*claim.Claim, error) {
 	return q.winAtServer(ctx, a, q.InLoop(a))
 }
 
-// winAtServer queues at the server until a node of ours is admitted, and still
-// good then.
+// winAtServer queues at the server until a node of ours is admitted, and can be
+// trusted then.
 func (q *Queue) winAtServer(ctx context.Context, a Attempt, at lockloop.Attempt) (*claim.Claim, error) {
 	for {
 		node, refusal := q.loop.Run(ctx, at)
@@ -150,8 +152,9 @@ func (q *Queue) winAtServer(ctx context.Context, a Attempt, at lockloop.Attempt)
 }
 
 // Stand is Win for a leader latch. Resume is the node of the leadership before,
-// if that was kept, or nil. A node that is admitted during an interruption is
-// resumed, too, and not given up. The error is the driver's own.
+// if the latch has kept it, or nil. Stand also resumes a node that is admitted
+// during an interruption, and does not give it up. The error is the lock loop's
+// own.
 func (q *Queue) Stand(ctx context.Context, at lockloop.Attempt) (*claim.Claim, error) {
 	for {
 		node, refusal := q.loop.Run(ctx, at)
@@ -180,17 +183,17 @@ func (q *Queue) Terms(data []byte) claim.Terms {
 	return claim.Terms{Client: q.cfg.Client, Key: q.key, Revocable: q.cfg.Revocable, Data: data}
 }
 
-// InLoop returns an attempt for the driver.
+// InLoop returns an attempt for the lock loop.
 func (q *Queue) InLoop(a Attempt) lockloop.Attempt {
 	return lockloop.Attempt{Wait: a.Wait, Data: q.NodeData(a), Observer: a.Trace.Observer()}
 }
 
-// Run runs the driver alone, for recipes that make claims of several nodes.
+// Run runs the lock loop alone, for recipes that make claims of several nodes.
 func (q *Queue) Run(ctx context.Context, at lockloop.Attempt) (framework.Created, *lockloop.NotAdmitted) {
 	return q.loop.Run(ctx, at)
 }
 
-// NodeData returns what the nodes of an attempt say of us.
+// NodeData returns the data of an attempt's nodes.
 func (q *Queue) NodeData(a Attempt) []byte {
 	if q.cfg.ExactData {
 		return q.cfg.Data

@@ -17,11 +17,11 @@ func Acquire(t testing.TB, ctx context.Context, l locks.Locker) *locks.Lease {
 	return lease
 }
 
-// Pending is an acquire under way.
+// Pending is an acquire that is under way.
 type Pending struct {
-	Lease *locks.Lease // set when it is over, as Err is
+	Lease *locks.Lease // set when the acquire is over, like Err
 	Err   error
-	Done  chan struct{} // closed when it is over
+	Done  chan struct{} // closed when the acquire is over
 }
 
 // AcquireLater begins an acquire.

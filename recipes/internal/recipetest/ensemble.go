@@ -16,8 +16,8 @@ import (
 )
 
 // PeerTimeout is how long servers of realEnsemble wait for one another. A
-// server that is cut off from the others goes on answering its clients as long
-// as that.
+// server that is cut off from the others still answers its clients for that
+// long.
 const PeerTimeout = 6 * time.Second
 
 // realEnsemble is started by the first test that needs it and serves all of
@@ -29,8 +29,8 @@ type sharedEnsemble struct {
 	ensemble *zkserver.Ensemble
 }
 
-// get returns an ensemble of three that all serve, whatever the test before
-// has left.
+// get returns an ensemble of three servers that all serve, whatever the last
+// test has done to them.
 func (s *sharedEnsemble) get(t *testing.T) *zkserver.Ensemble {
 	t.Helper()
 	s.once.Do(func() {
@@ -78,7 +78,8 @@ func (w *World) ConnectTo(t *testing.T, s *zkserver.Server, session time.Duratio
 	return c
 }
 
-// ConnectFirstTo returns a client that is on this server, and knows all.
+// ConnectFirstTo returns a client that is connected to this server, and knows
+// all.
 func (w *World) ConnectFirstTo(t *testing.T, s *zkserver.Server, opts ...framework.Option) *framework.Client {
 	t.Helper()
 	var connected atomic.Bool

@@ -10,14 +10,15 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// Exclusive is what no two may be on at once.
+// Exclusive checks that no two leases are held at once.
 type Exclusive struct {
 	mu     sync.Mutex // protects the following fields
 	leases []*locks.Lease
 	wrong  []string
 }
 
-// NewExclusive returns one that fails the test at its end if it was shared.
+// NewExclusive returns an Exclusive. It fails the test at its end if two leases
+// were held at once.
 func NewExclusive(t *testing.T) *Exclusive {
 	x := &Exclusive{}
 	t.Cleanup(func() {
@@ -33,8 +34,8 @@ func (x *Exclusive) Enter(lease *locks.Lease) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, other := range x.leases {
-		// Asked in this order: the other is alive, and so was this one at that
-		// moment, if it is alive after it.
+		// The order matters: the other lease is alive in the first call. If
+		// this one is alive in the second, it was alive at that moment, too.
 		if other.Context().Err() == nil && lease.Context().Err() == nil {
 			x.wrong = append(x.wrong, fmt.Sprintf("%s leads beside %s", lease.Path(), other.Path()))
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// Faults are what may become of a request before its caller's context ends. The
-// session is that of the caller.
+// Faults returns what may happen to a request before its caller's context ends.
+// The session is that of the caller.
 func Faults(w *World, session int64) map[string]zktest.Action {
 	expire := zktest.Call(func(zktest.Request) { go w.Fake.ExpireSession(session) })
 	return map[string]zktest.Action{

@@ -14,14 +14,14 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// Network is one client's network, with a network in it. It works over any
-// dialer, so that the same scenario runs in virtual and in real time.
+// Network is the network of one client, which tests can break. It works over
+// any dialer, so that the same scenario runs in virtual and in real time.
 type Network struct {
 	dial framework.DialFunc
 
 	mu       sync.Mutex // protects the following fields
 	conns    []*conn
-	down     bool          // Refuse new connections
+	down     bool          // new connections are refused
 	isolated chan struct{} // not nil while isolated; closed when healed
 	password []byte        // of the newest session
 	session  int64
@@ -80,7 +80,7 @@ func (w *Network) Isolate() (heal func()) {
 		c.mute = true
 	}
 	return sync.OnceFunc(func() {
-		w.Cut() // frames are missing from the old connections
+		w.Cut() // the old connections have lost frames
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.isolated = nil
@@ -92,7 +92,7 @@ func (w *Network) Isolate() (heal func()) {
 // session over and closes it.
 func (w *Network) Expire(t testing.TB) {
 	t.Helper()
-	w.Refuse(true) // or the client takes its session back at once
+	w.Refuse(true) // keeps the client from taking its session back at once
 	defer w.Refuse(false)
 	w.mu.Lock()
 	session, password := w.session, w.password

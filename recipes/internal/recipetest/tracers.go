@@ -9,8 +9,8 @@ import (
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
-// Valve is a tracer all of whose methods block while it is shut. It counts what
-// it was told.
+// Valve is a tracer all of whose methods block while it is shut. It counts its
+// calls.
 type Valve struct {
 	shut       atomic.Pointer[chan struct{}]
 	Ended      atomic.Int32 // holds
@@ -51,7 +51,7 @@ func (v *Valve) StartAcquire(ctx context.Context, _ locktrace.Acquire) (context.
 	return ctx, ValveOnAcquire{v}
 }
 
-// ValveOnAcquire is what a Valve is told of an acquire.
+// ValveOnAcquire is the tracer that a Valve returns for an acquire.
 type ValveOnAcquire struct{ *Valve }
 
 func (v ValveOnAcquire) Trace() map[string]string   { v.pass(); return nil }
@@ -67,7 +67,7 @@ func (v ValveOnAcquire) StartHold(locktrace.Hold) locktrace.HoldTracer {
 	return ValveOnHold(v)
 }
 
-// ValveOnHold is what a Valve is told of a hold.
+// ValveOnHold is the tracer that a Valve returns for a hold.
 type ValveOnHold struct{ *Valve }
 
 func (v ValveOnHold) Context(ctx context.Context) context.Context { v.pass(); return ctx }
@@ -76,14 +76,14 @@ func (v ValveOnHold) Revoked()                                    { v.pass() }
 func (v ValveOnHold) Ended(locktrace.HoldEnd)                     { v.pass(); v.Valve.Ended.Add(1) }
 func (v ValveOnHold) Overrun() func()                             { v.pass(); v.Overruns.Add(1); return v.pass }
 
-// Neighbours is a Valve that remembers which contenders it was told of.
+// Neighbours is a Valve that records the contenders that it was told of.
 type Neighbours struct {
 	Valve
 	mu   sync.Mutex // protects the following field
 	seen []locktrace.Waiting
 }
 
-// Seen returns what it was told.
+// Seen returns the contenders that it was told of.
 func (n *Neighbours) Seen() []locktrace.Waiting {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -118,7 +118,7 @@ func (s *Spy) StartAcquire(ctx context.Context, _ locktrace.Acquire) (context.Co
 	return ctx, SpyOnAcquire{s}
 }
 
-// SpyOnAcquire is what a Spy is told of an acquire.
+// SpyOnAcquire is the tracer that a Spy returns for an acquire.
 type SpyOnAcquire struct{ *Spy }
 
 func (SpyOnAcquire) Trace() map[string]string   { return nil }

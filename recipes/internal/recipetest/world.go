@@ -1,5 +1,5 @@
-// Package recipetest is what the tests of locks and leaders share: servers,
-// fake and real, clients whose network can be broken, and acquires under way.
+// Package recipetest has what the tests of locks and leaders share: servers,
+// fake and real, clients whose network can be broken, and pending acquires.
 package recipetest
 
 import (
@@ -28,12 +28,12 @@ type World struct {
 	Addr    string
 	Dial    framework.DialFunc
 	Session time.Duration // the session timeout of clients
-	Stop    func()        // the server, keeping its data
+	Stop    func()        // stops the server, which keeps its data
 	Start   func()
-	Watches func() int // on the server
+	Watches func() int // returns the number of watches on the server
 	Fake    *zktest.Server
 
-	Observer *framework.Client // looks on; has no part in the scenario
+	Observer *framework.Client // a client that has no part in the scenario
 }
 
 // Main is a package's TestMain. It ends the shared real servers after the last
@@ -121,13 +121,13 @@ func Real(t *testing.T, srv *zkserver.Server) *World {
 	return w
 }
 
-// ShortSession is the session timeout of clients whose session is going to end
+// ShortSession is the session timeout of clients whose session is meant to end
 // by itself.
 const ShortSession = 3 * time.Second
 
-// ShortLived returns the options of such a client. In real time it gives its
-// session up long before the server does, so that the scheduler of a busy
-// machine has no say in which comes first.
+// ShortLived returns the options of such a client. In real time the client
+// gives its session up long before the server does, so that the order does not
+// depend on the scheduler of a busy machine.
 func (w *World) ShortLived(opts ...framework.Option) []framework.Option {
 	opts = append(opts, framework.WithSessionTimeout(ShortSession))
 	if w.Fake == nil {
@@ -155,15 +155,15 @@ func (w *World) Patience(t testing.TB) context.Context {
 	t.Helper()
 	patience := 2 * time.Minute
 	if w.Fake != nil {
-		patience = 24 * time.Hour // costs nothing
+		patience = 24 * time.Hour // virtual time costs nothing
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
 	t.Cleanup(cancel)
 	return ctx
 }
 
-// Path returns a lock path that no other test uses, nor this one when it runs
-// again on the same server.
+// Path returns a lock path that no other test uses. A second run of this test
+// on the same server gets another path.
 func Path(t *testing.T) string {
 	return "/" + strings.NewReplacer("/", "-", "#", "-").Replace(t.Name()) + "-" + rand.Text()
 }
@@ -187,7 +187,7 @@ func (w *World) WaitNodes(t *testing.T, path string, n int) []string {
 		}
 		exists.Stop()
 		names, _, changed, err := w.Observer.ChildrenW(ctx, path)
-		if errors.Is(err, zk.ErrNoNode) { // reaped just now
+		if errors.Is(err, zk.ErrNoNode) { // the server has just removed the empty container
 			continue
 		}
 		require.NoError(t, err)
@@ -213,17 +213,17 @@ func (w *World) Nodes(t *testing.T, path string) []string {
 	return names
 }
 
-// NothingLeft waits until there is no contender and, on the whole server, no
-// watch.
+// NothingLeft waits until there is no contender, and no watch on the whole
+// server.
 func (w *World) NothingLeft(t *testing.T, path string) {
 	t.Helper()
 	w.WaitNodes(t, path, 0)
 	w.NoWatches(t)
 }
 
-// NoWatches waits until there is no watch. It does not wait for long: once in
-// a minute the server removes empty containers, and with them the watches that
-// somebody has forgotten there.
+// NoWatches waits until there is no watch. It does not wait for long: once in a
+// minute the server removes empty containers, and with them the watches that a
+// recipe has forgotten there.
 func (w *World) NoWatches(t *testing.T) {
 	t.Helper()
 	const bound = 20 * time.Second
@@ -236,7 +236,7 @@ func (w *World) NoWatches(t *testing.T) {
 	require.NoError(t, w.Fake.WaitWatches(ctx, 0, 0), "%v", w.Fake.Watches())
 }
 
-// Requests returns what the clients have asked for since the log was cleared,
+// Requests returns the requests of the clients since the log was cleared,
 // without pings and handshakes.
 func (w *World) Requests() []zktest.Op {
 	var ops []zktest.Op

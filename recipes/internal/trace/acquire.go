@@ -10,28 +10,28 @@ import (
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
-// Acquire tells the tracer of one acquire. The nil *Acquire tells nobody.
+// Acquire reports one acquire to the tracer. The nil *Acquire reports nothing.
 type Acquire struct {
 	// teller makes the calls for an acquire on a goroutine of the client. It is
-	// nil for one on the user's goroutine.
+	// nil for an acquire on the user's goroutine.
 	teller *framework.Teller
 	ctx    context.Context // of the acquire, if there is a teller
 
-	to         locktrace.AcquireTracer // read by tell alone: a teller may set it late
+	to         locktrace.AcquireTracer // only tell reads it: a teller may set it late
 	over       bool                    // Ended was called
 	handedOver bool
 	downgraded bool
 }
 
-// StartAcquire tells the client's tracer, if it has one that wants to know. It
-// returns the context for the rest of the acquire.
+// StartAcquire tells the client's tracer, if it has one that traces acquires.
+// It returns the context for the rest of the acquire.
 func StartAcquire(ctx context.Context, a locktrace.Acquire) (context.Context, *Acquire) {
 	tracer, ok := a.Client.Tracer().(locktrace.Tracer)
 	if !ok {
 		return ctx, nil
 	}
 	t := &Acquire{}
-	if a.Recipe == locktrace.RecipeLeaderLatch { // runs on a goroutine of the client
+	if a.Recipe == locktrace.RecipeLeaderLatch { // it runs on a goroutine of the client
 		t.teller, t.ctx = a.Client.NewTeller(), ctx
 	}
 	return t.start(ctx, a, tracer), t
@@ -57,7 +57,7 @@ func (t *Acquire) tell(call func(locktrace.AcquireTracer)) bool {
 		return true
 	}
 	return t.teller.Tell(t.ctx, func() {
-		if t.to != nil { // else it never heard of the beginning
+		if t.to != nil { // otherwise the tracer never heard of the beginning
 			call(t.to)
 		}
 	})
@@ -73,7 +73,7 @@ func (t *Acquire) Ended(end locktrace.AcquireEnd) {
 	t.tell(func(to locktrace.AcquireTracer) { to.Ended(end) })
 }
 
-// EndedByPanic is deferred. If Ended was not called, code of the user has
+// EndedByPanic is for a defer. If Ended was not called, the user's code has
 // panicked, such as a Locker in a multi-lock.
 func (t *Acquire) EndedByPanic() {
 	if t != nil && !t.over {
@@ -83,7 +83,7 @@ func (t *Acquire) EndedByPanic() {
 
 var errPanicked = errors.New("panicked")
 
-// Link returns what the acquire's nodes are to say of its trace.
+// Link returns the entries that identify the acquire's trace in its nodes.
 func (t *Acquire) Link() map[string]string {
 	if t == nil {
 		return nil
@@ -95,7 +95,7 @@ func (t *Acquire) Link() map[string]string {
 	return link
 }
 
-// QueuedLocally tells that the acquire waits in the process.
+// QueuedLocally reports that the acquire waits in the process.
 func (t *Acquire) QueuedLocally(ahead int) {
 	if t != nil {
 		t.tell(func(to locktrace.AcquireTracer) { to.QueuedLocally(ahead) })
@@ -116,7 +116,7 @@ func (t *Acquire) Downgraded() {
 	}
 }
 
-// Distrusted tells of a node that was admitted and is given up because of an
+// Distrusted reports a node that was admitted and is given up because of an
 // interruption between the grant and now.
 func (t *Acquire) Distrusted(c *framework.Client, node framework.Created) {
 	if t == nil {
@@ -129,8 +129,9 @@ func (t *Acquire) Distrusted(c *framework.Client, node framework.Created) {
 	t.Abandoned(reason)
 }
 
-// Observer returns what the lock loop tells of the acquire's nodes. Without a
-// tracer it returns the nil interface, which a nil *Acquire would not be.
+// Observer returns the observer that the lock loop reports the acquire's nodes
+// to. Without a tracer it returns the nil interface. A nil *Acquire would not
+// be that.
 func (t *Acquire) Observer() lockloop.Observer {
 	if t == nil {
 		return nil

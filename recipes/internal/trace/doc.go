@@ -1,7 +1,7 @@
-// Package trace tells a client's tracer and its log what becomes of an acquire
-// and of a hold. It knows no locks: it is told, and passes on.
+// Package trace reports acquires and holds to a client's tracer and its log. It
+// knows nothing of locks, but only passes on what they report.
 //
-// The user's own goroutine takes as long as its tracer does. Goroutines of the
-// client, and whatever follows the end of a lease, call the tracer through a
-// framework.Teller, so that a tracer that hangs delays them for a bounded time.
+// The user's own goroutine waits for its tracer. Goroutines of the client, and
+// all that follows the end of a lease, call the tracer through a
+// framework.Teller. So a tracer that hangs delays them for a bounded time.
 package trace

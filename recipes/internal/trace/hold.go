@@ -11,22 +11,23 @@ import (
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
-// Hold tells the tracer and the log of one hold. The nil *Hold tells nobody.
+// Hold reports one hold to the tracer and the log. The nil *Hold reports
+// nothing.
 type Hold struct {
 	of     locktrace.Acquire
 	what   locktrace.Hold
 	teller *framework.Teller    // calls the tracer; nil if there is none
-	to     locktrace.HoldTracer // read in those calls only: it may be set late
+	to     locktrace.HoldTracer // only those calls read it: it may be set late
 	log    *slog.Logger         // for losses
 	ctx    context.Context      // of the first lease's work, for the log
 
-	revoked sync.Once // told that the lock is asked for
-	ended   sync.Once // told of the end
+	revoked sync.Once // for the report that the lock is asked for
+	ended   sync.Once // for the report of the end
 }
 
-// StartHold tells of a hold when it begins. Held is the context of its first
-// lease; StartHold returns the one to work in. The Hold is nil if there is
-// neither a tracer nor a log that wants to know.
+// StartHold reports the beginning of a hold. The argument held is the context
+// of its first lease. StartHold returns the context to work in. The Hold is nil
+// if the acquire is not traced and the log drops warnings.
 func StartHold(held context.Context, of locktrace.Acquire, what locktrace.Hold, acquired *Acquire) (*Hold, context.Context) {
 	log := of.Client.Logger()
 	if acquired == nil && !log.Enabled(held, slog.LevelWarn) {
@@ -58,21 +59,21 @@ func (h *Hold) tell(call func(locktrace.HoldTracer)) {
 		return
 	}
 	h.teller.Post(func() {
-		if h.to != nil { // else it never heard of the beginning
+		if h.to != nil { // otherwise the tracer never heard of the beginning
 			call(h.to)
 		}
 	})
 }
 
-// Wait returns when the tracer has been told of everything, or when that takes
-// too long.
+// Wait returns when the tracer has got all reports, or when that takes too
+// long.
 func (h *Hold) Wait(ctx context.Context) {
 	if h != nil && h.teller != nil {
 		h.teller.Wait(ctx)
 	}
 }
 
-// Reentered tells of another lease of the hold, and waits for the tracer.
+// Reentered reports another lease of the hold, and waits for the tracer.
 func (h *Hold) Reentered(ctx context.Context) {
 	if h != nil {
 		h.tell(locktrace.HoldTracer.Reentered)
@@ -80,22 +81,22 @@ func (h *Hold) Reentered(ctx context.Context) {
 	}
 }
 
-// Revoked tells, once, that the lock is asked for.
+// Revoked reports, once, that the lock is asked for.
 func (h *Hold) Revoked() {
 	if h != nil {
 		h.revoked.Do(func() { h.tell(locktrace.HoldTracer.Revoked) })
 	}
 }
 
-// Overrun tells of work that goes on, until the function returned is called.
+// Overrun reports work that goes on, until the returned function is called.
 func (h *Hold) Overrun() (over func()) {
 	returned := func() {}
 	h.tell(func(to locktrace.HoldTracer) { returned = to.Overrun() })
 	return func() { h.tell(func(locktrace.HoldTracer) { returned() }) }
 }
 
-// Lost tells, once, that the hold was lost. It may be called by several
-// goroutines, and returns when one of them has told.
+// Lost reports, once, that the hold was lost. Several goroutines may call it.
+// It returns when one of them has reported that.
 func (h *Hold) Lost(kind locktrace.EndCause, cause error) {
 	if h == nil {
 		return
@@ -109,7 +110,7 @@ func (h *Hold) Lost(kind locktrace.EndCause, cause error) {
 	})
 }
 
-// Released tells that a release is done, or has been left to the client, and
+// Released reports that a release is done, or has been left to the client, and
 // waits for the tracer.
 func (h *Hold) Released(ctx context.Context, err error) {
 	if h == nil {
@@ -122,7 +123,7 @@ func (h *Hold) Released(ctx context.Context, err error) {
 }
 
 // During returns a context for the requests of a release. If the hold is
-// traced, its end is told after them. The function returned waits until the
+// traced, its end is reported after them. The returned function waits until the
 // tracer has been told of them, or that takes too long.
 func (h *Hold) During(ctx context.Context, c *framework.Client) (_ context.Context, wait func()) {
 	if h != nil && h.teller != nil {
@@ -132,8 +133,8 @@ func (h *Hold) During(ctx context.Context, c *framework.Client) (_ context.Conte
 }
 
 // Unblocked returns a context for requests that the client's tracer does not
-// hold up, if there is one. The function returned waits until the tracer has
-// been told of them, or that takes too long.
+// delay, if there is one. The returned function waits until the tracer has been
+// told of them, or that takes too long.
 func Unblocked(ctx context.Context, c *framework.Client) (_ context.Context, wait func()) {
 	if c.Tracer() == nil {
 		return ctx, func() {}
@@ -143,7 +144,7 @@ func Unblocked(ctx context.Context, c *framework.Client) (_ context.Context, wai
 }
 
 // LeaseDropped logs that the first lease of a lock that is still held is
-// unreachable, so that nobody can release it.
+// unreachable, so that it can never be released.
 func (h *Hold) LeaseDropped() {
 	if h != nil {
 		h.log.LogAttrs(h.ctx, slog.LevelWarn, "lease dropped without a release; its lock stays held", h.attributes()...)
@@ -152,7 +153,7 @@ func (h *Hold) LeaseDropped() {
 
 func (h *Hold) logLoss(kind locktrace.EndCause, cause error) {
 	level := slog.LevelWarn
-	if kind == locktrace.EndClientClosed { // as somebody wanted
+	if kind == locktrace.EndClientClosed { // the user wanted that
 		level = slog.LevelInfo
 	}
 	h.log.LogAttrs(h.ctx, level, "lock lost", append(h.attributes(),
@@ -160,7 +161,7 @@ func (h *Hold) logLoss(kind locktrace.EndCause, cause error) {
 		slog.Any(semconv.Cause, cause))...)
 }
 
-// attributes say in log lines which lock is meant.
+// attributes returns the log attributes that identify the lock.
 func (h *Hold) attributes() []slog.Attr {
 	attrs := make([]slog.Attr, 0, 8)
 	if h.of.Name != "" {
