@@ -60,8 +60,8 @@ type Place interface {
 }
 
 // New returns the claim to nodes that were admitted, without shares. It returns
-// nil if the session was lost, or suspended, between the grant and now. The
-// caller must delete the nodes then.
+// nil if the session was lost, or suspended, between the grant and now; the
+// caller has to see to the nodes then.
 func New(terms Terms, nodes ...framework.Created) *Claim {
 	trusted := nodes[0].Session.Trusted(terms.Client.ErrorPolicy())
 	if trusted.Err() != nil {

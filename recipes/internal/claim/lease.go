@@ -117,7 +117,7 @@ func (l *Lease) release(ctx context.Context) error {
 		l.unreport()
 	}
 	l.end(ErrReleased)
-	c, reason := l.claim, context.Cause(l.ctx) // the first cause
+	c, reason := l.claim, context.Cause(l.ctx) // the first one
 	last := c.leave()
 	switch lost := !errors.Is(reason, ErrReleased); {
 	case lost && last:

@@ -124,7 +124,7 @@ func (w *watcher) deleted() {
 	w.mu.Lock()
 	owner := w.owner
 	owner.end(ErrNodeDeleted)
-	w.stop(ErrNodeDeleted) // also ends a claim that is just becoming the owner
+	w.stop(ErrNodeDeleted) // also for a claim that is just being made the owner
 	w.mu.Unlock()
 	owner.contextEnded()
 }

@@ -87,7 +87,7 @@ func (o byOrder) waitFor(ctx context.Context, c *contender, node string) error {
 	return err
 }
 
-// watchSelf watches our own node, if the order has WatchSelf.
+// watchSelf watches our own node, if that is asked for.
 func (o byOrder) watchSelf(ctx context.Context, c *contender) (changed <-chan struct{}, stop func(), err error) {
 	if !o.WatchSelf {
 		return nil, func() {}, nil

@@ -94,7 +94,7 @@ func (c *contender) children(ctx context.Context) ([]string, error) {
 	return names, c.check(names, err)
 }
 
-// check returns an error for a listing that cannot be used.
+// check returns what is wrong with a listing.
 func (c *contender) check(names []string, err error) error {
 	switch {
 	case c.node.Session.Context().Err() != nil, errors.Is(err, zk.ErrNoNode):
@@ -117,7 +117,7 @@ func granted(ctx context.Context) error {
 	return nil
 }
 
-// await returns errAgain when one of the two channels is closed.
+// await returns errAgain when one of two things has happened.
 func (c *contender) await(ctx context.Context, one, other <-chan struct{}) error {
 	session := c.node.Session.Context()
 	select {

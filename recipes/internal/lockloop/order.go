@@ -35,8 +35,8 @@ func (e Entry) overflowed() bool { return e.Seq < 0 || e.Seq == math.MaxInt32 }
 //   - Equals are ordered by kind and name, to be the same for everybody.
 //     Curator gives a downgraded reader the number of its writer.
 //
-// The order of two contenders depends on nothing but the two. So adding nodes
-// to the listing cannot put a newcomer ahead of a holder.
+// The order of two contenders depends on nothing but the two. So nobody can
+// put a newcomer ahead of a holder by adding nodes to the listing.
 func compare(a, b Entry) int {
 	byNumber := cmp.Compare(a.Seq, b.Seq)
 	switch {
