@@ -86,7 +86,7 @@ func (c *Claim) Successor() *Claim {
 	defer c.end(ErrReleased)
 	next := &Claim{terms: c.terms, nodes: c.nodes, watcher: c.watcher}
 	next.begin(c.watcher.ctx)
-	if next.ctx.Err() != nil || !c.watcher.serve(next) {
+	if !c.watcher.serve(next) {
 		next.forget()
 		return nil
 	}

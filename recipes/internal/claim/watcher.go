@@ -71,7 +71,7 @@ func (w *watcher) endKept() {
 }
 
 // serve makes the watcher tell next from now on. It reports false if somebody
-// has asked for the lock, or has deleted a node.
+// has asked for the lock, or its nodes are not trusted any more.
 func (w *watcher) serve(next *Claim) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
