@@ -29,8 +29,11 @@ func ReadRequestHeader(message []byte) (h RequestHeader, ok bool) {
 	return h, !r.Bad()
 }
 
-// XidNotification is the Xid of a watch event, which answers no request.
-const XidNotification = -1
+// These Xids are no request's own.
+const (
+	XidNotification = -1 // of every watch event, which answers no request
+	XidPing         = -2 // of every ping and of its answer
+)
 
 // ReplyHeader is in front of every answer and of every watch event.
 type ReplyHeader struct {

@@ -11,6 +11,7 @@ const (
 	OpGetACL          = 6
 	OpSetACL          = 7
 	OpSync            = 9
+	OpPing            = 11
 	OpGetChildren2    = 12
 	OpCheck           = 13
 	OpMulti           = 14

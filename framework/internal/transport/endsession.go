@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework/internal/jute"
+	"github.com/gocurator/curator/framework/internal/proto"
 )
 
 // CloseSession asks the server to end the session, whatever is under way, and
@@ -32,8 +33,6 @@ func (l *Link) CloseSession() *Call {
 }
 
 func noPayload(b []byte) []byte { return b }
-
-const opCloseSession = -11
 
 // EndSessionOptions say how to end a session without the library.
 type EndSessionOptions struct {
@@ -118,7 +117,7 @@ func (e *endingConn) deleteNodes(o EndSessionOptions) error {
 		first := e.xid
 		for _, path := range paths {
 			batch = e.appendRequest(batch, opDelete, func(b []byte) []byte {
-				return jute.AppendInt32(jute.AppendString(b, path), anyVersion)
+				return jute.AppendInt32(jute.AppendString(b, path), proto.AnyVersion)
 			})
 		}
 		if err := e.write(batch); err != nil {
@@ -129,19 +128,13 @@ func (e *endingConn) deleteNodes(o EndSessionOptions) error {
 			if err != nil {
 				return err
 			}
-			if code == 0 || code == codeNoNode {
+			if code == proto.CodeOK || code == proto.CodeNoNode {
 				o.Deleted(path)
 			}
 		}
 	}
 	return nil
 }
-
-const (
-	opDelete   = 2
-	anyVersion = -1
-	codeNoNode = -101
-)
 
 func (e *endingConn) call(op int32, payload func([]byte) []byte) (code int32, err error) {
 	xid := e.xid
@@ -200,11 +193,9 @@ func (e *endingConn) read() ([]byte, error) {
 func appendConnectRequest(b []byte, id Identity) []byte {
 	start := len(b)
 	b = jute.AppendInt32(b, 0) // length
-	b = jute.AppendInt32(b, 0) // protocol version
-	b = jute.AppendInt64(b, 0) // last zxid seen
-	b = jute.AppendInt32(b, int32(id.Timeout.Milliseconds()))
-	b = jute.AppendInt64(b, id.ID)
-	b = jute.AppendBuffer(b, id.Password)
+	b = proto.ConnectRequest{
+		TimeoutMillis: int32(id.Timeout.Milliseconds()), Session: id.ID, Password: id.Password,
+	}.Append(b)
 	binary.BigEndian.PutUint32(b[start:], uint32(len(b)-start-lengthSize))
 	return b
 }

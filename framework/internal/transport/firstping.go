@@ -20,11 +20,6 @@ type firstPing struct {
 	timeout time.Duration // of the session
 }
 
-const (
-	opPing  = 11
-	xidPing = -2 // the xid of every ping and of its answer
-)
-
 // sendFirstPing sends the ping. The library gets the ConnectResponse only after
 // the ping is answered.
 func (c *Conn) sendFirstPing(response []byte, timeout time.Duration) {

@@ -15,10 +15,14 @@ const (
 	opRemoveWatches = proto.OpRemoveWatches
 	opSetAuth       = proto.OpAuth
 	opSetWatches    = proto.OpSetWatches
+	opDelete        = proto.OpDelete
+	opPing          = proto.OpPing
+	opCloseSession  = proto.OpCloseSession
 )
 
 const (
 	xidNotification = proto.XidNotification
+	xidPing         = proto.XidPing
 
 	// Our requests count from here. The library counts from 1, and has few requests
 	// of its own. Negative xids would keep them apart as well, but servers ignore

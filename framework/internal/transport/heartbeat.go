@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework/internal/jute"
+	"github.com/gocurator/curator/framework/internal/proto"
 )
 
 // confirmContact moves the time of the last contact forward when the leader has
@@ -137,12 +138,11 @@ func appendCheckOfRoot(b []byte) []byte {
 // nothing is wrong with the session. If the client may not read "/", the check
 // fails, but is proposed like any other transaction (PrepRequestProcessor).
 func isCommitted(body []byte) bool {
-	const partError, codeNoAuth = -1, -102
 	r := jute.NewReader(body)
 	kind := r.Int32()
 	r.Skip(1 + 4) // the end mark, and an error code that is repeated below
-	if kind == partError {
-		return r.Int32() == codeNoAuth
+	if kind == proto.OpError {
+		return r.Int32() == proto.CodeNoAuth
 	}
 	return kind == opCheck && !r.Bad()
 }
