@@ -97,6 +97,6 @@ func (s *several) release(ctx context.Context) error {
 	for _, stop := range s.unlisten {
 		stop()
 	}
-	s.unlisten = nil
+	s.watching, s.unlisten = true, nil // a later Requested hears of nothing
 	return all
 }

@@ -194,3 +194,23 @@ func TestReleaseOfSeveralStopsWaitingForRequests(t *testing.T) {
 		}
 	})
 }
+
+func TestReleasedSeveralDoNotBeginToWaitForRequests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := heldClaim(t)
+		first := c.First(t.Context())
+		again, err := Reenter(first.Context(), "key")
+		require.NoError(t, err)
+		all := Several(t.Context())
+		all.Add(again)
+		require.NoError(t, all.Release(t.Context()))
+		asked := all.Requested()
+		c.Request()
+		synctest.Wait()
+		select {
+		case <-asked:
+			require.Fail(t, "a released lease hears of nothing")
+		default:
+		}
+	})
+}
