@@ -55,8 +55,11 @@ type OpError struct {
 }
 
 // Error returns a text such as: create /locks/a: zk: node already exists. A
-// path that cannot be printed is quoted.
+// path that cannot be printed is quoted, and an empty one is left out.
 func (e *OpError) Error() string {
+	if e.Path == "" {
+		return e.Op + ": " + e.Err.Error()
+	}
 	return e.Op + " " + printable.String(e.Path) + ": " + e.Err.Error()
 }
 
