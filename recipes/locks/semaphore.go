@@ -193,7 +193,7 @@ func (s *InterProcessSemaphore) take(ctx context.Context, gate *claim.Lease, n i
 		switch {
 		case errors.Is(refusal.Err, lockloop.ErrIncomplete) || gateClosed:
 			return nil, nil
-		case tooLow && (refusal.Err == nil || ctx.Err() != nil):
+		case tooLow && (refusal.Err == nil || under.Err() != nil): // ctx may end a moment after its copy
 			return nil, s.leases.RefuseLimit(refusal, n, limit)
 		}
 		return nil, s.leases.Refuse(under, refusal)
