@@ -96,7 +96,7 @@ func TestCleanUpOutlastsRefusedCredentials(t *testing.T) {
 		srv.RefuseConnections(true)
 		srv.CutAll()
 		synctest.Wait()
-		c.DeleteInBackground("/n")
+		framework.Extend(c).DeleteInBackground("/n")
 		srv.RefuseConnections(false)
 		time.Sleep(time.Minute)
 		require.NoError(t, c.Sync(t.Context(), "/"))

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/testing/zkserver"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -138,7 +139,7 @@ func clientOps(b *testing.B, addr string) map[string]func() error {
 func BenchmarkGet(b *testing.B) {
 	for name, opts := range map[string][]framework.Option{
 		"tracer=none": nil,
-		"tracer=idle": {framework.WithTracer(framework.NoTracer{})},
+		"tracer=idle": {framework.WithTracer(clienttrace.NoTracer{})},
 	} {
 		b.Run(name, func(b *testing.B) {
 			srv := zktest.New(b)

@@ -108,7 +108,7 @@ func (c *Client) begin(job *cleanup) {
 // context is the usual reason for a clean-up.
 func (c *Client) cleanUp(job *cleanup) {
 	if c.ctx.Err() == nil && c.cleanups.fresh.add(job) {
-		c.Go(c.cleanUpFresh)
+		c.spawn(c.cleanUpFresh)
 	}
 }
 
@@ -120,7 +120,7 @@ func (c *Client) cleanUpFresh(ctx context.Context) {
 			return
 		}
 		if len(failed) > 0 && c.cleanups.failed.add(failed...) {
-			c.Go(c.cleanUpFailed)
+			c.spawn(c.cleanUpFailed)
 		}
 	}
 }
@@ -179,7 +179,7 @@ func (c *Client) warnOfCleanup(path string, err error) {
 // inBackground runs a clean-up of many requests. It has a goroutine of its own,
 // because the others should not wait for it.
 func (c *Client) inBackground(path string, try attempt) {
-	c.Go(func(ctx context.Context) {
+	c.spawn(func(ctx context.Context) {
 		tries := 0
 		retryable := func(err error) bool { return isWorthRepeating(err, &tries) }
 		err := retry.Do(ctx, cleanupPolicy, retryable, func(ctx context.Context) error {

@@ -90,7 +90,7 @@ func TestCleanUpsInAnOutageCostLittleMemoryAndNoGoroutines(t *testing.T) {
 		before := inUse()
 		goroutines := runtime.NumGoroutine()
 		for _, path := range paths {
-			c.DeleteInBackground(path)
+			framework.Extend(c).DeleteInBackground(path)
 		}
 		synctest.Wait()
 		require.Less(t, runtime.NumGoroutine()-goroutines, 10)
@@ -124,15 +124,15 @@ func TestCleanUpThatAServerFailsAtIsGivenUpSomeTime(t *testing.T) {
 		for _, path := range []string{"/bad", "/bad/child"} {
 			srv.Inject(zktest.Rule{Op: zktest.OpDelete, Path: path, Times: -1, Do: zktest.Fail(-12345)})
 		}
-		c.DeleteInBackground("/bad/child")
+		framework.Extend(c).DeleteInBackground("/bad/child")
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		require.Error(t, c.Delete(ctx, "/bad", framework.AnyVersion, framework.WithChildren(), framework.Guaranteed()))
-		c.DeleteInBackground("/good")
+		framework.Extend(c).DeleteInBackground("/good")
 		synctest.Wait()
 		require.Equal(t, []string{"bad", "later", "zookeeper"}, srv.Children("/"))
 		time.Sleep(30 * time.Second) // in the longest pauses between attempts
-		c.DeleteInBackground("/later")
+		framework.Extend(c).DeleteInBackground("/later")
 		synctest.Wait()
 		require.Equal(t, []string{"bad", "zookeeper"}, srv.Children("/"))
 
@@ -176,7 +176,7 @@ func TestCleanUpThatAlwaysBreaksTheConnectionHoldsUpNoOther(t *testing.T) {
 		srv.CutAll()
 		time.Sleep(time.Second)
 		for i := range n {
-			c.DeleteInBackground(fmt.Sprintf("/n%05d", i))
+			framework.Extend(c).DeleteInBackground(fmt.Sprintf("/n%05d", i))
 		}
 		srv.RefuseConnections(false)
 		time.Sleep(10 * time.Minute)

@@ -2,15 +2,15 @@ package framework
 
 import (
 	"context"
-	"log/slog"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/framework/internal/connstate"
+	"github.com/gocurator/curator/framework/internal/teller"
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/internal/broadcast"
-	"github.com/gocurator/curator/state"
 )
 
 // Client is a managed connection to a ZooKeeper ensemble. It has one session at
@@ -32,10 +32,10 @@ type core struct {
 	ctx    context.Context // ends with ErrClosed
 	cancel context.CancelCauseFunc
 
-	goroutines   sync.WaitGroup // everything this client has started; see Go
-	tellers      tellers        // and the calls of the user's code
+	goroutines   sync.WaitGroup // everything this client has started; see spawn
+	tellers      teller.Group   // and the calls of the user's code
 	dropped      dropped
-	followers    []func(StateChange)
+	followers    []func(clienttrace.StateChange)
 	over         chan struct{} // closed when Close is done
 	cleanups     cleanups      // what is still to be done in the background
 	reservations *reservations // of plain ephemeral nodes that are being created
@@ -43,9 +43,9 @@ type core struct {
 	mu      sync.Mutex // protects the following fields
 	closed  bool       // no goroutine may be added
 	machine connstate.Machine
-	last    *broadcast.Node[StateChange] // the state now; later ones follow it
-	session *Session                     // the newest, connected or not
-	attempt error                        // why the last attempt to connect failed, or nil
+	last    *broadcast.Node[clienttrace.StateChange] // the state now; later ones follow it
+	session *Session                                 // the newest, connected or not
+	attempt error                                    // why the last attempt to connect failed, or nil
 	refusal refusal
 	outage  outage
 	auth    []transport.Credentials
@@ -79,14 +79,14 @@ func New(connectString string, opts ...Option) (*Client, error) {
 	}
 	c := newClient(cfg, addresses, chroot)
 	if cfg.logger != discard {
-		c.cfg.logger = newLogger(cfg.logger, c.NewTeller())
+		c.cfg.logger = newLogger(cfg.logger, c.tellers.New())
 		c.follow(c.cfg.logStates)
 	}
 	if cfg.tracer != nil {
-		cfg.tracer.ClientOpened(c)
+		cfg.tracer.ClientOpened(Extend(c))
 		c.follow(cfg.tracer.StateChanged)
 	}
-	c.Go(func(context.Context) { c.supervise() })
+	c.spawn(func(context.Context) { c.supervise() })
 	return c, nil
 }
 
@@ -96,7 +96,7 @@ func newClient(cfg config, addresses []string, chroot string) *Client {
 			cfg:          cfg,
 			addresses:    addresses,
 			serverList:   newServerList(addresses, cfg.servers),
-			last:         broadcast.New(StateChange{}),
+			last:         broadcast.New(clienttrace.StateChange{}),
 			refusal:      newRefusal(),
 			over:         make(chan struct{}),
 			reservations: newReservations(),
@@ -117,7 +117,7 @@ func (c *Client) supervise() {
 		s := c.startSession(epoch)
 		s.superviseDeadline()
 		lived := s.lived()
-		if !c.Go(func(context.Context) { s.close() }) {
+		if !c.spawn(func(context.Context) { s.close() }) {
 			s.close() // the client was closed meanwhile, and Close may not know of this session
 		}
 		c.pause(pauses.after(lived))
@@ -180,15 +180,14 @@ func (c *Client) Close() error {
 		s.close()
 	}
 	c.goroutines.Wait()
-	c.finishTelling(begun.Add(tellerTimeout))
+	c.tellers.Finish(begun.Add(teller.Timeout), c.tellClosed())
 	close(c.over)
 	return nil
 }
 
-// Go runs f in a goroutine that Close ends, by ending ctx, and waits for. It
-// reports whether it did: a closed client starts nothing. Recipes run their
-// background work with it.
-func (c *Client) Go(f func(ctx context.Context)) bool {
+// spawn runs f in a goroutine that Close ends, by ending ctx, and waits for. It
+// reports whether it did: a closed client starts nothing.
+func (c *core) spawn(f func(ctx context.Context)) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
@@ -196,6 +195,14 @@ func (c *Client) Go(f func(ctx context.Context)) bool {
 	}
 	c.goroutines.Go(func() { f(c.ctx) })
 	return true
+}
+
+// tellClosed returns the last call of the tracer, or nil.
+func (c *core) tellClosed() func() {
+	if c.cfg.tracer == nil {
+		return nil
+	}
+	return func() { c.cfg.tracer.ClientClosed(Extend(c.root)) }
 }
 
 // Session returns the present session, once it is connected. It waits like an
@@ -217,17 +224,6 @@ func (c *Client) SessionID() int64 {
 	}
 	return c.session.id
 }
-
-// ServiceName returns the name set by WithServiceName, or the default.
-func (c *Client) ServiceName() string { return c.cfg.serviceName }
-
-// Logger returns a logger that writes to the one set by WithLogger, or one that
-// discards. Packages that are built on the client log to it. It queues the
-// lines, so that nobody waits for a handler that blocks; see WithLogger.
-func (c *Client) Logger() *slog.Logger { return c.cfg.logger }
-
-// ErrorPolicy returns the policy set by WithErrorPolicy.
-func (c *Client) ErrorPolicy() state.ErrorPolicy { return c.cfg.policy }
 
 // connectedSession returns the present session, or waits for one as long as the
 // connection timeout allows.

@@ -66,7 +66,7 @@ func TestOperationsOnAClosedClientReturnErrClosed(t *testing.T) {
 		}
 		_, err := c.Session(t.Context())
 		require.ErrorIs(t, err, framework.ErrClosed)
-		require.False(t, c.Go(func(context.Context) { t.Error("a closed client starts nothing") }))
+		require.False(t, framework.Extend(c).Go(func(context.Context) { t.Error("a closed client starts nothing") }))
 		require.Zero(t, time.Since(begin))
 	})
 }
@@ -273,7 +273,7 @@ func TestGoEndsWithCloseWhichWaitsForIt(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		c := unclosed(t, srv)
 		ended := false
-		require.True(t, c.Go(func(ctx context.Context) {
+		require.True(t, framework.Extend(c).Go(func(ctx context.Context) {
 			<-ctx.Done()
 			require.ErrorIs(t, context.Cause(ctx), framework.ErrClosed)
 			time.Sleep(time.Minute)

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/internal/suspension"
 	"github.com/gocurator/curator/retry"
@@ -28,9 +29,9 @@ type config struct {
 	strictContact     bool
 	maxRequest        int
 	safetyMargin      float64
-	tls               *tls.Config // nil for none
-	servers           ServersFunc // nil for those of the connection string
-	tracer            Tracer      // nil for none
+	tls               *tls.Config        // nil for none
+	servers           ServersFunc        // nil for those of the connection string
+	tracer            clienttrace.Tracer // nil for none
 	serviceName       string
 	invalid           error                // an option that was given nil
 	aclProvider       aclProvider          // nil: everyone may do everything

@@ -81,15 +81,6 @@ func (c *Client) Delete(ctx context.Context, path string, version int32, opts ..
 	return err
 }
 
-// DeleteInBackground is a Guaranteed Delete of AnyVersion that does not wait.
-// While there is a connection, the delete is sent before anything that the
-// caller asks of the server next.
-func (c *Client) DeleteInBackground(path string) {
-	if validatePath(path) == nil {
-		c.deleteInBackground(c.full(path))
-	}
-}
-
 // deletion is what a Delete asks for, and what its attempts have done.
 type deletion struct {
 	path    string

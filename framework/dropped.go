@@ -27,7 +27,7 @@ const dropInterval = time.Second
 // collector leaves a note, and the client looks for notes once a second.
 func OnDrop[T any](c *Client, object *T, f func()) (stop func()) {
 	d := &c.dropped
-	d.watching.Do(func() { c.Go(c.watchDropped) })
+	d.watching.Do(func() { c.spawn(c.watchDropped) })
 	return runtime.AddCleanup(object, d.add, f).Stop
 }
 

@@ -144,7 +144,7 @@ func TestWarningOfTooManyEphemeralNodes(t *testing.T) {
 				case 0:
 					require.NoError(t, c.Delete(t.Context(), path, framework.AnyVersion))
 				case 1:
-					c.DeleteInBackground(path)
+					framework.Extend(c).DeleteInBackground(path)
 				case 2:
 					transact(t, c, framework.DeleteOp(path, framework.AnyVersion))
 				}

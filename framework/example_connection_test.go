@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/retry"
 	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
@@ -45,7 +46,7 @@ func ExampleClient_Namespace() {
 	}
 	created, err := shop.Create(ctx, "/stock/sku-42", []byte("100"), framework.WithParents())
 	fmt.Println(created.Path, err)
-	fmt.Println(shop.FullPath(created.Path))
+	fmt.Println(framework.Extend(shop).FullPath(created.Path))
 	_, _, err = shop.Get(ctx, "/shop")
 	fmt.Println(err)
 	// Output:
@@ -56,13 +57,13 @@ func ExampleClient_Namespace() {
 
 // stopwatch prints what a client does. It embeds NoTracer, so that it need not
 // have every method, now or later.
-type stopwatch struct{ framework.NoTracer }
+type stopwatch struct{ clienttrace.NoTracer }
 
-func (stopwatch) EndOperation(_ context.Context, end framework.OperationEnd) {
+func (stopwatch) EndOperation(_ context.Context, end clienttrace.OperationEnd) {
 	fmt.Println(end.Name, end.Path, end.Attempts, end.Err)
 }
 
-func ExampleTracer() {
+func ExampleWithTracer() {
 	client, _, done := connectForExample(framework.WithTracer(stopwatch{}))
 	defer done()
 	ctx := context.Background()

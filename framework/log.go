@@ -6,11 +6,12 @@ import (
 	"log/slog"
 	"net"
 
+	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/internal/semconv"
 )
 
 // logStates writes a line for a transition.
-func (cfg *config) logStates(change StateChange) {
+func (cfg *config) logStates(change clienttrace.StateChange) {
 	level := slog.LevelInfo
 	attrs := []slog.Attr{
 		slog.String(semconv.SessionState, change.State.String()),

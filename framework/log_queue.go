@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gocurator/curator/framework/internal/teller"
 	"github.com/gocurator/curator/internal/semconv"
 )
 
@@ -17,7 +18,7 @@ const maxLogQueue = 1 << 14
 // on a goroutine of the client's. Callers that log do not wait for the handler,
 // which may block.
 type logQueue struct {
-	teller *Teller
+	teller *teller.Teller
 	to     slog.Handler // told of lines that were dropped
 
 	mu      sync.Mutex // protects the following fields
@@ -27,7 +28,7 @@ type logQueue struct {
 
 // newLogger returns a logger that writes what l does, and whose callers do not
 // wait.
-func newLogger(l *slog.Logger, t *Teller) *slog.Logger {
+func newLogger(l *slog.Logger, t *teller.Teller) *slog.Logger {
 	q := &logQueue{teller: t, to: l.Handler()}
 	return slog.New(queuedHandler{q, q.to})
 }

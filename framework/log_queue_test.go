@@ -77,7 +77,7 @@ func TestCloseWritesEveryLine(t *testing.T) {
 		defer slow.open()
 		c := unclosed(t, srv, framework.WithLogger(slog.New(slow)))
 		require.NoError(t, c.WaitConnected(t.Context()))
-		c.Logger().Info("the last line")
+		framework.Extend(c).Logger().Info("the last line")
 		time.AfterFunc(900*time.Millisecond, slow.open)
 		require.Equal(t, 900*time.Millisecond, closing(t, c))
 		require.Contains(t, written.buf.String(), "the last line") // it is there already
@@ -117,7 +117,7 @@ func TestLoggedLinesKeepTheirOrderTimesAndContexts(t *testing.T) {
 		begin := time.Now()
 		ctx, cancel := context.WithCancel(context.WithValue(t.Context(), logKey{}, "here"))
 		for i := range 100 {
-			c.Logger().InfoContext(ctx, fmt.Sprint(i))
+			framework.Extend(c).Logger().InfoContext(ctx, fmt.Sprint(i))
 			time.Sleep(time.Second)
 		}
 		cancel()
@@ -139,7 +139,7 @@ func TestLoggedLinesKeepAttributesAndGroups(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		var written lockedBuffer
 		c := unclosed(t, srv, framework.WithLogger(slog.New(slog.NewTextHandler(&written, nil)).With("app", "shop")))
-		log := c.Logger().With("a", 1).WithGroup("g").With("b", 2)
+		log := framework.Extend(c).Logger().With("a", 1).WithGroup("g").With("b", 2)
 		log.Info("line", "c", 3)
 		log.Debug("not written")
 		require.NoError(t, c.Close())
@@ -157,11 +157,11 @@ func TestFullLogQueueDropsTheNewestLinesAndSaysSo(t *testing.T) {
 		synctest.Wait()
 		const room = 1 << 14
 		for i := range room + 10 {
-			c.Logger().Info("line", "n", i)
+			framework.Extend(c).Logger().Info("line", "n", i)
 		}
 		slow.open()
 		synctest.Wait()
-		c.Logger().Info("later")
+		framework.Extend(c).Logger().Info("later")
 		require.NoError(t, c.Close())
 		text := written.String()
 		var n, dropped int
@@ -182,7 +182,7 @@ func TestLinesAreWrittenBehindClose(t *testing.T) {
 		var written lockedBuffer
 		c := unclosed(t, srv, framework.WithLogger(slog.New(slog.NewTextHandler(&written, nil))))
 		require.NoError(t, c.Close())
-		c.Logger().Info("behind")
+		framework.Extend(c).Logger().Info("behind")
 		require.Contains(t, written.String(), "behind")
 	})
 }

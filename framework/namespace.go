@@ -23,16 +23,6 @@ func (c *Client) Namespace(path string) (*Client, error) {
 	return &Client{core: c.core, chroot: c.full(path)}, nil
 }
 
-// Root returns the view that New returned, whatever the namespace: its "/" is
-// the chroot of the connection string. Two clients are views of the same one if
-// their Roots are equal.
-func (c *Client) Root() *Client { return c.root }
-
-// FullPath returns the server's name for a path of this view, with the
-// namespace and the chroot of the connection string, for logs and access
-// control lists. It does not check whether the path is valid.
-func (c *Client) FullPath(path string) string { return c.full(path) }
-
 // full returns the server's name for a path of the client's.
 func (c *Client) full(path string) string {
 	switch {

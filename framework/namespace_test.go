@@ -97,18 +97,18 @@ func TestNamespacesAddUp(t *testing.T) {
 		{a, "/", "/root/a"}, {a, "/x", "/root/a/x"},
 		{b, "/", "/root/a/b/c"}, {b, "/x/y", "/root/a/b/c/x/y"},
 		{namespace(t, b, "/"), "/x", "/root/a/b/c/x"},
-		{b.Root(), "/x", "/root/x"},
+		{framework.Extend(b).Root().Client, "/x", "/root/x"},
 	} {
-		require.Equal(t, tc.full, tc.view.FullPath(tc.path))
-		require.Same(t, c, tc.view.Root())
+		require.Equal(t, tc.full, framework.Extend(tc.view).FullPath(tc.path))
+		require.True(t, framework.Extend(c) == framework.Extend(tc.view).Root())
 	}
 
 	bare, err := framework.New("zk1")
 	require.NoError(t, err)
 	defer bare.Close()
-	require.Equal(t, "/", bare.FullPath("/"))
-	require.Equal(t, "/a", namespace(t, bare, "/a").FullPath("/"))
-	require.NotSame(t, c, bare.Root())
+	require.Equal(t, "/", framework.Extend(bare).FullPath("/"))
+	require.Equal(t, "/a", framework.Extend(namespace(t, bare, "/a")).FullPath("/"))
+	require.False(t, framework.Extend(c) == framework.Extend(bare).Root())
 }
 
 func TestNamespaceMustBeAnAbsolutePath(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/retry"
 	"github.com/gocurator/curator/state"
 )
@@ -92,7 +93,7 @@ func WithLogger(l *slog.Logger) Option {
 // WithTracer sets a Tracer, which is told of every operation and every state.
 // The default is none, which costs nothing. If the Tracer has a method
 // Err() error, New returns its error, such as that of an option of tracing.New.
-func WithTracer(t Tracer) Option {
+func WithTracer(t clienttrace.Tracer) Option {
 	return func(c *config) {
 		c.tracer = t
 		c.require("tracer", present(t))

@@ -10,22 +10,23 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
 // balance counts operations that have begun and not ended.
 type balance struct {
-	framework.NoTracer
+	clienttrace.NoTracer
 	open int
 	last error
 }
 
-func (b *balance) StartOperation(ctx context.Context, _ framework.Operation) context.Context {
+func (b *balance) StartOperation(ctx context.Context, _ clienttrace.Operation) context.Context {
 	b.open++
 	return ctx
 }
 
-func (b *balance) EndOperation(_ context.Context, end framework.OperationEnd) {
+func (b *balance) EndOperation(_ context.Context, end clienttrace.OperationEnd) {
 	b.open--
 	b.last = end.Err
 }

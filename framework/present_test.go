@@ -7,11 +7,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
 // tracerOfMine is nil where somebody has forgotten to make it.
-type tracerOfMine struct{ framework.NoTracer }
+type tracerOfMine struct{ clienttrace.NoTracer }
 
 // An argument that is nil is an error, by name, and no panic deep inside.
 func TestNilArgumentsAreErrors(t *testing.T) {

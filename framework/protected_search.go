@@ -66,7 +66,7 @@ func (l *searches) begin(parent string) *search {
 func (s *Session) protectedBelow(ctx context.Context, parent string) (map[string]string, error) {
 	l, start := s.search.want(parent)
 	if start { // a closed client starts nothing, but then its sessions have ended, too
-		s.client.Go(func(ctx context.Context) { s.makeSearches(ctx, parent) })
+		s.client.spawn(func(ctx context.Context) { s.makeSearches(ctx, parent) })
 	}
 	select {
 	case <-l.done:

@@ -122,7 +122,7 @@ func (p pending[T]) await(ctx context.Context, late func(T, error)) (T, error) {
 		return none, s.sessionError(zk.ErrConnectionClosed)
 	}
 	if late != nil {
-		s.client.Go(func(context.Context) {
+		s.client.spawn(func(context.Context) {
 			<-p.call.Done()
 			late(p.result())
 		})

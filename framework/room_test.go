@@ -30,7 +30,7 @@ func TestDeleteInBackgroundThatWaitsForRoomIsMadeOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		mustCreate(t, c, "/n", "")
 		wait := crowdConnection(t.Context(), c, srv, time.Second)
-		c.DeleteInBackground("/n")
+		framework.Extend(c).DeleteInBackground("/n")
 		there, _, err := c.Exists(t.Context(), "/n")
 		require.NoError(t, err)
 		require.False(t, there, "what is asked next comes behind it")
@@ -44,7 +44,7 @@ func TestDeleteInBackgroundThatWaitsForRoomOutlastsTheConnection(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		mustCreate(t, c, "/n", "")
 		wait := crowdConnection(t.Context(), c, srv, time.Second)
-		c.DeleteInBackground("/n")
+		framework.Extend(c).DeleteInBackground("/n")
 		synctest.Wait()
 		srv.CutAll()
 		wait()

@@ -5,30 +5,10 @@ import (
 	"iter"
 	"time"
 
+	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/internal/broadcast"
 	"github.com/gocurator/curator/state"
 )
-
-// StateChange is a transition of the connection state, with its circumstances.
-type StateChange struct {
-	Client *Client // the view that New returned
-	State  state.State
-	Time   time.Time
-
-	// SessionID is the id of the session that the transition is about, or 0 if
-	// it has never been connected.
-	SessionID int64
-
-	// Server is the address of the newest connection, or of the newest attempt
-	// to make one.
-	Server string
-
-	// Cause says why the state is Lost, with an error that matches
-	// ErrSessionLost if there was a session. Otherwise it is the error of the
-	// newest attempt to connect, in Suspended and Lost, if there was one since
-	// the last connection.
-	Cause error
-}
 
 // publishLocked appends to the transitions. c.mu is held.
 func (c *core) publishLocked(states []state.State) {
@@ -41,9 +21,9 @@ func (c *core) publishLocked(states []state.State) {
 	}
 }
 
-func (c *core) changeLocked(s state.State) StateChange {
-	change := StateChange{
-		Client: c.root, State: s, Time: time.Now(),
+func (c *core) changeLocked(s state.State) clienttrace.StateChange {
+	change := clienttrace.StateChange{
+		Client: Extend(c.root), State: s, Time: time.Now(),
 		SessionID: c.session.id, Server: c.session.server,
 	}
 	if !s.IsConnected() {
@@ -60,7 +40,7 @@ func (c *Client) State() state.State {
 	return c.lastChange().Value.State
 }
 
-func (c *core) lastChange() *broadcast.Node[StateChange] {
+func (c *core) lastChange() *broadcast.Node[clienttrace.StateChange] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.last
@@ -91,8 +71,8 @@ func (c *Client) States(ctx context.Context) iter.Seq[state.State] {
 }
 
 // changes returns what follows start.
-func (c *core) changes(ctx context.Context, start *broadcast.Node[StateChange]) iter.Seq[StateChange] {
-	return func(yield func(StateChange) bool) {
+func (c *core) changes(ctx context.Context, start *broadcast.Node[clienttrace.StateChange]) iter.Seq[clienttrace.StateChange] {
+	return func(yield func(clienttrace.StateChange) bool) {
 		for change := range start.All(ctx.Done(), c.ctx.Done()) {
 			if ctx.Err() != nil || !yield(change) {
 				return
@@ -118,9 +98,9 @@ func (c *Client) WaitConnected(ctx context.Context) error {
 // follow has tell called for every transition from now on, in order, until
 // Close is done. A Teller of its own calls it, because tell is the user's code:
 // it may block, and must not run under the client's lock.
-func (c *core) follow(tell func(StateChange)) {
-	teller := c.root.NewTeller()
-	c.followers = append(c.followers, func(change StateChange) {
+func (c *core) follow(tell func(clienttrace.StateChange)) {
+	teller := c.tellers.New()
+	c.followers = append(c.followers, func(change clienttrace.StateChange) {
 		teller.Post(func() {
 			select {
 			case <-c.over:

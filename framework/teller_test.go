@@ -12,12 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
 // stuckTracer is a Tracer whose methods block while it is shut.
 type stuckTracer struct {
-	framework.NoTracer
+	clienttrace.NoTracer
 	shut                             atomic.Pointer[chan struct{}]
 	started, ended, changes, closing atomic.Int32
 }
@@ -29,20 +30,20 @@ func (s *stuckTracer) block(n *atomic.Int32) {
 	n.Add(1)
 }
 
-func (s *stuckTracer) StartOperation(ctx context.Context, _ framework.Operation) context.Context {
+func (s *stuckTracer) StartOperation(ctx context.Context, _ clienttrace.Operation) context.Context {
 	s.block(&s.started)
 	return context.WithValue(ctx, operationKey{}, s)
 }
 
-func (s *stuckTracer) EndOperation(ctx context.Context, _ framework.OperationEnd) {
+func (s *stuckTracer) EndOperation(ctx context.Context, _ clienttrace.OperationEnd) {
 	if ctx.Value(operationKey{}) != s {
 		panic("not the context of StartOperation")
 	}
 	s.block(&s.ended)
 }
 
-func (s *stuckTracer) StateChanged(framework.StateChange) { s.block(&s.changes) }
-func (s *stuckTracer) ClientClosed(c *framework.Client)   { s.block(&s.closing) }
+func (s *stuckTracer) StateChanged(clienttrace.StateChange) { s.block(&s.changes) }
+func (s *stuckTracer) ClientClosed(c clienttrace.Client)    { s.block(&s.closing) }
 
 // close returns what opens it again.
 func (s *stuckTracer) close() (open func()) {
@@ -58,7 +59,7 @@ func took(f func()) time.Duration { begin := time.Now(); f(); return time.Since(
 
 // get is an operation for which a Teller tells the Tracer.
 func get(c *framework.Client, ctx context.Context) error {
-	teller := c.NewTeller()
+	teller := framework.Extend(c).NewTeller()
 	_, _, err := c.Get(teller.Context(ctx), "/")
 	teller.Wait(ctx)
 	return err
@@ -139,9 +140,9 @@ func TestTracerThatNeverReturnsCostsNoGoroutinesWithoutEnd(t *testing.T) {
 		defer open()
 		const limit = 1 << 14
 		var refused int
-		require.False(t, c.NewTeller().Tell(t.Context(), func() { tracer.block(&tracer.ended) }))
+		require.False(t, framework.Extend(c).NewTeller().Tell(t.Context(), func() { tracer.block(&tracer.ended) }))
 		for range limit + 10 {
-			if !c.NewTeller().Post(func() { tracer.block(&tracer.ended) }) {
+			if !framework.Extend(c).NewTeller().Post(func() { tracer.block(&tracer.ended) }) {
 				refused++
 			}
 		}
@@ -160,7 +161,7 @@ func TestTracerThatNeverReturnsCostsNoGoroutinesWithoutEnd(t *testing.T) {
 func TestTellerCallsInTurn(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		c := unclosed(t, srv)
-		teller := c.NewTeller()
+		teller := framework.Extend(c).NewTeller()
 		require.True(t, teller.Wait(t.Context()), "nothing to wait for")
 		var calls []int
 		for i := range 100 {
@@ -181,7 +182,7 @@ func TestTellerCallsInTurn(t *testing.T) {
 func TestCallThatEndsItsGoroutineDoesNotEndTheTeller(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		c := unclosed(t, srv)
-		teller := c.NewTeller()
+		teller := framework.Extend(c).NewTeller()
 		var called int
 		teller.Post(runtime.Goexit)
 		teller.Post(func() { called++ })

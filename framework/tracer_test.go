@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/retry"
 	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
@@ -23,23 +24,23 @@ import (
 
 // recorder is a Tracer that remembers what it is told.
 type recorder struct {
-	framework.NoTracer
+	clienttrace.NoTracer
 	mu      sync.Mutex
-	started []framework.Operation
-	ended   []framework.OperationEnd
-	changes []framework.StateChange
+	started []clienttrace.Operation
+	ended   []clienttrace.OperationEnd
+	changes []clienttrace.StateChange
 }
 
 type operationKey struct{}
 
-func (r *recorder) StartOperation(ctx context.Context, op framework.Operation) context.Context {
+func (r *recorder) StartOperation(ctx context.Context, op clienttrace.Operation) context.Context {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.started = append(r.started, op)
 	return context.WithValue(ctx, operationKey{}, len(r.started))
 }
 
-func (r *recorder) EndOperation(ctx context.Context, end framework.OperationEnd) {
+func (r *recorder) EndOperation(ctx context.Context, end clienttrace.OperationEnd) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if ctx.Value(operationKey{}) != len(r.started) {
@@ -48,18 +49,18 @@ func (r *recorder) EndOperation(ctx context.Context, end framework.OperationEnd)
 	r.ended = append(r.ended, end)
 }
 
-func (r *recorder) StateChanged(change framework.StateChange) {
+func (r *recorder) StateChanged(change clienttrace.StateChange) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.changes = append(r.changes, change)
 }
 
 // states returns the changes so far, once everything has settled.
-func (r *recorder) states() []framework.StateChange {
+func (r *recorder) states() []clienttrace.StateChange {
 	synctest.Wait()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return append([]framework.StateChange(nil), r.changes...)
+	return append([]clienttrace.StateChange(nil), r.changes...)
 }
 
 func TestTracerIsToldOfEveryOperation(t *testing.T) {
@@ -79,7 +80,7 @@ func TestTracerIsToldOfEveryOperation(t *testing.T) {
 				require.Equal(t, strings.TrimSuffix(kind, "W"), op.Name)
 				require.Contains(t, []string{"/a", "/a/new"}, op.Path)
 				require.Equal(t, "/n", op.Chroot)
-				require.Equal(t, []framework.OperationEnd{{Operation: op, Start: time.Now(), Attempts: 1, Server: srv.Addr()}}, tracer.ended)
+				require.Equal(t, []clienttrace.OperationEnd{{Operation: op, Start: time.Now(), Attempts: 1, Server: srv.Addr()}}, tracer.ended)
 
 				err := run(t.Context(), "no path")
 				require.Error(t, err)
@@ -108,11 +109,11 @@ func TestTracerIsToldHowAnOperationFailed(t *testing.T) {
 
 		require.Len(t, tracer.ended, 3)
 		require.ErrorIs(t, tracer.ended[0].Err, zk.ErrNoNode)
-		get := framework.Operation{Name: "get", Path: "/"}
+		get := clienttrace.Operation{Name: "get", Path: "/"}
 		end := tracer.ended[1]
-		require.Equal(t, framework.OperationEnd{Operation: get, Start: end.Start, Attempts: 3, Server: srv.Addr()}, end)
+		require.Equal(t, clienttrace.OperationEnd{Operation: get, Start: end.Start, Attempts: 3, Server: srv.Addr()}, end)
 		end = tracer.ended[2]
-		require.Equal(t, framework.OperationEnd{Operation: get, Start: time.Now().Add(-time.Second), Err: notConnected}, end)
+		require.Equal(t, clienttrace.OperationEnd{Operation: get, Start: time.Now().Add(-time.Second), Err: notConnected}, end)
 	})
 }
 
@@ -126,9 +127,9 @@ func TestOperationRunsOnTheTracersContext(t *testing.T) {
 	})
 }
 
-type cancelling struct{ framework.NoTracer }
+type cancelling struct{ clienttrace.NoTracer }
 
-func (cancelling) StartOperation(ctx context.Context, _ framework.Operation) context.Context {
+func (cancelling) StartOperation(ctx context.Context, _ clienttrace.Operation) context.Context {
 	ctx, cancel := context.WithCancel(ctx)
 	cancel()
 	return ctx
@@ -184,7 +185,7 @@ func TestTracerIsToldOfEveryStateFromTheFirst(t *testing.T) {
 // slowTracer takes an hour for each state.
 type slowTracer struct{ *recorder }
 
-func (s slowTracer) StateChanged(change framework.StateChange) {
+func (s slowTracer) StateChanged(change clienttrace.StateChange) {
 	time.Sleep(time.Hour)
 	s.recorder.StateChanged(change)
 }
@@ -233,11 +234,11 @@ func TestTracerIsNilByDefault(t *testing.T) {
 	c, err := framework.New("zk1")
 	require.NoError(t, err)
 	defer c.Close()
-	require.Nil(t, c.Tracer())
-	traced, err := framework.New("zk1", framework.WithTracer(framework.NoTracer{}))
+	require.Nil(t, framework.Extend(c).Tracer())
+	traced, err := framework.New("zk1", framework.WithTracer(clienttrace.NoTracer{}))
 	require.NoError(t, err)
 	defer traced.Close()
-	require.Equal(t, framework.NoTracer{}, namespace(t, traced, "/a").Tracer())
+	require.Equal(t, clienttrace.NoTracer{}, framework.Extend(namespace(t, traced, "/a")).Tracer())
 }
 
 func TestStateChangesAreLoggedWithTheirCircumstances(t *testing.T) {
@@ -288,15 +289,15 @@ func (b *lockedBuffer) String() string {
 
 // openClients is a Tracer that counts the clients that it serves.
 type openClients struct {
-	framework.NoTracer
+	clienttrace.NoTracer
 	mu   sync.Mutex
-	open map[*framework.Client]bool
+	open map[clienttrace.Client]bool
 }
 
-func (o *openClients) ClientOpened(c *framework.Client) { o.set(c, true) }
-func (o *openClients) ClientClosed(c *framework.Client) { o.set(c, false) }
+func (o *openClients) ClientOpened(c clienttrace.Client) { o.set(c, true) }
+func (o *openClients) ClientClosed(c clienttrace.Client) { o.set(c, false) }
 
-func (o *openClients) set(c *framework.Client, open bool) {
+func (o *openClients) set(c clienttrace.Client, open bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.open[c] == open {
@@ -307,32 +308,32 @@ func (o *openClients) set(c *framework.Client, open bool) {
 
 func TestTracerIsToldOfEachClientOnce(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		tracer := &openClients{open: map[*framework.Client]bool{}}
+		tracer := &openClients{open: map[clienttrace.Client]bool{}}
 		one := newClient(t, srv, framework.WithTracer(tracer))
 		two := newClient(t, srv, framework.WithTracer(tracer))
-		require.Equal(t, map[*framework.Client]bool{one: true, two: true}, tracer.open)
+		require.Equal(t, map[clienttrace.Client]bool{framework.Extend(one): true, framework.Extend(two): true}, tracer.open)
 		require.NoError(t, namespace(t, one, "/view").Close())
 		require.NoError(t, one.Close())
-		require.Equal(t, map[*framework.Client]bool{one: false, two: true}, tracer.open)
+		require.Equal(t, map[clienttrace.Client]bool{framework.Extend(one): false, framework.Extend(two): true}, tracer.open)
 	})
 }
 
 func TestWatchesAreThoseOfTheServer(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		c := newClient(t, srv)
-		require.Zero(t, c.Watches())
+		require.Zero(t, framework.Extend(c).Watches())
 		_, _, one, err := c.GetW(t.Context(), "/")
 		require.NoError(t, err)
 		_, _, two, err := c.GetW(t.Context(), "/")
 		require.NoError(t, err)
 		_, _, three, err := c.ChildrenW(t.Context(), "/")
 		require.NoError(t, err)
-		require.Equal(t, 2, c.Watches(), "two of them are one")
+		require.Equal(t, 2, framework.Extend(c).Watches(), "two of them are one")
 		require.Len(t, srv.Watches(), 2)
 		for _, w := range []*framework.Watch{one, two, three} {
 			w.Stop()
 		}
-		require.Zero(t, c.Watches())
+		require.Zero(t, framework.Extend(c).Watches())
 	})
 }
 
@@ -340,7 +341,7 @@ func TestServiceNameIsTheExecutablesByDefault(t *testing.T) {
 	for name, want := range map[string]string{"": "framework.test", "orders": "orders"} {
 		c, err := framework.New("zk1", framework.WithServiceName(name))
 		require.NoError(t, err)
-		require.Equal(t, want, c.ServiceName())
+		require.Equal(t, want, framework.Extend(c).ServiceName())
 		require.NoError(t, c.Close())
 	}
 }

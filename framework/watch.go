@@ -67,19 +67,6 @@ func (w *Watch) Stop() {
 	})
 }
 
-// Watches returns how many watches the server has for this client, which is no
-// more than one for the data and one for the children of each node, however
-// many local waiters there are.
-func (c *Client) Watches() int {
-	c.mu.Lock()
-	s := c.session
-	c.mu.Unlock()
-	if s == nil {
-		return 0
-	}
-	return s.watches.count()
-}
-
 // GetW is Get with a watch for the next change of the node's data or its
 // deletion. There is no watch on a missing node. The watch is stopped when ctx
 // ends.

@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/printable"
 	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/locks"
@@ -60,7 +61,7 @@ func (t *Tracer) StartAcquire(
 		attrs = append(attrs, attribute.Float64(semconv.LockTimeout, time.Until(deadline).Seconds()))
 	}
 	a.ctx, a.Span = t.spans.Start(ctx, spanName("acquire", request), trace.WithAttributes(attrs...))
-	a.client, a.since = request.Client.Root(), a.start
+	a.client, a.since = framework.Extend(request.Client).Root(), a.start
 	a.multi = multiLockOf(ctx)
 	if request.Recipe == locktrace.RecipeMultiLock {
 		a.ctx = context.WithValue(a.ctx, multiLockKey{}, a)
@@ -118,11 +119,11 @@ func (a *acquire) localHolder() *hold {
 	if a.request.Recipe == locktrace.RecipeSemaphore {
 		return nil
 	}
-	lock := a.request.Client.FullPath(a.request.Path)
+	lock := fullPath(a.request)
 	return a.tracer.findHold(func(h *hold) bool {
 		return h.client == a.client &&
 			h.request.Recipe == a.request.Recipe &&
-			h.request.Client.FullPath(h.request.Path) == lock
+			fullPath(h.request) == lock
 	})
 }
 

@@ -45,13 +45,16 @@ func spanAttributes(a locktrace.Acquire) []attribute.KeyValue {
 		attrs = append(attrs, attribute.String(semconv.LockName, a.Name))
 	}
 	if a.Path != "" {
-		attrs = append(attrs, attribute.String(semconv.LockPath, a.Client.FullPath(a.Path)))
+		attrs = append(attrs, attribute.String(semconv.LockPath, fullPath(a)))
 	}
 	if a.Recipe == locktrace.RecipeSemaphore || a.Recipe == locktrace.RecipeMultiLock {
 		attrs = append(attrs, attribute.Int(semconv.LockLeases, a.Leases))
 	}
 	return attrs
 }
+
+// fullPath returns the server's name for a lock's path.
+func fullPath(a locktrace.Acquire) string { return framework.Extend(a.Client).FullPath(a.Path) }
 
 // spanName names a span by the name of its lock, or else by the recipe. Paths
 // would make too many names.

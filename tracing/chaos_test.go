@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 	"github.com/gocurator/curator/tracing"
@@ -68,7 +68,7 @@ func (panickingLock) TryAcquire(context.Context) (*locks.Lease, error) { panic("
 
 func TestEverySpanOfAnAcquireEndsWhenCodeOfTheUsersPanics(t *testing.T) {
 	panics := false
-	wanted := func(framework.Operation) bool {
+	wanted := func(clienttrace.Operation) bool {
 		if panics {
 			panic("the user's")
 		}

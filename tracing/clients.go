@@ -10,23 +10,24 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/locktrace"
 	"github.com/gocurator/curator/state"
 )
 
-// ClientOpened implements framework.Tracer.
-func (t *Tracer) ClientOpened(c *framework.Client) {
+// ClientOpened implements clienttrace.Tracer.
+func (t *Tracer) ClientOpened(c clienttrace.Client) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.clients[c] = true
 }
 
-// ClientClosed implements framework.Tracer. Close has already told the Tracer
+// ClientClosed implements clienttrace.Tracer. Close has already told the Tracer
 // of the end of every lease, unless a tracer's call took too long. In that case
 // the report may come after the program has shut its providers down, so the
 // spans of the holds end here.
-func (t *Tracer) ClientClosed(c *framework.Client) {
+func (t *Tracer) ClientClosed(c clienttrace.Client) {
 	for _, h := range t.holdsOfClient(c) {
 		h.Ended(locktrace.HoldEnd{Cause: locktrace.EndClientClosed, Err: framework.ErrClosed})
 	}
@@ -57,10 +58,10 @@ func (t *Tracer) observe(_ context.Context, o metric.Observer) error {
 	return nil
 }
 
-func (t *Tracer) openClients() []*framework.Client {
+func (t *Tracer) openClients() []clienttrace.Client {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	all := make([]*framework.Client, 0, len(t.clients))
+	all := make([]clienttrace.Client, 0, len(t.clients))
 	for c := range t.clients {
 		all = append(all, c)
 	}
@@ -80,9 +81,9 @@ func sessionState(s state.State) string {
 	}
 }
 
-// StateChanged implements framework.Tracer. It counts reconnects and expiries,
+// StateChanged implements clienttrace.Tracer. It counts reconnects and expiries,
 // and adds an event to every open span of the client.
-func (t *Tracer) StateChanged(change framework.StateChange) {
+func (t *Tracer) StateChanged(change clienttrace.StateChange) {
 	ctx := context.Background()
 	var event string
 	switch change.State {

@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
@@ -22,7 +23,7 @@ import (
 // the interface allows.
 type delayedStates struct{ *tracing.Tracer }
 
-func (l delayedStates) StateChanged(change framework.StateChange) {
+func (l delayedStates) StateChanged(change clienttrace.StateChange) {
 	time.Sleep(20 * time.Second)
 	l.Tracer.StateChanged(change)
 }
@@ -66,7 +67,7 @@ type afterGrant struct {
 	hook atomic.Pointer[func()] // runs once
 }
 
-func (b *afterGrant) EndOperation(ctx context.Context, end framework.OperationEnd) {
+func (b *afterGrant) EndOperation(ctx context.Context, end clienttrace.OperationEnd) {
 	b.Tracer.EndOperation(ctx, end)
 	if end.Name == "children" {
 		if do := b.hook.Swap(nil); do != nil {

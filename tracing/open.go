@@ -5,17 +5,17 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/state"
 )
 
 // openSpan is the span of an acquire or of a hold that has not ended.
 type openSpan struct {
 	trace.Span
-	client *framework.Client // as framework.New returned it, not a view
-	since  time.Time         // earlier changes do not concern the span
-	hold   *hold             // nil for an acquire
-	lost   bool              // the session is over; no change concerns it
+	client clienttrace.Client
+	since  time.Time // earlier changes do not concern the span
+	hold   *hold     // nil for an acquire
+	lost   bool      // the session is over; no change concerns it
 
 	prev, next *openSpan // links of the list; protected by Tracer.mu
 }
@@ -73,7 +73,7 @@ func (t *Tracer) untrack(s *openSpan) {
 
 // spansAffectedBy returns the client's spans that a change of its state
 // concerns.
-func (t *Tracer) spansAffectedBy(change framework.StateChange) []trace.Span {
+func (t *Tracer) spansAffectedBy(change clienttrace.StateChange) []trace.Span {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var spans []trace.Span
@@ -94,7 +94,7 @@ func (t *Tracer) spansAffectedBy(change framework.StateChange) []trace.Span {
 	return spans
 }
 
-func (t *Tracer) holdsOfClient(c *framework.Client) []*hold {
+func (t *Tracer) holdsOfClient(c clienttrace.Client) []*hold {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var its []*hold

@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/internal/semconv"
 )
 
@@ -23,8 +24,8 @@ type operation struct {
 // none for ZooKeeper.
 const zookeeper = "zookeeper"
 
-// StartOperation implements framework.Tracer.
-func (t *Tracer) StartOperation(ctx context.Context, op framework.Operation) context.Context {
+// StartOperation implements clienttrace.Tracer.
+func (t *Tracer) StartOperation(ctx context.Context, op clienttrace.Operation) context.Context {
 	if wanted := t.cfg.operations; wanted == nil || !wanted(op) {
 		return ctx
 	}
@@ -41,8 +42,8 @@ func (t *Tracer) StartOperation(ctx context.Context, op framework.Operation) con
 	return operation{ctx, span}
 }
 
-// EndOperation implements framework.Tracer.
-func (t *Tracer) EndOperation(ctx context.Context, end framework.OperationEnd) {
+// EndOperation implements clienttrace.Tracer.
+func (t *Tracer) EndOperation(ctx context.Context, end clienttrace.OperationEnd) {
 	took := time.Since(end.Start)
 	point := operationPoint{operation: end.Name, server: end.Server}
 	if end.Err != nil {
@@ -57,7 +58,7 @@ func (t *Tracer) EndOperation(ctx context.Context, end framework.OperationEnd) {
 	t.metrics.operationDuration.Record(ctx, took.Seconds(), t.metrics.operations.lookUp(point).record...)
 }
 
-func (op operation) end(point operationPoint, end framework.OperationEnd) {
+func (op operation) end(point operationPoint, end clienttrace.OperationEnd) {
 	op.span.SetAttributes(append(point.attributes(), attribute.Int(semconv.Attempts, end.Attempts))...)
 	if end.Err != nil {
 		op.span.SetStatus(codes.Error, end.Err.Error())

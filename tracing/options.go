@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/clienttrace"
 )
 
 // Option configures a Tracer. An option that is nil or has an impossible value
@@ -21,10 +22,10 @@ type config struct {
 	tracerProvider trace.TracerProvider
 	meterProvider  metric.MeterProvider
 	propagator     propagation.TextMapPropagator
-	operations     func(framework.Operation) bool // nil: no spans of operations
-	slowWait       time.Duration                  // 0: no reports
-	slowHold       time.Duration                  // 0: no reports
-	logger         *slog.Logger                   // nil: slog.Default
+	operations     func(clienttrace.Operation) bool // nil: no spans of operations
+	slowWait       time.Duration                    // 0: no reports
+	slowHold       time.Duration                    // 0: no reports
+	logger         *slog.Logger                     // nil: slog.Default
 	noTraceIDs     bool
 	err            error // the first option that cannot be used
 }
@@ -133,11 +134,11 @@ func WithoutTraceIDs() Option {
 // any case. A lock that has been held for a second sends requests in the
 // background. The span of such a request has no parent and is a trace of its
 // own.
-func WithOperations(wanted func(framework.Operation) bool) Option {
+func WithOperations(wanted func(clienttrace.Operation) bool) Option {
 	return func(c *config) {
 		c.operations = wanted
 		if wanted == nil {
-			c.operations = func(framework.Operation) bool { return true }
+			c.operations = func(clienttrace.Operation) bool { return true }
 		}
 	}
 }

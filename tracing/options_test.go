@@ -19,6 +19,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 	"github.com/gocurator/curator/tracing"
@@ -141,7 +142,7 @@ func TestBaggageIsInNodesOnlyIfAskedFor(t *testing.T) {
 }
 
 func TestSpansOfOperationsAreMadeOnlyIfAskedFor(t *testing.T) {
-	onlyDeletes := func(op framework.Operation) bool { return op.Name == "delete" }
+	onlyDeletes := func(op clienttrace.Operation) bool { return op.Name == "delete" }
 	for name, tt := range map[string]struct {
 		opts []tracing.Option
 		want []string

@@ -86,7 +86,7 @@ func TestWaiterLinksToTheHoldersTrace(t *testing.T) {
 		}
 		waiting <- err
 	}()
-	waits := func() bool { return c.Watches() == 1 }
+	waits := func() bool { return framework.Extend(c).Watches() == 1 }
 	require.Eventually(t, waits, 30*time.Second, time.Millisecond)
 	require.NoError(t, in.Close())
 	require.NoError(t, <-waiting)

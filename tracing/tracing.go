@@ -12,7 +12,7 @@ import (
 	conventions "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
@@ -30,14 +30,14 @@ type Tracer struct {
 	metrics *metrics
 
 	mu       sync.Mutex // protects the fields below
-	clients  map[*framework.Client]bool
+	clients  map[clienttrace.Client]bool
 	acquires openSpans
 	holds    openSpans // apart: there are few, even where waiters are many
 }
 
 var (
-	_ framework.Tracer = (*Tracer)(nil)
-	_ locktrace.Tracer = (*Tracer)(nil)
+	_ clienttrace.Tracer = (*Tracer)(nil)
+	_ locktrace.Tracer   = (*Tracer)(nil)
 )
 
 // New returns a Tracer for framework.WithTracer. New itself reports no error,
@@ -47,7 +47,7 @@ func New(opts ...Option) *Tracer {
 	cfg := newConfig(opts)
 	t := &Tracer{
 		cfg:     cfg,
-		clients: map[*framework.Client]bool{},
+		clients: map[clienttrace.Client]bool{},
 		spans: cfg.tracerProvider.Tracer(ScopeName,
 			trace.WithInstrumentationVersion(Version()), trace.WithSchemaURL(conventions.SchemaURL)),
 		metrics: newMetrics(cfg.meterProvider.Meter(ScopeName,

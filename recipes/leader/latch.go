@@ -123,7 +123,7 @@ func (l *Latch) Start() error {
 	}
 	var stopped context.Context
 	stopped, l.stop = context.WithCancel(context.Background())
-	l.started = l.queue.Client().Go(func(client context.Context) { l.run(client, stopped) })
+	l.started = framework.Extend(l.queue.Client()).Go(func(client context.Context) { l.run(client, stopped) })
 	if !l.started {
 		l.failure = framework.ErrClosed
 		close(l.done)

@@ -86,7 +86,7 @@ func (l *Latch) stepDown(ctx context.Context, now *leadership) (kept *framework.
 	default:
 		l.end(now, nil)
 		if err := now.claim.Dissolve(l.deletionContext(ctx)); framework.IsRefusal(err) {
-			l.queue.Client().Logger().Warn("leader's node stays, and is in the way of all candidates",
+			framework.Extend(l.queue.Client()).Logger().Warn("leader's node stays, and is in the way of all candidates",
 				semconv.LockPath, l.queue.FullPath(), semconv.LockNode, path.Base(now.lease.Path()), semconv.Cause, err)
 		}
 	}

@@ -201,7 +201,7 @@ func (s *Selector) oversee(under context.Context, now *leadership, returned <-ch
 	case <-returned:
 		return
 	}
-	log := s.queue.Client().Logger().With(
+	log := framework.Extend(s.queue.Client()).Logger().With(
 		semconv.LockPath, s.queue.FullPath(), semconv.LockNode, path.Base(now.lease.Path()), semconv.Cause, context.Cause(under))
 	log.Warn("leader's work goes on after the end of its leadership")
 	over := now.claim.Trace().Overrun()

@@ -30,7 +30,7 @@ func (l *Latch) outlasts(ctx context.Context, err error) bool {
 	}
 	pause, isNew := l.noteTrouble(err)
 	if isNew {
-		l.queue.Client().Logger().Warn("leader latch stands again after an error",
+		framework.Extend(l.queue.Client()).Logger().Warn("leader latch stands again after an error",
 			semconv.LockPath, l.queue.FullPath(), semconv.Cause, err)
 	}
 	over := time.NewTimer(pause)

@@ -88,7 +88,7 @@ func (r *ReadLock) downgrade(ctx context.Context, writer *claim.Claim, a queue.A
 			return c, nil
 		}
 	}
-	q.Client().DeleteInBackground(node.Path)
+	framework.Extend(q.Client()).DeleteInBackground(node.Path)
 	return nil, writer.Loss()
 }
 

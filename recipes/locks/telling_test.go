@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/recipes/internal/recipetest"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
@@ -254,7 +255,7 @@ type slowTracer struct {
 	path string
 }
 
-func (s *slowTracer) EndOperation(_ context.Context, end framework.OperationEnd) {
+func (s *slowTracer) EndOperation(_ context.Context, end clienttrace.OperationEnd) {
 	if end.Path == s.path {
 		time.Sleep(time.Minute)
 		s.Operations.Add(1)

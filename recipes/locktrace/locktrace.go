@@ -8,11 +8,11 @@ import (
 )
 
 // Tracer is told of every acquire and of every hold of a client whose
-// framework.Tracer has this method as well.
+// clienttrace.Tracer has this method as well.
 //
 // A Tracer may block. An acquire takes as long as its AcquireTracer does, with
 // one exception: the acquires of a leader latch run in the background, and a
-// framework.Teller makes their calls. A framework.Teller also makes all calls
+// clienttrace.Teller makes their calls. A clienttrace.Teller also makes all calls
 // to a HoldTracer. It bounds the waiting:
 //
 //   - A release waits until the tracer was told of it, but no longer than a

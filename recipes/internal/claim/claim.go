@@ -63,7 +63,7 @@ type Place interface {
 // nil if the session was lost, or suspended, between the grant and now; the
 // caller has to see to the nodes then.
 func New(terms Terms, nodes ...framework.Created) *Claim {
-	trusted := nodes[0].Session.Trusted(terms.Client.ErrorPolicy())
+	trusted := nodes[0].Session.Trusted(framework.Extend(terms.Client).ErrorPolicy())
 	if trusted.Err() != nil {
 		return nil
 	}
@@ -96,7 +96,7 @@ func (c *Claim) Successor() *Claim {
 func (c *Claim) begin(trusted context.Context) {
 	c.ctx, c.end = context.WithCancelCause(trusted)
 	c.requested, c.request = context.WithCancel(context.Background())
-	c.forget = c.nodes[0].Session.AfterTrust(c.terms.Client.ErrorPolicy(), c.contextEnded)
+	c.forget = c.nodes[0].Session.AfterTrust(framework.Extend(c.terms.Client).ErrorPolicy(), c.contextEnded)
 }
 
 // Nodes returns the claim's nodes, the oldest first.

@@ -53,7 +53,7 @@ func (l *Lease) workIn(held context.Context) {
 // lock is held. The report must not refer to the lease.
 func (l *Lease) reportIfDropped() {
 	c := l.claim
-	if !c.terms.Client.Logger().Enabled(l.held, slog.LevelWarn) {
+	if !framework.Extend(c.terms.Client).Logger().Enabled(l.held, slog.LevelWarn) {
 		return
 	}
 	l.unreport = framework.OnDrop(c.terms.Client, l, func() {

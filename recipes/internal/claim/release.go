@@ -151,7 +151,7 @@ func (c *Claim) deleteNodes(ctx context.Context) error {
 // DeleteInBackground deletes nodes that were admitted, but have no claim.
 func DeleteInBackground(c *framework.Client, nodes []framework.Created) {
 	for _, n := range nodes {
-		c.DeleteInBackground(n.Path)
+		framework.Extend(c).DeleteInBackground(n.Path)
 	}
 }
 

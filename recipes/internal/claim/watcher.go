@@ -51,7 +51,7 @@ func (w *watcher) start() {
 	w.once.Do(func() {
 		w.kept, w.requested = make(chan struct{}), make(chan struct{})
 		for _, n := range w.nodes {
-			w.client.Go(func(ctx context.Context) { w.watch(ctx, n.Path) })
+			framework.Extend(w.client).Go(func(ctx context.Context) { w.watch(ctx, n.Path) })
 		}
 	})
 }

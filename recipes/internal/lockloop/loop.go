@@ -151,7 +151,7 @@ const outagePause = 100 * time.Millisecond
 // the caller's next request after the deletion.
 func Discard(ctx context.Context, c *framework.Client, node string) {
 	if ctx.Err() != nil {
-		c.DeleteInBackground(node)
+		framework.Extend(c).DeleteInBackground(node)
 		return
 	}
 	c.Delete(ctx, node, framework.AnyVersion, framework.Guaranteed())

@@ -13,7 +13,7 @@ func QueuesOf(c *framework.Client) (n int) {
 	localQueues.mu.Lock()
 	defer localQueues.mu.Unlock()
 	for key := range localQueues.byKey {
-		if key.client == c.Root() {
+		if key.client == framework.Extend(c).Root() {
 			n++
 		}
 	}

@@ -25,7 +25,7 @@ type Queue struct {
 // the same node and client are the same lock. The object, and the view of the
 // client, do not matter.
 type Key struct {
-	client *framework.Client
+	client framework.Extension // its root view
 	path   string
 	kind   string
 }
@@ -43,9 +43,10 @@ func New(cfg Config) *Queue {
 	if cfg.Client == nil {
 		return q
 	}
-	q.key = Key{cfg.Client.Root(), cfg.Client.FullPath(cfg.Path), cfg.Kind}
+	ext := framework.Extend(cfg.Client)
+	q.key = Key{ext.Root(), ext.FullPath(cfg.Path), cfg.Kind}
 	if !cfg.Anonymous {
-		q.identity = identity.Own(cfg.Client.ServiceName())
+		q.identity = identity.Own(ext.ServiceName())
 	}
 	q.loop = newLoop(cfg)
 	if cfg.Local {
@@ -74,7 +75,7 @@ func (q *Queue) Key() Key { return q.key }
 func (q *Queue) Path() string { return q.cfg.Path }
 
 // FullPath returns the path that the user knows, as log lines have it.
-func (q *Queue) FullPath() string { return q.cfg.Client.FullPath(q.cfg.Name) }
+func (q *Queue) FullPath() string { return framework.Extend(q.cfg.Client).FullPath(q.cfg.Name) }
 
 // Acquire re-enters, waits for the lock, or only tries.
 func (q *Queue) Acquire(ctx context.Context, wait bool) (*claim.Lease, error) {

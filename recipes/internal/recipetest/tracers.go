@@ -5,7 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
@@ -35,12 +35,15 @@ func (v *Valve) Close() (open func()) {
 	})
 }
 
-func (v *Valve) ClientOpened(*framework.Client)                       {}
-func (v *Valve) ClientClosed(*framework.Client)                       { v.pass() }
-func (v *Valve) StateChanged(framework.StateChange)                   { v.pass() }
-func (v *Valve) EndOperation(context.Context, framework.OperationEnd) { v.pass(); v.Operations.Add(1) }
+func (v *Valve) ClientOpened(clienttrace.Client)      {}
+func (v *Valve) ClientClosed(clienttrace.Client)      { v.pass() }
+func (v *Valve) StateChanged(clienttrace.StateChange) { v.pass() }
+func (v *Valve) EndOperation(context.Context, clienttrace.OperationEnd) {
+	v.pass()
+	v.Operations.Add(1)
+}
 
-func (v *Valve) StartOperation(ctx context.Context, _ framework.Operation) context.Context {
+func (v *Valve) StartOperation(ctx context.Context, _ clienttrace.Operation) context.Context {
 	v.pass()
 	return ctx
 }
@@ -108,7 +111,7 @@ func (n neighboursOnAcquire) Waiting(w locktrace.Waiting) {
 // Spy is a tracer that counts requests to give a lock up, and can step in when
 // there is a grant.
 type Spy struct {
-	framework.NoTracer
+	clienttrace.NoTracer
 	Revoked atomic.Int32
 	Granted func()                  // may be nil; called before the hold begins
 	Ended   func(locktrace.HoldEnd) // may be nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/internal/printable"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/recipes/locktrace"
@@ -14,7 +15,7 @@ import (
 type Acquire struct {
 	// teller makes the calls for an acquire on a goroutine of the client. It is
 	// nil for an acquire on the user's goroutine.
-	teller *framework.Teller
+	teller clienttrace.Teller
 	ctx    context.Context // of the acquire, if there is a teller
 
 	to         locktrace.AcquireTracer // only tell reads it: a teller may set it late
@@ -26,13 +27,13 @@ type Acquire struct {
 // StartAcquire tells the client's tracer, if it has one that traces acquires.
 // It returns the context for the rest of the acquire.
 func StartAcquire(ctx context.Context, a locktrace.Acquire) (context.Context, *Acquire) {
-	tracer, ok := a.Client.Tracer().(locktrace.Tracer)
+	tracer, ok := framework.Extend(a.Client).Tracer().(locktrace.Tracer)
 	if !ok {
 		return ctx, nil
 	}
 	t := &Acquire{}
 	if a.Recipe == locktrace.RecipeLeaderLatch { // it runs on a goroutine of the client
-		t.teller, t.ctx = a.Client.NewTeller(), ctx
+		t.teller, t.ctx = framework.Extend(a.Client).NewTeller(), ctx
 	}
 	return t.start(ctx, a, tracer), t
 }
@@ -122,7 +123,7 @@ func (t *Acquire) Distrusted(c *framework.Client, node framework.Created) {
 	if t == nil {
 		return
 	}
-	reason := context.Cause(node.Session.Trusted(c.ErrorPolicy()))
+	reason := context.Cause(node.Session.Trusted(framework.Extend(c).ErrorPolicy()))
 	if reason == nil { // the connection is back already
 		reason = framework.ErrSuspended
 	}

@@ -3,5 +3,5 @@
 //
 // The user's own goroutine waits for its tracer. Goroutines of the client, and
 // all that follows the end of a lease, call the tracer through a
-// framework.Teller. So a tracer that hangs delays them for a bounded time.
+// clienttrace.Teller. So a tracer that hangs delays them for a bounded time.
 package trace

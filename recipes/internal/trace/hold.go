@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
@@ -16,7 +17,7 @@ import (
 type Hold struct {
 	of     locktrace.Acquire
 	what   locktrace.Hold
-	teller *framework.Teller    // calls the tracer; nil if there is none
+	teller clienttrace.Teller   // calls the tracer; nil if there is none
 	to     locktrace.HoldTracer // only those calls read it: it may be set late
 	log    *slog.Logger         // for losses
 	ctx    context.Context      // of the first lease's work, for the log
@@ -29,7 +30,7 @@ type Hold struct {
 // of its first lease. StartHold returns the context to work in. The Hold is nil
 // if the acquire is not traced and the log drops warnings.
 func StartHold(held context.Context, of locktrace.Acquire, what locktrace.Hold, acquired *Acquire) (*Hold, context.Context) {
-	log := of.Client.Logger()
+	log := framework.Extend(of.Client).Logger()
 	if acquired == nil && !log.Enabled(held, slog.LevelWarn) {
 		return nil, held
 	}
@@ -39,7 +40,7 @@ func StartHold(held context.Context, of locktrace.Acquire, what locktrace.Hold, 
 	}
 	h.teller = acquired.teller
 	if h.teller == nil {
-		h.teller = of.Client.NewTeller()
+		h.teller = framework.Extend(of.Client).NewTeller()
 	}
 	work := held
 	told := acquired.tell(func(to locktrace.AcquireTracer) {
@@ -136,10 +137,10 @@ func (h *Hold) During(ctx context.Context, c *framework.Client) (_ context.Conte
 // delay, if there is one. The returned function waits until the tracer has been
 // told of them, or that takes too long.
 func Unblocked(ctx context.Context, c *framework.Client) (_ context.Context, wait func()) {
-	if c.Tracer() == nil {
+	if framework.Extend(c).Tracer() == nil {
 		return ctx, func() {}
 	}
-	teller := c.NewTeller()
+	teller := framework.Extend(c).NewTeller()
 	return teller.Context(ctx), func() { teller.Wait(ctx) }
 }
 
@@ -168,7 +169,7 @@ func (h *Hold) attributes() []slog.Attr {
 		attrs = append(attrs, slog.String(semconv.LockName, h.of.Name))
 	}
 	return append(attrs,
-		slog.String(semconv.LockPath, h.of.Client.FullPath(h.of.Path)),
+		slog.String(semconv.LockPath, framework.Extend(h.of.Client).FullPath(h.of.Path)),
 		slog.String(semconv.LockRecipe, h.of.Recipe),
 		slog.String(semconv.LockNode, path.Base(h.what.Node)),
 		slog.Int64(semconv.LockToken, h.what.Token))

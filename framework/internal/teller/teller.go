@@ -1,4 +1,6 @@
-package framework
+// Package teller calls code of the user's, such as a tracer or a log handler,
+// for callers that it must not hold up. Package clienttrace has the contract.
+package teller
 
 import (
 	"context"
@@ -7,16 +9,11 @@ import (
 	"time"
 )
 
-// Teller calls code of the user's, such as a Tracer, for callers that it must
-// not hold up: one call after the other, in the order of the posts. The calls
-// run on a goroutine of their own, which lives as long as there is something to
-// call. Packages that are built on the client tell their tracers with it.
-//
-// Client.Close waits for all Tellers of the client, but no longer than a second
-// from its beginning, or a tenth of a second if the rest of Close has taken
-// longer than that.
+// Teller makes calls, one after the other, in the order of the posts. It
+// implements clienttrace.Teller. The calls run on a goroutine of their own,
+// which lives as long as there is something to call.
 type Teller struct {
-	of *tellers
+	of *Group
 
 	mu      sync.Mutex // protects the following fields
 	calls   []func()   // that follow the one under way
@@ -26,35 +23,33 @@ type Teller struct {
 }
 
 const (
-	// tellerTimeout is how long the client waits for code of the user's.
-	tellerTimeout = time.Second
+	// Timeout is how long a caller waits for code of the user's.
+	Timeout = time.Second
 
-	// tellerGrace is how long a caller waits after its context has ended. It is
+	// grace is how long a caller waits after its context has ended. It is
 	// enough for code that does not block.
-	tellerGrace = 100 * time.Millisecond
+	grace = 100 * time.Millisecond
 
-	// maxTelling is how many Tellers of a client may have calls under way while
+	// maxTelling is how many Tellers of a Group may have calls under way while
 	// one of them is overdue. Calls of others are left out then: code that
 	// never returns must not cost a goroutine for each call, for ever.
 	maxTelling = 1 << 14
 )
 
-// NewTeller returns a Teller that has nothing to call.
-func (c *Client) NewTeller() *Teller { return &Teller{of: &c.tellers} }
-
-// Context returns a context for operations that must not be held up by the
-// client's Tracer: t tells it of them. An operation waits for the Tracer when
-// it begins, as Wait does, and not when it ends. Call Wait to be sure that the
-// Tracer was told of the end.
+// Context implements clienttrace.Teller.
 func (t *Teller) Context(ctx context.Context) context.Context {
-	return context.WithValue(ctx, tellerKey{}, t)
+	return context.WithValue(ctx, key{}, t)
 }
 
-type tellerKey struct{}
+type key struct{}
 
-// Post queues a call, and does not wait for it. It reports false, and does
-// nothing, if thousands of calls are under way already and one of them is
-// overdue.
+// FromContext returns the Teller that Context was called on, or nil.
+func FromContext(ctx context.Context) *Teller {
+	t, _ := ctx.Value(key{}).(*Teller)
+	return t
+}
+
+// Post implements clienttrace.Teller.
 func (t *Teller) Post(call func()) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -70,8 +65,7 @@ func (t *Teller) Post(call func()) bool {
 	return true
 }
 
-// Tell is Post and Wait. If the call panics while Tell waits, so does Tell,
-// with the same value: the caller may know what to do about it.
+// Tell implements clienttrace.Teller.
 func (t *Teller) Tell(ctx context.Context, call func()) (told bool) {
 	var outcome atomic.Int32 // 0 until one of them has happened, which is never if the call ends its goroutine
 	const left, panicked, returned = 1, 2, 3
@@ -95,11 +89,7 @@ func (t *Teller) Tell(ctx context.Context, call func()) (told bool) {
 	return told && outcome.Load() == returned
 }
 
-// Wait returns when everything that was posted has been called and has
-// returned, and then reports true. It waits no longer than a second, and no
-// longer than a tenth of a second when ctx has ended. While a call of any
-// Teller of the client is overdue, because somebody has waited for it in vain,
-// Wait does not wait at all.
+// Wait implements clienttrace.Teller.
 func (t *Teller) Wait(ctx context.Context) (told bool) {
 	all := t.ending()
 	switch {
@@ -108,7 +98,7 @@ func (t *Teller) Wait(ctx context.Context) (told bool) {
 	case t.of.isLate():
 		return false
 	default:
-		return t.await(ctx, all, time.Now().Add(tellerTimeout))
+		return t.await(ctx, all, time.Now().Add(Timeout))
 	}
 }
 
@@ -133,7 +123,7 @@ func (t *Teller) await(ctx context.Context, all <-chan struct{}, deadline time.T
 			return true
 		case <-ended:
 			ended = nil
-			timer.Reset(min(tellerGrace, time.Until(deadline)))
+			timer.Reset(min(grace, time.Until(deadline)))
 		case <-timer.C:
 			return t.overdue()
 		}
@@ -186,78 +176,80 @@ func (t *Teller) next() func() {
 	return nil
 }
 
-// tellers is what the Tellers of a client have in common.
-type tellers struct {
+// Group is what the Tellers of a client have in common.
+type Group struct {
 	mu      sync.Mutex // protects the following fields
 	telling int
 	late    int           // Tellers with a call that is overdue
 	quiet   chan struct{} // closed when none is telling; nil if no caller waits for that
 }
 
+// New returns a Teller that has nothing to call.
+func (g *Group) New() *Teller { return &Teller{of: g} }
+
 // begin counts a Teller that has something to call, unless there are too many.
-func (ts *tellers) begin() bool {
-	ts.mu.Lock()
-	defer ts.mu.Unlock()
-	if ts.late > 0 && ts.telling >= maxTelling {
+func (g *Group) begin() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.late > 0 && g.telling >= maxTelling {
 		return false
 	}
-	ts.telling++
+	g.telling++
 	return true
 }
 
-func (ts *tellers) end() {
-	ts.mu.Lock()
-	defer ts.mu.Unlock()
-	ts.telling--
-	if ts.telling == 0 && ts.quiet != nil {
-		close(ts.quiet)
-		ts.quiet = nil
+func (g *Group) end() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.telling--
+	if g.telling == 0 && g.quiet != nil {
+		close(g.quiet)
+		g.quiet = nil
 	}
 }
 
-func (ts *tellers) addLate(n int) {
-	ts.mu.Lock()
-	defer ts.mu.Unlock()
-	ts.late += n
+func (g *Group) addLate(n int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.late += n
 }
 
-func (ts *tellers) isLate() bool {
-	ts.mu.Lock()
-	defer ts.mu.Unlock()
-	return ts.late > 0
+func (g *Group) isLate() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.late > 0
 }
 
 // ending returns a channel that is closed when no Teller has anything left to
 // call, or nil if none has now.
-func (ts *tellers) ending() <-chan struct{} {
-	ts.mu.Lock()
-	defer ts.mu.Unlock()
-	if ts.telling > 0 && ts.quiet == nil {
-		ts.quiet = make(chan struct{})
+func (g *Group) ending() <-chan struct{} {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.telling > 0 && g.quiet == nil {
+		g.quiet = make(chan struct{})
 	}
-	return ts.quiet
+	return g.quiet
 }
 
-// finishTelling waits for the log and the tracer when everything else is done,
-// until a deadline.
-func (c *Client) finishTelling(deadline time.Time) {
-	if quiet := c.tellers.ending(); quiet != nil {
+// Finish waits until no Teller has anything left to call, and then until last
+// has been called, which may be nil. It waits until a deadline, and in any case
+// long enough for code that does not block.
+func (g *Group) Finish(deadline time.Time, last func()) {
+	if quiet := g.ending(); quiet != nil {
 		awaitUntil(quiet, deadline)
 	}
-	if c.cfg.tracer == nil {
+	if last == nil {
 		return
 	}
-	last := c.NewTeller()
-	last.Post(func() { c.cfg.tracer.ClientClosed(c.root) })
-	if told := last.ending(); told != nil {
+	t := g.New()
+	t.Post(last)
+	if told := t.ending(); told != nil {
 		awaitUntil(told, deadline)
 	}
 }
 
-// awaitUntil waits until a deadline, and in any case long enough for code that
-// does not block.
 func awaitUntil(done <-chan struct{}, deadline time.Time) {
-	timer := time.NewTimer(max(time.Until(deadline), tellerGrace))
+	timer := time.NewTimer(max(time.Until(deadline), grace))
 	defer timer.Stop()
 	select {
 	case <-done:

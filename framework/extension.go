@@ -1,0 +1,86 @@
+package framework
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/gocurator/curator/framework/clienttrace"
+	"github.com/gocurator/curator/state"
+)
+
+// Extension is a client as a recipe sees it: a Client, and the methods that
+// only code which is built on a client needs. The locks and leaders of this
+// library are built on it, and so can be a recipe of your own.
+//
+// A recipe keeps to four rules:
+//
+//   - Its goroutines are started by Go, so that Close ends them and waits.
+//   - A node counts only in the session that has created it; Created.Session
+//     has that session, and a context that ends when the session does.
+//   - Its clean-up is left to DeleteInBackground or to a Guaranteed delete, and
+//     never depends on a caller's context.
+//   - A tracer is called by a Teller, unless the user's own call waits for it.
+//
+// Extensions of the same view are equal, and can be keys of a map.
+type Extension struct{ *Client }
+
+var _ clienttrace.Client = Extension{}
+
+// Extend returns the client with the methods for recipes.
+func Extend(c *Client) Extension { return Extension{c} }
+
+// Root returns the view that New returned, whatever the namespace: its "/" is
+// the chroot of the connection string. Two clients are views of the same one if
+// their Roots are equal. Tracers know a client by its Root.
+func (e Extension) Root() Extension { return Extension{e.root} }
+
+// FullPath returns the server's name for a path of this view, with the
+// namespace and the chroot of the connection string, for logs and access
+// control lists. It does not check whether the path is valid.
+func (e Extension) FullPath(path string) string { return e.full(path) }
+
+// Go runs f in a goroutine that Close ends, by ending ctx, and waits for. It
+// reports whether it did: a closed client starts nothing.
+func (e Extension) Go(f func(ctx context.Context)) bool { return e.spawn(f) }
+
+// DeleteInBackground is a Guaranteed Delete of AnyVersion that does not wait.
+// While there is a connection, the delete is sent before anything that the
+// caller asks of the server next. A path that cannot be used is ignored: it has
+// no node.
+func (e Extension) DeleteInBackground(path string) {
+	if validatePath(path) == nil {
+		e.deleteInBackground(e.full(path))
+	}
+}
+
+// ErrorPolicy returns the policy set by WithErrorPolicy. Session.Trusted takes
+// it.
+func (e Extension) ErrorPolicy() state.ErrorPolicy { return e.cfg.policy }
+
+// ServiceName returns the name set by WithServiceName, or the default.
+func (e Extension) ServiceName() string { return e.cfg.serviceName }
+
+// Logger returns a logger that writes to the one set by WithLogger, or one that
+// discards. It queues the lines, so that nobody waits for a handler that
+// blocks; see WithLogger.
+func (e Extension) Logger() *slog.Logger { return e.cfg.logger }
+
+// Tracer returns the Tracer set by WithTracer, or nil. A recipe that has more
+// to tell looks for more methods in it.
+func (e Extension) Tracer() clienttrace.Tracer { return e.cfg.tracer }
+
+// NewTeller returns a Teller that has nothing to call.
+func (e Extension) NewTeller() clienttrace.Teller { return e.tellers.New() }
+
+// Watches returns how many watches the server has for this client, which is no
+// more than one for the data and one for the children of each node, however
+// many local waiters there are.
+func (e Extension) Watches() int {
+	e.mu.Lock()
+	s := e.session
+	e.mu.Unlock()
+	if s == nil {
+		return 0
+	}
+	return s.watches.count()
+}
