@@ -10,6 +10,7 @@ import (
 
 	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/retry"
 )
 
@@ -43,7 +44,7 @@ func (job *cleanup) request() proto.Request[proto.Nothing] {
 // name is what the log calls the node.
 func (job *cleanup) name() string {
 	if job.guid != "" {
-		return joinPath(job.parent, protectedPrefix(job.guid))
+		return znode.Join(job.parent, protectedPrefix(job.guid))
 	}
 	return job.path
 }

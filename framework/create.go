@@ -8,6 +8,8 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/proto"
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/znode"
 )
 
 // Created is a node that Create has made.
@@ -71,7 +73,7 @@ func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...C
 		n.reserved = r
 	}
 	var created Created
-	err := errPanicked // unless do returns
+	err := reason.Panicked // unless do returns
 	defer func() { n.cleanUp(created, err) }()
 	created, err = n.write.do(ctx, c, "create", path)
 	if err != nil {
@@ -99,7 +101,7 @@ type creation struct {
 
 // resolveTarget decides the path to ask for, and how its write behaves.
 func (n *creation) resolveTarget(path string) {
-	parent, name := splitPath(path)
+	parent, name := znode.Split(path)
 	n.parent, n.target = parent, path
 	n.write = write[Created]{
 		send: n.send, onLostReply: giveUp, resolve: n.resolve, attempt: n.createWithParents,
@@ -112,7 +114,7 @@ func (n *creation) resolveTarget(path string) {
 		n.write.partly = func(err error) bool { return n.set.mayBeApplied(err) }
 	case n.cfg.protected:
 		n.guid = newGUID()
-		n.target = joinPath(parent, protectedPrefix(n.guid)+name)
+		n.target = znode.Join(parent, protectedPrefix(n.guid)+name)
 		n.write.onLostReply = lookUp
 	case n.cfg.isRecognisedByOwner():
 		n.write.onLostReply = lookUp

@@ -8,6 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/proto"
+	"github.com/gocurator/curator/internal/znode"
 )
 
 // mayMakeParents reports whether the client may create a missing parent: if the
@@ -31,7 +32,7 @@ func (n *creation) createParents(ctx context.Context, s *Session) error {
 // needs no rights on what exists already (CURATOR-715).
 func (c *Client) createPath(ctx context.Context, s *Session, path string, mode Mode, acl []zk.ACL) error {
 	var missing []string
-	for ; path != "/"; path, _ = splitPath(path) {
+	for ; path != "/"; path, _ = znode.Split(path) {
 		stat, err := send(ctx, s, proto.Exists(path, false), nil)
 		if err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/proto"
+	"github.com/gocurator/curator/internal/reason"
 )
 
 // DeleteOption configures a Delete.
@@ -71,7 +72,7 @@ func (c *Client) Delete(ctx context.Context, path string, version int32, opts ..
 		return &OpError{"delete", path, err}
 	}
 	d := newDeletion(c.full(path), version, cfg)
-	err := errPanicked // unless do returns
+	err := reason.Panicked // unless do returns
 	defer func() {
 		if cfg.guaranteed && err != nil && !IsRefusal(err) {
 			c.finishInBackground(d)

@@ -9,6 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/proto"
+	"github.com/gocurator/curator/internal/znode"
 )
 
 // maxCollected bounds how many nodes of a tree are in memory while it is
@@ -77,7 +78,7 @@ func childrenOf(ctx context.Context, s *Session, parents []string, limit int) (b
 			if len(below) >= limit {
 				return errTooMany
 			}
-			below = append(below, joinPath(parent, name))
+			below = append(below, znode.Join(parent, name))
 		}
 		return err
 	})

@@ -72,7 +72,6 @@ var (
 	errClosedMeanwhile = fmt.Errorf("%w while the answer was awaited", ErrClosed) // whatever the answer was
 	errRefused         = fmt.Errorf("no connection: %w", zk.ErrAuthFailed)        // the request was not judged
 	errMalformedAnswer = errors.New("malformed answer of the server")
-	errPanicked        = errors.New("panicked") // what is told of an operation that does not return
 )
 
 func unknownOutcome(err error) error {

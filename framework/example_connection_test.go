@@ -8,35 +8,13 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/clienttrace"
+	"github.com/gocurator/curator/internal/exampletest"
 	"github.com/gocurator/curator/retry"
 	"github.com/gocurator/curator/state"
-	"github.com/gocurator/curator/testing/zktest"
 )
 
-// connectForExample returns a connected client of a server in this process. A
-// service would name its ensemble.
-func connectForExample(opts ...framework.Option) (*framework.Client, *zktest.Server, func()) {
-	srv, err := zktest.NewServer()
-	if err != nil {
-		panic(err)
-	}
-	client, err := framework.New(srv.Addr(), append(opts, framework.WithDialer(srv.Dialer()))...)
-	if err != nil {
-		panic(err)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	if err := client.WaitConnected(ctx); err != nil {
-		panic(err)
-	}
-	return client, srv, func() {
-		client.Close()
-		srv.Close()
-	}
-}
-
 func ExampleClient_Namespace() {
-	client, _, done := connectForExample()
+	client, _, done := exampletest.Connect()
 	defer done()
 	ctx := context.Background()
 
@@ -64,7 +42,7 @@ func (stopwatch) EndOperation(_ context.Context, end clienttrace.OperationEnd) {
 }
 
 func ExampleWithTracer() {
-	client, _, done := connectForExample(framework.WithTracer(stopwatch{}))
+	client, _, done := exampletest.Connect(framework.WithTracer(stopwatch{}))
 	defer done()
 	ctx := context.Background()
 
@@ -79,7 +57,7 @@ func ExampleWithTracer() {
 // date.
 func ExampleWithServers() {
 	registry := map[string][]string{"zookeeper": {"10.0.0.1", "10.0.0.2:2182"}}
-	client, _, done := connectForExample(framework.WithServers(func(context.Context) ([]string, error) {
+	client, _, done := exampletest.Connect(framework.WithServers(func(context.Context) ([]string, error) {
 		return registry["zookeeper"], nil
 	}))
 	defer done()
@@ -98,7 +76,7 @@ func ExampleResolveDNS() {
 // A read that decides about a write must not be of another session than the
 // write, if it is about ephemeral nodes.
 func ExampleClient_InSession() {
-	client, srv, done := connectForExample()
+	client, srv, done := exampletest.Connect()
 	defer done()
 	ctx := context.Background()
 
@@ -124,7 +102,7 @@ func ExampleClient_InSession() {
 
 // A connection that breaks twice in a moment is told of twice only by States.
 func ExampleClient_CircuitBreakerStates() {
-	client, srv, done := connectForExample()
+	client, srv, done := exampletest.Connect()
 	defer done()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

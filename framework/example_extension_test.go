@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/exampletest"
 	"github.com/gocurator/curator/retry"
 )
 
@@ -32,7 +33,7 @@ func keepNode(client *framework.Client, path string) {
 }
 
 func ExampleExtend() {
-	client, srv, done := connectForExample(framework.WithServiceName("tickets"))
+	client, srv, done := exampletest.Connect(framework.WithServiceName("tickets"))
 	defer done()
 	ctx := context.Background()
 	keepNode(client, "/here")

@@ -9,10 +9,11 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/exampletest"
 )
 
 func ExampleClient_Delete_withChildren() {
-	client, _, done := connectForExample()
+	client, _, done := exampletest.Connect()
 	defer done()
 	ctx := context.Background()
 	if _, err := client.Create(ctx, "/carts/7/items/sku-42", nil, framework.WithParents()); err != nil {
@@ -34,7 +35,7 @@ func ExampleClient_Delete_withChildren() {
 // A service that is registered for as long as it runs, whatever becomes of its
 // sessions.
 func ExampleSession() {
-	client, srv, done := connectForExample(framework.WithSessionTimeout(2 * time.Second))
+	client, srv, done := exampletest.Connect(framework.WithSessionTimeout(2 * time.Second))
 	defer done()
 	ctx := context.Background()
 
@@ -74,7 +75,7 @@ func ExampleSession() {
 }
 
 func ExampleClient_Config() {
-	client, srv, done := connectForExample()
+	client, srv, done := exampletest.Connect()
 	defer done()
 	// A real ensemble writes this node by itself.
 	err := srv.Set("/zookeeper/config", []byte("server.1=zk1:2888:3888:participant;0.0.0.0:2181\n"+

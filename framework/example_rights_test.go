@@ -8,12 +8,13 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/exampletest"
 )
 
 // Everything that this client creates is only for clients that know its
 // password.
 func ExampleWithACLProvider() {
-	client, srv, done := connectForExample(
+	client, srv, done := exampletest.Connect(
 		framework.WithAuth("digest", []byte("shop:secret")),
 		framework.WithACLProvider(func(string) []zk.ACL { return zk.DigestACL(zk.PermAll, "shop", "secret") }),
 	)

@@ -55,21 +55,3 @@ func pathFault(path string) string {
 func forbiddenInPath(r rune) bool {
 	return r <= 0x1f || r >= 0x7f && r <= 0x9f || r >= 0xd800 && r <= 0xf8ff || r >= 0xfff0
 }
-
-// splitPath returns a node's parent and its name. The path must not be the
-// root.
-func splitPath(path string) (parent, name string) {
-	i := strings.LastIndexByte(path, '/')
-	if i == 0 {
-		return "/", path[1:]
-	}
-	return path[:i], path[i+1:]
-}
-
-// joinPath returns the path of a parent's child.
-func joinPath(parent, name string) string {
-	if parent == "/" {
-		return "/" + name
-	}
-	return parent + "/" + name
-}

@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/internal/znode"
 )
 
 // validToJava is PathUtils.validatePath, as literally as can be: on the UTF-16
@@ -53,17 +55,17 @@ func FuzzValidatePath(f *testing.F) {
 		if !valid {
 			return
 		}
-		require.NoError(t, ValidatePath(joinPath(path, "child")), "a good path has good children")
+		require.NoError(t, ValidatePath(znode.Join(path, "child")), "a good path has good children")
 		for _, chroot := range []string{"", "/app", "/app/a"} {
 			c := &Client{chroot: chroot}
 			require.NoError(t, ValidatePath(c.full(path)))
 			require.Equal(t, path, c.local(c.full(path)), "%q below %q", path, chroot)
 		}
 		if path != "/" {
-			parent, name := splitPath(path)
+			parent, name := znode.Split(path)
 			require.NoError(t, ValidatePath(parent))
 			require.NotContains(t, name, "/")
-			require.Equal(t, path, joinPath(parent, name))
+			require.Equal(t, path, znode.Join(parent, name))
 		}
 	})
 }

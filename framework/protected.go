@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/internal/znode"
 )
 
 // newGUID returns a UUID of version 4 in lower case with dashes, the form that
@@ -45,7 +47,7 @@ func findProtected(ctx context.Context, s *Session, parent, guid string) (string
 	if err != nil || !there {
 		return "", err
 	}
-	return joinPath(parent, name), nil
+	return znode.Join(parent, name), nil
 }
 
 // deleteProtectedInBackground looks for a node that may or may not have been

@@ -7,7 +7,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/proto"
-	"github.com/gocurator/curator/retry"
+	"github.com/gocurator/curator/internal/reason"
 )
 
 // searches are a session's searches for protected nodes. All callers that
@@ -74,7 +74,7 @@ func (s *Session) protectedBelow(ctx context.Context, parent string) (map[string
 	case <-s.ctx.Done():
 		return nil, s.sessionError(zk.ErrConnectionClosed)
 	case <-ctx.Done():
-		return nil, retry.ContextError(ctx)
+		return nil, reason.OfContext(ctx)
 	}
 }
 

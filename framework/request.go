@@ -9,7 +9,7 @@ import (
 
 	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/framework/internal/transport"
-	"github.com/gocurator/curator/retry"
+	"github.com/gocurator/curator/internal/reason"
 )
 
 // Requests go past go-zookeeper, on its connection. The library cannot abandon
@@ -87,7 +87,7 @@ func (s *Session) awaitRoom(
 }
 
 func notSent(ctx context.Context) error {
-	return fmt.Errorf("%w: %w", errNotSent, retry.ContextError(ctx))
+	return fmt.Errorf("%w: %w", errNotSent, reason.OfContext(ctx))
 }
 
 // sendError is the error of a request that the connection has not taken.
@@ -127,7 +127,7 @@ func (p pending[T]) await(ctx context.Context, late func(T, error)) (T, error) {
 			late(p.result())
 		})
 	}
-	return none, retry.ContextError(ctx)
+	return none, reason.OfContext(ctx)
 }
 
 // result reads the answer of a call that is done.

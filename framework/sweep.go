@@ -7,6 +7,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/proto"
+	"github.com/gocurator/curator/internal/znode"
 )
 
 // sweep is one attempt at many clean-ups.
@@ -171,7 +172,7 @@ func (w *sweep) findProtected(s *Session, parents []*unknownNodes) (found []*cle
 				w.finish(job, err)
 				continue
 			}
-			job.path, job.parent, job.guid = joinPath(d.parent, name), "", ""
+			job.path, job.parent, job.guid = znode.Join(d.parent, name), "", ""
 			found = append(found, job)
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/proto"
+	"github.com/gocurator/curator/internal/znode"
 )
 
 // Transaction carries out all operations or none, in order. Each operation sees
@@ -119,7 +120,7 @@ func (t *txn) needsChroot(err error) bool {
 		return false
 	}
 	root := t.client.full("/")
-	parent, _ := splitPath(t.client.full(failed.Path))
+	parent, _ := znode.Split(t.client.full(failed.Path))
 	return root != "/" && parent == root
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/framework/internal/transport"
-	"github.com/gocurator/curator/retry"
+	"github.com/gocurator/curator/internal/reason"
 )
 
 // Watch is one local waiter for the next change of a node. It ends once: with
@@ -50,11 +50,11 @@ func (w *Watch) Wait(ctx context.Context) (zk.Event, error) {
 	case <-w.Done():
 		ev, err := w.Event()
 		if errors.Is(err, ErrWatchStopped) && ctx.Err() != nil { // stopped, because the same context has ended
-			err = retry.ContextError(ctx)
+			err = reason.OfContext(ctx)
 		}
 		return ev, err
 	case <-ctx.Done():
-		return zk.Event{}, retry.ContextError(ctx)
+		return zk.Event{}, reason.OfContext(ctx)
 	}
 }
 
@@ -163,7 +163,7 @@ func joinWatch[T any](ctx context.Context, s *Session, shared *sharedWatch, q pr
 	case <-shared.ready:
 	case <-shared.done:
 	case <-ctx.Done():
-		return none, retry.ContextError(ctx)
+		return none, reason.OfContext(ctx)
 	}
 	v, err := send(ctx, s, q, nil)
 	if err != nil {

@@ -2,12 +2,13 @@ package retry
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
+
+	"github.com/gocurator/curator/internal/reason"
 )
 
 // Error is returned by Do when it gave up after more than one attempt, or while
@@ -75,7 +76,7 @@ func DoUntil(
 		ctx = context.WithValue(ctx, budgetKey{}, b)
 	}
 	if ctx.Err() != nil {
-		return &Error{Ended: ContextError(ctx)}
+		return &Error{Ended: reason.OfContext(ctx)}
 	}
 	for attempts := 1; ; attempts++ {
 		err := op(ctx)
@@ -92,21 +93,11 @@ func DoUntil(
 		if !sleep(ctx, stop, pause) {
 			e := &Error{Attempts: attempts, Last: err}
 			if ctx.Err() != nil {
-				e.Ended = ContextError(ctx)
+				e.Ended = reason.OfContext(ctx)
 			}
 			return e
 		}
 	}
-}
-
-// ContextError returns the error of a context that has ended. The error matches
-// ctx.Err() and the context's cause.
-func ContextError(ctx context.Context) error {
-	err, cause := ctx.Err(), context.Cause(ctx)
-	if errors.Is(err, cause) {
-		return err
-	}
-	return fmt.Errorf("%w: %w", err, cause)
 }
 
 // sleep reports whether the time has passed without an interruption.

@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/gocurator/curator/internal/hostname"
 	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/locktrace"
@@ -87,18 +88,10 @@ func (a *acquire) StartHold(held locktrace.Hold) locktrace.HoldTracer {
 func (h *hold) asHolder() contender {
 	return contender{
 		node:     h.node,
-		identity: locks.Identity{Service: h.client.ServiceName(), Host: hostname(), PID: os.Getpid()},
+		identity: locks.Identity{Service: h.client.ServiceName(), Host: hostname.Get(), PID: os.Getpid()},
 		since:    h.start,
 	}
 }
-
-var hostname = sync.OnceValue(func() string {
-	host, err := os.Hostname()
-	if err != nil {
-		return ""
-	}
-	return host
-})
 
 // Context implements locktrace.HoldTracer. A caller that has a span keeps it.
 // Otherwise the work under the lock is in the hold's span.

@@ -6,32 +6,13 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/exampletest"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
-	"github.com/gocurator/curator/testing/zktest"
 )
 
-// connectForExample returns a client of a server in this process. A service
-// would name its ensemble instead:
-// framework.New("zk1:2181,zk2:2181,zk3:2181").
-func connectForExample() (c *framework.Client, srv *zktest.Server, done func()) {
-	srv, err := zktest.NewServer()
-	if err != nil {
-		panic(err)
-	}
-	c, err = framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()))
-	if err != nil {
-		panic(err)
-	}
-	return c, srv, func() {
-		c.Close()
-		srv.Close()
-	}
-}
-
 func ExampleLatch() {
-	client, _, done := connectForExample()
+	client, _, done := exampletest.Connect()
 	defer done()
 	ctx := context.Background()
 
@@ -70,7 +51,7 @@ func ExampleLatch() {
 // The service stops when its context ends. The work finishes, and then another
 // instance leads.
 func ExampleLatch_Lead() {
-	client, _, done := connectForExample()
+	client, _, done := exampletest.Connect()
 	defer done()
 	ctx, stop := context.WithCancel(context.Background()) // a service gets it from signal.NotifyContext
 
@@ -97,7 +78,7 @@ func ExampleLatch_Lead() {
 // The end of the context tells the leader's work to stop. The work has time to
 // finish.
 func ExampleLatch_HandOver() {
-	client, srv, done := connectForExample()
+	client, srv, done := exampletest.Connect()
 	defer done()
 	ctx := context.Background()
 	first, second := leader.NewLatch(client, "/leader"), leader.NewLatch(client, "/leader")
@@ -134,7 +115,7 @@ func ExampleLatch_HandOver() {
 }
 
 func ExampleLatch_Changes() {
-	client, _, done := connectForExample()
+	client, _, done := exampletest.Connect()
 	defer done()
 	ctx := context.Background()
 
@@ -156,7 +137,7 @@ func ExampleLatch_Changes() {
 }
 
 func ExampleSelector() {
-	client, _, done := connectForExample()
+	client, _, done := exampletest.Connect()
 	defer done()
 
 	ctx, cancel := context.WithCancel(context.Background())

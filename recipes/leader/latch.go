@@ -10,11 +10,11 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/broadcast"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/locktrace"
-	"github.com/gocurator/curator/retry"
 )
 
 // Latch is Curator's LeaderLatch, a standing candidacy: of all latches with
@@ -154,7 +154,7 @@ func (l *Latch) Close(ctx context.Context) error {
 	case <-l.done: // also if ctx has ended
 		return l.queue.ErrorOf("close", l.leftBehind(first))
 	default:
-		return l.queue.ErrorOf("close", retry.ContextError(ctx))
+		return l.queue.ErrorOf("close", reason.OfContext(ctx))
 	}
 }
 

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/recipes/locks"
-	"github.com/gocurator/curator/retry"
 )
 
 // Lead calls work whenever this latch leads, until work returns by itself, ctx
@@ -121,7 +121,7 @@ func (l *Latch) lead(ctx context.Context, lease *locks.Lease, work func(context.
 	stopped, err := l.workUntilAsked(under, lease, work)
 	switch {
 	case ctx.Err() != nil:
-		return false, withContextError(ctx, l.queue.ErrorOf("lead", retry.ContextError(ctx)), err)
+		return false, withContextError(ctx, l.queue.ErrorOf("lead", reason.OfContext(ctx)), err)
 	case stopped:
 		return true, nil
 	default:

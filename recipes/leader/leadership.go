@@ -5,9 +5,9 @@ import (
 	"errors"
 	"time"
 
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/claim"
 	"github.com/gocurator/curator/recipes/locks"
-	"github.com/gocurator/curator/retry"
 )
 
 // leadership is one leadership, from the grant until its node is given up, or
@@ -71,6 +71,6 @@ func (l *leadership) await(ctx context.Context, q *candidates) error {
 		}
 		return nil
 	case <-ctx.Done():
-		return retry.ContextError(ctx)
+		return reason.OfContext(ctx)
 	}
 }

@@ -5,13 +5,14 @@ import (
 	"fmt"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/exampletest"
 	"github.com/gocurator/curator/recipes/leader"
 )
 
 // A service has several processes, of which one works at a time. README.md has
 // the body of serve.
 func Example_service() {
-	client, _, done := connectForExample()
+	client, _, done := exampletest.Connect()
 	defer done()
 
 	err := serve(context.Background(), client, func(context.Context) error {

@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/internal/claim"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/locktrace"
-	"github.com/gocurator/curator/retry"
 )
 
 // Selector is Curator's LeaderSelector. It runs work while it leads: of all
@@ -165,7 +165,7 @@ func (s *Selector) lead(ctx context.Context, own *claim.Lease, work func(context
 		s.set(nil)
 	}()
 	if under.Err() != nil { // cancelled between the grant and now (CURATOR-54)
-		return retry.ContextError(under)
+		return reason.OfContext(under)
 	}
 	return work(under)
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
-	"github.com/gocurator/curator/retry"
 )
 
 // A candidacy is for long, and nobody looks at it: what ends an acquire, which
@@ -90,7 +90,7 @@ func (l *Latch) gaveUp(ctx context.Context) error {
 	l.mu.Unlock()
 	switch {
 	case trouble != nil:
-		r.Err = fmt.Errorf("%w (last error: %w)", retry.ContextError(ctx), trouble)
+		r.Err = fmt.Errorf("%w (last error: %w)", reason.OfContext(ctx), trouble)
 	default:
 		r.Err = l.queue.WhileConnecting(ctx)
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/exampletest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -37,7 +38,7 @@ func (s *stock) Sell(_ context.Context, _ int64, units int) error {
 
 // A held lock is a lease. Work runs under the context of the lease.
 func Example_lease() {
-	client, _, done := connectForExample()
+	client, _, done := exampletest.Connect()
 	defer done()
 	stock := &stock{units: 100}
 

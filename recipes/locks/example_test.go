@@ -9,30 +9,12 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/exampletest"
 	"github.com/gocurator/curator/recipes/locks"
-	"github.com/gocurator/curator/testing/zktest"
 )
 
-// connectForExample returns a client of a server in this process. A service
-// would name its ensemble instead:
-// framework.New("zk1:2181,zk2:2181,zk3:2181").
-func connectForExample() (c *framework.Client, srv *zktest.Server, done func()) {
-	srv, err := zktest.NewServer()
-	if err != nil {
-		panic(err)
-	}
-	c, err = framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()))
-	if err != nil {
-		panic(err)
-	}
-	return c, srv, func() {
-		c.Close()
-		srv.Close()
-	}
-}
-
 func ExampleInterProcessMutex() {
-	client, _, done := connectForExample()
+	client, _, done := exampletest.Connect()
 	defer done()
 
 	stock := 100
@@ -71,7 +53,7 @@ func ExampleInterProcessMutex() {
 // The context of a lease ends when the session of the holder is lost, and its
 // cause says why.
 func ExampleLease_Context() {
-	client, srv, done := connectForExample()
+	client, srv, done := exampletest.Connect()
 	defer done()
 	ctx := context.Background()
 
@@ -90,7 +72,7 @@ func ExampleLease_Context() {
 }
 
 func ExampleInterProcessMutex_TryAcquire() {
-	client, _, done := connectForExample()
+	client, _, done := exampletest.Connect()
 	defer done()
 	ctx := context.Background()
 	mutex := locks.NewInterProcessMutex(client, "/locks/nightly-report")
@@ -116,7 +98,7 @@ func ExampleInterProcessMutex_TryAcquire() {
 // Checks are the strongest guard for data in ZooKeeper itself: the server
 // carries out the write only if the writer still holds the lock.
 func ExampleLease_Checks() {
-	client, _, done := connectForExample()
+	client, _, done := exampletest.Connect()
 	defer done()
 	ctx := context.Background()
 	if _, err := client.Create(ctx, "/stock", []byte("100")); err != nil {
@@ -143,7 +125,7 @@ func ExampleLease_Checks() {
 // A writer can go on as a reader. It lets other readers in, but no other
 // writer.
 func ExampleInterProcessReadWriteLock() {
-	client, _, done := connectForExample()
+	client, _, done := exampletest.Connect()
 	defer done()
 	ctx := context.Background()
 	prices := locks.NewInterProcessReadWriteLock(client, "/locks/prices")
@@ -168,7 +150,7 @@ func ExampleInterProcessReadWriteLock() {
 // The semaphore allows at most two payments at a time, in all processes
 // together, until somebody raises the limit.
 func ExampleInterProcessSemaphore() {
-	client, _, done := connectForExample()
+	client, _, done := exampletest.Connect()
 	defer done()
 	ctx := context.Background()
 	payments := locks.NewInterProcessSemaphore(client, "/payments", locks.SharedLimit("/config/payments", 2))

@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/internal/claim"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/recipes/locktrace"
-	"github.com/gocurator/curator/retry"
 )
 
 // ReadLock is the shared side of an InterProcessReadWriteLock.
@@ -106,7 +107,7 @@ func (r *ReadLock) createInPlace(ctx context.Context, writer *claim.Claim, a que
 	defer done(nil)
 	defer context.AfterFunc(held, func() { done(context.Cause(held)) })()
 	for {
-		node, err := q.Client().Create(under, lockloop.Join(q.Path(), readKind+number), q.NodeData(a),
+		node, err := q.Client().Create(under, znode.Join(q.Path(), readKind+number), q.NodeData(a),
 			framework.WithMode(framework.Ephemeral), framework.Protected())
 		if err == nil {
 			return node, nil
@@ -114,7 +115,7 @@ func (r *ReadLock) createInPlace(ctx context.Context, writer *claim.Claim, a que
 		again := a.Wait && lockloop.WaitReconnect(under, q.Client(), err)
 		switch {
 		case ctx.Err() != nil:
-			return node, retry.ContextError(ctx)
+			return node, reason.OfContext(ctx)
 		case held.Err() != nil:
 			return node, writer.Loss()
 		case !again:

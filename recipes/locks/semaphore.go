@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/internal/claim"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/recipes/internal/queue"
@@ -50,7 +51,7 @@ func newSemaphore(c *framework.Client, path string, limit SemaphoreLimit, recipe
 	atGate.Revocable = false // the holders of leases may be asked for them, not those that take their turn
 	return &InterProcessSemaphore{
 		gate: *queue.New(queue.Config{
-			Client: c, Path: lockloop.Join(path, "locks"), Kind: mutexKind, Op: "acquire", Name: path,
+			Client: c, Path: znode.Join(path, "locks"), Kind: mutexKind, Op: "acquire", Name: path,
 			Order:       lockloop.Order{Blocks: lockloop.Exclusive},
 			Local:       true,
 			Recipe:      recipe,
@@ -58,7 +59,7 @@ func newSemaphore(c *framework.Client, path string, limit SemaphoreLimit, recipe
 			Options:     atGate,
 		}),
 		leases: *queue.New(queue.Config{
-			Client: c, Path: lockloop.Join(path, "leases"), Kind: leaseKind, Op: "acquire", Name: path,
+			Client: c, Path: znode.Join(path, "leases"), Kind: leaseKind, Op: "acquire", Name: path,
 			Count: func(ctx context.Context, watch bool) (int, *framework.Watch, error) {
 				return limit.read(ctx, c, watch)
 			},

@@ -8,25 +8,18 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/gocurator/curator/internal/hostname"
 )
 
 // Own returns the part of a process's identity that stays the same, as the
 // beginning of the JSON in its nodes.
 func Own(service string) string {
-	return fmt.Sprintf(`,"host":%s,"pid":%d,"service":%s`, quoted(hostname()), os.Getpid(), quoted(service))
+	return fmt.Sprintf(`,"host":%s,"pid":%d,"service":%s`, quoted(hostname.Get()), os.Getpid(), quoted(service))
 }
-
-var hostname = sync.OnceValue(func() string {
-	host, err := os.Hostname()
-	if err != nil {
-		return ""
-	}
-	return host
-})
 
 // quoted returns a text as JSON. It leaves out characters that cannot be
 // printed or need an escape, so that the text does not grow beyond its limit.

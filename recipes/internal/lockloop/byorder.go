@@ -10,6 +10,8 @@ import (
 	"slices"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/internal/znode"
 )
 
 // Order is how a lock admits its contenders by their order in the queue.
@@ -63,7 +65,7 @@ func (o byOrder) step(ctx context.Context, c *contender) error {
 // watch by reading the node. Asking for its existence would leave a watch
 // behind on a node that is gone already (CURATOR-107).
 func (o byOrder) waitFor(ctx context.Context, c *contender, node string) error {
-	data, stat, watch, err := c.loop.nodes.Client.GetW(ctx, Join(c.loop.nodes.Path, node))
+	data, stat, watch, err := c.loop.nodes.Client.GetW(ctx, znode.Join(c.loop.nodes.Path, node))
 	if errors.Is(err, zk.ErrNoNode) {
 		return errAgain
 	}

@@ -10,7 +10,8 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/retry"
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/znode"
 )
 
 // contender is one attempt's place in the queue.
@@ -60,7 +61,7 @@ func (c *contender) enter(ctx context.Context) (err error) {
 		return nil
 	}
 	of := c.loop.nodes
-	c.node, err = of.Client.Create(ctx, Join(of.Path, of.Kind), c.attempt.Data,
+	c.node, err = of.Client.Create(ctx, znode.Join(of.Path, of.Kind), c.attempt.Data,
 		framework.WithMode(framework.EphemeralSequential), framework.Protected(), framework.WithParents(),
 		framework.WithSiblings())
 	if err == nil && c.attempt.OnQueued != nil {
@@ -112,7 +113,7 @@ func (c *contender) check(names []string, err error) error {
 // after the caller has gone is an error: no caller would release it.
 func granted(ctx context.Context) error {
 	if ctx.Err() != nil {
-		return retry.ContextError(ctx)
+		return reason.OfContext(ctx)
 	}
 	return nil
 }
@@ -128,7 +129,7 @@ func (c *contender) await(ctx context.Context, one, other <-chan struct{}) error
 	case <-session.Done():
 		return errStale
 	case <-ctx.Done():
-		return retry.ContextError(ctx)
+		return reason.OfContext(ctx)
 	}
 }
 
@@ -147,7 +148,7 @@ func (c *contender) readHolder(ctx context.Context) {
 	if c.seen.Holder == "" {
 		return
 	}
-	data, stat, err := c.loop.nodes.Client.Get(ctx, Join(c.loop.nodes.Path, c.seen.Holder))
+	data, stat, err := c.loop.nodes.Client.Get(ctx, znode.Join(c.loop.nodes.Path, c.seen.Holder))
 	if err == nil {
 		c.noteHolder(data, stat)
 	}

@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/retry"
+	"github.com/gocurator/curator/internal/reason"
 )
 
 // Loop queues for one lock, and waits in the queue for admission. [ByOrder] and
@@ -111,20 +110,20 @@ func (l *Loop) Run(ctx context.Context, a Attempt) (framework.Created, *NotAdmit
 			return c.node, nil
 		}
 		if ctx.Err() != nil || !errors.Is(err, errStale) && !c.waitReconnect(ctx, err) {
-			c.seen.Err = reason(ctx, err)
+			c.seen.Err = errorFor(ctx, err)
 			return framework.Created{}, &c.seen
 		}
 	}
 }
 
-// reason returns the error for the caller. If ctx has ended, that is the
+// errorFor returns the error for the caller. If ctx has ended, that is the
 // reason, even if another error came first.
-func reason(ctx context.Context, err error) error {
+func errorFor(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, errHeld) && ctx.Err() == nil:
 		return nil
 	case ctx.Err() != nil && !errors.Is(err, ctx.Err()):
-		return fmt.Errorf("%w: %w", retry.ContextError(ctx), err)
+		return fmt.Errorf("%w: %w", reason.OfContext(ctx), err)
 	default:
 		return err
 	}
@@ -155,9 +154,4 @@ func Discard(ctx context.Context, c *framework.Client, node string) {
 		return
 	}
 	c.Delete(ctx, node, framework.AnyVersion, framework.Guaranteed())
-}
-
-// Join returns the path of a child.
-func Join(parent, child string) string {
-	return strings.TrimSuffix(parent, "/") + "/" + child
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/znode"
 )
 
 // Queue returns the contenders below the path, in the order of admission. There
@@ -43,7 +44,7 @@ func readCzxids(ctx context.Context, c *framework.Client, parent string, all []E
 		slots <- struct{}{}
 		reads.Go(func() {
 			defer func() { <-slots }()
-			exists, stat, err := c.Exists(ctx, Join(parent, all[i].Node))
+			exists, stat, err := c.Exists(ctx, znode.Join(parent, all[i].Node))
 			gone[i], errs[i] = err == nil && !exists, err
 			if exists {
 				all[i].Czxid = stat.Czxid

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
-	"github.com/gocurator/curator/retry"
 )
 
 // These errors are those of package locks.
@@ -68,13 +68,13 @@ func (q *Queue) noteOutage(ctx context.Context, r *lockloop.NotAdmitted) {
 // connection, the error tells of the last attempt to connect.
 func (q *Queue) WhileConnecting(ctx context.Context) error {
 	if q.cfg.Client.State().IsConnected() {
-		return retry.ContextError(ctx)
+		return reason.OfContext(ctx)
 	}
 	err := q.cfg.Client.WaitConnected(ctx) // returns at once, since ctx has ended
 	var op *framework.OpError
 	switch {
 	case err == nil, errors.Is(err, framework.ErrClosed):
-		return retry.ContextError(ctx)
+		return reason.OfContext(ctx)
 	case errors.As(err, &op):
 		return op.Err
 	default:

@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/claim"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
-	"github.com/gocurator/curator/retry"
 )
 
 // winLocally first waits in the process, until this goroutine may queue at the
@@ -72,7 +72,7 @@ func (q *Queue) waitLocally(ctx context.Context, a Attempt, local *localQueue, w
 	case <-ctx.Done():
 		ahead := local.abandon(ctx, w)
 		r := local.standing()
-		r.Ahead, r.Err = max(r.Ahead, ahead), retry.ContextError(ctx)
+		r.Ahead, r.Err = max(r.Ahead, ahead), reason.OfContext(ctx)
 		return nil, q.Refuse(ctx, &r)
 	}
 }

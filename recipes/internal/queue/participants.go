@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 )
 
@@ -70,7 +71,7 @@ func (q *Queue) Entries(ctx context.Context) ([]lockloop.Entry, error) {
 
 // Read reads the node of an entry. The caller sets the position.
 func (q *Queue) Read(ctx context.Context, e lockloop.Entry) (Participant, error) {
-	path := lockloop.Join(q.cfg.Path, e.Node)
+	path := znode.Join(q.cfg.Path, e.Node)
 	data, stat, err := q.cfg.Client.Get(ctx, path)
 	if err != nil {
 		return Participant{}, err

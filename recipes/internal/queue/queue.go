@@ -4,11 +4,11 @@ import (
 	"context"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/claim"
 	"github.com/gocurator/curator/recipes/internal/identity"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/recipes/locktrace"
-	"github.com/gocurator/curator/retry"
 )
 
 // Queue is what a lock acquires claims with. It does not change, and is safe
@@ -116,7 +116,7 @@ func (q *Queue) Ready(ctx context.Context) error {
 		return q.cfg.Fault
 	}
 	if ctx.Err() != nil {
-		return retry.ContextError(ctx)
+		return reason.OfContext(ctx)
 	}
 	return nil
 }

@@ -2,11 +2,11 @@ package trace
 
 import (
 	"context"
-	"errors"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/internal/printable"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
@@ -78,11 +78,9 @@ func (t *Acquire) Ended(end locktrace.AcquireEnd) {
 // panicked, such as a Locker in a multi-lock.
 func (t *Acquire) EndedByPanic() {
 	if t != nil && !t.over {
-		t.Ended(locktrace.AcquireEnd{Outcome: locktrace.Failed, Err: errPanicked})
+		t.Ended(locktrace.AcquireEnd{Outcome: locktrace.Failed, Err: reason.Panicked})
 	}
 }
-
-var errPanicked = errors.New("panicked")
 
 // Link returns the entries that identify the acquire's trace in its nodes.
 func (t *Acquire) Link() map[string]string {
