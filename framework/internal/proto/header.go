@@ -42,12 +42,6 @@ type ReplyHeader struct {
 	Code int32 // CodeOK for success; only then an answer follows
 }
 
-// Append appends the header.
-func (h ReplyHeader) Append(b []byte) []byte {
-	b = jute.AppendInt64(jute.AppendInt32(b, h.Xid), h.Zxid)
-	return jute.AppendInt32(b, h.Code)
-}
-
 // ReadReplyHeader reads the header of an answer or event, and returns what
 // follows it.
 func ReadReplyHeader(message []byte) (h ReplyHeader, body []byte, ok bool) {
@@ -90,14 +84,6 @@ type ConnectResponse struct {
 	Password      []byte
 }
 
-// Append appends the response, as a server does that knows no read-only mode.
-func (a ConnectResponse) Append(b []byte) []byte {
-	b = jute.AppendInt32(b, protocolVersion)
-	b = jute.AppendInt32(b, a.TimeoutMillis)
-	b = jute.AppendInt64(b, a.Session)
-	return jute.AppendBuffer(b, a.Password)
-}
-
 // ReadConnectResponse reads a ConnectResponse and returns what follows it: a
 // boolean that old servers leave out. The password is a part of the message.
 func ReadConnectResponse(message []byte) (a ConnectResponse, rest []byte, ok bool) {
@@ -112,11 +98,6 @@ type WatcherEvent struct {
 	Type  int32
 	State int32
 	Path  string
-}
-
-// Append appends the event.
-func (e WatcherEvent) Append(b []byte) []byte {
-	return jute.AppendString(jute.AppendInt32(jute.AppendInt32(b, e.Type), e.State), e.Path)
 }
 
 // ReadWatcherEvent reads a WatcherEvent.
