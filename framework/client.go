@@ -15,7 +15,34 @@ import (
 
 // Client is a managed connection to a ZooKeeper ensemble. It has one session at
 // a time and makes a new one when the old one is lost. It is safe for
-// concurrent use and must be closed. Namespace makes more views of it.
+// concurrent use and must be closed. Namespace makes more views of it, with the
+// same session.
+//
+// # What a context carries
+//
+//   - A deadline. Every operation returns when its context ends. A request that
+//     was sent cannot be taken back: a write then returns an error that matches
+//     [ErrOutcomeUnknown]. The client cleans up after [Protected] and
+//     [Guaranteed] operations in the background, on no caller's context.
+//   - A session. Inside [Client.InSession], no operation of the client is
+//     carried out in a later session, not even by a retry.
+//   - A retry budget. Operations and loops inside a [retry.Do] share the policy
+//     of the outermost loop, in place of their own.
+//   - A lease. The context of a held lock ends when the lock can no longer be
+//     trusted. It has the values of the context of the acquire, but not its
+//     deadline. LeaseFromContext finds its lease. An acquire of the same lock
+//     under it re-enters the lock. Any other acquire is another contender, even
+//     in the same goroutine.
+//   - A span, which a tracer adds for the operations and the work below.
+//
+// # Concurrency
+//
+// Readers of [Client.States] hear every transition in order, and delay nobody.
+// Log handlers and tracers may be slow or block: they delay neither the session
+// nor background work, and [Client.Close] by a second at most. A slow tracer
+// delays the operations that it is told of. Close returns when everything that
+// the client started has ended. A connection has 768 requests or 4 MiB under
+// way at most; more of them wait.
 type Client struct {
 	*core
 	chroot string // put before every path of this view; empty if there is none

@@ -27,9 +27,9 @@ func (s *Session) dial(network, _ string, _ time.Duration) (net.Conn, error) {
 		nc.Close()
 	}
 	select {
-	case <-s.farewell: // for the second time
+	case <-s.lastConn: // for the second time
 	default:
-		close(s.farewell)
+		close(s.lastConn)
 	}
 	return transport.ShutdownConn(), nil
 }

@@ -37,7 +37,7 @@ func (s *Session) close() {
 		s.endOnServer()
 	}
 	s.link.Close()
-	<-s.farewell
+	<-s.lastConn
 	s.conn.Close()
 	for range s.drain { // closed by the library as the last thing it does
 	}

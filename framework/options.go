@@ -12,7 +12,21 @@ import (
 	"github.com/gocurator/curator/state"
 )
 
-// Option configures a Client.
+// Option configures a Client. Which option is for what:
+//
+//   - How soon a crashed process frees its locks: [WithSessionTimeout].
+//   - How long operations wait and try: [WithConnectionTimeout], [WithRetry].
+//   - When work must stop: [WithErrorPolicy], [WithSafetyMargin] and
+//     [WithStrictContact].
+//   - Which servers, and how to reach them: [WithServers] with [ResolveDNS],
+//     [WithDialer] and [WithTLS].
+//   - Rights: [WithAuth] says who the client is, [WithACLProvider] who may do
+//     what to its nodes. By default everybody may do everything.
+//   - What goes on inside: [WithLogger] and [WithTracer]. Without them, and
+//     without a reader of [Client.States], an outage is silent.
+//   - Lost replies, which are matters of single operations: [Protected],
+//     [OrSet] and [Idempotent] for a create, [IdempotentSet] for a set,
+//     [Guaranteed] for a delete.
 type Option func(*config)
 
 // DialFunc opens a connection to an address of the connection string. It must

@@ -34,7 +34,7 @@ type Session struct {
 	ctx    context.Context // ends with the session
 	cancel context.CancelCauseFunc
 
-	farewell chan struct{} // closed when the library has the connection on which it ends
+	lastConn chan struct{} // closed when the library has the connection on which it ends
 	closing  atomic.Bool   // close has been called
 	gone     chan struct{} // closed when nothing of the session is left in this process
 
@@ -119,7 +119,7 @@ func (c *Client) startSession(epoch uint64) *Session {
 		ready:    make(chan struct{}),
 		begun:    time.Now(),
 		wake:     make(chan struct{}, 1),
-		farewell: make(chan struct{}),
+		lastConn: make(chan struct{}),
 		gone:     make(chan struct{}),
 	}
 	s.suspended = c.cfg.suspended()

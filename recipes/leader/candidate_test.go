@@ -19,7 +19,7 @@ import (
 type candidate struct {
 	*election
 	name string
-	dice *rand.Rand
+	rng  *rand.Rand
 }
 
 const (
@@ -57,10 +57,10 @@ func (c *candidate) connect() *framework.Client {
 	return client
 }
 
-func (c *candidate) likely(chance float64) bool { return c.dice.Float64() < chance }
+func (c *candidate) likely(chance float64) bool { return c.rng.Float64() < chance }
 
 func (c *candidate) upTo(d time.Duration) time.Duration {
-	return time.Duration(c.dice.Int64N(int64(d)))
+	return time.Duration(c.rng.Int64N(int64(d)))
 }
 
 func (c *candidate) wait(ctx context.Context, d time.Duration) {
@@ -127,7 +127,7 @@ type elected interface {
 func (c *candidate) lead(ctx context.Context, lease *locks.Lease, as elected) {
 	over := lease.Context().Done()
 	deadline := c.upTo(20 * time.Second)
-	what := c.dice.IntN(10)
+	what := c.rng.IntN(10)
 	heeds := c.likely(0.5)
 	select {
 	case <-over:

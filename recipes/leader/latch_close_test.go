@@ -26,11 +26,11 @@ import (
 // goroutine is left either, which synctest's bubble checks.
 func TestCloseAtEveryAwaitPoint(t *testing.T) {
 	for _, how := range []string{"leading", "waiting", "resigning", "client closed"} {
-		for _, fate := range slices.Sorted(maps.Keys(recipetest.Faults(nil, 0))) {
-			t.Run(how+"/"+fate, func(t *testing.T) {
+		for _, faultName := range slices.Sorted(maps.Keys(recipetest.Faults(nil, 0))) {
+			t.Run(how+"/"+faultName, func(t *testing.T) {
 				requests := 0
 				for hit := true; hit; requests++ {
-					inVirtualTime(t, func(t *testing.T, w *world) { hit = w.closeAt(t, how, fate, requests) })
+					inVirtualTime(t, func(t *testing.T, w *world) { hit = w.closeAt(t, how, faultName, requests) })
 				}
 				require.Greater(t, requests, 1, "it meets some")
 			})
@@ -40,7 +40,7 @@ func TestCloseAtEveryAwaitPoint(t *testing.T) {
 
 // closeAt injects a fault into a latch's i-th request, and closes the latch
 // soon after that. It reports whether there was such a request.
-func (w *world) closeAt(t *testing.T, how, fate string, i int) (hit bool) {
+func (w *world) closeAt(t *testing.T, how, faultName string, i int) (hit bool) {
 	const soon = 100 * time.Millisecond
 	c, _ := w.Connect(t)
 	rival, _ := w.Connect(t)
@@ -50,7 +50,7 @@ func (w *world) closeAt(t *testing.T, how, fate string, i int) (hit bool) {
 		w.await(t, next)
 	}
 	session := c.SessionID()
-	fault := w.Fake.Inject(zktest.Rule{Session: session, After: i, Do: recipetest.Faults(w.World, session)[fate]})
+	fault := w.Fake.Inject(zktest.Rule{Session: session, After: i, Do: recipetest.Faults(w.World, session)[faultName]})
 	// A broken connection must not come back before the latch is closed.
 	w.Fake.Inject(zktest.Rule{Op: zktest.OpConnect, Session: session, Times: -1, Do: zktest.DelayRequest(2 * soon)})
 	l := leader.NewLatch(c, "/l")

@@ -61,7 +61,7 @@ func (l *leadership) end(ctx context.Context) error {
 // that was only interrupted is over as well, but its node stays and may lead
 // again, so that nothing was given up.
 func (l *leadership) await(ctx context.Context, q *candidates) error {
-	if claim.Under(ctx, q.Key()) == l.claim {
+	if claim.FromContext(ctx, q.Key()) == l.claim {
 		return nil
 	}
 	select {

@@ -152,7 +152,7 @@ func (e *election) run() {
 	defer all.Wait() // waits even if a check fails
 	defer stop()
 	for i := range candidates {
-		c := &candidate{election: e, name: fmt.Sprintf("candidate-%d", i), dice: rand.New(rand.NewPCG(e.seed, uint64(i)))}
+		c := &candidate{election: e, name: fmt.Sprintf("candidate-%d", i), rng: rand.New(rand.NewPCG(e.seed, uint64(i)))}
 		all.Go(c.live)
 		time.Sleep(10 * time.Millisecond)
 	}
@@ -225,9 +225,9 @@ func (e *election) head() *zktest.Server {
 	return e.servers[0]
 }
 
-func (e *election) deleteSomeone(dice *rand.Rand) {
+func (e *election) deleteSomeone(rng *rand.Rand) {
 	if n := len(e.head().Queue(e.path)); n > 0 {
-		e.delete(dice.IntN(n))
+		e.delete(rng.IntN(n))
 	}
 }
 
@@ -245,12 +245,12 @@ func (e *election) delete(i int) {
 }
 
 // expireSomeone ends the session of a random candidate in the queue.
-func (e *election) expireSomeone(dice *rand.Rand) {
+func (e *election) expireSomeone(rng *rand.Rand) {
 	queue := e.head().Queue(e.path)
 	if len(queue) == 0 {
 		return
 	}
-	session := queue[dice.IntN(len(queue))].Stat.EphemeralOwner
+	session := queue[rng.IntN(len(queue))].Stat.EphemeralOwner
 	others := func(n zktest.Node) bool { return n.Stat.EphemeralOwner != session }
 	e.remove(slices.DeleteFunc(queue, others), func(s *zktest.Server) bool { return s.ExpireSession(session) })
 }

@@ -122,7 +122,7 @@ func (s *Selector) start(ctx context.Context) error {
 	if err := s.queue.Ready(ctx); err != nil {
 		return err
 	}
-	if c := claim.Under(ctx, s.queue.Key()); c.HasShares() {
+	if c := claim.FromContext(ctx, s.queue.Key()); c.HasShares() {
 		if c.Context().Err() != nil {
 			return context.Cause(c.Context())
 		}

@@ -47,7 +47,7 @@ func (r *ReadLock) acquire(ctx context.Context, wait bool) (*Lease, error) {
 	if lease, err := q.Reenter(ctx); lease != nil || err != nil {
 		return leaseOf(lease, err)
 	}
-	writer := claim.Under(ctx, orZero(r.of).write.Key())
+	writer := claim.FromContext(ctx, orZero(r.of).write.Key())
 	if writer == nil {
 		return leaseOf(q.Acquire(ctx, wait))
 	}

@@ -103,7 +103,7 @@ func (w *WriteLock) acquire(ctx context.Context, wait bool) (*Lease, error) {
 	if lease, err := q.Reenter(ctx); lease != nil || err != nil {
 		return leaseOf(lease, err)
 	}
-	if claim.Under(ctx, orZero(w.of).read.Key()).HasShares() {
+	if claim.FromContext(ctx, orZero(w.of).read.Key()).HasShares() {
 		return nil, q.OpError(ErrUpgrade)
 	}
 	return leaseOf(q.Acquire(ctx, wait))

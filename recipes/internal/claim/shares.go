@@ -7,9 +7,9 @@ import (
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
-// Under returns the claim with this key that ctx was made under, by a lease's
-// context, or nil.
-func Under(ctx context.Context, key any) *Claim {
+// FromContext returns the claim with this key that ctx was made under, by a
+// lease's context, or nil.
+func FromContext(ctx context.Context, key any) *Claim {
 	c, _ := ctx.Value(key).(*Claim)
 	return c
 }
@@ -19,7 +19,7 @@ func Under(ctx context.Context, key any) *Claim {
 // holder believes that it holds the lock, and must not silently go to the end
 // of the queue.
 func Reenter(ctx context.Context, key any) (*Lease, error) {
-	c := Under(ctx, key)
+	c := FromContext(ctx, key)
 	if c == nil {
 		return nil, nil
 	}

@@ -33,28 +33,28 @@ func TestTraceThatIsTooLongIsLeftOut(t *testing.T) {
 // The node's data is JSON of no more than 512 bytes, and has the entries that
 // fit, whatever a propagator returns.
 func TestNodeDataIsJSONWhateverTheTraceIs(t *testing.T) {
-	dice := rand.New(rand.NewPCG(1, 2))
+	rng := rand.New(rand.NewPCG(1, 2))
 	parts := []string{
 		"a", "0", "é", "語", "<", `"`, `\`, "\x00", "\x7f", "\xff", "\u2028", strings.Repeat("x", 90), strings.Repeat("\x01", 30),
 	}
 	text := func() string {
 		var b strings.Builder
-		for range dice.IntN(8) {
-			b.WriteString(parts[dice.IntN(len(parts))])
+		for range rng.IntN(8) {
+			b.WriteString(parts[rng.IntN(len(parts))])
 		}
 		return b.String()
 	}
 	isText := func(s string) bool { return s == strings.ToValidUTF8(s, "\ufffd") }
 	for range 20_000 {
 		trace := map[string]string{}
-		for range dice.IntN(4) {
+		for range rng.IntN(4) {
 			trace[text()] = text()
 		}
-		if dice.IntN(2) == 0 {
+		if rng.IntN(2) == 0 {
 			trace["traceparent"] = text()
 		}
 		own := ""
-		if dice.IntN(3) > 0 {
+		if rng.IntN(3) > 0 {
 			own = Own(text())
 		}
 		data := Node(own, time.Now(), trace)
