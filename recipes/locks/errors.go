@@ -93,6 +93,16 @@ func notAcquired(n queue.NotAcquired) error {
 // node was not read.
 func (e *NotAcquiredError) Identity() Identity { return ReadIdentity(e.HolderData) }
 
+// HolderID returns the name by which people know the holder, as Participant.ID
+// does. It is "unknown" if nothing of its node was read, and empty if no holder
+// was seen.
+func (e *NotAcquiredError) HolderID() string {
+	if e.Holder == "" {
+		return ""
+	}
+	return idOf(e.HolderData)
+}
+
 // Error names the lock, the holder and our position, and says how old that is
 // if it is not from now.
 func (e *NotAcquiredError) Error() string {

@@ -27,9 +27,11 @@ func (p Participant) Identity() Identity { return ReadIdentity(p.Data) }
 // leader.WithID or WithNodeData has set, or in Java the id of a candidate, if
 // it can be printed in a line; or else the Identity. A participant that Revoke
 // has asked to give the lock up has no name any more.
-func (p Participant) ID() string {
-	id := p.Identity()
-	if name := identity.InALine(string(p.Data)); id.Foreign != "" && name != "" && !claim.IsRevocation(p.Data) {
+func (p Participant) ID() string { return idOf(p.Data) }
+
+func idOf(data []byte) string {
+	id := ReadIdentity(data)
+	if name := identity.InALine(string(data)); id.Foreign != "" && name != "" && !claim.IsRevocation(data) {
 		return name
 	}
 	return id.String()

@@ -107,6 +107,8 @@ func TestParticipantsAreCalledByTheirNames(t *testing.T) {
 			} else {
 				require.Equal(t, named.id, all[0].ID())
 			}
+			_, err = locks.NewInterProcessMutex(w.Observer, path).TryAcquire(ctx)
+			require.Equal(t, all[0].ID(), notAcquired(t, err).HolderID())
 			require.NoError(t, locks.Revoke(ctx, w.Observer, lease.Path()))
 			all, err = m.Participants(ctx)
 			require.NoError(t, err)
