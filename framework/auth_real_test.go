@@ -115,7 +115,7 @@ func TestRealServerNoRequestOvertakesTheCredentials(t *testing.T) {
 	ctx := within(t, stuck)
 	_, err := undisturbed.Create(ctx, "/auth", nil, framework.WithACL(zk.AuthACL(zk.PermAll)))
 	require.NoError(t, err)
-	net := &frailNetwork{addr: srv.Addr(), left: 50, over: make(chan struct{})}
+	net := &faultyNetwork{addr: srv.Addr(), left: 50, over: make(chan struct{})}
 	c, err := framework.New(manyNames(), framework.WithSessionTimeout(time.Minute), framework.WithDialer(net.dial),
 		framework.WithRetry(retry.BoundedExponential(time.Millisecond, 20*time.Millisecond, 5)),
 		framework.WithAuth("digest", []byte("owner:secret")))

@@ -110,7 +110,7 @@ func TestRealServerRefusedCredentialsLeaveNoSessions(t *testing.T) {
 func TestRealServerSurvivesTheCloseOfVeryManyNodes(t *testing.T) {
 	srv := zkserver.Start(t)
 	c := realClient(t, srv, "")
-	hoard(t, c, 3<<20)
+	createEphemerals(t, c, 3<<20)
 	require.NoError(t, c.Close())
 	require.NoError(t, srv.Kill())
 	require.NoError(t, srv.Restart())

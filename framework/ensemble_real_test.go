@@ -17,16 +17,16 @@ import (
 	"github.com/gocurator/curator/testing/zkserver"
 )
 
-// switchboard is the dialer of one client. It knows the server of the latest
+// directedDialer is the dialer of one client. It knows the server of the latest
 // connection, and can keep the client to one.
-type switchboard struct {
+type directedDialer struct {
 	mu        sync.Mutex
 	only      string
 	forbidden string
 	at        string
 }
 
-func (b *switchboard) dial(ctx context.Context, network, address string) (net.Conn, error) {
+func (b *directedDialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	b.mu.Lock()
 	only, forbidden := b.only, b.forbidden
 	b.mu.Unlock()
@@ -44,20 +44,20 @@ func (b *switchboard) dial(ctx context.Context, network, address string) (net.Co
 
 // keepTo lets the client make its next connections to one server only, or to
 // all if address is empty.
-func (b *switchboard) keepTo(address string) {
+func (b *directedDialer) keepTo(address string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.only = address
 }
 
 // forbid keeps the client from making its next connections to a server.
-func (b *switchboard) forbid(address string) {
+func (b *directedDialer) forbid(address string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.forbidden = address
 }
 
-func (b *switchboard) server() string {
+func (b *directedDialer) server() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.at
@@ -65,9 +65,9 @@ func (b *switchboard) server() string {
 
 // connectedTo returns a client of an ensemble whose first connection is to one
 // of its servers, and its dialer, which from then on connects to all.
-func connectedTo(t *testing.T, e *zkserver.Ensemble, first *zkserver.Server, opts ...framework.Option) (*framework.Client, *switchboard) {
+func connectedTo(t *testing.T, e *zkserver.Ensemble, first *zkserver.Server, opts ...framework.Option) (*framework.Client, *directedDialer) {
 	t.Helper()
-	b := &switchboard{only: first.Addr()}
+	b := &directedDialer{only: first.Addr()}
 	opts = append([]framework.Option{framework.WithSessionTimeout(longSession), framework.WithDialer(b.dial)}, opts...)
 	c, err := framework.New(e.ConnectString(), opts...)
 	require.NoError(t, err)

@@ -17,8 +17,9 @@ import (
 // longName makes paths long, so that few nodes do for many.
 var longName = strings.Repeat("x", 4000)
 
-// hoard makes ephemeral nodes whose paths are so many bytes together.
-func hoard(t *testing.T, c *framework.Client, size int) {
+// createEphemerals makes ephemeral nodes whose paths are so many bytes
+// together.
+func createEphemerals(t *testing.T, c *framework.Client, size int) {
 	t.Helper()
 	for i := range size / len(longName) {
 		mustCreate(t, c, fmt.Sprintf("/%s%d", longName, i), "", framework.WithMode(framework.Ephemeral))
@@ -54,7 +55,7 @@ func TestCloseDeletesNodesThatAreTooManyForOneTransaction(t *testing.T) {
 	} {
 		serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 			c := unclosed(t, srv)
-			hoard(t, c, 3<<20)
+			createEphemerals(t, c, 3<<20)
 			size := ending(srv)
 			trouble(srv)
 			require.Less(t, closing(t, c), sessionTimeout, name)
@@ -71,7 +72,7 @@ func TestCloseDeletesNodesThatAreTooManyForOneTransaction(t *testing.T) {
 func TestCloseWithTooManyNodesIsBounded(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		c := unclosed(t, srv)
-		hoard(t, c, 3<<20)
+		createEphemerals(t, c, 3<<20)
 		srv.Stop()
 		require.LessOrEqual(t, closing(t, c), sessionTimeout)
 	})

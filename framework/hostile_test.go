@@ -13,9 +13,9 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// impostor answers every connection to a port with the same bytes, as soon as
-// anything has come, and counts them.
-func impostor(t *testing.T, answer []byte) (addr string, served <-chan struct{}) {
+// hostileServer answers every connection to a port with the same bytes, as soon
+// as anything has come, and counts them.
+func hostileServer(t *testing.T, answer []byte) (addr string, served <-chan struct{}) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -59,7 +59,7 @@ func TestHandshakesOfImpostorsTakeNoMemory(t *testing.T) {
 		"frame of 64 MiB":   {0x03, 0xff, 0xff, 0xff},
 	} {
 		t.Run(name, func(t *testing.T) {
-			addr, served := impostor(t, answer)
+			addr, served := hostileServer(t, answer)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			c, err := framework.New(addr, framework.WithSessionTimeout(2*time.Second))

@@ -12,21 +12,21 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// deposition is a session whose server leads the ensemble and is cut off from
+// leaderLoss is a session whose server leads the ensemble and is cut off from
 // the others. They have another leader at once, because they are started again,
 // while the old one does not notice for the sync limit.
-type deposition struct {
+type leaderLoss struct {
 	ens    *zktest.Ensemble
 	old    *zktest.Member
 	node   framework.Created // of the session
 	others *framework.Client // connected to the others
 }
 
-// inDeposition runs a test in virtual time, up to the moment before the cut.
-func inDeposition(t *testing.T, phase time.Duration, test func(t *testing.T, d deposition), opts ...framework.Option) {
+// onLeaderLoss runs a test in virtual time, up to the moment before the cut.
+func onLeaderLoss(t *testing.T, phase time.Duration, test func(t *testing.T, d leaderLoss), opts ...framework.Option) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		d := deposition{ens: zktest.NewEnsemble(t, 3, zktest.WithTick(2*time.Second), zktest.WithSyncLimit(20))}
+		d := leaderLoss{ens: zktest.NewEnsemble(t, 3, zktest.WithTick(2*time.Second), zktest.WithSyncLimit(20))}
 		d.old = d.ens.Leader()
 		connect := func(address string, opts ...framework.Option) *framework.Client {
 			opts = append(opts, framework.WithDialer(d.ens.Dialer()), framework.WithSessionTimeout(sessionTimeout))
@@ -43,9 +43,9 @@ func inDeposition(t *testing.T, phase time.Duration, test func(t *testing.T, d d
 	})
 }
 
-// depose cuts the leader off and returns how long it takes until the next one
-// gives the node away, and until the session's context has ended.
-func (d deposition) depose(t *testing.T) (given, ended time.Duration) {
+// isolateLeader cuts the leader off and returns how long it takes until the
+// next one gives the node away, and until the session's context has ended.
+func (d leaderLoss) isolateLeader(t *testing.T) (given, ended time.Duration) {
 	t.Helper()
 	cut := time.Now()
 	d.old.Isolate()
@@ -77,16 +77,16 @@ func (d deposition) depose(t *testing.T) (given, ended time.Duration) {
 // every phase.
 func TestStrictContactEndsTheSessionOfADeposedLeaderInTime(t *testing.T) {
 	for phase := range 20 {
-		inDeposition(t, time.Duration(phase)*731*time.Millisecond, func(t *testing.T, d deposition) {
-			given, ended := d.depose(t)
+		onLeaderLoss(t, time.Duration(phase)*731*time.Millisecond, func(t *testing.T, d leaderLoss) {
+			given, ended := d.isolateLeader(t)
 			require.Less(t, ended, given)
 		}, framework.WithStrictContact())
 	}
 }
 
 func TestDefaultContactTrustsADeposedLeader(t *testing.T) {
-	inDeposition(t, 0, func(t *testing.T, d deposition) {
-		given, ended := d.depose(t)
+	onLeaderLoss(t, 0, func(t *testing.T, d leaderLoss) {
+		given, ended := d.isolateLeader(t)
 		require.Greater(t, ended, given, "else strict contact is for nothing")
 	})
 }

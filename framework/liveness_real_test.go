@@ -123,12 +123,12 @@ func TestRealEnsembleStrictContactEndsTheSessionOfADeposedLeaderInTime(t *testin
 
 // pingWatch is a dialer that tells when a ping was answered.
 type pingWatch struct {
-	*switchboard
+	*directedDialer
 	answered chan struct{}
 }
 
 func (p *pingWatch) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	nc, err := p.switchboard.dial(ctx, network, address)
+	nc, err := p.directedDialer.dial(ctx, network, address)
 	return &pingWatched{nc, p.answered}, err
 }
 
@@ -157,7 +157,7 @@ func TestRealEnsembleFollowerThatDiesRightAfterAnAnswer(t *testing.T) {
 	leader, victim := roles(t, e)
 	other, _ := connectedTo(t, e, leader)
 	session := framework.WithSessionTimeout(timeout)
-	answered := &pingWatch{&switchboard{only: victim.Addr()}, make(chan struct{})}
+	answered := &pingWatch{&directedDialer{only: victim.Addr()}, make(chan struct{})}
 	trusting := hold(t, e, victim, other, "default", session, framework.WithDialer(answered.dial))
 	wide := hold(t, e, victim, other, "wide", session, framework.WithSafetyMargin(0.4))
 	strict := hold(t, e, victim, other, "strict", session, framework.WithStrictContact(), framework.WithSafetyMargin(0.25))

@@ -50,7 +50,7 @@ func TestRealServerHundredsOfReconnectsUnderLoad(t *testing.T) {
 		require.NoError(t, err)
 	}
 
-	net := &frailNetwork{addr: srv.Addr(), left: reconnects, over: make(chan struct{})}
+	net := &faultyNetwork{addr: srv.Addr(), left: reconnects, over: make(chan struct{})}
 	c, err := framework.New(manyNames(), framework.WithSessionTimeout(time.Minute),
 		framework.WithDialer(net.dial), framework.WithRetry(retry.BoundedExponential(time.Millisecond, 20*time.Millisecond, 5)))
 	require.NoError(t, err)
@@ -76,7 +76,7 @@ func TestRealServerHundredsOfReconnectsUnderLoad(t *testing.T) {
 }
 
 // manyNames are so many servers that the client, which pauses after each round,
-// hardly does. All are one: see frailNetwork.
+// hardly does. All are one: see faultyNetwork.
 func manyNames() string {
 	var names []string
 	for i := range 60 {
@@ -85,9 +85,9 @@ func manyNames() string {
 	return strings.Join(names, ",")
 }
 
-// frailNetwork makes connections to one server that break, until it has made
+// faultyNetwork makes connections to one server that break, until it has made
 // enough of them.
-type frailNetwork struct {
+type faultyNetwork struct {
 	addr string
 
 	mu     sync.Mutex
@@ -96,7 +96,7 @@ type frailNetwork struct {
 	over   chan struct{} // closed when connections break no more
 }
 
-func (n *frailNetwork) dial(ctx context.Context, network, _ string) (net.Conn, error) {
+func (n *faultyNetwork) dial(ctx context.Context, network, _ string) (net.Conn, error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, network, n.addr)
 	if err != nil {
 		return nil, err
@@ -110,23 +110,23 @@ func (n *frailNetwork) dial(ctx context.Context, network, _ string) (net.Conn, e
 	if n.left--; n.left == 0 {
 		close(n.over)
 	}
-	f := &frailConn{Conn: conn}
-	f.reads.Store(endurance())
-	f.writes.Store(endurance())
+	f := &faultyConn{Conn: conn}
+	f.reads.Store(bytesUntilFault())
+	f.writes.Store(bytesUntilFault())
 	return f, nil
 }
 
-// endurance returns after how many bytes a connection breaks: a few may not be
-// enough for the handshake.
-func endurance() int64 { return 20 + rand.Int64N(1<<(6+rand.IntN(11))) }
+// bytesUntilFault returns after how many bytes a connection breaks: a few may
+// not be enough for the handshake.
+func bytesUntilFault() int64 { return 20 + rand.Int64N(1<<(6+rand.IntN(11))) }
 
-// frailConn breaks after a number of bytes in either direction.
-type frailConn struct {
+// faultyConn breaks after a number of bytes in either direction.
+type faultyConn struct {
 	net.Conn
 	reads, writes atomic.Int64
 }
 
-func (f *frailConn) Read(p []byte) (int, error) {
+func (f *faultyConn) Read(p []byte) (int, error) {
 	left := f.reads.Load()
 	if left <= 0 {
 		return 0, f.fail()
@@ -136,7 +136,7 @@ func (f *frailConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (f *frailConn) Write(p []byte) (int, error) {
+func (f *faultyConn) Write(p []byte) (int, error) {
 	fits := min(int64(len(p)), max(f.writes.Load(), 0))
 	n, err := f.Conn.Write(p[:fits])
 	f.writes.Add(-int64(n))
@@ -146,7 +146,7 @@ func (f *frailConn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-func (f *frailConn) fail() error {
+func (f *faultyConn) fail() error {
 	_ = f.Close()
 	return io.ErrUnexpectedEOF
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// zone is a name server: a missing name does not exist, and one without
+// nameServer answers lookups: a missing name does not exist, and one without
 // addresses does not answer.
-type zone map[string][]string
+type nameServer map[string][]string
 
-func (z zone) lookup(ctx context.Context, host string) ([]string, error) {
+func (z nameServer) lookup(ctx context.Context, host string) ([]string, error) {
 	addresses, ok := z[host]
 	if !ok {
 		return nil, fmt.Errorf("lookup %s: no such host", host)
@@ -28,7 +28,7 @@ func (z zone) lookup(ctx context.Context, host string) ([]string, error) {
 }
 
 func TestResolveDNS(t *testing.T) {
-	z := zone{"headless": {"10.0.0.1", "10.0.0.2", "fd00::1"}, "one": {"10.0.0.9"}, "hangs": nil, "empty": {}}
+	z := nameServer{"headless": {"10.0.0.1", "10.0.0.2", "fd00::1"}, "one": {"10.0.0.9"}, "hangs": nil, "empty": {}}
 	for name, tc := range map[string]struct {
 		names []string
 		want  []string
@@ -59,7 +59,7 @@ func TestResolveDNS(t *testing.T) {
 }
 
 func TestNamesAreLookedUpAnewEachTime(t *testing.T) {
-	z := zone{"headless": {"10.0.0.1"}}
+	z := nameServer{"headless": {"10.0.0.1"}}
 	ask := resolve(z.lookup, []string{"headless"})
 	first, err := ask(t.Context())
 	require.NoError(t, err)

@@ -15,14 +15,14 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// stalling is a dialer whose connections have no buffers, so that a write waits
-// for its reader, and may stop reading.
-type stalling struct {
+// unbufferedDialer is a dialer whose connections have no buffers, so that a
+// write waits for its reader, and may stop reading.
+type unbufferedDialer struct {
 	srv     *zktest.Server
 	stalled atomic.Bool
 }
 
-func (s *stalling) dial(ctx context.Context, network, address string) (net.Conn, error) {
+func (s *unbufferedDialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	to, err := s.srv.Dialer()(ctx, network, address)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (s *stalling) dial(ctx context.Context, network, address string) (net.Conn,
 func TestContextEndsAnOperationWhosePeerDoesNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.New(t)
-		peer := &stalling{srv: srv}
+		peer := &unbufferedDialer{srv: srv}
 		c := newClient(t, srv, framework.WithDialer(peer.dial))
 		_, _, err := c.Get(t.Context(), "/")
 		require.NoError(t, err)

@@ -44,7 +44,7 @@ func TestPropertiesHoldUnderRandomTrouble(t *testing.T) {
 					}
 				})
 			}
-			trouble(srv, c, rand.New(rand.NewPCG(seed, 99)), stop)
+			disturb(srv, c, rand.New(rand.NewPCG(seed, 99)), stop)
 			all.Wait()
 			time.Sleep(3 * time.Minute) // for the clean-up
 
@@ -149,9 +149,9 @@ func (w *workers) watch(ctx context.Context, rnd *rand.Rand) {
 	}
 }
 
-// trouble disturbs a client until the time has come, and leaves everything in
+// disturb makes trouble for a client until the time has come, and leaves everything in
 // order.
-func trouble(srv *zktest.Server, c *framework.Client, rnd *rand.Rand, until time.Time) {
+func disturb(srv *zktest.Server, c *framework.Client, rnd *rand.Rand, until time.Time) {
 	for time.Now().Before(until) {
 		time.Sleep(time.Duration(rnd.IntN(6000)) * time.Millisecond)
 		switch rnd.IntN(9) {

@@ -13,16 +13,16 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// sleeper is for how long the machine of a client has been suspended.
-type sleeper struct{ nanos atomic.Int64 }
+// suspendClock is for how long the machine of a client has been suspended.
+type suspendClock struct{ nanos atomic.Int64 }
 
-func (s *sleeper) option() framework.Option {
+func (s *suspendClock) option() framework.Option {
 	return framework.WithSuspendClock(func() time.Duration { return time.Duration(s.nanos.Load()) })
 }
 
 // suspend is what a suspension looks like to a client: its clock and its timers
 // have stood still, and the server's have not.
-func (s *sleeper) suspend(srv *zktest.Server, d time.Duration) {
+func (s *suspendClock) suspend(srv *zktest.Server, d time.Duration) {
 	s.nanos.Add(int64(d))
 	srv.JumpClock(d)
 }
@@ -31,7 +31,7 @@ func (s *sleeper) suspend(srv *zktest.Server, d time.Duration) {
 func TestSessionEndsWithinASecondOfWaking(t *testing.T) {
 	for _, slept := range []time.Duration{8 * time.Second, 9 * time.Second, time.Hour} {
 		serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-			var machine sleeper
+			var machine suspendClock
 			c := newClient(t, srv, machine.option())
 			n := mustCreate(t, c, "/e", "", framework.WithMode(framework.Ephemeral))
 			time.Sleep(200 * time.Millisecond)
@@ -49,7 +49,7 @@ func TestSessionEndsWithinASecondOfWaking(t *testing.T) {
 func TestShortSuspensionShortensTheTimeOfTheSession(t *testing.T) {
 	for phase := time.Duration(0); phase < pingInterval; phase += 270 * time.Millisecond {
 		serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-			var machine sleeper
+			var machine suspendClock
 			c := newClient(t, srv, machine.option())
 			n := mustCreate(t, c, "/e", "", framework.WithMode(framework.Ephemeral))
 			time.Sleep(phase)
@@ -70,7 +70,7 @@ func TestShortSuspensionShortensTheTimeOfTheSession(t *testing.T) {
 // session survives do not add up.
 func TestSessionLivesOnAfterShortSuspensions(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		var machine sleeper
+		var machine suspendClock
 		c := newClient(t, srv, machine.option())
 		s, err := c.Session(t.Context())
 		require.NoError(t, err)
@@ -90,7 +90,7 @@ func TestSessionLivesOnAfterShortSuspensions(t *testing.T) {
 // it, whenever its answer is read.
 func TestAnswerToARequestFromBeforeTheSuspensionIsOld(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		var machine sleeper
+		var machine suspendClock
 		c := newClient(t, srv, machine.option())
 		n := mustCreate(t, c, "/e", "", framework.WithMode(framework.Ephemeral))
 		time.Sleep(time.Second)
@@ -106,8 +106,8 @@ func TestAnswerToARequestFromBeforeTheSuspensionIsOld(t *testing.T) {
 	})
 }
 
-// distant is a dialer whose connections take a while to make.
-func distant(srv *zktest.Server) framework.Option {
+// slowDialer is a dialer whose connections take a while to make.
+func slowDialer(srv *zktest.Server) framework.Option {
 	return framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
 		time.Sleep(time.Millisecond)
 		return srv.Dialer()(ctx, network, address)
@@ -117,9 +117,9 @@ func distant(srv *zktest.Server) framework.Option {
 // A session that begins after the sleep has not slept.
 func TestSuspensionBeforeASessionBeginsDoesNotCostIt(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		var machine sleeper
+		var machine suspendClock
 		srv.RefuseConnections(true)
-		c := newClient(t, srv, machine.option(), distant(srv))
+		c := newClient(t, srv, machine.option(), slowDialer(srv))
 		time.Sleep(time.Second)
 		machine.suspend(srv, time.Hour)
 		srv.RefuseConnections(false)
@@ -134,8 +134,8 @@ func TestSuspensionBeforeASessionBeginsDoesNotCostIt(t *testing.T) {
 // A server that takes the session back after the sleep knows that it lives.
 func TestReturnToTheServerAfterASuspensionCounts(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		var machine sleeper
-		c := newClient(t, srv, machine.option(), distant(srv))
+		var machine suspendClock
+		c := newClient(t, srv, machine.option(), slowDialer(srv))
 		s, err := c.Session(t.Context())
 		require.NoError(t, err)
 		time.Sleep(100 * time.Millisecond)

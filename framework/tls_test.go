@@ -196,15 +196,15 @@ func TestTLSHandshakeEndsWithTheAttempt(t *testing.T) {
 	})
 }
 
-// halfDeaf is a connection that is not read from any more, once it is stuck,
-// but for one read that waits already.
-type halfDeaf struct {
+// halfReadConn is a connection that is not read from any more, once it is
+// stuck, but for one read that waits already.
+type halfReadConn struct {
 	net.Conn
 	stuck *atomic.Bool
 	over  <-chan struct{}
 }
 
-func (c halfDeaf) Read(p []byte) (int, error) {
+func (c halfReadConn) Read(p []byte) (int, error) {
 	if c.stuck.Load() {
 		<-c.over
 		return 0, net.ErrClosed
@@ -224,7 +224,7 @@ func TestTLSDoesNotHoldUpClose(t *testing.T) {
 			framework.WithTLS(&tls.Config{RootCAs: pool}),
 			framework.WithDialer(func(context.Context, string, string) (net.Conn, error) {
 				client, server := net.Pipe()
-				go proxy(tls.Server(halfDeaf{server, &stuck, over}, &tls.Config{Certificates: []tls.Certificate{cert}}), srv)
+				go proxy(tls.Server(halfReadConn{server, &stuck, over}, &tls.Config{Certificates: []tls.Certificate{cert}}), srv)
 				return client, nil
 			}))
 		require.NoError(t, err)
