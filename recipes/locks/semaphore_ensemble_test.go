@@ -21,9 +21,7 @@ import (
 // progress.
 func TestSemaphoreGoesOnWithAMajorityOfTheEnsemble(t *testing.T) {
 	const clients, limit = 20, 3
-	ensemble := zkserver.StartEnsemble(t, 3)
-	w := &world{&recipetest.World{Addr: ensemble.ConnectString(), Dial: (&net.Dialer{}).DialContext, Session: recipetest.LongSession}}
-	w.Observer, _ = w.Connect(t)
+	w, ensemble := newEnsembleWorld(t)
 	path := recipetest.Path(t)
 	ctx, stop := context.WithCancel(w.Patience(t))
 	var acquired, held atomic.Int64
@@ -82,7 +80,8 @@ func atOnce(t *testing.T, servers []*zkserver.Server, do func(*zkserver.Server) 
 // of them holds the lease again.
 func TestSemaphoreOnAnEnsembleThatIsReplaced(t *testing.T) {
 	const clients = 10
-	first, second := zkserver.Start(t), zkserver.Start(t)
+	t.Parallel()
+	first, second := recipetest.BorrowServer(t), zkserver.Start(t)
 	var servers atomic.Value // addresses of the current servers
 	servers.Store(first.Addr())
 	ask := func(context.Context) ([]string, error) { return []string{servers.Load().(string)}, nil }

@@ -24,8 +24,11 @@ const PeerTimeout = 6 * time.Second
 const LongSession = 20 * time.Second
 
 // NewEnsembleWorld returns an ensemble of three real servers, which no other
-// test uses at the same time.
+// test uses at the same time. The test is parallel from here on.
 func NewEnsembleWorld(t *testing.T) (*World, *zkserver.Ensemble) {
+	t.Helper()
+	t.Parallel()
+	realEnsembles.enter(t)
 	e := zkserver.BorrowEnsemble(t, 3, zkserver.WithLinks(),
 		zkserver.WithQuorumTimeouts(10*time.Second, PeerTimeout))
 	w := &World{Addr: e.ConnectString(), Dial: (&net.Dialer{}).DialContext, Session: LongSession}

@@ -17,7 +17,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/leaktest"
 	"github.com/gocurator/curator/testing/zkserver"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -35,16 +34,11 @@ type World struct {
 	Observer *framework.Client // a client that has no part in the scenario
 }
 
-// Main is a package's TestMain. It ends the shared real servers after the last
-// test, and then looks for leaked goroutines.
-func Main(m *testing.M) {
-	leaktest.Main(m, zkserver.CloseShared)
-}
-
 // OnFakeAndReal runs a scenario on zktest in virtual time, and on real
-// ZooKeeper.
+// ZooKeeper. The test is parallel from here on.
 func OnFakeAndReal(t *testing.T, scenario func(t *testing.T, w *World)) {
 	t.Helper()
+	t.Parallel()
 	t.Run("virtual", func(t *testing.T) { InVirtualTime(t, scenario) })
 	t.Run("real", func(t *testing.T) {
 		scenario(t, NewReal(t))
@@ -70,8 +64,19 @@ func InVirtualTime(t *testing.T, scenario func(t *testing.T, w *World)) {
 	})
 }
 
-// NewReal returns the real server that all tests of a package share.
-func NewReal(t *testing.T) *World { return Real(t, zkserver.Shared(t)) }
+// NewReal returns a real server, which no other test uses at the same time.
+func NewReal(t *testing.T) *World {
+	t.Helper()
+	return Real(t, BorrowServer(t))
+}
+
+// BorrowServer returns a real server, which no other test uses at the same
+// time.
+func BorrowServer(t *testing.T) *zkserver.Server {
+	t.Helper()
+	realServers.enter(t)
+	return zkserver.Borrow(t)
+}
 
 // Real returns a real server.
 func Real(t *testing.T, srv *zkserver.Server) *World {
