@@ -69,10 +69,10 @@ func connectedTo(t *testing.T, e *zkserver.Ensemble, first *zkserver.Server, opt
 	t.Helper()
 	b := &switchboard{only: first.Addr()}
 	opts = append([]framework.Option{framework.WithSessionTimeout(longSession), framework.WithDialer(b.dial)}, opts...)
-	c, err := framework.New(e.ConnectString(), opts...)
+	c, err := framework.New(e.ConnectString()+chroot(t), opts...)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, c.Close()) })
-	require.NoError(t, c.WaitConnected(within(t, 20*time.Second)))
+	require.NoError(t, c.WaitConnected(within(t, stuck)))
 	b.keepTo("")
 	return c, b
 }
@@ -80,7 +80,7 @@ func connectedTo(t *testing.T, e *zkserver.Ensemble, first *zkserver.Server, opt
 // roles returns the leader and one of the others.
 func roles(t *testing.T, e *zkserver.Ensemble) (leader, follower *zkserver.Server) {
 	t.Helper()
-	leader, err := e.Leader(within(t, 30*time.Second))
+	leader, err := e.Leader(within(t, stuck))
 	require.NoError(t, err)
 	if e.Servers[0] != leader {
 		return leader, e.Servers[0]
@@ -156,7 +156,8 @@ func (es sessionNodes) requireIntact(t *testing.T, ctx context.Context, c, other
 
 // TestWithCluster#testSessionSurvives
 func TestRealEnsembleRollingRestartKeepsSessionAndWatches(t *testing.T) {
-	e := zkserver.StartEnsemble(t, 3)
+	t.Parallel()
+	e := borrowEnsemble(t, ensembleLane, patient)
 	ctx := within(t, stuck)
 	_, first := roles(t, e)
 	c, _ := connectedTo(t, e, first)
@@ -180,7 +181,8 @@ func TestRealEnsembleRollingRestartKeepsSessionAndWatches(t *testing.T) {
 }
 
 func TestRealEnsembleDeathOfTheConnectedServerKeepsSessionAndWatches(t *testing.T) {
-	e := zkserver.StartEnsemble(t, 3)
+	t.Parallel()
+	e := borrowEnsemble(t, ensembleLane, patient)
 	ctx := within(t, stuck)
 	for _, role := range []string{"leader", "follower"} {
 		victim, follower := roles(t, e)
@@ -207,7 +209,7 @@ func TestRealEnsembleDeathOfTheConnectedServerKeepsSessionAndWatches(t *testing.
 // for it longer than it must would lose its session.
 func TestRealEnsemblePauseOfTheConnectedServerKeepsSessionAndWatches(t *testing.T) {
 	t.Parallel()
-	e := zkserver.StartEnsemble(t, 3)
+	e := borrowEnsemble(t, ensembleLane, patient)
 	ctx := within(t, stuck)
 	leader, victim := roles(t, e)
 	c, board := connectedTo(t, e, victim,
@@ -227,8 +229,8 @@ func TestRealEnsemblePauseOfTheConnectedServerKeepsSessionAndWatches(t *testing.
 // loses it in time.
 func TestRealEnsembleMinorityLosesItsClients(t *testing.T) {
 	t.Parallel()
-	const timeout, sync = 9 * time.Second, 4 * time.Second // the roaming client has what is between to find another server
-	e := zkserver.StartEnsemble(t, 3, zkserver.WithLinks(), zkserver.WithQuorumTimeouts(10*time.Second, sync))
+	const timeout, sync = 11 * time.Second, 6 * time.Second // the roaming client has what is between to find another server
+	e := borrowEnsemble(t, minorityLane, sync)
 	ctx := within(t, stuck)
 	leader, minority := roles(t, e)
 	other, _ := connectedTo(t, e, leader)
@@ -271,7 +273,7 @@ func requireGone(t *testing.T, ctx context.Context, c *framework.Client, path st
 func TestRealEnsembleCzxidTellsWhenAFollowerIsCutOff(t *testing.T) {
 	t.Parallel()
 	const timeout, sync = 5 * time.Second, 6 * time.Second
-	e := zkserver.StartEnsemble(t, 3, zkserver.WithLinks(), zkserver.WithQuorumTimeouts(10*time.Second, sync))
+	e := borrowEnsemble(t, minorityLane, sync)
 	ctx := within(t, stuck)
 	leader, cut := roles(t, e)
 	other, _ := connectedTo(t, e, leader)
@@ -299,8 +301,8 @@ func TestRealEnsembleCzxidTellsWhenAFollowerIsCutOff(t *testing.T) {
 // the leader gives the node away.
 func TestRealEnsembleStrictContactEndsTheSessionBeforeTheLeaderDoes(t *testing.T) {
 	t.Parallel()
-	const timeout, sync = 9 * time.Second, 12 * time.Second // a quarter of timeout is between what must happen in order
-	e := zkserver.StartEnsemble(t, 3, zkserver.WithLinks(), zkserver.WithQuorumTimeouts(10*time.Second, sync))
+	const timeout = 9 * time.Second // a quarter of timeout is between what must happen in order
+	e := borrowEnsemble(t, contactLane, patient)
 	ctx := within(t, stuck)
 	leader, cut := roles(t, e)
 	other, _ := connectedTo(t, e, leader)

@@ -9,11 +9,11 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/state"
-	"github.com/gocurator/curator/testing/zkserver"
 )
 
 func TestRealEnsembleShortOutageKeepsSessionAndWatches(t *testing.T) {
-	e := zkserver.StartEnsemble(t, 3)
+	t.Parallel()
+	e := borrowEnsemble(t, ensembleLane, patient)
 	ctx := within(t, stuck)
 	c, _ := connectedTo(t, e, e.Servers[0])
 	es := makeSessionNodes(t, ctx, c, "/short")
@@ -31,8 +31,8 @@ func TestRealEnsembleShortOutageKeepsSessionAndWatches(t *testing.T) {
 // client cannot know that: to it, its nodes may be gone when the time is up.
 func TestRealServerLongOutageLosesTheSessionInTime(t *testing.T) {
 	t.Parallel()
-	srv := zkserver.Start(t)
-	c := realClient(t, srv, "", shortSessionOptions()...)
+	srv := borrowServer(t)
+	c := realClient(t, srv, chroot(t), shortSessionOptions()...)
 	ctx := within(t, stuck)
 	es := makeSessionNodes(t, ctx, c, "/long")
 	states := c.States(ctx)
@@ -57,8 +57,8 @@ func TestRealServerLongOutageLosesTheSessionInTime(t *testing.T) {
 // back.
 func TestRealServerThatWasWipedGetsANewSession(t *testing.T) {
 	t.Parallel()
-	srv := zkserver.Start(t)
-	c := realClient(t, srv, "", shortSessionOptions()...)
+	srv := borrowServer(t)
+	c := realClient(t, srv, chroot(t), shortSessionOptions()...)
 	ctx := within(t, stuck)
 	es := makeSessionNodes(t, ctx, c, "/wiped")
 	states := c.States(ctx)
