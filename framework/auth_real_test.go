@@ -73,7 +73,7 @@ func TestRealServerDeniesStrangers(t *testing.T) {
 		}
 		require.Less(t, time.Since(begin), 20*time.Second, "a denial is final: to try all of them again takes half a minute")
 	}
-	n, err := srv.Watches(ctx)
+	n, err := srv.WatchCount(ctx)
 	require.NoError(t, err)
 	require.Zero(t, n, "a denied read sets no watch")
 }

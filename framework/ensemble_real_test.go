@@ -82,10 +82,10 @@ func roles(t *testing.T, e *zkserver.Ensemble) (leader, follower *zkserver.Serve
 	t.Helper()
 	leader, err := e.Leader(within(t, stuck))
 	require.NoError(t, err)
-	if e.Servers[0] != leader {
-		return leader, e.Servers[0]
+	if e.Members()[0] != leader {
+		return leader, e.Members()[0]
 	}
-	return leader, e.Servers[1]
+	return leader, e.Members()[1]
 }
 
 // untilConnected returns the states up to the first that is connected.
@@ -163,12 +163,12 @@ func TestRealEnsembleRollingRestartKeepsSessionAndWatches(t *testing.T) {
 	c, _ := connectedTo(t, e, first)
 	states := c.States(ctx)
 	es := makeSessionNodes(t, ctx, c, "/rolling")
-	for _, s := range e.Servers {
+	for _, s := range e.Members() {
 		require.NoError(t, s.Restart())
 		_, err := e.Leader(ctx)
 		require.NoError(t, err)
 	}
-	other, _ := connectedTo(t, e, e.Servers[0])
+	other, _ := connectedTo(t, e, e.Members()[0])
 	es.requireIntact(t, ctx, c, other, "/rolling")
 
 	require.NoError(t, c.Close())
@@ -243,7 +243,7 @@ func TestRealEnsembleMinorityLosesItsClients(t *testing.T) {
 	roamed, kept := roaming.States(ctx), captive.States(ctx)
 
 	begin := time.Now()
-	require.NoError(t, e.Isolate(minority))
+	require.NoError(t, e.Partition(minority))
 	require.Equal(t, []state.State{state.Suspended, state.Reconnected}, untilConnected(roamed))
 	require.NotEqual(t, minority.Addr(), board.server())
 	es.requireIntact(t, ctx, roaming, other, "/split")
@@ -252,7 +252,7 @@ func TestRealEnsembleMinorityLosesItsClients(t *testing.T) {
 
 	requireLost(t, lost.Session, sync+timeout) // it was answered until the minority noticed
 	t.Logf("the captive's session ended %v after the cut, of %v", time.Since(begin), timeout)
-	require.NoError(t, e.Mend())
+	require.NoError(t, e.Heal())
 	require.Equal(t, []state.State{state.Suspended, state.Lost, state.Reconnected}, untilConnected(kept))
 	require.NotEqual(t, lost.Session.ID(), captive.SessionID())
 	requireGone(t, ctx, other, lost.Path)
@@ -286,7 +286,7 @@ func TestRealEnsembleCzxidTellsWhenAFollowerIsCutOff(t *testing.T) {
 	require.NoError(t, err)
 
 	begin := time.Now()
-	require.NoError(t, e.Isolate(cut))
+	require.NoError(t, e.Partition(cut))
 	_, err = w.Wait(ctx)
 	require.NoError(t, err)
 	given := time.Since(begin)
@@ -320,7 +320,7 @@ func TestRealEnsembleStrictContactEndsTheSessionBeforeTheLeaderDoes(t *testing.T
 	}
 
 	begin := time.Now()
-	require.NoError(t, e.Isolate(cut))
+	require.NoError(t, e.Partition(cut))
 	select {
 	case <-first.Session.Context().Done():
 	case <-w.Done():

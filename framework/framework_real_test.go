@@ -114,20 +114,13 @@ func TestRealServerGivesTheCzxidInTheReply(t *testing.T) {
 	all.Wait()
 }
 
-// watchCount counts the watches of both tables; wchs, and with it srv.Watches,
-// leaves out those on children.
-func watchCount(ctx context.Context, srv *zkserver.Server) (string, error) {
-	metrics, err := srv.Metrics(ctx)
-	return metrics["zk_watch_count"], err
-}
-
 // requireNoWatches waits until a server has noticed that the clients of the
 // last test are gone.
 func requireNoWatches(t *testing.T, srv *zkserver.Server) {
 	t.Helper()
 	require.Eventually(t, func() bool {
-		n, err := watchCount(t.Context(), srv)
-		return err == nil && n == "0"
+		n, err := srv.WatchCount(t.Context())
+		return err == nil && n == 0
 	}, stuck, 10*time.Millisecond)
 }
 
@@ -148,16 +141,16 @@ func TestRealServerForgetsWatchesThatAreWithdrawn(t *testing.T) {
 	_, _, w, err := c.ExistsW(ctx, "/missing")
 	require.NoError(t, err)
 	list = append(list, w)
-	n, err := watchCount(ctx, srv)
+	n, err := srv.WatchCount(ctx)
 	require.NoError(t, err)
-	require.Equal(t, "3", n)
+	require.Equal(t, 3, n)
 	for _, w := range list {
 		w.Stop()
 	}
 	require.NoError(t, c.Sync(ctx, "/")) // the withdrawals went before it
-	n, err = watchCount(ctx, srv)
+	n, err = srv.WatchCount(ctx)
 	require.NoError(t, err)
-	require.Equal(t, "0", n)
+	require.Zero(t, n)
 }
 
 // It takes forty seconds if the client connects in the moment of the server's

@@ -96,7 +96,7 @@ func TestRealEnsembleStrictContactEndsTheSessionOfADeposedLeaderInTime(t *testin
 	e := borrowEnsemble(t, contactLane, patient)
 	old, _ := roles(t, e)
 	var followers []*zkserver.Server
-	for _, s := range e.Servers {
+	for _, s := range e.Members() {
 		if s != old {
 			followers = append(followers, s)
 		}
@@ -112,7 +112,7 @@ func TestRealEnsembleStrictContactEndsTheSessionOfADeposedLeaderInTime(t *testin
 	case <-time.After(timeout):
 	}
 
-	require.NoError(t, e.Isolate(old))
+	require.NoError(t, e.Partition(old))
 	restartAtOnce(t, followers)
 	found := outcomes(t, strict)
 	require.True(t, found["strict"].ended.Before(found["strict"].given), "the next leader has given the node away while the session was trusted")

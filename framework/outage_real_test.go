@@ -15,15 +15,15 @@ func TestRealEnsembleShortOutageKeepsSessionAndWatches(t *testing.T) {
 	t.Parallel()
 	e := borrowEnsemble(t, ensembleLane, patient)
 	ctx := within(t, stuck)
-	c, _ := connectedTo(t, e, e.Servers[0])
+	c, _ := connectedTo(t, e, e.Members()[0])
 	es := makeSessionNodes(t, ctx, c, "/short")
 	states := c.States(ctx)
-	for _, s := range slices.Backward(e.Servers) { // its own last, so that it has nowhere to go meanwhile
+	for _, s := range slices.Backward(e.Members()) { // its own last, so that it has nowhere to go meanwhile
 		require.NoError(t, s.Kill())
 	}
 	require.NoError(t, e.Restart())
 	require.Equal(t, []state.State{state.Suspended, state.Reconnected}, untilConnected(states))
-	other, _ := connectedTo(t, e, e.Servers[1])
+	other, _ := connectedTo(t, e, e.Members()[1])
 	es.requireIntact(t, ctx, c, other, "/short")
 }
 
