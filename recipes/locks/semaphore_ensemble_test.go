@@ -47,12 +47,12 @@ func TestSemaphoreGoesOnWithAMajorityOfTheEnsemble(t *testing.T) {
 	progress := func(before int64) func() bool { return func() bool { return acquired.Load() >= before+2*clients } }
 	require.Eventually(t, progress(0), time.Minute, 10*time.Millisecond)
 
-	atOnce(t, ensemble.Servers, (*zkserver.Server).Kill)
+	atOnce(t, ensemble.Members(), (*zkserver.Server).Kill)
 	before := acquired.Load()
 	require.Never(t, func() bool { return acquired.Load() > before+limit }, time.Second, 10*time.Millisecond,
 		"what was granted when the last server died is all")
 
-	atOnce(t, ensemble.Servers[:2], (*zkserver.Server).Restart)
+	atOnce(t, ensemble.Members()[:2], (*zkserver.Server).Restart)
 	require.Eventually(t, progress(acquired.Load()), time.Minute, 10*time.Millisecond)
 	stop()
 	all.Wait()

@@ -17,7 +17,7 @@ func Run(opts ...Option) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.Servers[0], nil
+	return e.servers[0], nil
 }
 
 // RunEnsemble starts an ensemble of n servers, for programs and for TestMain;
@@ -71,9 +71,9 @@ func startOnce(c config, d *Distribution, newMembers func() ([]member, error)) (
 			return nil, err
 		}
 	}
-	e.Servers, err = newServers(c, d, members)
+	e.servers, err = newServers(c, d, members)
 	if err == nil {
-		err = each(e.Servers, func(s *Server) error { return s.start("start") })
+		err = each(e.servers, func(s *Server) error { return s.start("start") })
 	}
 	if err != nil {
 		return nil, errors.Join(err, e.Close())

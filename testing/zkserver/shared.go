@@ -21,7 +21,7 @@ import (
 // The program must call [CloseShared] after the last test.
 func Shared(tb TB, opts ...Option) *Server {
 	tb.Helper()
-	return sharing.shared(tb, 0, opts).Servers[0]
+	return sharing.shared(tb, 0, opts).servers[0]
 }
 
 // SharedEnsemble is [Shared] for an ensemble of n servers.
@@ -44,7 +44,7 @@ func SharedEnsemble(tb TB, n int, opts ...Option) *Ensemble {
 // The program must call [CloseShared] after the last test.
 func Borrow(tb TB, opts ...Option) *Server {
 	tb.Helper()
-	return sharing.borrow(tb, 0, opts).Servers[0]
+	return sharing.borrow(tb, 0, opts).servers[0]
 }
 
 // BorrowEnsemble is [Borrow] for an ensemble of n servers. The test may also
@@ -200,11 +200,11 @@ func keyOf(size int, opts []Option) (string, error) {
 // when it returns.
 func (e *Ensemble) bringBack() error {
 	if e.links != nil {
-		if err := e.Mend(); err != nil {
+		if err := e.Heal(); err != nil {
 			return err
 		}
 	}
-	return each(e.Servers, (*Server).bringBack)
+	return each(e.servers, (*Server).bringBack)
 }
 
 // bringBack resumes a paused server, starts one that is down, and waits until

@@ -57,7 +57,7 @@ func TestBorrowedServerIsForOneTestAtATime(t *testing.T) {
 // borrowFrom borrows a server for a test that ends with giveBack.
 func borrowFrom(t *testing.T, servers *pool) (srv *Server, giveBack func()) {
 	t.Helper()
-	tb := runFake(func(tb TB) { srv = servers.borrow(tb, 0, nil).Servers[0] })
+	tb := runFake(func(tb TB) { srv = servers.borrow(tb, 0, nil).servers[0] })
 	if tb.skipped != "" {
 		t.Skip(tb.skipped)
 	}
@@ -75,7 +75,7 @@ func TestBorrowedEnsembleIsMended(t *testing.T) {
 	require.Empty(t, tb.failed)
 	leader, err := first.Leader(withTimeout(t, time.Minute))
 	require.NoError(t, err)
-	require.NoError(t, first.Isolate(leader))
+	require.NoError(t, first.Partition(leader))
 	requireNotServing(t, withTimeout(t, time.Minute), leader)
 	tb.cleanups[0]()
 	require.Same(t, first, BorrowEnsemble(t, 3, linked...))

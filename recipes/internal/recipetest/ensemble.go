@@ -70,7 +70,7 @@ func (w *World) Roles(t *testing.T, e *zkserver.Ensemble) (leader *zkserver.Serv
 	t.Helper()
 	leader, err := e.Leader(w.Patience(t))
 	require.NoError(t, err)
-	for _, s := range e.Servers {
+	for _, s := range e.Members() {
 		if s != leader {
 			followers = append(followers, s)
 		}

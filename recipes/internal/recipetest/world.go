@@ -87,7 +87,7 @@ func Real(t *testing.T, srv *zkserver.Server) *World {
 		Stop:    func() { require.NoError(t, srv.Stop()) },
 		Start:   func() { require.NoError(t, srv.Restart()) },
 		Watches: func() int {
-			n, err := srv.Watches(t.Context())
+			n, err := srv.WatchCount(t.Context())
 			require.NoError(t, err)
 			return n
 		},
