@@ -22,7 +22,7 @@ func identified(t *testing.T, srv *zkserver.Server, login string, opts ...framew
 		opts = append(opts, framework.WithAuth("digest", []byte(login)))
 	}
 	opts = append([]framework.Option{framework.WithSessionTimeout(30 * time.Second)}, opts...)
-	c, err := framework.New(srv.Addr(), opts...)
+	c, err := framework.New(srv.Addr()+chroot(t), opts...)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, c.Close()) })
 	return c
@@ -38,7 +38,9 @@ func everyACL() map[string][]zk.ACL {
 }
 
 func TestRealServerDeniesStrangers(t *testing.T) {
-	srv := zkserver.Start(t)
+	t.Parallel()
+	srv := borrowServer(t)
+	requireNoWatches(t, srv)
 	owner := identified(t, srv, "owner:secret")
 	ctx := within(t, stuck)
 	for path, acl := range everyACL() {
@@ -71,7 +73,7 @@ func TestRealServerDeniesStrangers(t *testing.T) {
 		}
 		require.Less(t, time.Since(begin), 20*time.Second, "a denial is final: to try all of them again takes half a minute")
 	}
-	n, err := srv.Watches(ctx)
+	n, err := srv.WatchCount(ctx)
 	require.NoError(t, err)
 	require.Zero(t, n, "a denied read sets no watch")
 }
@@ -85,7 +87,7 @@ func requireDenied(t *testing.T, err error) {
 
 func TestRealServerCredentialsOutliveReconnectAndSession(t *testing.T) {
 	t.Parallel()
-	srv := zkserver.Start(t)
+	srv := borrowServer(t)
 	c := identified(t, srv, "owner:secret", shortSessionOptions()...)
 	ctx := within(t, stuck)
 	_, err := c.Create(ctx, "/auth", nil, framework.WithACL(zk.AuthACL(zk.PermAll)))
@@ -110,13 +112,14 @@ func TestRealServerCredentialsOutliveReconnectAndSession(t *testing.T) {
 // After each reconnect, the credentials have to be told before the requests
 // that wait. go-zookeeper hangs for ever if the connection breaks just then.
 func TestRealServerNoRequestOvertakesTheCredentials(t *testing.T) {
-	srv := zkserver.Start(t)
+	t.Parallel()
+	srv := sharedServer(t)
 	undisturbed := identified(t, srv, "owner:secret")
 	ctx := within(t, stuck)
 	_, err := undisturbed.Create(ctx, "/auth", nil, framework.WithACL(zk.AuthACL(zk.PermAll)))
 	require.NoError(t, err)
 	net := &faultyNetwork{addr: srv.Addr(), left: 50, over: make(chan struct{})}
-	c, err := framework.New(manyNames(), framework.WithSessionTimeout(time.Minute), framework.WithDialer(net.dial),
+	c, err := framework.New(manyNames()+chroot(t), framework.WithSessionTimeout(time.Minute), framework.WithDialer(net.dial),
 		framework.WithRetry(retry.BoundedExponential(time.Millisecond, 20*time.Millisecond, 5)),
 		framework.WithAuth("digest", []byte("owner:secret")))
 	require.NoError(t, err)
@@ -138,11 +141,12 @@ func TestRealServerNoRequestOvertakesTheCredentials(t *testing.T) {
 }
 
 func TestRealServerThatKnowsNoSuchSchemeIsAnError(t *testing.T) {
-	srv := zkserver.Start(t)
+	t.Parallel()
+	srv := sharedServer(t)
 	c, err := framework.New(srv.Addr(), framework.WithAuth("nonsense", []byte("x")))
 	require.NoError(t, err)
 	defer c.Close()
-	_, _, err = c.Get(within(t, 10*time.Second), "/")
+	_, _, err = c.Get(within(t, stuck), "/")
 	require.ErrorIs(t, err, zk.ErrAuthFailed)
 	require.NotErrorIs(t, err, context.DeadlineExceeded)
 }

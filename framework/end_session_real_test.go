@@ -57,13 +57,14 @@ func soonGone(t *testing.T, c *framework.Client, path string) bool {
 // Close has a second, for which a busy machine may stand still. It must not be
 // so often.
 func TestRealServerCloseRightAfterACutLeavesNoNodes(t *testing.T) {
-	srv := zkserver.Start(t)
-	observer := realClient(t, srv, "")
+	t.Parallel()
+	srv := sharedServer(t)
+	observer := realClient(t, srv, chroot(t))
 	left := 0
 	for i := range 5 {
 		for _, pause := range []time.Duration{0, 5 * time.Millisecond, 20 * time.Millisecond} {
 			var network cuttable
-			c := realClient(t, srv, "", framework.WithDialer(network.dial))
+			c := realClient(t, srv, chroot(t), framework.WithDialer(network.dial))
 			path := fmt.Sprintf("/e%d-%v", i, pause)
 			mustCreate(t, c, path, "", framework.WithMode(framework.Ephemeral))
 			network.cut()
@@ -78,15 +79,16 @@ func TestRealServerCloseRightAfterACutLeavesNoNodes(t *testing.T) {
 }
 
 func TestRealServerCloseRightAfterARestartLeavesNoNodes(t *testing.T) {
-	srv := zkserver.Start(t)
+	t.Parallel()
+	srv := borrowServer(t)
 	for i := range 3 {
-		c := realClient(t, srv, "")
+		c := realClient(t, srv, chroot(t))
 		path := fmt.Sprintf("/e%d", i)
 		mustCreate(t, c, path, "", framework.WithMode(framework.Ephemeral))
 		require.NoError(t, srv.Kill())
 		require.NoError(t, srv.Restart())
 		require.NoError(t, c.Close())
-		if soonGone(t, realClient(t, srv, ""), path) {
+		if soonGone(t, realClient(t, srv, chroot(t)), path) {
 			return
 		}
 	}
@@ -94,11 +96,12 @@ func TestRealServerCloseRightAfterARestartLeavesNoNodes(t *testing.T) {
 }
 
 func TestRealServerRefusedCredentialsLeaveNoSessions(t *testing.T) {
+	t.Parallel()
 	srv := zkserver.Start(t)
 	c, err := framework.New(srv.Addr(), framework.WithSessionTimeout(longSession), framework.WithAuth("nonsense", nil))
 	require.NoError(t, err)
 	defer c.Close()
-	require.ErrorIs(t, c.WaitConnected(within(t, 20*time.Second)), zk.ErrAuthFailed)
+	require.ErrorIs(t, c.WaitConnected(within(t, stuck)), zk.ErrAuthFailed)
 	<-time.After(6 * time.Second) // several attempts
 	metrics, err := srv.Metrics(t.Context())
 	require.NoError(t, err)
@@ -108,15 +111,16 @@ func TestRealServerRefusedCredentialsLeaveNoSessions(t *testing.T) {
 // ZOOKEEPER-4306: a server that has written down a longer transaction than it
 // can read does not start again.
 func TestRealServerSurvivesTheCloseOfVeryManyNodes(t *testing.T) {
-	srv := zkserver.Start(t)
-	c := realClient(t, srv, "")
+	t.Parallel()
+	srv := borrowServer(t)
+	c := realClient(t, srv, chroot(t))
 	createEphemerals(t, c, 3<<20)
 	require.NoError(t, c.Close())
 	require.NoError(t, srv.Kill())
 	require.NoError(t, srv.Restart())
-	names, _, err := realClient(t, srv, "").Children(t.Context(), "/")
+	names, _, err := realClient(t, srv, chroot(t)).Children(t.Context(), "/")
 	require.NoError(t, err)
-	require.Equal(t, []string{"zookeeper"}, names)
+	require.Empty(t, names)
 }
 
 // slowConn waits before it reads for the first time.
@@ -133,7 +137,8 @@ func (c *slowConn) Read(p []byte) (int, error) {
 
 // Three servers that take longer to answer than an attempt may take at first.
 func TestRealServerNewClientConnectsToASlowEnsemble(t *testing.T) {
-	srv := zkserver.Start(t)
+	t.Parallel()
+	srv := sharedServer(t)
 	c, err := framework.New("a,b,c", framework.WithSessionTimeout(6*time.Second),
 		framework.WithDialer(func(ctx context.Context, network, _ string) (net.Conn, error) {
 			nc, err := (&net.Dialer{}).DialContext(ctx, network, srv.Addr())
@@ -144,5 +149,5 @@ func TestRealServerNewClientConnectsToASlowEnsemble(t *testing.T) {
 		}))
 	require.NoError(t, err)
 	defer c.Close()
-	require.NoError(t, c.WaitConnected(within(t, 40*time.Second)))
+	require.NoError(t, c.WaitConnected(within(t, stuck)))
 }

@@ -69,10 +69,10 @@ func connectedTo(t *testing.T, e *zkserver.Ensemble, first *zkserver.Server, opt
 	t.Helper()
 	b := &directedDialer{only: first.Addr()}
 	opts = append([]framework.Option{framework.WithSessionTimeout(longSession), framework.WithDialer(b.dial)}, opts...)
-	c, err := framework.New(e.ConnectString(), opts...)
+	c, err := framework.New(e.ConnectString()+chroot(t), opts...)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, c.Close()) })
-	require.NoError(t, c.WaitConnected(within(t, 20*time.Second)))
+	require.NoError(t, c.WaitConnected(within(t, stuck)))
 	b.keepTo("")
 	return c, b
 }
@@ -80,12 +80,12 @@ func connectedTo(t *testing.T, e *zkserver.Ensemble, first *zkserver.Server, opt
 // roles returns the leader and one of the others.
 func roles(t *testing.T, e *zkserver.Ensemble) (leader, follower *zkserver.Server) {
 	t.Helper()
-	leader, err := e.Leader(within(t, 30*time.Second))
+	leader, err := e.Leader(within(t, stuck))
 	require.NoError(t, err)
-	if e.Servers[0] != leader {
-		return leader, e.Servers[0]
+	if e.Members()[0] != leader {
+		return leader, e.Members()[0]
 	}
-	return leader, e.Servers[1]
+	return leader, e.Members()[1]
 }
 
 // untilConnected returns the states up to the first that is connected.
@@ -156,18 +156,19 @@ func (es sessionNodes) requireIntact(t *testing.T, ctx context.Context, c, other
 
 // TestWithCluster#testSessionSurvives
 func TestRealEnsembleRollingRestartKeepsSessionAndWatches(t *testing.T) {
-	e := zkserver.StartEnsemble(t, 3)
+	t.Parallel()
+	e := borrowEnsemble(t, ensembleLane, patient)
 	ctx := within(t, stuck)
 	_, first := roles(t, e)
 	c, _ := connectedTo(t, e, first)
 	states := c.States(ctx)
 	es := makeSessionNodes(t, ctx, c, "/rolling")
-	for _, s := range e.Servers {
+	for _, s := range e.Members() {
 		require.NoError(t, s.Restart())
 		_, err := e.Leader(ctx)
 		require.NoError(t, err)
 	}
-	other, _ := connectedTo(t, e, e.Servers[0])
+	other, _ := connectedTo(t, e, e.Members()[0])
 	es.requireIntact(t, ctx, c, other, "/rolling")
 
 	require.NoError(t, c.Close())
@@ -180,7 +181,8 @@ func TestRealEnsembleRollingRestartKeepsSessionAndWatches(t *testing.T) {
 }
 
 func TestRealEnsembleDeathOfTheConnectedServerKeepsSessionAndWatches(t *testing.T) {
-	e := zkserver.StartEnsemble(t, 3)
+	t.Parallel()
+	e := borrowEnsemble(t, ensembleLane, patient)
 	ctx := within(t, stuck)
 	for _, role := range []string{"leader", "follower"} {
 		victim, follower := roles(t, e)
@@ -207,7 +209,7 @@ func TestRealEnsembleDeathOfTheConnectedServerKeepsSessionAndWatches(t *testing.
 // for it longer than it must would lose its session.
 func TestRealEnsemblePauseOfTheConnectedServerKeepsSessionAndWatches(t *testing.T) {
 	t.Parallel()
-	e := zkserver.StartEnsemble(t, 3)
+	e := borrowEnsemble(t, ensembleLane, patient)
 	ctx := within(t, stuck)
 	leader, victim := roles(t, e)
 	c, board := connectedTo(t, e, victim,
@@ -227,8 +229,8 @@ func TestRealEnsemblePauseOfTheConnectedServerKeepsSessionAndWatches(t *testing.
 // loses it in time.
 func TestRealEnsembleMinorityLosesItsClients(t *testing.T) {
 	t.Parallel()
-	const timeout, sync = 9 * time.Second, 4 * time.Second // the roaming client has what is between to find another server
-	e := zkserver.StartEnsemble(t, 3, zkserver.WithLinks(), zkserver.WithQuorumTimeouts(10*time.Second, sync))
+	const timeout, sync = 11 * time.Second, 6 * time.Second // the roaming client has what is between to find another server
+	e := borrowEnsemble(t, minorityLane, sync)
 	ctx := within(t, stuck)
 	leader, minority := roles(t, e)
 	other, _ := connectedTo(t, e, leader)
@@ -241,7 +243,7 @@ func TestRealEnsembleMinorityLosesItsClients(t *testing.T) {
 	roamed, kept := roaming.States(ctx), captive.States(ctx)
 
 	begin := time.Now()
-	require.NoError(t, e.Isolate(minority))
+	require.NoError(t, e.Partition(minority))
 	require.Equal(t, []state.State{state.Suspended, state.Reconnected}, untilConnected(roamed))
 	require.NotEqual(t, minority.Addr(), board.server())
 	es.requireIntact(t, ctx, roaming, other, "/split")
@@ -250,7 +252,7 @@ func TestRealEnsembleMinorityLosesItsClients(t *testing.T) {
 
 	requireLost(t, lost.Session, sync+timeout) // it was answered until the minority noticed
 	t.Logf("the captive's session ended %v after the cut, of %v", time.Since(begin), timeout)
-	require.NoError(t, e.Mend())
+	require.NoError(t, e.Heal())
 	require.Equal(t, []state.State{state.Suspended, state.Lost, state.Reconnected}, untilConnected(kept))
 	require.NotEqual(t, lost.Session.ID(), captive.SessionID())
 	requireGone(t, ctx, other, lost.Path)
@@ -271,7 +273,7 @@ func requireGone(t *testing.T, ctx context.Context, c *framework.Client, path st
 func TestRealEnsembleCzxidTellsWhenAFollowerIsCutOff(t *testing.T) {
 	t.Parallel()
 	const timeout, sync = 5 * time.Second, 6 * time.Second
-	e := zkserver.StartEnsemble(t, 3, zkserver.WithLinks(), zkserver.WithQuorumTimeouts(10*time.Second, sync))
+	e := borrowEnsemble(t, minorityLane, sync)
 	ctx := within(t, stuck)
 	leader, cut := roles(t, e)
 	other, _ := connectedTo(t, e, leader)
@@ -284,7 +286,7 @@ func TestRealEnsembleCzxidTellsWhenAFollowerIsCutOff(t *testing.T) {
 	require.NoError(t, err)
 
 	begin := time.Now()
-	require.NoError(t, e.Isolate(cut))
+	require.NoError(t, e.Partition(cut))
 	_, err = w.Wait(ctx)
 	require.NoError(t, err)
 	given := time.Since(begin)
@@ -299,8 +301,8 @@ func TestRealEnsembleCzxidTellsWhenAFollowerIsCutOff(t *testing.T) {
 // the leader gives the node away.
 func TestRealEnsembleStrictContactEndsTheSessionBeforeTheLeaderDoes(t *testing.T) {
 	t.Parallel()
-	const timeout, sync = 9 * time.Second, 12 * time.Second // a quarter of timeout is between what must happen in order
-	e := zkserver.StartEnsemble(t, 3, zkserver.WithLinks(), zkserver.WithQuorumTimeouts(10*time.Second, sync))
+	const timeout = 9 * time.Second // a quarter of timeout is between what must happen in order
+	e := borrowEnsemble(t, contactLane, patient)
 	ctx := within(t, stuck)
 	leader, cut := roles(t, e)
 	other, _ := connectedTo(t, e, leader)
@@ -318,7 +320,7 @@ func TestRealEnsembleStrictContactEndsTheSessionBeforeTheLeaderDoes(t *testing.T
 	}
 
 	begin := time.Now()
-	require.NoError(t, e.Isolate(cut))
+	require.NoError(t, e.Partition(cut))
 	select {
 	case <-first.Session.Context().Done():
 	case <-w.Done():

@@ -37,14 +37,15 @@ func realClient(t *testing.T, srv *zkserver.Server, path string, opts ...framewo
 	c, err := framework.New(srv.Addr()+path, append([]framework.Option{framework.WithSessionTimeout(longSession)}, opts...)...)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, c.Close()) })
-	require.NoError(t, c.WaitConnected(within(t, 20*time.Second)))
+	require.NoError(t, c.WaitConnected(within(t, stuck)))
 	return c
 }
 
 func TestRealServerOperations(t *testing.T) {
-	srv := zkserver.Start(t)
-	c := realClient(t, srv, "")
-	ctx := within(t, 30*time.Second)
+	t.Parallel()
+	srv := sharedServer(t)
+	c := realClient(t, srv, chroot(t))
+	ctx := within(t, stuck)
 
 	for _, mode := range []framework.Mode{
 		framework.Persistent, framework.Ephemeral, framework.PersistentSequential, framework.EphemeralSequential,
@@ -76,13 +77,14 @@ func TestRealServerOperations(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"b"}, names)
 	require.ErrorIs(t, c.Delete(ctx, "/a", framework.AnyVersion), zk.ErrNotEmpty)
-	require.ErrorIs(t, c.Delete(ctx, "/zookeeper", framework.AnyVersion), zk.ErrBadArguments)
+	require.ErrorIs(t, realClient(t, srv, "").Delete(ctx, "/zookeeper", framework.AnyVersion), zk.ErrBadArguments)
 }
 
 func TestRealServerChroot(t *testing.T) {
-	srv := zkserver.Start(t)
-	c, root := realClient(t, srv, "/app"), realClient(t, srv, "")
-	ctx := within(t, 20*time.Second)
+	t.Parallel()
+	srv := sharedServer(t)
+	c, root := realClient(t, srv, chroot(t)+"/app"), realClient(t, srv, chroot(t))
+	ctx := within(t, stuck)
 	n, err := c.Create(ctx, "/x", nil, framework.WithParents())
 	require.NoError(t, err)
 	require.Equal(t, "/x", n.Path)
@@ -92,9 +94,10 @@ func TestRealServerChroot(t *testing.T) {
 }
 
 func TestRealServerGivesTheCzxidInTheReply(t *testing.T) {
-	srv := zkserver.Start(t)
-	c := realClient(t, srv, "")
-	ctx := within(t, 30*time.Second)
+	t.Parallel()
+	srv := sharedServer(t)
+	c := realClient(t, srv, chroot(t))
+	ctx := within(t, stuck)
 	var all sync.WaitGroup
 	for range 50 {
 		all.Go(func() {
@@ -111,17 +114,22 @@ func TestRealServerGivesTheCzxidInTheReply(t *testing.T) {
 	all.Wait()
 }
 
-// watchCount counts the watches of both tables; wchs, and with it srv.Watches,
-// leaves out those on children.
-func watchCount(ctx context.Context, srv *zkserver.Server) (string, error) {
-	metrics, err := srv.Metrics(ctx)
-	return metrics["zk_watch_count"], err
+// requireNoWatches waits until a server has noticed that the clients of the
+// last test are gone.
+func requireNoWatches(t *testing.T, srv *zkserver.Server) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		n, err := srv.WatchCount(t.Context())
+		return err == nil && n == 0
+	}, stuck, 10*time.Millisecond)
 }
 
 func TestRealServerForgetsWatchesThatAreWithdrawn(t *testing.T) {
-	srv := zkserver.Start(t)
-	c := realClient(t, srv, "")
-	ctx := within(t, 30*time.Second)
+	t.Parallel()
+	srv := borrowServer(t)
+	c := realClient(t, srv, chroot(t))
+	ctx := within(t, stuck)
+	requireNoWatches(t, srv)
 	_, err := c.Create(ctx, "/n", nil)
 	require.NoError(t, err)
 	var list []*framework.Watch
@@ -133,24 +141,25 @@ func TestRealServerForgetsWatchesThatAreWithdrawn(t *testing.T) {
 	_, _, w, err := c.ExistsW(ctx, "/missing")
 	require.NoError(t, err)
 	list = append(list, w)
-	n, err := watchCount(ctx, srv)
+	n, err := srv.WatchCount(ctx)
 	require.NoError(t, err)
-	require.Equal(t, "3", n)
+	require.Equal(t, 3, n)
 	for _, w := range list {
 		w.Stop()
 	}
 	require.NoError(t, c.Sync(ctx, "/")) // the withdrawals went before it
-	n, err = watchCount(ctx, srv)
+	n, err = srv.WatchCount(ctx)
 	require.NoError(t, err)
-	require.Equal(t, "0", n)
+	require.Zero(t, n)
 }
 
 // It takes forty seconds if the client connects in the moment of the server's
 // start in which ZooKeeper stumbles over a connection, and neither answers nor
 // closes it. The client gives such a server two thirds of the session timeout.
 func TestRealServerRestartKeepsSessionAndWatches(t *testing.T) {
-	srv := zkserver.Start(t, zkserver.WithSessionTimeouts(time.Second, time.Minute))
-	c := realClient(t, srv, "")
+	t.Parallel()
+	srv := borrowServer(t)
+	c := realClient(t, srv, chroot(t))
 	ctx := within(t, stuck)
 	n, err := c.Create(ctx, "/n", nil, framework.WithMode(framework.Ephemeral))
 	require.NoError(t, err)
@@ -182,8 +191,8 @@ func TestRealServerRestartKeepsSessionAndWatches(t *testing.T) {
 // the session when it wakes up.
 func TestRealServerPauseEndsTheSession(t *testing.T) {
 	t.Parallel()
-	srv := zkserver.Start(t)
-	c := realClient(t, srv, "", shortSessionOptions()...)
+	srv := borrowServer(t)
+	c := realClient(t, srv, chroot(t), shortSessionOptions()...)
 	ctx := within(t, stuck)
 	n, err := c.Create(ctx, "/e", nil, framework.WithMode(framework.Ephemeral))
 	require.NoError(t, err)
@@ -208,7 +217,8 @@ func requireLost(t *testing.T, s *framework.Session, due time.Duration) {
 }
 
 func TestRealServerRefusesThePathsThatWeRefuse(t *testing.T) {
-	srv := zkserver.Start(t)
+	t.Parallel()
+	srv := sharedServer(t)
 	conn, events, err := zk.Connect([]string{srv.Addr()}, 5*time.Second, zk.WithLogger(silent{}))
 	require.NoError(t, err)
 	defer func() {
@@ -216,29 +226,33 @@ func TestRealServerRefusesThePathsThatWeRefuse(t *testing.T) {
 		for range events {
 		}
 	}()
-	acl := zk.WorldACL(zk.PermAll)
+	acl, parent := zk.WorldACL(zk.PermAll), chroot(t)
+	_, err = conn.Create(parent, nil, 0, acl)
+	require.NoError(t, err)
 	for _, path := range []string{"/a\U0001F600", "/a\x7f", "/a\u0080", "/a\uf000"} {
 		require.Error(t, framework.ValidatePath(path), "%q", path)
-		_, err := conn.Create(path, nil, 0, acl)
+		_, err := conn.Create(parent+path, nil, 0, acl)
 		require.Error(t, err, "%q", path)
 	}
 	for _, path := range []string{"/a b", "/.a", "/zürich", "/日本", "/\uf900"} {
 		require.NoError(t, framework.ValidatePath(path), "%q", path)
-		_, err := conn.Create(path, nil, 0, acl)
+		_, err := conn.Create(parent+path, nil, 0, acl)
 		require.NoError(t, err, "%q", path)
 	}
 }
 
 func TestRealServerForgetsTheSessionOnClose(t *testing.T) {
-	srv := zkserver.Start(t)
-	c := realClient(t, srv, "")
+	t.Parallel()
+	srv := sharedServer(t)
+	c := realClient(t, srv, chroot(t))
 	ctx := within(t, stuck)
 	_, err := c.Create(ctx, "/e", nil, framework.WithMode(framework.Ephemeral))
 	require.NoError(t, err)
 	require.NoError(t, c.Close())
+	other := realClient(t, srv, chroot(t))
 	require.Eventually(t, func() bool {
-		n, err := srv.Ephemerals(ctx)
-		return err == nil && n == 0
+		there, _, err := other.Exists(ctx, "/e")
+		return err == nil && !there
 	}, longSession/3, 10*time.Millisecond, "long before the session's time is up")
 }
 

@@ -92,11 +92,11 @@ func restartAtOnce(t *testing.T, servers []*zkserver.Server) {
 // because they are restarted.
 func TestRealEnsembleStrictContactEndsTheSessionOfADeposedLeaderInTime(t *testing.T) {
 	t.Parallel()
-	const timeout, sync = 9 * time.Second, time.Minute
-	e := zkserver.StartEnsemble(t, 3, zkserver.WithLinks(), zkserver.WithQuorumTimeouts(20*time.Second, sync))
+	const timeout = 9 * time.Second
+	e := borrowEnsemble(t, contactLane, patient)
 	old, _ := roles(t, e)
 	var followers []*zkserver.Server
-	for _, s := range e.Servers {
+	for _, s := range e.Members() {
 		if s != old {
 			followers = append(followers, s)
 		}
@@ -112,7 +112,7 @@ func TestRealEnsembleStrictContactEndsTheSessionOfADeposedLeaderInTime(t *testin
 	case <-time.After(timeout):
 	}
 
-	require.NoError(t, e.Isolate(old))
+	require.NoError(t, e.Partition(old))
 	restartAtOnce(t, followers)
 	found := outcomes(t, strict)
 	require.True(t, found["strict"].ended.Before(found["strict"].given), "the next leader has given the node away while the session was trusted")
@@ -153,7 +153,7 @@ func (p *pingWatched) Read(b []byte) (int, error) {
 func TestRealEnsembleFollowerThatDiesRightAfterAnAnswer(t *testing.T) {
 	t.Parallel()
 	const timeout = 12 * time.Second // the leader asks eight times between two pings
-	e := zkserver.StartEnsemble(t, 3, zkserver.WithTick(time.Second))
+	e := borrowEnsemble(t, contactLane, patient, zkserver.WithTick(time.Second))
 	leader, victim := roles(t, e)
 	other, _ := connectedTo(t, e, leader)
 	session := framework.WithSessionTimeout(timeout)

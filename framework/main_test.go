@@ -4,6 +4,10 @@ import (
 	"testing"
 
 	"github.com/gocurator/curator/internal/leaktest"
+	"github.com/gocurator/curator/testing/zkserver"
 )
 
-func TestMain(m *testing.M) { leaktest.Main(m) }
+func TestMain(m *testing.M) {
+	waitTogether()
+	leaktest.Main(m, zkserver.CloseShared)
+}

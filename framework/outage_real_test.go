@@ -9,21 +9,21 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/state"
-	"github.com/gocurator/curator/testing/zkserver"
 )
 
 func TestRealEnsembleShortOutageKeepsSessionAndWatches(t *testing.T) {
-	e := zkserver.StartEnsemble(t, 3)
+	t.Parallel()
+	e := borrowEnsemble(t, ensembleLane, patient)
 	ctx := within(t, stuck)
-	c, _ := connectedTo(t, e, e.Servers[0])
+	c, _ := connectedTo(t, e, e.Members()[0])
 	es := makeSessionNodes(t, ctx, c, "/short")
 	states := c.States(ctx)
-	for _, s := range slices.Backward(e.Servers) { // its own last, so that it has nowhere to go meanwhile
+	for _, s := range slices.Backward(e.Members()) { // its own last, so that it has nowhere to go meanwhile
 		require.NoError(t, s.Kill())
 	}
 	require.NoError(t, e.Restart())
 	require.Equal(t, []state.State{state.Suspended, state.Reconnected}, untilConnected(states))
-	other, _ := connectedTo(t, e, e.Servers[1])
+	other, _ := connectedTo(t, e, e.Members()[1])
 	es.requireIntact(t, ctx, c, other, "/short")
 }
 
@@ -31,8 +31,8 @@ func TestRealEnsembleShortOutageKeepsSessionAndWatches(t *testing.T) {
 // client cannot know that: to it, its nodes may be gone when the time is up.
 func TestRealServerLongOutageLosesTheSessionInTime(t *testing.T) {
 	t.Parallel()
-	srv := zkserver.Start(t)
-	c := realClient(t, srv, "", shortSessionOptions()...)
+	srv := borrowServer(t)
+	c := realClient(t, srv, chroot(t), shortSessionOptions()...)
 	ctx := within(t, stuck)
 	es := makeSessionNodes(t, ctx, c, "/long")
 	states := c.States(ctx)
@@ -57,8 +57,8 @@ func TestRealServerLongOutageLosesTheSessionInTime(t *testing.T) {
 // back.
 func TestRealServerThatWasWipedGetsANewSession(t *testing.T) {
 	t.Parallel()
-	srv := zkserver.Start(t)
-	c := realClient(t, srv, "", shortSessionOptions()...)
+	srv := borrowServer(t)
+	c := realClient(t, srv, chroot(t), shortSessionOptions()...)
 	ctx := within(t, stuck)
 	es := makeSessionNodes(t, ctx, c, "/wiped")
 	states := c.States(ctx)

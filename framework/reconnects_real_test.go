@@ -18,7 +18,6 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/retry"
-	"github.com/gocurator/curator/testing/zkserver"
 )
 
 // A client is disconnected hundreds of times, anywhere in a frame, of a
@@ -36,9 +35,10 @@ import (
 // watch, and a hang.
 func TestRealServerHundredsOfReconnectsUnderLoad(t *testing.T) {
 	const reconnects = 200
-	srv := zkserver.Start(t)
+	t.Parallel()
+	srv := sharedServer(t)
 	ctx := within(t, stuck)
-	undisturbed, err := framework.New(srv.Addr(), framework.WithSessionTimeout(time.Minute))
+	undisturbed, err := framework.New(srv.Addr()+chroot(t), framework.WithSessionTimeout(time.Minute))
 	require.NoError(t, err)
 	defer undisturbed.Close()
 	counters := make([]string, 8)
@@ -51,7 +51,7 @@ func TestRealServerHundredsOfReconnectsUnderLoad(t *testing.T) {
 	}
 
 	net := &faultyNetwork{addr: srv.Addr(), left: reconnects, over: make(chan struct{})}
-	c, err := framework.New(manyNames(), framework.WithSessionTimeout(time.Minute),
+	c, err := framework.New(manyNames()+chroot(t), framework.WithSessionTimeout(time.Minute),
 		framework.WithDialer(net.dial), framework.WithRetry(retry.BoundedExponential(time.Millisecond, 20*time.Millisecond, 5)))
 	require.NoError(t, err)
 	defer c.Close()

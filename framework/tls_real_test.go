@@ -18,14 +18,15 @@ import (
 // connect.
 func overTLS(t *testing.T, srv *zkserver.Server, cfg *tls.Config, opts ...framework.Option) *framework.Client {
 	t.Helper()
-	c, err := framework.New(srv.TLSAddr(), append([]framework.Option{framework.WithTLS(cfg), framework.WithSessionTimeout(longSession)}, opts...)...)
+	c, err := framework.New(srv.TLSAddr()+chroot(t), append([]framework.Option{framework.WithTLS(cfg), framework.WithSessionTimeout(longSession)}, opts...)...)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, c.Close()) })
 	return c
 }
 
 func TestRealServerRestartOverTLSKeepsSessionAndWatches(t *testing.T) {
-	srv := zkserver.Start(t, zkserver.WithTLS(tls.RequireAndVerifyClientCert))
+	t.Parallel()
+	srv := borrowTLSServer(t, tls.RequireAndVerifyClientCert)
 	ctx := within(t, stuck)
 	c := overTLS(t, srv, srv.ClientTLS())
 	require.NoError(t, c.WaitConnected(ctx))
@@ -33,7 +34,7 @@ func TestRealServerRestartOverTLSKeepsSessionAndWatches(t *testing.T) {
 	states := c.States(ctx)
 	require.NoError(t, srv.Restart())
 	require.Equal(t, []state.State{state.Suspended, state.Reconnected}, untilConnected(states))
-	other := realClient(t, srv, "")
+	other := realClient(t, srv, chroot(t))
 	es.requireIntact(t, ctx, c, other, "/tls")
 }
 
@@ -41,7 +42,7 @@ func TestRealServerRestartOverTLSKeepsSessionAndWatches(t *testing.T) {
 // client whose server is silent.
 func TestRealServerPauseOverTLSEndsTheSession(t *testing.T) {
 	t.Parallel()
-	srv := zkserver.Start(t, zkserver.WithTLS(tls.NoClientCert))
+	srv := borrowTLSServer(t, tls.NoClientCert)
 	ctx := within(t, stuck)
 	c := overTLS(t, srv, srv.ClientTLS(), shortSessionOptions()...)
 	require.NoError(t, c.WaitConnected(ctx))
@@ -55,11 +56,12 @@ func TestRealServerPauseOverTLSEndsTheSession(t *testing.T) {
 }
 
 func TestRealServerOverTLSWithoutClientCertificate(t *testing.T) {
-	srv := zkserver.Start(t, zkserver.WithTLS(tls.NoClientCert))
+	t.Parallel()
+	srv := borrowTLSServer(t, tls.NoClientCert)
 	cfg := srv.ClientTLS()
 	cfg.Certificates = nil
 	c := overTLS(t, srv, cfg)
-	_, err := c.Create(within(t, 30*time.Second), "/n", nil)
+	_, err := c.Create(within(t, stuck), "/n", nil)
 	require.NoError(t, err)
 }
 
@@ -67,6 +69,7 @@ func TestRealServerOverTLSWithoutClientCertificate(t *testing.T) {
 // not only that there is no connection. In TLS 1.3 a client hears what the
 // server thinks of its certificate only when it reads the first answer.
 func TestRealServerTLSErrorsNameTheCause(t *testing.T) {
+	t.Parallel()
 	spoilt := []struct {
 		name, cause string
 		spoil       func(*tls.Config)
@@ -87,7 +90,7 @@ func TestRealServerTLSErrorsNameTheCause(t *testing.T) {
 				cfg := srv.ClientTLS()
 				tt.spoil(cfg)
 				c := overTLS(t, srv, cfg)
-				ctx := within(t, 30*time.Second)
+				ctx := within(t, stuck)
 				err := c.WaitConnected(within(t, 500*time.Millisecond))
 				for err != nil && !strings.Contains(err.Error(), tt.cause) && ctx.Err() == nil { // the first attempt goes on
 					err = c.WaitConnected(within(t, 500*time.Millisecond))

@@ -107,7 +107,7 @@ func TestLeaderInTheMinority(t *testing.T) {
 		p.prepare(t, w, minority, majority, session)
 	}
 	cut := time.Now()
-	require.NoError(t, e.Isolate(minority))
+	require.NoError(t, e.Partition(minority))
 	for name, p := range passages {
 		p.watching.Wait()
 		require.NotNil(t, p.new, name)
@@ -121,7 +121,7 @@ func TestLeaderInTheMinority(t *testing.T) {
 	require.Less(t, passages["any contact"].stopped.Sub(cut), recipetest.PeerTimeout+session+slack)
 	require.Less(t, passages["any contact, standard policy"].stopped.Sub(cut), recipetest.PeerTimeout+slack)
 
-	require.NoError(t, e.Mend())
+	require.NoError(t, e.Heal())
 	for name, p := range passages {
 		w.WaitNodes(t, p.path, 2) // the old leader stands again
 		require.NoError(t, p.new.Context().Err(), name)
@@ -176,7 +176,7 @@ func TestLeadersOutliveARollingRestart(t *testing.T) {
 	latchPath, selectorPath, exclusive := recipetest.Path(t), recipetest.Path(t), recipetest.NewExclusive(t)
 	var latches []*leader.Latch
 	var selectors []*terms
-	for i, srv := range e.Servers {
+	for i, srv := range e.Members() {
 		c := w.ConnectFirstTo(t, srv)
 		latches = append(latches, latch(t, c, latchPath))
 		selectors = append(selectors, runSelector(t, c, selectorPath, exclusive))
@@ -185,7 +185,7 @@ func TestLeadersOutliveARollingRestart(t *testing.T) {
 	}
 	leading, working := w.await(t, latches[0]), selectors[0].begins(t, w)
 
-	for _, srv := range e.Servers {
+	for _, srv := range e.Members() {
 		require.NoError(t, srv.Restart())
 		w.Roles(t, e)
 	}
@@ -227,10 +227,10 @@ func TestLeadersOutliveTheirEnsemblesData(t *testing.T) {
 	}
 	leading, working := w.await(t, latches[0]), selectors[0].begins(t, w)
 
-	for _, srv := range e.Servers {
+	for _, srv := range e.Members() {
 		require.NoError(t, srv.Kill())
 	}
-	for _, srv := range e.Servers {
+	for _, srv := range e.Members() {
 		require.NoError(t, srv.Wipe())
 	}
 	require.NoError(t, e.Restart())
@@ -289,7 +289,7 @@ func TestSelectorOutlivesItsEnsemble(t *testing.T) {
 	selector := runSelector(t, c, recipetest.Path(t), recipetest.NewExclusive(t))
 	first := selector.begins(t, w)
 
-	for _, srv := range e.Servers {
+	for _, srv := range e.Members() {
 		require.NoError(t, srv.Kill())
 	}
 	require.ErrorIs(t, <-selector.ended, framework.ErrSessionLost)

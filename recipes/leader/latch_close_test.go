@@ -3,6 +3,7 @@ package leader_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"testing"
@@ -192,22 +193,24 @@ func closeNotification(notify bool) []leader.LatchOption {
 // tells of an end by Close only with WithCloseNotification.
 func TestChangesAreToldInOrderWithClose(t *testing.T) {
 	for _, notify := range []bool{false, true} {
-		onFakeAndReal(t, func(t *testing.T, w *world) {
-			ctx, path := w.Patience(t), recipetest.Path(t)
-			c, _ := w.Connect(t)
-			l := leader.NewLatch(c, path, closeNotification(notify)...)
-			changes := l.Changes(ctx)
-			start(t, l)
-			lease := w.await(t, l)
-			require.NoError(t, lease.Release(ctx))
-			again := w.await(t, l)
-			require.NoError(t, l.Close(ctx))
-			want := []leader.Change{{Lease: lease}, {Lease: lease, Ended: locks.ErrReleased}, {Lease: again}}
-			if notify {
-				want = append(want, leader.Change{Lease: again, Ended: locks.ErrReleased})
-			}
-			require.Equal(t, want, slices.Collect(changes))
-			require.Empty(t, slices.Collect(l.Changes(ctx)), "closed")
+		t.Run(fmt.Sprint("notify=", notify), func(t *testing.T) {
+			onFakeAndReal(t, func(t *testing.T, w *world) {
+				ctx, path := w.Patience(t), recipetest.Path(t)
+				c, _ := w.Connect(t)
+				l := leader.NewLatch(c, path, closeNotification(notify)...)
+				changes := l.Changes(ctx)
+				start(t, l)
+				lease := w.await(t, l)
+				require.NoError(t, lease.Release(ctx))
+				again := w.await(t, l)
+				require.NoError(t, l.Close(ctx))
+				want := []leader.Change{{Lease: lease}, {Lease: lease, Ended: locks.ErrReleased}, {Lease: again}}
+				if notify {
+					want = append(want, leader.Change{Lease: again, Ended: locks.ErrReleased})
+				}
+				require.Equal(t, want, slices.Collect(changes))
+				require.Empty(t, slices.Collect(l.Changes(ctx)), "closed")
+			})
 		})
 	}
 }

@@ -173,21 +173,23 @@ func TestGrantThatIsOutOfDate(t *testing.T) {
 // the next candidate is cut off.
 func TestLeaderLeavesWhileTheNextIsCutOff(t *testing.T) {
 	for _, policy := range []state.ErrorPolicy{state.SessionPolicy, state.StandardPolicy} {
-		onFakeAndReal(t, func(t *testing.T, w *world) {
-			path := recipetest.Path(t)
-			latches, lease := w.stands(t, path, 1)
-			c, network := w.Connect(t, framework.WithErrorPolicy(policy))
-			second := latch(t, c, path)
-			own := w.WaitNodes(t, path, 2)
-			network.Refuse(true)
-			network.Cut()
-			require.NoError(t, latches[0].Close(w.Patience(t)))
-			require.Len(t, w.Nodes(t, path), 1)
-			network.Refuse(false)
-			next := w.await(t, second)
-			require.Contains(t, own, next.Path()[len(path)+1:], "with the node that it has waited with")
-			require.Greater(t, next.FencingToken(), lease.FencingToken())
-			w.closeAll(t, path, second)
+		t.Run(policy.String(), func(t *testing.T) {
+			onFakeAndReal(t, func(t *testing.T, w *world) {
+				path := recipetest.Path(t)
+				latches, lease := w.stands(t, path, 1)
+				c, network := w.Connect(t, framework.WithErrorPolicy(policy))
+				second := latch(t, c, path)
+				own := w.WaitNodes(t, path, 2)
+				network.Refuse(true)
+				network.Cut()
+				require.NoError(t, latches[0].Close(w.Patience(t)))
+				require.Len(t, w.Nodes(t, path), 1)
+				network.Refuse(false)
+				next := w.await(t, second)
+				require.Contains(t, own, next.Path()[len(path)+1:], "with the node that it has waited with")
+				require.Greater(t, next.FencingToken(), lease.FencingToken())
+				w.closeAll(t, path, second)
+			})
 		})
 	}
 }

@@ -41,6 +41,7 @@ func TestCandidacyOutlastsTheServersTrouble(t *testing.T) {
 // node to its deletion, and in the next candidacy. The latch leads all the
 // same.
 func TestCandidacyUnderAFaultAtEveryRequest(t *testing.T) {
+	t.Parallel()
 	for _, fate := range slices.Sorted(maps.Keys(recipetest.Faults(nil, 0))) {
 		for _, policy := range []state.ErrorPolicy{state.SessionPolicy, state.StandardPolicy} {
 			t.Run(fate+"/"+policy.String(), func(t *testing.T) {
@@ -130,6 +131,7 @@ var deeds = map[string]func(w *world, c *framework.Client, l *leader.Latch, netw
 // one leader, Changes has told beginnings and ends in turn, and nothing is left
 // behind.
 func TestDeedAtEveryRequestOfACandidacy(t *testing.T) {
+	t.Parallel()
 	for _, deed := range slices.Sorted(maps.Keys(deeds)) {
 		for _, policy := range []state.ErrorPolicy{state.SessionPolicy, state.StandardPolicy} {
 			for _, behind := range []bool{false, true} {

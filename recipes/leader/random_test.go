@@ -30,6 +30,7 @@ var (
 // clients' error policy, and a quarter of them has an ensemble of three. The
 // comment of election lists the checks. With -short, there are fewer seeds.
 func TestOneLeaderUnderRandomFaults(t *testing.T) {
+	t.Parallel()
 	seeds := *leaderSeeds
 	if testing.Short() {
 		seeds = min(seeds, 20)

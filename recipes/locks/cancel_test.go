@@ -25,6 +25,7 @@ import (
 // one object. It holds for a lock that is free, for one that has never been
 // used, and for one that is held.
 func TestCancelAtEveryAwaitPoint(t *testing.T) {
+	t.Parallel()
 	variants := []struct {
 		name     string
 		held     bool

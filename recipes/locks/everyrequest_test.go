@@ -19,6 +19,7 @@ import (
 // lock in the end. Only a downgrade may be told instead that the session is
 // lost. In both cases nothing is left behind.
 func TestFaultAtEveryRequest(t *testing.T) {
+	t.Parallel()
 	for _, kind := range kindsOfLocks {
 		for _, held := range []bool{false, true} {
 			for _, fate := range slices.Sorted(maps.Keys(recipetest.Faults(nil, 0))) {

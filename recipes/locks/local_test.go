@@ -78,6 +78,7 @@ func TestWaitingInTheProcessCostsTheServerNothing(t *testing.T) {
 // An arrival may get its turn at the moment at which it gives up. The next
 // arrival must get the turn then.
 func TestTurnThatComesWithTheCancellationIsNotLost(t *testing.T) {
+	t.Parallel()
 	for _, opts := range [][]locks.MutexOption{nil, {locks.WithLocalHandOver(100, time.Hour)}} {
 		for range 300 {
 			inVirtualTime(t, func(t *testing.T, w *world) {

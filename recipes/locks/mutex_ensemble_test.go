@@ -1,23 +1,18 @@
 package locks_test
 
 import (
-	"net"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/recipes/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
-	"github.com/gocurator/curator/testing/zkserver"
 )
 
 // A holder and a waiter live through the death of their ensemble's leader, and
 // the lock is handed over afterwards.
 func TestLockOutlivesTheLeaderOfTheEnsemble(t *testing.T) {
-	ensemble := zkserver.StartEnsemble(t, 3)
-	w := &world{&recipetest.World{Addr: ensemble.ConnectString(), Dial: (&net.Dialer{}).DialContext, Session: 20 * time.Second}}
-	w.Observer, _ = w.Connect(t)
+	w, ensemble := newEnsembleWorld(t)
 	ctx, path := w.Patience(t), recipetest.Path(t)
 	c1, _ := w.Connect(t)
 	c2, _ := w.Connect(t)

@@ -79,6 +79,7 @@ func TestLostRequestsAndReplies(t *testing.T) {
 // Three clients suffer random faults. No two contexts are alive at once,
 // tokens grow, and no node is left.
 func TestOneHolderUnderRandomFaults(t *testing.T) {
+	t.Parallel()
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		path := recipetest.Path(t)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)

@@ -91,6 +91,7 @@ func stay(l *locks.Lease, round int) {
 // larger than every token before it, and no reader's token is smaller than the
 // last writer's. Some writers become readers, and some waiters give up.
 func TestReadersAndWritersUnderRandomFaults(t *testing.T) {
+	t.Parallel()
 	var in inside
 	var writes, downgrades atomic.Int32
 	read := func(ctx context.Context, l *locks.Lease, round int) {
@@ -157,6 +158,7 @@ func TestReadersAndWritersUnderRandomFaults(t *testing.T) {
 // limit, even when a client takes several of them, and the semaphore does not
 // get stuck.
 func TestSemaphoreUnderRandomFaults(t *testing.T) {
+	t.Parallel()
 	for name, limit := range map[string]func(int) locks.SemaphoreLimit{
 		"fixed":  locks.Limit,
 		"shared": func(n int) locks.SemaphoreLimit { return locks.SharedLimit("/limit", n) },
@@ -195,6 +197,7 @@ func TestSemaphoreUnderRandomFaults(t *testing.T) {
 // up. A lock that is handed over in the process has one holder alone, and no
 // node is left in the queue.
 func TestLocalHandOverUnderRandomFaults(t *testing.T) {
+	t.Parallel()
 	for _, policy := range []state.ErrorPolicy{state.SessionPolicy, state.StandardPolicy} {
 		t.Run(policy.String(), func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {

@@ -21,9 +21,7 @@ import (
 // progress.
 func TestSemaphoreGoesOnWithAMajorityOfTheEnsemble(t *testing.T) {
 	const clients, limit = 20, 3
-	ensemble := zkserver.StartEnsemble(t, 3)
-	w := &world{&recipetest.World{Addr: ensemble.ConnectString(), Dial: (&net.Dialer{}).DialContext, Session: recipetest.LongSession}}
-	w.Observer, _ = w.Connect(t)
+	w, ensemble := newEnsembleWorld(t)
 	path := recipetest.Path(t)
 	ctx, stop := context.WithCancel(w.Patience(t))
 	var acquired, held atomic.Int64
@@ -49,12 +47,12 @@ func TestSemaphoreGoesOnWithAMajorityOfTheEnsemble(t *testing.T) {
 	progress := func(before int64) func() bool { return func() bool { return acquired.Load() >= before+2*clients } }
 	require.Eventually(t, progress(0), time.Minute, 10*time.Millisecond)
 
-	atOnce(t, ensemble.Servers, (*zkserver.Server).Kill)
+	atOnce(t, ensemble.Members(), (*zkserver.Server).Kill)
 	before := acquired.Load()
 	require.Never(t, func() bool { return acquired.Load() > before+limit }, time.Second, 10*time.Millisecond,
 		"what was granted when the last server died is all")
 
-	atOnce(t, ensemble.Servers[:2], (*zkserver.Server).Restart)
+	atOnce(t, ensemble.Members()[:2], (*zkserver.Server).Restart)
 	require.Eventually(t, progress(acquired.Load()), time.Minute, 10*time.Millisecond)
 	stop()
 	all.Wait()
@@ -82,7 +80,8 @@ func atOnce(t *testing.T, servers []*zkserver.Server, do func(*zkserver.Server) 
 // of them holds the lease again.
 func TestSemaphoreOnAnEnsembleThatIsReplaced(t *testing.T) {
 	const clients = 10
-	first, second := zkserver.Start(t), zkserver.Start(t)
+	t.Parallel()
+	first, second := recipetest.BorrowServer(t), zkserver.Start(t)
 	var servers atomic.Value // addresses of the current servers
 	servers.Store(first.Addr())
 	ask := func(context.Context) ([]string, error) { return []string{servers.Load().(string)}, nil }

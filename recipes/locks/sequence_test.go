@@ -20,9 +20,11 @@ import (
 
 // atTheEndOfTheSequence runs a scenario where the next sequential child of
 // each path gets the last number but one that a server counts. Later children
-// share the last number, or get a negative one.
+// share the last number, or get a negative one. The test is parallel from here
+// on.
 func atTheEndOfTheSequence(t *testing.T, paths []string, scenario func(t *testing.T, w *world)) {
 	t.Helper()
+	t.Parallel()
 	const next = math.MaxInt32 - 1
 	t.Run("virtual", func(t *testing.T) {
 		inVirtualTime(t, func(t *testing.T, w *world) {
@@ -87,30 +89,37 @@ func takeTurns(t *testing.T, w *world, clients, rounds int, lockOf func(c *frame
 }
 
 func TestOneHolderWhenTheSequenceIsUsedUp(t *testing.T) {
-	for name, tc := range map[string]struct {
+	kinds := []struct {
 		paths []string
 		lock  func(c *framework.Client) locks.Locker
 	}{
-		"mutex":           {[]string{"/l"}, func(c *framework.Client) locks.Locker { return locks.NewInterProcessMutex(c, "/l") }},
-		"writer":          {[]string{"/l"}, func(c *framework.Client) locks.Locker { return rwOf(c).WriteLock() }},
-		"semaphore mutex": {[]string{"/l/locks", "/l/leases"}, func(c *framework.Client) locks.Locker { return locks.NewInterProcessSemaphoreMutex(c, "/l") }},
-	} {
-		t.Run(name, func(t *testing.T) {
-			atTheEndOfTheSequence(t, tc.paths, func(t *testing.T, w *world) {
-				nodes := takeTurns(t, w, 6, 15, tc.lock)
-				last := 0
-				for _, node := range nodes {
-					if strings.HasSuffix(node, "-2147483647") || strings.HasSuffix(node, "_2147483647") {
-						last++
-					}
-				}
-				require.Greater(t, last, 10, "the numbers are used up: %v", nodes)
-				for _, path := range tc.paths {
-					w.NothingLeft(t, path)
-				}
-			})
-		})
+		{[]string{"/mutex"}, func(c *framework.Client) locks.Locker { return locks.NewInterProcessMutex(c, "/mutex") }},
+		{[]string{"/writer"}, func(c *framework.Client) locks.Locker {
+			return locks.NewInterProcessReadWriteLock(c, "/writer").WriteLock()
+		}},
+		{[]string{"/semaphore/locks", "/semaphore/leases"}, func(c *framework.Client) locks.Locker {
+			return locks.NewInterProcessSemaphoreMutex(c, "/semaphore")
+		}},
 	}
+	var paths []string
+	for _, kind := range kinds {
+		paths = append(paths, kind.paths...)
+	}
+	atTheEndOfTheSequence(t, paths, func(t *testing.T, w *world) {
+		for _, kind := range kinds {
+			nodes := takeTurns(t, w, 6, 15, kind.lock)
+			last := 0
+			for _, node := range nodes {
+				if strings.HasSuffix(node, "-2147483647") || strings.HasSuffix(node, "_2147483647") {
+					last++
+				}
+			}
+			require.Greater(t, last, 10, "the numbers are used up: %v", nodes)
+			for _, path := range kind.paths {
+				w.NothingLeft(t, path)
+			}
+		}
+	})
 }
 
 // Nodes of one transaction, and of requests under way at the same time, get

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/testing/zkserver"
 )
 
 func TestMain(m *testing.M) { recipetest.Main(m) }
@@ -21,6 +22,12 @@ func onFakeAndReal(t *testing.T, scenario func(t *testing.T, w *world)) {
 func inVirtualTime(t *testing.T, scenario func(t *testing.T, w *world)) {
 	t.Helper()
 	recipetest.InVirtualTime(t, func(t *testing.T, w *recipetest.World) { scenario(t, &world{w}) })
+}
+
+// newEnsembleWorld returns an ensemble of three real servers.
+func newEnsembleWorld(t *testing.T) (*world, *zkserver.Ensemble) {
+	w, e := recipetest.NewEnsembleWorld(t)
+	return &world{w}, e
 }
 
 // anyKey is the key of a value that a user has put into a context.

@@ -56,7 +56,7 @@ func (l *lazyInstallation) get(t testing.TB) installation {
 	return l.found
 }
 
-func (l *lazyInstallation) close() { os.RemoveAll(l.found.dir) }
+func (l *lazyInstallation) close() error { return os.RemoveAll(l.found.dir) }
 
 func install() (inst installation, err error) {
 	javac, err := javaCommand("javac")

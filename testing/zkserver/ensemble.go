@@ -4,24 +4,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 )
 
 // Ensemble is a number of ZooKeeper servers that replicate one tree.
 type Ensemble struct {
-	// Servers are all servers, running or not, in the order of their ids from
-	// 1. The slice must not be changed.
-	Servers []*Server
-
-	links *links // nil without WithLinks
+	servers []*Server // in the order of their ids, from 1
+	links   *links    // nil without WithLinks
 }
+
+// Members returns all servers of the ensemble, running or not, in the order of
+// their ids, which begin with 1.
+func (e *Ensemble) Members() []*Server { return slices.Clone(e.servers) }
 
 // ConnectString returns the addresses of all servers, separated by commas, as
 // clients expect it.
 func (e *Ensemble) ConnectString() string {
-	addrs := make([]string, len(e.Servers))
-	for i, s := range e.Servers {
+	addrs := make([]string, len(e.servers))
+	for i, s := range e.servers {
 		addrs[i] = s.Addr()
 	}
 	return strings.Join(addrs, ",")
@@ -33,7 +35,7 @@ func (e *Ensemble) ConnectString() string {
 func (e *Ensemble) Leader(ctx context.Context) (*Server, error) {
 	var leader *Server
 	err := poll(ctx, nil, func(ctx context.Context) (err error) {
-		leader, err = electedLeader(e.Servers, e.modes(ctx))
+		leader, err = electedLeader(e.servers, e.modes(ctx))
 		return err
 	})
 	if err != nil {
@@ -44,12 +46,12 @@ func (e *Ensemble) Leader(ctx context.Context) (*Server, error) {
 
 // Restart restarts all servers, running or not, and waits until they serve.
 func (e *Ensemble) Restart() error {
-	return each(e.Servers, (*Server).Restart)
+	return each(e.servers, (*Server).Restart)
 }
 
 // Close closes all servers. It may be called more than once.
 func (e *Ensemble) Close() error {
-	err := each(e.Servers, (*Server).Close)
+	err := each(e.servers, (*Server).Close)
 	if e.links != nil {
 		e.links.close()
 	}
@@ -60,9 +62,9 @@ func (e *Ensemble) Close() error {
 // not serve. It asks all servers at once, since a paused one takes until ctx
 // ends.
 func (e *Ensemble) modes(ctx context.Context) []string {
-	modes := make([]string, len(e.Servers))
+	modes := make([]string, len(e.servers))
 	var wg sync.WaitGroup
-	for i, s := range e.Servers {
+	for i, s := range e.servers {
 		// A server that does not answer has no mode.
 		wg.Go(func() { modes[i], _ = s.Mode(ctx) })
 	}

@@ -11,7 +11,7 @@ func TestEnsembleElectsANewLeader(t *testing.T) {
 	began := time.Now()
 	e := StartEnsemble(t, 3)
 	t.Logf("start of an ensemble of three: %v", time.Since(began))
-	conn := connect(t, e.Servers[0].Addr(), e.Servers[1].Addr(), e.Servers[2].Addr())
+	conn := connect(t, e.Members()[0].Addr(), e.Members()[1].Addr(), e.Members()[2].Addr())
 	create(t, conn, "/kept")
 	ctx := withTimeout(t, time.Minute)
 
@@ -33,10 +33,10 @@ func TestEnsembleElectsANewLeader(t *testing.T) {
 
 func TestEnsembleRestart(t *testing.T) {
 	e := StartEnsemble(t, 3)
-	create(t, connect(t, e.Servers[0].Addr()), "/kept")
-	require.NoError(t, each(e.Servers, (*Server).Kill))
+	create(t, connect(t, e.Members()[0].Addr()), "/kept")
+	require.NoError(t, each(e.Members(), (*Server).Kill))
 	require.NoError(t, e.Restart())
-	requireData(t, connect(t, e.Servers[2].Addr()), "/kept")
+	requireData(t, connect(t, e.Members()[2].Addr()), "/kept")
 }
 
 func TestSettled(t *testing.T) {
@@ -68,11 +68,18 @@ func TestSettled(t *testing.T) {
 }
 
 func TestConnectString(t *testing.T) {
-	e := &Ensemble{Servers: []*Server{{member: member{client: 1}}, {member: member{client: 2}}}}
+	e := &Ensemble{servers: []*Server{{member: member{client: 1}}, {member: member{client: 2}}}}
 	require.Equal(t, "127.0.0.1:1,127.0.0.1:2", e.ConnectString())
 }
 
 func TestEnsembleNeedsServers(t *testing.T) {
 	_, err := RunEnsemble(0)
 	require.ErrorContains(t, err, "ensemble of 0")
+	for _, start := range []func(TB){
+		func(tb TB) { StartEnsemble(tb, 0) },
+		func(tb TB) { SharedEnsemble(tb, 0) },
+		func(tb TB) { BorrowEnsemble(tb, -1) },
+	} {
+		require.Contains(t, runFake(start).failed, "zkserver: ensemble of ")
+	}
 }

@@ -19,7 +19,7 @@ func ExampleRun() {
 		log.Fatal(err)
 	}
 	defer srv.Close()
-	watches, err := srv.Watches(context.Background())
+	watches, err := srv.WatchCount(context.Background())
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func ExampleRunEnsemble() {
 
 // A test cuts a follower off from its leader to see how a client reacts. The
 // follower still answers its clients for a while.
-func ExampleEnsemble_Cut() {
+func ExampleEnsemble_Partition() {
 	ensemble, err := zkserver.RunEnsemble(3,
 		zkserver.WithLinks(),
 		zkserver.WithQuorumTimeouts(10*time.Second, time.Second))
@@ -57,10 +57,10 @@ func ExampleEnsemble_Cut() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, follower := range ensemble.Servers {
+	for _, follower := range ensemble.Members() {
 		if follower != leader {
 			fmt.Println("connect to", follower.Addr(), "and see it lose touch")
-			if err := ensemble.Cut(leader, follower); err != nil {
+			if err := ensemble.Partition(follower); err != nil {
 				log.Fatal(err)
 			}
 			break

@@ -58,10 +58,10 @@ func (s *Server) Metrics(ctx context.Context) (map[string]string, error) {
 	return metrics, nil
 }
 
-// Watches returns the number of watches that clients have set on this server.
-// Each member of an ensemble has its own.
-func (s *Server) Watches(ctx context.Context) (int, error) {
-	// wchs does not count watches on children.
+// WatchCount returns the number of watches that clients have set on this
+// server. Each member of an ensemble has its own. No four-letter word lists the
+// watches on children, so there is no more than the count.
+func (s *Server) WatchCount(ctx context.Context) (int, error) {
 	return s.metric(ctx, "zk_watch_count")
 }
 

@@ -9,8 +9,8 @@ import (
 )
 
 // WithLinks routes the traffic between the servers of an ensemble through this
-// program, so that [Ensemble.Cut] can cut servers off from one another while
-// their clients still reach them. It has no effect on a standalone server.
+// program, so that [Ensemble.Partition] can cut servers off from one another
+// while their clients still reach them. It has no effect on a standalone server.
 //
 // Each server is configured with the addresses of relays instead of those of
 // its peers, and /zookeeper/config lists the addresses that the leader has. Do
@@ -20,11 +20,11 @@ func WithLinks() Option {
 	return func(c *config) { c.links = true }
 }
 
-// ErrNoLinks is returned when there is no such link to cut or to mend. Either
-// the ensemble was started without [WithLinks], or the servers are not two
-// members of it.
-var ErrNoLinks = errors.New("zkserver: no such link: " +
-	"the ensemble was started without WithLinks, or the servers are not two members of it")
+// ErrNoLinks is returned when there are no such links to cut or to heal. Either
+// the ensemble was started without [WithLinks], or the servers are not members
+// of it.
+var ErrNoLinks = errors.New("zkserver: no such links: " +
+	"the ensemble was started without WithLinks, or the servers are not members of it")
 
 // links are the connections between the members of an ensemble.
 type links struct {
@@ -84,36 +84,36 @@ func (l *links) close() {
 	l.relays.Wait()
 }
 
-// Cut cuts the link between two servers of the ensemble. From then on no data
-// passes in either direction, and neither server is told. Existing connections
-// stay up but are silent, as behind a packet filter. New connections are
-// accepted but lead nowhere. Clients are not affected. Data that is already
-// under way may still arrive. Without [WithLinks], Cut returns [ErrNoLinks].
-func (e *Ensemble) Cut(a, b *Server) error {
-	if e.links == nil || !slices.Contains(e.Servers, a) || !slices.Contains(e.Servers, b) || a == b {
+// Partition cuts the network between the given servers and all others of the
+// ensemble; among themselves they stay connected. From then on no data passes
+// in either direction, and no server is told. Existing connections stay up but
+// are silent, as behind a packet filter. New connections are accepted but lead
+// nowhere. Clients are not affected. Data that is already under way may still
+// arrive. A further call cuts its servers off from these, too. Without
+// [WithLinks], Partition returns [ErrNoLinks].
+func (e *Ensemble) Partition(servers ...*Server) error {
+	if e.links == nil || len(servers) == 0 {
 		return ErrNoLinks
 	}
-	e.links.pairs[pairOf(a.member.id, b.member.id)].setShut(true)
-	return nil
-}
-
-// Isolate cuts the links of a server to all others; see [Ensemble.Cut].
-func (e *Ensemble) Isolate(s *Server) error {
-	for _, other := range e.Servers {
-		if other == s {
-			continue
+	for _, s := range servers {
+		if !slices.Contains(e.servers, s) {
+			return ErrNoLinks
 		}
-		if err := e.Cut(s, other); err != nil {
-			return err
+	}
+	for _, a := range servers {
+		for _, b := range e.servers {
+			if !slices.Contains(servers, b) {
+				e.links.pairs[pairOf(a.member.id, b.member.id)].setShut(true)
+			}
 		}
 	}
 	return nil
 }
 
-// Mend undoes every Cut. Data that the servers sent meanwhile on connections
-// that are still up arrives now, late but in order. Connections that were made
-// meanwhile are closed.
-func (e *Ensemble) Mend() error {
+// Heal ends every [Ensemble.Partition]. Data that the servers sent meanwhile on
+// connections that are still up arrives now, late but in order. Connections
+// that were made meanwhile are closed.
+func (e *Ensemble) Heal() error {
 	if e.links == nil {
 		return ErrNoLinks
 	}

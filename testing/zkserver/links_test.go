@@ -14,11 +14,15 @@ import (
 
 // follower returns a server that is not the leader.
 func follower(e *Ensemble, leader *Server) *Server {
-	if e.Servers[0] != leader {
-		return e.Servers[0]
+	if e.Members()[0] != leader {
+		return e.Members()[0]
 	}
-	return e.Servers[1]
+	return e.Members()[1]
 }
+
+// linked are the options of ensembles whose servers are cut off from one
+// another.
+var linked = []Option{WithLinks(), WithQuorumTimeouts(10*time.Second, 2*time.Second)}
 
 // A follower that is cut off from its leader keeps answering reads until it
 // notices. Then it serves no client. The other two servers are not affected.
@@ -33,7 +37,7 @@ func TestCutFollowerKeepsItsClientsUntilItNotices(t *testing.T) {
 	create(t, conn, "/n")
 
 	began := time.Now()
-	require.NoError(t, e.Isolate(cut))
+	require.NoError(t, e.Partition(cut))
 	_, err = other.Set("/n", []byte("new"), -1)
 	require.NoError(t, err)
 	data, _, err := conn.Get("/n")
@@ -46,7 +50,7 @@ func TestCutFollowerKeepsItsClientsUntilItNotices(t *testing.T) {
 	require.NoError(t, err)
 	require.Same(t, leader, still)
 
-	require.NoError(t, e.Mend())
+	require.NoError(t, e.Heal())
 	require.NoError(t, poll(ctx, nil, func(ctx context.Context) error {
 		_, err := cut.Mode(ctx)
 		return err
@@ -72,18 +76,18 @@ func requireNotServing(t *testing.T, ctx context.Context, s *Server) {
 
 func TestCutLeaderGivesUpAndAnotherIsElected(t *testing.T) {
 	t.Parallel()
-	e := StartEnsemble(t, 3, WithLinks(), WithQuorumTimeouts(10*time.Second, 2*time.Second))
+	e := BorrowEnsemble(t, 3, linked...)
 	ctx := withTimeout(t, 2*time.Minute)
 	old, err := e.Leader(ctx)
 	require.NoError(t, err)
-	require.NoError(t, e.Isolate(old))
+	require.NoError(t, e.Partition(old))
 	requireNotServing(t, ctx, old)
 	next, err := e.Leader(ctx)
 	require.NoError(t, err)
 	require.NotSame(t, old, next)
 	create(t, connect(t, next.Addr()), "/n")
 
-	require.NoError(t, e.Mend())
+	require.NoError(t, e.Heal())
 	require.NoError(t, poll(ctx, nil, func(ctx context.Context) error {
 		_, err := old.Mode(ctx)
 		return err
@@ -97,7 +101,7 @@ func TestCutLeaderGivesUpAndAnotherIsElected(t *testing.T) {
 // server with the higher id connects to the other.
 func TestLinkedServersComeBack(t *testing.T) {
 	e := StartEnsemble(t, 3, WithLinks())
-	for _, s := range e.Servers {
+	for _, s := range e.Members() {
 		require.NoError(t, s.Kill())
 		require.NoError(t, s.Restart())
 	}
@@ -106,15 +110,36 @@ func TestLinkedServersComeBack(t *testing.T) {
 
 // Without links no traffic passes through this program, so there is nothing to
 // cut.
-func TestCutNeedsLinks(t *testing.T) {
+func TestPartitionNeedsLinks(t *testing.T) {
 	a, b := &Server{}, &Server{}
-	e := &Ensemble{Servers: []*Server{a, b}}
-	require.ErrorIs(t, e.Cut(a, b), ErrNoLinks)
-	require.ErrorIs(t, e.Isolate(a), ErrNoLinks)
-	require.ErrorIs(t, e.Mend(), ErrNoLinks)
+	e := &Ensemble{servers: []*Server{a, b}}
+	require.ErrorIs(t, e.Partition(a), ErrNoLinks)
+	require.ErrorIs(t, e.Heal(), ErrNoLinks)
 	e.links = &links{}
-	require.ErrorIs(t, e.Cut(a, &Server{}), ErrNoLinks)
-	require.ErrorIs(t, e.Cut(a, a), ErrNoLinks)
+	require.ErrorIs(t, e.Partition(), ErrNoLinks)
+	require.ErrorIs(t, e.Partition(nil), ErrNoLinks)
+	require.ErrorIs(t, e.Partition(a, &Server{}), ErrNoLinks)
+}
+
+// Two servers of four are cut off together.
+func TestPartitionCutsLinksBetweenTheSides(t *testing.T) {
+	e := &Ensemble{links: &links{pairs: make(map[pair]*gate)}}
+	for id := 1; id <= 4; id++ {
+		e.servers = append(e.servers, &Server{member: member{id: id}})
+		for other := 1; other < id; other++ {
+			e.links.pairs[pairOf(id, other)] = newGate()
+		}
+	}
+	require.NoError(t, e.Partition(e.servers[1], e.servers[3]))
+	for p, g := range e.links.pairs {
+		shut, _ := g.status()
+		require.Equal(t, (p.low+p.high)%2 == 1, shut, "%v", p)
+	}
+	require.NoError(t, e.Heal())
+	for p, g := range e.links.pairs {
+		shut, _ := g.status()
+		require.False(t, shut, "%v", p)
+	}
 }
 
 func TestAnonymousGreeting(t *testing.T) {

@@ -17,17 +17,24 @@ func Run(opts ...Option) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.Servers[0], nil
+	return e.servers[0], nil
 }
 
 // RunEnsemble starts an ensemble of n servers, for programs and for TestMain;
 // tests use [StartEnsemble]. All of them serve when RunEnsemble returns. The
 // caller must call Close.
 func RunEnsemble(n int, opts ...Option) (*Ensemble, error) {
-	if n < 1 {
-		return nil, fmt.Errorf("zkserver: ensemble of %d servers", n)
+	if err := checkSize(n); err != nil {
+		return nil, err
 	}
 	return run(opts, func() ([]member, error) { return ensemble(n) })
+}
+
+func checkSize(n int) error {
+	if n < 1 {
+		return fmt.Errorf("zkserver: ensemble of %d servers", n)
+	}
+	return nil
 }
 
 // run starts servers. A standalone server is treated as an ensemble of one.
@@ -64,9 +71,9 @@ func startOnce(c config, d *Distribution, newMembers func() ([]member, error)) (
 			return nil, err
 		}
 	}
-	e.Servers, err = newServers(c, d, members)
+	e.servers, err = newServers(c, d, members)
 	if err == nil {
-		err = each(e.Servers, func(s *Server) error { return s.start("start") })
+		err = each(e.servers, func(s *Server) error { return s.start("start") })
 	}
 	if err != nil {
 		return nil, errors.Join(err, e.Close())

@@ -28,7 +28,7 @@ func TestWithSequence(t *testing.T) {
 func TestWithSequenceInAnEnsemble(t *testing.T) {
 	ensemble := StartEnsemble(t, 3, WithSequence("/locks", 41))
 	for i, want := range []string{"/locks/n-0000000041", "/locks/n-0000000042", "/locks/n-0000000043"} {
-		requireNext(t, connect(t, ensemble.Servers[i].Addr()), "/locks/n-", want)
+		requireNext(t, connect(t, ensemble.Members()[i].Addr()), "/locks/n-", want)
 	}
 }
 

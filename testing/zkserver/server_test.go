@@ -73,7 +73,7 @@ func TestCounts(t *testing.T) {
 		return n
 	}
 	nodes := count(srv.Nodes)
-	require.Zero(t, count(srv.Watches))
+	require.Zero(t, count(srv.WatchCount))
 	require.Zero(t, count(srv.Connections))
 	require.Zero(t, count(srv.Ephemerals))
 
@@ -83,11 +83,13 @@ func TestCounts(t *testing.T) {
 	require.NoError(t, err)
 	_, _, _, err = conn.GetW("/n")
 	require.NoError(t, err)
+	_, _, _, err = conn.ChildrenW("/n")
+	require.NoError(t, err)
 	_, _, _, err = conn.ExistsW("/missing")
 	require.NoError(t, err)
 
 	require.Equal(t, nodes+2, count(srv.Nodes))
-	require.Equal(t, 2, count(srv.Watches))
+	require.Equal(t, 3, count(srv.WatchCount))
 	require.Equal(t, 1, count(srv.Connections))
 	require.Equal(t, 1, count(srv.Ephemerals))
 }
@@ -185,16 +187,16 @@ func TestStartIsNotFooledByAnotherServer(t *testing.T) {
 
 func TestCloseEndsARestartThatWaits(t *testing.T) {
 	e := StartEnsemble(t, 2)
-	require.NoError(t, each(e.Servers, (*Server).Kill))
+	require.NoError(t, each(e.Members(), (*Server).Kill))
 	result := make(chan error)
 	// Waits in vain: there is no majority.
-	go func() { result <- e.Servers[0].Restart() }()
+	go func() { result <- e.Members()[0].Restart() }()
 	err := poll(withTimeout(t, time.Minute), nil, func(ctx context.Context) error {
-		_, err := e.Servers[0].FourLetter(ctx, "ruok")
+		_, err := e.Members()[0].FourLetter(ctx, "ruok")
 		return err
 	})
 	require.NoError(t, err)
-	_, err = e.Servers[0].Mode(withTimeout(t, time.Minute))
+	_, err = e.Members()[0].Mode(withTimeout(t, time.Minute))
 	require.ErrorIs(t, err, ErrNotServing)
 	require.NoError(t, e.Close())
 	require.ErrorContains(t, <-result, "ended while starting")

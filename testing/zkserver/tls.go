@@ -81,7 +81,7 @@ func (s *Server) checkTLS(ctx context.Context) error {
 // [WithTLS] it is empty.
 func (e *Ensemble) TLSConnectString() string {
 	var addrs []string
-	for _, s := range e.Servers {
+	for _, s := range e.servers {
 		if addr := s.TLSAddr(); addr != "" {
 			addrs = append(addrs, addr)
 		}

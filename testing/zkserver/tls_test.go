@@ -104,9 +104,9 @@ func TestStartWaitsForTLS(t *testing.T) {
 
 func TestTLSOfAnEnsemble(t *testing.T) {
 	e := StartEnsemble(t, 3, WithTLS(tls.RequireAndVerifyClientCert))
-	conn := connectTLS(t, e.Servers[0].ClientTLS(), e.Servers[0].TLSAddr())
+	conn := connectTLS(t, e.Members()[0].ClientTLS(), e.Members()[0].TLSAddr())
 	create(t, conn, "/n")
-	other := connectTLS(t, e.Servers[1].ClientTLS(), e.Servers[2].TLSAddr())
+	other := connectTLS(t, e.Members()[1].ClientTLS(), e.Members()[2].TLSAddr())
 	waitCaughtUp(t, other)
 	requireData(t, other, "/n")
 }
@@ -115,7 +115,7 @@ func TestWithoutTLS(t *testing.T) {
 	srv := &Server{member: member{client: 1}}
 	require.Empty(t, srv.TLSAddr())
 	require.Nil(t, srv.ClientTLS())
-	require.Empty(t, (&Ensemble{Servers: []*Server{srv}}).TLSConnectString())
+	require.Empty(t, (&Ensemble{servers: []*Server{srv}}).TLSConnectString())
 }
 
 func TestCertificatesAreForTheirPurpose(t *testing.T) {

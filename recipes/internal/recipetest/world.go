@@ -9,7 +9,6 @@ import (
 	"net"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,7 +17,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/leaktest"
 	"github.com/gocurator/curator/testing/zkserver"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -36,16 +34,11 @@ type World struct {
 	Observer *framework.Client // a client that has no part in the scenario
 }
 
-// Main is a package's TestMain. It ends the shared real servers after the last
-// test, and then looks for leaked goroutines.
-func Main(m *testing.M) {
-	leaktest.Main(m, realServer.close, realEnsemble.close)
-}
-
 // OnFakeAndReal runs a scenario on zktest in virtual time, and on real
-// ZooKeeper.
+// ZooKeeper. The test is parallel from here on.
 func OnFakeAndReal(t *testing.T, scenario func(t *testing.T, w *World)) {
 	t.Helper()
+	t.Parallel()
 	t.Run("virtual", func(t *testing.T) { InVirtualTime(t, scenario) })
 	t.Run("real", func(t *testing.T) {
 		scenario(t, NewReal(t))
@@ -71,37 +64,19 @@ func InVirtualTime(t *testing.T, scenario func(t *testing.T, w *World)) {
 	})
 }
 
-// realServer is started by the first test that needs it and serves all of them.
-var realServer sharedServer
-
-type sharedServer struct {
-	once sync.Once
-	srv  *zkserver.Server
-}
-
-func (s *sharedServer) get(t *testing.T) *zkserver.Server {
+// NewReal returns a real server, which no other test uses at the same time.
+func NewReal(t *testing.T) *World {
 	t.Helper()
-	s.once.Do(func() { s.srv = zkserver.Start(sharedTB{t}) })
-	if s.srv == nil {
-		t.Skip("no real ZooKeeper: see the first skipped test")
-	}
-	return s.srv
+	return Real(t, BorrowServer(t))
 }
 
-func (s *sharedServer) close() {
-	if s.srv != nil {
-		s.srv.Close()
-	}
+// BorrowServer returns a real server, which no other test uses at the same
+// time.
+func BorrowServer(t *testing.T) *zkserver.Server {
+	t.Helper()
+	realServers.enter(t)
+	return zkserver.Borrow(t)
 }
-
-// sharedTB keeps what zkserver.Start registers for the end of one test from
-// ending a server that others share.
-type sharedTB struct{ *testing.T }
-
-func (sharedTB) Cleanup(func()) {}
-
-// NewReal returns the real server that all tests of a package share.
-func NewReal(t *testing.T) *World { return Real(t, realServer.get(t)) }
 
 // Real returns a real server.
 func Real(t *testing.T, srv *zkserver.Server) *World {
@@ -112,7 +87,7 @@ func Real(t *testing.T, srv *zkserver.Server) *World {
 		Stop:    func() { require.NoError(t, srv.Stop()) },
 		Start:   func() { require.NoError(t, srv.Restart()) },
 		Watches: func() int {
-			n, err := srv.Watches(t.Context())
+			n, err := srv.WatchCount(t.Context())
 			require.NoError(t, err)
 			return n
 		},
