@@ -66,6 +66,7 @@ func (a await) nothingLeft(t *testing.T, srv *zktest.Server, c *framework.Client
 }
 
 func TestOperationReturnsWhenItsDeadlineComesWhateverItAwaits(t *testing.T) {
+	t.Parallel()
 	for name, fault := range map[string]zktest.Action{
 		"request muted":              zktest.Mute,
 		"reply muted":                zktest.MuteReply,

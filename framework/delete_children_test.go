@@ -67,6 +67,7 @@ func makeShape(t *testing.T, srv *zktest.Server, shape func(func(string))) (node
 
 // Hardly a node is listed or deleted twice, whatever the tree's shape is.
 func TestDeleteWithChildrenOfALargeTree(t *testing.T) {
+	t.Parallel()
 	for name, shape := range shapes {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -90,6 +91,7 @@ func TestDeleteWithChildrenOfALargeTree(t *testing.T) {
 
 // An interrupted delete goes on where it was.
 func TestDeleteWithChildrenOfALargeTreeGoesOnAfterLostRequests(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"flat", "chains"} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
@@ -108,6 +110,7 @@ func TestDeleteWithChildrenOfALargeTreeGoesOnAfterLostRequests(t *testing.T) {
 // Somebody makes a node again whenever it is deleted. The delete ends all the
 // same.
 func TestDeleteWithChildrenOfALargeTreeGivesUpAgainstSomebodyWhoGoesOnCreating(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"flat", "chains"} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
@@ -128,6 +131,7 @@ func TestDeleteWithChildrenOfALargeTreeGivesUpAgainstSomebodyWhoGoesOnCreating(t
 }
 
 func TestGuaranteedDeleteOfALargeTreeIsFinishedInTheBackground(t *testing.T) {
+	t.Parallel()
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		makeShape(t, srv, shapes["flat"])
 		ctx := within(t, 3*time.Second)

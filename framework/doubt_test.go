@@ -64,6 +64,7 @@ var breakages = map[string]func(srv *zktest.Server, session int64, fault zktest.
 }
 
 func TestNoWriteLiesAboutItsOutcomeWhateverIsLost(t *testing.T) {
+	t.Parallel()
 	faults := map[string]zktest.Action{
 		"request lost": zktest.DropRequest, "reply lost": zktest.DropReply,
 		"request muted": zktest.Mute, "reply muted": zktest.MuteReply,

@@ -40,6 +40,7 @@ func ending(srv *zktest.Server) *int {
 
 // More than about two megabytes of paths in one transaction stop an ensemble.
 func TestCloseDeletesNodesThatAreTooManyForOneTransaction(t *testing.T) {
+	t.Parallel()
 	for name, trouble := range map[string]func(*zktest.Server){
 		"undisturbed":           func(*zktest.Server) {},
 		"the connection is cut": func(srv *zktest.Server) { srv.CutAll() },
@@ -93,6 +94,7 @@ func TestCloseDeletesNodesThatOnlyTheirOwnerMayDelete(t *testing.T) {
 
 // A node is counted once, whatever way it has come and gone.
 func TestWarningOfTooManyEphemeralNodes(t *testing.T) {
+	t.Parallel()
 	ephemeral := framework.WithMode(framework.Ephemeral)
 	for name, create := range map[string]func(t *testing.T, srv *zktest.Server, c *framework.Client, path string){
 		"created": func(t *testing.T, _ *zktest.Server, c *framework.Client, path string) {

@@ -18,6 +18,7 @@ import (
 // A server that is slow makes callers wait, each as long as its own context
 // allows; what is sent stays bounded.
 func TestCallersWaitWhenTooMuchIsUnderWay(t *testing.T) {
+	t.Parallel()
 	const callers = 20_000 // more than may be under way at once
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		slow := srv.Inject(zktest.Rule{Op: zktest.OpGetData, Times: 1, Do: zktest.DelayRequest(3 * time.Second)})

@@ -32,6 +32,7 @@ func TestStrictContactKeepsAHealthySession(t *testing.T) {
 // it up by then is what strict contact decides, at every phase of the
 // heartbeat.
 func TestStrictContactEndsTheSessionBeforeTheLeaderDoes(t *testing.T) {
+	t.Parallel()
 	const syncLimit = 10 // more than the session, so that the follower answers for long enough
 	for _, strict := range []bool{false, true} {
 		for phase := range 20 {

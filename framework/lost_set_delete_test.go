@@ -157,6 +157,7 @@ func TestGuaranteedDeleteIsDoneAfterAnOutageInTheSameSession(t *testing.T) {
 }
 
 func TestGuaranteedDeleteOutlastsEveryOutage(t *testing.T) {
+	t.Parallel()
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		mustCreate(t, c, "/n", "")
 		srv.Inject(zktest.Rule{Op: zktest.OpDelete, Times: 50, Do: zktest.DropRequest})

@@ -28,6 +28,7 @@ import (
 //
 // The end of the bubble adds that no goroutine is left.
 func TestPropertiesHoldUnderRandomTrouble(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(4) {
 		serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 			c := newClient(t, srv, framework.WithConnectionTimeout(5*time.Second))

@@ -8,11 +8,12 @@ import (
 )
 
 func TestEnsembleElectsANewLeader(t *testing.T) {
+	kept, later := ownPath(), ownPath()
 	began := time.Now()
-	e := StartEnsemble(t, 3)
+	e := BorrowEnsemble(t, 3, linked...)
 	t.Logf("start of an ensemble of three: %v", time.Since(began))
 	conn := connect(t, e.Members()[0].Addr(), e.Members()[1].Addr(), e.Members()[2].Addr())
-	create(t, conn, "/kept")
+	create(t, conn, kept)
 	ctx := withTimeout(t, time.Minute)
 
 	leader, err := e.Leader(ctx)
@@ -21,22 +22,23 @@ func TestEnsembleElectsANewLeader(t *testing.T) {
 	next, err := e.Leader(ctx)
 	require.NoError(t, err)
 	require.NotSame(t, leader, next)
-	requireData(t, conn, "/kept")
-	create(t, conn, "/later")
+	requireData(t, conn, kept)
+	create(t, conn, later)
 
 	require.NoError(t, leader.Restart())
 	mode, err := leader.Mode(withTimeout(t, time.Minute))
 	require.NoError(t, err)
 	require.Equal(t, "follower", mode)
-	requireData(t, connect(t, leader.Addr()), "/later")
+	requireData(t, connect(t, leader.Addr()), later)
 }
 
 func TestEnsembleRestart(t *testing.T) {
-	e := StartEnsemble(t, 3)
-	create(t, connect(t, e.Members()[0].Addr()), "/kept")
+	kept := ownPath()
+	e := BorrowEnsemble(t, 3, linked...)
+	create(t, connect(t, e.Members()[0].Addr()), kept)
 	require.NoError(t, each(e.Members(), (*Server).Kill))
 	require.NoError(t, e.Restart())
-	requireData(t, connect(t, e.Members()[2].Addr()), "/kept")
+	requireData(t, connect(t, e.Members()[2].Addr()), kept)
 }
 
 func TestSettled(t *testing.T) {

@@ -22,27 +22,28 @@ func follower(e *Ensemble, leader *Server) *Server {
 
 // linked are the options of ensembles whose servers are cut off from one
 // another.
-var linked = []Option{WithLinks(), WithQuorumTimeouts(10*time.Second, 2*time.Second)}
+var linked = []Option{WithLinks(), WithQuorumTimeouts(10*time.Second, 6*time.Second)}
 
 // A follower that is cut off from its leader keeps answering reads until it
 // notices. Then it serves no client. The other two servers are not affected.
 func TestCutFollowerKeepsItsClientsUntilItNotices(t *testing.T) {
 	t.Parallel()
-	e := StartEnsemble(t, 3, WithLinks(), WithQuorumTimeouts(10*time.Second, 6*time.Second))
+	node := ownPath()
+	e := BorrowEnsemble(t, 3, linked...)
 	ctx := withTimeout(t, 2*time.Minute)
 	leader, err := e.Leader(ctx)
 	require.NoError(t, err)
 	cut := follower(e, leader)
 	conn, other := connect(t, cut.Addr()), connect(t, leader.Addr())
-	create(t, conn, "/n")
+	create(t, conn, node)
 
 	began := time.Now()
 	require.NoError(t, e.Partition(cut))
-	_, err = other.Set("/n", []byte("new"), -1)
+	_, err = other.Set(node, []byte("new"), -1)
 	require.NoError(t, err)
-	data, _, err := conn.Get("/n")
+	data, _, err := conn.Get(node)
 	require.NoError(t, err, "it still answers")
-	require.Equal(t, "/n", string(data), "but does not know better")
+	require.Equal(t, node, string(data), "but does not know better")
 
 	requireNotServing(t, ctx, cut)
 	require.Greater(t, time.Since(began), time.Second, "syncLimit is six seconds")
@@ -56,7 +57,7 @@ func TestCutFollowerKeepsItsClientsUntilItNotices(t *testing.T) {
 		return err
 	}))
 	require.NoError(t, poll(ctx, nil, func(context.Context) error {
-		data, _, err := conn.Get("/n")
+		data, _, err := conn.Get(node)
 		if err == nil && string(data) != "new" {
 			err = fmt.Errorf("still %q", data)
 		}
@@ -76,6 +77,7 @@ func requireNotServing(t *testing.T, ctx context.Context, s *Server) {
 
 func TestCutLeaderGivesUpAndAnotherIsElected(t *testing.T) {
 	t.Parallel()
+	node := ownPath()
 	e := BorrowEnsemble(t, 3, linked...)
 	ctx := withTimeout(t, 2*time.Minute)
 	old, err := e.Leader(ctx)
@@ -85,7 +87,7 @@ func TestCutLeaderGivesUpAndAnotherIsElected(t *testing.T) {
 	next, err := e.Leader(ctx)
 	require.NoError(t, err)
 	require.NotSame(t, old, next)
-	create(t, connect(t, next.Addr()), "/n")
+	create(t, connect(t, next.Addr()), node)
 
 	require.NoError(t, e.Heal())
 	require.NoError(t, poll(ctx, nil, func(ctx context.Context) error {
@@ -94,18 +96,18 @@ func TestCutLeaderGivesUpAndAnotherIsElected(t *testing.T) {
 	}))
 	conn := connect(t, old.Addr())
 	waitCaughtUp(t, conn)
-	requireData(t, conn, "/n")
+	requireData(t, conn, node)
 }
 
 // A restarted server reconnects through the links, whatever its id is. The
 // server with the higher id connects to the other.
 func TestLinkedServersComeBack(t *testing.T) {
-	e := StartEnsemble(t, 3, WithLinks())
+	e := BorrowEnsemble(t, 3, linked...)
 	for _, s := range e.Members() {
 		require.NoError(t, s.Kill())
 		require.NoError(t, s.Restart())
 	}
-	create(t, connect(t, strings.Split(e.ConnectString(), ",")...), "/n")
+	create(t, connect(t, strings.Split(e.ConnectString(), ",")...), ownPath())
 }
 
 // Without links no traffic passes through this program, so there is nothing to

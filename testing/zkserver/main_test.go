@@ -2,6 +2,7 @@ package zkserver
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"net"
 	"os"
@@ -79,6 +80,10 @@ func withTimeout(t *testing.T, d time.Duration) context.Context {
 	t.Cleanup(cancel)
 	return ctx
 }
+
+// ownPath returns the path of a node that no other test has made on a server
+// that tests share.
+func ownPath() string { return "/" + rand.Text() }
 
 // create creates a node. It retries while the connection is down, so a retry
 // may find that the node exists.

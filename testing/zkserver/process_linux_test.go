@@ -15,6 +15,7 @@ import (
 )
 
 func TestServerDiesWithProgram(t *testing.T) {
+	t.Parallel()
 	if _, err := Find(); err != nil {
 		check(t, err)
 	}

@@ -8,6 +8,7 @@ import (
 )
 
 func TestWithSequence(t *testing.T) {
+	t.Parallel()
 	srv := Start(t, WithSequence("/locks/old", 1<<31-3), WithSequence("/locks/older/one", 7))
 	conn := connect(t, srv.Addr())
 	requireNext(t, conn, "/locks/old/n-", "/locks/old/n-2147483645")
@@ -26,6 +27,7 @@ func TestWithSequence(t *testing.T) {
 }
 
 func TestWithSequenceInAnEnsemble(t *testing.T) {
+	t.Parallel()
 	ensemble := StartEnsemble(t, 3, WithSequence("/locks", 41))
 	for i, want := range []string{"/locks/n-0000000041", "/locks/n-0000000042", "/locks/n-0000000043"} {
 		requireNext(t, connect(t, ensemble.Members()[i].Addr()), "/locks/n-", want)

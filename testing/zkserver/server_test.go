@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,20 +15,21 @@ import (
 )
 
 func TestServerLifecycle(t *testing.T) {
+	kept := ownPath()
 	began := time.Now()
-	srv := Start(t)
+	srv := Borrow(t)
 	t.Logf("standalone start: %v", time.Since(began))
 	conn := connect(t, srv.Addr())
-	create(t, conn, "/kept")
+	create(t, conn, kept)
 
 	require.NoError(t, srv.Restart())
-	requireData(t, conn, "/kept")
+	requireData(t, conn, kept)
 
 	require.NoError(t, srv.Kill())
 	requireRefused(t, srv)
 	require.NoError(t, srv.Kill(), "killing what does not run is no error")
 	require.NoError(t, srv.Restart())
-	requireData(t, conn, "/kept")
+	requireData(t, conn, kept)
 
 	require.NoError(t, srv.Stop())
 	requireRefused(t, srv)
@@ -44,27 +46,33 @@ func requireRefused(t *testing.T, srv *Server) {
 }
 
 func TestWipedServerStartsAgainWithNothing(t *testing.T) {
-	srv := Start(t)
-	create(t, connect(t, srv.Addr()), "/lost")
+	lost := ownPath()
+	srv := Borrow(t)
+	create(t, connect(t, srv.Addr()), lost)
 	require.NoError(t, srv.Wipe())
 	requireRefused(t, srv)
 	require.NoError(t, srv.Restart())
-	there, _, err := connect(t, srv.Addr()).Exists("/lost")
+	there, _, err := connect(t, srv.Addr()).Exists(lost)
 	require.NoError(t, err)
 	require.False(t, there)
 }
 
 func TestCloseIsFinal(t *testing.T) {
+	t.Parallel()
 	srv := Start(t)
 	dir := srv.files.dir
+	said := strings.TrimSpace(srv.Log())
+	lastLine := said[strings.LastIndexByte(said, '\n')+1:]
+	require.NotEmpty(t, lastLine)
 	require.NoError(t, srv.Close())
 	require.NoError(t, srv.Close())
 	require.NoDirExists(t, dir)
 	require.ErrorIs(t, srv.Restart(), ErrClosed)
-	require.Contains(t, srv.Log(), "Starting", "the log outlives the files")
+	require.Contains(t, srv.Log(), lastLine, "the log outlives the files")
 }
 
 func TestCounts(t *testing.T) {
+	t.Parallel()
 	srv := Start(t)
 	ctx := withTimeout(t, time.Minute)
 	count := func(f func(context.Context) (int, error)) int {
@@ -95,7 +103,8 @@ func TestCounts(t *testing.T) {
 }
 
 func TestFourLetter(t *testing.T) {
-	srv := Start(t)
+	t.Parallel()
+	srv := Shared(t)
 	ctx := withTimeout(t, time.Minute)
 	for _, word := range []string{"ruok", "srvr", "mntr", "wchs", "dump", "cons", "conf", "envi"} {
 		reply, err := srv.FourLetter(ctx, word)
@@ -113,7 +122,7 @@ func TestPauseFreezesTheServer(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("cannot pause")
 	}
-	srv := Start(t)
+	srv := Borrow(t)
 	require.NoError(t, srv.Pause())
 	_, err := srv.FourLetter(withTimeout(t, 200*time.Millisecond), "srvr")
 	require.ErrorIs(t, err, context.DeadlineExceeded)
@@ -126,6 +135,7 @@ func TestPauseFreezesTheServer(t *testing.T) {
 }
 
 func TestTTLAndContainerNodesAreRemoved(t *testing.T) {
+	t.Parallel()
 	srv := Start(t, WithContainerCheckInterval(100*time.Millisecond))
 	conn := connect(t, srv.Addr())
 	_, err := conn.CreateTTL("/ttl", nil, zk.FlagTTL, zk.WorldACL(zk.PermAll), 50*time.Millisecond)
@@ -147,6 +157,7 @@ func TestTTLAndContainerNodesAreRemoved(t *testing.T) {
 }
 
 func TestStartFailureTellsWhatTheServerSaid(t *testing.T) {
+	t.Parallel()
 	_, err := Run(WithProperty("tickTime", "soon"))
 	if skipUnlessInstalled(t, err) {
 		return
@@ -158,6 +169,7 @@ func TestStartFailureTellsWhatTheServerSaid(t *testing.T) {
 // Another program takes the port between its reservation and the start of the
 // server.
 func TestStartTriesOtherPorts(t *testing.T) {
+	t.Parallel()
 	var occupied net.Listener
 	attempts := 0
 	e, err := run(nil, func() ([]member, error) {
@@ -180,12 +192,14 @@ func TestStartTriesOtherPorts(t *testing.T) {
 // Another server of this package answers on the port. The answer alone must not
 // count.
 func TestStartIsNotFooledByAnotherServer(t *testing.T) {
-	srv := Start(t)
+	t.Parallel()
+	srv := Shared(t)
 	impostor := &Server{member: srv.member, files: layout{"/nowhere/zkserver-other"}}
 	require.ErrorIs(t, impostor.checkServing(withTimeout(t, time.Minute)), errPortTaken)
 }
 
 func TestCloseEndsARestartThatWaits(t *testing.T) {
+	t.Parallel()
 	e := StartEnsemble(t, 2)
 	require.NoError(t, each(e.Members(), (*Server).Kill))
 	result := make(chan error)

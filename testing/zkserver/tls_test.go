@@ -46,13 +46,14 @@ func requireRejected(t *testing.T, err error) {
 }
 
 func TestTLSIsMutual(t *testing.T) {
-	srv := Start(t, WithTLS(tls.RequireAndVerifyClientCert))
+	kept := ownPath()
+	srv := Borrow(t, WithTLS(tls.RequireAndVerifyClientCert))
 	conn := connectTLS(t, srv.ClientTLS(), srv.TLSAddr())
-	create(t, conn, "/kept")
-	requireData(t, connect(t, srv.Addr()), "/kept")
+	create(t, conn, kept)
+	requireData(t, connect(t, srv.Addr()), kept)
 
 	require.NoError(t, srv.Restart())
-	requireData(t, conn, "/kept")
+	requireData(t, conn, kept)
 
 	anonymous := srv.ClientTLS()
 	anonymous.Certificates = nil
@@ -62,16 +63,16 @@ func TestTLSIsMutual(t *testing.T) {
 
 func TestTLSWithoutClientCertificates(t *testing.T) {
 	for _, auth := range []tls.ClientAuthType{tls.NoClientCert, tls.VerifyClientCertIfGiven} {
-		srv := Start(t, WithTLS(auth))
+		srv := Borrow(t, WithTLS(auth))
 		anonymous := srv.ClientTLS()
 		anonymous.Certificates = nil
-		create(t, connectTLS(t, anonymous, srv.TLSAddr()), "/anonymous")
-		create(t, connectTLS(t, srv.ClientTLS(), srv.TLSAddr()), "/known")
+		create(t, connectTLS(t, anonymous, srv.TLSAddr()), ownPath())
+		create(t, connectTLS(t, srv.ClientTLS(), srv.TLSAddr()), ownPath())
 	}
 }
 
 func TestTLSStrangersAreToldApart(t *testing.T) {
-	srv := Start(t, WithTLS(tls.RequireAndVerifyClientCert))
+	srv := Borrow(t, WithTLS(tls.RequireAndVerifyClientCert))
 	others, err := newCertificates()
 	require.NoError(t, err)
 
@@ -87,7 +88,7 @@ func TestTLSStrangersAreToldApart(t *testing.T) {
 // A standalone server opens its TLS port after the other port, which serves
 // already.
 func TestStartWaitsForTLS(t *testing.T) {
-	srv := Start(t, WithTLS(tls.RequireAndVerifyClientCert))
+	srv := Borrow(t, WithTLS(tls.RequireAndVerifyClientCert))
 	require.NoError(t, srv.checkServing(t.Context()))
 
 	defer func(own member) { srv.member = own }(srv.member)
@@ -97,12 +98,13 @@ func TestStartWaitsForTLS(t *testing.T) {
 	srv.member.secure = closed[0]
 	require.ErrorIs(t, srv.checkServing(t.Context()), syscall.ECONNREFUSED)
 
-	srv.member.secure = Start(t, WithTLS(tls.NoClientCert)).member.secure
+	srv.member.secure = Borrow(t, WithTLS(tls.NoClientCert)).member.secure
 	var unknown *tls.CertificateVerificationError
 	require.ErrorAs(t, srv.checkServing(t.Context()), &unknown)
 }
 
 func TestTLSOfAnEnsemble(t *testing.T) {
+	t.Parallel()
 	e := StartEnsemble(t, 3, WithTLS(tls.RequireAndVerifyClientCert))
 	conn := connectTLS(t, e.Members()[0].ClientTLS(), e.Members()[0].TLSAddr())
 	create(t, conn, "/n")
