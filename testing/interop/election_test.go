@@ -36,7 +36,7 @@ func newElection(
 		path:    lockPath(t),
 		recipe:  recipe,
 		session: session,
-		checker: openLeaderChecker(t),
+		checker: openLeaderChecker(t, srv.lives),
 	}
 	for i, l := range languages {
 		e.candidates = append(e.candidates, e.newCandidate(l))

@@ -19,7 +19,7 @@ func electThroughKills(t *testing.T, recipe string) {
 	t.Parallel()
 	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
 		const kills, crashesOfEach = 50, 2
-		e := newElection(t, srv, recipe, shortSession, inJava, inGo, inJava, inGo, inJava)
+		e := newElection(t, srv, recipe, shortSession, inJavaProcess, inGo, inJavaProcess, inGo, inJava)
 		crashes, sessions := map[language]int{}, map[language]int{}
 		for i := range kills {
 			if i%10 == 0 {
@@ -27,7 +27,7 @@ func electThroughKills(t *testing.T, recipe string) {
 			}
 			leader := e.awaitLeader()
 			switch l := languageOf(leader.id()); {
-			case (i%3 == 2 || i > kills/2) && crashes[l] < crashesOfEach:
+			case (i%3 == 2 || i > kills/2) && crashes[l] < crashesOfEach && leader.canCrash():
 				// The second condition covers thirds that are all of one
 				// language.
 				crashes[l]++

@@ -154,7 +154,7 @@ func TestJavaProcessIsKilledWhileHolding(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
 		lock := lockPath(t)
 		ours := srv.contender(t, inGo)
-		java := startPeer(t, srv.addr, shortSession)
+		java := startProcess(t, srv.addr, shortSession)
 		lost := acquire(t, javaContender{peer: java, name: "thread"}, lock)
 		waiter := acquireLater(ours, lock, waitLimit)
 		srv.waitNodes(t, lock, 2)

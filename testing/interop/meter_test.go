@@ -120,7 +120,7 @@ func TestUncontendedCycleIsThreeRequestsInBothLanguages(t *testing.T) {
 	who := crowd{processes: 1, clients: 1, paths: 1, members: 1, cycles: 10}
 	for name, round := range map[string]round{
 		"ours":      goRounds(t, meter.addr(), who),
-		"curator's": javaRounds(t, meter.addr(), who),
+		"curator's": peerRounds(t, startPeer(t, meter.addr(), longSession), who),
 	} {
 		requests, bytes := meter.cost(t, round)
 		for tries := 1; requests != 3*who.cycles && tries < 10; tries++ {

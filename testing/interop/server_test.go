@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -33,7 +34,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	waitTogether()
-	leaktest.Main(m, realServer.close, javaCurator.close)
+	leaktest.Main(m, sharedHost.close, realServer.close)
 }
 
 // waitTogether lets more tests run in parallel than there are processors,
@@ -64,6 +65,8 @@ type testServer struct {
 	watches func(path string) (int, error)
 	// reap deletes empty containers, if the server does not do so by itself.
 	reap func()
+	// lives reports whether a session has not ended at the server.
+	lives func(session int64) (bool, error)
 	// observer is a client that has no part in the scenario.
 	observer *framework.Client
 }
@@ -96,6 +99,10 @@ func newFakeServer(t *testing.T) *testServer {
 			return n, nil
 		},
 		reap: func() { srv.ReapContainers() },
+		lives: func(session int64) (bool, error) {
+			of := func(s zktest.Session) bool { return s.ID == session }
+			return slices.ContainsFunc(srv.Sessions(), of), nil
+		},
 	}
 	w.observer = w.connect(t, longSession)
 	t.Cleanup(func() {
@@ -127,6 +134,16 @@ func newRealServer(t *testing.T) *testServer {
 		reap: func() {},
 	}
 	w.observer = w.connect(t, longSession)
+	w.lives = func(session int64) (bool, error) {
+		// The server has then done with all requests of before, such as the
+		// end of a session.
+		if err := w.observer.Sync(context.Background(), "/"); err != nil {
+			return false, err
+		}
+		dump, err := srv.FourLetter(context.Background(), "dump")
+		sessions, _, _ := strings.Cut(dump, "ephemeral nodes dump")
+		return slices.Contains(strings.Fields(sessions), fmt.Sprintf("0x%x", session)), err
+	}
 	return w
 }
 
