@@ -348,11 +348,14 @@ public class Peer {
 
     private class LatchCandidate implements Candidate {
         private final LeaderLatch latch;
+        private final LeaderChecker checker; // null without one
+        private final ExecutorService listener = Executors.newSingleThreadExecutor();
 
         LatchCandidate(String path, String id, LeaderChecker checker) throws Exception {
+            this.checker = checker;
             latch = new LeaderLatch(client, path, id);
             if (checker != null) {
-                latch.addListener(follow(checker), Executors.newSingleThreadExecutor());
+                latch.addListener(follow(checker), listener);
             }
             latch.start();
         }
@@ -383,8 +386,13 @@ public class Peer {
             return latch.getParticipants();
         }
 
+        /** The latch tells its listeners nothing then. */
         public void resign() throws Exception {
             latch.close();
+            if (checker != null) {
+                listener.execute(checker::leave);
+            }
+            listener.shutdown();
         }
     }
 
