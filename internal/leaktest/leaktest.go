@@ -2,6 +2,7 @@
 package leaktest
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -14,14 +15,16 @@ import (
 const gracePeriod = 10 * time.Second
 
 // Main is the body of a TestMain; m is its [testing.M]. It runs the tests and
-// then calls closeShared, which close what the tests share. If goroutines are
-// left after that, the exit code is not 0.
-func Main(m interface{ Run() int }, closeShared ...func()) {
+// then calls closeShared, which close what the tests share. If one of them
+// fails, or goroutines are left after that, the exit code is not 0.
+func Main(m interface{ Run() int }, closeShared ...func() error) {
 	code := m.Run()
+	var errs []error
 	for _, done := range closeShared {
-		done()
+		errs = append(errs, done())
 	}
-	if err := find(gracePeriod); err != nil && code == 0 {
+	errs = append(errs, find(gracePeriod))
+	if err := errors.Join(errs...); err != nil && code == 0 {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}

@@ -67,13 +67,12 @@ func (h *lazyHost) start(inst installation) error {
 }
 
 // close ends the process, if it has been started.
-func (h *lazyHost) close() {
-	if h.stdin != nil {
-		h.stdin.Close()
+func (h *lazyHost) close() error {
+	if h.process == nil || h.process.Process == nil {
+		return nil
 	}
-	if h.process != nil && h.process.Process != nil {
-		h.process.Wait()
-	}
+	h.stdin.Close()
+	return h.process.Wait()
 }
 
 // output collects what a process writes. It is safe for concurrent use.

@@ -38,7 +38,7 @@ func TestKazooRecipes(t *testing.T) {
 	})
 	t.Run("real", func(t *testing.T) {
 		t.Parallel()
-		runKazoo(t, python, realServer.get(t).Addr())
+		runKazoo(t, python, sharedServer(t).Addr())
 	})
 }
 

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -34,7 +33,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	waitTogether()
-	leaktest.Main(m, sharedHost.close, realServer.close)
+	leaktest.Main(m, sharedHost.close, zkserver.CloseShared)
 }
 
 // waitTogether lets more tests run in parallel than there are processors,
@@ -115,7 +114,7 @@ func newFakeServer(t *testing.T) *testServer {
 }
 
 func newRealServer(t *testing.T) *testServer {
-	srv := realServer.get(t)
+	srv := sharedServer(t)
 	w := &testServer{
 		addr: srv.Addr(),
 		watches: func(path string) (n int, _ error) {
@@ -147,38 +146,13 @@ func newRealServer(t *testing.T) *testServer {
 	return w
 }
 
-// realServer is started by the first test that needs it and serves all of them.
-var realServer sharedServer
-
-type sharedServer struct {
-	once sync.Once
-	srv  *zkserver.Server
-}
-
-// get returns the shared server. It deletes an empty lock path at once, and not
-// within a minute, so that contenders of both languages meet paths that vanish.
-func (s *sharedServer) get(t *testing.T) *zkserver.Server {
+// sharedServer returns the real server of all tests. It deletes an empty lock
+// path at once, and not within a minute, so that contenders of both languages
+// meet paths that vanish.
+func sharedServer(t *testing.T) *zkserver.Server {
 	t.Helper()
-	s.once.Do(func() {
-		s.srv = zkserver.Start(sharedTB{t}, zkserver.WithContainerCheckInterval(20*time.Millisecond))
-	})
-	if s.srv == nil {
-		t.Skip("no real ZooKeeper: see the first skipped test")
-	}
-	return s.srv
+	return zkserver.Shared(t, zkserver.WithContainerCheckInterval(20*time.Millisecond))
 }
-
-func (s *sharedServer) close() {
-	if s.srv != nil {
-		s.srv.Close()
-	}
-}
-
-// sharedTB prevents the end of one test from closing a server that others
-// share.
-type sharedTB struct{ *testing.T }
-
-func (sharedTB) Cleanup(func()) {}
 
 // connect returns a client that is closed at the end of the test.
 func (srv *testServer) connect(

@@ -122,8 +122,14 @@ func TestOptionsThatCannotBeUsedAreErrors(t *testing.T) {
 		require.ErrorContains(t, err, tt.text)
 		_, err = RunEnsemble(3, tt.opt)
 		require.ErrorContains(t, err, tt.text)
-		tb := runFake(func(tb TB) { Start(tb, tt.opt) })
-		require.Contains(t, tb.failed, tt.text)
+		for _, start := range []func(tb TB){
+			func(tb TB) { Start(tb, tt.opt) },
+			func(tb TB) { StartEnsemble(tb, 3, tt.opt) },
+			func(tb TB) { Shared(tb, tt.opt) },
+			func(tb TB) { BorrowEnsemble(tb, 3, tt.opt) },
+		} {
+			require.Contains(t, runFake(start).failed, tt.text)
+		}
 	}
 }
 

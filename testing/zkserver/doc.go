@@ -10,8 +10,28 @@
 //		require.NoError(t, srv.Restart())
 //	}
 //
-// A server takes most of a second to start, an ensemble more. A package with
-// many tests should start one server with [Run] in its TestMain.
+// # One server for many tests
+//
+// A server takes most of a second to start, and as much of a processor; an
+// ensemble takes more. The tests of a package can share:
+//
+//   - [Shared] returns a server that all tests use at the same time, each below
+//     a path of its own.
+//   - [Borrow] returns a server that a test has for itself until it ends. The
+//     test may stop, kill or pause it. The next test gets it back serving.
+//   - [Start] is for a test that needs an empty server, or that changes the
+//     configuration.
+//
+// Shared and borrowed servers live until [CloseShared]:
+//
+//	func TestMain(m *testing.M) {
+//		code := m.Run()
+//		if err := zkserver.CloseShared(); err != nil && code == 0 {
+//			fmt.Fprintln(os.Stderr, err)
+//			code = 1
+//		}
+//		os.Exit(code)
+//	}
 //
 // # How ZooKeeper is found
 //
@@ -30,8 +50,8 @@
 // on to the next place, so that no test runs against another version than the
 // one that was named.
 //
-// If nothing is installed ([ErrNotInstalled]), [Start] and [StartEnsemble] skip
-// the test. Set CURATOR_REQUIRE_ZOOKEEPER to a non-empty value, in CI for
+// If nothing is installed ([ErrNotInstalled]), [Start], [Shared], [Borrow] and
+// their siblings for ensembles skip the test. Set CURATOR_REQUIRE_ZOOKEEPER to a non-empty value, in CI for
 // example, to make the test fail instead.
 //
 // # What the servers are like
@@ -48,8 +68,8 @@
 //   - TTL nodes are enabled.
 //
 // Options change each of these. An option that is nil or has an impossible
-// value is an error of Run and RunEnsemble, and fails the test in Start and
-// StartEnsemble. Other options add to the servers:
+// value is an error of Run and RunEnsemble, and fails the test in Start, Shared,
+// Borrow and their siblings. Other options add to the servers:
 //
 //   - [WithTLS] opens a second port for clients that speak TLS.
 //   - [WithLinks] lets a test cut members of an ensemble off from one another
@@ -59,7 +79,8 @@
 //
 // # Lifetime
 //
-// A server lives until Close, or until the program that started it ends. On
+// A server lives until Close or, if it is shared, CloseShared, or until the
+// program that started it ends. On
 // Linux the kernel ends the server with the program, however the program ends.
 // On other systems only Close ends a server: if the program dies without it,
 // the JVM keeps running. Only Close removes the server's directory.

@@ -75,4 +75,11 @@ func TestConnectString(t *testing.T) {
 func TestEnsembleNeedsServers(t *testing.T) {
 	_, err := RunEnsemble(0)
 	require.ErrorContains(t, err, "ensemble of 0")
+	for _, start := range []func(TB){
+		func(tb TB) { StartEnsemble(tb, 0) },
+		func(tb TB) { SharedEnsemble(tb, 0) },
+		func(tb TB) { BorrowEnsemble(tb, -1) },
+	} {
+		require.Contains(t, runFake(start).failed, "zkserver: ensemble of ")
+	}
 }

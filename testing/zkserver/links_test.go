@@ -20,6 +20,10 @@ func follower(e *Ensemble, leader *Server) *Server {
 	return e.Servers[1]
 }
 
+// linked are the options of ensembles whose servers are cut off from one
+// another.
+var linked = []Option{WithLinks(), WithQuorumTimeouts(10*time.Second, 2*time.Second)}
+
 // A follower that is cut off from its leader keeps answering reads until it
 // notices. Then it serves no client. The other two servers are not affected.
 func TestCutFollowerKeepsItsClientsUntilItNotices(t *testing.T) {
@@ -72,7 +76,7 @@ func requireNotServing(t *testing.T, ctx context.Context, s *Server) {
 
 func TestCutLeaderGivesUpAndAnotherIsElected(t *testing.T) {
 	t.Parallel()
-	e := StartEnsemble(t, 3, WithLinks(), WithQuorumTimeouts(10*time.Second, 2*time.Second))
+	e := BorrowEnsemble(t, 3, linked...)
 	ctx := withTimeout(t, 2*time.Minute)
 	old, err := e.Leader(ctx)
 	require.NoError(t, err)

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 		runHelper()
 		return
 	}
-	leaktest.Main(m)
+	leaktest.Main(m, CloseShared)
 }
 
 // runHelper is the program that TestServerDiesWithProgram kills. It starts a

@@ -35,6 +35,18 @@ type config struct {
 }
 
 func newConfig(opts []Option) (config, error) {
+	c, err := readOptions(opts)
+	if err != nil || c.tlsAuth == nil {
+		return c, err
+	}
+	if c.certificates, err = newCertificates(); err != nil {
+		err = fmt.Errorf("zkserver: certificates: %w", err)
+	}
+	return c, err
+}
+
+// readOptions is newConfig without the certificates.
+func readOptions(opts []Option) (config, error) {
 	const defaultMinSession = 0 // two ticks, which are not known yet
 	c := config{
 		tick:         100 * time.Millisecond,
@@ -56,14 +68,7 @@ func newConfig(opts []Option) (config, error) {
 	if c.minSession == defaultMinSession {
 		c.minSession = 2 * c.tick
 	}
-	if err := c.validate(); err != nil || c.tlsAuth == nil {
-		return c, err
-	}
-	var err error
-	if c.certificates, err = newCertificates(); err != nil {
-		err = fmt.Errorf("zkserver: certificates: %w", err)
-	}
-	return c, err
+	return c, c.validate()
 }
 
 // reject notes an option that cannot be used. The first one counts.

@@ -24,10 +24,17 @@ func Run(opts ...Option) (*Server, error) {
 // tests use [StartEnsemble]. All of them serve when RunEnsemble returns. The
 // caller must call Close.
 func RunEnsemble(n int, opts ...Option) (*Ensemble, error) {
-	if n < 1 {
-		return nil, fmt.Errorf("zkserver: ensemble of %d servers", n)
+	if err := checkSize(n); err != nil {
+		return nil, err
 	}
 	return run(opts, func() ([]member, error) { return ensemble(n) })
+}
+
+func checkSize(n int) error {
+	if n < 1 {
+		return fmt.Errorf("zkserver: ensemble of %d servers", n)
+	}
+	return nil
 }
 
 // run starts servers. A standalone server is treated as an ensemble of one.

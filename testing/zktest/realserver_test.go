@@ -59,10 +59,11 @@ func (s *sharedServer) is39() bool {
 	return major > 3 || major == 3 && minor >= 9
 }
 
-func (s *sharedServer) close() {
-	if s.srv != nil {
-		s.srv.Close()
+func (s *sharedServer) close() error {
+	if s.srv == nil {
+		return nil
 	}
+	return s.srv.Close()
 }
 
 // sharedTB keeps what zkserver.Start registers for the end of one test from ending a server that others share.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -15,55 +14,20 @@ import (
 	"github.com/gocurator/curator/testing/zkserver"
 )
 
-// PeerTimeout is how long servers of realEnsemble wait for one another. A
+// PeerTimeout is how long the servers of an ensemble wait for one another. A
 // server that is cut off from the others still answers its clients for that
 // long.
 const PeerTimeout = 6 * time.Second
-
-// realEnsemble is started by the first test that needs it and serves all of
-// them.
-var realEnsemble sharedEnsemble
-
-type sharedEnsemble struct {
-	once     sync.Once
-	ensemble *zkserver.Ensemble
-}
-
-// get returns an ensemble of three servers that all serve, whatever the last
-// test has done to them.
-func (s *sharedEnsemble) get(t *testing.T) *zkserver.Ensemble {
-	t.Helper()
-	s.once.Do(func() {
-		s.ensemble = zkserver.StartEnsemble(sharedTB{t}, 3, zkserver.WithLinks(),
-			zkserver.WithQuorumTimeouts(10*time.Second, PeerTimeout))
-	})
-	if s.ensemble == nil {
-		t.Skip("no real ZooKeeper: see the first skipped test")
-	}
-	require.NoError(t, s.ensemble.Mend())
-	for _, srv := range s.ensemble.Servers {
-		if _, err := srv.Mode(t.Context()); err != nil {
-			require.NoError(t, s.ensemble.Restart())
-			break
-		}
-	}
-	return s.ensemble
-}
-
-func (s *sharedEnsemble) close() {
-	if s.ensemble != nil {
-		s.ensemble.Close()
-	}
-}
 
 // LongSession is the session timeout of clients that are to keep their
 // session, whatever happens to servers.
 const LongSession = 20 * time.Second
 
-// NewEnsembleWorld returns the ensemble of three real servers that all tests of
-// a package share.
+// NewEnsembleWorld returns an ensemble of three real servers, which no other
+// test uses at the same time.
 func NewEnsembleWorld(t *testing.T) (*World, *zkserver.Ensemble) {
-	e := realEnsemble.get(t)
+	e := zkserver.BorrowEnsemble(t, 3, zkserver.WithLinks(),
+		zkserver.WithQuorumTimeouts(10*time.Second, PeerTimeout))
 	w := &World{Addr: e.ConnectString(), Dial: (&net.Dialer{}).DialContext, Session: LongSession}
 	w.Observer, _ = w.Connect(t)
 	return w, e

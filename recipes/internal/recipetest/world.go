@@ -9,7 +9,6 @@ import (
 	"net"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -39,7 +38,7 @@ type World struct {
 // Main is a package's TestMain. It ends the shared real servers after the last
 // test, and then looks for leaked goroutines.
 func Main(m *testing.M) {
-	leaktest.Main(m, realServer.close, realEnsemble.close)
+	leaktest.Main(m, zkserver.CloseShared)
 }
 
 // OnFakeAndReal runs a scenario on zktest in virtual time, and on real
@@ -71,37 +70,8 @@ func InVirtualTime(t *testing.T, scenario func(t *testing.T, w *World)) {
 	})
 }
 
-// realServer is started by the first test that needs it and serves all of them.
-var realServer sharedServer
-
-type sharedServer struct {
-	once sync.Once
-	srv  *zkserver.Server
-}
-
-func (s *sharedServer) get(t *testing.T) *zkserver.Server {
-	t.Helper()
-	s.once.Do(func() { s.srv = zkserver.Start(sharedTB{t}) })
-	if s.srv == nil {
-		t.Skip("no real ZooKeeper: see the first skipped test")
-	}
-	return s.srv
-}
-
-func (s *sharedServer) close() {
-	if s.srv != nil {
-		s.srv.Close()
-	}
-}
-
-// sharedTB keeps what zkserver.Start registers for the end of one test from
-// ending a server that others share.
-type sharedTB struct{ *testing.T }
-
-func (sharedTB) Cleanup(func()) {}
-
 // NewReal returns the real server that all tests of a package share.
-func NewReal(t *testing.T) *World { return Real(t, realServer.get(t)) }
+func NewReal(t *testing.T) *World { return Real(t, zkserver.Shared(t)) }
 
 // Real returns a real server.
 func Real(t *testing.T, srv *zkserver.Server) *World {
