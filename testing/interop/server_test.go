@@ -45,7 +45,7 @@ func waitTogether() {
 	asked := false
 	flag.Visit(func(f *flag.Flag) { asked = asked || f.Name == parallel })
 	if !asked {
-		flag.Set(parallel, strconv.Itoa(max(4, runtime.GOMAXPROCS(0))))
+		flag.Set(parallel, strconv.Itoa(max(16, runtime.GOMAXPROCS(0))))
 	}
 }
 
@@ -71,10 +71,11 @@ type testServer struct {
 }
 
 // onFakeAndReal runs a scenario on zktest over TCP and, at the same time, on
-// real ZooKeeper.
+// real ZooKeeper, beside other tests.
 func onFakeAndReal(t *testing.T, scenario func(t *testing.T, srv *testServer)) {
 	t.Helper()
 	javaCurator.get(t)
+	t.Parallel()
 	t.Run("zktest", func(t *testing.T) {
 		t.Parallel()
 		scenario(t, newFakeServer(t))
