@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -40,7 +41,7 @@ type leaderChecker struct {
 		excluded map[int64]bool
 		changed  chan struct{} // closed when the next leader enters
 		led      map[language]int
-		late     int // leaders in Java that the server had ended
+		late     []int64 // tokens of leaders in Java that the server had ended
 		wrong    []string
 		over     bool // later events do not matter
 	}
@@ -66,8 +67,8 @@ func openLeaderChecker(t *testing.T, lives func(session int64) (bool, error)) *l
 	t.Helper()
 	c := newLeaderChecker(lives)
 	t.Cleanup(func() {
-		if c.mu.late > 0 {
-			t.Logf("leaders in Java that had lost their session, and did not know: %d", c.mu.late)
+		if len(c.mu.late) > 0 {
+			t.Logf("leaders in Java that had lost their session, and did not know: %v", c.mu.late)
 		}
 		require.Empty(t, c.mu.wrong)
 	})
@@ -167,7 +168,15 @@ func (c *leaderChecker) excludeLate(token int64) {
 	c.exclude(token)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.mu.late++
+	c.mu.late = append(c.mu.late, token)
+}
+
+// lateLeaders returns the tokens of leaders in Java that did not leave although
+// their session had ended.
+func (c *leaderChecker) lateLeaders() []int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.mu.late)
 }
 
 // leaderships returns how often each language has led.
@@ -265,5 +274,5 @@ func TestLeaderCheckerAsksForJavasSessions(t *testing.T) {
 	require.Equal(t, "Go-2 leads with token 9 beside Go-1 with 8", c.judge(one, "enter Go-2 9 0"))
 	require.Equal(t, "whether Java-3 has a session: no server", c.judge(one, "enter Java-3 3 92"))
 	require.Len(t, c.mu.wrong, 4)
-	require.Equal(t, 3, c.mu.late)
+	require.Equal(t, []int64{5, 4, 7}, c.lateLeaders())
 }
