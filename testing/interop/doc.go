@@ -5,7 +5,7 @@
 // Further tests run Java Curator's own recipes and those of Python's kazoo on
 // zktest.
 //
-//	go test ./testing/interop              # about 45 seconds
+//	go test ./testing/interop              # less than a minute
 //	go test ./testing/interop -v -run Exclude -stress 5m
 //
 // GUARANTEES.md lists what the tests show.
