@@ -76,7 +76,10 @@ func (p *peer) start(t testing.TB, answers io.Reader) {
 	ready := p.expect(0)
 	go p.listen(answers)
 	t.Cleanup(func() { p.close(t) })
-	_, err := p.await(withDeadline(t), ready)
+	// Many processes may start at the same time.
+	ctx, cancel := context.WithTimeout(context.Background(), 2*waitLimit)
+	defer cancel()
+	_, err := p.await(ctx, ready)
 	require.NoError(t, err)
 }
 
