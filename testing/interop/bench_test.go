@@ -206,14 +206,19 @@ func cycles(ctx context.Context, mutex *locks.InterProcessMutex, n int) error {
 	return nil
 }
 
-// javaRounds returns the rounds of a crowd of threads.
+// javaRounds returns the rounds of a crowd of threads, in processes that compile
+// as in production.
 func javaRounds(b testing.TB, addr string, who crowd) round {
 	if who.processes > 1 {
 		one := who
 		one.processes = 1
 		return together(repeat(who.processes, func() round { return javaRounds(b, addr, one) }))
 	}
-	java := startPeerIn(b, nil, addr, longSession)
+	return peerRounds(b, startProcessWith(b, nil, addr, longSession), who)
+}
+
+// peerRounds returns the rounds of a crowd of threads of one peer.
+func peerRounds(b testing.TB, java *peer, who crowd) round {
 	objects := "shared"
 	if who.apart {
 		objects = "apart"

@@ -39,27 +39,38 @@ type candidate interface {
 	// session goes on until the server ends it.
 	crash()
 
+	// canCrash reports whether crash can end this candidate and nothing else.
+	canCrash() bool
+
 	// resign ends the candidacy.
 	resign(t *testing.T)
 }
 
-// newCandidate returns a candidate in its own client or process.
+// inJavaProcess is a candidate in Java that has a process of its own, and can
+// crash.
+const inJavaProcess language = "Java process"
+
+// newCandidate returns a candidate with a client of its own.
 func (srv *testServer) newCandidate(
 	t *testing.T, in language, number int, path, recipe string, checker *leaderChecker, session time.Duration,
 ) candidate {
 	t.Helper()
+	start := startPeer
+	if in == inJavaProcess {
+		in, start = inJava, startProcess
+	}
 	id := fmt.Sprintf("%s-%d", in, number)
 	if in == inGo {
 		return srv.newGoCandidate(t, id, path, recipe, checker, session)
 	}
 	host, port, err := net.SplitHostPort(checker.addr)
 	require.NoError(t, err)
-	java := javaCandidate{startPeer(t, srv.addr, session), id}
+	java := javaCandidate{start(t, srv.addr, session), id}
 	java.peer.must(t, "lead", id, path, recipe, host, port)
 	return java
 }
 
-// javaCandidate has its own process.
+// javaCandidate has its own client.
 type javaCandidate struct {
 	peer *peer
 	name string
@@ -70,6 +81,7 @@ func (c javaCandidate) leader(t *testing.T) string        { return c.peer.must(t
 func (c javaCandidate) candidates(t *testing.T) []string  { return c.peer.must(t, "candidates", c.name) }
 func (c javaCandidate) killSession(t *testing.T, _ *peer) { c.peer.must(t, "kill-session") }
 func (c javaCandidate) crash()                            { c.peer.kill() }
+func (c javaCandidate) canCrash() bool                    { return c.peer.process != nil }
 func (c javaCandidate) resign(t *testing.T)               { c.peer.must(t, "resign", c.name) }
 
 // goCandidate has its own client.
@@ -181,4 +193,5 @@ func (c *goCandidate) killSession(t *testing.T, helper *peer) {
 }
 
 func (c *goCandidate) crash()              { c.interceptor.cut() }
+func (c *goCandidate) canCrash() bool      { return true }
 func (c *goCandidate) resign(t *testing.T) { c.stop() }

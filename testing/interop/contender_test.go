@@ -211,6 +211,7 @@ func (srv *testServer) contender(t *testing.T, l language) contender {
 // in Go and Java, then the other way around.
 func bothWays(t *testing.T, scenario func(t *testing.T, srv *testServer, one, two language)) {
 	t.Helper()
+	t.Parallel()
 	for _, l := range [][2]language{{inGo, inJava}, {inJava, inGo}} {
 		t.Run(fmt.Sprintf("%s,%s", l[0], l[1]), func(t *testing.T) {
 			onFakeAndReal(t, func(t *testing.T, srv *testServer) { scenario(t, srv, l[0], l[1]) })

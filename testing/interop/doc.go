@@ -5,7 +5,7 @@
 // Further tests run Java Curator's own recipes and those of Python's kazoo on
 // zktest.
 //
-//	go test ./testing/interop              # about three minutes
+//	go test ./testing/interop              # less than a minute
 //	go test ./testing/interop -v -run Exclude -stress 5m
 //
 // GUARANTEES.md lists what the tests show.
@@ -23,19 +23,22 @@
 // For kazoo they need a Python that has it: $CURATOR_PYTHON if set, or else
 // python3 in PATH, or else Debian's.
 //
-// The tests compile the files in java once, into a temporary directory. A test
-// is skipped if something that it needs is missing. If
+// The tests compile the files in java and keep the classes in the user's cache
+// directory. A test is skipped if something that it needs is missing. If
 // CURATOR_REQUIRE_ZOOKEEPER is set to a non-empty value, it fails instead: set
 // it in CI, where a skipped test would go unnoticed. Package zkserver says how
 // the real server is found.
 //
 // # How it works
 //
-// A Java process is a peer. It has one client and obeys the lines on its stdin,
-// which the comment in java/Peer.java lists. It ends with its stdin, so that no
-// Java process outlives the tests, however they end. The real server deletes
-// empty lock paths all the time, so that both languages meet paths that have
-// vanished.
+// A peer has one client in Java and obeys commands, which the comment in
+// java/Peer.java lists. One Java process has all peers, except for those that a
+// test kills: each of these has a process of its own. A Java process ends with
+// its stdin, so that none outlives the tests, however they end.
+//
+// All scenarios run at the same time, each on paths of its own. Most of them
+// wait for the end of sessions. The real server deletes empty lock paths all
+// the time, so that both languages meet paths that have vanished.
 //
 // # The speed of our mutex compared with Curator's
 //

@@ -36,7 +36,7 @@ func newElection(
 		path:    lockPath(t),
 		recipe:  recipe,
 		session: session,
-		checker: openLeaderChecker(t),
+		checker: openLeaderChecker(t, srv.lives),
 	}
 	for i, l := range languages {
 		e.candidates = append(e.candidates, e.newCandidate(l))
@@ -144,7 +144,7 @@ func (e *election) views() (views []view) {
 
 // javaRejoinTimeout is how long a candidate in Java may take to come back after
 // the loss of its session.
-const javaRejoinTimeout = 6 * time.Second
+const javaRejoinTimeout = 2 * time.Second
 
 // waitAll waits until all candidates are there, and returns their nodes in
 // alphabetical order. After a lost session, Java's latch (Curator 5.4.0)

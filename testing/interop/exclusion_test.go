@@ -56,6 +56,7 @@ var workloads = map[string]workload{
 // often as they can. The checker does not use ZooKeeper. It must never see more
 // holders at once than allowed, and only growing tokens.
 func TestLanguagesExcludeEachOther(t *testing.T) {
+	t.Parallel()
 	for name, load := range workloads {
 		t.Run(name, func(t *testing.T) {
 			onFakeAndReal(t, func(t *testing.T, srv *testServer) { srv.compete(t, load) })

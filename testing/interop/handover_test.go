@@ -111,6 +111,7 @@ func (srv *testServer) mixedContenders(t *testing.T) ([]contender, goContender, 
 // All contenders are admitted in the order of their nodes, together with all
 // others that may hold the lock at the same time.
 func TestMixedQueueIsAdmittedInOrderOfArrival(t *testing.T) {
+	t.Parallel()
 	for name, q := range mixedQueues {
 		t.Run(name, func(t *testing.T) {
 			onFakeAndReal(t, func(t *testing.T, srv *testServer) { srv.admitsInOrder(t, q) })

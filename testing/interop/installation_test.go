@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -30,7 +31,13 @@ var errNotInstalled = errors.New("interop: Java Curator is not installed: " +
 type installation struct {
 	java      string
 	classPath string // the compiled peer first
-	dir       string // of the compiled peer; removed by close
+}
+
+// command runs Peer.java with the given flags for the virtual machine.
+func (i installation) command(flags []string, args ...string) *exec.Cmd {
+	words := append(slices.Clone(flags),
+		"-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", i.classPath, "Peer")
+	return exec.Command(i.java, append(words, args...)...)
 }
 
 // javaCurator is found and compiled by the first test that needs it.
@@ -56,8 +63,6 @@ func (l *lazyInstallation) get(t testing.TB) installation {
 	return l.found
 }
 
-func (l *lazyInstallation) close() error { return os.RemoveAll(l.found.dir) }
-
 func install() (inst installation, err error) {
 	javac, err := javaCommand("javac")
 	if err != nil {
@@ -70,15 +75,11 @@ func install() (inst installation, err error) {
 	if err != nil {
 		return inst, err
 	}
-	if inst.dir, err = os.MkdirTemp("", "interop-"); err != nil {
+	classes, err := compiled(javac, jars)
+	if err != nil {
 		return inst, err
 	}
-	inst.classPath = strings.Join(append([]string{inst.dir}, jars...), string(os.PathListSeparator))
-	compile := exec.Command(javac, "-proc:none", "-d", inst.dir, "-cp", inst.classPath,
-		filepath.Join("java", "Peer.java"), filepath.Join("java", "Crowd.java"))
-	if out, err := compile.CombinedOutput(); err != nil {
-		return inst, fmt.Errorf("interop: %v: %w\n%s", compile, err, out)
-	}
+	inst.classPath = strings.Join(append([]string{classes}, jars...), string(os.PathListSeparator))
 	return inst, nil
 }
 

@@ -31,6 +31,7 @@ var kazooScenarios = []string{
 // a real server show that their expectations are right.
 func TestKazooRecipes(t *testing.T) {
 	python := kazoo.get(t)
+	t.Parallel()
 	t.Run("zktest", func(t *testing.T) {
 		t.Parallel()
 		srv := zktest.New(t, zktest.WithTCP("127.0.0.1:0"))

@@ -100,7 +100,7 @@ func TestJavasLatchMissesItsTurnBehindARevokedOne(t *testing.T) {
 // The queue of a Selector is that of a mutex, in either language.
 func TestSelectorAndMutexExcludeEachOther(t *testing.T) {
 	bothWays(t, func(t *testing.T, srv *testServer, leading, locking language) {
-		c, lock := openLeaderChecker(t), lockPath(t)
+		c, lock := openLeaderChecker(t, srv.lives), lockPath(t)
 		mutex := srv.contender(t, locking)
 		held := acquire(t, mutex, lock)
 		first := srv.newCandidate(t, leading, 1, lock, selector, c, longSession)

@@ -2,6 +2,7 @@ package interop_test
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -20,14 +21,16 @@ func serveLines(
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	var serving sync.WaitGroup // the acceptor, and one for each connection
+	ctx, end := context.WithCancel(context.Background())
 	serving.Go(func() {
 		for {
 			nc, err := listener.Accept()
 			if err != nil {
 				return
 			}
-			serving.Go(func() { // until the other side closes the connection
+			serving.Go(func() { // until either side closes the connection
 				defer nc.Close()
+				defer context.AfterFunc(ctx, func() { nc.Close() })()
 				defer gone(nc)
 				for lines := bufio.NewScanner(nc); lines.Scan(); {
 					fmt.Fprintln(nc, answer(nc, lines.Text()))
@@ -37,6 +40,7 @@ func serveLines(
 	})
 	t.Cleanup(func() {
 		listener.Close()
+		end()
 		serving.Wait()
 	})
 	return listener.Addr().String()

@@ -150,11 +150,10 @@ func (srv *testServer) requireLosesPlace(t *testing.T, first, second, third cont
 const slack = waitLimit / 2
 
 func TestJavaProcessIsKilledWhileHolding(t *testing.T) {
-	t.Parallel()
 	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
 		lock := lockPath(t)
 		ours := srv.contender(t, inGo)
-		java := startPeer(t, srv.addr, shortSession)
+		java := startProcess(t, srv.addr, shortSession)
 		lost := acquire(t, javaContender{peer: java, name: "thread"}, lock)
 		waiter := acquireLater(ours, lock, waitLimit)
 		srv.waitNodes(t, lock, 2)
@@ -176,7 +175,6 @@ var earlyMargin = framework.WithSafetyMargin(0.3)
 // Our holder is cut off, and learns that it has lost the lock before Java is
 // admitted.
 func TestOurHolderIsCutOff(t *testing.T) {
-	t.Parallel()
 	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
 		lock := lockPath(t)
 		theirs := srv.contender(t, inJava)

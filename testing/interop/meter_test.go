@@ -115,12 +115,13 @@ func (m *meter) forward(to, from net.Conn, requests int) {
 // An uncontended cycle costs three requests in both languages, on any machine.
 func TestUncontendedCycleIsThreeRequestsInBothLanguages(t *testing.T) {
 	javaCurator.get(t)
+	t.Parallel()
 	srv := zktest.New(t, zktest.WithTCP("127.0.0.1:0"))
 	meter := startMeter(t, srv.Addr())
 	who := crowd{processes: 1, clients: 1, paths: 1, members: 1, cycles: 10}
 	for name, round := range map[string]round{
 		"ours":      goRounds(t, meter.addr(), who),
-		"curator's": javaRounds(t, meter.addr(), who),
+		"curator's": peerRounds(t, startPeer(t, meter.addr(), longSession), who),
 	} {
 		requests, bytes := meter.cost(t, round)
 		for tries := 1; requests != 3*who.cycles && tries < 10; tries++ {

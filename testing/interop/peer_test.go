@@ -2,13 +2,12 @@ package interop_test
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os/exec"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,12 +17,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// peer is a process of java/Peer.java. The comment there lists its commands.
+// peer is a client in Java that obeys commands. The comment in java/Peer.java
+// lists them.
 type peer struct {
-	cmd    *exec.Cmd
-	stdin  io.WriteCloser
-	stderr bytes.Buffer // may be read once done is closed
-	// done is closed by listen at its very end, when the process has ended.
+	commands io.WriteCloser
+	process  *exec.Cmd // nil of a peer in the shared process
+	log      *output   // what the process writes to stderr
+	logFrom  int       // where the log of this peer begins
+	// done is closed by listen at its very end, when the peer has ended.
 	done chan struct{}
 
 	mu      sync.Mutex // protects the fields below
@@ -31,66 +32,96 @@ type peer struct {
 	waiting map[int]chan<- string
 }
 
-// startPeer returns a process that has a session. It ends with the test at the
-// latest.
-func startPeer(t *testing.T, addr string, session time.Duration) *peer {
+// startPeer returns a peer that has a session. It shares its process with other
+// peers, and ends with the test at the latest.
+func startPeer(t testing.TB, addr string, session time.Duration) *peer {
 	t.Helper()
-	return startPeerIn(t, fastStartFlags, addr, session)
-}
-
-// fastStartFlags are for a virtual machine that lives for a second. A costly
-// compiler and garbage collector do not pay off there.
-var fastStartFlags = []string{"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx128m"}
-
-// startPeerIn is startPeer with the given flags for the virtual machine.
-func startPeerIn(t testing.TB, flags []string, addr string, session time.Duration) *peer {
-	t.Helper()
-	inst := javaCurator.get(t)
-	p := &peer{done: make(chan struct{}), waiting: map[int]chan<- string{}}
-	p.cmd = exec.Command(inst.java, append(slices.Clone(flags),
-		"-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", inst.classPath,
-		"Peer", addr, strconv.FormatInt(session.Milliseconds(), 10))...)
-	p.cmd.Stderr = &p.stderr
-	var err error
-	p.stdin, err = p.cmd.StdinPipe()
+	host := sharedHost.get(t)
+	nc, err := net.Dial("tcp", host.addr)
 	require.NoError(t, err)
-	stdout, err := p.cmd.StdoutPipe()
-	require.NoError(t, err)
-	ready := p.expect(0)
-	require.NoError(t, p.cmd.Start())
-	go p.listen(stdout)
-	t.Cleanup(func() { p.close(t) })
-	_, err = p.await(withDeadline(t), ready)
-	require.NoError(t, err)
+	fmt.Fprintln(nc, addr, session.Milliseconds())
+	p := &peer{commands: nc.(*net.TCPConn), log: &host.log, logFrom: host.log.len()}
+	p.start(t, nc)
 	return p
 }
 
-// close lets the process end its session, and kills it if that takes too long.
+// startProcess is startPeer for a peer in a process of its own, which the test
+// may kill.
+func startProcess(t testing.TB, addr string, session time.Duration) *peer {
+	t.Helper()
+	return startProcessWith(t, fastStartFlags, addr, session)
+}
+
+// startProcessWith is startProcess with the given flags for the virtual
+// machine.
+func startProcessWith(t testing.TB, flags []string, addr string, session time.Duration) *peer {
+	t.Helper()
+	p := &peer{log: &output{}}
+	p.process = javaCurator.get(t).command(flags, addr, strconv.FormatInt(session.Milliseconds(), 10))
+	p.process.Stderr = p.log
+	var err error
+	p.commands, err = p.process.StdinPipe()
+	require.NoError(t, err)
+	answers, err := p.process.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, p.process.Start())
+	p.start(t, answers)
+	return p
+}
+
+// start waits for the session.
+func (p *peer) start(t testing.TB, answers io.Reader) {
+	t.Helper()
+	p.done, p.waiting = make(chan struct{}), map[int]chan<- string{}
+	ready := p.expect(0)
+	go p.listen(answers)
+	t.Cleanup(func() { p.close(t) })
+	// Many processes may start at the same time.
+	ctx, cancel := context.WithTimeout(context.Background(), 2*waitLimit)
+	defer cancel()
+	_, err := p.await(ctx, ready)
+	require.NoError(t, err)
+}
+
+// close lets the peer end its session.
 func (p *peer) close(t testing.TB) {
-	p.stdin.Close()
+	p.endCommands()
 	select {
 	case <-p.done:
 	case <-time.After(waitLimit):
-		t.Error("the Java process did not end by itself")
+		t.Error("the Java peer did not end by itself")
 		p.kill()
 	}
 	if t.Failed() {
-		t.Logf("the Java process wrote:\n%s", &p.stderr)
+		t.Logf("the Java process wrote:\n%s", p.log.from(p.logFrom))
 	}
 }
 
-// kill ends the process like a crash. The session goes on until the server ends
-// it.
+// endCommands closes the side of the connection that has the commands. The peer
+// closes the other side when its session has ended.
+func (p *peer) endCommands() {
+	if nc, ok := p.commands.(*net.TCPConn); ok {
+		nc.CloseWrite()
+		return
+	}
+	p.commands.Close()
+}
+
+// kill ends the peer's own process like a crash. The session goes on until the
+// server ends it. A peer in the shared process is only cut off from the test.
 func (p *peer) kill() {
-	p.cmd.Process.Kill()
+	if p.process != nil {
+		p.process.Process.Kill()
+	} else {
+		p.commands.Close()
+	}
 	<-p.done
 }
 
-// listen delivers the answers to their waiting callers. It ends with the
-// process.
-func (p *peer) listen(stdout io.Reader) {
+// listen delivers the answers to their waiting callers. It ends with the peer.
+func (p *peer) listen(answers io.Reader) {
 	defer close(p.done)
-	lines := bufio.NewScanner(stdout)
+	lines := bufio.NewScanner(answers)
 	for lines.Scan() {
 		number, text, _ := strings.Cut(lines.Text(), " ")
 		n, err := strconv.Atoi(number)
@@ -102,7 +133,10 @@ func (p *peer) listen(stdout io.Reader) {
 			answer <- text
 		}
 	}
-	p.cmd.Wait()
+	p.commands.Close()
+	if p.process != nil {
+		p.process.Wait()
+	}
 }
 
 func (p *peer) expect(number int) <-chan string {
@@ -120,7 +154,7 @@ func (p *peer) ask(ctx context.Context, command ...any) ([]string, error) {
 	number := p.last
 	p.mu.Unlock()
 	answer := p.expect(number)
-	if _, err := fmt.Fprintln(p.stdin, append([]any{number}, command...)...); err != nil {
+	if _, err := fmt.Fprintln(p.commands, append([]any{number}, command...)...); err != nil {
 		return nil, err
 	}
 	words, err := p.await(ctx, answer)
@@ -132,7 +166,7 @@ func (p *peer) ask(ctx context.Context, command ...any) ([]string, error) {
 
 var (
 	errTimeout = errors.New("timeout")
-	errPeer    = errors.New("the process has ended")
+	errPeer    = errors.New("the peer has ended")
 )
 
 func (p *peer) await(ctx context.Context, answer <-chan string) ([]string, error) {

@@ -43,7 +43,6 @@ func TestSharedLimitIsRaised(t *testing.T) {
 // have one of them and wait for the other behind a contender that waits for the
 // first, until its time is over. Our semaphore takes all leases in one turn.
 func TestJavaWaitsInTheMiddleOfSeveralLeases(t *testing.T) {
-	t.Parallel()
 	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
 		path := lockPath(t)
 		java, ours := srv.contender(t, inJava).withKind(leases(2, 2)), srv.contender(t, inGo)

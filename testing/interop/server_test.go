@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -32,7 +33,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	waitTogether()
-	leaktest.Main(m, zkserver.CloseShared, javaCurator.close)
+	leaktest.Main(m, sharedHost.close, zkserver.CloseShared)
 }
 
 // waitTogether lets more tests run in parallel than there are processors,
@@ -44,7 +45,7 @@ func waitTogether() {
 	asked := false
 	flag.Visit(func(f *flag.Flag) { asked = asked || f.Name == parallel })
 	if !asked {
-		flag.Set(parallel, strconv.Itoa(max(4, runtime.GOMAXPROCS(0))))
+		flag.Set(parallel, strconv.Itoa(max(16, runtime.GOMAXPROCS(0))))
 	}
 }
 
@@ -63,15 +64,18 @@ type testServer struct {
 	watches func(path string) (int, error)
 	// reap deletes empty containers, if the server does not do so by itself.
 	reap func()
+	// lives reports whether a session has not ended at the server.
+	lives func(session int64) (bool, error)
 	// observer is a client that has no part in the scenario.
 	observer *framework.Client
 }
 
 // onFakeAndReal runs a scenario on zktest over TCP and, at the same time, on
-// real ZooKeeper.
+// real ZooKeeper, beside other tests.
 func onFakeAndReal(t *testing.T, scenario func(t *testing.T, srv *testServer)) {
 	t.Helper()
 	javaCurator.get(t)
+	t.Parallel()
 	t.Run("zktest", func(t *testing.T) {
 		t.Parallel()
 		scenario(t, newFakeServer(t))
@@ -95,6 +99,10 @@ func newFakeServer(t *testing.T) *testServer {
 			return n, nil
 		},
 		reap: func() { srv.ReapContainers() },
+		lives: func(session int64) (bool, error) {
+			of := func(s zktest.Session) bool { return s.ID == session }
+			return slices.ContainsFunc(srv.Sessions(), of), nil
+		},
 	}
 	w.observer = w.connect(t, longSession)
 	t.Cleanup(func() {
@@ -126,6 +134,16 @@ func newRealServer(t *testing.T) *testServer {
 		reap: func() {},
 	}
 	w.observer = w.connect(t, longSession)
+	w.lives = func(session int64) (bool, error) {
+		// The server has then done with all requests of before, such as the
+		// end of a session.
+		if err := w.observer.Sync(context.Background(), "/"); err != nil {
+			return false, err
+		}
+		dump, err := srv.FourLetter(context.Background(), "dump")
+		sessions, _, _ := strings.Cut(dump, "ephemeral nodes dump")
+		return slices.Contains(strings.Fields(sessions), fmt.Sprintf("0x%x", session)), err
+	}
 	return w
 }
 

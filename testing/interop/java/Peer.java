@@ -1,9 +1,13 @@
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.InputStreamReader;
+import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.ArrayDeque;
 import java.util.Base64;
@@ -43,12 +47,20 @@ import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * A process with one Curator client. Its arguments are SERVERS SESSION-MS.
+ * A peer has one Curator client and obeys commands.
  *
- * Each line on stdin is a number and a command. Each command gets one line on
- * stdout when it is done: its number and "ok ...", "timeout" or "error ...".
- * The line with number 0 says that the client has a session. The end of stdin
- * ends the process, so that it does not outlive its parent.
+ * The process has one peer if its arguments are SERVERS SESSION-MS. The peer
+ * reads commands on stdin and answers on stdout. The end of stdin ends the
+ * process, so that it does not outlive its parent.
+ *
+ * Without arguments the process is a host of many peers. It prints the port on
+ * which it listens. Each connection is a peer, and begins with the line SERVERS
+ * SESSION-MS. The end of the commands ends the peer's session and then the
+ * connection. The end of stdin ends the process.
+ *
+ * Each command is a line: a number and the command. Each command gets one line
+ * when it is done: its number and "ok ...", "timeout" or "error ...". The line
+ * with number 0 says that the client has a session.
  *
  * acquire NAME PATH MS [KIND]
  *     ok NODE CZXID, or timeout
@@ -86,7 +98,6 @@ import org.apache.zookeeper.data.Stat;
  *     PORT, and releases.
  * bench PATH CLIENTS PATHS THREADS shared|apart CYCLES
  *     ok NANOSECONDS, the time of a round of the crowd: see Crowd.java
- * quit
  *
  * KIND is one of these:
  *
@@ -102,6 +113,7 @@ import org.apache.zookeeper.data.Stat;
 public class Peer {
     private final String servers;
     private final int sessionMs;
+    private final PrintStream answers;
     private final CuratorFramework client;
     private final Map<String, Contender> contenders = new HashMap<>();
     private final Map<String, Candidate> candidates = new ConcurrentHashMap<>();
@@ -110,26 +122,73 @@ public class Peer {
     private Crowd crowd; // made by the first bench command
     private final ExecutorService waits = Executors.newCachedThreadPool();
 
-    private Peer(String servers, int sessionMs) {
+    private Peer(String servers, int sessionMs, PrintStream answers) {
         this.servers = servers;
         this.sessionMs = sessionMs;
+        this.answers = answers;
         this.client = CuratorFrameworkFactory.newClient(
             servers, sessionMs, sessionMs, new ExponentialBackoffRetry(50, 10));
     }
 
     public static void main(String[] args) throws Exception {
-        Peer peer = new Peer(args[0], Integer.parseInt(args[1]));
-        peer.client.start();
-        run("0", () -> peer.client.blockUntilConnected(60, TimeUnit.SECONDS) ? "ok" : "error no connection");
-        BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
-        for (String line = in.readLine(); line != null && !line.endsWith(" quit"); line = in.readLine()) {
-            peer.dispatch(line.split(" "));
+        if (args.length == 0) {
+            host();
+        } else {
+            new Peer(args[0], Integer.parseInt(args[1]), System.out).obey(lines(System.in));
         }
-        if (peer.crowd != null) {
-            peer.crowd.close();
-        }
-        peer.client.close();
         System.exit(0); // contenders may still wait
+    }
+
+    private static BufferedReader lines(InputStream in) {
+        return new BufferedReader(new InputStreamReader(in));
+    }
+
+    /** Serves peers until the end of stdin. */
+    private static void host() throws IOException {
+        ServerSocket listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+        Thread acceptor = new Thread(() -> {
+            while (true) {
+                try {
+                    Socket connection = listener.accept();
+                    new Thread(() -> serve(connection)).start();
+                } catch (IOException e) {
+                    System.err.println("cannot accept a peer: " + e);
+                }
+            }
+        });
+        acceptor.start();
+        System.out.println(listener.getLocalPort());
+        while (System.in.read() >= 0) {
+        }
+    }
+
+    /** Runs a peer until its connection ends. */
+    private static void serve(Socket connection) {
+        try (Socket socket = connection) {
+            socket.setTcpNoDelay(true);
+            BufferedReader commands = lines(socket.getInputStream());
+            String[] args = commands.readLine().split(" ");
+            new Peer(args[0], Integer.parseInt(args[1]), new PrintStream(socket.getOutputStream(), true))
+                .obey(commands);
+        } catch (Exception e) {
+            System.err.println("a peer has failed: " + e);
+        }
+    }
+
+    /** Obeys the commands until they end, and then ends the session. */
+    private void obey(BufferedReader commands) throws IOException {
+        client.start();
+        run("0", () -> client.blockUntilConnected(60, TimeUnit.SECONDS) ? "ok" : "error no connection");
+        for (String line = commands.readLine(); line != null; line = commands.readLine()) {
+            dispatch(line.split(" "));
+        }
+        if (crowd != null) {
+            crowd.close();
+        }
+        candidates.keySet().forEach(this::resign);
+        client.close();
+        waits.shutdownNow();
+        contenders.values().forEach(contender -> contender.thread.shutdownNow());
     }
 
     /**
@@ -194,14 +253,14 @@ public class Peer {
         return crowd;
     }
 
-    private static void run(String number, Callable<String> command) {
+    private void run(String number, Callable<String> command) {
         String result;
         try {
             result = command.call();
         } catch (Exception e) {
             result = "error " + e.toString().replaceAll("\\s+", " ");
         }
-        System.out.println(number + " " + result);
+        answers.println(number + " " + result);
     }
 
     private Collection<String> participants(String path, String kind) throws Exception {
@@ -249,20 +308,30 @@ public class Peer {
                 : new SelectorCandidate(words[3], name, checker));
             return "ok";
         }
+        if (command.equals("resign")) {
+            candidates.remove(name).resign();
+            return "ok";
+        }
         Candidate candidate = candidates.get(name);
         switch (command) {
             case "await-leadership":
                 return candidate.await(Long.parseLong(words[3])) ? "ok" : "timeout";
             case "leader":
                 return "ok " + candidate.leader();
-            case "candidates":
+            default:
                 return "ok " + candidate.all().stream()
                     .sorted(Comparator.comparing(Participant::isLeader).reversed())
                     .map(Participant::getId)
                     .collect(Collectors.joining(" "));
-            default:
-                candidate.resign();
-                return "ok";
+        }
+    }
+
+    /** Ends a candidacy that the commands have left, which would go on without a client. */
+    private void resign(String name) {
+        try {
+            candidates.remove(name).resign();
+        } catch (Exception e) {
+            System.err.println(name + " cannot resign: " + e);
         }
     }
 
@@ -279,11 +348,14 @@ public class Peer {
 
     private class LatchCandidate implements Candidate {
         private final LeaderLatch latch;
+        private final LeaderChecker checker; // null without one
+        private final ExecutorService listener = Executors.newSingleThreadExecutor();
 
         LatchCandidate(String path, String id, LeaderChecker checker) throws Exception {
+            this.checker = checker;
             latch = new LeaderLatch(client, path, id);
             if (checker != null) {
-                latch.addListener(follow(checker), Executors.newSingleThreadExecutor());
+                latch.addListener(follow(checker), listener);
             }
             latch.start();
         }
@@ -314,8 +386,13 @@ public class Peer {
             return latch.getParticipants();
         }
 
+        /** The latch tells its listeners nothing then. */
         public void resign() throws Exception {
             latch.close();
+            if (checker != null) {
+                listener.execute(checker::leave);
+            }
+            listener.shutdown();
         }
     }
 
@@ -387,10 +464,11 @@ public class Peer {
          */
         void enter(String node, BooleanSupplier leads) {
             try {
-                long token = czxid(node);
+                Stat stat = stat(node);
                 if (leads.getAsBoolean()) {
                     connection = new Socket(host, port);
-                    connection.getOutputStream().write(("enter " + id + " " + token + "\n").getBytes());
+                    String line = "enter " + id + " " + stat.getCzxid() + " " + stat.getEphemeralOwner() + "\n";
+                    connection.getOutputStream().write(line.getBytes());
                     connection.getInputStream().read();
                 }
             } catch (InterruptedException e) {
@@ -534,11 +612,15 @@ public class Peer {
     }
 
     private long czxid(String node) throws Exception {
+        return stat(node).getCzxid();
+    }
+
+    private Stat stat(String node) throws Exception {
         Stat stat = client.checkExists().forPath(node);
         if (stat == null) {
             throw new IllegalStateException("held without a node: " + node);
         }
-        return stat.getCzxid();
+        return stat;
     }
 
     /** A lock that is held, and how to release it. */
@@ -620,7 +702,7 @@ public class Peer {
             int cycles = 0;
             try (Socket socket = new Socket(host, port)) {
                 socket.setTcpNoDelay(true);
-                BufferedReader in = new BufferedReader(new InputStreamReader(socket.getInputStream()));
+                BufferedReader in = lines(socket.getInputStream());
                 PrintWriter out = new PrintWriter(socket.getOutputStream(), true);
                 for (; System.nanoTime() < end; cycles++) {
                     Held got = acquire(path, 60_000, kind);
