@@ -59,7 +59,7 @@ func TestAfterTrustCallsWhenTheContextHasEnded(t *testing.T) {
 }
 
 func TestOnDropCallsWhenNothingRefersToTheObject(t *testing.T) {
-	srv := zktest.New(t) // in real time: the garbage collector is in no bubble
+	srv := zktest.Start(t) // in real time: the garbage collector is in no bubble
 	c := newClient(t, srv)
 	type object struct{ _ [64]byte }
 	dropped, stopped := make(chan struct{}), make(chan struct{})

@@ -50,7 +50,7 @@ func TestConnectReturnsAClientThatIsConnected(t *testing.T) {
 func TestConnectWaitsForAServer(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		srv.Stop()
-		time.AfterFunc(time.Hour, srv.Start)
+		time.AfterFunc(time.Hour, srv.Restart)
 		c, err := connect(t, t.Context(), srv)
 		require.NoError(t, err)
 		defer c.Close()

@@ -70,7 +70,7 @@ func TestDeleteWithChildrenOfALargeTree(t *testing.T) {
 	for name, shape := range shapes {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				srv := zktest.New(t)
+				srv := zktest.Start(t)
 				c := newClient(t, srv)
 				require.NoError(t, c.WaitConnected(t.Context()))
 				n := makeShape(t, srv, shape)

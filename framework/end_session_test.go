@@ -21,8 +21,8 @@ func TestCloseWithoutAConnectionComesBackToEndTheSession(t *testing.T) {
 		"the connection is cut":               func(srv *zktest.Server) { srv.CutAll() },
 		"the cut has been noticed":            func(srv *zktest.Server) { srv.CutAll(); synctest.Wait() },
 		"the client is about to come back":    func(srv *zktest.Server) { outage(srv, 20*time.Millisecond) },
-		"the server restarts":                 func(srv *zktest.Server) { srv.Stop(); srv.Start() },
-		"the server is back in half a second": func(srv *zktest.Server) { srv.Stop(); time.AfterFunc(time.Second/2, srv.Start) },
+		"the server restarts":                 func(srv *zktest.Server) { srv.Stop(); srv.Restart() },
+		"the server is back in half a second": func(srv *zktest.Server) { srv.Stop(); time.AfterFunc(time.Second/2, srv.Restart) },
 		"the handshake of the return is silent": func(srv *zktest.Server) {
 			srv.Inject(zktest.Rule{Op: zktest.OpConnect, Do: zktest.Mute})
 			srv.CutAll()
@@ -64,7 +64,7 @@ func TestCloseGivesUpAfterASecondIfTheServerIsGone(t *testing.T) {
 // The server of the connection hangs, the others do not.
 func TestCloseEndsTheSessionAtAnotherServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ens := zktest.NewEnsemble(t, 3)
+		ens := zktest.StartEnsemble(t, 3)
 		c, err := framework.New(ens.ConnectString(), framework.WithDialer(ens.Dialer()), framework.WithSessionTimeout(sessionTimeout))
 		require.NoError(t, err)
 		require.NoError(t, c.WaitConnected(t.Context()))
@@ -161,7 +161,7 @@ func (n *twoServers) dial(ctx context.Context, nw, address string) (net.Conn, er
 func TestOneServerThatRefusesCredentialsIsPassedOver(t *testing.T) {
 	for range 20 { // for both orders
 		onNetwork(t, func(t *testing.T, n *network) {
-			two := &twoServers{n, zktest.New(t)}
+			two := &twoServers{n, zktest.Start(t)}
 			two.bad.Inject(zktest.Rule{Op: zktest.OpAuth, Times: -1, Do: zktest.Fail(zktest.ErrAuthFailed)})
 			c := n.client(t, "bad,good", alice, framework.WithDialer(two.dial))
 			_, _, err := c.Get(t.Context(), "/")

@@ -50,7 +50,7 @@ func TestCloseDeletesNodesThatAreTooManyForOneTransaction(t *testing.T) {
 		},
 		"others have deleted some":     func(srv *zktest.Server) { srv.Delete("/" + longName + "1"); srv.Delete("/" + longName + "2") },
 		"a delete is never answered":   func(srv *zktest.Server) { srv.Inject(zktest.Rule{Op: zktest.OpDelete, After: 100, Do: zktest.Mute}) },
-		"the server is away meanwhile": func(srv *zktest.Server) { srv.Stop(); time.AfterFunc(3*time.Second, srv.Start) },
+		"the server is away meanwhile": func(srv *zktest.Server) { srv.Stop(); time.AfterFunc(3*time.Second, srv.Restart) },
 	} {
 		serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 			c := unclosed(t, srv)

@@ -15,7 +15,7 @@ import (
 // connectForExample returns a connected client of a server in this process. A
 // service would name its ensemble.
 func connectForExample(opts ...framework.Option) (*framework.Client, *zktest.Server, func()) {
-	srv, err := zktest.NewServer()
+	srv, err := zktest.Run()
 	if err != nil {
 		panic(err)
 	}

@@ -26,7 +26,7 @@ type deposition struct {
 func inDeposition(t *testing.T, phase time.Duration, test func(t *testing.T, d deposition), opts ...framework.Option) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		d := deposition{ens: zktest.NewEnsemble(t, 3, zktest.WithTick(2*time.Second), zktest.WithSyncLimit(20))}
+		d := deposition{ens: zktest.StartEnsemble(t, 3, zktest.WithTick(2*time.Second), zktest.WithSyncLimit(20))}
 		d.old = d.ens.Leader()
 		connect := func(address string, opts ...framework.Option) *framework.Client {
 			opts = append(opts, framework.WithDialer(d.ens.Dialer()), framework.WithSessionTimeout(sessionTimeout))
@@ -51,7 +51,7 @@ func (d deposition) depose(t *testing.T) (given, ended time.Duration) {
 	d.old.Isolate()
 	for _, m := range d.ens.Members()[:2] {
 		m.Stop()
-		m.Start()
+		m.Restart()
 	}
 	_, err := d.ens.WaitLeader(t.Context())
 	require.NoError(t, err)

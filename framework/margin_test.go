@@ -19,7 +19,7 @@ func TestSafetyMarginIsAPartOfTheNegotiatedTimeout(t *testing.T) {
 		0.5:  2 * time.Second,
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			srv := zktest.New(t, zktest.WithSessionTimeouts(time.Second, 4*time.Second))
+			srv := zktest.Start(t, zktest.WithSessionTimeouts(time.Second, 4*time.Second))
 			c := newClient(t, srv, framework.WithSessionTimeout(time.Minute), framework.WithSafetyMargin(fraction))
 			s, err := c.Session(t.Context())
 			require.NoError(t, err)

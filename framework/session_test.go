@@ -38,7 +38,7 @@ func loseSession(t *testing.T, after time.Duration, fault func(srv *zktest.Serve
 	t.Helper()
 	var l loss
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		c := newClient(t, srv)
 		n := mustCreate(t, c, "/e", "", framework.WithMode(framework.Ephemeral))
 		deleted := make(chan time.Time, 1)
@@ -84,7 +84,7 @@ func TestSessionEndsInTimeAtEveryPhaseOfAPartitionWithTraffic(t *testing.T) {
 		var c *framework.Client
 		var end, deleted, last time.Time
 		synctest.Test(t, func(t *testing.T) {
-			srv := zktest.New(t)
+			srv := zktest.Start(t)
 			c = newClient(t, srv)
 			n := mustCreate(t, c, "/e", "", framework.WithMode(framework.Ephemeral))
 			var traffic sync.WaitGroup
@@ -212,7 +212,7 @@ func TestNegotiatedTimeoutCountsAndNotTheOneAskedFor(t *testing.T) {
 		{asked: time.Second, shortest: 40 * time.Second, longest: time.Hour, negotiated: 40 * time.Second},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			srv := zktest.New(t, zktest.WithSessionTimeouts(tc.shortest, tc.longest))
+			srv := zktest.Start(t, zktest.WithSessionTimeouts(tc.shortest, tc.longest))
 			c := newClient(t, srv, framework.WithSessionTimeout(tc.asked))
 			s, err := c.Session(t.Context())
 			require.NoError(t, err)
@@ -305,7 +305,7 @@ func TestLostSessionIsLeftToTheServerEvenIfThatCanBeReached(t *testing.T) {
 
 func TestSessionWaitsLikeAnOperation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		srv.RefuseConnections(true)
 		c := newClient(t, srv, framework.WithConnectionTimeout(5*time.Second))
 		begin := time.Now()

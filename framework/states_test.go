@@ -20,7 +20,7 @@ import (
 func unobserved(t *testing.T, test func(t *testing.T, srv *zktest.Server, c *framework.Client, h *history)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		srv.Inject(zktest.Rule{Op: zktest.OpConnect, Do: zktest.DelayRequest(time.Millisecond)})
 		c := newClient(t, srv)
 		h := observe(t, c)
@@ -144,7 +144,7 @@ func TestSilentlyReplacedSessionIsLostBeforeReconnected(t *testing.T) {
 
 func TestNeverConnected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		srv.RefuseConnections(true)
 		begin := time.Now()
 		dial := srv.Dialer()
@@ -175,7 +175,7 @@ func delayedDial(dial framework.DialFunc, d time.Duration) framework.DialFunc {
 
 func TestMuteServerBeforeTheFirstConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		srv.PartitionAll()
 		begin := time.Now()
 		c := newClient(t, srv)
@@ -365,7 +365,7 @@ func TestServerThatDropsEveryConnectionAfterTheHandshakeIsNotHammered(t *testing
 
 func TestServerThatRejectsEveryNewSessionIsNotHammered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		reject := srv.Inject(zktest.Rule{Op: zktest.OpConnect, Times: -1, Do: zktest.Fail(zktest.ErrSessionExpired)})
 		c := newClient(t, srv)
 		time.Sleep(10 * time.Second)
@@ -377,7 +377,7 @@ func TestServerThatRejectsEveryNewSessionIsNotHammered(t *testing.T) {
 
 func TestAttemptsSlowDownDuringAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		srv.RefuseConnections(true)
 		attempts := 0
 		c := newClient(t, srv, framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {

@@ -41,7 +41,7 @@ func TestServerThatLosesEverySessionIsAskedMoreAndMoreSeldom(t *testing.T) {
 			return framework.WithDialer(srv.Dialer())
 		},
 		"a balancer between two ensembles": func(t *testing.T, srv *zktest.Server) framework.Option {
-			other, last := zktest.New(t), 0
+			other, last := zktest.Start(t), 0
 			for _, s := range []*zktest.Server{srv, other} {
 				s.Inject(zktest.Rule{Op: zktest.OpConnect, Times: -1, Do: zktest.CallAfter(func(r zktest.Request) {
 					time.AfterFunc(time.Millisecond, s.CutAll)

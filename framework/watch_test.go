@@ -328,7 +328,7 @@ func TestNoWakeUpIsLost(t *testing.T) {
 }
 
 func TestNoWakeUpIsLostInRealTime(t *testing.T) {
-	srv := zktest.New(t)
+	srv := zktest.Start(t)
 	noWakeUpIsLost(t, srv, newClient(t, srv), 2000)
 }
 

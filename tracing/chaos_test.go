@@ -22,7 +22,7 @@ import (
 func TestEverySpanEndsWhateverHappens(t *testing.T) {
 	for seed := range uint64(4) {
 		synctest.Test(t, func(t *testing.T) {
-			s := &story{T: t, srv: zktest.New(t), names: newNormalizer()}
+			s := &story{T: t, srv: zktest.Start(t), names: newNormalizer()}
 			rng := rand.New(rand.NewPCG(seed, 0))
 			var all []*service
 			for range 3 {

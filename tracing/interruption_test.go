@@ -29,7 +29,7 @@ func (l delayedStates) StateChanged(change framework.StateChange) {
 
 func TestSpansHearOfNothingThatWasBeforeThem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv, spans := zktest.New(t), tracetest.NewSpanRecorder()
+		srv, spans := zktest.Start(t), tracetest.NewSpanRecorder()
 		provider := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans))
 		c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()),
 			framework.WithTracer(delayedStates{tracing.New(tracing.WithTracerProvider(provider))}))
@@ -80,7 +80,7 @@ func (b *afterGrant) EndOperation(ctx context.Context, end framework.OperationEn
 // that follows was not handed over by the contender that left before.
 func TestGrantThatIsNotTrustedIsAbandoned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv, spans := zktest.New(t), tracetest.NewSpanRecorder()
+		srv, spans := zktest.Start(t), tracetest.NewSpanRecorder()
 		provider := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans))
 		tracer := &afterGrant{Tracer: tracing.New(tracing.WithTracerProvider(provider))}
 		connect := func(opts ...framework.Option) *framework.Client {

@@ -30,7 +30,7 @@ const marketSession = 9 * time.Second
 func inMarket(t *testing.T, test func(t *testing.T, m *market)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		m := &market{t: t, srv: zktest.New(t), cfg: config{stock: []article{{"cap", 10}}}}
+		m := &market{t: t, srv: zktest.Start(t), cfg: config{stock: []article{{"cap", 10}}}}
 		m.ledger = ledger{m.connect(), "/flashsale/test"}
 		require.NoError(t, m.open(t.Context(), m.cfg.stock))
 		test(t, m)

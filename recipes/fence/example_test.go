@@ -18,7 +18,7 @@ import (
 // resources refuse its writes: a store, because it compares tokens, and
 // ZooKeeper, because it checks that the lock is still held.
 func Example() {
-	srv, err := zktest.NewServer()
+	srv, err := zktest.Run()
 	if err != nil {
 		panic(err)
 	}

@@ -16,7 +16,7 @@ import (
 // would name its ensemble instead:
 // framework.New("zk1:2181,zk2:2181,zk3:2181").
 func connectForExample() (c *framework.Client, srv *zktest.Server, done func()) {
-	srv, err := zktest.NewServer()
+	srv, err := zktest.Run()
 	if err != nil {
 		panic(err)
 	}

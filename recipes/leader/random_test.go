@@ -104,7 +104,7 @@ func newElection(t *testing.T, seed uint64) *election {
 	e.notifies = seed/16%2 == 1
 	if seed/4%4 == 3 {
 		// This tick and this sync limit are common.
-		e.ens = zktest.NewEnsemble(t, 3, zktest.WithTick(time.Second), zktest.WithSyncLimit(10),
+		e.ens = zktest.StartEnsemble(t, 3, zktest.WithTick(time.Second), zktest.WithSyncLimit(10),
 			e.faults(zktest.ResignLeader, zktest.LagFor(3*time.Second, electionSession),
 				zktest.IsolateFor(electionSession/2), zktest.IsolateFor(2*electionSession)))
 		for _, m := range e.ens.Members() {
@@ -112,16 +112,16 @@ func newElection(t *testing.T, seed uint64) *election {
 		}
 		return e
 	}
-	e.servers = []*zktest.Server{zktest.New(t, e.faults())}
+	e.servers = []*zktest.Server{zktest.Start(t, e.faults())}
 	return e
 }
 
 // faults returns an option of a server: the usual faults, and more.
-func (e *election) faults(more ...zktest.Deed) zktest.Option {
+func (e *election) faults(more ...zktest.Disruption) zktest.Option {
 	const long = 2 * electionSession
-	return zktest.WithRandom(zktest.Random{
+	return zktest.WithChaos(zktest.ChaosPlan{
 		Seed: e.seed,
-		Odds: []zktest.Odds{
+		Faults: []zktest.FaultRate{
 			{Chance: 0.005, Rule: zktest.Rule{Do: zktest.DropRequest}},
 			{Chance: 0.005, Rule: zktest.Rule{Do: zktest.DropReply}},
 			{Chance: 0.002, Rule: zktest.Rule{Do: zktest.Mute}},
@@ -130,7 +130,7 @@ func (e *election) faults(more ...zktest.Deed) zktest.Option {
 			{Chance: 0.1, Rule: zktest.Rule{Op: zktest.OpDelete, Do: zktest.DelayReply(time.Second)}},
 		},
 		Every: 30 * time.Second,
-		Deeds: append(more,
+		Disruptions: append(more,
 			zktest.CutSomeone, zktest.CutSomeone, zktest.ReplaceSomeone, zktest.ReapNow,
 			zktest.StopFor(long), zktest.FreezeFor(long), zktest.PartitionFor(long), zktest.RefuseFor(long),
 			zktest.PauseSomeoneFor(long), zktest.PauseSomeoneFor(electionSession/2),
@@ -168,10 +168,10 @@ func (e *election) run() {
 
 func (e *election) calm() {
 	if e.ens != nil {
-		e.ens.Calm()
+		e.ens.StopFaults()
 		return
 	}
-	e.servers[0].Calm()
+	e.servers[0].StopFaults()
 }
 
 // expectLeader waits until a candidate leads, and checks that it goes on
@@ -281,7 +281,7 @@ func (e *election) explain(seed int) {
 		e.Logf("%d terms", len(e.terms))
 		return
 	}
-	happenings := e.servers[0].Happenings()
+	happenings := e.servers[0].Events()
 	var b strings.Builder
 	for _, h := range happenings {
 		fmt.Fprintf(&b, "%s %s\n", h.Time.Format(time.RFC3339Nano), h.What)

@@ -135,7 +135,7 @@ func TestTwoThousandReadersAndWritersKeepTheirSession(t *testing.T) {
 	if testing.Short() {
 		n = 1000
 	}
-	srv := zktest.New(t)
+	srv := zktest.Start(t)
 	c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()), framework.WithSessionTimeout(15*time.Second))
 	require.NoError(t, err)
 	defer c.Close()

@@ -23,7 +23,7 @@ func TestLeasesOfTwoSessionsAreNoClaim(t *testing.T) {
 	for name, policy := range map[string]state.ErrorPolicy{"standard": state.StandardPolicy, "session": state.SessionPolicy} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				srv := zktest.New(t)
+				srv := zktest.Start(t)
 				c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()), framework.WithErrorPolicy(policy))
 				require.NoError(t, err)
 				defer c.Close()

@@ -82,7 +82,7 @@ func (l latecomersOnHold) Ended(end locktrace.HoldEnd) {
 // time, because the scheduler decides whether that holds.
 func TestContextsOfALostSessionEndBeforeAnybodyIsTold(t *testing.T) {
 	const leases = 2000
-	srv := zktest.New(t)
+	srv := zktest.Start(t)
 	tracer := &latecomers{}
 	c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()), framework.WithTracer(tracer))
 	require.NoError(t, err)
@@ -122,7 +122,7 @@ func BenchmarkLossOfManyLeases(b *testing.B) {
 }
 
 func loseMany(b *testing.B, n int, opts ...framework.Option) (apart time.Duration) {
-	srv := zktest.New(b)
+	srv := zktest.Start(b)
 	c, err := framework.New(srv.Addr(), append(opts, framework.WithDialer(srv.Dialer()))...)
 	require.NoError(b, err)
 	leases := hoard(b, c, n)

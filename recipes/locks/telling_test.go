@@ -172,7 +172,7 @@ func TestTracerThatBlocksHoldsUpASelectorForASecondAtMost(t *testing.T) {
 func TestCloseHasToldTheEndOfEveryHold(t *testing.T) {
 	const holds = 30
 	for range 20 {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		tracer := &recipetest.Valve{}
 		var log strings.Builder
 		c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()), framework.WithTracer(tracer),

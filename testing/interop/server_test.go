@@ -84,7 +84,7 @@ func onFakeAndReal(t *testing.T, scenario func(t *testing.T, srv *testServer)) {
 }
 
 func newFakeServer(t *testing.T) *testServer {
-	srv := zktest.New(t, zktest.WithTCP("127.0.0.1:0"))
+	srv := zktest.Start(t, zktest.WithTCP("127.0.0.1:0"))
 	w := &testServer{
 		addr: srv.Addr(),
 		watches: func(path string) (n int, _ error) {

@@ -1,6 +1,10 @@
 package zktest
 
-import "time"
+import (
+	"time"
+
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
+)
 
 // Action is what a [Rule] does to a request. Actions that hit the same request
 // take place in this order, whatever the order of the rules:
@@ -74,7 +78,7 @@ func DelayReply(d time.Duration) Action {
 
 // Fail answers with an error code without carrying out the request. A handshake
 // is answered with "session expired", whatever the code.
-func Fail(code Code) Action {
+func Fail(code wire.Code) Action {
 	return Action{func(f *faults) { f.fail = code }}
 }
 

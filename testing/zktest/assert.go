@@ -5,7 +5,7 @@ package zktest
 func (s *Server) AssertNoNodes(tb TB, path string) {
 	tb.Helper()
 	s.mu.Lock()
-	nodes := s.below(path)
+	nodes := s.belowLocked(path)
 	s.mu.Unlock()
 	if len(nodes) > 0 {
 		tb.Fatalf("zktest: %d nodes left below %s:\n%s", len(nodes), path, s.Dump())

@@ -63,7 +63,7 @@ func TestEverydayOperationsInMemory(t *testing.T) {
 }
 
 func TestEverydayOperationsOverTCP(t *testing.T) {
-	srv := zktest.New(t, zktest.WithTCP("127.0.0.1:0"))
+	srv := zktest.Start(t, zktest.WithTCP("127.0.0.1:0"))
 	script(t, connectVia(t, srv, net.DialTimeout, 10*time.Second))
 	srv.AssertNoNodes(t, "/")
 }
@@ -94,7 +94,7 @@ func TestClientSeesStatsAndVariants(t *testing.T) {
 }
 
 func TestOverTCPWithFaults(t *testing.T) {
-	srv := zktest.New(t, zktest.WithTCP("127.0.0.1:0"))
+	srv := zktest.Start(t, zktest.WithTCP("127.0.0.1:0"))
 	c := connectVia(t, srv, net.DialTimeout, 10*time.Second)
 	id := c.SessionID()
 	_, err := c.Create("/e", nil, zk.FlagEphemeral, open)
@@ -110,14 +110,14 @@ func TestOverTCPWithFaults(t *testing.T) {
 
 // Over TCP the port stays open, and the end of a connection takes the place of a refusal.
 func TestRefusalInMemoryAndOverTCP(t *testing.T) {
-	srv := zktest.New(t, zktest.WithTCP("127.0.0.1:0"))
+	srv := zktest.Start(t, zktest.WithTCP("127.0.0.1:0"))
 	for name, set := range map[string]func(refuse bool){
 		"RefuseConnections": srv.RefuseConnections,
 		"Stop": func(refuse bool) {
 			if refuse {
 				srv.Stop()
 			} else {
-				srv.Start()
+				srv.Restart()
 			}
 		},
 	} {

@@ -7,9 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gocurator/curator/testing/zkserver"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/testing/zkserver"
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
 // BenchmarkLockCycle lets one client go through a lock: create a sequential ephemeral node, list, delete. The same cycle
@@ -18,7 +19,7 @@ import (
 // can take. What counts are the ratios of the medians.
 func BenchmarkLockCycle(b *testing.B) {
 	real := zkserver.Start(b)
-	fake := New(b, WithTCP(":0"))
+	fake := Start(b, WithTCP(":0"))
 	worlds := []struct {
 		name  string
 		cycle func()
@@ -90,8 +91,8 @@ func dialAddr(b *testing.B, addr string) benchClient {
 	nc, err := net.Dial("tcp", addr)
 	require.NoError(b, err)
 	b.Cleanup(func() { nc.Close() })
-	e := &encoder{b: make([]byte, lengthSize)}
-	e.values(0, int64(0), 10_000, int64(0), make([]byte, passwordSize))
+	e := &wire.Encoder{Buf: make([]byte, wire.LengthSize)}
+	encodeValues(e, 0, int64(0), 10_000, int64(0), make([]byte, passwordSize))
 	c := newBenchClient(nc)
 	c.roundTrip(b, e)
 	return c

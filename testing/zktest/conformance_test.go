@@ -7,9 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gocurator/curator/testing/zkserver"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/testing/zkserver"
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
 // A conformance test is a script of requests. It is performed against real
@@ -64,7 +65,7 @@ const shortestSession, longestSession = 6 * time.Second, time.Minute
 // newLookalike returns a server that is configured as the real one is.
 func newLookalike(t *testing.T) *Server {
 	t.Helper()
-	return New(t, WithTCP("127.0.0.1:0"), WithSessionTimeouts(shortestSession, longestSession),
+	return Start(t, WithTCP("127.0.0.1:0"), WithSessionTimeouts(shortestSession, longestSession),
 		WithSuperUser(superUser), WithEnforcedQuotas())
 }
 
@@ -105,7 +106,7 @@ func (s *stage) finish() {
 func (s *stage) abandon() {
 	for _, p := range s.players {
 		if p.connected {
-			p.sendXid(0, OpCloseSession)
+			p.sendXid(0, wire.OpCloseSession)
 			p.watchTheClock()
 			_, _ = io.Copy(io.Discard, p.nc)
 		}

@@ -4,7 +4,7 @@
 // microseconds. What is modelled, and what is not, is listed below.
 //
 //	func TestService(t *testing.T) {
-//		srv := zktest.New(t)
+//		srv := zktest.Start(t)
 //		conn, _, err := zk.Connect([]string{srv.Addr()}, 10*time.Second, zk.WithDialer(srv.DialTimeout))
 //		...
 //	}
@@ -38,7 +38,7 @@
 // in milliseconds, and sessions expire to the nanosecond:
 //
 //	synctest.Test(t, func(t *testing.T) {
-//		srv := zktest.New(t)
+//		srv := zktest.Start(t)
 //		conn, events, err := zk.Connect([]string{srv.Addr()}, 9*time.Second, zk.WithDialer(srv.DialTimeout))
 //		require.NoError(t, err)
 //		defer func() {
@@ -100,7 +100,7 @@
 //   - A client, with all of its connections, present and future: [Host.Isolate] and
 //     [Host.Disconnect], until [Host.Heal]; [Host.LoseSessions], the usual way to lose a
 //     session; [Host.Suspend], a machine that sleeps.
-//   - A server: [Server.Stop], [Server.Freeze], [Server.RefuseConnections],
+//   - A server: [Server.Stop], [Server.Pause], [Server.RefuseConnections],
 //     [Server.PartitionAll].
 //   - A clock: [Server.JumpClock], [Server.SetClockRate], [Server.SetClockOffset].
 //   - An ensemble: [Ensemble.Partition], [Member.Lag], [Member.Resign],
@@ -115,7 +115,7 @@
 // [NewEnsemble] starts several members, each of them a [Server] that clients can
 // connect to, and that has faults and inspection of its own:
 //
-//	ens := zktest.NewEnsemble(t, 3)
+//	ens := zktest.StartEnsemble(t, 3)
 //	conn, events, err := zk.Connect(strings.Split(ens.ConnectString(), ","), 9*time.Second,
 //		zk.WithDialer(ens.DialTimeout))
 //	...

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/gocurator/curator/testing/zktest/internal/memnet"
 )
 
 // Ensemble is several servers with one history, as a replicated ZooKeeper. One of
@@ -21,22 +23,22 @@ type Ensemble struct {
 	members []*Member
 
 	// Guarded by mu.
-	leader   *Member // the one of the last epoch, while it is in office
-	backed   bool    // a majority followed the leader when somebody last looked
-	electing *alarm
-	shipping *alarm
-	shipAt   time.Time         // when it goes off
-	sides    int               // partitions so far
-	moving   map[int64]*Member // sessions by where they are to go
-	log      requestLog        // of all members
+	leader      *Member // the one of the last epoch, while it is in office
+	hadMajority bool    // a majority followed the leader when somebody last looked
+	election    *alarm
+	ping        *alarm
+	pingAt      time.Time         // when it goes off
+	partitions  int               // partitions so far
+	moving      map[int64]*Member // sessions by where they are to go
+	log         requestLog        // of all members
 }
 
-// NewEnsemble returns a running ensemble of n members, which has a leader and is
+// StartEnsemble returns a running ensemble of n members, which has a leader and is
 // closed when the test ends. Inside a synctest bubble it must be created in the
 // bubble.
-func NewEnsemble(tb TB, n int, opts ...Option) *Ensemble {
+func StartEnsemble(tb TB, n int, opts ...Option) *Ensemble {
 	tb.Helper()
-	e, err := StartEnsemble(n, opts...)
+	e, err := RunEnsemble(n, opts...)
 	if err != nil {
 		tb.Fatalf("zktest: %v", err)
 	}
@@ -44,9 +46,9 @@ func NewEnsemble(tb TB, n int, opts ...Option) *Ensemble {
 	return e
 }
 
-// StartEnsemble is [NewEnsemble] without a test: the caller has to close the
+// RunEnsemble is [NewEnsemble] without a test: the caller has to close the
 // ensemble. The error is that of [NewServer], or says that n is not positive.
-func StartEnsemble(n int, opts ...Option) (*Ensemble, error) {
+func RunEnsemble(n int, opts ...Option) (*Ensemble, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("an ensemble of %d members", n)
 	}
@@ -80,7 +82,7 @@ func (e *Ensemble) begin() error {
 		return err
 	}
 	e.mu.Lock()
-	e.elect()
+	e.electLocked()
 	e.unlock()
 	if e.cfg.tcp == "" {
 		return nil
@@ -102,7 +104,7 @@ func (e *Ensemble) begin() error {
 func (e *Ensemble) addMember(i int) {
 	m := &Member{Server: newServer(e.cluster), ens: e, id: i + 1}
 	m.address = memoryAddr(m.id)
-	m.member, m.tree.noting = m, true
+	m.member, m.tree.Recording = m, true
 	e.members = append(e.members, m)
 }
 
@@ -122,13 +124,13 @@ func portAfter(addr string, i int) (string, error) {
 // Close ends all members as [Server.Close] ends a server.
 func (e *Ensemble) Close() error {
 	e.mu.Lock()
-	e.stopClocks()
-	e.electing.stop()
-	e.shipping.stop()
+	e.stopClocksLocked()
+	e.election.stop()
+	e.ping.stop()
 	for _, m := range e.members {
 		m.applying.stop()
-		m.leaving.stop()
-		m.closeNow()
+		m.looking.stop()
+		m.closeLocked()
 	}
 	e.unlock()
 	for _, m := range e.members {
@@ -148,7 +150,7 @@ func (e *Ensemble) Member(i int) *Member { return e.members[i] }
 func (e *Ensemble) Leader() *Member {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.leader == nil || !e.leader.linked() {
+	if e.leader == nil || !e.leader.canCommitLocked() {
 		return nil
 	}
 	return e.leader
@@ -188,7 +190,7 @@ func (e *Ensemble) DialTimeout(network, address string, _ time.Duration) (net.Co
 func (e *Ensemble) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	s := e.serverAt(address)
 	if s == nil {
-		return nil, dialError(network, address, syscall.ECONNREFUSED)
+		return nil, memnet.DialError(network, address, syscall.ECONNREFUSED)
 	}
 	return s.dial(ctx, network, address)
 }
@@ -210,11 +212,11 @@ func (e *Ensemble) serverAt(address string) *Server {
 func (e *Ensemble) Partition(members ...*Member) {
 	e.mu.Lock()
 	defer e.unlock()
-	e.sides++
+	e.partitions++
 	for _, m := range members {
-		m.side = e.sides
+		m.partition = e.partitions
 	}
-	e.update()
+	e.updateLocked()
 }
 
 // Heal ends every [Ensemble.Partition]. What a member has missed arrives at once; a
@@ -224,9 +226,9 @@ func (e *Ensemble) Heal() {
 	e.mu.Lock()
 	defer e.unlock()
 	for _, m := range e.members {
-		m.side = 0
+		m.partition = 0
 	}
-	e.update()
+	e.updateLocked()
 }
 
 // MoveSession brings a session to another member: its connection is closed, and
@@ -241,7 +243,7 @@ func (e *Ensemble) MoveSession(id int64, to *Member) bool {
 	}
 	e.moving[id] = to
 	if sess.conn != nil {
-		sess.conn.sever()
+		sess.conn.closeByServerLocked()
 	}
 	return true
 }

@@ -16,7 +16,7 @@ import (
 func TestEnsembleChaos(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		seed := SeedOf(t)
-		ens := NewEnsemble(t, 5)
+		ens := StartEnsemble(t, 5)
 		var wg sync.WaitGroup
 		over := make(chan struct{})
 		for i := range 6 {
@@ -42,8 +42,8 @@ func TestEnsembleChaos(t *testing.T) {
 func (e *Ensemble) recover() {
 	for _, m := range e.Members() {
 		m.Lag(0)
-		m.Start()
-		m.Thaw()
+		m.Restart()
+		m.Resume()
 		m.Heal()
 		m.RefuseConnections(false)
 	}
@@ -66,11 +66,11 @@ func meddle(t *testing.T, ens *Ensemble, h *historian, r *rand.Rand) {
 		func() { anyone().PartitionAll() },
 		func() { anyone().Heal() },
 		func() { anyone().Stop() },
-		func() { anyone().Start() },
-		func() { anyone().Start() },
-		func() { anyone().Freeze() },
-		func() { anyone().Thaw() },
-		func() { anyone().Thaw() },
+		func() { anyone().Restart() },
+		func() { anyone().Restart() },
+		func() { anyone().Pause() },
+		func() { anyone().Resume() },
+		func() { anyone().Resume() },
 		func() { anyone().Lag(time.Duration(r.IntN(2000)) * time.Millisecond) },
 		func() { anyone().Lag(Forever) },
 		func() { anyone().Lag(0) },
@@ -107,8 +107,8 @@ func (h *historian) audit(t *testing.T, ens *Ensemble) {
 	ens.mu.Lock()
 	defer ens.mu.Unlock()
 	for _, m := range ens.members {
-		require.NoError(t, errors.Join(m.tree.auditLinks(), m.auditMember()))
-		nodes := m.below("/")
+		require.NoError(t, errors.Join(m.tree.Verify(), m.auditMember()))
+		nodes := m.belowLocked("/")
 		if before, known := h.seen[m.zxid]; known {
 			require.Equal(t, before, nodes, "two histories at %#x", m.zxid)
 		} else {
@@ -119,7 +119,7 @@ func (h *historian) audit(t *testing.T, ens *Ensemble) {
 
 func (m *Member) auditMember() error {
 	switch {
-	case m.leader == nil && len(m.settling) > 0:
+	case m.leader == nil && len(m.pending) > 0:
 		return errors.New("an answer that nobody will send")
 	case m.leader == nil && len(m.queue) > 0:
 		return errors.New("transactions that nobody will apply")

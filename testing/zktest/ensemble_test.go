@@ -18,7 +18,7 @@ import (
 // inEnsemble runs a test of three members in virtual time.
 func inEnsemble(t *testing.T, test func(t *testing.T, ens *zktest.Ensemble), opts ...zktest.Option) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) { test(t, zktest.NewEnsemble(t, 3, opts...)) })
+	synctest.Test(t, func(t *testing.T) { test(t, zktest.StartEnsemble(t, 3, opts...)) })
 }
 
 // connectTo returns a client that knows one member only.
@@ -249,7 +249,7 @@ func TestMemberClosesForGood(t *testing.T) {
 	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
 		require.NoError(t, ens.Member(0).Close())
 		require.NoError(t, ens.Leader().Create("/a", nil))
-		ens.Member(0).Start()
+		ens.Member(0).Restart()
 		require.Equal(t, "stopped", ens.Member(0).Mode())
 		require.NoError(t, ens.Member(1).Close())
 		require.Nil(t, ens.Leader())
@@ -276,7 +276,7 @@ func TestEnsembleLog(t *testing.T) {
 }
 
 func TestEnsembleOverTCP(t *testing.T) {
-	ens := zktest.NewEnsemble(t, 3, zktest.WithTCP("127.0.0.1:0"))
+	ens := zktest.StartEnsemble(t, 3, zktest.WithTCP("127.0.0.1:0"))
 	c := &client{change: make(chan struct{})}
 	conn, events, err := zk.Connect(strings.Split(ens.ConnectString(), ","), 9*time.Second,
 		zk.WithDialer(net.DialTimeout), zk.WithLogger(silent{}), zk.WithEventCallback(c.record))
@@ -296,12 +296,12 @@ func TestEnsembleOverTCP(t *testing.T) {
 }
 
 func TestEnsembleErrors(t *testing.T) {
-	_, err := zktest.StartEnsemble(0)
+	_, err := zktest.RunEnsemble(0)
 	require.ErrorContains(t, err, "0 members")
-	_, err = zktest.StartEnsemble(3, zktest.WithTCP("nowhere:-1"))
+	_, err = zktest.RunEnsemble(3, zktest.WithTCP("nowhere:-1"))
 	require.Error(t, err)
-	require.Panics(t, func() { zktest.NewEnsemble(failing{t}, 0) })
-	ens, err := zktest.StartEnsemble(1)
+	require.Panics(t, func() { zktest.StartEnsemble(failing{t}, 0) })
+	ens, err := zktest.RunEnsemble(1)
 	require.NoError(t, err)
 	require.Equal(t, 1, ens.Leader().ID())
 	ctx, cancel := context.WithCancel(t.Context())

@@ -25,7 +25,7 @@ func register(conn *zk.Conn, ports ...int) error {
 // A program that can be tried without a ZooKeeper brings its own. The server needs no port: other processes could join in
 // over [zktest.WithTCP].
 func Example_embedded() {
-	srv, err := zktest.NewServer()
+	srv, err := zktest.Run()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return

@@ -47,7 +47,7 @@ func (e *election) run(ctx context.Context, name string, client *framework.Clien
 // takes half a minute of virtual time, and milliseconds of real time.
 func TestExampleOfALeaderHandOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		connect := func(host *zktest.Host) *framework.Client {
 			client, err := framework.New(srv.Addr(), framework.WithDialer(host.Dialer()), framework.WithSessionTimeout(9*time.Second))
 			require.NoError(t, err)

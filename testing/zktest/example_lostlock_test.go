@@ -36,7 +36,7 @@ func printReport(ctx context.Context, client *framework.Client, print func(ctx c
 // the next one, although it hears of nothing.
 func TestExampleOfALostLock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		host := srv.NewHost()
 		client, err := framework.New(srv.Addr(), framework.WithDialer(host.Dialer()), framework.WithSessionTimeout(9*time.Second))
 		require.NoError(t, err)

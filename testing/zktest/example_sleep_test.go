@@ -19,7 +19,7 @@ import (
 // stop soon after.
 func TestExampleOfASuspendedMachine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		laptop := srv.NewHost()
 		client, err := framework.New(srv.Addr(), framework.WithDialer(laptop.Dialer()),
 			framework.WithSuspendClock(laptop.Suspended)) // the machine's own, in production

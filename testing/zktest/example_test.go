@@ -26,9 +26,9 @@ func dial(srv *zktest.Server) (conn *zk.Conn, end func()) {
 	}
 }
 
-// A program can embed a server; a test would call [zktest.New] instead.
-func ExampleNewServer() {
-	srv, err := zktest.NewServer()
+// A program can embed a server; a test would call [zktest.Start] instead.
+func ExampleRun() {
+	srv, err := zktest.Run()
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func ExampleNewServer() {
 // The classic of ZooKeeper's pitfalls: the node was created, and the client does
 // not know.
 func ExampleServer_Inject() {
-	srv, err := zktest.NewServer()
+	srv, err := zktest.Run()
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func ExampleServer_Inject() {
 
 // What remains of a client whose session expires.
 func ExampleServer_ExpireSession() {
-	srv, err := zktest.NewServer()
+	srv, err := zktest.Run()
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func ExampleServer_ExpireSession() {
 
 // Functions can run in the middle of a request: here somebody else is faster.
 func ExampleCall() {
-	srv, err := zktest.NewServer()
+	srv, err := zktest.Run()
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func ExampleCall() {
 
 // The leader is lost, and what was written is not.
 func ExampleStartEnsemble() {
-	ens, err := zktest.StartEnsemble(3)
+	ens, err := zktest.RunEnsemble(3)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -124,12 +124,12 @@ func ExampleStartEnsemble() {
 }
 
 // The same seed makes the same things happen.
-func ExampleWithRandom() {
+func ExampleWithChaos() {
 	clock := zktest.NewClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
-	srv, err := zktest.NewServer(zktest.WithClock(clock), zktest.WithRandom(zktest.Random{
-		Seed:  1,
-		Every: time.Hour,
-		Deeds: []zktest.Deed{zktest.StopFor(time.Minute), zktest.FreezeFor(time.Minute)},
+	srv, err := zktest.Run(zktest.WithClock(clock), zktest.WithChaos(zktest.ChaosPlan{
+		Seed:        1,
+		Every:       time.Hour,
+		Disruptions: []zktest.Disruption{zktest.StopFor(time.Minute), zktest.FreezeFor(time.Minute)},
 	}))
 	if err != nil {
 		fmt.Println(err)
@@ -137,6 +137,6 @@ func ExampleWithRandom() {
 	}
 	defer srv.Close()
 	clock.Advance(24 * time.Hour)
-	fmt.Println(len(srv.Happenings()) > 10)
+	fmt.Println(len(srv.Events()) > 10)
 	// Output: true
 }

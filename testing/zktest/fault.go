@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"time"
+
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
 // Rule aims an [Action] at requests. The zero value of each field but Do is the
@@ -13,7 +15,7 @@ type Rule struct {
 	// Op is the type of request; see [Op] for the ones that cover several.
 	// OpAny matches everything but pings and handshakes, which have to be asked
 	// for by OpPing and OpConnect.
-	Op Op
+	Op wire.Op
 	// Path is a pattern as in [path.Match] for the path the request is about, or
 	// for one of the paths of a multi; "" matches every request. For a sequential
 	// create it is the path the client asked for, without the number.
@@ -75,10 +77,10 @@ func (r *Rule) check() {
 func (i *Injection) Remove() {
 	i.cluster.mu.Lock()
 	defer i.cluster.unlock()
-	i.remove()
+	i.removeLocked()
 }
 
-func (i *Injection) remove() {
+func (i *Injection) removeLocked() {
 	for _, s := range i.servers {
 		s.injections = slices.DeleteFunc(s.injections, func(o *Injection) bool { return o == i })
 	}
@@ -95,8 +97,8 @@ func (i *Injection) Hits() int {
 // action is only about to happen. With Times -1 it is never closed.
 func (i *Injection) Done() <-chan struct{} { return i.done }
 
-// hit counts the request and reports whether the rule applies to it.
-func (i *Injection) hit(x *exchange) bool {
+// hitLocked counts the request and reports whether the rule applies to it.
+func (i *Injection) hitLocked(x *exchange) bool {
 	if !i.rule.matches(x) {
 		return false
 	}
@@ -108,10 +110,10 @@ func (i *Injection) hit(x *exchange) bool {
 	return true
 }
 
-func (i *Injection) spent() bool { return i.rule.Times > 0 && i.hits == i.rule.Times }
+func (i *Injection) spentLocked() bool { return i.rule.Times > 0 && i.hits == i.rule.Times }
 
 func (r *Rule) matches(x *exchange) bool {
-	if !r.Op.covers(x.req.Op) || r.Session != 0 && r.Session != x.req.Session {
+	if !r.Op.Covers(x.req.Op) || r.Session != 0 && r.Session != x.req.Session {
 		return false
 	}
 	if r.Path == "" {
@@ -131,27 +133,27 @@ func (r *Rule) matches(x *exchange) bool {
 type faults struct {
 	delayRequest, delayReply time.Duration
 	callBefore, callAfter    []func(Request)
-	fail                     Code
+	fail                     wire.Code
 	dropRequest, dropReply   bool
 	mute, muteReply          bool
 	reset, deafen, silence   bool
 	replyFirst, eventFirst   bool
 }
 
-// faultsFor asks every rule about the request. s.mu is held.
-func (s *Server) faultsFor(x *exchange) (f faults) {
+// faultsForLocked asks every rule about the request. s.mu is held.
+func (s *Server) faultsForLocked(x *exchange) (f faults) {
 	for _, inj := range slices.Clone(s.injections) {
-		if !inj.hit(x) {
+		if !inj.hitLocked(x) {
 			continue
 		}
 		inj.rule.Do.apply(&f)
-		if inj.spent() {
+		if inj.spentLocked() {
 			close(inj.done)
-			inj.remove()
+			inj.removeLocked()
 		}
 	}
 	if s.sim != nil {
-		s.sim.afflict(&f, x)
+		s.sim.applyFaultsLocked(&f, x)
 	}
 	return f
 }
@@ -162,7 +164,7 @@ func (f *faults) delaysRequest() bool { return f.delayRequest > 0 || len(f.callB
 
 // before reports false if the connection ended meanwhile.
 func (f *faults) before(clock timeSource, done <-chan struct{}, req Request) bool {
-	if !pause(clock, f.delayRequest, done) {
+	if !sleep(clock, f.delayRequest, done) {
 		return false
 	}
 	for _, call := range f.callBefore {

@@ -226,14 +226,14 @@ func TestRemovedRuleHitsNothing(t *testing.T) {
 }
 
 func TestInjectRefusesNonsense(t *testing.T) {
-	srv := zktest.New(t)
+	srv := zktest.Start(t)
 	require.Panics(t, func() { srv.Inject(zktest.Rule{Path: "[", Do: zktest.Mute}) })
 	require.Panics(t, func() { srv.Inject(zktest.Rule{}) })
 }
 
 func TestCloseWakesEverything(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		c := connect(t, srv, 9*time.Second)
 		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Do: zktest.DelayRequest(time.Hour)})
 		srv.Inject(zktest.Rule{Op: zktest.OpExists, Do: zktest.DelayReply(time.Hour)})

@@ -86,7 +86,7 @@ func (c *client) await(t *testing.T, state zk.State) {
 var open = zk.WorldACL(zk.PermAll)
 
 // session returns the only session of the server.
-func session(t *testing.T, srv *zktest.Server) zktest.Session {
+func session(t *testing.T, srv *zktest.Server) zktest.SessionInfo {
 	t.Helper()
 	require.Len(t, srv.Sessions(), 1)
 	return srv.Sessions()[0]
@@ -97,7 +97,7 @@ func session(t *testing.T, srv *zktest.Server) zktest.Session {
 func bubble(t *testing.T, test func(t *testing.T, srv *zktest.Server, c *client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		test(t, srv, connect(t, srv, 9*time.Second))
 	})
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"github.com/gocurator/curator/testing/zktest/internal/memnet"
 )
 
 // Host is a machine on which clients run. What is dialed through it can be cut off
@@ -55,9 +57,9 @@ func (h *Host) dial(ctx context.Context, network, address string) (net.Conn, err
 	h.cluster.mu.Unlock()
 	switch s := h.find(address); {
 	case disconnected:
-		return nil, dialError(network, address, syscall.EHOSTUNREACH)
+		return nil, memnet.DialError(network, address, syscall.EHOSTUNREACH)
 	case s == nil:
-		return nil, dialError(network, address, syscall.ECONNREFUSED)
+		return nil, memnet.DialError(network, address, syscall.ECONNREFUSED)
 	default:
 		return s.dialFrom(ctx, h, network, address)
 	}
@@ -69,7 +71,7 @@ func (h *Host) Disconnect() {
 	h.cluster.mu.Lock()
 	defer h.cluster.unlock()
 	h.disconnected = true
-	h.eachConn(func(c *conn) { c.end((*conn).closeLocked) })
+	h.eachConnLocked(func(c *conn) { c.closeInTransitLocked((*conn).closeLocked) })
 }
 
 // Isolate makes all connections of the host black holes, those of the future included,
@@ -79,26 +81,26 @@ func (h *Host) Disconnect() {
 func (h *Host) Isolate() {
 	h.cluster.mu.Lock()
 	defer h.cluster.unlock()
-	h.isolate()
+	h.isolateLocked()
 }
 
-func (h *Host) isolate() {
+func (h *Host) isolateLocked() {
 	h.isolated = true
-	h.eachConn((*conn).blackHole)
+	h.eachConnLocked((*conn).blackHoleLocked)
 }
 
 // Heal lets the host connect again. Connections that were black holes are reset.
 func (h *Host) Heal() {
 	h.cluster.mu.Lock()
 	defer h.cluster.unlock()
-	h.heal()
+	h.healLocked()
 }
 
-func (h *Host) heal() {
+func (h *Host) healLocked() {
 	h.disconnected, h.isolated, h.losing = false, false, nil
-	h.eachConn(func(c *conn) {
-		if c.broken() {
-			c.reset()
+	h.eachConnLocked(func(c *conn) {
+		if c.halfOpenLocked() {
+			c.resetLocked()
 		}
 	})
 }
@@ -117,25 +119,25 @@ func (h *Host) LoseSessions() bool {
 	h.cluster.mu.Lock()
 	defer h.cluster.unlock()
 	losing := make(map[int64]struct{})
-	for _, sess := range h.sessions() {
+	for _, sess := range h.sessionsLocked() {
 		losing[sess.id] = struct{}{}
 	}
 	if len(losing) == 0 {
 		return false
 	}
 	h.losing = losing
-	h.isolate()
+	h.isolateLocked()
 	return true
 }
 
-// ended is told of the end of each session of the host.
-func (h *Host) ended(sess *session) {
+// endedLocked is told of the end of each session of the host.
+func (h *Host) endedLocked(sess *session) {
 	if _, waited := h.losing[sess.id]; !waited {
 		return
 	}
 	delete(h.losing, sess.id)
 	if len(h.losing) == 0 {
-		h.heal()
+		h.healLocked()
 	}
 }
 
@@ -155,11 +157,11 @@ func (h *Host) Suspend(d time.Duration) {
 	defer h.cluster.unlock()
 	h.slept += d
 	s := h.servers[0]
-	for _, sess := range h.sessions() {
+	for _, sess := range h.sessionsLocked() {
 		if s.member != nil {
-			s.member.ens.tellOf(sess)
+			s.member.ens.flushTouchLocked(sess)
 		}
-		s.missed(sess, d)
+		s.backdateLocked(sess, d)
 	}
 }
 
@@ -176,14 +178,14 @@ func (h *Host) Suspended() time.Duration {
 	return h.slept
 }
 
-// sessions returns the sessions whose last connection came from the host, oldest first.
-func (h *Host) sessions() []*session {
-	return slices.DeleteFunc(h.cluster.oldestFirst(), func(sess *session) bool { return sess.host != h })
+// sessionsLocked returns the sessions whose last connection came from the host, oldest first.
+func (h *Host) sessionsLocked() []*session {
+	return slices.DeleteFunc(h.cluster.oldestFirstLocked(), func(sess *session) bool { return sess.host != h })
 }
 
-func (h *Host) eachConn(do func(*conn)) {
+func (h *Host) eachConnLocked(do func(*conn)) {
 	for _, s := range h.servers {
-		for _, c := range s.inOrder() {
+		for _, c := range s.connsInOrderLocked() {
 			if c.host == h {
 				do(c)
 			}

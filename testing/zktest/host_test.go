@@ -66,7 +66,7 @@ func TestHostIsolate(t *testing.T) {
 		nc, err := host.DialTimeout("tcp", srv.Addr(), 0)
 		require.NoError(t, err)
 		defer nc.Close()
-		srv.Start()
+		srv.Restart()
 		require.Len(t, srv.Sessions(), 1, "new connections are dead, too")
 
 		start = time.Now()
@@ -142,7 +142,7 @@ func TestHostHealsBeforeItsSessionsAreLost(t *testing.T) {
 
 // Outside of a bubble it takes the time that it takes.
 func TestHostLosesItsSessionInRealTime(t *testing.T) {
-	srv := zktest.New(t)
+	srv := zktest.Start(t)
 	host := srv.NewHost()
 	c := connectVia(t, srv, host.DialTimeout, 3*time.Second)
 	old := c.SessionID()
@@ -230,7 +230,7 @@ func connectToHost(t *testing.T, ens *zktest.Ensemble, host *zktest.Host, first 
 
 func TestHostsUnderFire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		var all sync.WaitGroup
 		for range 3 {
 			host := srv.NewHost()

@@ -10,13 +10,16 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/testing/zktest/internal/datatree"
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
 func TestWaitIdle(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		c := login(t, srv)
-		srv.Inject(Rule{Op: OpExists, Do: All(DelayRequest(time.Second), DelayReply(time.Second))})
-		c.send(OpExists, "/a", true)
+		srv.Inject(Rule{Op: wire.OpExists, Do: All(DelayRequest(time.Second), DelayReply(time.Second))})
+		c.send(wire.OpExists, "/a", true)
 		start := time.Now()
 		go c.receive() // the answer, and then nobody reads
 		time.AfterFunc(5*time.Second, func() { _ = srv.Create("/a", nil) })
@@ -38,7 +41,7 @@ func TestWaitIdle(t *testing.T) {
 func TestWaitIdleInRealTime(t *testing.T) {
 	for name, opts := range map[string][]Option{"in memory": nil, "TCP": {WithTCP("127.0.0.1:0")}} {
 		t.Run(name, func(t *testing.T) {
-			srv := New(t, opts...)
+			srv := Start(t, opts...)
 			dial := srv.DialTimeout
 			if len(opts) > 0 {
 				dial = net.DialTimeout
@@ -49,7 +52,7 @@ func TestWaitIdleInRealTime(t *testing.T) {
 			t.Cleanup(func() { nc.Close() })
 			require.True(t, c.handshake(0, 10_000, 0, nil))
 			for i := range 50 {
-				c.send(OpCreate, fmt.Sprintf("/%d", i), []byte{}, openACL, 0)
+				c.send(wire.OpCreate, fmt.Sprintf("/%d", i), []byte{}, datatree.OpenACL, 0)
 				if len(opts) > 0 { // what is on its way over TCP is not known
 					c.receive()
 					continue
@@ -81,7 +84,7 @@ func TestWaitIdleInRealTime(t *testing.T) {
 
 func TestEnsembleIsIdleWhenEverythingIsApplied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ens := NewEnsemble(t, 3)
+		ens := StartEnsemble(t, 3)
 		ens.Member(0).Lag(time.Second)
 		start := time.Now()
 		require.NoError(t, ens.Leader().Create("/a", nil))
@@ -103,15 +106,15 @@ func TestQueue(t *testing.T) {
 		require.NoError(t, srv.Create("/q/short-1", nil))
 		require.NoError(t, srv.SetSequence("/q", 1<<31-2))
 		var want []string
-		add := func(prefix string) { want = append(want, c.create("/q/"+prefix, 3).body.string()) }
+		add := func(prefix string) { want = append(want, c.create("/q/"+prefix, 3).body.String()) }
 		add("z-")
 		add("y-")
-		body := c.call(OpMulti,
-			OpCreate, "/q/x-", []byte(nil), openACL, 3, OpCreate, "/q/c-", []byte(nil), openACL, 3,
-			OpCreate, "/q/a-", []byte(nil), openACL, 3, opError).body
+		body := c.call(wire.OpMulti,
+			wire.OpCreate, "/q/x-", []byte(nil), datatree.OpenACL, 3, wire.OpCreate, "/q/c-", []byte(nil), datatree.OpenACL, 3,
+			wire.OpCreate, "/q/a-", []byte(nil), datatree.OpenACL, 3, wire.OpError).body
 		for range 3 {
 			decodeMultiHeader(body)
-			want = append(want, body.string())
+			want = append(want, body.String())
 		}
 		add("m-")
 		add("b-")
@@ -153,10 +156,10 @@ func TestWaitsAndViews(t *testing.T) {
 				time.Sleep(time.Second)
 				c.create("/q/n-", 3)
 			}
-			c.call(OpExists, "/w", true)
-			c.call(OpGetChildren, "/q", true)
+			c.call(wire.OpExists, "/w", true)
+			c.call(wire.OpGetChildren, "/q", true)
 			time.Sleep(time.Second)
-			c.send(OpCloseSession)
+			c.send(wire.OpCloseSession)
 		}()
 		start := time.Now()
 		at := func(seconds time.Duration) { t.Helper(); require.Equal(t, seconds*time.Second, time.Since(start)) }

@@ -10,18 +10,12 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/gocurator/curator/testing/zktest/internal/datatree"
 )
 
-// Node is a node as it is now.
-type Node struct {
-	Path string
-	Data []byte
-	Stat Stat
-	ACL  []ACL
-}
-
-// Session is a session as it is now.
-type Session struct {
+// SessionInfo is a session as it is now.
+type SessionInfo struct {
 	ID         int64
 	Timeout    time.Duration // as negotiated
 	Deadline   time.Time     // when it expires unless the client is heard of
@@ -30,40 +24,35 @@ type Session struct {
 	Watches    int
 }
 
-// Watch is a watch as it is now. A persistent watch, in ZooKeeper's sense, is in
-// both tables and thus counts as two.
-type Watch struct {
-	Session    int64
-	Path       string
-	Kind       WatchKind
-	Persistent bool // stays after an event
-	Recursive  bool // stays, and covers everything below
-}
-
 // Node returns the node at path and whether there is one.
 func (s *Server) Node(path string) (Node, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := s.tree.nodes[path]
+	n := s.tree.Node(path)
 	if n == nil {
 		return Node{}, false
 	}
-	return n.export(path), true
+	return export(path, n), true
 }
 
-func (n *node) export(path string) Node {
-	return Node{Path: path, Data: bytes.Clone(n.data), Stat: n.stat(), ACL: slices.Clone(n.acl)}
+// export returns a copy of a node for users.
+func export(path string, n *datatree.Node) Node {
+	node := Node{Path: path, Data: bytes.Clone(n.Data), Stat: Stat(n.Stat())}
+	for _, a := range n.ACL {
+		node.ACL = append(node.ACL, ACL{Perms: a.Perms, ID: ID(a.ID)})
+	}
+	return node
 }
 
 // Children returns the names of the nodes below path, sorted; nil if there are none.
 func (s *Server) Children(path string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := s.tree.nodes[path]
+	n := s.tree.Node(path)
 	if n == nil {
 		return nil
 	}
-	return slices.Sorted(maps.Keys(n.children))
+	return slices.Sorted(maps.Keys(n.Children))
 }
 
 // Tree returns every node below the root, parents before children and children
@@ -71,32 +60,32 @@ func (s *Server) Children(path string) []string {
 func (s *Server) Tree() []Node {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.below("/")
+	return s.belowLocked("/")
 }
 
-// below returns the nodes below path, without ZooKeeper's own.
-func (s *Server) below(path string) []Node {
+// belowLocked returns the nodes below path, without ZooKeeper's own.
+func (s *Server) belowLocked(path string) []Node {
 	var nodes []Node
-	s.tree.walk(path, func(p string, n *node) {
+	s.tree.Walk(path, func(p string, n *datatree.Node) {
 		if p != path && p != "/zookeeper" && !strings.HasPrefix(p, "/zookeeper/") {
-			nodes = append(nodes, n.export(p))
+			nodes = append(nodes, export(p, n))
 		}
 	})
 	return nodes
 }
 
 // Sessions returns the sessions that are alive, oldest first.
-func (s *Server) Sessions() []Session {
+func (s *Server) Sessions() []SessionInfo {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var list []Session
+	var list []SessionInfo
 	for _, id := range slices.Sorted(maps.Keys(s.sessions)) {
 		sess := s.sessions[id]
-		list = append(list, Session{
+		list = append(list, SessionInfo{
 			ID: id, Timeout: sess.timeout, Deadline: sess.deadline,
 			Connected:  sess.conn != nil,
-			Ephemerals: s.tree.ephemeralsOf(id),
-			Watches:    len(s.watches.byConn[sess.conn]),
+			Ephemerals: s.tree.EphemeralsOf(id),
+			Watches:    s.watches.CountOf(sess.conn),
 		})
 	}
 	return list
@@ -107,14 +96,12 @@ func (s *Server) Watches() []Watch {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var list []Watch
-	for key, conns := range s.watches.byKey {
-		for c, mode := range conns {
-			list = append(list, Watch{
-				Session: c.sess.id, Path: key.path, Kind: key.kind,
-				Persistent: mode&(watchPersistent|watchRecursive) != 0,
-				Recursive:  mode&watchRecursive != 0,
-			})
-		}
+	for key, w := range s.watches.All() {
+		list = append(list, Watch{
+			Session: w.Conn.sess.id, Path: key.Path, Kind: WatchKind(key.Kind),
+			Persistent: w.Mode&(datatree.WatchPersistent|datatree.WatchRecursive) != 0,
+			Recursive:  w.Mode&datatree.WatchRecursive != 0,
+		})
 	}
 	slices.SortFunc(list, func(a, b Watch) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Session, b.Session))
@@ -130,15 +117,15 @@ func (s *Server) Watches() []Watch {
 func (s *Server) Queue(path string) []Node {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := s.tree.nodes[path]
+	n := s.tree.Node(path)
 	if n == nil {
 		return nil
 	}
 	var queue []Node
-	for name := range n.children {
+	for name := range n.Children {
 		if _, numbered := sequenceOf(name); numbered {
-			child := childOf(path, name)
-			queue = append(queue, s.tree.nodes[child].export(child))
+			child := datatree.ChildOf(path, name)
+			queue = append(queue, export(child, s.tree.Node(child)))
 		}
 	}
 	slices.SortFunc(queue, byArrival)
@@ -178,7 +165,7 @@ func sequenceOf(name string) (int32, bool) {
 func (s *Server) Ephemerals(session int64) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.tree.ephemeralsOf(session)
+	return s.tree.EphemeralsOf(session)
 }
 
 // WatchesOn returns the watches on path, by kind, then session. Recursive watches on

@@ -81,7 +81,7 @@ func TestLookingIn(t *testing.T) {
 		require.False(t, found)
 
 		id := c.SessionID()
-		require.Equal(t, []zktest.Session{{
+		require.Equal(t, []zktest.SessionInfo{{
 			ID: id, Timeout: 9 * time.Second, Deadline: time.Now().Add(9 * time.Second),
 			Connected: true, Ephemerals: []string{"/e"}, Watches: 1,
 		}}, srv.Sessions())
@@ -163,5 +163,5 @@ func TestAssertionsFail(t *testing.T) {
 }
 
 func TestNewFailsTheTestIfItCannotListen(t *testing.T) {
-	require.Panics(t, func() { zktest.New(failing{t}, zktest.WithTCP("nowhere:-1")) })
+	require.Panics(t, func() { zktest.Start(failing{t}, zktest.WithTCP("nowhere:-1")) })
 }

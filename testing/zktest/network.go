@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/gocurator/curator/testing/zktest/internal/memnet"
 )
 
 // memoryAddr returns the address of a server without a port: number 0 is a server on
@@ -48,16 +50,11 @@ func (s *Server) dialFrom(ctx context.Context, h *Host, network, address string)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	client, server := newPipe(address)
+	client, server := memnet.Pipe(address)
 	if !s.start(server, h) {
-		return nil, dialError(network, address, syscall.ECONNREFUSED)
+		return nil, memnet.DialError(network, address, syscall.ECONNREFUSED)
 	}
 	return client, nil
-}
-
-// dialError has the shape that errors of package net have.
-func dialError(network, address string, err error) error {
-	return &net.OpError{Op: "dial", Net: network, Addr: memAddr(address), Err: err}
 }
 
 func (s *Server) listen(addr string) error {

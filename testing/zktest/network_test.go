@@ -13,7 +13,7 @@ import (
 // ports below 1024 are not given to programs, and those of ZooKeeper are far above.
 func TestAddressesLeadNowhereElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		addresses := append(strings.Split(NewEnsemble(t, 5).ConnectString(), ","), New(t).Addr())
+		addresses := append(strings.Split(StartEnsemble(t, 5).ConnectString(), ","), Start(t).Addr())
 		seen := make(map[int]bool)
 		for _, address := range addresses {
 			tcp, err := net.ResolveTCPAddr("tcp", address)

@@ -1,6 +1,8 @@
 package zktest
 
-import "time"
+import (
+	"time"
+)
 
 // Option configures a server.
 type Option func(*config)
@@ -11,7 +13,7 @@ type config struct {
 	tick, election         time.Duration
 	syncLimit              int // ticks
 	clock                  *Clock
-	random                 *Random
+	random                 *ChaosPlan
 	ttl                    bool
 	superUser              string
 	enforceQuotas          bool
@@ -69,10 +71,10 @@ func WithTick(d time.Duration) Option {
 	return func(c *config) { c.tick = d }
 }
 
-// WithTTL switches nodes with a TTL on or off. They are on by default, because
+// WithTTLNodes switches nodes with a TTL on or off. They are on by default, because
 // that is more useful in tests; a real server needs to be configured for them,
 // and answers [ErrUnimplemented] otherwise.
-func WithTTL(on bool) Option {
+func WithTTLNodes(on bool) Option {
 	return func(c *config) { c.ttl = on }
 }
 

@@ -18,11 +18,11 @@ const maxQueuedByAll = 256 << 20
 // outFrame is a frame on its way to a client, possibly held back by a fault.
 // Frames behind it wait too: a connection never changes the order.
 type outFrame struct {
-	bytes     []byte
-	notBefore time.Time       // zero: at once
-	gate      <-chan struct{} // nil, or closed when the frame may go
-	event     bool            // a watch event
-	aside     bool            // an answer that lets an event go first
+	bytes      []byte
+	notBefore  time.Time       // zero: at once
+	gate       <-chan struct{} // nil, or closed when the frame may go
+	event      bool            // a watch event
+	outOfOrder bool            // an answer that lets an event go first
 }
 
 func (f *outFrame) held() bool { return f.gate != nil || !f.notBefore.IsZero() }
@@ -39,7 +39,7 @@ func (f *outFrame) wait(clock timeSource, done <-chan struct{}) bool {
 	if f.notBefore.IsZero() {
 		return true
 	}
-	return pause(clock, f.notBefore.Sub(clock.Now()), done)
+	return sleep(clock, f.notBefore.Sub(clock.Now()), done)
 }
 
 // outbox is the queue between the server, which must never wait for a client,
@@ -47,7 +47,7 @@ func (f *outFrame) wait(clock timeSource, done <-chan struct{}) bool {
 type outbox struct {
 	wake     chan struct{} // capacity 1: there is something new below
 	overflow func()        // called when the client has fallen too far behind
-	rest     *rest         // told when there is nothing left to write
+	notifier *idleNotifier // told when there is nothing left to write
 	byAll    *atomic.Int64 // bytes in the outboxes of all connections of the server
 
 	mu       sync.Mutex
@@ -62,13 +62,13 @@ type outbox struct {
 	// flushed yet, or the reader is in writeReady.
 	delivering, shortcut bool
 
-	aside   *outFrame   // an answer that waits for the next frame
-	holding bool        // events go to held instead of queue
-	held    []*outFrame // events that wait for an answer
+	deferred *outFrame   // an answer that waits for the next frame
+	holding  bool        // events go to held instead of queue
+	held     []*outFrame // events that wait for an answer
 }
 
-func newOutbox(overflow func(), rest *rest, byAll *atomic.Int64) *outbox {
-	return &outbox{wake: make(chan struct{}, 1), overflow: overflow, rest: rest, byAll: byAll}
+func newOutbox(overflow func(), rest *idleNotifier, byAll *atomic.Int64) *outbox {
+	return &outbox{wake: make(chan struct{}, 1), overflow: overflow, notifier: rest, byAll: byAll}
 }
 
 // push queues a frame. It never blocks.
@@ -84,7 +84,7 @@ func (o *outbox) queueFrame(f outFrame) {
 		o.mu.Unlock()
 		return
 	}
-	o.enqueue(&f)
+	o.enqueueLocked(&f)
 	o.resting = false
 	o.size += len(f.bytes)
 	full := o.byAll.Add(int64(len(f.bytes))) > maxQueuedByAll || o.size > maxQueued
@@ -97,29 +97,29 @@ func (o *outbox) queueFrame(f outFrame) {
 	}
 }
 
-// enqueue finds the frame's place.
-func (o *outbox) enqueue(f *outFrame) {
+// enqueueLocked finds the frame's place.
+func (o *outbox) enqueueLocked(f *outFrame) {
 	switch {
 	case f.event && o.holding:
 		o.held = append(o.held, f)
 	case f.event:
 		o.queue = append(o.queue, f)
-		o.endAside()
+		o.queueDeferredLocked()
 	default: // answers never change their order
-		o.endAside()
-		if f.aside {
-			o.aside = f
+		o.queueDeferredLocked()
+		if f.outOfOrder {
+			o.deferred = f
 		} else {
 			o.queue = append(o.queue, f)
 		}
 	}
 }
 
-// endAside queues the answer that waits, if there is one.
-func (o *outbox) endAside() {
-	if o.aside != nil {
-		o.queue = append(o.queue, o.aside)
-		o.aside = nil
+// queueDeferredLocked queues the answer that waits, if there is one.
+func (o *outbox) queueDeferredLocked() {
+	if o.deferred != nil {
+		o.queue = append(o.queue, o.deferred)
+		o.deferred = nil
 	}
 }
 
@@ -158,13 +158,13 @@ func (o *outbox) drop() {
 func (o *outbox) dropLocked() {
 	o.byAll.Add(int64(-o.size))
 	o.sealed, o.dropped, o.size = true, true, 0
-	o.queue, o.aside, o.held = nil, nil, nil
+	o.queue, o.deferred, o.held = nil, nil, nil
 }
 
 // finish is seal, and makes the writer end the connection afterwards.
 func (o *outbox) finish() {
 	o.mu.Lock()
-	o.endAside()
+	o.queueDeferredLocked()
 	o.sealed, o.finished = true, true
 	o.mu.Unlock()
 	o.signal()
@@ -197,7 +197,7 @@ func (o *outbox) flushed() {
 	o.delivering = false
 	o.resting = len(o.queue) == 0 && !o.shortcut
 	o.mu.Unlock()
-	o.rest.came()
+	o.notifier.notify()
 }
 
 // take removes f, which head returned. It reports false if f was dropped meanwhile.

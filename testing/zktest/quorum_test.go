@@ -34,7 +34,7 @@ func TestLeaderStops(t *testing.T) {
 		require.NoError(t, c.Delete("/e", -1))
 		require.EqualValues(t, 2, leader.Zxid()>>32)
 		require.True(t, has(old, "/e"), "a process that is down learns nothing")
-		old.Start()
+		old.Restart()
 		require.Equal(t, "follower", old.Mode())
 		require.False(t, has(old, "/e"))
 		require.Equal(t, leader.Zxid(), old.Zxid())
@@ -58,7 +58,7 @@ func TestWithoutAMajorityNothingServes(t *testing.T) {
 		require.Len(t, ens.Member(2).Sessions(), 1, "and nobody expires")
 		require.ErrorIs(t, ens.Member(2).Create("/a", nil), zktest.ErrConnectionLoss)
 		require.False(t, ens.Member(2).ExpireSession(c.SessionID()))
-		ens.Member(0).Start()
+		ens.Member(0).Restart()
 		c.await(t, zk.StateHasSession)
 		require.NotNil(t, ens.Leader())
 	})
@@ -139,7 +139,7 @@ func TestOldLeaderKeepsAClientWhoseSessionIsOver(t *testing.T) {
 		start := time.Now()
 		for _, m := range ens.Followers() {
 			m.Stop()
-			m.Start()
+			m.Restart()
 		}
 		leader, err := ens.WaitLeader(t.Context())
 		require.NoError(t, err)
@@ -163,7 +163,7 @@ func TestOldLeaderAnswersSyncsBesideTheNewOne(t *testing.T) {
 		old.Isolate()
 		for _, m := range ens.Members()[:2] { // they notice at once
 			m.Stop()
-			m.Start()
+			m.Restart()
 		}
 		leader, err := ens.WaitLeader(t.Context())
 		require.NoError(t, err)
@@ -211,9 +211,9 @@ func TestFrozenLeader(t *testing.T) {
 			inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
 				leader := ens.Leader()
 				c := connectTo(t, leader, 9*time.Second)
-				leader.Freeze()
+				leader.Pause()
 				start := time.Now()
-				time.AfterFunc(tc.frozen, leader.Thaw)
+				time.AfterFunc(tc.frozen, leader.Resume)
 				_, _, _ = c.Get("/")
 				require.Equal(t, tc.frozen, time.Since(start))
 				require.Equal(t, tc.after, leader.Mode())
@@ -281,7 +281,7 @@ func TestWritesDoNotTouchASessionAtTheLeader(t *testing.T) {
 func TestFollowerSleepsThroughTwoElections(t *testing.T) {
 	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
 		sleeper, old := ens.Member(0), ens.Leader()
-		sleeper.Freeze()
+		sleeper.Pause()
 		for _, path := range []string{"/a", "/b"} {
 			require.True(t, ens.Leader().Resign())
 			leader, err := ens.WaitLeader(t.Context())
@@ -289,7 +289,7 @@ func TestFollowerSleepsThroughTwoElections(t *testing.T) {
 			require.NoError(t, leader.Create(path, nil))
 		}
 		require.Equal(t, old, ens.Leader())
-		sleeper.Thaw()
+		sleeper.Resume()
 		require.Equal(t, old.Tree(), sleeper.Tree())
 		require.Equal(t, "follower", sleeper.Mode())
 	})

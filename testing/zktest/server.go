@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/gocurator/curator/testing/zktest/internal/datatree"
 )
 
 // TB is the part of [testing.TB] that this package uses. It is an interface of
@@ -30,16 +32,16 @@ type Server struct {
 	queued   atomic.Int64   // bytes that wait for clients
 
 	// The rest is guarded by mu.
-	tree    *tree
-	watches *watches
-	zxid    int64           // of the last transaction applied
-	beyond  map[*node]int32 // see txn; what a request has to know that came with the last one
-	conns   map[*conn]struct{}
-	reaper  *alarm
-	offset  time.Duration // of the wall clock
-	rate    float64       // of the clock for sessions
+	tree     *datatree.Tree
+	watches  *datatree.Watches[*conn]
+	zxid     int64                    // of the last transaction applied
+	overflow map[*datatree.Node]int32 // see txn; what a request has to know that came with the last one
+	conns    map[*conn]struct{}
+	reaper   *alarm
+	offset   time.Duration // of the wall clock
+	rate     float64       // of the clock for sessions
 
-	closed, stopped, frozen bool
+	closed, stopped, paused bool
 	refusing, partitioned   bool
 	injections              []*Injection
 
@@ -49,11 +51,11 @@ type Server struct {
 	expired  int     // sessions whose clients were not heard of
 }
 
-// New returns a running server that is closed when the test ends. Inside a
+// Start returns a running server that is closed when the test ends. Inside a
 // synctest bubble it must be created in the bubble.
-func New(tb TB, opts ...Option) *Server {
+func Start(tb TB, opts ...Option) *Server {
 	tb.Helper()
-	s, err := NewServer(opts...)
+	s, err := Run(opts...)
 	if err != nil {
 		tb.Fatalf("zktest: %v", err)
 	}
@@ -61,10 +63,10 @@ func New(tb TB, opts ...Option) *Server {
 	return s
 }
 
-// NewServer returns a running server, which the caller has to close. The error is
+// Run returns a running server, which the caller has to close. The error is
 // that of listening on the address given to [WithTCP], or about a [Random] that makes
 // no sense.
-func NewServer(opts ...Option) (*Server, error) {
+func Run(opts ...Option) (*Server, error) {
 	s := newServer(newCluster(configured(opts)))
 	if err := s.simulate(nil, s); err != nil {
 		return nil, err
@@ -83,8 +85,8 @@ func newServer(c *cluster) *Server {
 		cluster: c,
 		address: memoryAddr(0),
 		born:    c.clock.Now(),
-		tree:    newTree(),
-		watches: newWatches(),
+		tree:    datatree.New(),
+		watches: datatree.NewWatches[*conn](),
 		conns:   make(map[*conn]struct{}),
 		rate:    1,
 	}
@@ -96,11 +98,11 @@ func newServer(c *cluster) *Server {
 // function given to [Call] or [CallAfter]. The error is always nil.
 func (s *Server) Close() error {
 	s.mu.Lock()
-	s.closeNow()
+	s.closeLocked()
 	if s.member != nil {
-		s.member.ens.update()
+		s.member.ens.updateLocked()
 	} else {
-		s.stopClocks()
+		s.stopClocksLocked()
 	}
 	s.unlock()
 	s.wg.Wait()
@@ -110,13 +112,13 @@ func (s *Server) Close() error {
 	return nil
 }
 
-// closeNow is Close without waiting. s.mu is held.
-func (s *Server) closeNow() {
+// closeLocked is Close without waiting. s.mu is held.
+func (s *Server) closeLocked() {
 	if s.closed {
 		return
 	}
 	s.closed = true
-	for _, c := range s.inOrder() {
+	for _, c := range s.connsInOrderLocked() {
 		c.closeLocked()
 	}
 	s.reaper.stop()
@@ -126,7 +128,7 @@ func (s *Server) closeNow() {
 	}
 }
 
-// inOrder returns the open connections, those first that came first.
-func (s *Server) inOrder() []*conn {
+// connsInOrderLocked returns the open connections, those first that came first.
+func (s *Server) connsInOrderLocked() []*conn {
 	return slices.SortedFunc(maps.Keys(s.conns), func(a, b *conn) int { return cmp.Compare(a.seq, b.seq) })
 }

@@ -105,7 +105,7 @@ func TestStopKeepsSessionsAndStartGivesThemAFullTimeout(t *testing.T) {
 		time.Sleep(time.Hour)
 		require.Equal(t, zk.StateConnecting, c.State())
 		require.Len(t, srv.Tree(), 1)
-		srv.Start()
+		srv.Restart()
 		require.Equal(t, time.Now().Add(9*time.Second), session(t, srv).Deadline)
 		c.await(t, zk.StateHasSession)
 		require.Equal(t, id, c.SessionID())
@@ -117,7 +117,7 @@ func TestSessionOfAClientThatNeverComesBackExpiresAfterStart(t *testing.T) {
 		srv.RefuseConnections(true)
 		srv.Stop()
 		time.Sleep(time.Minute)
-		srv.Start()
+		srv.Restart()
 		time.Sleep(9*time.Second - 1)
 		synctest.Wait()
 		require.Len(t, srv.Sessions(), 1)
@@ -188,7 +188,7 @@ func TestPartitionSwallowsWhatWasHeldBack(t *testing.T) {
 
 func TestNewConnectionsDuringPartitionAreBlackHoles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		srv.PartitionAll()
 		nc, err := srv.Dialer()(t.Context(), "tcp", "anything:1")
 		require.NoError(t, err)
@@ -211,7 +211,7 @@ func TestStopIsNotSeenThroughAPartition(t *testing.T) {
 		srv.Stop()
 		synctest.Wait()
 		require.Equal(t, zk.StateHasSession, c.State())
-		srv.Start()
+		srv.Restart()
 		srv.Heal()
 		c.await(t, zk.StateHasSession)
 		require.Equal(t, 1, srv.Connections())
@@ -221,7 +221,7 @@ func TestStopIsNotSeenThroughAPartition(t *testing.T) {
 // Servers that begin at the same moment number their sessions alike.
 func TestServersDoNotTakeEachOthersSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		here, there := zktest.New(t), zktest.New(t)
+		here, there := zktest.Start(t), zktest.Start(t)
 		c := connectVia(t, here, func(network, address string, timeout time.Duration) (net.Conn, error) {
 			if len(here.Sessions()) == 0 {
 				return here.DialTimeout(network, address, timeout)

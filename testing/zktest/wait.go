@@ -23,7 +23,7 @@ func (e *Ensemble) WaitFor(ctx context.Context, cond func() bool) error {
 func (c *cluster) waitFor(ctx context.Context, cond func() bool, closed *bool) error {
 	for {
 		c.mu.Lock()
-		changed, over := c.nextChange(), *closed
+		changed, over := c.nextChangeLocked(), *closed
 		c.mu.Unlock()
 		if cond() {
 			return nil
@@ -45,8 +45,8 @@ func (s *Server) WaitChildren(ctx context.Context, path string, n int) error {
 	return s.WaitFor(ctx, func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if node := s.tree.nodes[path]; node != nil {
-			return len(node.children) == n
+		if node := s.tree.Node(path); node != nil {
+			return len(node.Children) == n
 		}
 		return n == 0
 	})
@@ -58,10 +58,13 @@ func (s *Server) WaitWatches(ctx context.Context, session int64, n int) error {
 	return s.WaitFor(ctx, func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
+		if session == 0 {
+			return s.watches.Len() == n
+		}
 		total := 0
-		for c, keys := range s.watches.byConn {
-			if session == 0 || c.sess.id == session {
-				total += len(keys)
+		if sess := s.sessions[session]; sess != nil {
+			for _, c := range s.connsOfLocked(sess) {
+				total += s.watches.CountOf(c)
 			}
 		}
 		return total == n
@@ -112,7 +115,7 @@ func (e *Ensemble) agree() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, m := range e.members {
-		if !m.linked() || m.zxid != e.leader.zxid {
+		if !m.canCommitLocked() || m.zxid != e.leader.zxid {
 			return false
 		}
 	}

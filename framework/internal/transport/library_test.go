@@ -34,7 +34,7 @@ func withLibrary(
 ) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		srv, o := zktest.New(t), &sessionOwner{set: map[SetWatch]bool{}}
+		srv, o := zktest.Start(t), &sessionOwner{set: map[SetWatch]bool{}}
 		o.link = NewLink(Config{
 			LeaderConfirmed: leaderConfirmed, Credentials: o.credentials,
 			Watches: o.restore, Fired: o.fired, Failed: o.fail,

@@ -42,7 +42,7 @@ func (p *place) PassOn(from *claim.Claim) bool {
 func withClaim(t *testing.T, test func(t *testing.T, w claimed)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()))
 		require.NoError(t, err)
 		defer c.Close()

@@ -18,7 +18,7 @@ import (
 func inBubble(t *testing.T, test func(t *testing.T, srv *zktest.Server, c *framework.Client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()))
 		require.NoError(t, err)
 		defer c.Close()

@@ -1,4 +1,4 @@
-package zktest
+package datatree
 
 import (
 	"fmt"
@@ -22,7 +22,7 @@ const (
 type quotaUsage struct{ nodes, bytes int64 }
 
 // account keeps the books of one change at path and returns how to undo it.
-func (t *tree) account(path string, bytes, nodes int) (undo func()) {
+func (t *Tree) account(path string, bytes, nodes int) (undo func()) {
 	if len(t.quotas) == 0 && !strings.HasPrefix(path, quotaRoot) {
 		return nothing
 	}
@@ -33,17 +33,17 @@ func (t *tree) account(path string, bytes, nodes int) (undo func()) {
 }
 
 // openBooks fills fresh stats in with what there is already.
-func (t *tree) openBooks(path string) {
+func (t *Tree) openBooks(path string) {
 	subject, name := quotaNode(path)
 	if name != quotaStats {
 		return
 	}
 	var u quotaUsage
-	t.walk(subject, func(_ string, n *node) {
+	t.Walk(subject, func(_ string, n *Node) {
 		u.nodes++
-		u.bytes += int64(len(n.data))
+		u.bytes += int64(len(n.Data))
 	})
-	t.nodes[path].data = u.encode()
+	t.nodes[path].Data = u.encode()
 }
 
 func nothing() {}
@@ -55,7 +55,7 @@ func quotaNode(path string) (subject, name string) {
 	if !below {
 		return "", ""
 	}
-	subject, name = parentOf("/"+rest), baseOf(path)
+	subject, name = ParentOf("/"+rest), baseOf(path)
 	if subject == "/" || name != quotaLimit && name != quotaStats {
 		return "", ""
 	}
@@ -63,11 +63,11 @@ func quotaNode(path string) (subject, name string) {
 }
 
 // quotaOf returns the path of the deepest quota that path is under, "" if there is none.
-func (t *tree) quotaOf(path string) string {
+func (t *Tree) quotaOf(path string) string {
 	if len(t.quotas) == 0 {
 		return ""
 	}
-	for ; path != "/"; path = parentOf(path) {
+	for ; path != "/"; path = ParentOf(path) {
 		if _, found := t.quotas[path]; found {
 			return path
 		}
@@ -75,34 +75,37 @@ func (t *tree) quotaOf(path string) string {
 	return ""
 }
 
+// Quotas returns the paths that have limits, sorted.
+func (t *Tree) Quotas() []string { return slices.Sorted(maps.Keys(t.quotas)) }
+
 // charge changes the stats of the quota that path is under. That is no change of the stats node for its version or for
 // those who watch it.
-func (t *tree) charge(path string, bytes, nodes int64) (undo func()) {
+func (t *Tree) charge(path string, bytes, nodes int64) (undo func()) {
 	subject := t.quotaOf(path)
 	stats := t.nodes[quotaRoot+subject+"/"+quotaStats]
 	if subject == "" || stats == nil {
 		return nothing
 	}
-	old := stats.data
+	old := stats.Data
 	values := parseQuota(old)
 	values.set("count", values.get("count")+nodes)
 	values.set("bytes", values.get("bytes")+bytes)
-	stats.data = values.encode()
-	return func() { stats.data = old }
+	stats.Data = values.encode()
+	return func() { stats.Data = old }
 }
 
 // withinQuota reports whether there is room for so much more under the hard limits, and notes that it is used. As on a
 // real server the operations of one multi are each compared with what there was before the multi.
-func (tx *txn) withinQuota(path string, bytes, nodes int) bool {
-	if !tx.quotas {
+func (tx *Txn) withinQuota(path string, bytes, nodes int) bool {
+	if !tx.EnforceQuotas {
 		return true
 	}
-	subject := tx.tree.quotaOf(path)
-	limits, stats := tx.tree.nodes[quotaRoot+subject+"/"+quotaLimit], tx.tree.nodes[quotaRoot+subject+"/"+quotaStats]
+	subject := tx.Tree.quotaOf(path)
+	limits, stats := tx.Tree.nodes[quotaRoot+subject+"/"+quotaLimit], tx.Tree.nodes[quotaRoot+subject+"/"+quotaStats]
 	if subject == "" || limits == nil || stats == nil {
 		return true
 	}
-	limit, used, charged := parseQuota(limits.data), parseQuota(stats.data), tx.charged[subject]
+	limit, used, charged := parseQuota(limits.Data), parseQuota(stats.Data), tx.charged[subject]
 	exceeded := func(key string, used, more int64) bool {
 		hard := limit.get(key)
 		return more != 0 && hard > -1 && used+more > hard

@@ -1,4 +1,4 @@
-package zktest
+package datatree
 
 import (
 	"crypto/sha1"
@@ -7,51 +7,35 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// ID names a client, or a group of them, in an ACL.
-type ID struct{ Scheme, ID string }
-
-// ACL grants permissions to an ID.
-type ACL struct {
-	Perms int32
-	ID
-}
-
-const (
-	permRead int32 = 1 << iota
-	permWrite
-	permCreate
-	permDelete
-	permAdmin
-
-	permAll = permRead | permWrite | permCreate | permDelete | permAdmin
-)
-
+// Identities and ACLs with a fixed meaning.
 var (
-	anyone  = ID{Scheme: "world", ID: "anyone"}
-	superID = ID{Scheme: "super"} // no ACL applies to it
-	openACL = []ACL{{Perms: permAll, ID: anyone}}
+	Anyone    = wire.ID{Scheme: "world", ID: "anyone"}
+	SuperUser = wire.ID{Scheme: "super"} // no ACL applies to it
+	OpenACL   = []wire.ACL{{Perms: wire.PermAll, ID: Anyone}}
 
-	readOnlyACL = []ACL{{Perms: permRead, ID: anyone}}
+	readOnlyACL = []wire.ACL{{Perms: wire.PermRead, ID: Anyone}}
 )
 
-// permitted reports whether one of ids has one of the permissions perms. A node
+// Permitted reports whether one of ids has one of the permissions perms. A node
 // without an ACL is open to everyone.
-func permitted(acl []ACL, ids []ID, perms int32) bool {
-	if len(acl) == 0 || slices.Contains(ids, superID) {
+func Permitted(acl []wire.ACL, ids []wire.ID, perms int32) bool {
+	if len(acl) == 0 || slices.Contains(ids, SuperUser) {
 		return true
 	}
-	return slices.ContainsFunc(acl, func(a ACL) bool {
+	return slices.ContainsFunc(acl, func(a wire.ACL) bool {
 		if a.Perms&perms == 0 {
 			return false
 		}
-		return a.ID == anyone || slices.ContainsFunc(ids, a.admits)
+		return a.ID == Anyone || slices.ContainsFunc(ids, func(id wire.ID) bool { return admits(a, id) })
 	})
 }
 
 // admits reports whether the entry is about the client id.
-func (a ACL) admits(id ID) bool {
+func admits(a wire.ACL, id wire.ID) bool {
 	if a.Scheme != id.Scheme {
 		return false
 	}
@@ -96,8 +80,8 @@ func parseIPv4(pattern string) *net.IPNet {
 
 // fixACL checks an ACL a client sent, leaves out what it says twice, and puts the client's own identities in the place
 // of the scheme "auth". It returns nil if the ACL is not acceptable.
-func fixACL(acl []ACL, ids []ID) []ACL {
-	var fixed []ACL
+func fixACL(acl []wire.ACL, ids []wire.ID) []wire.ACL {
+	var fixed []wire.ACL
 	for i, a := range acl {
 		switch {
 		case slices.Contains(acl[:i], a):
@@ -105,7 +89,7 @@ func fixACL(acl []ACL, ids []ID) []ACL {
 			before := len(fixed)
 			for _, id := range ids {
 				if id.Scheme == "digest" { // the only scheme by which a client proves who it is
-					fixed = append(fixed, ACL{Perms: a.Perms, ID: id})
+					fixed = append(fixed, wire.ACL{Perms: a.Perms, ID: id})
 				}
 			}
 			if len(fixed) == before {
@@ -120,10 +104,10 @@ func fixACL(acl []ACL, ids []ID) []ACL {
 	return fixed
 }
 
-func validID(id ID) bool {
+func validID(id wire.ID) bool {
 	switch id.Scheme {
 	case "world":
-		return id == anyone
+		return id == Anyone
 	case "digest":
 		// Java's split leaves empty parts at the end out.
 		return strings.Count(strings.TrimRight(id.ID, ":"), ":") == 1
@@ -133,15 +117,15 @@ func validID(id ID) bool {
 	return false
 }
 
-// digestID is the identity of whoever knows credentials of the form user:password.
-func digestID(credentials string) ID {
+// DigestID is the identity of whoever knows credentials of the form user:password.
+func DigestID(credentials string) wire.ID {
 	user, _, _ := strings.Cut(credentials, ":")
 	sum := sha1.Sum([]byte(credentials))
-	return ID{Scheme: "digest", ID: user + ":" + base64.StdEncoding.EncodeToString(sum[:])}
+	return wire.ID{Scheme: "digest", ID: user + ":" + base64.StdEncoding.EncodeToString(sum[:])}
 }
 
-// maskDigests hides the hashes from those who may read an ACL but not change it.
-func maskDigests(acl []ACL) []ACL {
+// MaskDigests hides the hashes from those who may read an ACL but not change it.
+func MaskDigests(acl []wire.ACL) []wire.ACL {
 	masked := slices.Clone(acl)
 	for i, a := range masked {
 		if a.Scheme == "digest" {

@@ -1,9 +1,11 @@
-package zktest
+package datatree
 
-import "strings"
+import (
+	"strings"
+)
 
-// parentOf returns the parent of a valid path: "/" for "/a", and "/" for "/".
-func parentOf(path string) string {
+// ParentOf returns the parent of a valid path: "/" for "/a", and "/" for "/".
+func ParentOf(path string) string {
 	if i := strings.LastIndexByte(path, '/'); i > 0 {
 		return path[:i]
 	}
@@ -13,16 +15,16 @@ func parentOf(path string) string {
 // baseOf returns the last element of a path.
 func baseOf(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
-// childOf returns the path of a child of parent.
-func childOf(parent, name string) string {
+// ChildOf returns the path of a child of parent.
+func ChildOf(parent, name string) string {
 	if parent == "/" {
 		return "/" + name
 	}
 	return parent + "/" + name
 }
 
-// validPath applies ZooKeeper's rules for a complete path.
-func validPath(path string) bool {
+// ValidPath applies ZooKeeper's rules for a complete path.
+func ValidPath(path string) bool {
 	if path == "/" {
 		return true
 	}
@@ -43,11 +45,11 @@ func forbidden(r rune) bool {
 	return r <= 0x1f || r >= 0x7f && r <= 0x9f || r >= 0xd800 && r <= 0xf8ff || r >= 0xfff0
 }
 
-// hasNUL is the first check that writes make, and the only one of exists.
-func hasNUL(path string) bool { return strings.IndexByte(path, 0) >= 0 }
+// HasNUL is the first check that writes make, and the only one of exists.
+func HasNUL(path string) bool { return strings.IndexByte(path, 0) >= 0 }
 
-// reserved reports the nodes that no client may delete.
-func reserved(path string) bool {
+// Reserved reports the nodes that no client may delete.
+func Reserved(path string) bool {
 	switch path {
 	case "/", "/zookeeper", "/zookeeper/quota", "/zookeeper/config":
 		return true

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Deed is something that [Random] does to servers and sessions. It chooses one of
+// Disruption is something that [Random] does to servers and sessions. It chooses one of
 // them by itself; if there is nothing to choose from, nothing happens.
-type Deed struct {
+type Disruption struct {
 	name     string
 	ensemble bool // it makes no sense for a server on its own
 	do       func(sim *simulation, name string)
@@ -32,7 +32,7 @@ var (
 	ReapNow = toServer("reap", func(s *Server) { s.ReapContainers() })
 
 	// ResignLeader is [Member.Resign] of the leader.
-	ResignLeader = Deed{"resign", true, func(sim *simulation, name string) {
+	ResignLeader = Disruption{"resign", true, func(sim *simulation, name string) {
 		if leader := sim.ens.Leader(); leader != nil {
 			sim.begin(fmt.Sprintf("%s %d", name, leader.ID()), 0, nil)
 			leader.Resign()
@@ -41,36 +41,40 @@ var (
 )
 
 // JumpClockBy is [Server.JumpClock] by at most d.
-func JumpClockBy(d time.Duration) Deed {
-	return Deed{name: "jump", do: func(sim *simulation, name string) {
+func JumpClockBy(d time.Duration) Disruption {
+	return Disruption{name: "jump", do: func(sim *simulation, name string) {
 		s := sim.someServer()
-		by := time.Duration(sim.dice.Int64N(int64(max(d, 1))))
+		by := time.Duration(sim.rng.Int64N(int64(max(d, 1))))
 		sim.begin(fmt.Sprintf("%s %s by %v", name, s.label(), by), 0, nil)
 		s.JumpClock(by)
 	}}
 }
 
 // StopFor stops a server, and starts it again after at most d.
-func StopFor(d time.Duration) Deed { return lasting("stop", d, (*Server).Stop, (*Server).Start) }
+func StopFor(d time.Duration) Disruption {
+	return lasting("stop", d, (*Server).Stop, (*Server).Restart)
+}
 
 // FreezeFor freezes a server, and lets it go on after at most d.
-func FreezeFor(d time.Duration) Deed { return lasting("freeze", d, (*Server).Freeze, (*Server).Thaw) }
+func FreezeFor(d time.Duration) Disruption {
+	return lasting("freeze", d, (*Server).Pause, (*Server).Resume)
+}
 
 // PartitionFor is [Server.PartitionAll], between a server and all clients, and
 // [Server.Heal] after at most d.
-func PartitionFor(d time.Duration) Deed {
+func PartitionFor(d time.Duration) Disruption {
 	return lasting("partition", d, (*Server).PartitionAll, (*Server).Heal)
 }
 
 // RefuseFor makes a server refuse connections for at most d.
-func RefuseFor(d time.Duration) Deed {
+func RefuseFor(d time.Duration) Disruption {
 	return lasting("refuse", d,
 		func(s *Server) { s.RefuseConnections(true) }, func(s *Server) { s.RefuseConnections(false) })
 }
 
 // PauseSomeoneFor is [Server.PauseSession], for at most d.
-func PauseSomeoneFor(d time.Duration) Deed {
-	return Deed{name: "pause", do: func(sim *simulation, name string) {
+func PauseSomeoneFor(d time.Duration) Disruption {
+	return Disruption{name: "pause", do: func(sim *simulation, name string) {
 		if id := sim.someSession(); id != 0 {
 			s := sim.servers[0]
 			sim.begin(fmt.Sprintf("%s %#x", name, id), d, func() { s.ResumeSession(id) })
@@ -80,10 +84,10 @@ func PauseSomeoneFor(d time.Duration) Deed {
 }
 
 // LagFor makes a member of an ensemble lag by at most lag, for at most d.
-func LagFor(lag, d time.Duration) Deed {
-	return Deed{"lag", true, func(sim *simulation, name string) {
+func LagFor(lag, d time.Duration) Disruption {
+	return Disruption{"lag", true, func(sim *simulation, name string) {
 		m := sim.someServer().member
-		by := time.Duration(sim.dice.Int64N(int64(max(lag, 1))))
+		by := time.Duration(sim.rng.Int64N(int64(max(lag, 1))))
 		sim.begin(fmt.Sprintf("%s %s by %v", name, m.label(), by), d, func() { m.Lag(0) })
 		m.Lag(by)
 	}}
@@ -91,8 +95,8 @@ func LagFor(lag, d time.Duration) Deed {
 
 // IsolateFor cuts a member of an ensemble off from the others. The end, after at most
 // d, is that of all partitions.
-func IsolateFor(d time.Duration) Deed {
-	return Deed{"isolate", true, func(sim *simulation, name string) {
+func IsolateFor(d time.Duration) Disruption {
+	return Disruption{"isolate", true, func(sim *simulation, name string) {
 		m := sim.someServer().member
 		sim.begin(fmt.Sprintf("%s %s", name, m.label()), d, sim.ens.Heal)
 		m.Isolate()
@@ -101,15 +105,15 @@ func IsolateFor(d time.Duration) Deed {
 
 // Custom is a deed of the test's own. All that is random in it must be drawn from the
 // argument, and do must not wait.
-func Custom(name string, do func(*rand.Rand)) Deed {
-	return Deed{name: name, do: func(sim *simulation, name string) {
+func Custom(name string, do func(*rand.Rand)) Disruption {
+	return Disruption{name: name, do: func(sim *simulation, name string) {
 		sim.begin(name, 0, nil)
-		do(sim.dice)
+		do(sim.rng)
 	}}
 }
 
-func toSomeone(name string, do func(*Server, int64) bool) Deed {
-	return Deed{name: name, do: func(sim *simulation, name string) {
+func toSomeone(name string, do func(*Server, int64) bool) Disruption {
+	return Disruption{name: name, do: func(sim *simulation, name string) {
 		if id := sim.someSession(); id != 0 {
 			s := sim.home(id)
 			sim.begin(fmt.Sprintf("%s %#x", name, id), 0, nil)
@@ -118,23 +122,23 @@ func toSomeone(name string, do func(*Server, int64) bool) Deed {
 	}}
 }
 
-func toServer(name string, do func(*Server)) Deed {
-	return Deed{name: name, do: func(sim *simulation, name string) {
+func toServer(name string, do func(*Server)) Disruption {
+	return Disruption{name: name, do: func(sim *simulation, name string) {
 		s := sim.someServer()
 		sim.begin(fmt.Sprintf("%s %s", name, s.label()), 0, nil)
 		do(s)
 	}}
 }
 
-func lasting(name string, d time.Duration, begin, end func(*Server)) Deed {
-	return Deed{name: name, do: func(sim *simulation, name string) {
+func lasting(name string, d time.Duration, begin, end func(*Server)) Disruption {
+	return Disruption{name: name, do: func(sim *simulation, name string) {
 		s := sim.someServer()
 		sim.begin(fmt.Sprintf("%s %s", name, s.label()), d, func() { end(s) })
 		begin(s)
 	}}
 }
 
-func (sim *simulation) someServer() *Server { return sim.servers[sim.dice.IntN(len(sim.servers))] }
+func (sim *simulation) someServer() *Server { return sim.servers[sim.rng.IntN(len(sim.servers))] }
 
 // someSession returns a session, or 0 if there is none.
 func (sim *simulation) someSession() int64 {
@@ -142,7 +146,7 @@ func (sim *simulation) someSession() int64 {
 	if len(sessions) == 0 {
 		return 0
 	}
-	return sessions[sim.dice.IntN(len(sessions))].ID
+	return sessions[sim.rng.IntN(len(sessions))].ID
 }
 
 // home returns the server to which a session is connected, or any.

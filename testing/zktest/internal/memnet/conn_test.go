@@ -1,4 +1,4 @@
-package zktest
+package memnet
 
 import (
 	"bytes"
@@ -16,8 +16,8 @@ import (
 
 func TestPipeCarriesMoreThanItHolds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, b := newPipe("x")
-		sent := bytes.Repeat([]byte("0123456789"), pipeCapacity/4)
+		a, b := Pipe("x")
+		sent := bytes.Repeat([]byte("0123456789"), capacity/4)
 		go func() {
 			n, err := a.Write(sent)
 			require.NoError(t, err)
@@ -25,7 +25,7 @@ func TestPipeCarriesMoreThanItHolds(t *testing.T) {
 			a.Close()
 		}()
 		synctest.Wait() // the writer is stuck at the capacity
-		require.Len(t, b.in.buf, pipeCapacity)
+		require.Len(t, b.in.buf, capacity)
 		received, err := io.ReadAll(b)
 		require.NoError(t, err)
 		require.True(t, bytes.Equal(sent, received))
@@ -34,8 +34,8 @@ func TestPipeCarriesMoreThanItHolds(t *testing.T) {
 
 func TestPipeKeepsOrderWhenReadBitByBit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, b := newPipe("x")
-		sent := make([]byte, 3*pipeCapacity)
+		a, b := Pipe("x")
+		sent := make([]byte, 3*capacity)
 		for i := range sent {
 			sent[i] = byte(i % 251)
 		}
@@ -62,7 +62,7 @@ func TestPipeKeepsOrderWhenReadBitByBit(t *testing.T) {
 }
 
 func TestPipeClose(t *testing.T) {
-	a, b := newPipe("x")
+	a, b := Pipe("x")
 	_, err := a.Write([]byte("last words"))
 	require.NoError(t, err)
 	require.NoError(t, a.Close())
@@ -79,7 +79,7 @@ func TestPipeClose(t *testing.T) {
 }
 
 func TestPipeReset(t *testing.T) {
-	a, b := newPipe("x")
+	a, b := Pipe("x")
 	_, err := a.Write([]byte("lost"))
 	require.NoError(t, err)
 	require.NoError(t, a.SetLinger(0))
@@ -90,7 +90,7 @@ func TestPipeReset(t *testing.T) {
 
 func TestPipeDeadlines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, b := newPipe("x")
+		a, b := Pipe("x")
 		start := time.Now()
 		require.NoError(t, b.SetReadDeadline(start.Add(time.Second)))
 		_, err := b.Read(make([]byte, 1))
@@ -98,9 +98,9 @@ func TestPipeDeadlines(t *testing.T) {
 		require.Equal(t, time.Second, time.Since(start))
 
 		require.NoError(t, a.SetDeadline(start.Add(3*time.Second)))
-		n, err := a.Write(make([]byte, pipeCapacity+1))
+		n, err := a.Write(make([]byte, capacity+1))
 		requireTimeout(t, err)
-		require.Equal(t, pipeCapacity, n)
+		require.Equal(t, capacity, n)
 		require.Equal(t, 3*time.Second, time.Since(start))
 
 		_, err = b.Read(make([]byte, 1))
@@ -121,7 +121,7 @@ func requireTimeout(t *testing.T, err error) {
 
 func TestPipeDeadlineSetWhileReading(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, b := newPipe("x")
+		_, b := Pipe("x")
 		for range 2 { // two readers share the deadline and its timer
 			go func() {
 				_, err := b.Read(make([]byte, 1))
@@ -139,13 +139,13 @@ func TestPipeDeadlineSetWhileReading(t *testing.T) {
 
 func TestPipeCloseWakesReaderAndWriter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, _ := newPipe("x")
+		a, _ := Pipe("x")
 		go func() {
 			_, err := a.Read(make([]byte, 1))
 			require.ErrorIs(t, err, net.ErrClosed)
 		}()
 		go func() {
-			_, err := a.Write(make([]byte, 2*pipeCapacity))
+			_, err := a.Write(make([]byte, 2*capacity))
 			require.ErrorIs(t, err, net.ErrClosed)
 		}()
 		synctest.Wait()
@@ -154,22 +154,8 @@ func TestPipeCloseWakesReaderAndWriter(t *testing.T) {
 }
 
 func TestPipeAddresses(t *testing.T) {
-	a, b := newPipe("zk1:2181")
+	a, b := Pipe("zk1:2181")
 	require.Equal(t, "zk1:2181", a.RemoteAddr().String())
 	require.Equal(t, a.LocalAddr(), b.RemoteAddr())
 	require.Equal(t, "tcp", b.LocalAddr().Network())
-}
-
-// A client that does not read costs a bounded amount of memory.
-func TestSlowReaderIsDisconnected(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *Server) {
-		c := login(t, srv)
-		require.NoError(t, srv.Create("/big", make([]byte, 1<<20)))
-		for range 100 {
-			c.send(OpGetData, "/big", false)
-		}
-		synctest.Wait()
-		require.Zero(t, srv.Connections())
-		require.Len(t, srv.Sessions(), 1)
-	})
 }
