@@ -15,7 +15,7 @@ import (
 
 func TestAfterTrustCallsWhenTheContextHasEnded(t *testing.T) {
 	ends := map[string]func(*zktest.Server, *framework.Client){
-		"lost":        func(srv *zktest.Server, c *framework.Client) { srv.ExpireSession(c.SessionID()) },
+		"lost":        func(srv *zktest.Server, c *framework.Client) { srv.Session(c.SessionID()).Expire() },
 		"closed":      func(_ *zktest.Server, c *framework.Client) { c.Close() },
 		"interrupted": func(srv *zktest.Server, _ *framework.Client) { srv.CutAll() },
 	}

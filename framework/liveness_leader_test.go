@@ -36,7 +36,7 @@ func inDeposition(t *testing.T, phase time.Duration, test func(t *testing.T, d d
 			return c
 		}
 		d.node = mustCreate(t, connect(d.old.Addr(), opts...), "/n", "", framework.WithMode(framework.Ephemeral))
-		d.others = connect(d.ens.Member(0).Addr() + "," + d.ens.Member(1).Addr())
+		d.others = connect(d.ens.Members()[0].Addr() + "," + d.ens.Members()[1].Addr())
 		time.Sleep(time.Minute + phase)
 		require.NoError(t, d.node.Session.Context().Err(), "a healthy session lives")
 		test(t, d)
@@ -106,7 +106,7 @@ func TestStrictContactKeepsASessionWhoseWritesAreSlow(t *testing.T) {
 		require.NoError(t, s.Context().Err())
 
 		cut := time.Now()
-		srv.PartitionAll()
+		srv.BlackholeAll()
 		<-s.Context().Done()
 		require.Greater(t, time.Since(cut), trusted-sessionTimeout/2-3*slow)
 	})

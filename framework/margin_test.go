@@ -24,7 +24,7 @@ func TestSafetyMarginIsAPartOfTheNegotiatedTimeout(t *testing.T) {
 			s, err := c.Session(t.Context())
 			require.NoError(t, err)
 			begin := time.Now()
-			srv.PartitionAll()
+			srv.BlackholeAll()
 			<-s.Context().Done()
 			require.Equal(t, trusted, time.Since(begin))
 		})

@@ -363,7 +363,7 @@ func TestKnownServersOutliveTheSession(t *testing.T) {
 		require.NoError(t, c.WaitConnected(t.Context()))
 		l.set(errors.New("down"))
 		n.tried()
-		n.srv.ExpireSession(c.SessionID())
+		n.srv.Session(c.SessionID()).Expire()
 		time.Sleep(time.Minute)
 		require.True(t, c.State().IsConnected())
 		for _, address := range n.tried() {

@@ -41,9 +41,9 @@ func TestEverySpanEndsWhateverHappens(t *testing.T) {
 				time.Sleep(time.Duration(rng.IntN(4000)) * time.Millisecond)
 				victim := all[rng.IntN(len(all))].client.SessionID()
 				if rng.IntN(2) == 0 {
-					s.srv.ExpireSession(victim)
+					s.srv.Session(victim).Expire()
 				} else {
-					s.srv.CutSession(victim)
+					s.srv.Session(victim).Cut()
 				}
 			}
 			contenders.Wait()

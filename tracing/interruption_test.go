@@ -37,12 +37,12 @@ func TestSpansHearOfNothingThatWasBeforeThem(t *testing.T) {
 		defer c.Close()
 		require.NoError(t, c.WaitConnected(t.Context()))
 		time.Sleep(time.Minute)
-		srv.ExpireSession(c.SessionID())
+		srv.Session(c.SessionID()).Expire()
 		time.Sleep(10 * time.Second)
 		lease, err := locks.NewInterProcessMutex(c, "/lock").Acquire(t.Context())
 		require.NoError(t, err)
 		time.Sleep(2 * time.Minute) // the Tracer has heard of all of the loss
-		srv.CutSession(c.SessionID())
+		srv.Session(c.SessionID()).Cut()
 		time.Sleep(2 * time.Minute)
 		require.NoError(t, lease.Context().Err())
 		require.NoError(t, lease.Release(t.Context()))
@@ -105,7 +105,7 @@ func TestGrantThatIsNotTrustedIsAbandoned(t *testing.T) {
 		time.Sleep(time.Second)
 		interrupt := func() {
 			srv.Inject(zktest.Rule{Op: zktest.OpConnect, Do: zktest.DelayRequest(20 * time.Second)})
-			srv.CutSession(waiter.SessionID())
+			srv.Session(waiter.SessionID()).Cut()
 			time.Sleep(time.Second)
 		}
 		tracer.hook.Store(&interrupt)

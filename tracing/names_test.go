@@ -88,7 +88,7 @@ func recordEveryMetric(s *story) *service {
 	s.release(held, 1500*time.Millisecond)
 	<-waiting
 	require.Error(s, runOverrun(v))
-	s.srv.ExpireSession(v.client.SessionID())
+	s.srv.Session(v.client.SessionID()).Expire()
 	time.Sleep(5 * time.Second)
 	return v
 }

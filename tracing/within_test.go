@@ -68,7 +68,7 @@ func TestEventsAreWithinTheirSpans(t *testing.T) {
 	go func() {
 		lease, err := locks.NewInterProcessMutex(c, "/lock").Acquire(t.Context())
 		if err == nil {
-			srv.ExpireSession(c.SessionID())
+			srv.Session(c.SessionID()).Expire()
 			<-lease.Context().Done()
 			err = ignoreLoss(lease.Release(context.Background()))
 		}

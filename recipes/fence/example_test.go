@@ -50,7 +50,7 @@ func Example() {
 	stopped, _ := locks.NewInterProcessMutex(first, "/lock").Acquire(ctx)
 	fmt.Println(put(stopped, "first"), write(first, stopped, "first"))
 
-	srv.ExpireSession(first.SessionID()) // the servers end the session
+	srv.Session(first.SessionID()).Expire() // the servers end the session
 
 	next, _ := locks.NewInterProcessMutex(second, "/lock").Acquire(ctx)
 	fmt.Println(put(next, "second"), write(second, next, "second"))

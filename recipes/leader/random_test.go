@@ -105,7 +105,7 @@ func newElection(t *testing.T, seed uint64) *election {
 	if seed/4%4 == 3 {
 		// This tick and this sync limit are common.
 		e.ens = zktest.StartEnsemble(t, 3, zktest.WithTick(time.Second), zktest.WithSyncLimit(10),
-			e.faults(zktest.ResignLeader, zktest.LagFor(3*time.Second, electionSession),
+			e.faults(zktest.ResignLeader(), zktest.LagFor(3*time.Second, electionSession),
 				zktest.IsolateFor(electionSession/2), zktest.IsolateFor(2*electionSession)))
 		for _, m := range e.ens.Members() {
 			e.servers = append(e.servers, m.Server)
@@ -122,18 +122,18 @@ func (e *election) faults(more ...zktest.Disruption) zktest.Option {
 	return zktest.WithChaos(zktest.ChaosPlan{
 		Seed: e.seed,
 		Faults: []zktest.FaultRate{
-			{Chance: 0.005, Rule: zktest.Rule{Do: zktest.DropRequest}},
-			{Chance: 0.005, Rule: zktest.Rule{Do: zktest.DropReply}},
-			{Chance: 0.002, Rule: zktest.Rule{Do: zktest.Mute}},
-			{Chance: 0.002, Rule: zktest.Rule{Do: zktest.MuteReply}},
+			{Chance: 0.005, Rule: zktest.Rule{Do: zktest.DropRequest()}},
+			{Chance: 0.005, Rule: zktest.Rule{Do: zktest.DropReply()}},
+			{Chance: 0.002, Rule: zktest.Rule{Do: zktest.Blackhole()}},
+			{Chance: 0.002, Rule: zktest.Rule{Do: zktest.BlackholeReply()}},
 			{Chance: 0.01, Rule: zktest.Rule{Do: zktest.DelayReply(3 * time.Second)}},
 			{Chance: 0.1, Rule: zktest.Rule{Op: zktest.OpDelete, Do: zktest.DelayReply(time.Second)}},
 		},
 		Every: 30 * time.Second,
 		Disruptions: append(more,
-			zktest.CutSomeone, zktest.CutSomeone, zktest.ReplaceSomeone, zktest.ReapNow,
-			zktest.StopFor(long), zktest.FreezeFor(long), zktest.PartitionFor(long), zktest.RefuseFor(long),
-			zktest.PauseSomeoneFor(long), zktest.PauseSomeoneFor(electionSession/2),
+			zktest.CutSession(), zktest.CutSession(), zktest.ReplaceSession(), zktest.ReapContainers(),
+			zktest.StopFor(long), zktest.PauseFor(long), zktest.BlackholeFor(long), zktest.RefuseFor(long),
+			zktest.PauseSessionFor(long), zktest.PauseSessionFor(electionSession/2),
 			zktest.Custom("end a session before its time", e.expireSomeone),
 			zktest.Custom("delete someone's node", e.deleteSomeone),
 			zktest.Custom("delete the leader's node", func(*rand.Rand) { e.delete(0) }),
@@ -210,7 +210,7 @@ func (e *election) nothingLeft() {
 	for _, s := range e.servers {
 		require.NoError(e, s.WaitChildren(ctx, e.path, 0), "%v", s.Children(e.path))
 		require.NoError(e, s.WaitWatches(ctx, 0, 0), "%v", s.Watches())
-		require.NoError(e, s.WaitSessions(ctx, 0))
+		require.NoError(e, s.WaitFor(ctx, func() bool { return len(s.Sessions()) == 0 }))
 	}
 }
 
@@ -252,7 +252,7 @@ func (e *election) expireSomeone(dice *rand.Rand) {
 	}
 	session := queue[dice.IntN(len(queue))].Stat.EphemeralOwner
 	others := func(n zktest.Node) bool { return n.Stat.EphemeralOwner != session }
-	e.remove(slices.DeleteFunc(queue, others), func(s *zktest.Server) bool { return s.ExpireSession(session) })
+	e.remove(slices.DeleteFunc(queue, others), func(s *zktest.Server) bool { return s.Session(session).Expire() })
 }
 
 // remove calls a function that deletes nodes, and notes that they were deleted.

@@ -117,7 +117,7 @@ func TestTenThousandWaitersOutliveTheirSession(t *testing.T) {
 		}
 		synctest.Wait()
 		for range 3 {
-			w.Fake.ExpireSession(c.SessionID())
+			w.Fake.Session(c.SessionID()).Expire()
 			time.Sleep(time.Second)
 		}
 		require.Error(t, first.Context().Err())

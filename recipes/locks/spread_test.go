@@ -87,7 +87,7 @@ func TestContextsOfALostSessionEndBeforeAnybodyIsTold(t *testing.T) {
 	c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()), framework.WithTracer(tracer))
 	require.NoError(t, err)
 	tracer.leases = hoard(t, c, leases)
-	srv.ExpireSession(c.SessionID())
+	srv.Session(c.SessionID()).Expire()
 	<-tracer.leases[0].Context().Done()
 	require.NoError(t, c.Close())
 	require.EqualValues(t, leases, tracer.Ended.Load())
@@ -135,7 +135,7 @@ func loseMany(b *testing.B, n int, opts ...framework.Option) (apart time.Duratio
 			lease.Release(b.Context())
 		})
 	}
-	srv.ExpireSession(c.SessionID())
+	srv.Session(c.SessionID()).Expire()
 	all.Wait()
 	first, last := ends[0], ends[0]
 	for _, end := range ends {

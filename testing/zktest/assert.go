@@ -27,11 +27,3 @@ func (s *Server) AssertNoSessions(tb TB) {
 		tb.Fatalf("zktest: %d sessions left:\n%s", n, s.Dump())
 	}
 }
-
-// AssertNoConnections fails the test if a connection is open.
-func (s *Server) AssertNoConnections(tb TB) {
-	tb.Helper()
-	if n := s.Connections(); n > 0 {
-		tb.Fatalf("zktest: %d connections left:\n%s", n, s.Dump())
-	}
-}

@@ -71,7 +71,7 @@ type benchClient struct {
 }
 
 func dialBench(b *testing.B, srv *Server) benchClient {
-	nc, err := srv.DialTimeout("tcp", srv.Addr(), 0)
+	nc, err := srv.Dialer()(b.Context(), "tcp", srv.Addr())
 	require.NoError(b, err)
 	c := newBenchClient(nc)
 	e := &wire.Encoder{Buf: make([]byte, wire.LengthSize)}

@@ -47,7 +47,7 @@ type Event struct {
 // to 1, for deeds without Every, and for deeds that need an ensemble and have none;
 // rules are checked as by [Server.Inject].
 func WithChaos(r ChaosPlan) Option {
-	return func(c *config) { c.random = &r }
+	return func(c *config) { c.plan = &r }
 }
 
 // simulation is a Random at work.
@@ -77,11 +77,11 @@ const defaultLatency = time.Millisecond
 
 // simulate puts the configuration's Random to work, if there is one.
 func (c *cluster) simulate(ens *Ensemble, servers ...*Server) error {
-	if c.cfg.random == nil {
+	if c.cfg.plan == nil {
 		return nil
 	}
 	sim := &simulation{
-		ChaosPlan: *c.cfg.random, cluster: c, servers: servers, ens: ens,
+		ChaosPlan: *c.cfg.plan, cluster: c, servers: servers, ens: ens,
 	}
 	if sim.Latency == 0 {
 		sim.Latency = defaultLatency
@@ -99,20 +99,25 @@ func (c *cluster) simulate(ens *Ensemble, servers ...*Server) error {
 }
 
 func (sim *simulation) check() error {
+	if sim.Latency < 0 {
+		return fmt.Errorf("a latency of %v", sim.Latency)
+	}
 	for _, o := range sim.Faults {
-		o.Rule.check()
-		if o.Chance < 0 || o.Chance > 1 {
+		if err := o.Rule.check(); err != nil {
+			return err
+		}
+		if !(o.Chance >= 0 && o.Chance <= 1) {
 			return fmt.Errorf("a chance of %v", o.Chance)
 		}
 	}
 	for _, d := range sim.Disruptions {
 		switch {
 		case d.do == nil:
-			return fmt.Errorf("a Deed that does nothing")
+			return fmt.Errorf("a disruption that does nothing")
 		case d.ensemble && sim.ens == nil:
-			return fmt.Errorf("deed %q needs an ensemble", d.name)
+			return fmt.Errorf("disruption %q needs an ensemble", d.name)
 		case sim.Every <= 0:
-			return fmt.Errorf("deeds every %v", sim.Every)
+			return fmt.Errorf("disruptions every %v", sim.Every)
 		}
 	}
 	return nil

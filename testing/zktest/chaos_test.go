@@ -43,15 +43,15 @@ func operate(t *testing.T, srv *Server, r *rand.Rand) {
 		}
 		return 1
 	}
-	actions := []Action{DropRequest, DropReply, Mute, MuteReply, DelayRequest(time.Second), DelayReply(time.Second),
-		Fail(wire.ErrSystem), Call(func(Request) { srv.CutAll() }), CallAfter(func(r Request) { srv.ExpireSession(r.Session) })}
+	actions := []Action{DropRequest(), DropReply(), Blackhole(), BlackholeReply(), DelayRequest(time.Second), DelayReply(time.Second),
+		Fail(wire.ErrSystem), Call(func(Request) { srv.CutAll() }), CallAfter(func(r Request) { srv.Session(r.Session).Expire() })}
 	deeds := []func(){
-		func() { srv.ExpireSession(someone()) },
-		func() { srv.ReplaceSession(someone()) },
-		func() { srv.CutSession(someone()) },
+		func() { srv.Session(someone()).Expire() },
+		func() { srv.Session(someone()).Replace() },
+		func() { srv.Session(someone()).Cut() },
 		srv.CutAll,
-		func() { srv.Partition(someone()) },
-		srv.PartitionAll,
+		func() { srv.Session(someone()).Blackhole() },
+		srv.BlackholeAll,
 		srv.Heal,
 		srv.Stop,
 		srv.Restart,

@@ -99,11 +99,11 @@ func TestOverTCPWithFaults(t *testing.T) {
 	id := c.SessionID()
 	_, err := c.Create("/e", nil, zk.FlagEphemeral, open)
 	require.NoError(t, err)
-	srv.PartitionAll()
+	srv.BlackholeAll()
 	srv.Heal()
 	c.await(t, zk.StateHasSession)
 	require.Equal(t, id, c.SessionID())
-	require.True(t, srv.ExpireSession(id))
+	require.True(t, srv.Session(id).Expire())
 	c.await(t, zk.StateExpired)
 	srv.AssertNoNodes(t, "/")
 }
@@ -122,7 +122,7 @@ func TestRefusalInMemoryAndOverTCP(t *testing.T) {
 		},
 	} {
 		set(true)
-		_, err := srv.DialTimeout("tcp", srv.Addr(), 0)
+		_, err := srv.Dialer()(t.Context(), "tcp", srv.Addr())
 		require.ErrorIs(t, err, syscall.ECONNREFUSED, name)
 		nc, err := net.Dial("tcp", srv.Addr())
 		require.NoError(t, err, name)
@@ -131,7 +131,7 @@ func TestRefusalInMemoryAndOverTCP(t *testing.T) {
 		nc.Close()
 
 		set(false)
-		nc, err = srv.DialTimeout("tcp", srv.Addr(), 0)
+		nc, err = srv.Dialer()(t.Context(), "tcp", srv.Addr())
 		require.NoError(t, err, name)
 		nc.Close()
 	}

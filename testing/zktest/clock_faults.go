@@ -1,6 +1,7 @@
 package zktest
 
 import (
+	"math"
 	"time"
 )
 
@@ -42,14 +43,16 @@ func (s *Server) backdateLocked(sess *session, d time.Duration) {
 // SetClockRate makes the clock by which the server measures the timeouts of sessions
 // go wrong: with 1.1 a session of 10 s expires 9.1 s after the client was last heard
 // of. It applies to a session from when the server hears of it the next time. In an
-// ensemble the leader's rate counts. A rate that is not positive is a panic.
-func (s *Server) SetClockRate(rate float64) {
-	if rate <= 0 {
-		panic("zktest: clock rate must be positive")
+// ensemble the leader's rate counts. A rate that is not a positive number changes
+// nothing: it fails the test of the server, and is an error for a server of [Run].
+func (s *Server) SetClockRate(rate float64) error {
+	if !(rate > 0) || math.IsInf(rate, 0) {
+		return s.misuse("a clock rate of %v", rate)
 	}
 	s.mu.Lock()
 	defer s.unlock()
 	s.rate = rate
+	return nil
 }
 
 // nowMillisLocked is the server's wall clock.

@@ -1,6 +1,7 @@
 package zktest
 
 import (
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -11,6 +12,7 @@ import (
 // itself.
 type cluster struct {
 	cfg    config
+	tb     TB // the test that the servers belong to; nil for those of Run and RunEnsemble
 	clock  timeSource
 	secret uint64         // behind the passwords of sessions
 	timers sync.WaitGroup // every alarm that may still go off
@@ -85,4 +87,15 @@ func (c *cluster) stopClocksLocked() {
 	if c.sim != nil {
 		c.sim.stopLocked()
 	}
+}
+
+// misuse is what becomes of arguments that make no sense. It fails the test of the
+// servers, if they have one, and returns the error.
+func (c *cluster) misuse(format string, args ...any) error {
+	err := fmt.Errorf("zktest: "+format, args...)
+	if c.tb != nil {
+		c.tb.Helper()
+		c.tb.Fatalf("%v", err)
+	}
+	return err
 }

@@ -10,7 +10,6 @@ type Code = wire.Code
 // The codes that the server answers with, and others that are useful with [Fail].
 const (
 	ErrSystem                  Code = wire.ErrSystem
-	ErrRuntimeInconsistency    Code = wire.ErrRuntimeInconsistency // in a failed multi: an operation behind the one that failed
 	ErrConnectionLoss          Code = wire.ErrConnectionLoss
 	ErrMarshalling             Code = wire.ErrMarshalling
 	ErrUnimplemented           Code = wire.ErrUnimplemented
@@ -32,7 +31,6 @@ const (
 	ErrNoWatcher               Code = wire.ErrNoWatcher
 	ErrRequestTimeout          Code = wire.ErrRequestTimeout
 	ErrReconfigDisabled        Code = wire.ErrReconfigDisabled
-	ErrSessionRequiresSASL     Code = wire.ErrSessionRequiresSASL // the server closes sessions that did not authenticate by SASL
 	ErrQuotaExceeded           Code = wire.ErrQuotaExceeded
 	ErrThrottled               Code = wire.ErrThrottled
 )

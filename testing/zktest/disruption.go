@@ -14,31 +14,38 @@ type Disruption struct {
 	do       func(sim *simulation, name string)
 }
 
-// The deeds that are over at once.
-var (
-	// ExpireSomeone is [Server.ExpireSession].
-	ExpireSomeone = toSomeone("expire", (*Server).ExpireSession)
+// ExpireSession is [Session.Expire] of one session.
+func ExpireSession() Disruption {
+	return toSession("expire", func(s *Session) { s.Expire() })
+}
 
-	// CutSomeone is [Server.CutSession].
-	CutSomeone = toSomeone("cut", (*Server).CutSession)
+// CutSession is [Session.Cut] of one session.
+func CutSession() Disruption {
+	return toSession("cut", func(s *Session) { s.Cut() })
+}
 
-	// ReplaceSomeone is [Server.ReplaceSession], and cuts the connection.
-	ReplaceSomeone = toSomeone("replace", func(s *Server, id int64) bool {
-		s.ReplaceSession(id)
-		return s.CutSession(id)
+// ReplaceSession is [Session.Replace] of one session, and cuts its connection.
+func ReplaceSession() Disruption {
+	return toSession("replace", func(s *Session) {
+		s.Replace()
+		s.Cut()
 	})
+}
 
-	// ReapNow is [Server.ReapContainers].
-	ReapNow = toServer("reap", func(s *Server) { s.ReapContainers() })
+// ReapContainers is [Server.ReapContainers].
+func ReapContainers() Disruption {
+	return toServer("reap", func(s *Server) { s.ReapContainers() })
+}
 
-	// ResignLeader is [Member.Resign] of the leader.
-	ResignLeader = Disruption{"resign", true, func(sim *simulation, name string) {
+// ResignLeader is [Member.Resign] of the leader. It needs an ensemble.
+func ResignLeader() Disruption {
+	return Disruption{"resign", true, func(sim *simulation, name string) {
 		if leader := sim.ens.Leader(); leader != nil {
 			sim.begin(fmt.Sprintf("%s %d", name, leader.ID()), 0, nil)
 			leader.Resign()
 		}
 	}}
-)
+}
 
 // JumpClockBy is [Server.JumpClock] by at most d.
 func JumpClockBy(d time.Duration) Disruption {
@@ -55,15 +62,15 @@ func StopFor(d time.Duration) Disruption {
 	return lasting("stop", d, (*Server).Stop, (*Server).Restart)
 }
 
-// FreezeFor freezes a server, and lets it go on after at most d.
-func FreezeFor(d time.Duration) Disruption {
-	return lasting("freeze", d, (*Server).Pause, (*Server).Resume)
+// PauseFor pauses a server, and lets it go on after at most d.
+func PauseFor(d time.Duration) Disruption {
+	return lasting("pause", d, (*Server).Pause, (*Server).Resume)
 }
 
-// PartitionFor is [Server.PartitionAll], between a server and all clients, and
+// BlackholeFor is [Server.BlackholeAll], between a server and all clients, and
 // [Server.Heal] after at most d.
-func PartitionFor(d time.Duration) Disruption {
-	return lasting("partition", d, (*Server).PartitionAll, (*Server).Heal)
+func BlackholeFor(d time.Duration) Disruption {
+	return lasting("black hole", d, (*Server).BlackholeAll, (*Server).Heal)
 }
 
 // RefuseFor makes a server refuse connections for at most d.
@@ -72,13 +79,13 @@ func RefuseFor(d time.Duration) Disruption {
 		func(s *Server) { s.RefuseConnections(true) }, func(s *Server) { s.RefuseConnections(false) })
 }
 
-// PauseSomeoneFor is [Server.PauseSession], for at most d.
-func PauseSomeoneFor(d time.Duration) Disruption {
-	return Disruption{name: "pause", do: func(sim *simulation, name string) {
+// PauseSessionFor is [Session.Pause] of one session, for at most d.
+func PauseSessionFor(d time.Duration) Disruption {
+	return Disruption{name: "pause session", do: func(sim *simulation, name string) {
 		if id := sim.someSession(); id != 0 {
-			s := sim.servers[0]
-			sim.begin(fmt.Sprintf("%s %#x", name, id), d, func() { s.ResumeSession(id) })
-			s.PauseSession(id)
+			sess := sim.servers[0].Session(id)
+			sim.begin(fmt.Sprintf("%s %#x", name, id), d, func() { sess.Resume() })
+			sess.Pause()
 		}
 	}}
 }
@@ -106,18 +113,22 @@ func IsolateFor(d time.Duration) Disruption {
 // Custom is a deed of the test's own. All that is random in it must be drawn from the
 // argument, and do must not wait.
 func Custom(name string, do func(*rand.Rand)) Disruption {
-	return Disruption{name: name, do: func(sim *simulation, name string) {
-		sim.begin(name, 0, nil)
-		do(sim.rng)
-	}}
+	d := Disruption{name: name}
+	if do != nil {
+		d.do = func(sim *simulation, name string) {
+			sim.begin(name, 0, nil)
+			do(sim.rng)
+		}
+	}
+	return d
 }
 
-func toSomeone(name string, do func(*Server, int64) bool) Disruption {
+func toSession(name string, do func(*Session)) Disruption {
 	return Disruption{name: name, do: func(sim *simulation, name string) {
 		if id := sim.someSession(); id != 0 {
 			s := sim.home(id)
 			sim.begin(fmt.Sprintf("%s %#x", name, id), 0, nil)
-			do(s, id)
+			do(s.Session(id))
 		}
 	}}
 }
@@ -154,7 +165,7 @@ func (sim *simulation) home(session int64) *Server {
 	if sim.ens == nil {
 		return sim.servers[0]
 	}
-	if m := sim.ens.MemberOf(session); m != nil {
+	if m := sim.ens.Session(session).Member(); m != nil {
 		return m.Server
 	}
 	return sim.someServer()

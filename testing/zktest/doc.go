@@ -14,7 +14,7 @@
 // languages can connect as well.
 //
 // There are few concepts. A [Server] has methods that do what happens to servers
-// and networks ([Server.ExpireSession], [Server.CutAll], [Server.PartitionAll],
+// and networks ([Server.ExpireSession], [Server.CutAll], [Server.BlackholeAll],
 // [Server.Stop] and others), methods that change the tree by an operator's hand
 // ([Server.Create], [Server.Set], [Server.Delete]), methods that look in
 // ([Server.Tree], [Server.Sessions], [Server.Watches], [Server.Requests]) and
@@ -48,7 +48,7 @@
 //		}()
 //		_, err = conn.Create("/lock", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
 //		require.NoError(t, err)
-//		srv.PartitionAll()
+//		srv.BlackholeAll()
 //		time.Sleep(9 * time.Second)
 //		synctest.Wait()
 //		srv.AssertNoNodes(t, "/")
@@ -101,7 +101,7 @@
 //     [Host.Disconnect], until [Host.Heal]; [Host.LoseSessions], the usual way to lose a
 //     session; [Host.Suspend], a machine that sleeps.
 //   - A server: [Server.Stop], [Server.Pause], [Server.RefuseConnections],
-//     [Server.PartitionAll].
+//     [Server.BlackholeAll].
 //   - A clock: [Server.JumpClock], [Server.SetClockRate], [Server.SetClockOffset].
 //   - An ensemble: [Ensemble.Partition], [Member.Lag], [Member.Resign],
 //     [Ensemble.MoveSession].
@@ -119,7 +119,7 @@
 //	conn, events, err := zk.Connect(strings.Split(ens.ConnectString(), ","), 9*time.Second,
 //		zk.WithDialer(ens.DialTimeout))
 //	...
-//	follower := ens.MemberOf(conn.SessionID())
+//	follower := ens.Session(conn.SessionID()).Member()
 //	follower.Isolate() // it goes on answering pings and reads, for a while
 //
 // What a client can see of an ensemble, and what it is made of here:

@@ -34,25 +34,30 @@ type Ensemble struct {
 }
 
 // StartEnsemble returns a running ensemble of n members, which has a leader and is
-// closed when the test ends. Inside a synctest bubble it must be created in the
-// bubble.
+// closed when the test ends. An n that is not positive, and options that are nil or
+// make no sense, fail the test. In a bubble of testing/synctest, StartEnsemble must
+// be called in the bubble.
 func StartEnsemble(tb TB, n int, opts ...Option) *Ensemble {
 	tb.Helper()
 	e, err := RunEnsemble(n, opts...)
 	if err != nil {
 		tb.Fatalf("zktest: %v", err)
 	}
+	e.tb = tb
 	tb.Cleanup(func() { _ = e.Close() })
 	return e
 }
 
-// RunEnsemble is [NewEnsemble] without a test: the caller has to close the
-// ensemble. The error is that of [NewServer], or says that n is not positive.
+// RunEnsemble is [StartEnsemble] without a test: the caller has to close the
+// ensemble. The error is that of [Run], or says that n is not positive.
 func RunEnsemble(n int, opts ...Option) (*Ensemble, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("an ensemble of %d members", n)
 	}
-	cfg := configured(opts)
+	cfg, err := configured(opts)
+	if err != nil {
+		return nil, err
+	}
 	if cfg.tick == 0 {
 		cfg.tick = DefaultTick
 	}
@@ -143,9 +148,6 @@ func (e *Ensemble) Close() error {
 // Members returns the members in the order of their numbers.
 func (e *Ensemble) Members() []*Member { return slices.Clone(e.members) }
 
-// Member returns the i-th member, counted from 0. Its [Member.ID] is i+1.
-func (e *Ensemble) Member(i int) *Member { return e.members[i] }
-
 // Leader returns the leader, or nil if no member is in office with a majority.
 func (e *Ensemble) Leader() *Member {
 	e.mu.Lock()
@@ -180,11 +182,6 @@ func (e *Ensemble) ConnectString() string {
 // [net.Dialer.DialContext].
 func (e *Ensemble) Dialer() func(ctx context.Context, network, address string) (net.Conn, error) {
 	return e.dial
-}
-
-// DialTimeout is [Ensemble.Dialer] in the form that go-zookeeper's WithDialer takes.
-func (e *Ensemble) DialTimeout(network, address string, _ time.Duration) (net.Conn, error) {
-	return e.dial(context.Background(), network, address)
 }
 
 func (e *Ensemble) dial(ctx context.Context, network, address string) (net.Conn, error) {
@@ -229,33 +226,6 @@ func (e *Ensemble) Heal() {
 		m.partition = 0
 	}
 	e.updateLocked()
-}
-
-// MoveSession brings a session to another member: its connection is closed, and
-// until the client has come to the member the others hang up on it, as if they were
-// down. It reports whether there is such a session.
-func (e *Ensemble) MoveSession(id int64, to *Member) bool {
-	e.mu.Lock()
-	defer e.unlock()
-	sess := e.sessions[id]
-	if sess == nil {
-		return false
-	}
-	e.moving[id] = to
-	if sess.conn != nil {
-		sess.conn.closeByServerLocked()
-	}
-	return true
-}
-
-// MemberOf returns the member that the session is connected to, or nil.
-func (e *Ensemble) MemberOf(session int64) *Member {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if sess := e.sessions[session]; sess != nil && sess.conn != nil {
-		return sess.conn.srv.member
-	}
-	return nil
 }
 
 // WaitLeader waits until a member is in office with a majority, and returns it. It

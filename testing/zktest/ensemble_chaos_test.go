@@ -20,7 +20,7 @@ func TestEnsembleChaos(t *testing.T) {
 		var wg sync.WaitGroup
 		over := make(chan struct{})
 		for i := range 6 {
-			wg.Go(func() { wander(t, ens.Member(i%5).Server, rand.New(rand.NewPCG(seed, uint64(i))), over) })
+			wg.Go(func() { wander(t, ens.Members()[i%5].Server, rand.New(rand.NewPCG(seed, uint64(i))), over) })
 		}
 		h := &historian{seen: make(map[int64][]Node)}
 		meddle(t, ens, h, rand.New(rand.NewPCG(seed, 100)))
@@ -51,19 +51,19 @@ func (e *Ensemble) recover() {
 }
 
 func meddle(t *testing.T, ens *Ensemble, h *historian, r *rand.Rand) {
-	anyone := func() *Member { return ens.Member(r.IntN(5)) }
+	anyone := func() *Member { return ens.Members()[r.IntN(5)] }
 	someone := func() int64 {
-		if list := ens.Member(0).Sessions(); len(list) > 0 {
+		if list := ens.Members()[0].Sessions(); len(list) > 0 {
 			return list[r.IntN(len(list))].ID
 		}
 		return 1
 	}
 	deeds := []func(){
-		func() { anyone().ExpireSession(someone()) },
-		func() { anyone().ReplaceSession(someone()) },
+		func() { anyone().Session(someone()).Expire() },
+		func() { anyone().Session(someone()).Replace() },
 		func() { anyone().CutAll() },
-		func() { anyone().Partition(someone()) },
-		func() { anyone().PartitionAll() },
+		func() { anyone().Session(someone()).Blackhole() },
+		func() { anyone().BlackholeAll() },
 		func() { anyone().Heal() },
 		func() { anyone().Stop() },
 		func() { anyone().Restart() },
@@ -78,16 +78,16 @@ func meddle(t *testing.T, ens *Ensemble, h *historian, r *rand.Rand) {
 		func() { ens.Partition(anyone(), anyone()) },
 		ens.Heal,
 		func() { anyone().Resign() },
-		func() { ens.MoveSession(someone(), anyone()) },
-		func() { anyone().PauseSession(someone()) },
-		func() { anyone().ResumeSession(someone()) },
+		func() { ens.Session(someone()).MoveTo(anyone()) },
+		func() { anyone().Session(someone()).Pause() },
+		func() { anyone().Session(someone()).Resume() },
 		func() { anyone().JumpClock(time.Second) },
 		func() { anyone().ReapContainers() },
 		func() { _ = anyone().Delete("/a") },
 		func() { _ = anyone().Create("/a/b", nil) },
 		func() { _ = anyone().SetSequence("/a", 1<<31-1) },
 		func() {
-			anyone().Inject(Rule{Do: []Action{DropReply, Mute, MuteReply, DelayReply(time.Second)}[r.IntN(4)]})
+			anyone().Inject(Rule{Do: []Action{DropReply(), Blackhole(), BlackholeReply(), DelayReply(time.Second)}[r.IntN(4)]})
 		},
 		func() { _ = ens.Dump() },
 		ens.recover,

@@ -39,7 +39,7 @@ func Example_embedded() {
 	fmt.Println(register(conn, 8080, 8081), srv.Children("/services"))
 	fmt.Println(register(conn, 8080))
 	end() // the session ends with the client, and the nodes with the session
-	err = srv.WaitSessions(context.Background(), 0)
+	err = srv.WaitFor(context.Background(), func() bool { return len(srv.Sessions()) == 0 })
 	fmt.Println(err, srv.Children("/services"))
 	// Output:
 	// <nil> [shop-8080 shop-8081]

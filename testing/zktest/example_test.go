@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"net"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -15,7 +16,10 @@ import (
 // dial connects go-zookeeper to a server. The second result ends the client.
 func dial(srv *zktest.Server) (conn *zk.Conn, end func()) {
 	conn, events, err := zk.Connect([]string{srv.Addr()}, 10*time.Second,
-		zk.WithDialer(srv.DialTimeout), zk.WithLogger(silent{}))
+		zk.WithLogger(silent{}),
+		zk.WithDialer(func(network, address string, _ time.Duration) (net.Conn, error) {
+			return srv.Dialer()(context.Background(), network, address)
+		}))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -56,7 +60,7 @@ func ExampleServer_Inject() {
 	conn, end := dial(srv)
 	defer end()
 
-	srv.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/locks*", Do: zktest.DropReply})
+	srv.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/locks*", Do: zktest.DropReply()})
 	_, err = conn.Create("/locks", nil, 0, zk.WorldACL(zk.PermAll))
 	fmt.Println("lost:", errors.Is(err, zk.ErrConnectionClosed))
 	_, created := srv.Node("/locks")
@@ -67,7 +71,7 @@ func ExampleServer_Inject() {
 }
 
 // What remains of a client whose session expires.
-func ExampleServer_ExpireSession() {
+func ExampleSession_Expire() {
 	srv, err := zktest.Run()
 	if err != nil {
 		log.Fatal(err)
@@ -78,7 +82,7 @@ func ExampleServer_ExpireSession() {
 
 	_, err = conn.Create("/leader", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
 	fmt.Println(srv.Children("/"), err)
-	fmt.Println(srv.ExpireSession(conn.SessionID()), srv.Children("/"))
+	fmt.Println(srv.Session(conn.SessionID()).Expire(), srv.Children("/"))
 	// Output:
 	// [leader zookeeper] <nil>
 	// true [zookeeper]
@@ -129,7 +133,7 @@ func ExampleWithChaos() {
 	srv, err := zktest.Run(zktest.WithClock(clock), zktest.WithChaos(zktest.ChaosPlan{
 		Seed:        1,
 		Every:       time.Hour,
-		Disruptions: []zktest.Disruption{zktest.StopFor(time.Minute), zktest.FreezeFor(time.Minute)},
+		Disruptions: []zktest.Disruption{zktest.StopFor(time.Minute), zktest.PauseFor(time.Minute)},
 	}))
 	if err != nil {
 		fmt.Println(err)

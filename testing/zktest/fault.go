@@ -1,6 +1,8 @@
 package zktest
 
 import (
+	"errors"
+	"fmt"
 	"path"
 	"slices"
 	"time"
@@ -37,25 +39,31 @@ type Injection struct {
 	servers []*Server // where it is at work
 	rule    Rule
 	done    chan struct{}
+	err     error
 
 	// Guarded by cluster.mu.
 	seen, hits int
 }
 
 // Inject puts a rule to work. Several rules may hit the same request; then all
-// of their actions apply. A malformed pattern or a rule without Do is a panic.
+// of their actions apply. A rule with a malformed pattern, or with an action that is
+// missing or makes no sense, hits nothing: it fails the test of the server, and
+// [Injection.Err] says what is wrong for a server of [Run].
 func (s *Server) Inject(r Rule) *Injection { return s.inject(r, s) }
 
-// Inject puts a rule to work at every member, which count together: see
+// Inject puts a rule to work at every member. They count together: see
 // [Server.Inject].
 func (e *Ensemble) Inject(r Rule) *Injection { return e.inject(r, e.servers()...) }
 
 func (c *cluster) inject(r Rule, servers ...*Server) *Injection {
-	r.check()
 	if r.Times == 0 {
 		r.Times = 1
 	}
 	inj := &Injection{cluster: c, servers: servers, rule: r, done: make(chan struct{})}
+	if err := r.check(); err != nil {
+		inj.err = c.misuse("%w", err)
+		return inj
+	}
 	c.mu.Lock()
 	defer c.unlock()
 	for _, s := range servers {
@@ -64,14 +72,23 @@ func (c *cluster) inject(r Rule, servers ...*Server) *Injection {
 	return inj
 }
 
-func (r *Rule) check() {
+func (r *Rule) check() error {
 	if _, err := path.Match(r.Path, ""); err != nil {
-		panic("zktest: pattern " + r.Path + ": " + err.Error())
+		return fmt.Errorf("rule with the pattern %q: %w", r.Path, err)
 	}
-	if r.Do.apply == nil {
-		panic("zktest: Rule without Do")
+	switch {
+	case r.Do.err != nil:
+		return fmt.Errorf("rule: %w", r.Do.err)
+	case r.Do.apply == nil:
+		return errors.New("rule without Do")
+	case r.After < 0 || r.Times < -1:
+		return fmt.Errorf("rule with After %d, Times %d", r.After, r.Times)
 	}
+	return nil
 }
+
+// Err returns what is wrong with the rule, or nil.
+func (i *Injection) Err() error { return i.err }
 
 // Remove takes the rule out of work. Requests that it has hit stay hit.
 func (i *Injection) Remove() {

@@ -144,7 +144,7 @@ func TestCloseSessionDeletesEphemeralsAnswersAndCloses(t *testing.T) {
 func TestCloseDoesNotWaitForEndedSessions(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		login(t, srv).call(wire.OpCloseSession)
-		require.True(t, srv.ExpireSession(login(t, srv).session))
+		require.True(t, srv.Session(login(t, srv).session).Expire())
 		start := time.Now()
 		require.NoError(t, srv.Close())
 		require.Zero(t, time.Since(start))

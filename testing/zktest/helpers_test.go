@@ -1,6 +1,8 @@
 package zktest_test
 
 import (
+	"context"
+	"net"
 	"slices"
 	"sync"
 	"testing"
@@ -31,7 +33,14 @@ func (silent) Printf(string, ...any) {}
 // closed, and all of its goroutines have ended, before the server's own cleanup runs.
 func connect(t *testing.T, srv *zktest.Server, timeout time.Duration) *client {
 	t.Helper()
-	return connectVia(t, srv, srv.DialTimeout, timeout)
+	return connectVia(t, srv, zkDialer(srv.Dialer()), timeout)
+}
+
+// zkDialer gives a dialer the form that go-zookeeper takes.
+func zkDialer(dial func(ctx context.Context, network, address string) (net.Conn, error)) zk.Dialer {
+	return func(network, address string, _ time.Duration) (net.Conn, error) {
+		return dial(context.Background(), network, address)
+	}
 }
 
 func connectVia(t *testing.T, srv *zktest.Server, dial zk.Dialer, timeout time.Duration) *client {

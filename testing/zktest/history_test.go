@@ -16,7 +16,7 @@ import (
 func TestEventsOfAMemberThatLags(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ens := StartEnsemble(t, 3)
-		late := ens.Member(0)
+		late := ens.Members()[0]
 		owner, stranger := login(t, late.Server), login(t, late.Server)
 		owner.call(wire.OpAuth, 0, "digest", []byte("joe:secret"))
 		private := []wire.ACL{{Perms: wire.PermAll, ID: wire.ID{Scheme: "auth"}}}
@@ -57,7 +57,7 @@ func TestEveryTransactionWaitsForTheMember(t *testing.T) {
 		t.Run(op.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ens := StartEnsemble(t, 3)
-				late := ens.Member(0)
+				late := ens.Members()[0]
 				require.NoError(t, ens.Leader().Create("/c", nil))
 				c := login(t, late.Server)
 				late.Lag(time.Second)

@@ -46,11 +46,6 @@ func (h *Host) Dialer() func(ctx context.Context, network, address string) (net.
 	return h.dial
 }
 
-// DialTimeout is [Host.Dialer] in the form that go-zookeeper's WithDialer takes.
-func (h *Host) DialTimeout(network, address string, _ time.Duration) (net.Conn, error) {
-	return h.dial(context.Background(), network, address)
-}
-
 func (h *Host) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	h.cluster.mu.Lock()
 	disconnected := h.disconnected
@@ -77,7 +72,7 @@ func (h *Host) Disconnect() {
 // Isolate makes all connections of the host black holes, those of the future included,
 // until [Host.Heal]: they stay open, but nothing gets through in either direction, as
 // if a cable had been pulled out. Clients and servers learn of it by their timeouts. It
-// is [Server.PartitionAll] for one host; Server.Heal does not end it.
+// is [Server.BlackholeAll] for one host; Server.Heal does not end it.
 func (h *Host) Isolate() {
 	h.cluster.mu.Lock()
 	defer h.cluster.unlock()

@@ -9,20 +9,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/gocurator/curator/testing/zktest/internal/datatree"
 )
-
-// SessionInfo is a session as it is now.
-type SessionInfo struct {
-	ID         int64
-	Timeout    time.Duration // as negotiated
-	Deadline   time.Time     // when it expires unless the client is heard of
-	Connected  bool          // as far as the server can see: a black hole is a connection
-	Ephemerals []string      // sorted
-	Watches    int
-}
 
 // Node returns the node at path and whether there is one.
 func (s *Server) Node(path string) (Node, bool) {
@@ -85,7 +74,7 @@ func (s *Server) Sessions() []SessionInfo {
 			ID: id, Timeout: sess.timeout, Deadline: sess.deadline,
 			Connected:  sess.conn != nil,
 			Ephemerals: s.tree.EphemeralsOf(id),
-			Watches:    s.watches.CountOf(sess.conn),
+			WatchCount: s.watches.CountOf(sess.conn),
 		})
 	}
 	return list
@@ -103,10 +92,12 @@ func (s *Server) Watches() []Watch {
 			Recursive:  w.Mode&datatree.WatchRecursive != 0,
 		})
 	}
-	slices.SortFunc(list, func(a, b Watch) int {
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Session, b.Session))
-	})
+	slices.SortFunc(list, compareWatches)
 	return list
+}
+
+func compareWatches(a, b Watch) int {
+	return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Session, b.Session))
 }
 
 // Queue returns the sequential nodes below path in the order of their numbers: for a
@@ -161,22 +152,10 @@ func sequenceOf(name string) (int32, bool) {
 	return int32(n), err == nil
 }
 
-// Ephemerals returns the paths of the ephemeral nodes of a session, sorted.
-func (s *Server) Ephemerals(session int64) []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.tree.EphemeralsOf(session)
-}
-
 // WatchesOn returns the watches on path, by kind, then session. Recursive watches on
 // nodes above it are not among them.
 func (s *Server) WatchesOn(path string) []Watch {
 	return slices.DeleteFunc(s.Watches(), func(w Watch) bool { return w.Path != path })
-}
-
-// WatchesOf returns the watches of a session, by path, then kind.
-func (s *Server) WatchesOf(session int64) []Watch {
-	return slices.DeleteFunc(s.Watches(), func(w Watch) bool { return w.Session != session })
 }
 
 // Connections returns how many connections are open, black holes included.

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/gocurator/curator/testing/zktest/internal/memnet"
 )
@@ -34,11 +33,6 @@ func (s *Server) Addr() string {
 // whatever the address. The signature is that of [net.Dialer.DialContext].
 func (s *Server) Dialer() func(ctx context.Context, network, address string) (net.Conn, error) {
 	return s.dial
-}
-
-// DialTimeout is [Server.Dialer] in the form that go-zookeeper's WithDialer takes.
-func (s *Server) DialTimeout(network, address string, _ time.Duration) (net.Conn, error) {
-	return s.dial(context.Background(), network, address)
 }
 
 func (s *Server) dial(ctx context.Context, network, address string) (net.Conn, error) {

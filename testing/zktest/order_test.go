@@ -21,7 +21,7 @@ func TestReplyFirst(t *testing.T) {
 		}{{"/a", false}, {"/b", true}} {
 			c.call(wire.OpExists, tc.path, true)
 			if tc.hit {
-				srv.Inject(Rule{Op: wire.OpCreate, Do: ReplyFirst})
+				srv.Inject(Rule{Op: wire.OpCreate, Do: ReplyFirst()})
 			}
 			xid := c.send(wire.OpCreate, tc.path, []byte{}, datatree.OpenACL, 0)
 			first, second := c.receive(), c.receive()
@@ -37,11 +37,11 @@ func TestReplyFirst(t *testing.T) {
 func TestReplyFirstHoldsAtAMemberThatLags(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ens := StartEnsemble(t, 3)
-		late := ens.Member(0)
+		late := ens.Members()[0]
 		c := login(t, late.Server)
 		c.call(wire.OpExists, "/a", true)
 		late.Lag(time.Second)
-		ens.Inject(Rule{Op: wire.OpCreate, Do: ReplyFirst})
+		ens.Inject(Rule{Op: wire.OpCreate, Do: ReplyFirst()})
 		xid := c.send(wire.OpCreate, "/a", []byte{}, datatree.OpenACL, 0)
 		require.Equal(t, xid, c.receive().xid)
 		require.Equal(t, datatree.Change{Event: wire.EventCreated, Path: "/a"}, c.receive().event())
@@ -51,7 +51,7 @@ func TestReplyFirstHoldsAtAMemberThatLags(t *testing.T) {
 func TestEventFirst(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		c := login(t, srv)
-		srv.Inject(Rule{Op: wire.OpExists, Do: EventFirst})
+		srv.Inject(Rule{Op: wire.OpExists, Do: EventFirst()})
 		xid := c.send(wire.OpExists, "/a", true)
 		synctest.Wait()
 		require.NoError(t, srv.Create("/a", nil))
@@ -66,7 +66,7 @@ func TestEventFirst(t *testing.T) {
 func TestEventFirstNeverReordersAnswers(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		c := login(t, srv)
-		srv.Inject(Rule{Op: wire.OpExists, Times: 2, Do: EventFirst})
+		srv.Inject(Rule{Op: wire.OpExists, Times: 2, Do: EventFirst()})
 		first := c.send(wire.OpExists, "/a", true)
 		second := c.send(wire.OpExists, "/b", true)
 		last := c.send(wire.OpCloseSession)
@@ -80,7 +80,7 @@ func TestEventFirstNeverReordersAnswers(t *testing.T) {
 func TestReset(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		c := login(t, srv)
-		srv.Inject(Rule{Op: wire.OpCreate, Do: Reset})
+		srv.Inject(Rule{Op: wire.OpCreate, Do: Reset()})
 		c.send(wire.OpExists, "/", false)
 		synctest.Wait() // its answer is here, unread
 		c.send(wire.OpCreate, "/a", []byte{}, datatree.OpenACL, 0)
@@ -93,9 +93,9 @@ func TestReset(t *testing.T) {
 
 func TestDeafen(t *testing.T) {
 	for name, deafen := range map[string]func(srv *Server, c *raw){
-		"method": func(srv *Server, c *raw) { require.True(t, srv.Deafen(c.session)) },
+		"method": func(srv *Server, c *raw) { require.True(t, srv.Session(c.session).BlackholeUpstream()) },
 		"action": func(srv *Server, c *raw) {
-			srv.Inject(Rule{Op: wire.OpSync, Do: Deafen})
+			srv.Inject(Rule{Op: wire.OpSync, Do: BlackholeUpstream()})
 			c.send(wire.OpSync, "/")
 		},
 	} {
@@ -123,9 +123,9 @@ func TestDeafen(t *testing.T) {
 
 func TestSilence(t *testing.T) {
 	for name, silence := range map[string]func(srv *Server, c *raw){
-		"method": func(srv *Server, c *raw) { require.True(t, srv.Silence(c.session)) },
+		"method": func(srv *Server, c *raw) { require.True(t, srv.Session(c.session).BlackholeDownstream()) },
 		"action": func(srv *Server, c *raw) {
-			srv.Inject(Rule{Op: wire.OpSync, Do: Silence})
+			srv.Inject(Rule{Op: wire.OpSync, Do: BlackholeDownstream()})
 			c.send(wire.OpSync, "/")
 		},
 	} {
@@ -139,7 +139,7 @@ func TestSilence(t *testing.T) {
 				require.Len(t, srv.Tree(), 1)
 				time.Sleep(8 * time.Second)
 				require.Len(t, srv.Sessions(), 1, "what it sends keeps it alive")
-				require.True(t, srv.ExpireSession(c.session))
+				require.True(t, srv.Session(c.session).Expire())
 				c.send(wire.OpCreate, "/b", []byte{}, datatree.OpenACL, 0)
 				c.requireSilence()
 				srv.AssertNoNodes(t, "/")
@@ -154,17 +154,17 @@ func TestSilence(t *testing.T) {
 func TestPauseSession(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		c, other := login(t, srv), login(t, srv)
-		srv.PauseSession(c.session)
+		srv.Session(c.session).Pause()
 		xid := c.send(wire.OpCreate, "/a", []byte{}, datatree.OpenACL, 0)
 		c.requireSilence()
 		other.call(wire.OpExists, "/", false)
 		time.Sleep(3 * time.Second)
 		srv.AssertNoNodes(t, "/")
-		srv.ResumeSession(c.session)
+		srv.Session(c.session).Resume()
 		require.Equal(t, xid, c.receive().xid)
 		require.Len(t, srv.Tree(), 1)
 
-		srv.PauseSession(c.session)
+		srv.Session(c.session).Pause()
 		c.send(wire.OpPing)
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
@@ -214,7 +214,7 @@ func TestRuleForAnEnsembleCountsTogether(t *testing.T) {
 		<-inj.Done()
 		inj = ens.Inject(Rule{Op: wire.OpExists, Times: -1, Do: Fail(wire.ErrSystem)})
 		inj.Remove()
-		require.Equal(t, wire.OK, login(t, ens.Member(2).Server).call(wire.OpExists, "/", false).code)
+		require.Equal(t, wire.OK, login(t, ens.Members()[2].Server).call(wire.OpExists, "/", false).code)
 	})
 }
 
@@ -222,16 +222,16 @@ func TestRuleForAnEnsembleCountsTogether(t *testing.T) {
 func TestSessionThatHasMoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ens := StartEnsemble(t, 3)
-		old := login(t, ens.Member(0).Server)
-		moved := dialRaw(t, ens.Member(1).Server)
+		old := login(t, ens.Members()[0].Server)
+		moved := dialRaw(t, ens.Members()[1].Server)
 		require.True(t, moved.handshake(0, 10_000, old.session, old.password))
-		require.Equal(t, ens.Member(1), ens.MemberOf(old.session))
+		require.Equal(t, ens.Members()[1], ens.Session(old.session).Member())
 		require.Equal(t, wire.OK, old.call(wire.OpExists, "/", false).code, "a read is the member's own affair")
 		old.send(wire.OpCreate, "/a", []byte{}, datatree.OpenACL, 0)
 		old.requireClosed()
 		ens.Leader().AssertNoNodes(t, "/")
 		require.Equal(t, wire.OK, moved.create("/a", 0).code)
-		log := ens.Member(0).Requests()
+		log := ens.Members()[0].Requests()
 		require.Equal(t, wire.ErrSessionMoved, log[len(log)-1].Err)
 	})
 }
@@ -240,10 +240,10 @@ func TestSessionThatHasMoved(t *testing.T) {
 func TestWriteOfASessionThatIsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ens := StartEnsemble(t, 3)
-		late := ens.Member(0)
+		late := ens.Members()[0]
 		c := login(t, late.Server)
 		late.Lag(Forever)
-		require.True(t, ens.Leader().ExpireSession(c.session))
+		require.True(t, ens.Leader().Session(c.session).Expire())
 		require.Equal(t, wire.OK, c.call(wire.OpExists, "/", false).code)
 		c.send(wire.OpCreate, "/a", []byte{}, datatree.OpenACL, 0)
 		c.requireSilence()
@@ -275,14 +275,14 @@ func TestFollowersAreHeardBeforeASessionEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ens := StartEnsemble(t, 3, WithTick(time.Second))
 		for range 20 {
-			c := dialRaw(t, ens.Member(0).Server)
+			c := dialRaw(t, ens.Members()[0].Server)
 			c.handshake(0, 1000, 0, nil)
 			time.Sleep(time.Until(ens.Leader().Sessions()[0].Deadline) - 100*time.Millisecond)
 			c.send(wire.OpPing)
 			time.Sleep(100 * time.Millisecond)
 			synctest.Wait()
 			require.Len(t, ens.Leader().Sessions(), 1)
-			require.True(t, ens.Leader().ExpireSession(c.session))
+			require.True(t, ens.Leader().Session(c.session).Expire())
 		}
 	})
 }
@@ -291,7 +291,7 @@ func TestFollowersAreHeardBeforeASessionEnds(t *testing.T) {
 func TestEventFirstDoesNotWaitForTheNextAnswer(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		c := login(t, srv)
-		srv.Inject(Rule{Op: wire.OpExists, Do: EventFirst})
+		srv.Inject(Rule{Op: wire.OpExists, Do: EventFirst()})
 		xid := c.send(wire.OpExists, "/a", false)
 		synctest.Wait()
 		srv.Inject(Rule{Op: wire.OpSync, Do: CallAfter(func(Request) { require.Equal(t, xid, c.receive().xid) })})

@@ -49,7 +49,7 @@ func TestQuotasAreNotEnforcedByDefault(t *testing.T) {
 func TestQuotasOfAnEnsemble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ens := StartEnsemble(t, 3, WithEnforcedQuotas())
-		first, joins, lags := ens.Leader(), ens.Member(1), ens.Member(0)
+		first, joins, lags := ens.Leader(), ens.Members()[1], ens.Members()[0]
 		joins.Stop()
 		lags.Lag(DefaultTick)
 		const stats = "/zookeeper/quota/q/zookeeper_stats"

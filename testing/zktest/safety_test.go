@@ -75,7 +75,7 @@ func TestAThousandConnections(t *testing.T) {
 // A server that runs for long keeps nothing of the connections and sessions that have ended, and nor does an ensemble.
 func TestConnectionsThatEndLeaveNothing(t *testing.T) {
 	visit := func(t *testing.T, m *Member) {
-		nc, err := m.DialTimeout("tcp", "", 0)
+		nc, err := m.Dialer()(t.Context(), "tcp", "")
 		require.NoError(t, err)
 		c := &raw{t: t, nc: nc} // without a Cleanup, which would keep it
 		c.handshake(0, 10_000, 0, nil)
@@ -90,7 +90,7 @@ func TestConnectionsThatEndLeaveNothing(t *testing.T) {
 		ens := StartEnsemble(t, 3, WithRequestLog(0))
 		visits := func() (goroutines int, bytes int64) {
 			for i := range 3000 {
-				visit(t, ens.Member(i%3))
+				visit(t, ens.Members()[i%3])
 			}
 			time.Sleep(time.Minute) // whatever still has to go off does
 			synctest.Wait()
@@ -176,7 +176,7 @@ func FuzzConnection(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, input []byte) {
 		srv := Start(t)
-		nc, err := srv.DialTimeout("tcp", srv.Addr(), 0)
+		nc, err := srv.Dialer()(t.Context(), "tcp", srv.Addr())
 		require.NoError(t, err)
 		_, _ = nc.Write(input) // the server may have had enough before the end
 		require.NoError(t, nc.(*memnet.Conn).CloseWrite())

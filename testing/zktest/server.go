@@ -51,23 +51,29 @@ type Server struct {
 	expired  int     // sessions whose clients were not heard of
 }
 
-// Start returns a running server that is closed when the test ends. Inside a
-// synctest bubble it must be created in the bubble.
+// Start returns a running server that is closed when the test ends. Options that
+// are nil or make no sense fail the test. In a bubble of testing/synctest, Start must
+// be called in the bubble.
 func Start(tb TB, opts ...Option) *Server {
 	tb.Helper()
 	s, err := Run(opts...)
 	if err != nil {
 		tb.Fatalf("zktest: %v", err)
 	}
+	s.tb = tb
 	tb.Cleanup(func() { _ = s.Close() })
 	return s
 }
 
-// Run returns a running server, which the caller has to close. The error is
-// that of listening on the address given to [WithTCP], or about a [Random] that makes
-// no sense.
+// Run returns a running server, which the caller has to close. The error says which
+// option is nil or makes no sense, or why the server cannot listen on the address
+// given to [WithTCP].
 func Run(opts ...Option) (*Server, error) {
-	s := newServer(newCluster(configured(opts)))
+	cfg, err := configured(opts)
+	if err != nil {
+		return nil, err
+	}
+	s := newServer(newCluster(cfg))
 	if err := s.simulate(nil, s); err != nil {
 		return nil, err
 	}

@@ -17,8 +17,8 @@ func (s *Server) RefuseConnections(on bool) {
 	s.refusing = on
 }
 
-// PartitionAll does as [Server.Partition] to all connections, present and future.
-func (s *Server) PartitionAll() {
+// BlackholeAll does as [Session.Blackhole] to all connections, present and future.
+func (s *Server) BlackholeAll() {
 	s.mu.Lock()
 	defer s.unlock()
 	s.partitioned = true

@@ -29,9 +29,9 @@ func contend(t *testing.T, seed uint64) (log []zktest.Request) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t, zktest.WithChaos(zktest.ChaosPlan{
 			Seed:        seed,
-			Faults:      []zktest.FaultRate{{Chance: 0.05, Rule: zktest.Rule{Do: zktest.DropReply}}, {Chance: 0.02, Rule: zktest.Rule{Do: zktest.Mute}}},
+			Faults:      []zktest.FaultRate{{Chance: 0.05, Rule: zktest.Rule{Do: zktest.DropReply()}}, {Chance: 0.02, Rule: zktest.Rule{Do: zktest.Blackhole()}}},
 			Every:       time.Second,
-			Disruptions: []zktest.Disruption{zktest.CutSomeone, zktest.ExpireSomeone, zktest.StopFor(2 * time.Second), zktest.FreezeFor(time.Second)},
+			Disruptions: []zktest.Disruption{zktest.CutSession(), zktest.ExpireSession(), zktest.StopFor(2 * time.Second), zktest.PauseFor(time.Second)},
 		}))
 		end := time.Now().Add(time.Minute)
 		done := make(chan struct{})

@@ -71,40 +71,6 @@ func (s *Server) WaitWatches(ctx context.Context, session int64, n int) error {
 	})
 }
 
-// WaitQueue waits until there are at least n sequential nodes below path, see
-// [Server.Queue]: until n contenders have queued. It ends as [Server.WaitFor] does.
-func (s *Server) WaitQueue(ctx context.Context, path string, n int) error {
-	return s.WaitFor(ctx, func() bool { return len(s.Queue(path)) >= n })
-}
-
-// WaitNode waits until there is a node at path. It ends as [Server.WaitFor] does.
-func (s *Server) WaitNode(ctx context.Context, path string) error {
-	return s.WaitFor(ctx, func() bool {
-		_, found := s.Node(path)
-		return found
-	})
-}
-
-// WaitNoNode waits until there is no node at path. It ends as [Server.WaitFor] does.
-func (s *Server) WaitNoNode(ctx context.Context, path string) error {
-	return s.WaitFor(ctx, func() bool {
-		_, found := s.Node(path)
-		return !found
-	})
-}
-
-// WaitSessions waits until exactly n sessions are alive. It ends as [Server.WaitFor]
-// does.
-func (s *Server) WaitSessions(ctx context.Context, n int) error {
-	return s.WaitFor(ctx, func() bool { return len(s.Sessions()) == n })
-}
-
-// WaitWatchesOn waits until there are exactly n watches on path, see
-// [Server.WatchesOn]. It ends as [Server.WaitFor] does.
-func (s *Server) WaitWatchesOn(ctx context.Context, path string, n int) error {
-	return s.WaitFor(ctx, func() bool { return len(s.WatchesOn(path)) == n })
-}
-
 // WaitAgreement waits until every member is connected to the leader and has applied
 // all there is. It ends as [Server.WaitFor] does.
 func (e *Ensemble) WaitAgreement(ctx context.Context) error {

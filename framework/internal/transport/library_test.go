@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"context"
 	"net"
 	"sync"
 	"testing"
@@ -41,7 +42,7 @@ func withLibrary(
 		})
 		conn, events, err := zk.Connect([]string{srv.Addr()}, 9*time.Second, zk.WithLogger(quiet{}),
 			zk.WithDialer(func(network, address string, _ time.Duration) (net.Conn, error) {
-				nc, err := srv.DialTimeout(network, address, 0)
+				nc, err := srv.Dialer()(context.Background(), network, address)
 				if err != nil {
 					return nil, err
 				}

@@ -66,7 +66,7 @@ type claimed struct {
 
 // expire ends the session, and waits until the client knows.
 func (w claimed) expire() {
-	w.srv.ExpireSession(w.c.SessionID())
+	w.srv.Session(w.c.SessionID()).Expire()
 	<-w.claim.Nodes()[0].Session.Context().Done()
 	synctest.Wait()
 }
