@@ -56,8 +56,12 @@ func (p *player) age(asked int64) string {
 func (p *player) do(op Op, values ...any) {
 	p.stage.t.Helper()
 	require.True(p.stage.t, p.connected, "%s is not connected", p.name)
-	xid := p.send(op, values...)
-	request := describe(op, values)
+	p.hear(op, p.send(op, values...), describe(op, values))
+}
+
+// hear writes down everything up to the answer to a request.
+func (p *player) hear(op Op, xid int32, request string) {
+	p.stage.t.Helper()
 	for {
 		r, alive := p.next()
 		if !alive {

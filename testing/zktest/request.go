@@ -68,6 +68,9 @@ func decodeRequest(frame []byte) (xid int32, kind Op, op operation, err error) {
 		return xid, kind, unknownOp{}, nil
 	}
 	if d.err != nil {
+		if kind == OpAuth || kind == OpSASL {
+			return 0, 0, nil, d.err // a real server reads these two where it reads the header
+		}
 		op = malformedOp{takesZxid: kind == OpMulti}
 	}
 	return xid, kind, op, nil
