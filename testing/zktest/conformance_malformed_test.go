@@ -5,33 +5,104 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
 var malformedCount = flag.Int("zktest.malformed", 2000, "requests of TestMalformedRequestsConform")
 
-// Two clients make requests at random whose bodies are damaged: most of them end too
-// early, others have a byte changed. In between are sound requests, which show what
-// the damaged ones have done.
+// Two clients make requests at random. Most are damaged: they end too early, or a byte
+// has changed, or their body is that of another request, or the frames of several are
+// cut at the wrong places. In between are sound requests, which show what the damaged
+// ones have done.
 func TestMalformedRequestsConform(t *testing.T) {
 	seed := SeedOf(t)
-	conformSince39(t, "cut", "", func(s *stage) {
+	conformSince39(t, "malformed", "each write that cannot be read takes a zxid", func(s *stage) {
 		d := &dice{rand.New(rand.NewPCG(seed, 1)), s, realServer.is39()}
 		players := []*player{s.client(), s.client()}
 		for range *malformedCount {
 			p := players[d.IntN(len(players))]
-			if d.IntN(3) == 0 {
+			switch n := d.IntN(9); {
+			case n < 3:
 				d.request(p)
-				continue
+			case n < 8:
+				frame := d.frame(p, pick(d, d.cut, d.change, d.insert, d.remove))
+				p.doFrame(frame)
+			default:
+				for _, frame := range d.misframed(p) {
+					p.doFrame(frame)
+				}
 			}
-			op, values := d.anyRequest()
-			p.doDamaged(op, d.cut, values...)
 		}
 	})
 }
 
+// frame returns a request, without the length in front, whose body damage has changed.
+func (d *dice) frame(p *player, damage func([]byte) []byte) []byte {
+	op, values := d.anyRequest()
+	if d.IntN(8) == 0 {
+		op, _ = d.anyRequest()
+	}
+	body := &encoder{}
+	body.values(values...)
+	p.xid++
+	head := &encoder{}
+	head.int32(p.xid)
+	head.int32(int32(op))
+	return append(head.b, damage(body.b)...)
+}
+
+// misframed returns the frames that a server finds in the bytes of several requests, of
+// which some in the middle are missing. What is left at the end is no frame.
+func (d *dice) misframed(p *player) (frames [][]byte) {
+	var stream []byte
+	for range 4 {
+		frame := d.frame(p, func(body []byte) []byte { return body })
+		stream = append(binary.BigEndian.AppendUint32(stream, uint32(len(frame))), frame...)
+	}
+	at := lengthSize + d.IntN(len(stream)/2)
+	stream = slices.Delete(stream, at, at+1+d.IntN(12))
+	for len(stream) >= lengthSize {
+		n := binary.BigEndian.Uint32(stream)
+		stream = stream[lengthSize:]
+		if int64(n) > int64(len(stream)) {
+			break
+		}
+		frames = append(frames, stream[:n])
+		stream = stream[n:]
+	}
+	return frames
+}
+
 // cut takes some bytes off the end.
 func (d *dice) cut(body []byte) []byte { return body[:d.IntN(len(body)+1)] }
+
+// change gives one byte another value.
+func (d *dice) change(body []byte) []byte {
+	if len(body) > 0 {
+		body[d.IntN(len(body))] = d.oddByte()
+	}
+	return body
+}
+
+// insert puts a byte somewhere, which moves what is behind it.
+func (d *dice) insert(body []byte) []byte {
+	return slices.Insert(body, d.IntN(len(body)+1), d.oddByte())
+}
+
+// remove takes a byte out.
+func (d *dice) remove(body []byte) []byte {
+	if len(body) == 0 {
+		return body
+	}
+	at := d.IntN(len(body))
+	return slices.Delete(body, at, at+1)
+}
+
+// oddByte returns a byte that means something special in a length or a string, or any.
+func (d *dice) oddByte() byte {
+	return pick(d, 0, 1, 2, 0x1f, '/', '.', 0x7f, 0x80, 0xc3, 0xff, byte(d.Uint32()))
+}
 
 // anyRequest returns one request of any type.
 func (d *dice) anyRequest() (Op, []any) {
@@ -84,22 +155,19 @@ func (d *dice) parts() []any {
 	}
 }
 
-// doDamaged is do with a body that damage has changed. The server may close the connection.
-func (p *player) doDamaged(op Op, damage func([]byte) []byte, values ...any) {
-	if !p.connected {
-		p.reconnect()
+// doFrame sends a frame, after its length, and writes down everything up to the answer.
+// If the server closes the connection, the client comes back.
+func (p *player) doFrame(frame []byte) {
+	p.write(append(frameLength(uint32(len(frame))), frame...))
+	d := &decoder{b: frame}
+	xid, op := d.int32(), Op(d.int32())
+	if op == OpPing {
+		xid = xidPing
 	}
-	whole := &encoder{}
-	whole.values(values...)
-	body := damage(whole.b)
-	p.xid++
-	head := &encoder{b: make([]byte, lengthSize)}
-	head.int32(p.xid)
-	head.int32(int32(op))
-	frame := append(head.b, body...)
-	binary.BigEndian.PutUint32(frame, uint32(len(frame)-lengthSize))
-	p.write(frame)
-	p.hear(op, p.xid, fmt.Sprintf("%v %x", op, body))
+	code := p.hear(op, xid, fmt.Sprintf("%v %x", op, d.b))
+	if p.connected && (code == ErrAuthFailed || code == ErrUnimplemented) {
+		p.awaitEnd()
+	}
 	if !p.connected {
 		p.reconnect()
 	}

@@ -61,16 +61,17 @@ func (d *decoder) buffer() []byte {
 }
 
 // string reads null as "", because some clients write the empty string so.
-func (d *decoder) string() string { return string(d.buffer()) }
+func (d *decoder) string() string { return javaString(d.buffer()) }
 
 // count reads the length of a vector whose elements take at least size bytes
-// each, so that a false length cannot make the server allocate gigabytes.
+// each, so that a false length cannot make the server allocate gigabytes. Every
+// negative length stands for an empty vector, as in Java.
 func (d *decoder) count(size int) int {
 	n := int(d.int32())
-	if n == -1 {
+	if n < 0 {
 		return 0
 	}
-	if n < 0 || n > len(d.b)/size {
+	if n > len(d.b)/size {
 		d.err = errMalformed
 		return 0
 	}

@@ -20,9 +20,9 @@ func decodeSetWatches2(d *decoder) operation {
 }
 
 func (o *setWatchesOp) run(x *exchange, _ *encoder) Code {
-	nodes := x.srv.tree.nodes
+	node := x.srv.tree.node
 	for _, path := range o.data {
-		switch n := nodes[path]; {
+		switch n := node(path); {
 		case n == nil:
 			x.catchUp(eventDeleted, path)
 		case n.mzxid > o.seen:
@@ -32,14 +32,14 @@ func (o *setWatchesOp) run(x *exchange, _ *encoder) Code {
 		}
 	}
 	for _, path := range o.exist {
-		if nodes[path] != nil {
+		if node(path) != nil {
 			x.catchUp(eventCreated, path)
 		} else {
 			x.leaveWatch(WatchData, path)
 		}
 	}
 	for _, path := range o.child {
-		switch n := nodes[path]; {
+		switch n := node(path); {
 		case n == nil:
 			x.catchUp(eventDeleted, path)
 		case n.pzxid > o.seen:

@@ -59,14 +59,14 @@ func (p *player) do(op Op, values ...any) {
 	p.hear(op, p.send(op, values...), describe(op, values))
 }
 
-// hear writes down everything up to the answer to a request.
-func (p *player) hear(op Op, xid int32, request string) {
+// hear writes down everything up to the answer to a request, and returns its error.
+func (p *player) hear(op Op, xid int32, request string) Code {
 	p.stage.t.Helper()
 	for {
 		r, alive := p.next()
 		if !alive {
 			p.note("%s: closed", request)
-			return
+			return ErrConnectionLoss
 		}
 		if r.xid == xidNotification {
 			p.note("event %s", p.stage.event(r))
@@ -76,7 +76,7 @@ func (p *player) hear(op Op, xid int32, request string) {
 		if op == OpCloseSession {
 			p.hangUp()
 		}
-		return
+		return r.code
 	}
 }
 

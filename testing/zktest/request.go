@@ -1,7 +1,6 @@
 package zktest
 
 import (
-	"cmp"
 	"math/rand/v2"
 	"slices"
 )
@@ -123,7 +122,7 @@ func decodeWatching(d *decoder) watchingOp {
 // find returns the node a read is about, if the client has one of the permissions.
 // Reads do not check whether a path is well-formed, and take "" for the root.
 func (x *exchange) find(path string, perms int32) (*node, Code) {
-	n := x.srv.tree.nodes[cmp.Or(path, "/")]
+	n := x.srv.tree.node(path)
 	switch {
 	case n == nil:
 		return nil, ErrNoNode

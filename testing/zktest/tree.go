@@ -2,6 +2,7 @@ package zktest
 
 import (
 	"bytes"
+	"cmp"
 	"maps"
 	"slices"
 )
@@ -83,6 +84,9 @@ func newTree() *tree {
 	t.attach("/zookeeper/config", &node{data: []byte{}, acl: readOnlyACL, aversion: -1})
 	return t
 }
+
+// node returns the node at path, or nil. The root has two paths: "/" and "".
+func (t *tree) node(path string) *node { return t.nodes[cmp.Or(path, "/")] }
 
 // attach puts a node in its place without touching the parent's stat.
 func (t *tree) attach(path string, n *node) {
