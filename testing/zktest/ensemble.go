@@ -29,6 +29,10 @@ type Ensemble struct {
 	sides    int               // partitions so far
 	moving   map[int64]*Member // sessions by where they are to go
 	log      requestLog        // of all members
+	view     ensembleView      // who belongs to the ensemble, and who votes
+
+	recast    []*Member // those with a new part, see adopt
+	recasting *alarm
 }
 
 // NewEnsemble returns a running ensemble of n members, which has a leader and is
@@ -55,7 +59,7 @@ func StartEnsemble(n int, opts ...Option) (*Ensemble, error) {
 		cfg.tick = DefaultTick
 	}
 	e := &Ensemble{cluster: newCluster(cfg), moving: make(map[int64]*Member)}
-	for i := range n {
+	for i := range n + cfg.spares {
 		e.addMember(i)
 	}
 	if err := e.begin(); err != nil {
@@ -79,9 +83,19 @@ func (e *Ensemble) begin() error {
 	if err := e.simulate(e, e.servers()...); err != nil {
 		return err
 	}
+	if err := e.listen(); err != nil {
+		return err
+	}
 	e.mu.Lock()
+	defer e.unlock()
+	e.firstView()
 	e.elect()
-	e.unlock()
+	e.confirmView()
+	return nil
+}
+
+// listen opens the ports of the members, if they are to have any.
+func (e *Ensemble) listen() error {
 	if e.cfg.tcp == "" {
 		return nil
 	}
@@ -125,6 +139,7 @@ func (e *Ensemble) Close() error {
 	e.stopClocks()
 	e.electing.stop()
 	e.shipping.stop()
+	e.recasting.stop()
 	for _, m := range e.members {
 		m.applying.stop()
 		m.leaving.stop()
@@ -163,12 +178,16 @@ func (e *Ensemble) Followers() []*Member {
 	})
 }
 
-// ConnectString returns the addresses of all members, separated by commas. Without
-// [WithTCP] only [Ensemble.Dialer] and [Ensemble.DialTimeout] understand them.
+// ConnectString returns the addresses of all members of the present configuration,
+// separated by commas: without [WithReconfig], of all members. Without [WithTCP] only [Ensemble.Dialer] and [Ensemble.DialTimeout] understand them.
 func (e *Ensemble) ConnectString() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	var addrs []string
 	for _, m := range e.members {
-		addrs = append(addrs, m.Addr())
+		if e.view.has(m.id) {
+			addrs = append(addrs, m.Addr())
+		}
 	}
 	return strings.Join(addrs, ",")
 }

@@ -16,6 +16,8 @@ type config struct {
 	superUser              string
 	enforceQuotas          bool
 	logSize                int
+	reconfig               bool
+	spares                 int
 }
 
 // The defaults of an [Ensemble]: a tenth of what is common in production, or less.

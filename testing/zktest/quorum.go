@@ -8,18 +8,19 @@ import (
 // Who follows whom. Every change of the network or of a member ends in update, which
 // lets the members notice, each in its own time.
 
-// countFollowers returns how many members follow a leader and reach it, itself included.
+// countFollowers returns how many members with a vote follow a leader and reach it,
+// itself included.
 func (e *Ensemble) countFollowers(leader *Member) (n int) {
 	for _, m := range e.members {
-		if m.follows(leader) && m.reaches(leader) {
+		if m.votes() && m.follows(leader) && m.reaches(leader) {
 			n++
 		}
 	}
 	return n
 }
 
-// isMajority reports whether n members can decide.
-func (e *Ensemble) isMajority(n int) bool { return n > len(e.members)/2 }
+// isMajority reports whether n members with a vote can decide.
+func (e *Ensemble) isMajority(n int) bool { return n > e.view.voters()/2 }
 
 // update makes the members react to what has changed. e.mu is held.
 func (e *Ensemble) update() {
@@ -66,7 +67,7 @@ func (m *Member) sees() bool {
 	}
 	maybe := 0
 	for _, o := range m.ens.members {
-		if o.side != m.side || o.up() && o.follows(m) {
+		if o.votes() && (o.side != m.side || o.up() && o.follows(m)) {
 			maybe++
 		}
 	}
@@ -151,13 +152,13 @@ func (e *Ensemble) callElection() {
 	}
 }
 
-// voters returns the members that look for a leader and can talk to each other, if
+// voters returns the members with a vote that look for a leader and can talk to each other, if
 // they are a majority, else nil.
 func (e *Ensemble) voters() []*Member {
 	for _, first := range e.members {
 		var voters []*Member
 		for _, m := range e.members {
-			if m.leader == nil && m.up() && !m.frozen && m.reaches(first) {
+			if m.votes() && m.leader == nil && m.up() && !m.frozen && m.reaches(first) {
 				voters = append(voters, m)
 			}
 		}
