@@ -13,7 +13,7 @@ var malformedCount = flag.Int("zktest.malformed", 2000, "requests of TestMalform
 
 // Two clients make requests at random. Most are damaged: they end too early, or a byte
 // has changed, or their body is that of another request, or the frames of several are
-// cut at the wrong places. In between are sound requests, which show what the damaged
+// cut at the wrong places, or a string is null. In between are sound requests, which show what the damaged
 // ones have done.
 func TestMalformedRequestsConform(t *testing.T) {
 	seed := SeedOf(t)
@@ -45,6 +45,13 @@ func (d *dice) frame(p *player, damage func([]byte) []byte) []byte {
 	}
 	body := &encoder{}
 	body.values(values...)
+	switch op.family() {
+	case OpCreate, OpMulti: // see "What is not modelled"
+	default:
+		if d.IntN(5) == 0 {
+			damage = d.null
+		}
+	}
 	p.xid++
 	head := &encoder{}
 	head.int32(p.xid)
@@ -97,6 +104,14 @@ func (d *dice) remove(body []byte) []byte {
 	}
 	at := d.IntN(len(body))
 	return slices.Delete(body, at, at+1)
+}
+
+// null overwrites what may be a length with -1.
+func (d *dice) null(body []byte) []byte {
+	if len(body) >= 4 {
+		copy(body[d.IntN(len(body)-3):], "\xff\xff\xff\xff")
+	}
+	return body
 }
 
 // oddByte returns a byte that means something special in a length or a string, or any.

@@ -154,3 +154,17 @@ func TestReconfigConforms(t *testing.T) {
 	reconfigScript(got)
 	require.Equal(t, want.lines, got.lines)
 }
+
+// Without reconfig an ensemble shows its configuration all the same.
+func TestConfigConforms(t *testing.T) {
+	real := zkserver.StartEnsemble(t, 1)
+	fake := NewEnsemble(t, 1, WithTCP("127.0.0.1:0"))
+	script := func(r *reconfigStage) []string {
+		r.config(true)
+		r.reconfig("null", "1", "null", -1)
+		return r.lines
+	}
+	want := script(newReconfigStage(t, real.Servers[0].Addr()))
+	got := script(newReconfigStage(t, fake.Leader().Addr()))
+	require.Equal(t, want, got)
+}

@@ -227,6 +227,11 @@
 //
 // # What is not modelled
 //
+//   - In ensembles: read-only mode. A member without a leader serves nobody, where a real
+//     one with readonlymode.enabled serves reads to clients that say that they can do
+//     with that. Such a member has sessions of its own, of which no leader knows, and
+//     sessions belong to the ensemble as a whole here. The flag in the handshake is
+//     read and answered with false, and isro says rw.
 //   - In ensembles: local sessions, groups and weights of members, links that are cut in one direction only, and logs that differ. A write that
 //     does not reach a majority is not made at all, and waits with its client; a real
 //     one may be on some disks, and come up again or not. To a client both are a write
@@ -247,8 +252,9 @@
 //
 // In these details the answers differ from those of 3.9.3:
 //
-//   - Null strings and vectors are read as empty ones, where a real server, for some
-//     of them, fails with [ErrMarshalling]; and never sent.
+//   - Null strings in a create or a multi fail with [ErrMarshalling] before anything else
+//     is checked, where a real server may find another fault first. Null vectors are read
+//     as empty ones, and never sent.
 //   - Java's strings: characters beyond the basic plane come back as they were sent.
 //   - IPv6 clients are shown by whoAmI in the short form.
 //   - createSession sent as a request (-10) is unknown.

@@ -17,8 +17,9 @@ var errMalformed = errors.New("zktest: malformed request")
 // not fit, err is set and every further value is zero, so that callers decode a
 // whole record and look at err once.
 type decoder struct {
-	b   []byte
-	err error
+	b    []byte
+	err  error
+	null bool // a string was null
 }
 
 func (d *decoder) take(n int) []byte {
@@ -60,8 +61,18 @@ func (d *decoder) buffer() []byte {
 	return d.take(int(n))
 }
 
-// string reads null as "", because some clients write the empty string so.
-func (d *decoder) string() string { return javaString(d.buffer()) }
+// string reads null as "", and remembers that it was null: most requests cannot be
+// carried out then.
+func (d *decoder) string() string {
+	p := d.buffer()
+	if p == nil {
+		d.null = true
+	}
+	return javaString(p)
+}
+
+// nullable reads null as "", and does not mind.
+func (d *decoder) nullable() string { return javaString(d.buffer()) }
 
 // count reads the length of a vector whose elements take at least size bytes
 // each, so that a false length cannot make the server allocate gigabytes. Every
@@ -81,7 +92,7 @@ func (d *decoder) count(size int) int {
 func (d *decoder) strings() []string {
 	list := make([]string, d.count(4))
 	for i := range list {
-		list[i] = d.string()
+		list[i] = d.nullable() // the paths of setWatches
 	}
 	return list
 }
@@ -89,9 +100,18 @@ func (d *decoder) strings() []string {
 func (d *decoder) acls() []ACL {
 	list := make([]ACL, d.count(12))
 	for i := range list {
-		list[i] = ACL{Perms: d.int32(), ID: ID{Scheme: d.string(), ID: d.string()}}
+		list[i] = ACL{Perms: d.int32(), ID: d.id()}
 	}
 	return list
+}
+
+// id reads who an entry of an ACL is about. With the scheme "auth" nothing else counts.
+func (d *decoder) id() ID {
+	scheme := d.string()
+	if scheme == "auth" {
+		return ID{scheme, d.nullable()}
+	}
+	return ID{scheme, d.string()}
 }
 
 // encoder appends values to a frame.

@@ -34,11 +34,13 @@ func (o *authOp) run(x *exchange, _ *encoder) Code {
 	return ErrAuthFailed
 }
 
-// saslOp is sasl. As on a server that is not configured for it, it succeeds without any effect.
+// saslOp is sasl. As on a server that is not configured for it, it succeeds without any effect, unless its token is null.
 type saslOp struct{ pathless }
 
 func decodeSASL(d *decoder) operation {
-	d.buffer()
+	if d.buffer() == nil {
+		d.err = errMalformed
+	}
 	return saslOp{}
 }
 

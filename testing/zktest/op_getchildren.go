@@ -52,7 +52,7 @@ func (o getAllChildrenNumberOp) run(x *exchange, out *encoder) Code {
 // getEphemeralsOp lists the session's own ephemeral nodes below a prefix.
 type getEphemeralsOp struct{ pathOp }
 
-func decodeGetEphemerals(d *decoder) operation { return getEphemeralsOp{pathOp{d.string()}} }
+func decodeGetEphemerals(d *decoder) operation { return getEphemeralsOp{pathOp{d.nullable()}} }
 
 func (o getEphemeralsOp) run(x *exchange, out *encoder) Code {
 	var paths []string

@@ -11,7 +11,7 @@ func (pingOp) run(*exchange, *encoder) Code { return ok }
 // see exchange.settleAt.
 type syncOp struct{ pathOp }
 
-func decodeSync(d *decoder) operation { return syncOp{pathOp{d.string()}} }
+func decodeSync(d *decoder) operation { return syncOp{pathOp{d.nullable()}} }
 
 func (o syncOp) run(_ *exchange, out *encoder) Code {
 	out.string(o.path)

@@ -66,11 +66,14 @@ func decodeRequest(frame []byte) (xid int32, kind Op, op operation, err error) {
 	} else {
 		return xid, kind, unknownOp{}, nil
 	}
-	if d.err != nil {
-		if kind == OpAuth || kind == OpSASL {
-			return 0, 0, nil, d.err // a real server reads these two where it reads the header
-		}
+	_, isWrite := writes[kind]
+	switch {
+	case d.err != nil && (kind == OpAuth || kind == OpSASL):
+		return 0, 0, nil, d.err // a real server reads these two where it reads the header
+	case d.err != nil:
 		op = malformedOp{takesZxid: kind == OpMulti}
+	case d.null && kind != OpAuth:
+		op = malformedOp{takesZxid: isWrite || kind == OpMulti || kind == OpSetACL}
 	}
 	return xid, kind, op, nil
 }
@@ -83,8 +86,9 @@ func (unknownOp) run(x *exchange, _ *encoder) Code {
 	return ErrUnimplemented
 }
 
-// malformedOp is a request that the server knows and cannot read. A multi is given
-// its zxid before it is read.
+// malformedOp is a request that the server knows and cannot read, or cannot carry out
+// because a string is null. A multi is given its zxid before it is read, and other writes
+// before they are carried out.
 type malformedOp struct {
 	pathless
 	takesZxid bool
