@@ -81,9 +81,11 @@ func (e *Ensemble) firstView() {
 }
 
 // confirmView is what the first leader does: the version becomes the first zxid of its
-// epoch, and all members show the configuration.
+// epoch, unless reconfig is disabled, and all members show the configuration.
 func (e *Ensemble) confirmView() {
-	e.view.version = e.epoch << 32
+	if e.cfg.reconfig {
+		e.view.version = e.epoch << 32
+	}
 	for _, m := range e.members {
 		m.tree.setConfig(e.view.text(), e.view.version, m.nowMillis())
 		m.tree.takeEffects() // everybody has it
