@@ -152,6 +152,11 @@
 //     timeout, and zxids a new epoch in their upper half. A member that joins is up to
 //     date before it serves.
 //   - A member that has seen less than a client hangs up on it at the handshake.
+//   - With [WithReconfig] the members change: /zookeeper/config tells who votes. A
+//     member that is removed goes on following without a vote, and so do observers and
+//     those of [WithSpareMembers]. Who becomes an observer, or ceases to be one, drops
+//     its clients and joins anew. A leader that loses its vote goes a tick later, and
+//     all clients are dropped.
 //   - A client that has moved can still read over a connection that it has left behind
 //     at another member. A write there is not answered: the connection ends.
 //
@@ -182,7 +187,7 @@
 //	 13 check                        in a multi; alone it ends the connection
 //	 14 multi                        of create in all variants, delete, setData, check
 //	 15 create2
-//	 16 reconfig                     answered with "reconfig disabled", the default
+//	 16 reconfig                     of an ensemble, with [WithReconfig]
 //	 17 checkWatches
 //	 18 removeWatches
 //	 19 createContainer
@@ -222,8 +227,12 @@
 //
 // # What is not modelled
 //
-//   - In ensembles: observers, read-only mode, local sessions, changes of the members,
-//     weights, links that are cut in one direction only, and logs that differ. A write that
+//   - In ensembles: read-only mode. A member without a leader serves nobody, where a real
+//     one with readonlymode.enabled serves reads to clients that say that they can do
+//     with that. Such a member has sessions of its own, of which no leader knows, and
+//     sessions belong to the ensemble as a whole here. The flag in the handshake is
+//     read and answered with false, and isro says rw.
+//   - In ensembles: local sessions, groups and weights of members, links that are cut in one direction only, and logs that differ. A write that
 //     does not reach a majority is not made at all, and waits with its client; a real
 //     one may be on some disks, and come up again or not. To a client both are a write
 //     without an answer. Of members that are cut off from each other at the same
@@ -231,7 +240,10 @@
 //   - Persistence. Without an ensemble there are no epochs: zxids begin at 1 and count up.
 //   - Ticks, unless [WithTick] or an ensemble asks for them: sessions expire at the exact time.
 //   - SASL and Kerberos: a client that insists on them does not get in. X.509 and TLS.
-//   - Reconfiguration. /zookeeper/config can be read, and is empty.
+//   - Of reconfig: that a member moves to another address, and the time in which a
+//     change is under way, so that [ErrReconfigInProgress] comes from [Fail] only. One
+//     participant is enough, as with standaloneEnabled=false. Skipping the check of the
+//     config node's ACL (skipACL) is not possible.
 //   - Throttling, limits per client address, and the end of connections that never
 //     begin a session. The answers that wait for clients that do not read are
 //     bounded: 64 MiB for one, 256 MiB for all clients of a server.
@@ -240,11 +252,15 @@
 //
 // In these details the answers differ from those of 3.9.3:
 //
-//   - Null strings and vectors are read as empty ones, where a real server, for some
-//     of them, fails with [ErrMarshalling]; and never sent.
+//   - Null strings in a create or a multi fail with [ErrMarshalling] before anything else
+//     is checked, where a real server may find another fault first. Null vectors are read
+//     as empty ones, and never sent.
 //   - Java's strings: characters beyond the basic plane come back as they were sent.
 //   - IPv6 clients are shown by whoAmI in the short form.
 //   - createSession sent as a request (-10) is unknown.
+//   - A multiRead of writes fails without the empty result that follows the error there.
+//   - The answer to an unknown request (-6) does not overtake those of requests that
+//     came before it on the same connection. It can on a real server.
 //   - Quotas: one for the root is ignored, and so are limits that are no numbers.
 //   - wchs counts connections that have watches, not those that once had.
 //
@@ -260,7 +276,8 @@
 // watch.go has the two tables of watches, session.go the sessions and their clocks.
 // cluster.go is what the members of an ensemble share, and a server on its own has for
 // itself. history.go takes transactions from the leader to the others, member.go and
-// quorum.go say who follows whom and what happens when that changes.
+// quorum.go say who follows whom and what happens when that changes; reconfig.go changes
+// the members.
 // host.go is the network on the clients' side. conn.go moves frames, exchange.go carries out one request under its faults. Each
 // request is in op_<request>.go, alone or with its relatives. acl.go and quota.go are
 // the rules about nodes, fourletter.go the administrative commands. fault.go and

@@ -31,6 +31,10 @@ type Ensemble struct {
 	partitions  int               // partitions so far
 	moving      map[int64]*Member // sessions by where they are to go
 	log         requestLog        // of all members
+	view        ensembleView      // who belongs to the ensemble, and who votes
+
+	changing   []*Member // those with a new part, see adopt
+	roleChange *alarm
 }
 
 // StartEnsemble returns a running ensemble of n members, which has a leader and is
@@ -62,7 +66,7 @@ func RunEnsemble(n int, opts ...Option) (*Ensemble, error) {
 		cfg.tick = DefaultTick
 	}
 	e := &Ensemble{cluster: newCluster(cfg), moving: make(map[int64]*Member)}
-	for i := range n {
+	for i := range n + cfg.spares {
 		e.addMember(i)
 	}
 	if err := e.begin(); err != nil {
@@ -86,9 +90,19 @@ func (e *Ensemble) begin() error {
 	if err := e.simulate(e, e.servers()...); err != nil {
 		return err
 	}
+	if err := e.listen(); err != nil {
+		return err
+	}
 	e.mu.Lock()
+	defer e.unlock()
+	e.setFirstViewLocked()
 	e.electLocked()
-	e.unlock()
+	e.confirmViewLocked()
+	return nil
+}
+
+// listen opens the ports of the members, if they are to have any.
+func (e *Ensemble) listen() error {
 	if e.cfg.tcp == "" {
 		return nil
 	}
@@ -132,6 +146,7 @@ func (e *Ensemble) Close() error {
 	e.stopClocksLocked()
 	e.election.stop()
 	e.ping.stop()
+	e.roleChange.stop()
 	for _, m := range e.members {
 		m.applying.stop()
 		m.looking.stop()
@@ -167,12 +182,16 @@ func (e *Ensemble) Followers() []*Member {
 	})
 }
 
-// ConnectString returns the addresses of all members, separated by commas. Without
-// [WithTCP] only [Ensemble.Dialer] and [Ensemble.DialTimeout] understand them.
+// ConnectString returns the addresses of all members of the present configuration,
+// separated by commas: without [WithReconfig], of all members. Without [WithTCP] only [Ensemble.Dialer] and [Ensemble.DialTimeout] understand them.
 func (e *Ensemble) ConnectString() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	var addrs []string
 	for _, m := range e.members {
-		addrs = append(addrs, m.Addr())
+		if e.view.has(m.id) {
+			addrs = append(addrs, m.Addr())
+		}
 	}
 	return strings.Join(addrs, ",")
 }

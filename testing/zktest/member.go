@@ -34,7 +34,7 @@ type Member struct {
 // ID returns the number of the member, counted from 1.
 func (m *Member) ID() int { return m.id }
 
-// Mode returns "leader", "follower", "looking" or "stopped", as the member sees itself.
+// Mode returns "leader", "follower", "observer", "looking" or "stopped", as the member sees itself.
 func (m *Member) Mode() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -53,6 +53,8 @@ func (s *Server) modeLocked() string {
 		return "looking"
 	case m.leader == m:
 		return "leader"
+	case m.ens.view.observes(m.id):
+		return "observer"
 	}
 	return "follower"
 }

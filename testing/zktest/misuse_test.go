@@ -25,6 +25,7 @@ func TestImpossibleOptionsAreRefused(t *testing.T) {
 		"without a colon":          zktest.WithSuperUser("root"),
 		"a log of -1 requests":     zktest.WithRequestLog(-1),
 		"a latency of -1s":         zktest.WithChaos(zktest.ChaosPlan{Latency: -time.Second}),
+		"-1 spare members":         zktest.WithSpareMembers(-1),
 		"invalid port":             zktest.WithTCP("nowhere:-1"),
 	} {
 		t.Run(want, func(t *testing.T) {

@@ -37,11 +37,13 @@ func (o *authOp) runLocked(x *exchange, _ *wire.Encoder) wire.Code {
 	return wire.ErrAuthFailed
 }
 
-// saslOp is sasl. As on a server that is not configured for it, it succeeds without any effect.
+// saslOp is sasl. As on a server that is not configured for it, it succeeds without any effect, unless its token is null.
 type saslOp struct{ pathless }
 
 func decodeSASL(d *wire.Decoder) operation {
-	d.Buffer()
+	if d.Buffer() == nil {
+		d.Err = wire.ErrMalformed
+	}
 	return saslOp{}
 }
 

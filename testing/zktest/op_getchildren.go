@@ -56,7 +56,7 @@ func (o getAllChildrenNumberOp) runLocked(x *exchange, out *wire.Encoder) wire.C
 // getEphemeralsOp lists the session's own ephemeral nodes below a prefix.
 type getEphemeralsOp struct{ pathOp }
 
-func decodeGetEphemerals(d *wire.Decoder) operation { return getEphemeralsOp{pathOp{d.String()}} }
+func decodeGetEphemerals(d *wire.Decoder) operation { return getEphemeralsOp{pathOp{d.Nullable()}} }
 
 func (o getEphemeralsOp) runLocked(x *exchange, out *wire.Encoder) wire.Code {
 	var paths []string

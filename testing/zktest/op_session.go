@@ -15,7 +15,7 @@ func (pingOp) runLocked(*exchange, *wire.Encoder) wire.Code { return wire.OK }
 // see exchange.awaitZxid.
 type syncOp struct{ pathOp }
 
-func decodeSync(d *wire.Decoder) operation { return syncOp{pathOp{d.String()}} }
+func decodeSync(d *wire.Decoder) operation { return syncOp{pathOp{d.Nullable()}} }
 
 func (o syncOp) runLocked(_ *exchange, out *wire.Encoder) wire.Code {
 	out.String(o.path)

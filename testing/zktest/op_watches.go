@@ -25,9 +25,9 @@ func decodeSetWatches2(d *wire.Decoder) operation {
 }
 
 func (o *setWatchesOp) runLocked(x *exchange, _ *wire.Encoder) wire.Code {
-	tree := x.srv.tree
+	node := x.srv.tree.Node
 	for _, path := range o.data {
-		switch n := tree.Node(path); {
+		switch n := node(path); {
 		case n == nil:
 			x.catchUpLocked(wire.EventDeleted, path)
 		case n.Mzxid > o.seen:
@@ -37,14 +37,14 @@ func (o *setWatchesOp) runLocked(x *exchange, _ *wire.Encoder) wire.Code {
 		}
 	}
 	for _, path := range o.exist {
-		if tree.Node(path) != nil {
+		if node(path) != nil {
 			x.catchUpLocked(wire.EventCreated, path)
 		} else {
 			x.leaveWatchLocked(datatree.WatchData, path)
 		}
 	}
 	for _, path := range o.child {
-		switch n := tree.Node(path); {
+		switch n := node(path); {
 		case n == nil:
 			x.catchUpLocked(wire.EventDeleted, path)
 		case n.Pzxid > o.seen:

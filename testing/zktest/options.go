@@ -21,6 +21,8 @@ type config struct {
 	superUser              string
 	enforceQuotas          bool
 	logSize                int
+	reconfig               bool
+	spares                 int
 	errs                   []error // what is wrong with the options
 }
 

@@ -59,13 +59,17 @@ func (p *player) age(asked int64) string {
 func (p *player) do(op wire.Op, values ...any) {
 	p.stage.t.Helper()
 	require.True(p.stage.t, p.connected, "%s is not connected", p.name)
-	xid := p.send(op, values...)
-	request := describe(op, values)
+	p.hear(op, p.send(op, values...), describe(op, values))
+}
+
+// hear writes down everything up to the answer to a request, and returns its error.
+func (p *player) hear(op wire.Op, xid int32, request string) wire.Code {
+	p.stage.t.Helper()
 	for {
 		r, alive := p.next()
 		if !alive {
 			p.note("%s: closed", request)
-			return
+			return wire.ErrConnectionLoss
 		}
 		if r.xid == wire.XidNotification {
 			p.note("event %s", p.stage.event(r))
@@ -75,7 +79,7 @@ func (p *player) do(op wire.Op, values ...any) {
 		if op == wire.OpCloseSession {
 			p.hangUp()
 		}
-		return
+		return r.code
 	}
 }
 

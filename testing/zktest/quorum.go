@@ -8,18 +8,19 @@ import (
 // Who follows whom. Every change of the network or of a member ends in update, which
 // lets the members notice, each in its own time.
 
-// countFollowersLocked returns how many members follow a leader and reach it, itself included.
+// countFollowersLocked returns how many members with a vote follow a leader and reach it,
+// itself included.
 func (e *Ensemble) countFollowersLocked(leader *Member) (n int) {
 	for _, m := range e.members {
-		if m.followsLocked(leader) && m.reachesLocked(leader) {
+		if m.votesLocked() && m.followsLocked(leader) && m.reachesLocked(leader) {
 			n++
 		}
 	}
 	return n
 }
 
-// isMajority reports whether n members can decide.
-func (e *Ensemble) isMajority(n int) bool { return n > len(e.members)/2 }
+// isMajority reports whether n members with a vote can decide.
+func (e *Ensemble) isMajority(n int) bool { return n > e.view.voters()/2 }
 
 // updateLocked makes the members react to what has changed. e.mu is held.
 func (e *Ensemble) updateLocked() {
@@ -66,7 +67,7 @@ func (m *Member) leaderGoneLocked() bool {
 	}
 	maybe := 0
 	for _, o := range m.ens.members {
-		if o.partition != m.partition || o.upLocked() && o.followsLocked(m) {
+		if o.votesLocked() && (o.partition != m.partition || o.upLocked() && o.followsLocked(m)) {
 			maybe++
 		}
 	}
@@ -151,13 +152,13 @@ func (e *Ensemble) scheduleElectionLocked() {
 	}
 }
 
-// votersLocked returns the members that look for a leader and can talk to each other, if
+// votersLocked returns the members with a vote that look for a leader and can talk to each other, if
 // they are a majority, else nil.
 func (e *Ensemble) votersLocked() []*Member {
 	for _, first := range e.members {
 		var voters []*Member
 		for _, m := range e.members {
-			if m.leader == nil && m.upLocked() && !m.paused && m.reachesLocked(first) {
+			if m.votesLocked() && m.leader == nil && m.upLocked() && !m.paused && m.reachesLocked(first) {
 				voters = append(voters, m)
 			}
 		}

@@ -1,7 +1,6 @@
 package zktest
 
 import (
-	"cmp"
 	"math/rand/v2"
 	"slices"
 
@@ -70,8 +69,14 @@ func decodeRequest(frame []byte) (xid int32, kind wire.Op, op operation, err err
 	} else {
 		return xid, kind, unknownOp{}, nil
 	}
-	if d.Err != nil {
+	_, isWrite := writes[kind]
+	switch {
+	case d.Err != nil && (kind == wire.OpAuth || kind == wire.OpSASL):
+		return 0, 0, nil, d.Err // a real server reads these two where it reads the header
+	case d.Err != nil:
 		op = malformedOp{takesZxid: kind == wire.OpMulti}
+	case d.Null && kind != wire.OpAuth:
+		op = malformedOp{takesZxid: isWrite || kind == wire.OpMulti || kind == wire.OpSetACL}
 	}
 	return xid, kind, op, nil
 }
@@ -84,8 +89,9 @@ func (unknownOp) runLocked(x *exchange, _ *wire.Encoder) wire.Code {
 	return wire.ErrUnimplemented
 }
 
-// malformedOp is a request that the server knows and cannot read. A multi is given
-// its zxid before it is read.
+// malformedOp is a request that the server knows and cannot read, or cannot carry out
+// because a string is null. A multi is given its zxid before it is read, and other writes
+// before they are carried out.
 type malformedOp struct {
 	pathless
 	takesZxid bool
@@ -123,7 +129,7 @@ func decodeWatching(d *wire.Decoder) watchingOp {
 // findLocked returns the node a read is about, if the client has one of the permissions.
 // Reads do not check whether a path is well-formed, and take "" for the root.
 func (x *exchange) findLocked(path string, perms int32) (*datatree.Node, wire.Code) {
-	n := x.srv.tree.Node(cmp.Or(path, "/"))
+	n := x.srv.tree.Node(path)
 	switch {
 	case n == nil:
 		return nil, wire.ErrNoNode

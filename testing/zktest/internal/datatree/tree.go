@@ -2,6 +2,7 @@ package datatree
 
 import (
 	"bytes"
+	"cmp"
 	"maps"
 	"slices"
 
@@ -36,8 +37,9 @@ func New() *Tree {
 	return t
 }
 
-// Node returns the node at path, or nil. Nobody but the tree may change it.
-func (t *Tree) Node(path string) *Node { return t.nodes[path] }
+// Node returns the node at path, or nil. The root has two paths: "/" and "". Nobody
+// but the tree may change the node.
+func (t *Tree) Node(path string) *Node { return t.nodes[cmp.Or(path, "/")] }
 
 // Len returns the number of nodes, the root and ZooKeeper's own included.
 func (t *Tree) Len() int { return len(t.nodes) }

@@ -18,6 +18,9 @@ var ErrMalformed = errors.New("zktest: malformed request")
 type Decoder struct {
 	Buf []byte // what has not been read yet
 	Err error  // nil or ErrMalformed
+
+	// Null says that a string was null where Java does not put up with that.
+	Null bool
 }
 
 func (d *Decoder) take(n int) []byte {
@@ -62,17 +65,28 @@ func (d *Decoder) Buffer() []byte {
 	return d.take(int(n))
 }
 
-// String reads null as "", because some clients write the empty string so.
-func (d *Decoder) String() string { return string(d.Buffer()) }
+// String reads null as "", and remembers that it was null: most requests cannot be
+// carried out then.
+func (d *Decoder) String() string {
+	p := d.Buffer()
+	if p == nil {
+		d.Null = true
+	}
+	return javaString(p)
+}
+
+// Nullable is String for the places where null is as good as the empty string.
+func (d *Decoder) Nullable() string { return javaString(d.Buffer()) }
 
 // Count reads the length of a vector whose elements take at least size bytes
-// each, so that a false length cannot make the server allocate gigabytes.
+// each, so that a false length cannot make the server allocate gigabytes. Every
+// negative length stands for an empty vector, as in Java.
 func (d *Decoder) Count(size int) int {
 	n := int(d.Int32())
-	if n == -1 {
+	if n < 0 {
 		return 0
 	}
-	if n < 0 || n > len(d.Buf)/size {
+	if n > len(d.Buf)/size {
 		d.Err = ErrMalformed
 		return 0
 	}
@@ -83,7 +97,7 @@ func (d *Decoder) Count(size int) int {
 func (d *Decoder) Strings() []string {
 	list := make([]string, d.Count(4))
 	for i := range list {
-		list[i] = d.String()
+		list[i] = d.Nullable() // the paths of setWatches
 	}
 	return list
 }

@@ -24,7 +24,7 @@ const (
 func (d *Decoder) ACLs() []ACL {
 	list := make([]ACL, d.Count(12))
 	for i := range list {
-		list[i] = ACL{Perms: d.Int32(), ID: ID{Scheme: d.String(), ID: d.String()}}
+		list[i] = ACL{Perms: d.Int32(), ID: d.id()}
 	}
 	return list
 }
@@ -71,4 +71,13 @@ func (d *Decoder) Stat() Stat {
 		Version: d.Int32(), Cversion: d.Int32(), Aversion: d.Int32(), EphemeralOwner: d.Int64(),
 		DataLength: d.Int32(), NumChildren: d.Int32(), Pzxid: d.Int64(),
 	}
+}
+
+// id reads the identity of an entry. With the scheme "auth" nothing else counts.
+func (d *Decoder) id() ID {
+	scheme := d.String()
+	if scheme == "auth" {
+		return ID{scheme, d.Nullable()}
+	}
+	return ID{scheme, d.String()}
 }
