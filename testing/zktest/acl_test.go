@@ -48,7 +48,8 @@ func TestAuth(t *testing.T) {
 	})
 }
 
-// A persistent watch of everything must not become a way to read names that its owner may not see.
+// A persistent watch of everything must not become a way to read names that its
+// owner may not see.
 func TestEventsAreForThoseWhoMayRead(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		owner, other := login(t, srv), login(t, srv)

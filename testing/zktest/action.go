@@ -10,11 +10,12 @@ import (
 // take place in this order, whatever the order of the rules:
 //
 //  1. DelayRequest, then Call;
-//  2. DropRequest, Reset, Blackhole, BlackholeUpstream or Fail, the first of them
-//     that applies, or else the request is carried out as usual;
+//  2. DropRequest, Reset, Blackhole, BlackholeUpstream or Fail, the first of
+//     them that applies, or else the request is carried out as usual;
 //  3. CallAfter;
-//  4. BlackholeReply, BlackholeDownstream or DropReply, or else the answer is sent,
-//     after DelayReply and in the place that ReplyFirst or EventFirst gives it.
+//  4. BlackholeReply, BlackholeDownstream or DropReply, or else the answer is
+//     sent, after DelayReply and in the place that ReplyFirst or EventFirst
+//     gives it.
 //
 // Answers to earlier requests of the connection always go out first.
 type Action struct {
@@ -22,46 +23,47 @@ type Action struct {
 	err   error // what is wrong with it; Inject reports it
 }
 
-// DropRequest cuts the connection instead of carrying out the request: it was lost
-// on the way.
+// DropRequest cuts the connection instead of carrying out the request: it was
+// lost on the way.
 func DropRequest() Action { return Action{apply: func(f *faults) { f.dropRequest = true }} }
 
-// DropReply carries out the request and cuts the connection instead of answering.
-// The client cannot tell this from DropRequest.
+// DropReply carries out the request and cuts the connection instead of
+// answering. The client cannot tell this from DropRequest.
 func DropReply() Action { return Action{apply: func(f *faults) { f.dropReply = true }} }
 
-// Blackhole makes the connection a black hole, beginning with this request, which is
-// not carried out. The connection stays open, but nothing the client sends has any
-// effect, and nothing is sent to it. See [Server.Heal].
+// Blackhole makes the connection a black hole, beginning with this request,
+// which is not carried out. The connection stays open, but nothing the client
+// sends has any effect, and nothing is sent to it. See [Server.Heal].
 func Blackhole() Action { return Action{apply: func(f *faults) { f.mute = true }} }
 
 // BlackholeReply carries out the request, and then does as [Blackhole].
 func BlackholeReply() Action { return Action{apply: func(f *faults) { f.muteReply = true }} }
 
-// BlackholeUpstream makes the connection a black hole in one direction, from the
-// client to the server, beginning with this request, which is not carried out.
-// Nothing that the client sends arrives any more, and it is still told of watch
-// events. See [Server.Heal].
+// BlackholeUpstream makes the connection a black hole in one direction, from
+// the client to the server, beginning with this request, which is not carried
+// out. Nothing that the client sends arrives any more, and it is still told of
+// watch events. See [Server.Heal].
 func BlackholeUpstream() Action { return Action{apply: func(f *faults) { f.deafen = true }} }
 
-// BlackholeDownstream makes the connection a black hole in the other direction, from
-// the server to the client, beginning with the answer to this request. What the
-// client sends is carried out, and keeps its session alive, but nothing is sent to
-// it, not even the end of the connection. See [Server.Heal].
+// BlackholeDownstream makes the connection a black hole in the other direction,
+// from the server to the client, beginning with the answer to this request. The
+// server carries out what the client sends, and keeps its session alive, but
+// sends nothing to it, not even the end of the connection. See [Server.Heal].
 func BlackholeDownstream() Action { return Action{apply: func(f *faults) { f.silence = true }} }
 
-// Reset is [DropRequest] with the end that TCP's RST makes: the client does not even
-// get what was sent to it before and what it has not read.
+// Reset is [DropRequest] with the end that TCP's RST makes: the client does not
+// even get what was sent to it before and what it has not read.
 func Reset() Action { return Action{apply: func(f *faults) { f.reset = true }} }
 
 // ReplyFirst sends the answer to a write before the watch events that the write
-// causes on the same connection. No ZooKeeper does that; the action shows whether a
-// client relies on the order.
+// causes on the same connection. No ZooKeeper does that; the action shows
+// whether a client relies on the order.
 func ReplyFirst() Action { return Action{apply: func(f *faults) { f.replyFirst = true }} }
 
-// EventFirst lets the next watch event overtake the answer, such as the answer to
-// the read that sets the watch: the answer waits until there is something else to
-// send, and then follows if that is an event. No ZooKeeper does that either.
+// EventFirst lets the next watch event overtake the answer, such as the answer
+// to the read that sets the watch: the answer waits until there is something
+// else to send, and then follows if that is an event. No ZooKeeper does that
+// either.
 func EventFirst() Action { return Action{apply: func(f *faults) { f.eventFirst = true }} }
 
 // DelayRequest waits before the request is carried out. Later requests on the
@@ -70,9 +72,9 @@ func DelayRequest(d time.Duration) Action {
 	return Action{apply: func(f *faults) { f.delayRequest += d }, err: checkDelay(d)}
 }
 
-// DelayReply carries out the request at once and holds the answer back, and with
-// it everything behind it on the connection, watch events included. A negative d
-// makes no sense.
+// DelayReply carries out the request at once and holds the answer back, and
+// with it everything behind it on the connection, watch events included. A
+// negative d makes no sense.
 func DelayReply(d time.Duration) Action {
 	return Action{apply: func(f *faults) { f.delayReply += d }, err: checkDelay(d)}
 }
@@ -85,8 +87,8 @@ func checkDelay(d time.Duration) error {
 }
 
 // Fail answers with an error code without carrying out the request. A handshake
-// is answered with "session expired", whatever the code. The code of success makes
-// no sense.
+// is answered with "session expired", whatever the code. The code of success
+// makes no sense.
 func Fail(code Code) Action {
 	a := Action{apply: func(f *faults) { f.fail = code }}
 	if code == 0 {
@@ -95,10 +97,10 @@ func Fail(code Code) Action {
 	return a
 }
 
-// Call calls do before the request is carried out, and waits for it. Later requests
-// on the connection wait behind it; otherwise the server keeps working, and do may
-// use all of its methods except Close, which waits for do. A do that is nil makes no
-// sense.
+// Call calls do before the request is carried out, and waits for it. Later
+// requests on the connection wait behind it; otherwise the server keeps
+// working, and do may use all of its methods except Close, which waits for do.
+// A do that is nil makes no sense.
 func Call(do func(Request)) Action {
 	return Action{apply: func(f *faults) { f.callBefore = append(f.callBefore, do) }, err: checkCall(do)}
 }

@@ -5,13 +5,13 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// The methods here change the tree as an operator with full rights would: by the
-// same transactions as requests of clients, watch events included, but without a
-// session, and therefore without a request in the log.
+// The methods here change the tree as an operator with full rights would: by
+// the same transactions as requests of clients, watch events included, but
+// without a session, and therefore without a request in the log.
 
 // Create creates a persistent node, and its parents where they are missing.
-// Errors are Codes, such as [ErrNodeExists]; [ErrConnectionLoss] says that a member
-// of an ensemble cannot reach its leader, or that there is none.
+// Errors are Codes, such as [ErrNodeExists]; [ErrConnectionLoss] says that a
+// member of an ensemble cannot reach its leader, or that there is none.
 func (s *Server) Create(path string, data []byte) error {
 	if !datatree.ValidPath(path) {
 		return wire.ErrBadArguments
@@ -68,14 +68,15 @@ func (s *Server) deleteBelowLocked(path string) wire.Code {
 }
 
 // SetSequence sets the number that the next sequential child of parent gets. It
-// serves to test what happens at the end of the sequence. There is no wrap: servers
-// never lower the number, so that every child after the one with 2147483647 has
-// 2147483647 in its name, too. Only the creates of one multi, and creates that are
-// under way together, count on from -2147483648. The next one gets 2147483647 again.
+// serves to test what happens at the end of the sequence. There is no wrap:
+// servers never lower the number, so that every child after the one with
+// 2147483647 has 2147483647 in its name, too. Only the creates of one multi,
+// and creates that are under way together, count on from -2147483648. The next
+// one gets 2147483647 again.
 //
-// A real server may count on whenever it is busy with several creates. Here it is those
-// of one connection that have come together. For any other case SetSequence takes
-// negative numbers, too.
+// A real server may count on whenever it is busy with several creates. Here it
+// is those of one connection that have come together. For any other case
+// SetSequence takes negative numbers, too.
 func (s *Server) SetSequence(parent string, next int32) error {
 	return s.asAdmin(func(head *Server) wire.Code {
 		_, code := head.commitLocked(nil, func(tx *datatree.Txn) wire.Code {

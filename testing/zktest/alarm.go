@@ -10,8 +10,8 @@ type alarm struct {
 	cancel  func() bool
 }
 
-// afterLocked calls do, without the lock, when d has passed. It is nil, and does nothing,
-// when the cluster is being closed. c.mu is held.
+// afterLocked calls do, without the lock, when d has passed. It is nil, and
+// does nothing, when the cluster is being closed.
 func (c *cluster) afterLocked(d time.Duration, do func()) *alarm {
 	if c.closing {
 		return nil

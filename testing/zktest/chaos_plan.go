@@ -7,59 +7,62 @@ import (
 	"time"
 )
 
-// ChaosPlan makes a server or an ensemble fail by chance, see [WithRandom]. In a bubble
-// of testing/synctest the same seed gives the same run, request by request, as long as
-// the clients are deterministic: every request takes a time of its own on its way, so
-// that no two are at the server at once, and all that is random is drawn from the seed.
+// ChaosPlan makes a server or an ensemble fail by chance, see [WithChaos]. In a
+// bubble of testing/synctest the same seed gives the same run, request by
+// request, as long as the clients are deterministic: every request takes a time
+// of its own on its way, so that no two are at the server at once, and all that
+// is random is drawn from the seed.
 //
-// A client is not deterministic if several of its goroutines make requests at the same
-// instant, or if it draws lots itself: go-zookeeper shuffles the addresses it is given,
-// so give it one, or a HostProvider of your own. Clients that open their first session
-// at the same instant cannot be told apart: start one after the other.
+// A client is not deterministic if several of its goroutines make requests at
+// the same instant, or if it draws lots itself: go-zookeeper shuffles the
+// addresses it is given, so give it one, or a HostProvider of your own. Clients
+// that open their first session at the same instant cannot be told apart: start
+// one after the other.
 type ChaosPlan struct {
 	Seed uint64
-	// Latency is the longest time that a request takes on its way to the server,
-	// 1 millisecond if it is 0. Answers arrive at once.
+	// Latency is the longest time that a request takes on its way to the
+	// server, 1 millisecond if it is 0. Answers arrive at once.
 	Latency time.Duration
 	// Faults are faults that hit single requests.
 	Faults []FaultRate
-	// Every is the mean time between two deeds.
+	// Every is the mean time between two disruptions.
 	Every time.Duration
-	// Disruptions are what happens to servers and sessions, each as likely as the others.
-	// List one twice to have it twice as often.
+	// Disruptions are what happens to servers and sessions, each as likely as
+	// the others. List one twice to have it twice as often.
 	Disruptions []Disruption
 }
 
-// FaultRate make the action of a rule hit some of its requests. Here Times 0 means no limit.
+// FaultRate make the action of a rule hit some of its requests. Here Times 0
+// means no limit.
 type FaultRate struct {
 	Chance float64 // of a request to be hit: 0 never, 1 always
 	Rule   Rule
 }
 
-// Event is something that [Random] did.
+// Event is something that a [ChaosPlan] did.
 type Event struct {
 	Time time.Time
 	What string
 }
 
-// WithChaos makes the server, or the ensemble, fail by chance until [Server.Calm] or
-// [Ensemble.Calm]. NewServer and StartEnsemble return an error for chances outside 0
-// to 1, for deeds without Every, and for deeds that need an ensemble and have none;
-// rules are checked as by [Server.Inject].
+// WithChaos makes the server, or the ensemble, fail by chance until
+// [Server.StopFaults] or [Ensemble.StopFaults]. A plan that makes no sense is
+// an error: chances outside 0 to 1, disruptions without Every, disruptions that
+// need an ensemble and have none, and rules that [Server.Inject] would refuse.
 func WithChaos(r ChaosPlan) Option {
 	return func(c *config) { c.plan = &r }
 }
 
-// simulation is a Random at work.
+// simulation is a ChaosPlan at work.
 type simulation struct {
 	ChaosPlan
 	cluster *cluster
 	servers []*Server
 	ens     *Ensemble  // nil for a server on its own
-	rng     *rand.Rand // used by one deed after the other
+	rng     *rand.Rand // used by one disruption after the other
 
 	// Guarded by cluster.mu.
-	counts  []int // requests that matched each of the Odds
+	counts  []int // requests that matched each of the Faults
 	hits    []int // and those that were hit
 	stopped bool
 	next    *alarm
@@ -67,7 +70,7 @@ type simulation struct {
 	log     []Event
 }
 
-// undo is the end of what a deed has begun.
+// undo is the end of what a disruption has begun.
 type undo struct {
 	alarm *alarm
 	do    func()
@@ -75,7 +78,7 @@ type undo struct {
 
 const defaultLatency = time.Millisecond
 
-// simulate puts the configuration's Random to work, if there is one.
+// simulate puts the configuration's plan to work, if there is one.
 func (c *cluster) simulate(ens *Ensemble, servers ...*Server) error {
 	if c.cfg.plan == nil {
 		return nil
@@ -123,12 +126,12 @@ func (sim *simulation) check() error {
 	return nil
 }
 
-// rngFor returns a source of chance of its own for key and moment.
+// rngFor returns a source of random numbers of its own for key and moment.
 func (sim *simulation) rngFor(key int64) *rand.Rand {
 	return rand.New(rand.NewPCG(sim.Seed, uint64(key)^uint64(sim.cluster.clock.Now().UnixNano())))
 }
 
-// scheduleLocked sets the alarm for the next deed. cluster.mu is held.
+// scheduleLocked sets the alarm for the next disruption.
 func (sim *simulation) scheduleLocked() {
 	if len(sim.Disruptions) == 0 || sim.stopped {
 		return
@@ -143,7 +146,7 @@ func (sim *simulation) scheduleLocked() {
 	})
 }
 
-// applyFaultsLocked adds the faults that chance wants. cluster.mu is held.
+// applyFaultsLocked adds the faults that chance wants.
 func (sim *simulation) applyFaultsLocked(f *faults, x *exchange) {
 	for i, o := range sim.Faults {
 		if !o.Rule.matches(x) {
@@ -160,13 +163,13 @@ func (sim *simulation) applyFaultsLocked(f *faults, x *exchange) {
 	}
 }
 
-// noteLocked writes a happening down. cluster.mu is held.
+// noteLocked adds an event to the log.
 func (sim *simulation) noteLocked(what string) {
 	sim.log = append(sim.log, Event{sim.cluster.clock.Now(), what})
 }
 
-// begin writes down what is about to be done, and sees to its end after some of the
-// time, if it has one.
+// begin writes down what is about to be done, and sees to its end after some of
+// the time, if it has one.
 func (sim *simulation) begin(what string, atMost time.Duration, end func()) {
 	wait := time.Duration(0)
 	if end != nil {
@@ -189,7 +192,7 @@ func (sim *simulation) begin(what string, atMost time.Duration, end func()) {
 	})
 }
 
-// stopLocked keeps everything from happening by itself. cluster.mu is held.
+// stopLocked keeps everything from happening by itself.
 func (sim *simulation) stopLocked() {
 	sim.stopped = true
 	sim.next.stop()
@@ -215,17 +218,17 @@ func (c *cluster) stopFaults() {
 	}
 }
 
-// StopFaults ends what [WithRandom] has begun: there are no more faults and deeds, what is
-// stopped, frozen, paused or cut is repaired, and black holes are healed. The latency
-// stays. A simulation ends with it, and with a look at what the clients have made of
-// it all.
+// StopFaults ends what [WithChaos] has begun: there are no more faults and
+// disruptions, servers and sessions that are stopped, paused or cut off work
+// again, and black holes are healed. The latency stays. A simulation ends with
+// it, and with a look at what the clients have made of it all.
 func (s *Server) StopFaults() {
 	s.stopFaults()
 	s.Heal()
 }
 
-// StopFaults is [Server.Calm] for an ensemble. Its members are connected and do not lag; if
-// they have lost their leader, an election follows.
+// StopFaults is [Server.StopFaults] for an ensemble. The members are connected
+// and do not lag; if they have lost their leader, an election follows.
 func (e *Ensemble) StopFaults() {
 	e.stopFaults()
 	for _, m := range e.members {
@@ -233,10 +236,10 @@ func (e *Ensemble) StopFaults() {
 	}
 }
 
-// Events returns what [WithRandom] has done so far, in order.
+// Events returns what [WithChaos] has done so far, in order.
 func (s *Server) Events() []Event { return s.simulated() }
 
-// Events returns what [WithRandom] has done so far, in order.
+// Events returns what [WithChaos] has done so far, in order.
 func (e *Ensemble) Events() []Event { return e.simulated() }
 
 func (c *cluster) simulated() []Event {

@@ -15,8 +15,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// Clients and an operator who does everything a server can be made to do, all at
-// random: nothing may hang, and the server's books must agree at any time.
+// Clients and an operator who does everything a server can be made to do, all
+// at random: nothing may hang, and the server's books must agree at any time.
 func TestChaos(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		seed := SeedOf(t)
@@ -45,7 +45,7 @@ func operate(t *testing.T, srv *Server, r *rand.Rand) {
 	}
 	actions := []Action{DropRequest(), DropReply(), Blackhole(), BlackholeReply(), DelayRequest(time.Second), DelayReply(time.Second),
 		Fail(wire.ErrSystem), Call(func(Request) { srv.CutAll() }), CallAfter(func(r Request) { srv.Session(r.Session).Expire() })}
-	deeds := []func(){
+	disruptions := []func(){
 		func() { srv.Session(someone()).Expire() },
 		func() { srv.Session(someone()).Replace() },
 		func() { srv.Session(someone()).Cut() },
@@ -65,7 +65,7 @@ func operate(t *testing.T, srv *Server, r *rand.Rand) {
 		func() { _ = srv.Dump() },
 	}
 	for range 2000 {
-		deeds[r.IntN(len(deeds))]()
+		disruptions[r.IntN(len(disruptions))]()
 		srv.audit(t)
 		time.Sleep(time.Duration(r.IntN(1000)) * time.Millisecond)
 	}
@@ -96,7 +96,8 @@ func wander(t *testing.T, srv *Server, r *rand.Rand, over <-chan struct{}) {
 	}
 }
 
-// wanderer is a connection that remembers its first error instead of failing the test.
+// wanderer is a connection that remembers its first error instead of failing
+// the test.
 type wanderer struct {
 	nc  net.Conn
 	err error

@@ -108,7 +108,8 @@ func TestOverTCPWithFaults(t *testing.T) {
 	srv.AssertNoNodes(t, "/")
 }
 
-// Over TCP the port stays open, and the end of a connection takes the place of a refusal.
+// Over TCP the port stays open, and the end of a connection takes the place of
+// a refusal.
 func TestRefusalInMemoryAndOverTCP(t *testing.T) {
 	srv := zktest.Start(t, zktest.WithTCP("127.0.0.1:0"))
 	for name, set := range map[string]func(refuse bool){

@@ -24,7 +24,7 @@ func (packageTime) afterFunc(d time.Duration, do func()) func() bool {
 	return time.AfterFunc(d, do).Stop
 }
 
-// Clock is a clock that only a test moves, see [WithClock]. Its methods may be
+// Clock is a clock that only a test moves, see [WithClock]. All methods may be
 // called from any goroutine.
 type Clock struct {
 	mu     sync.Mutex
@@ -41,9 +41,10 @@ type clockTimer struct {
 // NewClock returns a clock that stands still at start.
 func NewClock(start time.Time) *Clock { return &Clock{now: start} }
 
-// WaitTimers waits until at least n things wait for the clock: a session for its end,
-// a delay for being over, containers for the reaper. A test that is about to move the
-// clock past a delay has to know that it has begun. The error is that of ctx.
+// WaitTimers waits until at least n things wait for the clock: a session for
+// its end, a delay for being over, containers for the reaper. A test that is
+// about to move the clock past a delay has to know that it has begun. The error
+// is that of ctx.
 func (c *Clock) WaitTimers(ctx context.Context, n int) error {
 	for {
 		c.mu.Lock()
@@ -71,10 +72,11 @@ func (c *Clock) Now() time.Time {
 	return c.now
 }
 
-// Advance moves the clock forward. What was to happen meanwhile has been set off,
-// each at its own time, when Advance returns: sessions have expired, and delayed
-// requests are on their way. Advance must not be called from a function given to
-// [Call] or [CallAfter], nor by two goroutines at once.
+// Advance moves the clock forward. When Advance returns, everything that was to
+// happen meanwhile has been set off, each at its own time: sessions have
+// expired, and delayed requests are on their way. Advance must not be called
+// from a function given to [Call] or [CallAfter], nor by two goroutines at
+// once.
 func (c *Clock) Advance(d time.Duration) {
 	c.mu.Lock()
 	end := c.now.Add(d)

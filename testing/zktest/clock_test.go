@@ -130,7 +130,8 @@ func TestClockRate(t *testing.T) {
 	})
 }
 
-// Sessions whose time is up at the same tick end in the order of their beginning.
+// Sessions whose time is up at the same tick end in the order of their
+// beginning.
 func TestSessionsEndInOrder(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		for range 5 {

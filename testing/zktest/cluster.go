@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// cluster is what the members of an ensemble share. A server on its own has one for
-// itself.
+// cluster is what the members of an ensemble share. A server on its own has one
+// for itself.
 type cluster struct {
 	cfg    config
 	tb     TB // the test that the servers belong to; nil for those of Run and RunEnsemble
@@ -18,9 +18,9 @@ type cluster struct {
 	timers sync.WaitGroup // every alarm that may still go off
 	idle   idleNotifier   // for those who wait until nothing is under way
 
-	// mu guards the rest, everything in Server that is not said to be constant, and
-	// the marked fields of conn, session and Member. It is held for work in memory
-	// only, never while waiting or calling a test's function.
+	// mu guards the rest, everything in Server that is not said to be constant,
+	// and the marked fields of conn, session and Member. It is held for work in
+	// memory only, never while waiting or calling a test's function.
 	mu             sync.Mutex
 	epoch          int64 // how many leaders there were; 0 for a server on its own
 	sessions       map[int64]*session
@@ -30,7 +30,7 @@ type cluster struct {
 	pausedSessions map[int64]struct{} // sessions whose requests wait
 	handshakes     int64              // connections that have made themselves known
 	closing        bool               // no alarm is set any more
-	sim            *simulation        // nil without WithRandom
+	sim            *simulation        // nil without WithChaos
 
 	changed chan struct{} // closed at the next change; nil if nobody waits
 }
@@ -61,7 +61,7 @@ func (c *cluster) unlock() {
 	c.mu.Unlock()
 }
 
-// nextChangeLocked returns a channel that is closed at the next change. c.mu is held.
+// nextChangeLocked returns a channel that is closed at the next change.
 func (c *cluster) nextChangeLocked() <-chan struct{} {
 	if c.changed == nil {
 		c.changed = make(chan struct{})
@@ -78,7 +78,7 @@ func (c *cluster) oldestFirstLocked() []*session {
 	return list
 }
 
-// stopClocksLocked keeps everything from happening by itself, for ever. c.mu is held.
+// stopClocksLocked keeps everything from happening by itself, for ever.
 func (c *cluster) stopClocksLocked() {
 	c.closing = true
 	for _, sess := range c.sessions {
@@ -89,8 +89,8 @@ func (c *cluster) stopClocksLocked() {
 	}
 }
 
-// misuse is what becomes of arguments that make no sense. It fails the test of the
-// servers, if they have one, and returns the error.
+// misuse is what becomes of arguments that make no sense. It fails the test of
+// the servers, if they have one, and returns the error.
 func (c *cluster) misuse(format string, args ...any) error {
 	err := fmt.Errorf("zktest: "+format, args...)
 	if c.tb != nil {

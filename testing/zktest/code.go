@@ -2,12 +2,13 @@ package zktest
 
 import "github.com/gocurator/curator/testing/zktest/internal/wire"
 
-// Code is an error code of the protocol. Success is the zero Code; every other is an
-// error that errors.Is can match. Codes without a name here are written by their
-// number, such as Code(-113).
+// Code is an error code of the protocol. Success is the zero Code; every other
+// is an error that errors.Is can match. Codes without a name here are written
+// by their number, such as Code(-113).
 type Code = wire.Code
 
-// The codes that the server answers with, and others that are useful with [Fail].
+// The codes that the server answers with, and others that are useful with
+// [Fail].
 const (
 	ErrSystem                  Code = wire.ErrSystem
 	ErrConnectionLoss          Code = wire.ErrConnectionLoss

@@ -7,8 +7,9 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// leaderServerLocked returns the server that makes the transactions. In an ensemble
-// that is the leader, or nil if there is none; a server on its own is its own.
+// leaderServerLocked returns the server that makes the transactions. In an
+// ensemble that is the leader, or nil if there is none; a server on its own is
+// its own.
 func (s *Server) leaderServerLocked() *Server {
 	if s.member == nil {
 		return s
@@ -19,9 +20,9 @@ func (s *Server) leaderServerLocked() *Server {
 	return nil
 }
 
-// writableLocked reports whether the server can make transactions now, through its
-// leader if need be. The data of a closed server on its own can still be changed;
-// no client sees it.
+// writableLocked reports whether the server can make transactions now, through
+// its leader if need be. The data of a closed server on its own can still be
+// changed; no client sees it.
 func (s *Server) writableLocked() bool {
 	if s.closed {
 		return s.member == nil
@@ -32,10 +33,11 @@ func (s *Server) writableLocked() bool {
 // nextZxidLocked numbers the next transaction: the epoch is in the upper half.
 func (s *Server) nextZxidLocked() int64 { return max(s.zxid, s.epoch<<32) + 1 }
 
-// commitLocked runs a transaction made of the operations of do: one zxid, whether
-// it succeeds or not, and all of its watch events before commitLocked returns. In an
-// ensemble the transaction is the leader's, which must be in reach. c is the
-// connection that asks for the transaction, nil for the server itself.
+// commitLocked runs a transaction made of the operations of do: one zxid,
+// whether it succeeds or not, and all of its watch events before commitLocked
+// returns. In an ensemble the transaction is the leader's, which must be in
+// reach. c is the connection that asks for the transaction, nil for the server
+// itself.
 func (s *Server) commitLocked(c *conn, do func(tx *datatree.Txn) wire.Code) (created string, code wire.Code) {
 	leader := s.leaderServerLocked()
 	tx := leader.newTxnLocked(c)
@@ -48,8 +50,8 @@ func (s *Server) commitLocked(c *conn, do func(tx *datatree.Txn) wire.Code) (cre
 	return tx.Created, code
 }
 
-// commitEndLocked is the transaction that ends a session: it deletes the session's
-// ephemeral nodes.
+// commitEndLocked is the transaction that ends a session: it deletes the
+// session's ephemeral nodes.
 func (s *Server) commitEndLocked(end sessionEnd) {
 	leader := s.leaderServerLocked()
 	tx := leader.newTxnLocked(nil)
@@ -86,8 +88,8 @@ type sessionEnd struct {
 	closer  *conn // the connection that asks for the end, or nil
 }
 
-// finishTxnLocked makes the clients of the leader, which is s, see a transaction,
-// and tells the other members.
+// finishTxnLocked makes the clients of the leader, which is s, see a
+// transaction, and tells the other members.
 func (s *Server) finishTxnLocked(tx *datatree.Txn, end sessionEnd) {
 	s.zxid = tx.Zxid
 	s.publishLocked(tx.Zxid, tx.Changes, end)
@@ -99,8 +101,8 @@ func (s *Server) finishTxnLocked(tx *datatree.Txn, end sessionEnd) {
 	s.scheduleReaperLocked()
 }
 
-// publishLocked sends the watch events of a transaction, and closes the connections
-// of the session that the transaction ends.
+// publishLocked sends the watch events of a transaction, and closes the
+// connections of the session that the transaction ends.
 func (s *Server) publishLocked(zxid int64, changes []datatree.NodeChange, end sessionEnd) {
 	for _, change := range changes {
 		s.fireLocked(change, zxid)
@@ -116,9 +118,9 @@ func (s *Server) publishLocked(zxid int64, changes []datatree.NodeChange, end se
 	}
 }
 
-// connsOfLocked returns the connections of a session to this server. In an ensemble
-// a connection that the client has given up for one to another member may still be
-// there.
+// connsOfLocked returns the connections of a session to this server. In an
+// ensemble a connection that the client has given up for one to another member
+// may still be there.
 func (s *Server) connsOfLocked(sess *session) []*conn {
 	if s.member == nil {
 		if sess.conn == nil {
@@ -135,8 +137,9 @@ func (s *Server) connsOfLocked(sess *session) []*conn {
 	return conns
 }
 
-// fireLocked sends the watch events of one change to the clients that may read the
-// node. For the others the event is lost, and so is a watch that was good for one.
+// fireLocked sends the watch events of one change to the clients that may read
+// the node. For the others the event is lost, and so is a watch that was good
+// for one.
 func (s *Server) fireLocked(change datatree.NodeChange, zxid int64) {
 	s.watches.Fire(change.Change, func(to map[*conn]struct{}, ev datatree.Change) {
 		frame := wire.Notification(ev.Event, ev.Path, zxid) // shared: nobody changes it

@@ -13,14 +13,14 @@ import (
 
 var malformedCount = flag.Int("zktest.malformed", 2000, "requests of TestMalformedRequestsConform")
 
-// Two clients make requests at random. Most are damaged: they end too early, or a byte
-// has changed, or their body is that of another request, or the frames of several are
-// cut at the wrong places, or a string is null. In between are sound requests, which show what the damaged
-// ones have done.
+// Two clients make requests at random. Most are damaged: they end too early, or
+// a byte has changed, or their body is that of another request, or the frames
+// of several are cut at the wrong places, or a string is null. In between are
+// sound requests, which show what the damaged ones have done.
 func TestMalformedRequestsConform(t *testing.T) {
 	seed := SeedOf(t)
 	conformSince39(t, "malformed", "each write that cannot be read takes a zxid", func(s *stage) {
-		d := &dice{rand.New(rand.NewPCG(seed, 1)), s, realServer.is39()}
+		d := &requestSource{rand.New(rand.NewPCG(seed, 1)), s, realServer.is39()}
 		players := []*player{s.client(), s.client()}
 		for range *malformedCount {
 			p := players[d.IntN(len(players))]
@@ -39,8 +39,9 @@ func TestMalformedRequestsConform(t *testing.T) {
 	})
 }
 
-// frame returns a request, without the length in front, whose body damage has changed.
-func (d *dice) frame(p *player, damage func([]byte) []byte) []byte {
+// frame returns a request, without the length in front, whose body damage has
+// changed.
+func (d *requestSource) frame(p *player, damage func([]byte) []byte) []byte {
 	op, values := d.anyRequest()
 	if d.IntN(8) == 0 {
 		op, _ = d.anyRequest()
@@ -61,9 +62,10 @@ func (d *dice) frame(p *player, damage func([]byte) []byte) []byte {
 	return append(head.Buf, damage(body.Buf)...)
 }
 
-// misframed returns the frames that a server finds in the bytes of several requests, of
-// which some in the middle are missing. What is left at the end is no frame.
-func (d *dice) misframed(p *player) (frames [][]byte) {
+// misframed returns the frames that a server finds in the bytes of several
+// requests, of which some in the middle are missing. The bytes that are left at
+// the end are no frame.
+func (d *requestSource) misframed(p *player) (frames [][]byte) {
 	var stream []byte
 	for range 4 {
 		frame := d.frame(p, func(body []byte) []byte { return body })
@@ -84,10 +86,10 @@ func (d *dice) misframed(p *player) (frames [][]byte) {
 }
 
 // cut takes some bytes off the end.
-func (d *dice) cut(body []byte) []byte { return body[:d.IntN(len(body)+1)] }
+func (d *requestSource) cut(body []byte) []byte { return body[:d.IntN(len(body)+1)] }
 
 // change gives one byte another value.
-func (d *dice) change(body []byte) []byte {
+func (d *requestSource) change(body []byte) []byte {
 	if len(body) > 0 {
 		body[d.IntN(len(body))] = d.oddByte()
 	}
@@ -95,12 +97,12 @@ func (d *dice) change(body []byte) []byte {
 }
 
 // insert puts a byte somewhere, which moves what is behind it.
-func (d *dice) insert(body []byte) []byte {
+func (d *requestSource) insert(body []byte) []byte {
 	return slices.Insert(body, d.IntN(len(body)+1), d.oddByte())
 }
 
 // remove takes a byte out.
-func (d *dice) remove(body []byte) []byte {
+func (d *requestSource) remove(body []byte) []byte {
 	if len(body) == 0 {
 		return body
 	}
@@ -109,20 +111,21 @@ func (d *dice) remove(body []byte) []byte {
 }
 
 // null overwrites what may be a length with -1.
-func (d *dice) null(body []byte) []byte {
+func (d *requestSource) null(body []byte) []byte {
 	if len(body) >= 4 {
 		copy(body[d.IntN(len(body)-3):], "\xff\xff\xff\xff")
 	}
 	return body
 }
 
-// oddByte returns a byte that means something special in a length or a string, or any.
-func (d *dice) oddByte() byte {
+// oddByte returns a byte that means something special in a length or a string,
+// or any.
+func (d *requestSource) oddByte() byte {
 	return pick(d, 0, 1, 2, 0x1f, '/', '.', 0x7f, 0x80, 0xc3, 0xff, byte(d.Uint32()))
 }
 
 // anyRequest returns one request of any type.
-func (d *dice) anyRequest() (wire.Op, []any) {
+func (d *requestSource) anyRequest() (wire.Op, []any) {
 	paths := func() []string { return []string{d.path(), d.path()} }
 	switch op := pick(d, wire.OpCreate, wire.OpCreate2, wire.OpCreateContainer, wire.OpCreateTTL, wire.OpDelete, wire.OpExists, wire.OpGetData, wire.OpSetData,
 		wire.OpGetACL, wire.OpSetACL, wire.OpGetChildren, wire.OpGetChildren2, wire.OpSync, wire.OpMulti, wire.OpMulti, wire.OpMulti, wire.OpMultiRead, wire.OpReconfig,
@@ -165,15 +168,15 @@ func (d *dice) anyRequest() (wire.Op, []any) {
 	}
 }
 
-func (d *dice) parts() []any {
+func (d *requestSource) parts() []any {
 	return []any{
 		wire.OpCreate, d.path(), d.data(), d.acl(), d.IntN(4), wire.OpSetData, d.path(), d.data(), -1, wire.OpDelete, d.path(), -1,
 		wire.OpCheck, d.path(), d.version(), wire.OpError,
 	}
 }
 
-// doFrame sends a frame, after its length, and writes down everything up to the answer.
-// If the server closes the connection, the client comes back.
+// doFrame sends a frame, after its length, and writes down everything up to the
+// answer. If the server closes the connection, the client comes back.
 func (p *player) doFrame(frame []byte) {
 	p.write(append(frameLength(uint32(len(frame))), frame...))
 	d := &wire.Decoder{Buf: frame}

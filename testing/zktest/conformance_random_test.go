@@ -12,12 +12,13 @@ import (
 
 var randomCount = flag.Int("zktest.requests", 5000, "requests of TestRandomRequestsConform")
 
-// Three clients make requests at random about a dozen nodes. The choice depends on
-// the seed alone and never on an answer, so that both servers are asked the same.
+// Three clients make requests at random about a dozen nodes. The choice depends
+// on the seed alone and never on an answer, so that both servers are asked the
+// same.
 func TestRandomRequestsConform(t *testing.T) {
 	seed := SeedOf(t)
 	conform(t, "random", func(s *stage) {
-		d := &dice{rand.New(rand.NewPCG(seed, 0)), s, realServer.is39()}
+		d := &requestSource{rand.New(rand.NewPCG(seed, 0)), s, realServer.is39()}
 		players := []*player{s.client(), s.client(), s.client()}
 		for range *randomCount {
 			d.request(players[d.IntN(len(players))])
@@ -25,17 +26,17 @@ func TestRandomRequestsConform(t *testing.T) {
 	})
 }
 
-// dice chooses requests.
-type dice struct {
+// requestSource chooses requests.
+type requestSource struct {
 	*rand.Rand
 	stage  *stage
 	modern bool // the real server is as new as the Server
 }
 
-func pick[T any](d *dice, list ...T) T { return list[d.IntN(len(list))] }
+func pick[T any](d *requestSource, list ...T) T { return list[d.IntN(len(list))] }
 
 // path returns a node near others; depth 3 is the most.
-func (d *dice) path() string {
+func (d *requestSource) path() string {
 	path := ""
 	for range 1 + d.IntN(3) {
 		path += "/" + pick(d, "a", "b", fmt.Sprintf("n-%010d", d.IntN(8)))
@@ -43,14 +44,15 @@ func (d *dice) path() string {
 	return path
 }
 
-func (d *dice) data() []byte { return make([]byte, d.IntN(4)) }
+func (d *requestSource) data() []byte { return make([]byte, d.IntN(4)) }
 
-func (d *dice) version() int { return pick(d, -1, -1, -1, 0, 1, 2) }
+func (d *requestSource) version() int { return pick(d, -1, -1, -1, 0, 1, 2) }
 
-func (d *dice) watch() bool { return d.IntN(2) == 0 }
+func (d *requestSource) watch() bool { return d.IntN(2) == 0 }
 
-// acl is mostly open to everyone, so that something happens. Before 3.9 exists and events ask for no permission.
-func (d *dice) acl() []wire.ACL {
+// acl is mostly open to everyone, so that something happens. Before 3.9 exists
+// and events ask for no permission.
+func (d *requestSource) acl() []wire.ACL {
 	if !d.modern || d.IntN(3) > 0 {
 		return datatree.OpenACL
 	}
@@ -66,7 +68,7 @@ func (d *dice) acl() []wire.ACL {
 }
 
 // request makes one request.
-func (d *dice) request(p *player) {
+func (d *requestSource) request(p *player) {
 	switch n := d.IntN(100); {
 	case n < 30:
 		d.create(p)
@@ -93,8 +95,9 @@ func (d *dice) request(p *player) {
 	}
 }
 
-// create makes a node in any of the modes, now and then in one that does not exist.
-func (d *dice) create(p *player) {
+// create makes a node in any of the modes, now and then in one that does not
+// exist.
+func (d *requestSource) create(p *player) {
 	path := d.path()
 	if d.IntN(3) == 0 {
 		path += "/n-"
@@ -108,7 +111,7 @@ func (d *dice) create(p *player) {
 	}
 }
 
-func (d *dice) multi(p *player) {
+func (d *requestSource) multi(p *player) {
 	var parts []any
 	for range 1 + d.IntN(4) {
 		switch path := d.path(); pick(d, wire.OpCreate, wire.OpSetData, wire.OpDelete, wire.OpCheck) {
@@ -129,9 +132,9 @@ func (d *dice) multi(p *player) {
 	p.multi(parts...)
 }
 
-// persistentWatch leaves such watches to the newer versions: the older ones keep
-// one watch per path only.
-func (d *dice) persistentWatch(p *player) {
+// persistentWatch leaves such watches to the newer versions: the older ones
+// keep one watch per path only.
+func (d *requestSource) persistentWatch(p *player) {
 	switch {
 	case !d.modern:
 		p.do(wire.OpPing)
@@ -143,7 +146,7 @@ func (d *dice) persistentWatch(p *player) {
 }
 
 // identity makes the client somebody, or deletes as only the server does.
-func (d *dice) identity(p *player) {
+func (d *requestSource) identity(p *player) {
 	switch {
 	case d.IntN(2) == 0:
 		p.do(wire.OpAuth, 0, "digest", []byte(pick(d, "joe:secret", "sue:secret")))
@@ -153,8 +156,9 @@ func (d *dice) identity(p *player) {
 	}
 }
 
-// move takes the client to a new connection, with its watches or with a new session.
-func (d *dice) move(p *player) {
+// move takes the client to a new connection, with its watches or with a new
+// session.
+func (d *requestSource) move(p *player) {
 	if d.IntN(3) > 0 {
 		p.reconnect()
 		seen := d.stage.last - int64(d.IntN(10))

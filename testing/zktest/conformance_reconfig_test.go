@@ -16,8 +16,8 @@ import (
 )
 
 // The members of a real ensemble have other addresses, so that the requests of
-// TestReconfigConforms cannot be the same to the byte. Its lines name a member by its
-// number.
+// TestReconfigConforms cannot be the same to the byte. The lines name a member
+// by its number.
 type reconfigStage struct {
 	*raw
 	specs map[string]string // of the members, by number
@@ -100,8 +100,8 @@ func (r *reconfigStage) config(watch bool) {
 	r.answer("config")
 }
 
-// reconfig makes the request and looks at the node. from is relative to the first
-// version; -1 stands for any.
+// reconfig makes the request and looks at the node. from is relative to the
+// first version; -1 stands for any.
 func (r *reconfigStage) reconfig(joining, leaving, members string, from int64) {
 	version := from
 	if from != -1 {
@@ -112,9 +112,9 @@ func (r *reconfigStage) reconfig(joining, leaving, members string, from int64) {
 	r.config(true)
 }
 
-// reconfigScript is performed at the leader, so that a real server has put into force
-// what it answers. Member 1 is never the leader that starts with the others: of those
-// who elect, the highest number wins.
+// reconfigScript is performed at the leader, so that a real server has put into
+// force what it answers. Member 1 is never the leader that starts with the
+// others: of those who elect, the highest number wins.
 func reconfigScript(r *reconfigStage) {
 	r.config(true)
 	r.reconfig("null", "1", "null", -1) // has no permission

@@ -16,8 +16,9 @@ import (
 // nearTheEnd is where the sequences of these tests begin.
 const nearTheEnd = math.MaxInt32 - 2
 
-// The end of the sequence takes weeks to reach, so the real server begins near it:
-// with a tree that the other scripts do not have, and therefore one of its own.
+// The end of the sequence takes weeks to reach, so the real server begins near
+// it: with a tree that the other scripts do not have, and therefore one of its
+// own.
 func TestEndOfSequenceConforms(t *testing.T) {
 	scripts := map[string]func(s *stage, parent string){
 		"/alone":     createToTheEnd,
@@ -87,7 +88,7 @@ func createInMultis(s *stage, parent string) {
 	a.children(parent, false)
 }
 
-// What a failed multi has counted is forgotten.
+// The numbers that a failed multi has taken are forgotten.
 func failAtTheEnd(s *stage, parent string) {
 	a := s.client()
 	for i := range 4 {
@@ -101,8 +102,8 @@ func failAtTheEnd(s *stage, parent string) {
 	}
 }
 
-// createAtOnce does not wait for answers as long as the sequence has not come to its
-// end: from there on the numbers depend on how busy a real server is.
+// createAtOnce does not wait for answers as long as the sequence has not come
+// to its end: from there on the numbers depend on how busy a real server is.
 func createAtOnce(s *stage, parent string) {
 	a := s.client()
 	var xids []int32
@@ -117,8 +118,8 @@ func createAtOnce(s *stage, parent string) {
 	a.exists(parent, false)
 }
 
-// At its end the sequence stops to tell of new children: a client that was away does
-// not hear of them.
+// At its end the sequence stops to tell of new children: a client that was away
+// does not hear of them.
 func catchUpAtTheEnd(s *stage, parent string) {
 	a, b := s.client(), s.client()
 	for i := range 4 {
@@ -135,7 +136,8 @@ func catchUpAtTheEnd(s *stage, parent string) {
 	b.do(wire.OpSync, "/")
 }
 
-// A node that is created again counts from the beginning, also within one multi.
+// A node that is created again counts from the beginning, also within one
+// multi.
 func createTheParentAgain(s *stage, parent string) {
 	a := s.client()
 	for range 3 {
@@ -154,9 +156,9 @@ func createTheParentAgain(s *stage, parent string) {
 	a.children(parent, false)
 }
 
-// Creates that are under way together are numbered one after the other, beyond the end
-// as well. How many of them depends on how busy a real server is; the model makes it
-// all that come together.
+// Creates that are under way together are numbered one after the other, beyond
+// the end as well. How many of them depends on how busy a real server is; the
+// model makes it all that come together.
 func TestRealServerCountsOnAmongCreatesUnderWay(t *testing.T) {
 	const parent, creates = "/p", 500
 	srv := startNearTheEnd(t, parent)

@@ -12,10 +12,11 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// conn is the server's side of one connection. Two goroutines work for it: serve
-// reads requests and carries them out in order, deliver writes what is in out. An
-// answer that can go at once is written by serve itself, see outbox.writeReady.
-// Whichever ends first closes the connection, which ends the other.
+// conn is the server's side of one connection. Two goroutines work for it:
+// serve reads requests and carries them out in order, deliver writes what is in
+// out. An answer that can go at once is written by serve itself, see
+// outbox.writeReady. The one that ends first closes the connection, which ends
+// the other.
 type conn struct {
 	srv  *Server
 	host *Host // from which the client has dialed, or nil
@@ -30,10 +31,10 @@ type conn struct {
 	reading atomic.Bool // serve waits for a frame
 	behind  bool        // the request came together with the one before; used by serve only
 
-	rng *rand.Rand // used by serve only; nil without WithRandom
+	rng *rand.Rand // used by serve only; nil without WithChaos
 
 	// The rest is guarded by srv.mu.
-	key     int64     // of the client, for WithRandom
+	key     int64     // of the client, for WithChaos
 	ending  *alarm    // not nil while the end of the connection is on its way
 	sess    *session  // nil until the handshake
 	ids     []wire.ID // who the client is
@@ -44,8 +45,9 @@ type conn struct {
 	traffic traffic
 }
 
-// start takes a connection from a host, nil for none, into service. It reports false,
-// and closes nc, if the server is not accepting any. A black hole hides that, too.
+// start takes a connection from a host, nil for none, into service. It reports
+// false, and closes nc, if the server is not accepting any. A black hole hides
+// that, too.
 func (s *Server) start(nc net.Conn, h *Host) bool {
 	s.mu.Lock()
 	defer s.unlock()
@@ -111,8 +113,8 @@ func (c *conn) serve() {
 	c.close()
 }
 
-// send sends what handle has queued. A client that has sent more than one request gets
-// the answers together.
+// send sends what handle has queued. A client that has sent more than one
+// request gets the answers together.
 func (c *conn) send(busy bool) {
 	if c.now == nil || busy {
 		c.out.signal()

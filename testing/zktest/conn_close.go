@@ -25,7 +25,8 @@ func (c *conn) closeLocked() {
 	c.unregisterLocked()
 }
 
-// unregisterLocked takes everything the server keeps for the connection away from it.
+// unregisterLocked takes everything the server keeps for the connection away
+// from it.
 func (c *conn) unregisterLocked() {
 	c.srv.watches.RemoveAll(c)
 	if c.sess != nil && c.sess.conn == c {
@@ -33,8 +34,8 @@ func (c *conn) unregisterLocked() {
 	}
 }
 
-// closeByServerLocked is how the server itself ends a connection: the client of a connection
-// that has become a black hole cannot see that.
+// closeByServerLocked is how the server itself ends a connection: the client of
+// a connection that has become a black hole cannot see that.
 func (c *conn) closeByServerLocked() {
 	if c.mute || c.silent {
 		c.mute = true
@@ -44,9 +45,9 @@ func (c *conn) closeByServerLocked() {
 	c.closeInTransitLocked((*conn).closeLocked)
 }
 
-// closeInTransitLocked does how to the connection. Under WithRandom the end takes its time to get to
-// the client, as requests do: what was sent before it arrives before it, and no two
-// clients hear of theirs at once.
+// closeInTransitLocked does how to the connection. Under WithChaos the end
+// takes its time to get to the client, as requests do: what was sent before it
+// arrives before it, and no two clients hear of theirs at once.
 func (c *conn) closeInTransitLocked(how func(*conn)) {
 	if c.srv.sim == nil || c.srv.closing {
 		how(c)
@@ -73,7 +74,8 @@ func (c *conn) blackHoleLocked() {
 	c.out.drop()
 }
 
-// halfOpenLocked reports whether one direction of the connection, or both, is dead.
+// halfOpenLocked reports whether one direction of the connection, or both, is
+// dead.
 func (c *conn) halfOpenLocked() bool { return c.mute || c.deaf || c.silent }
 
 // muteOutputLocked lets nothing out any more.

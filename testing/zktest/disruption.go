@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// Disruption is something that [Random] does to servers and sessions. It chooses one of
-// them by itself; if there is nothing to choose from, nothing happens.
+// Disruption is something that a [ChaosPlan] does to servers and sessions. It
+// chooses one of them by itself; if there is nothing to choose from, nothing
+// happens.
 type Disruption struct {
 	name     string
 	ensemble bool // it makes no sense for a server on its own
@@ -100,8 +101,8 @@ func LagFor(lag, d time.Duration) Disruption {
 	}}
 }
 
-// IsolateFor cuts a member of an ensemble off from the others. The end, after at most
-// d, is that of all partitions.
+// IsolateFor cuts a member of an ensemble off from the others. The end, after
+// at most d, is that of all partitions.
 func IsolateFor(d time.Duration) Disruption {
 	return Disruption{"isolate", true, func(sim *simulation, name string) {
 		m := sim.someServer().member
@@ -110,8 +111,8 @@ func IsolateFor(d time.Duration) Disruption {
 	}}
 }
 
-// Custom is a deed of the test's own. All that is random in it must be drawn from the
-// argument, and do must not wait.
+// Custom is a disruption of the test's own. All that is random in it must be
+// drawn from the argument, and do must not wait.
 func Custom(name string, do func(*rand.Rand)) Disruption {
 	d := Disruption{name: name}
 	if do != nil {
@@ -171,5 +172,5 @@ func (sim *simulation) home(session int64) *Server {
 	return sim.someServer()
 }
 
-// label names a server in the list of happenings.
+// label names a server in the list of events.
 func (s *Server) label() string { return fmt.Sprintf("server %d", s.number()) }

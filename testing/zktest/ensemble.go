@@ -13,11 +13,11 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/memnet"
 )
 
-// Ensemble is several servers with one history, as a replicated ZooKeeper. One of
-// them leads: it alone makes transactions and decides on sessions. The others
-// follow, and answer reads from what they have applied so far. An ensemble serves
-// while a majority of its members is up and connected. All methods may be called from
-// any goroutine.
+// Ensemble is several servers with one history, as a replicated ZooKeeper. One
+// of them leads: it alone makes transactions and decides on sessions. The
+// others follow, and answer reads from what they have applied so far. An
+// ensemble serves while a majority of its members is up and connected. All
+// methods may be called from any goroutine.
 type Ensemble struct {
 	*cluster
 	members []*Member
@@ -37,10 +37,10 @@ type Ensemble struct {
 	roleChange *alarm
 }
 
-// StartEnsemble returns a running ensemble of n members, which has a leader and is
-// closed when the test ends. An n that is not positive, and options that are nil or
-// make no sense, fail the test. In a bubble of testing/synctest, StartEnsemble must
-// be called in the bubble.
+// StartEnsemble returns a running ensemble of n members, which has a leader and
+// is closed when the test ends. An n that is not positive, and options that are
+// nil or make no sense, fail the test. In a bubble of testing/synctest,
+// StartEnsemble must be called in the bubble.
 func StartEnsemble(tb TB, n int, opts ...Option) *Ensemble {
 	tb.Helper()
 	e, err := RunEnsemble(n, opts...)
@@ -118,8 +118,8 @@ func (e *Ensemble) listen() error {
 	return nil
 }
 
-// addMember makes member i. In-memory members have consecutive made-up ports; so have
-// those that listen, unless the port is to be any free one.
+// addMember makes member i. In-memory members have consecutive made-up ports;
+// so have those that listen, unless the port is to be any free one.
 func (e *Ensemble) addMember(i int) {
 	m := &Member{Server: newServer(e.cluster), ens: e, id: i + 1}
 	m.address = memoryAddr(m.id)
@@ -173,7 +173,8 @@ func (e *Ensemble) Leader() *Member {
 	return e.leader
 }
 
-// Followers returns the members that serve, and follow the leader as far as they know.
+// Followers returns the members that serve, and follow the leader as far as
+// they know.
 func (e *Ensemble) Followers() []*Member {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -182,8 +183,10 @@ func (e *Ensemble) Followers() []*Member {
 	})
 }
 
-// ConnectString returns the addresses of all members of the present configuration,
-// separated by commas: without [WithReconfig], of all members. Without [WithTCP] only [Ensemble.Dialer] and [Ensemble.DialTimeout] understand them.
+// ConnectString returns the addresses of all members of the present
+// configuration, separated by commas: without [WithReconfig], of all members.
+// Without [WithTCP] only [Ensemble.Dialer] and [Ensemble.Dialer] understand
+// them.
 func (e *Ensemble) ConnectString() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -196,8 +199,8 @@ func (e *Ensemble) ConnectString() string {
 	return strings.Join(addrs, ",")
 }
 
-// Dialer returns a function that connects within the process to the member with the
-// address, and refuses addresses of no member. The signature is that of
+// Dialer returns a function that connects within the process to the member with
+// the address, and refuses addresses of no member. The signature is that of
 // [net.Dialer.DialContext].
 func (e *Ensemble) Dialer() func(ctx context.Context, network, address string) (net.Conn, error) {
 	return e.dial
@@ -222,9 +225,9 @@ func (e *Ensemble) serverAt(address string) *Server {
 }
 
 // Partition cuts the network between the given members and all others; among
-// themselves they stay connected. Clients reach them as before. What follows takes
-// its time, as it does in reality: see "Ensembles" in the package documentation. A
-// further call cuts its members off from these, too.
+// themselves they stay connected. Clients reach them as before. The members
+// notice it in their own time, as in reality: see MODEL.md. A further call cuts
+// its members off from these, too.
 func (e *Ensemble) Partition(members ...*Member) {
 	e.mu.Lock()
 	defer e.unlock()
@@ -235,9 +238,10 @@ func (e *Ensemble) Partition(members ...*Member) {
 	e.updateLocked()
 }
 
-// Heal ends every [Ensemble.Partition]. What a member has missed arrives at once; a
-// member that had given up its leader joins again. Connections of clients that are
-// black holes are the business of each member's own [Server.Heal].
+// Heal ends every [Ensemble.Partition]. A member gets at once all that it has
+// missed; a member that had given up its leader joins again. Connections of
+// clients that are black holes are the business of each member's own
+// [Server.Heal].
 func (e *Ensemble) Heal() {
 	e.mu.Lock()
 	defer e.unlock()
@@ -247,8 +251,8 @@ func (e *Ensemble) Heal() {
 	e.updateLocked()
 }
 
-// WaitLeader waits until a member is in office with a majority, and returns it. It
-// ends as [Server.WaitFor] does.
+// WaitLeader waits until a member is in office with a majority, and returns it.
+// It ends as [Server.WaitFor] does.
 func (e *Ensemble) WaitLeader(ctx context.Context) (*Member, error) {
 	var leader *Member
 	err := e.WaitFor(ctx, func() bool {
@@ -259,8 +263,8 @@ func (e *Ensemble) WaitLeader(ctx context.Context) (*Member, error) {
 }
 
 // Requests returns the last requests to all members together, as many as
-// [Server.Requests] of one, in the order in which they got to them: [Request.Member] says
-// to which.
+// [Server.Requests] of one, in the order in which they got to them:
+// [Request.Member] says to which.
 func (e *Ensemble) Requests() []Request {
 	e.mu.Lock()
 	defer e.mu.Unlock()

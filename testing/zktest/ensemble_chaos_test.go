@@ -11,8 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What TestChaos is for a server, for an ensemble: members come and go, lag and are
-// cut off, and the history must stay one. At the end all members agree.
+// TestEnsembleChaos is to an ensemble what TestChaos is to a server: members
+// come and go, lag and are cut off, and the history must stay one. At the end
+// all members agree.
 func TestEnsembleChaos(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		seed := SeedOf(t)
@@ -58,7 +59,7 @@ func meddle(t *testing.T, ens *Ensemble, h *historian, r *rand.Rand) {
 		}
 		return 1
 	}
-	deeds := []func(){
+	disruptions := []func(){
 		func() { anyone().Session(someone()).Expire() },
 		func() { anyone().Session(someone()).Replace() },
 		func() { anyone().CutAll() },
@@ -93,7 +94,7 @@ func meddle(t *testing.T, ens *Ensemble, h *historian, r *rand.Rand) {
 		ens.recover,
 	}
 	for range 1000 {
-		deeds[r.IntN(len(deeds))]()
+		disruptions[r.IntN(len(disruptions))]()
 		h.audit(t, ens)
 		time.Sleep(time.Duration(r.IntN(300)) * time.Millisecond)
 	}

@@ -27,7 +27,8 @@ func connectTo(t *testing.T, m *zktest.Member, timeout time.Duration) *client {
 	return connectVia(t, m.Server, zkDialer(m.Dialer()), timeout)
 }
 
-// connectToAll returns a client that knows every member and is connected to one.
+// connectToAll returns a client that knows every member and is connected to
+// one.
 func connectToAll(t *testing.T, ens *zktest.Ensemble, first *zktest.Member, timeout time.Duration) *client {
 	t.Helper()
 	c := &client{change: make(chan struct{})}
@@ -227,7 +228,8 @@ func TestWriteThroughACutFollowerWaits(t *testing.T) {
 	}
 }
 
-// The leader has made the transaction; the follower that was to answer did not hear of it.
+// The leader has made the transaction; the follower that was to answer did not
+// hear of it.
 func TestAnswerLostBetweenLeaderAndFollower(t *testing.T) {
 	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
 		follower := ens.Members()[0]

@@ -11,7 +11,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// register is the program: a service that announces itself as ephemeral nodes, one per port.
+// register is the program: a service that announces itself as ephemeral nodes,
+// one per port.
 func register(conn *zk.Conn, ports ...int) error {
 	for _, port := range ports {
 		path := fmt.Sprintf("/services/%s-%d", filepath.Base("/usr/bin/shop"), port)
@@ -22,8 +23,8 @@ func register(conn *zk.Conn, ports ...int) error {
 	return nil
 }
 
-// A program that can be tried without a ZooKeeper brings its own. The server needs no port: other processes could join in
-// over [zktest.WithTCP].
+// A program that can be tried without a ZooKeeper brings its own. The server
+// needs no port: other processes could join in over [zktest.WithTCP].
 func Example_embedded() {
 	srv, err := zktest.Run()
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// What does a service do that holds a lock on a machine that is suspended, for
+// A service holds a lock on a machine that is suspended, for
 // longer than its session lasts? Here a laptop sleeps for an hour while the
 // second page is being printed, and wakes up without a network. Somebody else
 // has the lock by then. The service cannot stop before it wakes; it has to

@@ -49,8 +49,8 @@ func ExampleRun() {
 	// hello true
 }
 
-// The classic of ZooKeeper's pitfalls: the node was created, and the client does
-// not know.
+// The classic of ZooKeeper's pitfalls: the node was created, and the client
+// does not know.
 func ExampleServer_Inject() {
 	srv, err := zktest.Run()
 	if err != nil {
@@ -70,7 +70,7 @@ func ExampleServer_Inject() {
 	// created: true
 }
 
-// What remains of a client whose session expires.
+// The nodes of a client go when its session expires.
 func ExampleSession_Expire() {
 	srv, err := zktest.Run()
 	if err != nil {

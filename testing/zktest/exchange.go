@@ -13,8 +13,9 @@ type exchange struct {
 
 	last bool // the connection ends after the answer
 
-	// An answer of a member waits until the member has applied as much as the request
-	// was told of: a write its own transaction, a sync everything there was.
+	// An answer of a member waits until the member has applied as much as the
+	// request was told of: a write its own transaction, a sync everything there
+	// was.
 	awaitZxid int64
 	pending   *pendingAnswer // nil if there is no need to wait
 }
@@ -92,8 +93,8 @@ func (c *conn) handle(x *exchange) (more bool) {
 	return more
 }
 
-// awaitTurnLocked returns, with the lock held as before, when the request can be carried
-// out, or will never be.
+// awaitTurnLocked returns, with the lock held as before, when the request can
+// be carried out, or will never be.
 func (x *exchange) awaitTurnLocked() {
 	s := x.srv
 	if !x.conn.receivesLocked() || !x.mustWaitLocked() {
@@ -111,8 +112,8 @@ func (x *exchange) awaitTurnLocked() {
 	}
 }
 
-// awaitChangeLocked waits for the next change, or the end of the connection. s.mu is held
-// before and after.
+// awaitChangeLocked waits for the next change, or the end of the connection.
+// s.mu is held before and after.
 func (c *conn) awaitChangeLocked() {
 	changed := c.srv.nextChangeLocked()
 	c.srv.mu.Unlock() // unlock would be a change for us
@@ -135,8 +136,8 @@ func (x *exchange) mustWaitLocked() bool {
 	return paused
 }
 
-// needsNoMajorityLocked reports whether the member's leader answers although it has lost its
-// majority: a sync, as long as it does not know that.
+// needsNoMajorityLocked reports whether the member's leader answers although it
+// has lost its majority: a sync, as long as it does not know that.
 func (x *exchange) needsNoMajorityLocked() bool {
 	m := x.srv.member
 	return x.req.Op == wire.OpSync && !m.canCommitLocked() && m.leader != nil && m.followsLocked(m.leader) && m.reachesLocked(m.leader)
@@ -155,11 +156,11 @@ func (x *exchange) forLeaderLocked() bool {
 	return isWrite
 }
 
-// processLocked carries the request out, or does what the faults want instead, and
-// queues the answer. If functions are to be called before the answer goes out, it
-// waits in the queue for the channel answered to be closed: its place has to be
-// taken now, so that an event of a watch that this request has set cannot overtake
-// the answer, while the server works on for others. s.mu is held.
+// processLocked carries the request out, or does what the faults want instead,
+// and queues the answer. If functions are to be called before the answer goes
+// out, it waits in the queue for the channel answered to be closed: its place
+// has to be taken now, so that an event of a watch that this request has set
+// cannot overtake the answer, while the server works on for others.
 func (x *exchange) processLocked(f faults) (more bool, answered chan struct{}) {
 	var answer []byte // nil: the connection stays silent
 	if f.replyFirst {
@@ -191,8 +192,9 @@ func (x *exchange) processLocked(f faults) (more bool, answered chan struct{}) {
 	return x.finishLocked(f, answer)
 }
 
-// finishLocked queues the answer under the faults that apply to it. Whoever carries out the
-// requests of the connection sends it, or wakes the writer.
+// finishLocked queues the answer under the faults that apply to it. The
+// goroutine that carries out the requests of the connection sends it, or wakes
+// the writer.
 func (x *exchange) finishLocked(f faults, answer []byte) (more bool, answered chan struct{}) {
 	switch {
 	case f.muteReply:
@@ -233,8 +235,8 @@ func (x *exchange) countAnswerLocked(answer []byte) {
 	}
 }
 
-// runLocked carries the request out and returns the frame of the answer, nil for none or
-// for one that has to wait.
+// runLocked carries the request out and returns the frame of the answer, nil
+// for none or for one that has to wait.
 func (x *exchange) runLocked() []byte {
 	if op, isConnect := x.op.(*connectOp); isConnect {
 		answer := op.connectLocked(x)
@@ -249,9 +251,9 @@ func (x *exchange) runLocked() []byte {
 	return x.replyLocked(out, x.op.runLocked(x, out))
 }
 
-// runAtLeaderLocked carries out what a follower hands on to its leader. That the client
-// has been heard of is not handed on. A client that has moved to another member is
-// not answered, as if it could not be meant.
+// runAtLeaderLocked carries out what a follower hands on to its leader. That
+// the client has been heard of is not handed on. A client that has moved to
+// another member is not answered, as if it could not be meant.
 func (x *exchange) runAtLeaderLocked() []byte {
 	s, sess := x.srv, x.conn.sess
 	s.touchLocked(sess)
@@ -274,7 +276,8 @@ func (x *exchange) runAtLeaderLocked() []byte {
 	return x.replyLocked(out, code)
 }
 
-// awaitHistoryLocked makes the answer wait if the member has something to apply first.
+// awaitHistoryLocked makes the answer wait if the member has something to apply
+// first.
 func (x *exchange) awaitHistoryLocked(out *wire.Encoder, code wire.Code) bool {
 	if x.awaitZxid <= x.srv.zxid {
 		return false
@@ -283,7 +286,7 @@ func (x *exchange) awaitHistoryLocked(out *wire.Encoder, code wire.Code) bool {
 	return true
 }
 
-// answerAppliedLocked queues an answer that has waited long enough. s.mu is held.
+// answerAppliedLocked queues an answer that has waited long enough.
 func (x *exchange) answerAppliedLocked() {
 	u := x.pending
 	if u.more = !x.conn.closed; x.conn.receivesLocked() {
@@ -302,8 +305,8 @@ func (x *exchange) abandonLocked() {
 	close(x.pending.over)
 }
 
-// touchLocked notes that the client has been heard of. An auth request does not count: a real server answers it on the spot
-// (ZooKeeperServer.processPacket).
+// touchLocked notes that the client has been heard of. An auth request does not
+// count: a real server answers it on the spot (ZooKeeperServer.processPacket).
 func (x *exchange) touchLocked() {
 	if x.req.Op != wire.OpAuth {
 		x.srv.touchLocked(x.conn.sess)

@@ -18,12 +18,13 @@ type Rule struct {
 	// OpAny matches everything but pings and handshakes, which have to be asked
 	// for by OpPing and OpConnect.
 	Op wire.Op
-	// Path is a pattern as in [path.Match] for the path the request is about, or
-	// for one of the paths of a multi; "" matches every request. For a sequential
-	// create it is the path the client asked for, without the number.
+	// Path is a pattern as in [path.Match] for the path the request is about,
+	// or for one of the paths of a multi; "" matches every request. For a
+	// sequential create it is the path the client asked for, without the
+	// number.
 	Path string
-	// Session is the session that sends the request, 0 for any. For a handshake it
-	// is the session the client wants to take up again.
+	// Session is the session that sends the request, 0 for any. For a handshake
+	// it is the session the client wants to take up again.
 	Session int64
 	// After is how many matching requests to let through first.
 	After int
@@ -46,9 +47,9 @@ type Injection struct {
 }
 
 // Inject puts a rule to work. Several rules may hit the same request; then all
-// of their actions apply. A rule with a malformed pattern, or with an action that is
-// missing or makes no sense, hits nothing: it fails the test of the server, and
-// [Injection.Err] says what is wrong for a server of [Run].
+// of their actions apply. A rule with a malformed pattern, or with an action
+// that is missing or makes no sense, hits nothing: it fails the test of the
+// server, and [Injection.Err] says what is wrong for a server of [Run].
 func (s *Server) Inject(r Rule) *Injection { return s.inject(r, s) }
 
 // Inject puts a rule to work at every member. They count together: see
@@ -110,8 +111,8 @@ func (i *Injection) Hits() int {
 	return i.hits
 }
 
-// Done is closed when the rule has hit the last of its Times; at that moment the
-// action is only about to happen. With Times -1 it is never closed.
+// Done is closed when the rule has hit the last of its Times; at that moment
+// the action is only about to happen. With Times -1 it is never closed.
 func (i *Injection) Done() <-chan struct{} { return i.done }
 
 // hitLocked counts the request and reports whether the rule applies to it.
@@ -157,7 +158,7 @@ type faults struct {
 	replyFirst, eventFirst   bool
 }
 
-// faultsForLocked asks every rule about the request. s.mu is held.
+// faultsForLocked asks every rule about the request.
 func (s *Server) faultsForLocked(x *exchange) (f faults) {
 	for _, inj := range slices.Clone(s.injections) {
 		if !inj.hitLocked(x) {
@@ -175,8 +176,8 @@ func (s *Server) faultsForLocked(x *exchange) (f faults) {
 	return f
 }
 
-// delaysRequest reports whether there is something to do before the request that
-// cannot be done with the server locked.
+// delaysRequest reports whether there is something to do before the request
+// that cannot be done with the server locked.
 func (f *faults) delaysRequest() bool { return f.delayRequest > 0 || len(f.callBefore) > 0 }
 
 // before reports false if the connection ended meanwhile.
@@ -197,8 +198,8 @@ func (f *faults) after(req Request) {
 }
 
 // replyTime is the time before which the answer must not go out. It counts from
-// the request and not from the answer before it, so that the answers to requests
-// sent together arrive together, as over a slow line.
+// the request and not from the answer before it, so that the answers to
+// requests sent together arrive together, as over a slow line.
 func (f *faults) replyTime(clock timeSource) time.Time {
 	if f.delayReply <= 0 {
 		return time.Time{}

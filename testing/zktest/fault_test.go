@@ -109,8 +109,8 @@ func TestDelays(t *testing.T) {
 	})
 }
 
-// Events behind a delayed answer wait for it: a client must not hear of a change
-// before the answer to the read that set the watch.
+// Events behind a delayed answer wait for it: a client must not hear of a
+// change before the answer to the read that set the watch.
 func TestDelayedReplyHoldsEventsBack(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *client) {
 		srv.Inject(zktest.Rule{Op: zktest.OpExists, Do: zktest.DelayReply(time.Second)})

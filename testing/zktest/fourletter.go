@@ -17,8 +17,8 @@ import (
 )
 
 // words are the administrative commands: four letters in the place of the first
-// frame's length, answered in plain text. All of them are open to everyone, where
-// a real server allows only srvr unless its whitelist says otherwise.
+// frame's length, answered in plain text. All of them are open to everyone,
+// where a real server allows only srvr unless its whitelist says otherwise.
 var words = map[string]func(*Server, *strings.Builder){
 	"conf": (*Server).conf,
 	"cons": func(s *Server, b *strings.Builder) { s.writeConns(b, false) },
@@ -46,7 +46,7 @@ const version = "3.9.3-zktest, built on 2000-01-01 00:00 UTC"
 type traffic struct {
 	received, sent int
 
-	// Of a connection, its last request.
+	// The last request of a connection.
 	op   wire.Op
 	xid  int32
 	zxid int64
@@ -67,7 +67,8 @@ func fourLetterWord(r *bufio.Reader) string {
 	return string(head)
 }
 
-// answerWord answers and ends the connection. The word stmk is followed by the mask to set.
+// answerWord answers and ends the connection. The word stmk is followed by the
+// mask to set.
 func (c *conn) answerWord(word string, r io.Reader) {
 	request := make([]byte, wire.LengthSize+8)
 	if word != "stmk" {
@@ -181,7 +182,8 @@ func (s *Server) envi(b *strings.Builder) {
 		"os.memory.free=0MB\nos.memory.max=0MB\nos.memory.total=0MB\n", version, host, runtime.GOOS, runtime.GOARCH)
 }
 
-// dump writes the sessions by the time of their expiry, and their ephemeral nodes.
+// dump writes the sessions by the time of their expiry, and their ephemeral
+// nodes.
 func (s *Server) dump(b *strings.Builder) {
 	b.WriteString("SessionTracker dump:\nSession ")
 	dumpExpiry(b, s.sessions, func(sess *session) (time.Time, string) {
@@ -223,8 +225,8 @@ func dumpExpiry[T any](b *strings.Builder, all map[int64]T, tell func(T) (time.T
 	}
 }
 
-// dataWatches returns the paths of the data watches by session, and the sessions
-// by path: the words on watches say nothing of the other table.
+// dataWatches returns the paths of the data watches by session, and the
+// sessions by path: the words on watches say nothing of the other table.
 func (s *Server) dataWatches() (bySession, byPath map[string][]string) {
 	bySession, byPath = make(map[string][]string), make(map[string][]string)
 	for key, w := range s.watches.All() {

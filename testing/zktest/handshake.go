@@ -67,7 +67,8 @@ func (op *connectOp) connectLocked(x *exchange) []byte {
 	return op.answer(wire.Millis(sess.timeout), sess.id, s.password(sess.id))
 }
 
-// lookUpLocked returns the session the client asks for, nil if it is over or not its own.
+// lookUpLocked returns the session the client asks for, nil if it is over or
+// not its own.
 func (op *connectOp) lookUpLocked(s *Server) *session {
 	if op.session == 0 {
 		return s.newSessionLocked()
@@ -83,8 +84,9 @@ func (op *connectOp) lookUpLocked(s *Server) *session {
 	return s.sessions[op.session]
 }
 
-// rejectLocked tells the client that its session is over, and ends the connection.
-// Some clients look at the timeout for that, some at the session id.
+// rejectLocked tells the client that its session is over, and ends the
+// connection. Some clients look at the timeout for that, some at the session
+// id.
 func (op *connectOp) rejectLocked(x *exchange) []byte {
 	x.last = true
 	x.req.Err, x.req.Zxid = wire.ErrSessionExpired, x.srv.zxid

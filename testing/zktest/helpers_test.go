@@ -30,7 +30,8 @@ type silent struct{}
 func (silent) Printf(string, ...any) {}
 
 // connect returns a client with a session over the in-memory network. It is
-// closed, and all of its goroutines have ended, before the server's own cleanup runs.
+// closed, and all of its goroutines have ended, before the server's own cleanup
+// runs.
 func connect(t *testing.T, srv *zktest.Server, timeout time.Duration) *client {
 	t.Helper()
 	return connectVia(t, srv, zkDialer(srv.Dialer()), timeout)
@@ -102,7 +103,8 @@ func session(t *testing.T, srv *zktest.Server) zktest.SessionInfo {
 }
 
 // bubble runs a test of one server and one go-zookeeper client in virtual time,
-// with a session of 9 s: pings go out every 3 s, and 6 s of silence are too much.
+// with a session of 9 s: pings go out every 3 s, and 6 s of silence are too
+// much.
 func bubble(t *testing.T, test func(t *testing.T, srv *zktest.Server, c *client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// Events at a member that lags are those of the leader: they tell the zxid of the change, and go to those who could read
-// the node when it was made.
+// Events at a member that lags are those of the leader: they tell the zxid of
+// the change, and go to those who could read the node when it was made.
 func TestEventsOfAMemberThatLags(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ens := StartEnsemble(t, 3)
@@ -40,7 +40,8 @@ func TestEventsOfAMemberThatLags(t *testing.T) {
 	})
 }
 
-// Whatever takes a zxid is the leader's affair: the answer waits until the member has it, and tells it.
+// Every request that takes a zxid is the leader's affair: the answer waits
+// until the member has it, and tells it.
 func TestEveryTransactionWaitsForTheMember(t *testing.T) {
 	for op, values := range map[wire.Op][]any{
 		wire.OpCreate:          {"/x", []byte{}, datatree.OpenACL, 0},

@@ -13,8 +13,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// onHost runs a test of a client on a host of its own and of another one that is not.
-// Each has an ephemeral node, /host and /other, and a session of 9 s.
+// onHost runs a test of a client on a host of its own and of another one that
+// is not. Each has an ephemeral node, /host and /other, and a session of 9 s.
 func onHost(t *testing.T, test func(t *testing.T, srv *zktest.Server, host *zktest.Host, c, other *client)) {
 	t.Helper()
 	bubble(t, func(t *testing.T, srv *zktest.Server, other *client) {
@@ -81,7 +81,8 @@ func TestHostIsolate(t *testing.T) {
 	})
 }
 
-// In production the old holder has had its time to stop before anybody takes over.
+// In production the old holder has had its time to stop before anybody takes
+// over.
 func TestHostLosesItsSessionAsInProduction(t *testing.T) {
 	onHost(t, func(t *testing.T, srv *zktest.Server, host *zktest.Host, c, other *client) {
 		gone := watchDeletion(t, other, "/host")

@@ -9,8 +9,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/memnet"
 )
 
-// idleNotifier lets somebody wait until connections have come to rest. It is a lock of the
-// lowest order: it is used with those of streams and outboxes held.
+// idleNotifier lets somebody wait until connections have come to rest. It is a
+// lock of the lowest order: it is used with those of streams and outboxes held.
 type idleNotifier struct {
 	waiting atomic.Int32 // how many wait; mostly none, which makes came cheap
 
@@ -40,15 +40,16 @@ func (r *idleNotifier) next() <-chan struct{} {
 	return r.changed
 }
 
-// WaitIdle waits until nothing is under way: every request has been carried out and
-// answered, everything that was to be sent has been sent, and clients in the same
-// process have read it all and wait for more. What clients are about to send, nobody
-// knows; over TCP, neither what is on its way. Dead connections do not count. It ends
-// as [Server.WaitFor] does. In a bubble, synctest.Wait says more.
+// WaitIdle waits until nothing is under way: every request has been carried out
+// and answered, everything that was to be sent has been sent, and clients in
+// the same process have read it all and wait for more. The server does not know
+// what clients are about to send, nor over TCP what is on its way. Dead
+// connections do not count. It ends as [Server.WaitFor] does. In a bubble,
+// synctest.Wait says more.
 func (s *Server) WaitIdle(ctx context.Context) error { return s.waitIdle(ctx, &s.closed, s) }
 
-// WaitIdle is [Server.WaitIdle] for all members. A member that has something to apply
-// is not idle.
+// WaitIdle is [Server.WaitIdle] for all members. A member that has something to
+// apply is not idle.
 func (e *Ensemble) WaitIdle(ctx context.Context) error {
 	return e.waitIdle(ctx, &e.closing, e.servers()...)
 }
@@ -79,7 +80,7 @@ func (c *cluster) waitIdle(ctx context.Context, closed *bool, servers ...*Server
 	}
 }
 
-// idleLocked reports whether nothing is under way. s.mu is held.
+// idleLocked reports whether nothing is under way.
 func (s *Server) idleLocked() bool {
 	if s.member != nil && s.member.received > 0 {
 		return false

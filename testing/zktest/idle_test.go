@@ -36,7 +36,8 @@ func TestWaitIdle(t *testing.T) {
 	})
 }
 
-// The same with real goroutines, where nothing else says when they have come to rest.
+// The same with real goroutines, where nothing else says when they have come to
+// rest.
 func TestWaitIdleInRealTime(t *testing.T) {
 	for name, opts := range map[string][]Option{"in memory": nil, "TCP": {WithTCP("127.0.0.1:0")}} {
 		t.Run(name, func(t *testing.T) {
@@ -181,7 +182,8 @@ func TestWaitsAndViews(t *testing.T) {
 	})
 }
 
-// panicking is a TB whose Fatalf panics and whose Cleanup is called by the test.
+// panicking is a TB whose Fatalf panics and whose Cleanup is called by the
+// test.
 type panicking struct{ testing.TB }
 
 func (panicking) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }

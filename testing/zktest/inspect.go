@@ -33,7 +33,8 @@ func export(path string, n *datatree.Node) Node {
 	return node
 }
 
-// Children returns the names of the nodes below path, sorted; nil if there are none.
+// Children returns the names of the nodes below path, sorted; nil if there are
+// none.
 func (s *Server) Children(path string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,11 +101,12 @@ func compareWatches(a, b Watch) int {
 	return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Session, b.Session))
 }
 
-// Queue returns the sequential nodes below path in the order of their numbers: for a
-// recipe that queues, who is first and who waits for whom. At the end of the sequence,
-// where numbers come again or are negative, it is the order of creation; see
-// [Server.SetSequence]. Children without a number are left out. A negative number is
-// recognized behind a name that ends in a dash, as those of recipes do.
+// Queue returns the sequential nodes below path in the order of their numbers:
+// for a recipe that queues, who is first and who waits for whom. At the end of
+// the sequence, where numbers come again or are negative, it is the order of
+// creation; see [Server.SetSequence]. Children without a number are left out. A
+// negative number is recognized behind a name that ends in a dash, as those of
+// recipes do.
 func (s *Server) Queue(path string) []Node {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,8 +125,9 @@ func (s *Server) Queue(path string) []Node {
 	return queue
 }
 
-// byArrival compares two sequential nodes. Those with the last number and beyond are
-// told apart by the transactions that created them, and within a multi by the numbers.
+// byArrival compares two sequential nodes. Nodes with the last number and
+// beyond are told apart by the transactions that created them, and within a
+// multi by the numbers.
 func byArrival(a, b Node) int {
 	i, _ := sequenceOf(a.Path)
 	j, _ := sequenceOf(b.Path)
@@ -136,9 +139,9 @@ func byArrival(a, b Node) int {
 		cmp.Compare(a.Path, b.Path))
 }
 
-// sequenceOf returns the number at the end of the name of a sequential node: ten
-// characters, or a minus sign and ten digits. The minus sign of a name such as
-// n-0000000001 is not the number's; that of n--2147483648 is.
+// sequenceOf returns the number at the end of the name of a sequential node:
+// ten characters, or a minus sign and ten digits. The minus sign of a name such
+// as n-0000000001 is not the number's; that of n--2147483648 is.
 func sequenceOf(name string) (int32, bool) {
 	const width = 10
 	start := len(name) - width
@@ -152,8 +155,8 @@ func sequenceOf(name string) (int32, bool) {
 	return int32(n), err == nil
 }
 
-// WatchesOn returns the watches on path, by kind, then session. Recursive watches on
-// nodes above it are not among them.
+// WatchesOn returns the watches on path, by kind, then session. Recursive
+// watches on nodes above it are not among them.
 func (s *Server) WatchesOn(path string) []Watch {
 	return slices.DeleteFunc(s.Watches(), func(w Watch) bool { return w.Path != path })
 }

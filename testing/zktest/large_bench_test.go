@@ -12,8 +12,9 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// BenchmarkLarge does everything to a tree and to a tenth of it, in turns. What counts are the ratios of the times per
-// node: 1 is linear, 10 would be quadratic.
+// BenchmarkLarge does everything to a tree and to a tenth of it, in turns. The
+// ratios that count are those of the times per node: 1 is linear, 10 would be
+// quadratic.
 func BenchmarkLarge(b *testing.B) {
 	b.Run("znodes=100000", func(b *testing.B) { compareSizes(b, 100_000, growTree) })
 	b.Run("watches=10000", func(b *testing.B) { compareSizes(b, 10_000, fireWatches) })
@@ -53,7 +54,7 @@ func compareSizes(b *testing.B, n int, run func(b *testing.B, w *stopwatch, n in
 	}
 }
 
-// growTree reports what a node takes besides its data. Its path has 25 bytes.
+// growTree reports what a node takes besides its data. The path has 25 bytes.
 func growTree(b *testing.B, w *stopwatch, n int) {
 	srv := Start(b)
 	c := dialBench(b, srv)

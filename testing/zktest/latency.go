@@ -4,8 +4,8 @@ import (
 	"time"
 )
 
-// jitterSlot lengthens a wait so that it ends in a nanosecond that belongs to key: every
-// client has its own in each microsecond.
+// jitterSlot lengthens a wait so that it ends in a nanosecond that belongs to
+// key: every client has its own in each microsecond.
 func (c *cluster) jitterSlot(wait time.Duration, key int64) time.Duration {
 	now := c.clock.Now()
 	at := now.Add(max(wait, 0)).Truncate(time.Microsecond).Add(time.Duration(key % int64(time.Microsecond)))
@@ -15,8 +15,8 @@ func (c *cluster) jitterSlot(wait time.Duration, key int64) time.Duration {
 	return at.Sub(now)
 }
 
-// simulateLatency is the way of a request to the server. It reports false if the connection
-// ended meanwhile.
+// simulateLatency is the way of a request to the server. It reports false if
+// the connection ended meanwhile.
 func (c *conn) simulateLatency(x *exchange) bool {
 	sim := c.srv.sim
 	if sim == nil {

@@ -9,8 +9,8 @@ func (m *Member) recordTouchLocked(sess *session) {
 	m.ens.schedulePingLocked()
 }
 
-// schedulePingLocked sets the alarm for the leader's next question, at multiples of
-// half a tick.
+// schedulePingLocked sets the alarm for the leader's next question, at
+// multiples of half a tick.
 func (e *Ensemble) schedulePingLocked() {
 	if e.ping != nil {
 		return
@@ -25,8 +25,9 @@ func (e *Ensemble) schedulePingLocked() {
 	})
 }
 
-// pingIfDueLocked is the leader's question at its time. Who decides at the same instant
-// whether a session is over comes here first, so that there is one order.
+// pingIfDueLocked is the leader's question at its time. A decision at the same
+// instant on whether a session is over comes here first, so that there is one
+// order.
 func (e *Ensemble) pingIfDueLocked() {
 	if e.ping != nil && !e.clock.Now().Before(e.pingAt) {
 		e.ping.stop()
@@ -35,8 +36,8 @@ func (e *Ensemble) pingIfDueLocked() {
 	}
 }
 
-// pingFollowersLocked tells the leader of the clients that its followers have heard of. Those who
-// cannot reach it tell later, if they ever do.
+// pingFollowersLocked tells the leader of the clients that its followers have
+// heard of. Followers that cannot reach it tell later, if they ever do.
 func (e *Ensemble) pingFollowersLocked() {
 	for _, m := range e.members {
 		if !m.canCommitLocked() {

@@ -27,8 +27,8 @@ type Request struct {
 	Path    string // as the client sent it; for a multi, the path of its first operation; the log keeps its first 4 KiB
 	Watch   bool   // the request is a read that leaves a watch
 
-	// Processed is false if a fault kept the server from carrying out the request;
-	// then Err is the code of [Fail], if that was the fault.
+	// Processed is false if a fault kept the server from carrying out the
+	// request; then Err is the code of [Fail], if that was the fault.
 	Processed bool
 	Err       wire.Code
 	Zxid      int64  // of the transaction for a write, else the last one applied before
@@ -66,9 +66,10 @@ func shorten(path string) string {
 	return strings.Clone(path[:maxLoggedPath])
 }
 
-// Requests returns the last requests, 100,000 unless [WithRequestLog] says otherwise, in
-// the order in which the server got to them, handshakes and pings included. Swallowed
-// requests are not in it, except the one that [Mute] hit.
+// Requests returns the last requests, 100,000 unless [WithRequestLog] says
+// otherwise, in the order in which the server got to them, handshakes and pings
+// included. Swallowed requests are not in it, except the one that [Blackhole]
+// hit.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,7 +78,7 @@ func (s *Server) Requests() []Request {
 
 func (l *requestLog) all() []Request { return slices.Concat(l.ring[l.next:], l.ring[:l.next]) }
 
-// logRequestLocked writes the request down. s.mu is held.
+// logRequestLocked writes the request down.
 func (s *Server) logRequestLocked(r Request) {
 	s.log.add(r, s.cfg.logSize)
 	if s.member != nil {
@@ -85,8 +86,8 @@ func (s *Server) logRequestLocked(r Request) {
 	}
 }
 
-// ClearRequests forgets the requests so far, and what [Server.CountRequests] and
-// [Server.Stats] counted.
+// ClearRequests forgets the requests so far, and what [Server.CountRequests]
+// and [Server.Stats] counted.
 func (s *Server) ClearRequests() {
 	s.mu.Lock()
 	defer s.unlock()
@@ -113,9 +114,10 @@ type Stats struct {
 	Requests      map[wire.Op]int // by their type on the wire
 	Notifications int             // watch events sent: one herd of n waiters is n
 
-	// Expired is how many sessions timed out, counted where that is decided, in an ensemble by its leader. Those that
-	// [Server.ExpireSession] or their clients ended are not among them: a test that has cut nobody off, and finds some, ran
-	// on a machine that was too busy for its session timeouts.
+	// Expired is how many sessions timed out, counted where that is decided, in
+	// an ensemble by its leader. Sessions that [Session.Expire] or their
+	// clients ended are not among them: a test that has cut nobody off, and
+	// finds some, ran on a machine that was too busy for its session timeouts.
 	Expired int
 }
 

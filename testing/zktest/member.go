@@ -8,9 +8,10 @@ import (
 // Forever is a lag that does not end by itself.
 const Forever time.Duration = math.MaxInt64
 
-// Member is a server of an [Ensemble]. Inspection shows what this member has applied;
-// its sessions are those of the ensemble. Methods that write, [Server.Create] and
-// the like, go through the leader. [Server.Close] takes the member away for good.
+// Member is a server of an [Ensemble]. Inspection shows what this member has
+// applied; its sessions are those of the ensemble. Methods that write,
+// [Server.Create] and the like, go through the leader. [Server.Close] takes the
+// member away for good.
 type Member struct {
 	*Server
 	ens *Ensemble
@@ -28,13 +29,14 @@ type Member struct {
 	looking             *alarm   // when it gives up the leader, or as the leader its office
 	pending             []*exchange
 	touchTable          map[*session]struct{} // clients the leader has not been told of
-	disconnectedInPause bool                  // it would have given up its leader, had it not been frozen
+	disconnectedInPause bool                  // it would have given up its leader, had it not been paused
 }
 
 // ID returns the number of the member, counted from 1.
 func (m *Member) ID() int { return m.id }
 
-// Mode returns "leader", "follower", "observer", "looking" or "stopped", as the member sees itself.
+// Mode returns "leader", "follower", "observer", "looking" or "stopped", as the
+// member sees itself.
 func (m *Member) Mode() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -59,11 +61,12 @@ func (s *Server) modeLocked() string {
 	return "follower"
 }
 
-// Lag makes the member apply each transaction d after the leader made it. [Forever]
-// means that it stands still until told otherwise; 0, the default, that it applies
-// everything at once. It delays the answers to writes and syncs that reach the
-// ensemble through this member, and the events of the watches there, but no reads. A
-// leader does not lag, and a member that joins begins with all there is.
+// Lag makes the member apply each transaction d after the leader made it.
+// [Forever] means that it stands still until told otherwise; 0, the default,
+// that it applies everything at once. It delays the answers to writes and syncs
+// that reach the ensemble through this member, and the events of the watches
+// there, but no reads. A leader does not lag, and a member that joins begins
+// with all there is.
 func (m *Member) Lag(d time.Duration) {
 	m.mu.Lock()
 	defer m.unlock()
@@ -74,9 +77,9 @@ func (m *Member) Lag(d time.Duration) {
 // Isolate is [Ensemble.Partition] of this member alone.
 func (m *Member) Isolate() { m.ens.Partition(m) }
 
-// Resign makes a leader give up its office. As on a real ensemble every member drops
-// its clients and looks for a leader; another one is elected, if there is another
-// that can be. It reports whether the member was the leader.
+// Resign makes a leader give up its office. As on a real ensemble every member
+// drops its clients and looks for a leader; another one is elected, if there is
+// another that can be. It reports whether the member was the leader.
 func (m *Member) Resign() bool {
 	m.mu.Lock()
 	defer m.unlock()
@@ -97,20 +100,22 @@ func (m *Member) reachesLocked(o *Member) bool {
 	return m.upLocked() && o.upLocked() && m.partition == o.partition && !m.paused && !o.paused
 }
 
-// followsLocked reports whether the member has that leader, and in its present office.
+// followsLocked reports whether the member has that leader, and in its present
+// office.
 func (m *Member) followsLocked(leader *Member) bool {
 	return m.leader == leader && leader.leader == leader && m.epoch == leader.epoch
 }
 
-// canCommitLocked reports whether a write through this member can become a transaction.
+// canCommitLocked reports whether a write through this member can become a
+// transaction.
 func (m *Member) canCommitLocked() bool {
 	leader := m.ens.leader
 	return leader != nil && m.followsLocked(leader) && m.reachesLocked(leader) && m.ens.isMajority(m.ens.countFollowersLocked(leader))
 }
 
-// startLookingLocked makes a member one without a leader: the clients are dropped, and everything
-// that has arrived is applied, as it is in the log on the disk. What has not arrived
-// will come from the next leader.
+// startLookingLocked makes a member one without a leader: the clients are
+// dropped, and everything that has arrived is applied, as it is in the log on
+// the disk. The rest will come from the next leader.
 func (m *Member) startLookingLocked() {
 	m.looking.stop()
 	m.looking, m.leader, m.disconnectedInPause = nil, nil, false
@@ -141,7 +146,7 @@ func (m *Member) followLocked(leader *Member) {
 	m.leader, m.epoch, m.resigned = leader, m.ens.epoch, false
 }
 
-// resumeLocked lets a frozen member find out what it has slept through.
+// resumeLocked lets a paused member find out what it has slept through.
 func (m *Member) resumeLocked() {
 	if m.disconnectedInPause && !m.connectedLocked() {
 		m.startLookingLocked()
@@ -154,7 +159,7 @@ func (m *Member) resumeLocked() {
 	m.applyDueLocked()
 }
 
-// admitsLocked reports whether the session may come here, see [Ensemble.MoveSession].
+// admitsLocked reports whether the session may come here, see [Session.MoveTo].
 func (m *Member) admitsLocked(session int64) bool {
 	to := m.ens.moving[session]
 	if to == m {

@@ -10,8 +10,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// Options that are nil or make no sense are an error of Run and RunEnsemble, and
-// fail the test of Start and StartEnsemble.
+// Options that are nil or make no sense are an error of Run and RunEnsemble,
+// and fail the test of Start and StartEnsemble.
 func TestImpossibleOptionsAreRefused(t *testing.T) {
 	for want, opt := range map[string]zktest.Option{
 		"option 1 is nil":          nil,
@@ -42,8 +42,8 @@ func TestImpossibleOptionsAreRefused(t *testing.T) {
 	requireFailure(t, "an ensemble of 0 members", func(tb zktest.TB) { zktest.StartEnsemble(tb, 0) })
 }
 
-// Rules that make no sense fail the test of their server. A server without a test
-// says so by the injection, and the rule hits nothing.
+// Rules that make no sense fail the test of their server. A server without a
+// test says so by the injection, and the rule hits nothing.
 func TestImpossibleRulesAreRefused(t *testing.T) {
 	for want, rule := range map[string]zktest.Rule{
 		"syntax error in pattern": {Path: "[", Do: zktest.DropReply()},

@@ -111,7 +111,8 @@ func TestCreateFlagsAloneAndInMulti(t *testing.T) {
 	}
 }
 
-// The request decides whether a node is a container; inside a multi, the flags do.
+// The request decides whether a node is a container; inside a multi, the flags
+// do.
 func TestContainerFlag(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		c := login(t, srv)

@@ -10,18 +10,19 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/memnet"
 )
 
-// memoryAddr returns the address of a server without a port: number 0 is a server on
-// its own, the others are members of an ensemble. It is an IP literal because clients
-// look host names up. Nobody listens on ports like these: a client that forgets the
-// dialer is refused, and does not come to a real server on the developer's machine.
+// memoryAddr returns the address of a server without a port: number 0 is a
+// server on its own, the others are members of an ensemble. It is an IP literal
+// because clients look host names up. No process listens on ports like these: a
+// client that forgets the dialer is refused, and does not come to a real server
+// on the developer's machine.
 func memoryAddr(number int) string {
 	const firstPort = 1
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(firstPort+number))
 }
 
 // Addr returns the TCP address of a server with [WithTCP]. Without it, it is a
-// made-up address, such as 127.0.0.1:1, that only [Server.Dialer] and
-// [Server.DialTimeout] understand: a client without one of them is refused.
+// made-up address, such as 127.0.0.1:1, that only [Server.Dialer]
+// understands: a client without it is refused.
 func (s *Server) Addr() string {
 	if s.listener != nil {
 		return s.listener.Addr().String()

@@ -9,8 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A client that forgets the dialer must not reach a server on the developer's machine:
-// ports below 1024 are not given to programs, and those of ZooKeeper are far above.
+// A client that forgets the dialer must not reach a server on the developer's
+// machine: ports below 1024 are not given to programs, and those of ZooKeeper
+// are far above.
 func TestAddressesLeadNowhereElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		addresses := append(strings.Split(StartEnsemble(t, 5).ConnectString(), ","), Start(t).Addr())

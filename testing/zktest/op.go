@@ -2,11 +2,11 @@ package zktest
 
 import "github.com/gocurator/curator/testing/zktest/internal/wire"
 
-// Op is the type of a request, by the number it has on the wire. Its String method
-// returns the name of the request as ZooKeeper's own sources spell it.
+// Op is the type of a request, by the number it has on the wire. The method
+// String returns the name of the request as ZooKeeper's own sources spell it.
 //
-// In a [Rule] and in [Server.CountRequests] three ops stand for several variants of
-// a request, because the client chooses the variant:
+// In a [Rule] and in [Server.CountRequests] three ops stand for several
+// variants of a request, because the client chooses the variant:
 //
 //   - OpCreate covers create, create2, createContainer and createTTL;
 //   - OpGetChildren covers getChildren and getChildren2;

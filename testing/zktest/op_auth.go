@@ -9,8 +9,8 @@ import (
 )
 
 // authOp is auth: it adds an identity to the connection. Every digest is taken
-// at its word, and the super user's is one of two identities. A scheme the server
-// does not know ends the connection.
+// at its word, and the super user's is one of two identities. A scheme the
+// server does not know ends the connection.
 type authOp struct {
 	pathless
 	scheme string
@@ -37,7 +37,8 @@ func (o *authOp) runLocked(x *exchange, _ *wire.Encoder) wire.Code {
 	return wire.ErrAuthFailed
 }
 
-// saslOp is sasl. As on a server that is not configured for it, it succeeds without any effect, unless its token is null.
+// saslOp is sasl. As on a server that is not configured for it, it succeeds
+// without any effect, unless its token is null.
 type saslOp struct{ pathless }
 
 func decodeSASL(d *wire.Decoder) operation {

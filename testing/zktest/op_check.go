@@ -5,7 +5,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// checkOp is check: a condition, and as far as ZooKeeper 3.9 only inside a multi.
+// checkOp is check: a condition, and as far as ZooKeeper 3.9 only inside a
+// multi.
 type checkOp struct {
 	pathOp
 	version int32

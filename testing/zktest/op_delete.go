@@ -21,8 +21,10 @@ func (o *deleteOp) apply(tx *datatree.Txn, _ *wire.Encoder) wire.Code {
 	return tx.Delete(o.path, o.version)
 }
 
-// deleteContainerOp is deleteContainer, by which a real server deletes containers and nodes whose time is up. A client
-// may send it too, and needs no permission; plain nodes are deleted as well, only ephemeral ones are safe from it.
+// deleteContainerOp is deleteContainer, by which a real server deletes
+// containers and nodes whose time is up. A client may send it too, and needs no
+// permission; plain nodes are deleted as well, only ephemeral ones are safe
+// from it.
 type deleteContainerOp struct{ pathOp }
 
 func decodeDeleteContainer(d *wire.Decoder) operation { return deleteContainerOp{pathOp{d.String()}} }

@@ -5,8 +5,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// existsOp is exists. Its watch is set whether the node is there or not: that is
-// how a client waits for a node to appear.
+// existsOp is exists. The watch is set whether the node is there or not: that
+// is how a client waits for a node to appear.
 type existsOp struct{ watchingOp }
 
 func decodeExists(d *wire.Decoder) operation { return existsOp{decodeWatching(d)} }

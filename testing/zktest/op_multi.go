@@ -38,8 +38,8 @@ func decodeMultiHeader(d *wire.Decoder) (kind wire.Op, done bool) {
 }
 
 // fixModeInMulti lets the flags decide what kind of node is created, as Java's
-// decoder of a multi does, where a create that stands alone goes by the type of the
-// request. It reports false for flags that this decoder cannot read.
+// decoder of a multi does, where a create that stands alone goes by the type of
+// the request. It reports false for flags that this decoder cannot read.
 func (o *createOp) fixModeInMulti() bool {
 	switch {
 	case o.Flags < 0 || o.Flags > wire.MaxFlags:
@@ -71,7 +71,8 @@ func (o *multiOp) targets() []string {
 	return paths
 }
 
-// runLocked answers ok even when the transaction failed: the error is in the body.
+// runLocked answers ok even when the transaction failed: the error is in the
+// body.
 func (o *multiOp) runLocked(x *exchange, out *wire.Encoder) wire.Code {
 	start, failed := len(out.Buf), -1
 	created, code := x.srv.commitLocked(x.conn, func(tx *datatree.Txn) wire.Code {

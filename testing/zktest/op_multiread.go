@@ -4,8 +4,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// multiReadOp is multiRead: several getData and getChildren in one request, each
-// with a result or an error of its own.
+// multiReadOp is multiRead: several getData and getChildren in one request,
+// each with a result or an error of its own.
 type multiReadOp struct{ reads []multiReadItem }
 
 type multiReadItem struct {
@@ -32,7 +32,8 @@ func decodeMultiRead(d *wire.Decoder) operation {
 	return o
 }
 
-// decodeUnwatching reads a part and overlooks its wish to leave a watch, as Java does.
+// decodeUnwatching reads a part and overlooks its wish to leave a watch, as
+// Java does.
 func decodeUnwatching(d *wire.Decoder) watchingOp {
 	o := decodeWatching(d)
 	o.watch = false

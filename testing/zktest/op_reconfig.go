@@ -66,8 +66,8 @@ func (o *reconfigOp) apply(s *Server, tx *datatree.Txn, out *wire.Encoder) (next
 	return next, wire.OK
 }
 
-// change returns the members after the change. Numbers that are none make a real server
-// fail with a marshalling error.
+// change returns the members after the change. Numbers that are none make a
+// real server fail with a marshalling error.
 func (o *reconfigOp) change(now map[int64]serverSpec) (map[int64]serverSpec, wire.Code) {
 	if o.members != nil {
 		return parseMembers(string(o.members))
@@ -122,8 +122,8 @@ func join(members map[int64]serverSpec, joining string) wire.Code {
 	return wire.OK
 }
 
-// parseMembers reads a whole configuration: lines, or a list with commas. Groups and
-// weights are refused.
+// parseMembers reads a whole configuration: lines, or a list with commas.
+// Groups and weights are refused.
 func parseMembers(text string) (map[int64]serverSpec, wire.Code) {
 	members := make(map[int64]serverSpec)
 	for line := range strings.SplitSeq(strings.ReplaceAll(text, ",", "\n"), "\n") {

@@ -4,15 +4,16 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// pingOp is ping. Its use is that it touches the session, as every request does.
+// pingOp is ping. The use of a ping is that it touches the session, as every
+// request does.
 type pingOp struct{ pathless }
 
 func decodePing(*wire.Decoder) operation { return pingOp{} }
 
 func (pingOp) runLocked(*exchange, *wire.Encoder) wire.Code { return wire.OK }
 
-// syncOp is sync. Its answer waits until the server has caught up with the leader:
-// see exchange.awaitZxid.
+// syncOp is sync. The answer waits until the server has caught up with the
+// leader: see exchange.awaitZxid.
 type syncOp struct{ pathOp }
 
 func decodeSync(d *wire.Decoder) operation { return syncOp{pathOp{d.Nullable()}} }

@@ -5,8 +5,9 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// setWatchesOp is setWatches and setWatches2: a client that has reconnected sets
-// its watches again, and hears at once of those that would have fired meanwhile.
+// setWatchesOp is setWatches and setWatches2: a client that has reconnected
+// sets its watches again, and hears at once of those that would have fired
+// meanwhile.
 type setWatchesOp struct {
 	pathless
 	seen                   int64 // the last zxid the client knows of
@@ -62,8 +63,9 @@ func (o *setWatchesOp) runLocked(x *exchange, _ *wire.Encoder) wire.Code {
 	return wire.OK
 }
 
-// catchUpLocked sends the event of a change that happened while the client was away. Which
-// transaction it was is not known any more, and nobody asks for permissions.
+// catchUpLocked sends the event of a change that happened while the client was
+// away. Which transaction it was is not known any more, and nobody asks for
+// permissions.
 func (x *exchange) catchUpLocked(event wire.EventType, path string) {
 	x.conn.notifyLocked(wire.Notification(event, path, -1))
 }
@@ -74,8 +76,9 @@ func (x *exchange) leavePersistentLocked(path string) {
 	x.srv.watches.Add(x.conn, datatree.ChildWatch(path), datatree.WatchPersistent)
 }
 
-// leaveRecursiveLocked registers a watch that stays and covers everything below. It is
-// never told of "children changed": it gets the children's own events.
+// leaveRecursiveLocked registers a watch that stays and covers everything
+// below. It is never told of "children changed": it gets the children's own
+// events.
 func (x *exchange) leaveRecursiveLocked(path string) {
 	x.srv.watches.Add(x.conn, datatree.DataWatch(path), datatree.WatchRecursive)
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// The list of requests in the package documentation is that of the code, number by number.
+// The list of requests in MODEL.md is that of the code, number by number.
 func TestDocumentationListsEveryRequest(t *testing.T) {
-	source, err := os.ReadFile("doc.go")
+	source, err := os.ReadFile("MODEL.md")
 	require.NoError(t, err)
 	listed := make(map[wire.Op]string)
-	for _, row := range regexp.MustCompile(`(?m)^//\t *(-?[0-9]+) (\w+)`).FindAllStringSubmatch(string(source), -1) {
+	for _, row := range regexp.MustCompile(`(?m)^\| (-?[0-9]+) \| (\w+) \|`).FindAllStringSubmatch(string(source), -1) {
 		number, err := strconv.Atoi(row[1])
 		require.NoError(t, err)
 		listed[wire.Op(number)] = row[2]
@@ -31,8 +31,9 @@ func TestDocumentationListsEveryRequest(t *testing.T) {
 	require.Equal(t, known, listed)
 }
 
-// Every number has an answer: requests that are known are not called unimplemented, and all others are. The two whose
-// body has to be sound come with one.
+// Every number has an answer: requests that are known are not called
+// unimplemented, and all others are. The two whose body has to be sound come
+// with one.
 func TestEveryNumberIsAnswered(t *testing.T) {
 	bodies := map[wire.Op][]any{wire.OpAuth: {0, "digest", []byte("joe:secret")}, wire.OpSASL: {[]byte("token")}}
 	for op := wire.Op(-20); op < 130; op++ {

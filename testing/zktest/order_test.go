@@ -173,7 +173,7 @@ func TestPauseSession(t *testing.T) {
 	})
 }
 
-func TestFreeze(t *testing.T) {
+func TestPause(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		awake, silent := login(t, srv), login(t, srv)
 		srv.Pause()
@@ -181,7 +181,7 @@ func TestFreeze(t *testing.T) {
 		awake.send(wire.OpPing)
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		require.Len(t, srv.Sessions(), 2, "a frozen server expires nobody")
+		require.Len(t, srv.Sessions(), 2, "a paused server expires nobody")
 		srv.Resume()
 		synctest.Wait()
 		srv.AssertNoSessions(t)
@@ -236,7 +236,8 @@ func TestSessionThatHasMoved(t *testing.T) {
 	})
 }
 
-// A member that has not heard of the end of a session goes on with it; the leader does not.
+// A member that has not heard of the end of a session goes on with it; the
+// leader does not.
 func TestWriteOfASessionThatIsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ens := StartEnsemble(t, 3)
@@ -255,7 +256,7 @@ func TestWriteOfASessionThatIsOver(t *testing.T) {
 	})
 }
 
-func TestFrozenServerReapsWhenItThaws(t *testing.T) {
+func TestPausedServerReapsWhenItResumes(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		c := login(t, srv)
 		c.call(wire.OpCreateTTL, "/t", []byte{}, datatree.OpenACL, 5, int64(1000))
@@ -270,7 +271,8 @@ func TestFrozenServerReapsWhenItThaws(t *testing.T) {
 	})
 }
 
-// The followers tell of their clients at the tick at which the session would end.
+// The followers tell of their clients at the tick at which the session would
+// end.
 func TestFollowersAreHeardBeforeASessionEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ens := StartEnsemble(t, 3, WithTick(time.Second))
@@ -287,7 +289,8 @@ func TestFollowersAreHeardBeforeASessionEnds(t *testing.T) {
 	})
 }
 
-// An answer that was set aside goes out before a function that has to do with the next one is called.
+// An answer that was set aside goes out before a function that has to do with
+// the next one is called.
 func TestEventFirstDoesNotWaitForTheNextAnswer(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		c := login(t, srv)
@@ -301,9 +304,10 @@ func TestEventFirstDoesNotWaitForTheNextAnswer(t *testing.T) {
 	})
 }
 
-// Over TCP the reader of a connection answers by itself when it can. That must not change the order in which a client sees
-// the transactions: an event comes before every answer that knows of its change, and after every other, also when
-// answers are delayed.
+// Over TCP the reader of a connection answers by itself when it can. That must
+// not change the order in which a client sees the transactions: an event comes
+// before every answer that knows of its change, and after every other, also
+// when answers are delayed.
 func TestOrderOverTCP(t *testing.T) {
 	srv := Start(t, WithTCP(":0"))
 	srv.Inject(Rule{Op: wire.OpGetData, Path: "/late", Times: -1, Do: DelayReply(50 * time.Microsecond)})

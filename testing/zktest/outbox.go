@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// maxQueued bounds what may wait for a client that does not read, in bytes. It is
-// far above any legitimate answer; beyond it the connection is closed.
+// maxQueued bounds what may wait for a client that does not read, in bytes. It
+// is far above any legitimate answer; beyond it the connection is closed.
 const maxQueued = 64 << 20
 
-// maxQueuedByAll bounds the same for all clients of a server together. The client
-// that asks for more beyond it is the one to lose its connection.
+// maxQueuedByAll bounds the same for all clients of a server together. The
+// client that asks for more beyond it is the one to lose its connection.
 const maxQueuedByAll = 256 << 20
 
 // outFrame is a frame on its way to a client, possibly held back by a fault.
@@ -77,7 +77,8 @@ func (o *outbox) push(f outFrame) {
 	o.signal()
 }
 
-// queueFrame is push without waking the writer: the caller does that, or writes himself.
+// queueFrame is push without waking the writer: the caller does that, or writes
+// himself.
 func (o *outbox) queueFrame(f outFrame) {
 	o.mu.Lock()
 	if o.sealed {
@@ -200,7 +201,8 @@ func (o *outbox) flushed() {
 	o.notifier.notify()
 }
 
-// take removes f, which head returned. It reports false if f was dropped meanwhile.
+// take removes f, which head returned. It reports false if f was dropped
+// meanwhile.
 func (o *outbox) take(f *outFrame) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -216,10 +218,11 @@ func (o *outbox) take(f *outFrame) bool {
 }
 
 // writeReady sends what need not wait, if the writer has nothing to do and the
-// connection takes it at once. It is the short way for the goroutine that has just
-// answered a request: over TCP, waking the other one costs more than the request. What
-// it cannot send is left to the writer. write must not wait. Those who wait for the
-// connection to come to rest hear of it when that goroutine reads on.
+// connection takes it at once. It is the short way for the goroutine that has
+// just answered a request: over TCP, waking the other one costs more than the
+// request. The rest is left to the writer. write must not wait. Functions that
+// wait for the connection to become idle hear of it when that goroutine reads
+// on.
 func (o *outbox) writeReady(write func([]byte) int) {
 	frames, some := o.takeReady()
 	if !some || o.endShortcut(frames, write(frames)) {
@@ -227,8 +230,8 @@ func (o *outbox) writeReady(write func([]byte) int) {
 	}
 }
 
-// takeReady takes the first frames, up to one that is held. They count as queued
-// until writeReady has seen what becomes of them.
+// takeReady takes the first frames, up to one that is held. They count as
+// queued until writeReady has seen what becomes of them.
 func (o *outbox) takeReady() (frames []byte, some bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -251,8 +254,8 @@ func (o *outbox) takeReady() (frames []byte, some bool) {
 	return frames, true
 }
 
-// endShortcut puts back what is left of the frames after n bytes, and reports whether
-// there is something to do for the writer.
+// endShortcut puts back what is left of the frames after n bytes, and reports
+// whether there is something to do for the writer.
 func (o *outbox) endShortcut(frames []byte, n int) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -16,7 +16,8 @@ func newTestOutbox() (*outbox, *atomic.Int64) {
 	return newOutbox(func() {}, nil, &byAll), &byAll
 }
 
-// shortWay returns what the short way sends, if the connection takes no more than room bytes.
+// shortWay returns what the short way sends, if the connection takes no more
+// than room bytes.
 func shortWay(o *outbox, room int) (sent string) {
 	o.writeReady(func(p []byte) int {
 		n := min(len(p), room)

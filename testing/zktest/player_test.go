@@ -19,8 +19,8 @@ type player struct {
 	connected bool
 }
 
-// scriptSession is the timeout of sessions in milliseconds, where a script does not
-// say otherwise.
+// scriptSession is the timeout of sessions in milliseconds, where a script does
+// not say otherwise.
 const scriptSession = 20_000
 
 // open begins a new session.
@@ -62,7 +62,8 @@ func (p *player) do(op wire.Op, values ...any) {
 	p.hear(op, p.send(op, values...), describe(op, values))
 }
 
-// hear writes down everything up to the answer to a request, and returns its error.
+// hear writes down everything up to the answer to a request, and returns its
+// error.
 func (p *player) hear(op wire.Op, xid int32, request string) wire.Code {
 	p.stage.t.Helper()
 	for {
@@ -83,8 +84,9 @@ func (p *player) hear(op wire.Op, xid int32, request string) wire.Code {
 	}
 }
 
-// closeSession ends the session in front of everybody. In which order its ephemeral
-// nodes are deleted is the server's business, and so is the order of the events.
+// closeSession ends the session in front of everybody. In which order its
+// ephemeral nodes are deleted is the server's business, and so is the order of
+// the events.
 func (p *player) closeSession() {
 	p.doUnordered(wire.OpCloseSession)
 	for _, other := range p.stage.players {
@@ -94,7 +96,8 @@ func (p *player) closeSession() {
 	}
 }
 
-// doUnordered is do, with the events before the answer in the order of the alphabet.
+// doUnordered is do, with the events before the answer in the order of the
+// alphabet.
 func (p *player) doUnordered(op wire.Op, values ...any) {
 	heard := len(p.stage.lines)
 	p.do(op, values...)

@@ -1,9 +1,10 @@
 package zktest
 
 // Stop is the server's process going down: connections are closed, new ones are
-// refused, and no session expires. Nodes and sessions are kept for [Server.Start].
-// A client behind a partition learns of it only by [Server.Heal]. If it is a member of
-// an ensemble, the others see at once that it is gone, and go on if they can.
+// refused, and no session expires. Nodes and sessions are kept for
+// [Server.Restart]. A client behind a partition learns of it only by
+// [Server.Heal]. If it is a member of an ensemble, the others see at once that
+// it is gone, and go on if they can.
 func (s *Server) Stop() {
 	s.mu.Lock()
 	defer s.unlock()
@@ -20,8 +21,8 @@ func (s *Server) Stop() {
 
 // Restart is the server's process coming up again with its data. As on a real
 // server, which does not store when clients were last heard of, every session
-// gets its full timeout again. A member of an ensemble looks for the leader, and
-// catches up with it before it serves.
+// gets its full timeout again. A member of an ensemble looks for the leader,
+// and catches up with it before it serves.
 func (s *Server) Restart() {
 	s.mu.Lock()
 	defer s.unlock()
@@ -40,10 +41,10 @@ func (s *Server) Restart() {
 	s.scheduleReaperLocked()
 }
 
-// Pause stops the server's process without ending it, as a long pause of its garbage
-// collector does: connections stay open, but nothing is read or answered, and no
-// session expires. To the other members of an ensemble it is as if it were cut off. It
-// ends with [Server.Resume].
+// Pause stops the server's process without ending it, as a long pause of its
+// garbage collector does: connections stay open, but nothing is read or
+// answered, and no session expires. To the other members of an ensemble it is
+// as if it were cut off. It ends with [Server.Resume].
 func (s *Server) Pause() {
 	s.mu.Lock()
 	defer s.unlock()
@@ -53,10 +54,11 @@ func (s *Server) Pause() {
 	}
 }
 
-// Resume lets a frozen server go on. First the sessions expire whose time has passed,
-// although requests of their clients may be waiting: a server that wakes up looks at
-// its clock before it looks at its connections. A member of an ensemble that was frozen
-// for longer than the sync limit gives up its leader, or its office.
+// Resume lets a paused server go on. First the sessions expire whose time has
+// passed, although requests of their clients may be waiting: a server that
+// wakes up looks at its clock before it looks at its connections. A member of
+// an ensemble that was paused for longer than the sync limit gives up its
+// leader, or its office.
 func (s *Server) Resume() {
 	s.mu.Lock()
 	defer s.unlock()

@@ -5,11 +5,12 @@ import (
 	"slices"
 )
 
-// Who follows whom. Every change of the network or of a member ends in update, which
-// lets the members notice, each in its own time.
+// This file decides which member follows which leader. Every change of the
+// network or of a member ends in update, which lets the members notice, each in
+// its own time.
 
-// countFollowersLocked returns how many members with a vote follow a leader and reach it,
-// itself included.
+// countFollowersLocked returns how many members with a vote follow a leader and
+// reach it, itself included.
 func (e *Ensemble) countFollowersLocked(leader *Member) (n int) {
 	for _, m := range e.members {
 		if m.votesLocked() && m.followsLocked(leader) && m.reachesLocked(leader) {
@@ -22,7 +23,7 @@ func (e *Ensemble) countFollowersLocked(leader *Member) (n int) {
 // isMajority reports whether n members with a vote can decide.
 func (e *Ensemble) isMajority(n int) bool { return n > e.view.voters()/2 }
 
-// updateLocked makes the members react to what has changed. e.mu is held.
+// updateLocked makes the members react to what has changed.
 func (e *Ensemble) updateLocked() {
 	for again := true; again; {
 		again = false
@@ -39,8 +40,8 @@ func (e *Ensemble) updateLocked() {
 	e.scheduleElectionLocked()
 }
 
-// updateRoleLocked does what a member does at once, and sets the alarm for what it does later.
-// It reports true if others may have to react to that.
+// updateRoleLocked does what a member does at once, and sets the alarm for what
+// it does later. It reports true if others may have to react to that.
 func (m *Member) updateRoleLocked() bool {
 	switch {
 	case m.leader == nil:
@@ -58,9 +59,9 @@ func (m *Member) updateRoleLocked() bool {
 	return false
 }
 
-// leaderGoneLocked reports whether the member knows at once that it has no leader, or as the
-// leader no majority: a process that is gone ends its connections. Behind a partition
-// nobody sees anything.
+// leaderGoneLocked reports whether the member knows at once that it has no
+// leader, or as the leader no majority: a process that is gone ends its
+// connections. Behind a partition nobody sees anything.
 func (m *Member) leaderGoneLocked() bool {
 	if m.leader != m {
 		return m.partition == m.leader.partition && (!m.leader.upLocked() || !m.followsLocked(m.leader))
@@ -74,7 +75,8 @@ func (m *Member) leaderGoneLocked() bool {
 	return !m.ens.isMajority(maybe)
 }
 
-// connectedLocked reports whether the member has its leader, or as the leader its majority.
+// connectedLocked reports whether the member has its leader, or as the leader
+// its majority.
 func (m *Member) connectedLocked() bool {
 	if m.leader == m {
 		return m.ens.isMajority(m.ens.countFollowersLocked(m))
@@ -82,8 +84,9 @@ func (m *Member) connectedLocked() bool {
 	return m.followsLocked(m.leader) && m.reachesLocked(m.leader)
 }
 
-// scheduleLookingLocked is a connection that is silent: a follower gives it up after the sync
-// limit, and a leader without majority looks at the end of the tick after.
+// scheduleLookingLocked is a connection that is silent: a follower gives it up
+// after the sync limit, and a leader without majority looks at the end of the
+// tick after.
 func (m *Member) scheduleLookingLocked() {
 	patience := m.ens.cfg.syncTime()
 	if m.leader == m {
@@ -117,8 +120,8 @@ func (m *Member) receiveAllLocked() {
 	}
 }
 
-// resumeSessionsLocked lets a leader that has its majority back look after the sessions: nobody
-// could expire any meanwhile.
+// resumeSessionsLocked lets a leader that has its majority back look after the
+// sessions: nobody could expire any meanwhile.
 func (e *Ensemble) resumeSessionsLocked() {
 	backed := e.leader != nil && e.leader.canCommitLocked()
 	if backed && !e.hadMajority {
@@ -130,8 +133,8 @@ func (e *Ensemble) resumeSessionsLocked() {
 	e.hadMajority = backed
 }
 
-// scheduleElectionLocked starts an election if a majority looks for a leader and can talk, and
-// ends one that has become impossible.
+// scheduleElectionLocked starts an election if a majority looks for a leader
+// and can talk, and ends one that has become impossible.
 func (e *Ensemble) scheduleElectionLocked() {
 	if e.votersLocked() == nil {
 		e.election.stop()
@@ -152,8 +155,8 @@ func (e *Ensemble) scheduleElectionLocked() {
 	}
 }
 
-// votersLocked returns the members with a vote that look for a leader and can talk to each other, if
-// they are a majority, else nil.
+// votersLocked returns the members with a vote that look for a leader and can
+// talk to each other, if they are a majority, else nil.
 func (e *Ensemble) votersLocked() []*Member {
 	for _, first := range e.members {
 		var voters []*Member
@@ -169,10 +172,11 @@ func (e *Ensemble) votersLocked() []*Member {
 	return nil
 }
 
-// electLocked puts the voter into office that knows most, and among those the one with the
-// highest number, as ZooKeeper does. What a majority has received is known to one of
-// any majority: no transaction is lost. Every session gets its full timeout, because
-// the new leader does not know when its client was last heard of.
+// electLocked puts the voter into office that knows most, and among those the
+// one with the highest number, as ZooKeeper does. Any majority has a member
+// that knows what another majority has received: no transaction is lost. Every
+// session gets its full timeout, because the new leader does not know when its
+// client was last heard of.
 func (e *Ensemble) electLocked() {
 	voters := e.votersLocked()
 	if voters == nil {

@@ -107,8 +107,8 @@ func TestPartitionedLeader(t *testing.T) {
 	})
 }
 
-// With a slow leader and a fast election two leaders are in office for a moment. Only
-// one can write.
+// With a slow leader and a fast election two leaders are in office for a
+// moment. Only one can write.
 func TestOldLeaderServesStaleReadsBesideTheNewOne(t *testing.T) {
 	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
 		old := ens.Leader()
@@ -128,8 +128,9 @@ func TestOldLeaderServesStaleReadsBesideTheNewOne(t *testing.T) {
 	}, zktest.WithElectionTime(time.Millisecond))
 }
 
-// Members that are restarted do not wait for the sync limit. The old leader, which is cut
-// off from them, does, and its clients stay: a session can be over meanwhile.
+// Members that are restarted do not wait for the sync limit. The old leader,
+// which is cut off from them, does, and its clients stay: a session can be over
+// meanwhile.
 func TestOldLeaderKeepsAClientWhoseSessionIsOver(t *testing.T) {
 	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
 		old := ens.Leader()
@@ -154,7 +155,8 @@ func TestOldLeaderKeepsAClientWhoseSessionIsOver(t *testing.T) {
 	}, zktest.WithSyncLimit(100))
 }
 
-// A leader need not ask anybody to answer a sync. So its answer says nothing about who leads.
+// A leader need not ask anybody to answer a sync. So its answer says nothing
+// about who leads.
 func TestOldLeaderAnswersSyncsBesideTheNewOne(t *testing.T) {
 	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
 		old := ens.Leader()
@@ -201,10 +203,10 @@ func TestResign(t *testing.T) {
 	})
 }
 
-func TestFrozenLeader(t *testing.T) {
+func TestPausedLeader(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
-		frozen time.Duration
+		paused time.Duration
 		after  string
 	}{{"shorter than the sync limit", 400 * time.Millisecond, "leader"}, {"longer", 2 * time.Second, "follower"}} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -213,9 +215,9 @@ func TestFrozenLeader(t *testing.T) {
 				c := connectTo(t, leader, 9*time.Second)
 				leader.Pause()
 				start := time.Now()
-				time.AfterFunc(tc.frozen, leader.Resume)
+				time.AfterFunc(tc.paused, leader.Resume)
 				_, _, _ = c.Get("/")
-				require.Equal(t, tc.frozen, time.Since(start))
+				require.Equal(t, tc.paused, time.Since(start))
 				require.Equal(t, tc.after, leader.Mode())
 				if tc.after == "follower" {
 					c.await(t, zk.StateHasSession)
@@ -227,7 +229,8 @@ func TestFrozenLeader(t *testing.T) {
 	}
 }
 
-// The leader hears of clients of followers twice per tick, and counts from then.
+// The leader hears of clients of followers twice per tick, and counts from
+// then.
 func TestFollowerTellsItsLeaderTwicePerTick(t *testing.T) {
 	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
 		c := connectTo(t, ens.Members()[0], 9*time.Second)
@@ -243,8 +246,9 @@ func TestFollowerTellsItsLeaderTwicePerTick(t *testing.T) {
 	}, zktest.WithTick(time.Second))
 }
 
-// A follower that ends right after the answer to a ping takes what it has heard with
-// it: the client counts from that ping, and the leader from the one before.
+// A follower that ends right after the answer to a ping takes what it has heard
+// with it: the client counts from that ping, and the leader from the one
+// before.
 func TestFollowerEndsBeforeItTellsItsLeader(t *testing.T) {
 	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
 		host, follower := ens.NewHost(), ens.Members()[0]
@@ -276,8 +280,8 @@ func TestWritesDoNotTouchASessionAtTheLeader(t *testing.T) {
 	}, zktest.WithTick(time.Second))
 }
 
-// A follower that did not notice how the leader lost its office and got it back must
-// not believe that nothing has happened.
+// A follower that did not notice how the leader lost its office and got it back
+// must not believe that nothing has happened.
 func TestFollowerSleepsThroughTwoElections(t *testing.T) {
 	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
 		sleeper, old := ens.Members()[0], ens.Leader()

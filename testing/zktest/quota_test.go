@@ -10,7 +10,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// What quotas are is shown by TestQuotasConform; here is what they cost: a multi that fails leaves the books as they were.
+// TestQuotasConform shows what quotas are; this test is about their books: a
+// multi that fails leaves the books as they were.
 func TestQuotaBooksAreRolledBack(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		const quota = "/zookeeper/quota/q"
@@ -44,8 +45,9 @@ func TestQuotasAreNotEnforcedByDefault(t *testing.T) {
 	})
 }
 
-// Every member of an ensemble keeps the same books: one that repeats each transaction, late, and one that joins when
-// everything is there. The quota holds whoever leads.
+// Every member of an ensemble keeps the same books: one that repeats each
+// transaction, late, and one that joins when everything is there. The quota
+// holds whoever leads.
 func TestQuotasOfAnEnsemble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ens := StartEnsemble(t, 3, WithEnforcedQuotas())

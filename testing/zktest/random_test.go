@@ -58,7 +58,8 @@ func found(t *testing.T, seed uint64, members int) (world, []*Server) {
 	return ens, ens.servers()
 }
 
-// simulated lets a few clients wander about for half a minute, and then in peace.
+// simulated lets a few clients wander about for half a minute, and then in
+// peace.
 func simulated(t *testing.T, seed uint64, members int) (r record) {
 	synctest.Test(t, func(t *testing.T) {
 		w, servers := found(t, seed, members)
@@ -112,7 +113,7 @@ func TestRandomRefusesNonsense(t *testing.T) {
 	require.Nil(t, Start(t).Events())
 }
 
-// Whatever they draw, two clients are never at the server at once.
+// Two clients are never at the server at once, whatever they draw.
 func TestSlotsDoNotCollide(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := Start(t)

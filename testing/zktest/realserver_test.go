@@ -42,7 +42,8 @@ func (s *sharedServer) start(t *testing.T) {
 	s.fresh = perform(t, s.srv.Addr(), 0, inspectFreshTree)
 }
 
-// realServerOptions are those of every real server that scripts are performed on.
+// realServerOptions are those of every real server that scripts are performed
+// on.
 func realServerOptions() []zkserver.Option {
 	return []zkserver.Option{
 		zkserver.WithSessionTimeouts(shortestSession, longestSession),
@@ -53,8 +54,8 @@ func realServerOptions() []zkserver.Option {
 	}
 }
 
-// is39 reports whether the real server is as new as the one this package imitates.
-// A version that cannot be told counts as old.
+// is39 reports whether the real server is as new as the one this package
+// imitates. A version that cannot be told counts as old.
 func (s *sharedServer) is39() bool {
 	var major, minor int
 	_, _ = fmt.Sscanf(s.version, "%d.%d", &major, &minor)
@@ -67,7 +68,8 @@ func (s *sharedServer) close() {
 	}
 }
 
-// sharedTB keeps what zkserver.Start registers for the end of one test from ending a server that others share.
+// sharedTB keeps what zkserver.Start registers for the end of one test from
+// ending a server that others share.
 type sharedTB struct{ *testing.T }
 
 func (sharedTB) Cleanup(func()) {}
@@ -95,8 +97,8 @@ func wipe(t *testing.T, srv *zkserver.Server) past {
 	return p
 }
 
-// leave ends the session. It returns how the tree is left: ZooKeeper's own nodes,
-// and those that have stayed.
+// leave ends the session. It returns how the tree is left: ZooKeeper's own
+// nodes, and those that have stayed.
 func (p *player) leave(stayed ...string) past {
 	was := past{nodes: make(map[string]Node)}
 	for _, path := range append(stayed, "/", "/zookeeper", "/zookeeper/quota", "/zookeeper/config") {

@@ -11,8 +11,8 @@ import (
 // TTL to delete.
 const reapInterval = time.Minute
 
-// scheduleReaperLocked arms the timer for the next look, if there is something to look
-// at. Looks are at whole intervals since the server began. s.mu is held.
+// scheduleReaperLocked arms the timer for the next look, if there is something
+// to look at. Looks are at whole intervals since the server began.
 func (s *Server) scheduleReaperLocked() {
 	if s.reaper != nil || s.stopped || s.closed || !s.tree.Reapable() {
 		return
@@ -34,10 +34,10 @@ func (s *Server) scheduleReaperLocked() {
 	s.reaper = own
 }
 
-// ReapContainers deletes empty containers and outdated nodes with a TTL now. The
-// server does this by itself once a minute, in an ensemble its leader. A container that becomes empty by it
-// is deleted the next time only, as on a real server. It returns the number of
-// nodes deleted.
+// ReapContainers deletes empty containers and outdated nodes with a TTL now.
+// The server does this by itself once a minute, in an ensemble its leader. A
+// container that becomes empty by it is deleted the next time only, as on a
+// real server. It returns the number of nodes deleted.
 func (s *Server) ReapContainers() int {
 	s.mu.Lock()
 	defer s.unlock()

@@ -9,19 +9,21 @@ import (
 )
 
 // WithReconfig switches reconfig on, the request that changes which members an
-// [Ensemble] has. By default it is answered with [ErrReconfigDisabled], as on a real
-// server. A server on its own answers [ErrUnimplemented] with the option.
+// [Ensemble] has. By default it is answered with [ErrReconfigDisabled], as on a
+// real server. A server on its own answers [ErrUnimplemented] with the option.
 //
-// Only a client that may write /zookeeper/config can reconfigure: the super user, see
-// [WithSuperUser], or a client to whom the super user has given the permission.
+// Only a client that may write /zookeeper/config can reconfigure: the super
+// user, see [WithSuperUser], or a client to whom the super user has given the
+// permission.
 func WithReconfig() Option {
 	return func(c *config) { c.reconfig = true }
 }
 
 // WithSpareMembers starts n more members, which are not in the ensemble's first
-// configuration, and can join by reconfig: see [WithReconfig]. Their numbers follow
-// those of the others. A spare member follows the leader and serves clients, but has no
-// vote. The default is none. A server on its own has no use for the option.
+// configuration, and can join by reconfig: see [WithReconfig]. Their numbers
+// follow those of the others. A spare member follows the leader and serves
+// clients, but has no vote. The default is none. A server on its own has no use
+// for the option.
 func WithSpareMembers(n int) Option {
 	return func(c *config) {
 		if n < 0 {
@@ -31,8 +33,8 @@ func WithSpareMembers(n int) Option {
 	}
 }
 
-// ensembleView is the configuration of an ensemble: who belongs to it, and who votes. A
-// view is never changed, only replaced.
+// ensembleView is the configuration of an ensemble: who belongs to it, and who
+// votes. A view is never changed, only replaced.
 type ensembleView struct {
 	version int64 // the zxid of the reconfig that has made it
 	servers map[int64]serverSpec
@@ -43,10 +45,12 @@ func (v ensembleView) has(id int) bool {
 	return has
 }
 
-// observes reports whether the member is an observer, which follows without a vote.
+// observes reports whether the member is an observer, which follows without a
+// vote.
 func (v ensembleView) observes(id int) bool { return v.servers[int64(id)].observer }
 
-// voters returns how many members have a vote. Those that nobody has started count, too.
+// voters returns how many members have a vote. Members that nobody has started
+// count, too.
 func (v ensembleView) voters() (n int) {
 	for _, s := range v.servers {
 		if !s.observer {
@@ -69,8 +73,8 @@ func (v ensembleView) text() []byte {
 // votesLocked reports whether the member's vote counts.
 func (m *Member) votesLocked() bool { return m.ens.view.has(m.id) && !m.ens.view.observes(m.id) }
 
-// setFirstViewLocked makes the configuration that the ensemble begins with. The ports between
-// servers are made up. e.mu is held.
+// setFirstViewLocked makes the configuration that the ensemble begins with. The
+// ports between servers are made up.
 func (e *Ensemble) setFirstViewLocked() {
 	const quorumPort, electionPort = 20000, 30000
 	e.view.servers = make(map[int64]serverSpec)
@@ -82,8 +86,9 @@ func (e *Ensemble) setFirstViewLocked() {
 	}
 }
 
-// confirmViewLocked is what the first leader does: the version becomes the first zxid of its
-// epoch, unless reconfig is disabled, and all members show the configuration.
+// confirmViewLocked is what the first leader does: the version becomes the
+// first zxid of its epoch, unless reconfig is disabled, and all members show
+// the configuration.
 func (e *Ensemble) confirmViewLocked() {
 	if e.cfg.reconfig {
 		e.view.version = e.epoch << 32
@@ -93,8 +98,8 @@ func (e *Ensemble) confirmViewLocked() {
 	}
 }
 
-// canDecideLocked reports whether a majority of the voters of a new configuration follows the
-// leader.
+// canDecideLocked reports whether a majority of the voters of a new
+// configuration follows the leader.
 func (e *Ensemble) canDecideLocked(next ensembleView) bool {
 	n := 0
 	for _, m := range e.members {
@@ -105,9 +110,10 @@ func (e *Ensemble) canDecideLocked(next ensembleView) bool {
 	return n > next.voters()/2
 }
 
-// adoptLocked puts a new configuration in force. Members that become observers, or cease to
-// be, drop their clients and join anew; if the leader has lost its vote, all do, and an
-// election follows. That takes a tick, so that the client hears of its success before.
+// adoptLocked puts a new configuration in force. Members that become observers,
+// or cease to be, drop their clients and join anew; if the leader has lost its
+// vote, all do, and an election follows. That takes a tick, so that the client
+// hears of its success before.
 func (e *Ensemble) adoptLocked(next ensembleView) {
 	before := e.view
 	e.view = next

@@ -40,8 +40,8 @@ func (s serverSpec) String() string {
 	return text
 }
 
-// parseServerSpec reads host:port:port[:role][;[host:]port], of which the part before
-// the semicolon may come several times with | between.
+// parseServerSpec reads host:port:port[:role][;[host:]port], of which the part
+// before the semicolon may come several times with | between.
 func parseServerSpec(text string) (s serverSpec, valid bool) {
 	servers, client, hasClient := strings.Cut(text, ";")
 	if hasClient {
@@ -99,8 +99,8 @@ func parsePort(text string) (int, bool) {
 	return n, err == nil && n >= 0 && n <= 65535
 }
 
-// clashesWith reports whether two members claim one address. As on a real server,
-// loopback addresses and 0.0.0.0 do not count.
+// clashesWith reports whether two members claim one address. As on a real
+// server, loopback addresses and 0.0.0.0 do not count.
 func (s serverSpec) clashesWith(o serverSpec) bool {
 	theirs := o.hostPorts()
 	return slices.ContainsFunc(s.hostPorts(), func(a string) bool { return slices.Contains(theirs, a) })

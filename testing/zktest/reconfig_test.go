@@ -106,7 +106,8 @@ func TestLeaderThatIsRemovedAnswersAndGoes(t *testing.T) {
 	})
 }
 
-// The alarm of a change that has not come into force must not outlive the ensemble.
+// The alarm of a change that has not come into force must not outlive the
+// ensemble.
 func TestEnsembleIsClosedInTheMiddleOfAReconfig(t *testing.T) {
 	ens, err := RunEnsemble(3, WithClock(NewClock(time.Now())), WithReconfig(), WithSuperUser(superUser))
 	require.NoError(t, err)

@@ -6,9 +6,9 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/datatree"
 )
 
-// The history of an ensemble. The leader makes transactions on its own tree, one
-// after the other; what they did there is sent to the other members, which do it to
-// theirs. A server on its own is its own leader and sends nothing.
+// The history of an ensemble. The leader makes transactions on its own tree,
+// one after the other; what they did there is sent to the other members, which
+// do it to theirs. A server on its own is its own leader and sends nothing.
 
 // entry is one transaction as the members of an ensemble tell each other of it.
 type entry struct {
@@ -33,7 +33,8 @@ func (e *Ensemble) replicateLocked(ent *entry) {
 	}
 }
 
-// applyDueLocked applies what has been received and is due, and sets the alarm for the rest.
+// applyDueLocked applies what has been received and is due, and sets the alarm
+// for the rest.
 func (m *Member) applyDueLocked() {
 	if m.paused {
 		return
@@ -61,7 +62,8 @@ func (m *Member) dueTimeLocked() time.Time {
 	return m.queue[0].at.Add(m.lag)
 }
 
-// applyNextLocked applies one transaction and lets the answers go that wait for it.
+// applyNextLocked applies one transaction and lets the answers go that wait for
+// it.
 func (m *Member) applyNextLocked() {
 	ent := m.queue[0]
 	m.queue[0] = nil
@@ -76,8 +78,9 @@ func (m *Member) applyNextLocked() {
 	m.answerAppliedLocked()
 }
 
-// answerAppliedLocked sends the answers that waited for what has been applied. An answer to a
-// write goes out behind the events of that write and before those of the next.
+// answerAppliedLocked sends the answers that waited for what has been applied.
+// An answer to a write goes out behind the events of that write and before
+// those of the next.
 func (m *Member) answerAppliedLocked() {
 	waiting := m.pending
 	m.pending = nil

@@ -8,12 +8,12 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// operation is a decoded request. Each type of request has one, in a file of its
-// own or together with its relatives: op_<request>.go.
+// operation is a decoded request. Each type of request has one, in a file of
+// its own or together with its relatives: op_<request>.go.
 type operation interface {
 	// target is the path the request is about, "" if there is none.
 	target() string
-	// runLocked carries the request out and writes the body of the answer; s.mu is held.
+	// runLocked carries the request out and writes the body of the answer;
 	runLocked(x *exchange, out *wire.Encoder) wire.Code
 }
 
@@ -55,7 +55,8 @@ var others = map[wire.Op]func(*wire.Decoder) operation{
 }
 
 // decodeRequest reads a frame. The error is about the header; a request that is
-// unknown, or whose body cannot be read, is an operation too, and gets an answer.
+// unknown, or whose body cannot be read, is an operation too, and gets an
+// answer.
 func decodeRequest(frame []byte) (xid int32, kind wire.Op, op operation, err error) {
 	d := &wire.Decoder{Buf: frame}
 	xid, kind = d.Int32(), wire.Op(d.Int32())
@@ -89,9 +90,9 @@ func (unknownOp) runLocked(x *exchange, _ *wire.Encoder) wire.Code {
 	return wire.ErrUnimplemented
 }
 
-// malformedOp is a request that the server knows and cannot read, or cannot carry out
-// because a string is null. A multi is given its zxid before it is read, and other writes
-// before they are carried out.
+// malformedOp is a request that the server knows and cannot read, or cannot
+// carry out because a string is null. A multi is given its zxid before it is
+// read, and other writes before they are carried out.
 type malformedOp struct {
 	pathless
 	takesZxid bool
@@ -114,7 +115,8 @@ type pathOp struct{ path string }
 
 func (o pathOp) target() string { return o.path }
 
-// watchingOp is the common part of the reads: a path, and whether to leave a watch.
+// watchingOp is the common part of the reads: a path, and whether to leave a
+// watch.
 type watchingOp struct {
 	pathOp
 	watch bool
@@ -126,8 +128,9 @@ func decodeWatching(d *wire.Decoder) watchingOp {
 	return watchingOp{pathOp{d.String()}, d.Bool()}
 }
 
-// findLocked returns the node a read is about, if the client has one of the permissions.
-// Reads do not check whether a path is well-formed, and take "" for the root.
+// findLocked returns the node a read is about, if the client has one of the
+// permissions. Reads do not check whether a path is well-formed, and take ""
+// for the root.
 func (x *exchange) findLocked(path string, perms int32) (*datatree.Node, wire.Code) {
 	n := x.srv.tree.Node(path)
 	switch {
@@ -147,13 +150,13 @@ func (x *exchange) names(n *datatree.Node) []string {
 }
 
 // shuffle gives a listing one of all possible orders. The order of a map is not
-// enough: Go begins a small one at a random place and goes on in always the same
-// way. Under a seed the same list comes in the same order again.
+// enough: Go begins a small one at a random place and goes on in always the
+// same way. Under a seed the same list comes in the same order again.
 func (x *exchange) shuffle(list []string) {
 	shuffle := rand.Shuffle
-	if dice := x.conn.rng; dice != nil {
+	if rng := x.conn.rng; rng != nil {
 		slices.Sort(list) // the order of a map knows of no seed
-		shuffle = dice.Shuffle
+		shuffle = rng.Shuffle
 	}
 	shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 }

@@ -36,7 +36,8 @@ func dialTCP(t *testing.T, srv *Server) *raw {
 	return &raw{t: t, nc: nc}
 }
 
-// A thousand clients announce the longest frame there is, and send almost nothing of it.
+// A thousand clients announce the longest frame there is, and send almost
+// nothing of it.
 func TestAnnouncedFramesTakeNoMemory(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		before := heap()
@@ -72,7 +73,8 @@ func TestAThousandConnections(t *testing.T) {
 	srv.AssertNoWatches(t)
 }
 
-// A server that runs for long keeps nothing of the connections and sessions that have ended, and nor does an ensemble.
+// A server that runs for long keeps nothing of the connections and sessions
+// that have ended, and nor does an ensemble.
 func TestConnectionsThatEndLeaveNothing(t *testing.T) {
 	visit := func(t *testing.T, m *Member) {
 		nc, err := m.Dialer()(t.Context(), "tcp", "")
@@ -111,7 +113,8 @@ func TestConnectionsThatEndLeaveNothing(t *testing.T) {
 	})
 }
 
-// Clients that ask and do not read: none may make the server hold more than its own share, nor all of them together.
+// Clients that ask and do not read: none may make the server hold more than its
+// own share, nor all of them together.
 func TestSlowReadersTogetherAreBounded(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		require.NoError(t, srv.Create("/big", make([]byte, 1<<20)))
@@ -158,8 +161,9 @@ func TestTCPWithoutAHostIsLoopback(t *testing.T) {
 	require.Equal(t, "127.0.0.1", host)
 }
 
-// FuzzConnection feeds bytes to a connection as they come from the network, words and handshakes included. The server must
-// end the connection or answer in frames, and must go on for others.
+// FuzzConnection feeds bytes to a connection as they come from the network,
+// words and handshakes included. The server must end the connection or answer
+// in frames, and must go on for others.
 func FuzzConnection(f *testing.F) {
 	f.Add([]byte("ruok"))
 	f.Add([]byte("stmk\x00\x00"))
@@ -186,8 +190,9 @@ func FuzzConnection(f *testing.F) {
 	})
 }
 
-// FuzzDecoder takes every kind of value off arbitrary bytes: it must never read beyond them, and what it has read must
-// encode to the same bytes, or to the ones that null stands for.
+// FuzzDecoder takes every kind of value off arbitrary bytes: it must never read
+// beyond them, and what it has read must encode to the same bytes, or to the
+// ones that null stands for.
 func FuzzDecoder(f *testing.F) {
 	f.Add([]byte{}, []byte{0})
 	f.Add([]byte{0, 0, 0, 1, 'a', 0, 0, 0, 0}, []byte{4, 5})
@@ -230,7 +235,8 @@ func FuzzDecoder(f *testing.F) {
 	})
 }
 
-// What the kernel does not take at once is sent later, in order and complete.
+// Bytes that the kernel does not take at once are sent later, in order and
+// complete.
 func TestAnswersOverTCPToAClientThatReadsLate(t *testing.T) {
 	srv := Start(t, WithTCP(":0"))
 	data := make([]byte, 300<<10)

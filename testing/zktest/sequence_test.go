@@ -11,8 +11,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// A busy server counts on among creates that are under way together, and no further:
-// see TestRealServerCountsOnAmongCreatesUnderWay.
+// A busy server counts on among creates that are under way together, and no
+// further: see TestRealServerCountsOnAmongCreatesUnderWay.
 func TestSequenceCountsOnAmongRequestsThatComeTogether(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		c := login(t, srv)

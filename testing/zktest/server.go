@@ -13,15 +13,16 @@ import (
 )
 
 // TB is the part of [testing.TB] that this package uses. It is an interface of
-// its own so that a program which embeds a server does not link package testing.
+// its own so that a program which embeds a server does not link package
+// testing.
 type TB interface {
 	Helper()
 	Cleanup(func())
 	Fatalf(format string, args ...any)
 }
 
-// Server is a ZooKeeper server in this process. All of its methods may be called
-// from any goroutine.
+// Server is a ZooKeeper server in this process. All of its methods may be
+// called from any goroutine.
 type Server struct {
 	*cluster                // its own, or that of its ensemble
 	member   *Member        // nil for a server on its own; constant
@@ -51,9 +52,9 @@ type Server struct {
 	expired  int     // sessions whose clients were not heard of
 }
 
-// Start returns a running server that is closed when the test ends. Options that
-// are nil or make no sense fail the test. In a bubble of testing/synctest, Start must
-// be called in the bubble.
+// Start returns a running server that is closed when the test ends. Options
+// that are nil or make no sense fail the test. In a bubble of testing/synctest,
+// Start must be called in the bubble.
 func Start(tb TB, opts ...Option) *Server {
 	tb.Helper()
 	s, err := Run(opts...)
@@ -65,9 +66,9 @@ func Start(tb TB, opts ...Option) *Server {
 	return s
 }
 
-// Run returns a running server, which the caller has to close. The error says which
-// option is nil or makes no sense, or why the server cannot listen on the address
-// given to [WithTCP].
+// Run returns a running server, which the caller has to close. The error says
+// which option is nil or makes no sense, or why the server cannot listen on the
+// address given to [WithTCP].
 func Run(opts ...Option) (*Server, error) {
 	cfg, err := configured(opts)
 	if err != nil {
@@ -100,8 +101,8 @@ func newServer(c *cluster) *Server {
 
 // Close ends the server: connections are closed, and every goroutine and timer
 // of the server has ended when it returns. The data stays readable through
-// [Server.Node] and the like. Close may be called more than once, but not from a
-// function given to [Call] or [CallAfter]. The error is always nil.
+// [Server.Node] and the like. Close may be called more than once, but not from
+// a function given to [Call] or [CallAfter]. The error is always nil.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	s.closeLocked()
@@ -118,7 +119,7 @@ func (s *Server) Close() error {
 	return nil
 }
 
-// closeLocked is Close without waiting. s.mu is held.
+// closeLocked is Close without waiting.
 func (s *Server) closeLocked() {
 	if s.closed {
 		return

@@ -9,15 +9,17 @@ func (s *Server) CutAll() {
 	}
 }
 
-// RefuseConnections makes dialing fail, or work again. Existing connections stay.
-// Over TCP, where the port stays open, new connections are closed at once.
+// RefuseConnections makes dialing fail, or work again. Existing connections
+// stay. Over TCP, where the port stays open, new connections are closed at
+// once.
 func (s *Server) RefuseConnections(on bool) {
 	s.mu.Lock()
 	defer s.unlock()
 	s.refusing = on
 }
 
-// BlackholeAll does as [Session.Blackhole] to all connections, present and future.
+// BlackholeAll does as [Session.Blackhole] to all connections, present and
+// future.
 func (s *Server) BlackholeAll() {
 	s.mu.Lock()
 	defer s.unlock()
@@ -27,9 +29,9 @@ func (s *Server) BlackholeAll() {
 	}
 }
 
-// Heal ends every black hole, and every connection of which one direction is dead,
-// those made by [Mute], [MuteReply], [Deafen] and [Silence] included: they are reset,
-// and new ones work. Only a [Host] that is isolated stays so.
+// Heal ends every black hole, and every connection of which one direction is
+// dead, those made by actions such as [Blackhole] included: they are reset, and
+// new ones work. Only a [Host] that is isolated stays so.
 func (s *Server) Heal() {
 	s.mu.Lock()
 	defer s.unlock()

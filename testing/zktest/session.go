@@ -21,8 +21,9 @@ type session struct {
 const passwordSize = 16
 
 // password proves that a client owns a session. It is derived from the id, so
-// that the server need not keep it, and from a secret: servers that begin in the
-// same millisecond have the same ids, and must not take each other's clients in.
+// that the server need not keep it, and from a secret: servers that begin in
+// the same millisecond have the same ids, and must not take each other's
+// clients in.
 func (s *Server) password(id int64) []byte {
 	sum := sha1.Sum(binary.BigEndian.AppendUint64(nil, uint64(id)^s.secret))
 	return sum[:passwordSize]
@@ -44,8 +45,8 @@ func (s *Server) newSessionLocked() *session {
 	return sess
 }
 
-// touchLocked notes that the client of a session has been heard of. A follower keeps that
-// to itself until the leader asks for it.
+// touchLocked notes that the client of a session has been heard of. A follower
+// keeps that to itself until the leader asks for it.
 func (s *Server) touchLocked(sess *session) {
 	if head := s.leaderServerLocked(); head != s {
 		s.member.recordTouchLocked(sess)
@@ -66,8 +67,8 @@ func (s *Server) extendLocked(sess *session) {
 	}
 }
 
-// armExpiryLocked arms the session's alarm. Requests only move the deadline, which is
-// cheap; the alarm finds that out when it goes off, and is set again.
+// armExpiryLocked arms the session's alarm. Requests only move the deadline,
+// which is cheap; the alarm finds that out when it goes off, and is set again.
 func (s *Server) armExpiryLocked(sess *session) {
 	sess.expiry.stop()
 	sess.expiry = s.afterLocked(sess.deadline.Sub(s.clock.Now()), func() {
@@ -77,8 +78,8 @@ func (s *Server) armExpiryLocked(sess *session) {
 	})
 }
 
-// expireIfOverdueLocked does nothing while there is nobody to decide: whoever comes to
-// decide looks after all sessions.
+// expireIfOverdueLocked does nothing while there is nobody to decide: whoever
+// comes to decide looks after all sessions.
 func (s *Server) expireIfOverdueLocked(sess *session) {
 	head := s.leaderServerLocked()
 	if s.member != nil {
@@ -93,8 +94,8 @@ func (s *Server) expireIfOverdueLocked(sess *session) {
 	}
 }
 
-// expireOverdueLocked ends every session whose time is up, those first that began first:
-// at a tick there may be several. It returns how many there were.
+// expireOverdueLocked ends every session whose time is up, those first that
+// began first: at a tick there may be several. It returns how many there were.
 func (s *Server) expireOverdueLocked() (ended int) {
 	now := s.clock.Now()
 	for _, sess := range s.oldestFirstLocked() {
@@ -106,9 +107,9 @@ func (s *Server) expireOverdueLocked() (ended int) {
 	return ended
 }
 
-// endSessionLocked deletes a session and its ephemeral nodes in one transaction, of which
-// its own watches still hear. closer is the connection that asks for it, nil if the
-// client did not; then its connection ends.
+// endSessionLocked deletes a session and its ephemeral nodes in one
+// transaction, of which its own watches still hear. closer is the connection
+// that asks for it, nil if the client did not; then its connection ends.
 func (s *Server) endSessionLocked(sess *session, closer *conn) {
 	delete(s.sessions, sess.id)
 	delete(s.pausedSessions, sess.id)

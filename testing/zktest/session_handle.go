@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// Session is a handle on one session: methods that do something to it, and methods
-// that look at it. The handle is valid before, during and after the life of the
-// session. All methods may be called from any goroutine.
+// Session is a handle on one session: methods that do something to it, and
+// methods that look at it. The handle is valid before, during and after the
+// life of the session. All methods may be called from any goroutine.
 //
 // A handle of an [Ensemble] finds the session at whichever member it is, and
-// Watches and Ephemerals show the whole ensemble. A handle of a [Member] does the
-// same, but Watches and Ephemerals show what that member has, and Expire needs a
-// leader that this member can reach.
+// Watches and Ephemerals show the whole ensemble. A handle of a [Member] does
+// the same, but Watches and Ephemerals show what that member has, and Expire
+// needs a leader that this member can reach.
 //
 // Methods that find nothing to work on do nothing and return false.
 type Session struct {
@@ -31,13 +31,14 @@ type SessionInfo struct {
 	WatchCount int           // at the server that was asked
 }
 
-// Session returns a handle on the session with the id, whether it exists or not.
+// Session returns a handle on the session with the id, whether it exists or
+// not.
 func (s *Server) Session(id int64) *Session {
 	return &Session{id: id, cluster: s.cluster, servers: []*Server{s}}
 }
 
-// Session returns a handle on the session with the id, whether it exists or not,
-// at whichever member it is.
+// Session returns a handle on the session with the id, whether it exists or
+// not, at whichever member it is.
 func (e *Ensemble) Session(id int64) *Session {
 	return &Session{id: id, cluster: e.cluster, servers: e.servers()}
 }
@@ -46,14 +47,16 @@ func (e *Ensemble) Session(id int64) *Session {
 func (s *Session) ID() int64 { return s.id }
 
 // Expire ends the session as its timeout would: one transaction deletes its
-// ephemeral nodes, watchers are notified, and its connection is closed. It returns
-// false if there is no such session, or in an ensemble no leader to end it.
+// ephemeral nodes, watchers are notified, and its connection is closed. It
+// returns false if there is no such session, or in an ensemble no leader to end
+// it.
 //
-// It does so at once, while the client is well and has no reason to expect it. A
-// server does that only when somebody else closes the session, or when its clock
-// leaps. Until the client has heard of it, an old holder of a lock and the next one
-// overlap; only a fencing token keeps them apart. [Host.LoseSessions] takes a
-// session away in the usual way: the client is cut off for longer than its timeout.
+// It does so at once, while the client is well and has no reason to expect it.
+// A server does that only when somebody else closes the session, or when its
+// clock leaps. Until the client has heard of it, an old holder of a lock and
+// the next one overlap; only a fencing token keeps them apart.
+// [Host.LoseSessions] takes a session away in the usual way: the client is cut
+// off for longer than its timeout.
 func (s *Session) Expire() bool {
 	s.cluster.mu.Lock()
 	defer s.cluster.unlock()
@@ -66,12 +69,12 @@ func (s *Session) Expire() bool {
 	return true
 }
 
-// Replace makes the server forget to whom the session belongs. The next client that
-// wants to take it up gets a new session without being told, where a correct server
-// would say "expired" or give the old one back. Some re-implementations of
-// ZooKeeper have done that. If the session is alive, it is left to its timeout.
-// Replace also works for a session that has ended; the result says whether the
-// session is alive.
+// Replace makes the server forget to whom the session belongs. The next client
+// that wants to take it up gets a new session without being told, where a
+// correct server would say "expired" or give the old one back. Some
+// re-implementations of ZooKeeper have done that. If the session is alive, it
+// is left to its timeout. Replace also works for a session that has ended; the
+// result says whether the session is alive.
 func (s *Session) Replace() bool {
 	s.cluster.mu.Lock()
 	defer s.cluster.unlock()
@@ -79,30 +82,31 @@ func (s *Session) Replace() bool {
 	return s.cluster.sessions[s.id] != nil
 }
 
-// Cut closes the connection of the session. The session lives on until its timeout,
-// and the client may connect again. Cut returns false if there is no connection.
+// Cut closes the connection of the session. The session lives on until its
+// timeout, and the client may connect again. Cut returns false if there is no
+// connection.
 func (s *Session) Cut() bool {
 	return s.withConn(func(c *conn) { c.closeInTransitLocked((*conn).closeLocked) })
 }
 
-// Blackhole makes the connection of the session a black hole. It stays open, but
-// what the client sends is swallowed, and nothing is sent to the client, not even
-// the end of the connection. The server will expire the session in time. New
-// connections of the same client work, so that it is back as soon as it has
-// noticed; [Host.Isolate] cuts a client off for longer. [Server.Heal] ends the
-// black hole. Blackhole returns false if there is no connection.
+// Blackhole makes the connection of the session a black hole. It stays open,
+// but what the client sends is swallowed, and nothing is sent to the client,
+// not even the end of the connection. The server will expire the session in
+// time. New connections of the same client work, so that it is back as soon as
+// it has noticed; [Host.Isolate] cuts a client off for longer. [Server.Heal]
+// ends the black hole. Blackhole returns false if there is no connection.
 func (s *Session) Blackhole() bool { return s.withConn((*conn).blackHoleLocked) }
 
-// BlackholeUpstream is Blackhole in one direction, from the client to the server:
-// nothing that the client sends arrives, and the client is still told of watch
-// events. The server will expire the session in time.
+// BlackholeUpstream is Blackhole in one direction, from the client to the
+// server: nothing that the client sends arrives, and the client is still told
+// of watch events. The server will expire the session in time.
 func (s *Session) BlackholeUpstream() bool {
 	return s.withConn(func(c *conn) { c.deaf = true })
 }
 
-// BlackholeDownstream is Blackhole in one direction, from the server to the client:
-// what the client sends is carried out, and keeps its session alive, but the client
-// hears nothing.
+// BlackholeDownstream is Blackhole in one direction, from the server to the
+// client: what the client sends is carried out, and keeps its session alive,
+// but the client hears nothing.
 func (s *Session) BlackholeDownstream() bool { return s.withConn((*conn).muteOutputLocked) }
 
 // withConn does something to the connection of the session, if it has one.
@@ -117,10 +121,11 @@ func (s *Session) withConn(do func(*conn)) bool {
 	return true
 }
 
-// Pause makes the requests of the session wait until Resume, pings and handshakes
-// included: nothing is lost, and nothing is answered. A session that is paused for
-// longer than its timeout expires. Pause also holds up the handshake of a session
-// that has ended; the result says whether the session is alive.
+// Pause makes the requests of the session wait until Resume, pings and
+// handshakes included: nothing is lost, and nothing is answered. A session that
+// is paused for longer than its timeout expires. Pause also holds up the
+// handshake of a session that has ended; the result says whether the session is
+// alive.
 func (s *Session) Pause() bool {
 	s.cluster.mu.Lock()
 	defer s.cluster.unlock()
@@ -128,8 +133,8 @@ func (s *Session) Pause() bool {
 	return s.cluster.sessions[s.id] != nil
 }
 
-// Resume carries out what has waited, and ends the pause. It returns false if there
-// was none.
+// Resume carries out what has waited, and ends the pause. It returns false if
+// there was none.
 func (s *Session) Resume() bool {
 	s.cluster.mu.Lock()
 	defer s.cluster.unlock()
@@ -138,10 +143,10 @@ func (s *Session) Resume() bool {
 	return paused
 }
 
-// MoveTo brings the session to another member of its ensemble: its connection is
-// closed, and until the client has come to that member the others hang up on it, as
-// if they were down. MoveTo returns false if there is no such session, or if the
-// member is none of its ensemble's.
+// MoveTo brings the session to another member of its ensemble: its connection
+// is closed, and until the client has come to that member the others hang up on
+// it, as if they were down. MoveTo returns false if there is no such session,
+// or if the member is none of its ensemble's.
 func (s *Session) MoveTo(m *Member) bool {
 	s.cluster.mu.Lock()
 	defer s.cluster.unlock()
@@ -156,8 +161,8 @@ func (s *Session) MoveTo(m *Member) bool {
 	return true
 }
 
-// Member returns the member of the ensemble that the session is connected to. It
-// returns nil without a connection, and for a server on its own.
+// Member returns the member of the ensemble that the session is connected to.
+// It returns nil without a connection, and for a server on its own.
 func (s *Session) Member() *Member {
 	s.cluster.mu.Lock()
 	defer s.cluster.mu.Unlock()
@@ -167,8 +172,8 @@ func (s *Session) Member() *Member {
 	return nil
 }
 
-// Watches returns the watches of the session, by path, then kind; nil if there are
-// none.
+// Watches returns the watches of the session, by path, then kind; nil if there
+// are none.
 func (s *Session) Watches() []Watch {
 	var list []Watch
 	for _, srv := range s.servers {
@@ -179,8 +184,9 @@ func (s *Session) Watches() []Watch {
 	return list
 }
 
-// Ephemerals returns the paths of the ephemeral nodes of the session, sorted; nil if
-// there are none. An ensemble shows those at the server that has applied most.
+// Ephemerals returns the paths of the ephemeral nodes of the session, sorted;
+// nil if there are none. An ensemble shows those at the server that has applied
+// most.
 func (s *Session) Ephemerals() []string {
 	s.cluster.mu.Lock()
 	defer s.cluster.mu.Unlock()

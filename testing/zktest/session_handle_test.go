@@ -11,8 +11,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// What a handle on a session does when there is no such session: nothing, and it
-// says so.
+// A handle on a session that does not exist does nothing, and says so.
 func TestHandleOfNoSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ens := zktest.StartEnsemble(t, 3)

@@ -160,7 +160,8 @@ func TestPartitionOfOneSession(t *testing.T) {
 	})
 }
 
-// The client of a black hole must not see that the server has ended its session.
+// The client of a black hole must not see that the server has ended its
+// session.
 func TestPartitionHidesExpiry(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *client) {
 		srv.BlackholeAll()

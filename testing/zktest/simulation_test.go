@@ -12,8 +12,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// The library's own goroutines do not spoil it: clients of one goroutine each are
-// deterministic.
+// The library's own goroutines do not spoil it: clients of one goroutine each
+// are deterministic.
 func TestSameSeedSameRunWithGoZookeeper(t *testing.T) {
 	seed := zktest.SeedOf(t)
 	first, second := contend(t, seed), contend(t, seed)

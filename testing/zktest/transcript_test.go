@@ -13,13 +13,15 @@ import (
 )
 
 // A line of a transcript says who asked, what, and what came back: the zxid
-// relative to the beginning of the script, the error code, the body. Absolute times
-// and the ids of sessions are different in each run; clients have letters instead.
+// relative to the beginning of the script, the error code, the body. Absolute
+// times and the ids of sessions are different in each run; clients have letters
+// instead.
 //
-// The zxid of an event is left out where the real server is older than 3.9: it is
-// always -1 there.
+// The zxid of an event is left out where the real server is older than 3.9: it
+// is always -1 there.
 
-// watchTheClock makes the test fail, instead of hanging, when the server is silent.
+// watchTheClock makes the test fail, instead of hanging, when the server is
+// silent.
 func (p *player) watchTheClock() {
 	require.NoError(p.stage.t, p.nc.SetReadDeadline(time.Now().Add(20*time.Second)))
 }

@@ -6,11 +6,11 @@ import (
 )
 
 // WaitFor waits until cond is true, and returns nil; or until ctx ends, and
-// returns its error; or until the server is closed, and returns [net.ErrClosed].
-// It calls cond now and after each change of the server's state, not in between:
-// a cond about anything else may be noticed late. Several changes in quick
-// succession may be seen as one, so a state that passes at once may be missed.
-// cond may use the server's methods.
+// returns its error; or until the server is closed, and returns
+// [net.ErrClosed]. It calls cond now and after each change of the server's
+// state, not in between: a cond about anything else may be noticed late.
+// Several changes in quick succession may be seen as one, so a state that
+// passes at once may be missed. cond may use the server's methods.
 func (s *Server) WaitFor(ctx context.Context, cond func() bool) error {
 	return s.waitFor(ctx, cond, &s.closed)
 }
@@ -71,8 +71,8 @@ func (s *Server) WaitWatches(ctx context.Context, session int64, n int) error {
 	})
 }
 
-// WaitAgreement waits until every member is connected to the leader and has applied
-// all there is. It ends as [Server.WaitFor] does.
+// WaitAgreement waits until every member is connected to the leader and has
+// applied all there is. It ends as [Server.WaitFor] does.
 func (e *Ensemble) WaitAgreement(ctx context.Context) error {
 	return e.WaitFor(ctx, e.agree)
 }

@@ -1,7 +1,7 @@
 package zktest
 
-// Watch is a watch as it is now. A persistent watch, in ZooKeeper's sense, is in
-// both tables and thus counts as two.
+// Watch is a watch as it is now. A persistent watch, in ZooKeeper's sense, is
+// in both tables and thus counts as two.
 type Watch struct {
 	Session    int64
 	Path       string

@@ -109,8 +109,8 @@ func TestWatchOfNodeAndChildrenHearsOfDeletionOnce(t *testing.T) {
 	})
 }
 
-// A test may look right after a client has closed its session, without waiting for
-// the connection to end.
+// A test may look right after a client has closed its session, without waiting
+// for the connection to end.
 func TestClosedSessionLeavesNoWatches(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		c := login(t, srv)

@@ -51,8 +51,9 @@ func ipMatches(pattern, client string) bool {
 	return network != nil && network.Contains(net.ParseIP(client).To4())
 }
 
-// parseIPv4 reads an address or a prefix as ZooKeeper 3.9 does, which knows no IPv6 and takes each part for a number as
-// Java writes them: signs and leading zeros are fine. It returns nil for anything else.
+// parseIPv4 reads an address or a prefix as ZooKeeper 3.9 does, which knows no
+// IPv6 and takes each part for a number as Java writes them: signs and leading
+// zeros are fine. It returns nil for anything else.
 func parseIPv4(pattern string) *net.IPNet {
 	address, prefix, hasPrefix := strings.Cut(pattern, "/")
 	parts, bits := strings.Split(address, "."), 32
@@ -78,8 +79,9 @@ func parseIPv4(pattern string) *net.IPNet {
 	return &net.IPNet{IP: ip.Mask(mask), Mask: mask}
 }
 
-// fixACL checks an ACL a client sent, leaves out what it says twice, and puts the client's own identities in the place
-// of the scheme "auth". It returns nil if the ACL is not acceptable.
+// fixACL checks an ACL a client sent, leaves out what it says twice, and puts
+// the client's own identities in the place of the scheme "auth". It returns nil
+// if the ACL is not acceptable.
 func fixACL(acl []wire.ACL, ids []wire.ID) []wire.ACL {
 	var fixed []wire.ACL
 	for i, a := range acl {
@@ -117,14 +119,16 @@ func validID(id wire.ID) bool {
 	return false
 }
 
-// DigestID is the identity of whoever knows credentials of the form user:password.
+// DigestID is the identity of whoever knows credentials of the form
+// user:password.
 func DigestID(credentials string) wire.ID {
 	user, _, _ := strings.Cut(credentials, ":")
 	sum := sha1.Sum([]byte(credentials))
 	return wire.ID{Scheme: "digest", ID: user + ":" + base64.StdEncoding.EncodeToString(sum[:])}
 }
 
-// MaskDigests hides the hashes from those who may read an ACL but not change it.
+// MaskDigests hides the hashes from those who may read an ACL but not change
+// it.
 func MaskDigests(acl []wire.ACL) []wire.ACL {
 	masked := slices.Clone(acl)
 	for i, a := range masked {

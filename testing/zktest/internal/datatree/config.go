@@ -22,8 +22,8 @@ func (t *Tree) InitConfig(text []byte, zxid, now int64) {
 	t.TakeEffects()
 }
 
-// setConfig replaces the data of the config node, and returns how to undo it. The
-// node's version is -1 for ever.
+// setConfig replaces the data of the config node, and returns how to undo it.
+// The node's version is -1 for ever.
 func (t *Tree) setConfig(text []byte, zxid, now int64) (undo func()) {
 	n := t.nodes[configPath]
 	old := *n

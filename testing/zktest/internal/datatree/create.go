@@ -9,9 +9,9 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// Create creates the node that r asks for and returns its path, with the number of
-// a sequential node. It makes the checks in ZooKeeper's order, because clients see
-// which one came first.
+// Create creates the node that r asks for and returns its path, with the number
+// of a sequential node. It makes the checks in ZooKeeper's order, because
+// clients see which one came first.
 func (tx *Txn) Create(r *wire.CreateRequest) (string, wire.Code) {
 	if code := tx.checkMode(r); code != wire.OK {
 		return "", code
@@ -69,8 +69,8 @@ func (tx *Txn) checkMode(r *wire.CreateRequest) wire.Code {
 	return wire.OK
 }
 
-// newNode decides the kind by the type of the request first: a plain create with
-// the container flag makes a persistent node, and createContainer with the
+// newNode decides the kind by the type of the request first: a plain create
+// with the container flag makes a persistent node, and createContainer with the
 // ephemeral flag a container, as on a real server.
 func (tx *Txn) newNode(r *wire.CreateRequest, acl []wire.ACL) *Node {
 	n := &Node{Data: bytes.Clone(r.Data), ACL: acl}

@@ -28,9 +28,9 @@ func (tx *Txn) Delete(path string, version int32) wire.Code {
 	return wire.OK
 }
 
-// DeleteContainer deletes the node at path as a real server deletes containers and
-// nodes whose time is up. It asks for no permission, and refuses ephemeral nodes
-// only.
+// DeleteContainer deletes the node at path as a real server deletes containers
+// and nodes whose time is up. It asks for no permission, and refuses ephemeral
+// nodes only.
 func (tx *Txn) DeleteContainer(path string) wire.Code {
 	n := tx.Tree.nodes[path]
 	switch {

@@ -26,7 +26,8 @@ func (t *Tree) Verify() error {
 	return nil
 }
 
-// Verify returns an error if the two tables contradict each other. It is for tests.
+// Verify returns an error if the two tables contradict each other. It is for
+// tests.
 func (w *Watches[C]) Verify() error {
 	total, recursive := 0, 0
 	for _, modes := range w.byKey {

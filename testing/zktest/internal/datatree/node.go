@@ -18,8 +18,8 @@ const (
 	TTLNode
 )
 
-// Node is one znode. Its children are known by name only; the nodes themselves
-// are in the tree. Nobody but the tree changes a Node.
+// Node is one znode. A node knows its children by name only; the nodes
+// themselves are in the tree. Only the tree changes a Node.
 type Node struct {
 	Data     []byte
 	ACL      []wire.ACL
@@ -33,7 +33,8 @@ type Node struct {
 	Version, Aversion   int32
 
 	// Created counts the children ever created, and is the suffix of the next
-	// sequential child. It is never lowered: see add for what that means at 2^31-1.
+	// sequential child. It is never lowered: see add for what that means at
+	// 2^31-1.
 	Created int32
 }
 

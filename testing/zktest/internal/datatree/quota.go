@@ -8,9 +8,11 @@ import (
 	"strings"
 )
 
-// A quota is data in the tree. The limits for /a/b are the data of /zookeeper/quota/a/b/zookeeper_limits, and the server
-// keeps the number of nodes and of bytes at and below /a/b in /zookeeper/quota/a/b/zookeeper_stats. Both are written by
-// clients first, limits before stats. Of several quotas for a path the deepest counts.
+// A quota is data in the tree. The limits for /a/b are the data of
+// /zookeeper/quota/a/b/zookeeper_limits, and the server keeps the number of
+// nodes and of bytes at and below /a/b in /zookeeper/quota/a/b/zookeeper_stats.
+// Both are written by clients first, limits before stats. If there are several
+// quotas for a path, the deepest counts.
 
 const (
 	quotaRoot  = "/zookeeper/quota"
@@ -48,8 +50,8 @@ func (t *Tree) openBooks(path string) {
 
 func nothing() {}
 
-// quotaNode takes the path of a limit or stats node apart. The name of any other node is "". There is no quota for the
-// root.
+// quotaNode takes the path of a limit or stats node apart. The name of any
+// other node is "". There is no quota for the root.
 func quotaNode(path string) (subject, name string) {
 	rest, below := strings.CutPrefix(path, quotaRoot+"/")
 	if !below {
@@ -62,7 +64,8 @@ func quotaNode(path string) (subject, name string) {
 	return subject, name
 }
 
-// quotaOf returns the path of the deepest quota that path is under, "" if there is none.
+// quotaOf returns the path of the deepest quota that path is under, "" if there
+// is none.
 func (t *Tree) quotaOf(path string) string {
 	if len(t.quotas) == 0 {
 		return ""
@@ -78,8 +81,8 @@ func (t *Tree) quotaOf(path string) string {
 // Quotas returns the paths that have limits, sorted.
 func (t *Tree) Quotas() []string { return slices.Sorted(maps.Keys(t.quotas)) }
 
-// charge changes the stats of the quota that path is under. That is no change of the stats node for its version or for
-// those who watch it.
+// charge changes the stats of the quota that path is under. That is no change
+// of the stats node for its version or for those who watch it.
 func (t *Tree) charge(path string, bytes, nodes int64) (undo func()) {
 	subject := t.quotaOf(path)
 	stats := t.nodes[quotaRoot+subject+"/"+quotaStats]
@@ -94,8 +97,9 @@ func (t *Tree) charge(path string, bytes, nodes int64) (undo func()) {
 	return func() { stats.Data = old }
 }
 
-// withinQuota reports whether there is room for so much more under the hard limits, and notes that it is used. As on a
-// real server the operations of one multi are each compared with what there was before the multi.
+// withinQuota reports whether there is room for so much more under the hard
+// limits, and notes that it is used. As on a real server the operations of one
+// multi are each compared with what there was before the multi.
 func (tx *Txn) withinQuota(path string, bytes, nodes int) bool {
 	if !tx.EnforceQuotas {
 		return true
@@ -121,7 +125,8 @@ func (tx *Txn) withinQuota(path string, bytes, nodes int) bool {
 	return true
 }
 
-// quotaValues is the data of a limit or stats node: count=1,bytes=2 and further values.
+// quotaValues is the data of a limit or stats node: count=1,bytes=2 and further
+// values.
 type quotaValues map[string]int64
 
 // parseQuota leaves out what is not of the form key=number.
@@ -137,7 +142,8 @@ func parseQuota(data []byte) quotaValues {
 	return values
 }
 
-// get returns -1, which means "no limit" and "not counted yet", for what is missing.
+// get returns -1, which means "no limit" and "not counted yet", for what is
+// missing.
 func (v quotaValues) get(key string) int64 {
 	if n, found := v[key]; found {
 		return n

@@ -9,16 +9,17 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// Tree is the data: every node by its path. It knows nothing of clocks, sessions,
-// watches or the wire; its methods expect arguments that were checked before.
+// Tree is the data: every node by its path. It knows nothing of clocks,
+// sessions, watches or the wire; its methods expect arguments that were checked
+// before.
 type Tree struct {
 	nodes      map[string]*Node
 	ephemerals map[int64]map[string]struct{} // paths by session
 	reapable   map[string]struct{}           // paths of containers and of nodes with a TTL
 	quotas     map[string]struct{}           // paths with limits; see quota.go
 
-	// Recording makes the tree keep an [Effect] of each change, until TakeEffects. The
-	// trees of an ensemble's members do that.
+	// Recording makes the tree keep an [Effect] of each change, until
+	// TakeEffects. The trees of an ensemble's members do that.
 	Recording bool
 	effects   []Effect
 }
@@ -37,8 +38,8 @@ func New() *Tree {
 	return t
 }
 
-// Node returns the node at path, or nil. The root has two paths: "/" and "". Nobody
-// but the tree may change the node.
+// Node returns the node at path, or nil. The root has two paths: "/" and "".
+// Only the tree may change the node.
 func (t *Tree) Node(path string) *Node { return t.nodes[cmp.Or(path, "/")] }
 
 // Len returns the number of nodes, the root and ZooKeeper's own included.
@@ -95,11 +96,11 @@ func (t *Tree) detach(path string, n *Node) {
 	}
 }
 
-// add creates a node below an existing parent and returns how to undo it. next is
-// the suffix of the parent's next sequential child, as the transaction has computed
-// it. Like a real server the tree takes only a higher one than before: after 2^31-1
-// comes -2^31, and from then on neither the count nor the pzxid of the parent tells
-// of new children.
+// add creates a node below an existing parent and returns how to undo it. next
+// is the suffix of the parent's next sequential child, as the transaction has
+// computed it. Like a real server the tree takes only a higher one than before:
+// after 2^31-1 comes -2^31, and from then on neither the count nor the pzxid of
+// the parent tells of new children.
 func (t *Tree) add(path string, n *Node, next int32, zxid, now int64) (undo func()) {
 	parent := t.nodes[ParentOf(path)]
 	created, pzxid := parent.Created, parent.Pzxid
@@ -120,7 +121,8 @@ func (t *Tree) add(path string, n *Node, next int32, zxid, now int64) (undo func
 	}
 }
 
-// repeatAdd is add once more, in another tree. n is the node as it was when new.
+// repeatAdd is add once more, in another tree. n is the node as it was when
+// new.
 func repeatAdd(path string, n Node, next int32) Effect {
 	return func(t *Tree) {
 		twin := n
@@ -145,7 +147,8 @@ func (t *Tree) remove(path string, zxid int64) (undo func()) {
 	}
 }
 
-// setData replaces a node's data with a copy of data and returns how to undo it.
+// setData replaces a node's data with a copy of data and returns how to undo
+// it.
 func (t *Tree) setData(path string, data []byte, zxid, now int64) (undo func()) {
 	n := t.nodes[path]
 	old := *n
@@ -202,8 +205,8 @@ func (t *Tree) Walk(path string, visit func(path string, n *Node)) {
 	}
 }
 
-// CountBelow returns how many nodes walk would visit after the first, in no order
-// and therefore faster.
+// CountBelow returns how many nodes walk would visit after the first, in no
+// order and therefore faster.
 func (t *Tree) CountBelow(path string) int {
 	n := t.nodes[path]
 	total := len(n.Children)
@@ -213,9 +216,9 @@ func (t *Tree) CountBelow(path string) int {
 	return total
 }
 
-// Outdated returns the containers that have lost their last child, and the nodes
-// whose TTL has passed since the last change of their data, sorted. A container
-// that never had a child is kept: its creator is about to use it.
+// Outdated returns the containers that have lost their last child, and the
+// nodes whose TTL has passed since the last change of their data, sorted. A
+// container that never had a child is kept: its creator is about to use it.
 func (t *Tree) Outdated(now int64) []string {
 	var paths []string
 	for path := range t.reapable {

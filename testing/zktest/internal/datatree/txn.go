@@ -2,7 +2,7 @@ package datatree
 
 import "github.com/gocurator/curator/testing/zktest/internal/wire"
 
-// Txn is one transaction under construction. Its operations take effect on the
+// Txn is one transaction under construction. The operations take effect on the
 // tree at once, so that later ones see earlier ones, and can be rolled back. An
 // operation that does not return [wire.OK] leaves the tree as it was.
 type Txn struct {
@@ -15,9 +15,9 @@ type Txn struct {
 	TTLNodes      bool      // nodes with a TTL are enabled
 	EnforceQuotas bool      // hard limits are enforced
 
-	// Overflow holds the next sequence numbers of parents whose sequences have come
-	// beyond their end; nil if there are none. The server hands it on from one
-	// transaction to the next of the same batch.
+	// Overflow holds the next sequence numbers of parents whose sequences have
+	// come beyond their end; nil if there are none. The server hands it on from
+	// one transaction to the next of the same batch.
 	Overflow map[*Node]int32
 
 	Changes []NodeChange // for the watches, once the whole transaction has succeeded
@@ -55,9 +55,9 @@ func (tx *Txn) allows(n *Node, perms int32) bool {
 	return tx.Admin || Permitted(n.ACL, tx.IDs, perms)
 }
 
-// sequence returns the suffix of the next sequential child. Within a transaction,
-// and among transactions that are under way together, it goes on after 2^31-1, at
-// -2^31. The tree does not remember that.
+// sequence returns the suffix of the next sequential child. Within a
+// transaction, and among transactions that are under way together, it goes on
+// after 2^31-1, at -2^31. The tree does not remember that.
 func (tx *Txn) sequence(parent *Node) int32 {
 	if next, isBeyond := tx.Overflow[parent]; isBeyond {
 		return next

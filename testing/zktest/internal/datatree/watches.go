@@ -42,9 +42,9 @@ func DataWatch(path string) WatchKey { return WatchKey{WatchData, path} }
 // ChildWatch is the key of a watch of the node's children.
 func ChildWatch(path string) WatchKey { return WatchKey{WatchChild, path} }
 
-// Watches holds the watches of all connections; C stands for a connection. A watch
-// belongs to a connection and not to a session: it ends with the connection, and
-// the client sets it again.
+// Watches holds the watches of all connections; C stands for a connection. A
+// watch belongs to a connection and not to a session: it ends with the
+// connection, and the client sets it again.
 type Watches[C comparable] struct {
 	byKey     map[WatchKey]map[C]WatchMode
 	byConn    map[C]map[WatchKey]struct{}
@@ -141,15 +141,16 @@ type Watcher[C comparable] struct {
 	Mode WatchMode
 }
 
-// Change is one visible effect of a transaction: a node was created, deleted, or
-// its data changed.
+// Change is one visible effect of a transaction: a node was created, deleted,
+// or its data changed.
 type Change struct {
 	Event wire.EventType
 	Path  string
 }
 
 // Fire consumes the watches that a change concerns and calls tell with the
-// connections to notify: first about the node, then about the parent's children.
+// connections to notify: first about the node, then about the parent's
+// children.
 func (w *Watches[C]) Fire(ch Change, tell func(map[C]struct{}, Change)) {
 	told := w.collect(nil, WatchKey{WatchData, ch.Path})
 	told = w.collectAbove(told, ch.Path)
@@ -183,7 +184,8 @@ func (w *Watches[C]) collect(set map[C]struct{}, key WatchKey) map[C]struct{} {
 	return set
 }
 
-// collectAbove adds the connections with a recursive watch on an ancestor of path.
+// collectAbove adds the connections with a recursive watch on an ancestor of
+// path.
 func (w *Watches[C]) collectAbove(set map[C]struct{}, path string) map[C]struct{} {
 	if w.recursive == 0 {
 		return set

@@ -29,25 +29,25 @@ func (c *Conn) Read(p []byte) (int, error) {
 	return n, c.wrap("read", err)
 }
 
-// Write waits until all of p is on its way, or the end of the connection, or the
-// deadline.
+// Write waits until all of p is on its way, or the end of the connection, or
+// the deadline.
 func (c *Conn) Write(p []byte) (int, error) {
 	n, err := c.out.write(p)
 	return n, c.wrap("write", err)
 }
 
-// NotifyIdle makes the connection call f whenever a reader at one of its two ends
-// begins to wait for more. It must be called before the connection is used. f is
-// called with a lock of the connection held: it must neither wait nor use the
-// connection.
+// NotifyIdle makes the connection call f whenever a reader at one of its two
+// ends begins to wait for more. It must be called before the connection is
+// used. f is called with a lock of the connection held: it must neither wait
+// nor use the connection.
 func (c *Conn) NotifyIdle(f func()) { c.in.onIdle, c.out.onIdle = f, f }
 
 // Idle reports whether everything that was written in both directions has been
 // read, and both readers wait for more.
 func (c *Conn) Idle() bool { return c.in.idle() && c.out.idle() }
 
-// CloseWrite lets the peer read what was written before, and then io.EOF, as the
-// half-close of TCP does.
+// CloseWrite lets the peer read what was written before, and then io.EOF, as
+// the half-close of TCP does.
 func (c *Conn) CloseWrite() error {
 	c.out.closeWriter(io.EOF)
 	return nil
@@ -61,8 +61,8 @@ func (c *Conn) wrap(op string, err error) error {
 	return &net.OpError{Op: op, Net: "tcp", Source: c.local, Addr: c.remote, Err: err}
 }
 
-// Close lets the peer read what was written before, and then io.EOF. What the
-// peer writes from now on fails.
+// Close lets the peer read what was written before, and then io.EOF. Writes of
+// the peer fail from now on.
 func (c *Conn) Close() error {
 	c.in.closeReader()
 	c.out.closeWriter(io.EOF)

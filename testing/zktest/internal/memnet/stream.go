@@ -28,8 +28,9 @@ type stream struct {
 	readBy, writeBy deadline
 }
 
-// deadline is a point in time and the timer that wakes whoever waits for it. The
-// timer is made at the first wait, used again, and runs only while somebody waits.
+// deadline is a point in time and the timer that wakes whoever waits for it.
+// The timer is made at the first wait, used again, and runs only while somebody
+// waits.
 type deadline struct {
 	at      time.Time
 	timer   *time.Timer
@@ -131,7 +132,8 @@ func (s *stream) write(p []byte) (n int, err error) {
 	}
 }
 
-// roomLocked returns how many of want bytes fit, and makes space for them in buf.
+// roomLocked returns how many of want bytes fit, and makes space for them in
+// buf.
 func (s *stream) roomLocked(want int) int {
 	if s.off == len(s.buf) {
 		s.buf, s.off = s.buf[:0], 0

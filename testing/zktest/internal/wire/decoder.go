@@ -8,13 +8,13 @@ import (
 // Jute is ZooKeeper's encoding: big-endian integers, one byte for a bool,
 // strings, buffers and vectors behind an int32 length where -1 means null.
 
-// ErrMalformed says that a frame ended in the middle of a value, or that something
-// in it cannot be true.
+// ErrMalformed says that a frame ended in the middle of a value, or that
+// something in it cannot be true.
 var ErrMalformed = errors.New("zktest: malformed request")
 
-// Decoder takes values off the front of a frame. After the first value that does
-// not fit, Err is set and every further value is zero, so that callers decode a
-// whole record and look at Err once.
+// Decoder takes values off the front of a frame. After the first value that
+// does not fit, Err is set and every further value is zero, so that callers
+// decode a whole record and look at Err once.
 type Decoder struct {
 	Buf []byte // what has not been read yet
 	Err error  // nil or ErrMalformed
@@ -55,8 +55,8 @@ func (d *Decoder) Bool() bool {
 	return p != nil && p[0] != 0
 }
 
-// Buffer returns bytes that alias the frame: a caller that keeps them copies them.
-// A null buffer is nil, an empty one is not.
+// Buffer returns bytes that alias the frame: a caller that keeps them copies
+// them. A null buffer is nil, an empty one is not.
 func (d *Decoder) Buffer() []byte {
 	n := d.Int32()
 	if n == -1 {
@@ -65,8 +65,8 @@ func (d *Decoder) Buffer() []byte {
 	return d.take(int(n))
 }
 
-// String reads null as "", and remembers that it was null: most requests cannot be
-// carried out then.
+// String reads null as "", and remembers that it was null: most requests cannot
+// be carried out then.
 func (d *Decoder) String() string {
 	p := d.Buffer()
 	if p == nil {

@@ -16,8 +16,8 @@ const trustedSize = 16 << 10
 // ErrFrameSize says that a client has announced a frame longer than MaxFrame.
 var ErrFrameSize = errors.New("zktest: frame length out of range")
 
-// ReadFrame returns the next frame without its length. What a client only announces
-// takes no memory.
+// ReadFrame returns the next frame without its length. A frame that a client
+// only announces takes no memory.
 func ReadFrame(r io.Reader) ([]byte, error) {
 	var length [LengthSize]byte
 	if _, err := io.ReadFull(r, length[:]); err != nil {
@@ -70,8 +70,8 @@ func (e *Encoder) Frame() []byte {
 	return e.Buf
 }
 
-// Notification returns the frame of a watch event, with the zxid of the change, as
-// since ZooKeeper 3.9. Before it was always -1.
+// Notification returns the frame of a watch event, with the zxid of the change,
+// as since ZooKeeper 3.9. Before it was always -1.
 func Notification(event EventType, path string, zxid int64) []byte {
 	const syncConnected = 3
 	e := NewReply()

@@ -6,8 +6,8 @@ import (
 )
 
 // javaString decodes UTF-8 as Java does: each sequence of bytes that is no
-// character, as far as it could have become one, turns into U+FFFD. Go would make
-// one U+FFFD of each byte.
+// character, as far as it could have become one, turns into U+FFFD. Go would
+// make one U+FFFD of each byte.
 func javaString(p []byte) string {
 	if utf8.Valid(p) {
 		return string(p)
@@ -24,8 +24,8 @@ func javaString(p []byte) string {
 	return b.String()
 }
 
-// brokenRune returns how many bytes Java takes for one character that is broken. p
-// begins with such a character.
+// brokenRune returns how many bytes Java takes for one character that is
+// broken. p begins with such a character.
 func brokenRune(p []byte) int {
 	const surrogateLead, continuation = 0xed, 0x80
 	continues := func(i int) bool { return i < len(p) && p[i]&0xc0 == continuation }

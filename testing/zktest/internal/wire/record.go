@@ -73,7 +73,8 @@ func (d *Decoder) Stat() Stat {
 	}
 }
 
-// id reads the identity of an entry. With the scheme "auth" nothing else counts.
+// id reads the identity of an entry. With the scheme "auth" nothing else
+// counts.
 func (d *Decoder) id() ID {
 	scheme := d.String()
 	if scheme == "auth" {
