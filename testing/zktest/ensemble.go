@@ -185,8 +185,7 @@ func (e *Ensemble) Followers() []*Member {
 
 // ConnectString returns the addresses of all members of the present
 // configuration, separated by commas: without [WithReconfig], of all members.
-// Without [WithTCP] only [Ensemble.Dialer] and [Ensemble.Dialer] understand
-// them.
+// Without [WithTCP] only [Ensemble.Dialer] understands them.
 func (e *Ensemble) ConnectString() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()

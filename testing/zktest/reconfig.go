@@ -93,8 +93,9 @@ func (e *Ensemble) confirmViewLocked() {
 	if e.cfg.reconfig {
 		e.view.version = e.epoch << 32
 	}
+	text := e.view.text()
 	for _, m := range e.members {
-		m.tree.InitConfig(e.view.text(), e.view.version, m.nowMillisLocked())
+		m.tree.InitConfig(text, e.view.version, m.nowMillisLocked())
 	}
 }
 
