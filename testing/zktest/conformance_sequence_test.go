@@ -6,9 +6,9 @@ import (
 	"path"
 	"testing"
 
-	"github.com/gocurator/curator/testing/zkserver"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/testing/zkserver"
 	"github.com/gocurator/curator/testing/zktest/internal/datatree"
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )

@@ -15,7 +15,7 @@ import (
 func TestHandleOfNoSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ens := zktest.StartEnsemble(t, 3)
-		for _, s := range []*zktest.SessionInfo{ens.Session(7), ens.Leader().Session(7), zktest.Start(t).Session(7)} {
+		for _, s := range []*zktest.Session{ens.Session(7), ens.Leader().Session(7), zktest.Start(t).Session(7)} {
 			require.EqualValues(t, 7, s.ID())
 			for name, do := range map[string]func() bool{
 				"Expire": s.Expire, "Replace": s.Replace, "Cut": s.Cut, "Blackhole": s.Blackhole,
