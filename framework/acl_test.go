@@ -136,8 +136,8 @@ func TestChrootIsMadeWhenItIsFirstNeeded(t *testing.T) {
 				require.NoError(t, err)
 				defer c.Close()
 				if lost {
-					srv.Inject(zktest.Rule{Path: "/one", Times: 3, Do: zktest.DropReply})
-					srv.Inject(zktest.Rule{Path: "/one/two", Times: 1, Do: zktest.DropReply})
+					srv.Inject(zktest.Rule{Path: "/one", Times: 3, Do: zktest.DropReply()})
+					srv.Inject(zktest.Rule{Path: "/one/two", Times: 1, Do: zktest.DropReply()})
 				}
 				require.NoError(t, call(t.Context(), c), "%s, lost %v", name, lost)
 				_, ok := srv.Node("/one/two")
@@ -164,7 +164,7 @@ func TestChrootIsNotMadeByWhatDoesNotCreateInIt(t *testing.T) {
 
 func TestSetACLIsFoundOutAndNeverAppliedTwice(t *testing.T) {
 	want := zk.WorldACL(zk.PermRead | zk.PermAdmin)
-	for _, fault := range []zktest.Action{zktest.DropRequest, zktest.DropReply, zktest.MuteReply} {
+	for _, fault := range []zktest.Action{zktest.DropRequest(), zktest.DropReply(), zktest.BlackholeReply()} {
 		for _, with := range breakages {
 			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 				mustCreate(t, c, "/n", "")
@@ -206,9 +206,9 @@ func TestSetACLThatCannotBeFoundOutIsOfUnknownOutcome(t *testing.T) {
 		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 			other := another(t, srv)
 			mustCreate(t, c, "/n", "")
-			fault := zktest.DropReply
+			fault := zktest.DropReply()
 			if name == "somebody else's instead" {
-				fault = zktest.DropRequest
+				fault = zktest.DropRequest()
 			}
 			srv.Inject(zktest.Rule{Op: zktest.OpSetACL, Session: c.SessionID(), Do: fault})
 			if tc.meanwhile != nil {

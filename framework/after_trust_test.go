@@ -15,7 +15,7 @@ import (
 
 func TestAfterTrustCallsWhenTheContextHasEnded(t *testing.T) {
 	ends := map[string]func(*zktest.Server, *framework.Client){
-		"lost":        func(srv *zktest.Server, c *framework.Client) { srv.ExpireSession(c.SessionID()) },
+		"lost":        func(srv *zktest.Server, c *framework.Client) { srv.Session(c.SessionID()).Expire() },
 		"closed":      func(_ *zktest.Server, c *framework.Client) { c.Close() },
 		"interrupted": func(srv *zktest.Server, _ *framework.Client) { srv.CutAll() },
 	}
@@ -59,7 +59,7 @@ func TestAfterTrustCallsWhenTheContextHasEnded(t *testing.T) {
 }
 
 func TestOnDropCallsWhenNothingRefersToTheObject(t *testing.T) {
-	srv := zktest.New(t) // in real time: the garbage collector is in no bubble
+	srv := zktest.Start(t) // in real time: the garbage collector is in no bubble
 	c := newClient(t, srv)
 	type object struct{ _ [64]byte }
 	dropped, stopped := make(chan struct{}), make(chan struct{})

@@ -26,8 +26,8 @@ func TestCredentialsHoldOnEveryConnectionAndInEverySession(t *testing.T) {
 		require.ErrorIs(t, err, zk.ErrNoAuth)
 		for name, disturb := range map[string]func(){
 			"none":      func() {},
-			"reconnect": func() { srv.CutSession(c.SessionID()) },
-			"expiry":    func() { srv.ExpireSession(c.SessionID()) },
+			"reconnect": func() { srv.Session(c.SessionID()).Cut() },
+			"expiry":    func() { srv.Session(c.SessionID()).Expire() },
 		} {
 			disturb()
 			synctest.Wait()
@@ -57,7 +57,7 @@ func TestAddedCredentialsHoldFromThenOn(t *testing.T) {
 // The connection is lost after the server has taken them: the next one must
 // have them all the same.
 func TestAddAuthOutlastsALostReply(t *testing.T) {
-	for _, fault := range []zktest.Action{zktest.DropRequest, zktest.DropReply, zktest.Mute} {
+	for _, fault := range []zktest.Action{zktest.DropRequest(), zktest.DropReply(), zktest.Blackhole()} {
 		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 			owner := newClient(t, srv, alice)
 			mustCreate(t, owner, "/hers", "x", ownersOK)
@@ -126,7 +126,7 @@ func TestEphemeralPathIsFreeAgainAfterRefusedCredentials(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		c := newClient(t, srv, alice)
 		require.NoError(t, c.WaitConnected(t.Context()))
-		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.MuteReply})
+		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.BlackholeReply()})
 		_, err := c.Create(within(t, time.Second), "/e", nil, framework.WithMode(framework.Ephemeral))
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		srv.Inject(zktest.Rule{Op: zktest.OpAuth, Times: 1, Do: zktest.Fail(zktest.ErrAuthFailed)})
@@ -158,7 +158,7 @@ func TestSessionThatOnlyAuthenticatesEndsBeforeTheServerDeletesItsNodes(t *testi
 		n := mustCreate(t, c, "/e", "", framework.WithMode(framework.Ephemeral))
 		time.Sleep(pingInterval - time.Millisecond) // just before the next ping
 		require.NoError(t, c.AddAuth(t.Context(), "digest", []byte("alice:secret")))
-		srv.PartitionAll()
+		srv.BlackholeAll()
 		<-n.Session.Context().Done()
 		_, there := srv.Node("/e")
 		require.True(t, there)
@@ -183,7 +183,7 @@ func TestConnectionsThatDieDuringAuthenticationAreReplaced(t *testing.T) {
 		c := newClient(t, srv, alice)
 		require.NoError(t, c.WaitConnected(t.Context()))
 		for i := range 50 {
-			do := []zktest.Action{zktest.DropRequest, zktest.DropReply, zktest.Mute, zktest.DelayReply(20 * time.Second)}[i%4]
+			do := []zktest.Action{zktest.DropRequest(), zktest.DropReply(), zktest.Blackhole(), zktest.DelayReply(20 * time.Second)}[i%4]
 			srv.Inject(zktest.Rule{Op: zktest.OpAuth, Times: 1 + i%3, Do: do})
 			srv.CutAll()
 			time.Sleep(time.Minute)

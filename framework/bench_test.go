@@ -30,7 +30,7 @@ func BenchmarkThroughput(b *testing.B) {
 			if server == "zookeeper" {
 				addr = zkserver.Start(b).Addr()
 			} else {
-				addr = zktest.New(b, zktest.WithTCP("127.0.0.1:0")).Addr()
+				addr = zktest.Start(b, zktest.WithTCP("127.0.0.1:0")).Addr()
 			}
 			plain, ours := plainOps(b, addr), clientOps(b, addr)
 			for _, op := range []string{"get", "set", "create"} {
@@ -142,7 +142,7 @@ func BenchmarkGet(b *testing.B) {
 		"tracer=idle": {framework.WithTracer(clienttrace.NoTracer{})},
 	} {
 		b.Run(name, func(b *testing.B) {
-			srv := zktest.New(b)
+			srv := zktest.Start(b)
 			c, err := framework.New(srv.Addr(), append(opts, framework.WithDialer(srv.Dialer()))...)
 			require.NoError(b, err)
 			b.Cleanup(func() { c.Close() })

@@ -74,7 +74,7 @@ func TestConnectionThatBreaksBetweenBatchesOfWatchesLosesNoEvent(t *testing.T) {
 		for i := range watches {
 			require.NoError(t, srv.Set(manyName(i), []byte("changed")))
 		}
-		srv.Inject(zktest.Rule{Op: zktest.OpSetWatches, After: 1, Do: zktest.DropRequest})
+		srv.Inject(zktest.Rule{Op: zktest.OpSetWatches, After: 1, Do: zktest.DropRequest()})
 		srv.RefuseConnections(false)
 		time.Sleep(10 * time.Second)
 		for i, w := range watches {

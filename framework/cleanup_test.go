@@ -151,12 +151,12 @@ func TestCleanUpThatAServerFailsAtIsGivenUpSomeTime(t *testing.T) {
 func TestCleanUpOutlastsManyInterruptions(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		mustCreate(t, c, "/p", "")
-		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/p/*", Do: zktest.MuteReply})
+		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/p/*", Do: zktest.BlackholeReply()})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		_, err := c.Create(ctx, "/p/n-", nil, protectedSequential...)
 		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
-		interruptions := srv.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Times: 50, Do: zktest.DropRequest})
+		interruptions := srv.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Times: 50, Do: zktest.DropRequest()})
 		time.Sleep(time.Hour)
 		require.Equal(t, 50, interruptions.Hits())
 		require.Empty(t, srv.Children("/p"))
@@ -171,7 +171,7 @@ func TestCleanUpThatAlwaysBreaksTheConnectionHoldsUpNoOther(t *testing.T) {
 		for i := range n {
 			require.NoError(t, srv.Create(fmt.Sprintf("/n%05d", i), nil))
 		}
-		srv.Inject(zktest.Rule{Op: zktest.OpDelete, Path: "/n00000", Times: -1, Do: zktest.DropRequest})
+		srv.Inject(zktest.Rule{Op: zktest.OpDelete, Path: "/n00000", Times: -1, Do: zktest.DropRequest()})
 		srv.RefuseConnections(true)
 		srv.CutAll()
 		time.Sleep(time.Second)

@@ -122,19 +122,19 @@ var closeSituations = map[string]struct {
 	"half-open": {false, time.Second, func(t *testing.T, srv *zktest.Server, ctx context.Context) (*framework.Client, func() []error) {
 		c := unclosed(t, srv)
 		mustCreate(t, c, "/n", "")
-		srv.PartitionAll()
+		srv.BlackholeAll()
 		return c, flood(c, ctx, 20)
 	}},
 	"in a mute handshake": {false, time.Second, func(t *testing.T, srv *zktest.Server, ctx context.Context) (*framework.Client, func() []error) {
 		c := unclosed(t, srv)
 		mustCreate(t, c, "/n", "")
-		srv.Inject(zktest.Rule{Op: zktest.OpConnect, Times: -1, Do: zktest.Mute})
+		srv.Inject(zktest.Rule{Op: zktest.OpConnect, Times: -1, Do: zktest.Blackhole()})
 		srv.CutAll()
 		synctest.Wait()
 		return c, flood(c, ctx, 20)
 	}},
 	"in the first handshake": {false, time.Second, func(t *testing.T, srv *zktest.Server, ctx context.Context) (*framework.Client, func() []error) {
-		srv.PartitionAll()
+		srv.BlackholeAll()
 		c := unclosed(t, srv)
 		return c, flood(c, ctx, 20)
 	}},
@@ -198,7 +198,7 @@ func TestCloseMayBeCalledTwiceAndConcurrently(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		c := unclosed(t, srv)
 		require.NoError(t, c.WaitConnected(t.Context()))
-		srv.PartitionAll() // so that it takes a while
+		srv.BlackholeAll() // so that it takes a while
 		var all sync.WaitGroup
 		begin := time.Now()
 		for range 10 {
@@ -233,7 +233,7 @@ func TestCloseWhileSessionsSucceedOneAnother(t *testing.T) {
 		serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 			c := unclosed(t, srv)
 			require.NoError(t, c.WaitConnected(t.Context()))
-			srv.ExpireSession(c.SessionID())
+			srv.Session(c.SessionID()).Expire()
 			time.Sleep(time.Duration(i) * 5 * time.Millisecond)
 			require.LessOrEqual(t, closing(t, c), 2*time.Second)
 			synctest.Wait()
@@ -288,7 +288,7 @@ func TestOperationBetweenAttemptsReturnsWithClose(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		c := unclosed(t, srv, framework.WithRetry(retry.Forever(time.Hour)))
 		require.NoError(t, c.WaitConnected(t.Context()))
-		srv.Inject(zktest.Rule{Op: zktest.OpSync, Times: -1, Do: zktest.DropRequest})
+		srv.Inject(zktest.Rule{Op: zktest.OpSync, Times: -1, Do: zktest.DropRequest()})
 		errs := make(chan error)
 		go func() { errs <- c.Sync(context.Background(), "/") }()
 		time.Sleep(1500 * time.Millisecond)

@@ -50,7 +50,7 @@ func TestConnectReturnsAClientThatIsConnected(t *testing.T) {
 func TestConnectWaitsForAServer(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		srv.Stop()
-		time.AfterFunc(time.Hour, srv.Start)
+		time.AfterFunc(time.Hour, srv.Restart)
 		c, err := connect(t, t.Context(), srv)
 		require.NoError(t, err)
 		defer c.Close()
@@ -83,7 +83,7 @@ func TestConnectEndsWithItsContextAndLeavesNothingBehind(t *testing.T) {
 		},
 		"the server is mute": {
 			func(srv *zktest.Server) {
-				srv.Inject(zktest.Rule{Op: zktest.OpConnect, Times: -1, Do: zktest.Mute})
+				srv.Inject(zktest.Rule{Op: zktest.OpConnect, Times: -1, Do: zktest.Blackhole()})
 			}, "last attempt",
 		},
 	} {
@@ -115,7 +115,7 @@ func TestConnectUnderAContextThatHasEndedLeavesNothingBehind(t *testing.T) {
 // used: the session must not live on until it times out.
 func TestConnectEndsASessionThatWasGrantedInVain(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		srv.Inject(zktest.Rule{Op: zktest.OpAuth, Do: zktest.Mute})
+		srv.Inject(zktest.Rule{Op: zktest.OpAuth, Do: zktest.Blackhole()})
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, func() {
 			require.Len(t, srv.Sessions(), 1)

@@ -43,7 +43,7 @@ func (a await) prepare(t *testing.T, srv *zktest.Server, c *framework.Client) {
 	mustCreate(t, c, "/n", "")
 	if a.retried {
 		for _, op := range []zktest.Op{zktest.OpCreate, zktest.OpSetData, zktest.OpDelete, zktest.OpSetACL, zktest.OpMulti} {
-			srv.Inject(zktest.Rule{Op: op, Do: zktest.DropReply})
+			srv.Inject(zktest.Rule{Op: op, Do: zktest.DropReply()})
 		}
 	}
 }
@@ -68,8 +68,8 @@ func (a await) nothingLeft(t *testing.T, srv *zktest.Server, c *framework.Client
 func TestOperationReturnsWhenItsDeadlineComesWhateverItAwaits(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]zktest.Action{
-		"request muted":              zktest.Mute,
-		"reply muted":                zktest.MuteReply,
+		"request muted":              zktest.Blackhole(),
+		"reply muted":                zktest.BlackholeReply(),
 		"request delayed":            zktest.DelayRequest(4 * time.Second),
 		"reply delayed":              zktest.DelayReply(4 * time.Second),
 		"request swallowed for long": zktest.DelayRequest(time.Hour),
@@ -191,7 +191,7 @@ func TestOperationReturnsAtOnceWhenItIsCancelledBetweenAttempts(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		c := newClient(t, srv, framework.WithRetry(retry.N(3, 10*time.Second)))
 		require.NoError(t, c.WaitConnected(t.Context()))
-		srv.Inject(zktest.Rule{Op: zktest.OpSync, Times: -1, Do: zktest.DropRequest})
+		srv.Inject(zktest.Rule{Op: zktest.OpSync, Times: -1, Do: zktest.DropRequest()})
 		begin := time.Now()
 		err := c.Sync(within(t, 1234*time.Millisecond), "/")
 		require.ErrorIs(t, err, context.DeadlineExceeded)
@@ -206,7 +206,7 @@ func TestProtectedNodeOfACallerThatHasGoneIsDeletedAfterAnOutage(t *testing.T) {
 	for _, d := range []time.Duration{time.Second, time.Hour} {
 		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 			mustCreate(t, c, "/p", "")
-			srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.MuteReply})
+			srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.BlackholeReply()})
 			_, err := c.Create(within(t, time.Second), "/p/n", nil, framework.Protected())
 			require.ErrorIs(t, err, context.DeadlineExceeded)
 			require.Len(t, srv.Children("/p"), 1)

@@ -73,7 +73,7 @@ func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...C
 		n.reserved = r
 	}
 	var created Created
-	err := reason.Panicked // unless do returns
+	err := reason.ErrPanicked // unless do returns
 	defer func() { n.cleanUp(created, err) }()
 	created, err = n.write.do(ctx, c, "create", path)
 	if err != nil {

@@ -72,7 +72,7 @@ func (c *Client) Delete(ctx context.Context, path string, version int32, opts ..
 		return &OpError{"delete", path, err}
 	}
 	d := newDeletion(c.full(path), version, cfg)
-	err := reason.Panicked // unless do returns
+	err := reason.ErrPanicked // unless do returns
 	defer func() {
 		if cfg.guaranteed && err != nil && !IsRefusal(err) {
 			c.finishInBackground(d)

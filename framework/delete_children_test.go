@@ -71,7 +71,7 @@ func TestDeleteWithChildrenOfALargeTree(t *testing.T) {
 	for name, shape := range shapes {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				srv := zktest.New(t)
+				srv := zktest.Start(t)
 				c := newClient(t, srv)
 				require.NoError(t, c.WaitConnected(t.Context()))
 				n := makeShape(t, srv, shape)
@@ -97,8 +97,8 @@ func TestDeleteWithChildrenOfALargeTreeGoesOnAfterLostRequests(t *testing.T) {
 			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 				makeShape(t, srv, shapes[name])
 				for _, op := range []zktest.Op{zktest.OpDelete, zktest.OpGetChildren2} {
-					srv.Inject(zktest.Rule{Op: op, After: 5000, Do: zktest.DropReply})
-					srv.Inject(zktest.Rule{Op: op, After: 11000, Do: zktest.DropRequest})
+					srv.Inject(zktest.Rule{Op: op, After: 5000, Do: zktest.DropReply()})
+					srv.Inject(zktest.Rule{Op: op, After: 11000, Do: zktest.DropRequest()})
 				}
 				require.NoError(t, c.Delete(t.Context(), "/tree", 0, framework.WithChildren()))
 				srv.AssertNoNodes(t, "/")

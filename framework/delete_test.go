@@ -98,13 +98,13 @@ func TestQuietDeleteOfAMissingNodeIsSuccess(t *testing.T) {
 		require.NoError(t, c.Delete(t.Context(), "/missing/child", 3, framework.Quietly(), framework.WithChildren()))
 		mustCreate(t, c, "/n", "")
 		require.ErrorIs(t, c.Delete(t.Context(), "/n", 3, framework.Quietly()), zk.ErrBadVersion)
-		srv.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.DropReply})
+		srv.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.DropReply()})
 		require.NoError(t, c.Delete(t.Context(), "/n", 0, framework.Quietly()))
 	})
 }
 
 func TestDeleteWithChildrenGoesOnAfterEachLostRequest(t *testing.T) {
-	for _, fault := range []zktest.Action{zktest.DropRequest, zktest.DropReply} {
+	for _, fault := range []zktest.Action{zktest.DropRequest(), zktest.DropReply()} {
 		for _, with := range breakages {
 			for n, hit := 0, true; hit; n++ {
 				bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
@@ -125,7 +125,7 @@ func TestGuaranteedDeleteOfATreeIsFinishedInTheBackground(t *testing.T) {
 			makeTree(t, t.Context(), c, "/tree", 2, 3)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			inj := srv.Inject(zktest.Rule{After: n, Do: zktest.All(zktest.Call(func(zktest.Request) { cancel() }), zktest.DropRequest)})
+			inj := srv.Inject(zktest.Rule{After: n, Do: zktest.All(zktest.Call(func(zktest.Request) { cancel() }), zktest.DropRequest())})
 			err := c.Delete(ctx, "/tree", 0, framework.WithChildren(), framework.Guaranteed())
 			if hit = inj.Hits() > 0; hit {
 				require.ErrorIs(t, err, context.Canceled)

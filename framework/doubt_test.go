@@ -56,18 +56,18 @@ func versions(srv *zktest.Server) zktest.Stat {
 var breakages = map[string]func(srv *zktest.Server, session int64, fault zktest.Action) zktest.Action{
 	"same session": func(_ *zktest.Server, _ int64, fault zktest.Action) zktest.Action { return fault },
 	"session replaced": func(srv *zktest.Server, session int64, fault zktest.Action) zktest.Action {
-		return zktest.All(zktest.Call(func(zktest.Request) { srv.ReplaceSession(session) }), fault)
+		return zktest.All(zktest.Call(func(zktest.Request) { srv.Session(session).Replace() }), fault)
 	},
 	"session expired": func(srv *zktest.Server, session int64, fault zktest.Action) zktest.Action {
-		return zktest.All(fault, zktest.CallAfter(func(zktest.Request) { srv.ExpireSession(session) }))
+		return zktest.All(fault, zktest.CallAfter(func(zktest.Request) { srv.Session(session).Expire() }))
 	},
 }
 
 func TestNoWriteLiesAboutItsOutcomeWhateverIsLost(t *testing.T) {
 	t.Parallel()
 	faults := map[string]zktest.Action{
-		"request lost": zktest.DropRequest, "reply lost": zktest.DropReply,
-		"request muted": zktest.Mute, "reply muted": zktest.MuteReply,
+		"request lost": zktest.DropRequest(), "reply lost": zktest.DropReply(),
+		"request muted": zktest.Blackhole(), "reply muted": zktest.BlackholeReply(),
 	}
 	for name, fault := range faults {
 		for breakage, with := range breakages {
@@ -94,7 +94,7 @@ func TestNoWriteLiesAboutItsOutcomeWheneverItIsCancelled(t *testing.T) {
 				bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 					mustCreate(t, c, "/n", "")
 					if lost {
-						srv.Inject(zktest.Rule{Do: zktest.DropReply})
+						srv.Inject(zktest.Rule{Do: zktest.DropReply()})
 					}
 					ctx, cancel := context.WithCancel(t.Context())
 					defer cancel()

@@ -21,18 +21,18 @@ func TestCloseWithoutAConnectionComesBackToEndTheSession(t *testing.T) {
 		"the connection is cut":               func(srv *zktest.Server) { srv.CutAll() },
 		"the cut has been noticed":            func(srv *zktest.Server) { srv.CutAll(); synctest.Wait() },
 		"the client is about to come back":    func(srv *zktest.Server) { outage(srv, 20*time.Millisecond) },
-		"the server restarts":                 func(srv *zktest.Server) { srv.Stop(); srv.Start() },
-		"the server is back in half a second": func(srv *zktest.Server) { srv.Stop(); time.AfterFunc(time.Second/2, srv.Start) },
+		"the server restarts":                 func(srv *zktest.Server) { srv.Stop(); srv.Restart() },
+		"the server is back in half a second": func(srv *zktest.Server) { srv.Stop(); time.AfterFunc(time.Second/2, srv.Restart) },
 		"the handshake of the return is silent": func(srv *zktest.Server) {
-			srv.Inject(zktest.Rule{Op: zktest.OpConnect, Do: zktest.Mute})
+			srv.Inject(zktest.Rule{Op: zktest.OpConnect, Do: zktest.Blackhole()})
 			srv.CutAll()
 			synctest.Wait()
 		},
-		"the connection is cut by the close": func(srv *zktest.Server) { srv.Inject(zktest.Rule{Op: zktest.OpCloseSession, Do: zktest.DropRequest}) },
-		"the answer to the close is lost":    func(srv *zktest.Server) { srv.Inject(zktest.Rule{Op: zktest.OpCloseSession, Do: zktest.DropReply}) },
-		"the close is not answered":          func(srv *zktest.Server) { srv.Inject(zktest.Rule{Op: zktest.OpCloseSession, Do: zktest.Mute}) },
+		"the connection is cut by the close": func(srv *zktest.Server) { srv.Inject(zktest.Rule{Op: zktest.OpCloseSession, Do: zktest.DropRequest()}) },
+		"the answer to the close is lost":    func(srv *zktest.Server) { srv.Inject(zktest.Rule{Op: zktest.OpCloseSession, Do: zktest.DropReply()}) },
+		"the close is not answered":          func(srv *zktest.Server) { srv.Inject(zktest.Rule{Op: zktest.OpCloseSession, Do: zktest.Blackhole()}) },
 		"the first return is not answered": func(srv *zktest.Server) {
-			srv.Inject(zktest.Rule{Op: zktest.OpCloseSession, Times: 2, Do: zktest.DropRequest})
+			srv.Inject(zktest.Rule{Op: zktest.OpCloseSession, Times: 2, Do: zktest.DropRequest()})
 			srv.CutAll()
 		},
 	} {
@@ -64,11 +64,11 @@ func TestCloseGivesUpAfterASecondIfTheServerIsGone(t *testing.T) {
 // The server of the connection hangs, the others do not.
 func TestCloseEndsTheSessionAtAnotherServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ens := zktest.NewEnsemble(t, 3)
+		ens := zktest.StartEnsemble(t, 3)
 		c, err := framework.New(ens.ConnectString(), framework.WithDialer(ens.Dialer()), framework.WithSessionTimeout(sessionTimeout))
 		require.NoError(t, err)
 		require.NoError(t, c.WaitConnected(t.Context()))
-		ens.MemberOf(c.SessionID()).PartitionAll()
+		ens.Session(c.SessionID()).Member().BlackholeAll()
 		require.LessOrEqual(t, closing(t, c), time.Second)
 		time.Sleep(time.Second)
 		ens.Leader().AssertNoSessions(t)
@@ -106,12 +106,12 @@ func TestRefusedCredentialsLeaveNoSessions(t *testing.T) {
 // A session that was granted, and the connection hangs before it can be used.
 func TestSessionOfAHandshakeThatFailedIsEnded(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
-		srv.Inject(zktest.Rule{Op: zktest.OpAuth, Do: zktest.Mute})
+		srv.Inject(zktest.Rule{Op: zktest.OpAuth, Do: zktest.Blackhole()})
 		c := newClient(t, srv, alice)
 		require.NoError(t, c.WaitConnected(within(t, time.Minute)))
 		require.Len(t, srv.Sessions(), 1)
 
-		srv.Inject(zktest.Rule{Op: zktest.OpAuth, Do: zktest.Mute})
+		srv.Inject(zktest.Rule{Op: zktest.OpAuth, Do: zktest.Blackhole()})
 		c = unclosed(t, srv, alice)
 		time.Sleep(time.Second)
 		require.Len(t, srv.Sessions(), 2)
@@ -161,7 +161,7 @@ func (n *twoServers) dial(ctx context.Context, nw, address string) (net.Conn, er
 func TestOneServerThatRefusesCredentialsIsPassedOver(t *testing.T) {
 	for range 20 { // for both orders
 		onNetwork(t, func(t *testing.T, n *network) {
-			two := &twoServers{n, zktest.New(t)}
+			two := &twoServers{n, zktest.Start(t)}
 			two.bad.Inject(zktest.Rule{Op: zktest.OpAuth, Times: -1, Do: zktest.Fail(zktest.ErrAuthFailed)})
 			c := n.client(t, "bad,good", alice, framework.WithDialer(two.dial))
 			_, _, err := c.Get(t.Context(), "/")

@@ -45,14 +45,16 @@ func TestCloseDeletesNodesThatAreTooManyForOneTransaction(t *testing.T) {
 		"undisturbed":           func(*zktest.Server) {},
 		"the connection is cut": func(srv *zktest.Server) { srv.CutAll() },
 		"a delete's answer is lost": func(srv *zktest.Server) {
-			srv.Inject(zktest.Rule{Op: zktest.OpDelete, After: 100, Do: zktest.DropReply})
+			srv.Inject(zktest.Rule{Op: zktest.OpDelete, After: 100, Do: zktest.DropReply()})
 		},
 		"each delete takes its time": func(srv *zktest.Server) {
 			srv.Inject(zktest.Rule{Op: zktest.OpDelete, Times: -1, Do: zktest.DelayRequest(10 * time.Millisecond)})
 		},
-		"others have deleted some":     func(srv *zktest.Server) { srv.Delete("/" + longName + "1"); srv.Delete("/" + longName + "2") },
-		"a delete is never answered":   func(srv *zktest.Server) { srv.Inject(zktest.Rule{Op: zktest.OpDelete, After: 100, Do: zktest.Mute}) },
-		"the server is away meanwhile": func(srv *zktest.Server) { srv.Stop(); time.AfterFunc(3*time.Second, srv.Start) },
+		"others have deleted some": func(srv *zktest.Server) { srv.Delete("/" + longName + "1"); srv.Delete("/" + longName + "2") },
+		"a delete is never answered": func(srv *zktest.Server) {
+			srv.Inject(zktest.Rule{Op: zktest.OpDelete, After: 100, Do: zktest.Blackhole()})
+		},
+		"the server is away meanwhile": func(srv *zktest.Server) { srv.Stop(); time.AfterFunc(3*time.Second, srv.Restart) },
 	} {
 		serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 			c := unclosed(t, srv)
@@ -104,7 +106,7 @@ func TestWarningOfTooManyEphemeralNodes(t *testing.T) {
 			transact(t, c, framework.CreateOp(path, nil, ephemeral))
 		},
 		"found after a lost reply": func(t *testing.T, srv *zktest.Server, c *framework.Client, path string) {
-			srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply})
+			srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply()})
 			mustCreate(t, c, path, "", ephemeral)
 		},
 		"sequential": func(t *testing.T, _ *zktest.Server, c *framework.Client, path string) {

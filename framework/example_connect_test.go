@@ -13,7 +13,7 @@ import (
 
 // A service connects when it starts. If it cannot, it says why.
 func ExampleConnect() {
-	srv, err := zktest.NewServer()
+	srv, err := zktest.Run()
 	if err != nil {
 		panic(err)
 	}

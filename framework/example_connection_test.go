@@ -90,7 +90,7 @@ func ExampleClient_InSession() {
 				return err
 			}
 			if tries == 1 {
-				srv.ExpireSession(client.SessionID())
+				srv.Session(client.SessionID()).Expire()
 			}
 			_, err = client.Set(ctx, node.Path, []byte("ready"), framework.AnyVersion)
 			return err

@@ -37,10 +37,10 @@ func ExampleExtend() {
 	defer done()
 	ctx := context.Background()
 	keepNode(client, "/here")
-	srv.WaitNode(ctx, "/here")
+	srv.WaitFor(ctx, func() bool { _, found := srv.Node("/here"); return found })
 
-	srv.ExpireSession(client.SessionID()) // the node goes with it
-	srv.WaitNode(ctx, "/here")
+	srv.Session(client.SessionID()).Expire() // the node goes with it
+	srv.WaitFor(ctx, func() bool { _, found := srv.Node("/here"); return found })
 	data, _, _ := client.Get(ctx, "/here")
 	fmt.Printf("%s\n", data)
 	// Output: tickets

@@ -65,7 +65,7 @@ func ExampleSession() {
 		}
 		fmt.Println("registered in a new session:", session != last)
 		last = session
-		srv.ReplaceSession(session.ID()) // a loss after which the old session's node stays for a while
+		srv.Session(session.ID()).Replace() // a loss after which the old session's node stays for a while
 		srv.CutAll()
 		<-session.Context().Done()
 	}

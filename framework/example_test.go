@@ -13,7 +13,7 @@ import (
 )
 
 func ExampleClient() {
-	srv, err := zktest.NewServer() // a service would name its ensemble: framework.New("zk1:2181,zk2:2181")
+	srv, err := zktest.Run() // a service would name its ensemble: framework.New("zk1:2181,zk2:2181")
 	if err != nil {
 		panic(err)
 	}
@@ -44,7 +44,7 @@ func ExampleClient() {
 }
 
 func ExampleClient_GetW() {
-	srv, err := zktest.NewServer()
+	srv, err := zktest.Run()
 	if err != nil {
 		panic(err)
 	}

@@ -12,7 +12,7 @@ import (
 // A sale that takes one piece of the stock and notes the order, or does
 // neither.
 func ExampleClient_Transaction() {
-	srv, err := zktest.NewServer()
+	srv, err := zktest.Run()
 	if err != nil {
 		panic(err)
 	}

@@ -28,7 +28,7 @@ const (
 func bubble(t *testing.T, test func(t *testing.T, srv *zktest.Server, c *framework.Client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		c := newClient(t, srv)
 		require.NoError(t, c.WaitConnected(t.Context()))
 		test(t, srv, c)
@@ -39,7 +39,7 @@ func bubble(t *testing.T, test func(t *testing.T, srv *zktest.Server, c *framewo
 // options of their own.
 func serverOnly(t *testing.T, test func(t *testing.T, srv *zktest.Server)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) { test(t, zktest.New(t)) })
+	synctest.Test(t, func(t *testing.T) { test(t, zktest.Start(t)) })
 }
 
 // newClient returns a client with a session of 9 seconds: pings every 3, a mute

@@ -17,7 +17,7 @@ func TestLargeTreeIsNotInMemory(t *testing.T) {
 	for _, width := range []int{1, 500, 15000} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				srv := zktest.New(t)
+				srv := zktest.Start(t)
 				c, err := New(srv.Addr(), WithDialer(srv.Dialer()))
 				require.NoError(t, err)
 				defer c.Close()

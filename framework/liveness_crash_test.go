@@ -17,7 +17,7 @@ import (
 func crash(t *testing.T, sincePing time.Duration, opts ...framework.Option) (given, ended time.Duration) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		ens := zktest.NewEnsemble(t, 3, zktest.WithTick(time.Second))
+		ens := zktest.StartEnsemble(t, 3, zktest.WithTick(time.Second))
 		follower := ens.Followers()[0]
 		connect := func(m *zktest.Member, opts ...framework.Option) *framework.Client {
 			opts = append(opts, framework.WithDialer(ens.Dialer()), framework.WithSessionTimeout(sessionTimeout))

@@ -26,7 +26,7 @@ type leaderLoss struct {
 func onLeaderLoss(t *testing.T, phase time.Duration, test func(t *testing.T, d leaderLoss), opts ...framework.Option) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		d := leaderLoss{ens: zktest.NewEnsemble(t, 3, zktest.WithTick(2*time.Second), zktest.WithSyncLimit(20))}
+		d := leaderLoss{ens: zktest.StartEnsemble(t, 3, zktest.WithTick(2*time.Second), zktest.WithSyncLimit(20))}
 		d.old = d.ens.Leader()
 		connect := func(address string, opts ...framework.Option) *framework.Client {
 			opts = append(opts, framework.WithDialer(d.ens.Dialer()), framework.WithSessionTimeout(sessionTimeout))
@@ -36,7 +36,7 @@ func onLeaderLoss(t *testing.T, phase time.Duration, test func(t *testing.T, d l
 			return c
 		}
 		d.node = mustCreate(t, connect(d.old.Addr(), opts...), "/n", "", framework.WithMode(framework.Ephemeral))
-		d.others = connect(d.ens.Member(0).Addr() + "," + d.ens.Member(1).Addr())
+		d.others = connect(d.ens.Members()[0].Addr() + "," + d.ens.Members()[1].Addr())
 		time.Sleep(time.Minute + phase)
 		require.NoError(t, d.node.Session.Context().Err(), "a healthy session lives")
 		test(t, d)
@@ -51,7 +51,7 @@ func (d leaderLoss) isolateLeader(t *testing.T) (given, ended time.Duration) {
 	d.old.Isolate()
 	for _, m := range d.ens.Members()[:2] {
 		m.Stop()
-		m.Start()
+		m.Restart()
 	}
 	_, err := d.ens.WaitLeader(t.Context())
 	require.NoError(t, err)
@@ -106,7 +106,7 @@ func TestStrictContactKeepsASessionWhoseWritesAreSlow(t *testing.T) {
 		require.NoError(t, s.Context().Err())
 
 		cut := time.Now()
-		srv.PartitionAll()
+		srv.BlackholeAll()
 		<-s.Context().Done()
 		require.Greater(t, time.Since(cut), trusted-sessionTimeout/2-3*slow)
 	})

@@ -51,7 +51,7 @@ func TestStrictContactEndsTheSessionBeforeTheLeaderDoes(t *testing.T) {
 func isolateFollower(t *testing.T, strict bool, phase, timeout time.Duration, ensemble ...zktest.Option) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		ens := zktest.NewEnsemble(t, 3, ensemble...)
+		ens := zktest.StartEnsemble(t, 3, ensemble...)
 		follower := ens.Followers()[0]
 		opts := []framework.Option{framework.WithDialer(ens.Dialer()), framework.WithSessionTimeout(timeout)}
 		if strict {

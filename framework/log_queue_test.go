@@ -56,7 +56,7 @@ func TestLogHandlerThatBlocksHoldsUpNothing(t *testing.T) {
 		mustCreate(t, c, "/n", "")
 		session, err := c.Session(t.Context())
 		require.NoError(t, err)
-		srv.ExpireSession(session.ID())
+		srv.Session(session.ID()).Expire()
 		srv.CutAll()
 		<-session.Context().Done()
 		_, _, err = c.Get(t.Context(), "/n")

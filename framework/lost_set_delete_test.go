@@ -15,13 +15,13 @@ import (
 
 func TestVersionedSetIsFoundOutAndNeverAppliedTwice(t *testing.T) {
 	for name, faults := range map[string][]zktest.Rule{
-		"request lost": {{Op: zktest.OpSetData, Do: zktest.DropRequest}},
-		"reply lost":   {{Op: zktest.OpSetData, Do: zktest.DropReply}},
-		"reply muted":  {{Op: zktest.OpSetData, Do: zktest.MuteReply}},
+		"request lost": {{Op: zktest.OpSetData, Do: zktest.DropRequest()}},
+		"reply lost":   {{Op: zktest.OpSetData, Do: zktest.DropReply()}},
+		"reply muted":  {{Op: zktest.OpSetData, Do: zktest.BlackholeReply()}},
 		"reply lost, and the reading": {
-			{Op: zktest.OpSetData, Do: zktest.DropReply}, {Op: zktest.OpSync, Do: zktest.DropReply}, {Op: zktest.OpGetData, Do: zktest.DropReply}},
+			{Op: zktest.OpSetData, Do: zktest.DropReply()}, {Op: zktest.OpSync, Do: zktest.DropReply()}, {Op: zktest.OpGetData, Do: zktest.DropReply()}},
 		"request lost, then reply lost": {
-			{Op: zktest.OpSetData, Do: zktest.DropRequest}, {Op: zktest.OpSetData, After: 1, Do: zktest.DropReply}},
+			{Op: zktest.OpSetData, Do: zktest.DropRequest()}, {Op: zktest.OpSetData, After: 1, Do: zktest.DropReply()}},
 	} {
 		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 			mustCreate(t, c, "/n", "old")
@@ -49,7 +49,7 @@ func TestVersionedSetThatCannotBeFoundOutIsOfUnknownOutcome(t *testing.T) {
 			require.NoError(t, other.Delete(t.Context(), "/n", framework.AnyVersion))
 		},
 	} {
-		for _, fault := range []zktest.Action{zktest.DropReply, zktest.DropRequest} {
+		for _, fault := range []zktest.Action{zktest.DropReply(), zktest.DropRequest()} {
 			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 				other := another(t, srv)
 				mustCreate(t, c, "/n", "old")
@@ -70,7 +70,7 @@ func TestVersionedSetToTheSameDataBySomebodyElseIsNotToldFromOurs(t *testing.T) 
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		other := another(t, srv)
 		mustCreate(t, c, "/n", "old")
-		srv.Inject(zktest.Rule{Op: zktest.OpSetData, Session: c.SessionID(), Do: zktest.All(zktest.DropRequest,
+		srv.Inject(zktest.Rule{Op: zktest.OpSetData, Session: c.SessionID(), Do: zktest.All(zktest.DropRequest(),
 			zktest.Call(func(zktest.Request) { other.Set(t.Context(), "/n", []byte("new"), 0) }))})
 		stat, err := c.Set(t.Context(), "/n", []byte("new"), 0)
 		require.NoError(t, err)
@@ -81,7 +81,7 @@ func TestVersionedSetToTheSameDataBySomebodyElseIsNotToldFromOurs(t *testing.T) 
 func TestSetOfAnyVersionIsRepeated(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		mustCreate(t, c, "/n", "old")
-		srv.Inject(zktest.Rule{Op: zktest.OpSetData, Do: zktest.DropReply})
+		srv.Inject(zktest.Rule{Op: zktest.OpSetData, Do: zktest.DropReply()})
 		stat, err := c.Set(t.Context(), "/n", []byte("new"), framework.AnyVersion)
 		require.NoError(t, err)
 		require.EqualValues(t, 2, stat.Version)
@@ -92,9 +92,9 @@ func TestSetThatGivesUpIsOfUnknownOutcome(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		c := newClient(t, srv, framework.WithRetry(retry.N(1, time.Millisecond)))
 		mustCreate(t, c, "/n", "")
-		srv.Inject(zktest.Rule{Op: zktest.OpSetData, Times: -1, Do: zktest.DropReply})
+		srv.Inject(zktest.Rule{Op: zktest.OpSetData, Times: -1, Do: zktest.DropReply()})
 		for _, version := range []int32{framework.AnyVersion, 99} {
-			srv.Inject(zktest.Rule{Op: zktest.OpSync, Times: -1, Do: zktest.DropReply})
+			srv.Inject(zktest.Rule{Op: zktest.OpSync, Times: -1, Do: zktest.DropReply()})
 			_, err := c.Set(t.Context(), "/n", nil, version)
 			require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
 		}
@@ -102,7 +102,7 @@ func TestSetThatGivesUpIsOfUnknownOutcome(t *testing.T) {
 }
 
 func TestDeleteIsRepeatedAfterALostReply(t *testing.T) {
-	for _, fault := range []zktest.Action{zktest.DropRequest, zktest.DropReply} {
+	for _, fault := range []zktest.Action{zktest.DropRequest(), zktest.DropReply()} {
 		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 			mustCreate(t, c, "/n", "")
 			srv.Inject(zktest.Rule{Op: zktest.OpDelete, Do: fault})
@@ -115,7 +115,7 @@ func TestDeleteIsRepeatedAfterALostReply(t *testing.T) {
 func TestVersionedDeleteWhoseReplyIsLostIsOfUnknownOutcome(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		mustCreate(t, c, "/n", "")
-		srv.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.DropReply})
+		srv.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.DropReply()})
 		err := c.Delete(t.Context(), "/n", 0)
 		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
 		require.ErrorIs(t, err, zk.ErrNoNode)
@@ -125,7 +125,7 @@ func TestVersionedDeleteWhoseReplyIsLostIsOfUnknownOutcome(t *testing.T) {
 func TestVersionedDeleteWhoseRequestIsLostIsRepeated(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		mustCreate(t, c, "/n", "")
-		srv.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.DropRequest})
+		srv.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.DropRequest()})
 		require.NoError(t, c.Delete(t.Context(), "/n", 0))
 		srv.AssertNoNodes(t, "/")
 	})
@@ -160,7 +160,7 @@ func TestGuaranteedDeleteOutlastsEveryOutage(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		mustCreate(t, c, "/n", "")
-		srv.Inject(zktest.Rule{Op: zktest.OpDelete, Times: 50, Do: zktest.DropRequest})
+		srv.Inject(zktest.Rule{Op: zktest.OpDelete, Times: 50, Do: zktest.DropRequest()})
 		srv.RefuseConnections(true)
 		srv.CutAll()
 		require.Error(t, c.Delete(t.Context(), "/n", framework.AnyVersion, framework.Guaranteed()))

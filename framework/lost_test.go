@@ -22,7 +22,7 @@ func protectedSeq() []framework.CreateOption {
 
 func TestReadsAreRepeatedAfterALostRequestOrReply(t *testing.T) {
 	for _, name := range []string{"get", "getW", "exists", "existsW", "children", "childrenW", "sync", "getACL", "transaction of checks"} {
-		for i, fault := range []zktest.Action{zktest.DropRequest, zktest.DropReply} {
+		for i, fault := range []zktest.Action{zktest.DropRequest(), zktest.DropReply()} {
 			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 				mustCreate(t, c, "/n", "")
 				for _, times := range []int{1, 3} {
@@ -39,7 +39,7 @@ func TestReadGivesUpWhenThePolicyDoes(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		c := newClient(t, srv, framework.WithRetry(retry.N(2, time.Second)))
 		require.NoError(t, c.WaitConnected(t.Context()))
-		inj := srv.Inject(zktest.Rule{Op: zktest.OpGetData, Times: -1, Do: zktest.DropRequest})
+		inj := srv.Inject(zktest.Rule{Op: zktest.OpGetData, Times: -1, Do: zktest.DropRequest()})
 		_, _, err := c.Get(t.Context(), "/n")
 		require.True(t, framework.IsConnectionError(err), "%v", err)
 		require.NotErrorIs(t, err, framework.ErrOutcomeUnknown)
@@ -52,28 +52,28 @@ func TestReadGivesUpWhenThePolicyDoes(t *testing.T) {
 
 // The ways in which one Create can be disturbed, as the requests it makes come.
 var createFaults = map[string]func(srv *zktest.Server){
-	"request lost":  func(srv *zktest.Server) { srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropRequest}) },
-	"reply lost":    func(srv *zktest.Server) { srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply}) },
-	"request muted": func(srv *zktest.Server) { srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.Mute}) },
-	"reply muted":   func(srv *zktest.Server) { srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.MuteReply}) },
+	"request lost":  func(srv *zktest.Server) { srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropRequest()}) },
+	"reply lost":    func(srv *zktest.Server) { srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply()}) },
+	"request muted": func(srv *zktest.Server) { srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.Blackhole()}) },
+	"reply muted":   func(srv *zktest.Server) { srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.BlackholeReply()}) },
 	"request lost twice": func(srv *zktest.Server) {
-		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Times: 2, Do: zktest.DropRequest})
+		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Times: 2, Do: zktest.DropRequest()})
 	},
 	"request lost, then reply lost": func(srv *zktest.Server) {
-		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropRequest})
-		srv.Inject(zktest.Rule{Op: zktest.OpCreate, After: 1, Do: zktest.DropReply})
+		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropRequest()})
+		srv.Inject(zktest.Rule{Op: zktest.OpCreate, After: 1, Do: zktest.DropReply()})
 	},
 	"reply lost, and the sync": func(srv *zktest.Server) {
-		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply})
-		srv.Inject(zktest.Rule{Op: zktest.OpSync, Times: 2, Do: zktest.DropRequest})
+		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply()})
+		srv.Inject(zktest.Rule{Op: zktest.OpSync, Times: 2, Do: zktest.DropRequest()})
 	},
 	"reply lost, and the search": func(srv *zktest.Server) {
-		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply})
-		srv.Inject(zktest.Rule{Op: zktest.OpGetChildren, Times: 2, Do: zktest.DropReply})
+		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply()})
+		srv.Inject(zktest.Rule{Op: zktest.OpGetChildren, Times: 2, Do: zktest.DropReply()})
 	},
 	"reply lost, and the reading of the node": func(srv *zktest.Server) {
-		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply})
-		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Do: zktest.DropReply})
+		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply()})
+		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Do: zktest.DropReply()})
 	},
 }
 
@@ -100,7 +100,7 @@ func TestProtectedCreateMakesExactlyOneNodeWhateverIsLost(t *testing.T) {
 
 func TestProtectedCreateWorksAtTheTop(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply})
+		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply()})
 		n := mustCreate(t, c, "/n-", "", protectedSeq()...)
 		require.Contains(t, srv.Children("/"), n.Path[1:])
 		require.Len(t, srv.Tree(), 1)
@@ -112,7 +112,7 @@ func TestSyncPrecedesTheSearchForAProtectedNode(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		mustCreate(t, c, "/p", "")
 		srv.ClearRequests()
-		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply})
+		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply()})
 		mustCreate(t, c, "/p/n-", "", protectedSeq()...)
 		list := ops(srv)
 		search := slices.Index(list, zktest.OpGetChildren2)
@@ -128,8 +128,8 @@ func TestProtectedEphemeralOfALostSessionIsNotReturned(t *testing.T) {
 		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 			mustCreate(t, c, "/p", "")
 			old := c.SessionID()
-			srv.ReplaceSession(old) // and leave it, with its nodes, to its timeout
-			srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply})
+			srv.Session(old).Replace() // and leave it, with its nodes, to its timeout
+			srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply()})
 			n := mustCreate(t, c, "/p/n-", "", framework.WithMode(mode), framework.Protected())
 			require.NotEqual(t, old, n.Session.ID())
 			node, ok := srv.Node(n.Path)
@@ -147,8 +147,8 @@ func TestProtectedEphemeralOfALostSessionIsNotReturned(t *testing.T) {
 func TestProtectedPersistentNodeIsFoundFromTheNextSession(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		mustCreate(t, c, "/p", "")
-		srv.ReplaceSession(c.SessionID())
-		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply})
+		srv.Session(c.SessionID()).Replace()
+		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply()})
 		n := mustCreate(t, c, "/p/n", "", framework.Protected())
 		require.Len(t, srv.Children("/p"), 1)
 		require.Equal(t, "/p/"+srv.Children("/p")[0], n.Path)
@@ -160,7 +160,7 @@ func TestProtectedCreateThatGivesUpLeavesNoNode(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		c := newClient(t, srv, framework.WithRetry(retry.None()))
 		mustCreate(t, c, "/p", "")
-		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply})
+		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply()})
 		_, err := c.Create(t.Context(), "/p/n-", nil, protectedSeq()...)
 		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
 		require.True(t, framework.IsConnectionError(err))
@@ -176,7 +176,7 @@ func TestPlainCreateWhoseReplyIsLostIsOfUnknownOutcome(t *testing.T) {
 	for _, mode := range []framework.Mode{
 		framework.Persistent, framework.PersistentSequential, framework.EphemeralSequential, framework.Container,
 	} {
-		for _, fault := range []zktest.Action{zktest.DropRequest, zktest.DropReply} {
+		for _, fault := range []zktest.Action{zktest.DropRequest(), zktest.DropReply()} {
 			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 				srv.ClearRequests()
 				srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: fault})
@@ -209,7 +209,7 @@ func TestPlainEphemeralOfSomebodyElseIsNodeExists(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		other := another(t, srv)
 		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Session: c.SessionID(), Do: zktest.All(
-			zktest.DropRequest,
+			zktest.DropRequest(),
 			zktest.Call(func(zktest.Request) {
 				_, err := other.Create(t.Context(), "/e", nil, framework.WithMode(framework.Ephemeral))
 				require.NoError(t, err)
@@ -222,8 +222,8 @@ func TestPlainEphemeralOfSomebodyElseIsNodeExists(t *testing.T) {
 
 func TestNothingTakesALostParentForTheNode(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/a", Do: zktest.DropReply})
-		srv.Inject(zktest.Rule{Op: zktest.OpExists, Path: "/a", Do: zktest.DropReply})
+		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/a", Do: zktest.DropReply()})
+		srv.Inject(zktest.Rule{Op: zktest.OpExists, Path: "/a", Do: zktest.DropReply()})
 		n := mustCreate(t, c, "/a/b/n", "", framework.WithParents())
 		require.Equal(t, "/a/b/n", n.Path)
 		node, ok := srv.Node("/a/b/n")
@@ -237,8 +237,8 @@ func TestNothingTakesALostParentForTheNode(t *testing.T) {
 func TestOperationInFlightAtAnExpiryIsRepeatedInTheNewSession(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		old := c.SessionID()
-		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.All(zktest.DropRequest,
-			zktest.Call(func(zktest.Request) { srv.ExpireSession(old) }))})
+		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.All(zktest.DropRequest(),
+			zktest.Call(func(zktest.Request) { srv.Session(old).Expire() }))})
 		n := mustCreate(t, c, "/e", "", framework.WithMode(framework.Ephemeral))
 		require.NotEqual(t, old, n.Session.ID())
 		node, _ := srv.Node("/e")
@@ -283,7 +283,7 @@ func TestNestedOperationsShareOneBudget(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		c := newClient(t, srv, framework.WithRetry(retry.Forever(time.Second)))
 		require.NoError(t, c.WaitConnected(t.Context()))
-		inj := srv.Inject(zktest.Rule{Op: zktest.OpSync, Times: -1, Do: zktest.DropRequest})
+		inj := srv.Inject(zktest.Rule{Op: zktest.OpSync, Times: -1, Do: zktest.DropRequest()})
 		attempts := 0
 		err := retry.Do(t.Context(), retry.N(3, time.Second), framework.IsConnectionError, func(ctx context.Context) error {
 			attempts++

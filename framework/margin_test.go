@@ -19,12 +19,12 @@ func TestSafetyMarginIsAPartOfTheNegotiatedTimeout(t *testing.T) {
 		0.5:  2 * time.Second,
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			srv := zktest.New(t, zktest.WithSessionTimeouts(time.Second, 4*time.Second))
+			srv := zktest.Start(t, zktest.WithSessionTimeouts(time.Second, 4*time.Second))
 			c := newClient(t, srv, framework.WithSessionTimeout(time.Minute), framework.WithSafetyMargin(fraction))
 			s, err := c.Session(t.Context())
 			require.NoError(t, err)
 			begin := time.Now()
-			srv.PartitionAll()
+			srv.BlackholeAll()
 			<-s.Context().Done()
 			require.Equal(t, trusted, time.Since(begin))
 		})

@@ -23,7 +23,7 @@ func namespace(t *testing.T, c *framework.Client, path string) *framework.Client
 
 func TestNamespaceIsPutBeforeEveryPathAndTakenFromWhatComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		require.NoError(t, srv.Create("/root", nil))
 		require.NoError(t, srv.Create("/root/shop", nil))
 		c, err := framework.New(srv.Addr()+"/root", framework.WithDialer(srv.Dialer()))

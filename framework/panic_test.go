@@ -69,7 +69,7 @@ func TestPanicOfTheRetryPolicy(t *testing.T) {
 		}))
 		require.NoError(t, c.WaitConnected(t.Context()))
 		require.NoError(t, srv.Create("/x", nil))
-		srv.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.DropRequest})
+		srv.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.DropRequest()})
 		panics = true
 		require.Panics(t, func() { c.Delete(t.Context(), "/x", framework.AnyVersion, framework.Guaranteed()) })
 		time.Sleep(time.Minute)

@@ -21,7 +21,7 @@ func renewSession(t *testing.T, srv *zktest.Server, c *framework.Client) {
 	t.Helper()
 	old := c.SessionID()
 	seq := c.States(t.Context())
-	require.True(t, srv.ExpireSession(old))
+	require.True(t, srv.Session(old).Expire())
 	for s := range seq {
 		if s == state.Reconnected {
 			break
@@ -64,7 +64,7 @@ func TestInSessionARetryDoesNotMoveToALaterSession(t *testing.T) {
 				old := c.SessionID()
 				view := namespace(t, c, "/n") // its operations count as well
 				srv.Inject(zktest.Rule{Op: zktest.OpAny, Session: old, Do: zktest.Call(func(zktest.Request) {
-					srv.ExpireSession(old)
+					srv.Session(old).Expire()
 				})})
 				require.NoError(t, c.InSession(t.Context(), func(ctx context.Context) error {
 					err := everyOperation(view)[name](ctx, "/a")
@@ -99,7 +99,7 @@ func TestInSessionContextEndsWithTheSession(t *testing.T) {
 		end  func(srv *zktest.Server, c *framework.Client)
 		want error
 	}{
-		"lost":   {func(srv *zktest.Server, c *framework.Client) { srv.ExpireSession(c.SessionID()) }, framework.ErrSessionLost},
+		"lost":   {func(srv *zktest.Server, c *framework.Client) { srv.Session(c.SessionID()).Expire() }, framework.ErrSessionLost},
 		"closed": {func(_ *zktest.Server, c *framework.Client) { c.Close() }, framework.ErrClosed},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -180,7 +180,7 @@ func TestInSessionBeginsAnewIfThatIsSaid(t *testing.T) {
 				}
 				sessions = append(sessions, n.Session.ID())
 				if len(sessions) < 3 {
-					srv.ExpireSession(n.Session.ID())
+					srv.Session(n.Session.ID()).Expire()
 				}
 				_, err = c.Set(ctx, "/e", []byte("x"), 0)
 				return err

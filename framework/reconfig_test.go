@@ -123,7 +123,7 @@ func TestReconfigWhoseReplyIsLost(t *testing.T) {
 				require.NoError(t, srv.Set("/zookeeper/config", []byte(before)))
 				srv.Inject(zktest.Rule{Op: zktest.OpReconfig, Do: zktest.All(
 					zktest.Call(func(zktest.Request) { srv.Set("/zookeeper/config", []byte(tc.after)) }),
-					with(srv, c.SessionID(), zktest.DropRequest))})
+					with(srv, c.SessionID(), zktest.DropRequest()))})
 				config, err := c.Reconfig(t.Context(), change, tc.version)
 				if tc.want != nil {
 					require.ErrorIs(t, err, tc.want, name)
@@ -146,7 +146,7 @@ func TestReconfigThatIsCancelledIsOfUnknownOutcome(t *testing.T) {
 			require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
 		}
 		time.Sleep(time.Minute)
-		srv.Inject(zktest.Rule{Op: zktest.OpReconfig, Do: zktest.DropRequest})
+		srv.Inject(zktest.Rule{Op: zktest.OpReconfig, Do: zktest.DropRequest()})
 		srv.Inject(zktest.Rule{Op: zktest.OpSync, Do: zktest.DelayReply(4 * time.Second)})
 		_, err := c.Reconfig(within(t, 2*time.Second), framework.EnsembleChange{Leaving: []int64{2}}, 3)
 		require.ErrorIs(t, err, context.DeadlineExceeded)

@@ -60,7 +60,7 @@ func TestCloseEndsOperationsThatWaitForRoom(t *testing.T) {
 		c := unclosed(t, srv)
 		require.NoError(t, c.WaitConnected(t.Context()))
 		wait := crowdConnection(context.Background(), c, srv, time.Hour)
-		srv.PartitionAll()
+		srv.BlackholeAll()
 		begin := time.Now()
 		defer c.Close() // waits for the end of the first
 		go c.Close()

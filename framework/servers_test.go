@@ -69,7 +69,7 @@ func (n *network) tried() []string {
 // onNetwork runs a test in virtual time with a server that has many addresses.
 func onNetwork(t *testing.T, test func(t *testing.T, n *network)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) { test(t, &network{srv: zktest.New(t)}) })
+	synctest.Test(t, func(t *testing.T) { test(t, &network{srv: zktest.Start(t)}) })
 }
 
 // client returns a client for a connection string.
@@ -217,7 +217,7 @@ func TestMuteServersLeaveTimeForTheLastOne(t *testing.T) {
 // time within that.
 func TestMuteServersLeaveTimeWithinTheTimeoutThatWasGranted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := &network{srv: zktest.New(t, zktest.WithSessionTimeouts(time.Second, sessionTimeout))}
+		n := &network{srv: zktest.Start(t, zktest.WithSessionTimeouts(time.Second, sessionTimeout))}
 		c := n.client(t, "a,b,c", framework.WithSessionTimeout(10*time.Minute),
 			framework.WithDialer(func(ctx context.Context, nw, address string) (net.Conn, error) {
 				nc, err := n.dial(ctx, nw, address)
@@ -363,7 +363,7 @@ func TestKnownServersOutliveTheSession(t *testing.T) {
 		require.NoError(t, c.WaitConnected(t.Context()))
 		l.set(errors.New("down"))
 		n.tried()
-		n.srv.ExpireSession(c.SessionID())
+		n.srv.Session(c.SessionID()).Expire()
 		time.Sleep(time.Minute)
 		require.True(t, c.State().IsConnected())
 		for _, address := range n.tried() {

@@ -14,7 +14,7 @@ import (
 // one: superviseDeadline has looked before, and comes here after that.
 func TestTimeForTheFirstConnectionThatIsUpTooLateIsNoLoss(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		c, err := New(srv.Addr(), WithDialer(srv.Dialer()))
 		require.NoError(t, err)
 		defer c.Close()

@@ -38,7 +38,7 @@ func loseSession(t *testing.T, after time.Duration, fault func(srv *zktest.Serve
 	t.Helper()
 	var l loss
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		c := newClient(t, srv)
 		n := mustCreate(t, c, "/e", "", framework.WithMode(framework.Ephemeral))
 		deleted := make(chan time.Time, 1)
@@ -70,7 +70,7 @@ func TestSessionEndsBeforeTheServerDeletesItsNodesInASilentPartition(t *testing.
 	for offset := time.Duration(0); offset <= 2*pingInterval; offset += pingInterval / 12 {
 		l := loseSession(t, offset, func(srv *zktest.Server, s *framework.Session) time.Time {
 			last := lastRequest(srv, s)
-			srv.PartitionAll()
+			srv.BlackholeAll()
 			return last
 		})
 		require.Equal(t, trusted, l.contextEnd.Sub(l.lastAnswer), "partition after %v", offset)
@@ -84,7 +84,7 @@ func TestSessionEndsInTimeAtEveryPhaseOfAPartitionWithTraffic(t *testing.T) {
 		var c *framework.Client
 		var end, deleted, last time.Time
 		synctest.Test(t, func(t *testing.T) {
-			srv := zktest.New(t)
+			srv := zktest.Start(t)
 			c = newClient(t, srv)
 			n := mustCreate(t, c, "/e", "", framework.WithMode(framework.Ephemeral))
 			var traffic sync.WaitGroup
@@ -99,7 +99,7 @@ func TestSessionEndsInTimeAtEveryPhaseOfAPartitionWithTraffic(t *testing.T) {
 			})
 			time.Sleep(offset)
 			last = lastRequest(srv, n.Session)
-			srv.PartitionAll()
+			srv.BlackholeAll()
 			<-n.Session.Context().Done()
 			end = time.Now()
 			require.NoError(t, srv.WaitFor(t.Context(), func() bool { _, ok := srv.Node("/e"); return !ok }))
@@ -118,7 +118,7 @@ func TestSessionTimeCountsFromTheSendingAndNotFromTheReply(t *testing.T) {
 		time.Sleep(2 * time.Millisecond)
 		sent := lastRequest(srv, s)
 		time.Sleep(lag) // until its answer has come
-		srv.PartitionAll()
+		srv.BlackholeAll()
 		return sent
 	})
 	require.Equal(t, trusted, l.contextEnd.Sub(l.lastAnswer))
@@ -133,7 +133,7 @@ func TestSessionTimeCountsFromTheSendingWhenRequestsAreSlow(t *testing.T) {
 		sent := time.Now().Add(time.Millisecond)
 		srv.Inject(zktest.Rule{Op: zktest.OpPing, Do: zktest.DelayRequest(lag)})
 		time.Sleep(lag + 2*time.Millisecond)
-		srv.PartitionAll()
+		srv.BlackholeAll()
 		return sent
 	})
 	require.Equal(t, trusted, l.contextEnd.Sub(l.lastAnswer))
@@ -159,7 +159,7 @@ func TestSessionEndsInTimeWhenOnlyRepliesAreLost(t *testing.T) {
 func TestSessionEndsInTimeWhenTheServerTakesConnectionsButSaysNothing(t *testing.T) {
 	l := loseSession(t, pingInterval/2, func(srv *zktest.Server, s *framework.Session) time.Time {
 		last := lastRequest(srv, s)
-		srv.Inject(zktest.Rule{Op: zktest.OpConnect, Times: -1, Do: zktest.Mute})
+		srv.Inject(zktest.Rule{Op: zktest.OpConnect, Times: -1, Do: zktest.Blackhole()})
 		srv.CutAll()
 		return last
 	})
@@ -183,7 +183,7 @@ func TestReconnectRenewsTheTimeOfTheSession(t *testing.T) {
 		outage(srv, 4*time.Second)
 		time.Sleep(1500 * time.Millisecond) // for the longest pause between attempts
 		last := lastRequest(srv, s)
-		srv.PartitionAll()
+		srv.BlackholeAll()
 		return last
 	})
 	require.Equal(t, trusted, l.contextEnd.Sub(l.lastAnswer))
@@ -194,7 +194,7 @@ func TestPartitionIsSuspendedFirstAndLostInTime(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		h := observe(t, c)
 		last := time.Now()
-		srv.PartitionAll()
+		srv.BlackholeAll()
 		time.Sleep(time.Minute)
 		require.Equal(t, []state.State{state.Suspended, state.Lost}, h.seen())
 		require.Equal(t, noticesMute, h.when(0).Sub(last))
@@ -212,12 +212,12 @@ func TestNegotiatedTimeoutCountsAndNotTheOneAskedFor(t *testing.T) {
 		{asked: time.Second, shortest: 40 * time.Second, longest: time.Hour, negotiated: 40 * time.Second},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			srv := zktest.New(t, zktest.WithSessionTimeouts(tc.shortest, tc.longest))
+			srv := zktest.Start(t, zktest.WithSessionTimeouts(tc.shortest, tc.longest))
 			c := newClient(t, srv, framework.WithSessionTimeout(tc.asked))
 			s, err := c.Session(t.Context())
 			require.NoError(t, err)
 			begin := time.Now()
-			srv.PartitionAll()
+			srv.BlackholeAll()
 			<-s.Context().Done()
 			require.Equal(t, tc.negotiated*9/10, time.Since(begin))
 		})
@@ -260,7 +260,7 @@ func TestShorterTimeoutCountsBeforeAuthenticationIsOver(t *testing.T) {
 		require.NoError(t, err)
 		time.Sleep(time.Minute)
 		millis.Store(4000)
-		srv.Inject(zktest.Rule{Op: zktest.OpAuth, Do: zktest.Mute})
+		srv.Inject(zktest.Rule{Op: zktest.OpAuth, Do: zktest.Blackhole()})
 		srv.RefuseConnections(true)
 		srv.CutAll()
 		synctest.Wait()
@@ -305,7 +305,7 @@ func TestLostSessionIsLeftToTheServerEvenIfThatCanBeReached(t *testing.T) {
 
 func TestSessionWaitsLikeAnOperation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		srv.RefuseConnections(true)
 		c := newClient(t, srv, framework.WithConnectionTimeout(5*time.Second))
 		begin := time.Now()

@@ -33,7 +33,7 @@ func TestSiblingsComeInTheSameRoundTrip(t *testing.T) {
 // nothing from its guarantees.
 func TestSiblingsThatCannotBeHad(t *testing.T) {
 	for name, do := range map[string]zktest.Action{
-		"refused": zktest.Fail(zktest.ErrNoAuth), "request lost": zktest.DropRequest, "reply lost": zktest.DropReply, "mute": zktest.Mute,
+		"refused": zktest.Fail(zktest.ErrNoAuth), "request lost": zktest.DropRequest(), "reply lost": zktest.DropReply(), "mute": zktest.Blackhole(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
@@ -45,7 +45,7 @@ func TestSiblingsThatCannotBeHad(t *testing.T) {
 		})
 	}
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Times: 1, Do: zktest.DropReply})
+		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Times: 1, Do: zktest.DropReply()})
 		n := mustCreate(t, c, "/n-", "", framework.WithSiblings(), framework.Protected())
 		require.Len(t, srv.Children("/"), 2, "one node, and /zookeeper")
 		require.NotEmpty(t, n.Path)

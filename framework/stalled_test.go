@@ -49,7 +49,7 @@ func (s *unbufferedDialer) dial(ctx context.Context, network, address string) (n
 // No caller waits for a peer that does not read, beyond its context.
 func TestContextEndsAnOperationWhosePeerDoesNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		peer := &unbufferedDialer{srv: srv}
 		c := newClient(t, srv, framework.WithDialer(peer.dial))
 		_, _, err := c.Get(t.Context(), "/")

@@ -20,7 +20,7 @@ import (
 func unobserved(t *testing.T, test func(t *testing.T, srv *zktest.Server, c *framework.Client, h *history)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		srv.Inject(zktest.Rule{Op: zktest.OpConnect, Do: zktest.DelayRequest(time.Millisecond)})
 		c := newClient(t, srv)
 		h := observe(t, c)
@@ -103,7 +103,7 @@ func TestStateStaysLostWhileAttemptsFail(t *testing.T) {
 func TestExpiryByTheServerWhileConnected(t *testing.T) {
 	unobserved(t, func(t *testing.T, srv *zktest.Server, c *framework.Client, h *history) {
 		id := c.SessionID()
-		require.True(t, srv.ExpireSession(id))
+		require.True(t, srv.Session(id).Expire())
 		time.Sleep(time.Minute)
 		require.Equal(t, []state.State{state.Connected, state.Suspended, state.Lost, state.Reconnected}, h.seen())
 		require.NotEqual(t, id, c.SessionID())
@@ -116,7 +116,7 @@ func TestExpiryByTheServerWhileDisconnected(t *testing.T) {
 		srv.RefuseConnections(true)
 		srv.CutAll()
 		time.Sleep(time.Second)
-		require.True(t, srv.ExpireSession(id))
+		require.True(t, srv.Session(id).Expire())
 		time.Sleep(time.Second)
 		require.Equal(t, state.Suspended, c.State())
 		srv.RefuseConnections(false)
@@ -133,7 +133,7 @@ func TestSilentlyReplacedSessionIsLostBeforeReconnected(t *testing.T) {
 	unobserved(t, func(t *testing.T, srv *zktest.Server, c *framework.Client, h *history) {
 		s, err := c.Session(t.Context())
 		require.NoError(t, err)
-		srv.ReplaceSession(s.ID())
+		srv.Session(s.ID()).Replace()
 		srv.CutAll()
 		time.Sleep(time.Minute)
 		require.Equal(t, []state.State{state.Connected, state.Suspended, state.Lost, state.Reconnected}, h.seen())
@@ -144,7 +144,7 @@ func TestSilentlyReplacedSessionIsLostBeforeReconnected(t *testing.T) {
 
 func TestNeverConnected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		srv.RefuseConnections(true)
 		begin := time.Now()
 		dial := srv.Dialer()
@@ -175,8 +175,8 @@ func delayedDial(dial framework.DialFunc, d time.Duration) framework.DialFunc {
 
 func TestMuteServerBeforeTheFirstConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
-		srv.PartitionAll()
+		srv := zktest.Start(t)
+		srv.BlackholeAll()
 		begin := time.Now()
 		c := newClient(t, srv)
 		h := observe(t, c)
@@ -338,7 +338,7 @@ func TestTrustedFollowsThePolicy(t *testing.T) {
 		require.NoError(t, s.Trusted(state.StandardPolicy).Err(), "a new one after the reconnect is good again")
 
 		again := s.Trusted(state.StandardPolicy)
-		srv.ExpireSession(s.ID())
+		srv.Session(s.ID()).Expire()
 		time.Sleep(time.Minute)
 		require.Error(t, again.Err())
 		require.ErrorIs(t, context.Cause(session), framework.ErrSessionLost)
@@ -353,7 +353,7 @@ func TestServerThatDropsEveryConnectionAfterTheHandshakeIsNotHammered(t *testing
 		_, _, _, err := c.GetW(t.Context(), "/n")
 		require.NoError(t, err)
 		srv.ClearRequests()
-		drop := srv.Inject(zktest.Rule{Op: zktest.OpSetWatches, Times: -1, Do: zktest.DropRequest})
+		drop := srv.Inject(zktest.Rule{Op: zktest.OpSetWatches, Times: -1, Do: zktest.DropRequest()})
 		srv.CutAll()
 		time.Sleep(6 * time.Second)
 		require.Less(t, srv.CountRequests(zktest.OpConnect), 100)
@@ -365,7 +365,7 @@ func TestServerThatDropsEveryConnectionAfterTheHandshakeIsNotHammered(t *testing
 
 func TestServerThatRejectsEveryNewSessionIsNotHammered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		reject := srv.Inject(zktest.Rule{Op: zktest.OpConnect, Times: -1, Do: zktest.Fail(zktest.ErrSessionExpired)})
 		c := newClient(t, srv)
 		time.Sleep(10 * time.Second)
@@ -377,7 +377,7 @@ func TestServerThatRejectsEveryNewSessionIsNotHammered(t *testing.T) {
 
 func TestAttemptsSlowDownDuringAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		srv.RefuseConnections(true)
 		attempts := 0
 		c := newClient(t, srv, framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {

@@ -28,7 +28,7 @@ func retimed(srv *zktest.Server, millis uint32) framework.Option {
 // losing makes a server lose every session as soon as it has granted it.
 func losing(srv *zktest.Server) {
 	srv.Inject(zktest.Rule{Op: zktest.OpConnect, Times: -1, Do: zktest.CallAfter(func(r zktest.Request) {
-		time.AfterFunc(time.Millisecond, func() { srv.ExpireSession(r.Session) })
+		time.AfterFunc(time.Millisecond, func() { srv.Session(r.Session).Expire() })
 	})})
 }
 
@@ -41,7 +41,7 @@ func TestServerThatLosesEverySessionIsAskedMoreAndMoreSeldom(t *testing.T) {
 			return framework.WithDialer(srv.Dialer())
 		},
 		"a balancer between two ensembles": func(t *testing.T, srv *zktest.Server) framework.Option {
-			other, last := zktest.New(t), 0
+			other, last := zktest.Start(t), 0
 			for _, s := range []*zktest.Server{srv, other} {
 				s.Inject(zktest.Rule{Op: zktest.OpConnect, Times: -1, Do: zktest.CallAfter(func(r zktest.Request) {
 					time.AfterFunc(time.Millisecond, s.CutAll)
@@ -95,7 +95,7 @@ func cutting(srv *zktest.Server) {
 // replacing makes a server answer every return with another session.
 func replacing(srv *zktest.Server) {
 	srv.Inject(zktest.Rule{Op: zktest.OpConnect, Times: -1, Do: zktest.CallAfter(func(r zktest.Request) {
-		time.AfterFunc(time.Millisecond, func() { srv.ReplaceSession(r.Session); srv.CutAll() })
+		time.AfterFunc(time.Millisecond, func() { srv.Session(r.Session).Replace(); srv.CutAll() })
 	})})
 }
 
@@ -104,7 +104,7 @@ func TestSessionThatHasLivedIsFollowedByTheNextAtOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		for range 20 {
 			time.Sleep(2 * time.Second)
-			srv.ExpireSession(c.SessionID())
+			srv.Session(c.SessionID()).Expire()
 			synctest.Wait()
 			require.True(t, c.State().IsConnected())
 		}
@@ -116,11 +116,11 @@ func TestSessionThatHasLivedIsFollowedByTheNextAtOnce(t *testing.T) {
 func TestEndOfAStormOfLostSessions(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		for range 8 {
-			srv.ExpireSession(c.SessionID())
+			srv.Session(c.SessionID()).Expire()
 			synctest.Wait()
 			require.NoError(t, c.WaitConnected(t.Context()))
 		}
-		srv.ExpireSession(c.SessionID())
+		srv.Session(c.SessionID()).Expire()
 		synctest.Wait()
 		begin := time.Now()
 		require.NoError(t, c.WaitConnected(t.Context()))
@@ -128,7 +128,7 @@ func TestEndOfAStormOfLostSessions(t *testing.T) {
 
 		time.Sleep(2 * time.Second)
 		for range 2 {
-			srv.ExpireSession(c.SessionID())
+			srv.Session(c.SessionID()).Expire()
 			time.Sleep(2 * 50 * time.Millisecond) // for the pause before it comes back to the server
 			synctest.Wait()
 			require.True(t, c.State().IsConnected())
@@ -179,7 +179,7 @@ func TestSessionThatTookLongToCreateEndsInTime(t *testing.T) {
 		c := newClient(t, srv, alice)
 		s, err := c.Session(t.Context())
 		require.NoError(t, err)
-		srv.PartitionAll()
+		srv.BlackholeAll()
 		begin := time.Now()
 		<-s.Context().Done()
 		require.Equal(t, trusted, time.Since(begin), "since the ping of the handshake")
@@ -210,7 +210,7 @@ func TestPatienceWithASessionStaysAsItIs(t *testing.T) {
 		c := n.client(t, "a,b,c")
 		s, err := c.Session(t.Context())
 		require.NoError(t, err)
-		n.srv.Inject(zktest.Rule{Op: zktest.OpConnect, Times: -1, Do: zktest.Mute})
+		n.srv.Inject(zktest.Rule{Op: zktest.OpConnect, Times: -1, Do: zktest.Blackhole()})
 		n.tried()
 		n.srv.CutAll()
 		<-s.Context().Done()

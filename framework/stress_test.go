@@ -159,22 +159,22 @@ func disturb(srv *zktest.Server, c *framework.Client, rnd *rand.Rand, until time
 		case 0:
 			srv.CutAll()
 		case 1:
-			srv.ExpireSession(c.SessionID())
+			srv.Session(c.SessionID()).Expire()
 		case 2:
-			srv.ReplaceSession(c.SessionID())
+			srv.Session(c.SessionID()).Replace()
 			srv.CutAll()
 		case 3:
-			srv.Partition(c.SessionID())
+			srv.Session(c.SessionID()).Blackhole()
 		case 4:
 			outage(srv, time.Duration(rnd.IntN(14000))*time.Millisecond)
 		case 5:
-			srv.PartitionAll()
+			srv.BlackholeAll()
 			time.Sleep(time.Duration(rnd.IntN(14000)) * time.Millisecond)
 			srv.Heal()
 		case 6:
-			srv.Inject(zktest.Rule{After: rnd.IntN(5), Do: zktest.DropReply})
+			srv.Inject(zktest.Rule{After: rnd.IntN(5), Do: zktest.DropReply()})
 		case 7:
-			srv.Inject(zktest.Rule{After: rnd.IntN(5), Do: zktest.DropRequest})
+			srv.Inject(zktest.Rule{After: rnd.IntN(5), Do: zktest.DropRequest()})
 		default:
 			srv.Inject(zktest.Rule{After: rnd.IntN(5), Times: 3, Do: zktest.DelayReply(time.Duration(rnd.IntN(3000)) * time.Millisecond)})
 		}

@@ -70,7 +70,7 @@ func tlsDialer(srv *zktest.Server, cert tls.Certificate) framework.DialFunc {
 
 func TestTLSOverTheNetwork(t *testing.T) {
 	cert, pool := certificate(t)
-	srv := zktest.New(t)
+	srv := zktest.Start(t)
 	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{cert}})
 	require.NoError(t, err)
 	accepting := make(chan struct{})

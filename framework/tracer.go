@@ -23,7 +23,7 @@ func (c *Client) traced(ctx context.Context, op, path string, mayBeApplied func(
 	end := clienttrace.OperationEnd{Operation: clienttrace.Operation{Name: op, Path: path, Chroot: c.chroot}, Start: time.Now()}
 	told := c.tellerOf(ctx)
 	ctx = told.start(ctx, end.Operation)
-	end.Err = &OpError{op, path, reason.Panicked} // unless it returns
+	end.Err = &OpError{op, path, reason.ErrPanicked} // unless it returns
 	defer func() { told.end(ctx, end) }()
 	end.Err = c.run(ctx, op, path, mayBeApplied, func(ctx context.Context, s *Session) error {
 		end.Attempts++

@@ -97,7 +97,7 @@ func TestTracerIsToldHowAnOperationFailed(t *testing.T) {
 		_, _, err := c.Get(t.Context(), "/none")
 		require.ErrorIs(t, err, zk.ErrNoNode)
 
-		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Times: 2, Do: zktest.DropReply})
+		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Times: 2, Do: zktest.DropReply()})
 		_, _, err = c.Get(t.Context(), "/")
 		require.NoError(t, err)
 
@@ -145,7 +145,7 @@ func TestTracerIsToldOfEveryStateFromTheFirst(t *testing.T) {
 		srv.RefuseConnections(false)
 		require.NoError(t, c.WaitConnected(t.Context()))
 		id := c.SessionID()
-		srv.ExpireSession(id)
+		srv.Session(id).Expire()
 		time.Sleep(time.Minute)
 		lastSent := time.Now().Truncate(0)
 		outage(srv, time.Minute)
@@ -254,7 +254,7 @@ func TestStateChangesAreLoggedWithTheirCircumstances(t *testing.T) {
 		}))))
 		require.NoError(t, c.WaitConnected(t.Context()))
 		id := c.SessionID()
-		srv.ExpireSession(id)
+		srv.Session(id).Expire()
 		time.Sleep(time.Minute)
 		host, port, err := net.SplitHostPort(srv.Addr())
 		require.NoError(t, err)

@@ -185,32 +185,7 @@ func TestRealEnsembleReconfig(t *testing.T) {
 	c, err := framework.New(ensemble.ConnectString())
 	require.NoError(t, err)
 	defer c.Close()
-	ctx := within(t, stuck)
-	before, err := c.Config(ctx)
-	require.NoError(t, err)
-	require.Len(t, before.Members, 3)
-	require.Empty(t, before.Other)
-	require.Equal(t, "participant", before.Members[0].Role)
-
-	_, err = c.Reconfig(ctx, framework.EnsembleChange{Leaving: []int64{3}}, before.Version+1)
-	require.ErrorIs(t, err, zk.ErrBadVersion)
-	after, err := c.Reconfig(ctx, framework.EnsembleChange{Leaving: []int64{3}}, before.Version)
-	require.NoError(t, err)
-	require.Len(t, after.Members, 2)
-	require.Greater(t, after.Version, before.Version)
-	now, err := c.Config(ctx)
-	require.NoError(t, err)
-	require.Equal(t, after, now)
-
-	dead := func(id int64) framework.Member {
-		address := framework.MemberAddress{Host: "127.0.0.1", QuorumPort: 1, ElectionPort: 2}
-		return framework.Member{ID: id, Addresses: []framework.MemberAddress{address}, Client: "127.0.0.1:3"}
-	}
-	_, err = c.Reconfig(ctx, framework.EnsembleChange{Joining: []framework.Member{dead(8), dead(9)}}, after.Version)
-	require.ErrorIs(t, err, framework.ErrNoQuorum)
-	now, err = c.Reconfig(ctx, framework.EnsembleChange{Members: append(after.Members, dead(7))}, after.Version)
-	require.NoError(t, err, "the full list")
-	require.Len(t, now.Members, 3)
+	requireReconfigurations(t, c)
 }
 
 func TestRealEnsembleThatIsNotToBeReconfigured(t *testing.T) {

@@ -91,7 +91,7 @@ func TestTransactionThatIsTooLongFails(t *testing.T) {
 // way, and gives the test what it returns.
 func eachLoss(t *testing.T, list func() []framework.TxnOp, test func(t *testing.T, srv *zktest.Server, c *framework.Client, loss string, results []framework.TxnResult, err error)) {
 	t.Helper()
-	for loss, fault := range map[string]zktest.Action{"request": zktest.DropRequest, "reply": zktest.DropReply} {
+	for loss, fault := range map[string]zktest.Action{"request": zktest.DropRequest(), "reply": zktest.DropReply()} {
 		for breakage, with := range breakages {
 			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 				mustCreate(t, c, "/n", "old")
@@ -178,9 +178,9 @@ func TestTransactionIsOfUnknownOutcomeWhenItsResultsCannotBeHad(t *testing.T) {
 		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 			mustCreate(t, c, "/n", "old")
 			mustCreate(t, c, "/m", "old")
-			fault := zktest.DropReply
+			fault := zktest.DropReply()
 			if strings.HasPrefix(name, "request lost") {
-				fault = zktest.DropRequest
+				fault = zktest.DropRequest()
 			}
 			srv.Inject(zktest.Rule{Op: zktest.OpMulti, Do: fault})
 			srv.Inject(zktest.Rule{Op: zktest.OpSync, Do: zktest.Call(func(zktest.Request) {

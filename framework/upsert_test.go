@@ -69,7 +69,7 @@ func TestOrSetWhoseReplyIsLostIsFoundOut(t *testing.T) {
 	for _, exists := range []bool{false, true} {
 		for _, version := range []int32{0, framework.AnyVersion} {
 			for _, op := range []zktest.Op{zktest.OpCreate, zktest.OpSetData} {
-				for _, fault := range []zktest.Action{zktest.DropRequest, zktest.DropReply} {
+				for _, fault := range []zktest.Action{zktest.DropRequest(), zktest.DropReply()} {
 					for _, with := range breakages {
 						bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 							if exists {
@@ -96,7 +96,7 @@ func TestOrSetWhoseReplyIsLostIsFoundOut(t *testing.T) {
 
 func TestOrSetThatIsOvertakenIsOfUnknownOutcome(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.All(zktest.DropReply,
+		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.All(zktest.DropReply(),
 			zktest.CallAfter(func(zktest.Request) { srv.Set("/n", []byte("theirs")) }))})
 		_, err := c.Create(t.Context(), "/n", []byte("ours"), framework.OrSet(0))
 		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
@@ -122,7 +122,7 @@ func TestIdempotentCreateAcceptsAnUntouchedEqual(t *testing.T) {
 }
 
 func TestIdempotentCreateWhoseReplyIsLost(t *testing.T) {
-	for _, fault := range []zktest.Action{zktest.DropRequest, zktest.DropReply} {
+	for _, fault := range []zktest.Action{zktest.DropRequest(), zktest.DropReply()} {
 		for _, with := range breakages {
 			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 				srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: with(srv, c.SessionID(), fault)})
@@ -133,7 +133,7 @@ func TestIdempotentCreateWhoseReplyIsLost(t *testing.T) {
 		}
 	}
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.All(zktest.DropReply,
+		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.All(zktest.DropReply(),
 			zktest.CallAfter(func(zktest.Request) { srv.Set("/n", []byte("theirs")) }))})
 		_, err := c.Create(t.Context(), "/n", []byte("ours"), framework.Idempotent())
 		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
@@ -190,12 +190,12 @@ func TestCombinationsOfCreateOptionsThatMakeNoSense(t *testing.T) {
 // are told is lost. One of them has made it.
 func TestPlainEphemeralIsMadeByOneCallerOnly(t *testing.T) {
 	for name, lost := range map[string]zktest.Rule{
-		"nothing":          {Op: zktest.OpCreate, After: 99, Do: zktest.DropReply},
-		"the first reply":  {Op: zktest.OpCreate, Do: zktest.DropReply},
-		"the second reply": {Op: zktest.OpCreate, After: 1, Do: zktest.DropReply},
-		"both replies":     {Op: zktest.OpCreate, Times: 2, Do: zktest.DropReply},
-		"three replies":    {Op: zktest.OpCreate, Times: 3, Do: zktest.DropReply},
-		"both requests":    {Op: zktest.OpCreate, Times: 2, Do: zktest.DropRequest},
+		"nothing":          {Op: zktest.OpCreate, After: 99, Do: zktest.DropReply()},
+		"the first reply":  {Op: zktest.OpCreate, Do: zktest.DropReply()},
+		"the second reply": {Op: zktest.OpCreate, After: 1, Do: zktest.DropReply()},
+		"both replies":     {Op: zktest.OpCreate, Times: 2, Do: zktest.DropReply()},
+		"three replies":    {Op: zktest.OpCreate, Times: 3, Do: zktest.DropReply()},
+		"both requests":    {Op: zktest.OpCreate, Times: 2, Do: zktest.DropRequest()},
 	} {
 		for _, second := range []string{"create", "transaction"} {
 			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
@@ -230,14 +230,14 @@ func TestPlainEphemeralIsMadeByOneCallerOnly(t *testing.T) {
 // must not be told that it is its own.
 func TestPlainEphemeralOfACallerThatHasGoneIsNotTheNextOnes(t *testing.T) {
 	for name, fault := range map[string]zktest.Action{
-		"slow": zktest.DelayReply(3 * time.Second), "muted": zktest.MuteReply,
+		"slow": zktest.DelayReply(3 * time.Second), "muted": zktest.BlackholeReply(),
 	} {
 		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 			ephemeral := framework.WithMode(framework.Ephemeral)
 			srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: fault})
 			_, err := c.Create(within(t, time.Second), "/e", nil, ephemeral)
 			require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
-			srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply})
+			srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply()})
 			_, err = c.Create(t.Context(), "/e", nil, ephemeral)
 			require.ErrorIs(t, err, zk.ErrNodeExists, name)
 		})
@@ -248,15 +248,15 @@ func TestPlainEphemeralMayBeMadeAgainAfterItsDeletionOrItsSession(t *testing.T) 
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		ephemeral := framework.WithMode(framework.Ephemeral)
 		for range 3 {
-			srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply})
+			srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply()})
 			n := mustCreate(t, c, "/e", "", ephemeral)
 			require.NoError(t, c.Delete(t.Context(), n.Path, framework.AnyVersion))
 			n = mustCreate(t, c, "/e", "", ephemeral)
-			srv.ExpireSession(c.SessionID())
+			srv.Session(c.SessionID()).Expire()
 			<-n.Session.Context().Done()
 		}
-		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.All(zktest.MuteReply,
-			zktest.CallAfter(func(zktest.Request) { srv.ExpireSession(c.SessionID()) }))})
+		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.All(zktest.BlackholeReply(),
+			zktest.CallAfter(func(zktest.Request) { srv.Session(c.SessionID()).Expire() }))})
 		_, err := c.Create(within(t, time.Millisecond), "/e", nil, ephemeral)
 		require.Error(t, err)
 		mustCreate(t, c, "/e", "", ephemeral)
@@ -266,7 +266,7 @@ func TestPlainEphemeralMayBeMadeAgainAfterItsDeletionOrItsSession(t *testing.T) 
 func TestWaitForAnotherCallersEphemeralIsBounded(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		ephemeral := framework.WithMode(framework.Ephemeral)
-		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.MuteReply})
+		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.BlackholeReply()})
 		_, err := c.Create(within(t, time.Millisecond), "/e", nil, ephemeral)
 		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
 		srv.RefuseConnections(true)

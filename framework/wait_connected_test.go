@@ -15,7 +15,7 @@ import (
 
 func TestWaitConnectedReleasesEveryWaiterAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		srv.RefuseConnections(true)
 		c := newClient(t, srv)
 		var waiters sync.WaitGroup
@@ -52,7 +52,7 @@ func TestWaitConnectedReturnsAtOnceWhenConnected(t *testing.T) {
 
 func TestWaitConnectedEndsWithTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		srv.RefuseConnections(true)
 		c := newClient(t, srv)
 		begin := time.Now()
@@ -68,7 +68,7 @@ func TestWaitConnectedEndsWithTheContext(t *testing.T) {
 
 func TestWaitConnectedEndsWithClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		srv.RefuseConnections(true)
 		c := newClient(t, srv)
 		errs := make(chan error)

@@ -263,7 +263,7 @@ func TestWatchSurvivesAReconnectInTheSameSession(t *testing.T) {
 				other := another(t, srv)
 				srv.Inject(zktest.Rule{Op: zktest.OpConnect, Do: zktest.DelayRequest(time.Second)})
 				srv.ClearRequests()
-				srv.CutSession(c.SessionID())
+				srv.Session(c.SessionID()).Cut()
 				if meanwhile {
 					change(t, other)
 				}
@@ -287,7 +287,7 @@ func TestExistsWatchOnAMissingNodeSurvivesAReconnect(t *testing.T) {
 		require.NoError(t, err)
 		other := another(t, srv)
 		srv.Inject(zktest.Rule{Op: zktest.OpConnect, Do: zktest.DelayRequest(time.Second)})
-		srv.CutSession(c.SessionID())
+		srv.Session(c.SessionID()).Cut()
 		mustCreate(t, other, "/n", "")
 		ev, err := w.Wait(within(t, 10*time.Second))
 		require.NoError(t, err)
@@ -297,9 +297,9 @@ func TestExistsWatchOnAMissingNodeSurvivesAReconnect(t *testing.T) {
 
 func TestWatchEndsWithItsSession(t *testing.T) {
 	for name, end := range map[string]func(srv *zktest.Server, c *framework.Client){
-		"expired":     func(srv *zktest.Server, c *framework.Client) { srv.ExpireSession(c.SessionID()) },
-		"replaced":    func(srv *zktest.Server, c *framework.Client) { srv.ReplaceSession(c.SessionID()); srv.CutAll() },
-		"partitioned": func(srv *zktest.Server, c *framework.Client) { srv.PartitionAll() },
+		"expired":     func(srv *zktest.Server, c *framework.Client) { srv.Session(c.SessionID()).Expire() },
+		"replaced":    func(srv *zktest.Server, c *framework.Client) { srv.Session(c.SessionID()).Replace(); srv.CutAll() },
+		"partitioned": func(srv *zktest.Server, c *framework.Client) { srv.BlackholeAll() },
 	} {
 		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 			var list []*framework.Watch
@@ -328,7 +328,7 @@ func TestNoWakeUpIsLost(t *testing.T) {
 }
 
 func TestNoWakeUpIsLostInRealTime(t *testing.T) {
-	srv := zktest.New(t)
+	srv := zktest.Start(t)
 	noWakeUpIsLost(t, srv, newClient(t, srv), 2000)
 }
 

@@ -50,7 +50,7 @@ func BenchmarkUncontended(b *testing.B) {
 		uncontended(b, leader.Addr(), tcp)
 	})
 	b.Run("server=zktest-memory", func(b *testing.B) {
-		srv := zktest.New(b)
+		srv := zktest.Start(b)
 		uncontended(b, srv.Addr(), srv.Dialer())
 	})
 }

@@ -22,7 +22,7 @@ import (
 func TestEverySpanEndsWhateverHappens(t *testing.T) {
 	for seed := range uint64(4) {
 		synctest.Test(t, func(t *testing.T) {
-			s := &story{T: t, srv: zktest.New(t), names: newNormalizer()}
+			s := &story{T: t, srv: zktest.Start(t), names: newNormalizer()}
 			rng := rand.New(rand.NewPCG(seed, 0))
 			var all []*service
 			for range 3 {
@@ -41,9 +41,9 @@ func TestEverySpanEndsWhateverHappens(t *testing.T) {
 				time.Sleep(time.Duration(rng.IntN(4000)) * time.Millisecond)
 				victim := all[rng.IntN(len(all))].client.SessionID()
 				if rng.IntN(2) == 0 {
-					s.srv.ExpireSession(victim)
+					s.srv.Session(victim).Expire()
 				} else {
-					s.srv.CutSession(victim)
+					s.srv.Session(victim).Cut()
 				}
 			}
 			contenders.Wait()

@@ -16,7 +16,7 @@ import (
 // runs in real time, and many times.
 func TestCloseEndsTheSpansOfHolds(t *testing.T) {
 	for range 100 {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		spans := tracetest.NewSpanRecorder()
 		c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()),
 			recordInto(spans))

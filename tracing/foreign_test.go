@@ -14,7 +14,7 @@ import (
 // Any client that may create a node below a lock's path can give it a name with
 // control characters, such as one that reverses the direction of a text.
 func TestNamesOfForeignNodesAreLegible(t *testing.T) {
-	srv := zktest.New(t)
+	srv := zktest.Start(t)
 	require.NoError(t, srv.Create("/lock/_c_\u202egnp.\u2028-lock-0000000000", nil))
 	spans := tracetest.NewSpanRecorder()
 	c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()),

@@ -30,7 +30,7 @@ func (l delayedStates) StateChanged(change clienttrace.StateChange) {
 
 func TestSpansHearOfNothingThatWasBeforeThem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv, spans := zktest.New(t), tracetest.NewSpanRecorder()
+		srv, spans := zktest.Start(t), tracetest.NewSpanRecorder()
 		provider := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans))
 		c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()),
 			framework.WithTracer(delayedStates{tracing.New(tracing.WithTracerProvider(provider))}))
@@ -38,12 +38,12 @@ func TestSpansHearOfNothingThatWasBeforeThem(t *testing.T) {
 		defer c.Close()
 		require.NoError(t, c.WaitConnected(t.Context()))
 		time.Sleep(time.Minute)
-		srv.ExpireSession(c.SessionID())
+		srv.Session(c.SessionID()).Expire()
 		time.Sleep(10 * time.Second)
 		lease, err := locks.NewInterProcessMutex(c, "/lock").Acquire(t.Context())
 		require.NoError(t, err)
 		time.Sleep(2 * time.Minute) // the Tracer has heard of all of the loss
-		srv.CutSession(c.SessionID())
+		srv.Session(c.SessionID()).Cut()
 		time.Sleep(2 * time.Minute)
 		require.NoError(t, lease.Context().Err())
 		require.NoError(t, lease.Release(t.Context()))
@@ -81,7 +81,7 @@ func (b *afterGrant) EndOperation(ctx context.Context, end clienttrace.Operation
 // that follows was not handed over by the contender that left before.
 func TestGrantThatIsNotTrustedIsAbandoned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv, spans := zktest.New(t), tracetest.NewSpanRecorder()
+		srv, spans := zktest.Start(t), tracetest.NewSpanRecorder()
 		provider := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans))
 		tracer := &afterGrant{Tracer: tracing.New(tracing.WithTracerProvider(provider))}
 		connect := func(opts ...framework.Option) *framework.Client {
@@ -106,7 +106,7 @@ func TestGrantThatIsNotTrustedIsAbandoned(t *testing.T) {
 		time.Sleep(time.Second)
 		interrupt := func() {
 			srv.Inject(zktest.Rule{Op: zktest.OpConnect, Do: zktest.DelayRequest(20 * time.Second)})
-			srv.CutSession(waiter.SessionID())
+			srv.Session(waiter.SessionID()).Cut()
 			time.Sleep(time.Second)
 		}
 		tracer.hook.Store(&interrupt)

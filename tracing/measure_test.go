@@ -27,7 +27,7 @@ func TestTooManyNamesAreMeasuredAsOne(t *testing.T) {
 			s.release(named(i), 0)
 		}
 		lost := named(names)
-		s.srv.ExpireSession(v.client.SessionID())
+		s.srv.Session(v.client.SessionID()).Expire()
 		<-lost.Context().Done()
 		require.Error(t, lost.Release(context.Background()))
 		synctest.Wait()

@@ -88,7 +88,7 @@ func recordEveryMetric(s *story) *service {
 	s.release(held, 1500*time.Millisecond)
 	<-waiting
 	require.Error(s, runOverrun(v))
-	s.srv.ExpireSession(v.client.SessionID())
+	s.srv.Session(v.client.SessionID()).Expire()
 	time.Sleep(5 * time.Second)
 	return v
 }
@@ -96,7 +96,7 @@ func recordEveryMetric(s *story) *service {
 func TestMetricsHaveTheirDocumentedUnitsAndKinds(t *testing.T) {
 	rows := documentedRows(t)
 	synctest.Test(t, func(t *testing.T) {
-		metrics := collect(t, recordEveryMetric(&story{T: t, srv: zktest.New(t), names: newNormalizer()}))
+		metrics := collect(t, recordEveryMetric(&story{T: t, srv: zktest.Start(t), names: newNormalizer()}))
 		require.Len(t, metrics, 13, "every metric of the table")
 		for _, m := range metrics {
 			kind := "counter"
@@ -116,7 +116,7 @@ func TestMetricsHaveTheirDocumentedUnitsAndKinds(t *testing.T) {
 
 func TestMetricsHaveNoPaths(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &story{T: t, srv: zktest.New(t), names: newNormalizer()}
+		s := &story{T: t, srv: zktest.Start(t), names: newNormalizer()}
 		for _, m := range collect(t, recordEveryMetric(s)) {
 			for _, point := range pointsOf(t, m) {
 				require.NotRegexp(t, `/locks|sku-42|0x|lock-0`, point, m.Name)

@@ -29,7 +29,7 @@ import (
 func withService(t *testing.T, test func(t *testing.T, s *story, v *service), opts ...tracing.Option) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s := &story{T: t, srv: zktest.New(t), names: newNormalizer()}
+		s := &story{T: t, srv: zktest.Start(t), names: newNormalizer()}
 		test(t, s, s.service("orders", opts...))
 	})
 }
@@ -256,7 +256,7 @@ func TestSlowHoldIsReported(t *testing.T) {
 
 func TestLossIsLoggedWithTheNamesOfTheSpans(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		var log bytes.Buffer
 		handler := slog.NewTextHandler(&log, &slog.HandlerOptions{
 			Level: slog.LevelWarn, ReplaceAttr: withoutTime,
@@ -327,7 +327,7 @@ func TestEverySpanEndsWhenTheClientIsClosed(t *testing.T) {
 
 func TestTracerWithoutProvidersOrSpansIsHarmless(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		c, err := framework.New(srv.Addr(),
 			framework.WithDialer(srv.Dialer()), framework.WithTracer(tracing.New()))
 		require.NoError(t, err)

@@ -62,7 +62,7 @@ func runStory(t *testing.T, scenario func(s *story)) {
 	t.Helper()
 	var rendered string
 	synctest.Test(t, func(t *testing.T) {
-		s := &story{T: t, srv: zktest.New(t), names: newNormalizer()}
+		s := &story{T: t, srv: zktest.Start(t), names: newNormalizer()}
 		s.srv.Inject(zktest.Rule{Op: zktest.OpAny, Times: -1, Do: zktest.DelayReply(roundTrip)})
 		s.begin = time.Now()
 		scenario(s)

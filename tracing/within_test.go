@@ -53,7 +53,7 @@ func TestWorkUnderSeveralLocksIsInNoSpanThatHasEnded(t *testing.T) {
 // This test runs in real time, since virtual time would stand still between the
 // end of a span and its last event.
 func TestEventsAreWithinTheirSpans(t *testing.T) {
-	srv := zktest.New(t)
+	srv := zktest.Start(t)
 	spans := tracetest.NewSpanRecorder()
 	c, err := framework.New(srv.Addr(),
 		framework.WithDialer(srv.Dialer()),
@@ -68,7 +68,7 @@ func TestEventsAreWithinTheirSpans(t *testing.T) {
 	go func() {
 		lease, err := locks.NewInterProcessMutex(c, "/lock").Acquire(t.Context())
 		if err == nil {
-			srv.ExpireSession(c.SessionID())
+			srv.Session(c.SessionID()).Expire()
 			<-lease.Context().Done()
 			err = ignoreLoss(lease.Release(context.Background()))
 		}

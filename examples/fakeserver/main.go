@@ -38,7 +38,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "fakeserver:", err)
 		return badInput
 	}
-	srv, err := zktest.NewServer(opts...)
+	srv, err := zktest.Run(opts...)
 	if err != nil {
 		fmt.Fprintln(stderr, "fakeserver:", err)
 		return cannotListen

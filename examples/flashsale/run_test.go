@@ -235,7 +235,7 @@ func TestOrphan(t *testing.T) {
 // tcpLedger returns an open ledger on a server that other processes can reach.
 func tcpLedger(t *testing.T, cfg config) (*zktest.Server, ledger) {
 	t.Helper()
-	srv := zktest.New(t, zktest.WithTCP("127.0.0.1:0"))
+	srv := zktest.Start(t, zktest.WithTCP("127.0.0.1:0"))
 	client, err := framework.New(srv.Addr())
 	require.NoError(t, err)
 	t.Cleanup(func() { client.Close() })

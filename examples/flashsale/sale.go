@@ -36,7 +36,7 @@ func runSale(ctx context.Context, cfg config, stdout io.Writer) (sale flashSale,
 	}()
 	servers := cfg.servers
 	if servers == "" {
-		srv, err := zktest.NewServer(zktest.WithTCP("127.0.0.1:0"))
+		srv, err := zktest.Run(zktest.WithTCP("127.0.0.1:0"))
 		if err != nil {
 			return flashSale{}, err
 		}

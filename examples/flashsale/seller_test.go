@@ -30,7 +30,7 @@ const marketSession = 9 * time.Second
 func inMarket(t *testing.T, test func(t *testing.T, m *market)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		m := &market{t: t, srv: zktest.New(t), cfg: config{stock: []article{{"cap", 10}}}}
+		m := &market{t: t, srv: zktest.Start(t), cfg: config{stock: []article{{"cap", 10}}}}
 		m.ledger = ledger{m.connect(), "/flashsale/test"}
 		require.NoError(t, m.open(t.Context(), m.cfg.stock))
 		test(t, m)
@@ -120,7 +120,7 @@ func TestLostLeaseWritesNothing(t *testing.T) {
 		oslo.reached = func(lease context.Context, at moment) {
 			once.Do(func() {
 				require.Equal(t, beforeWrite, at)
-				m.srv.ExpireSession(oslo.ledger.client.SessionID())
+				m.srv.Session(oslo.ledger.client.SessionID()).Expire()
 				<-lease.Done()
 				fromRome = m.sell(rome, caps("b", 6))
 			})
@@ -139,10 +139,10 @@ func TestUnknownOutcomeIsLookedUp(t *testing.T) {
 	inMarket(t, func(t *testing.T, m *market) {
 		oslo := m.newSeller("oslo")
 		outage := zktest.CallAfter(func(zktest.Request) {
-			m.srv.PartitionAll()
+			m.srv.BlackholeAll()
 			time.AfterFunc(2*marketSession, m.srv.Heal)
 		})
-		m.srv.Inject(zktest.Rule{Op: zktest.OpSetData, Do: zktest.All(zktest.MuteReply, outage)})
+		m.srv.Inject(zktest.Rule{Op: zktest.OpSetData, Do: zktest.All(zktest.BlackholeReply(), outage)})
 		a := m.sell(oslo, caps("a", 6))
 		require.True(t, a.Sold)
 		require.True(t, a.Found)
@@ -161,7 +161,7 @@ func TestResourceRefusesAnOldHolder(t *testing.T) {
 		require.NoError(t, err)
 		before, version, err := old.account(ctx, "cap")
 		require.NoError(t, err)
-		m.srv.ExpireSession(old.client.SessionID())
+		m.srv.Session(old.client.SessionID()).Expire()
 		fromRome := m.sell(m.newSeller("rome"), caps("b", 6))
 		late := sale{Order: "a", Article: "cap", Quantity: 6, Worker: "oslo", Token: lease.FencingToken()}
 
@@ -204,13 +204,13 @@ func TestUnsafeOversells(t *testing.T) {
 // client that takes over the same order.
 func TestFaultAtEveryRequest(t *testing.T) {
 	faults := map[string]func(m *market, crash func(session int64)) zktest.Action{
-		"lost request":   func(*market, func(int64)) zktest.Action { return zktest.DropRequest },
-		"lost reply":     func(*market, func(int64)) zktest.Action { return zktest.DropReply },
-		"mute":           func(*market, func(int64)) zktest.Action { return zktest.MuteReply },
+		"lost request":   func(*market, func(int64)) zktest.Action { return zktest.DropRequest() },
+		"lost reply":     func(*market, func(int64)) zktest.Action { return zktest.DropReply() },
+		"mute":           func(*market, func(int64)) zktest.Action { return zktest.BlackholeReply() },
 		"expired before": func(m *market, _ func(int64)) zktest.Action { return zktest.Call(expire(m)) },
 		"expired after":  func(m *market, _ func(int64)) zktest.Action { return zktest.CallAfter(expire(m)) },
 		"crash": func(m *market, crash func(int64)) zktest.Action {
-			return zktest.All(zktest.MuteReply, zktest.CallAfter(func(r zktest.Request) { crash(r.Session) }))
+			return zktest.All(zktest.BlackholeReply(), zktest.CallAfter(func(r zktest.Request) { crash(r.Session) }))
 		},
 	}
 	for name, fault := range faults {
@@ -227,7 +227,7 @@ func TestFaultAtEveryRequest(t *testing.T) {
 }
 
 func expire(m *market) func(zktest.Request) {
-	return func(r zktest.Request) { m.srv.ExpireSession(r.Session) }
+	return func(r zktest.Request) { m.srv.Session(r.Session).Expire() }
 }
 
 // sellWithFault reports whether there was a request for the fault to hit.

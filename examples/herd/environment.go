@@ -51,7 +51,7 @@ const afterWatch = 20 * time.Millisecond
 // embedded returns an environment with its own server. That server can tell
 // which clients wait and what it has sent.
 func embedded() (environment, error) {
-	srv, err := zktest.NewServer()
+	srv, err := zktest.Run()
 	if err != nil {
 		return environment{}, err
 	}

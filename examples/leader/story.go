@@ -58,7 +58,7 @@ func runStory(ctx context.Context, cfg config, stdout io.Writer) error {
 	}
 	servers, where := cfg.servers, cfg.servers
 	if servers == "" {
-		srv, err := zktest.NewServer(zktest.WithTCP("127.0.0.1:0"))
+		srv, err := zktest.Run(zktest.WithTCP("127.0.0.1:0"))
 		if err != nil {
 			return err
 		}

@@ -121,7 +121,7 @@ func TestStay(t *testing.T) {
 
 // A leader whose parent has ended hands over and ends.
 func TestOrphan(t *testing.T) {
-	srv := zktest.New(t, zktest.WithTCP("127.0.0.1:0"))
+	srv := zktest.Start(t, zktest.WithTCP("127.0.0.1:0"))
 	beats := make(chan heartbeat, 100)
 	journal := httptest.NewServer(&journal{entries: beats})
 	defer journal.Close()

@@ -22,7 +22,7 @@ type testbed struct {
 }
 
 func newTestbed(t *testing.T) *testbed {
-	b := &testbed{srv: zktest.New(t), entries: make(chan heartbeat)}
+	b := &testbed{srv: zktest.Start(t), entries: make(chan heartbeat)}
 	b.journal = httptest.NewServer(&journal{entries: b.entries})
 	t.Cleanup(func() {
 		http.DefaultClient.CloseIdleConnections()
@@ -145,7 +145,7 @@ func TestWorkerOutlastsAnOutage(t *testing.T) {
 	status, _ = get(t, w, "/leader")
 	require.Equal(t, http.StatusServiceUnavailable, status)
 
-	b.srv.Start()
+	b.srv.Restart()
 	again := b.nextTerm(first)
 	require.Greater(t, again.Token, first.Token)
 	require.Equal(t, 1, again.Number)

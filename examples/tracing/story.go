@@ -21,7 +21,7 @@ import (
 func runStory(ctx context.Context, cfg config, spans *collector) (err error) {
 	servers, root := strings.TrimSuffix(cfg.servers, "/"), path.Join("/tracing", rand.Text())
 	if servers == "" {
-		srv, err := zktest.NewServer(zktest.WithTCP("127.0.0.1:0"))
+		srv, err := zktest.Run(zktest.WithTCP("127.0.0.1:0"))
 		if err != nil {
 			return err
 		}

@@ -43,7 +43,7 @@ func (p inProcess) UploadTraces(_ context.Context, spans []*tracepb.ResourceSpan
 func virtualTraces(t *testing.T) (traces []*span) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		srv.Inject(zktest.Rule{Op: zktest.OpAny, Times: -1, Do: zktest.DelayReply(2 * time.Millisecond)})
 		spans := &collector{}
 		start := func(name string) *service {

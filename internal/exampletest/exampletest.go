@@ -14,7 +14,7 @@ import (
 // would name its ensemble instead: framework.New("zk1:2181,zk2:2181,zk3:2181").
 // The function done closes both.
 func Connect(opts ...framework.Option) (client *framework.Client, srv *zktest.Server, done func()) {
-	srv, err := zktest.NewServer()
+	srv, err := zktest.Run()
 	if err != nil {
 		panic(err)
 	}

@@ -8,9 +8,9 @@ import (
 	"fmt"
 )
 
-// Panicked is what is told of a call that does not return, because the user's
+// ErrPanicked is what is told of a call that does not return, because the user's
 // code in it has panicked or has ended the goroutine.
-var Panicked = errors.New("panicked")
+var ErrPanicked = errors.New("panicked")
 
 // OfContext returns the error of a context that has ended. The error matches
 // ctx.Err() and the context's cause.

@@ -18,7 +18,7 @@ import (
 // resources refuse its writes: a store, because it compares tokens, and
 // ZooKeeper, because it checks that the lock is still held.
 func Example() {
-	srv, err := zktest.NewServer()
+	srv, err := zktest.Run()
 	if err != nil {
 		panic(err)
 	}
@@ -50,7 +50,7 @@ func Example() {
 	stopped, _ := locks.NewInterProcessMutex(first, "/lock").Acquire(ctx)
 	fmt.Println(put(stopped, "first"), write(first, stopped, "first"))
 
-	srv.ExpireSession(first.SessionID()) // the servers end the session
+	srv.Session(first.SessionID()).Expire() // the servers end the session
 
 	next, _ := locks.NewInterProcessMutex(second, "/lock").Acquire(ctx)
 	fmt.Println(put(next, "second"), write(second, next, "second"))

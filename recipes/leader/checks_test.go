@@ -54,7 +54,7 @@ func (e *election) checkOverLocked(before, l *leadership) {
 	if before.lease.Context().Err() == nil && l.lease.Context().Err() == nil {
 		e.Errorf("%v: %s leads with %s, and %s still with %s", time.Now(), l.who, l.lease.Path(), before.who, path)
 	}
-	alive := func(s zktest.Session) bool { return s.ID == before.session }
+	alive := func(s zktest.SessionInfo) bool { return s.ID == before.session }
 	if before.working && slices.ContainsFunc(e.head().Sessions(), alive) {
 		e.Errorf("%v: %s leads with %s, and the work of %s goes on", time.Now(), l.who, l.lease.Path(), before.who)
 	}

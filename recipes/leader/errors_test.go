@@ -27,7 +27,7 @@ func TestSelectorsErrorNamesTheLeadershipThatWasLost(t *testing.T) {
 			{failed, "work failed\nlead " + path + ": session lost"},
 		} {
 			err := leader.NewSelector(c, path).Run(w.Patience(t), func(ctx context.Context) error {
-				w.Fake.ExpireSession(c.SessionID())
+				w.Fake.Session(c.SessionID()).Expire()
 				<-ctx.Done()
 				return of.work
 			})

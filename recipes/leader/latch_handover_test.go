@@ -185,7 +185,7 @@ func TestLeaderIsInterruptedDuringItsHandOver(t *testing.T) {
 func TestLeaderIsInterruptedBeforeItIsAskedToHandOver(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		first, second, lease, _ := w.leaderAndNext(t, "/l", framework.WithErrorPolicy(state.StandardPolicy))
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Do: zktest.DropReply})
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Do: zktest.DropReply()})
 		start := time.Now()
 		require.ErrorIs(t, first.HandOver(recipetest.Within(t, time.Minute)), leader.ErrNotLeader)
 		require.Less(t, time.Since(start), 30*time.Second)

@@ -102,7 +102,7 @@ func TestEveryEndOfALeadership(t *testing.T) {
 		"revocation":               {deed: revoke, cause: locks.ErrRevoked},
 		"revocation, with grace":   {deed: revoke, opts: grace(5), cause: locks.ErrRevoked, after: 5 * time.Second},
 		"resignation":              {deed: func(t *testing.T, l *leading) { require.NoError(t, l.latch.Resign(t.Context())) }, cause: locks.ErrReleased},
-		"session lost":             {deed: func(_ *testing.T, l *leading) { l.w.Fake.ExpireSession(l.client.SessionID()) }, cause: framework.ErrSessionLost},
+		"session lost":             {deed: func(_ *testing.T, l *leading) { l.w.Fake.Session(l.client.SessionID()).Expire() }, cause: framework.ErrSessionLost},
 		"interruption, not minded": {deed: func(_ *testing.T, l *leading) { l.network.Cut(); close(l.enough) }, waits: true, result: []error{errFinishing}},
 		"interruption": {
 			deed:   func(_ *testing.T, l *leading) { l.network.Cut() },

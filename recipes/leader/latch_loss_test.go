@@ -113,7 +113,7 @@ func TestLatchDoesNotLeadWithANodeOfItsOldSession(t *testing.T) {
 			c, network := w.Connect(t, framework.WithErrorPolicy(policy))
 			first := latch(t, c, "/l")
 			lease := w.await(t, first)
-			w.Fake.ReplaceSession(c.SessionID())
+			w.Fake.Session(c.SessionID()).Replace()
 			network.Cut()
 			w.endOf(t, lease)
 			again := w.await(t, first)

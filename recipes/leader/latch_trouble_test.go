@@ -103,7 +103,7 @@ var deeds = map[string]func(w *world, c *framework.Client, l *leader.Latch, netw
 	},
 	"cut": func(_ *world, _ *framework.Client, _ *leader.Latch, network *recipetest.Network) { network.Cut() },
 	"expire": func(w *world, c *framework.Client, _ *leader.Latch, _ *recipetest.Network) {
-		w.Fake.ExpireSession(c.SessionID())
+		w.Fake.Session(c.SessionID()).Expire()
 	},
 	"cut and close": func(_ *world, _ *framework.Client, l *leader.Latch, network *recipetest.Network) {
 		network.Cut()
@@ -115,7 +115,7 @@ var deeds = map[string]func(w *world, c *framework.Client, l *leader.Latch, netw
 		l.HandOver(ctx)
 	},
 	"delete its node": func(w *world, c *framework.Client, _ *leader.Latch, _ *recipetest.Network) {
-		for _, node := range w.Fake.Ephemerals(c.SessionID()) {
+		for _, node := range w.Fake.Session(c.SessionID()).Ephemerals() {
 			w.Fake.Delete(node)
 		}
 	},

@@ -105,36 +105,36 @@ func newElection(t *testing.T, seed uint64) *election {
 	e.notifies = seed/16%2 == 1
 	if seed/4%4 == 3 {
 		// This tick and this sync limit are common.
-		e.ens = zktest.NewEnsemble(t, 3, zktest.WithTick(time.Second), zktest.WithSyncLimit(10),
-			e.faults(zktest.ResignLeader, zktest.LagFor(3*time.Second, electionSession),
+		e.ens = zktest.StartEnsemble(t, 3, zktest.WithTick(time.Second), zktest.WithSyncLimit(10),
+			e.faults(zktest.ResignLeader(), zktest.LagFor(3*time.Second, electionSession),
 				zktest.IsolateFor(electionSession/2), zktest.IsolateFor(2*electionSession)))
 		for _, m := range e.ens.Members() {
 			e.servers = append(e.servers, m.Server)
 		}
 		return e
 	}
-	e.servers = []*zktest.Server{zktest.New(t, e.faults())}
+	e.servers = []*zktest.Server{zktest.Start(t, e.faults())}
 	return e
 }
 
 // faults returns an option of a server: the usual faults, and more.
-func (e *election) faults(more ...zktest.Deed) zktest.Option {
+func (e *election) faults(more ...zktest.Disruption) zktest.Option {
 	const long = 2 * electionSession
-	return zktest.WithRandom(zktest.Random{
+	return zktest.WithChaos(zktest.ChaosPlan{
 		Seed: e.seed,
-		Odds: []zktest.Odds{
-			{Chance: 0.005, Rule: zktest.Rule{Do: zktest.DropRequest}},
-			{Chance: 0.005, Rule: zktest.Rule{Do: zktest.DropReply}},
-			{Chance: 0.002, Rule: zktest.Rule{Do: zktest.Mute}},
-			{Chance: 0.002, Rule: zktest.Rule{Do: zktest.MuteReply}},
+		Faults: []zktest.FaultRate{
+			{Chance: 0.005, Rule: zktest.Rule{Do: zktest.DropRequest()}},
+			{Chance: 0.005, Rule: zktest.Rule{Do: zktest.DropReply()}},
+			{Chance: 0.002, Rule: zktest.Rule{Do: zktest.Blackhole()}},
+			{Chance: 0.002, Rule: zktest.Rule{Do: zktest.BlackholeReply()}},
 			{Chance: 0.01, Rule: zktest.Rule{Do: zktest.DelayReply(3 * time.Second)}},
 			{Chance: 0.1, Rule: zktest.Rule{Op: zktest.OpDelete, Do: zktest.DelayReply(time.Second)}},
 		},
 		Every: 30 * time.Second,
-		Deeds: append(more,
-			zktest.CutSomeone, zktest.CutSomeone, zktest.ReplaceSomeone, zktest.ReapNow,
-			zktest.StopFor(long), zktest.FreezeFor(long), zktest.PartitionFor(long), zktest.RefuseFor(long),
-			zktest.PauseSomeoneFor(long), zktest.PauseSomeoneFor(electionSession/2),
+		Disruptions: append(more,
+			zktest.CutSession(), zktest.CutSession(), zktest.ReplaceSession(), zktest.ReapContainers(),
+			zktest.StopFor(long), zktest.PauseFor(long), zktest.BlackholeFor(long), zktest.RefuseFor(long),
+			zktest.PauseSessionFor(long), zktest.PauseSessionFor(electionSession/2),
 			zktest.Custom("end a session before its time", e.expireSomeone),
 			zktest.Custom("delete someone's node", e.deleteSomeone),
 			zktest.Custom("delete the leader's node", func(*rand.Rand) { e.delete(0) }),
@@ -169,10 +169,10 @@ func (e *election) run() {
 
 func (e *election) calm() {
 	if e.ens != nil {
-		e.ens.Calm()
+		e.ens.StopFaults()
 		return
 	}
-	e.servers[0].Calm()
+	e.servers[0].StopFaults()
 }
 
 // expectLeader waits until a candidate leads, and checks that it goes on
@@ -211,7 +211,7 @@ func (e *election) nothingLeft() {
 	for _, s := range e.servers {
 		require.NoError(e, s.WaitChildren(ctx, e.path, 0), "%v", s.Children(e.path))
 		require.NoError(e, s.WaitWatches(ctx, 0, 0), "%v", s.Watches())
-		require.NoError(e, s.WaitSessions(ctx, 0))
+		require.NoError(e, s.WaitFor(ctx, func() bool { return len(s.Sessions()) == 0 }))
 	}
 }
 
@@ -253,7 +253,7 @@ func (e *election) expireSomeone(rng *rand.Rand) {
 	}
 	session := queue[rng.IntN(len(queue))].Stat.EphemeralOwner
 	others := func(n zktest.Node) bool { return n.Stat.EphemeralOwner != session }
-	e.remove(slices.DeleteFunc(queue, others), func(s *zktest.Server) bool { return s.ExpireSession(session) })
+	e.remove(slices.DeleteFunc(queue, others), func(s *zktest.Server) bool { return s.Session(session).Expire() })
 }
 
 // remove calls a function that deletes nodes, and notes that they were deleted.
@@ -282,7 +282,7 @@ func (e *election) explain(seed int) {
 		e.Logf("%d terms", len(e.terms))
 		return
 	}
-	happenings := e.servers[0].Happenings()
+	happenings := e.servers[0].Events()
 	var b strings.Builder
 	for _, h := range happenings {
 		fmt.Fprintf(&b, "%s %s\n", h.Time.Format(time.RFC3339Nano), h.What)

@@ -33,7 +33,7 @@ func BenchmarkAgainstZkLock(b *testing.B) {
 		contests(b, srv.Addr(), nil)
 	})
 	b.Run("server=zktest-tcp", func(b *testing.B) {
-		srv := zktest.New(b, zktest.WithTCP("127.0.0.1:0"))
+		srv := zktest.Start(b, zktest.WithTCP("127.0.0.1:0"))
 		contests(b, srv.Addr(), srv)
 	})
 }

@@ -27,11 +27,11 @@ func BenchmarkUncontended(b *testing.B) {
 		uncontended(b, srv.Addr(), (&net.Dialer{}).DialContext)
 	})
 	b.Run("server=zktest-tcp", func(b *testing.B) {
-		srv := zktest.New(b, zktest.WithTCP("127.0.0.1:0"))
+		srv := zktest.Start(b, zktest.WithTCP("127.0.0.1:0"))
 		uncontended(b, srv.Addr(), (&net.Dialer{}).DialContext)
 	})
 	b.Run("server=zktest-memory", func(b *testing.B) {
-		srv := zktest.New(b)
+		srv := zktest.Start(b)
 		uncontended(b, srv.Addr(), srv.Dialer())
 	})
 }

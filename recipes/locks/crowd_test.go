@@ -117,7 +117,7 @@ func TestTenThousandWaitersOutliveTheirSession(t *testing.T) {
 		}
 		synctest.Wait()
 		for range 3 {
-			w.Fake.ExpireSession(c.SessionID())
+			w.Fake.Session(c.SessionID()).Expire()
 			time.Sleep(time.Second)
 		}
 		require.Error(t, first.Context().Err())
@@ -135,7 +135,7 @@ func TestTwoThousandReadersAndWritersKeepTheirSession(t *testing.T) {
 	if testing.Short() {
 		n = 1000
 	}
-	srv := zktest.New(t)
+	srv := zktest.Start(t)
 	c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()), framework.WithSessionTimeout(15*time.Second))
 	require.NoError(t, err)
 	defer c.Close()

@@ -38,7 +38,7 @@ func TestDoTellsOfALossThatTheWorkDidNotNotice(t *testing.T) {
 		c, _ := w.Connect(t)
 		m := locks.NewInterProcessMutex(c, path)
 		err := m.Do(ctx, func(ctx context.Context) error {
-			w.Fake.ExpireSession(c.SessionID())
+			w.Fake.Session(c.SessionID()).Expire()
 			<-ctx.Done()
 			return nil
 		})

@@ -23,7 +23,7 @@ const droppedLine = "lease dropped without a release"
 // dropping returns a client of a fake server, and the client's log. It runs in
 // real time, because the garbage collector is outside any bubble.
 func dropping(t *testing.T) (*framework.Client, *recipetest.Log) {
-	srv := zktest.New(t)
+	srv := zktest.Start(t)
 	var log recipetest.Log
 	c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()), framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 	require.NoError(t, err)

@@ -13,7 +13,7 @@ import (
 
 // The program of README.md, with a server on a port.
 func Example_program() {
-	srv, err := zktest.NewServer(zktest.WithTCP("127.0.0.1:0"))
+	srv, err := zktest.Run(zktest.WithTCP("127.0.0.1:0"))
 	if err != nil {
 		panic(err)
 	}

@@ -61,7 +61,7 @@ func ExampleLease_Context() {
 	if err != nil {
 		panic(err)
 	}
-	srv.ExpireSession(client.SessionID())
+	srv.Session(client.SessionID()).Expire()
 
 	<-lease.Context().Done()
 	fmt.Println(context.Cause(lease.Context()))

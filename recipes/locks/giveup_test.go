@@ -40,7 +40,7 @@ func TestTryAcquireIsNotRefusedByTheNodeThatItsCallerHasGivenUp(t *testing.T) {
 // request. The test runs in real time, because goroutines race.
 func TestTryAcquireOfAFreeMutexAfterAnAcquireThatGaveUp(t *testing.T) {
 	w := &world{&recipetest.World{Session: 9 * time.Second}}
-	w.Fake = zktest.New(t)
+	w.Fake = zktest.Start(t)
 	w.Addr, w.Dial = w.Fake.Addr(), w.Fake.Dialer()
 	a, _ := w.Connect(t)
 	b, _ := w.Connect(t)

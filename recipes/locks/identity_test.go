@@ -54,7 +54,7 @@ func TestIdentityBeginsWithTheWaitAndStaysThroughALoss(t *testing.T) {
 		waiting := recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(c, path))
 		w.WaitNodes(t, path, 2)
 		time.Sleep(time.Minute)
-		w.Fake.ExpireSession(c.SessionID())
+		w.Fake.Session(c.SessionID()).Expire()
 		time.Sleep(time.Minute)
 		require.NoError(t, held.Release(ctx))
 		lease := waiting.Wait(t)

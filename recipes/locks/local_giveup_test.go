@@ -104,7 +104,7 @@ func TestWaiterThatGivesUpIsToldItsPlaceOfThatMoment(t *testing.T) {
 func BenchmarkGivingUpTogether(b *testing.B) {
 	for _, n := range []int{10000, 20000, 40000} {
 		b.Run(fmt.Sprint("waiters=", n), func(b *testing.B) {
-			srv := zktest.New(b)
+			srv := zktest.Start(b)
 			c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()))
 			require.NoError(b, err)
 			defer c.Close()

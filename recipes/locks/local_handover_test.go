@@ -81,7 +81,7 @@ func TestLocalHandOverIsBounded(t *testing.T) {
 // over, for a node that was deleted, and for a lock that was revoked.
 func TestLostLockIsNotHandedOver(t *testing.T) {
 	for name, lose := range map[string]func(w *world, l *locks.Lease, session int64){
-		"session": func(w *world, _ *locks.Lease, session int64) { w.Fake.ExpireSession(session) },
+		"session": func(w *world, _ *locks.Lease, session int64) { w.Fake.Session(session).Expire() },
 		"node":    func(w *world, l *locks.Lease, _ int64) { w.Fake.Delete(l.Path()) },
 		"revoked": func(w *world, l *locks.Lease, _ int64) { w.Fake.Set(l.Path(), []byte("__REVOKE__")) },
 	} {

@@ -114,7 +114,7 @@ func TestLostLeaseFreesItsPlaceInTheProcess(t *testing.T) {
 		for range 5 {
 			lease := recipetest.Acquire(t, ctx, m) // never released
 			queue := queueUp(ctx, m, 3)
-			w.Fake.ExpireSession(c.SessionID())
+			w.Fake.Session(c.SessionID()).Expire()
 			<-lease.Context().Done()
 			var all sync.WaitGroup // the acquires at the server queue again, in any order
 			for _, p := range queue {

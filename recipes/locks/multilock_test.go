@@ -99,13 +99,13 @@ func TestMultiLockBeginsAgainAfterALoss(t *testing.T) {
 			done <- lease
 		}()
 		w.WaitNodes(t, path+"/b", 2)
-		w.Fake.ExpireSession(c.SessionID())
+		w.Fake.Session(c.SessionID()).Expire()
 		time.Sleep(time.Minute)
 		w.WaitNodes(t, path+"/b", 2)
 		require.NoError(t, other.Release(ctx))
 		lease := <-done
 		require.NoError(t, lease.Context().Err())
-		w.Fake.ExpireSession(c.SessionID())
+		w.Fake.Session(c.SessionID()).Expire()
 		<-lease.Context().Done()
 		require.ErrorIs(t, context.Cause(lease.Context()), framework.ErrSessionLost)
 		require.ErrorIs(t, lease.Release(ctx), framework.ErrSessionLost)

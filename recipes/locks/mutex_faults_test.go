@@ -51,7 +51,7 @@ func TestAcquireOutlastsAThrottlingServer(t *testing.T) {
 // none in the end.
 func TestLostRequestsAndReplies(t *testing.T) {
 	for _, op := range []zktest.Op{zktest.OpCreate, zktest.OpGetChildren2, zktest.OpGetData, zktest.OpDelete, zktest.OpSync} {
-		for name, fault := range map[string]zktest.Action{"request": zktest.DropRequest, "reply": zktest.DropReply} {
+		for name, fault := range map[string]zktest.Action{"request": zktest.DropRequest(), "reply": zktest.DropReply()} {
 			t.Run(op.String()+" "+name, func(t *testing.T) {
 				inVirtualTime(t, func(t *testing.T, w *world) {
 					ctx, path := w.Patience(t), "/l"
@@ -61,7 +61,7 @@ func TestLostRequestsAndReplies(t *testing.T) {
 
 					session := c2.SessionID()
 					if op == zktest.OpSync { // only recovery sends a sync
-						w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Session: session, Do: zktest.DropReply})
+						w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Session: session, Do: zktest.DropReply()})
 					}
 					w.Fake.Inject(zktest.Rule{Op: op, Session: session, Times: 2, Do: fault})
 					waiter := recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(c2, path))

@@ -194,7 +194,7 @@ func TestWaiterDoesNotWinWithANodeOfItsOldSession(t *testing.T) {
 		// longer.
 		heal := network.Isolate()
 		waitState(t, c2, state.Lost)
-		inj := w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Path: path + "/" + oldNode, Times: -1, Do: zktest.DropRequest})
+		inj := w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Path: path + "/" + oldNode, Times: -1, Do: zktest.DropRequest()})
 		heal()
 		require.NoError(t, c2.WaitConnected(ctx))
 		require.NotEqual(t, oldSession, c2.SessionID())

@@ -52,7 +52,7 @@ func TestLogHasTheServersNameForTheLocksPath(t *testing.T) {
 		require.NoError(t, err)
 		lease, err := locks.NewInterProcessMutex(shop, "/m").Acquire(t.Context())
 		require.NoError(t, err)
-		w.Fake.ExpireSession(c.SessionID())
+		w.Fake.Session(c.SessionID()).Expire()
 		<-lease.Context().Done()
 		c.Close() // the client writes no more lines after Close
 		synctest.Wait()

@@ -62,8 +62,8 @@ func TestLongHolderLeavesNoWatch(t *testing.T) {
 // that say nothing about the node.
 func TestHolderNoticesTheDeletionWhateverHappened(t *testing.T) {
 	for name, trouble := range map[string]zktest.Action{
-		"request lost":   zktest.DropRequest,
-		"reply lost":     zktest.DropReply,
+		"request lost":   zktest.DropRequest(),
+		"reply lost":     zktest.DropReply(),
 		"server error":   zktest.Fail(zktest.ErrSystem),
 		"no right":       zktest.Fail(zktest.ErrNoAuth),
 		"server is busy": zktest.Fail(zktest.ErrThrottled),

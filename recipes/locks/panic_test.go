@@ -81,7 +81,7 @@ func TestPanicOfTheRetryPolicyLeavesNoNodeBehind(t *testing.T) {
 		}))
 		m := locks.NewInterProcessMutex(c, "/l")
 		require.NoError(t, recipetest.Acquire(t, ctx, m).Release(ctx))
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply})
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply()})
 		panics = true
 		require.Panics(t, func() { m.Acquire(ctx) })
 		time.Sleep(time.Minute)

@@ -14,7 +14,7 @@ import (
 
 func TestReportStopsWhenTheLockIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		host := srv.NewHost()
 		client, err := framework.Connect(t.Context(), srv.Addr(),
 			framework.WithDialer(host.Dialer()))

@@ -177,7 +177,7 @@ func TestLostWriterDoesNotDowngrade(t *testing.T) {
 		writer := hold(t, ctx, rw.WriteLock())
 		next := take(ctx, locks.NewInterProcessReadWriteLock(other, path).WriteLock())
 		w.WaitNodes(t, path, 2)
-		w.Fake.ExpireSession(c.SessionID())
+		w.Fake.Session(c.SessionID()).Expire()
 		<-writer.Context().Done()
 		_, err := rw.ReadLock().Acquire(context.WithoutCancel(writer.Context()))
 		require.ErrorIs(t, err, framework.ErrSessionLost)
@@ -191,7 +191,7 @@ func TestLostWriterDoesNotDowngrade(t *testing.T) {
 // its way.
 func TestDowngradeThatComesTooLate(t *testing.T) {
 	for name, late := range map[string]func(w *world, writer *locks.Lease, session int64){
-		"lost":     func(w *world, _ *locks.Lease, session int64) { w.Fake.ExpireSession(session) },
+		"lost":     func(w *world, _ *locks.Lease, session int64) { w.Fake.Session(session).Expire() },
 		"released": func(w *world, writer *locks.Lease, _ int64) { writer.Release(context.Background()) },
 	} {
 		t.Run(name, func(t *testing.T) {

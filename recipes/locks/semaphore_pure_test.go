@@ -23,7 +23,7 @@ func TestLeasesOfTwoSessionsAreNoClaim(t *testing.T) {
 	for name, policy := range map[string]state.ErrorPolicy{"standard": state.StandardPolicy, "session": state.SessionPolicy} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				srv := zktest.New(t)
+				srv := zktest.Start(t)
 				c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()), framework.WithErrorPolicy(policy))
 				require.NoError(t, err)
 				defer c.Close()
@@ -37,7 +37,7 @@ func TestLeasesOfTwoSessionsAreNoClaim(t *testing.T) {
 				var first string
 				srv.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/s/leases/*", After: 1, Do: zktest.Call(func(r zktest.Request) {
 					first = "/s/leases/" + srv.Children("/s/leases")[0]
-					srv.ExpireSession(r.Session)
+					srv.Session(r.Session).Expire()
 					// The node stands for one of a session that the server has
 					// not ended yet.
 					require.NoError(t, srv.Create(first, nil))
@@ -57,7 +57,7 @@ func TestLeasesOfTwoSessionsAreNoClaim(t *testing.T) {
 				// The caller does the same, behind another gate.
 				taken, err = s.take(hour, gate.inner(), 2, queue.Attempt{Wait: true})
 				require.NoError(t, err)
-				require.Len(t, srv.Ephemerals(c.SessionID()), 2)
+				require.Len(t, srv.Session(c.SessionID()).Ephemerals(), 2)
 				require.NoError(t, taken.First(hour).Release(hour))
 			})
 		})

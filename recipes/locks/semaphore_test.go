@@ -222,7 +222,7 @@ func TestSemaphoreWaiterGoesOnInTheNextSession(t *testing.T) {
 		first := hold(t, ctx, locks.NewInterProcessSemaphore(other, path, locks.Limit(1)))
 		waiting := take(ctx, locks.NewInterProcessSemaphore(c, path, locks.Limit(1)))
 		w.WaitNodes(t, path+"/leases", 2)
-		w.Fake.ExpireSession(c.SessionID())
+		w.Fake.Session(c.SessionID()).Expire()
 		w.WaitNodes(t, path+"/leases", 2)
 		require.NoError(t, first.Release(ctx))
 		lease := waiting.Wait(t)

@@ -82,12 +82,12 @@ func (l latecomersOnHold) Ended(end locktrace.HoldEnd) {
 // time, because the scheduler decides whether that holds.
 func TestContextsOfALostSessionEndBeforeAnybodyIsTold(t *testing.T) {
 	const leases = 2000
-	srv := zktest.New(t)
+	srv := zktest.Start(t)
 	tracer := &latecomers{}
 	c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()), framework.WithTracer(tracer))
 	require.NoError(t, err)
 	tracer.leases = hoard(t, c, leases)
-	srv.ExpireSession(c.SessionID())
+	srv.Session(c.SessionID()).Expire()
 	<-tracer.leases[0].Context().Done()
 	require.NoError(t, c.Close())
 	require.EqualValues(t, leases, tracer.Ended.Load())
@@ -122,7 +122,7 @@ func BenchmarkLossOfManyLeases(b *testing.B) {
 }
 
 func loseMany(b *testing.B, n int, opts ...framework.Option) (apart time.Duration) {
-	srv := zktest.New(b)
+	srv := zktest.Start(b)
 	c, err := framework.New(srv.Addr(), append(opts, framework.WithDialer(srv.Dialer()))...)
 	require.NoError(b, err)
 	leases := hoard(b, c, n)
@@ -135,7 +135,7 @@ func loseMany(b *testing.B, n int, opts ...framework.Option) (apart time.Duratio
 			lease.Release(b.Context())
 		})
 	}
-	srv.ExpireSession(c.SessionID())
+	srv.Session(c.SessionID()).Expire()
 	all.Wait()
 	first, last := ends[0], ends[0]
 	for _, end := range ends {

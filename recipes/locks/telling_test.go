@@ -94,7 +94,7 @@ func TestLogHandlerThatBlocksHoldsUpNoReleaseOfALostLease(t *testing.T) {
 		c, _ := w.Connect(t, framework.WithLogger(slog.New(blockingHandler{slog.DiscardHandler, shut})))
 		m := locks.NewInterProcessMutex(c, "/lock")
 		lease := recipetest.Acquire(t, t.Context(), m)
-		w.Fake.ExpireSession(c.SessionID())
+		w.Fake.Session(c.SessionID()).Expire()
 		<-lease.Context().Done()
 		require.Zero(t, duration(func() { require.ErrorIs(t, lease.Release(t.Context()), framework.ErrSessionLost) }))
 		lease = recipetest.Acquire(t, t.Context(), m)
@@ -173,7 +173,7 @@ func TestTracerThatBlocksHoldsUpASelectorForASecondAtMost(t *testing.T) {
 func TestCloseHasToldTheEndOfEveryHold(t *testing.T) {
 	const holds = 30
 	for range 20 {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		tracer := &recipetest.Valve{}
 		var log strings.Builder
 		c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()), framework.WithTracer(tracer),
@@ -212,7 +212,7 @@ func TestLossIsLoggedWithTheContextOfTheWork(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.WithValue(t.Context(), lossKey{}, "the caller's"))
 		lease := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, "/lock"))
 		cancel()
-		w.Fake.ExpireSession(c.SessionID())
+		w.Fake.Session(c.SessionID()).Expire()
 		<-lease.Context().Done()
 		require.NoError(t, c.Close())
 		require.Contains(t, carried, "lock lost: the caller's, in the hold")

@@ -34,7 +34,7 @@ func TestKazooRecipes(t *testing.T) {
 	t.Parallel()
 	t.Run("zktest", func(t *testing.T) {
 		t.Parallel()
-		srv := zktest.New(t, zktest.WithTCP("127.0.0.1:0"))
+		srv := zktest.Start(t, zktest.WithTCP("127.0.0.1:0"))
 		runKazoo(t, python, srv.Addr())
 	})
 	t.Run("real", func(t *testing.T) {

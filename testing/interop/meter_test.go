@@ -116,7 +116,7 @@ func (m *meter) forward(to, from net.Conn, requests int) {
 func TestUncontendedCycleIsThreeRequestsInBothLanguages(t *testing.T) {
 	javaCurator.get(t)
 	t.Parallel()
-	srv := zktest.New(t, zktest.WithTCP("127.0.0.1:0"))
+	srv := zktest.Start(t, zktest.WithTCP("127.0.0.1:0"))
 	meter := startMeter(t, srv.Addr())
 	who := crowd{processes: 1, clients: 1, paths: 1, members: 1, cycles: 10}
 	for name, round := range map[string]round{

@@ -87,7 +87,7 @@ func onFakeAndReal(t *testing.T, scenario func(t *testing.T, srv *testServer)) {
 }
 
 func newFakeServer(t *testing.T) *testServer {
-	srv := zktest.New(t, zktest.WithTCP("127.0.0.1:0"))
+	srv := zktest.Start(t, zktest.WithTCP("127.0.0.1:0"))
 	w := &testServer{
 		addr: srv.Addr(),
 		watches: func(path string) (n int, _ error) {
@@ -100,7 +100,7 @@ func newFakeServer(t *testing.T) *testServer {
 		},
 		reap: func() { srv.ReapContainers() },
 		lives: func(session int64) (bool, error) {
-			of := func(s zktest.Session) bool { return s.ID == session }
+			of := func(s zktest.SessionInfo) bool { return s.ID == session }
 			return slices.ContainsFunc(srv.Sessions(), of), nil
 		},
 	}

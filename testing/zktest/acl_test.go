@@ -4,56 +4,60 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/testing/zktest/internal/datatree"
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
 func TestACLIsEnforced(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		owner, stranger := login(t, srv), login(t, srv)
-		auth := []ACL{{Perms: permAll, ID: ID{Scheme: "auth"}}}
-		require.Equal(t, ErrInvalidACL, owner.call(OpCreate, "/a", []byte{}, auth, 0).code)
-		owner.call(OpAuth, 0, "digest", []byte("joe:secret"))
-		require.Equal(t, ok, owner.call(OpCreate, "/a", []byte{}, auth, 0).code)
+		auth := []wire.ACL{{Perms: wire.PermAll, ID: wire.ID{Scheme: "auth"}}}
+		require.Equal(t, wire.ErrInvalidACL, owner.call(wire.OpCreate, "/a", []byte{}, auth, 0).code)
+		owner.call(wire.OpAuth, 0, "digest", []byte("joe:secret"))
+		require.Equal(t, wire.OK, owner.call(wire.OpCreate, "/a", []byte{}, auth, 0).code)
 
-		require.Equal(t, ErrNoAuth, stranger.call(OpGetData, "/a", false).code)
-		require.Equal(t, ErrNoAuth, stranger.call(OpExists, "/a", false).code)
-		require.Equal(t, ErrNoAuth, stranger.call(OpGetACL, "/a").code)
-		require.Equal(t, ErrNoAuth, stranger.create("/a/b", 0).code)
-		require.Equal(t, ErrNoAuth, stranger.call(OpSetACL, "/a", openACL, -1).code)
+		require.Equal(t, wire.ErrNoAuth, stranger.call(wire.OpGetData, "/a", false).code)
+		require.Equal(t, wire.ErrNoAuth, stranger.call(wire.OpExists, "/a", false).code)
+		require.Equal(t, wire.ErrNoAuth, stranger.call(wire.OpGetACL, "/a").code)
+		require.Equal(t, wire.ErrNoAuth, stranger.create("/a/b", 0).code)
+		require.Equal(t, wire.ErrNoAuth, stranger.call(wire.OpSetACL, "/a", datatree.OpenACL, -1).code)
 
-		acl := owner.call(OpGetACL, "/a").body.acls()
-		require.Equal(t, []ACL{{Perms: permAll, ID: digestID("joe:secret")}}, acl)
-		readable := []ACL{{Perms: permRead, ID: anyone}, acl[0]}
-		stat := readStat(owner.call(OpSetACL, "/a", readable, 0).body)
+		acl := owner.call(wire.OpGetACL, "/a").body.ACLs()
+		require.Equal(t, []wire.ACL{{Perms: wire.PermAll, ID: datatree.DigestID("joe:secret")}}, acl)
+		readable := []wire.ACL{{Perms: wire.PermRead, ID: datatree.Anyone}, acl[0]}
+		stat := owner.call(wire.OpSetACL, "/a", readable, 0).body.Stat()
 		require.EqualValues(t, 1, stat.Aversion)
-		require.Equal(t, ErrBadVersion, owner.call(OpSetACL, "/a", readable, 0).code)
-		require.Equal(t, "joe:x", stranger.call(OpGetACL, "/a").body.acls()[1].ID.ID)
+		require.Equal(t, wire.ErrBadVersion, owner.call(wire.OpSetACL, "/a", readable, 0).code)
+		require.Equal(t, "joe:x", stranger.call(wire.OpGetACL, "/a").body.ACLs()[1].ID.ID)
 	})
 }
 
 func TestAuth(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		c := login(t, srv)
-		c.call(OpAuth, 0, "digest", []byte("joe:secret"))
-		d := c.call(OpWhoAmI).body
-		require.EqualValues(t, 2, d.int32())
-		require.Equal(t, "ip 127.0.0.1", d.string()+" "+d.string())
-		require.Equal(t, "digest joe", d.string()+" "+d.string())
+		c.call(wire.OpAuth, 0, "digest", []byte("joe:secret"))
+		d := c.call(wire.OpWhoAmI).body
+		require.EqualValues(t, 2, d.Int32())
+		require.Equal(t, "ip 127.0.0.1", d.String()+" "+d.String())
+		require.Equal(t, "digest joe", d.String()+" "+d.String())
 
-		r := c.call(OpAuth, 0, "kerberos", []byte{})
-		require.Equal(t, ErrAuthFailed, r.code)
+		r := c.call(wire.OpAuth, 0, "kerberos", []byte{})
+		require.Equal(t, wire.ErrAuthFailed, r.code)
 		c.requireClosed()
 	})
 }
 
-// A persistent watch of everything must not become a way to read names that its owner may not see.
+// A persistent watch of everything must not become a way to read names that its
+// owner may not see.
 func TestEventsAreForThoseWhoMayRead(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		owner, other := login(t, srv), login(t, srv)
-		owner.call(OpAuth, 0, "digest", []byte("joe:secret"))
-		other.call(OpAddWatch, "/", 1)
-		owner.call(OpCreate, "/private", []byte{}, []ACL{{permAll, ID{"auth", ""}}}, 0)
+		owner.call(wire.OpAuth, 0, "digest", []byte("joe:secret"))
+		other.call(wire.OpAddWatch, "/", 1)
+		owner.call(wire.OpCreate, "/private", []byte{}, []wire.ACL{{Perms: wire.PermAll, ID: wire.ID{Scheme: "auth", ID: ""}}}, 0)
 		owner.create("/open", 0)
-		require.Equal(t, change{eventCreated, "/open"}, other.receive().event())
+		require.Equal(t, datatree.Change{Event: wire.EventCreated, Path: "/open"}, other.receive().event())
 		other.requireSilence()
 	})
 }
@@ -61,8 +65,8 @@ func TestEventsAreForThoseWhoMayRead(t *testing.T) {
 func TestExistsWithoutPermissionLeavesNoWatch(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		c := login(t, srv)
-		c.call(OpCreate, "/p", []byte{}, []ACL{{permWrite, anyone}}, 0)
-		require.Equal(t, ErrNoAuth, c.call(OpExists, "/p", true).code)
+		c.call(wire.OpCreate, "/p", []byte{}, []wire.ACL{{Perms: wire.PermWrite, ID: datatree.Anyone}}, 0)
+		require.Equal(t, wire.ErrNoAuth, c.call(wire.OpExists, "/p", true).code)
 		srv.AssertNoWatches(t)
 	})
 }
@@ -70,18 +74,18 @@ func TestExistsWithoutPermissionLeavesNoWatch(t *testing.T) {
 func TestNoACLAppliesToTheSuperUser(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		c, other := login(t, srv), login(t, srv)
-		c.call(OpCreate, "/p", []byte{}, []ACL{{permAdmin, digestID("joe:secret")}}, 0)
+		c.call(wire.OpCreate, "/p", []byte{}, []wire.ACL{{Perms: wire.PermAdmin, ID: datatree.DigestID("joe:secret")}}, 0)
 		for _, credentials := range []string{"joe:wrong", "root:wrong", ""} {
-			other.call(OpAuth, 0, "digest", []byte(credentials))
-			require.Equal(t, ErrNoAuth, other.call(OpGetData, "/p", false).code)
+			other.call(wire.OpAuth, 0, "digest", []byte(credentials))
+			require.Equal(t, wire.ErrNoAuth, other.call(wire.OpGetData, "/p", false).code)
 		}
-		other.call(OpAuth, 0, "digest", []byte("root:secret"))
-		require.Equal(t, ok, other.call(OpGetData, "/p", false).code)
+		other.call(wire.OpAuth, 0, "digest", []byte("root:secret"))
+		require.Equal(t, wire.OK, other.call(wire.OpGetData, "/p", false).code)
 	}, WithSuperUser("root:secret"))
 	bubble(t, func(t *testing.T, srv *Server) {
 		c := login(t, srv)
-		c.call(OpCreate, "/p", []byte{}, []ACL{{permAdmin, anyone}}, 0)
-		c.call(OpAuth, 0, "digest", []byte{})
-		require.Equal(t, ErrNoAuth, c.call(OpGetData, "/p", false).code, "no credentials are not those of no super user")
+		c.call(wire.OpCreate, "/p", []byte{}, []wire.ACL{{Perms: wire.PermAdmin, ID: datatree.Anyone}}, 0)
+		c.call(wire.OpAuth, 0, "digest", []byte{})
+		require.Equal(t, wire.ErrNoAuth, c.call(wire.OpGetData, "/p", false).code, "no credentials are not those of no super user")
 	})
 }

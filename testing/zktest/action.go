@@ -1,101 +1,135 @@
 package zktest
 
-import "time"
+import (
+	"errors"
+	"fmt"
+	"time"
+)
 
 // Action is what a [Rule] does to a request. Actions that hit the same request
 // take place in this order, whatever the order of the rules:
 //
 //  1. DelayRequest, then Call;
-//  2. DropRequest, Reset, Mute, Deafen or Fail, the first of them that applies, or
-//     else the request is carried out as usual;
+//  2. DropRequest, Reset, Blackhole, BlackholeUpstream or Fail, the first of
+//     them that applies, or else the request is carried out as usual;
 //  3. CallAfter;
-//  4. MuteReply, Silence or DropReply, or else the answer is sent, after DelayReply
-//     and in the place that ReplyFirst or EventFirst gives it.
+//  4. BlackholeReply, BlackholeDownstream or DropReply, or else the answer is
+//     sent, after DelayReply and in the place that ReplyFirst or EventFirst
+//     gives it.
 //
 // Answers to earlier requests of the connection always go out first.
 type Action struct {
 	apply func(*faults)
+	err   error // what is wrong with it; Inject reports it
 }
 
-var (
-	// DropRequest cuts the connection instead of carrying out the request: it was
-	// lost on the way.
-	DropRequest = Action{func(f *faults) { f.dropRequest = true }}
+// DropRequest cuts the connection instead of carrying out the request: it was
+// lost on the way.
+func DropRequest() Action { return Action{apply: func(f *faults) { f.dropRequest = true }} }
 
-	// DropReply carries out the request and cuts the connection instead of
-	// answering. The client cannot tell this from DropRequest.
-	DropReply = Action{func(f *faults) { f.dropReply = true }}
+// DropReply carries out the request and cuts the connection instead of
+// answering. The client cannot tell this from DropRequest.
+func DropReply() Action { return Action{apply: func(f *faults) { f.dropReply = true }} }
 
-	// Mute makes the connection a black hole, beginning with this request, which
-	// is not carried out: the connection stays open, but nothing the client sends
-	// has any effect and nothing is sent to it. See [Server.Heal].
-	Mute = Action{func(f *faults) { f.mute = true }}
+// Blackhole makes the connection a black hole, beginning with this request,
+// which is not carried out. The connection stays open, but nothing the client
+// sends has any effect, and nothing is sent to it. See [Server.Heal].
+func Blackhole() Action { return Action{apply: func(f *faults) { f.mute = true }} }
 
-	// MuteReply carries out the request, and then does as Mute.
-	MuteReply = Action{func(f *faults) { f.muteReply = true }}
+// BlackholeReply carries out the request, and then does as [Blackhole].
+func BlackholeReply() Action { return Action{apply: func(f *faults) { f.muteReply = true }} }
 
-	// Reset is DropRequest with the end that TCP's RST makes: the client does not
-	// even get what was sent to it before and what it has not read.
-	Reset = Action{func(f *faults) { f.reset = true }}
+// BlackholeUpstream makes the connection a black hole in one direction, from
+// the client to the server, beginning with this request, which is not carried
+// out. Nothing that the client sends arrives any more, and it is still told of
+// watch events. See [Server.Heal].
+func BlackholeUpstream() Action { return Action{apply: func(f *faults) { f.deafen = true }} }
 
-	// Deafen makes the connection half-open, beginning with this request, which is
-	// not carried out: nothing that the client sends arrives any more, and it is
-	// still told of watch events. See [Server.Heal].
-	Deafen = Action{func(f *faults) { f.deafen = true }}
+// BlackholeDownstream makes the connection a black hole in the other direction,
+// from the server to the client, beginning with the answer to this request. The
+// server carries out what the client sends, and keeps its session alive, but
+// sends nothing to it, not even the end of the connection. See [Server.Heal].
+func BlackholeDownstream() Action { return Action{apply: func(f *faults) { f.silence = true }} }
 
-	// Silence makes the connection half-open the other way, beginning with the
-	// answer to this request: what the client sends is carried out, and keeps its
-	// session alive, but nothing is sent to it, not even the end of the connection.
-	// See [Server.Heal].
-	Silence = Action{func(f *faults) { f.silence = true }}
+// Reset is [DropRequest] with the end that TCP's RST makes: the client does not
+// even get what was sent to it before and what it has not read.
+func Reset() Action { return Action{apply: func(f *faults) { f.reset = true }} }
 
-	// ReplyFirst sends the answer to a write before the watch events that the write
-	// causes on the same connection. No ZooKeeper does that; the action serves to see
-	// whether a client relies on the order.
-	ReplyFirst = Action{func(f *faults) { f.replyFirst = true }}
+// ReplyFirst sends the answer to a write before the watch events that the write
+// causes on the same connection. No ZooKeeper does that; the action shows
+// whether a client relies on the order.
+func ReplyFirst() Action { return Action{apply: func(f *faults) { f.replyFirst = true }} }
 
-	// EventFirst lets the next watch event overtake the answer, such as the answer to
-	// the read that sets the watch: the answer waits until there is something else to
-	// send, and then follows if that is an event. No ZooKeeper does that either.
-	EventFirst = Action{func(f *faults) { f.eventFirst = true }}
-)
+// EventFirst lets the next watch event overtake the answer, such as the answer
+// to the read that sets the watch: the answer waits until there is something
+// else to send, and then follows if that is an event. No ZooKeeper does that
+// either.
+func EventFirst() Action { return Action{apply: func(f *faults) { f.eventFirst = true }} }
 
 // DelayRequest waits before the request is carried out. Later requests on the
-// connection wait behind it.
+// connection wait behind it. A negative d makes no sense.
 func DelayRequest(d time.Duration) Action {
-	return Action{func(f *faults) { f.delayRequest += d }}
+	return Action{apply: func(f *faults) { f.delayRequest += d }, err: checkDelay(d)}
 }
 
-// DelayReply carries out the request at once and holds the answer back, and with
-// it everything behind it on the connection, watch events included.
+// DelayReply carries out the request at once and holds the answer back, and
+// with it everything behind it on the connection, watch events included. A
+// negative d makes no sense.
 func DelayReply(d time.Duration) Action {
-	return Action{func(f *faults) { f.delayReply += d }}
+	return Action{apply: func(f *faults) { f.delayReply += d }, err: checkDelay(d)}
+}
+
+func checkDelay(d time.Duration) error {
+	if d < 0 {
+		return fmt.Errorf("a delay of %v", d)
+	}
+	return nil
 }
 
 // Fail answers with an error code without carrying out the request. A handshake
-// is answered with "session expired", whatever the code.
+// is answered with "session expired", whatever the code. The code of success
+// makes no sense.
 func Fail(code Code) Action {
-	return Action{func(f *faults) { f.fail = code }}
+	a := Action{apply: func(f *faults) { f.fail = code }}
+	if code == 0 {
+		a.err = errors.New("Fail with the code of success")
+	}
+	return a
 }
 
-// Call calls do before the request is carried out, and waits for it. Later requests
-// on the connection wait behind it; otherwise the server keeps working, and do may
-// use all of its methods except Close, which waits for do.
+// Call calls do before the request is carried out, and waits for it. Later
+// requests on the connection wait behind it; otherwise the server keeps
+// working, and do may use all of its methods except Close, which waits for do.
+// A do that is nil makes no sense.
 func Call(do func(Request)) Action {
-	return Action{func(f *faults) { f.callBefore = append(f.callBefore, do) }}
+	return Action{apply: func(f *faults) { f.callBefore = append(f.callBefore, do) }, err: checkCall(do)}
 }
 
 // CallAfter calls do after the request has been carried out and before the
-// answer is sent. What is said of [Call] holds here too.
+// answer is sent. The contract of [Call] holds here too.
 func CallAfter(do func(Request)) Action {
-	return Action{func(f *faults) { f.callAfter = append(f.callAfter, do) }}
+	return Action{apply: func(f *faults) { f.callAfter = append(f.callAfter, do) }, err: checkCall(do)}
+}
+
+func checkCall(do func(Request)) error {
+	if do == nil {
+		return errors.New("a call of a nil function")
+	}
+	return nil
 }
 
 // All does several things to the same request.
 func All(actions ...Action) Action {
-	return Action{func(f *faults) {
+	all := Action{apply: func(f *faults) {
 		for _, a := range actions {
 			a.apply(f)
 		}
 	}}
+	for _, a := range actions {
+		if a.apply == nil && a.err == nil {
+			a.err = errors.New("All with an empty Action")
+		}
+		all.err = errors.Join(all.err, a.err)
+	}
+	return all
 }

@@ -5,7 +5,7 @@ package zktest
 func (s *Server) AssertNoNodes(tb TB, path string) {
 	tb.Helper()
 	s.mu.Lock()
-	nodes := s.below(path)
+	nodes := s.belowLocked(path)
 	s.mu.Unlock()
 	if len(nodes) > 0 {
 		tb.Fatalf("zktest: %d nodes left below %s:\n%s", len(nodes), path, s.Dump())
@@ -25,13 +25,5 @@ func (s *Server) AssertNoSessions(tb TB) {
 	tb.Helper()
 	if n := len(s.Sessions()); n > 0 {
 		tb.Fatalf("zktest: %d sessions left:\n%s", n, s.Dump())
-	}
-}
-
-// AssertNoConnections fails the test if a connection is open.
-func (s *Server) AssertNoConnections(tb TB) {
-	tb.Helper()
-	if n := s.Connections(); n > 0 {
-		tb.Fatalf("zktest: %d connections left:\n%s", n, s.Dump())
 	}
 }

@@ -8,12 +8,15 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/testing/zktest/internal/datatree"
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
 func BenchmarkStartStop(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		srv, err := NewServer()
+		srv, err := Run()
 		require.NoError(b, err)
 		require.NoError(b, srv.Close())
 	}
@@ -22,7 +25,7 @@ func BenchmarkStartStop(b *testing.B) {
 func BenchmarkStartStopEnsemble(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		ens, err := StartEnsemble(3)
+		ens, err := RunEnsemble(3)
 		require.NoError(b, err)
 		require.NoError(b, ens.Close())
 	}
@@ -32,7 +35,7 @@ func BenchmarkStartStopEnsemble(b *testing.B) {
 func BenchmarkStartStopSession(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		srv, err := NewServer()
+		srv, err := Run()
 		require.NoError(b, err)
 		dialBench(b, srv)
 		require.NoError(b, srv.Close())
@@ -42,22 +45,22 @@ func BenchmarkStartStopSession(b *testing.B) {
 // BenchmarkCreateDelete is two writes, one after the other, over the in-memory
 // network.
 func BenchmarkCreateDelete(b *testing.B) {
-	srv := New(b)
+	srv := Start(b)
 	c := dialBench(b, srv)
 	b.ReportAllocs()
 	for b.Loop() {
-		c.request(b, OpCreate, "/a", []byte("data"), openACL, 0)
-		c.request(b, OpDelete, "/a", -1)
+		c.request(b, wire.OpCreate, "/a", []byte("data"), datatree.OpenACL, 0)
+		c.request(b, wire.OpDelete, "/a", -1)
 	}
 }
 
 func BenchmarkGetData(b *testing.B) {
-	srv := New(b)
+	srv := Start(b)
 	require.NoError(b, srv.Create("/a", []byte("data")))
 	c := dialBench(b, srv)
 	b.ReportAllocs()
 	for b.Loop() {
-		c.request(b, OpGetData, "/a", false)
+		c.request(b, wire.OpGetData, "/a", false)
 	}
 }
 
@@ -68,11 +71,11 @@ type benchClient struct {
 }
 
 func dialBench(b *testing.B, srv *Server) benchClient {
-	nc, err := srv.DialTimeout("tcp", srv.Addr(), 0)
+	nc, err := srv.Dialer()(b.Context(), "tcp", srv.Addr())
 	require.NoError(b, err)
 	c := newBenchClient(nc)
-	e := &encoder{b: make([]byte, lengthSize)}
-	e.values(0, int64(0), 10_000, int64(0), make([]byte, passwordSize))
+	e := &wire.Encoder{Buf: make([]byte, wire.LengthSize)}
+	encodeValues(e, 0, int64(0), 10_000, int64(0), make([]byte, passwordSize))
 	c.roundTrip(b, e)
 	return c
 }
@@ -80,20 +83,20 @@ func dialBench(b *testing.B, srv *Server) benchClient {
 func newBenchClient(nc net.Conn) benchClient { return benchClient{nc, bufio.NewReader(nc)} }
 
 // request returns the body of the answer.
-func (c benchClient) request(b *testing.B, op Op, values ...any) *decoder {
-	e := &encoder{b: make([]byte, lengthSize, 128)}
-	e.int32(1)
-	e.int32(int32(op))
-	e.values(values...)
+func (c benchClient) request(b *testing.B, op wire.Op, values ...any) *wire.Decoder {
+	e := &wire.Encoder{Buf: make([]byte, wire.LengthSize, 128)}
+	e.Int32(1)
+	e.Int32(int32(op))
+	encodeValues(e, values...)
 	answer := c.roundTrip(b, e)
-	return &decoder{b: answer[headerSize:]}
+	return &wire.Decoder{Buf: answer[wire.HeaderSize:]}
 }
 
-func (c benchClient) roundTrip(b *testing.B, e *encoder) []byte {
-	if _, err := c.Write(e.frame()); err != nil {
+func (c benchClient) roundTrip(b *testing.B, e *wire.Encoder) []byte {
+	if _, err := c.Write(e.Frame()); err != nil {
 		b.Fatal(err)
 	}
-	frame, err := readFrame(c.r)
+	frame, err := wire.ReadFrame(c.r)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -103,11 +106,11 @@ func (c benchClient) roundTrip(b *testing.B, e *encoder) []byte {
 // lockCycle returns a function that takes and releases a lock as recipes do.
 func lockCycle(b *testing.B, c benchClient) func() {
 	parent := fmt.Sprintf("/lock-%d", time.Now().UnixNano())
-	c.request(b, OpCreate, parent, []byte{}, openACL, 0)
+	c.request(b, wire.OpCreate, parent, []byte{}, datatree.OpenACL, 0)
 	name := parent + "/_c_3e5a60df-061d-4981-a166-73c06f3f53fc-lock-"
 	return func() {
-		path := c.request(b, OpCreate, name, []byte("host/12345"), openACL, int(flagEphemeralSeq)).string()
-		c.request(b, OpGetChildren2, parent, false)
-		c.request(b, OpDelete, path, -1)
+		path := c.request(b, wire.OpCreate, name, []byte("host/12345"), datatree.OpenACL, int(wire.FlagEphemeralSequence)).String()
+		c.request(b, wire.OpGetChildren2, parent, false)
+		c.request(b, wire.OpDelete, path, -1)
 	}
 }

@@ -10,14 +10,17 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/testing/zktest/internal/datatree"
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// Clients and an operator who does everything a server can be made to do, all at
-// random: nothing may hang, and the server's books must agree at any time.
+// Clients and an operator who does everything a server can be made to do, all
+// at random: nothing may hang, and the server's books must agree at any time.
 func TestChaos(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		seed := SeedOf(t)
-		srv := New(t)
+		srv := Start(t)
 		var wg sync.WaitGroup
 		over := make(chan struct{})
 		for i := range 6 {
@@ -40,29 +43,29 @@ func operate(t *testing.T, srv *Server, r *rand.Rand) {
 		}
 		return 1
 	}
-	actions := []Action{DropRequest, DropReply, Mute, MuteReply, DelayRequest(time.Second), DelayReply(time.Second),
-		Fail(ErrSystem), Call(func(Request) { srv.CutAll() }), CallAfter(func(r Request) { srv.ExpireSession(r.Session) })}
-	deeds := []func(){
-		func() { srv.ExpireSession(someone()) },
-		func() { srv.ReplaceSession(someone()) },
-		func() { srv.CutSession(someone()) },
+	actions := []Action{DropRequest(), DropReply(), Blackhole(), BlackholeReply(), DelayRequest(time.Second), DelayReply(time.Second),
+		Fail(wire.ErrSystem), Call(func(Request) { srv.CutAll() }), CallAfter(func(r Request) { srv.Session(r.Session).Expire() })}
+	disruptions := []func(){
+		func() { srv.Session(someone()).Expire() },
+		func() { srv.Session(someone()).Replace() },
+		func() { srv.Session(someone()).Cut() },
 		srv.CutAll,
-		func() { srv.Partition(someone()) },
-		srv.PartitionAll,
+		func() { srv.Session(someone()).Blackhole() },
+		srv.BlackholeAll,
 		srv.Heal,
 		srv.Stop,
-		srv.Start,
+		srv.Restart,
 		func() { srv.RefuseConnections(r.IntN(2) == 0) },
 		func() { srv.ReapContainers() },
 		func() { _ = srv.Delete("/a") },
 		func() { _ = srv.Create("/a/b", nil) },
 		func() {
-			srv.Inject(Rule{Op: []Op{OpAny, OpConnect, OpCreate, OpDelete}[r.IntN(4)], Do: actions[r.IntN(len(actions))]})
+			srv.Inject(Rule{Op: []wire.Op{wire.OpAny, wire.OpConnect, wire.OpCreate, wire.OpDelete}[r.IntN(4)], Do: actions[r.IntN(len(actions))]})
 		},
 		func() { _ = srv.Dump() },
 	}
 	for range 2000 {
-		deeds[r.IntN(len(deeds))]()
+		disruptions[r.IntN(len(disruptions))]()
 		srv.audit(t)
 		time.Sleep(time.Duration(r.IntN(1000)) * time.Millisecond)
 	}
@@ -93,18 +96,19 @@ func wander(t *testing.T, srv *Server, r *rand.Rand, over <-chan struct{}) {
 	}
 }
 
-// wanderer is a connection that remembers its first error instead of failing the test.
+// wanderer is a connection that remembers its first error instead of failing
+// the test.
 type wanderer struct {
 	nc  net.Conn
 	err error
 }
 
 func (c *wanderer) greet(session int64, secret []byte) (int64, []byte) {
-	e := &encoder{b: make([]byte, lengthSize)}
-	e.values(0, int64(0), 2000, session, secret)
-	d := c.roundTrip(e.frame())
-	d.int64()
-	session, secret = d.int64(), d.buffer()
+	e := &wire.Encoder{Buf: make([]byte, wire.LengthSize)}
+	encodeValues(e, 0, int64(0), 2000, session, secret)
+	d := c.roundTrip(e.Frame())
+	d.Int64()
+	session, secret = d.Int64(), d.Buffer()
 	if c.err != nil {
 		return 0, nil
 	}
@@ -114,34 +118,34 @@ func (c *wanderer) greet(session int64, secret []byte) (int64, []byte) {
 func (c *wanderer) ask(r *rand.Rand) {
 	paths := []string{"/a", "/a/b", "/a/c", "/d", "/d/e"}
 	path := paths[r.IntN(len(paths))]
-	e := &encoder{b: make([]byte, lengthSize)}
-	e.int32(1)
+	e := &wire.Encoder{Buf: make([]byte, wire.LengthSize)}
+	e.Int32(1)
 	switch r.IntN(7) {
 	case 0, 1:
-		e.values(int(OpCreate), path, []byte("x"), openACL, r.IntN(4))
+		encodeValues(e, int(wire.OpCreate), path, []byte("x"), datatree.OpenACL, r.IntN(4))
 	case 2:
-		e.values(int(OpCreateContainer), path, []byte("x"), openACL, 4)
+		encodeValues(e, int(wire.OpCreateContainer), path, []byte("x"), datatree.OpenACL, 4)
 	case 3:
-		e.values(int(OpDelete), path, -1)
+		encodeValues(e, int(wire.OpDelete), path, -1)
 	case 4:
-		e.values(int(OpGetChildren), path, true)
+		encodeValues(e, int(wire.OpGetChildren), path, true)
 	case 5:
-		e.values(int(OpExists), path, true)
+		encodeValues(e, int(wire.OpExists), path, true)
 	case 6:
-		e.values(int(OpAddWatch), path, r.IntN(2))
+		encodeValues(e, int(wire.OpAddWatch), path, r.IntN(2))
 	}
-	c.roundTrip(e.frame())
+	c.roundTrip(e.Frame())
 }
 
 // roundTrip returns the next frame, be it the answer or an event.
-func (c *wanderer) roundTrip(frame []byte) *decoder {
+func (c *wanderer) roundTrip(frame []byte) *wire.Decoder {
 	if _, c.err = c.nc.Write(frame); c.err != nil {
-		return &decoder{}
+		return &wire.Decoder{}
 	}
 	_ = c.nc.SetReadDeadline(time.Now().Add(3 * time.Second))
 	var answer []byte
-	answer, c.err = readFrame(c.nc)
-	return &decoder{b: answer}
+	answer, c.err = wire.ReadFrame(c.nc)
+	return &wire.Decoder{Buf: answer}
 }
 
 // audit checks what must hold whenever nobody holds the lock.
@@ -153,32 +157,13 @@ func (s *Server) audit(t *testing.T) {
 }
 
 func (s *Server) auditTree() error {
-	for path, n := range s.tree.nodes {
-		if n.kind == ephemeral && s.sessions[n.owner] == nil {
-			return errors.New(path + " has outlived its session")
+	var err error
+	s.tree.Walk("/", func(path string, n *datatree.Node) {
+		if n.Kind == datatree.Ephemeral && s.sessions[n.Owner] == nil {
+			err = errors.New(path + " has outlived its session")
 		}
-	}
-	return s.tree.auditLinks()
-}
-
-func (t *tree) auditLinks() error {
-	children, reapable, ephemerals := 0, 0, 0
-	for path, n := range t.nodes {
-		children += len(n.children)
-		if _, known := t.nodes[parentOf(path)].children[baseOf(path)]; !known && path != "/" {
-			return errors.New(path + " is unknown to its parent")
-		}
-		if n.kind == container || n.kind == withTTL {
-			reapable++
-		}
-		if n.kind == ephemeral {
-			ephemerals++
-		}
-	}
-	if children != len(t.nodes)-1 || reapable != len(t.reapable) || ephemerals != count(t.ephemerals) {
-		return errors.New("the tree counts wrong")
-	}
-	return nil
+	})
+	return errors.Join(err, s.tree.Verify())
 }
 
 func (s *Server) auditSessions() error {
@@ -190,7 +175,7 @@ func (s *Server) auditSessions() error {
 			return errors.New("a session has outlived its deadline")
 		}
 	}
-	for id := range s.tree.ephemerals {
+	for _, id := range s.tree.Owners() {
 		if s.sessions[id] == nil {
 			return errors.New("ephemeral nodes of no session")
 		}
@@ -199,20 +184,10 @@ func (s *Server) auditSessions() error {
 }
 
 func (s *Server) auditWatches() error {
-	total, recursive := 0, 0
-	for _, conns := range s.watches.byKey {
-		total += len(conns)
-		for c, mode := range conns {
-			if c.closed || c.sess == nil || c.sess.conn != c {
-				return errors.New("a watch of no session")
-			}
-			if mode&watchRecursive != 0 {
-				recursive++
-			}
+	for _, w := range s.watches.All() {
+		if c := w.Conn; c.closed || c.sess == nil || c.sess.conn != c {
+			return errors.New("a watch of no session")
 		}
 	}
-	if total != count(s.watches.byConn) || recursive != s.watches.recursive {
-		return errors.New("the watches are counted wrong")
-	}
-	return nil
+	return s.watches.Verify()
 }

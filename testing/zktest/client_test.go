@@ -63,7 +63,7 @@ func TestEverydayOperationsInMemory(t *testing.T) {
 }
 
 func TestEverydayOperationsOverTCP(t *testing.T) {
-	srv := zktest.New(t, zktest.WithTCP("127.0.0.1:0"))
+	srv := zktest.Start(t, zktest.WithTCP("127.0.0.1:0"))
 	script(t, connectVia(t, srv, net.DialTimeout, 10*time.Second))
 	srv.AssertNoNodes(t, "/")
 }
@@ -94,35 +94,36 @@ func TestClientSeesStatsAndVariants(t *testing.T) {
 }
 
 func TestOverTCPWithFaults(t *testing.T) {
-	srv := zktest.New(t, zktest.WithTCP("127.0.0.1:0"))
+	srv := zktest.Start(t, zktest.WithTCP("127.0.0.1:0"))
 	c := connectVia(t, srv, net.DialTimeout, 10*time.Second)
 	id := c.SessionID()
 	_, err := c.Create("/e", nil, zk.FlagEphemeral, open)
 	require.NoError(t, err)
-	srv.PartitionAll()
+	srv.BlackholeAll()
 	srv.Heal()
 	c.await(t, zk.StateHasSession)
 	require.Equal(t, id, c.SessionID())
-	require.True(t, srv.ExpireSession(id))
+	require.True(t, srv.Session(id).Expire())
 	c.await(t, zk.StateExpired)
 	srv.AssertNoNodes(t, "/")
 }
 
-// Over TCP the port stays open, and the end of a connection takes the place of a refusal.
+// Over TCP the port stays open, and the end of a connection takes the place of
+// a refusal.
 func TestRefusalInMemoryAndOverTCP(t *testing.T) {
-	srv := zktest.New(t, zktest.WithTCP("127.0.0.1:0"))
+	srv := zktest.Start(t, zktest.WithTCP("127.0.0.1:0"))
 	for name, set := range map[string]func(refuse bool){
 		"RefuseConnections": srv.RefuseConnections,
 		"Stop": func(refuse bool) {
 			if refuse {
 				srv.Stop()
 			} else {
-				srv.Start()
+				srv.Restart()
 			}
 		},
 	} {
 		set(true)
-		_, err := srv.DialTimeout("tcp", srv.Addr(), 0)
+		_, err := srv.Dialer()(t.Context(), "tcp", srv.Addr())
 		require.ErrorIs(t, err, syscall.ECONNREFUSED, name)
 		nc, err := net.Dial("tcp", srv.Addr())
 		require.NoError(t, err, name)
@@ -131,7 +132,7 @@ func TestRefusalInMemoryAndOverTCP(t *testing.T) {
 		nc.Close()
 
 		set(false)
-		nc, err = srv.DialTimeout("tcp", srv.Addr(), 0)
+		nc, err = srv.Dialer()(t.Context(), "tcp", srv.Addr())
 		require.NoError(t, err, name)
 		nc.Close()
 	}

@@ -24,7 +24,7 @@ func (packageTime) afterFunc(d time.Duration, do func()) func() bool {
 	return time.AfterFunc(d, do).Stop
 }
 
-// Clock is a clock that only a test moves, see [WithClock]. Its methods may be
+// Clock is a clock that only a test moves, see [WithClock]. All methods may be
 // called from any goroutine.
 type Clock struct {
 	mu     sync.Mutex
@@ -41,9 +41,10 @@ type clockTimer struct {
 // NewClock returns a clock that stands still at start.
 func NewClock(start time.Time) *Clock { return &Clock{now: start} }
 
-// WaitTimers waits until at least n things wait for the clock: a session for its end,
-// a delay for being over, containers for the reaper. A test that is about to move the
-// clock past a delay has to know that it has begun. The error is that of ctx.
+// WaitTimers waits until at least n things wait for the clock: a session for
+// its end, a delay for being over, containers for the reaper. A test that is
+// about to move the clock past a delay has to know that it has begun. The error
+// is that of ctx.
 func (c *Clock) WaitTimers(ctx context.Context, n int) error {
 	for {
 		c.mu.Lock()
@@ -71,10 +72,11 @@ func (c *Clock) Now() time.Time {
 	return c.now
 }
 
-// Advance moves the clock forward. What was to happen meanwhile has been set off,
-// each at its own time, when Advance returns: sessions have expired, and delayed
-// requests are on their way. Advance must not be called from a function given to
-// [Call] or [CallAfter], nor by two goroutines at once.
+// Advance moves the clock forward. When Advance returns, everything that was to
+// happen meanwhile has been set off, each at its own time: sessions have
+// expired, and delayed requests are on their way. Advance must not be called
+// from a function given to [Call] or [CallAfter], nor by two goroutines at
+// once.
 func (c *Clock) Advance(d time.Duration) {
 	c.mu.Lock()
 	end := c.now.Add(d)
@@ -119,8 +121,8 @@ func (c *Clock) remove(t *clockTimer) bool {
 	return true
 }
 
-// pause waits for d unless done is closed first.
-func pause(clock timeSource, d time.Duration, done <-chan struct{}) bool {
+// sleep waits for d unless done is closed first.
+func sleep(clock timeSource, d time.Duration, done <-chan struct{}) bool {
 	if d <= 0 {
 		return true
 	}
@@ -134,54 +136,3 @@ func pause(clock timeSource, d time.Duration, done <-chan struct{}) bool {
 		return false
 	}
 }
-
-// SetClockOffset makes the server's wall clock differ by d from the clock it lives
-// by: [Stat.Ctime] and [Stat.Mtime] of what it writes from now on are off by d, and
-// so is the age of nodes with a TTL. As on a real server, which measures timeouts
-// with a clock that nobody sets, sessions do not notice; see [Server.JumpClock]. In
-// an ensemble the leader's clock is the one that counts.
-func (s *Server) SetClockOffset(d time.Duration) {
-	s.mu.Lock()
-	defer s.unlock()
-	s.offset = d
-}
-
-// JumpClock makes the server believe that d has passed, as after a virtual machine
-// was suspended and its clocks put right: every session is nearer to its end by d,
-// and those whose deadline lies in the past expire before the server hears of
-// anybody. Its wall clock is ahead by d from now on. For a suspended machine of
-// clients see [Host.Suspend]. In an ensemble it is the leader
-// that decides on sessions; a jump of another member moves its wall clock only.
-func (s *Server) JumpClock(d time.Duration) {
-	s.mu.Lock()
-	defer s.unlock()
-	s.offset += d
-	if s.head() != s || s.stopped || s.closed {
-		return
-	}
-	for _, sess := range s.oldestFirst() {
-		s.missed(sess, d)
-	}
-}
-
-// missed makes a session one that has not been heard of for d longer than it was.
-func (s *Server) missed(sess *session, d time.Duration) {
-	sess.deadline = sess.deadline.Add(-d)
-	s.expireIfOverdue(sess)
-}
-
-// SetClockRate makes the clock by which the server measures the timeouts of sessions
-// go wrong: with 1.1 a session of 10 s expires 9.1 s after the client was last heard
-// of. It applies to a session from when the server hears of it the next time. In an
-// ensemble the leader's rate counts. A rate that is not positive is a panic.
-func (s *Server) SetClockRate(rate float64) {
-	if rate <= 0 {
-		panic("zktest: clock rate must be positive")
-	}
-	s.mu.Lock()
-	defer s.unlock()
-	s.rate = rate
-}
-
-// nowMillis is the server's wall clock.
-func (s *Server) nowMillis() int64 { return s.clock.Now().Add(s.offset).UnixMilli() }

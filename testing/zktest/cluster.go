@@ -1,47 +1,48 @@
 package zktest
 
 import (
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
-	"time"
 )
 
-// cluster is what the members of an ensemble share. A server on its own has one for
-// itself.
+// cluster is what the members of an ensemble share. A server on its own has one
+// for itself.
 type cluster struct {
 	cfg    config
+	tb     TB // the test that the servers belong to; nil for those of Run and RunEnsemble
 	clock  timeSource
 	secret uint64         // behind the passwords of sessions
 	timers sync.WaitGroup // every alarm that may still go off
-	rest   rest           // for those who wait until nothing is under way
+	idle   idleNotifier   // for those who wait until nothing is under way
 
-	// mu guards the rest, everything in Server that is not said to be constant, and
-	// the marked fields of conn, session and Member. It is held for work in memory
-	// only, never while waiting or calling a test's function.
-	mu          sync.Mutex
-	epoch       int64 // how many leaders there were; 0 for a server on its own
-	sessions    map[int64]*session
-	lastSession int64
-	accepted    int64              // connections so far
-	replaced    map[int64]struct{} // sessions to be replaced silently at the next handshake
-	paused      map[int64]struct{} // sessions whose requests wait
-	handshakes  int64              // connections that have made themselves known
-	closing     bool               // no alarm is set any more
-	sim         *simulation        // nil without WithRandom
+	// mu guards the rest, everything in Server that is not said to be constant,
+	// and the marked fields of conn, session and Member. It is held for work in
+	// memory only, never while waiting or calling a test's function.
+	mu             sync.Mutex
+	epoch          int64 // how many leaders there were; 0 for a server on its own
+	sessions       map[int64]*session
+	lastSession    int64
+	accepted       int64              // connections so far
+	replaced       map[int64]struct{} // sessions to be replaced silently at the next handshake
+	pausedSessions map[int64]struct{} // sessions whose requests wait
+	handshakes     int64              // connections that have made themselves known
+	closing        bool               // no alarm is set any more
+	sim            *simulation        // nil without WithChaos
 
 	changed chan struct{} // closed at the next change; nil if nobody waits
 }
 
 func newCluster(cfg config) *cluster {
 	c := &cluster{
-		cfg:      cfg,
-		clock:    packageTime{},
-		secret:   rand.Uint64(),
-		sessions: make(map[int64]*session),
-		replaced: make(map[int64]struct{}),
-		paused:   make(map[int64]struct{}),
+		cfg:            cfg,
+		clock:          packageTime{},
+		secret:         rand.Uint64(),
+		sessions:       make(map[int64]*session),
+		replaced:       make(map[int64]struct{}),
+		pausedSessions: make(map[int64]struct{}),
 	}
 	if cfg.clock != nil {
 		c.clock = cfg.clock
@@ -60,16 +61,16 @@ func (c *cluster) unlock() {
 	c.mu.Unlock()
 }
 
-// nextChange returns a channel that is closed at the next change. c.mu is held.
-func (c *cluster) nextChange() <-chan struct{} {
+// nextChangeLocked returns a channel that is closed at the next change.
+func (c *cluster) nextChangeLocked() <-chan struct{} {
 	if c.changed == nil {
 		c.changed = make(chan struct{})
 	}
 	return c.changed
 }
 
-// oldestFirst returns the sessions in the order in which they began.
-func (c *cluster) oldestFirst() []*session {
+// oldestFirstLocked returns the sessions in the order in which they began.
+func (c *cluster) oldestFirstLocked() []*session {
 	list := make([]*session, 0, len(c.sessions))
 	for _, id := range slices.Sorted(maps.Keys(c.sessions)) {
 		list = append(list, c.sessions[id])
@@ -77,39 +78,24 @@ func (c *cluster) oldestFirst() []*session {
 	return list
 }
 
-// alarm is a timer whose function Close waits for.
-type alarm struct {
-	cluster *cluster
-	cancel  func() bool
-}
-
-// after calls do, without the lock, when d has passed. It is nil, and does nothing,
-// when the cluster is being closed. c.mu is held.
-func (c *cluster) after(d time.Duration, do func()) *alarm {
-	if c.closing {
-		return nil
-	}
-	c.timers.Add(1)
-	return &alarm{cluster: c, cancel: c.clock.afterFunc(d, func() {
-		defer c.timers.Done()
-		do()
-	})}
-}
-
-// stop prevents the function from being called, unless that has begun already.
-func (a *alarm) stop() {
-	if a != nil && a.cancel() {
-		a.cluster.timers.Done()
-	}
-}
-
-// stopClocks keeps everything from happening by itself, for ever. c.mu is held.
-func (c *cluster) stopClocks() {
+// stopClocksLocked keeps everything from happening by itself, for ever.
+func (c *cluster) stopClocksLocked() {
 	c.closing = true
 	for _, sess := range c.sessions {
 		sess.expiry.stop()
 	}
 	if c.sim != nil {
-		c.sim.stop()
+		c.sim.stopLocked()
 	}
+}
+
+// misuse is what becomes of arguments that make no sense. It fails the test of
+// the servers, if they have one, and returns the error.
+func (c *cluster) misuse(format string, args ...any) error {
+	err := fmt.Errorf("zktest: "+format, args...)
+	if c.tb != nil {
+		c.tb.Helper()
+		c.tb.Fatalf("%v", err)
+	}
+	return err
 }

@@ -10,15 +10,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/testing/zkserver"
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// BenchmarkLockCycle lets one client go through a lock: create a sequential ephemeral node, list, delete. The same cycle
-// takes turns on a real server over TCP, on this one over TCP, and on this one in memory, so that all see the same machine
-// at the same time; and so do three exchanges of bytes over TCP with nobody behind, which is the least that three requests
-// can take. What counts are the ratios of the medians.
+// BenchmarkLockCycle lets one client go through a lock: create a sequential
+// ephemeral node, list, delete. The same cycle takes turns on a real server
+// over TCP, on this one over TCP, and on this one in memory, so that all see
+// the same machine at the same time; and so do three exchanges of bytes over
+// TCP with nobody behind, which is the least that three requests can take. The
+// ratios that count are those of the medians.
 func BenchmarkLockCycle(b *testing.B) {
 	real := zkserver.Start(b)
-	fake := New(b, WithTCP(":0"))
+	fake := Start(b, WithTCP(":0"))
 	worlds := []struct {
 		name  string
 		cycle func()
@@ -51,7 +54,8 @@ func BenchmarkLockCycle(b *testing.B) {
 	b.ReportMetric(medians["tcp"]/medians["echo"], "tcp/echo")
 }
 
-// echoCycle returns a function that sends a hundred bytes to and fro, three times.
+// echoCycle returns a function that sends a hundred bytes to and fro, three
+// times.
 func echoCycle(b *testing.B) func() {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(b, err)
@@ -90,8 +94,8 @@ func dialAddr(b *testing.B, addr string) benchClient {
 	nc, err := net.Dial("tcp", addr)
 	require.NoError(b, err)
 	b.Cleanup(func() { nc.Close() })
-	e := &encoder{b: make([]byte, lengthSize)}
-	e.values(0, int64(0), 10_000, int64(0), make([]byte, passwordSize))
+	e := &wire.Encoder{Buf: make([]byte, wire.LengthSize)}
+	encodeValues(e, 0, int64(0), 10_000, int64(0), make([]byte, passwordSize))
 	c := newBenchClient(nc)
 	c.roundTrip(b, e)
 	return c

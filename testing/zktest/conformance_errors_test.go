@@ -1,6 +1,11 @@
 package zktest
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/gocurator/curator/testing/zktest/internal/datatree"
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
+)
 
 // oddPaths are paths that no node has, or should have.
 var oddPaths = []string{
@@ -16,8 +21,8 @@ func TestErrorsConform(t *testing.T) {
 		a.create("/p", none)
 		for _, path := range oddPaths {
 			a.create(path, none)
-			a.create(path, flagEphemeral)
-			a.create2(path, flagSequence)
+			a.create(path, wire.FlagEphemeral)
+			a.create2(path, wire.FlagSequence)
 		}
 		a.delete("/zookeeper/x", -1)
 	})
@@ -27,8 +32,8 @@ func TestErrorsConform(t *testing.T) {
 		for _, path := range oddPaths {
 			a.delete(path, 9)
 			a.set(path, "", 9)
-			a.do(OpSetACL, path, openACL, 9)
-			a.multi(OpCheck, path, 9)
+			a.do(wire.OpSetACL, path, datatree.OpenACL, 9)
+			a.multi(wire.OpCheck, path, 9)
 		}
 	})
 	conform(t, "odd paths in reads", func(s *stage) {
@@ -38,23 +43,23 @@ func TestErrorsConform(t *testing.T) {
 			a.exists(path, true)
 			a.get(path, true)
 			a.children(path, true)
-			a.do(OpGetChildren2, path, false)
-			a.do(OpGetACL, path)
-			a.do(OpGetAllChildrenNumber, path)
+			a.do(wire.OpGetChildren2, path, false)
+			a.do(wire.OpGetACL, path)
+			a.do(wire.OpGetAllChildrenNumber, path)
 		}
-		a.do(OpSync, "")
-		a.do(OpSync, "/missing//")
+		a.do(wire.OpSync, "")
+		a.do(wire.OpSync, "/missing//")
 	})
 	conform(t, "order of checks", func(s *stage) {
 		a := s.client()
 		a.create("/p", none)
-		a.create("/e", flagEphemeral)
-		noACL := []ACL{}
+		a.create("/e", wire.FlagEphemeral)
+		noACL := []wire.ACL{}
 		for _, path := range []string{"/p", "/p/x", "/e/x", "/missing/x", "x", "/p//", "/e/"} {
-			a.do(OpCreate, path, []byte("x"), noACL, 0)
-			a.do(OpCreate, path, []byte("x"), openACL, 99)
-			a.do(OpCreate, path, []byte("x"), noACL, 99)
-			a.do(OpCreateTTL, path, []byte("x"), noACL, int(flagTTL), int64(0))
+			a.do(wire.OpCreate, path, []byte("x"), noACL, 0)
+			a.do(wire.OpCreate, path, []byte("x"), datatree.OpenACL, 99)
+			a.do(wire.OpCreate, path, []byte("x"), noACL, 99)
+			a.do(wire.OpCreateTTL, path, []byte("x"), noACL, int(wire.FlagTTL), int64(0))
 		}
 		a.create("/p/x", none)
 		a.delete("/p", 7)
@@ -62,43 +67,43 @@ func TestErrorsConform(t *testing.T) {
 		a.delete("/p/x/y", 7)
 		a.delete("/p/x", 7)
 		a.set("/p", "", 7)
-		a.do(OpSetACL, "/p", noACL, 7)
-		a.do(OpSetACL, "/missing", noACL, 7)
-		a.do(OpSetACL, "/p", openACL, 7)
-		a.do(OpSetACL, "/p", openACL, 0)
-		a.do(OpSetACL, "/p", openACL, 0)
+		a.do(wire.OpSetACL, "/p", noACL, 7)
+		a.do(wire.OpSetACL, "/missing", noACL, 7)
+		a.do(wire.OpSetACL, "/p", datatree.OpenACL, 7)
+		a.do(wire.OpSetACL, "/p", datatree.OpenACL, 0)
+		a.do(wire.OpSetACL, "/p", datatree.OpenACL, 0)
 	})
 	conform(t, "malformed reads", func(s *stage) {
 		a := s.client()
-		a.do(OpGetData)
-		a.do(OpGetData, -2)
-		a.do(OpExists, 0x7fffffff)
-		a.do(OpSetWatches, int64(0), 0x7fffffff)
-		a.do(OpAddWatch, "/", 7)
-		a.do(OpCheckWatches, "/", 0)
-		a.do(OpRemoveWatches, "/", 6)
-		a.do(OpSync, "/")
+		a.do(wire.OpGetData)
+		a.do(wire.OpGetData, -2)
+		a.do(wire.OpExists, 0x7fffffff)
+		a.do(wire.OpSetWatches, int64(0), 0x7fffffff)
+		a.do(wire.OpAddWatch, "/", 7)
+		a.do(wire.OpCheckWatches, "/", 0)
+		a.do(wire.OpRemoveWatches, "/", 6)
+		a.do(wire.OpSync, "/")
 	})
 	conformSince39(t, "malformed writes", "each of them takes a zxid, not only multis", func(s *stage) {
 		a := s.client()
-		a.do(OpCreate, "/x")
-		a.do(OpDelete, "/x")
-		a.do(OpDelete, 0x7fffffff)
-		a.do(OpSetData, "/x", -2)
-		a.do(OpMulti)
-		a.multi(OpGetData, "/", false)
-		a.multi(OpCreate, "/x", []byte{}, openACL, 0, OpGetData, "/", false)
-		a.multi(OpSetACL, "/", openACL, -1)
-		a.multi(OpMulti, opError)
-		a.do(OpMultiRead, OpGetData, "/", false, OpDelete, "/x", -1, opError)
-		a.do(OpMultiRead, OpExists, "/", false, opError)
-		a.do(OpSetACL, "/x")
-		a.do(OpDeleteContainer)
-		a.do(OpCreateTTL, "/x", []byte{}, openACL, 0)
-		a.do(OpSync, "/")
+		a.do(wire.OpCreate, "/x")
+		a.do(wire.OpDelete, "/x")
+		a.do(wire.OpDelete, 0x7fffffff)
+		a.do(wire.OpSetData, "/x", -2)
+		a.do(wire.OpMulti)
+		a.multi(wire.OpGetData, "/", false)
+		a.multi(wire.OpCreate, "/x", []byte{}, datatree.OpenACL, 0, wire.OpGetData, "/", false)
+		a.multi(wire.OpSetACL, "/", datatree.OpenACL, -1)
+		a.multi(wire.OpMulti, wire.OpError)
+		a.do(wire.OpMultiRead, wire.OpGetData, "/", false, wire.OpDelete, "/x", -1, wire.OpError)
+		a.do(wire.OpMultiRead, wire.OpExists, "/", false, wire.OpError)
+		a.do(wire.OpSetACL, "/x")
+		a.do(wire.OpDeleteContainer)
+		a.do(wire.OpCreateTTL, "/x", []byte{}, datatree.OpenACL, 0)
+		a.do(wire.OpSync, "/")
 	})
 	conform(t, "unknown requests", func(s *stage) {
-		for _, op := range []Op{-7, 10, 77, 108, 1000} {
+		for _, op := range []wire.Op{-7, 10, 77, 108, 1000} {
 			a := s.client()
 			a.do(op, "/", 0)
 			a.awaitEnd()
@@ -106,15 +111,15 @@ func TestErrorsConform(t *testing.T) {
 	})
 	conformSince39(t, "check alone", "it is never answered", func(s *stage) {
 		a := s.client()
-		a.do(OpCheck, "/", 0)
+		a.do(wire.OpCheck, "/", 0)
 		a.awaitEnd()
 	})
 	conform(t, "reconfig", func(s *stage) {
 		a := s.client()
-		a.do(OpReconfig, "", "", "", int64(-1))
-		a.do(OpReconfig, []byte(nil), []byte(nil), "server.1=x:1:2;3", int64(0))
-		a.do(OpReconfig, "")
+		a.do(wire.OpReconfig, "", "", "", int64(-1))
+		a.do(wire.OpReconfig, []byte(nil), []byte(nil), "server.1=x:1:2;3", int64(0))
+		a.do(wire.OpReconfig, "")
 		a.get("/zookeeper/config", true)
-		a.do(OpPing)
+		a.do(wire.OpPing)
 	})
 }

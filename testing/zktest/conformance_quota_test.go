@@ -1,14 +1,19 @@
 package zktest
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/gocurator/curator/testing/zktest/internal/datatree"
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
+)
 
 // Both servers enforce quotas.
 func TestQuotasConform(t *testing.T) {
 	limit := func(p *player, path, limits string) {
 		quota := "/zookeeper/quota" + path
 		p.create(quota, none)
-		p.do(OpCreate, quota+"/zookeeper_limits", []byte(limits), openACL, 0)
-		p.do(OpCreate, quota+"/zookeeper_stats", []byte("count=0,bytes=0"), openACL, 0)
+		p.do(wire.OpCreate, quota+"/zookeeper_limits", []byte(limits), datatree.OpenACL, 0)
+		p.do(wire.OpCreate, quota+"/zookeeper_stats", []byte("count=0,bytes=0"), datatree.OpenACL, 0)
 	}
 	stats := func(p *player, path string) { p.get("/zookeeper/quota"+path+"/zookeeper_stats", true) }
 	conform(t, "accounting", func(s *stage) {
@@ -17,22 +22,22 @@ func TestQuotasConform(t *testing.T) {
 		a.create("/q/old", none)
 		limit(a, "/q", "count=2,bytes=1")
 		stats(b, "/q")
-		a.create("/q/new", flagEphemeral)
+		a.create("/q/new", wire.FlagEphemeral)
 		a.create("/q/new", none)
 		stats(a, "/q")
 		a.set("/q/old", "a longer text", -1)
-		a.do(OpSetData, "/q/old", []byte(nil), -1)
+		a.do(wire.OpSetData, "/q/old", []byte(nil), -1)
 		stats(a, "/q")
 		a.delete("/q/new", -1)
 		a.create("/qq", none)
 		stats(a, "/q")
 		limit(a, "/q/old", "count=5,bytes=50")
-		a.create("/q/old/x", flagSequence)
+		a.create("/q/old/x", wire.FlagSequence)
 		a.create("/q/y", none)
 		stats(a, "/q")
 		stats(a, "/q/old")
 		a.delete("/zookeeper/quota/q/old/zookeeper_limits", -1)
-		a.create("/q/old/x", flagSequence)
+		a.create("/q/old/x", wire.FlagSequence)
 		stats(a, "/q")
 		stats(a, "/q/old")
 		a.set("/zookeeper/quota/q/zookeeper_stats", "count=100,bytes=100", -1)
@@ -55,10 +60,10 @@ func TestQuotasConform(t *testing.T) {
 	})
 	conform(t, "limits", func(s *stage) {
 		a, b := s.client(), s.client()
-		a.do(OpCreate, "/q", []byte{}, openACL, 0)
+		a.do(wire.OpCreate, "/q", []byte{}, datatree.OpenACL, 0)
 		limit(a, "/q", "count=-1,bytes=-1=;byteHardLimit=10;countHardLimit=3")
 		a.create("/q/x", none)
-		a.create("/q/y", flagSequence)
+		a.create("/q/y", wire.FlagSequence)
 		a.create("/q/z", none)
 		a.create("/q/x", none)
 		a.create("/q/missing/z", none)
@@ -66,7 +71,7 @@ func TestQuotasConform(t *testing.T) {
 		a.set("/q/x", "data plus", -1)
 		a.set("/q/x", "data+2", -1)
 		stats(a, "/q")
-		b.do(OpAuth, 0, "digest", []byte(superUser))
+		b.do(wire.OpAuth, 0, "digest", []byte(superUser))
 		b.create("/q/z", none)
 		a.delete("/q/x", -1)
 		a.create("/q/z", none)
@@ -77,14 +82,14 @@ func TestQuotasConform(t *testing.T) {
 	})
 	conform(t, "multis", func(s *stage) {
 		a := s.client()
-		a.do(OpCreate, "/q", []byte{}, openACL, 0)
+		a.do(wire.OpCreate, "/q", []byte{}, datatree.OpenACL, 0)
 		limit(a, "/q", "count=-1,bytes=-1=;countHardLimit=2")
-		a.multi(OpCreate, "/q/x", []byte("1"), openACL, 0, OpCreate, "/q/y", []byte("22"), openACL, 0, OpCheck, "/none", 0)
+		a.multi(wire.OpCreate, "/q/x", []byte("1"), datatree.OpenACL, 0, wire.OpCreate, "/q/y", []byte("22"), datatree.OpenACL, 0, wire.OpCheck, "/none", 0)
 		stats(a, "/q")
-		a.multi(OpCreate, "/q/x", []byte("1"), openACL, 0, OpCreate, "/q/y", []byte("22"), openACL, 0)
+		a.multi(wire.OpCreate, "/q/x", []byte("1"), datatree.OpenACL, 0, wire.OpCreate, "/q/y", []byte("22"), datatree.OpenACL, 0)
 		stats(a, "/q")
-		a.multi(OpDelete, "/q/x", -1, OpCreate, "/q/z", []byte("22"), openACL, 0)
-		a.multi(OpDelete, "/q/x", -1, OpDelete, "/q/y", -1)
+		a.multi(wire.OpDelete, "/q/x", -1, wire.OpCreate, "/q/z", []byte("22"), datatree.OpenACL, 0)
+		a.multi(wire.OpDelete, "/q/x", -1, wire.OpDelete, "/q/y", -1)
 		stats(a, "/q")
 	})
 }

@@ -9,13 +9,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/testing/zkserver"
+	"github.com/gocurator/curator/testing/zktest/internal/datatree"
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
 // nearTheEnd is where the sequences of these tests begin.
 const nearTheEnd = math.MaxInt32 - 2
 
-// The end of the sequence takes weeks to reach, so the real server begins near it:
-// with a tree that the other scripts do not have, and therefore one of its own.
+// The end of the sequence takes weeks to reach, so the real server begins near
+// it: with a tree that the other scripts do not have, and therefore one of its
+// own.
 func TestEndOfSequenceConforms(t *testing.T) {
 	scripts := map[string]func(s *stage, parent string){
 		"/alone":     createToTheEnd,
@@ -32,12 +35,12 @@ func TestEndOfSequenceConforms(t *testing.T) {
 	srv := startNearTheEnd(t, parents...)
 	fake := newLookalike(t)
 	for parent, script := range scripts {
-		fake.tree.attach(parent, &node{data: []byte{}, acl: openACL})
+		require.NoError(t, fake.Create(parent, []byte{}))
 		t.Run(parent, func(t *testing.T) {
 			c := (&stage{t: t, addr: srv.Addr()}).client()
 			past := c.leave(parent)
 			fake.adopt(past)
-			fake.tree.setCreated(parent, nearTheEnd)
+			fake.tree.Node(parent).Created = nearTheEnd
 			requireSame(t, srv, fake, past.zxid, func(s *stage) { script(s, parent) })
 		})
 	}
@@ -56,14 +59,14 @@ func startNearTheEnd(t *testing.T, parents ...string) *zkserver.Server {
 func createToTheEnd(s *stage, parent string) {
 	a := s.client()
 	for i := range 8 {
-		a.create2(fmt.Sprintf("%s/%d-", parent, i), flagSequence)
+		a.create2(fmt.Sprintf("%s/%d-", parent, i), wire.FlagSequence)
 		a.exists(parent, false)
 	}
-	a.create2(parent+"/7-", flagSequence) // the name is taken
+	a.create2(parent+"/7-", wire.FlagSequence) // the name is taken
 	a.exists(parent, false)
 	a.delete(parent+"/7-2147483647", -1)
 	a.exists(parent, false)
-	a.create2(parent+"/7-", flagEphemeralSeq)
+	a.create2(parent+"/7-", wire.FlagEphemeralSequence)
 	a.create2(parent+"/plain", none)
 	a.exists(parent, false)
 	a.children(parent, false)
@@ -73,100 +76,101 @@ func createInMultis(s *stage, parent string) {
 	a := s.client()
 	for i := range 4 {
 		a.multi(
-			OpCreate, fmt.Sprintf("%s/%d-a-", parent, i), []byte(nil), openACL, int(flagSequence),
-			OpCreate, parent+"/gone", []byte(nil), openACL, 0,
-			OpDelete, parent+"/gone", -1,
-			OpCreate, fmt.Sprintf("%s/%d-b-", parent, i), []byte(nil), openACL, int(flagEphemeralSeq),
-			OpCreate, fmt.Sprintf("%s/%d-c-", parent, i), []byte(nil), openACL, int(flagSequence))
+			wire.OpCreate, fmt.Sprintf("%s/%d-a-", parent, i), []byte(nil), datatree.OpenACL, int(wire.FlagSequence),
+			wire.OpCreate, parent+"/gone", []byte(nil), datatree.OpenACL, 0,
+			wire.OpDelete, parent+"/gone", -1,
+			wire.OpCreate, fmt.Sprintf("%s/%d-b-", parent, i), []byte(nil), datatree.OpenACL, int(wire.FlagEphemeralSequence),
+			wire.OpCreate, fmt.Sprintf("%s/%d-c-", parent, i), []byte(nil), datatree.OpenACL, int(wire.FlagSequence))
 		a.exists(parent, false)
 	}
-	a.create2(parent+"/x-", flagSequence)
+	a.create2(parent+"/x-", wire.FlagSequence)
 	a.exists(parent, false)
 	a.children(parent, false)
 }
 
-// What a failed multi has counted is forgotten.
+// The numbers that a failed multi has taken are forgotten.
 func failAtTheEnd(s *stage, parent string) {
 	a := s.client()
 	for i := range 4 {
 		a.multi(
-			OpCreate, fmt.Sprintf("%s/%d-a-", parent, i), []byte(nil), openACL, int(flagSequence),
-			OpCreate, fmt.Sprintf("%s/%d-b-", parent, i), []byte(nil), openACL, int(flagSequence),
-			OpCheck, "/missing", 0)
+			wire.OpCreate, fmt.Sprintf("%s/%d-a-", parent, i), []byte(nil), datatree.OpenACL, int(wire.FlagSequence),
+			wire.OpCreate, fmt.Sprintf("%s/%d-b-", parent, i), []byte(nil), datatree.OpenACL, int(wire.FlagSequence),
+			wire.OpCheck, "/missing", 0)
 		a.exists(parent, false)
-		a.create2(fmt.Sprintf("%s/%d-", parent, i), flagSequence)
+		a.create2(fmt.Sprintf("%s/%d-", parent, i), wire.FlagSequence)
 		a.exists(parent, false)
 	}
 }
 
-// createAtOnce does not wait for answers as long as the sequence has not come to its
-// end: from there on the numbers depend on how busy a real server is.
+// createAtOnce does not wait for answers as long as the sequence has not come
+// to its end: from there on the numbers depend on how busy a real server is.
 func createAtOnce(s *stage, parent string) {
 	a := s.client()
 	var xids []int32
 	for i := range 3 {
-		xids = append(xids, a.send(OpCreate2, fmt.Sprintf("%s/%d-", parent, i), []byte(nil), openACL, int(flagSequence)))
+		xids = append(xids, a.send(wire.OpCreate2, fmt.Sprintf("%s/%d-", parent, i), []byte(nil), datatree.OpenACL, int(wire.FlagSequence)))
 	}
 	for _, xid := range xids {
 		r, alive := a.next()
 		require.True(s.t, alive)
-		a.note("%s", s.tell(OpCreate2, xid, r))
+		a.note("%s", s.tell(wire.OpCreate2, xid, r))
 	}
 	a.exists(parent, false)
 }
 
-// At its end the sequence stops to tell of new children: a client that was away does
-// not hear of them.
+// At its end the sequence stops to tell of new children: a client that was away
+// does not hear of them.
 func catchUpAtTheEnd(s *stage, parent string) {
 	a, b := s.client(), s.client()
 	for i := range 4 {
-		b.do(OpSync, "/")
+		b.do(wire.OpSync, "/")
 		seen := s.last
-		a.create2(fmt.Sprintf("%s/%d-", parent, i), flagSequence)
-		b.do(OpSetWatches, seen, []string{}, []string{}, []string{parent})
-		b.do(OpSync, "/")
+		a.create2(fmt.Sprintf("%s/%d-", parent, i), wire.FlagSequence)
+		b.do(wire.OpSetWatches, seen, []string{}, []string{}, []string{parent})
+		b.do(wire.OpSync, "/")
 	}
 	seen := s.last
 	a.delete(parent+"/0-2147483645", -1)
-	b.do(OpSync, "/")
-	b.do(OpSetWatches, seen, []string{}, []string{}, []string{parent})
-	b.do(OpSync, "/")
+	b.do(wire.OpSync, "/")
+	b.do(wire.OpSetWatches, seen, []string{}, []string{}, []string{parent})
+	b.do(wire.OpSync, "/")
 }
 
-// A node that is created again counts from the beginning, also within one multi.
+// A node that is created again counts from the beginning, also within one
+// multi.
 func createTheParentAgain(s *stage, parent string) {
 	a := s.client()
 	for range 3 {
-		a.create2(parent+"/n-", flagSequence)
+		a.create2(parent+"/n-", wire.FlagSequence)
 	}
 	for _, n := range []string{"5", "6", "7"} {
 		a.delete(parent+"/n-214748364"+n, -1)
 	}
 	a.multi(
-		OpCreate, parent+"/n-", []byte(nil), openACL, int(flagSequence),
-		OpDelete, parent+"/n-2147483647", -1,
-		OpDelete, parent, -1,
-		OpCreate, parent, []byte(nil), openACL, 0,
-		OpCreate, parent+"/n-", []byte(nil), openACL, int(flagSequence))
+		wire.OpCreate, parent+"/n-", []byte(nil), datatree.OpenACL, int(wire.FlagSequence),
+		wire.OpDelete, parent+"/n-2147483647", -1,
+		wire.OpDelete, parent, -1,
+		wire.OpCreate, parent, []byte(nil), datatree.OpenACL, 0,
+		wire.OpCreate, parent+"/n-", []byte(nil), datatree.OpenACL, int(wire.FlagSequence))
 	a.exists(parent, false)
 	a.children(parent, false)
 }
 
-// Creates that are under way together are numbered one after the other, beyond the end
-// as well. How many of them depends on how busy a real server is; the model makes it
-// all that come together.
+// Creates that are under way together are numbered one after the other, beyond
+// the end as well. How many of them depends on how busy a real server is; the
+// model makes it all that come together.
 func TestRealServerCountsOnAmongCreatesUnderWay(t *testing.T) {
 	const parent, creates = "/p", 500
 	srv := startNearTheEnd(t, parent)
 	c := (&stage{t: t, addr: srv.Addr()}).client()
 	for i := range creates {
-		c.send(OpCreate, fmt.Sprintf("%s/%d-", parent, i), []byte(nil), openACL, int(flagSequence))
+		c.send(wire.OpCreate, fmt.Sprintf("%s/%d-", parent, i), []byte(nil), datatree.OpenACL, int(wire.FlagSequence))
 	}
 	beyond := 0
 	for i := range creates {
 		r := c.receive()
-		require.Equal(t, ok, r.code)
-		number, isSequence := sequenceOf(path.Base(r.body.string()))
+		require.Equal(t, wire.OK, r.code)
+		number, isSequence := sequenceOf(path.Base(r.body.String()))
 		require.True(t, isSequence)
 		switch {
 		case i < 2:

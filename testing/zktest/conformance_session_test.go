@@ -3,6 +3,8 @@ package zktest
 import (
 	"testing"
 	"time"
+
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
 func TestSessionsConform(t *testing.T) {
@@ -30,26 +32,26 @@ func TestSessionsConform(t *testing.T) {
 	})
 	conform(t, "move", func(s *stage) {
 		a, b := s.client(), s.client()
-		a.create("/e", flagEphemeral)
+		a.create("/e", wire.FlagEphemeral)
 		old := a.nc
 		a.reconnect()
-		_, err := readFrame(old)
+		_, err := wire.ReadFrame(old)
 		a.note("the old connection: %v", err)
 		b.exists("/e", false)
 		a.get("/e", true)
 		b.set("/e", "new", -1)
-		a.do(OpGetEphemerals, "/")
+		a.do(wire.OpGetEphemerals, "/")
 	})
 	conform(t, "a client from the future", func(s *stage) {
 		a := s.client()
-		a.do(OpSync, "/")
+		a.do(wire.OpSync, "/")
 		a.connect(s.last, scriptSession, a.session, a.password)
 		a.connect(s.last+1, scriptSession, a.session, a.password)
 	})
 	conform(t, "close", func(s *stage) {
 		a, b := s.client(), s.client()
-		a.create("/e", flagEphemeral)
-		a.do(OpCloseSession)
+		a.create("/e", wire.FlagEphemeral)
+		a.do(wire.OpCloseSession)
 		b.exists("/e", false)
 		a.reconnect()
 		a.session, a.password = 0, make([]byte, passwordSize)
@@ -61,14 +63,14 @@ func TestSessionsConform(t *testing.T) {
 		shortest := int32(shortestSession.Milliseconds())
 		c.connect(0, shortest, c.session, c.password)
 		a.connect(0, shortest, a.session, a.password)
-		a.create("/e", flagEphemeral)
+		a.create("/e", wire.FlagEphemeral)
 		b.exists("/e", true)
 		time.Sleep(shortestSession / 2) // in the middle of the time that a session has
-		c.do(OpPing)
+		c.do(wire.OpPing)
 		b.awaitEvent()
-		c.do(OpPing)
+		c.do(wire.OpPing)
 		a.awaitEnd()
 		a.reconnect()
-		b.do(OpSync, "/")
+		b.do(wire.OpSync, "/")
 	})
 }

@@ -1,6 +1,11 @@
 package zktest
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/gocurator/curator/testing/zktest/internal/datatree"
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
+)
 
 func TestStatsConform(t *testing.T) {
 	conform(t, "arithmetic", func(s *stage) {
@@ -8,9 +13,9 @@ func TestStatsConform(t *testing.T) {
 		look := func() {
 			a.exists("/p", false)
 			a.get("/p/x", false)
-			a.do(OpGetChildren2, "/p", false)
-			a.do(OpGetACL, "/p/x")
-			b.do(OpGetAllChildrenNumber, "/")
+			a.do(wire.OpGetChildren2, "/p", false)
+			a.do(wire.OpGetACL, "/p/x")
+			b.do(wire.OpGetAllChildrenNumber, "/")
 		}
 		a.create("/p", none)
 		look()
@@ -19,12 +24,12 @@ func TestStatsConform(t *testing.T) {
 		b.set("/p/x", "longer", 0)
 		b.set("/p/x", "", 0)
 		look()
-		a.create("/p/x/y", flagEphemeral)
+		a.create("/p/x/y", wire.FlagEphemeral)
 		look()
 		b.delete("/p/x/y", 3)
 		b.delete("/p/x/y", 0)
 		look()
-		a.do(OpSetACL, "/p/x", []ACL{{permAll, anyone}, {permRead, anyone}}, 0)
+		a.do(wire.OpSetACL, "/p/x", []wire.ACL{{Perms: wire.PermAll, ID: datatree.Anyone}, {Perms: wire.PermRead, ID: datatree.Anyone}}, 0)
 		look()
 		a.delete("/p/x", 1)
 		look()
@@ -48,13 +53,13 @@ func TestStatsConform(t *testing.T) {
 		a.delete("/missing", -1)
 		a.create("x", none)
 		a.set("/missing", "", -1)
-		a.do(OpSetACL, "/missing", openACL, -1)
-		a.multi(OpCheck, "/missing", 0)
+		a.do(wire.OpSetACL, "/missing", datatree.OpenACL, -1)
+		a.multi(wire.OpCheck, "/missing", 0)
 		a.multi()
 		a.get("/missing", false)
-		a.do(OpSync, "/missing")
-		a.do(OpPing)
-		a.do(OpAuth, 0, "digest", []byte("u:p"))
-		a.do(OpSync, "/")
+		a.do(wire.OpSync, "/missing")
+		a.do(wire.OpPing)
+		a.do(wire.OpAuth, 0, "digest", []byte("u:p"))
+		a.do(wire.OpSync, "/")
 	})
 }

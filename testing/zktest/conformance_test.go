@@ -7,19 +7,20 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gocurator/curator/testing/zkserver"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/testing/zkserver"
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
 // A conformance test is a script of requests. It is performed against real
 // ZooKeeper and against a Server, both over TCP, frame by frame, and everything
-// that comes back is compared line by line: see transcript_test.go for what a line
-// says, and conformance_<topic>_test.go for the scripts.
+// that comes back is compared line by line: see transcript_test.go for what a
+// line says, and conformance_<topic>_test.go for the scripts.
 //
-// The servers agree with ZooKeeper 3.9. Where older ones differ, and a client could
-// notice, the script says so to conformSince39; those calls are the list of the
-// differences between the versions.
+// The servers agree with ZooKeeper 3.9. Where older ones differ, and a client
+// could notice, the script says so to conformSince39; those calls are the list
+// of the differences between the versions.
 
 // conform runs a script on both servers.
 func conform(t *testing.T, name string, script func(s *stage)) {
@@ -27,7 +28,8 @@ func conform(t *testing.T, name string, script func(s *stage)) {
 	t.Run(name, func(t *testing.T) { compare(t, realServer.get(t), script) })
 }
 
-// conformSince39 is conform for what ZooKeeper before 3.9 does differently. CI runs the tests with both versions.
+// conformSince39 is conform for what ZooKeeper before 3.9 does differently. CI
+// runs the tests with both versions.
 func conformSince39(t *testing.T, name, before string, script func(s *stage)) {
 	t.Helper()
 	t.Run(name+" since 3.9", func(t *testing.T) {
@@ -46,7 +48,8 @@ func compare(t *testing.T, srv *zkserver.Server, script func(s *stage)) {
 	requireSame(t, srv, fake, past.zxid, script)
 }
 
-// requireSame performs the script on both servers. Their last transaction was base.
+// requireSame performs the script on both servers. Their last transaction was
+// base.
 func requireSame(t *testing.T, srv *zkserver.Server, fake *Server, base int64, script func(s *stage)) {
 	t.Helper()
 	var want, got []string
@@ -57,14 +60,14 @@ func requireSame(t *testing.T, srv *zkserver.Server, fake *Server, base int64, s
 	require.Equal(t, want, got, "real ZooKeeper against zktest")
 }
 
-// The bounds of session timeouts on both servers. A session of the shortest kind outlives what a busy machine may do
-// between two lines of a script.
+// The bounds of session timeouts on both servers. A session of the shortest
+// kind outlives what a busy machine may do between two lines of a script.
 const shortestSession, longestSession = 6 * time.Second, time.Minute
 
 // newLookalike returns a server that is configured as the real one is.
 func newLookalike(t *testing.T) *Server {
 	t.Helper()
-	return New(t, WithTCP("127.0.0.1:0"), WithSessionTimeouts(shortestSession, longestSession),
+	return Start(t, WithTCP("127.0.0.1:0"), WithSessionTimeouts(shortestSession, longestSession),
 		WithSuperUser(superUser), WithEnforcedQuotas())
 }
 
@@ -78,7 +81,8 @@ type stage struct {
 	lines   []string
 }
 
-// perform runs the script and returns the transcript. It leaves no session behind.
+// perform runs the script and returns the transcript. It leaves no session
+// behind.
 func perform(t *testing.T, addr string, base int64, script func(s *stage)) []string {
 	t.Helper()
 	s := &stage{t: t, addr: addr, base: base}
@@ -88,7 +92,8 @@ func perform(t *testing.T, addr string, base int64, script func(s *stage)) []str
 	return s.lines
 }
 
-// finish lets every client hear what it has not heard yet, and closes its session.
+// finish lets every client hear what it has not heard yet, and closes its
+// session.
 func (s *stage) finish() {
 	for _, p := range s.players {
 		if !p.connected {
@@ -105,7 +110,7 @@ func (s *stage) finish() {
 func (s *stage) abandon() {
 	for _, p := range s.players {
 		if p.connected {
-			p.sendXid(0, OpCloseSession)
+			p.sendXid(0, wire.OpCloseSession)
 			p.watchTheClock()
 			_, _ = io.Copy(io.Discard, p.nc)
 		}

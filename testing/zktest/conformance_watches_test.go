@@ -1,6 +1,11 @@
 package zktest
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/gocurator/curator/testing/zktest/internal/datatree"
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
+)
 
 func TestWatchesConform(t *testing.T) {
 	conform(t, "standard", func(s *stage) {
@@ -20,12 +25,12 @@ func TestWatchesConform(t *testing.T) {
 		a.set("/w", "new", -1)
 		watch("/w")
 		watch("/w/x")
-		a.do(OpSetACL, "/w", openACL, -1)
+		a.do(wire.OpSetACL, "/w", datatree.OpenACL, -1)
 		a.delete("/w/x", -1)
 		watch("/w")
-		b.do(OpSync, "/")
+		b.do(wire.OpSync, "/")
 		a.delete("/w", -1)
-		b.do(OpSync, "/")
+		b.do(wire.OpSync, "/")
 	})
 	conform(t, "own writes", func(s *stage) {
 		a := s.client()
@@ -42,12 +47,12 @@ func TestWatchesConform(t *testing.T) {
 	conform(t, "end of a session", func(s *stage) {
 		a, b := s.client(), s.client()
 		a.create("/w", none)
-		a.create("/w/e", flagEphemeral)
+		a.create("/w/e", wire.FlagEphemeral)
 		b.get("/w/e", true)
 		b.children("/w", true)
 		a.get("/w/e", true)
-		a.do(OpCloseSession)
-		b.do(OpGetChildren2, "/w", true)
+		a.do(wire.OpCloseSession)
+		b.do(wire.OpGetChildren2, "/w", true)
 	})
 	conform(t, "end of a connection", func(s *stage) {
 		a, b := s.client(), s.client()
@@ -55,14 +60,14 @@ func TestWatchesConform(t *testing.T) {
 		b.get("/w", true)
 		b.reconnect()
 		a.set("/w", "new", -1)
-		b.do(OpSync, "/")
+		b.do(wire.OpSync, "/")
 	})
 	conform(t, "catching up", func(s *stage) {
 		a, b := s.client(), s.client()
 		for _, path := range []string{"/same", "/set", "/parent", "/gone"} {
 			a.create(path, none)
 		}
-		b.do(OpSync, "/")
+		b.do(wire.OpSync, "/")
 		seen := s.last
 		a.set("/set", "new", -1)
 		a.create("/parent/x", none)
@@ -70,23 +75,23 @@ func TestWatchesConform(t *testing.T) {
 		a.create("/new", none)
 		all := []string{"/same", "/set", "/parent", "/gone", "/new", "/never"}
 		for _, path := range all {
-			b.do(OpSetWatches, seen, []string{path}, []string{}, []string{})
-			b.do(OpSetWatches, seen, []string{}, []string{path}, []string{})
-			b.do(OpSetWatches, seen, []string{}, []string{}, []string{path})
-			b.do(OpSync, "/")
+			b.do(wire.OpSetWatches, seen, []string{path}, []string{}, []string{})
+			b.do(wire.OpSetWatches, seen, []string{}, []string{path}, []string{})
+			b.do(wire.OpSetWatches, seen, []string{}, []string{}, []string{path})
+			b.do(wire.OpSync, "/")
 		}
-		b.do(OpSetWatches, seen, all, all, all)
-		a.do(OpDelete, "/parent/x", -1)
+		b.do(wire.OpSetWatches, seen, all, all, all)
+		a.do(wire.OpDelete, "/parent/x", -1)
 		for _, path := range all {
 			a.create(path, none)
 			a.delete(path, -1)
 		}
-		b.do(OpSync, "/")
+		b.do(wire.OpSync, "/")
 	})
 	conform(t, "persistent", func(s *stage) {
 		a, b := s.client(), s.client()
-		b.do(OpAddWatch, "/w", 0)
-		b.do(OpAddWatch, "bad", 0)
+		b.do(wire.OpAddWatch, "/w", 0)
+		b.do(wire.OpAddWatch, "bad", 0)
 		for range 2 {
 			a.create("/w", none)
 			a.set("/w", "new", -1)
@@ -98,8 +103,8 @@ func TestWatchesConform(t *testing.T) {
 	})
 	conform(t, "recursive", func(s *stage) {
 		a, b := s.client(), s.client()
-		b.do(OpAddWatch, "/w", 1)
-		b.do(OpAddWatch, "/w/x", 1)
+		b.do(wire.OpAddWatch, "/w", 1)
+		b.do(wire.OpAddWatch, "/w/x", 1)
 		for range 2 {
 			a.create("/w", none)
 			a.create("/w/x", none)
@@ -112,7 +117,7 @@ func TestWatchesConform(t *testing.T) {
 			a.delete("/w", -1)
 		}
 		b.reconnect()
-		b.do(OpSetWatches2, int64(0), []string{}, []string{}, []string{}, []string{"/p"}, []string{"/r", "/"})
+		b.do(wire.OpSetWatches2, int64(0), []string{}, []string{}, []string{}, []string{"/p"}, []string{"/r", "/"})
 		a.create("/p", none)
 		a.create("/p/x", none)
 		a.create("/r", none)
@@ -122,8 +127,8 @@ func TestWatchesConform(t *testing.T) {
 	conformSince39(t, "modes on one path", "a standard watch replaces a persistent one", func(s *stage) {
 		a, b := s.client(), s.client()
 		a.create("/w", none)
-		b.do(OpAddWatch, "/w", 0)
-		b.do(OpAddWatch, "/w", 1)
+		b.do(wire.OpAddWatch, "/w", 0)
+		b.do(wire.OpAddWatch, "/w", 1)
 		for range 2 {
 			b.get("/w", true)
 			b.children("/w", true)
@@ -139,23 +144,23 @@ func TestWatchesConform(t *testing.T) {
 		set := []func(b *player){
 			func(b *player) { b.get("/w", true) },
 			func(b *player) { b.children("/w", true) },
-			func(b *player) { b.do(OpAddWatch, "/w", 0) },
-			func(b *player) { b.do(OpAddWatch, "/w", 1) },
+			func(b *player) { b.do(wire.OpAddWatch, "/w", 0) },
+			func(b *player) { b.do(wire.OpAddWatch, "/w", 1) },
 		}
 		a, b := s.client(), s.client()
 		a.create("/w", none)
 		for kind := range 7 {
 			for _, watch := range set {
 				watch(b)
-				b.do(OpCheckWatches, "/w", kind)
+				b.do(wire.OpCheckWatches, "/w", kind)
 			}
-			b.do(OpRemoveWatches, "/w", kind)
-			b.do(OpRemoveWatches, "/w", kind)
+			b.do(wire.OpRemoveWatches, "/w", kind)
+			b.do(wire.OpRemoveWatches, "/w", kind)
 			a.set("/w", "new", -1)
 			a.create("/w/x", none)
 			a.delete("/w/x", -1)
-			b.do(OpRemoveWatches, "/w", 3)
+			b.do(wire.OpRemoveWatches, "/w", 3)
 		}
-		b.do(OpRemoveWatches, "/none", 3)
+		b.do(wire.OpRemoveWatches, "/none", 3)
 	})
 }

@@ -9,15 +9,17 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
 func TestFourLetterWordsConform(t *testing.T) {
 	conform(t, "words", func(s *stage) {
 		a, b := s.client(), s.client()
 		a.create("/p", none)
-		a.create("/p/1", flagEphemeral)
-		a.create("/p/2", flagEphemeral)
-		b.create("/p/3", flagEphemeral)
+		a.create("/p/1", wire.FlagEphemeral)
+		a.create("/p/2", wire.FlagEphemeral)
+		b.create("/p/3", wire.FlagEphemeral)
 		for _, c := range []*player{a, b} {
 			c.get("/p", true)
 			c.children("/p", true)
@@ -35,10 +37,10 @@ func TestFourLetterWordsConform(t *testing.T) {
 	conform(t, "formats", func(s *stage) {
 		a, b := s.client(), s.client()
 		a.create("/p", none)
-		a.create("/p/1", flagEphemeral)
+		a.create("/p/1", wire.FlagEphemeral)
 		b.get("/p", true)
 		b.children("/p", true)
-		b.do(OpAddWatch, "/p/q", 1)
+		b.do(wire.OpAddWatch, "/p/q", 1)
 		for _, word := range []string{"srvr", "stat", "cons", "dirs", "dump", "wchs", "wchc", "wchp"} {
 			var shapes []string
 			for line := range strings.Lines(s.word(word)) {

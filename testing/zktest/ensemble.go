@@ -9,53 +9,64 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/gocurator/curator/testing/zktest/internal/memnet"
 )
 
-// Ensemble is several servers with one history, as a replicated ZooKeeper. One of
-// them leads: it alone makes transactions and decides on sessions. The others
-// follow, and answer reads from what they have applied so far. An ensemble serves
-// while a majority of its members is up and connected. All methods may be called from
-// any goroutine.
+// Ensemble is several servers with one history, as a replicated ZooKeeper. One
+// of them leads: it alone makes transactions and decides on sessions. The
+// others follow, and answer reads from what they have applied so far. An
+// ensemble serves while a majority of its members is up and connected. All
+// methods may be called from any goroutine.
 type Ensemble struct {
 	*cluster
 	members []*Member
 
 	// Guarded by mu.
-	leader   *Member // the one of the last epoch, while it is in office
-	backed   bool    // a majority followed the leader when somebody last looked
-	electing *alarm
-	shipping *alarm
-	shipAt   time.Time         // when it goes off
-	sides    int               // partitions so far
-	moving   map[int64]*Member // sessions by where they are to go
-	log      requestLog        // of all members
+	leader      *Member // the one of the last epoch, while it is in office
+	hadMajority bool    // a majority followed the leader when somebody last looked
+	election    *alarm
+	ping        *alarm
+	pingAt      time.Time         // when it goes off
+	partitions  int               // partitions so far
+	moving      map[int64]*Member // sessions by where they are to go
+	log         requestLog        // of all members
+	view        ensembleView      // who belongs to the ensemble, and who votes
+
+	changing   []*Member // those with a new part, see adopt
+	roleChange *alarm
 }
 
-// NewEnsemble returns a running ensemble of n members, which has a leader and is
-// closed when the test ends. Inside a synctest bubble it must be created in the
-// bubble.
-func NewEnsemble(tb TB, n int, opts ...Option) *Ensemble {
+// StartEnsemble returns a running ensemble of n members, which has a leader and
+// is closed when the test ends. An n that is not positive, and options that are
+// nil or make no sense, fail the test. In a bubble of testing/synctest,
+// StartEnsemble must be called in the bubble.
+func StartEnsemble(tb TB, n int, opts ...Option) *Ensemble {
 	tb.Helper()
-	e, err := StartEnsemble(n, opts...)
+	e, err := RunEnsemble(n, opts...)
 	if err != nil {
 		tb.Fatalf("zktest: %v", err)
 	}
+	e.tb = tb
 	tb.Cleanup(func() { _ = e.Close() })
 	return e
 }
 
-// StartEnsemble is [NewEnsemble] without a test: the caller has to close the
-// ensemble. The error is that of [NewServer], or says that n is not positive.
-func StartEnsemble(n int, opts ...Option) (*Ensemble, error) {
+// RunEnsemble is [StartEnsemble] without a test: the caller has to close the
+// ensemble. The error is that of [Run], or says that n is not positive.
+func RunEnsemble(n int, opts ...Option) (*Ensemble, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("an ensemble of %d members", n)
 	}
-	cfg := configured(opts)
+	cfg, err := configured(opts)
+	if err != nil {
+		return nil, err
+	}
 	if cfg.tick == 0 {
 		cfg.tick = DefaultTick
 	}
 	e := &Ensemble{cluster: newCluster(cfg), moving: make(map[int64]*Member)}
-	for i := range n {
+	for i := range n + cfg.spares {
 		e.addMember(i)
 	}
 	if err := e.begin(); err != nil {
@@ -79,9 +90,19 @@ func (e *Ensemble) begin() error {
 	if err := e.simulate(e, e.servers()...); err != nil {
 		return err
 	}
+	if err := e.listen(); err != nil {
+		return err
+	}
 	e.mu.Lock()
-	e.elect()
-	e.unlock()
+	defer e.unlock()
+	e.setFirstViewLocked()
+	e.electLocked()
+	e.confirmViewLocked()
+	return nil
+}
+
+// listen opens the ports of the members, if they are to have any.
+func (e *Ensemble) listen() error {
 	if e.cfg.tcp == "" {
 		return nil
 	}
@@ -97,12 +118,12 @@ func (e *Ensemble) begin() error {
 	return nil
 }
 
-// addMember makes member i. In-memory members have consecutive made-up ports; so have
-// those that listen, unless the port is to be any free one.
+// addMember makes member i. In-memory members have consecutive made-up ports;
+// so have those that listen, unless the port is to be any free one.
 func (e *Ensemble) addMember(i int) {
 	m := &Member{Server: newServer(e.cluster), ens: e, id: i + 1}
 	m.address = memoryAddr(m.id)
-	m.member, m.tree.noting = m, true
+	m.member, m.tree.Recording = m, true
 	e.members = append(e.members, m)
 }
 
@@ -122,13 +143,14 @@ func portAfter(addr string, i int) (string, error) {
 // Close ends all members as [Server.Close] ends a server.
 func (e *Ensemble) Close() error {
 	e.mu.Lock()
-	e.stopClocks()
-	e.electing.stop()
-	e.shipping.stop()
+	e.stopClocksLocked()
+	e.election.stop()
+	e.ping.stop()
+	e.roleChange.stop()
 	for _, m := range e.members {
 		m.applying.stop()
-		m.leaving.stop()
-		m.closeNow()
+		m.looking.stop()
+		m.closeLocked()
 	}
 	e.unlock()
 	for _, m := range e.members {
@@ -141,20 +163,18 @@ func (e *Ensemble) Close() error {
 // Members returns the members in the order of their numbers.
 func (e *Ensemble) Members() []*Member { return slices.Clone(e.members) }
 
-// Member returns the i-th member, counted from 0. Its [Member.ID] is i+1.
-func (e *Ensemble) Member(i int) *Member { return e.members[i] }
-
 // Leader returns the leader, or nil if no member is in office with a majority.
 func (e *Ensemble) Leader() *Member {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.leader == nil || !e.leader.linked() {
+	if e.leader == nil || !e.leader.canCommitLocked() {
 		return nil
 	}
 	return e.leader
 }
 
-// Followers returns the members that serve, and follow the leader as far as they know.
+// Followers returns the members that serve, and follow the leader as far as
+// they know.
 func (e *Ensemble) Followers() []*Member {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -163,32 +183,32 @@ func (e *Ensemble) Followers() []*Member {
 	})
 }
 
-// ConnectString returns the addresses of all members, separated by commas. Without
-// [WithTCP] only [Ensemble.Dialer] and [Ensemble.DialTimeout] understand them.
+// ConnectString returns the addresses of all members of the present
+// configuration, separated by commas: without [WithReconfig], of all members.
+// Without [WithTCP] only [Ensemble.Dialer] understands them.
 func (e *Ensemble) ConnectString() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	var addrs []string
 	for _, m := range e.members {
-		addrs = append(addrs, m.Addr())
+		if e.view.has(m.id) {
+			addrs = append(addrs, m.Addr())
+		}
 	}
 	return strings.Join(addrs, ",")
 }
 
-// Dialer returns a function that connects within the process to the member with the
-// address, and refuses addresses of no member. The signature is that of
+// Dialer returns a function that connects within the process to the member with
+// the address, and refuses addresses of no member. The signature is that of
 // [net.Dialer.DialContext].
 func (e *Ensemble) Dialer() func(ctx context.Context, network, address string) (net.Conn, error) {
 	return e.dial
 }
 
-// DialTimeout is [Ensemble.Dialer] in the form that go-zookeeper's WithDialer takes.
-func (e *Ensemble) DialTimeout(network, address string, _ time.Duration) (net.Conn, error) {
-	return e.dial(context.Background(), network, address)
-}
-
 func (e *Ensemble) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	s := e.serverAt(address)
 	if s == nil {
-		return nil, dialError(network, address, syscall.ECONNREFUSED)
+		return nil, memnet.DialError(network, address, syscall.ECONNREFUSED)
 	}
 	return s.dial(ctx, network, address)
 }
@@ -204,60 +224,34 @@ func (e *Ensemble) serverAt(address string) *Server {
 }
 
 // Partition cuts the network between the given members and all others; among
-// themselves they stay connected. Clients reach them as before. What follows takes
-// its time, as it does in reality: see "Ensembles" in the package documentation. A
-// further call cuts its members off from these, too.
+// themselves they stay connected. Clients reach them as before. The members
+// notice it in their own time, as in reality: see MODEL.md. A further call cuts
+// its members off from these, too.
 func (e *Ensemble) Partition(members ...*Member) {
 	e.mu.Lock()
 	defer e.unlock()
-	e.sides++
+	e.partitions++
 	for _, m := range members {
-		m.side = e.sides
+		m.partition = e.partitions
 	}
-	e.update()
+	e.updateLocked()
 }
 
-// Heal ends every [Ensemble.Partition]. What a member has missed arrives at once; a
-// member that had given up its leader joins again. Connections of clients that are
-// black holes are the business of each member's own [Server.Heal].
+// Heal ends every [Ensemble.Partition]. A member gets at once all that it has
+// missed; a member that had given up its leader joins again. Connections of
+// clients that are black holes are the business of each member's own
+// [Server.Heal].
 func (e *Ensemble) Heal() {
 	e.mu.Lock()
 	defer e.unlock()
 	for _, m := range e.members {
-		m.side = 0
+		m.partition = 0
 	}
-	e.update()
+	e.updateLocked()
 }
 
-// MoveSession brings a session to another member: its connection is closed, and
-// until the client has come to the member the others hang up on it, as if they were
-// down. It reports whether there is such a session.
-func (e *Ensemble) MoveSession(id int64, to *Member) bool {
-	e.mu.Lock()
-	defer e.unlock()
-	sess := e.sessions[id]
-	if sess == nil {
-		return false
-	}
-	e.moving[id] = to
-	if sess.conn != nil {
-		sess.conn.sever()
-	}
-	return true
-}
-
-// MemberOf returns the member that the session is connected to, or nil.
-func (e *Ensemble) MemberOf(session int64) *Member {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if sess := e.sessions[session]; sess != nil && sess.conn != nil {
-		return sess.conn.srv.member
-	}
-	return nil
-}
-
-// WaitLeader waits until a member is in office with a majority, and returns it. It
-// ends as [Server.WaitFor] does.
+// WaitLeader waits until a member is in office with a majority, and returns it.
+// It ends as [Server.WaitFor] does.
 func (e *Ensemble) WaitLeader(ctx context.Context) (*Member, error) {
 	var leader *Member
 	err := e.WaitFor(ctx, func() bool {
@@ -268,8 +262,8 @@ func (e *Ensemble) WaitLeader(ctx context.Context) (*Member, error) {
 }
 
 // Requests returns the last requests to all members together, as many as
-// [Server.Requests] of one, in the order in which they got to them: [Request.Member] says
-// to which.
+// [Server.Requests] of one, in the order in which they got to them:
+// [Request.Member] says to which.
 func (e *Ensemble) Requests() []Request {
 	e.mu.Lock()
 	defer e.mu.Unlock()

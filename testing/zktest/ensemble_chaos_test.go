@@ -11,16 +11,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What TestChaos is for a server, for an ensemble: members come and go, lag and are
-// cut off, and the history must stay one. At the end all members agree.
+// TestEnsembleChaos is to an ensemble what TestChaos is to a server: members
+// come and go, lag and are cut off, and the history must stay one. At the end
+// all members agree.
 func TestEnsembleChaos(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		seed := SeedOf(t)
-		ens := NewEnsemble(t, 5)
+		ens := StartEnsemble(t, 5)
 		var wg sync.WaitGroup
 		over := make(chan struct{})
 		for i := range 6 {
-			wg.Go(func() { wander(t, ens.Member(i%5).Server, rand.New(rand.NewPCG(seed, uint64(i))), over) })
+			wg.Go(func() { wander(t, ens.Members()[i%5].Server, rand.New(rand.NewPCG(seed, uint64(i))), over) })
 		}
 		h := &historian{seen: make(map[int64][]Node)}
 		meddle(t, ens, h, rand.New(rand.NewPCG(seed, 100)))
@@ -42,8 +43,8 @@ func TestEnsembleChaos(t *testing.T) {
 func (e *Ensemble) recover() {
 	for _, m := range e.Members() {
 		m.Lag(0)
-		m.Start()
-		m.Thaw()
+		m.Restart()
+		m.Resume()
 		m.Heal()
 		m.RefuseConnections(false)
 	}
@@ -51,26 +52,26 @@ func (e *Ensemble) recover() {
 }
 
 func meddle(t *testing.T, ens *Ensemble, h *historian, r *rand.Rand) {
-	anyone := func() *Member { return ens.Member(r.IntN(5)) }
+	anyone := func() *Member { return ens.Members()[r.IntN(5)] }
 	someone := func() int64 {
-		if list := ens.Member(0).Sessions(); len(list) > 0 {
+		if list := ens.Members()[0].Sessions(); len(list) > 0 {
 			return list[r.IntN(len(list))].ID
 		}
 		return 1
 	}
-	deeds := []func(){
-		func() { anyone().ExpireSession(someone()) },
-		func() { anyone().ReplaceSession(someone()) },
+	disruptions := []func(){
+		func() { anyone().Session(someone()).Expire() },
+		func() { anyone().Session(someone()).Replace() },
 		func() { anyone().CutAll() },
-		func() { anyone().Partition(someone()) },
-		func() { anyone().PartitionAll() },
+		func() { anyone().Session(someone()).Blackhole() },
+		func() { anyone().BlackholeAll() },
 		func() { anyone().Heal() },
 		func() { anyone().Stop() },
-		func() { anyone().Start() },
-		func() { anyone().Start() },
-		func() { anyone().Freeze() },
-		func() { anyone().Thaw() },
-		func() { anyone().Thaw() },
+		func() { anyone().Restart() },
+		func() { anyone().Restart() },
+		func() { anyone().Pause() },
+		func() { anyone().Resume() },
+		func() { anyone().Resume() },
 		func() { anyone().Lag(time.Duration(r.IntN(2000)) * time.Millisecond) },
 		func() { anyone().Lag(Forever) },
 		func() { anyone().Lag(0) },
@@ -78,22 +79,22 @@ func meddle(t *testing.T, ens *Ensemble, h *historian, r *rand.Rand) {
 		func() { ens.Partition(anyone(), anyone()) },
 		ens.Heal,
 		func() { anyone().Resign() },
-		func() { ens.MoveSession(someone(), anyone()) },
-		func() { anyone().PauseSession(someone()) },
-		func() { anyone().ResumeSession(someone()) },
+		func() { ens.Session(someone()).MoveTo(anyone()) },
+		func() { anyone().Session(someone()).Pause() },
+		func() { anyone().Session(someone()).Resume() },
 		func() { anyone().JumpClock(time.Second) },
 		func() { anyone().ReapContainers() },
 		func() { _ = anyone().Delete("/a") },
 		func() { _ = anyone().Create("/a/b", nil) },
 		func() { _ = anyone().SetSequence("/a", 1<<31-1) },
 		func() {
-			anyone().Inject(Rule{Do: []Action{DropReply, Mute, MuteReply, DelayReply(time.Second)}[r.IntN(4)]})
+			anyone().Inject(Rule{Do: []Action{DropReply(), Blackhole(), BlackholeReply(), DelayReply(time.Second)}[r.IntN(4)]})
 		},
 		func() { _ = ens.Dump() },
 		ens.recover,
 	}
 	for range 1000 {
-		deeds[r.IntN(len(deeds))]()
+		disruptions[r.IntN(len(disruptions))]()
 		h.audit(t, ens)
 		time.Sleep(time.Duration(r.IntN(300)) * time.Millisecond)
 	}
@@ -107,8 +108,8 @@ func (h *historian) audit(t *testing.T, ens *Ensemble) {
 	ens.mu.Lock()
 	defer ens.mu.Unlock()
 	for _, m := range ens.members {
-		require.NoError(t, errors.Join(m.tree.auditLinks(), m.auditMember()))
-		nodes := m.below("/")
+		require.NoError(t, errors.Join(m.tree.Verify(), m.auditMember()))
+		nodes := m.belowLocked("/")
 		if before, known := h.seen[m.zxid]; known {
 			require.Equal(t, before, nodes, "two histories at %#x", m.zxid)
 		} else {
@@ -119,7 +120,7 @@ func (h *historian) audit(t *testing.T, ens *Ensemble) {
 
 func (m *Member) auditMember() error {
 	switch {
-	case m.leader == nil && len(m.settling) > 0:
+	case m.leader == nil && len(m.pending) > 0:
 		return errors.New("an answer that nobody will send")
 	case m.leader == nil && len(m.queue) > 0:
 		return errors.New("transactions that nobody will apply")

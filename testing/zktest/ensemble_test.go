@@ -18,21 +18,22 @@ import (
 // inEnsemble runs a test of three members in virtual time.
 func inEnsemble(t *testing.T, test func(t *testing.T, ens *zktest.Ensemble), opts ...zktest.Option) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) { test(t, zktest.NewEnsemble(t, 3, opts...)) })
+	synctest.Test(t, func(t *testing.T) { test(t, zktest.StartEnsemble(t, 3, opts...)) })
 }
 
 // connectTo returns a client that knows one member only.
 func connectTo(t *testing.T, m *zktest.Member, timeout time.Duration) *client {
 	t.Helper()
-	return connectVia(t, m.Server, m.DialTimeout, timeout)
+	return connectVia(t, m.Server, zkDialer(m.Dialer()), timeout)
 }
 
-// connectToAll returns a client that knows every member and is connected to one.
+// connectToAll returns a client that knows every member and is connected to
+// one.
 func connectToAll(t *testing.T, ens *zktest.Ensemble, first *zktest.Member, timeout time.Duration) *client {
 	t.Helper()
 	c := &client{change: make(chan struct{})}
 	conn, events, err := zk.Connect(strings.Split(ens.ConnectString(), ","), timeout,
-		zk.WithDialer(ens.DialTimeout), zk.WithLogger(silent{}), zk.WithEventCallback(c.record))
+		zk.WithDialer(zkDialer(ens.Dialer())), zk.WithLogger(silent{}), zk.WithEventCallback(c.record))
 	require.NoError(t, err)
 	c.Conn = conn
 	t.Cleanup(func() {
@@ -41,9 +42,9 @@ func connectToAll(t *testing.T, ens *zktest.Ensemble, first *zktest.Member, time
 		}
 	})
 	c.await(t, zk.StateHasSession)
-	require.True(t, ens.MoveSession(c.SessionID(), first))
+	require.True(t, ens.Session(c.SessionID()).MoveTo(first))
 	c.await(t, zk.StateHasSession)
-	require.Equal(t, first, ens.MemberOf(c.SessionID()))
+	require.Equal(t, first, ens.Session(c.SessionID()).Member())
 	return c
 }
 
@@ -74,27 +75,27 @@ func TestMembersShareOneHistory(t *testing.T) {
 		require.NoError(t, err)
 		_, err = clients[1].Multi(&zk.CreateRequest{Path: "/q", Acl: open}, &zk.DeleteRequest{Path: "/missing"})
 		require.Error(t, err)
-		require.NoError(t, ens.Member(0).SetSequence("/p", 41))
+		require.NoError(t, ens.Members()[0].SetSequence("/p", 41))
 		path, err := clients[2].Create("/p/s-", nil, zk.FlagSequence, open)
 		require.NoError(t, err)
 		require.Equal(t, "/p/s-0000000041", path)
 		requireSame(t, ens)
-		require.NoError(t, ens.Member(0).SetSequence("/p", 1<<31-1))
+		require.NoError(t, ens.Members()[0].SetSequence("/p", 1<<31-1))
 		_, err = clients[0].Multi(
 			&zk.CreateRequest{Path: "/p/a-", Flags: zk.FlagSequence, Acl: open},
 			&zk.CreateRequest{Path: "/p/b-", Flags: zk.FlagSequence, Acl: open})
 		require.NoError(t, err)
-		require.Equal(t, []string{"a-2147483647", "b--2147483648", "s-0000000000", "s-0000000041"}, ens.Member(1).Children("/p"))
+		require.Equal(t, []string{"a-2147483647", "b--2147483648", "s-0000000000", "s-0000000041"}, ens.Members()[1].Children("/p"))
 		requireSame(t, ens)
 		clients[1].Close()
 		requireSame(t, ens)
-		require.Len(t, ens.Member(0).Tree(), 5, "the ephemeral node went with its session")
+		require.Len(t, ens.Members()[0].Tree(), 5, "the ephemeral node went with its session")
 	})
 }
 
 func requireSame(t *testing.T, ens *zktest.Ensemble) {
 	t.Helper()
-	first := ens.Member(0)
+	first := ens.Members()[0]
 	for _, m := range ens.Members() {
 		require.Equal(t, first.Tree(), m.Tree())
 		require.Equal(t, first.Zxid(), m.Zxid())
@@ -105,7 +106,7 @@ func requireSame(t *testing.T, ens *zktest.Ensemble) {
 
 func TestLaggingFollower(t *testing.T) {
 	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
-		late := ens.Member(0)
+		late := ens.Members()[0]
 		here, there := connectTo(t, late, 9*time.Second), connectTo(t, ens.Leader(), 9*time.Second)
 		_, _, events, err := here.ExistsW("/a")
 		require.NoError(t, err)
@@ -135,7 +136,7 @@ func TestLaggingFollower(t *testing.T) {
 
 func TestMemberStandsStillUntilTold(t *testing.T) {
 	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
-		late := ens.Member(1)
+		late := ens.Members()[1]
 		c := connectTo(t, late, 9*time.Second)
 		late.Lag(zktest.Forever)
 		require.NoError(t, ens.Leader().Create("/a", nil))
@@ -156,7 +157,7 @@ func TestMemberStandsStillUntilTold(t *testing.T) {
 // An answered ping is no proof that the session lives.
 func TestCutFollowerAnswersPingsOfASessionThatIsOver(t *testing.T) {
 	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
-		follower := ens.Member(0)
+		follower := ens.Members()[0]
 		c := connectTo(t, follower, time.Second)
 		_, err := c.Create("/lock", nil, zk.FlagEphemeral, open)
 		require.NoError(t, err)
@@ -185,7 +186,7 @@ func TestCutFollowerAnswersPingsOfASessionThatIsOver(t *testing.T) {
 
 func TestSessionMovesAwayFromACutFollower(t *testing.T) {
 	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
-		follower := ens.Member(0)
+		follower := ens.Members()[0]
 		c := connectToAll(t, ens, follower, 9*time.Second)
 		id := c.SessionID()
 		_, err := c.Create("/e", nil, zk.FlagEphemeral, open)
@@ -193,7 +194,7 @@ func TestSessionMovesAwayFromACutFollower(t *testing.T) {
 		follower.Isolate()
 		c.await(t, zk.StateHasSession)
 		require.Equal(t, id, c.SessionID())
-		require.NotEqual(t, follower, ens.MemberOf(id))
+		require.NotEqual(t, follower, ens.Session(id).Member())
 		require.Equal(t, "looking", follower.Mode())
 		require.True(t, has(ens.Leader(), "/e"))
 		ens.Heal()
@@ -210,9 +211,9 @@ func TestWriteThroughACutFollowerWaits(t *testing.T) {
 	}{{"healed in time", 400 * time.Millisecond, nil}, {"dropped", time.Second, zk.ErrConnectionClosed}} {
 		t.Run(tc.name, func(t *testing.T) {
 			inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
-				c := connectTo(t, ens.Member(0), 9*time.Second)
-				ens.Member(0).Isolate()
-				require.ErrorIs(t, ens.Member(0).Create("/x", nil), zktest.ErrConnectionLoss)
+				c := connectTo(t, ens.Members()[0], 9*time.Second)
+				ens.Members()[0].Isolate()
+				require.ErrorIs(t, ens.Members()[0].Create("/x", nil), zktest.ErrConnectionLoss)
 				require.NoError(t, ens.Leader().Create("/b", nil))
 				time.AfterFunc(tc.cut, ens.Heal)
 				start := time.Now()
@@ -221,16 +222,17 @@ func TestWriteThroughACutFollowerWaits(t *testing.T) {
 				require.Equal(t, min(tc.cut, 500*time.Millisecond), time.Since(start))
 				require.Equal(t, tc.answer == nil, has(ens.Leader(), "/a"))
 				time.Sleep(time.Second)
-				require.True(t, has(ens.Member(0), "/b"), "what it has missed has arrived")
+				require.True(t, has(ens.Members()[0], "/b"), "what it has missed has arrived")
 			})
 		})
 	}
 }
 
-// The leader has made the transaction; the follower that was to answer did not hear of it.
+// The leader has made the transaction; the follower that was to answer did not
+// hear of it.
 func TestAnswerLostBetweenLeaderAndFollower(t *testing.T) {
 	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
-		follower := ens.Member(0)
+		follower := ens.Members()[0]
 		c := connectTo(t, follower, 9*time.Second)
 		follower.Lag(zktest.Forever)
 		inj := follower.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DelayRequest(0)})
@@ -247,14 +249,14 @@ func TestAnswerLostBetweenLeaderAndFollower(t *testing.T) {
 
 func TestMemberClosesForGood(t *testing.T) {
 	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
-		require.NoError(t, ens.Member(0).Close())
+		require.NoError(t, ens.Members()[0].Close())
 		require.NoError(t, ens.Leader().Create("/a", nil))
-		ens.Member(0).Start()
-		require.Equal(t, "stopped", ens.Member(0).Mode())
-		require.NoError(t, ens.Member(1).Close())
+		ens.Members()[0].Restart()
+		require.Equal(t, "stopped", ens.Members()[0].Mode())
+		require.NoError(t, ens.Members()[1].Close())
 		require.Nil(t, ens.Leader())
 		require.NoError(t, ens.WaitFor(t.Context(), func() bool { return ens.Leader() == nil }))
-		_, err := ens.DialTimeout("tcp", "10.0.0.1:1", 0)
+		_, err := ens.Dialer()(t.Context(), "tcp", "10.0.0.1:1")
 		require.ErrorContains(t, err, "refused")
 	})
 }
@@ -270,13 +272,13 @@ func TestEnsembleLog(t *testing.T) {
 			members = append(members, r.Member)
 		}
 		require.Equal(t, []int{1, 1, 2, 2, 3, 3}, members)
-		require.Equal(t, 2, ens.Member(1).CountRequests(zktest.OpAny)+ens.Member(1).CountRequests(zktest.OpConnect))
+		require.Equal(t, 2, ens.Members()[1].CountRequests(zktest.OpAny)+ens.Members()[1].CountRequests(zktest.OpConnect))
 		require.Contains(t, ens.Dump(), "member 3, leader")
 	})
 }
 
 func TestEnsembleOverTCP(t *testing.T) {
-	ens := zktest.NewEnsemble(t, 3, zktest.WithTCP("127.0.0.1:0"))
+	ens := zktest.StartEnsemble(t, 3, zktest.WithTCP("127.0.0.1:0"))
 	c := &client{change: make(chan struct{})}
 	conn, events, err := zk.Connect(strings.Split(ens.ConnectString(), ","), 9*time.Second,
 		zk.WithDialer(net.DialTimeout), zk.WithLogger(silent{}), zk.WithEventCallback(c.record))
@@ -296,12 +298,11 @@ func TestEnsembleOverTCP(t *testing.T) {
 }
 
 func TestEnsembleErrors(t *testing.T) {
-	_, err := zktest.StartEnsemble(0)
+	_, err := zktest.RunEnsemble(0)
 	require.ErrorContains(t, err, "0 members")
-	_, err = zktest.StartEnsemble(3, zktest.WithTCP("nowhere:-1"))
+	_, err = zktest.RunEnsemble(3, zktest.WithTCP("nowhere:-1"))
 	require.Error(t, err)
-	require.Panics(t, func() { zktest.NewEnsemble(failing{t}, 0) })
-	ens, err := zktest.StartEnsemble(1)
+	ens, err := zktest.RunEnsemble(1)
 	require.NoError(t, err)
 	require.Equal(t, 1, ens.Leader().ID())
 	ctx, cancel := context.WithCancel(t.Context())
@@ -314,7 +315,7 @@ func TestEnsembleErrors(t *testing.T) {
 func TestFourLetterWordsTellTheMode(t *testing.T) {
 	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
 		for i, want := range []string{"Mode: follower", "Mode: follower", "Mode: leader"} {
-			nc, err := ens.Member(i).DialTimeout("tcp", "", 0)
+			nc, err := ens.Members()[i].Dialer()(t.Context(), "tcp", "")
 			require.NoError(t, err)
 			_, err = nc.Write([]byte("srvr"))
 			require.NoError(t, err)

@@ -11,7 +11,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// register is the program: a service that announces itself as ephemeral nodes, one per port.
+// register is the program: a service that announces itself as ephemeral nodes,
+// one per port.
 func register(conn *zk.Conn, ports ...int) error {
 	for _, port := range ports {
 		path := fmt.Sprintf("/services/%s-%d", filepath.Base("/usr/bin/shop"), port)
@@ -22,10 +23,10 @@ func register(conn *zk.Conn, ports ...int) error {
 	return nil
 }
 
-// A program that can be tried without a ZooKeeper brings its own. The server needs no port: other processes could join in
-// over [zktest.WithTCP].
+// A program that can be tried without a ZooKeeper brings its own. The server
+// needs no port: other processes could join in over [zktest.WithTCP].
 func Example_embedded() {
-	srv, err := zktest.NewServer()
+	srv, err := zktest.Run()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return
@@ -39,7 +40,7 @@ func Example_embedded() {
 	fmt.Println(register(conn, 8080, 8081), srv.Children("/services"))
 	fmt.Println(register(conn, 8080))
 	end() // the session ends with the client, and the nodes with the session
-	err = srv.WaitSessions(context.Background(), 0)
+	err = srv.WaitFor(context.Background(), func() bool { return len(srv.Sessions()) == 0 })
 	fmt.Println(err, srv.Children("/services"))
 	// Output:
 	// <nil> [shop-8080 shop-8081]

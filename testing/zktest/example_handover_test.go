@@ -20,7 +20,8 @@ type term struct {
 	start, end time.Duration
 }
 
-// election is the code under test, and writes down who led when. Whoever holds the lock is the leader.
+// election is the code under test, and writes down who led when. The holder of
+// the lock is the leader.
 type election struct {
 	began time.Time
 
@@ -43,11 +44,12 @@ func (e *election) run(ctx context.Context, name string, client *framework.Clien
 	}
 }
 
-// A leader that is cut off from the ensemble has to stop before another one begins, although it hears of nothing. The test
-// takes half a minute of virtual time, and milliseconds of real time.
+// A leader that is cut off from the ensemble has to stop before another one
+// begins, although it hears of nothing. The test takes half a minute of virtual
+// time, and milliseconds of real time.
 func TestExampleOfALeaderHandOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		connect := func(host *zktest.Host) *framework.Client {
 			client, err := framework.New(srv.Addr(), framework.WithDialer(host.Dialer()), framework.WithSessionTimeout(9*time.Second))
 			require.NoError(t, err)

@@ -14,7 +14,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// printReport is the code under test: what it does takes a while, and it may go on only as long as it holds the lock.
+// printReport is the code under test: what it does takes a while, and it may go
+// on only as long as it holds the lock.
 func printReport(ctx context.Context, client *framework.Client, print func(ctx context.Context, page int) error) error {
 	lease, err := locks.NewInterProcessMutex(client, "/locks/report").Acquire(ctx)
 	if err != nil {
@@ -31,12 +32,13 @@ func printReport(ctx context.Context, client *framework.Client, print func(ctx c
 	return nil
 }
 
-// What does a service do that loses its lock in the middle of its work? Here its host loses the network while the second
-// page is being printed, for longer than the session lasts. The service has to stop before the server gives the lock to
-// the next one, although it hears of nothing.
+// A service loses its lock in the middle of its work? Here its host loses the
+// network while the second page is being printed, for longer than the session
+// lasts. The service has to stop before the server gives the lock to the next
+// one, although it hears of nothing.
 func TestExampleOfALostLock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		host := srv.NewHost()
 		client, err := framework.New(srv.Addr(), framework.WithDialer(host.Dialer()), framework.WithSessionTimeout(9*time.Second))
 		require.NoError(t, err)

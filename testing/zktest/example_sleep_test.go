@@ -12,14 +12,14 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// What does a service do that holds a lock on a machine that is suspended, for
+// A service holds a lock on a machine that is suspended, for
 // longer than its session lasts? Here a laptop sleeps for an hour while the
 // second page is being printed, and wakes up without a network. Somebody else
 // has the lock by then. The service cannot stop before it wakes; it has to
 // stop soon after.
 func TestExampleOfASuspendedMachine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		laptop := srv.NewHost()
 		client, err := framework.New(srv.Addr(), framework.WithDialer(laptop.Dialer()),
 			framework.WithSuspendClock(laptop.Suspended)) // the machine's own, in production

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"net"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -15,7 +16,10 @@ import (
 // dial connects go-zookeeper to a server. The second result ends the client.
 func dial(srv *zktest.Server) (conn *zk.Conn, end func()) {
 	conn, events, err := zk.Connect([]string{srv.Addr()}, 10*time.Second,
-		zk.WithDialer(srv.DialTimeout), zk.WithLogger(silent{}))
+		zk.WithLogger(silent{}),
+		zk.WithDialer(func(network, address string, _ time.Duration) (net.Conn, error) {
+			return srv.Dialer()(context.Background(), network, address)
+		}))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -26,9 +30,9 @@ func dial(srv *zktest.Server) (conn *zk.Conn, end func()) {
 	}
 }
 
-// A program can embed a server; a test would call [zktest.New] instead.
-func ExampleNewServer() {
-	srv, err := zktest.NewServer()
+// A program can embed a server; a test would call [zktest.Start] instead.
+func ExampleRun() {
+	srv, err := zktest.Run()
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -45,10 +49,10 @@ func ExampleNewServer() {
 	// hello true
 }
 
-// The classic of ZooKeeper's pitfalls: the node was created, and the client does
-// not know.
+// The classic of ZooKeeper's pitfalls: the node was created, and the client
+// does not know.
 func ExampleServer_Inject() {
-	srv, err := zktest.NewServer()
+	srv, err := zktest.Run()
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -56,7 +60,7 @@ func ExampleServer_Inject() {
 	conn, end := dial(srv)
 	defer end()
 
-	srv.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/locks*", Do: zktest.DropReply})
+	srv.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/locks*", Do: zktest.DropReply()})
 	_, err = conn.Create("/locks", nil, 0, zk.WorldACL(zk.PermAll))
 	fmt.Println("lost:", errors.Is(err, zk.ErrConnectionClosed))
 	_, created := srv.Node("/locks")
@@ -66,9 +70,9 @@ func ExampleServer_Inject() {
 	// created: true
 }
 
-// What remains of a client whose session expires.
-func ExampleServer_ExpireSession() {
-	srv, err := zktest.NewServer()
+// The nodes of a client go when its session expires.
+func ExampleSession_Expire() {
+	srv, err := zktest.Run()
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -78,7 +82,7 @@ func ExampleServer_ExpireSession() {
 
 	_, err = conn.Create("/leader", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
 	fmt.Println(srv.Children("/"), err)
-	fmt.Println(srv.ExpireSession(conn.SessionID()), srv.Children("/"))
+	fmt.Println(srv.Session(conn.SessionID()).Expire(), srv.Children("/"))
 	// Output:
 	// [leader zookeeper] <nil>
 	// true [zookeeper]
@@ -86,7 +90,7 @@ func ExampleServer_ExpireSession() {
 
 // Functions can run in the middle of a request: here somebody else is faster.
 func ExampleCall() {
-	srv, err := zktest.NewServer()
+	srv, err := zktest.Run()
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -104,7 +108,7 @@ func ExampleCall() {
 
 // The leader is lost, and what was written is not.
 func ExampleStartEnsemble() {
-	ens, err := zktest.StartEnsemble(3)
+	ens, err := zktest.RunEnsemble(3)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -124,12 +128,12 @@ func ExampleStartEnsemble() {
 }
 
 // The same seed makes the same things happen.
-func ExampleWithRandom() {
+func ExampleWithChaos() {
 	clock := zktest.NewClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
-	srv, err := zktest.NewServer(zktest.WithClock(clock), zktest.WithRandom(zktest.Random{
-		Seed:  1,
-		Every: time.Hour,
-		Deeds: []zktest.Deed{zktest.StopFor(time.Minute), zktest.FreezeFor(time.Minute)},
+	srv, err := zktest.Run(zktest.WithClock(clock), zktest.WithChaos(zktest.ChaosPlan{
+		Seed:        1,
+		Every:       time.Hour,
+		Disruptions: []zktest.Disruption{zktest.StopFor(time.Minute), zktest.PauseFor(time.Minute)},
 	}))
 	if err != nil {
 		fmt.Println(err)
@@ -137,6 +141,6 @@ func ExampleWithRandom() {
 	}
 	defer srv.Close()
 	clock.Advance(24 * time.Hour)
-	fmt.Println(len(srv.Happenings()) > 10)
+	fmt.Println(len(srv.Events()) > 10)
 	// Output: true
 }

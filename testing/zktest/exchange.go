@@ -1,5 +1,9 @@
 package zktest
 
+import (
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
+)
+
 // exchange is one request on its way through the server.
 type exchange struct {
 	srv  *Server
@@ -9,18 +13,19 @@ type exchange struct {
 
 	last bool // the connection ends after the answer
 
-	// An answer of a member waits until the member has applied as much as the request
-	// was told of: a write its own transaction, a sync everything there was.
-	settleAt int64
-	waiting  *unsettled // nil if there is no need to wait
+	// An answer of a member waits until the member has applied as much as the
+	// request was told of: a write its own transaction, a sync everything there
+	// was.
+	awaitZxid int64
+	pending   *pendingAnswer // nil if there is no need to wait
 }
 
-// unsettled is an answer that has to wait.
-type unsettled struct {
+// pendingAnswer is an answer that has to wait.
+type pendingAnswer struct {
 	faults   faults
-	out      *encoder // nil if frame is complete
+	out      *wire.Encoder // nil if frame is complete
 	frame    []byte
-	code     Code
+	code     wire.Code
 	over     chan struct{} // closed when the following are set
 	more     bool
 	answered chan struct{}
@@ -51,13 +56,13 @@ func (c *conn) handle(x *exchange) (more bool) {
 		c.id = s.handshakes
 		x.req.Conn = c.id
 	}
-	if c.hears() {
+	if c.receivesLocked() {
 		s.traffic.received++
 		c.traffic.received++
 		if c.sess != nil {
 			x.req.Session = c.sess.id
 		}
-		f = s.faultsFor(x)
+		f = s.faultsForLocked(x)
 	}
 	if f.delaysRequest() {
 		s.unlock()
@@ -66,13 +71,13 @@ func (c *conn) handle(x *exchange) (more bool) {
 		}
 		s.mu.Lock()
 	}
-	x.awaitTurn()
+	x.awaitTurnLocked()
 	var answered chan struct{}
-	if more = !c.closed; c.hears() {
-		more, answered = x.process(f)
+	if more = !c.closed; c.receivesLocked() {
+		more, answered = x.processLocked(f)
 	}
 	s.unlock()
-	if u := x.waiting; u != nil {
+	if u := x.pending; u != nil {
 		select {
 		case <-u.over:
 			more, answered = u.more, u.answered
@@ -88,29 +93,29 @@ func (c *conn) handle(x *exchange) (more bool) {
 	return more
 }
 
-// awaitTurn returns, with the lock held as before, when the request can be carried
-// out, or will never be.
-func (x *exchange) awaitTurn() {
+// awaitTurnLocked returns, with the lock held as before, when the request can
+// be carried out, or will never be.
+func (x *exchange) awaitTurnLocked() {
 	s := x.srv
-	if !x.conn.hears() || !x.mustWait() {
+	if !x.conn.receivesLocked() || !x.mustWaitLocked() {
 		return
 	}
 	s.unlock() // for those who wait for what the rules have counted
 	s.mu.Lock()
-	for x.conn.hears() && x.mustWait() {
-		x.conn.awaitChange()
-		if s.sim != nil && x.conn.hears() && !x.mustWait() {
+	for x.conn.receivesLocked() && x.mustWaitLocked() {
+		x.conn.awaitChangeLocked()
+		if s.sim != nil && x.conn.receivesLocked() && !x.mustWaitLocked() {
 			s.mu.Unlock()
-			x.conn.travel(x) // those that have waited together must not come together
+			x.conn.simulateLatency(x) // those that have waited together must not come together
 			s.mu.Lock()
 		}
 	}
 }
 
-// awaitChange waits for the next change, or the end of the connection. s.mu is held
-// before and after.
-func (c *conn) awaitChange() {
-	changed := c.srv.nextChange()
+// awaitChangeLocked waits for the next change, or the end of the connection.
+// s.mu is held before and after.
+func (c *conn) awaitChangeLocked() {
+	changed := c.srv.nextChangeLocked()
 	c.srv.mu.Unlock() // unlock would be a change for us
 	select {
 	case <-changed:
@@ -119,44 +124,44 @@ func (c *conn) awaitChange() {
 	c.srv.mu.Lock()
 }
 
-func (x *exchange) mustWait() bool {
+func (x *exchange) mustWaitLocked() bool {
 	s := x.srv
-	if s.frozen || s.member != nil && x.forLeader() && !s.member.linked() && !x.needsNoMajority() {
+	if s.paused || s.member != nil && x.forLeaderLocked() && !s.member.canCommitLocked() && !x.needsNoMajorityLocked() {
 		return true
 	}
-	if len(s.paused) == 0 {
+	if len(s.pausedSessions) == 0 {
 		return false
 	}
-	_, paused := s.paused[x.req.Session]
+	_, paused := s.pausedSessions[x.req.Session]
 	return paused
 }
 
-// needsNoMajority reports whether the member's leader answers although it has lost its
-// majority: a sync, as long as it does not know that.
-func (x *exchange) needsNoMajority() bool {
+// needsNoMajorityLocked reports whether the member's leader answers although it
+// has lost its majority: a sync, as long as it does not know that.
+func (x *exchange) needsNoMajorityLocked() bool {
 	m := x.srv.member
-	return x.req.Op == OpSync && !m.linked() && m.leader != nil && m.follows(m.leader) && m.reaches(m.leader)
+	return x.req.Op == wire.OpSync && !m.canCommitLocked() && m.leader != nil && m.followsLocked(m.leader) && m.reachesLocked(m.leader)
 }
 
-// forLeader reports whether a follower cannot answer the request alone.
-func (x *exchange) forLeader() bool {
+// forLeaderLocked reports whether a follower cannot answer the request alone.
+func (x *exchange) forLeaderLocked() bool {
 	if c, isConnect := x.op.(*connectOp); isConnect {
 		return c.seen <= x.srv.zxid // else it is sent away at once
 	}
 	switch x.req.Op {
-	case OpMulti, OpSetACL, OpReconfig, OpDeleteContainer, OpSync, OpCloseSession:
+	case wire.OpMulti, wire.OpSetACL, wire.OpReconfig, wire.OpDeleteContainer, wire.OpSync, wire.OpCloseSession:
 		return true
 	}
 	_, isWrite := writes[x.req.Op]
 	return isWrite
 }
 
-// process carries the request out, or does what the faults want instead, and
-// queues the answer. If functions are to be called before the answer goes out, it
-// waits in the queue for the channel answered to be closed: its place has to be
-// taken now, so that an event of a watch that this request has set cannot overtake
-// the answer, while the server works on for others. s.mu is held.
-func (x *exchange) process(f faults) (more bool, answered chan struct{}) {
+// processLocked carries the request out, or does what the faults want instead,
+// and queues the answer. If functions are to be called before the answer goes
+// out, it waits in the queue for the channel answered to be closed: its place
+// has to be taken now, so that an event of a watch that this request has set
+// cannot overtake the answer, while the server works on for others.
+func (x *exchange) processLocked(f faults) (more bool, answered chan struct{}) {
 	var answer []byte // nil: the connection stays silent
 	if f.replyFirst {
 		x.conn.out.holdEvents()
@@ -165,31 +170,32 @@ func (x *exchange) process(f faults) (more bool, answered chan struct{}) {
 	case f.dropRequest:
 		x.last = true
 	case f.reset:
-		x.srv.logRequest(x.req)
-		x.conn.reset()
+		x.srv.logRequestLocked(x.req)
+		x.conn.resetLocked()
 		return false, nil
 	case f.mute:
 		x.conn.mute = true
 	case f.deafen:
 		x.conn.deaf = true
-	case f.fail != ok:
-		answer = x.refuse(f.fail)
+	case f.fail != wire.OK:
+		answer = x.refuseLocked(f.fail)
 	default:
-		answer = x.run()
+		answer = x.runLocked()
 		x.req.Processed = true
 	}
-	x.srv.logRequest(x.req)
-	if x.waiting != nil {
-		x.waiting.faults, x.waiting.frame = f, answer
-		x.srv.member.settling = append(x.srv.member.settling, x)
+	x.srv.logRequestLocked(x.req)
+	if x.pending != nil {
+		x.pending.faults, x.pending.frame = f, answer
+		x.srv.member.pending = append(x.srv.member.pending, x)
 		return true, nil
 	}
-	return x.finish(f, answer)
+	return x.finishLocked(f, answer)
 }
 
-// finish queues the answer under the faults that apply to it. Whoever carries out the
-// requests of the connection sends it, or wakes the writer.
-func (x *exchange) finish(f faults, answer []byte) (more bool, answered chan struct{}) {
+// finishLocked queues the answer under the faults that apply to it. The
+// goroutine that carries out the requests of the connection sends it, or wakes
+// the writer.
+func (x *exchange) finishLocked(f faults, answer []byte) (more bool, answered chan struct{}) {
 	switch {
 	case f.muteReply:
 		x.conn.mute, answer = true, nil
@@ -198,12 +204,12 @@ func (x *exchange) finish(f faults, answer []byte) (more bool, answered chan str
 	case f.dropReply:
 		x.last, answer = true, nil
 	}
-	x.countAnswer(answer)
+	x.countAnswerLocked(answer)
 	if len(f.callAfter) > 0 {
 		answered = make(chan struct{})
 	}
 	x.conn.out.queueFrame(outFrame{
-		bytes: answer, notBefore: f.replyTime(x.srv.clock), gate: answered, aside: f.eventFirst && len(answer) > 0,
+		bytes: answer, notBefore: f.replyTime(x.srv.clock), gate: answered, outOfOrder: f.eventFirst && len(answer) > 0,
 	})
 	if f.replyFirst {
 		x.conn.out.releaseEvents()
@@ -219,8 +225,8 @@ func (x *exchange) finish(f faults, answer []byte) (more bool, answered chan str
 	return true, answered
 }
 
-// countAnswer keeps the books for the four-letter words.
-func (x *exchange) countAnswer(answer []byte) {
+// countAnswerLocked keeps the books for the four-letter words.
+func (x *exchange) countAnswerLocked(answer []byte) {
 	t := &x.conn.traffic
 	t.op, t.xid, t.zxid = x.req.Op, x.req.Xid, x.req.Zxid
 	if answer != nil {
@@ -229,102 +235,103 @@ func (x *exchange) countAnswer(answer []byte) {
 	}
 }
 
-// run carries the request out and returns the frame of the answer, nil for none or
-// for one that has to wait.
-func (x *exchange) run() []byte {
+// runLocked carries the request out and returns the frame of the answer, nil
+// for none or for one that has to wait.
+func (x *exchange) runLocked() []byte {
 	if op, isConnect := x.op.(*connectOp); isConnect {
-		answer := op.connect(x)
-		x.awaitHistory(nil, ok)
+		answer := op.connectLocked(x)
+		x.awaitHistoryLocked(nil, wire.OK)
 		return answer
 	}
-	if x.srv.member != nil && x.forLeader() && !x.needsNoMajority() {
-		return x.runAtLeader()
+	if x.srv.member != nil && x.forLeaderLocked() && !x.needsNoMajorityLocked() {
+		return x.runAtLeaderLocked()
 	}
-	x.hear()
-	out := newReply()
-	return x.reply(out, x.op.run(x, out))
+	x.touchLocked()
+	out := wire.NewReply()
+	return x.replyLocked(out, x.op.runLocked(x, out))
 }
 
-// runAtLeader carries out what a follower hands on to its leader. That the client
-// has been heard of is not handed on. A client that has moved to another member is
-// not answered, as if it could not be meant.
-func (x *exchange) runAtLeader() []byte {
+// runAtLeaderLocked carries out what a follower hands on to its leader. That
+// the client has been heard of is not handed on. A client that has moved to
+// another member is not answered, as if it could not be meant.
+func (x *exchange) runAtLeaderLocked() []byte {
 	s, sess := x.srv, x.conn.sess
-	s.hear(sess)
-	out := newReply()
-	code := ErrSessionExpired
+	s.touchLocked(sess)
+	out := wire.NewReply()
+	code := wire.ErrSessionExpired
 	switch {
 	case s.sessions[sess.id] != sess:
-		s.takeZxid()
+		s.takeZxidLocked()
 	case sess.conn != x.conn:
-		x.last, x.req.Err = true, ErrSessionMoved
+		x.last, x.req.Err = true, wire.ErrSessionMoved
 		return nil
 	default:
-		code = x.op.run(x, out)
+		code = x.op.runLocked(x, out)
 	}
-	x.settleAt = s.head().zxid
-	if x.awaitHistory(out, code) {
-		x.req.Err, x.req.Zxid = code, x.settleAt
+	x.awaitZxid = s.leaderServerLocked().zxid
+	if x.awaitHistoryLocked(out, code) {
+		x.req.Err, x.req.Zxid = code, x.awaitZxid
 		return nil
 	}
-	return x.reply(out, code)
+	return x.replyLocked(out, code)
 }
 
-// awaitHistory makes the answer wait if the member has something to apply first.
-func (x *exchange) awaitHistory(out *encoder, code Code) bool {
-	if x.settleAt <= x.srv.zxid {
+// awaitHistoryLocked makes the answer wait if the member has something to apply
+// first.
+func (x *exchange) awaitHistoryLocked(out *wire.Encoder, code wire.Code) bool {
+	if x.awaitZxid <= x.srv.zxid {
 		return false
 	}
-	x.waiting = &unsettled{out: out, code: code, over: make(chan struct{})}
+	x.pending = &pendingAnswer{out: out, code: code, over: make(chan struct{})}
 	return true
 }
 
-// settleNow queues an answer that has waited long enough. s.mu is held.
-func (x *exchange) settleNow() {
-	u := x.waiting
-	if u.more = !x.conn.closed; x.conn.hears() {
+// answerAppliedLocked queues an answer that has waited long enough.
+func (x *exchange) answerAppliedLocked() {
+	u := x.pending
+	if u.more = !x.conn.closed; x.conn.receivesLocked() {
 		answer := u.frame
 		if u.out != nil {
-			answer = x.reply(u.out, u.code)
+			answer = x.replyLocked(u.out, u.code)
 		}
-		u.more, u.answered = x.finish(u.faults, answer)
+		u.more, u.answered = x.finishLocked(u.faults, answer)
 	}
 	close(u.over)
 }
 
-// giveUp ends the wait for an answer that will never come.
-func (x *exchange) giveUp() {
-	x.waiting.more = !x.conn.closed
-	close(x.waiting.over)
+// abandonLocked ends the wait for an answer that will never come.
+func (x *exchange) abandonLocked() {
+	x.pending.more = !x.conn.closed
+	close(x.pending.over)
 }
 
-// hear notes that the client has been heard of. An auth request does not count: a real server answers it on the spot
-// (ZooKeeperServer.processPacket).
-func (x *exchange) hear() {
-	if x.req.Op != OpAuth {
-		x.srv.hear(x.conn.sess)
+// touchLocked notes that the client has been heard of. An auth request does not
+// count: a real server answers it on the spot (ZooKeeperServer.processPacket).
+func (x *exchange) touchLocked() {
+	if x.req.Op != wire.OpAuth {
+		x.srv.touchLocked(x.conn.sess)
 	}
 }
 
-// refuse returns an answer with an error, without carrying anything out.
-func (x *exchange) refuse(code Code) []byte {
+// refuseLocked returns an answer with an error, without carrying anything out.
+func (x *exchange) refuseLocked(code wire.Code) []byte {
 	if op, isConnect := x.op.(*connectOp); isConnect {
-		return op.reject(x)
+		return op.rejectLocked(x)
 	}
-	x.hear()
-	return x.reply(newReply(), code)
+	x.touchLocked()
+	return x.replyLocked(wire.NewReply(), code)
 }
 
-func (x *exchange) reply(out *encoder, code Code) []byte {
+func (x *exchange) replyLocked(out *wire.Encoder, code wire.Code) []byte {
 	x.req.Err, x.req.Zxid = code, x.srv.zxid
 	xid, zxid := x.req.Xid, x.srv.zxid
 	switch _, unknown := x.op.(unknownOp); {
 	case unknown:
 		zxid = -1
-	case x.req.Op == OpPing:
-		xid = xidPing
-	case x.req.Op == OpAuth, x.req.Op == OpSASL:
+	case x.req.Op == wire.OpPing:
+		xid = wire.XidPing
+	case x.req.Op == wire.OpAuth, x.req.Op == wire.OpSASL:
 		zxid = 0 // a client takes the zxid of a reply as proof that it has seen that much
 	}
-	return out.reply(xid, zxid, code)
+	return out.Reply(xid, zxid, code)
 }

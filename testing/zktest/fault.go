@@ -1,9 +1,13 @@
 package zktest
 
 import (
+	"errors"
+	"fmt"
 	"path"
 	"slices"
 	"time"
+
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
 // Rule aims an [Action] at requests. The zero value of each field but Do is the
@@ -13,13 +17,14 @@ type Rule struct {
 	// Op is the type of request; see [Op] for the ones that cover several.
 	// OpAny matches everything but pings and handshakes, which have to be asked
 	// for by OpPing and OpConnect.
-	Op Op
-	// Path is a pattern as in [path.Match] for the path the request is about, or
-	// for one of the paths of a multi; "" matches every request. For a sequential
-	// create it is the path the client asked for, without the number.
+	Op wire.Op
+	// Path is a pattern as in [path.Match] for the path the request is about,
+	// or for one of the paths of a multi; "" matches every request. For a
+	// sequential create it is the path the client asked for, without the
+	// number.
 	Path string
-	// Session is the session that sends the request, 0 for any. For a handshake it
-	// is the session the client wants to take up again.
+	// Session is the session that sends the request, 0 for any. For a handshake
+	// it is the session the client wants to take up again.
 	Session int64
 	// After is how many matching requests to let through first.
 	After int
@@ -35,25 +40,31 @@ type Injection struct {
 	servers []*Server // where it is at work
 	rule    Rule
 	done    chan struct{}
+	err     error
 
 	// Guarded by cluster.mu.
 	seen, hits int
 }
 
 // Inject puts a rule to work. Several rules may hit the same request; then all
-// of their actions apply. A malformed pattern or a rule without Do is a panic.
+// of their actions apply. A rule with a malformed pattern, or with an action
+// that is missing or makes no sense, hits nothing: it fails the test of the
+// server, and [Injection.Err] says what is wrong for a server of [Run].
 func (s *Server) Inject(r Rule) *Injection { return s.inject(r, s) }
 
-// Inject puts a rule to work at every member, which count together: see
+// Inject puts a rule to work at every member. They count together: see
 // [Server.Inject].
 func (e *Ensemble) Inject(r Rule) *Injection { return e.inject(r, e.servers()...) }
 
 func (c *cluster) inject(r Rule, servers ...*Server) *Injection {
-	r.check()
 	if r.Times == 0 {
 		r.Times = 1
 	}
 	inj := &Injection{cluster: c, servers: servers, rule: r, done: make(chan struct{})}
+	if err := r.check(); err != nil {
+		inj.err = c.misuse("%w", err)
+		return inj
+	}
 	c.mu.Lock()
 	defer c.unlock()
 	for _, s := range servers {
@@ -62,23 +73,32 @@ func (c *cluster) inject(r Rule, servers ...*Server) *Injection {
 	return inj
 }
 
-func (r *Rule) check() {
+func (r *Rule) check() error {
 	if _, err := path.Match(r.Path, ""); err != nil {
-		panic("zktest: pattern " + r.Path + ": " + err.Error())
+		return fmt.Errorf("rule with the pattern %q: %w", r.Path, err)
 	}
-	if r.Do.apply == nil {
-		panic("zktest: Rule without Do")
+	switch {
+	case r.Do.err != nil:
+		return fmt.Errorf("rule: %w", r.Do.err)
+	case r.Do.apply == nil:
+		return errors.New("rule without Do")
+	case r.After < 0 || r.Times < -1:
+		return fmt.Errorf("rule with After %d, Times %d", r.After, r.Times)
 	}
+	return nil
 }
+
+// Err returns what is wrong with the rule, or nil.
+func (i *Injection) Err() error { return i.err }
 
 // Remove takes the rule out of work. Requests that it has hit stay hit.
 func (i *Injection) Remove() {
 	i.cluster.mu.Lock()
 	defer i.cluster.unlock()
-	i.remove()
+	i.removeLocked()
 }
 
-func (i *Injection) remove() {
+func (i *Injection) removeLocked() {
 	for _, s := range i.servers {
 		s.injections = slices.DeleteFunc(s.injections, func(o *Injection) bool { return o == i })
 	}
@@ -91,12 +111,12 @@ func (i *Injection) Hits() int {
 	return i.hits
 }
 
-// Done is closed when the rule has hit the last of its Times; at that moment the
-// action is only about to happen. With Times -1 it is never closed.
+// Done is closed when the rule has hit the last of its Times; at that moment
+// the action is only about to happen. With Times -1 it is never closed.
 func (i *Injection) Done() <-chan struct{} { return i.done }
 
-// hit counts the request and reports whether the rule applies to it.
-func (i *Injection) hit(x *exchange) bool {
+// hitLocked counts the request and reports whether the rule applies to it.
+func (i *Injection) hitLocked(x *exchange) bool {
 	if !i.rule.matches(x) {
 		return false
 	}
@@ -108,10 +128,10 @@ func (i *Injection) hit(x *exchange) bool {
 	return true
 }
 
-func (i *Injection) spent() bool { return i.rule.Times > 0 && i.hits == i.rule.Times }
+func (i *Injection) spentLocked() bool { return i.rule.Times > 0 && i.hits == i.rule.Times }
 
 func (r *Rule) matches(x *exchange) bool {
-	if !r.Op.covers(x.req.Op) || r.Session != 0 && r.Session != x.req.Session {
+	if !r.Op.Covers(x.req.Op) || r.Session != 0 && r.Session != x.req.Session {
 		return false
 	}
 	if r.Path == "" {
@@ -131,38 +151,38 @@ func (r *Rule) matches(x *exchange) bool {
 type faults struct {
 	delayRequest, delayReply time.Duration
 	callBefore, callAfter    []func(Request)
-	fail                     Code
+	fail                     wire.Code
 	dropRequest, dropReply   bool
 	mute, muteReply          bool
 	reset, deafen, silence   bool
 	replyFirst, eventFirst   bool
 }
 
-// faultsFor asks every rule about the request. s.mu is held.
-func (s *Server) faultsFor(x *exchange) (f faults) {
+// faultsForLocked asks every rule about the request.
+func (s *Server) faultsForLocked(x *exchange) (f faults) {
 	for _, inj := range slices.Clone(s.injections) {
-		if !inj.hit(x) {
+		if !inj.hitLocked(x) {
 			continue
 		}
 		inj.rule.Do.apply(&f)
-		if inj.spent() {
+		if inj.spentLocked() {
 			close(inj.done)
-			inj.remove()
+			inj.removeLocked()
 		}
 	}
 	if s.sim != nil {
-		s.sim.afflict(&f, x)
+		s.sim.applyFaultsLocked(&f, x)
 	}
 	return f
 }
 
-// delaysRequest reports whether there is something to do before the request that
-// cannot be done with the server locked.
+// delaysRequest reports whether there is something to do before the request
+// that cannot be done with the server locked.
 func (f *faults) delaysRequest() bool { return f.delayRequest > 0 || len(f.callBefore) > 0 }
 
 // before reports false if the connection ended meanwhile.
 func (f *faults) before(clock timeSource, done <-chan struct{}, req Request) bool {
-	if !pause(clock, f.delayRequest, done) {
+	if !sleep(clock, f.delayRequest, done) {
 		return false
 	}
 	for _, call := range f.callBefore {
@@ -178,8 +198,8 @@ func (f *faults) after(req Request) {
 }
 
 // replyTime is the time before which the answer must not go out. It counts from
-// the request and not from the answer before it, so that the answers to requests
-// sent together arrive together, as over a slow line.
+// the request and not from the answer before it, so that the answers to
+// requests sent together arrive together, as over a slow line.
 func (f *faults) replyTime(clock timeSource) time.Time {
 	if f.delayReply <= 0 {
 		return time.Time{}

@@ -11,11 +11,14 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/gocurator/curator/testing/zktest/internal/datatree"
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
 // words are the administrative commands: four letters in the place of the first
-// frame's length, answered in plain text. All of them are open to everyone, where
-// a real server allows only srvr unless its whitelist says otherwise.
+// frame's length, answered in plain text. All of them are open to everyone,
+// where a real server allows only srvr unless its whitelist says otherwise.
 var words = map[string]func(*Server, *strings.Builder){
 	"conf": (*Server).conf,
 	"cons": func(s *Server, b *strings.Builder) { s.writeConns(b, false) },
@@ -43,8 +46,8 @@ const version = "3.9.3-zktest, built on 2000-01-01 00:00 UTC"
 type traffic struct {
 	received, sent int
 
-	// Of a connection, its last request.
-	op   Op
+	// The last request of a connection.
+	op   wire.Op
 	xid  int32
 	zxid int64
 
@@ -54,7 +57,7 @@ type traffic struct {
 // fourLetterWord returns the command at the beginning of a connection, "" if
 // there is none.
 func fourLetterWord(r *bufio.Reader) string {
-	head, err := r.Peek(lengthSize)
+	head, err := r.Peek(wire.LengthSize)
 	if err != nil {
 		return ""
 	}
@@ -64,11 +67,12 @@ func fourLetterWord(r *bufio.Reader) string {
 	return string(head)
 }
 
-// answerWord answers and ends the connection. The word stmk is followed by the mask to set.
+// answerWord answers and ends the connection. The word stmk is followed by the
+// mask to set.
 func (c *conn) answerWord(word string, r io.Reader) {
-	request := make([]byte, lengthSize+8)
+	request := make([]byte, wire.LengthSize+8)
 	if word != "stmk" {
-		request = request[:lengthSize]
+		request = request[:wire.LengthSize]
 	}
 	if _, err := io.ReadFull(r, request); err != nil {
 		c.close()
@@ -76,16 +80,16 @@ func (c *conn) answerWord(word string, r io.Reader) {
 	}
 	c.srv.mu.Lock()
 	defer c.srv.unlock()
-	for c.srv.frozen && c.hears() {
-		c.awaitChange()
+	for c.srv.paused && c.receivesLocked() {
+		c.awaitChangeLocked()
 	}
-	if !c.hears() {
+	if !c.receivesLocked() {
 		return
 	}
 	c.traffic.received++
 	c.srv.traffic.received++
 	if word == "stmk" {
-		c.srv.traffic.traceMask = (&decoder{b: request[lengthSize:]}).int64()
+		c.srv.traffic.traceMask = (&wire.Decoder{Buf: request[wire.LengthSize:]}).Int64()
 	}
 	var answer strings.Builder
 	words[word](c.srv, &answer)
@@ -107,17 +111,17 @@ func (s *Server) stat(b *strings.Builder) {
 func (s *Server) writeTotals(b *strings.Builder) {
 	fmt.Fprintf(b, "Latency min/avg/max: 0/0.0/0\nReceived: %d\nSent: %d\nConnections: %d\nOutstanding: 0\n"+
 		"Zxid: 0x%x\nMode: %s\nNode count: %d\n",
-		s.traffic.received, s.traffic.sent, len(s.conns), s.zxid, s.mode(), s.nodeCount())
+		s.traffic.received, s.traffic.sent, len(s.conns), s.zxid, s.modeLocked(), s.nodeCount())
 }
 
 func (s *Server) uptime() time.Duration { return s.clock.Now().Sub(s.born) }
 
 // nodeCount is one too many because a real server counts the root twice.
-func (s *Server) nodeCount() int { return len(s.tree.nodes) + 1 }
+func (s *Server) nodeCount() int { return s.tree.Len() + 1 }
 
 // writeConns writes a line for each connection, and an empty one.
 func (s *Server) writeConns(b *strings.Builder, brief bool) {
-	for _, c := range s.inOrder() {
+	for _, c := range s.connsInOrderLocked() {
 		reading := 1
 		if c.sess == nil {
 			reading = 0 // the connection of the word itself
@@ -134,15 +138,15 @@ func (s *Server) writeConns(b *strings.Builder, brief bool) {
 }
 
 // lastOperation is the name that cons has for a request.
-func lastOperation(op Op) string {
-	names := map[Op]string{
-		OpConnect: "SESS", OpPing: "PING", OpMulti: "MULT", OpMultiRead: "MLTR", OpCreate: "CREA", OpDelete: "DELE",
-		OpDeleteContainer: "DELE", OpSetData: "SETD", OpSetACL: "SETA", OpCloseSession: "CLOS", OpSync: "SYNC",
-		OpExists: "EXIS", OpGetData: "GETD", OpSetWatches: "SETW", OpAddWatch: "ADDW", OpGetACL: "GETA",
-		OpGetChildren: "GETC", OpGetAllChildrenNumber: "GETACN", OpCheckWatches: "CHKW", OpRemoveWatches: "REMW",
-		OpWhoAmI: "HOMI", OpGetEphemerals: "GETE", OpReconfig: "RECO",
+func lastOperation(op wire.Op) string {
+	names := map[wire.Op]string{
+		wire.OpConnect: "SESS", wire.OpPing: "PING", wire.OpMulti: "MULT", wire.OpMultiRead: "MLTR", wire.OpCreate: "CREA", wire.OpDelete: "DELE",
+		wire.OpDeleteContainer: "DELE", wire.OpSetData: "SETD", wire.OpSetACL: "SETA", wire.OpCloseSession: "CLOS", wire.OpSync: "SYNC",
+		wire.OpExists: "EXIS", wire.OpGetData: "GETD", wire.OpSetWatches: "SETW", wire.OpAddWatch: "ADDW", wire.OpGetACL: "GETA",
+		wire.OpGetChildren: "GETC", wire.OpGetAllChildrenNumber: "GETACN", wire.OpCheckWatches: "CHKW", wire.OpRemoveWatches: "REMW",
+		wire.OpWhoAmI: "HOMI", wire.OpGetEphemerals: "GETE", wire.OpReconfig: "RECO",
 	}
-	if name, known := names[op.family()]; known {
+	if name, known := names[op.Family()]; known {
 		return name
 	}
 	return "NA"
@@ -164,7 +168,7 @@ func (s *Server) conf(b *strings.Builder) {
 	_, port, _ := net.SplitHostPort(s.Addr())
 	fmt.Fprintf(b, "clientPort=%s\nsecureClientPort=-1\ndataDir=\ndataDirSize=0\ndataLogDir=\ndataLogSize=0\n"+
 		"tickTime=%d\nmaxClientCnxns=0\nminSessionTimeout=%d\nmaxSessionTimeout=%d\nclientPortListenBacklog=-1\nserverId=%d\n",
-		port, s.cfg.tick.Milliseconds(), millis(s.cfg.minTimeout), millis(s.cfg.maxTimeout), s.number())
+		port, s.cfg.tick.Milliseconds(), wire.Millis(s.cfg.minTimeout), wire.Millis(s.cfg.maxTimeout), s.number())
 }
 
 func (s *Server) envi(b *strings.Builder) {
@@ -178,16 +182,17 @@ func (s *Server) envi(b *strings.Builder) {
 		"os.memory.free=0MB\nos.memory.max=0MB\nos.memory.total=0MB\n", version, host, runtime.GOOS, runtime.GOARCH)
 }
 
-// dump writes the sessions by the time of their expiry, and their ephemeral nodes.
+// dump writes the sessions by the time of their expiry, and their ephemeral
+// nodes.
 func (s *Server) dump(b *strings.Builder) {
 	b.WriteString("SessionTracker dump:\nSession ")
 	dumpExpiry(b, s.sessions, func(sess *session) (time.Time, string) {
 		return sess.deadline, fmt.Sprintf("0x%x", sess.id)
 	})
-	fmt.Fprintf(b, "ephemeral nodes dump:\nSessions with Ephemerals (%d):\n", len(s.tree.ephemerals))
-	for _, id := range slices.Sorted(maps.Keys(s.tree.ephemerals)) {
+	fmt.Fprintf(b, "ephemeral nodes dump:\nSessions with Ephemerals (%d):\n", len(s.tree.Owners()))
+	for _, id := range s.tree.Owners() {
 		fmt.Fprintf(b, "0x%x:\n", id)
-		for _, path := range s.tree.ephemeralsOf(id) {
+		for _, path := range s.tree.EphemeralsOf(id) {
 			fmt.Fprintf(b, "\t%s\n", path)
 		}
 	}
@@ -220,18 +225,15 @@ func dumpExpiry[T any](b *strings.Builder, all map[int64]T, tell func(T) (time.T
 	}
 }
 
-// dataWatches returns the paths of the data watches by session, and the sessions
-// by path: the words on watches say nothing of the other table.
+// dataWatches returns the paths of the data watches by session, and the
+// sessions by path: the words on watches say nothing of the other table.
 func (s *Server) dataWatches() (bySession, byPath map[string][]string) {
 	bySession, byPath = make(map[string][]string), make(map[string][]string)
-	for key, conns := range s.watches.byKey {
-		if key.kind != WatchData {
-			continue
-		}
-		for c := range conns {
-			session := fmt.Sprintf("0x%x", c.sess.id)
-			bySession[session] = append(bySession[session], key.path)
-			byPath[key.path] = append(byPath[key.path], session)
+	for key, w := range s.watches.All() {
+		if key.Kind == datatree.WatchData {
+			session := fmt.Sprintf("0x%x", w.Conn.sess.id)
+			bySession[session] = append(bySession[session], key.Path)
+			byPath[key.Path] = append(byPath[key.Path], session)
 		}
 	}
 	return bySession, byPath
@@ -264,24 +266,16 @@ func (s *Server) wchs(b *strings.Builder) {
 	fmt.Fprintf(b, "%d connections watching %d paths\nTotal watches:%d\n", len(bySession), len(byPath), total)
 }
 
-// count returns how many elements a map of sets has.
-func count[K, V comparable](sets map[K]map[V]struct{}) (n int) {
-	for _, set := range sets {
-		n += len(set)
-	}
-	return n
-}
-
 // mntr writes the part of a real server's some 500 values that people look at.
 func (s *Server) mntr(b *strings.Builder) {
 	row := func(key string, value any) { fmt.Fprintf(b, "zk_%s\t%v\n", key, value) }
-	size := 0
-	for path, n := range s.tree.nodes {
-		size += len(path) + len(n.data)
+	ephemerals := 0
+	for _, id := range s.tree.Owners() {
+		ephemerals += len(s.tree.EphemeralsOf(id))
 	}
 	row("version", version)
-	row("server_state", s.mode())
-	row("ephemerals_count", count(s.tree.ephemerals))
+	row("server_state", s.modeLocked())
+	row("ephemerals_count", ephemerals)
 	row("num_alive_connections", len(s.conns))
 	row("avg_latency", "0.0")
 	row("min_latency", 0)
@@ -290,9 +284,9 @@ func (s *Server) mntr(b *strings.Builder) {
 	row("znode_count", s.nodeCount())
 	row("global_sessions", len(s.sessions))
 	row("local_sessions", 0)
-	row("watch_count", count(s.watches.byConn))
+	row("watch_count", s.watches.Len())
 	row("packets_received", s.traffic.received)
 	row("packets_sent", s.traffic.sent)
-	row("approximate_data_size", size)
+	row("approximate_data_size", s.tree.Size())
 	row("uptime", s.uptime().Milliseconds())
 }

@@ -3,6 +3,8 @@ package zktest
 import (
 	"crypto/subtle"
 	"time"
+
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
 // connectOp is the handshake, the first frame on a connection: a client opens a
@@ -16,25 +18,25 @@ type connectOp struct {
 	readOnly bool // the client knows of read-only servers and expects the flag back
 }
 
-// run exists only to make connectOp an operation; see connect.
-func (*connectOp) run(*exchange, *encoder) Code { return ErrUnimplemented }
+// runLocked exists only to make connectOp an operation; see connect.
+func (*connectOp) runLocked(*exchange, *wire.Encoder) wire.Code { return wire.ErrUnimplemented }
 
 func (c *conn) decodeConnect(frame []byte) (*exchange, error) {
-	d := &decoder{b: frame}
-	d.int32() // protocol version, always 0
-	op := &connectOp{seen: d.int64(), timeout: time.Duration(d.int32()) * time.Millisecond}
-	op.session, op.password = d.int64(), d.buffer()
-	if d.err != nil {
-		return nil, d.err
+	d := &wire.Decoder{Buf: frame}
+	d.Int32() // protocol version, always 0
+	op := &connectOp{seen: d.Int64(), timeout: time.Duration(d.Int32()) * time.Millisecond}
+	op.session, op.password = d.Int64(), d.Buffer()
+	if d.Err != nil {
+		return nil, d.Err
 	}
-	op.readOnly = len(d.b) > 0
+	op.readOnly = len(d.Buf) > 0
 	x := &exchange{srv: c.srv, conn: c, op: op}
-	x.req = Request{Time: c.srv.clock.Now(), Member: c.srv.number(), Op: OpConnect, Session: op.session}
+	x.req = Request{Time: c.srv.clock.Now(), Member: c.srv.number(), Op: wire.OpConnect, Session: op.session}
 	return x, nil
 }
 
-// connect gives the connection a session and returns the answer.
-func (op *connectOp) connect(x *exchange) []byte {
+// connectLocked gives the connection a session and returns the answer.
+func (op *connectOp) connectLocked(x *exchange) []byte {
 	s := x.srv
 	if op.seen > s.zxid {
 		// The client has seen a future that this server has not: it has to find
@@ -42,33 +44,34 @@ func (op *connectOp) connect(x *exchange) []byte {
 		x.last = true
 		return nil
 	}
-	if s.member != nil && !s.member.admits(op.session) {
+	if s.member != nil && !s.member.admitsLocked(op.session) {
 		x.last = true
 		return nil
 	}
-	last := s.head().zxid
-	sess := op.lookUp(s)
+	last := s.leaderServerLocked().zxid
+	sess := op.lookUpLocked(s)
 	if sess == nil {
-		return op.reject(x)
+		return op.rejectLocked(x)
 	}
-	if zxid := s.head().zxid; zxid > last {
-		x.settleAt = zxid // a new session is a transaction
+	if zxid := s.leaderServerLocked().zxid; zxid > last {
+		x.awaitZxid = zxid // a new session is a transaction
 	}
 	if sess.conn != nil && sess.conn.srv == s {
-		sess.conn.sever() // other members do not know of the move
+		sess.conn.closeByServerLocked() // other members do not know of the move
 	}
 	sess.conn, sess.host, x.conn.sess = x.conn, x.conn.host, sess
 	sess.timeout = min(max(op.timeout, s.cfg.minTimeout), s.cfg.maxTimeout)
-	s.touch(sess)
-	s.watchOver(sess)
+	s.extendLocked(sess)
+	s.armExpiryLocked(sess)
 	x.req.Session, x.req.Zxid = sess.id, s.zxid
-	return op.answer(millis(sess.timeout), sess.id, s.password(sess.id))
+	return op.answer(wire.Millis(sess.timeout), sess.id, s.password(sess.id))
 }
 
-// lookUp returns the session the client asks for, nil if it is over or not its own.
-func (op *connectOp) lookUp(s *Server) *session {
+// lookUpLocked returns the session the client asks for, nil if it is over or
+// not its own.
+func (op *connectOp) lookUpLocked(s *Server) *session {
 	if op.session == 0 {
-		return s.newSession()
+		return s.newSessionLocked()
 	}
 	want := s.password(op.session)
 	if subtle.ConstantTimeCompare(want, op.password) == 0 {
@@ -76,27 +79,28 @@ func (op *connectOp) lookUp(s *Server) *session {
 	}
 	if _, replaced := s.replaced[op.session]; replaced {
 		delete(s.replaced, op.session)
-		return s.newSession()
+		return s.newSessionLocked()
 	}
 	return s.sessions[op.session]
 }
 
-// reject tells the client that its session is over, and ends the connection.
-// Some clients look at the timeout for that, some at the session id.
-func (op *connectOp) reject(x *exchange) []byte {
+// rejectLocked tells the client that its session is over, and ends the
+// connection. Some clients look at the timeout for that, some at the session
+// id.
+func (op *connectOp) rejectLocked(x *exchange) []byte {
 	x.last = true
-	x.req.Err, x.req.Zxid = ErrSessionExpired, x.srv.zxid
+	x.req.Err, x.req.Zxid = wire.ErrSessionExpired, x.srv.zxid
 	return op.answer(0, 0, make([]byte, passwordSize))
 }
 
 func (op *connectOp) answer(timeout int32, id int64, password []byte) []byte {
-	e := &encoder{b: make([]byte, lengthSize, 64)}
-	e.int32(0) // protocol version
-	e.int32(timeout)
-	e.int64(id)
-	e.buffer(password)
+	e := &wire.Encoder{Buf: make([]byte, wire.LengthSize, 64)}
+	e.Int32(0) // protocol version
+	e.Int32(timeout)
+	e.Int64(id)
+	e.Buffer(password)
 	if op.readOnly {
-		e.bool(false)
+		e.Bool(false)
 	}
-	return e.frame()
+	return e.Frame()
 }

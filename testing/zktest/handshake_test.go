@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
 func TestHandshakeOpensSession(t *testing.T) {
@@ -55,7 +57,7 @@ func TestHandshakeMovesSessionToNewConnection(t *testing.T) {
 		require.EqualValues(t, 20_000, c.timeout)
 		old.requireClosed()
 		require.Equal(t, time.Now().Add(20*time.Second), srv.Sessions()[0].Deadline)
-		require.Equal(t, ok, c.call(OpPing).code)
+		require.Equal(t, wire.OK, c.call(wire.OpPing).code)
 		require.Equal(t, 1, srv.Connections())
 		require.EqualValues(t, 1, srv.Zxid(), "taking a session up is no transaction")
 	})
@@ -79,7 +81,7 @@ func TestHandshakeRejectsSession(t *testing.T) {
 			require.Equal(t, make([]byte, passwordSize), r.password, name)
 			r.requireClosed()
 		}
-		require.Equal(t, ok, c.call(OpPing).code)
+		require.Equal(t, wire.OK, c.call(wire.OpPing).code)
 	})
 }
 
@@ -93,9 +95,9 @@ func TestHandshakeFromTheFutureGetsNoAnswer(t *testing.T) {
 func TestSessionExpiresExactlyAtItsTimeout(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		c := login(t, srv)
-		c.create("/e", int(flagEphemeral))
+		c.create("/e", int(wire.FlagEphemeral))
 		time.Sleep(9 * time.Second)
-		c.call(OpPing)
+		c.call(wire.OpPing)
 		time.Sleep(10*time.Second - 1)
 		synctest.Wait()
 		require.Len(t, srv.Sessions(), 1)
@@ -128,9 +130,9 @@ func TestTickRoundsExpiryUp(t *testing.T) {
 func TestCloseSessionDeletesEphemeralsAnswersAndCloses(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		c := login(t, srv)
-		c.create("/e", int(flagEphemeral))
-		r := c.call(OpCloseSession)
-		require.Equal(t, ok, r.code)
+		c.create("/e", int(wire.FlagEphemeral))
+		r := c.call(wire.OpCloseSession)
+		require.Equal(t, wire.OK, r.code)
 		require.Equal(t, srv.Zxid(), r.zxid)
 		c.requireClosed()
 		srv.AssertNoNodes(t, "/")
@@ -141,8 +143,8 @@ func TestCloseSessionDeletesEphemeralsAnswersAndCloses(t *testing.T) {
 // Nothing of a session is left to wait for once it is over.
 func TestCloseDoesNotWaitForEndedSessions(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
-		login(t, srv).call(OpCloseSession)
-		require.True(t, srv.ExpireSession(login(t, srv).session))
+		login(t, srv).call(wire.OpCloseSession)
+		require.True(t, srv.Session(login(t, srv).session).Expire())
 		start := time.Now()
 		require.NoError(t, srv.Close())
 		require.Zero(t, time.Since(start))
@@ -159,7 +161,7 @@ func TestMalformedInputClosesTheConnection(t *testing.T) {
 		"negative length": {dialRaw, frameLength(0xffffffff)},
 		"empty handshake": {dialRaw, frameLength(0)},
 		"short handshake": {dialRaw, append(frameLength(8), make([]byte, 8)...)},
-		"frame too long":  {login, frameLength(maxFrame + 1)},
+		"frame too long":  {login, frameLength(wire.MaxFrame + 1)},
 		"empty request":   {login, frameLength(0)},
 		"half a header":   {login, append(frameLength(4), 0, 0, 0, 1)},
 	} {

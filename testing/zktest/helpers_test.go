@@ -1,6 +1,8 @@
 package zktest_test
 
 import (
+	"context"
+	"net"
 	"slices"
 	"sync"
 	"testing"
@@ -28,10 +30,18 @@ type silent struct{}
 func (silent) Printf(string, ...any) {}
 
 // connect returns a client with a session over the in-memory network. It is
-// closed, and all of its goroutines have ended, before the server's own cleanup runs.
+// closed, and all of its goroutines have ended, before the server's own cleanup
+// runs.
 func connect(t *testing.T, srv *zktest.Server, timeout time.Duration) *client {
 	t.Helper()
-	return connectVia(t, srv, srv.DialTimeout, timeout)
+	return connectVia(t, srv, zkDialer(srv.Dialer()), timeout)
+}
+
+// zkDialer gives a dialer the form that go-zookeeper takes.
+func zkDialer(dial func(ctx context.Context, network, address string) (net.Conn, error)) zk.Dialer {
+	return func(network, address string, _ time.Duration) (net.Conn, error) {
+		return dial(context.Background(), network, address)
+	}
 }
 
 func connectVia(t *testing.T, srv *zktest.Server, dial zk.Dialer, timeout time.Duration) *client {
@@ -86,18 +96,19 @@ func (c *client) await(t *testing.T, state zk.State) {
 var open = zk.WorldACL(zk.PermAll)
 
 // session returns the only session of the server.
-func session(t *testing.T, srv *zktest.Server) zktest.Session {
+func session(t *testing.T, srv *zktest.Server) zktest.SessionInfo {
 	t.Helper()
 	require.Len(t, srv.Sessions(), 1)
 	return srv.Sessions()[0]
 }
 
 // bubble runs a test of one server and one go-zookeeper client in virtual time,
-// with a session of 9 s: pings go out every 3 s, and 6 s of silence are too much.
+// with a session of 9 s: pings go out every 3 s, and 6 s of silence are too
+// much.
 func bubble(t *testing.T, test func(t *testing.T, srv *zktest.Server, c *client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		test(t, srv, connect(t, srv, 9*time.Second))
 	})
 }

@@ -6,12 +6,15 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"github.com/gocurator/curator/testing/zktest/internal/memnet"
 )
 
-// Host is a machine on which clients run. What is dialed through it can be cut off
-// from all servers, and stays so, new connections included, until [Host.Heal]; the
-// clients of other hosts, and those that dial through the server itself, do not notice.
-// All methods may be called from any goroutine.
+// Host is a machine on which clients run. The connections that are dialed
+// through it can be cut off from all servers, and stays so, new connections
+// included, until [Host.Heal]; the clients of other hosts, and those that dial
+// through the server itself, do not notice. All methods may be called from any
+// goroutine.
 //
 //	host := srv.NewHost()
 //	client, err := framework.New(srv.Addr(), framework.WithDialer(host.Dialer()))
@@ -28,7 +31,8 @@ type Host struct {
 	slept                  time.Duration
 }
 
-// NewHost returns a host from which this server can be dialed, whatever the address.
+// NewHost returns a host from which this server can be dialed, whatever the
+// address.
 func (s *Server) NewHost() *Host {
 	return &Host{cluster: s.cluster, servers: []*Server{s}, find: func(string) *Server { return s }}
 }
@@ -38,15 +42,10 @@ func (e *Ensemble) NewHost() *Host {
 	return &Host{cluster: e.cluster, servers: e.servers(), find: e.serverAt}
 }
 
-// Dialer returns a function that connects within the process, with the signature of
-// [net.Dialer.DialContext].
+// Dialer returns a function that connects within the process, with the
+// signature of [net.Dialer.DialContext].
 func (h *Host) Dialer() func(ctx context.Context, network, address string) (net.Conn, error) {
 	return h.dial
-}
-
-// DialTimeout is [Host.Dialer] in the form that go-zookeeper's WithDialer takes.
-func (h *Host) DialTimeout(network, address string, _ time.Duration) (net.Conn, error) {
-	return h.dial(context.Background(), network, address)
 }
 
 func (h *Host) dial(ctx context.Context, network, address string) (net.Conn, error) {
@@ -55,116 +54,119 @@ func (h *Host) dial(ctx context.Context, network, address string) (net.Conn, err
 	h.cluster.mu.Unlock()
 	switch s := h.find(address); {
 	case disconnected:
-		return nil, dialError(network, address, syscall.EHOSTUNREACH)
+		return nil, memnet.DialError(network, address, syscall.EHOSTUNREACH)
 	case s == nil:
-		return nil, dialError(network, address, syscall.ECONNREFUSED)
+		return nil, memnet.DialError(network, address, syscall.ECONNREFUSED)
 	default:
 		return s.dialFrom(ctx, h, network, address)
 	}
 }
 
-// Disconnect ends the connections of the host, so that its clients know at once, and
-// makes dialing fail until [Host.Heal].
+// Disconnect ends the connections of the host, so that its clients know at
+// once, and makes dialing fail until [Host.Heal].
 func (h *Host) Disconnect() {
 	h.cluster.mu.Lock()
 	defer h.cluster.unlock()
 	h.disconnected = true
-	h.eachConn(func(c *conn) { c.end((*conn).closeLocked) })
+	h.eachConnLocked(func(c *conn) { c.closeInTransitLocked((*conn).closeLocked) })
 }
 
-// Isolate makes all connections of the host black holes, those of the future included,
-// until [Host.Heal]: they stay open, but nothing gets through in either direction, as
-// if a cable had been pulled out. Clients and servers learn of it by their timeouts. It
-// is [Server.PartitionAll] for one host; Server.Heal does not end it.
+// Isolate makes all connections of the host black holes, those of the future
+// included, until [Host.Heal]: they stay open, but nothing gets through in
+// either direction, as if a cable had been pulled out. Clients and servers
+// learn of it by their timeouts. It is [Server.BlackholeAll] for one host;
+// Server.Heal does not end it.
 func (h *Host) Isolate() {
 	h.cluster.mu.Lock()
 	defer h.cluster.unlock()
-	h.isolate()
+	h.isolateLocked()
 }
 
-func (h *Host) isolate() {
+func (h *Host) isolateLocked() {
 	h.isolated = true
-	h.eachConn((*conn).blackHole)
+	h.eachConnLocked((*conn).blackHoleLocked)
 }
 
-// Heal lets the host connect again. Connections that were black holes are reset.
+// Heal lets the host connect again. Connections that were black holes are
+// reset.
 func (h *Host) Heal() {
 	h.cluster.mu.Lock()
 	defer h.cluster.unlock()
-	h.heal()
+	h.healLocked()
 }
 
-func (h *Host) heal() {
+func (h *Host) healLocked() {
 	h.disconnected, h.isolated, h.losing = false, false, nil
-	h.eachConn(func(c *conn) {
-		if c.broken() {
-			c.reset()
+	h.eachConnLocked(func(c *conn) {
+		if c.halfOpenLocked() {
+			c.resetLocked()
 		}
 	})
 }
 
-// LoseSessions makes the clients of the host lose their sessions in the way in which
-// that happens in production: the host is isolated until the servers have expired all
-// sessions that it has now, and then healed. Whoever was to take over takes over, and
-// the clients find their sessions expired when they come back. A client that keeps
-// ZooKeeper's rules has given up before, on its own clock; see [Server.ExpireSession]
-// for a loss without that.
+// LoseSessions makes the clients of the host lose their sessions in the way in
+// which that happens in production: the host is isolated until the servers have
+// expired all sessions that it has now, and then healed. Other clients take
+// over what these have held, and the clients find their sessions expired when
+// they come back. A client that keeps ZooKeeper's rules has given up before, on
+// its own clock; see [Session.Expire] for a loss without that.
 //
-// LoseSessions does not wait, and all of it takes the time that it takes: the timeout of
-// the sessions. It reports whether there were any; without, it does nothing. Host.Heal
-// ends the isolation early.
+// LoseSessions does not wait, and all of it takes the time that it takes: the
+// timeout of the sessions. It reports whether there were any; without, it does
+// nothing. Host.Heal ends the isolation early.
 func (h *Host) LoseSessions() bool {
 	h.cluster.mu.Lock()
 	defer h.cluster.unlock()
 	losing := make(map[int64]struct{})
-	for _, sess := range h.sessions() {
+	for _, sess := range h.sessionsLocked() {
 		losing[sess.id] = struct{}{}
 	}
 	if len(losing) == 0 {
 		return false
 	}
 	h.losing = losing
-	h.isolate()
+	h.isolateLocked()
 	return true
 }
 
-// ended is told of the end of each session of the host.
-func (h *Host) ended(sess *session) {
+// endedLocked is told of the end of each session of the host.
+func (h *Host) endedLocked(sess *session) {
 	if _, waited := h.losing[sess.id]; !waited {
 		return
 	}
 	delete(h.losing, sess.id)
 	if len(h.losing) == 0 {
-		h.heal()
+		h.healLocked()
 	}
 }
 
-// Suspend makes the host sleep for d, as a laptop whose lid is closed, or a virtual
-// machine that is paused. Nothing waits: the sleep is over when Suspend returns.
+// Suspend makes the host sleep for d, as a laptop whose lid is closed, or a
+// virtual machine that is paused. Nothing waits: the sleep is over when Suspend
+// returns.
 //
-//   - To the servers, and so to the clients of other hosts, the sessions of the host
-//     have not been heard of for d. Those whose time has passed expire.
-//   - To its own clients no time has passed, as their timers have stood still: Go's do
-//     in a suspended Linux, for example. They learn of it from servers that end their
-//     connections, or from [Host.Suspended].
+//   - To the servers, and so to the clients of other hosts, the sessions of the
+//     host have not been heard of for d. Sessions whose time has passed expire.
+//   - To its own clients no time has passed, as their timers have stood still:
+//     Go's do in a suspended Linux, for example. They learn of it from servers
+//     that end their connections, or from [Host.Suspended].
 //
-// A machine that wakes up is often without a network for a while: call [Host.Isolate]
-// before, so that the clients learn nothing from servers.
+// A machine that wakes up is often without a network for a while: call
+// [Host.Isolate] before, so that the clients learn nothing from servers.
 func (h *Host) Suspend(d time.Duration) {
 	h.cluster.mu.Lock()
 	defer h.cluster.unlock()
 	h.slept += d
 	s := h.servers[0]
-	for _, sess := range h.sessions() {
+	for _, sess := range h.sessionsLocked() {
 		if s.member != nil {
-			s.member.ens.tellOf(sess)
+			s.member.ens.flushTouchLocked(sess)
 		}
-		s.missed(sess, d)
+		s.backdateLocked(sess, d)
 	}
 }
 
-// Suspended returns for how long the host has slept in all. It is a clock for clients
-// that ask how long they were suspended:
+// Suspended returns for how long the host has slept in all. It is a clock for
+// clients that ask how long they were suspended:
 //
 //	framework.New(srv.Addr(), framework.WithDialer(host.Dialer()), framework.WithSuspendClock(host.Suspended))
 //
@@ -176,14 +178,15 @@ func (h *Host) Suspended() time.Duration {
 	return h.slept
 }
 
-// sessions returns the sessions whose last connection came from the host, oldest first.
-func (h *Host) sessions() []*session {
-	return slices.DeleteFunc(h.cluster.oldestFirst(), func(sess *session) bool { return sess.host != h })
+// sessionsLocked returns the sessions whose last connection came from the host,
+// oldest first.
+func (h *Host) sessionsLocked() []*session {
+	return slices.DeleteFunc(h.cluster.oldestFirstLocked(), func(sess *session) bool { return sess.host != h })
 }
 
-func (h *Host) eachConn(do func(*conn)) {
+func (h *Host) eachConnLocked(do func(*conn)) {
 	for _, s := range h.servers {
-		for _, c := range s.inOrder() {
+		for _, c := range s.connsInOrderLocked() {
 			if c.host == h {
 				do(c)
 			}

@@ -13,13 +13,13 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// onHost runs a test of a client on a host of its own and of another one that is not.
-// Each has an ephemeral node, /host and /other, and a session of 9 s.
+// onHost runs a test of a client on a host of its own and of another one that
+// is not. Each has an ephemeral node, /host and /other, and a session of 9 s.
 func onHost(t *testing.T, test func(t *testing.T, srv *zktest.Server, host *zktest.Host, c, other *client)) {
 	t.Helper()
 	bubble(t, func(t *testing.T, srv *zktest.Server, other *client) {
 		host := srv.NewHost()
-		c := connectVia(t, srv, host.DialTimeout, 9*time.Second)
+		c := connectVia(t, srv, zkDialer(host.Dialer()), 9*time.Second)
 		createEphemeral(t, c, "/host")
 		createEphemeral(t, other, "/other")
 		test(t, srv, host, c, other)
@@ -38,7 +38,7 @@ func TestHostDisconnect(t *testing.T) {
 		host.Disconnect()
 		c.await(t, zk.StateDisconnected)
 		require.Zero(t, time.Since(start), "the client knows at once")
-		_, err := host.DialTimeout("tcp", srv.Addr(), 0)
+		_, err := host.Dialer()(t.Context(), "tcp", srv.Addr())
 		require.ErrorIs(t, err, syscall.EHOSTUNREACH)
 		time.Sleep(20 * time.Second)
 		srv.AssertNoNodes(t, "/host")
@@ -59,14 +59,14 @@ func TestHostIsolate(t *testing.T) {
 		srv.Heal() // which is about other faults
 		c.await(t, zk.StateDisconnected)
 		require.Equal(t, 6*time.Second, time.Since(start), "the client knows by its own clock only")
-		require.NoError(t, srv.WaitNoNode(t.Context(), "/host"))
+		require.NoError(t, srv.WaitFor(t.Context(), func() bool { _, found := srv.Node("/host"); return !found }))
 		require.Equal(t, 9*time.Second, time.Since(start), "and the server by its own")
 		time.Sleep(20 * time.Second)
 		srv.Stop() // nothing tells the client
-		nc, err := host.DialTimeout("tcp", srv.Addr(), 0)
+		nc, err := host.Dialer()(t.Context(), "tcp", srv.Addr())
 		require.NoError(t, err)
 		defer nc.Close()
-		srv.Start()
+		srv.Restart()
 		require.Len(t, srv.Sessions(), 1, "new connections are dead, too")
 
 		start = time.Now()
@@ -81,7 +81,8 @@ func TestHostIsolate(t *testing.T) {
 	})
 }
 
-// In production the old holder has had its time to stop before anybody takes over.
+// In production the old holder has had its time to stop before anybody takes
+// over.
 func TestHostLosesItsSessionAsInProduction(t *testing.T) {
 	onHost(t, func(t *testing.T, srv *zktest.Server, host *zktest.Host, c, other *client) {
 		gone := watchDeletion(t, other, "/host")
@@ -110,10 +111,10 @@ func watchDeletion(t *testing.T, c *client, path string) <-chan zk.Event {
 // All sessions of a host have to be over; one that ends early heals nothing.
 func TestHostLosesSessionsOfSeveralClients(t *testing.T) {
 	onHost(t, func(t *testing.T, srv *zktest.Server, host *zktest.Host, c, other *client) {
-		slow := connectVia(t, srv, host.DialTimeout, 30*time.Second)
+		slow := connectVia(t, srv, zkDialer(host.Dialer()), 30*time.Second)
 		start := time.Now()
 		require.True(t, host.LoseSessions())
-		require.NoError(t, srv.WaitSessions(t.Context(), 2))
+		require.NoError(t, srv.WaitFor(t.Context(), func() bool { return len(srv.Sessions()) == 2 }))
 		require.Equal(t, 9*time.Second, time.Since(start))
 		slow.await(t, zk.StateExpired)
 		require.GreaterOrEqual(t, time.Since(start), 30*time.Second)
@@ -133,7 +134,7 @@ func TestHostHealsBeforeItsSessionsAreLost(t *testing.T) {
 		host.Heal()
 		c.await(t, zk.StateHasSession)
 		host.Isolate()
-		require.True(t, srv.ExpireSession(c.SessionID()))
+		require.True(t, srv.Session(c.SessionID()).Expire())
 		time.Sleep(20 * time.Second)
 		require.Len(t, srv.Sessions(), 1, "the end of the session is not the end of an Isolate")
 		host.Heal()
@@ -142,9 +143,9 @@ func TestHostHealsBeforeItsSessionsAreLost(t *testing.T) {
 
 // Outside of a bubble it takes the time that it takes.
 func TestHostLosesItsSessionInRealTime(t *testing.T) {
-	srv := zktest.New(t)
+	srv := zktest.Start(t)
 	host := srv.NewHost()
-	c := connectVia(t, srv, host.DialTimeout, 3*time.Second)
+	c := connectVia(t, srv, zkDialer(host.Dialer()), 3*time.Second)
 	old := c.SessionID()
 	start := time.Now()
 	require.True(t, host.LoseSessions())
@@ -191,8 +192,8 @@ func TestHostSuspendInIsolation(t *testing.T) {
 func TestHostInAnEnsemble(t *testing.T) {
 	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
 		host := ens.NewHost()
-		other := connectToAll(t, ens, ens.Member(1), 9*time.Second)
-		c := connectToHost(t, ens, host, ens.Member(0))
+		other := connectToAll(t, ens, ens.Members()[1], 9*time.Second)
+		c := connectToHost(t, ens, host, ens.Members()[0])
 		createEphemeral(t, c, "/host")
 		gone := watchDeletion(t, other, "/host")
 		start := time.Now()
@@ -203,10 +204,10 @@ func TestHostInAnEnsemble(t *testing.T) {
 		c.await(t, zk.StateHasSession)
 
 		host.Disconnect()
-		_, err := host.DialTimeout("tcp", ens.Member(2).Addr(), 0)
+		_, err := host.Dialer()(t.Context(), "tcp", ens.Members()[2].Addr())
 		require.ErrorIs(t, err, syscall.EHOSTUNREACH)
 		host.Heal()
-		_, err = host.DialTimeout("tcp", "127.0.0.1:99", 0)
+		_, err = host.Dialer()(t.Context(), "tcp", "127.0.0.1:99")
 		require.ErrorIs(t, err, syscall.ECONNREFUSED)
 		c.await(t, zk.StateHasSession)
 
@@ -223,18 +224,18 @@ func TestHostInAnEnsemble(t *testing.T) {
 // connectToHost returns a client on a host that has dialed that member first.
 func connectToHost(t *testing.T, ens *zktest.Ensemble, host *zktest.Host, first *zktest.Member) *client {
 	t.Helper()
-	c := connectVia(t, first.Server, host.DialTimeout, 9*time.Second)
-	require.Equal(t, first, ens.MemberOf(c.SessionID()))
+	c := connectVia(t, first.Server, zkDialer(host.Dialer()), 9*time.Second)
+	require.Equal(t, first, ens.Session(c.SessionID()).Member())
 	return c
 }
 
 func TestHostsUnderFire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		var all sync.WaitGroup
 		for range 3 {
 			host := srv.NewHost()
-			c := connectVia(t, srv, host.DialTimeout, 2*time.Second)
+			c := connectVia(t, srv, zkDialer(host.Dialer()), 2*time.Second)
 			all.Go(func() {
 				for range 20 {
 					for _, do := range []func(){
@@ -249,6 +250,6 @@ func TestHostsUnderFire(t *testing.T) {
 			})
 		}
 		all.Wait()
-		require.NoError(t, srv.WaitSessions(t.Context(), 3))
+		require.NoError(t, srv.WaitFor(t.Context(), func() bool { return len(srv.Sessions()) == 3 }))
 	})
 }

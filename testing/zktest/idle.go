@@ -5,19 +5,21 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+
+	"github.com/gocurator/curator/testing/zktest/internal/memnet"
 )
 
-// rest lets somebody wait until connections have come to rest. It is a lock of the
-// lowest order: it is used with those of streams and outboxes held.
-type rest struct {
+// idleNotifier lets somebody wait until connections have come to rest. It is a
+// lock of the lowest order: it is used with those of streams and outboxes held.
+type idleNotifier struct {
 	waiting atomic.Int32 // how many wait; mostly none, which makes came cheap
 
 	mu      sync.Mutex
 	changed chan struct{}
 }
 
-// came is called when something has come to rest.
-func (r *rest) came() {
+// notify is called when something has come to rest.
+func (r *idleNotifier) notify() {
 	if r == nil || r.waiting.Load() == 0 {
 		return
 	}
@@ -29,7 +31,7 @@ func (r *rest) came() {
 	}
 }
 
-func (r *rest) next() <-chan struct{} {
+func (r *idleNotifier) next() <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.changed == nil {
@@ -38,28 +40,29 @@ func (r *rest) next() <-chan struct{} {
 	return r.changed
 }
 
-// WaitIdle waits until nothing is under way: every request has been carried out and
-// answered, everything that was to be sent has been sent, and clients in the same
-// process have read it all and wait for more. What clients are about to send, nobody
-// knows; over TCP, neither what is on its way. Dead connections do not count. It ends
-// as [Server.WaitFor] does. In a bubble, synctest.Wait says more.
+// WaitIdle waits until nothing is under way: every request has been carried out
+// and answered, everything that was to be sent has been sent, and clients in
+// the same process have read it all and wait for more. The server does not know
+// what clients are about to send, nor over TCP what is on its way. Dead
+// connections do not count. It ends as [Server.WaitFor] does. In a bubble,
+// synctest.Wait says more.
 func (s *Server) WaitIdle(ctx context.Context) error { return s.waitIdle(ctx, &s.closed, s) }
 
-// WaitIdle is [Server.WaitIdle] for all members. A member that has something to apply
-// is not idle.
+// WaitIdle is [Server.WaitIdle] for all members. A member that has something to
+// apply is not idle.
 func (e *Ensemble) WaitIdle(ctx context.Context) error {
 	return e.waitIdle(ctx, &e.closing, e.servers()...)
 }
 
 func (c *cluster) waitIdle(ctx context.Context, closed *bool, servers ...*Server) error {
-	c.rest.waiting.Add(1)
-	defer c.rest.waiting.Add(-1)
+	c.idle.waiting.Add(1)
+	defer c.idle.waiting.Add(-1)
 	for {
-		rested := c.rest.next()
+		rested := c.idle.next()
 		c.mu.Lock()
-		changed, over, idle := c.nextChange(), *closed, true
+		changed, over, idle := c.nextChangeLocked(), *closed, true
 		for _, s := range servers {
-			idle = idle && s.idle()
+			idle = idle && s.idleLocked()
 		}
 		c.mu.Unlock()
 		switch {
@@ -77,13 +80,13 @@ func (c *cluster) waitIdle(ctx context.Context, closed *bool, servers ...*Server
 	}
 }
 
-// idle reports whether nothing is under way. s.mu is held.
-func (s *Server) idle() bool {
+// idleLocked reports whether nothing is under way.
+func (s *Server) idleLocked() bool {
 	if s.member != nil && s.member.received > 0 {
 		return false
 	}
 	for c := range s.conns {
-		if !c.broken() && !c.idle() {
+		if !c.halfOpenLocked() && !c.idle() {
 			return false
 		}
 	}
@@ -94,8 +97,8 @@ func (c *conn) idle() bool {
 	if !c.out.idle() {
 		return false
 	}
-	if p, inMemory := c.nc.(*pipeConn); inMemory {
-		return p.in.idle() && p.out.idle()
+	if p, inMemory := c.nc.(*memnet.Conn); inMemory {
+		return p.Idle()
 	}
 	return c.reading.Load()
 }
@@ -104,12 +107,5 @@ func (c *conn) idle() bool {
 func (o *outbox) idle() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.resting && len(o.queue) == 0 && o.aside == nil
-}
-
-// idle reports whether everything has been read and the reader waits for more.
-func (s *stream) idle() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.off == len(s.buf) && s.readersWaiting > 0
+	return o.resting && len(o.queue) == 0 && o.deferred == nil
 }

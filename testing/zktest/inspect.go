@@ -9,61 +9,40 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
+
+	"github.com/gocurator/curator/testing/zktest/internal/datatree"
 )
-
-// Node is a node as it is now.
-type Node struct {
-	Path string
-	Data []byte
-	Stat Stat
-	ACL  []ACL
-}
-
-// Session is a session as it is now.
-type Session struct {
-	ID         int64
-	Timeout    time.Duration // as negotiated
-	Deadline   time.Time     // when it expires unless the client is heard of
-	Connected  bool          // as far as the server can see: a black hole is a connection
-	Ephemerals []string      // sorted
-	Watches    int
-}
-
-// Watch is a watch as it is now. A persistent watch, in ZooKeeper's sense, is in
-// both tables and thus counts as two.
-type Watch struct {
-	Session    int64
-	Path       string
-	Kind       WatchKind
-	Persistent bool // stays after an event
-	Recursive  bool // stays, and covers everything below
-}
 
 // Node returns the node at path and whether there is one.
 func (s *Server) Node(path string) (Node, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := s.tree.nodes[path]
+	n := s.tree.Node(path)
 	if n == nil {
 		return Node{}, false
 	}
-	return n.export(path), true
+	return export(path, n), true
 }
 
-func (n *node) export(path string) Node {
-	return Node{Path: path, Data: bytes.Clone(n.data), Stat: n.stat(), ACL: slices.Clone(n.acl)}
+// export returns a copy of a node for users.
+func export(path string, n *datatree.Node) Node {
+	node := Node{Path: path, Data: bytes.Clone(n.Data), Stat: Stat(n.Stat())}
+	for _, a := range n.ACL {
+		node.ACL = append(node.ACL, ACL{Perms: a.Perms, ID: ID(a.ID)})
+	}
+	return node
 }
 
-// Children returns the names of the nodes below path, sorted; nil if there are none.
+// Children returns the names of the nodes below path, sorted; nil if there are
+// none.
 func (s *Server) Children(path string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := s.tree.nodes[path]
+	n := s.tree.Node(path)
 	if n == nil {
 		return nil
 	}
-	return slices.Sorted(maps.Keys(n.children))
+	return slices.Sorted(maps.Keys(n.Children))
 }
 
 // Tree returns every node below the root, parents before children and children
@@ -71,32 +50,32 @@ func (s *Server) Children(path string) []string {
 func (s *Server) Tree() []Node {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.below("/")
+	return s.belowLocked("/")
 }
 
-// below returns the nodes below path, without ZooKeeper's own.
-func (s *Server) below(path string) []Node {
+// belowLocked returns the nodes below path, without ZooKeeper's own.
+func (s *Server) belowLocked(path string) []Node {
 	var nodes []Node
-	s.tree.walk(path, func(p string, n *node) {
+	s.tree.Walk(path, func(p string, n *datatree.Node) {
 		if p != path && p != "/zookeeper" && !strings.HasPrefix(p, "/zookeeper/") {
-			nodes = append(nodes, n.export(p))
+			nodes = append(nodes, export(p, n))
 		}
 	})
 	return nodes
 }
 
 // Sessions returns the sessions that are alive, oldest first.
-func (s *Server) Sessions() []Session {
+func (s *Server) Sessions() []SessionInfo {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var list []Session
+	var list []SessionInfo
 	for _, id := range slices.Sorted(maps.Keys(s.sessions)) {
 		sess := s.sessions[id]
-		list = append(list, Session{
+		list = append(list, SessionInfo{
 			ID: id, Timeout: sess.timeout, Deadline: sess.deadline,
 			Connected:  sess.conn != nil,
-			Ephemerals: s.tree.ephemeralsOf(id),
-			Watches:    len(s.watches.byConn[sess.conn]),
+			Ephemerals: s.tree.EphemeralsOf(id),
+			WatchCount: s.watches.CountOf(sess.conn),
 		})
 	}
 	return list
@@ -107,46 +86,48 @@ func (s *Server) Watches() []Watch {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var list []Watch
-	for key, conns := range s.watches.byKey {
-		for c, mode := range conns {
-			list = append(list, Watch{
-				Session: c.sess.id, Path: key.path, Kind: key.kind,
-				Persistent: mode&(watchPersistent|watchRecursive) != 0,
-				Recursive:  mode&watchRecursive != 0,
-			})
-		}
+	for key, w := range s.watches.All() {
+		list = append(list, Watch{
+			Session: w.Conn.sess.id, Path: key.Path, Kind: WatchKind(key.Kind),
+			Persistent: w.Mode&(datatree.WatchPersistent|datatree.WatchRecursive) != 0,
+			Recursive:  w.Mode&datatree.WatchRecursive != 0,
+		})
 	}
-	slices.SortFunc(list, func(a, b Watch) int {
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Session, b.Session))
-	})
+	slices.SortFunc(list, compareWatches)
 	return list
 }
 
-// Queue returns the sequential nodes below path in the order of their numbers: for a
-// recipe that queues, who is first and who waits for whom. At the end of the sequence,
-// where numbers come again or are negative, it is the order of creation; see
-// [Server.SetSequence]. Children without a number are left out. A negative number is
-// recognized behind a name that ends in a dash, as those of recipes do.
+func compareWatches(a, b Watch) int {
+	return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Session, b.Session))
+}
+
+// Queue returns the sequential nodes below path in the order of their numbers:
+// for a recipe that queues, who is first and who waits for whom. At the end of
+// the sequence, where numbers come again or are negative, it is the order of
+// creation; see [Server.SetSequence]. Children without a number are left out. A
+// negative number is recognized behind a name that ends in a dash, as those of
+// recipes do.
 func (s *Server) Queue(path string) []Node {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := s.tree.nodes[path]
+	n := s.tree.Node(path)
 	if n == nil {
 		return nil
 	}
 	var queue []Node
-	for name := range n.children {
+	for name := range n.Children {
 		if _, numbered := sequenceOf(name); numbered {
-			child := childOf(path, name)
-			queue = append(queue, s.tree.nodes[child].export(child))
+			child := datatree.ChildOf(path, name)
+			queue = append(queue, export(child, s.tree.Node(child)))
 		}
 	}
 	slices.SortFunc(queue, byArrival)
 	return queue
 }
 
-// byArrival compares two sequential nodes. Those with the last number and beyond are
-// told apart by the transactions that created them, and within a multi by the numbers.
+// byArrival compares two sequential nodes. Nodes with the last number and
+// beyond are told apart by the transactions that created them, and within a
+// multi by the numbers.
 func byArrival(a, b Node) int {
 	i, _ := sequenceOf(a.Path)
 	j, _ := sequenceOf(b.Path)
@@ -158,9 +139,9 @@ func byArrival(a, b Node) int {
 		cmp.Compare(a.Path, b.Path))
 }
 
-// sequenceOf returns the number at the end of the name of a sequential node: ten
-// characters, or a minus sign and ten digits. The minus sign of a name such as
-// n-0000000001 is not the number's; that of n--2147483648 is.
+// sequenceOf returns the number at the end of the name of a sequential node:
+// ten characters, or a minus sign and ten digits. The minus sign of a name such
+// as n-0000000001 is not the number's; that of n--2147483648 is.
 func sequenceOf(name string) (int32, bool) {
 	const width = 10
 	start := len(name) - width
@@ -174,22 +155,10 @@ func sequenceOf(name string) (int32, bool) {
 	return int32(n), err == nil
 }
 
-// Ephemerals returns the paths of the ephemeral nodes of a session, sorted.
-func (s *Server) Ephemerals(session int64) []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.tree.ephemeralsOf(session)
-}
-
-// WatchesOn returns the watches on path, by kind, then session. Recursive watches on
-// nodes above it are not among them.
+// WatchesOn returns the watches on path, by kind, then session. Recursive
+// watches on nodes above it are not among them.
 func (s *Server) WatchesOn(path string) []Watch {
 	return slices.DeleteFunc(s.Watches(), func(w Watch) bool { return w.Path != path })
-}
-
-// WatchesOf returns the watches of a session, by path, then kind.
-func (s *Server) WatchesOf(session int64) []Watch {
-	return slices.DeleteFunc(s.Watches(), func(w Watch) bool { return w.Session != session })
 }
 
 // Connections returns how many connections are open, black holes included.

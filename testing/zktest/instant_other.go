@@ -2,7 +2,9 @@
 
 package zktest
 
-import "net"
+import (
+	"net"
+)
 
 // instantWriter returns nil: here a connection cannot write without waiting.
 func instantWriter(net.Conn) func([]byte) int { return nil }

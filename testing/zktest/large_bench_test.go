@@ -7,10 +7,14 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/testing/zktest/internal/datatree"
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// BenchmarkLarge does everything to a tree and to a tenth of it, in turns. What counts are the ratios of the times per
-// node: 1 is linear, 10 would be quadratic.
+// BenchmarkLarge does everything to a tree and to a tenth of it, in turns. The
+// ratios that count are those of the times per node: 1 is linear, 10 would be
+// quadratic.
 func BenchmarkLarge(b *testing.B) {
 	b.Run("znodes=100000", func(b *testing.B) { compareSizes(b, 100_000, growTree) })
 	b.Run("watches=10000", func(b *testing.B) { compareSizes(b, 10_000, fireWatches) })
@@ -50,15 +54,15 @@ func compareSizes(b *testing.B, n int, run func(b *testing.B, w *stopwatch, n in
 	}
 }
 
-// growTree reports what a node takes besides its data. Its path has 25 bytes.
+// growTree reports what a node takes besides its data. The path has 25 bytes.
 func growTree(b *testing.B, w *stopwatch, n int) {
-	srv := New(b)
+	srv := Start(b)
 	c := dialBench(b, srv)
 	require.NoError(b, srv.Create("/the-parent-of-many", nil))
 	before := heap()
 	w.start = time.Now()
 	for i := range n {
-		require.Zero(b, c.code(b, OpCreate, fmt.Sprintf("/the-parent-of-many/%05d", i), []byte{}, openACL, 0))
+		require.Zero(b, c.code(b, wire.OpCreate, fmt.Sprintf("/the-parent-of-many/%05d", i), []byte{}, datatree.OpenACL, 0))
 	}
 	w.lap("create")
 	srv.ClearRequests() // the log is not the tree
@@ -66,39 +70,39 @@ func growTree(b *testing.B, w *stopwatch, n int) {
 		b.ReportMetric(float64(heap()-before)/float64(n), "B/znode")
 	}
 	w.start = time.Now()
-	require.Len(b, c.request(b, OpGetChildren, "/the-parent-of-many", false).strings(), n)
+	require.Len(b, c.request(b, wire.OpGetChildren, "/the-parent-of-many", false).Strings(), n)
 	w.lap("list")
-	require.EqualValues(b, n, c.request(b, OpGetAllChildrenNumber, "/the-parent-of-many").int32())
+	require.EqualValues(b, n, c.request(b, wire.OpGetAllChildrenNumber, "/the-parent-of-many").Int32())
 	w.lap("count")
 	for i := range n {
-		require.Zero(b, c.code(b, OpDelete, fmt.Sprintf("/the-parent-of-many/%05d", i), -1))
+		require.Zero(b, c.code(b, wire.OpDelete, fmt.Sprintf("/the-parent-of-many/%05d", i), -1))
 	}
 	w.lap("delete")
 	require.NoError(b, srv.Close())
 }
 
 // code sends a request and returns only how it went.
-func (c benchClient) code(b *testing.B, op Op, values ...any) Code {
-	e := &encoder{b: make([]byte, lengthSize, 128)}
-	e.int32(1)
-	e.int32(int32(op))
-	e.values(values...)
-	d := &decoder{b: c.roundTrip(b, e)}
-	d.int32()
-	d.int64()
-	return Code(d.int32())
+func (c benchClient) code(b *testing.B, op wire.Op, values ...any) wire.Code {
+	e := &wire.Encoder{Buf: make([]byte, wire.LengthSize, 128)}
+	e.Int32(1)
+	e.Int32(int32(op))
+	encodeValues(e, values...)
+	d := &wire.Decoder{Buf: c.roundTrip(b, e)}
+	d.Int32()
+	d.Int64()
+	return wire.Code(d.Int32())
 }
 
 func fireWatches(b *testing.B, w *stopwatch, n int) {
-	srv := New(b)
+	srv := Start(b)
 	c := dialBench(b, srv)
 	for i := range n {
 		require.NoError(b, srv.Create("/p/"+strconv.Itoa(i), nil))
 	}
 	w.start = time.Now()
 	for i := range n {
-		c.code(b, OpGetData, "/p/"+strconv.Itoa(i), true)
-		c.code(b, OpGetChildren, "/p/"+strconv.Itoa(i), true)
+		c.code(b, wire.OpGetData, "/p/"+strconv.Itoa(i), true)
+		c.code(b, wire.OpGetChildren, "/p/"+strconv.Itoa(i), true)
 	}
 	w.lap("watch")
 	require.Len(b, srv.Watches(), 2*n)
@@ -115,16 +119,16 @@ func fireWatches(b *testing.B, w *stopwatch, n int) {
 }
 
 func (c benchClient) event(b *testing.B) {
-	_, err := readFrame(c.r)
+	_, err := wire.ReadFrame(c.r)
 	require.NoError(b, err)
 }
 
 // fireRecursive has many watches above, below and beside the node that changes.
 func fireRecursive(b *testing.B, w *stopwatch, n int) {
-	srv := New(b)
+	srv := Start(b)
 	c := dialBench(b, srv)
 	for i := range n {
-		c.code(b, OpAddWatch, "/p/"+strconv.Itoa(i), 1)
+		c.code(b, wire.OpAddWatch, "/p/"+strconv.Itoa(i), 1)
 	}
 	w.lap("watch")
 	for i := range n {
@@ -137,15 +141,15 @@ func fireRecursive(b *testing.B, w *stopwatch, n int) {
 }
 
 func closeSession(b *testing.B, w *stopwatch, n int) {
-	srv := New(b)
+	srv := Start(b)
 	c, other := dialBench(b, srv), dialBench(b, srv)
 	require.NoError(b, srv.Create("/p", nil))
 	for i := range n {
-		c.code(b, OpCreate, "/p/"+strconv.Itoa(i), []byte{}, openACL, int(flagEphemeral))
-		other.code(b, OpExists, "/p/"+strconv.Itoa(i), true)
+		c.code(b, wire.OpCreate, "/p/"+strconv.Itoa(i), []byte{}, datatree.OpenACL, int(wire.FlagEphemeral))
+		other.code(b, wire.OpExists, "/p/"+strconv.Itoa(i), true)
 	}
 	w.start = time.Now()
-	c.code(b, OpCloseSession)
+	c.code(b, wire.OpCloseSession)
 	for range n {
 		other.event(b)
 	}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
 // A client that relies on an order of children has to be found out, however few
@@ -13,29 +15,29 @@ import (
 func TestListingsComeInEveryOrder(t *testing.T) {
 	for _, listing := range []struct {
 		name   string
-		op     Op
+		op     wire.Op
 		values []any
 	}{
-		{"getChildren", OpGetChildren, []any{"/p", false}},
-		{"getChildren2", OpGetChildren2, []any{"/p", false}},
-		{"multiRead", OpMultiRead, []any{OpGetChildren, "/p", false, opError}},
-		{"getEphemerals", OpGetEphemerals, []any{"/p"}},
+		{"getChildren", wire.OpGetChildren, []any{"/p", false}},
+		{"getChildren2", wire.OpGetChildren2, []any{"/p", false}},
+		{"multiRead", wire.OpMultiRead, []any{wire.OpGetChildren, "/p", false, wire.OpError}},
+		{"getEphemerals", wire.OpGetEphemerals, []any{"/p"}},
 	} {
 		t.Run(listing.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, srv *Server) {
 				c := login(t, srv)
 				c.create("/p", 0)
 				for i := range 4 {
-					c.create(fmt.Sprintf("/p/%d", i), int(flagEphemeral))
+					c.create(fmt.Sprintf("/p/%d", i), int(wire.FlagEphemeral))
 				}
 				const orders, lists = 24, 1000
 				seen := make(map[string]int)
 				for range lists {
 					body := c.call(listing.op, listing.values...).body
-					if listing.op == OpMultiRead {
+					if listing.op == wire.OpMultiRead {
 						decodeMultiHeader(body)
 					}
-					seen[strings.Join(body.strings(), " ")]++
+					seen[strings.Join(body.Strings(), " ")]++
 				}
 				require.Len(t, seen, orders)
 				for order, n := range seen {
@@ -52,13 +54,13 @@ func TestSameSeedSameListings(t *testing.T) {
 			c := login(t, srv)
 			c.create("/p", 0)
 			for i := range 4 {
-				c.create(fmt.Sprintf("/p/%d", i), int(flagEphemeral))
+				c.create(fmt.Sprintf("/p/%d", i), int(wire.FlagEphemeral))
 			}
 			for range 20 {
-				lists = append(lists, strings.Join(c.call(OpGetChildren, "/p", false).body.strings(), " "))
-				lists = append(lists, strings.Join(c.call(OpGetEphemerals, "/p").body.strings(), " "))
+				lists = append(lists, strings.Join(c.call(wire.OpGetChildren, "/p", false).body.Strings(), " "))
+				lists = append(lists, strings.Join(c.call(wire.OpGetEphemerals, "/p").body.Strings(), " "))
 			}
-		}, WithRandom(Random{Seed: seed}))
+		}, WithChaos(ChaosPlan{Seed: seed}))
 		return lists
 	}
 	seed := SeedOf(t)

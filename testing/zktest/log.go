@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
 // defaultLogSize is how many requests the server remembers unless it is told
@@ -21,14 +23,14 @@ type Request struct {
 	Conn    int64     // number of the connection, counted from 1 in the order of their first requests
 	Session int64     // for a handshake, the session given, or asked for if none was given
 	Xid     int32     // 0 for a handshake
-	Op      Op
+	Op      wire.Op
 	Path    string // as the client sent it; for a multi, the path of its first operation; the log keeps its first 4 KiB
 	Watch   bool   // the request is a read that leaves a watch
 
-	// Processed is false if a fault kept the server from carrying out the request;
-	// then Err is the code of [Fail], if that was the fault.
+	// Processed is false if a fault kept the server from carrying out the
+	// request; then Err is the code of [Fail], if that was the fault.
 	Processed bool
-	Err       Code
+	Err       wire.Code
 	Zxid      int64  // of the transaction for a write, else the last one applied before
 	Created   string // path of the node created; for a multi, of the last one
 }
@@ -37,12 +39,12 @@ type Request struct {
 type requestLog struct {
 	ring   []Request
 	next   int // where the next one goes once the ring is full
-	totals map[Op]int
+	totals map[wire.Op]int
 }
 
 func (l *requestLog) add(r Request, size int) {
 	if l.totals == nil {
-		l.totals = make(map[Op]int)
+		l.totals = make(map[wire.Op]int)
 	}
 	l.totals[r.Op]++
 	if size == 0 {
@@ -64,9 +66,10 @@ func shorten(path string) string {
 	return strings.Clone(path[:maxLoggedPath])
 }
 
-// Requests returns the last requests, 100,000 unless [WithRequestLog] says otherwise, in
-// the order in which the server got to them, handshakes and pings included. Swallowed
-// requests are not in it, except the one that [Mute] hit.
+// Requests returns the last requests, 100,000 unless [WithRequestLog] says
+// otherwise, in the order in which the server got to them, handshakes and pings
+// included. Swallowed requests are not in it, except the one that [Blackhole]
+// hit.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -75,16 +78,16 @@ func (s *Server) Requests() []Request {
 
 func (l *requestLog) all() []Request { return slices.Concat(l.ring[l.next:], l.ring[:l.next]) }
 
-// logRequest writes the request down. s.mu is held.
-func (s *Server) logRequest(r Request) {
+// logRequestLocked writes the request down.
+func (s *Server) logRequestLocked(r Request) {
 	s.log.add(r, s.cfg.logSize)
 	if s.member != nil {
 		s.member.ens.log.add(r, s.cfg.logSize)
 	}
 }
 
-// ClearRequests forgets the requests so far, and what [Server.CountRequests] and
-// [Server.Stats] counted.
+// ClearRequests forgets the requests so far, and what [Server.CountRequests]
+// and [Server.Stats] counted.
 func (s *Server) ClearRequests() {
 	s.mu.Lock()
 	defer s.unlock()
@@ -94,12 +97,12 @@ func (s *Server) ClearRequests() {
 
 // CountRequests returns how many requests of a type there were, without the
 // bound of [Server.Requests]. OpAny counts everything but pings and handshakes.
-func (s *Server) CountRequests(op Op) int {
+func (s *Server) CountRequests(op wire.Op) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	total := 0
 	for wire, n := range s.log.totals {
-		if op.covers(wire) {
+		if op.Covers(wire) {
 			total += n
 		}
 	}
@@ -108,12 +111,13 @@ func (s *Server) CountRequests(op Op) int {
 
 // Stats are totals since the beginning or the last [Server.ClearRequests].
 type Stats struct {
-	Requests      map[Op]int // by their type on the wire
-	Notifications int        // watch events sent: one herd of n waiters is n
+	Requests      map[wire.Op]int // by their type on the wire
+	Notifications int             // watch events sent: one herd of n waiters is n
 
-	// Expired is how many sessions timed out, counted where that is decided, in an ensemble by its leader. Those that
-	// [Server.ExpireSession] or their clients ended are not among them: a test that has cut nobody off, and finds some, ran
-	// on a machine that was too busy for its session timeouts.
+	// Expired is how many sessions timed out, counted where that is decided, in
+	// an ensemble by its leader. Sessions that [Session.Expire] or their
+	// clients ended are not among them: a test that has cut nobody off, and
+	// finds some, ran on a machine that was too busy for its session timeouts.
 	Expired int
 }
 

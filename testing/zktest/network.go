@@ -6,21 +6,23 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
+
+	"github.com/gocurator/curator/testing/zktest/internal/memnet"
 )
 
-// memoryAddr returns the address of a server without a port: number 0 is a server on
-// its own, the others are members of an ensemble. It is an IP literal because clients
-// look host names up. Nobody listens on ports like these: a client that forgets the
-// dialer is refused, and does not come to a real server on the developer's machine.
+// memoryAddr returns the address of a server without a port: number 0 is a
+// server on its own, the others are members of an ensemble. It is an IP literal
+// because clients look host names up. No process listens on ports like these: a
+// client that forgets the dialer is refused, and does not come to a real server
+// on the developer's machine.
 func memoryAddr(number int) string {
 	const firstPort = 1
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(firstPort+number))
 }
 
 // Addr returns the TCP address of a server with [WithTCP]. Without it, it is a
-// made-up address, such as 127.0.0.1:1, that only [Server.Dialer] and
-// [Server.DialTimeout] understand: a client without one of them is refused.
+// made-up address, such as 127.0.0.1:1, that only [Server.Dialer]
+// understands: a client without it is refused.
 func (s *Server) Addr() string {
 	if s.listener != nil {
 		return s.listener.Addr().String()
@@ -34,11 +36,6 @@ func (s *Server) Dialer() func(ctx context.Context, network, address string) (ne
 	return s.dial
 }
 
-// DialTimeout is [Server.Dialer] in the form that go-zookeeper's WithDialer takes.
-func (s *Server) DialTimeout(network, address string, _ time.Duration) (net.Conn, error) {
-	return s.dial(context.Background(), network, address)
-}
-
 func (s *Server) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	return s.dialFrom(ctx, nil, network, address)
 }
@@ -48,16 +45,11 @@ func (s *Server) dialFrom(ctx context.Context, h *Host, network, address string)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	client, server := newPipe(address)
+	client, server := memnet.Pipe(address)
 	if !s.start(server, h) {
-		return nil, dialError(network, address, syscall.ECONNREFUSED)
+		return nil, memnet.DialError(network, address, syscall.ECONNREFUSED)
 	}
 	return client, nil
-}
-
-// dialError has the shape that errors of package net have.
-func dialError(network, address string, err error) error {
-	return &net.OpError{Op: "dial", Net: network, Addr: memAddr(address), Err: err}
 }
 
 func (s *Server) listen(addr string) error {

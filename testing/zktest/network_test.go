@@ -9,11 +9,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A client that forgets the dialer must not reach a server on the developer's machine:
-// ports below 1024 are not given to programs, and those of ZooKeeper are far above.
+// A client that forgets the dialer must not reach a server on the developer's
+// machine: ports below 1024 are not given to programs, and those of ZooKeeper
+// are far above.
 func TestAddressesLeadNowhereElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		addresses := append(strings.Split(NewEnsemble(t, 5).ConnectString(), ","), New(t).Addr())
+		addresses := append(strings.Split(StartEnsemble(t, 5).ConnectString(), ","), Start(t).Addr())
 		seen := make(map[int]bool)
 		for _, address := range addresses {
 			tcp, err := net.ResolveTCPAddr("tcp", address)

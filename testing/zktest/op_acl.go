@@ -1,60 +1,50 @@
 package zktest
 
+import (
+	"github.com/gocurator/curator/testing/zktest/internal/datatree"
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
+)
+
 // getACLOp is getACL.
 type getACLOp struct{ pathOp }
 
-func decodeGetACL(d *decoder) operation { return getACLOp{pathOp{d.string()}} }
+func decodeGetACL(d *wire.Decoder) operation { return getACLOp{pathOp{d.String()}} }
 
-func (o getACLOp) run(x *exchange, out *encoder) Code {
-	n, code := x.find(o.path, permRead|permAdmin)
-	if code != ok {
+func (o getACLOp) runLocked(x *exchange, out *wire.Encoder) wire.Code {
+	n, code := x.findLocked(o.path, wire.PermRead|wire.PermAdmin)
+	if code != wire.OK {
 		return code
 	}
-	acl := n.acl
+	acl := n.ACL
 	if len(acl) == 0 {
-		acl = openACL
+		acl = datatree.OpenACL
 	}
-	if !permitted(n.acl, x.conn.ids, permAdmin) {
-		acl = maskDigests(acl)
+	if !datatree.Permitted(n.ACL, x.conn.ids, wire.PermAdmin) {
+		acl = datatree.MaskDigests(acl)
 	}
-	out.acls(acl)
-	out.stat(n.stat())
-	return ok
+	out.ACLs(acl)
+	out.Stat(n.Stat())
+	return wire.OK
 }
 
 // setACLOp is setACL. It is a transaction, but nobody is notified of it.
 type setACLOp struct {
 	pathOp
-	acl     []ACL
+	acl     []wire.ACL
 	version int32
 }
 
-func decodeSetACL(d *decoder) operation {
-	return &setACLOp{pathOp{d.string()}, d.acls(), d.int32()}
+func decodeSetACL(d *wire.Decoder) operation {
+	return &setACLOp{pathOp{d.String()}, d.ACLs(), d.Int32()}
 }
 
-func (o *setACLOp) run(x *exchange, out *encoder) Code {
-	_, code := x.srv.commit(x.conn, func(tx *txn) Code { return o.apply(tx, out) })
-	return code
-}
-
-// apply compares the version with the ACL's own version.
-func (o *setACLOp) apply(tx *txn, out *encoder) Code {
-	if !validPath(o.path) {
-		return ErrBadArguments
-	}
-	acl := fixACL(o.acl, tx.ids)
-	if acl == nil {
-		return ErrInvalidACL
-	}
-	n, code := tx.checked(o.path, permAdmin)
-	if code != ok {
+func (o *setACLOp) runLocked(x *exchange, out *wire.Encoder) wire.Code {
+	_, code := x.srv.commitLocked(x.conn, func(tx *datatree.Txn) wire.Code {
+		stat, code := tx.SetACL(o.path, o.acl, o.version)
+		if code == wire.OK {
+			out.Stat(stat)
+		}
 		return code
-	}
-	if o.version != anyVersion && o.version != n.aversion {
-		return ErrBadVersion
-	}
-	tx.tree.setACL(o.path, acl)
-	out.stat(n.stat())
-	return ok
+	})
+	return code
 }

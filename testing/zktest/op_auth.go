@@ -3,66 +3,72 @@ package zktest
 import (
 	"net/netip"
 	"strings"
+
+	"github.com/gocurator/curator/testing/zktest/internal/datatree"
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
 // authOp is auth: it adds an identity to the connection. Every digest is taken
-// at its word, and the super user's is one of two identities. A scheme the server
-// does not know ends the connection.
+// at its word, and the super user's is one of two identities. A scheme the
+// server does not know ends the connection.
 type authOp struct {
 	pathless
 	scheme string
 	data   []byte
 }
 
-func decodeAuth(d *decoder) operation {
-	d.int32() // a type, always 0
-	return &authOp{scheme: d.string(), data: d.buffer()}
+func decodeAuth(d *wire.Decoder) operation {
+	d.Int32() // a type, always 0
+	return &authOp{scheme: d.String(), data: d.Buffer()}
 }
 
-func (o *authOp) run(x *exchange, _ *encoder) Code {
+func (o *authOp) runLocked(x *exchange, _ *wire.Encoder) wire.Code {
 	switch {
 	case o.scheme == "digest" && o.data != nil:
 		if credentials := string(o.data); credentials == x.srv.cfg.superUser && credentials != "" {
-			x.conn.addID(superID)
+			x.conn.addIDLocked(datatree.SuperUser)
 		}
-		x.conn.addID(digestID(string(o.data)))
-		return ok
+		x.conn.addIDLocked(datatree.DigestID(string(o.data)))
+		return wire.OK
 	case o.scheme == "ip": // everyone has it from the start
-		return ok
+		return wire.OK
 	}
 	x.last = true
-	return ErrAuthFailed
+	return wire.ErrAuthFailed
 }
 
-// saslOp is sasl. As on a server that is not configured for it, it succeeds without any effect.
+// saslOp is sasl. As on a server that is not configured for it, it succeeds
+// without any effect, unless its token is null.
 type saslOp struct{ pathless }
 
-func decodeSASL(d *decoder) operation {
-	d.buffer()
+func decodeSASL(d *wire.Decoder) operation {
+	if d.Buffer() == nil {
+		d.Err = wire.ErrMalformed
+	}
 	return saslOp{}
 }
 
-func (saslOp) run(_ *exchange, out *encoder) Code {
-	out.buffer(nil)
-	return ok
+func (saslOp) runLocked(_ *exchange, out *wire.Encoder) wire.Code {
+	out.Buffer(nil)
+	return wire.OK
 }
 
 // whoAmIOp lists the identities of the connection.
 type whoAmIOp struct{ pathless }
 
-func decodeWhoAmI(*decoder) operation { return whoAmIOp{} }
+func decodeWhoAmI(*wire.Decoder) operation { return whoAmIOp{} }
 
-func (whoAmIOp) run(x *exchange, out *encoder) Code {
-	out.int32(int32(len(x.conn.ids)))
+func (whoAmIOp) runLocked(x *exchange, out *wire.Encoder) wire.Code {
+	out.Int32(int32(len(x.conn.ids)))
 	for _, id := range x.conn.ids {
-		out.string(id.Scheme)
-		out.string(id.user())
+		out.String(id.Scheme)
+		out.String(userOf(id))
 	}
-	return ok
+	return wire.OK
 }
 
-// user is the part of an identity that may be shown.
-func (id ID) user() string {
+// userOf returns the part of an identity that may be shown.
+func userOf(id wire.ID) string {
 	if id.Scheme != "digest" {
 		return id.ID
 	}
@@ -71,9 +77,9 @@ func (id ID) user() string {
 }
 
 // ipID is the identity a connection has by its remote address.
-func ipID(remote string) ID {
+func ipID(remote string) wire.ID {
 	if ap, err := netip.ParseAddrPort(remote); err == nil {
-		return ID{Scheme: "ip", ID: ap.Addr().Unmap().String()}
+		return wire.ID{Scheme: "ip", ID: ap.Addr().Unmap().String()}
 	}
-	return ID{Scheme: "ip", ID: "127.0.0.1"}
+	return wire.ID{Scheme: "ip", ID: "127.0.0.1"}
 }

@@ -1,22 +1,27 @@
 package zktest
 
-// existsOp is exists. Its watch is set whether the node is there or not: that is
-// how a client waits for a node to appear.
+import (
+	"github.com/gocurator/curator/testing/zktest/internal/datatree"
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
+)
+
+// existsOp is exists. The watch is set whether the node is there or not: that
+// is how a client waits for a node to appear.
 type existsOp struct{ watchingOp }
 
-func decodeExists(d *decoder) operation { return existsOp{decodeWatching(d)} }
+func decodeExists(d *wire.Decoder) operation { return existsOp{decodeWatching(d)} }
 
-func (o existsOp) run(x *exchange, out *encoder) Code {
-	if hasNUL(o.path) {
-		return ErrBadArguments
+func (o existsOp) runLocked(x *exchange, out *wire.Encoder) wire.Code {
+	if datatree.HasNUL(o.path) {
+		return wire.ErrBadArguments
 	}
-	n, code := x.find(o.path, permRead)
-	if o.watch && code != ErrNoAuth {
-		x.leaveWatch(WatchData, o.path)
+	n, code := x.findLocked(o.path, wire.PermRead)
+	if o.watch && code != wire.ErrNoAuth {
+		x.leaveWatchLocked(datatree.WatchData, o.path)
 	}
-	if code != ok {
+	if code != wire.OK {
 		return code
 	}
-	out.stat(n.stat())
-	return ok
+	out.Stat(n.Stat())
+	return wire.OK
 }

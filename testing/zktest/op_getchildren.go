@@ -3,6 +3,9 @@ package zktest
 import (
 	"cmp"
 	"strings"
+
+	"github.com/gocurator/curator/testing/zktest/internal/datatree"
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
 // getChildrenOp is getChildren and getChildren2, which adds the stat. Both set
@@ -12,57 +15,58 @@ type getChildrenOp struct {
 	stat bool
 }
 
-func decodeGetChildren(d *decoder) operation  { return getChildrenOp{decodeWatching(d), false} }
-func decodeGetChildren2(d *decoder) operation { return getChildrenOp{decodeWatching(d), true} }
+func decodeGetChildren(d *wire.Decoder) operation { return getChildrenOp{decodeWatching(d), false} }
 
-func (o getChildrenOp) run(x *exchange, out *encoder) Code {
-	n, code := x.find(o.path, permRead)
-	if code != ok {
+func decodeGetChildren2(d *wire.Decoder) operation { return getChildrenOp{decodeWatching(d), true} }
+
+func (o getChildrenOp) runLocked(x *exchange, out *wire.Encoder) wire.Code {
+	n, code := x.findLocked(o.path, wire.PermRead)
+	if code != wire.OK {
 		return code
 	}
 	if o.watch {
-		x.leaveWatch(WatchChild, o.path)
+		x.leaveWatchLocked(datatree.WatchChild, o.path)
 	}
-	out.strings(x.names(n))
+	out.Strings(x.names(n))
 	if o.stat {
-		out.stat(n.stat())
+		out.Stat(n.Stat())
 	}
-	return ok
+	return wire.OK
 }
 
 // getAllChildrenNumberOp counts everything below a node.
 type getAllChildrenNumberOp struct{ pathOp }
 
-func decodeGetAllChildrenNumber(d *decoder) operation {
-	return getAllChildrenNumberOp{pathOp{d.string()}}
+func decodeGetAllChildrenNumber(d *wire.Decoder) operation {
+	return getAllChildrenNumberOp{pathOp{d.String()}}
 }
 
-func (o getAllChildrenNumberOp) run(x *exchange, out *encoder) Code {
-	if _, code := x.find(o.path, permRead); code != ok {
+func (o getAllChildrenNumberOp) runLocked(x *exchange, out *wire.Encoder) wire.Code {
+	if _, code := x.findLocked(o.path, wire.PermRead); code != wire.OK {
 		return code
 	}
-	total := x.srv.tree.countBelow(cmp.Or(o.path, "/"))
+	total := x.srv.tree.CountBelow(cmp.Or(o.path, "/"))
 	if o.path == "" { // which has the root below it
 		total++
 	}
-	out.int32(int32(total))
-	return ok
+	out.Int32(int32(total))
+	return wire.OK
 }
 
 // getEphemeralsOp lists the session's own ephemeral nodes below a prefix.
 type getEphemeralsOp struct{ pathOp }
 
-func decodeGetEphemerals(d *decoder) operation { return getEphemeralsOp{pathOp{d.string()}} }
+func decodeGetEphemerals(d *wire.Decoder) operation { return getEphemeralsOp{pathOp{d.Nullable()}} }
 
-func (o getEphemeralsOp) run(x *exchange, out *encoder) Code {
+func (o getEphemeralsOp) runLocked(x *exchange, out *wire.Encoder) wire.Code {
 	var paths []string
 	prefix := strings.TrimFunc(o.path, func(r rune) bool { return r <= ' ' }) // as Java's trim
-	for _, path := range x.srv.tree.ephemeralsOf(x.conn.sess.id) {
+	for _, path := range x.srv.tree.EphemeralsOf(x.conn.sess.id) {
 		if prefix == "" || prefix == "/" || strings.HasPrefix(path, o.path) {
 			paths = append(paths, path)
 		}
 	}
 	x.shuffle(paths)
-	out.strings(paths)
-	return ok
+	out.Strings(paths)
+	return wire.OK
 }

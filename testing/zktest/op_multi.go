@@ -1,11 +1,16 @@
 package zktest
 
+import (
+	"github.com/gocurator/curator/testing/zktest/internal/datatree"
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
+)
+
 // multiOp is multi: all of its operations or none, under one zxid.
 type multiOp struct{ ops []write }
 
-func decodeMulti(d *decoder) operation {
+func decodeMulti(d *wire.Decoder) operation {
 	o := &multiOp{}
-	for d.err == nil {
+	for d.Err == nil {
 		kind, done := decodeMultiHeader(d)
 		if done {
 			break
@@ -14,37 +19,37 @@ func decodeMulti(d *decoder) operation {
 		case known:
 			w := decode(kind, d)
 			if c, isCreate := w.(*createOp); isCreate && !c.fixModeInMulti() {
-				d.err = errMalformed
+				d.Err = wire.ErrMalformed
 			}
 			o.ops = append(o.ops, w)
-		case kind == OpCheck:
+		case kind == wire.OpCheck:
 			o.ops = append(o.ops, decodeCheck(kind, d))
 		default:
-			d.err = errMalformed
+			d.Err = wire.ErrMalformed
 		}
 	}
 	return o
 }
 
-func decodeMultiHeader(d *decoder) (kind Op, done bool) {
-	kind, done = Op(d.int32()), d.bool()
-	d.int32() // an error code, without meaning in a request
+func decodeMultiHeader(d *wire.Decoder) (kind wire.Op, done bool) {
+	kind, done = wire.Op(d.Int32()), d.Bool()
+	d.Int32() // an error code, without meaning in a request
 	return kind, done
 }
 
 // fixModeInMulti lets the flags decide what kind of node is created, as Java's
-// decoder of a multi does, where a create that stands alone goes by the type of the
-// request. It reports false for flags that this decoder cannot read.
+// decoder of a multi does, where a create that stands alone goes by the type of
+// the request. It reports false for flags that this decoder cannot read.
 func (o *createOp) fixModeInMulti() bool {
 	switch {
-	case o.flags < 0 || o.flags > maxFlags:
+	case o.Flags < 0 || o.Flags > wire.MaxFlags:
 		return false
-	case o.flags == flagContainer:
-		o.op = OpCreateContainer
-	case o.withTTL() && o.op != OpCreateTTL:
+	case o.Flags == wire.FlagContainer:
+		o.Op = wire.OpCreateContainer
+	case o.HasTTL() && o.Op != wire.OpCreateTTL:
 		return false
-	case !o.withTTL() && o.op == OpCreateTTL:
-		o.op = OpCreate
+	case !o.HasTTL() && o.Op == wire.OpCreateTTL:
+		o.Op = wire.OpCreate
 	}
 	return true
 }
@@ -66,43 +71,41 @@ func (o *multiOp) targets() []string {
 	return paths
 }
 
-// run answers ok even when the transaction failed: the error is in the body.
-func (o *multiOp) run(x *exchange, out *encoder) Code {
-	start, failed := len(out.b), -1
-	created, code := x.srv.commit(x.conn, func(tx *txn) Code {
+// runLocked answers ok even when the transaction failed: the error is in the
+// body.
+func (o *multiOp) runLocked(x *exchange, out *wire.Encoder) wire.Code {
+	start, failed := len(out.Buf), -1
+	created, code := x.srv.commitLocked(x.conn, func(tx *datatree.Txn) wire.Code {
 		for i, op := range o.ops {
-			out.multiHeader(op.result(), false, ok)
-			if code := op.apply(tx, out); code != ok {
+			out.MultiHeader(op.result(), false, wire.OK)
+			if code := op.apply(tx, out); code != wire.OK {
 				failed = i
 				return code
 			}
 		}
-		return ok
+		return wire.OK
 	})
 	x.req.Created = created
-	if code != ok {
-		out.b = out.b[:start]
+	if code != wire.OK {
+		out.Buf = out.Buf[:start]
 		o.encodeFailure(out, failed, code)
 	}
-	out.multiHeader(opError, true, opErrorEnd)
-	return ok
+	out.MultiHeader(wire.OpError, true, wire.ErrEnd)
+	return wire.OK
 }
-
-// opErrorEnd is the error field of the header that ends a multi.
-const opErrorEnd Code = -1
 
 // encodeFailure writes one error per operation: none for those before the one
 // that failed, and "not attempted" for those behind it.
-func (o *multiOp) encodeFailure(out *encoder, failed int, code Code) {
+func (o *multiOp) encodeFailure(out *wire.Encoder, failed int, code wire.Code) {
 	for i := range o.ops {
-		result := ok
+		result := wire.OK
 		switch {
 		case i == failed:
 			result = code
 		case i > failed:
-			result = ErrRuntimeInconsistency
+			result = wire.ErrRuntimeInconsistency
 		}
-		out.multiHeader(opError, false, result)
-		out.int32(int32(result))
+		out.MultiHeader(wire.OpError, false, result)
+		out.Int32(int32(result))
 	}
 }

@@ -1,35 +1,40 @@
 package zktest
 
-// multiReadOp is multiRead: several getData and getChildren in one request, each
-// with a result or an error of its own.
+import (
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
+)
+
+// multiReadOp is multiRead: several getData and getChildren in one request,
+// each with a result or an error of its own.
 type multiReadOp struct{ reads []multiReadItem }
 
 type multiReadItem struct {
-	kind Op
+	kind wire.Op
 	op   operation
 }
 
-func decodeMultiRead(d *decoder) operation {
+func decodeMultiRead(d *wire.Decoder) operation {
 	o := &multiReadOp{}
-	for d.err == nil {
+	for d.Err == nil {
 		kind, done := decodeMultiHeader(d)
 		if done {
 			break
 		}
 		switch kind {
-		case OpGetData:
+		case wire.OpGetData:
 			o.reads = append(o.reads, multiReadItem{kind, getDataOp{decodeUnwatching(d)}})
-		case OpGetChildren:
+		case wire.OpGetChildren:
 			o.reads = append(o.reads, multiReadItem{kind, getChildrenOp{decodeUnwatching(d), false}})
 		default:
-			d.err = errMalformed
+			d.Err = wire.ErrMalformed
 		}
 	}
 	return o
 }
 
-// decodeUnwatching reads a part and overlooks its wish to leave a watch, as Java does.
-func decodeUnwatching(d *decoder) watchingOp {
+// decodeUnwatching reads a part and overlooks its wish to leave a watch, as
+// Java does.
+func decodeUnwatching(d *wire.Decoder) watchingOp {
 	o := decodeWatching(d)
 	o.watch = false
 	return o
@@ -50,16 +55,16 @@ func (o *multiReadOp) targets() []string {
 	return paths
 }
 
-func (o *multiReadOp) run(x *exchange, out *encoder) Code {
+func (o *multiReadOp) runLocked(x *exchange, out *wire.Encoder) wire.Code {
 	for _, r := range o.reads {
-		start := len(out.b)
-		out.multiHeader(r.kind, false, ok)
-		if code := r.op.run(x, out); code != ok {
-			out.b = out.b[:start]
-			out.multiHeader(opError, false, code)
-			out.int32(int32(code))
+		start := len(out.Buf)
+		out.MultiHeader(r.kind, false, wire.OK)
+		if code := r.op.runLocked(x, out); code != wire.OK {
+			out.Buf = out.Buf[:start]
+			out.MultiHeader(wire.OpError, false, code)
+			out.Int32(int32(code))
 		}
 	}
-	out.multiHeader(opError, true, opErrorEnd)
-	return ok
+	out.MultiHeader(wire.OpError, true, wire.ErrEnd)
+	return wire.OK
 }

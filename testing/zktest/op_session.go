@@ -1,30 +1,35 @@
 package zktest
 
-// pingOp is ping. Its use is that it touches the session, as every request does.
+import (
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
+)
+
+// pingOp is ping. The use of a ping is that it touches the session, as every
+// request does.
 type pingOp struct{ pathless }
 
-func decodePing(*decoder) operation { return pingOp{} }
+func decodePing(*wire.Decoder) operation { return pingOp{} }
 
-func (pingOp) run(*exchange, *encoder) Code { return ok }
+func (pingOp) runLocked(*exchange, *wire.Encoder) wire.Code { return wire.OK }
 
-// syncOp is sync. Its answer waits until the server has caught up with the leader:
-// see exchange.settleAt.
+// syncOp is sync. The answer waits until the server has caught up with the
+// leader: see exchange.awaitZxid.
 type syncOp struct{ pathOp }
 
-func decodeSync(d *decoder) operation { return syncOp{pathOp{d.string()}} }
+func decodeSync(d *wire.Decoder) operation { return syncOp{pathOp{d.Nullable()}} }
 
-func (o syncOp) run(_ *exchange, out *encoder) Code {
-	out.string(o.path)
-	return ok
+func (o syncOp) runLocked(_ *exchange, out *wire.Encoder) wire.Code {
+	out.String(o.path)
+	return wire.OK
 }
 
 // closeSessionOp is the client's own end of its session.
 type closeSessionOp struct{ pathless }
 
-func decodeCloseSession(*decoder) operation { return closeSessionOp{} }
+func decodeCloseSession(*wire.Decoder) operation { return closeSessionOp{} }
 
-func (closeSessionOp) run(x *exchange, _ *encoder) Code {
-	x.srv.endSession(x.conn.sess, x.conn)
+func (closeSessionOp) runLocked(x *exchange, _ *wire.Encoder) wire.Code {
+	x.srv.endSessionLocked(x.conn.sess, x.conn)
 	x.last = true
-	return ok
+	return wire.OK
 }

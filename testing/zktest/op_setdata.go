@@ -1,5 +1,10 @@
 package zktest
 
+import (
+	"github.com/gocurator/curator/testing/zktest/internal/datatree"
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
+)
+
 // setDataOp is setData.
 type setDataOp struct {
 	pathOp
@@ -7,40 +12,16 @@ type setDataOp struct {
 	version int32
 }
 
-func decodeSetData(_ Op, d *decoder) write {
-	return &setDataOp{pathOp{d.string()}, d.buffer(), d.int32()}
+func decodeSetData(_ wire.Op, d *wire.Decoder) write {
+	return &setDataOp{pathOp{d.String()}, d.Buffer(), d.Int32()}
 }
 
-func (o *setDataOp) result() Op { return OpSetData }
+func (o *setDataOp) result() wire.Op { return wire.OpSetData }
 
-func (o *setDataOp) apply(tx *txn, out *encoder) Code {
-	n, code := tx.checked(o.path, permWrite)
-	if code != ok {
-		return code
+func (o *setDataOp) apply(tx *datatree.Txn, out *wire.Encoder) wire.Code {
+	stat, code := tx.SetData(o.path, o.data, o.version)
+	if code == wire.OK {
+		out.Stat(stat)
 	}
-	if !tx.withinQuota(o.path, len(o.data)-len(n.data), 0) {
-		return ErrQuotaExceeded
-	}
-	if o.version != anyVersion && o.version != n.version {
-		return ErrBadVersion
-	}
-	tx.did(eventDataChanged, o.path, n, tx.tree.setData(o.path, o.data, tx.zxid, tx.now))
-	out.stat(n.stat())
-	return ok
-}
-
-// checked returns the node that a write is about, if path is well-formed and
-// names a node for which the client has one of the permissions.
-func (tx *txn) checked(path string, perms int32) (*node, Code) {
-	if !validPath(path) {
-		return nil, ErrBadArguments
-	}
-	n := tx.tree.nodes[path]
-	switch {
-	case n == nil:
-		return nil, ErrNoNode
-	case !tx.allows(n, perms):
-		return nil, ErrNoAuth
-	}
-	return n, ok
+	return code
 }

@@ -1,7 +1,13 @@
 package zktest
 
-// setWatchesOp is setWatches and setWatches2: a client that has reconnected sets
-// its watches again, and hears at once of those that would have fired meanwhile.
+import (
+	"github.com/gocurator/curator/testing/zktest/internal/datatree"
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
+)
+
+// setWatchesOp is setWatches and setWatches2: a client that has reconnected
+// sets its watches again, and hears at once of those that would have fired
+// meanwhile.
 type setWatchesOp struct {
 	pathless
 	seen                   int64 // the last zxid the client knows of
@@ -9,70 +15,72 @@ type setWatchesOp struct {
 	persistent, recursives []string
 }
 
-func decodeSetWatches(d *decoder) operation {
-	return &setWatchesOp{seen: d.int64(), data: d.strings(), exist: d.strings(), child: d.strings()}
+func decodeSetWatches(d *wire.Decoder) operation {
+	return &setWatchesOp{seen: d.Int64(), data: d.Strings(), exist: d.Strings(), child: d.Strings()}
 }
 
-func decodeSetWatches2(d *decoder) operation {
+func decodeSetWatches2(d *wire.Decoder) operation {
 	o := decodeSetWatches(d).(*setWatchesOp)
-	o.persistent, o.recursives = d.strings(), d.strings()
+	o.persistent, o.recursives = d.Strings(), d.Strings()
 	return o
 }
 
-func (o *setWatchesOp) run(x *exchange, _ *encoder) Code {
-	nodes := x.srv.tree.nodes
+func (o *setWatchesOp) runLocked(x *exchange, _ *wire.Encoder) wire.Code {
+	node := x.srv.tree.Node
 	for _, path := range o.data {
-		switch n := nodes[path]; {
+		switch n := node(path); {
 		case n == nil:
-			x.catchUp(eventDeleted, path)
-		case n.mzxid > o.seen:
-			x.catchUp(eventDataChanged, path)
+			x.catchUpLocked(wire.EventDeleted, path)
+		case n.Mzxid > o.seen:
+			x.catchUpLocked(wire.EventDataChanged, path)
 		default:
-			x.leaveWatch(WatchData, path)
+			x.leaveWatchLocked(datatree.WatchData, path)
 		}
 	}
 	for _, path := range o.exist {
-		if nodes[path] != nil {
-			x.catchUp(eventCreated, path)
+		if node(path) != nil {
+			x.catchUpLocked(wire.EventCreated, path)
 		} else {
-			x.leaveWatch(WatchData, path)
+			x.leaveWatchLocked(datatree.WatchData, path)
 		}
 	}
 	for _, path := range o.child {
-		switch n := nodes[path]; {
+		switch n := node(path); {
 		case n == nil:
-			x.catchUp(eventDeleted, path)
-		case n.pzxid > o.seen:
-			x.catchUp(eventChildrenChanged, path)
+			x.catchUpLocked(wire.EventDeleted, path)
+		case n.Pzxid > o.seen:
+			x.catchUpLocked(wire.EventChildrenChanged, path)
 		default:
-			x.leaveWatch(WatchChild, path)
+			x.leaveWatchLocked(datatree.WatchChild, path)
 		}
 	}
 	for _, path := range o.persistent {
-		x.leavePersistent(path)
+		x.leavePersistentLocked(path)
 	}
 	for _, path := range o.recursives {
-		x.leaveRecursive(path)
+		x.leaveRecursiveLocked(path)
 	}
-	return ok
+	return wire.OK
 }
 
-// catchUp sends the event of a change that happened while the client was away. Which
-// transaction it was is not known any more, and nobody asks for permissions.
-func (x *exchange) catchUp(event eventType, path string) {
-	x.conn.notify(notification(event, path, -1))
+// catchUpLocked sends the event of a change that happened while the client was
+// away. Which transaction it was is not known any more, and nobody asks for
+// permissions.
+func (x *exchange) catchUpLocked(event wire.EventType, path string) {
+	x.conn.notifyLocked(wire.Notification(event, path, -1))
 }
 
-// leavePersistent registers a watch of both tables that stays.
-func (x *exchange) leavePersistent(path string) {
-	x.srv.watches.add(x.conn, watchKey{WatchData, path}, watchPersistent)
-	x.srv.watches.add(x.conn, watchKey{WatchChild, path}, watchPersistent)
+// leavePersistentLocked registers a watch of both tables that stays.
+func (x *exchange) leavePersistentLocked(path string) {
+	x.srv.watches.Add(x.conn, datatree.DataWatch(path), datatree.WatchPersistent)
+	x.srv.watches.Add(x.conn, datatree.ChildWatch(path), datatree.WatchPersistent)
 }
 
-// leaveRecursive registers a watch that stays and covers everything below. It is
-// never told of "children changed": it gets the children's own events.
-func (x *exchange) leaveRecursive(path string) {
-	x.srv.watches.add(x.conn, watchKey{WatchData, path}, watchRecursive)
+// leaveRecursiveLocked registers a watch that stays and covers everything
+// below. It is never told of "children changed": it gets the children's own
+// events.
+func (x *exchange) leaveRecursiveLocked(path string) {
+	x.srv.watches.Add(x.conn, datatree.DataWatch(path), datatree.WatchRecursive)
 }
 
 // addWatchOp is addWatch: a watch that stays.
@@ -81,20 +89,20 @@ type addWatchOp struct {
 	mode int32
 }
 
-func decodeAddWatch(d *decoder) operation { return addWatchOp{pathOp{d.string()}, d.int32()} }
+func decodeAddWatch(d *wire.Decoder) operation { return addWatchOp{pathOp{d.String()}, d.Int32()} }
 
-func (o addWatchOp) run(x *exchange, out *encoder) Code {
+func (o addWatchOp) runLocked(x *exchange, out *wire.Encoder) wire.Code {
 	const modePersistent, modeRecursive = 0, 1
 	switch o.mode {
 	case modePersistent:
-		x.leavePersistent(o.path)
+		x.leavePersistentLocked(o.path)
 	case modeRecursive:
-		x.leaveRecursive(o.path)
+		x.leaveRecursiveLocked(o.path)
 	default:
-		return ErrMarshalling
+		return wire.ErrMarshalling
 	}
-	out.int32(0)
-	return ok
+	out.Int32(0)
+	return wire.OK
 }
 
 // forgetWatchesOp is removeWatches and checkWatches, which only looks.
@@ -104,44 +112,44 @@ type forgetWatchesOp struct {
 	remove bool
 }
 
-func decodeCheckWatches(d *decoder) operation {
-	return forgetWatchesOp{pathOp{d.string()}, d.int32(), false}
+func decodeCheckWatches(d *wire.Decoder) operation {
+	return forgetWatchesOp{pathOp{d.String()}, d.Int32(), false}
 }
 
-func decodeRemoveWatches(d *decoder) operation {
-	return forgetWatchesOp{pathOp{d.string()}, d.int32(), true}
+func decodeRemoveWatches(d *wire.Decoder) operation {
+	return forgetWatchesOp{pathOp{d.String()}, d.Int32(), true}
 }
 
-func (o forgetWatchesOp) run(x *exchange, _ *encoder) Code {
+func (o forgetWatchesOp) runLocked(x *exchange, _ *wire.Encoder) wire.Code {
 	data, child := o.modes()
 	if data|child == 0 {
-		return ErrMarshalling
+		return wire.ErrMarshalling
 	}
-	act := x.srv.watches.has
+	act := x.srv.watches.Has
 	if o.remove {
-		act = x.srv.watches.remove
+		act = x.srv.watches.Remove
 	}
-	inData := act(x.conn, watchKey{WatchData, o.path}, data)
-	inChild := act(x.conn, watchKey{WatchChild, o.path}, child)
+	inData := act(x.conn, datatree.DataWatch(o.path), data)
+	inChild := act(x.conn, datatree.ChildWatch(o.path), child)
 	if !inData && !inChild {
-		return ErrNoWatcher
+		return wire.ErrNoWatcher
 	}
-	return ok
+	return wire.OK
 }
 
 // modes translates the request's kind into modes for the data and child tables.
-func (o forgetWatchesOp) modes() (data, child watchMode) {
+func (o forgetWatchesOp) modes() (data, child datatree.WatchMode) {
 	switch o.kind {
 	case 1:
-		return 0, watchOnce
+		return 0, datatree.WatchOnce
 	case 2:
-		return watchOnce, 0
+		return datatree.WatchOnce, 0
 	case 3:
-		return watchAnyMode, watchAnyMode
+		return datatree.WatchAnyMode, datatree.WatchAnyMode
 	case 4:
-		return watchPersistent, watchPersistent
+		return datatree.WatchPersistent, datatree.WatchPersistent
 	case 5:
-		return watchRecursive, 0
+		return datatree.WatchRecursive, 0
 	}
 	return 0, 0
 }

@@ -1,6 +1,11 @@
 package zktest
 
-import "time"
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
 
 // Option configures a server.
 type Option func(*config)
@@ -11,21 +16,25 @@ type config struct {
 	tick, election         time.Duration
 	syncLimit              int // ticks
 	clock                  *Clock
-	random                 *Random
+	plan                   *ChaosPlan
 	ttl                    bool
 	superUser              string
 	enforceQuotas          bool
 	logSize                int
+	reconfig               bool
+	spares                 int
+	errs                   []error // what is wrong with the options
 }
 
-// The defaults of an [Ensemble]: a tenth of what is common in production, or less.
+// The defaults of an [Ensemble]: a tenth of what is common in production, or
+// less.
 const (
 	DefaultTick         = 100 * time.Millisecond
 	DefaultSyncLimit    = 5
 	DefaultElectionTime = 200 * time.Millisecond
 )
 
-func configured(opts []Option) config {
+func configured(opts []Option) (config, error) {
 	cfg := config{
 		minTimeout: time.Millisecond,
 		maxTimeout: 24 * 24 * time.Hour,
@@ -34,90 +43,143 @@ func configured(opts []Option) config {
 		ttl:        true,
 		logSize:    defaultLogSize,
 	}
-	for _, opt := range opts {
+	for i, opt := range opts {
+		if opt == nil {
+			return cfg, fmt.Errorf("option %d is nil", i+1)
+		}
 		opt(&cfg)
 	}
-	return cfg
+	return cfg, errors.Join(cfg.errs...)
 }
 
-// syncTime is how long the members of an ensemble put up with each other's silence.
+// reject notes that an option makes no sense.
+func (c *config) reject(format string, args ...any) {
+	c.errs = append(c.errs, fmt.Errorf(format, args...))
+}
+
+// syncTime is how long the members of an ensemble put up with each other's
+// silence.
 func (c *config) syncTime() time.Duration { return time.Duration(c.syncLimit) * c.tick }
 
-// WithTCP makes the server listen on a TCP address as well, for clients in other
-// processes. Use port 0 for any free port and ask [Server.Addr] for it. The
-// default is no port at all. An address without a host means the loopback interface;
-// whoever wants others to reach a server that believes everybody has to say so, with
-// 0.0.0.0 for example. TCP does not work inside a synctest bubble.
+// WithTCP makes the server listen on a TCP address as well, for clients in
+// other processes. Use port 0 for any free port and ask [Server.Addr] for it.
+// The default is no port at all. An address without a host means the loopback
+// interface; whoever wants others to reach a server that believes everybody has
+// to say so, with 0.0.0.0 for example. TCP does not work inside a synctest
+// bubble.
 func WithTCP(addr string) Option {
-	return func(c *config) { c.tcp = addr }
+	return func(c *config) {
+		if addr == "" {
+			c.reject("WithTCP without an address")
+		}
+		c.tcp = addr
+	}
 }
 
 // WithSessionTimeouts sets the bounds for the session timeouts that clients ask
 // for. The default, 1 millisecond to 24 days (close to the protocol's limit),
-// lets tests choose freely; a real server allows 2 to 20 of its ticks, typically
-// 4 to 40 seconds.
+// lets tests choose freely; a real server allows 2 to 20 of its ticks,
+// typically 4 to 40 seconds.
 func WithSessionTimeouts(shortest, longest time.Duration) Option {
-	return func(c *config) { c.minTimeout, c.maxTimeout = shortest, longest }
+	return func(c *config) {
+		if shortest <= 0 || longest < shortest {
+			c.reject("session timeouts from %v to %v", shortest, longest)
+		}
+		c.minTimeout, c.maxTimeout = shortest, longest
+	}
 }
 
 // WithTick makes sessions expire only at multiples of d, as on a real server,
-// whose tick is typically 2 seconds: at the first multiple after the timeout. The
-// default of a server on its own is no rounding: a session expires exactly its timeout
-// after the client was last heard of. The default of an ensemble is [DefaultTick]; it
-// also measures by it, see [WithSyncLimit].
+// whose tick is typically 2 seconds: at the first multiple after the timeout.
+// The default of a server on its own is no rounding: a session expires exactly
+// its timeout after the client was last heard of. The default of an ensemble is
+// [DefaultTick]; it also measures by it, see [WithSyncLimit].
 func WithTick(d time.Duration) Option {
-	return func(c *config) { c.tick = d }
+	return func(c *config) {
+		if d < 0 {
+			c.reject("a tick of %v", d)
+		}
+		c.tick = d
+	}
 }
 
-// WithTTL switches nodes with a TTL on or off. They are on by default, because
-// that is more useful in tests; a real server needs to be configured for them,
-// and answers [ErrUnimplemented] otherwise.
-func WithTTL(on bool) Option {
+// WithTTLNodes switches nodes with a TTL on or off. They are on by default,
+// because that is more useful in tests; a real server needs to be configured
+// for them, and answers [ErrUnimplemented] otherwise.
+func WithTTLNodes(on bool) Option {
 	return func(c *config) { c.ttl = on }
 }
 
 // WithSyncLimit sets how many ticks the members of an ensemble put up with each
-// other's silence: a follower that is cut off from its leader drops its clients after
-// that time, and a leader without a majority gives up its office one tick later. The
-// default is [DefaultSyncLimit], as in the configuration that ZooKeeper comes with. A
-// server on its own has no use for it.
+// other's silence: a follower that is cut off from its leader drops its clients
+// after that time, and a leader without a majority gives up its office one tick
+// later. The default is [DefaultSyncLimit], as in the configuration that
+// ZooKeeper comes with. A server on its own has no use for it.
 func WithSyncLimit(ticks int) Option {
-	return func(c *config) { c.syncLimit = ticks }
+	return func(c *config) {
+		if ticks < 1 {
+			c.reject("a sync limit of %d ticks", ticks)
+		}
+		c.syncLimit = ticks
+	}
 }
 
-// WithElectionTime sets how long the members of an ensemble that look for a leader
-// take to elect one. The default is [DefaultElectionTime]. The first leader of a new
-// ensemble is elected at once.
+// WithElectionTime sets how long the members of an ensemble that look for a
+// leader take to elect one. The default is [DefaultElectionTime]. The first
+// leader of a new ensemble is elected at once.
 func WithElectionTime(d time.Duration) Option {
-	return func(c *config) { c.election = d }
+	return func(c *config) {
+		if d < 0 {
+			c.reject("an election time of %v", d)
+		}
+		c.election = d
+	}
 }
 
-// WithClock makes the server, or the ensemble, live by a clock that only the test
-// moves: while it stands still, no session expires, no delay ends and no container is
-// reaped. The default is package time, in which all of that happens by itself. Clients
-// keep their own time: a client that pings in real time will not be expired by a
-// Clock that stands still, nor kept alive in one that leaps.
+// WithClock makes the server, or the ensemble, live by a clock that only the
+// test moves: while it stands still, no session expires, no delay ends and no
+// container is reaped. The default is package time, in which all of that
+// happens by itself. Clients keep their own time: a client that pings in real
+// time will not be expired by a Clock that stands still, nor kept alive in one
+// that leaps.
 func WithClock(clock *Clock) Option {
-	return func(c *config) { c.clock = clock }
+	return func(c *config) {
+		if clock == nil {
+			c.reject("WithClock without a clock")
+		}
+		c.clock = clock
+	}
 }
 
 // WithSuperUser sets the credentials of the user to whom no ACL applies, in the
-// form user:password, as clients give them with the scheme "digest". The default
-// is that there is no such user.
+// form user:password, as clients give them with the scheme "digest". The
+// default is that there is no such user.
 func WithSuperUser(credentials string) Option {
-	return func(c *config) { c.superUser = credentials }
+	return func(c *config) {
+		if !strings.Contains(credentials, ":") {
+			c.reject("credentials of the super user without a colon")
+		}
+		c.superUser = credentials
+	}
 }
 
-// WithEnforcedQuotas makes writes beyond a hard limit fail with [ErrQuotaExceeded].
-// By default quotas are only accounted for, as on a real server.
+// WithEnforcedQuotas makes writes beyond a hard limit fail with
+// [ErrQuotaExceeded]. By default quotas are only accounted for, as on a real
+// server.
 func WithEnforcedQuotas() Option {
 	return func(c *config) { c.enforceQuotas = true }
 }
 
-// WithRequestLog sets how many requests [Server.Requests] remembers. The default
-// is 100,000, which is plenty for a test; a program that serves for long wants
-// less. An [Ensemble] remembers as many for each member, and again for all of them. It
-// has no influence on [Server.CountRequests] and [Server.Stats].
+// WithRequestLog sets how many requests [Server.Requests] remembers. The
+// default is 100,000, which is plenty for a test; a program that serves for
+// long wants less. An [Ensemble] remembers as many for each member, and again
+// for all of them. It has no influence on [Server.CountRequests] and
+// [Server.Stats].
 func WithRequestLog(n int) Option {
-	return func(c *config) { c.logSize = max(n, 0) }
+	return func(c *config) {
+		if n < 0 {
+			c.reject("a log of %d requests", n)
+		}
+		c.logSize = n
+	}
 }

@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/testing/zktest/internal/datatree"
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
 func TestReplyFirst(t *testing.T) {
@@ -16,16 +19,16 @@ func TestReplyFirst(t *testing.T) {
 			path string
 			hit  bool
 		}{{"/a", false}, {"/b", true}} {
-			c.call(OpExists, tc.path, true)
+			c.call(wire.OpExists, tc.path, true)
 			if tc.hit {
-				srv.Inject(Rule{Op: OpCreate, Do: ReplyFirst})
+				srv.Inject(Rule{Op: wire.OpCreate, Do: ReplyFirst()})
 			}
-			xid := c.send(OpCreate, tc.path, []byte{}, openACL, 0)
+			xid := c.send(wire.OpCreate, tc.path, []byte{}, datatree.OpenACL, 0)
 			first, second := c.receive(), c.receive()
 			if tc.hit {
 				first, second = second, first
 			}
-			require.Equal(t, change{eventCreated, tc.path}, first.event())
+			require.Equal(t, datatree.Change{Event: wire.EventCreated, Path: tc.path}, first.event())
 			require.Equal(t, xid, second.xid)
 		}
 	})
@@ -33,29 +36,29 @@ func TestReplyFirst(t *testing.T) {
 
 func TestReplyFirstHoldsAtAMemberThatLags(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ens := NewEnsemble(t, 3)
-		late := ens.Member(0)
+		ens := StartEnsemble(t, 3)
+		late := ens.Members()[0]
 		c := login(t, late.Server)
-		c.call(OpExists, "/a", true)
+		c.call(wire.OpExists, "/a", true)
 		late.Lag(time.Second)
-		ens.Inject(Rule{Op: OpCreate, Do: ReplyFirst})
-		xid := c.send(OpCreate, "/a", []byte{}, openACL, 0)
+		ens.Inject(Rule{Op: wire.OpCreate, Do: ReplyFirst()})
+		xid := c.send(wire.OpCreate, "/a", []byte{}, datatree.OpenACL, 0)
 		require.Equal(t, xid, c.receive().xid)
-		require.Equal(t, change{eventCreated, "/a"}, c.receive().event())
+		require.Equal(t, datatree.Change{Event: wire.EventCreated, Path: "/a"}, c.receive().event())
 	})
 }
 
 func TestEventFirst(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		c := login(t, srv)
-		srv.Inject(Rule{Op: OpExists, Do: EventFirst})
-		xid := c.send(OpExists, "/a", true)
+		srv.Inject(Rule{Op: wire.OpExists, Do: EventFirst()})
+		xid := c.send(wire.OpExists, "/a", true)
 		synctest.Wait()
 		require.NoError(t, srv.Create("/a", nil))
-		require.Equal(t, change{eventCreated, "/a"}, c.receive().event())
+		require.Equal(t, datatree.Change{Event: wire.EventCreated, Path: "/a"}, c.receive().event())
 		r := c.receive()
 		require.Equal(t, xid, r.xid)
-		require.Equal(t, ErrNoNode, r.code, "it is the answer of before")
+		require.Equal(t, wire.ErrNoNode, r.code, "it is the answer of before")
 	})
 }
 
@@ -63,10 +66,10 @@ func TestEventFirst(t *testing.T) {
 func TestEventFirstNeverReordersAnswers(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		c := login(t, srv)
-		srv.Inject(Rule{Op: OpExists, Times: 2, Do: EventFirst})
-		first := c.send(OpExists, "/a", true)
-		second := c.send(OpExists, "/b", true)
-		last := c.send(OpCloseSession)
+		srv.Inject(Rule{Op: wire.OpExists, Times: 2, Do: EventFirst()})
+		first := c.send(wire.OpExists, "/a", true)
+		second := c.send(wire.OpExists, "/b", true)
+		last := c.send(wire.OpCloseSession)
 		for _, xid := range []int32{first, second, last} {
 			require.Equal(t, xid, c.receive().xid)
 		}
@@ -77,10 +80,10 @@ func TestEventFirstNeverReordersAnswers(t *testing.T) {
 func TestReset(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		c := login(t, srv)
-		srv.Inject(Rule{Op: OpCreate, Do: Reset})
-		c.send(OpExists, "/", false)
+		srv.Inject(Rule{Op: wire.OpCreate, Do: Reset()})
+		c.send(wire.OpExists, "/", false)
 		synctest.Wait() // its answer is here, unread
-		c.send(OpCreate, "/a", []byte{}, openACL, 0)
+		c.send(wire.OpCreate, "/a", []byte{}, datatree.OpenACL, 0)
 		synctest.Wait()
 		_, err := c.nc.Read(make([]byte, 100))
 		require.ErrorContains(t, err, "reset")
@@ -90,22 +93,22 @@ func TestReset(t *testing.T) {
 
 func TestDeafen(t *testing.T) {
 	for name, deafen := range map[string]func(srv *Server, c *raw){
-		"method": func(srv *Server, c *raw) { require.True(t, srv.Deafen(c.session)) },
+		"method": func(srv *Server, c *raw) { require.True(t, srv.Session(c.session).BlackholeUpstream()) },
 		"action": func(srv *Server, c *raw) {
-			srv.Inject(Rule{Op: OpSync, Do: Deafen})
-			c.send(OpSync, "/")
+			srv.Inject(Rule{Op: wire.OpSync, Do: BlackholeUpstream()})
+			c.send(wire.OpSync, "/")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, srv *Server) {
 				c := login(t, srv)
-				c.call(OpExists, "/a", true)
+				c.call(wire.OpExists, "/a", true)
 				deafen(srv, c)
-				c.send(OpPing)
-				c.send(OpCreate, "/b", []byte{}, openACL, 0)
+				c.send(wire.OpPing)
+				c.send(wire.OpCreate, "/b", []byte{}, datatree.OpenACL, 0)
 				synctest.Wait()
 				require.NoError(t, srv.Create("/a", nil))
-				require.Equal(t, change{eventCreated, "/a"}, c.receive().event())
+				require.Equal(t, datatree.Change{Event: wire.EventCreated, Path: "/a"}, c.receive().event())
 				c.requireSilence()
 				require.Len(t, srv.Tree(), 1)
 				start := srv.Sessions()[0].Deadline
@@ -120,10 +123,10 @@ func TestDeafen(t *testing.T) {
 
 func TestSilence(t *testing.T) {
 	for name, silence := range map[string]func(srv *Server, c *raw){
-		"method": func(srv *Server, c *raw) { require.True(t, srv.Silence(c.session)) },
+		"method": func(srv *Server, c *raw) { require.True(t, srv.Session(c.session).BlackholeDownstream()) },
 		"action": func(srv *Server, c *raw) {
-			srv.Inject(Rule{Op: OpSync, Do: Silence})
-			c.send(OpSync, "/")
+			srv.Inject(Rule{Op: wire.OpSync, Do: BlackholeDownstream()})
+			c.send(wire.OpSync, "/")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -131,13 +134,13 @@ func TestSilence(t *testing.T) {
 				c := login(t, srv)
 				silence(srv, c)
 				time.Sleep(9 * time.Second)
-				c.send(OpCreate, "/a", []byte{}, openACL, 1)
+				c.send(wire.OpCreate, "/a", []byte{}, datatree.OpenACL, 1)
 				c.requireSilence()
 				require.Len(t, srv.Tree(), 1)
 				time.Sleep(8 * time.Second)
 				require.Len(t, srv.Sessions(), 1, "what it sends keeps it alive")
-				require.True(t, srv.ExpireSession(c.session))
-				c.send(OpCreate, "/b", []byte{}, openACL, 0)
+				require.True(t, srv.Session(c.session).Expire())
+				c.send(wire.OpCreate, "/b", []byte{}, datatree.OpenACL, 0)
 				c.requireSilence()
 				srv.AssertNoNodes(t, "/")
 				srv.Heal()
@@ -151,18 +154,18 @@ func TestSilence(t *testing.T) {
 func TestPauseSession(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		c, other := login(t, srv), login(t, srv)
-		srv.PauseSession(c.session)
-		xid := c.send(OpCreate, "/a", []byte{}, openACL, 0)
+		srv.Session(c.session).Pause()
+		xid := c.send(wire.OpCreate, "/a", []byte{}, datatree.OpenACL, 0)
 		c.requireSilence()
-		other.call(OpExists, "/", false)
+		other.call(wire.OpExists, "/", false)
 		time.Sleep(3 * time.Second)
 		srv.AssertNoNodes(t, "/")
-		srv.ResumeSession(c.session)
+		srv.Session(c.session).Resume()
 		require.Equal(t, xid, c.receive().xid)
 		require.Len(t, srv.Tree(), 1)
 
-		srv.PauseSession(c.session)
-		c.send(OpPing)
+		srv.Session(c.session).Pause()
+		c.send(wire.OpPing)
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		srv.AssertNoSessions(t)
@@ -170,30 +173,30 @@ func TestPauseSession(t *testing.T) {
 	})
 }
 
-func TestFreeze(t *testing.T) {
+func TestPause(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		awake, silent := login(t, srv), login(t, srv)
-		srv.Freeze()
+		srv.Pause()
 		time.Sleep(9 * time.Second)
-		awake.send(OpPing)
+		awake.send(wire.OpPing)
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		require.Len(t, srv.Sessions(), 2, "a frozen server expires nobody")
-		srv.Thaw()
+		require.Len(t, srv.Sessions(), 2, "a paused server expires nobody")
+		srv.Resume()
 		synctest.Wait()
 		srv.AssertNoSessions(t)
 		awake.requireClosed()
 		silent.requireClosed()
 
 		again := login(t, srv)
-		srv.Freeze()
-		xid := again.send(OpExists, "/", false)
+		srv.Pause()
+		xid := again.send(wire.OpExists, "/", false)
 		again.requireSilence()
 		word := dialRaw(t, srv)
 		word.write([]byte("ruok"))
 		word.requireSilence()
-		srv.Thaw()
-		srv.Thaw()
+		srv.Resume()
+		srv.Resume()
 		require.Equal(t, xid, again.receive().xid)
 		require.Equal(t, "imok", word.readAll())
 	})
@@ -201,112 +204,116 @@ func TestFreeze(t *testing.T) {
 
 func TestRuleForAnEnsembleCountsTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ens := NewEnsemble(t, 3)
-		inj := ens.Inject(Rule{Op: OpExists, After: 1, Times: 1, Do: Fail(ErrSystem)})
-		var codes []Code
+		ens := StartEnsemble(t, 3)
+		inj := ens.Inject(Rule{Op: wire.OpExists, After: 1, Times: 1, Do: Fail(wire.ErrSystem)})
+		var codes []wire.Code
 		for _, m := range ens.Members() {
-			codes = append(codes, login(t, m.Server).call(OpExists, "/", false).code)
+			codes = append(codes, login(t, m.Server).call(wire.OpExists, "/", false).code)
 		}
-		require.Equal(t, []Code{ok, ErrSystem, ok}, codes)
+		require.Equal(t, []wire.Code{wire.OK, wire.ErrSystem, wire.OK}, codes)
 		<-inj.Done()
-		inj = ens.Inject(Rule{Op: OpExists, Times: -1, Do: Fail(ErrSystem)})
+		inj = ens.Inject(Rule{Op: wire.OpExists, Times: -1, Do: Fail(wire.ErrSystem)})
 		inj.Remove()
-		require.Equal(t, ok, login(t, ens.Member(2).Server).call(OpExists, "/", false).code)
+		require.Equal(t, wire.OK, login(t, ens.Members()[2].Server).call(wire.OpExists, "/", false).code)
 	})
 }
 
 // The client has moved on; at its old member the connection is still there.
 func TestSessionThatHasMoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ens := NewEnsemble(t, 3)
-		old := login(t, ens.Member(0).Server)
-		moved := dialRaw(t, ens.Member(1).Server)
+		ens := StartEnsemble(t, 3)
+		old := login(t, ens.Members()[0].Server)
+		moved := dialRaw(t, ens.Members()[1].Server)
 		require.True(t, moved.handshake(0, 10_000, old.session, old.password))
-		require.Equal(t, ens.Member(1), ens.MemberOf(old.session))
-		require.Equal(t, ok, old.call(OpExists, "/", false).code, "a read is the member's own affair")
-		old.send(OpCreate, "/a", []byte{}, openACL, 0)
+		require.Equal(t, ens.Members()[1], ens.Session(old.session).Member())
+		require.Equal(t, wire.OK, old.call(wire.OpExists, "/", false).code, "a read is the member's own affair")
+		old.send(wire.OpCreate, "/a", []byte{}, datatree.OpenACL, 0)
 		old.requireClosed()
 		ens.Leader().AssertNoNodes(t, "/")
-		require.Equal(t, ok, moved.create("/a", 0).code)
-		log := ens.Member(0).Requests()
-		require.Equal(t, ErrSessionMoved, log[len(log)-1].Err)
+		require.Equal(t, wire.OK, moved.create("/a", 0).code)
+		log := ens.Members()[0].Requests()
+		require.Equal(t, wire.ErrSessionMoved, log[len(log)-1].Err)
 	})
 }
 
-// A member that has not heard of the end of a session goes on with it; the leader does not.
+// A member that has not heard of the end of a session goes on with it; the
+// leader does not.
 func TestWriteOfASessionThatIsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ens := NewEnsemble(t, 3)
-		late := ens.Member(0)
+		ens := StartEnsemble(t, 3)
+		late := ens.Members()[0]
 		c := login(t, late.Server)
 		late.Lag(Forever)
-		require.True(t, ens.Leader().ExpireSession(c.session))
-		require.Equal(t, ok, c.call(OpExists, "/", false).code)
-		c.send(OpCreate, "/a", []byte{}, openACL, 0)
+		require.True(t, ens.Leader().Session(c.session).Expire())
+		require.Equal(t, wire.OK, c.call(wire.OpExists, "/", false).code)
+		c.send(wire.OpCreate, "/a", []byte{}, datatree.OpenACL, 0)
 		c.requireSilence()
 		late.Lag(0)
 		c.requireClosed()
 		ens.Leader().AssertNoNodes(t, "/")
 		log := late.Requests()
-		require.Equal(t, ErrSessionExpired, log[len(log)-1].Err)
+		require.Equal(t, wire.ErrSessionExpired, log[len(log)-1].Err)
 	})
 }
 
-func TestFrozenServerReapsWhenItThaws(t *testing.T) {
+func TestPausedServerReapsWhenItResumes(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		c := login(t, srv)
-		c.call(OpCreateTTL, "/t", []byte{}, openACL, 5, int64(1000))
-		c.call(OpCloseSession)
-		srv.Freeze()
+		c.call(wire.OpCreateTTL, "/t", []byte{}, datatree.OpenACL, 5, int64(1000))
+		c.call(wire.OpCloseSession)
+		srv.Pause()
 		time.Sleep(time.Hour)
 		require.Len(t, srv.Tree(), 1)
-		srv.Thaw()
+		srv.Resume()
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		srv.AssertNoNodes(t, "/")
 	})
 }
 
-// The followers tell of their clients at the tick at which the session would end.
+// The followers tell of their clients at the tick at which the session would
+// end.
 func TestFollowersAreHeardBeforeASessionEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ens := NewEnsemble(t, 3, WithTick(time.Second))
+		ens := StartEnsemble(t, 3, WithTick(time.Second))
 		for range 20 {
-			c := dialRaw(t, ens.Member(0).Server)
+			c := dialRaw(t, ens.Members()[0].Server)
 			c.handshake(0, 1000, 0, nil)
 			time.Sleep(time.Until(ens.Leader().Sessions()[0].Deadline) - 100*time.Millisecond)
-			c.send(OpPing)
+			c.send(wire.OpPing)
 			time.Sleep(100 * time.Millisecond)
 			synctest.Wait()
 			require.Len(t, ens.Leader().Sessions(), 1)
-			require.True(t, ens.Leader().ExpireSession(c.session))
+			require.True(t, ens.Leader().Session(c.session).Expire())
 		}
 	})
 }
 
-// An answer that was set aside goes out before a function that has to do with the next one is called.
+// An answer that was set aside goes out before a function that has to do with
+// the next one is called.
 func TestEventFirstDoesNotWaitForTheNextAnswer(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		c := login(t, srv)
-		srv.Inject(Rule{Op: OpExists, Do: EventFirst})
-		xid := c.send(OpExists, "/a", false)
+		srv.Inject(Rule{Op: wire.OpExists, Do: EventFirst()})
+		xid := c.send(wire.OpExists, "/a", false)
 		synctest.Wait()
-		srv.Inject(Rule{Op: OpSync, Do: CallAfter(func(Request) { require.Equal(t, xid, c.receive().xid) })})
-		next := c.send(OpSync, "/")
+		srv.Inject(Rule{Op: wire.OpSync, Do: CallAfter(func(Request) { require.Equal(t, xid, c.receive().xid) })})
+		next := c.send(wire.OpSync, "/")
 		synctest.Wait()
 		require.Equal(t, next, c.receive().xid)
 	})
 }
 
-// Over TCP the reader of a connection answers by itself when it can. That must not change the order in which a client sees
-// the transactions: an event comes before every answer that knows of its change, and after every other, also when
-// answers are delayed.
+// Over TCP the reader of a connection answers by itself when it can. That must
+// not change the order in which a client sees the transactions: an event comes
+// before every answer that knows of its change, and after every other, also
+// when answers are delayed.
 func TestOrderOverTCP(t *testing.T) {
-	srv := New(t, WithTCP(":0"))
-	srv.Inject(Rule{Op: OpGetData, Path: "/late", Times: -1, Do: DelayReply(50 * time.Microsecond)})
+	srv := Start(t, WithTCP(":0"))
+	srv.Inject(Rule{Op: wire.OpGetData, Path: "/late", Times: -1, Do: DelayReply(50 * time.Microsecond)})
 	c := dialTCP(t, srv)
 	c.handshake(0, 10_000, 0, nil)
-	seen := c.call(OpAddWatch, "/", 1).zxid
+	seen := c.call(wire.OpAddWatch, "/", 1).zxid
 	unread, stopped := make(chan struct{}, 20), make(chan struct{}) // one for each event that the client has not got
 	stop := make(chan struct{})
 	go func() {
@@ -327,10 +334,10 @@ func TestOrderOverTCP(t *testing.T) {
 	defer func() { close(stop); <-stopped }()
 	paths := []string{"/prompt", "/late", "/prompt", "/prompt"}
 	for i := range 2000 {
-		xid := c.send(OpGetData, paths[i%len(paths)], false)
+		xid := c.send(wire.OpGetData, paths[i%len(paths)], false)
 		for answered := false; !answered; {
 			r := c.receive()
-			if r.xid == xidNotification {
+			if r.xid == wire.XidNotification {
 				<-unread
 				require.Greater(t, r.zxid, seen, "an answer has overtaken an event")
 			} else {

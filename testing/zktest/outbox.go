@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// maxQueued bounds what may wait for a client that does not read, in bytes. It is
-// far above any legitimate answer; beyond it the connection is closed.
+// maxQueued bounds what may wait for a client that does not read, in bytes. It
+// is far above any legitimate answer; beyond it the connection is closed.
 const maxQueued = 64 << 20
 
-// maxQueuedByAll bounds the same for all clients of a server together. The client
-// that asks for more beyond it is the one to lose its connection.
+// maxQueuedByAll bounds the same for all clients of a server together. The
+// client that asks for more beyond it is the one to lose its connection.
 const maxQueuedByAll = 256 << 20
 
 // outFrame is a frame on its way to a client, possibly held back by a fault.
 // Frames behind it wait too: a connection never changes the order.
 type outFrame struct {
-	bytes     []byte
-	notBefore time.Time       // zero: at once
-	gate      <-chan struct{} // nil, or closed when the frame may go
-	event     bool            // a watch event
-	aside     bool            // an answer that lets an event go first
+	bytes      []byte
+	notBefore  time.Time       // zero: at once
+	gate       <-chan struct{} // nil, or closed when the frame may go
+	event      bool            // a watch event
+	outOfOrder bool            // an answer that lets an event go first
 }
 
 func (f *outFrame) held() bool { return f.gate != nil || !f.notBefore.IsZero() }
@@ -39,7 +39,7 @@ func (f *outFrame) wait(clock timeSource, done <-chan struct{}) bool {
 	if f.notBefore.IsZero() {
 		return true
 	}
-	return pause(clock, f.notBefore.Sub(clock.Now()), done)
+	return sleep(clock, f.notBefore.Sub(clock.Now()), done)
 }
 
 // outbox is the queue between the server, which must never wait for a client,
@@ -47,7 +47,7 @@ func (f *outFrame) wait(clock timeSource, done <-chan struct{}) bool {
 type outbox struct {
 	wake     chan struct{} // capacity 1: there is something new below
 	overflow func()        // called when the client has fallen too far behind
-	rest     *rest         // told when there is nothing left to write
+	notifier *idleNotifier // told when there is nothing left to write
 	byAll    *atomic.Int64 // bytes in the outboxes of all connections of the server
 
 	mu       sync.Mutex
@@ -62,13 +62,13 @@ type outbox struct {
 	// flushed yet, or the reader is in writeReady.
 	delivering, shortcut bool
 
-	aside   *outFrame   // an answer that waits for the next frame
-	holding bool        // events go to held instead of queue
-	held    []*outFrame // events that wait for an answer
+	deferred *outFrame   // an answer that waits for the next frame
+	holding  bool        // events go to held instead of queue
+	held     []*outFrame // events that wait for an answer
 }
 
-func newOutbox(overflow func(), rest *rest, byAll *atomic.Int64) *outbox {
-	return &outbox{wake: make(chan struct{}, 1), overflow: overflow, rest: rest, byAll: byAll}
+func newOutbox(overflow func(), rest *idleNotifier, byAll *atomic.Int64) *outbox {
+	return &outbox{wake: make(chan struct{}, 1), overflow: overflow, notifier: rest, byAll: byAll}
 }
 
 // push queues a frame. It never blocks.
@@ -77,14 +77,15 @@ func (o *outbox) push(f outFrame) {
 	o.signal()
 }
 
-// queueFrame is push without waking the writer: the caller does that, or writes himself.
+// queueFrame is push without waking the writer: the caller does that, or writes
+// himself.
 func (o *outbox) queueFrame(f outFrame) {
 	o.mu.Lock()
 	if o.sealed {
 		o.mu.Unlock()
 		return
 	}
-	o.enqueue(&f)
+	o.enqueueLocked(&f)
 	o.resting = false
 	o.size += len(f.bytes)
 	full := o.byAll.Add(int64(len(f.bytes))) > maxQueuedByAll || o.size > maxQueued
@@ -97,29 +98,29 @@ func (o *outbox) queueFrame(f outFrame) {
 	}
 }
 
-// enqueue finds the frame's place.
-func (o *outbox) enqueue(f *outFrame) {
+// enqueueLocked finds the frame's place.
+func (o *outbox) enqueueLocked(f *outFrame) {
 	switch {
 	case f.event && o.holding:
 		o.held = append(o.held, f)
 	case f.event:
 		o.queue = append(o.queue, f)
-		o.endAside()
+		o.queueDeferredLocked()
 	default: // answers never change their order
-		o.endAside()
-		if f.aside {
-			o.aside = f
+		o.queueDeferredLocked()
+		if f.outOfOrder {
+			o.deferred = f
 		} else {
 			o.queue = append(o.queue, f)
 		}
 	}
 }
 
-// endAside queues the answer that waits, if there is one.
-func (o *outbox) endAside() {
-	if o.aside != nil {
-		o.queue = append(o.queue, o.aside)
-		o.aside = nil
+// queueDeferredLocked queues the answer that waits, if there is one.
+func (o *outbox) queueDeferredLocked() {
+	if o.deferred != nil {
+		o.queue = append(o.queue, o.deferred)
+		o.deferred = nil
 	}
 }
 
@@ -158,13 +159,13 @@ func (o *outbox) drop() {
 func (o *outbox) dropLocked() {
 	o.byAll.Add(int64(-o.size))
 	o.sealed, o.dropped, o.size = true, true, 0
-	o.queue, o.aside, o.held = nil, nil, nil
+	o.queue, o.deferred, o.held = nil, nil, nil
 }
 
 // finish is seal, and makes the writer end the connection afterwards.
 func (o *outbox) finish() {
 	o.mu.Lock()
-	o.endAside()
+	o.queueDeferredLocked()
 	o.sealed, o.finished = true, true
 	o.mu.Unlock()
 	o.signal()
@@ -197,10 +198,11 @@ func (o *outbox) flushed() {
 	o.delivering = false
 	o.resting = len(o.queue) == 0 && !o.shortcut
 	o.mu.Unlock()
-	o.rest.came()
+	o.notifier.notify()
 }
 
-// take removes f, which head returned. It reports false if f was dropped meanwhile.
+// take removes f, which head returned. It reports false if f was dropped
+// meanwhile.
 func (o *outbox) take(f *outFrame) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -216,10 +218,11 @@ func (o *outbox) take(f *outFrame) bool {
 }
 
 // writeReady sends what need not wait, if the writer has nothing to do and the
-// connection takes it at once. It is the short way for the goroutine that has just
-// answered a request: over TCP, waking the other one costs more than the request. What
-// it cannot send is left to the writer. write must not wait. Those who wait for the
-// connection to come to rest hear of it when that goroutine reads on.
+// connection takes it at once. It is the short way for the goroutine that has
+// just answered a request: over TCP, waking the other one costs more than the
+// request. The rest is left to the writer. write must not wait. Functions that
+// wait for the connection to become idle hear of it when that goroutine reads
+// on.
 func (o *outbox) writeReady(write func([]byte) int) {
 	frames, some := o.takeReady()
 	if !some || o.endShortcut(frames, write(frames)) {
@@ -227,8 +230,8 @@ func (o *outbox) writeReady(write func([]byte) int) {
 	}
 }
 
-// takeReady takes the first frames, up to one that is held. They count as queued
-// until writeReady has seen what becomes of them.
+// takeReady takes the first frames, up to one that is held. They count as
+// queued until writeReady has seen what becomes of them.
 func (o *outbox) takeReady() (frames []byte, some bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -251,8 +254,8 @@ func (o *outbox) takeReady() (frames []byte, some bool) {
 	return frames, true
 }
 
-// endShortcut puts back what is left of the frames after n bytes, and reports whether
-// there is something to do for the writer.
+// endShortcut puts back what is left of the frames after n bytes, and reports
+// whether there is something to do for the writer.
 func (o *outbox) endShortcut(frames []byte, n int) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

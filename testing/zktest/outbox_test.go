@@ -3,8 +3,11 @@ package zktest
 import (
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
 // newTestOutbox returns an outbox, and what all outboxes of its server hold.
@@ -13,7 +16,8 @@ func newTestOutbox() (*outbox, *atomic.Int64) {
 	return newOutbox(func() {}, nil, &byAll), &byAll
 }
 
-// shortWay returns what the short way sends, if the connection takes no more than room bytes.
+// shortWay returns what the short way sends, if the connection takes no more
+// than room bytes.
 func shortWay(o *outbox, room int) (sent string) {
 	o.writeReady(func(p []byte) int {
 		n := min(len(p), room)
@@ -39,7 +43,7 @@ func TestShortWayKeepsTheOrder(t *testing.T) {
 	gate := make(chan struct{})
 	answer := func(s string) outFrame { return outFrame{bytes: []byte(s)} }
 	event := outFrame{bytes: []byte("event"), event: true}
-	aside := outFrame{bytes: []byte("aside"), aside: true}
+	aside := outFrame{bytes: []byte("aside"), outOfOrder: true}
 	gated := outFrame{bytes: []byte("gated"), gate: gate}
 	for name, tc := range map[string]struct {
 		frames     []outFrame
@@ -68,13 +72,13 @@ func TestShortWayKeepsTheOrder(t *testing.T) {
 			require.Equal(t, tc.rest == "" && len(tc.frames) > 0, o.resting, "told to those who wait until all is sent")
 			require.Equal(t, tc.rest, queued(o))
 			waiting := len(o.held) * len("event")
-			if o.aside != nil {
+			if o.deferred != nil {
 				waiting += len("aside")
 			}
 			require.Equal(t, waiting, o.size)
 			require.EqualValues(t, waiting, byAll.Load())
 			o.drop()
-			require.Nil(t, o.aside)
+			require.Nil(t, o.deferred)
 			require.Nil(t, o.held)
 			require.Zero(t, byAll.Load())
 		})
@@ -109,4 +113,18 @@ func TestOutboxThatIsDroppedOnTheShortWay(t *testing.T) {
 	})
 	require.Zero(t, byAll.Load(), "the books balance")
 	require.Empty(t, queued(o), "the rest is lost")
+}
+
+// A client that does not read costs a bounded amount of memory.
+func TestSlowReaderIsDisconnected(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *Server) {
+		c := login(t, srv)
+		require.NoError(t, srv.Create("/big", make([]byte, 1<<20)))
+		for range 100 {
+			c.send(wire.OpGetData, "/big", false)
+		}
+		synctest.Wait()
+		require.Zero(t, srv.Connections())
+		require.Len(t, srv.Sessions(), 1)
+	})
 }

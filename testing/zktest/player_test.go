@@ -6,6 +6,9 @@ import (
 	"strings"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/testing/zktest/internal/datatree"
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
 // player is a client whose conversation is written down.
@@ -16,8 +19,8 @@ type player struct {
 	connected bool
 }
 
-// scriptSession is the timeout of sessions in milliseconds, where a script does not
-// say otherwise.
+// scriptSession is the timeout of sessions in milliseconds, where a script does
+// not say otherwise.
 const scriptSession = 20_000
 
 // open begins a new session.
@@ -53,42 +56,49 @@ func (p *player) age(asked int64) string {
 }
 
 // do sends a request and writes down everything up to its answer.
-func (p *player) do(op Op, values ...any) {
+func (p *player) do(op wire.Op, values ...any) {
 	p.stage.t.Helper()
 	require.True(p.stage.t, p.connected, "%s is not connected", p.name)
-	xid := p.send(op, values...)
-	request := describe(op, values)
+	p.hear(op, p.send(op, values...), describe(op, values))
+}
+
+// hear writes down everything up to the answer to a request, and returns its
+// error.
+func (p *player) hear(op wire.Op, xid int32, request string) wire.Code {
+	p.stage.t.Helper()
 	for {
 		r, alive := p.next()
 		if !alive {
 			p.note("%s: closed", request)
-			return
+			return wire.ErrConnectionLoss
 		}
-		if r.xid == xidNotification {
+		if r.xid == wire.XidNotification {
 			p.note("event %s", p.stage.event(r))
 			continue
 		}
 		p.note("%s: %s", request, p.stage.tell(op, xid, r))
-		if op == OpCloseSession {
+		if op == wire.OpCloseSession {
 			p.hangUp()
 		}
-		return
+		return r.code
 	}
 }
 
-// closeSession ends the session in front of everybody. In which order its ephemeral
-// nodes are deleted is the server's business, and so is the order of the events.
+// closeSession ends the session in front of everybody. In which order its
+// ephemeral nodes are deleted is the server's business, and so is the order of
+// the events.
 func (p *player) closeSession() {
-	p.doUnordered(OpCloseSession)
+	p.doUnordered(wire.OpCloseSession)
 	for _, other := range p.stage.players {
 		if other.connected {
-			other.doUnordered(OpSync, "/")
+			other.doUnordered(wire.OpSync, "/")
 		}
 	}
 }
 
-// doUnordered is do, with the events before the answer in the order of the alphabet.
-func (p *player) doUnordered(op Op, values ...any) {
+// doUnordered is do, with the events before the answer in the order of the
+// alphabet.
+func (p *player) doUnordered(op wire.Op, values ...any) {
 	heard := len(p.stage.lines)
 	p.do(op, values...)
 	slices.Sort(p.stage.lines[heard : len(p.stage.lines)-1])
@@ -97,7 +107,7 @@ func (p *player) doUnordered(op Op, values ...any) {
 // awaitEvent waits for one event.
 func (p *player) awaitEvent() {
 	r, alive := p.next()
-	if !alive || r.xid != xidNotification {
+	if !alive || r.xid != wire.XidNotification {
 		p.note("no event")
 		return
 	}
@@ -116,14 +126,14 @@ func (p *player) awaitEnd() {
 // next returns the next frame, or reports that the connection has ended.
 func (p *player) next() (reply, bool) {
 	p.watchTheClock()
-	frame, err := readFrame(p.nc)
+	frame, err := wire.ReadFrame(p.nc)
 	if err != nil {
 		require.NotErrorIs(p.stage.t, err, os.ErrDeadlineExceeded, "%s waits in vain; so far:\n%s", p.name, strings.Join(p.stage.lines, "\n"))
 		p.hangUp()
 		return reply{}, false
 	}
-	d := &decoder{b: frame}
-	return reply{d.int32(), d.int64(), Code(d.int32()), d}, true
+	d := &wire.Decoder{Buf: frame}
+	return reply{d.Int32(), d.Int64(), wire.Code(d.Int32()), d}, true
 }
 
 // hangUp closes the connection without closing the session.
@@ -137,16 +147,24 @@ const none int32 = 0 // the mode of a plain node
 // The requests that scripts make most often.
 
 func (p *player) create(path string, flags int32) {
-	p.do(OpCreate, path, []byte("data"), openACL, int(flags))
+	p.do(wire.OpCreate, path, []byte("data"), datatree.OpenACL, int(flags))
 }
+
 func (p *player) create2(path string, flags int32) {
-	p.do(OpCreate2, path, []byte("data"), openACL, int(flags))
+	p.do(wire.OpCreate2, path, []byte("data"), datatree.OpenACL, int(flags))
 }
-func (p *player) delete(path string, version int)    { p.do(OpDelete, path, version) }
-func (p *player) set(path, data string, version int) { p.do(OpSetData, path, []byte(data), version) }
-func (p *player) exists(path string, watch bool)     { p.do(OpExists, path, watch) }
-func (p *player) get(path string, watch bool)        { p.do(OpGetData, path, watch) }
-func (p *player) children(path string, watch bool)   { p.do(OpGetChildren, path, watch) }
+
+func (p *player) delete(path string, version int) { p.do(wire.OpDelete, path, version) }
+
+func (p *player) set(path, data string, version int) {
+	p.do(wire.OpSetData, path, []byte(data), version)
+}
+
+func (p *player) exists(path string, watch bool) { p.do(wire.OpExists, path, watch) }
+
+func (p *player) get(path string, watch bool) { p.do(wire.OpGetData, path, watch) }
+
+func (p *player) children(path string, watch bool) { p.do(wire.OpGetChildren, path, watch) }
 
 // multi sends the parts, each an op and its values, as one request.
-func (p *player) multi(parts ...any) { p.do(OpMulti, append(parts, opError)...) }
+func (p *player) multi(parts ...any) { p.do(wire.OpMulti, append(parts, wire.OpError)...) }

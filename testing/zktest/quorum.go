@@ -5,159 +5,163 @@ import (
 	"slices"
 )
 
-// Who follows whom. Every change of the network or of a member ends in update, which
-// lets the members notice, each in its own time.
+// This file decides which member follows which leader. Every change of the
+// network or of a member ends in update, which lets the members notice, each in
+// its own time.
 
-// countFollowers returns how many members follow a leader and reach it, itself included.
-func (e *Ensemble) countFollowers(leader *Member) (n int) {
+// countFollowersLocked returns how many members with a vote follow a leader and
+// reach it, itself included.
+func (e *Ensemble) countFollowersLocked(leader *Member) (n int) {
 	for _, m := range e.members {
-		if m.follows(leader) && m.reaches(leader) {
+		if m.votesLocked() && m.followsLocked(leader) && m.reachesLocked(leader) {
 			n++
 		}
 	}
 	return n
 }
 
-// isMajority reports whether n members can decide.
-func (e *Ensemble) isMajority(n int) bool { return n > len(e.members)/2 }
+// isMajority reports whether n members with a vote can decide.
+func (e *Ensemble) isMajority(n int) bool { return n > e.view.voters()/2 }
 
-// update makes the members react to what has changed. e.mu is held.
-func (e *Ensemble) update() {
+// updateLocked makes the members react to what has changed.
+func (e *Ensemble) updateLocked() {
 	for again := true; again; {
 		again = false
 		for _, m := range e.members {
-			again = m.react() || again
+			again = m.updateRoleLocked() || again
 		}
 	}
-	e.regain()
+	e.resumeSessionsLocked()
 	for _, m := range e.members {
-		if m.up() && !m.frozen && m.leader == nil && e.leader != nil && e.leader.linked() && m.reaches(e.leader) {
-			m.follow(e.leader)
+		if m.upLocked() && !m.paused && m.leader == nil && e.leader != nil && e.leader.canCommitLocked() && m.reachesLocked(e.leader) {
+			m.followLocked(e.leader)
 		}
 	}
-	e.callElection()
+	e.scheduleElectionLocked()
 }
 
-// react does what a member does at once, and sets the alarm for what it does later.
-// It reports true if others may have to react to that.
-func (m *Member) react() bool {
+// updateRoleLocked does what a member does at once, and sets the alarm for what
+// it does later. It reports true if others may have to react to that.
+func (m *Member) updateRoleLocked() bool {
 	switch {
 	case m.leader == nil:
 		return false
-	case !m.up() || !m.frozen && m.sees():
-		m.look()
+	case !m.upLocked() || !m.paused && m.leaderGoneLocked():
+		m.startLookingLocked()
 		return true
-	case m.stands():
-		m.leaving.stop()
-		m.leaving = nil
-		m.receiveAll()
-	case m.leaving == nil:
-		m.giveUpLater()
+	case m.connectedLocked():
+		m.looking.stop()
+		m.looking = nil
+		m.receiveAllLocked()
+	case m.looking == nil:
+		m.scheduleLookingLocked()
 	}
 	return false
 }
 
-// sees reports whether the member knows at once that it has no leader, or as the
-// leader no majority: a process that is gone ends its connections. Behind a partition
-// nobody sees anything.
-func (m *Member) sees() bool {
+// leaderGoneLocked reports whether the member knows at once that it has no
+// leader, or as the leader no majority: a process that is gone ends its
+// connections. Behind a partition nobody sees anything.
+func (m *Member) leaderGoneLocked() bool {
 	if m.leader != m {
-		return m.side == m.leader.side && (!m.leader.up() || !m.follows(m.leader))
+		return m.partition == m.leader.partition && (!m.leader.upLocked() || !m.followsLocked(m.leader))
 	}
 	maybe := 0
 	for _, o := range m.ens.members {
-		if o.side != m.side || o.up() && o.follows(m) {
+		if o.votesLocked() && (o.partition != m.partition || o.upLocked() && o.followsLocked(m)) {
 			maybe++
 		}
 	}
 	return !m.ens.isMajority(maybe)
 }
 
-// stands reports whether the member has its leader, or as the leader its majority.
-func (m *Member) stands() bool {
+// connectedLocked reports whether the member has its leader, or as the leader
+// its majority.
+func (m *Member) connectedLocked() bool {
 	if m.leader == m {
-		return m.ens.isMajority(m.ens.countFollowers(m))
+		return m.ens.isMajority(m.ens.countFollowersLocked(m))
 	}
-	return m.follows(m.leader) && m.reaches(m.leader)
+	return m.followsLocked(m.leader) && m.reachesLocked(m.leader)
 }
 
-// giveUpLater is a connection that is silent: a follower gives it up after the sync
-// limit, and a leader without majority looks at the end of the tick after.
-func (m *Member) giveUpLater() {
+// scheduleLookingLocked is a connection that is silent: a follower gives it up
+// after the sync limit, and a leader without majority looks at the end of the
+// tick after.
+func (m *Member) scheduleLookingLocked() {
 	patience := m.ens.cfg.syncTime()
 	if m.leader == m {
 		patience += m.ens.cfg.tick
 	}
-	m.leaving = m.after(patience, func() {
+	m.looking = m.afterLocked(patience, func() {
 		m.mu.Lock()
 		defer m.unlock()
-		if m.leader == nil || m.stands() {
+		if m.leader == nil || m.connectedLocked() {
 			return // it has changed while this alarm was going off
 		}
-		m.leaving = nil
-		if m.frozen {
-			m.overdue = true
+		m.looking = nil
+		if m.paused {
+			m.disconnectedInPause = true
 			return
 		}
-		m.look()
-		m.ens.update()
+		m.startLookingLocked()
+		m.ens.updateLocked()
 	})
 }
 
-// receiveAll gets what was on its way while the network was cut.
-func (m *Member) receiveAll() {
+// receiveAllLocked gets what was on its way while the network was cut.
+func (m *Member) receiveAllLocked() {
 	if m.leader == m {
 		return
 	}
 	m.received = len(m.queue)
-	m.advance()
-	if len(m.heardOf) > 0 {
-		m.ens.scheduleShipping()
+	m.applyDueLocked()
+	if len(m.touchTable) > 0 {
+		m.ens.schedulePingLocked()
 	}
 }
 
-// regain lets a leader that has its majority back look after the sessions: nobody
-// could expire any meanwhile.
-func (e *Ensemble) regain() {
-	backed := e.leader != nil && e.leader.linked()
-	if backed && !e.backed {
-		for _, sess := range e.oldestFirst() {
-			e.leader.expireIfOverdue(sess)
+// resumeSessionsLocked lets a leader that has its majority back look after the
+// sessions: nobody could expire any meanwhile.
+func (e *Ensemble) resumeSessionsLocked() {
+	backed := e.leader != nil && e.leader.canCommitLocked()
+	if backed && !e.hadMajority {
+		for _, sess := range e.oldestFirstLocked() {
+			e.leader.expireIfOverdueLocked(sess)
 		}
-		e.leader.scheduleReaper()
+		e.leader.scheduleReaperLocked()
 	}
-	e.backed = backed
+	e.hadMajority = backed
 }
 
-// callElection starts an election if a majority looks for a leader and can talk, and
-// ends one that has become impossible.
-func (e *Ensemble) callElection() {
-	if e.voters() == nil {
-		e.electing.stop()
-		e.electing = nil
+// scheduleElectionLocked starts an election if a majority looks for a leader
+// and can talk, and ends one that has become impossible.
+func (e *Ensemble) scheduleElectionLocked() {
+	if e.votersLocked() == nil {
+		e.election.stop()
+		e.election = nil
 		return
 	}
-	if e.electing == nil {
+	if e.election == nil {
 		var own *alarm
-		own = e.after(e.cfg.election, func() {
+		own = e.afterLocked(e.cfg.election, func() {
 			e.mu.Lock()
 			defer e.unlock()
-			if e.electing == own {
-				e.electing = nil
-				e.elect()
+			if e.election == own {
+				e.election = nil
+				e.electLocked()
 			}
 		})
-		e.electing = own
+		e.election = own
 	}
 }
 
-// voters returns the members that look for a leader and can talk to each other, if
-// they are a majority, else nil.
-func (e *Ensemble) voters() []*Member {
+// votersLocked returns the members with a vote that look for a leader and can
+// talk to each other, if they are a majority, else nil.
+func (e *Ensemble) votersLocked() []*Member {
 	for _, first := range e.members {
 		var voters []*Member
 		for _, m := range e.members {
-			if m.leader == nil && m.up() && !m.frozen && m.reaches(first) {
+			if m.votesLocked() && m.leader == nil && m.upLocked() && !m.paused && m.reachesLocked(first) {
 				voters = append(voters, m)
 			}
 		}
@@ -168,12 +172,13 @@ func (e *Ensemble) voters() []*Member {
 	return nil
 }
 
-// elect puts the voter into office that knows most, and among those the one with the
-// highest number, as ZooKeeper does. What a majority has received is known to one of
-// any majority: no transaction is lost. Every session gets its full timeout, because
-// the new leader does not know when its client was last heard of.
-func (e *Ensemble) elect() {
-	voters := e.voters()
+// electLocked puts the voter into office that knows most, and among those the
+// one with the highest number, as ZooKeeper does. Any majority has a member
+// that knows what another majority has received: no transaction is lost. Every
+// session gets its full timeout, because the new leader does not know when its
+// client was last heard of.
+func (e *Ensemble) electLocked() {
+	voters := e.votersLocked()
 	if voters == nil {
 		return
 	}
@@ -181,17 +186,17 @@ func (e *Ensemble) elect() {
 		return cmp.Or(cmp.Compare(a.zxid, b.zxid), -compareBool(a.resigned, b.resigned), cmp.Compare(a.id, b.id))
 	})
 	e.epoch++
-	e.leader, e.backed = leader, true
-	leader.follow(leader)
+	e.leader, e.hadMajority = leader, true
+	leader.followLocked(leader)
 	for _, m := range voters {
-		m.follow(leader)
+		m.followLocked(leader)
 	}
-	for _, sess := range e.oldestFirst() {
-		leader.touch(sess)
-		leader.watchOver(sess)
+	for _, sess := range e.oldestFirstLocked() {
+		leader.extendLocked(sess)
+		leader.armExpiryLocked(sess)
 	}
-	leader.scheduleReaper()
-	e.update() // others may be within reach
+	leader.scheduleReaperLocked()
+	e.updateLocked() // others may be within reach
 }
 
 func compareBool(a, b bool) int {

@@ -15,14 +15,14 @@ import (
 func TestLeaderStops(t *testing.T) {
 	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
 		old := ens.Leader()
-		c := connectToAll(t, ens, ens.Member(0), 9*time.Second)
+		c := connectToAll(t, ens, ens.Members()[0], 9*time.Second)
 		id := c.SessionID()
 		_, err := c.Create("/e", nil, zk.FlagEphemeral, open)
 		require.NoError(t, err)
 		time.Sleep(2 * time.Second)
 		old.Stop()
 		require.Nil(t, ens.Leader())
-		require.Zero(t, ens.Member(0).Connections(), "members without a leader drop their clients")
+		require.Zero(t, ens.Members()[0].Connections(), "members without a leader drop their clients")
 		start := time.Now()
 		leader, err := ens.WaitLeader(t.Context())
 		require.NoError(t, err)
@@ -34,7 +34,7 @@ func TestLeaderStops(t *testing.T) {
 		require.NoError(t, c.Delete("/e", -1))
 		require.EqualValues(t, 2, leader.Zxid()>>32)
 		require.True(t, has(old, "/e"), "a process that is down learns nothing")
-		old.Start()
+		old.Restart()
 		require.Equal(t, "follower", old.Mode())
 		require.False(t, has(old, "/e"))
 		require.Equal(t, leader.Zxid(), old.Zxid())
@@ -44,21 +44,21 @@ func TestLeaderStops(t *testing.T) {
 func TestWithoutAMajorityNothingServes(t *testing.T) {
 	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
 		c := connectToAll(t, ens, ens.Leader(), 9*time.Second)
-		ens.Member(0).Stop()
+		ens.Members()[0].Stop()
 		require.NotNil(t, ens.Leader())
-		ens.Member(1).Stop()
+		ens.Members()[1].Stop()
 		require.Nil(t, ens.Leader())
 		c.await(t, zk.StateDisconnected)
-		nc, err := ens.Member(2).DialTimeout("tcp", "", 0)
+		nc, err := ens.Members()[2].Dialer()(t.Context(), "tcp", "")
 		require.NoError(t, err, "the process is there")
 		_, err = nc.Read(make([]byte, 1))
 		require.ErrorIs(t, err, io.EOF)
 		nc.Close()
 		time.Sleep(time.Hour)
-		require.Len(t, ens.Member(2).Sessions(), 1, "and nobody expires")
-		require.ErrorIs(t, ens.Member(2).Create("/a", nil), zktest.ErrConnectionLoss)
-		require.False(t, ens.Member(2).ExpireSession(c.SessionID()))
-		ens.Member(0).Start()
+		require.Len(t, ens.Members()[2].Sessions(), 1, "and nobody expires")
+		require.ErrorIs(t, ens.Members()[2].Create("/a", nil), zktest.ErrConnectionLoss)
+		require.False(t, ens.Members()[2].Session(c.SessionID()).Expire())
+		ens.Members()[0].Restart()
 		c.await(t, zk.StateHasSession)
 		require.NotNil(t, ens.Leader())
 	})
@@ -66,20 +66,20 @@ func TestWithoutAMajorityNothingServes(t *testing.T) {
 
 func TestClientThatHasSeenMoreIsRefusedByALaggingMember(t *testing.T) {
 	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
-		late := ens.Member(0)
+		late := ens.Members()[0]
 		late.Lag(zktest.Forever)
 		c := connectToAll(t, ens, ens.Leader(), 9*time.Second)
 		_, err := c.Create("/a", nil, 0, open)
 		require.NoError(t, err)
 		id := c.SessionID()
-		require.True(t, ens.MoveSession(id, late))
+		require.True(t, ens.Session(id).MoveTo(late))
 		c.await(t, zk.StateDisconnected)
 		time.Sleep(3 * time.Second)
-		require.Nil(t, ens.MemberOf(id))
+		require.Nil(t, ens.Session(id).Member())
 		require.NotZero(t, late.CountRequests(zktest.OpConnect), "it has tried")
 		late.Lag(0)
 		c.await(t, zk.StateHasSession)
-		require.Equal(t, late, ens.MemberOf(id))
+		require.Equal(t, late, ens.Session(id).Member())
 	})
 }
 
@@ -90,7 +90,7 @@ func TestPartitionedLeader(t *testing.T) {
 		_, err := c.Create("/a", []byte("old"), 0, open)
 		require.NoError(t, err)
 		start := time.Now()
-		ens.Partition(ens.Member(0), ens.Member(1))
+		ens.Partition(ens.Members()[0], ens.Members()[1])
 		_, _, err = c.Get("/a")
 		require.NoError(t, err, "the old leader still answers reads")
 		leader, err := ens.WaitLeader(t.Context())
@@ -107,8 +107,8 @@ func TestPartitionedLeader(t *testing.T) {
 	})
 }
 
-// With a slow leader and a fast election two leaders are in office for a moment. Only
-// one can write.
+// With a slow leader and a fast election two leaders are in office for a
+// moment. Only one can write.
 func TestOldLeaderServesStaleReadsBesideTheNewOne(t *testing.T) {
 	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
 		old := ens.Leader()
@@ -128,8 +128,9 @@ func TestOldLeaderServesStaleReadsBesideTheNewOne(t *testing.T) {
 	}, zktest.WithElectionTime(time.Millisecond))
 }
 
-// Members that are restarted do not wait for the sync limit. The old leader, which is cut
-// off from them, does, and its clients stay: a session can be over meanwhile.
+// Members that are restarted do not wait for the sync limit. The old leader,
+// which is cut off from them, does, and its clients stay: a session can be over
+// meanwhile.
 func TestOldLeaderKeepsAClientWhoseSessionIsOver(t *testing.T) {
 	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
 		old := ens.Leader()
@@ -139,12 +140,12 @@ func TestOldLeaderKeepsAClientWhoseSessionIsOver(t *testing.T) {
 		start := time.Now()
 		for _, m := range ens.Followers() {
 			m.Stop()
-			m.Start()
+			m.Restart()
 		}
 		leader, err := ens.WaitLeader(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, zktest.DefaultElectionTime, time.Since(start))
-		require.NoError(t, leader.WaitNoNode(t.Context(), "/e"))
+		require.NoError(t, leader.WaitFor(t.Context(), func() bool { _, found := leader.Node("/e"); return !found }))
 		require.Less(t, time.Since(start), 4*time.Second)
 		time.Sleep(2 * time.Second) // which include pings
 		_, _, err = c.Get("/e")
@@ -154,7 +155,8 @@ func TestOldLeaderKeepsAClientWhoseSessionIsOver(t *testing.T) {
 	}, zktest.WithSyncLimit(100))
 }
 
-// A leader need not ask anybody to answer a sync. So its answer says nothing about who leads.
+// A leader need not ask anybody to answer a sync. So its answer says nothing
+// about who leads.
 func TestOldLeaderAnswersSyncsBesideTheNewOne(t *testing.T) {
 	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
 		old := ens.Leader()
@@ -163,11 +165,11 @@ func TestOldLeaderAnswersSyncsBesideTheNewOne(t *testing.T) {
 		old.Isolate()
 		for _, m := range ens.Members()[:2] { // they notice at once
 			m.Stop()
-			m.Start()
+			m.Restart()
 		}
 		leader, err := ens.WaitLeader(t.Context())
 		require.NoError(t, err)
-		require.True(t, leader.ExpireSession(id))
+		require.True(t, leader.Session(id).Expire())
 		require.Equal(t, "leader", old.Mode())
 		_, err = c.Sync("/")
 		require.NoError(t, err)
@@ -186,8 +188,8 @@ func TestOldLeaderAnswersSyncsBesideTheNewOne(t *testing.T) {
 
 func TestResign(t *testing.T) {
 	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
-		c := connectToAll(t, ens, ens.Member(0), 9*time.Second)
-		require.False(t, ens.Member(0).Resign())
+		c := connectToAll(t, ens, ens.Members()[0], 9*time.Second)
+		require.False(t, ens.Members()[0].Resign())
 		require.True(t, ens.Leader().Resign())
 		leader, err := ens.WaitLeader(t.Context())
 		require.NoError(t, err)
@@ -201,21 +203,21 @@ func TestResign(t *testing.T) {
 	})
 }
 
-func TestFrozenLeader(t *testing.T) {
+func TestPausedLeader(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
-		frozen time.Duration
+		paused time.Duration
 		after  string
 	}{{"shorter than the sync limit", 400 * time.Millisecond, "leader"}, {"longer", 2 * time.Second, "follower"}} {
 		t.Run(tc.name, func(t *testing.T) {
 			inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
 				leader := ens.Leader()
 				c := connectTo(t, leader, 9*time.Second)
-				leader.Freeze()
+				leader.Pause()
 				start := time.Now()
-				time.AfterFunc(tc.frozen, leader.Thaw)
+				time.AfterFunc(tc.paused, leader.Resume)
 				_, _, _ = c.Get("/")
-				require.Equal(t, tc.frozen, time.Since(start))
+				require.Equal(t, tc.paused, time.Since(start))
 				require.Equal(t, tc.after, leader.Mode())
 				if tc.after == "follower" {
 					c.await(t, zk.StateHasSession)
@@ -227,10 +229,11 @@ func TestFrozenLeader(t *testing.T) {
 	}
 }
 
-// The leader hears of clients of followers twice per tick, and counts from then.
+// The leader hears of clients of followers twice per tick, and counts from
+// then.
 func TestFollowerTellsItsLeaderTwicePerTick(t *testing.T) {
 	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
-		c := connectTo(t, ens.Member(0), 9*time.Second)
+		c := connectTo(t, ens.Members()[0], 9*time.Second)
 		id := c.SessionID()
 		time.Sleep(3*time.Second + 100*time.Millisecond) // a ping at 3 s
 		before := ens.Leader().Sessions()[0].Deadline
@@ -243,11 +246,12 @@ func TestFollowerTellsItsLeaderTwicePerTick(t *testing.T) {
 	}, zktest.WithTick(time.Second))
 }
 
-// A follower that ends right after the answer to a ping takes what it has heard with
-// it: the client counts from that ping, and the leader from the one before.
+// A follower that ends right after the answer to a ping takes what it has heard
+// with it: the client counts from that ping, and the leader from the one
+// before.
 func TestFollowerEndsBeforeItTellsItsLeader(t *testing.T) {
 	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
-		host, follower := ens.NewHost(), ens.Member(0)
+		host, follower := ens.NewHost(), ens.Members()[0]
 		c := connectToHost(t, ens, host, follower)
 		createEphemeral(t, c, "/host")
 		last := ens.Inject(zktest.Rule{Op: zktest.OpPing, After: 3, Do: zktest.All()})
@@ -256,7 +260,7 @@ func TestFollowerEndsBeforeItTellsItsLeader(t *testing.T) {
 		host.Isolate()  // and the client reaches nobody else
 		follower.Stop()
 		start := time.Now()
-		require.NoError(t, ens.Member(1).WaitNoNode(t.Context(), "/host"))
+		require.NoError(t, ens.Members()[1].WaitFor(t.Context(), func() bool { _, found := ens.Members()[1].Node("/host"); return !found }))
 		const sinceThePingBefore = 3 * time.Second
 		require.InDelta(t, (9*time.Second - sinceThePingBefore).Seconds(), time.Since(start).Seconds(), 2*zktest.DefaultTick.Seconds())
 		host.Heal()
@@ -265,7 +269,7 @@ func TestFollowerEndsBeforeItTellsItsLeader(t *testing.T) {
 
 func TestWritesDoNotTouchASessionAtTheLeader(t *testing.T) {
 	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
-		c := connectTo(t, ens.Member(0), 9*time.Second)
+		c := connectTo(t, ens.Members()[0], 9*time.Second)
 		before := ens.Leader().Sessions()[0].Deadline
 		time.Sleep(time.Second + time.Millisecond)
 		_, err := c.Create("/a", nil, 0, open)
@@ -276,12 +280,12 @@ func TestWritesDoNotTouchASessionAtTheLeader(t *testing.T) {
 	}, zktest.WithTick(time.Second))
 }
 
-// A follower that did not notice how the leader lost its office and got it back must
-// not believe that nothing has happened.
+// A follower that did not notice how the leader lost its office and got it back
+// must not believe that nothing has happened.
 func TestFollowerSleepsThroughTwoElections(t *testing.T) {
 	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
-		sleeper, old := ens.Member(0), ens.Leader()
-		sleeper.Freeze()
+		sleeper, old := ens.Members()[0], ens.Leader()
+		sleeper.Pause()
 		for _, path := range []string{"/a", "/b"} {
 			require.True(t, ens.Leader().Resign())
 			leader, err := ens.WaitLeader(t.Context())
@@ -289,7 +293,7 @@ func TestFollowerSleepsThroughTwoElections(t *testing.T) {
 			require.NoError(t, leader.Create(path, nil))
 		}
 		require.Equal(t, old, ens.Leader())
-		sleeper.Thaw()
+		sleeper.Resume()
 		require.Equal(t, old.Tree(), sleeper.Tree())
 		require.Equal(t, "follower", sleeper.Mode())
 	})
@@ -301,7 +305,7 @@ func TestIntervalsOfAnEnsemble(t *testing.T) {
 		start := time.Now()
 		old := ens.Leader()
 		old.Isolate()
-		require.NoError(t, ens.WaitFor(t.Context(), func() bool { return ens.Member(0).Mode() == "looking" }))
+		require.NoError(t, ens.WaitFor(t.Context(), func() bool { return ens.Members()[0].Mode() == "looking" }))
 		require.Equal(t, 30*time.Second, time.Since(start))
 		require.NoError(t, ens.WaitFor(t.Context(), func() bool { return old.Mode() == "looking" }))
 		require.Equal(t, 40*time.Second, time.Since(start))

@@ -5,21 +5,13 @@ import (
 	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/testing/zktest/internal/datatree"
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-func TestQuotaValues(t *testing.T) {
-	for text, want := range map[string]string{
-		"":                          "count=-1,bytes=-1",
-		"count=3,bytes=5":           "count=3,bytes=5",
-		"bytes=5,count=3":           "count=3,bytes=5",
-		"count=,bytes=x,nonsense":   "count=-1,bytes=-1",
-		"count=1,bytes=2=;b=4;a=-3": "count=1,bytes=2=;a=-3;b=4",
-	} {
-		require.Equal(t, want, string(parseQuota([]byte(text)).encode()), text)
-	}
-}
-
-// What quotas are is shown by TestQuotasConform; here is what they cost: a multi that fails leaves the books as they were.
+// TestQuotasConform shows what quotas are; this test is about their books: a
+// multi that fails leaves the books as they were.
 func TestQuotaBooksAreRolledBack(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		const quota = "/zookeeper/quota/q"
@@ -32,16 +24,16 @@ func TestQuotaBooksAreRolledBack(t *testing.T) {
 		}
 		require.Equal(t, "count=2,bytes=5", books())
 		c := login(t, srv)
-		c.call(OpMulti, OpCreate, "/q/new", []byte("1"), openACL, 0, OpSetData, "/q/old", []byte("1"), -1,
-			OpDelete, quota+"/zookeeper_limits", -1, OpCheck, "/none", 0, opError)
+		c.call(wire.OpMulti, wire.OpCreate, "/q/new", []byte("1"), datatree.OpenACL, 0, wire.OpSetData, "/q/old", []byte("1"), -1,
+			wire.OpDelete, quota+"/zookeeper_limits", -1, wire.OpCheck, "/none", 0, wire.OpError)
 		require.Equal(t, "count=2,bytes=5", books())
-		require.Contains(t, srv.tree.quotas, "/q")
+		require.Contains(t, srv.tree.Quotas(), "/q")
 		c.create("/q/a", 0)
 		c.create("/q/b", 0)
-		require.Equal(t, ErrQuotaExceeded, c.create("/q/c", 0).code)
+		require.Equal(t, wire.ErrQuotaExceeded, c.create("/q/c", 0).code)
 		require.Equal(t, "count=4,bytes=13", books())
 		require.NoError(t, srv.Delete(quota))
-		require.Equal(t, ok, c.create("/q/c", 0).code)
+		require.Equal(t, wire.OK, c.create("/q/c", 0).code)
 	}, WithEnforcedQuotas())
 }
 
@@ -53,12 +45,13 @@ func TestQuotasAreNotEnforcedByDefault(t *testing.T) {
 	})
 }
 
-// Every member of an ensemble keeps the same books: one that repeats each transaction, late, and one that joins when
-// everything is there. The quota holds whoever leads.
+// Every member of an ensemble keeps the same books: one that repeats each
+// transaction, late, and one that joins when everything is there. The quota
+// holds whoever leads.
 func TestQuotasOfAnEnsemble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ens := NewEnsemble(t, 3, WithEnforcedQuotas())
-		first, joins, lags := ens.Leader(), ens.Member(1), ens.Member(0)
+		ens := StartEnsemble(t, 3, WithEnforcedQuotas())
+		first, joins, lags := ens.Leader(), ens.Members()[1], ens.Members()[0]
 		joins.Stop()
 		lags.Lag(DefaultTick)
 		const stats = "/zookeeper/quota/q/zookeeper_stats"
@@ -66,10 +59,10 @@ func TestQuotasOfAnEnsemble(t *testing.T) {
 		require.NoError(t, first.Create("/zookeeper/quota/q/zookeeper_limits", []byte("countHardLimit=4")))
 		require.NoError(t, first.Create(stats, nil))
 		c := login(t, lags.Server)
-		require.Equal(t, ok, c.create("/q/a", 0).code)
-		require.Equal(t, ok, c.call(OpSetData, "/q/old", []byte("1"), -1).code)
-		require.Equal(t, ok, c.create("/q/b", 0).code)
-		require.Equal(t, ok, c.call(OpDelete, "/q/b", -1).code)
+		require.Equal(t, wire.OK, c.create("/q/a", 0).code)
+		require.Equal(t, wire.OK, c.call(wire.OpSetData, "/q/old", []byte("1"), -1).code)
+		require.Equal(t, wire.OK, c.create("/q/b", 0).code)
+		require.Equal(t, wire.OK, c.call(wire.OpDelete, "/q/b", -1).code)
 
 		books := func() (all []string) {
 			for _, m := range ens.Members() {
@@ -78,7 +71,7 @@ func TestQuotasOfAnEnsemble(t *testing.T) {
 			}
 			return all
 		}
-		joins.Start()
+		joins.Restart()
 		require.NoError(t, ens.WaitAgreement(t.Context()))
 		require.Equal(t, []string{"count=3,bytes=5", "count=3,bytes=5", "count=3,bytes=5"}, books())
 
@@ -87,15 +80,15 @@ func TestQuotasOfAnEnsemble(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, joins, leader)
 		c = login(t, lags.Server)
-		require.Equal(t, ok, c.create("/q/b", 0).code)
-		require.Equal(t, ErrQuotaExceeded, c.create("/q/c", 0).code)
-		first.Start()
+		require.Equal(t, wire.OK, c.create("/q/b", 0).code)
+		require.Equal(t, wire.ErrQuotaExceeded, c.create("/q/c", 0).code)
+		first.Restart()
 		require.NoError(t, ens.WaitAgreement(t.Context()))
 		require.Equal(t, []string{"count=4,bytes=9", "count=4,bytes=9", "count=4,bytes=9"}, books())
 		require.NoError(t, first.Delete("/zookeeper/quota/q"))
 		require.NoError(t, ens.WaitAgreement(t.Context()))
 		for _, m := range ens.Members() {
-			require.Empty(t, m.tree.quotas)
+			require.Empty(t, m.tree.Quotas())
 		}
 	})
 }

@@ -9,12 +9,15 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/testing/zktest/internal/datatree"
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
 // bubble runs a test of one server in virtual time.
 func bubble(t *testing.T, test func(t *testing.T, srv *Server), opts ...Option) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) { test(t, New(t, opts...)) })
+	synctest.Test(t, func(t *testing.T) { test(t, Start(t, opts...)) })
 }
 
 // raw is a client that speaks the protocol frame by frame.
@@ -31,15 +34,17 @@ type raw struct {
 type reply struct {
 	xid  int32
 	zxid int64
-	code Code
-	body *decoder
+	code wire.Code
+	body *wire.Decoder
 }
 
-func (r reply) event() change { return change{eventType(r.body.int32()), r.pathAfterState()} }
+func (r reply) event() datatree.Change {
+	return datatree.Change{Event: wire.EventType(r.body.Int32()), Path: r.pathAfterState()}
+}
 
 func (r reply) pathAfterState() string {
-	r.body.int32()
-	return r.body.string()
+	r.body.Int32()
+	return r.body.String()
 }
 
 func dialRaw(t *testing.T, srv *Server) *raw {
@@ -61,23 +66,23 @@ func login(t *testing.T, srv *Server) *raw {
 
 // handshake takes up a session, and reports whether the server answered at all.
 func (c *raw) handshake(seen int64, timeout int32, session int64, password []byte, more ...byte) bool {
-	e := &encoder{b: make([]byte, lengthSize)}
-	e.int32(0)
-	e.int64(seen)
-	e.int32(timeout)
-	e.int64(session)
-	e.buffer(password)
-	e.b = append(e.b, more...)
-	c.write(e.frame())
-	frame, err := readFrame(c.nc)
+	e := &wire.Encoder{Buf: make([]byte, wire.LengthSize)}
+	e.Int32(0)
+	e.Int64(seen)
+	e.Int32(timeout)
+	e.Int64(session)
+	e.Buffer(password)
+	e.Buf = append(e.Buf, more...)
+	c.write(e.Frame())
+	frame, err := wire.ReadFrame(c.nc)
 	if err != nil {
 		return false
 	}
 
 	require.Len(c.t, frame, 36+len(more))
-	d := &decoder{b: frame}
-	d.int32()
-	c.timeout, c.session, c.password = d.int32(), d.int64(), d.buffer()
+	d := &wire.Decoder{Buf: frame}
+	d.Int32()
+	c.timeout, c.session, c.password = d.Int32(), d.Int64(), d.Buffer()
 	return true
 }
 
@@ -87,40 +92,40 @@ func (c *raw) write(p []byte) {
 }
 
 // send sends a request with a body made of the values, and returns its xid.
-func (c *raw) send(op Op, values ...any) int32 {
+func (c *raw) send(op wire.Op, values ...any) int32 {
 	c.xid++
 	c.sendXid(c.xid, op, values...)
 	return c.xid
 }
 
-func (c *raw) sendXid(xid int32, op Op, values ...any) {
-	e := &encoder{b: make([]byte, lengthSize)}
-	e.int32(xid)
-	e.int32(int32(op))
-	e.values(values...)
-	c.write(e.frame())
+func (c *raw) sendXid(xid int32, op wire.Op, values ...any) {
+	e := &wire.Encoder{Buf: make([]byte, wire.LengthSize)}
+	e.Int32(xid)
+	e.Int32(int32(op))
+	encodeValues(e, values...)
+	c.write(e.Frame())
 }
 
-// values encodes each value by its Go type.
-func (e *encoder) values(values ...any) {
+// encodeValues encodes each value by its Go type.
+func encodeValues(e *wire.Encoder, values ...any) {
 	for _, v := range values {
 		switch v := v.(type) {
 		case string:
-			e.string(v)
+			e.String(v)
 		case []byte:
-			e.buffer(v)
+			e.Buffer(v)
 		case bool:
-			e.bool(v)
+			e.Bool(v)
 		case int:
-			e.int32(int32(v))
+			e.Int32(int32(v))
 		case int64:
-			e.int64(v)
-		case []ACL:
-			e.acls(v)
+			e.Int64(v)
+		case []wire.ACL:
+			e.ACLs(v)
 		case []string:
-			e.strings(v)
-		case Op:
-			e.multiHeader(v, v == opError, opErrorEnd)
+			e.Strings(v)
+		case wire.Op:
+			e.MultiHeader(v, v == wire.OpError, wire.ErrEnd)
 		}
 	}
 }
@@ -128,19 +133,19 @@ func (e *encoder) values(values ...any) {
 // receive returns the next frame.
 func (c *raw) receive() reply {
 	c.t.Helper()
-	frame, err := readFrame(c.nc)
+	frame, err := wire.ReadFrame(c.nc)
 	require.NoError(c.t, err)
-	require.GreaterOrEqual(c.t, len(frame), headerSize)
-	d := &decoder{b: frame}
-	return reply{d.int32(), d.int64(), Code(d.int32()), d}
+	require.GreaterOrEqual(c.t, len(frame), wire.HeaderSize)
+	d := &wire.Decoder{Buf: frame}
+	return reply{d.Int32(), d.Int64(), wire.Code(d.Int32()), d}
 }
 
 // call sends a request and returns the next frame, which must be its answer.
-func (c *raw) call(op Op, values ...any) reply {
+func (c *raw) call(op wire.Op, values ...any) reply {
 	c.t.Helper()
 	xid := c.send(op, values...)
 	r := c.receive()
-	if op != OpPing {
+	if op != wire.OpPing {
 		require.Equal(c.t, xid, r.xid)
 	}
 	return r
@@ -166,15 +171,7 @@ func (c *raw) requireSilence() {
 
 func (c *raw) create(path string, flags int) reply {
 	c.t.Helper()
-	return c.call(OpCreate, path, []byte("data"), openACL, flags)
-}
-
-func readStat(d *decoder) Stat {
-	return Stat{
-		Czxid: d.int64(), Mzxid: d.int64(), Ctime: d.int64(), Mtime: d.int64(),
-		Version: d.int32(), Cversion: d.int32(), Aversion: d.int32(), EphemeralOwner: d.int64(),
-		DataLength: d.int32(), NumChildren: d.int32(), Pzxid: d.int64(),
-	}
+	return c.call(wire.OpCreate, path, []byte("data"), datatree.OpenACL, flags)
 }
 
 func frameLength(n uint32) []byte { return binary.BigEndian.AppendUint32(nil, n) }

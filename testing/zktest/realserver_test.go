@@ -7,9 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gocurator/curator/testing/zkserver"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocurator/curator/testing/zkserver"
+	"github.com/gocurator/curator/testing/zktest/internal/datatree"
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
 // realServer is started by the first test that needs it and serves all of them.
@@ -40,19 +42,20 @@ func (s *sharedServer) start(t *testing.T) {
 	s.fresh = perform(t, s.srv.Addr(), 0, inspectFreshTree)
 }
 
-// realServerOptions are those of every real server that scripts are performed on.
+// realServerOptions are those of every real server that scripts are performed
+// on.
 func realServerOptions() []zkserver.Option {
 	return []zkserver.Option{
 		zkserver.WithSessionTimeouts(shortestSession, longestSession),
 		zkserver.WithTTLNodes(true),
 		zkserver.WithContainerCheckInterval(24 * time.Hour), // nothing may happen of which a script does not know
-		zkserver.WithJVMFlags("-Dzookeeper.DigestAuthenticationProvider.superDigest="+digestID(superUser).ID,
+		zkserver.WithJVMFlags("-Dzookeeper.DigestAuthenticationProvider.superDigest="+datatree.DigestID(superUser).ID,
 			"-Dzookeeper.enforceQuota=true"),
 	}
 }
 
-// is39 reports whether the real server is as new as the one this package imitates.
-// A version that cannot be told counts as old.
+// is39 reports whether the real server is as new as the one this package
+// imitates. A version that cannot be told counts as old.
 func (s *sharedServer) is39() bool {
 	var major, minor int
 	_, _ = fmt.Sscanf(s.version, "%d.%d", &major, &minor)
@@ -66,7 +69,8 @@ func (s *sharedServer) close() error {
 	return s.srv.Close()
 }
 
-// sharedTB keeps what zkserver.Start registers for the end of one test from ending a server that others share.
+// sharedTB keeps what zkserver.Start registers for the end of one test from
+// ending a server that others share.
 type sharedTB struct{ *testing.T }
 
 func (sharedTB) Cleanup(func()) {}
@@ -87,22 +91,22 @@ func wipe(t *testing.T, srv *zkserver.Server) past {
 	t.Helper()
 	awaitMetric(t, srv, "zk_global_sessions", "0", "a session is left, whose expiry would come into the script")
 	c := (&stage{t: t, addr: srv.Addr()}).client()
-	require.Equal(t, ok, c.call(OpAuth, 0, "digest", []byte(superUser)).code)
+	require.Equal(t, wire.OK, c.call(wire.OpAuth, 0, "digest", []byte(superUser)).code)
 	deleteBelow(c.raw, "/")
 	p := c.leave()
 	awaitMetric(t, srv, "zk_num_alive_connections", "1", "beside the one that asks, a connection is left, which the script would count")
 	return p
 }
 
-// leave ends the session. It returns how the tree is left: ZooKeeper's own nodes,
-// and those that have stayed.
+// leave ends the session. It returns how the tree is left: ZooKeeper's own
+// nodes, and those that have stayed.
 func (p *player) leave(stayed ...string) past {
 	was := past{nodes: make(map[string]Node)}
 	for _, path := range append(stayed, "/", "/zookeeper", "/zookeeper/quota", "/zookeeper/config") {
-		body := p.call(OpGetData, path, false).body
-		was.nodes[path] = Node{Path: path, Data: body.buffer(), Stat: readStat(body)}
+		body := p.call(wire.OpGetData, path, false).body
+		was.nodes[path] = Node{Path: path, Data: body.Buffer(), Stat: Stat(body.Stat())}
 	}
-	was.zxid = p.call(OpCloseSession).zxid
+	was.zxid = p.call(wire.OpCloseSession).zxid
 	return was
 }
 
@@ -115,11 +119,11 @@ func awaitMetric(t *testing.T, srv *zkserver.Server, name, want, otherwise strin
 }
 
 func deleteBelow(c *raw, parent string) {
-	for _, name := range c.call(OpGetChildren, parent, false).body.strings() {
+	for _, name := range c.call(wire.OpGetChildren, parent, false).body.Strings() {
 		node := path.Join(parent, name)
 		deleteBelow(c, node)
-		if !reserved(node) {
-			require.Equal(c.t, ok, c.call(OpDelete, node, -1).code, node)
+		if !datatree.Reserved(node) {
+			require.Equal(c.t, wire.OK, c.call(wire.OpDelete, node, -1).code, node)
 		}
 	}
 }
@@ -128,10 +132,10 @@ func deleteBelow(c *raw, parent string) {
 func (s *Server) adopt(p past) {
 	s.zxid = p.zxid
 	for path, was := range p.nodes {
-		n, stat := s.tree.nodes[path], was.Stat
-		n.data = was.Data
-		n.czxid, n.mzxid, n.pzxid = stat.Czxid, stat.Mzxid, stat.Pzxid
-		n.version, n.aversion = stat.Version, stat.Aversion
-		n.created = (stat.Cversion + stat.NumChildren) / 2
+		n, stat := s.tree.Node(path), was.Stat
+		n.Data = was.Data
+		n.Czxid, n.Mzxid, n.Pzxid = stat.Czxid, stat.Mzxid, stat.Pzxid
+		n.Version, n.Aversion = stat.Version, stat.Aversion
+		n.Created = (stat.Cversion + stat.NumChildren) / 2
 	}
 }

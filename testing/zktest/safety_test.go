@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/testing/zktest/internal/memnet"
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
 // heap returns the bytes in use.
@@ -33,12 +36,13 @@ func dialTCP(t *testing.T, srv *Server) *raw {
 	return &raw{t: t, nc: nc}
 }
 
-// A thousand clients announce the longest frame there is, and send almost nothing of it.
+// A thousand clients announce the longest frame there is, and send almost
+// nothing of it.
 func TestAnnouncedFramesTakeNoMemory(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		before := heap()
 		for range 1000 {
-			dialRaw(t, srv).write(append(frameLength(maxFrame), 1, 2, 3))
+			dialRaw(t, srv).write(append(frameLength(wire.MaxFrame), 1, 2, 3))
 		}
 		synctest.Wait()
 		require.Equal(t, 1000, srv.Connections())
@@ -50,14 +54,14 @@ func TestAnnouncedFramesTakeNoMemory(t *testing.T) {
 }
 
 func TestAThousandConnections(t *testing.T) {
-	srv := New(t, WithTCP(":0"))
+	srv := Start(t, WithTCP(":0"))
 	var wg sync.WaitGroup
 	for range 1000 {
 		c := dialTCP(t, srv)
 		wg.Go(func() {
 			c.handshake(0, hour, 0, nil)
-			c.create("/n-", int(flagEphemeralSeq))
-			c.call(OpExists, "/go", true)
+			c.create("/n-", int(wire.FlagEphemeralSequence))
+			c.call(wire.OpExists, "/go", true)
 		})
 	}
 	wg.Wait()
@@ -69,25 +73,26 @@ func TestAThousandConnections(t *testing.T) {
 	srv.AssertNoWatches(t)
 }
 
-// A server that runs for long keeps nothing of the connections and sessions that have ended, and nor does an ensemble.
+// A server that runs for long keeps nothing of the connections and sessions
+// that have ended, and nor does an ensemble.
 func TestConnectionsThatEndLeaveNothing(t *testing.T) {
 	visit := func(t *testing.T, m *Member) {
-		nc, err := m.DialTimeout("tcp", "", 0)
+		nc, err := m.Dialer()(t.Context(), "tcp", "")
 		require.NoError(t, err)
 		c := &raw{t: t, nc: nc} // without a Cleanup, which would keep it
 		c.handshake(0, 10_000, 0, nil)
-		c.create("/e", int(flagEphemeral))
-		c.call(OpGetData, "/e", true)
-		c.call(OpAddWatch, "/", 1)
-		c.send(OpCloseSession)
+		c.create("/e", int(wire.FlagEphemeral))
+		c.call(wire.OpGetData, "/e", true)
+		c.call(wire.OpAddWatch, "/", 1)
+		c.send(wire.OpCloseSession)
 		c.readAll()
 		c.nc.Close()
 	}
 	synctest.Test(t, func(t *testing.T) {
-		ens := NewEnsemble(t, 3, WithRequestLog(0))
+		ens := StartEnsemble(t, 3, WithRequestLog(0))
 		visits := func() (goroutines int, bytes int64) {
 			for i := range 3000 {
-				visit(t, ens.Member(i%3))
+				visit(t, ens.Members()[i%3])
 			}
 			time.Sleep(time.Minute) // whatever still has to go off does
 			synctest.Wait()
@@ -108,7 +113,8 @@ func TestConnectionsThatEndLeaveNothing(t *testing.T) {
 	})
 }
 
-// Clients that ask and do not read: none may make the server hold more than its own share, nor all of them together.
+// Clients that ask and do not read: none may make the server hold more than its
+// own share, nor all of them together.
 func TestSlowReadersTogetherAreBounded(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		require.NoError(t, srv.Create("/big", make([]byte, 1<<20)))
@@ -116,14 +122,14 @@ func TestSlowReadersTogetherAreBounded(t *testing.T) {
 		for i := range clients {
 			clients[i] = login(t, srv)
 			for range 60 { // just below what one may leave unread
-				clients[i].send(OpGetData, "/big", false)
+				clients[i].send(wire.OpGetData, "/big", false)
 			}
 		}
 		synctest.Wait()
 		require.LessOrEqual(t, srv.queued.Load(), int64(maxQueuedByAll+2<<20))
 		require.Less(t, srv.Connections(), len(clients), "somebody had to go")
 		require.Greater(t, srv.Connections(), 2, "but not everybody")
-		require.Equal(t, ok, login(t, srv).call(OpExists, "/big", false).code)
+		require.Equal(t, wire.OK, login(t, srv).call(wire.OpExists, "/big", false).code)
 		srv.CutAll()
 		synctest.Wait()
 		require.Zero(t, srv.queued.Load(), "the books balance")
@@ -135,101 +141,104 @@ func TestRequestLogIsBounded(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		c := login(t, srv)
 		for range 5 {
-			c.call(OpExists, "/"+string(make([]byte, 1<<18))+"x", false)
-			c.call(OpPing)
+			c.call(wire.OpExists, "/"+string(make([]byte, 1<<18))+"x", false)
+			c.call(wire.OpPing)
 		}
 		require.Len(t, srv.Requests(), 3)
 		require.Len(t, srv.Requests()[1].Path, maxLoggedPath)
-		require.Equal(t, 5, srv.CountRequests(OpPing))
+		require.Equal(t, 5, srv.CountRequests(wire.OpPing))
 	}, WithRequestLog(3))
 	bubble(t, func(t *testing.T, srv *Server) {
-		login(t, srv).call(OpPing)
+		login(t, srv).call(wire.OpPing)
 		require.Empty(t, srv.Requests())
-		require.Equal(t, map[Op]int{OpConnect: 1, OpPing: 1}, srv.Stats().Requests)
+		require.Equal(t, map[wire.Op]int{wire.OpConnect: 1, wire.OpPing: 1}, srv.Stats().Requests)
 	}, WithRequestLog(0))
 }
 
 func TestTCPWithoutAHostIsLoopback(t *testing.T) {
-	host, _, err := net.SplitHostPort(New(t, WithTCP(":0")).Addr())
+	host, _, err := net.SplitHostPort(Start(t, WithTCP(":0")).Addr())
 	require.NoError(t, err)
 	require.Equal(t, "127.0.0.1", host)
 }
 
-// FuzzConnection feeds bytes to a connection as they come from the network, words and handshakes included. The server must
-// end the connection or answer in frames, and must go on for others.
+// FuzzConnection feeds bytes to a connection as they come from the network,
+// words and handshakes included. The server must end the connection or answer
+// in frames, and must go on for others.
 func FuzzConnection(f *testing.F) {
 	f.Add([]byte("ruok"))
 	f.Add([]byte("stmk\x00\x00"))
 	f.Add([]byte("mntr and more"))
-	f.Add(frameLength(maxFrame + 1))
-	e := &encoder{b: make([]byte, lengthSize)}
-	e.values(0, int64(0), 10_000, int64(0), make([]byte, passwordSize))
-	hello := e.frame()
+	f.Add(frameLength(wire.MaxFrame + 1))
+	e := &wire.Encoder{Buf: make([]byte, wire.LengthSize)}
+	encodeValues(e, 0, int64(0), 10_000, int64(0), make([]byte, passwordSize))
+	hello := e.Frame()
 	f.Add(hello)
-	for _, op := range []Op{OpPing, OpCloseSession, OpWhoAmI, OpMulti, Op(77)} {
-		r := &encoder{b: make([]byte, lengthSize)}
-		r.values(1, int(op))
-		f.Add(append(append([]byte{}, hello...), r.frame()...))
+	for _, op := range []wire.Op{wire.OpPing, wire.OpCloseSession, wire.OpWhoAmI, wire.OpMulti, wire.Op(77)} {
+		r := &wire.Encoder{Buf: make([]byte, wire.LengthSize)}
+		encodeValues(r, 1, int(op))
+		f.Add(append(append([]byte{}, hello...), r.Frame()...))
 	}
 	f.Fuzz(func(t *testing.T, input []byte) {
-		srv := New(t)
-		nc, err := srv.DialTimeout("tcp", srv.Addr(), 0)
+		srv := Start(t)
+		nc, err := srv.Dialer()(t.Context(), "tcp", srv.Addr())
 		require.NoError(t, err)
 		_, _ = nc.Write(input) // the server may have had enough before the end
-		nc.(*pipeConn).out.closeWriter(io.EOF)
+		require.NoError(t, nc.(*memnet.Conn).CloseWrite())
 		_, _ = io.Copy(io.Discard, nc) // ends, because the server ends it
 		require.Zero(t, srv.Connections())
 		require.NoError(t, srv.Create("/still/alive", nil))
 	})
 }
 
-// FuzzDecoder takes every kind of value off arbitrary bytes: it must never read beyond them, and what it has read must
-// encode to the same bytes, or to the ones that null stands for.
+// FuzzDecoder takes every kind of value off arbitrary bytes: it must never read
+// beyond them, and what it has read must encode to the same bytes, or to the
+// ones that null stands for.
 func FuzzDecoder(f *testing.F) {
 	f.Add([]byte{}, []byte{0})
 	f.Add([]byte{0, 0, 0, 1, 'a', 0, 0, 0, 0}, []byte{4, 5})
 	f.Add([]byte{0, 0, 0, 1, 0, 0, 0, 31, 0, 0, 0, 1, 'w', 0xff, 0xff, 0xff, 0xff}, []byte{6})
 	f.Fuzz(func(t *testing.T, input, kinds []byte) {
-		d := &decoder{b: input}
+		d := &wire.Decoder{Buf: input}
 		for _, kind := range kinds {
-			rest, e := d.b, &encoder{}
+			rest, e := d.Buf, &wire.Encoder{}
 			exact := true
 			switch kind % 7 {
 			case 0:
-				e.int32(d.int32())
+				e.Int32(d.Int32())
 			case 1:
-				e.int64(d.int64())
+				e.Int64(d.Int64())
 			case 2:
-				d.bool()
+				d.Bool()
 				exact = false // any byte but 0 is true
 			case 3:
-				e.buffer(d.buffer())
+				e.Buffer(d.Buffer())
 			case 4:
-				e.string(d.string())
+				e.String(d.String())
 				exact = len(rest) < 4 || rest[0] != 0xff
 			case 5:
-				list := d.strings()
-				exact = len(list) == 0 && d.err == nil && rest[0] == 0
-				e.strings(list)
+				list := d.Strings()
+				exact = len(list) == 0 && d.Err == nil && rest[0] == 0
+				e.Strings(list)
 			case 6:
-				list := d.acls()
+				list := d.ACLs()
 				require.LessOrEqual(t, len(list), len(rest)/12)
 				exact = false
 			}
-			if d.err != nil {
+			if d.Err != nil {
 				return
 			}
-			require.LessOrEqual(t, len(d.b), len(rest))
+			require.LessOrEqual(t, len(d.Buf), len(rest))
 			if exact {
-				require.Equal(t, rest[:len(rest)-len(d.b)], e.b)
+				require.Equal(t, rest[:len(rest)-len(d.Buf)], e.Buf)
 			}
 		}
 	})
 }
 
-// What the kernel does not take at once is sent later, in order and complete.
+// Bytes that the kernel does not take at once are sent later, in order and
+// complete.
 func TestAnswersOverTCPToAClientThatReadsLate(t *testing.T) {
-	srv := New(t, WithTCP(":0"))
+	srv := Start(t, WithTCP(":0"))
 	data := make([]byte, 300<<10)
 	for i := range data {
 		data[i] = byte(i * i >> 8)
@@ -239,14 +248,14 @@ func TestAnswersOverTCPToAClientThatReadsLate(t *testing.T) {
 	c.handshake(0, hour, 0, nil)
 	const requests = 100
 	for i := range requests {
-		c.send(OpGetData, "/big", false)
+		c.send(wire.OpGetData, "/big", false)
 		want := i + 1
-		require.NoError(t, srv.WaitFor(t.Context(), func() bool { return srv.CountRequests(OpGetData) == want }), "one by one")
+		require.NoError(t, srv.WaitFor(t.Context(), func() bool { return srv.CountRequests(wire.OpGetData) == want }), "one by one")
 	}
 	for i := range requests {
 		r := c.receive()
 		require.EqualValues(t, i+1, r.xid)
-		require.Equal(t, data, r.body.buffer())
+		require.Equal(t, data, r.body.Buffer())
 	}
 	require.Zero(t, srv.queued.Load())
 }

@@ -8,7 +8,8 @@ import (
 
 var seedFlag = flag.Uint64("zktest.seed", 1, "seed of the tests that choose at random; 0 picks one")
 
-// SeedOf returns the seed for a test that chooses at random. If the test fails, its log says how to run it again.
+// SeedOf returns the seed for a test that chooses at random. If the test fails,
+// its log says how to run it again.
 func SeedOf(t *testing.T) uint64 {
 	seed := *seedFlag
 	if seed == 0 {

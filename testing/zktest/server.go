@@ -8,18 +8,21 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/gocurator/curator/testing/zktest/internal/datatree"
 )
 
 // TB is the part of [testing.TB] that this package uses. It is an interface of
-// its own so that a program which embeds a server does not link package testing.
+// its own so that a program which embeds a server does not link package
+// testing.
 type TB interface {
 	Helper()
 	Cleanup(func())
 	Fatalf(format string, args ...any)
 }
 
-// Server is a ZooKeeper server in this process. All of its methods may be called
-// from any goroutine.
+// Server is a ZooKeeper server in this process. All of its methods may be
+// called from any goroutine.
 type Server struct {
 	*cluster                // its own, or that of its ensemble
 	member   *Member        // nil for a server on its own; constant
@@ -30,16 +33,16 @@ type Server struct {
 	queued   atomic.Int64   // bytes that wait for clients
 
 	// The rest is guarded by mu.
-	tree    *tree
-	watches *watches
-	zxid    int64           // of the last transaction applied
-	beyond  map[*node]int32 // see txn; what a request has to know that came with the last one
-	conns   map[*conn]struct{}
-	reaper  *alarm
-	offset  time.Duration // of the wall clock
-	rate    float64       // of the clock for sessions
+	tree     *datatree.Tree
+	watches  *datatree.Watches[*conn]
+	zxid     int64                    // of the last transaction applied
+	overflow map[*datatree.Node]int32 // see txn; what a request has to know that came with the last one
+	conns    map[*conn]struct{}
+	reaper   *alarm
+	offset   time.Duration // of the wall clock
+	rate     float64       // of the clock for sessions
 
-	closed, stopped, frozen bool
+	closed, stopped, paused bool
 	refusing, partitioned   bool
 	injections              []*Injection
 
@@ -49,23 +52,29 @@ type Server struct {
 	expired  int     // sessions whose clients were not heard of
 }
 
-// New returns a running server that is closed when the test ends. Inside a
-// synctest bubble it must be created in the bubble.
-func New(tb TB, opts ...Option) *Server {
+// Start returns a running server that is closed when the test ends. Options
+// that are nil or make no sense fail the test. In a bubble of testing/synctest,
+// Start must be called in the bubble.
+func Start(tb TB, opts ...Option) *Server {
 	tb.Helper()
-	s, err := NewServer(opts...)
+	s, err := Run(opts...)
 	if err != nil {
 		tb.Fatalf("zktest: %v", err)
 	}
+	s.tb = tb
 	tb.Cleanup(func() { _ = s.Close() })
 	return s
 }
 
-// NewServer returns a running server, which the caller has to close. The error is
-// that of listening on the address given to [WithTCP], or about a [Random] that makes
-// no sense.
-func NewServer(opts ...Option) (*Server, error) {
-	s := newServer(newCluster(configured(opts)))
+// Run returns a running server, which the caller has to close. The error says
+// which option is nil or makes no sense, or why the server cannot listen on the
+// address given to [WithTCP].
+func Run(opts ...Option) (*Server, error) {
+	cfg, err := configured(opts)
+	if err != nil {
+		return nil, err
+	}
+	s := newServer(newCluster(cfg))
 	if err := s.simulate(nil, s); err != nil {
 		return nil, err
 	}
@@ -83,8 +92,8 @@ func newServer(c *cluster) *Server {
 		cluster: c,
 		address: memoryAddr(0),
 		born:    c.clock.Now(),
-		tree:    newTree(),
-		watches: newWatches(),
+		tree:    datatree.New(),
+		watches: datatree.NewWatches[*conn](),
 		conns:   make(map[*conn]struct{}),
 		rate:    1,
 	}
@@ -92,15 +101,15 @@ func newServer(c *cluster) *Server {
 
 // Close ends the server: connections are closed, and every goroutine and timer
 // of the server has ended when it returns. The data stays readable through
-// [Server.Node] and the like. Close may be called more than once, but not from a
-// function given to [Call] or [CallAfter]. The error is always nil.
+// [Server.Node] and the like. Close may be called more than once, but not from
+// a function given to [Call] or [CallAfter]. The error is always nil.
 func (s *Server) Close() error {
 	s.mu.Lock()
-	s.closeNow()
+	s.closeLocked()
 	if s.member != nil {
-		s.member.ens.update()
+		s.member.ens.updateLocked()
 	} else {
-		s.stopClocks()
+		s.stopClocksLocked()
 	}
 	s.unlock()
 	s.wg.Wait()
@@ -110,13 +119,13 @@ func (s *Server) Close() error {
 	return nil
 }
 
-// closeNow is Close without waiting. s.mu is held.
-func (s *Server) closeNow() {
+// closeLocked is Close without waiting.
+func (s *Server) closeLocked() {
 	if s.closed {
 		return
 	}
 	s.closed = true
-	for _, c := range s.inOrder() {
+	for _, c := range s.connsInOrderLocked() {
 		c.closeLocked()
 	}
 	s.reaper.stop()
@@ -126,7 +135,7 @@ func (s *Server) closeNow() {
 	}
 }
 
-// inOrder returns the open connections, those first that came first.
-func (s *Server) inOrder() []*conn {
+// connsInOrderLocked returns the open connections, those first that came first.
+func (s *Server) connsInOrderLocked() []*conn {
 	return slices.SortedFunc(maps.Keys(s.conns), func(a, b *conn) int { return cmp.Compare(a.seq, b.seq) })
 }

@@ -21,8 +21,9 @@ type session struct {
 const passwordSize = 16
 
 // password proves that a client owns a session. It is derived from the id, so
-// that the server need not keep it, and from a secret: servers that begin in the
-// same millisecond have the same ids, and must not take each other's clients in.
+// that the server need not keep it, and from a secret: servers that begin in
+// the same millisecond have the same ids, and must not take each other's
+// clients in.
 func (s *Server) password(id int64) []byte {
 	sum := sha1.Sum(binary.BigEndian.AppendUint64(nil, uint64(id)^s.secret))
 	return sum[:passwordSize]
@@ -35,27 +36,27 @@ func firstSessionID(start time.Time) int64 {
 	return int64(uint64(start.UnixMilli())<<24>>8) | serverID<<56
 }
 
-// newSession begins a session, which is a transaction.
-func (s *Server) newSession() *session {
-	s.takeZxid()
+// newSessionLocked begins a session, which is a transaction.
+func (s *Server) newSessionLocked() *session {
+	s.takeZxidLocked()
 	s.lastSession++
 	sess := &session{id: s.lastSession}
 	s.sessions[sess.id] = sess
 	return sess
 }
 
-// hear notes that the client of a session has been heard of. A follower keeps that
-// to itself until the leader asks for it.
-func (s *Server) hear(sess *session) {
-	if head := s.head(); head != s {
-		s.member.remember(sess)
+// touchLocked notes that the client of a session has been heard of. A follower
+// keeps that to itself until the leader asks for it.
+func (s *Server) touchLocked(sess *session) {
+	if head := s.leaderServerLocked(); head != s {
+		s.member.recordTouchLocked(sess)
 		return
 	}
-	s.touch(sess)
+	s.extendLocked(sess)
 }
 
-// touch moves the session's deadline. It is the leader's decision.
-func (s *Server) touch(sess *session) {
+// extendLocked moves the session's deadline. It is the leader's decision.
+func (s *Server) extendLocked(sess *session) {
 	timeout := sess.timeout
 	if s.rate != 1 {
 		timeout = time.Duration(float64(timeout) / s.rate)
@@ -66,61 +67,55 @@ func (s *Server) touch(sess *session) {
 	}
 }
 
-// watchOver arms the session's alarm. Requests only move the deadline, which is
-// cheap; the alarm finds that out when it goes off, and is set again.
-func (s *Server) watchOver(sess *session) {
+// armExpiryLocked arms the session's alarm. Requests only move the deadline,
+// which is cheap; the alarm finds that out when it goes off, and is set again.
+func (s *Server) armExpiryLocked(sess *session) {
 	sess.expiry.stop()
-	sess.expiry = s.after(sess.deadline.Sub(s.clock.Now()), func() {
+	sess.expiry = s.afterLocked(sess.deadline.Sub(s.clock.Now()), func() {
 		s.mu.Lock()
 		defer s.unlock()
-		s.expireIfOverdue(sess)
+		s.expireIfOverdueLocked(sess)
 	})
 }
 
-// expireIfOverdue does nothing while there is nobody to decide: whoever comes to
-// decide looks after all sessions.
-func (s *Server) expireIfOverdue(sess *session) {
-	head := s.head()
+// expireIfOverdueLocked does nothing while there is nobody to decide: whoever
+// comes to decide looks after all sessions.
+func (s *Server) expireIfOverdueLocked(sess *session) {
+	head := s.leaderServerLocked()
 	if s.member != nil {
-		s.member.ens.shipIfDue()
+		s.member.ens.pingIfDueLocked()
 	}
 	switch {
-	case head == nil || !head.writable() || head.stopped || head.closed || head.frozen || s.sessions[sess.id] != sess:
+	case head == nil || !head.writableLocked() || head.stopped || head.closed || head.paused || s.sessions[sess.id] != sess:
 	case s.clock.Now().Before(sess.deadline):
-		head.watchOver(sess)
+		head.armExpiryLocked(sess)
 	default:
-		head.expired += s.expireOverdue()
+		head.expired += s.expireOverdueLocked()
 	}
 }
 
-// expireOverdue ends every session whose time is up, those first that began first:
-// at a tick there may be several. It returns how many there were.
-func (s *Server) expireOverdue() (ended int) {
+// expireOverdueLocked ends every session whose time is up, those first that
+// began first: at a tick there may be several. It returns how many there were.
+func (s *Server) expireOverdueLocked() (ended int) {
 	now := s.clock.Now()
-	for _, sess := range s.oldestFirst() {
+	for _, sess := range s.oldestFirstLocked() {
 		if !now.Before(sess.deadline) {
-			s.endSession(sess, nil)
+			s.endSessionLocked(sess, nil)
 			ended++
 		}
 	}
 	return ended
 }
 
-// endSession deletes a session and its ephemeral nodes in one transaction, of which
-// its own watches still hear. closer is the connection that asks for it, nil if the
-// client did not; then its connection ends.
-func (s *Server) endSession(sess *session, closer *conn) {
+// endSessionLocked deletes a session and its ephemeral nodes in one
+// transaction, of which its own watches still hear. closer is the connection
+// that asks for it, nil if the client did not; then its connection ends.
+func (s *Server) endSessionLocked(sess *session, closer *conn) {
 	delete(s.sessions, sess.id)
-	delete(s.paused, sess.id)
+	delete(s.pausedSessions, sess.id)
 	sess.expiry.stop()
-	s.commit(nil, func(tx *txn) Code {
-		tx.ended, tx.closer = sess, closer
-		for _, path := range tx.tree.ephemeralsOf(sess.id) {
-			tx.remove(path)
-		}
-		return ok
-	})
+	s.commitEndLocked(sessionEnd{sess, closer})
 	if sess.host != nil {
-		sess.host.ended(sess)
+		sess.host.endedLocked(sess)
 	}
 }

@@ -32,7 +32,7 @@ func TestClientLearnsOfExpiryAtReconnect(t *testing.T) {
 		require.NoError(t, err)
 
 		start := time.Now()
-		srv.PartitionAll()
+		srv.BlackholeAll()
 		require.NoError(t, srv.WaitFor(t.Context(), func() bool { return len(srv.Sessions()) == 1 }))
 		require.Equal(t, 9*time.Second, time.Since(start))
 		srv.AssertNoNodes(t, "/")
@@ -52,11 +52,11 @@ func TestExpireSession(t *testing.T) {
 		_, _, events, err := other.GetW("/e")
 		require.NoError(t, err)
 		zxid := srv.Zxid()
-		require.True(t, srv.ExpireSession(c.SessionID()))
+		require.True(t, srv.Session(c.SessionID()).Expire())
 		require.Equal(t, zxid+1, srv.Zxid())
 		require.Equal(t, zk.EventNodeDeleted, (<-events).Type)
 		c.await(t, zk.StateExpired)
-		require.False(t, srv.ExpireSession(1))
+		require.False(t, srv.Session(1).Expire())
 		require.Zero(t, srv.Stats().Expired, "it did not time out")
 	})
 }
@@ -72,11 +72,11 @@ func TestReconnectInTheSameSessionCatchesUpOnWatches(t *testing.T) {
 		require.NoError(t, err)
 		_, _, quiet, err := c.GetW("/parent")
 		require.NoError(t, err)
-		require.Equal(t, 4, session(t, srv).Watches)
+		require.Equal(t, 4, session(t, srv).WatchCount)
 
 		id := c.SessionID()
 		srv.RefuseConnections(true)
-		require.True(t, srv.CutSession(id))
+		require.True(t, srv.Session(id).Cut())
 		require.False(t, session(t, srv).Connected)
 		srv.AssertNoWatches(t)
 		require.NoError(t, srv.Set("/parent/a", []byte("x")))
@@ -105,7 +105,7 @@ func TestStopKeepsSessionsAndStartGivesThemAFullTimeout(t *testing.T) {
 		time.Sleep(time.Hour)
 		require.Equal(t, zk.StateConnecting, c.State())
 		require.Len(t, srv.Tree(), 1)
-		srv.Start()
+		srv.Restart()
 		require.Equal(t, time.Now().Add(9*time.Second), session(t, srv).Deadline)
 		c.await(t, zk.StateHasSession)
 		require.Equal(t, id, c.SessionID())
@@ -117,7 +117,7 @@ func TestSessionOfAClientThatNeverComesBackExpiresAfterStart(t *testing.T) {
 		srv.RefuseConnections(true)
 		srv.Stop()
 		time.Sleep(time.Minute)
-		srv.Start()
+		srv.Restart()
 		time.Sleep(9*time.Second - 1)
 		synctest.Wait()
 		require.Len(t, srv.Sessions(), 1)
@@ -132,7 +132,7 @@ func TestReplaceSession(t *testing.T) {
 		id := c.SessionID()
 		_, err := c.Create("/e", nil, zk.FlagEphemeral, open)
 		require.NoError(t, err)
-		srv.ReplaceSession(id)
+		srv.Session(id).Replace()
 		srv.CutAll()
 		c.await(t, zk.StateHasSession)
 		require.NotEqual(t, id, c.SessionID())
@@ -146,7 +146,7 @@ func TestPartitionOfOneSession(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *client) {
 		other := connect(t, srv, 9*time.Second)
 		id := c.SessionID()
-		require.True(t, srv.Partition(id))
+		require.True(t, srv.Session(id).Blackhole())
 		start := time.Now()
 		_, _, err := c.Get("/")
 		require.Error(t, err)
@@ -156,15 +156,16 @@ func TestPartitionOfOneSession(t *testing.T) {
 		c.await(t, zk.StateHasSession)
 		require.Equal(t, id, c.SessionID(), "new connections work, and it came back in time")
 		require.Equal(t, 2, srv.Connections(), "it has given up the black hole")
-		require.False(t, srv.Partition(1))
+		require.False(t, srv.Session(1).Blackhole())
 	})
 }
 
-// The client of a black hole must not see that the server has ended its session.
+// The client of a black hole must not see that the server has ended its
+// session.
 func TestPartitionHidesExpiry(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *client) {
-		srv.PartitionAll()
-		require.True(t, srv.ExpireSession(c.SessionID()))
+		srv.BlackholeAll()
+		require.True(t, srv.Session(c.SessionID()).Expire())
 		synctest.Wait()
 		require.Equal(t, zk.StateHasSession, c.State())
 		require.Equal(t, 1, srv.Connections())
@@ -179,7 +180,7 @@ func TestPartitionSwallowsWhatWasHeldBack(t *testing.T) {
 		go func() {
 			<-inj.Done()
 			synctest.Wait()
-			srv.PartitionAll()
+			srv.BlackholeAll()
 		}()
 		_, _, err := c.Get("/")
 		require.Error(t, err)
@@ -188,8 +189,8 @@ func TestPartitionSwallowsWhatWasHeldBack(t *testing.T) {
 
 func TestNewConnectionsDuringPartitionAreBlackHoles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
-		srv.PartitionAll()
+		srv := zktest.Start(t)
+		srv.BlackholeAll()
 		nc, err := srv.Dialer()(t.Context(), "tcp", "anything:1")
 		require.NoError(t, err)
 		defer nc.Close()
@@ -207,11 +208,11 @@ func TestNewConnectionsDuringPartitionAreBlackHoles(t *testing.T) {
 
 func TestStopIsNotSeenThroughAPartition(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *client) {
-		srv.PartitionAll()
+		srv.BlackholeAll()
 		srv.Stop()
 		synctest.Wait()
 		require.Equal(t, zk.StateHasSession, c.State())
-		srv.Start()
+		srv.Restart()
 		srv.Heal()
 		c.await(t, zk.StateHasSession)
 		require.Equal(t, 1, srv.Connections())
@@ -221,12 +222,12 @@ func TestStopIsNotSeenThroughAPartition(t *testing.T) {
 // Servers that begin at the same moment number their sessions alike.
 func TestServersDoNotTakeEachOthersSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		here, there := zktest.New(t), zktest.New(t)
+		here, there := zktest.Start(t), zktest.Start(t)
 		c := connectVia(t, here, func(network, address string, timeout time.Duration) (net.Conn, error) {
 			if len(here.Sessions()) == 0 {
-				return here.DialTimeout(network, address, timeout)
+				return here.Dialer()(t.Context(), network, address)
 			}
-			return there.DialTimeout(network, address, timeout)
+			return there.Dialer()(t.Context(), network, address)
 		}, 9*time.Second)
 		other := connect(t, there, 9*time.Second)
 		require.Equal(t, c.SessionID(), other.SessionID())

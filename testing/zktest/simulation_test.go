@@ -12,8 +12,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// The library's own goroutines do not spoil it: clients of one goroutine each are
-// deterministic.
+// The library's own goroutines do not spoil it: clients of one goroutine each
+// are deterministic.
 func TestSameSeedSameRunWithGoZookeeper(t *testing.T) {
 	seed := zktest.SeedOf(t)
 	first, second := contend(t, seed), contend(t, seed)
@@ -27,11 +27,11 @@ func TestSameSeedSameRunWithGoZookeeper(t *testing.T) {
 // contend lets three clients create and delete nodes while the server fails.
 func contend(t *testing.T, seed uint64) (log []zktest.Request) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t, zktest.WithRandom(zktest.Random{
-			Seed:  seed,
-			Odds:  []zktest.Odds{{Chance: 0.05, Rule: zktest.Rule{Do: zktest.DropReply}}, {Chance: 0.02, Rule: zktest.Rule{Do: zktest.Mute}}},
-			Every: time.Second,
-			Deeds: []zktest.Deed{zktest.CutSomeone, zktest.ExpireSomeone, zktest.StopFor(2 * time.Second), zktest.FreezeFor(time.Second)},
+		srv := zktest.Start(t, zktest.WithChaos(zktest.ChaosPlan{
+			Seed:        seed,
+			Faults:      []zktest.FaultRate{{Chance: 0.05, Rule: zktest.Rule{Do: zktest.DropReply()}}, {Chance: 0.02, Rule: zktest.Rule{Do: zktest.Blackhole()}}},
+			Every:       time.Second,
+			Disruptions: []zktest.Disruption{zktest.CutSession(), zktest.ExpireSession(), zktest.StopFor(2 * time.Second), zktest.PauseFor(time.Second)},
 		}))
 		end := time.Now().Add(time.Minute)
 		done := make(chan struct{})
@@ -54,7 +54,7 @@ func contend(t *testing.T, seed uint64) (log []zktest.Request) {
 			<-done
 		}
 		log = srv.Requests()
-		srv.Calm()
+		srv.StopFaults()
 	})
 	return log
 }

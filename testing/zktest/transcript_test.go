@@ -7,16 +7,21 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/testing/zktest/internal/datatree"
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
 // A line of a transcript says who asked, what, and what came back: the zxid
-// relative to the beginning of the script, the error code, the body. Absolute times
-// and the ids of sessions are different in each run; clients have letters instead.
+// relative to the beginning of the script, the error code, the body. Absolute
+// times and the ids of sessions are different in each run; clients have letters
+// instead.
 //
-// The zxid of an event is left out where the real server is older than 3.9: it is
-// always -1 there.
+// The zxid of an event is left out where the real server is older than 3.9: it
+// is always -1 there.
 
-// watchTheClock makes the test fail, instead of hanging, when the server is silent.
+// watchTheClock makes the test fail, instead of hanging, when the server is
+// silent.
 func (p *player) watchTheClock() {
 	require.NoError(p.stage.t, p.nc.SetReadDeadline(time.Now().Add(20*time.Second)))
 }
@@ -27,7 +32,7 @@ func (p *player) note(format string, args ...any) {
 
 // describe returns the request in a form for people. The ACL that is open to
 // everyone goes without saying.
-func describe(op Op, values []any) string {
+func describe(op wire.Op, values []any) string {
 	words := []string{op.String()}
 	for _, v := range values {
 		switch v := v.(type) {
@@ -35,8 +40,8 @@ func describe(op Op, values []any) string {
 			words = append(words, data(v))
 		case string:
 			words = append(words, fmt.Sprintf("%.40q", v))
-		case []ACL:
-			if !slices.Equal(v, openACL) {
+		case []wire.ACL:
+			if !slices.Equal(v, datatree.OpenACL) {
 				words = append(words, fmt.Sprint(v))
 			}
 		default:
@@ -63,21 +68,24 @@ func (s *stage) event(r reply) string {
 }
 
 // tell describes an answer.
-func (s *stage) tell(op Op, xid int32, r reply) string {
+func (s *stage) tell(op wire.Op, xid int32, r reply) string {
 	var b strings.Builder
 	b.WriteString(s.zxid(r.zxid))
 	s.last = max(s.last, r.zxid)
 	if r.xid != xid {
 		fmt.Fprintf(&b, " xid %d", r.xid)
 	}
-	if r.code != ok {
+	if r.code != wire.OK {
 		fmt.Fprintf(&b, " error %d", r.code)
+		if op == wire.OpMultiRead {
+			r.body.Buf = nil // after the error for a multi of writes comes an empty result, which no client reads
+		}
 	} else {
 		b.WriteString(s.body(op, r.body))
-		require.NoError(s.t, r.body.err, "the answer to %v ends too early", op)
+		require.NoError(s.t, r.body.Err, "the answer to %v ends too early", op)
 	}
-	if len(r.body.b) > 0 {
-		fmt.Fprintf(&b, " and then %x", r.body.b)
+	if len(r.body.Buf) > 0 {
+		fmt.Fprintf(&b, " and then %x", r.body.Buf)
 	}
 	return b.String()
 }
@@ -90,8 +98,8 @@ func (s *stage) zxid(z int64) string {
 	return fmt.Sprintf("%+d", z-s.base)
 }
 
-func (s *stage) stat(d *decoder) string {
-	st := readStat(d)
+func (s *stage) stat(d *wire.Decoder) string {
+	st := d.Stat()
 	return fmt.Sprintf(" {c %s m %s p %s versions %d/%d/%d owner %s length %d children %d}",
 		s.zxid(st.Czxid), s.zxid(st.Mzxid), s.zxid(st.Pzxid), st.Version, st.Cversion, st.Aversion,
 		s.owner(st.EphemeralOwner), st.DataLength, st.NumChildren)
@@ -107,34 +115,34 @@ func (s *stage) owner(session int64) string {
 }
 
 // body takes the body of a successful answer apart.
-func (s *stage) body(op Op, d *decoder) string {
+func (s *stage) body(op wire.Op, d *wire.Decoder) string {
 	switch op {
-	case OpCreate, OpSync:
-		return " " + d.string()
-	case OpCreate2, OpCreateContainer, OpCreateTTL:
-		return " " + d.string() + s.stat(d)
-	case OpExists, OpSetData, OpSetACL:
+	case wire.OpCreate, wire.OpSync:
+		return " " + d.String()
+	case wire.OpCreate2, wire.OpCreateContainer, wire.OpCreateTTL:
+		return " " + d.String() + s.stat(d)
+	case wire.OpExists, wire.OpSetData, wire.OpSetACL:
 		return s.stat(d)
-	case OpGetData:
-		return " " + data(d.buffer()) + s.stat(d)
-	case OpGetACL:
-		acls := d.acls()
+	case wire.OpGetData:
+		return " " + data(d.Buffer()) + s.stat(d)
+	case wire.OpGetACL:
+		acls := d.ACLs()
 		entries := make([]string, len(acls))
 		for i, a := range acls {
 			entries[i] = fmt.Sprint(a) // those that stand for "auth" have no order
 		}
 		return unordered(entries) + s.stat(d)
-	case OpGetChildren, OpGetEphemerals:
-		return unordered(d.strings())
-	case OpGetChildren2:
-		return unordered(d.strings()) + s.stat(d)
-	case OpGetAllChildrenNumber, OpAddWatch:
-		return fmt.Sprint(" ", d.int32())
-	case OpWhoAmI:
+	case wire.OpGetChildren, wire.OpGetEphemerals:
+		return unordered(d.Strings())
+	case wire.OpGetChildren2:
+		return unordered(d.Strings()) + s.stat(d)
+	case wire.OpGetAllChildrenNumber, wire.OpAddWatch:
+		return fmt.Sprint(" ", d.Int32())
+	case wire.OpWhoAmI:
 		return unordered(identities(d))
-	case OpSASL:
-		return " " + data(d.buffer())
-	case OpMulti, OpMultiRead:
+	case wire.OpSASL:
+		return " " + data(d.Buffer())
+	case wire.OpMulti, wire.OpMultiRead:
 		return s.results(d)
 	}
 	return ""
@@ -146,26 +154,26 @@ func unordered(list []string) string {
 	return fmt.Sprintf(" %q", list)
 }
 
-func identities(d *decoder) []string {
-	list := make([]string, d.count(8))
+func identities(d *wire.Decoder) []string {
+	list := make([]string, d.Count(8))
 	for i := range list {
-		list[i] = d.string() + "=" + d.string()
+		list[i] = d.String() + "=" + d.String()
 	}
 	return list
 }
 
 // results describes the parts of the answer to a multi or a multiRead.
-func (s *stage) results(d *decoder) string {
+func (s *stage) results(d *wire.Decoder) string {
 	var b strings.Builder
-	for d.err == nil {
-		kind, done, code := Op(d.int32()), d.bool(), Code(d.int32())
+	for d.Err == nil {
+		kind, done, code := wire.Op(d.Int32()), d.Bool(), wire.Code(d.Int32())
 		if done {
 			fmt.Fprintf(&b, " end %d/%d", kind, code)
 			break
 		}
 		fmt.Fprintf(&b, " [%d/%d", kind, code)
-		if kind == opError {
-			fmt.Fprintf(&b, " error %d", d.int32())
+		if kind == wire.OpError {
+			fmt.Fprintf(&b, " error %d", d.Int32())
 		}
 		b.WriteString(s.body(kind, d) + "]")
 	}

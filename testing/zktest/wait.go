@@ -6,11 +6,11 @@ import (
 )
 
 // WaitFor waits until cond is true, and returns nil; or until ctx ends, and
-// returns its error; or until the server is closed, and returns [net.ErrClosed].
-// It calls cond now and after each change of the server's state, not in between:
-// a cond about anything else may be noticed late. Several changes in quick
-// succession may be seen as one, so a state that passes at once may be missed.
-// cond may use the server's methods.
+// returns its error; or until the server is closed, and returns
+// [net.ErrClosed]. It calls cond now and after each change of the server's
+// state, not in between: a cond about anything else may be noticed late.
+// Several changes in quick succession may be seen as one, so a state that
+// passes at once may be missed. cond may use the server's methods.
 func (s *Server) WaitFor(ctx context.Context, cond func() bool) error {
 	return s.waitFor(ctx, cond, &s.closed)
 }
@@ -23,7 +23,7 @@ func (e *Ensemble) WaitFor(ctx context.Context, cond func() bool) error {
 func (c *cluster) waitFor(ctx context.Context, cond func() bool, closed *bool) error {
 	for {
 		c.mu.Lock()
-		changed, over := c.nextChange(), *closed
+		changed, over := c.nextChangeLocked(), *closed
 		c.mu.Unlock()
 		if cond() {
 			return nil
@@ -45,8 +45,8 @@ func (s *Server) WaitChildren(ctx context.Context, path string, n int) error {
 	return s.WaitFor(ctx, func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if node := s.tree.nodes[path]; node != nil {
-			return len(node.children) == n
+		if node := s.tree.Node(path); node != nil {
+			return len(node.Children) == n
 		}
 		return n == 0
 	})
@@ -58,52 +58,21 @@ func (s *Server) WaitWatches(ctx context.Context, session int64, n int) error {
 	return s.WaitFor(ctx, func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
+		if session == 0 {
+			return s.watches.Len() == n
+		}
 		total := 0
-		for c, keys := range s.watches.byConn {
-			if session == 0 || c.sess.id == session {
-				total += len(keys)
+		if sess := s.sessions[session]; sess != nil {
+			for _, c := range s.connsOfLocked(sess) {
+				total += s.watches.CountOf(c)
 			}
 		}
 		return total == n
 	})
 }
 
-// WaitQueue waits until there are at least n sequential nodes below path, see
-// [Server.Queue]: until n contenders have queued. It ends as [Server.WaitFor] does.
-func (s *Server) WaitQueue(ctx context.Context, path string, n int) error {
-	return s.WaitFor(ctx, func() bool { return len(s.Queue(path)) >= n })
-}
-
-// WaitNode waits until there is a node at path. It ends as [Server.WaitFor] does.
-func (s *Server) WaitNode(ctx context.Context, path string) error {
-	return s.WaitFor(ctx, func() bool {
-		_, found := s.Node(path)
-		return found
-	})
-}
-
-// WaitNoNode waits until there is no node at path. It ends as [Server.WaitFor] does.
-func (s *Server) WaitNoNode(ctx context.Context, path string) error {
-	return s.WaitFor(ctx, func() bool {
-		_, found := s.Node(path)
-		return !found
-	})
-}
-
-// WaitSessions waits until exactly n sessions are alive. It ends as [Server.WaitFor]
-// does.
-func (s *Server) WaitSessions(ctx context.Context, n int) error {
-	return s.WaitFor(ctx, func() bool { return len(s.Sessions()) == n })
-}
-
-// WaitWatchesOn waits until there are exactly n watches on path, see
-// [Server.WatchesOn]. It ends as [Server.WaitFor] does.
-func (s *Server) WaitWatchesOn(ctx context.Context, path string, n int) error {
-	return s.WaitFor(ctx, func() bool { return len(s.WatchesOn(path)) == n })
-}
-
-// WaitAgreement waits until every member is connected to the leader and has applied
-// all there is. It ends as [Server.WaitFor] does.
+// WaitAgreement waits until every member is connected to the leader and has
+// applied all there is. It ends as [Server.WaitFor] does.
 func (e *Ensemble) WaitAgreement(ctx context.Context) error {
 	return e.WaitFor(ctx, e.agree)
 }
@@ -112,7 +81,7 @@ func (e *Ensemble) agree() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, m := range e.members {
-		if !m.linked() || m.zxid != e.leader.zxid {
+		if !m.canCommitLocked() || m.zxid != e.leader.zxid {
 			return false
 		}
 	}

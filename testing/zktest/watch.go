@@ -1,5 +1,15 @@
 package zktest
 
+// Watch is a watch as it is now. A persistent watch, in ZooKeeper's sense, is
+// in both tables and thus counts as two.
+type Watch struct {
+	Session    int64
+	Path       string
+	Kind       WatchKind
+	Persistent bool // stays after an event
+	Recursive  bool // stays, and covers everything below
+}
+
 // WatchKind says which of the server's two tables a watch is in.
 type WatchKind int
 
@@ -17,152 +27,4 @@ func (k WatchKind) String() string {
 		return "child"
 	}
 	return "data"
-}
-
-// watchMode is a set: one connection may have a standard and a persistent watch
-// on the same path.
-type watchMode uint8
-
-const (
-	watchOnce       watchMode = 1 << iota // gone after its first event
-	watchPersistent                       // stays
-	watchRecursive                        // stays, and covers everything below; in the data table only
-
-	watchAnyMode = watchOnce | watchPersistent | watchRecursive
-)
-
-type watchKey struct {
-	kind WatchKind
-	path string
-}
-
-// watches holds the watches of all connections. A watch belongs to a connection,
-// not to a session: it ends with the connection and the client sets it again.
-type watches struct {
-	byKey     map[watchKey]map[*conn]watchMode
-	byConn    map[*conn]map[watchKey]struct{}
-	recursive int // how many recursive watches there are: usually none, which spares a walk
-}
-
-func newWatches() *watches {
-	return &watches{
-		byKey:  make(map[watchKey]map[*conn]watchMode),
-		byConn: make(map[*conn]map[watchKey]struct{}),
-	}
-}
-
-// add registers a watch; one that is there already stays as it is.
-func (w *watches) add(c *conn, key watchKey, mode watchMode) {
-	if w.byKey[key] == nil {
-		w.byKey[key] = make(map[*conn]watchMode)
-	}
-	if w.byConn[c] == nil {
-		w.byConn[c] = make(map[watchKey]struct{})
-	}
-	had := w.byKey[key][c]
-	if mode&watchRecursive > had&watchRecursive {
-		w.recursive++
-	}
-	w.byKey[key][c] = had | mode
-	w.byConn[c][key] = struct{}{}
-}
-
-// has reports whether there is a watch in one of the modes.
-func (w *watches) has(c *conn, key watchKey, modes watchMode) bool {
-	return w.byKey[key][c]&modes != 0
-}
-
-// remove takes the modes away and reports whether there was one of them.
-func (w *watches) remove(c *conn, key watchKey, modes watchMode) bool {
-	had := w.byKey[key][c]
-	if had&modes == 0 {
-		return false
-	}
-	if had&modes&watchRecursive != 0 {
-		w.recursive--
-	}
-	if rest := had &^ modes; rest != 0 {
-		w.byKey[key][c] = rest
-		return true
-	}
-	delete(w.byKey[key], c)
-	if len(w.byKey[key]) == 0 {
-		delete(w.byKey, key)
-	}
-	delete(w.byConn[c], key)
-	if len(w.byConn[c]) == 0 {
-		delete(w.byConn, c)
-	}
-	return true
-}
-
-// removeConn forgets a connection.
-func (w *watches) removeConn(c *conn) {
-	for key := range w.byConn[c] {
-		w.remove(c, key, watchAnyMode)
-	}
-}
-
-// change is one visible effect of a transaction: eventCreated, eventDeleted or
-// eventDataChanged of a node.
-type change struct {
-	event eventType
-	path  string
-}
-
-// fire consumes the watches that a change concerns and calls tell with the
-// connections to notify: first about the node, then about the parent's children.
-func (w *watches) fire(ch change, tell func(connSet, change)) {
-	told := w.collect(nil, watchKey{WatchData, ch.path})
-	told = w.collectAbove(told, ch.path)
-	if ch.event == eventDeleted {
-		// A connection that watches both the node and its children hears of the
-		// deletion once.
-		told = w.collect(told, watchKey{WatchChild, ch.path})
-	}
-	if len(told) > 0 {
-		tell(told, ch)
-	}
-	if ch.event == eventDataChanged {
-		return
-	}
-	parent := parentOf(ch.path)
-	if told = w.collect(nil, watchKey{WatchChild, parent}); len(told) > 0 {
-		tell(told, change{eventChildrenChanged, parent})
-	}
-}
-
-type connSet map[*conn]struct{}
-
-// collect adds the connections with a watch under key to set, and takes the
-// watches that are good for one event only.
-func (w *watches) collect(set connSet, key watchKey) connSet {
-	for c := range w.byKey[key] {
-		if set == nil {
-			set = make(connSet)
-		}
-		set[c] = struct{}{}
-		w.remove(c, key, watchOnce)
-	}
-	return set
-}
-
-// collectAbove adds the connections with a recursive watch on an ancestor of path.
-func (w *watches) collectAbove(set connSet, path string) connSet {
-	if w.recursive == 0 {
-		return set
-	}
-	for path != "/" {
-		path = parentOf(path)
-		for c, mode := range w.byKey[watchKey{WatchData, path}] {
-			if mode&watchRecursive == 0 {
-				continue
-			}
-			if set == nil {
-				set = make(connSet)
-			}
-			set[c] = struct{}{}
-		}
-	}
-	return set
 }

@@ -89,7 +89,7 @@ func TestConnectionThatDiesDuringAuthenticationIsReplaced(t *testing.T) {
 		o.mu.Lock()
 		o.creds = []Credentials{{"digest", []byte("u:p")}}
 		o.mu.Unlock()
-		for _, fault := range []zktest.Action{zktest.DropRequest, zktest.DropReply, zktest.Mute} {
+		for _, fault := range []zktest.Action{zktest.DropRequest(), zktest.DropReply(), zktest.Blackhole()} {
 			srv.Inject(zktest.Rule{Op: zktest.OpAuth, Times: 1, Do: fault})
 			srv.CutAll()
 			time.Sleep(15 * time.Second)

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"context"
 	"net"
 	"sync"
 	"testing"
@@ -34,14 +35,14 @@ func withLibrary(
 ) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		srv, o := zktest.New(t), &sessionOwner{set: map[SetWatch]bool{}}
+		srv, o := zktest.Start(t), &sessionOwner{set: map[SetWatch]bool{}}
 		o.link = NewLink(Config{
 			LeaderConfirmed: leaderConfirmed, Credentials: o.credentials,
 			Watches: o.restore, Fired: o.fired, Failed: o.fail,
 		})
 		conn, events, err := zk.Connect([]string{srv.Addr()}, 9*time.Second, zk.WithLogger(quiet{}),
 			zk.WithDialer(func(network, address string, _ time.Duration) (net.Conn, error) {
-				nc, err := srv.DialTimeout(network, address, 0)
+				nc, err := srv.Dialer()(context.Background(), network, address)
 				if err != nil {
 					return nil, err
 				}

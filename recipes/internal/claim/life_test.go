@@ -42,7 +42,7 @@ func (p *place) PassOn(from *claim.Claim) bool {
 func withClaim(t *testing.T, test func(t *testing.T, w claimed)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()))
 		require.NoError(t, err)
 		defer c.Close()
@@ -66,7 +66,7 @@ type claimed struct {
 
 // expire ends the session, and waits until the client knows.
 func (w claimed) expire() {
-	w.srv.ExpireSession(w.c.SessionID())
+	w.srv.Session(w.c.SessionID()).Expire()
 	<-w.claim.Nodes()[0].Session.Context().Done()
 	synctest.Wait()
 }

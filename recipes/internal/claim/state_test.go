@@ -68,7 +68,7 @@ func TestStatesHaveNames(t *testing.T) {
 // moment.
 
 func heldClaim(t *testing.T) *Claim {
-	srv := zktest.New(t)
+	srv := zktest.Start(t)
 	c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()))
 	require.NoError(t, err)
 	t.Cleanup(func() { c.Close() })

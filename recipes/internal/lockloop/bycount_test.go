@@ -32,7 +32,7 @@ func (c *endingContext) Err() error {
 func oneByCount(t *testing.T, test func(t *testing.T, srv *zktest.Server, c *framework.Client, loop *lockloop.Loop)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()))
 		require.NoError(t, err)
 		defer c.Close()

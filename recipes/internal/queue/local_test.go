@@ -18,7 +18,7 @@ import (
 func inBubble(t *testing.T, test func(t *testing.T, srv *zktest.Server, c *framework.Client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()))
 		require.NoError(t, err)
 		defer c.Close()
@@ -68,7 +68,7 @@ func TestNothingIsKeptOfALockThatNobodyWants(t *testing.T) {
 				_, err = locks.NewInterProcessSemaphore(c, "/s", locks.Limit(1)).Acquire(ctx)
 				require.NoError(t, err)
 				require.Equal(t, 1, queue.QueuesOf(c), "a gate is open again when there is a lease")
-				srv.ExpireSession(c.SessionID())
+				srv.Session(c.SessionID()).Expire()
 				synctest.Wait()
 				require.Zero(t, queue.QueuesOf(c), "lost, and never released")
 

@@ -13,16 +13,16 @@ import (
 // Faults returns what may happen to a request before its caller's context ends.
 // The session is that of the caller.
 func Faults(w *World, session int64) map[string]zktest.Action {
-	expire := zktest.Call(func(zktest.Request) { go w.Fake.ExpireSession(session) })
+	expire := zktest.Call(func(zktest.Request) { go w.Fake.Session(session).Expire() })
 	return map[string]zktest.Action{
 		"not answered in time":    zktest.DelayReply(time.Second),
 		"not processed in time":   zktest.DelayRequest(time.Second),
-		"request lost for good":   zktest.Mute,
-		"reply lost for good":     zktest.MuteReply,
-		"request lost, then late": zktest.DropRequest,
-		"reply lost, then late":   zktest.DropReply,
-		"session lost before":     zktest.All(expire, zktest.DropRequest),
-		"session lost after":      zktest.All(zktest.DropReply, expire),
+		"request lost for good":   zktest.Blackhole(),
+		"reply lost for good":     zktest.BlackholeReply(),
+		"request lost, then late": zktest.DropRequest(),
+		"reply lost, then late":   zktest.DropReply(),
+		"session lost before":     zktest.All(expire, zktest.DropRequest()),
+		"session lost after":      zktest.All(zktest.DropReply(), expire),
 	}
 }
 

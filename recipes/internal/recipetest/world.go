@@ -49,13 +49,13 @@ func OnFakeAndReal(t *testing.T, scenario func(t *testing.T, w *World)) {
 func InVirtualTime(t *testing.T, scenario func(t *testing.T, w *World)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.New(t)
+		srv := zktest.Start(t)
 		w := &World{
 			Addr:    srv.Addr(),
 			Dial:    srv.Dialer(),
 			Session: 9 * time.Second,
 			Stop:    srv.Stop,
-			Start:   srv.Start,
+			Start:   srv.Restart,
 			Watches: func() int { return len(srv.Watches()) },
 			Fake:    srv,
 		}

@@ -78,7 +78,7 @@ func (t *Acquire) Ended(end locktrace.AcquireEnd) {
 // panicked, such as a Locker in a multi-lock.
 func (t *Acquire) EndedByPanic() {
 	if t != nil && !t.over {
-		t.Ended(locktrace.AcquireEnd{Outcome: locktrace.Failed, Err: reason.Panicked})
+		t.Ended(locktrace.AcquireEnd{Outcome: locktrace.Failed, Err: reason.ErrPanicked})
 	}
 }
 

@@ -1,0 +1,92 @@
+package zktest
+
+import (
+	"github.com/gocurator/curator/testing/zktest/internal/datatree"
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
+)
+
+// The methods here change the tree as an operator with full rights would: by
+// the same transactions as requests of clients, watch events included, but
+// without a session, and therefore without a request in the log.
+
+// Create creates a persistent node, and its parents where they are missing.
+// Errors are Codes, such as [ErrNodeExists]; [ErrConnectionLoss] says that a
+// member of an ensemble cannot reach its leader, or that there is none.
+func (s *Server) Create(path string, data []byte) error {
+	if !datatree.ValidPath(path) {
+		return wire.ErrBadArguments
+	}
+	return s.asAdmin(func(head *Server) wire.Code { return head.createLocked(path, data) })
+}
+
+// asAdmin does something to the tree of the server that makes the transactions.
+func (s *Server) asAdmin(do func(head *Server) wire.Code) error {
+	s.mu.Lock()
+	defer s.unlock()
+	if !s.writableLocked() {
+		return wire.ErrConnectionLoss
+	}
+	return do(s.leaderServerLocked()).Err()
+}
+
+func (s *Server) createLocked(path string, data []byte) wire.Code {
+	if parent := datatree.ParentOf(path); s.tree.Node(parent) == nil {
+		if code := s.createLocked(parent, nil); code != wire.OK {
+			return code
+		}
+	}
+	return s.editLocked(&createOp{wire.CreateRequest{Op: wire.OpCreate, Path: path, Data: data, ACL: datatree.OpenACL}})
+}
+
+// Set replaces the data of a node, whatever its version.
+func (s *Server) Set(path string, data []byte) error {
+	return s.asAdmin(func(head *Server) wire.Code {
+		return head.editLocked(&setDataOp{pathOp{path}, data, datatree.AnyVersion})
+	})
+}
+
+// Delete deletes a node and everything below it, whoever owns it.
+func (s *Server) Delete(path string) error {
+	if datatree.Reserved(path) {
+		return wire.ErrBadArguments
+	}
+	return s.asAdmin(func(head *Server) wire.Code { return head.deleteBelowLocked(path) })
+}
+
+func (s *Server) deleteBelowLocked(path string) wire.Code {
+	var paths []string
+	s.tree.Walk(path, func(path string, _ *datatree.Node) { paths = append(paths, path) })
+	if len(paths) == 0 {
+		return wire.ErrNoNode
+	}
+	for i := len(paths) - 1; i >= 0; i-- { // children before their parents
+		if code := s.editLocked(&deleteOp{pathOp{paths[i]}, datatree.AnyVersion}); code != wire.OK {
+			return code
+		}
+	}
+	return wire.OK
+}
+
+// SetSequence sets the number that the next sequential child of parent gets. It
+// serves to test what happens at the end of the sequence. There is no wrap:
+// servers never lower the number, so that every child after the one with
+// 2147483647 has 2147483647 in its name, too. Only the creates of one multi,
+// and creates that are under way together, count on from -2147483648. The next
+// one gets 2147483647 again.
+//
+// A real server may count on whenever it is busy with several creates. Here it
+// is those of one connection that have come together. For any other case
+// SetSequence takes negative numbers, too.
+func (s *Server) SetSequence(parent string, next int32) error {
+	return s.asAdmin(func(head *Server) wire.Code {
+		_, code := head.commitLocked(nil, func(tx *datatree.Txn) wire.Code {
+			return tx.SetNextSequence(parent, next)
+		})
+		return code
+	})
+}
+
+func (s *Server) editLocked(w write) wire.Code {
+	_, code := s.commitLocked(nil, func(tx *datatree.Txn) wire.Code { return w.apply(tx, &wire.Encoder{}) })
+	return code
+}

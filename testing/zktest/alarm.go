@@ -1,0 +1,31 @@
+package zktest
+
+import (
+	"time"
+)
+
+// alarm is a timer whose function Close waits for.
+type alarm struct {
+	cluster *cluster
+	cancel  func() bool
+}
+
+// afterLocked calls do, without the lock, when d has passed. It is nil, and
+// does nothing, when the cluster is being closed.
+func (c *cluster) afterLocked(d time.Duration, do func()) *alarm {
+	if c.closing {
+		return nil
+	}
+	c.timers.Add(1)
+	return &alarm{cluster: c, cancel: c.clock.afterFunc(d, func() {
+		defer c.timers.Done()
+		do()
+	})}
+}
+
+// stop prevents the function from being called, unless that has begun already.
+func (a *alarm) stop() {
+	if a != nil && a.cancel() {
+		a.cluster.timers.Done()
+	}
+}

@@ -1,0 +1,252 @@
+package zktest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+// ChaosPlan makes a server or an ensemble fail by chance, see [WithChaos]. In a
+// bubble of testing/synctest the same seed gives the same run, request by
+// request, as long as the clients are deterministic: every request takes a time
+// of its own on its way, so that no two are at the server at once, and all that
+// is random is drawn from the seed.
+//
+// A client is not deterministic if several of its goroutines make requests at
+// the same instant, or if it draws lots itself: go-zookeeper shuffles the
+// addresses it is given, so give it one, or a HostProvider of your own. Clients
+// that open their first session at the same instant cannot be told apart: start
+// one after the other.
+type ChaosPlan struct {
+	Seed uint64
+	// Latency is the longest time that a request takes on its way to the
+	// server, 1 millisecond if it is 0. Answers arrive at once.
+	Latency time.Duration
+	// Faults are faults that hit single requests.
+	Faults []FaultRate
+	// Every is the mean time between two disruptions.
+	Every time.Duration
+	// Disruptions are what happens to servers and sessions, each as likely as
+	// the others. List one twice to have it twice as often.
+	Disruptions []Disruption
+}
+
+// FaultRate make the action of a rule hit some of its requests. Here Times 0
+// means no limit.
+type FaultRate struct {
+	Chance float64 // of a request to be hit: 0 never, 1 always
+	Rule   Rule
+}
+
+// Event is something that a [ChaosPlan] did.
+type Event struct {
+	Time time.Time
+	What string
+}
+
+// WithChaos makes the server, or the ensemble, fail by chance until
+// [Server.StopFaults] or [Ensemble.StopFaults]. A plan that makes no sense is
+// an error: chances outside 0 to 1, disruptions without Every, disruptions that
+// need an ensemble and have none, and rules that [Server.Inject] would refuse.
+func WithChaos(r ChaosPlan) Option {
+	return func(c *config) { c.plan = &r }
+}
+
+// simulation is a ChaosPlan at work.
+type simulation struct {
+	ChaosPlan
+	cluster *cluster
+	servers []*Server
+	ens     *Ensemble  // nil for a server on its own
+	rng     *rand.Rand // used by one disruption after the other
+
+	// Guarded by cluster.mu.
+	counts  []int // requests that matched each of the Faults
+	hits    []int // and those that were hit
+	stopped bool
+	next    *alarm
+	undos   []*undo // in the order of their beginning
+	log     []Event
+}
+
+// undo is the end of what a disruption has begun.
+type undo struct {
+	alarm *alarm
+	do    func()
+}
+
+const defaultLatency = time.Millisecond
+
+// simulate puts the configuration's plan to work, if there is one.
+func (c *cluster) simulate(ens *Ensemble, servers ...*Server) error {
+	if c.cfg.plan == nil {
+		return nil
+	}
+	sim := &simulation{
+		ChaosPlan: *c.cfg.plan, cluster: c, servers: servers, ens: ens,
+	}
+	if sim.Latency == 0 {
+		sim.Latency = defaultLatency
+	}
+	if err := sim.check(); err != nil {
+		return err
+	}
+	sim.rng = sim.rngFor(0)
+	sim.counts, sim.hits = make([]int, len(sim.Faults)), make([]int, len(sim.Faults))
+	c.mu.Lock()
+	defer c.unlock()
+	c.secret, c.sim = sim.Seed, sim
+	sim.scheduleLocked()
+	return nil
+}
+
+func (sim *simulation) check() error {
+	if sim.Latency < 0 {
+		return fmt.Errorf("a latency of %v", sim.Latency)
+	}
+	for _, o := range sim.Faults {
+		if err := o.Rule.check(); err != nil {
+			return err
+		}
+		if !(o.Chance >= 0 && o.Chance <= 1) {
+			return fmt.Errorf("a chance of %v", o.Chance)
+		}
+	}
+	for _, d := range sim.Disruptions {
+		switch {
+		case d.do == nil:
+			return fmt.Errorf("a disruption that does nothing")
+		case d.ensemble && sim.ens == nil:
+			return fmt.Errorf("disruption %q needs an ensemble", d.name)
+		case sim.Every <= 0:
+			return fmt.Errorf("disruptions every %v", sim.Every)
+		}
+	}
+	return nil
+}
+
+// rngFor returns a source of random numbers of its own for key and moment.
+func (sim *simulation) rngFor(key int64) *rand.Rand {
+	return rand.New(rand.NewPCG(sim.Seed, uint64(key)^uint64(sim.cluster.clock.Now().UnixNano())))
+}
+
+// scheduleLocked sets the alarm for the next disruption.
+func (sim *simulation) scheduleLocked() {
+	if len(sim.Disruptions) == 0 || sim.stopped {
+		return
+	}
+	wait := time.Duration(sim.rng.ExpFloat64() * float64(sim.Every))
+	sim.next = sim.cluster.afterLocked(sim.cluster.jitterSlot(wait, 0), func() {
+		d := sim.Disruptions[sim.rng.IntN(len(sim.Disruptions))]
+		d.do(sim, d.name)
+		sim.cluster.mu.Lock()
+		defer sim.cluster.unlock()
+		sim.scheduleLocked()
+	})
+}
+
+// applyFaultsLocked adds the faults that chance wants.
+func (sim *simulation) applyFaultsLocked(f *faults, x *exchange) {
+	for i, o := range sim.Faults {
+		if !o.Rule.matches(x) {
+			continue
+		}
+		hit := x.conn.rng.Float64() < o.Chance
+		sim.counts[i]++
+		if !hit || sim.stopped || sim.counts[i] <= o.Rule.After || o.Rule.Times > 0 && sim.hits[i] >= o.Rule.Times {
+			continue
+		}
+		sim.hits[i]++
+		o.Rule.Do.apply(f)
+		sim.noteLocked(fmt.Sprintf("odds %d hit %v %s of %#x", i, x.req.Op, x.req.Path, x.req.Session))
+	}
+}
+
+// noteLocked adds an event to the log.
+func (sim *simulation) noteLocked(what string) {
+	sim.log = append(sim.log, Event{sim.cluster.clock.Now(), what})
+}
+
+// begin writes down what is about to be done, and sees to its end after some of
+// the time, if it has one.
+func (sim *simulation) begin(what string, atMost time.Duration, end func()) {
+	wait := time.Duration(0)
+	if end != nil {
+		wait = 1 + time.Duration(sim.rng.Int64N(int64(max(atMost, 1))))
+		what = fmt.Sprintf("%s for %v", what, wait)
+	}
+	sim.cluster.mu.Lock()
+	defer sim.cluster.unlock()
+	sim.noteLocked(what)
+	if end == nil {
+		return
+	}
+	r := &undo{do: end}
+	sim.undos = append(sim.undos, r)
+	r.alarm = sim.cluster.afterLocked(sim.cluster.jitterSlot(wait, 0), func() {
+		sim.cluster.mu.Lock()
+		sim.undos = slices.DeleteFunc(sim.undos, func(o *undo) bool { return o == r })
+		sim.cluster.unlock()
+		end()
+	})
+}
+
+// stopLocked keeps everything from happening by itself.
+func (sim *simulation) stopLocked() {
+	sim.stopped = true
+	sim.next.stop()
+	for _, r := range sim.undos {
+		r.alarm.stop()
+	}
+}
+
+// stopFaults ends the faults and repairs what they have broken.
+func (c *cluster) stopFaults() {
+	c.mu.Lock()
+	var ends []func()
+	if c.sim != nil {
+		c.sim.stopLocked()
+		for _, r := range c.sim.undos {
+			ends = append(ends, r.do)
+		}
+		c.sim.undos = nil
+	}
+	c.unlock()
+	for _, end := range ends {
+		end()
+	}
+}
+
+// StopFaults ends what [WithChaos] has begun: there are no more faults and
+// disruptions, servers and sessions that are stopped, paused or cut off work
+// again, and black holes are healed. The latency stays. A simulation ends with
+// it, and with a look at what the clients have made of it all.
+func (s *Server) StopFaults() {
+	s.stopFaults()
+	s.Heal()
+}
+
+// StopFaults is [Server.StopFaults] for an ensemble. The members are connected
+// and do not lag; if they have lost their leader, an election follows.
+func (e *Ensemble) StopFaults() {
+	e.stopFaults()
+	for _, m := range e.members {
+		m.Heal()
+	}
+}
+
+// Events returns what [WithChaos] has done so far, in order.
+func (s *Server) Events() []Event { return s.simulated() }
+
+// Events returns what [WithChaos] has done so far, in order.
+func (e *Ensemble) Events() []Event { return e.simulated() }
+
+func (c *cluster) simulated() []Event {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.sim == nil {
+		return nil
+	}
+	return slices.Clone(c.sim.log)
+}

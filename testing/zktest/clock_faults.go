@@ -1,0 +1,62 @@
+package zktest
+
+import (
+	"math"
+	"time"
+)
+
+// SetClockOffset makes the server's wall clock differ by d from the clock it
+// lives by: [Stat.Ctime] and [Stat.Mtime] of what it writes from now on are off
+// by d, and so is the age of nodes with a TTL. As on a real server, which
+// measures timeouts with a clock that nobody sets, sessions do not notice; see
+// [Server.JumpClock]. In an ensemble the leader's clock is the one that counts.
+func (s *Server) SetClockOffset(d time.Duration) {
+	s.mu.Lock()
+	defer s.unlock()
+	s.offset = d
+}
+
+// JumpClock makes the server believe that d has passed, as after a virtual
+// machine was suspended and its clocks put right: every session is nearer to
+// its end by d, and those whose deadline lies in the past expire before the
+// server hears of anybody. The server's wall clock is ahead by d from now on.
+// For a suspended machine of clients see [Host.Suspend]. In an ensemble it is
+// the leader that decides on sessions; a jump of another member moves its wall
+// clock only.
+func (s *Server) JumpClock(d time.Duration) {
+	s.mu.Lock()
+	defer s.unlock()
+	s.offset += d
+	if s.leaderServerLocked() != s || s.stopped || s.closed {
+		return
+	}
+	for _, sess := range s.oldestFirstLocked() {
+		s.backdateLocked(sess, d)
+	}
+}
+
+// backdateLocked makes a session one that has not been heard of for d longer
+// than it was.
+func (s *Server) backdateLocked(sess *session, d time.Duration) {
+	sess.deadline = sess.deadline.Add(-d)
+	s.expireIfOverdueLocked(sess)
+}
+
+// SetClockRate makes the clock by which the server measures the timeouts of
+// sessions go wrong: with 1.1 a session of 10 s expires 9.1 s after the client
+// was last heard of. It applies to a session from when the server hears of it
+// the next time. In an ensemble the leader's rate counts. A rate that is not a
+// positive number changes nothing: it fails the test of the server, and is an
+// error for a server of [Run].
+func (s *Server) SetClockRate(rate float64) error {
+	if !(rate > 0) || math.IsInf(rate, 0) {
+		return s.misuse("a clock rate of %v", rate)
+	}
+	s.mu.Lock()
+	defer s.unlock()
+	s.rate = rate
+	return nil
+}
+
+// nowMillisLocked is the server's wall clock.
+func (s *Server) nowMillisLocked() int64 { return s.clock.Now().Add(s.offset).UnixMilli() }

@@ -1,0 +1,176 @@
+package zktest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+)
+
+// Disruption is something that a [ChaosPlan] does to servers and sessions. It
+// chooses one of them by itself; if there is nothing to choose from, nothing
+// happens.
+type Disruption struct {
+	name     string
+	ensemble bool // it makes no sense for a server on its own
+	do       func(sim *simulation, name string)
+}
+
+// ExpireSession is [Session.Expire] of one session.
+func ExpireSession() Disruption {
+	return toSession("expire", func(s *Session) { s.Expire() })
+}
+
+// CutSession is [Session.Cut] of one session.
+func CutSession() Disruption {
+	return toSession("cut", func(s *Session) { s.Cut() })
+}
+
+// ReplaceSession is [Session.Replace] of one session, and cuts its connection.
+func ReplaceSession() Disruption {
+	return toSession("replace", func(s *Session) {
+		s.Replace()
+		s.Cut()
+	})
+}
+
+// ReapContainers is [Server.ReapContainers].
+func ReapContainers() Disruption {
+	return toServer("reap", func(s *Server) { s.ReapContainers() })
+}
+
+// ResignLeader is [Member.Resign] of the leader. It needs an ensemble.
+func ResignLeader() Disruption {
+	return Disruption{"resign", true, func(sim *simulation, name string) {
+		if leader := sim.ens.Leader(); leader != nil {
+			sim.begin(fmt.Sprintf("%s %d", name, leader.ID()), 0, nil)
+			leader.Resign()
+		}
+	}}
+}
+
+// JumpClockBy is [Server.JumpClock] by at most d.
+func JumpClockBy(d time.Duration) Disruption {
+	return Disruption{name: "jump", do: func(sim *simulation, name string) {
+		s := sim.someServer()
+		by := time.Duration(sim.rng.Int64N(int64(max(d, 1))))
+		sim.begin(fmt.Sprintf("%s %s by %v", name, s.label(), by), 0, nil)
+		s.JumpClock(by)
+	}}
+}
+
+// StopFor stops a server, and starts it again after at most d.
+func StopFor(d time.Duration) Disruption {
+	return lasting("stop", d, (*Server).Stop, (*Server).Restart)
+}
+
+// PauseFor pauses a server, and lets it go on after at most d.
+func PauseFor(d time.Duration) Disruption {
+	return lasting("pause", d, (*Server).Pause, (*Server).Resume)
+}
+
+// BlackholeFor is [Server.BlackholeAll], between a server and all clients, and
+// [Server.Heal] after at most d.
+func BlackholeFor(d time.Duration) Disruption {
+	return lasting("black hole", d, (*Server).BlackholeAll, (*Server).Heal)
+}
+
+// RefuseFor makes a server refuse connections for at most d.
+func RefuseFor(d time.Duration) Disruption {
+	return lasting("refuse", d,
+		func(s *Server) { s.RefuseConnections(true) }, func(s *Server) { s.RefuseConnections(false) })
+}
+
+// PauseSessionFor is [Session.Pause] of one session, for at most d.
+func PauseSessionFor(d time.Duration) Disruption {
+	return Disruption{name: "pause session", do: func(sim *simulation, name string) {
+		if id := sim.someSession(); id != 0 {
+			sess := sim.servers[0].Session(id)
+			sim.begin(fmt.Sprintf("%s %#x", name, id), d, func() { sess.Resume() })
+			sess.Pause()
+		}
+	}}
+}
+
+// LagFor makes a member of an ensemble lag by at most lag, for at most d.
+func LagFor(lag, d time.Duration) Disruption {
+	return Disruption{"lag", true, func(sim *simulation, name string) {
+		m := sim.someServer().member
+		by := time.Duration(sim.rng.Int64N(int64(max(lag, 1))))
+		sim.begin(fmt.Sprintf("%s %s by %v", name, m.label(), by), d, func() { m.Lag(0) })
+		m.Lag(by)
+	}}
+}
+
+// IsolateFor cuts a member of an ensemble off from the others. The end, after
+// at most d, is that of all partitions.
+func IsolateFor(d time.Duration) Disruption {
+	return Disruption{"isolate", true, func(sim *simulation, name string) {
+		m := sim.someServer().member
+		sim.begin(fmt.Sprintf("%s %s", name, m.label()), d, sim.ens.Heal)
+		m.Isolate()
+	}}
+}
+
+// Custom is a disruption of the test's own. All that is random in it must be
+// drawn from the argument, and do must not wait.
+func Custom(name string, do func(*rand.Rand)) Disruption {
+	d := Disruption{name: name}
+	if do != nil {
+		d.do = func(sim *simulation, name string) {
+			sim.begin(name, 0, nil)
+			do(sim.rng)
+		}
+	}
+	return d
+}
+
+func toSession(name string, do func(*Session)) Disruption {
+	return Disruption{name: name, do: func(sim *simulation, name string) {
+		if id := sim.someSession(); id != 0 {
+			s := sim.home(id)
+			sim.begin(fmt.Sprintf("%s %#x", name, id), 0, nil)
+			do(s.Session(id))
+		}
+	}}
+}
+
+func toServer(name string, do func(*Server)) Disruption {
+	return Disruption{name: name, do: func(sim *simulation, name string) {
+		s := sim.someServer()
+		sim.begin(fmt.Sprintf("%s %s", name, s.label()), 0, nil)
+		do(s)
+	}}
+}
+
+func lasting(name string, d time.Duration, begin, end func(*Server)) Disruption {
+	return Disruption{name: name, do: func(sim *simulation, name string) {
+		s := sim.someServer()
+		sim.begin(fmt.Sprintf("%s %s", name, s.label()), d, func() { end(s) })
+		begin(s)
+	}}
+}
+
+func (sim *simulation) someServer() *Server { return sim.servers[sim.rng.IntN(len(sim.servers))] }
+
+// someSession returns a session, or 0 if there is none.
+func (sim *simulation) someSession() int64 {
+	sessions := sim.servers[0].Sessions()
+	if len(sessions) == 0 {
+		return 0
+	}
+	return sessions[sim.rng.IntN(len(sessions))].ID
+}
+
+// home returns the server to which a session is connected, or any.
+func (sim *simulation) home(session int64) *Server {
+	if sim.ens == nil {
+		return sim.servers[0]
+	}
+	if m := sim.ens.Session(session).Member(); m != nil {
+		return m.Server
+	}
+	return sim.someServer()
+}
+
+// label names a server in the list of events.
+func (s *Server) label() string { return fmt.Sprintf("server %d", s.number()) }

@@ -1,0 +1,141 @@
+package datatree
+
+import (
+	"crypto/sha1"
+	"encoding/base64"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
+)
+
+// Identities and ACLs with a fixed meaning.
+var (
+	Anyone    = wire.ID{Scheme: "world", ID: "anyone"}
+	SuperUser = wire.ID{Scheme: "super"} // no ACL applies to it
+	OpenACL   = []wire.ACL{{Perms: wire.PermAll, ID: Anyone}}
+
+	readOnlyACL = []wire.ACL{{Perms: wire.PermRead, ID: Anyone}}
+)
+
+// Permitted reports whether one of ids has one of the permissions perms. A node
+// without an ACL is open to everyone.
+func Permitted(acl []wire.ACL, ids []wire.ID, perms int32) bool {
+	if len(acl) == 0 || slices.Contains(ids, SuperUser) {
+		return true
+	}
+	return slices.ContainsFunc(acl, func(a wire.ACL) bool {
+		if a.Perms&perms == 0 {
+			return false
+		}
+		return a.ID == Anyone || slices.ContainsFunc(ids, func(id wire.ID) bool { return admits(a, id) })
+	})
+}
+
+// admits reports whether the entry is about the client id.
+func admits(a wire.ACL, id wire.ID) bool {
+	if a.Scheme != id.Scheme {
+		return false
+	}
+	if a.Scheme == "ip" {
+		return ipMatches(a.ID.ID, id.ID)
+	}
+	return a.ID == id
+}
+
+// ipMatches applies an address or a prefix such as 10.0.0.0/8 to a client.
+func ipMatches(pattern, client string) bool {
+	network := parseIPv4(pattern)
+	return network != nil && network.Contains(net.ParseIP(client).To4())
+}
+
+// parseIPv4 reads an address or a prefix as ZooKeeper 3.9 does, which knows no
+// IPv6 and takes each part for a number as Java writes them: signs and leading
+// zeros are fine. It returns nil for anything else.
+func parseIPv4(pattern string) *net.IPNet {
+	address, prefix, hasPrefix := strings.Cut(pattern, "/")
+	parts, bits := strings.Split(address, "."), 32
+	if len(parts) != net.IPv4len {
+		return nil
+	}
+	ip := make(net.IP, net.IPv4len)
+	for i, part := range parts {
+		n, err := strconv.Atoi(part)
+		if err != nil || n < 0 || n > 255 {
+			return nil
+		}
+		ip[i] = byte(n)
+	}
+	if hasPrefix {
+		n, err := strconv.Atoi(prefix)
+		if err != nil || n < 0 || n > bits {
+			return nil
+		}
+		bits = n
+	}
+	mask := net.CIDRMask(bits, 32)
+	return &net.IPNet{IP: ip.Mask(mask), Mask: mask}
+}
+
+// fixACL checks an ACL a client sent, leaves out what it says twice, and puts
+// the client's own identities in the place of the scheme "auth". It returns nil
+// if the ACL is not acceptable.
+func fixACL(acl []wire.ACL, ids []wire.ID) []wire.ACL {
+	var fixed []wire.ACL
+	for i, a := range acl {
+		switch {
+		case slices.Contains(acl[:i], a):
+		case a.Scheme == "auth":
+			before := len(fixed)
+			for _, id := range ids {
+				if id.Scheme == "digest" { // the only scheme by which a client proves who it is
+					fixed = append(fixed, wire.ACL{Perms: a.Perms, ID: id})
+				}
+			}
+			if len(fixed) == before {
+				return nil
+			}
+		case validID(a.ID):
+			fixed = append(fixed, a)
+		default:
+			return nil
+		}
+	}
+	return fixed
+}
+
+func validID(id wire.ID) bool {
+	switch id.Scheme {
+	case "world":
+		return id == Anyone
+	case "digest":
+		// Java's split leaves empty parts at the end out.
+		return strings.Count(strings.TrimRight(id.ID, ":"), ":") == 1
+	case "ip":
+		return parseIPv4(id.ID) != nil
+	}
+	return false
+}
+
+// DigestID is the identity of whoever knows credentials of the form
+// user:password.
+func DigestID(credentials string) wire.ID {
+	user, _, _ := strings.Cut(credentials, ":")
+	sum := sha1.Sum([]byte(credentials))
+	return wire.ID{Scheme: "digest", ID: user + ":" + base64.StdEncoding.EncodeToString(sum[:])}
+}
+
+// MaskDigests hides the hashes from those who may read an ACL but not change
+// it.
+func MaskDigests(acl []wire.ACL) []wire.ACL {
+	masked := slices.Clone(acl)
+	for i, a := range masked {
+		if a.Scheme == "digest" {
+			user, _, _ := strings.Cut(a.ID.ID, ":")
+			masked[i].ID.ID = user + ":x"
+		}
+	}
+	return masked
+}

@@ -1,0 +1,235 @@
+package datatree
+
+import (
+	"bytes"
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
+)
+
+// Tree is the data: every node by its path. It knows nothing of clocks,
+// sessions, watches or the wire; its methods expect arguments that were checked
+// before.
+type Tree struct {
+	nodes      map[string]*Node
+	ephemerals map[int64]map[string]struct{} // paths by session
+	reapable   map[string]struct{}           // paths of containers and of nodes with a TTL
+	quotas     map[string]struct{}           // paths with limits; see quota.go
+
+	// Recording makes the tree keep an [Effect] of each change, until
+	// TakeEffects. The trees of an ensemble's members do that.
+	Recording bool
+	effects   []Effect
+}
+
+// New returns the tree a fresh server starts with.
+func New() *Tree {
+	t := &Tree{
+		nodes:      map[string]*Node{"/": {Data: []byte{}}},
+		ephemerals: make(map[int64]map[string]struct{}),
+		reapable:   make(map[string]struct{}),
+		quotas:     make(map[string]struct{}),
+	}
+	t.attach("/zookeeper", &Node{Data: []byte{}})
+	t.attach("/zookeeper/quota", &Node{Data: []byte{}})
+	t.attach("/zookeeper/config", &Node{Data: []byte{}, ACL: readOnlyACL, Aversion: -1})
+	return t
+}
+
+// Node returns the node at path, or nil. The root has two paths: "/" and "".
+// Only the tree may change the node.
+func (t *Tree) Node(path string) *Node { return t.nodes[cmp.Or(path, "/")] }
+
+// Len returns the number of nodes, the root and ZooKeeper's own included.
+func (t *Tree) Len() int { return len(t.nodes) }
+
+// Size returns the approximate number of bytes in paths and data.
+func (t *Tree) Size() (bytes int) {
+	for path, n := range t.nodes {
+		bytes += len(path) + len(n.Data)
+	}
+	return bytes
+}
+
+// Reapable reports whether there is a container or a node with a TTL.
+func (t *Tree) Reapable() bool { return len(t.reapable) > 0 }
+
+// attach puts a node in its place without touching the parent's stat.
+func (t *Tree) attach(path string, n *Node) {
+	t.nodes[path] = n
+	parent := t.nodes[ParentOf(path)]
+	if parent.Children == nil {
+		parent.Children = make(map[string]struct{})
+	}
+	parent.Children[baseOf(path)] = struct{}{}
+	switch n.Kind {
+	case Ephemeral:
+		if t.ephemerals[n.Owner] == nil {
+			t.ephemerals[n.Owner] = make(map[string]struct{})
+		}
+		t.ephemerals[n.Owner][path] = struct{}{}
+	case Container, TTLNode:
+		t.reapable[path] = struct{}{}
+	}
+	if subject, name := quotaNode(path); name == quotaLimit {
+		t.quotas[subject] = struct{}{}
+	}
+}
+
+// detach is the opposite of attach.
+func (t *Tree) detach(path string, n *Node) {
+	delete(t.nodes, path)
+	delete(t.nodes[ParentOf(path)].Children, baseOf(path))
+	switch n.Kind {
+	case Ephemeral:
+		delete(t.ephemerals[n.Owner], path)
+		if len(t.ephemerals[n.Owner]) == 0 {
+			delete(t.ephemerals, n.Owner)
+		}
+	case Container, TTLNode:
+		delete(t.reapable, path)
+	}
+	if subject, name := quotaNode(path); name == quotaLimit {
+		delete(t.quotas, subject)
+	}
+}
+
+// add creates a node below an existing parent and returns how to undo it. next
+// is the suffix of the parent's next sequential child, as the transaction has
+// computed it. Like a real server the tree takes only a higher one than before:
+// after 2^31-1 comes -2^31, and from then on neither the count nor the pzxid of
+// the parent tells of new children.
+func (t *Tree) add(path string, n *Node, next int32, zxid, now int64) (undo func()) {
+	parent := t.nodes[ParentOf(path)]
+	created, pzxid := parent.Created, parent.Pzxid
+	n.Czxid, n.Mzxid, n.Pzxid = zxid, zxid, zxid
+	n.Ctime, n.Mtime = now, now
+	t.attach(path, n)
+	if next > parent.Created {
+		parent.Created, parent.Pzxid = next, zxid
+	}
+	if t.Recording {
+		t.record(repeatAdd(path, *n, next))
+	}
+	uncount := t.account(path, len(n.Data), 1)
+	return func() {
+		uncount()
+		t.detach(path, n)
+		parent.Created, parent.Pzxid = created, pzxid
+	}
+}
+
+// repeatAdd is add once more, in another tree. n is the node as it was when
+// new.
+func repeatAdd(path string, n Node, next int32) Effect {
+	return func(t *Tree) {
+		twin := n
+		t.add(path, &twin, next, n.Czxid, n.Ctime)
+	}
+}
+
+// remove deletes a node without children and returns how to undo it.
+func (t *Tree) remove(path string, zxid int64) (undo func()) {
+	n, parent := t.nodes[path], t.nodes[ParentOf(path)]
+	pzxid := parent.Pzxid
+	t.detach(path, n)
+	parent.Pzxid = zxid
+	if t.Recording {
+		t.record(func(t *Tree) { t.remove(path, zxid) })
+	}
+	uncount := t.account(path, -len(n.Data), -1)
+	return func() {
+		uncount()
+		t.attach(path, n)
+		parent.Pzxid = pzxid
+	}
+}
+
+// setData replaces a node's data with a copy of data and returns how to undo
+// it.
+func (t *Tree) setData(path string, data []byte, zxid, now int64) (undo func()) {
+	n := t.nodes[path]
+	old := *n
+	own := bytes.Clone(data)
+	n.Data, n.Mzxid, n.Mtime = own, zxid, now
+	n.Version++
+	if t.Recording {
+		t.record(func(t *Tree) { t.setData(path, own, zxid, now) })
+	}
+	uncount := t.account(path, len(n.Data)-len(old.Data), 0)
+	return func() {
+		uncount()
+		n.Data, n.Mzxid, n.Mtime, n.Version = old.Data, old.Mzxid, old.Mtime, old.Version
+	}
+}
+
+// setACL replaces a node's ACL. It is not possible inside a multi, so nothing
+// ever undoes it.
+func (t *Tree) setACL(path string, acl []wire.ACL) {
+	n := t.nodes[path]
+	n.ACL = acl
+	n.Aversion++
+	if t.Recording {
+		t.record(func(t *Tree) { t.setACL(path, acl) })
+	}
+}
+
+// setNextSequence sets the suffix of the next sequential child.
+func (t *Tree) setNextSequence(path string, next int32) {
+	t.nodes[path].Created = next
+	if t.Recording {
+		t.record(func(t *Tree) { t.setNextSequence(path, next) })
+	}
+}
+
+// Owners returns the sessions that own ephemeral nodes, sorted.
+func (t *Tree) Owners() []int64 { return slices.Sorted(maps.Keys(t.ephemerals)) }
+
+// EphemeralsOf returns the paths a session owns, sorted.
+func (t *Tree) EphemeralsOf(session int64) []string {
+	return slices.Sorted(maps.Keys(t.ephemerals[session]))
+}
+
+// Walk calls visit for path and everything below it, parents before children
+// and children by name.
+func (t *Tree) Walk(path string, visit func(path string, n *Node)) {
+	n := t.nodes[path]
+	if n == nil {
+		return
+	}
+	visit(path, n)
+	for _, name := range slices.Sorted(maps.Keys(n.Children)) {
+		t.Walk(ChildOf(path, name), visit)
+	}
+}
+
+// CountBelow returns how many nodes walk would visit after the first, in no
+// order and therefore faster.
+func (t *Tree) CountBelow(path string) int {
+	n := t.nodes[path]
+	total := len(n.Children)
+	for name := range n.Children {
+		total += t.CountBelow(ChildOf(path, name))
+	}
+	return total
+}
+
+// Outdated returns the containers that have lost their last child, and the
+// nodes whose TTL has passed since the last change of their data, sorted. A
+// container that never had a child is kept: its creator is about to use it.
+func (t *Tree) Outdated(now int64) []string {
+	var paths []string
+	for path := range t.reapable {
+		n := t.nodes[path]
+		if len(n.Children) > 0 {
+			continue
+		}
+		if n.Kind == Container && n.Created > 0 || n.Kind == TTLNode && now-n.Mtime > n.TTL {
+			paths = append(paths, path)
+		}
+	}
+	slices.Sort(paths)
+	return paths
+}

@@ -1,0 +1,206 @@
+package datatree
+
+import (
+	"iter"
+
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
+)
+
+// WatchKind says which of the two tables a watch is in.
+type WatchKind int
+
+const (
+	// WatchData is the table for the node itself: watches of getData and of
+	// exists, whether the node is there or not.
+	WatchData WatchKind = iota
+	// WatchChild is the table for the node's children: watches of getChildren.
+	WatchChild
+)
+
+// WatchMode is a set: one connection may have a standard and a persistent watch
+// on the same path.
+type WatchMode uint8
+
+// The modes of watches.
+const (
+	WatchOnce       WatchMode = 1 << iota // gone after its first event
+	WatchPersistent                       // stays
+	WatchRecursive                        // stays, and covers everything below; in the data table only
+
+	WatchAnyMode = WatchOnce | WatchPersistent | WatchRecursive
+)
+
+// WatchKey says what is watched.
+type WatchKey struct {
+	Kind WatchKind
+	Path string
+}
+
+// DataWatch is the key of a watch of the node itself.
+func DataWatch(path string) WatchKey { return WatchKey{WatchData, path} }
+
+// ChildWatch is the key of a watch of the node's children.
+func ChildWatch(path string) WatchKey { return WatchKey{WatchChild, path} }
+
+// Watches holds the watches of all connections; C stands for a connection. A
+// watch belongs to a connection and not to a session: it ends with the
+// connection, and the client sets it again.
+type Watches[C comparable] struct {
+	byKey     map[WatchKey]map[C]WatchMode
+	byConn    map[C]map[WatchKey]struct{}
+	recursive int // how many recursive watches there are: usually none, which spares a walk
+}
+
+// NewWatches returns empty tables.
+func NewWatches[C comparable]() *Watches[C] {
+	return &Watches[C]{
+		byKey:  make(map[WatchKey]map[C]WatchMode),
+		byConn: make(map[C]map[WatchKey]struct{}),
+	}
+}
+
+// Add registers a watch; one that is there already stays as it is.
+func (w *Watches[C]) Add(c C, key WatchKey, mode WatchMode) {
+	if w.byKey[key] == nil {
+		w.byKey[key] = make(map[C]WatchMode)
+	}
+	if w.byConn[c] == nil {
+		w.byConn[c] = make(map[WatchKey]struct{})
+	}
+	had := w.byKey[key][c]
+	if mode&WatchRecursive > had&WatchRecursive {
+		w.recursive++
+	}
+	w.byKey[key][c] = had | mode
+	w.byConn[c][key] = struct{}{}
+}
+
+// Has reports whether there is a watch in one of the modes.
+func (w *Watches[C]) Has(c C, key WatchKey, modes WatchMode) bool {
+	return w.byKey[key][c]&modes != 0
+}
+
+// Remove takes the modes away and reports whether there was one of them.
+func (w *Watches[C]) Remove(c C, key WatchKey, modes WatchMode) bool {
+	had := w.byKey[key][c]
+	if had&modes == 0 {
+		return false
+	}
+	if had&modes&WatchRecursive != 0 {
+		w.recursive--
+	}
+	if rest := had &^ modes; rest != 0 {
+		w.byKey[key][c] = rest
+		return true
+	}
+	delete(w.byKey[key], c)
+	if len(w.byKey[key]) == 0 {
+		delete(w.byKey, key)
+	}
+	delete(w.byConn[c], key)
+	if len(w.byConn[c]) == 0 {
+		delete(w.byConn, c)
+	}
+	return true
+}
+
+// RemoveAll forgets a connection.
+func (w *Watches[C]) RemoveAll(c C) {
+	for key := range w.byConn[c] {
+		w.Remove(c, key, WatchAnyMode)
+	}
+}
+
+// Len returns how many watches there are.
+func (w *Watches[C]) Len() (n int) {
+	for _, keys := range w.byConn {
+		n += len(keys)
+	}
+	return n
+}
+
+// CountOf returns how many watches a connection has.
+func (w *Watches[C]) CountOf(c C) int { return len(w.byConn[c]) }
+
+// All returns every watch once for each connection, in no order.
+func (w *Watches[C]) All() iter.Seq2[WatchKey, Watcher[C]] {
+	return func(yield func(WatchKey, Watcher[C]) bool) {
+		for key, modes := range w.byKey {
+			for c, mode := range modes {
+				if !yield(key, Watcher[C]{c, mode}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Watcher is a connection with the modes of its watch.
+type Watcher[C comparable] struct {
+	Conn C
+	Mode WatchMode
+}
+
+// Change is one visible effect of a transaction: a node was created, deleted,
+// or its data changed.
+type Change struct {
+	Event wire.EventType
+	Path  string
+}
+
+// Fire consumes the watches that a change concerns and calls tell with the
+// connections to notify: first about the node, then about the parent's
+// children.
+func (w *Watches[C]) Fire(ch Change, tell func(map[C]struct{}, Change)) {
+	told := w.collect(nil, WatchKey{WatchData, ch.Path})
+	told = w.collectAbove(told, ch.Path)
+	if ch.Event == wire.EventDeleted {
+		// A connection that watches both the node and its children hears of the
+		// deletion once.
+		told = w.collect(told, WatchKey{WatchChild, ch.Path})
+	}
+	if len(told) > 0 {
+		tell(told, ch)
+	}
+	if ch.Event == wire.EventDataChanged {
+		return
+	}
+	parent := ParentOf(ch.Path)
+	if told = w.collect(nil, WatchKey{WatchChild, parent}); len(told) > 0 {
+		tell(told, Change{wire.EventChildrenChanged, parent})
+	}
+}
+
+// collect adds the connections with a watch under key to set, and takes the
+// watches that are good for one event only.
+func (w *Watches[C]) collect(set map[C]struct{}, key WatchKey) map[C]struct{} {
+	for c := range w.byKey[key] {
+		if set == nil {
+			set = make(map[C]struct{})
+		}
+		set[c] = struct{}{}
+		w.Remove(c, key, WatchOnce)
+	}
+	return set
+}
+
+// collectAbove adds the connections with a recursive watch on an ancestor of
+// path.
+func (w *Watches[C]) collectAbove(set map[C]struct{}, path string) map[C]struct{} {
+	if w.recursive == 0 {
+		return set
+	}
+	for path != "/" {
+		path = ParentOf(path)
+		for c, mode := range w.byKey[WatchKey{WatchData, path}] {
+			if mode&WatchRecursive == 0 {
+				continue
+			}
+			if set == nil {
+				set = make(map[C]struct{})
+			}
+			set[c] = struct{}{}
+		}
+	}
+	return set
+}

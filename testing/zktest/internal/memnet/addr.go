@@ -1,0 +1,17 @@
+package memnet
+
+import "net"
+
+// Addr is an address of the in-memory network.
+type Addr string
+
+// Network returns "tcp", because clients expect connections of that kind.
+func (Addr) Network() string { return "tcp" }
+
+// String returns the address itself.
+func (a Addr) String() string { return string(a) }
+
+// DialError returns an error of the shape that errors of [net.Dial] have.
+func DialError(network, address string, err error) error {
+	return &net.OpError{Op: "dial", Net: network, Addr: Addr(address), Err: err}
+}

@@ -1,0 +1,104 @@
+package memnet
+
+import (
+	"errors"
+	"io"
+	"net"
+	"syscall"
+	"time"
+)
+
+// Pipe returns the two ends of a connection to address.
+func Pipe(address string) (client, server *Conn) {
+	const clientAddr = Addr("127.0.0.1:49152")
+	up, down := newStream(), newStream()
+	client = &Conn{in: down, out: up, local: clientAddr, remote: Addr(address)}
+	server = &Conn{in: up, out: down, local: Addr(address), remote: clientAddr}
+	return client, server
+}
+
+// Conn is one end of a connection.
+type Conn struct {
+	in, out       *stream
+	local, remote Addr
+}
+
+// Read waits for at least one byte, the end of the connection or the deadline.
+func (c *Conn) Read(p []byte) (int, error) {
+	n, err := c.in.read(p)
+	return n, c.wrap("read", err)
+}
+
+// Write waits until all of p is on its way, or the end of the connection, or
+// the deadline.
+func (c *Conn) Write(p []byte) (int, error) {
+	n, err := c.out.write(p)
+	return n, c.wrap("write", err)
+}
+
+// NotifyIdle makes the connection call f whenever a reader at one of its two
+// ends begins to wait for more. It must be called before the connection is
+// used. f is called with a lock of the connection held: it must neither wait
+// nor use the connection.
+func (c *Conn) NotifyIdle(f func()) { c.in.onIdle, c.out.onIdle = f, f }
+
+// Idle reports whether everything that was written in both directions has been
+// read, and both readers wait for more.
+func (c *Conn) Idle() bool { return c.in.idle() && c.out.idle() }
+
+// CloseWrite lets the peer read what was written before, and then io.EOF, as
+// the half-close of TCP does.
+func (c *Conn) CloseWrite() error {
+	c.out.closeWriter(io.EOF)
+	return nil
+}
+
+// wrap gives errors the shape that those of package net have.
+func (c *Conn) wrap(op string, err error) error {
+	if err == nil || errors.Is(err, io.EOF) {
+		return err
+	}
+	return &net.OpError{Op: op, Net: "tcp", Source: c.local, Addr: c.remote, Err: err}
+}
+
+// Close lets the peer read what was written before, and then io.EOF. Writes of
+// the peer fail from now on.
+func (c *Conn) Close() error {
+	c.in.closeReader()
+	c.out.closeWriter(io.EOF)
+	return nil
+}
+
+// SetLinger with 0 makes the end a reset, now and not at Close: the peer cannot
+// read what it has not read yet. Other values have no effect.
+func (c *Conn) SetLinger(sec int) error {
+	if sec == 0 {
+		c.out.closeWriter(syscall.ECONNRESET)
+	}
+	return nil
+}
+
+// LocalAddr returns an [Addr].
+func (c *Conn) LocalAddr() net.Addr { return c.local }
+
+// RemoteAddr returns an [Addr].
+func (c *Conn) RemoteAddr() net.Addr { return c.remote }
+
+// SetDeadline sets the deadlines of reads and writes.
+func (c *Conn) SetDeadline(t time.Time) error {
+	c.in.setDeadline(&c.in.readBy, t)
+	c.out.setDeadline(&c.out.writeBy, t)
+	return nil
+}
+
+// SetReadDeadline makes reads fail from t on; the zero time means never.
+func (c *Conn) SetReadDeadline(t time.Time) error {
+	c.in.setDeadline(&c.in.readBy, t)
+	return nil
+}
+
+// SetWriteDeadline makes writes fail from t on; the zero time means never.
+func (c *Conn) SetWriteDeadline(t time.Time) error {
+	c.out.setDeadline(&c.out.writeBy, t)
+	return nil
+}

@@ -1,0 +1,91 @@
+package wire
+
+import (
+	"fmt"
+)
+
+// Op is the type of a request, by the number it has on the wire.
+//
+// Three ops come in several variants: see [Op.Family].
+type Op int32
+
+// The requests the server knows.
+const (
+	OpAny                  Op = 0 // no request: in a Rule, every request but pings and handshakes
+	OpCreate               Op = 1
+	OpDelete               Op = 2
+	OpExists               Op = 3
+	OpGetData              Op = 4
+	OpSetData              Op = 5
+	OpGetACL               Op = 6
+	OpSetACL               Op = 7
+	OpGetChildren          Op = 8
+	OpSync                 Op = 9
+	OpPing                 Op = 11
+	OpGetChildren2         Op = 12
+	OpCheck                Op = 13
+	OpMulti                Op = 14
+	OpCreate2              Op = 15
+	OpReconfig             Op = 16
+	OpCheckWatches         Op = 17
+	OpRemoveWatches        Op = 18
+	OpCreateContainer      Op = 19
+	OpDeleteContainer      Op = 20
+	OpCreateTTL            Op = 21
+	OpMultiRead            Op = 22
+	OpAuth                 Op = 100
+	OpSetWatches           Op = 101
+	OpSASL                 Op = 102
+	OpGetEphemerals        Op = 103
+	OpGetAllChildrenNumber Op = 104
+	OpSetWatches2          Op = 105
+	OpAddWatch             Op = 106
+	OpWhoAmI               Op = 107
+	OpConnect              Op = -10 // the handshake; it has no number on the wire, this is the server's own name for it
+	OpCloseSession         Op = -11
+)
+
+// OpError marks an error result inside the answer to a multi.
+const OpError Op = -1
+
+var opNames = map[Op]string{
+	OpAny: "any", OpCreate: "create", OpDelete: "delete", OpExists: "exists", OpGetData: "getData",
+	OpSetData: "setData", OpGetACL: "getACL", OpSetACL: "setACL", OpGetChildren: "getChildren",
+	OpSync: "sync", OpPing: "ping", OpGetChildren2: "getChildren2", OpCheck: "check",
+	OpMulti: "multi", OpCreate2: "create2", OpReconfig: "reconfig", OpCheckWatches: "checkWatches",
+	OpRemoveWatches: "removeWatches", OpCreateContainer: "createContainer",
+	OpDeleteContainer: "deleteContainer", OpSASL: "sasl",
+	OpCreateTTL: "createTTL", OpMultiRead: "multiRead", OpAuth: "auth",
+	OpSetWatches: "setWatches", OpGetEphemerals: "getEphemerals",
+	OpGetAllChildrenNumber: "getAllChildrenNumber", OpSetWatches2: "setWatches2",
+	OpAddWatch: "addWatch", OpWhoAmI: "whoAmI", OpConnect: "connect", OpCloseSession: "closeSession",
+}
+
+// String returns the name of the request as ZooKeeper's own sources spell it.
+func (o Op) String() string {
+	if name, ok := opNames[o]; ok {
+		return name
+	}
+	return fmt.Sprintf("op(%d)", int32(o))
+}
+
+// Family returns the op that stands for all variants of o.
+func (o Op) Family() Op {
+	switch o {
+	case OpCreate2, OpCreateContainer, OpCreateTTL:
+		return OpCreate
+	case OpGetChildren2:
+		return OpGetChildren
+	case OpSetWatches2:
+		return OpSetWatches
+	}
+	return o
+}
+
+// Covers reports whether o, as written in a Rule, means a request of type wire.
+func (o Op) Covers(wire Op) bool {
+	if o == OpAny {
+		return wire != OpPing && wire != OpConnect
+	}
+	return o == wire || o == wire.Family()
+}

@@ -1,0 +1,44 @@
+package zktest
+
+import "github.com/gocurator/curator/testing/zktest/internal/wire"
+
+// Op is the type of a request, by the number it has on the wire. The method
+// String returns the name of the request as ZooKeeper's own sources spell it.
+//
+// In a [Rule] and in [Server.CountRequests] three ops stand for several
+// variants of a request, because the client chooses the variant:
+//
+//   - OpCreate covers create, create2, createContainer and createTTL;
+//   - OpGetChildren covers getChildren and getChildren2;
+//   - OpSetWatches covers setWatches and setWatches2.
+//
+// Requests without a name here are written by their numbers, such as Op(22) for
+// multiRead; the table in MODEL.md has them all.
+type Op = wire.Op
+
+// The requests that tests name most.
+const (
+	OpAny             Op = wire.OpAny // no request: in a Rule, every request but pings and handshakes
+	OpCreate          Op = wire.OpCreate
+	OpCreate2         Op = wire.OpCreate2
+	OpDelete          Op = wire.OpDelete
+	OpExists          Op = wire.OpExists
+	OpGetData         Op = wire.OpGetData
+	OpSetData         Op = wire.OpSetData
+	OpGetACL          Op = wire.OpGetACL
+	OpSetACL          Op = wire.OpSetACL
+	OpGetChildren     Op = wire.OpGetChildren
+	OpGetChildren2    Op = wire.OpGetChildren2
+	OpSync            Op = wire.OpSync
+	OpPing            Op = wire.OpPing
+	OpMulti           Op = wire.OpMulti
+	OpReconfig        Op = wire.OpReconfig
+	OpRemoveWatches   Op = wire.OpRemoveWatches
+	OpCreateContainer Op = wire.OpCreateContainer
+	OpAuth            Op = wire.OpAuth
+	OpSetWatches      Op = wire.OpSetWatches
+	OpSetWatches2     Op = wire.OpSetWatches2
+	OpAddWatch        Op = wire.OpAddWatch
+	OpConnect         Op = wire.OpConnect // the handshake; it has no number on the wire, this is the server's own name for it
+	OpCloseSession    Op = wire.OpCloseSession
+)

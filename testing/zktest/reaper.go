@@ -1,0 +1,59 @@
+package zktest
+
+import (
+	"time"
+
+	"github.com/gocurator/curator/testing/zktest/internal/datatree"
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
+)
+
+// reapInterval is how often a real server looks for containers and nodes with a
+// TTL to delete.
+const reapInterval = time.Minute
+
+// scheduleReaperLocked arms the timer for the next look, if there is something
+// to look at. Looks are at whole intervals since the server began.
+func (s *Server) scheduleReaperLocked() {
+	if s.reaper != nil || s.stopped || s.closed || !s.tree.Reapable() {
+		return
+	}
+	wait := reapInterval - s.clock.Now().Sub(s.born)%reapInterval
+	var own *alarm
+	own = s.afterLocked(wait, func() {
+		s.mu.Lock()
+		defer s.unlock()
+		if s.reaper != own {
+			return // the server was stopped while this alarm was going off
+		}
+		s.reaper = nil
+		if s.leaderServerLocked() == s && s.writableLocked() && !s.paused {
+			s.reapLocked()
+			s.scheduleReaperLocked()
+		}
+	})
+	s.reaper = own
+}
+
+// ReapContainers deletes empty containers and outdated nodes with a TTL now.
+// The server does this by itself once a minute, in an ensemble its leader. A
+// container that becomes empty by it is deleted the next time only, as on a
+// real server. It returns the number of nodes deleted.
+func (s *Server) ReapContainers() int {
+	s.mu.Lock()
+	defer s.unlock()
+	if !s.writableLocked() {
+		return 0
+	}
+	return s.leaderServerLocked().reapLocked()
+}
+
+func (s *Server) reapLocked() int {
+	doomed := s.tree.Outdated(s.nowMillisLocked())
+	for _, path := range doomed {
+		s.commitLocked(nil, func(tx *datatree.Txn) wire.Code {
+			tx.Remove(path)
+			return wire.OK
+		})
+	}
+	return len(doomed)
+}

@@ -1,0 +1,151 @@
+package zktest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// WithReconfig switches reconfig on, the request that changes which members an
+// [Ensemble] has. By default it is answered with [ErrReconfigDisabled], as on a
+// real server. A server on its own answers [ErrUnimplemented] with the option.
+//
+// Only a client that may write /zookeeper/config can reconfigure: the super
+// user, see [WithSuperUser], or a client to whom the super user has given the
+// permission.
+func WithReconfig() Option {
+	return func(c *config) { c.reconfig = true }
+}
+
+// WithSpareMembers starts n more members, which are not in the ensemble's first
+// configuration, and can join by reconfig: see [WithReconfig]. Their numbers
+// follow those of the others. A spare member follows the leader and serves
+// clients, but has no vote. The default is none. A server on its own has no use
+// for the option.
+func WithSpareMembers(n int) Option {
+	return func(c *config) {
+		if n < 0 {
+			c.reject("%d spare members", n)
+		}
+		c.spares = n
+	}
+}
+
+// ensembleView is the configuration of an ensemble: who belongs to it, and who
+// votes. A view is never changed, only replaced.
+type ensembleView struct {
+	version int64 // the zxid of the reconfig that has made it
+	servers map[int64]serverSpec
+}
+
+func (v ensembleView) has(id int) bool {
+	_, has := v.servers[int64(id)]
+	return has
+}
+
+// observes reports whether the member is an observer, which follows without a
+// vote.
+func (v ensembleView) observes(id int) bool { return v.servers[int64(id)].observer }
+
+// voters returns how many members have a vote. Members that nobody has started
+// count, too.
+func (v ensembleView) voters() (n int) {
+	for _, s := range v.servers {
+		if !s.observer {
+			n++
+		}
+	}
+	return n
+}
+
+// text is the data of the config node.
+func (v ensembleView) text() []byte {
+	var b strings.Builder
+	for _, id := range slices.Sorted(maps.Keys(v.servers)) {
+		fmt.Fprintf(&b, "server.%d=%s\n", id, v.servers[id])
+	}
+	fmt.Fprintf(&b, "version=%x", v.version)
+	return []byte(b.String())
+}
+
+// votesLocked reports whether the member's vote counts.
+func (m *Member) votesLocked() bool { return m.ens.view.has(m.id) && !m.ens.view.observes(m.id) }
+
+// setFirstViewLocked makes the configuration that the ensemble begins with. The
+// ports between servers are made up.
+func (e *Ensemble) setFirstViewLocked() {
+	const quorumPort, electionPort = 20000, 30000
+	e.view.servers = make(map[int64]serverSpec)
+	for _, m := range e.members[:len(e.members)-e.cfg.spares] {
+		e.view.servers[int64(m.id)] = serverSpec{
+			addrs:  []serverAddr{{loopbackHost, quorumPort + m.id, electionPort + m.id}},
+			client: m.Addr(),
+		}
+	}
+}
+
+// confirmViewLocked is what the first leader does: the version becomes the
+// first zxid of its epoch, unless reconfig is disabled, and all members show
+// the configuration.
+func (e *Ensemble) confirmViewLocked() {
+	if e.cfg.reconfig {
+		e.view.version = e.epoch << 32
+	}
+	text := e.view.text()
+	for _, m := range e.members {
+		m.tree.InitConfig(text, e.view.version, m.nowMillisLocked())
+	}
+}
+
+// canDecideLocked reports whether a majority of the voters of a new
+// configuration follows the leader.
+func (e *Ensemble) canDecideLocked(next ensembleView) bool {
+	n := 0
+	for _, m := range e.members {
+		if next.has(m.id) && !next.observes(m.id) && m.followsLocked(e.leader) && m.reachesLocked(e.leader) {
+			n++
+		}
+	}
+	return n > next.voters()/2
+}
+
+// adoptLocked puts a new configuration in force. Members that become observers,
+// or cease to be, drop their clients and join anew; if the leader has lost its
+// vote, all do, and an election follows. That takes a tick, so that the client
+// hears of its success before.
+func (e *Ensemble) adoptLocked(next ensembleView) {
+	before := e.view
+	e.view = next
+	for _, m := range e.members {
+		if before.observes(m.id) != next.observes(m.id) {
+			e.changing = append(e.changing, m)
+		}
+	}
+	e.updateLocked()
+	leaderGoes := e.leader != nil && !e.leader.votesLocked()
+	if e.roleChange != nil || len(e.changing) == 0 && !leaderGoes {
+		return
+	}
+	e.roleChange = e.afterLocked(max(e.cfg.tick, time.Millisecond), func() {
+		e.mu.Lock()
+		defer e.unlock()
+		e.roleChange = nil
+		e.changeRolesLocked()
+	})
+}
+
+// changeRolesLocked lets the members begin anew in their new parts.
+func (e *Ensemble) changeRolesLocked() {
+	for _, m := range e.changing {
+		if m.leader != nil {
+			m.startLookingLocked()
+		}
+	}
+	e.changing = nil
+	if e.leader != nil && !e.leader.votesLocked() {
+		e.leader.startLookingLocked()
+	}
+	e.updateLocked()
+}

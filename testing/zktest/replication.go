@@ -1,0 +1,94 @@
+package zktest
+
+import (
+	"time"
+
+	"github.com/gocurator/curator/testing/zktest/internal/datatree"
+)
+
+// The history of an ensemble. The leader makes transactions on its own tree,
+// one after the other; what they did there is sent to the other members, which
+// do it to theirs. A server on its own is its own leader and sends nothing.
+
+// entry is one transaction as the members of an ensemble tell each other of it.
+type entry struct {
+	zxid    int64
+	at      time.Time
+	effects []datatree.Effect     // nil for a transaction that failed
+	changes []datatree.NodeChange // for the watches
+	end     sessionEnd
+}
+
+// replicateLocked sends a transaction of the leader to those who follow it.
+func (e *Ensemble) replicateLocked(ent *entry) {
+	for _, m := range e.members {
+		if m == e.leader || !m.followsLocked(e.leader) {
+			continue
+		}
+		m.queue = append(m.queue, ent)
+		if m.reachesLocked(e.leader) {
+			m.received = len(m.queue)
+			m.applyDueLocked()
+		}
+	}
+}
+
+// applyDueLocked applies what has been received and is due, and sets the alarm
+// for the rest.
+func (m *Member) applyDueLocked() {
+	if m.paused {
+		return
+	}
+	now := m.clock.Now()
+	for m.received > 0 && !m.dueTimeLocked().After(now) {
+		m.applyNextLocked()
+	}
+	m.applying.stop()
+	m.applying = nil
+	if m.received > 0 && m.lag != Forever {
+		m.applying = m.afterLocked(m.dueTimeLocked().Sub(now), func() {
+			m.mu.Lock()
+			defer m.unlock()
+			m.applyDueLocked()
+		})
+	}
+}
+
+// dueTimeLocked is when the next transaction is to be applied.
+func (m *Member) dueTimeLocked() time.Time {
+	if m.lag == Forever {
+		return m.clock.Now().Add(Forever)
+	}
+	return m.queue[0].at.Add(m.lag)
+}
+
+// applyNextLocked applies one transaction and lets the answers go that wait for
+// it.
+func (m *Member) applyNextLocked() {
+	ent := m.queue[0]
+	m.queue[0] = nil
+	m.queue = m.queue[1:]
+	m.received--
+	for _, do := range ent.effects {
+		do(m.tree)
+	}
+	m.tree.TakeEffects() // which nobody needs twice
+	m.zxid = ent.zxid
+	m.publishLocked(ent.zxid, ent.changes, ent.end)
+	m.answerAppliedLocked()
+}
+
+// answerAppliedLocked sends the answers that waited for what has been applied.
+// An answer to a write goes out behind the events of that write and before
+// those of the next.
+func (m *Member) answerAppliedLocked() {
+	waiting := m.pending
+	m.pending = nil
+	for _, x := range waiting {
+		if x.awaitZxid > m.zxid {
+			m.pending = append(m.pending, x)
+			continue
+		}
+		x.answerAppliedLocked()
+	}
+}

@@ -1,0 +1,44 @@
+package zktest
+
+// CutAll closes every connection.
+func (s *Server) CutAll() {
+	s.mu.Lock()
+	defer s.unlock()
+	for _, c := range s.connsInOrderLocked() {
+		c.closeInTransitLocked((*conn).closeLocked)
+	}
+}
+
+// RefuseConnections makes dialing fail, or work again. Existing connections
+// stay. Over TCP, where the port stays open, new connections are closed at
+// once.
+func (s *Server) RefuseConnections(on bool) {
+	s.mu.Lock()
+	defer s.unlock()
+	s.refusing = on
+}
+
+// BlackholeAll does as [Session.Blackhole] to all connections, present and
+// future.
+func (s *Server) BlackholeAll() {
+	s.mu.Lock()
+	defer s.unlock()
+	s.partitioned = true
+	for _, c := range s.connsInOrderLocked() {
+		c.blackHoleLocked()
+	}
+}
+
+// Heal ends every black hole, and every connection of which one direction is
+// dead, those made by actions such as [Blackhole] included: they are reset, and
+// new ones work. Only a [Host] that is isolated stays so.
+func (s *Server) Heal() {
+	s.mu.Lock()
+	defer s.unlock()
+	s.partitioned = false
+	for _, c := range s.connsInOrderLocked() {
+		if c.halfOpenLocked() && (c.host == nil || !c.host.isolated) {
+			c.resetLocked()
+		}
+	}
+}

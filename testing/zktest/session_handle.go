@@ -1,0 +1,200 @@
+package zktest
+
+import (
+	"slices"
+	"time"
+)
+
+// Session is a handle on one session: methods that do something to it, and
+// methods that look at it. The handle is valid before, during and after the
+// life of the session. All methods may be called from any goroutine.
+//
+// A handle of an [Ensemble] finds the session at whichever member it is, and
+// Watches and Ephemerals show the whole ensemble. A handle of a [Member] does
+// the same, but Watches and Ephemerals show what that member has, and Expire
+// needs a leader that this member can reach.
+//
+// Methods that find nothing to work on do nothing and return false.
+type Session struct {
+	id      int64
+	cluster *cluster
+	servers []*Server // what Watches and Ephemerals show
+}
+
+// SessionInfo is a session as it is now.
+type SessionInfo struct {
+	ID         int64
+	Timeout    time.Duration // as negotiated
+	Deadline   time.Time     // when it expires unless the client is heard of
+	Connected  bool          // as far as the server can see: a black hole is a connection
+	Ephemerals []string      // paths, sorted
+	WatchCount int           // at the server that was asked
+}
+
+// Session returns a handle on the session with the id, whether it exists or
+// not.
+func (s *Server) Session(id int64) *Session {
+	return &Session{id: id, cluster: s.cluster, servers: []*Server{s}}
+}
+
+// Session returns a handle on the session with the id, whether it exists or
+// not, at whichever member it is.
+func (e *Ensemble) Session(id int64) *Session {
+	return &Session{id: id, cluster: e.cluster, servers: e.servers()}
+}
+
+// ID returns the session's id.
+func (s *Session) ID() int64 { return s.id }
+
+// Expire ends the session as its timeout would: one transaction deletes its
+// ephemeral nodes, watchers are notified, and its connection is closed. It
+// returns false if there is no such session, or in an ensemble no leader to end
+// it.
+//
+// It does so at once, while the client is well and has no reason to expect it.
+// A server does that only when somebody else closes the session, or when its
+// clock leaps. Until the client has heard of it, an old holder of a lock and
+// the next one overlap; only a fencing token keeps them apart.
+// [Host.LoseSessions] takes a session away in the usual way: the client is cut
+// off for longer than its timeout.
+func (s *Session) Expire() bool {
+	s.cluster.mu.Lock()
+	defer s.cluster.unlock()
+	sess := s.cluster.sessions[s.id]
+	i := slices.IndexFunc(s.servers, (*Server).writableLocked)
+	if sess == nil || i < 0 {
+		return false
+	}
+	s.servers[i].endSessionLocked(sess, nil)
+	return true
+}
+
+// Replace makes the server forget to whom the session belongs. The next client
+// that wants to take it up gets a new session without being told, where a
+// correct server would say "expired" or give the old one back. Some
+// re-implementations of ZooKeeper have done that. If the session is alive, it
+// is left to its timeout. Replace also works for a session that has ended; the
+// result says whether the session is alive.
+func (s *Session) Replace() bool {
+	s.cluster.mu.Lock()
+	defer s.cluster.unlock()
+	s.cluster.replaced[s.id] = struct{}{}
+	return s.cluster.sessions[s.id] != nil
+}
+
+// Cut closes the connection of the session. The session lives on until its
+// timeout, and the client may connect again. Cut returns false if there is no
+// connection.
+func (s *Session) Cut() bool {
+	return s.withConn(func(c *conn) { c.closeInTransitLocked((*conn).closeLocked) })
+}
+
+// Blackhole makes the connection of the session a black hole. It stays open,
+// but what the client sends is swallowed, and nothing is sent to the client,
+// not even the end of the connection. The server will expire the session in
+// time. New connections of the same client work, so that it is back as soon as
+// it has noticed; [Host.Isolate] cuts a client off for longer. [Server.Heal]
+// ends the black hole. Blackhole returns false if there is no connection.
+func (s *Session) Blackhole() bool { return s.withConn((*conn).blackHoleLocked) }
+
+// BlackholeUpstream is Blackhole in one direction, from the client to the
+// server: nothing that the client sends arrives, and the client is still told
+// of watch events. The server will expire the session in time.
+func (s *Session) BlackholeUpstream() bool {
+	return s.withConn(func(c *conn) { c.deaf = true })
+}
+
+// BlackholeDownstream is Blackhole in one direction, from the server to the
+// client: what the client sends is carried out, and keeps its session alive,
+// but the client hears nothing.
+func (s *Session) BlackholeDownstream() bool { return s.withConn((*conn).muteOutputLocked) }
+
+// withConn does something to the connection of the session, if it has one.
+func (s *Session) withConn(do func(*conn)) bool {
+	s.cluster.mu.Lock()
+	defer s.cluster.unlock()
+	sess := s.cluster.sessions[s.id]
+	if sess == nil || sess.conn == nil {
+		return false
+	}
+	do(sess.conn)
+	return true
+}
+
+// Pause makes the requests of the session wait until Resume, pings and
+// handshakes included: nothing is lost, and nothing is answered. A session that
+// is paused for longer than its timeout expires. Pause also holds up the
+// handshake of a session that has ended; the result says whether the session is
+// alive.
+func (s *Session) Pause() bool {
+	s.cluster.mu.Lock()
+	defer s.cluster.unlock()
+	s.cluster.pausedSessions[s.id] = struct{}{}
+	return s.cluster.sessions[s.id] != nil
+}
+
+// Resume carries out what has waited, and ends the pause. It returns false if
+// there was none.
+func (s *Session) Resume() bool {
+	s.cluster.mu.Lock()
+	defer s.cluster.unlock()
+	_, paused := s.cluster.pausedSessions[s.id]
+	delete(s.cluster.pausedSessions, s.id)
+	return paused
+}
+
+// MoveTo brings the session to another member of its ensemble: its connection
+// is closed, and until the client has come to that member the others hang up on
+// it, as if they were down. MoveTo returns false if there is no such session,
+// or if the member is none of its ensemble's.
+func (s *Session) MoveTo(m *Member) bool {
+	s.cluster.mu.Lock()
+	defer s.cluster.unlock()
+	sess := s.cluster.sessions[s.id]
+	if sess == nil || m == nil || m.cluster != s.cluster {
+		return false
+	}
+	m.ens.moving[s.id] = m
+	if sess.conn != nil {
+		sess.conn.closeByServerLocked()
+	}
+	return true
+}
+
+// Member returns the member of the ensemble that the session is connected to.
+// It returns nil without a connection, and for a server on its own.
+func (s *Session) Member() *Member {
+	s.cluster.mu.Lock()
+	defer s.cluster.mu.Unlock()
+	if sess := s.cluster.sessions[s.id]; sess != nil && sess.conn != nil {
+		return sess.conn.srv.member
+	}
+	return nil
+}
+
+// Watches returns the watches of the session, by path, then kind; nil if there
+// are none.
+func (s *Session) Watches() []Watch {
+	var list []Watch
+	for _, srv := range s.servers {
+		list = append(list, srv.Watches()...)
+	}
+	list = slices.DeleteFunc(list, func(w Watch) bool { return w.Session != s.id })
+	slices.SortFunc(list, compareWatches)
+	return list
+}
+
+// Ephemerals returns the paths of the ephemeral nodes of the session, sorted;
+// nil if there are none. An ensemble shows those at the server that has applied
+// most.
+func (s *Session) Ephemerals() []string {
+	s.cluster.mu.Lock()
+	defer s.cluster.mu.Unlock()
+	latest := s.servers[0]
+	for _, srv := range s.servers {
+		if srv.zxid > latest.zxid {
+			latest = srv
+		}
+	}
+	return latest.tree.EphemeralsOf(s.id)
+}
