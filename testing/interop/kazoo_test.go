@@ -3,18 +3,15 @@ package interop_test
 import (
 	"bytes"
 	"context"
-	"errors"
-	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/kazootest"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -30,7 +27,7 @@ var kazooScenarios = []string{
 // Python's kazoo works on zktest with all of its recipes. The same scenarios on
 // a real server show that their expectations are right.
 func TestKazooRecipes(t *testing.T) {
-	python := kazoo.get(t)
+	python := kazootest.Python(t)
 	t.Parallel()
 	t.Run("zktest", func(t *testing.T) {
 		t.Parallel()
@@ -65,54 +62,4 @@ func runKazoo(t *testing.T, python, addr string) {
 		t.Run(name, func(t *testing.T) { require.Equal(t, "ok", results[name]) })
 	}
 	require.Len(t, results, len(kazooScenarios)+1, "the scenarios that are known here, and the end")
-}
-
-// envPython names the interpreter, if python3 in PATH does not have kazoo.
-const envPython = "CURATOR_PYTHON"
-
-var errNoKazoo = errors.New("interop: kazoo is not installed: " +
-	"install Debian's package python3-kazoo, or set " + envPython + " to a Python that has it")
-
-// kazoo is found by the first test that needs it.
-var kazoo lazyPython
-
-type lazyPython struct {
-	once   sync.Once
-	python string
-	err    error
-}
-
-// get skips the test if kazoo is missing, or fails it if the environment says
-// that everything must be installed.
-func (l *lazyPython) get(t *testing.T) string {
-	t.Helper()
-	l.once.Do(func() { l.python, l.err = findKazoo(os.Getenv(envPython)) })
-	if l.err != nil && os.Getenv(envRequire) == "" {
-		t.Skip(l.err)
-	}
-	require.NoError(t, l.err)
-	return l.python
-}
-
-// findKazoo does not fall back from an interpreter that was named. Debian's
-// packages work with Debian's interpreter only.
-func findKazoo(asked string) (python string, err error) {
-	candidates := []string{"python3", "/usr/bin/python3"}
-	if asked != "" {
-		candidates = []string{asked}
-	}
-	for _, candidate := range candidates {
-		if out, err := exec.Command(candidate, "-c", "import kazoo").CombinedOutput(); err == nil {
-			return candidate, nil
-		} else if asked != "" {
-			return "", fmt.Errorf("%w (%s: %w\n%s)", errNoKazoo, asked, err, out)
-		}
-	}
-	return "", errNoKazoo
-}
-
-func TestFindKazooDoesNotFallBack(t *testing.T) {
-	_, err := findKazoo(filepath.Join(t.TempDir(), "python"))
-	require.ErrorIs(t, err, errNoKazoo)
-	require.ErrorIs(t, err, os.ErrNotExist)
 }

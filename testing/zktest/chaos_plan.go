@@ -1,6 +1,7 @@
 package zktest
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -78,14 +79,16 @@ type undo struct {
 
 const defaultLatency = time.Millisecond
 
-// simulate puts the configuration's plan to work, if there is one.
-func (c *cluster) simulate(ens *Ensemble, servers ...*Server) error {
+// simulateConfigured puts the configuration's plan to work, if there is one.
+func (c *cluster) simulateConfigured(ens *Ensemble, servers ...*Server) error {
 	if c.cfg.plan == nil {
 		return nil
 	}
-	sim := &simulation{
-		ChaosPlan: *c.cfg.plan, cluster: c, servers: servers, ens: ens,
-	}
+	return c.simulate(*c.cfg.plan, ens, servers...)
+}
+
+func (c *cluster) simulate(plan ChaosPlan, ens *Ensemble, servers ...*Server) error {
+	sim := &simulation{ChaosPlan: plan, cluster: c, servers: servers, ens: ens}
 	if sim.Latency == 0 {
 		sim.Latency = defaultLatency
 	}
@@ -96,6 +99,9 @@ func (c *cluster) simulate(ens *Ensemble, servers ...*Server) error {
 	sim.counts, sim.hits = make([]int, len(sim.Faults)), make([]int, len(sim.Faults))
 	c.mu.Lock()
 	defer c.unlock()
+	if c.sim != nil && !c.sim.stopped {
+		return errors.New("a chaos plan is at work already")
+	}
 	c.secret, c.sim = sim.Seed, sim
 	sim.scheduleLocked()
 	return nil
@@ -148,6 +154,9 @@ func (sim *simulation) scheduleLocked() {
 
 // applyFaultsLocked adds the faults that chance wants.
 func (sim *simulation) applyFaultsLocked(f *faults, x *exchange) {
+	if x.conn.rngOf != sim {
+		return // the request was on its way before the faults began
+	}
 	for i, o := range sim.Faults {
 		if !o.Rule.matches(x) {
 			continue
@@ -218,6 +227,21 @@ func (c *cluster) stopFaults() {
 	}
 }
 
+// StartFaults makes the server fail by chance from now on, as [WithChaos] does
+// from the beginning, until [Server.StopFaults]. A plan that makes no sense is
+// an error, and so is a second one while another is at work.
+func (s *Server) StartFaults(plan ChaosPlan) error {
+	if s.member != nil {
+		return s.member.ens.StartFaults(plan)
+	}
+	return s.simulate(plan, nil, s)
+}
+
+// StartFaults is [Server.StartFaults] for an ensemble.
+func (e *Ensemble) StartFaults(plan ChaosPlan) error {
+	return e.simulate(plan, e, e.servers()...)
+}
+
 // StopFaults ends what [WithChaos] has begun: there are no more faults and
 // disruptions, servers and sessions that are stopped, paused or cut off work
 // again, and black holes are healed. The latency stays. A simulation ends with
@@ -236,10 +260,10 @@ func (e *Ensemble) StopFaults() {
 	}
 }
 
-// Events returns what [WithChaos] has done so far, in order.
+// Events returns what the last [ChaosPlan] has done so far, in order.
 func (s *Server) Events() []Event { return s.simulated() }
 
-// Events returns what [WithChaos] has done so far, in order.
+// Events returns what the last [ChaosPlan] has done so far, in order.
 func (e *Ensemble) Events() []Event { return e.simulated() }
 
 func (c *cluster) simulated() []Event {

@@ -31,7 +31,9 @@ type conn struct {
 	reading atomic.Bool // serve waits for a frame
 	behind  bool        // the request came together with the one before; used by serve only
 
-	rng *rand.Rand // used by serve only; nil without WithChaos
+	// Used by serve only; nil without a ChaosPlan.
+	rng   *rand.Rand
+	rngOf *simulation
 
 	// The rest is guarded by srv.mu.
 	key     int64     // of the client, for WithChaos

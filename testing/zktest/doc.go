@@ -97,5 +97,5 @@
 //
 // The examples are complete: a service that loses its lock, a machine that sleeps
 // while it holds one, a hand-over of leadership, an embedded server. The program
-// examples/fakeserver is a server for other languages.
+// cmd/zkfake is a server for other languages.
 package zktest

@@ -87,7 +87,7 @@ func (e *Ensemble) servers() []*Server {
 
 // begin lets the members work.
 func (e *Ensemble) begin() error {
-	if err := e.simulate(e, e.servers()...); err != nil {
+	if err := e.simulateConfigured(e, e.servers()...); err != nil {
 		return err
 	}
 	if err := e.listen(); err != nil {

@@ -18,17 +18,17 @@ func (c *cluster) jitterSlot(wait time.Duration, key int64) time.Duration {
 // simulateLatency is the way of a request to the server. It reports false if
 // the connection ended meanwhile.
 func (c *conn) simulateLatency(x *exchange) bool {
+	c.srv.mu.Lock()
 	sim := c.srv.sim
-	if sim == nil {
-		return true
-	}
-	if c.rng == nil {
-		c.srv.mu.Lock()
+	if sim != nil && c.rngOf != sim {
 		if c.key = x.req.Session; c.key == 0 {
 			c.key = c.seq
 		}
-		c.srv.mu.Unlock()
-		c.rng = sim.rngFor(c.key)
+		c.rng, c.rngOf = sim.rngFor(c.key), sim
+	}
+	c.srv.mu.Unlock()
+	if sim == nil {
+		return true
 	}
 	wait := time.Duration(c.rng.Int64N(int64(sim.Latency) + 1))
 	return sleep(sim.cluster.clock, sim.cluster.jitterSlot(wait, 1+c.key%998), c.done)

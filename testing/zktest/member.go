@@ -35,22 +35,23 @@ type Member struct {
 // ID returns the number of the member, counted from 1.
 func (m *Member) ID() int { return m.id }
 
-// Mode returns "leader", "follower", "observer", "looking" or "stopped", as the
-// member sees itself.
-func (m *Member) Mode() string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.modeLocked()
+// Mode returns what the server says of itself: "standalone", or in an ensemble
+// "leader", "follower", "observer" or "looking". A server that does not run is
+// "stopped".
+func (s *Server) Mode() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.modeLocked()
 }
 
 // modeLocked is also what the four-letter words tell.
 func (s *Server) modeLocked() string {
 	m := s.member
 	switch {
+	case !s.upLocked():
+		return "stopped"
 	case m == nil:
 		return "standalone"
-	case !m.upLocked():
-		return "stopped"
 	case m.leader == nil:
 		return "looking"
 	case m.leader == m:
@@ -93,7 +94,7 @@ func (m *Member) Resign() bool {
 }
 
 // upLocked reports whether the member's process takes part.
-func (m *Member) upLocked() bool { return !m.stopped && !m.closed }
+func (s *Server) upLocked() bool { return !s.stopped && !s.closed }
 
 // reachesLocked reports whether two members can talk to each other.
 func (m *Member) reachesLocked(o *Member) bool {

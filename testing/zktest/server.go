@@ -75,7 +75,7 @@ func Run(opts ...Option) (*Server, error) {
 		return nil, err
 	}
 	s := newServer(newCluster(cfg))
-	if err := s.simulate(nil, s); err != nil {
+	if err := s.simulateConfigured(nil, s); err != nil {
 		return nil, err
 	}
 	if s.cfg.tcp != "" {

@@ -21,8 +21,8 @@ import (
 // TestMain runs the program itself if a test has started the test binary as a
 // process.
 func TestMain(m *testing.M) {
-	if os.Getenv("FAKESERVER_ARGS") != "" {
-		os.Args = append(os.Args[:1], strings.Fields(os.Getenv("FAKESERVER_ARGS"))...)
+	if os.Getenv("ZKFAKE_ARGS") != "" {
+		os.Args = append(os.Args[:1], strings.Fields(os.Getenv("ZKFAKE_ARGS"))...)
 		main()
 	}
 	leaktest.Main(m)
@@ -32,13 +32,13 @@ type discardLogger struct{}
 
 func (discardLogger) Printf(string, ...any) {}
 
-// start runs the program as a process and returns its address. The function end
+// startProcess runs the program as a process and returns its address. The function end
 // sends a signal, waits for the process to end and returns its output after the
 // first line.
-func start(t *testing.T, args string) (addr string, end func(os.Signal) string) {
+func startProcess(t *testing.T, args string) (addr string, end func(os.Signal) string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "FAKESERVER_ARGS="+args, "GORACE=atexit_sleep_ms=0")
+	cmd.Env = append(os.Environ(), "ZKFAKE_ARGS="+args, "GORACE=atexit_sleep_ms=0")
 	cmd.Stderr = t.Output()
 	stdout, err := cmd.StdoutPipe()
 	require.NoError(t, err)
@@ -75,7 +75,7 @@ func TestServesAndSumsUp(t *testing.T) {
 	}
 	for name, sig := range signals {
 		t.Run(name, func(t *testing.T) {
-			addr, stop := start(t, "-listen 127.0.0.1:0 -super root:secret")
+			addr, stop := startProcess(t, "-listen 127.0.0.1:0 -super root:secret")
 			conn, end := connect(t, addr)
 			_, err := conn.Create("/a", nil, 0, zk.DigestACL(zk.PermAll, "joe", "secret"))
 			require.NoError(t, err)
@@ -116,7 +116,7 @@ func TestCommandLine(t *testing.T) {
 		"negative tick": {[]string{"-tick", "-1s"}, badInput, "must not be negative"},
 		"port in use":   {[]string{"-listen", taken.Addr().String()}, cannotListen, "in use"},
 		"no address":    {[]string{"-listen", "nonsense"}, cannotListen, "missing port"},
-		"help":          {[]string{"-h"}, done, "Usage: fakeserver"},
+		"help":          {[]string{"-h"}, done, "Usage: zkfake"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer

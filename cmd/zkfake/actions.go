@@ -1,0 +1,95 @@
+package main
+
+import (
+	"net/http"
+
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// serverActions are what can be done to servers, by the last part of the URL.
+var serverActions = map[string]func(*zktest.Server){
+	"stop": (*zktest.Server).Stop,
+	"restart": func(s *zktest.Server) {
+		s.Stop()
+		s.Restart()
+	},
+	"pause":  (*zktest.Server).Pause,
+	"resume": (*zktest.Server).Resume,
+}
+
+func (c *control) onMembers(action func(*zktest.Server)) answer {
+	return func(r *http.Request) (any, error) {
+		servers, err := c.members(r)
+		if err != nil {
+			return nil, err
+		}
+		for _, srv := range servers {
+			action(srv)
+		}
+		return nil, nil
+	}
+}
+
+// partition cuts the members named off from the others. Clients still reach all
+// of them.
+func (c *control) partition(r *http.Request) (any, error) {
+	servers, err := c.members(r)
+	if err != nil {
+		return nil, err
+	}
+	if c.servers.ens == nil || len(r.URL.Query()["member"]) == 0 {
+		return nil, badRequest("a partition needs an ensemble (-members) and a member=")
+	}
+	var cut []*zktest.Member
+	for _, m := range c.servers.ens.Members() {
+		for _, srv := range servers {
+			if m.Server == srv {
+				cut = append(cut, m)
+			}
+		}
+	}
+	c.servers.ens.Partition(cut...)
+	return nil, nil
+}
+
+func (c *control) heal(r *http.Request) (any, error) {
+	if err := onlyParameters(r); err != nil {
+		return nil, err
+	}
+	if c.servers.ens != nil {
+		c.servers.ens.Heal()
+	}
+	for _, srv := range c.servers.all {
+		srv.Heal()
+	}
+	return nil, nil
+}
+
+// sessionActions are what can be done to a session, by the last part of the URL.
+// They report false if there is nothing to do it to.
+var sessionActions = map[string]func(*zktest.Session) bool{
+	"expire":    (*zktest.Session).Expire,
+	"cut":       (*zktest.Session).Cut,
+	"blackhole": (*zktest.Session).Blackhole,
+	"pause":     (*zktest.Session).Pause,
+	"resume":    (*zktest.Session).Resume,
+}
+
+func (c *control) onSession(name string, action func(*zktest.Session) bool) answer {
+	return func(r *http.Request) (any, error) {
+		if err := onlyParameters(r); err != nil {
+			return nil, err
+		}
+		id, err := parseSession(r.PathValue("id"))
+		if err != nil {
+			return nil, err
+		}
+		if _, ok := c.servers.session(id); !ok {
+			return nil, notFound("no session %s", hex(id))
+		}
+		if !action(c.servers.handle(id)) {
+			return nil, conflict("session %s: nothing to %s: it has no connection, is not paused, or no leader can end it", hex(id), name)
+		}
+		return nil, nil
+	}
+}

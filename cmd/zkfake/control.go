@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+//go:embed control.txt
+var controlHelp string
+
+// control is the remote control: an HTTP server beside the servers.
+type control struct {
+	servers *servers
+	http    http.Server
+	addr    string
+	ended   sync.WaitGroup
+
+	// Actions come one at a time: two of them on one server would leave open
+	// which came first.
+	acting sync.Mutex
+}
+
+// startControl returns a running remote control, which the caller must close.
+func startControl(addr string, s *servers) (*control, error) {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	c := &control{servers: s, addr: l.Addr().String()}
+	c.http = http.Server{Handler: c.handler(), ReadHeaderTimeout: 10 * time.Second}
+	c.ended.Go(func() { _ = c.http.Serve(l) }) // ends by close
+	return c, nil
+}
+
+func (c *control) url() string { return "http://" + c.addr }
+
+// close ends the remote control. A request that is being answered has a moment
+// to end.
+func (c *control) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if c.http.Shutdown(ctx) != nil {
+		_ = c.http.Close()
+	}
+	c.ended.Wait()
+}
+
+func (c *control) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, controlHelp)
+	})
+	get := func(path string, what answer) { mux.HandleFunc("GET "+path, respond(what)) }
+	do := func(pattern string, what answer) {
+		mux.HandleFunc(pattern, respond(func(r *http.Request) (any, error) {
+			c.acting.Lock()
+			defer c.acting.Unlock()
+			return what(r)
+		}))
+	}
+	get("/status", c.status)
+	get("/sessions", c.sessions)
+	get("/sessions/{id}", c.session)
+	get("/tree", c.tree)
+	get("/watches", c.watches)
+	get("/requests", c.requests)
+	get("/chaos", c.chaosLog)
+	do("POST /chaos", c.beginChaos)
+	do("DELETE /chaos", c.endChaos)
+	for name, action := range serverActions {
+		do("POST /"+name, c.onMembers(action))
+	}
+	do("POST /partition", c.partition)
+	do("POST /heal", c.heal)
+	for name, action := range sessionActions {
+		do("POST /sessions/{id}/"+name, c.onSession(name, action))
+	}
+	return localOnly(mux)
+}
+
+// localOnly refuses what a web page could make a browser on this machine send.
+// Such a request names its origin, or comes by a host name that the page's owner
+// lets point to this machine.
+func localOnly(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		host, _, err := net.SplitHostPort(r.Host)
+		if err != nil {
+			host = r.Host
+		}
+		ip := net.ParseIP(host)
+		if r.Header.Get("Origin") != "" || host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+			sendJSON(w, http.StatusForbidden, failure{"only for programs on this machine"})
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// answer carries a request out. It returns what to tell, or nil.
+type answer func(*http.Request) (any, error)
+
+// failure is the body of an answer that tells of an error.
+type failure struct {
+	Error string `json:"error"`
+}
+
+// requestError is an error with the status of its answer.
+type requestError struct {
+	status int
+	text   string
+}
+
+func (e *requestError) Error() string { return e.text }
+
+func badRequest(format string, args ...any) error {
+	return &requestError{http.StatusBadRequest, fmt.Sprintf(format, args...)}
+}
+
+func notFound(format string, args ...any) error {
+	return &requestError{http.StatusNotFound, fmt.Sprintf(format, args...)}
+}
+
+func conflict(format string, args ...any) error {
+	return &requestError{http.StatusConflict, fmt.Sprintf(format, args...)}
+}
+
+func respond(what answer) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		body, err := what(r)
+		var failed *requestError
+		switch {
+		case errors.As(err, &failed):
+			sendJSON(w, failed.status, failure{failed.text})
+		case err != nil:
+			sendJSON(w, http.StatusInternalServerError, failure{err.Error()})
+		case body == nil:
+			w.WriteHeader(http.StatusNoContent)
+		default:
+			sendJSON(w, http.StatusOK, body)
+		}
+	}
+}
+
+func sendJSON(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	_ = enc.Encode(body) // the client may have gone
+}

@@ -1,0 +1,48 @@
+// Zkfake is testing/zktest as a program: a ZooKeeper server, or an ensemble of
+// them, for the test suites of clients in any language. It starts at once,
+// needs no Java and no disk, and forgets everything when it ends.
+//
+//	go run ./cmd/zkfake
+//	go run ./cmd/zkfake -listen 127.0.0.1:0
+//	go run ./cmd/zkfake -members 3 -control 127.0.0.1:2180
+//
+// The first line of output is "listening on" and the address, or the addresses
+// with commas between them. With -control the second line is "control on" and
+// the URL of the remote control. On SIGINT or SIGTERM the program prints how
+// many requests of each type it has served, and which sessions, watches and
+// nodes are left. While it serves, it prints a line of progress to stderr every
+// minute in which there were requests.
+//
+//	-listen host:port     without a host: the loopback interface
+//	-members n            an ensemble of n members, on n ports from that of
+//	                      -listen on; with port 0 each takes a free one
+//	-control host:port    the remote control; off by default
+//	-super user:password  a user to whom no ACL applies
+//	-quotas               enforce hard limits
+//	-tick duration        let sessions expire at multiples of it only
+//	-progress duration    between two lines of progress; 0 for none
+//
+// With -listen 0.0.0.0:2181 the server listens on all interfaces. With -tick
+// sessions expire as at a real server.
+//
+// The exit status is 0 after a signal, 1 if the program cannot listen, and 2 if
+// the command line is invalid.
+//
+// # Remote control
+//
+// The remote control is HTTP: a suite stops and restarts servers, expires its
+// own session, or reads the tree, with any HTTP client. GET / returns the list
+// of requests; the text is also in control.txt. The remote control has no
+// password and can do anything to the server. It therefore listens on a
+// loopback address only, and refuses requests that a web page could make a
+// browser send.
+//
+//	curl -X POST 127.0.0.1:2180/stop
+//	curl -X POST 127.0.0.1:2180/restart
+//	curl -X POST 127.0.0.1:2180/sessions/0x10000a3f0c20001/expire
+//	curl 127.0.0.1:2180/tree
+//
+// Tests in Go should use package testing/zktest itself, which also has virtual
+// time and faults that hit a single request. Its documentation says what the
+// server models and what it does not.
+package main

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// Exit statuses.
+const (
+	done         = 0
+	cannotListen = 1
+	badInput     = 2
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// A second Ctrl-C does not wait for the summary.
+	context.AfterFunc(ctx, stop)
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// run serves until ctx ends, and returns the exit status.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	s, err := parse(args, stderr)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return done
+	case err != nil:
+		fmt.Fprintln(stderr, "zkfake:", err)
+		return badInput
+	}
+	if err := serve(ctx, s, stdout, stderr); err != nil {
+		fmt.Fprintln(stderr, "zkfake:", err)
+		return cannotListen
+	}
+	return done
+}
+
+// serve runs the servers and their remote control until ctx ends. The error is
+// that of listening.
+func serve(ctx context.Context, s settings, stdout, stderr io.Writer) error {
+	servers, err := start(s)
+	if err != nil {
+		return err
+	}
+	defer servers.close()
+	var ctl *control
+	if s.control != "" {
+		if ctl, err = startControl(s.control, servers); err != nil {
+			return err
+		}
+		defer ctl.close()
+	}
+
+	begin := time.Now()
+	fmt.Fprintln(stdout, "listening on", servers.addr())
+	if ctl != nil {
+		fmt.Fprintln(stdout, "control on", ctl.url())
+	}
+	showProgress(ctx, stderr, servers, s.progress)
+	summarize(stdout, servers, time.Since(begin))
+	return nil
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// parseSession reads a session's id as clients print it: signed or unsigned, in
+// decimal or with 0x.
+func parseSession(s string) (int64, error) {
+	if id, err := strconv.ParseInt(s, 0, 64); err == nil {
+		return id, nil
+	}
+	id, err := strconv.ParseUint(s, 0, 64)
+	if err != nil {
+		return 0, badRequest("session %q: not a number", s)
+	}
+	return int64(id), nil //nolint:gosec // a session id has 64 bits, with or without a sign
+}
+
+// onlyParameters returns an error if the request has a parameter with another
+// name: a typing error would otherwise act on every member.
+func onlyParameters(r *http.Request, names ...string) error {
+	for name := range r.URL.Query() {
+		if !slices.Contains(names, name) {
+			return badRequest("unknown parameter %q", name)
+		}
+	}
+	return nil
+}
+
+// members returns the servers that a request names, or all of them.
+func (c *control) members(r *http.Request) ([]*zktest.Server, error) {
+	if err := onlyParameters(r, "member"); err != nil {
+		return nil, err
+	}
+	named := r.URL.Query()["member"]
+	if len(named) == 0 {
+		return c.servers.all, nil
+	}
+	var servers []*zktest.Server
+	for _, s := range named {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			return nil, badRequest("member %q: not a number", s)
+		}
+		if n < 1 || n > len(c.servers.all) {
+			return nil, notFound("member %d: there are %d", n, len(c.servers.all))
+		}
+		servers = append(servers, c.servers.all[n-1])
+	}
+	return servers, nil
+}
+
+// numbers reads parameters that are numbers or times. It keeps the first error.
+type numbers struct {
+	query url.Values
+	err   error
+}
+
+func (n *numbers) parse(name string, read func(string) error) {
+	if s := n.query.Get(name); s != "" && n.err == nil {
+		if err := read(s); err != nil {
+			n.err = badRequest("%s=%s: %v", name, s, err)
+		}
+	}
+}
+
+func (n *numbers) duration(name string, otherwise time.Duration) time.Duration {
+	d := otherwise
+	n.parse(name, func(s string) (err error) {
+		d, err = time.ParseDuration(s)
+		if err == nil && d <= 0 {
+			err = strconv.ErrRange
+		}
+		return err
+	})
+	return d
+}
+
+func (n *numbers) chance(name string) float64 {
+	var p float64
+	n.parse(name, func(s string) (err error) {
+		p, err = strconv.ParseFloat(s, 64)
+		if err == nil && (p < 0 || p > 1 || p != p) {
+			err = strconv.ErrRange
+		}
+		return err
+	})
+	return p
+}
+
+func (n *numbers) seed() uint64 {
+	var seed uint64
+	n.parse("seed", func(s string) (err error) {
+		seed, err = strconv.ParseUint(s, 0, 64)
+		return err
+	})
+	return seed
+}
+
+func (n *numbers) limit(otherwise int) int {
+	limit := otherwise
+	n.parse("limit", func(s string) (err error) {
+		limit, err = strconv.Atoi(s)
+		if err == nil && limit < 0 {
+			err = strconv.ErrRange
+		}
+		return err
+	})
+	return limit
+}
+
+func (n *numbers) time(name string) time.Time {
+	var t time.Time
+	n.parse(name, func(s string) (err error) {
+		t, err = time.Parse(time.RFC3339Nano, s)
+		return err
+	})
+	return t
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// servers are what the program serves: an ensemble, or a server on its own.
+type servers struct {
+	all []*zktest.Server // the ensemble's members, in order
+	ens *zktest.Ensemble // nil for a server on its own
+}
+
+func start(s settings) (*servers, error) {
+	const remembered = 10_000
+	opts := []zktest.Option{
+		zktest.WithTCP(s.listen),
+		// Without the remote control nothing reads the log, and the program may
+		// run for long.
+		zktest.WithRequestLog(0),
+	}
+	if s.control != "" {
+		opts = append(opts, zktest.WithRequestLog(remembered))
+	}
+	if s.super != "" {
+		opts = append(opts, zktest.WithSuperUser(s.super))
+	}
+	if s.tick > 0 {
+		opts = append(opts, zktest.WithTick(s.tick))
+	}
+	if s.quotas {
+		opts = append(opts, zktest.WithEnforcedQuotas())
+	}
+	if s.members == 0 {
+		srv, err := zktest.Run(opts...)
+		if err != nil {
+			return nil, err
+		}
+		return &servers{all: []*zktest.Server{srv}}, nil
+	}
+	ens, err := zktest.RunEnsemble(s.members, opts...)
+	if err != nil {
+		return nil, err
+	}
+	all := &servers{ens: ens}
+	for _, m := range ens.Members() {
+		all.all = append(all.all, m.Server)
+	}
+	return all, nil
+}
+
+func (s *servers) close() {
+	if s.ens != nil {
+		s.ens.Close()
+		return
+	}
+	s.all[0].Close()
+}
+
+// addr returns the addresses that clients connect to, with commas.
+func (s *servers) addr() string {
+	if s.ens != nil {
+		return s.ens.ConnectString()
+	}
+	return s.all[0].Addr()
+}
+
+// first returns a server that is asked for what all have in common.
+func (s *servers) first() *zktest.Server {
+	if s.ens != nil {
+		if leader := s.ens.Leader(); leader != nil {
+			return leader.Server
+		}
+	}
+	return s.all[0]
+}
+
+// session returns a session, and false if there is none with that id.
+func (s *servers) session(id int64) (zktest.SessionInfo, bool) {
+	for _, sess := range s.first().Sessions() {
+		if sess.ID == id {
+			return sess, true
+		}
+	}
+	return zktest.SessionInfo{}, false
+}
+
+// requests returns the number of requests served of each type.
+func (s *servers) requests() (byOp map[zktest.Op]int, total int) {
+	byOp = make(map[zktest.Op]int)
+	for _, srv := range s.all {
+		for op, n := range srv.Stats().Requests {
+			byOp[op] += n
+			total += n
+		}
+	}
+	return byOp, total
+}
+
+func (s *servers) notifications() (n int) {
+	for _, srv := range s.all {
+		n += srv.Stats().Notifications
+	}
+	return n
+}
+
+func (s *servers) watches() []zktest.Watch {
+	var watches []zktest.Watch
+	for _, srv := range s.all {
+		watches = append(watches, srv.Watches()...)
+	}
+	return watches
+}
+
+func (s *servers) connections() (n int) {
+	for _, srv := range s.all {
+		n += srv.Connections()
+	}
+	return n
+}
+
+func (s *servers) lastZxid() (zxid int64) {
+	for _, srv := range s.all {
+		zxid = max(zxid, srv.Zxid())
+	}
+	return zxid
+}
+
+// log returns the last requests, the oldest first.
+func (s *servers) log() []zktest.Request {
+	if s.ens != nil {
+		return s.ens.Requests()
+	}
+	return s.all[0].Requests()
+}
+
+// handle returns what can be done to a session.
+func (s *servers) handle(session int64) *zktest.Session {
+	if s.ens != nil {
+		return s.ens.Session(session)
+	}
+	return s.all[0].Session(session)
+}
+
+func (s *servers) startFaults(plan zktest.ChaosPlan) error {
+	if s.ens != nil {
+		return s.ens.StartFaults(plan)
+	}
+	return s.all[0].StartFaults(plan)
+}
+
+func (s *servers) stopFaults() {
+	if s.ens != nil {
+		s.ens.StopFaults()
+		return
+	}
+	s.all[0].StopFaults()
+}
+
+// events returns what the random faults have done.
+func (s *servers) events() []zktest.Event {
+	if s.ens != nil {
+		return s.ens.Events()
+	}
+	return s.all[0].Events()
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"time"
+)
+
+// settings are what the command line says.
+type settings struct {
+	listen   string
+	members  int // 0 for a server on its own
+	control  string
+	super    string
+	quotas   bool
+	tick     time.Duration
+	progress time.Duration
+}
+
+// parse returns what the command line says, or an error if it is invalid.
+func parse(args []string, stderr io.Writer) (settings, error) {
+	var s settings
+	fs := flag.NewFlagSet("zkfake", flag.ContinueOnError)
+	fs.StringVar(&s.listen, "listen", "127.0.0.1:2181", "`host:port` to serve on")
+	fs.IntVar(&s.members, "members", 0, "serve as an ensemble of `n` members, on n ports")
+	fs.StringVar(&s.control, "control", "", "`host:port` of the remote control; a loopback address")
+	fs.StringVar(&s.super, "super", "", "`user:password` of a user to whom no ACL applies")
+	fs.BoolVar(&s.quotas, "quotas", false, "enforce hard limits")
+	fs.DurationVar(&s.tick, "tick", 0, "let sessions expire only at multiples of this `duration`")
+	fs.DurationVar(&s.progress, "progress", time.Minute, "`duration` between two lines of progress; 0 for none")
+	fs.SetOutput(io.Discard) // the caller prints errors
+	if err := fs.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			fmt.Fprintln(stderr, "Usage: zkfake [flags]")
+			fmt.Fprintln(stderr, "Serves an in-memory ZooKeeper until it is interrupted.")
+			fs.SetOutput(stderr)
+			fs.PrintDefaults()
+		}
+		return s, err
+	}
+	if fs.NArg() > 0 {
+		return s, fmt.Errorf("unexpected argument %q", fs.Arg(0))
+	}
+	return s, s.check()
+}
+
+func (s settings) check() error {
+	switch {
+	case s.members < 0:
+		return fmt.Errorf("-members %d: must not be negative", s.members)
+	case s.tick < 0:
+		return fmt.Errorf("-tick %v: must not be negative", s.tick)
+	case s.progress < 0:
+		return fmt.Errorf("-progress %v: must not be negative", s.progress)
+	case s.control != "":
+		return checkLoopback(s.control)
+	}
+	return nil
+}
+
+// checkLoopback returns an error unless the address is one of this machine
+// alone. The remote control asks for no password.
+func checkLoopback(addr string) error {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return fmt.Errorf("-control: %w", err)
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return fmt.Errorf("-control %s: must be a loopback address, such as 127.0.0.1:2180", addr)
+	}
+	return nil
+}
