@@ -136,6 +136,9 @@ func (n *PersistentNode) noteRegistered(r *Registration) bool {
 	if was != nil && was.Czxid == r.Czxid {
 		return false
 	}
+	if was != nil { // AfterTrust is late
+		n.tellLostLocked(*was, context.Cause(was.Session.Context()))
+	}
 	n.tellLocked(Change{State: Registered, Path: r.Path, Czxid: r.Czxid})
 	n.client.Logger().Info("persistent node registered", n.logPath(r.Path), semconv.SessionID, sessionText(r.Session.ID()))
 	return true
@@ -149,12 +152,18 @@ func (n *PersistentNode) lost(czxid int64, why error) {
 	if n.now == nil || n.now.Czxid != czxid {
 		return
 	}
-	was := n.now
+	was := *n.now
 	n.now = nil
-	if n.failure != nil {
-		return
+	if n.failure == nil {
+		n.tellLostLocked(was, why)
 	}
-	n.tellLocked(Change{State: Lost, Path: was.Path, Czxid: czxid, Err: why})
+}
+
+func (n *PersistentNode) tellLostLocked(was Registration, why error) {
+	if why == nil {
+		why = ErrNodeDeleted
+	}
+	n.tellLocked(Change{State: Lost, Path: was.Path, Czxid: was.Czxid, Err: why})
 	if !errors.Is(why, framework.ErrClosed) {
 		n.client.Logger().Warn("persistent node lost", n.logPath(was.Path), semconv.Cause, why)
 	}

@@ -251,7 +251,13 @@ func (k *keeper) attend(ctx context.Context, stat *zk.Stat, watch *framework.Wat
 	if err != nil || again {
 		return err
 	}
-	return k.waitForNews(ctx, watch)
+	if err := k.waitForNews(ctx, watch); err != nil || isClosed(watch.Done()) {
+		return err
+	}
+	if wish := k.wanted(); wish.set != k.has() {
+		return k.write(ctx, wish, stat.Version)
+	}
+	return nil
 }
 
 // waitForNews returns nil when the node was changed, has to be changed, or has
