@@ -18,10 +18,10 @@
 //     again.
 //   - [Observe] tells who leads, without standing.
 //
-// Latch and Selector do not see each other's candidates: all processes of one election
-// use the same kind. An [Option] is for both kinds. A path that
-// cannot be used is an error of every call and matches zk.ErrInvalidPath. Any
-// other such value is a *framework.ConfigError and matches zk.ErrBadArguments.
+// Latch and Selector do not see each other's candidates: all processes of one
+// election use the same kind. An [Option] is for both kinds. A path that cannot
+// be used is an error of every call and matches zk.ErrInvalidPath. Any other
+// such value is a *framework.ConfigError and matches zk.ErrBadArguments.
 //
 // # How a leadership ends
 //

@@ -132,10 +132,9 @@ func (o *observer) look(ctx context.Context) error {
 func (o *observer) awaitCandidate(ctx context.Context) error {
 	c, path := o.queue.Client(), o.queue.Path()
 	names, _, watch, err := c.ChildrenW(ctx, path)
-	there := err == nil
 	if errors.Is(err, zk.ErrNoNode) {
-		there, _, watch, err = c.ExistsW(ctx, path)
-		if there {
+		var there bool
+		if there, _, watch, err = c.ExistsW(ctx, path); there {
 			watch.Stop()
 			return nil
 		}

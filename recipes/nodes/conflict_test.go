@@ -20,7 +20,7 @@ import (
 func TestSecondOwnerWaits(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		path := recipetest.Path(t)
-		a, network := w.Connect(t)
+		a, _ := w.Connect(t)
 		b, _ := w.Connect(t)
 		first := start(t, a, path, "first")
 		held := w.ready(t, first)
@@ -35,7 +35,6 @@ func TestSecondOwnerWaits(t *testing.T) {
 		require.NoError(t, first.Close(w.Patience(t)))
 		w.ready(t, second)
 		require.Equal(t, "second", w.data(t, path))
-		_ = network
 		for c := range changes {
 			if c.State == nodes.Registered {
 				break

@@ -1,7 +1,7 @@
 // Package nodes keeps nodes in ZooKeeper for as long as a process wants them:
 // registrations, presence, and groups of members.
 //
-//	node := nodes.NewPersistentNode(client, "/services/orders/web-1", []byte("10.0.0.7:8080"))
+//	node := nodes.NewPersistentNode(client, "/orders/web-1", []byte("10.0.0.7"))
 //	if err := node.Start(); err != nil {
 //		return err
 //	}

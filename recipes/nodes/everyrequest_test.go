@@ -46,8 +46,8 @@ var kindsOfNodes = map[string][]nodes.Option{
 	"sequential": {nodes.WithMode(framework.EphemeralSequential)},
 }
 
-// A fault hits one request, whichever it is: of the creation of the node, a Set,
-// the loss of the session, a deletion by somebody else, or Close. The node is
+// A fault hits one request, whichever it is: of the creation of the node, a
+// Set, the loss of the session, a deletion by somebody else, or Close. The node is
 // there with its last data, and it is the only one. After Close there is none,
 // and the node of another client, which has waited for the path, is left alone.
 func TestFaultAtEveryRequestOfANode(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 // ephemeral, so that it says "this process is alive". It is safe for concurrent
 // use.
 //
-//	node := nodes.NewPersistentNode(client, "/workers/w-1", []byte("10.0.0.7:8080"))
+//	node := nodes.NewPersistentNode(client, "/workers/w-1", []byte("10.0.0.7"))
 //	if err := node.Start(); err != nil {
 //		return err
 //	}
@@ -284,13 +284,6 @@ func isClosed(ch <-chan struct{}) bool {
 	default:
 		return false
 	}
-}
-
-// isClosing reports whether Close was called.
-func (n *PersistentNode) isClosing() bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.closing
 }
 
 // endLocked ends the persistent node, if nothing has ended it before.

@@ -210,8 +210,8 @@ func (o *owner) live(calm, over <-chan struct{}) {
 	o.keep(c, ctx, calm, over)
 }
 
-// keep keeps the owner's nodes until life ends or over is closed, and sets their
-// data meanwhile. When calm is closed it checks them.
+// keep keeps the owner's nodes until life ends or over is closed, and sets
+// their data meanwhile. When calm is closed it checks them.
 func (o *owner) keep(c *framework.Client, life context.Context, calm, over <-chan struct{}) {
 	own := nodes.NewPersistentNode(c, "/r/"+o.name(), []byte("0"), o.options()...)
 	common := nodes.NewPersistentNode(c, "/r/common", []byte(o.name()))

@@ -38,9 +38,9 @@ const maxMembers = 60_000
 //
 // The loop runs on the caller's goroutine, and costs a watch for the group and
 // one for each member, which all iterators of a client share. An iterator
-// outlasts outages and losses of the session; meanwhile the last view is old. It
-// ends with an error in the second value if the server refuses it, such as for
-// want of rights, or the client is closed. The end of ctx is no error.
+// outlasts outages and losses of the session; meanwhile the last view is old.
+// It ends with an error in the second value if the server refuses it, such as
+// for want of rights, or the client is closed. The end of ctx is no error.
 func (g *Group) Changes(ctx context.Context) iter.Seq2[View, error] {
 	return func(yield func(View, error) bool) {
 		if err := g.usable(); err != nil {
