@@ -182,3 +182,26 @@ func TestTextOfAConflict(t *testing.T) {
 		require.NotEmpty(t, s.String())
 	}
 }
+
+// Credentials that the servers refuse in a new session end a node, at once. As
+// long as the old session lives, the node is there.
+func TestRefusedCredentialsEndANode(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, network := w.Connect(t, framework.WithAuth("digest", []byte("a:b")))
+		n := start(t, c, "/a", "data")
+		w.ready(t, n)
+		network.Refuse(true)
+		network.Cut()
+		time.Sleep(time.Minute)
+		refused := w.Fake.Inject(zktest.Rule{Op: zktest.OpAuth, Times: -1, Do: zktest.Fail(zktest.ErrAuthFailed)})
+		network.Refuse(false)
+		_, err := n.Ready(recipetest.Within(t, time.Minute))
+		require.ErrorIs(t, err, zk.ErrAuthFailed)
+		require.NotErrorIs(t, err, context.DeadlineExceeded, "it says so at once")
+		require.ErrorIs(t, n.Err(), zk.ErrAuthFailed)
+		require.ErrorIs(t, n.Close(recipetest.Within(t, time.Minute)), context.DeadlineExceeded, "nobody knows whether the node is there")
+		require.Equal(t, "-", w.dataOf("/a"))
+		refused.Remove()
+		require.NoError(t, n.Close(w.Patience(t)))
+	})
+}

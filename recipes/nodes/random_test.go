@@ -5,7 +5,10 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -60,7 +63,9 @@ const registrySession = 20 * time.Second
 //  4. When the faults have stopped, each owner has its node within a bounded
 //     time, with the last data, in its present session, and one of them has
 //     the common node.
-//  5. When all owners have closed, there is no node and no watch.
+//  5. An observer of the group that all nodes are in sees what is there then,
+//     and each view follows from the one before.
+//  6. When all owners have closed, there is no node and no watch.
 type registry struct {
 	*testing.T
 	seed uint64
@@ -71,6 +76,8 @@ type registry struct {
 	mu      sync.Mutex // protects the following fields
 	deleted map[int64]bool
 	changes map[nodes.State]int
+	view    []nodes.Member // the last one of the observer
+	views   int
 }
 
 func newRegistry(t *testing.T, seed uint64) *registry {
@@ -117,11 +124,13 @@ func (r *registry) run() {
 		all.Go(func() { o.live(calm, over) })
 		time.Sleep(10 * time.Millisecond)
 	}
+	all.Go(func() { r.observe(over) })
 	<-restless.Done()
 	r.srv.Calm()
 	time.Sleep(10 * time.Minute) // what was under way has ended
 	closeCalm()
 	time.Sleep(5 * time.Minute)
+	r.checkView()
 	closeOver()
 	all.Wait()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), time.Minute)
@@ -130,6 +139,68 @@ func (r *registry) run() {
 	require.Empty(r, r.srv.Watches())
 	require.Empty(r, r.srv.Children("/r"))
 	require.Greater(r, r.changes[nodes.Registered], 5*owners, "the half hour was too quiet to show anything")
+}
+
+// observe reads the views of the group, and checks that each of them is the one
+// before with its differences.
+func (r *registry) observe(over <-chan struct{}) {
+	c, err := framework.New(r.srv.Addr(), framework.WithDialer(r.srv.Dialer()), framework.WithSessionTimeout(registrySession))
+	if err != nil {
+		r.Error(err)
+		return
+	}
+	defer c.Close()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		<-over
+		cancel()
+	}()
+	now := map[string]nodes.Member{}
+	for view, err := range nodes.NewGroup(c, "/r").Changes(ctx) {
+		if err != nil {
+			r.Error(err)
+			return
+		}
+		for _, m := range view.Left {
+			delete(now, m.ID)
+		}
+		for _, m := range append(view.Joined, view.Updated...) {
+			now[m.ID] = m
+		}
+		r.mu.Lock()
+		r.view = view.Members
+		r.views++
+		r.mu.Unlock()
+		byID := func(a, b nodes.Member) int { return strings.Compare(a.ID, b.ID) }
+		want := slices.SortedFunc(maps.Values(now), byID)
+		if len(want)+len(view.Members) > 0 && !reflect.DeepEqual(want, view.Members) {
+			r.Errorf("view %v does not follow from its differences: %v", view.Members, want)
+		}
+	}
+}
+
+// checkView compares the last view with the server. The owners go on setting
+// data, so it waits for a quiet moment.
+func (r *registry) checkView() {
+	for range 100 {
+		synctest.Wait()
+		r.mu.Lock()
+		last, views := r.view, r.views
+		r.mu.Unlock()
+		var seen, there []string
+		for _, m := range last {
+			seen = append(seen, fmt.Sprint(m.Path, m.Czxid, string(m.Payload)))
+		}
+		for _, n := range r.all() {
+			there = append(there, fmt.Sprint(n.Path, n.Stat.Czxid, string(n.Data)))
+		}
+		if slices.Equal(seen, there) && views > owners {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	r.Errorf("the observer sees %v:\n%s", r.view, r.srv.Dump())
 }
 
 // remove calls a function that deletes nodes, and notes which.

@@ -38,6 +38,8 @@ func (k *keeper) remove(ctx context.Context) error {
 // outlastRemoval waits until it is time to try again.
 func (k *keeper) outlastRemoval(ctx context.Context, err error) {
 	switch {
+	case errors.Is(err, zk.ErrAuthFailed): // also says that there is no connection, but at once
+		k.trying.pause(ctx)
 	case errors.Is(err, framework.ErrSessionLost), errors.Is(err, framework.ErrNotConnected):
 	case framework.IsConnectionError(err), errors.Is(err, framework.ErrOutcomeUnknown):
 		sleep(ctx, outagePause)
