@@ -58,9 +58,8 @@ type observer struct {
 	yield func(locks.Participant, error) bool
 	left  bool // the caller has left the loop
 
-	told     bool  // the caller has had an answer
-	leader   int64 // the token of the leader in the last answer, or 0
-	sessions int   // in which we have looked
+	told   bool  // the caller has had an answer
+	leader int64 // the token of the leader in the last answer, or 0
 }
 
 // observePause keeps an observer from asking a server in trouble all the time.
@@ -86,14 +85,10 @@ func (o *observer) run(ctx context.Context) error {
 	}
 }
 
-// observeInSession looks again whenever something has changed. A new session
-// may be one of a server that is behind the last one.
+// observeInSession looks again whenever something has changed. What it sees is
+// never older than what it has seen before, also in a new session: to begin a
+// session is a transaction, and the server has carried it out.
 func (o *observer) observeInSession(ctx context.Context) error {
-	if o.sessions++; o.sessions > 1 {
-		if err := o.queue.Client().Sync(ctx, o.queue.Path()); err != nil {
-			return err
-		}
-	}
 	for {
 		if err := o.look(ctx); err != nil {
 			return err
