@@ -176,8 +176,8 @@ type verdict int
 
 const (
 	missing verdict = iota
-	ours            // it is of this session, or belongs to no session and ours need not
-	former          // it is of a session that we had, and will vanish
+	ours            // of this session; or of none, if ours is not ephemeral
+	former          // of an earlier session of ours, and about to vanish
 	foreign
 )
 

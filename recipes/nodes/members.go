@@ -1,7 +1,6 @@
 package nodes
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -31,10 +30,6 @@ type Member struct {
 // Identity returns who the member is, if it has joined without a payload. Any
 // other payload is a foreign identity.
 func (m Member) Identity() locks.Identity { return locks.ReadIdentity(m.Payload) }
-
-func (m Member) equal(o Member) bool {
-	return m.ID == o.ID && m.Czxid == o.Czxid && m.Mzxid == o.Mzxid && m.Self == o.Self && bytes.Equal(m.Payload, o.Payload)
-}
 
 // Members returns the members now, ordered by their ids. A group that nobody
 // has ever joined has none. A member that leaves meanwhile may be left out.

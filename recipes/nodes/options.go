@@ -68,7 +68,8 @@ type config struct {
 // A sequential node is always protected, and keeps its number for as long as
 // the persistent node is open, also when it must be created anew. A node that
 // is not ephemeral belongs to nobody: one that exists already is taken over,
-// and gets our data. Only an ephemeral node is a conflict then.
+// and gets our data. Only an ephemeral node is a conflict then. Two that keep
+// such a node with different data overwrite each other, with pauses.
 func WithMode(m framework.Mode) Option {
 	return func(c *config) {
 		c.mode = m

@@ -203,11 +203,12 @@ func (w *watcher) wait(ctx context.Context, children *framework.Watch) (membersC
 // tell gives the caller a view, if it has not had this one.
 func (w *watcher) tell() error {
 	w.trouble.reset()
-	view := difference(w.last, listed(slices.Collect(maps.Values(w.all))))
+	now := listed(slices.Collect(maps.Values(w.all)))
+	view := difference(w.last, now)
 	if w.told && len(view.Joined)+len(view.Updated)+len(view.Left) == 0 {
 		return nil
 	}
-	w.told, w.last = true, view.Members
+	w.told, w.last = true, now
 	if !w.yield(view, nil) {
 		w.left = true
 		return errLeft
@@ -216,7 +217,7 @@ func (w *watcher) tell() error {
 }
 
 // difference returns the view of now, after one with the members before. Both
-// are ordered by ids.
+// are ordered by ids. The caller of Changes may keep and change the view.
 func difference(before, now []Member) View {
 	v := View{Members: slices.Clone(now)}
 	for len(before) > 0 || len(now) > 0 {
@@ -238,7 +239,7 @@ func (v *View) compare(before, now Member) {
 	switch {
 	case before.Czxid != now.Czxid:
 		v.Left, v.Joined = append(v.Left, before), append(v.Joined, now)
-	case !before.equal(now):
+	case before.Mzxid != now.Mzxid, before.Self != now.Self:
 		v.Updated = append(v.Updated, now)
 	}
 }
