@@ -75,10 +75,15 @@ func TestTroubleDoesNotEndTheNode(t *testing.T) {
 		inVirtualTime(t, func(t *testing.T, w *world) {
 			c, _ := w.Connect(t)
 			fault := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Times: 30, Do: zktest.Fail(code)})
+			begun := time.Now()
 			n := start(t, c, "/a", "data")
 			_, err := n.Ready(recipetest.Within(t, 2*time.Second))
 			require.ErrorIs(t, err, context.DeadlineExceeded)
 			w.ready(t, n)
+			if code == zktest.ErrSystem {
+				const pauses = 1 + 2 + 4 + 8 + 16 + 25*30 // seconds
+				require.Equal(t, pauses*time.Second, time.Since(begun).Truncate(time.Second))
+			}
 			require.Equal(t, 30, fault.Hits())
 			require.NoError(t, n.Close(w.Patience(t)))
 			require.Equal(t, "-", w.dataOf("/a"))

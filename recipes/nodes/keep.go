@@ -31,6 +31,7 @@ type keeper struct {
 	predecessor *int32 // the version of somebody else's node that we have waited for
 	repairs     damper
 	trying      damper
+	outages     damper
 	touched     touches
 }
 
@@ -42,8 +43,9 @@ func (n *PersistentNode) run(client, stopped context.Context, before *Persistent
 		PersistentNode: n,
 		repairs:        damper{shortest: 100 * time.Millisecond, longest: 10 * time.Second},
 		trying:         damper{first: time.Second, shortest: time.Second, longest: 30 * time.Second},
+		outages:        damper{first: outagePause, shortest: outagePause, longest: longestPause},
 	}
-	k.trying.reset()
+	k.resetPauses()
 	k.name()
 	ctx, cancel := context.WithCancel(stopped)
 	defer context.AfterFunc(client, cancel)()
@@ -280,6 +282,6 @@ func (k *keeper) waitForNews(ctx context.Context, watch *framework.Watch) error 
 // settle notes that the node is there and ours.
 func (k *keeper) settle(czxid int64) {
 	k.settledOnce, k.predecessor = true, nil
-	k.trying.reset()
+	k.resetPauses()
 	k.registered(Registration{Path: k.node, Czxid: czxid, Session: k.session})
 }

@@ -17,7 +17,7 @@ func (k *keeper) remove(ctx context.Context) error {
 	if k.cfg.kept || len(k.owners.ids) == 0 {
 		return nil
 	}
-	k.trying.reset()
+	k.resetPauses()
 	for ctx.Err() == nil {
 		err := k.client.InSession(ctx, func(ctx context.Context) error { return once(ctx, k.removeInSession) })
 		switch {
@@ -41,8 +41,8 @@ func (k *keeper) outlastRemoval(ctx context.Context, err error) {
 	case errors.Is(err, zk.ErrAuthFailed): // also says that there is no connection, but at once
 		k.trying.pause(ctx)
 	case errors.Is(err, framework.ErrSessionLost), errors.Is(err, framework.ErrNotConnected):
-	case framework.IsConnectionError(err), errors.Is(err, framework.ErrOutcomeUnknown):
-		sleep(ctx, outagePause)
+	case framework.IsConnectionError(err):
+		k.outages.pause(ctx)
 	default:
 		k.trying.pause(ctx)
 	}

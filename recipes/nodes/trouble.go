@@ -24,9 +24,8 @@ func (k *keeper) outlast(ctx context.Context, err error) error {
 	isNew := k.noteTrouble(err)
 	switch {
 	case errors.Is(err, framework.ErrNotConnected):
-	case framework.IsConnectionError(err), errors.Is(err, framework.ErrOutcomeUnknown):
-		// A server may be reachable and still not answer.
-		if err := sleep(ctx, outagePause); err != nil {
+	case framework.IsConnectionError(err): // a server may be reachable and still not answer
+		if err := k.outages.pause(ctx); err != nil {
 			return err
 		}
 	default:
@@ -40,7 +39,16 @@ func (k *keeper) outlast(ctx context.Context, err error) error {
 	return k.client.WaitConnected(ctx)
 }
 
-const outagePause = 100 * time.Millisecond
+// The pauses after an outage.
+const (
+	outagePause  = 100 * time.Millisecond
+	longestPause = 5 * time.Second
+)
+
+func (k *keeper) resetPauses() {
+	k.trying.reset()
+	k.outages.reset()
+}
 
 // isCurable reports whether waiting may cure an error. Parents may be missing
 // because the server deletes them when they are empty.
