@@ -64,7 +64,7 @@ func TestTTLNodeOutlivesItsProcess(t *testing.T) {
 // its session, until it was looked at. If the server has deleted it, it comes
 // back with its last data.
 func TestTTLNodeThatCannotBeTouched(t *testing.T) {
-	for _, outage := range []time.Duration{9 * time.Minute, time.Hour} {
+	for _, outage := range []time.Duration{20 * time.Second, time.Hour} {
 		inVirtualTime(t, func(t *testing.T, w *world) {
 			c, network := w.Connect(t)
 			n := startTTL(t, c, "/a", "data", 10*time.Minute)
