@@ -56,7 +56,8 @@ func observeAtRandom(t *testing.T, seed uint64) {
 			}),
 		},
 	})
-	connect, calm := "", func() {}
+	var connect string
+	var calm func()
 	var dial framework.DialFunc
 	if seed%2 == 0 {
 		srv := zktest.New(t, faults)

@@ -137,7 +137,7 @@ func (n *PersistentNode) noteRegistered(r *Registration) bool {
 		return false
 	}
 	if was != nil { // AfterTrust is late
-		n.tellLostLocked(*was, context.Cause(was.Session.Context()))
+		n.tellLostLocked(*was, n.reasonOfLoss(was))
 	}
 	n.tellLocked(Change{State: Registered, Path: r.Path, Czxid: r.Czxid})
 	n.client.Logger().Info("persistent node registered", n.logPath(r.Path), semconv.SessionID, sessionText(r.Session.ID()))
@@ -160,9 +160,6 @@ func (n *PersistentNode) lost(czxid int64, why error) {
 }
 
 func (n *PersistentNode) tellLostLocked(was Registration, why error) {
-	if why == nil {
-		why = ErrNodeDeleted
-	}
 	n.tellLocked(Change{State: Lost, Path: was.Path, Czxid: was.Czxid, Err: why})
 	if !errors.Is(why, framework.ErrClosed) {
 		n.client.Logger().Warn("persistent node lost", n.logPath(was.Path), semconv.Cause, why)
@@ -175,8 +172,17 @@ func (n *PersistentNode) deleted() {
 	now := n.now
 	n.mu.Unlock()
 	if now != nil {
-		n.lost(now.Czxid, ErrNodeDeleted)
+		n.lost(now.Czxid, n.reasonOfLoss(now))
 	}
+}
+
+// reasonOfLoss returns why a node is not there any more. The end of its session
+// is the reason even if AfterTrust is late.
+func (n *PersistentNode) reasonOfLoss(was *Registration) error {
+	if ended := context.Cause(was.Session.Context()); ended != nil && n.cfg.ephemeral() {
+		return ended
+	}
+	return ErrNodeDeleted
 }
 
 // conflicts notes that somebody else's node is in the way, once for each.
