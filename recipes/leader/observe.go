@@ -27,7 +27,7 @@ import (
 //	}
 //
 // The participant is the candidate that leads or is about to: it may not know
-// yet, or have stopped already. Its Token is the fencing token. It never falls
+// yet, or have stopped already. The Token is the fencing token. It never falls
 // from one leader to the next, and no leader is told twice in a row. A
 // participant with an empty Path says that nobody stands. A slow caller misses
 // leaders in between, but never the last one.
@@ -85,9 +85,9 @@ func (o *observer) run(ctx context.Context) error {
 	}
 }
 
-// observeInSession looks again whenever something has changed. What it sees is
-// never older than what it has seen before, also in a new session: to begin a
-// session is a transaction, and the server has carried it out.
+// observeInSession looks again whenever something has changed. It never sees an
+// older state than before, also in a new session: the beginning of a session is
+// a transaction, and the server has carried it out.
 func (o *observer) observeInSession(ctx context.Context) error {
 	for {
 		if err := o.look(ctx); err != nil {

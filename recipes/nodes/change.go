@@ -83,9 +83,9 @@ type Registration struct {
 // in order, until ctx ends or the persistent node has ended. The last one is
 // Ended.
 //
-// A slow reader delays nobody and misses nothing; it only hears later. What a
-// reader has not read yet stays in memory, so a reader should leave the loop
-// when it stops reading.
+// A slow reader delays nobody and misses nothing; it only hears later. The
+// persistent node keeps in memory what a reader has not read yet, so a reader
+// should leave the loop when it stops reading.
 func (n *PersistentNode) Changes(ctx context.Context) iter.Seq[Change] {
 	n.mu.Lock()
 	start := n.last

@@ -46,8 +46,8 @@ func TestNodeIsThereFromStartToClose(t *testing.T) {
 	})
 }
 
-// Registration costs two requests, a Set two, and Close two. The first of them
-// is the one that matters.
+// Ready and Set wait for one request, and another one sets a watch. Close looks
+// and deletes, and a watch is withdrawn.
 func TestRequestsOfANode(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		require.NoError(t, w.Fake.Create("/members", nil))

@@ -44,9 +44,9 @@ func (k *keeper) replace(ctx context.Context, version int32) error {
 	return k.replaceWith(ctx, wish, append(ops, k.createOps(wish, version)...)...)
 }
 
-// createOps creates the node behind another one of the given version. Its own
-// version is another: the servers compare nothing else when the owner of the
-// other node, who knows no better, deletes that.
+// createOps creates the node behind another one of the given version. Our node
+// gets a different version: the servers compare nothing else when a delete of
+// the other node arrives late.
 func (k *keeper) createOps(wish payload, other int32) []framework.TxnOp {
 	ops := []framework.TxnOp{framework.CreateOp(k.node, wish.data, k.cfg.createOptions()...)}
 	if other == 0 {

@@ -156,8 +156,7 @@ func (w *world) awaitNode(t *testing.T, path string, there bool) {
 	}
 }
 
-// requests returns the requests of a session that write, and reads of paths
-// below the root, by their names.
+// requests returns the requests of a session, without pings and handshakes.
 func (w *world) requests(session int64) (ops []zktest.Op) {
 	for _, r := range w.Fake.Requests() {
 		if r.Session == session && r.Op != zktest.OpPing && r.Op != zktest.OpConnect {
