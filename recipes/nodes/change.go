@@ -115,13 +115,15 @@ func (n *PersistentNode) settleLocked() {
 }
 
 // registered notes that the node is there, and is ours.
-func (n *PersistentNode) registered(r Registration) {
-	if !n.noteRegistered(&r) || !n.cfg.ephemeral() {
+func (k *keeper) registered(r Registration) {
+	if !k.noteRegistered(&r) || !k.cfg.ephemeral() {
 		return
 	}
+	k.takeBack()
 	// Not under the mutex: a session that is over calls the function at once.
-	session := r.Session
-	session.AfterTrust(state.SessionPolicy, func() { n.lost(r.Czxid, context.Cause(session.Context())) })
+	n, session := k.PersistentNode, r.Session
+	stop := session.AfterTrust(state.SessionPolicy, func() { n.lost(r.Czxid, context.Cause(session.Context())) })
+	k.takeBack = func() { stop() }
 }
 
 // noteRegistered reports whether that is news.

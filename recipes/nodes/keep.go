@@ -33,6 +33,7 @@ type keeper struct {
 	trying      damper
 	outages     damper
 	touched     touches
+	takeBack    func() // keeps the loss of the session from being told
 }
 
 // run is the only goroutine of a persistent node. It keeps the node until the
@@ -41,6 +42,7 @@ type keeper struct {
 func (n *PersistentNode) run(client, stopped context.Context, before *PersistentNode) {
 	k := &keeper{
 		PersistentNode: n,
+		takeBack:       func() {},
 		repairs:        damper{shortest: 100 * time.Millisecond, longest: 10 * time.Second},
 		trying:         damper{first: time.Second, shortest: time.Second, longest: 30 * time.Second},
 		outages:        damper{first: outagePause, shortest: outagePause, longest: longestPause},
@@ -53,6 +55,7 @@ func (n *PersistentNode) run(client, stopped context.Context, before *Persistent
 	cancel()
 	n.stop()
 	k.touched.stop()
+	k.takeBack()
 	n.end(err, client.Err() != nil)
 	leftover := k.remove(client)
 	pathsInUse.leave(n)
