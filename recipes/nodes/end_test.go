@@ -143,6 +143,7 @@ func TestNodesThatCannotBe(t *testing.T) {
 			"empty ACL":       nodes.NewPersistentNode(c, "/a", nil, nodes.WithACL(nil)),
 			"conflict policy": nodes.NewPersistentNode(c, "/a", nil, nodes.WithConflictPolicy(3)),
 			"data policy":     nodes.NewPersistentNode(c, "/a", nil, nodes.WithDataPolicy(-1)),
+			"touch name":      nodes.NewPersistentNode(c, "/a", nil, nodes.WithTouchName("touch")),
 			"relative path":   nodes.NewPersistentNode(c, "a", nil),
 		} {
 			want := zk.ErrBadArguments

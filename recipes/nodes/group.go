@@ -65,7 +65,7 @@ func (g *Group) Join(ctx context.Context, id string, payload []byte, opts ...Opt
 	}
 	cfg := newConfig(opts)
 	if !cfg.suitsMembers() {
-		cfg.refuse("option", "WithMode or WithProtection", "is not for members of a group")
+		cfg.refuse("option", "WithMode, WithProtection or WithTouchName", "is not for members of a group")
 	}
 	node := newNode(g.client, lockloop.Join(g.path, id), payload, cfg)
 	before := g.add(id, node) // before anybody can see the node
@@ -86,7 +86,9 @@ func (g *Group) Join(ctx context.Context, id string, payload []byte, opts ...Opt
 
 // suitsMembers reports whether the node is that of a member: its name is the
 // id, and it ends with the session.
-func (c *config) suitsMembers() bool { return c.mode == framework.Ephemeral && !c.protected }
+func (c *config) suitsMembers() bool {
+	return c.mode == framework.Ephemeral && !c.protected && c.touchName == ""
+}
 
 // add notes a node of ours, which may be nil, and returns the one before.
 func (g *Group) add(id string, node *PersistentNode) (before *PersistentNode) {

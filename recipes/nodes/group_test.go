@@ -323,7 +323,7 @@ func TestJoinsThatCannotBe(t *testing.T) {
 			_, err := nodes.NewGroup(c, "/g").Join(t.Context(), id, nil)
 			require.ErrorIs(t, err, zk.ErrInvalidPath, "%q", id)
 		}
-		for _, o := range []nodes.Option{nil, nodes.WithProtection(), nodes.WithMode(framework.Persistent)} {
+		for _, o := range []nodes.Option{nil, nodes.WithProtection(), nodes.WithMode(framework.Persistent), nodes.WithTouchName("a")} {
 			_, err := nodes.NewGroup(c, "/g").Join(t.Context(), "a", nil, o)
 			require.ErrorIs(t, err, zk.ErrBadArguments)
 		}

@@ -85,7 +85,11 @@ type refusal struct {
 // a path or an option that cannot be used is an error of every call. The data
 // is copied.
 func NewPersistentNode(c *framework.Client, path string, data []byte, opts ...Option) *PersistentNode {
-	return newNode(c, path, data, newConfig(opts))
+	cfg := newConfig(opts)
+	if cfg.touchName != "" {
+		cfg.refuse("option", "WithTouchName", "is for nodes with a time to live")
+	}
+	return newNode(c, path, data, cfg)
 }
 
 func newNode(c *framework.Client, path string, data []byte, cfg config) *PersistentNode {
