@@ -8,6 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/trace"
 	"github.com/gocurator/curator/retry"
 )
 
@@ -51,13 +52,17 @@ func (n *PersistentNode) run(client, stopped context.Context, before *Persistent
 	k.name()
 	ctx, cancel := context.WithCancel(stopped)
 	defer context.AfterFunc(client, cancel)()
-	err := k.keepUntil(ctx, before)
+	unblocked, told := trace.Unblocked(ctx, n.client) // the requests do not wait for a tracer
+	err := k.keepUntil(unblocked, before)
 	cancel()
 	n.stop()
 	k.touched.stop()
 	k.takeBack()
 	n.end(err, client.Err() != nil)
-	leftover := k.remove(client)
+	told()
+	unblocked, told = trace.Unblocked(client, n.client)
+	leftover := k.remove(unblocked)
+	told()
 	pathsInUse.leave(n)
 	n.finish(leftover)
 }
