@@ -42,6 +42,10 @@
 // nodes have names of their own, and no conflicts. Two persistent nodes of one
 // client cannot have the same path.
 //
+// Java Curator's PersistentNode knows no conflicts: it writes its data into a
+// node with its path, and deletes that when it is closed. Ours restores its
+// data, and comes back.
+//
 // # Limits
 //
 // ZooKeeper's delete compares the version of a node, and not its owner. The
