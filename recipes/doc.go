@@ -17,6 +17,11 @@
 //	                                   the next to take over at once
 //	leader.Selector                    the same for a function that returns,
 //	                                   and the next to wait for that
+//	leader.Observe                     to know who leads, without standing
+//	nodes.PersistentNode               others to find this process, for as
+//	                                   long as it lives
+//	nodes.PersistentTTLNode            the same, through restarts
+//	nodes.Group                        to know which processes there are
 //	fence.Guard                        a resource to refuse the writes of a
 //	                                   holder that has lost its lock
 //	locktrace.Tracer                   your own tracing system; package

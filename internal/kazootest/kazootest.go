@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"sync"
-	"testing"
 )
 
 // The environment: the interpreter, if python3 in PATH does not have kazoo, and
@@ -24,9 +23,16 @@ var errNoKazoo = errors.New("kazoo is not installed: " +
 // found is what the first test that needs kazoo has found.
 var found = sync.OnceValues(func() (string, error) { return find(os.Getenv(envPython)) })
 
+// TB is the part of testing.TB that Python uses.
+type TB interface {
+	Helper()
+	Skip(args ...any)
+	Fatal(args ...any)
+}
+
 // Python returns a Python that has kazoo. It skips the test if there is none,
 // or fails it if the environment says that everything must be installed.
-func Python(t *testing.T) string {
+func Python(t TB) string {
 	t.Helper()
 	python, err := found()
 	switch {

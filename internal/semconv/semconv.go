@@ -72,8 +72,10 @@ const (
 
 // Attributes of operations.
 const (
-	ZNodePath = "curator.znode.path" // on spans only
-	Attempts  = "curator.operation.attempts"
+	ZNodePath = "curator.znode.path" // on spans, and in log lines of nodes
+	// ZNodeOwner is the id of the session that owns a node, as SessionID is.
+	ZNodeOwner = "curator.znode.owner"
+	Attempts   = "curator.operation.attempts"
 )
 
 // Attributes that OpenTelemetry's semantic conventions define.

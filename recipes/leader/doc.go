@@ -16,11 +16,12 @@
 //   - [Selector], Curator's LeaderSelector, runs a function while it leads,
 //     and keeps its place until that has returned. With WithRequeue it stands
 //     again.
+//   - [Observe] tells who leads, without standing.
 //
-// The two do not see each other's candidates: all processes of one election
-// use the same kind. An [Option] is for both kinds. A path that
-// cannot be used is an error of every call and matches zk.ErrInvalidPath. Any
-// other such value is a *framework.ConfigError and matches zk.ErrBadArguments.
+// Latch and Selector do not see each other's candidates: all processes of one
+// election use the same kind. An [Option] is for both kinds. A path that cannot
+// be used is an error of every call and matches zk.ErrInvalidPath. Any other
+// such value is a *framework.ConfigError and matches zk.ErrBadArguments.
 //
 // # How a leadership ends
 //

@@ -7,8 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gocurator/curator/testing/zkserver"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/testing/zkserver"
 
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )

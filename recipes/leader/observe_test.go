@@ -1,0 +1,221 @@
+package leader_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// observe reads the leaders on a goroutine of its own, of which next returns
+// one after the other.
+func (w *world) observe(t *testing.T, c *framework.Client, path string) (next func() locks.Participant) {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	leaders := make(chan locks.Participant, 1000)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for p, err := range leader.Observe(ctx, c, path) {
+			if err != nil {
+				t.Error(err)
+			}
+			leaders <- p
+		}
+	}()
+	t.Cleanup(func() {
+		stop()
+		<-done
+	})
+	patience := w.Patience(t)
+	return func() locks.Participant {
+		t.Helper()
+		select {
+		case p := <-leaders:
+			return p
+		case <-patience.Done():
+			t.Fatal("no leader")
+			return locks.Participant{}
+		}
+	}
+}
+
+// An observer sees each leader, with its name and token, and that there is
+// none. It sees latches and selectors.
+func TestObserverSeesTheLeaders(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		path := recipetest.Path(t)
+		next := w.observe(t, w.Observer, path)
+		require.Equal(t, locks.Participant{}, next(), "nobody stands")
+		c, _ := w.Connect(t)
+		var latches []*leader.Latch
+		for _, id := range []string{"a", "b", "c"} {
+			l := leader.NewLatch(c, path, leader.WithID(id))
+			require.NoError(t, l.Start())
+			latches = append(latches, l)
+			w.WaitNodes(t, path, len(latches))
+		}
+		var last int64
+		for i, id := range []string{"a", "b", "c"} {
+			lease, err := latches[i].Await(w.Patience(t))
+			require.NoError(t, err)
+			p := next()
+			require.Equal(t, id, p.ID())
+			require.Equal(t, lease.FencingToken(), p.Token)
+			require.Equal(t, lease.Path(), p.Path)
+			require.Equal(t, c.SessionID(), p.Session)
+			require.Greater(t, p.Token, last)
+			last = p.Token
+			require.NoError(t, latches[i].Close(w.Patience(t)))
+		}
+		require.Equal(t, locks.Participant{}, next())
+		w.WaitNodes(t, path, 0)
+
+		s := leader.NewSelector(c, path, leader.WithID("s"))
+		require.NoError(t, s.Run(w.Patience(t), func(ctx context.Context) error {
+			p := next()
+			require.Equal(t, "s", p.ID())
+			lease, _ := locks.LeaseFromContext(ctx)
+			require.Equal(t, lease.FencingToken(), p.Token)
+			return nil
+		}))
+		require.Equal(t, locks.Participant{}, next())
+	})
+}
+
+// An observer has one watch, and candidates that come and go cost it no
+// request.
+func TestObserverHasOneWatch(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		watching, _ := w.Connect(t)
+		next := w.observe(t, watching, "/l")
+		watches := func() int {
+			synctest.Wait()
+			return len(w.Fake.Session(watching.SessionID()).Watches())
+		}
+		next()
+		require.Equal(t, 1, watches(), "on the missing path")
+		require.NoError(t, w.Fake.Create("/l", nil))
+		require.Equal(t, 1, watches(), "on the path without candidates")
+		c, _ := w.Connect(t)
+		first := leader.NewLatch(c, "/l", leader.WithID("first"))
+		require.NoError(t, first.Start())
+		require.Equal(t, "first", next().ID())
+		require.Equal(t, 1, watches(), "on the leader")
+		w.Fake.ClearRequests()
+		for range 10 {
+			l := leader.NewLatch(c, "/l")
+			require.NoError(t, l.Start())
+			w.WaitNodes(t, "/l", 2)
+			require.NoError(t, l.Close(t.Context()))
+		}
+		synctest.Wait()
+		for _, r := range w.Fake.Requests() {
+			require.False(t, r.Session == watching.SessionID() && r.Path == "/l", "%v", r.Op)
+		}
+		require.Equal(t, 1, watches())
+		require.NoError(t, first.Close(t.Context()))
+		require.Empty(t, next().Path)
+	})
+}
+
+// An observer goes on after outages and losses of its session, and when
+// everything was deleted. It tells no leader twice.
+func TestObserverOutlivesItsSession(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		path := recipetest.Path(t)
+		c, _ := w.Connect(t)
+		watching, network := w.Connect(t)
+		a, b := leader.NewLatch(c, path, leader.WithID("a")), leader.NewLatch(c, path, leader.WithID("b"))
+		for _, l := range []*leader.Latch{a, b} {
+			require.NoError(t, l.Start())
+			_, err := a.Await(w.Patience(t))
+			require.NoError(t, err)
+		}
+		next := w.observe(t, watching, path)
+		first := next()
+		require.Equal(t, "a", first.ID())
+		network.Expire(t)
+		network.Cut()
+		require.NoError(t, watching.WaitConnected(w.Patience(t)))
+		require.NoError(t, a.Close(w.Patience(t)))
+		second := next()
+		require.Equal(t, "b", second.ID(), "a was not told again")
+		require.Greater(t, second.Token, first.Token)
+		require.NoError(t, w.Observer.Delete(w.Patience(t), second.Path, framework.AnyVersion))
+		third := next()
+		if third.Path == "" {
+			third = next()
+		}
+		require.Greater(t, third.Token, second.Token)
+		require.NoError(t, b.Close(w.Patience(t)))
+	})
+}
+
+// A caller that leaves the loop, or whose context ends, leaves no watch. The
+// end of a context is no error.
+func TestObserverLeavesNoWatch(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		path := recipetest.Path(t)
+		for range leader.Observe(w.Patience(t), w.Observer, path) {
+			break
+		}
+		w.NoWatches(t)
+		ctx, cancel := context.WithCancel(w.Patience(t))
+		defer cancel()
+		for _, err := range leader.Observe(ctx, w.Observer, path) {
+			require.NoError(t, err)
+			cancel()
+		}
+		w.NoWatches(t)
+		for range leader.Observe(ctx, w.Observer, path) {
+			t.Fatal("the context has ended")
+		}
+	})
+}
+
+// An observer outlasts a server in trouble, and ends with an error that waiting
+// does not cure.
+func TestObserverEndsWithARefusal(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		last := func(c *framework.Client, path string) (last error) {
+			for _, err := range leader.Observe(w.Patience(t), c, path) {
+				require.NoError(t, last, "only the last one")
+				last = err
+			}
+			return last
+		}
+		_, err := w.Observer.Create(t.Context(), "/l", nil, framework.WithACL(zk.WorldACL(zk.PermCreate)))
+		require.NoError(t, err)
+		c, _ := w.Connect(t)
+		trouble := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Times: 5, Do: zktest.Fail(zktest.ErrSystem)})
+		require.ErrorIs(t, last(c, "/l"), zk.ErrNoAuth)
+		require.Equal(t, 5, trouble.Hits())
+		require.ErrorIs(t, last(c, "l"), zk.ErrInvalidPath)
+		require.ErrorIs(t, last(nil, "/l"), zk.ErrBadArguments)
+		require.NoError(t, c.Close())
+		require.ErrorIs(t, last(c, "/l"), framework.ErrClosed)
+	})
+}
+
+// Nodes that are no candidates are not leaders.
+func TestObserverIgnoresOtherNodes(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		require.NoError(t, w.Fake.Create("/l/other", nil))
+		next := w.observe(t, w.Observer, "/l")
+		require.Empty(t, next().Path)
+		time.Sleep(time.Minute)
+		require.NoError(t, w.Fake.Create("/l/_c_not-a-number-latch-000000000x", nil))
+		require.NoError(t, w.Fake.Create("/l/_c_f0-latch-0000000007", []byte("java")))
+		require.Equal(t, "java", next().ID())
+	})
+}

@@ -1,0 +1,218 @@
+package nodes
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/semconv"
+	"github.com/gocurator/curator/state"
+)
+
+// State is what has become of a persistent node.
+type State int
+
+// The states that a Change tells of.
+const (
+	// Registered means that the node exists, and is ours. A Change has its
+	// path and czxid.
+	Registered State = iota + 1
+
+	// Lost means that the node is gone, or may be at any moment. The error says
+	// why: framework.ErrSessionLost, framework.ErrClosed, ErrNodeDeleted or
+	// ErrNotTouched. The persistent node registers again by itself.
+	Lost
+
+	// Conflict means that somebody else's node is in the way. The error is a
+	// *ConflictError.
+	Conflict
+
+	// Overwritten means that somebody else has written to the node, which is
+	// still registered. The policy of WithDataPolicy decides what follows.
+	Overwritten
+
+	// Ended is the last Change. The error is that of PersistentNode.Err.
+	Ended
+)
+
+// String returns the state's name, such as "registered".
+func (s State) String() string {
+	switch s {
+	case Registered:
+		return "registered"
+	case Lost:
+		return "lost"
+	case Conflict:
+		return "conflict"
+	case Overwritten:
+		return "overwritten"
+	case Ended:
+		return "ended"
+	default:
+		return "unknown"
+	}
+}
+
+// Change is a transition of a persistent node.
+type Change struct {
+	State State
+	Path  string // of the node; empty for a node that never had its unique name
+	Czxid int64  // of the node, where it is or was ours; else 0
+	Err   error  // why; nil for Registered and Overwritten
+}
+
+// Registration is a node that exists and is ours.
+type Registration struct {
+	// Path is the node's path, with the protection prefix and the sequence
+	// number, if it has them.
+	Path string
+
+	// Czxid is the id of the transaction that created the node. It grows each
+	// time that the node must be created anew.
+	Czxid int64
+
+	// Session is the one in which the node was last seen. An ephemeral node
+	// ends with it: Session.Context ends before.
+	Session *framework.Session
+}
+
+// Changes returns the transitions that follow this call, each of them once and
+// in order, until ctx ends or the persistent node has ended. The last one is
+// Ended.
+//
+// A slow reader delays nobody and misses nothing; it only hears later. The
+// persistent node keeps in memory what a reader has not read yet, so a reader
+// should leave the loop when it stops reading.
+func (n *PersistentNode) Changes(ctx context.Context) iter.Seq[Change] {
+	n.mu.Lock()
+	start := n.last
+	n.mu.Unlock()
+	if start == nil { // not made by NewPersistentNode
+		return func(func(Change) bool) {}
+	}
+	return func(yield func(Change) bool) {
+		for change := range start.All(ctx.Done(), n.ended) {
+			if ctx.Err() != nil || !yield(change) {
+				return
+			}
+		}
+	}
+}
+
+// tellLocked tells the readers of Changes, and those who wait.
+func (n *PersistentNode) tellLocked(change Change) {
+	n.last = n.last.Append(change)
+	n.settleLocked()
+}
+
+// settleLocked wakes those who wait for something to be done.
+func (n *PersistentNode) settleLocked() {
+	close(n.settled)
+	n.settled = make(chan struct{})
+}
+
+// registered notes that the node is there, and is ours.
+func (k *keeper) registered(r Registration) {
+	if !k.noteRegistered(&r) || !k.cfg.ephemeral() {
+		return
+	}
+	k.takeBack()
+	// Not under the mutex: a session that is over calls the function at once.
+	n, session := k.PersistentNode, r.Session
+	stop := session.AfterTrust(state.SessionPolicy, func() { n.lost(r.Czxid, context.Cause(session.Context())) })
+	k.takeBack = func() { stop() }
+}
+
+// noteRegistered reports whether that is news.
+func (n *PersistentNode) noteRegistered(r *Registration) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.failure != nil {
+		return false
+	}
+	was := n.now
+	n.now, n.trouble, n.conflict = r, nil, nil
+	if was != nil && was.Czxid == r.Czxid {
+		return false
+	}
+	if was != nil { // AfterTrust is late
+		n.tellLostLocked(*was, n.reasonOfLoss(was))
+	}
+	n.tellLocked(Change{State: Registered, Path: r.Path, Czxid: r.Czxid})
+	framework.Extend(n.client).Logger().Info("persistent node registered", n.logPath(r.Path), semconv.SessionID, sessionText(r.Session.ID()))
+	return true
+}
+
+// lost notes that the node with this czxid is gone. If it was replaced or lost
+// before, nothing happens.
+func (n *PersistentNode) lost(czxid int64, why error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.now == nil || n.now.Czxid != czxid {
+		return
+	}
+	was := *n.now
+	n.now = nil
+	if n.failure == nil {
+		n.tellLostLocked(was, why)
+	}
+}
+
+func (n *PersistentNode) tellLostLocked(was Registration, why error) {
+	n.tellLocked(Change{State: Lost, Path: was.Path, Czxid: was.Czxid, Err: why})
+	if !errors.Is(why, framework.ErrClosed) {
+		framework.Extend(n.client).Logger().Warn("persistent node lost", n.logPath(was.Path), semconv.Cause, why)
+	}
+}
+
+// deleted notes that the node was found missing.
+func (n *PersistentNode) deleted() {
+	n.mu.Lock()
+	now := n.now
+	n.mu.Unlock()
+	if now != nil {
+		n.lost(now.Czxid, n.reasonOfLoss(now))
+	}
+}
+
+// reasonOfLoss returns why a node is not there any more. The end of its session
+// is the reason even if AfterTrust is late.
+func (n *PersistentNode) reasonOfLoss(was *Registration) error {
+	if ended := context.Cause(was.Session.Context()); ended != nil && n.cfg.ephemeral() {
+		return ended
+	}
+	return ErrNodeDeleted
+}
+
+// conflicts notes that somebody else's node is in the way, once for each.
+func (n *PersistentNode) conflicts(with *ConflictError) {
+	n.deleted()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.failure != nil || n.conflict != nil && n.conflict.Czxid == with.Czxid {
+		return
+	}
+	n.conflict = with
+	n.tellLocked(Change{State: Conflict, Path: with.Path, Err: with})
+	framework.Extend(n.client).Logger().Warn("persistent node is in conflict with another node",
+		n.logPath(with.Path), semconv.ZNodeOwner, sessionText(with.Session))
+}
+
+// overwritten notes that somebody else has written to the node.
+func (n *PersistentNode) overwritten(path string, czxid int64) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.failure != nil {
+		return
+	}
+	n.tellLocked(Change{State: Overwritten, Path: path, Czxid: czxid})
+	framework.Extend(n.client).Logger().Warn("persistent node was written by somebody else", n.logPath(path))
+}
+
+// conflictOf describes somebody else's node.
+func conflictOf(path string, stat *zk.Stat) *ConflictError {
+	return &ConflictError{Path: path, Session: stat.EphemeralOwner, Czxid: stat.Czxid, Since: timeOf(stat.Ctime)}
+}

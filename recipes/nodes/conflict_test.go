@@ -1,0 +1,257 @@
+package nodes_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/nodes"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// Two clients want the same path. The second one waits, says for whom, and
+// takes over when the first has gone: by Close, and by the end of its session.
+func TestSecondOwnerWaits(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		path := recipetest.Path(t)
+		a, _ := w.Connect(t)
+		b, _ := w.Connect(t)
+		first := start(t, a, path, "first")
+		held := w.ready(t, first)
+		second := start(t, b, path, "second")
+		changes := second.Changes(w.Patience(t))
+		_, err := second.Ready(recipetest.Within(t, time.Second))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		var conflict *nodes.ConflictError
+		require.ErrorAs(t, err, &conflict)
+		require.Equal(t, held.Session.ID(), conflict.Session)
+		require.Equal(t, held.Czxid, conflict.Czxid)
+		require.NoError(t, first.Close(w.Patience(t)))
+		w.ready(t, second)
+		require.Equal(t, "second", w.data(t, path))
+		for c := range changes {
+			if c.State == nodes.Registered {
+				break
+			}
+			require.Equal(t, nodes.Conflict, c.State)
+			require.ErrorIs(t, c.Err, nodes.ErrConflict)
+		}
+		require.NoError(t, second.Close(w.Patience(t)))
+		w.awaitNode(t, path, false)
+		w.NoWatches(t)
+	})
+}
+
+// The policy Fail ends the second owner, and leaves the first one's node alone.
+func TestSecondOwnerFails(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		path := recipetest.Path(t)
+		_, err := w.Observer.Create(w.Patience(t), path, []byte("first"))
+		require.NoError(t, err)
+		c, _ := w.Connect(t)
+		n := start(t, c, path, "second", nodes.WithConflictPolicy(nodes.Fail))
+		_, err = n.Ready(w.Patience(t))
+		var conflict *nodes.ConflictError
+		require.ErrorAs(t, err, &conflict)
+		require.Zero(t, conflict.Session, "the node is persistent")
+		require.ErrorIs(t, n.Err(), nodes.ErrConflict)
+		require.NoError(t, n.Close(w.Patience(t)))
+		require.Equal(t, "first", w.data(t, path))
+	})
+}
+
+// The policy Replace takes the path over. The one that was replaced ends, if
+// its own policy is to replace, or else waits: they do not replace each other
+// for ever.
+func TestSecondOwnerReplaces(t *testing.T) {
+	for _, policy := range []nodes.ConflictPolicy{nodes.Wait, nodes.Replace} {
+		onFakeAndReal(t, func(t *testing.T, w *world) {
+			path := recipetest.Path(t)
+			a, _ := w.Connect(t)
+			b, _ := w.Connect(t)
+			first := start(t, a, path, "first", nodes.WithConflictPolicy(policy))
+			w.ready(t, first)
+			second := start(t, b, path, "second", nodes.WithConflictPolicy(nodes.Replace))
+			held := w.ready(t, second)
+			if policy == nodes.Replace {
+				<-first.Done()
+				require.ErrorIs(t, first.Err(), nodes.ErrConflict)
+			}
+			require.Equal(t, "second", w.data(t, path))
+			require.NoError(t, first.Close(w.Patience(t)), "it deletes nothing")
+			require.Equal(t, "second", w.data(t, path))
+			require.Equal(t, held, w.ready(t, second))
+			require.NoError(t, second.Close(w.Patience(t)))
+			w.awaitNode(t, path, false)
+		})
+	}
+}
+
+// A node with children cannot be replaced: the error is the server's.
+func TestNodeWithChildrenIsNotReplaced(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		require.NoError(t, w.Fake.Create("/a/child", nil))
+		c, _ := w.Connect(t)
+		n := start(t, c, "/a", "data", nodes.WithConflictPolicy(nodes.Replace))
+		_, err := n.Ready(w.Patience(t))
+		require.ErrorIs(t, err, zk.ErrNotEmpty)
+		require.Len(t, w.Fake.Children("/a"), 1)
+	})
+}
+
+// The owner of a node that is replaced is about to delete it. The delete
+// arrives late, and hits nobody: the node behind it has another version.
+func TestLateDeleteDoesNotHitTheSuccessor(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		a, _ := w.Connect(t)
+		b, _ := w.Connect(t)
+		first := start(t, a, "/a", "first")
+		w.ready(t, first)
+		synctest.Wait()
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Session: a.SessionID(), Do: zktest.DelayRequest(time.Second)})
+		gone := make(chan error)
+		go func() { gone <- first.Close(w.Patience(t)) }()
+		synctest.Wait()
+		second := start(t, b, "/a", "second", nodes.WithConflictPolicy(nodes.Replace))
+		held := w.ready(t, second)
+		require.NoError(t, <-gone)
+		require.Equal(t, "second", w.dataOf("/a"))
+		require.Equal(t, held, w.ready(t, second))
+	})
+}
+
+// A session ends just when its client replaces its node in the next one, and
+// somebody who has waited is first. The transaction arrives late, and does not
+// delete that node.
+func TestLateReplacementDoesNotHitTheSuccessor(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		a, _ := w.Connect(t)
+		b, _ := w.Connect(t)
+		first := start(t, a, "/a", "first")
+		old := w.ready(t, first).Session
+		second := start(t, b, "/a", "second")
+		synctest.Wait()
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Do: zktest.Call(func(zktest.Request) {
+			w.Fake.Session(old.ID()).Expire()
+			w.Fake.WaitFor(context.Background(), func() bool { _, found := w.Fake.Node("/a"); return found })
+		})})
+		w.Fake.Session(old.ID()).Pause()
+		<-old.Context().Done()
+		held := w.ready(t, second)
+		settle()
+		require.Equal(t, held, w.ready(t, second))
+		require.Equal(t, "second", w.dataOf("/a"))
+		_, there := first.Registration()
+		require.False(t, there)
+		require.NoError(t, second.Close(t.Context()))
+		w.ready(t, first)
+		require.Equal(t, "first", w.dataOf("/a"))
+	})
+}
+
+// Somebody deletes the node, and another puts its own in the place: the node is
+// lost, in conflict, and comes back when the place is free. Close does not
+// touch the other's.
+func TestForeignReplacement(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		n, seen := startFollowed(t, c, "/a", "ours")
+		w.ready(t, n)
+		synctest.Wait()
+		_, err := w.Observer.Transaction(t.Context(), framework.DeleteOp("/a", framework.AnyVersion),
+			framework.CreateOp("/a", []byte("theirs"), framework.WithMode(framework.Ephemeral)))
+		require.NoError(t, err)
+		settle()
+		require.Equal(t, []nodes.State{nodes.Registered, nodes.Lost, nodes.Conflict}, states(seen()))
+		require.NoError(t, w.Observer.Delete(t.Context(), "/a", framework.AnyVersion))
+		settle()
+		require.Equal(t, "ours", w.dataOf("/a"))
+		_, err = w.Observer.Transaction(t.Context(), framework.DeleteOp("/a", framework.AnyVersion),
+			framework.CreateOp("/a", []byte("theirs")))
+		require.NoError(t, err)
+		require.NoError(t, n.Close(t.Context()))
+		require.Equal(t, "theirs", w.dataOf("/a"))
+	})
+}
+
+// The next node of a client with the same path waits until the one before is
+// gone, however long its deletion takes.
+func TestNextNodeOfTheSameClient(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, network := w.Connect(t)
+		first := start(t, c, "/a", "first")
+		w.ready(t, first)
+		network.Refuse(true)
+		network.Cut()
+		require.Error(t, first.Close(recipetest.Within(t, time.Second)))
+		view, err := c.Namespace("/")
+		require.NoError(t, err)
+		second := start(t, view, "/a", "second", nodes.WithConflictPolicy(nodes.Fail))
+		time.Sleep(time.Minute)
+		network.Refuse(false)
+		w.ready(t, second)
+		require.NoError(t, first.Close(w.Patience(t)))
+		require.Equal(t, "second", w.dataOf("/a"))
+		require.NoError(t, second.Close(w.Patience(t)))
+		require.Equal(t, "-", w.dataOf("/a"))
+	})
+}
+
+// Two nodes with protection and one path do not get in each other's way. Each
+// keeps its name, and a sequential one its number.
+func TestUniqueNamesDoNotConflict(t *testing.T) {
+	for _, opts := range [][]nodes.Option{{nodes.WithProtection()}, {nodes.WithMode(framework.EphemeralSequential)}} {
+		onFakeAndReal(t, func(t *testing.T, w *world) {
+			dir := recipetest.Path(t)
+			c, network := w.Connect(t)
+			a, b := start(t, c, dir+"/m-", "a", opts...), start(t, c, dir+"/m-", "b", opts...)
+			before := []string{w.ready(t, a).Path, w.ready(t, b).Path}
+			require.NotEqual(t, before[0], before[1])
+			require.Regexp(t, `/_c_[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}-m-(\d{10})?$`, before[0])
+			old := w.ready(t, a).Session
+			network.Expire(t)
+			<-old.Context().Done()
+			require.Equal(t, before, []string{w.ready(t, a).Path, w.ready(t, b).Path})
+			require.Len(t, w.Nodes(t, dir), 2)
+			require.NoError(t, a.Close(w.Patience(t)))
+			require.NoError(t, b.Close(w.Patience(t)))
+			require.Empty(t, w.Nodes(t, dir))
+		})
+	}
+}
+
+// A persistent node that exists is taken over, and stays when its session ends.
+// Close deletes it.
+func TestPersistentModes(t *testing.T) {
+	for _, mode := range []framework.Mode{framework.Persistent, framework.Container} {
+		onFakeAndReal(t, func(t *testing.T, w *world) {
+			path := recipetest.Path(t)
+			_, err := w.Observer.Create(w.Patience(t), path, []byte("old"))
+			require.NoError(t, err)
+			c, network := w.Connect(t)
+			n := start(t, c, path, "new", nodes.WithMode(mode))
+			before := w.ready(t, n)
+			require.Equal(t, "new", w.data(t, path))
+			network.Expire(t)
+			<-before.Session.Context().Done()
+			after := w.ready(t, n)
+			require.Equal(t, before.Czxid, after.Czxid)
+			require.NoError(t, w.Observer.Delete(w.Patience(t), path, framework.AnyVersion))
+			w.awaitNode(t, path, true)
+			require.NoError(t, n.Close(w.Patience(t)))
+			w.awaitNode(t, path, false)
+
+			_, err = w.Observer.Create(w.Patience(t), path, nil, framework.WithMode(framework.Ephemeral))
+			require.NoError(t, err)
+			n = start(t, c, path, "new", nodes.WithMode(mode), nodes.WithConflictPolicy(nodes.Fail))
+			_, err = n.Ready(w.Patience(t))
+			require.ErrorIs(t, err, nodes.ErrConflict)
+		})
+	}
+}

@@ -1,0 +1,67 @@
+// Package nodes keeps nodes in ZooKeeper for as long as a process wants them:
+// registrations, presence, and groups of members.
+//
+//	node := nodes.NewPersistentNode(client, "/orders/web-1", []byte("10.0.0.7"))
+//	if err := node.Start(); err != nil {
+//		return err
+//	}
+//	defer node.Close(ctx) // the node is gone when Close returns
+//	if _, err := node.Ready(ctx); err != nil {
+//		return err // says whose node is in the way, or why there is no connection
+//	}
+//
+// # Which one
+//
+//   - [PersistentNode], Curator's PersistentNode, is there from Start to Close.
+//     It comes back after a loss of the session, and when somebody deletes it.
+//   - [PersistentTTLNode], Curator's PersistentTtlNode, outlives its process by
+//     a time to live, so that a restart does not interrupt it.
+//   - [Group], Curator's GroupMember, is a set of members with payloads. Join
+//     it, read its members, or follow its changes without joining.
+//
+// A path that cannot be used is an error of every call and matches
+// zk.ErrInvalidPath. Any other such value is a *framework.ConfigError and
+// matches zk.ErrBadArguments.
+//
+// # When the session is lost
+//
+// The servers delete the node of a lost session, but some time later than the
+// client gives the session up. The client is back in a new session before, as a
+// rule. The first request of that session creates the node. If the old node is
+// still there, the client knows it by its owner, which is a session of its own,
+// and replaces it in one transaction. [Registration] has the session on which
+// the node depends: work that needs the node to be there runs under the
+// session's context. The iterator of [PersistentNode.Changes] tells each loss,
+// and each return.
+//
+// # When somebody else is there
+//
+// A node with the same path that is of another session is a conflict.
+// [WithConflictPolicy] says what to do: wait for its end, fail, or replace it.
+// Close deletes the node only if it is ours. [WithProtection] and sequential
+// nodes have names of their own, and no conflicts. Two persistent nodes of one
+// client cannot have the same path.
+//
+// Java Curator's PersistentNode knows no conflicts: it writes its data into a
+// node with its path, and deletes that when it is closed. Ours restores its
+// data, and comes back.
+//
+// # Limits
+//
+// ZooKeeper's delete compares the version of a node, and not its owner. The
+// client looks at the owner first. For somebody else's node to be deleted by
+// mistake, all of this must happen between the look and the delete: our node
+// goes because a third party deletes it, or because its session ends; somebody
+// else creates the path; and that node has the same version as ours had. Owners
+// of this package that have waited for our node, or replace it, choose another
+// version.
+//
+// The node of a process that crashed stays until its session has timed out. A
+// node says that a session lives, and not that its process works.
+//
+// Losses and conflicts are in the log of the client, with the attributes
+// curator.znode.path, curator.znode.owner and curator.cause. There are no spans
+// and no metrics.
+//
+// GUARANTEES.md lists every promise, and the tests that hold it.
+package nodes

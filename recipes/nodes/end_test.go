@@ -1,0 +1,213 @@
+package nodes_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/nodes"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// Errors that waiting does not cure end the node, with the server's error.
+func TestRefusalEndsTheNode(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		dir := recipetest.Path(t)
+		_, err := w.Observer.Create(w.Patience(t), dir, nil, framework.WithACL(zk.WorldACL(zk.PermRead)))
+		require.NoError(t, err)
+		c, _ := w.Connect(t)
+		n := start(t, c, dir+"/a", "data")
+		_, err = n.Ready(w.Patience(t))
+		require.ErrorIs(t, err, zk.ErrNoAuth)
+		<-n.Done()
+		require.ErrorIs(t, n.Err(), zk.ErrNoAuth)
+		require.ErrorIs(t, n.Set(w.Patience(t), nil), zk.ErrNoAuth)
+		require.NoError(t, n.Close(w.Patience(t)), "there is nothing to delete")
+		w.NoWatches(t)
+	})
+}
+
+// The server refuses to delete the node: Close says so.
+func TestCloseTellsARefusal(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		require.NoError(t, w.Fake.Create("/d", nil))
+		c, _ := w.Connect(t)
+		n := start(t, c, "/d/a", "data")
+		w.ready(t, n)
+		_, err := w.Observer.SetACL(t.Context(), "/d", zk.WorldACL(zk.PermRead|zk.PermAdmin), framework.AnyVersion)
+		require.NoError(t, err)
+		require.ErrorIs(t, n.Close(t.Context()), zk.ErrNoAuth)
+		require.ErrorIs(t, n.Close(t.Context()), zk.ErrNoAuth, "every Close returns the same")
+		require.Equal(t, "data", w.dataOf("/d/a"))
+	})
+}
+
+// A node may start before there is a server.
+func TestNodeMayStartBeforeThereIsAServer(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		w.Fake.Stop()
+		c, err := framework.New(w.Addr, framework.WithDialer(w.Dial))
+		require.NoError(t, err)
+		defer c.Close()
+		n := start(t, c, "/a", "data")
+		time.Sleep(time.Hour)
+		w.Fake.Restart()
+		w.ready(t, n)
+		require.Equal(t, "data", w.dataOf("/a"))
+		require.NoError(t, n.Close(w.Patience(t)))
+	})
+}
+
+// A server that cannot be reached for a while, or is in trouble, does not end
+// the node. The pauses between the attempts grow to half a minute.
+func TestTroubleDoesNotEndTheNode(t *testing.T) {
+	for _, code := range []zktest.Code{
+		zktest.ErrSystem, zktest.ErrOperationTimeout, zktest.ErrThrottled, zktest.ErrConnectionLoss, zktest.ErrSessionExpired,
+		zktest.ErrNoNode, zktest.ErrMarshalling,
+	} {
+		inVirtualTime(t, func(t *testing.T, w *world) {
+			c, _ := w.Connect(t)
+			fault := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Times: 30, Do: zktest.Fail(code)})
+			begun := time.Now()
+			n := start(t, c, "/a", "data")
+			_, err := n.Ready(recipetest.Within(t, 2*time.Second))
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			w.ready(t, n)
+			if code == zktest.ErrSystem {
+				const pauses = 1 + 2 + 4 + 8 + 16 + 25*30 // seconds
+				require.Equal(t, pauses*time.Second, time.Since(begun).Truncate(time.Second))
+			}
+			require.Equal(t, 30, fault.Hits())
+			require.NoError(t, n.Close(w.Patience(t)))
+			require.Equal(t, "-", w.dataOf("/a"))
+		})
+	}
+}
+
+// Closing the client ends the node, and Close returns.
+func TestClosedClientEndsItsNodes(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		n, seen := startFollowed(t, c, "/a", "data")
+		w.ready(t, n)
+		require.NoError(t, c.Close())
+		<-n.Done()
+		require.ErrorIs(t, n.Err(), framework.ErrClosed)
+		require.NoError(t, n.Close(t.Context()))
+		require.Equal(t, "-", w.dataOf("/a"))
+		synctest.Wait()
+		last := seen()[len(seen())-1]
+		require.Equal(t, nodes.Ended, last.State)
+		require.ErrorIs(t, last.Err, framework.ErrClosed)
+		require.ErrorIs(t, nodes.NewPersistentNode(c, "/a", nil).Start(), framework.ErrClosed)
+	})
+}
+
+// A Close that gives up waiting says that the node may be there. The client
+// deletes it when there is a connection, in the same session or in a later one.
+func TestCloseDuringAnOutage(t *testing.T) {
+	for _, outage := range []time.Duration{2 * time.Second, time.Hour} {
+		inVirtualTime(t, func(t *testing.T, w *world) {
+			c, network := w.Connect(t)
+			n := start(t, c, "/a", "data")
+			w.ready(t, n)
+			network.Refuse(true)
+			network.Cut()
+			require.ErrorIs(t, n.Close(recipetest.Within(t, time.Second)), context.DeadlineExceeded)
+			require.Equal(t, "data", w.dataOf("/a"))
+			time.Sleep(outage)
+			network.Refuse(false)
+			require.NoError(t, n.Close(w.Patience(t)))
+			require.Equal(t, "-", w.dataOf("/a"))
+		})
+	}
+}
+
+// Calls with what cannot be used are errors that say so.
+func TestNodesThatCannotBe(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		for name, n := range map[string]*nodes.PersistentNode{
+			"no client":       nodes.NewPersistentNode(nil, "/a", nil),
+			"zero":            {},
+			"nil option":      nodes.NewPersistentNode(c, "/a", nil, nil),
+			"mode":            nodes.NewPersistentNode(c, "/a", nil, nodes.WithMode(framework.PersistentSequential)),
+			"no mode":         nodes.NewPersistentNode(c, "/a", nil, nodes.WithMode(99)),
+			"empty ACL":       nodes.NewPersistentNode(c, "/a", nil, nodes.WithACL(nil)),
+			"conflict policy": nodes.NewPersistentNode(c, "/a", nil, nodes.WithConflictPolicy(3)),
+			"data policy":     nodes.NewPersistentNode(c, "/a", nil, nodes.WithDataPolicy(-1)),
+			"touch name":      nodes.NewPersistentNode(c, "/a", nil, nodes.WithTouchName("touch")),
+			"relative path":   nodes.NewPersistentNode(c, "a", nil),
+		} {
+			want := zk.ErrBadArguments
+			if name == "relative path" {
+				want = zk.ErrInvalidPath
+			}
+			_, err := n.Ready(t.Context())
+			for _, err := range []error{err, n.Start(), n.Set(t.Context(), nil), n.Err()} {
+				require.ErrorIs(t, err, want, name)
+			}
+			_, there := n.Registration()
+			require.False(t, there)
+			for range n.Changes(recipetest.Within(t, time.Second)) {
+				t.Fatal("a change of a node that cannot be")
+			}
+			if name == "no client" || name == "zero" {
+				require.ErrorIs(t, n.Close(t.Context()), want)
+			}
+		}
+		<-(&nodes.PersistentNode{}).Done()
+		n := nodes.NewPersistentNode(c, "/a", nil)
+		_, err := n.Ready(t.Context())
+		require.ErrorIs(t, err, nodes.ErrNotStarted)
+		require.ErrorIs(t, n.Set(t.Context(), nil), nodes.ErrNotStarted)
+		require.NoError(t, n.Start())
+		require.ErrorIs(t, n.Start(), nodes.ErrStarted)
+		require.ErrorIs(t, nodes.NewPersistentNode(c, "/a", nil).Start(), nodes.ErrInUse)
+		require.NoError(t, n.Close(t.Context()))
+		never := nodes.NewPersistentNode(c, "/a", nil)
+		require.NoError(t, never.Close(t.Context()))
+		require.ErrorIs(t, never.Start(), nodes.ErrClosed)
+	})
+}
+
+// The errors have texts for people.
+func TestTextOfAConflict(t *testing.T) {
+	err := &nodes.ConflictError{Path: "/a\n", Session: -2, Since: time.Unix(0, 0)}
+	require.Equal(t, `somebody else's node is in the way: "/a\n" of session 0xfffffffffffffffe, since 1970-01-01T00:00:00Z`, err.Error())
+	require.True(t, errors.Is(err, nodes.ErrConflict))
+	require.Contains(t, (&nodes.ConflictError{Path: "/a"}).Error(), "/a of no session")
+	for s := nodes.State(0); s <= nodes.Ended; s++ {
+		require.NotEmpty(t, s.String())
+	}
+}
+
+// Credentials that the servers refuse in a new session end a node, at once. As
+// long as the old session lives, the node is there.
+func TestRefusedCredentialsEndANode(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, network := w.Connect(t, framework.WithAuth("digest", []byte("a:b")))
+		n := start(t, c, "/a", "data")
+		w.ready(t, n)
+		network.Refuse(true)
+		network.Cut()
+		time.Sleep(time.Minute)
+		refused := w.Fake.Inject(zktest.Rule{Op: zktest.OpAuth, Times: -1, Do: zktest.Fail(zktest.ErrAuthFailed)})
+		network.Refuse(false)
+		_, err := n.Ready(recipetest.Within(t, time.Minute))
+		require.ErrorIs(t, err, zk.ErrAuthFailed)
+		require.NotErrorIs(t, err, context.DeadlineExceeded, "it says so at once")
+		require.ErrorIs(t, n.Err(), zk.ErrAuthFailed)
+		require.ErrorIs(t, n.Close(recipetest.Within(t, time.Minute)), context.DeadlineExceeded, "nobody knows whether the node is there")
+		require.Equal(t, "-", w.dataOf("/a"))
+		refused.Remove()
+		require.NoError(t, n.Close(w.Patience(t)))
+	})
+}

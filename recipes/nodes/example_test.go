@@ -1,0 +1,54 @@
+package nodes_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/nodes"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// A worker joins a group, and an observer sees it come, change and go.
+func Example() {
+	srv, err := zktest.Run() // a service would name its ensemble: framework.New("zk1:2181,zk2:2181")
+	if err != nil {
+		panic(err)
+	}
+	defer srv.Close()
+	client, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()))
+	if err != nil {
+		panic(err)
+	}
+	defer client.Close()
+	ctx := context.Background()
+
+	workers := nodes.NewGroup(client, "/workers")
+	member, err := workers.Join(ctx, "w-1", []byte("idle"))
+	if err != nil {
+		panic(err)
+	}
+	for view, err := range workers.Changes(ctx) {
+		if err != nil {
+			panic(err)
+		}
+		switch {
+		case len(view.Joined) > 0:
+			fmt.Printf("%s joined: %s\n", view.Joined[0].ID, view.Joined[0].Payload)
+			err = member.Update(ctx, []byte("busy"))
+		case len(view.Updated) > 0:
+			fmt.Printf("%s is now: %s\n", view.Updated[0].ID, view.Updated[0].Payload)
+			err = member.Leave(ctx)
+		case len(view.Left) > 0:
+			fmt.Printf("%s left, %d members\n", view.Left[0].ID, len(view.Members))
+			return
+		}
+		if err != nil {
+			panic(err)
+		}
+	}
+	// Output:
+	// w-1 joined: idle
+	// w-1 is now: busy
+	// w-1 left, 0 members
+}

@@ -1,0 +1,159 @@
+package nodes
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/znode"
+	"github.com/gocurator/curator/recipes/internal/identity"
+)
+
+// Group is a set of members, each of which has an id and a payload: Curator's
+// group of GroupMembers. A Group may be used to join, and to see who has
+// joined; observers do not join. It has no goroutine and need not be closed. It
+// is safe for concurrent use.
+//
+//	group := nodes.NewGroup(client, "/workers")
+//	member, err := group.Join(ctx, "w-1", []byte("10.0.0.7:8080"))
+//	if err != nil {
+//		return err
+//	}
+//	defer member.Leave(ctx)
+//	for view, err := range group.Changes(ctx) {
+//		if err != nil {
+//			return err
+//		}
+//		share(view.Members)
+//	}
+//
+// The members are the children of the path, ephemeral and named by their ids:
+// the nodes of Java Curator's GroupMember. A child that somebody else has made
+// counts as a member.
+type Group struct {
+	client *framework.Client
+	path   string
+
+	mu   sync.Mutex                 // protects the following field
+	mine map[string]*PersistentNode // by id; those who have joined through this Group
+}
+
+// NewGroup returns a group, without contacting the server. A client or a path
+// that cannot be used is an error of every call.
+func NewGroup(c *framework.Client, path string) *Group {
+	return &Group{client: c, path: path, mine: map[string]*PersistentNode{}}
+}
+
+// Join makes this process a member, until Leave: the member's node is a
+// PersistentNode. Join waits until it is there. If it fails, or ctx ends first,
+// there is no member, and what was begun is undone in the background.
+//
+// The id is the name of a child. One that exists already is a conflict, for
+// which Join waits; see WithConflictPolicy. To join again with an id of this
+// client is ErrInUse. The payload is copied. If it is nil, the node says who
+// the member is instead: see Member.Identity. WithMode cannot be used.
+func (g *Group) Join(ctx context.Context, id string, payload []byte, opts ...Option) (*GroupMember, error) {
+	if err := g.usable(); err != nil {
+		return nil, g.errorOf("join", err)
+	}
+	if err := validateName(id); err != nil {
+		return nil, g.errorOf("join", err)
+	}
+	if payload == nil {
+		payload = identity.Node(identity.Own(framework.Extend(g.client).ServiceName()), time.Now(), nil)
+	}
+	cfg := newConfig(opts)
+	if !cfg.suitsMembers() {
+		cfg.refuse("option", "WithMode, WithProtection or WithTouchName", "is not for members of a group")
+	}
+	node := newNode(g.client, znode.Join(g.path, id), payload, cfg)
+	before := g.add(id, node) // before anybody can see the node
+	if err := node.Start(); err != nil {
+		g.add(id, before)
+		return nil, err
+	}
+	m := &GroupMember{group: g, id: id, node: node}
+	if _, err := node.Ready(ctx); err != nil {
+		over, cancel := context.WithCancel(context.WithoutCancel(ctx))
+		cancel()
+		node.Close(over) // does not wait
+		g.remove(id, node)
+		return nil, err
+	}
+	return m, nil
+}
+
+// suitsMembers reports whether the node is that of a member: its name is the
+// id, and it ends with the session.
+func (c *config) suitsMembers() bool {
+	return c.mode == framework.Ephemeral && !c.protected && c.touchName == ""
+}
+
+// add notes a node of ours, which may be nil, and returns the one before.
+func (g *Group) add(id string, node *PersistentNode) (before *PersistentNode) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	before = g.mine[id]
+	if node == nil {
+		delete(g.mine, id)
+	} else {
+		g.mine[id] = node
+	}
+	return before
+}
+
+func (g *Group) remove(id string, node *PersistentNode) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.mine[id] == node {
+		delete(g.mine, id)
+	}
+}
+
+// joined returns our own node with this id, or nil.
+func (g *Group) joined(id string) *PersistentNode {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.mine[id]
+}
+
+func (g *Group) usable() error {
+	if g.client == nil {
+		return isNil("client")
+	}
+	return framework.ValidatePath(g.path)
+}
+
+func (g *Group) errorOf(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &framework.OpError{Op: op, Path: g.path, Err: err}
+}
+
+// GroupMember is a membership of this process.
+type GroupMember struct {
+	group *Group
+	id    string
+	node  *PersistentNode
+}
+
+// ID returns the id that the member has joined with.
+func (m *GroupMember) ID() string { return m.id }
+
+// Node returns the member's node: what becomes of the membership is told by its
+// Changes, Registration and Done.
+func (m *GroupMember) Node() *PersistentNode { return m.node }
+
+// Update replaces the member's payload; see PersistentNode.Set.
+func (m *GroupMember) Update(ctx context.Context, payload []byte) error {
+	return m.node.Set(ctx, payload)
+}
+
+// Leave ends the membership; see PersistentNode.Close.
+func (m *GroupMember) Leave(ctx context.Context) error {
+	err := m.node.Close(ctx)
+	m.group.remove(m.id, m.node)
+	return err
+}

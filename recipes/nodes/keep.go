@@ -1,0 +1,296 @@
+package nodes
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/trace"
+	"github.com/gocurator/curator/retry"
+)
+
+// keeper is the goroutine of a persistent node, with what no other goroutine
+// reads.
+type keeper struct {
+	*PersistentNode
+
+	session *framework.Session // in which we have looked at the node
+	parent  string
+	base    string // the path to create; a sequential node gets a number behind it
+	node    string // the path of the node; empty while a number is not known
+	owners  owners // our sessions, which may own the node
+	doubt   bool   // a request of ours may be applied, or may be yet
+
+	// The node as we have left it.
+	version int32
+	clean   bool // its data is that of have, if it still has this version
+
+	settledOnce bool   // it was registered before
+	predecessor *int32 // the version of somebody else's node that we have waited for
+	repairs     damper
+	trying      damper
+	outages     damper
+	touched     touches
+	takeBack    func() // keeps the loss of the session from being told
+}
+
+// run is the only goroutine of a persistent node. It keeps the node until the
+// node is closed, its client is closed, or an error ends it. Then it deletes
+// the node. That takes until there is a connection.
+func (n *PersistentNode) run(client, stopped context.Context, before *PersistentNode) {
+	k := &keeper{
+		PersistentNode: n,
+		takeBack:       func() {},
+		repairs:        damper{shortest: 100 * time.Millisecond, longest: 10 * time.Second},
+		trying:         damper{first: time.Second, shortest: time.Second, longest: 30 * time.Second},
+		outages:        damper{first: outagePause, shortest: outagePause, longest: longestPause},
+	}
+	k.resetPauses()
+	k.name()
+	ctx, cancel := context.WithCancel(stopped)
+	defer context.AfterFunc(client, cancel)()
+	unblocked, told := trace.Unblocked(ctx, n.client) // the requests do not wait for a tracer
+	err := k.keepUntil(unblocked, before)
+	cancel()
+	n.stop()
+	k.touched.stop()
+	k.takeBack()
+	n.end(err, client.Err() != nil)
+	told()
+	unblocked, told = trace.Unblocked(client, n.client)
+	leftover := k.remove(unblocked)
+	told()
+	pathsInUse.leave(n)
+	n.finish(leftover)
+}
+
+func (n *PersistentNode) end(err error, clientClosed bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if clientClosed {
+		err = framework.ErrClosed
+	}
+	if n.failure == nil && !errors.Is(err, framework.ErrClosed) {
+		n.logEnd(err)
+	}
+	n.endLocked(err)
+}
+
+func (n *PersistentNode) finish(leftover error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.now, n.leftover = nil, leftover
+	close(n.gone)
+}
+
+// keepUntil keeps the node until ctx ends, or an error ends it.
+func (k *keeper) keepUntil(ctx context.Context, before *PersistentNode) error {
+	if before != nil {
+		select {
+		case <-before.gone:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	for {
+		err := k.client.InSession(ctx, func(ctx context.Context) error { return once(ctx, k.holdInSession) })
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := k.outlast(ctx, err); err != nil {
+			return err
+		}
+	}
+}
+
+// holdInSession keeps the node until the session ends, or a request fails. The
+// client does not repeat the requests: whoever owns the path may have changed
+// since the first attempt, so we look before we ask again.
+func (k *keeper) holdInSession(ctx context.Context) error {
+	s, err := k.client.Session(ctx)
+	if err != nil {
+		return err
+	}
+	isNew := k.session != s
+	k.session = s
+	if isNew && k.isProbablyMissing() {
+		if err := k.create(ctx); err != nil {
+			return err
+		}
+	}
+	for {
+		if err := k.step(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// isProbablyMissing reports whether to create the node in a new session without
+// looking for it first.
+func (k *keeper) isProbablyMissing() bool {
+	mayHaveNumber := k.node == "" && k.doubt
+	return !mayHaveNumber && (k.cfg.ephemeral() || !k.settledOnce)
+}
+
+// once calls f with a context for operations that are not repeated.
+func once(ctx context.Context, f func(ctx context.Context) error) error {
+	return retry.Do(ctx, retry.None(), func(error) bool { return false }, f)
+}
+
+// step looks at the node, and does what is to be done next.
+func (k *keeper) step(ctx context.Context) error {
+	if err := k.catchUp(ctx); err != nil {
+		return err
+	}
+	if k.node == "" {
+		return k.create(ctx)
+	}
+	there, stat, watch, err := k.client.ExistsW(ctx, k.node)
+	if err != nil {
+		return err
+	}
+	defer watch.Stop()
+	switch k.judge(there, stat) {
+	case missing:
+		return k.recreate(ctx)
+	case former:
+		return k.replace(ctx, stat.Version)
+	case foreign:
+		return k.contend(ctx, stat, watch)
+	default:
+		return k.attend(ctx, stat, watch)
+	}
+}
+
+// catchUp makes the server know of all that we have asked for before, if the
+// reply to some of it was lost. A sequential node may have got its number.
+func (k *keeper) catchUp(ctx context.Context) error {
+	if !k.doubt {
+		return nil
+	}
+	if err := k.client.Sync(ctx, k.parent); err != nil {
+		return err
+	}
+	if err := k.findNumber(ctx); err != nil {
+		return err
+	}
+	k.doubt = false
+	return nil
+}
+
+// verdict says whose a node is.
+type verdict int
+
+const (
+	missing verdict = iota
+	ours            // of this session; or of none, if ours is not ephemeral
+	former          // of an earlier session of ours, and about to vanish
+	foreign
+)
+
+func (k *keeper) judge(there bool, stat *zk.Stat) verdict {
+	switch {
+	case !there:
+		return missing
+	case !k.cfg.ephemeral() && isOwnerless(stat.EphemeralOwner):
+		return ours
+	case k.cfg.ephemeral() && stat.EphemeralOwner == k.session.ID():
+		return ours
+	case k.cfg.ephemeral() && k.owners.has(stat.EphemeralOwner):
+		return former
+	default:
+		return foreign
+	}
+}
+
+// isOwnerless reports whether a node is not ephemeral. Servers put the time to
+// live of a node into the field for its owner (EphemeralType).
+func isOwnerless(owner int64) bool { return owner == 0 || uint64(owner)>>56 == 0xff }
+
+// recreate creates a node that is gone: at once the first time, and after a
+// pause if somebody deletes it again and again.
+func (k *keeper) recreate(ctx context.Context) error {
+	k.clean = false
+	if _, there := k.Registration(); there {
+		k.deleted()
+		if err := k.repairs.pause(ctx); err != nil {
+			return err
+		}
+	}
+	return k.create(ctx)
+}
+
+// contend decides what follows a conflict. It returns nil when it is time to
+// look again.
+func (k *keeper) contend(ctx context.Context, stat *zk.Stat, watch *framework.Watch) error {
+	k.clean = false
+	rival := conflictOf(k.node, stat)
+	k.conflicts(rival)
+	switch {
+	case k.cfg.conflict == Replace && !k.settledOnce:
+		return k.replace(ctx, stat.Version)
+	case k.cfg.conflict != Wait:
+		return rival
+	}
+	k.predecessor = &stat.Version
+	_, err := watch.Wait(ctx)
+	return err
+}
+
+// attend looks after a node that is ours. It returns nil when it is time to
+// look again.
+func (k *keeper) attend(ctx context.Context, stat *zk.Stat, watch *framework.Watch) error {
+	if k.clean && stat.Version != k.version {
+		k.overwritten(k.node, stat.Czxid)
+		k.version = stat.Version
+		k.clean = k.cfg.data == Accept
+		if !k.clean {
+			if err := k.repairs.pause(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	if wish := k.wanted(); !k.clean || wish.set != k.has() {
+		return k.write(ctx, wish, stat.Version)
+	}
+	k.settle(stat.Czxid)
+	again, err := k.touchIfDue(ctx)
+	if err != nil || again {
+		return err
+	}
+	if err := k.waitForNews(ctx, watch); err != nil || isClosed(watch.Done()) {
+		return err
+	}
+	if wish := k.wanted(); wish.set != k.has() {
+		return k.write(ctx, wish, stat.Version)
+	}
+	return nil
+}
+
+// waitForNews returns nil when the node was changed, has to be changed, or has
+// to be touched.
+func (k *keeper) waitForNews(ctx context.Context, watch *framework.Watch) error {
+	due := k.touched.due(k.cfg.ttl)
+	defer due.Stop()
+	select {
+	case <-watch.Done():
+		return nil
+	case <-k.wake:
+		return nil
+	case <-due.C:
+		return nil
+	case <-ctx.Done():
+		return reason.OfContext(ctx)
+	}
+}
+
+// settle notes that the node is there and ours.
+func (k *keeper) settle(czxid int64) {
+	k.settledOnce, k.predecessor = true, nil
+	k.resetPauses()
+	k.registered(Registration{Path: k.node, Czxid: czxid, Session: k.session})
+}

@@ -1,0 +1,141 @@
+package nodes
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/znode"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+// Member is a member of a group, as its node says.
+type Member struct {
+	ID      string
+	Path    string // of its node
+	Payload []byte
+	Session int64     // the id of its session; 0 for a node that is not ephemeral
+	Czxid   int64     // the id of the transaction that created its node
+	Mzxid   int64     // the id of the transaction that last changed the payload
+	Since   time.Time // when its node was created, by the server's clock
+	Self    bool      // it has joined through this Group
+}
+
+// Identity returns who the member is, if it has joined without a payload. Any
+// other payload is a foreign identity.
+func (m Member) Identity() locks.Identity { return locks.ReadIdentity(m.Payload) }
+
+// Members returns the members now, ordered by their ids. A group that nobody
+// has ever joined has none. A member that leaves meanwhile may be left out.
+//
+// A member that has joined through this Group is listed only while its node
+// exists in the present session. A node of a former session, which the server
+// is about to delete, is not listed.
+func (g *Group) Members(ctx context.Context) ([]Member, error) {
+	if err := g.usable(); err != nil {
+		return nil, g.errorOf("members", err)
+	}
+	var members []Member
+	err := g.client.InSession(ctx, func(ctx context.Context) error {
+		s, err := g.client.Session(ctx)
+		if err != nil {
+			return err
+		}
+		names, _, err := g.client.Children(ctx, g.path)
+		if errors.Is(err, zk.ErrNoNode) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		read, err := g.read(ctx, s, names, false)
+		members = listed(read)
+		return err
+	})
+	if err != nil {
+		return nil, g.errorOf("members", err)
+	}
+	return members, nil
+}
+
+// sighting is what was read of a node.
+type sighting struct {
+	Member
+	hidden bool // it is ours, of a former session
+	watch  *framework.Watch
+}
+
+// memberReads is the number of nodes that are read at once.
+const memberReads = 32
+
+// read reads the nodes with these names, and leaves out those that are gone. If
+// it fails, it leaves no watch behind.
+func (g *Group) read(ctx context.Context, s *framework.Session, names []string, watched bool) ([]sighting, error) {
+	all := make([]sighting, len(names))
+	errs := make([]error, len(names))
+	var reads sync.WaitGroup
+	slots := make(chan struct{}, memberReads)
+	for i, name := range names {
+		slots <- struct{}{}
+		reads.Go(func() {
+			defer func() { <-slots }()
+			all[i], errs[i] = g.readOne(ctx, s, name, watched)
+		})
+	}
+	reads.Wait()
+	for _, err := range errs {
+		if err != nil && !errors.Is(err, zk.ErrNoNode) {
+			for _, seen := range all {
+				seen.stop()
+			}
+			return nil, err
+		}
+	}
+	return slices.DeleteFunc(all, func(s sighting) bool { return s.Path == "" }), nil
+}
+
+func (g *Group) readOne(ctx context.Context, s *framework.Session, name string, watched bool) (seen sighting, err error) {
+	path := znode.Join(g.path, name)
+	var data []byte
+	var stat *zk.Stat
+	if watched {
+		data, stat, seen.watch, err = g.client.GetW(ctx, path)
+	} else {
+		data, stat, err = g.client.Get(ctx, path)
+	}
+	if err != nil {
+		return sighting{}, err
+	}
+	seen.Member = Member{
+		ID: name, Path: path, Payload: data, Session: stat.EphemeralOwner,
+		Czxid: stat.Czxid, Mzxid: stat.Mzxid, Since: timeOf(stat.Ctime),
+	}
+	if node := g.joined(name); node != nil {
+		seen.Self = stat.EphemeralOwner == s.ID()
+		seen.hidden = !seen.Self && node.hasOwned(stat.EphemeralOwner)
+	}
+	return seen, nil
+}
+
+func (s sighting) stop() {
+	if s.watch != nil {
+		s.watch.Stop()
+	}
+}
+
+// listed returns the members among the nodes, ordered by their ids.
+func listed(all []sighting) (members []Member) {
+	for _, seen := range all {
+		if !seen.hidden {
+			members = append(members, seen.Member)
+		}
+	}
+	slices.SortFunc(members, func(a, b Member) int { return strings.Compare(a.ID, b.ID) })
+	return members
+}

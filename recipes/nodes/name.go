@@ -1,0 +1,58 @@
+package nodes
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/znode"
+)
+
+// name decides what the node is called. A protected name is the node's for its
+// whole life. That way a node that was created without our knowledge is found,
+// and a node that must be created again is no second one (CURATOR-190).
+func (k *keeper) name() {
+	dir, name := path.Split(k.path)
+	k.parent = path.Clean(dir)
+	if k.cfg.unique() {
+		name = protectionPrefix() + name
+	}
+	k.base = znode.Join(k.parent, name)
+	if k.cfg.mode != framework.EphemeralSequential {
+		k.node = k.base
+	}
+}
+
+// protectionPrefix returns Curator's prefix with a UUID of version 4, in the
+// form that Curator recognises (ProtectedUtils).
+func protectionPrefix() string {
+	var b [16]byte
+	rand.Read(b[:]) // never fails
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	return fmt.Sprintf("_c_%x-%x-%x-%x-%x-", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// findNumber looks for a sequential node that may have been created without our
+// knowledge.
+func (k *keeper) findNumber(ctx context.Context) error {
+	if k.node != "" {
+		return nil
+	}
+	names, _, err := k.client.Children(ctx, k.parent)
+	if err != nil && !errors.Is(err, zk.ErrNoNode) {
+		return err
+	}
+	for _, name := range names {
+		if strings.HasPrefix(znode.Join(k.parent, name), k.base) {
+			k.node = znode.Join(k.parent, name)
+		}
+	}
+	return nil
+}

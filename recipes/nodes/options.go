@@ -1,0 +1,167 @@
+package nodes
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// Option configures a PersistentNode, a PersistentTTLNode or a member of a
+// Group. An option that does not suit the kind of node is an error of Start.
+type Option func(*config)
+
+// ConflictPolicy says what to do about somebody else's node with the same path.
+// See WithConflictPolicy.
+type ConflictPolicy int
+
+// The policies for conflicts. A node is somebody else's if neither the present
+// session of the client nor a former one of this persistent node owns it.
+const (
+	// Wait waits until the other node is gone. It is the default.
+	Wait ConflictPolicy = iota
+
+	// Fail ends the persistent node with a ConflictError.
+	Fail
+
+	// Replace deletes the other node, and creates ours in the same transaction,
+	// when the persistent node registers for the first time. After that,
+	// somebody else's node is that of a successor, and ends this one with a
+	// ConflictError: two that replace each other would never stop.
+	Replace
+)
+
+// DataPolicy says what to do when somebody else has written to the node. See
+// WithDataPolicy.
+type DataPolicy int
+
+// The policies for data that somebody else has written.
+const (
+	// Restore writes our data again. It is the default. If others go on
+	// writing, the pauses between the writes grow to ten seconds.
+	Restore DataPolicy = iota
+
+	// Accept leaves the other data in the node. It is replaced by the next Set,
+	// and when the node must be created again.
+	Accept
+)
+
+type config struct {
+	mode      framework.Mode
+	protected bool
+	acl       []zk.ACL
+	hasACL    bool
+	conflict  ConflictPolicy
+	data      DataPolicy
+	ttl       time.Duration
+	touchName string
+	kept      bool  // Close leaves the node
+	fault     error // of an option that cannot be used, or nil
+}
+
+// WithMode sets the kind of node: framework.Ephemeral, which is the default,
+// EphemeralSequential, Persistent or Container.
+//
+// A sequential node is always protected, and keeps its number for as long as
+// the persistent node is open, also when it must be created anew. A node that
+// is not ephemeral belongs to nobody: one that exists already is taken over,
+// and gets our data. Only an ephemeral node is a conflict then. Two that keep
+// such a node with different data overwrite each other, with pauses.
+func WithMode(m framework.Mode) Option {
+	return func(c *config) {
+		c.mode = m
+		allowed := []framework.Mode{
+			framework.Ephemeral, framework.EphemeralSequential, framework.Persistent, framework.Container,
+		}
+		if !slices.Contains(allowed, m) {
+			c.refuse("mode", fmt.Sprint(int32(m)), "must be Ephemeral, EphemeralSequential, Persistent or Container")
+		}
+	}
+}
+
+// WithProtection puts "_c_", a random UUID and "-" before the node's name, as
+// Curator does. No two nodes have the same name then, and there are no
+// conflicts. The name stays the same for as long as the persistent node is
+// open.
+func WithProtection() Option { return func(c *config) { c.protected = true } }
+
+// WithACL sets the node's access control list. The default is that of the
+// client's WithACLProvider, or lets everyone do everything. An empty list is an
+// error.
+func WithACL(acl []zk.ACL) Option {
+	return func(c *config) {
+		c.acl, c.hasACL = slices.Clone(acl), true
+		if len(acl) == 0 {
+			c.refuse("ACL", "", "must not be empty")
+		}
+	}
+}
+
+// WithConflictPolicy says what to do about somebody else's node with the same
+// path. The default is Wait.
+func WithConflictPolicy(p ConflictPolicy) Option {
+	return func(c *config) {
+		c.conflict = p
+		if p < Wait || p > Replace {
+			c.refuse("conflict policy", fmt.Sprint(int(p)), "must be Wait, Fail or Replace")
+		}
+	}
+}
+
+// WithDataPolicy says what to do when somebody else has written to the node.
+// The default is Restore.
+func WithDataPolicy(p DataPolicy) Option {
+	return func(c *config) {
+		c.data = p
+		if p < Restore || p > Accept {
+			c.refuse("data policy", fmt.Sprint(int(p)), "must be Restore or Accept")
+		}
+	}
+}
+
+func (c *config) refuse(name, value, reason string) {
+	c.fault = &framework.ConfigError{Name: name, Value: value, Reason: reason}
+}
+
+func isNil(name string) error {
+	return &framework.ConfigError{Name: name, Value: "nil", Reason: "must not be nil"}
+}
+
+func newConfig(opts []Option) config {
+	c := config{mode: framework.Ephemeral}
+	for _, o := range opts {
+		if o == nil {
+			c.fault = isNil("option")
+			continue
+		}
+		o(&c)
+	}
+	return c
+}
+
+func (c *config) ephemeral() bool {
+	return c.mode == framework.Ephemeral || c.mode == framework.EphemeralSequential
+}
+
+// unique reports whether the server or the client adds something to the name
+// that makes it unique.
+func (c *config) unique() bool { return c.protected || c.mode == framework.EphemeralSequential }
+
+// createOptions are those of the node under its final name.
+func (c *config) createOptions() []framework.CreateOption {
+	mode := c.mode
+	if mode == framework.EphemeralSequential {
+		mode = framework.Ephemeral
+	}
+	opts := []framework.CreateOption{framework.WithMode(mode)}
+	if c.hasACL {
+		opts = append(opts, framework.WithACL(c.acl))
+	}
+	if c.ttl > 0 {
+		opts = append(opts, framework.WithTTL(c.ttl))
+	}
+	return opts
+}

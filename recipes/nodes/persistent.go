@@ -1,0 +1,384 @@
+package nodes
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/broadcast"
+	"github.com/gocurator/curator/internal/reason"
+)
+
+// PersistentNode is Curator's PersistentNode: a node that is there from Start
+// to Close, whatever happens to connections and sessions. By default it is
+// ephemeral, so that it says "this process is alive". It is safe for concurrent
+// use.
+//
+//	node := nodes.NewPersistentNode(client, "/workers/w-1", []byte("10.0.0.7"))
+//	if err := node.Start(); err != nil {
+//		return err
+//	}
+//	defer node.Close(ctx)
+//	if _, err := node.Ready(ctx); err != nil {
+//		return err
+//	}
+//
+// What happens to the node, and what follows:
+//
+//	the session is lost           the node is created in the next session, as
+//	                              soon as there is one; if the server still has
+//	                              the node of the lost session, that is
+//	                              replaced, in one transaction
+//	somebody deletes it           it is created again
+//	somebody writes to it         WithDataPolicy
+//	somebody else's node is in    WithConflictPolicy
+//	the way
+//	the server is in trouble      it is tried again, after pauses of up to 30
+//	                              seconds
+//	the server refuses it, such   the persistent node ends; see Err
+//	as for want of rights
+//
+// An interruption that the session survives does nothing to the node.
+type PersistentNode struct {
+	client *framework.Client
+	path   string // as it was asked for
+	cfg    config
+	wake   chan struct{} // capacity 1: there is new data
+	ended  chan struct{} // closed when failure is set
+	gone   chan struct{} // closed when the node is gone, and the goroutine has ended
+
+	mu       sync.Mutex // protects the following fields
+	started  bool
+	closing  bool
+	stop     context.CancelFunc
+	sets     uint64        // how often the data was set
+	wish     payload       // the data that the node is to have
+	refused  refusal       // the last data that the server has refused
+	have     payload       // the data that the node has; none if it never was there
+	now      *Registration // nil if there is none
+	conflict *ConflictError
+	trouble  error // why we are not registered, or nil
+	last     *broadcast.Node[Change]
+	settled  chan struct{} // closed and replaced when something was done
+	sessions owners        // that may have owned the node, the last ones
+	failure  error         // why ended is closed
+	leftover error         // what kept us from deleting the node
+}
+
+// payload is the data of one Set.
+type payload struct {
+	data []byte
+	set  uint64 // counts from 1, which is the data of NewPersistentNode
+}
+
+// refusal says why the data of a Set was not written.
+type refusal struct {
+	set uint64
+	err error
+}
+
+// NewPersistentNode returns a persistent node that is not there yet. A client,
+// a path or an option that cannot be used is an error of every call. The data
+// is copied.
+func NewPersistentNode(c *framework.Client, path string, data []byte, opts ...Option) *PersistentNode {
+	cfg := newConfig(opts)
+	if cfg.touchName != "" {
+		cfg.refuse("option", "WithTouchName", "is for nodes with a time to live")
+	}
+	return newNode(c, path, data, cfg)
+}
+
+func newNode(c *framework.Client, path string, data []byte, cfg config) *PersistentNode {
+	return &PersistentNode{
+		client: c, path: path, cfg: cfg,
+		wake:    make(chan struct{}, 1),
+		ended:   make(chan struct{}),
+		gone:    make(chan struct{}),
+		sets:    1,
+		wish:    payload{bytes.Clone(data), 1},
+		last:    broadcast.New(Change{}),
+		settled: make(chan struct{}),
+	}
+}
+
+// Start makes the node exist from now on, until Close. It does not wait, not
+// even for a connection: Ready does. These are its errors:
+//
+//   - ErrStarted if Start was called before, and ErrClosed after Close.
+//   - ErrInUse if another persistent node of this client has the path. After
+//     the other's Close, Start succeeds, and the node is created when the
+//     other's is gone.
+//   - zk.ErrInvalidPath, or zk.ErrBadArguments, for what cannot be used.
+func (n *PersistentNode) Start() error {
+	if err := n.usable(); err != nil {
+		return n.errorOf("start", err)
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	switch {
+	case n.failure != nil:
+		return n.errorOf("start", n.failure)
+	case n.started:
+		return n.errorOf("start", ErrStarted)
+	}
+	before, err := pathsInUse.take(n)
+	if err != nil {
+		return n.errorOf("start", err)
+	}
+	var stopped context.Context
+	stopped, n.stop = context.WithCancel(context.Background())
+	n.started = framework.Extend(n.client).Go(func(client context.Context) { n.run(client, stopped, before) })
+	if !n.started {
+		n.stop()
+		pathsInUse.leave(n)
+		n.endLocked(framework.ErrClosed)
+		close(n.gone)
+		return n.errorOf("start", framework.ErrClosed)
+	}
+	return nil
+}
+
+// Ready waits until the node is there and is ours, and returns it. If ctx ends
+// first, the error matches ctx.Err(), and says what it was that Ready has
+// waited for: a *ConflictError, or the last error of the server or of an
+// attempt to connect. The node is created all the same when that is possible.
+// If the persistent node has ended, the error is Err's.
+func (n *PersistentNode) Ready(ctx context.Context) (Registration, error) {
+	for {
+		n.mu.Lock()
+		r, there := n.registrationLocked()
+		err, settled := n.endedLocked(), n.settled
+		n.mu.Unlock()
+		switch {
+		case err != nil:
+			return Registration{}, n.errorOf("ready", err)
+		case there:
+			return r, nil
+		}
+		select {
+		case <-settled:
+		case <-n.ended:
+		case <-ctx.Done():
+			return Registration{}, n.errorOf("ready", n.gaveUp(ctx))
+		}
+	}
+}
+
+// Registration returns the node as it is now, and whether it is there and ours.
+// It does not contact the server. The answer may be old when it arrives: the
+// session's context knows.
+func (n *PersistentNode) Registration() (Registration, bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.registrationLocked()
+}
+
+// registrationLocked does not return an ephemeral node of a session that is
+// over, even if nobody has noted that yet.
+func (n *PersistentNode) registrationLocked() (Registration, bool) {
+	if n.now == nil || n.failure != nil || n.cfg.ephemeral() && n.now.Session.Context().Err() != nil {
+		return Registration{}, false
+	}
+	return *n.now, true
+}
+
+// Set replaces the data of the node, and returns when the node has the data, or
+// that of a later Set. The data is copied. Set may be called while the node is
+// not there: it is created with the data of the last Set.
+//
+// If ctx ends first, the error matches ctx.Err(), and the node gets the data
+// later. If the server or the client refuses the data, such as for its size,
+// that is the error, and the node stays registered with the data that it had.
+func (n *PersistentNode) Set(ctx context.Context, data []byte) error {
+	set, err := n.ask(data)
+	if err != nil {
+		return n.errorOf("set", err)
+	}
+	for {
+		n.mu.Lock()
+		have, refused := n.have, n.refused
+		err, settled := n.endedLocked(), n.settled
+		n.mu.Unlock()
+		switch {
+		case have.set >= set:
+			return nil
+		case refused.set >= set:
+			return n.errorOf("set", refused.err)
+		case err != nil:
+			return n.errorOf("set", err)
+		}
+		select {
+		case <-settled:
+		case <-n.ended:
+		case <-ctx.Done():
+			return n.errorOf("set", n.gaveUp(ctx))
+		}
+	}
+}
+
+// ask notes the data that the node is to have.
+func (n *PersistentNode) ask(data []byte) (set uint64, err error) {
+	if err := n.usable(); err != nil {
+		return 0, err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if err := n.endedLocked(); err != nil {
+		return 0, err
+	}
+	n.sets++
+	n.wish = payload{bytes.Clone(data), n.sets}
+	select {
+	case n.wake <- struct{}{}:
+	default:
+	}
+	return n.sets, nil
+}
+
+// Close deletes the node, and returns when it is gone; a node with a time to
+// live stays. If ctx ends first, the error matches ctx.Err(), and the client
+// goes on: it deletes the node when there is a connection, or the session's end
+// does. If the server refuses the deletion, that is the error, and the node
+// stays. Somebody else's node is never deleted.
+//
+// Every Close waits and returns the same. Closing the client closes its
+// persistent nodes, and deletes those that are ephemeral.
+func (n *PersistentNode) Close(ctx context.Context) error {
+	if n.client == nil {
+		return n.errorOf("close", isNil("client"))
+	}
+	n.beginToClose()
+	select {
+	case <-n.gone:
+	case <-ctx.Done():
+	}
+	select {
+	case <-n.gone: // also if ctx has ended
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		return n.errorOf("close", n.leftover)
+	default:
+		return n.errorOf("close", fmt.Errorf("the node may still be there: %w", reason.OfContext(ctx)))
+	}
+}
+
+func (n *PersistentNode) beginToClose() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closing {
+		return
+	}
+	n.closing = true
+	n.endLocked(ErrClosed)
+	if n.started {
+		n.stop()
+	} else if !isClosed(n.gone) {
+		close(n.gone)
+	}
+}
+
+func isClosed(ch <-chan struct{}) bool {
+	select {
+	case <-ch:
+		return true
+	default:
+		return false
+	}
+}
+
+// endLocked ends the persistent node, if nothing has ended it before.
+func (n *PersistentNode) endLocked(why error) {
+	if n.failure != nil {
+		return
+	}
+	n.failure = why
+	n.tellLocked(Change{State: Ended, Err: n.errorOf("keep", why)})
+	close(n.ended)
+}
+
+// Done is closed when the persistent node has ended; see Err.
+func (n *PersistentNode) Done() <-chan struct{} {
+	if n.ended == nil { // not made by NewPersistentNode
+		over := make(chan struct{})
+		close(over)
+		return over
+	}
+	return n.ended
+}
+
+// Err returns why the persistent node has ended, or nil if it has not. The
+// reasons are:
+//
+//   - ErrClosed: it was closed.
+//   - framework.ErrClosed: the client was closed.
+//   - ErrConflict, in a *ConflictError: somebody else's node is in the way,
+//     and the policy is not to wait.
+//   - An error of the server that waiting does not cure, such as zk.ErrNoAuth,
+//     or zk.ErrAuthFailed if the servers refuse the client's credentials.
+//
+// Outages, losses of the session and servers in trouble do not end it. A
+// persistent node that has ended by itself deletes its node, as Close does.
+func (n *PersistentNode) Err() error {
+	if err := n.usable(); err != nil {
+		return n.errorOf("keep", err)
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.errorOf("keep", n.failure)
+}
+
+// endedLocked returns why there is nothing to wait for.
+func (n *PersistentNode) endedLocked() error {
+	if err := cmp.Or(n.usable(), n.failure); err != nil {
+		return err
+	}
+	if !n.started {
+		return ErrNotStarted
+	}
+	return nil
+}
+
+// usable returns what is wrong with the arguments of NewPersistentNode.
+func (n *PersistentNode) usable() error {
+	if n.client == nil {
+		return isNil("client")
+	}
+	if err := framework.ValidatePath(n.path); err != nil {
+		return err
+	}
+	return n.cfg.fault
+}
+
+func (n *PersistentNode) errorOf(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var named *framework.OpError
+	if errors.As(err, &named) && named.Path == n.path && named.Op == op {
+		return err
+	}
+	return &framework.OpError{Op: op, Path: n.path, Err: err}
+}
+
+// gaveUp is the error of a call whose context has ended.
+func (n *PersistentNode) gaveUp(ctx context.Context) error {
+	n.mu.Lock()
+	conflict, trouble := n.conflict, n.trouble
+	n.mu.Unlock()
+	ended := reason.OfContext(ctx)
+	switch {
+	case conflict != nil:
+		return fmt.Errorf("%w: %w", ended, conflict)
+	case !n.client.State().IsConnected():
+		if err := n.client.WaitConnected(ctx); err != nil { // returns at once, since ctx has ended
+			return err
+		}
+	case trouble != nil:
+		return fmt.Errorf("%w (last error: %w)", ended, trouble)
+	}
+	return ended
+}

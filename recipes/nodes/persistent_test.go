@@ -1,0 +1,268 @@
+package nodes_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/nodes"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// A node is there from Ready to Close, with its data, and Close leaves neither
+// node nor watch.
+func TestNodeIsThereFromStartToClose(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		path := recipetest.Path(t) + "/a/b"
+		n := start(t, c, path, "one")
+		r := w.ready(t, n)
+		require.Equal(t, path, r.Path)
+		require.Equal(t, c.SessionID(), r.Session.ID())
+		require.Equal(t, "one", w.data(t, path))
+		require.NoError(t, n.Set(w.Patience(t), []byte("two")))
+		require.Equal(t, "two", w.data(t, path))
+		again, there := n.Registration()
+		require.True(t, there)
+		require.Equal(t, r.Czxid, again.Czxid)
+
+		require.NoError(t, n.Close(w.Patience(t)))
+		w.awaitNode(t, path, false)
+		_, there = n.Registration()
+		require.False(t, there)
+		require.NoError(t, n.Close(w.Patience(t)), "again")
+		require.ErrorIs(t, n.Err(), nodes.ErrClosed)
+		require.ErrorIs(t, n.Set(w.Patience(t), nil), nodes.ErrClosed)
+		_, err := n.Ready(w.Patience(t))
+		require.ErrorIs(t, err, nodes.ErrClosed)
+		require.ErrorIs(t, n.Start(), nodes.ErrClosed)
+		w.NoWatches(t)
+	})
+}
+
+// Ready and Set wait for one request, and another one sets a watch. Close looks
+// and deletes, and a watch is withdrawn.
+func TestRequestsOfANode(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		require.NoError(t, w.Fake.Create("/members", nil))
+		c, _ := w.Connect(t)
+		n := start(t, c, "/members/a", "one")
+		w.ready(t, n)
+		synctest.Wait()
+		require.Equal(t, []zktest.Op{zktest.OpCreate, zktest.OpExists}, w.requests(c.SessionID()))
+		w.Fake.ClearRequests()
+		require.NoError(t, n.Set(t.Context(), []byte("two")))
+		synctest.Wait()
+		require.Equal(t, []zktest.Op{zktest.OpSetData, zktest.OpExists}, w.requests(c.SessionID()))
+		w.Fake.ClearRequests()
+		require.NoError(t, n.Close(t.Context()))
+		synctest.Wait()
+		require.Contains(t, w.requests(c.SessionID()), zktest.OpDelete)
+		require.LessOrEqual(t, len(w.requests(c.SessionID())), 3)
+	})
+}
+
+// After a loss of the session, the node is created with the first request of
+// the next session, and its readers are told.
+func TestNodeComesBackInTheNextSession(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		c, network := w.Connect(t)
+		path := recipetest.Path(t)
+		n := start(t, c, path, "data")
+		first := w.ready(t, n)
+		for range 3 {
+			before := w.ready(t, n)
+			network.Expire(t)
+			<-before.Session.Context().Done()
+			after := w.ready(t, n)
+			require.Greater(t, after.Czxid, before.Czxid)
+			require.NotEqual(t, before.Session.ID(), after.Session.ID())
+			require.Equal(t, "data", w.data(t, path))
+		}
+		require.ErrorIs(t, context.Cause(first.Session.Context()), framework.ErrSessionLost)
+		require.NoError(t, n.Close(w.Patience(t)))
+		w.awaitNode(t, path, false)
+		w.NoWatches(t)
+	})
+}
+
+func TestFirstRequestOfANewSessionCreatesTheNode(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		n, seen := startFollowed(t, c, "/a", "data")
+		w.ready(t, n)
+		w.Fake.ClearRequests()
+		w.Fake.Session(c.SessionID()).Expire()
+		settle()
+		require.Equal(t, zktest.OpCreate, w.requests(c.SessionID())[0])
+		require.Equal(t, []nodes.State{nodes.Registered, nodes.Lost, nodes.Registered}, states(seen()))
+		require.ErrorIs(t, seen()[1].Err, framework.ErrSessionLost)
+		require.NoError(t, n.Close(t.Context()))
+	})
+}
+
+// The client gives its session up before the server does. The server still has
+// the node of the lost session when the next one begins: it is replaced in one
+// transaction, so that there is never no node, nor two.
+func TestLingeringNodeOfAFormerSessionIsReplaced(t *testing.T) {
+	for _, opts := range [][]nodes.Option{nil, {nodes.WithProtection()}, {nodes.WithMode(framework.EphemeralSequential)}} {
+		inVirtualTime(t, func(t *testing.T, w *world) {
+			c, _ := w.Connect(t)
+			n := start(t, c, "/m/a", "data", opts...)
+			before := w.ready(t, n)
+			w.Fake.Session(before.Session.ID()).Pause() // for the server it goes on for a while
+			<-before.Session.Context().Done()
+			lost := time.Now()
+			after := w.ready(t, n)
+			require.Less(t, time.Since(lost), 10*time.Millisecond, "long before the server ends the session")
+			require.Equal(t, before.Path, after.Path)
+			require.Equal(t, after.Session.ID(), w.ownerOf(after.Path))
+			require.Equal(t, "data", w.dataOf(after.Path))
+			require.Len(t, w.Fake.Children("/m"), 1)
+			time.Sleep(time.Minute) // the old session ends
+			require.Equal(t, after.Session.ID(), w.ownerOf(after.Path))
+			require.NoError(t, n.Close(w.Patience(t)))
+			require.Empty(t, w.Fake.Children("/m"))
+		})
+	}
+}
+
+// An interruption that the session survives does nothing.
+func TestInterruptionLeavesTheNodeAlone(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, network := w.Connect(t)
+		n, seen := startFollowed(t, c, "/a", "data")
+		r := w.ready(t, n)
+		network.Cut()
+		settle()
+		require.Equal(t, r, w.ready(t, n))
+		require.Equal(t, []nodes.State{nodes.Registered}, states(seen()))
+		require.NoError(t, n.Set(t.Context(), []byte("new")))
+		require.Equal(t, "new", w.dataOf("/a"))
+		require.NoError(t, n.Close(t.Context()))
+	})
+}
+
+// A node that somebody deletes comes back at once. If somebody deletes it again
+// and again, the pauses grow.
+func TestDeletedNodeComesBack(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		path := recipetest.Path(t)
+		n := start(t, c, path, "data")
+		before := w.ready(t, n)
+		changes := n.Changes(w.Patience(t))
+		require.NoError(t, w.Observer.Delete(w.Patience(t), path, framework.AnyVersion))
+		for change := range changes {
+			if change.State == nodes.Registered {
+				require.Greater(t, change.Czxid, before.Czxid)
+				break
+			}
+			require.Equal(t, nodes.Lost, change.State)
+			require.ErrorIs(t, change.Err, nodes.ErrNodeDeleted)
+		}
+	})
+}
+
+func TestNodeThatIsDeletedAgainAndAgain(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		n := start(t, c, "/a", "data")
+		w.ready(t, n)
+		var pauses []time.Duration
+		for range 12 {
+			synctest.Wait()
+			require.NoError(t, w.Fake.Delete("/a"))
+			deleted := time.Now()
+			require.NoError(t, w.Fake.WaitFor(t.Context(), func() bool { _, found := w.Fake.Node("/a"); return found }))
+			pauses = append(pauses, time.Since(deleted).Truncate(time.Millisecond))
+			w.ready(t, n)
+		}
+		require.Zero(t, pauses[0])
+		require.Equal(t, []time.Duration{100 * time.Millisecond, 200 * time.Millisecond}, pauses[1:3])
+		require.Equal(t, 10*time.Second, pauses[11])
+		time.Sleep(time.Minute)
+		require.NoError(t, w.Fake.Delete("/a"))
+		synctest.Wait()
+		require.Equal(t, "data", w.dataOf("/a"), "at once again after a quiet minute")
+	})
+}
+
+// Data that somebody else has written is replaced by ours, or left, as the
+// policy says.
+func TestForeignDataIsRestoredOrAccepted(t *testing.T) {
+	for policy, want := range map[nodes.DataPolicy]string{nodes.Restore: "ours", nodes.Accept: "theirs"} {
+		inVirtualTime(t, func(t *testing.T, w *world) {
+			c, _ := w.Connect(t)
+			n, seen := startFollowed(t, c, "/a", "ours", nodes.WithDataPolicy(policy))
+			w.ready(t, n)
+			synctest.Wait()
+			require.NoError(t, w.Fake.Set("/a", []byte("theirs")))
+			settle()
+			require.Equal(t, want, w.dataOf("/a"))
+			require.Equal(t, []nodes.State{nodes.Registered, nodes.Overwritten}, states(seen()))
+			require.NoError(t, n.Set(t.Context(), []byte("new")))
+			require.Equal(t, "new", w.dataOf("/a"))
+			w.Fake.Session(c.SessionID()).Expire()
+			settle()
+			require.Equal(t, "new", w.dataOf("/a"))
+			require.NoError(t, n.Close(t.Context()))
+		})
+	}
+}
+
+// Data that is set while there is no node is that of the next node. A Set whose
+// context ends says what it has waited for, and the data arrives later.
+func TestSetDuringAnOutage(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, network := w.Connect(t)
+		n := start(t, c, "/a", "old")
+		w.ready(t, n)
+		network.Refuse(true)
+		network.Cut()
+		err := n.Set(recipetest.Within(t, time.Second), []byte("new"))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorIs(t, err, framework.ErrNotConnected)
+		time.Sleep(time.Minute)
+		_, err = n.Ready(recipetest.Within(t, time.Second))
+		require.ErrorIs(t, err, framework.ErrNotConnected)
+		_, there := n.Registration()
+		require.False(t, there)
+		network.Refuse(false)
+		w.ready(t, n)
+		require.Equal(t, "new", w.dataOf("/a"))
+		require.NoError(t, n.Close(t.Context()))
+	})
+}
+
+// Data that the client refuses for its size is an error of Set alone: the node
+// goes on with the data that it had, also in the next session.
+func TestRefusedDataIsTheErrorOfSet(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, network := w.Connect(t)
+		n := start(t, c, "/a", "good")
+		w.ready(t, n)
+		huge := []byte(strings.Repeat("x", 2<<20))
+		require.ErrorIs(t, n.Set(t.Context(), huge), framework.ErrRequestTooLarge)
+		require.Equal(t, "good", w.dataOf("/a"))
+		network.Refuse(true)
+		network.Cut()
+		time.Sleep(time.Minute)
+		got := make(chan error)
+		go func() { got <- n.Set(w.Patience(t), huge) }()
+		synctest.Wait()
+		network.Refuse(false)
+		require.ErrorIs(t, <-got, framework.ErrRequestTooLarge)
+		w.ready(t, n)
+		require.Equal(t, "good", w.dataOf("/a"))
+		require.NoError(t, n.Set(t.Context(), []byte("better")))
+		require.NoError(t, n.Err())
+		require.NoError(t, n.Close(t.Context()))
+	})
+}

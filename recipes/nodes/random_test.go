@@ -1,0 +1,332 @@
+package nodes_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/nodes"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+var (
+	nodeSeeds = flag.Int("node-seeds", 200, "how many seeds TestNodesUnderRandomFaults runs")
+	nodeSeed  = flag.Int("node-seed", 1, "the first of them")
+)
+
+// For half an hour of virtual time, owners keep nodes of their own and contend
+// for a common one, set data, close, and start again. Random faults happen to
+// them and to the server. Then the faults stop. The comment of registry lists
+// the checks. With -short, there are fewer seeds.
+func TestNodesUnderRandomFaults(t *testing.T) {
+	seeds := *nodeSeeds
+	if testing.Short() {
+		seeds = min(seeds, 20)
+	}
+	for seed := *nodeSeed; seed < *nodeSeed+seeds; seed++ {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				r := newRegistry(t, uint64(seed))
+				defer r.explain(seed)
+				r.run()
+			})
+		})
+	}
+}
+
+// owners is the number of clients. Each keeps a node of its own, whose kind
+// depends on the client, and contends for the common one.
+const owners = 3
+
+const registrySession = 20 * time.Second
+
+// registry is one run of the simulation. It checks:
+//
+//  1. When Close has returned, no node of ours is there, and none comes.
+//  2. A node is deleted by its owner, by the end of its session, or by the
+//     operator, and by nobody else: an owner hears of no other deletion.
+//  3. No owner has two nodes.
+//  4. When the faults have stopped, each owner has its node within a bounded
+//     time, with the last data, in its present session, and one of them has
+//     the common node.
+//  5. An observer of the group that all nodes are in sees what is there then,
+//     and each view follows from the one before.
+//  6. When all owners have closed, there is no node and no watch.
+type registry struct {
+	*testing.T
+	seed uint64
+	srv  *zktest.Server
+
+	restless context.Context // ends when owners stop coming and going
+
+	mu      sync.Mutex // protects the following fields
+	deleted map[int64]bool
+	changes map[nodes.State]int
+	view    []nodes.Member // the last one of the observer
+	views   int
+}
+
+func newRegistry(t *testing.T, seed uint64) *registry {
+	r := &registry{T: t, seed: seed, deleted: map[int64]bool{}, changes: map[nodes.State]int{}}
+	const long = 2 * registrySession
+	r.srv = zktest.Start(t, zktest.WithChaos(zktest.ChaosPlan{
+		Seed: seed,
+		Faults: []zktest.FaultRate{
+			{Chance: 0.01, Rule: zktest.Rule{Do: zktest.DropRequest()}},
+			{Chance: 0.01, Rule: zktest.Rule{Do: zktest.DropReply()}},
+			{Chance: 0.004, Rule: zktest.Rule{Do: zktest.Blackhole()}},
+			{Chance: 0.004, Rule: zktest.Rule{Do: zktest.BlackholeReply()}},
+			{Chance: 0.02, Rule: zktest.Rule{Do: zktest.DelayReply(3 * time.Second)}},
+			{Chance: 0.02, Rule: zktest.Rule{Op: zktest.OpMulti, Do: zktest.DelayRequest(3 * time.Second)}},
+			{Chance: 0.02, Rule: zktest.Rule{Op: zktest.OpCreate, Do: zktest.DelayRequest(3 * time.Second)}},
+			{Chance: 0.01, Rule: zktest.Rule{Do: zktest.Fail(zktest.ErrSystem)}},
+		},
+		Every: 20 * time.Second,
+		Disruptions: []zktest.Disruption{
+			zktest.CutSession(), zktest.CutSession(), zktest.ReplaceSession(), zktest.ReapContainers(),
+			zktest.StopFor(long), zktest.PauseFor(long), zktest.BlackholeFor(long), zktest.RefuseFor(long),
+			zktest.PauseSessionFor(long), zktest.PauseSessionFor(registrySession / 2),
+			zktest.Custom("end a session before its time", r.expireSomeone),
+			zktest.Custom("delete someone's node", r.deleteSomeone),
+			zktest.Custom("write to someone's node", r.writeToSomeone),
+		},
+	}))
+	return r
+}
+
+func (r *registry) run() {
+	restless, stop := context.WithTimeout(r.Context(), 30*time.Minute)
+	defer stop()
+	r.restless = restless
+	var all sync.WaitGroup
+	calm, over := make(chan struct{}), make(chan struct{})
+	defer all.Wait() // waits even if a check fails
+	closeOver := sync.OnceFunc(func() { close(over) })
+	defer closeOver()
+	closeCalm := sync.OnceFunc(func() { close(calm) })
+	defer closeCalm()
+	for i := range owners {
+		o := &owner{registry: r, i: i, rng: rand.New(rand.NewPCG(r.seed, uint64(i)))}
+		all.Go(func() { o.live(calm, over) })
+		time.Sleep(10 * time.Millisecond)
+	}
+	all.Go(func() { r.observe(over) })
+	<-restless.Done()
+	r.srv.StopFaults()
+	time.Sleep(10 * time.Minute) // what was under way has ended
+	closeCalm()
+	time.Sleep(5 * time.Minute)
+	r.checkView()
+	closeOver()
+	all.Wait()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), time.Minute)
+	defer cancel()
+	require.NoError(r, r.srv.WaitFor(ctx, func() bool { return len(r.srv.Sessions()) == 0 }))
+	require.Empty(r, r.srv.Watches())
+	require.Empty(r, r.srv.Children("/r"))
+	require.Greater(r, r.changes[nodes.Registered], 5*owners, "the half hour was too quiet to show anything")
+}
+
+// remove calls a function that deletes nodes, and notes which.
+func (r *registry) remove(of []zktest.Node, do func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, n := range of {
+		r.deleted[n.Stat.Czxid] = true
+	}
+	do()
+}
+
+func (r *registry) all() (all []zktest.Node) {
+	for _, n := range r.srv.Tree() {
+		if n.Stat.EphemeralOwner != 0 {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+func (r *registry) expireSomeone(rng *rand.Rand) {
+	all := r.all()
+	if len(all) == 0 {
+		return
+	}
+	session := all[rng.IntN(len(all))].Stat.EphemeralOwner
+	var its []zktest.Node
+	for _, n := range all {
+		if n.Stat.EphemeralOwner == session {
+			its = append(its, n)
+		}
+	}
+	r.remove(its, func() { r.srv.Session(session).Expire() })
+}
+
+func (r *registry) deleteSomeone(rng *rand.Rand) {
+	if all := r.all(); len(all) > 0 {
+		n := all[rng.IntN(len(all))]
+		r.remove([]zktest.Node{n}, func() { _ = r.srv.Delete(n.Path) })
+	}
+}
+
+func (r *registry) writeToSomeone(rng *rand.Rand) {
+	if all := r.all(); len(all) > 0 {
+		_ = r.srv.Set(all[rng.IntN(len(all))].Path, []byte("graffiti"))
+	}
+}
+
+// owner is one client with two persistent nodes.
+type owner struct {
+	*registry
+	i   int
+	rng *rand.Rand
+}
+
+// name is the name that each of the owner's nodes has as a part of its own.
+func (o *owner) name() string { return fmt.Sprintf("owner-%d-", o.i) }
+
+func (o *owner) options() []nodes.Option {
+	return [][]nodes.Option{nil, {nodes.WithProtection()}, {nodes.WithMode(framework.EphemeralSequential)}}[(o.i+int(o.seed))%3]
+}
+
+func (o *owner) live(calm, over <-chan struct{}) {
+	c, err := framework.New(o.srv.Addr(), framework.WithDialer(o.srv.Dialer()), framework.WithSessionTimeout(registrySession))
+	if err != nil {
+		o.Error(err)
+		return
+	}
+	defer c.Close()
+	for o.restless.Err() == nil {
+		life, cancel := context.WithTimeout(o.restless, time.Duration(1+o.rng.IntN(600))*time.Second)
+		o.keep(c, life, nil, nil)
+		cancel()
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	o.keep(c, ctx, calm, over)
+}
+
+// keep keeps the owner's nodes until life ends or over is closed, and sets
+// their data meanwhile. When calm is closed it checks them.
+func (o *owner) keep(c *framework.Client, life context.Context, calm, over <-chan struct{}) {
+	own := nodes.NewPersistentNode(c, "/r/"+o.name(), []byte("0"), o.options()...)
+	common := nodes.NewPersistentNode(c, "/r/common", []byte(o.name()))
+	var readers sync.WaitGroup
+	for _, n := range []*nodes.PersistentNode{own, common} {
+		changes := n.Changes(context.Background())
+		readers.Go(func() { o.read(changes) })
+		if err := n.Start(); err != nil {
+			o.Error(err)
+		}
+	}
+	var last string
+	for life.Err() == nil && !recipetest.IsClosed(over) {
+		if recipetest.IsClosed(calm) {
+			o.check(c, own, last)
+			calm = nil
+		}
+		pause := time.Duration(o.rng.IntN(10_000)) * time.Millisecond
+		last = fmt.Sprint(o.rng.IntN(1000))
+		ctx, cancel := context.WithTimeout(life, time.Minute)
+		_ = own.Set(ctx, []byte(last))
+		cancel()
+		select {
+		case <-time.After(pause):
+		case <-life.Done():
+		}
+	}
+	for _, n := range []*nodes.PersistentNode{own, common} {
+		for err := errors.New("not yet"); err != nil; {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+			err = n.Close(ctx)
+			cancel()
+		}
+	}
+	readers.Wait()
+	o.nothingLeft(c)
+}
+
+// read checks what becomes of a node.
+func (o *owner) read(changes func(func(nodes.Change) bool)) {
+	for change := range changes {
+		o.mu.Lock()
+		o.changes[change.State]++
+		byOperator := o.deleted[change.Czxid]
+		o.mu.Unlock()
+		if errors.Is(change.Err, nodes.ErrNodeDeleted) && !byOperator {
+			o.Errorf("%s: node %#x was deleted by another owner", o.name(), change.Czxid)
+		}
+		if change.State == nodes.Ended && !errors.Is(change.Err, nodes.ErrClosed) {
+			o.Errorf("%s ended: %v", o.name(), change.Err)
+		}
+	}
+}
+
+// own returns the names of the owner's own nodes.
+func (o *owner) own() (names []string) {
+	for _, name := range o.srv.Children("/r") {
+		if strings.Contains(name, o.name()) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// nothingLeft checks that none of the owner's nodes is there after Close, and
+// that none comes.
+func (o *owner) nothingLeft(c *framework.Client) {
+	for range 5 {
+		if left := o.own(); len(left) > 0 {
+			o.Errorf("%s has closed, and has %v:\n%s", o.name(), left, o.srv.Dump())
+			return
+		}
+		if n, there := o.srv.Node("/r/common"); there && string(n.Data) == o.name() && n.Stat.EphemeralOwner == c.SessionID() {
+			o.Errorf("%s has closed, and has the common node", o.name())
+			return
+		}
+		time.Sleep(time.Duration(o.rng.IntN(5_000)) * time.Millisecond)
+	}
+}
+
+// check checks the owner's node when everything is calm.
+func (o *owner) check(c *framework.Client, own *nodes.PersistentNode, last string) {
+	r, there := own.Registration()
+	n, onServer := o.srv.Node(r.Path)
+	switch {
+	case !there, !onServer:
+		o.Errorf("%s is not registered:\n%s", o.name(), o.srv.Dump())
+	case string(n.Data) != last:
+		o.Errorf("%s has data %q, want %q", o.name(), n.Data, last)
+	case n.Stat.EphemeralOwner != c.SessionID(), n.Stat.Czxid != r.Czxid:
+		o.Errorf("%s has another node than it thinks", o.name())
+	case len(o.own()) != 1:
+		o.Errorf("%s has %v", o.name(), o.own())
+	}
+	common, _ := o.srv.Node("/r/common")
+	if !strings.HasPrefix(string(common.Data), "owner-") {
+		o.Errorf("nobody has the common node: %q", common.Data)
+	}
+}
+
+func (r *registry) explain(seed int) {
+	if !r.Failed() {
+		r.Logf("%v", r.changes)
+		return
+	}
+	var b strings.Builder
+	for _, h := range r.srv.Events() {
+		fmt.Fprintf(&b, "%s %s\n", h.Time.Format(time.RFC3339Nano), h.What)
+	}
+	r.Logf("%sto run this again: go test ./recipes/nodes -run '^TestNodesUnderRandomFaults$' -node-seed %d -node-seeds 1", b.String(), seed)
+}

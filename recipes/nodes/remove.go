@@ -1,0 +1,81 @@
+package nodes
+
+import (
+	"context"
+	"errors"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// remove deletes the node, if it is ours, however long that takes. It returns
+// why the node may still be there: the server's refusal, or that the client was
+// closed. If the client was closed, the end of its session deletes an ephemeral
+// node.
+func (k *keeper) remove(ctx context.Context) error {
+	if k.cfg.kept || len(k.owners.ids) == 0 {
+		return nil
+	}
+	k.resetPauses()
+	for ctx.Err() == nil {
+		err := k.client.InSession(ctx, func(ctx context.Context) error { return once(ctx, k.removeInSession) })
+		switch {
+		case err == nil:
+			return nil
+		case isCurable(err), errors.Is(err, zk.ErrAuthFailed):
+			k.outlastRemoval(ctx, err)
+		case !errors.Is(err, framework.ErrClosed):
+			return err
+		}
+	}
+	if k.cfg.ephemeral() {
+		return nil
+	}
+	return framework.ErrClosed
+}
+
+// outlastRemoval waits until it is time to try again.
+func (k *keeper) outlastRemoval(ctx context.Context, err error) {
+	switch {
+	case errors.Is(err, zk.ErrAuthFailed): // also says that there is no connection, but at once
+		k.trying.pause(ctx)
+	case errors.Is(err, framework.ErrSessionLost), errors.Is(err, framework.ErrNotConnected):
+	case framework.IsConnectionError(err):
+		k.outages.pause(ctx)
+	default:
+		k.trying.pause(ctx)
+	}
+}
+
+// removeInSession deletes the node, if it is ours. ZooKeeper's delete asks for
+// nothing but the version. In between, nobody can put another node in the place
+// of ours but somebody who deletes ours.
+func (k *keeper) removeInSession(ctx context.Context) error {
+	s, err := k.client.Session(ctx)
+	if err != nil {
+		return err
+	}
+	k.session = s
+	for {
+		if err := k.catchUp(ctx); err != nil || k.node == "" {
+			return err
+		}
+		there, stat, err := k.client.Exists(ctx, k.node)
+		if err != nil {
+			return err
+		}
+		if whose := k.judge(there, stat); whose == missing || whose == foreign {
+			return nil
+		}
+		err = k.client.Delete(ctx, k.node, stat.Version)
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, zk.ErrNoNode), errors.Is(err, zk.ErrBadVersion):
+		default:
+			k.doubt = true
+			return err
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package nodes
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// create creates the node. A node that is in the way is no error: the next step
+// looks at it.
+func (k *keeper) create(ctx context.Context) error {
+	wish := k.wanted()
+	k.mayOwn(k.session.ID())
+	if k.predecessor != nil && *k.predecessor == 0 {
+		return k.replaceWith(ctx, wish, k.createOps(wish, 0)...)
+	}
+	opts := append(k.cfg.createOptions(), framework.WithParents())
+	path := k.node
+	if path == "" {
+		path = k.base
+		opts = append(opts, framework.WithMode(k.cfg.mode))
+	}
+	created, err := k.client.Create(ctx, path, wish.data, opts...)
+	if errors.Is(err, zk.ErrNodeExists) {
+		return nil
+	}
+	if err != nil {
+		return k.failed(wish, err)
+	}
+	k.node = created.Path
+	k.created(wish, created.Czxid, 0)
+	return nil
+}
+
+// replace deletes a node of this version, and creates ours, in one transaction.
+func (k *keeper) replace(ctx context.Context, version int32) error {
+	wish := k.wanted()
+	k.mayOwn(k.session.ID())
+	ops := []framework.TxnOp{framework.DeleteOp(k.node, version)}
+	return k.replaceWith(ctx, wish, append(ops, k.createOps(wish, version)...)...)
+}
+
+// createOps creates the node behind another one of the given version. Our node
+// gets a different version: the servers compare nothing else when a delete of
+// the other node arrives late.
+func (k *keeper) createOps(wish payload, other int32) []framework.TxnOp {
+	ops := []framework.TxnOp{framework.CreateOp(k.node, wish.data, k.cfg.createOptions()...)}
+	if other == 0 {
+		ops = append(ops, framework.SetOp(k.node, wish.data, 0))
+	}
+	return ops
+}
+
+// replaceWith makes the transaction. If the tree is not as we thought, the next
+// step looks at it.
+func (k *keeper) replaceWith(ctx context.Context, wish payload, ops ...framework.TxnOp) error {
+	results, err := k.client.Transaction(ctx, ops...)
+	switch {
+	case err == nil:
+		last := results[len(results)-1]
+		var version int32
+		if last.Stat != nil {
+			version = last.Stat.Version
+		}
+		k.created(wish, last.Zxid, version)
+		return nil
+	case errors.Is(err, zk.ErrNoNode), errors.Is(err, zk.ErrBadVersion), errors.Is(err, zk.ErrNodeExists):
+		k.predecessor = nil // without it, create makes missing parents, too
+		return nil
+	default:
+		return k.failed(wish, err)
+	}
+}
+
+// mayOwn notes a session that is about to own the node.
+func (k *keeper) mayOwn(session int64) {
+	k.owners.add(session)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.sessions.add(session)
+}
+
+// hasOwned reports whether the node may have been this session's.
+func (n *PersistentNode) hasOwned(session int64) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.sessions.has(session)
+}
+
+// created notes that our node is there.
+func (k *keeper) created(wish payload, czxid int64, version int32) {
+	k.owners.reset(k.session.ID())
+	k.version, k.clean = version, true
+	k.wrote(wish)
+	k.settle(czxid)
+}
+
+// write writes the data that the node is to have, if it still has the given
+// version.
+func (k *keeper) write(ctx context.Context, wish payload, version int32) error {
+	stat, err := k.client.Set(ctx, k.node, wish.data, version)
+	switch {
+	case err == nil:
+		k.version, k.clean = stat.Version, true
+		k.wrote(wish)
+		k.settle(stat.Czxid)
+		return nil
+	case errors.Is(err, zk.ErrNoNode), errors.Is(err, zk.ErrBadVersion):
+		return nil
+	default:
+		return k.failed(wish, err)
+	}
+}
+
+// failed decides about a request with data that has failed. If the data was
+// refused, and the node has had other data, it keeps that.
+func (k *keeper) failed(wish payload, err error) error {
+	if !framework.IsRefusal(err) {
+		k.doubt, k.clean = true, false
+		return err
+	}
+	if k.refuse(wish, err) {
+		return nil
+	}
+	return err
+}
+
+// owners are the ids of the sessions in which we have created the node, or may
+// have.
+type owners struct {
+	ids []int64
+}
+
+// maxOwners bounds how many sessions are remembered. An older one than these is
+// over for long.
+const maxOwners = 16
+
+func (o *owners) add(id int64) {
+	if o.has(id) {
+		return
+	}
+	o.ids = append(o.ids, id)
+	o.ids = o.ids[max(0, len(o.ids)-maxOwners):]
+}
+
+func (o *owners) has(id int64) bool { return slices.Contains(o.ids, id) }
+
+// reset forgets all but the session of the node that is there: those of the
+// sessions before are gone.
+func (o *owners) reset(id int64) { o.ids = append(o.ids[:0], id) }

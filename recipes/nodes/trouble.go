@@ -1,0 +1,153 @@
+package nodes
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/semconv"
+)
+
+// outlast waits until it is time to try again after an error. It returns the
+// error if waiting does not cure it, or ctx's.
+func (k *keeper) outlast(ctx context.Context, err error) error {
+	if !isCurable(err) {
+		return err
+	}
+	if errors.Is(err, framework.ErrSessionLost) {
+		return nil // the next session waits for the connection
+	}
+	isNew := k.noteTrouble(err)
+	switch {
+	case errors.Is(err, framework.ErrNotConnected):
+	case framework.IsConnectionError(err): // a server may be reachable and still not answer
+		if err := k.outages.pause(ctx); err != nil {
+			return err
+		}
+	default:
+		if isNew {
+			framework.Extend(k.client).Logger().Warn("persistent node is tried again after an error", k.logPath(k.node), semconv.Cause, err)
+		}
+		if err := k.trying.pause(ctx); err != nil {
+			return err
+		}
+	}
+	return k.client.WaitConnected(ctx)
+}
+
+// The pauses after an outage.
+const (
+	outagePause  = 100 * time.Millisecond
+	longestPause = 5 * time.Second
+)
+
+func (k *keeper) resetPauses() {
+	k.trying.reset()
+	k.outages.reset()
+}
+
+// isCurable reports whether waiting may cure an error. Parents may be missing
+// because the server deletes them when they are empty.
+func isCurable(err error) bool {
+	switch {
+	case errors.Is(err, framework.ErrClosed), errors.Is(err, zk.ErrAuthFailed), errors.Is(err, ErrConflict):
+		return false
+	case errors.Is(err, framework.ErrSessionLost), errors.Is(err, zk.ErrNoNode):
+		return true
+	default:
+		return !framework.IsRefusal(err)
+	}
+}
+
+// noteTrouble takes down an error for those who wait, and reports whether it is
+// the first since the node was registered.
+func (n *PersistentNode) noteTrouble(err error) (isNew bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	isNew = n.trouble == nil
+	n.trouble = err
+	return isNew
+}
+
+func (n *PersistentNode) logEnd(err error) {
+	framework.Extend(n.client).Logger().Warn("persistent node ends", n.logPath(""), semconv.Cause, err)
+}
+
+// wanted returns the data that the node is to have.
+func (n *PersistentNode) wanted() payload {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.wish
+}
+
+// has returns the number of the Set whose data the node has.
+func (n *PersistentNode) has() uint64 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.have.set
+}
+
+// wrote notes that the node has this data.
+func (n *PersistentNode) wrote(p payload) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.have.set != p.set {
+		n.have = p
+		n.settleLocked()
+	}
+}
+
+// refuse notes that the server has refused this data. It reports whether the
+// node can go on with the data that it had.
+func (n *PersistentNode) refuse(p payload, why error) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.have.set == 0 || n.have.set == p.set {
+		return false
+	}
+	n.refused = refusal{p.set, why}
+	if n.wish.set == p.set {
+		n.wish = n.have
+	}
+	n.settleLocked()
+	return true
+}
+
+// damper makes pauses that grow while something happens again and again.
+type damper struct {
+	first             time.Duration
+	shortest, longest time.Duration // of those behind the first
+
+	next time.Duration
+	last time.Time // when the last pause ended
+}
+
+// pause waits. The pauses begin anew after a quiet time of twice the longest.
+func (d *damper) pause(ctx context.Context) error {
+	if !d.last.IsZero() && time.Since(d.last) > 2*d.longest {
+		d.reset()
+	}
+	now := d.next
+	d.next = min(max(2*now, d.shortest), d.longest)
+	err := sleep(ctx, now)
+	d.last = time.Now()
+	return err
+}
+
+func (d *damper) reset() { d.next = d.first }
+
+// sleep waits, and returns ctx's error if ctx ends first.
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return reason.OfContext(ctx)
+	}
+}

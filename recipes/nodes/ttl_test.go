@@ -1,0 +1,179 @@
+package nodes_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/nodes"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+func startTTL(
+	t *testing.T, c *framework.Client, path, data string, ttl time.Duration, opts ...nodes.Option,
+) *nodes.PersistentTTLNode {
+	t.Helper()
+	n := nodes.NewPersistentTTLNode(c, path, []byte(data), ttl, opts...)
+	require.NoError(t, n.Start())
+	t.Cleanup(func() { n.Close(recipetest.Within(t, time.Minute)) })
+	return n
+}
+
+// A node with a time to live is touched three times within it, and for the
+// first time at once. It outlives a Close and a new session. The server deletes
+// it when nobody has touched it for that time.
+func TestTTLNodeOutlivesItsProcess(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		const ttl = 5 * time.Minute
+		c, _ := w.Connect(t)
+		first := startTTL(t, c, "/a", "first", ttl)
+		r, err := first.Ready(t.Context())
+		require.NoError(t, err)
+		synctest.Wait()
+		require.Equal(t, []string{"touch"}, w.Fake.Children("/a"), "touched at once")
+		time.Sleep(time.Hour)
+		touched, _ := w.Fake.Node("/a/touch")
+		require.InDelta(t, 36+6, touched.Stat.Version, 6, "three times in five minutes, and some more")
+		w.Fake.Session(c.SessionID()).Expire()
+		settle()
+		require.Equal(t, "first", w.dataOf("/a"))
+		require.NoError(t, first.Close(t.Context()))
+
+		time.Sleep(ttl / 2)
+		require.Equal(t, "first", w.dataOf("/a"))
+		second := startTTL(t, c, "/a", "second", ttl, nodes.WithConflictPolicy(nodes.Fail))
+		again, err := second.Ready(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, r.Czxid, again.Czxid, "it was taken over")
+		require.NoError(t, second.Set(t.Context(), []byte("third")))
+		time.Sleep(time.Hour)
+		require.Equal(t, "third", w.dataOf("/a"))
+		require.NoError(t, second.Close(t.Context()))
+		time.Sleep(2*ttl + 3*time.Minute) // the child goes first
+		require.Equal(t, "-", w.dataOf("/a"))
+	})
+}
+
+// A node that cannot be touched for its time to live counts as lost, whatever
+// its session, until it was looked at. If the server has deleted it, it comes
+// back with its last data.
+func TestTTLNodeThatCannotBeTouched(t *testing.T) {
+	for _, outage := range []time.Duration{20 * time.Second, time.Hour} {
+		inVirtualTime(t, func(t *testing.T, w *world) {
+			c, network := w.Connect(t)
+			n := startTTL(t, c, "/a", "data", 10*time.Minute)
+			changes := n.Changes(context.Background())
+			before, err := n.Ready(t.Context())
+			require.NoError(t, err)
+			synctest.Wait()
+			network.Refuse(true)
+			network.Cut()
+			time.Sleep(9*time.Minute + 59*time.Second)
+			_, there := n.Registration()
+			require.True(t, there)
+			time.Sleep(time.Second)
+			synctest.Wait()
+			_, there = n.Registration()
+			require.False(t, there)
+			time.Sleep(outage)
+			network.Refuse(false)
+			after, err := n.Ready(w.Patience(t))
+			require.NoError(t, err)
+			require.Equal(t, outage == time.Hour, before.Czxid != after.Czxid)
+			require.Equal(t, "data", w.dataOf("/a"))
+			var seen []nodes.State
+			for change := range changes {
+				seen = append(seen, change.State)
+				if change.State == nodes.Lost {
+					require.ErrorIs(t, change.Err, nodes.ErrNotTouched)
+				}
+				if len(seen) == 3 || len(seen) == 2 && seen[0] == nodes.Lost {
+					break
+				}
+			}
+			require.Equal(t, []nodes.State{nodes.Lost, nodes.Registered}, seen[len(seen)-2:])
+		})
+	}
+}
+
+// Somebody deletes the child, or both nodes: they come back.
+func TestTTLNodeThatIsDeleted(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		n := startTTL(t, c, "/a", "data", time.Minute, nodes.WithTouchName("alive"))
+		_, err := n.Ready(t.Context())
+		require.NoError(t, err)
+		for _, path := range []string{"/a/alive", "/a"} {
+			synctest.Wait()
+			require.NoError(t, w.Fake.Delete(path))
+			time.Sleep(30 * time.Second)
+			require.Equal(t, []string{"alive"}, w.Fake.Children("/a"), path)
+			require.Equal(t, "data", w.dataOf("/a"))
+		}
+	})
+}
+
+// On a real server: the node can be created, touched, and taken over.
+func TestTTLNodeOnAServer(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		path := recipetest.Path(t)
+		first := startTTL(t, c, path, "first", time.Minute)
+		before, err := first.Ready(w.Patience(t))
+		require.NoError(t, err)
+		w.awaitNode(t, path+"/touch", true)
+		require.NoError(t, first.Close(w.Patience(t)))
+		second := startTTL(t, c, path, "second", time.Minute, nodes.WithConflictPolicy(nodes.Fail))
+		after, err := second.Ready(w.Patience(t))
+		require.NoError(t, err)
+		require.Equal(t, before.Czxid, after.Czxid)
+		require.Equal(t, "second", w.data(t, path))
+		require.NoError(t, second.Close(w.Patience(t)))
+		w.NoWatches(t)
+	})
+}
+
+// Servers that have no nodes with a time to live end it.
+func TestTTLNodeOnAServerWithoutThem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t, zktest.WithTTLNodes(false))
+		c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()))
+		require.NoError(t, err)
+		defer c.Close()
+		n := startTTL(t, c, "/a", "data", time.Minute)
+		_, err = n.Ready(t.Context())
+		require.Error(t, err)
+		require.True(t, framework.IsRefusal(err), "%v", err)
+		<-n.Done()
+		require.Error(t, n.Err())
+	})
+}
+
+func TestTTLNodesThatCannotBe(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		for name, n := range map[string]*nodes.PersistentTTLNode{
+			"zero":       {},
+			"no client":  nodes.NewPersistentTTLNode(nil, "/a", nil, time.Minute),
+			"no time":    nodes.NewPersistentTTLNode(c, "/a", nil, 0),
+			"mode":       nodes.NewPersistentTTLNode(c, "/a", nil, time.Minute, nodes.WithMode(framework.Persistent)),
+			"protection": nodes.NewPersistentTTLNode(c, "/a", nil, time.Minute, nodes.WithProtection()),
+		} {
+			require.ErrorIs(t, n.Start(), zk.ErrBadArguments, name)
+			require.ErrorIs(t, n.Err(), zk.ErrBadArguments, name)
+			require.ErrorIs(t, n.Set(t.Context(), nil), zk.ErrBadArguments, name)
+			_, there := n.Registration()
+			require.False(t, there)
+		}
+		for _, name := range []string{"", "a/b", ".", "\x00"} {
+			n := nodes.NewPersistentTTLNode(c, "/a", nil, time.Minute, nodes.WithTouchName(name))
+			require.ErrorIs(t, n.Start(), zk.ErrInvalidPath, name)
+		}
+	})
+}
