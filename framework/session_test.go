@@ -212,7 +212,7 @@ func TestNegotiatedTimeoutCountsAndNotTheOneAskedFor(t *testing.T) {
 		{asked: time.Second, shortest: 40 * time.Second, longest: time.Hour, negotiated: 40 * time.Second},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			srv := zktest.Start(t, zktest.WithSessionTimeouts(tc.shortest, tc.longest))
+			srv := zktest.Start(t, zktest.WithSessionTimeouts(max(tc.shortest, time.Millisecond), tc.longest))
 			c := newClient(t, srv, framework.WithSessionTimeout(tc.asked))
 			s, err := c.Session(t.Context())
 			require.NoError(t, err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -59,8 +60,11 @@ type simulation struct {
 	ChaosPlan
 	cluster *cluster
 	servers []*Server
-	ens     *Ensemble  // nil for a server on its own
-	rng     *rand.Rand // used by one disruption after the other
+	ens     *Ensemble // nil for a server on its own
+	// acting is held while a disruption begins or ends, so that StopFaults can
+	// mend all that was broken. It is taken before cluster.mu.
+	acting sync.Mutex
+	rng    *rand.Rand // guarded by acting
 
 	// Guarded by cluster.mu.
 	counts  []int // requests that matched each of the Faults
@@ -144,12 +148,25 @@ func (sim *simulation) scheduleLocked() {
 	}
 	wait := time.Duration(sim.rng.ExpFloat64() * float64(sim.Every))
 	sim.next = sim.cluster.afterLocked(sim.cluster.jitterSlot(wait, 0), func() {
-		d := sim.Disruptions[sim.rng.IntN(len(sim.Disruptions))]
-		d.do(sim, d.name)
+		sim.disrupt()
 		sim.cluster.mu.Lock()
 		defer sim.cluster.unlock()
 		sim.scheduleLocked()
 	})
+}
+
+// disrupt makes one disruption.
+func (sim *simulation) disrupt() {
+	sim.acting.Lock()
+	defer sim.acting.Unlock()
+	sim.cluster.mu.Lock()
+	stopped := sim.stopped
+	sim.cluster.unlock()
+	if stopped {
+		return
+	}
+	d := sim.Disruptions[sim.rng.IntN(len(sim.Disruptions))]
+	d.do(sim, d.name)
 }
 
 // applyFaultsLocked adds the faults that chance wants.
@@ -194,6 +211,8 @@ func (sim *simulation) begin(what string, atMost time.Duration, end func()) {
 	r := &undo{do: end}
 	sim.undos = append(sim.undos, r)
 	r.alarm = sim.cluster.afterLocked(sim.cluster.jitterSlot(wait, 0), func() {
+		sim.acting.Lock()
+		defer sim.acting.Unlock()
 		sim.cluster.mu.Lock()
 		sim.undos = slices.DeleteFunc(sim.undos, func(o *undo) bool { return o == r })
 		sim.cluster.unlock()
@@ -213,14 +232,24 @@ func (sim *simulation) stopLocked() {
 // stopFaults ends the faults and repairs what they have broken.
 func (c *cluster) stopFaults() {
 	c.mu.Lock()
-	var ends []func()
-	if c.sim != nil {
-		c.sim.stopLocked()
-		for _, r := range c.sim.undos {
-			ends = append(ends, r.do)
-		}
-		c.sim.undos = nil
+	sim := c.sim
+	if sim == nil {
+		c.unlock()
+		return
 	}
+	sim.stopLocked()
+	c.unlock()
+
+	// A disruption that has begun ends first.
+	sim.acting.Lock()
+	defer sim.acting.Unlock()
+	c.mu.Lock()
+	var ends []func()
+	for _, r := range sim.undos {
+		r.alarm.stop()
+		ends = append(ends, r.do)
+	}
+	sim.undos = nil
 	c.unlock()
 	for _, end := range ends {
 		end()

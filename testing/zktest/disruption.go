@@ -112,7 +112,7 @@ func IsolateFor(d time.Duration) Disruption {
 }
 
 // Custom is a disruption of the test's own. All that is random in it must be
-// drawn from the argument, and do must not wait.
+// drawn from the argument, and do must not wait, nor call StopFaults.
 func Custom(name string, do func(*rand.Rand)) Disruption {
 	d := Disruption{name: name}
 	if do != nil {
