@@ -252,7 +252,8 @@
 // permission. Before 3.9, exists asks for none either, events do not tell their zxid, a
 // multi answers create2 without a Stat, every write that cannot be read takes a zxid,
 // a check outside a multi is never answered, and a path has either standard or
-// persistent watches. The calls of conformSince39 in the tests are the list.
+// persistent watches, for which there is [WithWatchesBefore39]. The calls of conformSince39
+// and conformInEachVersion in the tests are the list.
 //
 // # Reading the source
 //

@@ -73,6 +73,9 @@ func (x *exchange) leavePersistent(path string) {
 // never told of "children changed": it gets the children's own events.
 func (x *exchange) leaveRecursive(path string) {
 	x.srv.watches.add(x.conn, watchKey{WatchData, path}, watchRecursive)
+	if x.srv.cfg.oldWatches {
+		x.srv.watches.add(x.conn, watchKey{WatchChild, path}, watchRecursive)
+	}
 }
 
 // addWatchOp is addWatch: a watch that stays.
@@ -113,7 +116,11 @@ func decodeRemoveWatches(d *decoder) operation {
 }
 
 func (o forgetWatchesOp) run(x *exchange, _ *encoder) Code {
-	data, child := o.modes()
+	modes := o.modes
+	if x.srv.cfg.oldWatches {
+		modes = o.oldModes
+	}
+	data, child := modes()
 	if data|child == 0 {
 		return ErrMarshalling
 	}
@@ -142,6 +149,19 @@ func (o forgetWatchesOp) modes() (data, child watchMode) {
 		return watchPersistent, watchPersistent
 	case 5:
 		return watchRecursive, 0
+	}
+	return 0, 0
+}
+
+// oldModes is modes before 3.9, which removes whatever is in a table.
+func (o forgetWatchesOp) oldModes() (data, child watchMode) {
+	switch o.kind {
+	case 1:
+		return 0, watchAnyMode
+	case 2:
+		return watchAnyMode, 0
+	case 3:
+		return watchAnyMode, watchAnyMode
 	}
 	return 0, 0
 }

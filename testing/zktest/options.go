@@ -16,6 +16,7 @@ type config struct {
 	superUser              string
 	enforceQuotas          bool
 	logSize                int
+	oldWatches             bool
 }
 
 // The defaults of an [Ensemble]: a tenth of what is common in production, or less.
@@ -120,4 +121,19 @@ func WithEnforcedQuotas() Option {
 // has no influence on [Server.CountRequests] and [Server.Stats].
 func WithRequestLog(n int) Option {
 	return func(c *config) { c.logSize = max(n, 0) }
+}
+
+// WithWatchesBefore39 gives the server the watches of ZooKeeper before 3.9. A client
+// that must live with both has much to heed:
+//
+//   - A connection has one mode of watch for a path, in each of the two tables: what is
+//     set last replaces what was there, and a standard watch replaces a persistent
+//     one (ZOOKEEPER-4466).
+//   - To remove a watch for data or for children removes it from that table, whatever
+//     its mode (ZOOKEEPER-4471). Only the kind for any watch removes a persistent one
+//     as a whole, with all others (ZOOKEEPER-4472).
+//   - A recursive watch is in the table for children as well, and silent there.
+//   - Events do not tell their zxid.
+func WithWatchesBefore39() Option {
+	return func(c *config) { c.oldWatches = true }
 }

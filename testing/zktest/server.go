@@ -84,7 +84,7 @@ func newServer(c *cluster) *Server {
 		address: memoryAddr(0),
 		born:    c.clock.Now(),
 		tree:    newTree(),
-		watches: newWatches(),
+		watches: newWatches(c.cfg.oldWatches),
 		conns:   make(map[*conn]struct{}),
 		rate:    1,
 	}

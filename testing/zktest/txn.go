@@ -124,6 +124,9 @@ func (s *Server) takeZxid() {
 // fire sends the watch events of one change to those who may read the node. For the
 // others the event is lost, and so is a watch that was good for one. s.mu is held.
 func (s *Server) fire(v visible, zxid int64) {
+	if s.cfg.oldWatches {
+		zxid = -1
+	}
 	s.watches.fire(v.change, func(to connSet, ev change) {
 		frame := notification(ev.event, ev.path, zxid) // shared: nobody changes it
 		acl := v.acl

@@ -1,5 +1,7 @@
 package zktest
 
+import "maps"
+
 // WatchKind says which of the server's two tables a watch is in.
 type WatchKind int
 
@@ -41,17 +43,19 @@ type watchKey struct {
 type watches struct {
 	byKey     map[watchKey]map[*conn]watchMode
 	byConn    map[*conn]map[watchKey]struct{}
-	recursive int // how many recursive watches there are: usually none, which spares a walk
+	recursive int  // how many recursive watches there are: usually none, which spares a walk
+	exclusive bool // a connection has one mode for each key, as before 3.9
 }
 
-func newWatches() *watches {
+func newWatches(exclusive bool) *watches {
 	return &watches{
-		byKey:  make(map[watchKey]map[*conn]watchMode),
-		byConn: make(map[*conn]map[watchKey]struct{}),
+		exclusive: exclusive,
+		byKey:     make(map[watchKey]map[*conn]watchMode),
+		byConn:    make(map[*conn]map[watchKey]struct{}),
 	}
 }
 
-// add registers a watch; one that is there already stays as it is.
+// add registers a watch. One that is there already stays as it is, or, before 3.9, goes.
 func (w *watches) add(c *conn, key watchKey, mode watchMode) {
 	if w.byKey[key] == nil {
 		w.byKey[key] = make(map[*conn]watchMode)
@@ -60,10 +64,12 @@ func (w *watches) add(c *conn, key watchKey, mode watchMode) {
 		w.byConn[c] = make(map[watchKey]struct{})
 	}
 	had := w.byKey[key][c]
-	if mode&watchRecursive > had&watchRecursive {
-		w.recursive++
+	is := had | mode
+	if w.exclusive {
+		is = mode
 	}
-	w.byKey[key][c] = had | mode
+	w.recursive += int(is&watchRecursive)/int(watchRecursive) - int(had&watchRecursive)/int(watchRecursive)
+	w.byKey[key][c] = is
 	w.byConn[c][key] = struct{}{}
 }
 
@@ -114,11 +120,12 @@ type change struct {
 // connections to notify: first about the node, then about the parent's children.
 func (w *watches) fire(ch change, tell func(connSet, change)) {
 	told := w.collect(nil, watchKey{WatchData, ch.path})
-	told = w.collectAbove(told, ch.path)
+	told = w.collectAbove(told, WatchData, ch.path)
 	if ch.event == eventDeleted {
 		// A connection that watches both the node and its children hears of the
 		// deletion once.
 		told = w.collect(told, watchKey{WatchChild, ch.path})
+		told = w.collectAbove(told, WatchChild, ch.path) // before 3.9
 	}
 	if len(told) > 0 {
 		tell(told, ch)
@@ -127,7 +134,11 @@ func (w *watches) fire(ch change, tell func(connSet, change)) {
 		return
 	}
 	parent := parentOf(ch.path)
-	if told = w.collect(nil, watchKey{WatchChild, parent}); len(told) > 0 {
+	told = w.collect(nil, watchKey{WatchChild, parent})
+	maps.DeleteFunc(told, func(c *conn, _ struct{}) bool {
+		return w.byKey[watchKey{WatchChild, parent}][c] == watchRecursive // before 3.9
+	})
+	if len(told) > 0 {
 		tell(told, change{eventChildrenChanged, parent})
 	}
 }
@@ -148,13 +159,13 @@ func (w *watches) collect(set connSet, key watchKey) connSet {
 }
 
 // collectAbove adds the connections with a recursive watch on an ancestor of path.
-func (w *watches) collectAbove(set connSet, path string) connSet {
+func (w *watches) collectAbove(set connSet, kind WatchKind, path string) connSet {
 	if w.recursive == 0 {
 		return set
 	}
 	for path != "/" {
 		path = parentOf(path)
-		for c, mode := range w.byKey[watchKey{WatchData, path}] {
+		for c, mode := range w.byKey[watchKey{kind, path}] {
 			if mode&watchRecursive == 0 {
 				continue
 			}
