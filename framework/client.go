@@ -39,6 +39,7 @@ type core struct {
 	over         chan struct{} // closed when Close is done
 	cleanups     cleanups      // what is still to be done in the background
 	reservations *reservations // of plain ephemeral nodes that are being created
+	persistent   persistentWatches
 
 	mu      sync.Mutex // protects the following fields
 	closed  bool       // no goroutine may be added
@@ -105,6 +106,7 @@ func newClient(cfg config, addresses []string, chroot string) *Client {
 		chroot: chroot,
 	}
 	c.root = c
+	c.persistent.client, c.persistent.byPath = c, map[string]*persistentWatch{}
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
 	return c
 }
