@@ -41,15 +41,16 @@ type core struct {
 	reservations *reservations // of plain ephemeral nodes that are being created
 	persistent   persistentWatches
 
-	mu      sync.Mutex // protects the following fields
-	closed  bool       // no goroutine may be added
-	machine connstate.Machine
-	last    *broadcast.Node[StateChange] // the state now; later ones follow it
-	session *Session                     // the newest, connected or not
-	attempt error                        // why the last attempt to connect failed, or nil
-	refusal refusal
-	outage  outage
-	auth    []transport.Credentials
+	mu          sync.Mutex // protects the following fields
+	closed      bool       // no goroutine may be added
+	machine     connstate.Machine
+	last        *broadcast.Node[StateChange] // the state now; later ones follow it
+	session     *Session                     // the newest, connected or not
+	earlierZxid int64                        // see LastZxid; of the sessions before
+	attempt     error                        // why the last attempt to connect failed, or nil
+	refusal     refusal
+	outage      outage
+	auth        []transport.Credentials
 }
 
 // New returns a client of the ensemble named by a connection string such as

@@ -21,9 +21,10 @@
 //	return err // matches zk.ErrBadVersion if another client was first
 //
 // A [Client] has the operations, and [Client.Namespace] makes cheap views of
-// it. Ephemeral nodes live in a [Session]. A [Watch] waits for one change. An
-// operation's error is an [*OpError]. Users import go-zookeeper/zk for error
-// values, access control lists and stats, but never for a connection.
+// it. Ephemeral nodes live in a [Session]. A [Watch] waits for one change, and
+// [Client.Watch] follows all of them. An operation's error is an [*OpError].
+// Users import go-zookeeper/zk for error values, access control lists and
+// stats, but never for a connection.
 //
 // # Which option for what
 //

@@ -366,3 +366,18 @@ func TestWatchOfTheNodeIsNotAnErrorOfTheContextAlone(t *testing.T) {
 		require.False(t, ok)
 	})
 }
+
+func TestLastZxidIsThatOfTheNewestAnswer(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		mustCreate(t, c, "/n", "")
+		require.Equal(t, srv.Zxid(), c.LastZxid())
+		require.NoError(t, c.Delete(t.Context(), "/n", framework.AnyVersion))
+		written := c.LastZxid()
+		require.Equal(t, srv.Zxid(), written)
+		srv.ExpireSession(c.SessionID())
+		time.Sleep(5 * time.Second)
+		require.GreaterOrEqual(t, c.LastZxid(), written, "also in the next session")
+		require.NoError(t, c.Sync(t.Context(), "/"))
+		require.Equal(t, srv.Zxid(), c.LastZxid())
+	})
+}
