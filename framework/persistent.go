@@ -211,16 +211,23 @@ func (p *persistentWatches) forgetLocked(w *persistentWatch) {
 func (p *persistentWatches) restoreLocked(session *watches) (all []transport.SetWatch) {
 	p.session = session
 	p.connection++
+	p.disarmLocked()
 	for _, w := range p.byPath {
-		w.armed, w.armedRecursive = false, false
-		for r := range w.readers {
-			r.armed = false
-		}
 		if w.waiting = session.settingLocked(w.path); !w.waiting {
 			all = append(all, transport.SetWatch{Persistent: p.requestLocked(w)})
 		}
 	}
 	return all
+}
+
+// disarmLocked notes that there is another connection, or another session.
+func (p *persistentWatches) disarmLocked() {
+	for _, w := range p.byPath {
+		w.armed, w.armedRecursive = false, false
+		for r := range w.readers {
+			r.armed = false
+		}
+	}
 }
 
 // firedLocked passes an event on to the readers. What comes before a watch is
@@ -229,7 +236,9 @@ func (p *persistentWatches) firedLocked(session *watches, ev transport.Event) {
 	if session != p.session || len(p.byPath) == 0 {
 		return
 	}
-	event := WatchEvent{Type: zk.EventType(ev.Type), Path: ev.Path, Zxid: max(ev.Zxid, 0)}
+	event := WatchEvent{
+		Type: zk.EventType(ev.Type), Path: ev.Path, Zxid: max(ev.Zxid, 0), After: session.session.link.LastZxid(),
+	}
 	if w := p.byPath[ev.Path]; w != nil {
 		w.firedLocked(event)
 	}
@@ -267,7 +276,9 @@ func (w *persistentWatch) firedBelowLocked(event WatchEvent, child bool) {
 		case r.recursive:
 			r.pushLocked(event)
 		case child && event.Type != zk.EventNodeDataChanged:
-			r.pushLocked(WatchEvent{Type: zk.EventNodeChildrenChanged, Path: w.path, Zxid: event.Zxid})
+			children := event
+			children.Type, children.Path = zk.EventNodeChildrenChanged, w.path
+			r.pushLocked(children)
 		}
 	}
 }

@@ -13,8 +13,8 @@ import (
 // WatchEvent is what a Watcher is told.
 type WatchEvent struct {
 	// Reset means that there may have been changes of which nothing was told:
-	// look for yourself. Every change after a Reset is told. Type and Zxid are
-	// zero then, and Path is the Watcher's own.
+	// look for yourself. Every change after a Reset is told. Type, Zxid and
+	// After are zero then, and Path is the Watcher's own.
 	Reset bool
 
 	// Type is what happened to the node at Path: zk.EventNodeCreated,
@@ -27,6 +27,12 @@ type WatchEvent struct {
 	// Zxid is the transaction of the change, or 0 if the server does not tell
 	// it. Servers tell it since 3.9.
 	Zxid int64
+
+	// After is a transaction that the change is later than, whether the server
+	// tells more or not: the newest that an answer had told of when the event
+	// came. If a later answer tells of a newer one, then the change is no later
+	// than that.
+	After int64
 }
 
 // WatcherOption configures a Watcher.
@@ -214,6 +220,21 @@ func (w *Watcher) Poll() (ev WatchEvent, ok bool, err error) {
 // Changed returns a channel that delivers a value when Poll may have something
 // new. It does so at least once after each event, and is for one goroutine.
 func (w *Watcher) Changed() <-chan struct{} { return w.changed }
+
+// CaughtUp returns a transaction up to which the reader has been told of
+// everything, and false if there is something to read first, or if the watch is
+// being set again. It is the newest transaction that an answer to this client
+// has told of in this session. So a program that asks CaughtUp after its reads
+// knows that they were all as of that transaction, however many it has made.
+func (w *Watcher) CaughtUp() (zxid int64, ok bool) {
+	p := &w.view.persistent
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !w.armed || len(w.unread) > 0 {
+		return 0, false
+	}
+	return p.session.session.link.LastZxid(), true
+}
 
 // Close ends the Watcher. When it was the last one for its path, the client
 // withdraws the watch from the server. It may be called more than once.

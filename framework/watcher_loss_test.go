@@ -128,3 +128,42 @@ func TestCallerThatGivesUpLeavesNoWatch(t *testing.T) {
 		require.Zero(t, c.Watches())
 	})
 }
+
+// A reader that has been told of everything in one session is not up to date in
+// the next one before its watch is set again.
+func TestReaderIsNotCaughtUpBeforeTheWatchIsSetInTheNextSession(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		w := mustWatch(t, c, "/n")
+		require.NoError(t, c.Sync(t.Context(), "/"))
+		zxid, ok := w.CaughtUp()
+		require.True(t, ok)
+		require.Equal(t, srv.Zxid(), zxid)
+		srv.ExpireSession(c.SessionID())
+		for range 5000 {
+			if now, ok := w.CaughtUp(); ok {
+				require.GreaterOrEqual(t, now, zxid)
+			}
+			if unread := unread(t, w); len(unread) > 0 {
+				require.Equal(t, []string{"reset /n"}, unread)
+				_, ok := w.CaughtUp()
+				require.True(t, ok)
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+		t.Fatal("no reset")
+	})
+}
+
+func TestReaderIsNotCaughtUpWhileThereIsSomethingToRead(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		w := mustWatch(t, c, "/n")
+		mustCreate(t, c, "/n", "")
+		_, ok := w.CaughtUp()
+		require.False(t, ok, "the event came before the answer")
+		require.Equal(t, []string{"created /n"}, unread(t, w))
+		zxid, ok := w.CaughtUp()
+		require.True(t, ok)
+		require.Equal(t, srv.Zxid(), zxid)
+	})
+}

@@ -2,6 +2,7 @@ package framework
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -52,6 +53,7 @@ func newWatches(s *Session) *watches {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.session = ws
+	p.disarmLocked()
 	return ws
 }
 
@@ -156,7 +158,7 @@ func (w *sharedWatch) awaitCarrier(ctx context.Context) error {
 func (w *sharedWatch) gone() bool {
 	select {
 	case <-w.done:
-		return w.err == errWatchGone
+		return errors.Is(w.err, errWatchGone)
 	default:
 		return false
 	}
