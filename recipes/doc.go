@@ -17,6 +17,8 @@
 //	                                   the next to take over at once
 //	leader.Selector                    the same for a function that returns,
 //	                                   and the next to wait for that
+//	cache.Cache                        a part of the tree in memory, always
+//	                                   equal to it as of one transaction
 //	fence.Guard                        a resource to refuse the writes of a
 //	                                   holder that has lost its lock
 //	locktrace.Tracer                   your own tracing system; package
