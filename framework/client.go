@@ -66,16 +66,18 @@ type core struct {
 	over         chan struct{} // closed when Close is done
 	cleanups     cleanups      // what is still to be done in the background
 	reservations *reservations // of plain ephemeral nodes that are being created
+	persistent   persistentWatches
 
-	mu      sync.Mutex // protects the following fields
-	closed  bool       // no goroutine may be added
-	machine connstate.Machine
-	last    *broadcast.Node[clienttrace.StateChange] // the state now; later ones follow it
-	session *Session                                 // the newest, connected or not
-	attempt error                                    // why the last attempt to connect failed, or nil
-	refusal refusal
-	outage  outage
-	auth    []transport.Credentials
+	mu          sync.Mutex // protects the following fields
+	closed      bool       // no goroutine may be added
+	machine     connstate.Machine
+	last        *broadcast.Node[clienttrace.StateChange] // the state now; later ones follow it
+	session     *Session                                 // the newest, connected or not
+	earlierZxid int64                                    // see LastZxid; of the sessions before
+	attempt     error                                    // why the last attempt to connect failed, or nil
+	refusal     refusal
+	outage      outage
+	auth        []transport.Credentials
 }
 
 // New returns a client of the ensemble named by a connection string such as
@@ -132,6 +134,7 @@ func newClient(cfg config, addresses []string, chroot string) *Client {
 		chroot: chroot,
 	}
 	c.root = c
+	c.persistent.client, c.persistent.byPath = c, map[string]*persistentWatch{}
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
 	return c
 }

@@ -19,9 +19,10 @@
 //
 // A [Client] has the operations; its documentation says what the context of an
 // operation carries. Ephemeral nodes live in a [Session]. A [Watch] waits for
-// one change. [Option] says which option is for what. The locks and leaders of
-// package recipes are built on [Extend]. Users import go-zookeeper/zk for error
-// values, access control lists and stats, but never for a connection.
+// one change, and [Client.Watch] follows all of them. [Option] says which
+// option is for what. The locks and leaders of package recipes are built on
+// [Extend]. Users import go-zookeeper/zk for error values, access control lists
+// and stats, but never for a connection.
 //
 // # Connection states and the loss of a session
 //

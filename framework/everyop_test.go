@@ -63,6 +63,20 @@ func everyOperation(c *framework.Client) map[string]func(ctx context.Context, pa
 			stopped(w)
 			return err
 		},
+		"watch": func(ctx context.Context, path string) error {
+			w, err := c.NewWatcher(ctx, path)
+			if err == nil {
+				w.Close()
+			}
+			return err
+		},
+		"watch recursive": func(ctx context.Context, path string) error {
+			w, err := c.NewWatcher(ctx, path, framework.Recursive())
+			if err == nil {
+				w.Close()
+			}
+			return err
+		},
 		"sync": func(ctx context.Context, path string) error { return c.Sync(ctx, path) },
 		"set": func(ctx context.Context, path string) error {
 			_, err := c.Set(ctx, path, []byte("x"), framework.AnyVersion)

@@ -90,3 +90,17 @@ func (c *Client) Sync(ctx context.Context, path string) error {
 	_, err := read(ctx, c, "sync", path, proto.Sync(c.full(path)))
 	return err
 }
+
+// LastZxid returns the newest transaction that an answer to this client's
+// requests has told of, whatever the session: of a write, its own or a later
+// one. Whoever has seen as much has seen what this client has written and read.
+// It is 0 before the first answer.
+func (c *Client) LastZxid() int64 {
+	c.mu.Lock()
+	s, earlier := c.session, c.earlierZxid
+	c.mu.Unlock()
+	if s == nil {
+		return earlier
+	}
+	return max(earlier, s.link.LastZxid())
+}

@@ -139,8 +139,9 @@ func (c *Client) startSession(epoch uint64) *Session {
 		Failed:      s.disconnected,
 	})
 
+	seen := c.LastZxid()
 	c.mu.Lock()
-	c.session = s
+	c.session, c.earlierZxid = s, seen
 	c.mu.Unlock()
 
 	conn, events, err := zk.Connect(c.addresses, c.cfg.sessionTimeout,

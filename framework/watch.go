@@ -112,7 +112,7 @@ func watchedRead[T any](
 				return err
 			}
 			if first {
-				v, err = setWatch(ctx, s, shared, read(key.Path, true))
+				v, err = setWatch(ctx, s, shared, read(key.Path, shared.carrier == nil))
 			} else {
 				v, err = joinWatch(ctx, s, shared, read(key.Path, false))
 			}
@@ -142,16 +142,24 @@ var errWatchGone = errors.New("shared watch is gone")
 // arrives, the connection notes whether the watch is set, even if ctx has ended
 // by then.
 func setWatch[T any](ctx context.Context, s *Session, shared *sharedWatch, q proto.Request[T]) (T, error) {
+	var none T
+	if err := shared.awaitCarrier(ctx); err != nil {
+		shared.armed(false, false)
+		return none, err
+	}
 	p, err := start(ctx, s, q, func(code int32, err error) {
 		missing := err == nil && q.NoNodeIsAnswer && code == proto.CodeNoNode
 		shared.armed(err == nil && (code == proto.CodeOK || missing), missing)
 	})
 	if err != nil {
 		shared.armed(false, false)
-		var none T
 		return none, err
 	}
-	return p.await(ctx, nil)
+	v, err := p.await(ctx, nil)
+	if err == nil && shared.gone() {
+		err = errWatchGone
+	}
+	return v, err
 }
 
 // joinWatch waits for the watch that another waiter sets, and reads. If that

@@ -2,21 +2,24 @@ package framework
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/internal/reason"
 )
 
 // watches are the server's watches of one session: at most one for each table
 // of each node, however many local waiters share it. That invariant makes it
 // certain which watch an event belongs to.
 type watches struct {
-	session *Session
+	session    *Session
+	persistent *persistentWatches
 
-	mu     sync.Mutex // protects the following fields, and the fields of every sharedWatch that say so
+	mu     *sync.Mutex // of persistent; protects the following fields, and the fields of every sharedWatch that say so
 	ended  bool
 	shared map[transport.Watch]*sharedWatch
 }
@@ -28,19 +31,30 @@ type sharedWatch struct {
 	ready chan struct{} // closed when the server has the watch
 	done  chan struct{} // closed when it has fired, could not be set, or its session has ended
 
+	// carrier is a persistent watch on the same path that was there before. The
+	// server is not asked for this watch then; see persistentWatches.
+	carrier *persistentWatch
+
 	// Set before done is closed.
 	event zk.Event
 	err   error
 
 	// Protected by all.mu.
 	waiters int
+	settled bool // the first waiter's read is answered, or will not be
 	isSet   bool
 	missing bool // the node did not exist when the watch was set
 	isDone  bool
 }
 
 func newWatches(s *Session) *watches {
-	return &watches{session: s, shared: map[transport.Watch]*sharedWatch{}}
+	p := &s.client.persistent
+	ws := &watches{session: s, persistent: p, mu: &p.mu, shared: map[transport.Watch]*sharedWatch{}}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.session = ws
+	p.disarmLocked()
+	return ws
 }
 
 // join adds a waiter. The first one must set the watch and call armed.
@@ -53,7 +67,10 @@ func (ws *watches) join(key transport.Watch) (w *sharedWatch, first bool, err er
 	w = ws.shared[key]
 	if w == nil {
 		first = true
-		w = &sharedWatch{all: ws, key: key, ready: make(chan struct{}), done: make(chan struct{})}
+		w = &sharedWatch{
+			all: ws, key: key, ready: make(chan struct{}), done: make(chan struct{}),
+			carrier: ws.persistent.byPath[key.Path],
+		}
 		ws.shared[key] = w
 	}
 	w.waiters++
@@ -66,9 +83,11 @@ func (ws *watches) join(key transport.Watch) (w *sharedWatch, first bool, err er
 func (w *sharedWatch) armed(ok, missing bool) {
 	w.all.mu.Lock()
 	defer w.all.mu.Unlock()
+	defer w.all.persistent.standardSettledLocked(w.key.Path)
+	w.settled = true
 	switch {
 	case w.isDone: // the session ended
-	case !ok:
+	case !ok || !w.carriedLocked():
 		w.finishLocked(zk.Event{}, errWatchGone)
 	default:
 		w.isSet, w.missing = true, missing
@@ -92,7 +111,9 @@ func (w *sharedWatch) withdrawIfUnusedLocked() {
 	if w.waiters > 0 || !w.isSet || w.isDone {
 		return
 	}
-	w.all.session.link.RemoveWatch(w.key)
+	if w.all.persistent.byPath[w.key.Path] == nil {
+		w.all.session.link.RemoveWatch(w.key)
+	}
 	w.finishLocked(zk.Event{}, ErrWatchStopped)
 }
 
@@ -100,6 +121,70 @@ func (w *sharedWatch) finishLocked(ev zk.Event, err error) {
 	delete(w.all.shared, w.key)
 	w.event, w.err, w.isDone = ev, err, true
 	close(w.done)
+	w.all.persistent.withdrawIfUnusedLocked(w.key.Path)
+}
+
+// carriedLocked reports whether the watch's carrier, if it has one, is there.
+func (w *sharedWatch) carriedLocked() bool {
+	p := w.all.persistent
+	return w.carrier == nil || p.byPath[w.key.Path] == w.carrier && w.carrier.armed
+}
+
+// awaitCarrier returns when a read makes this watch one that rides on its
+// carrier, or when the carrier has ended.
+func (w *sharedWatch) awaitCarrier(ctx context.Context) error {
+	for {
+		w.all.mu.Lock()
+		ready := w.carriedLocked() || w.all.persistent.byPath[w.key.Path] != w.carrier
+		var changed <-chan struct{}
+		if !ready {
+			changed = w.carrier.changed
+		}
+		w.all.mu.Unlock()
+		if ready {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-w.done:
+			return nil
+		case <-ctx.Done():
+			return reason.OfContext(ctx)
+		}
+	}
+}
+
+// gone reports whether the watch could not be set.
+func (w *sharedWatch) gone() bool {
+	select {
+	case <-w.done:
+		return errors.Is(w.err, errWatchGone)
+	default:
+		return false
+	}
+}
+
+// settingLocked reports whether a standard watch on the path is on its way to
+// the server.
+func (ws *watches) settingLocked(path string) bool {
+	return ws.anyLocked(path, func(w *sharedWatch) bool { return w.carrier == nil && !w.settled })
+}
+
+// usesLocked reports whether there is a standard watch on the path, or will be.
+func (ws *watches) usesLocked(path string) bool {
+	return ws.anyLocked(path, func(*sharedWatch) bool { return true })
+}
+
+func (ws *watches) anyLocked(path string, is func(*sharedWatch) bool) bool {
+	if ws == nil {
+		return false
+	}
+	for _, table := range []transport.Table{transport.Data, transport.Children} {
+		if w := ws.shared[transport.Watch{Path: path, Table: table}]; w != nil && is(w) {
+			return true
+		}
+	}
+	return false
 }
 
 // restore passes the watches that the server should have to set, on a new
@@ -113,7 +198,7 @@ func (ws *watches) restore(set func([]transport.SetWatch)) {
 			all = append(all, transport.SetWatch{Watch: key, Missing: w.missing})
 		}
 	}
-	set(all)
+	set(append(all, ws.persistent.restoreLocked(ws)...))
 }
 
 // fired is called for every watch event, in order.
@@ -126,6 +211,13 @@ func (ws *watches) fired(ev transport.Event) {
 			w.finishLocked(event, nil)
 		}
 	}
+	if parent, ok := ws.persistent.childrenOfLocked(ev); ok {
+		if w := ws.shared[transport.Watch{Path: parent, Table: transport.Children}]; w != nil && w.isSet {
+			event := zk.Event{Type: zk.EventNodeChildrenChanged, State: event.State, Path: parent}
+			w.finishLocked(event, nil)
+		}
+	}
+	ws.persistent.firedLocked(ws, ev)
 }
 
 func tablesOf(t zk.EventType) []transport.Table {
@@ -145,6 +237,11 @@ func (ws *watches) count() (n int) {
 	defer ws.mu.Unlock()
 	for _, w := range ws.shared {
 		if w.isSet {
+			n++
+		}
+	}
+	for _, w := range ws.persistent.byPath {
+		if w.armed {
 			n++
 		}
 	}

@@ -22,6 +22,8 @@
 //	                                   long as it lives
 //	nodes.PersistentTTLNode            the same, through restarts
 //	nodes.Group                        to know which processes there are
+//	cache.Cache                        a part of the tree in memory, always
+//	                                   equal to it as of one transaction
 //	fence.Guard                        a resource to refuse the writes of a
 //	                                   holder that has lost its lock
 //	locktrace.Tracer                   your own tracing system; package

@@ -70,25 +70,27 @@ func TestSecondOwnerFails(t *testing.T) {
 // its own policy is to replace, or else waits: they do not replace each other
 // for ever.
 func TestSecondOwnerReplaces(t *testing.T) {
-	for _, policy := range []nodes.ConflictPolicy{nodes.Wait, nodes.Replace} {
-		onFakeAndReal(t, func(t *testing.T, w *world) {
-			path := recipetest.Path(t)
-			a, _ := w.Connect(t)
-			b, _ := w.Connect(t)
-			first := start(t, a, path, "first", nodes.WithConflictPolicy(policy))
-			w.ready(t, first)
-			second := start(t, b, path, "second", nodes.WithConflictPolicy(nodes.Replace))
-			held := w.ready(t, second)
-			if policy == nodes.Replace {
-				<-first.Done()
-				require.ErrorIs(t, first.Err(), nodes.ErrConflict)
-			}
-			require.Equal(t, "second", w.data(t, path))
-			require.NoError(t, first.Close(w.Patience(t)), "it deletes nothing")
-			require.Equal(t, "second", w.data(t, path))
-			require.Equal(t, held, w.ready(t, second))
-			require.NoError(t, second.Close(w.Patience(t)))
-			w.awaitNode(t, path, false)
+	for name, policy := range map[string]nodes.ConflictPolicy{"wait": nodes.Wait, "replace": nodes.Replace} {
+		t.Run(name, func(t *testing.T) {
+			onFakeAndReal(t, func(t *testing.T, w *world) {
+				path := recipetest.Path(t)
+				a, _ := w.Connect(t)
+				b, _ := w.Connect(t)
+				first := start(t, a, path, "first", nodes.WithConflictPolicy(policy))
+				w.ready(t, first)
+				second := start(t, b, path, "second", nodes.WithConflictPolicy(nodes.Replace))
+				held := w.ready(t, second)
+				if policy == nodes.Replace {
+					<-first.Done()
+					require.ErrorIs(t, first.Err(), nodes.ErrConflict)
+				}
+				require.Equal(t, "second", w.data(t, path))
+				require.NoError(t, first.Close(w.Patience(t)), "it deletes nothing")
+				require.Equal(t, "second", w.data(t, path))
+				require.Equal(t, held, w.ready(t, second))
+				require.NoError(t, second.Close(w.Patience(t)))
+				w.awaitNode(t, path, false)
+			})
 		})
 	}
 }
@@ -206,22 +208,27 @@ func TestNextNodeOfTheSameClient(t *testing.T) {
 // Two nodes with protection and one path do not get in each other's way. Each
 // keeps its name, and a sequential one its number.
 func TestUniqueNamesDoNotConflict(t *testing.T) {
-	for _, opts := range [][]nodes.Option{{nodes.WithProtection()}, {nodes.WithMode(framework.EphemeralSequential)}} {
-		onFakeAndReal(t, func(t *testing.T, w *world) {
-			dir := recipetest.Path(t)
-			c, network := w.Connect(t)
-			a, b := start(t, c, dir+"/m-", "a", opts...), start(t, c, dir+"/m-", "b", opts...)
-			before := []string{w.ready(t, a).Path, w.ready(t, b).Path}
-			require.NotEqual(t, before[0], before[1])
-			require.Regexp(t, `/_c_[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}-m-(\d{10})?$`, before[0])
-			old := w.ready(t, a).Session
-			network.Expire(t)
-			<-old.Context().Done()
-			require.Equal(t, before, []string{w.ready(t, a).Path, w.ready(t, b).Path})
-			require.Len(t, w.Nodes(t, dir), 2)
-			require.NoError(t, a.Close(w.Patience(t)))
-			require.NoError(t, b.Close(w.Patience(t)))
-			require.Empty(t, w.Nodes(t, dir))
+	for name, opts := range map[string][]nodes.Option{
+		"protected":  {nodes.WithProtection()},
+		"sequential": {nodes.WithMode(framework.EphemeralSequential)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onFakeAndReal(t, func(t *testing.T, w *world) {
+				dir := recipetest.Path(t)
+				c, network := w.Connect(t)
+				a, b := start(t, c, dir+"/m-", "a", opts...), start(t, c, dir+"/m-", "b", opts...)
+				before := []string{w.ready(t, a).Path, w.ready(t, b).Path}
+				require.NotEqual(t, before[0], before[1])
+				require.Regexp(t, `/_c_[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}-m-(\d{10})?$`, before[0])
+				old := w.ready(t, a).Session
+				network.Expire(t)
+				<-old.Context().Done()
+				require.Equal(t, before, []string{w.ready(t, a).Path, w.ready(t, b).Path})
+				require.Len(t, w.Nodes(t, dir), 2)
+				require.NoError(t, a.Close(w.Patience(t)))
+				require.NoError(t, b.Close(w.Patience(t)))
+				require.Empty(t, w.Nodes(t, dir))
+			})
 		})
 	}
 }
@@ -229,29 +236,31 @@ func TestUniqueNamesDoNotConflict(t *testing.T) {
 // A persistent node that exists is taken over, and stays when its session ends.
 // Close deletes it.
 func TestPersistentModes(t *testing.T) {
-	for _, mode := range []framework.Mode{framework.Persistent, framework.Container} {
-		onFakeAndReal(t, func(t *testing.T, w *world) {
-			path := recipetest.Path(t)
-			_, err := w.Observer.Create(w.Patience(t), path, []byte("old"))
-			require.NoError(t, err)
-			c, network := w.Connect(t)
-			n := start(t, c, path, "new", nodes.WithMode(mode))
-			before := w.ready(t, n)
-			require.Equal(t, "new", w.data(t, path))
-			network.Expire(t)
-			<-before.Session.Context().Done()
-			after := w.ready(t, n)
-			require.Equal(t, before.Czxid, after.Czxid)
-			require.NoError(t, w.Observer.Delete(w.Patience(t), path, framework.AnyVersion))
-			w.awaitNode(t, path, true)
-			require.NoError(t, n.Close(w.Patience(t)))
-			w.awaitNode(t, path, false)
+	for name, mode := range map[string]framework.Mode{"persistent": framework.Persistent, "container": framework.Container} {
+		t.Run(name, func(t *testing.T) {
+			onFakeAndReal(t, func(t *testing.T, w *world) {
+				path := recipetest.Path(t)
+				_, err := w.Observer.Create(w.Patience(t), path, []byte("old"))
+				require.NoError(t, err)
+				c, network := w.Connect(t)
+				n := start(t, c, path, "new", nodes.WithMode(mode))
+				before := w.ready(t, n)
+				require.Equal(t, "new", w.data(t, path))
+				network.Expire(t)
+				<-before.Session.Context().Done()
+				after := w.ready(t, n)
+				require.Equal(t, before.Czxid, after.Czxid)
+				require.NoError(t, w.Observer.Delete(w.Patience(t), path, framework.AnyVersion))
+				w.awaitNode(t, path, true)
+				require.NoError(t, n.Close(w.Patience(t)))
+				w.awaitNode(t, path, false)
 
-			_, err = w.Observer.Create(w.Patience(t), path, nil, framework.WithMode(framework.Ephemeral))
-			require.NoError(t, err)
-			n = start(t, c, path, "new", nodes.WithMode(mode), nodes.WithConflictPolicy(nodes.Fail))
-			_, err = n.Ready(w.Patience(t))
-			require.ErrorIs(t, err, nodes.ErrConflict)
+				_, err = w.Observer.Create(w.Patience(t), path, nil, framework.WithMode(framework.Ephemeral))
+				require.NoError(t, err)
+				n = start(t, c, path, "new", nodes.WithMode(mode), nodes.WithConflictPolicy(nodes.Fail))
+				_, err = n.Ready(w.Patience(t))
+				require.ErrorIs(t, err, nodes.ErrConflict)
+			})
 		})
 	}
 }

@@ -141,6 +141,9 @@ func (s *Server) connsOfLocked(sess *session) []*conn {
 // the node. For the others the event is lost, and so is a watch that was good
 // for one.
 func (s *Server) fireLocked(change datatree.NodeChange, zxid int64) {
+	if s.cfg.oldWatches {
+		zxid = -1
+	}
 	s.watches.Fire(change.Change, func(to map[*conn]struct{}, ev datatree.Change) {
 		frame := wire.Notification(ev.Event, ev.Path, zxid) // shared: nobody changes it
 		acl := change.ACL

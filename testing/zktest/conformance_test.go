@@ -42,9 +42,22 @@ func conformSince39(t *testing.T, name, before string, script func(s *stage)) {
 	})
 }
 
-func compare(t *testing.T, srv *zkserver.Server, script func(s *stage)) {
+// conformInEachVersion is conform for what an option makes a Server do as ZooKeeper before 3.9 does.
+func conformInEachVersion(t *testing.T, name string, before39 Option, script func(s *stage)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) {
+		srv := realServer.get(t)
+		if realServer.is39() {
+			compare(t, srv, script)
+		} else {
+			compare(t, srv, script, before39)
+		}
+	})
+}
+
+func compare(t *testing.T, srv *zkserver.Server, script func(s *stage), opts ...Option) {
 	past := wipe(t, srv)
-	fake := newLookalike(t)
+	fake := newLookalike(t, opts...)
 	fake.adopt(past)
 	requireSame(t, srv, fake, past.zxid, script)
 }
@@ -66,10 +79,10 @@ func requireSame(t *testing.T, srv *zkserver.Server, fake *Server, base int64, s
 const shortestSession, longestSession = 6 * time.Second, time.Minute
 
 // newLookalike returns a server that is configured as the real one is.
-func newLookalike(t *testing.T) *Server {
+func newLookalike(t *testing.T, opts ...Option) *Server {
 	t.Helper()
-	return Start(t, WithTCP("127.0.0.1:0"), WithSessionTimeouts(shortestSession, longestSession),
-		WithSuperUser(superUser), WithEnforcedQuotas())
+	return Start(t, append([]Option{WithTCP("127.0.0.1:0"), WithSessionTimeouts(shortestSession, longestSession),
+		WithSuperUser(superUser), WithEnforcedQuotas()}, opts...)...)
 }
 
 // stage is a server with the clients of one script.

@@ -124,7 +124,7 @@ func TestWatchesConform(t *testing.T) {
 		a.create("/r/x", none)
 		a.create("/q", none)
 	})
-	conformSince39(t, "modes on one path", "a standard watch replaces a persistent one", func(s *stage) {
+	conformInEachVersion(t, "modes on one path", WithWatchesBefore39(), func(s *stage) {
 		a, b := s.client(), s.client()
 		a.create("/w", none)
 		b.do(wire.OpAddWatch, "/w", 0)
@@ -140,7 +140,7 @@ func TestWatchesConform(t *testing.T) {
 			a.delete("/w/x", -1)
 		}
 	})
-	conformSince39(t, "removing", "kinds 4 and 5 are unknown, 1 and 2 mean persistent watches too", func(s *stage) {
+	conformInEachVersion(t, "removing", WithWatchesBefore39(), func(s *stage) {
 		set := []func(b *player){
 			func(b *player) { b.get("/w", true) },
 			func(b *player) { b.children("/w", true) },

@@ -81,6 +81,9 @@ func (x *exchange) leavePersistentLocked(path string) {
 // events.
 func (x *exchange) leaveRecursiveLocked(path string) {
 	x.srv.watches.Add(x.conn, datatree.DataWatch(path), datatree.WatchRecursive)
+	if x.srv.cfg.oldWatches {
+		x.srv.watches.Add(x.conn, datatree.ChildWatch(path), datatree.WatchRecursive)
+	}
 }
 
 // addWatchOp is addWatch: a watch that stays.
@@ -121,7 +124,11 @@ func decodeRemoveWatches(d *wire.Decoder) operation {
 }
 
 func (o forgetWatchesOp) runLocked(x *exchange, _ *wire.Encoder) wire.Code {
-	data, child := o.modes()
+	modes := o.modes
+	if x.srv.cfg.oldWatches {
+		modes = o.oldModes
+	}
+	data, child := modes()
 	if data|child == 0 {
 		return wire.ErrMarshalling
 	}
@@ -150,6 +157,19 @@ func (o forgetWatchesOp) modes() (data, child datatree.WatchMode) {
 		return datatree.WatchPersistent, datatree.WatchPersistent
 	case 5:
 		return datatree.WatchRecursive, 0
+	}
+	return 0, 0
+}
+
+// oldModes is modes before 3.9, which removes whatever is in a table.
+func (o forgetWatchesOp) oldModes() (data, child datatree.WatchMode) {
+	switch o.kind {
+	case 1:
+		return 0, datatree.WatchAnyMode
+	case 2:
+		return datatree.WatchAnyMode, 0
+	case 3:
+		return datatree.WatchAnyMode, datatree.WatchAnyMode
 	}
 	return 0, 0
 }

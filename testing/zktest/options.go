@@ -24,6 +24,7 @@ type config struct {
 	reconfig               bool
 	spares                 int
 	errs                   []error // what is wrong with the options
+	oldWatches             bool
 }
 
 // The defaults of an [Ensemble]: a tenth of what is common in production, or
@@ -182,4 +183,19 @@ func WithRequestLog(n int) Option {
 		}
 		c.logSize = n
 	}
+}
+
+// WithWatchesBefore39 gives the server the watches of ZooKeeper before 3.9. A
+// client that must live with both has much to heed:
+//
+//   - A connection has one mode of watch for a path, in each of the two tables.
+//     The mode that is set last replaces the one before, and so a standard
+//     watch replaces a persistent one (ZOOKEEPER-4466).
+//   - Removing a watch for data, or for children, removes it from that table,
+//     whatever its mode (ZOOKEEPER-4471). Only the kind for any watch removes a
+//     persistent one as a whole, with all others (ZOOKEEPER-4472).
+//   - A recursive watch is in the table for children as well, and silent there.
+//   - Events do not tell their zxid.
+func WithWatchesBefore39() Option {
+	return func(c *config) { c.oldWatches = true }
 }

@@ -93,7 +93,7 @@ func newServer(c *cluster) *Server {
 		address: memoryAddr(0),
 		born:    c.clock.Now(),
 		tree:    datatree.New(),
-		watches: datatree.NewWatches[*conn](),
+		watches: datatree.NewWatches[*conn](c.cfg.oldWatches),
 		conns:   make(map[*conn]struct{}),
 		rate:    1,
 	}

@@ -22,6 +22,7 @@ const (
 	OpCreateTTL       = 21
 	OpAuth            = 100
 	OpSetWatches      = 101
+	OpAddWatch        = 106
 	OpCloseSession    = -11
 
 	// OpError is the type of a part of a multi's answer that is an error's

@@ -15,6 +15,7 @@ const (
 	opRemoveWatches = proto.OpRemoveWatches
 	opSetAuth       = proto.OpAuth
 	opSetWatches    = proto.OpSetWatches
+	opAddWatch      = proto.OpAddWatch
 	opDelete        = proto.OpDelete
 	opPing          = proto.OpPing
 	opCloseSession  = proto.OpCloseSession
@@ -115,10 +116,10 @@ func parseReply(frame []byte) (reply, error) {
 	return reply{xid: h.Xid, zxid: h.Zxid, err: h.Code, body: body}, malformedUnless(ok)
 }
 
-// parseEvent reads the body of a notification.
-func parseEvent(body []byte) (Event, error) {
-	e, ok := proto.ReadWatcherEvent(body)
-	return Event{Type: e.Type, State: e.State, Path: e.Path}, malformedUnless(ok)
+// parseEvent reads a notification.
+func parseEvent(r reply) (Event, error) {
+	e, ok := proto.ReadWatcherEvent(r.body)
+	return Event{Type: e.Type, State: e.State, Path: e.Path, Zxid: r.zxid}, malformedUnless(ok)
 }
 
 // appendRequest appends a frame of ours. Payload appends what follows the

@@ -103,7 +103,7 @@ func (o *sessionOwner) watch(t *testing.T, path string) {
 	call, _, err := o.link.Send(opExists, payload, func(code int32, err error) {
 		o.mu.Lock()
 		defer o.mu.Unlock()
-		o.set[SetWatch{Watch{path, Data}, code != 0}] = err == nil
+		o.set[SetWatch{Watch{path, Data}, code != 0, nil}] = err == nil
 	})
 	require.NoError(t, err)
 	<-call.Done()

@@ -103,6 +103,13 @@ func (l *Link) LastContact() (sent time.Time, timeout time.Duration) {
 	return l.contact, l.timeout
 }
 
+// LastZxid returns the newest zxid in an answer to one of our calls.
+func (l *Link) LastZxid() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lastZxid
+}
+
 func (l *Link) contactLocked(sent time.Time) {
 	if sent.After(l.contact) {
 		l.contact = sent

@@ -20,21 +20,26 @@ type Watch struct {
 	Table Table
 }
 
-// SetWatch is a watch that is to be set again.
+// SetWatch is a watch that is to be set again: a standard one, or a persistent
+// one if Persistent is not nil.
 type SetWatch struct {
 	Watch
-	Missing bool // the node did not exist when the watch was set
+	Missing    bool // the node did not exist when the watch was set
+	Persistent *PersistentWatch
 }
 
 // Event is a watch event. Type and State are the protocol's numbers, which are
-// also the library's.
+// also the library's. Zxid is that of the change, or -1 if the server does not
+// tell it: servers before 3.9 never do, and later ones not of changes that the
+// client has slept through.
 type Event struct {
 	Type, State int32
 	Path        string
+	Zxid        int64
 }
 
 func (c *Conn) handleNotification(r reply) error {
-	ev, err := parseEvent(r.body)
+	ev, err := parseEvent(r)
 	if err == nil && c.link.cfg.Fired != nil {
 		c.link.cfg.Fired(ev)
 	}
@@ -69,7 +74,12 @@ const setWatchesHeader = 4 + 4 + 8 + 3*lengthSize
 func (c *Conn) restoreLocked(watches []SetWatch) {
 	limit := c.setWatchesSize()
 	var batch watchLists
+	var persistent []*PersistentWatch
 	for _, w := range watches {
+		if w.Persistent != nil {
+			persistent = append(persistent, w.Persistent)
+			continue
+		}
 		if batch.size > 0 && batch.size+w.size() > limit {
 			c.enqueueSetWatchesLocked(batch, true)
 			batch = watchLists{}
@@ -78,6 +88,9 @@ func (c *Conn) restoreLocked(watches []SetWatch) {
 	}
 	if batch.size > 0 {
 		c.enqueueSetWatchesLocked(batch, false)
+	}
+	for _, w := range persistent {
+		c.enqueueAddWatchLocked(w)
 	}
 }
 

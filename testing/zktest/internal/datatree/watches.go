@@ -2,6 +2,7 @@ package datatree
 
 import (
 	"iter"
+	"maps"
 
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
@@ -48,18 +49,22 @@ func ChildWatch(path string) WatchKey { return WatchKey{WatchChild, path} }
 type Watches[C comparable] struct {
 	byKey     map[WatchKey]map[C]WatchMode
 	byConn    map[C]map[WatchKey]struct{}
-	recursive int // how many recursive watches there are: usually none, which spares a walk
+	recursive int  // how many recursive watches there are: usually none, which spares a walk
+	exclusive bool // a connection has one mode for each key, as before 3.9
 }
 
-// NewWatches returns empty tables.
-func NewWatches[C comparable]() *Watches[C] {
+// NewWatches returns empty tables. With exclusive a connection has one mode for
+// each key, as before ZooKeeper 3.9.
+func NewWatches[C comparable](exclusive bool) *Watches[C] {
 	return &Watches[C]{
-		byKey:  make(map[WatchKey]map[C]WatchMode),
-		byConn: make(map[C]map[WatchKey]struct{}),
+		byKey:     make(map[WatchKey]map[C]WatchMode),
+		byConn:    make(map[C]map[WatchKey]struct{}),
+		exclusive: exclusive,
 	}
 }
 
-// Add registers a watch; one that is there already stays as it is.
+// Add registers a watch. One that is there already stays as it is, or goes if
+// watches are exclusive.
 func (w *Watches[C]) Add(c C, key WatchKey, mode WatchMode) {
 	if w.byKey[key] == nil {
 		w.byKey[key] = make(map[C]WatchMode)
@@ -68,10 +73,12 @@ func (w *Watches[C]) Add(c C, key WatchKey, mode WatchMode) {
 		w.byConn[c] = make(map[WatchKey]struct{})
 	}
 	had := w.byKey[key][c]
-	if mode&WatchRecursive > had&WatchRecursive {
-		w.recursive++
+	is := had | mode
+	if w.exclusive {
+		is = mode
 	}
-	w.byKey[key][c] = had | mode
+	w.recursive += int(is&WatchRecursive)/int(WatchRecursive) - int(had&WatchRecursive)/int(WatchRecursive)
+	w.byKey[key][c] = is
 	w.byConn[c][key] = struct{}{}
 }
 
@@ -153,11 +160,12 @@ type Change struct {
 // children.
 func (w *Watches[C]) Fire(ch Change, tell func(map[C]struct{}, Change)) {
 	told := w.collect(nil, WatchKey{WatchData, ch.Path})
-	told = w.collectAbove(told, ch.Path)
+	told = w.collectAbove(told, WatchData, ch.Path)
 	if ch.Event == wire.EventDeleted {
 		// A connection that watches both the node and its children hears of the
 		// deletion once.
 		told = w.collect(told, WatchKey{WatchChild, ch.Path})
+		told = w.collectAbove(told, WatchChild, ch.Path) // before 3.9
 	}
 	if len(told) > 0 {
 		tell(told, ch)
@@ -166,7 +174,11 @@ func (w *Watches[C]) Fire(ch Change, tell func(map[C]struct{}, Change)) {
 		return
 	}
 	parent := ParentOf(ch.Path)
-	if told = w.collect(nil, WatchKey{WatchChild, parent}); len(told) > 0 {
+	told = w.collect(nil, WatchKey{WatchChild, parent})
+	maps.DeleteFunc(told, func(c C, _ struct{}) bool {
+		return w.byKey[WatchKey{WatchChild, parent}][c] == WatchRecursive // before 3.9
+	})
+	if len(told) > 0 {
 		tell(told, Change{wire.EventChildrenChanged, parent})
 	}
 }
@@ -184,15 +196,15 @@ func (w *Watches[C]) collect(set map[C]struct{}, key WatchKey) map[C]struct{} {
 	return set
 }
 
-// collectAbove adds the connections with a recursive watch on an ancestor of
-// path.
-func (w *Watches[C]) collectAbove(set map[C]struct{}, path string) map[C]struct{} {
+// collectAbove adds the connections with a recursive watch of the kind on an
+// ancestor of path.
+func (w *Watches[C]) collectAbove(set map[C]struct{}, kind WatchKind, path string) map[C]struct{} {
 	if w.recursive == 0 {
 		return set
 	}
 	for path != "/" {
 		path = ParentOf(path)
-		for c, mode := range w.byKey[WatchKey{WatchData, path}] {
+		for c, mode := range w.byKey[WatchKey{kind, path}] {
 			if mode&WatchRecursive == 0 {
 				continue
 			}

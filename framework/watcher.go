@@ -1,0 +1,312 @@
+package framework
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/internal/reason"
+)
+
+// WatchEvent is what a Watcher is told.
+type WatchEvent struct {
+	// Reset means that there may have been changes of which nothing was told:
+	// look for yourself. Every change after a Reset is told. Type, Zxid and
+	// After are zero then, and Path is the Watcher's own.
+	Reset bool
+
+	// Type is what happened to the node at Path: zk.EventNodeCreated,
+	// zk.EventNodeDeleted, zk.EventNodeDataChanged, or
+	// zk.EventNodeChildrenChanged for a child that was created or deleted. The
+	// path is one of the view that the Watcher was opened on.
+	Type zk.EventType
+	Path string
+
+	// Zxid is the transaction of the change, or 0 if the server does not tell
+	// it. Servers tell it since 3.9.
+	Zxid int64
+
+	// After is a transaction that the change is later than, whether the server
+	// tells more or not: the newest that an answer had told of when the event
+	// came. If a later answer tells of a newer one, then the change is no later
+	// than that.
+	After int64
+}
+
+// WatcherOption configures a Watcher.
+type WatcherOption func(*watcherConfig)
+
+type watcherConfig struct{ recursive bool }
+
+// Recursive makes a Watcher hear of its node and of everything below it. Each
+// node that is created, changed or deleted has an event of its own, and there
+// is no event for changed children. Without it, a Watcher hears of its own node
+// and of children that are created or deleted.
+func Recursive() WatcherOption {
+	return func(c *watcherConfig) { c.recursive = true }
+}
+
+// maxUnread is how many events a Watcher keeps for its reader.
+const maxUnread = 1024
+
+// Watcher reads the events of a persistent watch: one that goes on after an
+// event, and after the connection or the session was lost. The node need not
+// exist. It is for one goroutine at a time, apart from Close, and must be
+// closed.
+//
+// Events come in the order in which the server tells them. Whatever happened
+// before an answer that the client has received is there to be read by then. So
+// a program that has read a node, and then has no event to read, knows that it
+// has seen the node as of that answer.
+//
+// A Watcher tells every change or a Reset in its place. There is a Reset:
+//
+//   - after each reconnect, in the same session or in a new one, because servers
+//     do not tell what happened in between;
+//   - in place of all unread events when there are more than 1024 of them. A slow
+//     reader holds up nobody.
+//
+// All Watchers of a client for one path share one watch on the server, which is
+// withdrawn when the last one is closed. The watch of a path is recursive as
+// long as there is a Watcher, once one of them has asked for that.
+type Watcher struct {
+	view      *Client
+	recursive bool
+	changed   chan struct{} // capacity 1: there is something to read
+
+	// Protected by persistentWatches.mu.
+	watch  *persistentWatch
+	armed  bool // the server has the watch, on this connection
+	unread []WatchEvent
+	err    error // what has ended it
+}
+
+// Watch returns the events of a persistent watch until ctx ends, and sets the
+// watch when the loop begins. The first event is a Reset: the watch is set by
+// then, so the loop sees every change that follows what it reads now. See
+// Watcher for the later ones.
+//
+//	for ev, err := range client.Watch(ctx, "/config", framework.Recursive()) {
+//		if err != nil {
+//			return err
+//		}
+//		if ev.Reset {
+//			reloadEverything()
+//		} else {
+//			reload(ev.Path)
+//		}
+//	}
+//
+// Watch waits for a connection as long as ctx lives. An error is the last
+// element. It is an *OpError that matches one of these:
+//
+//   - ErrClosed;
+//   - zk.ErrInvalidPath, and zk.ErrBadArguments for an option that is nil;
+//   - &ServerError{Code: -6}, "unimplemented": servers know persistent watches
+//     since 3.6, and an older one ends the connection when it is asked for one;
+//     GetW and its like work there;
+//   - zk.ErrNoAuth or another refusal of the server.
+func (c *Client) Watch(ctx context.Context, path string, opts ...WatcherOption) iter.Seq2[WatchEvent, error] {
+	return func(yield func(WatchEvent, error) bool) {
+		w, err := c.openPatiently(ctx, path, opts)
+		if ctx.Err() != nil && w == nil {
+			return
+		}
+		if err != nil {
+			yield(WatchEvent{}, err)
+			return
+		}
+		defer w.Close()
+		if !yield(WatchEvent{Reset: true, Path: path}, nil) {
+			return
+		}
+		for {
+			ev, err := w.Next(ctx)
+			if ctx.Err() != nil {
+				return
+			}
+			if !yield(ev, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// openPatiently is NewWatcher for a caller that does not give up while there is
+// no connection.
+func (c *Client) openPatiently(ctx context.Context, path string, opts []WatcherOption) (*Watcher, error) {
+	for {
+		w, err := c.NewWatcher(ctx, path, opts...)
+		if ctx.Err() != nil || !IsConnectionError(err) || errors.Is(err, zk.ErrAuthFailed) {
+			return w, err
+		}
+	}
+}
+
+// NewWatcher sets a persistent watch and returns when the server has it, so
+// that every later change is told. It waits for a connection like other
+// operations. Its errors are those of Watch, and ErrNotConnected.
+func (c *Client) NewWatcher(ctx context.Context, path string, opts ...WatcherOption) (*Watcher, error) {
+	var cfg watcherConfig
+	if err := apply(&cfg, opts); err != nil {
+		return nil, &OpError{"watch", path, err}
+	}
+	var w *Watcher
+	err := c.do(ctx, "watch", path, nil, func(ctx context.Context, s *Session) error {
+		next := &Watcher{view: c, recursive: cfg.recursive, changed: make(chan struct{}, 1)}
+		if err := c.persistent.open(c.full(path), next); err != nil {
+			return err
+		}
+		if err := next.awaitArmed(ctx, s); err != nil {
+			next.Close()
+			return err
+		}
+		w = next
+		return nil
+	})
+	return w, err
+}
+
+// awaitArmed waits until the server has the watch, and leaves out the Reset
+// that tells so.
+func (w *Watcher) awaitArmed(ctx context.Context, s *Session) error {
+	for {
+		switch ev, some, err := w.poll(); {
+		case err != nil:
+			return err
+		case some && ev.Reset:
+			return nil
+		case some:
+			continue
+		}
+		select {
+		case <-w.changed:
+		case <-ctx.Done():
+			return reason.OfContext(ctx)
+		case <-s.ctx.Done():
+			return s.sessionError(zk.ErrNoServer)
+		}
+	}
+}
+
+// Next waits for the next event. Its error is ctx's, or an *OpError that has
+// ended the watch: ErrClosed, or a refusal of the server.
+func (w *Watcher) Next(ctx context.Context) (WatchEvent, error) {
+	for {
+		if ev, some, err := w.Poll(); some || err != nil {
+			return ev, err
+		}
+		select {
+		case <-w.changed:
+		case <-ctx.Done():
+			return WatchEvent{}, reason.OfContext(ctx)
+		case <-w.view.ctx.Done():
+		}
+	}
+}
+
+// Poll returns the next event if there is one to read. Its error is an *OpError
+// that has ended the watch: ErrClosed, or a refusal of the server.
+func (w *Watcher) Poll() (ev WatchEvent, ok bool, err error) {
+	ev, ok, err = w.poll()
+	if err != nil {
+		err = &OpError{"watch", w.localPath(), err}
+	}
+	return ev, ok, err
+}
+
+// Changed returns a channel that delivers a value when Poll may have something
+// new. It does so at least once after each event, and is for one goroutine.
+func (w *Watcher) Changed() <-chan struct{} { return w.changed }
+
+// CaughtUp returns a transaction up to which the reader has been told of
+// everything, and false if there is something to read first, or if the watch is
+// being set again. It is the newest transaction that an answer to this client
+// has told of in this session. So a program that asks CaughtUp after its reads
+// knows that they were all as of that transaction, however many it has made.
+func (w *Watcher) CaughtUp() (zxid int64, ok bool) {
+	p := &w.view.persistent
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !w.armed || len(w.unread) > 0 {
+		return 0, false
+	}
+	return p.session.session.link.LastZxid(), true
+}
+
+// Close ends the Watcher. When it was the last one for its path, the client
+// withdraws the watch from the server. It may be called more than once.
+func (w *Watcher) Close() {
+	p := &w.view.persistent
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w.failLocked(ErrWatchStopped)
+	delete(w.watch.readers, w)
+	if p.byPath[w.watch.path] == w.watch {
+		p.withdrawIfUnusedLocked(w.watch.path)
+	}
+}
+
+func (w *Watcher) localPath() string { return w.view.local(w.watch.path) }
+
+func (w *Watcher) poll() (ev WatchEvent, ok bool, err error) {
+	p := &w.view.persistent
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case len(w.unread) > 0:
+		ev = w.unread[0]
+		if w.unread = w.unread[1:]; len(w.unread) == 0 {
+			w.unread = nil
+		}
+		ev.Path = w.view.local(ev.Path)
+		return ev, true, nil
+	case w.err != nil:
+		return ev, false, w.err
+	case w.view.ctx.Err() != nil:
+		return ev, false, ErrClosed
+	default:
+		return ev, false, nil
+	}
+}
+
+// armLocked is called when every later change is going to be told.
+func (w *Watcher) armLocked() {
+	w.armed = true
+	w.appendLocked(WatchEvent{Reset: true, Path: w.watch.path})
+}
+
+func (w *Watcher) pushLocked(ev WatchEvent) {
+	if w.armed {
+		w.appendLocked(ev)
+	}
+}
+
+func (w *Watcher) appendLocked(ev WatchEvent) {
+	if w.err != nil {
+		return
+	}
+	if len(w.unread) >= maxUnread {
+		w.unread = nil
+		ev = WatchEvent{Reset: true, Path: w.watch.path}
+	}
+	w.unread = append(w.unread, ev)
+	w.wake()
+}
+
+func (w *Watcher) failLocked(err error) {
+	if w.err == nil {
+		w.err = err
+	}
+	w.armed = false
+	w.wake()
+}
+
+func (w *Watcher) wake() {
+	select {
+	case w.changed <- struct{}{}:
+	default:
+	}
+}

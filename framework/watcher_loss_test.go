@@ -1,0 +1,169 @@
+package framework_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+func TestWatchIsSetAgainAfterAReconnectAndTellsSo(t *testing.T) {
+	eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		w, tree := mustWatch(t, c, "/n"), mustWatch(t, c, "/n", framework.Recursive())
+		require.NoError(t, srv.Create("/n", nil)) // still unread when the connection breaks
+		synctest.Wait()
+		outageWith(srv, func() { require.NoError(t, srv.Set("/n", []byte("missed"))) })
+		require.NoError(t, srv.Set("/n", []byte("heard")))
+		want := []string{"created /n", "reset /n", "changed /n"}
+		require.Equal(t, want, unread(t, w))
+		require.Equal(t, want, unread(t, tree))
+	})
+}
+
+// outageWith cuts every connection and does something before they come back.
+func outageWith(srv *zktest.Server, do func()) {
+	srv.RefuseConnections(true)
+	srv.CutAll()
+	synctest.Wait()
+	do()
+	srv.RefuseConnections(false)
+	time.Sleep(3 * time.Second)
+	synctest.Wait()
+}
+
+func TestWatchGoesOnInTheNextSession(t *testing.T) {
+	eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		w := mustWatch(t, c, "/n", framework.Recursive())
+		old := c.SessionID()
+		srv.Session(old).Expire()
+		time.Sleep(5 * time.Second)
+		require.NoError(t, c.WaitConnected(t.Context()))
+		require.NotEqual(t, old, c.SessionID())
+		changeEverything(t, srv)
+		require.Equal(t, append([]string{"reset /n"}, toldOfTree...), unread(t, w))
+		w.Close()
+		synctest.Wait()
+		srv.AssertNoWatches(t)
+	})
+}
+
+// The node that the reader reads after a reset, and every event after it, must
+// lead to the last state, wherever the connection is cut.
+func TestWatchMissesNothingWhereverTheConnectionIsCut(t *testing.T) {
+	faults := []zktest.Action{zktest.DropRequest(), zktest.DropReply(), zktest.Blackhole(), zktest.Reset()}
+	for after := range 14 {
+		for i, fault := range faults {
+			eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+				require.NoError(t, srv.Create("/n", []byte("0")))
+				srv.Inject(zktest.Rule{Op: zktest.OpAny, After: after, Do: fault})
+				seen := &lastSeen{}
+				go seen.follow(t, c)
+				for v := range 20 {
+					time.Sleep(time.Second)
+					require.NoError(t, srv.Set("/n", fmt.Append(nil, v)))
+				}
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				require.Equal(t, "19", seen.get(), "fault %d after %d requests", i, after)
+			})
+		}
+	}
+}
+
+// lastSeen is what a reader that reads after each event has seen of /n.
+type lastSeen struct {
+	mu   sync.Mutex
+	data string
+}
+
+func (l *lastSeen) get() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.data
+}
+
+func (l *lastSeen) follow(t *testing.T, c *framework.Client) {
+	for range c.Watch(t.Context(), "/n") {
+		data, _, err := c.Get(t.Context(), "/n")
+		if err != nil {
+			continue
+		}
+		l.mu.Lock()
+		l.data = string(data)
+		l.mu.Unlock()
+	}
+}
+
+// The last reader leaves and another one comes at the same moment.
+func TestReaderThatComesWhenTheLastOneLeavesMissesNothing(t *testing.T) {
+	eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		require.NoError(t, srv.Create("/n", nil))
+		for range 300 {
+			first := mustWatch(t, c, "/n")
+			go first.Close()
+			next := mustWatch(t, c, "/n")
+			require.NoError(t, srv.Set("/n", nil))
+			require.Equal(t, []string{"changed /n"}, unread(t, next))
+			next.Close()
+		}
+		synctest.Wait()
+		srv.AssertNoWatches(t)
+	})
+}
+
+func TestCallerThatGivesUpLeavesNoWatch(t *testing.T) {
+	eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Do: zktest.DelayReply(2 * time.Second)})
+		_, err := c.NewWatcher(within(t, time.Second), "/n")
+		require.Error(t, err)
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		srv.AssertNoWatches(t)
+		require.Zero(t, framework.Extend(c).Watches())
+	})
+}
+
+// A reader that has been told of everything in one session is not up to date in
+// the next one before its watch is set again.
+func TestReaderIsNotCaughtUpBeforeTheWatchIsSetInTheNextSession(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		w := mustWatch(t, c, "/n")
+		require.NoError(t, c.Sync(t.Context(), "/"))
+		zxid, ok := w.CaughtUp()
+		require.True(t, ok)
+		require.Equal(t, srv.Zxid(), zxid)
+		srv.Session(c.SessionID()).Expire()
+		for range 5000 {
+			if now, ok := w.CaughtUp(); ok {
+				require.GreaterOrEqual(t, now, zxid)
+			}
+			if unread := unread(t, w); len(unread) > 0 {
+				require.Equal(t, []string{"reset /n"}, unread)
+				_, ok := w.CaughtUp()
+				require.True(t, ok)
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+		t.Fatal("no reset")
+	})
+}
+
+func TestReaderIsNotCaughtUpWhileThereIsSomethingToRead(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		w := mustWatch(t, c, "/n")
+		mustCreate(t, c, "/n", "")
+		_, ok := w.CaughtUp()
+		require.False(t, ok, "the event came before the answer")
+		require.Equal(t, []string{"created /n"}, unread(t, w))
+		zxid, ok := w.CaughtUp()
+		require.True(t, ok)
+		require.Equal(t, srv.Zxid(), zxid)
+	})
+}

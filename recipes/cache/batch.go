@@ -1,0 +1,157 @@
+package cache
+
+import (
+	"log/slog"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// needs says what a read is for.
+type needs int
+
+const (
+	needNode needs = 1 << iota // its Stat, and its data
+	needScan                   // its children, if they are not known as they are
+	needList                   // its children
+)
+
+// dirt is why a path is dirty.
+type dirt struct {
+	needs       needs
+	told        bool  // by an event, and not by a reset
+	first, last int64 // WatchEvent.After of the events, or never
+}
+
+const (
+	// noTarget is the target of a batch that may be as of no transaction.
+	noTarget = -1
+
+	// never is before every transaction.
+	never = -1
+)
+
+// mark makes a path dirty, whatever the target.
+func (l *loop) mark(path string, n needs) { l.soil(path, dirt{needs: n, first: never, last: never}) }
+
+// soil adds a reason why a path is dirty.
+func (l *loop) soil(path string, d dirt) {
+	if was, ok := l.dirty[path]; ok {
+		d.needs |= was.needs
+		d.told = d.told || was.told
+		d.first, d.last = min(was.first, d.first), max(was.last, d.last)
+	}
+	l.dirty[path] = d
+}
+
+// add adds a path to the batch.
+func (l *loop) add(path string, n needs) {
+	was := l.batch[path]
+	l.batch[path] = was | n
+	l.members[path] = struct{}{}
+	if was == 0 {
+		l.queue = append(l.queue, path)
+	}
+}
+
+// changed is told of a path that an event is about, and of the transaction that
+// the event came after. While the server catches up, it may tell of changes that
+// were seen before.
+func (l *loop) changed(path string, n needs, after int64) {
+	if l.c.scope.has(path) {
+		l.soil(path, dirt{n, !l.syncing, after, after})
+	}
+}
+
+// launch begins as many reads as may be under way.
+func (l *loop) launch() {
+	for len(l.queue) > 0 && len(l.inflight) < l.c.cfg.pending {
+		path := l.queue[0]
+		l.queue = l.queue[1:]
+		if _, busy := l.inflight[path]; busy {
+			continue // arrived queues it again
+		}
+		q := request{path: path, needs: l.batch[path], known: l.tree.nodes[path].copy()}
+		delete(l.batch, path)
+		l.inflight[path] = struct{}{}
+		source := l.source
+		l.readers.Go(func() { l.deliver(source.read(l.ctx, l, q)) })
+	}
+}
+
+// arrived takes the result of a read.
+func (l *loop) arrived(r result) {
+	if r.sync {
+		l.synced(r)
+		return
+	}
+	delete(l.inflight, r.path)
+	if l.batch[r.path] != 0 {
+		l.queue = append(l.queue, r.path)
+	}
+	l.source.arrived(l, r)
+	switch {
+	case r.err == nil:
+		l.take(r)
+	case framework.IsConnectionError(r.err):
+		l.need(r.path, r.needs)
+	case l.ctx.Err() == nil:
+		l.refused(r)
+	}
+}
+
+// take puts what was read into the tree.
+func (l *loop) take(r result) {
+	if r.node == nil {
+		l.tree.remove(r.path)
+		return
+	}
+	e := l.tree.put(r.node)
+	if !r.listed {
+		return
+	}
+	l.target = noTarget // a child that was there then may be gone from the list
+	names := make(map[string]struct{}, len(r.names))
+	for _, name := range r.names {
+		names[name] = struct{}{}
+		path := childOf(r.path, name)
+		_, inflight := l.inflight[path] // what it brings may be older than the list
+		if (l.tree.nodes[path] == nil || inflight) && l.c.scope.has(path) {
+			l.need(path, needNode|needScan)
+		}
+	}
+	for name := range e.names {
+		if _, there := names[name]; !there {
+			if path := childOf(r.path, name); l.tree.nodes[path] != nil {
+				l.need(path, needNode)
+			}
+		}
+	}
+	e.names, e.listed = names, r.pzxid
+}
+
+// refused notes a node that cannot be read, mostly for want of rights. The rest
+// of the tree goes on.
+func (l *loop) refused(r result) {
+	if _, known := l.tree.unreadable[r.path]; !known {
+		framework.Extend(l.c.client).Logger().Warn("zookeeper cache cannot read a node", slog.String("path", r.path), slog.Any("error", r.err))
+	}
+	l.tree.refuse(r.path, r.err)
+}
+
+// need has a path read in this batch. While the server catches up, there is
+// none.
+func (l *loop) need(path string, n needs) {
+	if l.syncing {
+		l.mark(path, n)
+	} else {
+		l.add(path, n)
+	}
+}
+
+func (e *entry) copy() (known known) {
+	known.listed = -1
+	if e != nil {
+		known.node, known.listed = e.node, e.listed
+	}
+	return known
+}

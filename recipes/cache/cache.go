@@ -1,0 +1,270 @@
+package cache
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
+)
+
+// Errors of a Cache.
+var (
+	// ErrClosed means that the cache was closed.
+	ErrClosed = errors.New("cache is closed")
+
+	// ErrFutureZxid means that there is no such transaction yet.
+	ErrFutureZxid = errors.New("no such transaction yet")
+)
+
+// Node is a node of the tree. Its Data is shared with the cache, and must not
+// be changed.
+type Node struct {
+	Path string
+	Data []byte
+	Stat zk.Stat
+}
+
+// same reports whether two reads have seen the same data of the same node. A
+// node that was deleted and made anew has another Czxid.
+func same(a, b *Node) bool {
+	return a.Stat.Czxid == b.Stat.Czxid && a.Stat.Mzxid == b.Stat.Mzxid
+}
+
+// Cache is a copy of a node, and of what is below it. It is safe for concurrent
+// use and must be closed.
+type Cache struct {
+	client *framework.Client
+	scope  scope
+	cfg    config
+
+	cancel context.CancelCauseFunc
+	done   chan struct{} // closed when nothing of the cache goes on
+	poke   chan struct{} // capacity 1: somebody waits for a transaction
+
+	mu         sync.RWMutex // protects the following fields
+	nodes      map[string]*Node
+	children   map[string]map[string]struct{} // names, by the parent's path
+	unreadable map[string]error
+	zxid       int64
+	synced     bool
+	everSynced bool
+	known      int           // for Progress
+	waiting    int           // for Progress
+	changed    chan struct{} // closed at each change of the above, and then replaced
+	feeds      map[*feed]struct{}
+	err        error
+}
+
+// New returns a cache of root and what is below it, and begins to fill it. It
+// does not wait for that; Synced does. The root need not exist.
+//
+// A path that cannot be used is an error that matches zk.ErrInvalidPath, and an
+// option that cannot is a *framework.ConfigError. A closed client is
+// framework.ErrClosed.
+func New(client *framework.Client, root string, opts ...Option) (*Cache, error) {
+	if client == nil {
+		return nil, bad("client", "nil", "must not be nil")
+	}
+	cfg, err := configured(opts)
+	if err == nil {
+		err = framework.ValidatePath(root)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cache of %q: %w", root, err)
+	}
+	c := &Cache{
+		client: client, scope: scope{root, cfg.depth, cfg.filter}, cfg: cfg,
+		done: make(chan struct{}), poke: make(chan struct{}, 1),
+		nodes: map[string]*Node{}, children: map[string]map[string]struct{}{},
+		changed: make(chan struct{}), feeds: map[*feed]struct{}{},
+	}
+	stop, cancel := context.WithCancelCause(context.Background())
+	c.cancel = cancel
+	if !framework.Extend(client).Go(func(ctx context.Context) { c.run(ctx, stop) }) {
+		cancel(nil)
+		return nil, fmt.Errorf("cache of %q: %w", root, framework.ErrClosed)
+	}
+	return c, nil
+}
+
+// run owns everything that the cache does.
+func (c *Cache) run(client, stop context.Context) {
+	defer close(c.done)
+	ctx, cancel := context.WithCancelCause(client)
+	defer cancel(nil)
+	defer context.AfterFunc(stop, func() { cancel(ErrClosed) })()
+	l := newLoop(ctx, c)
+	err := l.run()
+	if stop.Err() != nil {
+		err = ErrClosed
+	} else if client.Err() != nil {
+		err = framework.ErrClosed
+	}
+	cancel(err)
+	l.finish()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.err = fmt.Errorf("cache of %q: %w", c.scope.root, err)
+	c.tellLocked()
+}
+
+// Close ends the cache and returns when nothing of it goes on. Its nodes can
+// still be read. It may be called more than once, and always returns nil.
+func (c *Cache) Close() error {
+	c.cancel(ErrClosed)
+	<-c.done
+	return nil
+}
+
+// Done is closed when the cache has ended, for the reason that Err returns.
+func (c *Cache) Done() <-chan struct{} { return c.done }
+
+// Err returns nil while the cache works. After that it is an error that matches
+// ErrClosed, framework.ErrClosed, or the refusal of the server that has ended
+// it.
+func (c *Cache) Err() error {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.err
+}
+
+// Synced waits until the cache was filled for the first time. Its error is
+// ctx's, or Err's.
+func (c *Cache) Synced(ctx context.Context) error {
+	return c.wait(ctx, func() bool { return c.everSynced })
+}
+
+// Progress returns how many nodes the cache knows of, and how many of its reads
+// are still to be done. It is for people who wait for a large tree.
+func (c *Cache) Progress() (nodes, toRead int) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.known, c.waiting
+}
+
+// Zxid returns a transaction as of which the cache is equal to the server's
+// tree. It is 0 until the cache was filled for the first time.
+func (c *Cache) Zxid() int64 {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.zxid
+}
+
+// WaitFor waits until the cache is as new as a transaction, and was filled: the
+// Mzxid or Czxid of a Stat, a lock's fencing token, or what
+// framework.Client.LastZxid has returned, in any process. For a transaction of
+// which this client has not heard, WaitFor asks the server to catch up first.
+//
+// Its error is ctx's, or Err's, or that of the request. It matches
+// ErrFutureZxid if there is no such transaction yet.
+func (c *Cache) WaitFor(ctx context.Context, zxid int64) error {
+	if c.isAsNewAs(zxid) {
+		return nil
+	}
+	if c.client.LastZxid() < zxid {
+		if err := c.client.Sync(ctx, c.scope.root); err != nil {
+			return err
+		}
+	}
+	if c.client.LastZxid() < zxid {
+		return fmt.Errorf("cache of %q: %w: %#x", c.scope.root, ErrFutureZxid, zxid)
+	}
+	return c.wait(ctx, func() bool {
+		select {
+		case c.poke <- struct{}{}:
+		default:
+		}
+		return c.everSynced && c.zxid >= zxid
+	})
+}
+
+func (c *Cache) isAsNewAs(zxid int64) bool {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.everSynced && c.zxid >= zxid
+}
+
+// wait waits until a condition holds, which is asked under the lock.
+func (c *Cache) wait(ctx context.Context, holds func() bool) error {
+	for {
+		c.mu.RLock()
+		ok, changed, err := holds(), c.changed, c.err
+		c.mu.RUnlock()
+		switch {
+		case ok:
+			return nil
+		case err != nil:
+			return err
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return fmt.Errorf("cache of %q: %w", c.scope.root, reason.OfContext(ctx))
+		}
+	}
+}
+
+// tellLocked wakes everybody who waits.
+func (c *Cache) tellLocked() {
+	close(c.changed)
+	c.changed = make(chan struct{})
+}
+
+// Get returns a node of the cache.
+func (c *Cache) Get(path string) (Node, bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if n := c.nodes[path]; n != nil {
+		return *n, true
+	}
+	return Node{}, false
+}
+
+// Children returns the children of a node, by name, as they are now.
+func (c *Cache) Children(path string) iter.Seq[Node] {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	list := make([]*Node, 0, len(c.children[path]))
+	for name := range c.children[path] {
+		if n := c.nodes[childOf(path, name)]; n != nil {
+			list = append(list, n)
+		}
+	}
+	return inOrder(list)
+}
+
+// All returns all nodes, parents before their children, as they are now: as of
+// one transaction, however long the loop over them takes.
+func (c *Cache) All() iter.Seq[Node] {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return inOrder(slices.Collect(maps.Values(c.nodes)))
+}
+
+func inOrder(list []*Node) iter.Seq[Node] {
+	return func(yield func(Node) bool) {
+		slices.SortFunc(list, func(a, b *Node) int { return cmp.Compare(a.Path, b.Path) })
+		for _, n := range list {
+			if !yield(*n) {
+				return
+			}
+		}
+	}
+}
+
+// Unreadable returns the nodes that the client may not read, or could not, with
+// the reasons. They are tried again after each reconnect, and when they change.
+func (c *Cache) Unreadable() map[string]error {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return maps.Clone(c.unreadable)
+}

@@ -1,0 +1,542 @@
+package cache_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/cache"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// servers are the kinds of servers that every test of this file runs on.
+var servers = map[string]func(t *testing.T) *zktest.Server{
+	"3.9": func(t *testing.T) *zktest.Server { return zktest.Start(t) },
+	"3.8": func(t *testing.T) *zktest.Server { return zktest.Start(t, zktest.WithWatchesBefore39()) },
+	"3.5": func(t *testing.T) *zktest.Server {
+		srv := zktest.Start(t)
+		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: -1, Do: zktest.Fail(zktest.ErrUnimplemented)})
+		return srv
+	},
+}
+
+func onEach(t *testing.T, test func(t *testing.T, srv *zktest.Server, client *framework.Client)) {
+	t.Helper()
+	for name, start := range servers {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv := start(t)
+				test(t, srv, connect(t, srv))
+			})
+		})
+	}
+}
+
+func connect(t *testing.T, srv *zktest.Server, opts ...framework.Option) *framework.Client {
+	t.Helper()
+	client, err := framework.New(srv.Addr(), append([]framework.Option{framework.WithDialer(srv.Dialer()),
+		framework.WithSessionTimeout(6 * time.Second)}, opts...)...)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, client.Close()) })
+	return client
+}
+
+func create(t *testing.T, srv *zktest.Server, paths ...string) {
+	t.Helper()
+	for _, path := range paths {
+		require.NoError(t, srv.Create(path, []byte("of "+path)))
+	}
+}
+
+func open(t *testing.T, client *framework.Client, root string, opts ...cache.Option) *cache.Cache {
+	t.Helper()
+	c, err := cache.New(client, root, opts...)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, c.Close()) })
+	require.NoError(t, c.Synced(within(t)))
+	return c
+}
+
+func within(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func paths(c *cache.Cache) (list []string) {
+	for n := range c.All() {
+		list = append(list, n.Path)
+	}
+	return list
+}
+
+func TestCacheHasTheTree(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {
+		create(t, srv, "/r", "/r/a", "/r/a/b", "/r/c", "/rest", "/other")
+		c := open(t, client, "/r")
+		require.Equal(t, []string{"/r", "/r/a", "/r/a/b", "/r/c"}, paths(c))
+		require.LessOrEqual(t, c.Zxid(), srv.Zxid())
+		n, ok := c.Get("/r/a/b")
+		require.True(t, ok)
+		want, _ := srv.Node("/r/a/b")
+		require.Equal(t, "of /r/a/b", string(n.Data))
+		require.Equal(t, want.Stat.Czxid, n.Stat.Czxid)
+		_, ok = c.Get("/rest")
+		require.False(t, ok)
+		var names []string
+		for child := range c.Children("/r") {
+			names = append(names, child.Path)
+		}
+		require.Equal(t, []string{"/r/a", "/r/c"}, names)
+		require.Empty(t, slices.Collect(c.Children("/r/c")))
+
+		create(t, srv, "/r/a/new")
+		require.NoError(t, srv.Set("/r/c", []byte("set")))
+		require.NoError(t, srv.Delete("/r/a/b"))
+		require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
+		require.Equal(t, []string{"/r", "/r/a", "/r/a/new", "/r/c"}, paths(c))
+		n, _ = c.Get("/r/c")
+		require.Equal(t, "set", string(n.Data))
+	})
+}
+
+func TestCacheOfTheRootAndOfAMissingNode(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {
+		all, missing := open(t, client, "/"), open(t, client, "/r/a")
+		require.Empty(t, paths(missing))
+		create(t, srv, "/r", "/r/a", "/r/a/b")
+		require.NoError(t, missing.WaitFor(within(t), srv.Zxid()))
+		require.NoError(t, all.WaitFor(within(t), srv.Zxid()))
+		require.Equal(t, []string{"/r/a", "/r/a/b"}, paths(missing))
+		require.Subset(t, paths(all), []string{"/", "/r", "/r/a", "/r/a/b"})
+		require.NoError(t, srv.Delete("/r"))
+		require.NoError(t, missing.WaitFor(within(t), srv.Zxid()))
+		require.Empty(t, paths(missing))
+	})
+}
+
+func TestOptions(t *testing.T) {
+	for _, tc := range []struct {
+		opt  cache.Option
+		want []string
+	}{
+		{cache.Depth(0), []string{"/r"}},
+		{cache.Depth(1), []string{"/r", "/r/a", "/r/c", "/r/new"}},
+		{cache.Filter(func(p string) bool { return p != "/r/a" }), []string{"/r", "/r/c", "/r/new", "/r/new/deep"}},
+		{cache.WithConcurrency(1), []string{"/r", "/r/a", "/r/a/b", "/r/c", "/r/new", "/r/new/deep"}},
+	} {
+		onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {
+			create(t, srv, "/r", "/r/a", "/r/a/b", "/r/c")
+			c := open(t, client, "/r", tc.opt)
+			create(t, srv, "/r/new", "/r/new/deep")
+			require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
+			require.Equal(t, tc.want, paths(c))
+		})
+	}
+}
+
+func TestWithoutDataReadsNone(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {
+		create(t, srv, "/r", "/r/a")
+		c := open(t, client, "/r", cache.WithoutData())
+		require.NoError(t, srv.Set("/r/a", []byte("new")))
+		require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
+		n, _ := c.Get("/r/a")
+		require.Nil(t, n.Data)
+		require.EqualValues(t, 1, n.Stat.Version)
+		require.Zero(t, srv.CountRequests(zktest.OpGetData))
+	})
+}
+
+func TestBadArguments(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := connect(t, zktest.Start(t))
+		for name, open := range map[string]func() error{
+			"client": func() error { _, err := cache.New(nil, "/r"); return err },
+			"option": func() error { _, err := cache.New(client, "/r", nil); return err },
+			"depth":  func() error { _, err := cache.New(client, "/r", cache.Depth(-1)); return err },
+			"reads":  func() error { _, err := cache.New(client, "/r", cache.WithConcurrency(0)); return err },
+			"cache": func() error {
+				_, err := cache.NewTyped(nil, func(cache.Node) (int, error) { return 0, nil })
+				return err
+			},
+			"decode": func() error { _, err := cache.NewTyped[int](&cache.Cache{}, nil); return err },
+		} {
+			require.ErrorIs(t, open(), zk.ErrBadArguments, name)
+		}
+		_, err := cache.New(client, "r")
+		require.ErrorIs(t, err, zk.ErrInvalidPath)
+		require.NoError(t, client.Close())
+		_, err = cache.New(client, "/r")
+		require.ErrorIs(t, err, framework.ErrClosed)
+	})
+}
+
+func TestWriterReadsItsOwnWrites(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {
+		create(t, srv, "/r")
+		c, other := open(t, client, "/r"), connect(t, srv)
+		for i := range 50 {
+			writer := client
+			if i%2 == 0 {
+				writer = other
+			}
+			stat, err := writer.Set(t.Context(), "/r", fmt.Append(nil, i), framework.AnyVersion)
+			require.NoError(t, err)
+			require.NoError(t, c.WaitFor(within(t), stat.Mzxid))
+			n, _ := c.Get("/r")
+			require.Equal(t, strconv.Itoa(i), string(n.Data))
+			require.GreaterOrEqual(t, c.Zxid(), stat.Mzxid)
+
+			made, err := writer.Create(t.Context(), "/r/n", nil)
+			require.NoError(t, err)
+			require.NoError(t, c.WaitFor(within(t), made.Czxid))
+			_, ok := c.Get("/r/n")
+			require.True(t, ok)
+			require.NoError(t, writer.Delete(t.Context(), "/r/n", framework.AnyVersion))
+			require.NoError(t, c.WaitFor(within(t), writer.LastZxid()))
+			_, ok = c.Get("/r/n")
+			require.False(t, ok)
+		}
+		// A transaction that is none of the tree's.
+		made, err := other.Create(t.Context(), "/elsewhere", nil)
+		require.NoError(t, err)
+		require.NoError(t, c.WaitFor(within(t), made.Czxid))
+		require.ErrorIs(t, c.WaitFor(within(t), srv.Zxid()+1000), cache.ErrFutureZxid)
+	})
+}
+
+// story tells what a reader of Changes is told.
+type story struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (s *story) follow(t *testing.T, c *cache.Cache) {
+	go func() {
+		for ch := range c.Changes(t.Context()) {
+			s.mu.Lock()
+			s.lines = append(s.lines, strings.TrimSpace(ch.Type.String()+" "+ch.Old.Path+ch.New.Path))
+			if ch.Type == cache.Changed {
+				s.lines[len(s.lines)-1] = fmt.Sprintf("changed %s %s", ch.New.Path, ch.New.Data)
+			}
+			s.mu.Unlock()
+		}
+	}()
+}
+
+// next returns what was told since the last call.
+func (s *story) next() []string {
+	synctest.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	lines := s.lines
+	s.lines = nil
+	return lines
+}
+
+func TestChangesBeginWithASnapshotAndGoOn(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {
+		create(t, srv, "/r", "/r/a")
+		c, err := cache.New(client, "/r")
+		require.NoError(t, err)
+		defer c.Close()
+		var s story
+		s.follow(t, c)
+		require.NoError(t, c.Synced(within(t)))
+		require.Equal(t, []string{"created /r", "created /r/a", "synced"}, s.next())
+		create(t, srv, "/r/b")
+		require.Equal(t, []string{"created /r/b"}, s.next())
+		require.NoError(t, srv.Set("/r/b", []byte("new")))
+		require.Equal(t, []string{"changed /r/b new"}, s.next())
+		require.NoError(t, srv.Delete("/r/b"))
+		require.Equal(t, []string{"deleted /r/b"}, s.next())
+	})
+}
+
+// A comparison of versions misses a node that was deleted and made anew.
+func TestNodeThatWasMadeAnewDuringAnOutageIsNoticed(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {
+		create(t, srv, "/r", "/r/a", "/r/gone")
+		c := open(t, client, "/r")
+		var s story
+		s.follow(t, c)
+		s.next()
+		srv.RefuseConnections(true)
+		srv.CutAll()
+		require.Equal(t, []string{"interrupted"}, s.next())
+		require.NoError(t, srv.Delete("/r/a"))
+		require.NoError(t, srv.Delete("/r/gone"))
+		create(t, srv, "/r/a", "/r/new", "/r/new/deep")
+		srv.RefuseConnections(false)
+		require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
+		require.Equal(t, []string{
+			"deleted /r/gone", "deleted /r/a", "created /r/a", "created /r/new", "created /r/new/deep", "synced",
+		}, s.next())
+	})
+}
+
+func TestCacheGoesOnInTheNextSession(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {
+		create(t, srv, "/r", "/r/a")
+		c := open(t, client, "/r")
+		var s story
+		s.follow(t, c)
+		s.next()
+		srv.Session(client.SessionID()).Expire()
+		create(t, srv, "/r/b")
+		require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
+		require.Equal(t, []string{"interrupted", "created /r/b", "synced"}, s.next())
+		require.NoError(t, srv.Set("/r/a", []byte("heard")))
+		require.Equal(t, []string{"changed /r/a heard"}, s.next())
+	})
+}
+
+// A reader that does not read costs no more than the nodes that have changed.
+func TestSlowReaderGetsTheLastState(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {
+		create(t, srv, "/r", "/r/a")
+		c := open(t, client, "/r")
+		var got []string
+		for ch := range c.Changes(t.Context()) {
+			got = append(got, ch.Type.String()+" "+ch.Old.Path+" "+string(ch.New.Data))
+			if ch.Type == cache.Synced {
+				for i := range 1000 {
+					require.NoError(t, srv.Set("/r/a", fmt.Append(nil, i)))
+					create(t, srv, "/r/passing")
+					require.NoError(t, srv.Delete("/r/passing"))
+				}
+				require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
+			}
+			if ch.Type == cache.Changed {
+				break
+			}
+		}
+		require.Equal(t, []string{"created  of /r", "created  of /r/a", "synced  ", "changed /r/a 999"}, got)
+	})
+}
+
+func TestUnreadableNodesAreReportedAndNotFatal(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {
+		create(t, srv, "/r", "/r/a")
+		owner := connect(t, srv, framework.WithAuth("digest", []byte("me:secret")))
+		_, err := owner.Create(t.Context(), "/r/secret", nil, framework.WithACL(zk.DigestACL(zk.PermAll, "me", "secret")))
+		require.NoError(t, err)
+		c := open(t, client, "/r")
+		require.Equal(t, []string{"/r", "/r/a"}, paths(c))
+		require.Len(t, c.Unreadable(), 1)
+		require.ErrorIs(t, c.Unreadable()["/r/secret"], zk.ErrNoAuth)
+		create(t, srv, "/r/b")
+		require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
+		require.Equal(t, []string{"/r", "/r/a", "/r/b"}, paths(c))
+
+		_, err = owner.SetACL(t.Context(), "/r/secret", zk.WorldACL(zk.PermAll), framework.AnyVersion)
+		require.NoError(t, err)
+		srv.CutAll()
+		time.Sleep(5 * time.Second)
+		require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
+		require.Equal(t, []string{"/r", "/r/a", "/r/b", "/r/secret"}, paths(c))
+		require.Empty(t, c.Unreadable())
+	})
+}
+
+func TestClosedCacheLeavesNothing(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {
+		create(t, srv, "/r", "/r/a")
+		c := open(t, client, "/r")
+		ended := make(chan struct{})
+		go func() {
+			for range c.Changes(t.Context()) {
+			}
+			close(ended)
+		}()
+		synctest.Wait()
+		require.NoError(t, c.Close())
+		<-ended
+		<-c.Done()
+		require.ErrorIs(t, c.Err(), cache.ErrClosed)
+		require.ErrorIs(t, c.WaitFor(within(t), srv.Zxid()+1), cache.ErrFutureZxid)
+		create(t, srv, "/r/b")
+		require.ErrorIs(t, c.WaitFor(within(t), srv.Zxid()), cache.ErrClosed)
+		require.Equal(t, []string{"/r", "/r/a"}, paths(c))
+		require.NoError(t, c.Close())
+		synctest.Wait()
+		srv.AssertNoWatches(t)
+	})
+}
+
+func TestCacheEndsWithItsClient(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {
+		c, err := cache.New(client, "/r")
+		require.NoError(t, err)
+		require.NoError(t, client.Close())
+		require.ErrorIs(t, c.Synced(within(t)), framework.ErrClosed)
+		require.NoError(t, c.Close())
+	})
+}
+
+func TestCallersDoNotWaitBeyondTheirContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		srv.RefuseConnections(true)
+		c, err := cache.New(connect(t, srv), "/r")
+		require.NoError(t, err)
+		defer c.Close()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		require.ErrorIs(t, c.Synced(ctx), context.DeadlineExceeded)
+		require.Error(t, c.WaitFor(ctx, 1))
+		for range c.Changes(ctx) {
+			t.Error("there is nothing to tell")
+		}
+		time.AfterFunc(time.Hour, func() { srv.RefuseConnections(false) })
+		require.NoError(t, c.Synced(t.Context()))
+	})
+}
+
+func TestServerThatRefusesTheWatchEndsTheCache(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Do: zktest.Fail(zktest.ErrNoAuth)})
+		c, err := cache.New(connect(t, srv), "/r")
+		require.NoError(t, err)
+		defer c.Close()
+		require.ErrorIs(t, c.Synced(within(t)), zk.ErrNoAuth)
+	})
+}
+
+// The client may move to a server that is older than the one before.
+func TestCacheGoesOnWithStandardWatchesOnAnOlderServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		client := connect(t, srv)
+		create(t, srv, "/r", "/r/a")
+		c := open(t, client, "/r")
+		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: -1, Do: zktest.Fail(zktest.ErrUnimplemented)})
+		srv.CutAll()
+		create(t, srv, "/r/b")
+		require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
+		create(t, srv, "/r/b/c")
+		require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
+		require.Equal(t, []string{"/r", "/r/a", "/r/b", "/r/b/c"}, paths(c))
+	})
+}
+
+// ClickHouse Keeper sends the path of a recursive watch in place of the path of
+// the node.
+func TestEventsWithTheWrongPathAreNoticed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		create(t, srv, "/r", "/r/a")
+		var log bytes.Buffer
+		client := connect(t, srv, framework.WithDialer(keeper(srv, "/r")), framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		c := open(t, client, "/r")
+		require.NoError(t, srv.Set("/r", []byte("mine"))) // this event is right
+		require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
+		require.Len(t, srv.Watches(), 1)
+		for range 3 {
+			require.NoError(t, srv.Set("/r/a", []byte("new")))
+			require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
+			n, _ := c.Get("/r/a")
+			require.Equal(t, "new", string(n.Data))
+			want, _ := srv.Node("/r/a")
+			require.Equal(t, want.Stat.Mzxid, n.Stat.Mzxid)
+		}
+		require.Len(t, srv.Watches(), 4, "standard watches now: two for each node")
+		require.NoError(t, client.Close())
+		require.Contains(t, log.String(), "zookeeper cache sets standard watches")
+	})
+}
+
+func TestTypedViewReportsWhatCannotBeDecoded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		client := connect(t, srv)
+		require.NoError(t, srv.Create("/r", []byte("0")))
+		require.NoError(t, srv.Create("/r/a", []byte("1")))
+		require.NoError(t, srv.Create("/r/b", []byte("one")))
+		c := open(t, client, "/r")
+		numbers, err := cache.NewTyped(c, func(n cache.Node) (int, error) { return strconv.Atoi(string(n.Data)) })
+		require.NoError(t, err)
+		a, ok, err := numbers.Get("/r/a")
+		require.NoError(t, err)
+		require.True(t, ok)
+		require.Equal(t, 1, a.Value)
+		_, ok, err = numbers.Get("/r/c")
+		require.NoError(t, err)
+		require.False(t, ok)
+		_, ok, err = numbers.Get("/r/b")
+		require.True(t, ok)
+		requireDecodeError(t, err)
+		sum := 0
+		for n, err := range numbers.Children("/r") {
+			if err != nil {
+				requireDecodeError(t, err)
+				continue
+			}
+			sum += n.Value
+		}
+		for n := range numbers.All() {
+			sum += n.Value
+		}
+		require.Equal(t, 2, sum)
+		var told []string
+		for ch, err := range numbers.Changes(t.Context()) {
+			told = append(told, fmt.Sprint(ch.Type, ch.Value, err != nil))
+			if ch.Type == cache.Synced {
+				break
+			}
+		}
+		require.Equal(t, []string{"created 0 false", "created 1 false", "created 0 true", "synced 0 false"}, told)
+	})
+}
+
+func requireDecodeError(t *testing.T, err error) {
+	t.Helper()
+	var decode *cache.DecodeError
+	require.ErrorAs(t, err, &decode)
+	require.Equal(t, "/r/b", decode.Path)
+	require.True(t, errors.Is(err, strconv.ErrSyntax))
+	require.ErrorContains(t, err, "decode /r/b: ")
+}
+
+func TestLargeTree(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {
+		create(t, srv, "/r")
+		for i := range 10 {
+			create(t, srv, fmt.Sprintf("/r/%d", i))
+			for j := range 1000 {
+				create(t, srv, fmt.Sprintf("/r/%d/%d", i, j))
+			}
+		}
+		srv.ClearRequests()
+		c, err := cache.New(client, "/r")
+		require.NoError(t, err)
+		defer c.Close()
+		require.NoError(t, c.Synced(within(t)))
+		nodes, toRead := c.Progress()
+		require.Equal(t, 10011, nodes)
+		require.Zero(t, toRead)
+		require.Len(t, paths(c), 10011)
+		reads := srv.CountRequests(zktest.OpGetData) + srv.CountRequests(zktest.OpGetChildren)
+		if _, old := servers[t.Name()[len(t.Name())-3:]]; old && strings.HasSuffix(t.Name(), "3.5") {
+			require.Equal(t, 2*10011, reads)
+		} else {
+			require.Equal(t, 10011+11, reads, "one read for each node, and a list for each parent")
+		}
+	})
+}

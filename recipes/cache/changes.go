@@ -1,0 +1,146 @@
+package cache
+
+import (
+	"context"
+	"iter"
+	"maps"
+	"slices"
+)
+
+// ChangeType says what a Change is about.
+type ChangeType int
+
+// Created, Changed and Deleted are about a node. A node that was deleted and
+// made anew is Deleted and then Created. The others are about the cache:
+//
+//   - Synced means that it is up to date: what was told before is all there is,
+//     as of the change's Zxid.
+//   - Interrupted means that the connection is gone, or was, and that the cache
+//     may be behind until the next Synced.
+const (
+	Created ChangeType = iota + 1
+	Changed
+	Deleted
+	Synced
+	Interrupted
+)
+
+// String returns the name of the type, in lower case.
+func (t ChangeType) String() string {
+	switch t {
+	case Created:
+		return "created"
+	case Changed:
+		return "changed"
+	case Deleted:
+		return "deleted"
+	case Synced:
+		return "synced"
+	case Interrupted:
+		return "interrupted"
+	default:
+		return "none"
+	}
+}
+
+// Change is a step of the cache, or a part of one: changes in a row with the
+// same Zxid belong together.
+type Change struct {
+	Type ChangeType
+	Old  Node  // of Changed and Deleted: what this reader was told before
+	New  Node  // of Created and Changed
+	Zxid int64 // as of which the cache is now
+}
+
+// feed is what one reader of Changes has not been told yet. Its fields are
+// protected by Cache.mu.
+type feed struct {
+	pending map[string]*Node // what the reader knows of a node that has changed; nil for nothing
+	synced  bool             // what the reader was told last
+}
+
+// Changes returns what is in the cache, as Created and then Synced, and then
+// every change, until ctx ends or the cache does. It waits for the first Synced
+// before it begins.
+//
+// A slow reader holds up nobody and uses no more memory than the nodes that
+// have changed. Several changes of a node, or of everything, become one: a
+// reader may miss what a node was in between, but never what it is. If the
+// reader applies every change to a map, then the map is the cache whenever the
+// Zxid changes.
+func (c *Cache) Changes(ctx context.Context) iter.Seq[Change] {
+	return func(yield func(Change) bool) {
+		f := c.subscribe()
+		defer c.unsubscribe(f)
+		for {
+			batch, changed, ended := c.take(f)
+			for _, ch := range batch {
+				if ctx.Err() != nil || !yield(ch) {
+					return
+				}
+			}
+			switch {
+			case len(batch) > 0:
+				continue
+			case ended:
+				return
+			}
+			select {
+			case <-changed:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+func (c *Cache) subscribe() *feed {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f := &feed{pending: make(map[string]*Node, len(c.nodes))}
+	for path := range c.nodes {
+		f.pending[path] = nil
+	}
+	c.feeds[f] = struct{}{}
+	return f
+}
+
+func (c *Cache) unsubscribe(f *feed) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.feeds, f)
+}
+
+// take returns what has changed for a reader.
+func (c *Cache) take(f *feed) (batch []Change, changed <-chan struct{}, ended bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	paths := slices.Sorted(maps.Keys(f.pending))
+	for _, path := range slices.Backward(paths) { // children first
+		old, now := f.pending[path], c.nodes[path]
+		if old != nil && (now == nil || now.Stat.Czxid != old.Stat.Czxid) {
+			batch = append(batch, Change{Type: Deleted, Old: *old, Zxid: c.zxid})
+			f.pending[path] = nil
+		}
+	}
+	for _, path := range paths { // parents first
+		old, now := f.pending[path], c.nodes[path]
+		switch {
+		case now == nil:
+		case old == nil:
+			batch = append(batch, Change{Type: Created, New: *now, Zxid: c.zxid})
+		case !same(old, now):
+			batch = append(batch, Change{Type: Changed, Old: *old, New: *now, Zxid: c.zxid})
+		}
+	}
+	clear(f.pending)
+	if f.synced != c.synced {
+		f.synced = c.synced
+		kind := Interrupted
+		if c.synced {
+			kind = Synced
+		}
+		batch = append(batch, Change{Type: kind, Zxid: c.zxid})
+	}
+	return batch, c.changed, c.err != nil
+}

@@ -1,0 +1,51 @@
+package cache_test
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/recipes/cache"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// There is always something that the cache has not read yet.
+func TestCacheTakesStepsInATreeThatNeverRests(t *testing.T) {
+	const nodes, changes, every = 100, 10000, 2 * time.Millisecond
+	for _, version := range []string{"3.9", "3.8"} {
+		for _, latency := range []time.Duration{time.Millisecond, 20 * time.Millisecond} {
+			t.Run(fmt.Sprint(version, " ", latency), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					srv := servers[version](t)
+					client := connect(t, srv)
+					create(t, srv, "/r")
+					for i := range nodes {
+						create(t, srv, fmt.Sprintf("/r/%d", i))
+					}
+					c := open(t, client, "/r")
+					srv.Inject(zktest.Rule{Op: zktest.OpGetData, Times: -1, Do: zktest.DelayReply(latency)})
+					steps := map[int64]struct{}{}
+					var behind time.Duration
+					go func() {
+						for ch := range c.Changes(t.Context()) {
+							if ch.Type == cache.Changed {
+								steps[ch.Zxid] = struct{}{}
+								behind = max(behind, time.Since(time.UnixMilli(ch.New.Stat.Mtime)))
+							}
+						}
+					}()
+					for i := range changes {
+						require.NoError(t, srv.Set(fmt.Sprintf("/r/%d", i%nodes), nil))
+						time.Sleep(every)
+					}
+					synctest.Wait()
+					t.Logf("%d steps, at most %v behind", len(steps), behind)
+					require.Greater(t, len(steps), int(changes*every/(20*latency)))
+				})
+			})
+		}
+	}
+}

@@ -1,0 +1,61 @@
+package cache_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/cache"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// A service reads what it has just registered, from memory, and hears of others.
+func Example() {
+	srv, err := zktest.Run() // a service would name its ensemble
+	if err != nil {
+		panic(err)
+	}
+	defer srv.Close()
+	client, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()))
+	if err != nil {
+		panic(err)
+	}
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+
+	services, err := cache.New(client, "/services", cache.Depth(2))
+	if err != nil {
+		panic(err)
+	}
+	defer services.Close()
+
+	made, err := client.Create(ctx, "/services/orders/a", []byte("10.0.0.1:80"), framework.WithParents())
+	if err != nil {
+		panic(err)
+	}
+	if err := services.WaitFor(ctx, made.Czxid); err != nil {
+		panic(err)
+	}
+	for node := range services.Children("/services/orders") {
+		fmt.Println(node.Path, string(node.Data))
+	}
+
+	for change := range services.Changes(ctx) {
+		fmt.Printf("%s %q %q\n", change.Type, change.New.Path, change.New.Data)
+		if change.Type == cache.Synced {
+			srv.Set("/services/orders/a", []byte("10.0.0.2:80")) // somebody else
+		}
+		if change.Type == cache.Changed {
+			break
+		}
+	}
+	// Output:
+	// /services/orders/a 10.0.0.1:80
+	// created "/services" ""
+	// created "/services/orders" ""
+	// created "/services/orders/a" "10.0.0.1:80"
+	// synced "" ""
+	// changed "/services/orders/a" "10.0.0.2:80"
+}

@@ -1,0 +1,248 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/state"
+)
+
+// loop is the one goroutine that decides what to read and when the cache takes
+// a step.
+//
+// An event makes a path dirty. When no event is unread, everything up to the
+// newest answer was told. That transaction is the target of a batch: the paths
+// that were dirty as of then are read, and the others are left to the next
+// batch. When the batch is read, the cache takes a step:
+//
+//   - If nothing is dirty and no event is unread, then everything that was read
+//     is equal to the server's tree as of the newest answer: a change before that
+//     answer would have been told before it.
+//   - Otherwise it may be equal to the tree as of the target. A path that was not
+//     told of after the target is. One that was told of is if its node is not
+//     younger than the target. If one is younger, there is no step, and the next
+//     batch has another target.
+type loop struct {
+	c       *Cache
+	ctx     context.Context
+	readers sync.WaitGroup
+	results chan result
+	states  chan state.State
+	source  source
+	tree    tree
+
+	dirty    map[string]dirt  // what a batch has to read
+	batch    map[string]needs // what is still to be read of this one
+	queue    []string         // the paths of batch, oldest first; some twice
+	inflight map[string]struct{}
+	members  map[string]struct{} // the paths of this batch
+	target   int64               // of this batch, or noTarget
+
+	syncing bool // nothing is read before the server has caught up
+	round   int  // counts the times that the server had to catch up
+	behind  bool // the connection was gone, and the server has not caught up since
+
+	// Events of the root itself, to find out whether they are true.
+	rootTold bool  // one was read since the last step
+	rootWas  *Node // at the last step, or nil
+}
+
+// source is where the loop learns of changes.
+type source interface {
+	// wake delivers a value when there may be something to drain.
+	wake() <-chan struct{}
+
+	// drain marks what has changed, and returns an error when the source has
+	// ended.
+	drain(l *loop) error
+
+	// read reads a node as the source needs it: with watches, or without.
+	read(ctx context.Context, l *loop, q request) result
+
+	// arrived is called for each result, by the loop.
+	arrived(l *loop, r result)
+
+	// caughtUp returns the transaction as of which everything that was read is
+	// up to date, and false if something is not.
+	caughtUp() (zxid int64, ok bool)
+
+	// reset is called when everything must be read again.
+	reset()
+
+	close()
+}
+
+func newLoop(ctx context.Context, c *Cache) *loop {
+	return &loop{
+		c: c, ctx: ctx,
+		results: make(chan result), states: make(chan state.State),
+		tree: newTree(), dirty: map[string]dirt{}, batch: map[string]needs{},
+		inflight: map[string]struct{}{}, members: map[string]struct{}{},
+	}
+}
+
+// run works until the context ends, the client is closed, or a server refuses
+// for good.
+func (l *loop) run() error {
+	l.readers.Go(l.followStates)
+	if err := l.open(); err != nil {
+		return err
+	}
+	l.reset()
+	for {
+		if err := l.source.drain(l); err != nil {
+			return err
+		}
+		l.step()
+		l.launch()
+		l.c.progress(len(l.tree.nodes), len(l.dirty)+len(l.batch)+len(l.inflight))
+		select {
+		case <-l.ctx.Done():
+			return context.Cause(l.ctx)
+		case <-l.source.wake():
+		case r := <-l.results:
+			l.arrived(r)
+		case <-l.states:
+			l.stateChanged()
+		case <-l.c.poke:
+		}
+	}
+}
+
+// finish waits for the goroutines of the loop, whose context has ended.
+func (l *loop) finish() {
+	l.readers.Wait()
+	if l.source != nil {
+		l.source.close()
+	}
+}
+
+// open sets the watch, or finds out that the server has none that stays.
+func (l *loop) open() error {
+	var opts []framework.WatcherOption
+	if l.c.scope.depth > 0 {
+		opts = append(opts, framework.Recursive())
+	}
+	for {
+		w, err := l.c.client.NewWatcher(l.ctx, l.c.scope.root, opts...)
+		switch {
+		case err == nil:
+			l.source = &persistentSource{w}
+			return nil
+		case l.ctx.Err() != nil:
+			return context.Cause(l.ctx)
+		case errors.Is(err, errUnimplemented):
+			l.useStandardWatches("the server has no persistent watches")
+			return nil
+		case !framework.IsConnectionError(err):
+			return err
+		}
+	}
+}
+
+// errUnimplemented is the answer of a server that is older than 3.6.
+var errUnimplemented = &framework.ServerError{Code: -6}
+
+func (l *loop) useStandardWatches(why string) {
+	framework.Extend(l.c.client).Logger().Warn("zookeeper cache sets standard watches, two for each node",
+		slog.String("path", l.c.scope.root), slog.String("why", why))
+	if l.source != nil {
+		l.source.close()
+	}
+	l.source = newStandardSource(l)
+}
+
+// followStates tells the loop of interruptions.
+func (l *loop) followStates() {
+	for s := range l.c.client.States(l.ctx) {
+		select {
+		case l.states <- s:
+		case <-l.ctx.Done():
+		}
+	}
+}
+
+// stateChanged looks at the state itself, which may be newer than the one that
+// was told. There is always another one to be told if it changes again, and
+// after a reconnect a reset to be drained.
+func (l *loop) stateChanged() {
+	if l.c.client.State().IsConnected() {
+		if s, ok := l.source.(*standardSource); ok {
+			s.reconnected(l)
+		}
+		return
+	}
+	l.behind = true
+	l.c.interrupted()
+}
+
+// reset makes the loop look at everything again, after the server has caught
+// up. Servers see to that themselves: in a session by the zxid that the client
+// tells them, and before one by a transaction. But that of a local session, for
+// which servers can be configured, has none, and must not set the cache back.
+//
+// What was dirty before stays so, because nobody else may know of it. What is
+// under way now is read once more.
+func (l *loop) reset() {
+	l.round++
+	l.source.reset()
+	l.rootTold = false
+	for path := range l.inflight {
+		l.mark(path, needNode|needScan)
+	}
+	for path, n := range l.batch {
+		l.mark(path, n)
+	}
+	l.queue, l.target = nil, noTarget
+	clear(l.batch)
+	clear(l.members)
+	l.c.interrupted()
+	l.catchUp()
+}
+
+// catchUp has the server catch up with its leader.
+func (l *loop) catchUp() {
+	l.syncing = true
+	round := l.round
+	l.readers.Go(func() {
+		err := l.c.client.Sync(l.ctx, l.c.scope.root)
+		l.deliver(result{sync: true, round: round, err: err})
+	})
+}
+
+func (l *loop) deliver(r result) {
+	select {
+	case l.results <- r:
+	case <-l.ctx.Done():
+		r.stop()
+	}
+}
+
+// synced is called when the server has caught up.
+//
+// Events that came before the answer may be of a server that lagged behind.
+func (l *loop) synced(r result) {
+	if err := l.source.drain(l); err != nil {
+		return // the next drain returns it again
+	}
+	switch {
+	case r.round != l.round:
+		return // there was another reset; its own follows
+	case framework.IsConnectionError(r.err):
+		l.catchUp()
+		return
+	case r.err != nil && l.ctx.Err() == nil:
+		framework.Extend(l.c.client).Logger().Warn("zookeeper cache cannot sync", slog.String("path", l.c.scope.root), slog.Any("error", r.err))
+	}
+	l.syncing, l.behind = false, false
+	l.mark(l.c.scope.root, needNode|needScan)
+	for path := range l.tree.nodes {
+		l.mark(path, needNode|needScan)
+	}
+	for path := range l.tree.unreadable {
+		l.mark(path, needNode|needScan)
+	}
+}

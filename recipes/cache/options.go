@@ -1,0 +1,68 @@
+package cache
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// Option configures a Cache.
+type Option func(*config)
+
+type config struct {
+	depth   int // of the deepest nodes, below the root
+	filter  func(path string) bool
+	noData  bool
+	pending int
+}
+
+// Depth leaves out what is more than n levels below the root. With 0, the cache
+// has the root alone, as Curator's NodeCache; with 1, its children as well, as
+// PathChildrenCache. The default is the whole tree.
+func Depth(n int) Option {
+	return func(c *config) { c.depth = n }
+}
+
+// Filter leaves out the nodes for which keep is false, and all that is below
+// them. Keep is called with the path of a node, on the cache's own goroutine,
+// and must not block. It is not asked about the root.
+func Filter(keep func(path string) bool) Option {
+	return func(c *config) { c.filter = keep }
+}
+
+// WithoutData keeps no data of nodes, and does not read it. The nodes have
+// their Stat.
+func WithoutData() Option {
+	return func(c *config) { c.noData = true }
+}
+
+// WithConcurrency sets how many reads are under way at a time. The default is
+// 64.
+func WithConcurrency(n int) Option {
+	return func(c *config) { c.pending = n }
+}
+
+func configured(opts []Option) (config, error) {
+	cfg := config{depth: unlimited, pending: 64}
+	for _, opt := range opts {
+		if opt == nil {
+			return cfg, bad("option", "nil", "must not be nil")
+		}
+		opt(&cfg)
+	}
+	switch {
+	case cfg.depth < 0:
+		return cfg, bad("Depth", cfg.depth, "must not be negative")
+	case cfg.pending < 1:
+		return cfg, bad("WithConcurrency", cfg.pending, "must be positive")
+	}
+	return cfg, nil
+}
+
+// unlimited is a depth that no path has.
+const unlimited = math.MaxInt
+
+func bad(name string, value any, reason string) error {
+	return &framework.ConfigError{Name: name, Value: fmt.Sprint(value), Reason: reason}
+}

@@ -1,0 +1,65 @@
+package cache
+
+import (
+	"context"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// persistentSource learns of changes from one persistent watch.
+type persistentSource struct{ w *framework.Watcher }
+
+func (s *persistentSource) wake() <-chan struct{} { return s.w.Changed() }
+
+func (s *persistentSource) drain(l *loop) error {
+	for {
+		ev, ok, err := s.w.Poll()
+		switch {
+		case err != nil:
+			return s.ended(l, err)
+		case !ok:
+			return nil
+		case ev.Reset:
+			l.reset()
+		case ev.Type == zk.EventNodeCreated:
+			l.changed(ev.Path, needNode|needScan, ev.After)
+		case ev.Type != zk.EventNodeChildrenChanged:
+			l.changed(ev.Path, needNode, ev.After)
+		}
+	}
+}
+
+// ended goes on with standard watches if the client has moved to a server that
+// has no others.
+func (s *persistentSource) ended(l *loop, err error) error {
+	if !isUnimplemented(err) {
+		return err
+	}
+	l.useStandardWatches("the server has no persistent watches")
+	l.reset()
+	return nil
+}
+
+func (s *persistentSource) read(ctx context.Context, l *loop, q request) (r result) {
+	r.request = q
+	if r.node, r.err = l.readNode(ctx, q); r.err != nil || !l.wantsChildren(q, r.node) {
+		return r
+	}
+	names, stat, err := l.c.client.Children(ctx, q.path)
+	if r.err = noNodeIsNil(err); err != nil {
+		r.node = nil
+		return r
+	}
+	r.listed, r.names, r.pzxid = true, names, stat.Pzxid
+	return r
+}
+
+func (s *persistentSource) arrived(*loop, result) {}
+
+func (s *persistentSource) caughtUp() (zxid int64, ok bool) { return s.w.CaughtUp() }
+
+func (s *persistentSource) reset() {}
+
+func (s *persistentSource) close() { s.w.Close() }

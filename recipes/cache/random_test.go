@@ -1,0 +1,336 @@
+package cache_test
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/cache"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+var (
+	firstSeed = flag.Uint64("cache-seed", 0, "the first seed of TestCacheIsEqualToTheTreeUnderRandomFaults")
+	seeds     = flag.Int("cache-seeds", 500, "how many seeds it tries")
+)
+
+// Under random faults, with servers of different ages and with an ensemble
+// whose members lag behind:
+//
+//  1. Whatever anybody sees of a cache is equal to the server's tree as of the
+//     transaction that the cache names.
+//  2. That transaction never goes back.
+//  3. When the faults have stopped, WaitFor brings the last state.
+//  4. When the cache and its client are closed, nothing is left.
+func TestCacheIsEqualToTheTreeUnderRandomFaults(t *testing.T) {
+	allSteps = 0
+	for seed := *firstSeed; seed < *firstSeed+uint64(*seeds); seed++ {
+		ok := t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { newWorld(t, seed).run() })
+		})
+		if !ok {
+			t.Fatalf("to run this again: -cache-seed %d -cache-seeds 1", seed)
+		}
+	}
+	t.Logf("%d steps of caches were compared", allSteps)
+	require.Greater(t, allSteps, 20**seeds)
+}
+
+// allSteps counts what was compared.
+var allSteps int
+
+// world is a tree that changes all the time, and caches of it.
+type world struct {
+	*testing.T
+	rng     *rand.Rand
+	servers []*zktest.Server
+	ens     *zktest.Ensemble
+	client  *framework.Client
+	keep    func(path string) bool
+	noData  bool
+	old     bool // the server has no persistent watches
+
+	past []version // of the tree, oldest first
+
+	mu   sync.Mutex
+	seen []version // of the cache, by readers
+}
+
+// version is a tree, as of a transaction.
+type version struct {
+	zxid int64
+	tree string
+	who  string
+}
+
+func newWorld(t *testing.T, seed uint64) *world {
+	w := &world{T: t, rng: rand.New(rand.NewPCG(seed, 1)), keep: func(string) bool { return true }}
+	const short, long = time.Second, 12 * time.Second
+	random := zktest.ChaosPlan{
+		Seed: seed,
+		Faults: []zktest.FaultRate{
+			{Chance: 0.01, Rule: zktest.Rule{Do: zktest.DropRequest()}},
+			{Chance: 0.01, Rule: zktest.Rule{Do: zktest.DropReply()}},
+			{Chance: 0.002, Rule: zktest.Rule{Do: zktest.Blackhole()}},
+			{Chance: 0.01, Rule: zktest.Rule{Do: zktest.DelayReply(50 * time.Millisecond)}},
+		},
+		Every: 3 * time.Second,
+		Disruptions: []zktest.Disruption{
+			zktest.CutSession(), zktest.CutSession(), zktest.ReplaceSession(),
+			zktest.StopFor(short), zktest.StopFor(long), zktest.PauseFor(short), zktest.BlackholeFor(long),
+			zktest.Custom("expire", func(*rand.Rand) { w.head().Session(w.client.SessionID()).Expire() }),
+		},
+	}
+	var opts []zktest.Option
+	switch seed % 4 {
+	case 1:
+		opts = append(opts, zktest.WithWatchesBefore39())
+	case 3:
+		random.Disruptions = append(random.Disruptions, zktest.ResignLeader(), zktest.LagFor(300*time.Millisecond, 5*time.Second),
+			zktest.LagFor(2*time.Second, 5*time.Second), zktest.IsolateFor(5*time.Second))
+		w.ens = zktest.StartEnsemble(t, 3, zktest.WithChaos(random))
+		for _, m := range w.ens.Members() {
+			w.servers = append(w.servers, m.Server)
+		}
+		w.connect(w.ens.ConnectString(), framework.WithDialer(w.ens.Dialer()))
+		return w
+	}
+	srv := zktest.Start(t, append(opts, zktest.WithChaos(random))...)
+	if w.old = seed%4 == 2; w.old {
+		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: -1, Do: zktest.Fail(zktest.ErrUnimplemented)})
+	}
+	w.servers = []*zktest.Server{srv}
+	w.connect(srv.Addr(), framework.WithDialer(srv.Dialer()))
+	return w
+}
+
+func (w *world) connect(servers string, opt framework.Option) {
+	c, err := framework.New(servers, opt, framework.WithSessionTimeout(6*time.Second))
+	require.NoError(w, err)
+	w.client = c
+}
+
+func (w *world) head() *zktest.Server {
+	if w.ens != nil {
+		if m := w.ens.Leader(); m != nil {
+			return m.Server
+		}
+	}
+	return w.servers[0]
+}
+
+// options draws what the cache is asked for.
+func (w *world) options() (opts []cache.Option) {
+	if w.rng.IntN(4) == 0 {
+		depth := w.rng.IntN(4)
+		opts = append(opts, cache.Depth(depth))
+		w.keep = func(path string) bool { return strings.Count(path, "/") <= depth+1 }
+	}
+	if w.rng.IntN(4) == 0 {
+		all := w.keep
+		opts = append(opts, cache.Filter(func(path string) bool { return !strings.HasSuffix(path, "/b") }))
+		w.keep = func(path string) bool { return all(path) && !strings.Contains(path+"/", "/b/") }
+	}
+	if w.rng.IntN(4) == 0 {
+		w.noData = true
+		opts = append(opts, cache.WithoutData())
+	}
+	if w.rng.IntN(4) == 0 {
+		opts = append(opts, cache.WithConcurrency(1))
+	}
+	return opts
+}
+
+func (w *world) run() {
+	opts := w.options()
+	for range 20 {
+		w.change()
+	}
+	c, err := cache.New(w.client, "/r", opts...)
+	require.NoError(w, err)
+	ctx, stop := context.WithCancel(w.Context())
+	var readers sync.WaitGroup
+	readers.Go(func() { w.follow(ctx, "quick", c, 0) })
+	readers.Go(func() { w.follow(ctx, "slow", c, 3*time.Second) })
+	readers.Go(func() { w.look(ctx, c) })
+	for range 400 {
+		w.change()
+		switch w.rng.IntN(8) {
+		case 0:
+			time.Sleep(time.Duration(w.rng.IntN(1000)) * time.Millisecond)
+		case 1, 2, 3:
+			time.Sleep(time.Duration(w.rng.IntN(2000)) * time.Microsecond)
+		}
+	}
+	w.calm()
+	time.Sleep(time.Minute)
+	w.change()
+	last := w.past[len(w.past)-1].zxid
+	within, cancel := context.WithTimeout(w.Context(), 30*time.Second)
+	require.NoError(w, c.WaitFor(within, last))
+	cancel()
+	time.Sleep(10 * time.Second)
+	stop()
+	readers.Wait()
+	require.GreaterOrEqual(w, c.Zxid(), last)
+	w.observe("last", c.Zxid(), slices.Collect(c.All()))
+	for _, watch := range w.head().WatchesOn("/r") {
+		require.Equal(w, !w.old, watch.Persistent, "standard watches are for servers that have no others")
+	}
+	require.NoError(w, c.Close())
+	require.NoError(w, w.client.Close())
+	w.check(last)
+	for _, s := range w.servers {
+		s.AssertNoWatches(w)
+	}
+}
+
+func (w *world) calm() {
+	if w.ens != nil {
+		w.ens.StopFaults()
+		return
+	}
+	w.servers[0].StopFaults()
+}
+
+// change makes a random change and notes what the tree is like then.
+func (w *world) change() {
+	head := w.head()
+	path := "/r"
+	for range w.rng.IntN(4) {
+		path += "/" + string('a'+rune(w.rng.IntN(4)))
+	}
+	_, there := head.Node(path)
+	_, parent := head.Node(path[:strings.LastIndexByte(path, '/')])
+	var err error
+	switch {
+	case !there && (parent || path == "/r"):
+		err = head.Create(path, fmt.Append(nil, w.rng.IntN(1000)))
+	case there && len(head.Children(path)) == 0 && w.rng.IntN(2) == 0:
+		err = head.Delete(path)
+		if err == nil && w.rng.IntN(3) == 0 {
+			w.note(head)
+			err = head.Create(path, nil) // with the same version as before, perhaps
+		}
+	case there:
+		err = head.Set(path, fmt.Append(nil, w.rng.IntN(1000)))
+	default:
+		return
+	}
+	if err == nil {
+		w.note(head)
+	}
+}
+
+func (w *world) note(head *zktest.Server) {
+	var list []cache.Node
+	for _, n := range head.Tree() {
+		if strings.HasPrefix(n.Path+"/", "/r/") && w.keep(n.Path) {
+			node := cache.Node{Path: n.Path, Data: n.Data}
+			node.Stat.Czxid, node.Stat.Mzxid = n.Stat.Czxid, n.Stat.Mzxid
+			list = append(list, node)
+		}
+	}
+	w.past = append(w.past, version{zxid: head.Zxid(), tree: w.text(list)})
+}
+
+func (w *world) text(list []cache.Node) string {
+	slices.SortFunc(list, func(a, b cache.Node) int { return strings.Compare(a.Path, b.Path) })
+	var b bytes.Buffer
+	for _, n := range list {
+		if w.noData {
+			n.Data = nil
+		}
+		fmt.Fprintf(&b, "%s=%s(%d,%d) ", n.Path, n.Data, n.Stat.Czxid, n.Stat.Mzxid)
+	}
+	return b.String()
+}
+
+func (w *world) observe(who string, zxid int64, nodes []cache.Node) {
+	text := w.text(nodes)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.seen = append(w.seen, version{zxid, text, who})
+}
+
+// follow applies changes to a map of its own.
+func (w *world) follow(ctx context.Context, who string, c *cache.Cache, pause time.Duration) {
+	mine := map[string]cache.Node{}
+	var zxid int64
+	for ch := range c.Changes(ctx) {
+		if ch.Zxid != zxid && zxid != 0 {
+			w.observe(who, zxid, values(mine))
+			time.Sleep(pause)
+		}
+		zxid = ch.Zxid
+		switch ch.Type {
+		case cache.Created:
+			if _, known := mine[ch.New.Path]; known {
+				w.Errorf("%s: %s was created again", who, ch.New.Path)
+			}
+			mine[ch.New.Path] = ch.New
+		case cache.Changed:
+			if mine[ch.New.Path].Stat.Mzxid >= ch.New.Stat.Mzxid {
+				w.Errorf("%s: %s went back", who, ch.New.Path)
+			}
+			mine[ch.New.Path] = ch.New
+		case cache.Deleted:
+			if mine[ch.Old.Path].Stat.Mzxid != ch.Old.Stat.Mzxid {
+				w.Errorf("%s: %s was deleted, and not the one that was told", who, ch.Old.Path)
+			}
+			delete(mine, ch.Old.Path)
+		}
+	}
+	w.observe(who+", at the end", zxid, values(mine))
+}
+
+func values(m map[string]cache.Node) (list []cache.Node) {
+	for _, n := range m {
+		list = append(list, n)
+	}
+	return list
+}
+
+// look reads the whole cache now and then.
+func (w *world) look(ctx context.Context, c *cache.Cache) {
+	told := int64(0)
+	for ctx.Err() == nil {
+		if before := c.Zxid(); before != told {
+			all := slices.Collect(c.All())
+			if c.Zxid() == before {
+				w.observe("looker", before, all)
+				told = before
+			}
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// check compares everything that was seen with what there was.
+func (w *world) check(last int64) {
+	newest := map[string]int64{}
+	steps := map[int64]struct{}{}
+	for _, s := range w.seen {
+		i := sort.Search(len(w.past), func(i int) bool { return w.past[i].zxid > s.zxid })
+		require.Positive(w, i, "%s saw zxid %d", s.who, s.zxid)
+		require.Equal(w, w.past[i-1].tree, s.tree, "%s saw zxid %d, which was made at %d", s.who, s.zxid, w.past[i-1].zxid)
+		require.GreaterOrEqual(w, s.zxid, newest[s.who], "%s saw the cache go back", s.who)
+		newest[s.who] = s.zxid
+		steps[s.zxid] = struct{}{}
+	}
+	require.Greater(w, len(steps), 1, "the cache took no step")
+	allSteps += len(steps)
+	require.GreaterOrEqual(w, newest["last"], last)
+}

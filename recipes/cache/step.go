@@ -1,0 +1,107 @@
+package cache
+
+import (
+	"log/slog"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// step lets the cache take a step when the batch is read, and begins the next
+// one.
+func (l *loop) step() {
+	if l.syncing || len(l.batch) > 0 || len(l.inflight) > 0 {
+		return
+	}
+	now, ok := l.source.caughtUp()
+	if !ok {
+		return
+	}
+	switch {
+	case len(l.dirty) == 0:
+		l.stepTo(now)
+	case len(l.members) > 0 && l.isAsOfTarget():
+		l.stepTo(l.target)
+	}
+	if !l.syncing {
+		l.begin(now)
+	}
+}
+
+// begin begins a batch, if there is something to read, with what was dirty as
+// of the newest answer. If there was nothing, because no answer has come since,
+// the batch has everything and no target.
+func (l *loop) begin(newest int64) {
+	clear(l.members)
+	l.target = newest
+	for path, d := range l.dirty {
+		if d.first < newest {
+			l.include(path, d)
+		}
+	}
+	if len(l.members) > 0 {
+		return
+	}
+	l.target = noTarget
+	for path, d := range l.dirty {
+		d.last = never
+		l.include(path, d)
+	}
+}
+
+// include takes a dirty path into the batch. If it was told of after the target
+// as well, it stays dirty.
+func (l *loop) include(path string, d dirt) {
+	l.rootTold = l.rootTold || d.told && path == l.c.scope.root
+	l.add(path, d.needs)
+	delete(l.dirty, path)
+	if d.last >= l.target && d.last != never {
+		l.dirty[path] = dirt{d.needs, d.told, d.last, d.last}
+	}
+}
+
+// isAsOfTarget reports whether what was read in the batch is what the server
+// had at the batch's target. Only a source that tells everything can say that:
+// a standard watch that has fired tells no more before it is set again.
+func (l *loop) isAsOfTarget() bool {
+	if _, tellsAll := l.source.(*persistentSource); !tellsAll || l.target == noTarget {
+		return false
+	}
+	for path := range l.members {
+		if _, again := l.dirty[path]; !again {
+			continue
+		}
+		n := l.tree.node(path)
+		if n == nil || max(n.Stat.Czxid, n.Stat.Mzxid) > l.target {
+			return false
+		}
+	}
+	return true
+}
+
+// stepTo makes what was read what the cache has.
+func (l *loop) stepTo(zxid int64) {
+	if l.eventsAreWrong() {
+		l.useStandardWatches("it tells of changes of the watch's path that are none")
+		l.reset()
+		return
+	}
+	l.rootTold, l.rootWas = false, l.tree.node(l.c.scope.root)
+	was := l.c.Zxid()
+	switch {
+	case zxid == was && len(l.tree.touched) == 0 && l.c.isSynced() != l.behind:
+		return
+	case zxid < was:
+		framework.Extend(l.c.client).Logger().Warn("zookeeper has gone back to an older state, and the cache with it",
+			slog.String("path", l.c.scope.root), slog.Int64("zxid", zxid), slog.Int64("before", was))
+	}
+	l.c.publish(&l.tree, zxid, !l.behind)
+}
+
+// eventsAreWrong reports whether there was an event of the root, after which
+// the root is as it was: ClickHouse Keeper sends the path of a recursive watch
+// in place of the path of the node.
+func (l *loop) eventsAreWrong() bool {
+	now := l.tree.node(l.c.scope.root)
+	_, persistent := l.source.(*persistentSource)
+	return persistent && l.rootTold && l.rootWas != nil && now != nil && same(l.rootWas, now)
+}

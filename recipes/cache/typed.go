@@ -1,0 +1,110 @@
+package cache
+
+import (
+	"context"
+	"fmt"
+	"iter"
+)
+
+// Typed is a view of a cache whose nodes' data are values of a type. A view
+// costs nothing and need not be closed.
+type Typed[T any] struct {
+	cache  *Cache
+	decode func(Node) (T, error)
+}
+
+// TypedNode is a node with its value.
+type TypedNode[T any] struct {
+	Node
+	Value T
+}
+
+// TypedChange is a Change with the value of its New node.
+type TypedChange[T any] struct {
+	Change
+	Value T
+}
+
+// DecodeError is the error of a node whose data are no value of the type. It
+// says nothing about other nodes.
+type DecodeError struct {
+	Path string
+	Zxid int64 // the transaction that wrote the data
+	Err  error // of the decoder
+}
+
+// Error returns the path and the decoder's error.
+func (e *DecodeError) Error() string { return fmt.Sprintf("decode %s: %v", e.Path, e.Err) }
+
+// Unwrap returns Err.
+func (e *DecodeError) Unwrap() error { return e.Err }
+
+// NewTyped returns a view of a cache. The function decode is called whenever a
+// node is read from the view, on the goroutine that reads. It must not change
+// the node's data. Nil is an error that matches zk.ErrBadArguments.
+func NewTyped[T any](c *Cache, decode func(Node) (T, error)) (*Typed[T], error) {
+	switch {
+	case c == nil:
+		return nil, bad("cache", "nil", "must not be nil")
+	case decode == nil:
+		return nil, bad("decode", "nil", "must not be nil")
+	}
+	return &Typed[T]{c, decode}, nil
+}
+
+// Get returns the value of a node, and false if the cache has no such node. A
+// node that cannot be decoded is a *DecodeError.
+func (t *Typed[T]) Get(path string) (node TypedNode[T], ok bool, err error) {
+	n, ok := t.cache.Get(path)
+	if !ok {
+		return node, false, nil
+	}
+	node, err = t.node(n)
+	return node, true, err
+}
+
+// All returns all nodes, as Cache.All does. A node that cannot be decoded comes
+// with a *DecodeError and without a value.
+func (t *Typed[T]) All() iter.Seq2[TypedNode[T], error] { return t.nodes(t.cache.All()) }
+
+// Children returns the children of a node, as Cache.Children does, and as All
+// does.
+func (t *Typed[T]) Children(path string) iter.Seq2[TypedNode[T], error] {
+	return t.nodes(t.cache.Children(path))
+}
+
+// Changes returns what Cache.Changes returns. A change to data that cannot be
+// decoded comes with a *DecodeError, and the loop goes on.
+func (t *Typed[T]) Changes(ctx context.Context) iter.Seq2[TypedChange[T], error] {
+	return func(yield func(TypedChange[T], error) bool) {
+		for ch := range t.cache.Changes(ctx) {
+			typed, err := TypedChange[T]{Change: ch}, error(nil)
+			if ch.Type == Created || ch.Type == Changed {
+				var n TypedNode[T]
+				n, err = t.node(ch.New)
+				typed.Value = n.Value
+			}
+			if !yield(typed, err) {
+				return
+			}
+		}
+	}
+}
+
+func (t *Typed[T]) nodes(list iter.Seq[Node]) iter.Seq2[TypedNode[T], error] {
+	return func(yield func(TypedNode[T], error) bool) {
+		for n := range list {
+			if !yield(t.node(n)) {
+				return
+			}
+		}
+	}
+}
+
+func (t *Typed[T]) node(n Node) (TypedNode[T], error) {
+	value, err := t.decode(n)
+	if err != nil {
+		return TypedNode[T]{Node: n}, &DecodeError{n.Path, n.Stat.Mzxid, err}
+	}
+	return TypedNode[T]{n, value}, nil
+}

@@ -1,0 +1,130 @@
+package cache
+
+import (
+	"maps"
+	"strings"
+)
+
+// tree is what the loop has read so far. It becomes the cache's when it is
+// complete. Only the loop uses it.
+type tree struct {
+	nodes      map[string]*entry
+	unreadable map[string]error
+	touched    map[string]struct{} // since the last publication
+}
+
+// entry is a node, with what the loop knows of its children.
+type entry struct {
+	node   *Node
+	names  map[string]struct{} // of children, when they were last listed
+	listed int64               // the Pzxid at that time; -1 if they were not
+}
+
+func newTree() tree {
+	return tree{
+		nodes: map[string]*entry{}, unreadable: map[string]error{}, touched: map[string]struct{}{},
+	}
+}
+
+// put notes a node as it was read.
+func (t *tree) put(n *Node) *entry {
+	delete(t.unreadable, n.Path)
+	t.touched[n.Path] = struct{}{}
+	e := t.nodes[n.Path]
+	if e == nil || e.node.Stat.Czxid != n.Stat.Czxid {
+		e = &entry{listed: -1}
+		t.nodes[n.Path] = e
+	}
+	e.node = n
+	return e
+}
+
+// remove notes that there is no such node.
+func (t *tree) remove(path string) {
+	delete(t.unreadable, path)
+	if t.nodes[path] != nil {
+		delete(t.nodes, path)
+		t.touched[path] = struct{}{}
+	}
+}
+
+// refuse notes that a node cannot be read.
+func (t *tree) refuse(path string, err error) {
+	t.remove(path)
+	t.unreadable[path] = err
+}
+
+func (t *tree) node(path string) *Node {
+	if e := t.nodes[path]; e != nil {
+		return e.node
+	}
+	return nil
+}
+
+// publish makes what was read what the cache has, as of a transaction. It is
+// synced if the server is connected and has no more to tell.
+func (c *Cache) publish(t *tree, zxid int64, synced bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for path := range t.touched {
+		old, now := c.nodes[path], t.node(path)
+		if old == nil && now == nil || old == now {
+			continue
+		}
+		c.setLocked(path, now)
+		for f := range c.feeds {
+			if _, told := f.pending[path]; !told {
+				f.pending[path] = old
+			}
+		}
+	}
+	clear(t.touched)
+	c.unreadable = maps.Clone(t.unreadable)
+	c.zxid, c.synced, c.everSynced = zxid, synced, true
+	c.known, c.waiting = len(t.nodes), 0
+	c.tellLocked()
+}
+
+func (c *Cache) setLocked(path string, n *Node) {
+	parent := parentOf(path)
+	name := strings.TrimPrefix(path[len(parent):], "/")
+	if n == nil {
+		delete(c.nodes, path)
+		delete(c.children[parent], name)
+		if len(c.children[parent]) == 0 {
+			delete(c.children, parent)
+		}
+		return
+	}
+	c.nodes[path] = n
+	if path == "/" {
+		return
+	}
+	if c.children[parent] == nil {
+		c.children[parent] = map[string]struct{}{}
+	}
+	c.children[parent][name] = struct{}{}
+}
+
+// interrupted notes that the cache may be behind.
+func (c *Cache) interrupted() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.synced {
+		c.synced = false
+		c.tellLocked()
+	}
+}
+
+// progress notes how far the reading is.
+func (c *Cache) progress(known, waiting int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.known, c.waiting = known, waiting
+}
+
+func (c *Cache) isSynced() bool {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.synced
+}
