@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
@@ -22,10 +23,7 @@ import (
 // ensemble whose members lag. The observer sees tokens that never fall, and no
 // leader twice in a row. When the faults have stopped, it knows the leader.
 func TestObserverUnderRandomFaults(t *testing.T) {
-	seeds := 60
-	if testing.Short() {
-		seeds = 6
-	}
+	seeds := recipetest.Seeds(60)
 	for seed := range seeds {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			t.Parallel()

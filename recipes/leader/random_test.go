@@ -1,6 +1,7 @@
 package leader_test
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -15,12 +16,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
 	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
 var (
-	leaderSeeds = flag.Int("leader-seeds", 200, "how many seeds TestOneLeaderUnderRandomFaults runs")
+	leaderSeeds = flag.Int("leader-seeds", 0, "how many seeds TestOneLeaderUnderRandomFaults runs, if not the usual number")
 	leaderSeed  = flag.Int("leader-seed", 1, "the first of them")
 )
 
@@ -28,13 +30,10 @@ var (
 // close and start again, or die. Random faults happen to them and to the
 // servers. Then the faults stop. Seeds take turns with the recipe and with the
 // clients' error policy, and a quarter of them has an ensemble of three. The
-// comment of election lists the checks. With -short, there are fewer seeds.
+// comment of election lists the checks.
 func TestOneLeaderUnderRandomFaults(t *testing.T) {
 	t.Parallel()
-	seeds := *leaderSeeds
-	if testing.Short() {
-		seeds = min(seeds, 20)
-	}
+	seeds := cmp.Or(*leaderSeeds, recipetest.Seeds(200))
 	for seed := *leaderSeed; seed < *leaderSeed+seeds; seed++ {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			t.Parallel()

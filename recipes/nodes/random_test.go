@@ -1,6 +1,7 @@
 package nodes_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -21,19 +22,16 @@ import (
 )
 
 var (
-	nodeSeeds = flag.Int("node-seeds", 200, "how many seeds TestNodesUnderRandomFaults runs")
+	nodeSeeds = flag.Int("node-seeds", 0, "how many seeds TestNodesUnderRandomFaults runs, if not the usual number")
 	nodeSeed  = flag.Int("node-seed", 1, "the first of them")
 )
 
 // For half an hour of virtual time, owners keep nodes of their own and contend
 // for a common one, set data, close, and start again. Random faults happen to
 // them and to the server. Then the faults stop. The comment of registry lists
-// the checks. With -short, there are fewer seeds.
+// the checks.
 func TestNodesUnderRandomFaults(t *testing.T) {
-	seeds := *nodeSeeds
-	if testing.Short() {
-		seeds = min(seeds, 20)
-	}
+	seeds := cmp.Or(*nodeSeeds, recipetest.Seeds(500))
 	for seed := *nodeSeed; seed < *nodeSeed+seeds; seed++ {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			t.Parallel()
