@@ -1,10 +1,12 @@
-// Package leaktest finds goroutines that a package's tests have left behind.
+// Package leaktest has the body of TestMain, which finds goroutines that a
+// package's tests have left behind.
 package leaktest
 
 import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"time"
 
 	"go.uber.org/goleak"
@@ -14,10 +16,18 @@ import (
 // alone gives them half a second, which is too short on a busy machine.
 const gracePeriod = 10 * time.Second
 
+// gcPercent lets the heap grow further than Go's default before it is
+// collected. Each session of a client takes megabytes for a moment, in tests
+// with hundreds of sessions a second and little else on the heap.
+const gcPercent = 800
+
 // Main is the body of a TestMain; m is its [testing.M]. It runs the tests and
 // then calls closeShared, which close what the tests share. If one of them
 // fails, or goroutines are left after that, the exit code is not 0.
 func Main(m interface{ Run() int }, closeShared ...func() error) {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
 	code := m.Run()
 	var errs []error
 	for _, done := range closeShared {

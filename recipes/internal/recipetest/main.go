@@ -2,8 +2,6 @@ package recipetest
 
 import (
 	"flag"
-	"os"
-	"runtime/debug"
 	"strconv"
 	"testing"
 
@@ -20,17 +18,9 @@ const (
 	parallelEnsembles = 1
 )
 
-// gcPercent lets the heap grow further than Go's default before it is
-// collected. Each session of a client takes megabytes for a moment, in tests
-// with hundreds of sessions a second and little else on the heap.
-const gcPercent = 800
-
 // Main is a package's TestMain. It ends the shared real servers after the last
 // test, and then looks for leaked goroutines.
 func Main(m *testing.M) {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
 	flag.Parse()
 	if !isSet("test.parallel") {
 		_ = flag.Set("test.parallel", strconv.Itoa(parallelTests))
