@@ -93,8 +93,8 @@ func (c *Client) Sync(ctx context.Context, path string) error {
 
 // LastZxid returns the newest transaction that an answer to this client's
 // requests has told of, whatever the session: of a write, its own or a later
-// one. Whoever has seen as much has seen what this client has written and read.
-// It is 0 before the first answer.
+// one. A client that has seen as much has seen what this client has written and
+// read. LastZxid is 0 before the first answer.
 func (c *Client) LastZxid() int64 {
 	c.mu.Lock()
 	s, earlier := c.session, c.earlierZxid

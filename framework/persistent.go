@@ -46,15 +46,15 @@ type persistentWatches struct {
 	tooOld     *watches // the session whose server said that it knows no persistent watches
 }
 
-// persistentWatch is one persistent watch on the server, with its readers. Its
-// fields are protected by persistentWatches.mu.
+// persistentWatch is one persistent watch on the server, with its readers. The
+// mutex persistentWatches.mu protects the fields.
 type persistentWatch struct {
 	path      string
 	readers   map[*Watcher]struct{}
 	recursive bool // what the server was asked for, or will be
 
-	// What the server of this connection has confirmed. The watch may be
-	// confirmed before it is confirmed as a recursive one.
+	// The server of this connection has confirmed the watch, and has confirmed
+	// it as a recursive one. The second may come later.
 	armed, armedRecursive bool
 
 	waiting bool          // to be set when a standard watch is not on its way any more
@@ -206,8 +206,8 @@ func (p *persistentWatches) forgetLocked(w *persistentWatch) {
 	w.tell()
 }
 
-// restoreLocked returns the watches to set on a new connection. Those that wait
-// for a standard watch on its way are set after that. All of them must be
+// restoreLocked returns the watches to set on a new connection. A watch that
+// waits for a standard watch on its way is set after that. All of them must be
 // confirmed anew.
 func (p *persistentWatches) restoreLocked(session *watches) (all []transport.SetWatch) {
 	p.session = session
@@ -231,8 +231,8 @@ func (p *persistentWatches) disarmLocked() {
 	}
 }
 
-// firedLocked passes an event on to the readers. What comes before a watch is
-// confirmed is left out, because its readers will be told to look anyway.
+// firedLocked passes an event on to the readers. It leaves out an event that
+// comes before the watch is confirmed: the readers will be told to look anyway.
 func (p *persistentWatches) firedLocked(session *watches, ev transport.Event) {
 	if session != p.session || len(p.byPath) == 0 {
 		return

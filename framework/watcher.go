@@ -56,8 +56,8 @@ const maxUnread = 1024
 // exist. It is for one goroutine at a time, apart from Close, and must be
 // closed.
 //
-// Events come in the order in which the server tells them. Whatever happened
-// before an answer that the client has received is there to be read by then. So
+// Events come in the order in which the server tells them. Once the client has
+// received an answer, all events from before it are there to be read. So
 // a program that has read a node, and then has no event to read, knows that it
 // has seen the node as of that answer.
 //
@@ -147,7 +147,7 @@ func (c *Client) openPatiently(ctx context.Context, path string, opts []WatcherO
 
 // NewWatcher sets a persistent watch and returns when the server has it, so
 // that every later change is told. It waits for a connection like other
-// operations. Its errors are those of Watch, and ErrNotConnected.
+// operations. The errors are those of Watch, and ErrNotConnected.
 func (c *Client) NewWatcher(ctx context.Context, path string, opts ...WatcherOption) (*Watcher, error) {
 	var cfg watcherConfig
 	if err := apply(&cfg, opts); err != nil {
@@ -191,7 +191,7 @@ func (w *Watcher) awaitArmed(ctx context.Context, s *Session) error {
 	}
 }
 
-// Next waits for the next event. Its error is ctx's, or an *OpError that has
+// Next waits for the next event. The error is ctx's, or an *OpError that has
 // ended the watch: ErrClosed, or a refusal of the server.
 func (w *Watcher) Next(ctx context.Context) (WatchEvent, error) {
 	for {
@@ -207,7 +207,7 @@ func (w *Watcher) Next(ctx context.Context) (WatchEvent, error) {
 	}
 }
 
-// Poll returns the next event if there is one to read. Its error is an *OpError
+// Poll returns the next event if there is one to read. An error is an *OpError
 // that has ended the watch: ErrClosed, or a refusal of the server.
 func (w *Watcher) Poll() (ev WatchEvent, ok bool, err error) {
 	ev, ok, err = w.poll()

@@ -165,8 +165,8 @@ func TestPersistentWatchIsSetBehindStandardOnesOnTheirWay(t *testing.T) {
 	})
 }
 
-// Whatever a client does with all kinds of watches on a few paths, and whatever
-// happens to its connection, each Watcher hears of the last change or of a
+// A client uses all kinds of watches on a few paths at random, and its
+// connection fails at random. Each Watcher hears of the last change or of a
 // reset, and nothing is left behind.
 func TestRandomUseOfAllKindsOfWatchesOnAFewPaths(t *testing.T) {
 	for seed := range uint64(150) {

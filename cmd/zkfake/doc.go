@@ -43,6 +43,6 @@
 //	curl 127.0.0.1:2180/tree
 //
 // Tests in Go should use package testing/zktest itself, which also has virtual
-// time and faults that hit a single request. Its documentation says what the
-// server models and what it does not.
+// time and faults that hit a single request. The documentation there
+// says what the server models and what it does not.
 package main

@@ -25,8 +25,8 @@ var (
 	ErrFutureZxid = errors.New("no such transaction yet")
 )
 
-// Node is a node of the tree. Its Data is shared with the cache, and must not
-// be changed.
+// Node is a node of the tree. The cache shares the Data, which must not be
+// changed.
 type Node struct {
 	Path string
 	Data []byte
@@ -117,7 +117,7 @@ func (c *Cache) run(client, stop context.Context) {
 	c.tellLocked()
 }
 
-// Close ends the cache and returns when nothing of it goes on. Its nodes can
+// Close ends the cache and returns when nothing of it goes on. The nodes can
 // still be read. It may be called more than once, and always returns nil.
 func (c *Cache) Close() error {
 	c.cancel(ErrClosed)
@@ -137,7 +137,7 @@ func (c *Cache) Err() error {
 	return c.err
 }
 
-// Synced waits until the cache was filled for the first time. Its error is
+// Synced waits until the cache was filled for the first time. The error is
 // ctx's, or Err's.
 func (c *Cache) Synced(ctx context.Context) error {
 	return c.wait(ctx, func() bool { return c.everSynced })
@@ -164,7 +164,7 @@ func (c *Cache) Zxid() int64 {
 // framework.Client.LastZxid has returned, in any process. For a transaction of
 // which this client has not heard, WaitFor asks the server to catch up first.
 //
-// Its error is ctx's, or Err's, or that of the request. It matches
+// The error is ctx's, or Err's, or that of the request. It matches
 // ErrFutureZxid if there is no such transaction yet.
 func (c *Cache) WaitFor(ctx context.Context, zxid int64) error {
 	if c.isAsNewAs(zxid) {

@@ -52,8 +52,8 @@ type Change struct {
 	Zxid int64 // as of which the cache is now
 }
 
-// feed is what one reader of Changes has not been told yet. Its fields are
-// protected by Cache.mu.
+// feed is what one reader of Changes has not been told yet. Cache.mu protects
+// the fields.
 type feed struct {
 	pending map[string]*Node // what the reader knows of a node that has changed; nil for nothing
 	synced  bool             // what the reader was told last

@@ -17,12 +17,11 @@
 //
 // A [Cache] is always equal to the server's tree as of one transaction, which
 // [Cache.Zxid] names. It goes in steps from one such state to a later one, and
-// never back. What [Cache.All] or [Cache.Children] returns is of one state. Two
+// never back. One call of [Cache.All] or [Cache.Children] sees one state. Two
 // calls may see two states, with a step between them.
 //
-// [Cache.WaitFor] waits until the cache is as new as a transaction. Whoever has
-// written something, in this process or another, reads it from the cache after
-// that:
+// [Cache.WaitFor] waits until the cache is as new as a transaction. A program
+// that has written something, here or elsewhere, then finds it in the cache:
 //
 //	stat, err := client.Set(ctx, "/services/orders/a", data, framework.AnyVersion)
 //	...
@@ -38,8 +37,8 @@
 //     watches, the whole tree must rest.
 //   - The fields of a Stat that count children (Cversion, NumChildren, Pzxid) are
 //     those of the last time that the node itself was read.
-//   - What the client may not read is not in the cache. [Cache.Unreadable] lists
-//     it.
+//   - Nodes that the client may not read are not in the cache.
+//     [Cache.Unreadable] lists them.
 //   - An ensemble that was set back to an older state, from a backup, sets the
 //     cache back as well. The log has a warning.
 //

@@ -184,8 +184,8 @@ func (l *loop) stateChanged() {
 // tells them, and before one by a transaction. But that of a local session, for
 // which servers can be configured, has none, and must not set the cache back.
 //
-// What was dirty before stays so, because nobody else may know of it. What is
-// under way now is read once more.
+// Nodes that were dirty before stay so, because nothing else may know of them.
+// Nodes whose reads are under way now are read once more.
 func (l *loop) reset() {
 	l.round++
 	l.source.reset()

@@ -28,9 +28,8 @@ func connectReal(t *testing.T, srv *zkserver.Server) *framework.Client {
 	return client
 }
 
-// One writer changes a tree, and notes what it is like after each transaction.
-// Whatever readers see of a cache must be equal to that, and restarts of the
-// server must not change it.
+// One writer changes a tree, and notes its state after each transaction. A
+// cache must only show such states, also after restarts of the server.
 func TestRealServerCacheIsEqualToTheTree(t *testing.T) {
 	srv := zkserver.Start(t)
 	w := &world{T: t, rng: rand.New(rand.NewPCG(1, 1)), keep: func(string) bool { return true }}

@@ -57,7 +57,7 @@ func (s *standardSource) read(ctx context.Context, l *loop, q request) (r result
 }
 
 // readNode reads a node with a watch. There is a watch for the creation of the
-// root, too. Those of other nodes are told by their parents' watches.
+// root, too. The watches of the parents tell of the creation of other nodes.
 func (s *standardSource) readNode(ctx context.Context, l *loop, path string) (*Node, *framework.Watch, error) {
 	if !l.c.cfg.noData {
 		data, stat, w, err := s.client.GetW(ctx, path)

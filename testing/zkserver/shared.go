@@ -70,14 +70,14 @@ type pool struct {
 	all    []*Ensemble            // what close closes
 }
 
-// sharedEnsemble is started once. Its mutex is held while it starts or comes
+// sharedEnsemble is started once. The mutex is held while it starts or comes
 // back, so that tests which begin meanwhile wait for it.
 type sharedEnsemble struct {
 	mu       sync.Mutex
 	ensemble *Ensemble // nil until a start has succeeded
 }
 
-// shared returns the ensemble that all tests share. Its size is 0 for a
+// shared returns the ensemble that all tests share. The size is 0 for a
 // standalone server.
 func (p *pool) shared(tb TB, size int, opts []Option) *Ensemble {
 	tb.Helper()
