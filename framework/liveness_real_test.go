@@ -92,7 +92,7 @@ func restartAtOnce(t *testing.T, servers []*zkserver.Server) {
 // because they are restarted.
 func TestRealEnsembleStrictContactEndsTheSessionOfADeposedLeaderInTime(t *testing.T) {
 	t.Parallel()
-	const timeout = 9 * time.Second
+	const timeout = 18 * time.Second
 	e := borrowEnsemble(t, contactLane, patient)
 	old, _ := roles(t, e)
 	var followers []*zkserver.Server

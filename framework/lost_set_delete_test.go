@@ -138,7 +138,7 @@ func TestDeleteOfAMissingNodeIsNoNodeAlsoAfterALostRead(t *testing.T) {
 	})
 }
 
-// E42: a release during an outage, then a reconnect in the same session, frees
+// A release during an outage, then a reconnect in the same session, frees
 // the lock.
 func TestGuaranteedDeleteIsDoneAfterAnOutageInTheSameSession(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {

@@ -246,7 +246,7 @@ func TestOperationInFlightAtAnExpiryIsRepeatedInTheNewSession(t *testing.T) {
 	})
 }
 
-// E43: Curator's acquire(1 s) took 16.8 s.
+// Curator's acquire(1 s) took 16.8 s.
 func TestDeadlineIsHonouredWhileDisconnected(t *testing.T) {
 	for name := range everyOperation(nil) {
 		serverOnly(t, func(t *testing.T, srv *zktest.Server) {

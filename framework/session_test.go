@@ -16,10 +16,9 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// The tests of experiment E31: the holder of an ephemeral node must stop before
-// the server deletes it.
+// The holder of an ephemeral node must stop before the server deletes it.
 //
-// They were checked against mutants of Session.timeLeft and of the transport's
+// These tests were checked against mutants of Session.timeLeft and of the transport's
 // clock: counting from SUSPENDED (ten fail), counting from the reply's arrival
 // (two), counting requests that are not answered (eight), and no margin (ten).
 

@@ -40,6 +40,9 @@ func (c *control) partition(r *http.Request) (any, error) {
 	if c.servers.ens == nil || len(r.URL.Query()["member"]) == 0 {
 		return nil, badRequest("a partition needs an ensemble (-members) and a member=")
 	}
+	if len(servers) == len(c.servers.all) {
+		return nil, badRequest("a partition leaves a member on the other side")
+	}
 	var cut []*zktest.Member
 	for _, m := range c.servers.ens.Members() {
 		for _, srv := range servers {
@@ -75,6 +78,15 @@ var sessionActions = map[string]func(*zktest.Session) bool{
 	"resume":    (*zktest.Session).Resume,
 }
 
+// refusals say why an action of a session finds nothing to do.
+var refusals = map[string]string{
+	"expire":    "there is no leader to end it",
+	"cut":       "it has no connection",
+	"blackhole": "it has no connection",
+	"pause":     "it has just ended",
+	"resume":    "it is not paused",
+}
+
 func (c *control) onSession(name string, action func(*zktest.Session) bool) answer {
 	return func(r *http.Request) (any, error) {
 		if err := onlyParameters(r); err != nil {
@@ -88,7 +100,7 @@ func (c *control) onSession(name string, action func(*zktest.Session) bool) answ
 			return nil, notFound("no session %s", hex(id))
 		}
 		if !action(c.servers.handle(id)) {
-			return nil, conflict("session %s: nothing to %s: it has no connection, is not paused, or no leader can end it", hex(id), name)
+			return nil, conflict("session %s: %s", hex(id), refusals[name])
 		}
 		return nil, nil
 	}

@@ -109,7 +109,7 @@ func (c *control) chaosLog(r *http.Request) (any, error) {
 	}
 	bodies := []eventBody{}
 	for _, e := range c.servers.events() {
-		bodies = append(bodies, eventBody{e.Time, e.What})
+		bodies = append(bodies, eventBody{e.Time.UTC(), e.What})
 	}
 	return bodies, nil
 }

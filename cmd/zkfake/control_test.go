@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os/exec"
 	"strings"
 	"testing"
@@ -222,8 +223,9 @@ func TestWhatIsThere(t *testing.T) {
 	require.Len(t, requests, 2)
 	require.Equal(t, "getData", requests[1].Op)
 	require.Equal(t, "/a", requests[1].Path)
-	since := get[[]requestBody](p, "/requests?since="+requests[0].Time.Format(time.RFC3339Nano))
-	require.Equal(t, requests[1:], since)
+	after := fmt.Sprintf("/requests?after=%d", requests[0].Number)
+	require.Equal(t, requests[1:], get[[]requestBody](p, after))
+	require.Len(t, get[[]requestBody](p, "/requests?after=1&limit=2"), 2)
 
 	status := get[statusBody](p, "/status")
 	require.Equal(t, 1, status.Sessions)
@@ -304,7 +306,12 @@ func TestRequestsThatCannotBeUsed(t *testing.T) {
 		{"POST", "/partition?member=1", 400, "needs an ensemble"},
 		{"GET", "/tree?path=/none", 404, "no node /none"},
 		{"GET", "/requests?limit=-1", 400, "limit=-1"},
-		{"GET", "/requests?since=noon", 400, "since=noon"},
+		{"GET", "/requests?after=noon", 400, "after=noon"},
+		{"POST", "/stop?member=1;member=1", 400, "parameters"},
+		{"POST", "/stop?member=%zz", 400, "parameters"},
+		{"POST", "/stop?member=", 400, "is empty"},
+		{"POST", "/chaos?do=cut&do=stop", 400, "2 times"},
+		{"POST", "/chaos?latency=2562047h47m16.854775807s", 409, "latency"},
 		{"POST", "/chaos?every=-1s", 400, "every=-1s"},
 		{"POST", "/chaos?lose=2", 400, "lose=2"},
 		{"POST", "/chaos?do=fly", 400, "do=fly: one of"},
@@ -316,6 +323,16 @@ func TestRequestsThatCannotBeUsed(t *testing.T) {
 		require.Equal(t, tc.status, status, "%s %s: %s", tc.method, tc.path, body)
 		require.Contains(t, body, tc.says, tc.path)
 	}
+}
+
+// A member in a form's body would not be read, and all members would stop.
+func TestBodiesAreRefused(t *testing.T) {
+	p := begin(t)
+	resp, err := http.PostForm(p.control+"/stop", url.Values{"member": {"1"}})
+	require.NoError(t, err)
+	resp.Body.Close()
+	require.Equal(t, http.StatusBadRequest, resp.StatusCode)
+	require.Equal(t, "standalone", get[statusBody](p, "/status").Members[0].Mode)
 }
 
 // The list of requests that GET / returns names every one that there is.

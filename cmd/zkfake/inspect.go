@@ -54,6 +54,7 @@ type watchBody struct {
 }
 
 type requestBody struct {
+	Number    int64     `json:"number"`
 	Time      time.Time `json:"time"`
 	Member    int       `json:"member,omitempty"`
 	Session   string    `json:"session"`
@@ -180,26 +181,29 @@ func (c *control) watches(r *http.Request) (any, error) {
 }
 
 func (c *control) requests(r *http.Request) (any, error) {
-	if err := onlyParameters(r, "limit", "since"); err != nil {
+	if err := onlyParameters(r, "limit", "after"); err != nil {
 		return nil, err
 	}
 	n := numbers{query: r.URL.Query()}
-	limit, since := n.limit(100), n.time("since")
+	limit, after := n.limit(100), n.after()
 	if n.err != nil {
 		return nil, n.err
 	}
 	bodies := []requestBody{}
 	for _, q := range c.servers.log() {
-		if q.Time.After(since) {
+		if q.Number > after {
 			bodies = append(bodies, requestToBody(q))
 		}
+	}
+	if r.URL.Query().Has("after") {
+		return bodies[:min(limit, len(bodies))], nil // a caller reads on
 	}
 	return bodies[max(0, len(bodies)-limit):], nil
 }
 
 func requestToBody(q zktest.Request) requestBody {
 	return requestBody{
-		q.Time, q.Member, hex(q.Session), q.Xid, q.Op.String(), q.Path, q.Watch,
+		q.Number, q.Time.UTC(), q.Member, hex(q.Session), q.Xid, q.Op.String(), q.Path, q.Watch,
 		q.Processed, int32(q.Err), hex(q.Zxid), q.Created,
 	}
 }

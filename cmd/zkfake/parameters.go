@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -23,12 +24,25 @@ func parseSession(s string) (int64, error) {
 	return int64(id), nil //nolint:gosec // a session id has 64 bits, with or without a sign
 }
 
-// onlyParameters returns an error if the request has a parameter with another
-// name: a typing error would otherwise act on every member.
+// onlyParameters returns an error unless all that the request says can be read,
+// and has one of the names: a typing error would otherwise act on every member.
+// Only member may be given more than once.
 func onlyParameters(r *http.Request, names ...string) error {
-	for name := range r.URL.Query() {
-		if !slices.Contains(names, name) {
+	if r.ContentLength != 0 {
+		return badRequest("parameters belong into the URL; a body is not read")
+	}
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return badRequest("parameters: %v", err)
+	}
+	for name, values := range query {
+		switch {
+		case !slices.Contains(names, name):
 			return badRequest("unknown parameter %q", name)
+		case len(values) > 1 && name != "member":
+			return badRequest("parameter %q is there %d times", name, len(values))
+		case slices.Contains(values, ""):
+			return badRequest("parameter %q is empty", name)
 		}
 	}
 	return nil
@@ -57,7 +71,7 @@ func (c *control) members(r *http.Request) ([]*zktest.Server, error) {
 	return servers, nil
 }
 
-// numbers reads parameters that are numbers or times. It keeps the first error.
+// numbers reads parameters that are numbers. It keeps the first error.
 type numbers struct {
 	query url.Values
 	err   error
@@ -66,6 +80,9 @@ type numbers struct {
 func (n *numbers) parse(name string, read func(string) error) {
 	if s := n.query.Get(name); s != "" && n.err == nil {
 		if err := read(s); err != nil {
+			if cause := errors.Unwrap(err); cause != nil {
+				err = cause // without the name of a function of Go
+			}
 			n.err = badRequest("%s=%s: %v", name, s, err)
 		}
 	}
@@ -116,11 +133,12 @@ func (n *numbers) limit(otherwise int) int {
 	return limit
 }
 
-func (n *numbers) time(name string) time.Time {
-	var t time.Time
-	n.parse(name, func(s string) (err error) {
-		t, err = time.Parse(time.RFC3339Nano, s)
+// after is the number of a request that the caller has seen.
+func (n *numbers) after() int64 {
+	var number int64
+	n.parse("after", func(s string) (err error) {
+		number, err = strconv.ParseInt(s, 10, 64)
 		return err
 	})
-	return t
+	return number
 }

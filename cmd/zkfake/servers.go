@@ -71,7 +71,13 @@ func (s *servers) first() *zktest.Server {
 			return leader.Server
 		}
 	}
-	return s.all[0]
+	newest := s.all[0]
+	for _, srv := range s.all {
+		if srv.Zxid() > newest.Zxid() {
+			newest = srv
+		}
+	}
+	return newest
 }
 
 // session returns a session, and false if there is none with that id.

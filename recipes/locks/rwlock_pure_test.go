@@ -43,7 +43,7 @@ func TestReadersAndWritersAreAdmittedInOrder(t *testing.T) {
 			[]string{"w0000000010", "r0000000009"},
 			map[string]string{"r0000000009": granted, "w0000000010": "r0000000009"},
 		},
-		"foreign children have no influence, those of other recipes neither (E25, E40)": {
+		"foreign children have no influence, those of other recipes neither": {
 			[]string{"-first", "0", "_c_00000000-0000-0000-0000-000000000000-lock-0000000000", "__WRIT__", "__WRIT__12", "x__WRIT__0000000000", "r0000000004", "zzz"},
 			map[string]string{"r0000000004": granted},
 		},

@@ -23,6 +23,8 @@ type sequence struct {
 // Use it to test the end of the sequence, 2^31-1, which is weeks of creates
 // away. Missing nodes above parent are created, too. The option may be given
 // several times, once for each node. The default is an empty tree.
+//
+// A server with a sequence is not shared: [Shared] and [Borrow] refuse it.
 func WithSequence(parent string, next int32) Option {
 	return func(c *config) { c.sequences = append(slices.Clip(c.sequences), sequence{parent, next}) }
 }

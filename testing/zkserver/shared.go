@@ -3,6 +3,7 @@ package zkserver
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"sync"
 )
@@ -87,8 +88,11 @@ func (p *pool) shared(tb TB, size int, opts []Option) *Ensemble {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ensemble != nil {
-		check(tb, s.ensemble.bringBack())
-		return s.ensemble
+		if s.ensemble.bringBack() == nil {
+			return s.ensemble
+		}
+		p.discard(s.ensemble)
+		s.ensemble = nil
 	}
 	e, err := p.start(size, opts)
 	check(tb, err)
@@ -109,18 +113,20 @@ func (p *pool) sharedFor(key string) *sharedEnsemble {
 }
 
 // borrow returns an idle ensemble, or starts one. One that cannot be brought
-// back is out of use from then on.
+// back, because a test has closed it or its port is taken, is closed.
 func (p *pool) borrow(tb TB, size int, opts []Option) *Ensemble {
 	tb.Helper()
 	key, err := keyOf(size, opts)
 	check(tb, err)
 	e := p.takeIdle(key)
+	if e != nil && e.bringBack() != nil {
+		p.discard(e)
+		e = nil
+	}
 	if e == nil {
 		e, err = p.start(size, opts)
-	} else {
-		err = e.bringBack()
+		check(tb, err)
 	}
-	check(tb, err)
 	tb.Cleanup(func() { p.giveBack(key, e) })
 	return e
 }
@@ -135,6 +141,14 @@ func (p *pool) takeIdle(key string) *Ensemble {
 	last := len(idle) - 1
 	p.idle[key] = idle[:last]
 	return idle[last]
+}
+
+// discard closes an ensemble that cannot be brought back.
+func (p *pool) discard(e *Ensemble) {
+	p.mu.Lock()
+	p.all = slices.DeleteFunc(p.all, func(o *Ensemble) bool { return o == e })
+	p.mu.Unlock()
+	_ = e.Close() // it may be closed already
 }
 
 // giveBack makes an ensemble idle, unless close has closed it.
@@ -181,19 +195,31 @@ func (p *pool) close() error {
 	return errors.Join(errs...)
 }
 
-// keyOf returns the size and the options as text. It is equal for options with
-// equal effect.
+// keyOf returns the size and the options as text, with the variables that say
+// where ZooKeeper is. It is equal for options with equal effect.
 func keyOf(size int, opts []Option) (string, error) {
 	c, err := readOptions(opts)
 	if err != nil {
 		return "", err
+	}
+	if len(c.sequences) > 0 {
+		// The second test would find a sequence that the first one has used.
+		return "", errors.New("zkserver: WithSequence needs a server of its own: use Start or StartEnsemble")
+	}
+	distribution := "found"
+	if c.distribution != nil {
+		distribution = fmt.Sprintf("%+v", *c.distribution)
+		c.distribution = nil
+	}
+	for _, name := range []string{"ZOOKEEPER_HOME", "CURATOR_ZOOKEEPER_MAVEN", "JAVA_HOME"} {
+		distribution += " " + os.Getenv(name)
 	}
 	auth := "none"
 	if c.tlsAuth != nil {
 		auth = c.tlsAuth.String()
 		c.tlsAuth = nil
 	}
-	return fmt.Sprintf("%d %s %#v", size, auth, c), nil
+	return fmt.Sprintf("%d %s %s %#v", size, auth, distribution, c), nil
 }
 
 // bringBack undoes what a test may have done to the ensemble: all servers serve

@@ -83,6 +83,29 @@ func TestBorrowedEnsembleIsMended(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// A test that closes a server it has borrowed, or a server that cannot start
+// again, must not fail the next test.
+func TestServerThatCannotBeBroughtBackIsReplaced(t *testing.T) {
+	var first *Server
+	tb := runFake(func(tb TB) { first = Borrow(tb, WithTick(90*time.Millisecond)) })
+	if tb.skipped != "" {
+		t.Skip(tb.skipped)
+	}
+	require.Empty(t, tb.failed)
+	require.NoError(t, first.Close())
+	tb.cleanups[0]()
+	next := Borrow(t, WithTick(90*time.Millisecond))
+	require.NotSame(t, first, next)
+	_, err := next.Mode(withTimeout(t, time.Minute))
+	require.NoError(t, err)
+}
+
+// The next test would find a sequence that the one before has used.
+func TestServersWithASequenceAreNotShared(t *testing.T) {
+	_, err := keyOf(0, []Option{WithSequence("/a", 1)})
+	require.ErrorContains(t, err, "use Start")
+}
+
 func TestKeysTellOptionsApart(t *testing.T) {
 	sets := [][]Option{
 		nil,
@@ -92,7 +115,6 @@ func TestKeysTellOptionsApart(t *testing.T) {
 		{WithTLS(tls.VerifyClientCertIfGiven)},
 		{WithJVMFlags("-Da", "-Db")},
 		{WithJVMFlags("-Da -Db")},
-		{WithSequence("/a", 1)},
 		{WithProperty("a", "1")},
 	}
 	seen := make(map[string]bool)

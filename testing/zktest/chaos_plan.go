@@ -34,7 +34,7 @@ type ChaosPlan struct {
 	Disruptions []Disruption
 }
 
-// FaultRate make the action of a rule hit some of its requests. Here Times 0
+// FaultRate makes the action of a rule hit some of its requests. Here Times 0
 // means no limit.
 type FaultRate struct {
 	Chance float64 // of a request to be hit: 0 never, 1 always
@@ -61,6 +61,8 @@ type simulation struct {
 	cluster *cluster
 	servers []*Server
 	ens     *Ensemble // nil for a server on its own
+	// fromBeginning is for WithChaos, whose latency stays for ever.
+	fromBeginning bool
 	// acting is held while a disruption begins or ends, so that StopFaults can
 	// mend all that was broken. It is taken before cluster.mu.
 	acting sync.Mutex
@@ -81,18 +83,26 @@ type undo struct {
 	do    func()
 }
 
-const defaultLatency = time.Millisecond
+const (
+	defaultLatency = time.Millisecond
+
+	// longestPlan bounds the times of a plan, so that sums do not overflow.
+	longestPlan = 365 * 24 * time.Hour
+
+	// maxEvents bounds the log of a plan that is at work for very long.
+	maxEvents = 100_000
+)
 
 // simulateConfigured puts the configuration's plan to work, if there is one.
 func (c *cluster) simulateConfigured(ens *Ensemble, servers ...*Server) error {
 	if c.cfg.plan == nil {
 		return nil
 	}
-	return c.simulate(*c.cfg.plan, ens, servers...)
+	sim := &simulation{ChaosPlan: *c.cfg.plan, cluster: c, servers: servers, ens: ens, fromBeginning: true}
+	return c.simulate(sim)
 }
 
-func (c *cluster) simulate(plan ChaosPlan, ens *Ensemble, servers ...*Server) error {
-	sim := &simulation{ChaosPlan: plan, cluster: c, servers: servers, ens: ens}
+func (c *cluster) simulate(sim *simulation) error {
 	if sim.Latency == 0 {
 		sim.Latency = defaultLatency
 	}
@@ -106,13 +116,13 @@ func (c *cluster) simulate(plan ChaosPlan, ens *Ensemble, servers ...*Server) er
 	if c.sim != nil && !c.sim.stopped {
 		return errors.New("a chaos plan is at work already")
 	}
-	c.secret, c.sim = sim.Seed, sim
+	c.sim = sim
 	sim.scheduleLocked()
 	return nil
 }
 
 func (sim *simulation) check() error {
-	if sim.Latency < 0 {
+	if sim.Latency < 0 || sim.Latency > longestPlan {
 		return fmt.Errorf("a latency of %v", sim.Latency)
 	}
 	for _, o := range sim.Faults {
@@ -129,8 +139,10 @@ func (sim *simulation) check() error {
 			return fmt.Errorf("a disruption that does nothing")
 		case d.ensemble && sim.ens == nil:
 			return fmt.Errorf("disruption %q needs an ensemble", d.name)
-		case sim.Every <= 0:
+		case sim.Every <= 0 || sim.Every > longestPlan:
 			return fmt.Errorf("disruptions every %v", sim.Every)
+		case d.length < 0:
+			return fmt.Errorf("disruption %q of %v", d.name, d.length)
 		}
 	}
 	return nil
@@ -185,12 +197,15 @@ func (sim *simulation) applyFaultsLocked(f *faults, x *exchange) {
 		}
 		sim.hits[i]++
 		o.Rule.Do.apply(f)
-		sim.noteLocked(fmt.Sprintf("odds %d hit %v %s of %#x", i, x.req.Op, x.req.Path, x.req.Session))
+		sim.noteLocked(fmt.Sprintf("fault %d hit %v %s of %#x", i, x.req.Op, x.req.Path, x.req.Session))
 	}
 }
 
 // noteLocked adds an event to the log.
 func (sim *simulation) noteLocked(what string) {
+	if len(sim.log) == maxEvents {
+		sim.log = slices.Delete(sim.log, 0, maxEvents/2)
+	}
 	sim.log = append(sim.log, Event{sim.cluster.clock.Now(), what})
 }
 
@@ -214,9 +229,14 @@ func (sim *simulation) begin(what string, atMost time.Duration, end func()) {
 		sim.acting.Lock()
 		defer sim.acting.Unlock()
 		sim.cluster.mu.Lock()
-		sim.undos = slices.DeleteFunc(sim.undos, func(o *undo) bool { return o == r })
+		i := slices.Index(sim.undos, r)
+		if i >= 0 {
+			sim.undos = slices.Delete(sim.undos, i, i+1)
+		}
 		sim.cluster.unlock()
-		end()
+		if i >= 0 { // else StopFaults was first
+			end()
+		}
 	})
 }
 
@@ -257,25 +277,30 @@ func (c *cluster) stopFaults() {
 }
 
 // StartFaults makes the server fail by chance from now on, as [WithChaos] does
-// from the beginning, until [Server.StopFaults]. A plan that makes no sense is
+// from the beginning, until [Server.StopFaults], which also ends the latency. A plan that makes no sense is
 // an error, and so is a second one while another is at work.
 func (s *Server) StartFaults(plan ChaosPlan) error {
 	if s.member != nil {
 		return s.member.ens.StartFaults(plan)
 	}
-	return s.simulate(plan, nil, s)
+	return s.simulate(&simulation{ChaosPlan: plan, cluster: s.cluster, servers: []*Server{s}})
 }
 
 // StartFaults is [Server.StartFaults] for an ensemble.
 func (e *Ensemble) StartFaults(plan ChaosPlan) error {
-	return e.simulate(plan, e, e.servers()...)
+	return e.simulate(&simulation{ChaosPlan: plan, cluster: e.cluster, servers: e.servers(), ens: e})
 }
 
 // StopFaults ends what [WithChaos] has begun: there are no more faults and
 // disruptions, servers and sessions that are stopped, paused or cut off work
-// again, and black holes are healed. The latency stays. A simulation ends with
-// it, and with a look at what the clients have made of it all.
+// again, and black holes are healed. The latency of [WithChaos] stays. A
+// simulation ends with StopFaults, and with a look at what the clients have made
+// of it all.
 func (s *Server) StopFaults() {
+	if s.member != nil {
+		s.member.ens.StopFaults()
+		return
+	}
 	s.stopFaults()
 	s.Heal()
 }

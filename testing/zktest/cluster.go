@@ -35,11 +35,21 @@ type cluster struct {
 	changed chan struct{} // closed at the next change; nil if nobody waits
 }
 
+// secretOf returns what passwords of sessions are made of. With a chaos plan
+// from the beginning, it depends on the seed, so that the same seed gives the
+// same run.
+func secretOf(cfg config) uint64 {
+	if cfg.plan != nil {
+		return cfg.plan.Seed
+	}
+	return rand.Uint64()
+}
+
 func newCluster(cfg config) *cluster {
 	c := &cluster{
 		cfg:            cfg,
 		clock:          packageTime{},
-		secret:         rand.Uint64(),
+		secret:         secretOf(cfg),
 		sessions:       make(map[int64]*session),
 		replaced:       make(map[int64]struct{}),
 		pausedSessions: make(map[int64]struct{}),

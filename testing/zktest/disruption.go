@@ -11,7 +11,8 @@ import (
 // happens.
 type Disruption struct {
 	name     string
-	ensemble bool // it makes no sense for a server on its own
+	ensemble bool          // it makes no sense for a server on its own
+	length   time.Duration // the least of its arguments, which must not be negative
 	do       func(sim *simulation, name string)
 }
 
@@ -40,7 +41,7 @@ func ReapContainers() Disruption {
 
 // ResignLeader is [Member.Resign] of the leader. It needs an ensemble.
 func ResignLeader() Disruption {
-	return Disruption{"resign", true, func(sim *simulation, name string) {
+	return Disruption{name: "resign", ensemble: true, do: func(sim *simulation, name string) {
 		if leader := sim.ens.Leader(); leader != nil {
 			sim.begin(fmt.Sprintf("%s %d", name, leader.ID()), 0, nil)
 			leader.Resign()
@@ -50,7 +51,7 @@ func ResignLeader() Disruption {
 
 // JumpClockBy is [Server.JumpClock] by at most d.
 func JumpClockBy(d time.Duration) Disruption {
-	return Disruption{name: "jump", do: func(sim *simulation, name string) {
+	return Disruption{name: "jump", length: d, do: func(sim *simulation, name string) {
 		s := sim.someServer()
 		by := time.Duration(sim.rng.Int64N(int64(max(d, 1))))
 		sim.begin(fmt.Sprintf("%s %s by %v", name, s.label(), by), 0, nil)
@@ -82,7 +83,7 @@ func RefuseFor(d time.Duration) Disruption {
 
 // PauseSessionFor is [Session.Pause] of one session, for at most d.
 func PauseSessionFor(d time.Duration) Disruption {
-	return Disruption{name: "pause session", do: func(sim *simulation, name string) {
+	return Disruption{name: "pause session", length: d, do: func(sim *simulation, name string) {
 		if id := sim.someSession(); id != 0 {
 			sess := sim.servers[0].Session(id)
 			sim.begin(fmt.Sprintf("%s %#x", name, id), d, func() { sess.Resume() })
@@ -93,7 +94,7 @@ func PauseSessionFor(d time.Duration) Disruption {
 
 // LagFor makes a member of an ensemble lag by at most lag, for at most d.
 func LagFor(lag, d time.Duration) Disruption {
-	return Disruption{"lag", true, func(sim *simulation, name string) {
+	return Disruption{name: "lag", ensemble: true, length: min(lag, d), do: func(sim *simulation, name string) {
 		m := sim.someServer().member
 		by := time.Duration(sim.rng.Int64N(int64(max(lag, 1))))
 		sim.begin(fmt.Sprintf("%s %s by %v", name, m.label(), by), d, func() { m.Lag(0) })
@@ -104,7 +105,7 @@ func LagFor(lag, d time.Duration) Disruption {
 // IsolateFor cuts a member of an ensemble off from the others. The end, after
 // at most d, is that of all partitions.
 func IsolateFor(d time.Duration) Disruption {
-	return Disruption{"isolate", true, func(sim *simulation, name string) {
+	return Disruption{name: "isolate", ensemble: true, length: d, do: func(sim *simulation, name string) {
 		m := sim.someServer().member
 		sim.begin(fmt.Sprintf("%s %s", name, m.label()), d, sim.ens.Heal)
 		m.Isolate()
@@ -143,7 +144,7 @@ func toServer(name string, do func(*Server)) Disruption {
 }
 
 func lasting(name string, d time.Duration, begin, end func(*Server)) Disruption {
-	return Disruption{name: name, do: func(sim *simulation, name string) {
+	return Disruption{name: name, length: d, do: func(sim *simulation, name string) {
 		s := sim.someServer()
 		sim.begin(fmt.Sprintf("%s %s", name, s.label()), d, func() { end(s) })
 		begin(s)

@@ -105,7 +105,7 @@ func TestRequestLog(t *testing.T) {
 			[]zktest.Op{log[0].Op, log[1].Op, log[2].Op, log[3].Op})
 		node, _ := srv.Node(path)
 		require.Equal(t, zktest.Request{
-			Time: time.Now(), Conn: 1, Session: c.SessionID(), Xid: log[2].Xid, Op: zktest.OpCreate,
+			Number: 3, Time: time.Now(), Conn: 1, Session: c.SessionID(), Xid: log[2].Xid, Op: zktest.OpCreate,
 			Path: "/n-", Created: path, Processed: true, Zxid: node.Stat.Czxid,
 		}, log[2])
 		require.Equal(t, zktest.ErrNoNode, log[3].Err)

@@ -26,8 +26,9 @@ func (c *conn) simulateLatency(x *exchange) bool {
 		}
 		c.rng, c.rngOf = sim.rngFor(c.key), sim
 	}
+	atWork := sim != nil && (!sim.stopped || sim.fromBeginning)
 	c.srv.mu.Unlock()
-	if sim == nil {
+	if !atWork {
 		return true
 	}
 	wait := time.Duration(c.rng.Int64N(int64(sim.Latency) + 1))

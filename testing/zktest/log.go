@@ -18,6 +18,7 @@ const maxLoggedPath = 4 << 10
 
 // Request is a request that has reached the server.
 type Request struct {
+	Number  int64     // in the order of the log that has it, counted from 1
 	Time    time.Time // when the server got to it, before any delay
 	Member  int       // of an ensemble, see [Member.ID]; 0 for a server on its own
 	Conn    int64     // number of the connection, counted from 1 in the order of their first requests
@@ -38,7 +39,8 @@ type Request struct {
 // requestLog is a ring of the last requests, and totals of all.
 type requestLog struct {
 	ring   []Request
-	next   int // where the next one goes once the ring is full
+	next   int   // where the next one goes once the ring is full
+	last   int64 // number of the newest
 	totals map[wire.Op]int
 }
 
@@ -50,6 +52,8 @@ func (l *requestLog) add(r Request, size int) {
 	if size == 0 {
 		return
 	}
+	l.last++
+	r.Number = l.last
 	r.Path, r.Created = shorten(r.Path), shorten(r.Created)
 	if len(l.ring) < size {
 		l.ring = append(l.ring, r)

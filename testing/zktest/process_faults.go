@@ -8,7 +8,7 @@ package zktest
 func (s *Server) Stop() {
 	s.mu.Lock()
 	defer s.unlock()
-	s.stopped = true
+	s.stopped, s.paused = true, false
 	for _, c := range s.connsInOrderLocked() {
 		c.closeByServerLocked()
 	}
