@@ -228,6 +228,7 @@ func TestLatchWithoutRightsDoesNotLoop(t *testing.T) {
 		require.ErrorIs(t, err, zk.ErrNoAuth)
 		require.Nil(t, l.Leadership())
 		if w.Fake != nil {
+			synctest.Wait() // the listing is sent along with the create that was refused
 			w.Fake.ClearRequests()
 			time.Sleep(time.Hour)
 			require.Empty(t, w.Requests())

@@ -31,7 +31,7 @@ var (
 // them and to the server. Then the faults stop. The comment of registry lists
 // the checks.
 func TestNodesUnderRandomFaults(t *testing.T) {
-	seeds := cmp.Or(*nodeSeeds, recipetest.Seeds(500))
+	seeds := cmp.Or(*nodeSeeds, recipetest.Seeds(200))
 	for seed := *nodeSeed; seed < *nodeSeed+seeds; seed++ {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			t.Parallel()
