@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/go-zookeeper/zk"
+
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/broadcast"
 	"github.com/gocurator/curator/internal/reason"
@@ -55,11 +57,12 @@ type PersistentNode struct {
 	started  bool
 	closing  bool
 	stop     context.CancelFunc
-	sets     uint64        // how often the data was set
-	wish     payload       // the data that the node is to have
-	refused  refusal       // the last data that the server has refused
-	have     payload       // the data that the node has; none if it never was there
-	now      *Registration // nil if there is none
+	sets     uint64           // how often the data was set
+	wish     payload          // the data that the node is to have
+	earlier  []payload        // were to be written, and are not yet
+	waiting  map[uint64]error // the Sets that wait; why one was refused, or nil
+	have     payload          // the data that the node has; none if it never was there
+	now      *Registration    // nil if there is none
 	conflict *ConflictError
 	trouble  error // why we are not registered, or nil
 	last     *broadcast.Node[Change]
@@ -75,15 +78,9 @@ type payload struct {
 	set  uint64 // counts from 1, which is the data of NewPersistentNode
 }
 
-// refusal says why the data of a Set was not written.
-type refusal struct {
-	set uint64
-	err error
-}
-
 // NewPersistentNode returns a persistent node that is not there yet. A client,
-// a path or an option that cannot be used is an error of every call. The data
-// is copied.
+// a path or an option that cannot be used is an error of every call. The path
+// can be "/" only with WithProtection or a sequential mode. The data is copied.
 func NewPersistentNode(c *framework.Client, path string, data []byte, opts ...Option) *PersistentNode {
 	cfg := newConfig(opts)
 	if cfg.touchName != "" {
@@ -93,7 +90,7 @@ func NewPersistentNode(c *framework.Client, path string, data []byte, opts ...Op
 }
 
 func newNode(c *framework.Client, path string, data []byte, cfg config) *PersistentNode {
-	return &PersistentNode{
+	n := &PersistentNode{
 		client: c, path: path, cfg: cfg,
 		wake:    make(chan struct{}, 1),
 		ended:   make(chan struct{}),
@@ -102,7 +99,12 @@ func newNode(c *framework.Client, path string, data []byte, cfg config) *Persist
 		wish:    payload{bytes.Clone(data), 1},
 		last:    broadcast.New(Change{}),
 		settled: make(chan struct{}),
+		waiting: map[uint64]error{},
 	}
+	if n.failure = n.usable(); n.failure != nil {
+		close(n.ended)
+	}
+	return n
 }
 
 // Start makes the node exist from now on, until Close. It does not wait, not
@@ -192,22 +194,24 @@ func (n *PersistentNode) registrationLocked() (Registration, bool) {
 //
 // If ctx ends first, the error matches ctx.Err(), and the node gets the data
 // later. If the server or the client refuses the data, such as for its size,
-// that is the error, and the node stays registered with the data that it had.
+// that is the error, and the node gets the data that it had, or that of an
+// earlier Set that it was to get later.
 func (n *PersistentNode) Set(ctx context.Context, data []byte) error {
 	set, err := n.ask(data)
 	if err != nil {
 		return n.errorOf("set", err)
 	}
+	defer n.stopWaiting(set)
 	for {
 		n.mu.Lock()
-		have, refused := n.have, n.refused
+		have, refused := n.have, n.waiting[set]
 		err, settled := n.endedLocked(), n.settled
 		n.mu.Unlock()
 		switch {
+		case refused != nil:
+			return n.errorOf("set", refused)
 		case have.set >= set:
 			return nil
-		case refused.set >= set:
-			return n.errorOf("set", refused.err)
 		case err != nil:
 			return n.errorOf("set", err)
 		}
@@ -231,7 +235,8 @@ func (n *PersistentNode) ask(data []byte) (set uint64, err error) {
 		return 0, err
 	}
 	n.sets++
-	n.wish = payload{bytes.Clone(data), n.sets}
+	n.replaceWishLocked(payload{bytes.Clone(data), n.sets})
+	n.waiting[n.sets] = nil
 	select {
 	case n.wake <- struct{}{}:
 	default:
@@ -248,8 +253,8 @@ func (n *PersistentNode) ask(data []byte) (set uint64, err error) {
 // Every Close waits and returns the same. Closing the client closes its
 // persistent nodes, and deletes those that are ephemeral.
 func (n *PersistentNode) Close(ctx context.Context) error {
-	if n.client == nil {
-		return n.errorOf("close", isNil("client"))
+	if err := n.usable(); err != nil {
+		return n.errorOf("close", err)
 	}
 	n.beginToClose()
 	select {
@@ -349,6 +354,9 @@ func (n *PersistentNode) usable() error {
 	}
 	if err := framework.ValidatePath(n.path); err != nil {
 		return err
+	}
+	if n.path == "/" && !n.cfg.unique() {
+		return fmt.Errorf("%w: the root cannot be created", zk.ErrInvalidPath)
 	}
 	return n.cfg.fault
 }

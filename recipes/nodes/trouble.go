@@ -77,46 +77,6 @@ func (n *PersistentNode) logEnd(err error) {
 	framework.Extend(n.client).Logger().Warn("persistent node ends", n.logPath(""), semconv.Cause, err)
 }
 
-// wanted returns the data that the node is to have.
-func (n *PersistentNode) wanted() payload {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.wish
-}
-
-// has returns the number of the Set whose data the node has.
-func (n *PersistentNode) has() uint64 {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.have.set
-}
-
-// wrote notes that the node has this data.
-func (n *PersistentNode) wrote(p payload) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.have.set != p.set {
-		n.have = p
-		n.settleLocked()
-	}
-}
-
-// refuse notes that the server has refused this data. It reports whether the
-// node can go on with the data that it had.
-func (n *PersistentNode) refuse(p payload, why error) bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.have.set == 0 || n.have.set == p.set {
-		return false
-	}
-	n.refused = refusal{p.set, why}
-	if n.wish.set == p.set {
-		n.wish = n.have
-	}
-	n.settleLocked()
-	return true
-}
-
 // damper makes pauses that grow while something happens again and again.
 type damper struct {
 	first             time.Duration

@@ -1,0 +1,66 @@
+package nodes_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+)
+
+// Data is refused before the node was ever there, or after earlier data was
+// promised. The node gets the last data that nobody refuses.
+func TestRefusedDataDoesNotDropEarlierData(t *testing.T) {
+	for name, promised := range map[string][]string{"first data": nil, "an earlier Set": {"one", "two"}} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				c, network := w.Connect(t)
+				network.Refuse(true)
+				network.Cut()
+				n := start(t, c, "/a", "zero")
+				want := "zero"
+				for _, want = range promised {
+					require.ErrorIs(t, n.Set(recipetest.Within(t, time.Second), []byte(want)), context.DeadlineExceeded)
+				}
+				got := make(chan error)
+				for range 2 {
+					go func() { got <- n.Set(w.Patience(t), []byte(strings.Repeat("x", 2<<20))) }()
+				}
+				synctest.Wait()
+				network.Refuse(false)
+				for range 2 {
+					require.ErrorIs(t, <-got, framework.ErrRequestTooLarge)
+				}
+				w.ready(t, n)
+				require.NoError(t, n.Err())
+				require.Equal(t, want, w.dataOf("/a"))
+			})
+		})
+	}
+}
+
+// A refusal is the error of the Set that it is about. One before it that was
+// not written yet succeeds.
+func TestRefusalIsTheErrorOfOneSet(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, network := w.Connect(t)
+		n := start(t, c, "/a", "old")
+		w.ready(t, n)
+		network.Refuse(true)
+		network.Cut()
+		good, bad := make(chan error, 1), make(chan error, 1)
+		go func() { good <- n.Set(w.Patience(t), []byte("new")) }()
+		synctest.Wait()
+		go func() { bad <- n.Set(w.Patience(t), []byte(strings.Repeat("x", 2<<20))) }()
+		synctest.Wait()
+		network.Refuse(false)
+		require.ErrorIs(t, <-bad, framework.ErrRequestTooLarge)
+		require.NoError(t, <-good)
+		require.Equal(t, "new", w.dataOf("/a"))
+	})
+}
