@@ -18,20 +18,23 @@ import (
 type keeper struct {
 	*PersistentNode
 
-	session *framework.Session // in which we have looked at the node
-	parent  string
-	base    string // the path to create; a sequential node gets a number behind it
-	node    string // the path of the node; empty while a number is not known
-	owners  owners // our sessions, which may own the node
-	doubt   bool   // a request of ours may be applied, or may be yet
+	session   *framework.Session // in which we have looked at the node
+	parent    string
+	base      string // the path to create; a sequential node gets a number behind it
+	node      string // the path of the node; empty while a number is not known
+	owners    owners // our sessions, which may own the node
+	doubt     bool   // a request of ours may be applied, or may be yet
+	maybeOurs bool   // the node at the path may be of such a request
 
 	// The node as we have left it.
+	czxid   int64
 	version int32
-	clean   bool // its data is that of have, if it still has this version
+	clean   bool // its data is that of have, if it still has this czxid and version
 
 	settledOnce bool   // it was registered before
 	predecessor *int32 // the version of somebody else's node that we have waited for
 	repairs     damper
+	surprises   damper // the tree was not as we had just seen it
 	trying      damper
 	outages     damper
 	touched     touches
@@ -46,6 +49,7 @@ func (n *PersistentNode) run(client, stopped context.Context, before *Persistent
 		PersistentNode: n,
 		takeBack:       func() {},
 		repairs:        damper{shortest: 100 * time.Millisecond, longest: 10 * time.Second},
+		surprises:      damper{shortest: 100 * time.Millisecond, longest: 10 * time.Second},
 		trying:         damper{first: time.Second, shortest: time.Second, longest: 30 * time.Second},
 		outages:        damper{first: outagePause, shortest: outagePause, longest: longestPause},
 	}
@@ -64,6 +68,9 @@ func (n *PersistentNode) run(client, stopped context.Context, before *Persistent
 	unblocked, told = trace.Unblocked(client, n.client)
 	leftover := k.remove(unblocked)
 	told()
+	if before != nil {
+		<-before.gone // a third node of the path has to wait for it, too
+	}
 	pathsInUse.leave(n)
 	n.finish(leftover)
 }
@@ -214,14 +221,22 @@ func isOwnerless(owner int64) bool { return owner == 0 || uint64(owner)>>56 == 0
 // recreate creates a node that is gone: at once the first time, and after a
 // pause if somebody deletes it again and again.
 func (k *keeper) recreate(ctx context.Context) error {
-	k.clean = false
-	if _, there := k.Registration(); there {
-		k.deleted()
-		if err := k.repairs.pause(ctx); err != nil {
-			return err
-		}
+	k.maybeOurs = false
+	if err := k.wasDeleted(ctx); err != nil {
+		return err
 	}
 	return k.create(ctx)
+}
+
+// wasDeleted notes that somebody has deleted our node, and waits if that
+// happens again and again.
+func (k *keeper) wasDeleted(ctx context.Context) error {
+	k.clean = false
+	if _, there := k.Registration(); !there {
+		return nil
+	}
+	k.deleted()
+	return k.repairs.pause(ctx)
 }
 
 // contend decides what follows a conflict. It returns nil when it is time to
@@ -238,12 +253,18 @@ func (k *keeper) contend(ctx context.Context, stat *zk.Stat, watch *framework.Wa
 	}
 	k.predecessor = &stat.Version
 	_, err := watch.Wait(ctx)
+	k.surprises.reset()
 	return err
 }
 
 // attend looks after a node that is ours. It returns nil when it is time to
 // look again.
 func (k *keeper) attend(ctx context.Context, stat *zk.Stat, watch *framework.Watch) error {
+	if k.clean && stat.Czxid != k.czxid { // somebody else has created it again
+		if err := k.wasDeleted(ctx); err != nil {
+			return err
+		}
+	}
 	if k.clean && stat.Version != k.version {
 		k.overwritten(k.node, stat.Czxid)
 		k.version = stat.Version

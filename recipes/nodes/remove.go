@@ -17,6 +17,9 @@ func (k *keeper) remove(ctx context.Context) error {
 	if k.cfg.kept || len(k.owners.ids) == 0 {
 		return nil
 	}
+	if !k.cfg.ephemeral() && !k.settledOnce && !k.maybeOurs {
+		return nil // nothing but the path would say that the node is ours
+	}
 	k.resetPauses()
 	for ctx.Err() == nil {
 		err := k.client.InSession(ctx, func(ctx context.Context) error { return once(ctx, k.removeInSession) })

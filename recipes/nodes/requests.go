@@ -26,7 +26,7 @@ func (k *keeper) create(ctx context.Context) error {
 	}
 	created, err := k.client.Create(ctx, path, wish.data, opts...)
 	if errors.Is(err, zk.ErrNodeExists) {
-		return nil
+		return k.surprises.pause(ctx)
 	}
 	if err != nil {
 		return k.failed(wish, err)
@@ -70,7 +70,7 @@ func (k *keeper) replaceWith(ctx context.Context, wish payload, ops ...framework
 		return nil
 	case errors.Is(err, zk.ErrNoNode), errors.Is(err, zk.ErrBadVersion), errors.Is(err, zk.ErrNodeExists):
 		k.predecessor = nil // without it, create makes missing parents, too
-		return nil
+		return k.surprises.pause(ctx)
 	default:
 		return k.failed(wish, err)
 	}
@@ -94,7 +94,7 @@ func (n *PersistentNode) hasOwned(session int64) bool {
 // created notes that our node is there.
 func (k *keeper) created(wish payload, czxid int64, version int32) {
 	k.owners.reset(k.session.ID())
-	k.version, k.clean = version, true
+	k.czxid, k.version, k.clean = czxid, version, true
 	k.wrote(wish)
 	k.settle(czxid)
 }
@@ -105,22 +105,22 @@ func (k *keeper) write(ctx context.Context, wish payload, version int32) error {
 	stat, err := k.client.Set(ctx, k.node, wish.data, version)
 	switch {
 	case err == nil:
-		k.version, k.clean = stat.Version, true
+		k.czxid, k.version, k.clean = stat.Czxid, stat.Version, true
 		k.wrote(wish)
 		k.settle(stat.Czxid)
 		return nil
 	case errors.Is(err, zk.ErrNoNode), errors.Is(err, zk.ErrBadVersion):
-		return nil
+		return k.surprises.pause(ctx)
 	default:
 		return k.failed(wish, err)
 	}
 }
 
 // failed decides about a request with data that has failed. If the data was
-// refused, and the node has had other data, it keeps that.
+// refused, and there is other data, the node gets that.
 func (k *keeper) failed(wish payload, err error) error {
 	if !framework.IsRefusal(err) {
-		k.doubt, k.clean = true, false
+		k.doubt, k.maybeOurs, k.clean = true, true, false
 		return err
 	}
 	if k.refuse(wish, err) {
