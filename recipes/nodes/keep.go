@@ -309,8 +309,17 @@ func (k *keeper) waitForNews(ctx context.Context, watch *framework.Watch) error 
 	}
 }
 
-// settle notes that the node is there and ours.
+// settle notes that the node is there and ours. One with a time to live that
+// has passed since the last touch may vanish at any moment: touchIfDue settles
+// it.
 func (k *keeper) settle(czxid int64) {
+	if k.cfg.ttl > 0 {
+		if k.touched.czxid != czxid {
+			k.touched.begin(czxid, k.cfg.ttl, k.notTouched(czxid))
+		} else if k.touched.isOverdue() {
+			return
+		}
+	}
 	k.settledOnce, k.predecessor = true, nil
 	k.resetPauses()
 	k.registered(Registration{Path: k.node, Czxid: czxid, Session: k.session})

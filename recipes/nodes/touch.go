@@ -13,8 +13,10 @@ import (
 
 // touches keeps a node with a time to live from being deleted by the server.
 type touches struct {
+	czxid   int64       // of the node
 	next    time.Time   // when the next touch is due
-	overdue *time.Timer // tells that the server may have deleted the node; nil before the first touch
+	until   time.Time   // when the server may delete the node
+	overdue *time.Timer // tells that the server may have deleted the node; nil before there is one
 }
 
 // touchParts is how often a node is touched within its time to live.
@@ -30,13 +32,28 @@ func (t *touches) due(ttl time.Duration) *time.Timer {
 	return time.NewTimer(max(0, time.Until(t.next)))
 }
 
+// begin notes another node. Its first touch is due at once.
+func (t *touches) begin(czxid int64, ttl time.Duration, lost func()) {
+	t.czxid, t.next = czxid, time.Time{}
+	t.expect(time.Now().Add(ttl), lost)
+}
+
+// expect calls lost at a time, unless there is a touch before.
+func (t *touches) expect(until time.Time, lost func()) {
+	t.stop()
+	t.until = until
+	t.overdue = time.AfterFunc(time.Until(until), lost)
+}
+
+// isOverdue reports whether the server may have deleted the node.
+func (t *touches) isOverdue() bool { return !time.Now().Before(t.until) }
+
 // done notes a touch. The times vary, so that processes that were started
 // together do not touch together.
 func (t *touches) done(sent time.Time, ttl time.Duration, lost func()) {
-	t.stop()
 	part := ttl / touchParts
 	t.next = sent.Add(part - rand.N(part/4+1))
-	t.overdue = time.AfterFunc(time.Until(sent.Add(ttl)), lost)
+	t.expect(sent.Add(ttl), lost)
 }
 
 func (t *touches) stop() {
@@ -59,12 +76,17 @@ func (k *keeper) touchIfDue(ctx context.Context) (again bool, err error) {
 	}
 	switch {
 	case errors.Is(err, zk.ErrNoNode), errors.Is(err, zk.ErrNodeExists):
-		return true, nil
+		return true, k.surprises.pause(ctx)
 	case err != nil:
 		return false, err
 	}
-	if r, there := k.Registration(); there {
-		k.touched.done(sent, k.cfg.ttl, func() { k.lost(r.Czxid, ErrNotTouched) })
-	}
+	k.touched.done(sent, k.cfg.ttl, k.notTouched(k.touched.czxid))
+	k.settle(k.touched.czxid)
 	return false, nil
+}
+
+// notTouched returns a function that notes the loss of a node that was not
+// touched within its time to live.
+func (n *PersistentNode) notTouched(czxid int64) func() {
+	return func() { n.lost(czxid, ErrNotTouched) }
 }

@@ -102,6 +102,66 @@ func TestTTLNodeThatCannotBeTouched(t *testing.T) {
 	}
 }
 
+// A node that comes back after a deletion is touched at once, and counts as
+// lost if it cannot be touched later.
+func TestTTLNodeThatCameBackIsTouched(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, network := w.Connect(t)
+		n := startTTL(t, c, "/a", "data", 10*time.Minute)
+		_, err := n.Ready(t.Context())
+		require.NoError(t, err)
+		settle()
+		require.NoError(t, w.Fake.Delete("/a"))
+		settle()
+		require.Equal(t, "data", w.dataOf("/a"))
+		require.Equal(t, []string{"touch"}, w.Fake.Children("/a"))
+		network.Refuse(true)
+		network.Cut()
+		time.Sleep(2 * time.Hour)
+		synctest.Wait()
+		_, there := n.Registration()
+		require.False(t, there)
+		network.Refuse(false)
+	})
+}
+
+// A node whose touches fail is not registered again before one succeeds, even
+// if it is still there.
+func TestTTLNodeIsNotRegisteredWithoutATouch(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		n := startTTL(t, c, "/a", "data", 10*time.Minute)
+		before, err := n.Ready(t.Context())
+		require.NoError(t, err)
+		settle()
+		fault := w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
+		time.Sleep(11 * time.Minute)
+		synctest.Wait()
+		_, there := n.Registration()
+		require.False(t, there)
+		require.Equal(t, "data", w.dataOf("/a"))
+		fault.Remove()
+		after, err := n.Ready(w.Patience(t))
+		require.NoError(t, err)
+		require.Equal(t, before.Czxid, after.Czxid)
+	})
+}
+
+// A node that was never touched counts as lost after its time to live.
+func TestTTLNodeThatIsNeverTouched(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Path: "/a/touch", Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
+		n := startTTL(t, c, "/a", "data", 10*time.Minute)
+		_, err := n.Ready(t.Context())
+		require.NoError(t, err)
+		time.Sleep(10 * time.Minute)
+		synctest.Wait()
+		_, there := n.Registration()
+		require.False(t, there)
+	})
+}
+
 // Somebody deletes the child, or both nodes: they come back.
 func TestTTLNodeThatIsDeleted(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
