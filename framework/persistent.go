@@ -151,20 +151,30 @@ func (p *persistentWatches) isCurrentLocked(w *persistentWatch, connection uint6
 	return p.byPath[w.path] == w && p.connection == connection
 }
 
-// refusedLocked ends a watch that the server will not set. It reports whether
-// the server only has too much to do now.
+// refusedLocked ends a watch that the server will not set. A server that knows
+// no persistent watches ends all of them: it closes the connection for each one
+// that it is asked for. refusedLocked reports whether the server only has too
+// much to do now.
 func (p *persistentWatches) refusedLocked(w *persistentWatch, err error) (again bool) {
 	if retryable(err) {
 		return true
 	}
 	if errors.Is(err, errUnimplemented) {
-		p.tooOld = p.session // asking again would cost the connection
+		p.tooOld = p.session
+		for _, each := range p.byPath {
+			p.endLocked(each, err)
+		}
+		return false
 	}
+	p.endLocked(w, err)
+	return false
+}
+
+func (p *persistentWatches) endLocked(w *persistentWatch, err error) {
 	p.forgetLocked(w)
 	for r := range w.readers {
 		r.failLocked(err)
 	}
-	return false
 }
 
 // busyPause is how long a server that has too much to do is left alone.

@@ -68,6 +68,10 @@ const maxUnread = 1024
 //   - in place of all unread events when there are more than 1024 of them. A slow
 //     reader holds up nobody.
 //
+// Some servers check the permissions of events: 3.8.4, 3.9.2 and later ones.
+// They do not tell of the deletion of a node that the client may no longer read,
+// and neither does a Watcher before the next Reset.
+//
 // All Watchers of a client for one path share one watch on the server, which is
 // withdrawn when the last one is closed. The watch of a path is recursive as
 // long as there is a Watcher, once one of them has asked for that.
@@ -104,6 +108,7 @@ type Watcher struct {
 //
 //   - ErrClosed;
 //   - zk.ErrInvalidPath, and zk.ErrBadArguments for an option that is nil;
+//   - ErrRequestTooLarge for a path that is longer than a request may be;
 //   - &ServerError{Code: -6}, "unimplemented": servers know persistent watches
 //     since 3.6, and an older one ends the connection when it is asked for one;
 //     GetW and its like work there;
@@ -145,6 +150,12 @@ func (c *Client) openPatiently(ctx context.Context, path string, opts []WatcherO
 	}
 }
 
+// addWatchOverhead is the length of a request for a watch without its path: its
+// number, its kind, the path's length and the mode. It is checked beforehand,
+// because a server ends the connection for a longer request, also when a
+// reconnect repeats it.
+const addWatchOverhead = 4 * 4
+
 // NewWatcher sets a persistent watch and returns when the server has it, so
 // that every later change is told. It waits for a connection like other
 // operations. The errors are those of Watch, and ErrNotConnected.
@@ -152,6 +163,9 @@ func (c *Client) NewWatcher(ctx context.Context, path string, opts ...WatcherOpt
 	var cfg watcherConfig
 	if err := apply(&cfg, opts); err != nil {
 		return nil, &OpError{"watch", path, err}
+	}
+	if len(c.full(path))+addWatchOverhead > c.cfg.maxRequest {
+		return nil, &OpError{"watch", path, ErrRequestTooLarge}
 	}
 	var w *Watcher
 	err := c.do(ctx, "watch", path, nil, func(ctx context.Context, s *Session) error {

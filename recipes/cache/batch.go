@@ -1,7 +1,10 @@
 package cache
 
 import (
+	"errors"
 	"log/slog"
+
+	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
 )
@@ -18,6 +21,7 @@ const (
 // dirt is why a path is dirty.
 type dirt struct {
 	needs       needs
+	born        bool  // the first of the events was told, and is its creation
 	told        bool  // by an event, and not by a reset
 	first, last int64 // WatchEvent.After of the events, or never
 }
@@ -38,6 +42,7 @@ func (l *loop) soil(path string, d dirt) {
 	if was, ok := l.dirty[path]; ok {
 		d.needs |= was.needs
 		d.told = d.told || was.told
+		d.born = was.born
 		d.first, d.last = min(was.first, d.first), max(was.last, d.last)
 	}
 	l.dirty[path] = d
@@ -54,11 +59,11 @@ func (l *loop) add(path string, n needs) {
 }
 
 // changed is told of a path that an event is about, and of the transaction that
-// the event came after. While the server catches up, it may tell of changes that
-// were seen before.
-func (l *loop) changed(path string, n needs, after int64) {
+// the event came after. Born says that the event is the path's creation. While
+// the server catches up, it may tell of changes that were seen before.
+func (l *loop) changed(path string, n needs, after int64, born bool) {
 	if l.c.scope.has(path) {
-		l.soil(path, dirt{n, !l.syncing, after, after})
+		l.soil(path, dirt{n, born && !l.syncing, !l.syncing, after, after})
 	}
 }
 
@@ -70,7 +75,7 @@ func (l *loop) launch() {
 		if _, busy := l.inflight[path]; busy {
 			continue // arrived queues it again
 		}
-		q := request{path: path, needs: l.batch[path], known: l.tree.nodes[path].copy()}
+		q := request{path: path, needs: l.batch[path], known: l.tree.nodes[path].copy(), asked: l.round}
 		delete(l.batch, path)
 		l.inflight[path] = struct{}{}
 		source := l.source
@@ -94,6 +99,11 @@ func (l *loop) arrived(r result) {
 		l.take(r)
 	case framework.IsConnectionError(r.err):
 		l.need(r.path, r.needs)
+	case errors.Is(r.err, zk.ErrAuthFailed):
+		l.mark(r.path, r.needs) // this is no refusal of the node
+		if r.asked == l.round {
+			l.awaitReconnect()
+		}
 	case l.ctx.Err() == nil:
 		l.refused(r)
 	}
@@ -109,7 +119,6 @@ func (l *loop) take(r result) {
 	if !r.listed {
 		return
 	}
-	l.target = noTarget // a child that was there then may be gone from the list
 	names := make(map[string]struct{}, len(r.names))
 	for _, name := range r.names {
 		names[name] = struct{}{}
@@ -121,7 +130,7 @@ func (l *loop) take(r result) {
 	}
 	for name := range e.names {
 		if _, there := names[name]; !there {
-			if path := childOf(r.path, name); l.tree.nodes[path] != nil {
+			if path := childOf(r.path, name); l.tree.knows(path) {
 				l.need(path, needNode)
 			}
 		}

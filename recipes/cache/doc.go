@@ -35,10 +35,16 @@
 //     changed meanwhile. A node that changes again within each such time keeps
 //     the cache from taking a step until it rests for once. With standard
 //     watches, the whole tree must rest.
+//   - Nodes that live for a shorter time than a read takes, and of which there is
+//     always one, keep the cache from taking a step.
 //   - The fields of a Stat that count children (Cversion, NumChildren, Pzxid) are
 //     those of the last time that the node itself was read.
 //   - Nodes that the client may not read are not in the cache.
-//     [Cache.Unreadable] lists them.
+//     [Cache.Unreadable] lists them. A node that was deleted may stay in that
+//     list until the cache reads its parent's children again.
+//   - Some servers check the permissions of events: 3.8.4, 3.9.2 and later ones.
+//     They do not tell of the deletion of a node that the client may no longer
+//     read. The cache keeps such a node until it looks at every node again.
 //   - An ensemble that was set back to an older state, from a backup, sets the
 //     cache back as well. The log has a warning.
 //
@@ -47,7 +53,10 @@
 // One recursive persistent watch tells of all changes. ZooKeeper has that since
 // 3.6. In two cases the cache sets standard watches instead, two for each node,
 // and says so in the log: if the server is older, and if its events prove wrong
-// (ClickHouse Keeper sends the path of the watch, and not that of the node).
+// (ClickHouse Keeper sends the path of the watch, and not that of the node). The
+// cache sees that such an event is wrong if the root has not changed. If the
+// root has changed in the same step, a wrong event can go unnoticed, and the
+// change of the node with it.
 //
 // After each reconnect, the cache looks at every node again, with one small
 // request for each. It compares the transactions that created and changed a

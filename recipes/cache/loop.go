@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"sync"
 
+	"github.com/go-zookeeper/zk"
+
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/state"
 )
@@ -23,8 +25,10 @@ import (
 //     answer would have been told before it.
 //   - Otherwise it may be equal to the tree as of the target. A path that was not
 //     told of after the target is. One that was told of is if its node is not
-//     younger than the target. If one is younger, there is no step, and the next
-//     batch has another target.
+//     younger than the target. A path that was read as missing, or not at all,
+//     may have had a node at the target, unless what was told of it after the
+//     target begins with its creation. If one path fails, there is no step, and
+//     the next batch has another target.
 type loop struct {
 	c       *Cache
 	ctx     context.Context
@@ -165,6 +169,15 @@ func (l *loop) followStates() {
 	}
 }
 
+// awaitReconnect has nothing read before the next connection, because servers
+// have refused the client's credentials. What fails until then says nothing
+// about the tree. With a persistent watch, the reconnect is a reset. With
+// standard watches, the state tells of it, and may have done so already.
+func (l *loop) awaitReconnect() {
+	l.syncing, l.behind = true, true
+	l.stateChanged()
+}
+
 // stateChanged looks at the state itself, which may be newer than the one that
 // was told. There is always another one to be told if it changes again, and
 // after a reconnect a reset to be drained.
@@ -233,6 +246,9 @@ func (l *loop) synced(r result) {
 		return // there was another reset; its own follows
 	case framework.IsConnectionError(r.err):
 		l.catchUp()
+		return
+	case errors.Is(r.err, zk.ErrAuthFailed):
+		l.awaitReconnect()
 		return
 	case r.err != nil && l.ctx.Err() == nil:
 		framework.Extend(l.c.client).Logger().Warn("zookeeper cache cannot sync", slog.String("path", l.c.scope.root), slog.Any("error", r.err))

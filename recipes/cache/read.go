@@ -14,6 +14,7 @@ type request struct {
 	path  string
 	needs needs
 	known known
+	asked int // the loop's round at that time
 }
 
 // known is what the loop knew when it asked.

@@ -50,6 +50,9 @@ func (s *standardSource) read(ctx context.Context, l *loop, q request) (r result
 	if r.err = noNodeIsNil(err); err != nil {
 		r.stop()
 		r.node, r.data = nil, nil
+		if r.err == nil && q.path == l.c.scope.root {
+			return s.read(ctx, l, q) // it is gone, and has no parent that tells of its return
+		}
 		return r
 	}
 	r.list, r.listed, r.names, r.pzxid = list, true, names, stat.Pzxid
@@ -140,7 +143,7 @@ func (s *standardSource) drain(l *loop) error {
 			continue
 		}
 		s.drop(p.path)
-		l.changed(p.path, needNode|needScan, never)
+		l.changed(p.path, needNode|needScan, never, false)
 	}
 	return nil
 }
@@ -185,7 +188,7 @@ func (s *standardSource) caughtUp() (zxid int64, ok bool) {
 // reconnected has the loop wait until the server has caught up. The watches
 // have told by then of all that has happened.
 func (s *standardSource) reconnected(l *loop) {
-	if l.behind && !l.syncing {
+	if l.behind {
 		l.round++
 		l.catchUp()
 	}

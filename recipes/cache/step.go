@@ -55,7 +55,7 @@ func (l *loop) include(path string, d dirt) {
 	l.add(path, d.needs)
 	delete(l.dirty, path)
 	if d.last >= l.target && d.last != never {
-		l.dirty[path] = dirt{d.needs, d.told, d.last, d.last}
+		l.dirty[path] = dirt{d.needs, false, d.told, d.last, d.last}
 	}
 }
 
@@ -65,6 +65,12 @@ func (l *loop) include(path string, d dirt) {
 func (l *loop) isAsOfTarget() bool {
 	if _, tellsAll := l.source.(*persistentSource); !tellsAll || l.target == noTarget {
 		return false
+	}
+	for path, d := range l.dirty {
+		createdSince := d.born && d.first >= l.target
+		if l.tree.node(path) == nil && !createdSince {
+			return false // it may have been there, and be gone from its parent's list
+		}
 	}
 	for path := range l.members {
 		if _, again := l.dirty[path]; !again {

@@ -61,6 +61,11 @@ func (t *tree) node(path string) *Node {
 	return nil
 }
 
+// knows reports whether there was such a node, readable or not.
+func (t *tree) knows(path string) bool {
+	return t.nodes[path] != nil || t.unreadable[path] != nil
+}
+
 // publish makes what was read what the cache has, as of a transaction. It is
 // synced if the server is connected and has no more to tell.
 func (c *Cache) publish(t *tree, zxid int64, synced bool) {

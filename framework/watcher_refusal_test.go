@@ -1,0 +1,102 @@
+package framework_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// A server ends the connection for a request that is too long.
+func TestWatcherOfAPathThatIsTooLongIsRefusedBeforeItIsSent(t *testing.T) {
+	eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		session, long := c.SessionID(), "/"+strings.Repeat("x", 2<<20)
+		connections := make(chan struct{}, 100)
+		go func() {
+			for s := range c.States(t.Context()) {
+				if !s.IsConnected() {
+					connections <- struct{}{}
+				}
+			}
+		}()
+		w, err := c.NewWatcher(within(t, 30*time.Second), long)
+		require.ErrorIs(t, err, framework.ErrRequestTooLarge)
+		require.Nil(t, w)
+		for _, err := range c.Watch(t.Context(), long) {
+			require.ErrorIs(t, err, framework.ErrRequestTooLarge)
+		}
+		time.Sleep(time.Minute)
+		require.Empty(t, connections)
+		require.Equal(t, session, c.SessionID())
+	})
+}
+
+// A client with many Watchers moves to a server that knows no persistent
+// watches. Such a server ends the connection that asks for one.
+func TestServerWithoutPersistentWatchesCostsOneConnection(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		var dials atomic.Int32
+		c := newClient(t, srv, framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+			dials.Add(1)
+			conn, err := srv.Dialer()(ctx, network, address)
+			return &closedWhenUnimplemented{Conn: conn}, err
+		}))
+		var watchers []*framework.Watcher
+		for i := range 50 {
+			watchers = append(watchers, mustWatch(t, c, fmt.Sprintf("/n%d", i)))
+		}
+		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: -1, Do: zktest.Fail(zktest.ErrUnimplemented)})
+		dials.Store(0)
+		srv.CutAll()
+		time.Sleep(5 * time.Minute)
+		require.EqualValues(t, 2, dials.Load(), "one that the server ended, and the next")
+		require.NoError(t, c.Sync(t.Context(), "/"))
+		for _, w := range watchers {
+			_, _, err := w.Poll()
+			require.ErrorIs(t, err, &framework.ServerError{Code: int32(zktest.ErrUnimplemented)})
+		}
+	})
+}
+
+// closedWhenUnimplemented is a connection that ends after the answer
+// "unimplemented", as those of real servers do.
+type closedWhenUnimplemented struct {
+	net.Conn
+	rest bytes.Buffer
+	end  bool
+}
+
+func (c *closedWhenUnimplemented) Read(p []byte) (int, error) {
+	if c.rest.Len() > 0 {
+		return c.rest.Read(p)
+	}
+	if c.end {
+		return 0, io.EOF
+	}
+	length := make([]byte, 4)
+	if _, err := io.ReadFull(c.Conn, length); err != nil {
+		return 0, err
+	}
+	frame := make([]byte, binary.BigEndian.Uint32(length))
+	if _, err := io.ReadFull(c.Conn, frame); err != nil {
+		return 0, err
+	}
+	const header, code = 16, 12
+	if len(frame) == header && int32(binary.BigEndian.Uint32(frame[code:])) == int32(zktest.ErrUnimplemented) {
+		c.end = true
+		c.Conn.Close()
+	}
+	c.rest.Write(append(length, frame...))
+	return c.rest.Read(p)
+}

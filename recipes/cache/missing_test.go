@@ -1,0 +1,109 @@
+package cache_test
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/cache"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// A child is made during an outage, so no event tells of it. It is deleted after
+// the Sync that follows, and before its parent is listed.
+func TestStepLeavesOutNoNodeThatWasThereAtItsTransaction(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		create(t, srv, "/r", "/r/d")
+		c := open(t, connect(t, srv), "/r")
+		srv.RefuseConnections(true)
+		srv.CutAll()
+		create(t, srv, "/r/d/b")
+		created := srv.Zxid()
+		var deletion atomic.Int64
+		srv.Inject(zktest.Rule{Op: zktest.OpExists, Path: "/r/d", Do: zktest.Call(func(zktest.Request) {
+			if err := srv.Delete("/r/d/b"); err != nil {
+				t.Error(err)
+			}
+			deletion.Store(srv.Zxid())
+		})})
+		for _, op := range []zktest.Op{zktest.OpExists, zktest.OpGetData} {
+			srv.Inject(zktest.Rule{Op: op, Path: "/r/d/b", Times: -1, Do: zktest.DelayReply(time.Second)})
+		}
+		srv.RefuseConnections(false)
+		for range 10000 {
+			time.Sleep(time.Millisecond)
+			synctest.Wait()
+			deleted := deletion.Load()
+			if deleted == 0 || c.Zxid() < created || c.Zxid() >= deleted {
+				continue
+			}
+			_, has := c.Get("/r/d/b")
+			require.True(t, has, "as of %d; the node was there from %d to %d", c.Zxid(), created, deleted)
+		}
+		require.NotZero(t, deletion.Load())
+		require.GreaterOrEqual(t, c.Zxid(), deletion.Load())
+	})
+}
+
+// The root has no parent whose watch tells that it came back.
+func TestRootThatIsDeletedDuringItsReadIsNotLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := servers["3.5"](t)
+		client := connect(t, srv)
+		create(t, srv, "/r")
+		c := open(t, client, "/r")
+		srv.Inject(zktest.Rule{Op: zktest.OpGetChildren, Path: "/r", Do: zktest.Call(func(zktest.Request) {
+			if err := srv.Delete("/r"); err != nil {
+				t.Error(err)
+			}
+		})})
+		require.NoError(t, srv.Set("/r", []byte("new")))
+		time.Sleep(time.Second)
+		_, there := srv.Node("/r")
+		require.False(t, there)
+		create(t, srv, "/r", "/r/a")
+		require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
+		require.Equal(t, []string{"/r", "/r/a"}, paths(c))
+	})
+}
+
+// Each new node has a child by the time that it is read.
+func TestCacheTakesStepsWhileNodesWithChildrenAreCreated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		create(t, srv, "/r")
+		c := open(t, connect(t, srv), "/r")
+		for _, op := range []zktest.Op{zktest.OpGetData, zktest.OpGetChildren} {
+			srv.Inject(zktest.Rule{Op: op, Times: -1, Do: zktest.DelayReply(5 * time.Millisecond)})
+		}
+		const nodes = 1000
+		steps, last := 0, c.Zxid()
+		for i := range nodes {
+			create(t, srv, fmt.Sprintf("/r/%d", i), fmt.Sprintf("/r/%d/c", i))
+			time.Sleep(2 * time.Millisecond)
+			if now := c.Zxid(); now != last {
+				steps, last = steps+1, now
+			}
+		}
+		require.Greater(t, steps, 20, "in the time of about %d batches", nodes*2/20)
+	})
+}
+
+// A server ends the connection for a request that is too long.
+func TestRootThatIsTooLongEndsTheCacheAndNoConnection(t *testing.T) {
+	onEach(t, func(t *testing.T, _ *zktest.Server, client *framework.Client) {
+		require.NoError(t, client.WaitConnected(t.Context()))
+		c, err := cache.New(client, "/"+strings.Repeat("x", 2<<20))
+		require.NoError(t, err)
+		defer c.Close()
+		require.ErrorIs(t, c.Synced(within(t)), framework.ErrRequestTooLarge)
+		require.NoError(t, c.Close())
+	})
+}
