@@ -95,7 +95,7 @@ func (c *closedWhenUnimplemented) Read(p []byte) (int, error) {
 	const header, code = 16, 12
 	if len(frame) == header && int32(binary.BigEndian.Uint32(frame[code:])) == int32(zktest.ErrUnimplemented) {
 		c.end = true
-		c.Conn.Close()
+		c.Close()
 	}
 	c.rest.Write(append(length, frame...))
 	return c.rest.Read(p)

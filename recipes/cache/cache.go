@@ -250,10 +250,11 @@ func (c *Cache) All() iter.Seq[Node] {
 	return inOrder(slices.Collect(maps.Values(c.nodes)))
 }
 
+// inOrder yields the nodes in the order of their paths. It sorts a copy, because
+// several goroutines may loop at the same time.
 func inOrder(list []*Node) iter.Seq[Node] {
 	return func(yield func(Node) bool) {
-		slices.SortFunc(list, func(a, b *Node) int { return cmp.Compare(a.Path, b.Path) })
-		for _, n := range list {
+		for _, n := range slices.SortedFunc(slices.Values(list), func(a, b *Node) int { return cmp.Compare(a.Path, b.Path) }) {
 			if !yield(*n) {
 				return
 			}
