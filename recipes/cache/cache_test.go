@@ -1,11 +1,8 @@
 package cache_test
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strconv"
 	"strings"
@@ -168,6 +165,7 @@ func TestBadArguments(t *testing.T) {
 		for name, open := range map[string]func() error{
 			"client": func() error { _, err := cache.New(nil, "/r"); return err },
 			"option": func() error { _, err := cache.New(client, "/r", nil); return err },
+			"filter": func() error { _, err := cache.New(client, "/r", cache.Filter(nil)); return err },
 			"depth":  func() error { _, err := cache.New(client, "/r", cache.Depth(-1)); return err },
 			"reads":  func() error { _, err := cache.New(client, "/r", cache.WithConcurrency(0)); return err },
 			"cache": func() error {
@@ -406,112 +404,6 @@ func TestCallersDoNotWaitBeyondTheirContext(t *testing.T) {
 		time.AfterFunc(time.Hour, func() { srv.RefuseConnections(false) })
 		require.NoError(t, c.Synced(t.Context()))
 	})
-}
-
-func TestServerThatRefusesTheWatchEndsTheCache(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.Start(t)
-		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Do: zktest.Fail(zktest.ErrNoAuth)})
-		c, err := cache.New(connect(t, srv), "/r")
-		require.NoError(t, err)
-		defer c.Close()
-		require.ErrorIs(t, c.Synced(within(t)), zk.ErrNoAuth)
-	})
-}
-
-// The client may move to a server that is older than the one before.
-func TestCacheGoesOnWithStandardWatchesOnAnOlderServer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.Start(t)
-		client := connect(t, srv)
-		create(t, srv, "/r", "/r/a")
-		c := open(t, client, "/r")
-		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: -1, Do: zktest.Fail(zktest.ErrUnimplemented)})
-		srv.CutAll()
-		create(t, srv, "/r/b")
-		require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
-		create(t, srv, "/r/b/c")
-		require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
-		require.Equal(t, []string{"/r", "/r/a", "/r/b", "/r/b/c"}, paths(c))
-	})
-}
-
-// ClickHouse Keeper sends the path of a recursive watch in place of the path of
-// the node.
-func TestEventsWithTheWrongPathAreNoticed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.Start(t)
-		create(t, srv, "/r", "/r/a")
-		var log bytes.Buffer
-		client := connect(t, srv, framework.WithDialer(keeper(srv, "/r")), framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
-		c := open(t, client, "/r")
-		require.NoError(t, srv.Set("/r", []byte("mine"))) // this event is right
-		require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
-		require.Len(t, srv.Watches(), 1)
-		for range 3 {
-			require.NoError(t, srv.Set("/r/a", []byte("new")))
-			require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
-			n, _ := c.Get("/r/a")
-			require.Equal(t, "new", string(n.Data))
-			want, _ := srv.Node("/r/a")
-			require.Equal(t, want.Stat.Mzxid, n.Stat.Mzxid)
-		}
-		require.Len(t, srv.Watches(), 4, "standard watches now: two for each node")
-		require.NoError(t, client.Close())
-		require.Contains(t, log.String(), "zookeeper cache sets standard watches")
-	})
-}
-
-func TestTypedViewReportsWhatCannotBeDecoded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.Start(t)
-		client := connect(t, srv)
-		require.NoError(t, srv.Create("/r", []byte("0")))
-		require.NoError(t, srv.Create("/r/a", []byte("1")))
-		require.NoError(t, srv.Create("/r/b", []byte("one")))
-		c := open(t, client, "/r")
-		numbers, err := cache.NewTyped(c, func(n cache.Node) (int, error) { return strconv.Atoi(string(n.Data)) })
-		require.NoError(t, err)
-		a, ok, err := numbers.Get("/r/a")
-		require.NoError(t, err)
-		require.True(t, ok)
-		require.Equal(t, 1, a.Value)
-		_, ok, err = numbers.Get("/r/c")
-		require.NoError(t, err)
-		require.False(t, ok)
-		_, ok, err = numbers.Get("/r/b")
-		require.True(t, ok)
-		requireDecodeError(t, err)
-		sum := 0
-		for n, err := range numbers.Children("/r") {
-			if err != nil {
-				requireDecodeError(t, err)
-				continue
-			}
-			sum += n.Value
-		}
-		for n := range numbers.All() {
-			sum += n.Value
-		}
-		require.Equal(t, 2, sum)
-		var told []string
-		for ch, err := range numbers.Changes(t.Context()) {
-			told = append(told, fmt.Sprint(ch.Type, ch.Value, err != nil))
-			if ch.Type == cache.Synced {
-				break
-			}
-		}
-		require.Equal(t, []string{"created 0 false", "created 1 false", "created 0 true", "synced 0 false"}, told)
-	})
-}
-
-func requireDecodeError(t *testing.T, err error) {
-	t.Helper()
-	var decode *cache.DecodeError
-	require.ErrorAs(t, err, &decode)
-	require.Equal(t, "/r/b", decode.Path)
-	require.True(t, errors.Is(err, strconv.ErrSyntax))
-	require.ErrorContains(t, err, "decode /r/b: ")
 }
 
 func TestLargeTree(t *testing.T) {

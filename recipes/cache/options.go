@@ -44,7 +44,7 @@ func WithConcurrency(n int) Option {
 }
 
 func configured(opts []Option) (config, error) {
-	cfg := config{depth: unlimited, pending: 64}
+	cfg := config{depth: unlimited, filter: func(string) bool { return true }, pending: 64}
 	for _, opt := range opts {
 		if opt == nil {
 			return cfg, bad("option", "nil", "must not be nil")
@@ -54,6 +54,8 @@ func configured(opts []Option) (config, error) {
 	switch {
 	case cfg.depth < 0:
 		return cfg, bad("Depth", cfg.depth, "must not be negative")
+	case cfg.filter == nil:
+		return cfg, bad("Filter", "nil", "must not be nil")
 	case cfg.pending < 1:
 		return cfg, bad("WithConcurrency", cfg.pending, "must be positive")
 	}
