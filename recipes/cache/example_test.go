@@ -6,22 +6,14 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/exampletest"
 	"github.com/gocurator/curator/recipes/cache"
-	"github.com/gocurator/curator/testing/zktest"
 )
 
 // A service reads what it has just registered, from memory, and hears of others.
 func Example() {
-	srv, err := zktest.Run() // a service would name its ensemble
-	if err != nil {
-		panic(err)
-	}
-	defer srv.Close()
-	client, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()))
-	if err != nil {
-		panic(err)
-	}
-	defer client.Close()
+	client, srv, done := exampletest.Connect()
+	defer done()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 

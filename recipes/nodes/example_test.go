@@ -4,23 +4,14 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/exampletest"
 	"github.com/gocurator/curator/recipes/nodes"
-	"github.com/gocurator/curator/testing/zktest"
 )
 
 // A worker joins a group, and an observer sees it come, change and go.
 func Example() {
-	srv, err := zktest.Run() // a service would name its ensemble: framework.New("zk1:2181,zk2:2181")
-	if err != nil {
-		panic(err)
-	}
-	defer srv.Close()
-	client, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()))
-	if err != nil {
-		panic(err)
-	}
-	defer client.Close()
+	client, _, done := exampletest.Connect()
+	defer done()
 	ctx := context.Background()
 
 	workers := nodes.NewGroup(client, "/workers")
