@@ -2,7 +2,9 @@ package leader_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gocurator/curator/recipes/locks"
@@ -46,7 +48,7 @@ func (e *election) checkOrderLocked(l *leadership) {
 
 func (e *election) checkOverLocked(before, l *leadership) {
 	path := before.lease.Path()
-	if e.deletedLocked(before) || e.deletedLocked(l) {
+	if e.mayBeDeleted(before) || e.mayBeDeleted(l) {
 		return
 	}
 	// The order of the two calls matters. If the new leader is alive in the
@@ -60,26 +62,40 @@ func (e *election) checkOverLocked(before, l *leadership) {
 	}
 }
 
-func (e *election) deletedLocked(l *leadership) bool {
-	_, deleted := e.deleted[l.lease.FencingToken()]
-	return deleted
+func (e *election) mayBeDeleted(l *leadership) bool {
+	return e.deletions.MayHave(l.lease.FencingToken())
 }
 
 func (e *election) checkTokenLocked(before, l *leadership) {
 	sameNode := before.lease.Path() == l.lease.Path() && e.policy == state.StandardPolicy
-	if was, is := before.lease.FencingToken(), l.lease.FencingToken(); is < was && !e.deletedLocked(l) || is == was && !sameNode {
+	if was, is := before.lease.FencingToken(), l.lease.FencingToken(); is < was && !e.mayBeDeleted(l) || is == was && !sameNode {
 		e.Errorf("%v: token %d of %s follows %d of %s", time.Now(), is, l.lease.Path(), was, before.lease.Path())
 	}
 }
 
 // ended checks that a leader whose node is gone has learned that.
 func (e *election) ended(l *leadership) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	at, deleted := e.deleted[l.lease.FencingToken()]
-	if deleted && time.Since(at) > electionSession {
+	at, deleted := e.deletions.At(l.lease.FencingToken())
+	if deleted && time.Since(at) > e.longestIgnorance(l, at) {
 		e.Errorf("%v: %s has heard only now that its node %s was deleted at %v", time.Now(), l.who, l.lease.Path(), at)
 	}
+}
+
+// longestIgnorance returns the time within which a leader learns of the
+// deletion of its node at the given time. That is the time of a session for
+// each outage of its connection, because the handshake after an outage renews
+// the session, and the next outage may begin before the client hears of its
+// watches.
+func (e *election) longestIgnorance(l *leadership, deleted time.Time) time.Duration {
+	limit := electionSession
+	for _, event := range e.servers[0].Events() {
+		ofOther := l.session != 0 && strings.Contains(event.What, "0x") &&
+			!strings.Contains(event.What, fmt.Sprintf("%#x", l.session))
+		if !ofOther && event.Time.After(deleted.Add(-electionSession)) {
+			limit += electionSession
+		}
+	}
+	return limit
 }
 
 // finish notes that a leader's work has returned.

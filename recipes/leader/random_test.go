@@ -60,8 +60,8 @@ const electionSession = 30 * time.Second
 //     framework.WithStrictContact. It does not include clocks that run too fast
 //     and processes that stop. There is one exception: an operator deletes a
 //     candidate's node, or ends its session before its time. That candidate may
-//     lead, or begin to lead, until it learns of that. It learns within the
-//     time of a session.
+//     lead, or begin to lead, until it learns of that. longestIgnorance says
+//     when it does.
 //  2. A selector's work that goes on after the end of its context keeps others
 //     from leading. It does so as long as its session lives and its node is not
 //     deleted.
@@ -82,18 +82,17 @@ type election struct {
 	stand  func(c *candidate, client *framework.Client, life context.Context) bool
 	awaits bool // the recipe waits until its leader's work ends
 
+	deletions recipetest.Deletions // by operators
+
 	restless context.Context // ends when candidates stop coming and going
 	over     context.Context // ends when all candidates stop
 
 	mu    sync.Mutex    // protects the following fields
 	terms []*leadership // in the order of their beginnings
-	// deleted has the times when operators deleted nodes, by czxid: a repeated
-	// create may find its name free again.
-	deleted map[int64]time.Time
 }
 
 func newElection(t *testing.T, seed uint64) *election {
-	e := &election{T: t, seed: seed, path: "/elections/latch", stand: (*candidate).standWithLatch, deleted: map[int64]time.Time{}}
+	e := &election{T: t, seed: seed, path: "/elections/latch", stand: (*candidate).standWithLatch}
 	e.policy = state.SessionPolicy
 	if seed%2 == 1 {
 		e.path, e.stand, e.awaits = "/elections/selector", (*candidate).standWithSelector, true
@@ -136,8 +135,8 @@ func (e *election) faults(more ...zktest.Disruption) zktest.Option {
 			zktest.PauseSessionFor(long), zktest.PauseSessionFor(electionSession/2),
 			zktest.Custom("end a session before its time", e.expireSomeone),
 			zktest.Custom("delete someone's node", e.deleteSomeone),
-			zktest.Custom("delete the leader's node", func(*rand.Rand) { e.delete(0) }),
-			zktest.Custom("delete everything", func(*rand.Rand) { e.delete(-1) }),
+			zktest.Custom("delete the leader's node", func(*rand.Rand) { e.deleteLeader() }),
+			zktest.Custom("delete everything", func(*rand.Rand) { e.deleteAll() }),
 			zktest.Custom("revoke", func(*rand.Rand) { e.revoke() }),
 		),
 	})
@@ -225,46 +224,47 @@ func (e *election) head() *zktest.Server {
 	return e.servers[0]
 }
 
+// deleteSomeone deletes the node of a random candidate.
 func (e *election) deleteSomeone(rng *rand.Rand) {
-	if n := len(e.head().Queue(e.path)); n > 0 {
-		e.delete(rng.IntN(n))
-	}
+	e.delete(func(queue []zktest.Node) []zktest.Node {
+		i := rng.IntN(len(queue))
+		return queue[i : i+1]
+	}, e.deleteFirst)
 }
 
-// delete deletes the i-th node of the queue. If i is negative, it deletes all
-// of them, and the path.
-func (e *election) delete(i int) {
-	queue := e.head().Queue(e.path)
-	switch {
-	case i >= len(queue):
-	case i < 0:
-		e.remove(queue, func(s *zktest.Server) bool { return s.Delete(e.path) == nil })
-	default:
-		e.remove(queue[i:i+1], func(s *zktest.Server) bool { return s.Delete(queue[i].Path) == nil })
-	}
+func (e *election) deleteLeader() {
+	e.delete(func(queue []zktest.Node) []zktest.Node { return queue[:1] }, e.deleteFirst)
+}
+
+func (e *election) deleteFirst(nodes []zktest.Node) bool {
+	return e.head().Delete(nodes[0].Path) == nil
+}
+
+// deleteAll deletes all nodes of the queue, and the path.
+func (e *election) deleteAll() {
+	e.delete(func(queue []zktest.Node) []zktest.Node { return queue },
+		func([]zktest.Node) bool { return e.head().Delete(e.path) == nil })
 }
 
 // expireSomeone ends the session of a random candidate in the queue.
 func (e *election) expireSomeone(rng *rand.Rand) {
-	queue := e.head().Queue(e.path)
-	if len(queue) == 0 {
-		return
-	}
-	session := queue[rng.IntN(len(queue))].Stat.EphemeralOwner
-	others := func(n zktest.Node) bool { return n.Stat.EphemeralOwner != session }
-	e.remove(slices.DeleteFunc(queue, others), func(s *zktest.Server) bool { return s.Session(session).Expire() })
+	e.delete(func(queue []zktest.Node) []zktest.Node {
+		session := queue[rng.IntN(len(queue))].Stat.EphemeralOwner
+		return slices.DeleteFunc(queue, func(n zktest.Node) bool { return n.Stat.EphemeralOwner != session })
+	}, func(nodes []zktest.Node) bool {
+		return e.head().Session(nodes[0].Stat.EphemeralOwner).Expire()
+	})
 }
 
-// remove calls a function that deletes nodes, and notes that they were deleted.
-func (e *election) remove(nodes []zktest.Node, do func(s *zktest.Server) bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if !do(e.head()) {
-		return
+// delete chooses nodes of the queue, and calls a function that deletes them.
+func (e *election) delete(choose func(queue []zktest.Node) []zktest.Node, remove func([]zktest.Node) bool) {
+	list := func() []zktest.Node {
+		if queue := e.head().Queue(e.path); len(queue) > 0 {
+			return choose(queue)
+		}
+		return nil
 	}
-	for _, n := range nodes {
-		e.deleted[n.Stat.Czxid] = time.Now()
-	}
+	e.deletions.Delete(e.head(), list, remove)
 }
 
 // revoke asks the leader to step down.
@@ -278,7 +278,6 @@ func (e *election) revoke() {
 // failure.
 func (e *election) explain(seed int) {
 	if !e.Failed() {
-		e.Logf("%d terms", len(e.terms))
 		return
 	}
 	happenings := e.servers[0].Events()

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -67,17 +68,18 @@ type registry struct {
 	seed uint64
 	srv  *zktest.Server
 
+	deletions recipetest.Deletions // by the operator
+
 	restless context.Context // ends when owners stop coming and going
 
 	mu      sync.Mutex // protects the following fields
-	deleted map[int64]bool
 	changes map[nodes.State]int
 	view    []nodes.Member // the last one of the observer
 	views   int
 }
 
 func newRegistry(t *testing.T, seed uint64) *registry {
-	r := &registry{T: t, seed: seed, deleted: map[int64]bool{}, changes: map[nodes.State]int{}}
+	r := &registry{T: t, seed: seed, changes: map[nodes.State]int{}}
 	const long = 2 * registrySession
 	r.srv = zktest.Start(t, zktest.WithChaos(zktest.ChaosPlan{
 		Seed: seed,
@@ -137,16 +139,6 @@ func (r *registry) run() {
 	require.Greater(r, r.changes[nodes.Registered], 5*owners, "the half hour was too quiet to show anything")
 }
 
-// remove calls a function that deletes nodes, and notes which.
-func (r *registry) remove(of []zktest.Node, do func()) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, n := range of {
-		r.deleted[n.Stat.Czxid] = true
-	}
-	do()
-}
-
 func (r *registry) all() (all []zktest.Node) {
 	for _, n := range r.srv.Tree() {
 		if n.Stat.EphemeralOwner != 0 {
@@ -156,26 +148,32 @@ func (r *registry) all() (all []zktest.Node) {
 	return all
 }
 
+// expireSomeone ends the session of a random owner.
 func (r *registry) expireSomeone(rng *rand.Rand) {
-	all := r.all()
-	if len(all) == 0 {
-		return
-	}
-	session := all[rng.IntN(len(all))].Stat.EphemeralOwner
-	var its []zktest.Node
-	for _, n := range all {
-		if n.Stat.EphemeralOwner == session {
-			its = append(its, n)
+	r.deletions.Delete(r.srv, func() []zktest.Node {
+		all := r.all()
+		if len(all) == 0 {
+			return nil
 		}
-	}
-	r.remove(its, func() { r.srv.Session(session).Expire() })
+		session := all[rng.IntN(len(all))].Stat.EphemeralOwner
+		return slices.DeleteFunc(all, func(n zktest.Node) bool { return n.Stat.EphemeralOwner != session })
+	}, func(nodes []zktest.Node) bool {
+		return r.srv.Session(nodes[0].Stat.EphemeralOwner).Expire()
+	})
 }
 
+// deleteSomeone deletes a random node.
 func (r *registry) deleteSomeone(rng *rand.Rand) {
-	if all := r.all(); len(all) > 0 {
-		n := all[rng.IntN(len(all))]
-		r.remove([]zktest.Node{n}, func() { _ = r.srv.Delete(n.Path) })
-	}
+	r.deletions.Delete(r.srv, func() []zktest.Node {
+		all := r.all()
+		if len(all) == 0 {
+			return nil
+		}
+		i := rng.IntN(len(all))
+		return all[i : i+1]
+	}, func(nodes []zktest.Node) bool {
+		return r.srv.Delete(nodes[0].Path) == nil
+	})
 }
 
 func (r *registry) writeToSomeone(rng *rand.Rand) {
@@ -260,8 +258,8 @@ func (o *owner) read(changes func(func(nodes.Change) bool)) {
 	for change := range changes {
 		o.mu.Lock()
 		o.changes[change.State]++
-		byOperator := o.deleted[change.Czxid]
 		o.mu.Unlock()
+		byOperator := o.deletions.MayHave(change.Czxid)
 		if errors.Is(change.Err, nodes.ErrNodeDeleted) && !byOperator {
 			o.Errorf("%s: node %#x was deleted by another owner", o.name(), change.Czxid)
 		}
@@ -319,7 +317,6 @@ func (o *owner) check(c *framework.Client, own *nodes.PersistentNode, last strin
 
 func (r *registry) explain(seed int) {
 	if !r.Failed() {
-		r.Logf("%v", r.changes)
 		return
 	}
 	var b strings.Builder
