@@ -11,6 +11,8 @@
 //		...
 //	}
 //
+// Package testing/curatortest connects the client in one line.
+//
 // [Run] is for programs that embed a server, and [StartEnsemble] for several
 // servers with one history. With [WithTCP] clients in other processes and in other
 // languages can connect. MODEL.md, beside this file, says what is modelled and what

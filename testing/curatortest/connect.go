@@ -1,0 +1,81 @@
+// Package curatortest connects a client to a test's server in one line:
+//
+//	func TestService(t *testing.T) {
+//		srv := zktest.Start(t)
+//		client := curatortest.Connect(t, srv)
+//		...
+//	}
+//
+// The server may be of package zktest, also inside a bubble of testing/synctest,
+// or of package zkserver. Neither of these two imports anything of this module,
+// so that they serve tests of any ZooKeeper client. This is why the connection
+// is made here.
+package curatortest
+
+import (
+	"context"
+	"net"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// TB is the part of testing.TB that this package uses.
+type TB = zktest.TB
+
+// Server is a server to which clients can connect: *zktest.Server,
+// *zktest.Member and *zkserver.Server.
+type Server interface {
+	Addr() string
+}
+
+// Ensemble is several servers to which clients can connect: *zktest.Ensemble
+// and *zkserver.Ensemble.
+type Ensemble interface {
+	ConnectString() string
+}
+
+// longestWait bounds the wait for a connection. It only matters for a server
+// that is down.
+const longestWait = 30 * time.Second
+
+// Connect returns a client that has a connection and a session. The client is
+// closed when the test ends, before a server that was started earlier. It may
+// also be closed before that.
+//
+// The options are those of framework.New. If there is no connection within 30
+// seconds, or an option cannot be used, the test fails with the reason.
+func Connect(tb TB, srv Server, opts ...framework.Option) *framework.Client {
+	tb.Helper()
+	return connect(tb, srv.Addr(), srv, opts)
+}
+
+// ConnectEnsemble is Connect for an ensemble. The client knows all of its
+// members.
+func ConnectEnsemble(tb TB, ens Ensemble, opts ...framework.Option) *framework.Client {
+	tb.Helper()
+	return connect(tb, ens.ConnectString(), ens, opts)
+}
+
+// inMemory is a server that has no port. Its clients must use its network.
+type inMemory interface {
+	Dialer() func(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+func connect(tb TB, servers string, of any, opts []framework.Option) *framework.Client {
+	tb.Helper()
+	if m, ok := of.(inMemory); ok {
+		// The caller's options come later, so that its dialer wins.
+		opts = append([]framework.Option{framework.WithDialer(m.Dialer())}, opts...)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), longestWait)
+	defer cancel()
+	client, err := framework.Connect(ctx, servers, opts...)
+	if err != nil {
+		tb.Fatalf("curatortest: %v", err)
+		return nil // Fatalf of a TB that is not a test may return
+	}
+	tb.Cleanup(func() { client.Close() })
+	return client
+}
