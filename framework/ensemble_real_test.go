@@ -301,7 +301,7 @@ func TestRealEnsembleCzxidTellsWhenAFollowerIsCutOff(t *testing.T) {
 // the leader gives the node away.
 func TestRealEnsembleStrictContactEndsTheSessionBeforeTheLeaderDoes(t *testing.T) {
 	t.Parallel()
-	const timeout = 18 * time.Second // a quarter of timeout is between what must happen in order
+	const timeout = 24 * time.Second // a quarter of timeout is between what must happen in order
 	e := borrowEnsemble(t, contactLane, patient)
 	ctx := within(t, stuck)
 	leader, cut := roles(t, e)

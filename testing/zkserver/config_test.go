@@ -79,10 +79,11 @@ func TestJVMArgs(t *testing.T) {
 		WithJVMFlags("-Xmx1g"), WithJVMFlags("-Da=b"), WithContainerCheckInterval(2 * time.Second),
 	})
 	require.NoError(t, err)
-	args := jvmArgs(c, []string{"conf", "zk.jar"}, "zoo.cfg")
-	class := "conf" + string(os.PathListSeparator) + "zk.jar"
+	files := layout{"/srv"}
+	args := jvmArgs(c, []string{"logger.jar", "zk.jar"}, files)
+	class := "logger.jar" + string(os.PathListSeparator) + "zk.jar"
 	want := "-Xmx1g -Da=b -Dznode.container.checkIntervalMs=2000 -cp " + class +
-		" org.apache.zookeeper.server.quorum.QuorumPeerMain zoo.cfg"
+		" org.apache.zookeeper.server.quorum.QuorumPeerMain " + files.cfg()
 	require.True(t, strings.HasSuffix(strings.Join(args, " "), want), args)
 }
 

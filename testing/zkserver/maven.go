@@ -12,6 +12,10 @@ import (
 	"time"
 )
 
+// cacheName is the name of this package's directory in the user's cache
+// directory.
+const cacheName = "curator-zkserver"
+
 // fetchTimeout bounds one run of mvn. It downloads about 10 MB and, on a fresh
 // machine, its own plugins.
 const fetchTimeout = 5 * time.Minute
@@ -45,7 +49,7 @@ func (f finder) fromMaven(version string) (*Distribution, error) {
 	if err != nil {
 		return nil, fmt.Errorf("zkserver: %s=%s: %w", envMaven, version, err)
 	}
-	dir := filepath.Join(cache, "curator-zkserver", "zookeeper-"+version)
+	dir := filepath.Join(cache, cacheName, "zookeeper-"+version)
 	if !exists(dir) {
 		if err := f.fetch(version, dir); err != nil {
 			return nil, fmt.Errorf("zkserver: %s=%s: %w", envMaven, version, err)

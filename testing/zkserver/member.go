@@ -20,6 +20,15 @@ type member struct {
 	peers []member
 }
 
+// newMembers returns the members of an ensemble of n servers, or a standalone
+// server if n is 0.
+func newMembers(n int) ([]member, error) {
+	if n == 0 {
+		return standalone()
+	}
+	return ensemble(n)
+}
+
 func standalone() ([]member, error) {
 	ports, err := reservePorts(1)
 	if err != nil {

@@ -3,6 +3,7 @@ package zkserver
 import (
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 )
 
@@ -13,7 +14,7 @@ const startAttempts = 3
 // Run starts a standalone server, for programs and for TestMain; tests use
 // [Start]. The server serves when Run returns. The caller must call Close.
 func Run(opts ...Option) (*Server, error) {
-	e, err := run(opts, standalone)
+	e, err := run(opts, 0, newMembers)
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +28,7 @@ func RunEnsemble(n int, opts ...Option) (*Ensemble, error) {
 	if err := checkSize(n); err != nil {
 		return nil, err
 	}
-	return run(opts, func() ([]member, error) { return ensemble(n) })
+	return run(opts, n, newMembers)
 }
 
 func checkSize(n int) error {
@@ -37,8 +38,10 @@ func checkSize(n int) error {
 	return nil
 }
 
-// run starts servers. A standalone server is treated as an ensemble of one.
-func run(opts []Option, newMembers func() ([]member, error)) (*Ensemble, error) {
+// run starts an ensemble of n servers. If n is 0, it starts a standalone server,
+// which is treated as an ensemble of one from then on. The function choose
+// chooses their ports.
+func run(opts []Option, n int, choose func(n int) ([]member, error)) (*Ensemble, error) {
 	c, err := newConfig(opts)
 	if err != nil {
 		return nil, err
@@ -49,9 +52,10 @@ func run(opts []Option, newMembers func() ([]member, error)) (*Ensemble, error) 
 			return nil, err
 		}
 	}
+	c.jvmFlags = append(archiveFlags(os.UserCacheDir, d, n > 0), c.jvmFlags...)
 	var e *Ensemble
 	for range startAttempts {
-		e, err = startOnce(c, d, newMembers)
+		e, err = startOnce(c, d, n, choose)
 		if !errors.Is(err, errPortTaken) {
 			break
 		}
@@ -59,8 +63,8 @@ func run(opts []Option, newMembers func() ([]member, error)) (*Ensemble, error) 
 	return e, err
 }
 
-func startOnce(c config, d *Distribution, newMembers func() ([]member, error)) (*Ensemble, error) {
-	members, err := membersWithPorts(c, newMembers)
+func startOnce(c config, d *Distribution, n int, choose func(n int) ([]member, error)) (*Ensemble, error) {
+	members, err := membersWithPorts(c, n, choose)
 	if err != nil {
 		return nil, err
 	}
@@ -82,8 +86,8 @@ func startOnce(c config, d *Distribution, newMembers func() ([]member, error)) (
 }
 
 // membersWithPorts returns the members with all ports that they need.
-func membersWithPorts(c config, newMembers func() ([]member, error)) ([]member, error) {
-	list, err := newMembers()
+func membersWithPorts(c config, n int, choose func(n int) ([]member, error)) ([]member, error) {
+	list, err := choose(n)
 	if err != nil || c.tlsAuth == nil {
 		return list, err
 	}

@@ -171,11 +171,8 @@ func (s *Server) launch() (*process, error) {
 	return s.mu.proc, nil
 }
 
-// command returns the command of a run. The server's own directory comes first
-// in the class path, so that its configuration of the logger applies.
 func (s *Server) command() *exec.Cmd {
-	classPath := append([]string{s.files.conf()}, s.distribution.ClassPath...)
-	cmd := exec.Command(s.distribution.Java, jvmArgs(s.config, classPath, s.files.cfg())...)
+	cmd := exec.Command(s.distribution.Java, jvmArgs(s.config, s.distribution.ClassPath, s.files)...)
 	cmd.Dir = s.files.dir // where a crashing JVM leaves its report
 	return cmd
 }

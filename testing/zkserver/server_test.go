@@ -172,7 +172,7 @@ func TestStartTriesOtherPorts(t *testing.T) {
 	t.Parallel()
 	var occupied net.Listener
 	attempts := 0
-	e, err := run(nil, func() ([]member, error) {
+	e, err := run(nil, 0, func(int) ([]member, error) {
 		attempts++
 		members, err := standalone()
 		if err == nil && attempts == 1 {

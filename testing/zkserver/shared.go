@@ -166,12 +166,7 @@ func (p *pool) giveBack(key string, e *Ensemble) {
 
 // start starts an ensemble that close closes.
 func (p *pool) start(size int, opts []Option) (*Ensemble, error) {
-	e, err := run(opts, func() ([]member, error) {
-		if size == 0 {
-			return standalone()
-		}
-		return ensemble(size)
-	})
+	e, err := run(opts, size, newMembers)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package zkserver
 import (
 	"fmt"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -57,7 +58,7 @@ func format(p map[string]string) string {
 
 // jvmArgs returns the arguments of java. They make for a quick start: no server
 // runs long enough to repay an optimising compiler or a concurrent collector.
-func jvmArgs(c config, classPath []string, zooCfg string) []string {
+func jvmArgs(c config, classPath []string, files layout) []string {
 	args := []string{
 		"-Xmx256m",
 		"-Xshare:auto",
@@ -65,6 +66,8 @@ func jvmArgs(c config, classPath []string, zooCfg string) []string {
 		"-XX:+UseSerialGC",
 		"-Djava.awt.headless=true",
 		"-Dzookeeper.jmx.log4j.disable=true",
+		"-Dlog4j.configuration=" + fileURL(files.log4j()),
+		"-Dlogback.configurationFile=" + fileURL(files.logback()),
 		// Servers repeat their votes to a silent peer at growing intervals, by
 		// default up to a minute. A server that is restarted late would wait
 		// that long for the others.
@@ -74,12 +77,20 @@ func jvmArgs(c config, classPath []string, zooCfg string) []string {
 	}
 	args = append(args, c.jvmFlags...)
 	return append(args, "-cp", strings.Join(classPath, string(os.PathListSeparator)),
-		"org.apache.zookeeper.server.quorum.QuorumPeerMain", zooCfg)
+		"org.apache.zookeeper.server.quorum.QuorumPeerMain", files.cfg())
 }
 
-// Distributions log through log4j or logback. Both look for their configuration
-// in the class path. These two configurations log to the standard output, where
-// Log reads it.
+func fileURL(path string) string {
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path // a path of Windows, which begins with a drive
+	}
+	return (&url.URL{Scheme: "file", Path: path}).String()
+}
+
+// Distributions log through log4j or logback. These two configurations log to
+// the standard output, where Log reads it. They are not found through the class
+// path, because Java archives no classes if that has a directory.
 const (
 	log4jProperties = `log4j.rootLogger=INFO, out
 log4j.appender.out=org.apache.log4j.ConsoleAppender
@@ -106,6 +117,10 @@ func (l layout) transactions() string { return filepath.Join(l.data(), "version-
 func (l layout) cfg() string          { return filepath.Join(l.conf(), "zoo.cfg") }
 func (l layout) log() string          { return filepath.Join(l.dir, "server.log") }
 
+// The configurations of the loggers.
+func (l layout) log4j() string   { return filepath.Join(l.conf(), "log4j.properties") }
+func (l layout) logback() string { return filepath.Join(l.conf(), "logback.xml") }
+
 // The certificates of a server with TLS. ZooKeeper wants file names that end in
 // pem.
 func (l layout) serverPEM() string { return filepath.Join(l.conf(), "server.pem") }
@@ -123,10 +138,10 @@ func (l layout) create(c config, m member) error {
 		}
 	}
 	files := map[string]string{
-		l.cfg(): format(properties(c, m, l)),
-		filepath.Join(l.conf(), "log4j.properties"): log4jProperties,
-		filepath.Join(l.conf(), "logback.xml"):      logbackXML,
-		filepath.Join(l.data(), "myid"):             strconv.Itoa(m.id) + "\n",
+		l.cfg():                         format(properties(c, m, l)),
+		l.log4j():                       log4jProperties,
+		l.logback():                     logbackXML,
+		filepath.Join(l.data(), "myid"): strconv.Itoa(m.id) + "\n",
 	}
 	if c.certificates != nil {
 		files[l.serverPEM()] = string(c.certificates.serverPEM)
