@@ -1,7 +1,6 @@
 package leader_test
 
 import (
-	"context"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -243,32 +242,5 @@ func TestLatchThatCannotStand(t *testing.T) {
 		} {
 			require.ErrorIs(t, leader.NewLatch(c, "/l", opt).Start(), zk.ErrBadArguments)
 		}
-	})
-}
-
-// The error of an Await without success names the present leader, and not an
-// earlier one.
-func TestAwaitInVainNamesTheLeader(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		latches, _ := w.stands(t, "/l", 1, leader.WithID("the first"))
-		c, network := w.Connect(t, framework.WithErrorPolicy(state.StandardPolicy))
-		second := latch(t, c, "/l")
-		_, err := second.Await(recipetest.Within(t, time.Second))
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		var held *locks.NotAcquiredError
-		require.ErrorAs(t, err, &held)
-		require.Equal(t, "the first", held.Identity().Foreign)
-
-		require.NoError(t, latches[0].Close(t.Context()))
-		lease := w.await(t, second)
-		network.Refuse(true)
-		network.Cut()
-		w.endOf(t, lease)
-		_, err = second.Await(recipetest.Within(t, time.Second))
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.NotErrorIs(t, err, locks.ErrNotAcquired)
-		network.Refuse(false)
-		w.await(t, second)
-		w.closeAll(t, "/l", second)
 	})
 }

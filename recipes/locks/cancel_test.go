@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
@@ -133,4 +135,57 @@ func TestGrantThatComesWithTheCancellation(t *testing.T) {
 		}
 		t.Log("granted", granted, "times of 100")
 	})
+}
+
+// endingContext is a context in the moment of its end: its Err returns an
+// error already, but its Done channel has woken no waiter yet.
+type endingContext struct {
+	context.Context
+	ended atomic.Bool
+}
+
+func (c *endingContext) Err() error {
+	if c.ended.Load() {
+		return context.Canceled
+	}
+	return c.Context.Err()
+}
+
+// The answer that would be the grant has already arrived when the context
+// ends.
+func TestGrantThatComesAfterTheCallerHasGoneIsNone(t *testing.T) {
+	for name, tc := range map[string]struct {
+		lock  func(c *framework.Client) locks.Locker
+		paths []string
+		grant zktest.Rule // the request whose answer is the grant
+	}{
+		"mutex": {
+			func(c *framework.Client) locks.Locker { return locks.NewInterProcessMutex(c, "/l") },
+			[]string{"/l"}, zktest.Rule{Op: zktest.OpGetChildren, Path: "/l"},
+		},
+		"writer": {
+			func(c *framework.Client) locks.Locker { return rwOf(c).WriteLock() },
+			[]string{"/l"}, zktest.Rule{Op: zktest.OpGetChildren, Path: "/l"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				c, _ := w.Connect(t)
+				for _, path := range tc.paths { // without its path, the first listing finds nothing
+					require.NoError(t, w.Fake.Create(path, nil))
+				}
+				ctx := &endingContext{Context: t.Context()}
+				rule := tc.grant
+				rule.Do = zktest.CallAfter(func(zktest.Request) { ctx.ended.Store(true) })
+				seen := w.Fake.Inject(rule)
+				lease, err := tc.lock(c).Acquire(ctx)
+				require.Equal(t, 1, seen.Hits())
+				require.ErrorIs(t, err, context.Canceled)
+				require.Nil(t, lease)
+				for _, path := range tc.paths {
+					w.NothingLeft(t, path)
+				}
+			})
+		})
+	}
 }
