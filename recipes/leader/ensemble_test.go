@@ -98,17 +98,17 @@ func TestLeaderInTheMinority(t *testing.T) {
 	w, e := newEnsembleWorld(t)
 	majority, followers := w.Roles(t, e)
 	minority := followers[0]
-	passages := map[string]*passage{
+	transfers := map[string]*transfer{
 		"strict contact":               {opts: []framework.Option{framework.WithStrictContact(), framework.WithSafetyMargin(0.25)}, cause: framework.ErrSessionLost},
 		"any contact":                  {cause: framework.ErrSessionLost},
 		"any contact, standard policy": {opts: []framework.Option{framework.WithErrorPolicy(state.StandardPolicy)}, cause: framework.ErrSuspended},
 	}
-	for _, p := range passages {
+	for _, p := range transfers {
 		p.prepare(t, w, minority, majority, session)
 	}
 	cut := time.Now()
 	require.NoError(t, e.Partition(minority))
-	for name, p := range passages {
+	for name, p := range transfers {
 		p.watching.Wait()
 		require.NotNil(t, p.new, name)
 		t.Logf("%s: steps down after %v, its node is gone after %v, the majority's leader begins after %v", name,
@@ -116,21 +116,21 @@ func TestLeaderInTheMinority(t *testing.T) {
 		require.ErrorIs(t, context.Cause(p.old.Context()), p.cause, name)
 		require.Greater(t, p.new.FencingToken(), p.old.FencingToken(), name)
 	}
-	require.True(t, passages["strict contact"].overBeforeGone, "the majority must not be free to elect while the old one leads")
-	require.False(t, passages["any contact"].overBeforeGone, "this cut must be one that takes in those who believe any answer")
-	require.Less(t, passages["any contact"].stopped.Sub(cut), recipetest.PeerTimeout+session+slack)
-	require.Less(t, passages["any contact, standard policy"].stopped.Sub(cut), recipetest.PeerTimeout+slack)
+	require.True(t, transfers["strict contact"].overBeforeGone, "the majority must not be free to elect while the old one leads")
+	require.False(t, transfers["any contact"].overBeforeGone, "this cut must be one that takes in those who believe any answer")
+	require.Less(t, transfers["any contact"].stopped.Sub(cut), recipetest.PeerTimeout+session+slack)
+	require.Less(t, transfers["any contact, standard policy"].stopped.Sub(cut), recipetest.PeerTimeout+slack)
 
 	require.NoError(t, e.Heal())
-	for name, p := range passages {
+	for name, p := range transfers {
 		w.WaitNodes(t, p.path, 2) // the old leader stands again
 		require.NoError(t, p.new.Context().Err(), name)
 	}
 }
 
-// passage is the way of a leadership from a client in the minority to one in
+// transfer is the way of a leadership from a client in the minority to one in
 // the majority.
-type passage struct {
+type transfer struct {
 	opts  []framework.Option // of the client in the minority
 	cause error              // of the old leadership's end
 
@@ -144,7 +144,7 @@ type passage struct {
 }
 
 // prepare makes both clients stand, and begins to watch what happens.
-func (p *passage) prepare(t *testing.T, w *world, minority, majority *zkserver.Server, session time.Duration) {
+func (p *transfer) prepare(t *testing.T, w *world, minority, majority *zkserver.Server, session time.Duration) {
 	ctx := w.Patience(t)
 	p.path = recipetest.Path(t)
 	p.old = w.await(t, latch(t, w.ConnectTo(t, minority, session, p.opts...), p.path))
@@ -175,7 +175,7 @@ func TestLeadersOutliveARollingRestart(t *testing.T) {
 	w, e := newEnsembleWorld(t)
 	latchPath, selectorPath, exclusive := recipetest.Path(t), recipetest.Path(t), recipetest.NewExclusive(t)
 	var latches []*leader.Latch
-	var selectors []*terms
+	var selectors []*leaderships
 	for i, srv := range e.Members() {
 		c := w.ConnectFirstTo(t, srv)
 		latches = append(latches, latch(t, c, latchPath))
@@ -217,7 +217,7 @@ func TestLeadersOutliveTheirEnsemblesData(t *testing.T) {
 	latchPath, selectorPath := recipetest.Path(t), recipetest.Path(t)
 	w.Session = 2 * recipetest.ShortSession
 	var latches []*leader.Latch
-	var selectors []*terms
+	var selectors []*leaderships
 	for i := range 2 {
 		c, _ := w.Connect(t)
 		latches = append(latches, latch(t, c, latchPath))
@@ -250,13 +250,13 @@ func TestLeadersOutliveTheirEnsemblesData(t *testing.T) {
 }
 
 // anyOf waits for a leadership of either of two selectors.
-func anyOf(t *testing.T, w *world, selectors []*terms) {
+func anyOf(t *testing.T, w *world, selectors []*leaderships) {
 	t.Helper()
 	select {
 	case <-selectors[0].began:
 	case <-selectors[1].began:
 	case <-w.Patience(t).Done():
-		require.Fail(t, "no term has begun")
+		require.Fail(t, "no leadership has begun")
 	}
 }
 

@@ -32,8 +32,8 @@ func follow(t *testing.T, exclusive *recipetest.Exclusive, l *leader.Latch) {
 	}()
 }
 
-// terms are the leaderships of a selector that stands again after each.
-type terms struct {
+// leaderships are the leaderships of a selector that stands again after each.
+type leaderships struct {
 	selector *leader.Selector
 	began    chan *locks.Lease // gets each lease before its end
 	ended    chan error        // gets the reason of each end
@@ -41,18 +41,18 @@ type terms struct {
 
 // runSelector stands for leader until the end of the test. The work only waits
 // for the end of its context.
-func runSelector(t *testing.T, c *framework.Client, path string, exclusive *recipetest.Exclusive) *terms {
-	ts := &terms{began: make(chan *locks.Lease, 16), ended: make(chan error, 16)}
-	ts.selector = leader.NewSelector(c, path, leader.WithRequeue(func(error) bool { return true }))
+func runSelector(t *testing.T, c *framework.Client, path string, exclusive *recipetest.Exclusive) *leaderships {
+	ls := &leaderships{began: make(chan *locks.Lease, 16), ended: make(chan error, 16)}
+	ls.selector = leader.NewSelector(c, path, leader.WithRequeue(func(error) bool { return true }))
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error)
 	go func() {
-		done <- ts.selector.Run(ctx, func(ctx context.Context) error {
+		done <- ls.selector.Run(ctx, func(ctx context.Context) error {
 			lease, _ := locks.LeaseFromContext(ctx)
 			exclusive.Enter(lease)
-			ts.began <- lease
+			ls.began <- lease
 			<-ctx.Done()
-			ts.ended <- context.Cause(ctx)
+			ls.ended <- context.Cause(ctx)
 			return nil
 		})
 	}()
@@ -60,17 +60,17 @@ func runSelector(t *testing.T, c *framework.Client, path string, exclusive *reci
 		cancel()
 		<-done
 	})
-	return ts
+	return ls
 }
 
 // begins waits for the next leadership.
-func (ts *terms) begins(t *testing.T, w *world) *locks.Lease {
+func (ls *leaderships) begins(t *testing.T, w *world) *locks.Lease {
 	t.Helper()
 	select {
-	case lease := <-ts.began:
+	case lease := <-ls.began:
 		return lease
 	case <-w.Patience(t).Done():
-		require.Fail(t, "no term has begun")
+		require.Fail(t, "no leadership has begun")
 		return nil
 	}
 }

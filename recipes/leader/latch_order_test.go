@@ -196,7 +196,7 @@ func TestLeaderLeavesWhileTheNextIsCutOff(t *testing.T) {
 // TestLeaderLatch#testUncreatedPathGetLeader, CURATOR-436, CURATOR-358: Leader
 // and Participants also answer if no candidate has ever stood, or if the leader
 // leaves during the call.
-func TestWhoLeadsAndWhoStands(t *testing.T) {
+func TestLeaderAndParticipantsOfLatches(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)

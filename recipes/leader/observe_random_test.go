@@ -55,15 +55,15 @@ func observeAtRandom(t *testing.T, seed uint64) {
 		},
 	})
 	var connect string
-	var calm func()
+	var stopFaults func()
 	var dial framework.DialFunc
 	if seed%2 == 0 {
 		srv := zktest.Start(t, faults)
-		connect, dial, calm = srv.Addr(), srv.Dialer(), srv.StopFaults
+		connect, dial, stopFaults = srv.Addr(), srv.Dialer(), srv.StopFaults
 		w.head = func() *zktest.Server { return srv }
 	} else {
 		ens := zktest.StartEnsemble(t, 3, faults)
-		connect, dial, calm = ens.ConnectString(), ens.Dialer(), ens.StopFaults
+		connect, dial, stopFaults = ens.ConnectString(), ens.Dialer(), ens.StopFaults
 		ens.Members()[int(seed)%3].Lag(2 * time.Second)
 		w.head = func() *zktest.Server {
 			if m := ens.Leader(); m != nil {
@@ -90,7 +90,7 @@ func observeAtRandom(t *testing.T, seed uint64) {
 	defer stop()
 	reader.Go(func() { w.read(ctx, watching) })
 	time.Sleep(20 * time.Minute)
-	calm()
+	stopFaults()
 	time.Sleep(5 * time.Minute)
 	w.check()
 }

@@ -16,13 +16,13 @@ import (
 
 // leaders starts two selectors of two clients that stand again after every
 // leadership. It returns them with the first one's lease.
-func (w *world) leaders(t *testing.T, path string, dawdle time.Duration, opts ...leader.SelectorOption) (first, second *running, lease *locks.Lease) {
+func (w *world) leaders(t *testing.T, path string, windDown time.Duration, opts ...leader.SelectorOption) (first, second *running, lease *locks.Lease) {
 	t.Helper()
 	c, _ := w.Connect(t)
-	first = w.run(t, c, path, dawdle, append(opts, always())...)
+	first = w.run(t, c, path, windDown, append(opts, always())...)
 	lease = <-first.leads
 	other, _ := w.Connect(t)
-	second = w.run(t, other, path, dawdle, append(opts, always())...)
+	second = w.run(t, other, path, windDown, append(opts, always())...)
 	w.WaitNodes(t, path, 2)
 	return first, second, lease
 }
@@ -68,7 +68,7 @@ func TestSelectorIsRevoked(t *testing.T) {
 		r, other := first, second
 		for range 4 {
 			require.NoError(t, locks.Revoke(ctx, w.Observer, lease.Path()))
-			require.NoError(t, locks.Revoke(ctx, w.Observer, lease.Path()), "of the same term")
+			require.NoError(t, locks.Revoke(ctx, w.Observer, lease.Path()), "of the same leadership")
 			require.ErrorIs(t, w.endOf(t, lease), locks.ErrRevoked)
 			lease = <-other.leads
 			require.Empty(t, r.leads)

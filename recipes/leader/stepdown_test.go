@@ -32,7 +32,7 @@ func TestSteppingDownWaitsForTheNode(t *testing.T) {
 			t.Run(name+"/"+how, func(t *testing.T) {
 				inVirtualTime(t, func(t *testing.T, w *world) {
 					l, lease := start(t, w)
-					go heed(lease)
+					go releaseWhenAsked(lease)
 					w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.DelayRequest(slow)})
 					asked := time.Now()
 					require.NoError(t, stepDown(l, t.Context()))
@@ -45,8 +45,8 @@ func TestSteppingDownWaitsForTheNode(t *testing.T) {
 	}
 }
 
-// heed waits for a request to give a lease up, and releases the lease.
-func heed(lease *locks.Lease) {
+// releaseWhenAsked waits for a request to give a lease up, and releases the lease.
+func releaseWhenAsked(lease *locks.Lease) {
 	select {
 	case <-lease.Revoked():
 		lease.Release(context.Background())

@@ -21,7 +21,7 @@ func TestTracerIsToldOfAHandOver(t *testing.T) {
 			if revoked {
 				require.NoError(t, locks.Revoke(t.Context(), w.Observer, lease.Path()))
 			}
-			go heed(lease)
+			go releaseWhenAsked(lease)
 			if err := first.HandOver(t.Context()); err != nil {
 				require.ErrorIs(t, err, leader.ErrNotLeader, "it has stepped down already")
 			}

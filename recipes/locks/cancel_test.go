@@ -35,11 +35,11 @@ func TestCancelAtEveryAwaitPoint(t *testing.T) {
 	}{{"free", false, 1}, {"held", true, 1}, {"several", false, 3}}
 	for _, kind := range kindsOfLocks {
 		for _, v := range variants {
-			for _, fate := range slices.Sorted(maps.Keys(recipetest.Faults(nil, 0))) {
-				t.Run(kind.name+"/"+v.name+"/"+fate, func(t *testing.T) {
+			for _, faultName := range slices.Sorted(maps.Keys(recipetest.Faults(nil, 0))) {
+				t.Run(kind.name+"/"+v.name+"/"+faultName, func(t *testing.T) {
 					requests := 0
 					for hit := true; hit; requests++ {
-						inVirtualTime(t, func(t *testing.T, w *world) { hit = w.cancelAt(t, kind, v.held, v.acquires, fate, requests) })
+						inVirtualTime(t, func(t *testing.T, w *world) { hit = w.cancelAt(t, kind, v.held, v.acquires, faultName, requests) })
 					}
 					require.Greater(t, requests, 1, "it meets some")
 				})
@@ -50,7 +50,7 @@ func TestCancelAtEveryAwaitPoint(t *testing.T) {
 
 // cancelAt lets a client's acquires, with a short deadline, run into a fault
 // at their i-th request. It reports whether there was such a request.
-func (w *world) cancelAt(t *testing.T, kind lockKind, held bool, acquires int, fate string, i int) (hit bool) {
+func (w *world) cancelAt(t *testing.T, kind lockKind, held bool, acquires int, faultName string, i int) (hit bool) {
 	const patience = 100 * time.Millisecond
 	c, _ := w.Connect(t)
 	rival, _ := w.Connect(t)
@@ -62,7 +62,7 @@ func (w *world) cancelAt(t *testing.T, kind lockKind, held bool, acquires int, f
 	before := w.counts(t, kind)
 
 	session := c.SessionID()
-	fault := w.Fake.Inject(zktest.Rule{Session: session, After: i, Do: recipetest.Faults(w.World, session)[fate]})
+	fault := w.Fake.Inject(zktest.Rule{Session: session, After: i, Do: recipetest.Faults(w.World, session)[faultName]})
 	// The delay keeps a broken connection from coming back before the context
 	// ends.
 	w.Fake.Inject(zktest.Rule{Op: zktest.OpConnect, Session: session, Times: -1, Do: zktest.DelayRequest(2 * patience)})
@@ -85,7 +85,7 @@ func (w *world) cancelAt(t *testing.T, kind lockKind, held bool, acquires int, f
 	all.Wait()
 	hit = fault.Hits() > 0
 	time.Sleep(time.Minute) // the client needs time to clean up
-	if !strings.HasPrefix(fate, "session lost") || kind.name != "downgrade" {
+	if !strings.HasPrefix(faultName, "session lost") || kind.name != "downgrade" {
 		require.Equal(t, before, w.counts(t, kind), "request %d", i)
 	}
 	for _, watch := range w.Fake.Watches() {

@@ -88,7 +88,7 @@ func TestSemaphoreOnAnEnsembleThatIsReplaced(t *testing.T) {
 	w := &world{&recipetest.World{Addr: first.Addr(), Dial: (&net.Dialer{}).DialContext, Session: 2 * recipetest.ShortSession}}
 	path := recipetest.Path(t)
 	ctx, stop := context.WithCancel(w.Patience(t))
-	throne := recipetest.NewExclusive(t)
+	exclusive := recipetest.NewExclusive(t)
 	holders := make(chan *locks.Lease) // receives the lease of each holder
 	var all sync.WaitGroup
 	for range clients {
@@ -100,7 +100,7 @@ func TestSemaphoreOnAnEnsembleThatIsReplaced(t *testing.T) {
 				if err != nil {
 					continue // ctx has ended, or the wait for a holder fails the test
 				}
-				throne.Enter(lease)
+				exclusive.Enter(lease)
 				select {
 				case holders <- lease:
 					<-lease.Context().Done()
