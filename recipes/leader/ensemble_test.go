@@ -128,8 +128,8 @@ func TestLeaderInTheMinority(t *testing.T) {
 	}
 }
 
-// transfer is the way of a leadership from a client in the minority to one in
-// the majority.
+// transfer records how a leadership passes from a client in the minority to one
+// in the majority.
 type transfer struct {
 	opts  []framework.Option // of the client in the minority
 	cause error              // of the old leadership's end

@@ -32,7 +32,7 @@ func follow(t *testing.T, exclusive *recipetest.Exclusive, l *leader.Latch) {
 	}()
 }
 
-// leaderships are the leaderships of a selector that stands again after each.
+// leaderships tells of each leadership of a selector that always stands again.
 type leaderships struct {
 	selector *leader.Selector
 	began    chan *locks.Lease // gets each lease before its end

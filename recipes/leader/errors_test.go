@@ -67,7 +67,7 @@ func TestAwaitWithoutAConnectionTellsOfTheLastAttempt(t *testing.T) {
 // An error names the call that returns it.
 func TestErrorsNameTheCall(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
-		holder, _ := w.stands(t, "/l", 1)
+		holder, _ := w.startLatches(t, "/l", 1)
 		c, _ := w.Connect(t)
 		second := latch(t, c, "/l")
 		synctest.Wait()
@@ -95,7 +95,7 @@ func TestErrorsNameTheCall(t *testing.T) {
 // earlier one.
 func TestAwaitInVainNamesTheLeader(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
-		latches, _ := w.stands(t, "/l", 1, leader.WithID("the first"))
+		latches, _ := w.startLatches(t, "/l", 1, leader.WithID("the first"))
 		c, network := w.Connect(t, framework.WithErrorPolicy(state.StandardPolicy))
 		second := latch(t, c, "/l")
 		_, err := second.Await(recipetest.Within(t, time.Second))

@@ -243,7 +243,7 @@ func TestLatchWithoutRightsDoesNotLoop(t *testing.T) {
 // makes their calls return.
 func TestCloseReleasesThoseWhoWait(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
-		latches, lease := w.stands(t, "/l", 2)
+		latches, lease := w.startLatches(t, "/l", 2)
 		returned := make(chan error)
 		for range 3 {
 			go func() {

@@ -26,8 +26,9 @@ var troubles = []zktest.Code{
 	zktest.ErrConnectionLoss, zktest.ErrSessionExpired,
 }
 
-// No caller waits for a candidacy. So it outlasts the errors that an acquire,
-// for which a caller waits, may return. That holds for each of its requests.
+// A candidacy goes on in the background, where it has no caller to return an
+// error to. So it outlasts the errors of a server in trouble, at each of its
+// requests. An acquire may return them.
 func TestCandidacyOutlastsTheServersTrouble(t *testing.T) {
 	for _, code := range troubles {
 		t.Run(code.Error(), func(t *testing.T) {
@@ -73,7 +74,7 @@ func (e eachRequestOfACandidacy) run(t *testing.T) {
 // at waits for the leadership behind another latch, resigns, and leads again.
 // It reports whether there was an i-th request.
 func (e eachRequestOfACandidacy) at(t *testing.T, w *world, i int) (hit bool) {
-	first, _ := w.stands(t, "/l", 1)
+	first, _ := w.startLatches(t, "/l", 1)
 	c, _ := w.Connect(t, framework.WithErrorPolicy(e.policy))
 	rule := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), After: i, Times: e.trouble, Do: e.fault(w, c.SessionID())})
 	l := latch(t, c, "/l")
@@ -127,9 +128,9 @@ var interventions = map[string]func(w *world, c *framework.Client, l *leader.Lat
 	},
 }
 
-// Each intervention is done at every moment of a candidate's life. Afterwards there is
-// one leader, Changes has told beginnings and ends in turn, and nothing is left
-// behind.
+// Each intervention comes at every moment of a candidate's life. Afterwards
+// there is one leader, Changes has told beginnings and ends in turn, and nothing
+// is left behind.
 func TestInterventionAtEveryRequestOfACandidacy(t *testing.T) {
 	t.Parallel()
 	for _, intervention := range slices.Sorted(maps.Keys(interventions)) {
@@ -147,8 +148,8 @@ func TestInterventionAtEveryRequestOfACandidacy(t *testing.T) {
 	}
 }
 
-// interveneAt does an intervention at the i-th request of a latch that leads first, or stands
-// behind another. It reports whether there was such a request.
+// interveneAt intervenes at the i-th request of a latch that leads first, or
+// that waits behind another. It reports whether there was such a request.
 func (w *world) interveneAt(t *testing.T, intervention string, policy state.ErrorPolicy, behind bool, i int) (hit bool) {
 	const soon = 5 * time.Second
 	c, network := w.Connect(t, framework.WithErrorPolicy(policy))

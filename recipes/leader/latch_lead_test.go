@@ -211,7 +211,7 @@ func TestHandOverOfALeadIsQuick(t *testing.T) {
 // ends.
 func TestWorkMayStopWithinItsGrace(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
-		latches, _ := w.stands(t, "/l", 2, leader.WithGrace(time.Minute))
+		latches, _ := w.startLatches(t, "/l", 2, leader.WithGrace(time.Minute))
 		result := make(chan error, 1)
 		go func() {
 			result <- latches[0].Lead(t.Context(), func(ctx context.Context) error {
@@ -237,7 +237,7 @@ func TestWorkOfALeadMayStepDown(t *testing.T) {
 	for name, stepDown := range waysToStepDown {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
-				latches, _ := w.stands(t, "/l", 2)
+				latches, _ := w.startLatches(t, "/l", 2)
 				go latches[0].Lead(t.Context(), func(ctx context.Context) error {
 					require.NoError(t, stepDown(latches[0], ctx))
 					<-ctx.Done()
@@ -252,7 +252,7 @@ func TestWorkOfALeadMayStepDown(t *testing.T) {
 
 func TestLeadGivesTheLeadershipUpWhenTheWorkPanics(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
-		latches, _ := w.stands(t, "/l", 2)
+		latches, _ := w.startLatches(t, "/l", 2)
 		require.Panics(t, func() { latches[0].Lead(t.Context(), func(context.Context) error { panic("bug") }) })
 		w.await(t, latches[1])
 		w.closeAll(t, "/l", latches...)

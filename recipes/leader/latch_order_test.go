@@ -25,7 +25,7 @@ func TestLatchesPassTheLeadershipAround(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		const n, rounds = 10, 10
 		ctx, path := w.Patience(t), recipetest.Path(t)
-		latches, _ := w.stands(t, path, n)
+		latches, _ := w.startLatches(t, path, n)
 		var leading atomic.Int32
 		var all sync.WaitGroup
 		for _, l := range latches {
@@ -52,7 +52,7 @@ func TestLatchesPassTheLeadershipAround(t *testing.T) {
 func TestCandidateInTheMiddleLeaves(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
-		latches, lease := w.stands(t, path, 4)
+		latches, lease := w.startLatches(t, path, 4)
 		require.NoError(t, latches[1].Close(ctx))
 		w.WaitNodes(t, path, 3)
 		require.NoError(t, latches[3].Close(ctx))
@@ -122,7 +122,7 @@ func TestLatchHasOneNode(t *testing.T) {
 // #testLeadershipElectionWhenNodeDisappearsAfterChildrenAreRetrieved.
 func TestLeaderLeavesBeforeItIsWatched(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
-		latches, lease := w.stands(t, "/l", 2)
+		latches, lease := w.startLatches(t, "/l", 2)
 		c, _ := w.Connect(t)
 		ahead := w.Nodes(t, "/l")
 		w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpGetData, Do: zktest.Call(func(zktest.Request) {
@@ -175,7 +175,7 @@ func TestLeaderLeavesWhileTheNextIsCutOff(t *testing.T) {
 		t.Run(policy.String(), func(t *testing.T) {
 			onFakeAndReal(t, func(t *testing.T, w *world) {
 				path := recipetest.Path(t)
-				latches, lease := w.stands(t, path, 1)
+				latches, lease := w.startLatches(t, path, 1)
 				c, network := w.Connect(t, framework.WithErrorPolicy(policy))
 				second := latch(t, c, path)
 				own := w.WaitNodes(t, path, 2)
@@ -207,7 +207,7 @@ func TestLeaderAndParticipantsOfLatches(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, all)
 
-		latches, lease := w.stands(t, path, 3, leader.WithID("héllo"))
+		latches, lease := w.startLatches(t, path, 3, leader.WithID("héllo"))
 		all, err = asks.Participants(ctx)
 		require.NoError(t, err)
 		for i, p := range all {

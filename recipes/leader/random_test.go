@@ -60,8 +60,8 @@ const electionSession = 30 * time.Second
 //     framework.WithStrictContact. It does not include clocks that run too fast
 //     and processes that stop. There is one exception: an operator deletes a
 //     candidate's node, or ends its session before its time. That candidate may
-//     lead, or begin to lead, until it learns of that. noticeBound says
-//     when it does.
+//     lead, or begin to lead, until it learns of that. noticeBound says when it
+//     does.
 //  2. A selector's work that goes on after the end of its context keeps others
 //     from leading. It does so as long as its session lives and its node is not
 //     deleted.

@@ -30,8 +30,8 @@ type running struct {
 	cancel   context.CancelFunc
 }
 
-// run starts a selector. The work waits for the end of its context, goes
-// on for the time windDown, and returns the error of its context.
+// run starts a selector. The work waits for the end of its context, goes on for
+// the time windDown, and returns the error of its context.
 func (w *world) run(t *testing.T, c *framework.Client, path string, windDown time.Duration, opts ...leader.SelectorOption) *running {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))

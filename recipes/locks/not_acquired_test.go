@@ -22,7 +22,8 @@ func notAcquired(t *testing.T, err error) *locks.NotAcquiredError {
 	return refused
 }
 
-// An error may be old news of the holder. It says how old it is.
+// The holder may have changed since the error's last look at the queue. The
+// error says how old that look is.
 func TestNotAcquiredErrorSaysHowOldItIs(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		var mutexes []*locks.InterProcessMutex
