@@ -16,9 +16,9 @@ import (
 	"github.com/gocurator/curator/testing/zkserver"
 )
 
-// Curator tests this in TestInterProcessSemaphoreCluster#testCluster. There is
-// no progress without an ensemble. Two of its three servers are enough for
-// progress.
+// Curator tests this in TestInterProcessSemaphoreCluster#testCluster. No
+// lease is granted while the ensemble is down. Two of its three servers are
+// enough.
 func TestSemaphoreGoesOnWithAMajorityOfTheEnsemble(t *testing.T) {
 	const clients, limit = 20, 3
 	w, ensemble := newEnsembleWorld(t)
@@ -74,10 +74,10 @@ func atOnce(t *testing.T, servers []*zkserver.Server, do func(*zkserver.Server) 
 }
 
 // Curator tests this in
-// TestInterProcessSemaphoreCluster#testKilledServerWithEnsembleProvider. Other
-// servers replace the servers, and know nothing of the old servers' sessions
-// and nodes. Clients that the new servers tell so lose their sessions, and one
-// of them holds the lease again.
+// TestInterProcessSemaphoreCluster#testKilledServerWithEnsembleProvider. New
+// servers replace those of the ensemble, and know nothing of the old sessions
+// and nodes. A client that connects to them loses its session. One of the
+// clients then gets the lease again.
 func TestSemaphoreOnAnEnsembleThatIsReplaced(t *testing.T) {
 	const clients = 10
 	t.Parallel()
