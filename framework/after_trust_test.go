@@ -1,7 +1,6 @@
 package framework_test
 
 import (
-	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -56,49 +55,4 @@ func TestAfterTrustCallsWhenTheContextHasEnded(t *testing.T) {
 			})
 		}
 	}
-}
-
-func TestOnDropCallsWhenNothingRefersToTheObject(t *testing.T) {
-	srv := zktest.Start(t) // in real time: the garbage collector is in no bubble
-	c := newClient(t, srv)
-	type object struct{ _ [64]byte }
-	dropped, stopped := make(chan struct{}), make(chan struct{})
-	kept := &object{}
-	framework.OnDrop(c, kept, func() { t.Error("it is in use") })
-	func() {
-		framework.OnDrop(c, &object{}, func() { close(dropped) })
-		framework.OnDrop(c, &object{}, func() { close(stopped) })()
-	}()
-	require.Eventually(t, func() bool {
-		runtime.GC()
-		select {
-		case <-dropped:
-			return true
-		default:
-			return false
-		}
-	}, 30*time.Second, 10*time.Millisecond)
-	select {
-	case <-stopped:
-		t.Error("it was taken back")
-	default:
-	}
-	runtime.KeepAlive(kept)
-}
-
-// In a bubble, the call comes on a goroutine of the bubble.
-func TestOnDropInVirtualTime(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		dropped := make(chan struct{}, 1) // which nobody outside may touch
-		func() { framework.OnDrop(c, &struct{ _ [64]byte }{}, func() { dropped <- struct{}{} }) }()
-		for {
-			runtime.GC()
-			time.Sleep(time.Second)
-			select {
-			case <-dropped:
-				return
-			default:
-			}
-		}
-	})
 }

@@ -20,27 +20,25 @@
 // A [Client] has the operations; its documentation says what the context of an
 // operation carries. Ephemeral nodes live in a [Session]. A [Watch] waits for
 // one change, and [Client.Watch] follows all of them. [Option] says which
-// option is for what. The locks and leaders of package recipes are built on
-// [Extend]. Users import go-zookeeper/zk for error values, access control lists
-// and stats, but never for a connection.
+// option is for what. Recipes are built on [Extend]. Users import
+// go-zookeeper/zk for errors, ACLs and stats, but never for a connection.
 //
 // # Connection states and the loss of a session
 //
 // [Client.States] reports every transition; package state draws them. While the
 // client is Suspended, operations wait for a connection. The session is Lost
-// when a server says so, when a server hands out another session, or when nine
-// tenths of the negotiated timeout have passed since the last answered request
-// was sent: before the server can delete its nodes. [Session.Context] ends
-// then, with [ErrSessionLost] as its cause, before any listener is told.
-// [Session.Trusted] ends at an interruption already, if the error policy asks
-// for that. The next session begins by itself.
+// when a server says so or hands out another session, or when nine tenths of
+// the negotiated timeout have passed since the last answered request was sent:
+// before the server can delete its nodes. [Session.Context] ends then, with
+// [ErrSessionLost] as its cause, before any listener is told. [Session.Trusted]
+// ends at an interruption already, if the error policy says so. A new session
+// follows.
 //
 // # Limits
 //
 // A process that is stopped, or a virtual machine that is paused unawares,
-// learns of the loss of its session too late: only a fencing token helps, as in
-// package recipes/fence. A server that is cut off from its ensemble answers for
-// some time: see [WithStrictContact]. There is no SASL, and so no Kerberos.
-//
-// GUARANTEES.md lists what is promised, the tests that hold it, and all limits.
+// learns of the loss too late: only a fencing token helps, as in package
+// recipes/fence. A server that is cut off from its ensemble answers for some
+// time: see [WithStrictContact]. There is no SASL, and so no Kerberos.
+// GUARANTEES.md lists all limits, the promises, and the tests that hold them.
 package framework

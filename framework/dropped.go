@@ -2,12 +2,11 @@ package framework
 
 import (
 	"context"
-	"runtime"
 	"sync"
 	"time"
 )
 
-// dropped are the calls for objects that were dropped; see OnDrop.
+// dropped are the calls for objects that were dropped; see Extension.OnDrop.
 type dropped struct {
 	watching sync.Once
 
@@ -18,17 +17,21 @@ type dropped struct {
 // dropInterval is how often the client looks whether something was dropped.
 const dropInterval = time.Second
 
-// OnDrop has f called, on a goroutine of the client's, some time after nothing
-// in the program refers to the object any more, unless stop is called before. f
-// must not refer to the object, and must not block.
+// OnDrop returns the function that runtime.AddCleanup shall call with f:
 //
-// The garbage collector calls it from outside of any bubble of
-// testing/synctest, where it must not touch a channel of a bubble. So the
-// collector leaves a note, and the client looks for notes once a second.
-func OnDrop[T any](c *Client, object *T, f func()) (stop func()) {
-	d := &c.dropped
-	d.watching.Do(func() { c.spawn(c.watchDropped) })
-	return runtime.AddCleanup(object, d.add, f).Stop
+//	runtime.AddCleanup(object, ext.OnDrop(), f)
+//
+// The client then calls f on a goroutine of its own, some time after nothing in
+// the program refers to the object any more. f must not refer to the object,
+// and must not block. A closed client does not call it.
+//
+// The garbage collector calls clean-ups from outside of any bubble of
+// testing/synctest, where they must not touch a channel of a bubble. So the
+// function leaves a note, and the client looks for notes once a second.
+func (e Extension) OnDrop() func(f func()) {
+	d := &e.dropped
+	d.watching.Do(func() { e.spawn(e.watchDropped) })
+	return d.add
 }
 
 func (d *dropped) add(f func()) {

@@ -30,6 +30,7 @@ const Document = "GUARANTEES.md"
 // following, all of them joined:
 //
 //   - a test that a document names and that none of its folders has;
+//   - a list of tests that names something else, too;
 //   - a folder that a document lists and that does not exist;
 //   - a document that names no test;
 //   - a tree without any document, and a test file that does not parse.
@@ -101,6 +102,31 @@ func (c *checker) check(document string) {
 	}
 	if named == 0 {
 		c.report("%s names no test", document)
+	}
+	c.checkLists(document, string(text))
+}
+
+var (
+	quoted     = regexp.MustCompile("`[^`]+`")
+	quotedList = regexp.MustCompile("`[^`]+`(?:,\\s+`[^`]+`)+")
+)
+
+// checkLists reports what stands in a list of tests and is none. A list is a
+// run of words in backquotes with commas between them, also over several lines.
+// It is one of tests if it names a test.
+func (c *checker) checkLists(document, text string) {
+	for _, span := range quotedList.FindAllStringIndex(text, -1) {
+		list := text[span[0]:span[1]]
+		if !testName.MatchString(list) {
+			continue
+		}
+		for _, at := range quoted.FindAllStringIndex(list, -1) {
+			item := list[at[0]:at[1]]
+			if testName.FindString(item) != item {
+				line := 1 + strings.Count(text[:span[0]+at[0]], "\n")
+				c.report("%s:%d: %s in a list of tests is none", document, line, item)
+			}
+		}
 	}
 }
 

@@ -46,8 +46,9 @@ func TestDocumentWhoseTestsExistIsGood(t *testing.T) {
 		"another folder": "Tests: this folder, ../state\n\n- States. `TestTransitions`, `TestExclusion`\n",
 		"a list on two lines": "# Locks\n\nTests: this folder,\n../state\n\n" +
 			"- States. `TestTransitions`\n",
-		"a list at the end":  "`TestTransitions`\n\nTests: ../state",
-		"names of Curator's": "- Curator's TestLocker and `TestLocker#testBoth`: `TestExclusion`\n",
+		"a list at the end":     "`TestTransitions`\n\nTests: ../state",
+		"a list of other words": "- `Client`, `Session` and `State`: `TestExclusion`\n",
+		"names of Curator's":    "- Curator's TestLocker and `TestLocker#testBoth`: `TestExclusion`\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.NoError(t, Check(files(map[string]string{
@@ -84,6 +85,15 @@ func TestProblemsNameDocumentLineAndTest(t *testing.T) {
 		"a method": {
 			"`TestOfAMethod`\n",
 			"locks/GUARANTEES.md:1: no function TestOfAMethod in the tests of locks",
+		},
+		"a sentence among the tests": {
+			"- One holder. `TestExclusion`, `Strict`,\n  `healthy:`.\n",
+			"locks/GUARANTEES.md:1: `Strict` in a list of tests is none\n" +
+				"locks/GUARANTEES.md:2: `healthy:` in a list of tests is none",
+		},
+		"a sentence before the tests": {
+			"- One holder. `Strict`,\n  `TestExclusion`.\n",
+			"locks/GUARANTEES.md:1: `Strict` in a list of tests is none",
 		},
 		"no test": {
 			"# Locks\n\n- One holder. TestExclusion\n",

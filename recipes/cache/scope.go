@@ -6,7 +6,7 @@ import "strings"
 type scope struct {
 	root   string
 	depth  int
-	filter func(path string) bool
+	filter func(path string) bool // never nil
 }
 
 // depthOf returns how many levels a path is below the root, or false if it is
@@ -29,7 +29,7 @@ func (s scope) has(path string) bool {
 	if !ok || depth > s.depth {
 		return false
 	}
-	for s.filter != nil && path != s.root {
+	for path != s.root {
 		if !s.filter(path) {
 			return false
 		}

@@ -3,13 +3,19 @@ package leader_test
 import (
 	"context"
 	"errors"
+	"net"
+	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/internal/recipetest"
 	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/state"
 )
 
 // The error of a selector names the leadership that was lost. It does not name
@@ -35,5 +41,79 @@ func TestSelectorsErrorNamesTheLeadershipThatWasLost(t *testing.T) {
 			require.Equal(t, of.work != nil, errors.Is(err, failed))
 			require.Regexp(t, "^"+of.text, err.Error())
 		}
+	})
+}
+
+// The error of an Await without a connection has the outcome of the last
+// attempt to connect.
+func TestAwaitWithoutAConnectionTellsOfTheLastAttempt(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, err := framework.New(w.Addr, framework.WithDialer(func(context.Context, string, string) (net.Conn, error) {
+			return nil, syscall.ECONNREFUSED
+		}))
+		require.NoError(t, err)
+		defer c.Close()
+		l := latch(t, c, "/l")
+		_, err = l.Await(recipetest.Within(t, time.Second))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorContains(t, err, "await /l: ")
+		require.ErrorContains(t, err, "(last attempt: connection refused)")
+		require.ErrorIs(t, err, syscall.ECONNREFUSED)
+		require.True(t, framework.IsConnectionError(err))
+		require.NoError(t, l.Close(recipetest.Within(t, time.Second)))
+	})
+}
+
+// An error names the call that returns it.
+func TestErrorsNameTheCall(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		holder, _ := w.startLatches(t, "/l", 1)
+		c, _ := w.Connect(t)
+		second := latch(t, c, "/l")
+		synctest.Wait()
+		_, err := second.Await(recipetest.Within(t, time.Second))
+		require.ErrorContains(t, err, "await /l: not acquired: 1 ahead")
+		_, err = second.Await(recipetest.Within(t, 0))
+		require.ErrorContains(t, err, "await /l: not acquired: 1 ahead")
+		err = second.Lead(recipetest.Within(t, time.Second), func(context.Context) error { return nil })
+		require.ErrorContains(t, err, "lead /l: not acquired: 1 ahead")
+		w.closeAll(t, "/l", second, holder[0])
+		err = second.Lead(t.Context(), func(context.Context) error { return nil })
+		require.EqualError(t, err, "lead /l: leader latch closed")
+
+		mutex := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(w.Observer, "/s"))
+		err = leader.NewSelector(c, "/s").Run(recipetest.Within(t, time.Second), func(context.Context) error { return nil })
+		require.ErrorContains(t, err, "run /s: not acquired: 1 ahead")
+		require.NoError(t, mutex.Release(t.Context()))
+		c.Close()
+		err = leader.NewSelector(c, "/s").Run(t.Context(), func(context.Context) error { return nil })
+		require.ErrorContains(t, err, "run /s: ")
+	})
+}
+
+// The error of an Await without success names the present leader, and not an
+// earlier one.
+func TestAwaitInVainNamesTheLeader(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		latches, _ := w.startLatches(t, "/l", 1, leader.WithID("the first"))
+		c, network := w.Connect(t, framework.WithErrorPolicy(state.StandardPolicy))
+		second := latch(t, c, "/l")
+		_, err := second.Await(recipetest.Within(t, time.Second))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		var held *locks.NotAcquiredError
+		require.ErrorAs(t, err, &held)
+		require.Equal(t, "the first", held.Identity().Foreign)
+
+		require.NoError(t, latches[0].Close(t.Context()))
+		lease := w.await(t, second)
+		network.Refuse(true)
+		network.Cut()
+		w.endOf(t, lease)
+		_, err = second.Await(recipetest.Within(t, time.Second))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.NotErrorIs(t, err, locks.ErrNotAcquired)
+		network.Refuse(false)
+		w.await(t, second)
+		w.closeAll(t, "/l", second)
 	})
 }

@@ -141,14 +141,14 @@ func ExampleSelector() {
 	defer done()
 
 	ctx, cancel := context.WithCancel(context.Background())
-	terms := 0
+	leaderships := 0
 	selector := leader.NewSelector(client, "/leader", leader.WithRequeue(func(err error) bool {
-		fmt.Println("the term has come to:", err)
+		fmt.Println("the leadership ended with:", err)
 		return true
 	}))
 	err := selector.Run(ctx, func(ctx context.Context) error {
-		terms++
-		if terms == 3 {
+		leaderships++
+		if leaderships == 3 {
 			cancel() // the service stops
 		}
 		lease, _ := locks.LeaseFromContext(ctx)
@@ -158,9 +158,9 @@ func ExampleSelector() {
 	fmt.Println(err)
 	// Output:
 	// leading, with a token: true
-	// the term has come to: <nil>
+	// the leadership ended with: <nil>
 	// leading, with a token: true
-	// the term has come to: <nil>
+	// the leadership ended with: <nil>
 	// leading, with a token: true
 	// <nil>
 }

@@ -243,7 +243,7 @@ func TestLatchWithoutRightsDoesNotLoop(t *testing.T) {
 // makes their calls return.
 func TestCloseReleasesThoseWhoWait(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
-		latches, lease := w.stands(t, "/l", 2)
+		latches, lease := w.startLatches(t, "/l", 2)
 		returned := make(chan error)
 		for range 3 {
 			go func() {
@@ -265,4 +265,35 @@ func TestCloseReleasesThoseWhoWait(t *testing.T) {
 		require.NoError(t, lease.Context().Err())
 		w.closeAll(t, "/l", latches...)
 	})
+}
+
+// A grant that crosses with Close begins a leadership that ends at once. With
+// WithCloseNotification, readers of Changes are told of its beginning and its
+// end. Without that option, they are told of neither.
+func TestGrantThatComesWithClose(t *testing.T) {
+	for _, notify := range []bool{false, true} {
+		inVirtualTime(t, func(t *testing.T, w *world) {
+			tracer := &recipetest.Spy{}
+			c, _ := w.Connect(t, framework.WithTracer(tracer))
+			l := leader.NewLatch(c, "/l", closeNotification(notify)...)
+			changes := l.Changes(t.Context())
+			tracer.Granted = func() {
+				ctx, cancel := context.WithCancel(context.Background())
+				cancel() // Close does not wait
+				l.Close(ctx)
+			}
+			require.NoError(t, l.Start())
+			heard := slices.Collect(changes)
+			if notify {
+				require.Len(t, heard, 2)
+				require.NoError(t, heard[0].Ended)
+				require.Same(t, heard[0].Lease, heard[1].Lease)
+				require.ErrorIs(t, heard[1].Ended, locks.ErrReleased)
+			} else {
+				require.Empty(t, heard)
+			}
+			require.ErrorIs(t, l.Err(), leader.ErrClosed)
+			w.closeAll(t, "/l", l)
+		})
+	}
 }

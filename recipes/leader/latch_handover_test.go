@@ -21,7 +21,7 @@ import (
 func TestLeaderHandsOverInTime(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
-		latches, lease := w.stands(t, path, 2)
+		latches, lease := w.startLatches(t, path, 2)
 		finished := make(chan struct{})
 		go func() {
 			defer close(finished)
@@ -40,7 +40,7 @@ func TestLeaderHandsOverInTime(t *testing.T) {
 // Work that does not finish is stopped at the deadline.
 func TestHandOverIsForcedAtItsDeadline(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
-		latches, lease := w.stands(t, "/l", 2)
+		latches, lease := w.startLatches(t, "/l", 2)
 		start := time.Now()
 		handed := make(chan error)
 		go func() { handed <- latches[0].HandOver(recipetest.Within(t, time.Minute)) }()
@@ -59,7 +59,7 @@ func TestHandOverIsForcedAtItsDeadline(t *testing.T) {
 func TestHandOverNeedsALeaderAndASuccessor(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
-		latches, lease := w.stands(t, path, 2)
+		latches, lease := w.startLatches(t, path, 2)
 		require.ErrorIs(t, latches[1].HandOver(ctx), leader.ErrNotLeader)
 		require.ErrorIs(t, latches[1].Resign(ctx), leader.ErrNotLeader)
 		require.NoError(t, latches[1].Close(ctx))
@@ -76,7 +76,7 @@ func TestHandOverNeedsALeaderAndASuccessor(t *testing.T) {
 func TestLeaderResigns(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
-		latches, lease := w.stands(t, path, 2)
+		latches, lease := w.startLatches(t, path, 2)
 		require.NoError(t, latches[0].Resign(ctx))
 		require.ErrorIs(t, context.Cause(lease.Context()), locks.ErrReleased)
 		require.ErrorIs(t, lease.Release(ctx), locks.ErrReleased)
@@ -94,7 +94,7 @@ func TestHandOverRacesWithARevocation(t *testing.T) {
 		for _, grace := range []time.Duration{time.Second, time.Hour} {
 			t.Run(first+" first, grace "+grace.String(), func(t *testing.T) {
 				inVirtualTime(t, func(t *testing.T, w *world) {
-					latches, lease := w.stands(t, "/l", 2, leader.WithGrace(grace))
+					latches, lease := w.startLatches(t, "/l", 2, leader.WithGrace(grace))
 					asked := time.Now()
 					handed := make(chan error, 1)
 					handOver := func() { handed <- latches[0].HandOver(recipetest.Within(t, time.Minute)) }
@@ -127,7 +127,7 @@ func TestHandOverRacesWithARevocation(t *testing.T) {
 // the successor's leadership is not touched.
 func TestHandOversOfOneLeadershipAreOne(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
-		latches, lease := w.stands(t, "/l", 2)
+		latches, lease := w.startLatches(t, "/l", 2)
 		results := make(chan error)
 		for i := range 5 {
 			go func() { results <- latches[0].HandOver(recipetest.Within(t, time.Duration(i+1)*time.Second)) }()

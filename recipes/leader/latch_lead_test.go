@@ -30,7 +30,7 @@ type leading struct {
 	latch   *leader.Latch
 	stop    context.CancelCauseFunc // ends Lead's context
 
-	terms    chan *locks.Lease // those that have begun
+	leases   chan *locks.Lease // those that have begun
 	causes   chan error        // why the work's context ended
 	returned chan time.Time    // when the work returned
 	result   chan error        // what Lead returned
@@ -43,7 +43,7 @@ var errFinishing = errors.New("could not finish")
 func leads(t *testing.T, w *world, client []framework.Option, opts ...leader.LatchOption) (*leading, *leader.Latch) {
 	t.Helper()
 	l := &leading{
-		w: w, terms: make(chan *locks.Lease, 9), causes: make(chan error, 9), returned: make(chan time.Time, 9),
+		w: w, leases: make(chan *locks.Lease, 9), causes: make(chan error, 9), returned: make(chan time.Time, 9),
 		result: make(chan error, 1), enough: make(chan struct{}),
 	}
 	l.client, l.network = w.Connect(t, client...)
@@ -51,7 +51,7 @@ func leads(t *testing.T, w *world, client []framework.Option, opts ...leader.Lat
 	ctx, stop := context.WithCancelCause(w.Patience(t))
 	l.stop = stop
 	go func() { l.result <- l.latch.Lead(ctx, l.work) }()
-	<-l.terms
+	<-l.leases
 	other, _ := w.Connect(t)
 	next := latch(t, other, "/l")
 	w.WaitNodes(t, "/l", 2)
@@ -60,7 +60,7 @@ func leads(t *testing.T, w *world, client []framework.Option, opts ...leader.Lat
 
 func (l *leading) work(ctx context.Context) error {
 	lease, _ := locks.LeaseFromContext(ctx)
-	l.terms <- lease
+	l.leases <- lease
 	select {
 	case <-ctx.Done():
 		l.causes <- context.Cause(ctx)
@@ -82,45 +82,45 @@ func TestEveryEndOfALeadership(t *testing.T) {
 		require.NoError(t, locks.Revoke(t.Context(), l.w.Observer, l.latch.Leadership().Path()))
 	}
 	for name, row := range map[string]struct {
-		deed   func(t *testing.T, l *leading)
-		client []framework.Option
-		opts   []leader.LatchOption
-		cause  error         // why the work's context ends; nil if it does not end
-		after  time.Duration // time from the deed to that end
-		waits  bool          // the next candidate leads only when the work has returned
-		stays  bool          // the same latch leads again, and no other does
-		result []error       // what Lead returns; nil if Lead goes on
+		trigger func(t *testing.T, l *leading)
+		client  []framework.Option
+		opts    []leader.LatchOption
+		cause   error         // why the work's context ends; nil if it does not end
+		after   time.Duration // time from the trigger to that end
+		waits   bool          // the next candidate leads only when the work has returned
+		stays   bool          // the same latch leads again, and no other does
+		result  []error       // what Lead returns; nil if Lead goes on
 	}{
-		"work returns": {deed: func(_ *testing.T, l *leading) { close(l.enough) }, waits: true, result: []error{errFinishing}},
+		"work returns": {trigger: func(_ *testing.T, l *leading) { close(l.enough) }, waits: true, result: []error{errFinishing}},
 		"ctx ends": {
-			deed:  func(_ *testing.T, l *leading) { l.stop(stopped) },
-			cause: stopped, waits: true, result: []error{context.Canceled, stopped, errFinishing},
+			trigger: func(_ *testing.T, l *leading) { l.stop(stopped) },
+			cause:   stopped, waits: true, result: []error{context.Canceled, stopped, errFinishing},
 		},
-		"hand-over":                {deed: handOver(soon), cause: locks.ErrRevoked, waits: true},
-		"hand-over, impatient":     {deed: handOver(late), cause: locks.ErrRevoked},
-		"hand-over, with grace":    {deed: handOver(soon), opts: grace(5), cause: locks.ErrRevoked, after: 5 * time.Second, waits: true},
-		"revocation":               {deed: revoke, cause: locks.ErrRevoked},
-		"revocation, with grace":   {deed: revoke, opts: grace(5), cause: locks.ErrRevoked, after: 5 * time.Second},
-		"resignation":              {deed: func(t *testing.T, l *leading) { require.NoError(t, l.latch.Resign(t.Context())) }, cause: locks.ErrReleased},
-		"session lost":             {deed: func(_ *testing.T, l *leading) { l.w.Fake.Session(l.client.SessionID()).Expire() }, cause: framework.ErrSessionLost},
-		"interruption, not minded": {deed: func(_ *testing.T, l *leading) { l.network.Cut(); close(l.enough) }, waits: true, result: []error{errFinishing}},
+		"hand-over":                {trigger: handOver(soon), cause: locks.ErrRevoked, waits: true},
+		"hand-over, impatient":     {trigger: handOver(late), cause: locks.ErrRevoked},
+		"hand-over, with grace":    {trigger: handOver(soon), opts: grace(5), cause: locks.ErrRevoked, after: 5 * time.Second, waits: true},
+		"revocation":               {trigger: revoke, cause: locks.ErrRevoked},
+		"revocation, with grace":   {trigger: revoke, opts: grace(5), cause: locks.ErrRevoked, after: 5 * time.Second},
+		"resignation":              {trigger: func(t *testing.T, l *leading) { require.NoError(t, l.latch.Resign(t.Context())) }, cause: locks.ErrReleased},
+		"session lost":             {trigger: func(_ *testing.T, l *leading) { l.w.Fake.Session(l.client.SessionID()).Expire() }, cause: framework.ErrSessionLost},
+		"interruption, not minded": {trigger: func(_ *testing.T, l *leading) { l.network.Cut(); close(l.enough) }, waits: true, result: []error{errFinishing}},
 		"interruption": {
-			deed:   func(_ *testing.T, l *leading) { l.network.Cut() },
-			client: []framework.Option{framework.WithErrorPolicy(state.StandardPolicy)}, cause: framework.ErrSuspended, stays: true,
+			trigger: func(_ *testing.T, l *leading) { l.network.Cut() },
+			client:  []framework.Option{framework.WithErrorPolicy(state.StandardPolicy)}, cause: framework.ErrSuspended, stays: true,
 		},
 		"node deleted": {
-			deed: func(t *testing.T, l *leading) {
+			trigger: func(t *testing.T, l *leading) {
 				require.NoError(t, l.w.Observer.Delete(t.Context(), l.latch.Leadership().Path(), framework.AnyVersion))
 			},
 			cause: locks.ErrNodeDeleted,
 		},
 		"close": {
-			deed:  func(t *testing.T, l *leading) { require.NoError(t, l.latch.Close(t.Context())) },
-			cause: locks.ErrReleased, result: []error{leader.ErrClosed},
+			trigger: func(t *testing.T, l *leading) { require.NoError(t, l.latch.Close(t.Context())) },
+			cause:   locks.ErrReleased, result: []error{leader.ErrClosed},
 		},
 		"client closed": {
-			deed:  func(_ *testing.T, l *leading) { l.client.Close() },
-			cause: framework.ErrClosed, result: []error{framework.ErrClosed},
+			trigger: func(_ *testing.T, l *leading) { l.client.Close() },
+			cause:   framework.ErrClosed, result: []error{framework.ErrClosed},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -128,13 +128,13 @@ func TestEveryEndOfALeadership(t *testing.T) {
 				l, next := leads(t, w, row.client, row.opts...)
 				first := l.latch.Leadership()
 				done := time.Now()
-				row.deed(t, l)
+				row.trigger(t, l)
 				if row.cause != nil {
 					require.ErrorIs(t, <-l.causes, row.cause)
 					require.InDelta(t, row.after, time.Since(done), float64(finishing/10))
 				}
 				if row.stays {
-					require.Equal(t, first.Path(), (<-l.terms).Path(), "with the same node")
+					require.Equal(t, first.Path(), (<-l.leases).Path(), "with the same node")
 				} else {
 					w.await(t, next)
 					led := time.Now()
@@ -143,7 +143,7 @@ func TestEveryEndOfALeadership(t *testing.T) {
 				}
 				if row.result == nil && !row.stays {
 					require.NoError(t, next.Close(t.Context()))
-					require.Greater(t, (<-l.terms).FencingToken(), first.FencingToken(), "it leads again")
+					require.Greater(t, (<-l.leases).FencingToken(), first.FencingToken(), "it leads again")
 				}
 				if row.result == nil { // Lead goes on
 					require.NoError(t, l.latch.Close(t.Context()))
@@ -211,7 +211,7 @@ func TestHandOverOfALeadIsQuick(t *testing.T) {
 // ends.
 func TestWorkMayStopWithinItsGrace(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
-		latches, _ := w.stands(t, "/l", 2, leader.WithGrace(time.Minute))
+		latches, _ := w.startLatches(t, "/l", 2, leader.WithGrace(time.Minute))
 		result := make(chan error, 1)
 		go func() {
 			result <- latches[0].Lead(t.Context(), func(ctx context.Context) error {
@@ -237,7 +237,7 @@ func TestWorkOfALeadMayStepDown(t *testing.T) {
 	for name, stepDown := range waysToStepDown {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
-				latches, _ := w.stands(t, "/l", 2)
+				latches, _ := w.startLatches(t, "/l", 2)
 				go latches[0].Lead(t.Context(), func(ctx context.Context) error {
 					require.NoError(t, stepDown(latches[0], ctx))
 					<-ctx.Done()
@@ -252,7 +252,7 @@ func TestWorkOfALeadMayStepDown(t *testing.T) {
 
 func TestLeadGivesTheLeadershipUpWhenTheWorkPanics(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
-		latches, _ := w.stands(t, "/l", 2)
+		latches, _ := w.startLatches(t, "/l", 2)
 		require.Panics(t, func() { latches[0].Lead(t.Context(), func(context.Context) error { panic("bug") }) })
 		w.await(t, latches[1])
 		w.closeAll(t, "/l", latches...)

@@ -157,7 +157,7 @@ func TestNobodyLeadsWithoutAServerAndOneWithIt(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		path := recipetest.Path(t)
 		w.Session = 2 * recipetest.ShortSession // long enough for the first moments of a server
-		latches, lease := w.stands(t, path, 10)
+		latches, lease := w.startLatches(t, path, 10)
 		w.Stop()
 		require.ErrorIs(t, w.endOf(t, lease), framework.ErrSessionLost)
 		for _, l := range latches {

@@ -16,9 +16,9 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// stands starts n latches of as many clients, one behind the other. It returns
-// them with the lease of the first.
-func (w *world) stands(t *testing.T, path string, n int, opts ...leader.LatchOption) ([]*leader.Latch, *locks.Lease) {
+// startLatches starts n latches of as many clients, one behind the other. It
+// returns them with the lease of the first.
+func (w *world) startLatches(t *testing.T, path string, n int, opts ...leader.LatchOption) ([]*leader.Latch, *locks.Lease) {
 	t.Helper()
 	var latches []*leader.Latch
 	for i := range n {
@@ -68,7 +68,7 @@ func (w *world) closeAll(t *testing.T, path string, latches ...*leader.Latch) {
 func TestLeaderNoticesTheDeletionOfItsNode(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
-		latches, lease := w.stands(t, path, 2)
+		latches, lease := w.startLatches(t, path, 2)
 		require.NoError(t, w.Observer.Delete(ctx, lease.Path(), framework.AnyVersion))
 		require.ErrorIs(t, w.endOf(t, lease), locks.ErrNodeDeleted)
 		next := w.await(t, latches[1])
@@ -86,7 +86,7 @@ func TestLeaderNoticesTheDeletionOfItsNode(t *testing.T) {
 func TestCandidateNoticesTheDeletionOfItsNode(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
-		latches, lease := w.stands(t, path, 3)
+		latches, lease := w.startLatches(t, path, 3)
 		all, err := latches[0].Participants(ctx)
 		require.NoError(t, err)
 		require.NoError(t, w.Observer.Delete(ctx, all[1].Path, framework.AnyVersion))
@@ -118,7 +118,7 @@ func (w *world) deleteAll(t *testing.T, path string) {
 func TestLatchesOutliveTheDeletionOfEverything(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		path := recipetest.Path(t)
-		latches, lease := w.stands(t, path, 3)
+		latches, lease := w.startLatches(t, path, 3)
 		for range 3 {
 			w.deleteAll(t, path)
 			require.ErrorIs(t, w.endOf(t, lease), locks.ErrNodeDeleted)
@@ -159,7 +159,7 @@ func (w *world) oneLeads(t *testing.T, latches []*leader.Latch) *locks.Lease {
 func TestLeaderIsRevoked(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
-		latches, lease := w.stands(t, path, 2)
+		latches, lease := w.startLatches(t, path, 2)
 		leader, err := latches[1].Leader(ctx)
 		require.NoError(t, err)
 		require.Equal(t, lease.Path(), leader.Path)
@@ -176,7 +176,7 @@ func TestLeaderIsRevoked(t *testing.T) {
 func TestRevokedLeaderHasItsGrace(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx := w.Patience(t)
-		latches, lease := w.stands(t, "/l", 2, leader.WithGrace(time.Minute))
+		latches, lease := w.startLatches(t, "/l", 2, leader.WithGrace(time.Minute))
 		revoked := time.Now()
 		require.NoError(t, locks.Revoke(ctx, w.Observer, lease.Path()))
 		<-lease.Revoked()
@@ -201,7 +201,7 @@ func TestRevokedLeaderHasItsGrace(t *testing.T) {
 func TestCandidateThatWasRevokedStepsDown(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx := w.Patience(t)
-		latches, lease := w.stands(t, "/l", 3)
+		latches, lease := w.startLatches(t, "/l", 3)
 		all, err := latches[0].Participants(ctx)
 		require.NoError(t, err)
 		require.NoError(t, locks.Revoke(ctx, w.Observer, all[1].Path))

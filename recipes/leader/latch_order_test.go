@@ -1,7 +1,6 @@
 package leader_test
 
 import (
-	"context"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -26,7 +25,7 @@ func TestLatchesPassTheLeadershipAround(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		const n, rounds = 10, 10
 		ctx, path := w.Patience(t), recipetest.Path(t)
-		latches, _ := w.stands(t, path, n)
+		latches, _ := w.startLatches(t, path, n)
 		var leading atomic.Int32
 		var all sync.WaitGroup
 		for _, l := range latches {
@@ -53,7 +52,7 @@ func TestLatchesPassTheLeadershipAround(t *testing.T) {
 func TestCandidateInTheMiddleLeaves(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
-		latches, lease := w.stands(t, path, 4)
+		latches, lease := w.startLatches(t, path, 4)
 		require.NoError(t, latches[1].Close(ctx))
 		w.WaitNodes(t, path, 3)
 		require.NoError(t, latches[3].Close(ctx))
@@ -123,7 +122,7 @@ func TestLatchHasOneNode(t *testing.T) {
 // #testLeadershipElectionWhenNodeDisappearsAfterChildrenAreRetrieved.
 func TestLeaderLeavesBeforeItIsWatched(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
-		latches, lease := w.stands(t, "/l", 2)
+		latches, lease := w.startLatches(t, "/l", 2)
 		c, _ := w.Connect(t)
 		ahead := w.Nodes(t, "/l")
 		w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpGetData, Do: zktest.Call(func(zktest.Request) {
@@ -176,7 +175,7 @@ func TestLeaderLeavesWhileTheNextIsCutOff(t *testing.T) {
 		t.Run(policy.String(), func(t *testing.T) {
 			onFakeAndReal(t, func(t *testing.T, w *world) {
 				path := recipetest.Path(t)
-				latches, lease := w.stands(t, path, 1)
+				latches, lease := w.startLatches(t, path, 1)
 				c, network := w.Connect(t, framework.WithErrorPolicy(policy))
 				second := latch(t, c, path)
 				own := w.WaitNodes(t, path, 2)
@@ -197,7 +196,7 @@ func TestLeaderLeavesWhileTheNextIsCutOff(t *testing.T) {
 // TestLeaderLatch#testUncreatedPathGetLeader, CURATOR-436, CURATOR-358: Leader
 // and Participants also answer if no candidate has ever stood, or if the leader
 // leaves during the call.
-func TestWhoLeadsAndWhoStands(t *testing.T) {
+func TestLeaderAndParticipantsOfLatches(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
@@ -208,7 +207,7 @@ func TestWhoLeadsAndWhoStands(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, all)
 
-		latches, lease := w.stands(t, path, 3, leader.WithID("héllo"))
+		latches, lease := w.startLatches(t, path, 3, leader.WithID("héllo"))
 		all, err = asks.Participants(ctx)
 		require.NoError(t, err)
 		for i, p := range all {
@@ -243,32 +242,5 @@ func TestLatchThatCannotStand(t *testing.T) {
 		} {
 			require.ErrorIs(t, leader.NewLatch(c, "/l", opt).Start(), zk.ErrBadArguments)
 		}
-	})
-}
-
-// The error of an Await without success names the present leader, and not an
-// earlier one.
-func TestAwaitInVainNamesTheLeader(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		latches, _ := w.stands(t, "/l", 1, leader.WithID("the first"))
-		c, network := w.Connect(t, framework.WithErrorPolicy(state.StandardPolicy))
-		second := latch(t, c, "/l")
-		_, err := second.Await(recipetest.Within(t, time.Second))
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		var held *locks.NotAcquiredError
-		require.ErrorAs(t, err, &held)
-		require.Equal(t, "the first", held.Identity().Foreign)
-
-		require.NoError(t, latches[0].Close(t.Context()))
-		lease := w.await(t, second)
-		network.Refuse(true)
-		network.Cut()
-		w.endOf(t, lease)
-		_, err = second.Await(recipetest.Within(t, time.Second))
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.NotErrorIs(t, err, locks.ErrNotAcquired)
-		network.Refuse(false)
-		w.await(t, second)
-		w.closeAll(t, "/l", second)
 	})
 }

@@ -34,7 +34,7 @@ func TestObserverUnderRandomFaults(t *testing.T) {
 
 func observeAtRandom(t *testing.T, seed uint64) {
 	const session = 20 * time.Second
-	w := &electionToWatch{T: t}
+	w := &observedElection{T: t}
 	faults := zktest.WithChaos(zktest.ChaosPlan{
 		Seed: seed,
 		Faults: []zktest.FaultRate{
@@ -48,24 +48,24 @@ func observeAtRandom(t *testing.T, seed uint64) {
 			zktest.CutSession(), zktest.ExpireSession(), zktest.ReplaceSession(), zktest.StopFor(session),
 			zktest.PauseSessionFor(2 * session), zktest.BlackholeFor(session),
 			zktest.Custom("delete the leader", func(*rand.Rand) {
-				if queue := w.head().Queue("/l"); len(queue) > 0 {
-					_ = w.head().Delete(queue[0].Path)
+				if queue := w.newest().Queue("/l"); len(queue) > 0 {
+					_ = w.newest().Delete(queue[0].Path)
 				}
 			}),
 		},
 	})
 	var connect string
-	var calm func()
+	var stopFaults func()
 	var dial framework.DialFunc
 	if seed%2 == 0 {
 		srv := zktest.Start(t, faults)
-		connect, dial, calm = srv.Addr(), srv.Dialer(), srv.StopFaults
-		w.head = func() *zktest.Server { return srv }
+		connect, dial, stopFaults = srv.Addr(), srv.Dialer(), srv.StopFaults
+		w.newest = func() *zktest.Server { return srv }
 	} else {
 		ens := zktest.StartEnsemble(t, 3, faults)
-		connect, dial, calm = ens.ConnectString(), ens.Dialer(), ens.StopFaults
+		connect, dial, stopFaults = ens.ConnectString(), ens.Dialer(), ens.StopFaults
 		ens.Members()[int(seed)%3].Lag(2 * time.Second)
-		w.head = func() *zktest.Server {
+		w.newest = func() *zktest.Server {
 			if m := ens.Leader(); m != nil {
 				return m.Server
 			}
@@ -90,22 +90,22 @@ func observeAtRandom(t *testing.T, seed uint64) {
 	defer stop()
 	reader.Go(func() { w.read(ctx, watching) })
 	time.Sleep(20 * time.Minute)
-	calm()
+	stopFaults()
 	time.Sleep(5 * time.Minute)
 	w.check()
 }
 
-// electionToWatch is what an observer has seen.
-type electionToWatch struct {
+// observedElection is an election, and what an observer has seen of it.
+type observedElection struct {
 	*testing.T
-	head func() *zktest.Server
+	newest func() *zktest.Server
 
 	mu   sync.Mutex // protects the following fields
 	now  locks.Participant
 	seen int
 }
 
-func (w *electionToWatch) read(ctx context.Context, c *framework.Client) {
+func (w *observedElection) read(ctx context.Context, c *framework.Client) {
 	var last int64
 	for p, err := range leader.Observe(ctx, c, "/l") {
 		w.mu.Lock()
@@ -124,10 +124,10 @@ func (w *electionToWatch) read(ctx context.Context, c *framework.Client) {
 	}
 }
 
-func (w *electionToWatch) check() {
+func (w *observedElection) check() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	queue := w.head().Queue("/l")
+	queue := w.newest().Queue("/l")
 	require.Len(w, queue, 3)
 	require.Equal(w, path.Base(queue[0].Path), path.Base(w.now.Path))
 	require.Greater(w, w.seen, 10, "it was too quiet to show anything")

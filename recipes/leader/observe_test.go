@@ -2,6 +2,7 @@ package leader_test
 
 import (
 	"context"
+	"iter"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,37 +17,13 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// observe reads the leaders on a goroutine of its own, of which next returns
-// one after the other.
+// observe reads the leaders on a goroutine of its own. next returns them one
+// after the other.
 func (w *world) observe(t *testing.T, c *framework.Client, path string) (next func() locks.Participant) {
 	t.Helper()
-	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
-	leaders := make(chan locks.Participant, 1000)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for p, err := range leader.Observe(ctx, c, path) {
-			if err != nil {
-				t.Error(err)
-			}
-			leaders <- p
-		}
-	}()
-	t.Cleanup(func() {
-		stop()
-		<-done
+	return recipetest.Read(t, w.World, func(ctx context.Context) iter.Seq2[locks.Participant, error] {
+		return leader.Observe(ctx, c, path)
 	})
-	patience := w.Patience(t)
-	return func() locks.Participant {
-		t.Helper()
-		select {
-		case p := <-leaders:
-			return p
-		case <-patience.Done():
-			t.Fatal("no leader")
-			return locks.Participant{}
-		}
-	}
 }
 
 // An observer sees each leader, with its name and token, and that there is

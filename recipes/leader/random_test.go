@@ -60,8 +60,8 @@ const electionSession = 30 * time.Second
 //     framework.WithStrictContact. It does not include clocks that run too fast
 //     and processes that stop. There is one exception: an operator deletes a
 //     candidate's node, or ends its session before its time. That candidate may
-//     lead, or begin to lead, until it learns of that. longestIgnorance says
-//     when it does.
+//     lead, or begin to lead, until it learns of that. noticeBound says when it
+//     does.
 //  2. A selector's work that goes on after the end of its context keeps others
 //     from leading. It does so as long as its session lives and its node is not
 //     deleted.
@@ -84,11 +84,11 @@ type election struct {
 
 	deletions recipetest.Deletions // by operators
 
-	restless context.Context // ends when candidates stop coming and going
-	over     context.Context // ends when all candidates stop
+	churn context.Context // ends when candidates stop coming and going
+	over  context.Context // ends when all candidates stop
 
-	mu    sync.Mutex    // protects the following fields
-	terms []*leadership // in the order of their beginnings
+	mu          sync.Mutex    // protects the following fields
+	leaderships []*leadership // in the order of their beginnings
 }
 
 func newElection(t *testing.T, seed uint64) *election {
@@ -143,10 +143,10 @@ func (e *election) faults(more ...zktest.Disruption) zktest.Option {
 }
 
 func (e *election) run() {
-	restless, stopRestless := context.WithTimeout(e.Context(), time.Hour-longestCandidacy)
-	defer stopRestless()
+	churn, stopChurn := context.WithTimeout(e.Context(), time.Hour-longestCandidacy)
+	defer stopChurn()
 	over, stop := context.WithCancel(e.Context())
-	e.restless, e.over = restless, over
+	e.churn, e.over = churn, over
 	var all sync.WaitGroup
 	defer all.Wait() // waits even if a check fails
 	defer stop()
@@ -155,17 +155,17 @@ func (e *election) run() {
 		all.Go(c.live)
 		time.Sleep(10 * time.Millisecond)
 	}
-	<-restless.Done()
+	<-churn.Done()
 	time.Sleep(longestCandidacy)
-	e.calm()
+	e.stopFaults()
 	e.expectLeader()
 	stop()
 	all.Wait()
 	e.nothingLeft()
-	require.Greater(e, len(e.terms), 2*candidates, "the hour was too quiet to show anything")
+	require.Greater(e, len(e.leaderships), 2*candidates, "the hour was too quiet to show anything")
 }
 
-func (e *election) calm() {
+func (e *election) stopFaults() {
 	if e.ens != nil {
 		e.ens.StopFaults()
 		return
@@ -176,11 +176,11 @@ func (e *election) calm() {
 // expectLeader waits until a candidate leads, and checks that it goes on
 // leading.
 func (e *election) expectLeader() {
-	const bound = 2*electionSession + candidates*longestDawdling
+	const bound = 2*electionSession + candidates*longestWindDown
 	start := time.Now()
 	for leaders := e.leaders(); len(leaders) == 0; leaders = e.leaders() {
 		if time.Since(start) > bound {
-			e.Errorf("nobody leads %v after the last fault: %v", bound, e.head().Queue(e.path))
+			e.Errorf("nobody leads %v after the last fault: %v", bound, e.newest().Queue(e.path))
 			return
 		}
 		time.Sleep(100 * time.Millisecond)
@@ -195,7 +195,7 @@ func (e *election) expectLeader() {
 func (e *election) leaders() (alive []string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for _, l := range e.terms {
+	for _, l := range e.leaderships {
 		if l.lease.Context().Err() == nil {
 			alive = append(alive, l.who+" "+l.lease.Path())
 		}
@@ -213,9 +213,9 @@ func (e *election) nothingLeft() {
 	}
 }
 
-// head returns the server with the newest state: the ensemble's leader, if
+// newest returns the server with the newest state: the ensemble's leader, if
 // there is one.
-func (e *election) head() *zktest.Server {
+func (e *election) newest() *zktest.Server {
 	if e.ens != nil {
 		if m := e.ens.Leader(); m != nil {
 			return m.Server
@@ -237,13 +237,13 @@ func (e *election) deleteLeader() {
 }
 
 func (e *election) deleteFirst(nodes []zktest.Node) bool {
-	return e.head().Delete(nodes[0].Path) == nil
+	return e.newest().Delete(nodes[0].Path) == nil
 }
 
 // deleteAll deletes all nodes of the queue, and the path.
 func (e *election) deleteAll() {
 	e.delete(func(queue []zktest.Node) []zktest.Node { return queue },
-		func([]zktest.Node) bool { return e.head().Delete(e.path) == nil })
+		func([]zktest.Node) bool { return e.newest().Delete(e.path) == nil })
 }
 
 // expireSomeone ends the session of a random candidate in the queue.
@@ -252,25 +252,25 @@ func (e *election) expireSomeone(rng *rand.Rand) {
 		session := queue[rng.IntN(len(queue))].Stat.EphemeralOwner
 		return slices.DeleteFunc(queue, func(n zktest.Node) bool { return n.Stat.EphemeralOwner != session })
 	}, func(nodes []zktest.Node) bool {
-		return e.head().Session(nodes[0].Stat.EphemeralOwner).Expire()
+		return e.newest().Session(nodes[0].Stat.EphemeralOwner).Expire()
 	})
 }
 
 // delete chooses nodes of the queue, and calls a function that deletes them.
 func (e *election) delete(choose func(queue []zktest.Node) []zktest.Node, remove func([]zktest.Node) bool) {
 	list := func() []zktest.Node {
-		if queue := e.head().Queue(e.path); len(queue) > 0 {
+		if queue := e.newest().Queue(e.path); len(queue) > 0 {
 			return choose(queue)
 		}
 		return nil
 	}
-	e.deletions.Delete(e.head(), list, remove)
+	e.deletions.Delete(e.newest(), list, remove)
 }
 
 // revoke asks the leader to step down.
 func (e *election) revoke() {
-	if queue := e.head().Queue(e.path); len(queue) > 0 {
-		_ = e.head().Set(queue[0].Path, []byte("__REVOKE__"))
+	if queue := e.newest().Queue(e.path); len(queue) > 0 {
+		_ = e.newest().Set(queue[0].Path, []byte("__REVOKE__"))
 	}
 }
 
@@ -280,9 +280,9 @@ func (e *election) explain(seed int) {
 	if !e.Failed() {
 		return
 	}
-	happenings := e.servers[0].Events()
+	events := e.servers[0].Events()
 	var b strings.Builder
-	for _, h := range happenings {
+	for _, h := range events {
 		fmt.Fprintf(&b, "%s %s\n", h.Time.Format(time.RFC3339Nano), h.What)
 	}
 	e.Logf("%sto run this again: go test ./recipes/leader -race -run '^TestOneLeaderUnderRandomFaults$' -leader-seed %d -leader-seeds 1", b.String(), seed)

@@ -118,10 +118,10 @@ func TestSelectorIsStoppedDuringAnOutage(t *testing.T) {
 // again meanwhile.
 func TestWorkThatDoesNotReturn(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
-		const overrun, dawdle = 3 * time.Second, time.Minute
+		const overrun, windDown = 3 * time.Second, time.Minute
 		written := &recipetest.Log{}
 		c, _ := w.Connect(t, framework.WithLogger(slog.New(slog.NewTextHandler(written, nil))))
-		first := w.run(t, c, "/l", dawdle, always(), leader.WithOverrunReport(overrun))
+		first := w.run(t, c, "/l", windDown, always(), leader.WithOverrunReport(overrun))
 		lease := <-first.leads
 		other, _ := w.Connect(t)
 		second := w.run(t, other, "/l", 0)
@@ -136,7 +136,7 @@ func TestWorkThatDoesNotReturn(t *testing.T) {
 		require.Contains(t, written.String(), "leader's work goes on")
 		require.Contains(t, written.String(), strings.TrimPrefix(lease.Path(), "/l/"))
 
-		time.Sleep(dawdle - overrun - time.Nanosecond)
+		time.Sleep(windDown - overrun - time.Nanosecond)
 		synctest.Wait()
 		require.Empty(t, second.leads)
 		require.Empty(t, first.leads)
@@ -158,13 +158,13 @@ func TestWorkThatDoesNotReturn(t *testing.T) {
 // selector itself does not stand again, even then.
 func TestWorkThatOutlastsItsSession(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
-		const dawdle = time.Hour
+		const windDown = time.Hour
 		c, network := w.Connect(t)
-		first := w.run(t, c, "/l", dawdle, always())
+		first := w.run(t, c, "/l", windDown, always())
 		lease := <-first.leads
 		network.Expire(t)
 		w.endOf(t, lease)
-		time.Sleep(dawdle / 2)
+		time.Sleep(windDown / 2)
 		require.Empty(t, first.leads)
 		require.Nil(t, first.selector.Leadership())
 		require.Empty(t, w.Nodes(t, "/l"))

@@ -14,15 +14,15 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// leaders starts two selectors of two clients that stand again after every
-// leadership. It returns them with the first one's lease.
-func (w *world) leaders(t *testing.T, path string, dawdle time.Duration, opts ...leader.SelectorOption) (first, second *running, lease *locks.Lease) {
+// startSelectors starts two selectors of two clients that stand again after
+// every leadership. It returns them with the first one's lease.
+func (w *world) startSelectors(t *testing.T, path string, windDown time.Duration, opts ...leader.SelectorOption) (first, second *running, lease *locks.Lease) {
 	t.Helper()
 	c, _ := w.Connect(t)
-	first = w.run(t, c, path, dawdle, append(opts, always())...)
+	first = w.run(t, c, path, windDown, append(opts, always())...)
 	lease = <-first.leads
 	other, _ := w.Connect(t)
-	second = w.run(t, other, path, dawdle, append(opts, always())...)
+	second = w.run(t, other, path, windDown, append(opts, always())...)
 	w.WaitNodes(t, path, 2)
 	return first, second, lease
 }
@@ -41,7 +41,7 @@ func (w *world) stopAll(t *testing.T, path string, all ...*running) {
 func TestSelectorsOutliveTheDeletionOfTheirNodes(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
-		first, second, lease := w.leaders(t, path, 0)
+		first, second, lease := w.startSelectors(t, path, 0)
 		require.NoError(t, w.Observer.Delete(ctx, lease.Path(), framework.AnyVersion))
 		require.ErrorIs(t, w.endOf(t, lease), locks.ErrNodeDeleted)
 		lease = <-second.leads
@@ -64,11 +64,11 @@ func TestSelectorsOutliveTheDeletionOfTheirNodes(t *testing.T) {
 func TestSelectorIsRevoked(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
-		first, second, lease := w.leaders(t, path, 0)
+		first, second, lease := w.startSelectors(t, path, 0)
 		r, other := first, second
 		for range 4 {
 			require.NoError(t, locks.Revoke(ctx, w.Observer, lease.Path()))
-			require.NoError(t, locks.Revoke(ctx, w.Observer, lease.Path()), "of the same term")
+			require.NoError(t, locks.Revoke(ctx, w.Observer, lease.Path()), "of the same leadership")
 			require.ErrorIs(t, w.endOf(t, lease), locks.ErrRevoked)
 			lease = <-other.leads
 			require.Empty(t, r.leads)
@@ -109,7 +109,7 @@ func TestSelectorsWorkTakesLongerThanItsResignation(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
-				first, second, lease := w.leaders(t, "/l", time.Minute)
+				first, second, lease := w.startSelectors(t, "/l", time.Minute)
 				start := time.Now()
 				require.ErrorIs(t, stepDown(first.selector, recipetest.Within(t, time.Second)), context.DeadlineExceeded)
 				require.Equal(t, time.Second, time.Since(start))
@@ -156,7 +156,7 @@ func TestSelectorHandsOverInTime(t *testing.T) {
 // is under way returns then.
 func TestSelectorsGrace(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
-		first, second, lease := w.leaders(t, "/l", 0, leader.WithGrace(time.Minute))
+		first, second, lease := w.startSelectors(t, "/l", 0, leader.WithGrace(time.Minute))
 		start := time.Now()
 		handed := make(chan error)
 		go func() { handed <- first.selector.HandOver(recipetest.Within(t, time.Hour)) }()

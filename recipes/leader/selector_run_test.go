@@ -30,9 +30,9 @@ type running struct {
 	cancel   context.CancelFunc
 }
 
-// run starts a selector. The work waits for the end of its context, dawdles,
-// and returns the context's error.
-func (w *world) run(t *testing.T, c *framework.Client, path string, dawdle time.Duration, opts ...leader.SelectorOption) *running {
+// run starts a selector. The work waits for the end of its context, goes on for
+// the time windDown, and returns the error of its context.
+func (w *world) run(t *testing.T, c *framework.Client, path string, windDown time.Duration, opts ...leader.SelectorOption) *running {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	t.Cleanup(cancel)
@@ -42,7 +42,7 @@ func (w *world) run(t *testing.T, c *framework.Client, path string, dawdle time.
 			lease, _ := locks.LeaseFromContext(ctx)
 			r.leads <- lease
 			<-ctx.Done()
-			time.Sleep(dawdle)
+			time.Sleep(windDown)
 			return ctx.Err()
 		})
 	}()
@@ -66,11 +66,11 @@ func TestSelectorsTakeTurns(t *testing.T) {
 		start := make(chan struct{})
 		for i := range n {
 			c, _ := w.Connect(t)
-			terms := 0
+			leaderships := 0
 			again := leader.WithRequeue(func(err error) bool {
 				assert.NoError(t, err)
-				terms++
-				return terms < rounds
+				leaderships++
+				return leaderships < rounds
 			})
 			all.Go(func() {
 				assert.NoError(t, leader.NewSelector(c, path, again).Run(ctx, func(context.Context) error {
@@ -92,7 +92,7 @@ func TestSelectorsTakeTurns(t *testing.T) {
 // Run returns the work's error, alone or together with a loss that the work did
 // not notice. A panic of the work goes through Run. The node is deleted in each
 // case.
-func TestTermHasTheWorksError(t *testing.T) {
+func TestRunReturnsTheWorksError(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, network := w.Connect(t)
@@ -120,7 +120,7 @@ func TestTermHasTheWorksError(t *testing.T) {
 
 // CURATOR-15, CURATOR-16: the requeue function gets the result of each
 // leadership. Run returns the last result.
-func TestRequeueIsToldOfEachTerm(t *testing.T) {
+func TestRequeueIsToldOfEachLeadership(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, network := w.Connect(t)
 		var told []error
@@ -199,11 +199,11 @@ func TestRunIsCancelledAroundTheGrant(t *testing.T) {
 // left.
 func TestRunUnderAFaultAtEveryRequest(t *testing.T) {
 	for _, cancelled := range []bool{false, true} {
-		for _, fate := range slices.Sorted(maps.Keys(recipetest.Faults(nil, 0))) {
-			t.Run(fmt.Sprintf("cancelled=%v/%s", cancelled, fate), func(t *testing.T) {
+		for _, faultName := range slices.Sorted(maps.Keys(recipetest.Faults(nil, 0))) {
+			t.Run(fmt.Sprintf("cancelled=%v/%s", cancelled, faultName), func(t *testing.T) {
 				requests := 0
 				for hit := true; hit; requests++ {
-					inVirtualTime(t, func(t *testing.T, w *world) { hit = w.runAt(t, cancelled, fate, requests) })
+					inVirtualTime(t, func(t *testing.T, w *world) { hit = w.runAt(t, cancelled, faultName, requests) })
 				}
 				require.Greater(t, requests, 1, "it meets some")
 			})
@@ -211,10 +211,10 @@ func TestRunUnderAFaultAtEveryRequest(t *testing.T) {
 	}
 }
 
-func (w *world) runAt(t *testing.T, cancelled bool, fate string, i int) (hit bool) {
+func (w *world) runAt(t *testing.T, cancelled bool, faultName string, i int) (hit bool) {
 	c, _ := w.Connect(t)
 	rival, _ := w.Connect(t)
-	fault := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), After: i, Do: recipetest.Faults(w.World, c.SessionID())[fate]})
+	fault := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), After: i, Do: recipetest.Faults(w.World, c.SessionID())[faultName]})
 	r := w.run(t, c, "/l", 0, always())
 	if !cancelled {
 		lease := <-r.leads

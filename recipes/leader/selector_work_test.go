@@ -99,22 +99,22 @@ func TestWorkThatClosesItsClient(t *testing.T) {
 // After a leadership that has failed, the selector pauses for a second, in
 // which another candidate may lead. After one that has not failed, it stands
 // again at once.
-func TestRequeuePausesAfterAFailedTerm(t *testing.T) {
+func TestRequeuePausesAfterAFailedLeadership(t *testing.T) {
 	failed := errors.New("failed")
 	for result, pauses := range map[error]time.Duration{failed: 3 * time.Second, nil: 0} {
 		inVirtualTime(t, func(t *testing.T, w *world) {
 			c, _ := w.Connect(t)
-			terms := 0
-			s := leader.NewSelector(c, "/l", leader.WithRequeue(func(error) bool { return terms < 4 }))
+			leaderships := 0
+			s := leader.NewSelector(c, "/l", leader.WithRequeue(func(error) bool { return leaderships < 4 }))
 			start := time.Now()
 			err := s.Run(t.Context(), func(context.Context) error {
-				require.Equal(t, pauses*time.Duration(terms)/3, time.Since(start))
+				require.Equal(t, pauses*time.Duration(leaderships)/3, time.Since(start))
 				require.Len(t, w.Nodes(t, "/l"), 1)
-				terms++
+				leaderships++
 				return result
 			})
 			require.Equal(t, result, err)
-			require.Equal(t, 4, terms)
+			require.Equal(t, 4, leaderships)
 			require.Equal(t, pauses, time.Since(start), "the last is returned at once")
 			w.NothingLeft(t, "/l")
 		})

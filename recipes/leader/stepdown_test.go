@@ -20,11 +20,11 @@ import (
 func TestSteppingDownWaitsForTheNode(t *testing.T) {
 	const slow = time.Second
 	latchOf := func(t *testing.T, w *world) (elected, *locks.Lease) {
-		latches, lease := w.stands(t, "/l", 2)
+		latches, lease := w.startLatches(t, "/l", 2)
 		return latches[0], lease
 	}
 	selectorOf := func(t *testing.T, w *world) (elected, *locks.Lease) {
-		first, _, lease := w.leaders(t, "/l", 0)
+		first, _, lease := w.startSelectors(t, "/l", 0)
 		return first.selector, lease
 	}
 	for name, start := range map[string]func(*testing.T, *world) (elected, *locks.Lease){"latch": latchOf, "selector": selectorOf} {
@@ -32,7 +32,7 @@ func TestSteppingDownWaitsForTheNode(t *testing.T) {
 			t.Run(name+"/"+how, func(t *testing.T) {
 				inVirtualTime(t, func(t *testing.T, w *world) {
 					l, lease := start(t, w)
-					go heed(lease)
+					go releaseWhenAsked(lease)
 					w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.DelayRequest(slow)})
 					asked := time.Now()
 					require.NoError(t, stepDown(l, t.Context()))
@@ -45,8 +45,8 @@ func TestSteppingDownWaitsForTheNode(t *testing.T) {
 	}
 }
 
-// heed waits for a request to give a lease up, and releases the lease.
-func heed(lease *locks.Lease) {
+// releaseWhenAsked waits for a request to give a lease up, and releases it.
+func releaseWhenAsked(lease *locks.Lease) {
 	select {
 	case <-lease.Revoked():
 		lease.Release(context.Background())
@@ -89,7 +89,7 @@ func TestLeaderStepsDownItself(t *testing.T) {
 	}
 	t.Run("latch/hand over", func(t *testing.T) {
 		inVirtualTime(t, func(t *testing.T, w *world) {
-			latches, lease := w.stands(t, "/l", 2)
+			latches, lease := w.startLatches(t, "/l", 2)
 			require.NoError(t, latches[0].HandOver(lease.Context()))
 			require.True(t, recipetest.IsClosed(lease.Revoked()))
 			require.NoError(t, lease.Context().Err(), "it was asked only")
@@ -129,7 +129,7 @@ func TestHandOverEndsTheLeadershipWithItsContext(t *testing.T) {
 // waits for the work.
 func TestHandOverWhileRunIsBeingCancelled(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
-		first, second, _ := w.leaders(t, "/l", time.Minute)
+		first, second, _ := w.startSelectors(t, "/l", time.Minute)
 		first.cancel()
 		synctest.Wait()
 		start := time.Now()
@@ -144,7 +144,7 @@ func TestHandOverWhileRunIsBeingCancelled(t *testing.T) {
 // more.
 func TestResignationsAtOnce(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
-		latches, _ := w.stands(t, "/l", 2)
+		latches, _ := w.startLatches(t, "/l", 2)
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.DelayRequest(time.Second)})
 		resigned := make(chan error)
 		go func() { resigned <- latches[0].Resign(t.Context()) }()

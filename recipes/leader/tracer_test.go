@@ -1,8 +1,6 @@
 package leader_test
 
 import (
-	"context"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -23,44 +21,13 @@ func TestTracerIsToldOfAHandOver(t *testing.T) {
 			if revoked {
 				require.NoError(t, locks.Revoke(t.Context(), w.Observer, lease.Path()))
 			}
-			go heed(lease)
+			go releaseWhenAsked(lease)
 			if err := first.HandOver(t.Context()); err != nil {
 				require.ErrorIs(t, err, leader.ErrNotLeader, "it has stepped down already")
 			}
 			w.await(t, second)
 			require.EqualValues(t, 1, tracer.Revoked.Load())
 			w.closeAll(t, "/l", first, second)
-		})
-	}
-}
-
-// A grant that crosses with Close begins a leadership that ends at once. With
-// WithCloseNotification, readers of Changes are told of its beginning and its
-// end. Without that option, they are told of neither.
-func TestGrantThatComesWithClose(t *testing.T) {
-	for _, notify := range []bool{false, true} {
-		inVirtualTime(t, func(t *testing.T, w *world) {
-			tracer := &recipetest.Spy{}
-			c, _ := w.Connect(t, framework.WithTracer(tracer))
-			l := leader.NewLatch(c, "/l", closeNotification(notify)...)
-			changes := l.Changes(t.Context())
-			tracer.Granted = func() {
-				ctx, cancel := context.WithCancel(context.Background())
-				cancel() // Close does not wait
-				l.Close(ctx)
-			}
-			require.NoError(t, l.Start())
-			heard := slices.Collect(changes)
-			if notify {
-				require.Len(t, heard, 2)
-				require.NoError(t, heard[0].Ended)
-				require.Same(t, heard[0].Lease, heard[1].Lease)
-				require.ErrorIs(t, heard[1].Ended, locks.ErrReleased)
-			} else {
-				require.Empty(t, heard)
-			}
-			require.ErrorIs(t, l.Err(), leader.ErrClosed)
-			w.closeAll(t, "/l", l)
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
@@ -33,11 +35,11 @@ func TestCancelAtEveryAwaitPoint(t *testing.T) {
 	}{{"free", false, 1}, {"held", true, 1}, {"several", false, 3}}
 	for _, kind := range kindsOfLocks {
 		for _, v := range variants {
-			for _, fate := range slices.Sorted(maps.Keys(recipetest.Faults(nil, 0))) {
-				t.Run(kind.name+"/"+v.name+"/"+fate, func(t *testing.T) {
+			for _, faultName := range slices.Sorted(maps.Keys(recipetest.Faults(nil, 0))) {
+				t.Run(kind.name+"/"+v.name+"/"+faultName, func(t *testing.T) {
 					requests := 0
 					for hit := true; hit; requests++ {
-						inVirtualTime(t, func(t *testing.T, w *world) { hit = w.cancelAt(t, kind, v.held, v.acquires, fate, requests) })
+						inVirtualTime(t, func(t *testing.T, w *world) { hit = w.cancelAt(t, kind, v.held, v.acquires, faultName, requests) })
 					}
 					require.Greater(t, requests, 1, "it meets some")
 				})
@@ -48,7 +50,7 @@ func TestCancelAtEveryAwaitPoint(t *testing.T) {
 
 // cancelAt lets a client's acquires, with a short deadline, run into a fault
 // at their i-th request. It reports whether there was such a request.
-func (w *world) cancelAt(t *testing.T, kind lockKind, held bool, acquires int, fate string, i int) (hit bool) {
+func (w *world) cancelAt(t *testing.T, kind lockKind, held bool, acquires int, faultName string, i int) (hit bool) {
 	const patience = 100 * time.Millisecond
 	c, _ := w.Connect(t)
 	rival, _ := w.Connect(t)
@@ -60,7 +62,7 @@ func (w *world) cancelAt(t *testing.T, kind lockKind, held bool, acquires int, f
 	before := w.counts(t, kind)
 
 	session := c.SessionID()
-	fault := w.Fake.Inject(zktest.Rule{Session: session, After: i, Do: recipetest.Faults(w.World, session)[fate]})
+	fault := w.Fake.Inject(zktest.Rule{Session: session, After: i, Do: recipetest.Faults(w.World, session)[faultName]})
 	// The delay keeps a broken connection from coming back before the context
 	// ends.
 	w.Fake.Inject(zktest.Rule{Op: zktest.OpConnect, Session: session, Times: -1, Do: zktest.DelayRequest(2 * patience)})
@@ -83,7 +85,7 @@ func (w *world) cancelAt(t *testing.T, kind lockKind, held bool, acquires int, f
 	all.Wait()
 	hit = fault.Hits() > 0
 	time.Sleep(time.Minute) // the client needs time to clean up
-	if !strings.HasPrefix(fate, "session lost") || kind.name != "downgrade" {
+	if !strings.HasPrefix(faultName, "session lost") || kind.name != "downgrade" {
 		require.Equal(t, before, w.counts(t, kind), "request %d", i)
 	}
 	for _, watch := range w.Fake.Watches() {
@@ -133,4 +135,57 @@ func TestGrantThatComesWithTheCancellation(t *testing.T) {
 		}
 		t.Log("granted", granted, "times of 100")
 	})
+}
+
+// endingContext is a context in the moment of its end: its Err returns an
+// error already, but its Done channel has woken no waiter yet.
+type endingContext struct {
+	context.Context
+	ended atomic.Bool
+}
+
+func (c *endingContext) Err() error {
+	if c.ended.Load() {
+		return context.Canceled
+	}
+	return c.Context.Err()
+}
+
+// The answer that would be the grant has already arrived when the context
+// ends.
+func TestGrantThatComesAfterTheCallerHasGoneIsNone(t *testing.T) {
+	for name, tc := range map[string]struct {
+		lock  func(c *framework.Client) locks.Locker
+		paths []string
+		grant zktest.Rule // the request whose answer is the grant
+	}{
+		"mutex": {
+			func(c *framework.Client) locks.Locker { return locks.NewInterProcessMutex(c, "/l") },
+			[]string{"/l"}, zktest.Rule{Op: zktest.OpGetChildren, Path: "/l"},
+		},
+		"writer": {
+			func(c *framework.Client) locks.Locker { return rwOf(c).WriteLock() },
+			[]string{"/l"}, zktest.Rule{Op: zktest.OpGetChildren, Path: "/l"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				c, _ := w.Connect(t)
+				for _, path := range tc.paths { // without its path, the first listing finds nothing
+					require.NoError(t, w.Fake.Create(path, nil))
+				}
+				ctx := &endingContext{Context: t.Context()}
+				rule := tc.grant
+				rule.Do = zktest.CallAfter(func(zktest.Request) { ctx.ended.Store(true) })
+				seen := w.Fake.Inject(rule)
+				lease, err := tc.lock(c).Acquire(ctx)
+				require.Equal(t, 1, seen.Hits())
+				require.ErrorIs(t, err, context.Canceled)
+				require.Nil(t, lease)
+				for _, path := range tc.paths {
+					w.NothingLeft(t, path)
+				}
+			})
+		})
+	}
 }

@@ -1,8 +1,6 @@
 package locks_test
 
 import (
-	"context"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -74,52 +72,4 @@ func TestLostRequestsAndReplies(t *testing.T) {
 			})
 		}
 	}
-}
-
-// Three clients suffer random faults. No two contexts are alive at once,
-// tokens grow, and no node is left.
-func TestOneHolderUnderRandomFaults(t *testing.T) {
-	t.Parallel()
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		path := recipetest.Path(t)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
-		defer cancel()
-		var holders, grants atomic.Int32
-		var lastToken atomic.Int64
-		done := make(chan struct{})
-		knives := make([]*recipetest.Network, 3)
-		for i := range knives {
-			var c *framework.Client
-			c, knives[i] = w.Connect(t)
-			m := locks.NewInterProcessMutex(c, path)
-			go func() {
-				defer func() { done <- struct{}{} }()
-				for ctx.Err() == nil {
-					lease, err := m.Acquire(ctx)
-					if err != nil {
-						continue
-					}
-					if holders.Add(1) != 1 {
-						t.Error("two holders")
-					}
-					if token := lease.FencingToken(); lastToken.Swap(token) >= token {
-						t.Error("token does not grow")
-					}
-					grants.Add(1)
-					select {
-					case <-lease.Context().Done():
-					case <-time.After(time.Duration(grants.Load()%7) * 700 * time.Millisecond):
-					}
-					holders.Add(-1)
-					lease.Release(ctx)
-				}
-			}()
-		}
-		hurt(ctx, t, knives)
-		for range knives {
-			<-done
-		}
-		require.Greater(t, grants.Load(), int32(500))
-		w.NothingLeft(t, path)
-	})
 }

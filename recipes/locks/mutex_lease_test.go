@@ -131,7 +131,7 @@ func TestLeaseContextCarriesTheCallersValuesButNotItsEnd(t *testing.T) {
 	})
 }
 
-func TestUnderEndsWithTheLeaseAndWithTheContext(t *testing.T) {
+func TestWithContextEndsWithTheLeaseAndWithItsParent(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		path := recipetest.Path(t)
 		c, _ := w.Connect(t)
@@ -172,7 +172,7 @@ func TestUnderEndsWithTheLeaseAndWithTheContext(t *testing.T) {
 }
 
 // A context under two locks ends with either of them, and re-enters both.
-func TestUnderTwoLocks(t *testing.T) {
+func TestWithContextOfTwoLocks(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		path := recipetest.Path(t)
 		c, _ := w.Connect(t)

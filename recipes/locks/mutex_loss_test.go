@@ -91,16 +91,16 @@ func TestIsolatedHolderStopsBeforeTheNextIsAdmitted(t *testing.T) {
 		if w.Fake != nil {
 			phases = 20
 		}
-		var passages []*passingOn
+		var transfers []*transfer
 		for range phases {
-			passages = append(passages, w.passOn(t, recipetest.Path(t)))
+			transfers = append(transfers, w.startTransfer(t, recipetest.Path(t)))
 		}
-		for _, p := range passages {
+		for _, p := range transfers {
 			defer p.network.Isolate()()
 			// The next holder is in the next phase of its pings.
 			<-time.After(w.Session / 3 / time.Duration(phases))
 		}
-		for i, p := range passages {
+		for i, p := range transfers {
 			lease := p.waiter.Wait(t)
 			p.watching.Wait()
 			require.Error(t, p.over, "phase %d: two holders", i)
@@ -113,9 +113,9 @@ func TestIsolatedHolderStopsBeforeTheNextIsAdmitted(t *testing.T) {
 	})
 }
 
-// passingOn records how a mutex passes from a holder to a waiter. Each of the
+// transfer records how a mutex passes from a holder to a waiter. Each of the
 // two has a client of its own.
-type passingOn struct {
+type transfer struct {
 	network *recipetest.Network // network of the holder
 	holder  *locks.Lease
 	waiter  *recipetest.Pending
@@ -125,12 +125,12 @@ type passingOn struct {
 	over              error // error of the holder's context when the waiter was admitted
 }
 
-func (w *world) passOn(t *testing.T, path string) *passingOn {
+func (w *world) startTransfer(t *testing.T, path string) *transfer {
 	t.Helper()
 	ctx := w.Patience(t)
 	first, network := w.Connect(t)
 	second, _ := w.Connect(t)
-	p := &passingOn{network: network, holder: recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(first, path))}
+	p := &transfer{network: network, holder: recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(first, path))}
 	p.waiter = recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(second, path))
 	w.WaitNodes(t, path, 2)
 	p.watching.Go(func() {
@@ -347,12 +347,12 @@ func TestDeadlineIsHonouredDuringAnOutage(t *testing.T) {
 func TestStandardPolicyEndsTheLeaseAtTheInterruption(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
-		strict, knife1 := w.Connect(t, framework.WithErrorPolicy(state.StandardPolicy))
-		lenient, knife2 := w.Connect(t)
+		strict, strictNetwork := w.Connect(t, framework.WithErrorPolicy(state.StandardPolicy))
+		lenient, lenientNetwork := w.Connect(t)
 		l1 := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(strict, path))
 		l2 := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(lenient, path+"-2"))
-		knife1.Cut()
-		knife2.Cut()
+		strictNetwork.Cut()
+		lenientNetwork.Cut()
 		<-l1.Context().Done()
 		require.ErrorIs(t, context.Cause(l1.Context()), framework.ErrSuspended)
 		require.NoError(t, lenient.WaitConnected(ctx))

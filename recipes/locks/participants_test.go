@@ -76,8 +76,8 @@ func TestParticipantWhoLeavesMeanwhileIsLeftOut(t *testing.T) {
 	})
 }
 
-// A participant's name is its owner's own words, if they fit into a line.
-// Otherwise the name is the identity in its node.
+// A participant is called by the name that its owner has chosen, if that fits
+// into a line, and otherwise by the identity in its node.
 func TestParticipantsAreCalledByTheirNames(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)

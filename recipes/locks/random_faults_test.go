@@ -62,18 +62,18 @@ func underRandomFaults(t *testing.T, n int, work func(ctx context.Context, i, ro
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
-		knives := make([]*recipetest.Network, n)
+		networks := make([]*recipetest.Network, n)
 		var all sync.WaitGroup
-		for i := range knives {
+		for i := range networks {
 			var c *framework.Client
-			c, knives[i] = w.Connect(t)
+			c, networks[i] = w.Connect(t)
 			all.Go(func() {
 				for round := 0; ctx.Err() == nil; round++ {
 					work(ctx, i, round, c)
 				}
 			})
 		}
-		hurt(ctx, t, knives)
+		disturb(ctx, t, networks)
 		all.Wait()
 		check(t, w)
 	})
@@ -206,17 +206,17 @@ func TestLocalHandOverUnderRandomFaults(t *testing.T) {
 				var in inside
 				var handed atomic.Int32
 				var all sync.WaitGroup
-				knives := make([]*recipetest.Network, 3)
-				mutexes := make([]*locks.InterProcessMutex, len(knives))
-				for i := range knives {
+				networks := make([]*recipetest.Network, 3)
+				mutexes := make([]*locks.InterProcessMutex, len(networks))
+				for i := range networks {
 					var c *framework.Client
-					c, knives[i] = w.Connect(t, framework.WithErrorPolicy(policy))
+					c, networks[i] = w.Connect(t, framework.WithErrorPolicy(policy))
 					mutexes[i] = locks.NewInterProcessMutex(c, "/l", locks.WithLocalHandOver(3, 5*time.Second))
 					for j := range 4 {
 						all.Go(func() { contend(ctx, t, mutexes[i], j, &in, &handed) })
 					}
 				}
-				hurt(ctx, t, knives)
+				disturb(ctx, t, networks)
 				all.Wait()
 				w.NothingLeft(t, "/l")
 				t.Log(handed.Load(), "handed over")
@@ -254,10 +254,10 @@ func contend(ctx context.Context, t *testing.T, m *locks.InterProcessMutex, roun
 	}
 }
 
-// hurt cuts, isolates and expires the clients in turn until ctx ends.
-func hurt(ctx context.Context, t *testing.T, knives []*recipetest.Network) {
+// disturb cuts, isolates and expires the clients in turn until ctx ends.
+func disturb(ctx context.Context, t *testing.T, networks []*recipetest.Network) {
 	for i := 0; ctx.Err() == nil; i++ {
-		network := knives[i%len(knives)]
+		network := networks[i%len(networks)]
 		switch i % 4 {
 		case 0, 1:
 			network.Cut()
@@ -276,4 +276,52 @@ func hurt(ctx context.Context, t *testing.T, knives []*recipetest.Network) {
 		case <-ctx.Done():
 		}
 	}
+}
+
+// Three clients suffer random faults. No two contexts are alive at once,
+// tokens grow, and no node is left.
+func TestOneHolderUnderRandomFaults(t *testing.T) {
+	t.Parallel()
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		path := recipetest.Path(t)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		var holders, grants atomic.Int32
+		var lastToken atomic.Int64
+		done := make(chan struct{})
+		networks := make([]*recipetest.Network, 3)
+		for i := range networks {
+			var c *framework.Client
+			c, networks[i] = w.Connect(t)
+			m := locks.NewInterProcessMutex(c, path)
+			go func() {
+				defer func() { done <- struct{}{} }()
+				for ctx.Err() == nil {
+					lease, err := m.Acquire(ctx)
+					if err != nil {
+						continue
+					}
+					if holders.Add(1) != 1 {
+						t.Error("two holders")
+					}
+					if token := lease.FencingToken(); lastToken.Swap(token) >= token {
+						t.Error("token does not grow")
+					}
+					grants.Add(1)
+					select {
+					case <-lease.Context().Done():
+					case <-time.After(time.Duration(grants.Load()%7) * 700 * time.Millisecond):
+					}
+					holders.Add(-1)
+					lease.Release(ctx)
+				}
+			}()
+		}
+		disturb(ctx, t, networks)
+		for range networks {
+			<-done
+		}
+		require.Greater(t, grants.Load(), int32(500))
+		w.NothingLeft(t, path)
+	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/curatortest"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -16,13 +17,9 @@ func TestReportStopsWhenTheLockIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)
 		host := srv.NewHost()
-		client, err := framework.Connect(t.Context(), srv.Addr(),
-			framework.WithDialer(host.Dialer()))
-		require.NoError(t, err)
-		defer client.Close()
-
+		client := curatortest.Connect(t, srv, framework.WithDialer(host.Dialer()))
 		mutex := locks.NewInterProcessMutex(client, "/locks/nightly-report")
-		err = mutex.Do(t.Context(), func(ctx context.Context) error {
+		err := mutex.Do(t.Context(), func(ctx context.Context) error {
 			host.LoseSessions() // no network until the session is over
 			<-ctx.Done()        // the work goes on until it is told to stop
 			return context.Cause(ctx)

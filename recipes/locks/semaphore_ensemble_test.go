@@ -16,9 +16,9 @@ import (
 	"github.com/gocurator/curator/testing/zkserver"
 )
 
-// Curator tests this in TestInterProcessSemaphoreCluster#testCluster. There is
-// no progress without an ensemble. Two of its three servers are enough for
-// progress.
+// Curator tests this in TestInterProcessSemaphoreCluster#testCluster. No
+// lease is granted while the ensemble is down. Two of its three servers are
+// enough.
 func TestSemaphoreGoesOnWithAMajorityOfTheEnsemble(t *testing.T) {
 	const clients, limit = 20, 3
 	w, ensemble := newEnsembleWorld(t)
@@ -74,10 +74,10 @@ func atOnce(t *testing.T, servers []*zkserver.Server, do func(*zkserver.Server) 
 }
 
 // Curator tests this in
-// TestInterProcessSemaphoreCluster#testKilledServerWithEnsembleProvider. Other
-// servers replace the servers, and know nothing of the old servers' sessions
-// and nodes. Clients that the new servers tell so lose their sessions, and one
-// of them holds the lease again.
+// TestInterProcessSemaphoreCluster#testKilledServerWithEnsembleProvider. New
+// servers replace those of the ensemble, and know nothing of the old sessions
+// and nodes. A client that connects to them loses its session. One of the
+// clients then gets the lease again.
 func TestSemaphoreOnAnEnsembleThatIsReplaced(t *testing.T) {
 	const clients = 10
 	t.Parallel()
@@ -88,7 +88,7 @@ func TestSemaphoreOnAnEnsembleThatIsReplaced(t *testing.T) {
 	w := &world{&recipetest.World{Addr: first.Addr(), Dial: (&net.Dialer{}).DialContext, Session: 2 * recipetest.ShortSession}}
 	path := recipetest.Path(t)
 	ctx, stop := context.WithCancel(w.Patience(t))
-	throne := recipetest.NewExclusive(t)
+	exclusive := recipetest.NewExclusive(t)
 	holders := make(chan *locks.Lease) // receives the lease of each holder
 	var all sync.WaitGroup
 	for range clients {
@@ -100,7 +100,7 @@ func TestSemaphoreOnAnEnsembleThatIsReplaced(t *testing.T) {
 				if err != nil {
 					continue // ctx has ended, or the wait for a holder fails the test
 				}
-				throne.Enter(lease)
+				exclusive.Enter(lease)
 				select {
 				case holders <- lease:
 					<-lease.Context().Done()

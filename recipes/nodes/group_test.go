@@ -29,37 +29,11 @@ func (w *world) join(t *testing.T, g *nodes.Group, id, payload string, opts ...n
 	return m
 }
 
-// views reads a group's views on a goroutine of its own, in which next returns
-// one after the other.
+// views reads a group's views on a goroutine of its own. next returns them one
+// after the other.
 func (w *world) views(t *testing.T, g *nodes.Group) (next func() nodes.View) {
 	t.Helper()
-	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
-	views := make(chan nodes.View, 1000)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for view, err := range g.Changes(ctx) {
-			if err != nil {
-				t.Error(err)
-			}
-			views <- view
-		}
-	}()
-	t.Cleanup(func() {
-		stop()
-		<-done
-	})
-	patience := w.Patience(t)
-	return func() nodes.View {
-		t.Helper()
-		select {
-		case v := <-views:
-			return v
-		case <-patience.Done():
-			t.Fatal("no view")
-			return nodes.View{}
-		}
-	}
+	return recipetest.Read(t, w.World, g.Changes)
 }
 
 // text describes members: their ids and payloads, and an asterisk for oneself.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"runtime"
 	"sync/atomic"
 
 	"github.com/gocurator/curator/framework"
@@ -53,14 +54,15 @@ func (l *Lease) workIn(held context.Context) {
 // lock is held. The report must not refer to the lease.
 func (l *Lease) reportIfDropped() {
 	c := l.claim
-	if !framework.Extend(c.terms.Client).Logger().Enabled(l.held, slog.LevelWarn) {
+	client := framework.Extend(c.terms.Client)
+	if !client.Logger().Enabled(l.held, slog.LevelWarn) {
 		return
 	}
-	l.unreport = framework.OnDrop(c.terms.Client, l, func() {
+	l.unreport = runtime.AddCleanup(l, client.OnDrop(), func() {
 		if c.ctx.Err() == nil { // a leadership's lease has ended by now, and needs no release
 			c.Trace().LeaseDropped()
 		}
-	})
+	}).Stop
 }
 
 // Context ends when the lease does.

@@ -1,4 +1,4 @@
-// Package recipetest has what the tests of locks and leaders share: servers,
+// Package recipetest has what the tests of several recipes share: servers,
 // fake and real, clients whose network can be broken, and pending acquires.
 package recipetest
 

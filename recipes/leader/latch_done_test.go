@@ -96,8 +96,8 @@ func TestLatchThatNeverStoodTellsItsEnd(t *testing.T) {
 	})
 }
 
-// The loop of Latch's documentation ends with its context, also while
-// the latch leads on.
+// Await returns the end of its context, also while the latch goes on leading. So
+// the loop in Latch's documentation ends with the context.
 func TestAwaitReturnsTheEndOfItsContextWhileItLeads(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)

@@ -24,7 +24,7 @@ type candidate struct {
 
 const (
 	longestCandidacy = 5 * time.Minute
-	longestDawdling  = 15 * time.Second // of a selector's work after the end of its context
+	longestWindDown  = 15 * time.Second // of a selector's work after the end of its context
 )
 
 // live stands, with one client after the other, until the election is over.
@@ -33,7 +33,7 @@ func (c *candidate) live() {
 		client := c.connect()
 		for again := true; again && c.over.Err() == nil; {
 			life, end := context.WithCancel(c.over)
-			if c.restless.Err() == nil {
+			if c.churn.Err() == nil {
 				life, end = context.WithTimeout(c.over, c.upTo(longestCandidacy))
 			}
 			again = c.stand(c, client, life) && c.likely(0.7)
@@ -141,7 +141,7 @@ func (c *candidate) lead(ctx context.Context, lease *locks.Lease, as elected) {
 	defer asking.Wait()
 	defer cancel()
 	switch {
-	case c.restless.Err() != nil: // the leader goes on
+	case c.churn.Err() != nil: // the leader goes on
 	case what == 0:
 		asking.Go(func() { as.Resign(limited) })
 	case what <= 2:
@@ -161,13 +161,13 @@ func (c *candidate) lead(ctx context.Context, lease *locks.Lease, as elected) {
 	}
 }
 
-// standWithSelector stands until life ends, or for one term.
+// standWithSelector stands until life ends, or for one leadership.
 func (c *candidate) standWithSelector(client *framework.Client, life context.Context) bool {
 	var opts []leader.SelectorOption
 	for _, o := range c.options() {
 		opts = append(opts, o)
 	}
-	again := leader.WithRequeue(func(error) bool { return c.restless.Err() != nil || c.likely(0.7) })
+	again := leader.WithRequeue(func(error) bool { return c.churn.Err() != nil || c.likely(0.7) })
 	s := leader.NewSelector(client, c.path, append(opts, again)...)
 	err := c.runOnce(life, s)
 	for _, expected := range []error{nil, life.Err(), errWork, locks.ErrRevoked, locks.ErrNodeDeleted, framework.ErrSessionLost, framework.ErrSuspended} {
@@ -193,7 +193,7 @@ func (c *candidate) runOnce(life context.Context, s *leader.Selector) (err error
 		defer c.finish(l)
 		c.lead(ctx, lease, s)
 		if c.likely(0.3) {
-			time.Sleep(c.upTo(longestDawdling))
+			time.Sleep(c.upTo(longestWindDown))
 		}
 		switch {
 		case c.likely(0.1):

@@ -14,11 +14,12 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// The gate's context ends a moment after its session. If the process stands
-// still in between, the semaphore takes one lease in the old session and one
-// in the next. The two leases must not become a claim, because the first can
-// vanish at any moment. In this test the gate belongs to another client, so
-// that the case is certain to occur.
+// The gate is the queue in front of the leases: its holder takes them, and the
+// others wait. The context of the gate's holder ends a moment after the session.
+// If the process stands still in between, the semaphore takes one lease in the
+// old session and one in the next. The two leases must not become a claim,
+// because the first can vanish at any moment. In this test the gate belongs to
+// another client, so that the case is certain to occur.
 func TestLeasesOfTwoSessionsAreNoClaim(t *testing.T) {
 	for name, policy := range map[string]state.ErrorPolicy{"standard": state.StandardPolicy, "session": state.SessionPolicy} {
 		t.Run(name, func(t *testing.T) {

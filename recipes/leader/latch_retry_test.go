@@ -3,9 +3,7 @@ package leader_test
 import (
 	"context"
 	"log/slog"
-	"net"
 	"strings"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,7 +14,6 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/internal/recipetest"
 	"github.com/gocurator/curator/recipes/leader"
-	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/retry"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -110,52 +107,5 @@ func TestRefusedCredentialsEndACandidacy(t *testing.T) {
 		require.NotErrorIs(t, err, context.DeadlineExceeded, "it says so at once")
 		require.ErrorIs(t, l.Err(), zk.ErrAuthFailed)
 		<-l.Done()
-	})
-}
-
-// The error of an Await without a connection has the outcome of the last
-// attempt to connect.
-func TestAwaitWithoutAConnectionTellsOfTheLastAttempt(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		c, err := framework.New(w.Addr, framework.WithDialer(func(context.Context, string, string) (net.Conn, error) {
-			return nil, syscall.ECONNREFUSED
-		}))
-		require.NoError(t, err)
-		defer c.Close()
-		l := latch(t, c, "/l")
-		_, err = l.Await(recipetest.Within(t, time.Second))
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.ErrorContains(t, err, "await /l: ")
-		require.ErrorContains(t, err, "(last attempt: connection refused)")
-		require.ErrorIs(t, err, syscall.ECONNREFUSED)
-		require.True(t, framework.IsConnectionError(err))
-		require.NoError(t, l.Close(recipetest.Within(t, time.Second)))
-	})
-}
-
-// An error names the call that returns it.
-func TestErrorsNameTheCall(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		holder, _ := w.stands(t, "/l", 1)
-		c, _ := w.Connect(t)
-		second := latch(t, c, "/l")
-		synctest.Wait()
-		_, err := second.Await(recipetest.Within(t, time.Second))
-		require.ErrorContains(t, err, "await /l: not acquired: 1 ahead")
-		_, err = second.Await(recipetest.Within(t, 0))
-		require.ErrorContains(t, err, "await /l: not acquired: 1 ahead")
-		err = second.Lead(recipetest.Within(t, time.Second), func(context.Context) error { return nil })
-		require.ErrorContains(t, err, "lead /l: not acquired: 1 ahead")
-		w.closeAll(t, "/l", second, holder[0])
-		err = second.Lead(t.Context(), func(context.Context) error { return nil })
-		require.EqualError(t, err, "lead /l: leader latch closed")
-
-		mutex := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(w.Observer, "/s"))
-		err = leader.NewSelector(c, "/s").Run(recipetest.Within(t, time.Second), func(context.Context) error { return nil })
-		require.ErrorContains(t, err, "run /s: not acquired: 1 ahead")
-		require.NoError(t, mutex.Release(t.Context()))
-		c.Close()
-		err = leader.NewSelector(c, "/s").Run(t.Context(), func(context.Context) error { return nil })
-		require.ErrorContains(t, err, "run /s: ")
 	})
 }

@@ -26,23 +26,23 @@ func (e *election) begin(who string, lease *locks.Lease) *leadership {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	l := &leadership{who: who, lease: lease, working: e.awaits}
-	if node, found := e.head().Node(lease.Path()); found {
+	if node, found := e.newest().Node(lease.Path()); found {
 		l.session = node.Stat.EphemeralOwner
 	}
 	if lease.Context().Err() == nil { // otherwise others may lead by now
 		e.checkOrderLocked(l)
 	}
-	e.terms = append(e.terms, l)
+	e.leaderships = append(e.leaderships, l)
 	context.AfterFunc(lease.Context(), func() { e.ended(l) })
 	return l
 }
 
 func (e *election) checkOrderLocked(l *leadership) {
-	for _, before := range e.terms {
+	for _, before := range e.leaderships {
 		e.checkOverLocked(before, l)
 	}
-	if len(e.terms) > 0 {
-		e.checkTokenLocked(e.terms[len(e.terms)-1], l)
+	if len(e.leaderships) > 0 {
+		e.checkTokenLocked(e.leaderships[len(e.leaderships)-1], l)
 	}
 }
 
@@ -57,7 +57,7 @@ func (e *election) checkOverLocked(before, l *leadership) {
 		e.Errorf("%v: %s leads with %s, and %s still with %s", time.Now(), l.who, l.lease.Path(), before.who, path)
 	}
 	alive := func(s zktest.SessionInfo) bool { return s.ID == before.session }
-	if before.working && slices.ContainsFunc(e.head().Sessions(), alive) {
+	if before.working && slices.ContainsFunc(e.newest().Sessions(), alive) {
 		e.Errorf("%v: %s leads with %s, and the work of %s goes on", time.Now(), l.who, l.lease.Path(), before.who)
 	}
 }
@@ -76,17 +76,16 @@ func (e *election) checkTokenLocked(before, l *leadership) {
 // ended checks that a leader whose node is gone has learned that.
 func (e *election) ended(l *leadership) {
 	at, deleted := e.deletions.At(l.lease.FencingToken())
-	if deleted && time.Since(at) > e.longestIgnorance(l, at) {
+	if deleted && time.Since(at) > e.noticeBound(l, at) {
 		e.Errorf("%v: %s has heard only now that its node %s was deleted at %v", time.Now(), l.who, l.lease.Path(), at)
 	}
 }
 
-// longestIgnorance returns the time within which a leader learns of the
-// deletion of its node at the given time. That is the time of a session for
-// each outage of its connection, because the handshake after an outage renews
-// the session, and the next outage may begin before the client hears of its
-// watches.
-func (e *election) longestIgnorance(l *leadership, deleted time.Time) time.Duration {
+// noticeBound returns the time within which a leader learns of the deletion of
+// its node at the given time. That is the time of a session for each outage of
+// its connection, because the handshake after an outage renews the session, and
+// the next outage may begin before the client hears of its watches.
+func (e *election) noticeBound(l *leadership, deleted time.Time) time.Duration {
 	limit := electionSession
 	for _, event := range e.servers[0].Events() {
 		ofOther := l.session != 0 && strings.Contains(event.What, "0x") &&

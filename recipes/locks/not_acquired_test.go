@@ -22,7 +22,8 @@ func notAcquired(t *testing.T, err error) *locks.NotAcquiredError {
 	return refused
 }
 
-// An error may be old news of the holder. It says how old it is.
+// The holder may have changed since the error's last look at the queue. The
+// error says how old that look is.
 func TestNotAcquiredErrorSaysHowOldItIs(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		var mutexes []*locks.InterProcessMutex
@@ -167,4 +168,42 @@ func TestWaiterAtTheServerIsToldOfAnOutage(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The holder changes while a waiter far behind in the queue waits. The error
+// names the new holder, by the name of its node and by the node's data.
+func TestErrorNamesTheHolderOfTheLastLook(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx := w.Patience(t)
+		var queue []*recipetest.Pending
+		var leave []context.CancelFunc
+		for i, id := range []string{"first", "second", "third", "fourth"} {
+			c, _ := w.Connect(t)
+			waiting, cancel := context.WithCancel(ctx)
+			defer cancel()
+			leave = append(leave, cancel)
+			queue = append(queue, recipetest.AcquireLater(waiting, locks.NewInterProcessMutex(c, "/l", locks.WithNodeData([]byte(id)))))
+			w.WaitNodes(t, "/l", i+1)
+		}
+		c, _ := w.Connect(t)
+		deadline, cancel := context.WithTimeout(ctx, time.Hour)
+		defer cancel()
+		last := recipetest.AcquireLater(deadline, locks.NewInterProcessMutex(c, "/l"))
+		w.WaitNodes(t, "/l", 5)
+		require.NoError(t, queue[0].Wait(t).Release(ctx)) // the last waiter does not hear of that
+		second := queue[1].Wait(t)
+		w.WaitNodes(t, "/l", 4)
+		leave[3]() // now the last waiter looks again
+		<-queue[3].Done
+		w.WaitNodes(t, "/l", 3)
+
+		<-last.Done
+		var refused *locks.NotAcquiredError
+		require.ErrorAs(t, last.Err, &refused)
+		require.Equal(t, second.Path(), "/l/"+refused.Holder)
+		require.Equal(t, "second", refused.Identity().Foreign)
+		require.Equal(t, 2, refused.Ahead)
+		require.NoError(t, second.Release(ctx))
+		require.NoError(t, queue[2].Wait(t).Release(ctx))
+	})
 }

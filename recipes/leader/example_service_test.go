@@ -9,8 +9,7 @@ import (
 	"github.com/gocurator/curator/recipes/leader"
 )
 
-// A service has several processes, of which one works at a time. README.md has
-// the body of serve.
+// A service has several processes, of which one works at a time.
 func Example_service() {
 	client, _, done := exampletest.Connect()
 	defer done()

@@ -26,12 +26,13 @@ var troubles = []zktest.Code{
 	zktest.ErrConnectionLoss, zktest.ErrSessionExpired,
 }
 
-// No caller waits for a candidacy. So it outlasts the errors that an acquire,
-// for which a caller waits, may return. That holds for each of its requests.
+// A candidacy goes on in the background, where it has no caller to return an
+// error to. So it outlasts the errors of a server in trouble, at each of its
+// requests. An acquire may return them.
 func TestCandidacyOutlastsTheServersTrouble(t *testing.T) {
 	for _, code := range troubles {
 		t.Run(code.Error(), func(t *testing.T) {
-			all := eachRequestOfACandidacy{trouble: 20, fate: func(*world, int64) zktest.Action { return zktest.Fail(code) }}
+			all := eachRequestOfACandidacy{trouble: 20, fault: func(*world, int64) zktest.Action { return zktest.Fail(code) }}
 			all.run(t)
 		})
 	}
@@ -42,11 +43,11 @@ func TestCandidacyOutlastsTheServersTrouble(t *testing.T) {
 // same.
 func TestCandidacyUnderAFaultAtEveryRequest(t *testing.T) {
 	t.Parallel()
-	for _, fate := range slices.Sorted(maps.Keys(recipetest.Faults(nil, 0))) {
+	for _, name := range slices.Sorted(maps.Keys(recipetest.Faults(nil, 0))) {
 		for _, policy := range []state.ErrorPolicy{state.SessionPolicy, state.StandardPolicy} {
-			t.Run(fate+"/"+policy.String(), func(t *testing.T) {
-				all := eachRequestOfACandidacy{trouble: 1, policy: policy, fate: func(w *world, session int64) zktest.Action {
-					return recipetest.Faults(w.World, session)[fate]
+			t.Run(name+"/"+policy.String(), func(t *testing.T) {
+				all := eachRequestOfACandidacy{trouble: 1, policy: policy, fault: func(w *world, session int64) zktest.Action {
+					return recipetest.Faults(w.World, session)[name]
 				}}
 				all.run(t)
 			})
@@ -55,11 +56,11 @@ func TestCandidacyUnderAFaultAtEveryRequest(t *testing.T) {
 }
 
 // eachRequestOfACandidacy runs a candidacy for each of its requests. In each
-// run, the fate happens to another request.
+// run, the fault happens to another request.
 type eachRequestOfACandidacy struct {
-	trouble int // how many requests meet the fate, from the i-th on
+	trouble int // how many requests have the fault, from the i-th on
 	policy  state.ErrorPolicy
-	fate    func(w *world, session int64) zktest.Action
+	fault   func(w *world, session int64) zktest.Action
 }
 
 func (e eachRequestOfACandidacy) run(t *testing.T) {
@@ -73,9 +74,9 @@ func (e eachRequestOfACandidacy) run(t *testing.T) {
 // at waits for the leadership behind another latch, resigns, and leads again.
 // It reports whether there was an i-th request.
 func (e eachRequestOfACandidacy) at(t *testing.T, w *world, i int) (hit bool) {
-	first, _ := w.stands(t, "/l", 1)
+	first, _ := w.startLatches(t, "/l", 1)
 	c, _ := w.Connect(t, framework.WithErrorPolicy(e.policy))
-	rule := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), After: i, Times: e.trouble, Do: e.fate(w, c.SessionID())})
+	rule := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), After: i, Times: e.trouble, Do: e.fault(w, c.SessionID())})
 	l := latch(t, c, "/l")
 	time.Sleep(time.Minute)
 	require.NoError(t, first[0].Close(t.Context()))
@@ -92,8 +93,8 @@ func (e eachRequestOfACandidacy) at(t *testing.T, w *world, i int) (hit bool) {
 	return hit
 }
 
-// deeds are what may be done to a candidate at any moment.
-var deeds = map[string]func(w *world, c *framework.Client, l *leader.Latch, network *recipetest.Network){
+// interventions are what may happen to a candidate at any moment.
+var interventions = map[string]func(w *world, c *framework.Client, l *leader.Latch, network *recipetest.Network){
 	"close": func(_ *world, _ *framework.Client, l *leader.Latch, _ *recipetest.Network) {
 		l.Close(context.Background())
 	},
@@ -127,18 +128,18 @@ var deeds = map[string]func(w *world, c *framework.Client, l *leader.Latch, netw
 	},
 }
 
-// Each deed is done at every moment of a candidate's life. Afterwards there is
-// one leader, Changes has told beginnings and ends in turn, and nothing is left
-// behind.
-func TestDeedAtEveryRequestOfACandidacy(t *testing.T) {
+// Each intervention comes at every moment of a candidate's life. Afterwards
+// there is one leader, Changes has told beginnings and ends in turn, and nothing
+// is left behind.
+func TestInterventionAtEveryRequestOfACandidacy(t *testing.T) {
 	t.Parallel()
-	for _, deed := range slices.Sorted(maps.Keys(deeds)) {
+	for _, intervention := range slices.Sorted(maps.Keys(interventions)) {
 		for _, policy := range []state.ErrorPolicy{state.SessionPolicy, state.StandardPolicy} {
 			for _, behind := range []bool{false, true} {
-				t.Run(fmt.Sprintf("%s/%v/behind=%v", deed, policy, behind), func(t *testing.T) {
+				t.Run(fmt.Sprintf("%s/%v/behind=%v", intervention, policy, behind), func(t *testing.T) {
 					requests := 0
 					for hit := true; hit; requests++ {
-						inVirtualTime(t, func(t *testing.T, w *world) { hit = w.deedAt(t, deed, policy, behind, requests) })
+						inVirtualTime(t, func(t *testing.T, w *world) { hit = w.interveneAt(t, intervention, policy, behind, requests) })
 					}
 					require.Greater(t, requests, 3, "it meets some")
 				})
@@ -147,9 +148,9 @@ func TestDeedAtEveryRequestOfACandidacy(t *testing.T) {
 	}
 }
 
-// deedAt does a deed at the i-th request of a latch that leads first, or stands
-// behind another. It reports whether there was such a request.
-func (w *world) deedAt(t *testing.T, deed string, policy state.ErrorPolicy, behind bool, i int) (hit bool) {
+// interveneAt intervenes at the i-th request of a latch that leads first, or
+// that waits behind another. It reports whether there was such a request.
+func (w *world) interveneAt(t *testing.T, intervention string, policy state.ErrorPolicy, behind bool, i int) (hit bool) {
 	const soon = 5 * time.Second
 	c, network := w.Connect(t, framework.WithErrorPolicy(policy))
 	rival, _ := w.Connect(t, framework.WithErrorPolicy(policy))
@@ -159,7 +160,7 @@ func (w *world) deedAt(t *testing.T, deed string, policy state.ErrorPolicy, behi
 		order = []*leader.Latch{other, l}
 	}
 	rule := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), After: i, Do: zktest.Call(func(zktest.Request) {
-		go deeds[deed](w, c, l, network)
+		go interventions[intervention](w, c, l, network)
 	})})
 	heard := make(chan []leader.Change)
 	changes := l.Changes(t.Context())

@@ -18,8 +18,8 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// hoard acquires n locks of one client.
-func hoard(t testing.TB, c *framework.Client, n int) []*locks.Lease {
+// acquireMany acquires n locks of one client.
+func acquireMany(t testing.TB, c *framework.Client, n int) []*locks.Lease {
 	leases := make([]*locks.Lease, n)
 	var all sync.WaitGroup
 	const goroutines = 32
@@ -39,35 +39,35 @@ func hoard(t testing.TB, c *framework.Client, n int) []*locks.Lease {
 	return leases
 }
 
-// latecomers is a tracer. When it learns of the first loss, it counts the
+// lossTracer is a tracer. When it learns of the first loss, it counts the
 // leases that have not ended.
-type latecomers struct {
+type lossTracer struct {
 	recipetest.Valve
 	leases []*locks.Lease
 	once   sync.Once
 	alive  int
 }
 
-func (l *latecomers) StartAcquire(ctx context.Context, a locktrace.Acquire) (context.Context, locktrace.AcquireTracer) {
+func (l *lossTracer) StartAcquire(ctx context.Context, a locktrace.Acquire) (context.Context, locktrace.AcquireTracer) {
 	ctx, _ = l.Valve.StartAcquire(ctx, a)
-	return ctx, latecomersOnAcquire{recipetest.ValveOnAcquire{Valve: &l.Valve}, l}
+	return ctx, lossTracerOnAcquire{recipetest.ValveOnAcquire{Valve: &l.Valve}, l}
 }
 
-type latecomersOnAcquire struct {
+type lossTracerOnAcquire struct {
 	recipetest.ValveOnAcquire
-	of *latecomers
+	of *lossTracer
 }
 
-func (l latecomersOnAcquire) StartHold(h locktrace.Hold) locktrace.HoldTracer {
-	return latecomersOnHold{recipetest.ValveOnHold(l.ValveOnAcquire), l.of}
+func (l lossTracerOnAcquire) StartHold(h locktrace.Hold) locktrace.HoldTracer {
+	return lossTracerOnHold{recipetest.ValveOnHold(l.ValveOnAcquire), l.of}
 }
 
-type latecomersOnHold struct {
+type lossTracerOnHold struct {
 	recipetest.ValveOnHold
-	of *latecomers
+	of *lossTracer
 }
 
-func (l latecomersOnHold) Ended(end locktrace.HoldEnd) {
+func (l lossTracerOnHold) Ended(end locktrace.HoldEnd) {
 	l.of.once.Do(func() {
 		for _, lease := range l.of.leases {
 			if lease.Context().Err() == nil {
@@ -83,10 +83,10 @@ func (l latecomersOnHold) Ended(end locktrace.HoldEnd) {
 func TestContextsOfALostSessionEndBeforeAnybodyIsTold(t *testing.T) {
 	const leases = 2000
 	srv := zktest.Start(t)
-	tracer := &latecomers{}
+	tracer := &lossTracer{}
 	c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()), framework.WithTracer(tracer))
 	require.NoError(t, err)
-	tracer.leases = hoard(t, c, leases)
+	tracer.leases = acquireMany(t, c, leases)
 	srv.Session(c.SessionID()).Expire()
 	<-tracer.leases[0].Context().Done()
 	require.NoError(t, c.Close())
@@ -125,7 +125,7 @@ func loseMany(b *testing.B, n int, opts ...framework.Option) (apart time.Duratio
 	srv := zktest.Start(b)
 	c, err := framework.New(srv.Addr(), append(opts, framework.WithDialer(srv.Dialer()))...)
 	require.NoError(b, err)
-	leases := hoard(b, c, n)
+	leases := acquireMany(b, c, n)
 	ends := make([]time.Time, n)
 	var all sync.WaitGroup
 	for i, lease := range leases {

@@ -44,56 +44,6 @@ func TestRootMayBeALock(t *testing.T) {
 	})
 }
 
-func TestReleaseTwice(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		m := locks.NewInterProcessMutex(c, path)
-		first := recipetest.Acquire(t, ctx, m)
-		require.NoError(t, first.Release(ctx))
-		second := recipetest.Acquire(t, ctx, m)
-		require.ErrorIs(t, first.Release(ctx), locks.ErrReleased)
-		require.NoError(t, second.Context().Err(), "another's lease is not touched")
-		w.WaitNodes(t, path, 1)
-		require.NoError(t, second.Release(ctx))
-	})
-}
-
-func TestReleaseFromManyGoroutinesSucceedsOnce(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, path := w.Patience(t), recipetest.Path(t)
-		c, _ := w.Connect(t)
-		lease := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path))
-		results := make(chan error)
-		for range 10 {
-			go func() { results <- lease.Release(ctx) }()
-		}
-		succeeded := 0
-		for range 10 {
-			if err := <-results; err == nil {
-				succeeded++
-			} else {
-				require.ErrorIs(t, err, locks.ErrReleased)
-			}
-		}
-		require.Equal(t, 1, succeeded)
-		w.NothingLeft(t, path)
-	})
-}
-
-func TestReleaseOnAnEndedContextStillFreesTheLock(t *testing.T) {
-	onFakeAndReal(t, func(t *testing.T, w *world) {
-		path := recipetest.Path(t)
-		c, _ := w.Connect(t)
-		ctx, cancel := context.WithCancel(w.Patience(t))
-		lease := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, path))
-		cancel()
-		require.NoError(t, lease.Release(ctx))
-		require.Error(t, lease.Context().Err())
-		w.NothingLeft(t, path)
-	})
-}
-
 func TestAcquireOnAnEndedContextSendsNothing(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)

@@ -22,15 +22,15 @@ func TestFaultAtEveryRequest(t *testing.T) {
 	t.Parallel()
 	for _, kind := range kindsOfLocks {
 		for _, held := range []bool{false, true} {
-			for _, fate := range slices.Sorted(maps.Keys(recipetest.Faults(nil, 0))) {
-				name := kind.name + "/free/" + fate
+			for _, faultName := range slices.Sorted(maps.Keys(recipetest.Faults(nil, 0))) {
+				name := kind.name + "/free/" + faultName
 				if held {
-					name = kind.name + "/held/" + fate
+					name = kind.name + "/held/" + faultName
 				}
 				t.Run(name, func(t *testing.T) {
 					requests := 0
 					for hit := true; hit; requests++ {
-						inVirtualTime(t, func(t *testing.T, w *world) { hit = w.faultAt(t, kind, held, fate, requests) })
+						inVirtualTime(t, func(t *testing.T, w *world) { hit = w.faultAt(t, kind, held, faultName, requests) })
 					}
 					require.Greater(t, requests, 1, "it meets some")
 				})
@@ -41,7 +41,7 @@ func TestFaultAtEveryRequest(t *testing.T) {
 
 // faultAt lets an acquire and release run into a fault at their i-th request.
 // It reports whether there was such a request.
-func (w *world) faultAt(t *testing.T, kind lockKind, held bool, fate string, i int) (hit bool) {
+func (w *world) faultAt(t *testing.T, kind lockKind, held bool, faultName string, i int) (hit bool) {
 	ctx := w.Patience(t)
 	c, _ := w.Connect(t)
 	rival, _ := w.Connect(t)
@@ -50,7 +50,7 @@ func (w *world) faultAt(t *testing.T, kind lockKind, held bool, fate string, i i
 		holder = must(kind.blocker(rival)(ctx))(t)
 	}
 	acquire, after := kind.taker(t, c)
-	fault := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), After: i, Do: recipetest.Faults(w.World, c.SessionID())[fate]})
+	fault := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), After: i, Do: recipetest.Faults(w.World, c.SessionID())[faultName]})
 
 	type result struct {
 		lease lease
