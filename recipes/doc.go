@@ -24,6 +24,9 @@
 //	nodes.Group                        to know which processes there are
 //	cache.Cache                        a part of the tree in memory, always
 //	                                   equal to it as of one transaction
+//	atomic.Long, Int, Value            a number or a value that many change,
+//	                                   each change once
+//	atomic.Sequence                    unique numbers that rise
 //	fence.Guard                        a resource to refuse the writes of a
 //	                                   holder that has lost its lock
 //	locktrace.Tracer                   your own tracing system; package

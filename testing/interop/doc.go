@@ -71,4 +71,27 @@
 // wakes all of them for each hand-over, and each of them asks the server. With
 // an object for each thread it does not. Java is about half as fast until it
 // has compiled, so eight processes warm up for eight times as long.
+//
+// # The speed of our increments compared with Curator's
+//
+//	go test ./testing/interop -run - -bench Increments -benchtime 10x -timeout 20m
+//
+// The benchmark takes about ten minutes. The first column is Curator's time for
+// one increment divided by ours, and the others are the requests of each side
+// for one increment. The writers of a row are goroutines, or threads, that share
+// one object.
+//
+//	                           Curator's time    requests
+//	                           / ours            ours  Curator
+//	1 writer                   2.2               1     2
+//	8 writers                  12                0.25  9.4
+//	64 writers                 320               0.03  52
+//	8 writers, with receipts   15                0.25  9.1
+//	8 writers, 8 clients       2.2               1.4   9.5
+//	8 writers, Sequence.Next   9.7               1     9.1
+//
+// Goroutines that share an object write together, so our cost does not grow with
+// their number. In the row with eight clients, nothing is combined on our side,
+// and Curator's threads have one client. They try again at once, as their retry
+// policy says here. The times are those of single runs on a busy machine.
 package interop

@@ -98,6 +98,14 @@ import org.apache.zookeeper.data.Stat;
  *     PORT, and releases.
  * bench PATH CLIENTS PATHS THREADS shared|apart CYCLES
  *     ok NANOSECONDS, the time of a round of the crowd: see Crowd.java
+ * atomic-get TYPE PATH
+ *     ok VALUE. TYPE is long, int or value: see Atomics.java
+ * atomic-set TYPE PATH VALUE
+ *     ok
+ * atomic-swap TYPE PATH OLD NEW
+ *     ok true, or ok false if it is not OLD
+ * atomic-count long PATH THREADS TIMES [LOCK-PATH]
+ *     ok NANOSECONDS. Each thread increments the same number that often.
  *
  * KIND is one of these:
  *
@@ -230,6 +238,12 @@ public class Peer {
             case "bench":
                 int cycles = Integer.parseInt(words[7]);
                 waits.execute(() -> run(words[0], () -> "ok " + crowd(words).round(cycles)));
+                break;
+            case "atomic-get":
+            case "atomic-set":
+            case "atomic-swap":
+            case "atomic-count":
+                waits.execute(() -> run(words[0], () -> new Atomics(client).obey(words)));
                 break;
             case "protection":
                 run(words[0], () -> protection(subject));

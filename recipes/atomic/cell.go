@@ -1,0 +1,168 @@
+package atomic
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
+)
+
+// cell is a node whose data is one value. Callers say how they want to change
+// it. One worker at a time carries their changes out, as many as there are in
+// one write. It runs on a goroutine of the client, and only while somebody
+// waits.
+type cell struct {
+	client *framework.Client
+	path   string
+	cfg    config
+
+	mu      sync.Mutex // protects the following fields, and those of calls that say so
+	waiting []*call    // for the next round
+	working bool       // there is a worker
+	trouble error      // why the worker has to try again, or nil
+	receipt receipt    // only the worker changes it
+
+	// These fields are the worker's.
+	seen   snapshot
+	number int64 // of the last write that had a receipt
+}
+
+// change says what to do with a node's data. It must not change the data that
+// it gets. It is called again for each try, and has no side effects.
+type change func(data []byte) step
+
+// step is what one change does.
+type step struct {
+	data   []byte // that the node has then
+	writes bool   // whether the change is a write, also one of the same data
+	guess  bool   // the data that it was made from may be out of date
+	err    error  // of this change alone; it writes nothing then
+}
+
+// call is a change that somebody waits for.
+type call struct {
+	change change
+	done   chan struct{} // closed by the worker at the end
+
+	// These fields are protected by the cell's mu.
+	round *round // that it is in, or nil
+	sent  bool   // a write that has a part in it was sent, and may be applied
+	left  bool   // the caller has gone
+	over  bool   // done is closed
+
+	result step // written before done is closed
+}
+
+// do has a change carried out. If the error does not match
+// framework.ErrOutcomeUnknown, nothing of it was applied, and never will be.
+func (c *cell) do(ctx context.Context, op string, change change) ([]byte, bool, error) {
+	err := c.cfg.fault
+	var done step
+	if err == nil {
+		done, err = c.await(ctx, &call{change: change, done: make(chan struct{})})
+	}
+	if err != nil {
+		return nil, false, &framework.OpError{Op: op, Path: c.path, Err: withoutOp(err)}
+	}
+	return done.data, done.writes, nil
+}
+
+func (c *cell) await(ctx context.Context, w *call) (step, error) {
+	if ctx.Err() != nil {
+		return step{}, reason.OfContext(ctx)
+	}
+	if !c.enqueue(w) {
+		return step{}, framework.ErrClosed
+	}
+	select {
+	case <-w.done:
+	case <-ctx.Done():
+		if !c.leave(w) {
+			return step{}, c.gaveUp(ctx, w)
+		}
+	}
+	return w.result, w.result.err
+}
+
+// enqueue adds a call, and starts the worker if there is none. It reports
+// whether the client is open.
+func (c *cell) enqueue(w *call) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.waiting = append(c.waiting, w)
+	if c.working {
+		return true
+	}
+	if !framework.Extend(c.client).Go(c.work) {
+		c.waiting = nil
+		return false
+	}
+	c.working = true
+	return true
+}
+
+// leave notes that a caller has gone. It reports whether the call is over, so
+// that there is a result all the same.
+func (c *cell) leave(w *call) (over bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if w.over {
+		return true
+	}
+	w.left = true
+	if w.round != nil {
+		w.round.leftLocked()
+	} else {
+		c.waiting = slices.DeleteFunc(c.waiting, func(other *call) bool { return other == w })
+	}
+	return false
+}
+
+// gaveUp is the error of a caller whose context has ended.
+func (c *cell) gaveUp(ctx context.Context, w *call) error {
+	c.mu.Lock()
+	sent, trouble := w.sent, c.trouble
+	c.mu.Unlock()
+	err := reason.OfContext(ctx)
+	if trouble != nil {
+		err = fmt.Errorf("%w while trying again after: %w", err, asReason(trouble))
+	}
+	if sent {
+		err = unknown(err)
+	}
+	return err
+}
+
+// work carries out rounds until nobody waits.
+func (c *cell) work(ctx context.Context) {
+	for {
+		r := c.nextRound(ctx)
+		if r == nil {
+			return
+		}
+		r.run()
+	}
+}
+
+func (c *cell) nextRound(ctx context.Context) *round {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.waiting) == 0 {
+		c.working = false
+		return nil
+	}
+	c.trouble = nil
+	r := &round{cell: c}
+	r.ctx, r.cancel = context.WithCancel(ctx)
+	return r
+}
+
+// noteTrouble takes down an error for those who give up.
+func (c *cell) noteTrouble(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.trouble = err
+}

@@ -1,0 +1,167 @@
+package atomic_test
+
+import (
+	"fmt"
+	"log/slog"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/atomic"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// Several clients count in all ways at once, and nothing is lost.
+func TestClientsThatContend(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx := w.Patience(t)
+		path := recipetest.Path(t)
+		const writers, each = 3, 20
+		var all sync.WaitGroup
+		clients := 0
+		for name := range waysToCount {
+			opts := map[string][]atomic.Option{
+				"with receipts": {atomic.WithReceipts(path + "-receipts")},
+				"promoted":      {atomic.WithPromotion(path+"-lock", 1)},
+			}[name]
+			c, _ := w.Connect(t)
+			clients++
+			n := atomic.NewLong(c, path, opts...)
+			for range writers {
+				all.Go(func() {
+					for range each {
+						_, err := n.Add(ctx, 1)
+						require.NoError(t, err)
+					}
+				})
+			}
+		}
+		all.Wait()
+		c, _ := w.Connect(t)
+		now, err := atomic.NewLong(c, path).Load(ctx)
+		require.NoError(t, err)
+		require.EqualValues(t, clients*writers*each, now)
+		w.NoWatches(t)
+		w.WaitNodes(t, path+"-lock", 0)
+	})
+}
+
+// A writer that others are faster than, as often as was said, goes on under the
+// lock, and releases it.
+func TestPromotion(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx := w.Patience(t)
+		c, _ := w.Connect(t)
+		n := atomic.NewLong(c, "/n", atomic.WithPromotion("/lock", 3))
+		require.NoError(t, n.Store(ctx, 0))
+		interfere := zktest.Call(func(zktest.Request) { _ = w.Fake.Set("/n", []byte{0, 0, 0, 0, 0, 0, 0, 1}) })
+		w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpSetData, Path: "/n", Times: 2, Do: interfere})
+		_, err := n.Add(ctx, 1)
+		require.NoError(t, err)
+		require.Zero(t, w.Fake.CountRequests(zktest.OpCreate)-1, "two times are not three")
+		w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpSetData, Path: "/n", Times: 4, Do: interfere})
+		now, err := n.Add(ctx, 1)
+		require.NoError(t, err)
+		require.EqualValues(t, 2, now)
+		_, there := w.Fake.Node("/lock")
+		require.True(t, there, "it went on under the lock")
+		w.NothingLeft(t, "/lock")
+	})
+}
+
+// A receipt lives as long as the session, or until the program has dropped the
+// object.
+func TestReceiptsEnd(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx := w.Patience(t)
+		c, network := w.Connect(t)
+		kept := atomic.NewLong(c, "/n", atomic.WithReceipts("/receipts"))
+		dropped := atomic.NewLong(c, "/n", atomic.WithReceipts("/receipts"))
+		for _, n := range []*atomic.Long{kept, dropped} {
+			for range 3 {
+				_, err := n.Add(ctx, 1)
+				require.NoError(t, err)
+			}
+		}
+		require.Len(t, w.Fake.Children("/receipts"), 2)
+		dropped = nil
+		for range 100 {
+			runtime.GC()
+			if settle(); len(w.Fake.Children("/receipts")) == 1 {
+				break
+			}
+		}
+		require.Len(t, w.Fake.Children("/receipts"), 1)
+
+		network.Expire(t)
+		settle()
+		for range 3 {
+			_, err := kept.Add(ctx, 1)
+			require.NoError(t, err)
+		}
+		require.Len(t, w.Fake.Children("/receipts"), 1)
+		w.Fake.Delete("/receipts/" + w.Fake.Children("/receipts")[0])
+		now, err := kept.Add(ctx, 1)
+		require.NoError(t, err, "an operator has deleted the receipt")
+		require.EqualValues(t, 10, now)
+		require.Nil(t, dropped)
+	})
+}
+
+// A Load sees what was complete before it, also on a server that lags behind.
+func TestLoadOnAServerThatLags(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ens := zktest.StartEnsemble(t, 3)
+		ctx := recipetest.Within(t, time.Hour)
+		var numbers []*atomic.Long
+		for _, m := range ens.Members() {
+			c, err := framework.New(m.Addr(), framework.WithDialer(m.Dialer()))
+			require.NoError(t, err)
+			defer c.Close()
+			require.NoError(t, c.WaitConnected(ctx))
+			numbers = append(numbers, atomic.NewLong(c, "/n"))
+		}
+		for _, m := range ens.Members() {
+			m.Lag(time.Second)
+		}
+		var count int64
+		for range 3 {
+			for i, n := range numbers {
+				now, err := n.Add(ctx, 1)
+				require.NoError(t, err)
+				count++
+				require.Equal(t, count, now)
+				seen, err := numbers[(i+1)%3].Load(ctx)
+				require.NoError(t, err)
+				require.Equal(t, count, seen)
+				swapped, err := numbers[(i+2)%3].CompareAndSwap(ctx, count-1, 0)
+				require.NoError(t, err)
+				require.False(t, swapped)
+			}
+		}
+	})
+}
+
+// The log has a line for a write whose outcome is unknown.
+func TestLogOfAnUnknownOutcome(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		var log recipetest.Log
+		c, _ := w.Connect(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		view, err := c.Namespace("/ns")
+		require.NoError(t, err)
+		n := atomic.NewLong(view, "/n")
+		require.NoError(t, n.Store(w.Patience(t), 5))
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Do: zktest.DropReply()})
+		_, err = n.Add(w.Patience(t), 1)
+		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
+		settle()
+		require.Contains(t, log.String(), `level=WARN msg="outcome of a write is unknown" curator.znode.path=/ns/n curator.cause=`)
+		require.Contains(t, fmt.Sprint(err), "add /n: outcome unknown: ")
+	})
+}

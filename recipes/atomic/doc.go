@@ -1,0 +1,69 @@
+// Package atomic has numbers and values in ZooKeeper that many processes read
+// and change, as Curator's DistributedAtomicLong and its kin, and sequences of
+// unique numbers.
+//
+//	visits := atomic.NewLong(client, "/visits", atomic.WithReceipts("/receipts"))
+//	now, err := visits.Add(ctx, 1)
+//	switch {
+//	case errors.Is(err, framework.ErrOutcomeUnknown):
+//		// applied once, or not at all: count again only if twice does no harm
+//	case err != nil:
+//		// not applied
+//	}
+//
+// # Which one
+//
+//   - [Long] and [Int] are numbers. Add, store, compare and swap them, or
+//     update them by a function.
+//   - [Value] is the same for any type that a [Codec] turns into bytes.
+//   - [Sequence] gives each caller a number that no other gets. It never waits
+//     for other callers, so it is the fastest way to unique ids.
+//
+// Nodes and bytes are Curator's: Java and Go processes may count in one node.
+//
+// # No change is made twice
+//
+// A write asks for the version that was read, so of several writers one is the
+// first, and the others begin again. If the connection breaks before the reply,
+// the client looks what has become of the write. Its answers are applied, not
+// applied, or [framework.ErrOutcomeUnknown]. Curator takes its own write for
+// somebody else's then, and counts twice.
+//
+// The node alone often does not tell: two writers that both make 6 out of 5
+// leave the same bytes. Receipts tell; see [WithReceipts]. With them, only the
+// loss of the session in the same moment leaves an outcome unknown. They cost
+// no request more, but one ephemeral node for each object, and the right to
+// create it. So they are an option. Without them, a write that was applied, and
+// whose reply was lost, is of unknown outcome.
+//
+// # Many writers
+//
+// Changes that goroutines make through one object at the same time are one
+// write, and each of them gets its own answer: 64 goroutines cost the server no
+// more than one. Keep one object for a path. Between processes the faster one
+// wins. The others try again after random pauses. With [WithPromotion] they
+// queue for a lock, as in Curator.
+//
+// # When the session is lost
+//
+// Numbers, values and sequences do not depend on a session. Calls wait through
+// outages and losses of the session until their context ends. A Sequence waits
+// no longer than any operation of the client.
+//
+// # Limits
+//
+// ZooKeeper compares versions, and not nodes. If a node is deleted and made
+// anew while it is in use, and gets the same version within a second, a write
+// may be based on a number of the old node. Store 0 instead of deleting a
+// counter.
+//
+// A node's version has 32 bits. Behind 2^31 writes it is negative, and receipts
+// are not used any more. When it is -1, changes fail with [ErrNoVersion] until
+// a writer of another kind, such as Java's forceSet, has written.
+//
+// A write whose outcome is unknown is in the log of the client, with the
+// attributes curator.znode.path and curator.cause. There are no spans and no
+// metrics but those of the client's operations.
+//
+// GUARANTEES.md lists every promise, and the tests that hold it.
+package atomic

@@ -1,0 +1,73 @@
+package atomic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/printable"
+)
+
+// These errors are those of this package, beside those of package framework.
+// Match them with errors.Is.
+var (
+	// ErrNoVersion means that a node was written so often that its version is
+	// -1. ZooKeeper takes that for any version, so that nobody can write the
+	// node on condition. Any other write of the node ends this.
+	ErrNoVersion = errors.New("version of the node is -1, which stands for any")
+
+	// ErrRestarted means that a Sequence's node was deleted and made anew, so
+	// that dense numbers begin again.
+	ErrRestarted = errors.New("node of the sequence was made anew")
+
+	// ErrExhausted means that a Sequence has no more dense numbers.
+	ErrExhausted = errors.New("no more dense numbers")
+)
+
+// DataError means that the data of a node is no value of the type that it is
+// read as. A Store replaces the data.
+type DataError struct {
+	Path string
+	Err  error // of the decoder
+}
+
+// Error returns a text such as: data of /orders: 3 bytes, want 8.
+func (e *DataError) Error() string {
+	return fmt.Sprintf("data of %s: %v", printable.String(e.Path), e.Err)
+}
+
+// Unwrap returns Err.
+func (e *DataError) Unwrap() error { return e.Err }
+
+// unknown makes an error match framework.ErrOutcomeUnknown.
+func unknown(err error) error {
+	if errors.Is(err, framework.ErrOutcomeUnknown) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", framework.ErrOutcomeUnknown, err)
+}
+
+// asReason returns an error of a request that has failed, as the reason why a
+// call had to wait. If it matches an error that would say something about the
+// call itself, only its text is kept.
+func asReason(err error) error {
+	for _, misleading := range []error{
+		framework.ErrOutcomeUnknown, framework.ErrClosed, context.Canceled, context.DeadlineExceeded,
+	} {
+		if errors.Is(err, misleading) {
+			return errors.New(err.Error())
+		}
+	}
+	return err
+}
+
+// withoutOp takes away what an error of framework says about its own operation:
+// the caller has asked for another one.
+func withoutOp(err error) error {
+	var failed *framework.OpError
+	if errors.As(err, &failed) && failed.Error() == err.Error() {
+		return failed.Err
+	}
+	return err
+}

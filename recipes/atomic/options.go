@@ -1,0 +1,87 @@
+package atomic
+
+import (
+	"runtime"
+	"strconv"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// Option configures a Long, an Int or a Value. An option that cannot be used is
+// an error of every call.
+type Option func(*config)
+
+type config struct {
+	receipts string // the path under which receipts are, or empty
+	lockPath string // or empty
+	tries    int
+	fault    error // of an argument that cannot be used, or nil
+}
+
+// WithReceipts has each write counted in a second node, in the same
+// transaction. When the reply to a write is lost, that node tells whether the
+// write was applied, whoever has written since. Without receipts, such a write
+// ends with framework.ErrOutcomeUnknown if somebody, perhaps itself, has left
+// the data that it was to leave, or if there were several writes since.
+//
+// A receipt is an ephemeral node below path. Each Long, Int or Value that
+// writes has one in each session, so make one object and keep it. The receipt
+// goes with the session, or some time after the program has dropped the object.
+// The path, and what is missing above it, is created as containers.
+//
+// A lost reply is still ErrOutcomeUnknown if the servers have ended the session
+// before the receipt could be read, and the node alone does not tell. Nor is a
+// receipt used behind 2^31 writes of the node, when its version is negative.
+func WithReceipts(path string) Option {
+	return func(c *config) {
+		c.receipts = path
+		c.check(path)
+	}
+}
+
+// WithPromotion has a write that others were faster than, tries times, go on
+// under the InterProcessMutex with this path, as Curator's PromotedToLock does.
+// Java and Go processes that have the same lock path wait for each other then,
+// in the order of their arrival. Those without it still write.
+func WithPromotion(lockPath string, tries int) Option {
+	return func(c *config) {
+		c.lockPath, c.tries = lockPath, tries
+		c.check(lockPath)
+		if tries < 1 {
+			c.fault = &framework.ConfigError{
+				Name: "tries", Value: strconv.Itoa(tries), Reason: "must be positive",
+			}
+		}
+	}
+}
+
+func (c *config) check(path string) {
+	if err := framework.ValidatePath(path); err != nil {
+		c.fault = err
+	}
+}
+
+func isNil(name string) error {
+	return &framework.ConfigError{Name: name, Value: "nil", Reason: "must not be nil"}
+}
+
+// newCell returns the cell of an object. The receipt is deleted some time after
+// the object was dropped.
+func newCell[T any](object *T, c *framework.Client, path string, opts []Option) *cell {
+	one := &cell{client: c, path: path}
+	one.cfg.check(path)
+	for _, o := range opts {
+		if o == nil {
+			one.cfg.fault = isNil("option")
+			continue
+		}
+		o(&one.cfg)
+	}
+	if c == nil {
+		one.cfg.fault = isNil("client")
+	}
+	if one.cfg.fault == nil && one.cfg.receipts != "" {
+		runtime.AddCleanup(object, framework.Extend(c).OnDrop(), one.deleteReceipt)
+	}
+	return one
+}

@@ -1,0 +1,109 @@
+package atomic
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// Sequence makes numbers, each of them once, for all processes that use its
+// path. Each number is one write without any condition, so nobody waits for
+// anybody else, however many want numbers at once. It is safe for concurrent
+// use. Sequences need not be kept: they are equal if they have the same path.
+//
+// The node is persistent, has no data, and is used for nothing else. The first
+// call creates it, and missing parents as containers.
+//
+// If the reply to a write is lost, the write is repeated. A number is lost
+// then, and no number is given twice. The methods return errors as
+// framework.Client.Set does. An error that matches framework.ErrOutcomeUnknown
+// also costs no more than a number.
+type Sequence struct {
+	client *framework.Client
+	path   string
+	fault  error
+
+	mu    sync.Mutex // protects the following field
+	czxid int64      // of the node that NextDense has seen, or 0
+}
+
+// NewSequence returns the sequence with this path. It does not contact the
+// server: a client or a path that cannot be used is an error of every call.
+func NewSequence(c *framework.Client, path string) *Sequence {
+	s := &Sequence{client: c, path: path}
+	if s.fault = framework.ValidatePath(path); c == nil {
+		s.fault = isNil("client")
+	}
+	return s
+}
+
+// Next returns a number that is larger than every number that was returned
+// before the call, by any process. It is the id of a transaction: positive, and
+// far from dense. Deletion of the node does no harm. Only an ensemble that is
+// set back, from a backup, may give numbers again.
+func (s *Sequence) Next(ctx context.Context) (int64, error) {
+	stat, err := s.write(ctx, "next")
+	if err != nil {
+		return 0, err
+	}
+	return stat.Mzxid, nil
+}
+
+// NextDense returns 1 for the first write of the node, 2 for the next, and so
+// on: the node's version. It ends after 2147483647, with ErrExhausted. These
+// numbers begin again if somebody deletes the node. The first call that sees
+// that, on this Sequence, fails with ErrRestarted; processes that start later
+// cannot see it. Calls of Next take numbers, too.
+func (s *Sequence) NextDense(ctx context.Context) (int32, error) {
+	stat, err := s.write(ctx, "next-dense")
+	if err != nil {
+		return 0, err
+	}
+	if err := s.checkDense(stat); err != nil {
+		return 0, s.failed("next-dense", err)
+	}
+	return stat.Version, nil
+}
+
+// checkDense looks at the node that a dense number is from. Replies may be
+// judged in another order than they were made in, so an older node is one that
+// has gone.
+func (s *Sequence) checkDense(stat *zk.Stat) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last := s.czxid
+	s.czxid = max(last, stat.Czxid)
+	switch {
+	case last != 0 && stat.Czxid != last:
+		return ErrRestarted
+	case stat.Version <= 0:
+		return ErrExhausted
+	}
+	return nil
+}
+
+// write writes the node. It creates the node first if there is none.
+func (s *Sequence) write(ctx context.Context, op string) (*zk.Stat, error) {
+	if s.fault != nil {
+		return nil, s.failed(op, s.fault)
+	}
+	stat, err := s.client.Set(ctx, s.path, nil, framework.AnyVersion)
+	for errors.Is(err, zk.ErrNoNode) {
+		_, err = s.client.Create(ctx, s.path, nil, framework.WithParents(), framework.Idempotent())
+		if err == nil || errors.Is(err, zk.ErrNodeExists) {
+			stat, err = s.client.Set(ctx, s.path, nil, framework.AnyVersion)
+		}
+	}
+	if err != nil {
+		return nil, s.failed(op, err)
+	}
+	return stat, nil
+}
+
+func (s *Sequence) failed(op string, err error) error {
+	return &framework.OpError{Op: op, Path: s.path, Err: withoutOp(err)}
+}

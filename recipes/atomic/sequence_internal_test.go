@@ -1,0 +1,35 @@
+package atomic
+
+import (
+	"math"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+)
+
+// The version of a node is a number of 32 bits, which wraps around.
+func TestDenseNumbersEnd(t *testing.T) {
+	s := &Sequence{}
+	require.NoError(t, s.checkDense(&zk.Stat{Czxid: 7, Version: math.MaxInt32}))
+	require.ErrorIs(t, s.checkDense(&zk.Stat{Czxid: 7, Version: math.MinInt32}), ErrExhausted)
+	require.ErrorIs(t, s.checkDense(&zk.Stat{Czxid: 7, Version: 0}), ErrExhausted)
+	require.ErrorIs(t, s.checkDense(&zk.Stat{Czxid: 8, Version: 1}), ErrRestarted)
+	require.ErrorIs(t, s.checkDense(&zk.Stat{Czxid: 7, Version: 9}), ErrRestarted)
+	require.NoError(t, s.checkDense(&zk.Stat{Czxid: 8, Version: 2}))
+}
+
+// A node whose version is -1 cannot be written on condition.
+func TestVersionThatStandsForAny(t *testing.T) {
+	waiting := func() *call { return &call{done: make(chan struct{})} }
+	r := &round{cell: &cell{}, calls: []*call{waiting(), waiting()}}
+	r.seen = snapshotOf(nil, &zk.Stat{Version: -1})
+	reader, writer := r.calls[0], r.calls[1]
+	reader.change = func(data []byte) step { return step{data: data} }
+	writer.change = func(data []byte) step { return step{data: data, writes: true} }
+	require.NoError(t, r.try())
+	require.True(t, writer.over)
+	require.ErrorIs(t, writer.result.err, ErrNoVersion)
+	require.False(t, reader.over)
+	require.Equal(t, []*call{reader}, r.waiting)
+}

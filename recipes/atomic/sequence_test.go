@@ -1,0 +1,109 @@
+package atomic_test
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/atomic"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+func TestSequences(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx := w.Patience(t)
+		path := recipetest.Path(t) + "/ids/"
+		var mu sync.Mutex // protects the following fields
+		ids, dense := map[int64]bool{}, map[int32]bool{}
+		var all sync.WaitGroup
+		const clients, writers, each = 3, 4, 10
+		for range clients {
+			c, _ := w.Connect(t)
+			next, number := atomic.NewSequence(c, path+"next"), atomic.NewSequence(c, path+"dense")
+			for range writers {
+				all.Go(func() {
+					var last int64
+					for range each {
+						id, err := next.Next(ctx)
+						require.NoError(t, err)
+						require.Greater(t, id, last)
+						last = id
+						n, err := number.NextDense(ctx)
+						require.NoError(t, err)
+						mu.Lock()
+						ids[id], dense[n] = true, true
+						mu.Unlock()
+					}
+				})
+			}
+		}
+		all.Wait()
+		require.Len(t, ids, clients*writers*each)
+		require.Len(t, dense, clients*writers*each)
+		require.True(t, dense[1])
+		require.True(t, dense[clients*writers*each], "they are dense")
+	})
+}
+
+func TestRequestsOfASequence(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		s := atomic.NewSequence(c, "/s")
+		w.Fake.ClearRequests()
+		for range 3 {
+			_, err := s.Next(w.Patience(t))
+			require.NoError(t, err)
+		}
+		require.Equal(t, []zktest.Op{zktest.OpSetData, zktest.OpCreate, zktest.OpSetData, zktest.OpSetData, zktest.OpSetData},
+			w.requests(c.SessionID()))
+	})
+}
+
+// A lost reply costs a number. No number is given twice.
+func TestLostReplyCostsANumber(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx := w.Patience(t)
+		c, _ := w.Connect(t)
+		s := atomic.NewSequence(c, "/s")
+		first, err := s.NextDense(ctx)
+		require.NoError(t, err)
+		require.EqualValues(t, 1, first)
+		id, err := s.Next(ctx)
+		require.NoError(t, err)
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Do: zktest.DropReply()})
+		later, err := s.Next(ctx)
+		require.NoError(t, err)
+		require.Greater(t, later, id)
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Do: zktest.DropReply()})
+		number, err := s.NextDense(ctx)
+		require.NoError(t, err)
+		require.EqualValues(t, 6, number)
+	})
+}
+
+// Dense numbers that begin again are an error. Those that need not be dense do
+// not begin again.
+func TestDeletedSequence(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx := w.Patience(t)
+		c, _ := w.Connect(t)
+		path := recipetest.Path(t)
+		s := atomic.NewSequence(c, path)
+		id, err := s.Next(ctx)
+		require.NoError(t, err)
+		_, err = s.NextDense(ctx)
+		require.NoError(t, err)
+		require.NoError(t, c.Delete(ctx, path, framework.AnyVersion))
+		later, err := s.Next(ctx)
+		require.NoError(t, err)
+		require.Greater(t, later, id)
+		_, err = s.NextDense(ctx)
+		require.ErrorIs(t, err, atomic.ErrRestarted)
+		n, err := s.NextDense(ctx)
+		require.NoError(t, err)
+		require.EqualValues(t, 3, n)
+	})
+}

@@ -1,0 +1,95 @@
+package atomic
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// snapshot is what a node was like when it was last seen. The zero value knows
+// nothing.
+type snapshot struct {
+	at      time.Time
+	exists  bool
+	data    []byte
+	version int32
+	czxid   int64
+}
+
+// memory is for how long a node is taken to be as it was. A write is refused if
+// it is not, by its version. The time is short, because a node that was deleted
+// and made anew may have the same version again.
+const memory = time.Second
+
+func (s snapshot) isRecent() bool { return !s.at.IsZero() && time.Since(s.at) < memory }
+
+func snapshotOf(data []byte, stat *zk.Stat) snapshot {
+	return snapshot{time.Now(), true, data, stat.Version, stat.Czxid}
+}
+
+// base returns the node as the round takes it to be.
+func (r *round) base() (snapshot, error) {
+	r.fresh = false
+	if r.seen.isRecent() {
+		return r.seen, nil
+	}
+	for {
+		s, err := r.look(r.path, r.synced)
+		if err == nil {
+			r.seen, r.fresh = s, r.synced
+			r.synced = false
+			return s, nil
+		}
+		if err := r.outlast(err); err != nil {
+			return snapshot{}, err
+		}
+	}
+}
+
+// look reads a node. With sync it sees everything that was committed before.
+func (r *round) look(path string, sync bool) (s snapshot, err error) {
+	read := func(ctx context.Context) error {
+		if sync {
+			if err := r.client.Sync(ctx, path); err != nil {
+				return err
+			}
+		}
+		data, stat, err := r.client.Get(ctx, path)
+		if errors.Is(err, zk.ErrNoNode) {
+			s = snapshot{at: time.Now()}
+			return nil
+		}
+		if err == nil {
+			s = snapshotOf(data, stat)
+		}
+		return err
+	}
+	if !sync {
+		err = read(r.ctx)
+		return s, err
+	}
+	// The read must be of the session of the sync: only there does the one
+	// follow the other.
+	err = r.client.InSession(r.ctx, read)
+	return s, err
+}
+
+// create makes the node without any data, which stands for the zero value. So
+// it does not matter who has made it, or how often.
+func (r *round) create() error {
+	created, err := r.client.Create(r.ctx, r.path, nil, framework.WithParents(), framework.Idempotent())
+	switch {
+	case err == nil:
+		r.seen = snapshot{at: time.Now(), exists: true, czxid: created.Czxid}
+		return nil
+	case errors.Is(err, zk.ErrNodeExists):
+		r.seen = snapshot{}
+		return nil
+	default:
+		return r.outlast(err)
+	}
+}

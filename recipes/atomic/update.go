@@ -1,0 +1,52 @@
+package atomic
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// update changes a value by a function of the user, which makes a change of the
+// data that it is called with, on the caller's goroutine. The change must be
+// made only if the node still has that data.
+//
+// The first data are a guess. If they are wrong, the change is not made, and
+// the next try gets the data of that moment.
+func update(ctx context.Context, c *cell, f func(data []byte) (change, error)) error {
+	const op = "update"
+	data, _, err := c.do(ctx, op, func(data []byte) step { return step{data: data, guess: true} })
+	for guess := true; err == nil; guess = false {
+		next, failed := f(data)
+		if failed != nil && !guess {
+			return failed
+		}
+		if failed != nil {
+			// The function must not fail because of data that are out of date.
+			guessed := data
+			data, _, err = c.do(ctx, op, func(data []byte) step { return step{data: data} })
+			if err == nil && bytes.Equal(data, guessed) {
+				return failed
+			}
+			continue
+		}
+		var swapped bool
+		if data, swapped, err = c.do(ctx, op, next); swapped {
+			return nil
+		}
+	}
+	return err
+}
+
+// refuse is the error of a call with a cell or an argument that cannot be used,
+// or nil.
+func (c *cell) refuse(op string, isNilFunction bool) error {
+	fault := c.cfg.fault
+	if fault == nil && isNilFunction {
+		fault = isNil("function")
+	}
+	if fault == nil {
+		return nil
+	}
+	return &framework.OpError{Op: op, Path: c.path, Err: fault}
+}

@@ -1,0 +1,164 @@
+package atomic
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// Codec turns values into a node's data and back. Neither function may keep or
+// change the bytes. Values are compared by their data, so Encode should make
+// the same of equal values.
+type Codec[T any] struct {
+	Encode func(T) ([]byte, error)
+	Decode func([]byte) (T, error)
+}
+
+// Bytes is the codec of plain bytes, as of Curator's DistributedAtomicValue.
+func Bytes() Codec[[]byte] {
+	clone := func(b []byte) ([]byte, error) { return bytes.Clone(b), nil }
+	return Codec[[]byte]{Encode: clone, Decode: clone}
+}
+
+// JSON is the codec of encoding/json.
+func JSON[T any]() Codec[T] {
+	return Codec[T]{
+		Encode: func(v T) ([]byte, error) { return json.Marshal(v) },
+		Decode: func(data []byte) (v T, err error) {
+			err = json.Unmarshal(data, &v)
+			return v, err
+		},
+	}
+}
+
+// Value is a value in a persistent node, Curator's DistributedAtomicValue. It
+// is safe for concurrent use. A node that does not exist, or is empty, is T's
+// zero value. Data that cannot be decoded is a *DataError, except to Store. An
+// error of the encoder is returned as it is.
+//
+// For all else Value is like Number.
+type Value[T any] struct {
+	cell  *cell
+	codec Codec[T]
+}
+
+// NewValue returns the Value with this path. It does not contact the server: a
+// client, a path, a codec or an option that cannot be used is an error of every
+// call.
+func NewValue[T any](c *framework.Client, path string, codec Codec[T], opts ...Option) *Value[T] {
+	v := &Value[T]{codec: codec}
+	v.cell = newCell(v, c, path, opts)
+	if codec.Encode == nil || codec.Decode == nil {
+		v.cell.cfg.fault = isNil("codec")
+	}
+	return v
+}
+
+// Load returns the value. It has seen every change that was complete before the
+// call.
+func (v *Value[T]) Load(ctx context.Context) (T, error) {
+	data, _, err := v.cell.do(ctx, "load", func(data []byte) step { return step{data: data} })
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return v.decode(data)
+}
+
+// Store sets the value, whatever it was.
+func (v *Value[T]) Store(ctx context.Context, now T) error {
+	if err := v.cell.refuse("store", false); err != nil {
+		return err
+	}
+	data, err := v.codec.Encode(now)
+	if err != nil {
+		return err
+	}
+	_, _, err = v.cell.do(ctx, "store", func([]byte) step { return step{data: data, writes: true} })
+	return err
+}
+
+// CompareAndSwap sets the value to now if it is old, and reports whether it
+// was. Unlike Curator's compareAndSet, it takes a node that does not exist for
+// the zero value.
+func (v *Value[T]) CompareAndSwap(ctx context.Context, old, now T) (swapped bool, err error) {
+	if err := v.cell.refuse("compare-and-swap", false); err != nil {
+		return false, err
+	}
+	swap, err := v.swap(old, now)
+	if err != nil {
+		return false, err
+	}
+	_, swapped, err = v.cell.do(ctx, "compare-and-swap", swap)
+	return swapped, err
+}
+
+// Update sets the value to what f makes of it, and returns that. It calls f
+// again with the next value if another change was faster. If f returns an
+// error, nothing is changed, and Update returns that error. The value that f
+// got then is not out of date. Update calls f on the caller's goroutine and
+// holds up nobody meanwhile.
+func (v *Value[T]) Update(ctx context.Context, f func(old T) (T, error)) (now T, err error) {
+	if err := v.cell.refuse("update", f == nil); err != nil {
+		return now, err
+	}
+	var none T
+	err = update(ctx, v.cell, func(data []byte) (change, error) {
+		old, err := v.decode(data)
+		if err != nil {
+			return nil, err
+		}
+		if now, err = f(old); err != nil {
+			return nil, err
+		}
+		next, err := v.codec.Encode(now)
+		return swapBytes(next, func(is []byte) bool { return bytes.Equal(is, data) }), err
+	})
+	if err != nil {
+		return none, err
+	}
+	return now, nil
+}
+
+func (v *Value[T]) decode(data []byte) (value T, err error) {
+	if len(data) == 0 {
+		return value, nil
+	}
+	if value, err = v.codec.Decode(data); err != nil {
+		err = &DataError{v.cell.path, err}
+	}
+	return value, err
+}
+
+// swap compares data. An empty node is equal to the zero value.
+func (v *Value[T]) swap(old, now T) (change, error) {
+	var none T
+	zero, err := v.codec.Encode(none)
+	if err != nil {
+		zero = nil // a codec may have no data for it
+	}
+	is, err := v.codec.Encode(old)
+	if err != nil {
+		return nil, err
+	}
+	next, err := v.codec.Encode(now)
+	if err != nil {
+		return nil, err
+	}
+	isZero := bytes.Equal(is, zero)
+	return swapBytes(next, func(data []byte) bool {
+		return bytes.Equal(data, is) || len(data) == 0 && isZero
+	}), nil
+}
+
+// swapBytes replaces data that matches.
+func swapBytes(next []byte, matches func(data []byte) bool) change {
+	return func(data []byte) step {
+		if !matches(data) {
+			return step{data: data}
+		}
+		return step{data: next, writes: true}
+	}
+}

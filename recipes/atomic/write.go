@@ -1,0 +1,186 @@
+package atomic
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/retry"
+)
+
+// write is one write of a node that must still be as it was, through all of its
+// attempts.
+//
+// Framework's Set would take a node with the next version and the same data for
+// its own. That is wrong here: two writers that both make 6 out of 5 leave the
+// same bytes. So each attempt is one request, and this type judges what has
+// become of it.
+//
+// All attempts ask for the same version, so no more than one of them can be
+// applied. An attempt that was lost, and arrives late, can do no harm.
+type write struct {
+	*round
+	base    snapshot
+	data    []byte
+	receipt *receipt // nil without one
+	doubt   bool     // an attempt may have been applied
+}
+
+// verdict is what has become of a write.
+type verdict int
+
+const (
+	applied  verdict = iota
+	conflict         // not applied: somebody else has changed the node
+	again            // not applied, for reasons that have gone
+	refused          // not applied, and never will be
+	lost             // nothing tells
+	pending          // not applied yet: repeat it
+)
+
+// do makes attempts until it is known what has become of them, or until nothing
+// can tell. The error is that of a write that was refused or lost.
+func (w *write) do() (verdict, error) {
+	for {
+		v, err := w.attempt()
+		if v != pending {
+			return v, err
+		}
+		if w.doubt {
+			v, reason := w.resolve()
+			if reason != nil {
+				reason = fmt.Errorf("%w, and then: %w", withoutOp(err), withoutOp(reason))
+			}
+			if v != pending {
+				return v, reason
+			}
+		}
+		if err := w.outlast(err); err != nil {
+			if w.doubt {
+				return lost, err
+			}
+			return refused, err
+		}
+		if !w.doubt {
+			return again, nil
+		}
+	}
+}
+
+// attempt makes the request once. The verdict is pending if its error does not
+// tell what has become of the write.
+func (w *write) attempt() (verdict, error) {
+	stat, err := w.send()
+	var failed *framework.TxnError
+	inTxn := errors.As(err, &failed)
+	changed := errors.Is(err, zk.ErrBadVersion) || errors.Is(err, zk.ErrNoNode)
+	switch {
+	case err == nil:
+		w.seen = snapshotOf(w.data, stat)
+		w.used()
+		return applied, nil
+	case errors.Is(err, framework.ErrOutcomeUnknown):
+		w.doubt = true
+	case changed && inTxn && failed.Index == 1:
+		// The receipt was as it was before, so no attempt was applied.
+		if w.doubt {
+			w.dropReceipt() // for an attempt that may still be on its way
+		}
+		return conflict, nil
+	case changed && w.doubt:
+		// It may be an earlier attempt that has changed the node.
+	case changed && inTxn:
+		w.dropReceipt()
+		return again, nil
+	case changed:
+		return conflict, nil
+	}
+	return pending, err
+}
+
+// send makes the request once: not even framework repeats it.
+func (w *write) send() (stat *zk.Stat, err error) {
+	never := func(error) bool { return false }
+	err = retry.Do(w.ctx, retry.None(), never, func(ctx context.Context) (err error) {
+		if w.receipt == nil {
+			stat, err = w.client.Set(ctx, w.path, w.data, w.base.version)
+			return err
+		}
+		results, err := w.client.Transaction(ctx,
+			framework.SetOp(w.receipt.path, numberBytes(w.number), w.receipt.version),
+			framework.SetOp(w.path, w.data, w.base.version))
+		if err == nil {
+			stat = results[1].Stat
+		}
+		return err
+	})
+	return stat, err
+}
+
+// resolve finds out what has become of earlier attempts.
+func (w *write) resolve() (verdict, error) {
+	for {
+		v, err := w.lookForOutcome()
+		if err == nil || v == lost {
+			return v, err
+		}
+		if err := w.outlast(err); err != nil {
+			return lost, err
+		}
+	}
+}
+
+func (w *write) lookForOutcome() (verdict, error) {
+	if w.receipt == nil {
+		return w.judgeNode(false)
+	}
+	now, err := w.look(w.receipt.path, true)
+	switch {
+	case err != nil:
+		return pending, err
+	case !now.exists: // so no attempt can be applied any more
+		return w.judgeNode(true)
+	case now.version == w.receipt.version:
+		return pending, nil
+	case now.version == w.receipt.version+1 && bytes.Equal(now.data, numberBytes(w.number)):
+		w.seen = snapshot{}
+		w.used()
+		return applied, nil
+	default:
+		return lost, fmt.Errorf("%s has version %d now", w.receipt.path, now.version)
+	}
+}
+
+// judgeNode judges by the node itself. It can be sure of these:
+//
+//   - If the node is as before, no attempt was applied yet.
+//   - If it was written once, with other data, another writer has done that.
+//
+// If it was written once with the same data, it may have been either, and if
+// it was written more often, ours may have been among the writes.
+func (w *write) judgeNode(over bool) (verdict, error) {
+	now, err := w.look(w.path, true)
+	sameNode := now.exists && now.czxid == w.base.czxid
+	switch {
+	case err != nil:
+		return pending, err
+	case sameNode && now.version == w.base.version && over:
+		w.dropReceipt()
+		return again, nil
+	case sameNode && now.version == w.base.version:
+		return pending, nil
+	case sameNode && now.version == w.base.version+1 && !bytes.Equal(now.data, w.data):
+		return conflict, nil
+	case sameNode:
+		return lost, fmt.Errorf("version is %d now", now.version)
+	default:
+		return lost, errors.New("node was deleted meanwhile")
+	}
+}
+
+func numberBytes(n int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(n)) }

@@ -1,0 +1,130 @@
+package interop_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/atomic"
+	"github.com/gocurator/curator/testing/zkserver"
+)
+
+// The time of an increment in Curator divided by ours, for several writers at
+// once, and the requests of both. Writers are goroutines, or threads, of one
+// process that share a number. With clients, ours have a client and a number
+// each, so that nothing is combined. Next is Sequence.Next in place of our
+// increment.
+//
+// Curator's policy is to try again at once; see java/Atomics.java.
+func BenchmarkIncrements(b *testing.B) {
+	javaCurator.get(b)
+	srv := zkserver.Start(b, zkserver.WithJVMFlags("-XX:TieredStopAtLevel=4"))
+	for _, writers := range []int{1, 8, 64} {
+		for _, s := range []struct {
+			name    string
+			clients int
+			counts  func(c *framework.Client) func(context.Context) error
+		}{
+			{"Add", 1, adds()},
+			{"Add-with-receipts", 1, adds(atomic.WithReceipts("/bench-receipts"))},
+			{"Add-of-clients", writers, adds()},
+			{"Next", 1, func(c *framework.Client) func(context.Context) error {
+				ids := atomic.NewSequence(c, "/bench/ids")
+				return func(ctx context.Context) error {
+					_, err := ids.Next(ctx)
+					return err
+				}
+			}},
+		} {
+			if s.clients > 8 {
+				continue
+			}
+			who := increments{writers: writers, each: 512 / writers, clients: s.clients, counts: s.counts}
+			b.Run(fmt.Sprintf("%s/writers=%d", s.name, writers), func(b *testing.B) { who.compare(b, srv.Addr()) })
+		}
+	}
+}
+
+func adds(opts ...atomic.Option) func(c *framework.Client) func(context.Context) error {
+	return func(c *framework.Client) func(context.Context) error {
+		n := atomic.NewLong(c, "/bench/go-number", opts...)
+		return func(ctx context.Context) error {
+			_, err := n.Add(ctx, 1)
+			return err
+		}
+	}
+}
+
+// increments is what happens in a round of BenchmarkIncrements.
+type increments struct {
+	writers, each, clients int
+	counts                 func(c *framework.Client) func(context.Context) error
+}
+
+func (who increments) compare(b *testing.B, addr string) {
+	meter := startMeter(b, addr)
+	ours, curators := who.ours(b, addr), who.curators(b, addr)
+	for warm := time.Now(); time.Since(warm) < *warmUp; {
+		ours.must(b)
+		curators.must(b)
+	}
+	var our, ratios []float64
+	for b.Loop() {
+		mine, theirs := ours.must(b), curators.must(b)
+		our = append(our, float64(mine.Nanoseconds())/float64(who.all()))
+		ratios = append(ratios, float64(theirs)/float64(mine))
+	}
+	b.ReportMetric(0, "ns/op") // of a pair, which means nothing
+	b.ReportMetric(median(our), "our-ns")
+	b.ReportMetric(median(ratios), "x-curator")
+	for name, round := range map[string]round{
+		"our-reqs": who.ours(b, meter.addr()), "curator-reqs": who.curators(b, meter.addr()),
+	} {
+		requests, _ := meter.cost(b, round)
+		b.ReportMetric(float64(requests)/float64(who.all()), name)
+	}
+}
+
+func (who increments) all() int { return who.writers * who.each }
+
+func (who increments) ours(b *testing.B, addr string) round {
+	counts := repeat(who.clients, func() func(context.Context) error {
+		c, err := framework.New(addr, framework.WithSessionTimeout(longSession))
+		require.NoError(b, err)
+		b.Cleanup(func() { c.Close() })
+		return who.counts(c)
+	})
+	return func() (time.Duration, error) {
+		var all sync.WaitGroup
+		start := time.Now()
+		for i := range who.writers {
+			all.Go(func() {
+				for range who.each {
+					if err := counts[i%who.clients](b.Context()); err != nil {
+						b.Error(err)
+					}
+				}
+			})
+		}
+		all.Wait()
+		return time.Since(start), nil
+	}
+}
+
+func (who increments) curators(b *testing.B, addr string) round {
+	java := startProcessWith(b, nil, addr, longSession)
+	return func() (time.Duration, error) {
+		ctx, cancel := context.WithTimeout(b.Context(), 2*time.Minute)
+		defer cancel()
+		words, err := java.ask(ctx, "atomic-count", "long", "/bench/java-number", who.writers, who.each)
+		if err != nil {
+			return 0, err
+		}
+		return time.ParseDuration(words[0] + "ns")
+	}
+}
