@@ -212,7 +212,7 @@ func stable(first, second []Wait) []Wait {
 	var all []Wait
 	for _, w := range second {
 		was, ok := before[w.id()]
-		if !ok {
+		if !ok || w.Waiter.Czxid == 0 {
 			continue
 		}
 		held := slices.DeleteFunc(slices.Clone(w.Holders), func(p Participant) bool { return !among(was.Holders, p) })
@@ -236,5 +236,5 @@ type waitID struct {
 func (w Wait) id() waitID { return waitID{w.lock(), w.Waiter.Path, w.Waiter.Czxid} }
 
 func among(all []Participant, p Participant) bool {
-	return slices.ContainsFunc(all, func(q Participant) bool { return q.Path == p.Path && q.Czxid == p.Czxid })
+	return p.Czxid != 0 && slices.ContainsFunc(all, func(q Participant) bool { return q.Path == p.Path && q.Czxid == p.Czxid })
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
+	"github.com/gocurator/curator/recipes/locks"
 )
 
 // reader sends the requests of a walk, a bounded number of them at once.
@@ -45,7 +46,8 @@ func (r *reader) children(path string) ([]string, *zk.Stat, error) {
 	return r.client.Children(r.ctx, path)
 }
 
-// stat returns nil if there is no node. It needs no rights.
+// stat returns nil if there is no node. It needs no rights before ZooKeeper
+// 3.7, and those of a read since then.
 func (r *reader) stat(path string) (*zk.Stat, error) {
 	if err := r.begin(); err != nil {
 		return nil, err
@@ -79,6 +81,10 @@ func (r *reader) participant(path string) (*sighting, error) {
 	forbidden := errors.Is(err, zk.ErrNoAuth)
 	if forbidden {
 		stat, err = r.stat(path)
+	}
+	if errors.Is(err, zk.ErrNoAuth) { // only the name is known
+		p := Participant{Path: path, Unreadable: true, ID: locks.Identity{}.String()}
+		return &sighting{Participant: p}, nil
 	}
 	if errors.Is(err, zk.ErrNoNode) || err == nil && stat == nil {
 		return nil, nil

@@ -55,16 +55,19 @@ type Participant struct {
 	Position int       `json:"position"` // among the holders and waiters, from 0
 	Czxid    int64     `json:"czxid"`    // of the node; the fencing token, as a rule
 	Session  SessionID `json:"session"`  // 0 if the node is not ephemeral: no crash removes it
-	Since    time.Time `json:"since"`    // when the node was created, by the server's clock
+	Since    time.Time `json:"since,omitzero"` // when the node was created, by the server's clock
 
 	Reader  bool `json:"reader,omitempty"`  // it wants the read side of a read/write lock
 	Revoked bool `json:"revoked,omitempty"` // somebody has asked it to give the lock up
 
-	// Unsure says that a lease is held or still waits: its owner is the next to
-	// get one, and the limit is not known.
+	// Unsure says that it is not known whether the participant holds or waits: a
+	// lease of the next to get one, if the limit is not known, or the queue of a
+	// contender that may not be read, if the numbers in its nodes' names are
+	// used up.
 	Unsure bool `json:"unsure,omitempty"`
 
-	// Unreadable says that the node may not be read. Its owner is not known.
+	// Unreadable says that the node may not be read. Its owner is not known,
+	// and the session and the czxid are 0 unless the server tells them.
 	Unreadable bool `json:"unreadable,omitempty"`
 
 	// ID is the name by which people know the owner; see locks.Participant.ID.

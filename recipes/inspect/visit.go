@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -50,16 +51,21 @@ func (w *walk) glance(v *visit) error {
 		return nil
 	}
 	stat, err := w.stat(v.path)
-	if err != nil || stat == nil || stat.EphemeralOwner == 0 {
+	switch {
+	case errors.Is(err, zk.ErrNoAuth):
+		return w.forbidden(v, err)
+	case err != nil || stat == nil || stat.EphemeralOwner == 0:
 		return err
 	}
 	return w.register(v)
 }
 
-// forbidden notes that a node may not be listed.
+// forbidden notes that a node may not be listed. Some servers tell what kind of
+// node it is nevertheless.
 func (w *walk) forbidden(v *visit, why error) error {
 	stat, err := w.stat(v.path)
 	switch {
+	case errors.Is(err, zk.ErrNoAuth):
 	case err != nil || stat == nil:
 		return err
 	case stat.EphemeralOwner != 0:
@@ -92,6 +98,7 @@ func (w *walk) recognise(v *visit, c contents) error {
 		}
 	}
 	v.below = append(v.below, paths(v.path, append(c.hexes, c.dirs...))...)
+	slices.Sort(v.below)
 	return nil
 }
 
@@ -163,9 +170,10 @@ func (w *walk) findQueueOf(v *visit, q queue) error {
 	for i, seen := range all {
 		order[i] = seen.entry
 	}
+	known := lockloop.Sort(slices.Clone(order))
 	for i, holds := range lockloop.Holders(order, q.blocks) {
 		p := &all[i].Participant
-		p.Position = i
+		p.Position, p.Unsure = i, !known
 		p.Reader = order[i].Kind == readNode || order[i].Kind == kazooReadNode
 		if holds {
 			r.Holders = append(r.Holders, *p)

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"sync"
 
@@ -40,14 +41,22 @@ func Walk(ctx context.Context, c *framework.Client, root string, opts ...Option)
 	cfg := configOf(opts)
 	return func(yield func(Recipe, error) bool) {
 		if err := check(c, root, cfg); err != nil {
-			yield(Recipe{}, &framework.OpError{Op: "inspect", Path: root, Err: err})
+			yield(Recipe{}, opError(root, err))
 			return
 		}
 		walk := newWalk(ctx, c, root, cfg, func(r Recipe) bool { return yield(r, nil) })
 		if err := walk.run(); err != nil {
-			yield(Recipe{}, err)
+			yield(Recipe{}, opError(root, err))
 		}
 	}
+}
+
+// opError adds the call and its path to an error that has none.
+func opError(root string, err error) error {
+	if op := (*framework.OpError)(nil); errors.As(err, &op) {
+		return err
+	}
+	return &framework.OpError{Op: "inspect", Path: root, Err: err}
 }
 
 func check(c *framework.Client, root string, cfg config) error {

@@ -1,0 +1,255 @@
+package inspect_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/inspect"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// forest makes n mutexes below a path, each with a holder and a waiter, and
+// returns their paths.
+func forest(t testing.TB, c *framework.Client, root string, n int) (paths []string) {
+	t.Helper()
+	ctx := t.Context()
+	_, err := c.Create(ctx, root, nil, framework.WithParents())
+	require.NoError(t, err)
+	var ops []framework.TxnOp
+	for i := range n {
+		path := fmt.Sprintf("%s/sku-%05d", root, i)
+		paths = append(paths, path)
+		ops = append(ops, framework.CreateOp(path, nil))
+		for seq := range 2 {
+			node := fmt.Sprintf("%s/%slock-%010d", path, javaIs, seq)
+			ops = append(ops, framework.CreateOp(node, []byte("10.0.0.1"), framework.WithMode(framework.Ephemeral)))
+		}
+		if len(ops) >= 300 || i == n-1 {
+			_, err := c.Transaction(ctx, ops...)
+			require.NoError(t, err)
+			ops = nil
+		}
+	}
+	return paths
+}
+
+func TestOptionsSelect(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		mutex := javaIs + "lock-0000000001"
+		for _, node := range []string{"/r/" + mutex, "/r/a/" + mutex, "/r/a/b/" + mutex, "/r/c/x", "/r/c/y", "/r/d/" + javaIs + "latch-0000000001"} {
+			create(t, w.Observer, node, "", framework.Ephemeral)
+		}
+		all := map[string]inspect.Kind{
+			"/r": inspect.Mutex, "/r/a": inspect.Mutex, "/r/a/b": inspect.Mutex,
+			"/r/c": inspect.Registrations, "/r/d": inspect.LeaderLatch,
+		}
+		without := func(paths ...string) map[string]inspect.Kind {
+			left := map[string]inspect.Kind{}
+			for path, kind := range all {
+				left[path] = kind
+			}
+			for _, path := range paths {
+				delete(left, path)
+			}
+			return left
+		}
+		for name, tt := range map[string]struct {
+			opts []inspect.Option
+			want map[string]inspect.Kind
+		}{
+			"all":           {nil, all},
+			"depth 2":       {[]inspect.Option{inspect.WithDepth(2)}, all},
+			"depth 1":       {[]inspect.Option{inspect.WithDepth(1)}, without("/r/a/b")},
+			"depth 0":       {[]inspect.Option{inspect.WithDepth(0)}, map[string]inspect.Kind{"/r": inspect.Mutex}},
+			"registrations": {[]inspect.Option{inspect.WithKinds(inspect.Registrations)}, map[string]inspect.Kind{"/r/c": inspect.Registrations}},
+			"selectors":     {[]inspect.Option{inspect.WithKinds(inspect.LeaderSelector)}, without("/r/c", "/r/d")},
+			"filter":        {[]inspect.Option{inspect.WithFilter(func(path string) bool { return path != "/r/a" })}, without("/r/a", "/r/a/b")},
+			"one request":   {[]inspect.Option{inspect.WithMaxRequests(1)}, all},
+		} {
+			require.Equal(t, tt.want, kindsOf(w.walk(t, "/r", tt.opts...)), name)
+		}
+		require.Equal(t, inspect.Registrations, w.one(t, "/r/c", inspect.WithDepth(0)).Kind)
+		r := w.one(t, "/r/c", inspect.WithMaxParticipants(1))
+		require.Len(t, r.Holders, 1)
+		require.Equal(t, 1, r.Unread)
+	})
+}
+
+func TestProgress(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		forest(t, w.Observer, "/r", 20)
+		var told []inspect.Progress
+		recipes := w.walk(t, "/r", inspect.WithProgress(func(p inspect.Progress) { told = append(told, p) }))
+		require.Len(t, recipes, 20)
+		require.Len(t, told, 21)
+		require.Equal(t, inspect.Progress{Nodes: 21, Recipes: 19, Path: "/r/sku-00019"}, told[20])
+	})
+}
+
+func TestInputThatCannotBeUsed(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		for name, opt := range map[string]inspect.Option{
+			"depth": inspect.WithDepth(-1), "kinds": inspect.WithKinds(), "requests": inspect.WithMaxRequests(0),
+			"many requests": inspect.WithMaxRequests(513), "participants": inspect.WithMaxParticipants(0),
+			"filter": inspect.WithFilter(nil), "limits": inspect.WithSharedLimits(nil), "progress": inspect.WithProgress(nil),
+			"pause": inspect.WithPause(0),
+		} {
+			var config *framework.ConfigError
+			require.ErrorAs(t, w.errorOf(t.Context(), "/", opt), &config, name)
+			_, err := inspect.WaitGraph(t.Context(), w.Observer, []string{"/"}, opt)
+			require.ErrorIs(t, err, zk.ErrBadArguments, name)
+		}
+		require.ErrorIs(t, w.errorOf(t.Context(), "no-slash"), zk.ErrInvalidPath)
+		require.ErrorIs(t, w.errorOf(t.Context(), "/none"), zk.ErrNoNode)
+		for _, err := range inspect.Walk(t.Context(), nil, "/") {
+			require.ErrorIs(t, err, zk.ErrBadArguments)
+		}
+	})
+}
+
+// errorOf returns the error of a walk, or nil. Nothing follows an error.
+func (w *world) errorOf(ctx context.Context, root string, opts ...inspect.Option) (last error) {
+	for _, err := range inspect.Walk(ctx, w.Observer, root, opts...) {
+		if last != nil {
+			return errors.New("the walk went on after an error")
+		}
+		last = err
+	}
+	return last
+}
+
+// Requests are sent several at once, but no more than allowed. Each takes ten
+// milliseconds here. Of each lock there are three.
+func TestRequestsUnderWayAreBounded(t *testing.T) {
+	for _, most := range []int{1, 8, 32} {
+		t.Run(fmt.Sprint(most), func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				const locks, each = 200, 10 * time.Millisecond
+				forest(t, w.Observer, "/r", locks)
+				w.Fake.ClearRequests()
+				w.Fake.Inject(zktest.Rule{Path: "/r/*", Times: -1, Do: zktest.DelayReply(each)})
+				w.Fake.Inject(zktest.Rule{Path: "/r/*/*", Times: -1, Do: zktest.DelayReply(each)})
+				begin := time.Now()
+				require.Len(t, w.walk(t, "/r", inspect.WithMaxRequests(most)), locks)
+				took := time.Since(begin)
+				requests := 3 * locks
+				require.Len(t, w.Requests(), requests+1)
+				require.GreaterOrEqual(t, took, time.Duration(requests/most)*each, "not more at once")
+				require.LessOrEqual(t, took, time.Duration(requests/most*3/2+10)*each, "nor much less")
+			})
+		})
+	}
+}
+
+// The memory of a walk does not grow with the number of locks, but for their
+// names.
+func TestTenThousandLocksInBoundedMemory(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		const locks, bound = 10_000, 24 << 20
+		forest(t, w.Observer, "/r", locks)
+		w.Fake.ClearRequests()
+		var most, before uint64
+		n := 0
+		for r, err := range inspect.Walk(w.Patience(t), w.Observer, "/r") {
+			require.NoError(t, err)
+			require.Len(t, r.Waiters, 1)
+			if n++; n%1000 == 1 {
+				w.Fake.ClearRequests()
+				if most = max(most, heap()); before == 0 {
+					before = most
+				}
+			}
+		}
+		require.Equal(t, locks, n)
+		require.Less(t, most-before, uint64(bound)/10)
+	})
+}
+
+// heap returns the size of all that is reachable.
+func heap() uint64 {
+	runtime.GC()
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return stats.HeapAlloc
+}
+
+// A caller that leaves the loop leaves nothing behind, and a sequence may be
+// walked again.
+func TestWalkIsLeftAtAnyRecipe(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		forest(t, w.Observer, "/r", 5)
+		walk := inspect.Walk(t.Context(), w.Observer, "/r", inspect.WithMaxRequests(2))
+		for last := range 5 {
+			n := 0
+			for _, err := range walk {
+				require.NoError(t, err)
+				if n++; n > last {
+					break
+				}
+			}
+			w.Fake.ClearRequests()
+			time.Sleep(time.Second)
+			synctest.Wait()
+			require.Empty(t, w.Requests(), "no visit goes on")
+			require.Equal(t, last+1, n)
+		}
+		require.Empty(t, w.Fake.Watches())
+	})
+}
+
+// A walk that only reads sends no writes, and sets no watches.
+func TestWalkOnlyReads(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		forest(t, w.Observer, "/r", 5)
+		create(t, w.Observer, "/r/sem/leases/"+javaIs+"lease-0000000001", "", framework.Ephemeral)
+		before := w.Fake.Zxid()
+		require.Len(t, w.walk(t, "/", inspect.WithSharedLimits(func(string) string { return "/none" })), 6)
+		require.Equal(t, before, w.Fake.Zxid())
+		require.Empty(t, w.Fake.Watches())
+	})
+}
+
+// A path that may not be listed is told, and a node that may not be read has an
+// owner that is not known.
+func TestNodesThatMayNotBeRead(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t, framework.WithAuth("digest", []byte("shop:secret")))
+		private := framework.WithACL(zk.DigestACL(zk.PermAll, "shop", "secret"))
+		mutex := javaIs + "lock-000000000"
+		for _, node := range []string{"/r/a/" + mutex + "1", "/r/c/" + mutex + "1", "/r/secret/" + mutex + "1"} {
+			create(t, c, node, "10.0.0.1", framework.Ephemeral)
+		}
+		_, err := c.Create(t.Context(), "/r/a/"+mutex+"0", []byte("x"), framework.WithMode(framework.Ephemeral), private)
+		require.NoError(t, err)
+		_, err = c.SetACL(t.Context(), "/r/secret", zk.DigestACL(zk.PermAll, "shop", "secret"), framework.AnyVersion)
+		require.NoError(t, err)
+
+		all := w.walk(t, "/r")
+		require.Equal(t, map[string]inspect.Kind{
+			"/r/a": inspect.Mutex, "/r/c": inspect.Mutex, "/r/secret": inspect.Unreadable,
+		}, kindsOf(all))
+		holder := all[0].Holders[0]
+		require.True(t, holder.Unreadable)
+		require.Equal(t, "unknown", holder.ID)
+		require.Equal(t, "/r/a/"+mutex+"0", holder.Path)
+		require.Contains(t, all[2].Reason, zk.ErrNoAuth.Error())
+		require.Len(t, w.walk(t, "/r", inspect.WithDepth(0)), 1, "it may be a registration")
+		require.Equal(t, inspect.Unreadable, w.one(t, "/r/secret").Kind)
+		require.Len(t, w.walk(t, "/r", inspect.WithKinds(inspect.LeaderLatch)), 1, "it may be there")
+
+		graph, err := inspect.WaitGraph(t.Context(), w.Observer, []string{"/r", "/r/secret"})
+		require.NoError(t, err)
+		require.Equal(t, []string{"/r/secret"}, graph.Unreadable)
+		require.True(t, strings.HasPrefix(graph.Waits[0].Path, "/r/a"))
+	})
+}
