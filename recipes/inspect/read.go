@@ -47,7 +47,7 @@ func (r *reader) children(path string) ([]string, *zk.Stat, error) {
 }
 
 // stat returns nil if there is no node. It needs no rights before ZooKeeper
-// 3.7, and those of a read since then.
+// 3.9, and those of a read since then.
 func (r *reader) stat(path string) (*zk.Stat, error) {
 	if err := r.begin(); err != nil {
 		return nil, err

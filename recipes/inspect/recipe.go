@@ -52,9 +52,9 @@ type Recipe struct {
 // Participant is one node of a recipe, and what it says of its owner.
 type Participant struct {
 	Path     string    `json:"path"`
-	Position int       `json:"position"` // among the holders and waiters, from 0
-	Czxid    int64     `json:"czxid"`    // of the node; the fencing token, as a rule
-	Session  SessionID `json:"session"`  // 0 if the node is not ephemeral: no crash removes it
+	Position int       `json:"position"`       // among the holders and waiters, from 0
+	Czxid    int64     `json:"czxid"`          // of the node; the fencing token, as a rule
+	Session  SessionID `json:"session"`        // 0 if the node is not ephemeral: no crash removes it
 	Since    time.Time `json:"since,omitzero"` // when the node was created, by the server's clock
 
 	Reader  bool `json:"reader,omitempty"`  // it wants the read side of a read/write lock
