@@ -24,6 +24,9 @@
 //	nodes.Group                        to know which processes there are
 //	cache.Cache                        a part of the tree in memory, always
 //	                                   equal to it as of one transaction
+//	inspect.Walk                       to see who holds and waits for what,
+//	                                   of Go, Java and Python
+//	inspect.WaitGraph                  to find the processes of a deadlock
 //	fence.Guard                        a resource to refuse the writes of a
 //	                                   holder that has lost its lock
 //	locktrace.Tracer                   your own tracing system; package
