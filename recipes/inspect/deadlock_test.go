@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
@@ -124,6 +126,22 @@ func TestCycleThatDissolvesIsNotReported(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A lock that may not be listed any more in the second look is told.
+func TestLockThatBecomesUnreadableIsTold(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		w.ring(t, "/l", "a", "b")
+		owner := w.service(t, "owner")
+		go func() {
+			time.Sleep(time.Minute / 2)
+			_, err := owner.SetACL(t.Context(), "/l/a", zk.DigestACL(zk.PermAll, "shop", "secret"), framework.AnyVersion)
+			assert.NoError(t, err)
+		}()
+		graph := w.graph(t, inspect.WithPause(time.Minute))
+		require.Empty(t, graph.Deadlocks)
+		require.Equal(t, []string{"/l/a"}, graph.Unreadable)
+	})
 }
 
 // Without a cycle there is no second look.

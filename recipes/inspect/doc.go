@@ -56,7 +56,7 @@
 // A cycle between processes is a deadlock only if each of them waits in the
 // goroutine that holds. The nodes do not say that; see [Doubt].
 //
-// The nodes are those of Curator's "Tech Note" on recipes and of the sources of
-// Curator 5.9 and kazoo 2.11. GUARANTEES.md lists every promise, and the tests
-// that hold it.
+// The names of nodes are those in the sources of Curator, go-zookeeper and
+// kazoo. Package testing/interop tries it with Java Curator and kazoo.
+// GUARANTEES.md lists every promise, and the tests that hold it.
 package inspect

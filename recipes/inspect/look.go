@@ -16,7 +16,8 @@ import (
 // deadlocks among them. It looks twice. The waits are those of the first look.
 // After a pause, the second look reads the locks in which there may be a
 // deadlock, and keeps what has not changed: the processes of a Deadlock all
-// held and waited at one moment between the looks. See WithPause.
+// held and waited at one moment between the looks. See WithPause. Of deadlocks
+// that share a process, one is returned.
 //
 // A process is a session, or all sessions whose nodes name the same process. It
 // is taken for one thread of work: the Doubts of a Deadlock say what the nodes
@@ -24,60 +25,91 @@ import (
 // processes in a single semaphore: busy processes have many of these, and they
 // come apart by themselves.
 //
-// Options that select recipes select those of the graph. Of their participants
-// all are read. The errors are those of Walk.
+// Options that select recipes select those of the graph. All of their
+// participants are read, and all waits are kept in memory. The errors are those
+// of Walk.
 func WaitGraph(ctx context.Context, c *framework.Client, roots []string, opts ...Option) (Graph, error) {
 	opts = append(slices.Clone(opts), func(cfg *config) { cfg.most = configOf(nil).most })
-	graph := Graph{Waits: []Wait{}, Deadlocks: []Deadlock{}}
-	seen := map[lockID]bool{} // roots may be below one another
+	l := look{ctx: ctx, client: c, seen: map[lockID]bool{}, graph: Graph{Waits: []Wait{}, Deadlocks: []Deadlock{}}}
+	if len(roots) == 0 {
+		return Graph{}, opError("", &framework.ConfigError{Name: "roots", Value: "none", Reason: "must be at least one"})
+	}
 	for _, root := range roots {
-		for r, err := range Walk(ctx, c, root, opts...) {
-			if err != nil {
-				return Graph{}, err
-			}
-			if r.Kind == Unreadable && !slices.Contains(graph.Unreadable, r.Path) {
-				graph.Unreadable = append(graph.Unreadable, r.Path)
-			}
-			if id := (lockID{r.Path, r.Kind, r.Layout}); !seen[id] && len(r.Waiters) > 0 {
-				seen[id] = true
-				graph.Waits = append(graph.Waits, Waits([]Recipe{r})...)
-			}
+		if err := l.at(root, opts); err != nil {
+			return Graph{}, err
 		}
 	}
-	again, err := lookAgain(ctx, c, graph.Waits, opts)
+	suspects := suspicious(l.graph.Waits)
+	if len(suspects) == 0 {
+		return l.graph, nil
+	}
+	if err := l.pause(configOf(opts).pause); err != nil {
+		return Graph{}, opError(roots[0], err)
+	}
+	again, err := l.again(suspects, opts)
 	if err != nil {
 		return Graph{}, err
 	}
-	graph.Deadlocks = append(graph.Deadlocks, deadlocks(again)...)
-	return graph, nil
+	l.graph.Deadlocks = append(l.graph.Deadlocks, deadlocks(stable(l.graph.Waits, again))...)
+	return l.graph, nil
 }
 
-// lookAgain returns the waits that may be part of a deadlock, and are the same
-// after a pause.
-func lookAgain(ctx context.Context, c *framework.Client, first []Wait, opts []Option) ([]Wait, error) {
-	suspects := suspicious(first)
-	if len(suspects) == 0 {
-		return nil, nil
+// look collects a graph.
+type look struct {
+	ctx    context.Context
+	client *framework.Client
+	seen   map[lockID]bool // roots may be below one another
+	graph  Graph
+}
+
+// at takes the first look at and below a root.
+func (l *look) at(root string, opts []Option) error {
+	for r, err := range Walk(l.ctx, l.client, root, opts...) {
+		if err != nil {
+			return err
+		}
+		l.noteUnreadable(r)
+		if id := (lockID{r.Path, r.Kind, r.Layout}); !l.seen[id] {
+			if waits := Waits([]Recipe{r}); len(waits) > 0 {
+				l.seen[id] = true
+				l.graph.Waits = append(l.graph.Waits, waits...)
+			}
+		}
 	}
-	select {
-	case <-time.After(configOf(opts).pause):
-	case <-ctx.Done():
-		return nil, reason.OfContext(ctx)
-	}
+	return nil
+}
+
+// again returns the waits at some paths in a second look.
+func (l *look) again(paths []string, opts []Option) (all []Wait, err error) {
 	opts = append(slices.Clone(opts), WithDepth(0), WithProgress(func(Progress) {}))
-	var second []Wait
-	for _, path := range suspects {
-		for r, err := range Walk(ctx, c, path, opts...) {
+	for _, path := range paths {
+		for r, err := range Walk(l.ctx, l.client, path, opts...) {
 			if errors.Is(err, zk.ErrNoNode) {
 				break // it is free
 			}
 			if err != nil {
 				return nil, err
 			}
-			second = append(second, Waits([]Recipe{r})...)
+			l.noteUnreadable(r)
+			all = append(all, Waits([]Recipe{r})...)
 		}
 	}
-	return stable(first, second), nil
+	return all, nil
+}
+
+func (l *look) noteUnreadable(r Recipe) {
+	if r.Kind == Unreadable && !slices.Contains(l.graph.Unreadable, r.Path) {
+		l.graph.Unreadable = append(l.graph.Unreadable, r.Path)
+	}
+}
+
+func (l *look) pause(d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-l.ctx.Done():
+		return reason.OfContext(l.ctx)
+	}
 }
 
 // suspicious returns the paths of the locks with waits that may not end.

@@ -29,7 +29,9 @@ type Recipe struct {
 	// registered. Of a queue, they work on an item.
 	Holders []Participant `json:"holders,omitempty"`
 
-	// Waiters are in the order in which they will be served.
+	// Waiters are in the order in which they will be served. A semaphore has
+	// one line of those that wait: the first may have two nodes or more, which
+	// are new leases and its node at the gate.
 	Waiters []Participant `json:"waiters,omitempty"`
 
 	// Unread is how many participants were left out because of

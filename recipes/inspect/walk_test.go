@@ -109,6 +109,8 @@ func TestInputThatCannotBeUsed(t *testing.T) {
 			_, err := inspect.WaitGraph(t.Context(), w.Observer, []string{"/"}, opt)
 			require.ErrorIs(t, err, zk.ErrBadArguments, name)
 		}
+		_, err := inspect.WaitGraph(t.Context(), w.Observer, nil)
+		require.ErrorIs(t, err, zk.ErrBadArguments)
 		require.ErrorIs(t, w.errorOf(t.Context(), "no-slash"), zk.ErrInvalidPath)
 		require.ErrorIs(t, w.errorOf(t.Context(), "/none"), zk.ErrNoNode)
 		for _, err := range inspect.Walk(t.Context(), nil, "/") {
