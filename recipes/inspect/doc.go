@@ -43,8 +43,8 @@
 // # When the session is lost
 //
 // A walk has no nodes and no watches. It goes on in the next session if the
-// client's retry policy does. Otherwise it ends with an error: an answer without
-// an error is complete.
+// client's retry policy does. Otherwise it ends with an error. An answer
+// without an error is complete.
 //
 // # Limits
 //

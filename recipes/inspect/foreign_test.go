@@ -67,6 +67,10 @@ var scenes = map[string]scene{
 		kind:  inspect.Semaphore, layout: inspect.Curator, mayBe: []inspect.Kind{inspect.SemaphoreMutex},
 		holders: []string{"leases/" + javaIs + "lease-0000000001"}, limit: -1,
 	},
+	"leases alone": {
+		nodes: map[string]string{"leases/lease-0000000001": "", "leases/other": ""},
+		kind:  inspect.Semaphore, layout: inspect.Curator, holders: []string{"leases/lease-0000000001", "leases/other"},
+	},
 	"a gate alone": {
 		nodes: map[string]string{"locks/" + javaIs + "lock-0000000001": "", "leases/": ""},
 		kind:  inspect.Semaphore, layout: inspect.Curator,

@@ -26,7 +26,7 @@ const (
 	Queue Kind = "queue"
 
 	// Unreadable is a path whose children may not be listed. Nothing is known
-	// of what is there.
+	// of what is there. It may be a registration, too.
 	Unreadable Kind = "unreadable"
 )
 

@@ -87,9 +87,9 @@ func TestReadWriteLock(t *testing.T) {
 	})
 }
 
-// The leases are held, and the gate is the queue of those that wait. A semaphore
-// does not say its limit. Without it, the leases of the first at the gate are
-// unsure.
+// The leases are held, and the gate is the queue of those that wait. A
+// semaphore does not say its limit. Without it, the leases of the first at the
+// gate are unsure.
 func TestSemaphore(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		path := recipetest.Path(t)

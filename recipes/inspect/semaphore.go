@@ -37,18 +37,22 @@ func (w *walk) findSemaphore(v *visit, c *contents) error {
 	if err != nil || leases == nil {
 		return err
 	}
+	parts := []string{leasesDir, gateDir}
 	gate := &contents{}
 	if slices.Contains(c.dirs, gateDir) {
-		if gate, err = w.listed(s.gateAt); err != nil || gate == nil {
+		if gate, err = w.listed(s.gateAt); err != nil {
 			return err
 		}
+	}
+	if gate == nil { // it is gone, or a visit will tell that it cannot be read
+		gate, parts = &contents{}, parts[:1]
 	}
 	s.names, s.gate = leases.names, gate.mutex
 	s.gateOnly = len(leases.lease) == 0
 	if s.gateOnly && (len(gate.mutex) == 0 || len(leases.names) > 0) {
 		return nil // no semaphore, or one that nobody uses
 	}
-	c.dirs = slices.DeleteFunc(c.dirs, func(name string) bool { return name == leasesDir || name == gateDir })
+	c.dirs = slices.DeleteFunc(c.dirs, func(name string) bool { return slices.Contains(parts, name) })
 	v.below = append(v.below, paths(s.gateAt, gate.allBut(gate.mutex))...)
 	return w.lookAtSemaphore(v, s)
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/inspect"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -222,36 +222,61 @@ func TestWalkOnlyReads(t *testing.T) {
 }
 
 // A path that may not be listed is told, and a node that may not be read has an
-// owner that is not known.
+// owner that is not known. Servers before 3.9 tell its session nevertheless,
+// and so whether it is a registration.
 func TestNodesThatMayNotBeRead(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		root := recipetest.Path(t)
+		ctx := w.Patience(t)
 		c, _ := w.Connect(t, framework.WithAuth("digest", []byte("shop:secret")))
 		private := framework.WithACL(zk.DigestACL(zk.PermAll, "shop", "secret"))
 		mutex := javaIs + "lock-000000000"
-		for _, node := range []string{"/r/a/" + mutex + "1", "/r/c/" + mutex + "1", "/r/secret/" + mutex + "1"} {
-			create(t, c, node, "10.0.0.1", framework.Ephemeral)
+		for _, node := range []string{"/a/" + mutex + "1", "/c/" + mutex + "1", "/secret/" + mutex + "1"} {
+			create(t, c, root+node, "10.0.0.1", framework.Ephemeral)
 		}
-		_, err := c.Create(t.Context(), "/r/a/"+mutex+"0", []byte("x"), framework.WithMode(framework.Ephemeral), private)
-		require.NoError(t, err)
-		_, err = c.SetACL(t.Context(), "/r/secret", zk.DigestACL(zk.PermAll, "shop", "secret"), framework.AnyVersion)
+		for _, node := range []string{"/a/" + mutex + "0", "/member"} {
+			_, err := c.Create(ctx, root+node, []byte("x"), framework.WithMode(framework.Ephemeral), private)
+			require.NoError(t, err)
+		}
+		_, err := c.SetACL(ctx, root+"/secret", zk.DigestACL(zk.PermAll, "shop", "secret"), framework.AnyVersion)
 		require.NoError(t, err)
 
-		all := w.walk(t, "/r")
-		require.Equal(t, map[string]inspect.Kind{
-			"/r/a": inspect.Mutex, "/r/c": inspect.Mutex, "/r/secret": inspect.Unreadable,
-		}, kindsOf(all))
+		all := w.walk(t, root)
+		kinds := kindsOf(all)
+		require.Equal(t, inspect.Mutex, kinds[root+"/a"])
+		require.Equal(t, inspect.Mutex, kinds[root+"/c"])
+		require.Equal(t, inspect.Unreadable, kinds[root+"/secret"])
+		require.Contains(t, all[len(all)-1].Path+all[len(all)-2].Path, "/secret")
 		holder := all[0].Holders[0]
+		require.Equal(t, root+"/a/"+mutex+"0", holder.Path)
 		require.True(t, holder.Unreadable)
 		require.Equal(t, "unknown", holder.ID)
-		require.Equal(t, "/r/a/"+mutex+"0", holder.Path)
-		require.Contains(t, all[2].Reason, zk.ErrNoAuth.Error())
-		require.Len(t, w.walk(t, "/r", inspect.WithDepth(0)), 1, "it may be a registration")
-		require.Equal(t, inspect.Unreadable, w.one(t, "/r/secret").Kind)
-		require.Len(t, w.walk(t, "/r", inspect.WithKinds(inspect.LeaderLatch)), 1, "it may be there")
+		if holder.Session == 0 {
+			require.Equal(t, inspect.Unreadable, kinds[root+"/member"])
+		} else {
+			require.Equal(t, inspect.SessionID(c.SessionID()), holder.Session)
+			require.True(t, all[len(all)-1].Holders[0].Unreadable)
+			require.Equal(t, inspect.Registrations, kinds[root])
+		}
+		secret := w.one(t, root+"/secret")
+		require.Equal(t, inspect.Unreadable, secret.Kind)
+		require.Contains(t, secret.Reason, zk.ErrNoAuth.Error())
+		for _, r := range w.walk(t, root, inspect.WithKinds(inspect.LeaderLatch)) {
+			require.Equal(t, inspect.Unreadable, r.Kind, "it may be there")
+		}
 
-		graph, err := inspect.WaitGraph(t.Context(), w.Observer, []string{"/r", "/r/secret"})
+		graph, err := inspect.WaitGraph(ctx, w.Observer, []string{root, root + "/secret"})
 		require.NoError(t, err)
-		require.Equal(t, []string{"/r/secret"}, graph.Unreadable)
-		require.True(t, strings.HasPrefix(graph.Waits[0].Path, "/r/a"))
+		require.Equal(t, 1, count(graph.Unreadable, root+"/secret"))
+		require.Equal(t, root+"/a", graph.Waits[0].Path)
 	})
+}
+
+func count(all []string, s string) (n int) {
+	for _, other := range all {
+		if other == s {
+			n++
+		}
+	}
+	return n
 }
