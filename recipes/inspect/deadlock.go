@@ -10,7 +10,6 @@ import (
 // several cycles, it returns one that is short.
 func deadlocks(waits []Wait) []Deadlock {
 	k := newKnots(waits)
-	k.reduce()
 	var all []Deadlock
 	for len(k.stuck) > 0 {
 		cycle := k.shortCycle()
@@ -31,54 +30,63 @@ func deadlocks(waits []Wait) []Deadlock {
 type knots struct {
 	*processes
 	stuck map[string][]*Wait // the waits of a process that cannot end, as far as is known
+	after map[string][]*Wait // the waits for a process
 }
 
-// newKnots takes all waits for ones that cannot end.
+// newKnots finds the waits that cannot end. It begins with all of them.
 func newKnots(waits []Wait) *knots {
-	k := &knots{processes: processesOf(waits), stuck: map[string][]*Wait{}}
+	k := &knots{processes: processesOf(waits), stuck: map[string][]*Wait{}, after: map[string][]*Wait{}}
+	var all []*Wait
 	for i := range waits {
-		who := k.of(waits[i].Waiter)
-		k.stuck[who] = append(k.stuck[who], &waits[i])
+		w := &waits[i]
+		all = append(all, w)
+		who := k.of(w.Waiter)
+		k.stuck[who] = append(k.stuck[who], w)
+		for _, holder := range w.Holders {
+			k.after[k.of(holder)] = append(k.after[k.of(holder)], w)
+		}
 	}
+	k.reduce(all)
 	return k
 }
 
-// reduce removes, again and again, the waits that can end.
-func (k *knots) reduce() {
-	for again := true; again; {
-		again = false
-		for who, waits := range k.stuck {
-			left := slices.DeleteFunc(slices.Clone(waits), func(w *Wait) bool { return !k.cannotEnd(w) })
-			if len(left) == len(waits) {
-				continue
-			}
-			again = true
-			k.stuck[who] = left
-			if len(left) == 0 {
+// reduce removes those waits that can end, and then others that can end because
+// of that.
+func (k *knots) reduce(check []*Wait) {
+	for len(check) > 0 {
+		w := check[len(check)-1]
+		check = check[:len(check)-1]
+		who := k.of(w.Waiter)
+		if at := slices.Index(k.stuck[who], w); at >= 0 && !k.cannotEnd(w) {
+			k.stuck[who] = slices.Delete(k.stuck[who], at, at+1)
+			if len(k.stuck[who]) == 0 {
 				delete(k.stuck, who)
 			}
+			check = append(check, k.after[who]...)
 		}
 	}
 }
 
 // cannotEnd reports whether those that must go first cannot: one of them, or,
-// if any of them is enough, all.
+// if any of them is enough, all. Holders of the same process do not count.
 func (k *knots) cannotEnd(w *Wait) bool {
-	isStuck := func(holder Participant) bool { return k.isStuck(w, holder) }
-	if w.Any {
-		return !slices.ContainsFunc(w.Holders, func(p Participant) bool { return !isStuck(p) })
+	stuck, free := 0, 0
+	for _, holder := range w.Holders {
+		switch {
+		case k.of(holder) == k.of(w.Waiter):
+		case k.isStuck(w, holder):
+			stuck++
+		default:
+			free++
+		}
 	}
-	return slices.ContainsFunc(w.Holders, isStuck)
+	return stuck > 0 && (free == 0 || !w.Any)
 }
 
 // isStuck reports whether a holder of what w waits for waits for something
 // else, in vain.
 func (k *knots) isStuck(w *Wait, holder Participant) bool {
-	who := k.of(holder)
-	if who == k.of(w.Waiter) && !w.Any {
-		return false
-	}
-	return slices.ContainsFunc(k.stuck[who], func(next *Wait) bool { return next.lock() != w.lock() })
+	return slices.ContainsFunc(k.stuck[k.of(holder)], func(next *Wait) bool { return next.lock() != w.lock() })
 }
 
 // step is a part of a way through the knots.
@@ -88,44 +96,62 @@ type step struct {
 	from   *step
 }
 
-// shortCycle returns the shortest cycle that begins at the first process that
-// is in one, or nil.
+// shortCycle returns a cycle. There is one while any process is stuck.
 func (k *knots) shortCycle() []step {
-	for _, who := range slices.Sorted(maps.Keys(k.stuck)) {
-		if cycle := k.cycleFrom(who); cycle != nil {
-			return cycle
-		}
-	}
-	return nil
+	first := slices.Min(slices.Collect(maps.Keys(k.stuck)))
+	return k.cycleThrough(k.inCycle(k.stuck[first][0]))
 }
 
-// cycleFrom searches breadth first.
-func (k *knots) cycleFrom(begin string) []step {
-	var ways []*step
-	seen := map[visited]bool{}
-	extend := func(who string, from *step) {
-		for _, w := range k.stuck[who] {
-			if from != nil && from.wait.lock() == w.lock() {
-				continue
-			}
-			for _, holder := range w.Holders {
-				at := visited{k.of(holder), w.lock()}
-				if at.process != who && !seen[at] && k.isStuck(w, holder) {
-					seen[at] = true
-					ways = append(ways, &step{w, holder, from})
-				}
+// inCycle follows a wait to one that is part of a cycle.
+func (k *knots) inCycle(w *Wait) *Wait {
+	met := map[*Wait]bool{}
+	for !met[w] {
+		met[w] = true
+		w = k.next(w)
+	}
+	return w
+}
+
+// next returns a wait because of which w cannot end.
+func (k *knots) next(w *Wait) *Wait {
+	for _, holder := range w.Holders {
+		if k.of(holder) == k.of(w.Waiter) {
+			continue
+		}
+		for _, next := range k.stuck[k.of(holder)] {
+			if next.lock() != w.lock() {
+				return next
 			}
 		}
 	}
-	extend(begin, nil)
+	return w // cannot be: w is stuck
+}
+
+// cycleThrough returns the shortest cycle that a wait is part of. It searches
+// breadth first.
+func (k *knots) cycleThrough(first *Wait) []step {
+	var ways []*step
+	seen := map[visited]bool{}
+	extend := func(w *Wait, from *step) {
+		for _, holder := range w.Holders {
+			at := visited{k.of(holder), w.lock()}
+			if at.process != k.of(w.Waiter) && !seen[at] && k.isStuck(w, holder) {
+				seen[at] = true
+				ways = append(ways, &step{w, holder, from})
+			}
+		}
+	}
+	extend(first, nil)
 	for i := 0; i < len(ways); i++ {
 		last := ways[i]
 		who := k.of(last.holder)
-		if cycle := last.path(); who == begin && cycle[0].wait.lock() != last.wait.lock() {
-			return cycle
+		if who == k.of(first.Waiter) && last.wait.lock() != first.lock() {
+			return last.path()
 		}
-		if who != begin {
-			extend(who, last)
+		for _, next := range k.stuck[who] {
+			if next.lock() != last.wait.lock() {
+				extend(next, last)
+			}
 		}
 	}
 	return nil
@@ -150,9 +176,10 @@ func (s *step) path() []step {
 // forget removes the processes of a cycle, and all that wait because of them.
 func (k *knots) forget(cycle []step) {
 	for _, s := range cycle {
-		delete(k.stuck, k.of(s.wait.Waiter))
+		who := k.of(s.wait.Waiter)
+		delete(k.stuck, who)
+		k.reduce(slices.Clone(k.after[who]))
 	}
-	k.reduce()
 }
 
 // describe makes the report of a cycle.

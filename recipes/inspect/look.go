@@ -114,10 +114,8 @@ func (l *look) pause(d time.Duration) error {
 
 // suspicious returns the paths of the locks with waits that may not end.
 func suspicious(waits []Wait) []string {
-	k := newKnots(waits)
-	k.reduce()
 	var paths []string
-	for _, stuck := range k.stuck {
+	for _, stuck := range newKnots(waits).stuck {
 		for _, w := range stuck {
 			paths = append(paths, w.Path)
 		}

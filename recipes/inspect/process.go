@@ -4,12 +4,13 @@ package inspect
 // and those whose nodes name the same process. A node that does not name its
 // process stands for its session alone.
 type processes struct {
-	parent map[string]string // a forest; roots have no entry
+	parent map[string]string    // a forest; roots have no entry
+	known  map[SessionID]string // the roots of sessions
 }
 
 // processesOf finds the processes of all participants of some waits.
 func processesOf(waits []Wait) *processes {
-	p := &processes{parent: map[string]string{}}
+	p := &processes{parent: map[string]string{}, known: map[SessionID]string{}}
 	for _, w := range waits {
 		p.add(w.Waiter)
 		for _, holder := range w.Holders {
@@ -44,7 +45,16 @@ func (p *processes) root(key string) string {
 }
 
 // of returns a text that is the same for all participants of a process.
-func (p *processes) of(who Participant) string { return p.root(sessionKey(who)) }
+func (p *processes) of(who Participant) string {
+	key, ok := p.known[who.Session]
+	if !ok {
+		key = p.root(sessionKey(who))
+		if who.Session != 0 {
+			p.known[who.Session] = key
+		}
+	}
+	return key
+}
 
 // sessionKey returns the key of a session. A node that is not ephemeral has
 // none, and stands for itself.
