@@ -25,8 +25,8 @@
 //
 // # What cannot be told apart
 //
-// Names are all there is. Recipe.MayBe has the other kinds that make nodes with
-// the same names:
+// Nodes tell their recipe by their names only. Recipe.MayBe has the other kinds
+// that make nodes with the same names:
 //
 //   - A mutex, Java's LeaderSelector and ours. Java's deprecated
 //     InterProcessSemaphore is listed as a mutex, too, although it may have

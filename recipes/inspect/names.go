@@ -41,9 +41,11 @@ type contents struct {
 
 // allBut returns the names that are not those of the entries.
 func (c *contents) allBut(entries []lockloop.Entry) []string {
-	return slices.DeleteFunc(slices.Clone(c.names), func(name string) bool {
-		return slices.ContainsFunc(entries, func(e lockloop.Entry) bool { return e.Node == name })
-	})
+	out := make(map[string]bool, len(entries))
+	for _, e := range entries {
+		out[e.Node] = true
+	}
+	return slices.DeleteFunc(slices.Clone(c.names), func(name string) bool { return out[name] })
 }
 
 // sortOut looks at names only. The name of a contender counts as in the recipe

@@ -85,8 +85,7 @@ func TestInspectFindsDeadlockOfBothLanguages(t *testing.T) {
 		ours := goContender{client: srv.connect(t, longSession)}
 		java := javaContender{peer: startPeer(t, srv.addr, longSession), name: "thread"}
 		a, b := acquire(t, ours, root+"/a"), acquire(t, java, root+"/b")
-		defer b.release()
-		first := acquireLater(ours, root+"/b", 20*time.Second)
+		first := acquireLater(ours, root+"/b", waitLimit)
 		srv.waitNodes(t, root+"/b", 2)
 		second := acquireLater(java, root+"/a", waitLimit)
 		srv.waitNodes(t, root+"/a", 2)
