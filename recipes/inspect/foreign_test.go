@@ -1,7 +1,9 @@
 package inspect_test
 
 import (
+	"maps"
 	"path"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -125,7 +127,8 @@ func TestNodesOfOthersAreRecognised(t *testing.T) {
 	for name, s := range scenes {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
-				for node, data := range s.nodes {
+				for _, node := range slices.Sorted(maps.Keys(s.nodes)) {
+					data := s.nodes[node]
 					mode := framework.Ephemeral
 					if node[len(node)-1] == '/' {
 						node, mode = node[:len(node)-1], framework.Persistent

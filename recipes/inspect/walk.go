@@ -33,8 +33,8 @@ import (
 // outage or a loss of the session if the client's retry policy does.
 //
 // A walk sends one request for each node, and another one for each participant
-// and each registration. Several are under way at once; see WithMaxRequests.
-// They are over when the loop is. The memory that it takes depends on the depth
+// and each registration. Several are under way at once; see WithMaxRequests. No
+// request begins after the end of the loop. The memory that it takes depends on the depth
 // of the tree, and on the longest lists of children, but not on the number of
 // recipes. A sequence may be walked several times, and by several goroutines.
 func Walk(ctx context.Context, c *framework.Client, root string, opts ...Option) iter.Seq2[Recipe, error] {

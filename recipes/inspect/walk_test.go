@@ -199,6 +199,7 @@ func TestWalkIsLeftAtAnyRecipe(t *testing.T) {
 					break
 				}
 			}
+			synctest.Wait() // a request may just be on its way
 			w.Fake.ClearRequests()
 			time.Sleep(time.Second)
 			synctest.Wait()
