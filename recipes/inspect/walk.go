@@ -34,9 +34,10 @@ import (
 //
 // A walk sends one request for each node, and another one for each participant
 // and each registration. Several are under way at once; see WithMaxRequests. No
-// request begins after the end of the loop. The memory that it takes depends on the depth
-// of the tree, and on the longest lists of children, but not on the number of
-// recipes. A sequence may be walked several times, and by several goroutines.
+// request begins after the end of the loop. The memory that a walk takes
+// depends on the depth of the tree, and on the longest lists of children, but
+// not on the number of recipes. A sequence may be walked several times, and by
+// several goroutines.
 func Walk(ctx context.Context, c *framework.Client, root string, opts ...Option) iter.Seq2[Recipe, error] {
 	cfg := configOf(opts)
 	return func(yield func(Recipe, error) bool) {
