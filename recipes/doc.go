@@ -27,6 +27,9 @@
 //	atomic.Long, Int, Value            a number or a value that many change,
 //	                                   each change once
 //	atomic.Sequence                    unique numbers that rise
+//	inspect.Walk                       to see who holds and waits for what,
+//	                                   of Go, Java and Python
+//	inspect.WaitGraph                  to find the processes of a deadlock
 //	fence.Guard                        a resource to refuse the writes of a
 //	                                   holder that has lost its lock
 //	locktrace.Tracer                   your own tracing system; package

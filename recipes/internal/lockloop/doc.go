@@ -20,6 +20,7 @@
 //	byorder.go    admission by the order of the queue: locks and leaders
 //	bycount.go    admission by the number of children: semaphores
 //	order.go      which children count, and their total order; pure
+//	sort.go       the order of entries that were read elsewhere; pure
 //	admit.go      how a contender stands in a queue; pure
 //	overflow.go   the order where the server has no numbers left
 package lockloop

@@ -1,0 +1,117 @@
+package inspect
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// randomWaits makes a few locks and semaphores of a few processes.
+func randomWaits(rng *rand.Rand) []Wait {
+	node := int64(0)
+	participant := func() Participant {
+		node++
+		return Participant{Path: fmt.Sprint(node), Czxid: node, Session: SessionID(1 + rng.IntN(5))}
+	}
+	var all []Wait
+	for lock := range 1 + rng.IntN(5) {
+		holders := []Participant{participant()}
+		anyOf := rng.IntN(3) == 0
+		for rng.IntN(3) == 0 {
+			holders = append(holders, participant())
+		}
+		for range rng.IntN(4) {
+			all = append(all, Wait{
+				Path: fmt.Sprint("/", lock), Kind: Mutex, Waiter: participant(), Holders: holders, Any: anyOf,
+			})
+		}
+	}
+	return all
+}
+
+// closed reports whether no wait of a set can end, if the others do not. This
+// is the definition, written in another way than in the code.
+func closed(set []Wait) bool {
+	for _, w := range set {
+		others := slices.DeleteFunc(slices.Clone(w.Holders), func(h Participant) bool { return h.Session == w.Waiter.Session })
+		free := slices.DeleteFunc(slices.Clone(others), func(h Participant) bool {
+			return slices.ContainsFunc(set, func(next Wait) bool { return next.Waiter.Session == h.Session && next.Path != w.Path })
+		})
+		if len(free) == len(others) || w.Any && len(free) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// largestClosed tries all sets.
+func largestClosed(waits []Wait) (largest []Wait) {
+	for bits := range 1 << len(waits) {
+		var set []Wait
+		for i, w := range waits {
+			if bits>>i&1 == 1 {
+				set = append(set, w)
+			}
+		}
+		if len(set) > len(largest) && closed(set) {
+			largest = set
+		}
+	}
+	return largest
+}
+
+// A deadlock is found if, and only if, there are waits that cannot end. Each
+// that is reported is a cycle of several processes.
+func TestDeadlocksAreThoseOfTheDefinition(t *testing.T) {
+	found := 0
+	for seed := range uint64(3000) {
+		waits := randomWaits(rand.New(rand.NewPCG(seed, 1)))
+		if len(waits) > 9 {
+			continue
+		}
+		stuck := largestClosed(waits)
+		all := deadlocks(waits)
+		require.Equal(t, len(stuck) > 0, len(all) > 0, "seed %d: %v", seed, waits)
+		for _, d := range all {
+			found++
+			requireCycle(t, d)
+			for _, b := range d.Cycle {
+				among := func(w Wait) bool { return w.Waiter.Path == b.Waiter.Path }
+				require.True(t, slices.ContainsFunc(stuck, among), "seed %d: %v", seed, d)
+			}
+		}
+	}
+	require.Greater(t, found, 100)
+}
+
+func requireCycle(t *testing.T, d Deadlock) {
+	t.Helper()
+	require.Greater(t, len(d.Cycle), 1)
+	for i, b := range d.Cycle {
+		next := d.Cycle[(i+1)%len(d.Cycle)]
+		require.Equal(t, b.Holder.Session, next.Waiter.Session)
+		require.NotEqual(t, b.Waiter.Session, b.Holder.Session)
+		require.NotEqual(t, b.Path, next.Path)
+	}
+}
+
+// Thousands of processes that wait for one another, in a long row, are looked
+// at in a short time.
+func TestManyWaitsAreLookedAtInAShortTime(t *testing.T) {
+	const n = 3000
+	p := func(i int) Participant { return Participant{Path: fmt.Sprint(i), Czxid: 1, Session: SessionID(i + 1)} }
+	var row []Wait
+	for i := range n {
+		row = append(row, Wait{Path: fmt.Sprint("/", i), Kind: Mutex, Waiter: p(i), Holders: []Participant{p(i + 1)}})
+	}
+	begin := time.Now()
+	require.Empty(t, deadlocks(row))
+	all := deadlocks(append(row, Wait{Path: "/back", Kind: Mutex, Waiter: p(n), Holders: []Participant{p(n - 1)}}))
+	require.Len(t, all, 1, "all wait for these two")
+	require.Len(t, all[0].Cycle, 2)
+	require.Less(t, time.Since(begin), 30*time.Second)
+}

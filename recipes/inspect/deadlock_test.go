@@ -1,0 +1,271 @@
+package inspect_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/inspect"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+func (w *world) graph(t *testing.T, opts ...inspect.Option) inspect.Graph {
+	t.Helper()
+	graph, err := inspect.WaitGraph(w.Patience(t), w.Observer, []string{"/"}, opts...)
+	require.NoError(t, err)
+	return graph
+}
+
+// ring makes each service hold a lock, and wait for that of the next. The
+// function returned ends the waits.
+func (w *world) ring(t *testing.T, dir string, names ...string) (giveUp func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(w.Patience(t))
+	clients := make([]*framework.Client, len(names))
+	for i, name := range names {
+		clients[i] = w.service(t, name)
+		recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(clients[i], dir+"/"+name))
+	}
+	for i := range names {
+		next := dir + "/" + names[(i+1)%len(names)]
+		recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(clients[i], next))
+		w.WaitNodes(t, next, 2)
+	}
+	return cancel
+}
+
+func processesIn(d inspect.Deadlock) (names []string) {
+	for _, b := range d.Cycle {
+		names = append(names, b.Waiter.Service)
+	}
+	return names
+}
+
+// Two and three processes that lock in opposite order are named, with the locks
+// that they hold and wait for.
+func TestDeadlockIsNamed(t *testing.T) {
+	for name, names := range map[string][]string{"two": {"a", "b"}, "three": {"a", "b", "c"}} {
+		t.Run(name, func(t *testing.T) {
+			onFakeAndReal(t, func(t *testing.T, w *world) {
+				dir := recipetest.Path(t)
+				begin := time.Now()
+				w.ring(t, dir, names...)
+				bystander := w.acquireBehind(t, locks.NewInterProcessMutex(w.service(t, "z"), dir+"/a"), dir+"/a", 3)
+				graph, err := inspect.WaitGraph(w.Patience(t), w.Observer, []string{dir, dir + "/a"})
+				require.NoError(t, err)
+				require.Len(t, graph.Waits, len(names)+1)
+				require.Len(t, graph.Deadlocks, 1)
+				d := graph.Deadlocks[0]
+				require.ElementsMatch(t, names, processesIn(d))
+				require.Equal(t, []inspect.Doubt{inspect.MayLead, inspect.SeveralTasks}, d.Doubts)
+				require.WithinDuration(t, begin, d.Since, time.Minute)
+				for i, b := range d.Cycle {
+					next := d.Cycle[(i+1)%len(d.Cycle)]
+					require.Equal(t, b.Holder.Service, next.Waiter.Service)
+					require.Equal(t, dir+"/"+b.Holder.Service, b.Path)
+					require.Equal(t, d.Processes[i], b.Waiter.String())
+				}
+				require.Contains(t, d.String(), d.Processes[0]+" waits for "+d.Cycle[0].Path+" of "+d.Processes[1])
+				require.False(t, bystander.IsOver())
+			})
+		})
+	}
+}
+
+// Every deadlock is found, also among processes that wait for others in vain.
+func TestSeveralDeadlocks(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		w.ring(t, "/one", "a", "b")
+		w.ring(t, "/two", "c", "d", "e")
+		graph := w.graph(t)
+		require.Len(t, graph.Deadlocks, 2)
+		require.ElementsMatch(t, []string{"a", "b"}, processesIn(graph.Deadlocks[0]))
+		require.ElementsMatch(t, []string{"c", "d", "e"}, processesIn(graph.Deadlocks[1]))
+	})
+}
+
+// A cycle that comes apart between the two looks is not reported, nor one that
+// is there again with other nodes.
+func TestCycleThatDissolvesIsNotReported(t *testing.T) {
+	for name, change := range map[string]func(t *testing.T, w *world, giveUp func()){
+		"a waiter gives up": func(t *testing.T, w *world, giveUp func()) { giveUp() },
+		"a holder crashes": func(t *testing.T, w *world, giveUp func()) {
+			w.Fake.Session(int64(w.one(t, "/l/a").Holders[0].Session)).Expire()
+		},
+		"the same again, with another node": func(t *testing.T, w *world, giveUp func()) {
+			waiter := w.one(t, "/l/a").Waiters[0]
+			owner := w.service(t, "b")
+			require.NoError(t, w.Fake.Delete(waiter.Path))
+			data, err := json.Marshal(map[string]any{"v": 1, "host": waiter.Host, "pid": waiter.PID, "service": "b"})
+			require.NoError(t, err)
+			create(t, owner, waiter.Path, string(data), framework.Ephemeral)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				giveUp := w.ring(t, "/l", "a", "b")
+				require.Len(t, w.graph(t).Deadlocks, 1)
+				go func() {
+					time.Sleep(time.Minute / 2)
+					change(t, w, giveUp)
+				}()
+				begin := time.Now()
+				graph := w.graph(t, inspect.WithPause(time.Minute))
+				require.Len(t, graph.Waits, 2, "as in the first look")
+				require.Empty(t, graph.Deadlocks)
+				require.GreaterOrEqual(t, time.Since(begin), time.Minute)
+			})
+		})
+	}
+}
+
+// A lock that may not be listed any more in the second look is told.
+func TestLockThatBecomesUnreadableIsTold(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		w.ring(t, "/l", "a", "b")
+		owner := w.service(t, "owner")
+		go func() {
+			time.Sleep(time.Minute / 2)
+			_, err := owner.SetACL(t.Context(), "/l/a", zk.DigestACL(zk.PermAll, "shop", "secret"), framework.AnyVersion)
+			assert.NoError(t, err)
+		}()
+		graph := w.graph(t, inspect.WithPause(time.Minute))
+		require.Empty(t, graph.Deadlocks)
+		require.Equal(t, []string{"/l/a"}, graph.Unreadable)
+	})
+}
+
+// Without a cycle there is no second look.
+func TestGraphWithoutACycleTakesOneLook(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		a := locks.NewInterProcessMutex(w.service(t, "a"), "/a")
+		recipetest.Acquire(t, w.Patience(t), a)
+		w.acquireBehind(t, locks.NewInterProcessMutex(w.service(t, "b"), "/a"), "/a", 2)
+		begin := time.Now()
+		graph := w.graph(t, inspect.WithPause(time.Hour))
+		require.Len(t, graph.Waits, 1)
+		require.Equal(t, []inspect.Deadlock{}, graph.Deadlocks)
+		require.Less(t, time.Since(begin), time.Minute)
+	})
+}
+
+// Busy processes hold and wait in many goroutines. That is no deadlock within
+// one of them, nor of two in a single semaphore. Candidates of latches are not
+// stuck.
+func TestCyclesThatAreNoDeadlocks(t *testing.T) {
+	for name, make := range map[string]func(t *testing.T, w *world){
+		"one process": func(t *testing.T, w *world) {
+			a, b := w.service(t, "a"), w.service(t, "a")
+			recipetest.Acquire(t, w.Patience(t), locks.NewInterProcessMutex(a, "/x"))
+			recipetest.Acquire(t, w.Patience(t), locks.NewInterProcessMutex(b, "/y"))
+			w.acquireBehind(t, locks.NewInterProcessMutex(b, "/x"), "/x", 2)
+			w.acquireBehind(t, locks.NewInterProcessMutex(a, "/y"), "/y", 2)
+		},
+		"one semaphore": func(t *testing.T, w *world) {
+			for i := range 2 {
+				s := locks.NewInterProcessSemaphore(w.service(t, string(rune('a'+i))), "/s", locks.Limit(2))
+				recipetest.Acquire(t, w.Patience(t), s)
+				defer func() { w.acquireBehind(t, s, "/s/locks", 2-i) }()
+			}
+		},
+		"latches": func(t *testing.T, w *world) {
+			for _, order := range [][]string{{"/x", "/y"}, {"/y", "/x"}} {
+				c := w.service(t, order[0])
+				for _, path := range order {
+					latch := leader.NewLatch(c, path)
+					require.NoError(t, latch.Start())
+					t.Cleanup(func() { latch.Close(w.Patience(t)) })
+					time.Sleep(time.Second)
+				}
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				make(t, w)
+				waiting := 0
+				for _, r := range w.walk(t, "/") {
+					waiting += len(r.Waiters)
+				}
+				require.GreaterOrEqual(t, waiting, 2)
+				require.Empty(t, w.graph(t).Deadlocks)
+			})
+		})
+	}
+}
+
+// A waiter at a semaphore is stuck if all who have leases are. The limit may
+// not be known.
+func TestDeadlockThroughASemaphore(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx := w.Patience(t)
+		a, b, c := w.service(t, "a"), w.service(t, "b"), w.service(t, "c")
+		limit := locks.SharedLimit("/s-limit", 2)
+		recipetest.Acquire(t, ctx, locks.NewInterProcessSemaphore(a, "/s", limit))
+		other := recipetest.Acquire(t, ctx, locks.NewInterProcessSemaphore(c, "/s", limit))
+		recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(b, "/m"))
+		w.acquireBehind(t, locks.NewInterProcessMutex(a, "/m"), "/m", 2)
+		w.acquireBehind(t, locks.NewInterProcessSemaphore(b, "/s", limit), "/s/leases", 3)
+		require.Empty(t, w.graph(t).Deadlocks, "the third may give its lease back")
+
+		waiting := w.acquireBehind(t, locks.NewInterProcessMutex(c, "/m"), "/m", 3)
+		graph := w.graph(t)
+		require.Len(t, graph.Deadlocks, 1)
+		require.Contains(t, graph.Deadlocks[0].Doubts, inspect.LimitNotKnown)
+		limits := inspect.WithSharedLimits(func(semaphore string) string { return semaphore + "-limit" })
+		require.NotContains(t, w.graph(t, limits).Deadlocks[0].Doubts, inspect.LimitNotKnown)
+		require.False(t, waiting.IsOver())
+		require.NoError(t, other.Release(ctx))
+	})
+}
+
+// If each process holds and waits within one trace, there are fewer doubts.
+func TestTracesRemoveADoubt(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		node := func(service, trace, path string) {
+			c := w.service(t, service)
+			create(t, c, path, `{"v":1,"host":"h","pid":1,"service":"`+service+`","trace":{"traceparent":"00-`+trace+`-b7ad6b7169203331-01"}}`,
+				framework.Ephemeral)
+		}
+		node("a", "1", "/x/__WRIT__0000000001")
+		node("b", "2", "/y/__WRIT__0000000001")
+		node("b", "2", "/x/__WRIT__0000000002")
+		node("a", "1", "/y/__WRIT__0000000002")
+		graph := w.graph(t)
+		require.Len(t, graph.Deadlocks, 1, "two sessions of one process are one party")
+		require.Empty(t, graph.Deadlocks[0].Doubts)
+
+		require.NoError(t, w.Fake.Delete("/y/__WRIT__0000000002"))
+		node("a", "3", "/y/__WRIT__0000000003")
+		require.Equal(t, []inspect.Doubt{inspect.SeveralTasks}, w.graph(t).Deadlocks[0].Doubts)
+	})
+}
+
+// An error of either look is one of the call.
+func TestGraphIsCompleteOrAnError(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		w.ring(t, "/l", "a", "b")
+		hits := 0
+		for i := 0; i == hits; i++ {
+			c, _ := w.Connect(t)
+			fault := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), After: i, Do: zktest.Fail(zktest.ErrSystem)})
+			_, err := inspect.WaitGraph(w.Patience(t), c, []string{"/"})
+			hits += fault.Hits()
+			require.Equal(t, i < hits, err != nil, "request %d: %v", i, err)
+		}
+		require.Greater(t, hits, 12, "both looks")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		_, err := inspect.WaitGraph(ctx, w.Observer, []string{"/"}, inspect.WithPause(time.Hour))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+	})
+}

@@ -1,0 +1,217 @@
+package inspect_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/inspect"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// fates are what may happen to a request.
+func fates(w *world) map[string]zktest.Action {
+	expire := zktest.Call(func(r zktest.Request) { go w.Fake.Session(r.Session).Expire() })
+	return map[string]zktest.Action{
+		"answered late":         zktest.DelayReply(4 * time.Second),
+		"answered too late":     zktest.DelayReply(time.Minute),
+		"swallowed":             zktest.Blackhole(),
+		"answer swallowed":      zktest.BlackholeReply(),
+		"lost":                  zktest.DropRequest(),
+		"answer lost":           zktest.DropReply(),
+		"lost with the session": zktest.All(expire, zktest.DropRequest()),
+		"session ended before":  expire,
+		"refused":               zktest.Fail(zktest.ErrSystem),
+	}
+}
+
+// A fault hits one request of a walk, whichever it is. The answer is complete,
+// or there is an error that says what has happened. There is never a part of an
+// answer without an error.
+func TestFaultAtEveryRequestOfAWalk(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		w.scene(t, w.Observer)
+		for fate := range fates(w) {
+			complete := 0
+			for hit, i := true, 0; hit; i++ {
+				hit = w.faultAt(t, fate, i, &complete)
+			}
+			require.Positive(t, complete, fate)
+		}
+	})
+}
+
+func (w *world) faultAt(t *testing.T, fate string, i int, complete *int) (hit bool) {
+	c, _ := w.Connect(t)
+	defer c.Close()
+	want := nodesInAll(collect(t.Context(), c))
+	require.Len(t, want, 9)
+
+	fault := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), After: i, Do: fates(w)[fate]})
+	got, err := collect(t.Context(), c)
+	if err == nil {
+		require.Equal(t, want, nodesInAll(got, nil), "%s at request %d", fate, i)
+		*complete++
+	} else {
+		var op *framework.OpError
+		require.ErrorAs(t, err, &op, "%s at request %d", fate, i)
+		require.True(t, framework.IsConnectionError(err) || errors.Is(err, framework.ErrSessionLost) || fate == "refused",
+			"%s at request %d: %v", fate, i, err)
+	}
+	return fault.Hits() > 0
+}
+
+// scene makes recipes of all layouts, with nine participants.
+func (w *world) scene(t *testing.T, c *framework.Client) {
+	t.Helper()
+	forest(t, c, "/r/forest", 2)
+	create(t, c, "/r/sem/leases/"+javaIs+"lease-0000000001", "", framework.Ephemeral)
+	create(t, c, "/r/sem/locks/"+javaIs+"lock-0000000001", "", framework.Ephemeral)
+	create(t, c, "/r/kazoo/"+hex, "", framework.Ephemeral)
+	create(t, c, "/r/kazoo-__lock__/"+pyMutex+"0000000001", "", framework.Ephemeral)
+	create(t, c, "/r/group/a", "", framework.Ephemeral)
+}
+
+func collect(ctx context.Context, c *framework.Client) (all []inspect.Recipe, err error) {
+	for r, err := range inspect.Walk(ctx, c, "/r", inspect.WithMaxRequests(3)) {
+		if err != nil {
+			return all, err
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+func nodesInAll(all []inspect.Recipe, _ error) (paths []string) {
+	for _, r := range all {
+		paths = append(paths, nodesOf(r)...)
+	}
+	return paths
+}
+
+// A walk goes on after an outage and a loss of the session, as far as the
+// client's retry policy does. Here the outage is too long for it.
+func TestOutageIsAnErrorOfAWalk(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		forest(t, w.Observer, "/r", 50)
+		c, network := w.Connect(t)
+		n := 0
+		var last error
+		for _, err := range inspect.Walk(w.Patience(t), c, "/r", inspect.WithMaxRequests(2)) {
+			if n++; n == 10 {
+				network.Refuse(true)
+				network.Cut()
+			}
+			last = err
+		}
+		require.Error(t, last)
+		require.True(t, framework.IsConnectionError(last) || errors.Is(last, framework.ErrSessionLost), "%v", last)
+		require.Less(t, n, 50)
+	})
+}
+
+// The end of the caller's context, and of the client, are errors.
+func TestEndOfAWalk(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		forest(t, w.Observer, "/r", 50)
+		for name, want := range map[string]error{
+			"canceled": context.Canceled, "closed": framework.ErrClosed, "over before": context.Canceled,
+		} {
+			c, _ := w.Connect(t)
+			ctx, cancel := context.WithCancel(t.Context())
+			if name == "over before" {
+				cancel()
+			}
+			n := 0
+			var last error
+			for _, err := range inspect.Walk(ctx, c, "/r", inspect.WithMaxRequests(2)) {
+				if n++; n == 10 && name == "closed" {
+					c.Close()
+				} else if n == 10 {
+					cancel()
+				}
+				last = err
+			}
+			cancel()
+			require.ErrorIs(t, last, want, name)
+			var op *framework.OpError
+			require.ErrorAs(t, last, &op, name)
+			require.Less(t, n, 50, name)
+		}
+	})
+}
+
+// Nodes that go while they are read are no error. A holder that has gone leaves
+// the lock to the next one.
+func TestNodesThatGoMeanwhile(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		lock := func(i int, seq int) string { return fmt.Sprintf("/r/%d/lock-%010d", i, seq) }
+		for i := range 3 {
+			for seq := range 3 {
+				create(t, w.Observer, lock(i, seq), fmt.Sprint(seq), framework.Ephemeral)
+			}
+		}
+		gone := func(paths ...string) zktest.Action {
+			return zktest.Call(func(zktest.Request) {
+				for _, path := range paths {
+					_ = w.Fake.Delete(path)
+				}
+			})
+		}
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Path: lock(0, 0), Do: gone(lock(0, 0))})
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Path: "/r/1", Do: gone(lock(1, 0), lock(1, 1), lock(1, 2), "/r/1")})
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Path: lock(2, 0), Do: gone(lock(2, 0), lock(2, 1), lock(2, 2))})
+		create(t, w.Observer, "/r/s/leases/lease-0000000001", "", framework.Ephemeral)
+		create(t, w.Observer, "/r/s/locks", "", framework.Container)
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Path: "/r/s/locks", Do: gone("/r/s/locks")})
+		all := w.walk(t, "/r", inspect.WithMaxRequests(1))
+		require.Len(t, all, 2)
+		require.Equal(t, "/r/s", all[1].Path, "the server removes an empty gate")
+		require.Equal(t, "/r/0", all[0].Path)
+		require.Equal(t, []string{"1"}, ids(all[0].Holders))
+		require.Equal(t, []string{"2"}, ids(all[0].Waiters))
+		require.Equal(t, 1, all[0].Waiters[0].Position)
+	})
+}
+
+// What is there from the begin of a walk to its end is told, whatever comes and
+// goes beside it.
+func TestWalkIsCompleteWhileLocksComeAndGo(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		stay := forest(t, w.Observer, "/r", 100)
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		c, _ := w.Connect(t)
+		var others sync.WaitGroup
+		others.Go(func() {
+			for i := 0; ctx.Err() == nil; i = (i + 7) % 100 {
+				path := fmt.Sprintf("/r/sku-%05d-brief/lock-", i)
+				node, err := c.Create(ctx, path, nil, framework.WithMode(framework.EphemeralSequential), framework.WithParents())
+				time.Sleep(time.Millisecond)
+				if err == nil {
+					_ = c.Delete(ctx, node.Path, framework.AnyVersion)
+				}
+				_ = w.Fake.Delete(path[:len(path)-len("/lock-")])
+			}
+		})
+		w.Fake.Inject(zktest.Rule{Path: "/r/*", Times: -1, Session: w.Observer.SessionID(), Do: zktest.DelayReply(time.Millisecond)})
+		for range 3 {
+			told := map[string]bool{}
+			for _, r := range w.walk(t, "/r", inspect.WithMaxRequests(2)) {
+				require.False(t, told[r.Path], "once each")
+				told[r.Path] = true
+			}
+			for _, path := range stay {
+				require.True(t, told[path], path)
+			}
+		}
+		stop()
+		others.Wait()
+	})
+}

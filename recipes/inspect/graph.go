@@ -1,0 +1,136 @@
+package inspect
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// Graph says who waits for whom. See WaitGraph.
+type Graph struct {
+	Waits     []Wait     `json:"waits"`
+	Deadlocks []Deadlock `json:"deadlocks"`
+
+	// Unreadable has the paths whose children may not be listed. The waits
+	// there are not known.
+	Unreadable []string `json:"unreadable,omitempty"`
+}
+
+// Wait is a participant that waits for others.
+type Wait struct {
+	Path   string      `json:"path"` // of the lock or the semaphore
+	Kind   Kind        `json:"kind"`
+	MayBe  []Kind      `json:"may_be,omitempty"`
+	Waiter Participant `json:"waiter"`
+
+	// Holders are those that must go first: all of them, or, if Any is set, at
+	// least one. Waiters ahead are not among them: they wait for the same
+	// holders.
+	Holders []Participant `json:"holders"`
+	Any     bool          `json:"any,omitempty"`
+
+	limitKnown bool
+	layout     Layout
+}
+
+// Waits returns who waits for whom in the locks and semaphores among some
+// recipes. Candidates of a leader latch are not among them: they wait for as
+// long as they live, and do other work meanwhile.
+func Waits(recipes []Recipe) []Wait {
+	var all []Wait
+	for _, r := range recipes {
+		switch r.Kind {
+		case Mutex, ReadWriteLock, Semaphore:
+			all = append(all, r.waits()...)
+		}
+	}
+	return all
+}
+
+func (r Recipe) waits() []Wait {
+	holders := slices.DeleteFunc(slices.Clone(r.Holders), func(p Participant) bool { return p.Unsure })
+	if len(holders) == 0 {
+		return nil
+	}
+	var all []Wait
+	for _, p := range r.Waiters {
+		all = append(all, Wait{
+			Path: r.Path, Kind: r.Kind, MayBe: r.MayBe, Waiter: p, Holders: holders,
+			Any: r.Kind == Semaphore, limitKnown: r.Limit != nil, layout: r.Layout,
+		})
+	}
+	return all
+}
+
+// lock identifies the lock that is waited for. Locks of several kinds may have
+// one path.
+func (w Wait) lock() lockID { return lockID{w.Path, w.Kind, w.layout} }
+
+type lockID struct {
+	path   string
+	kind   Kind
+	layout Layout
+}
+
+// Deadlock is a cycle of processes, each of which waits for a lock that the
+// next one holds, and the last for one of the first.
+type Deadlock struct {
+	Processes []string  `json:"processes"` // in the order of the cycle
+	Cycle     []Blocked `json:"cycle"`
+	Since     time.Time `json:"since"` // when the last of them began to wait, by the server's clock
+
+	// Doubts are what may make it no deadlock, and cannot be seen in the nodes.
+	Doubts []Doubt `json:"doubts,omitempty"`
+}
+
+// Blocked is one part of a Deadlock: its waiter waits for its holder. The
+// holder's process is that of the waiter of the next part.
+type Blocked struct {
+	Path   string      `json:"path"`
+	Kind   Kind        `json:"kind"`
+	Waiter Participant `json:"waiter"`
+	Holder Participant `json:"holder"`
+}
+
+// Doubt is a reason why a Deadlock may be none.
+type Doubt string
+
+// The doubts.
+const (
+	// SeveralTasks says that a process may hold and wait in different
+	// goroutines or threads, so that the holder can go on. The doubt is absent
+	// if each process holds and waits within one trace.
+	SeveralTasks Doubt = "several_tasks"
+
+	// MayLead says that a lock in the cycle may be a leader election. Its
+	// candidates wait for as long as they live, and do other work meanwhile.
+	MayLead Doubt = "may_lead"
+
+	// LimitNotKnown says that the limit of a semaphore in the cycle is not
+	// known, so that it may have leases left.
+	LimitNotKnown Doubt = "limit_not_known"
+)
+
+// String says who holds and waits for what, such as
+//
+//	a@web-1/10 waits for /x of b@web-2/20, which waits for /y of a@web-1/10
+func (d Deadlock) String() string {
+	if len(d.Cycle) == 0 {
+		return "no deadlock"
+	}
+	text := d.Processes[0]
+	for i, b := range d.Cycle {
+		if i > 0 {
+			text += ", which"
+		}
+		text += " waits for " + b.Path + " of " + d.Processes[(i+1)%len(d.Processes)]
+	}
+	return text
+}
+
+// sortDeadlocks puts the oldest first.
+func sortDeadlocks(all []Deadlock) {
+	slices.SortFunc(all, func(a, b Deadlock) int {
+		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Cycle[0].Path, b.Cycle[0].Path))
+	})
+}

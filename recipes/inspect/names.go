@@ -1,0 +1,122 @@
+package inspect
+
+import (
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/gocurator/curator/recipes/internal/lockloop"
+)
+
+// The names of contenders, before the sequence number.
+const (
+	mutexNode = "lock-"
+	readNode  = "__READ__"
+	writeNode = "__WRIT__"
+	latchNode = "latch-"
+	leaseNode = "lease-"
+
+	kazooNode     = "__lock__"
+	kazooReadNode = "__rlock__"
+)
+
+// The names of the parts of recipes that have several directories.
+const (
+	gateDir      = "locks"     // of Curator's semaphores
+	leasesDir    = "leases"    // of Curator's semaphores
+	kazooGateEnd = "-__lock__" // follows the path of kazoo's semaphores
+	entriesDir   = "entries"   // of kazoo's LockingQueue
+	takenDir     = "taken"     // of kazoo's LockingQueue
+)
+
+// contents are the children of a node, sorted out by their names.
+type contents struct {
+	mutex, readWrite, latch, lease []lockloop.Entry
+	kazoo                          []lockloop.Entry
+	items                          []string // of a queue, in order
+	hexes                          []string // may be leases of kazoo's semaphore
+	dirs                           []string // all others, in order
+	names                          []string // all, in order
+}
+
+// allBut returns the names that are not those of the entries.
+func (c *contents) allBut(entries []lockloop.Entry) []string {
+	out := make(map[string]bool, len(entries))
+	for _, e := range entries {
+		out[e.Node] = true
+	}
+	return slices.DeleteFunc(slices.Clone(c.names), func(name string) bool { return out[name] })
+}
+
+// sortOut looks at names only. The name of a contender counts as in the recipe
+// itself.
+func sortOut(names []string) contents {
+	c := contents{names: slices.Sorted(slices.Values(names))}
+	for _, name := range c.names {
+		switch {
+		case add(&c.mutex, curatorEntries(name, mutexNode)),
+			add(&c.readWrite, curatorEntries(name, readNode, writeNode)),
+			add(&c.latch, curatorEntries(name, latchNode)),
+			add(&c.lease, curatorEntries(name, leaseNode)):
+		case add(&c.kazoo, kazooEntries(name)):
+		case isItem(name):
+			c.items = append(c.items, name)
+		case isHex(name):
+			c.hexes = append(c.hexes, name)
+		default:
+			c.dirs = append(c.dirs, name)
+		}
+	}
+	return c
+}
+
+// add adds the entries, and reports whether there are any.
+func add(to *[]lockloop.Entry, entries iter.Seq[lockloop.Entry]) bool {
+	before := len(*to)
+	*to = slices.AppendSeq(*to, entries)
+	return len(*to) > before
+}
+
+func curatorEntries(name string, kinds ...string) iter.Seq[lockloop.Entry] {
+	return lockloop.Entries([]string{name}, kinds...)
+}
+
+// kazooEntries finds kazoo's contenders. It takes any text before the name of
+// the recipe, as kazoo does.
+func kazooEntries(name string) iter.Seq[lockloop.Entry] {
+	return func(yield func(lockloop.Entry) bool) {
+		for _, kind := range []string{kazooNode, kazooReadNode} {
+			i := strings.LastIndex(name, kind)
+			if i < 0 {
+				continue
+			}
+			for e := range lockloop.Entries([]string{name[i:]}, kind) {
+				e.Node = name
+				yield(e)
+				return
+			}
+		}
+	}
+}
+
+// isItem reports whether a name is that of an item of a queue: kazoo's
+// "entry-100-" and Curator's "queue-" and "qn-", with something between or
+// not, and a sequence number.
+func isItem(name string) bool {
+	for _, prefix := range []string{"queue-", "qn-", "entry-"} {
+		if !strings.HasPrefix(name, prefix) || len(name) < len(prefix)+sequenceWidth {
+			continue
+		}
+		return lockloop.IsNode(prefix+name[len(name)-sequenceWidth:], prefix)
+	}
+	return false
+}
+
+// sequenceWidth is the number of digits of a sequence number, as a rule.
+const sequenceWidth = 10
+
+// isHex reports whether a name is a UUID of 32 hexadecimal digits, such as
+// kazoo gives to leases.
+func isHex(name string) bool {
+	return len(name) == 32 && strings.Trim(name, "0123456789abcdef") == ""
+}

@@ -1,0 +1,156 @@
+package inspect
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/znode"
+	"github.com/gocurator/curator/recipes/internal/lockloop"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+// reader sends the requests of a walk, a bounded number of them at once.
+type reader struct {
+	ctx     context.Context
+	client  *framework.Client
+	slots   chan struct{} // has an element for each request under way
+	readers chan struct{} // has an element for each goroutine that reads one node
+}
+
+// begin waits until a request may be sent. The function end must be called
+// after it.
+func (r *reader) begin() error {
+	select {
+	case r.slots <- struct{}{}:
+		return nil
+	case <-r.ctx.Done():
+		return reason.OfContext(r.ctx)
+	}
+}
+
+func (r *reader) end() { <-r.slots }
+
+// children lists a node.
+func (r *reader) children(path string) ([]string, *zk.Stat, error) {
+	if err := r.begin(); err != nil {
+		return nil, nil, err
+	}
+	defer r.end()
+	return r.client.Children(r.ctx, path)
+}
+
+// stat returns nil if there is no node. It needs no rights before ZooKeeper
+// 3.9, and those of a read since then.
+func (r *reader) stat(path string) (*zk.Stat, error) {
+	if err := r.begin(); err != nil {
+		return nil, err
+	}
+	defer r.end()
+	there, stat, err := r.client.Exists(r.ctx, path)
+	if err != nil || !there {
+		return nil, err
+	}
+	return stat, nil
+}
+
+func (r *reader) data(path string) ([]byte, *zk.Stat, error) {
+	if err := r.begin(); err != nil {
+		return nil, nil, err
+	}
+	defer r.end()
+	return r.client.Get(r.ctx, path)
+}
+
+// sighting is a node that was read.
+type sighting struct {
+	Participant
+	entry  lockloop.Entry // of a contender
+	parent bool           // it has children
+}
+
+// participant reads a node. It returns nil if the node is gone.
+func (r *reader) participant(path string) (*sighting, error) {
+	data, stat, err := r.data(path)
+	forbidden := errors.Is(err, zk.ErrNoAuth)
+	if forbidden {
+		stat, err = r.stat(path)
+	}
+	if errors.Is(err, zk.ErrNoAuth) { // only the name is known
+		p := Participant{Path: path, Unreadable: true, ID: locks.Identity{}.String()}
+		return &sighting{Participant: p}, nil
+	}
+	if errors.Is(err, zk.ErrNoNode) || err == nil && stat == nil {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	p := participantOf(path, data, stat)
+	p.Unreadable = forbidden
+	return &sighting{Participant: p, parent: stat.NumChildren > 0}, nil
+}
+
+// participants reads the contenders below a node, and leaves out those that are
+// gone. They are in the order of admission. It reads no more than most of them.
+// The others are only counted.
+func (r *reader) participants(parent string, queue []lockloop.Entry, most int) (all []sighting, unread int, err error) {
+	if lockloop.Sort(queue) && len(queue) > most {
+		queue, unread = queue[:most], len(queue)-most
+	}
+	all, err = readAll(r, queue, func(e lockloop.Entry) (*sighting, error) {
+		seen, err := r.participant(znode.Join(parent, e.Node))
+		if seen != nil {
+			seen.entry = e
+			seen.entry.Czxid = seen.Czxid
+		}
+		return seen, err
+	})
+	slices.SortStableFunc(all, func(a, b sighting) int { return lockloop.Compare(a.entry, b.entry) })
+	if len(all) > most {
+		all, unread = all[:most], len(all)-most
+	}
+	return all, unread, err
+}
+
+// byCreation reads children whose names have no order, such as leases. They are
+// in the order of their creation.
+func (r *reader) byCreation(parent string, names []string) ([]sighting, error) {
+	all, err := readAll(r, names, func(name string) (*sighting, error) {
+		return r.participant(znode.Join(parent, name))
+	})
+	slices.SortFunc(all, func(a, b sighting) int { return cmp.Compare(a.Czxid, b.Czxid) })
+	return all, err
+}
+
+// readAll calls read for each element, several at once, and leaves out those
+// for which it returns nil.
+func readAll[T any](r *reader, from []T, read func(T) (*sighting, error)) ([]sighting, error) {
+	found := make([]*sighting, len(from))
+	errs := make([]error, len(from))
+	var reads sync.WaitGroup
+	for i, element := range from {
+		r.readers <- struct{}{} // they wait for slots, and for nothing else
+		reads.Go(func() {
+			defer func() { <-r.readers }()
+			found[i], errs[i] = read(element)
+		})
+	}
+	reads.Wait()
+	var all []sighting
+	for i, seen := range found {
+		if errs[i] != nil {
+			return nil, errs[i]
+		}
+		if seen != nil {
+			all = append(all, *seen)
+		}
+	}
+	return all, nil
+}

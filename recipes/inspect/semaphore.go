@@ -1,0 +1,278 @@
+package inspect
+
+import (
+	"encoding/binary"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/internal/znode"
+	"github.com/gocurator/curator/recipes/internal/lockloop"
+)
+
+// semaphoreParts are the nodes of one of Curator's semaphores: its leases, and
+// those that wait at its gate. All children of the leases' node count.
+type semaphoreParts struct {
+	path     string // of the semaphore
+	leasesAt string
+	gateAt   string
+	names    []string // of the leases
+	gate     []lockloop.Entry
+	gateOnly bool // no child has the name of a lease
+}
+
+// findSemaphore finds one of Curator's semaphores. One that nobody holds or
+// waits for is not there.
+func (w *walk) findSemaphore(v *visit, c *contents) error {
+	if !slices.Contains(c.dirs, leasesDir) {
+		return nil
+	}
+	s := semaphoreParts{
+		path: v.path, leasesAt: znode.Join(v.path, leasesDir), gateAt: znode.Join(v.path, gateDir),
+	}
+	leases, err := w.listed(s.leasesAt)
+	if err != nil || leases == nil {
+		return err
+	}
+	parts := []string{leasesDir, gateDir}
+	gate := &contents{}
+	if slices.Contains(c.dirs, gateDir) {
+		if gate, err = w.listed(s.gateAt); err != nil {
+			return err
+		}
+	}
+	if gate == nil { // it is gone, or a visit will tell that it cannot be read
+		gate, parts = &contents{}, parts[:1]
+	}
+	s.names, s.gate = leases.names, gate.mutex
+	s.gateOnly = len(leases.lease) == 0
+	if s.gateOnly && (len(gate.mutex) == 0 || len(leases.names) > 0) {
+		return nil // no semaphore, or one that nobody uses
+	}
+	c.dirs = slices.DeleteFunc(c.dirs, func(name string) bool { return slices.Contains(parts, name) })
+	v.below = append(v.below, paths(s.gateAt, gate.allBut(gate.mutex))...)
+	return w.lookAtSemaphore(v, s)
+}
+
+// findLeases finds the leases of one of Curator's semaphores below a walk's
+// root that is inside the semaphore.
+func (w *walk) findLeases(v *visit, c *contents) error {
+	if len(c.lease) == 0 {
+		return nil
+	}
+	s := semaphoreParts{path: v.path, leasesAt: v.path}
+	for _, e := range c.lease {
+		s.names = append(s.names, e.Node)
+	}
+	if parent, isPart := strings.CutSuffix(v.path, "/"+leasesDir); isPart {
+		s.gateAt = znode.Join(parent, gateDir)
+		gate, err := w.listed(s.gateAt)
+		if err != nil {
+			return err
+		}
+		if gate != nil {
+			s.gate = gate.mutex
+		}
+	}
+	return w.lookAtSemaphore(v, s)
+}
+
+// listed returns the contents of a node, or nil if it is gone, or may not be
+// listed. It is visited like others then.
+func (w *walk) listed(path string) (*contents, error) {
+	names, _, err := w.children(path)
+	if errors.Is(err, zk.ErrNoNode) || errors.Is(err, zk.ErrNoAuth) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	c := sortOut(names)
+	return &c, nil
+}
+
+// lookAtSemaphore reads the leases and the gate.
+func (w *walk) lookAtSemaphore(v *visit, s semaphoreParts) error {
+	if !w.wants(Semaphore, SemaphoreMutex, Mutex) {
+		return nil
+	}
+	r := Recipe{Path: s.path, Kind: Semaphore, Layout: Curator}
+	leases, err := w.byCreation(s.leasesAt, s.names)
+	if err != nil {
+		return err
+	}
+	gate, unread, err := w.participants(s.gateAt, s.gate, w.most)
+	if err != nil {
+		return err
+	}
+	if r.Limit, err = w.sharedLimitOf(s.path); err != nil {
+		return err
+	}
+	r.Unread = unread
+	r.admit(leases, gate)
+	if len(r.Holders) < 2 && (r.Limit == nil || *r.Limit == 1) {
+		r.MayBe = append(r.MayBe, SemaphoreMutex)
+	}
+	if s.gateOnly {
+		r.MayBe = append(r.MayBe, Mutex) // with the path of the gate
+	}
+	if len(r.Holders)+len(r.Waiters) > 0 {
+		r.cut(w.most)
+		v.note(r, append(leases, gate...))
+	}
+	return nil
+}
+
+// admit tells the leases that are held from those that wait. With a limit, as
+// many are held as it allows. Without one, the first at the gate may have
+// leases that it has not been granted yet: those of its session that are newer
+// than its node at the gate.
+func (r *Recipe) admit(leases, gate []sighting) {
+	for i, lease := range leases {
+		p := lease.Participant
+		switch {
+		case r.Limit != nil && i >= *r.Limit:
+			r.Waiters = append(r.Waiters, p)
+			continue
+		case r.Limit == nil && len(gate) > 0:
+			p.Unsure = p.Session == gate[0].Session && p.Czxid > gate[0].Czxid
+		}
+		r.Holders = append(r.Holders, p)
+	}
+	for _, waiter := range gate {
+		r.Waiters = append(r.Waiters, waiter.Participant)
+	}
+	r.number()
+}
+
+// number sets the positions.
+func (r *Recipe) number() {
+	for i := range r.Holders {
+		r.Holders[i].Position = i
+	}
+	for i := range r.Waiters {
+		r.Waiters[i].Position = len(r.Holders) + i
+	}
+}
+
+// cut leaves no more participants than most.
+func (r *Recipe) cut(most int) {
+	if n := len(r.Holders) + len(r.Waiters) - most; n > 0 {
+		r.Unread += n
+		r.Holders = r.Holders[:min(len(r.Holders), most)]
+		r.Waiters = r.Waiters[:max(0, min(len(r.Waiters), most-len(r.Holders)))]
+	}
+}
+
+// sharedLimitOf reads the limit of a semaphore, if the caller has told where it
+// is. The result is nil if it is not known.
+func (w *walk) sharedLimitOf(semaphore string) (*int, error) {
+	path := w.sharedLimit(semaphore)
+	if path == "" {
+		return nil, nil
+	}
+	data, err := w.dataOrNothing(path)
+	if err != nil || len(data) != 4 {
+		return nil, err
+	}
+	limit := int(int32(binary.BigEndian.Uint32(data)))
+	return &limit, nil
+}
+
+// dataOrNothing returns nil for a node that is gone, or may not be read.
+func (w *walk) dataOrNothing(path string) ([]byte, error) {
+	data, _, err := w.data(path)
+	if errors.Is(err, zk.ErrNoNode) || errors.Is(err, zk.ErrNoAuth) {
+		return nil, nil
+	}
+	return data, err
+}
+
+// findKazooSemaphore finds a semaphore of kazoo: its leases are the children,
+// its limit is the data, and its gate is a lock beside it.
+func (w *walk) findKazooSemaphore(v *visit, c *contents) error {
+	if len(c.hexes) == 0 || v.path == "/" {
+		return nil
+	}
+	gateAt := v.path + kazooGateEnd
+	gate, err := w.listed(gateAt)
+	if err != nil || gate == nil {
+		return err
+	}
+	hexes := c.hexes
+	c.hexes = nil
+	if !w.wants(Semaphore) {
+		return nil
+	}
+	leases, err := w.byCreation(v.path, hexes)
+	if err != nil {
+		return err
+	}
+	waiting, unread, err := w.participants(gateAt, gate.kazoo, w.most)
+	if err != nil {
+		return err
+	}
+	r := Recipe{Path: v.path, Kind: Semaphore, Layout: Kazoo, Unread: unread}
+	data, err := w.dataOrNothing(v.path)
+	if err != nil {
+		return err
+	}
+	r.admit(leases, waiting)
+	for i := range r.Holders {
+		r.Holders[i].Unsure = false // kazoo makes leases only when they are free
+	}
+	if limit, err := strconv.Atoi(string(data)); err == nil {
+		r.Limit = &limit
+	}
+	r.cut(w.most)
+	v.note(r, leases)
+	return nil
+}
+
+// isGateBesideLeases reports whether a lock is the gate of a semaphore of kazoo
+// that is told where its leases are.
+func (w *walk) isGateBesideLeases(path string, q queue) (bool, error) {
+	semaphore, isGate := strings.CutSuffix(path, kazooGateEnd)
+	if !isGate || q.Layout != Kazoo || path == w.root {
+		return false, nil
+	}
+	leases, err := w.listed(semaphore)
+	return leases != nil && len(leases.hexes) > 0, err
+}
+
+// findLockingQueue finds a LockingQueue of kazoo: its items, and those that
+// work on one.
+func (w *walk) findLockingQueue(v *visit, c *contents) error {
+	if !slices.Contains(c.dirs, entriesDir) || !slices.Contains(c.dirs, takenDir) || !w.wants(Queue) {
+		return nil
+	}
+	entries, err := w.listed(znode.Join(v.path, entriesDir))
+	if err != nil || entries == nil {
+		return err
+	}
+	taken, err := w.listed(znode.Join(v.path, takenDir))
+	if err != nil || taken == nil || len(entries.items)+len(taken.items) == 0 {
+		return err
+	}
+	workers, err := w.byCreation(znode.Join(v.path, takenDir), taken.items)
+	if err != nil {
+		return err
+	}
+	inner := &visit{path: znode.Join(v.path, entriesDir)}
+	if err := w.findQueue(inner, entries); err != nil {
+		return err
+	}
+	r := Recipe{Kind: Queue, Layout: Kazoo}
+	if len(inner.recipes) > 0 {
+		r = inner.recipes[0]
+	}
+	r.Path = v.path
+	r.admit(workers, nil)
+	r.cut(w.most)
+	v.note(r, workers)
+	c.dirs = slices.DeleteFunc(c.dirs, func(name string) bool { return name == entriesDir || name == takenDir })
+	return nil
+}

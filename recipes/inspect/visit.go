@@ -1,0 +1,217 @@
+package inspect
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/internal/znode"
+	"github.com/gocurator/curator/recipes/internal/lockloop"
+)
+
+// visit is what was found at one node.
+type visit struct {
+	path    string
+	recipes []Recipe
+	below   []string     // the nodes to visit next, in order
+	member  *Participant // the node itself, if it is ephemeral
+}
+
+// isLeaf reports whether there is nothing to do for the node: it is gone, or a
+// registration.
+func (v *visit) isLeaf() bool { return v.member != nil || len(v.recipes) == 0 && len(v.below) == 0 }
+
+// visit looks at a node. Below the deepest level it only looks whether the node
+// is a registration.
+func (w *walk) visit(path string, level int) (*visit, error) {
+	v := &visit{path: path}
+	if level > w.depth {
+		return v, w.glance(v)
+	}
+	names, stat, err := w.children(path)
+	switch {
+	case errors.Is(err, zk.ErrNoNode) && level > 0:
+		return v, nil
+	case errors.Is(err, zk.ErrNoAuth):
+		return v, w.forbidden(v, err)
+	case err != nil:
+		return nil, err
+	case stat.EphemeralOwner != 0:
+		return v, w.register(v)
+	}
+	return v, w.recognise(v, sortOut(names))
+}
+
+// glance finds out whether a node is a registration.
+func (w *walk) glance(v *visit) error {
+	if !w.wants(Registrations) {
+		return nil
+	}
+	stat, err := w.stat(v.path)
+	switch {
+	case errors.Is(err, zk.ErrNoAuth):
+		return w.forbidden(v, err)
+	case err != nil || stat == nil || stat.EphemeralOwner == 0:
+		return err
+	}
+	return w.register(v)
+}
+
+// forbidden notes that a node may not be listed. Some servers tell what kind of
+// node it is nevertheless.
+func (w *walk) forbidden(v *visit, why error) error {
+	stat, err := w.stat(v.path)
+	switch {
+	case errors.Is(err, zk.ErrNoAuth):
+	case err != nil || stat == nil:
+		return err
+	case stat.EphemeralOwner != 0:
+		return w.register(v)
+	}
+	v.recipes = []Recipe{{Path: v.path, Kind: Unreadable, Reason: why.Error()}}
+	return nil
+}
+
+// register notes that the node is a registration.
+func (w *walk) register(v *visit) error {
+	if !w.wants(Registrations) {
+		v.member = &Participant{}
+		return nil
+	}
+	seen, err := w.participant(v.path)
+	if seen != nil {
+		v.member = &seen.Participant
+	}
+	return err
+}
+
+// recognise finds the recipes among the children of a node.
+func (w *walk) recognise(v *visit, c contents) error {
+	for _, find := range []func(*visit, *contents) error{
+		w.findLocks, w.findSemaphore, w.findLeases, w.findKazooSemaphore, w.findQueue, w.findLockingQueue,
+	} {
+		if err := find(v, &c); err != nil {
+			return err
+		}
+	}
+	v.below = append(v.below, paths(v.path, append(c.hexes, c.dirs...))...)
+	slices.Sort(v.below)
+	return nil
+}
+
+// findLocks finds what queues at the node itself.
+func (w *walk) findLocks(v *visit, c *contents) error {
+	exclusive, shared := lockloop.Exclusive, func(ours, ahead string) bool {
+		return ours == writeNode || ahead == writeNode
+	}
+	for _, q := range []queue{
+		{Recipe{Kind: Mutex, Layout: Curator, MayBe: mayBeMutex(v.path)}, c.mutex, exclusive},
+		{Recipe{Kind: ReadWriteLock, Layout: Curator}, c.readWrite, shared},
+		{Recipe{Kind: LeaderLatch, Layout: Curator}, c.latch, exclusive},
+		kazooQueue(v.path, c.kazoo),
+	} {
+		if err := w.findQueueOf(v, q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mayBeMutex returns what else the nodes of a mutex may be.
+func mayBeMutex(path string) []Kind {
+	if strings.HasSuffix(path, "/"+gateDir) {
+		return []Kind{LeaderSelector, Semaphore}
+	}
+	return []Kind{LeaderSelector}
+}
+
+// kazooQueue returns the lock of kazoo that has these contenders. Its mutex and
+// the writers of its read/write lock have the same names.
+func kazooQueue(path string, entries []lockloop.Entry) queue {
+	for _, e := range entries {
+		if e.Kind == kazooReadNode {
+			return queue{Recipe{Kind: ReadWriteLock, Layout: Kazoo}, entries, func(ours, ahead string) bool {
+				return ours == kazooNode || ahead == kazooNode
+			}}
+		}
+	}
+	r := Recipe{Kind: Mutex, Layout: Kazoo, MayBe: []Kind{ReadWriteLock, Election}}
+	if strings.HasSuffix(path, kazooGateEnd) {
+		r.MayBe = append(r.MayBe, Semaphore)
+	}
+	return queue{r, entries, lockloop.Exclusive}
+}
+
+// queue is a recipe whose contenders are admitted by their order.
+type queue struct {
+	Recipe
+	entries []lockloop.Entry
+	blocks  lockloop.Blocks
+}
+
+// findQueueOf reads the contenders of a queue that is there.
+func (w *walk) findQueueOf(v *visit, q queue) error {
+	if len(q.entries) == 0 || !w.wants(q.Kind, q.MayBe...) {
+		return nil
+	}
+	if hidden, err := w.isGateBesideLeases(v.path, q); hidden || err != nil {
+		return err
+	}
+	all, unread, err := w.participants(v.path, q.entries, w.most)
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	r := q.Recipe
+	r.Path, r.Unread = v.path, unread
+	order := make([]lockloop.Entry, len(all))
+	for i, seen := range all {
+		order[i] = seen.entry
+	}
+	known := lockloop.Sort(slices.Clone(order))
+	for i, holds := range lockloop.Holders(order, q.blocks) {
+		p := &all[i].Participant
+		p.Position, p.Unsure = i, !known
+		p.Reader = order[i].Kind == readNode || order[i].Kind == kazooReadNode
+		if holds {
+			r.Holders = append(r.Holders, *p)
+		} else {
+			r.Waiters = append(r.Waiters, *p)
+		}
+	}
+	v.note(r, all)
+	return nil
+}
+
+// note adds a recipe. Participants that have children are visited like others.
+func (v *visit) note(r Recipe, all []sighting) {
+	v.recipes = append(v.recipes, r)
+	for _, seen := range all {
+		if seen.parent {
+			v.below = append(v.below, seen.Path)
+		}
+	}
+}
+
+// findQueue finds a queue of items. It looks at the first one only.
+func (w *walk) findQueue(v *visit, c *contents) error {
+	if len(c.items) == 0 || !w.wants(Queue) {
+		return nil
+	}
+	r := Recipe{Path: v.path, Kind: Queue, Layout: layoutOfItems(c.items), Items: len(c.items)}
+	stat, err := w.stat(znode.Join(v.path, c.items[0]))
+	if stat != nil {
+		r.Since = time.UnixMilli(stat.Ctime).UTC()
+	}
+	v.recipes = append(v.recipes, r)
+	return err
+}
+
+func layoutOfItems(items []string) Layout {
+	if strings.HasPrefix(items[0], "entry-") {
+		return Kazoo
+	}
+	return Curator
+}

@@ -1,0 +1,227 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"sync"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/znode"
+)
+
+// Walk returns the recipes at a path and below it, in the order of their paths,
+// each after those below it. It only reads.
+//
+//	for r, err := range inspect.Walk(ctx, client, "/") {
+//		if err != nil {
+//			return err // the answer is not complete
+//		}
+//		fmt.Println(r.Kind, r.Path, len(r.Holders), len(r.Waiters))
+//	}
+//
+// A walk without an error is complete: whatever was there from its begin to its
+// end was returned, but for the subtrees that are Unreadable, and what options
+// leave out. Nodes that go meanwhile are no error. Recipes are read one after
+// the other, and each node for itself: a recipe is what its nodes were at
+// nearly the same time, and two recipes are of different times.
+//
+// An error ends the walk. It matches zk.ErrNoNode if there is no node at root,
+// zk.ErrInvalidPath or zk.ErrBadArguments for an input that cannot be used, or
+// the error of ctx. Others are those of the client: a walk goes on after an
+// outage or a loss of the session if the client's retry policy does.
+//
+// A walk sends one request for each node, and another one for each participant
+// and each registration. Several are under way at once; see WithMaxRequests. No
+// request begins after the end of the loop. The memory that a walk takes
+// depends on the depth of the tree, and on the longest lists of children, but
+// not on the number of recipes. A sequence may be walked several times, and by
+// several goroutines.
+func Walk(ctx context.Context, c *framework.Client, root string, opts ...Option) iter.Seq2[Recipe, error] {
+	cfg := configOf(opts)
+	return func(yield func(Recipe, error) bool) {
+		if err := check(c, root, cfg); err != nil {
+			yield(Recipe{}, opError(root, err))
+			return
+		}
+		walk := newWalk(ctx, c, root, cfg, func(r Recipe) bool { return yield(r, nil) })
+		if err := walk.run(); err != nil {
+			yield(Recipe{}, opError(root, err))
+		}
+	}
+}
+
+// opError adds the call and its path to an error that has none.
+func opError(root string, err error) error {
+	if op := (*framework.OpError)(nil); errors.As(err, &op) {
+		return err
+	}
+	return &framework.OpError{Op: "inspect", Path: root, Err: err}
+}
+
+func check(c *framework.Client, root string, cfg config) error {
+	if c == nil {
+		return &framework.ConfigError{Name: "client", Value: "nil", Reason: "must not be nil"}
+	}
+	if err := framework.ValidatePath(root); err != nil {
+		return err
+	}
+	return cfg.fault
+}
+
+// walk is one walk. The caller's goroutine goes through the tree, from node to
+// node, and hands out the recipes. Other goroutines visit the nodes that come
+// next.
+type walk struct {
+	reader
+	config
+	root  string
+	yield func(Recipe) bool
+	done  Progress
+
+	cancel context.CancelFunc // ends the visits
+	visits sync.WaitGroup
+}
+
+func newWalk(ctx context.Context, c *framework.Client, root string, cfg config, yield func(Recipe) bool) *walk {
+	ctx, cancel := context.WithCancel(ctx)
+	return &walk{
+		reader: reader{
+			ctx: ctx, client: c,
+			slots: make(chan struct{}, cfg.requests), readers: make(chan struct{}, cfg.requests),
+		},
+		config: cfg, root: root, yield: yield, cancel: cancel,
+	}
+}
+
+// run returns nil if the caller has left the loop.
+func (w *walk) run() error {
+	defer w.visits.Wait()
+	defer w.cancel()
+	root, err := w.start(w.root, 0).wait(w.ctx)
+	if err != nil {
+		return err
+	}
+	_, err = w.descend(root, 0)
+	return err
+}
+
+// pending is a visit that is under way.
+type pending struct {
+	over  chan struct{} // closed at the end; the other fields are set then
+	found *visit
+	err   error
+}
+
+// start begins a visit.
+func (w *walk) start(path string, level int) *pending {
+	p := &pending{over: make(chan struct{})}
+	w.visits.Go(func() {
+		defer close(p.over)
+		p.found, p.err = w.visit(path, level)
+	})
+	return p
+}
+
+func (p *pending) wait(ctx context.Context) (*visit, error) {
+	select {
+	case <-p.over:
+		return p.found, p.err
+	case <-ctx.Done():
+		return nil, reason.OfContext(ctx)
+	}
+}
+
+// descend hands out what is below a node that was visited, and then what is
+// there. It returns false if the caller has left the loop.
+func (w *walk) descend(v *visit, level int) (more bool, err error) {
+	w.done.Nodes++
+	w.done.Path = v.path
+	w.progress(w.done)
+	members := members{max: w.most}
+	next := w.visitAll(v.below, level+1)
+	for child, err := next(); child != nil || err != nil; child, err = next() {
+		if err != nil {
+			return false, err
+		}
+		members.add(child)
+		if child.isLeaf() {
+			continue
+		}
+		if more, err := w.descend(child, level+1); !more || err != nil {
+			return false, err
+		}
+	}
+	for _, r := range append(v.recipes, members.recipe(v.path)...) {
+		if !w.hand(r) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// hand gives the caller a recipe that is selected.
+func (w *walk) hand(r Recipe) bool {
+	if !w.wants(r.Kind, r.MayBe...) {
+		return true
+	}
+	w.done.Recipes++
+	return w.yield(r)
+}
+
+// visitAll returns a function that returns the visits of these paths, in order,
+// and nil after the last one. Visits begin ahead of their turn, but not all of
+// them: the caller may be slow, and the list long.
+func (w *walk) visitAll(paths []string, level int) func() (*visit, error) {
+	var ahead []*pending
+	return func() (*visit, error) {
+		for len(ahead) < w.requests && len(paths) > 0 {
+			if w.enter(paths[0]) {
+				ahead = append(ahead, w.start(paths[0], level))
+			}
+			paths = paths[1:]
+		}
+		if len(ahead) == 0 {
+			return nil, nil
+		}
+		first := ahead[0]
+		ahead = ahead[1:]
+		return first.wait(w.ctx)
+	}
+}
+
+// members collects the registrations among the children of a node.
+type members struct {
+	all    []Participant
+	unread int
+	max    int
+}
+
+func (m *members) add(v *visit) {
+	if v.member == nil {
+		return
+	}
+	if len(m.all) == m.max {
+		m.unread++
+		return
+	}
+	v.member.Position = len(m.all)
+	m.all = append(m.all, *v.member)
+}
+
+func (m *members) recipe(path string) []Recipe {
+	if len(m.all) == 0 {
+		return nil
+	}
+	return []Recipe{{Path: path, Kind: Registrations, Holders: m.all, Unread: m.unread}}
+}
+
+// paths joins a parent and the names of children.
+func paths(parent string, names []string) []string {
+	all := make([]string, len(names))
+	for i, name := range names {
+		all[i] = znode.Join(parent, name)
+	}
+	return all
+}
