@@ -88,16 +88,10 @@ func (r *replica) look(ctx context.Context) (w *framework.Watch, interrupted <-c
 		}
 		interrupted = s.Trusted(state.StandardPolicy).Done()
 		base := r.latest()
-		now, next, err := r.readW(ctx)
+		now, next, err := r.readW(ctx, base == nil)
 		stopWatch(w)
 		if w = next; err != nil {
 			return w, nil, err
-		}
-		if base == nil && !now.exists {
-			if err := r.plant(ctx); err != nil {
-				return w, nil, err
-			}
-			continue
 		}
 		v, setBack := r.accept(now, base, synced)
 		r.warnOf(now, base, v, setBack)
@@ -122,9 +116,9 @@ func (r *replica) plant(ctx context.Context) error {
 	return err
 }
 
-// readW reads the node, and sets a watch for its next change, also if it does
-// not exist.
-func (r *replica) readW(ctx context.Context) (*snapshot, *framework.Watch, error) {
+// readW reads the node, and sets a watch for its next change. If it does not
+// exist, the watch is for its creation, or it is created with the seed.
+func (r *replica) readW(ctx context.Context, plant bool) (*snapshot, *framework.Watch, error) {
 	for {
 		data, stat, watch, err := r.client.GetW(ctx, r.path)
 		if err == nil {
@@ -132,6 +126,12 @@ func (r *replica) readW(ctx context.Context) (*snapshot, *framework.Watch, error
 		}
 		if !errors.Is(err, zk.ErrNoNode) {
 			return nil, nil, err
+		}
+		if plant {
+			if err := r.plant(ctx); err != nil {
+				return nil, nil, err
+			}
+			continue
 		}
 		asked := r.client.LastZxid()
 		there, _, watch, err := r.client.ExistsW(ctx, r.path)
