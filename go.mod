@@ -3,6 +3,7 @@ module github.com/gocurator/curator
 go 1.25.0
 
 require (
+	github.com/anishathalye/porcupine v1.0.3
 	github.com/cenkalti/backoff/v4 v4.3.0
 	github.com/go-zookeeper/zk v1.0.4
 	github.com/stretchr/testify v1.12.1
@@ -20,7 +21,6 @@ require (
 )
 
 require (
-	github.com/anishathalye/porcupine v1.0.3 // indirect
 	github.com/cenkalti/backoff/v5 v5.0.3 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/go-logr/logr v1.4.4 // indirect
