@@ -20,7 +20,7 @@ type history struct {
 	mu      sync.Mutex // protects the following fields
 	clock   int64      // counts the beginnings and ends of calls
 	calls   []porcupine.Operation
-	applied map[int32][]int64 // the transactions that have written a number, as the server knows
+	applied map[int32][]register // what was written, by numbers, as the server knows
 }
 
 // call is what a client asks for.
@@ -34,7 +34,7 @@ type call struct {
 type answer struct {
 	unknown bool     // the outcome is
 	ok      bool     // of a try
-	over    bool     // of a try: it has written over another node than it was told
+	over    bool     // of a try: it has written over a node that was made anew
 	seen    register // what was read, is in the way, or was written
 }
 
@@ -43,13 +43,14 @@ type register struct {
 	exists bool
 	value  int32
 	mzxid  int64
+	node   int64 // the czxid
 }
 
 func registerOf(v shared.Versioned[int32]) register {
 	if !v.Exists {
 		return register{}
 	}
-	return register{true, v.Value, v.Mzxid}
+	return register{true, v.Value, v.Mzxid, v.Czxid}
 }
 
 func (h *history) begin() int64 {
@@ -67,13 +68,13 @@ func (h *history) end(client int, begun int64, c call, a answer) {
 }
 
 // wrote notes what a server has written.
-func (h *history) wrote(value int32, mzxid int64) {
+func (h *history) wrote(r register) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.applied == nil {
-		h.applied = map[int32][]int64{}
+		h.applied = map[int32][]register{}
 	}
-	h.applied[value] = append(h.applied[value], mzxid)
+	h.applied[r.value] = append(h.applied[r.value], r)
 }
 
 // explained returns the calls with what the clients could not know. A call whose
@@ -92,10 +93,10 @@ func (h *history) explained(t *testing.T) (calls []porcupine.Operation) {
 				require.True(t, a.unknown, "%+v has succeeded, and was not applied", c)
 				continue
 			}
-			a.seen = register{true, c.value, by[0]}
+			a.seen = by[0]
 		}
 		if a.unknown {
-			a.unknown, a.ok, op.Return = false, true, math.MaxInt64
+			a.ok, op.Return = true, math.MaxInt64
 		}
 		op.Output = a
 		calls = append(calls, op)
@@ -195,10 +196,10 @@ func step(s register, c call, a answer) (legal bool, next register) {
 		return s == a.seen, s
 	case c.kind == "set":
 		return true, a.seen
-	case a.over:
-		return s.exists && s != c.previous, a.seen
+	case a.ok && s.exists && s.node != c.previous.node && c.previous.exists:
+		return a.over || a.unknown, a.seen // as TrySet's documentation has it
 	case a.ok:
-		return s == c.previous, a.seen
+		return s == c.previous && !a.over, a.seen
 	default:
 		return s != c.previous, s
 	}
@@ -226,7 +227,7 @@ func (h *history) check(t *testing.T) {
 
 // The checker notices what it is for.
 func TestImpossibleHistoriesAreRejected(t *testing.T) {
-	one, two := register{true, 1, 1}, register{true, 2, 2}
+	one, two := register{true, 1, 1, 1}, register{true, 2, 2, 1}
 	set := func(to register) told { return told{call{kind: "set", value: to.value}, answer{seen: to}} }
 	read := func(seen register) told { return told{call{kind: "read"}, answer{seen: seen}} }
 	won := func(over, to register) told { return told{call{"try", over, to.value}, answer{ok: true, seen: to}} }
@@ -238,8 +239,8 @@ func TestImpossibleHistoriesAreRejected(t *testing.T) {
 		want    bool
 	}{
 		"one after the other":              {[]told{set(one), won(one, two), read(two), lost(one)}, []register{one, two}, true},
-		"two have won over the same value": {[]told{set(one), won(one, two), won(one, register{true, 3, 3})}, []register{one}, false},
-		"applied, and reported as not":     {[]told{set(one), lost(one), read(register{true, 9, 9})}, []register{one}, false},
+		"two have won over the same value": {[]told{set(one), won(one, two), won(one, register{true, 3, 3, 1})}, []register{one}, false},
+		"applied, and reported as not":     {[]told{set(one), lost(one), read(register{true, 9, 9, 1})}, []register{one}, false},
 		"refused without a reason":         {[]told{set(one), lost(one), read(one)}, []register{one}, false},
 		"gone back":                        {[]told{set(one), won(one, two), read(one)}, []register{one}, false},
 		"unknown, and applied later":       {[]told{set(one), late(one, two), read(one), read(two)}, []register{one, two}, true},
@@ -254,7 +255,7 @@ func TestImpossibleHistoriesAreRejected(t *testing.T) {
 				h.end(i, h.begin(), c.call, c.answer)
 			}
 			for _, r := range test.applied {
-				h.wrote(r.value, r.mzxid)
+				h.wrote(r)
 			}
 			require.Equal(t, test.want, porcupine.CheckOperations(model, h.explained(t)))
 		})

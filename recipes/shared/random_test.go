@@ -135,7 +135,7 @@ func (w *writers) record(inject func(zktest.Rule) *zktest.Injection) {
 		}
 		// A transaction that was refused has a zxid as well.
 		if node, there := head.Node("/n"); there && node.Stat.Mzxid == r.Zxid {
-			w.history.wrote(int32(binary.BigEndian.Uint32(node.Data)), r.Zxid)
+			w.history.wrote(register{true, int32(binary.BigEndian.Uint32(node.Data)), r.Zxid, node.Stat.Czxid})
 		}
 	})
 	for _, op := range []zktest.Op{zktest.OpMulti, zktest.OpCreate} {
