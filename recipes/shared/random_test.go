@@ -129,13 +129,13 @@ func newWriters(t *testing.T, seed uint64) *writers {
 // record notes each write that was applied.
 func (w *writers) record(inject func(zktest.Rule) *zktest.Injection) {
 	note := zktest.CallAfter(func(r zktest.Request) {
-		head := w.head()
-		if head == nil {
-			return
-		}
-		// A transaction that was refused has a zxid as well.
-		if node, there := head.Node("/n"); there && node.Stat.Mzxid == r.Zxid {
+		for _, s := range w.servers() {
+			node, there := s.Node("/n")
+			if !there || node.Stat.Mzxid != r.Zxid { // it lags behind, or the transaction was refused
+				continue
+			}
 			w.history.wrote(register{true, int32(binary.BigEndian.Uint32(node.Data)), r.Zxid, node.Stat.Czxid})
+			return
 		}
 	})
 	for _, op := range []zktest.Op{zktest.OpMulti, zktest.OpCreate} {
@@ -216,6 +216,16 @@ func (w *writers) head() *zktest.Server {
 	return nil
 }
 
+func (w *writers) servers() (all []*zktest.Server) {
+	if w.ens == nil {
+		return []*zktest.Server{w.srv}
+	}
+	for _, m := range w.ens.Members() {
+		all = append(all, m.Server)
+	}
+	return all
+}
+
 // operate deletes the node now and then. Somebody's TrySet or Set creates it
 // again.
 func (w *writers) operate() {
@@ -260,14 +270,7 @@ func (w *writers) checkAll(counts []*shared.Count) {
 func (w *writers) nothingLeft() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.Context()), time.Minute)
 	defer cancel()
-	servers := []*zktest.Server{w.srv}
-	if w.ens != nil {
-		servers = nil
-		for _, m := range w.ens.Members() {
-			servers = append(servers, m.Server)
-		}
-	}
-	for _, s := range servers {
+	for _, s := range w.servers() {
 		require.NoError(w, s.WaitWatches(ctx, 0, 0), "%v", s.Watches())
 	}
 }

@@ -3,6 +3,7 @@ package interop_test
 import (
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
@@ -14,19 +15,12 @@ func awaitShared[T any](t *testing.T, v *shared.Value[T], want T) shared.Version
 	t.Helper()
 	for now, err := range v.Changes(withDeadline(t)) {
 		require.NoError(t, err)
-		if now.Exists && eq(now.Value, want) {
+		if now.Exists && assert.ObjectsAreEqual(want, now.Value) {
 			return now
 		}
 	}
 	t.Fatalf("the value never was %v", want)
 	panic("unreachable")
-}
-
-func eq(a, b any) bool {
-	if data, ok := a.([]byte); ok {
-		return string(data) == string(b.([]byte))
-	}
-	return a == b
 }
 
 // The seed is that of the language which comes first. Each language sees what
