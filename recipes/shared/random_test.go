@@ -144,13 +144,14 @@ func (w *writers) record(inject func(zktest.Rule) *zktest.Injection) {
 }
 
 func (w *writers) connect() *framework.Client {
-	servers, dial := "", framework.WithDialer(nil)
+	var servers string
+	var dial framework.DialFunc
 	if w.ens != nil {
-		servers, dial = w.ens.ConnectString(), framework.WithDialer(w.ens.Dialer())
+		servers, dial = w.ens.ConnectString(), w.ens.Dialer()
 	} else {
-		servers, dial = w.srv.Addr(), framework.WithDialer(w.srv.Dialer())
+		servers, dial = w.srv.Addr(), w.srv.Dialer()
 	}
-	c, err := framework.New(servers, dial, framework.WithSessionTimeout(6*time.Second))
+	c, err := framework.New(servers, framework.WithDialer(dial), framework.WithSessionTimeout(6*time.Second))
 	require.NoError(w, err)
 	return c
 }
@@ -346,8 +347,8 @@ func (w *writer) ended(begun int64, c call, a answer, err error, count func(*tal
 
 func (w *writer) set(ctx context.Context, value int32) {
 	begun := w.history.begin()
-	err := w.n.Set(ctx, value)
-	w.ended(begun, call{kind: "set", value: value}, answer{}, err, func(t *tally) { t.sets++ })
+	now, err := w.n.SetVersioned(ctx, value)
+	w.ended(begun, call{kind: "set", value: value}, answer{seen: registerOf(now)}, err, func(t *tally) { t.sets++ })
 }
 
 func (w *writer) read(ctx context.Context, known shared.Versioned[int32]) shared.Versioned[int32] {

@@ -129,11 +129,16 @@ func (v *Value[T]) Refresh(ctx context.Context) (Versioned[T], error) {
 // meanwhile. Otherwise, and if the session or ctx ends before, the error matches
 // framework.ErrOutcomeUnknown. Set never writes twice.
 func (v *Value[T]) Set(ctx context.Context, value T) error {
+	_, err := v.set(ctx, value)
+	return err
+}
+
+func (v *Value[T]) set(ctx context.Context, value T) (s *snapshot, err error) {
 	data, err := v.codec.Encode(value)
 	if err == nil {
-		err = v.node.set(ctx, data)
+		s, err = v.node.set(ctx, data)
 	}
-	return v.node.errorOf("set", err)
+	return s, v.node.errorOf("set", err)
 }
 
 // TrySet writes a value if the node still has the previous one: a Versioned that

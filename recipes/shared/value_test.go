@@ -143,14 +143,10 @@ func TestWriteOverANodeThatWasMadeAnewIsReported(t *testing.T) {
 			w.Fake.Session(c.SessionID()).Resume()
 		}()
 		now, ok, err := n.TrySet(t.Context(), previous, 1)
-		if errors.Is(err, shared.ErrNodeReplaced) {
-			require.True(t, ok)
-			require.Equal(t, int32(1), w.onServer(t, "/n"))
-			require.Equal(t, int32(1), now.Value)
-			return
-		}
-		require.NoError(t, err)
-		require.False(t, ok)
+		require.ErrorIs(t, err, shared.ErrNodeReplaced)
+		require.True(t, ok)
+		require.Equal(t, int32(1), w.onServer(t, "/n"))
+		require.Equal(t, int32(1), now.Value)
 	})
 }
 

@@ -242,10 +242,10 @@ func (e expected) resolve(now *snapshot, data []byte, unique bool) fate {
 	return unknown
 }
 
-// set writes data, whatever is there.
-func (r *replica) set(ctx context.Context, data []byte) error {
+// set writes data, whatever is there, and returns the node as it is then.
+func (r *replica) set(ctx context.Context, data []byte) (*snapshot, error) {
 	if err := r.ended(); err != nil {
-		return err
+		return nil, err
 	}
 	for {
 		base := r.latest()
@@ -265,7 +265,7 @@ func (r *replica) set(ctx context.Context, data []byte) error {
 		if err == nil {
 			r.keep(ctx, s)
 		}
-		return err
+		return s, err
 	}
 }
 
