@@ -1,7 +1,7 @@
 // Package shared has values that all processes share, and that each of them
 // hears of when they change: limits, switches, settings.
 //
-//	limit, err := shared.NewCount(client, "/config/limit", 10) // 10 if nobody has set it
+//	limit, err := shared.NewCount(client, "/limit", 10) // 10 if it is not set yet
 //	if err != nil {
 //		return err
 //	}
@@ -32,8 +32,8 @@
 //	}
 //
 // A write whose reply is lost is looked up. If nothing tells its outcome, the
-// error matches framework.ErrOutcomeUnknown. No write is applied twice, and none
-// is reported as not applied if it was.
+// error matches framework.ErrOutcomeUnknown. No write is applied twice, and
+// none is reported as not applied if it was.
 //
 // # When the session is lost
 //
@@ -45,9 +45,9 @@
 // # When somebody deletes the node
 //
 // [Versioned.Exists] is false then, and the seed stands for the missing value.
-// Nobody creates the node by itself: the next Set or TrySet does, in this
-// process or in another, and all Values see it. Java Curator keeps the old value
-// in this case, until it reconnects.
+// The next Set or TrySet creates the node, in this process or in another, and
+// all Values see it. Java Curator keeps the old value in this case, until it
+// hears of the node again after a reconnect.
 //
 // # Limits
 //
@@ -55,18 +55,19 @@
 //   - Two writers of the same bytes are not told apart when a reply is lost, so
 //     that TrySet returns framework.ErrOutcomeUnknown. [WithUniqueData] is for
 //     data that says who has written it.
-//   - ZooKeeper compares versions, which begin anew with each node. TrySet over a
-//     node that was made anew, and has the same version, takes effect. If this
-//     Value had not heard of the new node before, it returns [ErrNodeReplaced].
+//   - ZooKeeper compares versions, which begin anew with each node. TrySet over
+//     a node that was made anew, and has the same version, takes effect. If
+//     this Value had not heard of the new node before, it returns
+//     [ErrNodeReplaced].
 //   - After 2^31 writes, the version of a node is negative. TrySet then takes a
-//     write of the same bytes by somebody else for its own if its reply is lost.
-//     After 2^32 - 1, it is -1 on older servers, which TrySet refuses.
+//     write of the same bytes by somebody else for its own if its reply is
+//     lost. After 2^32 - 1, it is -1 on older servers, which TrySet refuses.
 //   - An ensemble that was set back to an older state, from a backup, sets the
 //     Value back as well. The log has a warning.
 //
 // Deletions, errors that last and the end of a Value are in the log of the
-// client, with the attributes curator.znode.path and curator.cause. There are no
-// spans and no metrics but those of the requests.
+// client, with the attributes curator.znode.path and curator.cause. There are
+// no spans and no metrics but those of the requests.
 //
 // GUARANTEES.md lists every promise, and the tests that hold it.
 package shared

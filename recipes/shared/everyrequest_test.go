@@ -43,10 +43,10 @@ var fateNames = []string{
 	"the server is restless",
 }
 
-// A fault hits one request, whichever it is: of the first read, a TrySet, a Set,
-// a Refresh, of what follows a change, a deletion, and the loss of a session.
-// What a write returns is true, and the Value sees every last state. When it is
-// closed, nothing is left but the node.
+// A fault hits one request, whichever it is: of the first read, a TrySet, a
+// Set, a Refresh, of what follows a change, a deletion, and the loss of a
+// session. Each write returns the truth, and the Value sees every last state.
+// When it is closed, nothing is left but the node.
 func TestFaultAtEveryRequest(t *testing.T) {
 	for _, fate := range fateNames {
 		t.Run(fate, func(t *testing.T) {

@@ -107,8 +107,9 @@ func (r *replica) look(ctx context.Context) (w *framework.Watch, interrupted <-c
 	}
 }
 
-// plant creates the node with the seed. It is no error if somebody else does.
-func (r *replica) plant(ctx context.Context) error {
+// createSeed creates the node with the seed. It is no error if somebody else
+// does.
+func (r *replica) createSeed(ctx context.Context) error {
 	_, err := r.client.Create(ctx, r.path, r.seed, framework.WithParents())
 	if errors.Is(err, zk.ErrNodeExists) {
 		return nil
@@ -118,7 +119,7 @@ func (r *replica) plant(ctx context.Context) error {
 
 // readW reads the node, and sets a watch for its next change. If it does not
 // exist, the watch is for its creation, or it is created with the seed.
-func (r *replica) readW(ctx context.Context, plant bool) (*snapshot, *framework.Watch, error) {
+func (r *replica) readW(ctx context.Context, orSeed bool) (*snapshot, *framework.Watch, error) {
 	for {
 		data, stat, watch, err := r.client.GetW(ctx, r.path)
 		if err == nil {
@@ -127,8 +128,8 @@ func (r *replica) readW(ctx context.Context, plant bool) (*snapshot, *framework.
 		if !errors.Is(err, zk.ErrNoNode) {
 			return nil, nil, err
 		}
-		if plant {
-			if err := r.plant(ctx); err != nil {
+		if orSeed {
+			if err := r.createSeed(ctx); err != nil {
 				return nil, nil, err
 			}
 			continue

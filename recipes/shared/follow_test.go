@@ -19,7 +19,7 @@ import (
 )
 
 // A Value costs one request where the node exists, and one for each change. So
-// does a write. What is known to fail costs none.
+// does a write. A TrySet that is known to fail costs none.
 func TestRequests(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
@@ -59,8 +59,8 @@ func TestRequests(t *testing.T) {
 	})
 }
 
-// After each reconnect the node is read again, once, whether the server tells of
-// a change or not (CURATOR-311).
+// After each reconnect the node is read again, once, whether the server tells
+// of a change or not (CURATOR-311).
 func TestValueIsReadAgainAfterEachReconnect(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
@@ -102,7 +102,8 @@ func TestValueGoesOnInTheNextSession(t *testing.T) {
 	})
 }
 
-// A Value is there before there is a server. In an outage it shows what it knew.
+// A Value is there before there is a server. In an outage it shows what it
+// knew.
 func TestOutages(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		w.Fake.Stop()

@@ -79,10 +79,10 @@ func (h *history) wrote(r register) {
 	}
 }
 
-// explained returns the calls with what the clients could not know. A call whose
-// outcome is unknown may have taken effect at any time after its beginning, or
-// never. Without the server's word for it, the search for an order would take
-// too long.
+// explained returns the calls with what the clients could not know. A call
+// whose outcome is unknown may have taken effect at any time after its
+// beginning, or never. Without the server's word for it, the search for an
+// order would take too long.
 func (h *history) explained(t *testing.T) (calls []porcupine.Operation) {
 	for _, op := range h.calls { // the server may not have been asked between two writes
 		h.wrote(op.Output.(answer).seen)
@@ -147,8 +147,8 @@ func isExplained(refusal porcupine.Operation, calls []porcupine.Operation, delet
 	})
 }
 
-// isBefore reports whether one call certainly took effect before another, or has
-// seen an earlier write.
+// isBefore reports whether one call certainly took effect before another, or
+// has seen an earlier write.
 func isBefore(a, b porcupine.Operation) bool {
 	reads := func(op porcupine.Operation) bool { return op.Input.(call).kind == "read" || isRefusal(op) }
 	switch wa, wb := seenBy(a), seenBy(b); {

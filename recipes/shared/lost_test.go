@@ -58,8 +58,8 @@ func TestLostRequestIsMadeAgain(t *testing.T) {
 		})
 }
 
-// A request was lost, and somebody else has written. TrySet has not written, and
-// says so.
+// A request was lost, and somebody else has written. TrySet has not written,
+// and says so.
 func TestLostRequestIsNotMadeAgainOverAnotherValue(t *testing.T) {
 	onLostWrite(t, func(l *lostWrite) zktest.Action {
 		return zktest.All(zktest.DropRequest(), l.meanwhile(l.set(2)))
@@ -73,8 +73,9 @@ func TestLostRequestIsNotMadeAgainOverAnotherValue(t *testing.T) {
 
 func w32(l *lostWrite) int32 { return l.onServer(l.T, "/n") }
 
-// The reply was lost, and the node has the next version and the same bytes. That
-// does not prove that the bytes are ours: in the second case, they are not.
+// The reply was lost, and the node has the next version and the same bytes.
+// That does not prove that the bytes are ours: in the second case, they are
+// not.
 func TestSameBytesProveNothing(t *testing.T) {
 	for name, happens := range map[string]func(l *lostWrite) zktest.Action{
 		"ours":            func(*lostWrite) zktest.Action { return zktest.DropReply() },
@@ -131,8 +132,8 @@ func TestAppliedIsNeverReportedAsNotApplied(t *testing.T) {
 	}
 }
 
-// The session is lost while a request is under way, which the server carries out
-// or not. TrySet returns when the session is over for the client.
+// The session is lost while a request is under way, which the server carries
+// out or not. TrySet returns when the session is over for the client.
 func TestWriteInALostSessionIsOfUnknownOutcome(t *testing.T) {
 	for name, do := range map[string]zktest.Action{
 		"carried out":     zktest.BlackholeReply(),

@@ -31,8 +31,8 @@ func inVirtualTime(t *testing.T, scenario func(t *testing.T, w *world)) {
 	recipetest.InVirtualTime(t, func(t *testing.T, w *recipetest.World) { scenario(t, &world{w}) })
 }
 
-// count returns a count that has been read, and that is closed at the end of the
-// test.
+// count returns a count that has been read, and that is closed at the end of
+// the test.
 func (w *world) count(t *testing.T, c *framework.Client, path string, seed int32, opts ...shared.Option) *shared.Count {
 	t.Helper()
 	n, err := shared.NewCount(c, path, seed, opts...)

@@ -34,7 +34,7 @@ var (
 //  1. The history of all calls is linearizable. Calls whose outcome is unknown
 //     have been applied once, at any time after their beginning, or never. No
 //     other call is applied twice.
-//  2. What a client has in memory never goes back.
+//  2. The value that a client has in memory never goes back.
 //  3. When the faults have stopped, all clients have what the server has.
 //  4. When the counts are closed, there is no watch.
 func TestHistoriesUnderRandomFaultsAreLinearizable(t *testing.T) {

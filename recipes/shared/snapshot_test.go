@@ -11,8 +11,8 @@ func at(mzxid int64, version int32) *snapshot {
 	return present(nil, &zk.Stat{Mzxid: mzxid, Version: version})
 }
 
-// What a read has seen is ordered by transactions, and not by versions, which
-// wrap (CURATOR-688) and begin anew.
+// Reads are ordered by transactions, and not by versions, which wrap
+// (CURATOR-688) and begin anew.
 func TestReadsAreOrderedByTransactions(t *testing.T) {
 	none := absent(5, 9)
 	for name, test := range map[string]struct {
@@ -52,8 +52,8 @@ func TestReadsAreOrderedByTransactions(t *testing.T) {
 	}
 }
 
-// What a write has left is not taken if something newer is known, and read again
-// if that is not certain.
+// A write is no news if something newer is known. If that is not certain, the
+// node is read again.
 func TestWritesAreOrderedByTransactions(t *testing.T) {
 	none := absent(5, 9)
 	for name, test := range map[string]struct {

@@ -94,7 +94,8 @@ func (v *Value[T]) Synced(ctx context.Context) error {
 // and in an outage by as long as that lasts.
 //
 // Somebody may have deleted the node. There is no value then: Exists is false,
-// and Value is the seed. Nothing is created before somebody calls Set or TrySet.
+// and Value is the seed. The next Set or TrySet creates the
+// node.
 //
 // The error matches ErrNotSynced before the first read, and is a *DecodeError
 // for data that is no value; the other fields are set then. The last value can
@@ -126,8 +127,8 @@ func (v *Value[T]) Refresh(ctx context.Context) (Versioned[T], error) {
 //
 // If the reply is lost and the session lives on, Set looks at the node. It
 // succeeds if the node has this value, and writes again if nobody has written
-// meanwhile. Otherwise, and if the session or ctx ends before, the error matches
-// framework.ErrOutcomeUnknown. Set never writes twice.
+// meanwhile. Otherwise, and if the session or ctx ends before, the error
+// matches framework.ErrOutcomeUnknown. Set never writes twice.
 func (v *Value[T]) Set(ctx context.Context, value T) error {
 	_, err := v.set(ctx, value)
 	return err
@@ -141,10 +142,10 @@ func (v *Value[T]) set(ctx context.Context, value T) (s *snapshot, err error) {
 	return s, v.node.errorOf("set", err)
 }
 
-// TrySet writes a value if the node still has the previous one: a Versioned that
-// this Value, or another one of the path, has returned. If that does not exist,
-// such as in the zero Versioned, the node must not exist either, and is created.
-// It costs one request, or none if a newer value is known already.
+// TrySet writes a value if the node still has the previous one: a Versioned
+// that this Value, or another one of the path, has returned. If that does not
+// exist, such as in the zero Versioned, the node must not exist either, and is
+// created. It costs one request, or none if a newer value is known already.
 //
 // TrySet returns the value that the node has then, and whether it is this one:
 //
@@ -154,8 +155,8 @@ func (v *Value[T]) set(ctx context.Context, value T) (s *snapshot, err error) {
 //   - If the error matches framework.ErrOutcomeUnknown, the reply was lost, and
 //     the node does not tell whose write it shows. That is so if the same bytes
 //     were written, unless WithUniqueData was given, if others have written
-//     since, and if the session or ctx ended before TrySet could look. Otherwise
-//     TrySet finds out.
+//     since, and if the session or ctx ended before TrySet could look.
+//     Otherwise TrySet finds out.
 //   - If the error matches ErrNodeReplaced, ok is true.
 //
 // A previous version of -1 is an error that matches zk.ErrBadArguments: servers
@@ -177,9 +178,9 @@ func (v *Value[T]) TrySet(ctx context.Context, previous Versioned[T], value T) (
 	return now, ok, v.node.errorOf("try set", err)
 }
 
-// Changes returns the present value, once the node was read, and then each later
-// one. A slow reader holds up nobody: it misses values in between, and never the
-// last. No value is older than the one before it.
+// Changes returns the present value, once the node was read, and then each
+// later one. A slow reader holds up nobody: it misses values in between, and
+// never the last. No value is older than the one before it.
 //
 // Data that is no value comes with a *DecodeError, and the loop goes on. Any
 // other error is the last element: Err's. The end of ctx is no error.

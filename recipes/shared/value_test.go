@@ -114,8 +114,8 @@ func TestAbsentValueIsCreatedOnce(t *testing.T) {
 	})
 }
 
-// TrySet of a value whose node is gone reports that, also if this Value does not
-// know yet.
+// TrySet of a value whose node is gone reports that, also if this Value does
+// not know yet.
 func TestTrySetFindsNoNode(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
@@ -269,7 +269,7 @@ func TestSlowReaderSeesTheLastValue(t *testing.T) {
 	})
 }
 
-// Nobody waits beyond a context.
+// No call waits beyond its context.
 func TestCallersDoNotWaitBeyondTheirContext(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
@@ -317,7 +317,7 @@ func TestBadArguments(t *testing.T) {
 	})
 }
 
-// What waits for a Value that ends returns, with the reason.
+// Calls that wait for a Value that ends return, with the reason.
 func TestValueEndsWithItsClient(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
@@ -372,7 +372,7 @@ func TestRefusalEndsTheValue(t *testing.T) {
 	})
 }
 
-// Servers in trouble do not end a Value. Those who wait are told of it.
+// Servers in trouble do not end a Value. Callers that wait are told of it.
 func TestTroubleDoesNotEndTheValue(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		var log recipetest.Log

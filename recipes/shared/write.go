@@ -136,8 +136,8 @@ func (e expected) isPast(s *snapshot) bool {
 	return s != nil && e.exists && (s.exists && s.mzxid > e.mzxid || !s.exists && s.from >= e.mzxid)
 }
 
-// next reports whether version is the one behind the expected one. Newer servers
-// leave out -1, which means any version.
+// next reports whether version is the one behind the expected one. Newer
+// servers leave out -1, which means any version.
 func (e expected) next(version int32) bool {
 	return version == e.version+1 || version == 0 && e.version == anyVersion-1
 }
@@ -187,8 +187,8 @@ func isConflict(e expected, err error) bool {
 }
 
 // sendExpecting makes one request. A transaction of a check and a set is looked
-// up by nobody else after a lost reply: framework's versioned Set would take the
-// same bytes of another client for its own.
+// up by nobody else after a lost reply: framework's versioned Set would take
+// the same bytes of another client for its own.
 func (r *replica) sendExpecting(ctx context.Context, e expected, data []byte) (*snapshot, error) {
 	switch {
 	case !e.exists:
