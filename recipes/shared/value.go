@@ -217,7 +217,7 @@ func (v *Value[T]) Done() <-chan struct{} { return v.node.done }
 func (v *Value[T]) Err() error { return v.node.ended() }
 
 // decoded is the value of a snapshot. The codec is called once for each
-// snapshot, or a few times if several goroutines ask at the same moment.
+// snapshot, and again only for a reader that is behind.
 type decoded[T any] struct {
 	of  *snapshot
 	get func() (Versioned[T], error)
@@ -227,12 +227,14 @@ func (v *Value[T]) versioned(s *snapshot) (Versioned[T], error) {
 	if !s.exists {
 		return Versioned[T]{Value: v.seed}, nil
 	}
-	d := v.decoded.Load()
-	if d == nil || d.of != s {
-		d = &decoded[T]{s, sync.OnceValues(func() (Versioned[T], error) { return v.decode(s) })}
-		v.decoded.Store(d)
+	for {
+		last := v.decoded.Load()
+		if last != nil && last.of == s {
+			return last.get()
+		}
+		next := &decoded[T]{s, sync.OnceValues(func() (Versioned[T], error) { return v.decode(s) })}
+		v.decoded.CompareAndSwap(last, next)
 	}
-	return d.get()
 }
 
 func (v *Value[T]) decode(s *snapshot) (Versioned[T], error) {
