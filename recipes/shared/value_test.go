@@ -160,6 +160,10 @@ func TestVersionThatMeansAnyIsRefused(t *testing.T) {
 		require.ErrorIs(t, err, zk.ErrBadArguments)
 		require.ErrorContains(t, err, "try set /n: invalid version of the previous value")
 		require.Equal(t, int32(7), w.onServer(t, "/n"))
+		now, ok, err := n.TrySet(t.Context(), shared.Versioned[int32]{Exists: true, Version: -2, Mzxid: 1 << 60}, 1)
+		require.NoError(t, err, "other versions can be negative, and this is not the one")
+		require.False(t, ok)
+		require.Equal(t, get(t, n), now)
 	})
 }
 
