@@ -3,7 +3,7 @@ module github.com/gocurator/curator
 go 1.25.0
 
 require (
-	github.com/anishathalye/porcupine v1.0.3
+	github.com/anishathalye/porcupine v1.3.1
 	github.com/cenkalti/backoff/v4 v4.3.0
 	github.com/go-zookeeper/zk v1.0.4
 	github.com/stretchr/testify v1.12.1

@@ -3,6 +3,7 @@ package shared
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 
 	"github.com/gocurator/curator/internal/printable"
@@ -31,10 +32,21 @@ func (e *DecodeError) Error() string {
 // Unwrap returns Err.
 func (e *DecodeError) Unwrap() error { return e.Err }
 
-// rawBytes is Curator's encoding of a SharedValue.
-var rawBytes = Codec[[]byte]{
-	Encode: func(b []byte) ([]byte, error) { return bytes.Clone(b), nil },
-	Decode: func(data []byte) ([]byte, error) { return bytes.Clone(data), nil },
+// Bytes is the codec of plain bytes, as of Curator's SharedValue.
+func Bytes() Codec[[]byte] {
+	clone := func(b []byte) ([]byte, error) { return bytes.Clone(b), nil }
+	return Codec[[]byte]{Encode: clone, Decode: clone}
+}
+
+// JSON is the codec of encoding/json.
+func JSON[T any]() Codec[T] {
+	return Codec[T]{
+		Encode: func(v T) ([]byte, error) { return json.Marshal(v) },
+		Decode: func(data []byte) (v T, err error) {
+			err = json.Unmarshal(data, &v)
+			return v, err
+		},
+	}
 }
 
 const countSize = 4

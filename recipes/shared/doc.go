@@ -1,7 +1,7 @@
 // Package shared has values that all processes share, and that each of them
 // hears of when they change: limits, switches, settings.
 //
-//	limit, err := shared.NewCount(client, "/limit", 10) // 10 if it is not set yet
+//	limit, err := shared.NewCount(client, "/limit", 10) // 10 if nothing is set
 //	if err != nil {
 //		return err
 //	}
@@ -16,10 +16,11 @@
 // # Which one
 //
 //   - [NewCount] is Curator's SharedCount: an int32, in four bytes.
-//   - [NewValue] is Curator's SharedValue: bytes.
-//   - [NewValueOf] is a value of any type, with a codec of yours.
+//   - [NewValue] with [Bytes] is Curator's SharedValue.
+//   - [NewValue] with [JSON], or a codec of yours, is a value of any type.
 //
-// Java processes that use Curator can share the first two.
+// Java processes that use Curator can share all of them, if they know the
+// codec.
 //
 // [Value.Get] reads from memory, and [Value.Refresh] asks the server. A Value
 // never goes back to an older value, also when it moves to a server that lags

@@ -2,7 +2,6 @@ package shared_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -68,7 +67,7 @@ func ExampleValue_TrySet() {
 }
 
 // A setting of a type of its own. The node has JSON.
-func ExampleNewValueOf() {
+func ExampleNewValue() {
 	client, srv, done := exampletest.Connect(framework.WithServiceName("orders"))
 	defer done()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -78,11 +77,7 @@ func ExampleNewValueOf() {
 		Workers int
 		Paused  bool
 	}
-	asJSON := shared.Codec[settings]{
-		Encode: func(s settings) ([]byte, error) { return json.Marshal(s) },
-		Decode: func(data []byte) (s settings, err error) { return s, json.Unmarshal(data, &s) },
-	}
-	v, err := shared.NewValueOf(client, "/config/orders", asJSON, settings{Workers: 4})
+	v, err := shared.NewValue(client, "/config/orders", shared.JSON[settings](), settings{Workers: 4})
 	if err != nil {
 		panic(err)
 	}

@@ -39,26 +39,20 @@ type Versioned[T any] struct {
 	Czxid   int64 // the transaction that created the node
 }
 
-// NewValue returns a value of raw bytes, in the encoding of Curator's
-// SharedValue. See NewValueOf.
-func NewValue(c *framework.Client, path string, seed []byte, opts ...Option) (*Value[[]byte], error) {
-	return NewValueOf(c, path, rawBytes, seed, opts...)
-}
-
-// NewCount returns a number. See NewValueOf. Data that does not have four bytes
+// NewCount returns a number. See NewValue. Data that does not have four bytes
 // is a *DecodeError.
 func NewCount(c *framework.Client, path string, seed int32, opts ...Option) (*Count, error) {
-	return NewValueOf(c, path, bigEndian, seed, opts...)
+	return NewValue(c, path, bigEndian, seed, opts...)
 }
 
-// NewValueOf returns the value of the node with this path, and begins to follow
+// NewValue returns the value of the node with this path, and begins to follow
 // it. It does not wait for that; Synced does. If the node does not exist then,
 // it is created with the seed, and missing parents as containers.
 //
 // A path that cannot be used is an error that matches zk.ErrInvalidPath. Any
 // other such argument is a *framework.ConfigError, and a seed that cannot be
 // encoded is the codec's error. A closed client is framework.ErrClosed.
-func NewValueOf[T any](c *framework.Client, path string, codec Codec[T], seed T, opts ...Option) (*Value[T], error) {
+func NewValue[T any](c *framework.Client, path string, codec Codec[T], seed T, opts ...Option) (*Value[T], error) {
 	r := &replica{path: path} // for errors
 	switch {
 	case c == nil:
@@ -229,7 +223,7 @@ func (v *Value[T]) versioned(s *snapshot) (Versioned[T], error) {
 	}
 	for {
 		last := v.decoded.Load()
-		if last != nil && last.of == s {
+		if last != nil && last.of.same(s) {
 			return last.get()
 		}
 		next := &decoded[T]{s, sync.OnceValues(func() (Versioned[T], error) { return v.decode(s) })}

@@ -181,7 +181,7 @@ func TestDataThatCannotBeDecodedIsNotFatal(t *testing.T) {
 			},
 			Decode: func(data []byte) (int, error) { calls++; return strconv.Atoi(string(data)) },
 		}
-		v, err := shared.NewValueOf(c, "/v", text, 5)
+		v, err := shared.NewValue(c, "/v", text, 5)
 		require.NoError(t, err)
 		defer v.Close()
 		var seen []string
@@ -216,7 +216,7 @@ func TestDataThatCannotBeDecodedIsNotFatal(t *testing.T) {
 		require.ErrorIs(t, v.Set(t.Context(), -1), errors.ErrUnsupported)
 		_, _, err = v.TrySet(t.Context(), now, -1)
 		require.ErrorIs(t, err, errors.ErrUnsupported)
-		_, err = shared.NewValueOf(c, "/w", text, -1)
+		_, err = shared.NewValue(c, "/w", text, -1)
 		require.ErrorIs(t, err, errors.ErrUnsupported)
 		stop()
 		<-done
@@ -233,7 +233,7 @@ func TestRawBytes(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
 		seed := []byte("seed")
-		v, err := shared.NewValue(c, "/v", seed)
+		v, err := shared.NewValue(c, "/v", shared.Bytes(), seed)
 		require.NoError(t, err)
 		defer v.Close()
 		copy(seed, "xxxx")
@@ -312,7 +312,7 @@ func TestBadArguments(t *testing.T) {
 		require.ErrorIs(t, err, zk.ErrInvalidPath)
 		_, err = shared.NewCount(c, "/n", 1, nil)
 		require.ErrorIs(t, err, zk.ErrBadArguments)
-		_, err = shared.NewValueOf(c, "/n", shared.Codec[int]{}, 1)
+		_, err = shared.NewValue(c, "/n", shared.Codec[int]{}, 1)
 		require.ErrorIs(t, err, zk.ErrBadArguments)
 		require.NoError(t, c.Close())
 		_, err = shared.NewCount(c, "/n", 1)
@@ -367,7 +367,7 @@ func TestRefusalEndsTheValue(t *testing.T) {
 		defer n.Close()
 		require.ErrorIs(t, n.Synced(w.Patience(t)), zk.ErrNoAuth)
 		require.ErrorIs(t, n.Err(), zk.ErrNoAuth)
-		large, err := shared.NewValue(c, "/large", bytes.Repeat([]byte("x"), 2<<20))
+		large, err := shared.NewValue(c, "/large", shared.Bytes(), bytes.Repeat([]byte("x"), 2<<20))
 		require.NoError(t, err)
 		defer large.Close()
 		require.ErrorIs(t, large.Synced(w.Patience(t)), framework.ErrRequestTooLarge)

@@ -72,7 +72,7 @@ func TestLanguagesShareAValue(t *testing.T) {
 		path := lockPath(t)
 		java, client := startPeer(t, srv.addr, longSession), srv.connect(t, longSession)
 		require.Equal(t, []string{"seed"}, java.must(t, "value", path))
-		ours, err := shared.NewValue(client, path, []byte("other"))
+		ours, err := shared.NewValue(client, path, shared.Bytes(), []byte("other"))
 		require.NoError(t, err)
 		defer ours.Close()
 		old := awaitShared(t, ours, []byte("seed"))
