@@ -22,6 +22,8 @@
 //	                                   long as it lives
 //	nodes.PersistentTTLNode            the same, through restarts
 //	nodes.Group                        to know which processes there are
+//	shared.Count, shared.Value         a limit, a switch or a setting that all
+//	                                   processes share and hear of
 //	cache.Cache                        a part of the tree in memory, always
 //	                                   equal to it as of one transaction
 //	atomic.Long, Int, Value            a number or a value that many change,

@@ -89,6 +89,8 @@ import org.apache.zookeeper.data.Stat;
  *     ok, or error if the count is not EXPECTED
  * count-await PATH VALUE MS
  *     ok, when listeners have received the value, or timeout
+ * value PATH, value-set PATH VALUE [EXPECTED], value-await PATH VALUE MS
+ *     the same for a SharedValue, whose value is a word
  * protection NODE-NAME
  *     ok UUID NAME, the two parts of a protected name
  * kill-session [ID PASSWORD]
@@ -126,6 +128,7 @@ public class Peer {
     private final Map<String, Contender> contenders = new HashMap<>();
     private final Map<String, Candidate> candidates = new ConcurrentHashMap<>();
     private final Map<String, SharedCount> counts = new ConcurrentHashMap<>();
+    private final Values values;
     private final Map<String, InterProcessReadWriteLock> readWriteLocks = new ConcurrentHashMap<>();
     private Crowd crowd; // made by the first bench command
     private final ExecutorService waits = Executors.newCachedThreadPool();
@@ -136,6 +139,7 @@ public class Peer {
         this.answers = answers;
         this.client = CuratorFrameworkFactory.newClient(
             servers, sessionMs, sessionMs, new ExponentialBackoffRetry(50, 10));
+        this.values = new Values(client);
     }
 
     public static void main(String[] args) throws Exception {
@@ -234,6 +238,11 @@ public class Peer {
             case "count-set":
             case "count-await":
                 waits.execute(() -> run(words[0], () -> count(words[1], shared(subject), words)));
+                break;
+            case "value":
+            case "value-set":
+            case "value-await":
+                waits.execute(() -> run(words[0], () -> values.obey(words)));
                 break;
             case "bench":
                 int cycles = Integer.parseInt(words[7]);

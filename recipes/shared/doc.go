@@ -1,0 +1,74 @@
+// Package shared has values that all processes share, and that each of them
+// hears of when they change: limits, switches, settings.
+//
+//	limit, err := shared.NewCount(client, "/limit", 10) // 10 if nothing is set
+//	if err != nil {
+//		return err
+//	}
+//	defer limit.Close()
+//	for now, err := range limit.Changes(ctx) { // begins with the present value
+//		if err != nil {
+//			return err
+//		}
+//		pool.Resize(int(now.Value))
+//	}
+//
+// # Which one
+//
+//   - [NewCount] is Curator's SharedCount: an int32, in four bytes.
+//   - [NewValue] with [Bytes] is Curator's SharedValue.
+//   - [NewValue] with [JSON], or a codec of yours, is a value of any type.
+//
+// Java processes that use Curator can share all of them, if they know the
+// codec.
+//
+// [Value.Get] reads from memory, and [Value.Refresh] asks the server. A Value
+// never goes back to an older value, also when it moves to a server that lags
+// behind. [Value.Set] writes whatever is there. [Value.TrySet] writes only over
+// the value that it is given, which makes a loop that loses nobody's change:
+//
+//	now, err := limit.Refresh(ctx)
+//	for ok := false; err == nil && !ok; {
+//		now, ok, err = limit.TrySet(ctx, now, now.Value+1)
+//	}
+//
+// A write whose reply is lost is looked up. If nothing tells its outcome, the
+// error matches framework.ErrOutcomeUnknown. No write is applied twice, and
+// none is reported as not applied if it was.
+//
+// # When the session is lost
+//
+// A Value outlives sessions. It shows what it knew, and reads the node again
+// when there is a connection, in the same session or in the next. A write that
+// is under way when the session is lost returns framework.ErrOutcomeUnknown,
+// and may still be applied.
+//
+// # When somebody deletes the node
+//
+// [Versioned.Exists] is false then, and the seed stands for the missing value.
+// The next Set or TrySet creates the node, in this process or in another, and
+// all Values see it. Java Curator keeps the old value in this case, until it
+// hears of the node again after a reconnect.
+//
+// # Limits
+//
+//   - A Value may miss values that are written over soon.
+//   - Two writers of the same bytes are not told apart when a reply is lost, so
+//     that TrySet returns framework.ErrOutcomeUnknown. [WithUniqueData] is for
+//     data that says who has written it.
+//   - ZooKeeper compares versions, which begin anew with each node. TrySet over
+//     a node that was made anew, and has the same version, takes effect. If
+//     this Value had not heard of the new node before, it returns
+//     [ErrNodeReplaced].
+//   - After 2^31 writes, the version of a node is negative. TrySet then takes a
+//     write of the same bytes by somebody else for its own if its reply is
+//     lost. After 2^32 - 1, it is -1 on older servers, which TrySet refuses.
+//   - An ensemble that was set back to an older state, from a backup, sets the
+//     Value back as well. The log has a warning.
+//
+// Deletions, errors that last and the end of a Value are in the log of the
+// client, with the attributes curator.znode.path and curator.cause. There are
+// no spans and no metrics but those of the requests.
+//
+// GUARANTEES.md lists every promise, and the tests that hold it.
+package shared

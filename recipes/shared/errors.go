@@ -1,0 +1,39 @@
+package shared
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// These errors are returned beside those of package framework. Match them with
+// errors.Is. A path that cannot be used matches zk.ErrInvalidPath. Any other
+// such argument is a *framework.ConfigError and matches zk.ErrBadArguments.
+var (
+	// ErrClosed means that the Value was closed.
+	ErrClosed = errors.New("shared value is closed")
+
+	// ErrNotSynced means that the node has not been read yet; see Synced.
+	ErrNotSynced = errors.New("shared value has not been read yet")
+
+	// ErrNodeReplaced means that TrySet has written its value over another one
+	// than it was told: the node was deleted and made anew meanwhile, and has
+	// the same version as the old one had. ZooKeeper compares nothing else.
+	ErrNodeReplaced = errors.New("value was written over a node that was made anew")
+)
+
+func bad(name string, value any, reason string) error {
+	return &framework.ConfigError{Name: name, Value: fmt.Sprint(value), Reason: reason}
+}
+
+func (r *replica) errorOf(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var named *framework.OpError
+	if errors.As(err, &named) && named.Path == r.path && named.Op == op {
+		return err
+	}
+	return &framework.OpError{Op: op, Path: r.path, Err: err}
+}

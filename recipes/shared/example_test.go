@@ -1,0 +1,95 @@
+package shared_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/exampletest"
+	"github.com/gocurator/curator/recipes/shared"
+)
+
+// A process follows a limit that somebody changes while it runs.
+func Example() {
+	client, srv, done := exampletest.Connect()
+	defer done()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+
+	limit, err := shared.NewCount(client, "/config/limit", 10)
+	if err != nil {
+		panic(err)
+	}
+	defer limit.Close()
+	for now, err := range limit.Changes(ctx) {
+		if err != nil {
+			panic(err)
+		}
+		fmt.Println("limit", now.Value)
+		if now.Value == 20 {
+			break
+		}
+		srv.Set("/config/limit", []byte{0, 0, 0, 20}) // somebody else
+	}
+	// Output:
+	// limit 10
+	// limit 20
+}
+
+// Two goroutines, or two processes, count up a number. No step is lost.
+func ExampleValue_TrySet() {
+	client, _, done := exampletest.Connect()
+	defer done()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	count, err := shared.NewCount(client, "/visitors", 0)
+	if err != nil {
+		panic(err)
+	}
+	defer count.Close()
+
+	add := func() error {
+		now, err := count.Refresh(ctx)
+		for ok := false; err == nil && !ok; {
+			now, ok, err = count.TrySet(ctx, now, now.Value+1)
+		}
+		return err
+	}
+	other := make(chan error)
+	go func() { other <- add() }()
+	fmt.Println(add(), <-other)
+	now, err := count.Refresh(ctx)
+	fmt.Println(now.Value, err)
+	// Output:
+	// <nil> <nil>
+	// 2 <nil>
+}
+
+// A setting of a type of its own. The node has JSON.
+func ExampleNewValue() {
+	client, srv, done := exampletest.Connect(framework.WithServiceName("orders"))
+	defer done()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+
+	type settings struct {
+		Workers int
+		Paused  bool
+	}
+	v, err := shared.NewValue(client, "/config/orders", shared.JSON[settings](), settings{Workers: 4})
+	if err != nil {
+		panic(err)
+	}
+	defer v.Close()
+	if err := v.Set(ctx, settings{Workers: 4, Paused: true}); err != nil {
+		panic(err)
+	}
+	now, err := v.Get()
+	fmt.Printf("%+v %v\n", now.Value, err)
+	node, _ := srv.Node("/config/orders")
+	fmt.Println(string(node.Data))
+	// Output:
+	// {Workers:4 Paused:true} <nil>
+	// {"Workers":4,"Paused":true}
+}

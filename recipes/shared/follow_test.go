@@ -1,0 +1,222 @@
+package shared_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/recipes/shared"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// A Value costs one request where the node exists, and one for each change. So
+// does a write. A TrySet that is known to fail costs none.
+func TestRequests(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		cost := func(do func()) []zktest.Op {
+			w.Fake.ClearRequests()
+			do()
+			settle()
+			return w.requests(c.SessionID())
+		}
+		var n *shared.Count
+		require.Equal(t, []zktest.Op{zktest.OpGetData, zktest.OpCreate, zktest.OpGetData}, cost(func() { n = w.count(t, c, "/new", 7) }))
+		require.NoError(t, n.Close())
+		settle()
+		require.Equal(t, []zktest.Op{zktest.OpGetData}, cost(func() { n = w.count(t, c, "/new", 7) }))
+		require.Equal(t, []zktest.Op{zktest.OpGetData}, cost(func() { require.NoError(t, w.Fake.Set("/new", bytesOf(1))) }))
+		require.Empty(t, cost(func() { require.Equal(t, int32(1), get(t, n).Value) }))
+		old := get(t, n)
+		require.Equal(t, []zktest.Op{zktest.OpMulti, zktest.OpGetData}, cost(func() { require.NoError(t, n.Set(t.Context(), 2)) }))
+		require.Equal(t, []zktest.Op{zktest.OpMulti, zktest.OpGetData}, cost(func() {
+			_, ok, err := n.TrySet(t.Context(), get(t, n), 3)
+			require.NoError(t, err)
+			require.True(t, ok)
+		}))
+		require.Empty(t, cost(func() {
+			_, ok, err := n.TrySet(t.Context(), old, 4)
+			require.NoError(t, err)
+			require.False(t, ok)
+		}))
+		require.Equal(t, []zktest.Op{zktest.OpSync, zktest.OpGetData}, cost(func() {
+			_, err := n.Refresh(t.Context())
+			require.NoError(t, err)
+		}))
+		other := w.count(t, c, "/new", 7)
+		require.Equal(t, []zktest.Op{zktest.OpGetData, zktest.OpGetData}, cost(func() { require.NoError(t, w.Fake.Set("/new", bytesOf(5))) }))
+		require.Len(t, w.Fake.Watches(), 1, "Values of one client share a watch")
+		require.NoError(t, other.Close())
+	})
+}
+
+// After each reconnect the node is read again, once, whether the server tells
+// of a change or not (CURATOR-311).
+func TestValueIsReadAgainAfterEachReconnect(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		n := w.count(t, c, "/n", 0)
+		session := c.SessionID()
+		for i := range int32(10) {
+			w.Fake.ClearRequests()
+			w.Fake.CutAll()
+			settle()
+			require.Equal(t, []zktest.Op{zktest.OpSetWatches, zktest.OpGetData}, w.requests(session))
+			w.Fake.Stop()
+			settle()
+			w.Fake.Restart()
+			require.NoError(t, w.Fake.Set("/n", bytesOf(i+1)))
+			require.NoError(t, c.WaitConnected(w.Patience(t)))
+			settle()
+			require.Equal(t, i+1, get(t, n).Value)
+		}
+		require.Equal(t, session, c.SessionID())
+	})
+}
+
+// A Value goes on in the next session. It shows the last value that it knew
+// until then.
+func TestValueGoesOnInTheNextSession(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		path := recipetest.Path(t)
+		c, network := w.Connect(t)
+		n := w.count(t, c, path, 7)
+		network.Expire(t)
+		require.NoError(t, w.Observer.Delete(w.Patience(t), path, framework.AnyVersion))
+		_, err := w.Observer.Create(w.Patience(t), path, bytesOf(8))
+		require.NoError(t, err)
+		w.await(t, n, 8)
+		network.Cut()
+		_, err = w.Observer.Set(w.Patience(t), path, bytesOf(9), framework.AnyVersion)
+		require.NoError(t, err)
+		w.await(t, n, 9)
+	})
+}
+
+// A Value is there before there is a server. In an outage it shows what it
+// knew.
+func TestOutages(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		w.Fake.Stop()
+		c, err := framework.New(w.Addr, framework.WithDialer(w.Dial), framework.WithSessionTimeout(w.Session))
+		require.NoError(t, err)
+		defer c.Close()
+		n, err := shared.NewCount(c, "/n", 7)
+		require.NoError(t, err)
+		defer n.Close()
+		require.ErrorIs(t, n.Synced(recipetest.Within(t, time.Hour)), framework.ErrNotConnected)
+		w.Fake.Restart()
+		require.NoError(t, n.Synced(w.Patience(t)))
+		w.Fake.Stop()
+		time.Sleep(time.Hour)
+		require.Equal(t, int32(7), get(t, n).Value)
+		require.ErrorIs(t, n.Set(t.Context(), 8), framework.ErrNotConnected)
+		require.NoError(t, n.Err())
+		w.Fake.Restart()
+		require.NoError(t, c.WaitConnected(w.Patience(t)))
+		require.NoError(t, n.Set(t.Context(), 8))
+	})
+}
+
+// An ensemble that was set back to an older state sets the Value back, and the
+// log says so.
+func TestEnsembleThatWasSetBack(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		restored := zktest.Start(t)
+		require.NoError(t, restored.Create("/n", bytesOf(1)))
+		var servers [2]*zktest.Server
+		servers[0], servers[1] = w.Fake, restored
+		now := 0
+		dial := framework.WithDialer(func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return servers[now].Dialer()(ctx, network, servers[now].Addr())
+		})
+		var log recipetest.Log
+		c, err := framework.New(w.Addr, dial, framework.WithSessionTimeout(w.Session), framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		require.NoError(t, err)
+		defer c.Close()
+		for range 50 {
+			require.NoError(t, w.Fake.Create("/other", nil))
+			require.NoError(t, w.Fake.Delete("/other"))
+		}
+		n := w.count(t, c, "/n", 7)
+		now = 1
+		w.Fake.Stop()
+		require.Equal(t, int64(1), w.await(t, n, 1).Czxid)
+		settle()
+		require.Contains(t, log.String(), "zookeeper has gone back to an older state, and the shared value with it")
+	})
+}
+
+// The deletion of the node is in the log.
+func TestLogOfADeletion(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		var log bytes.Buffer
+		c, _ := w.Connect(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		view, err := c.Namespace("/ns")
+		require.NoError(t, err)
+		n := w.count(t, view, "/n", 7)
+		require.NoError(t, w.Fake.Delete("/ns/n"))
+		w.awaitAbsent(t, n)
+		require.NoError(t, n.Close())
+		require.NoError(t, c.Close())
+		require.Contains(t, log.String(), `msg="shared value was deleted by somebody else" curator.znode.path=/ns/n`)
+		require.NotContains(t, log.String(), "shared value ends")
+	})
+}
+
+// A tracer that blocks holds up neither the Value nor the end of the client for
+// more than a few seconds.
+func TestTracerThatBlocks(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		tracer := &recipetest.Valve{}
+		c, _ := w.Connect(t, framework.WithTracer(tracer))
+		n := w.count(t, c, "/n", 7)
+		settle()
+		open := tracer.Close()
+		defer open()
+		require.NoError(t, w.Fake.Set("/n", bytesOf(8)))
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		require.Equal(t, int32(8), get(t, n).Value)
+		begun := time.Now()
+		require.NoError(t, n.Close())
+		require.NoError(t, c.Close())
+		require.Less(t, time.Since(begun), 5*time.Second)
+	})
+}
+
+// A semaphore's shared limit is a count, and the other way round.
+func TestCountIsTheLimitOfASemaphore(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		path := recipetest.Path(t)
+		c, _ := w.Connect(t)
+		n := w.count(t, c, path+"-limit", 1)
+		s := locks.NewInterProcessSemaphore(w.Observer, path, locks.SharedLimit(path+"-limit", 5))
+		first, err := s.Acquire(w.Patience(t))
+		require.NoError(t, err)
+		second := make(chan error, 1)
+		go func() {
+			lease, err := s.Acquire(w.Patience(t))
+			second <- err
+			if err == nil {
+				second <- lease.Release(w.Patience(t))
+			}
+		}()
+		w.WaitNodes(t, path+"/leases", 2)
+		require.NoError(t, n.Set(w.Patience(t), 2))
+		require.NoError(t, <-second)
+		require.NoError(t, <-second)
+		require.NoError(t, first.Release(w.Patience(t)))
+		require.NoError(t, locks.SetSharedLimit(w.Patience(t), w.Observer, path+"-limit", 3))
+		w.await(t, n, 3)
+	})
+}

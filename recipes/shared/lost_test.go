@@ -1,0 +1,197 @@
+package shared_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/shared"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// lostWrite is a TrySet whose first request, or its reply, is lost.
+type lostWrite struct {
+	*testing.T
+	*world
+	client *framework.Client
+	n      *shared.Count
+}
+
+// onLostWrite runs a TrySet of 1 over 7, to whose write something happens. The
+// check gets what TrySet has returned.
+func onLostWrite(
+	t *testing.T, happens func(l *lostWrite) zktest.Action,
+	check func(l *lostWrite, now shared.Versioned[int32], ok bool, err error), opts ...shared.Option,
+) {
+	t.Helper()
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		l := &lostWrite{T: t, world: w}
+		l.client, _ = w.Connect(t)
+		l.n = w.count(t, l.client, "/n", 7, opts...)
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Do: happens(l)})
+		now, ok, err := l.n.TrySet(w.Patience(t), get(t, l.n), 1)
+		check(l, now, ok, err)
+	})
+}
+
+// meanwhile has somebody else do something before the client is back.
+func (l *lostWrite) meanwhile(do func()) zktest.Action {
+	return zktest.CallAfter(func(zktest.Request) { do() })
+}
+
+func (l *lostWrite) set(n int32) func() {
+	return func() { require.NoError(l, l.Fake.Set("/n", bytesOf(n))) }
+}
+
+// A request that was lost is made again: the node has the old version.
+func TestLostRequestIsMadeAgain(t *testing.T) {
+	onLostWrite(t, func(l *lostWrite) zktest.Action { return zktest.DropRequest() },
+		func(l *lostWrite, now shared.Versioned[int32], ok bool, err error) {
+			require.NoError(l, err)
+			require.True(l, ok)
+			require.Equal(l, int32(1), now.Value)
+			require.Equal(l, int32(1), now.Version)
+			require.Equal(l, now, get(l.T, l.n))
+		})
+}
+
+// A request was lost, and somebody else has written. TrySet has not written,
+// and says so.
+func TestLostRequestIsNotMadeAgainOverAnotherValue(t *testing.T) {
+	onLostWrite(t, func(l *lostWrite) zktest.Action {
+		return zktest.All(zktest.DropRequest(), l.meanwhile(l.set(2)))
+	}, func(l *lostWrite, now shared.Versioned[int32], ok bool, err error) {
+		require.NoError(l, err)
+		require.False(l, ok)
+		require.Equal(l, int32(2), now.Value)
+		require.Equal(l, int32(2), w32(l))
+	})
+}
+
+func w32(l *lostWrite) int32 { return l.onServer(l.T, "/n") }
+
+// The reply was lost, and the node has the next version and the same bytes.
+// That does not prove that the bytes are ours: in the second case, they are
+// not.
+func TestSameBytesProveNothing(t *testing.T) {
+	for name, happens := range map[string]func(l *lostWrite) zktest.Action{
+		"ours":            func(*lostWrite) zktest.Action { return zktest.DropReply() },
+		"somebody else's": func(l *lostWrite) zktest.Action { return zktest.All(zktest.DropRequest(), l.meanwhile(l.set(1))) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			onLostWrite(t, happens, func(l *lostWrite, _ shared.Versioned[int32], ok bool, err error) {
+				require.ErrorIs(l, err, framework.ErrOutcomeUnknown)
+				require.False(l, ok)
+				require.Equal(l, int32(1), w32(l))
+				settle()
+				require.Equal(l, int32(1), get(l.T, l.n).Value)
+			})
+		})
+	}
+}
+
+// The bytes are ours if nobody else writes the same.
+func TestUniqueBytesAreRecognised(t *testing.T) {
+	onLostWrite(t, func(*lostWrite) zktest.Action { return zktest.DropReply() },
+		func(l *lostWrite, now shared.Versioned[int32], ok bool, err error) {
+			require.NoError(l, err)
+			require.True(l, ok)
+			require.Equal(l, int32(1), now.Version)
+			require.Equal(l, now, get(l.T, l.n))
+		}, shared.WithUniqueData())
+}
+
+// A write that was applied is never reported as one that was not, whatever has
+// become of the node since.
+func TestAppliedIsNeverReportedAsNotApplied(t *testing.T) {
+	remake := func(l *lostWrite, n int32) {
+		require.NoError(l, l.Fake.Delete("/n"))
+		require.NoError(l, l.Fake.Create("/n", bytesOf(n)))
+	}
+	for name, meanwhile := range map[string]func(l *lostWrite){
+		"written over":             func(l *lostWrite) { l.set(2)() },
+		"written over twice":       func(l *lostWrite) { l.set(2)(); l.set(1)() },
+		"deleted":                  func(l *lostWrite) { require.NoError(l, l.Fake.Delete("/n")) },
+		"made anew":                func(l *lostWrite) { remake(l, 2) },
+		"made anew and written":    func(l *lostWrite) { remake(l, 2); l.set(3)() },
+		"made anew, as it was":     func(l *lostWrite) { remake(l, 7) },
+		"made anew, with our data": func(l *lostWrite) { remake(l, 1) },
+		"the session is lost":      func(l *lostWrite) { go l.Fake.Session(l.client.SessionID()).Expire() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			onLostWrite(t, func(l *lostWrite) zktest.Action {
+				return zktest.All(zktest.DropReply(), l.meanwhile(func() { meanwhile(l) }))
+			}, func(l *lostWrite, _ shared.Versioned[int32], ok bool, err error) {
+				require.ErrorIs(l, err, framework.ErrOutcomeUnknown)
+				require.False(l, ok)
+			})
+		})
+	}
+}
+
+// The session is lost while a request is under way, which the server carries
+// out or not. TrySet returns when the session is over for the client.
+func TestWriteInALostSessionIsOfUnknownOutcome(t *testing.T) {
+	for name, do := range map[string]zktest.Action{
+		"carried out":     zktest.BlackholeReply(),
+		"not carried out": zktest.Blackhole(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			begun := time.Now()
+			onLostWrite(t, func(l *lostWrite) zktest.Action {
+				begun = time.Now()
+				return zktest.All(do, zktest.Call(func(r zktest.Request) { go l.Fake.Stop() }))
+			}, func(l *lostWrite, _ shared.Versioned[int32], ok bool, err error) {
+				require.ErrorIs(l, err, framework.ErrOutcomeUnknown)
+				require.False(l, ok)
+				require.LessOrEqual(l, time.Since(begun), l.Session)
+			})
+		})
+	}
+}
+
+// Set succeeds when the node has its value, whoever has written it. It writes
+// again when nobody has, and does not know when somebody has written since.
+func TestLostSet(t *testing.T) {
+	for name, test := range map[string]struct {
+		happens func(l *lostWrite) zktest.Action
+		want    int32 // on the server
+		unknown bool
+	}{
+		"reply lost":   {func(*lostWrite) zktest.Action { return zktest.DropReply() }, 1, false},
+		"request lost": {func(*lostWrite) zktest.Action { return zktest.DropRequest() }, 1, false},
+		"request lost, and the same was written": {func(l *lostWrite) zktest.Action {
+			return zktest.All(zktest.DropRequest(), l.meanwhile(l.set(1)))
+		}, 1, false},
+		"request lost, and something else was written": {func(l *lostWrite) zktest.Action {
+			return zktest.All(zktest.DropRequest(), l.meanwhile(l.set(2)))
+		}, 2, true},
+		"reply lost, and written over": {func(l *lostWrite) zktest.Action {
+			return zktest.All(zktest.DropReply(), l.meanwhile(l.set(2)))
+		}, 2, true},
+		"session lost": {func(l *lostWrite) zktest.Action {
+			return zktest.All(zktest.DropReply(), l.meanwhile(func() { go l.Fake.Session(l.client.SessionID()).Expire() }))
+		}, 1, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				l := &lostWrite{T: t, world: w}
+				l.client, _ = w.Connect(t)
+				l.n = w.count(t, l.client, "/n", 7)
+				w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Do: test.happens(l)})
+				err := l.n.Set(w.Patience(t), 1)
+				require.Equal(t, test.unknown, errors.Is(err, framework.ErrOutcomeUnknown), "%v", err)
+				if !test.unknown {
+					require.NoError(t, err)
+					require.Equal(t, int32(1), get(t, l.n).Value)
+				}
+				require.Equal(t, test.want, w.onServer(t, "/n"))
+				settle()
+				require.Equal(t, test.want, get(t, l.n).Value)
+			})
+		})
+	}
+}

@@ -1,0 +1,142 @@
+package shared
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
+)
+
+// replica is what this process knows of the node. One goroutine, that of run,
+// reads it again and again. Writes tell of what they have done.
+type replica struct {
+	client *framework.Client
+	path   string
+	seed   []byte
+	unique bool // as WithUniqueData says
+
+	cancel context.CancelCauseFunc
+	done   chan struct{} // closed when run has returned
+
+	mu      sync.Mutex // protects the following fields
+	now     *snapshot  // nil until something is known
+	synced  bool       // run has read the node
+	trouble error      // why run cannot read it at present, or nil
+	err     error      // why run has ended
+	changed chan struct{}
+}
+
+func newReplica(client *framework.Client, path string, seed []byte, cfg config) (*replica, error) {
+	r := &replica{
+		client: client, path: path, seed: seed, unique: cfg.uniqueData,
+		done: make(chan struct{}), changed: make(chan struct{}),
+	}
+	stop, cancel := context.WithCancelCause(context.Background())
+	r.cancel = cancel
+	if !framework.Extend(client).Go(func(ctx context.Context) { r.live(ctx, stop) }) {
+		cancel(nil)
+		return nil, r.errorOf("open", framework.ErrClosed)
+	}
+	return r, nil
+}
+
+// latest returns what is known, or nil.
+func (r *replica) latest() *snapshot {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.now
+}
+
+// verdict says what follows a read.
+type verdict int
+
+const (
+	accepted  verdict = iota // what is known is as new as the read
+	unordered                // what is known has changed during the read: read again
+	doubtful                 // older than what was known before: ask the server to catch up, and read again
+)
+
+// accept takes what a read has seen, if it is newer than what is known. Base is
+// what was known when the read began. After a sync, what was read is true even
+// if it is older: the ensemble was set back.
+func (r *replica) accept(s, base *snapshot, afterSync bool) (v verdict, setBack bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case s.same(r.now):
+		if !s.exists {
+			r.now = absent(max(s.from, r.now.from), max(s.to, r.now.to))
+		}
+		return accepted, false
+	case s.isAfter(r.now):
+	case r.now != base && s.isBefore(r.now):
+		return accepted, false
+	case r.now != base:
+		return unordered, false
+	case !afterSync:
+		return doubtful, false
+	default:
+		setBack = s.exists && r.now.exists
+	}
+	r.now = s
+	r.tellLocked()
+	return accepted, setBack
+}
+
+// wrote takes what a write of ours has left, and reports whether the order of
+// that and of what is known is certain.
+func (r *replica) wrote(s *snapshot) (certain bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s.isAfter(r.now) {
+		r.now = s
+		r.tellLocked()
+		return true
+	}
+	return s.same(r.now) || s.isBefore(r.now)
+}
+
+// tellLocked wakes everybody who waits.
+func (r *replica) tellLocked() {
+	close(r.changed)
+	r.changed = make(chan struct{})
+}
+
+// waitSynced waits until the node was read once.
+func (r *replica) waitSynced(ctx context.Context) error {
+	for {
+		r.mu.Lock()
+		synced, err, changed := r.synced, r.err, r.changed
+		r.mu.Unlock()
+		switch {
+		case synced:
+			return nil
+		case err != nil:
+			return err
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return r.gaveUp(ctx)
+		}
+	}
+}
+
+// gaveUp is the error of a call whose context has ended.
+func (r *replica) gaveUp(ctx context.Context) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.trouble != nil {
+		return fmt.Errorf("%w (last error: %w)", reason.OfContext(ctx), r.trouble)
+	}
+	return reason.OfContext(ctx)
+}
+
+// ended returns why the replica has ended, or nil.
+func (r *replica) ended() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err
+}

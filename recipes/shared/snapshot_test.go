@@ -1,0 +1,95 @@
+package shared
+
+import (
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+)
+
+func at(mzxid int64, version int32) *snapshot {
+	return present(nil, &zk.Stat{Mzxid: mzxid, Version: version})
+}
+
+// Reads are ordered by transactions, and not by versions, which wrap
+// (CURATOR-688) and begin anew.
+func TestReadsAreOrderedByTransactions(t *testing.T) {
+	none := absent(5, 9)
+	for name, test := range map[string]struct {
+		now, base, read *snapshot
+		afterSync       bool
+		want            verdict
+		setBack, taken  bool
+	}{
+		"first":                            {read: at(1, 0), want: accepted, taken: true},
+		"newer":                            {now: at(1, 9), read: at(2, 10), want: accepted, taken: true},
+		"newer, of a lower version":        {now: at(1, 1<<31-1), read: at(2, -1<<31), want: accepted, taken: true},
+		"newer, of the same version":       {now: at(1, 0), read: at(2, 0), want: accepted, taken: true},
+		"the same":                         {now: at(2, 1), read: at(2, 1), want: accepted},
+		"older":                            {now: at(2, 0), read: at(1, 7), want: doubtful},
+		"older, after a sync":              {now: at(2, 0), read: at(1, 7), afterSync: true, want: accepted, setBack: true, taken: true},
+		"older than one that came later":   {now: at(2, 0), base: at(1, 0), read: at(1, 0), afterSync: true, want: accepted},
+		"none":                             {now: at(2, 0), read: absent(8, 8), want: doubtful},
+		"none, after a sync":               {now: at(2, 0), read: absent(8, 8), afterSync: true, want: accepted, taken: true},
+		"none, and another came meanwhile": {now: at(3, 0), base: at(2, 0), read: absent(2, 4), afterSync: true, want: unordered},
+		"made anew":                        {now: none, read: at(10, 0), want: accepted, taken: true},
+		"from before it was gone":          {now: none, base: at(4, 0), read: at(5, 0), want: accepted},
+		"before or behind":                 {now: none, base: at(4, 0), read: at(7, 0), afterSync: true, want: unordered},
+		"before or behind, read later":     {now: none, read: at(7, 0), want: doubtful},
+		"before or behind, after a sync":   {now: none, read: at(7, 0), afterSync: true, want: accepted, taken: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := &replica{now: test.now, changed: make(chan struct{})}
+			base := test.base
+			if base == nil {
+				base = test.now
+			}
+			v, setBack := r.accept(test.read, base, test.afterSync)
+			require.Equal(t, test.want, v)
+			require.Equal(t, test.setBack, setBack)
+			require.Equal(t, test.taken, r.now == test.read)
+		})
+	}
+}
+
+// A write is no news if something newer is known. If that is not certain, the
+// node is read again.
+func TestWritesAreOrderedByTransactions(t *testing.T) {
+	none := absent(5, 9)
+	for name, test := range map[string]struct {
+		now, written   *snapshot
+		certain, taken bool
+	}{
+		"first":            {nil, at(1, 0), true, true},
+		"newer":            {at(1, 5), at(2, 0), true, true},
+		"the same":         {at(2, 0), at(2, 0), true, false},
+		"older":            {at(3, 0), at(2, 9), true, false},
+		"made anew":        {none, at(10, 0), true, true},
+		"gone since":       {none, at(5, 0), true, false},
+		"before or behind": {none, at(6, 0), false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := &replica{now: test.now, changed: make(chan struct{})}
+			require.Equal(t, test.certain, r.wrote(test.written))
+			require.Equal(t, test.taken, r.now == test.written)
+		})
+	}
+}
+
+// No node, seen again, is as of a later transaction than before.
+func TestAbsenceGetsYounger(t *testing.T) {
+	r := &replica{now: absent(5, 9), changed: make(chan struct{})}
+	v, _ := r.accept(absent(20, 25), r.now, false)
+	require.Equal(t, accepted, v)
+	require.True(t, r.wrote(at(20, 0)), "a node that was there before is no news")
+	require.False(t, r.now.exists)
+}
+
+// Versions go from -2 to 0 on newer servers, and to -1 on older ones.
+func TestVersionsWrap(t *testing.T) {
+	e := expected{exists: true, version: -2}
+	require.True(t, e.next(-1))
+	require.True(t, e.next(0))
+	require.False(t, e.next(1))
+	require.True(t, expected{exists: true, version: 1<<31 - 1}.next(-1<<31))
+}

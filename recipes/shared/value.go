@@ -1,0 +1,242 @@
+package shared
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"sync"
+	"sync/atomic"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// Value is a value that all processes share: the data of one node, followed by
+// watch. It is safe for concurrent use and must be closed.
+type Value[T any] struct {
+	node    *replica
+	codec   Codec[T]
+	seed    T
+	decoded atomic.Pointer[decoded[T]] // of the last snapshot that was asked for
+}
+
+// Count is a shared number, in the encoding of Curator's SharedCount.
+type Count = Value[int32]
+
+// Versioned is a value as of one transaction.
+type Versioned[T any] struct {
+	// Value is shared by all who have asked for it, and must not be changed. It
+	// is the seed if there is no node.
+	Value T
+
+	// Exists is false if there is no node. The other fields are zero then.
+	Exists bool
+
+	// Version counts the writes of the node. It can wrap, and begins anew when
+	// somebody deletes the node and makes another. Only Mzxid tells which of
+	// two values is newer.
+	Version int32
+	Mzxid   int64 // the transaction that wrote the value
+	Czxid   int64 // the transaction that created the node
+}
+
+// NewCount returns a number. See NewValue. Data that does not have four bytes
+// is a *DecodeError.
+func NewCount(c *framework.Client, path string, seed int32, opts ...Option) (*Count, error) {
+	return NewValue(c, path, bigEndian, seed, opts...)
+}
+
+// NewValue returns the value of the node with this path, and begins to follow
+// it. It does not wait for that; Synced does. If the node does not exist then,
+// it is created with the seed, and missing parents as containers.
+//
+// A path that cannot be used is an error that matches zk.ErrInvalidPath. Any
+// other such argument is a *framework.ConfigError, and a seed that cannot be
+// encoded is the codec's error. A closed client is framework.ErrClosed.
+func NewValue[T any](c *framework.Client, path string, codec Codec[T], seed T, opts ...Option) (*Value[T], error) {
+	r := &replica{path: path} // for errors
+	switch {
+	case c == nil:
+		return nil, r.errorOf("open", bad("client", "nil", "must not be nil"))
+	case codec.Encode == nil, codec.Decode == nil:
+		return nil, r.errorOf("open", bad("codec", "nil", "must have both functions"))
+	}
+	if err := framework.ValidatePath(path); err != nil {
+		return nil, r.errorOf("open", err)
+	}
+	cfg, err := configured(opts)
+	if err != nil {
+		return nil, r.errorOf("open", err)
+	}
+	data, err := codec.Encode(seed)
+	if err != nil {
+		return nil, r.errorOf("open", fmt.Errorf("seed: %w", err))
+	}
+	if r, err = newReplica(c, path, data, cfg); err != nil {
+		return nil, err
+	}
+	return &Value[T]{node: r, codec: codec, seed: seed}, nil
+}
+
+// Synced waits until the node was read, or created, for the first time. The
+// error matches ctx's, or is Err's.
+func (v *Value[T]) Synced(ctx context.Context) error {
+	return v.node.errorOf("sync", v.node.waitSynced(ctx))
+}
+
+// Get returns the newest value that this client knows of, from memory. It never
+// returns an older one than before. It lags behind by the time of a request,
+// and in an outage by as long as that lasts.
+//
+// Somebody may have deleted the node. There is no value then: Exists is false,
+// and Value is the seed. The next Set or TrySet creates the
+// node.
+//
+// The error matches ErrNotSynced before the first read, and is a *DecodeError
+// for data that is no value; the other fields are set then. The last value can
+// still be read after the Value has ended.
+func (v *Value[T]) Get() (Versioned[T], error) {
+	s := v.node.latest()
+	if s == nil {
+		return Versioned[T]{Value: v.seed}, v.node.errorOf("get", ErrNotSynced)
+	}
+	return v.versioned(s)
+}
+
+// Refresh asks the server to catch up, and returns a value that is as new as
+// this call. It costs two requests. The errors are those of the requests, and
+// Get's.
+func (v *Value[T]) Refresh(ctx context.Context) (Versioned[T], error) {
+	err := v.node.ended()
+	if err == nil {
+		err = v.node.refresh(ctx, true)
+	}
+	if err != nil {
+		return Versioned[T]{Value: v.seed}, v.node.errorOf("refresh", err)
+	}
+	return v.Get()
+}
+
+// Set writes a value, whatever is there, and creates the node if it does not
+// exist. It costs one request, and two if the node does not exist.
+//
+// If the reply is lost and the session lives on, Set looks at the node. It
+// succeeds if the node has this value, and writes again if nobody has written
+// meanwhile. Otherwise, and if the session or ctx ends before, the error
+// matches framework.ErrOutcomeUnknown. Set never writes twice.
+func (v *Value[T]) Set(ctx context.Context, value T) error {
+	_, err := v.set(ctx, value)
+	return err
+}
+
+func (v *Value[T]) set(ctx context.Context, value T) (s *snapshot, err error) {
+	data, err := v.codec.Encode(value)
+	if err == nil {
+		s, err = v.node.set(ctx, data)
+	}
+	return s, v.node.errorOf("set", err)
+}
+
+// TrySet writes a value if the node still has the previous one: a Versioned
+// that this Value, or another one of the path, has returned. If that does not
+// exist, such as in the zero Versioned, the node must not exist either, and is
+// created. It costs one request, or none if a newer value is known already.
+//
+// TrySet returns the value that the node has then, and whether it is this one:
+//
+//   - If ok is true, this call has written it.
+//   - If ok is false and err is nil, it has not. The value that is returned is
+//     the one that is in the way.
+//   - If the error matches framework.ErrOutcomeUnknown, the reply was lost, and
+//     the node does not tell whose write it shows. That is so if the same bytes
+//     were written, unless WithUniqueData was given, if others have written
+//     since, and if the session or ctx ended before TrySet could look.
+//     Otherwise TrySet finds out.
+//   - If the error matches ErrNodeReplaced, ok is true.
+//
+// A previous version of -1 is an error that matches zk.ErrBadArguments: servers
+// take it for any version. It comes after 2^32 writes, and Set overcomes it.
+func (v *Value[T]) TrySet(ctx context.Context, previous Versioned[T], value T) (now Versioned[T], ok bool, err error) {
+	data, err := v.codec.Encode(value)
+	if err != nil {
+		return now, false, v.node.errorOf("try set", err)
+	}
+	e := expected{previous.Exists, previous.Version, previous.Czxid, previous.Mzxid}
+	s, ok, err := v.node.trySet(ctx, e, data)
+	if s == nil {
+		return now, ok, v.node.errorOf("try set", err)
+	}
+	now, undecoded := v.versioned(s)
+	if err == nil {
+		err = undecoded
+	}
+	return now, ok, v.node.errorOf("try set", err)
+}
+
+// Changes returns the present value, once the node was read, and then each
+// later one. A slow reader holds up nobody: it misses values in between, and
+// never the last. No value is older than the one before it.
+//
+// Data that is no value comes with a *DecodeError, and the loop goes on. Any
+// other error is the last element: Err's. The end of ctx is no error.
+func (v *Value[T]) Changes(ctx context.Context) iter.Seq2[Versioned[T], error] {
+	return func(yield func(Versioned[T], error) bool) {
+		for s, err := range v.node.changes(ctx) {
+			if err != nil {
+				yield(Versioned[T]{Value: v.seed}, err)
+				return
+			}
+			if !yield(v.versioned(s)) {
+				return
+			}
+		}
+	}
+}
+
+// Close ends the Value, withdraws its watch and returns when nothing of it goes
+// on. The node stays. Close may be called more than once, and always returns
+// nil. A client that is closed closes its Values.
+func (v *Value[T]) Close() error {
+	v.node.cancel(ErrClosed)
+	<-v.node.done
+	return nil
+}
+
+// Done is closed when the Value has ended, for the reason that Err returns.
+func (v *Value[T]) Done() <-chan struct{} { return v.node.done }
+
+// Err returns nil while the Value works. After that it is an error that matches
+// ErrClosed, framework.ErrClosed, or a refusal that waiting does not cure, such
+// as zk.ErrNoAuth. Outages, losses of the session, servers in trouble and
+// refused credentials do not end it.
+func (v *Value[T]) Err() error { return v.node.ended() }
+
+// decoded is the value of a snapshot. The codec is called once for each
+// snapshot, and again only for a reader that is behind.
+type decoded[T any] struct {
+	of  *snapshot
+	get func() (Versioned[T], error)
+}
+
+func (v *Value[T]) versioned(s *snapshot) (Versioned[T], error) {
+	if !s.exists {
+		return Versioned[T]{Value: v.seed}, nil
+	}
+	for {
+		last := v.decoded.Load()
+		if last != nil && last.of.same(s) {
+			return last.get()
+		}
+		next := &decoded[T]{s, sync.OnceValues(func() (Versioned[T], error) { return v.decode(s) })}
+		v.decoded.CompareAndSwap(last, next)
+	}
+}
+
+func (v *Value[T]) decode(s *snapshot) (Versioned[T], error) {
+	now := Versioned[T]{Exists: true, Version: s.version, Mzxid: s.mzxid, Czxid: s.czxid}
+	value, err := v.codec.Decode(s.data)
+	if err != nil {
+		return now, &DecodeError{v.node.path, s.mzxid, err}
+	}
+	now.Value = value
+	return now, nil
+}
