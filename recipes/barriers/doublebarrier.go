@@ -7,7 +7,6 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/znode"
-	"github.com/gocurator/curator/recipes/internal/lockloop"
 )
 
 // DoubleBarrier lets n members enter together, and leave together. It is
@@ -59,14 +58,9 @@ func (b *DoubleBarrier) Enter(ctx context.Context) (*Passage, error) {
 			return p, errorOf("enter", b.path, err)
 		}
 		if errors.Is(err, errAnew) && ctx.Err() == nil {
-			lockloop.Discard(ctx, b.client, e.path())
-			e = b.newEntry()
-			continue
-		}
-		if !again(ctx, b.client, err) {
-			if e.creates > 0 {
-				lockloop.Discard(ctx, b.client, e.path())
-			}
+			e.node = framework.Created{}
+		} else if !again(ctx, b.client, err) {
+			e.discard(ctx)
 			return nil, e.failed(ctx, err)
 		}
 	}

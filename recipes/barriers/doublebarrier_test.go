@@ -177,7 +177,9 @@ func TestMemberThatGoesBeforeTheOpeningDoesNotCount(t *testing.T) {
 				<-first.done
 				require.ErrorIs(t, first.err, barriers.ErrNotEntered)
 				require.ErrorIs(t, first.err, context.Canceled)
-				require.ErrorContains(t, first.err, "1 of 2")
+				if w.Fake != nil { // its create may be answered after the real node was seen
+					require.ErrorContains(t, first.err, "1 of 2")
+				}
 				w.NothingLeft(t, path)
 
 				second := enterLater(w.Patience(t), barriers.NewDoubleBarrier(clients[1], path, 2, opts...))

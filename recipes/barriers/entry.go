@@ -8,52 +8,46 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/internal/identity"
+	"github.com/gocurator/curator/recipes/internal/lockloop"
 )
 
-// errAnew means that the member's node was deleted, or was counted when it was
-// not there, so that the member must begin anew under another name.
-var errAnew = errors.New("the member's node is stale")
+// errAnew means that the member's node is gone, so that it needs another one.
+var errAnew = errors.New("the member's node is gone")
 
-// entry is one Enter. Its node has a name of its own, which is the same in
-// every session: a node that a lost session has left, and one that a late
-// request makes, are never counted beside it.
+// entry is one Enter. It makes a node in each session that it lives in. They
+// have the same name but for the number of the attempt, so that a node that a
+// lost session has left, or that a late request makes, is never counted beside
+// another one.
 type entry struct {
-	barrier *DoubleBarrier
-	name    string
-	data    []byte
-	node    framework.Created // of the present session
-	creates int               // attempts to create the node
+	barrier  *DoubleBarrier
+	base     string // of the names
+	attempts int
+	data     []byte
+	name     string            // of the newest node; empty before the first attempt
+	node     framework.Created // of the present session; zero if it is gone
 
 	seen        int  // children of the barrier, when the node was created
 	responsible bool // as far as we know, n members wait, and we must open
-	looked      bool // at the rounds, since the node was created
 
 	round []string // the names of the members, once the barrier is open
 }
-
-// memberPrefix begins the names of members in our own layout. The time that
-// follows it puts them in order.
-const memberPrefix = "m-"
 
 func (b *DoubleBarrier) newEntry() *entry {
 	now := time.Now()
 	e := &entry{
 		barrier: b,
-		name:    fmt.Sprintf("%s%011x-%s", memberPrefix, now.UnixMilli(), rand.Text()),
+		base:    fmt.Sprintf("%s%011x-%s", memberPrefix, now.UnixMilli(), rand.Text()),
 		data:    identity.Node(identity.Own(framework.Extend(b.client).ServiceName()), now, nil),
 	}
 	if b.cfg.curator {
-		e.name = strings.ToLower(rand.Text())
+		e.base = strings.ToLower(rand.Text())
 	}
 	return e
 }
 
-func (e *entry) path() string { return znode.Join(e.barrier.path, e.name) }
+func (e *entry) path() string { return e.barrier.child(e.name) }
 
 // enterInSession waits for the opening in one session.
 func (e *entry) enterInSession(ctx context.Context) error {
@@ -70,22 +64,28 @@ func (e *entry) enterInSession(ctx context.Context) error {
 	return e.awaitOpening(ctx)
 }
 
-// create creates the node, unless there is one of this session.
+// create creates a node, unless there is one of this session.
 func (e *entry) create(ctx context.Context, s *framework.Session) error {
-	for e.node.Session != s {
-		e.creates++
-		node, err := e.barrier.client.Create(ctx, e.path(), e.data,
-			framework.WithMode(framework.Ephemeral), framework.WithParents(), framework.WithSiblings())
-		if errors.Is(err, zk.ErrNodeExists) { // of a lost session, or of a request whose reply was lost
-			err = e.barrier.client.Delete(ctx, e.path(), framework.AnyVersion, framework.Quietly())
-		}
-		if err != nil {
-			return err
-		}
-		if node.Session == s {
-			e.node, e.looked, e.seen = node, false, len(node.Siblings)
-			e.responsible = node.Siblings == nil || len(node.Siblings) >= e.barrier.n
-		}
+	if e.node.Session == s {
+		return nil
 	}
+	e.discard(ctx)
+	e.attempts++
+	e.name = fmt.Sprintf("%s.%d", e.base, e.attempts)
+	node, err := e.barrier.client.Create(ctx, e.path(), e.data,
+		framework.WithMode(framework.Ephemeral), framework.WithParents(), framework.WithSiblings())
+	if err != nil {
+		return err
+	}
+	e.node, e.seen = node, len(node.Siblings)
+	e.responsible = node.Siblings == nil || len(node.Siblings) >= e.barrier.n
 	return nil
+}
+
+// discard deletes the newest node, if there is one or may be.
+func (e *entry) discard(ctx context.Context) {
+	e.node = framework.Created{}
+	if e.name != "" {
+		lockloop.Discard(ctx, e.barrier.client, e.path())
+	}
 }

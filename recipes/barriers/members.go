@@ -48,7 +48,7 @@ func (b *DoubleBarrier) members(ctx context.Context) ([]Member, error) {
 		if err != nil && !errors.Is(err, errAnew) {
 			return nil, err
 		}
-		inside = func(name string) bool { return r.of(name) != nil }
+		inside = func(name string) bool { return r.of(name).Members != nil }
 	}
 	var members []Member
 	for _, name := range names {

@@ -34,9 +34,9 @@ func (e *entry) awaitOpening(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if in, err := e.isIn(r); in || err != nil {
+		if e.isIn(r) {
 			watch.Stop()
-			return err
+			return nil
 		}
 		if err := e.awaitChange(ctx, watch); err != nil {
 			return err
@@ -46,22 +46,16 @@ func (e *entry) awaitOpening(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if in, err := e.isIn(r); in || err != nil {
-			return err
+		if e.isIn(r) {
+			return nil
 		}
 	}
 }
 
-// isIn reports whether this member is in one of the rounds. It is errAnew if
-// the node that was counted may have been an earlier one than ours: the others
-// may have noticed that it had gone.
-func (e *entry) isIn(r rounds) (in bool, err error) {
-	first := !e.looked
-	e.looked, e.round = true, r.of(e.name)
-	if e.round != nil && first && e.creates > 1 {
-		return false, errAnew
-	}
-	return e.round != nil, nil
+// isIn reports whether this member is in one of the rounds.
+func (e *entry) isIn(r rounds) bool {
+	e.round = r.of(e.name).Members
+	return e.round != nil
 }
 
 // readRounds reads the rounds and the version of the barrier's node. A node
@@ -94,8 +88,8 @@ func (e *entry) open(ctx context.Context) (in bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if in, err := e.isIn(r); in || err != nil {
-		return in, err
+	if e.isIn(r) {
+		return true, nil
 	}
 	names, _, err := b.client.Children(ctx, b.path) // after the rounds: it has all of their members
 	if errors.Is(err, zk.ErrNoNode) || err == nil && !slices.Contains(names, e.name) {
@@ -110,7 +104,7 @@ func (e *entry) open(ctx context.Context) (in bool, err error) {
 		return false, nil
 	}
 	members := waiting[:b.n]
-	err = b.openRound(ctx, append(r.alive(names), members), members, version)
+	err = b.openRound(ctx, append(r.alive(names), round{Members: members}), members, version)
 	switch {
 	case errors.Is(err, zk.ErrBadVersion), errors.Is(err, zk.ErrNoNode):
 		return false, nil // another round was opened, or a member has gone

@@ -1,15 +1,22 @@
 package barriers
 
 import (
-	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
+	"strconv"
+	"strings"
 )
 
-// rounds are the rounds that are under way: each has the names of its members,
-// in order. They are the data of the barrier's node. A round is dropped some
-// time after its last member has gone.
-type rounds [][]string
+// rounds are the rounds that are under way. They are the data of the barrier's
+// node. A round is dropped some time after its last member has gone.
+type rounds []round
+
+// round has the names of a round's members, in order.
+type round struct {
+	Members []string `json:"members"`
+	Left    []string `json:"left,omitempty"` // those who did not wait for the others to leave
+}
 
 // inNode is the JSON form of rounds.
 type inNode struct {
@@ -24,7 +31,7 @@ func readRounds(data []byte) (rounds, error) {
 		return nil, nil
 	}
 	var in inNode
-	if !bytes.HasPrefix(data, []byte("{")) || json.Unmarshal(data, &in) != nil || in.V != version {
+	if json.Unmarshal(data, &in) != nil || in.V != version {
 		return nil, ErrForeignData
 	}
 	return in.Rounds, nil
@@ -35,56 +42,75 @@ func (r rounds) encode() []byte {
 	return data
 }
 
-// of returns the round that a member is in, or nil.
-func (r rounds) of(name string) []string {
-	for _, members := range r {
-		if slices.Contains(members, name) {
-			return members
+// of returns the round that a member is in. It has no members if there is none.
+func (r rounds) of(name string) round {
+	for _, one := range r {
+		if slices.Contains(one.Members, name) {
+			return one
 		}
 	}
-	return nil
+	return round{}
 }
 
-// without returns the rounds without one member.
-func (r rounds) without(name string) rounds {
-	var left rounds
-	for _, members := range r {
-		members = slices.DeleteFunc(slices.Clone(members), func(m string) bool { return m == name })
-		if len(members) > 0 {
-			left = append(left, members)
+// withLeft returns the rounds after a member has left without waiting.
+func (r rounds) withLeft(name string) rounds {
+	after := slices.Clone(r)
+	for i, one := range after {
+		if slices.Contains(one.Members, name) {
+			after[i].Left = append(slices.Clone(one.Left), name)
 		}
 	}
-	return left
+	return after
 }
 
 // alive returns the rounds of which a member is there.
 func (r rounds) alive(names []string) rounds {
 	there := set(names)
-	return slices.DeleteFunc(slices.Clone(r), func(members []string) bool {
-		return !slices.ContainsFunc(members, there.has)
+	return slices.DeleteFunc(slices.Clone(r), func(one round) bool {
+		return !slices.ContainsFunc(one.Members, there.has)
 	})
 }
 
-// waiting returns the members that are there and in no round, in order.
+// waiting returns the members that are there and in no round, in order. If an
+// entry has several nodes, only its newest counts.
 func (r rounds) waiting(names []string) []string {
+	newest := map[string]string{} // by entry
+	for _, name := range names {
+		entry, attempt, ok := splitName(name)
+		if !ok {
+			continue
+		}
+		if _, other, known := splitName(newest[entry]); !known || attempt > other {
+			newest[entry] = name
+		}
+	}
 	in := stringSet{}
-	for _, members := range r {
-		for _, m := range members {
+	for _, one := range r {
+		for _, m := range one.Members {
 			in[m] = struct{}{}
 		}
 	}
-	var waiting []string
-	for _, name := range names {
-		if isMember(name) && !in.has(name) {
-			waiting = append(waiting, name)
-		}
-	}
-	slices.Sort(waiting)
-	return waiting
+	return slices.DeleteFunc(slices.Sorted(maps.Values(newest)), in.has)
 }
 
+// memberPrefix begins the names of members in our own layout. The time of the
+// Enter follows it, which puts the members in order. The number of the attempt
+// is at the end.
+const memberPrefix = "m-"
+
 func isMember(name string) bool {
-	return len(name) > len(memberPrefix) && name[:len(memberPrefix)] == memberPrefix
+	_, _, ok := splitName(name)
+	return ok
+}
+
+// splitName splits the name of a member's node.
+func splitName(name string) (entry string, attempt int, ok bool) {
+	dot := strings.LastIndexByte(name, '.')
+	if dot < 0 || !strings.HasPrefix(name, memberPrefix) {
+		return "", 0, false
+	}
+	attempt, err := strconv.Atoi(name[dot+1:])
+	return name[:dot], attempt, err == nil
 }
 
 // stringSet is a set of names.

@@ -19,7 +19,7 @@ import (
 // its data, when Leave is called. The first member that is still there waits
 // until all others are marked or gone, and then deletes the nodes of all in one
 // transaction. So a node that vanishes before is that of a member that was
-// lost, or that did not wait: the latter takes itself out of the round in the
+// lost, or that did not wait: the latter notes that in the round, in the
 // transaction that deletes its node.
 
 // stay is what the goroutine of a member knows of its round.
@@ -178,13 +178,13 @@ func (s *stay) lookForLosses(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	round := set(r.of(s.name))
+	left := set(r.of(s.name).Left)
 	var lost []string
 	for _, name := range gone {
-		if round.has(name) {
-			lost = append(lost, name)
-		} else {
+		if left.has(name) {
 			s.left[name] = struct{}{}
+		} else {
+			lost = append(lost, name)
 		}
 	}
 	if len(lost) > 0 {
@@ -291,7 +291,7 @@ func (s *stay) resign(ctx context.Context) error {
 			return err
 		}
 		_, err = b.client.Transaction(ctx,
-			framework.SetOp(b.path, r.without(s.name).encode(), version),
+			framework.SetOp(b.path, r.withLeft(s.name).encode(), version),
 			framework.DeleteOp(s.node.Path, framework.AnyVersion))
 		switch {
 		case err == nil, errors.Is(err, zk.ErrNoNode):
