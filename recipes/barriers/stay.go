@@ -257,25 +257,34 @@ func (s *stay) awaitMarks(ctx context.Context, present []string) error {
 
 // awaitMark waits until a member is marked or gone.
 func (s *stay) awaitMark(ctx context.Context, name string, slots chan struct{}) (marked bool, err error) {
+	c, path := s.barrier.client, s.barrier.child(name)
 	for {
 		slots <- struct{}{}
-		data, _, watch, err := s.barrier.client.GetW(ctx, s.barrier.child(name))
+		data, _, watch, err := c.GetW(ctx, path)
 		<-slots
-		if errors.Is(err, zk.ErrNoNode) {
-			return true, nil
-		}
-		if err != nil {
-			return false, err
-		}
-		if len(data) == 0 {
-			watch.Stop()
-			return true, nil
+		if marked, err := isMarked(data, err); marked || err != nil {
+			if watch != nil {
+				watch.Stop()
+			}
+			return marked, err
 		}
 		if _, err := watch.Wait(ctx); err != nil {
 			watch.Stop()
 			return false, err
 		}
+		data, _, err = c.Get(ctx, path) // without a watch: most changes are the mark
+		if marked, err := isMarked(data, err); marked || err != nil {
+			return marked, err
+		}
 	}
+}
+
+// isMarked reports whether the node that was read is marked or gone.
+func isMarked(data []byte, err error) (bool, error) {
+	if errors.Is(err, zk.ErrNoNode) {
+		return true, nil
+	}
+	return err == nil && len(data) == 0, err
 }
 
 // resign leaves without waiting for the others. The transaction keeps them from

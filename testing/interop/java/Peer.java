@@ -96,6 +96,8 @@ import org.apache.zookeeper.data.Stat;
  * hold-cycle NAME PATH HOST PORT MS KIND WEIGHT
  *     ok CYCLES. For MS it acquires, enters and leaves the checker at HOST and
  *     PORT, and releases.
+ * barrier ...
+ *     See Barriers.java.
  * bench PATH CLIENTS PATHS THREADS shared|apart CYCLES
  *     ok NANOSECONDS, the time of a round of the crowd: see Crowd.java
  *
@@ -119,6 +121,7 @@ public class Peer {
     private final Map<String, Candidate> candidates = new ConcurrentHashMap<>();
     private final Map<String, SharedCount> counts = new ConcurrentHashMap<>();
     private final Map<String, InterProcessReadWriteLock> readWriteLocks = new ConcurrentHashMap<>();
+    private final Barriers barriers;
     private Crowd crowd; // made by the first bench command
     private final ExecutorService waits = Executors.newCachedThreadPool();
 
@@ -128,6 +131,7 @@ public class Peer {
         this.answers = answers;
         this.client = CuratorFrameworkFactory.newClient(
             servers, sessionMs, sessionMs, new ExponentialBackoffRetry(50, 10));
+        this.barriers = new Barriers(client);
     }
 
     public static void main(String[] args) throws Exception {
@@ -226,6 +230,9 @@ public class Peer {
             case "count-set":
             case "count-await":
                 waits.execute(() -> run(words[0], () -> count(words[1], shared(subject), words)));
+                break;
+            case "barrier":
+                waits.execute(() -> run(words[0], () -> barriers.obey(words)));
                 break;
             case "bench":
                 int cycles = Integer.parseInt(words[7]);
