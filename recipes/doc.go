@@ -24,6 +24,9 @@
 //	nodes.Group                        to know which processes there are
 //	cache.Cache                        a part of the tree in memory, always
 //	                                   equal to it as of one transaction
+//	barriers.Barrier                   to hold others up until something is done
+//	barriers.DoubleBarrier             n processes to begin together, and to
+//	                                   end together
 //	fence.Guard                        a resource to refuse the writes of a
 //	                                   holder that has lost its lock
 //	locktrace.Tracer                   your own tracing system; package
