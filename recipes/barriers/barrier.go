@@ -144,10 +144,7 @@ func (b *Barrier) raiseInSession(ctx context.Context, mode framework.Mode) (Rais
 		}
 		up, version, err := b.look(ctx)
 		if errors.Is(err, zk.ErrNoNode) {
-			if err := b.lowered(ctx); err != nil {
-				return Raised{}, err
-			}
-			continue
+			continue // somebody has lowered it, or the session that it was bound to has ended
 		}
 		if err != nil {
 			return Raised{}, err
@@ -162,15 +159,6 @@ func (b *Barrier) raiseInSession(ctx context.Context, mode framework.Mode) (Rais
 			return Raised{}, err
 		}
 	}
-}
-
-// lowered returns ctx's error. Somebody has lowered the barrier right after it
-// was raised, or instead of a lost session.
-func (b *Barrier) lowered(ctx context.Context) error {
-	if ctx.Err() != nil {
-		return reason.OfContext(ctx)
-	}
-	return nil
 }
 
 // replace replaces a node of this version by ours in one transaction, so that

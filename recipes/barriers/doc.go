@@ -12,8 +12,8 @@
 // # Which one
 //
 //   - [Barrier], Curator's DistributedBarrier, is a gate. Raise it for a
-//     maintenance or a migration, and lower it afterwards. Those who Wait pass
-//     when it is down. WithSession makes it fall with the process that has
+//     maintenance or a migration, and lower it afterwards. Wait returns when it is
+//     down. WithSession makes it fall with the process that has
 //     raised it.
 //   - [DoubleBarrier], Curator's DistributedDoubleBarrier, is a rendezvous of n
 //     members, who enter together and leave together, round after round.
@@ -28,8 +28,8 @@
 //
 // # When the session is lost
 //
-//   - Who waits, waits on. A member that waits for the others gets a new node,
-//     and counts once. Its old node is deleted first.
+//   - A call that waits goes on in the next session. A member that waits for the others gets a new node,
+//     and counts once. The old one is deleted first.
 //   - A Barrier that is bound to the session falls, and does not come back.
 //     Raised.Session has the context that ends before. For one that comes back,
 //     keep a nodes.PersistentNode at its path.
@@ -41,9 +41,9 @@
 //
 // Members are ephemeral nodes below the path. The one that sees n of them opens
 // the round, by a transaction that checks their nodes and writes their names to
-// the node at the path. Exactly n enter, those who came first, and who comes
-// later is in a later round. Nothing is left that could let the next round pass
-// too early. The end of the round is one transaction, too. A round costs nine
+// the node at the path. So exactly n enter, in the order in which they came, and
+// later members are in a later round. Nothing is left that could let the next
+// round pass too early. The end of the round is one transaction, too. A round costs nine
 // requests for each member.
 //
 // # Limits

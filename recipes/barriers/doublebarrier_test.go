@@ -123,7 +123,7 @@ func (w *world) awaitMark(t *testing.T, path string, p *barriers.Passage) {
 }
 
 // Seven members come to a barrier for three at once. Two rounds open, and one
-// member waits for the third. Nobody is in two rounds.
+// member waits for the third. No member is in two rounds.
 func TestMoreMembersThanOpenTheBarrier(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		path := recipetest.Path(t)
@@ -300,8 +300,8 @@ func TestLostMemberDoesNotWaitForTheOthers(t *testing.T) {
 	}
 }
 
-// An operator deletes nodes of members. One that waits enters again; one that
-// is inside ends.
+// An operator deletes nodes of members. One that waits enters again. One that is
+// inside ends, and so does one that leaves.
 func TestNodesThatAnOperatorDeletes(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		clients := w.clients(t, 2)
@@ -322,6 +322,15 @@ func TestNodesThatAnOperatorDeletes(t *testing.T) {
 		require.ErrorIs(t, passages[1].Leave(w.Patience(t)), barriers.ErrNodeDeleted)
 		<-passages[0].Context().Done()
 		require.ErrorIs(t, context.Cause(passages[0].Context()), barriers.ErrMemberLost)
+		w.leaveAll(t, passages[:1])
+		w.NothingLeft(t, "/b")
+
+		passages = w.enterAll(t, "/b", clients)
+		left := leaveLater(w.Patience(t), passages[1])
+		settle()
+		require.NoError(t, w.Fake.Delete("/b/"+passages[1].Name()))
+		<-left.done
+		require.ErrorIs(t, left.err, barriers.ErrNodeDeleted, "the other one is inside")
 		w.leaveAll(t, passages[:1])
 		w.NothingLeft(t, "/b")
 	})

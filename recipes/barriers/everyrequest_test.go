@@ -71,13 +71,13 @@ func (w *world) faultAt(t *testing.T, path, fate string, i int) (hit bool) {
 	members.Wait()
 	require.Positive(t, check.seen)
 	w.giveUp(t, clients[2], check)
-	time.Sleep(3 * time.Minute)
+	time.Sleep(90 * time.Second)
 	w.NothingLeft(t, "/d/b")
 	return fault.Hits() > 0
 }
 
-// passOnce enters, stays for a while, and leaves. If a session was lost while it
-// was inside, it does that again: so does the other member.
+// passOnce enters, stays for a while, and leaves. If a session was lost while
+// it was inside, it does that again: so does the other member.
 func (w *world) passOnce(t *testing.T, check *checker, c *framework.Client) {
 	for {
 		p, err := check.enter(w.Patience(t), barriers.NewDoubleBarrier(c, check.path, check.n))
@@ -89,7 +89,7 @@ func (w *world) passOnce(t *testing.T, check *checker, c *framework.Client) {
 		select {
 		case <-p.Context().Done():
 			whole = false
-		case <-time.After(2 * time.Minute): // so that losses are noticed
+		case <-time.After(time.Minute): // so that losses are noticed
 		}
 		if _ = check.leave(w.Patience(t), p); whole {
 			return

@@ -58,14 +58,19 @@ func TestTracerThatBlocks(t *testing.T) {
 		other, _ := w.Connect(t)
 		passages := w.enterAll(t, "/b", []*framework.Client{c, other})
 		settle()
+		require.Positive(t, tracer.Operations.Load())
 		open := tracer.Close()
 		defer open()
+		var left []*leaving
 		for _, p := range passages {
-			l := leaveLater(recipetest.Within(t, 5*time.Second), p)
-			defer func() {
-				<-l.done
-				require.NoError(t, l.err)
-			}()
+			left = append(left, leaveLater(recipetest.Within(t, 5*time.Second), p))
 		}
+		for _, l := range left {
+			<-l.done
+			require.NoError(t, l.err)
+		}
+		begun := time.Now()
+		require.NoError(t, c.Close())
+		require.Less(t, time.Since(begun), 3*time.Second)
 	})
 }

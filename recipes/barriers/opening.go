@@ -18,9 +18,10 @@ import (
 // was read. So all n members are there at that moment, none of them is in
 // another round, and no other round opens at the same time.
 //
-// Who opens: a member lists the others when its node is created. The last one
-// to come sees all that wait. It opens if they are enough, or finds that they
-// are not. If it goes, the one who came before it has done the same.
+// The last member that comes opens the round. Each lists the others when its
+// node is created, so that the last one sees all that wait. It opens if they are
+// enough, or finds that they are not. If it goes, the one before it has done the
+// same.
 
 // awaitOpening waits until this member is in a round.
 func (e *entry) awaitOpening(ctx context.Context) error {

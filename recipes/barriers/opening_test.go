@@ -78,6 +78,35 @@ func TestRoundsSideBySide(t *testing.T) {
 	})
 }
 
+// An opening arrives late, when others have opened that round and the next one.
+// It changes nothing.
+func TestLateOpeningChangesNothing(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		newChecker(t, w.Fake, "/b", 2)
+		clients := w.clients(t, 4)
+		late := w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Session: clients[1].SessionID(), Do: zktest.DelayRequest(5 * time.Second)})
+		var passages []*barriers.Passage
+		var pending []*entering
+		for _, c := range clients {
+			pending = append(pending, enterLater(w.Patience(t), barriers.NewDoubleBarrier(c, "/b", 2)))
+			settle()
+		}
+		for _, p := range pending {
+			passages = append(passages, p.wait(t))
+		}
+		time.Sleep(time.Minute)
+		require.Equal(t, 1, late.Hits())
+		members, err := barriers.NewDoubleBarrier(w.Observer, "/b", 2).Members(t.Context())
+		require.NoError(t, err)
+		require.Len(t, members, 4)
+		for _, m := range members {
+			require.True(t, m.Inside, "%v", m)
+		}
+		w.leaveAll(t, passages)
+		w.NothingLeft(t, "/b")
+	})
+}
+
 // Members enter in the order in which they came.
 func TestMembersEnterInOrder(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {

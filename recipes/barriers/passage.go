@@ -114,7 +114,7 @@ func (p *Passage) run(client context.Context) {
 		stay = p.stayWithCurator
 	}
 	err := stay(ctx)
-	if session.Err() != nil {
+	if err != nil && session.Err() != nil {
 		err = context.Cause(session)
 	}
 	if err != nil && !p.gone {

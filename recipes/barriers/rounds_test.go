@@ -27,7 +27,7 @@ func TestRoundsThatAreOverAreDropped(t *testing.T) {
 	require.Equal(t, rounds{one, two}, all, "it is another list")
 }
 
-// What is written is read again.
+// Rounds that are written are read again.
 func TestRoundsAreEncoded(t *testing.T) {
 	all := rounds{{Members: []string{"a", "b"}, Left: []string{"b"}}, {Members: []string{"c"}}}
 	read, err := readRounds(all.encode())

@@ -149,16 +149,19 @@ func (s *stay) list(ctx context.Context) (out bool, err error) {
 	return false, err
 }
 
+// isOut reports whether this member is out, after a listing. The end of the
+// round deletes the nodes of all members at once.
 func (s *stay) isOut(err error) (bool, error) {
 	switch {
-	case errors.Is(err, zk.ErrNoNode), err == nil && !slices.Contains(s.names, s.name):
-		if s.marked {
-			return true, nil
-		}
-		return true, ErrNodeDeleted
-	default:
+	case errors.Is(err, zk.ErrNoNode):
+		s.names = nil
+	case err != nil, slices.Contains(s.names, s.name):
 		return false, err
 	}
+	if s.marked && len(s.present()) == 0 {
+		return true, nil
+	}
+	return true, ErrNodeDeleted
 }
 
 // present returns the members of the round whose nodes are there, in order.

@@ -118,19 +118,3 @@ func settle() {
 	time.Sleep(10 * time.Millisecond)
 	synctest.Wait()
 }
-
-// awaitNode waits until a node is there, or until there is none, fake or real.
-func (w *world) awaitNode(t *testing.T, path string, there bool) {
-	t.Helper()
-	ctx := w.Patience(t)
-	for {
-		now, _, watch, err := w.Observer.ExistsW(ctx, path)
-		require.NoError(t, err)
-		if now == there {
-			watch.Stop()
-			return
-		}
-		_, err = watch.Wait(ctx)
-		require.NoError(t, err)
-	}
-}
