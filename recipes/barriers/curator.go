@@ -28,7 +28,7 @@ func (e *entry) enterCurator(ctx context.Context, s *framework.Session) error {
 				return err
 			}
 			if !open {
-				continue // the node is deleted
+				continue // the node is gone
 			}
 		}
 		if err := e.create(ctx, s); err != nil {
@@ -45,12 +45,18 @@ func (e *entry) enterCurator(ctx context.Context, s *framework.Session) error {
 	}
 }
 
-// isReallyOpen reports whether there are members inside. If there are none, it
-// deletes a node that a crash has left behind.
+// isReallyOpen reports whether there are members inside, when there was a node
+// that opens the barrier. If there are none, a crash has left that node, and it
+// is deleted here. Another member may have done that since, and may wait by now:
+// it looks like one that is inside, but the node is gone.
 func (b *DoubleBarrier) isReallyOpen(ctx context.Context, own string) (bool, error) {
 	names, err := b.others(ctx, own)
-	if err != nil || len(names) > 0 {
-		return true, err
+	if err != nil {
+		return false, err
+	}
+	if len(names) > 0 {
+		open, _, err := b.client.Exists(ctx, b.child(readyName))
+		return open, err
 	}
 	return false, b.client.Delete(ctx, b.child(readyName), framework.AnyVersion, framework.Quietly())
 }

@@ -35,6 +35,29 @@ func TestStaleReadyIsNotAnOpening(t *testing.T) {
 	})
 }
 
+// Two members find such a node at the same time. One deletes it, and waits. The
+// other one then sees a member and takes it for one that is inside, unless it
+// looks again.
+func TestStaleReadyThatTwoMembersFind(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		require.NoError(t, w.Fake.Create("/b", nil))
+		require.NoError(t, w.Fake.Create("/b/ready", nil))
+		clients := w.clients(t, 3)
+		w.Fake.Inject(zktest.Rule{
+			Op: zktest.OpGetChildren, Session: clients[0].SessionID(), Do: zktest.DelayRequest(time.Second),
+		})
+		slow := enterLater(w.Patience(t), curatorBarrier(clients[0], 3))
+		settle()
+		other := enterLater(w.Patience(t), curatorBarrier(clients[1], 3))
+		time.Sleep(time.Minute)
+		require.False(t, slow.isOver())
+		require.False(t, other.isOver())
+		last := enterLater(w.Patience(t), curatorBarrier(clients[2], 3))
+		w.leaveAll(t, []*barriers.Passage{slow.wait(t), other.wait(t), last.wait(t)})
+		w.NothingLeft(t, "/b")
+	})
+}
+
 // All members crash inside. The node that opens the barrier goes with the
 // session of the one that made it.
 func TestReadyEndsWithItsSession(t *testing.T) {

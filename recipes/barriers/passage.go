@@ -56,7 +56,8 @@ func newPassage(ctx context.Context, e *entry) (*Passage, error) {
 //   - framework.ErrSessionLost, framework.ErrSuspended or framework.ErrClosed:
 //     this member can no longer be trusted to be inside; see
 //     framework.Session.Trusted.
-//   - ErrNodeDeleted: somebody deleted the node of this member.
+//   - ErrNodeDeleted: somebody deleted the node of this member. Not in
+//     Curator's layout.
 //   - ErrLeft: Leave was called.
 func (p *Passage) Context() context.Context { return p.ctx }
 
