@@ -47,7 +47,7 @@ type Raised struct {
 	Owner int64
 
 	// Session is that session if it is the present one of this client, else
-	// nil. Its context ends before the barrier falls with the session.
+	// nil. The session's context ends before the barrier falls.
 	Session *framework.Session
 }
 

@@ -28,8 +28,8 @@
 //
 // # When the session is lost
 //
-//   - A call that waits goes on in the next session. A member that waits for the others gets a new node,
-//     and counts once. The old one is deleted first.
+//   - A call that waits goes on in the next session. A member that waits for
+//     the others gets a new node, and counts once. The old one is deleted first.
 //   - A Barrier that is bound to the session falls, and does not come back.
 //     Raised.Session has the context that ends before. For one that comes back,
 //     keep a nodes.PersistentNode at its path.
@@ -41,10 +41,10 @@
 //
 // Members are ephemeral nodes below the path. The one that sees n of them opens
 // the round, by a transaction that checks their nodes and writes their names to
-// the node at the path. So exactly n enter, in the order in which they came, and
-// later members are in a later round. Nothing is left that could let the next
-// round pass too early. The end of the round is one transaction, too. A round costs nine
-// requests for each member.
+// the node at the path. So exactly n enter, in the order in which they came,
+// and later members are in a later round. Nothing is left that could let the
+// next round pass too early. The end of the round is one transaction, too. A
+// round costs nine requests for each member.
 //
 // # Limits
 //
