@@ -32,6 +32,9 @@
 //	inspect.Walk                       to see who holds and waits for what,
 //	                                   of Go, Java and Python
 //	inspect.WaitGraph                  to find the processes of a deadlock
+//	barriers.Barrier                   to hold others up until something is done
+//	barriers.DoubleBarrier             n processes to begin together, and to
+//	                                   end together
 //	fence.Guard                        a resource to refuse the writes of a
 //	                                   holder that has lost its lock
 //	locktrace.Tracer                   your own tracing system; package

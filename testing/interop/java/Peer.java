@@ -98,6 +98,8 @@ import org.apache.zookeeper.data.Stat;
  * hold-cycle NAME PATH HOST PORT MS KIND WEIGHT
  *     ok CYCLES. For MS it acquires, enters and leaves the checker at HOST and
  *     PORT, and releases.
+ * barrier ...
+ *     See Barriers.java.
  * bench PATH CLIENTS PATHS THREADS shared|apart CYCLES
  *     ok NANOSECONDS, the time of a round of the crowd: see Crowd.java
  * atomic-get TYPE PATH
@@ -130,6 +132,7 @@ public class Peer {
     private final Map<String, SharedCount> counts = new ConcurrentHashMap<>();
     private final Values values;
     private final Map<String, InterProcessReadWriteLock> readWriteLocks = new ConcurrentHashMap<>();
+    private final Barriers barriers;
     private Crowd crowd; // made by the first bench command
     private final ExecutorService waits = Executors.newCachedThreadPool();
 
@@ -140,6 +143,7 @@ public class Peer {
         this.client = CuratorFrameworkFactory.newClient(
             servers, sessionMs, sessionMs, new ExponentialBackoffRetry(50, 10));
         this.values = new Values(client);
+        this.barriers = new Barriers(client);
     }
 
     public static void main(String[] args) throws Exception {
@@ -243,6 +247,9 @@ public class Peer {
             case "value-set":
             case "value-await":
                 waits.execute(() -> run(words[0], () -> values.obey(words)));
+                break;
+            case "barrier":
+                waits.execute(() -> run(words[0], () -> barriers.obey(words)));
                 break;
             case "bench":
                 int cycles = Integer.parseInt(words[7]);

@@ -1,0 +1,291 @@
+package barriers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/semconv"
+	"github.com/gocurator/curator/recipes/internal/identity"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+// Barrier is a gate: as long as it is raised, Wait waits. It is Curator's
+// DistributedBarrier: the barrier is up while the node at its path exists.
+//
+// A Barrier has no goroutine and need not be closed. It is safe for concurrent
+// use.
+type Barrier struct {
+	client *framework.Client
+	path   string
+
+	mu       sync.Mutex // protects the following field
+	sessions []int64    // in which this Barrier was raised, the last ones
+}
+
+// NewBarrier returns a barrier, without contacting the server. A client or a
+// path that cannot be used is an error of every call.
+func NewBarrier(c *framework.Client, path string) *Barrier {
+	return &Barrier{client: c, path: path}
+}
+
+// Raised describes a barrier that is up.
+type Raised struct {
+	By    locks.Identity // who raised it, as the node says; anybody may have written it
+	Since time.Time      // by the server's clock
+	Czxid int64          // the id of the transaction that raised it
+
+	// Owner is the id of the session that the barrier falls with. It is 0 for a
+	// barrier that stays up until somebody lowers it.
+	Owner int64
+
+	// Session is that session if it is the present one of this client, else
+	// nil. The session's context ends before the barrier falls.
+	Session *framework.Session
+}
+
+// by returns a text that names who raised the barrier.
+func (r Raised) by() string {
+	if r.By.Foreign != "" {
+		return fmt.Sprintf("%q", r.By.Foreign)
+	}
+	return r.By.String()
+}
+
+// RaiseOption configures a Raise.
+type RaiseOption func(*raiseConfig)
+
+type raiseConfig struct {
+	mode  framework.Mode
+	fault error
+}
+
+// WithSession binds the barrier to the client's session: it falls when the
+// session ends, so that a process that crashes does not leave it up. Waiters
+// need not know: those of Java Curator understand it, too.
+//
+// The barrier does not come back by itself when the session is lost.
+// Raised.Session tells of the loss. For a barrier that comes back, keep a
+// nodes.PersistentNode at its path instead.
+func WithSession() RaiseOption { return func(c *raiseConfig) { c.mode = framework.Ephemeral } }
+
+// Raise raises the barrier, and returns a description of it. When it returns
+// without an error, the barrier stays up until somebody lowers it, or until the
+// end of the session that it is bound to. Missing parents are created.
+//
+// If the barrier is up already:
+//
+//   - A barrier without a session stays as it is. That is success, and the
+//     description says who raised it.
+//   - A barrier of a session becomes one without, if that is asked for. It is
+//     up all the time.
+//   - A barrier of this client's present session is success. One of a session
+//     in which this Barrier was raised before, and which is lost, becomes one
+//     of the present session.
+//   - Raise WithSession of a barrier that is bound to another session is a
+//     *RaisedError: it falls at the wrong time.
+//
+// If a reply is lost, the request is repeated. A barrier that somebody lowers
+// in the meantime may be raised anew. If ctx ends before the reply, the error
+// matches framework.ErrOutcomeUnknown.
+func (b *Barrier) Raise(ctx context.Context, opts ...RaiseOption) (Raised, error) {
+	cfg := raiseConfig{mode: framework.Persistent}
+	for _, o := range opts {
+		if o == nil {
+			cfg.fault = isNil("option")
+			continue
+		}
+		o(&cfg)
+	}
+	if err := errors.Join(b.usable(), cfg.fault); err != nil {
+		return Raised{}, errorOf("raise", b.path, err)
+	}
+	for {
+		var up Raised
+		err := b.client.InSession(ctx, func(ctx context.Context) (err error) {
+			up, err = b.raiseInSession(ctx, cfg.mode)
+			return err
+		})
+		if errors.Is(err, ErrRaised) {
+			return Raised{}, err
+		}
+		if err == nil || !again(ctx, b.client, err) {
+			return up, errorOf("raise", b.path, endedBy(ctx, err))
+		}
+	}
+}
+
+// raiseInSession raises the barrier in one session.
+func (b *Barrier) raiseInSession(ctx context.Context, mode framework.Mode) (Raised, error) {
+	s, err := b.client.Session(ctx)
+	if err != nil {
+		return Raised{}, err
+	}
+	data := identity.Node(identity.Own(framework.Extend(b.client).ServiceName()), time.Now(), nil)
+	opts := []framework.CreateOption{framework.WithMode(mode), framework.WithParents()}
+	if mode == framework.Persistent {
+		opts = append(opts, framework.Idempotent())
+	} else {
+		b.noteSession(s.ID())
+	}
+	for {
+		_, err := b.client.Create(ctx, b.path, data, opts...)
+		if err == nil {
+			framework.Extend(b.client).Logger().Info("barrier raised", logPath(b.client, b.path), semconv.SessionID, sessionText(s.ID()))
+		} else if !errors.Is(err, zk.ErrNodeExists) {
+			return Raised{}, err
+		}
+		up, version, err := b.look(ctx)
+		if errors.Is(err, zk.ErrNoNode) {
+			continue // somebody has lowered it, or the session that it was bound to has ended
+		}
+		if err != nil {
+			return Raised{}, err
+		}
+		switch {
+		case up.Owner == 0, mode == framework.Ephemeral && up.Owner == s.ID():
+			return up, nil
+		case mode == framework.Ephemeral && !b.hasRaisedIn(up.Owner):
+			return Raised{}, &RaisedError{Op: "raise", Path: b.path, Raised: up}
+		}
+		if err := b.replace(ctx, version, data, mode); err != nil {
+			return Raised{}, err
+		}
+	}
+}
+
+// replace replaces a node of this version by ours in one transaction, so that
+// the barrier is up all the time. If the node is another one by now, the next
+// step looks at it.
+func (b *Barrier) replace(ctx context.Context, version int32, data []byte, mode framework.Mode) error {
+	_, err := b.client.Transaction(ctx,
+		framework.DeleteOp(b.path, version), framework.CreateOp(b.path, data, framework.WithMode(mode)))
+	if errors.Is(err, zk.ErrNoNode) || errors.Is(err, zk.ErrBadVersion) || errors.Is(err, zk.ErrNodeExists) {
+		return nil
+	}
+	return err
+}
+
+// look reads the barrier's node.
+func (b *Barrier) look(ctx context.Context) (Raised, int32, error) {
+	data, stat, err := b.client.Get(ctx, b.path)
+	if err != nil {
+		return Raised{}, 0, err
+	}
+	return b.describe(ctx, data, stat), stat.Version, nil
+}
+
+func (b *Barrier) describe(ctx context.Context, data []byte, stat *zk.Stat) Raised {
+	r := Raised{
+		By: locks.ReadIdentity(data), Since: time.UnixMilli(stat.Ctime),
+		Czxid: stat.Czxid, Owner: stat.EphemeralOwner,
+	}
+	if r.Owner != 0 && r.Owner == b.client.SessionID() {
+		if s, err := b.client.Session(ctx); err == nil && s.ID() == r.Owner {
+			r.Session = s
+		}
+	}
+	return r
+}
+
+// maxSessions bounds how many sessions are remembered. An older one than these
+// is over for long.
+const maxSessions = 16
+
+func (b *Barrier) noteSession(id int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !slices.Contains(b.sessions, id) {
+		b.sessions = append(b.sessions, id)
+		b.sessions = b.sessions[max(0, len(b.sessions)-maxSessions):]
+	}
+}
+
+func (b *Barrier) hasRaisedIn(session int64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Contains(b.sessions, session)
+}
+
+// Lower lowers the barrier, whoever raised it. A barrier that is not up is
+// success. If a reply is lost, the request is repeated, and may hit a barrier
+// that was raised anew. If ctx ends before the reply, the error matches
+// framework.ErrOutcomeUnknown, and nothing goes on in the background.
+func (b *Barrier) Lower(ctx context.Context) error {
+	if err := b.usable(); err != nil {
+		return errorOf("lower", b.path, err)
+	}
+	if err := b.client.Delete(ctx, b.path, framework.AnyVersion, framework.Quietly()); err != nil {
+		return errorOf("lower", b.path, err)
+	}
+	framework.Extend(b.client).Logger().Info("barrier lowered", logPath(b.client, b.path))
+	return nil
+}
+
+// Raised reports whether the barrier is up, and describes it.
+func (b *Barrier) Raised(ctx context.Context) (Raised, bool, error) {
+	if err := b.usable(); err != nil {
+		return Raised{}, false, errorOf("look at", b.path, err)
+	}
+	up, _, err := b.look(ctx)
+	if errors.Is(err, zk.ErrNoNode) {
+		return Raised{}, false, nil
+	}
+	return up, err == nil, errorOf("look at", b.path, err)
+}
+
+// Wait waits until the barrier is down. It returns nil at once if it is down
+// already. Outages and losses of the session do not end it: it looks again when
+// there is a connection. While it waits, it has one watch, which it withdraws.
+//
+// If ctx ends first, the error is a *RaisedError, which says who raised the
+// barrier. If Wait has not seen the barrier by then, for want of a connection,
+// the error just matches ctx.Err().
+func (b *Barrier) Wait(ctx context.Context) error {
+	if err := b.usable(); err != nil {
+		return errorOf("wait", b.path, err)
+	}
+	var seen *Raised
+	for {
+		data, stat, watch, err := b.client.GetW(ctx, b.path)
+		switch {
+		case errors.Is(err, zk.ErrNoNode):
+			return nil
+		case err == nil:
+			up := b.describe(ctx, data, stat)
+			seen = &up
+			select {
+			case <-watch.Done():
+			case <-ctx.Done():
+				watch.Stop()
+			}
+		case !again(ctx, b.client, err) && ctx.Err() == nil:
+			return errorOf("wait", b.path, err)
+		}
+		if ctx.Err() != nil {
+			return b.waitEnded(ctx, seen, err)
+		}
+	}
+}
+
+// waitEnded returns the error of a Wait whose context has ended.
+func (b *Barrier) waitEnded(ctx context.Context, seen *Raised, err error) error {
+	if seen == nil {
+		return errorOf("wait", b.path, endedBy(ctx, err))
+	}
+	return &RaisedError{Op: "wait", Path: b.path, Raised: *seen, Err: reason.OfContext(ctx)}
+}
+
+func (b *Barrier) usable() error {
+	if b.client == nil {
+		return isNil("client")
+	}
+	return framework.ValidatePath(b.path)
+}

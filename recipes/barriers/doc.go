@@ -1,0 +1,66 @@
+// Package barriers holds processes up until something is the case: until
+// somebody lowers a barrier, or until n of them have come together.
+//
+//	barrier := barriers.NewDoubleBarrier(client, "/benchmark", 3)
+//	passage, err := barrier.Enter(ctx) // waits for the other two
+//	if err != nil {
+//		return err
+//	}
+//	defer passage.Leave(ctx) // waits until the others have left, too
+//	return measure(passage.Context()) // ends if one of the others is lost
+//
+// # Which one
+//
+//   - [Barrier], Curator's DistributedBarrier, is a gate. Raise it for a
+//     maintenance or a migration, and lower it afterwards. Wait returns when it is
+//     down. WithSession makes it fall with the process that has
+//     raised it.
+//   - [DoubleBarrier], Curator's DistributedDoubleBarrier, is a rendezvous of n
+//     members, who enter together and leave together, round after round.
+//
+// Java's waiters and ours wait for the same Barrier. A DoubleBarrier has nodes
+// of its own, because those of Java cannot keep what is promised here;
+// [WithCuratorLayout] is for members in Java.
+//
+// A path that cannot be used is an error of every call and matches
+// zk.ErrInvalidPath. Any other such value is a *framework.ConfigError and
+// matches zk.ErrBadArguments.
+//
+// # When the session is lost
+//
+//   - A call that waits goes on in the next session. A member that waits for
+//     the others gets a new node, and counts once. The old one is deleted first.
+//   - A Barrier that is bound to the session falls, and does not come back.
+//     Raised.Session has the context that ends before. For one that comes back,
+//     keep a nodes.PersistentNode at its path.
+//   - A member inside a DoubleBarrier is lost. The context of its Passage ends,
+//     and then those of the others, when they notice that its node is gone. The
+//     lost member counts as left.
+//
+// # How a round goes
+//
+// Members are ephemeral nodes below the path. The one that sees n of them opens
+// the round, by a transaction that checks their nodes and writes their names to
+// the node at the path. So exactly n enter, in the order in which they came,
+// and later members are in a later round. Nothing is left that could let the
+// next round pass too early. The end of the round is one transaction, too. A
+// round costs nine requests for each member.
+//
+// # Limits
+//
+// A process that crashes while it waits counts until its session has timed out.
+// If the round opens with it, the contexts of the others end when its node is
+// gone. The same holds for a member that gives up in the moment of the opening,
+// and for one that crashes in Leave before the others have left.
+//
+// The node at the path must be for the barrier alone. It stays until the
+// servers delete it as an empty container. All members need the rights to read
+// and write it, and to create and delete its children. The names of all members
+// inside, of about 45 bytes each, must fit into its data.
+//
+// Openings, losses of members, and who raises and lowers a Barrier are in the
+// log of the client, with the attributes curator.znode.path and curator.cause.
+// There are no spans and no metrics but those of the requests.
+//
+// GUARANTEES.md lists every promise, and the tests that hold it.
+package barriers

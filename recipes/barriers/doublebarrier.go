@@ -1,0 +1,89 @@
+package barriers
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/znode"
+)
+
+// DoubleBarrier lets n members enter together, and leave together. It is
+// Curator's DistributedDoubleBarrier, with nodes of its own unless
+// WithCuratorLayout asks for Java's.
+//
+// It may be used for any number of rounds. Members that come while a round is
+// under way make up the next one, which may open at any time. All members must
+// use the same n.
+//
+// A DoubleBarrier has no goroutine and need not be closed. It is safe for
+// concurrent use, and each Enter is another member.
+type DoubleBarrier struct {
+	client *framework.Client
+	path   string
+	n      int
+	cfg    config
+}
+
+// NewDoubleBarrier returns a barrier for n members, without contacting the
+// server. A client, a path, an n or an option that cannot be used is an error
+// of every call. An n below 1 cannot be used.
+func NewDoubleBarrier(c *framework.Client, path string, n int, opts ...Option) *DoubleBarrier {
+	return &DoubleBarrier{client: c, path: path, n: n, cfg: newConfig(opts)}
+}
+
+// Enter waits until n members are there, and returns the passage of this one.
+// Leave must be called on it. Members enter in the order in which they came, by
+// their own clocks.
+//
+// The barrier opens in one transaction, which n members must be in. A member
+// whose node is gone by then does not count. A process that crashed counts
+// until its session has timed out; if it is counted, the passages of the others
+// learn of its loss.
+//
+// Enter outlasts outages and losses of the session, until ctx ends. If a node
+// of the lost session was counted, and this member has not passed, it begins
+// anew. If ctx ends first, the error is a *NotEnteredError. If Enter fails, the
+// member's node is deleted, in the background if need be.
+func (b *DoubleBarrier) Enter(ctx context.Context) (*Passage, error) {
+	if err := b.usable(); err != nil {
+		return nil, errorOf("enter", b.path, err)
+	}
+	e := b.newEntry()
+	for {
+		err := b.client.InSession(ctx, e.enterInSession)
+		if err == nil {
+			p, err := newPassage(ctx, e)
+			return p, errorOf("enter", b.path, err)
+		}
+		if errors.Is(err, errAnew) && ctx.Err() == nil {
+			e.node = framework.Created{}
+		} else if !again(ctx, b.client, err) {
+			e.discard(ctx)
+			return nil, e.failed(ctx, err)
+		}
+	}
+}
+
+// failed returns the error of an Enter.
+func (e *entry) failed(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		return errorOf("enter", e.barrier.path, err)
+	}
+	return &NotEnteredError{Path: e.barrier.path, Want: e.barrier.n, Seen: e.seen, Err: endedBy(ctx, err)}
+}
+
+func (b *DoubleBarrier) usable() error {
+	switch {
+	case b.client == nil:
+		return isNil("client")
+	case b.cfg.fault != nil:
+		return b.cfg.fault
+	case b.n < 1:
+		return &framework.ConfigError{Name: "number of members", Value: strconv.Itoa(b.n), Reason: "must be at least 1"}
+	}
+	return framework.ValidatePath(b.path)
+}
+
+func (b *DoubleBarrier) child(name string) string { return znode.Join(b.path, name) }

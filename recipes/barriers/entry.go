@@ -1,0 +1,91 @@
+package barriers
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/identity"
+	"github.com/gocurator/curator/recipes/internal/lockloop"
+)
+
+// errAnew means that the member's node is gone, so that it needs another one.
+var errAnew = errors.New("the member's node is gone")
+
+// entry is one Enter. It makes a node in each session that it lives in. They
+// have the same name but for the number of the attempt, so that a node that a
+// lost session has left, or that a late request makes, is never counted beside
+// another one.
+type entry struct {
+	barrier  *DoubleBarrier
+	base     string // of the names
+	attempts int
+	data     []byte
+	name     string            // of the newest node; empty before the first attempt
+	node     framework.Created // of the present session; zero if it is gone
+
+	seen        int  // children of the barrier, when the node was created
+	responsible bool // as far as we know, n members wait, and we must open
+
+	round []string // the names of the members, once the barrier is open
+}
+
+func (b *DoubleBarrier) newEntry() *entry {
+	now := time.Now()
+	e := &entry{
+		barrier: b,
+		base:    fmt.Sprintf("%s%011x-%s", memberPrefix, now.UnixMilli(), rand.Text()),
+		data:    identity.Node(identity.Own(framework.Extend(b.client).ServiceName()), now, nil),
+	}
+	if b.cfg.curator {
+		e.base = strings.ToLower(rand.Text())
+	}
+	return e
+}
+
+func (e *entry) path() string { return e.barrier.child(e.name) }
+
+// enterInSession waits for the opening in one session.
+func (e *entry) enterInSession(ctx context.Context) error {
+	s, err := e.barrier.client.Session(ctx)
+	if err != nil {
+		return err
+	}
+	if e.barrier.cfg.curator {
+		return e.enterCurator(ctx, s)
+	}
+	if err := e.create(ctx, s); err != nil {
+		return err
+	}
+	return e.awaitOpening(ctx)
+}
+
+// create creates a node, unless there is one of this session.
+func (e *entry) create(ctx context.Context, s *framework.Session) error {
+	if e.node.Session == s {
+		return nil
+	}
+	e.discard(ctx)
+	e.attempts++
+	e.name = fmt.Sprintf("%s.%d", e.base, e.attempts)
+	node, err := e.barrier.client.Create(ctx, e.path(), e.data,
+		framework.WithMode(framework.Ephemeral), framework.WithParents(), framework.WithSiblings())
+	if err != nil {
+		return err
+	}
+	e.node, e.seen = node, len(node.Siblings)
+	e.responsible = node.Siblings == nil || len(node.Siblings) >= e.barrier.n
+	return nil
+}
+
+// discard deletes the newest node, if there is one or may be.
+func (e *entry) discard(ctx context.Context) {
+	e.node = framework.Created{}
+	if e.name != "" {
+		lockloop.Discard(ctx, e.barrier.client, e.path())
+	}
+}

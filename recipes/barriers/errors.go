@@ -1,0 +1,123 @@
+package barriers
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/printable"
+)
+
+// These errors are returned by barriers, or are causes of a Passage's context,
+// beside those of package framework. Match them with errors.Is. A value that
+// cannot be used is a *framework.ConfigError and matches zk.ErrBadArguments; a
+// path matches zk.ErrInvalidPath.
+var (
+	// ErrRaised means that a barrier is up; see RaisedError.
+	ErrRaised = errors.New("barrier is raised")
+
+	// ErrNotEntered means that too few members have entered; see
+	// NotEnteredError.
+	ErrNotEntered = errors.New("too few members have entered")
+
+	// ErrNotLeft means that Leave has given up waiting for other members. The
+	// caller has left.
+	ErrNotLeft = errors.New("other members have not left")
+
+	// ErrLeft is the cause of the context of a Passage whose member has called
+	// Leave.
+	ErrLeft = errors.New("left the barrier")
+
+	// ErrMemberLost means that another member was lost before it left; see
+	// MemberLostError.
+	ErrMemberLost = errors.New("a member of the barrier was lost")
+
+	// ErrNodeDeleted means that somebody else deleted the member's node.
+	ErrNodeDeleted = errors.New("the member's node was deleted")
+
+	// ErrForeignData means that the node of a DoubleBarrier has data that this
+	// package did not write, so that the path is used for something else.
+	ErrForeignData = errors.New("node has data of another kind")
+)
+
+// RaisedError says that a barrier is up, who raised it, and since when. It
+// matches ErrRaised.
+type RaisedError struct {
+	Op     string // the call, such as "wait"
+	Path   string // of the barrier
+	Raised Raised // as it was when the call last looked
+	Err    error  // the end of the call's context, or nil
+}
+
+// Error names the barrier, who raised it, and since when.
+func (e *RaisedError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s: %v by %s, since %s", e.Op, printable.String(e.Path), ErrRaised, e.Raised.by(),
+		e.Raised.Since.UTC().Format(time.RFC3339))
+	if e.Raised.Owner != 0 {
+		fmt.Fprintf(&b, ", until the end of session %s", sessionText(e.Raised.Owner))
+	}
+	if e.Err != nil {
+		fmt.Fprintf(&b, ": %v", e.Err)
+	}
+	return b.String()
+}
+
+// Unwrap returns ErrRaised and, if it is not nil, Err.
+func (e *RaisedError) Unwrap() []error { return withCause(ErrRaised, e.Err) }
+
+// NotEnteredError says that an Enter has ended before the barrier opened. It
+// matches ErrNotEntered.
+type NotEnteredError struct {
+	Path string // of the barrier
+	Want int    // how many members open it
+
+	// Seen is how many members there were when this one came, itself included.
+	// Members that are inside are counted, too. It is 0 if they were not seen.
+	Seen int
+
+	Err error // why the Enter has ended; it matches the error of its context
+}
+
+// Error names the barrier, and says how many members it waits for.
+func (e *NotEnteredError) Error() string {
+	return fmt.Sprintf("enter %s: %v: %d of %d were there: %v", printable.String(e.Path), ErrNotEntered, e.Seen, e.Want, e.Err)
+}
+
+// Unwrap returns ErrNotEntered and Err.
+func (e *NotEnteredError) Unwrap() []error { return withCause(ErrNotEntered, e.Err) }
+
+// MemberLostError names members that were lost while they were inside a
+// DoubleBarrier. It matches ErrMemberLost.
+type MemberLostError struct {
+	Path    string   // of the barrier
+	Members []string // the names of their nodes
+}
+
+// Error names the barrier and the members.
+func (e *MemberLostError) Error() string {
+	return fmt.Sprintf("%s: %v: %s", printable.String(e.Path), ErrMemberLost, strings.Join(e.Members, ", "))
+}
+
+// Unwrap returns ErrMemberLost.
+func (e *MemberLostError) Unwrap() error { return ErrMemberLost }
+
+func withCause(err, cause error) []error {
+	if cause == nil {
+		return []error{err}
+	}
+	return []error{err, cause}
+}
+
+func errorOf(op, path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &framework.OpError{Op: op, Path: path, Err: err}
+}
+
+func isNil(name string) error {
+	return &framework.ConfigError{Name: name, Value: "nil", Reason: "must not be nil"}
+}

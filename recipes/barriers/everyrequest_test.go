@@ -1,0 +1,148 @@
+package barriers_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/barriers"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// fates are what may happen to a request.
+func fates(w *world) map[string]zktest.Action {
+	expire := zktest.Call(func(r zktest.Request) { go w.Fake.Session(r.Session).Expire() })
+	expireAfter := zktest.CallAfter(func(r zktest.Request) { go w.Fake.Session(r.Session).Expire() })
+	return map[string]zktest.Action{
+		"answered late":         zktest.DelayReply(4 * time.Second),
+		"processed late":        zktest.DelayRequest(4 * time.Second),
+		"answered too late":     zktest.DelayReply(time.Minute),
+		"processed too late":    zktest.DelayRequest(time.Minute),
+		"swallowed":             zktest.Blackhole(),
+		"answer swallowed":      zktest.BlackholeReply(),
+		"lost":                  zktest.DropRequest(),
+		"answer lost":           zktest.DropReply(),
+		"lost with the session": zktest.All(expire, zktest.DropRequest()),
+		"session lost after":    zktest.All(expireAfter, zktest.DropReply()),
+		"session ended before":  expire,
+		"session replaced":      zktest.All(zktest.Call(func(r zktest.Request) { w.Fake.Session(r.Session).Replace() }), zktest.DropReply()),
+	}
+}
+
+var fateNames = []string{
+	"answered late", "processed late", "answered too late", "processed too late", "swallowed", "answer swallowed",
+	"lost", "answer lost", "lost with the session", "session lost after", "session ended before", "session replaced",
+}
+
+// A fault hits one request of a round, whichever it is and whoever makes it:
+// two members enter and leave one after the other, and then a third member
+// comes and gives up. The barrier opens for two. Each of them passes and leaves
+// unless its session is lost, and nothing is left behind.
+func TestFaultAtEveryRequestOfARound(t *testing.T) {
+	for node, path := range map[string]string{"barrier": "/d/*", "member": "/d/b/*"} {
+		for _, fate := range fateNames {
+			t.Run(node+"/"+fate, func(t *testing.T) {
+				requests := 0
+				for hit := true; hit; requests++ {
+					inVirtualTime(t, func(t *testing.T, w *world) { hit = w.faultAt(t, path, fate, requests) })
+				}
+				require.Greater(t, requests, 7, "it meets some")
+			})
+		}
+	}
+}
+
+// faultAt lets a round run into a fault at its i-th request for a path. It
+// reports whether there was such a request.
+func (w *world) faultAt(t *testing.T, path, fate string, i int) (hit bool) {
+	require.NoError(t, w.Fake.Create("/d", nil))
+	check := newChecker(t, w.Fake, "/d/b", 2)
+	clients := w.clients(t, 3)
+	fault := w.Fake.Inject(zktest.Rule{Path: path, After: i, Do: fates(w)[fate]})
+	var members sync.WaitGroup
+	for _, c := range clients[:2] {
+		members.Go(func() { w.passOnce(t, check, c) })
+		settle()
+	}
+	members.Wait()
+	require.Positive(t, check.seen)
+	w.giveUp(t, clients[2], check)
+	time.Sleep(90 * time.Second)
+	w.NothingLeft(t, "/d/b")
+	return fault.Hits() > 0
+}
+
+// passOnce enters, stays for a while, and leaves. If a session was lost while
+// it was inside, it does that again: so does the other member.
+func (w *world) passOnce(t *testing.T, check *checker, c *framework.Client) {
+	for {
+		p, err := check.enter(w.Patience(t), barriers.NewDoubleBarrier(c, check.path, check.n))
+		if err != nil {
+			t.Errorf("enter: %v", err)
+			return
+		}
+		whole := true
+		select {
+		case <-p.Context().Done():
+			whole = false
+		case <-time.After(time.Minute): // so that losses are noticed
+		}
+		if _ = check.leave(w.Patience(t), p); whole {
+			return
+		}
+	}
+}
+
+// giveUp enters, and gives up.
+func (w *world) giveUp(t *testing.T, c *framework.Client, check *checker) {
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	_, err := check.enter(ctx, barriers.NewDoubleBarrier(c, check.path, check.n))
+	require.ErrorIs(t, err, barriers.ErrNotEntered)
+}
+
+// A member gives up at each of its requests: its context ends before the
+// request, after it, or while it is under way. It leaves nothing behind, and
+// two others enter and leave then.
+func TestEnterThatIsGivenUpAtEveryRequest(t *testing.T) {
+	for layout, opts := range layouts {
+		for name, at := range map[string]func(cancel func(zktest.Request)) zktest.Action{
+			"before": zktest.Call,
+			"after":  zktest.CallAfter,
+			"before, and the request is late": func(cancel func(zktest.Request)) zktest.Action {
+				return zktest.All(zktest.Call(cancel), zktest.DelayRequest(30*time.Second))
+			},
+			"before, and the answer is lost": func(cancel func(zktest.Request)) zktest.Action {
+				return zktest.All(zktest.Call(cancel), zktest.DropReply())
+			},
+		} {
+			t.Run(layout+"/"+name, func(t *testing.T) {
+				requests := 0
+				for hit := true; hit; requests++ {
+					inVirtualTime(t, func(t *testing.T, w *world) {
+						clients := w.clients(t, 3)
+						ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+						defer cancel()
+						fault := w.Fake.Inject(zktest.Rule{Session: clients[0].SessionID(), After: requests, Do: at(func(zktest.Request) {
+							cancel()
+							time.Sleep(time.Millisecond) // so that it knows
+						})})
+						_, err := barriers.NewDoubleBarrier(clients[0], "/b", 2, opts...).Enter(ctx)
+						require.ErrorIs(t, err, ctx.Err())
+						require.ErrorIs(t, err, barriers.ErrNotEntered)
+						hit = fault.Hits() > 0
+						time.Sleep(time.Minute)
+						w.NothingLeft(t, "/b")
+						w.leaveAll(t, w.enterAll(t, "/b", clients[1:], opts...))
+						w.NothingLeft(t, "/b")
+					})
+				}
+				require.Greater(t, requests, 2, "it meets some")
+			})
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package barriers_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/exampletest"
+	"github.com/gocurator/curator/recipes/barriers"
+)
+
+// Three workers start together, and none of them goes on before all are done.
+func ExampleDoubleBarrier() {
+	client, _, done := exampletest.Connect()
+	defer done()
+	ctx := context.Background()
+
+	barrier := barriers.NewDoubleBarrier(client, "/benchmark", 3)
+	var workers sync.WaitGroup
+	for range 3 {
+		workers.Go(func() {
+			passage, err := barrier.Enter(ctx)
+			if err != nil {
+				panic(err)
+			}
+			fmt.Println("working beside", len(passage.Members())-1, "others")
+			if err := passage.Leave(ctx); err != nil {
+				panic(err)
+			}
+		})
+	}
+	workers.Wait()
+	members, err := barrier.Members(ctx)
+	fmt.Println(len(members), "members are left,", err)
+	// Output:
+	// working beside 2 others
+	// working beside 2 others
+	// working beside 2 others
+	// 0 members are left, <nil>
+}
+
+// A migration holds a worker up. The barrier falls with the session of the
+// migration, if it is not lowered before.
+func ExampleBarrier() {
+	client, _, done := exampletest.Connect(framework.WithServiceName("migration"))
+	defer done()
+	ctx := context.Background()
+
+	barrier := barriers.NewBarrier(client, "/maintenance")
+	if _, err := barrier.Raise(ctx, barriers.WithSession()); err != nil {
+		panic(err)
+	}
+	impatient, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+	defer cancel()
+	var raised *barriers.RaisedError
+	if errors.As(barrier.Wait(impatient), &raised) {
+		fmt.Println("held up by the", raised.Raised.By.Service)
+	}
+	if err := barrier.Lower(ctx); err != nil {
+		panic(err)
+	}
+	fmt.Println("wait:", barrier.Wait(ctx))
+	// Output:
+	// held up by the migration
+	// wait: <nil>
+}

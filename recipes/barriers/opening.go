@@ -1,0 +1,175 @@
+package barriers
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/semconv"
+)
+
+// The barrier's node has the rounds. A round is opened by one transaction that
+// checks the nodes of its members and writes the rounds over the version that
+// was read. So all n members are there at that moment, none of them is in
+// another round, and no other round opens at the same time.
+//
+// The last member that comes opens the round. Each lists the others when its
+// node is created, so that the last one sees all that wait. It opens if they are
+// enough, or finds that they are not. If it goes, the one before it has done the
+// same.
+
+// awaitOpening waits until this member is in a round.
+func (e *entry) awaitOpening(ctx context.Context) error {
+	for e.responsible {
+		if in, err := e.open(ctx); in || err != nil {
+			return err
+		}
+	}
+	for {
+		r, _, watch, err := e.barrier.readRounds(ctx, true)
+		if err != nil {
+			return err
+		}
+		if e.isIn(r) {
+			watch.Stop()
+			return nil
+		}
+		if err := e.awaitChange(ctx, watch); err != nil {
+			return err
+		}
+		// This look is without a watch: most changes are the opening.
+		r, _, _, err = e.barrier.readRounds(ctx, false)
+		if err != nil {
+			return err
+		}
+		if e.isIn(r) {
+			return nil
+		}
+	}
+}
+
+// isIn reports whether this member is in one of the rounds.
+func (e *entry) isIn(r rounds) bool {
+	e.round = r.of(e.name).Members
+	return e.round != nil
+}
+
+// readRounds reads the rounds and the version of the barrier's node. A node
+// that is gone has no members: ours must be gone, too.
+func (b *DoubleBarrier) readRounds(ctx context.Context, watched bool) (r rounds, version int32, w *framework.Watch, err error) {
+	var data []byte
+	var stat *zk.Stat
+	if watched {
+		data, stat, w, err = b.client.GetW(ctx, b.path)
+	} else {
+		data, stat, err = b.client.Get(ctx, b.path)
+	}
+	if errors.Is(err, zk.ErrNoNode) {
+		err = errAnew
+	}
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	if r, err = readRounds(data); err != nil && w != nil {
+		w.Stop()
+	}
+	return r, stat.Version, w, err
+}
+
+// open opens the next round if enough members wait. Otherwise this member is
+// not responsible any more. It reports whether the member is in a round.
+func (e *entry) open(ctx context.Context) (in bool, err error) {
+	b := e.barrier
+	r, version, _, err := b.readRounds(ctx, false)
+	if err != nil {
+		return false, err
+	}
+	if e.isIn(r) {
+		return true, nil
+	}
+	names, _, err := b.client.Children(ctx, b.path) // after the rounds: it has all of their members
+	if errors.Is(err, zk.ErrNoNode) || err == nil && !slices.Contains(names, e.name) {
+		return false, errAnew
+	}
+	if err != nil {
+		return false, err
+	}
+	waiting := r.waiting(names)
+	if len(waiting) < b.n {
+		e.responsible = false
+		return false, nil
+	}
+	members := waiting[:b.n]
+	err = b.openRound(ctx, append(r.alive(names), round{Members: members}), members, version)
+	switch {
+	case errors.Is(err, zk.ErrBadVersion), errors.Is(err, zk.ErrNoNode):
+		return false, nil // another round was opened, or a member has gone
+	case err == nil && slices.Contains(members, e.name):
+		e.round = members
+		return true, nil
+	}
+	return false, err
+}
+
+func (b *DoubleBarrier) openRound(ctx context.Context, r rounds, members []string, version int32) error {
+	ops := make([]framework.TxnOp, 0, len(members)+1)
+	for _, name := range members {
+		ops = append(ops, framework.CheckOp(b.child(name), framework.AnyVersion))
+	}
+	ops = append(ops, framework.SetOp(b.path, r.encode(), version))
+	if _, err := b.client.Transaction(ctx, ops...); err != nil {
+		return err
+	}
+	framework.Extend(b.client).Logger().Info("double barrier opened", logPath(b.client, b.path))
+	return nil
+}
+
+// ownWatchDelay is how long a member waits before it watches its own node. Only
+// an operator deletes that, and most waits are shorter.
+const ownWatchDelay = time.Second
+
+// awaitChange waits for a change of the rounds. It is errAnew if the member's
+// node is deleted meanwhile.
+func (e *entry) awaitChange(ctx context.Context, rounds *framework.Watch) error {
+	defer rounds.Stop()
+	delay := time.NewTimer(ownWatchDelay)
+	defer delay.Stop()
+	select {
+	case <-rounds.Done():
+		return nil
+	case <-ctx.Done():
+		return reason.OfContext(ctx)
+	case <-delay.C:
+	}
+	for {
+		there, _, own, err := e.barrier.client.ExistsW(ctx, e.path())
+		if err != nil {
+			return err
+		}
+		if !there {
+			own.Stop()
+			e.logDeleted()
+			return errAnew
+		}
+		select {
+		case <-rounds.Done():
+			own.Stop()
+			return nil
+		case <-ctx.Done():
+			own.Stop()
+			return reason.OfContext(ctx)
+		case <-own.Done():
+		}
+	}
+}
+
+func (e *entry) logDeleted() {
+	c := e.barrier.client
+	framework.Extend(c).Logger().Warn("member of a double barrier was deleted while it waited, and enters again",
+		logPath(c, e.path()), semconv.SessionID, sessionText(e.node.Session.ID()))
+}

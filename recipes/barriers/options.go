@@ -1,0 +1,38 @@
+package barriers
+
+// Option configures a DoubleBarrier. An option that cannot be used is an error
+// of every call.
+type Option func(*config)
+
+type config struct {
+	curator bool
+	fault   error // of an option that cannot be used, or nil
+}
+
+// WithCuratorLayout makes a DoubleBarrier use the nodes of Java Curator's
+// DistributedDoubleBarrier, so that Go and Java processes may be members
+// together. All members must use the same layout. The limits are Java's:
+//
+//   - The barrier may let more than n members in: those who come while others
+//     are inside pass at once.
+//   - A Java member that crashes inside may leave the node "ready" behind, and
+//     the next Java member passes alone then. Ours deletes such a node if there
+//     is no other member. A "ready" of ours ends with its session.
+//   - A Java member whose Enter timed out counts until its session ends.
+//   - The loss of another member is not noticed: the context of a Passage ends
+//     with the member's own session, or when it leaves.
+//   - A member that is disconnected while the barrier opens, and while all
+//     others leave again, does not learn of it and waits for the next opening.
+func WithCuratorLayout() Option { return func(c *config) { c.curator = true } }
+
+func newConfig(opts []Option) config {
+	var c config
+	for _, o := range opts {
+		if o == nil {
+			c.fault = isNil("option")
+			continue
+		}
+		o(&c)
+	}
+	return c
+}

@@ -1,0 +1,138 @@
+package barriers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/semconv"
+	"github.com/gocurator/curator/recipes/internal/trace"
+)
+
+// Passage is a member that has entered a DoubleBarrier. It is safe for
+// concurrent use. Leave must be called on it: until then the others cannot
+// leave.
+type Passage struct {
+	barrier *DoubleBarrier
+	name    string
+	round   []string // names of members, in order; nil in Curator's layout
+	node    framework.Created
+
+	ctx    context.Context // of the member, who is inside
+	cancel context.CancelCauseFunc
+
+	leaving  context.Context // ends when Leave is called
+	leave    context.CancelFunc
+	patience context.Context // ends when a Leave gives up
+	giveUp   context.CancelFunc
+
+	gone bool          // the node is known to be deleted; of the goroutine
+	done chan struct{} // closed when the member is out
+	err  error         // why Leave fails, or nil; set before done is closed
+}
+
+// newPassage starts the only goroutine of a member that is inside.
+func newPassage(ctx context.Context, e *entry) (*Passage, error) {
+	p := &Passage{
+		barrier: e.barrier, name: e.name, round: e.round, node: e.node, done: make(chan struct{}),
+	}
+	p.ctx, p.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	p.leaving, p.leave = context.WithCancel(context.Background())
+	p.patience, p.giveUp = context.WithCancel(context.Background())
+	if !framework.Extend(e.barrier.client).Go(p.run) {
+		p.end(framework.ErrClosed)
+		return nil, framework.ErrClosed
+	}
+	return p, nil
+}
+
+// Context returns a context for the work inside. It has the values of the
+// context of Enter, but not its deadline. It ends with one of these causes:
+//
+//   - ErrMemberLost, in a *MemberLostError: another member was lost before it
+//     left. Not in Curator's layout.
+//   - framework.ErrSessionLost, framework.ErrSuspended or framework.ErrClosed:
+//     this member can no longer be trusted to be inside; see
+//     framework.Session.Trusted.
+//   - ErrNodeDeleted: somebody deleted the node of this member. Not in
+//     Curator's layout.
+//   - ErrLeft: Leave was called.
+func (p *Passage) Context() context.Context { return p.ctx }
+
+// Members returns the names of the nodes of the n members that have entered
+// together, in order. It is nil in Curator's layout, which does not tell.
+func (p *Passage) Members() []string { return slices.Clone(p.round) }
+
+// Name returns the name of this member's node.
+func (p *Passage) Name() string { return p.name }
+
+// Leave tells the others that this member leaves, and waits until all members
+// of the round have left. A member that was lost has left. When Leave returns
+// nil, no node of the round is there.
+//
+// If ctx ends first, this member has left all the same: the client deletes its
+// node in the background, and the others do not take it for lost. The error
+// matches ErrNotLeft and the context's error.
+//
+// If this member's session is lost, Leave does not wait for the others. The
+// error matches framework.ErrSessionLost then. Leave may be called again, and
+// returns the same.
+func (p *Passage) Leave(ctx context.Context) error {
+	if ctx.Err() != nil { // before it begins to leave, so that it does not wait
+		p.giveUp()
+	}
+	p.leave()
+	p.cancel(ErrLeft)
+	select {
+	case <-p.done:
+	case <-ctx.Done():
+		p.giveUp()
+	}
+	select {
+	case <-p.done:
+		return errorOf("leave", p.barrier.path, p.err)
+	default:
+		return errorOf("leave", p.barrier.path, fmt.Errorf("%w: %w", ErrNotLeft, reason.OfContext(ctx)))
+	}
+}
+
+// run is the goroutine of a member that is inside.
+func (p *Passage) run(client context.Context) {
+	trusted := p.node.Session.Trusted(framework.Extend(p.barrier.client).ErrorPolicy())
+	stop := context.AfterFunc(trusted, func() { p.cancel(context.Cause(trusted)) })
+	defer stop()
+	session := p.node.Session.Context()
+	ctx, cancel := context.WithCancelCause(client)
+	defer cancel(nil)
+	defer context.AfterFunc(session, func() { cancel(context.Cause(session)) })()
+	ctx, told := trace.Unblocked(ctx, p.barrier.client) // the requests do not wait for a tracer
+	defer told()
+
+	stay := p.stayInRound
+	if p.barrier.cfg.curator {
+		stay = p.stayWithCurator
+	}
+	err := stay(ctx)
+	if err != nil && session.Err() != nil {
+		err = context.Cause(session)
+	}
+	if err != nil && !p.gone {
+		framework.Extend(p.barrier.client).DeleteInBackground(p.barrier.child(p.name))
+	}
+	p.end(err)
+}
+
+// end ends the passage.
+func (p *Passage) end(err error) {
+	p.err = err
+	if err != nil && p.ctx.Err() == nil {
+		c := p.barrier.client
+		framework.Extend(c).Logger().Warn("passage of a double barrier ends", logPath(c, p.barrier.child(p.name)), semconv.Cause, err)
+	}
+	p.cancel(err)
+	p.leave()
+	p.giveUp()
+	close(p.done)
+}

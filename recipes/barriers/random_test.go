@@ -1,0 +1,254 @@
+package barriers_test
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/barriers"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+var (
+	barrierSeeds = flag.Int("barrier-seeds", 0, "how many seeds TestBarriersUnderRandomFaults runs, if not the usual number")
+	barrierSeed  = flag.Int("barrier-seed", 1, "the first of them")
+)
+
+// For some minutes of virtual time, clients enter a double barrier and leave it
+// again, and give up at times. Random faults happen to them and to the server.
+// Then the faults stop, and n of them enter once more. The comments of checker
+// and of rendezvous list the checks.
+func TestBarriersUnderRandomFaults(t *testing.T) {
+	seeds := cmp.Or(*barrierSeeds, recipetest.Seeds(500))
+	for seed := *barrierSeed; seed < *barrierSeed+seeds; seed++ {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				r := newRendezvous(t, uint64(seed))
+				defer r.explain(seed)
+				r.run()
+			})
+		})
+	}
+}
+
+const (
+	faultyMinutes    = 2
+	barrierSession   = 10 * time.Second
+	rendezvousPath   = "/r/b"
+	mostParticipants = 6
+)
+
+// rendezvous is one run of the simulation. Besides what checker checks:
+//
+//   - A barrier of another path, which some client raises and lowers, holds
+//     nobody up who has no reason to wait.
+//   - When the faults have stopped, the barrier opens for those who come then.
+//   - When all have left, there is no node and no watch.
+type rendezvous struct {
+	*checker
+	seed    uint64
+	clients int
+
+	counts  sync.Mutex // protects the following fields
+	passed  int
+	gaveUp  int
+	ended   map[string]int // passages, by cause
+	outcome map[string]int // leaves, by error
+}
+
+func newRendezvous(t *testing.T, seed uint64) *rendezvous {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	n := 1 + rng.IntN(4)
+	r := &rendezvous{seed: seed, clients: n + rng.IntN(mostParticipants-n+1), ended: map[string]int{}, outcome: map[string]int{}}
+	const long = 2 * barrierSession
+	srv := zktest.Start(t, zktest.WithChaos(zktest.ChaosPlan{
+		Seed: seed,
+		Faults: []zktest.FaultRate{
+			{Chance: 0.01, Rule: zktest.Rule{Do: zktest.DropRequest()}},
+			{Chance: 0.01, Rule: zktest.Rule{Do: zktest.DropReply()}},
+			{Chance: 0.004, Rule: zktest.Rule{Do: zktest.Blackhole()}},
+			{Chance: 0.004, Rule: zktest.Rule{Do: zktest.BlackholeReply()}},
+			{Chance: 0.02, Rule: zktest.Rule{Do: zktest.DelayReply(2 * time.Second)}},
+			{Chance: 0.03, Rule: zktest.Rule{Op: zktest.OpMulti, Do: zktest.DelayRequest(2 * time.Second)}},
+			{Chance: 0.03, Rule: zktest.Rule{Op: zktest.OpCreate, Do: zktest.DelayRequest(2 * time.Second)}},
+		},
+		Every: 15 * time.Second,
+		Disruptions: []zktest.Disruption{
+			zktest.CutSession(), zktest.CutSession(), zktest.ReplaceSession(), zktest.ReapContainers(),
+			zktest.StopFor(2 * time.Second), zktest.StopFor(long), zktest.PauseFor(long), zktest.BlackholeFor(long),
+			zktest.PauseSessionFor(long), zktest.PauseSessionFor(barrierSession / 2), zktest.PauseSessionFor(long),
+			zktest.Custom("end a session before its time", r.expireSomeone),
+		},
+	}))
+	r.checker = newChecker(t, srv, rendezvousPath, n)
+	return r
+}
+
+func (r *rendezvous) expireSomeone(rng *rand.Rand) {
+	if all := r.srv.Sessions(); len(all) > 0 {
+		r.srv.Session(all[rng.IntN(len(all))].ID).Expire()
+	}
+}
+
+func (r *rendezvous) run() {
+	restless, stop := context.WithTimeout(r.Context(), faultyMinutes*time.Minute)
+	defer stop()
+	var all sync.WaitGroup
+	calm := make(chan struct{})
+	for i := range r.clients {
+		p := &participant{rendezvous: r, rng: rand.New(rand.NewPCG(r.seed, uint64(i+1)))}
+		all.Go(func() { p.live(restless, calm, i < r.n) })
+		time.Sleep(10 * time.Millisecond)
+	}
+	<-restless.Done()
+	r.srv.StopFaults()
+	time.Sleep(2 * time.Minute) // what was under way has ended
+	close(calm)
+	all.Wait()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), time.Minute)
+	defer cancel()
+	require.NoError(r, r.srv.WaitFor(ctx, func() bool { return len(r.srv.Sessions()) == 0 }))
+	require.Empty(r, r.srv.Watches())
+	require.Empty(r, r.srv.Children(rendezvousPath))
+	require.GreaterOrEqual(r, r.seen, 2, "too few rounds to show anything")
+}
+
+// participant is one client.
+type participant struct {
+	*rendezvous
+	rng *rand.Rand
+}
+
+// upTo returns a context that ends after no more than a number of seconds.
+func (p *participant) upTo(seconds int) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), time.Duration(p.rng.IntN(1000*seconds))*time.Millisecond)
+}
+
+func (p *participant) live(restless context.Context, calm <-chan struct{}, again bool) {
+	c, err := framework.New(p.srv.Addr(), framework.WithDialer(p.srv.Dialer()), framework.WithSessionTimeout(barrierSession))
+	if err != nil {
+		p.Errorf("%v", err)
+		return
+	}
+	defer c.Close()
+	b := barriers.NewDoubleBarrier(c, rendezvousPath, p.n)
+	for restless.Err() == nil {
+		if p.rng.IntN(8) == 0 {
+			p.gate(c)
+		}
+		p.pass(b)
+		time.Sleep(time.Duration(p.rng.IntN(3000)) * time.Millisecond)
+	}
+	<-calm
+	if !again {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	passage, err := p.enter(ctx, b)
+	if err != nil {
+		p.Errorf("nothing disturbs this round: %v", err)
+		return
+	}
+	time.Sleep(time.Second)
+	if err := p.leave(ctx, passage); err != nil {
+		p.Errorf("nothing disturbs this round: %v", err)
+	}
+}
+
+// pass enters, stays for a while, and leaves. It may give up.
+func (p *participant) pass(b *barriers.DoubleBarrier) {
+	ctx, cancel := p.upTo(60)
+	defer cancel()
+	passage, err := p.enter(ctx, b)
+	p.counts.Lock()
+	if err == nil {
+		p.passed++
+	} else {
+		p.gaveUp++
+	}
+	p.counts.Unlock()
+	if err != nil {
+		if ctx.Err() == nil && !framework.IsConnectionError(err) {
+			p.Errorf("enter: %v", err)
+		}
+		return
+	}
+	select {
+	case <-passage.Context().Done():
+	case <-time.After(time.Duration(p.rng.IntN(10_000)) * time.Millisecond):
+	}
+	cause := context.Cause(passage.Context())
+	patience, stop := p.upTo(120)
+	defer stop()
+	err = p.leave(patience, passage)
+	p.counts.Lock()
+	defer p.counts.Unlock()
+	p.ended[kindOf(cause)]++
+	p.outcome[kindOf(err)]++
+}
+
+// kindOf returns a short name of an error.
+func kindOf(err error) string {
+	if err == nil {
+		return "-"
+	}
+	words := strings.Fields(err.Error())
+	return words[len(words)-1]
+}
+
+// gate raises and lowers a barrier of its own, and passes it. A request may
+// fail: then nothing is known.
+func (p *participant) gate(c *framework.Client) {
+	b := barriers.NewBarrier(c, fmt.Sprintf("/gate-%d", p.rng.Uint64()))
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	raised, err := b.Raise(ctx, barriers.WithSession())
+	if err == nil && raised.Session != nil {
+		short, stop := context.WithTimeout(ctx, time.Second)
+		err := b.Wait(short)
+		if err == nil && raised.Session.Context().Err() == nil && p.srvHas(raised.Owner) {
+			p.Errorf("the barrier of session %#x is up, and Wait has returned", raised.Owner)
+		}
+		stop()
+	}
+	if b.Lower(ctx) == nil {
+		if err := b.Wait(ctx); err != nil && ctx.Err() == nil && !framework.IsConnectionError(err) {
+			p.Errorf("wait: %v", err)
+		}
+	}
+}
+
+func (p *participant) srvHas(session int64) bool {
+	for _, s := range p.srv.Sessions() {
+		if s.ID == session {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *rendezvous) explain(seed int) {
+	if !r.Failed() {
+		return
+	}
+	var b strings.Builder
+	for _, h := range r.srv.Events() {
+		fmt.Fprintf(&b, "%s %s\n", h.Time.Format(time.RFC3339Nano), h.What)
+	}
+	r.Logf("%s%d members of %d, %d rounds (%d unsure), %d passed, %d gave up, contexts %v, leaves %v\n"+
+		"to run this again: go test ./recipes/barriers -run '^TestBarriersUnderRandomFaults$' -barrier-seed %d -barrier-seeds 1",
+		b.String(), r.n, r.clients, r.seen, r.unsure, r.passed, r.gaveUp, r.ended, r.outcome, seed)
+}

@@ -1,0 +1,86 @@
+package barriers_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/recipes/barriers"
+)
+
+// A round of n members costs nine requests for each of them, less one. So there
+// is no herd: the number of requests grows with n, and not with its square.
+func TestRequestsOfARound(t *testing.T) {
+	for _, n := range []int{1, 2, 5, 40} {
+		for _, atOnce := range []bool{false, true} {
+			t.Run(fmt.Sprintf("n=%d,atOnce=%v", n, atOnce), func(t *testing.T) {
+				inVirtualTime(t, func(t *testing.T, w *world) { w.countRequests(t, n, atOnce) })
+			})
+		}
+	}
+}
+
+func (w *world) countRequests(t *testing.T, n int, atOnce bool) {
+	clients := w.clients(t, n)
+	w.leaveAll(t, w.enterAll(t, "/b", clients)) // makes the barrier's node
+	w.Fake.ClearRequests()
+	var pending []*entering
+	for _, c := range clients {
+		pending = append(pending, enterLater(w.Patience(t), barriers.NewDoubleBarrier(c, "/b", n)))
+		if !atOnce {
+			settle()
+		}
+	}
+	var passages []*barriers.Passage
+	for _, p := range pending {
+		passages = append(passages, p.wait(t))
+	}
+	settle()
+	entered := len(w.Requests())
+	var left []*leaving
+	for _, p := range passages {
+		left = append(left, leaveLater(w.Patience(t), p))
+		if !atOnce {
+			settle()
+		}
+	}
+	for _, l := range left {
+		<-l.done
+		require.NoError(t, l.err)
+	}
+	settle()
+	total := len(w.Requests())
+	t.Logf("%d members: %d requests to enter, %d to leave", n, entered, total-entered)
+	if !atOnce {
+		// Each member: create, list, read with a watch, read, list with a
+		// watch. The last one opens, and reads once.
+		require.Equal(t, 5*n+1, entered)
+		// Each member: mark, and list when the round is over. The first one
+		// reads the mark of each other one twice instead, and closes.
+		require.Equal(t, 4*n-2, total-entered)
+	}
+	require.LessOrEqual(t, total, 10*n)
+	w.NothingLeft(t, "/b")
+}
+
+// While a member waits for the opening, it has one watch, and another one on
+// its own node after a second. Inside it has one watch.
+func TestWatchesOfAMember(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		clients := w.clients(t, 2)
+		first := enterLater(w.Patience(t), barriers.NewDoubleBarrier(clients[0], "/b", 2))
+		settle()
+		require.Len(t, w.Fake.Watches(), 1)
+		time.Sleep(2 * time.Second)
+		settle()
+		require.Len(t, w.Fake.Watches(), 2)
+		second := enterLater(w.Patience(t), barriers.NewDoubleBarrier(clients[1], "/b", 2))
+		passages := []*barriers.Passage{first.wait(t), second.wait(t)}
+		settle()
+		require.Len(t, w.Fake.Watches(), 2, "one for each member")
+		w.leaveAll(t, passages)
+		w.NothingLeft(t, "/b")
+	})
+}

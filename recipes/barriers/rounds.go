@@ -1,0 +1,130 @@
+package barriers
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// rounds are the rounds that are under way. They are the data of the barrier's
+// node. A round is dropped some time after its last member has gone.
+type rounds []round
+
+// round has the names of a round's members, in order.
+type round struct {
+	Members []string `json:"members"`
+	Left    []string `json:"left,omitempty"` // those who did not wait for the others to leave
+}
+
+// inNode is the JSON form of rounds.
+type inNode struct {
+	V      int    `json:"v"`
+	Rounds rounds `json:"rounds"`
+}
+
+const version = 1
+
+func readRounds(data []byte) (rounds, error) {
+	if len(data) == 0 {
+		return nil, nil
+	}
+	var in inNode
+	if json.Unmarshal(data, &in) != nil || in.V != version {
+		return nil, ErrForeignData
+	}
+	return in.Rounds, nil
+}
+
+func (r rounds) encode() []byte {
+	data, _ := json.Marshal(inNode{V: version, Rounds: r}) // strings never fail
+	return data
+}
+
+// of returns the round that a member is in. It has no members if there is none.
+func (r rounds) of(name string) round {
+	for _, one := range r {
+		if slices.Contains(one.Members, name) {
+			return one
+		}
+	}
+	return round{}
+}
+
+// withLeft returns the rounds after a member has left without waiting.
+func (r rounds) withLeft(name string) rounds {
+	after := slices.Clone(r)
+	for i, one := range after {
+		if slices.Contains(one.Members, name) {
+			after[i].Left = append(slices.Clone(one.Left), name)
+		}
+	}
+	return after
+}
+
+// alive returns the rounds of which a member is there.
+func (r rounds) alive(names []string) rounds {
+	there := set(names)
+	return slices.DeleteFunc(slices.Clone(r), func(one round) bool {
+		return !slices.ContainsFunc(one.Members, there.has)
+	})
+}
+
+// waiting returns the members that are there and in no round, in order. If an
+// entry has several nodes, only its newest counts.
+func (r rounds) waiting(names []string) []string {
+	newest := map[string]string{} // by entry
+	for _, name := range names {
+		entry, attempt, ok := splitName(name)
+		if !ok {
+			continue
+		}
+		if _, other, known := splitName(newest[entry]); !known || attempt > other {
+			newest[entry] = name
+		}
+	}
+	in := stringSet{}
+	for _, one := range r {
+		for _, m := range one.Members {
+			in[m] = struct{}{}
+		}
+	}
+	return slices.DeleteFunc(slices.Sorted(maps.Values(newest)), in.has)
+}
+
+// memberPrefix begins the names of members in our own layout. The time of the
+// Enter follows it, which puts the members in order. The number of the attempt
+// is at the end.
+const memberPrefix = "m-"
+
+func isMember(name string) bool {
+	_, _, ok := splitName(name)
+	return ok
+}
+
+// splitName splits the name of a member's node.
+func splitName(name string) (entry string, attempt int, ok bool) {
+	dot := strings.LastIndexByte(name, '.')
+	if dot < 0 || !strings.HasPrefix(name, memberPrefix) {
+		return "", 0, false
+	}
+	attempt, err := strconv.Atoi(name[dot+1:])
+	return name[:dot], attempt, err == nil
+}
+
+// stringSet is a set of names.
+type stringSet map[string]struct{}
+
+func set(names []string) stringSet {
+	s := make(stringSet, len(names))
+	for _, name := range names {
+		s[name] = struct{}{}
+	}
+	return s
+}
+
+func (s stringSet) has(name string) bool {
+	_, there := s[name]
+	return there
+}

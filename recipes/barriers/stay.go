@@ -1,0 +1,323 @@
+package barriers
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/semconv"
+	"github.com/gocurator/curator/recipes/internal/lockloop"
+)
+
+// Members of a round leave in two steps. Each marks its own node, by emptying
+// its data, when Leave is called. The first member that is still there waits
+// until all others are marked or gone, and then deletes the nodes of all in one
+// transaction. So a node that vanishes before is that of a member that was
+// lost, or that did not wait: the latter notes that in the round, in the
+// transaction that deletes its node.
+
+// stay is what the goroutine of a member knows of its round.
+type stay struct {
+	*Passage
+	left   stringSet        // members that have left without waiting, or are marked
+	names  []string         // of the nodes that were there at the last look
+	watch  *framework.Watch // for a change of these, or nil
+	marked bool             // our own node is
+	lost   bool             // a member was
+}
+
+// stayInRound stays until all members have left. It returns an error if this
+// member is out before.
+func (p *Passage) stayInRound(ctx context.Context) error {
+	s := &stay{Passage: p, left: stringSet{}}
+	for {
+		err := p.inSession(ctx, s.untilOut)
+		if err == nil || !p.outlast(ctx, err) {
+			return err
+		}
+	}
+}
+
+// pauseAfterTrouble is the pause after an answer of a server in trouble.
+const pauseAfterTrouble = time.Second
+
+// outlast waits until it is time to try again after an error of a member that
+// is inside. It reports false if the member is out, or waiting does not help.
+func (p *Passage) outlast(ctx context.Context, err error) bool {
+	switch {
+	case ctx.Err() != nil, framework.IsRefusal(err), errors.Is(err, ErrNodeDeleted), errors.Is(err, ErrNotLeft),
+		errors.Is(err, ErrForeignData):
+		return false
+	case framework.IsConnectionError(err):
+		return lockloop.WaitReconnect(ctx, p.barrier.client, err)
+	}
+	select {
+	case <-time.After(pauseAfterTrouble):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// inSession calls f with a context for requests of the member's own session.
+func (p *Passage) inSession(ctx context.Context, f func(context.Context) error) error {
+	return p.barrier.client.InSession(ctx, func(ctx context.Context) error {
+		s, err := p.barrier.client.Session(ctx)
+		if err == nil && s != p.node.Session {
+			err = framework.ErrSessionLost
+		}
+		if err != nil {
+			return err
+		}
+		return f(ctx)
+	})
+}
+
+// untilOut stays until this member is out, or a request fails.
+func (s *stay) untilOut(ctx context.Context) error {
+	s.watch = nil // of an earlier call; it was stopped
+	defer s.stopWatch()
+	for {
+		out, err := s.act(ctx)
+		if out || err != nil {
+			return err
+		}
+		leaving := s.leaving.Done()
+		if s.marked {
+			leaving = nil
+		}
+		select {
+		case <-s.watch.Done():
+			s.watch = nil
+		case <-leaving:
+		case <-s.patience.Done():
+		case <-ctx.Done():
+			return reason.OfContext(ctx)
+		}
+	}
+}
+
+// act does what is to be done now. It reports whether this member is out. If it
+// is not, there is a watch for a change.
+func (s *stay) act(ctx context.Context) (out bool, err error) {
+	for {
+		if s.patience.Err() != nil {
+			return true, s.resign(ctx)
+		}
+		if s.watch == nil {
+			if out, err := s.list(ctx); out || err != nil {
+				return out, err
+			}
+		}
+		if s.leaving.Err() != nil && !s.marked {
+			if err := s.mark(ctx); err != nil {
+				return false, err
+			}
+		}
+		if !s.marked || s.present()[0] != s.name {
+			return false, nil
+		}
+		if out, err := s.close(ctx); out || err != nil {
+			return out, err
+		}
+		s.stopWatch() // the nodes are others than we thought
+	}
+}
+
+// list lists the nodes, with a watch. The member is out if its node is gone.
+func (s *stay) list(ctx context.Context) (out bool, err error) {
+	c, path := s.barrier.client, s.barrier.path
+	if s.marked { // a watch is in vain if the round is over
+		s.names, _, err = c.Children(ctx, path)
+		if out, err := s.isOut(err); out || err != nil {
+			return out, err
+		}
+	}
+	s.names, _, s.watch, err = c.ChildrenW(ctx, path)
+	if out, err = s.isOut(err); out || err != nil {
+		return out, err
+	}
+	if s.leaving.Err() == nil && !s.lost {
+		err = s.lookForLosses(ctx)
+	}
+	return false, err
+}
+
+// isOut reports whether this member is out, after a listing. The end of the
+// round deletes the nodes of all members at once.
+func (s *stay) isOut(err error) (bool, error) {
+	switch {
+	case errors.Is(err, zk.ErrNoNode):
+		s.names = nil
+	case err != nil, slices.Contains(s.names, s.name):
+		return false, err
+	}
+	if s.marked && len(s.present()) == 0 {
+		return true, nil
+	}
+	return true, ErrNodeDeleted
+}
+
+// present returns the members of the round whose nodes are there, in order.
+func (s *stay) present() []string {
+	there := set(s.names)
+	return slices.DeleteFunc(slices.Clone(s.round), func(name string) bool { return !there.has(name) })
+}
+
+// lookForLosses ends the member's context if another one was lost.
+func (s *stay) lookForLosses(ctx context.Context) error {
+	there := set(s.names)
+	gone := slices.DeleteFunc(slices.Clone(s.round), func(name string) bool { return there.has(name) || s.left.has(name) })
+	if len(gone) == 0 {
+		return nil
+	}
+	r, _, _, err := s.barrier.readRounds(ctx, false)
+	if err != nil {
+		return err
+	}
+	left := set(r.of(s.name).Left)
+	var lost []string
+	for _, name := range gone {
+		if left.has(name) {
+			s.left[name] = struct{}{}
+		} else {
+			lost = append(lost, name)
+		}
+	}
+	if len(lost) > 0 {
+		s.lost = true
+		err := &MemberLostError{Path: s.barrier.path, Members: lost}
+		if s.ctx.Err() == nil {
+			c := s.barrier.client
+			framework.Extend(c).Logger().Warn("member of a double barrier lost", logPath(c, s.barrier.path), semconv.Cause, err)
+		}
+		s.cancel(err)
+	}
+	return nil
+}
+
+// mark tells the others that this member leaves.
+func (s *stay) mark(ctx context.Context) error {
+	_, err := s.barrier.client.Set(ctx, s.node.Path, nil, framework.AnyVersion)
+	if errors.Is(err, zk.ErrNoNode) {
+		return ErrNodeDeleted
+	}
+	s.marked = err == nil
+	return err
+}
+
+// close ends the round when all members that are still there have left. This
+// member is the first of them. It reports false if it must look again.
+func (s *stay) close(ctx context.Context) (out bool, err error) {
+	present := s.present()
+	if err := s.awaitMarks(ctx, present); err != nil || s.patience.Err() != nil {
+		return false, err
+	}
+	ops := make([]framework.TxnOp, 0, len(present))
+	for _, name := range present {
+		ops = append(ops, framework.DeleteOp(s.barrier.child(name), framework.AnyVersion))
+	}
+	_, err = s.barrier.client.Transaction(ctx, ops...)
+	if errors.Is(err, zk.ErrNoNode) { // one of them has gone
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// awaitMarks waits until the other members are marked or gone, or until this
+// one gives up.
+func (s *stay) awaitMarks(ctx context.Context, present []string) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.patience, cancel)()
+	marked := make([]bool, len(present))
+	errs := make([]error, len(present))
+	var others sync.WaitGroup
+	slots := make(chan struct{}, 32) // reads at once
+	for i, name := range present {
+		if name == s.name || s.left.has(name) {
+			continue
+		}
+		others.Go(func() { marked[i], errs[i] = s.awaitMark(ctx, name, slots) })
+	}
+	others.Wait()
+	for i, name := range present {
+		if marked[i] {
+			s.left[name] = struct{}{}
+		}
+	}
+	if s.patience.Err() != nil {
+		return nil
+	}
+	return errors.Join(errs...)
+}
+
+// awaitMark waits until a member is marked or gone.
+func (s *stay) awaitMark(ctx context.Context, name string, slots chan struct{}) (marked bool, err error) {
+	c, path := s.barrier.client, s.barrier.child(name)
+	for {
+		slots <- struct{}{}
+		data, _, watch, err := c.GetW(ctx, path)
+		<-slots
+		if marked, err := isMarked(data, err); marked || err != nil {
+			if watch != nil {
+				watch.Stop()
+			}
+			return marked, err
+		}
+		if _, err := watch.Wait(ctx); err != nil {
+			watch.Stop()
+			return false, err
+		}
+		data, _, err = c.Get(ctx, path) // without a watch: most changes are the mark
+		if marked, err := isMarked(data, err); marked || err != nil {
+			return marked, err
+		}
+	}
+}
+
+// isMarked reports whether the node that was read is marked or gone.
+func isMarked(data []byte, err error) (bool, error) {
+	if errors.Is(err, zk.ErrNoNode) {
+		return true, nil
+	}
+	return err == nil && len(data) == 0, err
+}
+
+// resign leaves without waiting for the others. The transaction keeps them from
+// taking this member for lost.
+func (s *stay) resign(ctx context.Context) error {
+	b := s.barrier
+	for {
+		r, version, _, err := b.readRounds(ctx, false)
+		if errors.Is(err, errAnew) {
+			return ErrNotLeft
+		}
+		if err != nil {
+			return err
+		}
+		_, err = b.client.Transaction(ctx,
+			framework.SetOp(b.path, r.withLeft(s.name).encode(), version),
+			framework.DeleteOp(s.node.Path, framework.AnyVersion))
+		switch {
+		case err == nil, errors.Is(err, zk.ErrNoNode):
+			s.gone = true
+			return ErrNotLeft
+		case !errors.Is(err, zk.ErrBadVersion):
+			return err
+		}
+	}
+}
+
+func (s *stay) stopWatch() {
+	if s.watch != nil {
+		s.watch.Stop()
+		s.watch = nil
+	}
+}
