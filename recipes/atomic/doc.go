@@ -15,7 +15,7 @@
 //
 //   - [Long] and [Int] are numbers. Add, store, compare and swap them, or
 //     update them by a function.
-//   - [Value] is the same for any type that a [Codec] turns into bytes.
+//   - [Value] is the same for any type that a [codec.Codec] turns into bytes.
 //   - [Sequence] gives each caller a number that no other gets. It never waits
 //     for other callers, so it is the fastest way to unique ids.
 //

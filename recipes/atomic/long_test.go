@@ -13,6 +13,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/atomic"
+	"github.com/gocurator/curator/recipes/codec"
 	"github.com/gocurator/curator/recipes/internal/recipetest"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -225,7 +226,7 @@ func TestRefusalIsTheErrorOfOneCaller(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx := w.Patience(t)
 		c, _ := w.Connect(t)
-		v := atomic.NewValue(c, "/v", atomic.Bytes())
+		v := atomic.NewValue(c, "/v", codec.Bytes())
 		require.NoError(t, v.Store(ctx, []byte("a")))
 		w.Fake.Inject(zktest.Rule{Do: zktest.DelayRequest(1e9)})
 		var all sync.WaitGroup
@@ -274,10 +275,10 @@ func TestNumbersThatCannotBe(t *testing.T) {
 		cannot(zk.ErrBadArguments, atomic.NewLong(c, "/n", atomic.WithPromotion("/lock", 0)))
 		_, err := atomic.NewLong(c, "/n").Update(ctx, nil)
 		require.ErrorIs(t, err, zk.ErrBadArguments)
-		_, err = atomic.NewValue(c, "/n", atomic.Codec[int]{}).Load(ctx)
+		_, err = atomic.NewValue(c, "/n", codec.Codec[int]{}).Load(ctx)
 		require.ErrorIs(t, err, zk.ErrBadArguments)
-		require.ErrorIs(t, atomic.NewValue(c, "/n", atomic.Codec[int]{}).Store(ctx, 1), zk.ErrBadArguments)
-		_, err = atomic.NewValue(c, "/n", atomic.JSON[int]()).Update(ctx, nil)
+		require.ErrorIs(t, atomic.NewValue(c, "/n", codec.Codec[int]{}).Store(ctx, 1), zk.ErrBadArguments)
+		_, err = atomic.NewValue(c, "/n", codec.JSON[int]()).Update(ctx, nil)
 		require.ErrorIs(t, err, zk.ErrBadArguments)
 		_, err = atomic.NewSequence(nil, "/n").Next(ctx)
 		require.ErrorIs(t, err, zk.ErrBadArguments)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/atomic"
+	"github.com/gocurator/curator/recipes/codec"
 	"github.com/gocurator/curator/recipes/internal/recipetest"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -118,7 +119,7 @@ func (r *trial) live(c *framework.Client, i int) {
 	opts := [][]atomic.Option{nil, {atomic.WithReceipts("/receipts")}, {atomic.WithPromotion("/lock", 2)},
 		{atomic.WithReceipts("/receipts"), atomic.WithPromotion("/lock", 2)}}[i]
 	long := atomic.NewLong(c, "/counters/long", opts...)
-	value := atomic.NewValue(c, "/counters/value", atomic.JSON[int64](), opts...)
+	value := atomic.NewValue(c, "/counters/value", codec.JSON[int64](), opts...)
 	next, dense := atomic.NewSequence(c, "/counters/next"), atomic.NewSequence(c, "/counters/dense")
 	var all sync.WaitGroup
 	for j := range trialWriters {

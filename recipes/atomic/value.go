@@ -3,35 +3,10 @@ package atomic
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/codec"
 )
-
-// Codec turns values into a node's data and back. Neither function may keep or
-// change the bytes. Values are compared by their data, so Encode should make
-// the same of equal values.
-type Codec[T any] struct {
-	Encode func(T) ([]byte, error)
-	Decode func([]byte) (T, error)
-}
-
-// Bytes is the codec of plain bytes, as of Curator's DistributedAtomicValue.
-func Bytes() Codec[[]byte] {
-	clone := func(b []byte) ([]byte, error) { return bytes.Clone(b), nil }
-	return Codec[[]byte]{Encode: clone, Decode: clone}
-}
-
-// JSON is the codec of encoding/json.
-func JSON[T any]() Codec[T] {
-	return Codec[T]{
-		Encode: func(v T) ([]byte, error) { return json.Marshal(v) },
-		Decode: func(data []byte) (v T, err error) {
-			err = json.Unmarshal(data, &v)
-			return v, err
-		},
-	}
-}
 
 // Value is a value in a persistent node, Curator's DistributedAtomicValue. It
 // is safe for concurrent use. A node that does not exist, or is empty, is T's
@@ -41,13 +16,13 @@ func JSON[T any]() Codec[T] {
 // For all else Value is like Number.
 type Value[T any] struct {
 	cell  *cell
-	codec Codec[T]
+	codec codec.Codec[T]
 }
 
 // NewValue returns the Value with this path. It does not contact the server: a
 // client, a path, a codec or an option that cannot be used is an error of every
 // call.
-func NewValue[T any](c *framework.Client, path string, codec Codec[T], opts ...Option) *Value[T] {
+func NewValue[T any](c *framework.Client, path string, codec codec.Codec[T], opts ...Option) *Value[T] {
 	v := &Value[T]{codec: codec}
 	v.cell = newCell(v, c, path, opts)
 	if codec.Encode == nil || codec.Decode == nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/recipes/atomic"
+	"github.com/gocurator/curator/recipes/codec"
 	"github.com/gocurator/curator/recipes/internal/recipetest"
 )
 
@@ -17,7 +18,7 @@ func TestValues(t *testing.T) {
 		ctx := w.Patience(t)
 		c, _ := w.Connect(t)
 		path := recipetest.Path(t) + "/"
-		v := atomic.NewValue(c, path+"config", atomic.JSON[config]())
+		v := atomic.NewValue(c, path+"config", codec.JSON[config]())
 		now, err := v.Load(ctx)
 		require.NoError(t, err)
 		require.Zero(t, now)
@@ -32,7 +33,7 @@ func TestValues(t *testing.T) {
 		require.Equal(t, config{10}, now)
 		require.JSONEq(t, `{"Limit": 10}`, string(w.dataOf(t, path+"config")))
 
-		plain := atomic.NewValue(c, path+"plain", atomic.Bytes())
+		plain := atomic.NewValue(c, path+"plain", codec.Bytes())
 		require.NoError(t, plain.Store(ctx, []byte("a")))
 		swapped, err = plain.CompareAndSwap(ctx, []byte("a"), []byte("b"))
 		require.NoError(t, err)
@@ -52,7 +53,7 @@ func TestValuesThatCannotBeCoded(t *testing.T) {
 		ctx := w.Patience(t)
 		c, _ := w.Connect(t)
 		odd := errors.New("odd")
-		codec := atomic.JSON[int]()
+		codec := codec.JSON[int]()
 		encode := codec.Encode
 		codec.Encode = func(v int) ([]byte, error) {
 			if v%2 != 0 {

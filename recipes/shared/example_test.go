@@ -7,6 +7,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/exampletest"
+	"github.com/gocurator/curator/recipes/codec"
 	"github.com/gocurator/curator/recipes/shared"
 )
 
@@ -77,7 +78,7 @@ func ExampleNewValue() {
 		Workers int
 		Paused  bool
 	}
-	v, err := shared.NewValue(client, "/config/orders", shared.JSON[settings](), settings{Workers: 4})
+	v, err := shared.NewValue(client, "/config/orders", codec.JSON[settings](), settings{Workers: 4})
 	if err != nil {
 		panic(err)
 	}

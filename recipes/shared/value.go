@@ -8,13 +8,14 @@ import (
 	"sync/atomic"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/codec"
 )
 
 // Value is a value that all processes share: the data of one node, followed by
 // watch. It is safe for concurrent use and must be closed.
 type Value[T any] struct {
 	node    *replica
-	codec   Codec[T]
+	codec   codec.Codec[T]
 	seed    T
 	decoded atomic.Pointer[decoded[T]] // of the last snapshot that was asked for
 }
@@ -52,7 +53,7 @@ func NewCount(c *framework.Client, path string, seed int32, opts ...Option) (*Co
 // A path that cannot be used is an error that matches zk.ErrInvalidPath. Any
 // other such argument is a *framework.ConfigError, and a seed that cannot be
 // encoded is the codec's error. A closed client is framework.ErrClosed.
-func NewValue[T any](c *framework.Client, path string, codec Codec[T], seed T, opts ...Option) (*Value[T], error) {
+func NewValue[T any](c *framework.Client, path string, codec codec.Codec[T], seed T, opts ...Option) (*Value[T], error) {
 	r := &replica{path: path} // for errors
 	switch {
 	case c == nil:

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/codec"
 	"github.com/gocurator/curator/recipes/internal/recipetest"
 	"github.com/gocurator/curator/recipes/shared"
 	"github.com/gocurator/curator/testing/zktest"
@@ -172,7 +173,7 @@ func TestDataThatCannotBeDecodedIsNotFatal(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
 		calls := 0
-		text := shared.Codec[int]{
+		text := codec.Codec[int]{
 			Encode: func(n int) ([]byte, error) {
 				if n < 0 {
 					return nil, errors.ErrUnsupported
@@ -233,7 +234,7 @@ func TestRawBytes(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
 		seed := []byte("seed")
-		v, err := shared.NewValue(c, "/v", shared.Bytes(), seed)
+		v, err := shared.NewValue(c, "/v", codec.Bytes(), seed)
 		require.NoError(t, err)
 		defer v.Close()
 		copy(seed, "xxxx")
@@ -312,7 +313,7 @@ func TestBadArguments(t *testing.T) {
 		require.ErrorIs(t, err, zk.ErrInvalidPath)
 		_, err = shared.NewCount(c, "/n", 1, nil)
 		require.ErrorIs(t, err, zk.ErrBadArguments)
-		_, err = shared.NewValue(c, "/n", shared.Codec[int]{}, 1)
+		_, err = shared.NewValue(c, "/n", codec.Codec[int]{}, 1)
 		require.ErrorIs(t, err, zk.ErrBadArguments)
 		require.NoError(t, c.Close())
 		_, err = shared.NewCount(c, "/n", 1)
@@ -367,7 +368,7 @@ func TestRefusalEndsTheValue(t *testing.T) {
 		defer n.Close()
 		require.ErrorIs(t, n.Synced(w.Patience(t)), zk.ErrNoAuth)
 		require.ErrorIs(t, n.Err(), zk.ErrNoAuth)
-		large, err := shared.NewValue(c, "/large", shared.Bytes(), bytes.Repeat([]byte("x"), 2<<20))
+		large, err := shared.NewValue(c, "/large", codec.Bytes(), bytes.Repeat([]byte("x"), 2<<20))
 		require.NoError(t, err)
 		defer large.Close()
 		require.ErrorIs(t, large.Synced(w.Patience(t)), framework.ErrRequestTooLarge)

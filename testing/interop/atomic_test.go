@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/recipes/atomic"
+	"github.com/gocurator/curator/recipes/codec"
 )
 
 // Each language reads what the other has written, and swaps it.
@@ -37,7 +38,7 @@ func TestLanguagesShareNumbersAndValues(t *testing.T) {
 			require.NoError(t, err)
 			require.True(t, swapped)
 		}
-		v := atomic.NewValue(c, path+"/value", atomic.Bytes())
+		v := atomic.NewValue(c, path+"/value", codec.Bytes())
 		require.NoError(t, v.Store(ctx, []byte("go")))
 		require.Equal(t, []string{"go"}, java.must(t, "atomic-get", "value", path+"/value"))
 		require.Equal(t, []string{"true"}, java.must(t, "atomic-swap", "value", path+"/value", "go", "java"))

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/codec"
 	"github.com/gocurator/curator/recipes/shared"
 )
 
@@ -72,7 +73,7 @@ func TestLanguagesShareAValue(t *testing.T) {
 		path := lockPath(t)
 		java, client := startPeer(t, srv.addr, longSession), srv.connect(t, longSession)
 		require.Equal(t, []string{"seed"}, java.must(t, "value", path))
-		ours, err := shared.NewValue(client, path, shared.Bytes(), []byte("other"))
+		ours, err := shared.NewValue(client, path, codec.Bytes(), []byte("other"))
 		require.NoError(t, err)
 		defer ours.Close()
 		old := awaitShared(t, ours, []byte("seed"))

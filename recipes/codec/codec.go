@@ -1,0 +1,35 @@
+// Package codec turns values into the data of nodes, and back. The recipes that
+// keep a value of the user's type in a node take a [Codec].
+package codec
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// Codec turns values of one type into a node's data, and back. Recipes call
+// both functions on the goroutine of their caller, several at the same time.
+// Neither may keep or change the bytes. Encode should make the same data of
+// equal values, because recipes compare data. An error of Decode is about this
+// data alone.
+type Codec[T any] struct {
+	Encode func(v T) ([]byte, error)
+	Decode func(data []byte) (T, error)
+}
+
+// Bytes is the codec of plain bytes, as in Curator's recipes. It copies them.
+func Bytes() Codec[[]byte] {
+	clone := func(b []byte) ([]byte, error) { return bytes.Clone(b), nil }
+	return Codec[[]byte]{Encode: clone, Decode: clone}
+}
+
+// JSON is the codec of encoding/json. Empty data is an error of Decode.
+func JSON[T any]() Codec[T] {
+	return Codec[T]{
+		Encode: func(v T) ([]byte, error) { return json.Marshal(v) },
+		Decode: func(data []byte) (v T, err error) {
+			err = json.Unmarshal(data, &v)
+			return v, err
+		},
+	}
+}
