@@ -16,8 +16,8 @@
 // # Which one
 //
 //   - [NewCount] is Curator's SharedCount: an int32, in four bytes.
-//   - [NewValue] with [Bytes] is Curator's SharedValue.
-//   - [NewValue] with [JSON], or a codec of yours, is a value of any type.
+//   - [NewValue] with [codec.Bytes] is Curator's SharedValue.
+//   - [NewValue] with [codec.JSON], or a codec of yours, is a value of any type.
 //
 // Java processes that use Curator can share all of them, if they know the
 // codec.
