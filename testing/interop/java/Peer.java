@@ -98,6 +98,8 @@ import org.apache.zookeeper.data.Stat;
  *     PORT, and releases.
  * bench PATH CLIENTS PATHS THREADS shared|apart CYCLES
  *     ok NANOSECONDS, the time of a round of the crowd: see Crowd.java
+ * node-...
+ *     a command of caches, persistent nodes and groups: see Nodes.java
  *
  * KIND is one of these:
  *
@@ -119,6 +121,7 @@ public class Peer {
     private final Map<String, Candidate> candidates = new ConcurrentHashMap<>();
     private final Map<String, SharedCount> counts = new ConcurrentHashMap<>();
     private final Map<String, InterProcessReadWriteLock> readWriteLocks = new ConcurrentHashMap<>();
+    private final Nodes nodes;
     private Crowd crowd; // made by the first bench command
     private final ExecutorService waits = Executors.newCachedThreadPool();
 
@@ -128,6 +131,7 @@ public class Peer {
         this.answers = answers;
         this.client = CuratorFrameworkFactory.newClient(
             servers, sessionMs, sessionMs, new ExponentialBackoffRetry(50, 10));
+        this.nodes = new Nodes(client);
     }
 
     public static void main(String[] args) throws Exception {
@@ -186,6 +190,11 @@ public class Peer {
             crowd.close();
         }
         candidates.keySet().forEach(this::resign);
+        try {
+            nodes.close();
+        } catch (Exception e) {
+            System.err.println("a node cannot be closed: " + e);
+        }
         client.close();
         waits.shutdownNow();
         contenders.values().forEach(contender -> contender.thread.shutdownNow());
@@ -240,7 +249,7 @@ public class Peer {
                     : killSession());
                 break;
             default:
-                run(words[0], () -> "error no such command: " + words[1]);
+                waits.execute(() -> run(words[0], () -> nodes.obey(words)));
         }
     }
 
