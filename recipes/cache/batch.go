@@ -7,6 +7,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/semconv"
 )
 
 // needs says what a read is for.
@@ -142,7 +143,7 @@ func (l *loop) take(r result) {
 // of the tree goes on.
 func (l *loop) refused(r result) {
 	if _, known := l.tree.unreadable[r.path]; !known {
-		framework.Extend(l.c.client).Logger().Warn("zookeeper cache cannot read a node", slog.String("path", r.path), slog.Any("error", r.err))
+		framework.Extend(l.c.client).Logger().Warn("zookeeper cache cannot read a node", l.logPath(r.path), slog.Any(semconv.Cause, r.err))
 	}
 	l.tree.refuse(r.path, r.err)
 }

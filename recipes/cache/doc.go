@@ -61,4 +61,11 @@
 // After each reconnect, the cache looks at every node again, with one small
 // request for each. It compares the transactions that created and changed a
 // node, so it notices that a node was deleted and made anew.
+//
+// # How it does
+//
+// [Cache.Stats] tells how far the cache is behind, in time and in transactions,
+// and how often it had to read everything again. Package tracing makes metrics
+// of that. The log has a line when a cache is up to date again, when it changes
+// over to standard watches, and when it cannot read a node.
 package cache

@@ -2,8 +2,10 @@ package cache
 
 import (
 	"log/slog"
+	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/semconv"
 )
 
 // step lets the cache take a step when the batch is read, and begins the next
@@ -32,7 +34,7 @@ func (l *loop) step() {
 // the batch has everything and no target.
 func (l *loop) begin(newest int64) {
 	clear(l.members)
-	l.target = newest
+	l.target, l.begun = newest, time.Now()
 	for path, d := range l.dirty {
 		if d.first < newest {
 			l.include(path, d)
@@ -98,9 +100,12 @@ func (l *loop) stepTo(zxid int64) {
 		return
 	case zxid < was:
 		framework.Extend(l.c.client).Logger().Warn("zookeeper has gone back to an older state, and the cache with it",
-			slog.String("path", l.c.scope.root), slog.Int64("zxid", zxid), slog.Int64("before", was))
+			l.logPath(l.c.scope.root), slog.Int64(semconv.CacheZxid, zxid), slog.Int64(semconv.CacheZxidBefore, was))
 	}
-	l.c.publish(&l.tree, zxid, !l.behind)
+	if l.c.publish(&l.tree, zxid, !l.behind) {
+		l.logResync()
+	}
+	l.caughtUpWith(l.begun)
 }
 
 // eventsAreWrong reports whether there was an event of the root, after which
