@@ -54,6 +54,8 @@ type PersistentNode struct {
 	ended  chan struct{} // closed when failure is set
 	gone   chan struct{} // closed when the node is gone, and the goroutine has ended
 
+	whenGone func() // called before gone is closed, if the node was started; or nil
+
 	mu       sync.Mutex // protects the following fields
 	started  bool
 	closing  bool
