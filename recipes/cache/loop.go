@@ -55,7 +55,7 @@ type loop struct {
 	behindSince time.Time // zero if there is nothing that the cache has not caught up with
 
 	// Events of the root itself, to find out whether they are true.
-	rootTold bool  // one was read since the last step
+	rootTold told  // of those that were read since the last step
 	rootWas  *Node // at the last step, or nil
 }
 
@@ -208,7 +208,7 @@ func (l *loop) stateChanged() {
 func (l *loop) reset() {
 	l.round++
 	l.source.reset()
-	l.rootTold = false
+	l.rootTold = told{}
 	for path := range l.inflight {
 		l.mark(path, needNode|needScan)
 	}
