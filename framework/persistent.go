@@ -135,9 +135,10 @@ func (p *persistentWatches) answered(w *persistentWatch, connection uint64, recu
 		return false
 	}
 	if code != proto.CodeOK {
-		return p.refusedLocked(w, errorOf(code))
+		return p.refusedLocked(w, recursive, errorOf(code))
 	}
 	w.armed, w.armedRecursive = true, w.armedRecursive || recursive
+	p.wantLocked(w, recursive) // an earlier request may have been refused meanwhile
 	w.tell()
 	for r := range w.readers {
 		if !r.armed && w.serves(r) {
@@ -153,9 +154,11 @@ func (p *persistentWatches) isCurrentLocked(w *persistentWatch, connection uint6
 
 // refusedLocked ends a watch that the server will not set. A server that knows
 // no persistent watches ends all of them: it closes the connection for each one
-// that it is asked for. refusedLocked reports whether the server only has too
-// much to do now.
-func (p *persistentWatches) refusedLocked(w *persistentWatch, err error) (again bool) {
+// that it is asked for. A recursive watch that is refused ends the Watchers that
+// asked for it; the others go on with one of the node alone. refusedLocked
+// reports whether the watch must be asked for again: that one, or the same one,
+// because the server only has too much to do now.
+func (p *persistentWatches) refusedLocked(w *persistentWatch, recursive bool, err error) (again bool) {
 	if retryable(err) {
 		return true
 	}
@@ -166,8 +169,36 @@ func (p *persistentWatches) refusedLocked(w *persistentWatch, err error) (again 
 		}
 		return false
 	}
+	if recursive && w.hasReadersOfNode() {
+		p.endRecursiveLocked(w, err)
+		return !w.armed
+	}
 	p.endLocked(w, err)
 	return false
+}
+
+// hasReadersOfNode reports whether a reader did not ask for a recursive watch.
+func (w *persistentWatch) hasReadersOfNode() bool {
+	for r := range w.readers {
+		if !r.recursive {
+			return true
+		}
+	}
+	return false
+}
+
+// endRecursiveLocked ends the readers that asked for a recursive watch.
+func (p *persistentWatches) endRecursiveLocked(w *persistentWatch, err error) {
+	if w.recursive {
+		w.recursive = false
+		p.recursive--
+	}
+	for r := range w.readers {
+		if r.recursive {
+			r.failLocked(err)
+			delete(w.readers, r)
+		}
+	}
 }
 
 func (p *persistentWatches) endLocked(w *persistentWatch, err error) {

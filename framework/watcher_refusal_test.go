@@ -10,8 +10,10 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
@@ -99,4 +101,43 @@ func (c *closedWhenUnimplemented) Read(p []byte) (int, error) {
 	}
 	c.rest.Write(append(length, frame...))
 	return c.rest.Read(p)
+}
+
+// A recursive watch may be refused where one of the node alone was not. The
+// Watchers of the node go on, also on the next connection.
+func TestRefusedRecursiveWatchEndsNoOther(t *testing.T) {
+	eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		require.NoError(t, srv.Create("/n", nil))
+		w := mustWatch(t, c, "/n")
+		refuse := func() {
+			srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Path: "/n", Do: zktest.Fail(zktest.ErrNoAuth)})
+			_, err := c.NewWatcher(within(t, 30*time.Second), "/n", framework.Recursive())
+			require.ErrorIs(t, err, zk.ErrNoAuth)
+		}
+		refuse()
+		require.NoError(t, srv.Set("/n", nil))
+		require.Equal(t, []string{"changed /n"}, unread(t, w))
+
+		srv.CutAll()
+		time.Sleep(5 * time.Second)
+		require.Equal(t, []string{"reset /n"}, unread(t, w))
+		refuse()
+		require.NoError(t, srv.Create("/n/c", nil))
+		require.Equal(t, []string{"children /n"}, unread(t, w))
+
+		tree := mustWatch(t, c, "/n", framework.Recursive())
+		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Path: "/n", Do: zktest.Fail(zktest.ErrNoAuth)})
+		srv.CutAll()
+		time.Sleep(5 * time.Second)
+		_, err := tree.Next(t.Context())
+		require.ErrorIs(t, err, zk.ErrNoAuth, "it is refused on the next connection")
+		require.Equal(t, []string{"reset /n"}, unread(t, w))
+		require.NoError(t, srv.Set("/n/c", nil))
+		require.NoError(t, srv.Set("/n", nil))
+		require.Equal(t, []string{"changed /n"}, unread(t, w))
+		tree.Close()
+		w.Close()
+		synctest.Wait()
+		srv.AssertNoWatches(t)
+	})
 }

@@ -37,9 +37,10 @@ func (t *Tracer) ClientClosed(c clienttrace.Client) {
 }
 
 // observe is called at each collection of metrics. It reports the counts of
-// locks, and the state and the watches of every open client.
+// locks, the lag of caches, and the state and the watches of every open client.
 func (t *Tracer) observe(_ context.Context, o metric.Observer) error {
 	t.metrics.observeCounts(o)
+	t.observeCaches(o)
 	clients := t.openClients()
 	if len(clients) == 0 {
 		return nil

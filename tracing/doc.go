@@ -74,6 +74,13 @@
 // machine. OpenTelemetry itself takes about two thirds of that, for two spans
 // and four measurements. If the trace is not sampled, about half remains.
 //
+// # Nodes and caches
+//
+// Registrations of persistent nodes and of members of groups are counted, and so
+// are their losses, by cause, and conflicts with nodes of others. Of caches, the
+// metrics tell how far they are behind, and how often they had to read
+// everything again. There are no spans: nobody waits for these.
+//
 // # Names and guarantees
 //
 // TELEMETRY.md lists every metric, attribute and event. Durations are in

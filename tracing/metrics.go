@@ -33,6 +33,8 @@ type metrics struct {
 	reconnects, expiries                                              metric.Int64Counter
 	sessions, watches                                                 metric.Int64ObservableUpDownCounter
 	counts                                                            [numCounts]metric.Int64Observable
+	nodes                                                             nodeMetrics
+	caches                                                            cacheMetrics
 }
 
 // instrument describes a metric. TELEMETRY.md lists them all.
@@ -52,12 +54,19 @@ var instruments = []instrument{
 	{semconv.Expiries, "counter", "{session}", "Sessions that were lost."},
 	{semconv.Watches, "updowncounter", "{watch}", "Watches that clients have set at the servers."},
 	{semconv.OperationDuration, "histogram", "s", "Duration of database client operations."},
+	{semconv.NodeRegistrations, "counter", "{registration}", "Persistent nodes that were registered, for the first time or again."},
+	{semconv.NodeLosses, "counter", "{registration}", "Persistent nodes that were lost while they were registered."},
+	{semconv.NodeConflicts, "counter", "{conflict}", "Nodes of others in the way of persistent nodes."},
+	{semconv.CacheNodes, "updowncounter", "{node}", "Nodes in caches."},
+	{semconv.CacheLagDuration, "gauge", "s", "Time for which a cache has been behind: the longest of all caches."},
+	{semconv.CacheTransactions, "gauge", "{transaction}", "Transactions by which a cache is behind: the most of all caches."},
+	{semconv.CacheResyncs, "counter", "{resync}", "Caches that have read everything again."},
 }
 
 // observe registers the callback for the instruments that are read only when
 // the metrics are collected.
 func (m *metrics) observe(callback metric.Callback) error {
-	observables := []metric.Observable{m.sessions, m.watches}
+	observables := append(m.caches.observables(), m.sessions, m.watches)
 	for _, c := range m.counts {
 		observables = append(observables, c)
 	}
@@ -98,6 +107,8 @@ func newMetrics(meter metric.Meter) *metrics {
 		expiries:   b.counter(semconv.Expiries),
 		sessions:   b.observableUpDown(semconv.Sessions),
 		watches:    b.observableUpDown(semconv.Watches),
+		nodes:      newNodeMetrics(b),
+		caches:     newCacheMetrics(b),
 	}
 	if b.err != nil {
 		otel.Handle(b.err)

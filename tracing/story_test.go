@@ -274,6 +274,14 @@ func pointsOf(t require.TestingT, m metricdata.Metrics) (points []string) {
 		for _, p := range data.DataPoints {
 			points = append(points, fmt.Sprintf("%s: %d", braced(p.Attributes.ToSlice()), p.Value))
 		}
+	case metricdata.Gauge[int64]:
+		for _, p := range data.DataPoints {
+			points = append(points, fmt.Sprintf("%s: %d", braced(p.Attributes.ToSlice()), p.Value))
+		}
+	case metricdata.Gauge[float64]:
+		for _, p := range data.DataPoints {
+			points = append(points, fmt.Sprintf("%s: %v", braced(p.Attributes.ToSlice()), p.Value))
+		}
 	default:
 		require.Failf(t, "unknown kind of metric", "%s: %T", m.Name, data)
 	}

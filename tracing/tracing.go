@@ -13,8 +13,10 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/gocurator/curator/framework/clienttrace"
+	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/locktrace"
+	"github.com/gocurator/curator/recipes/nodes"
 )
 
 // ScopeName is the name of the instrumentation scope of all spans and metrics.
@@ -33,11 +35,16 @@ type Tracer struct {
 	clients  map[clienttrace.Client]bool
 	acquires openSpans
 	holds    openSpans // apart: there are few, even where waiters are many
+	caches   map[*cache.Cache]bool
+	resyncs  int64 // of caches that were closed
+	cached   bool  // there was a cache
 }
 
 var (
 	_ clienttrace.Tracer = (*Tracer)(nil)
 	_ locktrace.Tracer   = (*Tracer)(nil)
+	_ nodes.Tracer       = (*Tracer)(nil)
+	_ cache.Tracer       = (*Tracer)(nil)
 )
 
 // New returns a Tracer for framework.WithTracer. New itself reports no error,
@@ -48,6 +55,7 @@ func New(opts ...Option) *Tracer {
 	t := &Tracer{
 		cfg:     cfg,
 		clients: map[clienttrace.Client]bool{},
+		caches:  map[*cache.Cache]bool{},
 		spans: cfg.tracerProvider.Tracer(ScopeName,
 			trace.WithInstrumentationVersion(Version()), trace.WithSchemaURL(conventions.SchemaURL)),
 		metrics: newMetrics(cfg.meterProvider.Meter(ScopeName,

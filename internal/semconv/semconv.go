@@ -78,6 +78,20 @@ const (
 	Attempts   = "curator.operation.attempts"
 )
 
+// Attributes of persistent nodes, and of caches.
+const (
+	// NodeRegained means that a node was registered before, and was lost.
+	NodeRegained = "curator.znode.regained"
+	NodeLoss     = "curator.znode.loss" // why a node was lost
+
+	// CacheZxid is the transaction that a cache is equal to the tree as of, and
+	// CacheZxidBefore the one before that.
+	CacheZxid       = "curator.cache.zxid"
+	CacheZxidBefore = "curator.cache.zxid.before"
+	// CacheLag is for how long a cache has been behind.
+	CacheLag = "curator.cache.lag"
+)
+
 // Attributes that OpenTelemetry's semantic conventions define.
 const (
 	ServerAddress = "server.address"
@@ -124,4 +138,13 @@ const (
 	Expiries          = "curator.session.expiries"
 	Watches           = "curator.watches"
 	OperationDuration = "db.client.operation.duration"
+
+	NodeRegistrations = "curator.znode.registrations"
+	NodeLosses        = "curator.znode.losses"
+	NodeConflicts     = "curator.znode.conflicts"
+
+	CacheNodes        = "curator.cache.nodes"
+	CacheLagDuration  = "curator.cache.lag.duration"
+	CacheTransactions = "curator.cache.lag.transactions"
+	CacheResyncs      = "curator.cache.resyncs"
 )

@@ -7,6 +7,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/semconv"
 )
 
 // needs says what a read is for.
@@ -22,8 +23,19 @@ const (
 type dirt struct {
 	needs       needs
 	born        bool  // the first of the events was told, and is its creation
-	told        bool  // by an event, and not by a reset
 	first, last int64 // WatchEvent.After of the events, or never
+	told        told
+}
+
+// told counts the events of a path. What a reset is about has none.
+type told struct {
+	sets  int // of its data
+	turns int // its creations and deletions
+}
+
+func (t *told) add(more told) {
+	t.sets += more.sets
+	t.turns += more.turns
 }
 
 const (
@@ -41,7 +53,7 @@ func (l *loop) mark(path string, n needs) { l.soil(path, dirt{needs: n, first: n
 func (l *loop) soil(path string, d dirt) {
 	if was, ok := l.dirty[path]; ok {
 		d.needs |= was.needs
-		d.told = d.told || was.told
+		d.told.add(was.told)
 		d.born = was.born
 		d.first, d.last = min(was.first, d.first), max(was.last, d.last)
 	}
@@ -59,12 +71,21 @@ func (l *loop) add(path string, n needs) {
 }
 
 // changed is told of a path that an event is about, and of the transaction that
-// the event came after. Born says that the event is the path's creation. While
-// the server catches up, it may tell of changes that were seen before.
-func (l *loop) changed(path string, n needs, after int64, born bool) {
-	if l.c.scope.has(path) {
-		l.soil(path, dirt{n, born && !l.syncing, !l.syncing, after, after})
+// the event came after. While the server catches up, it may tell of changes that
+// were seen before.
+func (l *loop) changed(path string, n needs, after int64, event zk.EventType) {
+	if !l.c.scope.has(path) {
+		return
 	}
+	d := dirt{needs: n, first: after, last: after}
+	switch {
+	case l.syncing:
+	case event == zk.EventNodeDataChanged:
+		d.told.sets = 1
+	default:
+		d.told.turns, d.born = 1, event == zk.EventNodeCreated
+	}
+	l.soil(path, d)
 }
 
 // launch begins as many reads as may be under way.
@@ -142,7 +163,7 @@ func (l *loop) take(r result) {
 // of the tree goes on.
 func (l *loop) refused(r result) {
 	if _, known := l.tree.unreadable[r.path]; !known {
-		framework.Extend(l.c.client).Logger().Warn("zookeeper cache cannot read a node", slog.String("path", r.path), slog.Any("error", r.err))
+		framework.Extend(l.c.client).Logger().Warn("zookeeper cache cannot read a node", l.logPath(r.path), slog.Any(semconv.Cause, r.err))
 	}
 	l.tree.refuse(r.path, r.err)
 }

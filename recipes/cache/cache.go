@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -50,18 +51,20 @@ type Cache struct {
 	done   chan struct{} // closed when nothing of the cache goes on
 	poke   chan struct{} // capacity 1: somebody waits for a transaction
 
-	mu         sync.RWMutex // protects the following fields
-	nodes      map[string]*Node
-	children   map[string]map[string]struct{} // names, by the parent's path
-	unreadable map[string]error
-	zxid       int64
-	synced     bool
-	everSynced bool
-	known      int           // for Progress
-	waiting    int           // for Progress
-	changed    chan struct{} // closed at each change of the above, and then replaced
-	feeds      map[*feed]struct{}
-	err        error
+	mu          sync.RWMutex // protects the following fields
+	nodes       map[string]*Node
+	children    map[string]map[string]struct{} // names, by the parent's path
+	unreadable  map[string]error
+	zxid        int64
+	synced      bool
+	everSynced  bool
+	known       int           // for Progress
+	waiting     int           // for Progress
+	resyncs     int64         // for Stats
+	behindSince time.Time     // for Stats; zero if it is not
+	changed     chan struct{} // closed at each change of the above, and then replaced
+	feeds       map[*feed]struct{}
+	err         error
 }
 
 // New returns a cache of root and what is below it, and begins to fill it. It
@@ -99,6 +102,7 @@ func New(client *framework.Client, root string, opts ...Option) (*Cache, error) 
 // run owns everything that the cache does.
 func (c *Cache) run(client, stop context.Context) {
 	defer close(c.done)
+	defer c.trace()()
 	ctx, cancel := context.WithCancelCause(client)
 	defer cancel(nil)
 	defer context.AfterFunc(stop, func() { cancel(ErrClosed) })()

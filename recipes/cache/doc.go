@@ -54,11 +54,18 @@
 // 3.6. In two cases the cache sets standard watches instead, two for each node,
 // and says so in the log: if the server is older, and if its events prove wrong
 // (ClickHouse Keeper sends the path of the watch, and not that of the node). The
-// cache sees that such an event is wrong if the root has not changed. If the
-// root has changed in the same step, a wrong event can go unnoticed, and the
-// change of the node with it.
+// cache sees that such an event is wrong, because it has not happened to the
+// root. Only if the root was deleted and made anew in the same step, a wrong
+// event can go unnoticed, and the change of the node with it.
 //
 // After each reconnect, the cache looks at every node again, with one small
 // request for each. It compares the transactions that created and changed a
 // node, so it notices that a node was deleted and made anew.
+//
+// # How it does
+//
+// [Cache.Stats] tells how far the cache is behind, in time and in transactions,
+// and how often it had to read everything again. Package tracing makes metrics
+// of that. The log has a line when a cache is up to date again, when it changes
+// over to standard watches, and when it cannot read a node.
 package cache

@@ -3,8 +3,10 @@ package cache_test
 import (
 	"bytes"
 	"log/slog"
+	"math/rand/v2"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
@@ -66,4 +68,101 @@ func TestEventsWithTheWrongPathAreNoticed(t *testing.T) {
 		require.NoError(t, client.Close())
 		require.Contains(t, log.String(), "zookeeper cache sets standard watches")
 	})
+}
+
+// The events are wrong as well if the root changes in the same step: there are
+// more of them than changes of the root, or they are not what has happened to
+// it.
+func TestEventsWithTheWrongPathAreNoticedBesideAChangeOfTheRoot(t *testing.T) {
+	for name, change := range map[string]func(t *testing.T, srv *zktest.Server){
+		"changed": func(t *testing.T, srv *zktest.Server) { require.NoError(t, srv.Set("/r/a", []byte("new"))) },
+		"created": func(t *testing.T, srv *zktest.Server) { require.NoError(t, srv.Create("/r/b", []byte("new"))) },
+		"deleted": func(t *testing.T, srv *zktest.Server) { require.NoError(t, srv.Delete("/r/a")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv := zktest.Start(t)
+				create(t, srv, "/r", "/r/a")
+				c := open(t, connect(t, srv, framework.WithDialer(keeper(srv, "/r"))), "/r")
+				require.NoError(t, srv.Set("/r", []byte("first")))
+				change(t, srv)
+				require.NoError(t, srv.Set("/r", []byte("second")))
+				require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
+				requireTree(t, srv, c, "/r", "/r/a", "/r/b")
+			})
+		})
+	}
+}
+
+// True events of the root are not taken for wrong ones, however many there are
+// and whatever else happens. Wrong ones leave nothing stale behind, as long as
+// the root stays the same node.
+func TestEventsOfTheRootUnderRandomChanges(t *testing.T) {
+	for seed := range uint64(20) {
+		for _, wrong := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				srv := zktest.Start(t)
+				var log bytes.Buffer
+				opts := []framework.Option{framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))}
+				if wrong {
+					opts = append(opts, framework.WithDialer(keeper(srv, "/r")))
+				}
+				client := connect(t, srv, opts...)
+				create(t, srv, "/r")
+				c := open(t, client, "/r")
+				changeAtRandom(srv, rand.New(rand.NewPCG(seed, 2)), !wrong)
+				require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
+				requireTree(t, srv, c, "/r", "/r/a")
+				require.NoError(t, client.Close())
+				if !wrong {
+					require.NotContains(t, log.String(), "standard watches")
+				}
+			})
+		}
+	}
+}
+
+// changeAtRandom changes /r and a node below it. Some changes cannot be made.
+func changeAtRandom(srv *zktest.Server, dice *rand.Rand, rootGoes bool) {
+	for range 500 {
+		switch dice.IntN(12) {
+		case 0:
+			srv.Create("/r", nil)
+		case 1:
+			if rootGoes {
+				srv.Delete("/r")
+			}
+		case 2:
+			srv.Create("/r/a", nil)
+		case 3:
+			srv.Delete("/r/a")
+		case 4:
+			srv.Set("/r/a", nil)
+		case 5:
+			time.Sleep(time.Duration(dice.IntN(3)) * time.Millisecond)
+		case 6:
+			synctest.Wait()
+		case 7:
+			if dice.IntN(20) == 0 {
+				srv.CutAll()
+				time.Sleep(time.Duration(dice.IntN(5)) * time.Second)
+			}
+		default:
+			srv.Set("/r", nil)
+		}
+	}
+}
+
+// requireTree requires that a cache has these nodes as the server has them.
+func requireTree(t *testing.T, srv *zktest.Server, c *cache.Cache, paths ...string) {
+	t.Helper()
+	for _, path := range paths {
+		want, there := srv.Node(path)
+		got, cached := c.Get(path)
+		require.Equal(t, there, cached, path)
+		if there {
+			require.Equal(t, string(want.Data), string(got.Data), path)
+			require.Equal(t, want.Stat.Mzxid, got.Stat.Mzxid, path)
+		}
+	}
 }

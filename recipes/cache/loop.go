@@ -5,10 +5,12 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/state"
 )
 
@@ -44,13 +46,16 @@ type loop struct {
 	inflight map[string]struct{}
 	members  map[string]struct{} // the paths of this batch
 	target   int64               // of this batch, or noTarget
+	begun    time.Time           // when this batch began
 
 	syncing bool // nothing is read before the server has caught up
 	round   int  // counts the times that the server had to catch up
 	behind  bool // the connection was gone, and the server has not caught up since
 
+	behindSince time.Time // zero if there is nothing that the cache has not caught up with
+
 	// Events of the root itself, to find out whether they are true.
-	rootTold bool  // one was read since the last step
+	rootTold told  // of those that were read since the last step
 	rootWas  *Node // at the last step, or nil
 }
 
@@ -102,7 +107,8 @@ func (l *loop) run() error {
 		}
 		l.step()
 		l.launch()
-		l.c.progress(len(l.tree.nodes), len(l.dirty)+len(l.batch)+len(l.inflight))
+		l.noteLag()
+		l.c.progress(len(l.tree.nodes), len(l.dirty)+len(l.batch)+len(l.inflight), l.behindSince)
 		select {
 		case <-l.ctx.Done():
 			return context.Cause(l.ctx)
@@ -152,7 +158,7 @@ var errUnimplemented = &framework.ServerError{Code: -6}
 
 func (l *loop) useStandardWatches(why string) {
 	framework.Extend(l.c.client).Logger().Warn("zookeeper cache sets standard watches, two for each node",
-		slog.String("path", l.c.scope.root), slog.String("why", why))
+		l.logPath(l.c.scope.root), slog.String(semconv.Cause, why))
 	if l.source != nil {
 		l.source.close()
 	}
@@ -202,7 +208,7 @@ func (l *loop) stateChanged() {
 func (l *loop) reset() {
 	l.round++
 	l.source.reset()
-	l.rootTold = false
+	l.rootTold = told{}
 	for path := range l.inflight {
 		l.mark(path, needNode|needScan)
 	}
@@ -251,7 +257,7 @@ func (l *loop) synced(r result) {
 		l.awaitReconnect()
 		return
 	case r.err != nil && l.ctx.Err() == nil:
-		framework.Extend(l.c.client).Logger().Warn("zookeeper cache cannot sync", slog.String("path", l.c.scope.root), slog.Any("error", r.err))
+		framework.Extend(l.c.client).Logger().Warn("zookeeper cache cannot sync", l.logPath(l.c.scope.root), slog.Any(semconv.Cause, r.err))
 	}
 	l.syncing, l.behind = false, false
 	l.mark(l.c.scope.root, needNode|needScan)

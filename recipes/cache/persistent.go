@@ -24,9 +24,9 @@ func (s *persistentSource) drain(l *loop) error {
 		case ev.Reset:
 			l.reset()
 		case ev.Type == zk.EventNodeCreated:
-			l.changed(ev.Path, needNode|needScan, ev.After, true)
+			l.changed(ev.Path, needNode|needScan, ev.After, ev.Type)
 		case ev.Type != zk.EventNodeChildrenChanged:
-			l.changed(ev.Path, needNode, ev.After, false)
+			l.changed(ev.Path, needNode, ev.After, ev.Type)
 		}
 	}
 }

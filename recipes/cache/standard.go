@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/go-zookeeper/zk"
+
 	"github.com/gocurator/curator/framework"
 )
 
@@ -143,7 +145,7 @@ func (s *standardSource) drain(l *loop) error {
 			continue
 		}
 		s.drop(p.path)
-		l.changed(p.path, needNode|needScan, never, false)
+		l.changed(p.path, needNode|needScan, never, zk.EventNodeDataChanged)
 	}
 	return nil
 }

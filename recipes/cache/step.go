@@ -2,8 +2,10 @@ package cache
 
 import (
 	"log/slog"
+	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/semconv"
 )
 
 // step lets the cache take a step when the batch is read, and begins the next
@@ -32,7 +34,7 @@ func (l *loop) step() {
 // the batch has everything and no target.
 func (l *loop) begin(newest int64) {
 	clear(l.members)
-	l.target = newest
+	l.target, l.begun = newest, time.Now()
 	for path, d := range l.dirty {
 		if d.first < newest {
 			l.include(path, d)
@@ -51,11 +53,13 @@ func (l *loop) begin(newest int64) {
 // include takes a dirty path into the batch. If it was told of after the target
 // as well, it stays dirty.
 func (l *loop) include(path string, d dirt) {
-	l.rootTold = l.rootTold || d.told && path == l.c.scope.root
+	if path == l.c.scope.root {
+		l.rootTold.add(d.told)
+	}
 	l.add(path, d.needs)
 	delete(l.dirty, path)
 	if d.last >= l.target && d.last != never {
-		l.dirty[path] = dirt{d.needs, false, d.told, d.last, d.last}
+		l.dirty[path] = dirt{needs: d.needs, first: d.last, last: d.last}
 	}
 }
 
@@ -91,23 +95,30 @@ func (l *loop) stepTo(zxid int64) {
 		l.reset()
 		return
 	}
-	l.rootTold, l.rootWas = false, l.tree.node(l.c.scope.root)
+	l.rootTold, l.rootWas = told{}, l.tree.node(l.c.scope.root)
 	was := l.c.Zxid()
 	switch {
 	case zxid == was && len(l.tree.touched) == 0 && l.c.isSynced() != l.behind:
 		return
 	case zxid < was:
 		framework.Extend(l.c.client).Logger().Warn("zookeeper has gone back to an older state, and the cache with it",
-			slog.String("path", l.c.scope.root), slog.Int64("zxid", zxid), slog.Int64("before", was))
+			l.logPath(l.c.scope.root), slog.Int64(semconv.CacheZxid, zxid), slog.Int64(semconv.CacheZxidBefore, was))
 	}
-	l.c.publish(&l.tree, zxid, !l.behind)
+	if l.c.publish(&l.tree, zxid, !l.behind) {
+		l.logResync()
+	}
+	l.caughtUpWith(l.begun)
 }
 
-// eventsAreWrong reports whether there was an event of the root, after which
-// the root is as it was: ClickHouse Keeper sends the path of a recursive watch
-// in place of the path of the node.
+// eventsAreWrong reports whether there were events of the root that have not
+// happened to it: ClickHouse Keeper sends the path of a recursive watch in place
+// of the path of the node. A root that is the same node was neither created nor
+// deleted, and its version counts how often it was set.
 func (l *loop) eventsAreWrong() bool {
 	now := l.tree.node(l.c.scope.root)
 	_, persistent := l.source.(*persistentSource)
-	return persistent && l.rootTold && l.rootWas != nil && now != nil && same(l.rootWas, now)
+	if !persistent || l.rootWas == nil || now == nil || now.Stat.Czxid != l.rootWas.Stat.Czxid {
+		return false
+	}
+	return l.rootTold.turns > 0 || l.rootTold.sets > int(now.Stat.Version-l.rootWas.Stat.Version)
 }

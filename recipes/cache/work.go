@@ -3,6 +3,7 @@ package cache
 import (
 	"maps"
 	"strings"
+	"time"
 )
 
 // tree is what the loop has read so far. It becomes the cache's when it is
@@ -67,8 +68,9 @@ func (t *tree) knows(path string) bool {
 }
 
 // publish makes what was read what the cache has, as of a transaction. It is
-// synced if the server is connected and has no more to tell.
-func (c *Cache) publish(t *tree, zxid int64, synced bool) {
+// synced if the server is connected and has no more to tell. It reports whether
+// it is synced again.
+func (c *Cache) publish(t *tree, zxid int64, synced bool) (again bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for path := range t.touched {
@@ -85,9 +87,13 @@ func (c *Cache) publish(t *tree, zxid int64, synced bool) {
 	}
 	clear(t.touched)
 	c.unreadable = maps.Clone(t.unreadable)
+	if again = synced && !c.synced && c.everSynced; again {
+		c.resyncs++
+	}
 	c.zxid, c.synced, c.everSynced = zxid, synced, true
 	c.known, c.waiting = len(t.nodes), 0
 	c.tellLocked()
+	return again
 }
 
 func (c *Cache) setLocked(path string, n *Node) {
@@ -121,11 +127,11 @@ func (c *Cache) interrupted() {
 	}
 }
 
-// progress notes how far the reading is.
-func (c *Cache) progress(known, waiting int) {
+// progress notes how far the reading is, and since when the cache is behind.
+func (c *Cache) progress(known, waiting int, behindSince time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.known, c.waiting = known, waiting
+	c.known, c.waiting, c.behindSince = known, waiting, behindSince
 }
 
 func (c *Cache) isSynced() bool {

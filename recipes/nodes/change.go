@@ -102,9 +102,10 @@ func (n *PersistentNode) Changes(ctx context.Context) iter.Seq[Change] {
 	}
 }
 
-// tellLocked tells the readers of Changes, and those who wait.
+// tellLocked tells the readers of Changes, the tracer, and those who wait.
 func (n *PersistentNode) tellLocked(change Change) {
 	n.last = n.last.Append(change)
+	n.traceLocked(change)
 	n.settleLocked()
 }
 

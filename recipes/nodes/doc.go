@@ -60,8 +60,8 @@
 // node says that a session lives, and not that its process works.
 //
 // Losses and conflicts are in the log of the client, with the attributes
-// curator.znode.path, curator.znode.owner and curator.cause. There are no spans
-// and no metrics.
+// curator.znode.path, curator.znode.owner and curator.cause. Package tracing
+// counts them. There are no spans.
 //
 // GUARANTEES.md lists every promise, and the tests that hold it.
 package nodes

@@ -2,6 +2,7 @@ package nodes
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -35,14 +36,14 @@ type Group struct {
 	client *framework.Client
 	path   string
 
-	mu   sync.Mutex                 // protects the following field
-	mine map[string]*PersistentNode // by id; those who have joined through this Group
+	mu   sync.Mutex                   // protects the following field
+	mine map[string][]*PersistentNode // by id; those who have joined through this Group, and are not gone
 }
 
 // NewGroup returns a group, without contacting the server. A client or a path
 // that cannot be used is an error of every call.
 func NewGroup(c *framework.Client, path string) *Group {
-	return &Group{client: c, path: path, mine: map[string]*PersistentNode{}}
+	return &Group{client: c, path: path, mine: map[string][]*PersistentNode{}}
 }
 
 // Join makes this process a member, until Leave: the member's node is a
@@ -68,17 +69,17 @@ func (g *Group) Join(ctx context.Context, id string, payload []byte, opts ...Opt
 		cfg.refuse("option", "WithMode, WithProtection or WithTouchName", "is not for members of a group")
 	}
 	node := newNode(g.client, znode.Join(g.path, id), payload, cfg)
-	before := g.add(id, node) // before anybody can see the node
+	node.whenGone = func() { g.remove(id, node) }
+	g.add(id, node) // before anybody can see the node
 	if err := node.Start(); err != nil {
-		g.add(id, before)
+		g.remove(id, node)
 		return nil, err
 	}
-	m := &GroupMember{group: g, id: id, node: node}
+	m := &GroupMember{id: id, node: node}
 	if _, err := node.Ready(ctx); err != nil {
 		over, cancel := context.WithCancel(context.WithoutCancel(ctx))
 		cancel()
 		node.Close(over) // does not wait
-		g.remove(id, node)
 		return nil, err
 	}
 	return m, nil
@@ -90,32 +91,37 @@ func (c *config) suitsMembers() bool {
 	return c.mode == framework.Ephemeral && !c.protected && c.touchName == ""
 }
 
-// add notes a node of ours, which may be nil, and returns the one before.
-func (g *Group) add(id string, node *PersistentNode) (before *PersistentNode) {
+// add notes a node of ours. One with the same id may be about to go, and Joins
+// that race add nodes that never start.
+func (g *Group) add(id string, node *PersistentNode) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	before = g.mine[id]
-	if node == nil {
-		delete(g.mine, id)
-	} else {
-		g.mine[id] = node
-	}
-	return before
+	g.mine[id] = append(g.mine[id], node)
 }
 
 func (g *Group) remove(id string, node *PersistentNode) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.mine[id] == node {
+	g.mine[id] = slices.DeleteFunc(g.mine[id], func(n *PersistentNode) bool { return n == node })
+	if len(g.mine[id]) == 0 {
 		delete(g.mine, id)
 	}
 }
 
-// joined returns our own node with this id, or nil.
-func (g *Group) joined(id string) *PersistentNode {
+// whose reports whether a node with this id and owner is that of a member that
+// has joined through this Group, and whether it is one that counts no more: of a
+// former session, or of a member that is leaving.
+func (g *Group) whose(id string, owner, session int64) (self, past bool) {
 	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.mine[id]
+	mine := slices.Clone(g.mine[id])
+	g.mu.Unlock()
+	for _, node := range mine {
+		if node.hasOwned(owner) {
+			self = self || owner == session && !isClosed(node.ended)
+			past = true
+		}
+	}
+	return self, past && !self
 }
 
 func (g *Group) usable() error {
@@ -134,9 +140,8 @@ func (g *Group) errorOf(op string, err error) error {
 
 // GroupMember is a membership of this process.
 type GroupMember struct {
-	group *Group
-	id    string
-	node  *PersistentNode
+	id   string
+	node *PersistentNode
 }
 
 // ID returns the id that the member has joined with.
@@ -153,7 +158,5 @@ func (m *GroupMember) Update(ctx context.Context, payload []byte) error {
 
 // Leave ends the membership; see PersistentNode.Close.
 func (m *GroupMember) Leave(ctx context.Context) error {
-	err := m.node.Close(ctx)
-	m.group.remove(m.id, m.node)
-	return err
+	return m.node.Close(ctx)
 }

@@ -72,6 +72,9 @@ func (n *PersistentNode) run(client, stopped context.Context, before *Persistent
 		<-before.gone // a third node of the path has to wait for it, too
 	}
 	pathsInUse.leave(n)
+	if n.whenGone != nil {
+		n.whenGone()
+	}
 	n.finish(leftover)
 }
 

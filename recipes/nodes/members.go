@@ -35,8 +35,9 @@ func (m Member) Identity() locks.Identity { return locks.ReadIdentity(m.Payload)
 // has ever joined has none. A member that leaves meanwhile may be left out.
 //
 // A member that has joined through this Group is listed only while its node
-// exists in the present session. A node of a former session, which the server
-// is about to delete, is not listed.
+// exists in the present session, and until it leaves. A node of a former
+// session, which the server is about to delete, is not listed, and neither is
+// one that a Leave has given up on before it was deleted.
 func (g *Group) Members(ctx context.Context) ([]Member, error) {
 	if err := g.usable(); err != nil {
 		return nil, g.errorOf("members", err)
@@ -67,7 +68,7 @@ func (g *Group) Members(ctx context.Context) ([]Member, error) {
 // sighting is what was read of a node.
 type sighting struct {
 	Member
-	hidden bool // it is ours, of a former session
+	hidden bool // it is ours, and counts no more
 	watch  *framework.Watch
 }
 
@@ -116,10 +117,7 @@ func (g *Group) readOne(ctx context.Context, s *framework.Session, name string, 
 		ID: name, Path: path, Payload: data, Session: stat.EphemeralOwner,
 		Czxid: stat.Czxid, Mzxid: stat.Mzxid, Since: timeOf(stat.Ctime),
 	}
-	if node := g.joined(name); node != nil {
-		seen.Self = stat.EphemeralOwner == s.ID()
-		seen.hidden = !seen.Self && node.hasOwned(stat.EphemeralOwner)
-	}
+	seen.Self, seen.hidden = g.whose(name, stat.EphemeralOwner, s.ID())
 	return seen, nil
 }
 

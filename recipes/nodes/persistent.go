@@ -11,6 +11,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/internal/broadcast"
 	"github.com/gocurator/curator/internal/reason"
 )
@@ -53,6 +54,8 @@ type PersistentNode struct {
 	ended  chan struct{} // closed when failure is set
 	gone   chan struct{} // closed when the node is gone, and the goroutine has ended
 
+	whenGone func() // called before gone is closed, if the node was started; or nil
+
 	mu       sync.Mutex // protects the following fields
 	started  bool
 	closing  bool
@@ -70,6 +73,9 @@ type PersistentNode struct {
 	sessions owners        // that may have owned the node, the last ones
 	failure  error         // why ended is closed
 	leftover error         // what kept us from deleting the node
+
+	teller         clienttrace.Teller // calls the tracer; nil if there was nothing to tell
+	everRegistered bool               // as the tracer was told
 }
 
 // payload is the data of one Set.

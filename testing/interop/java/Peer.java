@@ -110,6 +110,8 @@ import org.apache.zookeeper.data.Stat;
  *     ok true, or ok false if it is not OLD
  * atomic-count long PATH THREADS TIMES [LOCK-PATH]
  *     ok NANOSECONDS. Each thread increments the same number that often.
+ * node-...
+ *     a command of caches, persistent nodes and groups: see Nodes.java
  *
  * KIND is one of these:
  *
@@ -133,6 +135,7 @@ public class Peer {
     private final Values values;
     private final Map<String, InterProcessReadWriteLock> readWriteLocks = new ConcurrentHashMap<>();
     private final Barriers barriers;
+    private final Nodes nodes;
     private Crowd crowd; // made by the first bench command
     private final ExecutorService waits = Executors.newCachedThreadPool();
 
@@ -144,6 +147,7 @@ public class Peer {
             servers, sessionMs, sessionMs, new ExponentialBackoffRetry(50, 10));
         this.values = new Values(client);
         this.barriers = new Barriers(client);
+        this.nodes = new Nodes(client);
     }
 
     public static void main(String[] args) throws Exception {
@@ -202,6 +206,11 @@ public class Peer {
             crowd.close();
         }
         candidates.keySet().forEach(this::resign);
+        try {
+            nodes.close();
+        } catch (Exception e) {
+            System.err.println("a node cannot be closed: " + e);
+        }
         client.close();
         waits.shutdownNow();
         contenders.values().forEach(contender -> contender.thread.shutdownNow());
@@ -270,7 +279,7 @@ public class Peer {
                     : killSession());
                 break;
             default:
-                run(words[0], () -> "error no such command: " + words[1]);
+                waits.execute(() -> run(words[0], () -> nodes.obey(words)));
         }
     }
 

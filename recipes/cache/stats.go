@@ -1,0 +1,117 @@
+package cache
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/semconv"
+)
+
+// Stats is how a cache does. It is for monitoring.
+type Stats struct {
+	Nodes int // that the cache has
+
+	// Lag is for how long the cache has been behind: for how long it has known
+	// of a change, or of an interruption, that it has not caught up with. It is
+	// 0 if there is none.
+	Lag time.Duration
+
+	// Behind is by how many transactions of the ensemble the cache is behind,
+	// as far as the client knows: many of them may be about other nodes. It is
+	// 0 if Lag is, and until the cache was filled for the first time. It begins
+	// anew with each new leader of the ensemble.
+	Behind int64
+
+	// Resyncs is how often the cache has looked at every node again, and was up
+	// to date afterwards: after a reconnect, or because there were too many
+	// events to read.
+	Resyncs int64
+}
+
+// Stats returns how the cache does now.
+func (c *Cache) Stats() Stats {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	s := Stats{Nodes: len(c.nodes), Resyncs: c.resyncs}
+	if c.err != nil || c.behindSince.IsZero() {
+		return s
+	}
+	s.Lag = time.Since(c.behindSince)
+	if c.everSynced {
+		s.Behind = transactionsBetween(c.zxid, c.client.LastZxid())
+	}
+	return s
+}
+
+// transactionsBetween counts by the lower half of the ids. The upper half is
+// the number of the leader, which begins to count anew.
+func transactionsBetween(from, to int64) int64 {
+	const counter = 1<<32 - 1
+	switch {
+	case to <= from:
+		return 0
+	case from>>32 == to>>32:
+		return to - from
+	default:
+		return to & counter
+	}
+}
+
+// Tracer is told of every cache of a client whose clienttrace.Tracer has these
+// methods as well. It reads Cache.Stats when it wants to, such as when metrics
+// are collected. A clienttrace.Teller makes the calls: a Tracer that blocks
+// holds up no cache. The methods must not panic.
+type Tracer interface {
+	// CacheOpened is called when a cache begins, and CacheClosed when it has
+	// ended, in this order.
+	CacheOpened(c *Cache)
+	CacheClosed(c *Cache)
+}
+
+// trace tells the client's tracer of the cache, if it wants to know. The
+// returned function tells it of the end.
+func (c *Cache) trace() (closed func()) {
+	tracer, ok := framework.Extend(c.client).Tracer().(Tracer)
+	if !ok {
+		return func() {}
+	}
+	teller := framework.Extend(c.client).NewTeller()
+	teller.Post(func() { tracer.CacheOpened(c) })
+	return func() { teller.Post(func() { tracer.CacheClosed(c) }) }
+}
+
+// isBehind reports whether there is something that the cache has not caught up
+// with.
+func (l *loop) isBehind() bool {
+	return l.syncing || l.behind || len(l.dirty)+len(l.batch)+len(l.inflight) > 0
+}
+
+// noteLag notes since when the cache is behind.
+func (l *loop) noteLag() {
+	switch {
+	case !l.isBehind():
+		l.behindSince = time.Time{}
+	case l.behindSince.IsZero():
+		l.behindSince = time.Now()
+	}
+}
+
+// caughtUpWith notes that the cache has caught up with the batch that began at
+// a time. What it has not caught up with came later.
+func (l *loop) caughtUpWith(batch time.Time) {
+	if batch.After(l.behindSince) {
+		l.behindSince = batch
+	}
+}
+
+// logPath is the attribute of a log line that names the root.
+func (l *loop) logPath(path string) slog.Attr {
+	return slog.String(semconv.ZNodePath, framework.Extend(l.c.client).FullPath(path))
+}
+
+// logResync writes a line when the cache is up to date again.
+func (l *loop) logResync() {
+	framework.Extend(l.c.client).Logger().Info("zookeeper cache is up to date again", l.logPath(l.c.scope.root),
+		slog.Float64(semconv.CacheLag, time.Since(l.behindSince).Seconds()))
+}

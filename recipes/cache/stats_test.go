@@ -1,0 +1,110 @@
+package cache_test
+
+import (
+	"bytes"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/clienttrace"
+	"github.com/gocurator/curator/recipes/cache"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// A cache that is up to date has no lag. Its lag grows while it cannot read
+// what it was told of, and ends when it has.
+func TestLagIsThatOfWhatWasToldAndNotRead(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {
+		create(t, srv, "/r", "/r/a", "/other")
+		c := open(t, client, "/r")
+		synctest.Wait()
+		require.Equal(t, cache.Stats{Nodes: 2}, c.Stats())
+
+		require.NoError(t, srv.Set("/other", nil))
+		require.NoError(t, client.Sync(within(t), "/other"))
+		synctest.Wait()
+		require.Equal(t, cache.Stats{Nodes: 2}, c.Stats(), "it has nothing to do with other nodes")
+
+		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Path: "/r/a", Do: zktest.DelayReply(3 * time.Second)})
+		require.NoError(t, srv.Set("/r/a", []byte("new")))
+		time.Sleep(2 * time.Second)
+		require.Equal(t, 2*time.Second, c.Stats().Lag)
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		require.Equal(t, cache.Stats{Nodes: 2}, c.Stats())
+	})
+}
+
+// The answers to reads tell of transactions that the cache does not have yet.
+func TestLagIsCountedInTransactions(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {
+		create(t, srv, "/r", "/r/a", "/r/b", "/other")
+		c := open(t, client, "/r", cache.WithConcurrency(1))
+		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Times: -1, Do: zktest.DelayReply(time.Second)})
+		require.NoError(t, srv.Set("/r/a", []byte("new")))
+		time.Sleep(500 * time.Millisecond)
+		require.NoError(t, srv.Set("/r/b", []byte("new")))
+		for range 10 {
+			require.NoError(t, srv.Set("/other", nil))
+		}
+		time.Sleep(1200 * time.Millisecond) // a is read, and b is being read
+		stats := c.Stats()
+		require.Equal(t, client.LastZxid()-c.Zxid(), stats.Behind)
+		require.Positive(t, stats.Behind)
+		require.Positive(t, stats.Lag)
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		require.Equal(t, cache.Stats{Nodes: 3}, c.Stats())
+	})
+}
+
+// An interruption is a lag. Its end is a resync, and a line in the log.
+func TestResyncsAreCountedAndLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		create(t, srv, "/ns", "/ns/r")
+		var log bytes.Buffer
+		client := connect(t, srv, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		view, err := client.Namespace("/ns")
+		require.NoError(t, err)
+		c := open(t, view, "/r")
+		require.Zero(t, c.Stats().Resyncs)
+		for i := range 2 {
+			srv.RefuseConnections(true)
+			srv.CutAll()
+			time.Sleep(time.Second)
+			require.Equal(t, time.Second, c.Stats().Lag)
+			srv.RefuseConnections(false)
+			time.Sleep(10 * time.Second)
+			synctest.Wait()
+			require.Equal(t, cache.Stats{Nodes: 1, Resyncs: int64(i + 1)}, c.Stats())
+		}
+		require.NoError(t, client.Close())
+		require.Zero(t, c.Stats().Lag)
+		require.Regexp(t, `msg="zookeeper cache is up to date again" curator.znode.path=/ns/r curator.cache.lag=\d`, log.String())
+	})
+}
+
+// tracer is told of caches.
+type tracer struct {
+	clienttrace.NoTracer
+	calls chan string
+}
+
+func (tr tracer) CacheOpened(*cache.Cache) { tr.calls <- "opened" }
+func (tr tracer) CacheClosed(*cache.Cache) { tr.calls <- "closed" }
+
+func TestTracerIsToldOfCaches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		tr := tracer{calls: make(chan string)}
+		c := open(t, connect(t, srv, framework.WithTracer(tr)), "/r") // the tracer blocks, and the cache goes on
+		require.NoError(t, c.Close())
+		require.Equal(t, "opened", <-tr.calls)
+		require.Equal(t, "closed", <-tr.calls)
+	})
+}
