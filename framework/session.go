@@ -138,6 +138,7 @@ func (c *Client) startSession(epoch uint64) *Session {
 		Fired:       s.watches.fired,
 		Failed:      s.disconnected,
 	})
+	s.watches.begin()
 
 	seen := c.LastZxid()
 	c.mu.Lock()

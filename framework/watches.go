@@ -49,12 +49,16 @@ type sharedWatch struct {
 
 func newWatches(s *Session) *watches {
 	p := &s.client.persistent
-	ws := &watches{session: s, persistent: p, mu: &p.mu, shared: map[transport.Watch]*sharedWatch{}}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.session = ws
-	p.disarmLocked()
-	return ws
+	return &watches{session: s, persistent: p, mu: &p.mu, shared: map[transport.Watch]*sharedWatch{}}
+}
+
+// begin makes these the watches of the present session, which has a link by
+// now: readers may use it at once.
+func (ws *watches) begin() {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	ws.persistent.session = ws
+	ws.persistent.disarmLocked()
 }
 
 // join adds a waiter. The first one must set the watch and call armed.
