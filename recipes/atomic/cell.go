@@ -132,6 +132,7 @@ func (c *cell) gaveUp(ctx context.Context, w *call) error {
 	}
 	if sent {
 		err = unknown(err)
+		c.logUnknown(err)
 	}
 	return err
 }

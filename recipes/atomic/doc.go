@@ -53,8 +53,8 @@
 // # Limits
 //
 // ZooKeeper compares versions, and not nodes. If a node is deleted and made
-// anew while it is in use, and gets the same version within a second, a write
-// may be based on a number of the old node. Store 0 instead of deleting a
+// anew while a write is under way, or within a second after one, and gets the
+// same version, a write may be based on a number of the old node. Store 0 instead of deleting a
 // counter.
 //
 // A node's version has 32 bits. Behind 2^31 writes it is negative, and receipts

@@ -67,7 +67,7 @@ func (h *history) do(caller int, in input, do func() (output, error)) error {
 // check reports whether all operations can have happened one after the other,
 // each of them at a moment between its call and its return.
 func (h *history) check(m porcupine.Model) porcupine.CheckResult {
-	return porcupine.CheckOperationsTimeout(m, h.operations, 20*time.Second)
+	return porcupine.CheckOperationsTimeout(m, h.operations, 5*time.Minute)
 }
 
 // numberModel is a number that is read and changed by one at a time. An

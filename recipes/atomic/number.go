@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"runtime"
 	"unsafe"
 
 	"github.com/gocurator/curator/framework"
@@ -23,7 +24,8 @@ type Int = Number[int32]
 // write, so make one and keep it.
 //
 // A node that does not exist, or is empty, is zero. The first change creates
-// it, empty, and missing parents as containers. Other data of another length is
+// it, empty, and missing parents as containers. Changes of an ephemeral node fail with
+// ErrNotPersistent. Other data of another length is
 // a *DataError, except to Store.
 //
 // Each method waits through interruptions of the connection, and losses of the
@@ -67,6 +69,7 @@ func (n *Number[N]) Load(ctx context.Context) (N, error) {
 
 // Store sets the number, whatever it was.
 func (n *Number[N]) Store(ctx context.Context, v N) error {
+	defer runtime.KeepAlive(n) // and its receipt
 	_, _, err := n.cell.do(ctx, "store", func([]byte) step { return step{data: encode(v), writes: true} })
 	return err
 }
@@ -75,6 +78,7 @@ func (n *Number[N]) Store(ctx context.Context, v N) error {
 // was. Unlike Curator's compareAndSet, it takes a node that does not exist for
 // zero.
 func (n *Number[N]) CompareAndSwap(ctx context.Context, old, now N) (swapped bool, err error) {
+	defer runtime.KeepAlive(n)
 	_, swapped, err = n.cell.do(ctx, "compare-and-swap", n.swap(old, now))
 	return swapped, err
 }
@@ -125,6 +129,7 @@ func (n *Number[N]) swap(old, now N) change {
 }
 
 func (n *Number[N]) do(ctx context.Context, op string, change change) (N, error) {
+	defer runtime.KeepAlive(n)
 	data, _, err := n.cell.do(ctx, op, change)
 	if err != nil {
 		return 0, err

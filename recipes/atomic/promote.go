@@ -14,7 +14,10 @@ import (
 func (r *round) promote() error {
 	lease, err := locks.NewInterProcessMutex(r.client, r.cfg.lockPath).Acquire(r.ctx)
 	if err != nil {
-		return r.outlast(err)
+		if err := r.outlast(err); err != nil {
+			return r.refused(err)
+		}
+		return nil
 	}
 	r.lease = lease
 	return nil

@@ -38,7 +38,7 @@ func (w *write) takeReceipt() error {
 				// It is ours: a session that was lost has created it.
 				return fmt.Errorf("%w: %w", framework.ErrSessionLost, err)
 			}
-			return err
+			return fmt.Errorf("receipt %s: %w", path, withoutOp(err))
 		}
 		w.setReceipt(receipt{path: path, session: created.Session.ID()})
 	}

@@ -50,6 +50,12 @@ func (r *round) leftLocked() {
 	}
 }
 
+func (r *round) hasCallers() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.live > 0
+}
+
 // admit takes in those who wait, and drops those who have gone. It reports
 // whether there is anything to do.
 func (r *round) admit() bool {
@@ -84,6 +90,9 @@ func (r *round) try() error {
 		return nil
 	case !base.exists:
 		return r.create()
+	case base.owner != 0:
+		r.failWriters(ErrNotPersistent)
+		return nil
 	case base.version == framework.AnyVersion:
 		r.failWriters(ErrNoVersion)
 		return nil
@@ -137,7 +146,7 @@ func (r *round) write(base snapshot, data []byte) error {
 	case lost:
 		r.seen = snapshot{}
 		r.dropReceipt()
-		if r.ctx.Err() == nil {
+		if r.hasCallers() { // those that have gone have logged it
 			r.logUnknown(err)
 		}
 		r.failWriters(unknown(err))
@@ -248,11 +257,13 @@ const longestPause = 64 * time.Millisecond
 // giveWay lets others go first for some time, which is random, or waits for the
 // lock if there is one for callers that were beaten too often.
 func (r *round) giveWay() error {
-	if r.lease != nil || r.beaten == 1 {
+	switch {
+	case r.lease != nil:
 		return nil
-	}
-	if r.cfg.lockPath != "" && r.beaten >= r.cfg.tries {
+	case r.cfg.lockPath != "" && r.beaten >= r.cfg.tries:
 		return r.promote()
+	case r.beaten == 1:
+		return nil
 	}
 	r.sleep(rand.N(min(time.Millisecond<<min(r.beaten, 16), longestPause)))
 	return nil

@@ -18,6 +18,7 @@ type snapshot struct {
 	data    []byte
 	version int32
 	czxid   int64
+	owner   int64 // the session of an ephemeral node, else 0
 }
 
 // memory is for how long a node is taken to be as it was. A write is refused if
@@ -28,7 +29,7 @@ const memory = time.Second
 func (s snapshot) isRecent() bool { return !s.at.IsZero() && time.Since(s.at) < memory }
 
 func snapshotOf(data []byte, stat *zk.Stat) snapshot {
-	return snapshot{time.Now(), true, data, stat.Version, stat.Czxid}
+	return snapshot{time.Now(), true, data, stat.Version, stat.Czxid, stat.EphemeralOwner}
 }
 
 // base returns the node as the round takes it to be.
@@ -90,6 +91,9 @@ func (r *round) create() error {
 		r.seen = snapshot{}
 		return nil
 	default:
-		return r.outlast(err)
+		if err := r.outlast(err); err != nil {
+			return r.refused(err)
+		}
+		return nil
 	}
 }

@@ -3,6 +3,7 @@ package atomic
 import (
 	"bytes"
 	"context"
+	"runtime"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/codec"
@@ -23,7 +24,7 @@ type Value[T any] struct {
 // client, a path, a codec or an option that cannot be used is an error of every
 // call.
 func NewValue[T any](c *framework.Client, path string, codec codec.Codec[T], opts ...Option) *Value[T] {
-	v := &Value[T]{codec: codec}
+	v := &Value[T]{codec: copying(codec)}
 	v.cell = newCell(v, c, path, opts)
 	if codec.Encode == nil || codec.Decode == nil {
 		v.cell.cfg.fault = isNil("codec")
@@ -51,6 +52,7 @@ func (v *Value[T]) Store(ctx context.Context, now T) error {
 	if err != nil {
 		return err
 	}
+	defer runtime.KeepAlive(v) // and its receipt
 	_, _, err = v.cell.do(ctx, "store", func([]byte) step { return step{data: data, writes: true} })
 	return err
 }
@@ -66,6 +68,7 @@ func (v *Value[T]) CompareAndSwap(ctx context.Context, old, now T) (swapped bool
 	if err != nil {
 		return false, err
 	}
+	defer runtime.KeepAlive(v)
 	_, swapped, err = v.cell.do(ctx, "compare-and-swap", swap)
 	return swapped, err
 }
@@ -95,6 +98,18 @@ func (v *Value[T]) Update(ctx context.Context, f func(old T) (T, error)) (now T,
 		return none, err
 	}
 	return now, nil
+}
+
+// copying returns a codec that works on copies of the bytes, because others may
+// keep and change what they are given.
+func copying[T any](of codec.Codec[T]) codec.Codec[T] {
+	return codec.Codec[T]{
+		Encode: func(v T) ([]byte, error) {
+			data, err := of.Encode(v)
+			return bytes.Clone(data), err
+		},
+		Decode: func(data []byte) (T, error) { return of.Decode(bytes.Clone(data)) },
+	}
 }
 
 func (v *Value[T]) decode(data []byte) (value T, err error) {

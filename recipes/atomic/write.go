@@ -146,7 +146,7 @@ func (w *write) lookForOutcome() (verdict, error) {
 	case !now.exists: // so no attempt can be applied any more
 		return w.judgeNode(true)
 	case now.version == w.receipt.version:
-		return pending, nil
+		return w.judgeUnused()
 	case now.version == w.receipt.version+1 && bytes.Equal(now.data, numberBytes(w.number)):
 		w.seen = snapshot{}
 		w.used()
@@ -154,6 +154,16 @@ func (w *write) lookForOutcome() (verdict, error) {
 	default:
 		return lost, fmt.Errorf("%s has version %d now", w.receipt.path, now.version)
 	}
+}
+
+// judgeUnused judges a write whose receipt was not used yet. It must not be
+// repeated on another node that has the same version by chance.
+func (w *write) judgeUnused() (verdict, error) {
+	now, err := w.look(w.path, true)
+	if err == nil && (!now.exists || now.czxid != w.base.czxid) {
+		return lost, errors.New("node was deleted meanwhile")
+	}
+	return pending, err
 }
 
 // judgeNode judges by the node itself. It can be sure of these:

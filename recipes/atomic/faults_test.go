@@ -1,0 +1,171 @@
+package atomic_test
+
+import (
+	"bytes"
+	"log/slog"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/atomic"
+	"github.com/gocurator/curator/recipes/codec"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+func TestCodecThatKeepsItsArgument(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx := w.Patience(t)
+		c, _ := w.Connect(t)
+		same := func(b []byte) ([]byte, error) { return b, nil }
+		v := atomic.NewValue(c, "/v", codec.Codec[[]byte]{Encode: same, Decode: same})
+		data := []byte("A")
+		require.NoError(t, v.Store(ctx, data))
+		data[0] = 'B'
+		swapped, err := v.CompareAndSwap(ctx, []byte("B"), []byte("C"))
+		require.NoError(t, err)
+		require.False(t, swapped, "the value is A")
+		got, err := v.Load(ctx)
+		require.NoError(t, err)
+		got[0] = 'D'
+		swapped, err = v.CompareAndSwap(ctx, []byte("A"), []byte("E"))
+		require.NoError(t, err)
+		require.True(t, swapped)
+	})
+}
+
+// A write must not be repeated on a node that was made anew and has the same
+// version, also if the receipt is as before.
+func TestNodeMadeAnewDuringAnOutage(t *testing.T) {
+	for name, opts := range waysToCount {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				ctx := w.Patience(t)
+				c, _ := w.Connect(t)
+				n := atomic.NewLong(c, "/n", opts...)
+				require.NoError(t, n.Store(ctx, 5))
+				for _, op := range []zktest.Op{zktest.OpSetData, zktest.OpMulti} {
+					w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: op, Do: zktest.DropRequest()})
+				}
+				go func() {
+					time.Sleep(time.Millisecond)
+					w.Stop()
+					time.Sleep(10 * time.Second)
+					_ = w.Fake.Delete("/n")
+					_ = w.Fake.Create("/n", nil)
+					_ = w.Fake.Set("/n", []byte{0, 0, 0, 0, 0, 0, 0, 100})
+					w.Start()
+				}()
+				_, err := n.Add(ctx, 1)
+				require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
+				require.EqualValues(t, 100, w.dataOf(t, "/n")[7])
+			})
+		})
+	}
+}
+
+// The receipt stays while a Store is under way that is the last use of its
+// object.
+func TestReceiptOutlivesTheLastStore(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx := w.Patience(t)
+		c, _ := w.Connect(t)
+		n := atomic.NewLong(c, "/n", atomic.WithReceipts("/receipts"))
+		require.NoError(t, n.Store(ctx, 5))
+		w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpMulti, Do: zktest.DelayReply(4 * time.Second)})
+		go func() {
+			for range 30 {
+				time.Sleep(100 * time.Millisecond)
+				runtime.GC()
+			}
+			w.Fake.Session(c.SessionID()).Cut()
+		}()
+		require.NoError(t, n.Store(ctx, 6), "the receipt tells")
+	})
+}
+
+func TestPromotionAfterOneTry(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx := w.Patience(t)
+		c, _ := w.Connect(t)
+		n := atomic.NewLong(c, "/n", atomic.WithPromotion("/lock", 1))
+		require.NoError(t, n.Store(ctx, 0))
+		interfere := zktest.Call(func(zktest.Request) { _ = w.Fake.Set("/n", []byte{0, 0, 0, 0, 0, 0, 0, 1}) })
+		w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpSetData, Path: "/n", Do: interfere})
+		_, err := n.Add(ctx, 1)
+		require.NoError(t, err)
+		_, there := w.Fake.Node("/lock")
+		require.True(t, there, "it went on under the lock")
+	})
+}
+
+// A number is not written to a node that goes with a session.
+func TestNodeThatIsEphemeral(t *testing.T) {
+	onFakeAndReal(t, func(t *testing.T, w *world) {
+		ctx := w.Patience(t)
+		c, _ := w.Connect(t)
+		path := recipetest.Path(t)
+		refuses := func(path string) {
+			t.Helper()
+			n := atomic.NewLong(c, path)
+			require.ErrorIs(t, n.Store(ctx, 77), atomic.ErrNotPersistent)
+			now, err := n.Load(ctx)
+			require.NoError(t, err)
+			require.Zero(t, now)
+		}
+		_, err := c.Create(ctx, path+"-ephemeral", nil, framework.WithMode(framework.Ephemeral))
+		require.NoError(t, err)
+		refuses(path + "-ephemeral")
+	})
+}
+
+// A Load needs no right to create the node.
+func TestRefusedCreateIsTheErrorOfTheWriter(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx := w.Patience(t)
+		c, _ := w.Connect(t)
+		n := atomic.NewLong(c, "/n")
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Do: zktest.DelayRequest(time.Second)})
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Times: 100, Do: zktest.Fail(zktest.ErrNoAuth)})
+		var all sync.WaitGroup
+		var add, load error
+		all.Go(func() { _, load = n.Load(ctx) })
+		time.Sleep(time.Millisecond)
+		all.Go(func() { _, add = n.Add(ctx, 1) })
+		all.Wait()
+		require.ErrorIs(t, add, zk.ErrNoAuth)
+		require.NoError(t, load)
+	})
+}
+
+func TestRefusedReceiptIsNamed(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx := w.Patience(t)
+		c, _ := w.Connect(t)
+		require.NoError(t, atomic.NewLong(c, "/n").Store(ctx, 5))
+		n := atomic.NewLong(c, "/n", atomic.WithReceipts("/receipts"))
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Times: 100, Do: zktest.Fail(zktest.ErrNoAuth)})
+		_, err := n.Add(ctx, 1)
+		require.ErrorIs(t, err, zk.ErrNoAuth)
+		require.ErrorContains(t, err, "/receipts")
+	})
+}
+
+func TestLogOfACallerThatGaveUp(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		var log recipetest.Log
+		c, _ := w.Connect(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		n := atomic.NewLong(c, "/n")
+		require.NoError(t, n.Store(w.Patience(t), 5))
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Do: zktest.DelayRequest(4 * time.Second)})
+		_, err := n.Add(recipetest.Within(t, time.Second), 1)
+		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
+		settle()
+		require.Equal(t, 1, bytes.Count([]byte(log.String()), []byte("outcome of a write is unknown")))
+	})
+}
