@@ -12,8 +12,6 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/internal/semconv"
-	"github.com/gocurator/curator/recipes/internal/identity"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -47,7 +45,9 @@ type Raised struct {
 	Owner int64
 
 	// Session is that session if it is the present one of this client, else
-	// nil. The session's context ends before the barrier falls.
+	// nil: check it before use. It is nil after a successful Raise WithSession,
+	// too, if somebody had raised the barrier without a session. The session's
+	// context ends before the barrier falls.
 	Session *framework.Session
 }
 
@@ -87,14 +87,16 @@ func WithSession() RaiseOption { return func(c *raiseConfig) { c.mode = framewor
 //   - A barrier of a session becomes one without, if that is asked for. It is
 //     up all the time.
 //   - A barrier of this client's present session is success. One of a session
-//     in which this Barrier was raised before, and which is lost, becomes one
-//     of the present session.
+//     in which this Barrier was raised before, and which is lost, is about to
+//     fall. Raise waits for that, and raises the barrier in the present
+//     session. In between it is down.
 //   - Raise WithSession of a barrier that is bound to another session is a
-//     *RaisedError: it falls at the wrong time.
+//     *RaisedError: it would fall with a session that is not the caller's.
 //
 // If a reply is lost, the request is repeated. A barrier that somebody lowers
-// in the meantime may be raised anew. If ctx ends before the reply, the error
-// matches framework.ErrOutcomeUnknown.
+// in the meantime may be raised anew. If Raise fails after it has raised the
+// barrier, or may have, the error matches framework.ErrOutcomeUnknown: the
+// barrier may be up.
 func (b *Barrier) Raise(ctx context.Context, opts ...RaiseOption) (Raised, error) {
 	cfg := raiseConfig{mode: framework.Persistent}
 	for _, o := range opts {
@@ -107,74 +109,24 @@ func (b *Barrier) Raise(ctx context.Context, opts ...RaiseOption) (Raised, error
 	if err := errors.Join(b.usable(), cfg.fault); err != nil {
 		return Raised{}, errorOf("raise", b.path, err)
 	}
+	r := &raise{Barrier: b, mode: cfg.mode}
 	for {
 		var up Raised
 		err := b.client.InSession(ctx, func(ctx context.Context) (err error) {
-			up, err = b.raiseInSession(ctx, cfg.mode)
+			up, err = r.inSession(ctx)
 			return err
 		})
-		if errors.Is(err, ErrRaised) {
-			return Raised{}, err
-		}
-		if err == nil || !again(ctx, b.client, err) {
-			return up, errorOf("raise", b.path, endedBy(ctx, err))
-		}
-	}
-}
-
-// raiseInSession raises the barrier in one session.
-func (b *Barrier) raiseInSession(ctx context.Context, mode framework.Mode) (Raised, error) {
-	s, err := b.client.Session(ctx)
-	if err != nil {
-		return Raised{}, err
-	}
-	data := identity.Node(identity.Own(framework.Extend(b.client).ServiceName()), time.Now(), nil)
-	opts := []framework.CreateOption{framework.WithMode(mode), framework.WithParents()}
-	if mode == framework.Persistent {
-		opts = append(opts, framework.Idempotent())
-	} else {
-		b.noteSession(s.ID())
-	}
-	for {
-		_, err := b.client.Create(ctx, b.path, data, opts...)
 		if err == nil {
-			framework.Extend(b.client).Logger().Info("barrier raised", logPath(b.client, b.path), semconv.SessionID, sessionText(s.ID()))
-		} else if !errors.Is(err, zk.ErrNodeExists) {
-			return Raised{}, err
-		}
-		up, version, err := b.look(ctx)
-		if errors.Is(err, zk.ErrNoNode) {
-			continue // somebody has lowered it, or the session that it was bound to has ended
-		}
-		if err != nil {
-			return Raised{}, err
-		}
-		switch {
-		case up.Owner == 0, mode == framework.Ephemeral && up.Owner == s.ID():
 			return up, nil
-		case mode == framework.Ephemeral && !b.hasRaisedIn(up.Owner):
-			return Raised{}, &RaisedError{Op: "raise", Path: b.path, Raised: up}
 		}
-		if err := b.replace(ctx, version, data, mode); err != nil {
-			return Raised{}, err
+		if errors.Is(err, ErrRaised) || !again(ctx, b.client, err) {
+			return Raised{}, r.failed(ctx, err)
 		}
 	}
-}
-
-// replace replaces a node of this version by ours in one transaction, so that
-// the barrier is up all the time. If the node is another one by now, the next
-// step looks at it.
-func (b *Barrier) replace(ctx context.Context, version int32, data []byte, mode framework.Mode) error {
-	_, err := b.client.Transaction(ctx,
-		framework.DeleteOp(b.path, version), framework.CreateOp(b.path, data, framework.WithMode(mode)))
-	if errors.Is(err, zk.ErrNoNode) || errors.Is(err, zk.ErrBadVersion) || errors.Is(err, zk.ErrNodeExists) {
-		return nil
-	}
-	return err
 }
 
 // look reads the barrier's node.
-func (b *Barrier) look(ctx context.Context) (Raised, int32, error) {
+func (b *Barrier) look(ctx context.Context) (up Raised, version int32, err error) {
 	data, stat, err := b.client.Get(ctx, b.path)
 	if err != nil {
 		return Raised{}, 0, err

@@ -169,8 +169,8 @@ func TestRaiseOfABarrierThatIsUp(t *testing.T) {
 	})
 }
 
-// A barrier that a lost session has left, and that is about to fall with it, is
-// replaced.
+// A barrier that a lost session has left falls with it, and is then raised in
+// the next session.
 func TestRaiseAfterALossOfTheSession(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		host := w.Fake.NewHost()

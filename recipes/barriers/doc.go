@@ -6,14 +6,18 @@
 //	if err != nil {
 //		return err
 //	}
-//	defer passage.Leave(ctx) // waits until the others have left, too
+//	defer func() {
+//		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+//		defer cancel()
+//		passage.Leave(ctx) // waits until the others have left, too
+//	}()
 //	return measure(passage.Context()) // ends if one of the others is lost
 //
 // # Which one
 //
 //   - [Barrier], Curator's DistributedBarrier, is a gate. Raise it for a
-//     maintenance or a migration, and lower it afterwards. Wait returns when it is
-//     down. WithSession makes it fall with the process that has
+//     maintenance or a migration, and lower it afterwards. Wait returns when it
+//     sees the barrier down. WithSession makes it fall with the process that has
 //     raised it.
 //   - [DoubleBarrier], Curator's DistributedDoubleBarrier, is a rendezvous of n
 //     members, who enter together and leave together, round after round.
@@ -44,19 +48,28 @@
 // the node at the path. So exactly n enter, in the order in which they came,
 // and later members are in a later round. Nothing is left that could let the
 // next round pass too early. The end of the round is one transaction, too. A
-// round costs nine requests for each member.
+// round costs nine requests for each member, if no others come meanwhile.
 //
 // # Limits
 //
 // A process that crashes while it waits counts until its session has timed out.
 // If the round opens with it, the contexts of the others end when its node is
 // gone. The same holds for a member that gives up in the moment of the opening,
-// and for one that crashes in Leave before the others have left.
+// and for one that crashes in Leave before the others have left. A member that
+// gives up its Enter during an outage counts until the client can delete its
+// node, or its session has timed out. Wait may miss a barrier that is lowered
+// and raised again at once. All members must use the same n.
+//
+// In Curator's layout, the node "ready" stays if all members give up their
+// Leave, until the client that made it is closed or the next member comes.
 //
 // The node at the path must be for the barrier alone. It stays until the
 // servers delete it as an empty container. All members need the rights to read
 // and write it, and to create and delete its children. The names of all members
-// inside, of about 45 bytes each, must fit into its data.
+// inside, of about 45 bytes each, must fit into its data. One transaction checks
+// all n members and writes their names, and another one deletes their nodes;
+// each must fit into the largest request that the servers accept, which is
+// 1 MiB unless they are told otherwise.
 //
 // Openings, losses of members, and who raises and lowers a Barrier are in the
 // log of the client, with the attributes curator.znode.path and curator.cause.

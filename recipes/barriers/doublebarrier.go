@@ -45,7 +45,8 @@ func NewDoubleBarrier(c *framework.Client, path string, n int, opts ...Option) *
 // Enter outlasts outages and losses of the session, until ctx ends. If a node
 // of the lost session was counted, and this member has not passed, it begins
 // anew. If ctx ends first, the error is a *NotEnteredError. If Enter fails, the
-// member's node is deleted, in the background if need be.
+// Passage is nil, and the member's node is deleted, in the background if need
+// be.
 func (b *DoubleBarrier) Enter(ctx context.Context) (*Passage, error) {
 	if err := b.usable(); err != nil {
 		return nil, errorOf("enter", b.path, err)

@@ -2,6 +2,7 @@ package barriers_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -91,7 +92,11 @@ func (w *world) passOnce(t *testing.T, check *checker, c *framework.Client) {
 			whole = false
 		case <-time.After(time.Minute): // so that losses are noticed
 		}
-		if _ = check.leave(w.Patience(t), p); whole {
+		err = check.leave(w.Patience(t), p)
+		if err != nil && !errors.Is(err, framework.ErrSessionLost) {
+			t.Errorf("leave: %v", err)
+		}
+		if whole {
 			return
 		}
 	}

@@ -53,7 +53,7 @@ func ExampleBarrier() {
 	if _, err := barrier.Raise(ctx, barriers.WithSession()); err != nil {
 		panic(err)
 	}
-	impatient, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+	impatient, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	var raised *barriers.RaisedError
 	if errors.As(barrier.Wait(impatient), &raised) {

@@ -2,8 +2,11 @@ package barriers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"sync"
+	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
@@ -30,7 +33,10 @@ type Passage struct {
 
 	gone bool          // the node is known to be deleted; of the goroutine
 	done chan struct{} // closed when the member is out
-	err  error         // why Leave fails, or nil; set before done is closed
+	err  error         // why the passage ended, or nil; set before done is closed
+
+	once   sync.Once // sets the following field
+	result error     // of the first Leave that returned
 }
 
 // newPassage starts the only goroutine of a member that is inside.
@@ -41,7 +47,9 @@ func newPassage(ctx context.Context, e *entry) (*Passage, error) {
 	p.ctx, p.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	p.leaving, p.leave = context.WithCancel(context.Background())
 	p.patience, p.giveUp = context.WithCancel(context.Background())
-	if !framework.Extend(e.barrier.client).Go(p.run) {
+	client := framework.Extend(e.barrier.client)
+	trusted := e.node.Session.Trusted(client.ErrorPolicy())
+	if !client.Go(func(ctx context.Context) { p.run(ctx, trusted) }) {
 		p.end(framework.ErrClosed)
 		return nil, framework.ErrClosed
 	}
@@ -72,13 +80,16 @@ func (p *Passage) Name() string { return p.name }
 // of the round have left. A member that was lost has left. When Leave returns
 // nil, no node of the round is there.
 //
-// If ctx ends first, this member has left all the same: the client deletes its
-// node in the background, and the others do not take it for lost. The error
-// matches ErrNotLeft and the context's error.
+// If ctx ends first, this member leaves all the same: Leave tells the servers,
+// for which it takes at most another half second, and the others do not take
+// the member for lost. If there is no connection in that time, the client goes
+// on in the background; a client that is closed by then cannot, and the others
+// take the member for lost. The error matches ErrNotLeft and the context's
+// error.
 //
 // If this member's session is lost, Leave does not wait for the others. The
 // error matches framework.ErrSessionLost then. Leave may be called again, and
-// returns the same.
+// returns what the first Leave returned.
 func (p *Passage) Leave(ctx context.Context) error {
 	if ctx.Err() != nil { // before it begins to leave, so that it does not wait
 		p.giveUp()
@@ -89,18 +100,41 @@ func (p *Passage) Leave(ctx context.Context) error {
 	case <-p.done:
 	case <-ctx.Done():
 		p.giveUp()
+		p.awaitResignation()
 	}
+	p.once.Do(func() { p.result = errorOf("leave", p.barrier.path, p.resultOf(ctx)) })
+	return p.result
+}
+
+// resignationTime is how long a Leave that gives up waits until the servers
+// know. Without that, a client that is closed right afterwards would take the
+// news with it.
+const resignationTime = 500 * time.Millisecond
+
+func (p *Passage) awaitResignation() {
+	enough := time.NewTimer(resignationTime)
+	defer enough.Stop()
 	select {
 	case <-p.done:
-		return errorOf("leave", p.barrier.path, p.err)
-	default:
-		return errorOf("leave", p.barrier.path, fmt.Errorf("%w: %w", ErrNotLeft, reason.OfContext(ctx)))
+	case <-enough.C:
 	}
 }
 
-// run is the goroutine of a member that is inside.
-func (p *Passage) run(client context.Context) {
-	trusted := p.node.Session.Trusted(framework.Extend(p.barrier.client).ErrorPolicy())
+// resultOf returns what a Leave with this context has come to.
+func (p *Passage) resultOf(ctx context.Context) error {
+	select {
+	case <-p.done:
+		if ctx.Err() == nil || !errors.Is(p.err, ErrNotLeft) {
+			return p.err
+		}
+	default:
+	}
+	return fmt.Errorf("%w: %w", ErrNotLeft, reason.OfContext(ctx))
+}
+
+// run is the goroutine of a member that is inside, for as long as the session
+// is trusted.
+func (p *Passage) run(client, trusted context.Context) {
 	stop := context.AfterFunc(trusted, func() { p.cancel(context.Cause(trusted)) })
 	defer stop()
 	session := p.node.Session.Context()

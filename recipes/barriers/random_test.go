@@ -3,6 +3,7 @@ package barriers_test
 import (
 	"cmp"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -194,6 +195,9 @@ func (p *participant) pass(b *barriers.DoubleBarrier) {
 	patience, stop := p.upTo(120)
 	defer stop()
 	err = p.leave(patience, passage)
+	if err != nil && patience.Err() == nil && !errors.Is(err, framework.ErrSessionLost) {
+		p.Errorf("leave: %v", err)
+	}
 	p.counts.Lock()
 	defer p.counts.Unlock()
 	p.ended[kindOf(cause)]++

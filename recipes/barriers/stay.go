@@ -29,6 +29,7 @@ type stay struct {
 	names  []string         // of the nodes that were there at the last look
 	watch  *framework.Watch // for a change of these, or nil
 	marked bool             // our own node is
+	tried  bool             // to mark it, so that it may be
 	lost   bool             // a member was
 }
 
@@ -119,6 +120,10 @@ func (s *stay) act(ctx context.Context) (out bool, err error) {
 			if err := s.mark(ctx); err != nil {
 				return false, err
 			}
+			if !s.marked {
+				s.stopWatch()
+				continue
+			}
 		}
 		if !s.marked || s.present()[0] != s.name {
 			return false, nil
@@ -158,7 +163,7 @@ func (s *stay) isOut(err error) (bool, error) {
 	case err != nil, slices.Contains(s.names, s.name):
 		return false, err
 	}
-	if s.marked && len(s.present()) == 0 {
+	if s.tried && len(s.present()) == 0 {
 		return true, nil
 	}
 	return true, ErrNodeDeleted
@@ -204,9 +209,10 @@ func (s *stay) lookForLosses(ctx context.Context) error {
 
 // mark tells the others that this member leaves.
 func (s *stay) mark(ctx context.Context) error {
+	s.tried = true
 	_, err := s.barrier.client.Set(ctx, s.node.Path, nil, framework.AnyVersion)
 	if errors.Is(err, zk.ErrNoNode) {
-		return ErrNodeDeleted
+		return nil // the next listing tells why
 	}
 	s.marked = err == nil
 	return err

@@ -1,0 +1,78 @@
+package barriers_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/recipes/barriers"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// A member marks its node, the reply is lost, and another member ends the
+// round. Both have left, and Leave says so.
+func TestLeaveWhoseMarkHasNoReply(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		clients := w.clients(t, 2)
+		p := w.enterAll(t, "/b", clients)
+		first := leaveLater(w.Patience(t), p[0])
+		settle()
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Session: clients[1].SessionID(), Do: zktest.DropReply()})
+		second := leaveLater(w.Patience(t), p[1])
+		<-first.done
+		<-second.done
+		require.NoError(t, first.err)
+		require.NoError(t, second.err)
+	})
+}
+
+// An operator deletes the node of a member that is about to mark it, while
+// another member is inside. The round is not over, and Leave says why it ends.
+func TestLeaveOfANodeThatAnOperatorDeletes(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		clients := w.clients(t, 2)
+		p := w.enterAll(t, "/b", clients)
+		settle()
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Session: clients[1].SessionID(), Do: zktest.Call(func(zktest.Request) {
+			if err := w.Fake.Delete("/b/" + p[1].Name()); err != nil {
+				t.Error(err)
+			}
+		})})
+		require.ErrorIs(t, p[1].Leave(w.Patience(t)), barriers.ErrNodeDeleted)
+		require.NoError(t, p[0].Leave(w.Patience(t)))
+	})
+}
+
+// A Leave that has given up says the same when it is called again.
+func TestSecondLeaveReturnsTheSame(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		p := w.enterAll(t, "/b", w.clients(t, 2))
+		settle()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		first := p[0].Leave(ctx)
+		require.ErrorIs(t, first, barriers.ErrNotLeft)
+		require.ErrorIs(t, first, context.DeadlineExceeded)
+		settle()
+		require.Equal(t, first, p[0].Leave(ctx))
+		require.Equal(t, first, p[0].Leave(w.Patience(t)))
+	})
+}
+
+// A member gives up its Leave, and closes its client at once. The others do not
+// take it for lost.
+func TestLeaveThatGivesUpBeforeTheClientIsClosed(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		clients := w.clients(t, 2)
+		p := w.enterAll(t, "/b", clients)
+		settle()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		require.ErrorIs(t, p[0].Leave(ctx), barriers.ErrNotLeft)
+		require.NoError(t, clients[0].Close())
+		time.Sleep(time.Minute)
+		require.NoError(t, context.Cause(p[1].Context()))
+	})
+}
