@@ -59,6 +59,9 @@ type call struct {
 // do has a change carried out. If the error does not match
 // framework.ErrOutcomeUnknown, nothing of it was applied, and never will be.
 func (c *cell) do(ctx context.Context, op string, change change) ([]byte, bool, error) {
+	if c == nil {
+		return nil, false, &framework.OpError{Op: op, Err: errNotMade}
+	}
 	err := c.cfg.fault
 	var done step
 	if err == nil {

@@ -25,8 +25,8 @@
 //
 // A write asks for the version that was read, so of several writers one is the
 // first, and the others begin again. If the connection breaks before the reply,
-// the client looks what has become of the write. Its answers are applied, not
-// applied, or [framework.ErrOutcomeUnknown]. Curator takes its own write for
+// the client finds out whether the write was applied. Its answers are applied,
+// not applied, or [framework.ErrOutcomeUnknown]. Curator takes its own write for
 // somebody else's then, and counts twice.
 //
 // The node alone often does not tell: two writers that both make 6 out of 5
@@ -38,9 +38,9 @@
 //
 // # Many writers
 //
-// Changes that goroutines make through one object at the same time are one
-// write, and each of them gets its own answer: 64 goroutines cost the server no
-// more than one. Keep one object for a path. Between processes the faster one
+// What goroutines add or store through one object at the same time is one write,
+// and each of them gets its own answer: 64 goroutines cost the server no more
+// than one. Each Update is a write of its own. Keep one object for a path. Between processes the faster one
 // wins. The others try again after random pauses. With [WithPromotion] they
 // queue for a lock, as in Curator.
 //
@@ -54,10 +54,10 @@
 //
 // ZooKeeper compares versions, and not nodes. If a node is deleted and made
 // anew while a write is under way, or within a second after one, and gets the
-// same version, a write may be based on a number of the old node. Store 0 instead of deleting a
-// counter.
+// same version, a write may be based on a number of the old node. Store 0
+// instead of deleting a counter.
 //
-// A node's version has 32 bits. Behind 2^31 writes it is negative, and receipts
+// A node's version has 32 bits. After 2^31 writes it is negative, and receipts
 // are not used any more. When it is -1, changes fail with [ErrNoVersion] until
 // a writer of another kind, such as Java's forceSet, has written.
 //

@@ -17,11 +17,11 @@ var (
 	// node on condition. Any other write of the node ends this.
 	ErrNoVersion = errors.New("version of the node is -1, which stands for any")
 
-	// ErrNotPersistent means that a node is ephemeral. The server deletes it, and
+	// ErrEphemeral means that a node is ephemeral. The server deletes it, and
 	// its value with it, so it is read but not written. ZooKeeper does not tell
 	// containers and nodes with a time to live from persistent ones: do not count
 	// in a node that is the parent of others, or the path of receipts.
-	ErrNotPersistent = errors.New("node is not persistent")
+	ErrEphemeral = errors.New("node is ephemeral")
 
 	// ErrRestarted means that a Sequence's node was deleted and made anew, so
 	// that dense numbers begin again.

@@ -113,7 +113,7 @@ func TestNodeThatIsEphemeral(t *testing.T) {
 		refuses := func(path string) {
 			t.Helper()
 			n := atomic.NewLong(c, path)
-			require.ErrorIs(t, n.Store(ctx, 77), atomic.ErrNotPersistent)
+			require.ErrorIs(t, n.Store(ctx, 77), atomic.ErrEphemeral)
 			now, err := n.Load(ctx)
 			require.NoError(t, err)
 			require.Zero(t, now)

@@ -11,11 +11,11 @@ import (
 )
 
 // Long is a number of 64 bits, Curator's DistributedAtomicLong. Its node has 8
-// bytes, big-endian.
+// bytes, big-endian. Its methods are those of Number.
 type Long = Number[int64]
 
 // Int is a number of 32 bits, Curator's DistributedAtomicInteger. Its node has
-// 4 bytes, big-endian.
+// 4 bytes, big-endian. Its methods are those of Number.
 type Int = Number[int32]
 
 // Number is a number in a persistent node, which many processes read and
@@ -25,7 +25,7 @@ type Int = Number[int32]
 //
 // A node that does not exist, or is empty, is zero. The first change creates
 // it, empty, and missing parents as containers. Changes of an ephemeral node fail with
-// ErrNotPersistent. Other data of another length is
+// ErrEphemeral. Other data of another length is
 // a *DataError, except to Store.
 //
 // Each method waits through interruptions of the connection, and losses of the
@@ -74,7 +74,7 @@ func (n *Number[N]) Store(ctx context.Context, v N) error {
 	return err
 }
 
-// CompareAndSwap sets the number to now if it is old, and reports whether it
+// CompareAndSwap sets the number to now if it equals old, and reports whether it
 // was. Unlike Curator's compareAndSet, it takes a node that does not exist for
 // zero.
 func (n *Number[N]) CompareAndSwap(ctx context.Context, old, now N) (swapped bool, err error) {

@@ -31,7 +31,7 @@ type config struct {
 //
 // A lost reply is still ErrOutcomeUnknown if the servers have ended the session
 // before the receipt could be read, and the node alone does not tell. Nor is a
-// receipt used behind 2^31 writes of the node, when its version is negative.
+// receipt used after 2^31 writes of the node, when its version is negative.
 func WithReceipts(path string) Option {
 	return func(c *config) {
 		c.receipts = path
@@ -39,8 +39,9 @@ func WithReceipts(path string) Option {
 	}
 }
 
-// WithPromotion has a write that others were faster than, tries times, go on
-// under the InterProcessMutex with this path, as Curator's PromotedToLock does.
+// WithPromotion is for numbers with many writers. A write that has lost the race
+// for the node this many times takes a lock, and goes on under it: the
+// InterProcessMutex with this path, as Curator's PromotedToLock does.
 // Java and Go processes that have the same lock path wait for each other then,
 // in the order of their arrival. Those without it still write.
 func WithPromotion(lockPath string, tries int) Option {
@@ -60,6 +61,9 @@ func (c *config) check(path string) {
 		c.fault = err
 	}
 }
+
+// errNotMade is the error of a zero Number, Value or Sequence.
+var errNotMade error = &framework.ConfigError{Name: "object", Value: "zero", Reason: "must be made by its constructor"}
 
 func isNil(name string) error {
 	return &framework.ConfigError{Name: name, Value: "nil", Reason: "must not be nil"}

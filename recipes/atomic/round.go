@@ -91,7 +91,7 @@ func (r *round) try() error {
 	case !base.exists:
 		return r.create()
 	case base.owner != 0:
-		r.failWriters(ErrNotPersistent)
+		r.failWriters(ErrEphemeral)
 		return nil
 	case base.version == framework.AnyVersion:
 		r.failWriters(ErrNoVersion)

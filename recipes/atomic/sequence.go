@@ -91,6 +91,9 @@ func (s *Sequence) write(ctx context.Context, op string) (*zk.Stat, error) {
 	if s.fault != nil {
 		return nil, s.failed(op, s.fault)
 	}
+	if s.client == nil {
+		return nil, s.failed(op, errNotMade)
+	}
 	stat, err := s.client.Set(ctx, s.path, nil, framework.AnyVersion)
 	for errors.Is(err, zk.ErrNoNode) {
 		_, err = s.client.Create(ctx, s.path, nil, framework.WithParents(), framework.Idempotent())

@@ -41,6 +41,9 @@ func update(ctx context.Context, c *cell, f func(data []byte) (change, error)) e
 // refuse is the error of a call with a cell or an argument that cannot be used,
 // or nil.
 func (c *cell) refuse(op string, isNilFunction bool) error {
+	if c == nil {
+		return &framework.OpError{Op: op, Err: errNotMade}
+	}
 	fault := c.cfg.fault
 	if fault == nil && isNilFunction {
 		fault = isNil("function")

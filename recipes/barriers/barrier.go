@@ -239,5 +239,8 @@ func (b *Barrier) usable() error {
 	if b.client == nil {
 		return isNil("client")
 	}
+	if b.path == "/" { // nobody could lower it
+		return fmt.Errorf("%w: the root is always there", zk.ErrInvalidPath)
+	}
 	return framework.ValidatePath(b.path)
 }

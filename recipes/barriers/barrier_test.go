@@ -282,6 +282,7 @@ func TestBarriersThatCannotBe(t *testing.T) {
 		for b, want := range map[*barriers.Barrier]error{
 			barriers.NewBarrier(nil, "/b"): zk.ErrBadArguments,
 			barriers.NewBarrier(c, "b"):    zk.ErrInvalidPath,
+			barriers.NewBarrier(c, "/"):    zk.ErrInvalidPath,
 		} {
 			_, err := b.Raise(ctx)
 			require.ErrorIs(t, err, want)

@@ -17,8 +17,8 @@
 //
 //   - [Barrier], Curator's DistributedBarrier, is a gate. Raise it for a
 //     maintenance or a migration, and lower it afterwards. Wait returns when it
-//     sees the barrier down. WithSession makes it fall with the process that has
-//     raised it.
+//     sees the barrier down. WithSession makes it fall with the process that
+//     has raised it.
 //   - [DoubleBarrier], Curator's DistributedDoubleBarrier, is a rendezvous of n
 //     members, who enter together and leave together, round after round.
 //
@@ -32,8 +32,8 @@
 //
 // # When the session is lost
 //
-//   - A call that waits goes on in the next session. A member that waits for
-//     the others gets a new node, and counts once. The old one is deleted first.
+//   - A call that waits goes on in the next session. A member that waits for the
+//     others gets a new node, and counts once. The old one is deleted first.
 //   - A Barrier that is bound to the session falls, and does not come back.
 //     Raised.Session has the context that ends before. For one that comes back,
 //     keep a nodes.PersistentNode at its path.
@@ -58,7 +58,7 @@
 // and for one that crashes in Leave before the others have left. A member that
 // gives up its Enter during an outage counts until the client can delete its
 // node, or its session has timed out. Wait may miss a barrier that is lowered
-// and raised again at once. All members must use the same n.
+// and raised again at once.
 //
 // In Curator's layout, the node "ready" stays if all members give up their
 // Leave, until the client that made it is closed or the next member comes.
@@ -66,8 +66,8 @@
 // The node at the path must be for the barrier alone. It stays until the
 // servers delete it as an empty container. All members need the rights to read
 // and write it, and to create and delete its children. The names of all members
-// inside, of about 45 bytes each, must fit into its data. One transaction checks
-// all n members and writes their names, and another one deletes their nodes;
+// inside, of about 45 bytes each, must fit into its data. One transaction
+// checks all n members and writes their names, and another one deletes their nodes;
 // each must fit into the largest request that the servers accept, which is
 // 1 MiB unless they are told otherwise.
 //

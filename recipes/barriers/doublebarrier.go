@@ -15,7 +15,8 @@ import (
 //
 // It may be used for any number of rounds. Members that come while a round is
 // under way make up the next one, which may open at any time. All members must
-// use the same n.
+// use the same n: one that is in a round of another size gets a
+// *framework.ConfigError, and leaves it.
 //
 // A DoubleBarrier has no goroutine and need not be closed. It is safe for
 // concurrent use, and each Enter is another member.

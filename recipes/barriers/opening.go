@@ -3,7 +3,9 @@ package barriers
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -35,9 +37,9 @@ func (e *entry) awaitOpening(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if e.isIn(r) {
+		if in, err := e.isIn(r); in || err != nil {
 			watch.Stop()
-			return nil
+			return err
 		}
 		if err := e.awaitChange(ctx, watch); err != nil {
 			return err
@@ -47,16 +49,23 @@ func (e *entry) awaitOpening(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if e.isIn(r) {
-			return nil
+		if in, err := e.isIn(r); in || err != nil {
+			return err
 		}
 	}
 }
 
-// isIn reports whether this member is in one of the rounds.
-func (e *entry) isIn(r rounds) bool {
+// isIn reports whether this member is in one of the rounds. A round of another
+// size was opened by a member that was told another n.
+func (e *entry) isIn(r rounds) (bool, error) {
 	e.round = r.of(e.name).Members
-	return e.round != nil
+	if e.round != nil && len(e.round) != e.barrier.n {
+		return false, &framework.ConfigError{
+			Name: "number of members", Value: strconv.Itoa(e.barrier.n),
+			Reason: fmt.Sprintf("must be the same for all: another member has opened a round of %d", len(e.round)),
+		}
+	}
+	return e.round != nil, nil
 }
 
 // readRounds reads the rounds and the version of the barrier's node. A node
@@ -89,8 +98,8 @@ func (e *entry) open(ctx context.Context) (in bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if e.isIn(r) {
-		return true, nil
+	if in, err := e.isIn(r); in || err != nil {
+		return in, err
 	}
 	names, _, err := b.client.Children(ctx, b.path) // after the rounds: it has all of their members
 	if errors.Is(err, zk.ErrNoNode) || err == nil && !slices.Contains(names, e.name) {

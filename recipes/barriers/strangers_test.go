@@ -48,6 +48,25 @@ func TestNodesThatAnOperatorDeletes(t *testing.T) {
 	})
 }
 
+// A member that was told another n than the one that opens the round does not
+// enter. The other one learns of that.
+func TestMembersWithDifferentNumbers(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		clients := w.clients(t, 2)
+		odd := enterLater(w.Patience(t), barriers.NewDoubleBarrier(clients[0], "/b", 3))
+		time.Sleep(time.Second)
+		pair := enterLater(w.Patience(t), barriers.NewDoubleBarrier(clients[1], "/b", 2))
+		<-odd.done
+		require.ErrorIs(t, odd.err, zk.ErrBadArguments)
+		require.ErrorContains(t, odd.err, "round of 2")
+		passage := pair.wait(t)
+		<-passage.Context().Done()
+		require.ErrorIs(t, context.Cause(passage.Context()), barriers.ErrMemberLost)
+		w.leaveAll(t, []*barriers.Passage{passage})
+		w.NothingLeft(t, "/b")
+	})
+}
+
 // Values that cannot be used are errors of every call, before anything is sent.
 func TestDoubleBarriersThatCannotBe(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
