@@ -81,19 +81,19 @@ func (r *replica) look(ctx context.Context) (w *framework.Watch, interrupted <-c
 			w = nil
 		}
 	}()
-	for synced := false; ; {
+	for caughtUp := false; ; {
 		s, err := r.client.Session(ctx)
 		if err != nil {
 			return w, nil, err
 		}
 		interrupted = s.Trusted(state.StandardPolicy).Done()
 		base := r.latest()
-		now, next, err := r.readW(ctx, base == nil)
+		now, next, err := r.readW(ctx, !r.wasRead())
 		stopWatch(w)
 		if w = next; err != nil {
 			return w, nil, err
 		}
-		v, setBack := r.accept(now, base, synced)
+		v, setBack := r.accept(now, base, caughtUp)
 		r.warnOf(now, base, v, setBack)
 		switch v {
 		case accepted:
@@ -102,7 +102,7 @@ func (r *replica) look(ctx context.Context) (w *framework.Watch, interrupted <-c
 			if err := r.client.Sync(ctx, r.path); err != nil {
 				return w, nil, err
 			}
-			synced = true
+			caughtUp = true
 		}
 	}
 }
@@ -207,7 +207,7 @@ func (r *replica) warnOf(now, base *snapshot, v verdict, setBack bool) {
 	case v != accepted || now.same(base):
 	case setBack:
 		r.log().Warn("zookeeper has gone back to an older state, and the shared value with it", r.logPath())
-	case !now.exists:
+	case !now.exists && base != nil:
 		r.log().Warn("shared value was deleted by somebody else", r.logPath())
 	}
 }

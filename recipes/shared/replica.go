@@ -22,7 +22,7 @@ type replica struct {
 
 	mu      sync.Mutex // protects the following fields
 	now     *snapshot  // nil until something is known
-	synced  bool       // run has read the node
+	synced  bool       // run has read the node, and created it if it was missing
 	trouble error      // why run cannot read it at present, or nil
 	err     error      // why run has ended
 	changed chan struct{}
@@ -47,6 +47,14 @@ func (r *replica) latest() *snapshot {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.now
+}
+
+// wasRead reports whether run has read the node. A Refresh may have done so
+// before, which does not create it.
+func (r *replica) wasRead() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.synced
 }
 
 // verdict says what follows a read.
