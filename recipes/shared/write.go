@@ -229,13 +229,14 @@ func (r *replica) create(ctx context.Context, data []byte) (*snapshot, error) {
 // created, deleted or written more than once, nothing tells.
 func (e expected) resolve(now *snapshot, data []byte, unique bool) fate {
 	ours := now.exists && bytes.Equal(now.data, data)
+	sameNode := e.exists && now.exists && now.czxid == e.czxid
 	switch {
+	case sameNode && now.version == e.version:
+		return notApplied // also if the data is the same: it was there before
 	case ours && unique:
 		return applied
-	case !e.exists || !now.exists || now.czxid != e.czxid:
+	case !sameNode:
 		return unknown
-	case now.version == e.version:
-		return notApplied
 	case !ours && e.next(now.version):
 		return notApplied // the next request says so, too: with BadVersion
 	}
