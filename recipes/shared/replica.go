@@ -17,6 +17,7 @@ type replica struct {
 	seed   []byte
 	unique bool // as WithUniqueData says
 
+	closed context.Context // ends with Close
 	cancel context.CancelCauseFunc
 	done   chan struct{} // closed when run has returned
 
@@ -34,7 +35,7 @@ func newReplica(client *framework.Client, path string, seed []byte, cfg config) 
 		done: make(chan struct{}), changed: make(chan struct{}),
 	}
 	stop, cancel := context.WithCancelCause(context.Background())
-	r.cancel = cancel
+	r.closed, r.cancel = stop, cancel
 	if !framework.Extend(client).Go(func(ctx context.Context) { r.live(ctx, stop) }) {
 		cancel(nil)
 		return nil, r.errorOf("open", framework.ErrClosed)
@@ -55,6 +56,17 @@ func (r *replica) wasRead() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.synced
+}
+
+// untilClosed returns a context for the requests of a call. It ends with ctx,
+// and with the Value. The caller must call done.
+func (r *replica) untilClosed(ctx context.Context) (calling context.Context, done func()) {
+	calling, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(r.closed, func() { cancel(ErrClosed) })
+	return calling, func() {
+		stop()
+		cancel(nil)
+	}
 }
 
 // verdict says what follows a read.

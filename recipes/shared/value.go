@@ -109,6 +109,8 @@ func (v *Value[T]) Get() (Versioned[T], error) {
 func (v *Value[T]) Refresh(ctx context.Context) (Versioned[T], error) {
 	err := v.node.ended()
 	if err == nil {
+		ctx, done := v.node.untilClosed(ctx)
+		defer done()
 		err = v.node.refresh(ctx, true)
 	}
 	if err != nil {
@@ -131,9 +133,12 @@ func (v *Value[T]) Set(ctx context.Context, value T) error {
 
 func (v *Value[T]) set(ctx context.Context, value T) (s *snapshot, err error) {
 	data, err := v.codec.Encode(value)
-	if err == nil {
-		s, err = v.node.set(ctx, data)
+	if err != nil {
+		return nil, v.node.errorOf("set", err)
 	}
+	ctx, done := v.node.untilClosed(ctx)
+	defer done()
+	s, err = v.node.set(ctx, data)
 	return s, v.node.errorOf("set", err)
 }
 
@@ -161,6 +166,8 @@ func (v *Value[T]) TrySet(ctx context.Context, previous Versioned[T], value T) (
 	if err != nil {
 		return now, false, v.node.errorOf("try set", err)
 	}
+	ctx, done := v.node.untilClosed(ctx)
+	defer done()
 	e := expected{previous.Exists, previous.Version, previous.Czxid, previous.Mzxid}
 	s, ok, err := v.node.trySet(ctx, e, data)
 	if s == nil {
@@ -194,8 +201,10 @@ func (v *Value[T]) Changes(ctx context.Context) iter.Seq2[Versioned[T], error] {
 }
 
 // Close ends the Value, withdraws its watch and returns when nothing of it goes
-// on. The node stays. Close may be called more than once, and always returns
-// nil. A client that is closed closes its Values.
+// on. The node stays. Calls under way return soon after, with an error that
+// matches ErrClosed, and framework.ErrOutcomeUnknown if a write was sent. Close
+// may be called more than once, and always returns nil. A client that is closed
+// closes its Values.
 func (v *Value[T]) Close() error {
 	v.node.cancel(ErrClosed)
 	<-v.node.done
