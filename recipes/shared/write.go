@@ -66,10 +66,14 @@ func (r *replica) doInSession(ctx context.Context, a attempt) (*snapshot, error)
 // readPatiently is readNewest for a caller that does not give up before ctx
 // ends.
 func (r *replica) readPatiently(ctx context.Context) (*snapshot, error) {
+	var pauses pauses
 	for {
 		s, err := r.readNewest(ctx)
 		if ctx.Err() != nil || !framework.IsConnectionError(err) || errors.Is(err, zk.ErrAuthFailed) {
 			return s, err
+		}
+		if ended := pauses.pause(ctx, longestOfOutage); ended != nil {
+			return nil, fmt.Errorf("%w (last error: %w)", ended, err)
 		}
 	}
 }
