@@ -1,6 +1,7 @@
 package shared_test
 
 import (
+	"errors"
 	"log/slog"
 	"testing"
 	"testing/synctest"
@@ -8,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/codec"
 	"github.com/gocurator/curator/recipes/internal/recipetest"
 	"github.com/gocurator/curator/recipes/shared"
 	"github.com/gocurator/curator/testing/zktest"
@@ -32,5 +34,39 @@ func TestRefreshBeforeTheSeed(t *testing.T) {
 		require.Equal(t, int32(7), w.onServer(t, "/n"))
 		require.True(t, get(t, n).Exists)
 		require.NotContains(t, log.String(), "deleted by somebody else")
+	})
+}
+
+// The seed that stands for a missing value is the one that NewValue was given,
+// whatever its caller does with it later.
+func TestSeedIsACopy(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		seed := []byte("seed")
+		v, err := shared.NewValue(c, "/v", codec.Bytes(), seed)
+		require.NoError(t, err)
+		defer v.Close()
+		copy(seed, "xxxx")
+		require.NoError(t, v.Synced(t.Context()))
+		require.NoError(t, w.Fake.Delete("/v"))
+		settle()
+		now, err := v.Get()
+		require.NoError(t, err)
+		require.False(t, now.Exists)
+		require.Equal(t, "seed", string(now.Value))
+	})
+}
+
+// A seed that its codec cannot read again is an error at once.
+func TestSeedThatCannotBeDecoded(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		unreadable := errors.New("unreadable")
+		oneWay := codec.Codec[int]{
+			Encode: func(int) ([]byte, error) { return nil, nil },
+			Decode: func([]byte) (int, error) { return 0, unreadable },
+		}
+		_, err := shared.NewValue(c, "/v", oneWay, 1)
+		require.ErrorIs(t, err, unreadable)
 	})
 }

@@ -51,8 +51,9 @@ func NewCount(c *framework.Client, path string, seed int32, opts ...Option) (*Co
 // it is created with the seed, and missing parents as containers.
 //
 // A path that cannot be used is an error that matches zk.ErrInvalidPath. Any
-// other such argument is a *framework.ConfigError, and a seed that cannot be
-// encoded is the codec's error. A closed client is framework.ErrClosed.
+// other such argument is a *framework.ConfigError. A seed that the codec cannot
+// encode, or cannot decode again, is the codec's error. A closed client is
+// framework.ErrClosed.
 func NewValue[T any](c *framework.Client, path string, codec codec.Codec[T], seed T, opts ...Option) (*Value[T], error) {
 	r := &replica{path: path} // for errors
 	switch {
@@ -71,6 +72,9 @@ func NewValue[T any](c *framework.Client, path string, codec codec.Codec[T], see
 	data, err := codec.Encode(seed)
 	if err != nil {
 		return nil, r.errorOf("open", fmt.Errorf("seed: %w", err))
+	}
+	if seed, err = codec.Decode(data); err != nil { // a copy, which the caller cannot change
+		return nil, r.errorOf("open", fmt.Errorf("encoded seed: %w", err))
 	}
 	if r, err = newReplica(c, path, data, cfg); err != nil {
 		return nil, err
