@@ -153,7 +153,7 @@ const anyVersion = framework.AnyVersion
 func (r *replica) trySet(ctx context.Context, e expected, data []byte) (s *snapshot, ok bool, err error) {
 	switch {
 	case e.exists && e.version == anyVersion:
-		return nil, false, bad("version of the previous value", e.version, "would match every version; Set writes over it")
+		return nil, false, bad("version of the previous value", e.version, "would match every version; Set overwrites it")
 	case r.ended() != nil:
 		return nil, false, r.ended()
 	}
@@ -277,7 +277,7 @@ func (r *replica) set(ctx context.Context, data []byte) (*snapshot, error) {
 // resolveSet finds out what has become of a request that writes data over
 // whatever is there. If the node has the data, it does not matter who has
 // written it. If it was not written at all since base was known, then not by
-// us. Otherwise ours may have been written over.
+// us. Otherwise ours may have been overwritten.
 func resolveSet(base, now *snapshot, data []byte) fate {
 	switch {
 	case now.exists && bytes.Equal(now.data, data):
