@@ -9,9 +9,14 @@ import (
 
 // Codec turns values of one type into a node's data, and back. Recipes call
 // both functions on the goroutine of their caller, several at the same time.
-// Neither may keep or change the bytes. Encode should make the same data of
-// equal values, because recipes compare data. An error of Decode is about this
-// data alone.
+//
+//   - Encode must return bytes that nobody changes later: neither the codec,
+//     such as by using its buffer again, nor the owner of the value. It should
+//     make the same data of equal values, because recipes compare data.
+//   - Decode may neither keep nor change the bytes that it is given. An error
+//     is about this data alone.
+//   - Neither may call the recipe that has called it: that may wait for the
+//     codec to return.
 type Codec[T any] struct {
 	Encode func(v T) ([]byte, error)
 	Decode func(data []byte) (T, error)

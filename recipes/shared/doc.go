@@ -7,17 +7,23 @@
 //	}
 //	defer limit.Close()
 //	for now, err := range limit.Changes(ctx) { // begins with the present value
-//		if err != nil {
+//		var undecoded *shared.DecodeError
+//		switch {
+//		case errors.As(err, &undecoded):
+//			log.Print(err) // somebody has written no number; the loop goes on
+//		case err != nil:
 //			return err
+//		default:
+//			pool.Resize(int(now.Value))
 //		}
-//		pool.Resize(int(now.Value))
 //	}
 //
 // # Which one
 //
 //   - [NewCount] is Curator's SharedCount: an int32, in four bytes.
 //   - [NewValue] with [codec.Bytes] is Curator's SharedValue.
-//   - [NewValue] with [codec.JSON], or a codec of yours, is a value of any type.
+//   - [NewValue] with [codec.JSON], or a codec of yours, is a value of any
+//     type.
 //
 // Java processes that use Curator can share all of them, if they know the
 // codec.
@@ -52,17 +58,20 @@
 //
 // # Limits
 //
-//   - A Value may miss values that are written over soon.
+//   - A Value may miss values that are overwritten soon.
 //   - Two writers of the same bytes are not told apart when a reply is lost, so
 //     that TrySet returns framework.ErrOutcomeUnknown. [WithUniqueData] is for
 //     data that says who has written it.
 //   - ZooKeeper compares versions, which begin anew with each node. TrySet over
-//     a node that was made anew, and has the same version, takes effect. If
+//     a node that was re-created, and has the same version, takes effect. If
 //     this Value had not heard of the new node before, it returns
 //     [ErrNodeReplaced].
 //   - After 2^31 writes, the version of a node is negative. TrySet then takes a
 //     write of the same bytes by somebody else for its own if its reply is
 //     lost. After 2^32 - 1, it is -1 on older servers, which TrySet refuses.
+//   - Servers with local sessions (localSessionsEnabled) check less of where a
+//     request comes from. What is said here of lost replies was not tested with
+//     them.
 //   - An ensemble that was set back to an older state, from a backup, sets the
 //     Value back as well. The log has a warning.
 //

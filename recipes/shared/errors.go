@@ -17,10 +17,10 @@ var (
 	// ErrNotSynced means that the node has not been read yet; see Synced.
 	ErrNotSynced = errors.New("shared value has not been read yet")
 
-	// ErrNodeReplaced means that TrySet has written its value over another one
-	// than it was told: the node was deleted and made anew meanwhile, and has
-	// the same version as the old one had. ZooKeeper compares nothing else.
-	ErrNodeReplaced = errors.New("value was written over a node that was made anew")
+	// ErrNodeReplaced means that TrySet has overwritten another value than it
+	// was told: the node was deleted and re-created meanwhile, and has the same
+	// version as the old one had. ZooKeeper compares nothing else.
+	ErrNodeReplaced = errors.New("value was written over a node that was re-created")
 )
 
 func bad(name string, value any, reason string) error {

@@ -2,6 +2,7 @@ package shared_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -24,17 +25,24 @@ func Example() {
 	}
 	defer limit.Close()
 	for now, err := range limit.Changes(ctx) {
-		if err != nil {
+		var undecoded *shared.DecodeError
+		switch {
+		case errors.As(err, &undecoded):
+			fmt.Println(err) // the loop goes on
+			srv.Set("/config/limit", []byte{0, 0, 0, 20})
+			continue
+		case err != nil:
 			panic(err)
 		}
 		fmt.Println("limit", now.Value)
 		if now.Value == 20 {
 			break
 		}
-		srv.Set("/config/limit", []byte{0, 0, 0, 20}) // somebody else
+		srv.Set("/config/limit", []byte("20")) // somebody else, in the wrong form
 	}
 	// Output:
 	// limit 10
+	// decode /config/limit: a count has 4 bytes, and this has 2
 	// limit 20
 }
 

@@ -81,19 +81,19 @@ func (r *replica) look(ctx context.Context) (w *framework.Watch, interrupted <-c
 			w = nil
 		}
 	}()
-	for synced := false; ; {
+	for caughtUp := false; ; {
 		s, err := r.client.Session(ctx)
 		if err != nil {
 			return w, nil, err
 		}
 		interrupted = s.Trusted(state.StandardPolicy).Done()
 		base := r.latest()
-		now, next, err := r.readW(ctx, base == nil)
+		now, next, err := r.readW(ctx, !r.wasRead())
 		stopWatch(w)
 		if w = next; err != nil {
 			return w, nil, err
 		}
-		v, setBack := r.accept(now, base, synced)
+		v, setBack := r.accept(now, base, caughtUp)
 		r.warnOf(now, base, v, setBack)
 		switch v {
 		case accepted:
@@ -102,7 +102,7 @@ func (r *replica) look(ctx context.Context) (w *framework.Watch, interrupted <-c
 			if err := r.client.Sync(ctx, r.path); err != nil {
 				return w, nil, err
 			}
-			synced = true
+			caughtUp = true
 		}
 	}
 }
@@ -155,14 +155,15 @@ func (r *replica) outlast(ctx context.Context, p *pauses, err error) error {
 	if !isCurable(err) {
 		return err
 	}
-	isNew := r.noteTrouble(err)
+	r.noteTrouble(err)
 	switch {
 	case errors.Is(err, framework.ErrSessionLost), errors.Is(err, framework.ErrNotConnected):
 		return nil // the next look waits for the connection
 	case framework.IsConnectionError(err):
 		return p.pause(ctx, longestOfOutage)
 	}
-	if isNew {
+	if !p.warned {
+		p.warned = true
 		r.log().Warn("shared value is tried again after an error", r.logPath(), slog.Any(semconv.Cause, err))
 	}
 	return p.pause(ctx, longestOfTrouble)
@@ -181,14 +182,11 @@ func isCurable(err error) bool {
 	}
 }
 
-// noteTrouble takes down why the node cannot be read, for those who wait, and
-// reports whether it is the first error since it was.
-func (r *replica) noteTrouble(err error) (isNew bool) {
+// noteTrouble takes down why the node cannot be read, for those who wait.
+func (r *replica) noteTrouble(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	isNew = r.trouble == nil
 	r.trouble = err
-	return isNew
 }
 
 func (r *replica) noteRead() {
@@ -207,7 +205,7 @@ func (r *replica) warnOf(now, base *snapshot, v verdict, setBack bool) {
 	case v != accepted || now.same(base):
 	case setBack:
 		r.log().Warn("zookeeper has gone back to an older state, and the shared value with it", r.logPath())
-	case !now.exists:
+	case !now.exists && base != nil:
 		r.log().Warn("shared value was deleted by somebody else", r.logPath())
 	}
 }
@@ -226,9 +224,12 @@ const (
 )
 
 // pauses grow until they are reset.
-type pauses struct{ last time.Duration }
+type pauses struct {
+	last   time.Duration
+	warned bool // the log has a warning since the reset
+}
 
-func (p *pauses) reset() { p.last = 0 }
+func (p *pauses) reset() { *p = pauses{} }
 
 // pause waits, and returns ctx's error if ctx ends first.
 func (p *pauses) pause(ctx context.Context, longest time.Duration) error {

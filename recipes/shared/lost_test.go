@@ -104,6 +104,22 @@ func TestUniqueBytesAreRecognised(t *testing.T) {
 		}, shared.WithUniqueData())
 }
 
+// The previous value is the same as the next one, in spite of WithUniqueData.
+// That the node has it does not mean that TrySet has written it.
+func TestUnchangedNodeWasNotWritten(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		n := w.count(t, c, "/n", 7, shared.WithUniqueData())
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Do: zktest.DropRequest()})
+		now, ok, err := n.TrySet(w.Patience(t), get(t, n), 7)
+		require.NoError(t, err)
+		require.True(t, ok)
+		require.Equal(t, int32(1), now.Version)
+		node, _ := w.Fake.Node("/n")
+		require.Equal(t, int32(1), node.Stat.Version)
+	})
+}
+
 // A write that was applied is never reported as one that was not, whatever has
 // become of the node since.
 func TestAppliedIsNeverReportedAsNotApplied(t *testing.T) {

@@ -17,12 +17,13 @@ type replica struct {
 	seed   []byte
 	unique bool // as WithUniqueData says
 
+	closed context.Context // ends with Close
 	cancel context.CancelCauseFunc
 	done   chan struct{} // closed when run has returned
 
 	mu      sync.Mutex // protects the following fields
 	now     *snapshot  // nil until something is known
-	synced  bool       // run has read the node
+	synced  bool       // run has read the node, and created it if it was missing
 	trouble error      // why run cannot read it at present, or nil
 	err     error      // why run has ended
 	changed chan struct{}
@@ -34,7 +35,7 @@ func newReplica(client *framework.Client, path string, seed []byte, cfg config) 
 		done: make(chan struct{}), changed: make(chan struct{}),
 	}
 	stop, cancel := context.WithCancelCause(context.Background())
-	r.cancel = cancel
+	r.closed, r.cancel = stop, cancel
 	if !framework.Extend(client).Go(func(ctx context.Context) { r.live(ctx, stop) }) {
 		cancel(nil)
 		return nil, r.errorOf("open", framework.ErrClosed)
@@ -47,6 +48,25 @@ func (r *replica) latest() *snapshot {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.now
+}
+
+// wasRead reports whether run has read the node. A Refresh may have done so
+// before, which does not create it.
+func (r *replica) wasRead() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.synced
+}
+
+// untilClosed returns a context for the requests of a call. It ends with ctx,
+// and with the Value. The caller must call done.
+func (r *replica) untilClosed(ctx context.Context) (calling context.Context, done func()) {
+	calling, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(r.closed, func() { cancel(ErrClosed) })
+	return calling, func() {
+		stop()
+		cancel(nil)
+	}
 }
 
 // verdict says what follows a read.

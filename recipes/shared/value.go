@@ -12,7 +12,8 @@ import (
 )
 
 // Value is a value that all processes share: the data of one node, followed by
-// watch. It is safe for concurrent use and must be closed.
+// watch. It is safe for concurrent use and must be closed. The zero Value
+// cannot be used: NewValue makes one.
 type Value[T any] struct {
 	node    *replica
 	codec   codec.Codec[T]
@@ -20,7 +21,8 @@ type Value[T any] struct {
 	decoded atomic.Pointer[decoded[T]] // of the last snapshot that was asked for
 }
 
-// Count is a shared number, in the encoding of Curator's SharedCount.
+// Count is a shared number, in the encoding of Curator's SharedCount. The zero
+// Count cannot be used: NewCount makes one.
 type Count = Value[int32]
 
 // Versioned is a value as of one transaction.
@@ -29,11 +31,12 @@ type Versioned[T any] struct {
 	// is the seed if there is no node.
 	Value T
 
-	// Exists is false if there is no node. The other fields are zero then.
+	// Exists is false if there is no node. Version, Mzxid and Czxid are zero
+	// then.
 	Exists bool
 
 	// Version counts the writes of the node. It can wrap, and begins anew when
-	// somebody deletes the node and makes another. Only Mzxid tells which of
+	// somebody deletes and re-creates the node. Only Mzxid tells which of
 	// two values is newer.
 	Version int32
 	Mzxid   int64 // the transaction that wrote the value
@@ -51,8 +54,9 @@ func NewCount(c *framework.Client, path string, seed int32, opts ...Option) (*Co
 // it is created with the seed, and missing parents as containers.
 //
 // A path that cannot be used is an error that matches zk.ErrInvalidPath. Any
-// other such argument is a *framework.ConfigError, and a seed that cannot be
-// encoded is the codec's error. A closed client is framework.ErrClosed.
+// other such argument is a *framework.ConfigError. A seed that the codec cannot
+// encode, or cannot decode again, is the codec's error. A closed client is
+// framework.ErrClosed.
 func NewValue[T any](c *framework.Client, path string, codec codec.Codec[T], seed T, opts ...Option) (*Value[T], error) {
 	r := &replica{path: path} // for errors
 	switch {
@@ -72,6 +76,9 @@ func NewValue[T any](c *framework.Client, path string, codec codec.Codec[T], see
 	if err != nil {
 		return nil, r.errorOf("open", fmt.Errorf("seed: %w", err))
 	}
+	if seed, err = codec.Decode(data); err != nil { // a copy, which the caller cannot change
+		return nil, r.errorOf("open", fmt.Errorf("encoded seed: %w", err))
+	}
 	if r, err = newReplica(c, path, data, cfg); err != nil {
 		return nil, err
 	}
@@ -89,8 +96,7 @@ func (v *Value[T]) Synced(ctx context.Context) error {
 // and in an outage by as long as that lasts.
 //
 // Somebody may have deleted the node. There is no value then: Exists is false,
-// and Value is the seed. The next Set or TrySet creates the
-// node.
+// and Value is the seed. The next Set or TrySet creates the node.
 //
 // The error matches ErrNotSynced before the first read, and is a *DecodeError
 // for data that is no value; the other fields are set then. The last value can
@@ -109,6 +115,8 @@ func (v *Value[T]) Get() (Versioned[T], error) {
 func (v *Value[T]) Refresh(ctx context.Context) (Versioned[T], error) {
 	err := v.node.ended()
 	if err == nil {
+		ctx, done := v.node.untilClosed(ctx)
+		defer done()
 		err = v.node.refresh(ctx, true)
 	}
 	if err != nil {
@@ -123,7 +131,9 @@ func (v *Value[T]) Refresh(ctx context.Context) (Versioned[T], error) {
 // If the reply is lost and the session lives on, Set looks at the node. It
 // succeeds if the node has this value, and writes again if nobody has written
 // meanwhile. Otherwise, and if the session or ctx ends before, the error
-// matches framework.ErrOutcomeUnknown. Set never writes twice.
+// matches framework.ErrOutcomeUnknown. The creation of a missing node is never
+// requested again, so that its outcome is unknown unless the node has this
+// value. Set never writes twice.
 func (v *Value[T]) Set(ctx context.Context, value T) error {
 	_, err := v.set(ctx, value)
 	return err
@@ -131,9 +141,12 @@ func (v *Value[T]) Set(ctx context.Context, value T) error {
 
 func (v *Value[T]) set(ctx context.Context, value T) (s *snapshot, err error) {
 	data, err := v.codec.Encode(value)
-	if err == nil {
-		s, err = v.node.set(ctx, data)
+	if err != nil {
+		return nil, v.node.errorOf("set", err)
 	}
+	ctx, done := v.node.untilClosed(ctx)
+	defer done()
+	s, err = v.node.set(ctx, data)
 	return s, v.node.errorOf("set", err)
 }
 
@@ -151,7 +164,12 @@ func (v *Value[T]) set(ctx context.Context, value T) (s *snapshot, err error) {
 //     the node does not tell whose write it shows. That is so if the same bytes
 //     were written, unless WithUniqueData was given, if others have written
 //     since, and if the session or ctx ended before TrySet could look.
-//     Otherwise TrySet finds out.
+//     Otherwise TrySet finds out. The creation of a missing node whose reply is
+//     lost is always of unknown outcome, unless WithUniqueData was given and
+//     the node has these bytes.
+//   - If the error is a *DecodeError, the codec cannot read the value that the
+//     node has then. Value is zero, the other fields and ok are as they are
+//     without an error, and TrySet can be called with the result.
 //   - If the error matches ErrNodeReplaced, ok is true.
 //
 // A previous version of -1 is an error that matches zk.ErrBadArguments: servers
@@ -161,6 +179,8 @@ func (v *Value[T]) TrySet(ctx context.Context, previous Versioned[T], value T) (
 	if err != nil {
 		return now, false, v.node.errorOf("try set", err)
 	}
+	ctx, done := v.node.untilClosed(ctx)
+	defer done()
 	e := expected{previous.Exists, previous.Version, previous.Czxid, previous.Mzxid}
 	s, ok, err := v.node.trySet(ctx, e, data)
 	if s == nil {
@@ -194,8 +214,10 @@ func (v *Value[T]) Changes(ctx context.Context) iter.Seq2[Versioned[T], error] {
 }
 
 // Close ends the Value, withdraws its watch and returns when nothing of it goes
-// on. The node stays. Close may be called more than once, and always returns
-// nil. A client that is closed closes its Values.
+// on. The node stays. Calls under way return soon after, with an error that
+// matches ErrClosed, and framework.ErrOutcomeUnknown if a write was sent. Close
+// may be called more than once, and always returns nil. A client that is closed
+// closes its Values.
 func (v *Value[T]) Close() error {
 	v.node.cancel(ErrClosed)
 	<-v.node.done

@@ -66,10 +66,14 @@ func (r *replica) doInSession(ctx context.Context, a attempt) (*snapshot, error)
 // readPatiently is readNewest for a caller that does not give up before ctx
 // ends.
 func (r *replica) readPatiently(ctx context.Context) (*snapshot, error) {
+	var pauses pauses
 	for {
 		s, err := r.readNewest(ctx)
 		if ctx.Err() != nil || !framework.IsConnectionError(err) || errors.Is(err, zk.ErrAuthFailed) {
 			return s, err
+		}
+		if ended := pauses.pause(ctx, longestOfOutage); ended != nil {
+			return nil, fmt.Errorf("%w (last error: %w)", ended, err)
 		}
 	}
 }
@@ -149,7 +153,7 @@ const anyVersion = framework.AnyVersion
 func (r *replica) trySet(ctx context.Context, e expected, data []byte) (s *snapshot, ok bool, err error) {
 	switch {
 	case e.exists && e.version == anyVersion:
-		return nil, false, bad("version of the previous value", e.version, "would match every version; Set writes over it")
+		return nil, false, bad("version of the previous value", e.version, "would match every version; Set overwrites it")
 	case r.ended() != nil:
 		return nil, false, r.ended()
 	}
@@ -229,13 +233,14 @@ func (r *replica) create(ctx context.Context, data []byte) (*snapshot, error) {
 // created, deleted or written more than once, nothing tells.
 func (e expected) resolve(now *snapshot, data []byte, unique bool) fate {
 	ours := now.exists && bytes.Equal(now.data, data)
+	sameNode := e.exists && now.exists && now.czxid == e.czxid
 	switch {
+	case sameNode && now.version == e.version:
+		return notApplied // also if the data is the same: it was there before
 	case ours && unique:
 		return applied
-	case !e.exists || !now.exists || now.czxid != e.czxid:
+	case !sameNode:
 		return unknown
-	case now.version == e.version:
-		return notApplied
 	case !ours && e.next(now.version):
 		return notApplied // the next request says so, too: with BadVersion
 	}
@@ -272,7 +277,7 @@ func (r *replica) set(ctx context.Context, data []byte) (*snapshot, error) {
 // resolveSet finds out what has become of a request that writes data over
 // whatever is there. If the node has the data, it does not matter who has
 // written it. If it was not written at all since base was known, then not by
-// us. Otherwise ours may have been written over.
+// us. Otherwise ours may have been overwritten.
 func resolveSet(base, now *snapshot, data []byte) fate {
 	switch {
 	case now.exists && bytes.Equal(now.data, data):

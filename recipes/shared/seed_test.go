@@ -1,0 +1,72 @@
+package shared_test
+
+import (
+	"errors"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/codec"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/shared"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// A Refresh that finds no node before the Value does keeps nobody from creating
+// the node, and is no deletion.
+func TestRefreshBeforeTheSeed(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		var log recipetest.Log
+		c, _ := w.Connect(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Path: "/n", Do: zktest.Fail(zktest.ErrSystem)}) // the Value is tried again later
+		n, err := shared.NewCount(c, "/n", 7)
+		require.NoError(t, err)
+		defer n.Close()
+		synctest.Wait()
+		now, err := n.Refresh(t.Context())
+		require.NoError(t, err)
+		require.False(t, now.Exists)
+		settle()
+		require.NoError(t, n.Synced(t.Context()))
+		require.Equal(t, int32(7), w.onServer(t, "/n"))
+		require.True(t, get(t, n).Exists)
+		require.NotContains(t, log.String(), "deleted by somebody else")
+	})
+}
+
+// The seed that stands for a missing value is the one that NewValue was given,
+// whatever its caller does with it later.
+func TestSeedIsACopy(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		seed := []byte("seed")
+		v, err := shared.NewValue(c, "/v", codec.Bytes(), seed)
+		require.NoError(t, err)
+		defer v.Close()
+		copy(seed, "xxxx")
+		require.NoError(t, v.Synced(t.Context()))
+		require.NoError(t, w.Fake.Delete("/v"))
+		settle()
+		now, err := v.Get()
+		require.NoError(t, err)
+		require.False(t, now.Exists)
+		require.Equal(t, "seed", string(now.Value))
+	})
+}
+
+// A seed that its codec cannot read again is an error at once.
+func TestSeedThatCannotBeDecoded(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		unreadable := errors.New("unreadable")
+		oneWay := codec.Codec[int]{
+			Encode: func(int) ([]byte, error) { return nil, nil },
+			Decode: func([]byte) (int, error) { return 0, unreadable },
+		}
+		_, err := shared.NewValue(c, "/v", oneWay, 1)
+		require.ErrorIs(t, err, unreadable)
+	})
+}
