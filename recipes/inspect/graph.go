@@ -48,6 +48,9 @@ func Waits(recipes []Recipe) []Wait {
 }
 
 func (r Recipe) waits() []Wait {
+	if r.Limit != nil && r.Unread == 0 && len(r.Holders) < *r.Limit {
+		return nil // there are leases left
+	}
 	holders := slices.DeleteFunc(slices.Clone(r.Holders), func(p Participant) bool { return p.Unsure })
 	if len(holders) == 0 {
 		return nil

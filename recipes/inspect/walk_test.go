@@ -102,7 +102,7 @@ func TestInputThatCannotBeUsed(t *testing.T) {
 			"depth": inspect.WithDepth(-1), "kinds": inspect.WithKinds(), "requests": inspect.WithMaxRequests(0),
 			"many requests": inspect.WithMaxRequests(513), "participants": inspect.WithMaxParticipants(0),
 			"filter": inspect.WithFilter(nil), "limits": inspect.WithSharedLimits(nil), "progress": inspect.WithProgress(nil),
-			"pause": inspect.WithPause(0),
+			"pause": inspect.WithPause(0), "option": nil, "unknown kind": inspect.WithKinds(inspect.Mutex, "leader-latch"),
 		} {
 			var config *framework.ConfigError
 			require.ErrorAs(t, w.errorOf(t.Context(), "/", opt), &config, name)
