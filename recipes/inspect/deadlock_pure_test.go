@@ -99,6 +99,15 @@ func requireCycle(t *testing.T, d Deadlock) {
 	}
 }
 
+// The text of a Deadlock that a caller has made does not panic, and is one line.
+func TestTextOfADeadlockIsOneLine(t *testing.T) {
+	d := Deadlock{Processes: []string{"a"}, Cycle: []Blocked{{Path: "/x\ny"}, {Path: "/y", Waiter: Participant{ID: "b", Session: 1}}}}
+	require.NotContains(t, d.String(), "\n")
+	require.Contains(t, d.String(), "a waits for ")
+	require.Contains(t, d.String(), " of b (session 0x1), which waits for /y of a")
+	require.Equal(t, "no deadlock", Deadlock{}.String())
+}
+
 // Thousands of processes that wait for one another, in a long row, are looked
 // at in a short time.
 func TestManyWaitsAreLookedAtInAShortTime(t *testing.T) {

@@ -129,10 +129,8 @@ func (w *walk) lookAtSemaphore(v *visit, s semaphoreParts) error {
 	if s.gateOnly {
 		r.MayBe = append(r.MayBe, Mutex) // with the path of the gate
 	}
-	if len(r.Holders)+len(r.Waiters) > 0 {
-		r.cut(w.most)
-		v.note(r, append(leases, gate...))
-	}
+	r.cut(w.most)
+	v.note(r, append(leases, gate...))
 	return nil
 }
 

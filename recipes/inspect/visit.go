@@ -185,9 +185,12 @@ func (w *walk) findQueueOf(v *visit, q queue) error {
 	return nil
 }
 
-// note adds a recipe. Participants that have children are visited like others.
+// note adds a recipe, unless all of it has gone. Participants that have children
+// are visited like others.
 func (v *visit) note(r Recipe, all []sighting) {
-	v.recipes = append(v.recipes, r)
+	if len(r.Holders)+len(r.Waiters)+r.Unread+r.Items > 0 {
+		v.recipes = append(v.recipes, r)
+	}
 	for _, seen := range all {
 		if seen.parent {
 			v.below = append(v.below, seen.Path)
