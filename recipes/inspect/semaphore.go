@@ -107,6 +107,8 @@ func (w *walk) listedIfAllowed(path string) (c *contents, forbidden bool, err er
 // lookAtSemaphore reads the leases and the gate.
 func (w *walk) lookAtSemaphore(v *visit, s semaphoreParts) error {
 	if !w.wants(Semaphore, SemaphoreMutex, Mutex) {
+		w.passByLeases(v, s.leasesAt, s.names)
+		v.passBy(s.gateAt, s.gate)
 		return nil
 	}
 	r := Recipe{Path: s.path, Kind: Semaphore, Layout: Curator}
@@ -233,6 +235,7 @@ func (w *walk) findKazooSemaphore(v *visit, c *contents) error {
 	hexes := c.hexes
 	c.hexes = nil
 	if !w.wants(Semaphore) {
+		w.passByLeases(v, v.path, hexes)
 		return nil
 	}
 	leases, err := w.byCreation(v.path, hexes)
@@ -256,7 +259,7 @@ func (w *walk) findKazooSemaphore(v *visit, c *contents) error {
 		r.Limit = &limit
 	}
 	r.cut(w.most)
-	v.note(r, leases)
+	v.note(r, append(leases, waiting...))
 	return nil
 }
 
@@ -301,6 +304,9 @@ func (w *walk) findLockingQueue(v *visit, c *contents) error {
 	r.admit(workers, nil, false)
 	r.cut(w.most)
 	v.note(r, workers)
+	for at, c := range map[string]*contents{inner.path: entries, znode.Join(v.path, takenDir): taken} {
+		v.below = append(v.below, paths(at, append(c.hexes, c.dirs...))...)
+	}
 	c.dirs = slices.DeleteFunc(c.dirs, func(name string) bool { return name == entriesDir || name == takenDir })
 	return nil
 }

@@ -51,6 +51,31 @@ func TestNobodyWaitsForLeasesThatAreLeft(t *testing.T) {
 	})
 }
 
+// A selection finds what is below the participants of recipes that it leaves
+// out.
+func TestSelectionFindsWhatIsBelowOthers(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		for _, path := range []string{
+			"/k/" + hex + "/a", "/k-__lock__/" + pyMutex + "0000000007/b", "/p/lock-0000000001/x/c",
+			"/s/leases/lease-0000000001/d", "/s/locks/lock-0000000001/e", "/q/entries/other/f", "/q/taken/x/g",
+		} {
+			create(t, w.Observer, path+"/latch-0000000001", "", framework.Ephemeral)
+		}
+		create(t, w.Observer, "/q/entries/entry-100-0000000000", "", framework.Persistent)
+		create(t, w.Observer, "/m/lock-0000000001", "", framework.Ephemeral)
+		create(t, w.Observer, "/v/leases/lease-0000000001", "", framework.Ephemeral)
+		var latches []inspect.Recipe
+		for _, r := range w.walk(t, "/") {
+			if r.Kind == inspect.LeaderLatch {
+				latches = append(latches, r)
+			}
+		}
+		require.Len(t, latches, 7)
+		require.ElementsMatch(t, latches, w.walk(t, "/", inspect.WithKinds(inspect.LeaderLatch)))
+		require.Empty(t, w.walk(t, "/", inspect.WithKinds(inspect.Registrations)), "participants are none")
+	})
+}
+
 // A semaphore's leases are unsure if nobody may see who waits at the gate.
 func TestLeasesAreUnsureIfTheGateIsHidden(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
