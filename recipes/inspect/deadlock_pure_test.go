@@ -117,7 +117,7 @@ func TestProcessWithManyWaitsIsLookedAtInAShortTime(t *testing.T) {
 	require.Less(t, time.Since(begin), 30*time.Second)
 }
 
-// The text of a Deadlock that a caller has made does not panic, and is one line.
+// The text of a Deadlock that a caller has made is one line, without a panic.
 func TestTextOfADeadlockIsOneLine(t *testing.T) {
 	d := Deadlock{Processes: []string{"a"}, Cycle: []Blocked{{Path: "/x\ny"}, {Path: "/y", Waiter: Participant{ID: "b", Session: 1}}}}
 	require.NotContains(t, d.String(), "\n")

@@ -220,8 +220,8 @@ func TestErrorEndsTheReads(t *testing.T) {
 	})
 }
 
-// What is there from the begin of a walk to its end is told, whatever comes and
-// goes beside it.
+// What is there from the begin of a walk to its end is reported, whatever
+// comes and goes beside it.
 func TestWalkIsCompleteWhileLocksComeAndGo(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		stay := forest(t, w.Observer, "/r", 100)

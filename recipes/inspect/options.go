@@ -43,7 +43,8 @@ func WithDepth(levels int) Option {
 }
 
 // WithKinds selects recipes that are of one of these kinds, or may be. Nodes of
-// others are listed, but not read. Unreadable paths are reported in any case.
+// other recipes are listed, but not read. Unreadable paths are reported in any
+// case. A kind that this package does not have cannot be used.
 func WithKinds(kinds ...Kind) Option {
 	return func(c *config) {
 		c.kinds = slices.Clone(kinds)

@@ -151,8 +151,8 @@ func (r *Recipe) sureHolders() (n int) {
 // session that are newer than its node at the gate.
 //
 //   - As many leases as the limit allows are held, the oldest first.
-//   - A lease beyond the limit waits if it may be one that is not granted. Others
-//     were granted before the limit was lowered, and are held.
+//   - A lease beyond the limit waits if it may be one that is not granted.
+//     Others were granted before the limit was lowered, and are held.
 //   - Without a limit, a lease that may not be granted yet is unsure.
 //   - If the gate is hidden, nothing tells these leases apart: all are unsure.
 func (r *Recipe) admit(leases, gate []sighting, hidden bool) {
@@ -264,7 +264,7 @@ func (w *walk) findKazooSemaphore(v *visit, c *contents) error {
 }
 
 // isGateBesideLeases reports whether a lock is the gate of a semaphore of kazoo
-// that is told where its leases are.
+// that is reported where its leases are.
 func (w *walk) isGateBesideLeases(path string, q queue) (bool, error) {
 	semaphore, isGate := strings.CutSuffix(path, kazooGateEnd)
 	if !isGate || q.Layout != Kazoo || path == w.root {
