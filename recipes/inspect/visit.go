@@ -219,8 +219,8 @@ func isContender(path string) bool {
 	return len(c.mutex)+len(c.readWrite)+len(c.latch)+len(c.lease)+len(c.kazoo) > 0
 }
 
-// note adds a recipe, unless all of it has gone. Participants that have children
-// are visited like others.
+// note adds a recipe, unless all of it has gone. Participants that have
+// children are visited like others.
 func (v *visit) note(r Recipe, all []sighting) {
 	if len(r.Holders)+len(r.Waiters)+r.Unread+r.Items > 0 {
 		v.recipes = append(v.recipes, r)

@@ -222,8 +222,8 @@ func TestWalkOnlyReads(t *testing.T) {
 	})
 }
 
-// A path that may not be listed is reported, and a node that may not be read has
-// an owner that is not known. Servers before 3.9 tell its session nevertheless,
+// A path that may not be listed is reported, and a node that may not be read
+// has an owner that is not known. Servers before 3.9 tell its session nevertheless,
 // and so whether it is a registration.
 func TestNodesThatMayNotBeRead(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
