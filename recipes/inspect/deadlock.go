@@ -31,17 +31,27 @@ type knots struct {
 	*processes
 	stuck map[string][]*Wait // the waits of a process that cannot end, as far as is known
 	after map[string][]*Wait // the waits for a process
+
+	// locks has the number of stuck waits of each process for each lock.
+	locks map[string]map[lockID]int
 }
 
 // newKnots finds the waits that cannot end. It begins with all of them.
 func newKnots(waits []Wait) *knots {
-	k := &knots{processes: processesOf(waits), stuck: map[string][]*Wait{}, after: map[string][]*Wait{}}
+	k := &knots{
+		processes: processesOf(waits),
+		stuck:     map[string][]*Wait{}, after: map[string][]*Wait{}, locks: map[string]map[lockID]int{},
+	}
 	var all []*Wait
 	for i := range waits {
 		w := &waits[i]
 		all = append(all, w)
 		who := k.of(w.Waiter)
 		k.stuck[who] = append(k.stuck[who], w)
+		if k.locks[who] == nil {
+			k.locks[who] = map[lockID]int{}
+		}
+		k.locks[who][w.lock()]++
 		for _, holder := range w.Holders {
 			k.after[k.of(holder)] = append(k.after[k.of(holder)], w)
 		}
@@ -62,8 +72,28 @@ func (k *knots) reduce(check []*Wait) {
 			if len(k.stuck[who]) == 0 {
 				delete(k.stuck, who)
 			}
-			check = append(check, k.after[who]...)
+			check = append(check, k.freed(who, w.lock())...)
 		}
+	}
+}
+
+// freed notes that a wait of a process for a lock can end. It returns the waits
+// for the process that this may free, too: all of them after the process's last
+// wait, and those for a lock if that is the only one left that it waits for.
+// Hence each wait is checked only a few times.
+func (k *knots) freed(who string, lock lockID) []*Wait {
+	locks := k.locks[who]
+	if locks[lock]--; locks[lock] > 0 {
+		return nil
+	}
+	delete(locks, lock)
+	switch len(locks) {
+	case 0:
+		return k.after[who]
+	case 1:
+		return slices.DeleteFunc(slices.Clone(k.after[who]), func(w *Wait) bool { return locks[w.lock()] == 0 })
+	default:
+		return nil
 	}
 }
 
@@ -86,7 +116,8 @@ func (k *knots) cannotEnd(w *Wait) bool {
 // isStuck reports whether a holder of what w waits for waits for something
 // else, in vain.
 func (k *knots) isStuck(w *Wait, holder Participant) bool {
-	return slices.ContainsFunc(k.stuck[k.of(holder)], func(next *Wait) bool { return next.lock() != w.lock() })
+	locks := k.locks[k.of(holder)]
+	return len(locks) > 1 || len(locks) == 1 && locks[w.lock()] == 0
 }
 
 // step is a part of a way through the knots.
@@ -178,6 +209,7 @@ func (k *knots) forget(cycle []step) {
 	for _, s := range cycle {
 		who := k.of(s.wait.Waiter)
 		delete(k.stuck, who)
+		delete(k.locks, who)
 		k.reduce(slices.Clone(k.after[who]))
 	}
 }

@@ -99,6 +99,33 @@ func requireCycle(t *testing.T, d Deadlock) {
 	}
 }
 
+// The work for a process with many waits is in proportion to them. Here A waits
+// many times for C, which is free, and B as often for A.
+func TestProcessWithManyWaitsIsLookedAtInAShortTime(t *testing.T) {
+	const n = 5000
+	p := func(path string, session SessionID) Participant {
+		return Participant{Path: path, Czxid: 1, Session: session}
+	}
+	var all []Wait
+	for i := range n {
+		x, y := fmt.Sprint("/x", i), fmt.Sprint("/y", i)
+		all = append(all, Wait{Path: x, Kind: Mutex, Waiter: p(x+"/2", 1), Holders: []Participant{p(x+"/1", 3)}})
+		all = append(all, Wait{Path: y, Kind: Mutex, Waiter: p(y+"/2", 2), Holders: []Participant{p(y+"/1", 1)}})
+	}
+	begin := time.Now()
+	require.Empty(t, deadlocks(all))
+	require.Less(t, time.Since(begin), 30*time.Second)
+}
+
+// The text of a Deadlock that a caller has made is one line, without a panic.
+func TestTextOfADeadlockIsOneLine(t *testing.T) {
+	d := Deadlock{Processes: []string{"a"}, Cycle: []Blocked{{Path: "/x\ny"}, {Path: "/y", Waiter: Participant{ID: "b", Session: 1}}}}
+	require.NotContains(t, d.String(), "\n")
+	require.Contains(t, d.String(), "a waits for ")
+	require.Contains(t, d.String(), " of b (session 0x1), which waits for /y of a")
+	require.Equal(t, "no deadlock", Deadlock{}.String())
+}
+
 // Thousands of processes that wait for one another, in a long row, are looked
 // at in a short time.
 func TestManyWaitsAreLookedAtInAShortTime(t *testing.T) {

@@ -128,7 +128,7 @@ func TestCycleThatDissolvesIsNotReported(t *testing.T) {
 	}
 }
 
-// A lock that may not be listed any more in the second look is told.
+// A lock that may not be listed any more in the second look is reported.
 func TestLockThatBecomesUnreadableIsTold(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		w.ring(t, "/l", "a", "b")

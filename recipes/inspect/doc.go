@@ -36,25 +36,49 @@
 //   - A mutex with a path that ends with "/locks", and the gate of a semaphore
 //     that nobody holds.
 //
-// A semaphore of Curator does not say its limit; see [WithSharedLimits]. What
-// nobody holds or waits for has no nodes, and is not listed. Any ephemeral node
-// with another name is listed as a registration.
+// A semaphore of Curator does not say its limit; see [WithSharedLimits]. A lock
+// that is free has no nodes, and is not listed. Any ephemeral node with another
+// name is listed as a registration.
 //
 // # When the session is lost
 //
-// A walk has no nodes and no watches. It goes on in the next session if the
-// client's retry policy does. Otherwise it ends with an error. An answer
-// without an error is complete.
+// A walk has no nodes and no watches. If the client's retry policy allows it,
+// the walk goes on in the next session. Otherwise it ends with an error. An
+// answer without an error is complete, but for the limits below.
 //
 // # Limits
 //
-// The client's rights are those of the answer: paths that it may not list are
+// A walk sees only what the client may read: paths that it may not list are
 // [Unreadable]. Nodes are read one by one, and each as of another transaction.
 // Anybody who may create nodes can make up owners, and so processes in a
 // deadlock. A server that lags behind shows an older state.
 //
+// A walk does not see everything:
+//
+//   - It does not look below the items of a queue.
+//   - If WithKinds selects registrations but no semaphores, it does not look
+//     below leases.
+//   - A semaphore that gets its first participants while it is visited may be
+//     missing as such: its parts may be listed by themselves, or twice.
+//   - A visit that fails does not end other visits. The walk reports the error
+//     when the visit's turn comes.
+//   - A slow loop body makes the answer old: visits run ahead of the loop.
+//
 // A cycle between processes is a deadlock only if each of them waits in the
-// goroutine that holds. The nodes do not say that; see [Doubt].
+// goroutine that holds. The nodes do not say that; see [Doubt]. WaitGraph does
+// not find all deadlocks, and may report one that is none:
+//
+//   - It reports no deadlock within one lock, such as two readers of a
+//     read/write lock that both wait for its write side.
+//   - Nodes with the same service, host and PID count as one process. Two
+//     containers may share these: then a cycle between them is not reported,
+//     and one through both may be no deadlock.
+//   - A waiter for several leases at once counts as one that waits for a single
+//     lease.
+//   - Each root is walked by itself. If roots overlap, the waits of a lock are
+//     those of the first walk that finds any.
+//   - The search for cycles, which follows the reads, does not look at the
+//     context.
 //
 // The names of nodes are those in the sources of Curator, go-zookeeper and
 // kazoo. Package testing/interop tries it with Java Curator and kazoo.

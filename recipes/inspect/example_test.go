@@ -26,7 +26,9 @@ func Example() {
 		if err != nil {
 			panic(err)
 		}
-		fmt.Println(r.Kind, r.Path, "is held by", r.Holders[0].ID)
+		for _, holder := range r.Holders {
+			fmt.Println(r.Kind, r.Path, "is held by", holder.ID)
+		}
 	}
 	// Output: mutex /jobs/bill is held by cron on web-1
 }

@@ -21,8 +21,8 @@ const (
 	pyRead  = hex + "__rlock__"
 )
 
-// scene is a tree as other clients make it, and what is told of it. Names that
-// end with a slash are nodes that are not ephemeral.
+// scene is a tree as other clients make it, and what is reported of it. Names
+// that end with a slash are nodes that are not ephemeral.
 type scene struct {
 	nodes    map[string]string // paths and their data
 	kind     inspect.Kind
@@ -162,7 +162,7 @@ func under(dir string, names []string) (paths []string) {
 	return paths
 }
 
-// A semaphore of kazoo has its gate beside it. The gate is told with the
+// A semaphore of kazoo has its gate beside it. The gate is reported with the
 // semaphore, and not once more.
 func TestKazooSemaphore(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {

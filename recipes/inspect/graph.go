@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"github.com/gocurator/curator/internal/printable"
 )
 
 // Graph says who waits for whom. See WaitGraph.
@@ -48,6 +50,9 @@ func Waits(recipes []Recipe) []Wait {
 }
 
 func (r Recipe) waits() []Wait {
+	if r.Limit != nil && r.Unread == 0 && len(r.Holders) < *r.Limit {
+		return nil // there are leases left
+	}
 	holders := slices.DeleteFunc(slices.Clone(r.Holders), func(p Participant) bool { return p.Unsure })
 	if len(holders) == 0 {
 		return nil
@@ -118,14 +123,23 @@ func (d Deadlock) String() string {
 	if len(d.Cycle) == 0 {
 		return "no deadlock"
 	}
-	text := d.Processes[0]
+	text := d.process(0)
 	for i, b := range d.Cycle {
 		if i > 0 {
 			text += ", which"
 		}
-		text += " waits for " + b.Path + " of " + d.Processes[(i+1)%len(d.Processes)]
+		text += " waits for " + printable.String(b.Path) + " of " + d.process((i+1)%len(d.Cycle))
 	}
 	return text
+}
+
+// process names the process that is the waiter of a part of the cycle. A
+// Deadlock that was not made by this package may lack names.
+func (d Deadlock) process(i int) string {
+	if i < len(d.Processes) {
+		return d.Processes[i]
+	}
+	return d.Cycle[i].Waiter.String()
 }
 
 // sortDeadlocks puts the oldest first.

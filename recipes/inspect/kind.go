@@ -30,6 +30,16 @@ const (
 	Unreadable Kind = "unreadable"
 )
 
+// isKnown reports whether there is such a kind.
+func (k Kind) isKnown() bool {
+	switch k {
+	case Mutex, ReadWriteLock, Semaphore, SemaphoreMutex, LeaderLatch, LeaderSelector, Election,
+		Registrations, Queue, Unreadable:
+		return true
+	}
+	return false
+}
+
 // Layout says whose names the nodes have.
 type Layout string
 

@@ -178,7 +178,7 @@ func TestRegistrations(t *testing.T) {
 	})
 }
 
-// Nothing is told of what nobody uses.
+// Nothing is reported of what nobody uses.
 func TestNothingIsToldOfWhatNobodyUses(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		for _, path := range []string{"/a/locks", "/a/leases", "/b", "/locks", "/c/d/e", "/s-__lock__", "/q/entries", "/q/taken"} {

@@ -16,8 +16,8 @@ import (
 // deadlocks among them. It looks twice. The waits are those of the first look.
 // After a pause, the second look reads the locks in which there may be a
 // deadlock, and keeps what has not changed: the processes of a Deadlock all
-// held and waited at one moment between the looks. See WithPause. Of deadlocks
-// that share a process, one is returned.
+// held and waited at one moment between the looks. See WithPause. If deadlocks
+// share a process, only one of them is returned.
 //
 // A process is a session, or all sessions whose nodes name the same process. It
 // is taken for one thread of work: the Doubts of a Deadlock say what the nodes

@@ -43,13 +43,18 @@ func WithDepth(levels int) Option {
 }
 
 // WithKinds selects recipes that are of one of these kinds, or may be. Nodes of
-// others are listed, but not read. Paths that cannot be read are told in any
-// case.
+// other recipes are listed, but not read. Unreadable paths are reported in any
+// case. A kind that this package does not have cannot be used.
 func WithKinds(kinds ...Kind) Option {
 	return func(c *config) {
-		c.kinds = kinds
+		c.kinds = slices.Clone(kinds)
 		if len(kinds) == 0 {
 			c.refuse("kinds", len(kinds), "must be at least one")
+		}
+		for _, kind := range kinds {
+			if !kind.isKnown() {
+				c.fault = &framework.ConfigError{Name: "kind", Value: string(kind), Reason: "must be one of the kinds of this package"}
+			}
 		}
 	}
 }
@@ -131,6 +136,10 @@ func configOf(opts []Option) config {
 		pause:       defaultPause,
 	}
 	for _, set := range opts {
+		if set == nil {
+			c.fault = &framework.ConfigError{Name: "option", Value: "nil", Reason: "must not be nil"}
+			continue
+		}
 		set(&c)
 	}
 	if c.enter == nil || c.sharedLimit == nil || c.progress == nil {

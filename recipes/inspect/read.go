@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/go-zookeeper/zk"
 
@@ -101,10 +102,28 @@ func (r *reader) participant(path string) (*sighting, error) {
 // gone. They are in the order of admission. It reads no more than most of them.
 // The others are only counted.
 func (r *reader) participants(parent string, queue []lockloop.Entry, most int) (all []sighting, unread int, err error) {
-	if lockloop.Sort(queue) && len(queue) > most {
-		queue, unread = queue[:most], len(queue)-most
+	inOrder := lockloop.Sort(queue)
+	for len(queue) > 0 && len(all) < most { // again if some have gone
+		n := len(queue)
+		if inOrder {
+			n = min(n, most-len(all))
+		}
+		next, err := r.contenders(parent, queue[:n])
+		if err != nil {
+			return nil, 0, err
+		}
+		all, queue = append(all, next...), queue[n:]
 	}
-	all, err = readAll(r, queue, func(e lockloop.Entry) (*sighting, error) {
+	slices.SortStableFunc(all, func(a, b sighting) int { return lockloop.Compare(a.entry, b.entry) })
+	if len(all) > most {
+		all, unread = all[:most], len(all)-most
+	}
+	return all, unread + len(queue), nil
+}
+
+// contenders reads all of these, and leaves out those that are gone.
+func (r *reader) contenders(parent string, queue []lockloop.Entry) ([]sighting, error) {
+	return readAll(r, queue, func(e lockloop.Entry) (*sighting, error) {
 		seen, err := r.participant(znode.Join(parent, e.Node))
 		if seen != nil {
 			seen.entry = e
@@ -112,11 +131,6 @@ func (r *reader) participants(parent string, queue []lockloop.Entry, most int) (
 		}
 		return seen, err
 	})
-	slices.SortStableFunc(all, func(a, b sighting) int { return lockloop.Compare(a.entry, b.entry) })
-	if len(all) > most {
-		all, unread = all[:most], len(all)-most
-	}
-	return all, unread, err
 }
 
 // byCreation reads children whose names have no order, such as leases. They are
@@ -130,16 +144,23 @@ func (r *reader) byCreation(parent string, names []string) ([]sighting, error) {
 }
 
 // readAll calls read for each element, several at once, and leaves out those
-// for which it returns nil.
+// for which it returns nil. After an error it starts no more of them.
 func readAll[T any](r *reader, from []T, read func(T) (*sighting, error)) ([]sighting, error) {
 	found := make([]*sighting, len(from))
 	errs := make([]error, len(from))
 	var reads sync.WaitGroup
+	var failed atomic.Bool
 	for i, element := range from {
 		r.readers <- struct{}{} // they wait for slots, and for nothing else
+		if failed.Load() {
+			<-r.readers
+			break
+		}
 		reads.Go(func() {
 			defer func() { <-r.readers }()
-			found[i], errs[i] = read(element)
+			if found[i], errs[i] = read(element); errs[i] != nil {
+				failed.Store(true)
+			}
 		})
 	}
 	reads.Wait()

@@ -22,6 +22,7 @@ type semaphoreParts struct {
 	names    []string // of the leases
 	gate     []lockloop.Entry
 	gateOnly bool // no child has the name of a lease
+	hidden   bool // the gate may not be listed, or its path is not known
 }
 
 // findSemaphore finds one of Curator's semaphores. One that nobody holds or
@@ -40,11 +41,11 @@ func (w *walk) findSemaphore(v *visit, c *contents) error {
 	parts := []string{leasesDir, gateDir}
 	gate := &contents{}
 	if slices.Contains(c.dirs, gateDir) {
-		if gate, err = w.listed(s.gateAt); err != nil {
+		if gate, s.hidden, err = w.listedIfAllowed(s.gateAt); err != nil {
 			return err
 		}
 	}
-	if gate == nil { // it is gone, or a visit will tell that it cannot be read
+	if gate == nil { // it is gone, or a visit reports that it cannot be read
 		gate, parts = &contents{}, parts[:1]
 	}
 	s.names, s.gate = leases.names, gate.mutex
@@ -63,17 +64,17 @@ func (w *walk) findLeases(v *visit, c *contents) error {
 	if len(c.lease) == 0 {
 		return nil
 	}
-	s := semaphoreParts{path: v.path, leasesAt: v.path}
+	s := semaphoreParts{path: v.path, leasesAt: v.path, hidden: true}
 	for _, e := range c.lease {
 		s.names = append(s.names, e.Node)
 	}
 	if parent, isPart := strings.CutSuffix(v.path, "/"+leasesDir); isPart {
 		s.gateAt = znode.Join(parent, gateDir)
-		gate, err := w.listed(s.gateAt)
+		gate, hidden, err := w.listedIfAllowed(s.gateAt)
 		if err != nil {
 			return err
 		}
-		if gate != nil {
+		if s.hidden = hidden; gate != nil {
 			s.gate = gate.mutex
 		}
 	}
@@ -83,20 +84,31 @@ func (w *walk) findLeases(v *visit, c *contents) error {
 // listed returns the contents of a node, or nil if it is gone, or may not be
 // listed. It is visited like others then.
 func (w *walk) listed(path string) (*contents, error) {
+	c, _, err := w.listedIfAllowed(path)
+	return c, err
+}
+
+// listedIfAllowed is like listed, and reports whether the node may not be
+// listed.
+func (w *walk) listedIfAllowed(path string) (c *contents, forbidden bool, err error) {
 	names, _, err := w.children(path)
-	if errors.Is(err, zk.ErrNoNode) || errors.Is(err, zk.ErrNoAuth) {
-		return nil, nil
+	switch {
+	case errors.Is(err, zk.ErrNoNode):
+		return nil, false, nil
+	case errors.Is(err, zk.ErrNoAuth):
+		return nil, true, nil
+	case err != nil:
+		return nil, false, err
 	}
-	if err != nil {
-		return nil, err
-	}
-	c := sortOut(names)
-	return &c, nil
+	all := sortOut(names)
+	return &all, false, nil
 }
 
 // lookAtSemaphore reads the leases and the gate.
 func (w *walk) lookAtSemaphore(v *visit, s semaphoreParts) error {
 	if !w.wants(Semaphore, SemaphoreMutex, Mutex) {
+		w.passByLeases(v, s.leasesAt, s.names)
+		v.passBy(s.gateAt, s.gate)
 		return nil
 	}
 	r := Recipe{Path: s.path, Kind: Semaphore, Layout: Curator}
@@ -112,33 +124,51 @@ func (w *walk) lookAtSemaphore(v *visit, s semaphoreParts) error {
 		return err
 	}
 	r.Unread = unread
-	r.admit(leases, gate)
-	if len(r.Holders) < 2 && (r.Limit == nil || *r.Limit == 1) {
+	r.admit(leases, gate, s.hidden)
+	if r.sureHolders() < 2 && (r.Limit == nil || *r.Limit == 1) {
 		r.MayBe = append(r.MayBe, SemaphoreMutex)
 	}
 	if s.gateOnly {
 		r.MayBe = append(r.MayBe, Mutex) // with the path of the gate
 	}
-	if len(r.Holders)+len(r.Waiters) > 0 {
-		r.cut(w.most)
-		v.note(r, append(leases, gate...))
-	}
+	r.cut(w.most)
+	v.note(r, append(leases, gate...))
 	return nil
 }
 
-// admit tells the leases that are held from those that wait. With a limit, as
-// many are held as it allows. Without one, the first at the gate may have
-// leases that it has not been granted yet: those of its session that are newer
-// than its node at the gate.
-func (r *Recipe) admit(leases, gate []sighting) {
+// sureHolders counts the holders that surely hold.
+func (r *Recipe) sureHolders() (n int) {
+	for _, p := range r.Holders {
+		if !p.Unsure {
+			n++
+		}
+	}
+	return n
+}
+
+// admit tells the leases that are held from those that wait. Only the first at
+// the gate may have leases that it has not been granted yet: those of its
+// session that are newer than its node at the gate.
+//
+//   - As many leases as the limit allows are held, the oldest first.
+//   - A lease beyond the limit waits if it may be one that is not granted.
+//     Others were granted before the limit was lowered, and are held.
+//   - Without a limit, a lease that may not be granted yet is unsure.
+//   - If the gate is hidden, nothing tells these leases apart: all are unsure.
+func (r *Recipe) admit(leases, gate []sighting, hidden bool) {
+	hidden = hidden || len(gate) > 0 && gate[0].Czxid == 0
 	for i, lease := range leases {
 		p := lease.Participant
 		switch {
-		case r.Limit != nil && i >= *r.Limit:
-			r.Waiters = append(r.Waiters, p)
-			continue
-		case r.Limit == nil && len(gate) > 0:
-			p.Unsure = p.Session == gate[0].Session && p.Czxid > gate[0].Czxid
+		case r.Limit != nil && i < *r.Limit:
+		case hidden || p.Czxid == 0 && len(gate) > 0:
+			p.Unsure = true
+		case len(gate) > 0 && p.Session == gate[0].Session && p.Czxid > gate[0].Czxid:
+			if r.Limit != nil {
+				r.Waiters = append(r.Waiters, p)
+				continue
+			}
+			p.Unsure = true
 		}
 		r.Holders = append(r.Holders, p)
 	}
@@ -205,6 +235,7 @@ func (w *walk) findKazooSemaphore(v *visit, c *contents) error {
 	hexes := c.hexes
 	c.hexes = nil
 	if !w.wants(Semaphore) {
+		w.passByLeases(v, v.path, hexes)
 		return nil
 	}
 	leases, err := w.byCreation(v.path, hexes)
@@ -220,7 +251,7 @@ func (w *walk) findKazooSemaphore(v *visit, c *contents) error {
 	if err != nil {
 		return err
 	}
-	r.admit(leases, waiting)
+	r.admit(leases, waiting, false)
 	for i := range r.Holders {
 		r.Holders[i].Unsure = false // kazoo makes leases only when they are free
 	}
@@ -228,12 +259,12 @@ func (w *walk) findKazooSemaphore(v *visit, c *contents) error {
 		r.Limit = &limit
 	}
 	r.cut(w.most)
-	v.note(r, leases)
+	v.note(r, append(leases, waiting...))
 	return nil
 }
 
 // isGateBesideLeases reports whether a lock is the gate of a semaphore of kazoo
-// that is told where its leases are.
+// that is reported where its leases are.
 func (w *walk) isGateBesideLeases(path string, q queue) (bool, error) {
 	semaphore, isGate := strings.CutSuffix(path, kazooGateEnd)
 	if !isGate || q.Layout != Kazoo || path == w.root {
@@ -270,9 +301,12 @@ func (w *walk) findLockingQueue(v *visit, c *contents) error {
 		r = inner.recipes[0]
 	}
 	r.Path = v.path
-	r.admit(workers, nil)
+	r.admit(workers, nil, false)
 	r.cut(w.most)
 	v.note(r, workers)
+	for at, c := range map[string]*contents{inner.path: entries, znode.Join(v.path, takenDir): taken} {
+		v.below = append(v.below, paths(at, append(c.hexes, c.dirs...))...)
+	}
 	c.dirs = slices.DeleteFunc(c.dirs, func(name string) bool { return name == entriesDir || name == takenDir })
 	return nil
 }

@@ -70,6 +70,8 @@ func (w *walk) forbidden(v *visit, why error) error {
 		return err
 	case stat.EphemeralOwner != 0:
 		return w.register(v)
+	case isContender(v.path) && stat.NumChildren == 0:
+		return nil
 	}
 	v.recipes = []Recipe{{Path: v.path, Kind: Unreadable, Reason: why.Error()}}
 	return nil
@@ -77,6 +79,9 @@ func (w *walk) forbidden(v *visit, why error) error {
 
 // register notes that the node is a registration.
 func (w *walk) register(v *visit) error {
+	if isContender(v.path) {
+		return nil // of a recipe that is not selected
+	}
 	if !w.wants(Registrations) {
 		v.member = &Participant{}
 		return nil
@@ -154,10 +159,17 @@ type queue struct {
 
 // findQueueOf reads the contenders of a queue that is there.
 func (w *walk) findQueueOf(v *visit, q queue) error {
-	if len(q.entries) == 0 || !w.wants(q.Kind, q.MayBe...) {
+	if len(q.entries) == 0 {
+		return nil
+	}
+	if !w.wants(q.Kind, q.MayBe...) {
+		v.passBy(v.path, q.entries)
 		return nil
 	}
 	if hidden, err := w.isGateBesideLeases(v.path, q); hidden || err != nil {
+		if hidden && !w.wants(Semaphore) {
+			v.passBy(v.path, q.entries)
+		}
 		return err
 	}
 	all, unread, err := w.participants(v.path, q.entries, w.most)
@@ -185,9 +197,34 @@ func (w *walk) findQueueOf(v *visit, q queue) error {
 	return nil
 }
 
-// note adds a recipe. Participants that have children are visited like others.
+// passBy has the contenders of a recipe that is not selected visited like other
+// nodes: there may be something below them.
+func (v *visit) passBy(parent string, contenders []lockloop.Entry) {
+	for _, e := range contenders {
+		v.below = append(v.below, znode.Join(parent, e.Node))
+	}
+}
+
+// passByLeases does the same for leases. Their names may be those of
+// registrations, so it leaves them out if those are selected.
+func (w *walk) passByLeases(v *visit, parent string, names []string) {
+	if !w.wants(Registrations) {
+		v.below = append(v.below, paths(parent, names)...)
+	}
+}
+
+// isContender reports whether a path has the name of a contender.
+func isContender(path string) bool {
+	c := sortOut([]string{path[strings.LastIndex(path, "/")+1:]})
+	return len(c.mutex)+len(c.readWrite)+len(c.latch)+len(c.lease)+len(c.kazoo) > 0
+}
+
+// note adds a recipe, unless all of it has gone. Participants that have
+// children are visited like others.
 func (v *visit) note(r Recipe, all []sighting) {
-	v.recipes = append(v.recipes, r)
+	if len(r.Holders)+len(r.Waiters)+r.Unread+r.Items > 0 {
+		v.recipes = append(v.recipes, r)
+	}
 	for _, seen := range all {
 		if seen.parent {
 			v.below = append(v.below, seen.Path)

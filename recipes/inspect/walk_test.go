@@ -102,7 +102,7 @@ func TestInputThatCannotBeUsed(t *testing.T) {
 			"depth": inspect.WithDepth(-1), "kinds": inspect.WithKinds(), "requests": inspect.WithMaxRequests(0),
 			"many requests": inspect.WithMaxRequests(513), "participants": inspect.WithMaxParticipants(0),
 			"filter": inspect.WithFilter(nil), "limits": inspect.WithSharedLimits(nil), "progress": inspect.WithProgress(nil),
-			"pause": inspect.WithPause(0),
+			"pause": inspect.WithPause(0), "option": nil, "unknown kind": inspect.WithKinds(inspect.Mutex, "leader-latch"),
 		} {
 			var config *framework.ConfigError
 			require.ErrorAs(t, w.errorOf(t.Context(), "/", opt), &config, name)
@@ -222,8 +222,8 @@ func TestWalkOnlyReads(t *testing.T) {
 	})
 }
 
-// A path that may not be listed is told, and a node that may not be read has an
-// owner that is not known. Servers before 3.9 tell its session nevertheless,
+// A path that may not be listed is reported, and a node that may not be read
+// has an owner that is not known. Servers before 3.9 tell its session nevertheless,
 // and so whether it is a registration.
 func TestNodesThatMayNotBeRead(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
