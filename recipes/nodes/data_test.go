@@ -37,6 +37,7 @@ func TestRefusedDataDoesNotDropEarlierData(t *testing.T) {
 					require.ErrorIs(t, <-got, framework.ErrRequestTooLarge)
 				}
 				w.ready(t, n)
+				time.Sleep(time.Second) // it may have been created with other data
 				require.NoError(t, n.Err())
 				require.Equal(t, want, w.dataOf("/a"))
 			})
