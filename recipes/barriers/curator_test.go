@@ -11,6 +11,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/barriers"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -126,20 +127,20 @@ func TestSlowMemberInCuratorsLayout(t *testing.T) {
 // A fault hits one request of two members. They pass and leave, or one of them
 // gives up or is lost. Nothing is left behind.
 func TestFaultAtEveryRequestInCuratorsLayout(t *testing.T) {
-	for _, fate := range fateNames {
-		t.Run(fate, func(t *testing.T) {
+	for _, fault := range recipetest.ConnectionFaults {
+		t.Run(fault.Name, func(t *testing.T) {
 			requests := 0
 			for hit := true; hit; requests++ {
 				inVirtualTime(t, func(t *testing.T, w *world) {
 					require.NoError(t, w.Fake.Create("/b", nil))
-					fault := w.Fake.Inject(zktest.Rule{Path: "/b/*", After: requests, Do: fates(w)[fate]})
+					injected := w.Fake.Inject(zktest.Rule{Path: "/b/*", After: requests, Do: fault.On(w.Fake)})
 					var members sync.WaitGroup
 					for _, c := range w.clients(t, 2) {
 						members.Go(func() { passInTime(t, curatorBarrier(c, 2)) })
 						settle()
 					}
 					members.Wait()
-					hit = fault.Hits() > 0
+					hit = injected.Hits() > 0
 					time.Sleep(time.Minute)
 					w.NothingLeft(t, "/b")
 				})
