@@ -6,14 +6,14 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"time"
 )
 
 // cluster is what the members of an ensemble share. A server on its own has one
 // for itself.
 type cluster struct {
 	cfg    config
-	tb     TB // the test that the servers belong to; nil for those of Run and RunEnsemble
-	clock  timeSource
+	tb     TB             // the test that the servers belong to; nil for those of Run and RunEnsemble
 	secret uint64         // behind the passwords of sessions
 	timers sync.WaitGroup // every alarm that may still go off
 	idle   idleNotifier   // for those who wait until nothing is under way
@@ -48,16 +48,12 @@ func secretOf(cfg config) uint64 {
 func newCluster(cfg config) *cluster {
 	c := &cluster{
 		cfg:            cfg,
-		clock:          packageTime{},
 		secret:         secretOf(cfg),
 		sessions:       make(map[int64]*session),
 		replaced:       make(map[int64]struct{}),
 		pausedSessions: make(map[int64]struct{}),
 	}
-	if cfg.clock != nil {
-		c.clock = cfg.clock
-	}
-	c.lastSession = firstSessionID(c.clock.Now())
+	c.lastSession = firstSessionID(time.Now())
 	return c
 }
 

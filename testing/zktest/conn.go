@@ -66,7 +66,7 @@ func (s *Server) start(nc net.Conn, h *Host) bool {
 	c := &conn{
 		srv: s, host: h, seq: s.accepted, nc: nc, done: make(chan struct{}),
 		out: newOutbox(func() { nc.Close() }, &s.idle, &s.queued),
-		now: instantWriter(nc), born: s.clock.Now(),
+		now: instantWriter(nc), born: time.Now(),
 		ids: []wire.ID{ipID(nc.RemoteAddr().String())},
 	}
 	if s.partitioned || isolated {
@@ -143,7 +143,7 @@ func (c *conn) deliver() {
 			}
 			continue
 		}
-		if f.held() && (w.Flush() != nil || !f.wait(c.srv.clock, c.done)) {
+		if f.held() && (w.Flush() != nil || !f.wait(c.done)) {
 			return
 		}
 		if !c.out.take(f) {

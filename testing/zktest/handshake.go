@@ -31,7 +31,7 @@ func (c *conn) decodeConnect(frame []byte) (*exchange, error) {
 	}
 	op.readOnly = len(d.Buf) > 0
 	x := &exchange{srv: c.srv, conn: c, op: op}
-	x.req = Request{Time: c.srv.clock.Now(), Member: c.srv.number(), Op: wire.OpConnect, Session: op.session}
+	x.req = Request{Time: time.Now(), Member: c.srv.number(), Op: wire.OpConnect, Session: op.session}
 	return x, nil
 }
 

@@ -28,7 +28,7 @@ func (s *Server) Node(path string) (Node, bool) {
 func export(path string, n *datatree.Node) Node {
 	node := Node{Path: path, Data: bytes.Clone(n.Data), Stat: Stat(n.Stat())}
 	for _, a := range n.ACL {
-		node.ACL = append(node.ACL, ACL{Perms: a.Perms, ID: ID(a.ID)})
+		node.ACL = append(node.ACL, ACL{Perms: a.Perms, Scheme: a.Scheme, ID: a.ID.ID})
 	}
 	return node
 }
@@ -88,7 +88,7 @@ func (s *Server) Watches() []Watch {
 	var list []Watch
 	for key, w := range s.watches.All() {
 		list = append(list, Watch{
-			Session: w.Conn.sess.id, Path: key.Path, Kind: WatchKind(key.Kind),
+			Session: w.Conn.sess.id, Path: key.Path, Child: key.Kind == datatree.WatchChild,
 			Persistent: w.Mode&(datatree.WatchPersistent|datatree.WatchRecursive) != 0,
 			Recursive:  w.Mode&datatree.WatchRecursive != 0,
 		})
@@ -98,7 +98,7 @@ func (s *Server) Watches() []Watch {
 }
 
 func compareWatches(a, b Watch) int {
-	return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Session, b.Session))
+	return cmp.Or(cmp.Compare(a.Path, b.Path), compareBool(a.Child, b.Child), cmp.Compare(a.Session, b.Session))
 }
 
 // Queue returns the sequential nodes below path in the order of their numbers:
@@ -191,7 +191,7 @@ func (s *Server) Dump() string {
 		fmt.Fprintf(&b, " %q\n", n.Data)
 	}
 	for _, w := range s.Watches() {
-		fmt.Fprintf(&b, "watch %s %s by %#x\n", w.Kind, w.Path, w.Session)
+		fmt.Fprintf(&b, "watch %s %s by %#x\n", w.table(), w.Path, w.Session)
 	}
 	return b.String()
 }

@@ -75,9 +75,6 @@ func (m *Member) Lag(d time.Duration) {
 	m.applyDueLocked()
 }
 
-// Isolate is [Ensemble.Partition] of this member alone.
-func (m *Member) Isolate() { m.ens.Partition(m) }
-
 // Resign makes a leader give up its office. As on a real ensemble every member
 // drops its clients and looks for a leader; another one is elected, if there is
 // another that can be. It reports whether the member was the leader.

@@ -61,7 +61,7 @@ func (s *Server) extendLocked(sess *session) {
 	if s.rate != 1 {
 		timeout = time.Duration(float64(timeout) / s.rate)
 	}
-	sess.deadline = s.clock.Now().Add(timeout)
+	sess.deadline = time.Now().Add(timeout)
 	if tick := s.cfg.tick; tick > 0 {
 		sess.deadline = sess.deadline.Truncate(tick).Add(tick)
 	}
@@ -71,7 +71,7 @@ func (s *Server) extendLocked(sess *session) {
 // which is cheap; the alarm finds that out when it goes off, and is set again.
 func (s *Server) armExpiryLocked(sess *session) {
 	sess.expiry.stop()
-	sess.expiry = s.afterLocked(sess.deadline.Sub(s.clock.Now()), func() {
+	sess.expiry = s.afterLocked(sess.deadline.Sub(time.Now()), func() {
 		s.mu.Lock()
 		defer s.unlock()
 		s.expireIfOverdueLocked(sess)
@@ -87,7 +87,7 @@ func (s *Server) expireIfOverdueLocked(sess *session) {
 	}
 	switch {
 	case head == nil || !head.writableLocked() || head.stopped || head.closed || head.paused || s.sessions[sess.id] != sess:
-	case s.clock.Now().Before(sess.deadline):
+	case time.Now().Before(sess.deadline):
 		head.armExpiryLocked(sess)
 	default:
 		head.expired += s.expireOverdueLocked()
@@ -97,7 +97,7 @@ func (s *Server) expireIfOverdueLocked(sess *session) {
 // expireOverdueLocked ends every session whose time is up, those first that
 // began first: at a tick there may be several. It returns how many there were.
 func (s *Server) expireOverdueLocked() (ended int) {
-	now := s.clock.Now()
+	now := time.Now()
 	for _, sess := range s.oldestFirstLocked() {
 		if !now.Before(sess.deadline) {
 			s.endSessionLocked(sess, nil)
