@@ -24,6 +24,7 @@ type cluster struct {
 	mu             sync.Mutex
 	epoch          int64 // how many leaders there were; 0 for a server on its own
 	sessions       map[int64]*session
+	ownSessions    map[int64]*session // those that are known to one read-only member only
 	lastSession    int64
 	accepted       int64              // connections so far
 	replaced       map[int64]struct{} // sessions to be replaced silently at the next handshake
@@ -50,6 +51,7 @@ func newCluster(cfg config) *cluster {
 		cfg:            cfg,
 		secret:         secretOf(cfg),
 		sessions:       make(map[int64]*session),
+		ownSessions:    make(map[int64]*session),
 		replaced:       make(map[int64]struct{}),
 		pausedSessions: make(map[int64]struct{}),
 	}
@@ -76,10 +78,12 @@ func (c *cluster) nextChangeLocked() <-chan struct{} {
 }
 
 // oldestFirstLocked returns the sessions in the order in which they began.
-func (c *cluster) oldestFirstLocked() []*session {
-	list := make([]*session, 0, len(c.sessions))
-	for _, id := range slices.Sorted(maps.Keys(c.sessions)) {
-		list = append(list, c.sessions[id])
+func (c *cluster) oldestFirstLocked() []*session { return inOrder(c.sessions) }
+
+func inOrder(sessions map[int64]*session) []*session {
+	list := make([]*session, 0, len(sessions))
+	for _, id := range slices.Sorted(maps.Keys(sessions)) {
+		list = append(list, sessions[id])
 	}
 	return list
 }
@@ -88,6 +92,9 @@ func (c *cluster) oldestFirstLocked() []*session {
 func (c *cluster) stopClocksLocked() {
 	c.closing = true
 	for _, sess := range c.sessions {
+		sess.expiry.stop()
+	}
+	for _, sess := range c.ownSessions {
 		sess.expiry.stop()
 	}
 	if c.sim != nil {

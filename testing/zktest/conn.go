@@ -58,7 +58,7 @@ func (s *Server) start(nc net.Conn, h *Host) bool {
 		nc.Close()
 		return false
 	}
-	if s.member != nil && s.member.leader == nil && !s.partitioned && !isolated {
+	if s.member != nil && s.member.leader == nil && !s.readOnlyLocked() && !s.partitioned && !isolated {
 		nc.Close() // a process without a leader accepts connections and closes them
 		return true
 	}

@@ -150,6 +150,7 @@ func (e *Ensemble) Close() error {
 	for _, m := range e.members {
 		m.applying.stop()
 		m.looking.stop()
+		m.readOnly.begin.stop()
 		m.closeLocked()
 	}
 	e.unlock()

@@ -128,7 +128,7 @@ func (c *conn) awaitChangeLocked() {
 
 func (x *exchange) mustWaitLocked() bool {
 	s := x.srv
-	if s.paused || s.member != nil && x.forLeaderLocked() && !s.member.canCommitLocked() && !x.needsNoMajorityLocked() {
+	if s.paused || s.member != nil && !s.readOnlyLocked() && x.forLeaderLocked() && !s.member.canCommitLocked() && !x.needsNoMajorityLocked() {
 		return true
 	}
 	if len(s.pausedSessions) == 0 {
@@ -232,6 +232,9 @@ func (x *exchange) runLocked() []byte {
 		answer := op.connectLocked(x)
 		x.awaitHistoryLocked(nil, wire.OK)
 		return answer
+	}
+	if x.srv.readOnlyLocked() {
+		return x.runReadOnlyLocked()
 	}
 	if x.srv.member != nil && x.forLeaderLocked() && !x.needsNoMajorityLocked() {
 		return x.runAtLeaderLocked()

@@ -28,7 +28,7 @@ var words = map[string]func(*Server, *strings.Builder){
 	"envi": (*Server).envi,
 	"gtmk": func(s *Server, b *strings.Builder) { fmt.Fprint(b, s.traffic.traceMask) },
 	"hash": func(*Server, *strings.Builder) {}, // a digest per 128 transactions, of which there is none
-	"isro": func(_ *Server, b *strings.Builder) { b.WriteString("rw") },
+	"isro": (*Server).isro,
 	"mntr": (*Server).mntr,
 	"ruok": func(_ *Server, b *strings.Builder) { b.WriteString("imok") },
 	"srst": (*Server).srst,
@@ -95,6 +95,14 @@ func (c *conn) answerWord(word string, r io.Reader) {
 	words[word](c.srv, &answer)
 	c.out.push(outFrame{bytes: []byte(answer.String())})
 	c.out.finish()
+}
+
+func (s *Server) isro(b *strings.Builder) {
+	if s.readOnlyLocked() {
+		b.WriteString("ro")
+		return
+	}
+	b.WriteString("rw")
 }
 
 func (s *Server) srvr(b *strings.Builder) {

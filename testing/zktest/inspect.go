@@ -64,17 +64,21 @@ func (s *Server) belowLocked(path string) []Node {
 	return nodes
 }
 
-// Sessions returns the sessions that are alive, oldest first.
+// Sessions returns the sessions that are alive, oldest first. At a member that
+// is read-only, see [WithReadOnlyMode], its own are behind those of the ensemble.
 func (s *Server) Sessions() []SessionInfo {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var list []SessionInfo
-	for _, id := range slices.Sorted(maps.Keys(s.sessions)) {
-		sess := s.sessions[id]
+	all := s.oldestFirstLocked()
+	if s.member != nil {
+		all = append(all, s.member.ownSessionsLocked()...)
+	}
+	for _, sess := range all {
 		list = append(list, SessionInfo{
-			ID: id, Timeout: sess.timeout, Deadline: sess.deadline,
+			ID: sess.id, Timeout: sess.timeout, Deadline: sess.deadline,
 			Connected:  sess.conn != nil,
-			Ephemerals: s.tree.EphemeralsOf(id),
+			Ephemerals: s.tree.EphemeralsOf(sess.id),
 			WatchCount: s.watches.CountOf(sess.conn),
 		})
 	}

@@ -22,6 +22,7 @@ type config struct {
 	logSize                int
 	reconfig               bool
 	spares                 int
+	readOnlyMode           bool
 	errs                   []error // what is wrong with the options
 	oldWatches             bool
 }

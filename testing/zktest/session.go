@@ -14,8 +14,9 @@ type session struct {
 	timeout  time.Duration
 	deadline time.Time
 	expiry   *alarm
-	conn     *conn // nil while the client is disconnected
-	host     *Host // of the last connection; nil for none
+	conn     *conn   // nil while the client is disconnected
+	host     *Host   // of the last connection; nil for none
+	home     *Member // the read-only member that alone knows it; nil for one of the ensemble; constant
 }
 
 const passwordSize = 16
@@ -48,6 +49,10 @@ func (s *Server) newSessionLocked() *session {
 // touchLocked notes that the client of a session has been heard of. A follower
 // keeps that to itself until the leader asks for it.
 func (s *Server) touchLocked(sess *session) {
+	if sess.home != nil {
+		s.extendLocked(sess)
+		return
+	}
 	if head := s.leaderServerLocked(); head != s {
 		s.member.recordTouchLocked(sess)
 		return
@@ -81,6 +86,10 @@ func (s *Server) armExpiryLocked(sess *session) {
 // expireIfOverdueLocked does nothing while there is nobody to decide: whoever
 // comes to decide looks after all sessions.
 func (s *Server) expireIfOverdueLocked(sess *session) {
+	if sess.home != nil {
+		sess.home.expireOwnIfOverdueLocked(sess)
+		return
+	}
 	head := s.leaderServerLocked()
 	if s.member != nil {
 		s.member.ens.pingIfDueLocked()
@@ -111,6 +120,10 @@ func (s *Server) expireOverdueLocked() (ended int) {
 // transaction, of which its own watches still hear. closer is the connection
 // that asks for it, nil if the client did not; then its connection ends.
 func (s *Server) endSessionLocked(sess *session, closer *conn) {
+	if sess.home != nil {
+		sess.home.endOwnSessionLocked(sess, closer)
+		return
+	}
 	delete(s.sessions, sess.id)
 	delete(s.pausedSessions, sess.id)
 	sess.expiry.stop()
