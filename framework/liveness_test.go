@@ -68,7 +68,7 @@ func isolateFollower(t *testing.T, strict bool, phase, timeout time.Duration, en
 		require.NoError(t, n.Session.Context().Err(), "a healthy session lives")
 
 		cut := time.Now()
-		follower.Isolate()
+		ens.Partition(follower)
 		there, _, gone, err := leader.ExistsW(t.Context(), "/n")
 		require.NoError(t, err)
 		require.True(t, there)

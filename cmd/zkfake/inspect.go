@@ -174,10 +174,18 @@ func (c *control) watches(r *http.Request) (any, error) {
 	bodies := []watchBody{}
 	for _, w := range c.servers.watches() {
 		if only == 0 || w.Session == only {
-			bodies = append(bodies, watchBody{hex(w.Session), w.Path, w.Kind.String(), w.Persistent, w.Recursive})
+			bodies = append(bodies, watchBody{hex(w.Session), w.Path, tableOf(w), w.Persistent, w.Recursive})
 		}
 	}
 	return bodies, nil
+}
+
+// tableOf names the server's table that a watch is in.
+func tableOf(w zktest.Watch) string {
+	if w.Child {
+		return "child"
+	}
+	return "data"
 }
 
 func (c *control) requests(r *http.Request) (any, error) {

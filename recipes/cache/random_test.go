@@ -90,7 +90,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 		opts = append(opts, zktest.WithWatchesBefore39())
 	case 3:
 		random.Disruptions = append(random.Disruptions, zktest.ResignLeader(), zktest.LagFor(300*time.Millisecond, 5*time.Second),
-			zktest.LagFor(2*time.Second, 5*time.Second), zktest.IsolateFor(5*time.Second))
+			zktest.LagFor(2*time.Second, 5*time.Second), zktest.PartitionFor(5*time.Second))
 		w.ens = zktest.StartEnsemble(t, 3, zktest.WithChaos(random))
 		for _, m := range w.ens.Members() {
 			w.servers = append(w.servers, m.Server)

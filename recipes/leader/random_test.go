@@ -95,7 +95,7 @@ func newElection(t *testing.T, seed uint64) *election {
 		// This tick and this sync limit are common.
 		e.ens = zktest.StartEnsemble(t, 3, zktest.WithTick(time.Second), zktest.WithSyncLimit(10),
 			e.faults(zktest.ResignLeader(), zktest.LagFor(3*time.Second, electionSession),
-				zktest.IsolateFor(electionSession/2), zktest.IsolateFor(2*electionSession)))
+				zktest.PartitionFor(electionSession/2), zktest.PartitionFor(2*electionSession)))
 		for _, m := range e.ens.Members() {
 			e.servers = append(e.servers, m.Server)
 		}

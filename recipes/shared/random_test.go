@@ -109,7 +109,7 @@ func newWriters(t *testing.T, seed uint64) *writers {
 		return w
 	}
 	random.Disruptions = append(random.Disruptions, zktest.ResignLeader(), zktest.LagFor(300*time.Millisecond, 5*time.Second),
-		zktest.LagFor(2*time.Second, 5*time.Second), zktest.IsolateFor(5*time.Second))
+		zktest.LagFor(2*time.Second, 5*time.Second), zktest.PartitionFor(5*time.Second))
 	w.ens = zktest.StartEnsemble(t, 3, zktest.WithChaos(random))
 	w.record(w.ens.Inject)
 	return w

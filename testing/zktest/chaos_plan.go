@@ -150,7 +150,7 @@ func (sim *simulation) check() error {
 
 // rngFor returns a source of random numbers of its own for key and moment.
 func (sim *simulation) rngFor(key int64) *rand.Rand {
-	return rand.New(rand.NewPCG(sim.Seed, uint64(key)^uint64(sim.cluster.clock.Now().UnixNano())))
+	return rand.New(rand.NewPCG(sim.Seed, uint64(key)^uint64(time.Now().UnixNano())))
 }
 
 // scheduleLocked sets the alarm for the next disruption.
@@ -206,7 +206,7 @@ func (sim *simulation) noteLocked(what string) {
 	if len(sim.log) == maxEvents {
 		sim.log = slices.Delete(sim.log, 0, maxEvents/2)
 	}
-	sim.log = append(sim.log, Event{sim.cluster.clock.Now(), what})
+	sim.log = append(sim.log, Event{time.Now(), what})
 }
 
 // begin writes down what is about to be done, and sees to its end after some of

@@ -2,6 +2,7 @@ package zktest
 
 import (
 	"maps"
+	"time"
 
 	"github.com/gocurator/curator/testing/zktest/internal/datatree"
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
@@ -95,7 +96,7 @@ func (s *Server) finishTxnLocked(tx *datatree.Txn, end sessionEnd) {
 	s.publishLocked(tx.Zxid, tx.Changes, end)
 	if s.member != nil {
 		s.member.ens.replicateLocked(&entry{
-			zxid: tx.Zxid, at: s.clock.Now(), effects: tx.Tree.TakeEffects(), changes: tx.Changes, end: end,
+			zxid: tx.Zxid, at: time.Now(), effects: tx.Tree.TakeEffects(), changes: tx.Changes, end: end,
 		})
 	}
 	s.scheduleReaperLocked()
@@ -163,5 +164,5 @@ func (c *conn) notifyLocked(frame []byte) {
 	c.srv.notified++
 	c.traffic.sent++
 	c.srv.traffic.sent++
-	c.out.push(outFrame{bytes: frame, event: true})
+	c.out.push(outFrame{bytes: frame})
 }

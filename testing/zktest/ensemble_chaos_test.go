@@ -75,7 +75,7 @@ func meddle(t *testing.T, ens *Ensemble, h *historian, r *rand.Rand) {
 		func() { anyone().Lag(time.Duration(r.IntN(2000)) * time.Millisecond) },
 		func() { anyone().Lag(Forever) },
 		func() { anyone().Lag(0) },
-		func() { anyone().Isolate() },
+		func() { ens.Partition(anyone()) },
 		func() { ens.Partition(anyone(), anyone()) },
 		ens.Heal,
 		func() { anyone().Resign() },

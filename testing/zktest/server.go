@@ -91,7 +91,7 @@ func newServer(c *cluster) *Server {
 	return &Server{
 		cluster: c,
 		address: memoryAddr(0),
-		born:    c.clock.Now(),
+		born:    time.Now(),
 		tree:    datatree.New(),
 		watches: datatree.NewWatches[*conn](c.cfg.oldWatches),
 		conns:   make(map[*conn]struct{}),
