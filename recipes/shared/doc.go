@@ -66,9 +66,8 @@
 //     a node that was re-created, and has the same version, takes effect. If
 //     this Value had not heard of the new node before, it returns
 //     [ErrNodeReplaced].
-//   - After 2^31 writes, the version of a node is negative. TrySet then takes a
-//     write of the same bytes by somebody else for its own if its reply is
-//     lost. After 2^32 - 1, it is -1 on older servers, which TrySet refuses.
+//   - After 2^32 - 1 writes, the version of a node is -1 on older servers,
+//     which TrySet refuses.
 //   - Servers with local sessions (localSessionsEnabled) check less of where a
 //     request comes from. What is said here of lost replies was not tested with
 //     them.
