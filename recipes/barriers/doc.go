@@ -73,7 +73,8 @@
 //
 // Openings, losses of members, and who raises and lowers a Barrier are in the
 // log of the client, with the attributes curator.znode.path and curator.cause.
-// There are no spans and no metrics but those of the requests.
+// Package tracing measures how long calls wait, and counts lost members; see
+// [Tracer].
 //
 // GUARANTEES.md lists every promise, and the tests that hold it.
 package barriers

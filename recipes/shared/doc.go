@@ -75,8 +75,9 @@
 //     Value back as well. The log has a warning.
 //
 // Deletions, errors that last and the end of a Value are in the log of the
-// client, with the attributes curator.znode.path and curator.cause. There are
-// no spans and no metrics but those of the requests.
+// client, with the attributes curator.znode.path and curator.cause. Package
+// tracing counts changes, reads after an interruption, and data that cannot be
+// decoded; see [Tracer].
 //
 // GUARANTEES.md lists every promise, and the tests that hold it.
 package shared
