@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -26,10 +27,13 @@ func (t *Tracer) ClientOpened(c clienttrace.Client) {
 // ClientClosed implements clienttrace.Tracer. Close has already told the Tracer
 // of the end of every lease, unless a tracer's call took too long. In that case
 // the report may come after the program has shut its providers down, so the
-// spans of the holds end here.
+// spans of the holds end here, and so do those of persistent nodes.
 func (t *Tracer) ClientClosed(c clienttrace.Client) {
 	for _, h := range t.holdsOfClient(c) {
 		h.Ended(locktrace.HoldEnd{Cause: locktrace.EndClientClosed, Err: framework.ErrClosed})
+	}
+	for _, n := range t.nodesOfClient(c) {
+		n.end(nil, time.Now())
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -37,9 +41,10 @@ func (t *Tracer) ClientClosed(c clienttrace.Client) {
 }
 
 // observe is called at each collection of metrics. It reports the counts of
-// locks, the lag of caches, and the state and the watches of every open client.
+// locks, the nodes that are missing, the lag of caches, and the state and the watches of every open client.
 func (t *Tracer) observe(_ context.Context, o metric.Observer) error {
 	t.metrics.observeCounts(o)
+	t.observeNodes(o)
 	t.observeCaches(o)
 	clients := t.openClients()
 	if len(clients) == 0 {

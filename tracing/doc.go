@@ -76,10 +76,16 @@
 //
 // # Nodes and caches
 //
-// Registrations of persistent nodes and of members of groups are counted, and so
-// are their losses, by cause, and conflicts with nodes of others. Of caches, the
-// metrics tell how far they are behind, and how often they had to read
-// everything again. There are no spans: nobody waits for these.
+// A persistent node, such as that of a member of a group, has one span after the
+// other, from its Start to its end. A register span lasts for as long as the
+// node is missing, and tells of conflicts with nodes of others. A registration
+// span, its child, lasts from then until the node is lost or closed. The next
+// register span has a link to the registration that was lost.
+//
+// Registrations are counted, and so are their losses, by cause, and conflicts,
+// and the nodes that are missing now. Of caches, the metrics tell how far they
+// are behind, and how often they had to read everything again. Caches have no
+// spans: nobody waits for them.
 //
 // # Names and guarantees
 //

@@ -57,6 +57,7 @@ var instruments = []instrument{
 	{semconv.NodeRegistrations, "counter", "{registration}", "Persistent nodes that were registered, for the first time or again."},
 	{semconv.NodeLosses, "counter", "{registration}", "Persistent nodes that were lost while they were registered."},
 	{semconv.NodeConflicts, "counter", "{conflict}", "Nodes of others in the way of persistent nodes."},
+	{semconv.NodesMissing, "updowncounter", "{registration}", "Persistent nodes that are not registered now."},
 	{semconv.CacheNodes, "updowncounter", "{node}", "Nodes in caches."},
 	{semconv.CacheLagDuration, "gauge", "s", "Time for which a cache has been behind: the longest of all caches."},
 	{semconv.CacheTransactions, "gauge", "{transaction}", "Transactions by which a cache is behind: the most of all caches."},
@@ -66,7 +67,7 @@ var instruments = []instrument{
 // observe registers the callback for the instruments that are read only when
 // the metrics are collected.
 func (m *metrics) observe(callback metric.Callback) error {
-	observables := append(m.caches.observables(), m.sessions, m.watches)
+	observables := append(m.caches.observables(), m.nodes.missing, m.sessions, m.watches)
 	for _, c := range m.counts {
 		observables = append(observables, c)
 	}

@@ -99,7 +99,7 @@ func TestMetricsHaveTheirDocumentedUnitsAndKinds(t *testing.T) {
 	rows := documentedRows(t)
 	synctest.Test(t, func(t *testing.T) {
 		metrics := collect(t, recordEveryMetric(&story{T: t, srv: zktest.Start(t), names: newNormalizer()}))
-		require.Len(t, metrics, 20, "every metric of the table")
+		require.Len(t, metrics, 21, "every metric of the table")
 		for _, m := range metrics {
 			kind := "counter"
 			switch data := m.Data.(type) {

@@ -3,37 +3,182 @@ package tracing
 import (
 	"context"
 	"errors"
+	"fmt"
+	"time"
 
 	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/nodes"
 )
 
 // nodeMetrics has the instruments of persistent nodes.
-type nodeMetrics struct{ registrations, losses, conflicts metric.Int64Counter }
+type nodeMetrics struct {
+	registrations, losses, conflicts metric.Int64Counter
+	missing                          metric.Int64ObservableUpDownCounter
+}
 
 func newNodeMetrics(b *builder) nodeMetrics {
 	return nodeMetrics{
 		registrations: b.counter(semconv.NodeRegistrations),
 		losses:        b.counter(semconv.NodeLosses),
 		conflicts:     b.counter(semconv.NodeConflicts),
+		missing:       b.observableUpDown(semconv.NodesMissing),
 	}
 }
 
-// NodeChanged implements nodes.Tracer.
-func (t *Tracer) NodeChanged(change nodes.Change, again bool) {
-	ctx, m := context.Background(), t.metrics.nodes
+// observeNodes reports how many nodes are missing, once there was a node.
+func (t *Tracer) observeNodes(o metric.Observer) {
+	t.mu.Lock()
+	missing, some := int64(0), t.hadNodes
+	for n := range t.nodes {
+		if !n.registered {
+			missing++
+		}
+	}
+	t.mu.Unlock()
+	if some {
+		o.ObserveInt64(t.metrics.nodes.missing, missing)
+	}
+}
+
+// node is the trace of one persistent node, from its start to its end. It
+// always has one open span: "register" while the node is missing, and
+// "registration" while it is there. Each span has a link to the one before, or
+// is its child.
+type node struct {
+	tracer *Tracer
+	client clienttrace.Client
+	path   string
+	last   context.Context // has the span before the open one, or the open one
+
+	// Protected by Tracer.mu.
+	open       *openSpan // nil if the node has ended
+	registered bool
+}
+
+// NodeStarted implements nodes.Tracer.
+func (t *Tracer) NodeStarted(start nodes.NodeStart) nodes.NodeTracer {
+	client := framework.Extend(start.Client)
+	n := &node{tracer: t, client: client.Root(), path: client.FullPath(start.Path), last: context.Background()}
+	register := n.startSpan(context.Background(), "register", start.Time)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.nodes[n], t.hadNodes, n.open = true, true, register
+	return n
+}
+
+// startSpan starts the span that follows.
+func (n *node) startSpan(ctx context.Context, verb string, at time.Time, opts ...trace.SpanStartOption) *openSpan {
+	opts = append(opts, trace.WithTimestamp(at), trace.WithAttributes(attribute.String(semconv.ZNodePath, n.path)))
+	var span trace.Span
+	n.last, span = n.tracer.spans.Start(ctx, verb+" persistent_node", opts...)
+	return &openSpan{Span: span, client: n.client, since: at}
+}
+
+// NodeChanged implements nodes.NodeTracer.
+func (n *node) NodeChanged(change nodes.TracedChange) {
+	ctx, m, at := context.Background(), n.tracer.metrics.nodes, trace.WithTimestamp(change.Time)
+	open := n.openSpan()
 	switch change.State {
 	case nodes.Registered:
-		m.registrations.Add(ctx, 1, metric.WithAttributes(attribute.Bool(semconv.NodeRegained, again)))
+		m.registrations.Add(ctx, 1, metric.WithAttributes(attribute.Bool(semconv.NodeRegained, change.Again)))
+		if change.Again {
+			open.AddEvent(semconv.EventRegained, at)
+		}
+		n.replace(true, n.startSpan(n.last, "registration", change.Time, trace.WithAttributes(
+			attribute.Int64(semconv.NodeCzxid, change.Czxid),
+			attribute.String(semconv.SessionID, fmt.Sprintf("0x%x", uint64(change.Session))),
+		)))
+		open.End(at)
 	case nodes.Lost:
-		m.losses.Add(ctx, 1, metric.WithAttributes(attribute.String(semconv.NodeLoss, lossOf(change.Err))))
+		n.lost(open, change)
 	case nodes.Conflict:
 		m.conflicts.Add(ctx, 1)
+		open.AddEvent(semconv.EventConflict, at, trace.WithAttributes(attribute.String(semconv.Cause, change.Err.Error())))
+	case nodes.Overwritten:
+		open.AddEvent(semconv.EventOverwritten, at)
+	case nodes.Ended:
+		n.end(change.Err, change.Time)
 	}
+}
+
+// lost ends a registration. If the client was closed, Ended follows, and the
+// node is not to come back.
+func (n *node) lost(registration trace.Span, change nodes.TracedChange) {
+	at, loss := trace.WithTimestamp(change.Time), lossOf(change.Err)
+	why := attribute.String(semconv.NodeLoss, loss)
+	n.tracer.metrics.nodes.losses.Add(context.Background(), 1, metric.WithAttributes(why))
+	registration.AddEvent(semconv.EventLost, at, trace.WithAttributes(why,
+		attribute.String(semconv.Cause, change.Err.Error())))
+	if errors.Is(change.Err, framework.ErrClosed) {
+		return
+	}
+	registration.SetAttributes(attribute.String(semconv.ErrorType, loss))
+	registration.SetStatus(codes.Error, change.Err.Error())
+	link := trace.WithLinks(linkTo(registration.SpanContext(), "registration"))
+	n.replace(false, n.startSpan(context.Background(), "register", change.Time, link))
+	registration.End(at)
+}
+
+// openSpan returns the open span, or one that does nothing if the node has
+// ended.
+func (n *node) openSpan() trace.Span {
+	n.tracer.mu.Lock()
+	defer n.tracer.mu.Unlock()
+	if n.open == nil {
+		return trace.SpanFromContext(context.Background())
+	}
+	return n.open.Span
+}
+
+// replace makes another span the open one. If ClientClosed has ended the node
+// meanwhile, it ends that span.
+func (n *node) replace(registered bool, next *openSpan) {
+	n.tracer.mu.Lock()
+	ended := n.open == nil
+	if !ended {
+		n.open, n.registered = next, registered
+	}
+	n.tracer.mu.Unlock()
+	if ended {
+		next.End(trace.WithTimestamp(next.since))
+	}
+}
+
+// end ends the node's last span. A node that was closed, or whose client was,
+// has ended well.
+func (n *node) end(why error, at time.Time) {
+	t := n.tracer
+	t.mu.Lock()
+	delete(t.nodes, n)
+	open := n.open
+	n.open = nil
+	t.mu.Unlock()
+	if open == nil {
+		return
+	}
+	if why != nil && !errors.Is(why, nodes.ErrClosed) && !errors.Is(why, framework.ErrClosed) {
+		open.SetAttributes(attribute.String(semconv.ErrorType, errorType(why)))
+		open.SetStatus(codes.Error, why.Error())
+	}
+	open.End(trace.WithTimestamp(at))
+}
+
+func (t *Tracer) nodesOfClient(c clienttrace.Client) (its []*node) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for n := range t.nodes {
+		if n.client == c {
+			its = append(its, n)
+		}
+	}
+	return its
 }
 
 // lossOf says in a word why a persistent node was lost.

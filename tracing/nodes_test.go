@@ -12,6 +12,7 @@ import (
 
 	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/recipes/nodes"
+	"github.com/gocurator/curator/testing/zktest"
 )
 
 // node starts a persistent node, which is closed at the end of the test.
@@ -28,7 +29,7 @@ func (s *story) node(v *service, path string) *nodes.PersistentNode {
 }
 
 // conflictingNode registers a node after somebody else's with the same path.
-func (s *story) conflictingNode(v *service) {
+func (s *story) conflictingNode(v *service) *nodes.PersistentNode {
 	s.Helper()
 	require.NoError(s, s.srv.Create("/registry", nil))
 	n := s.node(v, "/registry")
@@ -36,6 +37,7 @@ func (s *story) conflictingNode(v *service) {
 	require.NoError(s, s.srv.Delete("/registry"))
 	_, err := n.Ready(s.Context())
 	require.NoError(s, err)
+	return n
 }
 
 func (s *story) openCache(v *service) *cache.Cache {
@@ -72,13 +74,66 @@ func TestRegistrationsAreCounted(t *testing.T) {
 		time.Sleep(time.Minute)
 		_, err := nodes.NewGroup(v.client, "/group").Join(t.Context(), "id", nil)
 		require.NoError(t, err)
+		s.srv.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/delayed", Do: zktest.DelayReply(time.Second)})
+		delayed := s.node(v, "/delayed")
+		require.Contains(t, s.metricsOf(v, "curator.znode."), "missing: 1")
+		require.NoError(t, delayed.Close(t.Context()))
 		require.Equal(t, []string{
 			"conflicts: 1",
 			"losses {curator.znode.loss=node_deleted}: 1",
 			"losses {curator.znode.loss=session_lost}: 1",
+			"missing: 0",
 			"registrations {curator.znode.regained=false}: 2",
 			"registrations {curator.znode.regained=true}: 2",
 		}, s.metricsOf(v, "curator.znode."))
+	})
+}
+
+// A node waits for somebody else's, is there, is written by somebody else,
+// outlives an interruption, and is lost with its session. When it is to come
+// back, there is somebody else's again.
+func TestRegistrationIsLostAndRegained(t *testing.T) {
+	runStory(t, func(s *story) {
+		s.metric = "curator.znode." // the end of a session may cancel an operation, or come before it
+		v := s.service("worker")
+		n := s.conflictingNode(v)
+		time.Sleep(100 * time.Millisecond)
+		require.NoError(s, s.srv.Set("/registry", []byte("foreign")))
+		time.Sleep(time.Second)
+		session := s.srv.Session(v.client.SessionID())
+		s.answerConnectsAt(5 * time.Second)
+		session.Cut()
+		time.Sleep(4 * time.Second)
+		session = s.srv.Session(v.client.SessionID())
+		s.answerConnectsAt(10 * time.Second)
+		session.Expire()
+		time.Sleep(time.Second)
+		require.NoError(s, s.srv.Create("/registry", nil))
+		time.Sleep(10 * time.Second)
+		require.NoError(s, s.srv.Delete("/registry"))
+		time.Sleep(time.Second)
+		require.NoError(s, n.Close(context.Background()))
+	})
+}
+
+func TestRegistrationThatIsRefused(t *testing.T) {
+	runStory(t, func(s *story) {
+		v := s.service("worker")
+		s.srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.Fail(zktest.ErrNoAuth)})
+		n := s.node(v, "/registry")
+		<-n.Done()
+	})
+}
+
+func TestCloseEndsTheSpansOfNodes(t *testing.T) {
+	withService(t, func(t *testing.T, s *story, v *service) {
+		_, err := s.node(v, "/a").Ready(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, v.client.Close())
+		synctest.Wait()
+		require.Empty(t, v.endedSpan(t, "registration persistent_node").Status().Description)
+		require.Equal(t, len(v.spans.Started()), len(v.spans.Ended()))
+		require.Contains(t, s.metricsOf(v, "curator.znode."), "missing: 0")
 	})
 }
 

@@ -9,12 +9,13 @@ import (
 	"github.com/gocurator/curator/state"
 )
 
-// openSpan is the span of an acquire or of a hold that has not ended.
+// openSpan is the span of an acquire, of a hold, or of a persistent node, that
+// has not ended. Tracer.mu protects the field lost.
 type openSpan struct {
 	trace.Span
 	client clienttrace.Client
-	since  time.Time // earlier changes do not concern the span
-	hold   *hold     // nil for an acquire
+	since  time.Time // only later changes concern the span
+	hold   *hold     // nil for others
 	lost   bool      // the session is over; no change concerns it
 
 	prev, next *openSpan // links of the list; protected by Tracer.mu
@@ -79,19 +80,30 @@ func (t *Tracer) spansAffectedBy(change clienttrace.StateChange) []trace.Span {
 	var spans []trace.Span
 	for _, list := range []*openSpans{&t.acquires, &t.holds} {
 		for s := range list.each {
-			if s.client != change.Client || change.Time.Before(s.since) {
-				continue
-			}
-			if s.hold != nil && change.State == state.Lost {
-				// The end of the hold says why, and may come a moment later.
-				s.lost = true
-			}
-			if s.IsRecording() && !s.lost {
+			if s.isConcernedBy(change, s.hold != nil) {
 				spans = append(spans, s.Span)
 			}
 		}
 	}
+	for n := range t.nodes {
+		if n.open != nil && n.open.isConcernedBy(change, n.registered) {
+			spans = append(spans, n.open.Span)
+		}
+	}
 	return spans
+}
+
+// isConcernedBy reports whether a change concerns a span, and notes the loss of
+// the session if that ends what the span is about: the end says why, and may
+// come a moment later.
+func (s *openSpan) isConcernedBy(change clienttrace.StateChange, endsWithSession bool) bool {
+	if s.client != change.Client || !change.Time.After(s.since) {
+		return false
+	}
+	if endsWithSession && change.State == state.Lost {
+		s.lost = true
+	}
+	return s.IsRecording() && !s.lost
 }
 
 func (t *Tracer) holdsOfClient(c clienttrace.Client) []*hold {

@@ -44,6 +44,7 @@ type story struct {
 	services []*service
 	requests []trace.Span // spans that end with the story
 	names    *normalizer
+	metric   string // what the names of the rendered metrics begin with
 }
 
 // service is one process of a story: a client with its own exporters.
@@ -255,6 +256,9 @@ func (s *story) metrics(b *strings.Builder, v *service) {
 	require.NoError(s, v.meter.Collect(context.Background(), &all))
 	for _, scope := range all.ScopeMetrics {
 		for _, m := range scope.Metrics {
+			if !strings.HasPrefix(m.Name, s.metric) {
+				continue
+			}
 			for _, point := range slices.Sorted(slices.Values(pointsOf(s, m))) {
 				fmt.Fprintf(b, "  %s [%s]%s\n", m.Name, m.Unit, point)
 			}

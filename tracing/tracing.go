@@ -35,6 +35,8 @@ type Tracer struct {
 	clients  map[clienttrace.Client]bool
 	acquires openSpans
 	holds    openSpans // apart: there are few, even where waiters are many
+	nodes    map[*node]bool
+	hadNodes bool // there was a persistent node
 	caches   map[*cache.Cache]bool
 	resyncs  int64 // of caches that were closed
 	cached   bool  // there was a cache
@@ -55,6 +57,7 @@ func New(opts ...Option) *Tracer {
 	t := &Tracer{
 		cfg:     cfg,
 		clients: map[clienttrace.Client]bool{},
+		nodes:   map[*node]bool{},
 		caches:  map[*cache.Cache]bool{},
 		spans: cfg.tracerProvider.Tracer(ScopeName,
 			trace.WithInstrumentationVersion(Version()), trace.WithSchemaURL(conventions.SchemaURL)),

@@ -83,6 +83,8 @@ const (
 	// NodeRegained means that a node was registered before, and was lost.
 	NodeRegained = "curator.znode.regained"
 	NodeLoss     = "curator.znode.loss" // why a node was lost
+	// NodeCzxid is the transaction that created a node.
+	NodeCzxid = "curator.znode.czxid"
 
 	// CacheZxid is the transaction that a cache is equal to the tree as of, and
 	// CacheZxidBefore the one before that.
@@ -121,6 +123,9 @@ const (
 	EventLost          = "lost"
 	EventSlowWait      = "slow wait"
 	EventSlowHold      = "slow hold"
+	EventConflict      = "conflict"
+	EventRegained      = "regained"
+	EventOverwritten   = "overwritten"
 )
 
 // Metrics.
@@ -142,6 +147,7 @@ const (
 	NodeRegistrations = "curator.znode.registrations"
 	NodeLosses        = "curator.znode.losses"
 	NodeConflicts     = "curator.znode.conflicts"
+	NodesMissing      = "curator.znode.missing"
 
 	CacheNodes        = "curator.cache.nodes"
 	CacheLagDuration  = "curator.cache.lag.duration"

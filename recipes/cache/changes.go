@@ -133,7 +133,7 @@ func (c *Cache) take(f *feed) (batch []Change, changed <-chan struct{}, ended bo
 			batch = append(batch, Change{Type: Changed, Old: *old, New: *now, Zxid: c.zxid})
 		}
 	}
-	clear(f.pending)
+	f.pending = cleared(f.pending)
 	if f.synced != c.synced {
 		f.synced = c.synced
 		kind := Interrupted

@@ -19,7 +19,7 @@ import (
 // stuck is when a test in real time gives up.
 const stuck = 4 * time.Minute
 
-func connectReal(t *testing.T, srv *zkserver.Server) *framework.Client {
+func connectReal(t testing.TB, srv *zkserver.Server) *framework.Client {
 	t.Helper()
 	client, err := framework.New(srv.Addr(),
 		framework.WithSessionTimeout(time.Minute), framework.WithConnectionTimeout(stuck))

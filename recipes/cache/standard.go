@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"sync"
@@ -67,7 +68,7 @@ func (s *standardSource) readNode(ctx context.Context, l *loop, path string) (*N
 	if !l.c.cfg.noData {
 		data, stat, w, err := s.client.GetW(ctx, path)
 		if err == nil {
-			return &Node{Path: path, Data: data, Stat: *stat}, w, nil
+			return &Node{Path: path, Data: bytes.Clone(data), Stat: *stat}, w, nil
 		}
 		if noNodeIsNil(err) != nil || path != l.c.scope.root {
 			return nil, nil, noNodeIsNil(err)

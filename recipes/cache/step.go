@@ -2,6 +2,7 @@ package cache
 
 import (
 	"log/slog"
+	"maps"
 	"time"
 
 	"github.com/gocurator/curator/framework"
@@ -33,7 +34,7 @@ func (l *loop) step() {
 // of the newest answer. If there was nothing, because no answer has come since,
 // the batch has everything and no target.
 func (l *loop) begin(newest int64) {
-	clear(l.members)
+	l.clearBatch()
 	l.target, l.begun = newest, time.Now()
 	for path, d := range l.dirty {
 		if d.first < newest {
@@ -48,6 +49,30 @@ func (l *loop) begin(newest int64) {
 		d.last = never
 		l.include(path, d)
 	}
+}
+
+// clearBatch forgets the paths of a batch that is read. After a large one, such
+// as the first, it forgets the memory that they took, too.
+func (l *loop) clearBatch() {
+	if len(l.members) > keptPaths {
+		l.batch, l.queue = map[string]needs{}, nil
+		dirty := make(map[string]dirt, len(l.dirty))
+		maps.Copy(dirty, l.dirty)
+		l.dirty = dirty
+	}
+	l.members = cleared(l.members)
+}
+
+// keptPaths is how many entries a map may have whose memory is kept.
+const keptPaths = 1024
+
+// cleared returns an empty map in place of another one.
+func cleared[V any](m map[string]V) map[string]V {
+	if len(m) > keptPaths {
+		return map[string]V{}
+	}
+	clear(m)
+	return m
 }
 
 // include takes a dirty path into the batch. If it was told of after the target

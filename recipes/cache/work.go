@@ -85,7 +85,7 @@ func (c *Cache) publish(t *tree, zxid int64, synced bool) (again bool) {
 			}
 		}
 	}
-	clear(t.touched)
+	t.touched = cleared(t.touched)
 	c.unreadable = maps.Clone(t.unreadable)
 	if again = synced && !c.synced && c.everSynced; again {
 		c.resyncs++

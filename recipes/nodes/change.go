@@ -127,11 +127,12 @@ func (k *keeper) registered(r Registration) {
 	k.takeBack = func() { stop() }
 }
 
-// noteRegistered reports whether that is news.
+// noteRegistered reports whether that is news. An answer may be handled after
+// its session has ended, and after the loss was told.
 func (n *PersistentNode) noteRegistered(r *Registration) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.failure != nil {
+	if n.failure != nil || n.cfg.ephemeral() && r.Session.Context().Err() != nil {
 		return false
 	}
 	was := n.now

@@ -108,20 +108,23 @@ func (g *Group) remove(id string, node *PersistentNode) {
 	}
 }
 
-// whose reports whether a node with this id and owner is that of a member that
-// has joined through this Group, and whether it is one that counts no more: of a
-// former session, or of a member that is leaving.
-func (g *Group) whose(id string, owner, session int64) (self, past bool) {
+// whose returns the node of the member that has joined through this Group, if a
+// node with this id and owner is its, or nil. It reports as past a node that was
+// such a member's and counts no more: of a former session, or of a member that
+// is leaving.
+func (g *Group) whose(id string, owner, session int64) (self *PersistentNode, past bool) {
 	g.mu.Lock()
 	mine := slices.Clone(g.mine[id])
 	g.mu.Unlock()
 	for _, node := range mine {
 		if node.hasOwned(owner) {
-			self = self || owner == session && !isClosed(node.ended)
+			if owner == session && !isClosed(node.ended) {
+				self = node
+			}
 			past = true
 		}
 	}
-	return self, past && !self
+	return self, past && self == nil
 }
 
 func (g *Group) usable() error {

@@ -25,6 +25,7 @@ func TestNodeOfALeaveThatGaveUpIsNoStranger(t *testing.T) {
 		require.Equal(t, []string{"a=1*"}, text(next().Members))
 		w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Times: 3, Do: zktest.Fail(zktest.ErrSystem)})
 		require.ErrorIs(t, m.Leave(recipetest.Within(t, time.Millisecond)), context.DeadlineExceeded)
+		require.Empty(t, text(next().Members), "it has left")
 		_, there := w.Fake.Node("/g/a")
 		require.True(t, there)
 		own, err := g.Members(t.Context())

@@ -68,9 +68,13 @@ func (g *Group) Members(ctx context.Context) ([]Member, error) {
 // sighting is what was read of a node.
 type sighting struct {
 	Member
-	hidden bool // it is ours, and counts no more
+	hidden bool            // it is ours, and counts no more
+	self   *PersistentNode // ours, if it counts
 	watch  *framework.Watch
 }
+
+// hasLeft reports whether it was oneself, and has left since it was read.
+func (s sighting) hasLeft() bool { return s.self != nil && isClosed(s.self.ended) }
 
 // memberReads is the number of nodes that are read at once.
 const memberReads = 32
@@ -117,7 +121,8 @@ func (g *Group) readOne(ctx context.Context, s *framework.Session, name string, 
 		ID: name, Path: path, Payload: data, Session: stat.EphemeralOwner,
 		Czxid: stat.Czxid, Mzxid: stat.Mzxid, Since: timeOf(stat.Ctime),
 	}
-	seen.Self, seen.hidden = g.whose(name, stat.EphemeralOwner, s.ID())
+	seen.self, seen.hidden = g.whose(name, stat.EphemeralOwner, s.ID())
+	seen.Self = seen.self != nil
 	return seen, nil
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/internal/broadcast"
 	"github.com/gocurator/curator/internal/reason"
 )
@@ -73,9 +72,7 @@ type PersistentNode struct {
 	sessions owners        // that may have owned the node, the last ones
 	failure  error         // why ended is closed
 	leftover error         // what kept us from deleting the node
-
-	teller         clienttrace.Teller // calls the tracer; nil if there was nothing to tell
-	everRegistered bool               // as the tracer was told
+	trace    *nodeTrace    // nil for a client without a tracer of nodes
 }
 
 // payload is the data of one Set.
@@ -139,6 +136,7 @@ func (n *PersistentNode) Start() error {
 	}
 	var stopped context.Context
 	stopped, n.stop = context.WithCancel(context.Background())
+	n.trace = startTracing(n)
 	n.started = framework.Extend(n.client).Go(func(client context.Context) { n.run(client, stopped, before) })
 	if !n.started {
 		n.stop()

@@ -1,28 +1,77 @@
 package nodes
 
-import "github.com/gocurator/curator/framework"
+import (
+	"time"
 
-// Tracer is told what becomes of every persistent node, and so of every member
-// of a group, of a client whose clienttrace.Tracer has this method as well.
+	"github.com/gocurator/curator/framework"
+)
+
+// Tracer is told of every persistent node, and so of every member of a group, of
+// a client whose clienttrace.Tracer has this method as well.
 //
-// NodeChanged is called for every Change of a node, in order, one call after
-// the other. Again says, of Registered, that the node was registered before. A
-// clienttrace.Teller makes the calls: a Tracer that blocks holds up no node. The
-// method must not panic.
+// NodeStarted is called when a node is started, and returns what is told of its
+// changes, or nil. A clienttrace.Teller makes all calls, for each node one after
+// the other: a Tracer that blocks holds up no node. The methods must not panic.
 type Tracer interface {
-	NodeChanged(change Change, again bool)
+	NodeStarted(start NodeStart) NodeTracer
 }
 
-// traceLocked tells the client's tracer of a change, if it wants to know.
-func (n *PersistentNode) traceLocked(change Change) {
+// NodeStart says which persistent node was started, and when.
+type NodeStart struct {
+	Client *framework.Client
+	Path   string // as it was asked for: the names of unique nodes have more
+	Time   time.Time
+}
+
+// NodeTracer is told of every Change of a persistent node, in order. The last
+// one is Ended.
+type NodeTracer interface {
+	NodeChanged(change TracedChange)
+}
+
+// TracedChange is a Change as a NodeTracer is told of it.
+type TracedChange struct {
+	Change
+	Time    time.Time
+	Again   bool  // of Registered: the node was registered before
+	Session int64 // of Registered: the id of the node's session
+}
+
+// nodeTrace tells a Tracer of a node.
+type nodeTrace struct {
+	teller     interface{ Post(call func()) bool }
+	registered bool // the node was registered
+
+	tracer NodeTracer // only the teller's calls use it
+}
+
+// startTracing tells the client's tracer of a node, if it wants to know. It
+// returns nil otherwise.
+func startTracing(n *PersistentNode) *nodeTrace {
 	tracer, ok := framework.Extend(n.client).Tracer().(Tracer)
 	if !ok {
+		return nil
+	}
+	t := &nodeTrace{teller: framework.Extend(n.client).NewTeller()}
+	start := NodeStart{Client: n.client, Path: n.path, Time: time.Now()}
+	t.teller.Post(func() { t.tracer = tracer.NodeStarted(start) })
+	return t
+}
+
+// traceLocked tells the tracer of a change.
+func (n *PersistentNode) traceLocked(change Change) {
+	t := n.trace
+	if t == nil {
 		return
 	}
-	if n.teller == nil {
-		n.teller = framework.Extend(n.client).NewTeller()
+	traced := TracedChange{Change: change, Time: time.Now()}
+	if change.State == Registered {
+		traced.Again, traced.Session = t.registered, n.now.Session.ID()
+		t.registered = true
 	}
-	again := change.State == Registered && n.everRegistered
-	n.everRegistered = n.everRegistered || change.State == Registered
-	n.teller.Post(func() { tracer.NodeChanged(change, again) })
+	t.teller.Post(func() {
+		if t.tracer != nil {
+			t.tracer.NodeChanged(traced)
+		}
+	})
 }

@@ -29,7 +29,10 @@ type View struct {
 // thousand members.
 var ErrTooManyMembers = errors.New("too many members to watch")
 
-const maxMembers = 60_000
+const (
+	maxMembers = 60_000
+	maxCases   = 1 << 16 // of reflect.Select
+)
 
 // Changes returns the group as it is now, and then each time that it has
 // changed, until ctx ends. The first view comes at once, also if the group is
@@ -192,6 +195,12 @@ func (w *watcher) wait(ctx context.Context, children *framework.Watch) (membersC
 	}
 	for _, seen := range w.all {
 		cases = append(cases, reflect.SelectCase{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(seen.watch.Done())})
+		if seen.Self {
+			cases = append(cases, reflect.SelectCase{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(seen.self.Done())})
+		}
+	}
+	if len(cases) > maxCases { // thousands of members are of this process
+		return false, ErrTooManyMembers
 	}
 	reflect.Select(cases)
 	if ctx.Err() != nil {
@@ -200,9 +209,21 @@ func (w *watcher) wait(ctx context.Context, children *framework.Watch) (membersC
 	return isClosed(children.Done()), nil
 }
 
+// hideLeaving hides oneself from the moment that one leaves, however long the
+// node stays.
+func (w *watcher) hideLeaving() {
+	for name, seen := range w.all {
+		if seen.hasLeft() {
+			seen.self, seen.Self, seen.hidden = nil, false, true
+			w.all[name] = seen
+		}
+	}
+}
+
 // tell gives the caller a view, if it has not had this one.
 func (w *watcher) tell() error {
 	w.trouble.reset()
+	w.hideLeaving()
 	now := listed(slices.Collect(maps.Values(w.all)))
 	view := difference(w.last, now)
 	if w.told && len(view.Joined)+len(view.Updated)+len(view.Left) == 0 {

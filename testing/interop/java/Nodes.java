@@ -27,6 +27,9 @@ import org.apache.zookeeper.CreateMode;
  *     ok, when a CuratorCache has been filled
  * node-cached NAME MS PATH=DATA...
  *     ok, when the cache has these nodes and no others, or timeout
+ * node-measure PATH
+ *     ok NANOSECONDS NODES BYTES: the time in which a CuratorCache was filled, the
+ *     number of its nodes, and the memory that all of them take
  * node-keep NAME PATH DATA
  *     ok, when an ephemeral PersistentNode has created its node, or found one
  * node-set NAME DATA
@@ -63,6 +66,8 @@ class Nodes {
                 return openCache(name, words[3]);
             case "node-cached":
                 return await(words, () -> cached(caches.get(name)));
+            case "node-measure":
+                return measure(name);
             case "node-keep":
                 return keep(name, words[3], bytes(words[4]));
             case "node-set":
@@ -97,11 +102,38 @@ class Nodes {
 
     private String openCache(String name, String path) throws Exception {
         CuratorCache cache = CuratorCache.build(client, path);
+        caches.put(name, cache);
+        return fill(cache) ? "ok" : "timeout";
+    }
+
+    private static boolean fill(CuratorCache cache) throws InterruptedException {
         CountDownLatch filled = new CountDownLatch(1);
         cache.listenable().addListener(CuratorCacheListener.builder().forInitialized(filled::countDown).build());
-        caches.put(name, cache);
         cache.start();
-        return filled.await(60, TimeUnit.SECONDS) ? "ok" : "timeout";
+        return filled.await(60, TimeUnit.SECONDS);
+    }
+
+    private String measure(String path) throws Exception {
+        long before = usedMemory();
+        try (CuratorCache cache = CuratorCache.build(client, path)) {
+            long start = System.nanoTime();
+            if (!fill(cache)) {
+                return "timeout";
+            }
+            long took = System.nanoTime() - start;
+            long used = usedMemory() - before;
+            return "ok " + took + " " + cache.size() + " " + used;
+        }
+    }
+
+    /** The memory that is in use after a collection of garbage. */
+    private static long usedMemory() throws InterruptedException {
+        for (int i = 0; i < 3; i++) {
+            System.gc();
+            Thread.sleep(50);
+        }
+        Runtime runtime = Runtime.getRuntime();
+        return runtime.totalMemory() - runtime.freeMemory();
     }
 
     private String keep(String name, String path, byte[] data) throws Exception {

@@ -1,0 +1,44 @@
+package nodes
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// The server answers in the very moment in which the session ends. The answer
+// is handled after the loss was told, and says that the node is there.
+func TestAnswerAfterTheEndOfTheSessionRegistersNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()))
+		require.NoError(t, err)
+		defer c.Close()
+		s, err := c.Session(t.Context())
+		require.NoError(t, err)
+		n := newNode(c, "/n", nil, newConfig(nil))
+		k := &keeper{PersistentNode: n, takeBack: func() {}}
+		told := n.last
+
+		k.registered(Registration{Path: "/n", Czxid: 1, Session: s})
+		srv.Session(s.ID()).Expire()
+		<-s.Context().Done()
+		synctest.Wait()
+		k.registered(Registration{Path: "/n", Czxid: 1, Session: s})
+
+		_, there := n.Registration()
+		require.False(t, there)
+		n.mu.Lock()
+		n.endLocked(ErrClosed)
+		n.mu.Unlock()
+		var states []State
+		for change := range told.All(nil, n.ended) {
+			states = append(states, change.State)
+		}
+		require.Equal(t, []State{Registered, Lost, Ended}, states)
+	})
+}
