@@ -244,12 +244,11 @@ func TestFaultAtEveryRequestOfABarrier(t *testing.T) {
 	for kind, opts := range map[string][]barriers.RaiseOption{"free": nil, "bound": {barriers.WithSession()}} {
 		for _, fate := range fateNames {
 			t.Run(kind+"/"+fate, func(t *testing.T) {
-				requests := 0
-				for hit := true; hit; requests++ {
+				recipetest.EachRequest(t, 2, func(t *testing.T, i int) (hit bool) {
 					inVirtualTime(t, func(t *testing.T, w *world) {
 						require.NoError(t, w.Fake.Create("/d", nil))
 						c, _ := w.Connect(t)
-						fault := w.Fake.Inject(zktest.Rule{Path: "/d/*", After: requests, Do: fates(w)[fate]})
+						fault := w.Fake.Inject(zktest.Rule{Path: "/d/*", After: i, Do: fates(w)[fate]})
 						b := barriers.NewBarrier(c, "/d/b")
 						raised, err := b.Raise(w.Patience(t), opts...)
 						require.NoError(t, err)
@@ -266,8 +265,8 @@ func TestFaultAtEveryRequestOfABarrier(t *testing.T) {
 						time.Sleep(2 * time.Minute)
 						require.Empty(t, w.Fake.Children("/d"))
 					})
-				}
-				require.Greater(t, requests, 2, "it meets some")
+					return hit
+				})
 			})
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/barriers"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -128,11 +129,10 @@ func TestSlowMemberInCuratorsLayout(t *testing.T) {
 func TestFaultAtEveryRequestInCuratorsLayout(t *testing.T) {
 	for _, fate := range fateNames {
 		t.Run(fate, func(t *testing.T) {
-			requests := 0
-			for hit := true; hit; requests++ {
+			recipetest.EachRequest(t, 7, func(t *testing.T, i int) (hit bool) {
 				inVirtualTime(t, func(t *testing.T, w *world) {
 					require.NoError(t, w.Fake.Create("/b", nil))
-					fault := w.Fake.Inject(zktest.Rule{Path: "/b/*", After: requests, Do: fates(w)[fate]})
+					fault := w.Fake.Inject(zktest.Rule{Path: "/b/*", After: i, Do: fates(w)[fate]})
 					var members sync.WaitGroup
 					for _, c := range w.clients(t, 2) {
 						members.Go(func() { passInTime(t, curatorBarrier(c, 2)) })
@@ -143,8 +143,8 @@ func TestFaultAtEveryRequestInCuratorsLayout(t *testing.T) {
 					time.Sleep(time.Minute)
 					w.NothingLeft(t, "/b")
 				})
-			}
-			require.Greater(t, requests, 7, "it meets some")
+				return hit
+			})
 		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
 	"github.com/gocurator/curator/recipes/nodes"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -54,11 +55,10 @@ func TestFaultAtEveryRequestOfANode(t *testing.T) {
 	for kind, opts := range kindsOfNodes {
 		for _, faultName := range faultNames {
 			t.Run(kind+"/"+faultName, func(t *testing.T) {
-				requests := 0
-				for hit := true; hit; requests++ {
-					inVirtualTime(t, func(t *testing.T, w *world) { hit = w.faultAt(t, opts, faultName, requests) })
-				}
-				require.Greater(t, requests, 6, "it meets some")
+				recipetest.EachRequest(t, 6, func(t *testing.T, i int) (hit bool) {
+					inVirtualTime(t, func(t *testing.T, w *world) { hit = w.faultAt(t, opts, faultName, i) })
+					return hit
+				})
 			})
 		}
 	}
@@ -133,11 +133,10 @@ func TestCloseAtEveryRequestOfANode(t *testing.T) {
 			},
 		} {
 			t.Run(kind+"/"+name, func(t *testing.T) {
-				requests := 0
-				for hit := true; hit; requests++ {
-					inVirtualTime(t, func(t *testing.T, w *world) { hit = w.closeAt(t, opts, at, requests) })
-				}
-				require.Greater(t, requests, 6, "it meets some")
+				recipetest.EachRequest(t, 6, func(t *testing.T, i int) (hit bool) {
+					inVirtualTime(t, func(t *testing.T, w *world) { hit = w.closeAt(t, opts, at, i) })
+					return hit
+				})
 			})
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
 	"github.com/gocurator/curator/recipes/shared"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -50,11 +51,10 @@ var fateNames = []string{
 func TestFaultAtEveryRequest(t *testing.T) {
 	for _, fate := range fateNames {
 		t.Run(fate, func(t *testing.T) {
-			requests := 0
-			for hit := true; hit; requests++ {
-				inVirtualTime(t, func(t *testing.T, w *world) { hit = w.faultAt(t, fate, requests) })
-			}
-			require.Greater(t, requests, 12, "it meets some")
+			recipetest.EachRequest(t, 12, func(t *testing.T, i int) (hit bool) {
+				inVirtualTime(t, func(t *testing.T, w *world) { hit = w.faultAt(t, fate, i) })
+				return hit
+			})
 		})
 	}
 }
