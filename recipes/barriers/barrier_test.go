@@ -244,12 +244,11 @@ func TestFaultAtEveryRequestOfABarrier(t *testing.T) {
 	for kind, opts := range map[string][]barriers.RaiseOption{"free": nil, "bound": {barriers.WithSession()}} {
 		for _, fault := range recipetest.ConnectionFaults {
 			t.Run(kind+"/"+fault.Name, func(t *testing.T) {
-				requests := 0
-				for hit := true; hit; requests++ {
+				recipetest.EachRequest(t, 2, func(t *testing.T, i int) (hit bool) {
 					inVirtualTime(t, func(t *testing.T, w *world) {
 						require.NoError(t, w.Fake.Create("/d", nil))
 						c, _ := w.Connect(t)
-						injected := w.Fake.Inject(zktest.Rule{Path: "/d/*", After: requests, Do: fault.On(w.Fake)})
+						injected := w.Fake.Inject(zktest.Rule{Path: "/d/*", After: i, Do: fault.On(w.Fake)})
 						b := barriers.NewBarrier(c, "/d/b")
 						raised, err := b.Raise(w.Patience(t), opts...)
 						require.NoError(t, err)
@@ -266,8 +265,8 @@ func TestFaultAtEveryRequestOfABarrier(t *testing.T) {
 						time.Sleep(2 * time.Minute)
 						require.Empty(t, w.Fake.Children("/d"))
 					})
-				}
-				require.Greater(t, requests, 2, "it meets some")
+					return hit
+				})
 			})
 		}
 	}

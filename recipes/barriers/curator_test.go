@@ -176,11 +176,10 @@ func TestSlowMemberInCuratorsLayout(t *testing.T) {
 func TestFaultAtEveryRequestInCuratorsLayout(t *testing.T) {
 	for _, fault := range recipetest.ConnectionFaults {
 		t.Run(fault.Name, func(t *testing.T) {
-			requests := 0
-			for hit := true; hit; requests++ {
+			recipetest.EachRequest(t, 7, func(t *testing.T, i int) (hit bool) {
 				inVirtualTime(t, func(t *testing.T, w *world) {
 					require.NoError(t, w.Fake.Create("/b", nil))
-					injected := w.Fake.Inject(zktest.Rule{Path: "/b/*", After: requests, Do: fault.On(w.Fake)})
+					injected := w.Fake.Inject(zktest.Rule{Path: "/b/*", After: i, Do: fault.On(w.Fake)})
 					var members sync.WaitGroup
 					for _, c := range w.clients(t, 2) {
 						members.Go(func() { passInTime(t, curatorBarrier(c, 2)) })
@@ -191,8 +190,8 @@ func TestFaultAtEveryRequestInCuratorsLayout(t *testing.T) {
 					time.Sleep(time.Minute)
 					w.NothingLeft(t, "/b")
 				})
-			}
-			require.Greater(t, requests, 7, "it meets some")
+				return hit
+			})
 		})
 	}
 }

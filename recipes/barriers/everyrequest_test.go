@@ -23,11 +23,10 @@ func TestFaultAtEveryRequestOfARound(t *testing.T) {
 	for node, path := range map[string]string{"barrier": "/d/*", "member": "/d/b/*"} {
 		for _, fault := range recipetest.ConnectionFaults {
 			t.Run(node+"/"+fault.Name, func(t *testing.T) {
-				requests := 0
-				for hit := true; hit; requests++ {
-					inVirtualTime(t, func(t *testing.T, w *world) { hit = w.faultAt(t, path, fault, requests) })
-				}
-				require.Greater(t, requests, 7, "it meets some")
+				recipetest.EachRequest(t, 7, func(t *testing.T, i int) (hit bool) {
+					inVirtualTime(t, func(t *testing.T, w *world) { hit = w.faultAt(t, path, fault, i) })
+					return hit
+				})
 			})
 		}
 	}
@@ -102,13 +101,12 @@ func TestEnterThatIsGivenUpAtEveryRequest(t *testing.T) {
 			},
 		} {
 			t.Run(layout+"/"+name, func(t *testing.T) {
-				requests := 0
-				for hit := true; hit; requests++ {
+				recipetest.EachRequest(t, 2, func(t *testing.T, i int) (hit bool) {
 					inVirtualTime(t, func(t *testing.T, w *world) {
 						clients := w.clients(t, 3)
 						ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 						defer cancel()
-						fault := w.Fake.Inject(zktest.Rule{Session: clients[0].SessionID(), After: requests, Do: at(func(zktest.Request) {
+						fault := w.Fake.Inject(zktest.Rule{Session: clients[0].SessionID(), After: i, Do: at(func(zktest.Request) {
 							cancel()
 							time.Sleep(time.Millisecond) // so that it knows
 						})})
@@ -121,8 +119,8 @@ func TestEnterThatIsGivenUpAtEveryRequest(t *testing.T) {
 						w.leaveAll(t, w.enterAll(t, "/b", clients[1:], opts...))
 						w.NothingLeft(t, "/b")
 					})
-				}
-				require.Greater(t, requests, 2, "it meets some")
+					return hit
+				})
 			})
 		}
 	}
