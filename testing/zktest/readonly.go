@@ -119,7 +119,7 @@ func (op *connectOp) connectReadOnlyLocked(x *exchange) []byte {
 func (x *exchange) runReadOnlyLocked() []byte {
 	x.touchLocked()
 	out := wire.NewReply()
-	if x.req.Op != wire.OpCloseSession && (x.forLeaderLocked() || x.req.Op == wire.OpCheck) {
+	if x.req.Op != wire.OpCloseSession && x.forLeaderLocked() {
 		// Before it is read: what else is wrong with the request does not count.
 		x.req.Err, x.req.Zxid = wire.ErrNotReadOnly, x.srv.zxid
 		return out.Reply(x.req.Xid, x.srv.zxid, wire.ErrNotReadOnly)
