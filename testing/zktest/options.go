@@ -24,7 +24,7 @@ type config struct {
 	spares                 int
 	readOnlyMode           bool
 	errs                   []error // what is wrong with the options
-	oldWatches             bool
+	version38              bool
 }
 
 // The defaults of an [Ensemble]: a tenth of what is common in production, or
@@ -169,8 +169,9 @@ func WithRequestLog(n int) Option {
 	}
 }
 
-// WithWatchesBefore39 gives the server the watches of ZooKeeper before 3.9. A
-// client that must live with both has much to heed:
+// WithVersion38 makes the server behave as ZooKeeper 3.8 where 3.9 differs: see
+// MODEL.md for all of it. A client that must live with both has much to heed
+// about watches:
 //
 //   - A connection has one mode of watch for a path, in each of the two tables.
 //     The mode that is set last replaces the one before, and so a standard
@@ -180,6 +181,6 @@ func WithRequestLog(n int) Option {
 //     persistent one as a whole, with all others (ZOOKEEPER-4472).
 //   - A recursive watch is in the table for children as well, and silent there.
 //   - Events do not tell their zxid.
-func WithWatchesBefore39() Option {
-	return func(c *config) { c.oldWatches = true }
+func WithVersion38() Option {
+	return func(c *config) { c.version38 = true }
 }
