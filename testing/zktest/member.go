@@ -37,8 +37,8 @@ type Member struct {
 func (m *Member) ID() int { return m.id }
 
 // Mode returns what the server says of itself: "standalone", or in an ensemble
-// "leader", "follower", "observer", "looking" or "read-only". A server that does
-// not run says nothing, and is "stopped" or "paused".
+// "leader", "follower", "observer", "looking" or "read-only". A server that
+// does not run says nothing, and is "stopped" or "paused".
 func (s *Server) Mode() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

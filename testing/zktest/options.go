@@ -114,7 +114,8 @@ func WithTTLNodes(on bool) Option {
 // WithSyncLimit sets how many ticks the members of an ensemble put up with each
 // other's silence: a follower that is cut off from its leader drops its clients
 // after that time, and a leader without a majority gives up its office one tick
-// later. The default is 5, as in the configuration that ZooKeeper comes with. A server on its own has no use for it.
+// later. The default is 5, as in the configuration that ZooKeeper comes with. A
+// server on its own has no use for it.
 func WithSyncLimit(ticks int) Option {
 	return func(c *config) {
 		if ticks < 1 {
@@ -125,8 +126,8 @@ func WithSyncLimit(ticks int) Option {
 }
 
 // WithElectionTime sets how long the members of an ensemble that look for a
-// leader take to elect one. The default is 200 milliseconds. The first leader of
-// a new ensemble is elected at once.
+// leader take to elect one. The default is 200 milliseconds. The first leader
+// of a new ensemble is elected at once.
 func WithElectionTime(d time.Duration) Option {
 	return func(c *config) {
 		if d < 0 {
