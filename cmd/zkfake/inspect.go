@@ -22,9 +22,10 @@ type statusBody struct {
 type memberBody struct {
 	Member      int    `json:"member"`
 	Address     string `json:"address"`
-	Mode        string `json:"mode"` // standalone, leader, follower, observer, looking or stopped
+	Mode        string `json:"mode"` // as zktest.Server.Mode returns it
 	Connections int    `json:"connections"`
 	Zxid        string `json:"zxid"`
+	Reaches     []int  `json:"reaches"` // the other members that it can talk to
 }
 
 type sessionBody struct {
@@ -92,6 +93,7 @@ func (c *control) status(r *http.Request) (any, error) {
 	for i, srv := range s.all {
 		body.Members = append(body.Members, memberBody{
 			Member: i + 1, Address: srv.Addr(), Mode: srv.Mode(), Connections: srv.Connections(), Zxid: hex(srv.Zxid()),
+			Reaches: s.reaches(i),
 		})
 	}
 	return body, nil

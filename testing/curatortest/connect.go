@@ -6,9 +6,10 @@
 //		...
 //	}
 //
-// The server may be of package zktest, also inside a bubble of testing/synctest,
-// or of package zkserver. These two import nothing of this module, so that they
-// serve tests of any ZooKeeper client. This is why the connection is made here.
+// The server may be of package zktest, also inside a bubble of
+// testing/synctest, or of package zkserver. These two import nothing of this
+// module, so that they serve tests of any ZooKeeper client. This is why the
+// connection is made here.
 package curatortest
 
 import (

@@ -12,8 +12,8 @@
 //
 // # One server for many tests
 //
-// A server takes most of a second to start, and an ensemble more. The tests of a
-// package can share them until [CloseShared], which belongs at the end of
+// A server takes most of a second to start, and an ensemble more. The tests of
+// a package can share them until [CloseShared], which belongs at the end of
 // TestMain:
 //
 //   - [Shared] returns a server that all tests use at the same time, each below
@@ -35,15 +35,16 @@
 //  3. Debian's package: apt install zookeeper.
 //
 // A variable that is set but does not work is an error; the search does not go
-// on. If nothing is installed, the test is skipped ([ErrNotInstalled]), or fails
-// if CURATOR_REQUIRE_ZOOKEEPER is set to a non-empty value.
+// on. If nothing is installed, the test is skipped ([ErrNotInstalled]), or
+// fails if CURATOR_REQUIRE_ZOOKEEPER is set to a non-empty value.
 //
 // # What the servers are like
 //
 // The servers listen on 127.0.0.1 only, keep their ports over restarts, and are
-// configured for speed: a tick of 100 ms, sessions from 200 ms to one minute, no
-// fsync, no admin server, TTL nodes, and every four-letter word. Options change
-// that. Data survives the death of the process, but not that of the machine.
+// configured for speed: a tick of 100 ms, sessions from 200 ms to one minute,
+// no fsync, no admin server, TTL nodes, and every four-letter word. Options
+// change that. Data survives the death of the process, but not that of the
+// machine.
 //
 // A server lives until Close or CloseShared. On Linux the kernel ends it with
 // the program, however that ends; elsewhere a program that dies leaves the JVM
@@ -53,6 +54,6 @@
 //
 // Every method is safe for concurrent use. It is no error to stop a server that
 // does not run. An option that is nil or impossible is an error of Run and
-// RunEnsemble, and fails the test in the others. Start closes its server when the
-// test ends; what Run returns needs Close.
+// RunEnsemble, and fails the test in the others. Start closes its server when
+// the test ends; what Run returns needs Close.
 package zkserver

@@ -13,7 +13,8 @@ import (
 //  2. DropRequest, Reset, Blackhole or Fail, the first of them that applies, or
 //     else the request is carried out as usual;
 //  3. CallAfter;
-//  4. BlackholeReply or DropReply, or else the answer is sent, after DelayReply.
+//  4. BlackholeReply or DropReply, or else the answer is sent, after
+//     DelayReply.
 //
 // Answers to earlier requests of the connection always go out first. A black
 // hole in one direction begins with a Call of [Session.BlackholeUpstream], and

@@ -11,17 +11,19 @@
 //	}
 //
 // Package testing/curatortest connects the client in one line. [Run] is for
-// programs that embed a server, [StartEnsemble] starts several with one history,
-// and [WithTCP] lets other processes in. MODEL.md, beside this file, says what
-// is modelled, in which order a client sees things, and where to find what.
+// programs that embed a server, [StartEnsemble] starts several with one
+// history, and [WithTCP] lets other processes in. MODEL.md, beside this file,
+// says what is modelled, in which order a client sees things, and where to find
+// what.
 //
 //   - A [Server] has methods for what happens to servers and networks, such as
 //     [Server.Stop]; for what an operator does, such as [Server.Create]; for a
 //     look inside, such as [Server.Tree]; and for waiting: [Server.WaitFor].
 //   - A [Session] is a handle on one client's session. [Session.Expire] ends it
 //     at once, which no client can foresee.
-//   - A [Host] is a machine of clients. [Host.LoseSessions] takes their sessions
-//     away in the usual way: they are cut off for longer than the timeout.
+//   - A [Host] is a machine of clients. [Host.LoseSessions] takes their
+//     sessions away in the usual way: they are cut off for longer than the
+//     timeout.
 //   - A [Rule] aims an [Action] at single requests: [Server.Inject].
 //   - A [ChaosPlan] makes servers and sessions fail by chance, the same way for
 //     the same seed: [WithChaos].
@@ -32,6 +34,7 @@
 // Close clients before the server, which [Start] closes by Cleanup: a bubble
 // waits for all its goroutines.
 //
-// Arguments that make no sense fail the test of [Start] and [StartEnsemble], and
-// are errors for servers without a test. They never panic and are never ignored.
+// Arguments that make no sense fail the test of [Start] and [StartEnsemble],
+// and are errors for servers without a test. They never panic and are never
+// ignored.
 package zktest

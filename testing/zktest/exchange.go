@@ -35,7 +35,7 @@ type pendingAnswer struct {
 
 // decodeRequest makes an exchange of a frame that follows the handshake.
 func (c *conn) decodeRequest(frame []byte) (*exchange, error) {
-	xid, kind, op, err := decodeRequest(frame)
+	xid, kind, op, err := decodeRequest(frame, c.srv.cfg.version38)
 	if err != nil {
 		return nil, err
 	}

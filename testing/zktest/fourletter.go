@@ -122,7 +122,7 @@ func (s *Server) writeTotals(b *strings.Builder) {
 		s.traffic.received, s.traffic.sent, len(s.conns), s.zxid, s.modeLocked(), s.nodeCount())
 }
 
-func (s *Server) uptime() time.Duration { return time.Now().Sub(s.born) }
+func (s *Server) uptime() time.Duration { return time.Since(s.born) }
 
 // nodeCount is one too many because a real server counts the root twice.
 func (s *Server) nodeCount() int { return s.tree.Len() + 1 }

@@ -65,7 +65,8 @@ func (s *Server) belowLocked(path string) []Node {
 }
 
 // Sessions returns the sessions that are alive, oldest first. At a member that
-// is read-only, see [WithReadOnlyMode], its own are behind those of the ensemble.
+// is read-only, see [WithReadOnlyMode], its own are behind those of the
+// ensemble.
 func (s *Server) Sessions() []SessionInfo {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -37,8 +37,8 @@ type Member struct {
 func (m *Member) ID() int { return m.id }
 
 // Mode returns what the server says of itself: "standalone", or in an ensemble
-// "leader", "follower", "observer", "looking" or "read-only". A server that does
-// not run is "stopped".
+// "leader", "follower", "observer", "looking" or "read-only". A server that
+// does not run says nothing, and is "stopped" or "paused".
 func (s *Server) Mode() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,6 +51,8 @@ func (s *Server) modeLocked() string {
 	switch {
 	case !s.upLocked():
 		return "stopped"
+	case s.paused:
+		return "paused"
 	case m == nil:
 		return "standalone"
 	case m.readOnly.on:
@@ -76,6 +78,14 @@ func (m *Member) Lag(d time.Duration) {
 	defer m.unlock()
 	m.lag = d
 	m.applyDueLocked()
+}
+
+// Reaches reports whether two members can talk to each other: both run, and no
+// [Ensemble.Partition] is between them.
+func (m *Member) Reaches(other *Member) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return other != nil && m.ens == other.ens && m.reachesLocked(other)
 }
 
 // Resign makes a leader give up its office. As on a real ensemble every member

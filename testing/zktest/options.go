@@ -24,7 +24,7 @@ type config struct {
 	spares                 int
 	readOnlyMode           bool
 	errs                   []error // what is wrong with the options
-	oldWatches             bool
+	version38              bool
 }
 
 // The defaults of an [Ensemble]: a tenth of what is common in production, or
@@ -114,7 +114,8 @@ func WithTTLNodes(on bool) Option {
 // WithSyncLimit sets how many ticks the members of an ensemble put up with each
 // other's silence: a follower that is cut off from its leader drops its clients
 // after that time, and a leader without a majority gives up its office one tick
-// later. The default is 5, as in the configuration that ZooKeeper comes with. A server on its own has no use for it.
+// later. The default is 5, as in the configuration that ZooKeeper comes with. A
+// server on its own has no use for it.
 func WithSyncLimit(ticks int) Option {
 	return func(c *config) {
 		if ticks < 1 {
@@ -125,8 +126,8 @@ func WithSyncLimit(ticks int) Option {
 }
 
 // WithElectionTime sets how long the members of an ensemble that look for a
-// leader take to elect one. The default is 200 milliseconds. The first leader of
-// a new ensemble is elected at once.
+// leader take to elect one. The default is 200 milliseconds. The first leader
+// of a new ensemble is elected at once.
 func WithElectionTime(d time.Duration) Option {
 	return func(c *config) {
 		if d < 0 {
@@ -169,8 +170,9 @@ func WithRequestLog(n int) Option {
 	}
 }
 
-// WithWatchesBefore39 gives the server the watches of ZooKeeper before 3.9. A
-// client that must live with both has much to heed:
+// WithVersion38 makes the server behave as ZooKeeper 3.8 where 3.9 differs: see
+// MODEL.md for all of it. A client that must live with both has much to heed
+// about watches:
 //
 //   - A connection has one mode of watch for a path, in each of the two tables.
 //     The mode that is set last replaces the one before, and so a standard
@@ -180,6 +182,6 @@ func WithRequestLog(n int) Option {
 //     persistent one as a whole, with all others (ZOOKEEPER-4472).
 //   - A recursive watch is in the table for children as well, and silent there.
 //   - Events do not tell their zxid.
-func WithWatchesBefore39() Option {
-	return func(c *config) { c.oldWatches = true }
+func WithVersion38() Option {
+	return func(c *config) { c.version38 = true }
 }

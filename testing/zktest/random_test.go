@@ -61,7 +61,7 @@ func found(t *testing.T, seed uint64, members int) (world, []*Server) {
 		return srv, []*Server{srv}
 	}
 	r.Disruptions = everyEnsembleDisruption
-	ens := StartEnsemble(t, members, WithChaos(r))
+	ens := StartEnsemble(t, members, WithChaos(r), WithReadOnlyMode())
 	session = ens.Session
 	return ens, ens.servers()
 }

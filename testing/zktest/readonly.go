@@ -10,8 +10,8 @@ import (
 // WithReadOnlyMode lets a member of an [Ensemble] serve reads while it has no
 // leader, two seconds or a tick after it has lost its own. Only clients that
 // agree to that in their handshake are let in. Writes and syncs fail with -119,
-// which is NotReadOnly. By default such a member serves nobody, as a real server
-// does without readonlymode.enabled.
+// which is NotReadOnly. By default such a member serves nobody, as a real
+// server does without readonlymode.enabled.
 //
 // A session that is begun at such a member is known to that member only, and
 // ends with the mode. Sessions of the ensemble are not taken in: the member
@@ -74,9 +74,9 @@ func (m *Member) endReadOnlyLocked() {
 	}
 }
 
-// noteGlobalSessionsLocked notes which sessions of the ensemble the member knows
-// of when it loses its leader: those that have not ended, and those of which it
-// has not heard that they have.
+// noteGlobalSessionsLocked notes which sessions of the ensemble the member
+// knows of when it loses its leader: those that have not ended, and those of
+// which it has not heard that they have.
 func (m *Member) noteGlobalSessionsLocked() {
 	if !m.cfg.readOnlyMode {
 		return
@@ -119,16 +119,17 @@ func (op *connectOp) connectReadOnlyLocked(x *exchange) []byte {
 func (x *exchange) runReadOnlyLocked() []byte {
 	x.touchLocked()
 	out := wire.NewReply()
-	if x.req.Op != wire.OpCloseSession && (x.forLeaderLocked() || x.req.Op == wire.OpCheck) {
-		// Before it is read: what else is wrong with the request does not count.
+	if x.req.Op != wire.OpCloseSession && x.forLeaderLocked() {
+		// Before it is read: what else is wrong with the request does not
+		// count.
 		x.req.Err, x.req.Zxid = wire.ErrNotReadOnly, x.srv.zxid
 		return out.Reply(x.req.Xid, x.srv.zxid, wire.ErrNotReadOnly)
 	}
 	return x.replyLocked(out, x.op.runLocked(x, out))
 }
 
-// endOwnSessionLocked ends a session that is known to this member only. There is
-// no transaction.
+// endOwnSessionLocked ends a session that is known to this member only. There
+// is no transaction.
 func (m *Member) endOwnSessionLocked(sess *session, closer *conn) {
 	delete(m.ownSessions, sess.id)
 	delete(m.pausedSessions, sess.id)

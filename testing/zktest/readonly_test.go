@@ -19,11 +19,11 @@ func inMinority(t *testing.T, test func(t *testing.T, ens *Ensemble, alone *Memb
 		require.Equal(t, wire.OK, global.create("/e", 1).code)
 		alone := ens.Members()[0]
 		ens.Partition(alone)
-		time.Sleep(defaultSyncLimit*defaultTick + readOnlyGrace - 1)
+		time.Sleep(defaultSyncLimit*defaultTick + readOnlyGrace - time.Nanosecond)
 		synctest.Wait()
 		require.Equal(t, "looking", alone.Mode())
 		dialRaw(t, alone.Server).requireClosed()
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		require.Equal(t, "read-only", alone.Mode())
 		test(t, ens, alone, global)

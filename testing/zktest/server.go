@@ -93,7 +93,7 @@ func newServer(c *cluster) *Server {
 		address: memoryAddr(0),
 		born:    time.Now(),
 		tree:    datatree.New(),
-		watches: datatree.NewWatches[*conn](c.cfg.oldWatches),
+		watches: datatree.NewWatches[*conn](c.cfg.version38),
 		conns:   make(map[*conn]struct{}),
 		rate:    1,
 	}

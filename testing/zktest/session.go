@@ -76,7 +76,7 @@ func (s *Server) extendLocked(sess *session) {
 // which is cheap; the alarm finds that out when it goes off, and is set again.
 func (s *Server) armExpiryLocked(sess *session) {
 	sess.expiry.stop()
-	sess.expiry = s.afterLocked(sess.deadline.Sub(time.Now()), func() {
+	sess.expiry = s.afterLocked(time.Until(sess.deadline), func() {
 		s.mu.Lock()
 		defer s.unlock()
 		s.expireIfOverdueLocked(sess)
