@@ -61,10 +61,14 @@ func NewInt(c *framework.Client, path string, opts ...Option) *Int {
 // Load returns the number. It has seen every change that was complete before
 // the call.
 func (n *Number[N]) Load(ctx context.Context) (N, error) {
-	return n.do(ctx, "load", func(data []byte) step {
+	data, err := n.cell.load(ctx, "load", func(data []byte) step {
 		_, err := n.decode(data)
 		return step{data: data, err: err}
 	})
+	if err != nil {
+		return 0, err
+	}
+	return n.decode(data)
 }
 
 // Store sets the number, whatever it was.
@@ -107,7 +111,7 @@ func (n *Number[N]) Update(ctx context.Context, f func(old N) (N, error)) (now N
 	err = update(ctx, n.cell, func(data []byte) (change, error) {
 		old, err := n.decode(data)
 		if err != nil {
-			return nil, err
+			return nil, n.cell.failed("update", err)
 		}
 		now, err = f(old)
 		return n.swap(old, now), err

@@ -30,8 +30,7 @@ type config struct {
 // The path, and what is missing above it, is created as containers.
 //
 // A lost reply is still ErrOutcomeUnknown if the servers have ended the session
-// before the receipt could be read, and the node alone does not tell. Nor is a
-// receipt used after 2^31 writes of the node, when its version is negative.
+// before the receipt could be read, and the node alone does not tell.
 func WithReceipts(path string) Option {
 	return func(c *config) {
 		c.receipts = path
@@ -73,6 +72,7 @@ func isNil(name string) error {
 // the object was dropped.
 func newCell[T any](object *T, c *framework.Client, path string, opts []Option) *cell {
 	one := &cell{client: c, path: path}
+	one.loads = &cell{client: c, path: path, writes: one}
 	one.cfg.check(path)
 	for _, o := range opts {
 		if o == nil {
