@@ -25,9 +25,9 @@
 //
 // A write asks for the version that was read, so of several writers one is the
 // first, and the others begin again. If the connection breaks before the reply,
-// the client finds out whether the write was applied. Its answers are applied,
-// not applied, or [framework.ErrOutcomeUnknown]. Curator takes its own write for
-// somebody else's then, and counts twice.
+// the client finds out whether the write was applied. The answer of a call is
+// applied, not applied, or [framework.ErrOutcomeUnknown]. Curator takes its own
+// write for somebody else's then, and counts twice.
 //
 // The node alone often does not tell: two writers that both make 6 out of 5
 // leave the same bytes. Receipts tell; see [WithReceipts]. With them, only the

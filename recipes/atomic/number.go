@@ -10,12 +10,12 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// Long is a number of 64 bits, Curator's DistributedAtomicLong. Its node has 8
-// bytes, big-endian. Its methods are those of Number.
+// Long is a number of 64 bits, Curator's DistributedAtomicLong. The node has 8
+// bytes, big-endian. The methods are those of Number.
 type Long = Number[int64]
 
-// Int is a number of 32 bits, Curator's DistributedAtomicInteger. Its node has
-// 4 bytes, big-endian. Its methods are those of Number.
+// Int is a number of 32 bits, Curator's DistributedAtomicInteger. The node has
+// 4 bytes, big-endian. The methods are those of Number.
 type Int = Number[int32]
 
 // Number is a number in a persistent node, which many processes read and

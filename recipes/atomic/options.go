@@ -42,7 +42,7 @@ func WithReceipts(path string) Option {
 // for the node this many times takes a lock, and goes on under it: the
 // InterProcessMutex with this path, as Curator's PromotedToLock does.
 // Java and Go processes that have the same lock path wait for each other then,
-// in the order of their arrival. Those without it still write.
+// in the order of their arrival. Writers without it do not wait.
 func WithPromotion(lockPath string, tries int) Option {
 	return func(c *config) {
 		c.lockPath, c.tries = lockPath, tries
