@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/internal/reason"
 )
 
@@ -31,7 +32,8 @@ type cell struct {
 
 	// These fields are the worker's.
 	seen   snapshot
-	number int64 // of the last write that had a receipt
+	number int64              // of the last write that had a receipt
+	teller clienttrace.Teller // or nil
 }
 
 // change says what to do with a node's data. It must not change the data that

@@ -128,6 +128,7 @@ func (r *round) write(base snapshot, data []byte) error {
 		return nil
 	}
 	verdict, err := w.do()
+	r.traceWrite(verdict)
 	if verdict != lost && verdict != applied {
 		r.markNotSent()
 	}

@@ -57,6 +57,7 @@ func (r *replica) follow(ctx context.Context) error {
 			select {
 			case <-watch.Done():
 			case <-interrupted:
+				r.trace(ReadAgain)
 			case <-ctx.Done():
 				return reason.OfContext(ctx)
 			}
