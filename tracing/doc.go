@@ -87,6 +87,15 @@
 // are behind, and how often they had to read everything again. Caches have no
 // spans: nobody waits for them.
 //
+// # Values and barriers
+//
+// Writes of atomic numbers and values are counted by their outcome: conflicts
+// with other writers, and outcomes that are not known. So are their promotions
+// to a lock. Of shared values, the metrics tell how often they change, how often
+// they were read again after an interruption, and how often the data was of
+// another kind. Waits at barriers are measured, and lost members are counted.
+// Operations have spans; see [WithOperations].
+//
 // # Names and guarantees
 //
 // TELEMETRY.md lists every metric, attribute and event. Durations are in

@@ -35,6 +35,8 @@ type metrics struct {
 	counts                                                            [numCounts]metric.Int64Observable
 	nodes                                                             nodeMetrics
 	caches                                                            cacheMetrics
+	values                                                            valueMetrics
+	barriers                                                          barrierMetrics
 }
 
 // instrument describes a metric. TELEMETRY.md lists them all.
@@ -62,6 +64,13 @@ var instruments = []instrument{
 	{semconv.CacheLagDuration, "gauge", "s", "Time for which a cache has been behind: the longest of all caches."},
 	{semconv.CacheTransactions, "gauge", "{transaction}", "Transactions by which a cache is behind: the most of all caches."},
 	{semconv.CacheResyncs, "counter", "{resync}", "Caches that have read everything again."},
+	{semconv.AtomicWrites, "counter", "{write}", "Writes of atomic numbers and values, by their outcome."},
+	{semconv.AtomicPromotions, "counter", "{promotion}", "Writes of atomic numbers and values that went on under a lock."},
+	{semconv.SharedChanges, "counter", "{change}", "Changes that shared values have heard of."},
+	{semconv.SharedRereads, "counter", "{read}", "Reads of shared values after an interruption."},
+	{semconv.SharedUndecodable, "counter", "{value}", "Data that was no value of the type of a shared value."},
+	{semconv.BarrierWaitDuration, "histogram", "s", "Duration of waits at barriers, whatever their outcome."},
+	{semconv.BarrierMembersLost, "counter", "{member}", "Losses that members of double barriers have noticed."},
 }
 
 // observe registers the callback for the instruments that are read only when
@@ -110,6 +119,8 @@ func newMetrics(meter metric.Meter) *metrics {
 		watches:    b.observableUpDown(semconv.Watches),
 		nodes:      newNodeMetrics(b),
 		caches:     newCacheMetrics(b),
+		values:     newValueMetrics(b),
+		barriers:   newBarrierMetrics(b),
 	}
 	if b.err != nil {
 		otel.Handle(b.err)

@@ -13,10 +13,13 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/gocurator/curator/framework/clienttrace"
+	"github.com/gocurator/curator/recipes/atomic"
+	"github.com/gocurator/curator/recipes/barriers"
 	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/locktrace"
 	"github.com/gocurator/curator/recipes/nodes"
+	"github.com/gocurator/curator/recipes/shared"
 )
 
 // ScopeName is the name of the instrumentation scope of all spans and metrics.
@@ -47,6 +50,9 @@ var (
 	_ locktrace.Tracer   = (*Tracer)(nil)
 	_ nodes.Tracer       = (*Tracer)(nil)
 	_ cache.Tracer       = (*Tracer)(nil)
+	_ atomic.Tracer      = (*Tracer)(nil)
+	_ shared.Tracer      = (*Tracer)(nil)
+	_ barriers.Tracer    = (*Tracer)(nil)
 )
 
 // New returns a Tracer for framework.WithTracer. New itself reports no error,

@@ -94,6 +94,12 @@ const (
 	CacheLag = "curator.cache.lag"
 )
 
+// Attributes of numbers and values in package atomic, and of barriers.
+const (
+	AtomicOutcome = "curator.atomic.outcome" // of a write
+	BarrierWait   = "curator.barrier.wait"   // the call that waits, such as "enter"
+)
+
 // Attributes that OpenTelemetry's semantic conventions define.
 const (
 	ServerAddress = "server.address"
@@ -153,4 +159,14 @@ const (
 	CacheLagDuration  = "curator.cache.lag.duration"
 	CacheTransactions = "curator.cache.lag.transactions"
 	CacheResyncs      = "curator.cache.resyncs"
+
+	AtomicWrites     = "curator.atomic.writes"
+	AtomicPromotions = "curator.atomic.promotions"
+
+	SharedChanges     = "curator.shared.changes"
+	SharedRereads     = "curator.shared.rereads"
+	SharedUndecodable = "curator.shared.undecodable"
+
+	BarrierWaitDuration = "curator.barrier.wait.duration"
+	BarrierMembersLost  = "curator.barrier.members.lost"
 )

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/internal/reason"
 )
 
@@ -19,15 +20,20 @@ type cell struct {
 	path   string
 	cfg    config
 
+	loads  *cell // carries the Loads out, so that they do not wait for writes
+	writes *cell // of the cell of Loads: whose Loads they are
+
 	mu      sync.Mutex // protects the following fields, and those of calls that say so
 	waiting []*call    // for the next round
 	working bool       // there is a worker
 	trouble error      // why the worker has to try again, or nil
 	receipt receipt    // only the worker changes it
+	loaded  snapshot   // of a Load that nothing has used yet
 
 	// These fields are the worker's.
 	seen   snapshot
-	number int64 // of the last write that had a receipt
+	number int64              // of the last write that had a receipt
+	teller clienttrace.Teller // or nil
 }
 
 // change says what to do with a node's data. It must not change the data that
@@ -71,6 +77,15 @@ func (c *cell) do(ctx context.Context, op string, change change) ([]byte, bool, 
 		return nil, false, &framework.OpError{Op: op, Path: c.path, Err: withoutOp(err)}
 	}
 	return done.data, done.writes, nil
+}
+
+// load is do for a change that never writes, and whose answer is of now.
+func (c *cell) load(ctx context.Context, op string, read change) ([]byte, error) {
+	if c != nil && c.cfg.fault == nil {
+		c = c.loads
+	}
+	data, _, err := c.do(ctx, op, read)
+	return data, err
 }
 
 func (c *cell) await(ctx context.Context, w *call) (step, error) {
@@ -160,6 +175,9 @@ func (c *cell) nextRound(ctx context.Context) *round {
 	}
 	c.trouble = nil
 	r := &round{cell: c}
+	if c.writes != nil { // a Load is never of what is known already
+		c.seen, r.synced = snapshot{}, true
+	}
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	return r
 }

@@ -25,9 +25,9 @@
 //
 // A write asks for the version that was read, so of several writers one is the
 // first, and the others begin again. If the connection breaks before the reply,
-// the client finds out whether the write was applied. Its answers are applied,
-// not applied, or [framework.ErrOutcomeUnknown]. Curator takes its own write for
-// somebody else's then, and counts twice.
+// the client finds out whether the write was applied. The answer of a call is
+// applied, not applied, or [framework.ErrOutcomeUnknown]. Curator takes its own
+// write for somebody else's then, and counts twice.
 //
 // The node alone often does not tell: two writers that both make 6 out of 5
 // leave the same bytes. Receipts tell; see [WithReceipts]. With them, only the
@@ -42,7 +42,7 @@
 // and each of them gets its own answer: 64 goroutines cost the server no more
 // than one. Each Update is a write of its own. Keep one object for a path. Between processes the faster one
 // wins. The others try again after random pauses. With [WithPromotion] they
-// queue for a lock, as in Curator.
+// queue for a lock, as in Curator. Loads do not wait for them.
 //
 // # When the session is lost
 //
@@ -52,14 +52,14 @@
 //
 // # Limits
 //
-// ZooKeeper compares versions, and not nodes. If a node is deleted and made
-// anew while a write is under way, or within a second after one, and gets the
-// same version, a write may be based on a number of the old node. Store 0
-// instead of deleting a counter.
+// ZooKeeper compares versions, and not nodes. If a node is deleted and
+// re-created while a write is under way, or within a second after a write or a
+// Load, and gets the same version, a write may be based on a number of the old
+// node. Store 0 instead of deleting a counter.
 //
-// A node's version has 32 bits. After 2^31 writes it is negative, and receipts
-// are not used any more. When it is -1, changes fail with [ErrNoVersion] until
-// a writer of another kind, such as Java's forceSet, has written.
+// A node's version has 32 bits, and is -1 after 2^32 - 1 writes on older servers.
+// Changes fail with [ErrNoVersion] then, until a writer of another kind, such as
+// Java's forceSet, has written.
 //
 // A write whose outcome is unknown is in the log of the client, with the
 // attributes curator.znode.path and curator.cause. Package tracing counts writes

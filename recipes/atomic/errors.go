@@ -23,9 +23,9 @@ var (
 	// in a node that is the parent of others, or the path of receipts.
 	ErrEphemeral = errors.New("node is ephemeral")
 
-	// ErrRestarted means that a Sequence's node was deleted and made anew, so
+	// ErrRestarted means that a Sequence's node was deleted and re-created, so
 	// that dense numbers begin again.
-	ErrRestarted = errors.New("node of the sequence was made anew")
+	ErrRestarted = errors.New("node of the sequence was re-created")
 
 	// ErrExhausted means that a Sequence has no more dense numbers.
 	ErrExhausted = errors.New("no more dense numbers")

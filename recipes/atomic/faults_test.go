@@ -39,9 +39,9 @@ func TestCodecThatKeepsItsArgument(t *testing.T) {
 	})
 }
 
-// A write must not be repeated on a node that was made anew and has the same
+// A write must not be repeated on a node that was re-created and has the same
 // version, also if the receipt is as before.
-func TestNodeMadeAnewDuringAnOutage(t *testing.T) {
+func TestNodeRecreatedDuringAnOutage(t *testing.T) {
 	for name, opts := range waysToCount {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {

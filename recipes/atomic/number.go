@@ -10,12 +10,12 @@ import (
 	"github.com/gocurator/curator/framework"
 )
 
-// Long is a number of 64 bits, Curator's DistributedAtomicLong. Its node has 8
-// bytes, big-endian. Its methods are those of Number.
+// Long is a number of 64 bits, Curator's DistributedAtomicLong. The node has 8
+// bytes, big-endian. The methods are those of Number.
 type Long = Number[int64]
 
-// Int is a number of 32 bits, Curator's DistributedAtomicInteger. Its node has
-// 4 bytes, big-endian. Its methods are those of Number.
+// Int is a number of 32 bits, Curator's DistributedAtomicInteger. The node has
+// 4 bytes, big-endian. The methods are those of Number.
 type Int = Number[int32]
 
 // Number is a number in a persistent node, which many processes read and
@@ -61,10 +61,14 @@ func NewInt(c *framework.Client, path string, opts ...Option) *Int {
 // Load returns the number. It has seen every change that was complete before
 // the call.
 func (n *Number[N]) Load(ctx context.Context) (N, error) {
-	return n.do(ctx, "load", func(data []byte) step {
+	data, err := n.cell.load(ctx, "load", func(data []byte) step {
 		_, err := n.decode(data)
 		return step{data: data, err: err}
 	})
+	if err != nil {
+		return 0, err
+	}
+	return n.decode(data)
 }
 
 // Store sets the number, whatever it was.
@@ -107,7 +111,7 @@ func (n *Number[N]) Update(ctx context.Context, f func(old N) (N, error)) (now N
 	err = update(ctx, n.cell, func(data []byte) (change, error) {
 		old, err := n.decode(data)
 		if err != nil {
-			return nil, err
+			return nil, n.cell.failed("update", err)
 		}
 		now, err = f(old)
 		return n.swap(old, now), err

@@ -30,8 +30,7 @@ type config struct {
 // The path, and what is missing above it, is created as containers.
 //
 // A lost reply is still ErrOutcomeUnknown if the servers have ended the session
-// before the receipt could be read, and the node alone does not tell. Nor is a
-// receipt used after 2^31 writes of the node, when its version is negative.
+// before the receipt could be read, and the node alone does not tell.
 func WithReceipts(path string) Option {
 	return func(c *config) {
 		c.receipts = path
@@ -43,7 +42,7 @@ func WithReceipts(path string) Option {
 // for the node this many times takes a lock, and goes on under it: the
 // InterProcessMutex with this path, as Curator's PromotedToLock does.
 // Java and Go processes that have the same lock path wait for each other then,
-// in the order of their arrival. Those without it still write.
+// in the order of their arrival. Writers without it do not wait.
 func WithPromotion(lockPath string, tries int) Option {
 	return func(c *config) {
 		c.lockPath, c.tries = lockPath, tries
@@ -73,6 +72,7 @@ func isNil(name string) error {
 // the object was dropped.
 func newCell[T any](object *T, c *framework.Client, path string, opts []Option) *cell {
 	one := &cell{client: c, path: path}
+	one.loads = &cell{client: c, path: path, writes: one}
 	one.cfg.check(path)
 	for _, o := range opts {
 		if o == nil {

@@ -20,6 +20,7 @@ func (r *round) promote() error {
 		return nil
 	}
 	r.lease = lease
+	r.tracePromotion()
 	return nil
 }
 

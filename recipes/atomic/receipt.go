@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/go-zookeeper/zk"
 
@@ -20,14 +21,18 @@ type receipt struct {
 	version int32
 }
 
+// lastVersion is the last one of a receipt. The one behind it is negative, and
+// in the end there is one that stands for any.
+const lastVersion = math.MaxInt32
+
 // takeReceipt gives the write a receipt, if they were asked for. It makes one
 // if there is none in this session.
 func (w *write) takeReceipt() error {
-	if w.cfg.receipts == "" || w.base.version < 0 { // a transaction cannot ask for such a version
+	if w.cfg.receipts == "" {
 		return nil
 	}
 	c := w.cell
-	if c.receipt.path == "" || c.receipt.session != w.client.SessionID() {
+	if c.receipt.path == "" || c.receipt.session != w.client.SessionID() || c.receipt.version == lastVersion {
 		w.dropReceipt()
 		path := znode.Join(w.cfg.receipts, "receipt-"+rand.Text())
 		created, err := w.client.Create(w.ctx, path, numberBytes(0),

@@ -86,7 +86,8 @@ func (r *round) try() error {
 			r.finish()
 			return nil
 		}
-		r.seen, r.synced = snapshot{}, true // the answers would be of some time before
+		r.forget()
+		r.synced = true // the answers would be of some time before
 		return nil
 	case !base.exists:
 		return r.create()
@@ -127,24 +128,25 @@ func (r *round) write(base snapshot, data []byte) error {
 		return nil
 	}
 	verdict, err := w.do()
+	r.traceWrite(verdict)
 	if verdict != lost && verdict != applied {
 		r.markNotSent()
 	}
 	switch verdict {
 	case applied:
 		if r.beaten > 0 {
-			r.seen = snapshot{} // others write, too
+			r.forget() // others write, too
 		}
 		r.finish()
 		return nil
 	case conflict:
-		r.seen = snapshot{}
+		r.forget()
 		r.beaten++
 		return r.giveWay()
 	case again:
 		return nil
 	case lost:
-		r.seen = snapshot{}
+		r.forget()
 		r.dropReceipt()
 		if r.hasCallers() { // those that have gone have logged it
 			r.logUnknown(err)

@@ -55,9 +55,9 @@ func (s *Sequence) Next(ctx context.Context) (int64, error) {
 
 // NextDense returns 1 for the first write of the node, 2 for the next, and so
 // on: the node's version. It ends after 2147483647, with ErrExhausted. These
-// numbers begin again if somebody deletes the node. The first call that sees
-// that, on this Sequence, fails with ErrRestarted; processes that start later
-// cannot see it. Calls of Next take numbers, too.
+// numbers begin again after 2^32 writes, and if somebody deletes the node. The
+// first call that sees a deletion, on this Sequence, fails with ErrRestarted;
+// processes that start later cannot see it. Calls of Next take numbers, too.
 func (s *Sequence) NextDense(ctx context.Context) (int32, error) {
 	stat, err := s.write(ctx, "next-dense")
 	if err != nil {

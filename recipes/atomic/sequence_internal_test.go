@@ -6,6 +6,9 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/testing/zktest"
 )
 
 // The version of a node is a number of 32 bits, which wraps around.
@@ -17,6 +20,23 @@ func TestDenseNumbersEnd(t *testing.T) {
 	require.ErrorIs(t, s.checkDense(&zk.Stat{Czxid: 8, Version: 1}), ErrRestarted)
 	require.ErrorIs(t, s.checkDense(&zk.Stat{Czxid: 7, Version: 9}), ErrRestarted)
 	require.NoError(t, s.checkDense(&zk.Stat{Czxid: 8, Version: 2}))
+}
+
+// A receipt of the last version is not written again: the next versions are
+// negative, and one of them stands for any.
+func TestReceiptOfTheLastVersion(t *testing.T) {
+	recipetest.InVirtualTime(t, func(t *testing.T, w *recipetest.World) {
+		c, _ := w.Connect(t)
+		n := NewLong(c, "/n", WithReceipts("/receipts"))
+		require.NoError(t, n.Store(t.Context(), 5))
+		used := n.cell.receipt.path
+		n.cell.receipt.version = math.MaxInt32
+		before := w.Fake.CountRequests(zktest.OpMulti)
+		require.NoError(t, n.Store(t.Context(), 6))
+		require.Equal(t, 1, w.Fake.CountRequests(zktest.OpMulti)-before)
+		require.NotEqual(t, used, n.cell.receipt.path)
+		require.Len(t, w.Fake.Children("/receipts"), 1)
+	})
 }
 
 // A node whose version is -1 cannot be written on condition.

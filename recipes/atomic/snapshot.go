@@ -23,7 +23,7 @@ type snapshot struct {
 
 // memory is for how long a node is taken to be as it was. A write is refused if
 // it is not, by its version. The time is short, because a node that was deleted
-// and made anew may have the same version again.
+// and re-created may have the same version again.
 const memory = time.Second
 
 func (s snapshot) isRecent() bool { return !s.at.IsZero() && time.Since(s.at) < memory }
@@ -35,6 +35,7 @@ func snapshotOf(data []byte, stat *zk.Stat) snapshot {
 // base returns the node as the round takes it to be.
 func (r *round) base() (snapshot, error) {
 	r.fresh = false
+	r.takeLoaded()
 	if r.seen.isRecent() {
 		return r.seen, nil
 	}
@@ -43,12 +44,39 @@ func (r *round) base() (snapshot, error) {
 		if err == nil {
 			r.seen, r.fresh = s, r.synced
 			r.synced = false
+			if r.writes != nil {
+				r.writes.noteLoaded(s)
+			}
 			return s, nil
 		}
 		if err := r.outlast(err); err != nil {
 			return snapshot{}, err
 		}
 	}
+}
+
+// noteLoaded lends the node, as a Load has seen it, to the next write.
+func (c *cell) noteLoaded(s snapshot) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.loaded = s
+}
+
+// takeLoaded takes what a Load has seen, if that is younger than what is known.
+func (c *cell) takeLoaded() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s := c.loaded; s.at.After(c.seen.at) && (s.czxid != c.seen.czxid || s.version >= c.seen.version) {
+		c.seen = s
+	}
+	c.loaded = snapshot{}
+}
+
+// forget drops what is known of the node, which has changed.
+func (c *cell) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.seen, c.loaded = snapshot{}, snapshot{}
 }
 
 // look reads a node. With sync it sees everything that was committed before.
@@ -88,7 +116,7 @@ func (r *round) create() error {
 		r.seen = snapshot{at: time.Now(), exists: true, czxid: created.Czxid}
 		return nil
 	case errors.Is(err, zk.ErrNodeExists):
-		r.seen = snapshot{}
+		r.forget()
 		return nil
 	default:
 		if err := r.outlast(err); err != nil {

@@ -11,14 +11,16 @@ import (
 // data that it is called with, on the caller's goroutine. The change must be
 // made only if the node still has that data.
 //
-// The first data are a guess. If they are wrong, the change is not made, and
-// the next try gets the data of that moment.
+// The data that it is called with are a guess. If they are wrong, the change is
+// not made, and the next try has another guess. Only if the function fails, it
+// is called with the data of that moment.
 func update(ctx context.Context, c *cell, f func(data []byte) (change, error)) error {
 	const op = "update"
 	data, _, err := c.do(ctx, op, func(data []byte) step { return step{data: data, guess: true} })
-	for guess := true; err == nil; guess = false {
+	fresh := false
+	for err == nil {
 		next, failed := f(data)
-		if failed != nil && !guess {
+		if failed != nil && fresh {
 			return failed
 		}
 		if failed != nil {
@@ -28,14 +30,34 @@ func update(ctx context.Context, c *cell, f func(data []byte) (change, error)) e
 			if err == nil && bytes.Equal(data, guessed) {
 				return failed
 			}
+			fresh = true
 			continue
 		}
+		fresh = false
 		var swapped bool
-		if data, swapped, err = c.do(ctx, op, next); swapped {
+		if data, swapped, err = c.do(ctx, op, guessing(next)); swapped {
 			return nil
 		}
 	}
 	return err
+}
+
+// guessing is a change whose answer may be out of date, unless it writes or
+// fails.
+func guessing(of change) change {
+	return func(data []byte) step {
+		s := of(data)
+		s.guess = !s.writes && s.err == nil
+		return s
+	}
+}
+
+// failed is the error of an operation with the node's data, or nil.
+func (c *cell) failed(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &framework.OpError{Op: op, Path: c.path, Err: err}
 }
 
 // refuse is the error of a call with a cell or an argument that cannot be used,

@@ -35,12 +35,13 @@ func NewValue[T any](c *framework.Client, path string, codec codec.Codec[T], opt
 // Load returns the value. It has seen every change that was complete before the
 // call.
 func (v *Value[T]) Load(ctx context.Context) (T, error) {
-	data, _, err := v.cell.do(ctx, "load", func(data []byte) step { return step{data: data} })
+	data, err := v.cell.load(ctx, "load", func(data []byte) step { return step{data: data} })
 	if err != nil {
 		var none T
 		return none, err
 	}
-	return v.decode(data)
+	value, err := v.decode(data)
+	return value, v.cell.failed("load", err)
 }
 
 // Store sets the value, whatever it was.
@@ -86,7 +87,7 @@ func (v *Value[T]) Update(ctx context.Context, f func(old T) (T, error)) (now T,
 	err = update(ctx, v.cell, func(data []byte) (change, error) {
 		old, err := v.decode(data)
 		if err != nil {
-			return nil, err
+			return nil, v.cell.failed("update", err)
 		}
 		if now, err = f(old); err != nil {
 			return nil, err

@@ -148,7 +148,7 @@ func (w *write) lookForOutcome() (verdict, error) {
 	case now.version == w.receipt.version:
 		return w.judgeUnused()
 	case now.version == w.receipt.version+1 && bytes.Equal(now.data, numberBytes(w.number)):
-		w.seen = snapshot{}
+		w.forget()
 		w.used()
 		return applied, nil
 	default:

@@ -204,6 +204,13 @@ func (b *Barrier) Wait(ctx context.Context) error {
 	if err := b.usable(); err != nil {
 		return errorOf("wait", b.path, err)
 	}
+	begun := time.Now()
+	err := b.wait(ctx)
+	traceWait(b.client, "wait", b.path, begun, err)
+	return err
+}
+
+func (b *Barrier) wait(ctx context.Context) error {
 	var seen *Raised
 	for {
 		data, stat, watch, err := b.client.GetW(ctx, b.path)

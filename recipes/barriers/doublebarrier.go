@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/znode"
@@ -53,6 +54,13 @@ func (b *DoubleBarrier) Enter(ctx context.Context) (*Passage, error) {
 	if err := b.usable(); err != nil {
 		return nil, errorOf("enter", b.path, err)
 	}
+	begun := time.Now()
+	p, err := b.enter(ctx)
+	traceWait(b.client, "enter", b.path, begun, err)
+	return p, err
+}
+
+func (b *DoubleBarrier) enter(ctx context.Context) (*Passage, error) {
 	e := b.newEntry()
 	for lost := 0; ; {
 		err := b.client.InSession(ctx, e.enterInSession)

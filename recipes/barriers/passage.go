@@ -91,6 +91,7 @@ func (p *Passage) Name() string { return p.name }
 // error matches framework.ErrSessionLost then. Leave may be called again, and
 // returns what the first Leave returned.
 func (p *Passage) Leave(ctx context.Context) error {
+	begun := time.Now()
 	if ctx.Err() != nil { // before it begins to leave, so that it does not wait
 		p.giveUp()
 	}
@@ -102,7 +103,11 @@ func (p *Passage) Leave(ctx context.Context) error {
 		p.giveUp()
 		p.awaitResignation()
 	}
-	p.once.Do(func() { p.result = errorOf("leave", p.barrier.path, p.resultOf(ctx)) })
+	first := false
+	p.once.Do(func() { first, p.result = true, errorOf("leave", p.barrier.path, p.resultOf(ctx)) })
+	if first {
+		traceWait(p.barrier.client, "leave", p.barrier.path, begun, p.result)
+	}
 	return p.result
 }
 

@@ -248,6 +248,7 @@ func (s *stay) lookForLosses(ctx context.Context) error {
 		if s.ctx.Err() == nil {
 			c := s.barrier.client
 			framework.Extend(c).Logger().Warn("member of a double barrier lost", logPath(c, s.barrier.path), semconv.Cause, err)
+			traceLosses(c, len(lost))
 		}
 		s.cancel(err)
 	}

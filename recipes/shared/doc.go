@@ -69,8 +69,7 @@
 //   - After 2^32 - 1 writes, the version of a node is -1 on older servers,
 //     which TrySet refuses.
 //   - Servers with local sessions (localSessionsEnabled) check less of where a
-//     request comes from. What is said here of lost replies was not tested with
-//     them.
+//     request comes from. Lost replies were not tested with them.
 //   - An ensemble that was set back to an older state, from a backup, sets the
 //     Value back as well. The log has a warning.
 //

@@ -14,7 +14,7 @@ import (
 	"github.com/gocurator/curator/state"
 )
 
-// live follows the node until stop or the client ends, or an error does. Its
+// live follows the node until stop or the client ends, or an error does. The
 // requests do not wait for a tracer.
 func (r *replica) live(client, stop context.Context) {
 	defer close(r.done)
@@ -57,6 +57,7 @@ func (r *replica) follow(ctx context.Context) error {
 			select {
 			case <-watch.Done():
 			case <-interrupted:
+				r.trace(ReadAgain)
 			case <-ctx.Done():
 				return reason.OfContext(ctx)
 			}

@@ -34,7 +34,7 @@ type call struct {
 type answer struct {
 	unknown bool     // the outcome is
 	ok      bool     // of a try
-	over    bool     // of a try: it has written over a node that was made anew
+	over    bool     // of a try: it has written over a node that was re-created
 	seen    register // what was read, is in the way, or was written
 }
 

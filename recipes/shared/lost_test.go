@@ -128,14 +128,14 @@ func TestAppliedIsNeverReportedAsNotApplied(t *testing.T) {
 		require.NoError(l, l.Fake.Create("/n", bytesOf(n)))
 	}
 	for name, meanwhile := range map[string]func(l *lostWrite){
-		"written over":             func(l *lostWrite) { l.set(2)() },
-		"written over twice":       func(l *lostWrite) { l.set(2)(); l.set(1)() },
-		"deleted":                  func(l *lostWrite) { require.NoError(l, l.Fake.Delete("/n")) },
-		"made anew":                func(l *lostWrite) { remake(l, 2) },
-		"made anew and written":    func(l *lostWrite) { remake(l, 2); l.set(3)() },
-		"made anew, as it was":     func(l *lostWrite) { remake(l, 7) },
-		"made anew, with our data": func(l *lostWrite) { remake(l, 1) },
-		"the session is lost":      func(l *lostWrite) { go l.Fake.Session(l.client.SessionID()).Expire() },
+		"written over":              func(l *lostWrite) { l.set(2)() },
+		"written over twice":        func(l *lostWrite) { l.set(2)(); l.set(1)() },
+		"deleted":                   func(l *lostWrite) { require.NoError(l, l.Fake.Delete("/n")) },
+		"re-created":                func(l *lostWrite) { remake(l, 2) },
+		"re-created and written":    func(l *lostWrite) { remake(l, 2); l.set(3)() },
+		"re-created, as it was":     func(l *lostWrite) { remake(l, 7) },
+		"re-created, with our data": func(l *lostWrite) { remake(l, 1) },
+		"the session is lost":       func(l *lostWrite) { go l.Fake.Session(l.client.SessionID()).Expire() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			onLostWrite(t, func(l *lostWrite) zktest.Action {

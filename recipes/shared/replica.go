@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/sharednode"
 )
@@ -26,6 +27,7 @@ type replica struct {
 	synced  bool                 // run has read the node, and created it if it was missing
 	trouble error                // why run cannot read it at present, or nil
 	err     error                // why run has ended
+	teller  clienttrace.Teller   // of the client's tracer, or nil
 	changed chan struct{}
 }
 
@@ -100,8 +102,7 @@ func (r *replica) accept(s, base *sharednode.Snapshot, afterSync bool) (v verdic
 	default:
 		setBack = s.Exists && r.now.Exists
 	}
-	r.now = s
-	r.tellLocked()
+	r.takeLocked(s)
 	return accepted, setBack
 }
 
@@ -111,11 +112,19 @@ func (r *replica) wrote(s *sharednode.Snapshot) (certain bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if s.IsAfter(r.now) {
-		r.now = s
-		r.tellLocked()
+		r.takeLocked(s)
 		return true
 	}
 	return s.Same(r.now) || s.IsBefore(r.now)
+}
+
+// takeLocked takes a snapshot for what is known.
+func (r *replica) takeLocked(s *sharednode.Snapshot) {
+	if r.now != nil {
+		r.traceLocked(Changed)
+	}
+	r.now = s
+	r.tellLocked()
 }
 
 // tellLocked wakes everybody who waits.

@@ -34,7 +34,7 @@ func TestReadsAreOrderedByTransactions(t *testing.T) {
 		"none":                             {now: at(2, 0), read: sharednode.Absent(8, 8), want: doubtful},
 		"none, after a sync":               {now: at(2, 0), read: sharednode.Absent(8, 8), afterSync: true, want: accepted, taken: true},
 		"none, and another came meanwhile": {now: at(3, 0), base: at(2, 0), read: sharednode.Absent(2, 4), afterSync: true, want: unordered},
-		"made anew":                        {now: none, read: at(10, 0), want: accepted, taken: true},
+		"re-created":                       {now: none, read: at(10, 0), want: accepted, taken: true},
 		"from before it was gone":          {now: none, base: at(4, 0), read: at(5, 0), want: accepted},
 		"before or behind":                 {now: none, base: at(4, 0), read: at(7, 0), afterSync: true, want: unordered},
 		"before or behind, read later":     {now: none, read: at(7, 0), want: doubtful},
@@ -66,7 +66,7 @@ func TestWritesAreOrderedByTransactions(t *testing.T) {
 		"newer":            {at(1, 5), at(2, 0), true, true},
 		"the same":         {at(2, 0), at(2, 0), true, false},
 		"older":            {at(3, 0), at(2, 9), true, false},
-		"made anew":        {none, at(10, 0), true, true},
+		"re-created":       {none, at(10, 0), true, true},
 		"gone since":       {none, at(5, 0), true, false},
 		"before or behind": {none, at(6, 0), false, false},
 	} {

@@ -259,6 +259,7 @@ func (v *Value[T]) decode(s *sharednode.Snapshot) (Versioned[T], error) {
 	now := Versioned[T]{Exists: true, Version: s.Version, Mzxid: s.Mzxid, Czxid: s.Czxid}
 	value, err := v.codec.Decode(s.Data)
 	if err != nil {
+		v.node.trace(Undecodable)
 		return now, &DecodeError{v.node.Path, s.Mzxid, err}
 	}
 	now.Value = value

@@ -61,8 +61,8 @@ func TestProcessesShareACount(t *testing.T) {
 }
 
 // A node that somebody deletes leaves no value. The seed stands for it until
-// somebody makes the node anew, with the same version as before.
-func TestDeletedNodeIsAbsentUntilItIsMadeAnew(t *testing.T) {
+// somebody re-creates the node, with the same version as before.
+func TestDeletedNodeIsAbsentUntilItIsRecreated(t *testing.T) {
 	onFakeAndReal(t, func(t *testing.T, w *world) {
 		path := recipetest.Path(t)
 		c, _ := w.Connect(t)
@@ -130,8 +130,8 @@ func TestTrySetFindsNoNode(t *testing.T) {
 	})
 }
 
-// A write over a node that was made anew, with the same version, is reported.
-func TestWriteOverANodeThatWasMadeAnewIsReported(t *testing.T) {
+// A write over a node that was re-created, with the same version, is reported.
+func TestWriteOverANodeThatWasRecreatedIsReported(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
 		n := w.count(t, c, "/n", 7)

@@ -1,0 +1,47 @@
+package tracing
+
+import (
+	"context"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/gocurator/curator/internal/semconv"
+	"github.com/gocurator/curator/recipes/atomic"
+	"github.com/gocurator/curator/recipes/shared"
+)
+
+// valueMetrics has the instruments of atomic and of shared values.
+type valueMetrics struct{ writes, promotions, changes, rereads, undecodable metric.Int64Counter }
+
+func newValueMetrics(b *builder) valueMetrics {
+	return valueMetrics{
+		writes:      b.counter(semconv.AtomicWrites),
+		promotions:  b.counter(semconv.AtomicPromotions),
+		changes:     b.counter(semconv.SharedChanges),
+		rereads:     b.counter(semconv.SharedRereads),
+		undecodable: b.counter(semconv.SharedUndecodable),
+	}
+}
+
+// AtomicWritten implements atomic.Tracer.
+func (t *Tracer) AtomicWritten(outcome atomic.Outcome) {
+	t.metrics.values.writes.Add(context.Background(), 1,
+		metric.WithAttributes(attribute.String(semconv.AtomicOutcome, string(outcome))))
+}
+
+// AtomicPromoted implements atomic.Tracer.
+func (t *Tracer) AtomicPromoted() { t.metrics.values.promotions.Add(context.Background(), 1) }
+
+// SharedValue implements shared.Tracer.
+func (t *Tracer) SharedValue(event shared.Event) {
+	ctx, m := context.Background(), t.metrics.values
+	switch event {
+	case shared.Changed:
+		m.changes.Add(ctx, 1)
+	case shared.ReadAgain:
+		m.rereads.Add(ctx, 1)
+	case shared.Undecodable:
+		m.undecodable.Add(ctx, 1)
+	}
+}
