@@ -106,8 +106,8 @@
 // to 50, and vary.
 //
 //	100,000 nodes, time / bare reads       1.15 to 1.35
-//	60,000 nodes, time / CuratorCache's    0.6 (0.59 to 0.71)
-//	bytes of memory for one node           530, Curator 300
+//	60,000 nodes, time / CuratorCache's    0.6 (0.52 to 0.71)
+//	bytes of memory for one node           530 to 570, Curator 300
 //	requests for one node                  1, Curator 2
 //
 // A CuratorCache of 100,000 nodes does not fill: it stops with an error when it
