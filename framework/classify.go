@@ -68,6 +68,8 @@ type errorClass struct {
 // wraps several gets the first one's.
 var errorClasses = []errorClass{
 	{ErrOutcomeUnknown, outcomeUnknown, notRetryable, "repeating it might apply it twice"},
+	{errAwaited, outcomeUnknown, notRetryable,
+		"the caller has gone, and the request cannot be taken back"},
 	{errClosedMeanwhile, outcomeUnknown, notRetryable,
 		"the request was on its way when the client was closed"},
 	{ErrClosed, unsent, notRetryable, "there will be no other connection"},

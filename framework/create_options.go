@@ -136,9 +136,6 @@ func (c *createConfig) validate(path string) error {
 		return badArgument("TTL", c.ttl.String(), "must be at least a millisecond in a TTL mode; use WithTTL")
 	case !c.mode.ttl() && c.ttl != 0:
 		return badArgument("TTL", c.ttl.String(), "needs a TTL mode")
-	case c.orSet && c.orVersion < AnyVersion:
-		return badArgument("option", "OrSet with version "+strconv.Itoa(int(c.orVersion)),
-			"the version must be AnyVersion, or 0 or more")
 	}
 	if err := c.validateACLs(); err != nil || !c.isUpsert() {
 		return err

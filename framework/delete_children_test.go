@@ -54,6 +54,15 @@ var shapes = map[string]func(make func(path string)){
 	},
 }
 
+// namesOfShapes returns the shapes that a test tries: with -short only the one
+// with the fewest nodes.
+func namesOfShapes(all ...string) []string {
+	if testing.Short() {
+		return []string{"chains"}
+	}
+	return all
+}
+
 func makeShape(t *testing.T, srv *zktest.Server, shape func(func(string))) (nodes int) {
 	t.Helper()
 	make := func(path string) {
@@ -68,7 +77,8 @@ func makeShape(t *testing.T, srv *zktest.Server, shape func(func(string))) (node
 // Hardly a node is listed or deleted twice, whatever the tree's shape is.
 func TestDeleteWithChildrenOfALargeTree(t *testing.T) {
 	t.Parallel()
-	for name, shape := range shapes {
+	for _, name := range namesOfShapes("flat", "chains", "many chains", "two large nodes", "wide and wide") {
+		shape := shapes[name]
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				srv := zktest.Start(t)
@@ -92,7 +102,7 @@ func TestDeleteWithChildrenOfALargeTree(t *testing.T) {
 // An interrupted delete goes on where it was.
 func TestDeleteWithChildrenOfALargeTreeGoesOnAfterLostRequests(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"flat", "chains"} {
+	for _, name := range namesOfShapes("flat", "chains") {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 				makeShape(t, srv, shapes[name])
@@ -111,7 +121,7 @@ func TestDeleteWithChildrenOfALargeTreeGoesOnAfterLostRequests(t *testing.T) {
 // same.
 func TestDeleteWithChildrenOfALargeTreeGivesUpAgainstSomebodyWhoGoesOnCreating(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"flat", "chains"} {
+	for _, name := range namesOfShapes("flat", "chains") {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 				makeShape(t, srv, shapes[name])

@@ -68,11 +68,21 @@ func (e *OpError) Unwrap() error { return e.Err }
 
 // These errors are parts of others.
 var (
+	errAwaited         = errors.New("answer awaited")                             // see awaitedError
 	errNotSent         = errors.New("request not sent")                           // a context had ended before
 	errClosedMeanwhile = fmt.Errorf("%w while the answer was awaited", ErrClosed) // whatever the answer was
 	errRefused         = fmt.Errorf("no connection: %w", zk.ErrAuthFailed)        // the request was not judged
 	errMalformedAnswer = errors.New("malformed answer of the server")
 )
+
+// awaitedError is the end of a context while the answer was awaited, whatever
+// the context's cause: that may be any error, also one of a request that was
+// not sent.
+type awaitedError struct{ error }
+
+func (e awaitedError) Unwrap() error { return e.error }
+
+func (e awaitedError) Is(target error) bool { return target == errAwaited }
 
 func unknownOutcome(err error) error {
 	return fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)

@@ -48,7 +48,7 @@ func onLeaderLoss(t *testing.T, phase time.Duration, test func(t *testing.T, d l
 func (d leaderLoss) isolateLeader(t *testing.T) (given, ended time.Duration) {
 	t.Helper()
 	cut := time.Now()
-	d.old.Isolate()
+	d.ens.Partition(d.old)
 	for _, m := range d.ens.Members()[:2] {
 		m.Stop()
 		m.Restart()

@@ -158,13 +158,17 @@ func TestGuaranteedDeleteIsDoneAfterAnOutageInTheSameSession(t *testing.T) {
 
 func TestGuaranteedDeleteOutlastsEveryOutage(t *testing.T) {
 	t.Parallel()
+	outage := 24 * time.Hour
+	if testing.Short() {
+		outage = time.Hour
+	}
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		mustCreate(t, c, "/n", "")
 		srv.Inject(zktest.Rule{Op: zktest.OpDelete, Times: 50, Do: zktest.DropRequest()})
 		srv.RefuseConnections(true)
 		srv.CutAll()
 		require.Error(t, c.Delete(t.Context(), "/n", framework.AnyVersion, framework.Guaranteed()))
-		time.Sleep(24 * time.Hour)
+		time.Sleep(outage)
 		srv.RefuseConnections(false)
 		time.Sleep(15 * time.Minute) // 50 more failures, some seconds apart
 		srv.AssertNoNodes(t, "/")

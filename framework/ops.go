@@ -11,7 +11,8 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// AnyVersion matches every version of a node.
+// AnyVersion matches every version of a node. Any other number is a version: a
+// node's versions are negative after 2^31 writes.
 const AnyVersion int32 = -1
 
 // attempt is one try of an operation, in the session that is connected then.

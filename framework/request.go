@@ -127,7 +127,7 @@ func (p pending[T]) await(ctx context.Context, late func(T, error)) (T, error) {
 			late(p.result())
 		})
 	}
-	return none, reason.OfContext(ctx)
+	return none, awaitedError{reason.OfContext(ctx)}
 }
 
 // result reads the answer of a call that is done.

@@ -29,7 +29,11 @@ import (
 // The end of the bubble adds that no goroutine is left.
 func TestPropertiesHoldUnderRandomTrouble(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(4) {
+	seeds := uint64(4)
+	if testing.Short() {
+		seeds = 1
+	}
+	for seed := range seeds {
 		serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 			c := newClient(t, srv, framework.WithConnectionTimeout(5*time.Second))
 			mustCreate(t, c, "/p", "")

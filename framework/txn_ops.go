@@ -3,7 +3,6 @@ package framework
 import (
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/go-zookeeper/zk"
 
@@ -64,8 +63,6 @@ func (op *TxnOp) validate() error {
 		return op.invalid
 	case op.kind == "":
 		return badArgument("TxnOp", "", "must be made by CreateOp, SetOp, DeleteOp or CheckOp")
-	case op.kind != txnCreate && op.version < AnyVersion:
-		return badArgument("version", strconv.Itoa(int(op.version)), "must be AnyVersion, or 0 or more")
 	case op.kind != txnCreate:
 		return validatePath(op.path)
 	case c.protected, c.siblings, c.parents, c.parentACL.given, c.isUpsert():

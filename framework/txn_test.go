@@ -3,6 +3,7 @@ package framework_test
 import (
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -49,8 +50,6 @@ func TestTransactionRefusesWhatMakesNoSense(t *testing.T) {
 			want error
 		}{
 			{framework.TxnOp{}, zk.ErrBadArguments},
-			{framework.SetOp("/n", nil, -2), zk.ErrBadArguments},
-			{framework.CheckOp("/n", -7), zk.ErrBadArguments},
 			{framework.DeleteOp("n", 0), zk.ErrInvalidPath},
 			{framework.CreateOp("/n/", nil), zk.ErrInvalidPath},
 			{framework.CreateOp("/", nil), zk.ErrNodeExists},
@@ -72,6 +71,30 @@ func TestTransactionRefusesWhatMakesNoSense(t *testing.T) {
 			require.ErrorIs(t, failed.Results[0].Err, framework.ErrRolledBack)
 		}
 		require.Empty(t, ops(srv), "nothing was sent")
+	})
+}
+
+// A node's versions are negative after 2^31 writes. So a negative version is one
+// like any other, in a transaction as well as outside.
+func TestNegativeVersionsAreVersions(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		mustCreate(t, c, "/n", "data")
+		for _, version := range []int32{-2, math.MinInt32} {
+			for name, op := range map[string]framework.TxnOp{
+				"set":    framework.SetOp("/n", nil, version),
+				"check":  framework.CheckOp("/n", version),
+				"delete": framework.DeleteOp("/n", version),
+			} {
+				_, err := c.Transaction(t.Context(), op)
+				require.ErrorIs(t, err, zk.ErrBadVersion, name)
+			}
+			_, err := c.Set(t.Context(), "/n", nil, version)
+			require.ErrorIs(t, err, zk.ErrBadVersion)
+			require.ErrorIs(t, c.Delete(t.Context(), "/n", version), zk.ErrBadVersion)
+			_, err = c.Create(t.Context(), "/n", nil, framework.OrSet(version))
+			require.ErrorIs(t, err, zk.ErrBadVersion)
+		}
+		require.Equal(t, 6, srv.CountRequests(zktest.OpMulti))
 	})
 }
 

@@ -171,7 +171,6 @@ func TestCombinationsOfCreateOptionsThatMakeNoSense(t *testing.T) {
 			{[]framework.CreateOption{framework.OrSet(0), framework.Protected()}, zk.ErrBadArguments, "OrSet and Protected"},
 			{[]framework.CreateOption{framework.OrSet(0), framework.WithMode(framework.PersistentSequential)}, zk.ErrBadArguments, "OrSet with a sequential"},
 			{[]framework.CreateOption{framework.OrSet(0), framework.WithMode(framework.Ephemeral)}, zk.ErrBadArguments, "OrSet with an ephemeral"},
-			{[]framework.CreateOption{framework.OrSet(-2)}, zk.ErrBadArguments, "version -2"},
 			{[]framework.CreateOption{framework.Idempotent(), framework.Protected()}, zk.ErrBadArguments, "Idempotent and Protected"},
 			{[]framework.CreateOption{framework.Idempotent(), framework.WithMode(framework.EphemeralSequential)}, zk.ErrBadArguments, "Idempotent with a sequential"},
 			{[]framework.CreateOption{framework.Idempotent(), framework.WithMode(framework.Ephemeral)}, zk.ErrBadArguments, "Idempotent with an ephemeral"},

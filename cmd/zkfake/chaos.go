@@ -27,9 +27,9 @@ var disruptions = map[string]disruption{
 
 // ensembleDisruptions are those that need an ensemble.
 var ensembleDisruptions = map[string]disruption{
-	"isolate": zktest.IsolateFor,
-	"lag":     func(d time.Duration) zktest.Disruption { return zktest.LagFor(d, d) },
-	"resign":  over(zktest.ResignLeader()),
+	"partition": zktest.PartitionFor,
+	"lag":       func(d time.Duration) zktest.Disruption { return zktest.LagFor(d, d) },
+	"resign":    over(zktest.ResignLeader()),
 }
 
 // over is a disruption that is over at once.

@@ -240,7 +240,9 @@ func TestEnsembleIsPartitionedAndHeals(t *testing.T) {
 	leader := leaderOf(p)
 	require.NotZero(t, leader)
 
+	require.Equal(t, []int{1, 2}, get[statusBody](p, "/status").Members[2].Reaches)
 	p.do(http.MethodPost, fmt.Sprintf("/partition?member=%d", leader))
+	require.Empty(t, get[statusBody](p, "/status").Members[leader-1].Reaches)
 	eventually(t, func() bool {
 		now := leaderOf(p)
 		return now != leader && now != 0
@@ -252,6 +254,18 @@ func TestEnsembleIsPartitionedAndHeals(t *testing.T) {
 	p.do(http.MethodPost, fmt.Sprintf("/stop?member=%d", next))
 	require.Equal(t, "stopped", get[statusBody](p, "/status").Members[next-1].Mode)
 	p.do(http.MethodPost, fmt.Sprintf("/restart?member=%d", next))
+	p.do(http.MethodPost, fmt.Sprintf("/pause?member=%d", next))
+	paused := get[statusBody](p, "/status").Members
+	require.Equal(t, "paused", paused[next-1].Mode)
+	require.NotContains(t, paused[next%3].Reaches, next)
+	p.do(http.MethodPost, fmt.Sprintf("/resume?member=%d", next))
+}
+
+// A member that has lost its leader is read-only after a while, with the flag.
+func TestMembersAreReadOnly(t *testing.T) {
+	p := begin(t, "-members", "3", "-readonly")
+	p.do(http.MethodPost, "/partition?member=1")
+	eventually(t, func() bool { return strings.HasPrefix(modesOf(p), "read-only ") })
 }
 
 // leaderOf returns the number of the member that leads the others.

@@ -19,6 +19,8 @@
 //	-control host:port    the remote control; off by default
 //	-super user:password  a user to whom no ACL applies
 //	-quotas               enforce hard limits
+//	-readonly             members without a leader serve reads to clients that
+//	                      agree to that
 //	-tick duration        let sessions expire at multiples of it only
 //	-progress duration    between two lines of progress; 0 for none
 //

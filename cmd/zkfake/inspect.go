@@ -22,9 +22,10 @@ type statusBody struct {
 type memberBody struct {
 	Member      int    `json:"member"`
 	Address     string `json:"address"`
-	Mode        string `json:"mode"` // standalone, leader, follower, observer, looking or stopped
+	Mode        string `json:"mode"` // as zktest.Server.Mode returns it
 	Connections int    `json:"connections"`
 	Zxid        string `json:"zxid"`
+	Reaches     []int  `json:"reaches"` // the other members that it can talk to
 }
 
 type sessionBody struct {
@@ -92,6 +93,7 @@ func (c *control) status(r *http.Request) (any, error) {
 	for i, srv := range s.all {
 		body.Members = append(body.Members, memberBody{
 			Member: i + 1, Address: srv.Addr(), Mode: srv.Mode(), Connections: srv.Connections(), Zxid: hex(srv.Zxid()),
+			Reaches: s.reaches(i),
 		})
 	}
 	return body, nil
@@ -174,10 +176,18 @@ func (c *control) watches(r *http.Request) (any, error) {
 	bodies := []watchBody{}
 	for _, w := range c.servers.watches() {
 		if only == 0 || w.Session == only {
-			bodies = append(bodies, watchBody{hex(w.Session), w.Path, w.Kind.String(), w.Persistent, w.Recursive})
+			bodies = append(bodies, watchBody{hex(w.Session), w.Path, tableOf(w), w.Persistent, w.Recursive})
 		}
 	}
 	return bodies, nil
+}
+
+// tableOf names the server's table that a watch is in.
+func tableOf(w zktest.Watch) string {
+	if w.Child {
+		return "child"
+	}
+	return "data"
 }
 
 func (c *control) requests(r *http.Request) (any, error) {

@@ -27,6 +27,9 @@ func start(s settings) (*servers, error) {
 	if s.tick > 0 {
 		opts = append(opts, zktest.WithTick(s.tick))
 	}
+	if s.readOnly {
+		opts = append(opts, zktest.WithReadOnlyMode())
+	}
 	if s.quotas {
 		opts = append(opts, zktest.WithEnforcedQuotas())
 	}
@@ -78,6 +81,22 @@ func (s *servers) first() *zktest.Server {
 		}
 	}
 	return newest
+}
+
+// reaches returns the numbers of the members that member i, counted from 0, can
+// talk to, without its own.
+func (s *servers) reaches(i int) []int {
+	numbers := []int{}
+	if s.ens == nil {
+		return numbers
+	}
+	members := s.ens.Members()
+	for _, other := range members {
+		if other != members[i] && members[i].Reaches(other) {
+			numbers = append(numbers, other.ID())
+		}
+	}
+	return numbers
 }
 
 // session returns a session, and false if there is none with that id.

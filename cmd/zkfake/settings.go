@@ -16,6 +16,7 @@ type settings struct {
 	control  string
 	super    string
 	quotas   bool
+	readOnly bool
 	tick     time.Duration
 	progress time.Duration
 }
@@ -29,6 +30,7 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	fs.StringVar(&s.control, "control", "", "`host:port` of the remote control; a loopback address")
 	fs.StringVar(&s.super, "super", "", "`user:password` of a user to whom no ACL applies")
 	fs.BoolVar(&s.quotas, "quotas", false, "enforce hard limits")
+	fs.BoolVar(&s.readOnly, "readonly", false, "members without a leader serve reads")
 	fs.DurationVar(&s.tick, "tick", 0, "let sessions expire only at multiples of this `duration`")
 	fs.DurationVar(&s.progress, "progress", time.Minute, "`duration` between two lines of progress; 0 for none")
 	fs.SetOutput(io.Discard) // the caller prints errors

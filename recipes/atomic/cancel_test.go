@@ -132,11 +132,10 @@ func TestContextThatHasEndedSendsNothing(t *testing.T) {
 func TestCancelAtEveryRequest(t *testing.T) {
 	for name, opts := range waysToCount {
 		t.Run(name, func(t *testing.T) {
-			requests := 0
-			for hit := true; hit; requests++ {
-				inVirtualTime(t, func(t *testing.T, w *world) { hit = w.cancelAt(t, opts, requests) })
-			}
-			require.Greater(t, requests, 4)
+			recipetest.EachRequest(t, 4, func(t *testing.T, i int) (hit bool) {
+				inVirtualTime(t, func(t *testing.T, w *world) { hit = w.cancelAt(t, opts, i) })
+				return hit
+			})
 		})
 	}
 }

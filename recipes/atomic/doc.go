@@ -62,8 +62,8 @@
 // a writer of another kind, such as Java's forceSet, has written.
 //
 // A write whose outcome is unknown is in the log of the client, with the
-// attributes curator.znode.path and curator.cause. There are no spans and no
-// metrics but those of the client's operations.
+// attributes curator.znode.path and curator.cause. Package tracing counts writes
+// by their outcome, and promotions; see [Tracer].
 //
 // GUARANTEES.md lists every promise, and the tests that hold it.
 package atomic

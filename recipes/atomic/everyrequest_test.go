@@ -9,43 +9,9 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/atomic"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
 	"github.com/gocurator/curator/testing/zktest"
 )
-
-// fates are what may happen to a request.
-func fates(w *world) map[string]zktest.Action {
-	expire := zktest.Call(func(r zktest.Request) { go w.Fake.Session(r.Session).Expire() })
-	expireAfter := zktest.CallAfter(func(r zktest.Request) { go w.Fake.Session(r.Session).Expire() })
-	replace := zktest.Call(func(r zktest.Request) { w.Fake.Session(r.Session).Replace() })
-	return map[string]zktest.Action{
-		"answered late":          zktest.DelayReply(4 * time.Second),
-		"processed late":         zktest.DelayRequest(4 * time.Second),
-		"lost":                   zktest.DropRequest(),
-		"answer lost":            zktest.DropReply(),
-		"the server is restless": zktest.Fail(zktest.ErrSystem),
-		"session replaced":       zktest.All(replace, zktest.DropReply()),
-
-		"answered too late":     zktest.DelayReply(time.Minute),
-		"processed too late":    zktest.DelayRequest(time.Minute),
-		"swallowed":             zktest.Blackhole(),
-		"answer swallowed":      zktest.BlackholeReply(),
-		"lost with the session": zktest.All(expire, zktest.DropRequest()),
-		"session lost after":    zktest.All(expireAfter, zktest.DropReply()),
-		"session ended before":  expire,
-	}
-}
-
-// harmlessFates lose no session, so that a receipt tells what has become of a
-// write.
-var harmlessFates = []string{
-	"answered late", "processed late", "lost", "answer lost", "the server is restless", "session replaced",
-}
-
-// deadlyFates lose a session, at least if the fault hits the wrong request.
-var deadlyFates = []string{
-	"answered too late", "processed too late", "swallowed", "answer swallowed", "lost with the session",
-	"session lost after", "session ended before",
-}
 
 // tally counts what has become of changes of one each.
 type tally struct{ applied, unknown int64 }
@@ -68,16 +34,15 @@ func (c *tally) note(t *testing.T, err error) {
 // session lives.
 func TestFaultAtEveryRequestOfACount(t *testing.T) {
 	for name, opts := range waysToCount {
-		for i, fate := range append(harmlessFates, deadlyFates...) {
-			mayDoubt := opts == nil || name == "promoted" || i >= len(harmlessFates)
-			t.Run(name+"/"+fate, func(t *testing.T) {
-				requests := 0
-				for hit := true; hit; requests++ {
+		for _, fault := range recipetest.RequestFaults {
+			mayDoubt := opts == nil || name == "promoted" || fault.MayEndSession
+			t.Run(name+"/"+fault.Name, func(t *testing.T) {
+				recipetest.EachRequest(t, 4, func(t *testing.T, i int) (hit bool) {
 					inVirtualTime(t, func(t *testing.T, w *world) {
-						hit = w.countWithFaultAt(t, opts, fate, requests, mayDoubt)
+						hit = w.countWithFaultAt(t, opts, fault, i, mayDoubt)
 					})
-				}
-				require.Greater(t, requests, 4, "it meets some")
+					return hit
+				})
 			})
 		}
 	}
@@ -85,7 +50,7 @@ func TestFaultAtEveryRequestOfACount(t *testing.T) {
 
 // countWithFaultAt lets a count run into a fault at its i-th request. It
 // reports whether there was such a request.
-func (w *world) countWithFaultAt(t *testing.T, opts []atomic.Option, fate string, i int, mayDoubt bool) (hit bool) {
+func (w *world) countWithFaultAt(t *testing.T, opts []atomic.Option, fault recipetest.RequestFault, i int, mayDoubt bool) (hit bool) {
 	ctx := w.Patience(t)
 	host := w.Fake.NewHost()
 	c, err := framework.New(w.Addr, framework.WithDialer(host.Dialer()), framework.WithSessionTimeout(w.Session))
@@ -95,7 +60,7 @@ func (w *world) countWithFaultAt(t *testing.T, opts []atomic.Option, fate string
 	other, _ := w.Connect(t)
 	mine, theirs := atomic.NewLong(c, "/n", opts...), atomic.NewLong(other, "/n")
 
-	fault := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), After: i, Do: fates(w)[fate]})
+	injected := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), After: i, Do: fault.On(w.Fake)})
 	var count tally
 	for range 3 {
 		others := make(chan error, 1)
@@ -117,7 +82,7 @@ func (w *world) countWithFaultAt(t *testing.T, opts []atomic.Option, fate string
 	if !mayDoubt {
 		require.Zero(t, count.unknown, "a receipt tells")
 	}
-	return fault.Hits() > 0
+	return injected.Hits() > 0
 }
 
 // The reply to a write is lost, and at that moment somebody else writes what

@@ -1,13 +1,9 @@
 package atomic_test
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"flag"
-	"fmt"
 	"math/rand/v2"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -23,10 +19,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-var (
-	atomicSeeds = flag.Int("atomic-seeds", 0, "how many seeds TestHistoriesUnderRandomFaults runs, if not the usual number")
-	atomicSeed  = flag.Int("atomic-seed", 1, "the first of them")
-)
+var atomicSeeds = recipetest.SeedFlags("atomic", 500)
 
 // Twenty writers of four clients change a Long, a Value and two sequences,
 // while random faults happen to them and to the servers. A third of the seeds
@@ -35,16 +28,12 @@ var (
 // with what is unknown left open. When the faults have stopped, everything works
 // again.
 func TestHistoriesUnderRandomFaults(t *testing.T) {
-	seeds := cmp.Or(*atomicSeeds, recipetest.Seeds(500))
-	for seed := *atomicSeed; seed < *atomicSeed+seeds; seed++ {
-		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
-			t.Parallel()
-			r := &trial{T: t, seed: uint64(seed)}
-			defer r.explain()
-			synctest.Test(t, func(t *testing.T) { r.run(t) })
-			r.check()
-		})
-	}
+	atomicSeeds.Each(t, func(t *testing.T, seed uint64) {
+		r := &trial{T: t, seed: seed}
+		defer func() { recipetest.LogEvents(t, r.events) }()
+		synctest.Test(t, func(t *testing.T) { r.run(t) })
+		r.check()
+	})
 }
 
 const (
@@ -257,15 +246,4 @@ func (r *trial) check() {
 			}
 		}
 	}
-}
-
-func (r *trial) explain() {
-	if !r.Failed() {
-		return
-	}
-	var b strings.Builder
-	for _, e := range r.events {
-		fmt.Fprintf(&b, "%s %s\n", e.Time.Format(time.RFC3339Nano), e.What)
-	}
-	r.Logf("%sto run this again: go test ./recipes/atomic -run '^TestHistoriesUnderRandomFaults$' -atomic-seed %d -atomic-seeds 1", b.String(), r.seed)
 }

@@ -242,14 +242,13 @@ func TestPersistentNodeIsABarrier(t *testing.T) {
 // is unknown.
 func TestFaultAtEveryRequestOfABarrier(t *testing.T) {
 	for kind, opts := range map[string][]barriers.RaiseOption{"free": nil, "bound": {barriers.WithSession()}} {
-		for _, fate := range fateNames {
-			t.Run(kind+"/"+fate, func(t *testing.T) {
-				requests := 0
-				for hit := true; hit; requests++ {
+		for _, fault := range recipetest.ConnectionFaults {
+			t.Run(kind+"/"+fault.Name, func(t *testing.T) {
+				recipetest.EachRequest(t, 2, func(t *testing.T, i int) (hit bool) {
 					inVirtualTime(t, func(t *testing.T, w *world) {
 						require.NoError(t, w.Fake.Create("/d", nil))
 						c, _ := w.Connect(t)
-						fault := w.Fake.Inject(zktest.Rule{Path: "/d/*", After: requests, Do: fates(w)[fate]})
+						injected := w.Fake.Inject(zktest.Rule{Path: "/d/*", After: i, Do: fault.On(w.Fake)})
 						b := barriers.NewBarrier(c, "/d/b")
 						raised, err := b.Raise(w.Patience(t), opts...)
 						require.NoError(t, err)
@@ -262,12 +261,12 @@ func TestFaultAtEveryRequestOfABarrier(t *testing.T) {
 						}
 						require.NoError(t, b.Lower(w.Patience(t)))
 						require.Empty(t, w.Fake.Children("/d"))
-						hit = fault.Hits() > 0
+						hit = injected.Hits() > 0
 						time.Sleep(2 * time.Minute)
 						require.Empty(t, w.Fake.Children("/d"))
 					})
-				}
-				require.Greater(t, requests, 2, "it meets some")
+					return hit
+				})
 			})
 		}
 	}

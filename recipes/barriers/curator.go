@@ -8,7 +8,6 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/reason"
 )
 
 // readyName is the name of the node that opens a barrier in Curator's layout.
@@ -88,13 +87,11 @@ func (e *entry) awaitReady(ctx context.Context, ready *framework.Watch) (opened 
 		}
 		return err == nil || errors.Is(err, zk.ErrNodeExists), ignoreExists(err)
 	}
-	select {
-	case <-ready.Done():
-		event, err := ready.Event()
-		return err == nil && event.Type == zk.EventNodeCreated, err
-	case <-ctx.Done():
-		return false, reason.OfContext(ctx)
+	if err := e.awaitChange(ctx, ready); err != nil {
+		return false, err
 	}
+	event, err := ready.Event()
+	return err == nil && event.Type == zk.EventNodeCreated, err
 }
 
 func ignoreExists(err error) error {
@@ -139,7 +136,7 @@ func (l *curatorLeave) leave(ctx context.Context) error {
 	b := l.barrier
 	for {
 		if l.patience.Err() != nil {
-			return ErrNotLeft // the node is deleted by the caller
+			return l.resign(ctx)
 		}
 		others, err := b.others(ctx, l.name)
 		if err != nil {
@@ -166,7 +163,28 @@ func (l *curatorLeave) leave(ctx context.Context) error {
 	if err := l.deleteOwn(ctx); err != nil {
 		return err
 	}
-	return b.client.Delete(ctx, b.child(readyName), framework.AnyVersion, framework.Quietly())
+	return l.deleteReady(ctx)
+}
+
+// resign leaves without waiting for the others. The last one that does deletes
+// the node that has opened the barrier, as the last one that leaves does.
+func (l *curatorLeave) resign(ctx context.Context) error {
+	if err := l.deleteOwn(ctx); err != nil {
+		return err
+	}
+	l.gone = true
+	others, err := l.barrier.others(ctx, l.name)
+	if err == nil && len(others) == 0 {
+		err = l.deleteReady(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	return ErrNotLeft
+}
+
+func (l *curatorLeave) deleteReady(ctx context.Context) error {
+	return l.barrier.client.Delete(ctx, l.barrier.child(readyName), framework.AnyVersion, framework.Quietly())
 }
 
 func (l *curatorLeave) deleteOwn(ctx context.Context) error {

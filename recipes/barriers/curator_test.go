@@ -11,6 +11,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/barriers"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -73,6 +74,53 @@ func TestReadyEndsWithItsSession(t *testing.T) {
 	})
 }
 
+// All members give up their Leave, one after the other or at the same time.
+// They leave nothing behind.
+func TestReadyGoesWhenAllGiveUpTheirLeave(t *testing.T) {
+	for _, atOnce := range []bool{false, true} {
+		inVirtualTime(t, func(t *testing.T, w *world) {
+			clients := w.clients(t, 3)
+			passages := w.enterAll(t, "/b", clients, barriers.WithCuratorLayout())
+			over, cancel := context.WithCancel(t.Context())
+			cancel()
+			var left []*leaving
+			for _, p := range passages {
+				left = append(left, leaveLater(over, p))
+				if !atOnce {
+					settle()
+				}
+			}
+			for _, l := range left {
+				<-l.done
+				require.ErrorIs(t, l.err, barriers.ErrNotLeft)
+			}
+			settle()
+			w.NothingLeft(t, "/b")
+			require.NotContains(t, w.Fake.Children("/b"), "ready")
+		})
+	}
+}
+
+// An operator deletes the node of a member that waits. The member makes another
+// one, and so it passes with the next that comes.
+func TestNodeInCuratorsLayoutThatAnOperatorDeletes(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		clients := w.clients(t, 2)
+		first := enterLater(w.Patience(t), curatorBarrier(clients[0], 2))
+		time.Sleep(2 * time.Second) // it watches its node by now
+		before := w.Fake.Children("/b")
+		require.Len(t, before, 1)
+		require.NoError(t, w.Fake.Delete("/b/"+before[0]))
+		settle()
+		after := w.Fake.Children("/b")
+		require.Len(t, after, 1)
+		require.NotEqual(t, before, after)
+		second := enterLater(w.Patience(t), curatorBarrier(clients[1], 2))
+		w.leaveAll(t, []*barriers.Passage{first.wait(t), second.wait(t)})
+		w.NothingLeft(t, "/b")
+	})
+}
+
 // A member that comes while others are inside passes at once, as in Java. All
 // of them leave together.
 func TestLateMemberInCuratorsLayout(t *testing.T) {
@@ -126,25 +174,24 @@ func TestSlowMemberInCuratorsLayout(t *testing.T) {
 // A fault hits one request of two members. They pass and leave, or one of them
 // gives up or is lost. Nothing is left behind.
 func TestFaultAtEveryRequestInCuratorsLayout(t *testing.T) {
-	for _, fate := range fateNames {
-		t.Run(fate, func(t *testing.T) {
-			requests := 0
-			for hit := true; hit; requests++ {
+	for _, fault := range recipetest.ConnectionFaults {
+		t.Run(fault.Name, func(t *testing.T) {
+			recipetest.EachRequest(t, 7, func(t *testing.T, i int) (hit bool) {
 				inVirtualTime(t, func(t *testing.T, w *world) {
 					require.NoError(t, w.Fake.Create("/b", nil))
-					fault := w.Fake.Inject(zktest.Rule{Path: "/b/*", After: requests, Do: fates(w)[fate]})
+					injected := w.Fake.Inject(zktest.Rule{Path: "/b/*", After: i, Do: fault.On(w.Fake)})
 					var members sync.WaitGroup
 					for _, c := range w.clients(t, 2) {
 						members.Go(func() { passInTime(t, curatorBarrier(c, 2)) })
 						settle()
 					}
 					members.Wait()
-					hit = fault.Hits() > 0
+					hit = injected.Hits() > 0
 					time.Sleep(time.Minute)
 					w.NothingLeft(t, "/b")
 				})
-			}
-			require.Greater(t, requests, 7, "it meets some")
+				return hit
+			})
 		})
 	}
 }

@@ -48,7 +48,9 @@
 // the node at the path. So exactly n enter, in the order in which they came,
 // and later members are in a later round. Nothing is left that could let the
 // next round pass too early. The end of the round is one transaction, too. A
-// round costs nine requests for each member, if no others come meanwhile.
+// round costs nine requests for each member, if no others come meanwhile. If
+// many come, the members inside look for losses after a pause, of 5 ms for each
+// member of the round and of a second at most.
 //
 // # Limits
 //
@@ -60,8 +62,9 @@
 // node, or its session has timed out. Wait may miss a barrier that is lowered
 // and raised again at once.
 //
-// In Curator's layout, the node "ready" stays if all members give up their
-// Leave, until the client that made it is closed or the next member comes.
+// In Curator's layout, the node "ready" stays if the last member gives up its
+// Leave without a connection, until the client that made it is closed or the
+// next member comes.
 //
 // The node at the path must be for the barrier alone. It stays until the
 // servers delete it as an empty container. All members need the rights to read
@@ -73,7 +76,8 @@
 //
 // Openings, losses of members, and who raises and lowers a Barrier are in the
 // log of the client, with the attributes curator.znode.path and curator.cause.
-// There are no spans and no metrics but those of the requests.
+// Package tracing measures how long calls wait, and counts lost members; see
+// [Tracer].
 //
 // GUARANTEES.md lists every promise, and the tests that hold it.
 package barriers

@@ -47,13 +47,14 @@ func NewDoubleBarrier(c *framework.Client, path string, n int, opts ...Option) *
 // of the lost session was counted, and this member has not passed, it begins
 // anew. If ctx ends first, the error is a *NotEnteredError. If Enter fails, the
 // Passage is nil, and the member's node is deleted, in the background if need
-// be.
+// be. To say how many members there were, Enter takes another half second at
+// most.
 func (b *DoubleBarrier) Enter(ctx context.Context) (*Passage, error) {
 	if err := b.usable(); err != nil {
 		return nil, errorOf("enter", b.path, err)
 	}
 	e := b.newEntry()
-	for {
+	for lost := 0; ; {
 		err := b.client.InSession(ctx, e.enterInSession)
 		if err == nil {
 			p, err := newPassage(ctx, e)
@@ -61,6 +62,8 @@ func (b *DoubleBarrier) Enter(ctx context.Context) (*Passage, error) {
 		}
 		if errors.Is(err, errAnew) && ctx.Err() == nil {
 			e.node = framework.Created{}
+			pauseBeforeAnother(ctx, lost)
+			lost++
 		} else if !again(ctx, b.client, err) {
 			e.discard(ctx)
 			return nil, e.failed(ctx, err)
@@ -68,11 +71,12 @@ func (b *DoubleBarrier) Enter(ctx context.Context) (*Passage, error) {
 	}
 }
 
-// failed returns the error of an Enter.
+// failed returns the error of an Enter, whose node is deleted or about to be.
 func (e *entry) failed(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return errorOf("enter", e.barrier.path, err)
 	}
+	e.lookOnceMore(ctx)
 	return &NotEnteredError{Path: e.barrier.path, Want: e.barrier.n, Seen: e.seen, Err: endedBy(ctx, err)}
 }
 

@@ -28,7 +28,7 @@ type entry struct {
 	name     string            // of the newest node; empty before the first attempt
 	node     framework.Created // of the present session; zero if it is gone
 
-	seen        int  // children of the barrier, when the node was created
+	seen        int  // members that were there at the last look
 	responsible bool // as far as we know, n members wait, and we must open
 
 	round []string // the names of the members, once the barrier is open
@@ -80,6 +80,50 @@ func (e *entry) create(ctx context.Context, s *framework.Session) error {
 	e.node, e.seen = node, len(node.Siblings)
 	e.responsible = node.Siblings == nil || len(node.Siblings) >= e.barrier.n
 	return nil
+}
+
+// pauseBeforeAnother pauses before a member makes another node, since the one
+// before was deleted. The first time is an operator's, and costs no pause.
+func pauseBeforeAnother(ctx context.Context, before int) {
+	if before == 0 {
+		return
+	}
+	const first, longest = 50 * time.Millisecond, time.Second
+	t := time.NewTimer(min(first<<min(before, 16), longest))
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
+
+// lookOnceMore counts the members when this one has given up. The context has
+// ended, so the look has half a second of its own, if there is a connection.
+func (e *entry) lookOnceMore(ctx context.Context) {
+	c := e.barrier.client
+	if e.seen == 0 || !c.State().IsConnected() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+	defer cancel()
+	others, err := e.waitingOthers(ctx)
+	if err == nil {
+		e.seen = len(others) + 1
+	}
+}
+
+// waitingOthers returns the names of the other members that wait.
+func (e *entry) waitingOthers(ctx context.Context) ([]string, error) {
+	b := e.barrier
+	names, err := b.others(ctx, e.name)
+	if err != nil || b.cfg.curator {
+		return names, err
+	}
+	r, _, _, err := b.readRounds(ctx, false) // after the names: members that are new in the rounds are left out
+	if errors.Is(err, errAnew) {
+		return nil, nil
+	}
+	return r.waiting(names), err
 }
 
 // discard deletes the newest node, if there is one or may be.

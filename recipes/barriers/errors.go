@@ -74,8 +74,10 @@ type NotEnteredError struct {
 	Path string // of the barrier
 	Want int    // how many members open it
 
-	// Seen is how many members there were when this one came, itself included.
-	// Members that are inside are counted, too. It is 0 if they were not seen.
+	// Seen is how many members waited when this one gave up, itself included. In
+	// Curator's layout, those that are inside are counted, too. If the servers
+	// do not tell by then, it is how many were there when this one came, with
+	// those inside, and 0 if they were not seen.
 	Seen int
 
 	Err error // why the Enter has ended; it matches the error of its context

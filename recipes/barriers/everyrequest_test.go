@@ -11,33 +11,9 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/barriers"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
 	"github.com/gocurator/curator/testing/zktest"
 )
-
-// fates are what may happen to a request.
-func fates(w *world) map[string]zktest.Action {
-	expire := zktest.Call(func(r zktest.Request) { go w.Fake.Session(r.Session).Expire() })
-	expireAfter := zktest.CallAfter(func(r zktest.Request) { go w.Fake.Session(r.Session).Expire() })
-	return map[string]zktest.Action{
-		"answered late":         zktest.DelayReply(4 * time.Second),
-		"processed late":        zktest.DelayRequest(4 * time.Second),
-		"answered too late":     zktest.DelayReply(time.Minute),
-		"processed too late":    zktest.DelayRequest(time.Minute),
-		"swallowed":             zktest.Blackhole(),
-		"answer swallowed":      zktest.BlackholeReply(),
-		"lost":                  zktest.DropRequest(),
-		"answer lost":           zktest.DropReply(),
-		"lost with the session": zktest.All(expire, zktest.DropRequest()),
-		"session lost after":    zktest.All(expireAfter, zktest.DropReply()),
-		"session ended before":  expire,
-		"session replaced":      zktest.All(zktest.Call(func(r zktest.Request) { w.Fake.Session(r.Session).Replace() }), zktest.DropReply()),
-	}
-}
-
-var fateNames = []string{
-	"answered late", "processed late", "answered too late", "processed too late", "swallowed", "answer swallowed",
-	"lost", "answer lost", "lost with the session", "session lost after", "session ended before", "session replaced",
-}
 
 // A fault hits one request of a round, whichever it is and whoever makes it:
 // two members enter and leave one after the other, and then a third member
@@ -45,13 +21,12 @@ var fateNames = []string{
 // unless its session is lost, and nothing is left behind.
 func TestFaultAtEveryRequestOfARound(t *testing.T) {
 	for node, path := range map[string]string{"barrier": "/d/*", "member": "/d/b/*"} {
-		for _, fate := range fateNames {
-			t.Run(node+"/"+fate, func(t *testing.T) {
-				requests := 0
-				for hit := true; hit; requests++ {
-					inVirtualTime(t, func(t *testing.T, w *world) { hit = w.faultAt(t, path, fate, requests) })
-				}
-				require.Greater(t, requests, 7, "it meets some")
+		for _, fault := range recipetest.ConnectionFaults {
+			t.Run(node+"/"+fault.Name, func(t *testing.T) {
+				recipetest.EachRequest(t, 7, func(t *testing.T, i int) (hit bool) {
+					inVirtualTime(t, func(t *testing.T, w *world) { hit = w.faultAt(t, path, fault, i) })
+					return hit
+				})
 			})
 		}
 	}
@@ -59,11 +34,11 @@ func TestFaultAtEveryRequestOfARound(t *testing.T) {
 
 // faultAt lets a round run into a fault at its i-th request for a path. It
 // reports whether there was such a request.
-func (w *world) faultAt(t *testing.T, path, fate string, i int) (hit bool) {
+func (w *world) faultAt(t *testing.T, path string, fault recipetest.RequestFault, i int) (hit bool) {
 	require.NoError(t, w.Fake.Create("/d", nil))
 	check := newChecker(t, w.Fake, "/d/b", 2)
 	clients := w.clients(t, 3)
-	fault := w.Fake.Inject(zktest.Rule{Path: path, After: i, Do: fates(w)[fate]})
+	injected := w.Fake.Inject(zktest.Rule{Path: path, After: i, Do: fault.On(w.Fake)})
 	var members sync.WaitGroup
 	for _, c := range clients[:2] {
 		members.Go(func() { w.passOnce(t, check, c) })
@@ -74,7 +49,7 @@ func (w *world) faultAt(t *testing.T, path, fate string, i int) (hit bool) {
 	w.giveUp(t, clients[2], check)
 	time.Sleep(90 * time.Second)
 	w.NothingLeft(t, "/d/b")
-	return fault.Hits() > 0
+	return injected.Hits() > 0
 }
 
 // passOnce enters, stays for a while, and leaves. If a session was lost while
@@ -126,13 +101,12 @@ func TestEnterThatIsGivenUpAtEveryRequest(t *testing.T) {
 			},
 		} {
 			t.Run(layout+"/"+name, func(t *testing.T) {
-				requests := 0
-				for hit := true; hit; requests++ {
+				recipetest.EachRequest(t, 2, func(t *testing.T, i int) (hit bool) {
 					inVirtualTime(t, func(t *testing.T, w *world) {
 						clients := w.clients(t, 3)
 						ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 						defer cancel()
-						fault := w.Fake.Inject(zktest.Rule{Session: clients[0].SessionID(), After: requests, Do: at(func(zktest.Request) {
+						fault := w.Fake.Inject(zktest.Rule{Session: clients[0].SessionID(), After: i, Do: at(func(zktest.Request) {
 							cancel()
 							time.Sleep(time.Millisecond) // so that it knows
 						})})
@@ -145,8 +119,8 @@ func TestEnterThatIsGivenUpAtEveryRequest(t *testing.T) {
 						w.leaveAll(t, w.enterAll(t, "/b", clients[1:], opts...))
 						w.NothingLeft(t, "/b")
 					})
-				}
-				require.Greater(t, requests, 2, "it meets some")
+					return hit
+				})
 			})
 		}
 	}

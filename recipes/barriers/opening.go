@@ -142,14 +142,15 @@ func (b *DoubleBarrier) openRound(ctx context.Context, r rounds, members []strin
 // an operator deletes that, and most waits are shorter.
 const ownWatchDelay = time.Second
 
-// awaitChange waits for a change of the rounds. It is errAnew if the member's
-// node is deleted meanwhile.
-func (e *entry) awaitChange(ctx context.Context, rounds *framework.Watch) error {
-	defer rounds.Stop()
+// awaitChange waits for the watch of what opens the barrier: the rounds, or the
+// node "ready" in Curator's layout. It is errAnew if the member's node is
+// deleted meanwhile.
+func (e *entry) awaitChange(ctx context.Context, opening *framework.Watch) error {
+	defer opening.Stop()
 	delay := time.NewTimer(ownWatchDelay)
 	defer delay.Stop()
 	select {
-	case <-rounds.Done():
+	case <-opening.Done():
 		return nil
 	case <-ctx.Done():
 		return reason.OfContext(ctx)
@@ -166,7 +167,7 @@ func (e *entry) awaitChange(ctx context.Context, rounds *framework.Watch) error 
 			return errAnew
 		}
 		select {
-		case <-rounds.Done():
+		case <-opening.Done():
 			own.Stop()
 			return nil
 		case <-ctx.Done():

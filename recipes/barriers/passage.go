@@ -106,13 +106,13 @@ func (p *Passage) Leave(ctx context.Context) error {
 	return p.result
 }
 
-// resignationTime is how long a Leave that gives up waits until the servers
-// know. Without that, a client that is closed right afterwards would take the
-// news with it.
-const resignationTime = 500 * time.Millisecond
+// lastWords is how long a call that gives up waits for the servers. Without
+// that, a client that is closed right after a Leave would take the news with
+// it.
+const lastWords = 500 * time.Millisecond
 
 func (p *Passage) awaitResignation() {
-	enough := time.NewTimer(resignationTime)
+	enough := time.NewTimer(lastWords)
 	defer enough.Stop()
 	select {
 	case <-p.done:

@@ -14,10 +14,19 @@ import (
 )
 
 // The session that raised a barrier is lost, and the barrier falls. Somebody
-// else raises it without a session while the first client raises it again.
-// Raise leaves that barrier as it is.
+// else raises it without a session right before a request of the first client,
+// which raises it again. The barrier is up without a session then, and stays
+// up.
 func TestRaiseLeavesTheBarrierOfAnotherClient(t *testing.T) {
-	for _, op := range []zktest.Op{zktest.OpMulti, zktest.OpExists, zktest.OpGetData} {
+	for _, test := range []struct {
+		op   zktest.Op
+		opts []barriers.RaiseOption // of the second Raise
+	}{
+		{zktest.OpExists, []barriers.RaiseOption{barriers.WithSession()}},
+		{zktest.OpGetData, []barriers.RaiseOption{barriers.WithSession()}},
+		{zktest.OpGetData, nil},
+		{zktest.OpMulti, nil}, // a barrier of a session becomes one without
+	} {
 		inVirtualTime(t, func(t *testing.T, w *world) {
 			host := w.Fake.NewHost()
 			c, err := framework.New(w.Addr, framework.WithDialer(host.Dialer()), framework.WithSessionTimeout(w.Session))
@@ -29,14 +38,17 @@ func TestRaiseLeavesTheBarrierOfAnotherClient(t *testing.T) {
 			host.Isolate()
 			<-raised.Session.Context().Done()
 			host.Heal()
-			w.Fake.Inject(zktest.Rule{Op: op, Times: 1, Do: zktest.Call(func(zktest.Request) {
+			require.NoError(t, c.WaitConnected(t.Context()))
+			between := w.Fake.Inject(zktest.Rule{Op: test.op, Session: c.SessionID(), Do: zktest.Call(func(zktest.Request) {
 				w.Fake.Session(raised.Owner).Expire()
 				if _, err := barriers.NewBarrier(other, "/b").Raise(context.Background()); err != nil {
 					t.Error(err)
 				}
 			})})
-			_, err = b.Raise(w.Patience(t), barriers.WithSession())
+			seen, err := b.Raise(w.Patience(t), test.opts...)
 			require.NoError(t, err)
+			require.Zero(t, seen.Owner)
+			require.Equal(t, 1, between.Hits())
 			free, err := barriers.NewBarrier(other, "/b").Raise(t.Context())
 			require.NoError(t, err)
 			require.NoError(t, c.Close())

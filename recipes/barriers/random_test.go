@@ -1,10 +1,8 @@
 package barriers_test
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -21,27 +19,20 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-var (
-	barrierSeeds = flag.Int("barrier-seeds", 0, "how many seeds TestBarriersUnderRandomFaults runs, if not the usual number")
-	barrierSeed  = flag.Int("barrier-seed", 1, "the first of them")
-)
+var barrierSeeds = recipetest.SeedFlags("barrier", 500)
 
 // For some minutes of virtual time, clients enter a double barrier and leave it
 // again, and give up at times. Random faults happen to them and to the server.
 // Then the faults stop, and n of them enter once more. The comments of checker
 // and of rendezvous list the checks.
 func TestBarriersUnderRandomFaults(t *testing.T) {
-	seeds := cmp.Or(*barrierSeeds, recipetest.Seeds(500))
-	for seed := *barrierSeed; seed < *barrierSeed+seeds; seed++ {
-		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				r := newRendezvous(t, uint64(seed))
-				defer r.explain(seed)
-				r.run()
-			})
+	barrierSeeds.Each(t, func(t *testing.T, seed uint64) {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRendezvous(t, seed)
+			defer r.explain()
+			r.run()
 		})
-	}
+	})
 }
 
 const (
@@ -244,15 +235,8 @@ func (p *participant) srvHas(session int64) bool {
 	return false
 }
 
-func (r *rendezvous) explain(seed int) {
-	if !r.Failed() {
-		return
-	}
-	var b strings.Builder
-	for _, h := range r.srv.Events() {
-		fmt.Fprintf(&b, "%s %s\n", h.Time.Format(time.RFC3339Nano), h.What)
-	}
-	r.Logf("%s%d members of %d, %d rounds (%d unsure), %d passed, %d gave up, contexts %v, leaves %v\n"+
-		"to run this again: go test ./recipes/barriers -run '^TestBarriersUnderRandomFaults$' -barrier-seed %d -barrier-seeds 1",
-		b.String(), r.n, r.clients, r.seen, r.unsure, r.passed, r.gaveUp, r.ended, r.outcome, seed)
+func (r *rendezvous) explain() {
+	recipetest.LogEvents(r.T, r.srv.Events())
+	r.Logf("%d members of %d, %d rounds (%d unsure), %d passed, %d gave up, contexts %v, leaves %v",
+		r.n, r.clients, r.seen, r.unsure, r.passed, r.gaveUp, r.ended, r.outcome)
 }

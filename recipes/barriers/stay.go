@@ -96,6 +96,7 @@ func (s *stay) untilOut(ctx context.Context) error {
 		select {
 		case <-s.watch.Done():
 			s.watch = nil
+			s.pause(ctx)
 		case <-leaving:
 		case <-s.patience.Done():
 		case <-ctx.Done():
@@ -103,6 +104,29 @@ func (s *stay) untilOut(ctx context.Context) error {
 		}
 	}
 }
+
+// pause waits after the news of a change among the nodes, so that many members
+// that arrive while the round is inside do not cost a listing by each of the
+// round for each of them. All members of the round together list no more than
+// 200 times in a second, or each of them once.
+func (s *stay) pause(ctx context.Context) {
+	if s.leaving.Err() != nil { // the watch was for the end of the round
+		return
+	}
+	t := time.NewTimer(min(time.Duration(len(s.round))*pausePerMember, longestPause))
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-s.leaving.Done():
+	case <-s.patience.Done():
+	case <-ctx.Done():
+	}
+}
+
+const (
+	pausePerMember = 5 * time.Millisecond
+	longestPause   = time.Second
+)
 
 // act does what is to be done now. It reports whether this member is out. If it
 // is not, there is a watch for a change.
@@ -138,11 +162,8 @@ func (s *stay) act(ctx context.Context) (out bool, err error) {
 // list lists the nodes, with a watch. The member is out if its node is gone.
 func (s *stay) list(ctx context.Context) (out bool, err error) {
 	c, path := s.barrier.client, s.barrier.path
-	if s.marked { // a watch is in vain if the round is over
-		s.names, _, err = c.Children(ctx, path)
-		if out, err := s.isOut(err); out || err != nil {
-			return out, err
-		}
+	if s.marked {
+		return s.listMarked(ctx)
 	}
 	s.names, _, s.watch, err = c.ChildrenW(ctx, path)
 	if out, err = s.isOut(err); out || err != nil {
@@ -152,6 +173,32 @@ func (s *stay) list(ctx context.Context) (out bool, err error) {
 		err = s.lookForLosses(ctx)
 	}
 	return false, err
+}
+
+// listMarked lists the nodes for a member that has left. Only the first member
+// of the round concerns it: that one ends the round, or its node is gone, and
+// the next one does. So the watch is on that node, which arrivals do not touch.
+func (s *stay) listMarked(ctx context.Context) (out bool, err error) {
+	c, path := s.barrier.client, s.barrier.path
+	for {
+		s.names, _, err = c.Children(ctx, path)
+		if out, err := s.isOut(err); out || err != nil {
+			return out, err
+		}
+		first := s.present()[0]
+		if first == s.name {
+			return false, nil // it ends the round itself
+		}
+		there, _, watch, err := c.ExistsW(ctx, s.barrier.child(first))
+		if err != nil {
+			return false, err
+		}
+		if there {
+			s.watch = watch
+			return false, nil
+		}
+		watch.Stop()
+	}
 }
 
 // isOut reports whether this member is out, after a listing. The end of the

@@ -2,9 +2,7 @@ package cache_test
 
 import (
 	"bytes"
-	"cmp"
 	"context"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -23,10 +21,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-var (
-	firstSeed = flag.Uint64("cache-seed", 0, "the first seed of TestCacheIsEqualToTheTreeUnderRandomFaults")
-	seedCount = flag.Int("cache-seeds", 0, "how many seeds it tries, if not the usual number")
-)
+var cacheSeeds = recipetest.SeedFlags("cache", 500)
 
 // Under random faults, with servers of different ages and with an ensemble
 // whose members lag behind:
@@ -37,17 +32,11 @@ var (
 //  4. When the cache and its client are closed, nothing is left.
 func TestCacheIsEqualToTheTreeUnderRandomFaults(t *testing.T) {
 	allSteps = 0
-	seeds := cmp.Or(*seedCount, recipetest.Seeds(500))
-	for seed := *firstSeed; seed < *firstSeed+uint64(seeds); seed++ {
-		ok := t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { newWorld(t, seed).run() })
-		})
-		if !ok {
-			t.Fatalf("to run this again: -cache-seed %d -cache-seeds 1", seed)
-		}
-	}
+	cacheSeeds.InTurn(t, func(t *testing.T, seed uint64) {
+		synctest.Test(t, func(t *testing.T) { newWorld(t, seed).run() })
+	})
 	t.Logf("%d steps of caches were compared", allSteps)
-	require.Greater(t, allSteps, 20*seeds)
+	require.Greater(t, allSteps, 20*cacheSeeds.Count())
 }
 
 // allSteps counts what was compared.
@@ -98,10 +87,10 @@ func newWorld(t *testing.T, seed uint64) *world {
 	var opts []zktest.Option
 	switch seed % 4 {
 	case 1:
-		opts = append(opts, zktest.WithWatchesBefore39())
+		opts = append(opts, zktest.WithVersion38())
 	case 3:
 		random.Disruptions = append(random.Disruptions, zktest.ResignLeader(), zktest.LagFor(300*time.Millisecond, 5*time.Second),
-			zktest.LagFor(2*time.Second, 5*time.Second), zktest.IsolateFor(5*time.Second))
+			zktest.LagFor(2*time.Second, 5*time.Second), zktest.PartitionFor(5*time.Second))
 		w.ens = zktest.StartEnsemble(t, 3, zktest.WithChaos(random))
 		for _, m := range w.ens.Members() {
 			w.servers = append(w.servers, m.Server)

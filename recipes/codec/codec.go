@@ -4,7 +4,9 @@ package codec
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
+	"fmt"
 )
 
 // Codec turns values of one type into a node's data, and back. Recipes call
@@ -26,6 +28,20 @@ type Codec[T any] struct {
 func Bytes() Codec[[]byte] {
 	clone := func(b []byte) ([]byte, error) { return bytes.Clone(b), nil }
 	return Codec[[]byte]{Encode: clone, Decode: clone}
+}
+
+// Int32 is the codec of Curator's SharedCount: four bytes, big-endian.
+func Int32() Codec[int32] {
+	const size = 4
+	return Codec[int32]{
+		Encode: func(n int32) ([]byte, error) { return binary.BigEndian.AppendUint32(nil, uint32(n)), nil },
+		Decode: func(data []byte) (int32, error) {
+			if len(data) != size {
+				return 0, fmt.Errorf("a count has %d bytes, and this has %d", size, len(data))
+			}
+			return int32(binary.BigEndian.Uint32(data)), nil
+		},
+	}
 }
 
 // JSON is the codec of encoding/json. Empty data is an error of Decode.

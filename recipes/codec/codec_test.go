@@ -1,6 +1,7 @@
 package codec_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,6 +18,27 @@ func TestBytesAreCopied(t *testing.T) {
 	require.NoError(t, err)
 	original[0], data[1] = 'x', 'x'
 	require.Equal(t, "abc", string(value))
+}
+
+// A count has the bytes of Java's ByteBuffer.putInt.
+func TestInt32(t *testing.T) {
+	c := codec.Int32()
+	for n, want := range map[int32][]byte{
+		7:             {0, 0, 0, 7},
+		-2:            {0xff, 0xff, 0xff, 0xfe},
+		math.MinInt32: {0x80, 0, 0, 0},
+	} {
+		data, err := c.Encode(n)
+		require.NoError(t, err)
+		require.Equal(t, want, data)
+		got, err := c.Decode(data)
+		require.NoError(t, err)
+		require.Equal(t, n, got)
+	}
+	for _, bad := range []string{"", "123", "12345"} {
+		_, err := c.Decode([]byte(bad))
+		require.ErrorContains(t, err, "a count has 4 bytes")
+	}
 }
 
 func TestJSON(t *testing.T) {

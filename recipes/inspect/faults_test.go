@@ -12,24 +12,9 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/inspect"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
 	"github.com/gocurator/curator/testing/zktest"
 )
-
-// fates are what may happen to a request.
-func fates(w *world) map[string]zktest.Action {
-	expire := zktest.Call(func(r zktest.Request) { go w.Fake.Session(r.Session).Expire() })
-	return map[string]zktest.Action{
-		"answered late":         zktest.DelayReply(4 * time.Second),
-		"answered too late":     zktest.DelayReply(time.Minute),
-		"swallowed":             zktest.Blackhole(),
-		"answer swallowed":      zktest.BlackholeReply(),
-		"lost":                  zktest.DropRequest(),
-		"answer lost":           zktest.DropReply(),
-		"lost with the session": zktest.All(expire, zktest.DropRequest()),
-		"session ended before":  expire,
-		"refused":               zktest.Fail(zktest.ErrSystem),
-	}
-}
 
 // A fault hits one request of a walk, whichever it is. The answer is complete,
 // or there is an error that says what has happened. There is never a part of an
@@ -37,36 +22,36 @@ func fates(w *world) map[string]zktest.Action {
 func TestFaultAtEveryRequestOfAWalk(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		w.scene(t, w.Observer)
-		for fate := range fates(w) {
+		for _, fault := range recipetest.RequestFaults {
 			complete := 0
 			for hit, i := true, 0; hit; i++ {
-				hit = w.faultAt(t, fate, i, &complete)
+				hit = w.faultAt(t, fault, i, &complete)
 			}
-			require.Equal(t, fate != "refused", complete > 0, "%s: %d complete answers", fate, complete)
+			require.Equal(t, fault.Name != recipetest.RefusedRequest.Name, complete > 0, "%s: %d complete answers", fault.Name, complete)
 		}
 	})
 }
 
-func (w *world) faultAt(t *testing.T, fate string, i int, complete *int) (hit bool) {
+func (w *world) faultAt(t *testing.T, fault recipetest.RequestFault, i int, complete *int) (hit bool) {
 	c, _ := w.Connect(t)
 	defer c.Close()
 	want := nodesInAll(collect(t.Context(), c))
 	require.Len(t, want, 9)
 
-	fault := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), After: i, Do: fates(w)[fate]})
+	injected := w.Fake.Inject(zktest.Rule{Session: c.SessionID(), After: i, Do: fault.On(w.Fake)})
 	got, err := collect(t.Context(), c)
 	if err == nil {
-		require.Equal(t, want, nodesInAll(got, nil), "%s at request %d", fate, i)
-		if fault.Hits() > 0 {
+		require.Equal(t, want, nodesInAll(got, nil), "%s at request %d", fault.Name, i)
+		if injected.Hits() > 0 {
 			*complete++
 		}
 	} else {
 		var op *framework.OpError
-		require.ErrorAs(t, err, &op, "%s at request %d", fate, i)
-		require.True(t, framework.IsConnectionError(err) || errors.Is(err, framework.ErrSessionLost) || fate == "refused",
-			"%s at request %d: %v", fate, i, err)
+		require.ErrorAs(t, err, &op, "%s at request %d", fault.Name, i)
+		require.True(t, framework.IsConnectionError(err) || errors.Is(err, framework.ErrSessionLost) || fault.Name == recipetest.RefusedRequest.Name,
+			"%s at request %d: %v", fault.Name, i, err)
 	}
-	return fault.Hits() > 0
+	return injected.Hits() > 0
 }
 
 // scene makes recipes of all layouts, with nine participants.

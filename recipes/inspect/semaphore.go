@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"encoding/binary"
 	"errors"
 	"slices"
 	"strconv"
@@ -10,6 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/internal/znode"
+	"github.com/gocurator/curator/recipes/codec"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 )
 
@@ -205,10 +205,14 @@ func (w *walk) sharedLimitOf(semaphore string) (*int, error) {
 		return nil, nil
 	}
 	data, err := w.dataOrNothing(path)
-	if err != nil || len(data) != 4 {
+	if err != nil {
 		return nil, err
 	}
-	limit := int(int32(binary.BigEndian.Uint32(data)))
+	count, err := codec.Int32().Decode(data)
+	if err != nil {
+		return nil, nil // not known: there is no node, or it has other data
+	}
+	limit := int(count)
 	return &limit, nil
 }
 

@@ -64,11 +64,10 @@ type eachRequestOfACandidacy struct {
 }
 
 func (e eachRequestOfACandidacy) run(t *testing.T) {
-	requests := 0
-	for hit := true; hit; requests++ {
-		inVirtualTime(t, func(t *testing.T, w *world) { hit = e.at(t, w, requests) })
-	}
-	require.Greater(t, requests, 3, "it meets some")
+	recipetest.EachRequest(t, 3, func(t *testing.T, i int) (hit bool) {
+		inVirtualTime(t, func(t *testing.T, w *world) { hit = e.at(t, w, i) })
+		return hit
+	})
 }
 
 // at waits for the leadership behind another latch, resigns, and leads again.
@@ -137,11 +136,10 @@ func TestInterventionAtEveryRequestOfACandidacy(t *testing.T) {
 		for _, policy := range []state.ErrorPolicy{state.SessionPolicy, state.StandardPolicy} {
 			for _, behind := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s/%v/behind=%v", intervention, policy, behind), func(t *testing.T) {
-					requests := 0
-					for hit := true; hit; requests++ {
-						inVirtualTime(t, func(t *testing.T, w *world) { hit = w.interveneAt(t, intervention, policy, behind, requests) })
-					}
-					require.Greater(t, requests, 3, "it meets some")
+					recipetest.EachRequest(t, 3, func(t *testing.T, i int) (hit bool) {
+						inVirtualTime(t, func(t *testing.T, w *world) { hit = w.interveneAt(t, intervention, policy, behind, i) })
+						return hit
+					})
 				})
 			}
 		}

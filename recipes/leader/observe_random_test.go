@@ -2,7 +2,6 @@ package leader_test
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"path"
 	"sync"
@@ -19,17 +18,15 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
+var observerSeeds = recipetest.SeedFlags("observer", 60)
+
 // Random faults hit three latches and an observer, half of the time on an
 // ensemble whose members lag. The observer sees tokens that never fall, and no
 // leader twice in a row. When the faults have stopped, it knows the leader.
 func TestObserverUnderRandomFaults(t *testing.T) {
-	seeds := recipetest.Seeds(60)
-	for seed := range seeds {
-		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) { observeAtRandom(t, uint64(seed)) })
-		})
-	}
+	observerSeeds.Each(t, func(t *testing.T, seed uint64) {
+		synctest.Test(t, func(t *testing.T) { observeAtRandom(t, seed) })
+	})
 }
 
 func observeAtRandom(t *testing.T, seed uint64) {

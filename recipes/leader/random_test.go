@@ -1,13 +1,10 @@
 package leader_test
 
 import (
-	"cmp"
 	"context"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -21,10 +18,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-var (
-	leaderSeeds = flag.Int("leader-seeds", 0, "how many seeds TestOneLeaderUnderRandomFaults runs, if not the usual number")
-	leaderSeed  = flag.Int("leader-seed", 1, "the first of them")
-)
+var leaderSeeds = recipetest.SeedFlags("leader", 200)
 
 // For an hour of virtual time, five candidates stand, lead, resign, hand over,
 // close and start again, or die. Random faults happen to them and to the
@@ -33,17 +27,13 @@ var (
 // comment of election lists the checks.
 func TestOneLeaderUnderRandomFaults(t *testing.T) {
 	t.Parallel()
-	seeds := cmp.Or(*leaderSeeds, recipetest.Seeds(200))
-	for seed := *leaderSeed; seed < *leaderSeed+seeds; seed++ {
-		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				e := newElection(t, uint64(seed))
-				defer e.explain(seed)
-				e.run()
-			})
+	leaderSeeds.Each(t, func(t *testing.T, seed uint64) {
+		synctest.Test(t, func(t *testing.T) {
+			e := newElection(t, seed)
+			defer func() { recipetest.LogEvents(t, e.servers[0].Events()) }()
+			e.run()
 		})
-	}
+	})
 }
 
 // candidates is the number of candidates in an election.
@@ -105,7 +95,7 @@ func newElection(t *testing.T, seed uint64) *election {
 		// This tick and this sync limit are common.
 		e.ens = zktest.StartEnsemble(t, 3, zktest.WithTick(time.Second), zktest.WithSyncLimit(10),
 			e.faults(zktest.ResignLeader(), zktest.LagFor(3*time.Second, electionSession),
-				zktest.IsolateFor(electionSession/2), zktest.IsolateFor(2*electionSession)))
+				zktest.PartitionFor(electionSession/2), zktest.PartitionFor(2*electionSession)))
 		for _, m := range e.ens.Members() {
 			e.servers = append(e.servers, m.Server)
 		}
@@ -272,18 +262,4 @@ func (e *election) revoke() {
 	if queue := e.newest().Queue(e.path); len(queue) > 0 {
 		_ = e.newest().Set(queue[0].Path, []byte("__REVOKE__"))
 	}
-}
-
-// explain says how to run a failed seed again, and what had happened before the
-// failure.
-func (e *election) explain(seed int) {
-	if !e.Failed() {
-		return
-	}
-	events := e.servers[0].Events()
-	var b strings.Builder
-	for _, h := range events {
-		fmt.Fprintf(&b, "%s %s\n", h.Time.Format(time.RFC3339Nano), h.What)
-	}
-	e.Logf("%sto run this again: go test ./recipes/leader -race -run '^TestOneLeaderUnderRandomFaults$' -leader-seed %d -leader-seeds 1", b.String(), seed)
 }

@@ -33,7 +33,7 @@ func TestNodesOfALockHaveTheProvidersACLs(t *testing.T) {
 				seen := map[int32]int{}
 				for _, node := range w.Fake.Tree() {
 					want := provider(node.Path)[0].Perms
-					require.Equal(t, []zktest.ACL{{Perms: want, ID: zktest.ID{Scheme: "world", ID: "anyone"}}}, node.ACL, node.Path)
+					require.Equal(t, []zktest.ACL{{Perms: want, Scheme: "world", ID: "anyone"}}, node.ACL, node.Path)
 					seen[want]++
 				}
 				require.Positive(t, seen[parents])

@@ -99,7 +99,10 @@ func sessionNumber(t testing.TB, c *framework.Client) uint64 {
 // The session is lost while ten thousand acquires wait. In the next session
 // they queue at the server two at a time.
 func TestTenThousandWaitersOutliveTheirSession(t *testing.T) {
-	const n = 10000
+	n := 10000
+	if testing.Short() {
+		n = 2000
+	}
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
@@ -133,7 +136,7 @@ func TestTenThousandWaitersOutliveTheirSession(t *testing.T) {
 func TestTwoThousandReadersAndWritersKeepTheirSession(t *testing.T) {
 	n := 2000
 	if testing.Short() {
-		n = 1000
+		n = 300 // each of them reads the names of all
 	}
 	srv := zktest.Start(t)
 	c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()), framework.WithSessionTimeout(15*time.Second))

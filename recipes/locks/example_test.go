@@ -11,6 +11,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/exampletest"
 	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/recipes/shared"
 )
 
 func ExampleInterProcessMutex() {
@@ -169,5 +170,40 @@ func ExampleInterProcessSemaphore() {
 	// Output:
 	// true
 	// <nil>
+	// <nil> <nil>
+}
+
+// A process follows the limit of a semaphore as a shared.Count. It raises the
+// limit, and an acquire that waits goes on.
+func ExampleSharedLimit() {
+	client, _, done := exampletest.Connect()
+	defer done()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	payments := locks.NewInterProcessSemaphore(client, "/payments", locks.SharedLimit("/config/payments", 1))
+	first, err := payments.Acquire(ctx)
+	if err != nil {
+		panic(err)
+	}
+	defer first.Release(ctx)
+
+	limit, err := shared.NewCount(client, "/config/payments", 1)
+	if err != nil {
+		panic(err)
+	}
+	defer limit.Close()
+	waiting := make(chan error)
+	go func() {
+		second, err := payments.Acquire(ctx)
+		if err == nil {
+			err = second.Release(ctx)
+		}
+		waiting <- err
+	}()
+	now, err := limit.Refresh(ctx)
+	fmt.Println(now.Value, err)
+	fmt.Println(limit.Set(ctx, 2), <-waiting)
+	// Output:
+	// 1 <nil>
 	// <nil> <nil>
 }

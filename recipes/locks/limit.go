@@ -2,15 +2,13 @@ package locks
 
 import (
 	"context"
-	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/codec"
 	"github.com/gocurator/curator/recipes/internal/queue"
+	"github.com/gocurator/curator/recipes/internal/sharednode"
 )
 
 // SemaphoreLimit is how many leases of a semaphore can be held at once: a fixed
@@ -21,9 +19,9 @@ type SemaphoreLimit struct{ limit }
 // nobody checks. A limit below 1 is an error of every acquire.
 func Limit(n int) SemaphoreLimit { return SemaphoreLimit{fixedLimit(n)} }
 
-// SharedLimit returns a limit that all processes share. It is kept in the node
-// with this path, in the encoding of Curator's SharedCount, and can be changed
-// at any time, also while some wait; see SetSharedLimit. A lower limit takes
+// SharedLimit returns a limit that all processes share. It is the shared.Count
+// with this path, Curator's SharedCount, and can be changed at any time, also
+// while some wait, by SetSharedLimit or by a Count. A lower limit takes
 // nobody's lease. If the node does not exist, the first acquire creates it
 // with the initial limit. A path that cannot be used, or an initial limit
 // below 0, is an error of every acquire.
@@ -84,81 +82,81 @@ func (l *sharedLimit) check(n int) error {
 	return nil
 }
 
+func (l *sharedLimit) node(c *framework.Client) sharednode.Node {
+	return sharednode.Node{Client: c, Path: l.path}
+}
+
 func (l *sharedLimit) look(ctx context.Context, c *framework.Client) (int, error) {
-	data, _, err := c.Get(ctx, l.path)
-	if errors.Is(err, zk.ErrNoNode) {
-		return l.initial, nil
-	}
+	s, err := l.node(c).Read(ctx)
 	if err != nil {
 		return 0, err
 	}
-	return l.parse(data)
+	if !s.Exists {
+		return l.initial, nil
+	}
+	return l.parse(s.Data)
 }
 
 func (l *sharedLimit) read(ctx context.Context, c *framework.Client, watch bool) (int, *framework.Watch, error) {
-	for {
-		data, changed, err := l.get(ctx, c, watch)
-		if errors.Is(err, zk.ErrNoNode) {
-			_, err = c.Create(ctx, l.path, sharedCount(l.initial), framework.WithParents())
-			if err == nil || errors.Is(err, zk.ErrNodeExists) {
-				continue
-			}
-		}
-		if err != nil {
-			return 0, nil, err
-		}
-		n, err := l.parse(data)
-		if err != nil && changed != nil {
-			changed.Stop()
-			changed = nil
-		}
-		return n, changed, err
+	seed, err := codec.Int32().Encode(int32(l.initial))
+	if err != nil {
+		return 0, nil, err
 	}
-}
-
-func (l *sharedLimit) get(ctx context.Context, c *framework.Client, watch bool) ([]byte, *framework.Watch, error) {
-	if !watch {
-		data, _, err := c.Get(ctx, l.path)
-		return data, nil, err
+	s, changed, err := l.node(c).ReadSeeded(ctx, seed, watch)
+	if err != nil {
+		return 0, nil, err
 	}
-	data, _, changed, err := c.GetW(ctx, l.path)
-	return data, changed, err
+	n, err := l.parse(s.Data)
+	if err != nil && changed != nil {
+		changed.Stop()
+		changed = nil
+	}
+	return n, changed, err
 }
 
 func (l *sharedLimit) parse(data []byte) (int, error) {
-	if len(data) != sharedCountSize {
-		return 0, &framework.OpError{Op: "read limit", Path: l.path, Err: ErrCorrupted}
+	n, err := codec.Int32().Decode(data)
+	if err != nil {
+		return 0, &framework.OpError{Op: "read limit", Path: l.path, Err: fmt.Errorf("%w: %w", ErrCorrupted, err)}
 	}
-	return int(int32(binary.BigEndian.Uint32(data))), nil
+	return int(n), nil
 }
-
-const sharedCountSize = 4
-
-func sharedCount(n int) []byte { return binary.BigEndian.AppendUint32(nil, uint32(n)) }
 
 // SetSharedLimit changes the limit of the semaphores that were made with this
 // limitPath, of Java's as well. It creates the node if it does not exist. With
 // a limit of 0, every acquire waits until it is raised. A limit that is
 // negative, or larger than Java's int, is zk.ErrBadArguments.
+//
+// It reads the node and then writes it, as a shared.Count does. If the reply is
+// lost, it looks at the node, and writes again if nobody has written meanwhile.
+// An error that matches framework.ErrOutcomeUnknown means that the limit may
+// have been changed.
 func SetSharedLimit(ctx context.Context, c *framework.Client, limitPath string, n int) error {
+	if err := setSharedLimit(ctx, c, limitPath, n); err != nil {
+		return &framework.OpError{Op: "set limit", Path: limitPath, Err: err}
+	}
+	return nil
+}
+
+func setSharedLimit(ctx context.Context, c *framework.Client, limitPath string, n int) error {
 	if c == nil {
-		return &framework.OpError{Op: "set limit", Path: limitPath, Err: queue.IsNil("client")}
+		return queue.IsNil("client")
 	}
 	if err := framework.ValidatePath(limitPath); err != nil {
-		return &framework.OpError{Op: "set limit", Path: limitPath, Err: err}
+		return err
 	}
 	if n < 0 || n > math.MaxInt32 {
-		err := queue.Invalid("semaphore limit", fmt.Sprint(n), fmt.Sprintf("must be from 0 to %d", math.MaxInt32))
-		return &framework.OpError{Op: "set limit", Path: limitPath, Err: err}
+		return queue.Invalid("semaphore limit", fmt.Sprint(n), fmt.Sprintf("must be from 0 to %d", math.MaxInt32))
 	}
-	for {
-		_, err := c.Set(ctx, limitPath, sharedCount(n), framework.AnyVersion)
-		if !errors.Is(err, zk.ErrNoNode) {
-			return err
-		}
-		_, err = c.Create(ctx, limitPath, sharedCount(n), framework.WithParents())
-		if !errors.Is(err, zk.ErrNodeExists) {
-			return err
-		}
+	data, err := codec.Int32().Encode(int32(n))
+	if err != nil {
+		return err
 	}
+	node := sharednode.Node{Client: c, Path: limitPath}
+	known, err := node.Read(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = node.Set(ctx, known, data)
+	return err
 }

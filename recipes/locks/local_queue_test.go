@@ -79,8 +79,12 @@ func TestWaitingInTheProcessCostsTheServerNothing(t *testing.T) {
 // arrival must get the turn then.
 func TestTurnThatComesWithTheCancellationIsNotLost(t *testing.T) {
 	t.Parallel()
+	tries := 300
+	if testing.Short() {
+		tries = 50
+	}
 	for _, opts := range [][]locks.MutexOption{nil, {locks.WithLocalHandOver(100, time.Hour)}} {
-		for range 300 {
+		for range tries {
 			inVirtualTime(t, func(t *testing.T, w *world) {
 				ctx, path := w.Patience(t), recipetest.Path(t)
 				c, _ := w.Connect(t)

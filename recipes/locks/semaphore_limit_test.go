@@ -9,6 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
@@ -135,4 +136,42 @@ func TestParticipantsAtANegativeLimit(t *testing.T) {
 		require.ErrorIs(t, err, locks.ErrNotAcquired)
 		require.NoError(t, lease.Release(ctx))
 	})
+}
+
+// The request of a SetSharedLimit, or its reply, is lost. SetSharedLimit finds
+// out what has become of it. It does not write over the limit of somebody else
+// who was faster.
+func TestLostSetSharedLimit(t *testing.T) {
+	other := func(w *world) zktest.Action {
+		return zktest.CallAfter(func(zktest.Request) { _ = w.Fake.Set("/limit", []byte{0, 0, 0, 9}) })
+	}
+	for name, test := range map[string]struct {
+		happens func(w *world) zktest.Action
+		unknown bool
+		want    byte
+	}{
+		"request lost": {func(*world) zktest.Action { return zktest.DropRequest() }, false, 5},
+		"reply lost":   {func(*world) zktest.Action { return zktest.DropReply() }, false, 5},
+		"request lost, and another limit": {
+			func(w *world) zktest.Action { return zktest.All(other(w), zktest.DropRequest()) }, true, 9,
+		},
+		"reply lost, and another limit": {
+			func(w *world) zktest.Action { return zktest.All(other(w), zktest.DropReply()) }, true, 9,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				c, _ := w.Connect(t)
+				require.NoError(t, locks.SetSharedLimit(w.Patience(t), c, "/limit", 3))
+				for _, op := range []zktest.Op{zktest.OpSetData, zktest.OpMulti} {
+					w.Fake.Inject(zktest.Rule{Op: op, Session: c.SessionID(), Do: test.happens(w)})
+				}
+				err := locks.SetSharedLimit(w.Patience(t), c, "/limit", 5)
+				require.Equal(t, test.unknown, errors.Is(err, framework.ErrOutcomeUnknown), "%v", err)
+				require.Equal(t, test.unknown, err != nil)
+				node, _ := w.Fake.Node("/limit")
+				require.Equal(t, []byte{0, 0, 0, test.want}, node.Data)
+			})
+		})
+	}
 }

@@ -8,36 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
 	"github.com/gocurator/curator/recipes/nodes"
 	"github.com/gocurator/curator/testing/zktest"
 )
-
-// faults are what may happen to a request.
-func faults(w *world) map[string]zktest.Action {
-	expire := zktest.Call(func(r zktest.Request) { go w.Fake.Session(r.Session).Expire() })
-	expireAfter := zktest.CallAfter(func(r zktest.Request) { go w.Fake.Session(r.Session).Expire() })
-	return map[string]zktest.Action{
-		"answered late":         zktest.DelayReply(4 * time.Second),
-		"processed late":        zktest.DelayRequest(4 * time.Second),
-		"answered too late":     zktest.DelayReply(time.Minute),
-		"processed too late":    zktest.DelayRequest(time.Minute),
-		"swallowed":             zktest.Blackhole(),
-		"answer swallowed":      zktest.BlackholeReply(),
-		"lost":                  zktest.DropRequest(),
-		"answer lost":           zktest.DropReply(),
-		"lost with the session": zktest.All(expire, zktest.DropRequest()),
-		"session lost after":    zktest.All(expireAfter, zktest.DropReply()),
-		"session ended before":  expire,
-		"session replaced":      zktest.All(zktest.Call(func(r zktest.Request) { w.Fake.Session(r.Session).Replace() }), zktest.DropReply()),
-		"server in trouble":     zktest.Fail(zktest.ErrSystem),
-	}
-}
-
-var faultNames = []string{
-	"answered late", "processed late", "answered too late", "processed too late", "swallowed", "answer swallowed",
-	"lost", "answer lost", "lost with the session", "session lost after", "session ended before", "session replaced",
-	"server in trouble",
-}
 
 // kindsOfNodes are the ways to name a node.
 var kindsOfNodes = map[string][]nodes.Option{
@@ -52,13 +26,12 @@ var kindsOfNodes = map[string][]nodes.Option{
 // and the node of another client, which has waited for the path, is left alone.
 func TestFaultAtEveryRequestOfANode(t *testing.T) {
 	for kind, opts := range kindsOfNodes {
-		for _, faultName := range faultNames {
-			t.Run(kind+"/"+faultName, func(t *testing.T) {
-				requests := 0
-				for hit := true; hit; requests++ {
-					inVirtualTime(t, func(t *testing.T, w *world) { hit = w.faultAt(t, opts, faultName, requests) })
-				}
-				require.Greater(t, requests, 6, "it meets some")
+		for _, fault := range recipetest.RequestFaults {
+			t.Run(kind+"/"+fault.Name, func(t *testing.T) {
+				recipetest.EachRequest(t, 6, func(t *testing.T, i int) (hit bool) {
+					inVirtualTime(t, func(t *testing.T, w *world) { hit = w.faultAt(t, opts, fault, i) })
+					return hit
+				})
 			})
 		}
 	}
@@ -66,7 +39,7 @@ func TestFaultAtEveryRequestOfANode(t *testing.T) {
 
 // faultAt lets the life of a node run into a fault at its i-th request. It
 // reports whether there was such a request.
-func (w *world) faultAt(t *testing.T, opts []nodes.Option, faultName string, i int) (hit bool) {
+func (w *world) faultAt(t *testing.T, opts []nodes.Option, fault recipetest.RequestFault, i int) (hit bool) {
 	ctx := w.Patience(t)
 	require.NoError(t, w.Fake.Create("/d", nil))
 	host := w.Fake.NewHost()
@@ -76,7 +49,7 @@ func (w *world) faultAt(t *testing.T, opts []nodes.Option, faultName string, i i
 	require.NoError(t, c.WaitConnected(ctx))
 	other, _ := w.Connect(t)
 
-	fault := w.Fake.Inject(zktest.Rule{Path: "/d/*", After: i, Do: faults(w)[faultName]})
+	injected := w.Fake.Inject(zktest.Rule{Path: "/d/*", After: i, Do: fault.On(w.Fake)})
 	n := start(t, c, "/d/a", "one", opts...)
 	w.onlyNode(t, c, w.ready(t, n).Path, "one")
 	require.NoError(t, n.Set(ctx, []byte("two")))
@@ -99,7 +72,7 @@ func (w *world) faultAt(t *testing.T, opts []nodes.Option, faultName string, i i
 	}
 	require.Equal(t, []string{path.Base(later.Path)}, w.Fake.Children("/d"))
 	require.Equal(t, "rival", w.dataOf(later.Path))
-	return fault.Hits() > 0
+	return injected.Hits() > 0
 }
 
 // onlyNode checks that the node is there, and that the client has no other one.
@@ -133,11 +106,10 @@ func TestCloseAtEveryRequestOfANode(t *testing.T) {
 			},
 		} {
 			t.Run(kind+"/"+name, func(t *testing.T) {
-				requests := 0
-				for hit := true; hit; requests++ {
-					inVirtualTime(t, func(t *testing.T, w *world) { hit = w.closeAt(t, opts, at, requests) })
-				}
-				require.Greater(t, requests, 6, "it meets some")
+				recipetest.EachRequest(t, 6, func(t *testing.T, i int) (hit bool) {
+					inVirtualTime(t, func(t *testing.T, w *world) { hit = w.closeAt(t, opts, at, i) })
+					return hit
+				})
 			})
 		}
 	}

@@ -1,10 +1,8 @@
 package nodes_test
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -22,27 +20,20 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-var (
-	nodeSeeds = flag.Int("node-seeds", 0, "how many seeds TestNodesUnderRandomFaults runs, if not the usual number")
-	nodeSeed  = flag.Int("node-seed", 1, "the first of them")
-)
+var nodeSeeds = recipetest.SeedFlags("node", 200)
 
 // For half an hour of virtual time, owners keep nodes of their own and contend
 // for a common one, set data, close, and start again. Random faults happen to
 // them and to the server. Then the faults stop. The comment of registry lists
 // the checks.
 func TestNodesUnderRandomFaults(t *testing.T) {
-	seeds := cmp.Or(*nodeSeeds, recipetest.Seeds(200))
-	for seed := *nodeSeed; seed < *nodeSeed+seeds; seed++ {
-		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				r := newRegistry(t, uint64(seed))
-				defer r.explain(seed)
-				r.run()
-			})
+	nodeSeeds.Each(t, func(t *testing.T, seed uint64) {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRegistry(t, seed)
+			defer func() { recipetest.LogEvents(t, r.srv.Events()) }()
+			r.run()
 		})
-	}
+	})
 }
 
 // owners is the number of clients. Each keeps a node of its own, whose kind
@@ -313,15 +304,4 @@ func (o *owner) check(c *framework.Client, own *nodes.PersistentNode, last strin
 	if !strings.HasPrefix(string(common.Data), "owner-") {
 		o.Errorf("nobody has the common node: %q", common.Data)
 	}
-}
-
-func (r *registry) explain(seed int) {
-	if !r.Failed() {
-		return
-	}
-	var b strings.Builder
-	for _, h := range r.srv.Events() {
-		fmt.Fprintf(&b, "%s %s\n", h.Time.Format(time.RFC3339Nano), h.What)
-	}
-	r.Logf("%sto run this again: go test ./recipes/nodes -run '^TestNodesUnderRandomFaults$' -node-seed %d -node-seeds 1", b.String(), seed)
 }

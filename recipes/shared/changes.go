@@ -3,13 +3,15 @@ package shared
 import (
 	"context"
 	"iter"
+
+	"github.com/gocurator/curator/recipes/internal/sharednode"
 )
 
 // changes yields what is known, and each later state. An error is the last
 // element.
-func (r *replica) changes(ctx context.Context) iter.Seq2[*snapshot, error] {
-	return func(yield func(*snapshot, error) bool) {
-		var told *snapshot
+func (r *replica) changes(ctx context.Context) iter.Seq2[*sharednode.Snapshot, error] {
+	return func(yield func(*sharednode.Snapshot, error) bool) {
+		var told *sharednode.Snapshot
 		for {
 			r.mu.Lock()
 			now, synced, err, changed := r.now, r.synced, r.err, r.changed
@@ -17,7 +19,7 @@ func (r *replica) changes(ctx context.Context) iter.Seq2[*snapshot, error] {
 			switch {
 			case ctx.Err() != nil:
 				return
-			case synced && !now.same(told):
+			case synced && !now.Same(told):
 				if told = now; !yield(now, nil) {
 					return
 				}

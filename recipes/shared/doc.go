@@ -66,9 +66,8 @@
 //     a node that was re-created, and has the same version, takes effect. If
 //     this Value had not heard of the new node before, it returns
 //     [ErrNodeReplaced].
-//   - After 2^31 writes, the version of a node is negative. TrySet then takes a
-//     write of the same bytes by somebody else for its own if its reply is
-//     lost. After 2^32 - 1, it is -1 on older servers, which TrySet refuses.
+//   - After 2^32 - 1 writes, the version of a node is -1 on older servers,
+//     which TrySet refuses.
 //   - Servers with local sessions (localSessionsEnabled) check less of where a
 //     request comes from. What is said here of lost replies was not tested with
 //     them.
@@ -76,8 +75,9 @@
 //     Value back as well. The log has a warning.
 //
 // Deletions, errors that last and the end of a Value are in the log of the
-// client, with the attributes curator.znode.path and curator.cause. There are
-// no spans and no metrics but those of the requests.
+// client, with the attributes curator.znode.path and curator.cause. Package
+// tracing counts changes, reads after an interruption, and data that cannot be
+// decoded; see [Tracer].
 //
 // GUARANTEES.md lists every promise, and the tests that hold it.
 package shared

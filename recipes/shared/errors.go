@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/printable"
 )
 
 // These errors are returned beside those of package framework. Match them with
@@ -23,6 +24,22 @@ var (
 	ErrNodeReplaced = errors.New("value was written over a node that was re-created")
 )
 
+// DecodeError is the error of data that is no value of the type. It is about
+// this data alone: the Value goes on, and sees what is written next.
+type DecodeError struct {
+	Path  string
+	Mzxid int64 // the transaction that wrote the data
+	Err   error // of the codec
+}
+
+// Error returns the path and the codec's error.
+func (e *DecodeError) Error() string {
+	return fmt.Sprintf("decode %s: %v", printable.String(e.Path), e.Err)
+}
+
+// Unwrap returns Err.
+func (e *DecodeError) Unwrap() error { return e.Err }
+
 func bad(name string, value any, reason string) error {
 	return &framework.ConfigError{Name: name, Value: fmt.Sprint(value), Reason: reason}
 }
@@ -32,8 +49,8 @@ func (r *replica) errorOf(op string, err error) error {
 		return nil
 	}
 	var named *framework.OpError
-	if errors.As(err, &named) && named.Path == r.path && named.Op == op {
+	if errors.As(err, &named) && named.Path == r.Path && named.Op == op {
 		return err
 	}
-	return &framework.OpError{Op: op, Path: r.path, Err: err}
+	return &framework.OpError{Op: op, Path: r.Path, Err: err}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
 	"github.com/gocurator/curator/recipes/shared"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -15,59 +16,30 @@ import (
 // faultOver is when what was delayed or is being resolved has come to an end.
 const faultOver = 70 * time.Second
 
-// fates are what may happen to a request.
-func fates(w *world) map[string]zktest.Action {
-	expire := zktest.Call(func(r zktest.Request) { go w.Fake.Session(r.Session).Expire() })
-	expireAfter := zktest.CallAfter(func(r zktest.Request) { go w.Fake.Session(r.Session).Expire() })
-	replace := zktest.Call(func(r zktest.Request) { w.Fake.Session(r.Session).Replace() })
-	return map[string]zktest.Action{
-		"answered late":          zktest.DelayReply(4 * time.Second),
-		"processed late":         zktest.DelayRequest(4 * time.Second),
-		"answered too late":      zktest.DelayReply(time.Minute),
-		"processed too late":     zktest.DelayRequest(time.Minute),
-		"swallowed":              zktest.Blackhole(),
-		"answer swallowed":       zktest.BlackholeReply(),
-		"lost":                   zktest.DropRequest(),
-		"answer lost":            zktest.DropReply(),
-		"lost with the session":  zktest.All(expire, zktest.DropRequest()),
-		"session lost after":     zktest.All(expireAfter, zktest.DropReply()),
-		"session ended before":   expire,
-		"session replaced":       zktest.All(replace, zktest.DropReply()),
-		"the server is restless": zktest.Fail(zktest.ErrSystem),
-	}
-}
-
-var fateNames = []string{
-	"answered late", "processed late", "answered too late", "processed too late", "swallowed", "answer swallowed",
-	"lost", "answer lost", "lost with the session", "session lost after", "session ended before", "session replaced",
-	"the server is restless",
-}
-
 // A fault hits one request, whichever it is: of the first read, a TrySet, a
 // Set, a Refresh, of what follows a change, a deletion, and the loss of a
 // session. Each write returns the truth, and the Value sees every last state.
 // When it is closed, nothing is left but the node.
 func TestFaultAtEveryRequest(t *testing.T) {
-	for _, fate := range fateNames {
-		t.Run(fate, func(t *testing.T) {
-			requests := 0
-			for hit := true; hit; requests++ {
-				inVirtualTime(t, func(t *testing.T, w *world) { hit = w.faultAt(t, fate, requests) })
-			}
-			require.Greater(t, requests, 12, "it meets some")
+	for _, fault := range recipetest.RequestFaults {
+		t.Run(fault.Name, func(t *testing.T) {
+			recipetest.EachRequest(t, 12, func(t *testing.T, i int) (hit bool) {
+				inVirtualTime(t, func(t *testing.T, w *world) { hit = w.faultAt(t, fault, i) })
+				return hit
+			})
 		})
 	}
 }
 
 // faultAt lets the life of a Value run into a fault at its i-th request. It
 // reports whether there was such a request.
-func (w *world) faultAt(t *testing.T, fate string, i int) (hit bool) {
+func (w *world) faultAt(t *testing.T, fault recipetest.RequestFault, i int) (hit bool) {
 	host := w.Fake.NewHost()
 	c, err := framework.New(w.Addr, framework.WithDialer(host.Dialer()), framework.WithSessionTimeout(w.Session))
 	require.NoError(t, err)
 	defer c.Close()
 	require.NoError(t, c.WaitConnected(w.Patience(t)))
-	fault := w.Fake.Inject(zktest.Rule{Path: "/n", After: i, Do: fates(w)[fate]})
+	injected := w.Fake.Inject(zktest.Rule{Path: "/n", After: i, Do: fault.On(w.Fake)})
 
 	n := w.count(t, c, "/n", 7)
 	w.settlesAt(t, n, 7)
@@ -94,11 +66,11 @@ func (w *world) faultAt(t *testing.T, fate string, i int) (hit bool) {
 	}
 	require.NoError(t, n.Err())
 	require.NoError(t, n.Close())
-	if fate == "the server is restless" { // it may have refused to withdraw the watch, which ends with the session then
+	if fault.Name == recipetest.RefusedRequest.Name { // it may have refused to withdraw the watch, which ends with the session then
 		require.NoError(t, c.Close())
 	}
 	w.NoWatches(t)
-	return fault.Hits() > 0
+	return injected.Hits() > 0
 }
 
 // settlesAt requires that a Value has what the server has, and that it stays so

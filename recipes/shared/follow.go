@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"time"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
+	"github.com/gocurator/curator/recipes/internal/sharednode"
 	"github.com/gocurator/curator/state"
 )
 
@@ -22,8 +22,8 @@ func (r *replica) live(client, stop context.Context) {
 	defer cancel()
 	defer context.AfterFunc(stop, cancel)()
 	unblocked := ctx
-	if framework.Extend(r.client).Tracer() != nil {
-		teller := framework.Extend(r.client).NewTeller()
+	if framework.Extend(r.Client).Tracer() != nil {
+		teller := framework.Extend(r.Client).NewTeller()
 		unblocked = teller.Context(ctx)
 		defer teller.Wait(ctx)
 	}
@@ -82,7 +82,7 @@ func (r *replica) look(ctx context.Context) (w *framework.Watch, interrupted <-c
 		}
 	}()
 	for caughtUp := false; ; {
-		s, err := r.client.Session(ctx)
+		s, err := r.Client.Session(ctx)
 		if err != nil {
 			return w, nil, err
 		}
@@ -99,7 +99,7 @@ func (r *replica) look(ctx context.Context) (w *framework.Watch, interrupted <-c
 		case accepted:
 			return w, interrupted, nil
 		case doubtful:
-			if err := r.client.Sync(ctx, r.path); err != nil {
+			if err := r.Client.Sync(ctx, r.Path); err != nil {
 				return w, nil, err
 			}
 			caughtUp = true
@@ -107,43 +107,13 @@ func (r *replica) look(ctx context.Context) (w *framework.Watch, interrupted <-c
 	}
 }
 
-// createSeed creates the node with the seed. It is no error if somebody else
-// does.
-func (r *replica) createSeed(ctx context.Context) error {
-	_, err := r.client.Create(ctx, r.path, r.seed, framework.WithParents())
-	if errors.Is(err, zk.ErrNodeExists) {
-		return nil
-	}
-	return err
-}
-
 // readW reads the node, and sets a watch for its next change. If it does not
 // exist, the watch is for its creation, or it is created with the seed.
-func (r *replica) readW(ctx context.Context, orSeed bool) (*snapshot, *framework.Watch, error) {
-	for {
-		data, stat, watch, err := r.client.GetW(ctx, r.path)
-		if err == nil {
-			return present(data, stat), watch, nil
-		}
-		if !errors.Is(err, zk.ErrNoNode) {
-			return nil, nil, err
-		}
-		if orSeed {
-			if err := r.createSeed(ctx); err != nil {
-				return nil, nil, err
-			}
-			continue
-		}
-		asked := r.client.LastZxid()
-		there, _, watch, err := r.client.ExistsW(ctx, r.path)
-		if err != nil {
-			return nil, nil, err
-		}
-		if !there {
-			return absent(asked, r.client.LastZxid()), watch, nil
-		}
-		watch.Stop()
+func (r *replica) readW(ctx context.Context, orSeed bool) (*sharednode.Snapshot, *framework.Watch, error) {
+	if orSeed {
+		return r.ReadSeeded(ctx, r.seed, true)
 	}
+	return r.ReadW(ctx)
 }
 
 // outlast waits until it is time to try again after an error. It returns the
@@ -160,13 +130,13 @@ func (r *replica) outlast(ctx context.Context, p *pauses, err error) error {
 	case errors.Is(err, framework.ErrSessionLost), errors.Is(err, framework.ErrNotConnected):
 		return nil // the next look waits for the connection
 	case framework.IsConnectionError(err):
-		return p.pause(ctx, longestOfOutage)
+		return p.Wait(ctx, sharednode.LongestOfOutage)
 	}
 	if !p.warned {
 		p.warned = true
 		r.log().Warn("shared value is tried again after an error", r.logPath(), slog.Any(semconv.Cause, err))
 	}
-	return p.pause(ctx, longestOfTrouble)
+	return p.Wait(ctx, sharednode.LongestOfTrouble)
 }
 
 // isCurable reports whether waiting may cure an error. The parents of a node
@@ -200,46 +170,26 @@ func (r *replica) noteRead() {
 }
 
 // warnOf logs what an operator may want to know.
-func (r *replica) warnOf(now, base *snapshot, v verdict, setBack bool) {
+func (r *replica) warnOf(now, base *sharednode.Snapshot, v verdict, setBack bool) {
 	switch {
-	case v != accepted || now.same(base):
+	case v != accepted || now.Same(base):
 	case setBack:
 		r.log().Warn("zookeeper has gone back to an older state, and the shared value with it", r.logPath())
-	case !now.exists && base != nil:
+	case !now.Exists && base != nil:
 		r.log().Warn("shared value was deleted by somebody else", r.logPath())
 	}
 }
 
-func (r *replica) log() *slog.Logger { return framework.Extend(r.client).Logger() }
+func (r *replica) log() *slog.Logger { return framework.Extend(r.Client).Logger() }
 
 func (r *replica) logPath() slog.Attr {
-	return slog.String(semconv.ZNodePath, framework.Extend(r.client).FullPath(r.path))
+	return slog.String(semconv.ZNodePath, framework.Extend(r.Client).FullPath(r.Path))
 }
-
-// The pauses while the node cannot be read grow up to these.
-const (
-	shortestPause    = 100 * time.Millisecond
-	longestOfOutage  = 5 * time.Second
-	longestOfTrouble = 30 * time.Second
-)
 
 // pauses grow until they are reset.
 type pauses struct {
-	last   time.Duration
+	sharednode.Pauses
 	warned bool // the log has a warning since the reset
 }
 
 func (p *pauses) reset() { *p = pauses{} }
-
-// pause waits, and returns ctx's error if ctx ends first.
-func (p *pauses) pause(ctx context.Context, longest time.Duration) error {
-	p.last = min(max(2*p.last, shortestPause), longest)
-	t := time.NewTimer(p.last)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return reason.OfContext(ctx)
-	}
-}

@@ -1,14 +1,10 @@
 package shared_test
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
-	"flag"
-	"fmt"
 	"math/rand/v2"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -22,13 +18,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-var (
-	firstSeed = flag.Uint64("shared-seed", 0, "the first seed of TestHistoriesUnderRandomFaultsAreLinearizable")
-	seedCount = flag.Int("shared-seeds", 0, "how many seeds it tries, if not the usual number")
-)
-
-// allSeeds are those of a full run.
-const allSeeds = 500
+var sharedSeeds = recipetest.SeedFlags("shared", 500)
 
 // Twenty writers of four clients set, try to set, and read a count, on one
 // server or on an ensemble whose members lag behind. In some of the seeds, an
@@ -42,24 +32,18 @@ const allSeeds = 500
 //  4. When the counts are closed, there is no watch.
 func TestHistoriesUnderRandomFaultsAreLinearizable(t *testing.T) {
 	var all tally
-	seeds := cmp.Or(*seedCount, recipetest.Seeds(allSeeds))
-	for seed := *firstSeed; seed < *firstSeed+uint64(seeds); seed++ {
-		ok := t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			var w *writers
-			synctest.Test(t, func(t *testing.T) {
-				w = newWriters(t, seed)
-				defer w.explain()
-				w.run()
-			})
-			w.history.check(t) // in real time, which is for its time limit
-			all.add(w.tally)
+	sharedSeeds.InTurn(t, func(t *testing.T, seed uint64) {
+		var w *writers
+		synctest.Test(t, func(t *testing.T) {
+			w = newWriters(t, seed)
+			defer w.explain()
+			w.run()
 		})
-		if !ok {
-			t.Fatalf("to run this again: go test ./recipes/shared -run '^%s$' -shared-seed %d -shared-seeds 1", t.Name(), seed)
-		}
-	}
+		w.history.check(t) // in real time, which is for its time limit
+		all.add(w.tally)
+	})
 	t.Logf("%+v", all)
-	if seeds >= allSeeds { // few seeds may be far from the average
+	if seeds := sharedSeeds.Count(); sharedSeeds.All() { // few seeds may be far from the average
 		require.Greater(t, all.won, 10*seeds)
 		require.Greater(t, all.lost, 5*seeds)
 		require.Greater(t, all.unknown, seeds/5)
@@ -125,7 +109,7 @@ func newWriters(t *testing.T, seed uint64) *writers {
 		return w
 	}
 	random.Disruptions = append(random.Disruptions, zktest.ResignLeader(), zktest.LagFor(300*time.Millisecond, 5*time.Second),
-		zktest.LagFor(2*time.Second, 5*time.Second), zktest.IsolateFor(5*time.Second))
+		zktest.LagFor(2*time.Second, 5*time.Second), zktest.PartitionFor(5*time.Second))
 	w.ens = zktest.StartEnsemble(t, 3, zktest.WithChaos(random))
 	w.record(w.ens.Inject)
 	return w
@@ -282,20 +266,11 @@ func (w *writers) nothingLeft() {
 }
 
 func (w *writers) explain() {
-	if !w.Failed() {
-		return
-	}
-	var b strings.Builder
-	var events []zktest.Event
 	if w.ens != nil {
-		events = w.ens.Events()
+		recipetest.LogEvents(w, w.ens.Events())
 	} else {
-		events = w.srv.Events()
+		recipetest.LogEvents(w, w.srv.Events())
 	}
-	for _, e := range events {
-		fmt.Fprintf(&b, "%s %s\n", e.Time.Format(time.RFC3339Nano), e.What)
-	}
-	w.Log(b.String())
 }
 
 // writer is one of those who call a client's count.

@@ -7,13 +7,13 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/sharednode"
 )
 
 // replica is what this process knows of the node. One goroutine, that of run,
 // reads it again and again. Writes tell of what they have done.
 type replica struct {
-	client *framework.Client
-	path   string
+	sharednode.Node
 	seed   []byte
 	unique bool // as WithUniqueData says
 
@@ -21,17 +21,17 @@ type replica struct {
 	cancel context.CancelCauseFunc
 	done   chan struct{} // closed when run has returned
 
-	mu      sync.Mutex // protects the following fields
-	now     *snapshot  // nil until something is known
-	synced  bool       // run has read the node, and created it if it was missing
-	trouble error      // why run cannot read it at present, or nil
-	err     error      // why run has ended
+	mu      sync.Mutex           // protects the following fields
+	now     *sharednode.Snapshot // nil until something is known
+	synced  bool                 // run has read the node, and created it if it was missing
+	trouble error                // why run cannot read it at present, or nil
+	err     error                // why run has ended
 	changed chan struct{}
 }
 
 func newReplica(client *framework.Client, path string, seed []byte, cfg config) (*replica, error) {
 	r := &replica{
-		client: client, path: path, seed: seed, unique: cfg.uniqueData,
+		Node: sharednode.Node{Client: client, Path: path}, seed: seed, unique: cfg.uniqueData,
 		done: make(chan struct{}), changed: make(chan struct{}),
 	}
 	stop, cancel := context.WithCancelCause(context.Background())
@@ -44,7 +44,7 @@ func newReplica(client *framework.Client, path string, seed []byte, cfg config) 
 }
 
 // latest returns what is known, or nil.
-func (r *replica) latest() *snapshot {
+func (r *replica) latest() *sharednode.Snapshot {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.now
@@ -81,24 +81,24 @@ const (
 // accept takes what a read has seen, if it is newer than what is known. Base is
 // what was known when the read began. After a sync, what was read is true even
 // if it is older: the ensemble was set back.
-func (r *replica) accept(s, base *snapshot, afterSync bool) (v verdict, setBack bool) {
+func (r *replica) accept(s, base *sharednode.Snapshot, afterSync bool) (v verdict, setBack bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case s.same(r.now):
-		if !s.exists {
-			r.now = absent(max(s.from, r.now.from), max(s.to, r.now.to))
+	case s.Same(r.now):
+		if !s.Exists {
+			r.now = sharednode.Absent(max(s.From, r.now.From), max(s.To, r.now.To))
 		}
 		return accepted, false
-	case s.isAfter(r.now):
-	case r.now != base && s.isBefore(r.now):
+	case s.IsAfter(r.now):
+	case r.now != base && s.IsBefore(r.now):
 		return accepted, false
 	case r.now != base:
 		return unordered, false
 	case !afterSync:
 		return doubtful, false
 	default:
-		setBack = s.exists && r.now.exists
+		setBack = s.Exists && r.now.Exists
 	}
 	r.now = s
 	r.tellLocked()
@@ -107,15 +107,15 @@ func (r *replica) accept(s, base *snapshot, afterSync bool) (v verdict, setBack 
 
 // wrote takes what a write of ours has left, and reports whether the order of
 // that and of what is known is certain.
-func (r *replica) wrote(s *snapshot) (certain bool) {
+func (r *replica) wrote(s *sharednode.Snapshot) (certain bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if s.isAfter(r.now) {
+	if s.IsAfter(r.now) {
 		r.now = s
 		r.tellLocked()
 		return true
 	}
-	return s.same(r.now) || s.isBefore(r.now)
+	return s.Same(r.now) || s.IsBefore(r.now)
 }
 
 // tellLocked wakes everybody who waits.

@@ -5,18 +5,20 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/recipes/internal/sharednode"
 )
 
-func at(mzxid int64, version int32) *snapshot {
-	return present(nil, &zk.Stat{Mzxid: mzxid, Version: version})
+func at(mzxid int64, version int32) *sharednode.Snapshot {
+	return sharednode.Present(nil, &zk.Stat{Mzxid: mzxid, Version: version})
 }
 
 // Reads are ordered by transactions, and not by versions, which wrap
 // (CURATOR-688) and begin anew.
 func TestReadsAreOrderedByTransactions(t *testing.T) {
-	none := absent(5, 9)
+	none := sharednode.Absent(5, 9)
 	for name, test := range map[string]struct {
-		now, base, read *snapshot
+		now, base, read *sharednode.Snapshot
 		afterSync       bool
 		want            verdict
 		setBack, taken  bool
@@ -29,9 +31,9 @@ func TestReadsAreOrderedByTransactions(t *testing.T) {
 		"older":                            {now: at(2, 0), read: at(1, 7), want: doubtful},
 		"older, after a sync":              {now: at(2, 0), read: at(1, 7), afterSync: true, want: accepted, setBack: true, taken: true},
 		"older than one that came later":   {now: at(2, 0), base: at(1, 0), read: at(1, 0), afterSync: true, want: accepted},
-		"none":                             {now: at(2, 0), read: absent(8, 8), want: doubtful},
-		"none, after a sync":               {now: at(2, 0), read: absent(8, 8), afterSync: true, want: accepted, taken: true},
-		"none, and another came meanwhile": {now: at(3, 0), base: at(2, 0), read: absent(2, 4), afterSync: true, want: unordered},
+		"none":                             {now: at(2, 0), read: sharednode.Absent(8, 8), want: doubtful},
+		"none, after a sync":               {now: at(2, 0), read: sharednode.Absent(8, 8), afterSync: true, want: accepted, taken: true},
+		"none, and another came meanwhile": {now: at(3, 0), base: at(2, 0), read: sharednode.Absent(2, 4), afterSync: true, want: unordered},
 		"made anew":                        {now: none, read: at(10, 0), want: accepted, taken: true},
 		"from before it was gone":          {now: none, base: at(4, 0), read: at(5, 0), want: accepted},
 		"before or behind":                 {now: none, base: at(4, 0), read: at(7, 0), afterSync: true, want: unordered},
@@ -55,9 +57,9 @@ func TestReadsAreOrderedByTransactions(t *testing.T) {
 // A write is no news if something newer is known. If that is not certain, the
 // node is read again.
 func TestWritesAreOrderedByTransactions(t *testing.T) {
-	none := absent(5, 9)
+	none := sharednode.Absent(5, 9)
 	for name, test := range map[string]struct {
-		now, written   *snapshot
+		now, written   *sharednode.Snapshot
 		certain, taken bool
 	}{
 		"first":            {nil, at(1, 0), true, true},
@@ -78,11 +80,11 @@ func TestWritesAreOrderedByTransactions(t *testing.T) {
 
 // No node, seen again, is as of a later transaction than before.
 func TestAbsenceGetsYounger(t *testing.T) {
-	r := &replica{now: absent(5, 9), changed: make(chan struct{})}
-	v, _ := r.accept(absent(20, 25), r.now, false)
+	r := &replica{now: sharednode.Absent(5, 9), changed: make(chan struct{})}
+	v, _ := r.accept(sharednode.Absent(20, 25), r.now, false)
 	require.Equal(t, accepted, v)
 	require.True(t, r.wrote(at(20, 0)), "a node that was there before is no news")
-	require.False(t, r.now.exists)
+	require.False(t, r.now.Exists)
 }
 
 // Versions go from -2 to 0 on newer servers, and to -1 on older ones.

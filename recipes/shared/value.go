@@ -9,6 +9,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/codec"
+	"github.com/gocurator/curator/recipes/internal/sharednode"
 )
 
 // Value is a value that all processes share: the data of one node, followed by
@@ -46,7 +47,7 @@ type Versioned[T any] struct {
 // NewCount returns a number. See NewValue. Data that does not have four bytes
 // is a *DecodeError.
 func NewCount(c *framework.Client, path string, seed int32, opts ...Option) (*Count, error) {
-	return NewValue(c, path, bigEndian, seed, opts...)
+	return NewValue(c, path, codec.Int32(), seed, opts...)
 }
 
 // NewValue returns the value of the node with this path, and begins to follow
@@ -58,7 +59,7 @@ func NewCount(c *framework.Client, path string, seed int32, opts ...Option) (*Co
 // encode, or cannot decode again, is the codec's error. A closed client is
 // framework.ErrClosed.
 func NewValue[T any](c *framework.Client, path string, codec codec.Codec[T], seed T, opts ...Option) (*Value[T], error) {
-	r := &replica{path: path} // for errors
+	r := &replica{Node: sharednode.Node{Path: path}} // for errors
 	switch {
 	case c == nil:
 		return nil, r.errorOf("open", bad("client", "nil", "must not be nil"))
@@ -139,7 +140,7 @@ func (v *Value[T]) Set(ctx context.Context, value T) error {
 	return err
 }
 
-func (v *Value[T]) set(ctx context.Context, value T) (s *snapshot, err error) {
+func (v *Value[T]) set(ctx context.Context, value T) (s *sharednode.Snapshot, err error) {
 	data, err := v.codec.Encode(value)
 	if err != nil {
 		return nil, v.node.errorOf("set", err)
@@ -236,17 +237,17 @@ func (v *Value[T]) Err() error { return v.node.ended() }
 // decoded is the value of a snapshot. The codec is called once for each
 // snapshot, and again only for a reader that is behind.
 type decoded[T any] struct {
-	of  *snapshot
+	of  *sharednode.Snapshot
 	get func() (Versioned[T], error)
 }
 
-func (v *Value[T]) versioned(s *snapshot) (Versioned[T], error) {
-	if !s.exists {
+func (v *Value[T]) versioned(s *sharednode.Snapshot) (Versioned[T], error) {
+	if !s.Exists {
 		return Versioned[T]{Value: v.seed}, nil
 	}
 	for {
 		last := v.decoded.Load()
-		if last != nil && last.of.same(s) {
+		if last != nil && last.of.Same(s) {
 			return last.get()
 		}
 		next := &decoded[T]{s, sync.OnceValues(func() (Versioned[T], error) { return v.decode(s) })}
@@ -254,11 +255,11 @@ func (v *Value[T]) versioned(s *snapshot) (Versioned[T], error) {
 	}
 }
 
-func (v *Value[T]) decode(s *snapshot) (Versioned[T], error) {
-	now := Versioned[T]{Exists: true, Version: s.version, Mzxid: s.mzxid, Czxid: s.czxid}
-	value, err := v.codec.Decode(s.data)
+func (v *Value[T]) decode(s *sharednode.Snapshot) (Versioned[T], error) {
+	now := Versioned[T]{Exists: true, Version: s.Version, Mzxid: s.Mzxid, Czxid: s.Czxid}
+	value, err := v.codec.Decode(s.Data)
 	if err != nil {
-		return now, &DecodeError{v.node.path, s.mzxid, err}
+		return now, &DecodeError{v.node.Path, s.Mzxid, err}
 	}
 	now.Value = value
 	return now, nil

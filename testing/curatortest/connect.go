@@ -6,10 +6,10 @@
 //		...
 //	}
 //
-// The server may be of package zktest, also inside a bubble of testing/synctest,
-// or of package zkserver. Neither of these two imports anything of this module,
-// so that they serve tests of any ZooKeeper client. This is why the connection
-// is made here.
+// The server may be of package zktest, also inside a bubble of
+// testing/synctest, or of package zkserver. These two import nothing of this
+// module, so that they serve tests of any ZooKeeper client. This is why the
+// connection is made here.
 package curatortest
 
 import (
@@ -58,7 +58,7 @@ func ConnectEnsemble(tb TB, ens Ensemble, opts ...framework.Option) *framework.C
 	return connect(tb, ens.ConnectString(), ens, opts)
 }
 
-// inMemory is a server that has no port. Its clients must use its network.
+// inMemory is a server that has no port. Clients must use its network.
 type inMemory interface {
 	Dialer() func(ctx context.Context, network, address string) (net.Conn, error)
 }

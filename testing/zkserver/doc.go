@@ -12,8 +12,9 @@
 //
 // # One server for many tests
 //
-// A server takes most of a second to start, and as much of a processor; an
-// ensemble takes more. The tests of a package can share:
+// A server takes most of a second to start, and an ensemble more. The tests of
+// a package can share them until [CloseShared], which belongs at the end of
+// TestMain:
 //
 //   - [Shared] returns a server that all tests use at the same time, each below
 //     a path of its own.
@@ -22,78 +23,37 @@
 //   - [Start] is for a test that needs an empty server, or that changes the
 //     configuration.
 //
-// Shared and borrowed servers live until [CloseShared]:
-//
-//	func TestMain(m *testing.M) {
-//		code := m.Run()
-//		if err := zkserver.CloseShared(); err != nil && code == 0 {
-//			fmt.Fprintln(os.Stderr, err)
-//			code = 1
-//		}
-//		os.Exit(code)
-//	}
-//
 // # How ZooKeeper is found
 //
-// A server needs Java and ZooKeeper's jars. Java is $JAVA_HOME/bin/java, or
-// java in PATH if JAVA_HOME is not set. The jars are taken from the first of
-// these places that applies:
+// A server needs Java, at $JAVA_HOME/bin/java or in the PATH, and ZooKeeper's
+// jars, which are taken from the first of these places that applies:
 //
 //  1. ZOOKEEPER_HOME, if set: an unpacked distribution, or a directory that
 //     holds the jars.
 //  2. CURATOR_ZOOKEEPER_MAVEN, if set: a version such as 3.9.3. The command mvn
-//     fetches its jars into the user's cache directory, with mvn's own
-//     configuration. Later starts find them there.
+//     fetches its jars into the user's cache directory.
 //  3. Debian's package: apt install zookeeper.
 //
-// A variable that is set but does not work is an error. The search never goes
-// on to the next place, so that no test runs against another version than the
-// one that was named.
-//
-// If nothing is installed ([ErrNotInstalled]), [Start], [Shared], [Borrow] and
-// their siblings for ensembles skip the test. Set CURATOR_REQUIRE_ZOOKEEPER to a non-empty value, in CI for
-// example, to make the test fail instead.
+// A variable that is set but does not work is an error; the search does not go
+// on. If nothing is installed, the test is skipped ([ErrNotInstalled]), or
+// fails if CURATOR_REQUIRE_ZOOKEEPER is set to a non-empty value.
 //
 // # What the servers are like
 //
-// The servers listen on 127.0.0.1 only, and keep their ports over restarts.
-// The first start on a machine also makes an archive of Java's classes in the
-// user's cache directory, which takes some seconds and saves a third of the
-// work of each later start.
-// Each keeps its files in a directory of its own below [os.TempDir]. They are
-// configured for speed and short timeouts:
+// The servers listen on 127.0.0.1 only, keep their ports over restarts, and are
+// configured for speed: a tick of 100 ms, sessions from 200 ms to one minute,
+// no fsync, no admin server, TTL nodes, and every four-letter word. Options
+// change that. Data survives the death of the process, but not that of the
+// machine.
 //
-//   - a tick of 100 ms, and sessions from 200 ms to one minute;
-//   - no fsync, so data survives the death of the process but not that of the
-//     machine;
-//   - no admin server;
-//   - every four-letter word is allowed;
-//   - TTL nodes are enabled.
+// A server lives until Close or CloseShared. On Linux the kernel ends it with
+// the program, however that ends; elsewhere a program that dies leaves the JVM
+// behind. Each server has a directory of its own below [os.TempDir], which only
+// Close removes. The first start on a machine takes some seconds longer, for an
+// archive of Java's classes in the user's cache directory.
 //
-// Options change each of these. An option that is nil or has an impossible
-// value is an error of Run and RunEnsemble, and fails the test in Start, Shared,
-// Borrow and their siblings. Other options add to the servers:
-//
-//   - [WithTLS] opens a second port for clients that speak TLS.
-//   - [WithLinks] lets a test cut members of an ensemble off from one another
-//     while their clients still reach them.
-//   - [WithSequence] makes nodes whose sequence number for children is high
-//     from the beginning.
-//
-// # Lifetime
-//
-// A server lives until Close or, if it is shared, CloseShared, or until the
-// program that started it ends. On
-// Linux the kernel ends the server with the program, however the program ends.
-// On other systems only Close ends a server: if the program dies without it,
-// the JVM keeps running. Only Close removes the server's directory.
-//
-// # Concurrency
-//
-// Every method is safe for concurrent use. Each running JVM has one goroutine
-// that waits for its end; Stop, Kill and Close return after that goroutine has
-// ended. Links have a goroutine for each port and two for each connection; the
-// ensemble's Close returns after they have ended. A Restart that waits for its
-// server fails if another goroutine stops, kills or closes the server. It is no
-// error to stop a server that does not run.
+// Every method is safe for concurrent use. It is no error to stop a server that
+// does not run. An option that is nil or impossible is an error of Run and
+// RunEnsemble, and fails the test in the others. Start closes its server when
+// the test ends; what Run returns needs Close.
 package zkserver

@@ -59,6 +59,15 @@ func BorrowEnsemble(tb TB, n int, opts ...Option) *Ensemble {
 // CloseShared closes all servers that [Shared], [Borrow] and their siblings for
 // ensembles have started. Call it in TestMain after the last test. Without it
 // the servers live until the program ends, and their directories stay.
+//
+//	func TestMain(m *testing.M) {
+//		code := m.Run()
+//		if err := zkserver.CloseShared(); err != nil && code == 0 {
+//			fmt.Fprintln(os.Stderr, err)
+//			code = 1
+//		}
+//		os.Exit(code)
+//	}
 func CloseShared() error { return sharing.close() }
 
 var sharing pool // of this program

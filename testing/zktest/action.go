@@ -10,14 +10,15 @@ import (
 // take place in this order, whatever the order of the rules:
 //
 //  1. DelayRequest, then Call;
-//  2. DropRequest, Reset, Blackhole, BlackholeUpstream or Fail, the first of
-//     them that applies, or else the request is carried out as usual;
+//  2. DropRequest, Reset, Blackhole or Fail, the first of them that applies, or
+//     else the request is carried out as usual;
 //  3. CallAfter;
-//  4. BlackholeReply, BlackholeDownstream or DropReply, or else the answer is
-//     sent, after DelayReply and in the place that ReplyFirst or EventFirst
-//     gives it.
+//  4. BlackholeReply or DropReply, or else the answer is sent, after
+//     DelayReply.
 //
-// Answers to earlier requests of the connection always go out first.
+// Answers to earlier requests of the connection always go out first. A black
+// hole in one direction begins with a Call of [Session.BlackholeUpstream], and
+// then the request is not carried out, or of [Session.BlackholeDownstream].
 type Action struct {
 	apply func(*faults)
 	err   error // what is wrong with it; Inject reports it
@@ -39,32 +40,9 @@ func Blackhole() Action { return Action{apply: func(f *faults) { f.mute = true }
 // BlackholeReply carries out the request, and then does as [Blackhole].
 func BlackholeReply() Action { return Action{apply: func(f *faults) { f.muteReply = true }} }
 
-// BlackholeUpstream makes the connection a black hole in one direction, from
-// the client to the server, beginning with this request, which is not carried
-// out. Nothing that the client sends arrives any more, and it is still told of
-// watch events. See [Server.Heal].
-func BlackholeUpstream() Action { return Action{apply: func(f *faults) { f.deafen = true }} }
-
-// BlackholeDownstream makes the connection a black hole in the other direction,
-// from the server to the client, beginning with the answer to this request. The
-// server carries out what the client sends, and keeps its session alive, but
-// sends nothing to it, not even the end of the connection. See [Server.Heal].
-func BlackholeDownstream() Action { return Action{apply: func(f *faults) { f.silence = true }} }
-
 // Reset is [DropRequest] with the end that TCP's RST makes: the client does not
 // even get what was sent to it before and what it has not read.
 func Reset() Action { return Action{apply: func(f *faults) { f.reset = true }} }
-
-// ReplyFirst sends the answer to a write before the watch events that the write
-// causes on the same connection. No ZooKeeper does that; the action shows
-// whether a client relies on the order.
-func ReplyFirst() Action { return Action{apply: func(f *faults) { f.replyFirst = true }} }
-
-// EventFirst lets the next watch event overtake the answer, such as the answer
-// to the read that sets the watch: the answer waits until there is something
-// else to send, and then follows if that is an event. No ZooKeeper does that
-// either.
-func EventFirst() Action { return Action{apply: func(f *faults) { f.eventFirst = true }} }
 
 // DelayRequest waits before the request is carried out. Later requests on the
 // connection wait behind it. A negative d makes no sense.

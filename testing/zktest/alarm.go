@@ -17,15 +17,30 @@ func (c *cluster) afterLocked(d time.Duration, do func()) *alarm {
 		return nil
 	}
 	c.timers.Add(1)
-	return &alarm{cluster: c, cancel: c.clock.afterFunc(d, func() {
+	return &alarm{cluster: c, cancel: time.AfterFunc(d, func() {
 		defer c.timers.Done()
 		do()
-	})}
+	}).Stop}
 }
 
 // stop prevents the function from being called, unless that has begun already.
 func (a *alarm) stop() {
 	if a != nil && a.cancel() {
 		a.cluster.timers.Done()
+	}
+}
+
+// sleep waits for d unless done is closed first.
+func sleep(d time.Duration, done <-chan struct{}) bool {
+	if d <= 0 {
+		return true
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-done:
+		return false
 	}
 }

@@ -150,7 +150,7 @@ func (sim *simulation) check() error {
 
 // rngFor returns a source of random numbers of its own for key and moment.
 func (sim *simulation) rngFor(key int64) *rand.Rand {
-	return rand.New(rand.NewPCG(sim.Seed, uint64(key)^uint64(sim.cluster.clock.Now().UnixNano())))
+	return rand.New(rand.NewPCG(sim.Seed, uint64(key)^uint64(time.Now().UnixNano())))
 }
 
 // scheduleLocked sets the alarm for the next disruption.
@@ -206,7 +206,7 @@ func (sim *simulation) noteLocked(what string) {
 	if len(sim.log) == maxEvents {
 		sim.log = slices.Delete(sim.log, 0, maxEvents/2)
 	}
-	sim.log = append(sim.log, Event{sim.cluster.clock.Now(), what})
+	sim.log = append(sim.log, Event{time.Now(), what})
 }
 
 // begin writes down what is about to be done, and sees to its end after some of
@@ -277,8 +277,9 @@ func (c *cluster) stopFaults() {
 }
 
 // StartFaults makes the server fail by chance from now on, as [WithChaos] does
-// from the beginning, until [Server.StopFaults], which also ends the latency. A plan that makes no sense is
-// an error, and so is a second one while another is at work.
+// from the beginning, until [Server.StopFaults], which also ends the latency. A
+// plan that makes no sense is an error, and so is a second one while another is
+// at work.
 func (s *Server) StartFaults(plan ChaosPlan) error {
 	if s.member != nil {
 		return s.member.ens.StartFaults(plan)
@@ -294,8 +295,8 @@ func (e *Ensemble) StartFaults(plan ChaosPlan) error {
 // StopFaults ends what [WithChaos] has begun: there are no more faults and
 // disruptions, servers and sessions that are stopped, paused or cut off work
 // again, and black holes are healed. The latency of [WithChaos] stays. A
-// simulation ends with StopFaults, and with a look at what the clients have made
-// of it all.
+// simulation ends with StopFaults, and with a look at what the clients have
+// made of it all.
 func (s *Server) StopFaults() {
 	if s.member != nil {
 		s.member.ens.StopFaults()

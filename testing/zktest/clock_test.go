@@ -1,7 +1,6 @@
 package zktest
 
 import (
-	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,74 +10,6 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/datatree"
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
-
-// In real time: nothing happens by itself.
-func TestClockStandsStillUntilMoved(t *testing.T) {
-	start := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	clock := NewClock(start)
-	srv := Start(t, WithClock(clock))
-	c := login(t, srv)
-	require.Equal(t, start.Add(10*time.Second), srv.Sessions()[0].Deadline)
-	require.Equal(t, wire.OK, c.create("/e", 1).code)
-	node, _ := srv.Node("/e")
-	require.Equal(t, start.UnixMilli(), node.Stat.Ctime)
-	clock.Advance(10*time.Second - 1)
-	require.Len(t, srv.Sessions(), 1)
-	clock.Advance(1)
-	srv.AssertNoSessions(t)
-	srv.AssertNoNodes(t, "/")
-	c.requireClosed()
-	require.Equal(t, start.Add(10*time.Second), clock.Now())
-}
-
-func TestClockMovesDelaysAndTheReaper(t *testing.T) {
-	clock := NewClock(time.Now())
-	srv := Start(t, WithClock(clock))
-	c := login(t, srv)
-	srv.Inject(Rule{Op: wire.OpExists, Do: All(DelayRequest(time.Second), DelayReply(time.Second))})
-	xid := c.send(wire.OpExists, "/", false)
-	for range 2 {
-		require.NoError(t, clock.WaitTimers(t.Context(), 2), "the session's and the delay's")
-		clock.Advance(time.Second)
-	}
-	require.Equal(t, xid, c.receive().xid)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	require.ErrorIs(t, clock.WaitTimers(ctx, 10), context.Canceled)
-
-	require.Equal(t, wire.OK, c.call(wire.OpCreateContainer, "/c", []byte{}, datatree.OpenACL, 4).code)
-	require.Equal(t, wire.OK, c.create("/c/a", 0).code)
-	require.Equal(t, wire.OK, c.call(wire.OpDelete, "/c/a", -1).code)
-	clock.Advance(time.Minute)
-	srv.AssertNoNodes(t, "/")
-}
-
-func TestClockGoesThroughTimeInOrder(t *testing.T) {
-	clock := NewClock(time.Time{})
-	var seen []int
-	mark := func(i int) func() { return func() { seen = append(seen, i) } }
-	clock.afterFunc(2, mark(2))
-	clock.afterFunc(1, func() {
-		mark(1)()
-		clock.afterFunc(1, mark(3)) // at the same time as the other, and behind it
-	})
-	stop := clock.afterFunc(2, mark(9))
-	require.True(t, stop())
-	require.False(t, stop())
-	clock.Advance(5)
-	require.Equal(t, []int{1, 2, 3}, seen)
-}
-
-func TestEnsembleByAClock(t *testing.T) {
-	clock := NewClock(time.Now())
-	ens := StartEnsemble(t, 3, WithClock(clock))
-	old := ens.Leader()
-	old.Isolate()
-	clock.Advance(DefaultSyncLimit*DefaultTick + DefaultElectionTime)
-	require.Equal(t, 2, ens.Leader().ID())
-	clock.Advance(DefaultTick)
-	require.Equal(t, "looking", old.Mode())
-}
 
 func TestClockOffsetMovesStatsAndNotSessions(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {

@@ -6,14 +6,14 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"time"
 )
 
 // cluster is what the members of an ensemble share. A server on its own has one
 // for itself.
 type cluster struct {
 	cfg    config
-	tb     TB // the test that the servers belong to; nil for those of Run and RunEnsemble
-	clock  timeSource
+	tb     TB             // the test that the servers belong to; nil for those of Run and RunEnsemble
 	secret uint64         // behind the passwords of sessions
 	timers sync.WaitGroup // every alarm that may still go off
 	idle   idleNotifier   // for those who wait until nothing is under way
@@ -24,6 +24,7 @@ type cluster struct {
 	mu             sync.Mutex
 	epoch          int64 // how many leaders there were; 0 for a server on its own
 	sessions       map[int64]*session
+	ownSessions    map[int64]*session // those that are known to one read-only member only
 	lastSession    int64
 	accepted       int64              // connections so far
 	replaced       map[int64]struct{} // sessions to be replaced silently at the next handshake
@@ -48,16 +49,13 @@ func secretOf(cfg config) uint64 {
 func newCluster(cfg config) *cluster {
 	c := &cluster{
 		cfg:            cfg,
-		clock:          packageTime{},
 		secret:         secretOf(cfg),
 		sessions:       make(map[int64]*session),
+		ownSessions:    make(map[int64]*session),
 		replaced:       make(map[int64]struct{}),
 		pausedSessions: make(map[int64]struct{}),
 	}
-	if cfg.clock != nil {
-		c.clock = cfg.clock
-	}
-	c.lastSession = firstSessionID(c.clock.Now())
+	c.lastSession = firstSessionID(time.Now())
 	return c
 }
 
@@ -80,10 +78,12 @@ func (c *cluster) nextChangeLocked() <-chan struct{} {
 }
 
 // oldestFirstLocked returns the sessions in the order in which they began.
-func (c *cluster) oldestFirstLocked() []*session {
-	list := make([]*session, 0, len(c.sessions))
-	for _, id := range slices.Sorted(maps.Keys(c.sessions)) {
-		list = append(list, c.sessions[id])
+func (c *cluster) oldestFirstLocked() []*session { return inOrder(c.sessions) }
+
+func inOrder(sessions map[int64]*session) []*session {
+	list := make([]*session, 0, len(sessions))
+	for _, id := range slices.Sorted(maps.Keys(sessions)) {
+		list = append(list, sessions[id])
 	}
 	return list
 }
@@ -92,6 +92,9 @@ func (c *cluster) oldestFirstLocked() []*session {
 func (c *cluster) stopClocksLocked() {
 	c.closing = true
 	for _, sess := range c.sessions {
+		sess.expiry.stop()
+	}
+	for _, sess := range c.ownSessions {
 		sess.expiry.stop()
 	}
 	if c.sim != nil {

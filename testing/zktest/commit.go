@@ -2,6 +2,7 @@ package zktest
 
 import (
 	"maps"
+	"time"
 
 	"github.com/gocurator/curator/testing/zktest/internal/datatree"
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
@@ -95,7 +96,7 @@ func (s *Server) finishTxnLocked(tx *datatree.Txn, end sessionEnd) {
 	s.publishLocked(tx.Zxid, tx.Changes, end)
 	if s.member != nil {
 		s.member.ens.replicateLocked(&entry{
-			zxid: tx.Zxid, at: s.clock.Now(), effects: tx.Tree.TakeEffects(), changes: tx.Changes, end: end,
+			zxid: tx.Zxid, at: time.Now(), effects: tx.Tree.TakeEffects(), changes: tx.Changes, end: end,
 		})
 	}
 	s.scheduleReaperLocked()
@@ -141,7 +142,7 @@ func (s *Server) connsOfLocked(sess *session) []*conn {
 // the node. For the others the event is lost, and so is a watch that was good
 // for one.
 func (s *Server) fireLocked(change datatree.NodeChange, zxid int64) {
-	if s.cfg.oldWatches {
+	if s.cfg.version38 {
 		zxid = -1
 	}
 	s.watches.Fire(change.Change, func(to map[*conn]struct{}, ev datatree.Change) {
@@ -163,5 +164,5 @@ func (c *conn) notifyLocked(frame []byte) {
 	c.srv.notified++
 	c.traffic.sent++
 	c.srv.traffic.sent++
-	c.out.push(outFrame{bytes: frame, event: true})
+	c.out.push(outFrame{bytes: frame})
 }

@@ -84,7 +84,7 @@ func TestErrorsConform(t *testing.T) {
 		a.do(wire.OpRemoveWatches, "/", 6)
 		a.do(wire.OpSync, "/")
 	})
-	conformSince39(t, "malformed writes", "each of them takes a zxid, not only multis", func(s *stage) {
+	conformInEachVersion(t, "malformed writes", func(s *stage) {
 		a := s.client()
 		a.do(wire.OpCreate, "/x")
 		a.do(wire.OpDelete, "/x")
@@ -98,9 +98,13 @@ func TestErrorsConform(t *testing.T) {
 		a.do(wire.OpMultiRead, wire.OpGetData, "/", false, wire.OpDelete, "/x", -1, wire.OpError)
 		a.do(wire.OpMultiRead, wire.OpExists, "/", false, wire.OpError)
 		a.do(wire.OpSetACL, "/x")
-		a.do(wire.OpDeleteContainer)
 		a.do(wire.OpCreateTTL, "/x", []byte{}, datatree.OpenACL, 0)
 		a.do(wire.OpSync, "/")
+	})
+	conformSince39(t, "malformed deleteContainer", "its path has no length in front", func(s *stage) {
+		a := s.client()
+		a.do(wire.OpDeleteContainer)
+		a.do(wire.OpPing)
 	})
 	conform(t, "unknown requests", func(s *stage) {
 		for _, op := range []wire.Op{-7, 10, 77, 108, 1000} {

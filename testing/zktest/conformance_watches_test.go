@@ -124,7 +124,7 @@ func TestWatchesConform(t *testing.T) {
 		a.create("/r/x", none)
 		a.create("/q", none)
 	})
-	conformInEachVersion(t, "modes on one path", WithWatchesBefore39(), func(s *stage) {
+	conformInEachVersion(t, "modes on one path", func(s *stage) {
 		a, b := s.client(), s.client()
 		a.create("/w", none)
 		b.do(wire.OpAddWatch, "/w", 0)
@@ -140,7 +140,7 @@ func TestWatchesConform(t *testing.T) {
 			a.delete("/w/x", -1)
 		}
 	})
-	conformInEachVersion(t, "removing", WithWatchesBefore39(), func(s *stage) {
+	conformInEachVersion(t, "removing", func(s *stage) {
 		set := []func(b *player){
 			func(b *player) { b.get("/w", true) },
 			func(b *player) { b.children("/w", true) },

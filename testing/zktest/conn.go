@@ -58,7 +58,7 @@ func (s *Server) start(nc net.Conn, h *Host) bool {
 		nc.Close()
 		return false
 	}
-	if s.member != nil && s.member.leader == nil && !s.partitioned && !isolated {
+	if s.member != nil && s.member.leader == nil && !s.readOnlyLocked() && !s.partitioned && !isolated {
 		nc.Close() // a process without a leader accepts connections and closes them
 		return true
 	}
@@ -66,7 +66,7 @@ func (s *Server) start(nc net.Conn, h *Host) bool {
 	c := &conn{
 		srv: s, host: h, seq: s.accepted, nc: nc, done: make(chan struct{}),
 		out: newOutbox(func() { nc.Close() }, &s.idle, &s.queued),
-		now: instantWriter(nc), born: s.clock.Now(),
+		now: instantWriter(nc), born: time.Now(),
 		ids: []wire.ID{ipID(nc.RemoteAddr().String())},
 	}
 	if s.partitioned || isolated {
@@ -143,7 +143,7 @@ func (c *conn) deliver() {
 			}
 			continue
 		}
-		if f.held() && (w.Flush() != nil || !f.wait(c.srv.clock, c.done)) {
+		if f.held() && (w.Flush() != nil || !f.wait(c.done)) {
 			return
 		}
 		if !c.out.take(f) {

@@ -49,16 +49,6 @@ func ResignLeader() Disruption {
 	}}
 }
 
-// JumpClockBy is [Server.JumpClock] by at most d.
-func JumpClockBy(d time.Duration) Disruption {
-	return Disruption{name: "jump", length: d, do: func(sim *simulation, name string) {
-		s := sim.someServer()
-		by := time.Duration(sim.rng.Int64N(int64(max(d, 1))))
-		sim.begin(fmt.Sprintf("%s %s by %v", name, s.label(), by), 0, nil)
-		s.JumpClock(by)
-	}}
-}
-
 // StopFor stops a server, and starts it again after at most d.
 func StopFor(d time.Duration) Disruption {
 	return lasting("stop", d, (*Server).Stop, (*Server).Restart)
@@ -102,13 +92,13 @@ func LagFor(lag, d time.Duration) Disruption {
 	}}
 }
 
-// IsolateFor cuts a member of an ensemble off from the others. The end, after
-// at most d, is that of all partitions.
-func IsolateFor(d time.Duration) Disruption {
-	return Disruption{name: "isolate", ensemble: true, length: d, do: func(sim *simulation, name string) {
+// PartitionFor is [Ensemble.Partition] of one member. The end, after at most d,
+// is that of all partitions.
+func PartitionFor(d time.Duration) Disruption {
+	return Disruption{name: "partition", ensemble: true, length: d, do: func(sim *simulation, name string) {
 		m := sim.someServer().member
 		sim.begin(fmt.Sprintf("%s %s", name, m.label()), d, sim.ens.Heal)
-		m.Isolate()
+		sim.ens.Partition(m)
 	}}
 }
 

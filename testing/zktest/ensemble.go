@@ -63,7 +63,7 @@ func RunEnsemble(n int, opts ...Option) (*Ensemble, error) {
 		return nil, err
 	}
 	if cfg.tick == 0 {
-		cfg.tick = DefaultTick
+		cfg.tick = defaultTick
 	}
 	e := &Ensemble{cluster: newCluster(cfg), moving: make(map[int64]*Member)}
 	for i := range n + cfg.spares {
@@ -150,6 +150,7 @@ func (e *Ensemble) Close() error {
 	for _, m := range e.members {
 		m.applying.stop()
 		m.looking.stop()
+		m.readOnly.begin.stop()
 		m.closeLocked()
 	}
 	e.unlock()

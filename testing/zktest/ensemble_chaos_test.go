@@ -17,7 +17,7 @@ import (
 func TestEnsembleChaos(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		seed := SeedOf(t)
-		ens := StartEnsemble(t, 5)
+		ens := StartEnsemble(t, 5, WithReadOnlyMode())
 		var wg sync.WaitGroup
 		over := make(chan struct{})
 		for i := range 6 {
@@ -75,7 +75,7 @@ func meddle(t *testing.T, ens *Ensemble, h *historian, r *rand.Rand) {
 		func() { anyone().Lag(time.Duration(r.IntN(2000)) * time.Millisecond) },
 		func() { anyone().Lag(Forever) },
 		func() { anyone().Lag(0) },
-		func() { anyone().Isolate() },
+		func() { ens.Partition(anyone()) },
 		func() { ens.Partition(anyone(), anyone()) },
 		ens.Heal,
 		func() { anyone().Resign() },
@@ -128,9 +128,13 @@ func (m *Member) auditMember() error {
 		return errors.New("more received than there is")
 	case m.ens.leader == m && len(m.queue) > 0:
 		return errors.New("a leader that lags")
+	case m.readOnly.on && (m.leader != nil || !m.upLocked()):
+		return errors.New("read-only with a leader, or without a process")
+	case !m.readOnly.on && len(m.ownSessionsLocked()) > 0:
+		return errors.New("a session that nobody serves")
 	}
 	for c := range m.conns {
-		if m.leader == nil && !c.mute {
+		if m.leader == nil && !m.readOnly.on && !c.mute {
 			return errors.New("a member without a leader has clients")
 		}
 	}

@@ -162,7 +162,7 @@ func TestCutFollowerAnswersPingsOfASessionThatIsOver(t *testing.T) {
 		_, err := c.Create("/lock", nil, zk.FlagEphemeral, open)
 		require.NoError(t, err)
 		start := time.Now()
-		follower.Isolate()
+		ens.Partition(follower)
 		require.NoError(t, ens.WaitFor(t.Context(), func() bool { return !has(ens.Leader(), "/lock") }))
 		givenAway := time.Since(start)
 		require.LessOrEqual(t, givenAway, time.Second+500*time.Millisecond)
@@ -191,7 +191,7 @@ func TestSessionMovesAwayFromACutFollower(t *testing.T) {
 		id := c.SessionID()
 		_, err := c.Create("/e", nil, zk.FlagEphemeral, open)
 		require.NoError(t, err)
-		follower.Isolate()
+		ens.Partition(follower)
 		c.await(t, zk.StateHasSession)
 		require.Equal(t, id, c.SessionID())
 		require.NotEqual(t, follower, ens.Session(id).Member())
@@ -212,7 +212,7 @@ func TestWriteThroughACutFollowerWaits(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
 				c := connectTo(t, ens.Members()[0], 9*time.Second)
-				ens.Members()[0].Isolate()
+				ens.Partition(ens.Members()[0])
 				require.ErrorIs(t, ens.Members()[0].Create("/x", nil), zktest.ErrConnectionLoss)
 				require.NoError(t, ens.Leader().Create("/b", nil))
 				time.AfterFunc(tc.cut, ens.Heal)
@@ -239,7 +239,7 @@ func TestAnswerLostBetweenLeaderAndFollower(t *testing.T) {
 		go func() {
 			<-inj.Done()
 			synctest.Wait()
-			follower.Isolate()
+			ens.Partition(follower)
 		}()
 		_, err := c.Create("/a", nil, 0, open)
 		require.ErrorIs(t, err, zk.ErrConnectionClosed)

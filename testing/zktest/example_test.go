@@ -129,18 +129,18 @@ func ExampleStartEnsemble() {
 
 // The same seed makes the same things happen.
 func ExampleWithChaos() {
-	clock := zktest.NewClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
-	srv, err := zktest.Run(zktest.WithClock(clock), zktest.WithChaos(zktest.ChaosPlan{
+	srv, err := zktest.Run(zktest.WithChaos(zktest.ChaosPlan{
 		Seed:        1,
-		Every:       time.Hour,
-		Disruptions: []zktest.Disruption{zktest.StopFor(time.Minute), zktest.PauseFor(time.Minute)},
+		Every:       time.Millisecond,
+		Disruptions: []zktest.Disruption{zktest.StopFor(time.Millisecond), zktest.PauseFor(time.Millisecond)},
 	}))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer srv.Close()
-	clock.Advance(24 * time.Hour)
-	fmt.Println(len(srv.Events()) > 10)
-	// Output: true
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	fmt.Println(srv.WaitFor(ctx, func() bool { return len(srv.Events()) > 10 }))
+	// Output: <nil>
 }

@@ -1,6 +1,8 @@
 package zktest
 
 import (
+	"time"
+
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
@@ -33,12 +35,12 @@ type pendingAnswer struct {
 
 // decodeRequest makes an exchange of a frame that follows the handshake.
 func (c *conn) decodeRequest(frame []byte) (*exchange, error) {
-	xid, kind, op, err := decodeRequest(frame)
+	xid, kind, op, err := decodeRequest(frame, c.srv.cfg.version38)
 	if err != nil {
 		return nil, err
 	}
 	x := &exchange{srv: c.srv, conn: c, op: op}
-	x.req = Request{Time: c.srv.clock.Now(), Member: c.srv.number(), Conn: c.id, Xid: xid, Op: kind, Path: op.target()}
+	x.req = Request{Time: time.Now(), Member: c.srv.number(), Conn: c.id, Xid: xid, Op: kind, Path: op.target()}
 	if w, reads := op.(interface{ watches() bool }); reads {
 		x.req.Watch = w.watches()
 	}
@@ -66,7 +68,7 @@ func (c *conn) handle(x *exchange) (more bool) {
 	}
 	if f.delaysRequest() {
 		s.unlock()
-		if !f.before(s.clock, c.done, x.req) {
+		if !f.before(c.done, x.req) {
 			return false
 		}
 		s.mu.Lock()
@@ -126,7 +128,7 @@ func (c *conn) awaitChangeLocked() {
 
 func (x *exchange) mustWaitLocked() bool {
 	s := x.srv
-	if s.paused || s.member != nil && x.forLeaderLocked() && !s.member.canCommitLocked() && !x.needsNoMajorityLocked() {
+	if s.paused || s.member != nil && !s.readOnlyLocked() && x.forLeaderLocked() && !s.member.canCommitLocked() && !x.needsNoMajorityLocked() {
 		return true
 	}
 	if len(s.pausedSessions) == 0 {
@@ -163,9 +165,6 @@ func (x *exchange) forLeaderLocked() bool {
 // cannot overtake the answer, while the server works on for others.
 func (x *exchange) processLocked(f faults) (more bool, answered chan struct{}) {
 	var answer []byte // nil: the connection stays silent
-	if f.replyFirst {
-		x.conn.out.holdEvents()
-	}
 	switch {
 	case f.dropRequest:
 		x.last = true
@@ -175,8 +174,6 @@ func (x *exchange) processLocked(f faults) (more bool, answered chan struct{}) {
 		return false, nil
 	case f.mute:
 		x.conn.mute = true
-	case f.deafen:
-		x.conn.deaf = true
 	case f.fail != wire.OK:
 		answer = x.refuseLocked(f.fail)
 	default:
@@ -199,8 +196,6 @@ func (x *exchange) finishLocked(f faults, answer []byte) (more bool, answered ch
 	switch {
 	case f.muteReply:
 		x.conn.mute, answer = true, nil
-	case f.silence:
-		x.conn.silent, answer = true, nil
 	case f.dropReply:
 		x.last, answer = true, nil
 	}
@@ -208,12 +203,7 @@ func (x *exchange) finishLocked(f faults, answer []byte) (more bool, answered ch
 	if len(f.callAfter) > 0 {
 		answered = make(chan struct{})
 	}
-	x.conn.out.queueFrame(outFrame{
-		bytes: answer, notBefore: f.replyTime(x.srv.clock), gate: answered, outOfOrder: f.eventFirst && len(answer) > 0,
-	})
-	if f.replyFirst {
-		x.conn.out.releaseEvents()
-	}
+	x.conn.out.queueFrame(outFrame{bytes: answer, notBefore: f.replyTime(), gate: answered})
 	switch {
 	case x.conn.mute || x.conn.silent: // a black hole does not even end
 		x.conn.out.seal()
@@ -242,6 +232,9 @@ func (x *exchange) runLocked() []byte {
 		answer := op.connectLocked(x)
 		x.awaitHistoryLocked(nil, wire.OK)
 		return answer
+	}
+	if x.srv.readOnlyLocked() {
+		return x.runReadOnlyLocked()
 	}
 	if x.srv.member != nil && x.forLeaderLocked() && !x.needsNoMajorityLocked() {
 		return x.runAtLeaderLocked()

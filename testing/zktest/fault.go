@@ -154,8 +154,7 @@ type faults struct {
 	fail                     wire.Code
 	dropRequest, dropReply   bool
 	mute, muteReply          bool
-	reset, deafen, silence   bool
-	replyFirst, eventFirst   bool
+	reset                    bool
 }
 
 // faultsForLocked asks every rule about the request.
@@ -181,8 +180,8 @@ func (s *Server) faultsForLocked(x *exchange) (f faults) {
 func (f *faults) delaysRequest() bool { return f.delayRequest > 0 || len(f.callBefore) > 0 }
 
 // before reports false if the connection ended meanwhile.
-func (f *faults) before(clock timeSource, done <-chan struct{}, req Request) bool {
-	if !sleep(clock, f.delayRequest, done) {
+func (f *faults) before(done <-chan struct{}, req Request) bool {
+	if !sleep(f.delayRequest, done) {
 		return false
 	}
 	for _, call := range f.callBefore {
@@ -200,9 +199,9 @@ func (f *faults) after(req Request) {
 // replyTime is the time before which the answer must not go out. It counts from
 // the request and not from the answer before it, so that the answers to
 // requests sent together arrive together, as over a slow line.
-func (f *faults) replyTime(clock timeSource) time.Time {
+func (f *faults) replyTime() time.Time {
 	if f.delayReply <= 0 {
 		return time.Time{}
 	}
-	return clock.Now().Add(f.delayReply)
+	return time.Now().Add(f.delayReply)
 }

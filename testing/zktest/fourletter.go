@@ -28,7 +28,7 @@ var words = map[string]func(*Server, *strings.Builder){
 	"envi": (*Server).envi,
 	"gtmk": func(s *Server, b *strings.Builder) { fmt.Fprint(b, s.traffic.traceMask) },
 	"hash": func(*Server, *strings.Builder) {}, // a digest per 128 transactions, of which there is none
-	"isro": func(_ *Server, b *strings.Builder) { b.WriteString("rw") },
+	"isro": (*Server).isro,
 	"mntr": (*Server).mntr,
 	"ruok": func(_ *Server, b *strings.Builder) { b.WriteString("imok") },
 	"srst": (*Server).srst,
@@ -97,6 +97,14 @@ func (c *conn) answerWord(word string, r io.Reader) {
 	c.out.finish()
 }
 
+func (s *Server) isro(b *strings.Builder) {
+	if s.readOnlyLocked() {
+		b.WriteString("ro")
+		return
+	}
+	b.WriteString("rw")
+}
+
 func (s *Server) srvr(b *strings.Builder) {
 	fmt.Fprintf(b, "Zookeeper version: %s\n", version)
 	s.writeTotals(b)
@@ -114,7 +122,7 @@ func (s *Server) writeTotals(b *strings.Builder) {
 		s.traffic.received, s.traffic.sent, len(s.conns), s.zxid, s.modeLocked(), s.nodeCount())
 }
 
-func (s *Server) uptime() time.Duration { return s.clock.Now().Sub(s.born) }
+func (s *Server) uptime() time.Duration { return time.Since(s.born) }
 
 // nodeCount is one too many because a real server counts the root twice.
 func (s *Server) nodeCount() int { return s.tree.Len() + 1 }

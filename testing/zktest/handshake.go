@@ -15,7 +15,8 @@ type connectOp struct {
 	timeout  time.Duration
 	session  int64 // 0: a new one
 	password []byte
-	readOnly bool // the client knows of read-only servers and expects the flag back
+	flagged  bool // the client knows of read-only servers and expects a flag in the answer
+	readOnly bool // the client agrees to one
 }
 
 // runLocked exists only to make connectOp an operation; see connect.
@@ -29,15 +30,20 @@ func (c *conn) decodeConnect(frame []byte) (*exchange, error) {
 	if d.Err != nil {
 		return nil, d.Err
 	}
-	op.readOnly = len(d.Buf) > 0
+	if op.flagged = len(d.Buf) > 0; op.flagged {
+		op.readOnly = d.Bool()
+	}
 	x := &exchange{srv: c.srv, conn: c, op: op}
-	x.req = Request{Time: c.srv.clock.Now(), Member: c.srv.number(), Op: wire.OpConnect, Session: op.session}
+	x.req = Request{Time: time.Now(), Member: c.srv.number(), Op: wire.OpConnect, Session: op.session}
 	return x, nil
 }
 
 // connectLocked gives the connection a session and returns the answer.
 func (op *connectOp) connectLocked(x *exchange) []byte {
 	s := x.srv
+	if s.readOnlyLocked() {
+		return op.connectReadOnlyLocked(x)
+	}
 	if op.seen > s.zxid {
 		// The client has seen a future that this server has not: it has to find
 		// a better server, and is told so by silence.
@@ -56,6 +62,12 @@ func (op *connectOp) connectLocked(x *exchange) []byte {
 	if zxid := s.leaderServerLocked().zxid; zxid > last {
 		x.awaitZxid = zxid // a new session is a transaction
 	}
+	return op.takeUpLocked(x, sess)
+}
+
+// takeUpLocked gives the connection its session.
+func (op *connectOp) takeUpLocked(x *exchange, sess *session) []byte {
+	s := x.srv
 	if sess.conn != nil && sess.conn.srv == s {
 		sess.conn.closeByServerLocked() // other members do not know of the move
 	}
@@ -64,7 +76,7 @@ func (op *connectOp) connectLocked(x *exchange) []byte {
 	s.extendLocked(sess)
 	s.armExpiryLocked(sess)
 	x.req.Session, x.req.Zxid = sess.id, s.zxid
-	return op.answer(wire.Millis(sess.timeout), sess.id, s.password(sess.id))
+	return op.answer(s, wire.Millis(sess.timeout), sess.id)
 }
 
 // lookUpLocked returns the session the client asks for, nil if it is over or
@@ -73,8 +85,7 @@ func (op *connectOp) lookUpLocked(s *Server) *session {
 	if op.session == 0 {
 		return s.newSessionLocked()
 	}
-	want := s.password(op.session)
-	if subtle.ConstantTimeCompare(want, op.password) == 0 {
+	if !op.provesOwner(s) {
 		return nil
 	}
 	if _, replaced := s.replaced[op.session]; replaced {
@@ -84,23 +95,32 @@ func (op *connectOp) lookUpLocked(s *Server) *session {
 	return s.sessions[op.session]
 }
 
+// provesOwner reports whether the client has the password of its session.
+func (op *connectOp) provesOwner(s *Server) bool {
+	return subtle.ConstantTimeCompare(s.password(op.session), op.password) == 1
+}
+
 // rejectLocked tells the client that its session is over, and ends the
 // connection. Some clients look at the timeout for that, some at the session
 // id.
 func (op *connectOp) rejectLocked(x *exchange) []byte {
 	x.last = true
 	x.req.Err, x.req.Zxid = wire.ErrSessionExpired, x.srv.zxid
-	return op.answer(0, 0, make([]byte, passwordSize))
+	return op.answer(x.srv, 0, 0)
 }
 
-func (op *connectOp) answer(timeout int32, id int64, password []byte) []byte {
+func (op *connectOp) answer(s *Server, timeout int32, id int64) []byte {
+	password := make([]byte, passwordSize)
+	if id != 0 {
+		password = s.password(id)
+	}
 	e := &wire.Encoder{Buf: make([]byte, wire.LengthSize, 64)}
 	e.Int32(0) // protocol version
 	e.Int32(timeout)
 	e.Int64(id)
 	e.Buffer(password)
-	if op.readOnly {
-		e.Bool(false)
+	if op.flagged {
+		e.Bool(s.readOnlyLocked())
 	}
 	return e.Frame()
 }

@@ -181,7 +181,8 @@ func (h *Host) Suspended() time.Duration {
 // sessionsLocked returns the sessions whose last connection came from the host,
 // oldest first.
 func (h *Host) sessionsLocked() []*session {
-	return slices.DeleteFunc(h.cluster.oldestFirstLocked(), func(sess *session) bool { return sess.host != h })
+	all := append(h.cluster.oldestFirstLocked(), inOrder(h.cluster.ownSessions)...)
+	return slices.DeleteFunc(all, func(sess *session) bool { return sess.host != h })
 }
 
 func (h *Host) eachConnLocked(do func(*conn)) {

@@ -214,7 +214,7 @@ func TestHostInAnEnsemble(t *testing.T) {
 		createEphemeral(t, c, "/host")
 		gone = watchDeletion(t, other, "/host")
 		start = time.Now()
-		host.Suspend(9*time.Second + zktest.DefaultTick)
+		host.Suspend(9*time.Second + tick)
 		<-gone
 		require.Zero(t, time.Since(start), "although a follower has just heard of it")
 		c.await(t, zk.StateExpired)

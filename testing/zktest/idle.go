@@ -107,5 +107,5 @@ func (c *conn) idle() bool {
 func (o *outbox) idle() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.resting && len(o.queue) == 0 && o.deferred == nil
+	return o.resting && len(o.queue) == 0
 }

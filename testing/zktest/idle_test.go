@@ -90,7 +90,7 @@ func TestEnsembleIsIdleWhenEverythingIsApplied(t *testing.T) {
 		require.NoError(t, ens.Leader().Create("/a", nil))
 		require.NoError(t, ens.WaitIdle(t.Context()))
 		require.Equal(t, time.Second, time.Since(start))
-		ens.Members()[0].Isolate()
+		ens.Partition(ens.Members()[0])
 		require.NoError(t, ens.Leader().Create("/b", nil))
 		time.AfterFunc(3*time.Second, ens.Heal)
 		require.NoError(t, ens.WaitAgreement(t.Context()))

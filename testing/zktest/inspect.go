@@ -28,7 +28,7 @@ func (s *Server) Node(path string) (Node, bool) {
 func export(path string, n *datatree.Node) Node {
 	node := Node{Path: path, Data: bytes.Clone(n.Data), Stat: Stat(n.Stat())}
 	for _, a := range n.ACL {
-		node.ACL = append(node.ACL, ACL{Perms: a.Perms, ID: ID(a.ID)})
+		node.ACL = append(node.ACL, ACL{Perms: a.Perms, Scheme: a.Scheme, ID: a.ID.ID})
 	}
 	return node
 }
@@ -64,17 +64,22 @@ func (s *Server) belowLocked(path string) []Node {
 	return nodes
 }
 
-// Sessions returns the sessions that are alive, oldest first.
+// Sessions returns the sessions that are alive, oldest first. At a member that
+// is read-only, see [WithReadOnlyMode], its own are behind those of the
+// ensemble.
 func (s *Server) Sessions() []SessionInfo {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var list []SessionInfo
-	for _, id := range slices.Sorted(maps.Keys(s.sessions)) {
-		sess := s.sessions[id]
+	all := s.oldestFirstLocked()
+	if s.member != nil {
+		all = append(all, s.member.ownSessionsLocked()...)
+	}
+	for _, sess := range all {
 		list = append(list, SessionInfo{
-			ID: id, Timeout: sess.timeout, Deadline: sess.deadline,
+			ID: sess.id, Timeout: sess.timeout, Deadline: sess.deadline,
 			Connected:  sess.conn != nil,
-			Ephemerals: s.tree.EphemeralsOf(id),
+			Ephemerals: s.tree.EphemeralsOf(sess.id),
 			WatchCount: s.watches.CountOf(sess.conn),
 		})
 	}
@@ -88,7 +93,7 @@ func (s *Server) Watches() []Watch {
 	var list []Watch
 	for key, w := range s.watches.All() {
 		list = append(list, Watch{
-			Session: w.Conn.sess.id, Path: key.Path, Kind: WatchKind(key.Kind),
+			Session: w.Conn.sess.id, Path: key.Path, Child: key.Kind == datatree.WatchChild,
 			Persistent: w.Mode&(datatree.WatchPersistent|datatree.WatchRecursive) != 0,
 			Recursive:  w.Mode&datatree.WatchRecursive != 0,
 		})
@@ -98,7 +103,7 @@ func (s *Server) Watches() []Watch {
 }
 
 func compareWatches(a, b Watch) int {
-	return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Session, b.Session))
+	return cmp.Or(cmp.Compare(a.Path, b.Path), compareBool(a.Child, b.Child), cmp.Compare(a.Session, b.Session))
 }
 
 // Queue returns the sequential nodes below path in the order of their numbers:
@@ -191,7 +196,7 @@ func (s *Server) Dump() string {
 		fmt.Fprintf(&b, " %q\n", n.Data)
 	}
 	for _, w := range s.Watches() {
-		fmt.Fprintf(&b, "watch %s %s by %#x\n", w.Kind, w.Path, w.Session)
+		fmt.Fprintf(&b, "watch %s %s by %#x\n", w.table(), w.Path, w.Session)
 	}
 	return b.String()
 }

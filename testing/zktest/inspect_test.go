@@ -85,7 +85,7 @@ func TestLookingIn(t *testing.T) {
 			ID: id, Timeout: 9 * time.Second, Deadline: time.Now().Add(9 * time.Second),
 			Connected: true, Ephemerals: []string{"/e"}, WatchCount: 1,
 		}}, srv.Sessions())
-		require.Equal(t, []zktest.Watch{{Session: id, Path: "/a", Kind: zktest.WatchChild}}, srv.Watches())
+		require.Equal(t, []zktest.Watch{{Session: id, Path: "/a", Child: true}}, srv.Watches())
 		for _, part := range []string{"/a/x", "bee", "child /a", fmt.Sprintf("%#x", id)} {
 			require.Contains(t, srv.Dump(), part)
 		}

@@ -7,7 +7,7 @@ import (
 // jitterSlot lengthens a wait so that it ends in a nanosecond that belongs to
 // key: every client has its own in each microsecond.
 func (c *cluster) jitterSlot(wait time.Duration, key int64) time.Duration {
-	now := c.clock.Now()
+	now := time.Now()
 	at := now.Add(max(wait, 0)).Truncate(time.Microsecond).Add(time.Duration(key % int64(time.Microsecond)))
 	if !at.After(now) {
 		at = at.Add(time.Microsecond)
@@ -32,5 +32,5 @@ func (c *conn) simulateLatency(x *exchange) bool {
 		return true
 	}
 	wait := time.Duration(c.rng.Int64N(int64(sim.Latency) + 1))
-	return sleep(sim.cluster.clock, sim.cluster.jitterSlot(wait, 1+c.key%998), c.done)
+	return sleep(sim.cluster.jitterSlot(wait, 1+c.key%998), c.done)
 }

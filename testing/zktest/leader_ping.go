@@ -1,5 +1,7 @@
 package zktest
 
+import "time"
+
 // recordTouchLocked notes a client for the leader, which asks twice per tick.
 func (m *Member) recordTouchLocked(sess *session) {
 	if m.touchTable == nil {
@@ -16,7 +18,7 @@ func (e *Ensemble) schedulePingLocked() {
 		return
 	}
 	half := e.cfg.tick / 2
-	now := e.clock.Now()
+	now := time.Now()
 	e.pingAt = now.Truncate(half).Add(half)
 	e.ping = e.afterLocked(e.pingAt.Sub(now), func() {
 		e.mu.Lock()
@@ -29,7 +31,7 @@ func (e *Ensemble) schedulePingLocked() {
 // instant on whether a session is over comes here first, so that there is one
 // order.
 func (e *Ensemble) pingIfDueLocked() {
-	if e.ping != nil && !e.clock.Now().Before(e.pingAt) {
+	if e.ping != nil && !time.Now().Before(e.pingAt) {
 		e.ping.stop()
 		e.ping = nil
 		e.pingFollowersLocked()

@@ -29,15 +29,16 @@ type Member struct {
 	looking             *alarm   // when it gives up the leader, or as the leader its office
 	pending             []*exchange
 	touchTable          map[*session]struct{} // clients the leader has not been told of
-	disconnectedInPause bool                  // it would have given up its leader, had it not been paused
+	readOnly            readOnlyServer
+	disconnectedInPause bool // it would have given up its leader, had it not been paused
 }
 
 // ID returns the number of the member, counted from 1.
 func (m *Member) ID() int { return m.id }
 
 // Mode returns what the server says of itself: "standalone", or in an ensemble
-// "leader", "follower", "observer" or "looking". A server that does not run is
-// "stopped".
+// "leader", "follower", "observer", "looking" or "read-only". A server that
+// does not run says nothing, and is "stopped" or "paused".
 func (s *Server) Mode() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -50,8 +51,12 @@ func (s *Server) modeLocked() string {
 	switch {
 	case !s.upLocked():
 		return "stopped"
+	case s.paused:
+		return "paused"
 	case m == nil:
 		return "standalone"
+	case m.readOnly.on:
+		return "read-only"
 	case m.leader == nil:
 		return "looking"
 	case m.leader == m:
@@ -75,8 +80,13 @@ func (m *Member) Lag(d time.Duration) {
 	m.applyDueLocked()
 }
 
-// Isolate is [Ensemble.Partition] of this member alone.
-func (m *Member) Isolate() { m.ens.Partition(m) }
+// Reaches reports whether two members can talk to each other: both run, and no
+// [Ensemble.Partition] is between them.
+func (m *Member) Reaches(other *Member) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return other != nil && m.ens == other.ens && m.reachesLocked(other)
+}
 
 // Resign makes a leader give up its office. As on a real ensemble every member
 // drops its clients and looks for a leader; another one is elected, if there is
@@ -126,6 +136,7 @@ func (m *Member) startLookingLocked() {
 	for m.received > 0 {
 		m.applyNextLocked()
 	}
+	m.noteGlobalSessionsLocked()
 	m.applying.stop()
 	m.applying, m.queue = nil, nil
 	clear(m.touchTable)
@@ -140,6 +151,7 @@ func (m *Member) startLookingLocked() {
 
 // followLocked makes a member one of the leader's, with the same data.
 func (m *Member) followLocked(leader *Member) {
+	m.endReadOnlyLocked()
 	if m.zxid != leader.zxid {
 		m.tree, m.zxid = leader.tree.Clone(), leader.zxid
 	}
@@ -156,6 +168,7 @@ func (m *Member) resumeLocked() {
 	if m.ens.leader == m {
 		m.ens.hadMajority = false // look after the sessions
 	}
+	m.resumeReadOnlyLocked()
 	m.ens.updateLocked()
 	m.applyDueLocked()
 }

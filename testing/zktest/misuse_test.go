@@ -21,7 +21,6 @@ func TestImpossibleOptionsAreRefused(t *testing.T) {
 		"a tick of -1s":            zktest.WithTick(-time.Second),
 		"a sync limit of 0":        zktest.WithSyncLimit(0),
 		"an election time of -1s":  zktest.WithElectionTime(-time.Second),
-		"without a clock":          zktest.WithClock(nil),
 		"without a colon":          zktest.WithSuperUser("root"),
 		"a log of -1 requests":     zktest.WithRequestLog(-1),
 		"a latency of -1s":         zktest.WithChaos(zktest.ChaosPlan{Latency: -time.Second}),

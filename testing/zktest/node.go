@@ -18,11 +18,8 @@ type Stat struct {
 	Pzxid                       int64 // transaction that last created or deleted a child
 }
 
-// ID names a client, or a group of them, in an ACL.
-type ID struct{ Scheme, ID string }
-
-// ACL grants permissions to an ID.
+// ACL grants permissions to a client, or a group of them.
 type ACL struct {
-	Perms int32
-	ID
+	Perms      int32
+	Scheme, ID string
 }

@@ -12,20 +12,19 @@ import "github.com/gocurator/curator/testing/zktest/internal/wire"
 //   - OpGetChildren covers getChildren and getChildren2;
 //   - OpSetWatches covers setWatches and setWatches2.
 //
-// Requests without a name here are written by their numbers, such as Op(22) for
-// multiRead; the table in MODEL.md has them all.
+// The method Covers says the same of a [Request]. Requests without a name here
+// are written by their numbers, such as Op(22) for multiRead; the table in
+// MODEL.md has them all.
 type Op = wire.Op
 
 // The requests that tests name most.
 const (
 	OpAny             Op = wire.OpAny // no request: in a Rule, every request but pings and handshakes
 	OpCreate          Op = wire.OpCreate
-	OpCreate2         Op = wire.OpCreate2
 	OpDelete          Op = wire.OpDelete
 	OpExists          Op = wire.OpExists
 	OpGetData         Op = wire.OpGetData
 	OpSetData         Op = wire.OpSetData
-	OpGetACL          Op = wire.OpGetACL
 	OpSetACL          Op = wire.OpSetACL
 	OpGetChildren     Op = wire.OpGetChildren
 	OpGetChildren2    Op = wire.OpGetChildren2
@@ -37,7 +36,6 @@ const (
 	OpCreateContainer Op = wire.OpCreateContainer
 	OpAuth            Op = wire.OpAuth
 	OpSetWatches      Op = wire.OpSetWatches
-	OpSetWatches2     Op = wire.OpSetWatches2
 	OpAddWatch        Op = wire.OpAddWatch
 	OpConnect         Op = wire.OpConnect // the handshake; it has no number on the wire, this is the server's own name for it
 	OpCloseSession    Op = wire.OpCloseSession

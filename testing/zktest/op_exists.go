@@ -16,6 +16,9 @@ func (o existsOp) runLocked(x *exchange, out *wire.Encoder) wire.Code {
 		return wire.ErrBadArguments
 	}
 	n, code := x.findLocked(o.path, wire.PermRead)
+	if code == wire.ErrNoAuth && x.srv.cfg.version38 {
+		n, code = x.srv.tree.Node(o.path), wire.OK
+	}
 	if o.watch && code != wire.ErrNoAuth {
 		x.leaveWatchLocked(datatree.WatchData, o.path)
 	}

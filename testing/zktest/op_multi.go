@@ -17,11 +17,7 @@ func decodeMulti(d *wire.Decoder) operation {
 		}
 		switch decode, known := writes[kind]; {
 		case known:
-			w := decode(kind, d)
-			if c, isCreate := w.(*createOp); isCreate && !c.fixModeInMulti() {
-				d.Err = wire.ErrMalformed
-			}
-			o.ops = append(o.ops, w)
+			o.ops = append(o.ops, decode(kind, d))
 		case kind == wire.OpCheck:
 			o.ops = append(o.ops, decodeCheck(kind, d))
 		default:
@@ -37,6 +33,19 @@ func decodeMultiHeader(d *wire.Decoder) (kind wire.Op, done bool) {
 	return kind, done
 }
 
+// fixModes is fixModeInMulti for all creates.
+func (o *multiOp) fixModes(version38 bool) bool {
+	for _, op := range o.ops {
+		c, isCreate := op.(*createOp)
+		switch {
+		case !isCreate:
+		case version38 && !c.fixModeInMulti38(), !version38 && !c.fixModeInMulti():
+			return false
+		}
+	}
+	return true
+}
+
 // fixModeInMulti lets the flags decide what kind of node is created, as Java's
 // decoder of a multi does, where a create that stands alone goes by the type of
 // the request. It reports false for flags that this decoder cannot read.
@@ -49,6 +58,20 @@ func (o *createOp) fixModeInMulti() bool {
 	case o.HasTTL() && o.Op != wire.OpCreateTTL:
 		return false
 	case !o.HasTTL() && o.Op == wire.OpCreateTTL:
+		o.Op = wire.OpCreate
+	}
+	return true
+}
+
+// fixModeInMulti38 is fixModeInMulti of a server of 3.8. It reads flags that do
+// not exist, which then cannot be carried out.
+func (o *createOp) fixModeInMulti38() bool {
+	switch {
+	case o.HasTTL():
+		return o.Op == wire.OpCreateTTL
+	case o.Flags == wire.FlagContainer:
+		o.Op = wire.OpCreateContainer
+	default:
 		o.Op = wire.OpCreate
 	}
 	return true
@@ -74,6 +97,9 @@ func (o *multiOp) targets() []string {
 // runLocked answers ok even when the transaction failed: the error is in the
 // body.
 func (o *multiOp) runLocked(x *exchange, out *wire.Encoder) wire.Code {
+	if !o.fixModes(x.srv.cfg.version38) {
+		return malformedOp{takesZxid: true}.runLocked(x, out)
+	}
 	start, failed := len(out.Buf), -1
 	created, code := x.srv.commitLocked(x.conn, func(tx *datatree.Txn) wire.Code {
 		for i, op := range o.ops {

@@ -1,6 +1,8 @@
 package zktest
 
 import (
+	"strings"
+
 	"github.com/gocurator/curator/testing/zktest/internal/datatree"
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
@@ -81,7 +83,7 @@ func (x *exchange) leavePersistentLocked(path string) {
 // events.
 func (x *exchange) leaveRecursiveLocked(path string) {
 	x.srv.watches.Add(x.conn, datatree.DataWatch(path), datatree.WatchRecursive)
-	if x.srv.cfg.oldWatches {
+	if x.srv.cfg.version38 {
 		x.srv.watches.Add(x.conn, datatree.ChildWatch(path), datatree.WatchRecursive)
 	}
 }
@@ -125,8 +127,11 @@ func decodeRemoveWatches(d *wire.Decoder) operation {
 
 func (o forgetWatchesOp) runLocked(x *exchange, _ *wire.Encoder) wire.Code {
 	modes := o.modes
-	if x.srv.cfg.oldWatches {
-		modes = o.oldModes
+	if x.srv.cfg.version38 {
+		modes = o.modes38
+		if !o.remove && !o.hasParents38(x.srv.watches.AnyRecursive()) {
+			return wire.ErrMarshalling
+		}
 	}
 	data, child := modes()
 	if data|child == 0 {
@@ -161,8 +166,18 @@ func (o forgetWatchesOp) modes() (data, child datatree.WatchMode) {
 	return 0, 0
 }
 
-// oldModes is modes before 3.9, which removes whatever is in a table.
-func (o forgetWatchesOp) oldModes() (data, child datatree.WatchMode) {
+// hasParents38 reports whether a server of 3.8 can look for a watch at the
+// path. It takes the path apart, and that of its parent if there is a recursive
+// watch.
+func (o forgetWatchesOp) hasParents38(recursive bool) bool {
+	if o.path == "" || strings.HasPrefix(o.path, "/") {
+		return true
+	}
+	return strings.Contains(o.path, "/") && !recursive
+}
+
+// modes38 is modes for 3.8, which removes whatever is in a table.
+func (o forgetWatchesOp) modes38() (data, child datatree.WatchMode) {
 	switch o.kind {
 	case 1:
 		return 0, datatree.WatchAnyMode

@@ -15,7 +15,6 @@ type config struct {
 	minTimeout, maxTimeout time.Duration
 	tick, election         time.Duration
 	syncLimit              int // ticks
-	clock                  *Clock
 	plan                   *ChaosPlan
 	ttl                    bool
 	superUser              string
@@ -23,24 +22,25 @@ type config struct {
 	logSize                int
 	reconfig               bool
 	spares                 int
+	readOnlyMode           bool
 	errs                   []error // what is wrong with the options
-	oldWatches             bool
+	version38              bool
 }
 
 // The defaults of an [Ensemble]: a tenth of what is common in production, or
 // less.
 const (
-	DefaultTick         = 100 * time.Millisecond
-	DefaultSyncLimit    = 5
-	DefaultElectionTime = 200 * time.Millisecond
+	defaultTick         = 100 * time.Millisecond
+	defaultSyncLimit    = 5
+	defaultElectionTime = 200 * time.Millisecond
 )
 
 func configured(opts []Option) (config, error) {
 	cfg := config{
 		minTimeout: time.Millisecond,
 		maxTimeout: 24 * 24 * time.Hour,
-		election:   DefaultElectionTime,
-		syncLimit:  DefaultSyncLimit,
+		election:   defaultElectionTime,
+		syncLimit:  defaultSyncLimit,
 		ttl:        true,
 		logSize:    defaultLogSize,
 	}
@@ -94,7 +94,7 @@ func WithSessionTimeouts(shortest, longest time.Duration) Option {
 // whose tick is typically 2 seconds: at the first multiple after the timeout.
 // The default of a server on its own is no rounding: a session expires exactly
 // its timeout after the client was last heard of. The default of an ensemble is
-// [DefaultTick]; it also measures by it, see [WithSyncLimit].
+// 100 milliseconds; it also measures by it, see [WithSyncLimit].
 func WithTick(d time.Duration) Option {
 	return func(c *config) {
 		if d < 0 {
@@ -114,8 +114,8 @@ func WithTTLNodes(on bool) Option {
 // WithSyncLimit sets how many ticks the members of an ensemble put up with each
 // other's silence: a follower that is cut off from its leader drops its clients
 // after that time, and a leader without a majority gives up its office one tick
-// later. The default is [DefaultSyncLimit], as in the configuration that
-// ZooKeeper comes with. A server on its own has no use for it.
+// later. The default is 5, as in the configuration that ZooKeeper comes with. A
+// server on its own has no use for it.
 func WithSyncLimit(ticks int) Option {
 	return func(c *config) {
 		if ticks < 1 {
@@ -126,29 +126,14 @@ func WithSyncLimit(ticks int) Option {
 }
 
 // WithElectionTime sets how long the members of an ensemble that look for a
-// leader take to elect one. The default is [DefaultElectionTime]. The first
-// leader of a new ensemble is elected at once.
+// leader take to elect one. The default is 200 milliseconds. The first leader
+// of a new ensemble is elected at once.
 func WithElectionTime(d time.Duration) Option {
 	return func(c *config) {
 		if d < 0 {
 			c.reject("an election time of %v", d)
 		}
 		c.election = d
-	}
-}
-
-// WithClock makes the server, or the ensemble, live by a clock that only the
-// test moves: while it stands still, no session expires, no delay ends and no
-// container is reaped. The default is package time, in which all of that
-// happens by itself. Clients keep their own time: a client that pings in real
-// time will not be expired by a Clock that stands still, nor kept alive in one
-// that leaps.
-func WithClock(clock *Clock) Option {
-	return func(c *config) {
-		if clock == nil {
-			c.reject("WithClock without a clock")
-		}
-		c.clock = clock
 	}
 }
 
@@ -185,8 +170,9 @@ func WithRequestLog(n int) Option {
 	}
 }
 
-// WithWatchesBefore39 gives the server the watches of ZooKeeper before 3.9. A
-// client that must live with both has much to heed:
+// WithVersion38 makes the server behave as ZooKeeper 3.8 where 3.9 differs: see
+// MODEL.md for all of it. A client that must live with both has much to heed
+// about watches:
 //
 //   - A connection has one mode of watch for a path, in each of the two tables.
 //     The mode that is set last replaces the one before, and so a standard
@@ -196,6 +182,6 @@ func WithRequestLog(n int) Option {
 //     persistent one as a whole, with all others (ZOOKEEPER-4472).
 //   - A recursive watch is in the table for children as well, and silent there.
 //   - Events do not tell their zxid.
-func WithWatchesBefore39() Option {
-	return func(c *config) { c.oldWatches = true }
+func WithVersion38() Option {
+	return func(c *config) { c.version38 = true }
 }

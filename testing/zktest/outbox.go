@@ -18,17 +18,15 @@ const maxQueuedByAll = 256 << 20
 // outFrame is a frame on its way to a client, possibly held back by a fault.
 // Frames behind it wait too: a connection never changes the order.
 type outFrame struct {
-	bytes      []byte
-	notBefore  time.Time       // zero: at once
-	gate       <-chan struct{} // nil, or closed when the frame may go
-	event      bool            // a watch event
-	outOfOrder bool            // an answer that lets an event go first
+	bytes     []byte
+	notBefore time.Time       // zero: at once
+	gate      <-chan struct{} // nil, or closed when the frame may go
 }
 
 func (f *outFrame) held() bool { return f.gate != nil || !f.notBefore.IsZero() }
 
 // wait returns when the frame may go; false means that done was closed first.
-func (f *outFrame) wait(clock timeSource, done <-chan struct{}) bool {
+func (f *outFrame) wait(done <-chan struct{}) bool {
 	if f.gate != nil {
 		select {
 		case <-f.gate:
@@ -39,7 +37,7 @@ func (f *outFrame) wait(clock timeSource, done <-chan struct{}) bool {
 	if f.notBefore.IsZero() {
 		return true
 	}
-	return sleep(clock, f.notBefore.Sub(clock.Now()), done)
+	return sleep(time.Until(f.notBefore), done)
 }
 
 // outbox is the queue between the server, which must never wait for a client,
@@ -52,7 +50,7 @@ type outbox struct {
 
 	mu       sync.Mutex
 	queue    []*outFrame
-	size     int  // bytes in queue, aside and held
+	size     int  // bytes in queue
 	sealed   bool // nothing more is taken
 	dropped  bool // what was queued is lost
 	finished bool // the connection ends when queue is empty
@@ -61,10 +59,6 @@ type outbox struct {
 	// At most one of them is true: the writer has taken frames that it has not
 	// flushed yet, or the reader is in writeReady.
 	delivering, shortcut bool
-
-	deferred *outFrame   // an answer that waits for the next frame
-	holding  bool        // events go to held instead of queue
-	held     []*outFrame // events that wait for an answer
 }
 
 func newOutbox(overflow func(), rest *idleNotifier, byAll *atomic.Int64) *outbox {
@@ -85,7 +79,7 @@ func (o *outbox) queueFrame(f outFrame) {
 		o.mu.Unlock()
 		return
 	}
-	o.enqueueLocked(&f)
+	o.queue = append(o.queue, &f)
 	o.resting = false
 	o.size += len(f.bytes)
 	full := o.byAll.Add(int64(len(f.bytes))) > maxQueuedByAll || o.size > maxQueued
@@ -96,50 +90,6 @@ func (o *outbox) queueFrame(f outFrame) {
 	if full {
 		o.overflow()
 	}
-}
-
-// enqueueLocked finds the frame's place.
-func (o *outbox) enqueueLocked(f *outFrame) {
-	switch {
-	case f.event && o.holding:
-		o.held = append(o.held, f)
-	case f.event:
-		o.queue = append(o.queue, f)
-		o.queueDeferredLocked()
-	default: // answers never change their order
-		o.queueDeferredLocked()
-		if f.outOfOrder {
-			o.deferred = f
-		} else {
-			o.queue = append(o.queue, f)
-		}
-	}
-}
-
-// queueDeferredLocked queues the answer that waits, if there is one.
-func (o *outbox) queueDeferredLocked() {
-	if o.deferred != nil {
-		o.queue = append(o.queue, o.deferred)
-		o.deferred = nil
-	}
-}
-
-// holdEvents keeps the events back that are pushed from now on.
-func (o *outbox) holdEvents() {
-	o.mu.Lock()
-	o.holding = true
-	o.mu.Unlock()
-}
-
-// releaseEvents sends the events that were kept back.
-func (o *outbox) releaseEvents() {
-	o.mu.Lock()
-	o.holding = false
-	o.queue = append(o.queue, o.held...)
-	o.resting = o.resting && len(o.held) == 0
-	o.held = nil
-	o.mu.Unlock()
-	o.signal()
 }
 
 // seal lets what is queued go out and ignores everything after it.
@@ -159,13 +109,12 @@ func (o *outbox) drop() {
 func (o *outbox) dropLocked() {
 	o.byAll.Add(int64(-o.size))
 	o.sealed, o.dropped, o.size = true, true, 0
-	o.queue, o.deferred, o.held = nil, nil, nil
+	o.queue = nil
 }
 
 // finish is seal, and makes the writer end the connection afterwards.
 func (o *outbox) finish() {
 	o.mu.Lock()
-	o.queueDeferredLocked()
 	o.sealed, o.finished = true, true
 	o.mu.Unlock()
 	o.signal()

@@ -42,12 +42,10 @@ func queued(o *outbox) (rest string) {
 func TestShortWayKeepsTheOrder(t *testing.T) {
 	gate := make(chan struct{})
 	answer := func(s string) outFrame { return outFrame{bytes: []byte(s)} }
-	event := outFrame{bytes: []byte("event"), event: true}
-	aside := outFrame{bytes: []byte("aside"), outOfOrder: true}
+	event := outFrame{bytes: []byte("event")}
 	gated := outFrame{bytes: []byte("gated"), gate: gate}
 	for name, tc := range map[string]struct {
 		frames     []outFrame
-		holding    bool
 		room       int
 		sent, rest string
 	}{
@@ -55,31 +53,18 @@ func TestShortWayKeepsTheOrder(t *testing.T) {
 		"all":                    {frames: []outFrame{answer("a"), event, answer("b")}, room: 99, sent: "aeventb"},
 		"up to one that waits":   {frames: []outFrame{answer("a"), gated, event, answer("b")}, room: 99, sent: "a", rest: "gatedeventb"},
 		"none behind it":         {frames: []outFrame{gated, answer("b")}, room: 99, rest: "gatedb"},
-		"none that is set aside": {frames: []outFrame{answer("a"), aside}, room: 99, sent: "a"},
-		"aside, then an event":   {frames: []outFrame{aside, event}, room: 99, sent: "eventaside"},
-		"aside, then an answer":  {frames: []outFrame{aside, answer("b")}, room: 99, sent: "asideb"},
-		"no event that is held":  {frames: []outFrame{event, answer("b")}, holding: true, room: 99, sent: "b"},
 		"what there is room for": {frames: []outFrame{answer("abc"), event}, room: 2, sent: "ab", rest: "cevent"},
 		"no room at all":         {frames: []outFrame{answer("abc"), gated}, rest: "abcgated"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o, byAll := newTestOutbox()
-			o.holding = tc.holding
 			for _, f := range tc.frames {
 				o.queueFrame(f)
 			}
 			require.Equal(t, tc.sent, shortWay(o, tc.room))
 			require.Equal(t, tc.rest == "" && len(tc.frames) > 0, o.resting, "told to those who wait until all is sent")
 			require.Equal(t, tc.rest, queued(o))
-			waiting := len(o.held) * len("event")
-			if o.deferred != nil {
-				waiting += len("aside")
-			}
-			require.Equal(t, waiting, o.size)
-			require.EqualValues(t, waiting, byAll.Load())
-			o.drop()
-			require.Nil(t, o.deferred)
-			require.Nil(t, o.held)
+			require.Zero(t, o.size)
 			require.Zero(t, byAll.Load())
 		})
 	}
@@ -91,7 +76,7 @@ func TestShortWayAndWriterExcludeEachOther(t *testing.T) {
 	o.writeReady(func(p []byte) int {
 		o.flushed()
 		require.False(t, o.resting, "the writer does not know that all is sent")
-		o.push(outFrame{bytes: []byte("event"), event: true})
+		o.push(outFrame{bytes: []byte("event")})
 		f, _ := o.head()
 		require.Nil(t, f, "and waits while the reader writes")
 		return len(p)

@@ -36,6 +36,7 @@ func (e *Ensemble) updateLocked() {
 		if m.upLocked() && !m.paused && m.leader == nil && e.leader != nil && e.leader.canCommitLocked() && m.reachesLocked(e.leader) {
 			m.followLocked(e.leader)
 		}
+		m.updateReadOnlyLocked()
 	}
 	e.scheduleElectionLocked()
 }

@@ -12,6 +12,12 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
+// The defaults of an ensemble.
+const (
+	tick         = 100 * time.Millisecond
+	electionTime = 200 * time.Millisecond
+)
+
 func TestLeaderStops(t *testing.T) {
 	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
 		old := ens.Leader()
@@ -26,7 +32,7 @@ func TestLeaderStops(t *testing.T) {
 		start := time.Now()
 		leader, err := ens.WaitLeader(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, zktest.DefaultElectionTime, time.Since(start))
+		require.Equal(t, electionTime, time.Since(start))
 		require.Equal(t, 2, leader.ID())
 		require.EqualValues(t, 2, time.Until(ens.Leader().Sessions()[0].Deadline)/(4500*time.Millisecond), "a new leader gives every session its full timeout")
 		c.await(t, zk.StateHasSession)
@@ -95,7 +101,7 @@ func TestPartitionedLeader(t *testing.T) {
 		require.NoError(t, err, "the old leader still answers reads")
 		leader, err := ens.WaitLeader(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, 500*time.Millisecond+zktest.DefaultElectionTime, time.Since(start))
+		require.Equal(t, 500*time.Millisecond+electionTime, time.Since(start))
 		require.Equal(t, 2, leader.ID())
 		require.Equal(t, "looking", old.Mode())
 		require.NoError(t, leader.Set("/a", []byte("new")))
@@ -114,7 +120,7 @@ func TestOldLeaderServesStaleReadsBesideTheNewOne(t *testing.T) {
 		old := ens.Leader()
 		c := connectTo(t, old, 9*time.Second)
 		require.NoError(t, old.Create("/a", []byte("old")))
-		old.Isolate()
+		ens.Partition(old)
 		leader, err := ens.WaitLeader(t.Context())
 		require.NoError(t, err)
 		require.NoError(t, leader.Set("/a", []byte("new")))
@@ -136,7 +142,7 @@ func TestOldLeaderKeepsAClientWhoseSessionIsOver(t *testing.T) {
 		old := ens.Leader()
 		c := connectTo(t, old, 3*time.Second)
 		createEphemeral(t, c, "/e")
-		old.Isolate()
+		ens.Partition(old)
 		start := time.Now()
 		for _, m := range ens.Followers() {
 			m.Stop()
@@ -144,7 +150,7 @@ func TestOldLeaderKeepsAClientWhoseSessionIsOver(t *testing.T) {
 		}
 		leader, err := ens.WaitLeader(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, zktest.DefaultElectionTime, time.Since(start))
+		require.Equal(t, electionTime, time.Since(start))
 		require.NoError(t, leader.WaitFor(t.Context(), func() bool { _, found := leader.Node("/e"); return !found }))
 		require.Less(t, time.Since(start), 4*time.Second)
 		time.Sleep(2 * time.Second) // which include pings
@@ -162,7 +168,7 @@ func TestOldLeaderAnswersSyncsBesideTheNewOne(t *testing.T) {
 		old := ens.Leader()
 		c := connectTo(t, old, 9*time.Second)
 		id := c.SessionID()
-		old.Isolate()
+		ens.Partition(old)
 		for _, m := range ens.Members()[:2] { // they notice at once
 			m.Stop()
 			m.Restart()
@@ -262,7 +268,7 @@ func TestFollowerEndsBeforeItTellsItsLeader(t *testing.T) {
 		start := time.Now()
 		require.NoError(t, ens.Members()[1].WaitFor(t.Context(), func() bool { _, found := ens.Members()[1].Node("/host"); return !found }))
 		const sinceThePingBefore = 3 * time.Second
-		require.InDelta(t, (9*time.Second - sinceThePingBefore).Seconds(), time.Since(start).Seconds(), 2*zktest.DefaultTick.Seconds())
+		require.InDelta(t, (9*time.Second - sinceThePingBefore).Seconds(), time.Since(start).Seconds(), 2*tick.Seconds())
 		host.Heal()
 	})
 }
@@ -304,7 +310,7 @@ func TestIntervalsOfAnEnsemble(t *testing.T) {
 	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
 		start := time.Now()
 		old := ens.Leader()
-		old.Isolate()
+		ens.Partition(old)
 		require.NoError(t, ens.WaitFor(t.Context(), func() bool { return ens.Members()[0].Mode() == "looking" }))
 		require.Equal(t, 30*time.Second, time.Since(start))
 		require.NoError(t, ens.WaitFor(t.Context(), func() bool { return old.Mode() == "looking" }))

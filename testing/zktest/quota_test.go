@@ -53,7 +53,7 @@ func TestQuotasOfAnEnsemble(t *testing.T) {
 		ens := StartEnsemble(t, 3, WithEnforcedQuotas())
 		first, joins, lags := ens.Leader(), ens.Members()[1], ens.Members()[0]
 		joins.Stop()
-		lags.Lag(DefaultTick)
+		lags.Lag(defaultTick)
 		const stats = "/zookeeper/quota/q/zookeeper_stats"
 		require.NoError(t, first.Create("/q/old", []byte("12345")))
 		require.NoError(t, first.Create("/zookeeper/quota/q/zookeeper_limits", []byte("countHardLimit=4")))

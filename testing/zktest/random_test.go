@@ -12,23 +12,27 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-var everyFaultRate = []FaultRate{
-	{Chance: 0.02, Rule: Rule{Do: DropRequest()}},
-	{Chance: 0.02, Rule: Rule{Op: wire.OpCreate, Path: "/a*", Do: DropReply()}},
-	{Chance: 0.05, Rule: Rule{Op: wire.OpConnect, Do: Blackhole()}},
-	{Chance: 0.1, Rule: Rule{Op: wire.OpGetChildren, Do: DelayReply(20 * time.Millisecond)}},
-	{Chance: 0.1, Rule: Rule{Op: wire.OpExists, After: 10, Times: 3, Do: Fail(wire.ErrSystem)}},
-	{Chance: 0.02, Rule: Rule{Op: wire.OpDelete, Do: BlackholeDownstream()}},
-	{Chance: 0.02, Rule: Rule{Op: wire.OpDelete, Do: BlackholeUpstream()}},
+// everyFaultRate takes the Session of the server or the ensemble, which need
+// not be there yet.
+func everyFaultRate(session func(int64) *Session) []FaultRate {
+	return []FaultRate{
+		{Chance: 0.02, Rule: Rule{Do: DropRequest()}},
+		{Chance: 0.02, Rule: Rule{Op: wire.OpCreate, Path: "/a*", Do: DropReply()}},
+		{Chance: 0.05, Rule: Rule{Op: wire.OpConnect, Do: Blackhole()}},
+		{Chance: 0.1, Rule: Rule{Op: wire.OpGetChildren, Do: DelayReply(20 * time.Millisecond)}},
+		{Chance: 0.1, Rule: Rule{Op: wire.OpExists, After: 10, Times: 3, Do: Fail(wire.ErrSystem)}},
+		{Chance: 0.02, Rule: Rule{Op: wire.OpDelete, Do: Call(func(r Request) { session(r.Session).BlackholeDownstream() })}},
+		{Chance: 0.02, Rule: Rule{Op: wire.OpDelete, Do: Call(func(r Request) { session(r.Session).BlackholeUpstream() })}},
+	}
 }
 
 var everyDisruption = []Disruption{
-	ExpireSession(), CutSession(), ReplaceSession(), ReapContainers(), JumpClockBy(time.Second), StopFor(time.Second), PauseFor(time.Second),
+	ExpireSession(), CutSession(), ReplaceSession(), ReapContainers(), StopFor(time.Second), PauseFor(time.Second),
 	BlackholeFor(time.Second), RefuseFor(time.Second), PauseSessionFor(time.Second),
 	Custom("nothing", func(r *rand.Rand) { r.IntN(2) }),
 }
 
-var everyEnsembleDisruption = append([]Disruption{ResignLeader(), LagFor(time.Second, time.Second), IsolateFor(2 * time.Second)}, everyDisruption...)
+var everyEnsembleDisruption = append([]Disruption{ResignLeader(), LagFor(time.Second, time.Second), PartitionFor(2 * time.Second)}, everyDisruption...)
 
 // record is what there is to see of a simulation.
 type record struct {
@@ -48,13 +52,17 @@ type world interface {
 
 // found starts a world and returns its servers.
 func found(t *testing.T, seed uint64, members int) (world, []*Server) {
-	r := ChaosPlan{Seed: seed, Faults: everyFaultRate, Every: 300 * time.Millisecond, Disruptions: everyDisruption}
+	var session func(int64) *Session
+	faults := everyFaultRate(func(id int64) *Session { return session(id) })
+	r := ChaosPlan{Seed: seed, Faults: faults, Every: 300 * time.Millisecond, Disruptions: everyDisruption}
 	if members == 1 {
 		srv := Start(t, WithChaos(r))
+		session = srv.Session
 		return srv, []*Server{srv}
 	}
 	r.Disruptions = everyEnsembleDisruption
-	ens := StartEnsemble(t, members, WithChaos(r))
+	ens := StartEnsemble(t, members, WithChaos(r), WithReadOnlyMode())
+	session = ens.Session
 	return ens, ens.servers()
 }
 

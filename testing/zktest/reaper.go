@@ -17,7 +17,7 @@ func (s *Server) scheduleReaperLocked() {
 	if s.reaper != nil || s.stopped || s.closed || !s.tree.Reapable() {
 		return
 	}
-	wait := reapInterval - s.clock.Now().Sub(s.born)%reapInterval
+	wait := reapInterval - time.Since(s.born)%reapInterval
 	var own *alarm
 	own = s.afterLocked(wait, func() {
 		s.mu.Lock()

@@ -39,7 +39,7 @@ func (m *Member) applyDueLocked() {
 	if m.paused {
 		return
 	}
-	now := m.clock.Now()
+	now := time.Now()
 	for m.received > 0 && !m.dueTimeLocked().After(now) {
 		m.applyNextLocked()
 	}
@@ -57,7 +57,7 @@ func (m *Member) applyDueLocked() {
 // dueTimeLocked is when the next transaction is to be applied.
 func (m *Member) dueTimeLocked() time.Time {
 	if m.lag == Forever {
-		return m.clock.Now().Add(Forever)
+		return time.Now().Add(Forever)
 	}
 	return m.queue[0].at.Add(m.lag)
 }

@@ -57,7 +57,7 @@ var others = map[wire.Op]func(*wire.Decoder) operation{
 // decodeRequest reads a frame. The error is about the header; a request that is
 // unknown, or whose body cannot be read, is an operation too, and gets an
 // answer.
-func decodeRequest(frame []byte) (xid int32, kind wire.Op, op operation, err error) {
+func decodeRequest(frame []byte, version38 bool) (xid int32, kind wire.Op, op operation, err error) {
 	d := &wire.Decoder{Buf: frame}
 	xid, kind = d.Int32(), wire.Op(d.Int32())
 	if d.Err != nil {
@@ -67,7 +67,7 @@ func decodeRequest(frame []byte) (xid int32, kind wire.Op, op operation, err err
 		op = alone{decode(kind, d)}
 	} else if decode, known := others[kind]; known {
 		op = decode(d)
-	} else {
+	} else if !version38 || kind != wire.OpCheck || readable(d) {
 		return xid, kind, unknownOp{}, nil
 	}
 	_, isWrite := writes[kind]
@@ -75,11 +75,18 @@ func decodeRequest(frame []byte) (xid int32, kind wire.Op, op operation, err err
 	case d.Err != nil && (kind == wire.OpAuth || kind == wire.OpSASL):
 		return 0, 0, nil, d.Err // a real server reads these two where it reads the header
 	case d.Err != nil:
-		op = malformedOp{takesZxid: kind == wire.OpMulti}
+		op = malformedOp{takesZxid: kind == wire.OpMulti, write: isWrite || kind == wire.OpSetACL || kind == wire.OpCheck}
 	case d.Null && kind != wire.OpAuth:
 		op = malformedOp{takesZxid: isWrite || kind == wire.OpMulti || kind == wire.OpSetACL}
 	}
 	return xid, kind, op, nil
+}
+
+// readable reads a check. A server of 3.8 knows it outside a multi as well, and
+// answers it if it cannot be read.
+func readable(d *wire.Decoder) bool {
+	decodeCheck(wire.OpCheck, d)
+	return d.Err == nil
 }
 
 // unknownOp is a request the server does not know. It ends the connection.
@@ -92,14 +99,16 @@ func (unknownOp) runLocked(x *exchange, _ *wire.Encoder) wire.Code {
 
 // malformedOp is a request that the server knows and cannot read, or cannot
 // carry out because a string is null. A multi is given its zxid before it is
-// read, and other writes before they are carried out.
+// read, and other writes before they are carried out, or in 3.8 before they are
+// read.
 type malformedOp struct {
 	pathless
 	takesZxid bool
+	write     bool
 }
 
 func (o malformedOp) runLocked(x *exchange, _ *wire.Encoder) wire.Code {
-	if o.takesZxid {
+	if o.takesZxid || o.write && x.srv.cfg.version38 {
 		x.srv.takeZxidLocked()
 	}
 	return wire.ErrMarshalling

@@ -91,9 +91,9 @@ func newServer(c *cluster) *Server {
 	return &Server{
 		cluster: c,
 		address: memoryAddr(0),
-		born:    c.clock.Now(),
+		born:    time.Now(),
 		tree:    datatree.New(),
-		watches: datatree.NewWatches[*conn](c.cfg.oldWatches),
+		watches: datatree.NewWatches[*conn](c.cfg.version38),
 		conns:   make(map[*conn]struct{}),
 		rate:    1,
 	}

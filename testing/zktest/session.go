@@ -14,8 +14,9 @@ type session struct {
 	timeout  time.Duration
 	deadline time.Time
 	expiry   *alarm
-	conn     *conn // nil while the client is disconnected
-	host     *Host // of the last connection; nil for none
+	conn     *conn   // nil while the client is disconnected
+	host     *Host   // of the last connection; nil for none
+	home     *Member // the read-only member that alone knows it; nil for one of the ensemble; constant
 }
 
 const passwordSize = 16
@@ -48,6 +49,10 @@ func (s *Server) newSessionLocked() *session {
 // touchLocked notes that the client of a session has been heard of. A follower
 // keeps that to itself until the leader asks for it.
 func (s *Server) touchLocked(sess *session) {
+	if sess.home != nil {
+		s.extendLocked(sess)
+		return
+	}
 	if head := s.leaderServerLocked(); head != s {
 		s.member.recordTouchLocked(sess)
 		return
@@ -61,7 +66,7 @@ func (s *Server) extendLocked(sess *session) {
 	if s.rate != 1 {
 		timeout = time.Duration(float64(timeout) / s.rate)
 	}
-	sess.deadline = s.clock.Now().Add(timeout)
+	sess.deadline = time.Now().Add(timeout)
 	if tick := s.cfg.tick; tick > 0 {
 		sess.deadline = sess.deadline.Truncate(tick).Add(tick)
 	}
@@ -71,7 +76,7 @@ func (s *Server) extendLocked(sess *session) {
 // which is cheap; the alarm finds that out when it goes off, and is set again.
 func (s *Server) armExpiryLocked(sess *session) {
 	sess.expiry.stop()
-	sess.expiry = s.afterLocked(sess.deadline.Sub(s.clock.Now()), func() {
+	sess.expiry = s.afterLocked(time.Until(sess.deadline), func() {
 		s.mu.Lock()
 		defer s.unlock()
 		s.expireIfOverdueLocked(sess)
@@ -81,13 +86,17 @@ func (s *Server) armExpiryLocked(sess *session) {
 // expireIfOverdueLocked does nothing while there is nobody to decide: whoever
 // comes to decide looks after all sessions.
 func (s *Server) expireIfOverdueLocked(sess *session) {
+	if sess.home != nil {
+		sess.home.expireOwnIfOverdueLocked(sess)
+		return
+	}
 	head := s.leaderServerLocked()
 	if s.member != nil {
 		s.member.ens.pingIfDueLocked()
 	}
 	switch {
 	case head == nil || !head.writableLocked() || head.stopped || head.closed || head.paused || s.sessions[sess.id] != sess:
-	case s.clock.Now().Before(sess.deadline):
+	case time.Now().Before(sess.deadline):
 		head.armExpiryLocked(sess)
 	default:
 		head.expired += s.expireOverdueLocked()
@@ -97,7 +106,7 @@ func (s *Server) expireIfOverdueLocked(sess *session) {
 // expireOverdueLocked ends every session whose time is up, those first that
 // began first: at a tick there may be several. It returns how many there were.
 func (s *Server) expireOverdueLocked() (ended int) {
-	now := s.clock.Now()
+	now := time.Now()
 	for _, sess := range s.oldestFirstLocked() {
 		if !now.Before(sess.deadline) {
 			s.endSessionLocked(sess, nil)
@@ -111,6 +120,10 @@ func (s *Server) expireOverdueLocked() (ended int) {
 // transaction, of which its own watches still hear. closer is the connection
 // that asks for it, nil if the client did not; then its connection ends.
 func (s *Server) endSessionLocked(sess *session, closer *conn) {
+	if sess.home != nil {
+		sess.home.endOwnSessionLocked(sess, closer)
+		return
+	}
 	delete(s.sessions, sess.id)
 	delete(s.pausedSessions, sess.id)
 	sess.expiry.stop()

@@ -60,7 +60,11 @@ func (s *Session) ID() int64 { return s.id }
 func (s *Session) Expire() bool {
 	s.cluster.mu.Lock()
 	defer s.cluster.unlock()
-	sess := s.cluster.sessions[s.id]
+	sess := s.cluster.sessionLocked(s.id)
+	if sess != nil && sess.home != nil {
+		sess.home.endOwnSessionLocked(sess, nil)
+		return true
+	}
 	i := slices.IndexFunc(s.servers, (*Server).writableLocked)
 	if sess == nil || i < 0 {
 		return false
@@ -113,7 +117,7 @@ func (s *Session) BlackholeDownstream() bool { return s.withConn((*conn).muteOut
 func (s *Session) withConn(do func(*conn)) bool {
 	s.cluster.mu.Lock()
 	defer s.cluster.unlock()
-	sess := s.cluster.sessions[s.id]
+	sess := s.cluster.sessionLocked(s.id)
 	if sess == nil || sess.conn == nil {
 		return false
 	}
@@ -130,7 +134,7 @@ func (s *Session) Pause() bool {
 	s.cluster.mu.Lock()
 	defer s.cluster.unlock()
 	s.cluster.pausedSessions[s.id] = struct{}{}
-	return s.cluster.sessions[s.id] != nil
+	return s.cluster.sessionLocked(s.id) != nil
 }
 
 // Resume carries out what has waited, and ends the pause. It returns false if
@@ -166,7 +170,7 @@ func (s *Session) MoveTo(m *Member) bool {
 func (s *Session) Member() *Member {
 	s.cluster.mu.Lock()
 	defer s.cluster.mu.Unlock()
-	if sess := s.cluster.sessions[s.id]; sess != nil && sess.conn != nil {
+	if sess := s.cluster.sessionLocked(s.id); sess != nil && sess.conn != nil {
 		return sess.conn.srv.member
 	}
 	return nil

@@ -47,7 +47,7 @@ func TestHandleOfAnEnsemble(t *testing.T) {
 		s := ens.Session(c.SessionID())
 		require.Equal(t, follower, s.Member())
 		require.Equal(t, []string{"/e"}, s.Ephemerals())
-		require.Equal(t, []zktest.Watch{{Session: s.ID(), Path: "/w", Kind: zktest.WatchData}}, s.Watches())
+		require.Equal(t, []zktest.Watch{{Session: s.ID(), Path: "/w"}}, s.Watches())
 		require.Empty(t, ens.Leader().Session(s.ID()).Watches(), "the leader has none of them")
 		require.False(t, s.MoveTo(nil))
 		require.False(t, s.MoveTo(zktest.StartEnsemble(t, 1).Leader()), "a member of another ensemble")

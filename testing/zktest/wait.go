@@ -62,7 +62,7 @@ func (s *Server) WaitWatches(ctx context.Context, session int64, n int) error {
 			return s.watches.Len() == n
 		}
 		total := 0
-		if sess := s.sessions[session]; sess != nil {
+		if sess := s.sessionLocked(session); sess != nil {
 			for _, c := range s.connsOfLocked(sess) {
 				total += s.watches.CountOf(c)
 			}

@@ -49,9 +49,9 @@ func TestSetWatchesCatchesUp(t *testing.T) {
 		}
 		require.EqualValues(t, -8, c.receive().xid)
 		require.Equal(t, []Watch{
-			{Session: c.session, Path: "/missing", Kind: WatchData},
-			{Session: c.session, Path: "/same", Kind: WatchData},
-			{Session: c.session, Path: "/same", Kind: WatchChild},
+			{Session: c.session, Path: "/missing"},
+			{Session: c.session, Path: "/same"},
+			{Session: c.session, Path: "/same", Child: true},
 		}, srv.Watches())
 	})
 }

@@ -1,23 +1,98 @@
 package recipetest
 
 import (
+	"flag"
+	"fmt"
 	"os"
+	"strings"
 	"testing"
+	"time"
+
+	"github.com/gocurator/curator/testing/zktest"
 )
 
 // envAllSeeds makes tests of random faults try all of their seeds.
 const envAllSeeds = "CURATOR_ALL_SEEDS"
 
-// Seeds returns how many seeds a test of random faults tries, out of all that
-// it has to try before a change is accepted. It is all of them if
-// CURATOR_ALL_SEEDS is set, as .ci/run does, else a tenth, and a twentieth with
-// -short. The seeds that are tried are the first ones.
-func Seeds(all int) int {
-	switch {
-	case os.Getenv(envAllSeeds) != "":
-		return all
-	case testing.Short():
-		return max(all/20, 1)
+// Seeds are those that a test of random faults tries. Flags of the test program
+// can choose others.
+type Seeds struct {
+	flag         string
+	all          int
+	first, count *int
+}
+
+// SeedFlags declares the flags -x-seed and -x-seeds, for the flag x, and
+// returns the seeds that they choose. All is how many have to be tried before a
+// change is accepted.
+func SeedFlags(name string, all int) *Seeds {
+	return &Seeds{
+		flag:  name,
+		all:   all,
+		first: flag.Int(name+"-seed", 1, "the first seed"),
+		count: flag.Int(name+"-seeds", 0, "how many seeds, if not the usual number"),
 	}
-	return max(all/10, 1)
+}
+
+// Count returns how many seeds are tried. If the flag does not say, it is all
+// of them with CURATOR_ALL_SEEDS, as .ci/run sets it, else a tenth, and a
+// twentieth with -short.
+func (s *Seeds) Count() int {
+	switch {
+	case *s.count > 0:
+		return *s.count
+	case os.Getenv(envAllSeeds) != "":
+		return s.all
+	case testing.Short():
+		return max(s.all/20, 1)
+	}
+	return max(s.all/10, 1)
+}
+
+// All reports whether no fewer seeds are tried than before a change is
+// accepted.
+func (s *Seeds) All() bool { return s.Count() >= s.all }
+
+// Each runs a parallel subtest for each seed.
+func (s *Seeds) Each(t *testing.T, trial func(t *testing.T, seed uint64)) {
+	t.Helper()
+	for seed := *s.first; seed < *s.first+s.Count(); seed++ {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			t.Parallel()
+			s.try(t, seed, trial)
+		})
+	}
+}
+
+// InTurn runs a subtest for each seed, one after the other, until one fails.
+func (s *Seeds) InTurn(t *testing.T, trial func(t *testing.T, seed uint64)) {
+	t.Helper()
+	for seed := *s.first; seed < *s.first+s.Count() && !t.Failed(); seed++ {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) { s.try(t, seed, trial) })
+	}
+}
+
+func (s *Seeds) try(t *testing.T, seed int, trial func(t *testing.T, seed uint64)) {
+	t.Helper()
+	defer func() {
+		if t.Failed() {
+			test, _, _ := strings.Cut(t.Name(), "/")
+			t.Logf("to run this again: go test -run '^%s$' -%s-seed %d -%[2]s-seeds 1", test, s.flag, seed)
+		}
+	}()
+	trial(t, uint64(seed))
+}
+
+// LogEvents writes what has happened to a server into the log of a test that
+// has failed.
+func LogEvents(t testing.TB, events []zktest.Event) {
+	t.Helper()
+	if !t.Failed() {
+		return
+	}
+	var b strings.Builder
+	for _, e := range events {
+		fmt.Fprintf(&b, "%s %s\n", e.Time.Format(time.RFC3339Nano), e.What)
+	}
+	t.Log(b.String())
 }

@@ -1,0 +1,177 @@
+package zktest
+
+import (
+	"slices"
+	"time"
+
+	"github.com/gocurator/curator/testing/zktest/internal/wire"
+)
+
+// WithReadOnlyMode lets a member of an [Ensemble] serve reads while it has no
+// leader, two seconds or a tick after it has lost its own. Only clients that
+// agree to that in their handshake are let in. Writes and syncs fail with -119,
+// which is NotReadOnly. By default such a member serves nobody, as a real
+// server does without readonlymode.enabled.
+//
+// A session that is begun at such a member is known to that member only, and
+// ends with the mode. Sessions of the ensemble are not taken in: the member
+// cannot know whether they have expired.
+func WithReadOnlyMode() Option {
+	return func(c *config) { c.readOnlyMode = true }
+}
+
+// readOnlyGrace is how long a member looks for a leader before it is read-only.
+// The tick counts if it is longer, as in QuorumPeer.run.
+const readOnlyGrace = 2 * time.Second
+
+// readOnlyServer is the part of a member that serves while it is read-only.
+type readOnlyServer struct {
+	on     bool
+	begin  *alarm
+	global map[int64]struct{} // sessions of the ensemble, as far as the member knows
+}
+
+// updateReadOnlyLocked begins and ends the mode as the member's state has it.
+func (m *Member) updateReadOnlyLocked() {
+	switch {
+	case !m.cfg.readOnlyMode:
+	case !m.upLocked() || m.leader != nil:
+		m.endReadOnlyLocked()
+	case !m.readOnly.on && m.readOnly.begin == nil && !m.paused:
+		m.scheduleReadOnlyLocked()
+	}
+}
+
+func (m *Member) scheduleReadOnlyLocked() {
+	var own *alarm
+	own = m.afterLocked(max(readOnlyGrace, m.cfg.tick), func() {
+		m.mu.Lock()
+		defer m.unlock()
+		if m.readOnly.begin != own {
+			return
+		}
+		m.readOnly.begin = nil
+		if !m.paused { // else the next change begins it again
+			m.readOnly.on = true
+		}
+	})
+	m.readOnly.begin = own
+}
+
+// endReadOnlyLocked ends the mode with its sessions and connections.
+func (m *Member) endReadOnlyLocked() {
+	m.readOnly.begin.stop()
+	m.readOnly.begin = nil
+	if !m.readOnly.on {
+		return
+	}
+	m.readOnly.on = false
+	for _, sess := range m.ownSessionsLocked() {
+		m.endOwnSessionLocked(sess, nil)
+	}
+	for _, c := range m.connsInOrderLocked() {
+		c.closeByServerLocked()
+	}
+}
+
+// noteGlobalSessionsLocked notes which sessions of the ensemble the member
+// knows of when it loses its leader: those that have not ended, and those of
+// which it has not heard that they have.
+func (m *Member) noteGlobalSessionsLocked() {
+	if !m.cfg.readOnlyMode {
+		return
+	}
+	m.readOnly.global = make(map[int64]struct{})
+	for id := range m.sessions {
+		m.readOnly.global[id] = struct{}{}
+	}
+	for _, ent := range m.queue { // what it has not received
+		if ent.end.session != nil {
+			m.readOnly.global[ent.end.session.id] = struct{}{}
+		}
+	}
+}
+
+// readOnlyLocked reports whether the server is read-only now.
+func (s *Server) readOnlyLocked() bool { return s.member != nil && s.member.readOnly.on }
+
+// connectReadOnlyLocked is connectLocked at a server that is read-only.
+func (op *connectOp) connectReadOnlyLocked(x *exchange) []byte {
+	m := x.srv.member
+	_, global := m.readOnly.global[op.session]
+	if !op.readOnly || op.seen > m.zxid || global || !m.admitsLocked(op.session) {
+		x.last = true
+		return nil
+	}
+	sess := m.ownSessions[op.session]
+	switch {
+	case op.session == 0:
+		m.lastSession++
+		sess = &session{id: m.lastSession, home: m}
+		m.ownSessions[sess.id] = sess
+	case sess == nil || sess.home != m || !op.provesOwner(x.srv):
+		return op.rejectLocked(x)
+	}
+	return op.takeUpLocked(x, sess)
+}
+
+// runReadOnlyLocked carries a request out at a server that is read-only.
+func (x *exchange) runReadOnlyLocked() []byte {
+	x.touchLocked()
+	out := wire.NewReply()
+	if x.req.Op != wire.OpCloseSession && x.forLeaderLocked() {
+		// Before it is read: what else is wrong with the request does not
+		// count.
+		x.req.Err, x.req.Zxid = wire.ErrNotReadOnly, x.srv.zxid
+		return out.Reply(x.req.Xid, x.srv.zxid, wire.ErrNotReadOnly)
+	}
+	return x.replyLocked(out, x.op.runLocked(x, out))
+}
+
+// endOwnSessionLocked ends a session that is known to this member only. There
+// is no transaction.
+func (m *Member) endOwnSessionLocked(sess *session, closer *conn) {
+	delete(m.ownSessions, sess.id)
+	delete(m.pausedSessions, sess.id)
+	sess.expiry.stop()
+	if sess.conn != nil && sess.conn != closer {
+		sess.conn.closeByServerLocked()
+	}
+	if sess.host != nil {
+		sess.host.endedLocked(sess)
+	}
+}
+
+// expireOwnIfOverdueLocked is expireIfOverdueLocked for such a session.
+func (m *Member) expireOwnIfOverdueLocked(sess *session) {
+	switch {
+	case m.ownSessions[sess.id] != sess || m.paused:
+	case time.Now().Before(sess.deadline):
+		m.armExpiryLocked(sess)
+	default:
+		m.expired++
+		m.endOwnSessionLocked(sess, nil)
+	}
+}
+
+// resumeReadOnlyLocked looks after the sessions of a member that was paused.
+func (m *Member) resumeReadOnlyLocked() {
+	for _, sess := range m.ownSessionsLocked() {
+		m.expireOwnIfOverdueLocked(sess)
+	}
+}
+
+// ownSessionsLocked returns the sessions that are known to this member only,
+// oldest first.
+func (m *Member) ownSessionsLocked() []*session {
+	return slices.DeleteFunc(inOrder(m.ownSessions), func(sess *session) bool { return sess.home != m })
+}
+
+// sessionLocked returns a session of the ensemble, or of a member of it; nil if
+// there is none.
+func (c *cluster) sessionLocked(id int64) *session {
+	if sess := c.sessions[id]; sess != nil {
+		return sess
+	}
+	return c.ownSessions[id]
+}
