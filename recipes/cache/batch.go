@@ -88,14 +88,8 @@ func (l *loop) changed(path string, n needs, after int64, event zk.EventType) {
 	l.soil(path, d)
 }
 
-// launch begins as many reads as may be under way. If there are that many, it
-// goes on when half of them are done: requests that begin together are written
-// together, and so are their answers, which costs both sides far fewer calls of
-// the system.
+// launch begins as many reads as may be under way.
 func (l *loop) launch() {
-	if len(l.inflight) > l.c.cfg.pending/2 {
-		return
-	}
 	for len(l.queue) > 0 && len(l.inflight) < l.c.cfg.pending {
 		path := l.queue[0]
 		l.queue = l.queue[1:]
