@@ -27,7 +27,7 @@ type dirt struct {
 	told        told
 }
 
-// told counts the events of a path. What a reset is about has none.
+// told counts the events of a path. A reset adds none.
 type told struct {
 	sets  int // of its data
 	turns int // its creations and deletions

@@ -35,7 +35,7 @@ type Node struct {
 }
 
 // same reports whether two reads have seen the same data of the same node. A
-// node that was deleted and made anew has another Czxid.
+// node that was deleted and re-created has another Czxid.
 func same(a, b *Node) bool {
 	return a.Stat.Czxid == b.Stat.Czxid && a.Stat.Mzxid == b.Stat.Mzxid
 }

@@ -266,7 +266,7 @@ func TestChangesBeginWithASnapshotAndGoOn(t *testing.T) {
 	})
 }
 
-// A comparison of versions misses a node that was deleted and made anew.
+// A comparison of versions misses a node that was deleted and re-created.
 func TestNodeThatWasMadeAnewDuringAnOutageIsNoticed(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {
 		create(t, srv, "/r", "/r/a", "/r/gone")

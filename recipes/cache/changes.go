@@ -11,7 +11,7 @@ import (
 type ChangeType int
 
 // Created, Changed and Deleted are about a node. A node that was deleted and
-// made anew is Deleted and then Created. The others are about the cache:
+// re-created is Deleted and then Created. The others are about the cache:
 //
 //   - Synced means that it is up to date: what was told before is all there is,
 //     as of the change's Zxid.

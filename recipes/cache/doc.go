@@ -55,12 +55,12 @@
 // and says so in the log: if the server is older, and if its events prove wrong
 // (ClickHouse Keeper sends the path of the watch, and not that of the node). The
 // cache sees that such an event is wrong, because it has not happened to the
-// root. Only if the root was deleted and made anew in the same step, a wrong
+// root. Only if the root was deleted and re-created in the same step, a wrong
 // event can go unnoticed, and the change of the node with it.
 //
 // After each reconnect, the cache looks at every node again, with one small
 // request for each. It compares the transactions that created and changed a
-// node, so it notices that a node was deleted and made anew.
+// node, so it notices that a node was deleted and re-created.
 //
 // # How it does
 //

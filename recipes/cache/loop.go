@@ -176,8 +176,8 @@ func (l *loop) followStates() {
 }
 
 // awaitReconnect has nothing read before the next connection, because servers
-// have refused the client's credentials. What fails until then says nothing
-// about the tree. With a persistent watch, the reconnect is a reset. With
+// have refused the client's credentials. A failure until then says nothing about
+// the tree. With a persistent watch, the reconnect is a reset. With
 // standard watches, the state tells of it, and may have done so already.
 func (l *loop) awaitReconnect() {
 	l.syncing, l.behind = true, true

@@ -98,7 +98,7 @@ func (l *loop) noteLag() {
 }
 
 // caughtUpWith notes that the cache has caught up with the batch that began at
-// a time. What it has not caught up with came later.
+// a time. The rest came later.
 func (l *loop) caughtUpWith(batch time.Time) {
 	if batch.After(l.behindSince) {
 		l.behindSince = batch

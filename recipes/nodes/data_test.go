@@ -37,7 +37,12 @@ func TestRefusedDataDoesNotDropEarlierData(t *testing.T) {
 					require.ErrorIs(t, <-got, framework.ErrRequestTooLarge)
 				}
 				w.ready(t, n)
-				time.Sleep(time.Second) // it may have been created with other data
+				// The node is there, but perhaps with earlier data: a create that waits
+				// for the connection has the data of the moment in which it began, and
+				// the Sets came later. In that case the write that follows is under
+				// way. The server answers at once, so that write is done when every
+				// goroutine is blocked.
+				synctest.Wait()
 				require.NoError(t, n.Err())
 				require.Equal(t, want, w.dataOf("/a"))
 			})

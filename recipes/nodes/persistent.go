@@ -2,7 +2,6 @@ package nodes
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -246,109 +245,6 @@ func (n *PersistentNode) ask(data []byte) (set uint64, err error) {
 	default:
 	}
 	return n.sets, nil
-}
-
-// Close deletes the node, and returns when it is gone; a node with a time to
-// live stays. If ctx ends first, the error matches ctx.Err(), and the client
-// goes on: it deletes the node when there is a connection, or the session's end
-// does. If the server refuses the deletion, that is the error, and the node
-// stays. Somebody else's node is never deleted.
-//
-// Every Close waits and returns the same. Closing the client closes its
-// persistent nodes, and deletes those that are ephemeral.
-func (n *PersistentNode) Close(ctx context.Context) error {
-	if err := n.usable(); err != nil {
-		return n.errorOf("close", err)
-	}
-	n.beginToClose()
-	select {
-	case <-n.gone:
-	case <-ctx.Done():
-	}
-	select {
-	case <-n.gone: // also if ctx has ended
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		return n.errorOf("close", n.leftover)
-	default:
-		return n.errorOf("close", fmt.Errorf("the node may still be there: %w", reason.OfContext(ctx)))
-	}
-}
-
-func (n *PersistentNode) beginToClose() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.closing {
-		return
-	}
-	n.closing = true
-	n.endLocked(ErrClosed)
-	if n.started {
-		n.stop()
-	} else if !isClosed(n.gone) {
-		close(n.gone)
-	}
-}
-
-func isClosed(ch <-chan struct{}) bool {
-	select {
-	case <-ch:
-		return true
-	default:
-		return false
-	}
-}
-
-// endLocked ends the persistent node, if nothing has ended it before.
-func (n *PersistentNode) endLocked(why error) {
-	if n.failure != nil {
-		return
-	}
-	n.failure = why
-	n.tellLocked(Change{State: Ended, Err: n.errorOf("keep", why)})
-	close(n.ended)
-}
-
-// Done is closed when the persistent node has ended; see Err.
-func (n *PersistentNode) Done() <-chan struct{} {
-	if n.ended == nil { // not made by NewPersistentNode
-		over := make(chan struct{})
-		close(over)
-		return over
-	}
-	return n.ended
-}
-
-// Err returns why the persistent node has ended, or nil if it has not. The
-// reasons are:
-//
-//   - ErrClosed: it was closed.
-//   - framework.ErrClosed: the client was closed.
-//   - ErrConflict, in a *ConflictError: somebody else's node is in the way,
-//     and the policy is not to wait.
-//   - An error of the server that waiting does not cure, such as zk.ErrNoAuth,
-//     or zk.ErrAuthFailed if the servers refuse the client's credentials.
-//
-// Outages, losses of the session and servers in trouble do not end it. A
-// persistent node that has ended by itself deletes its node, as Close does.
-func (n *PersistentNode) Err() error {
-	if err := n.usable(); err != nil {
-		return n.errorOf("keep", err)
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.errorOf("keep", n.failure)
-}
-
-// endedLocked returns why there is nothing to wait for.
-func (n *PersistentNode) endedLocked() error {
-	if err := cmp.Or(n.usable(), n.failure); err != nil {
-		return err
-	}
-	if !n.started {
-		return ErrNotStarted
-	}
-	return nil
 }
 
 // usable returns what is wrong with the arguments of NewPersistentNode.

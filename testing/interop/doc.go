@@ -95,4 +95,21 @@
 // their number. In the row with eight clients, nothing is combined on our side,
 // and Curator's threads have one client. They try again at once, as their retry
 // policy says here. The times are those of single runs on a busy machine.
+//
+// # The first sync of our cache compared with Curator's
+//
+//	go test ./testing/interop -run - -bench FirstSync -benchtime 3x -timeout 20m
+//
+// The benchmark fills caches from a real server, with 64 bytes of data in each
+// node, and makes the same reads with 64 goroutines of go-zookeeper. Times are
+// ours divided by the other's. They were measured on two cores with a load of 12
+// to 50, and vary.
+//
+//	100,000 nodes, time / bare reads       1.15 to 1.35
+//	60,000 nodes, time / CuratorCache's    0.6 (0.52 to 0.71)
+//	bytes of memory for one node           530 to 570, Curator 300
+//	requests for one node                  1, Curator 2
+//
+// A CuratorCache of 100,000 nodes does not fill: it stops with an error when it
+// begins to read more than 65,535 nodes at a time.
 package interop

@@ -32,7 +32,8 @@ const anyTable Table = 3
 
 // AddWatch sets a persistent watch. Without a connection there is nothing to
 // do, and Then is not called: each new connection sets the watches of
-// Config.Watches. AddWatch does no I/O.
+// Config.Watches. AddWatch does no I/O. If too much is under way already, the
+// request waits for room like others, and nobody waits for it.
 func (l *Link) AddWatch(w *PersistentWatch) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -49,9 +50,15 @@ func (c *Conn) enqueueAddWatchLocked(w *PersistentWatch) {
 	if w.Recursive {
 		mode = modeRecursive
 	}
-	c.enqueueLocked(opAddWatch, func(b []byte) []byte {
+	r := Request{Op: opAddWatch, Then: w.Then, Payload: func(b []byte) []byte {
 		return jute.AppendInt32(jute.AppendString(b, w.Path), mode)
-	}, w.Then)
+	}}
+	if c.fullLocked() {
+		c.enqueueWaiterLocked([]Request{r})
+		c.waitingWatches++
+		return
+	}
+	c.enqueueLimitedLocked(0, r)
 }
 
 // RemoveWatches removes every watch on a path from the server, as RemoveWatch

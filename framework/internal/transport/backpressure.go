@@ -12,19 +12,21 @@ import (
 // answered (globalOutstandingLimit). Then a ping waits behind them, and the
 // session is lost although client and server are well. So this client keeps
 // well below that limit. The difference is for requests that do not wait,
-// because the session depends on them:
+// because the session depends on them, or their order:
 //
-//   - the library's pings,
-//   - the requests that confirm contact with the leader,
-//   - the requests that set watches again or remove them.
+//   - the library's pings;
+//   - the requests that confirm contact with the leader;
+//   - the requests that set standard watches again: one for 128 KiB of paths;
+//   - the requests that remove watches. They wait only behind requests for
+//     persistent watches that wait: one of those may be for the same watch.
 const (
 	maxCalls  = 768     // not answered
 	maxQueued = 4 << 20 // bytes not written, before the request that exceeds it
 )
 
-// Waiter is one Send or SendBoth that waits for its turn on a connection.
-// Waiters are sent in the order of their arrival, and only the one that is sent
-// is woken.
+// Waiter is one Send or SendBoth that waits for its turn on a connection, or a
+// request about a watch, which nobody waits for. Waiters are sent in the order
+// of their arrival, and only the one that is sent is woken.
 type Waiter struct {
 	conn     *Conn
 	requests []Request
@@ -62,6 +64,9 @@ func (w *Waiter) Cancel() bool {
 // finishLocked removes the waiter from the queue and closes Done.
 func (w *Waiter) finishLocked(err error) {
 	w.conn.waiters.Remove(w.elem)
+	if w.requests[0].Op == opAddWatch {
+		w.conn.waitingWatches--
+	}
 	w.elem, w.err = nil, err
 	close(w.done)
 }

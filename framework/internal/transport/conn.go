@@ -39,6 +39,7 @@ type Conn struct {
 	proofs           []proof         // see confirmed; oldest first
 	calls            map[int32]*Call // by xid, not answered yet
 	waiters          list.List       // of *Waiter, oldest first
+	waitingWatches   int             // how many of them set persistent watches
 	closed           bool            // no call may be added
 }
 

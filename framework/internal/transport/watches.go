@@ -63,6 +63,9 @@ func (c *Conn) setWatchesSize() int {
 const setWatchesHeader = 4 + 4 + 8 + 3*lengthSize
 
 // restoreLocked sets watches again. It must come before every other request.
+// The requests for standard watches are few. There is one for each persistent
+// watch, and those beyond the limit wait for room.
+//
 // The server answers setWatches with the events that have happened since the
 // newest zxid that this client has seen in an answer. A read that overtook
 // those events would show the new data before the event.
@@ -149,8 +152,13 @@ func (l *Link) RemoveWatch(w Watch) {
 	}
 	// The answer makes no difference: if the server has no such watch any
 	// more, then the watch has fired.
-	c.enqueueLocked(opRemoveWatches, func(b []byte) []byte {
+	payload := func(b []byte) []byte {
 		return jute.AppendInt32(jute.AppendString(b, w.Path), int32(w.Table))
-	}, nil)
+	}
+	if c.waitingWatches > 0 { // the watch may be among them
+		c.enqueueWaiterLocked([]Request{{Op: opRemoveWatches, Payload: payload}})
+		return
+	}
+	c.enqueueLocked(opRemoveWatches, payload, nil)
 	c.signal()
 }
