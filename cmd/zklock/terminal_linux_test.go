@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -119,6 +120,31 @@ func TestJobControl(t *testing.T) {
 	y.see("status 5.")
 	y.keys("exit\n")
 	require.NoError(t, y.cmd.Wait())
+}
+
+// The lock is lost while the whole job is stopped. The command must not do
+// anything more.
+func TestALossWhileTheJobIsStopped(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("no bash")
+	}
+	t.Parallel()
+	srv := startServer(t)
+	l := newLife(t)
+	y := startOnTerminal(t, srv, bash, "--norc", "--noprofile", "--noediting", "-i")
+	y.see("prompt")
+	y.keys(`"$ZKLOCK" run /l -- sh -c 'exec 3>` + l.path + `; echo ready >&3; read x; echo went on >&3'` + "\n")
+	require.Equal(t, "ready", l.line())
+	y.keys(ctrlZ)
+	y.see("prompt")
+	require.NoError(t, srv.Delete(srv.Queue("/l")[0].Path))
+	y.keys("fg\n\n") // the second line is for the command
+	y.see("the command was stopped")
+	_, err = l.r.ReadString('\n')
+	require.ErrorIs(t, err, io.EOF, "the command went on without the lock")
+	y.keys("exit\n")
+	_ = y.cmd.Wait()
 }
 
 func TestABackgroundCommandGetsTheTerminalInTheForeground(t *testing.T) {

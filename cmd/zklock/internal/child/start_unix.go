@@ -23,7 +23,7 @@ type system struct {
 	guard  *guard
 	tty    *terminal      // nil without a controlling terminal
 	stops  chan os.Signal // SIGTSTP to this program
-	resume func()
+	resume func() bool
 
 	mu struct {
 		sync.Mutex

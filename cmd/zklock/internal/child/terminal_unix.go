@@ -80,8 +80,8 @@ func (p *Process) stopped(sig syscall.Signal) {
 	if !wants || !p.tty.inForeground() {
 		p.tty.takeBack(p.group)
 		stopJob()
-		if p.resume != nil {
-			p.resume()
+		if !p.resume() {
+			return
 		}
 	}
 	if p.tty.inForeground() {
