@@ -5,11 +5,13 @@ package main
 import (
 	"bufio"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -39,6 +41,7 @@ func (l *life) line() string {
 		l.t.Cleanup(func() { f.Close() })
 		l.f, l.r = f, bufio.NewReader(f)
 	}
+	require.NoError(l.t, l.f.SetReadDeadline(time.Now().Add(patience)))
 	line, err := l.r.ReadString('\n')
 	require.NoError(l.t, err)
 	return strings.TrimSpace(line)
@@ -65,16 +68,19 @@ func (l *life) over() bool {
 // end waits until all processes have died.
 func (l *life) end() {
 	l.t.Helper()
+	require.NoError(l.t, l.f.SetReadDeadline(time.Now().Add(patience)))
 	for {
-		if _, err := l.r.ReadString('\n'); err != nil {
+		_, err := l.r.ReadString('\n')
+		if errors.Is(err, io.EOF) {
 			return
 		}
+		require.NoError(l.t, err, "processes are left")
 	}
 }
 
 // stubborn is a script that says "ready" and does not end at TERM: it says so,
-// and goes on.
-const stubborn = `exec >"$0"; trap "echo TERM" TERM; echo ready; while :; do sleep 1 & wait $!; done`
+// and goes on. If a test has failed, it ends when the pipe is removed.
+const stubborn = `exec >"$0"; trap "echo TERM" TERM; echo ready; while [ -p "$0" ]; do sleep 1 & wait $!; done`
 
 // nested is stubborn with a shell in between, which ends at TERM.
 const nested = `sh -c '` + stubborn + `' "$0"; true`

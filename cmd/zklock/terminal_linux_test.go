@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -89,6 +90,26 @@ func TestTheCommandHasTheTerminal(t *testing.T) {
 	y.keys(ctrlC)
 	y.see("interrupted")
 	require.ErrorContains(t, y.cmd.Wait(), "exit status 8")
+}
+
+// The terminal goes to the command before the system finds that it cannot run
+// it. A program without a shell around it must get the terminal back by itself.
+func TestTheTerminalComesBack(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t)
+	script := filepath.Join(t.TempDir(), "script")
+	require.NoError(t, os.WriteFile(script, []byte("no program"), 0o700))
+	for _, command := range []string{script, "true"} {
+		y := startOnTerminal(t, srv, "sh", "-c", `"$ZKLOCK" run /l "$0"; echo "status $?"; read x; echo "got $x"`, command)
+		if command == script {
+			y.see("status 126")
+		} else {
+			y.see("status 0")
+		}
+		y.keys("hello\n")
+		y.see("got hello")
+		require.NoError(t, y.cmd.Wait())
+	}
 }
 
 // A shell with job control starts zklock in the background, where its command

@@ -96,6 +96,9 @@ func (p *Process) start(path string, c Command) error {
 		Sys:   attr,
 	})
 	if err != nil {
+		if attr.Foreground {
+			p.tty.reclaim() // a process that could not run the program has taken it
+		}
 		g.dismiss()
 		return err
 	}

@@ -59,9 +59,13 @@ func (t *terminal) give(group int) { _ = unix.IoctlSetPointerInt(t.fd, unix.TIOC
 
 // takeBack puts this program into the foreground if a group of it is there.
 func (t *terminal) takeBack(group int) {
-	if t == nil || t.foreground() != group {
-		return
+	if t != nil && t.foreground() == group {
+		t.reclaim()
 	}
+}
+
+// reclaim puts this program into the foreground, from wherever it is.
+func (t *terminal) reclaim() {
 	// From the background that is for those that ignore SIGTTOU. Package signal
 	// cannot take that back, so that later commands of this program ignore it,
 	// too.
