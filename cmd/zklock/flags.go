@@ -17,7 +17,7 @@ func newFlagSet(name string) *flag.FlagSet {
 	return fs
 }
 
-// alias gives a flag another name, as a rule a long one: alias(fs, "w", "wait").
+// alias gives a flag another name, as a rule a long one.
 func alias(fs *flag.FlagSet, name, other string) {
 	f := fs.Lookup(name)
 	fs.Var(f.Value, other, f.Usage)
