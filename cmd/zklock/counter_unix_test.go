@@ -42,7 +42,7 @@ func count(t *testing.T, srv addr, path string) {
 	require.NoError(t, os.WriteFile(file, []byte("0\n"), 0o600))
 	each := runsOfEach()
 	script := `i=0; while [ $i -lt ` + strconv.Itoa(each) + ` ]; do
-		"$0" run "$1" -- sh -c 'read n <"$0"; echo $((n + 1)) >"$0"' "$2" || exit 1
+		"$0" run -w 120 "$1" -- sh -c 'read n <"$0"; echo $((n + 1)) >"$0"' "$2" || exit 1
 		i=$((i + 1)); done`
 	var wg sync.WaitGroup
 	for range shells {
