@@ -1,0 +1,140 @@
+//go:build unix
+
+package child
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// terminal is the controlling terminal of this program. A nil one is no
+// terminal: its methods do nothing.
+type terminal struct{ fd int }
+
+// openTerminal returns the controlling terminal, or nil.
+func openTerminal() *terminal {
+	fd, err := unix.Open("/dev/tty", unix.O_RDWR|unix.O_CLOEXEC|unix.O_NOCTTY, 0)
+	if err != nil {
+		return nil
+	}
+	return &terminal{fd}
+}
+
+func (t *terminal) close() {
+	if t != nil {
+		_ = unix.Close(t.fd)
+	}
+}
+
+// is reports whether f is a terminal. It may be another one only by
+// redirection, which nobody does to a program in the foreground.
+func (t *terminal) is(f *os.File) bool {
+	if t == nil || f == nil {
+		return false
+	}
+	_, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+	return err == nil
+}
+
+// foreground returns the process group in the foreground, or 0.
+func (t *terminal) foreground() int {
+	if t == nil {
+		return 0
+	}
+	group, err := unix.IoctlGetInt(t.fd, unix.TIOCGPGRP)
+	if err != nil {
+		return 0
+	}
+	return group
+}
+
+// inForeground reports whether this program is in the foreground.
+func (t *terminal) inForeground() bool { return t.foreground() == unix.Getpgrp() }
+
+// give puts a group into the foreground. This program must be there.
+func (t *terminal) give(group int) { _ = unix.IoctlSetPointerInt(t.fd, unix.TIOCSPGRP, group) }
+
+// takeBack puts this program into the foreground if a group of it is there.
+func (t *terminal) takeBack(group int) {
+	if t != nil && t.foreground() == group {
+		t.reclaim()
+	}
+}
+
+// reclaim puts this program into the foreground, from wherever it is.
+func (t *terminal) reclaim() {
+	// From the background that is for those that ignore SIGTTOU. Package signal
+	// cannot take that back, so that later commands of this program ignore it,
+	// too.
+	signal.Ignore(syscall.SIGTTOU)
+	t.give(unix.Getpgrp())
+}
+
+// stopped is called when the command was stopped. If it was stopped because it
+// wants the terminal, it gets that. In other cases this program stops, too, so
+// that a shell with job control sees a job that is stopped.
+func (p *Process) stopped(sig syscall.Signal) {
+	if p.tty == nil {
+		return
+	}
+	wants := sig == syscall.SIGTTIN || sig == syscall.SIGTTOU
+	if !wants || !p.tty.inForeground() {
+		p.tty.takeBack(p.group)
+		stopJob()
+		if !p.resume() {
+			return
+		}
+	}
+	if p.tty.inForeground() {
+		p.tty.give(p.group)
+	}
+	p.Signal(syscall.SIGCONT)
+}
+
+// forwardStops passes Ctrl-Z on to the child's group while that is in the
+// background, and stopped follows. If this program alone stopped, the child
+// would go on without anybody who sees that the lock is lost.
+func (p *Process) forwardStops() (end func()) {
+	if p.tty == nil {
+		return func() {}
+	}
+	p.stops = make(chan os.Signal, 1)
+	signal.Notify(p.stops, syscall.SIGTSTP)
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case sig := <-p.stops:
+				p.Signal(sig)
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() {
+		signal.Stop(p.stops)
+		close(done)
+		<-ended
+	}
+}
+
+// stopJob stops this program's own group, and returns when it goes on. It does
+// nothing if no shell looks after the group, and would continue it. It does not
+// use SIGTSTP, for which package signal cannot restore the default.
+func stopJob() {
+	session, err := unix.Getsid(0)
+	parents, parentErr := unix.Getsid(unix.Getppid())
+	if err != nil || parentErr != nil || session != parents || session == unix.Getpgrp() {
+		return
+	}
+	continued := make(chan os.Signal, 1)
+	signal.Notify(continued, syscall.SIGCONT)
+	defer signal.Stop(continued)
+	if syscall.Kill(0, syscall.SIGSTOP) == nil {
+		<-continued
+	}
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+)
+
+// signalError is the cause with which a context ends at a signal.
+type signalError struct{ sig syscall.Signal }
+
+func (e signalError) Error() string { return e.sig.String() }
+
+// untilSignal returns a context that ends at the first signal that asks the
+// program to stop, with a signalError as its cause. A second signal ends the
+// program as usual.
+func untilSignal(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	got := make(chan os.Signal, 1)
+	notify(got, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		select {
+		case sig := <-got:
+			signal.Stop(got)
+			cancel(signalError{sig.(syscall.Signal)})
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(got)
+		cancel(nil)
+		<-ended
+	}
+}
+
+// notify is signal.Notify for signals that are not ignored: a program under
+// nohup(1) does not hear of hangups, and neither does its child.
+func notify(c chan<- os.Signal, sigs ...os.Signal) {
+	for _, sig := range sigs {
+		if !signal.Ignored(sig) {
+			signal.Notify(c, sig)
+		}
+	}
+}
+
+// survivePipes makes writes to a closed pipe an error. By default they end the
+// program, and with it the lock. Children are not concerned.
+func survivePipes() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
+
+// orSignal turns an error into a silent one with the status of the signal that
+// has ended ctx, if there is one.
+func orSignal(ctx context.Context, err error) error {
+	var s signalError
+	if err != nil && errors.As(context.Cause(ctx), &s) {
+		return statusError{status: bySignal + int(s.sig)}
+	}
+	return err
+}
+
+// untilStart returns a context that ends when one of the signals comes, with a
+// signalError as its cause. The function returned ends that, and returns an
+// error if a signal has come: nothing may be started then. Later signals stay
+// in the channel.
+func untilStart(ctx context.Context, signals <-chan os.Signal) (context.Context, func() error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		select {
+		case sig := <-signals:
+			cancel(signalError{sig.(syscall.Signal)})
+		case <-done:
+		}
+	}()
+	var once sync.Once
+	return ctx, func() error {
+		once.Do(func() {
+			close(done)
+			<-ended
+			select {
+			case sig := <-signals: // it came at the same time
+				cancel(signalError{sig.(syscall.Signal)})
+			default:
+			}
+		})
+		var s signalError
+		if errors.As(context.Cause(ctx), &s) {
+			return statusError{status: bySignal + int(s.sig)}
+		}
+		return nil
+	}
+}
+
+// asksToStop reports whether a signal asks a program to stop.
+func asksToStop(sig os.Signal) bool {
+	switch sig {
+	case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT:
+		return true
+	}
+	return false
+}
