@@ -138,6 +138,9 @@ type Hold struct {
 	// Revoked says that somebody has asked for the lock.
 	Revoked bool `json:"revoked,omitempty"`
 
+	// Releasing says that the node is being deleted.
+	Releasing bool `json:"releasing,omitempty"`
+
 	// Lost says why the lock is lost, though it is not released. Work that
 	// relied on it should have stopped.
 	Lost string `json:"lost,omitempty"`

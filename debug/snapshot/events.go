@@ -1,0 +1,99 @@
+package snapshot
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gocurator/curator/internal/flight"
+	"github.com/gocurator/curator/internal/printable"
+)
+
+func eventOf(e flight.Event) Event {
+	shown := Event{
+		Time: e.Time, Path: e.Path, Recipe: e.Recipe, Name: e.Name, Node: e.Node,
+		Duration: Seconds(e.Took), Cause: text(e.Err),
+	}
+	switch e.Kind {
+	case flight.ClientOpened:
+		shown.Kind, shown.Text = EventClient, "opened"
+	case flight.ClientClosed:
+		shown.Kind, shown.Text = EventClient, "closed"
+	case flight.StateChanged:
+		describeState(&shown, e)
+	case flight.NodeChanged:
+		shown.Kind, shown.Text, shown.Name = EventRegistration, e.Name, ""
+		shown.Trouble = e.Err != nil || e.Name == "overwritten"
+	case flight.CacheFilled, flight.CacheInterrupted, flight.CacheEnded:
+		describeCache(&shown, e)
+	default:
+		describeLock(&shown, e)
+	}
+	return shown
+}
+
+func describeState(shown *Event, e flight.Event) {
+	shown.Kind, shown.Name = EventState, strings.ToLower(e.Name)
+	shown.Text = shown.Name
+	connected := shown.Name == "connected" || shown.Name == "reconnected"
+	if connected {
+		shown.Text += " to " + printable.String(e.Other)
+	}
+	shown.Trouble = !connected
+}
+
+func describeCache(shown *Event, e flight.Event) {
+	shown.Kind, shown.Name = EventCache, ""
+	switch e.Kind {
+	case flight.CacheFilled:
+		shown.Text = fmt.Sprintf("%s after %s, %s", e.Name, short(e.Took), count(e.Count, "node"))
+	case flight.CacheInterrupted:
+		shown.Text, shown.Trouble = "interrupted", true
+	default:
+		shown.Text, shown.Trouble = "ended", e.Err != nil
+	}
+}
+
+func describeLock(shown *Event, e flight.Event) {
+	switch e.Kind {
+	case flight.AcquireFailed:
+		shown.Kind, shown.Text, shown.Trouble = EventNotAcquired, "failed after "+short(e.Took), true
+	case flight.NotAcquired:
+		outcome := strings.ReplaceAll(e.Other, "_", " ")
+		shown.Kind, shown.Text = EventNotAcquired, outcome+" after "+short(e.Took)
+	case flight.HoldLost:
+		shown.Kind, shown.Text, shown.Trouble = EventLost, "held for "+short(e.Took), true
+	case flight.HoldRevoked:
+		shown.Kind, shown.Text = EventRevoked, "somebody asks for it"
+	case flight.Waiting:
+		shown.Kind, shown.Text = EventWaiting, fmt.Sprintf("%d ahead", e.Count)
+		if e.Other != "" {
+			shown.Text += ", the first is " + node(e.Other)
+		}
+	case flight.Acquired:
+		shown.Kind, shown.Text = EventAcquired, "after "+short(e.Took)
+	case flight.Released:
+		shown.Kind, shown.Text, shown.Trouble = EventReleased, "held for "+short(e.Took), e.Err != nil
+	}
+}
+
+// short returns the text of a duration, with about three digits.
+func short(d time.Duration) string {
+	abs := d.Abs()
+	for unit := time.Nanosecond; unit < time.Second; unit *= 10 {
+		if abs < 1000*unit {
+			return d.Round(unit).String()
+		}
+	}
+	if abs < time.Minute {
+		return d.Round(100 * time.Millisecond).String()
+	}
+	return d.Round(time.Second).String()
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
