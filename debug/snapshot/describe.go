@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/gocurator/curator/debug/internal/brief"
 )
 
 // These methods describe parts of a snapshot in a few words, which can be
@@ -17,23 +19,23 @@ func (c *Client) headline(now time.Time) string {
 	case c.State.Since.IsZero():
 		return "not connected yet"
 	default:
-		return p(c.State.Name) + " for " + ago(now, c.State.Since)
+		return p(c.State.Name) + " for " + brief.Since(now, c.State.Since)
 	}
 }
 
 func (s *Session) describe(now time.Time) string {
-	left := short(s.Left.Duration()) + " left of " + short(s.Timeout.Duration())
+	left := brief.Duration(s.Left.Duration()) + " left of " + brief.Duration(s.Timeout.Duration())
 	switch {
 	case s.Ended != "":
 		left = "over: " + p(s.Ended)
 	case s.Left <= 0:
-		left = "its time is up, of " + short(s.Timeout.Duration())
+		left = "its time is up, of " + brief.Duration(s.Timeout.Duration())
 	}
 	strict := ""
 	if s.StrictContact {
 		strict = "strict contact"
 	}
-	return list(left, "last contact "+ago(now, s.LastContact)+" ago", "server "+p(s.Server),
+	return brief.List(left, "last contact "+brief.Since(now, s.LastContact)+" ago", "server "+p(s.Server),
 		fmt.Sprintf("number %d", s.Epoch), fmt.Sprintf("margin %g", s.SafetyMargin), p(s.ErrorPolicy), strict)
 }
 
@@ -50,12 +52,12 @@ func (s Server) describe(now time.Time) string {
 	}
 	tried, failed := "", ""
 	if s.Attempts > 0 {
-		tried = count(s.Attempts, "attempt") + ", the last " + ago(now, s.Last) + " ago"
+		tried = brief.Count(s.Attempts, "attempt") + ", the last " + brief.Since(now, s.Last) + " ago"
 	}
 	if s.Failures > 0 {
 		failed = fmt.Sprintf("%d failed", s.Failures)
 	}
-	return list(state, unlisted, tried, failed, p(s.Error))
+	return brief.List(state, unlisted, tried, failed, p(s.Error))
 }
 
 func (w Watch) describe() string {
@@ -63,7 +65,7 @@ func (w Watch) describe() string {
 	if !w.Set {
 		set = "not set yet"
 	}
-	return list(p(w.Kind), count(w.Waiters, "waiter"), set)
+	return brief.List(p(w.Kind), brief.Count(w.Waiters, "waiter"), set)
 }
 
 // what says what kind of lock it is, and what the user has called it.
@@ -96,7 +98,7 @@ func (h Hold) describe() string {
 	if h.Revoked {
 		revoked = "asked for"
 	}
-	return list(state, revoked, "waited "+short(h.Waited.Duration()), "node "+node(h.Node), fmt.Sprintf("token %d", h.Token))
+	return brief.List(state, revoked, "waited "+brief.Duration(h.Waited.Duration()), "node "+brief.Node(h.Node), fmt.Sprintf("token %d", h.Token))
 }
 
 func (w Wait) describe(now time.Time) string {
@@ -106,7 +108,7 @@ func (w Wait) describe(now time.Time) string {
 	}
 	seen := ""
 	if !w.Seen.IsZero() {
-		seen = "seen " + ago(now, w.Seen) + " ago"
+		seen = "seen " + brief.Since(now, w.Seen) + " ago"
 	}
 	var holder, next string
 	if w.Holder != nil {
@@ -115,7 +117,7 @@ func (w Wait) describe(now time.Time) string {
 	if w.Next != nil && (w.Holder == nil || w.Next.Node != w.Holder.Node) {
 		next = "next " + w.Next.describe(now)
 	}
-	return list(stage, holder, next, seen)
+	return brief.List(stage, holder, next, seen)
 }
 
 func (c *Contender) describe(now time.Time) string {
@@ -125,32 +127,22 @@ func (c *Contender) describe(now time.Time) string {
 	}
 	since := ""
 	if !c.Since.IsZero() {
-		since = " for " + ago(now, c.Since)
+		since = " for " + brief.Since(now, c.Since)
 	}
 	if owner == "" {
-		return node(c.Node) + since
+		return brief.Node(c.Node) + since
 	}
-	return owner + " (" + node(c.Node) + ")" + since
-}
-
-// node shortens the name of a node for people: it leaves out the id that makes
-// the name of a protected create unique.
-func node(name string) string {
-	const prefix, id = "_c_", "00000000-0000-0000-0000-000000000000-"
-	if strings.HasPrefix(name, prefix) && len(name) > len(prefix+id) {
-		name = name[len(prefix+id):]
-	}
-	return p(name)
+	return owner + " (" + brief.Node(c.Node) + ")" + since
 }
 
 func (r Registration) describe(now time.Time) string {
 	switch {
 	case r.Registered && r.Node != r.Path:
-		return fmt.Sprintf("registered for %s as %s, czxid %d", ago(now, r.Since), p(r.Node), r.Czxid)
+		return fmt.Sprintf("registered for %s as %s, czxid %d", brief.Since(now, r.Since), p(r.Node), r.Czxid)
 	case r.Registered:
-		return fmt.Sprintf("registered for %s, czxid %d", ago(now, r.Since), r.Czxid)
+		return fmt.Sprintf("registered for %s, czxid %d", brief.Since(now, r.Since), r.Czxid)
 	default:
-		return list("NOT registered for "+ago(now, r.Since), p(r.Trouble))
+		return brief.List("NOT registered for "+brief.Since(now, r.Since), p(r.Trouble))
 	}
 }
 
@@ -162,19 +154,19 @@ func (c Cache) describe() string {
 	case !c.Synced:
 		state = "not filled yet"
 	case c.Lag > 0:
-		state = "behind for " + short(c.Lag.Duration())
+		state = "behind for " + brief.Duration(c.Lag.Duration())
 	}
 	reads, behind, resyncs := "", "", ""
 	if c.ToRead > 0 {
-		reads = count(c.ToRead, "read") + " to do"
+		reads = brief.Count(c.ToRead, "read") + " to do"
 	}
 	if c.Behind > 0 {
-		behind = count(int(c.Behind), "transaction") + " behind"
+		behind = brief.Count(c.Behind, "transaction") + " behind"
 	}
 	if c.Resyncs > 0 {
-		resyncs = count(int(c.Resyncs), "resync")
+		resyncs = brief.Count(c.Resyncs, "resync")
 	}
-	return list(state, count(c.Nodes, "node"), reads, behind, fmt.Sprintf("as of %#x", c.Zxid), resyncs)
+	return brief.List(state, brief.Count(c.Nodes, "node"), reads, behind, fmt.Sprintf("as of %#x", c.Zxid), resyncs)
 }
 
-func (e Event) describe() string { return list(p(e.Text), p(e.Cause)) }
+func (e Event) describe() string { return brief.List(p(e.Text), p(e.Cause)) }

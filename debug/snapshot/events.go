@@ -3,8 +3,8 @@ package snapshot
 import (
 	"fmt"
 	"strings"
-	"time"
 
+	"github.com/gocurator/curator/debug/internal/brief"
 	"github.com/gocurator/curator/internal/flight"
 	"github.com/gocurator/curator/internal/printable"
 )
@@ -46,7 +46,7 @@ func describeCache(shown *Event, e flight.Event) {
 	shown.Kind, shown.Name = EventCache, ""
 	switch e.Kind {
 	case flight.CacheFilled:
-		shown.Text = fmt.Sprintf("%s after %s, %s", e.Name, short(e.Took), count(e.Count, "node"))
+		shown.Text = fmt.Sprintf("%s after %s, %s", e.Name, brief.Duration(e.Took), brief.Count(e.Count, "node"))
 	case flight.CacheInterrupted:
 		shown.Text, shown.Trouble = "interrupted", true
 	default:
@@ -57,43 +57,22 @@ func describeCache(shown *Event, e flight.Event) {
 func describeLock(shown *Event, e flight.Event) {
 	switch e.Kind {
 	case flight.AcquireFailed:
-		shown.Kind, shown.Text, shown.Trouble = EventNotAcquired, "failed after "+short(e.Took), true
+		shown.Kind, shown.Text, shown.Trouble = EventNotAcquired, "failed after "+brief.Duration(e.Took), true
 	case flight.NotAcquired:
 		outcome := strings.ReplaceAll(e.Other, "_", " ")
-		shown.Kind, shown.Text = EventNotAcquired, outcome+" after "+short(e.Took)
+		shown.Kind, shown.Text = EventNotAcquired, outcome+" after "+brief.Duration(e.Took)
 	case flight.HoldLost:
-		shown.Kind, shown.Text, shown.Trouble = EventLost, "held for "+short(e.Took), true
+		shown.Kind, shown.Text, shown.Trouble = EventLost, "held for "+brief.Duration(e.Took), true
 	case flight.HoldRevoked:
 		shown.Kind, shown.Text = EventRevoked, "somebody asks for it"
 	case flight.Waiting:
 		shown.Kind, shown.Text = EventWaiting, fmt.Sprintf("%d ahead", e.Count)
 		if e.Other != "" {
-			shown.Text += ", the first is " + node(e.Other)
+			shown.Text += ", the first is " + brief.Node(e.Other)
 		}
 	case flight.Acquired:
-		shown.Kind, shown.Text = EventAcquired, "after "+short(e.Took)
+		shown.Kind, shown.Text = EventAcquired, "after "+brief.Duration(e.Took)
 	case flight.Released:
-		shown.Kind, shown.Text, shown.Trouble = EventReleased, "held for "+short(e.Took), e.Err != nil
+		shown.Kind, shown.Text, shown.Trouble = EventReleased, "held for "+brief.Duration(e.Took), e.Err != nil
 	}
-}
-
-// short returns the text of a duration, with about three digits.
-func short(d time.Duration) string {
-	abs := d.Abs()
-	for unit := time.Nanosecond; unit < time.Second; unit *= 10 {
-		if abs < 1000*unit {
-			return d.Round(unit).String()
-		}
-	}
-	if abs < time.Minute {
-		return d.Round(100 * time.Millisecond).String()
-	}
-	return d.Round(time.Second).String()
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -3,10 +3,10 @@ package snapshot
 import (
 	"fmt"
 	"io"
-	"strings"
 	"text/tabwriter"
 	"time"
 
+	"github.com/gocurator/curator/debug/internal/brief"
 	"github.com/gocurator/curator/internal/printable"
 )
 
@@ -16,7 +16,7 @@ import (
 func (s Snapshot) WriteText(w io.Writer) error {
 	t := &texter{w: tabwriter.NewWriter(w, 0, 0, 2, ' ', 0), now: s.Time}
 	t.line("%s, pid %d on %s, %s, %s, at %s", p(s.Process.Program), s.Process.PID, p(s.Process.Host),
-		p(s.Process.GoVersion), count(s.Process.Goroutines, "goroutine"), s.Time.Format(time.RFC3339))
+		p(s.Process.GoVersion), brief.Count(s.Process.Goroutines, "goroutine"), s.Time.Format(time.RFC3339))
 	for i := range s.Clients {
 		t.client(i+1, &s.Clients[i])
 	}
@@ -77,12 +77,12 @@ func (t *texter) client(n int, c *Client) {
 func (t *texter) recorded(c *Client) {
 	t.section("holds", c.Holds.Total, len(c.Holds.Items))
 	for _, h := range c.Holds.Items {
-		t.line("    %s\t%s\tfor %s\t%s", p(h.Path), h.what(), ago(t.now, h.Since), h.describe())
+		t.line("    %s\t%s\tfor %s\t%s", p(h.Path), h.what(), brief.Since(t.now, h.Since), h.describe())
 		t.stack(h.Stack)
 	}
 	t.section("waits", c.Waits.Total, len(c.Waits.Items))
 	for _, w := range c.Waits.Items {
-		t.line("    %s\t%s\tfor %s\t%s", p(w.Path), w.what(), ago(t.now, w.Since), w.describe(t.now))
+		t.line("    %s\t%s\tfor %s\t%s", p(w.Path), w.what(), brief.Since(t.now, w.Since), w.describe(t.now))
 		t.stack(w.Stack)
 	}
 	t.section("registrations", c.Registrations.Total, len(c.Registrations.Items))
@@ -116,17 +116,3 @@ func (t *texter) stack(frames []Frame) {
 		t.line("        %s %s:%d", p(f.Func), p(f.File), f.Line)
 	}
 }
-
-// list joins what is not empty.
-func list(parts ...string) string {
-	var all []string
-	for _, part := range parts {
-		if part != "" {
-			all = append(all, part)
-		}
-	}
-	return strings.Join(all, ", ")
-}
-
-// ago returns how long ago a time was.
-func ago(now, then time.Time) string { return short(max(now.Sub(then), 0)) }
