@@ -18,16 +18,22 @@ func Duration(d time.Duration) string {
 			return d.Round(unit).String()
 		}
 	}
+	unit := time.Minute
 	switch {
 	case abs < time.Second:
-		return d.Round(time.Millisecond).String()
+		unit = time.Millisecond
 	case abs < time.Minute:
-		return d.Round(100 * time.Millisecond).String()
+		unit = 100 * time.Millisecond
 	case abs < time.Hour:
-		return d.Round(time.Second).String()
-	default:
-		return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
+		unit = time.Second
 	}
+	text := d.Round(unit).String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, zero) {
+			text = text[:len(text)-len(zero)+1]
+		}
+	}
+	return text
 }
 
 // Since returns how long ago a time was.
