@@ -35,6 +35,7 @@ func (k Kind) isFrequent() bool { return k >= Waiting }
 type Event struct {
 	Time time.Time
 	Kind Kind
+	seq  uint64 // counts all events: clocks do not tell them all apart
 
 	Path   string // of the lock, the node or the cache, with the chroot
 	Recipe string
@@ -67,8 +68,10 @@ func (r *ring) add(e Event) {
 	}
 }
 
-// add adds an event. The mutex is held.
+// addLocked adds an event.
 func (r *Recorder) addLocked(e Event) {
+	r.events++
+	e.seq = r.events
 	if e.Kind.isFrequent() {
 		r.frequent.add(e)
 	} else {
@@ -87,7 +90,8 @@ func (r *Recorder) Add(e Event) {
 	r.addLocked(e)
 }
 
-// Events returns the events that are kept, the oldest first.
+// Events returns the events that are kept, in the order in which they were
+// added.
 func (r *Recorder) Events() []Event {
 	if r == nil {
 		return nil
@@ -96,6 +100,6 @@ func (r *Recorder) Events() []Event {
 	all := slices.Concat(r.rare.all[r.rare.next:], r.rare.all[:r.rare.next],
 		r.frequent.all[r.frequent.next:], r.frequent.all[:r.frequent.next])
 	r.mu.Unlock()
-	slices.SortStableFunc(all, func(a, b Event) int { return cmp.Or(a.Time.Compare(b.Time), 0) })
+	slices.SortFunc(all, func(a, b Event) int { return cmp.Compare(a.seq, b.seq) })
 	return all
 }

@@ -11,6 +11,7 @@ type Recorder struct {
 	stacks bool
 
 	mu            sync.Mutex // protects the following fields, and those of every Record that say so
+	events        uint64     // so far
 	rare          ring
 	frequent      ring
 	records       Record // the head of a list in a circle

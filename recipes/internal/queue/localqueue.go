@@ -153,17 +153,17 @@ func (q *localQueue) standing() lockloop.NotAdmitted {
 	return q.seen
 }
 
-// standingOf returns the place of a waiter now, among those of its client, and
-// what one of ours has seen of the server's queue.
+// standingOf returns the place of a waiter now. That is at least what one of
+// ours has seen of the server's queue, and where the waiter is among ours.
 func (q *localQueue) standingOf(w *localWaiter) flight.Standing {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	at := flight.Standing{
-		Seen:   q.seen.Seen,
+		Seen: q.seen.Seen, Ahead: q.seen.Ahead,
 		Holder: flight.Contender{Node: q.seen.Holder, Data: q.seen.HolderData, Since: q.seen.HolderSince},
 	}
 	if w.at != notInLine {
-		at.Ahead = q.used + q.waiting.before(w.at)
+		at.Ahead = max(at.Ahead, q.used+q.waiting.before(w.at))
 	}
 	return at
 }
