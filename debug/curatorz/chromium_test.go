@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -182,7 +181,7 @@ func (b *tab) screenshot() []byte {
 
 func isPNG(data []byte) error {
 	if !bytes.HasPrefix(data, []byte("\x89PNG\r\n")) {
-		return errors.New(fmt.Sprintf("not a PNG: %.20q", data))
+		return fmt.Errorf("not a PNG: %.20q", data)
 	}
 	return nil
 }
