@@ -72,6 +72,7 @@ type PersistentNode struct {
 	failure  error         // why ended is closed
 	leftover error         // what kept us from deleting the node
 	trace    *nodeTrace    // nil for a client without a tracer of nodes
+	record   record
 }
 
 // payload is the data of one Set.
@@ -136,9 +137,11 @@ func (n *PersistentNode) Start() error {
 	var stopped context.Context
 	stopped, n.stop = context.WithCancel(context.Background())
 	n.trace = startTracing(n)
+	n.record.beginLocked(n)
 	n.started = framework.Extend(n.client).Go(func(client context.Context) { n.run(client, stopped, before) })
 	if !n.started {
 		n.stop()
+		n.record.remove()
 		pathsInUse.leave(n)
 		n.endLocked(framework.ErrClosed)
 		close(n.gone)
