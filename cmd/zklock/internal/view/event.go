@@ -83,10 +83,10 @@ func (v View) Events(before, after Look) (events []Event) {
 		case !known:
 			events = append(events, v.event(Enqueued, s))
 		}
-		if s.Holds && !(known && old.Holds) {
+		if s.Holds && (!known || !old.Holds) {
 			events = append(events, v.event(Granted, s))
 		}
-		if s.Revoked && !(known && old.Revoked) {
+		if s.Revoked && (!known || !old.Revoked) {
 			events = append(events, v.event(Revoked, s))
 		}
 	}
