@@ -1,0 +1,123 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+
+	"github.com/gocurator/curator/framework"
+)
+
+// connect returns a client that has a connection and a session. The caller
+// closes it. The settings come first, so that opts can overrule them.
+func (e *env) connect(ctx context.Context, opts ...framework.Option) (*framework.Client, error) {
+	if e.servers == "" {
+		return nil, usagef("no servers: name them with -S or ZKLOCK_SERVERS")
+	}
+	all, err := e.clientOptions()
+	if err != nil {
+		return nil, err
+	}
+	bounded, cancel := context.WithTimeout(ctx, e.connectTimeout)
+	defer cancel()
+	c, err := framework.Connect(bounded, e.servers, append(all, opts...)...)
+	if err != nil && ctx.Err() == nil && errors.Is(err, framework.ErrNotConnected) {
+		return nil, statusError{noServer, fmt.Errorf("no server of %s answered within %v: %w",
+			e.servers, e.connectTimeout, err)}
+	}
+	return c, err
+}
+
+// clientOptions translates the common flags.
+func (e *env) clientOptions() ([]framework.Option, error) {
+	opts := []framework.Option{
+		framework.WithSessionTimeout(e.sessionTimeout),
+		framework.WithServiceName("zklock"),
+	}
+	if e.strict {
+		opts = append(opts, framework.WithStrictContact())
+	}
+	if e.verbose {
+		h := slog.NewTextHandler(e.err, &slog.HandlerOptions{Level: slog.LevelInfo})
+		opts = append(opts, framework.WithLogger(slog.New(h)))
+	}
+	auth, err := readAuth(e.authFile)
+	if err != nil {
+		return nil, err
+	}
+	opts = append(opts, auth...)
+	cfg, err := e.tls.config()
+	if err != nil {
+		return nil, err
+	}
+	if cfg != nil {
+		opts = append(opts, framework.WithTLS(cfg))
+	}
+	return opts, nil
+}
+
+// readAuth reads a file with lines such as "digest:user:password". Empty lines,
+// and those that begin with #, are comments.
+func readAuth(name string) ([]framework.Option, error) {
+	if name == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, usagef("--auth-file: %w", err)
+	}
+	var opts []framework.Option
+	lines := bufio.NewScanner(bytes.NewReader(data))
+	for n := 1; lines.Scan(); n++ {
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		scheme, credentials, ok := strings.Cut(line, ":")
+		if !ok || scheme == "" {
+			// The line is not shown: it may be a password.
+			return nil, usagef("--auth-file: line %d of %s is not scheme:credentials", n, name)
+		}
+		opts = append(opts, framework.WithAuth(scheme, []byte(credentials)))
+	}
+	if err := lines.Err(); err != nil {
+		return nil, usagef("--auth-file: %s: %w", name, err)
+	}
+	return opts, nil
+}
+
+// tlsFiles are the values of the flags for TLS.
+type tlsFiles struct{ ca, cert, key, serverName string }
+
+// config returns the configuration of TLS, or nil if no flag asks for TLS.
+func (f tlsFiles) config() (*tls.Config, error) {
+	if f == (tlsFiles{}) {
+		return nil, nil
+	}
+	cfg := &tls.Config{ServerName: f.serverName, MinVersion: tls.VersionTLS12}
+	if f.ca != "" {
+		pem, err := os.ReadFile(f.ca)
+		if err != nil {
+			return nil, usagef("--tls-ca: %w", err)
+		}
+		cfg.RootCAs = x509.NewCertPool()
+		if !cfg.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, usagef("--tls-ca: %s has no certificate in PEM", f.ca)
+		}
+	}
+	if f.cert != "" || f.key != "" {
+		pair, err := tls.LoadX509KeyPair(f.cert, f.key)
+		if err != nil {
+			return nil, usagef("--tls-cert, --tls-key: %w", err)
+		}
+		cfg.Certificates = []tls.Certificate{pair}
+	}
+	return cfg, nil
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"os"
+	"time"
+)
+
+// settings are the common flags.
+type settings struct {
+	servers        string
+	authFile       string
+	tls            tlsFiles
+	sessionTimeout time.Duration
+	connectTimeout time.Duration
+	strict         bool
+	format         format
+	verbose        bool
+	noColor        bool
+}
+
+// defaults returns the settings of a command line without flags.
+func defaults() *settings {
+	return &settings{
+		servers:        cmp.Or(os.Getenv("ZKLOCK_SERVERS"), os.Getenv("ZOOKEEPER_SERVERS")),
+		sessionTimeout: 10 * time.Second,
+		connectTimeout: 10 * time.Second,
+		format:         table,
+		noColor:        os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb",
+	}
+}
+
+// define adds the common flags to a set. They change s, whose present values
+// are the defaults.
+func (s *settings) define(fs *flag.FlagSet) {
+	fs.StringVar(&s.servers, "S", s.servers,
+		"`servers`, such as zk1:2181,zk2:2181/shop; also $ZKLOCK_SERVERS or $ZOOKEEPER_SERVERS")
+	alias(fs, "S", "servers")
+	fs.StringVar(&s.authFile, "auth-file", s.authFile, "a `file` with a line scheme:credentials for each identity")
+	fs.StringVar(&s.tls.ca, "tls-ca", s.tls.ca, "speak TLS, and trust the authorities in this PEM `file`")
+	fs.StringVar(&s.tls.cert, "tls-cert", s.tls.cert, "the client's certificate, a PEM `file`")
+	fs.StringVar(&s.tls.key, "tls-key", s.tls.key, "the key of the certificate, a PEM `file`")
+	fs.StringVar(&s.tls.serverName, "tls-server-name", s.tls.serverName, "the `name` in the servers' certificates")
+	fs.Var((*secondsValue)(&s.sessionTimeout), "session-timeout",
+		"how long a crashed holder blocks its lock, a `duration`")
+	fs.Var((*secondsValue)(&s.connectTimeout), "connect-timeout",
+		"how long to wait for the first connection, a `duration`")
+	fs.BoolVar(&s.strict, "strict", s.strict, "count only contact that a majority of the servers has confirmed")
+	fs.Var(&s.format, "o", "the `format` of output: table, wide or json")
+	alias(fs, "o", "output")
+	fs.BoolVar(&s.verbose, "v", s.verbose, "tell more on stderr: the states of the connection, and signals")
+	alias(fs, "v", "verbose")
+	fs.BoolVar(&s.noColor, "no-color", s.noColor, "no colors; also with $NO_COLOR")
+}
+
+// format is the form of a command's output.
+type format string
+
+// The formats. With json, the output is one object per line.
+const (
+	table    format = "table"
+	wide     format = "wide"
+	jsonForm format = "json"
+)
+
+func (f *format) String() string { return string(*f) }
+
+func (f *format) Set(s string) error {
+	switch format(s) {
+	case table, wide, jsonForm:
+		*f = format(s)
+		return nil
+	}
+	return fmt.Errorf("%q is no format: table, wide or json", s)
+}
