@@ -44,9 +44,9 @@ type env struct {
 
 // commands is the table of all commands, in the order of the help.
 func commands() []*command {
-	return []*command{
+	return append([]*command{
 		waitCommand,
-	}
+	}, operatorCommands()...)
 }
 
 // find returns the command of a name.

@@ -44,6 +44,17 @@ func New(out io.Writer, colour bool) *Writer {
 	return &Writer{out: bufio.NewWriter(out), colour: colour}
 }
 
+// Reserve makes columns at least this wide, for rows that are flushed one by
+// one.
+func (w *Writer) Reserve(widths ...int) {
+	for i, width := range widths {
+		if i == len(w.widths) {
+			w.widths = append(w.widths, 0)
+		}
+		w.widths[i] = max(w.widths[i], width)
+	}
+}
+
 // Header adds the row with the names of the columns.
 func (w *Writer) Header(names ...string) error {
 	cells := Cells(names...)

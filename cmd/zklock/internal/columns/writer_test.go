@@ -24,6 +24,18 @@ func TestColumnsAreAligned(t *testing.T) {
 	require.Equal(t, "PATH    KIND   HOLDER\n/größe  mutex  a\n/b      -      b\n", out.String())
 }
 
+// Columns that were reserved are as wide from the first row.
+func TestReservedColumns(t *testing.T) {
+	var out bytes.Buffer
+	w := columns.New(&out, false)
+	w.Reserve(5)
+	for _, text := range []string{"a", "abcde"} {
+		require.NoError(t, w.Row(columns.Cells(text, "x")...))
+		require.NoError(t, w.Flush())
+	}
+	require.Equal(t, "a      x\nabcde  x\n", out.String())
+}
+
 // A terminal gets colours, and the same columns.
 func TestColoursDoNotMoveColumns(t *testing.T) {
 	plain, coloured := write(t, false), write(t, true)

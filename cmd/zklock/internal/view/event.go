@@ -22,6 +22,7 @@ const (
 	Abandoned = semconv.EventAbandoned // the node of a waiter is gone
 	Released  = "released"             // the node of a holder is gone
 	Seen      = "seen"                 // it was there at the first look
+	Freed     = "freed"                // somebody deleted the node
 )
 
 // Event is the JSON of what happened to a participant between two looks.
@@ -40,7 +41,7 @@ type Look map[string]Sighting // by the path of the node
 // Sighting is a participant as a look has seen it.
 type Sighting struct {
 	inspect.Participant
-	Recipe inspect.Recipe // without its participants
+	Recipe inspect.Recipe
 	Holds  bool
 	queue  int // how many wait there
 }
@@ -49,16 +50,28 @@ type Sighting struct {
 func LookAt(recipes []inspect.Recipe) Look {
 	l := Look{}
 	for _, r := range recipes {
-		plain := r
-		plain.Holders, plain.Waiters = nil, nil
 		for _, p := range r.Holders {
-			l[p.Path] = Sighting{p, plain, true, len(r.Waiters)}
+			l[p.Path] = Sighting{p, r, true, len(r.Waiters)}
 		}
 		for _, p := range r.Waiters {
-			l[p.Path] = Sighting{p, plain, false, len(r.Waiters)}
+			l[p.Path] = Sighting{p, r, false, len(r.Waiters)}
 		}
 	}
 	return l
+}
+
+// KeepNames gives owners the names that an earlier look has seen, where a
+// revocation has overwritten them.
+func (l Look) KeepNames(before Look) {
+	for path, s := range l {
+		old, known := before[path]
+		if !known || old.Czxid != s.Czxid || !s.Revoked {
+			continue
+		}
+		s.ID, s.Service, s.Host, s.PID, s.Trace = old.ID, old.Service, old.Host, old.PID, old.Trace
+		s.Waiting = old.Waiting
+		l[path] = s
+	}
 }
 
 // Events returns what happened from one look to the next: what has gone comes
@@ -127,6 +140,12 @@ func queueAt(l Look, r inspect.Recipe) int {
 	return 0
 }
 
+// Happened returns what somebody has just done to a participant.
+func (v View) Happened(what string, s Sighting) Event {
+	s.queue = len(s.Recipe.Waiters)
+	return v.event(what, s)
+}
+
 func (v View) event(what string, s Sighting) Event {
 	role := Waiter
 	if s.Holds {
@@ -142,6 +161,10 @@ func (v View) event(what string, s Sighting) Event {
 func (v View) EventHeader() []string {
 	return []string{"TIME", "EVENT", "HOLDER", "AGE", "WAITING", "SESSION", "NODE"}
 }
+
+// EventWidths are the least widths of the columns, so that rows that come one by
+// one are aligned as a rule.
+var EventWidths = []int{8, len(Revoked), 24, 6, 7, 18}
 
 // EventRow returns the row of an event.
 func (v View) EventRow(e Event) []columns.Cell {

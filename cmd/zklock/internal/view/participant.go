@@ -93,14 +93,15 @@ func (v View) ParticipantHeader() []string {
 
 // ParticipantRows returns the rows of a recipe's participants: the holders,
 // marked with "*", and then the waiters with their turns. Readers that will be
-// let in together share a turn.
+// let in together share a turn, and so do the nodes of one waiter at a
+// semaphore.
 func (v View) ParticipantRows(r inspect.Recipe) (rows [][]columns.Cell) {
 	for _, p := range r.Holders {
 		rows = append(rows, v.participantRow(r, p, "*"))
 	}
 	turn := 0
 	for i, p := range r.Waiters {
-		if i == 0 || !p.Reader || !r.Waiters[i-1].Reader {
+		if i == 0 || !shareTurn(r.Kind, r.Waiters[i-1], p) {
 			turn++
 		}
 		row := v.participantRow(r, p, strconv.Itoa(turn))
@@ -108,6 +109,13 @@ func (v View) ParticipantRows(r inspect.Recipe) (rows [][]columns.Cell) {
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+func shareTurn(kind inspect.Kind, ahead, p inspect.Participant) bool {
+	if kind == inspect.Semaphore {
+		return p.Session != 0 && p.Session == ahead.Session
+	}
+	return p.Reader && ahead.Reader
 }
 
 func (v View) participantRow(r inspect.Recipe, p inspect.Participant, mark string) []columns.Cell {
@@ -174,3 +182,24 @@ func (v View) sessionCell(p inspect.Participant) columns.Cell {
 
 // czxidText shows the id of a transaction as ZooKeeper's own tools do.
 func czxidText(czxid int64) string { return "0x" + strconv.FormatInt(czxid, 16) }
+
+// Facts returns what there is to know of one participant, as rows of a name and
+// a text.
+func (v View) Facts(s Sighting) [][]columns.Cell {
+	role := Waiter
+	if s.Holds {
+		role = Holder
+	}
+	facts := [][2]string{
+		{"node", printable.String(s.Path)}, {"czxid", czxidText(s.Czxid)}, {"session", v.sessionCell(s.Participant).Text},
+		{role, printable.String(s.Participant.String())}, {"since", v.clock(s.Since) + " (" + v.ageText(s.Since) + ")"},
+	}
+	if s.Holds && len(s.Recipe.Waiters) > 0 {
+		facts = append(facts, [2]string{"next", printable.String(s.Recipe.Waiters[0].String())})
+	}
+	rows := make([][]columns.Cell, len(facts))
+	for i, f := range facts {
+		rows[i] = []columns.Cell{{Text: f[0], Style: columns.Faint}, {Text: f[1]}}
+	}
+	return rows
+}

@@ -214,6 +214,25 @@ func TestEvents(t *testing.T) {
 	requireGolden(t, "events.json", lines)
 }
 
+// A revocation overwrites the owner's name in the node. A watch keeps the name.
+func TestNamesSurviveARevocation(t *testing.T) {
+	before, after := view.LookAt(recipes()[:1]), recipes()[:1]
+	after[0].Holders = []inspect.Participant{revoked(after[0].Holders[0])}
+	look := view.LookAt(after)
+	look.KeepNames(before)
+	events := views["table"].Events(before, look)
+	require.Len(t, events, 1)
+	require.Equal(t, view.Revoked, events[0].Event)
+	require.Equal(t, "orders@web-1/4711", events[0].Participant.ID)
+
+	other := after[0].Holders[0]
+	other.Czxid++
+	after[0].Holders[0] = other
+	look = view.LookAt(after)
+	look.KeepNames(before)
+	require.Equal(t, "unknown", look[other.Path].ID, "another node of the same name")
+}
+
 // A node that was deleted and created anew between two looks is another one.
 func TestEventsTellIncarnationsApart(t *testing.T) {
 	before := recipes()[:1]

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/gocurator/curator/cmd/zklock/internal/terminal"
+	"github.com/gocurator/curator/internal/printable"
+	"github.com/gocurator/curator/recipes/inspect"
+)
+
+// progress is a line on a terminal that says how far a long walk has come. It
+// is for one goroutine.
+type progress struct {
+	out   io.Writer // nil if stderr is no terminal
+	width int
+	next  time.Time // when the line is due
+	shown bool
+}
+
+// How often the line changes. A walk that is shorter shows none.
+const progressInterval = 200 * time.Millisecond
+
+// progress returns the line of a walk. It must be cleared.
+func (e *env) progress() *progress {
+	p := &progress{next: time.Now().Add(progressInterval)}
+	if terminal.Is(e.err) {
+		p.out, p.width = e.err, terminal.Width(e.err)
+	}
+	return p
+}
+
+// option has a walk report to the line.
+func (p *progress) option() inspect.Option {
+	return inspect.WithProgress(func(at inspect.Progress) {
+		if p.out == nil || time.Now().Before(p.next) {
+			return
+		}
+		p.next, p.shown = time.Now().Add(progressInterval), true
+		text := []rune(fmt.Sprintf("%d nodes, %d found, at %s", at.Nodes, at.Recipes, printable.String(at.Path)))
+		fmt.Fprintf(p.out, "\r\x1b[K%s", string(text[:min(len(text), p.width-1)]))
+	})
+}
+
+// clear removes the line. It comes back with the next report.
+func (p *progress) clear() {
+	if p.shown {
+		p.shown = false
+		fmt.Fprint(p.out, "\r\x1b[K")
+	}
+}
+
+// above returns a writer that clears the line before each write: rows of the
+// same terminal do not mix with it.
+func (p *progress) above(w io.Writer) io.Writer { return aboveProgress{p, w} }
+
+type aboveProgress struct {
+	progress *progress
+	io.Writer
+}
+
+func (a aboveProgress) Write(b []byte) (int, error) {
+	a.progress.clear()
+	return a.Writer.Write(b)
+}
