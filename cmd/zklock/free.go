@@ -82,7 +82,7 @@ func (e *env) free(ctx context.Context, c *framework.Client, czxid int64, reason
 			Reason string `json:"reason,omitempty"`
 		}{e.view().Happened(view.Freed, *s), reason})
 	}
-	text := fmt.Sprintf("deleted %s, czxid %#x, of %s", printable.String(s.Path), czxid, printable.String(s.Participant.String()))
+	text := fmt.Sprintf("deleted %s, czxid %#x, of %s", printable.String(s.Path), czxid, printable.String(s.String()))
 	if reason != "" {
 		text += ": " + printable.String(reason)
 	}

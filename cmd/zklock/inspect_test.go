@@ -72,7 +72,7 @@ func TestShowMarksTheOwnSession(t *testing.T) {
 	t.Setenv("ZKLOCK_SESSION", s.sessions[1])
 	got := s.zklock(t, "show", "/jobs/bill")
 	require.Equal(t, 1, strings.Count(got.out, "(own)"))
-	require.Contains(t, got.out, "0x1000a2b3c4d0002 (own)")
+	require.Contains(t, got.out, "0x1000a2b3c4d00002 (own)")
 }
 
 // A lock that nobody holds is free, whether it has a node or not.

@@ -96,7 +96,7 @@ func (s *stand) zklockWith(t *testing.T, ctx context.Context, in io.Reader, args
 // plain replaces what is different in each run: session ids.
 func (s *stand) plain(text string) string {
 	for i, id := range s.sessions {
-		text = strings.ReplaceAll(text, id, fmt.Sprintf("0x1000a2b3c4d%04d", i+1))
+		text = strings.ReplaceAll(text, id, fmt.Sprintf("0x1000a2b3c4d0%04d", i+1))
 	}
 	return text
 }

@@ -98,7 +98,7 @@ func (e *env) tellAsked(s view.Sighting) error {
 	if e.isJSON() {
 		return e.writeJSON(e.view().Happened(view.Revoked, s))
 	}
-	_, err := fmt.Fprintf(e.out, "asked %s to give up %s (node %s)\n", printable.String(s.Participant.String()),
+	_, err := fmt.Fprintf(e.out, "asked %s to give up %s (node %s)\n", printable.String(s.String()),
 		printable.String(s.Recipe.Path), printable.String(s.Path))
 	return err
 }

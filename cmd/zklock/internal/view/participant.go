@@ -192,7 +192,7 @@ func (v View) Facts(s Sighting) [][]columns.Cell {
 	}
 	facts := [][2]string{
 		{"node", printable.String(s.Path)}, {"czxid", czxidText(s.Czxid)}, {"session", v.sessionCell(s.Participant).Text},
-		{role, printable.String(s.Participant.String())}, {"since", v.clock(s.Since) + " (" + v.ageText(s.Since) + ")"},
+		{role, printable.String(s.String())}, {"since", v.clock(s.Since) + " (" + v.ageText(s.Since) + ")"},
 	}
 	if s.Holds && len(s.Recipe.Waiters) > 0 {
 		facts = append(facts, [2]string{"next", printable.String(s.Recipe.Waiters[0].String())})
