@@ -68,7 +68,7 @@ func TestFreeRefusesOtherNodes(t *testing.T) {
 	_, err := c.Create(t.Context(), "/config", []byte("precious"))
 	require.NoError(t, err)
 	for args, want := range map[string]string{
-		held + " --czxid 1": "is another one now, with czxid " + czxidOf(t, c, held) + ": nothing was deleted",
+		held + " --czxid 1":                                   "is another one now, with czxid " + czxidOf(t, c, held) + ": nothing was deleted",
 		"/config --czxid " + czxidOf(t, c, "/config"):         "/config is no node of a lock",
 		"/jobs/bill --czxid " + czxidOf(t, c, "/jobs/bill"):   "/jobs/bill is no node of a lock",
 		"/jobs/bill/" + guid(2) + "lock-0000000007 --czxid 1": "is gone",

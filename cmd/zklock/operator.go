@@ -5,6 +5,6 @@ package main
 func operatorCommands() []*command {
 	return []*command{
 		lsCommand, showCommand, watchCommand, graphCommand,
-		revokeCommand, freeCommand, limitCommand,
+		revokeCommand, freeCommand, limitCommand, doctorCommand,
 	}
 }

@@ -33,14 +33,17 @@ func (e *env) progress() *progress {
 
 // option has a walk report to the line.
 func (p *progress) option() inspect.Option {
-	return inspect.WithProgress(func(at inspect.Progress) {
-		if p.out == nil || time.Now().Before(p.next) {
-			return
-		}
-		p.next, p.shown = time.Now().Add(progressInterval), true
-		text := []rune(fmt.Sprintf("%d nodes, %d found, at %s", at.Nodes, at.Recipes, printable.String(at.Path)))
-		fmt.Fprintf(p.out, "\r\x1b[K%s", string(text[:min(len(text), p.width-1)]))
-	})
+	return inspect.WithProgress(p.report)
+}
+
+// report shows how far a walk has come, if the line is due.
+func (p *progress) report(at inspect.Progress) {
+	if p.out == nil || time.Now().Before(p.next) {
+		return
+	}
+	p.next, p.shown = time.Now().Add(progressInterval), true
+	text := []rune(fmt.Sprintf("%d nodes, %d found, at %s", at.Nodes, at.Recipes, printable.String(at.Path)))
+	fmt.Fprintf(p.out, "\r\x1b[K%s", string(text[:min(len(text), p.width-1)]))
 }
 
 // clear removes the line. It comes back with the next report.
