@@ -16,7 +16,7 @@ import (
 
 // tree looks for leftovers in the whole tree.
 func (d *doctor) tree(ctx context.Context, c *framework.Client) error {
-	line := d.progress()
+	line := d.walkLine()
 	defer line.clear()
 	x := &examination{doctor: d, ctx: ctx, client: c, newest: c.LastZxid(), host: hostname.Get()}
 	err := x.walk(line)
@@ -47,7 +47,7 @@ type examination struct {
 	problem error           // of a request in a callback
 }
 
-func (x *examination) walk(line *progress) error {
+func (x *examination) walk(line *walkLine) error {
 	visit := inspect.WithFilter(func(path string) bool {
 		x.nodes++
 		if x.problem == nil {

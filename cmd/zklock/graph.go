@@ -46,7 +46,7 @@ func defineGraph(fs *flag.FlagSet) action {
 		if len(roots) == 0 {
 			roots = []string{"/"}
 		}
-		line := e.progress()
+		line := e.walkLine()
 		opts := append(append(rangeOf(*recursive), line.option()), limitsAt(*limits)...)
 		g, err := inspect.WaitGraph(ctx, c, roots, opts...)
 		line.clear()

@@ -58,7 +58,7 @@ func (l *listing) run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer c.Close()
-	line := e.progress()
+	line := e.walkLine()
 	defer line.clear()
 	opts := append(rangeOf(l.recursive), inspect.WithMaxParticipants(readAtMost), line.option())
 	if l.kinds != nil {
@@ -69,7 +69,7 @@ func (l *listing) run(ctx context.Context, e *env) error {
 }
 
 // list prints what a walk finds, while it still goes on.
-func (l *listing) list(ctx context.Context, e *env, c *framework.Client, line *progress, opts []inspect.Option) error {
+func (l *listing) list(ctx context.Context, e *env, c *framework.Client, line *walkLine, opts []inspect.Option) error {
 	rows := columns.New(line.above(e.out), e.coloured())
 	found := 0
 	for r, err := range inspect.Walk(ctx, c, rootOf(e.args), opts...) {

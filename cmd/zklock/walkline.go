@@ -10,9 +10,9 @@ import (
 	"github.com/gocurator/curator/recipes/inspect"
 )
 
-// progress is a line on a terminal that says how far a long walk has come. It
+// walkLine is a line on a terminal that says how far a long walk has come. It
 // is for one goroutine.
-type progress struct {
+type walkLine struct {
 	out   io.Writer // nil if stderr is no terminal
 	width int
 	next  time.Time // when the line is due
@@ -20,11 +20,11 @@ type progress struct {
 }
 
 // How often the line changes. A walk that is shorter shows none.
-const progressInterval = 200 * time.Millisecond
+const walkLineInterval = 200 * time.Millisecond
 
-// progress returns the line of a walk. It must be cleared.
-func (e *env) progress() *progress {
-	p := &progress{next: time.Now().Add(progressInterval)}
+// walkLine returns the line of a walk. It must be cleared.
+func (e *env) walkLine() *walkLine {
+	p := &walkLine{next: time.Now().Add(walkLineInterval)}
 	if terminal.Is(e.err) {
 		p.out, p.width = e.err, terminal.Width(e.err)
 	}
@@ -32,22 +32,22 @@ func (e *env) progress() *progress {
 }
 
 // option has a walk report to the line.
-func (p *progress) option() inspect.Option {
+func (p *walkLine) option() inspect.Option {
 	return inspect.WithProgress(p.report)
 }
 
 // report shows how far a walk has come, if the line is due.
-func (p *progress) report(at inspect.Progress) {
+func (p *walkLine) report(at inspect.Progress) {
 	if p.out == nil || time.Now().Before(p.next) {
 		return
 	}
-	p.next, p.shown = time.Now().Add(progressInterval), true
+	p.next, p.shown = time.Now().Add(walkLineInterval), true
 	text := []rune(fmt.Sprintf("%d nodes, %d found, at %s", at.Nodes, at.Recipes, printable.String(at.Path)))
 	fmt.Fprintf(p.out, "\r\x1b[K%s", string(text[:min(len(text), p.width-1)]))
 }
 
 // clear removes the line. It comes back with the next report.
-func (p *progress) clear() {
+func (p *walkLine) clear() {
 	if p.shown {
 		p.shown = false
 		fmt.Fprint(p.out, "\r\x1b[K")
@@ -56,14 +56,14 @@ func (p *progress) clear() {
 
 // above returns a writer that clears the line before each write: rows of the
 // same terminal do not mix with it.
-func (p *progress) above(w io.Writer) io.Writer { return aboveProgress{p, w} }
+func (p *walkLine) above(w io.Writer) io.Writer { return aboveWalkLine{p, w} }
 
-type aboveProgress struct {
-	progress *progress
+type aboveWalkLine struct {
+	line *walkLine
 	io.Writer
 }
 
-func (a aboveProgress) Write(b []byte) (int, error) {
-	a.progress.clear()
+func (a aboveWalkLine) Write(b []byte) (int, error) {
+	a.line.clear()
 	return a.Writer.Write(b)
 }
