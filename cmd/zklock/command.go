@@ -45,6 +45,8 @@ type env struct {
 // commands is the table of all commands, in the order of the help.
 func commands() []*command {
 	return append([]*command{
+		runCommand,
+		electCommand,
 		waitCommand,
 	}, operatorCommands()...)
 }

@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/gocurator/curator/cmd/zklock/internal/child"
 )
 
 func main() {
+	child.RunGuard()
 	os.Exit(run(context.Background(), os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}))
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 )
 
@@ -47,6 +48,10 @@ func notify(c chan<- os.Signal, sigs ...os.Signal) {
 	}
 }
 
+// survivePipes makes writes to a closed pipe an error. By default they end the
+// program, and with it the lock. Children are not concerned.
+func survivePipes() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
+
 // orSignal turns an error into a silent one with the status of the signal that
 // has ended ctx, if there is one.
 func orSignal(ctx context.Context, err error) error {
@@ -55,4 +60,77 @@ func orSignal(ctx context.Context, err error) error {
 		return statusError{status: bySignal + int(s.sig)}
 	}
 	return err
+}
+
+// untilStart returns a context that ends when one of the signals comes, with a
+// signalError as its cause. The function returned ends that, and returns an
+// error if a signal has come: nothing may be started then. Later signals stay
+// in the channel.
+func untilStart(ctx context.Context, signals <-chan os.Signal) (context.Context, func() error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		select {
+		case sig := <-signals:
+			cancel(signalError{sig.(syscall.Signal)})
+		case <-done:
+		}
+	}()
+	var once sync.Once
+	return ctx, func() error {
+		once.Do(func() {
+			close(done)
+			<-ended
+			select {
+			case sig := <-signals: // it came at the same time
+				cancel(signalError{sig.(syscall.Signal)})
+			default:
+			}
+		})
+		var s signalError
+		if errors.As(context.Cause(ctx), &s) {
+			return statusError{status: bySignal + int(s.sig)}
+		}
+		return nil
+	}
+}
+
+// signalTap passes signals on, and remembers whether one of them asks a program
+// to stop.
+type signalTap struct {
+	out   chan os.Signal
+	done  chan struct{}
+	ended chan struct{}
+	stop  bool
+}
+
+func newSignalTap(in <-chan os.Signal) *signalTap {
+	t := &signalTap{make(chan os.Signal, cap(in)), make(chan struct{}), make(chan struct{}), false}
+	go func() {
+		defer close(t.ended)
+		for {
+			select {
+			case sig := <-in:
+				switch sig {
+				case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT:
+					t.stop = true
+				}
+				select {
+				case t.out <- sig:
+				default: // nobody reads any more
+				}
+			case <-t.done:
+				return
+			}
+		}
+	}()
+	return t
+}
+
+// close ends the tap, and reports whether a program was asked to stop.
+func (t *signalTap) close() bool {
+	close(t.done)
+	<-t.ended
+	return t.stop
 }

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"time"
+
+	"github.com/gocurator/curator/cmd/zklock/internal/child"
+	"github.com/gocurator/curator/recipes/inspect"
+	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+var electCommand = &command{
+	name:     "elect",
+	purpose:  "run a command while leading, or follow the leader",
+	usage:    "[flags] PATH [--] CMD [ARG...]",
+	minArgs:  1,
+	maxArgs:  -1,
+	flagsEnd: 2,
+	long: `
+Of all that stand for leader at a path, one at a time runs its command. It is
+stopped when the leadership is lost or asked for, and the next leads when it has
+ended. The election is that of Curator's LeaderSelector.
+
+  zklock elect --restart /services/scheduler -- ./scheduler
+  zklock elect --observe -o json /services/scheduler
+
+With --restart the program stands again, behind the others, when its command has
+ended or the leadership is lost. A signal ends it in any case. The environment
+of the command is that of zklock run.
+`,
+	handlesSignals: true,
+	define:         defineElect,
+}
+
+// electFlags are the flags of elect.
+type electFlags struct {
+	id               string
+	observe, restart bool
+	stop             *stopping
+}
+
+func defineElect(fs *flag.FlagSet) action {
+	f := &electFlags{stop: defineStopping(fs)}
+	fs.StringVar(&f.id, "id", "", "the `name` by which others know this candidate")
+	fs.BoolVar(&f.observe, "observe", false, "do not stand: print each leader, until a signal")
+	fs.BoolVar(&f.restart, "restart", false, "stand again when the command has ended")
+	return f.run
+}
+
+func (f *electFlags) run(ctx context.Context, e *env) error {
+	switch {
+	case f.observe && (len(e.args) > 1 || f.restart || f.id != ""):
+		return usagef("elect: --observe takes a path and nothing else")
+	case !f.observe && len(e.args) < 2:
+		return usagef("elect: give a command, or --observe")
+	}
+	if f.observe {
+		ctx, stop := untilSignal(ctx)
+		defer stop()
+		return orSignal(ctx, observe(ctx, e))
+	}
+	if err := f.stop.plan(e.settings); err != nil {
+		return err
+	}
+	signals := make(chan os.Signal, 32)
+	notify(signals, child.Forwarded...)
+	survivePipes()
+	defer signal.Stop(signals)
+	return f.stand(ctx, e, signals)
+}
+
+// pause is the time between two candidacies of one program.
+const pause = time.Second
+
+// stand stands for leader, once or again and again.
+func (f *electFlags) stand(ctx context.Context, e *env, signals chan os.Signal) error {
+	waitCtx, endWait := untilStart(ctx, signals)
+	c, err := e.connect(waitCtx, f.stop.option(), serviceName(e.args[1:]))
+	stopErr := endWait()
+	if err != nil {
+		return orSignal(waitCtx, err)
+	}
+	defer c.Close()
+	if stopErr != nil {
+		return stopErr
+	}
+	for {
+		g := &guarded{env: e, client: c, path: e.args[0], id: f.id, args: e.args[1:], stop: f.stop}
+		stopped, err := f.lead(ctx, g, signals)
+		if !f.restart || stopped || !mayRestart(err) {
+			return err
+		}
+		fmt.Fprintln(e.err, "zklock: standing again:", outcomeText(err))
+		waitCtx, endWait := untilStart(ctx, signals)
+		select {
+		case <-time.After(pause):
+		case <-waitCtx.Done():
+		}
+		if err := endWait(); err != nil {
+			return err
+		}
+	}
+}
+
+// untilWorkReturns is the grace of a leader that is asked to step down: the
+// command is asked to end, and the leadership ends after it.
+const untilWorkReturns = 10 * 365 * 24 * time.Hour
+
+// lead is one candidacy. It reports whether a signal asked the program to stop.
+func (f *electFlags) lead(ctx context.Context, g *guarded, signals chan os.Signal) (stopped bool, err error) {
+	opts := []leader.SelectorOption{leader.WithGrace(untilWorkReturns)}
+	if f.id != "" {
+		opts = append(opts, leader.WithID(f.id))
+	}
+	waitCtx, endWait := untilStart(ctx, signals)
+	var outcome error
+	led := false
+	hideProgress := showWaiting(waitCtx, g.env, g.client, g.path)
+	err = leader.NewSelector(g.client, g.path, opts...).Run(waitCtx, func(ctx context.Context) error {
+		hideProgress()
+		led = true
+		if stopErr := endWait(); stopErr != nil {
+			stopped, outcome = true, stopErr // the command is never started
+			return nil
+		}
+		lease, _ := locks.LeaseFromContext(ctx)
+		tap := newSignalTap(signals)
+		defer func() { stopped = tap.close() }()
+		g.signals = tap.out
+		outcome = g.run(lease)
+		return nil
+	})
+	hideProgress()
+	if led {
+		return stopped, outcome
+	}
+	_ = endWait()
+	return true, orSignal(waitCtx, err)
+}
+
+// mayRestart reports whether a candidacy that ended so may be repeated: what
+// the command did, and the loss of the leadership, but no error of this
+// program's own.
+func mayRestart(err error) bool {
+	var e statusError
+	return err == nil || errors.As(err, &e) && (e.status == lost || e.err == nil)
+}
+
+// outcomeText describes the end of a candidacy.
+func outcomeText(err error) string {
+	switch {
+	case err == nil:
+		return "the command has ended"
+	case err.Error() == "":
+		return fmt.Sprintf("the command has ended with status %d", statusOf(err))
+	}
+	return err.Error()
+}
+
+// observed is a leader, for the output as JSON.
+type observed struct {
+	Time    time.Time         `json:"time"`
+	Path    string            `json:"curator.lock.path"`
+	Leader  string            `json:"curator.lock.holder,omitempty"`
+	Node    string            `json:"curator.lock.node,omitempty"`
+	Token   int64             `json:"curator.lock.fencing_token,omitempty"`
+	Session inspect.SessionID `json:"curator.session.id,omitempty"`
+	Since   time.Time         `json:"since,omitzero"`
+}
+
+// observe prints each leader, in a line of its own.
+func observe(ctx context.Context, e *env) error {
+	c, err := e.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	path := e.args[0]
+	for p, err := range leader.Observe(ctx, c, path) {
+		if err == nil {
+			err = printLeader(e, path, p)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+func printLeader(e *env, path string, p locks.Participant) error {
+	now := time.Now().Truncate(time.Millisecond)
+	o := observed{Time: now, Path: path}
+	if p.Path != "" {
+		o.Leader, o.Node, o.Token = p.ID(), p.Path, p.Token
+		o.Session, o.Since = inspect.SessionID(p.Session), p.Since
+	}
+	if e.format == jsonForm {
+		return json.NewEncoder(e.out).Encode(o)
+	}
+	text := "nobody leads"
+	if p.Path != "" {
+		text = fmt.Sprintf("%s leads with token %d", o.Leader, o.Token)
+	}
+	_, err := fmt.Fprintln(e.out, now.Format(time.RFC3339), text)
+	return err
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gocurator/curator/cmd/zklock/internal/child"
+	"github.com/gocurator/curator/internal/hostname"
+	"github.com/gocurator/curator/recipes/inspect"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+// holding is what a command, or the reader of --hold, is told of its lock.
+type holding struct {
+	Path    string            `json:"curator.lock.path"`
+	Node    string            `json:"curator.lock.node"`
+	Token   int64             `json:"curator.lock.fencing_token"`
+	Session inspect.SessionID `json:"curator.session.id"`
+	Holder  string            `json:"curator.lock.holder"`
+}
+
+func (g *guarded) holding(lease *locks.Lease) holding {
+	service := "zklock"
+	if len(g.args) > 0 {
+		service = filepath.Base(g.args[0])
+	}
+	return holding{
+		Path:    g.path,
+		Node:    lease.Path(),
+		Token:   lease.FencingToken(),
+		Session: inspect.SessionID(g.client.SessionID()),
+		Holder:  cmp.Or(g.id, fmt.Sprintf("%s@%s/%d", service, hostname.Get(), os.Getpid())),
+	}
+}
+
+// environ returns the environment of the command. That of another zklock which
+// runs this one is replaced.
+func (g *guarded) environ(lease *locks.Lease, f *lossFile) []string {
+	h := g.holding(lease)
+	own := []string{
+		"ZKLOCK_PATH=" + h.Path,
+		"ZKLOCK_NODE=" + h.Node,
+		fmt.Sprint("ZKLOCK_TOKEN=", h.Token),
+		fmt.Sprint("ZKLOCK_SESSION=", h.Session),
+		"ZKLOCK_ID=" + h.Holder,
+	}
+	if len(f.forChild()) > 0 {
+		own = append(own, fmt.Sprint("ZKLOCK_FD=", child.FirstFile))
+	}
+	replaced := []string{"ZKLOCK_PATH", "ZKLOCK_NODE", "ZKLOCK_TOKEN", "ZKLOCK_SESSION", "ZKLOCK_ID", "ZKLOCK_FD"}
+	environ := slices.DeleteFunc(os.Environ(), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return slices.Contains(replaced, name)
+	})
+	return append(environ, own...)
+}
+
+// printHolding prints one line when a lock without a command is held.
+func (g *guarded) printHolding(lease *locks.Lease) error {
+	h := g.holding(lease)
+	if g.format == jsonForm {
+		return json.NewEncoder(g.out).Encode(h)
+	}
+	_, err := fmt.Fprintf(g.out, "holding %s with token %d\n", h.Path, h.Token)
+	return err
+}
+
+// lossFile is a pipe that nobody writes to. The child's end of it reads the end
+// of the file when the lock is lost, or when this program has died.
+type lossFile struct {
+	r, w *os.File
+	stop func() bool
+}
+
+func newLossFile(lease *locks.Lease) (*lossFile, error) {
+	if !child.PassesFiles {
+		return &lossFile{}, nil
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	return &lossFile{r, w, context.AfterFunc(lease.Context(), func() { w.Close() })}, nil
+}
+
+// forChild returns what the command inherits.
+func (f *lossFile) forChild() []*os.File {
+	if f.r == nil {
+		return nil
+	}
+	return []*os.File{f.r}
+}
+
+func (f *lossFile) close() {
+	if f.r != nil {
+		f.stop()
+		f.r.Close()
+		f.w.Close()
+	}
+}

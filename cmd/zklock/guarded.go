@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/gocurator/curator/cmd/zklock/internal/child"
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+// guarded is a command that runs under a lease.
+type guarded struct {
+	*env
+	client  *framework.Client
+	path    string
+	id      string // by which others know the holder, or empty for the default
+	args    []string
+	stop    *stopping
+	signals <-chan os.Signal
+}
+
+// run runs the command and returns when nothing of it is left. A status that is
+// not 0 is an error without a text; the loss of the lock has one.
+func (g *guarded) run(lease *locks.Lease) error {
+	grace := g.stop.graceOf(g.sessionTimeout(lease))
+	lossFile, err := newLossFile(lease)
+	if err != nil {
+		return err
+	}
+	defer lossFile.close()
+	environ := g.environ(lease, lossFile)
+	p, err := g.start(lease, environ, lossFile, grace)
+	if err != nil {
+		return startError(g.args[0], err)
+	}
+	w := &watch{guarded: g, p: p, lease: lease, grace: grace, environ: environ}
+	return w.untilGone()
+}
+
+// start starts the command with the program's own standard files.
+func (g *guarded) start(lease *locks.Lease, environ []string, lossFile *lossFile, grace time.Duration) (*child.Process, error) {
+	in, _ := g.in.(*os.File)
+	out, _ := g.out.(*os.File)
+	errOut, _ := g.err.(*os.File)
+	if in == nil || out == nil || errOut == nil {
+		return nil, errors.New("the standard files cannot be passed on")
+	}
+	token := fmt.Sprint(lease.FencingToken())
+	args := make([]string, len(g.args))
+	for i, arg := range g.args {
+		args[i] = strings.ReplaceAll(arg, "{token}", token)
+	}
+	return child.Start(child.Command{
+		Args: args, Env: environ, Stdin: in, Stdout: out, Stderr: errOut,
+		Files:  lossFile.forChild(),
+		Grace:  grace,
+		Resume: func() { g.confirm(lease) },
+	})
+}
+
+// startError gives the reason why a command could not be started the status
+// that shells have for it.
+func startError(name string, err error) error {
+	status := ownFailure
+	switch {
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
+		status = notFound
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOEXEC), errors.Is(err, exec.ErrDot):
+		status = notExecuted
+	}
+	return statusError{status, fmt.Errorf("%s: %w", name, err)}
+}
+
+// sessionTimeout returns what the server has granted, or 0 if the session is
+// over already.
+func (g *guarded) sessionTimeout(lease *locks.Lease) time.Duration {
+	s, err := g.client.Session(lease.Context())
+	if err != nil {
+		return 0
+	}
+	return s.Timeout()
+}
+
+// confirm asks the server for the holder's node after this program was stopped
+// itself. It returns at once if that has cost the lock.
+func (g *guarded) confirm(lease *locks.Lease) {
+	_, _, _ = g.client.Exists(lease.Context(), lease.Path())
+}
+
+// hold keeps a lock without a command, and says on standard output that it is
+// held.
+func (g *guarded) hold(lease *locks.Lease) error {
+	if err := g.printHolding(lease); err != nil {
+		return err
+	}
+	ended, stop := pipeEnd(g.in)
+	defer stop()
+	revoked := lease.Revoked()
+	if g.stop.onRevoke == "ignore" {
+		revoked = nil
+	}
+	select {
+	case <-g.signals:
+	case <-ended:
+	case <-revoked:
+	case <-lease.Context().Done():
+		return lostError(g.path, lostCause(lease), "")
+	}
+	return nil
+}
+
+// pipeEnd returns a channel that is closed at the end of a pipe or a socket. It
+// is nil for any other file: that of a cron job ends at once.
+func pipeEnd(r io.Reader) (ended <-chan struct{}, stop func()) {
+	f, ok := r.(*os.File)
+	if !ok {
+		return nil, func() {}
+	}
+	if info, err := f.Stat(); err != nil || info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket) == 0 {
+		return nil, func() {}
+	}
+	c := make(chan struct{})
+	go func() {
+		defer close(c)
+		_, _ = io.Copy(io.Discard, f)
+	}()
+	// The goroutine ends with the program: a read of a file cannot be taken
+	// back, and its owner may go on with the file.
+	return c, func() {}
+}
+
+// linger keeps the lock for the rest of its least time, until a signal.
+func (g *guarded) linger(lease *locks.Lease, rest time.Duration) {
+	if rest <= 0 {
+		return
+	}
+	t := time.NewTimer(rest)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-g.signals:
+	case <-lease.Context().Done():
+	}
+}
+
+// lostCause returns why a lease was lost, or nil if it is held.
+func lostCause(lease *locks.Lease) error {
+	if lease.Context().Err() == nil {
+		return nil
+	}
+	return context.Cause(lease.Context())
+}
+
+// lostError is the error of a lock that was lost.
+func lostError(path string, cause error, consequence string) error {
+	return statusError{lost, fmt.Errorf("lost %s: %w%s", path, cause, consequence)}
+}

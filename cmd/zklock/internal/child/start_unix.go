@@ -1,0 +1,194 @@
+//go:build unix
+
+package child
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"runtime"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Forwarded are the signals that a program passes on to its child.
+var Forwarded = []os.Signal{
+	syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2,
+}
+
+// system is the part of a Process that differs from system to system.
+type system struct {
+	group  int // the id of the process group, and of the command
+	guard  *guard
+	tty    *terminal      // nil without a controlling terminal
+	stops  chan os.Signal // SIGTSTP to this program
+	resume func()
+
+	mu struct {
+		sync.Mutex
+		over bool // the group's id may be that of another group by now
+	}
+}
+
+// Start starts a command. The error matches fs.ErrNotExist or exec.ErrNotFound
+// if there is no such program. The caller reads Gone, after Kill if need be.
+//
+// If standard input and output are the terminal, and this program is in the
+// foreground there, the child's group is put into the foreground. In any other
+// case it is when it wants to use the terminal. This program takes the terminal
+// back in the end.
+func Start(c Command) (*Process, error) {
+	path, err := exec.LookPath(c.Args[0])
+	if err != nil {
+		return nil, err
+	}
+	p := &Process{exited: make(chan struct{}), gone: make(chan struct{})}
+	p.resume = c.Resume
+	started := make(chan error)
+	go p.run(path, c, started)
+	if err := <-started; err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// run owns the command from its start until nothing of it is left.
+func (p *Process) run(path string, c Command, started chan<- error) {
+	// Linux sends the parent-death signal at the end of the thread.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	p.tty = openTerminal()
+	defer p.tty.close()
+	err := p.start(path, c)
+	started <- err
+	if err != nil {
+		return
+	}
+	endForwarding := p.forwardStops()
+	p.status = p.wait()
+	endForwarding()
+	p.tty.takeBack(p.group)
+	close(p.exited)
+	p.waitGroup()
+	p.mu.Lock()
+	p.mu.over = true
+	p.mu.Unlock()
+	p.guard.dismiss()
+	close(p.gone)
+}
+
+// start starts the guard first, so that there is no time without one.
+func (p *Process) start(path string, c Command) error {
+	adoptOrphans()
+	g, err := startGuard()
+	if err != nil {
+		return err
+	}
+	attr := &syscall.SysProcAttr{Setpgid: true}
+	dieWithThread(attr)
+	if p.tty.inForeground() && p.tty.is(c.Stdin) && p.tty.is(c.Stdout) {
+		attr.Foreground, attr.Ctty = true, p.tty.fd
+	}
+	proc, err := os.StartProcess(path, c.Args, &os.ProcAttr{
+		Env:   c.Env,
+		Files: append([]*os.File{c.Stdin, c.Stdout, c.Stderr}, c.Files...),
+		Sys:   attr,
+	})
+	if err != nil {
+		g.dismiss()
+		return err
+	}
+	p.group, p.guard = proc.Pid, g
+	g.protect(p.group, c.Grace)
+	// From here on wait4 is called directly: it tells of stops, too.
+	return proc.Release()
+}
+
+// wait waits for the end of the command itself.
+func (p *Process) wait() int {
+	for {
+		var ws syscall.WaitStatus
+		_, err := syscall.Wait4(p.group, &ws, syscall.WUNTRACED, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case err != nil:
+			return 255 // somebody else has reaped it: there is no status
+		case ws.Stopped():
+			p.stopped(ws.StopSignal())
+		case ws.Signaled():
+			return 128 + int(ws.Signal())
+		case ws.Exited():
+			return ws.ExitStatus()
+		}
+	}
+}
+
+// groupPoll is how often to look whether a group has ended that this program
+// cannot wait for.
+const groupPoll = 10 * time.Millisecond
+
+// waitGroup waits until the group has no processes. On Linux they have become
+// this program's children; see adoptOrphans. Elsewhere, and if a parent outside
+// of the group lives, only looking helps.
+func (p *Process) waitGroup() {
+	for {
+		_, err := syscall.Wait4(-p.group, nil, 0, nil)
+		if err != nil && !errors.Is(err, syscall.EINTR) {
+			break
+		}
+	}
+	waitGroupGone(p.group, nil)
+}
+
+// waitGroupGone looks until a group has no processes, or until done delivers.
+// It reports whether the group is gone.
+func waitGroupGone(group int, done <-chan time.Time) bool {
+	if !groupExists(group) {
+		return true
+	}
+	tick := time.NewTicker(groupPoll)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			if !groupExists(group) {
+				return true
+			}
+		case <-done:
+			return false
+		}
+	}
+}
+
+func groupExists(group int) bool {
+	return !errors.Is(syscall.Kill(-group, 0), syscall.ESRCH)
+}
+
+// Signal sends a signal to the command and to all others in its group. It does
+// nothing if there are none.
+func (p *Process) Signal(sig os.Signal) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s, ok := sig.(syscall.Signal); ok && !p.mu.over {
+		_ = syscall.Kill(-p.group, s) // ESRCH: they have just ended
+	}
+}
+
+// Terminate asks the command and its group to end, also if they are stopped.
+func (p *Process) Terminate() {
+	p.Signal(syscall.SIGTERM)
+	p.Signal(syscall.SIGCONT)
+}
+
+// Kill ends the command and its group at once.
+func (p *Process) Kill() { p.Signal(syscall.SIGKILL) }
+
+// PID returns the id of the command, and of its group.
+func (p *Process) PID() int { return p.group }
+
+// Files of a Command get descriptors from FirstFile on.
+const (
+	PassesFiles = true
+	FirstFile   = 3
+)

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"slices"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/inspect"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+// lockKind has the flags that say which lock a path stands for.
+type lockKind struct {
+	shared, exclusive bool
+	leases            int
+	limitPath         string
+}
+
+func (k *lockKind) define(fs *flag.FlagSet) {
+	fs.BoolVar(&k.shared, "s", false, "the read side of a read/write lock, which many may hold")
+	alias(fs, "s", "shared")
+	fs.BoolVar(&k.exclusive, "x", false, "the write side of a read/write lock; without -s, -x and -c it is a mutex")
+	alias(fs, "x", "exclusive")
+	fs.IntVar(&k.leases, "c", 0, "a semaphore with this `number` of holders at most")
+	alias(fs, "c", "count")
+	fs.StringVar(&k.limitPath, "limit-path", "", "with -c: all obey the number in the node at this `path`, once it exists")
+}
+
+// check returns the usage error of flags that contradict each other.
+func (k *lockKind) check() error {
+	switch {
+	case k.leases < 0:
+		return usagef("run: -c must be positive")
+	case k.shared && k.exclusive, (k.shared || k.exclusive) && k.leases > 0:
+		return usagef("run: only one of -s, -x and -c can be given")
+	case k.limitPath != "" && k.leases == 0:
+		return usagef("run: --limit-path needs -c")
+	}
+	return nil
+}
+
+// kind returns the kind of lock, and the flag for it.
+func (k *lockKind) kind() inspect.Kind {
+	switch {
+	case k.shared, k.exclusive:
+		return inspect.ReadWriteLock
+	case k.leases > 0:
+		return inspect.Semaphore
+	}
+	return inspect.Mutex
+}
+
+// locker returns the lock.
+func (k *lockKind) locker(c *framework.Client, path string) locks.Locker {
+	rw := locks.NewInterProcessReadWriteLock(c, path)
+	switch {
+	case k.shared:
+		return rw.ReadLock()
+	case k.exclusive:
+		return rw.WriteLock()
+	case k.limitPath != "":
+		return locks.NewInterProcessSemaphore(c, path, locks.SharedLimit(k.limitPath, k.leases))
+	case k.leases > 0:
+		return locks.NewInterProcessSemaphore(c, path, locks.Limit(k.leases))
+	}
+	return locks.NewInterProcessMutex(c, path)
+}
+
+// kindFlags says how to ask for a kind of lock.
+var kindFlags = map[inspect.Kind]string{
+	inspect.Mutex:         "no flag",
+	inspect.ReadWriteLock: "-s or -x",
+	inspect.Semaphore:     "-c",
+}
+
+// checkPath returns a usage error if the path is in use as a lock of another
+// kind: those do not exclude each other, and flock(1) has taught users that -s
+// excludes a lock without flags. It cannot find one that is free.
+func (k *lockKind) checkPath(ctx context.Context, c *framework.Client, path string) error {
+	want := k.kind()
+	for r, err := range inspect.Walk(ctx, c, path, inspect.WithDepth(0), inspect.WithMaxParticipants(1)) {
+		switch {
+		case errors.Is(err, zk.ErrNoNode):
+			return nil
+		case err != nil:
+			return err
+		}
+		how, isLock := kindFlags[r.Kind]
+		if isLock && r.Kind != want && !slices.Contains(r.MayBe, want) {
+			return usagef("%s is in use as a %s, which is asked for with %s: the two would not exclude each other",
+				path, r.Kind, how)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/gocurator/curator/cmd/zklock/internal/terminal"
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/inspect"
+)
+
+// note writes a line to stderr if -v is given.
+func (e *env) note(format string, args ...any) {
+	if e.verbose {
+		fmt.Fprintf(e.err, "zklock: "+format+"\n", args...)
+	}
+}
+
+const (
+	// progressEvery is the time between two looks at the queue. Each costs the
+	// server a few requests, so only those that a person reads look.
+	progressEvery = 2 * time.Second
+
+	// progressDepth is how many participants a look reads.
+	progressDepth = 20
+)
+
+// showWaiting keeps one line on a terminal up to date while a lock is waited
+// for. The function returned removes the line.
+func showWaiting(ctx context.Context, e *env, c *framework.Client, path string) (done func()) {
+	if !terminal.Is(e.err) {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		begin := time.Now()
+		shown := false
+		tick := time.NewTicker(progressEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				if shown {
+					fmt.Fprint(e.err, "\r\x1b[K")
+				}
+				return
+			case <-tick.C:
+				line := waitingLine(ctx, c, path) + ", waiting for " + inSeconds(time.Since(begin))
+				fmt.Fprint(e.err, "\r\x1b[K"+clip(line, terminal.Width(e.err)-1))
+				shown = true
+			}
+		}
+	}()
+	return func() {
+		cancel()
+		<-ended
+	}
+}
+
+// waitingLine describes the queue as this client sees it.
+func waitingLine(ctx context.Context, c *framework.Client, path string) string {
+	ctx, cancel := context.WithTimeout(ctx, progressEvery)
+	defer cancel()
+	own := inspect.SessionID(c.SessionID())
+	for r, err := range inspect.Walk(ctx, c, path, inspect.WithDepth(0), inspect.WithMaxParticipants(progressDepth)) {
+		if err == nil && len(r.Holders) > 0 {
+			return describeQueue(r, own, time.Now())
+		}
+	}
+	return path + ": " + c.State().String()
+}
+
+// describeQueue says how many are ahead, and who holds the lock since when.
+func describeQueue(r inspect.Recipe, own inspect.SessionID, now time.Time) string {
+	ahead := ""
+	if r.Unread > 0 {
+		ahead = fmt.Sprintf("more than %d ahead, ", progressDepth)
+	}
+	for _, p := range r.Waiters {
+		if p.Session == own {
+			ahead = fmt.Sprintf("%d ahead, ", p.Position)
+			break
+		}
+	}
+	holder := r.Holders[0]
+	line := fmt.Sprintf("%s: %sheld by %s", r.Path, ahead, holder)
+	if !holder.Since.IsZero() {
+		line += ", there for " + inSeconds(now.Sub(holder.Since))
+	}
+	return line
+}
+
+// inSeconds is a duration for people. Clocks may differ a little.
+func inSeconds(d time.Duration) string { return max(0, d).Round(time.Second).String() }
+
+// clip cuts a line at the edge of the terminal, where it could not be removed.
+func clip(line string, width int) string {
+	if r := []rune(line); len(r) > width && width > 0 {
+		return string(r[:width])
+	}
+	return line
+}

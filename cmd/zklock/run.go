@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"time"
+
+	"github.com/gocurator/curator/cmd/zklock/internal/child"
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+var runCommand = &command{
+	name:     "run",
+	purpose:  "run a command while holding a lock",
+	usage:    "[flags] PATH [--] CMD [ARG...]",
+	minArgs:  1,
+	maxArgs:  -1,
+	flagsEnd: 2,
+	long: `
+The command starts when the lock is held, and the lock is released when the
+command and its process group have ended. If the lock is lost, the group gets
+TERM, and KILL after the grace, before the server can give the lock away.
+{token} in an argument becomes the fencing token.
+
+  zklock run /jobs/bill -- psql -v token={token} -f bill.sql
+  zklock run -n --at-least 30s /cron/report /usr/local/bin/report
+  zklock run -c 3 /limits/export -- ./export.sh
+  zklock run --hold /maintenance
+
+Environment of the command: ZKLOCK_PATH, ZKLOCK_NODE, ZKLOCK_TOKEN,
+ZKLOCK_SESSION, ZKLOCK_ID, and ZKLOCK_FD, a file that ends at the loss.
+`,
+	handlesSignals: true,
+	define:         defineRun,
+}
+
+// runFlags are the flags of run.
+type runFlags struct {
+	kind    lockKind
+	wait    *waiting
+	stop    *stopping
+	atLeast *time.Duration
+	hold    bool
+}
+
+func defineRun(fs *flag.FlagSet) action {
+	f := &runFlags{wait: defineWaiting(fs), stop: defineStopping(fs)}
+	f.kind.define(fs)
+	f.atLeast = seconds(fs, "at-least", 0, "keep the lock for this `duration`, also if the command takes less")
+	fs.BoolVar(&f.hold, "hold", false, "run nothing: hold the lock until a signal, or until a pipe on stdin ends")
+	return f.run
+}
+
+// run waits for the lock, runs the command, and releases the lock.
+func (f *runFlags) run(ctx context.Context, e *env) error {
+	path, args := e.args[0], e.args[1:]
+	if f.hold != (len(args) == 0) {
+		return usagef("run: give either a command or --hold")
+	}
+	if err := f.stop.plan(e.settings); err != nil {
+		return err
+	}
+	signals := make(chan os.Signal, 32)
+	notify(signals, child.Forwarded...)
+	survivePipes()
+	defer signal.Stop(signals)
+
+	waitCtx, endWait := untilStart(ctx, signals)
+	c, lease, err := f.grab(waitCtx, e)
+	if c != nil {
+		defer c.Close()
+	}
+	stopErr := endWait()
+	if err != nil {
+		return orSignal(waitCtx, err)
+	}
+	begin := time.Now()
+	defer release(ctx, e, lease)
+	if stopErr != nil {
+		return stopErr // the command was never started
+	}
+	g := &guarded{env: e, client: c, path: path, args: args, stop: f.stop, signals: signals}
+	if f.hold {
+		err = g.hold(lease)
+	} else {
+		err = g.run(lease)
+	}
+	g.linger(lease, time.Until(begin.Add(*f.atLeast)))
+	return err
+}
+
+// grab connects and acquires. The client is not nil if it must be closed.
+func (f *runFlags) grab(ctx context.Context, e *env) (*framework.Client, *locks.Lease, error) {
+	path := e.args[0]
+	if err := f.kind.check(); err != nil {
+		return nil, nil, err
+	}
+	c, err := e.connect(ctx, f.stop.option(), serviceName(e.args[1:]))
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := f.kind.checkPath(ctx, c, path); err != nil {
+		return c, nil, err
+	}
+	l := f.kind.locker(c, path)
+	if f.wait.noWait {
+		lease, err := l.TryAcquire(ctx)
+		return c, lease, f.wait.failure(err)
+	}
+	defer showWaiting(ctx, e, c, path)()
+	bounded, cancel := f.wait.bound(ctx)
+	defer cancel()
+	lease, err := l.Acquire(bounded)
+	return c, lease, f.wait.failure(err)
+}
+
+// serviceName makes nodes say which command holds the lock.
+func serviceName(args []string) framework.Option {
+	if len(args) == 0 {
+		return framework.WithServiceName("zklock")
+	}
+	return framework.WithServiceName(filepath.Base(args[0]))
+}
+
+// release gives a lock up. That cannot fail for want of a connection.
+func release(ctx context.Context, e *env, lease *locks.Lease) {
+	if lost := lostCause(lease); lost != nil {
+		return
+	}
+	const patience = 5 * time.Second
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if err := lease.Release(ctx); err != nil {
+		fmt.Fprintln(e.err, "zklock: release:", err)
+	}
+}

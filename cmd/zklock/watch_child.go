@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"time"
+
+	"github.com/gocurator/curator/cmd/zklock/internal/child"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+// watch is the life of a command under its lease: one loop that hears of
+// signals, of the loss of the lock, and of the command's end.
+type watch struct {
+	*guarded
+	p       *child.Process
+	lease   *locks.Lease
+	grace   time.Duration
+	environ []string
+
+	kill  <-chan time.Time // nil as long as nothing is to be killed
+	cause error            // of the loss, if the command still ran then
+	hook  chan struct{}    // closed when the command of --on-lost has ended, or nil
+}
+
+// untilGone returns when nothing of the command is left.
+func (w *watch) untilGone() error {
+	exited, lost, revoked := w.p.Exited(), w.lease.Context().Done(), w.revoked()
+	for {
+		select {
+		case <-w.p.Gone():
+			return w.outcome()
+		case <-exited:
+			exited, revoked = nil, nil
+			w.onExit()
+		case <-lost:
+			lost, revoked = nil, nil
+			w.onLoss()
+		case <-revoked:
+			revoked = nil
+			w.note("somebody asks for %s: sending TERM", w.path)
+			w.p.Terminate()
+		case sig := <-w.signals:
+			w.note("forwarding %v", sig)
+			w.p.Signal(sig)
+		case <-w.kill:
+			w.note("sending KILL")
+			w.p.Kill()
+		}
+	}
+}
+
+func (w *watch) revoked() <-chan struct{} {
+	if w.stop.onRevoke == "ignore" {
+		return nil
+	}
+	return w.lease.Revoked()
+}
+
+// onExit ends what the command has left behind in its group: nothing of it may
+// outlive the lock. As a rule there is nothing.
+func (w *watch) onExit() {
+	if w.kill == nil {
+		w.p.Terminate()
+		w.kill = time.After(w.grace)
+	}
+}
+
+// onLoss stops the command. The lease has ended early enough for the grace.
+func (w *watch) onLoss() {
+	select {
+	case <-w.p.Exited():
+	default:
+		w.cause = lostCause(w.lease)
+	}
+	w.kill = time.After(w.grace)
+	shell, isShell := w.stop.onLost.shell()
+	switch {
+	case isShell:
+		w.runHook(shell)
+	case w.stop.onLost == "kill":
+		w.p.Kill()
+	default:
+		w.p.Terminate()
+	}
+}
+
+// runHook runs the command of --on-lost in place of TERM. It has as long as the
+// guarded command: the grace.
+func (w *watch) runHook(shell string) {
+	w.hook = make(chan struct{})
+	go func() {
+		defer close(w.hook)
+		ctx, cancel := context.WithTimeout(context.Background(), w.grace)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, "/bin/sh", "-c", shell)
+		cmd.Env = append(w.environ, fmt.Sprint("ZKLOCK_REASON=", lostCause(w.lease)),
+			fmt.Sprint("ZKLOCK_PID=", w.p.PID()))
+		cmd.Stdout, cmd.Stderr = w.out, w.err
+		if err := cmd.Run(); err != nil {
+			fmt.Fprintln(w.err, "zklock: --on-lost:", err)
+		}
+	}()
+}
+
+// outcome returns the status of the command, or the loss.
+func (w *watch) outcome() error {
+	if w.hook != nil {
+		<-w.hook
+	}
+	if w.cause != nil {
+		return lostError(w.path, w.cause, "; the command was stopped")
+	}
+	if status := w.p.Status(); status != 0 {
+		return statusError{status: status}
+	}
+	return nil
+}
