@@ -33,13 +33,13 @@ after outages, until a signal. The server must be 3.6 or later.
 				return err
 			}
 			defer c.Close()
-			return watch(ctx, e, c, limitsAt(*limits))
+			return follow(ctx, e, c, limitsAt(*limits))
 		}
 	},
 }
 
-// watch prints what happens at a lock until ctx ends.
-func watch(ctx context.Context, e *env, c *framework.Client, opts []inspect.Option) error {
+// follow prints what happens at a lock until ctx ends.
+func follow(ctx context.Context, e *env, c *framework.Client, opts []inspect.Option) error {
 	w, err := c.NewWatcher(ctx, e.args[0], framework.Recursive())
 	if err != nil {
 		return err
