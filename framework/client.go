@@ -11,6 +11,7 @@ import (
 	"github.com/gocurator/curator/framework/internal/teller"
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/internal/broadcast"
+	"github.com/gocurator/curator/internal/flight"
 )
 
 // Client is a managed connection to a ZooKeeper ensemble. It has one session at
@@ -63,9 +64,10 @@ type core struct {
 	tellers      teller.Group   // and the calls of the user's code
 	dropped      dropped
 	followers    []func(clienttrace.StateChange)
-	over         chan struct{} // closed when Close is done
-	cleanups     cleanups      // what is still to be done in the background
-	reservations *reservations // of plain ephemeral nodes that are being created
+	over         chan struct{}    // closed when Close is done
+	cleanups     cleanups         // what is still to be done in the background
+	reservations *reservations    // of plain ephemeral nodes that are being created
+	recorder     *flight.Recorder // nil for none
 	persistent   persistentWatches
 
 	mu          sync.Mutex // protects the following fields
@@ -77,6 +79,7 @@ type core struct {
 	attempt     error                                    // why the last attempt to connect failed, or nil
 	refusal     refusal
 	outage      outage
+	attempts    attempts // to connect, by server
 	auth        []transport.Credentials
 }
 
@@ -115,6 +118,7 @@ func New(connectString string, opts ...Option) (*Client, error) {
 		cfg.tracer.ClientOpened(Extend(c))
 		c.follow(cfg.tracer.StateChanged)
 	}
+	c.recorder.Add(flight.Event{Kind: flight.ClientOpened})
 	c.spawn(func(context.Context) { c.supervise() })
 	return c, nil
 }
@@ -129,6 +133,7 @@ func newClient(cfg config, addresses []string, chroot string) *Client {
 			refusal:      newRefusal(),
 			over:         make(chan struct{}),
 			reservations: newReservations(),
+			recorder:     flight.New(cfg.recentEvents, cfg.acquireStacks),
 			auth:         cfg.auth,
 		},
 		chroot: chroot,
@@ -210,6 +215,7 @@ func (c *Client) Close() error {
 		s.close()
 	}
 	c.goroutines.Wait()
+	c.recorder.Add(flight.Event{Kind: flight.ClientClosed})
 	c.tellers.Finish(begun.Add(teller.Timeout), c.tellClosed())
 	close(c.over)
 	return nil

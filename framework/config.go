@@ -1,6 +1,7 @@
 package framework
 
 import (
+	"cmp"
 	"crypto/tls"
 	"log/slog"
 	"math"
@@ -36,6 +37,8 @@ type config struct {
 	invalid           error                // an option that was given nil
 	aclProvider       aclProvider          // nil: everyone may do everything
 	suspended         func() time.Duration // the suspend clock
+	recentEvents      int                  // in the flight recorder; 0 for no recorder
+	acquireStacks     bool
 }
 
 func defaultConfig() config {
@@ -50,6 +53,7 @@ func defaultConfig() config {
 		safetyMargin:      0.1,
 		serviceName:       executable(),
 		suspended:         suspension.Time,
+		recentEvents:      defaultRecentEvents,
 	}
 }
 
@@ -79,7 +83,7 @@ func (c *config) validate() error {
 	if c.invalid != nil {
 		return c.invalid
 	}
-	if err := c.validateFunctions(); err != nil {
+	if err := cmp.Or(c.validateFunctions(), c.validateRecorder()); err != nil {
 		return err
 	}
 	timeout, margin := c.sessionTimeout.String(), strconv.FormatFloat(c.safetyMargin, 'g', -1, 64)

@@ -127,6 +127,7 @@ func (s *Session) noteAttempt(address string) {
 	s.client.mu.Lock()
 	defer s.client.mu.Unlock()
 	s.server = address
+	s.client.attempts.begin(address)
 }
 
 // connect opens a connection, with TLS if that is configured.

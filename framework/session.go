@@ -204,6 +204,7 @@ func (s *Session) connected() {
 		s.established = time.Now()
 	}
 	c.attemptedLocked(nil)
+	c.attempts.connected(s.server)
 	if s.uninterrupted.Err() != nil {
 		s.uninterrupted, s.interrupt = context.WithCancelCause(s.ctx)
 	}
@@ -229,6 +230,7 @@ func (s *Session) noteDisconnected(attempt error) (outage time.Duration) {
 	}
 	if attempt != nil {
 		outage = c.attemptedLocked(attempt)
+		c.attempts.failed(s.server, attempt)
 	}
 	s.interrupt(ErrSuspended)
 	s.runAfterFuncsLocked()

@@ -103,6 +103,7 @@ func New(client *framework.Client, root string, opts ...Option) (*Cache, error) 
 func (c *Cache) run(client, stop context.Context) {
 	defer close(c.done)
 	defer c.trace()()
+	defer c.record()()
 	ctx, cancel := context.WithCancelCause(client)
 	defer cancel(nil)
 	defer context.AfterFunc(stop, func() { cancel(ErrClosed) })()
@@ -118,6 +119,7 @@ func (c *Cache) run(client, stop context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.err = fmt.Errorf("cache of %q: %w", c.scope.root, err)
+	c.recordEnd(err)
 	c.tellLocked()
 }
 

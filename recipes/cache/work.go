@@ -90,6 +90,9 @@ func (c *Cache) publish(t *tree, zxid int64, synced bool) (again bool) {
 	if again = synced && !c.synced && c.everSynced; again {
 		c.resyncs++
 	}
+	if synced && !c.synced {
+		c.recordSyncedLocked(len(t.nodes))
+	}
 	c.zxid, c.synced, c.everSynced = zxid, synced, true
 	c.known, c.waiting = len(t.nodes), 0
 	c.tellLocked()
@@ -123,6 +126,7 @@ func (c *Cache) interrupted() {
 	defer c.mu.Unlock()
 	if c.synced {
 		c.synced = false
+		c.recordInterruption()
 		c.tellLocked()
 	}
 }

@@ -137,7 +137,7 @@ func (l *InterProcessMultiLock) startTrace(ctx context.Context, wait bool) (cont
 		if part.Client == nil { // which its acquire will say
 			continue
 		}
-		during, told := trace.StartAcquire(ctx, locktrace.Acquire{
+		during, told := trace.StartSeveral(ctx, locktrace.Acquire{
 			Client: part.Client, Recipe: locktrace.RecipeMultiLock, Name: part.Name, Leases: len(l.locks), Try: !wait,
 		})
 		if told != nil {

@@ -106,6 +106,7 @@ func (n *PersistentNode) Changes(ctx context.Context) iter.Seq[Change] {
 func (n *PersistentNode) tellLocked(change Change) {
 	n.last = n.last.Append(change)
 	n.traceLocked(change)
+	n.recordLocked(change)
 	n.settleLocked()
 }
 

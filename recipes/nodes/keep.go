@@ -94,6 +94,7 @@ func (n *PersistentNode) finish(leftover error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.now, n.leftover = nil, leftover
+	n.record.remove()
 	close(n.gone)
 }
 

@@ -76,6 +76,7 @@ type PersistentNode struct {
 
 	teller         clienttrace.Teller // calls the tracer; nil if there was nothing to tell
 	everRegistered bool               // as the tracer was told
+	record         record
 }
 
 // payload is the data of one Set.
@@ -139,9 +140,11 @@ func (n *PersistentNode) Start() error {
 	}
 	var stopped context.Context
 	stopped, n.stop = context.WithCancel(context.Background())
+	n.record.beginLocked(n)
 	n.started = framework.Extend(n.client).Go(func(client context.Context) { n.run(client, stopped, before) })
 	if !n.started {
 		n.stop()
+		n.record.remove()
 		pathsInUse.leave(n)
 		n.endLocked(framework.ErrClosed)
 		close(n.gone)

@@ -76,7 +76,7 @@ func (c *Claim) First(ctx context.Context) *Lease {
 // goroutine has seen yet.
 func (c *Claim) StartTrace(first *Lease, of locktrace.Acquire, acquired *trace.Acquire) {
 	t, work := trace.StartHold(first.held, of, locktrace.Hold{Node: first.Path(), Token: c.Token()}, acquired)
-	if acquired != nil {
+	if acquired.IsTraced() {
 		first.workIn(work)
 	}
 	c.mu.Lock()

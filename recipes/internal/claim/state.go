@@ -63,8 +63,14 @@ func (c *Claim) becomeLocked(s State) bool {
 		return false
 	}
 	c.state = s
-	if s.final() && c.over != nil {
-		close(c.over)
+	if s == Releasing {
+		c.trace.Releasing()
+	}
+	if s.final() {
+		c.trace.Gone()
+		if c.over != nil {
+			close(c.over)
+		}
 	}
 	return true
 }

@@ -9,28 +9,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/recipes/internal/trace"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
-// Without a tracer, the tracing of an acquire allocates nothing. The acquire
-// allocates only the lease.
+// Without a tracer and without a flight recorder, reports of an acquire allocate
+// nothing. The acquire allocates only the lease.
 func TestNoTracerNoAllocation(t *testing.T) {
-	dialing := make(chan struct{})
-	c, err := framework.New("127.0.0.1:1", framework.WithSessionTimeout(time.Hour),
-		framework.WithDialer(func(ctx context.Context, _, _ string) (net.Conn, error) {
-			close(dialing)
-			<-ctx.Done()
-			return nil, ctx.Err()
-		}))
-	require.NoError(t, err)
-	defer c.Close()
-	<-dialing // the client allocates nothing either from here on
+	c := aClient(t, framework.WithRecentEvents(0))
 	what := locktrace.Acquire{Client: c, Path: "/lock", Recipe: locktrace.RecipeMutex, Leases: 1}
 	ctx := context.Background()
 	require.Zero(t, testing.AllocsPerRun(100, func() {
 		during, told := trace.StartAcquire(ctx, what)
-		told.QueuedLocally(1)
+		told.QueuedLocally(1, nil)
 		told.HandedOver()
 		if told.Observer() != nil || told.Link() != nil || during != ctx {
 			panic("somebody is told")
@@ -45,6 +37,50 @@ func TestNoTracerNoAllocation(t *testing.T) {
 		held.Trace().Revoked()
 		held.Trace().Released(ctx, nil)
 	}))
+}
+
+// The flight recorder has one allocation for an acquire and its hold, whatever
+// happens to them, once its rings are full.
+func TestTheRecordOfAnAcquireIsOneAllocation(t *testing.T) {
+	c := aClient(t, framework.WithRecentEvents(50))
+	what := locktrace.Acquire{Client: c, Path: "/lock", Recipe: locktrace.RecipeMutex, Leases: 1}
+	ctx := context.Background()
+	held, lease := aClaim(ctx, c)
+	node := framework.Created{Path: "/lock/lock-0000000001"}
+	ahead := lockloop.Other{Node: "lock-0000000000"}
+	cycle := func() {
+		_, told := trace.StartAcquire(ctx, what)
+		told.QueuedLocally(1, nil)
+		told.Queued(node, 1, 2)
+		told.Waiting(1, ahead, ahead)
+		told.Ended(locktrace.AcquireEnd{Outcome: locktrace.Acquired})
+		held.StartTrace(lease, what, told)
+		held.Trace().Revoked()
+		held.Trace().Released(ctx, nil)
+		held.Trace().Gone()
+	}
+	for range 100 {
+		cycle()
+	}
+	require.Equal(t, 1.0, testing.AllocsPerRun(100, cycle))
+	require.Len(t, framework.Extend(c).Recorder().Events(), 2*50)
+	require.Empty(t, framework.Extend(c).Recorder().Records())
+}
+
+// aClient returns a client that allocates nothing, because it waits for its
+// dialer.
+func aClient(t *testing.T, opts ...framework.Option) *framework.Client {
+	dialing := make(chan struct{})
+	c, err := framework.New("127.0.0.1:1", append(opts, framework.WithSessionTimeout(time.Hour),
+		framework.WithDialer(func(ctx context.Context, _, _ string) (net.Conn, error) {
+			close(dialing)
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}))...)
+	require.NoError(t, err)
+	t.Cleanup(func() { c.Close() })
+	<-dialing
+	return c
 }
 
 // aClaim returns a claim without any nodes at the server, and a lease of it.

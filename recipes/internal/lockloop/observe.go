@@ -17,9 +17,10 @@ type Observer interface {
 	// it. The length of the queue includes our node.
 	Queued(node framework.Created, ahead, length int)
 
-	// Waiting says that we wait for a change of the contender directly ahead.
-	// In a loop of ByCount, ahead is the zero value.
-	Waiting(ahead, holder Other)
+	// Waiting says that we wait for a change of the contender directly ahead,
+	// with so many contenders before us. In a loop of ByCount, ahead is the
+	// zero value.
+	Waiting(position int, ahead, holder Other)
 
 	// Woken says that something has changed. The argument gone tells whether
 	// the contender directly ahead has left.
@@ -56,7 +57,7 @@ func (c *contender) tellWaiting(ahead Other) {
 	if c.seen.Holder != ahead.Node {
 		holder = Other{Node: c.seen.Holder, Data: c.seen.HolderData, Since: c.seen.HolderSince}
 	}
-	c.attempt.Observer.Waiting(ahead, holder)
+	c.attempt.Observer.Waiting(c.seen.Ahead, ahead, holder)
 }
 
 // tellWoken is called after a wait for a watch, with its outcome.

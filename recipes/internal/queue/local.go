@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gocurator/curator/internal/flight"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/claim"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
@@ -64,7 +65,7 @@ func (q *Queue) waitLocally(ctx context.Context, a Attempt, local *localQueue, w
 			local.abandon(ctx, w)
 		}
 	}()
-	a.Trace.QueuedLocally(ahead)
+	a.Trace.QueuedLocally(ahead, func() flight.Standing { return local.standingOf(w) })
 	told = true
 	select {
 	case <-w.turn:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/gocurator/curator/internal/flight"
 	"github.com/gocurator/curator/recipes/internal/claim"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 )
@@ -150,6 +151,21 @@ func (q *localQueue) standing() lockloop.NotAdmitted {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.seen
+}
+
+// standingOf returns the place of a waiter now. That is at least what one of
+// ours has seen of the server's queue, and where the waiter is among ours.
+func (q *localQueue) standingOf(w *localWaiter) flight.Standing {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	at := flight.Standing{
+		Seen: q.seen.Seen, Ahead: q.seen.Ahead,
+		Holder: flight.Contender{Node: q.seen.Holder, Data: q.seen.HolderData, Since: q.seen.HolderSince},
+	}
+	if w.at != notInLine {
+		at.Ahead = max(at.Ahead, q.used+q.waiting.before(w.at))
+	}
+	return at
 }
 
 // yield gives our own place to a waiter.

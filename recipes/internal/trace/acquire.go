@@ -2,17 +2,24 @@ package trace
 
 import (
 	"context"
+	"path"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/clienttrace"
+	"github.com/gocurator/curator/internal/flight"
 	"github.com/gocurator/curator/internal/printable"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
-// Acquire reports one acquire to the tracer. The nil *Acquire reports nothing.
+// Acquire reports one acquire to the client's tracer, if it has one that traces
+// acquires, and to its flight recorder. The nil *Acquire reports nothing.
 type Acquire struct {
+	record flight.Record // of the acquire, and then of the hold
+	hold   Hold          // here, so that both are one allocation
+	traced bool          // there is such a tracer
+
 	// teller makes the calls for an acquire on a goroutine of the client. It is
 	// nil for an acquire on the user's goroutine.
 	teller clienttrace.Teller
@@ -24,34 +31,63 @@ type Acquire struct {
 	downgraded bool
 }
 
-// StartAcquire tells the client's tracer, if it has one that traces acquires.
-// It returns the context for the rest of the acquire.
+// StartAcquire tells the client's tracer, if it has one that traces acquires,
+// and begins the flight recorder's record. It returns the context for the rest
+// of the acquire. The *Acquire is nil if there is neither.
 func StartAcquire(ctx context.Context, a locktrace.Acquire) (context.Context, *Acquire) {
-	tracer, ok := framework.Extend(a.Client).Tracer().(locktrace.Tracer)
-	if !ok {
+	ext := framework.Extend(a.Client)
+	tracer, traced := ext.Tracer().(locktrace.Tracer)
+	recorder := ext.Recorder()
+	if !traced && recorder == nil {
 		return ctx, nil
 	}
-	t := &Acquire{}
-	if a.Recipe == locktrace.RecipeLeaderLatch { // it runs on a goroutine of the client
-		t.teller, t.ctx = framework.Extend(a.Client).NewTeller(), ctx
+	t := &Acquire{traced: traced}
+	recorder.Begin(&t.record, flight.What{
+		Path: ext.FullPath(a.Path), Recipe: a.Recipe, Name: a.Name, Shared: a.Shared, Leases: a.Leases,
+	}, 1)
+	if !traced {
+		return ctx, t
 	}
 	return t.start(ctx, a, tracer), t
 }
 
+// StartSeveral is StartAcquire for several locks that are acquired as one. The
+// flight recorder knows each of them by its own acquire.
+func StartSeveral(ctx context.Context, a locktrace.Acquire) (context.Context, *Acquire) {
+	tracer, traced := framework.Extend(a.Client).Tracer().(locktrace.Tracer)
+	if !traced {
+		return ctx, nil
+	}
+	t := &Acquire{traced: true}
+	return t.start(ctx, a, tracer), t
+}
+
 func (t *Acquire) start(ctx context.Context, a locktrace.Acquire, tracer locktrace.Tracer) context.Context {
-	started := ctx
+	if a.Recipe == locktrace.RecipeLeaderLatch { // it runs on a goroutine of the client
+		t.teller, t.ctx = framework.Extend(a.Client).NewTeller(), ctx
+	}
+	started, complete := ctx, false
+	defer func() {
+		if !complete { // the user's tracer has panicked, and no caller gets t
+			t.record.Gone()
+		}
+	}()
 	start := func() { started, t.to = tracer.StartAcquire(ctx, a) }
 	if t.teller == nil {
 		start()
-		return started
+	} else if !t.teller.Tell(ctx, start) {
+		started = ctx
 	}
-	if !t.teller.Tell(ctx, start) {
-		return ctx
-	}
+	complete = true
 	return started
 }
 
-// tell calls the tracer, and reports whether it has returned.
+// IsTraced reports whether a tracer is told of the acquire.
+func (t *Acquire) IsTraced() bool { return t != nil && t.traced }
+
+// tell calls the tracer, if there is one, and reports whether it has returned.
+// Callers ask for it first, because the function that they pass takes an
+// allocation.
 func (t *Acquire) tell(call func(locktrace.AcquireTracer)) bool {
 	if t.teller == nil {
 		call(t.to)
@@ -70,8 +106,28 @@ func (t *Acquire) Ended(end locktrace.AcquireEnd) {
 		return
 	}
 	t.over = true
+	t.record.Ended(kindOf(end.Outcome), string(end.Outcome), end.Err)
+	if t.traced {
+		t.tellEnded(end)
+	}
+}
+
+func (t *Acquire) tellEnded(end locktrace.AcquireEnd) {
 	end.HandedOver, end.Downgraded = t.handedOver, t.downgraded
 	t.tell(func(to locktrace.AcquireTracer) { to.Ended(end) })
+}
+
+// kindOf returns the kind of the event that an outcome is for the flight
+// recorder. That others were first is nothing rare.
+func kindOf(outcome locktrace.Outcome) flight.Kind {
+	switch outcome {
+	case locktrace.Acquired:
+		return flight.Acquired
+	case locktrace.Failed:
+		return flight.AcquireFailed
+	default:
+		return flight.NotAcquired
+	}
 }
 
 // EndedByPanic is for a defer. If Ended was not called, the user's code has
@@ -84,7 +140,7 @@ func (t *Acquire) EndedByPanic() {
 
 // Link returns the entries that identify the acquire's trace in its nodes.
 func (t *Acquire) Link() map[string]string {
-	if t == nil {
+	if t == nil || !t.traced {
 		return nil
 	}
 	var link map[string]string
@@ -94,9 +150,14 @@ func (t *Acquire) Link() map[string]string {
 	return link
 }
 
-// QueuedLocally reports that the acquire waits in the process.
-func (t *Acquire) QueuedLocally(ahead int) {
-	if t != nil {
+// QueuedLocally reports that the acquire waits in the process. The argument
+// where tells its place from then on, to any goroutine.
+func (t *Acquire) QueuedLocally(ahead int, where func() flight.Standing) {
+	if t == nil {
+		return
+	}
+	t.record.QueuedLocally(where)
+	if t.traced {
 		t.tell(func(to locktrace.AcquireTracer) { to.QueuedLocally(ahead) })
 	}
 }
@@ -129,8 +190,8 @@ func (t *Acquire) Distrusted(c *framework.Client, node framework.Created) {
 }
 
 // Observer returns the observer that the lock loop reports the acquire's nodes
-// to. Without a tracer it returns the nil interface. A nil *Acquire would not
-// be that.
+// to. For the nil *Acquire it returns the nil interface, which the nil *Acquire
+// would not be.
 func (t *Acquire) Observer() lockloop.Observer {
 	if t == nil {
 		return nil
@@ -140,26 +201,37 @@ func (t *Acquire) Observer() lockloop.Observer {
 
 // Queued implements lockloop.Observer.
 func (t *Acquire) Queued(node framework.Created, ahead, length int) {
-	t.tell(func(to locktrace.AcquireTracer) {
-		to.Queued(locktrace.Queued{Node: node.Path, Czxid: node.Czxid, Ahead: ahead, Length: length})
-	})
+	t.record.Queued(path.Base(node.Path), ahead)
+	if !t.traced {
+		return
+	}
+	queued := locktrace.Queued{Node: node.Path, Czxid: node.Czxid, Ahead: ahead, Length: length}
+	t.tell(func(to locktrace.AcquireTracer) { to.Queued(queued) })
 }
 
 // Waiting implements lockloop.Observer.
-func (t *Acquire) Waiting(ahead, holder lockloop.Other) {
-	t.tell(func(to locktrace.AcquireTracer) {
-		to.Waiting(locktrace.Waiting{Ahead: contender(ahead), Holder: contender(holder)})
-	})
+func (t *Acquire) Waiting(position int, ahead, holder lockloop.Other) {
+	t.record.Blocked(position, flight.Contender(ahead), flight.Contender(holder))
+	if !t.traced {
+		return
+	}
+	waiting := locktrace.Waiting{Ahead: contender(ahead), Holder: contender(holder)}
+	t.tell(func(to locktrace.AcquireTracer) { to.Waiting(waiting) })
 }
 
 // Woken implements lockloop.Observer.
 func (t *Acquire) Woken(gone bool) {
-	t.tell(func(to locktrace.AcquireTracer) { to.Woken(gone) })
+	if t.traced {
+		t.tell(func(to locktrace.AcquireTracer) { to.Woken(gone) })
+	}
 }
 
 // Abandoned implements lockloop.Observer.
 func (t *Acquire) Abandoned(reason error) {
-	t.tell(func(to locktrace.AcquireTracer) { to.Abandoned(reason) })
+	t.record.Abandoned()
+	if t.traced {
+		t.tell(func(to locktrace.AcquireTracer) { to.Abandoned(reason) })
+	}
 }
 
 func contender(o lockloop.Other) locktrace.Contender {

@@ -8,13 +8,15 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/clienttrace"
+	"github.com/gocurator/curator/internal/flight"
 	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
-// Hold reports one hold to the tracer and the log. The nil *Hold reports
-// nothing.
+// Hold reports one hold to the tracer, the flight recorder and the log. The nil
+// *Hold reports nothing.
 type Hold struct {
+	record *flight.Record // nil if there is none
 	of     locktrace.Acquire
 	what   locktrace.Hold
 	teller clienttrace.Teller   // calls the tracer; nil if there is none
@@ -28,30 +30,39 @@ type Hold struct {
 
 // StartHold reports the beginning of a hold. The argument held is the context
 // of its first lease. StartHold returns the context to work in. The Hold is nil
-// if the acquire is not traced and the log drops warnings.
+// if the acquire was not reported and the log drops warnings.
 func StartHold(held context.Context, of locktrace.Acquire, what locktrace.Hold, acquired *Acquire) (*Hold, context.Context) {
 	log := framework.Extend(of.Client).Logger()
-	if acquired == nil && !log.Enabled(held, slog.LevelWarn) {
-		return nil, held
-	}
-	h := &Hold{of: of, what: what, log: log, ctx: held}
 	if acquired == nil {
-		return h, held
+		if !log.Enabled(held, slog.LevelWarn) {
+			return nil, held
+		}
+		return &Hold{of: of, what: what, log: log, ctx: held}, held
 	}
+	h := &acquired.hold
+	h.record, h.of, h.what, h.log, h.ctx = &acquired.record, of, what, log, held
+	if acquired.traced {
+		h.ctx = h.start(held, acquired)
+	}
+	h.record.Hold(path.Base(what.Node), what.Token) // behind the tracer, which may panic
+	return h, h.ctx
+}
+
+// start tells the tracer, and returns the context to work in.
+func (h *Hold) start(held context.Context, acquired *Acquire) (work context.Context) {
 	h.teller = acquired.teller
 	if h.teller == nil {
-		h.teller = framework.Extend(of.Client).NewTeller()
+		h.teller = framework.Extend(h.of.Client).NewTeller()
 	}
-	work := held
+	work = held
 	told := acquired.tell(func(to locktrace.AcquireTracer) {
-		h.to = to.StartHold(what)
+		h.to = to.StartHold(h.what)
 		work = h.to.Context(held)
 	})
 	if !told {
-		return h, held
+		return held
 	}
-	h.ctx = work
-	return h, work
+	return work
 }
 
 // tell calls the tracer, and does not wait for it.
@@ -85,7 +96,10 @@ func (h *Hold) Reentered(ctx context.Context) {
 // Revoked reports, once, that the lock is asked for.
 func (h *Hold) Revoked() {
 	if h != nil {
-		h.revoked.Do(func() { h.tell(locktrace.HoldTracer.Revoked) })
+		h.revoked.Do(func() {
+			h.record.Revoked()
+			h.tell(locktrace.HoldTracer.Revoked)
+		})
 	}
 }
 
@@ -106,8 +120,9 @@ func (h *Hold) Lost(kind locktrace.EndCause, cause error) {
 		if kind == locktrace.EndRevoked {
 			h.Revoked()
 		}
+		h.record.Lost(cause)
 		h.logLoss(kind, cause)
-		h.tell(func(to locktrace.HoldTracer) { to.Ended(locktrace.HoldEnd{Cause: kind, Err: cause}) })
+		h.tellEnded(kind, cause)
 	})
 }
 
@@ -118,9 +133,30 @@ func (h *Hold) Released(ctx context.Context, err error) {
 		return
 	}
 	h.ended.Do(func() {
-		h.tell(func(to locktrace.HoldTracer) { to.Ended(locktrace.HoldEnd{Cause: locktrace.EndReleased, Err: err}) })
+		h.record.Released(err)
+		h.tellEnded(locktrace.EndReleased, err)
 	})
 	h.Wait(ctx)
+}
+
+func (h *Hold) tellEnded(cause locktrace.EndCause, err error) {
+	if h.teller != nil { // the function takes an allocation
+		h.tell(func(to locktrace.HoldTracer) { to.Ended(locktrace.HoldEnd{Cause: cause, Err: err}) })
+	}
+}
+
+// Releasing notes that the nodes are about to be handed over or deleted.
+func (h *Hold) Releasing() {
+	if h != nil {
+		h.record.Releasing()
+	}
+}
+
+// Gone notes that nothing is left of the hold.
+func (h *Hold) Gone() {
+	if h != nil {
+		h.record.Gone()
+	}
 }
 
 // During returns a context for the requests of a release. If the hold is

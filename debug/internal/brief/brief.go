@@ -1,0 +1,69 @@
+// Package brief shortens durations, counts and names of nodes for people, and
+// makes text of others safe to show.
+package brief
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gocurator/curator/internal/printable"
+)
+
+// Duration returns the text of a duration, with about three digits.
+func Duration(d time.Duration) string {
+	abs := d.Abs()
+	for unit := time.Nanosecond; unit < time.Millisecond; unit *= 10 {
+		if abs < 1000*unit {
+			return d.Round(unit).String()
+		}
+	}
+	unit := time.Minute
+	switch {
+	case abs < time.Second:
+		unit = time.Millisecond
+	case abs < time.Minute:
+		unit = 100 * time.Millisecond
+	case abs < time.Hour:
+		unit = time.Second
+	}
+	text := d.Round(unit).String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, zero) {
+			text = text[:len(text)-len(zero)+1]
+		}
+	}
+	return text
+}
+
+// Since returns how long ago a time was.
+func Since(now, then time.Time) string { return Duration(max(now.Sub(then), 0)) }
+
+// Count returns such as "1 node" or "3 nodes".
+func Count[N int | int64](n N, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// Node returns the name of a node without the id that makes the name of a
+// protected create unique.
+func Node(name string) string {
+	const prefix, id = "_c_", "00000000-0000-0000-0000-000000000000-"
+	if strings.HasPrefix(name, prefix) && len(name) > len(prefix+id) {
+		name = name[len(prefix+id):]
+	}
+	return printable.String(name)
+}
+
+// List joins what is not empty.
+func List(parts ...string) string {
+	var all []string
+	for _, part := range parts {
+		if part != "" {
+			all = append(all, part)
+		}
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,172 @@
+package snapshot
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gocurator/curator/debug/internal/brief"
+)
+
+// These methods describe parts of a snapshot in a few words, which can be
+// printed. The text and the page share them.
+
+// headline says how the client does, such as "connected for 3h0m0s".
+func (c *Client) headline(now time.Time) string {
+	switch {
+	case c.Closed:
+		return "closed"
+	case c.State.Since.IsZero():
+		return "not connected yet"
+	default:
+		return p(c.State.Name) + " for " + brief.Since(now, c.State.Since)
+	}
+}
+
+func (s *Session) describe(now time.Time) string {
+	left := brief.Duration(s.Left.Duration()) + " left of " + brief.Duration(s.Timeout.Duration())
+	switch {
+	case s.Ended != "":
+		left = "over: " + p(s.Ended)
+	case s.Left <= 0:
+		left = "its time is up, of " + brief.Duration(s.Timeout.Duration())
+	}
+	strict := ""
+	if s.StrictContact {
+		strict = "strict contact"
+	}
+	return brief.List(left, "last contact "+brief.Since(now, s.LastContact)+" ago", "server "+p(s.Server),
+		fmt.Sprintf("number %d", s.Epoch), fmt.Sprintf("margin %g", s.SafetyMargin), p(s.ErrorPolicy), strict)
+}
+
+func (s Server) describe(now time.Time) string {
+	state, unlisted := "", ""
+	switch {
+	case s.Connected:
+		state = "connected"
+	case s.Attempts == 0:
+		state = "not tried"
+	}
+	if !s.Listed {
+		unlisted = "not in the list"
+	}
+	tried, failed := "", ""
+	if s.Attempts > 0 {
+		tried = brief.Count(s.Attempts, "attempt") + ", the last " + brief.Since(now, s.Last) + " ago"
+	}
+	if s.Failures > 0 {
+		failed = fmt.Sprintf("%d failed", s.Failures)
+	}
+	return brief.List(state, unlisted, tried, failed, p(s.Error))
+}
+
+func (w Watch) describe() string {
+	set := ""
+	if !w.Set {
+		set = "not set yet"
+	}
+	return brief.List(p(w.Kind), brief.Count(w.Waiters, "waiter"), set)
+}
+
+// what says what kind of lock it is, and what the user has called it.
+func (h Hold) what() string { return what(h.Recipe, h.Name, h.Shared, h.Leases) }
+
+func (w Wait) what() string { return what(w.Recipe, w.Name, w.Shared, w.Leases) }
+
+func what(recipe, name string, shared bool, leases int) string {
+	kind := strings.ReplaceAll(p(recipe), "_", " ")
+	if shared {
+		kind += ", reader"
+	}
+	if leases > 0 {
+		kind += fmt.Sprintf(", %d leases", leases)
+	}
+	if name != "" {
+		kind += " " + p(fmt.Sprintf("%q", name))
+	}
+	return kind
+}
+
+func (h Hold) describe() string {
+	var state, revoked string
+	switch {
+	case h.Lost != "":
+		state = "LOST, not released: " + p(h.Lost)
+	case h.Releasing:
+		state = "being released"
+	}
+	if h.Revoked {
+		revoked = "asked for"
+	}
+	return brief.List(state, revoked, "waited "+brief.Duration(h.Waited.Duration()), "node "+brief.Node(h.Node), fmt.Sprintf("token %d", h.Token))
+}
+
+func (w Wait) describe(now time.Time) string {
+	stage := p(w.Stage)
+	if w.Stage == "in process" || w.Stage == "waiting" {
+		stage += fmt.Sprintf(", %d ahead", w.Ahead)
+	}
+	seen := ""
+	if !w.Seen.IsZero() {
+		seen = "seen " + brief.Since(now, w.Seen) + " ago"
+	}
+	var holder, next string
+	if w.Holder != nil {
+		holder = "first " + w.Holder.describe(now)
+	}
+	if w.Next != nil && (w.Holder == nil || w.Next.Node != w.Holder.Node) {
+		next = "next " + w.Next.describe(now)
+	}
+	return brief.List(stage, holder, next, seen)
+}
+
+func (c *Contender) describe(now time.Time) string {
+	owner := p(c.ID)
+	if c.Local {
+		owner = "this client"
+	}
+	since := ""
+	if !c.Since.IsZero() {
+		since = " for " + brief.Since(now, c.Since)
+	}
+	if owner == "" {
+		return brief.Node(c.Node) + since
+	}
+	return owner + " (" + brief.Node(c.Node) + ")" + since
+}
+
+func (r Registration) describe(now time.Time) string {
+	switch {
+	case r.Registered && r.Node != r.Path:
+		return fmt.Sprintf("registered for %s as %s, czxid %d", brief.Since(now, r.Since), p(r.Node), r.Czxid)
+	case r.Registered:
+		return fmt.Sprintf("registered for %s, czxid %d", brief.Since(now, r.Since), r.Czxid)
+	default:
+		return brief.List("NOT registered for "+brief.Since(now, r.Since), p(r.Trouble))
+	}
+}
+
+func (c Cache) describe() string {
+	state := "up to date"
+	switch {
+	case c.Error != "":
+		state = "ended: " + p(c.Error)
+	case !c.Synced:
+		state = "not filled yet"
+	case c.Lag > 0:
+		state = "behind for " + brief.Duration(c.Lag.Duration())
+	}
+	reads, behind, resyncs := "", "", ""
+	if c.ToRead > 0 {
+		reads = brief.Count(c.ToRead, "read") + " to do"
+	}
+	if c.Behind > 0 {
+		behind = brief.Count(c.Behind, "transaction") + " behind"
+	}
+	if c.Resyncs > 0 {
+		resyncs = brief.Count(c.Resyncs, "resync")
+	}
+	return brief.List(state, brief.Count(c.Nodes, "node"), reads, behind, fmt.Sprintf("as of %#x", c.Zxid), resyncs)
+}
+
+func (e Event) describe() string { return brief.List(p(e.Text), p(e.Cause)) }

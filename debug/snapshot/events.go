@@ -1,0 +1,78 @@
+package snapshot
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gocurator/curator/debug/internal/brief"
+	"github.com/gocurator/curator/internal/flight"
+	"github.com/gocurator/curator/internal/printable"
+)
+
+func eventOf(e flight.Event) Event {
+	shown := Event{
+		Time: e.Time, Path: e.Path, Recipe: e.Recipe, Name: e.Name, Node: e.Node,
+		Duration: Seconds(e.Took), Cause: text(e.Err),
+	}
+	switch e.Kind {
+	case flight.ClientOpened:
+		shown.Kind, shown.Text = EventClient, "opened"
+	case flight.ClientClosed:
+		shown.Kind, shown.Text = EventClient, "closed"
+	case flight.StateChanged:
+		describeState(&shown, e)
+	case flight.NodeChanged:
+		shown.Kind, shown.Text, shown.Name = EventRegistration, e.Name, ""
+		shown.Trouble = e.Err != nil || e.Name == "overwritten"
+	case flight.CacheFilled, flight.CacheInterrupted, flight.CacheEnded:
+		describeCache(&shown, e)
+	default:
+		describeLock(&shown, e)
+	}
+	return shown
+}
+
+func describeState(shown *Event, e flight.Event) {
+	shown.Kind, shown.Name = EventState, strings.ToLower(e.Name)
+	shown.Text = shown.Name
+	connected := shown.Name == "connected" || shown.Name == "reconnected"
+	if connected {
+		shown.Text += " to " + printable.String(e.Other)
+	}
+	shown.Trouble = !connected
+}
+
+func describeCache(shown *Event, e flight.Event) {
+	shown.Kind, shown.Name = EventCache, ""
+	switch e.Kind {
+	case flight.CacheFilled:
+		shown.Text = fmt.Sprintf("%s after %s, %s", e.Name, brief.Duration(e.Took), brief.Count(e.Count, "node"))
+	case flight.CacheInterrupted:
+		shown.Text, shown.Trouble = "interrupted", true
+	default:
+		shown.Text, shown.Trouble = "ended", e.Err != nil
+	}
+}
+
+func describeLock(shown *Event, e flight.Event) {
+	switch e.Kind {
+	case flight.AcquireFailed:
+		shown.Kind, shown.Text, shown.Trouble = EventNotAcquired, "failed after "+brief.Duration(e.Took), true
+	case flight.NotAcquired:
+		outcome := strings.ReplaceAll(e.Other, "_", " ")
+		shown.Kind, shown.Text = EventNotAcquired, outcome+" after "+brief.Duration(e.Took)
+	case flight.HoldLost:
+		shown.Kind, shown.Text, shown.Trouble = EventLost, "held for "+brief.Duration(e.Took), true
+	case flight.HoldRevoked:
+		shown.Kind, shown.Text = EventRevoked, "somebody asks for it"
+	case flight.Waiting:
+		shown.Kind, shown.Text = EventWaiting, fmt.Sprintf("%d ahead", e.Count)
+		if e.Other != "" {
+			shown.Text += ", the first is " + brief.Node(e.Other)
+		}
+	case flight.Acquired:
+		shown.Kind, shown.Text = EventAcquired, "after "+brief.Duration(e.Took)
+	case flight.Released:
+		shown.Kind, shown.Text, shown.Trouble = EventReleased, "held for "+brief.Duration(e.Took), e.Err != nil
+	}
+}

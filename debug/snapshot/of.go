@@ -1,0 +1,218 @@
+package snapshot
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/flight"
+	"github.com/gocurator/curator/internal/hostname"
+	"github.com/gocurator/curator/internal/printable"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+// Of takes a snapshot of clients. It sends nothing, and waits for no server. A
+// client that is given twice, or by several of its views, shows up once. A nil
+// client is left out. A closed client shows its last events.
+func Of(clients ...*framework.Client) Snapshot {
+	s := Snapshot{
+		Version: Version, Time: time.Now(),
+		Process: Process{
+			Program: filepath.Base(os.Args[0]), Host: hostname.Get(), PID: os.Getpid(),
+			GoVersion: runtime.Version(), Goroutines: runtime.NumGoroutine(),
+		},
+		Clients: []Client{},
+	}
+	seen := map[framework.Extension]bool{}
+	for _, c := range clients {
+		if c == nil {
+			continue
+		}
+		root := framework.Extend(c).Root()
+		if !seen[root] {
+			seen[root] = true
+			s.Clients = append(s.Clients, ofClient(root, s.Time))
+		}
+	}
+	return s
+}
+
+func ofClient(e framework.Extension, now time.Time) Client {
+	status, recorder := e.Status(), e.Recorder()
+	c := Client{
+		Service: e.ServiceName(), Chroot: status.Chroot, Closed: status.Closed,
+		State:          State{Name: strings.ToLower(status.State.String()), Since: status.Since, Cause: text(status.Cause)},
+		Session:        sessionOf(status.Session),
+		Servers:        converted(status.Servers, serverOf),
+		ServersProblem: text(status.ServersProblem),
+		Watches:        listOf(status.Watches, watchOf),
+		Registrations:  listOf(byPath(recorder.Registrations()), registrationOf),
+		Caches:         listOf(byRoot(recorder.Caches()), cacheOf),
+		Events:         converted(recorder.Events(), eventOf),
+		Recorded:       recorder != nil,
+	}
+	holds, waits := split(recorder.Records())
+	c.Holds = listOf(holds, holdOf)
+	ours := map[string]bool{}
+	for _, h := range holds {
+		ours[h.Path+"/"+h.Node] = true
+	}
+	c.Waits = listOf(waits, func(v flight.View) Wait { return waitOf(v, ours) })
+	return c
+}
+
+// listOf converts the first MaxItems.
+func listOf[From, To any](all []From, convert func(From) To) List[To] {
+	return List[To]{Total: len(all), Items: converted(all[:min(len(all), MaxItems)], convert)}
+}
+
+func converted[From, To any](all []From, convert func(From) To) []To {
+	list := make([]To, 0, len(all)) // not nil, which JSON calls null
+	for _, one := range all {
+		list = append(list, convert(one))
+	}
+	return list
+}
+
+// split returns the holds and the waits, the oldest first.
+func split(records []flight.View) (holds, waits []flight.View) {
+	for _, v := range records {
+		if v.IsHold() {
+			holds = append(holds, v)
+		} else {
+			waits = append(waits, v)
+		}
+	}
+	slices.SortStableFunc(holds, func(a, b flight.View) int { return a.Granted.Compare(b.Granted) })
+	slices.SortStableFunc(waits, func(a, b flight.View) int { return a.Since.Compare(b.Since) })
+	return holds, waits
+}
+
+func byPath(all []flight.Registration) []flight.Registration {
+	slices.SortFunc(all, func(a, b flight.Registration) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Czxid, b.Czxid))
+	})
+	return all
+}
+
+func byRoot(all []flight.Cache) []flight.Cache {
+	slices.SortFunc(all, func(a, b flight.Cache) int {
+		return cmp.Or(cmp.Compare(a.Root, b.Root), cmp.Compare(a.Zxid, b.Zxid))
+	})
+	return all
+}
+
+func sessionOf(s *framework.SessionStatus) *Session {
+	if s == nil {
+		return nil
+	}
+	return &Session{
+		ID: "0x" + strconv.FormatUint(uint64(s.ID), 16), Epoch: s.Epoch, Established: s.Established,
+		Server: s.Server, Timeout: Seconds(s.Timeout), Left: Seconds(s.Left), LastContact: s.LastContact,
+		Ended: text(s.Ended), ErrorPolicy: s.ErrorPolicy.String(),
+		SafetyMargin: s.SafetyMargin, StrictContact: s.StrictContact,
+	}
+}
+
+func serverOf(s framework.ServerStatus) Server {
+	return Server{
+		Address: s.Address, Connected: s.Connected, Listed: s.Listed,
+		Attempts: s.Attempts, Failures: s.Failures, Last: s.Last, Error: text(s.Err),
+	}
+}
+
+func watchOf(w framework.WatchStatus) Watch {
+	kind := "data"
+	switch {
+	case w.Recursive:
+		kind = "persistent recursive"
+	case w.Persistent:
+		kind = "persistent"
+	case w.Children:
+		kind = "children"
+	}
+	return Watch{Path: w.Path, Kind: kind, Waiters: w.Waiters, Set: w.Set}
+}
+
+func holdOf(v flight.View) Hold {
+	return Hold{
+		Path: v.Path, Recipe: v.Recipe, Name: v.Name, Shared: v.Shared, Leases: leases(v.Leases), Node: v.Node, Token: v.Token,
+		Since: v.Granted, Waited: Seconds(v.Granted.Sub(v.Since)), Revoked: v.Revoked,
+		Releasing: v.Stage == flight.Releasing, Lost: text(v.Err), Stack: framesOf(v.Stack),
+	}
+}
+
+func waitOf(v flight.View, ours map[string]bool) Wait {
+	v.Locate()
+	contender := func(c flight.Contender) *Contender {
+		if c.Node == "" {
+			return nil
+		}
+		shown := &Contender{Node: printable.String(c.Node), Since: c.Since, Local: ours[v.Path+"/"+c.Node]}
+		if len(c.Data) > 0 {
+			shown.ID = locks.Participant{Data: c.Data}.ID()
+		}
+		return shown
+	}
+	return Wait{
+		Path: v.Path, Recipe: v.Recipe, Name: v.Name, Shared: v.Shared, Leases: leases(v.Leases),
+		Since: v.Since, Stage: v.Stage.String(), Ahead: v.Ahead, Seen: v.Seen, Node: v.Node,
+		Next: contender(v.Neighbour), Holder: contender(v.Holder), Stack: framesOf(v.Stack),
+	}
+}
+
+// leases leaves out what is nothing special.
+func leases(n int) int {
+	if n == 1 {
+		return 0
+	}
+	return n
+}
+
+func registrationOf(r flight.Registration) Registration {
+	return Registration{
+		Path: r.Path, Node: r.Node, Registered: r.Node != "", Czxid: r.Czxid, Since: r.Changed, Trouble: text(r.Err),
+	}
+}
+
+func cacheOf(c flight.Cache) Cache {
+	return Cache{
+		Root: c.Root, Synced: c.Synced, Nodes: c.Nodes, ToRead: c.ToRead, Zxid: c.Zxid,
+		Lag: Seconds(c.Lag), Behind: c.Behind, Resyncs: c.Resyncs, Error: text(c.Err),
+	}
+}
+
+// framesOf returns the calls of a stack. It leaves out those inside of the
+// recipes at its top: they are the same for everybody.
+func framesOf(pcs []uintptr) []Frame {
+	if len(pcs) == 0 {
+		return nil
+	}
+	var all []Frame
+	frames := runtime.CallersFrames(pcs)
+	for more := true; more; {
+		var f runtime.Frame
+		f, more = frames.Next()
+		inside := len(all) == 0 && strings.HasPrefix(f.Function, recipes)
+		if !inside && f.Function != "" && f.Function != "runtime.goexit" {
+			all = append(all, Frame{f.Function, f.File, f.Line})
+		}
+	}
+	return all
+}
+
+// recipes is how the names of the functions of the recipes begin.
+const recipes = "github.com/gocurator/curator/recipes/"
+
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}

@@ -1,0 +1,276 @@
+package snapshot
+
+import (
+	"encoding/json"
+	"math"
+	"time"
+)
+
+// Version is the version of the JSON form. It grows when a field changes its
+// meaning or goes. New fields do not change it.
+const Version = 1
+
+// Snapshot is what some clients of one process do at one moment. Each part is
+// consistent in itself, but the parts are read one after the other: a lock that
+// is granted meanwhile may show up twice, or not at all.
+type Snapshot struct {
+	Version int       `json:"version"`
+	Time    time.Time `json:"time"` // by the clock of the process
+	Process Process   `json:"process"`
+	Clients []Client  `json:"clients"` // in the order in which they were given
+}
+
+// Process is the process that the clients belong to.
+type Process struct {
+	Program    string `json:"program"` // base name of the executable
+	Host       string `json:"host"`
+	PID        int    `json:"pid"`
+	GoVersion  string `json:"go_version"`
+	Goroutines int    `json:"goroutines"`
+}
+
+// Client is one client, with all views of it: the paths are those of the
+// server, with the chroot.
+type Client struct {
+	Service string `json:"service"`          // see framework.WithServiceName
+	Chroot  string `json:"chroot,omitempty"` // of the connection string
+	Closed  bool   `json:"closed,omitempty"`
+
+	State State `json:"state"`
+
+	// Session is the newest session. It is nil if there was never one that a
+	// server has accepted.
+	Session *Session `json:"session,omitempty"`
+
+	Servers        []Server `json:"servers"`
+	ServersProblem string   `json:"servers_problem,omitempty"` // why the list of servers is not the newest
+
+	Watches       List[Watch]        `json:"watches"`
+	Holds         List[Hold]         `json:"holds"`         // the oldest first
+	Waits         List[Wait]         `json:"waits"`         // who waits longest first
+	Registrations List[Registration] `json:"registrations"` // by path
+	Caches        List[Cache]        `json:"caches"`        // by root
+
+	// Events are the last things that happened, the oldest first. Rare ones,
+	// such as losses, are kept for longer than frequent ones, such as grants:
+	// there may be gaps between old events.
+	Events []Event `json:"events"`
+
+	// Recorded is false if framework.WithRecentEvents(0) has turned the record
+	// off. Then there are no holds, waits, registrations, caches and events.
+	Recorded bool `json:"recorded"`
+}
+
+// List is a list that may have been cut off, so that a process with very many
+// locks can still be looked at.
+type List[T any] struct {
+	Total int `json:"total"`
+	Items []T `json:"items"` // no more than MaxItems
+}
+
+// MaxItems is how many items a List has at most.
+const MaxItems = 1000
+
+// State is the state of a client's connection.
+type State struct {
+	Name  string    `json:"name"`            // such as "connected"; see package state
+	Since time.Time `json:"since,omitzero"`  // zero before the first one
+	Cause string    `json:"cause,omitempty"` // why there is no connection, as far as that is known
+}
+
+// Session is a session of a client.
+type Session struct {
+	ID          string    `json:"id"`    // in hexadecimal digits, such as "0x1000a2b3c4d0001"
+	Epoch       uint64    `json:"epoch"` // counts the client's sessions, from 1
+	Established time.Time `json:"established"`
+	Server      string    `json:"server"` // of the newest connection, or of the newest attempt
+	Timeout     Seconds   `json:"timeout_seconds"`
+
+	// Left is for how long the session can still be trusted if no server
+	// answers any more: the timeout less the safety margin, counted from the
+	// last contact. It is negative if that time is over.
+	Left Seconds `json:"left_seconds"`
+
+	// LastContact is when the newest request was sent that a server has
+	// answered.
+	LastContact time.Time `json:"last_contact"`
+
+	// Ended says why the session is over; empty if it is not.
+	Ended string `json:"ended,omitempty"`
+
+	ErrorPolicy   string  `json:"error_policy"`
+	SafetyMargin  float64 `json:"safety_margin"` // the part of the timeout
+	StrictContact bool    `json:"strict_contact"`
+}
+
+// Server is a server of the ensemble, as this client has found it.
+type Server struct {
+	Address   string    `json:"address"`
+	Connected bool      `json:"connected"` // the present connection is to this one
+	Listed    bool      `json:"listed"`    // it is in the list of servers now
+	Attempts  int       `json:"attempts"`  // to connect, since the client was made
+	Failures  int       `json:"failures"`  // of these attempts
+	Last      time.Time `json:"last_attempt,omitzero"`
+	Error     string    `json:"error,omitempty"` // of the newest attempt
+}
+
+// Watch is one watch that the server has for the client, or will have as soon
+// as there is a connection.
+type Watch struct {
+	Path    string `json:"path"`
+	Kind    string `json:"kind"` // "data", "children", "persistent" or "persistent recursive"
+	Waiters int    `json:"waiters"`
+	Set     bool   `json:"set"` // the server has confirmed it
+}
+
+// Hold is a lock or a leadership that is held, or was lost and is not released.
+type Hold struct {
+	Path   string    `json:"path"`
+	Recipe string    `json:"recipe"` // see package recipes/locktrace
+	Name   string    `json:"name,omitempty"`
+	Shared bool      `json:"shared,omitempty"` // the read side of a read/write lock
+	Leases int       `json:"leases,omitempty"` // of a semaphore; 0 for one
+	Node   string    `json:"node"`             // the base name of its node
+	Token  int64     `json:"token,omitempty"`  // the fencing token
+	Since  time.Time `json:"since"`            // the grant
+	Waited Seconds   `json:"waited_seconds"`   // before the grant
+
+	// Revoked says that somebody has asked for the lock.
+	Revoked bool `json:"revoked,omitempty"`
+
+	// Releasing says that the node is being deleted.
+	Releasing bool `json:"releasing,omitempty"`
+
+	// Lost says why the lock is lost, though it is not released. Work that
+	// relied on it should have stopped.
+	Lost string `json:"lost,omitempty"`
+
+	// Stack is where the lock was acquired, the innermost call first. It is
+	// empty unless framework.WithAcquireStacks is set.
+	Stack []Frame `json:"stack,omitempty"`
+}
+
+// Wait is an acquire that is under way.
+type Wait struct {
+	Path   string    `json:"path"`
+	Recipe string    `json:"recipe"`
+	Name   string    `json:"name,omitempty"`
+	Shared bool      `json:"shared,omitempty"`
+	Leases int       `json:"leases,omitempty"`
+	Since  time.Time `json:"since"`
+
+	// Stage says what the acquire does: "starting" until it has a node, "in
+	// process" while it waits for goroutines of its own client, "queued" and
+	// "waiting" at the server.
+	Stage string `json:"stage"`
+
+	// Ahead is how many contenders were ahead when the acquire last looked. Of
+	// one that waits in the process, it is how many are ahead at least.
+	Ahead int       `json:"ahead"`
+	Seen  time.Time `json:"seen,omitzero"` // when that was; zero if it never saw the queue
+
+	Node   string     `json:"node,omitempty"`   // the base name of its node
+	Next   *Contender `json:"next,omitempty"`   // right ahead
+	Holder *Contender `json:"holder,omitempty"` // first in the queue
+
+	Stack []Frame `json:"stack,omitempty"` // as in Hold
+}
+
+// Contender is another contender, as a waiter has seen it.
+type Contender struct {
+	Node  string    `json:"node"`            // the base name
+	ID    string    `json:"id,omitempty"`    // by which people know the owner, such as "orders@web-1/4711"
+	Since time.Time `json:"since,omitzero"`  // when it queued, by the server's clock
+	Local bool      `json:"local,omitempty"` // it is a lease of the same client
+}
+
+// Frame is a call in a stack.
+type Frame struct {
+	Func string `json:"func"`
+	File string `json:"file"`
+	Line int    `json:"line"`
+}
+
+// Registration is a node that recipes/nodes keeps registered.
+type Registration struct {
+	Path       string    `json:"path"`           // as it was asked for
+	Node       string    `json:"node,omitempty"` // the path of the node, if it is there
+	Registered bool      `json:"registered"`
+	Czxid      int64     `json:"czxid,omitempty"`
+	Since      time.Time `json:"since,omitzero"`    // of the last change between registered and not
+	Trouble    string    `json:"trouble,omitempty"` // why it is not registered
+}
+
+// Cache is a cache of recipes/cache.
+type Cache struct {
+	Root    string  `json:"root"`
+	Synced  bool    `json:"synced"` // it was filled at least once
+	Nodes   int     `json:"nodes"`
+	ToRead  int     `json:"to_read"` // reads that are still to be done
+	Zxid    int64   `json:"zxid"`    // the transaction as of which it equals the tree
+	Lag     Seconds `json:"lag_seconds"`
+	Behind  int64   `json:"behind"` // transactions of the ensemble
+	Resyncs int64   `json:"resyncs"`
+	Error   string  `json:"error,omitempty"` // why it has ended
+}
+
+// Event is something that happened.
+type Event struct {
+	Time time.Time `json:"time"`
+	Kind string    `json:"kind"` // one of the Event constants
+
+	Path   string `json:"path,omitempty"`
+	Recipe string `json:"recipe,omitempty"` // of a lock
+	Name   string `json:"name,omitempty"`   // of a lock; of an event of the kind "state", that of the state
+	Node   string `json:"node,omitempty"`   // the base name
+
+	// Duration is how long the acquire took, or how long the lock was held.
+	Duration Seconds `json:"duration_seconds,omitempty"`
+
+	// Text says in a few words what happened, such as "lost after 3.2s".
+	Text string `json:"text"`
+
+	Cause string `json:"cause,omitempty"` // the error behind it
+
+	// Trouble marks what nobody wants to happen: losses, failures,
+	// interruptions.
+	Trouble bool `json:"trouble,omitempty"`
+}
+
+// The kinds of events.
+const (
+	EventClient       = "client"       // it was opened, or closed
+	EventState        = "state"        // of the connection
+	EventWaiting      = "waiting"      // an acquire began to wait for another contender
+	EventAcquired     = "acquired"     // a lock or a leadership
+	EventNotAcquired  = "not acquired" // the acquire ended without
+	EventReleased     = "released"
+	EventLost         = "lost"
+	EventRevoked      = "revoked"      // somebody has asked for a lock that is held
+	EventRegistration = "registration" // of a node
+	EventCache        = "cache"
+)
+
+// Seconds is a duration. In JSON it is a number of seconds.
+type Seconds time.Duration
+
+// Duration returns the duration.
+func (s Seconds) Duration() time.Duration { return time.Duration(s) }
+
+// String returns the text of the duration.
+func (s Seconds) String() string { return time.Duration(s).String() }
+
+// MarshalJSON returns the number of seconds.
+func (s Seconds) MarshalJSON() ([]byte, error) { return json.Marshal(time.Duration(s).Seconds()) }
+
+// UnmarshalJSON reads a number of seconds. One that no time.Duration can hold
+// becomes the nearest one.
+func (s *Seconds) UnmarshalJSON(text []byte) error {
+	var seconds float64
+	if err := json.Unmarshal(text, &seconds); err != nil {
+		return err
+	}
+	const most = float64(math.MaxInt64 / int64(time.Second))
+	*s = Seconds(math.Round(max(-most, min(most, seconds)) * float64(time.Second)))
+	return nil
+}

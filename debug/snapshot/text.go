@@ -1,0 +1,118 @@
+package snapshot
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/gocurator/curator/debug/internal/brief"
+	"github.com/gocurator/curator/internal/printable"
+)
+
+// WriteText writes the snapshot for people, as plain text. What cannot be
+// printed, such as in paths that others have made, is quoted. Times are relative
+// to that of the snapshot. The error is that of w.
+func (s Snapshot) WriteText(w io.Writer) error {
+	t := &texter{w: tabwriter.NewWriter(w, 0, 0, 2, ' ', 0), now: s.Time}
+	t.line("%s, pid %d on %s, %s, %s, at %s", p(s.Process.Program), s.Process.PID, p(s.Process.Host),
+		p(s.Process.GoVersion), brief.Count(s.Process.Goroutines, "goroutine"), s.Time.Format(time.RFC3339))
+	for i := range s.Clients {
+		t.client(i+1, &s.Clients[i])
+	}
+	if len(s.Clients) == 0 {
+		t.line("no clients")
+	}
+	if err := t.w.Flush(); t.err == nil {
+		t.err = err
+	}
+	return t.err
+}
+
+// texter writes a snapshot. A tab ends a cell of a table.
+type texter struct {
+	w   *tabwriter.Writer
+	now time.Time
+	err error // the first one
+}
+
+func (t *texter) line(format string, args ...any) {
+	if _, err := fmt.Fprintf(t.w, format+"\n", args...); err != nil && t.err == nil {
+		t.err = err
+	}
+}
+
+// p makes text of others safe to print.
+func p(s string) string { return printable.String(s) }
+
+func (t *texter) client(n int, c *Client) {
+	t.line("\nCLIENT %d  %s: %s", n, p(c.Service), c.headline(t.now))
+	if c.State.Cause != "" {
+		t.line("  cause: %s", p(c.State.Cause))
+	}
+	if c.Chroot != "" {
+		t.line("  chroot: %s", p(c.Chroot))
+	}
+	if c.Session != nil {
+		t.line("  session %s: %s", p(c.Session.ID), c.Session.describe(t.now))
+	}
+	t.section("servers", len(c.Servers), len(c.Servers))
+	for _, s := range c.Servers {
+		t.line("    %s\t%s", p(s.Address), s.describe(t.now))
+	}
+	if c.ServersProblem != "" {
+		t.line("    the list of servers is old: %s", p(c.ServersProblem))
+	}
+	if c.Recorded {
+		t.recorded(c)
+	} else {
+		t.line("  locks, registrations, caches and events are not recorded")
+	}
+	t.section("watches", c.Watches.Total, len(c.Watches.Items))
+	for _, w := range c.Watches.Items {
+		t.line("    %s\t%s", p(w.Path), w.describe())
+	}
+}
+
+func (t *texter) recorded(c *Client) {
+	t.section("holds", c.Holds.Total, len(c.Holds.Items))
+	for _, h := range c.Holds.Items {
+		t.line("    %s\t%s\tfor %s\t%s", p(h.Path), h.what(), brief.Since(t.now, h.Since), h.describe())
+		t.stack(h.Stack)
+	}
+	t.section("waits", c.Waits.Total, len(c.Waits.Items))
+	for _, w := range c.Waits.Items {
+		t.line("    %s\t%s\tfor %s\t%s", p(w.Path), w.what(), brief.Since(t.now, w.Since), w.describe(t.now))
+		t.stack(w.Stack)
+	}
+	t.section("registrations", c.Registrations.Total, len(c.Registrations.Items))
+	for _, r := range c.Registrations.Items {
+		t.line("    %s\t%s", p(r.Path), r.describe(t.now))
+	}
+	t.section("caches", c.Caches.Total, len(c.Caches.Items))
+	for _, cache := range c.Caches.Items {
+		t.line("    %s\t%s", p(cache.Root), cache.describe())
+	}
+	t.section("events", len(c.Events), len(c.Events))
+	for _, e := range c.Events {
+		t.line("    %s\t%s\t%s\t%s", e.Time.Format("15:04:05.000"), p(e.Kind), p(e.Path), e.describe())
+	}
+}
+
+// section writes a heading, and how much of the section is left out.
+func (t *texter) section(name string, total, shown int) {
+	switch {
+	case total == 0:
+		t.line("  no %s", name)
+	case shown < total:
+		t.line("  %s: %d, of which %d are shown", name, total, shown)
+	default:
+		t.line("  %s: %d", name, total)
+	}
+}
+
+func (t *texter) stack(frames []Frame) {
+	for _, f := range frames {
+		t.line("        %s %s:%d", p(f.Func), p(f.File), f.Line)
+	}
+}

@@ -1,0 +1,43 @@
+package framework
+
+import (
+	"strconv"
+
+	"github.com/gocurator/curator/internal/flight"
+)
+
+// defaultRecentEvents is how many events the flight recorder keeps by default.
+const defaultRecentEvents = 256
+
+// maxRecentEvents bounds the memory of a flight recorder to some 30 megabytes.
+const maxRecentEvents = 1 << 16
+
+// WithRecentEvents sets how many events the client keeps for package
+// debug/snapshot, and so for a debug page: so many rare ones, such as losses,
+// and as many frequent ones, such as grants. The default is 256, which takes
+// less than 100 kilobytes. The limit is 65,536.
+//
+// With 0, the client keeps no record at all. Snapshots then show its connection
+// and its watches, but no locks, registrations and caches.
+func WithRecentEvents(n int) Option {
+	return func(c *config) { c.recentEvents = n }
+}
+
+// WithAcquireStacks has snapshots of package debug/snapshot show where each
+// lock was acquired that is held or waited for. Every acquire then takes about
+// a microsecond more.
+func WithAcquireStacks() Option {
+	return func(c *config) { c.acquireStacks = true }
+}
+
+func (c *config) validateRecorder() error {
+	if c.recentEvents < 0 || c.recentEvents > maxRecentEvents {
+		return badArgument("recent events", strconv.Itoa(c.recentEvents), "must be from 0 to 65536")
+	}
+	return nil
+}
+
+// Recorder returns the client's flight recorder, or nil if WithRecentEvents has
+// turned it off. It is for the packages of this library, to whom alone its type
+// is known.
+func (e Extension) Recorder() *flight.Recorder { return e.recorder }

@@ -1,0 +1,178 @@
+package framework
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/state"
+)
+
+// Status is what a client knows of itself at one moment. It is for people:
+// package debug/snapshot shows it.
+type Status struct {
+	Chroot string // of the connection string
+	Closed bool
+
+	State state.State
+	Since time.Time // of the state; zero for Initial
+	Cause error     // why there is no connection, as far as that is known
+
+	Session *SessionStatus // the newest; nil if no server has accepted one
+
+	Servers        []ServerStatus // by address
+	ServersProblem error          // why the list of servers is not the newest, or nil
+
+	Watches []WatchStatus // by path
+}
+
+// SessionStatus is a session at one moment.
+type SessionStatus struct {
+	ID          int64
+	Epoch       uint64
+	Established time.Time
+	Server      string        // of the newest connection, or of the newest attempt
+	Timeout     time.Duration // as negotiated
+	LastContact time.Time     // when the newest request was sent that was answered
+
+	// Left is for how long the session can be trusted without another answer.
+	// It is negative when that time is over.
+	Left time.Duration
+
+	Ended error // why it is over, or nil
+
+	ErrorPolicy   state.ErrorPolicy
+	SafetyMargin  float64
+	StrictContact bool
+}
+
+// ServerStatus is a server as this client has found it.
+type ServerStatus struct {
+	Address   string
+	Connected bool // the present connection is to this one
+	Listed    bool // it is in the list of servers
+	Attempts  int  // to connect
+	Failures  int  // of these attempts
+	Last      time.Time
+	Err       error // of the newest attempt
+}
+
+// WatchStatus is a watch of the newest session.
+type WatchStatus struct {
+	Path       string // of the server, with the chroot
+	Children   bool   // of the children; else of the data
+	Persistent bool   // of both, until it is removed
+	Recursive  bool   // and of all nodes below
+	Waiters    int    // who share it
+	Set        bool   // the server has confirmed it
+}
+
+// Status returns what the client knows of itself. It sends nothing. Its time
+// grows with the number of watches.
+func (e Extension) Status() Status {
+	s, status := e.statusOfClient()
+	status.ServersProblem = e.serverList.problem()
+	status.Servers = withListed(status.Servers, e.serverList.servers())
+	if s == nil {
+		return status
+	}
+	status.Watches = s.watches.list()
+	if status.Session != nil { // not under the client's lock: the link has its own
+		status.Session.LastContact, status.Session.Timeout = s.link.LastContact()
+		status.Session.Left, _ = s.timeLeft()
+	}
+	return status
+}
+
+func (c *core) statusOfClient() (*Session, Status) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	last := c.last.Value
+	status := Status{
+		Chroot: c.root.chroot, Closed: c.closed,
+		State: last.State, Since: last.Time, Cause: last.Cause,
+		Servers: c.attempts.list(),
+	}
+	s := c.session
+	if s == nil {
+		return nil, status
+	}
+	connected := last.State.IsConnected() && !c.closed
+	if !connected {
+		status.Cause = cmp.Or(c.attempt, last.Cause)
+	}
+	for i := range status.Servers {
+		status.Servers[i].Connected = connected && status.Servers[i].Address == s.server
+	}
+	if !s.established.IsZero() {
+		status.Session = &SessionStatus{
+			ID: s.id, Epoch: s.epoch, Established: s.established, Server: s.server,
+			Ended: context.Cause(s.ctx), ErrorPolicy: c.cfg.policy,
+			SafetyMargin: c.cfg.safetyMargin, StrictContact: c.cfg.strictContact,
+		}
+	}
+	return s, status
+}
+
+// list returns the servers by address.
+func (a *attempts) list() []ServerStatus {
+	var all []ServerStatus
+	for address, s := range a.byServer {
+		all = append(all, ServerStatus{
+			Address: address, Attempts: s.begun, Failures: s.failed, Last: s.last, Err: s.err,
+		})
+	}
+	slices.SortFunc(all, byAddress)
+	return all
+}
+
+func byAddress(a, b ServerStatus) int { return cmp.Compare(a.Address, b.Address) }
+
+// withListed marks the servers that are in the list, and adds those that were
+// never tried.
+func withListed(tried []ServerStatus, listed []string) []ServerStatus {
+	for _, address := range listed {
+		i := slices.IndexFunc(tried, func(s ServerStatus) bool { return s.Address == address })
+		if i < 0 {
+			i = len(tried)
+			tried = append(tried, ServerStatus{Address: address})
+		}
+		tried[i].Listed = true
+	}
+	slices.SortFunc(tried, byAddress)
+	return tried
+}
+
+// list returns the watches by path.
+func (ws *watches) list() []WatchStatus {
+	ws.mu.Lock()
+	all := make([]WatchStatus, 0, len(ws.shared)+len(ws.persistent.byPath))
+	for key, w := range ws.shared {
+		all = append(all, WatchStatus{
+			Path: key.Path, Children: key.Table == transport.Children, Waiters: w.waiters, Set: w.isSet,
+		})
+	}
+	for path, w := range ws.persistent.byPath {
+		all = append(all, WatchStatus{
+			Path: path, Persistent: true, Recursive: w.recursive, Waiters: len(w.readers), Set: w.armed,
+		})
+	}
+	ws.mu.Unlock()
+	slices.SortFunc(all, func(a, b WatchStatus) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), boolCompare(a.Persistent, b.Persistent), boolCompare(a.Children, b.Children))
+	})
+	return all
+}
+
+func boolCompare(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	default:
+		return 1
+	}
+}

@@ -1,0 +1,105 @@
+package flight
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// Kind is the kind of an event.
+type Kind uint8
+
+// The kinds of events. The frequent ones, at the end, share a ring.
+const (
+	ClientOpened Kind = iota
+	ClientClosed
+	StateChanged
+	AcquireFailed // with an error that neither the queue nor the context explains
+	HoldLost
+	HoldRevoked
+	NodeChanged
+	CacheFilled
+	CacheInterrupted
+	CacheEnded
+
+	Waiting // for another contender, for the first time or in a new place
+	Acquired
+	NotAcquired
+	Released
+)
+
+func (k Kind) isFrequent() bool { return k >= Waiting }
+
+// Event is something that has happened. Which fields are set depends on the
+// kind.
+type Event struct {
+	Time time.Time
+	Kind Kind
+	seq  uint64 // counts all events: clocks do not tell them all apart
+
+	Path   string // of the lock, the node or the cache, with the chroot
+	Recipe string
+	Name   string // that the user has given the lock; else of the state, or of the outcome
+	Node   string // the base name of the own node
+	Other  string // the base name of the node that is waited for; else the server's address
+
+	Took  time.Duration // the acquire, or the hold
+	Count int           // how many are ahead
+	Err   error
+}
+
+// ring keeps the last events. It grows up to its size, and does not grow any
+// more then.
+type ring struct {
+	size int
+	next int // where the next event goes, once the ring has its size
+	all  []Event
+}
+
+func (r *ring) add(e Event) {
+	if len(r.all) < r.size {
+		r.all = append(r.all, e)
+		return
+	}
+	r.all[r.next] = e
+	r.next++
+	if r.next == r.size {
+		r.next = 0
+	}
+}
+
+// addLocked adds an event.
+func (r *Recorder) addLocked(e Event) {
+	r.events++
+	e.seq = r.events
+	if e.Kind.isFrequent() {
+		r.frequent.add(e)
+	} else {
+		r.rare.add(e)
+	}
+}
+
+// Add adds an event that happens now.
+func (r *Recorder) Add(e Event) {
+	if r == nil {
+		return
+	}
+	e.Time = time.Now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.addLocked(e)
+}
+
+// Events returns the events that are kept, in the order in which they were
+// added.
+func (r *Recorder) Events() []Event {
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	all := slices.Concat(r.rare.all[r.rare.next:], r.rare.all[:r.rare.next],
+		r.frequent.all[r.frequent.next:], r.frequent.all[:r.frequent.next])
+	r.mu.Unlock()
+	slices.SortFunc(all, func(a, b Event) int { return cmp.Compare(a.seq, b.seq) })
+	return all
+}

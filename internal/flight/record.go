@@ -1,0 +1,295 @@
+package flight
+
+import (
+	"runtime"
+	"time"
+)
+
+// Record is what is known of one acquire, and of the hold that follows it. It
+// belongs to the one who began it, who may embed it in what an acquire
+// allocates anyway. The nil Record and the zero Record record nothing.
+type Record struct {
+	of    *Recorder // nil for a record that was not begun
+	what  What
+	since time.Time
+	stack []uintptr
+
+	// These are protected by of.mu.
+	prev, next *Record // nil while the record is in no list
+	stage      Stage
+	node       string
+	token      int64
+	granted    time.Time
+	ahead      int
+	seen       time.Time
+	neighbour  Contender // right ahead
+	holder     Contender
+	locally    func() Standing
+	revoked    bool
+	err        error // why the hold was lost
+}
+
+// What says what is acquired. It does not change.
+type What struct {
+	Path   string // with the chroot
+	Recipe string
+	Name   string
+	Shared bool
+	Leases int
+}
+
+// Stage is how far an acquire, or a hold, has come.
+type Stage uint8
+
+// The stages. The last three are those of a hold.
+const (
+	Starting  Stage = iota
+	InProcess       // it waits for other goroutines of its client
+	Queued          // it has a node
+	Blocked         // it waits for other contenders at the server
+	Held
+	Lost      // and not released yet
+	Releasing // its nodes are being deleted
+)
+
+// String returns the stage's name.
+func (s Stage) String() string {
+	names := [...]string{"starting", "in process", "queued", "waiting", "held", "lost", "releasing"}
+	return names[min(int(s), len(names)-1)]
+}
+
+// Contender is another contender, as far as its node was read.
+type Contender struct {
+	Node  string // the base name; empty if there is none, or it is not known
+	Data  []byte // which must not be changed
+	Since time.Time
+}
+
+// Standing is the place of an acquire in the queue, as of some moment.
+type Standing struct {
+	Ahead  int
+	Seen   time.Time
+	Holder Contender
+}
+
+// stackDepth is how many calls of a stack are kept.
+const stackDepth = 32
+
+// Begin begins the record of an acquire. Of the stack, it leaves out this call
+// and so many of those above it.
+func (r *Recorder) Begin(a *Record, what What, skip int) {
+	if r == nil {
+		return
+	}
+	a.of, a.what, a.since = r, what, time.Now()
+	if r.stacks {
+		a.stack = callers(skip + 2)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.linkLocked(a)
+}
+
+func callers(skip int) []uintptr {
+	var pcs [stackDepth]uintptr
+	n := runtime.Callers(skip+1, pcs[:])
+	return append([]uintptr(nil), pcs[:n]...)
+}
+
+func (r *Recorder) linkLocked(a *Record) {
+	last := r.records.prev
+	a.prev, a.next = last, &r.records
+	last.next, r.records.prev = a, a
+}
+
+func (a *Record) unlinkLocked() {
+	if a.next == nil {
+		return
+	}
+	a.prev.next, a.next.prev = a.next, a.prev
+	a.prev, a.next = nil, nil
+}
+
+// QueuedLocally notes that the acquire waits in the process. The argument where
+// is called by readers, without a lock.
+func (a *Record) QueuedLocally(where func() Standing) {
+	if a == nil || a.of == nil {
+		return
+	}
+	a.of.mu.Lock()
+	defer a.of.mu.Unlock()
+	a.stage, a.locally = InProcess, where
+}
+
+// Queued notes that the acquire has a node, whose base name is given.
+func (a *Record) Queued(node string, ahead int) {
+	if a == nil || a.of == nil {
+		return
+	}
+	now := time.Now()
+	a.of.mu.Lock()
+	defer a.of.mu.Unlock()
+	a.stage, a.node, a.ahead, a.seen, a.locally = Queued, node, ahead, now, nil
+	a.neighbour, a.holder = Contender{}, Contender{}
+}
+
+// Blocked notes that the acquire waits for others, and what it knows of them.
+func (a *Record) Blocked(ahead int, neighbour, holder Contender) {
+	if a == nil || a.of == nil {
+		return
+	}
+	now := time.Now()
+	a.of.mu.Lock()
+	defer a.of.mu.Unlock()
+	a.stage, a.ahead, a.seen = Blocked, ahead, now
+	a.neighbour, a.holder = neighbour, holder
+	e := a.event(Waiting, now)
+	e.Node, e.Other, e.Count = a.node, holder.Node, ahead
+	a.of.addLocked(e)
+}
+
+// Abandoned notes that the acquire has given its node up, and begins anew or
+// ends.
+func (a *Record) Abandoned() {
+	if a == nil || a.of == nil {
+		return
+	}
+	a.of.mu.Lock()
+	defer a.of.mu.Unlock()
+	a.stage, a.node, a.ahead, a.seen = Starting, "", 0, time.Time{}
+	a.neighbour, a.holder = Contender{}, Contender{}
+}
+
+// Ended notes how the acquire ended: with an event of one of the kinds
+// Acquired, NotAcquired and AcquireFailed. The outcome is for people. A hold
+// may follow; see Grant.
+func (a *Record) Ended(kind Kind, outcome string, err error) {
+	if a == nil || a.of == nil {
+		return
+	}
+	now := time.Now()
+	a.of.mu.Lock()
+	defer a.of.mu.Unlock()
+	a.unlinkLocked()
+	a.granted, a.locally = now, nil
+	if kind == Acquired {
+		return // Hold tells of it, and knows more
+	}
+	e := a.event(kind, now)
+	e.Other, e.Took, e.Err = outcome, now.Sub(a.since), err
+	a.of.addLocked(e)
+}
+
+// Hold notes that the lock is held, by the node with this base name.
+func (a *Record) Hold(node string, token int64) {
+	if a == nil || a.of == nil {
+		return
+	}
+	a.of.mu.Lock()
+	defer a.of.mu.Unlock()
+	a.stage, a.node, a.token = Held, node, token
+	a.neighbour, a.holder = Contender{}, Contender{}
+	a.of.linkLocked(a)
+	e := a.event(Acquired, a.granted)
+	e.Node, e.Took = node, a.granted.Sub(a.since)
+	a.of.addLocked(e)
+}
+
+// Revoked notes that somebody has asked for the lock.
+func (a *Record) Revoked() { a.happened(HoldRevoked, nil, func() { a.revoked = true }) }
+
+// Lost notes that the lock is lost. Until Gone it counts as not released.
+func (a *Record) Lost(err error) {
+	a.happened(HoldLost, err, func() { a.stage, a.err = Lost, err })
+}
+
+// Released notes that the release is done, or was left to the client.
+func (a *Record) Released(err error) { a.happened(Released, err, func() {}) }
+
+func (a *Record) happened(kind Kind, err error, note func()) {
+	if a == nil || a.of == nil {
+		return
+	}
+	now := time.Now()
+	a.of.mu.Lock()
+	defer a.of.mu.Unlock()
+	note()
+	e := a.event(kind, now)
+	e.Node, e.Took, e.Err = a.node, now.Sub(a.granted), err
+	a.of.addLocked(e)
+}
+
+// Releasing notes that the nodes are about to be deleted.
+func (a *Record) Releasing() {
+	if a == nil || a.of == nil {
+		return
+	}
+	a.of.mu.Lock()
+	defer a.of.mu.Unlock()
+	a.stage = Releasing
+}
+
+// Gone ends the record of a hold.
+func (a *Record) Gone() {
+	if a == nil || a.of == nil {
+		return
+	}
+	a.of.mu.Lock()
+	defer a.of.mu.Unlock()
+	a.unlinkLocked()
+}
+
+func (a *Record) event(kind Kind, at time.Time) Event {
+	return Event{Time: at, Kind: kind, Path: a.what.Path, Recipe: a.what.Recipe, Name: a.what.Name}
+}
+
+// View is a Record as it is at some moment.
+type View struct {
+	What
+	Since     time.Time // when the acquire began
+	Granted   time.Time // when the hold did
+	Stage     Stage
+	Node      string
+	Token     int64
+	Ahead     int
+	Seen      time.Time
+	Neighbour Contender
+	Holder    Contender
+	Revoked   bool
+	Err       error
+	Stack     []uintptr // for runtime.CallersFrames
+
+	locally func() Standing
+}
+
+// IsHold reports whether this is a hold. Otherwise it is an acquire.
+func (v *View) IsHold() bool { return v.Stage >= Held }
+
+// Locate completes the view of an acquire that waits in the process. It takes a
+// lock of the queue there, which is why Records does not do it for all.
+func (v *View) Locate() {
+	if v.locally == nil {
+		return
+	}
+	at := v.locally()
+	v.Ahead, v.Seen, v.Holder = at.Ahead, at.Seen, at.Holder
+}
+
+// Records returns all acquires and holds that go on, in the order in which the
+// acquires, and the holds, have begun.
+func (r *Recorder) Records() []View {
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var all []View
+	for a := r.records.next; a != &r.records; a = a.next {
+		all = append(all, View{
+			What: a.what, Since: a.since, Granted: a.granted, Stage: a.stage, Node: a.node, Token: a.token,
+			Ahead: a.ahead, Seen: a.seen, Neighbour: a.neighbour, Holder: a.holder,
+			Revoked: a.revoked, Err: a.err, Stack: a.stack, locally: a.locally,
+		})
+	}
+	return all
+}
