@@ -3,11 +3,14 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"time"
+
+	"github.com/gocurator/curator/debug/snapshot"
 )
 
 // pagePatience and pageSize bound what a debug page may cost.
@@ -50,11 +53,21 @@ func fetch(ctx context.Context, address string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(resp.Body, pageSize))
 }
 
-// printSnapshot prints the JSON of a snapshot, in one line.
+// printSnapshot prints a snapshot: as it came for programs, and as text for
+// people. What comes from other programs is quoted if it cannot be printed.
 func (e *env) printSnapshot(data []byte) error {
-	var value any
-	if err := json.Unmarshal(data, &value); err != nil {
-		return fmt.Errorf("doctor: no snapshot: %w", err)
+	var s snapshot.Snapshot
+	if err := json.Unmarshal(data, &s); err != nil {
+		return fmt.Errorf("doctor: no debug page: %w", err)
 	}
-	return e.writeJSON(value)
+	switch {
+	case s.Version == 0:
+		return errors.New("doctor: no debug page: the answer has no version")
+	case s.Version > snapshot.Version:
+		fmt.Fprintf(e.err, "zklock: the page has version %d, and this zklock knows %d\n", s.Version, snapshot.Version)
+	}
+	if e.isJSON() {
+		return e.writeJSON(s)
+	}
+	return s.WriteText(e.out)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -12,8 +13,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/debug/curatorz"
+	"github.com/gocurator/curator/debug/snapshot"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/hostname"
+	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zkserver"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -129,17 +133,41 @@ func runWith(t *testing.T, s *stand, args ...string) result {
 	return result{status, s.plain(out.String()), s.plain(errs.String())}
 }
 
+// The debug page of a process is printed: what it holds, and what happened.
+func TestDoctorOfAProcess(t *testing.T) {
+	s := newStand(t)
+	c := s.client(t, framework.WithServiceName("orders"))
+	lease, err := locks.NewInterProcessMutex(c, "/jobs/bill").Acquire(t.Context())
+	require.NoError(t, err)
+	defer lease.Release(t.Context())
+	page := httptest.NewServer(curatorz.Handler(c))
+	defer page.Close()
+
+	got := runWith(t, s, "doctor", page.URL+"/debug/curatorz?refresh=5")
+	require.Zero(t, got.status, got.err)
+	require.Contains(t, got.out, "CLIENT 1  orders: connected")
+	require.Regexp(t, `holds: 1\n +/jobs/bill +mutex`, got.out)
+	require.Regexp(t, `acquired +/jobs/bill`, got.out)
+
+	got = runWith(t, s, "doctor", "-o", "json", page.URL)
+	require.Zero(t, got.status, got.err)
+	require.Equal(t, 1, strings.Count(got.out, "\n"))
+	var decoded snapshot.Snapshot
+	require.NoError(t, json.Unmarshal([]byte(got.out), &decoded))
+	require.Equal(t, "/jobs/bill", decoded.Clients[0].Holds.Items[0].Path)
+}
+
 // What is no debug page is an error that says so.
 func TestDoctorOfOtherPages(t *testing.T) {
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/" {
+		if r.URL.Path == "/missing" {
 			http.NotFound(w, r)
 		}
-		io.WriteString(w, "hello")
+		io.WriteString(w, map[bool]string{true: "{}", false: "hello"}[r.URL.Path == "/json"])
 	}))
 	defer page.Close()
 	for address, want := range map[string]int{
-		page.URL: ownFailure, page.URL + "/missing": noServer, "http://127.0.0.1:1/": noServer, "web-1:6060": badUsage, "http://": badUsage,
+		page.URL: ownFailure, page.URL + "/json": ownFailure, page.URL + "/missing": noServer, "http://127.0.0.1:1/": noServer, "web-1:6060": badUsage, "http://": badUsage,
 	} {
 		got := runWith(t, &stand{}, "doctor", address)
 		require.Equal(t, want, got.status, "%s: %s", address, got.err)
