@@ -51,7 +51,7 @@ func defineGraph(fs *flag.FlagSet) action {
 		g, err := inspect.WaitGraph(ctx, c, roots, opts...)
 		line.clear()
 		if err != nil {
-			return err
+			return orMissing(err, roots...)
 		}
 		if err := e.printGraph(g, *dot); err != nil {
 			return err

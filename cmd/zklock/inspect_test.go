@@ -157,19 +157,25 @@ func TestLsOfTenThousandLocks(t *testing.T) {
 		require.NoError(t, err)
 	}
 	before := s.CountRequests(zktest.OpAny)
-	out := &counter{}
+	out := &counter{requests: func() int { return s.CountRequests(zktest.OpAny) - before }}
 	status := run(t.Context(), []string{"-S", s.Addr(), "ls", "-r", "/jobs"}, streams{nil, out, t.Output()})
 	require.Zero(t, status)
 	require.Equal(t, int64(locks+1), out.lines.Load())
 	nodes := 1 + 100 + 2*locks // the root, the folders, the locks and their holders
 	require.InDelta(t, nodes, s.CountRequests(zktest.OpAny)-before, 50)
-	require.Less(t, out.longest.Load(), int64(256<<10), "rows are written while others are read")
+	require.Less(t, out.longest.Load(), int64(256<<10), "no more rows than a block are kept")
+	require.Less(t, out.first.Load(), int64(nodes/4), "rows are written while others are read")
 }
 
-// counter counts lines, and the largest write.
-type counter struct{ lines, longest atomic.Int64 }
+// counter counts lines, the bytes of the largest write, and the requests that
+// there were before the first one.
+type counter struct {
+	lines, longest, first atomic.Int64
+	requests              func() int
+}
 
 func (c *counter) Write(p []byte) (int, error) {
+	c.first.CompareAndSwap(0, int64(c.requests()))
 	c.lines.Add(int64(strings.Count(string(p), "\n")))
 	c.longest.Store(max(c.longest.Load(), int64(len(p))))
 	return len(p), nil
@@ -220,6 +226,44 @@ func TestWatch(t *testing.T) {
 		require.Equal(t, ownFailure, <-status)
 		requireGolden(t, "watch."+format, s.plain(got))
 		first = node(t, orders, "/jobs/bill/"+guid(1)+"lock-", identity("orders", 4711))
+	}
+}
+
+// A watch goes on after an outage, and in the next session.
+func TestWatchGoesOn(t *testing.T) {
+	s := newStand(t)
+	c := s.client(t)
+	require.NoError(t, s.Create("/jobs", nil))
+	ctx, stop := context.WithCancel(t.Context())
+	out, lines := linesOf(t)
+	status := make(chan int, 1)
+	go func() {
+		status <- run(ctx, []string{"-S", s.Addr(), "watch", "/jobs"}, streams{nil, out, t.Output()})
+	}()
+	require.Contains(t, <-lines, "EVENT")
+	first := node(t, c, "/jobs/"+guid(1)+"lock-", "a")
+	require.Contains(t, <-lines, "enqueued")
+	require.Contains(t, <-lines, "granted")
+	s.CutAll()
+	require.NoError(t, c.Delete(t.Context(), first, framework.AnyVersion))
+	require.Contains(t, <-lines, "released")
+	for _, session := range s.Sessions() {
+		if session.ID != c.SessionID() {
+			s.Session(session.ID).Expire()
+		}
+	}
+	node(t, c, "/jobs/"+guid(2)+"lock-", "b")
+	require.Contains(t, <-lines, "enqueued")
+	require.Contains(t, <-lines, "granted")
+	stop()
+	<-status
+}
+
+// A root that does not exist is no empty list.
+func TestRootThatIsMissing(t *testing.T) {
+	s := newStand(t)
+	for _, command := range []string{"ls", "graph"} {
+		require.Equal(t, result{refused, "", "zklock: /jbos: there is no such node\n"}, s.zklock(t, command, "/jbos"))
 	}
 }
 

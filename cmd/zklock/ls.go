@@ -70,12 +70,13 @@ func (l *listing) run(ctx context.Context, e *env) error {
 
 // list prints what a walk finds, while it still goes on.
 func (l *listing) list(ctx context.Context, e *env, c *framework.Client, line *walkLine, opts []inspect.Option) error {
-	rows := columns.New(line.above(e.out), e.coloured())
+	out := line.above(e.out)
+	rows := columns.New(out, e.coloured())
 	found := 0
 	for r, err := range inspect.Walk(ctx, c, rootOf(e.args), opts...) {
 		if err != nil {
 			rows.Flush()
-			return err
+			return orMissing(err, rootOf(e.args))
 		}
 		v := e.view()
 		if !l.wants(r, v.Now) {
@@ -85,7 +86,7 @@ func (l *listing) list(ctx context.Context, e *env, c *framework.Client, line *w
 			rows.Header(v.LockHeader()...)
 		}
 		if e.isJSON() {
-			err = e.writeJSON(v.Lock(r))
+			err = jsonTo(out, v.Lock(r))
 		} else {
 			err = rows.Row(v.LockRow(r)...)
 		}

@@ -2,12 +2,20 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"os"
+	"strings"
 	"time"
+
+	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/cmd/zklock/internal/columns"
 	"github.com/gocurator/curator/cmd/zklock/internal/terminal"
 	"github.com/gocurator/curator/cmd/zklock/internal/view"
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/printable"
 	"github.com/gocurator/curator/recipes/inspect"
 )
 
@@ -43,8 +51,22 @@ func (e *env) paint(s columns.Style, text string) string {
 }
 
 // writeJSON writes one object, in one line.
-func (e *env) writeJSON(value any) error {
-	enc := json.NewEncoder(e.out)
+func (e *env) writeJSON(value any) error { return jsonTo(e.out, value) }
+
+func jsonTo(w io.Writer, value any) error {
+	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false) // for people who read it with less
 	return enc.Encode(value)
+}
+
+// orMissing says in words that a root of a walk does not exist.
+func orMissing(err error, roots ...string) error {
+	if !errors.Is(err, zk.ErrNoNode) {
+		return err
+	}
+	var op *framework.OpError
+	if errors.As(err, &op) {
+		roots = []string{op.Path}
+	}
+	return statusError{refused, fmt.Errorf("%s: there is no such node", printable.String(strings.Join(roots, ", ")))}
 }
