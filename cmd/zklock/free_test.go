@@ -85,7 +85,7 @@ func TestFreeRefusesOtherNodes(t *testing.T) {
 // A node that is deleted and created anew right before the delete is another
 // one, whatever the moment: also if its name and its version are the same.
 func TestFreeNeverDeletesAnotherIncarnation(t *testing.T) {
-	for _, op := range []zktest.Op{zktest.OpGetData, zktest.OpSetData, zktest.OpMulti} {
+	for _, op := range []zktest.Op{zktest.OpMulti, zktest.OpSetData, zktest.OpGetData} {
 		s := newStand(t)
 		c, other := s.client(t), s.client(t)
 		member := node(t, c, "/up/web-1", "10.0.0.7:80")
