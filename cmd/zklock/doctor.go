@@ -22,12 +22,12 @@ var doctorCommand = &command{
 	usage:   "[flags] [URL]",
 	maxArgs: 1,
 	long: `
-Asks each server by itself, measures the clock with a node that it creates and
-deletes, and reads the tree for leftovers: nodes that no crash removes, nodes of
-processes of this machine that are gone, strangers in queues, and parents that
-are empty and stay. With the URL of a debug page (package debug/curatorz), it
-prints what that process holds and waits for, and what happened there. The exit
-status is 2 if something is wrong. A hint is nothing wrong.
+The doctor asks each server by itself, measures the clock with a node that it
+creates and deletes, and reads the tree for leftovers: nodes that no crash
+removes, nodes of processes of this machine that are gone, strangers in queues,
+and parents that are empty and stay. With the URL of a debug page (package
+debug/curatorz), it prints what that process holds and waits for, and what
+happened there. The exit status is 2 if something is wrong, apart from hints.
 
   zklock doctor
   zklock doctor http://web-1:6060/debug/curatorz

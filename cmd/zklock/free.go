@@ -26,10 +26,11 @@ var freeCommand = &command{
 	minArgs: 1,
 	maxArgs: 1,
 	long: `
-The last resort. The owner may still work: only a fencing token stops it. The
-command deletes the node with this czxid, and never a later one of that name.
-NODE and czxid are in zklock show -o wide. It shows what it would do and asks,
-and without a terminal it needs --yes.
+This is the last resort: the owner may still work, and only a fencing token
+stops it. The command deletes the node with this czxid, and never a later one of
+the same name. NODE and czxid are in zklock show -o wide. The command shows what
+it would do and asks. Without a terminal it needs --yes. The exit status is 1 if
+nothing was deleted because of what is there, or because you said no.
 
   zklock free /jobs/bill/_c_...-lock-0000000012 --czxid 0x3f0001a2b
 `,

@@ -18,10 +18,10 @@ var lsCommand = &command{
 	usage:   "[flags] [ROOT]",
 	maxArgs: 1,
 	long: `
-Locks and leaders at ROOT, or "/", and right below it. A lock that is free has
-no nodes, and is not listed. AGE is that of the first holder's node, by this
-machine's clock: it counts from when the holder queued. "?" is an owner whose
-node has another form.
+The list has the locks and leaders at ROOT, by default "/", and right below it.
+A lock that is free has no nodes, and is not listed. AGE is that of the first
+holder's node, by this machine's clock: it counts from when the holder queued.
+"?" is an owner whose node has another form.
 
   zklock ls -r --held-over 1h /jobs
 `,

@@ -37,6 +37,13 @@ func init() {
 	}
 }
 
+// jsonHelp says what programs get.
+const jsonHelp = `With -o json, the output is one object per line. Times are in RFC 3339, and
+durations are in seconds. Names are those of the attributes of spans, as far as
+there are any, without "curator." and "curator.lock.", and with "_" for ".".
+Fields that do not apply are left out, and new ones may come.
+`
+
 // markdownPage returns the help of each command under a heading.
 func markdownPage() (string, error) {
 	var b strings.Builder
@@ -52,6 +59,7 @@ func markdownPage() (string, error) {
 		}
 		b.WriteString("```\n")
 	}
+	b.WriteString("\n## JSON\n\n" + jsonHelp)
 	return b.String(), nil
 }
 
@@ -70,6 +78,7 @@ func manPage() string {
 	}
 	b.WriteString(".SH COMMON FLAGS\n")
 	roffFlags(&b, commonFlags())
+	b.WriteString(".SH JSON\n" + roff(jsonHelp))
 	b.WriteString(".SH EXIT STATUS\n.nf\n" + roff(strings.TrimSpace(statusHelp)) + "\n.fi\n")
 	return b.String()
 }
