@@ -59,6 +59,28 @@ func parseSeconds(s string) (time.Duration, error) {
 	return d, nil
 }
 
+// number is the value of a flag that has bounds.
+type number struct {
+	n        *int
+	min, max int
+}
+
+func (v *number) String() string {
+	if v.n == nil {
+		return "" // package flag asks a zero value
+	}
+	return strconv.Itoa(*v.n)
+}
+
+func (v *number) Set(s string) error {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < v.min || n > v.max {
+		return fmt.Errorf("%q is no number from %d to %d", s, v.min, v.max)
+	}
+	*v.n = n
+	return nil
+}
+
 // parse reads flags and operands in any order, as getopt does: -x, --long,
 // --long=value, -w5 and -xn. After "--", and after the first flagsEnd operands
 // if that is positive, everything is an operand.

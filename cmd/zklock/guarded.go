@@ -63,7 +63,7 @@ func (g *guarded) start(lease *locks.Lease, environ []string, lossFile *lossFile
 		Args: args, Env: environ, Stdin: in, Stdout: out, Stderr: errOut,
 		Files:  lossFile.forChild(),
 		Grace:  grace,
-		Resume: func() { g.confirm(lease) },
+		Resume: func() bool { return g.confirm(lease) },
 	})
 }
 
@@ -90,10 +90,21 @@ func (g *guarded) sessionTimeout(lease *locks.Lease) time.Duration {
 	return s.Timeout()
 }
 
-// confirm asks the server for the holder's node after this program was stopped
-// itself. It returns at once if that has cost the lock.
-func (g *guarded) confirm(lease *locks.Lease) {
-	_, _, _ = g.client.Exists(lease.Context(), lease.Path())
+// confirm reports whether the lock is still held after this program was stopped
+// itself: the server says so, and nothing that this process knew before. As
+// long as there is no answer it waits, until the lease ends.
+func (g *guarded) confirm(lease *locks.Lease) bool {
+	ctx := lease.Context()
+	for ctx.Err() == nil {
+		exists, _, err := g.client.Exists(ctx, lease.Path())
+		if err == nil && exists {
+			return ctx.Err() == nil
+		}
+		if err == nil {
+			<-ctx.Done() // the client is about to notice
+		}
+	}
+	return false
 }
 
 // hold keeps a lock without a command, and says on standard output that it is

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"math"
 	"slices"
 
 	"github.com/go-zookeeper/zk"
@@ -25,7 +26,7 @@ func (k *lockKind) define(fs *flag.FlagSet) {
 	alias(fs, "s", "shared")
 	fs.BoolVar(&k.exclusive, "x", false, "the write side of a read/write lock; without -s, -x and -c it is a mutex")
 	alias(fs, "x", "exclusive")
-	fs.IntVar(&k.leases, "c", 0, "a semaphore with this `number` of holders at most")
+	fs.Var(&number{&k.leases, 1, math.MaxInt32}, "c", "a semaphore with this `number` of holders at most")
 	alias(fs, "c", "count")
 	fs.StringVar(&k.limitPath, "limit-path", "", "with -c: all obey the number in the node at this `path`, once it exists")
 }
@@ -33,8 +34,6 @@ func (k *lockKind) define(fs *flag.FlagSet) {
 // check returns the usage error of flags that contradict each other.
 func (k *lockKind) check() error {
 	switch {
-	case k.leases < 0:
-		return usagef("run: -c must be positive")
 	case k.shared && k.exclusive, (k.shared || k.exclusive) && k.leases > 0:
 		return usagef("run: only one of -s, -x and -c can be given")
 	case k.limitPath != "" && k.leases == 0:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -86,7 +87,7 @@ func describeQueue(r inspect.Recipe, own inspect.SessionID, now time.Time) strin
 		}
 	}
 	holder := r.Holders[0]
-	line := fmt.Sprintf("%s: %sheld by %s", r.Path, ahead, holder)
+	line := fmt.Sprintf("%s: %sheld by %s", r.Path, ahead, cmp.Or(holder.ID, "unknown"))
 	if !holder.Since.IsZero() {
 		line += ", there for " + inSeconds(now.Sub(holder.Since))
 	}

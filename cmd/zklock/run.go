@@ -108,7 +108,7 @@ func (f *runFlags) grab(ctx context.Context, e *env) (*framework.Client, *locks.
 		return c, nil, err
 	}
 	l := f.kind.locker(c, path)
-	if f.wait.noWait {
+	if f.wait.noWait || *f.wait.limit == 0 {
 		lease, err := l.TryAcquire(ctx)
 		return c, lease, f.wait.failure(err)
 	}

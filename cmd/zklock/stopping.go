@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"flag"
 	"fmt"
-	"math"
 	"strings"
 	"time"
 
@@ -42,7 +41,9 @@ const (
 // takes to stop the command, so that nobody else can have the lock before that.
 func (s *stopping) plan(set *settings) error {
 	const defaultMargin, graceShare = 0.1, 5
-	s.timeout = set.sessionTimeout
+	if s.timeout = set.sessionTimeout; s.timeout <= 0 {
+		return usagef("--session-timeout must be positive")
+	}
 	if *s.grace < 0 {
 		*s.grace = s.timeout / graceShare
 	}
@@ -51,7 +52,7 @@ func (s *stopping) plan(set *settings) error {
 	if set.strict {
 		limit = maxMarginStrict
 	}
-	if s.margin > limit || math.IsNaN(s.margin) {
+	if s.margin > limit {
 		return usagef("--grace %v is too long for a session timeout of %v; the part of it that is for stopping"+
 			" can be %v%% at most", *s.grace, s.timeout, limit*100)
 	}

@@ -115,17 +115,17 @@ func waitDeleted(ctx context.Context, c *framework.Client, path string) error {
 type waiting struct {
 	noWait   bool
 	limit    *time.Duration
-	conflict *int
+	conflict int
 }
 
 // defineWaiting adds -n, -w and -E.
 func defineWaiting(fs *flag.FlagSet) *waiting {
-	w := &waiting{}
+	w := &waiting{conflict: notAcquired}
 	fs.BoolVar(&w.noWait, "n", false, "do not wait")
 	alias(fs, "n", "nonblock")
 	w.limit = seconds(fs, "w", -1, "wait no longer than this `duration`; a plain number is seconds")
 	alias(fs, "w", "wait")
-	w.conflict = fs.Int("E", notAcquired, "the exit `status` if the wait was in vain")
+	fs.Var(&number{&w.conflict, 0, 255}, "E", "the exit `status` if the wait was in vain")
 	alias(fs, "E", "conflict-exit-code")
 	return w
 }
@@ -141,7 +141,7 @@ func (w *waiting) bound(ctx context.Context) (context.Context, context.CancelFun
 // failure gives an error of the wait its exit status.
 func (w *waiting) failure(err error) error {
 	if statusOf(err) == notAcquired {
-		return statusError{*w.conflict, err}
+		return statusError{w.conflict, err}
 	}
 	return err
 }

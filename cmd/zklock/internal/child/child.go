@@ -27,9 +27,9 @@ type Command struct {
 	// SIGKILL.
 	Grace time.Duration
 
-	// Resume, if it is not nil, is called when the whole job was stopped, as by
-	// Ctrl-Z, and goes on, before the child does.
-	Resume func()
+	// Resume is called when the whole job was stopped, as by Ctrl-Z, and goes
+	// on. If it returns false, the child stays stopped until it is told to end.
+	Resume func() bool
 }
 
 // Process is a command that was started. Its methods may be called from any

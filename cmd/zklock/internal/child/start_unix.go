@@ -23,7 +23,7 @@ type system struct {
 	guard  *guard
 	tty    *terminal      // nil without a controlling terminal
 	stops  chan os.Signal // SIGTSTP to this program
-	resume func()
+	resume func() bool
 
 	mu struct {
 		sync.Mutex
@@ -96,6 +96,9 @@ func (p *Process) start(path string, c Command) error {
 		Sys:   attr,
 	})
 	if err != nil {
+		if attr.Foreground {
+			p.tty.reclaim() // a process that could not run the program has taken it
+		}
 		g.dismiss()
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -55,20 +54,23 @@ func (t *terminal) foreground() int {
 // inForeground reports whether this program is in the foreground.
 func (t *terminal) inForeground() bool { return t.foreground() == unix.Getpgrp() }
 
-// give puts a group into the foreground.
-func (t *terminal) give(group int) {
-	// From the background that is allowed to those that ignore SIGTTOU. Children
-	// would inherit that, so that it is not for long.
-	signal.Ignore(syscall.SIGTTOU)
-	defer signal.Reset(syscall.SIGTTOU)
-	_ = unix.IoctlSetPointerInt(t.fd, unix.TIOCSPGRP, group)
-}
+// give puts a group into the foreground. This program must be there.
+func (t *terminal) give(group int) { _ = unix.IoctlSetPointerInt(t.fd, unix.TIOCSPGRP, group) }
 
 // takeBack puts this program into the foreground if a group of it is there.
 func (t *terminal) takeBack(group int) {
 	if t != nil && t.foreground() == group {
-		t.give(unix.Getpgrp())
+		t.reclaim()
 	}
+}
+
+// reclaim puts this program into the foreground, from wherever it is.
+func (t *terminal) reclaim() {
+	// From the background that is for those that ignore SIGTTOU. Package signal
+	// cannot take that back, so that later commands of this program ignore it,
+	// too.
+	signal.Ignore(syscall.SIGTTOU)
+	t.give(unix.Getpgrp())
 }
 
 // stopped is called when the command was stopped. If it was stopped because it
@@ -81,9 +83,9 @@ func (p *Process) stopped(sig syscall.Signal) {
 	wants := sig == syscall.SIGTTIN || sig == syscall.SIGTTOU
 	if !wants || !p.tty.inForeground() {
 		p.tty.takeBack(p.group)
-		p.stopJob()
-		if p.resume != nil {
-			p.resume()
+		stopJob()
+		if !p.resume() {
+			return
 		}
 	}
 	if p.tty.inForeground() {
@@ -120,21 +122,19 @@ func (p *Process) forwardStops() (end func()) {
 	}
 }
 
-// notStopped is the time after which this program was not stopped, because no
-// shell would ever continue it.
-const notStopped = 100 * time.Millisecond
-
-// stopJob stops this program's own group, and returns when it goes on. The
-// system does not stop a group that no shell looks after.
-func (p *Process) stopJob() {
-	signal.Reset(syscall.SIGTSTP)
-	defer signal.Notify(p.stops, syscall.SIGTSTP)
+// stopJob stops this program's own group, and returns when it goes on. It does
+// nothing if no shell looks after the group, and would continue it. It does not
+// use SIGTSTP, for which package signal cannot restore the default.
+func stopJob() {
+	session, err := unix.Getsid(0)
+	parents, parentErr := unix.Getsid(unix.Getppid())
+	if err != nil || parentErr != nil || session != parents || session == unix.Getpgrp() {
+		return
+	}
 	continued := make(chan os.Signal, 1)
 	signal.Notify(continued, syscall.SIGCONT)
 	defer signal.Stop(continued)
-	_ = syscall.Kill(0, syscall.SIGTSTP)
-	select {
-	case <-continued:
-	case <-time.After(notStopped):
+	if syscall.Kill(0, syscall.SIGSTOP) == nil {
+		<-continued
 	}
 }

@@ -1,0 +1,70 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/testing/zkserver"
+)
+
+// The runs of the counter, in all, and the shells that make them.
+const (
+	allRuns = 1000
+	shells  = 8
+)
+
+// runsOfEach returns how many runs each shell makes: a tenth, unless all are
+// asked for.
+func runsOfEach() int {
+	if os.Getenv("CURATOR_ALL_SEEDS") != "" {
+		return allRuns / shells
+	}
+	return (allRuns/10 + shells - 1) / shells
+}
+
+// count has shells that add 1 to a number in a file, under a lock that alone
+// keeps them apart.
+func count(t *testing.T, srv addr, path string) {
+	file := filepath.Join(t.TempDir(), "counter")
+	require.NoError(t, os.WriteFile(file, []byte("0\n"), 0o600))
+	each := runsOfEach()
+	script := `i=0; while [ $i -lt ` + strconv.Itoa(each) + ` ]; do
+		"$0" run "$1" -- sh -c 'read n <"$0"; echo $((n + 1)) >"$0"' "$2" || exit 1
+		i=$((i + 1)); done`
+	var wg sync.WaitGroup
+	for range shells {
+		wg.Go(func() {
+			cmd := exec.Command("sh", "-c", script, program, path, file)
+			cmd.Env = append(os.Environ(), "ZKLOCK_SERVERS="+srv.Addr(), "GORACE=atexit_sleep_ms=0")
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Errorf("%v: %s", err, out)
+			}
+		})
+	}
+	wg.Wait()
+	got, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, strconv.Itoa(shells*each), strings.TrimSpace(string(got)))
+}
+
+func TestACounterUnderTheLockIsExact(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t)
+	count(t, srv, "/counter")
+	require.Empty(t, srv.Children("/counter"))
+}
+
+func TestACounterUnderTheLockIsExactOnARealServer(t *testing.T) {
+	t.Parallel()
+	count(t, zkserver.Shared(t), "/counter-"+strconv.Itoa(os.Getpid()))
+}

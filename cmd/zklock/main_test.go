@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/cmd/zklock/internal/child"
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/leaktest"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/curatortest"
+	"github.com/gocurator/curator/testing/zkserver"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// program is a link to the test binary with the program's own name, under
+// which the test binary is the program.
+var program string
+
+func TestMain(m *testing.M) {
+	child.RunGuard()
+	if filepath.Base(os.Args[0]) == "zklock" {
+		main()
+	}
+	for _, name := range []string{"ZKLOCK_SERVERS", "ZOOKEEPER_SERVERS", "ZKLOCK_FD"} {
+		os.Unsetenv(name)
+	}
+	dir, err := os.MkdirTemp("", "zklock")
+	if err == nil {
+		program = filepath.Join(dir, "zklock")
+		var self string
+		if self, err = os.Executable(); err == nil {
+			err = os.Symlink(self, program)
+		}
+	}
+	if err != nil {
+		panic(err)
+	}
+	leaktest.Main(m, func() error { return os.RemoveAll(dir) }, zkserver.CloseShared)
+}
+
+// patience is how long a test waits for what must happen. It is for machines
+// that are very busy.
+const patience = 45 * time.Second
+
+func bounded(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func startServer(t *testing.T) *zktest.Server {
+	return zktest.Start(t, zktest.WithTCP("127.0.0.1:0"))
+}
+
+// process is a zklock that runs.
+type process struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	stdin  io.WriteCloser
+	stdout *bufio.Reader
+	stderr *safeBuffer
+}
+
+// safeBuffer is a buffer that a process writes and a test reads.
+type safeBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *safeBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *safeBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+// addr is that of a server.
+type addr interface{ Addr() string }
+
+// startProcess starts a zklock.
+func startProcess(t *testing.T, srv addr, args ...string) *process {
+	t.Helper()
+	p := &process{t: t, cmd: exec.Command(program, args...), stderr: &safeBuffer{}}
+	p.cmd.Env = append(os.Environ(), "ZKLOCK_SERVERS="+srv.Addr(), "GORACE=atexit_sleep_ms=0")
+	p.cmd.Stderr = p.stderr
+	p.cmd.WaitDelay = patience
+	var err error
+	p.stdin, err = p.cmd.StdinPipe()
+	require.NoError(t, err)
+	// Not StdoutPipe: Wait would close it before all is read.
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	t.Cleanup(func() { r.Close() })
+	p.cmd.Stdout, p.stdout = w, bufio.NewReader(r)
+	require.NoError(t, p.cmd.Start())
+	w.Close()
+	t.Cleanup(func() {
+		if p.cmd.ProcessState == nil {
+			p.cmd.Process.Kill()
+			p.cmd.Wait()
+		}
+	})
+	return p
+}
+
+// line returns the next line of output.
+func (p *process) line() string {
+	p.t.Helper()
+	line, err := p.stdout.ReadString('\n')
+	require.NoError(p.t, err, "stderr: %s", p.stderr)
+	return strings.TrimSuffix(line, "\n")
+}
+
+// wait returns the exit status, and what is left of the output.
+func (p *process) wait() (status int, out string) {
+	p.t.Helper()
+	p.stdin.Close()
+	rest, err := io.ReadAll(p.stdout)
+	require.NoError(p.t, err)
+	_ = p.cmd.Wait()
+	return p.cmd.ProcessState.ExitCode(), string(rest)
+}
+
+// finish is wait for a process that is expected to end with a status.
+func (p *process) finish(status int) (out string) {
+	p.t.Helper()
+	got, out := p.wait()
+	require.Equal(p.t, status, got, "stdout: %s\nstderr: %s", out, p.stderr)
+	return out
+}
+
+// zklock runs a command line to its end.
+func zklock(t *testing.T, srv addr, status int, args ...string) (stdout, stderr string) {
+	t.Helper()
+	p := startProcess(t, srv, args...)
+	out := p.finish(status)
+	return out, p.stderr.String()
+}
+
+// hold holds a mutex until the test ends, or release is called.
+func hold(t *testing.T, srv *zktest.Server, path string) (lease *locks.Lease, release func()) {
+	t.Helper()
+	c := curatortest.Connect(t, srv, framework.WithServiceName("the-test"))
+	lease, err := locks.NewInterProcessMutex(c, path).Acquire(bounded(t))
+	require.NoError(t, err)
+	return lease, func() { require.NoError(t, lease.Release(bounded(t))) }
+}
+
+// deadServer is where nobody listens.
+type deadServer struct{}
+
+func (deadServer) Addr() string { return "127.0.0.1:1" }

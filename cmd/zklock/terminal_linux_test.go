@@ -1,0 +1,206 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// tty is a terminal with somebody at it.
+type tty struct {
+	t      *testing.T
+	master *os.File
+	r      *bufio.Reader
+	cmd    *exec.Cmd
+}
+
+// startOnTerminal starts a program as the first one on a new terminal.
+func startOnTerminal(t *testing.T, srv *zktest.Server, name string, args ...string) *tty {
+	t.Helper()
+	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	require.NoError(t, err)
+	master := os.NewFile(uintptr(fd), "ptmx")
+	t.Cleanup(func() { master.Close() })
+	require.NoError(t, unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0))
+	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	require.NoError(t, err)
+	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
+	require.NoError(t, err)
+	defer slave.Close()
+	cmd := exec.Command(name, args...)
+	cmd.Env = append(os.Environ(), "ZKLOCK_SERVERS="+srv.Addr(), "ZKLOCK="+program,
+		"GORACE=atexit_sleep_ms=0", "PS1=prompt\n", "TERM=dumb")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() {
+		if cmd.ProcessState == nil {
+			cmd.Process.Kill()
+			cmd.Wait()
+		}
+	})
+	return &tty{t, master, bufio.NewReader(master), cmd}
+}
+
+// keys types something.
+func (y *tty) keys(s string) {
+	y.t.Helper()
+	_, err := y.master.WriteString(s)
+	require.NoError(y.t, err)
+}
+
+// see waits for a line that ends with want.
+func (y *tty) see(want string) {
+	y.t.Helper()
+	var seen strings.Builder
+	for {
+		line, err := y.r.ReadString('\n')
+		seen.WriteString(line)
+		require.NoError(y.t, err, "after: %q", &seen)
+		if strings.HasSuffix(strings.TrimRight(line, "\r\n"), want) {
+			return
+		}
+	}
+}
+
+const (
+	ctrlC = "\x03"
+	ctrlZ = "\x1a"
+)
+
+func TestTheCommandHasTheTerminal(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t)
+	y := startOnTerminal(t, srv, program, "run", "/l", "--", "sh", "-c",
+		`trap 'echo interrupted; exit 8' INT; echo ready; read x; echo "got $x"; while :; do sleep 1 & wait $!; done`)
+	y.see("ready")
+	y.keys("hello\n")
+	y.see("got hello")
+	y.keys(ctrlC)
+	y.see("interrupted")
+	require.ErrorContains(t, y.cmd.Wait(), "exit status 8")
+}
+
+// The terminal goes to the command before the system finds that it cannot run
+// it. A program without a shell around it must get the terminal back by itself.
+func TestTheTerminalComesBack(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t)
+	script := filepath.Join(t.TempDir(), "script")
+	require.NoError(t, os.WriteFile(script, []byte("no program"), 0o700))
+	for _, command := range []string{script, "true"} {
+		y := startOnTerminal(t, srv, "sh", "-c", `"$ZKLOCK" run /l "$0"; echo "status $?"; read x; echo "got $x"`, command)
+		if command == script {
+			y.see("status 126")
+		} else {
+			y.see("status 0")
+		}
+		y.keys("hello\n")
+		y.see("got hello")
+		require.NoError(t, y.cmd.Wait())
+	}
+}
+
+// A shell with job control starts zklock in the background, where its command
+// wants to read, and brings it to the foreground, and stops it, and so on.
+func TestJobControl(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("no bash")
+	}
+	t.Parallel()
+	srv := startServer(t)
+	y := startOnTerminal(t, srv, bash, "--norc", "--noprofile", "--noediting", "-i")
+	y.see("prompt")
+	y.keys(`"$ZKLOCK" run /l -- sh -c 'echo read""y; read x; echo "got <$x>"; read x; echo "then <$x>"; exit 5'` + "\n")
+	y.see("ready")
+	y.keys("one\n")
+	y.see("got <one>")
+	y.keys(ctrlZ)
+	y.see("prompt") // the shell has the terminal
+	y.keys("echo a sh\"\"ell\n")
+	y.see("a shell")
+	require.Len(t, srv.Children("/l"), 1)
+	y.keys("fg\n")
+	y.see("exit 5'") // the shell repeats the command line
+	y.keys("two\n")
+	y.see("then <two>")
+	y.see("prompt")
+	y.keys("echo status $?.\n")
+	y.see("status 5.")
+	y.keys("exit\n")
+	require.NoError(t, y.cmd.Wait())
+}
+
+// The lock is lost while the whole job is stopped. The command must not do
+// anything more.
+func TestALossWhileTheJobIsStopped(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("no bash")
+	}
+	t.Parallel()
+	srv := startServer(t)
+	l := newLife(t)
+	y := startOnTerminal(t, srv, bash, "--norc", "--noprofile", "--noediting", "-i")
+	y.see("prompt")
+	y.keys(`"$ZKLOCK" run /l -- sh -c 'exec 3>` + l.path + `; echo ready >&3; read x; echo went on >&3'` + "\n")
+	require.Equal(t, "ready", l.line())
+	y.keys(ctrlZ)
+	y.see("prompt")
+	require.NoError(t, srv.Delete(srv.Queue("/l")[0].Path))
+	y.keys("fg\n\n") // the second line is for the command
+	y.see("the command was stopped")
+	_, err = l.r.ReadString('\n')
+	require.ErrorIs(t, err, io.EOF, "the command went on without the lock")
+	y.keys("exit\n")
+	_ = y.cmd.Wait()
+}
+
+func TestABackgroundCommandGetsTheTerminalInTheForeground(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("no bash")
+	}
+	t.Parallel()
+	srv := startServer(t)
+	y := startOnTerminal(t, srv, bash, "--norc", "--noprofile", "--noediting", "-i")
+	y.see("prompt")
+	y.keys("set -b; \"$ZKLOCK\" run /l -- sh -c 'echo read\"\"y; read x; echo \"got <$x>\"' &\n")
+	y.see("ready")
+	y.keys("fg\n")
+	y.see("got <$x>\"'") // the shell repeats the command line
+	y.keys("three\n")
+	y.see("got <three>")
+	y.keys("exit\n")
+	_ = y.cmd.Wait()
+}
+
+// The line of progress is there while somebody waits, and is removed.
+func TestATerminalShowsTheQueue(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t)
+	_, release := hold(t, srv, "/l")
+	y := startOnTerminal(t, srv, program, "run", "/l", "--", "echo", "done")
+	var seen strings.Builder
+	for !strings.Contains(seen.String(), ", waiting for ") {
+		b, err := y.r.ReadByte()
+		require.NoError(t, err)
+		seen.WriteByte(b)
+	}
+	require.Contains(t, seen.String(), "\r\x1b[K/l: 1 ahead, held by the-test@")
+	release()
+	y.see("\r\x1b[Kdone")
+	require.NoError(t, y.cmd.Wait())
+}
