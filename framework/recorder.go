@@ -24,8 +24,8 @@ func WithRecentEvents(n int) Option {
 }
 
 // WithAcquireStacks has snapshots of package debug/snapshot show where each
-// lock was acquired that is held or waited for. Every acquire then takes about
-// a microsecond more.
+// lock was acquired that is held or waited for. Every acquire then takes a few
+// microseconds more.
 func WithAcquireStacks() Option {
 	return func(c *config) { c.acquireStacks = true }
 }

@@ -18,7 +18,7 @@
 // Each worker serves HTTP. The answer of /leader names the leader and its
 // fencing token, and says since when this worker has led, if it leads. The
 // answer of /healthz is 503 Service Unavailable while the worker is not
-// connected.
+// connected. /debug/curatorz is the debug page of package debug/curatorz.
 //
 // The exit status is 0 if there was one leader at a time throughout, 1 if not
 // or if something failed, and 2 if the command line is invalid.

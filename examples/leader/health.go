@@ -6,6 +6,8 @@ import (
 	"io"
 	"net/http"
 	"time"
+
+	"github.com/gocurator/curator/debug/curatorz"
 )
 
 // leadership is the answer of /leader.
@@ -18,11 +20,13 @@ type leadership struct {
 	Since *time.Time `json:"since,omitempty"`
 }
 
-// health returns the HTTP endpoints for a worker's health and for the leader.
+// health returns the HTTP endpoints for a worker's health, for the leader, and
+// for people who want to know more.
 func (w *worker) health() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", w.serveHealth)
 	mux.HandleFunc("GET /leader", w.serveLeader)
+	mux.Handle("/debug/curatorz", curatorz.Handler(w.client))
 	return mux
 }
 

@@ -144,6 +144,9 @@ func TestWorkerOutlastsAnOutage(t *testing.T) {
 	require.Equal(t, http.StatusServiceUnavailable, status)
 	status, _ = get(t, w, "/leader")
 	require.Equal(t, http.StatusServiceUnavailable, status)
+	status, body = get(t, w, "/debug/curatorz")
+	require.Equal(t, http.StatusOK, status, "it needs no server")
+	require.Contains(t, string(body), "lost for")
 
 	b.srv.Restart()
 	again := b.nextTerm(first)

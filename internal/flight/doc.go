@@ -4,11 +4,11 @@
 // debug/snapshot reads it.
 //
 // It is cheap enough to be always on. What goes on is a list of records, one
-// for each acquire and hold, which is one allocation. What has happened is in
-// two rings of fixed size, which keep strings and errors as they are: nobody
-// makes texts of them before somebody reads them. Rare events have a ring of
-// their own, so that frequent ones do not push them out.
+// for each acquire and its hold, which is one allocation, or two if the acquire
+// has to wait. What has happened is in two rings of fixed size. They keep
+// strings and errors as they are, and only readers make texts of them. Rare
+// events have a ring of their own, so that frequent ones do not push them out.
 //
-// The mutex of a Recorder is held for a few assignments, and never while other
+// The mutex of a Recorder is held for assignments only, and never while other
 // code runs.
 package flight

@@ -22,8 +22,7 @@ type Record struct {
 	granted    time.Time
 	ahead      int
 	seen       time.Time
-	neighbour  Contender // right ahead
-	holder     Contender
+	others     *others // nil if there is nothing to know
 	locally    func() Standing
 	revoked    bool
 	err        error // why the hold was lost
@@ -65,6 +64,10 @@ type Contender struct {
 	Since time.Time
 }
 
+// others are the contenders that an acquire waits for. They are not in the
+// Record, because most acquires do not wait.
+type others struct{ neighbour, holder Contender }
+
 // Standing is the place of an acquire in the queue, as of some moment.
 type Standing struct {
 	Ahead  int
@@ -75,13 +78,13 @@ type Standing struct {
 // stackDepth is how many calls of a stack are kept.
 const stackDepth = 32
 
-// Begin begins the record of an acquire. Of the stack, it leaves out this call
-// and so many of those above it.
-func (r *Recorder) Begin(a *Record, what What, skip int) {
+// Begin begins the record of an acquire that has begun at a time. Of the stack,
+// it leaves out this call and so many of those above it.
+func (r *Recorder) Begin(a *Record, what What, since time.Time, skip int) {
 	if r == nil {
 		return
 	}
-	a.of, a.what, a.since = r, what, time.Now()
+	a.of, a.what, a.since = r, what, since
 	if r.stacks {
 		a.stack = callers(skip + 2)
 	}
@@ -126,11 +129,9 @@ func (a *Record) Queued(node string, ahead int) {
 	if a == nil || a.of == nil {
 		return
 	}
-	now := time.Now()
 	a.of.mu.Lock()
 	defer a.of.mu.Unlock()
-	a.stage, a.node, a.ahead, a.seen, a.locally = Queued, node, ahead, now, nil
-	a.neighbour, a.holder = Contender{}, Contender{}
+	a.stage, a.node, a.ahead, a.locally, a.others = Queued, node, ahead, nil, nil
 }
 
 // Blocked notes that the acquire waits for others, and what it knows of them.
@@ -142,7 +143,10 @@ func (a *Record) Blocked(ahead int, neighbour, holder Contender) {
 	a.of.mu.Lock()
 	defer a.of.mu.Unlock()
 	a.stage, a.ahead, a.seen = Blocked, ahead, now
-	a.neighbour, a.holder = neighbour, holder
+	if a.others == nil {
+		a.others = &others{}
+	}
+	*a.others = others{neighbour, holder}
 	e := a.event(Waiting, now)
 	e.Node, e.Other, e.Count = a.node, holder.Node, ahead
 	a.of.addLocked(e)
@@ -156,8 +160,7 @@ func (a *Record) Abandoned() {
 	}
 	a.of.mu.Lock()
 	defer a.of.mu.Unlock()
-	a.stage, a.node, a.ahead, a.seen = Starting, "", 0, time.Time{}
-	a.neighbour, a.holder = Contender{}, Contender{}
+	a.stage, a.node, a.ahead, a.seen, a.others = Starting, "", 0, time.Time{}, nil
 }
 
 // Ended notes how the acquire ended: with an event of one of the kinds
@@ -187,8 +190,7 @@ func (a *Record) Hold(node string, token int64) {
 	}
 	a.of.mu.Lock()
 	defer a.of.mu.Unlock()
-	a.stage, a.node, a.token = Held, node, token
-	a.neighbour, a.holder = Contender{}, Contender{}
+	a.stage, a.node, a.token, a.others = Held, node, token, nil
 	a.of.linkLocked(a)
 	e := a.event(Acquired, a.granted)
 	e.Node, e.Took = node, a.granted.Sub(a.since)
@@ -285,11 +287,14 @@ func (r *Recorder) Records() []View {
 	defer r.mu.Unlock()
 	var all []View
 	for a := r.records.next; a != &r.records; a = a.next {
-		all = append(all, View{
+		v := View{
 			What: a.what, Since: a.since, Granted: a.granted, Stage: a.stage, Node: a.node, Token: a.token,
-			Ahead: a.ahead, Seen: a.seen, Neighbour: a.neighbour, Holder: a.holder,
-			Revoked: a.revoked, Err: a.err, Stack: a.stack, locally: a.locally,
-		})
+			Ahead: a.ahead, Seen: a.seen, Revoked: a.revoked, Err: a.err, Stack: a.stack, locally: a.locally,
+		}
+		if a.others != nil {
+			v.Neighbour, v.Holder = a.others.neighbour, a.others.holder
+		}
+		all = append(all, v)
 	}
 	return all
 }

@@ -67,8 +67,8 @@ func median(d []time.Duration) time.Duration {
 }
 
 // mutexCycle returns a function that acquires and releases a mutex once.
-func mutexCycle(b *testing.B, addr string, dial framework.DialFunc) func() {
-	c, err := framework.New(addr, framework.WithDialer(dial))
+func mutexCycle(b *testing.B, addr string, dial framework.DialFunc, opts ...framework.Option) func() {
+	c, err := framework.New(addr, append(opts, framework.WithDialer(dial))...)
 	require.NoError(b, err)
 	b.Cleanup(func() { c.Close() })
 	ctx := b.Context()

@@ -19,9 +19,9 @@ import (
 func TestNoTracerNoAllocation(t *testing.T) {
 	c := aClient(t, framework.WithRecentEvents(0))
 	what := locktrace.Acquire{Client: c, Path: "/lock", Recipe: locktrace.RecipeMutex, Leases: 1}
-	ctx := context.Background()
+	ctx, since := context.Background(), time.Now()
 	require.Zero(t, testing.AllocsPerRun(100, func() {
-		during, told := trace.StartAcquire(ctx, what)
+		during, told := trace.StartAcquire(ctx, what, since)
 		told.QueuedLocally(1, nil)
 		told.HandedOver()
 		if told.Observer() != nil || told.Link() != nil || during != ctx {
@@ -39,20 +39,23 @@ func TestNoTracerNoAllocation(t *testing.T) {
 	}))
 }
 
-// The flight recorder has one allocation for an acquire and its hold, whatever
-// happens to them, once its rings are full.
+// The flight recorder has one allocation for an acquire and its hold, and one
+// more if the acquire has to wait, once its rings are full.
 func TestTheRecordOfAnAcquireIsOneAllocation(t *testing.T) {
 	c := aClient(t, framework.WithRecentEvents(50))
 	what := locktrace.Acquire{Client: c, Path: "/lock", Recipe: locktrace.RecipeMutex, Leases: 1}
-	ctx := context.Background()
+	ctx, since := context.Background(), time.Now()
 	held, lease := aClaim(ctx, c)
 	node := framework.Created{Path: "/lock/lock-0000000001"}
 	ahead := lockloop.Other{Node: "lock-0000000000"}
-	cycle := func() {
-		_, told := trace.StartAcquire(ctx, what)
+	cycle := func(wait bool) {
+		_, told := trace.StartAcquire(ctx, what, since)
 		told.QueuedLocally(1, nil)
 		told.Queued(node, 1, 2)
-		told.Waiting(1, ahead, ahead)
+		if wait {
+			told.Waiting(1, ahead, ahead)
+			told.Waiting(1, ahead, ahead)
+		}
 		told.Ended(locktrace.AcquireEnd{Outcome: locktrace.Acquired})
 		held.StartTrace(lease, what, told)
 		held.Trace().Revoked()
@@ -60,9 +63,10 @@ func TestTheRecordOfAnAcquireIsOneAllocation(t *testing.T) {
 		held.Trace().Gone()
 	}
 	for range 100 {
-		cycle()
+		cycle(true)
 	}
-	require.Equal(t, 1.0, testing.AllocsPerRun(100, cycle))
+	require.Equal(t, 1.0, testing.AllocsPerRun(100, func() { cycle(false) }))
+	require.Equal(t, 2.0, testing.AllocsPerRun(100, func() { cycle(true) }))
 	require.Len(t, framework.Extend(c).Recorder().Events(), 2*50)
 	require.Empty(t, framework.Extend(c).Recorder().Records())
 }
@@ -93,17 +97,34 @@ func aClaim(ctx context.Context, c *framework.Client) (*Claim, *Lease) {
 	return held, &Lease{claim: held, ctx: ctx, held: ctx}
 }
 
-func BenchmarkNoTracer(b *testing.B) {
-	c, err := framework.New("nowhere.invalid")
-	require.NoError(b, err)
-	defer c.Close()
-	held, lease := aClaim(b.Context(), c)
-	what := locktrace.Acquire{Client: c, Path: "/lock", Recipe: locktrace.RecipeMutex, Leases: 1}
-	b.ReportAllocs()
-	for b.Loop() {
-		_, told := trace.StartAcquire(held.ctx, what)
-		told.Ended(locktrace.AcquireEnd{})
-		held.StartTrace(lease, what, told)
-		held.Trace().Released(held.ctx, nil)
+// BenchmarkRecord is what the flight recorder costs for an acquire and its hold,
+// and for all else that there is to report without a tracer.
+func BenchmarkRecord(b *testing.B) {
+	for name, opts := range map[string][]framework.Option{
+		"none":     {framework.WithRecentEvents(0)},
+		"recorded": nil,
+		"stacks":   {framework.WithAcquireStacks()},
+	} {
+		b.Run(name, func(b *testing.B) {
+			c, err := framework.New("nowhere.invalid", opts...)
+			require.NoError(b, err)
+			defer c.Close()
+			held, lease := aClaim(b.Context(), c)
+			what := locktrace.Acquire{Client: c, Path: "/lock", Recipe: locktrace.RecipeMutex, Leases: 1}
+			node := framework.Created{Path: "/lock/lock-0000000001"}
+			since := time.Now()
+			b.ReportAllocs()
+			for b.Loop() {
+				_, told := trace.StartAcquire(held.ctx, what, since)
+				if o := told.Observer(); o != nil {
+					o.Queued(node, 0, 1)
+				}
+				told.Ended(locktrace.AcquireEnd{Outcome: locktrace.Acquired})
+				held.StartTrace(lease, what, told)
+				held.Trace().Releasing()
+				held.Trace().Released(held.ctx, nil)
+				held.Trace().Gone()
+			}
+		})
 	}
 }

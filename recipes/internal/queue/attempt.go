@@ -22,7 +22,7 @@ type Attempt struct {
 // the acquire.
 func Traced(ctx context.Context, a locktrace.Acquire, win func(context.Context, Attempt) (*claim.Claim, error)) (*claim.Lease, error) {
 	since := time.Now()
-	during, told := trace.StartAcquire(ctx, a)
+	during, told := trace.StartAcquire(ctx, a, since)
 	defer told.EndedByPanic()
 	c, err := win(during, Attempt{Wait: !a.Try, Since: since, Trace: told})
 	if err != nil {

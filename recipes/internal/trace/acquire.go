@@ -3,6 +3,7 @@ package trace
 import (
 	"context"
 	"path"
+	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/clienttrace"
@@ -32,9 +33,10 @@ type Acquire struct {
 }
 
 // StartAcquire tells the client's tracer, if it has one that traces acquires,
-// and begins the flight recorder's record. It returns the context for the rest
-// of the acquire. The *Acquire is nil if there is neither.
-func StartAcquire(ctx context.Context, a locktrace.Acquire) (context.Context, *Acquire) {
+// and begins the flight recorder's record. The acquire has begun at a time.
+// StartAcquire returns the context for the rest of the acquire. The *Acquire is
+// nil if there is neither.
+func StartAcquire(ctx context.Context, a locktrace.Acquire, since time.Time) (context.Context, *Acquire) {
 	ext := framework.Extend(a.Client)
 	tracer, traced := ext.Tracer().(locktrace.Tracer)
 	recorder := ext.Recorder()
@@ -44,7 +46,7 @@ func StartAcquire(ctx context.Context, a locktrace.Acquire) (context.Context, *A
 	t := &Acquire{traced: traced}
 	recorder.Begin(&t.record, flight.What{
 		Path: ext.FullPath(a.Path), Recipe: a.Recipe, Name: a.Name, Shared: a.Shared, Leases: a.Leases,
-	}, 1)
+	}, since, 1)
 	if !traced {
 		return ctx, t
 	}

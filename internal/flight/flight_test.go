@@ -1,0 +1,98 @@
+package flight
+
+import (
+	"errors"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestRingsKeepTheLastEvents(t *testing.T) {
+	r := New(4, false)
+	for i := range 11 {
+		r.Add(Event{Kind: Released, Name: strconv.Itoa(i)})
+		if i%2 == 0 {
+			r.Add(Event{Kind: StateChanged, Name: "rare " + strconv.Itoa(i)})
+		}
+		require.LessOrEqual(t, len(r.Events()), 8)
+	}
+	var names []string
+	for _, e := range r.Events() {
+		require.False(t, e.Time.IsZero())
+		names = append(names, e.Name)
+	}
+	require.Equal(t, []string{"rare 4", "rare 6", "7", "8", "rare 8", "9", "10", "rare 10"}, names)
+}
+
+func TestNilRecorderRecordsNothing(t *testing.T) {
+	r := New(0, true)
+	require.Nil(t, r)
+	r.Add(Event{})
+	r.AddCache(func() Cache { panic("nobody asks") })()
+	r.AddRegistration(func() Registration { panic("nobody asks") })()
+	require.Empty(t, r.Events())
+	require.Empty(t, r.Records())
+	require.Empty(t, r.Caches())
+	require.Empty(t, r.Registrations())
+	var unbegun *Record
+	for _, a := range []*Record{unbegun, {}} {
+		r.Begin(&Record{}, What{}, time.Now(), 0)
+		a.QueuedLocally(nil)
+		a.Queued("", 0)
+		a.Blocked(0, Contender{}, Contender{})
+		a.Abandoned()
+		a.Ended(Acquired, "", nil)
+		a.Hold("", 0)
+		a.Revoked()
+		a.Releasing()
+		a.Lost(nil)
+		a.Released(nil)
+		a.Gone()
+	}
+}
+
+// A record may end more than once, and in any state, without a trace.
+func TestRecordsLeaveTheListOnce(t *testing.T) {
+	r := New(10, false)
+	var a, b, c Record
+	for _, each := range []*Record{&a, &b, &c} {
+		r.Begin(each, What{Path: "/lock"}, time.Now(), 0)
+	}
+	b.Ended(NotAcquired, "timeout", errors.New("too late"))
+	require.Len(t, r.Records(), 2)
+	a.Ended(Acquired, "acquired", nil)
+	a.Hold("n-1", 7)
+	c.Gone()
+	c.Gone()
+	all := r.Records()
+	require.Len(t, all, 1)
+	require.True(t, all[0].IsHold())
+	require.EqualValues(t, 7, all[0].Token)
+	a.Gone()
+	require.Empty(t, r.Records())
+	r.Begin(&b, What{}, time.Now(), 0)
+	require.Len(t, r.Records(), 1, "the list is whole")
+}
+
+// A waiter in the process is asked for its place without the recorder's lock:
+// the answer may take a lock under which events are added.
+func TestPlacesAreAskedForWithoutTheLock(t *testing.T) {
+	r := New(10, false)
+	var a Record
+	r.Begin(&a, What{}, time.Now(), 0)
+	a.QueuedLocally(func() Standing {
+		r.Add(Event{}) // takes the recorder's lock
+		return Standing{Ahead: 3}
+	})
+	v := r.Records()[0]
+	v.Locate()
+	require.Equal(t, 3, v.Ahead)
+	require.Equal(t, "in process", v.Stage.String())
+	r.AddCache(func() Cache {
+		r.Add(Event{})
+		return Cache{Root: "/a"}
+	})
+	require.Equal(t, "/a", r.Caches()[0].Root)
+}
