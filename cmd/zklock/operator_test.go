@@ -34,9 +34,8 @@ func newStand(t *testing.T, opts ...zktest.Option) *stand {
 	t.Helper()
 	s := &stand{clock: zktest.NewClock(start)}
 	s.Server = zktest.Start(t, append(opts, zktest.WithTCP("127.0.0.1:0"), zktest.WithClock(s.clock))...)
-	zone := time.Local
-	now, time.Local = s.clock.Now, time.UTC
-	t.Cleanup(func() { now, time.Local = time.Now, zone })
+	now, zone = s.clock.Now, time.UTC
+	t.Cleanup(func() { now, zone = time.Now, time.Local })
 	return s
 }
 
