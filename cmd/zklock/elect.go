@@ -131,10 +131,9 @@ func (f *electFlags) lead(ctx context.Context, g *guarded, signals chan os.Signa
 			return nil
 		}
 		lease, _ := locks.LeaseFromContext(ctx)
-		tap := newSignalTap(signals)
-		defer func() { stopped = tap.close() }()
-		g.signals = tap.out
+		g.signals = signals
 		outcome = g.run(lease)
+		stopped = g.stopAsked
 		return nil
 	})
 	hideProgress()

@@ -29,14 +29,15 @@ func TestTheNextLeadsWhenTheCommandHasEnded(t *testing.T) {
 func TestElectStandsAgain(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t)
-	p := startProcess(t, srv, "elect", "--restart", "/el", "--", "sh", "-c", `trap "echo TERM" TERM; echo leading; cat`)
+	p := startProcess(t, srv, "elect", "--restart", "/el", "--", "sh", "-c",
+		`trap "echo TERM; exit 7" TERM; echo leading; while :; do sleep 1 & wait $!; done`)
 	require.Equal(t, "leading", p.line())
 	require.NoError(t, srv.Delete(srv.Queue("/el")[0].Path))
 	require.Equal(t, "TERM", p.line())
 	require.Equal(t, "leading", p.line(), "it stands again after a loss")
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
 	require.Equal(t, "TERM", p.line())
-	p.finish(128 + int(syscall.SIGTERM))
+	p.finish(7)
 }
 
 func TestElectObserves(t *testing.T) {

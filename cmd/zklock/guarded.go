@@ -26,6 +26,8 @@ type guarded struct {
 	args    []string
 	stop    *stopping
 	signals <-chan os.Signal
+
+	stopAsked bool // by a signal, while the command ran
 }
 
 // run runs the command and returns when nothing of it is left. A status that is
@@ -149,9 +151,10 @@ func pipeEnd(r io.Reader) (ended <-chan struct{}, stop func()) {
 	return c, func() {}
 }
 
-// linger keeps the lock for the rest of its least time, until a signal.
+// linger keeps the lock for the rest of its least time, until a signal. One
+// that came before, for the command, counts, too.
 func (g *guarded) linger(lease *locks.Lease, rest time.Duration) {
-	if rest <= 0 {
+	if rest <= 0 || g.stopAsked {
 		return
 	}
 	t := time.NewTimer(rest)

@@ -288,6 +288,17 @@ func TestAtLeastKeepsTheLock(t *testing.T) {
 	require.Empty(t, srv.Children("/l"))
 }
 
+// The signal reaches the command, and ends the time after it as well.
+func TestAStopEndsTheLeastTime(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t)
+	p := startProcess(t, srv, "run", "--at-least", "1h", "/l", "--", "sh", "-c",
+		`trap "exit 6" TERM; echo ready; while :; do sleep 1 & wait $!; done`)
+	require.Equal(t, "ready", p.line())
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
+	p.finish(6)
+}
+
 func TestRunHolds(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t)

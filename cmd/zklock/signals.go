@@ -96,41 +96,11 @@ func untilStart(ctx context.Context, signals <-chan os.Signal) (context.Context,
 	}
 }
 
-// signalTap passes signals on, and remembers whether one of them asks a program
-// to stop.
-type signalTap struct {
-	out   chan os.Signal
-	done  chan struct{}
-	ended chan struct{}
-	stop  bool
-}
-
-func newSignalTap(in <-chan os.Signal) *signalTap {
-	t := &signalTap{make(chan os.Signal, cap(in)), make(chan struct{}), make(chan struct{}), false}
-	go func() {
-		defer close(t.ended)
-		for {
-			select {
-			case sig := <-in:
-				switch sig {
-				case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT:
-					t.stop = true
-				}
-				select {
-				case t.out <- sig:
-				default: // nobody reads any more
-				}
-			case <-t.done:
-				return
-			}
-		}
-	}()
-	return t
-}
-
-// close ends the tap, and reports whether a program was asked to stop.
-func (t *signalTap) close() bool {
-	close(t.done)
-	<-t.ended
-	return t.stop
+// asksToStop reports whether a signal asks a program to stop.
+func asksToStop(sig os.Signal) bool {
+	switch sig {
+	case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT:
+		return true
+	}
+	return false
 }

@@ -43,6 +43,7 @@ func (w *watch) untilGone() error {
 			w.p.Terminate()
 		case sig := <-w.signals:
 			w.note("forwarding %v", sig)
+			w.stopAsked = w.stopAsked || asksToStop(sig)
 			w.p.Signal(sig)
 		case <-w.kill:
 			w.note("sending KILL")
