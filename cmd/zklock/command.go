@@ -44,11 +44,11 @@ type env struct {
 
 // commands is the table of all commands, in the order of the help.
 func commands() []*command {
-	return []*command{
+	return append([]*command{
 		runCommand,
 		electCommand,
 		waitCommand,
-	}
+	}, operatorCommands()...)
 }
 
 // find returns the command of a name.
@@ -63,7 +63,7 @@ func find(name string) (*command, error) {
 
 // builtIn is the table with the commands that are made from it.
 func builtIn() []*command {
-	return append(commands(), helpCommand)
+	return append(commands(), helpCommand, completionCommand, manCommand)
 }
 
 // checkOperands returns a usage error if there are too few or too many.

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// inShell runs a script in a shell that may not be installed, and returns its
+// lines.
+func inShell(t *testing.T, shell string, args ...string) []string {
+	t.Helper()
+	path, err := exec.LookPath(shell)
+	if err != nil {
+		t.Skip(err)
+	}
+	cmd := exec.CommandContext(t.Context(), path, args...)
+	cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	require.NoError(t, err, &stderr)
+	require.Empty(t, stderr.String())
+	return strings.Fields(string(out))
+}
+
+// scriptOf returns a file with the script of a shell.
+func scriptOf(t *testing.T, shell string) string {
+	t.Helper()
+	got := runWith(t, &stand{}, "completion", shell)
+	require.Zero(t, got.status, got.err)
+	file := filepath.Join(t.TempDir(), "zklock."+shell)
+	require.NoError(t, os.WriteFile(file, []byte(got.out), 0o666))
+	return file
+}
+
+// completed is what a shell must offer: the line, and some words that are among
+// the answer. No other word begins with "x-".
+var completed = []struct {
+	line      []string
+	want, not string
+}{
+	{[]string{"zklock", ""}, "run ls show graph doctor completion", "--recursive"},
+	{[]string{"zklock", "sh"}, "show", ""},
+	{[]string{"zklock", "ls", "--"}, "--recursive --held-over --kind --servers", "--czxid"},
+	{[]string{"zklock", "-S", "a:1", "ls", "--"}, "--recursive --servers", "--czxid"},
+	{[]string{"zklock", "ls", "--kind", ""}, "mutex rw sem latch all", "ls"},
+	{[]string{"zklock", "show", "-o", ""}, "table wide json", "ls"},
+	{[]string{"zklock", "free", "--c"}, "--czxid", ""},
+	{[]string{"zklock", "help", ""}, "ls show", ""},
+	{[]string{"zklock", "completion", ""}, "bash zsh fish", "ls"},
+}
+
+func requireCompleted(t *testing.T, complete func(line []string) []string) {
+	t.Helper()
+	for _, tt := range completed {
+		got := complete(tt.line)
+		for _, word := range strings.Fields(tt.want) {
+			require.Contains(t, got, word, "%q", tt.line)
+		}
+		require.False(t, tt.not != "" && slices.Contains(got, tt.not), "%q: %q", tt.line, got)
+	}
+}
+
+func TestCompletionInBash(t *testing.T) {
+	script := scriptOf(t, "bash")
+	requireCompleted(t, func(line []string) []string {
+		return inShell(t, "bash", append([]string{"--norc", "-c", `
+			source "$1"; shift
+			COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
+			_zklock; printf '%s\n' "${COMPREPLY[@]}"`, "test", script}, line...)...)
+	})
+	require.Contains(t, inShell(t, "bash", "--norc", "-c", "source "+script+
+		"; COMP_WORDS=(zklock run /x ech); COMP_CWORD=3; _zklock; printf '%s\\n' \"${COMPREPLY[@]}\""), "echo")
+}
+
+// Zsh's own functions of completion are replaced by those that print.
+func TestCompletionInZsh(t *testing.T) {
+	script := scriptOf(t, "zsh")
+	requireCompleted(t, func(line []string) []string {
+		return inShell(t, "zsh", append([]string{"-f", "-c", `
+			compdef() { :; }
+			compadd() { shift; print -l -- "$@"; }
+			_describe() { [[ $1 == -o ]] && shift; for word in "${(@P)2}"; do print -- "${word%%:*}"; done; }
+			_files() { print files; }
+			_command_names() { print programs; }
+			source "$1"; shift
+			words=("$@"); CURRENT=$#; _zklock`, "test", script}, line...)...)
+	})
+}
+
+func TestCompletionInFish(t *testing.T) {
+	script := scriptOf(t, "fish")
+	requireCompleted(t, func(line []string) []string {
+		out := inShell(t, "fish", "--no-config", "-c",
+			"source "+script+"; complete -C '"+strings.Join(line, " ")+"' | cut -f 1")
+		return out
+	})
+}
+
+func TestCompletionOfAnotherShell(t *testing.T) {
+	got := runWith(t, &stand{}, "completion", "tcsh")
+	require.Equal(t, badUsage, got.status)
+	require.Contains(t, got.err, `"tcsh"`)
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gocurator/curator/cmd/zklock/internal/columns"
+	"github.com/gocurator/curator/cmd/zklock/internal/view"
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/printable"
+)
+
+// unwell is the exit status of doctor if something is wrong.
+const unwell = 2
+
+var doctorCommand = &command{
+	name:    "doctor",
+	purpose: "examine the servers, the session, the clock and the tree",
+	usage:   "[flags] [URL]",
+	maxArgs: 1,
+	long: `
+The doctor asks each server by itself, measures the clock with a node that it
+creates and deletes, and reads the tree for leftovers: nodes that no crash
+removes, nodes of processes of this machine that are gone, strangers in queues,
+and parents that are empty and stay. With the URL of a debug page (package
+debug/curatorz), it prints what that process holds and waits for, and what
+happened there. The exit status is 2 if something is wrong, apart from hints.
+
+  zklock doctor
+  zklock doctor http://web-1:6060/debug/curatorz
+`,
+	define: func(*flag.FlagSet) action { return runDoctor },
+}
+
+func runDoctor(ctx context.Context, e *env) error {
+	if len(e.args) > 0 {
+		return e.debugPage(ctx, e.args[0])
+	}
+	d := &doctor{env: e}
+	if err := d.servers(ctx); err != nil {
+		return err
+	}
+	c, err := e.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if err := d.client(ctx, c); err != nil {
+		return err
+	}
+	if err := d.report(); err != nil {
+		return err
+	}
+	if d.wrong > 0 {
+		return statusError{status: unwell}
+	}
+	return nil
+}
+
+// client examines what a client of the ensemble sees.
+func (d *doctor) client(ctx context.Context, c *framework.Client) error {
+	if err := d.session(ctx, c); err != nil {
+		return err
+	}
+	// A node that is created there would create the chroot.
+	exists, _, err := c.Exists(ctx, "/")
+	if err != nil {
+		return err
+	}
+	if !exists {
+		d.find(finding{What: "no chroot", Text: "it does not exist: a client with a mistyped one works alone"})
+		return nil
+	}
+	if err := d.time(ctx, c); err != nil {
+		return err
+	}
+	return d.tree(ctx, c)
+}
+
+// doctor collects what is wrong.
+type doctor struct {
+	*env
+	findings []finding
+	wrong    int // findings that are no hints
+}
+
+// finding is the JSON of something that is wrong.
+type finding struct {
+	Type string `json:"type"` // "finding"
+	Hint bool   `json:"hint"` // it is nothing wrong, but somebody may want to know
+	What string `json:"what"`
+	Path string `json:"path,omitempty"`
+	Text string `json:"text"`
+}
+
+func (d *doctor) find(f finding) {
+	f.Type = "finding"
+	d.findings = append(d.findings, f)
+	if !f.Hint {
+		d.wrong++
+	}
+}
+
+// fact prints a line about the whole: a JSON object, or a name and a text.
+func (d *doctor) fact(name, text string, object any) error {
+	if d.isJSON() {
+		return d.writeJSON(object)
+	}
+	_, err := fmt.Fprintf(d.out, "%-10s %s\n", name, text)
+	return err
+}
+
+// session tells which session timeout the server has granted.
+func (d *doctor) session(ctx context.Context, c *framework.Client) error {
+	s, err := c.Session(ctx)
+	if err != nil {
+		return err
+	}
+	text := fmt.Sprintf("timeout %v, as asked for", s.Timeout())
+	if s.Timeout() != d.sessionTimeout {
+		text = fmt.Sprintf("timeout %v, negotiated: %v was asked for", s.Timeout(), d.sessionTimeout)
+	}
+	return d.fact("session", text, struct {
+		Type    string       `json:"type"`
+		Asked   view.Seconds `json:"asked_timeout"`
+		Timeout view.Seconds `json:"timeout"`
+	}{"session", view.SecondsOf(d.sessionTimeout), view.SecondsOf(s.Timeout())})
+}
+
+// report prints the findings.
+func (d *doctor) report() error {
+	if d.isJSON() {
+		for _, f := range d.findings {
+			if err := d.writeJSON(f); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(d.findings) == 0 {
+		_, err := fmt.Fprintln(d.out, "\nnothing is wrong")
+		return err
+	}
+	fmt.Fprintln(d.out)
+	table := d.table()
+	table.Header("FINDING", "PATH", "WHAT IT MEANS")
+	for _, f := range d.findings {
+		what := columns.Cell{Text: f.What, Style: columns.Bad}
+		if f.Hint {
+			what = columns.Cell{Text: "hint: " + f.What, Style: columns.Faint}
+		}
+		table.Row(what, columns.Cell{Text: printable.String(f.Path)}, columns.Cell{Text: printable.String(f.Text)})
+	}
+	return table.Flush()
+}
+
+// isURL reports whether an operand is the address of a debug page.
+func isURL(text string) bool {
+	return strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://")
+}
+
+// A wrong clock makes ages wrong, and no more.
+const tolerableOffset = time.Second

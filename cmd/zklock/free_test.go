@@ -1,0 +1,218 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// czxidOf returns the czxid of a node as show -o wide has it.
+func czxidOf(t *testing.T, c *framework.Client, path string) string {
+	t.Helper()
+	_, stat, err := c.Exists(t.Context(), path)
+	require.NoError(t, err)
+	return fmt.Sprintf("%#x", stat.Czxid)
+}
+
+// The node of a holder is deleted, and the record says whose it was and why.
+func TestFree(t *testing.T) {
+	s := newStand(t)
+	orders, billing := s.client(t), s.client(t)
+	for name, format := range map[string]string{"free.table": "table", "free.json": "json"} {
+		require.NoError(t, orders.Delete(t.Context(), "/jobs/bill", framework.AnyVersion, framework.WithChildren(), framework.Quietly()))
+		held := node(t, orders, "/jobs/bill/"+guid(1)+"lock-", identity("orders", 4711))
+		next := node(t, billing, "/jobs/bill/"+guid(2)+"lock-", identity("billing", 4712))
+		czxid := czxidOf(t, orders, held)
+		got := s.zklock(t, "free", held, "--czxid", czxid, "--yes", "--reason", "web-1 is gone", "-o", format)
+		require.Zero(t, got.status, got.err)
+		require.Empty(t, got.err)
+		out := strings.ReplaceAll(got.out, "czxid "+czxid, "czxid 0x8")
+		out = strings.ReplaceAll(out, fmt.Sprintf(`"fencing_token":%d`, mustInt(t, czxid)), `"fencing_token":8`)
+		out = sequence.ReplaceAllString(out, "lock-0000000000")
+		requireGolden(t, name, out)
+		require.Equal(t, []string{next}, pathsIn(s.Queue("/jobs/bill")))
+	}
+}
+
+var sequence = regexp.MustCompile(`lock-[0-9]{10}`)
+
+func mustInt(t *testing.T, text string) (n int64) {
+	t.Helper()
+	_, err := fmt.Sscanf(text, "0x%x", &n)
+	require.NoError(t, err)
+	return n
+}
+
+func pathsIn(nodes []zktest.Node) (paths []string) {
+	for _, n := range nodes {
+		paths = append(paths, n.Path)
+	}
+	return paths
+}
+
+// Another incarnation, a node of another kind, and one that is gone stay as they
+// are.
+func TestFreeRefusesOtherNodes(t *testing.T) {
+	s := newStand(t)
+	c := s.client(t)
+	held := node(t, c, "/jobs/bill/"+guid(1)+"lock-", identity("orders", 4711))
+	_, err := c.Create(t.Context(), "/config", []byte("precious"))
+	require.NoError(t, err)
+	for args, want := range map[string]string{
+		held + " --czxid 1":                                   "is another one now, with czxid " + czxidOf(t, c, held) + ": nothing was deleted",
+		"/config --czxid " + czxidOf(t, c, "/config"):         "/config is no node of a lock",
+		"/jobs/bill --czxid " + czxidOf(t, c, "/jobs/bill"):   "/jobs/bill is no node of a lock",
+		"/jobs/bill/" + guid(2) + "lock-0000000007 --czxid 1": "is gone",
+	} {
+		before := s.Tree()
+		got := s.zklock(t, append([]string{"free", "--yes"}, strings.Fields(args)...)...)
+		require.Equal(t, refused, got.status, got.err)
+		require.Contains(t, got.err, want)
+		require.Empty(t, got.out)
+		require.Equal(t, len(before), len(s.Tree()))
+	}
+}
+
+// A node that is deleted and created anew right before the delete is another
+// one, whatever the moment: also if its name and its version are the same.
+func TestFreeNeverDeletesAnotherIncarnation(t *testing.T) {
+	for _, op := range []zktest.Op{zktest.OpMulti, zktest.OpSetData, zktest.OpGetData} {
+		s := newStand(t)
+		c, other := s.client(t), s.client(t)
+		member := node(t, c, "/up/web-1", "10.0.0.7:80")
+		czxid := czxidOf(t, c, member)
+		hits := 0
+		for number := 1; number <= 3; number++ { // which of the requests of that type it is
+			skipped := 0
+			injection := s.Inject(zktest.Rule{Op: op, Path: member, Times: number, Do: zktest.Call(func(zktest.Request) {
+				if skipped++; skipped < number {
+					return
+				}
+				hits++
+				require.NoError(t, s.Delete(member))
+				_, err := other.Create(t.Context(), member, []byte("10.0.0.7:80"), framework.WithMode(framework.Ephemeral))
+				require.NoError(t, err)
+			})})
+			s.zklock(t, "free", member, "--czxid", czxid, "--yes")
+			injection.Remove()
+			_, exists := s.Node(member)
+			if skipped < number {
+				break // there were not so many: the node is gone, as it should
+			}
+			require.True(t, exists, "%v %d", op, number)
+			require.NotEqual(t, czxid, czxidOf(t, other, member))
+			require.NoError(t, s.Delete(member))
+			node(t, c, member, "10.0.0.7:80")
+			czxid = czxidOf(t, c, member)
+		}
+		require.NotZero(t, hits, op)
+	}
+}
+
+// A revocation between the look and the delete is no obstacle.
+func TestFreeOfANodeThatIsWritten(t *testing.T) {
+	s := newStand(t)
+	c := s.client(t)
+	held := node(t, c, "/jobs/bill/"+guid(1)+"lock-", identity("orders", 4711))
+	written := s.Inject(zktest.Rule{Op: zktest.OpMulti, Path: held, Times: 1, Do: zktest.Call(func(zktest.Request) {
+		require.NoError(t, s.Set(held, []byte("__REVOKE__")))
+	})})
+	got := s.zklock(t, "free", held, "--czxid", czxidOf(t, c, held), "--yes")
+	require.Zero(t, got.status, got.err)
+	require.Equal(t, 1, written.Hits())
+	require.Empty(t, s.Queue("/jobs/bill"))
+}
+
+// With a path all holders are asked, and with a node its owner.
+func TestRevoke(t *testing.T) {
+	s := newStand(t)
+	c := s.client(t)
+	first := node(t, c, "/rw/"+guid(1)+"__READ__", identity("orders", 1))
+	second := node(t, c, "/rw/"+guid(2)+"__READ__", identity("orders", 2))
+	waiter := node(t, c, "/rw/"+guid(3)+"__WRIT__", identity("orders", 3))
+	got := s.zklock(t, "revoke", waiter)
+	require.Equal(t, result{0, "asked orders@web-1/3 to give up /rw (node " + waiter + ")\n", ""}, got)
+	require.Equal(t, "__REVOKE__", data(t, s, waiter))
+	require.NotEqual(t, "__REVOKE__", data(t, s, first))
+	got = s.zklock(t, "revoke", "/rw")
+	require.Zero(t, got.status, got.err)
+	require.Equal(t, 2, strings.Count(got.out, "asked orders@web-1/"))
+	require.Equal(t, "__REVOKE__", data(t, s, first))
+	require.Equal(t, "__REVOKE__", data(t, s, second))
+}
+
+func data(t *testing.T, s *stand, path string) string {
+	t.Helper()
+	n, ok := s.Node(path)
+	require.True(t, ok, path)
+	return string(n.Data)
+}
+
+// A real holder hears of it.
+func TestRevokeReachesAHolder(t *testing.T) {
+	s := newStand(t)
+	lease, err := locks.NewInterProcessMutex(s.client(t), "/jobs/bill").Acquire(t.Context())
+	require.NoError(t, err)
+	revoked := lease.Revoked()
+	require.Zero(t, s.zklock(t, "revoke", "/jobs/bill").status)
+	<-revoked
+	require.NoError(t, lease.Release(t.Context()))
+}
+
+// Data that is no lock's is not overwritten.
+func TestRevokeRefusesOtherNodes(t *testing.T) {
+	s := newStand(t)
+	c := s.client(t)
+	node(t, c, "/up/web-1", "10.0.0.7:80")
+	node(t, c, "/kazoo/0af7651916cd43dd8448eb211c80319c__lock__", "py")
+	for _, path := range []string{"/up", "/up/web-1", "/", "/never"} {
+		got := s.zklock(t, "revoke", path)
+		require.Equal(t, refused, got.status, got.err)
+		require.Contains(t, got.err, path+": neither a lock that is held, nor a node of one")
+	}
+	require.Equal(t, badUsage, s.zklock(t, "revoke", "/kazoo").status)
+	require.Equal(t, "10.0.0.7:80", data(t, s, "/up/web-1"))
+	require.Equal(t, "py", data(t, s, "/kazoo/0af7651916cd43dd8448eb211c80319c__lock__0000000000"))
+}
+
+func TestLimit(t *testing.T) {
+	s := newStand(t)
+	require.Equal(t, result{refused, "", "zklock: /limit: there is no limit\n"}, s.zklock(t, "limit", "/limit"))
+	require.Equal(t, result{0, "7\n", ""}, s.zklock(t, "limit", "/limit", "7"))
+	require.Equal(t, "\x00\x00\x00\x07", data(t, s, "/limit"))
+	require.Equal(t, result{0, "7\n", ""}, s.zklock(t, "limit", "/limit"))
+	require.Equal(t, result{0, "0\n", ""}, s.zklock(t, "limit", "/limit", "0"))
+	require.NoError(t, s.Set("/limit", []byte("text")[:3]))
+	require.Equal(t, refused, s.zklock(t, "limit", "/limit").status)
+}
+
+// Without the right to delete, the status says so, and nothing is gone.
+func TestFreeWithoutTheRight(t *testing.T) {
+	s := newStand(t)
+	c := s.client(t)
+	_, err := c.Create(t.Context(), "/jobs", nil, framework.WithACL(zk.WorldACL(zk.PermAll&^zk.PermDelete)))
+	require.NoError(t, err)
+	held := node(t, c, "/jobs/"+guid(1)+"lock-", identity("orders", 4711))
+	got := s.zklock(t, "free", held, "--czxid", czxidOf(t, c, held), "--yes")
+	require.Equal(t, noRights, got.status, got.err)
+	require.Len(t, s.Queue("/jobs"), 1)
+}
+
+// The answer to the question decides. Anything but yes leaves the node alone.
+func TestAsk(t *testing.T) {
+	for answer, want := range map[string]bool{"y\n": true, "YES\n": true, "yes": true, "n\n": false, "\n": false, "": false, "yeah\n": false} {
+		e := &env{streams: streams{strings.NewReader(answer), io.Discard, io.Discard}, settings: defaults()}
+		got, err := e.ask(t.Context(), "Delete? ")
+		require.NoError(t, err)
+		require.Equal(t, want, got, "%q", answer)
+	}
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+
+	"github.com/gocurator/curator/cmd/zklock/internal/columns"
+	"github.com/gocurator/curator/cmd/zklock/internal/view"
+	"github.com/gocurator/curator/internal/printable"
+	"github.com/gocurator/curator/recipes/inspect"
+)
+
+// deadlocked is the exit status of graph if there is a deadlock.
+const deadlocked = 2
+
+var graphCommand = &command{
+	name:    "graph",
+	purpose: "show who waits for whom across locks, and deadlocks",
+	usage:   "[flags] [ROOT...]",
+	maxArgs: -1,
+	long: `
+Deadlocks come first. Each was there for a second without a change, and names
+its processes and their locks. What the nodes leave open is said with it. The
+exit status is 2 if there is a deadlock, and 0 if there is none.
+
+  zklock graph -r /
+  zklock graph -r --dot / | dot -Tsvg > waits.svg
+`,
+	define: defineGraph,
+}
+
+func defineGraph(fs *flag.FlagSet) action {
+	recursive := fs.Bool("r", false, "everything below the roots")
+	alias(fs, "r", "recursive")
+	dot := fs.Bool("dot", false, "in the language of Graphviz")
+	limits := defineLimits(fs)
+	return func(ctx context.Context, e *env) error {
+		c, err := e.connect(ctx)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		roots := e.args
+		if len(roots) == 0 {
+			roots = []string{"/"}
+		}
+		line := e.walkLine()
+		opts := append(append(rangeOf(*recursive), line.option()), limitsAt(*limits)...)
+		g, err := inspect.WaitGraph(ctx, c, roots, opts...)
+		line.clear()
+		if err != nil {
+			return orMissing(err, roots...)
+		}
+		if err := e.printGraph(g, *dot); err != nil {
+			return err
+		}
+		if len(g.Deadlocks) > 0 {
+			return statusError{status: deadlocked}
+		}
+		return nil
+	}
+}
+
+func (e *env) printGraph(g inspect.Graph, dot bool) error {
+	v := e.view()
+	switch {
+	case dot:
+		_, err := io.WriteString(e.out, view.DOT(g))
+		return err
+	case !e.isJSON():
+		return e.graphTable(v, g)
+	}
+	for _, line := range v.Graph(g) {
+		if err := e.writeJSON(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *env) graphTable(v view.View, g inspect.Graph) error {
+	for _, d := range g.Deadlocks {
+		lines := v.DeadlockText(d)
+		fmt.Fprintln(e.out, e.paint(columns.Bad, lines[0]))
+		for _, line := range lines[1:] {
+			fmt.Fprintln(e.out, line)
+		}
+		fmt.Fprintln(e.out)
+	}
+	for _, path := range g.Unreadable {
+		fmt.Fprintf(e.err, "%s may not be read: its waits are not known\n", printable.String(path))
+	}
+	if len(g.Waits) == 0 {
+		fmt.Fprintln(e.err, "nobody waits for anybody")
+		return nil
+	}
+	table := e.table()
+	table.Header(v.WaitHeader()...)
+	for _, w := range g.Waits {
+		table.Row(v.WaitRow(w)...)
+	}
+	return table.Flush()
+}

@@ -1,0 +1,109 @@
+package columns
+
+import (
+	"bufio"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// Cell is a text in a column.
+type Cell struct {
+	Text  string
+	Style Style
+}
+
+// Cells returns plain cells with these texts.
+func Cells(texts ...string) []Cell {
+	cells := make([]Cell, len(texts))
+	for i, text := range texts {
+		cells[i].Text = text
+	}
+	return cells
+}
+
+const (
+	gap   = "  " // between two columns
+	block = 256  // rows that are aligned together
+	empty = "-"  // what an empty cell shows
+)
+
+// Writer aligns rows. It keeps up to 256 of them, and writes them when there are
+// more. From block to block, columns become wider, and never narrower. It is
+// not safe for concurrent use.
+type Writer struct {
+	out    *bufio.Writer
+	colour bool
+	widths []int
+	rows   [][]Cell
+}
+
+// New returns a Writer to out. With colour it writes the escape sequences of
+// terminals for styles.
+func New(out io.Writer, colour bool) *Writer {
+	return &Writer{out: bufio.NewWriter(out), colour: colour}
+}
+
+// Reserve makes columns at least this wide, for rows that are flushed one by
+// one.
+func (w *Writer) Reserve(widths ...int) {
+	for i, width := range widths {
+		if i == len(w.widths) {
+			w.widths = append(w.widths, 0)
+		}
+		w.widths[i] = max(w.widths[i], width)
+	}
+}
+
+// Header adds the row with the names of the columns.
+func (w *Writer) Header(names ...string) error {
+	cells := Cells(names...)
+	for i := range cells {
+		cells[i].Style = Header
+	}
+	return w.Row(cells...)
+}
+
+// Row adds a row. An empty text shows as "-". Texts must be printable, in one
+// line. An error is that of an earlier write.
+func (w *Writer) Row(cells ...Cell) error {
+	for i, cell := range cells {
+		if cell.Text == "" {
+			cells[i].Text = empty
+		}
+		if i == len(w.widths) {
+			w.widths = append(w.widths, 0)
+		}
+		w.widths[i] = max(w.widths[i], utf8.RuneCountInString(cells[i].Text))
+	}
+	w.rows = append(w.rows, cells)
+	if len(w.rows) < block {
+		return nil
+	}
+	return w.Flush()
+}
+
+// Flush writes the rows that have been added.
+func (w *Writer) Flush() error {
+	for _, row := range w.rows {
+		for i, cell := range row {
+			w.write(cell, i, i == len(row)-1)
+		}
+	}
+	w.rows = w.rows[:0]
+	return w.out.Flush() // which has the error of every write before it
+}
+
+func (w *Writer) write(cell Cell, column int, last bool) {
+	text := cell.Text
+	if w.colour {
+		text = cell.Style.Paint(text)
+	}
+	w.out.WriteString(text)
+	if last {
+		w.out.WriteByte('\n')
+		return
+	}
+	w.out.WriteString(strings.Repeat(" ", w.widths[column]-utf8.RuneCountInString(cell.Text)))
+	w.out.WriteString(gap)
+}

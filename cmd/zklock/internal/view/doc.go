@@ -1,0 +1,9 @@
+// Package view turns what package inspect found into what people and programs
+// read: rows of tables, JSON lines and DOT. It is pure: it knows no server, no
+// clock and no terminal.
+//
+// In JSON, times are in RFC 3339, and durations are in seconds. Names are those
+// of the attributes of spans, as far as there are any, without "curator." and
+// "curator.lock.", and with "_" for ".". Names of nodes and owners are strings
+// as they are; tables show them escaped, if they cannot be printed.
+package view

@@ -1,0 +1,181 @@
+package view
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gocurator/curator/cmd/zklock/internal/columns"
+	"github.com/gocurator/curator/internal/printable"
+	"github.com/gocurator/curator/recipes/inspect"
+)
+
+// Wait is the JSON of a participant that waits for others.
+type Wait struct {
+	Type    string         `json:"type"` // "wait"
+	Path    string         `json:"path"`
+	Recipe  inspect.Kind   `json:"recipe"`
+	MayBe   []inspect.Kind `json:"may_be,omitempty"`
+	Waiter  Participant    `json:"waiter"`
+	Holders []Participant  `json:"holders"`
+	Any     bool           `json:"any,omitempty"` // one of the holders is enough
+	Waited  *Seconds       `json:"waited,omitempty"`
+}
+
+// Deadlock is the JSON of a deadlock.
+type Deadlock struct {
+	Type      string          `json:"type"` // "deadlock"
+	Processes []string        `json:"processes"`
+	Cycle     []Blocked       `json:"cycle"`
+	Since     time.Time       `json:"since"`
+	Age       *Seconds        `json:"age,omitempty"`
+	Doubts    []inspect.Doubt `json:"doubts,omitempty"`
+}
+
+// Blocked is the JSON of one part of a cycle.
+type Blocked struct {
+	Path   string       `json:"path"`
+	Recipe inspect.Kind `json:"recipe"`
+	Waiter Participant  `json:"waiter"`
+	Holder Participant  `json:"holder"`
+}
+
+// Hidden is the JSON of a path whose children may not be listed.
+type Hidden struct {
+	Type string `json:"type"` // "unreadable"
+	Path string `json:"path"`
+}
+
+// Graph returns the JSON lines of a graph: the deadlocks first, then the waits,
+// and then what is not known.
+func (v View) Graph(g inspect.Graph) (lines []any) {
+	for _, d := range g.Deadlocks {
+		lines = append(lines, v.deadlock(d))
+	}
+	for _, w := range g.Waits {
+		line := Wait{
+			Type: "wait", Path: w.Path, Recipe: w.Kind, MayBe: w.MayBe, Any: w.Any,
+			Waiter: v.Participant(w.Kind, w.Waiter, Waiter), Waited: v.age(w.Waiter.Since),
+		}
+		for _, holder := range w.Holders {
+			line.Holders = append(line.Holders, v.Participant(w.Kind, holder, Holder))
+		}
+		lines = append(lines, line)
+	}
+	for _, path := range g.Unreadable {
+		lines = append(lines, Hidden{Type: "unreadable", Path: path})
+	}
+	return lines
+}
+
+func (v View) deadlock(d inspect.Deadlock) Deadlock {
+	line := Deadlock{Type: "deadlock", Processes: d.Processes, Since: d.Since, Age: v.age(d.Since), Doubts: d.Doubts}
+	for _, b := range d.Cycle {
+		line.Cycle = append(line.Cycle, Blocked{
+			Path: b.Path, Recipe: b.Kind,
+			Waiter: v.Participant(b.Kind, b.Waiter, Waiter), Holder: v.Participant(b.Kind, b.Holder, Holder),
+		})
+	}
+	return line
+}
+
+// DeadlockText says who is in a deadlock, and what may make it none. The first
+// line is the title.
+func (v View) DeadlockText(d inspect.Deadlock) (lines []string) {
+	lines = append(lines, fmt.Sprintf("DEADLOCK of %d processes, for %s", len(d.Processes), v.ageText(d.Since)))
+	name := func(i int) string { return printable.String(d.Processes[i%len(d.Processes)]) }
+	for i, part := range d.Cycle {
+		lines = append(lines, fmt.Sprintf("  %s waits for %s %s, which %s holds",
+			name(i), part.Kind, printable.String(part.Path), name(i+1)))
+	}
+	for _, doubt := range d.Doubts {
+		lines = append(lines, "  In doubt: "+doubtText(doubt)+".")
+	}
+	return lines
+}
+
+func doubtText(d inspect.Doubt) string {
+	switch d {
+	case inspect.SeveralTasks:
+		return "a process may hold and wait in different threads, and so go on"
+	case inspect.MayLead:
+		return "a lock may be a leader election, whose candidates work while they wait"
+	case inspect.LimitNotKnown:
+		return "the limit of a semaphore is not known, and it may have leases left"
+	}
+	return string(d)
+}
+
+// WaitHeader returns the names of the columns of WaitRow.
+func (v View) WaitHeader() []string {
+	names := []string{"WAITER", "WAITED", "FOR", "KIND", "HELD BY"}
+	if v.Wide {
+		names = append(names, "WAITER'S NODE", "HOLDER'S NODE")
+	}
+	return names
+}
+
+// WaitRow returns the row of a wait in a graph.
+func (v View) WaitRow(w inspect.Wait) []columns.Cell {
+	row := columns.Cells(printable.String(w.Waiter.String()), v.ageText(w.Waiter.Since),
+		printable.String(w.Path), string(w.Kind), "")
+	if len(w.Holders) > 0 {
+		row[4].Text = printable.String(w.Holders[0].String())
+	}
+	if more := len(w.Holders) - 1; more > 0 {
+		row[4].Text += fmt.Sprintf(" +%d", more)
+	}
+	if v.Wide {
+		holder := ""
+		if len(w.Holders) > 0 {
+			holder = printable.String(w.Holders[0].Path)
+		}
+		row = append(row, columns.Cells(printable.String(w.Waiter.Path), holder)...)
+	}
+	return row
+}
+
+// DOT returns a graph in the language of Graphviz: an edge from each waiter to
+// each holder that it waits for, and those of deadlocks in red.
+func DOT(g inspect.Graph) string {
+	var red, others []string
+	for _, d := range g.Deadlocks {
+		for _, b := range d.Cycle {
+			red = append(red, edge(b.Waiter, b.Holder, b.Path))
+		}
+	}
+	for _, w := range g.Waits {
+		for _, holder := range w.Holders {
+			if e := edge(w.Waiter, holder, w.Path); !slices.Contains(red, e) {
+				others = append(others, e)
+			}
+		}
+	}
+	var b strings.Builder
+	b.WriteString("digraph waits {\n\trankdir=LR\n\tnode [shape=box]\n")
+	for _, e := range distinct(red) {
+		b.WriteString("\t" + e + ", color=red, penwidth=2]\n")
+	}
+	for _, e := range distinct(others) {
+		b.WriteString("\t" + e + "]\n")
+	}
+	b.WriteString("}\n")
+	return b.String()
+}
+
+// edge returns an edge whose list of attributes is not closed yet.
+func edge(waiter, holder inspect.Participant, path string) string {
+	return quote(waiter.String()) + " -> " + quote(holder.String()) + " [label=" + quote(path)
+}
+
+// quote returns a text as DOT has it. Escapes of DOT are not interpreted.
+func quote(text string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(printable.String(text)) + `"`
+}
+
+// distinct returns the texts in order, each once.
+func distinct(texts []string) []string {
+	slices.Sort(texts)
+	return slices.Compact(texts)
+}

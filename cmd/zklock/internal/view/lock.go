@@ -1,0 +1,203 @@
+package view
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gocurator/curator/cmd/zklock/internal/columns"
+	"github.com/gocurator/curator/internal/printable"
+	"github.com/gocurator/curator/recipes/inspect"
+)
+
+// Lock is the JSON of a recipe. A lock that is free has a path only.
+type Lock struct {
+	Path   string         `json:"path"`
+	Recipe inspect.Kind   `json:"recipe,omitempty"`
+	Layout inspect.Layout `json:"layout,omitempty"`
+	MayBe  []inspect.Kind `json:"may_be,omitempty"`
+
+	Holders int  `json:"holders"`
+	Waiters int  `json:"waiters"`
+	Unread  int  `json:"unread,omitempty"` // neither among the holders nor the waiters
+	Limit   *int `json:"limit,omitempty"`
+	Items   int  `json:"items,omitempty"`
+
+	// Holder is the first one, and HolderAge the time since its node was
+	// created.
+	Holder     string     `json:"holder,omitempty"`
+	HolderNode string     `json:"holder_node,omitempty"`
+	HolderAge  *Seconds   `json:"holder_age,omitempty"`
+	Since      *time.Time `json:"since,omitempty"` // of the first holder's node, or item
+
+	Waited *Seconds `json:"waited,omitempty"` // by the first waiter
+	Reason string   `json:"reason,omitempty"` // why it is unreadable
+
+	// Participants are there if they were asked for.
+	Participants []Participant `json:"participants,omitempty"`
+}
+
+// Lock returns the JSON of a recipe without its participants.
+func (v View) Lock(r inspect.Recipe) Lock {
+	l := Lock{
+		Path: r.Path, Recipe: r.Kind, Layout: r.Layout, MayBe: r.MayBe, Reason: r.Reason,
+		Holders: len(r.Holders), Waiters: len(r.Waiters), Unread: r.Unread, Limit: r.Limit, Items: r.Items,
+	}
+	if since := sinceOf(r); !since.IsZero() {
+		l.Since = &since
+	}
+	if len(r.Holders) > 0 {
+		l.Holder, l.HolderNode = r.Holders[0].ID, r.Holders[0].Path
+		l.HolderAge = v.age(r.Holders[0].Since)
+	}
+	if len(r.Waiters) > 0 {
+		l.Waited = v.age(r.Waiters[0].Since)
+	}
+	return l
+}
+
+// sinceOf returns when the first holder's node, or the first item, was created.
+func sinceOf(r inspect.Recipe) time.Time {
+	if len(r.Holders) > 0 {
+		return r.Holders[0].Since
+	}
+	return r.Since
+}
+
+// LockHeader returns the names of the columns of LockRow.
+func (v View) LockHeader() []string {
+	names := []string{"PATH", "KIND", "HELD", "WAITING", "HOLDER", "SINCE", "AGE", "WAITED"}
+	if v.Wide {
+		names = append(names, "LAYOUT", "MAY BE", "NODE")
+	}
+	return names
+}
+
+// LockRow returns the row of a recipe in a list of them.
+func (v View) LockRow(r inspect.Recipe) []columns.Cell {
+	since := sinceOf(r)
+	row := []columns.Cell{
+		{Text: printable.String(r.Path)}, {Text: string(r.Kind)}, heldCell(r), {Text: waiting(r)}, holderCell(r),
+		{Text: v.clock(since)}, {Text: v.ageText(since)}, {},
+	}
+	if len(r.Waiters) > 0 {
+		row[7].Text = v.ageText(r.Waiters[0].Since)
+	}
+	if v.Wide {
+		node := ""
+		if len(r.Holders) > 0 {
+			node = printable.String(r.Holders[0].Path)
+		}
+		row = append(row, columns.Cells(string(r.Layout), kindsText(r.MayBe), node)...)
+	}
+	return row
+}
+
+// heldCell shows how many hold a recipe, and how many could.
+func heldCell(r inspect.Recipe) columns.Cell {
+	text := strconv.Itoa(len(r.Holders))
+	switch {
+	case r.Kind == inspect.Unreadable:
+		return columns.Cell{}
+	case r.Limit != nil:
+		text += "/" + strconv.Itoa(*r.Limit)
+	case r.Kind == inspect.Semaphore:
+		text += "/?"
+	}
+	return columns.Cell{Text: text}
+}
+
+// waiting shows how many wait: participants, or items of a queue. Participants
+// that were not read are among them, except for registrations.
+func waiting(r inspect.Recipe) string {
+	switch {
+	case r.Kind == inspect.Queue:
+		return plural(r.Items, "item")
+	case r.Kind == inspect.Unreadable:
+		return ""
+	case r.Unread > 0:
+		return fmt.Sprintf("%d+%d", len(r.Waiters), r.Unread)
+	}
+	return strconv.Itoa(len(r.Waiters))
+}
+
+func holderCell(r inspect.Recipe) columns.Cell {
+	if r.Kind == inspect.Unreadable {
+		return columns.Cell{Text: printable.String(r.Reason), Style: columns.Warn}
+	}
+	if len(r.Holders) == 0 {
+		return columns.Cell{}
+	}
+	cell := columns.Cell{Text: ownerText(r.Holders[0]), Style: columns.Good}
+	if r.Holders[0].Revoked {
+		cell.Text, cell.Style = cell.Text+" (revoked)", columns.Warn
+	}
+	if more := len(r.Holders) - 1; more > 0 {
+		cell.Text += fmt.Sprintf(" +%d", more)
+	}
+	return cell
+}
+
+// isNamed reports whether a node says in this library's form whose it is.
+func isNamed(p inspect.Participant) bool { return p.Service != "" || p.Host != "" || p.PID != 0 }
+
+// ownerText names the owner of a node: "?" and the begin of the data, if the
+// data is in a foreign form.
+func ownerText(p inspect.Participant) string {
+	switch {
+	case isNamed(p):
+		return printable.String(p.ID)
+	case p.Unreadable:
+		return "? may not be read"
+	case p.ID == "" || p.ID == "unknown":
+		return "?"
+	default:
+		return "? " + printable.String(p.ID)
+	}
+}
+
+// Title is the line about a recipe above the table of its participants.
+func (v View) Title(r inspect.Recipe) string {
+	text := printable.String(r.Path) + "  " + string(r.Kind)
+	if len(r.MayBe) > 0 {
+		text += " (may be " + kindsText(r.MayBe) + ")"
+	}
+	switch r.Kind {
+	case inspect.Unreadable:
+		return text + ": " + printable.String(r.Reason)
+	case inspect.Queue:
+		text += ", " + plural(r.Items, "item")
+		if !r.Since.IsZero() {
+			text += ", the first since " + v.clock(r.Since)
+		}
+	case inspect.Registrations:
+		text += ", " + plural(len(r.Holders), "node")
+	default:
+		text += fmt.Sprintf(", held by %d, %d waiting", len(r.Holders), len(r.Waiters))
+	}
+	if r.Limit != nil {
+		text += fmt.Sprintf(", limit %d", *r.Limit)
+	} else if r.Kind == inspect.Semaphore {
+		text += ", limit not known"
+	}
+	if r.Unread > 0 {
+		text += fmt.Sprintf(", %d not read", r.Unread)
+	}
+	return text
+}
+
+func kindsText(kinds []inspect.Kind) string {
+	texts := make([]string, len(kinds))
+	for i, k := range kinds {
+		texts[i] = string(k)
+	}
+	return strings.Join(texts, ", ")
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

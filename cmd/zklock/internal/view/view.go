@@ -1,0 +1,106 @@
+package view
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/gocurator/curator/recipes/inspect"
+)
+
+// View is what a representation depends on beside the nodes.
+type View struct {
+	Now  time.Time         // ages are counted until now
+	Zone *time.Location    // of times in tables; nil is UTC
+	Own  inspect.SessionID // whose nodes are marked as the user's own; 0 for none
+	Wide bool              // tables show full paths, tokens and trace ids
+}
+
+// Seconds is a duration in JSON: a number of seconds, to the millisecond.
+type Seconds float64
+
+// SecondsOf converts a duration.
+func SecondsOf(d time.Duration) Seconds {
+	return Seconds(math.Round(d.Seconds()*1000) / 1000)
+}
+
+// age returns for how long a time has been past, or nil if it is not known.
+func (v View) age(since time.Time) *Seconds {
+	if since.IsZero() {
+		return nil
+	}
+	s := SecondsOf(v.Now.Sub(since))
+	return &s
+}
+
+// clock shows a time: of today, without the date.
+func (v View) clock(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	zone := v.Zone
+	if zone == nil {
+		zone = time.UTC
+	}
+	at, now := at.In(zone), v.Now.In(zone)
+	if at.YearDay() == now.YearDay() && at.Year() == now.Year() {
+		return at.Format(time.TimeOnly)
+	}
+	return at.Format("2006-01-02 15:04")
+}
+
+// ageText shows for how long a time has been past.
+func (v View) ageText(since time.Time) string {
+	if since.IsZero() {
+		return ""
+	}
+	return Duration(v.Now.Sub(since))
+}
+
+// Duration shows a duration for people, in at most two units. A negative one is
+// "0s": clocks differ.
+func Duration(d time.Duration) string {
+	s := int64(max(d, 0) / time.Second)
+	switch {
+	case s < 60:
+		return fmt.Sprintf("%ds", s)
+	case s < 3600:
+		return fmt.Sprintf("%dm%ds", s/60, s%60)
+	case s < 24*3600:
+		return fmt.Sprintf("%dh%dm", s/3600, s/60%60)
+	default:
+		return fmt.Sprintf("%dd%dh", s/(24*3600), s/3600%24)
+	}
+}
+
+// unique are the beginnings of names that make nodes unique: those of Curator
+// and of kazoo.
+var unique = regexp.MustCompile(`^(_c_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-|[0-9a-f]{32})`)
+
+// shortNode returns the path of a participant's node below its recipe's path,
+// without what makes its name unique.
+func shortNode(recipe, node string) string {
+	below, ok := strings.CutPrefix(node, strings.TrimSuffix(recipe, "/")+"/")
+	if !ok {
+		return node
+	}
+	dir, name := "", below
+	if i := strings.LastIndex(below, "/"); i >= 0 {
+		dir, name = below[:i+1], below[i+1:]
+	}
+	return dir + unique.ReplaceAllString(name, "")
+}
+
+// traceID returns the id of the trace that a participant's acquire is in: of
+// the W3C's propagator, or of B3's.
+func traceID(trace map[string]string) string {
+	if parts := strings.Split(trace["traceparent"], "-"); len(parts) >= 3 {
+		return parts[1]
+	}
+	if id, _, ok := strings.Cut(trace["b3"], "-"); ok {
+		return id
+	}
+	return trace["x-b3-traceid"]
+}

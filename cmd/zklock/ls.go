@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gocurator/curator/cmd/zklock/internal/columns"
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/inspect"
+)
+
+var lsCommand = &command{
+	name:    "ls",
+	purpose: "list locks, and who holds them",
+	usage:   "[flags] [ROOT]",
+	maxArgs: 1,
+	long: `
+The list has the locks and leaders at ROOT, by default "/", and right below it.
+A lock that is free has no nodes, and is not listed. AGE is that of the first
+holder's node, by this machine's clock: it counts from when the holder queued.
+"?" is an owner whose node has another form.
+
+  zklock ls -r --held-over 1h /jobs
+`,
+	define: defineLs,
+}
+
+// listing has the flags of ls.
+type listing struct {
+	recursive   bool
+	kinds       kindsFlag
+	heldOver    *time.Duration
+	waitersOver *int
+	limits      *string
+}
+
+func defineLs(fs *flag.FlagSet) action {
+	l := &listing{kinds: locksAndLeaders}
+	fs.BoolVar(&l.recursive, "r", false, "everything below ROOT")
+	alias(fs, "r", "recursive")
+	fs.Var(&l.kinds, "kind", "`kinds`: mutex, rw, sem, latch, group, queue, or all")
+	l.heldOver = seconds(fs, "held-over", 0, "only what was held for a `duration`")
+	l.waitersOver = fs.Int("waiters-over", -1, "only where more than `n` wait")
+	l.limits = defineLimits(fs)
+	return l.run
+}
+
+// readAtMost is how many participants of each recipe ls reads. The others are
+// counted.
+const readAtMost = 1000
+
+func (l *listing) run(ctx context.Context, e *env) error {
+	c, err := e.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	line := e.walkLine()
+	defer line.clear()
+	opts := append(rangeOf(l.recursive), inspect.WithMaxParticipants(readAtMost), line.option())
+	if l.kinds != nil {
+		opts = append(opts, inspect.WithKinds(l.kinds...))
+	}
+	opts = append(opts, limitsAt(*l.limits)...)
+	return l.list(ctx, e, c, line, opts)
+}
+
+// list prints what a walk finds, while it still goes on.
+func (l *listing) list(ctx context.Context, e *env, c *framework.Client, line *walkLine, opts []inspect.Option) error {
+	out := line.above(e.out)
+	rows := columns.New(out, e.coloured())
+	found := 0
+	for r, err := range inspect.Walk(ctx, c, rootOf(e.args), opts...) {
+		if err != nil {
+			rows.Flush()
+			return orMissing(err, rootOf(e.args))
+		}
+		v := e.view()
+		if !l.wants(r, v.Now) {
+			continue
+		}
+		if found++; found == 1 && !e.isJSON() {
+			rows.Header(v.LockHeader()...)
+		}
+		if e.isJSON() {
+			err = jsonTo(out, v.Lock(r))
+		} else {
+			err = rows.Row(v.LockRow(r)...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if found == 0 && !e.isJSON() {
+		line.clear()
+		fmt.Fprintln(e.err, "nothing found")
+	}
+	return rows.Flush()
+}
+
+// wants reports whether a recipe is to be listed. What may not be read is
+// always listed: nothing is known of it.
+func (l *listing) wants(r inspect.Recipe, now time.Time) bool {
+	if r.Kind == inspect.Unreadable {
+		return true
+	}
+	if *l.waitersOver >= 0 && len(r.Waiters)+r.Unread <= *l.waitersOver {
+		return false
+	}
+	if *l.heldOver <= 0 {
+		return true
+	}
+	for _, p := range r.Holders {
+		if !p.Since.IsZero() && now.Sub(p.Since) > *l.heldOver {
+			return true
+		}
+	}
+	return false
+}
+
+// rootOf returns the operand, or the root.
+func rootOf(args []string) string {
+	if len(args) == 0 {
+		return "/"
+	}
+	return args[0]
+}
+
+// rangeOf returns how deep a walk goes.
+func rangeOf(recursive bool) []inspect.Option {
+	if recursive {
+		return nil
+	}
+	return []inspect.Option{inspect.WithDepth(1)}
+}
+
+// defineLimits adds the flag that tells where limits of semaphores are.
+func defineLimits(fs *flag.FlagSet) *string {
+	return fs.String("limits", "", "`where` a semaphore's limit is, such as {path}-limit")
+}
+
+// limitsAt translates a template such as "{path}-limit".
+func limitsAt(template string) []inspect.Option {
+	if template == "" {
+		return nil
+	}
+	return []inspect.Option{inspect.WithSharedLimits(func(semaphore string) string {
+		return strings.ReplaceAll(template, "{path}", semaphore)
+	})}
+}

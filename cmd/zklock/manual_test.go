@@ -1,0 +1,73 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+)
+
+// withoutEnvironment makes the help independent of the tester's settings.
+func withoutEnvironment(t *testing.T) {
+	t.Helper()
+	for _, name := range []string{"ZKLOCK_SERVERS", "ZOOKEEPER_SERVERS", "NO_COLOR", "TERM"} {
+		t.Setenv(name, "")
+	}
+}
+
+// The page of all commands is what the commands say of themselves: go generate
+// makes it.
+func TestCommandsPageIsGenerated(t *testing.T) {
+	withoutEnvironment(t)
+	got := runWith(t, &stand{}, "man", "--markdown")
+	require.Zero(t, got.status)
+	want, err := os.ReadFile("COMMANDS.md")
+	require.NoError(t, err)
+	require.Equal(t, string(want), got.out, "run go generate ./cmd/zklock")
+}
+
+// The help of the operators' commands fits a terminal of 24 lines with 80
+// columns.
+func TestHelpOfOperatorsFits24Lines(t *testing.T) {
+	withoutEnvironment(t)
+	for _, c := range append(operatorCommands(), waitCommand, helpCommand, completionCommand, manCommand) {
+		got := runWith(t, &stand{}, "help", c.name)
+		require.Zero(t, got.status)
+		require.LessOrEqual(t, strings.Count(got.out, "\n"), 24, c.name)
+		for line := range strings.Lines(got.out) {
+			require.LessOrEqual(t, utf8.RuneCountInString(line), 81, "%s: %s", c.name, line)
+		}
+		require.Contains(t, got.out, "Usage: zklock "+c.name)
+	}
+}
+
+// The manual has every command and every flag, and a formatter of manuals finds
+// nothing wrong with it.
+func TestManual(t *testing.T) {
+	withoutEnvironment(t)
+	got := runWith(t, &stand{}, "man")
+	require.Zero(t, got.status)
+	for _, c := range builtIn() {
+		require.Contains(t, got.out, ".SS zklock "+c.name)
+	}
+	eachFlag(func(d flagDoc) { require.Contains(t, got.out, strings.ReplaceAll(d.dashed()[0], "-", `\-`), d) })
+	formatter, err := exec.LookPath("mandoc")
+	if err != nil {
+		t.Skip(err)
+	}
+	for _, args := range [][]string{{"-T", "lint", "-W", "error"}, {"-T", "utf8"}} {
+		cmd := exec.CommandContext(t.Context(), formatter, args...)
+		cmd.Stdin = strings.NewReader(got.out)
+		var out bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &out
+		require.NoError(t, cmd.Run(), &out)
+		if args[1] == "utf8" {
+			require.Contains(t, out.String(), "only where more than n wait")
+			require.Contains(t, out.String(), "zklock ls -r --held-over 1h /jobs")
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/cmd/zklock/internal/columns"
+	"github.com/gocurator/curator/cmd/zklock/internal/terminal"
+	"github.com/gocurator/curator/cmd/zklock/internal/view"
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/printable"
+	"github.com/gocurator/curator/recipes/inspect"
+)
+
+// Ages are counted from now, and tables have the times of this zone. Tests
+// replace both.
+var (
+	now  = time.Now
+	zone = time.Local
+)
+
+// view returns how results are shown at this moment. Inside a command of
+// zklock run, the nodes of its session are the user's own.
+func (e *env) view() view.View {
+	v := view.View{Now: now(), Zone: zone, Wide: e.format == wide}
+	var own inspect.SessionID
+	if own.UnmarshalText([]byte(os.Getenv("ZKLOCK_SESSION"))) == nil {
+		v.Own = own
+	}
+	return v
+}
+
+// isJSON reports whether the output is for programs.
+func (e *env) isJSON() bool { return e.format == jsonForm }
+
+// coloured reports whether the output is for a person at a terminal.
+func (e *env) coloured() bool { return !e.noColor && terminal.Is(e.out) }
+
+// table returns a writer of a table on the output.
+func (e *env) table() *columns.Writer { return columns.New(e.out, e.coloured()) }
+
+// paint returns a text for the output in a style.
+func (e *env) paint(s columns.Style, text string) string {
+	if !e.coloured() {
+		return text
+	}
+	return s.Paint(text)
+}
+
+// writeJSON writes one object, in one line.
+func (e *env) writeJSON(value any) error { return jsonTo(e.out, value) }
+
+func jsonTo(w io.Writer, value any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false) // for people who read it with less
+	return enc.Encode(value)
+}
+
+// orMissing says in words that a root of a walk does not exist.
+func orMissing(err error, roots ...string) error {
+	if !errors.Is(err, zk.ErrNoNode) {
+		return err
+	}
+	var op *framework.OpError
+	if errors.As(err, &op) {
+		roots = []string{op.Path}
+	}
+	return statusError{refused, fmt.Errorf("%s: there is no such node", printable.String(strings.Join(roots, ", ")))}
+}

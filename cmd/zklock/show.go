@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/cmd/zklock/internal/columns"
+	"github.com/gocurator/curator/cmd/zklock/internal/view"
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/printable"
+	"github.com/gocurator/curator/recipes/inspect"
+)
+
+var showCommand = &command{
+	name:    "show",
+	purpose: "show who holds a lock, and the queue",
+	usage:   "[flags] PATH",
+	minArgs: 1,
+	maxArgs: 1,
+	long: `
+Holders are marked "*", and waiters have their turn: readers that will get in
+together share one. "*?" may hold, or not yet. "(own)" marks the session of the
+zklock run that this command runs in, and "?" an owner whose node has another
+form. With -o wide the table has full paths, and the czxid for zklock free.
+
+  zklock show /jobs/bill
+  zklock show -o json /jobs/bill | jq '.participants[0].host'
+`,
+	define: func(fs *flag.FlagSet) action {
+		limits := defineLimits(fs)
+		return func(ctx context.Context, e *env) error {
+			c, err := e.connect(ctx)
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			return show(ctx, e, c, limitsAt(*limits))
+		}
+	},
+}
+
+// show prints all recipes of one path.
+func show(ctx context.Context, e *env, c *framework.Client, opts []inspect.Option) error {
+	recipes, err := recipesAt(ctx, c, e.args[0], opts...)
+	if err != nil {
+		return err
+	}
+	v := e.view()
+	if len(recipes) == 0 {
+		if e.isJSON() {
+			return e.writeJSON(view.Lock{Path: e.args[0]})
+		}
+		_, err = fmt.Fprintf(e.out, "%s  free\n", printable.String(e.args[0]))
+		return err
+	}
+	for i, r := range recipes {
+		if e.isJSON() {
+			err = e.writeJSON(v.WithParticipants(r))
+		} else {
+			if i > 0 {
+				fmt.Fprintln(e.out)
+			}
+			err = e.showTable(v, r)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// showTable prints the queue of a recipe.
+func (e *env) showTable(v view.View, r inspect.Recipe) error {
+	if _, err := fmt.Fprintln(e.out, e.paint(columns.Header, v.Title(r))); err != nil {
+		return err
+	}
+	rows := v.ParticipantRows(r)
+	if len(rows) == 0 {
+		return nil
+	}
+	table := e.table()
+	table.Header(v.ParticipantHeader()...)
+	for _, row := range rows {
+		table.Row(row...)
+	}
+	return table.Flush() // has the error of each write before it
+}
+
+// recipesAt returns what is at one path: nothing if there is no node.
+func recipesAt(ctx context.Context, c *framework.Client, path string, opts ...inspect.Option) (all []inspect.Recipe, err error) {
+	for r, err := range inspect.Walk(ctx, c, path, append(opts, inspect.WithDepth(0))...) {
+		if errors.Is(err, zk.ErrNoNode) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if r.Path == path {
+			all = append(all, r)
+		}
+	}
+	return all, nil
+}

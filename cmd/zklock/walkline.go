@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/gocurator/curator/cmd/zklock/internal/terminal"
+	"github.com/gocurator/curator/internal/printable"
+	"github.com/gocurator/curator/recipes/inspect"
+)
+
+// walkLine is a line on a terminal that says how far a long walk has come. It
+// is for one goroutine.
+type walkLine struct {
+	out   io.Writer // nil if stderr is no terminal
+	width int
+	next  time.Time // when the line is due
+	shown bool
+}
+
+// How often the line changes. A walk that is shorter shows none.
+const walkLineInterval = 200 * time.Millisecond
+
+// walkLine returns the line of a walk. It must be cleared.
+func (e *env) walkLine() *walkLine {
+	p := &walkLine{next: time.Now().Add(walkLineInterval)}
+	if terminal.Is(e.err) {
+		p.out, p.width = e.err, terminal.Width(e.err)
+	}
+	return p
+}
+
+// option has a walk report to the line.
+func (p *walkLine) option() inspect.Option {
+	return inspect.WithProgress(p.report)
+}
+
+// report shows how far a walk has come, if the line is due.
+func (p *walkLine) report(at inspect.Progress) {
+	if p.out == nil || time.Now().Before(p.next) {
+		return
+	}
+	p.next, p.shown = time.Now().Add(walkLineInterval), true
+	text := []rune(fmt.Sprintf("%d nodes, %d found, at %s", at.Nodes, at.Recipes, printable.String(at.Path)))
+	fmt.Fprintf(p.out, "\r\x1b[K%s", string(text[:min(len(text), p.width-1)]))
+}
+
+// clear removes the line. It comes back with the next report.
+func (p *walkLine) clear() {
+	if p.shown {
+		p.shown = false
+		fmt.Fprint(p.out, "\r\x1b[K")
+	}
+}
+
+// above returns a writer that clears the line before each write: rows of the
+// same terminal do not mix with it.
+func (p *walkLine) above(w io.Writer) io.Writer { return aboveWalkLine{p, w} }
+
+type aboveWalkLine struct {
+	line *walkLine
+	io.Writer
+}
+
+func (a aboveWalkLine) Write(b []byte) (int, error) {
+	a.line.clear()
+	return a.Writer.Write(b)
+}
