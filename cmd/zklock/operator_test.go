@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,24 +27,41 @@ var start = time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
 // which zklock's clock follows.
 type stand struct {
 	*zktest.Server
-	clock    *zktest.Clock
+	clock    *testClock
 	sessions []string // in the order in which they were opened
+}
+
+// testClock is a clock that stands still.
+type testClock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *testClock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *testClock) Advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
 }
 
 func newStand(t *testing.T, opts ...zktest.Option) *stand {
 	t.Helper()
-	s := &stand{clock: zktest.NewClock(start)}
-	s.Server = zktest.Start(t, append(opts, zktest.WithTCP("127.0.0.1:0"), zktest.WithClock(s.clock))...)
+	s := &stand{clock: &testClock{now: start}}
+	s.Server = zktest.Start(t, append(opts, zktest.WithTCP("127.0.0.1:0"), zktest.WithWallClock(s.clock.Now))...)
 	now, zone = s.clock.Now, time.UTC
 	t.Cleanup(func() { now, zone = time.Now, time.Local })
 	return s
 }
 
-// client returns a client with a session of its own, which survives the leaps of
-// the clock.
+// client returns a client with a session of its own.
 func (s *stand) client(t *testing.T, opts ...framework.Option) *framework.Client {
 	t.Helper()
-	opts = append(opts, framework.WithSessionTimeout(20*24*time.Hour))
+	opts = append(opts, framework.WithSessionTimeout(time.Hour))
 	c, err := framework.Connect(t.Context(), s.Addr(), opts...)
 	require.NoError(t, err)
 	t.Cleanup(func() { c.Close() })

@@ -59,4 +59,4 @@ func (s *Server) SetClockRate(rate float64) error {
 }
 
 // nowMillisLocked is the server's wall clock.
-func (s *Server) nowMillisLocked() int64 { return time.Now().Add(s.offset).UnixMilli() }
+func (s *Server) nowMillisLocked() int64 { return s.cfg.wallClock().Add(s.offset).UnixMilli() }

@@ -11,6 +11,19 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
+func TestWallClockIsWrittenIntoNodes(t *testing.T) {
+	at := time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
+	srv := Start(t, WithWallClock(func() time.Time { return at }))
+	require.NoError(t, srv.Create("/a", nil))
+	srv.SetClockOffset(time.Hour)
+	require.NoError(t, srv.Set("/a", []byte("b")))
+	n, _ := srv.Node("/a")
+	require.Equal(t, at.UnixMilli(), n.Stat.Ctime)
+	require.Equal(t, at.Add(time.Hour).UnixMilli(), n.Stat.Mtime)
+	_, err := Run(WithWallClock(nil))
+	require.ErrorContains(t, err, "nil clock")
+}
+
 func TestClockOffsetMovesStatsAndNotSessions(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *Server) {
 		c := login(t, srv)

@@ -25,6 +25,7 @@ type config struct {
 	readOnlyMode           bool
 	errs                   []error // what is wrong with the options
 	version38              bool
+	wallClock              func() time.Time
 }
 
 // The defaults of an [Ensemble]: a tenth of what is common in production, or
@@ -37,6 +38,7 @@ const (
 
 func configured(opts []Option) (config, error) {
 	cfg := config{
+		wallClock:  time.Now,
 		minTimeout: time.Millisecond,
 		maxTimeout: 24 * 24 * time.Hour,
 		election:   defaultElectionTime,
@@ -184,4 +186,19 @@ func WithRequestLog(n int) Option {
 //   - Events do not tell their zxid.
 func WithVersion38() Option {
 	return func(c *config) { c.version38 = true }
+}
+
+// WithWallClock makes the server take the time that it writes into nodes,
+// [Stat.Ctime] and [Stat.Mtime], from a function: for tests that compare what a
+// program prints with a file, over TCP, where package testing/synctest cannot
+// help. Timeouts go by the real time. The server calls the function with its
+// lock held, so that it must not call the server.
+func WithWallClock(now func() time.Time) Option {
+	return func(c *config) {
+		if now == nil {
+			c.reject("a nil clock")
+			return
+		}
+		c.wallClock = now
+	}
 }
