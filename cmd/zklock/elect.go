@@ -48,7 +48,7 @@ type electFlags struct {
 
 func defineElect(fs *flag.FlagSet) action {
 	f := &electFlags{stop: defineStopping(fs)}
-	fs.StringVar(&f.id, "id", "", "the `name` by which others know this candidate")
+	fs.StringVar(&f.id, "id", "", "the `name` that others see")
 	fs.BoolVar(&f.observe, "observe", false, "do not stand: print each leader, until a signal")
 	fs.BoolVar(&f.restart, "restart", false, "stand again when the command has ended")
 	return f.run

@@ -121,7 +121,7 @@ func TestBadUsageIsOneLine(t *testing.T) {
 }
 
 func TestHelpFitsAScreen(t *testing.T) {
-	const rows, columns = 54, 80
+	const rows, columns = 45, 80
 	lines := map[string][]string{"overview": {"help"}}
 	for _, c := range builtIn() {
 		lines[c.name] = []string{c.name, "--help"}

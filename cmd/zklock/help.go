@@ -52,6 +52,7 @@ func overview(w io.Writer) error {
 }
 
 const statusHelp = `Exit status: that of the child, 128+n after signal n, or
+   1 refused         2 found something (graph, doctor)
   64 bad usage     69 no server     75 not acquired     76 lost
   77 no rights    125 own failure  126, 127 the child cannot be started
 `

@@ -22,13 +22,13 @@ type lockKind struct {
 }
 
 func (k *lockKind) define(fs *flag.FlagSet) {
-	fs.BoolVar(&k.shared, "s", false, "the read side of a read/write lock, which many may hold")
+	fs.BoolVar(&k.shared, "s", false, "the read side of a read/write lock")
 	alias(fs, "s", "shared")
-	fs.BoolVar(&k.exclusive, "x", false, "the write side of a read/write lock; without -s, -x and -c it is a mutex")
+	fs.BoolVar(&k.exclusive, "x", false, "the write side of a read/write lock")
 	alias(fs, "x", "exclusive")
-	fs.Var(&number{&k.leases, 1, math.MaxInt32}, "c", "a semaphore with this `number` of holders at most")
+	fs.Var(&number{&k.leases, 1, math.MaxInt32}, "c", "a semaphore with at most `n` holders")
 	alias(fs, "c", "count")
-	fs.StringVar(&k.limitPath, "limit-path", "", "with -c: all obey the number in the node at this `path`, once it exists")
+	fs.StringVar(&k.limitPath, "limit-path", "", "with -c: obey the number at this `path`, if any")
 }
 
 // check returns the usage error of flags that contradict each other.

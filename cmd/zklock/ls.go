@@ -42,7 +42,7 @@ func defineLs(fs *flag.FlagSet) action {
 	fs.BoolVar(&l.recursive, "r", false, "everything below ROOT")
 	alias(fs, "r", "recursive")
 	fs.Var(&l.kinds, "kind", "`kinds`: mutex, rw, sem, latch, group, queue, or all")
-	l.heldOver = seconds(fs, "held-over", 0, "only what was held for a `duration`")
+	l.heldOver = seconds(fs, "held-over", 0, "only what was held for this `time`, such as 1h")
 	l.waitersOver = fs.Int("waiters-over", -1, "only where more than `n` wait")
 	l.limits = defineLimits(fs)
 	return l.run

@@ -25,6 +25,7 @@ var runCommand = &command{
 The command starts when the lock is held, and the lock is released when the
 command and its process group have ended. If the lock is lost, the group gets
 TERM, and KILL after the grace, before the server can give the lock away.
+Without -s, -x and -c, the lock is a mutex.
 {token} in an argument becomes the fencing token.
 
   zklock run /jobs/bill -- psql -v token={token} -f bill.sql
@@ -51,8 +52,8 @@ type runFlags struct {
 func defineRun(fs *flag.FlagSet) action {
 	f := &runFlags{wait: defineWaiting(fs), stop: defineStopping(fs)}
 	f.kind.define(fs)
-	f.atLeast = seconds(fs, "at-least", 0, "keep the lock for this `duration`, also if the command takes less")
-	fs.BoolVar(&f.hold, "hold", false, "run nothing: hold the lock until a signal, or until a pipe on stdin ends")
+	f.atLeast = seconds(fs, "at-least", 0, "keep the lock for no less than this `time`")
+	fs.BoolVar(&f.hold, "hold", false, "run nothing: hold until a signal, or EOF on a pipe")
 	return f.run
 }
 

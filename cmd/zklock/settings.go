@@ -38,19 +38,19 @@ func (s *settings) define(fs *flag.FlagSet) {
 	fs.StringVar(&s.servers, "S", s.servers,
 		"`servers`, such as zk1:2181,zk2:2181/shop; also $ZKLOCK_SERVERS or $ZOOKEEPER_SERVERS")
 	alias(fs, "S", "servers")
-	fs.StringVar(&s.authFile, "auth-file", s.authFile, "a `file` with a line scheme:credentials for each identity")
-	fs.StringVar(&s.tls.ca, "tls-ca", s.tls.ca, "speak TLS, and trust the authorities in this PEM `file`")
+	fs.StringVar(&s.authFile, "auth-file", s.authFile, "a `file` with lines scheme:credentials")
+	fs.StringVar(&s.tls.ca, "tls-ca", s.tls.ca, "speak TLS, and trust this PEM `file`")
 	fs.StringVar(&s.tls.cert, "tls-cert", s.tls.cert, "the client's certificate, a PEM `file`")
 	fs.StringVar(&s.tls.key, "tls-key", s.tls.key, "the key of the certificate, a PEM `file`")
 	fs.StringVar(&s.tls.serverName, "tls-server-name", s.tls.serverName, "the `name` in the servers' certificates")
 	fs.Var((*secondsValue)(&s.sessionTimeout), "session-timeout",
-		"how long a crashed holder blocks its lock, a `duration`")
+		"`time` until a crashed holder's lock is free")
 	fs.Var((*secondsValue)(&s.connectTimeout), "connect-timeout",
-		"how long to wait for the first connection, a `duration`")
-	fs.BoolVar(&s.strict, "strict", s.strict, "count only contact that a majority of the servers has confirmed")
-	fs.Var(&s.format, "o", "the `format` of output: table, wide or json")
+		"`time` for the first connection")
+	fs.BoolVar(&s.strict, "strict", s.strict, "count only contact that a majority has confirmed")
+	fs.Var(&s.format, "o", "the `format`: table, wide or json")
 	alias(fs, "o", "output")
-	fs.BoolVar(&s.verbose, "v", s.verbose, "tell more on stderr: the states of the connection, and signals")
+	fs.BoolVar(&s.verbose, "v", s.verbose, "tell of connection states and signals on stderr")
 	alias(fs, "v", "verbose")
 	fs.BoolVar(&s.noColor, "no-color", s.noColor, "no colors; also with $NO_COLOR")
 }

@@ -22,9 +22,9 @@ type stopping struct {
 
 func defineStopping(fs *flag.FlagSet) *stopping {
 	s := &stopping{onLost: "term", onRevoke: "term"}
-	s.grace = seconds(fs, "grace", -1, "the `duration` from TERM to KILL (default a fifth of the session timeout)")
-	fs.Var(&s.onLost, "on-lost", "the `action` at the loss of the lock: term, kill, or exec=CMD, which runs CMD in a shell")
-	fs.Var(&s.onRevoke, "on-revoke", "the `action` when somebody asks for the lock: term or ignore")
+	s.grace = seconds(fs, "grace", -1, "`time` from TERM to KILL; a fifth of the session")
+	fs.Var(&s.onLost, "on-lost", "the `action` at a loss: term, kill, or exec=CMD")
+	fs.Var(&s.onRevoke, "on-revoke", "the `action` if it is revoked: term or ignore")
 	return s
 }
 

@@ -123,9 +123,9 @@ func defineWaiting(fs *flag.FlagSet) *waiting {
 	w := &waiting{conflict: notAcquired}
 	fs.BoolVar(&w.noWait, "n", false, "do not wait")
 	alias(fs, "n", "nonblock")
-	w.limit = seconds(fs, "w", -1, "wait no longer than this `duration`; a plain number is seconds")
+	w.limit = seconds(fs, "w", -1, "wait no longer than this `time`; 5 is 5 seconds")
 	alias(fs, "w", "wait")
-	fs.Var(&number{&w.conflict, 0, 255}, "E", "the exit `status` if the wait was in vain")
+	fs.Var(&number{&w.conflict, 0, 255}, "E", "exit with `n` if not acquired in time")
 	alias(fs, "E", "conflict-exit-code")
 	return w
 }
