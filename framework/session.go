@@ -127,7 +127,9 @@ func (c *Client) startSession(epoch uint64) *Session {
 	s.uninterrupted, s.interrupt = context.WithCancelCause(s.ctx)
 	s.hosts = newHosts(c.serverList.servers())
 	s.watches = newWatches(s)
+	seen := c.LastZxid()
 	s.link = transport.NewLink(transport.Config{
+		Seen:            seen,
 		LeaderConfirmed: c.cfg.strictContact,
 		// The library asks for whole milliseconds.
 		MinTimeout:  min(shortestGrant, c.cfg.sessionTimeout.Truncate(time.Millisecond)),
@@ -140,7 +142,6 @@ func (c *Client) startSession(epoch uint64) *Session {
 	})
 	s.watches.begin()
 
-	seen := c.LastZxid()
 	c.mu.Lock()
 	c.session, c.earlierZxid = s, seen
 	c.mu.Unlock()

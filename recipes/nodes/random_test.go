@@ -46,7 +46,8 @@ const registrySession = 20 * time.Second
 //
 //  1. When Close has returned, no node of ours is there, and none comes.
 //  2. A node is deleted by its owner, by the end of its session, or by the
-//     operator, and by nobody else: an owner hears of no other deletion.
+//     operator, and by nobody else: an owner hears of no other deletion. The
+//     comment of hitByMistake has the exception.
 //  3. No owner has two nodes.
 //  4. When the faults have stopped, each owner has its node within a bounded
 //     time, with the last data, in its present session, and one of them has
@@ -63,10 +64,11 @@ type registry struct {
 
 	restless context.Context // ends when owners stop coming and going
 
-	mu      sync.Mutex // protects the following fields
-	changes map[nodes.State]int
-	view    []nodes.Member // the last one of the observer
-	views   int
+	mu       sync.Mutex // protects the following fields
+	changes  map[nodes.State]int
+	mistakes int            // nodes that were deleted by mistake; see hitByMistake
+	view     []nodes.Member // the last one of the observer
+	views    int
 }
 
 func newRegistry(t *testing.T, seed uint64) *registry {
@@ -246,18 +248,38 @@ func (o *owner) keep(c *framework.Client, life context.Context, calm, over <-cha
 
 // read checks what becomes of a node.
 func (o *owner) read(changes func(func(nodes.Change) bool)) {
+	var registered time.Time
 	for change := range changes {
 		o.mu.Lock()
 		o.changes[change.State]++
 		o.mu.Unlock()
+		if change.State == nodes.Registered {
+			registered = time.Now()
+		}
 		byOperator := o.deletions.MayHave(change.Czxid)
-		if errors.Is(change.Err, nodes.ErrNodeDeleted) && !byOperator {
-			o.Errorf("%s: node %#x was deleted by another owner", o.name(), change.Czxid)
+		if errors.Is(change.Err, nodes.ErrNodeDeleted) && !byOperator && !o.hitByMistake(change, registered) {
+			o.Errorf("%s: %s (%#x) was deleted by another owner", o.name(), change.Path, change.Czxid)
 		}
 		if change.State == nodes.Ended && !errors.Is(change.Err, nodes.ErrClosed) {
 			o.Errorf("%s ended: %v", o.name(), change.Err)
 		}
 	}
+}
+
+// hitByMistake reports whether a deletion may be the one that the package
+// documentation has among its limits: the owner before looked at the path, its
+// node went, and its delete came when ours was there already. Faults hold a
+// request back for a session's time at most. It happens once in thousands of
+// seeds, and so it may happen once in a run.
+func (o *owner) hitByMistake(change nodes.Change, registered time.Time) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if change.Path != "/r/common" || time.Since(registered) > registrySession || o.mistakes > 0 {
+		return false
+	}
+	o.mistakes++
+	o.Logf("%s (%#x) of %s was deleted by mistake", change.Path, change.Czxid, o.name())
+	return true
 }
 
 // own returns the names of the owner's own nodes.

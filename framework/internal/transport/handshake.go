@@ -42,6 +42,12 @@ func (e *AuthError) Error() string {
 // seen, so that a server which is further behind refuses the client. The
 // library has not seen the answers to our calls, so the newest zxid of those
 // takes the place of an older one.
+//
+// A session that has had no answer yet may move to a server that is behind the
+// one that has created the session, and so behind what the client saw in the
+// session before. Config.Seen keeps it from that. A new session does not ask for
+// as much: an ensemble that was set back to an older state, from a backup, would
+// never grant one.
 func (c *Conn) sendConnectRequest(frame []byte) error {
 	r, err := parseConnectRequest(frame[lengthSize:])
 	if err != nil {
@@ -50,9 +56,11 @@ func (c *Conn) sendConnectRequest(frame []byte) error {
 	c.requestedSession, c.connectSentAt, c.connectSent = r.session, time.Now(), true
 	at := len(c.out) + lengthSize + connectRequestZxidOffset
 	c.out = append(c.out, frame...)
-	if seen := int64(binary.BigEndian.Uint64(c.out[at:])); seen < c.link.lastZxid {
-		binary.BigEndian.PutUint64(c.out[at:], uint64(c.link.lastZxid))
+	seen := max(int64(binary.BigEndian.Uint64(c.out[at:])), c.link.lastZxid)
+	if seen == 0 && r.session != 0 {
+		seen = c.link.cfg.Seen
 	}
+	binary.BigEndian.PutUint64(c.out[at:], uint64(seen))
 	return nil
 }
 

@@ -18,6 +18,10 @@ type Config struct {
 	// means any.
 	MinTimeout time.Duration
 
+	// Seen is the newest transaction that the client has seen in its sessions
+	// before.
+	Seen int64
+
 	// MaxRequest is the length of the longest request that Send takes, in
 	// bytes. 0 means any.
 	MaxRequest int
