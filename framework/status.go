@@ -69,8 +69,8 @@ type WatchStatus struct {
 	Set        bool   // the server has confirmed it
 }
 
-// Status returns what the client knows of itself. It sends nothing. Its time
-// grows with the number of watches.
+// Status returns what the client knows of itself. It sends nothing, and
+// takes longer the more watches there are.
 func (e Extension) Status() Status {
 	s, status := e.statusOfClient()
 	status.ServersProblem = e.serverList.problem()

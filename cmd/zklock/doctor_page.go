@@ -54,7 +54,7 @@ func fetch(ctx context.Context, address string) ([]byte, error) {
 }
 
 // printSnapshot prints a snapshot: as it came for programs, and as text for
-// people. What comes from other programs is quoted if it cannot be printed.
+// people. Texts of other programs are quoted if they cannot be printed.
 func (e *env) printSnapshot(data []byte) error {
 	var s snapshot.Snapshot
 	if err := json.Unmarshal(data, &s); err != nil {

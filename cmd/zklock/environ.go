@@ -39,8 +39,8 @@ func (g *guarded) holding(lease *locks.Lease) holding {
 	}
 }
 
-// environ returns the environment of the command. That of another zklock which
-// runs this one is replaced.
+// environ returns the environment of the command. It replaces that of another
+// zklock which runs this one.
 func (g *guarded) environ(lease *locks.Lease, f *lossFile) []string {
 	h := g.holding(lease)
 	own := []string{

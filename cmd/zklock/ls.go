@@ -101,8 +101,8 @@ func (l *listing) list(ctx context.Context, e *env, c *framework.Client, line *w
 	return rows.Flush()
 }
 
-// wants reports whether a recipe is to be listed. What may not be read is
-// always listed: nothing is known of it.
+// wants reports whether a recipe is to be listed. A node that may not be read
+// is always listed: nothing is known of it.
 func (l *listing) wants(r inspect.Recipe, now time.Time) bool {
 	if r.Kind == inspect.Unreadable {
 		return true

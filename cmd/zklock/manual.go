@@ -83,7 +83,7 @@ func manPage() string {
 	return b.String()
 }
 
-// roffText writes paragraphs. Those that are indented stay as they are.
+// roffText writes paragraphs. Indented ones stay as they are.
 func roffText(b *strings.Builder, text string) {
 	for paragraph := range strings.SplitSeq(strings.Trim(text, "\n"), "\n\n") {
 		switch {

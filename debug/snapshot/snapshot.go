@@ -164,8 +164,8 @@ type Wait struct {
 	// "waiting" at the server.
 	Stage string `json:"stage"`
 
-	// Ahead is how many contenders were ahead when the acquire last looked. Of
-	// one that waits in the process, it is how many are ahead at least.
+	// Ahead is how many contenders were ahead when the acquire last looked. For
+	// an acquire that waits in the process, no fewer are ahead.
 	Ahead int       `json:"ahead"`
 	Seen  time.Time `json:"seen,omitzero"` // when that was; zero if it never saw the queue
 

@@ -94,8 +94,8 @@ func (s *story) tell(ctx context.Context, stay bool) error {
 	return s.cure(ctx)
 }
 
-// begin starts both services. Neither waits for its second lock before both
-// have their first one.
+// begin starts both services. Both have their first lock before either waits for
+// its second.
 func (s *story) begin(orders, billing context.Context) (ordersDone, billingDone <-chan error) {
 	var both sync.WaitGroup
 	both.Add(2)

@@ -3,11 +3,11 @@
 // makes one [Recorder] for each client, the recipes write to it, and package
 // debug/snapshot reads it.
 //
-// It is cheap enough to be always on. What goes on is a list of records, one
-// for each acquire and its hold, which is one allocation, or two if the acquire
-// has to wait. What has happened is in two rings of fixed size. They keep
-// strings and errors as they are, and only readers make texts of them. Rare
-// events have a ring of their own, so that frequent ones do not push them out.
+// It is cheap enough to be always on. Each acquire and its hold have a record
+// while they go on, which is one allocation, or two if the acquire has to wait.
+// Events are in two rings of fixed size. They keep strings and errors as they
+// are, and only readers make texts of them. Rare events have a ring of their
+// own, so that frequent ones do not push them out.
 //
 // The mutex of a Recorder is held for assignments only, and never while other
 // code runs.

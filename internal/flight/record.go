@@ -28,7 +28,7 @@ type Record struct {
 	err        error // why the hold was lost
 }
 
-// What says what is acquired. It does not change.
+// What describes the lock that is acquired. It does not change.
 type What struct {
 	Path   string // with the chroot
 	Recipe string
@@ -78,8 +78,8 @@ type Standing struct {
 // stackDepth is how many calls of a stack are kept.
 const stackDepth = 32
 
-// Begin begins the record of an acquire that has begun at a time. Of the stack,
-// it leaves out this call and so many of those above it.
+// Begin begins the record of an acquire that has begun at a time. It leaves this
+// call, and so many of those above it, out of the stack.
 func (r *Recorder) Begin(a *Record, what What, since time.Time, skip int) {
 	if r == nil {
 		return

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// deadlocks finds the cycles among waits. Of processes that are entangled in
-// several cycles, it returns one that is short.
+// deadlocks finds the cycles among waits. If processes are entangled in several
+// cycles, it returns one that is short.
 func deadlocks(waits []Wait) []Deadlock {
 	k := newKnots(waits)
 	var all []Deadlock

@@ -107,8 +107,8 @@ const (
 	// if each process holds and waits within one trace.
 	SeveralTasks Doubt = "several_tasks"
 
-	// MayLead says that a lock in the cycle may be a leader election. Its
-	// candidates wait for as long as they live, and do other work meanwhile.
+	// MayLead says that a lock in the cycle may be a leader election.
+	// Candidates wait for as long as they live, and do other work meanwhile.
 	MayLead Doubt = "may_lead"
 
 	// LimitNotKnown says that the limit of a semaphore in the cycle is not

@@ -26,7 +26,7 @@ type Recipe struct {
 	MayBe []Kind `json:"may_be,omitempty"`
 
 	// Holders have the lock or a lease of the semaphore, lead, or are
-	// registered. Of a queue, they work on an item.
+	// registered. The holders of a queue work on an item.
 	Holders []Participant `json:"holders,omitempty"`
 
 	// Waiters are in the order in which they will be served. A semaphore has
@@ -68,8 +68,8 @@ type Participant struct {
 	// used up.
 	Unsure bool `json:"unsure,omitempty"`
 
-	// Unreadable says that the node may not be read. Its owner is not known,
-	// and the session and the czxid are 0 unless the server tells them.
+	// Unreadable says that the node may not be read. The owner is not
+	// known, and the session and the czxid are 0 unless the server tells them.
 	Unreadable bool `json:"unreadable,omitempty"`
 
 	// ID is the name by which people know the owner; see locks.Participant.ID.

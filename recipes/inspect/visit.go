@@ -133,8 +133,8 @@ func mayBeMutex(path string) []Kind {
 	return []Kind{LeaderSelector}
 }
 
-// kazooQueue returns the lock of kazoo that has these contenders. Its mutex and
-// the writers of its read/write lock have the same names.
+// kazooQueue returns the lock of kazoo that has these contenders. Mutexes and
+// writers of read/write locks have the same names there.
 func kazooQueue(path string, entries []lockloop.Entry) queue {
 	for _, e := range entries {
 		if e.Kind == kazooReadNode {

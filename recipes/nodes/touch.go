@@ -32,7 +32,7 @@ func (t *touches) due(ttl time.Duration) *time.Timer {
 	return time.NewTimer(max(0, time.Until(t.next)))
 }
 
-// begin notes another node. Its first touch is due at once.
+// begin notes another node, whose first touch is due at once.
 func (t *touches) begin(czxid int64, ttl time.Duration, lost func()) {
 	t.czxid, t.next = czxid, time.Time{}
 	t.expect(time.Now().Add(ttl), lost)

@@ -106,7 +106,7 @@
 // to 50, and vary.
 //
 //	100,000 nodes, time / bare reads       1.15 to 1.35
-//	60,000 nodes, time / CuratorCache's    0.6 (0.52 to 0.71)
+//	60,000 nodes, time / CuratorCache's    0.55 (0.52 and 0.59)
 //	bytes of memory for one node           530 to 570, Curator 300
 //	requests for one node                  1, Curator 2
 //

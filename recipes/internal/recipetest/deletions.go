@@ -8,7 +8,7 @@ import (
 )
 
 // Deletions remembers which nodes an operator has deleted while clients go on.
-// Its nodes are known by their czxid, because a path may be created again.
+// They are known by their czxid, because a path may be created again.
 type Deletions struct {
 	mu      sync.Mutex // held while an operator deletes, so that nobody sees the deletion before it is remembered
 	at      map[int64]time.Time

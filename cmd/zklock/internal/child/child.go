@@ -32,8 +32,7 @@ type Command struct {
 	Resume func() bool
 }
 
-// Process is a command that was started. Its methods may be called from any
-// goroutine.
+// Process is a command that was started. Any goroutine may call its methods.
 type Process struct {
 	exited chan struct{}
 	gone   chan struct{}
@@ -42,8 +41,8 @@ type Process struct {
 	system
 }
 
-// Exited is closed when the command itself has ended. What it has started may
-// still run.
+// Exited is closed when the command itself has ended. Processes that it has
+// started may still run.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
 
 // Gone is closed when, after the command, all that it has left behind in its

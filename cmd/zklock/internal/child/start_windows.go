@@ -78,8 +78,8 @@ func newJob() (windows.Handle, error) {
 	return job, nil
 }
 
-// assign puts the command into the job. What it has started before that is not
-// in it.
+// assign puts the command into the job. Processes that it has started before
+// that are not in it.
 func (p *Process) assign() error {
 	h, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, p.pid)
 	if err != nil {
