@@ -21,9 +21,9 @@ func eventOf(e flight.Event) Event {
 		shown.Kind, shown.Text = EventClient, "closed"
 	case flight.StateChanged:
 		describeState(&shown, e)
-	case flight.NodeChanged:
+	case flight.NodeChanged, flight.NodeOverwritten:
 		shown.Kind, shown.Text, shown.Name = EventRegistration, e.Name, ""
-		shown.Trouble = e.Err != nil || e.Name == "overwritten"
+		shown.Trouble = e.Err != nil || e.Kind == flight.NodeOverwritten
 	case flight.CacheFilled, flight.CacheInterrupted, flight.CacheEnded:
 		describeCache(&shown, e)
 	default:

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -54,7 +55,7 @@ func ofClient(e framework.Extension, now time.Time) Client {
 		Watches:        listOf(status.Watches, watchOf),
 		Registrations:  listOf(byPath(recorder.Registrations()), registrationOf),
 		Caches:         listOf(byRoot(recorder.Caches()), cacheOf),
-		Events:         converted(recorder.Events(), eventOf),
+		Events:         converted(newest(recorder.Events()), eventOf),
 		Recorded:       recorder != nil,
 	}
 	holds, waits := split(recorder.Records())
@@ -214,5 +215,8 @@ func text(err error) string {
 	if err == nil {
 		return ""
 	}
-	return err.Error()
+	return fmt.Sprint(err) // which survives an Error method of the user that panics
 }
+
+// newest returns the last MaxItems events.
+func newest(all []flight.Event) []flight.Event { return all[max(0, len(all)-MaxItems):] }

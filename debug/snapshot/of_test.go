@@ -292,6 +292,29 @@ func TestFrequentEventsDoNotPushOutRareOnes(t *testing.T) {
 	})
 }
 
+// So do acquires that fail, and a stranger who writes to a registration all the
+// time.
+func TestFailuresDoNotPushOutRareEvents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		c := curatortest.Connect(t, srv, framework.WithRecentEvents(20))
+		n := nodes.NewPersistentNode(c, "/n", nil, nodes.WithDataPolicy(nodes.Accept))
+		require.NoError(t, n.Start())
+		for range 100 {
+			synctest.Wait()
+			require.NoError(t, srv.Set("/n", []byte("graffiti")))
+		}
+		synctest.Wait()
+		require.NoError(t, c.Close())
+		lock := locks.NewInterProcessMutex(c, "/lock")
+		for range 100 {
+			_, err := lock.TryAcquire(t.Context())
+			require.ErrorIs(t, err, framework.ErrClosed)
+		}
+		require.Equal(t, "opened", one(t, c).Events[0].Text)
+	})
+}
+
 func TestWithoutARecordThereIsStillTheConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := zktest.Start(t)

@@ -38,8 +38,8 @@ type Client struct {
 
 	State State `json:"state"`
 
-	// Session is the newest session. It is nil if there was never one that a
-	// server has accepted.
+	// Session is the present session. It is nil until a server has accepted it:
+	// before the first connection, and after a loss until there is one again.
 	Session *Session `json:"session,omitempty"`
 
 	Servers        []Server `json:"servers"`
@@ -53,7 +53,7 @@ type Client struct {
 
 	// Events are the last things that happened, the oldest first. Rare ones,
 	// such as losses, are kept for longer than frequent ones, such as grants:
-	// there may be gaps between old events.
+	// there may be gaps between old events. There are no more than MaxItems.
 	Events []Event `json:"events"`
 
 	// Recorded is false if framework.WithRecentEvents(0) has turned the record

@@ -14,7 +14,6 @@ const (
 	ClientOpened Kind = iota
 	ClientClosed
 	StateChanged
-	AcquireFailed // with an error that neither the queue nor the context explains
 	HoldLost
 	HoldRevoked
 	NodeChanged
@@ -25,7 +24,9 @@ const (
 	Waiting // for another contender, for the first time or in a new place
 	Acquired
 	NotAcquired
+	AcquireFailed // with an error that neither the queue nor the context explains
 	Released
+	NodeOverwritten // by somebody else, who may do that all the time
 )
 
 func (k Kind) isFrequent() bool { return k >= Waiting }
@@ -70,13 +71,20 @@ func (r *ring) add(e Event) {
 
 // addLocked adds an event.
 func (r *Recorder) addLocked(e Event) {
-	r.events++
-	e.seq = r.events
+	if e.seq == 0 {
+		e.seq = r.nextLocked()
+	}
 	if e.Kind.isFrequent() {
 		r.frequent.add(e)
 	} else {
 		r.rare.add(e)
 	}
+}
+
+// nextLocked returns the number of an event.
+func (r *Recorder) nextLocked() uint64 {
+	r.events++
+	return r.events
 }
 
 // Add adds an event that happens now.
@@ -90,8 +98,8 @@ func (r *Recorder) Add(e Event) {
 	r.addLocked(e)
 }
 
-// Events returns the events that are kept, in the order in which they were
-// added.
+// Events returns the events that are kept, in the order in which they have
+// happened.
 func (r *Recorder) Events() []Event {
 	if r == nil {
 		return nil

@@ -26,6 +26,11 @@ type Record struct {
 	locally    func() Standing
 	revoked    bool
 	err        error // why the hold was lost
+
+	// When the release began, which is when the hold ended: the next holder may
+	// be there before the release is done. The number is that of its event.
+	releasing time.Time
+	released  uint64
 }
 
 // What describes the lock that is acquired. It does not change.
@@ -100,6 +105,7 @@ func callers(skip int) []uintptr {
 }
 
 func (r *Recorder) linkLocked(a *Record) {
+	r.linked++
 	last := r.records.prev
 	a.prev, a.next = last, &r.records
 	last.next, r.records.prev = a, a
@@ -111,6 +117,7 @@ func (a *Record) unlinkLocked() {
 	}
 	a.prev.next, a.next.prev = a.next, a.prev
 	a.prev, a.next = nil, nil
+	a.of.linked--
 }
 
 // QueuedLocally notes that the acquire waits in the process. The argument where
@@ -190,7 +197,7 @@ func (a *Record) Hold(node string, token int64) {
 	}
 	a.of.mu.Lock()
 	defer a.of.mu.Unlock()
-	a.stage, a.node, a.token, a.others = Held, node, token, nil
+	a.stage, a.node, a.token, a.others, a.released = Held, node, token, nil, 0
 	a.of.linkLocked(a)
 	e := a.event(Acquired, a.granted)
 	e.Node, e.Took = node, a.granted.Sub(a.since)
@@ -205,7 +212,8 @@ func (a *Record) Lost(err error) {
 	a.happened(HoldLost, err, func() { a.stage, a.err = Lost, err })
 }
 
-// Released notes that the release is done, or was left to the client.
+// Released notes that the release is done, or was left to the client. The event
+// is as of Releasing.
 func (a *Record) Released(err error) { a.happened(Released, err, func() {}) }
 
 func (a *Record) happened(kind Kind, err error, note func()) {
@@ -217,7 +225,10 @@ func (a *Record) happened(kind Kind, err error, note func()) {
 	defer a.of.mu.Unlock()
 	note()
 	e := a.event(kind, now)
-	e.Node, e.Took, e.Err = a.node, now.Sub(a.granted), err
+	if kind == Released && a.released != 0 {
+		e.Time, e.seq = a.releasing, a.released
+	}
+	e.Node, e.Took, e.Err = a.node, e.Time.Sub(a.granted), err
 	a.of.addLocked(e)
 }
 
@@ -226,9 +237,10 @@ func (a *Record) Releasing() {
 	if a == nil || a.of == nil {
 		return
 	}
+	now := time.Now()
 	a.of.mu.Lock()
 	defer a.of.mu.Unlock()
-	a.stage = Releasing
+	a.stage, a.releasing, a.released = Releasing, now, a.of.nextLocked()
 }
 
 // Gone ends the record of a hold.
@@ -284,8 +296,11 @@ func (r *Recorder) Records() []View {
 		return nil
 	}
 	r.mu.Lock()
+	n := r.linked
+	r.mu.Unlock()
+	all := make([]View, 0, n+n/8) // not under the lock, which every acquire takes
+	r.mu.Lock()
 	defer r.mu.Unlock()
-	var all []View
 	for a := r.records.next; a != &r.records; a = a.next {
 		v := View{
 			What: a.what, Since: a.since, Granted: a.granted, Stage: a.stage, Node: a.node, Token: a.token,

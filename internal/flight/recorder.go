@@ -15,6 +15,7 @@ type Recorder struct {
 	rare          ring
 	frequent      ring
 	records       Record // the head of a list in a circle
+	linked        int    // how many are in the list
 	registrations map[*source[Registration]]struct{}
 	caches        map[*source[Cache]]struct{}
 }

@@ -53,6 +53,9 @@ func (n *PersistentNode) recordLocked(change Change) {
 	if change.State == Ended && (errors.Is(change.Err, ErrClosed) || errors.Is(change.Err, framework.ErrClosed)) {
 		e.Err = nil // the user wanted that
 	}
+	if change.State == Overwritten {
+		e.Kind = flight.NodeOverwritten
+	}
 	framework.Extend(n.client).Recorder().Add(e)
 }
 
