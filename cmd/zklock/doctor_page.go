@@ -50,7 +50,11 @@ func fetch(ctx context.Context, address string) ([]byte, error) {
 	if resp.StatusCode != http.StatusOK {
 		return nil, statusError{noServer, fmt.Errorf("%s: %s", address, resp.Status)}
 	}
-	return io.ReadAll(io.LimitReader(resp.Body, pageSize))
+	data, err := io.ReadAll(io.LimitReader(resp.Body, pageSize))
+	if err != nil {
+		return nil, statusError{noServer, err}
+	}
+	return data, nil
 }
 
 // printSnapshot prints a snapshot: as it came for programs, and as text for

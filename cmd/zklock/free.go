@@ -27,10 +27,10 @@ var freeCommand = &command{
 	maxArgs: 1,
 	long: `
 This is the last resort: the owner may still work, and only a fencing token
-stops it. The command deletes the node with this czxid, and never a later one of
-the same name. NODE and czxid are in zklock show -o wide. The command shows what
-it would do and asks. Without a terminal it needs --yes. The exit status is 1 if
-nothing was deleted because of what is there, or because you said no.
+stops it. The command deletes the node with this czxid only. NODE and czxid are
+in zklock show -o wide. The command shows what it would do and asks. Without a
+terminal it needs --yes. The exit status is 1 if nothing was deleted because of
+what is there, or because you said no.
 
   zklock free /jobs/bill/_c_...-lock-0000000012 --czxid 0x3f0001a2b
 `,
@@ -151,8 +151,9 @@ func (e *env) ask(ctx context.Context, question string) (bool, error) {
 }
 
 // uniqueName is the name of a node that nobody creates a second time: Curator
-// and kazoo put a random id into it.
-var uniqueName = regexp.MustCompile(`/(_c_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-|[0-9a-f]{32})[^/]*$`)
+// and kazoo put a random id into it, and the server a sequence number. The id
+// alone is not enough: kazoo's Semaphore and Party use it again.
+var uniqueName = regexp.MustCompile(`/(_c_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-|[0-9a-f]{32})[^/]*[0-9]{10}$`)
 
 // deleteIncarnation deletes a node if it was created by this transaction.
 //
@@ -161,12 +162,15 @@ var uniqueName = regexp.MustCompile(`/(_c_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{
 // ever be. Another node may be deleted and created anew after it was read, with
 // the same version 0. Such a node is written first, with its own data: the
 // answer has the czxid of the node that was written, and its version is now one
-// that a new node does not have.
+// that a new node does not have. ZooKeeper cannot do better: in the moment
+// between the read and the write, a new node may get the data of the one before,
+// and it may be deleted if its owner has written it as often as the one before
+// was.
 func deleteIncarnation(ctx context.Context, c *framework.Client, node string, czxid int64) error {
 	for {
 		data, stat, err := c.Get(ctx, node)
 		if err != nil {
-			return err
+			return orGone(node, err)
 		}
 		if stat.Czxid == czxid && !uniqueName.MatchString(node) {
 			stat, err = c.Set(ctx, node, data, stat.Version)
@@ -178,7 +182,15 @@ func deleteIncarnation(ctx context.Context, c *framework.Client, node string, cz
 			_, err = c.Transaction(ctx, framework.CheckOp(node, stat.Version), framework.DeleteOp(node, stat.Version))
 		}
 		if !errors.Is(err, zk.ErrBadVersion) { // or else somebody wrote to it meanwhile
-			return err
+			return orGone(node, err)
 		}
 	}
+}
+
+// orGone says of a node that does not exist that it is gone.
+func orGone(node string, err error) error {
+	if errors.Is(err, zk.ErrNoNode) {
+		return statusError{refused, fmt.Errorf("%s is gone", printable.String(node))}
+	}
+	return err
 }

@@ -64,16 +64,36 @@ func (g *guarded) start(lease *locks.Lease, environ []string, lossFile *lossFile
 	return child.Start(child.Command{
 		Args: args, Env: environ, Stdin: in, Stdout: out, Stderr: errOut,
 		Files:  lossFile.forChild(),
+		Ready:  func() error { return g.mayStart(lease) },
 		Grace:  grace,
 		Resume: func() bool { return g.confirm(lease) },
 	})
+}
+
+// mayStart returns an error if the lock was lost, or a stop was asked for, while
+// the start was prepared: that may have waited for a connection.
+func (g *guarded) mayStart(lease *locks.Lease) error {
+	if cause := lostCause(lease); cause != nil {
+		return lostError(g.path, cause, "; the command was not started")
+	}
+	select {
+	case sig := <-g.signals:
+		g.stopAsked = true
+		return statusError{status: bySignal + int(sig.(syscall.Signal))}
+	default:
+		return nil
+	}
 }
 
 // startError gives the reason why a command could not be started the status
 // that shells have for it.
 func startError(name string, err error) error {
 	status := ownFailure
+	var notStarted statusError
 	switch {
+	case errors.As(err, &notStarted):
+		return err
+	case errors.Is(err, child.ErrGuard):
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
 		status = notFound
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOEXEC), errors.Is(err, exec.ErrDot):
@@ -82,8 +102,7 @@ func startError(name string, err error) error {
 	return statusError{status, fmt.Errorf("%s: %w", name, err)}
 }
 
-// sessionTimeout returns what the server has granted, or 0 if the session is
-// over already.
+// sessionTimeout returns what the server has granted, or 0 if that is not known.
 func (g *guarded) sessionTimeout(lease *locks.Lease) time.Duration {
 	s, err := g.client.Session(lease.Context())
 	if err != nil {
@@ -123,10 +142,13 @@ func (g *guarded) hold(lease *locks.Lease) error {
 	}
 	select {
 	case <-g.signals:
+		g.stopAsked = true
 	case <-ended:
 	case <-revoked:
 	case <-lease.Context().Done():
-		return lostError(g.path, lostCause(lease), "")
+	}
+	if cause := lostCause(lease); cause != nil {
+		return lostError(g.path, cause, "")
 	}
 	return nil
 }

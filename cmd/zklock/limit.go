@@ -47,6 +47,9 @@ func runLimit(ctx context.Context, e *env) error {
 	defer c.Close()
 	path := e.args[0]
 	if n >= 0 {
+		if _, err := readLimit(ctx, c, path); err != nil && !errors.Is(err, errNoLimit) {
+			return err // other data is not written over
+		}
 		if err := locks.SetSharedLimit(ctx, c, path, n); err != nil {
 			return err
 		}
@@ -63,12 +66,14 @@ func runLimit(ctx context.Context, e *env) error {
 	return err
 }
 
+var errNoLimit = errors.New("there is no limit")
+
 // readLimit reads a limit as Java's SharedCount writes it.
 func readLimit(ctx context.Context, c *framework.Client, path string) (int, error) {
 	data, _, err := c.Get(ctx, path)
 	switch {
 	case errors.Is(err, zk.ErrNoNode):
-		return 0, statusError{refused, fmt.Errorf("%s: there is no limit", printable.String(path))}
+		return 0, statusError{refused, fmt.Errorf("%s: %w", printable.String(path), errNoLimit)}
 	case err != nil:
 		return 0, err
 	case len(data) != 4:

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"flag"
 	"fmt"
 	"strings"
@@ -62,9 +61,8 @@ func (s *stopping) plan(set *settings) error {
 func (s *stopping) option() framework.Option { return framework.WithSafetyMargin(s.margin) }
 
 // graceOf returns the grace in a session, which is shorter if the server has
-// granted a shorter session timeout.
+// granted a shorter session timeout, and 0 if it is not known what was granted.
 func (s *stopping) graceOf(granted time.Duration) time.Duration {
-	granted = cmp.Or(granted, s.timeout)
 	room := time.Duration(s.margin*float64(granted)) - spare(granted)
 	return max(0, min(*s.grace, room))
 }

@@ -23,13 +23,9 @@ func TestTheGraceFitsIntoTheMargin(t *testing.T) {
 				s := defineStopping(fs)
 				*s.grace = grace
 				require.NoError(t, s.plan(&settings{sessionTimeout: timeout}))
-				session := granted
-				if session == 0 {
-					session = timeout
-				}
 				got := s.graceOf(granted)
-				margin := time.Duration(s.margin * float64(session))
-				require.LessOrEqual(t, got, max(0, margin-spare(session)), "%v %v %v", timeout, grace, granted)
+				margin := time.Duration(s.margin * float64(granted))
+				require.LessOrEqual(t, got, max(0, margin-spare(granted)), "%v %v %v", timeout, grace, granted)
 				require.LessOrEqual(t, s.margin, 0.5)
 				if granted >= timeout && grace >= 0 {
 					require.InDelta(t, grace, got, float64(time.Microsecond))

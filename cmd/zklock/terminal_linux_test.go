@@ -155,7 +155,7 @@ func TestALossWhileTheJobIsStopped(t *testing.T) {
 	l := newLife(t)
 	y := startOnTerminal(t, srv, bash, "--norc", "--noprofile", "--noediting", "-i")
 	y.see("prompt")
-	y.keys(`"$ZKLOCK" run /l -- sh -c 'exec 3>` + l.path + `; echo ready >&3; read x; echo went on >&3'` + "\n")
+	y.keys(`"$ZKLOCK" run /l -- sh -c 'trap "" TERM; exec 3>` + l.path + `; echo ready >&3; read x; echo went on >&3'` + "\n")
 	require.Equal(t, "ready", l.line())
 	y.keys(ctrlZ)
 	y.see("prompt")

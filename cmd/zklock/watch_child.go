@@ -68,7 +68,8 @@ func (w *watch) onExit() {
 	}
 }
 
-// onLoss stops the command. The lease has ended early enough for the grace.
+// onLoss stops the command. The lease has ended early enough for the grace, but
+// not if the whole job was stopped: then somebody else may hold the lock.
 func (w *watch) onLoss() {
 	select {
 	case <-w.p.Exited():
@@ -80,7 +81,7 @@ func (w *watch) onLoss() {
 	switch {
 	case isShell:
 		w.runHook(shell)
-	case w.stop.onLost == "kill":
+	case w.stop.onLost == "kill", w.p.IsStopped():
 		w.p.Kill()
 	default:
 		w.p.Terminate()

@@ -252,9 +252,7 @@ func TestFaultAtEveryRequestOfABarrier(t *testing.T) {
 						b := barriers.NewBarrier(c, "/d/b")
 						raised, err := b.Raise(w.Patience(t), opts...)
 						require.NoError(t, err)
-						if opts == nil {
-							time.Sleep(time.Minute)
-						}
+						time.Sleep(time.Minute) // until the client knows if its session has ended
 						if opts == nil || raised.Session != nil && raised.Session.Context().Err() == nil {
 							_, up := w.Fake.Node("/d/b")
 							require.True(t, up, "%+v", w.Fake.Requests())

@@ -12,6 +12,7 @@
 package child
 
 import (
+	"errors"
 	"os"
 	"time"
 )
@@ -23,6 +24,10 @@ type Command struct {
 	Stdin, Stdout, Stderr *os.File   // the child's own; nothing is copied
 	Files                 []*os.File // further ones, from descriptor 3 on; none on Windows
 
+	// Ready is called right before the command is started. If it returns an
+	// error, the command is not started, and Start returns the error.
+	Ready func() error
+
 	// Grace is the time that the guard leaves the group between SIGTERM and
 	// SIGKILL.
 	Grace time.Duration
@@ -31,6 +36,9 @@ type Command struct {
 	// on. If it returns false, the child stays stopped until it is told to end.
 	Resume func() bool
 }
+
+// ErrGuard means that the guard could not be started, and the command was not.
+var ErrGuard = errors.New("guard")
 
 // Process is a command that was started. Any goroutine may call its methods.
 type Process struct {

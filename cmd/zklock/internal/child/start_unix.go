@@ -4,6 +4,7 @@ package child
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"runtime"
@@ -27,7 +28,8 @@ type system struct {
 
 	mu struct {
 		sync.Mutex
-		over bool // the group's id may be that of another group by now
+		over    bool // the group's id may be that of another group by now
+		stopped bool // see IsStopped
 	}
 }
 
@@ -83,6 +85,10 @@ func (p *Process) start(path string, c Command) error {
 	adoptOrphans()
 	g, err := startGuard()
 	if err != nil {
+		return fmt.Errorf("%w: %v", ErrGuard, err)
+	}
+	if err := c.Ready(); err != nil {
+		g.dismiss()
 		return err
 	}
 	attr := &syscall.SysProcAttr{Setpgid: true}
@@ -176,6 +182,19 @@ func (p *Process) Signal(sig os.Signal) {
 	if s, ok := sig.(syscall.Signal); ok && !p.mu.over {
 		_ = syscall.Kill(-p.group, s) // ESRCH: they have just ended
 	}
+}
+
+// IsStopped reports whether the whole job was stopped, and may not go on yet.
+func (p *Process) IsStopped() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.mu.stopped
+}
+
+func (p *Process) noteStopped(stopped bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.mu.stopped = stopped
 }
 
 // Terminate asks the command and its group to end, also if they are stopped.

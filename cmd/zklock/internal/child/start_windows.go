@@ -39,6 +39,10 @@ func Start(c Command) (*Process, error) {
 	if err != nil {
 		return nil, os.NewSyscallError("CreateJobObject", err)
 	}
+	if err := c.Ready(); err != nil {
+		_ = windows.CloseHandle(job)
+		return nil, err
+	}
 	proc, err := os.StartProcess(path, c.Args, &os.ProcAttr{
 		Env:   c.Env,
 		Files: []*os.File{c.Stdin, c.Stdout, c.Stderr},
@@ -107,6 +111,9 @@ func (p *Process) wait(proc *os.Process) {
 func (p *Process) Signal(os.Signal) {
 	_ = windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, p.pid)
 }
+
+// IsStopped returns false: Windows does not stop jobs.
+func (p *Process) IsStopped() bool { return false }
 
 // Terminate asks the command and its group to end.
 func (p *Process) Terminate() { p.Signal(syscall.SIGTERM) }

@@ -83,10 +83,12 @@ func (p *Process) stopped(sig syscall.Signal) {
 	wants := sig == syscall.SIGTTIN || sig == syscall.SIGTTOU
 	if !wants || !p.tty.inForeground() {
 		p.tty.takeBack(p.group)
+		p.noteStopped(true)
 		stopJob()
 		if !p.resume() {
 			return
 		}
+		p.noteStopped(false)
 	}
 	if p.tty.inForeground() {
 		p.tty.give(p.group)
