@@ -85,7 +85,7 @@ func (p *Process) start(path string, c Command) error {
 	adoptOrphans()
 	g, err := startGuard()
 	if err != nil {
-		return fmt.Errorf("%w: %v", ErrGuard, err)
+		return fmt.Errorf("%w: %w", ErrGuard, err)
 	}
 	if err := c.Ready(); err != nil {
 		g.dismiss()
