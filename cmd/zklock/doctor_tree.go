@@ -138,8 +138,8 @@ func (x *examination) strangers() error {
 	return nil
 }
 
-// emptyParent notes a node that had children, has none, and stays. Containers
-// go by themselves.
+// emptyParent notes a node that had children and has none. Containers go by
+// themselves, but the stat of a node does not tell that it is one.
 func (x *examination) emptyParent(path string) error {
 	if path == "/" || path == "/zookeeper" || strings.HasPrefix(path, "/zookeeper/") {
 		return nil
@@ -149,7 +149,7 @@ func (x *examination) emptyParent(path string) error {
 		return err
 	}
 	if stat.EphemeralOwner == 0 && stat.NumChildren == 0 && stat.Cversion > 0 && stat.DataLength == 0 {
-		x.find(finding{Hint: true, What: "empty parent", Path: path, Text: "it had children, and stays: it is no container"})
+		x.find(finding{Hint: true, What: "empty parent", Path: path, Text: "it had children; if it is a container, it goes within minutes"})
 	}
 	return nil
 }
