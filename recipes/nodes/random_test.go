@@ -267,10 +267,11 @@ func (o *owner) read(changes func(func(nodes.Change) bool)) {
 }
 
 // hitByMistake reports whether a deletion may be the one that the package
-// documentation has among its limits: the owner before looked at the path, its
-// node went, and its delete came when ours was there already. Faults hold a
-// request back for a session's time at most. It happens once in thousands of
-// seeds, and so it may happen once in a run.
+// documentation has among its limits, and that
+// TestNodeThatIsHitByALateReplacement shows: the owner before looked at the
+// path, its node went, and its delete came when ours was there already. Faults
+// hold a request back for a session's time at most. It happens once in thousands
+// of seeds, and so it may happen once in a run.
 func (o *owner) hitByMistake(change nodes.Change, registered time.Time) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
