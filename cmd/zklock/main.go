@@ -12,7 +12,7 @@ import (
 )
 
 func main() {
-	child.RunGuard()
+	child.RunHelper()
 	os.Exit(run(context.Background(), os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}))
 }
 

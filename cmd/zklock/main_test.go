@@ -29,7 +29,7 @@ import (
 var program string
 
 func TestMain(m *testing.M) {
-	child.RunGuard()
+	child.RunHelper()
 	if filepath.Base(os.Args[0]) == "zklock" {
 		main()
 	}

@@ -5,10 +5,11 @@
 // On Unix the command has a process group of its own. A process that leaves the
 // group, by setsid(2) or as a job of an interactive shell, is not reached. A
 // second process, the guard, sends the group SIGTERM, and SIGKILL after the
-// grace, when this program has died without a word, as by kill -9. On Linux the
-// command itself also has a parent-death signal, in case that the guard has
-// died, too. On Windows the command is in a job object, which the system kills
-// with its last handle.
+// grace, when this program has died without a word, as by kill -9. The command
+// begins when the guard knows it: until then its process is a launcher, which
+// ends with this program. On Linux the command itself also has a parent-death
+// signal, in case that the guard has died, too. On Windows the command is in a
+// job object, which the system kills with its last handle.
 package child
 
 import (

@@ -64,12 +64,19 @@ func (g *guard) dismiss() {
 	_, _ = g.proc.Wait()
 }
 
-// RunGuard must be the first call of main. It is the whole life of the process
-// if that is a guard, and does nothing otherwise.
-func RunGuard() {
-	if os.Args[0] != guardName {
-		return
+// RunHelper must be the first call of main. It is the whole life of a process
+// that is a guard or a launcher, and does nothing in any other.
+func RunHelper() {
+	switch os.Args[0] {
+	case guardName:
+		beGuard()
+	case launcherName:
+		beLauncher(os.Args)
 	}
+}
+
+// beGuard is the life of a guard.
+func beGuard() {
 	// Only the end of the program that it guards ends it.
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	told, err := io.ReadAll(os.Stdin)
@@ -84,7 +91,7 @@ func endGroup(told string) {
 	var group int
 	var grace time.Duration
 	if _, err := fmt.Sscanln(told, &group, (*int64)(&grace)); err != nil || group <= 1 {
-		return // it died before it had started its command
+		return // it died before it had started a launcher
 	}
 	_ = syscall.Kill(-group, syscall.SIGTERM)
 	_ = syscall.Kill(-group, syscall.SIGCONT)

@@ -12,9 +12,11 @@ func adoptOrphans() {
 	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) // older kernels: waitGroupGone
 }
 
-// dieWithThread has the command get SIGTERM when the thread that starts it
-// ends.
-func dieWithThread(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGTERM }
+// dieWithParent has this process get SIGTERM when the thread that has started
+// it ends. It is for the calling thread.
+func dieWithParent() {
+	_ = unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(syscall.SIGTERM), 0, 0, 0) // the guard remains
+}
 
 // executable is this program, even if its file was replaced meanwhile.
 func executable() (string, error) { return "/proc/self/exe", nil }

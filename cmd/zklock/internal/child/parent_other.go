@@ -2,15 +2,12 @@
 
 package child
 
-import (
-	"os"
-	"syscall"
-)
+import "os"
 
 // adoptOrphans is for Linux: elsewhere orphans go to the first process.
 func adoptOrphans() {}
 
-// dieWithThread is for Linux: elsewhere there is the guard alone.
-func dieWithThread(*syscall.SysProcAttr) {}
+// dieWithParent is for Linux: elsewhere there is the guard alone.
+func dieWithParent() {}
 
 func executable() (string, error) { return os.Executable() }

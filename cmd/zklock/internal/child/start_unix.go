@@ -50,6 +50,7 @@ func Start(c Command) (*Process, error) {
 	started := make(chan error)
 	go p.run(path, c, started)
 	if err := <-started; err != nil {
+		<-p.gone
 		return nil, err
 	}
 	return p, nil
@@ -57,16 +58,19 @@ func Start(c Command) (*Process, error) {
 
 // run owns the command from its start until nothing of it is left.
 func (p *Process) run(path string, c Command, started chan<- error) {
+	defer close(p.gone)
 	// Linux sends the parent-death signal at the end of the thread.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	p.tty = openTerminal()
 	defer p.tty.close()
-	err := p.start(path, c)
-	started <- err
+	l, err := p.start(path, c)
 	if err != nil {
+		started <- err
 		return
 	}
+	// The launcher can be stopped like any command, so wait is not late.
+	go func() { started <- l.launched(path) }()
 	endForwarding := p.forwardStops()
 	p.status = p.wait()
 	endForwarding()
@@ -77,41 +81,39 @@ func (p *Process) run(path string, c Command, started chan<- error) {
 	p.mu.over = true
 	p.mu.Unlock()
 	p.guard.dismiss()
-	close(p.gone)
 }
 
-// start starts the guard first, so that there is no time without one.
-func (p *Process) start(path string, c Command) error {
+// start starts the guard, then the launcher, of which the guard is told, and
+// has that become the command if all is ready.
+func (p *Process) start(path string, c Command) (*launcher, error) {
 	adoptOrphans()
 	g, err := startGuard()
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrGuard, err)
-	}
-	if err := c.Ready(); err != nil {
-		g.dismiss()
-		return err
+		return nil, fmt.Errorf("%w: %w", ErrGuard, err)
 	}
 	attr := &syscall.SysProcAttr{Setpgid: true}
-	dieWithThread(attr)
 	if p.tty.inForeground() && p.tty.is(c.Stdin) && p.tty.is(c.Stdout) {
 		attr.Foreground, attr.Ctty = true, p.tty.fd
 	}
-	proc, err := os.StartProcess(path, c.Args, &os.ProcAttr{
-		Env:   c.Env,
-		Files: append([]*os.File{c.Stdin, c.Stdout, c.Stderr}, c.Files...),
-		Sys:   attr,
-	})
+	l, err := startLauncher(path, c, attr)
+	if err == nil {
+		g.protect(l.proc.Pid, c.Grace)
+		if err = c.Ready(); err != nil {
+			l.dismiss()
+		}
+	}
 	if err != nil {
 		if attr.Foreground {
-			p.tty.reclaim() // a process that could not run the program has taken it
+			p.tty.reclaim() // the launcher has taken it
 		}
 		g.dismiss()
-		return err
+		return nil, err
 	}
-	p.group, p.guard = proc.Pid, g
-	g.protect(p.group, c.Grace)
+	p.group, p.guard = l.proc.Pid, g
 	// From here on wait4 is called directly: it tells of stops, too.
-	return proc.Release()
+	_ = l.proc.Release()
+	l.launch()
+	return l, nil
 }
 
 // wait waits for the end of the command itself.

@@ -25,8 +25,8 @@ type system struct {
 	}
 }
 
-// RunGuard does nothing: job objects need no guard.
-func RunGuard() {}
+// RunHelper does nothing: job objects need no helpers.
+func RunHelper() {}
 
 // Start starts a command. The error matches fs.ErrNotExist or exec.ErrNotFound
 // if there is no such program. The caller reads Gone, after Kill if need be.
