@@ -39,6 +39,7 @@ func TestNothingStartsAfterALoss(t *testing.T) {
 	<-lease.Context().Done()
 	err = g.run(lease)
 	require.Equal(t, lost, statusOf(err), "%v", err)
+	require.ErrorContains(t, err, "the command was not started")
 	require.NoFileExists(t, file)
 }
 
