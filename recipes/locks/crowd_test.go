@@ -23,7 +23,10 @@ func TestTenThousandAcquiresOfOnePathWithAnObjectEach(t *testing.T) {
 	for name, o := range objects {
 		t.Run(name, func(t *testing.T) {
 			n := 10000
-			if name != "mutex" || testing.Short() {
+			switch {
+			case testing.Short():
+				n = 500
+			case name != "mutex":
 				n = 2000
 			}
 			inVirtualTime(t, func(t *testing.T, w *world) {

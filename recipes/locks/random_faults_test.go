@@ -56,11 +56,25 @@ func (in *inside) read(token int64) bool {
 	return token >= in.token
 }
 
-// underRandomFaults runs a worker for each of n clients until an hour has
-// passed. Meanwhile it cuts their connections and sessions.
+// troubledTime is how long tests of random faults disturb their clients.
+func troubledTime() time.Duration {
+	if testing.Short() {
+		return time.Hour / 4
+	}
+	return time.Hour
+}
+
+// inTroubledTime returns what has to happen in troubledTime if perHour does in
+// an hour.
+func inTroubledTime(perHour int32) int32 {
+	return int32(time.Duration(perHour) * troubledTime() / time.Hour)
+}
+
+// underRandomFaults runs a worker for each of n clients for troubledTime.
+// Meanwhile it cuts their connections and sessions.
 func underRandomFaults(t *testing.T, n int, work func(ctx context.Context, i, round int, c *framework.Client), check func(t *testing.T, w *world)) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		ctx, cancel := context.WithTimeout(t.Context(), troubledTime())
 		defer cancel()
 		networks := make([]*recipetest.Network, n)
 		var all sync.WaitGroup
@@ -149,8 +163,8 @@ func TestReadersAndWritersUnderRandomFaults(t *testing.T) {
 		}
 	}, func(t *testing.T, w *world) { w.NothingLeft(t, "/l") })
 	t.Log(writes.Load(), "writes", downgrades.Load(), "downgrades", in.together, "readers at once")
-	require.Greater(t, writes.Load(), int32(100))
-	require.Greater(t, downgrades.Load(), int32(20))
+	require.Greater(t, writes.Load(), inTroubledTime(100))
+	require.Greater(t, downgrades.Load(), inTroubledTime(20))
 	require.Greater(t, in.together, 1)
 }
 
@@ -187,7 +201,7 @@ func TestSemaphoreUnderRandomFaults(t *testing.T) {
 				w.NothingLeft(t, "/l/leases")
 			})
 			t.Log(grants.Load(), "grants")
-			require.Greater(t, grants.Load(), int32(300))
+			require.Greater(t, grants.Load(), inTroubledTime(300))
 			require.Equal(t, most, in.most)
 		})
 	}
@@ -201,7 +215,7 @@ func TestLocalHandOverUnderRandomFaults(t *testing.T) {
 	for _, policy := range []state.ErrorPolicy{state.SessionPolicy, state.StandardPolicy} {
 		t.Run(policy.String(), func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
-				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				ctx, cancel := context.WithTimeout(t.Context(), troubledTime())
 				defer cancel()
 				var in inside
 				var handed atomic.Int32
@@ -220,7 +234,7 @@ func TestLocalHandOverUnderRandomFaults(t *testing.T) {
 				all.Wait()
 				w.NothingLeft(t, "/l")
 				t.Log(handed.Load(), "handed over")
-				require.Greater(t, handed.Load(), int32(100))
+				require.Greater(t, handed.Load(), inTroubledTime(100))
 				for _, m := range mutexes {
 					require.NoError(t, recipetest.Acquire(t, t.Context(), m).Release(t.Context()))
 				}
@@ -284,7 +298,7 @@ func TestOneHolderUnderRandomFaults(t *testing.T) {
 	t.Parallel()
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		path := recipetest.Path(t)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		ctx, cancel := context.WithTimeout(t.Context(), troubledTime())
 		defer cancel()
 		var holders, grants atomic.Int32
 		var lastToken atomic.Int64
@@ -321,7 +335,7 @@ func TestOneHolderUnderRandomFaults(t *testing.T) {
 		for range networks {
 			<-done
 		}
-		require.Greater(t, grants.Load(), int32(500))
+		require.Greater(t, grants.Load(), inTroubledTime(500))
 		w.NothingLeft(t, path)
 	})
 }

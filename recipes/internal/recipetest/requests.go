@@ -8,14 +8,14 @@ import (
 )
 
 // shortStride is how many requests EachRequest goes on by with -short.
-const shortStride = 4
+const shortStride = 8
 
 // EachRequest runs a scenario once for each request that it makes. The scenario
 // lets something happen to the request of the given number, which begins with
 // 0, and reports whether it made that many. It must make at least the given
 // number of requests.
 //
-// With -short, EachRequest tries the first request and then every fourth. The
+// With -short, EachRequest tries the first request and then every eighth. The
 // test's name decides which ones, so that different faults meet different
 // requests.
 func EachRequest(t *testing.T, least int, scenario func(t *testing.T, request int) (hit bool)) {
