@@ -95,18 +95,31 @@ func split(records []flight.View) (holds, waits []flight.View) {
 	return holds, waits
 }
 
+// byPath sorts. Those that have ended are first: a long list is cut off.
 func byPath(all []flight.Registration) []flight.Registration {
 	slices.SortFunc(all, func(a, b flight.Registration) int {
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Czxid, b.Czxid))
+		return cmp.Or(endedFirst(a.End, b.End), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Czxid, b.Czxid))
 	})
 	return all
 }
 
+// byRoot sorts in the same way.
 func byRoot(all []flight.Cache) []flight.Cache {
 	slices.SortFunc(all, func(a, b flight.Cache) int {
-		return cmp.Or(cmp.Compare(a.Root, b.Root), cmp.Compare(a.Zxid, b.Zxid))
+		return cmp.Or(endedFirst(a.End, b.End), cmp.Compare(a.Root, b.Root), cmp.Compare(a.Zxid, b.Zxid))
 	})
 	return all
+}
+
+func endedFirst(a, b flight.End) int {
+	switch {
+	case a.Ended.IsZero() == b.Ended.IsZero():
+		return 0
+	case b.Ended.IsZero():
+		return -1
+	default:
+		return 1
+	}
 }
 
 func sessionOf(s *framework.SessionStatus) *Session {
@@ -177,15 +190,18 @@ func leases(n int) int {
 }
 
 func registrationOf(r flight.Registration) Registration {
+	over := r.Deleting || !r.Ended.IsZero()
 	return Registration{
-		Path: r.Path, Node: r.Node, Registered: r.Node != "", Czxid: r.Czxid, Since: r.Changed, Trouble: text(r.Err),
+		Path: r.Path, Node: r.Node, Registered: r.Node != "" && !over, Czxid: r.Czxid, Since: r.Changed,
+		Trouble: text(cmp.Or(r.Why, r.Err)), Deleting: r.Deleting, Ended: r.Ended,
 	}
 }
 
 func cacheOf(c flight.Cache) Cache {
 	return Cache{
 		Root: c.Root, Synced: c.Synced, Nodes: c.Nodes, ToRead: c.ToRead, Zxid: c.Zxid,
-		Lag: Seconds(c.Lag), Behind: c.Behind, Resyncs: c.Resyncs, Error: text(c.Err),
+		Lag: Seconds(c.Lag), Behind: c.Behind, Resyncs: c.Resyncs,
+		Unreadable: c.Unreadable, Trouble: text(c.RootErr), Error: text(c.Why), Ended: c.Ended,
 	}
 }
 

@@ -91,7 +91,7 @@ func (t *texter) recorded(c *Client) {
 	}
 	t.section("caches", c.Caches.Total, len(c.Caches.Items))
 	for _, cache := range c.Caches.Items {
-		t.line("    %s\t%s", p(cache.Root), cache.describe())
+		t.line("    %s\t%s", p(cache.Root), cache.describe(t.now))
 	}
 	t.section("events", len(c.Events), len(c.Events))
 	for _, e := range c.Events {

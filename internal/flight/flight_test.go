@@ -30,8 +30,8 @@ func TestNilRecorderRecordsNothing(t *testing.T) {
 	r := New(0, true)
 	require.Nil(t, r)
 	r.Add(Event{})
-	r.AddCache(func() Cache { panic("nobody asks") })()
-	r.AddRegistration(func() Registration { panic("nobody asks") })()
+	r.AddCache("/a", func() Cache { panic("nobody asks") })(errors.New("refused"))
+	r.AddRegistration("/a", func() Registration { panic("nobody asks") })(errors.New("refused"))
 	require.Empty(t, r.Events())
 	require.Empty(t, r.Records())
 	require.Empty(t, r.Caches())
@@ -90,7 +90,7 @@ func TestPlacesAreAskedForWithoutTheLock(t *testing.T) {
 	v.Locate()
 	require.Equal(t, 3, v.Ahead)
 	require.Equal(t, "in process", v.Stage.String())
-	r.AddCache(func() Cache {
+	r.AddCache("/a", func() Cache {
 		r.Add(Event{})
 		return Cache{Root: "/a"}
 	})
