@@ -124,6 +124,8 @@ type Watch struct {
 }
 
 // Hold is a lock or a leadership that is held, or was lost and is not released.
+// If the program has dropped the lease of a lost one, nobody can release it: it
+// is shown until its nodes are gone, and the garbage collector has found that.
 type Hold struct {
 	Path   string    `json:"path"`
 	Recipe string    `json:"recipe"` // see package recipes/locktrace

@@ -1,7 +1,9 @@
 package flight
 
 import (
+	"context"
 	"errors"
+	"runtime"
 	"strconv"
 	"testing"
 	"time"
@@ -47,7 +49,7 @@ func TestNilRecorderRecordsNothing(t *testing.T) {
 		a.Hold("", 0)
 		a.Revoked()
 		a.Releasing()
-		a.Lost(nil)
+		a.Lost(nil, nil)
 		a.Released(nil)
 		a.Gone()
 	}
@@ -95,4 +97,42 @@ func TestPlacesAreAskedForWithoutTheLock(t *testing.T) {
 		return Cache{Root: "/a"}
 	})
 	require.Equal(t, "/a", r.Caches()[0].Root)
+}
+
+// Lost holds that nobody can release any more take no memory in the long run,
+// also if nobody ever looks.
+func TestLostHoldsThatWereDroppedAreForgotten(t *testing.T) {
+	r := New(10, false)
+	gone, end := context.WithCancel(t.Context())
+	lose := func() *Record {
+		a := &Record{}
+		r.Begin(a, What{Path: "/lock"}, time.Now(), 0)
+		a.Ended(Acquired, "acquired", nil)
+		a.Hold("n-1", 7)
+		a.Lost(errors.New("lost"), gone)
+		return a
+	}
+	kept := []*Record{lose(), lose(), lose()}
+	for range 2 * minSweep {
+		lose()
+	}
+	runtime.GC()
+	require.Len(t, r.Records(), 2*minSweep+3, "their nodes may exist")
+	end()
+	for range 50 {
+		for range minSweep {
+			lose()
+		}
+		runtime.GC()
+	}
+	require.LessOrEqual(t, len(r.lost.all), 4*minSweep)
+	all := r.Records()
+	require.Len(t, r.lost.all, len(all))
+	require.GreaterOrEqual(t, len(all), len(kept))
+	for i, a := range kept {
+		require.Equal(t, Lost, all[i].Stage)
+		a.Gone()
+	}
+	require.Len(t, r.Records(), len(all)-len(kept))
+	require.Zero(t, r.linked)
 }

@@ -13,6 +13,7 @@ type Recorder struct {
 	frequent      ring
 	records       Record // the head of a list in a circle
 	linked        int    // how many are in the list
+	lost          lost
 	registrations sources[Registration]
 	caches        sources[Cache]
 }
