@@ -25,7 +25,7 @@ type Status struct {
 	Servers        []ServerStatus // by address
 	ServersProblem error          // why the list of servers is not the newest, or nil
 
-	Watches []WatchStatus // by path
+	Watches []WatchStatus // by path; none of a closed client
 }
 
 // SessionStatus is a session at one moment.
@@ -78,7 +78,9 @@ func (e Extension) Status() Status {
 	if s == nil {
 		return status
 	}
-	status.Watches = s.watches.list()
+	if !status.Closed {
+		status.Watches = s.watches.list()
+	}
 	if status.Session != nil { // not under the client's lock: the link has its own
 		status.Session.LastContact, status.Session.Timeout = s.link.LastContact()
 		status.Session.Left, _ = s.timeLeft()

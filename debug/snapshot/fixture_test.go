@@ -35,7 +35,8 @@ func inGoodOrder(now time.Time) Client {
 			{Address: "zk1:2181", Connected: true, Listed: true, Attempts: 1, Last: before(3 * time.Hour)},
 			{Address: "zk2:2181", Listed: true},
 		},
-		Watches: List[Watch]{1, []Watch{{Path: "/shop/stock", Kind: "persistent recursive", Waiters: 2, Set: true}}},
+		Watches:    List[Watch]{1, []Watch{{Path: "/shop/stock", Kind: "persistent recursive", Waiters: 2, Set: true}}},
+		WatchesSet: 1,
 		Holds: List[Hold]{2, []Hold{
 			{
 				Path: "/shop/locks/sku-42", Recipe: "mutex", Name: "stock", Node: firstNode, Token: 8589934670,

@@ -53,6 +53,7 @@ func ofClient(e framework.Extension, now time.Time) Client {
 		Servers:        converted(status.Servers, serverOf),
 		ServersProblem: text(status.ServersProblem),
 		Watches:        listOf(status.Watches, watchOf),
+		WatchesSet:     watchesSet(status.Watches),
 		Registrations:  listOf(byPath(recorder.Registrations()), registrationOf),
 		Caches:         listOf(byRoot(recorder.Caches()), cacheOf),
 		Events:         converted(newest(recorder.Events()), eventOf),
@@ -139,6 +140,15 @@ func serverOf(s framework.ServerStatus) Server {
 		Address: s.Address, Connected: s.Connected, Listed: s.Listed,
 		Attempts: s.Attempts, Failures: s.Failures, Last: s.Last, Error: text(s.Err),
 	}
+}
+
+func watchesSet(all []framework.WatchStatus) (n int) {
+	for _, w := range all {
+		if w.Set {
+			n++
+		}
+	}
+	return n
 }
 
 func watchOf(w framework.WatchStatus) Watch {

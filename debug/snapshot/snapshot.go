@@ -46,6 +46,7 @@ type Client struct {
 	ServersProblem string   `json:"servers_problem,omitempty"` // why the list of servers is not the newest
 
 	Watches       List[Watch]        `json:"watches"`
+	WatchesSet    int                `json:"watches_set"`   // how many of Watches.Total a server has confirmed
 	Holds         List[Hold]         `json:"holds"`         // the oldest first
 	Waits         List[Wait]         `json:"waits"`         // who waits longest first
 	Registrations List[Registration] `json:"registrations"` // those that have ended, then by path
@@ -115,7 +116,7 @@ type Server struct {
 }
 
 // Watch is one watch that the server has for the client, or will have as soon
-// as there is a connection.
+// as there is a connection and an answer. A closed client has none.
 type Watch struct {
 	Path    string `json:"path"`
 	Kind    string `json:"kind"` // "data", "children", "persistent" or "persistent recursive"
