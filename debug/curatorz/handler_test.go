@@ -85,6 +85,7 @@ func TestRequestsThatMakeNoSense(t *testing.T) {
 	for query, problem := range map[string]string{
 		"?format=yaml": "format must be", "?refresh=0": "refresh must be", "?refresh=x": "refresh must be",
 		"?refresh=-5": "refresh must be", "?refresh=3601": "refresh must be", "?refresh=99999999999999999999": "refresh must be",
+		"?format=%zz": "cannot be parsed", "?x=%": "cannot be parsed", "?a;format=json": "cannot be parsed",
 	} {
 		answer, body := get(t, serve(fixture), query, browser)
 		require.Equal(t, http.StatusBadRequest, answer.StatusCode, query)

@@ -178,7 +178,7 @@ func waitOf(v flight.View, ours map[string]bool) Wait {
 		if c.Node == "" {
 			return nil
 		}
-		shown := &Contender{Node: printable.String(c.Node), Since: c.Since, Local: ours[v.Path+"/"+c.Node]}
+		shown := &Contender{Node: printable.String(c.Node), Since: sane(c.Since), Local: ours[v.Path+"/"+c.Node]}
 		if len(c.Data) > 0 {
 			shown.ID = locks.Participant{Data: c.Data}.ID()
 		}
@@ -189,6 +189,14 @@ func waitOf(v flight.View, ours map[string]bool) Wait {
 		Since: v.Since, Stage: v.Stage.String(), Ahead: v.Ahead, Seen: v.Seen, Node: v.Node,
 		Next: contender(v.Neighbour), Holder: contender(v.Holder), Stack: framesOf(v.Stack),
 	}
+}
+
+// sane leaves out what a server has said in a year that JSON cannot have.
+func sane(t time.Time) time.Time {
+	if year := t.Year(); year < 1 || year > 9999 {
+		return time.Time{}
+	}
+	return t
 }
 
 // leases leaves out what is nothing special.

@@ -183,7 +183,7 @@ type Wait struct {
 type Contender struct {
 	Node  string    `json:"node"`            // the base name
 	ID    string    `json:"id,omitempty"`    // by which people know the owner, such as "orders@web-1/4711"
-	Since time.Time `json:"since,omitzero"`  // when it queued, by the server's clock
+	Since time.Time `json:"since,omitzero"`  // when it queued, by the server's clock; zero if that makes no sense
 	Local bool      `json:"local,omitempty"` // it is a lease of the same client
 }
 

@@ -100,7 +100,7 @@ func (t *texter) recorded(c *Client) {
 	}
 	t.section("events", len(c.Events), len(c.Events))
 	for _, e := range c.Events {
-		t.line("    %s\t%s\t%s\t%s", e.Time.Format("15:04:05.000"), p(e.Kind), p(e.Path), e.describe())
+		t.line("    %s\t%s\t%s\t%s", brief.Clock(t.now, e.Time), p(e.Kind), p(e.Path), e.describe())
 	}
 }
 
