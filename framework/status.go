@@ -20,6 +20,10 @@ type Status struct {
 	Since time.Time // of the state; zero for Initial
 	Cause error     // why there is no connection, as far as that is known
 
+	// NeverConnected says that no server has accepted the client yet. Its State
+	// is Initial, or Suspended or Lost after attempts that have failed.
+	NeverConnected bool
+
 	Session *SessionStatus // the newest; nil if no server has accepted one
 
 	Servers        []ServerStatus // by address
@@ -94,7 +98,7 @@ func (c *core) statusOfClient() (*Session, Status) {
 	last := c.last.Value
 	status := Status{
 		Chroot: c.root.chroot, Closed: c.closed,
-		State: last.State, Since: last.Time, Cause: last.Cause,
+		State: last.State, Since: last.Time, Cause: last.Cause, NeverConnected: !c.machine.HasConnected(),
 		Servers: c.attempts.list(),
 	}
 	s := c.session

@@ -193,6 +193,16 @@ func TestPageShowsTheSnapshot(t *testing.T) {
 	require.Less(t, strings.Index(body, "lock node deleted"), strings.Index(body, ">opened"), "the newest event is first")
 }
 
+func TestPageOfAClientThatWasNeverConnected(t *testing.T) {
+	_, body := get(t, serve(func() snapshot.Snapshot {
+		s := fixture()
+		s.Clients[1].State.NeverConnected = true
+		return s
+	}), "", browser)
+	require.Contains(t, body, ">connecting, never connected<")
+	require.NotContains(t, body, ">lost for")
+}
+
 func TestPageWithoutClients(t *testing.T) {
 	_, body := get(t, Handler(), "", browser)
 	require.Contains(t, body, "There are no clients.")

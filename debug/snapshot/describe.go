@@ -16,8 +16,8 @@ func (c *Client) headline(now time.Time) string {
 	switch {
 	case c.Closed:
 		return "closed"
-	case c.State.Since.IsZero():
-		return "not connected yet"
+	case c.State.NeverConnected, c.State.Since.IsZero():
+		return "connecting, never connected"
 	default:
 		return p(c.State.Name) + " for " + brief.Since(now, c.State.Since)
 	}

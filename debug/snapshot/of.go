@@ -48,7 +48,7 @@ func ofClient(e framework.Extension, now time.Time) Client {
 	status, recorder := e.Status(), e.Recorder()
 	c := Client{
 		Service: e.ServiceName(), Chroot: status.Chroot, Closed: status.Closed,
-		State:          State{Name: strings.ToLower(status.State.String()), Since: status.Since, Cause: text(status.Cause)},
+		State:          stateOf(&status),
 		Session:        sessionOf(status.Session),
 		Servers:        converted(status.Servers, serverOf),
 		ServersProblem: text(status.ServersProblem),
@@ -120,6 +120,12 @@ func endedFirst(a, b flight.End) int {
 		return -1
 	default:
 		return 1
+	}
+}
+
+func stateOf(s *framework.Status) State {
+	return State{
+		Name: strings.ToLower(s.State.String()), Since: s.Since, Cause: text(s.Cause), NeverConnected: s.NeverConnected,
 	}
 }
 

@@ -77,6 +77,11 @@ type State struct {
 	Name  string    `json:"name"`            // such as "connected"; see package state
 	Since time.Time `json:"since,omitzero"`  // zero before the first one
 	Cause string    `json:"cause,omitempty"` // why there is no connection, as far as that is known
+
+	// NeverConnected says that the client is connecting, and that no server has
+	// ever accepted it. The name is "initial" until an attempt has failed, and
+	// "suspended" or "lost" after that, though there was nothing to lose.
+	NeverConnected bool `json:"never_connected,omitempty"`
 }
 
 // Session is a session of a client.
