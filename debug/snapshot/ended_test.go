@@ -13,6 +13,7 @@ import (
 	"github.com/gocurator/curator/debug/snapshot"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/cache"
+	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/nodes"
 	"github.com/gocurator/curator/testing/curatortest"
 	"github.com/gocurator/curator/testing/zktest"
@@ -129,6 +130,41 @@ func TestTheNodeOfARegistrationMayStay(t *testing.T) {
 		require.Equal(t, "not deleted", last.Text)
 		require.True(t, last.Trouble)
 	})
+}
+
+// A release does not wait for a connection. Its event says what is left.
+func TestTheNodeOfALockMayOutliveTheRelease(t *testing.T) {
+	for name, tt := range map[string]struct {
+		trouble func(srv *zktest.Server, host *zktest.Host)
+		left    string
+	}{
+		"none": {func(*zktest.Server, *zktest.Host) {}, "held for 0s"},
+		"outage": {func(_ *zktest.Server, host *zktest.Host) {
+			host.Isolate()
+			host.Disconnect()
+			synctest.Wait()
+		}, "held for 0s, the node may exist until the client has deleted it, or the session ends"},
+		"refusal": {func(srv *zktest.Server, _ *zktest.Host) { refuse(srv, zktest.OpDelete) },
+			"held for 0s, the node stays while the session lives"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, srv *zktest.Server, host *zktest.Host, c *framework.Client) {
+				lease, err := locks.NewInterProcessMutex(c, "/lock").Acquire(t.Context())
+				require.NoError(t, err)
+				tt.trouble(srv, host)
+				lease.Release(t.Context())
+				var released snapshot.Event
+				for _, e := range one(t, c).Events {
+					if e.Kind == snapshot.EventReleased {
+						released = e
+					}
+				}
+				require.Equal(t, tt.left, released.Text)
+				require.Equal(t, name != "none", exists(srv, lease.Path()))
+				require.Equal(t, name != "none", released.Trouble)
+			})
+		})
+	}
 }
 
 // A cache of a root that it may not read is equal to nothing.
