@@ -109,7 +109,7 @@ func TestLostHoldsThatWereDroppedAreForgotten(t *testing.T) {
 		r.Begin(a, What{Path: "/lock"}, time.Now(), 0)
 		a.Ended(Acquired, "acquired", nil)
 		a.Hold("n-1", 7)
-		a.Lost(errors.New("lost"), gone)
+		a.Lost(gone, errors.New("lost"))
 		return a
 	}
 	kept := []*Record{lose(), lose(), lose()}

@@ -216,7 +216,7 @@ func (a *Record) Revoked() { a.happened(HoldRevoked, nil, func() { a.revoked = t
 // Lost notes that the lock is lost. Until Gone it counts as not released. If the
 // program drops what refers to the record, nobody can release the hold any more;
 // then it counts until the context nodes ends, as that of the nodes' session.
-func (a *Record) Lost(err error, nodes context.Context) {
+func (a *Record) Lost(nodes context.Context, err error) {
 	if a == nil || a.of == nil {
 		return
 	}

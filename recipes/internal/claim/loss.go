@@ -46,7 +46,7 @@ func (c *Claim) tellLoss() {
 	if len(c.nodes) == 1 && errors.Is(cause, ErrNodeDeleted) {
 		nodes = ended
 	}
-	c.Trace().Lost(kindOf(cause), cause, nodes)
+	c.Trace().Lost(nodes, kindOf(cause), cause)
 }
 
 // Loss returns why the claim's context has ended. It is for callers that
