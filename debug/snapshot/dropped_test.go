@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/state"
 	"github.com/gocurator/curator/testing/curatortest"
@@ -106,5 +107,20 @@ func TestTheRecordKeepsNoLease(t *testing.T) {
 		collect(t, func() bool { return lease.Value() == nil })
 		require.Equal(t, 1, one(t, c).Holds.Total)
 		require.Empty(t, one(t, c).Holds.Items[0].Lost)
+	})
+}
+
+// A cache that has ended by itself is shown, and takes no memory for its nodes.
+func TestTheRecordKeepsNoCacheThatHasEnded(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, srv *zktest.Server, _ *zktest.Host, c *framework.Client) {
+		refuse(srv, zktest.OpAddWatch)
+		ended := func() weak.Pointer[cache.Cache] {
+			rates, err := cache.New(c, "/rates")
+			require.NoError(t, err)
+			<-rates.Done()
+			return weak.Make(rates)
+		}()
+		collect(t, func() bool { return ended.Value() == nil })
+		require.Equal(t, "/rates", one(t, c).Caches.Items[0].Root)
 	})
 }

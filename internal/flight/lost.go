@@ -8,8 +8,8 @@ import (
 	"weak"
 )
 
-// lost are the holds that are lost and not released. They are not in the list of
-// the others, because that keeps its records in memory: a program that drops
+// lost are the holds that are lost and not released. They are not in the list
+// of the others, because that keeps its records in memory: a program that drops
 // leases without a release would fill it for ever.
 //
 // The mutex of the Recorder protects all.

@@ -213,9 +213,10 @@ func (a *Record) Hold(node string, token int64) {
 // Revoked notes that somebody has asked for the lock.
 func (a *Record) Revoked() { a.happened(HoldRevoked, nil, func() { a.revoked = true }) }
 
-// Lost notes that the lock is lost. Until Gone it counts as not released. If the
-// program drops what refers to the record, nobody can release the hold any more;
-// then it counts until the context nodes ends, as that of the nodes' session.
+// Lost notes that the lock is lost. Until Gone it counts as not released. If
+// the program drops what refers to the record, nobody can release the hold any
+// more; then it counts until the context nodes ends, which is when the nodes
+// are gone.
 func (a *Record) Lost(nodes context.Context, err error) {
 	if a == nil || a.of == nil {
 		return

@@ -39,8 +39,8 @@ func Duration(d time.Duration) string {
 // Since returns how long ago a time was.
 func Since(now, then time.Time) string { return Duration(max(now.Sub(then), 0)) }
 
-// Clock returns a time of the day, in the zone of now, with the date unless that
-// is today's.
+// Clock returns a time of the day, in the zone of now, with the date unless
+// that is today's.
 func Clock(now, t time.Time) string {
 	const clock = "15:04:05.000"
 	t = t.In(now.Location())

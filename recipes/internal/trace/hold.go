@@ -111,8 +111,8 @@ func (h *Hold) Overrun() (over func()) {
 }
 
 // Lost reports, once, that the hold was lost. Several goroutines may call it.
-// It returns when one of them has reported that. The context nodes ends when the
-// nodes are gone.
+// It returns when one of them has reported that. The context nodes ends when
+// the nodes are gone.
 func (h *Hold) Lost(nodes context.Context, kind locktrace.EndCause, cause error) {
 	if h == nil {
 		return
