@@ -20,12 +20,16 @@ type Status struct {
 	Since time.Time // of the state; zero for Initial
 	Cause error     // why there is no connection, as far as that is known
 
+	// NeverConnected says that no server has accepted the client yet. Its State
+	// is Initial, or Suspended or Lost after attempts that have failed.
+	NeverConnected bool
+
 	Session *SessionStatus // the newest; nil if no server has accepted one
 
 	Servers        []ServerStatus // by address
 	ServersProblem error          // why the list of servers is not the newest, or nil
 
-	Watches []WatchStatus // by path
+	Watches []WatchStatus // by path; none of a closed client
 }
 
 // SessionStatus is a session at one moment.
@@ -78,7 +82,9 @@ func (e Extension) Status() Status {
 	if s == nil {
 		return status
 	}
-	status.Watches = s.watches.list()
+	if !status.Closed {
+		status.Watches = s.watches.list()
+	}
 	if status.Session != nil { // not under the client's lock: the link has its own
 		status.Session.LastContact, status.Session.Timeout = s.link.LastContact()
 		status.Session.Left, _ = s.timeLeft()
@@ -92,7 +98,7 @@ func (c *core) statusOfClient() (*Session, Status) {
 	last := c.last.Value
 	status := Status{
 		Chroot: c.root.chroot, Closed: c.closed,
-		State: last.State, Since: last.Time, Cause: last.Cause,
+		State: last.State, Since: last.Time, Cause: last.Cause, NeverConnected: !c.machine.HasConnected(),
 		Servers: c.attempts.list(),
 	}
 	s := c.session

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -71,7 +72,10 @@ const longestRefresh = 3600
 
 // parse returns what a request asks for, or what is wrong with it.
 func parse(r *http.Request) (f format, refresh int, problem string) {
-	query := r.URL.Query()
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return f, 0, "the query cannot be parsed: " + err.Error()
+	}
 	name := query.Get("format")
 	if name == "" {
 		name = accepted(r.Header.Values("Accept"))

@@ -85,6 +85,7 @@ func TestRequestsThatMakeNoSense(t *testing.T) {
 	for query, problem := range map[string]string{
 		"?format=yaml": "format must be", "?refresh=0": "refresh must be", "?refresh=x": "refresh must be",
 		"?refresh=-5": "refresh must be", "?refresh=3601": "refresh must be", "?refresh=99999999999999999999": "refresh must be",
+		"?format=%zz": "cannot be parsed", "?x=%": "cannot be parsed", "?a;format=json": "cannot be parsed",
 	} {
 		answer, body := get(t, serve(fixture), query, browser)
 		require.Equal(t, http.StatusBadRequest, answer.StatusCode, query)
@@ -180,15 +181,26 @@ func TestPageShowsTheSnapshot(t *testing.T) {
 		"connected for 3h", "0x1000a2b3c4d0001", "11.2s of 15s", "2.3s ago", // the session
 		"/shop/locks/sku-42", "1m12s", "asked for", "being released", "8589934670", "main.(*shop).sell", // holds
 		"this client for 1m13s", "bills@web-3/7", "3 of 1500 are shown", // waits
-		"not registered: conflict", "behind", "40ms, 3 transactions", // registrations, caches
+		"not registered: conflict", "ended by itself: not authorized", "not deleted yet and may exist", // registrations
+		"behind", "40ms, 3 transactions", "the root cannot be read: not authenticated", "1 unreadable", // caches
 		"lock node deleted by someone else", "opened", // events
 		"lost for 1m30s", "over: session lost", "not in the list", "12, 11 failed", // the client in trouble
-		"The list of servers is old", "lost, not released", "ended: not authorized",
+		"The list of servers is old", "lost, not released", "ended 5m ago: not authorized",
 		"are not recorded", ">closed<",
 	} {
 		require.Contains(t, body, text)
 	}
 	require.Less(t, strings.Index(body, "lock node deleted"), strings.Index(body, ">opened"), "the newest event is first")
+}
+
+func TestPageOfAClientThatWasNeverConnected(t *testing.T) {
+	_, body := get(t, serve(func() snapshot.Snapshot {
+		s := fixture()
+		s.Clients[1].State.NeverConnected = true
+		return s
+	}), "", browser)
+	require.Contains(t, body, ">connecting, never connected<")
+	require.NotContains(t, body, ">lost for")
 }
 
 func TestPageWithoutClients(t *testing.T) {

@@ -36,7 +36,7 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"duration": func(s snapshot.Seconds) string { return brief.Duration(s.Duration()) },
 	"since":    brief.Since,
 	"words":    func(s string) string { return strings.ReplaceAll(printable.String(s), "_", " ") },
-	"clock":    func(t time.Time) string { return t.Format("15:04:05.000") },
+	"clock":    brief.Clock,
 	"stamp":    func(t time.Time) string { return t.Format(time.RFC3339Nano) },
 	"hex":      func(n int64) string { return "0x" + strconv.FormatInt(n, 16) },
 	"third":    func(s snapshot.Seconds) float64 { return s.Duration().Seconds() / 3 },

@@ -16,8 +16,8 @@ func (c *Client) headline(now time.Time) string {
 	switch {
 	case c.Closed:
 		return "closed"
-	case c.State.Since.IsZero():
-		return "not connected yet"
+	case c.State.NeverConnected, c.State.Since.IsZero():
+		return "connecting, never connected"
 	default:
 		return p(c.State.Name) + " for " + brief.Since(now, c.State.Since)
 	}
@@ -136,7 +136,15 @@ func (c *Contender) describe(now time.Time) string {
 }
 
 func (r Registration) describe(now time.Time) string {
+	node := ""
+	if r.Node != "" && !r.Registered {
+		node = "node " + p(r.Node)
+	}
 	switch {
+	case !r.Ended.IsZero():
+		return brief.List("ENDED "+brief.Since(now, r.Ended)+" ago", p(r.Trouble), node)
+	case r.Deleting:
+		return brief.List("ended, the node is not deleted yet and may exist", node, p(r.Trouble))
 	case r.Registered && r.Node != r.Path:
 		return fmt.Sprintf("registered for %s as %s, czxid %d", brief.Since(now, r.Since), p(r.Node), r.Czxid)
 	case r.Registered:
@@ -146,15 +154,23 @@ func (r Registration) describe(now time.Time) string {
 	}
 }
 
-func (c Cache) describe() string {
+func (c Cache) describe(now time.Time) string {
 	state := "up to date"
 	switch {
-	case c.Error != "":
-		state = "ended: " + p(c.Error)
+	case !c.Ended.IsZero():
+		state = "ENDED " + brief.Since(now, c.Ended) + " ago: " + p(c.Error)
+	case c.Trouble != "":
+		state = "the root CANNOT BE READ: " + p(c.Trouble)
 	case !c.Synced:
 		state = "not filled yet"
 	case c.Lag > 0:
 		state = "behind for " + brief.Duration(c.Lag.Duration())
+	case c.Unreadable > 0:
+		state = "up to date but for what cannot be read"
+	}
+	unreadable := ""
+	if c.Unreadable > 0 {
+		unreadable = fmt.Sprintf("%d unreadable", c.Unreadable)
 	}
 	reads, behind, resyncs := "", "", ""
 	if c.ToRead > 0 {
@@ -166,7 +182,7 @@ func (c Cache) describe() string {
 	if c.Resyncs > 0 {
 		resyncs = brief.Count(c.Resyncs, "resync")
 	}
-	return brief.List(state, brief.Count(c.Nodes, "node"), reads, behind, fmt.Sprintf("as of %#x", c.Zxid), resyncs)
+	return brief.List(state, brief.Count(c.Nodes, "node"), unreadable, reads, behind, fmt.Sprintf("as of %#x", c.Zxid), resyncs)
 }
 
 func (e Event) describe() string { return brief.List(p(e.Text), p(e.Cause)) }

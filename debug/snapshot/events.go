@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/gocurator/curator/debug/internal/brief"
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/flight"
 	"github.com/gocurator/curator/internal/printable"
 )
@@ -74,5 +75,18 @@ func describeLock(shown *Event, e flight.Event) {
 		shown.Kind, shown.Text = EventAcquired, "after "+brief.Duration(e.Took)
 	case flight.Released:
 		shown.Kind, shown.Text, shown.Trouble = EventReleased, "held for "+brief.Duration(e.Took), e.Err != nil
+		shown.Text += leftBy(e.Err)
+	}
+}
+
+// leftBy says what a release with this error has left, as far as it is known.
+func leftBy(err error) string {
+	switch {
+	case err == nil:
+		return ""
+	case framework.IsRefusal(err):
+		return ", the node stays while the session lives"
+	default:
+		return ", the node may exist until the client has deleted it, or the session ends"
 	}
 }

@@ -35,7 +35,8 @@ func inGoodOrder(now time.Time) Client {
 			{Address: "zk1:2181", Connected: true, Listed: true, Attempts: 1, Last: before(3 * time.Hour)},
 			{Address: "zk2:2181", Listed: true},
 		},
-		Watches: List[Watch]{1, []Watch{{Path: "/shop/stock", Kind: "persistent recursive", Waiters: 2, Set: true}}},
+		Watches:    List[Watch]{1, []Watch{{Path: "/shop/stock", Kind: "persistent recursive", Waiters: 2, Set: true}}},
+		WatchesSet: 1,
 		Holds: List[Hold]{2, []Hold{
 			{
 				Path: "/shop/locks/sku-42", Recipe: "mutex", Name: "stock", Node: firstNode, Token: 8589934670,
@@ -60,12 +61,15 @@ func inGoodOrder(now time.Time) Client {
 			},
 			{Path: evil, Recipe: "mutex", Since: now, Stage: "starting"},
 		}},
-		Registrations: List[Registration]{2, []Registration{
+		Registrations: List[Registration]{4, []Registration{
+			{Path: "/shop/workers/w-0", Since: before(time.Hour), Trouble: "not authorized", Ended: before(5 * time.Minute)},
 			{Path: "/shop/workers/w-1", Node: "/shop/workers/w-1", Registered: true, Czxid: 0x200000001, Since: before(3 * time.Hour)},
 			{Path: "/shop/workers/w-2", Since: before(time.Minute), Trouble: "conflict with a node of session 0x5"},
+			{Path: "/shop/workers/w-3", Node: "/shop/workers/w-3", Czxid: 0x200000003, Since: before(2 * time.Second), Deleting: true},
 		}},
-		Caches: List[Cache]{2, []Cache{
+		Caches: List[Cache]{3, []Cache{
 			{Root: "/shop/prices", Nodes: 10, ToRead: 90},
+			{Root: "/shop/secrets", Synced: true, Zxid: 0x200000050, Unreadable: 1, Trouble: "not authenticated"},
 			{Root: "/shop/stock", Synced: true, Nodes: 300, Zxid: 0x200000051, Lag: Seconds(40 * time.Millisecond), Behind: 3, Resyncs: 1},
 		}},
 		Events: []Event{
@@ -97,7 +101,7 @@ func inTrouble(now time.Time) Client {
 		Path: "/jobs/bill", Recipe: "leader_selector", Node: "n-0000000003", Token: 77, Since: now.Add(-time.Hour),
 		Waited: Seconds(20 * time.Minute), Lost: "session lost: no answer within its time",
 	}}}
-	empty.Caches = List[Cache]{1, []Cache{{Root: "/rates", Synced: true, Nodes: 1, Zxid: 5, Error: "not authorized"}}}
+	empty.Caches = List[Cache]{1, []Cache{{Root: "/rates", Synced: true, Nodes: 1, Zxid: 5, Error: "not authorized", Ended: now.Add(-5 * time.Minute)}}}
 	empty.Watches = List[Watch]{1, []Watch{{Path: evil, Kind: "data", Waiters: 1}}}
 	return empty
 }

@@ -70,7 +70,7 @@ func TestTextOfNothing(t *testing.T) {
 	require.Contains(t, b.String(), "no clients")
 	b.Reset()
 	require.NoError(t, Snapshot{Clients: []Client{{}}}.WriteText(&b))
-	require.Contains(t, b.String(), "not connected yet")
+	require.Contains(t, b.String(), "connecting, never connected")
 }
 
 func TestSecondsInJSON(t *testing.T) {

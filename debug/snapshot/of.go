@@ -48,11 +48,12 @@ func ofClient(e framework.Extension, now time.Time) Client {
 	status, recorder := e.Status(), e.Recorder()
 	c := Client{
 		Service: e.ServiceName(), Chroot: status.Chroot, Closed: status.Closed,
-		State:          State{Name: strings.ToLower(status.State.String()), Since: status.Since, Cause: text(status.Cause)},
+		State:          stateOf(&status),
 		Session:        sessionOf(status.Session),
 		Servers:        converted(status.Servers, serverOf),
 		ServersProblem: text(status.ServersProblem),
 		Watches:        listOf(status.Watches, watchOf),
+		WatchesSet:     watchesSet(status.Watches),
 		Registrations:  listOf(byPath(recorder.Registrations()), registrationOf),
 		Caches:         listOf(byRoot(recorder.Caches()), cacheOf),
 		Events:         converted(newest(recorder.Events()), eventOf),
@@ -95,18 +96,37 @@ func split(records []flight.View) (holds, waits []flight.View) {
 	return holds, waits
 }
 
+// byPath sorts. Those that have ended are first: a long list is cut off.
 func byPath(all []flight.Registration) []flight.Registration {
 	slices.SortFunc(all, func(a, b flight.Registration) int {
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Czxid, b.Czxid))
+		return cmp.Or(endedFirst(a.End, b.End), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Czxid, b.Czxid))
 	})
 	return all
 }
 
+// byRoot sorts in the same way.
 func byRoot(all []flight.Cache) []flight.Cache {
 	slices.SortFunc(all, func(a, b flight.Cache) int {
-		return cmp.Or(cmp.Compare(a.Root, b.Root), cmp.Compare(a.Zxid, b.Zxid))
+		return cmp.Or(endedFirst(a.End, b.End), cmp.Compare(a.Root, b.Root), cmp.Compare(a.Zxid, b.Zxid))
 	})
 	return all
+}
+
+func endedFirst(a, b flight.End) int {
+	switch {
+	case a.Ended.IsZero() == b.Ended.IsZero():
+		return 0
+	case b.Ended.IsZero():
+		return -1
+	default:
+		return 1
+	}
+}
+
+func stateOf(s *framework.Status) State {
+	return State{
+		Name: strings.ToLower(s.State.String()), Since: s.Since, Cause: text(s.Cause), NeverConnected: s.NeverConnected,
+	}
 }
 
 func sessionOf(s *framework.SessionStatus) *Session {
@@ -126,6 +146,15 @@ func serverOf(s framework.ServerStatus) Server {
 		Address: s.Address, Connected: s.Connected, Listed: s.Listed,
 		Attempts: s.Attempts, Failures: s.Failures, Last: s.Last, Error: text(s.Err),
 	}
+}
+
+func watchesSet(all []framework.WatchStatus) (n int) {
+	for _, w := range all {
+		if w.Set {
+			n++
+		}
+	}
+	return n
 }
 
 func watchOf(w framework.WatchStatus) Watch {
@@ -155,7 +184,7 @@ func waitOf(v flight.View, ours map[string]bool) Wait {
 		if c.Node == "" {
 			return nil
 		}
-		shown := &Contender{Node: printable.String(c.Node), Since: c.Since, Local: ours[v.Path+"/"+c.Node]}
+		shown := &Contender{Node: printable.String(c.Node), Since: sane(c.Since), Local: ours[v.Path+"/"+c.Node]}
 		if len(c.Data) > 0 {
 			shown.ID = locks.Participant{Data: c.Data}.ID()
 		}
@@ -168,6 +197,14 @@ func waitOf(v flight.View, ours map[string]bool) Wait {
 	}
 }
 
+// sane leaves out what a server has said in a year that JSON cannot have.
+func sane(t time.Time) time.Time {
+	if year := t.Year(); year < 1 || year > 9999 {
+		return time.Time{}
+	}
+	return t
+}
+
 // leases leaves out what is nothing special.
 func leases(n int) int {
 	if n == 1 {
@@ -177,15 +214,18 @@ func leases(n int) int {
 }
 
 func registrationOf(r flight.Registration) Registration {
+	over := r.Deleting || !r.Ended.IsZero()
 	return Registration{
-		Path: r.Path, Node: r.Node, Registered: r.Node != "", Czxid: r.Czxid, Since: r.Changed, Trouble: text(r.Err),
+		Path: r.Path, Node: r.Node, Registered: r.Node != "" && !over, Czxid: r.Czxid, Since: r.Changed,
+		Trouble: text(cmp.Or(r.Why, r.Err)), Deleting: r.Deleting, Ended: r.Ended,
 	}
 }
 
 func cacheOf(c flight.Cache) Cache {
 	return Cache{
 		Root: c.Root, Synced: c.Synced, Nodes: c.Nodes, ToRead: c.ToRead, Zxid: c.Zxid,
-		Lag: Seconds(c.Lag), Behind: c.Behind, Resyncs: c.Resyncs, Error: text(c.Err),
+		Lag: Seconds(c.Lag), Behind: c.Behind, Resyncs: c.Resyncs,
+		Unreadable: c.Unreadable, Trouble: text(c.RootErr), Error: text(c.Why), Ended: c.Ended,
 	}
 }
 

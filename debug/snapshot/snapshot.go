@@ -46,10 +46,11 @@ type Client struct {
 	ServersProblem string   `json:"servers_problem,omitempty"` // why the list of servers is not the newest
 
 	Watches       List[Watch]        `json:"watches"`
+	WatchesSet    int                `json:"watches_set"`   // how many of Watches.Total a server has confirmed
 	Holds         List[Hold]         `json:"holds"`         // the oldest first
 	Waits         List[Wait]         `json:"waits"`         // who waits longest first
-	Registrations List[Registration] `json:"registrations"` // by path
-	Caches        List[Cache]        `json:"caches"`        // by root
+	Registrations List[Registration] `json:"registrations"` // those that have ended, then by path
+	Caches        List[Cache]        `json:"caches"`        // those that have ended, then by root
 
 	// Events are the last things that happened, the oldest first. Rare ones,
 	// such as losses, are kept for longer than frequent ones, such as grants:
@@ -76,6 +77,11 @@ type State struct {
 	Name  string    `json:"name"`            // such as "connected"; see package state
 	Since time.Time `json:"since,omitzero"`  // zero before the first one
 	Cause string    `json:"cause,omitempty"` // why there is no connection, as far as that is known
+
+	// NeverConnected says that the client is connecting, and that no server has
+	// ever accepted it. The name is "initial" until an attempt has failed, and
+	// "suspended" or "lost" after that, though there was nothing to lose.
+	NeverConnected bool `json:"never_connected,omitempty"`
 }
 
 // Session is a session of a client.
@@ -115,7 +121,7 @@ type Server struct {
 }
 
 // Watch is one watch that the server has for the client, or will have as soon
-// as there is a connection.
+// as there is a connection and an answer. A closed client has none.
 type Watch struct {
 	Path    string `json:"path"`
 	Kind    string `json:"kind"` // "data", "children", "persistent" or "persistent recursive"
@@ -124,6 +130,8 @@ type Watch struct {
 }
 
 // Hold is a lock or a leadership that is held, or was lost and is not released.
+// If the program has dropped the lease of a lost one, nobody can release it: it
+// is shown until its nodes are gone, and the garbage collector has found that.
 type Hold struct {
 	Path   string    `json:"path"`
 	Recipe string    `json:"recipe"` // see package recipes/locktrace
@@ -180,7 +188,7 @@ type Wait struct {
 type Contender struct {
 	Node  string    `json:"node"`            // the base name
 	ID    string    `json:"id,omitempty"`    // by which people know the owner, such as "orders@web-1/4711"
-	Since time.Time `json:"since,omitzero"`  // when it queued, by the server's clock
+	Since time.Time `json:"since,omitzero"`  // when it queued, by the server's clock; zero if that makes no sense
 	Local bool      `json:"local,omitempty"` // it is a lease of the same client
 }
 
@@ -191,17 +199,32 @@ type Frame struct {
 	Line int    `json:"line"`
 }
 
-// Registration is a node that recipes/nodes keeps registered.
+// Registration is a node that recipes/nodes keeps registered, or one whose
+// registration has ended by itself: with an error that waiting does not cure,
+// or because the server refuses to delete the node.
+//
+// The last 16 that have ended so are kept until the client is closed, or the
+// same path is registered anew.
 type Registration struct {
 	Path       string    `json:"path"`           // as it was asked for
-	Node       string    `json:"node,omitempty"` // the path of the node, if it is there
+	Node       string    `json:"node,omitempty"` // the path of the node, if it is there, or may be
 	Registered bool      `json:"registered"`
 	Czxid      int64     `json:"czxid,omitempty"`
 	Since      time.Time `json:"since,omitzero"`    // of the last change between registered and not
-	Trouble    string    `json:"trouble,omitempty"` // why it is not registered
+	Trouble    string    `json:"trouble,omitempty"` // why it is not registered, or has ended
+
+	// Deleting says that the registration was closed, or has ended, and that
+	// the node is not known to be deleted. It may exist until the client has
+	// deleted it, or its session has ended at the servers.
+	Deleting bool `json:"deleting,omitempty"`
+
+	// Ended is when the registration has ended by itself; zero if it has not.
+	Ended time.Time `json:"ended,omitzero"`
 }
 
-// Cache is a cache of recipes/cache.
+// Cache is a cache of recipes/cache, or one that has ended by itself, as it was
+// then. The last 16 that have ended so are kept until the client is closed, or
+// there is another cache of the same root.
 type Cache struct {
 	Root    string  `json:"root"`
 	Synced  bool    `json:"synced"` // it was filled at least once
@@ -211,7 +234,12 @@ type Cache struct {
 	Lag     Seconds `json:"lag_seconds"`
 	Behind  int64   `json:"behind"` // transactions of the ensemble
 	Resyncs int64   `json:"resyncs"`
-	Error   string  `json:"error,omitempty"` // why it has ended
+
+	Unreadable int    `json:"unreadable,omitempty"` // nodes that could not be read
+	Trouble    string `json:"trouble,omitempty"`    // why the root is one of them
+
+	Error string    `json:"error,omitempty"` // why it has ended
+	Ended time.Time `json:"ended,omitzero"`  // when; zero if it has not
 }
 
 // Event is something that happened.

@@ -3,6 +3,7 @@ package snapshot
 import (
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -68,7 +69,11 @@ func (t *texter) client(n int, c *Client) {
 	} else {
 		t.line("  locks, registrations, caches and events are not recorded")
 	}
-	t.section("watches", c.Watches.Total, len(c.Watches.Items))
+	set := []string{fmt.Sprintf("%d are set", c.WatchesSet)}
+	if c.WatchesSet == c.Watches.Total {
+		set = nil
+	}
+	t.section("watches", c.Watches.Total, len(c.Watches.Items), set...)
 	for _, w := range c.Watches.Items {
 		t.line("    %s\t%s", p(w.Path), w.describe())
 	}
@@ -91,23 +96,29 @@ func (t *texter) recorded(c *Client) {
 	}
 	t.section("caches", c.Caches.Total, len(c.Caches.Items))
 	for _, cache := range c.Caches.Items {
-		t.line("    %s\t%s", p(cache.Root), cache.describe())
+		t.line("    %s\t%s", p(cache.Root), cache.describe(t.now))
 	}
 	t.section("events", len(c.Events), len(c.Events))
 	for _, e := range c.Events {
-		t.line("    %s\t%s\t%s\t%s", e.Time.Format("15:04:05.000"), p(e.Kind), p(e.Path), e.describe())
+		t.line("    %s\t%s\t%s\t%s", brief.Clock(t.now, e.Time), p(e.Kind), p(e.Path), e.describe())
 	}
 }
 
-// section writes a heading, and how much of the section is left out.
-func (t *texter) section(name string, total, shown int) {
-	switch {
-	case total == 0:
+// section writes a heading, and how much of the section is left out. The others
+// say more of the total.
+func (t *texter) section(name string, total, shown int, others ...string) {
+	if total == 0 {
 		t.line("  no %s", name)
-	case shown < total:
-		t.line("  %s: %d, of which %d are shown", name, total, shown)
-	default:
+		return
+	}
+	parts := others
+	if shown < total {
+		parts = append(parts, fmt.Sprintf("%d are shown", shown))
+	}
+	if len(parts) == 0 {
 		t.line("  %s: %d", name, total)
+	} else {
+		t.line("  %s: %d, of which %s", name, total, strings.Join(parts, " and "))
 	}
 }
 

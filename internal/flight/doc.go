@@ -5,9 +5,14 @@
 //
 // It is cheap enough to be always on. Each acquire and its hold have a record
 // while they go on, which is one allocation, or two if the acquire has to wait.
+// A hold that is lost has its record until it is released, or until its nodes
+// are gone and the program has dropped all that could release it.
+//
 // Events are in two rings of fixed size. They keep strings and errors as they
 // are, and only readers make texts of them. Rare events have a ring of their
-// own, so that frequent ones do not push them out.
+// own, so that frequent ones do not push them out. Registrations and caches are
+// asked when somebody reads. Of those that an error has ended, the last ones
+// are kept as they were.
 //
 // The mutex of a Recorder is held for assignments only, and never while other
 // code runs.

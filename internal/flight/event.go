@@ -79,6 +79,9 @@ func (r *Recorder) addLocked(e Event) {
 	} else {
 		r.rare.add(e)
 	}
+	if e.Kind == ClientClosed { // its events say enough
+		r.registrations.ended, r.caches.ended = nil, nil
+	}
 }
 
 // nextLocked returns the number of an event.

@@ -1,7 +1,9 @@
 package flight
 
 import (
+	"context"
 	"errors"
+	"runtime"
 	"strconv"
 	"testing"
 	"time"
@@ -30,8 +32,8 @@ func TestNilRecorderRecordsNothing(t *testing.T) {
 	r := New(0, true)
 	require.Nil(t, r)
 	r.Add(Event{})
-	r.AddCache(func() Cache { panic("nobody asks") })()
-	r.AddRegistration(func() Registration { panic("nobody asks") })()
+	r.AddCache("/a", func() Cache { panic("nobody asks") })(errors.New("refused"))
+	r.AddRegistration("/a", func() Registration { panic("nobody asks") })(errors.New("refused"))
 	require.Empty(t, r.Events())
 	require.Empty(t, r.Records())
 	require.Empty(t, r.Caches())
@@ -47,7 +49,7 @@ func TestNilRecorderRecordsNothing(t *testing.T) {
 		a.Hold("", 0)
 		a.Revoked()
 		a.Releasing()
-		a.Lost(nil)
+		a.Lost(nil, nil)
 		a.Released(nil)
 		a.Gone()
 	}
@@ -90,9 +92,47 @@ func TestPlacesAreAskedForWithoutTheLock(t *testing.T) {
 	v.Locate()
 	require.Equal(t, 3, v.Ahead)
 	require.Equal(t, "in process", v.Stage.String())
-	r.AddCache(func() Cache {
+	r.AddCache("/a", func() Cache {
 		r.Add(Event{})
 		return Cache{Root: "/a"}
 	})
 	require.Equal(t, "/a", r.Caches()[0].Root)
+}
+
+// Lost holds that nobody can release any more take no memory in the long run,
+// also if nobody ever looks.
+func TestLostHoldsThatWereDroppedAreForgotten(t *testing.T) {
+	r := New(10, false)
+	gone, end := context.WithCancel(t.Context())
+	lose := func() *Record {
+		a := &Record{}
+		r.Begin(a, What{Path: "/lock"}, time.Now(), 0)
+		a.Ended(Acquired, "acquired", nil)
+		a.Hold("n-1", 7)
+		a.Lost(gone, errors.New("lost"))
+		return a
+	}
+	kept := []*Record{lose(), lose(), lose()}
+	for range 2 * minSweep {
+		lose()
+	}
+	runtime.GC()
+	require.Len(t, r.Records(), 2*minSweep+3, "their nodes may exist")
+	end()
+	for range 50 {
+		for range minSweep {
+			lose()
+		}
+		runtime.GC()
+	}
+	require.LessOrEqual(t, len(r.lost.all), 4*minSweep)
+	all := r.Records()
+	require.Len(t, r.lost.all, len(all))
+	require.GreaterOrEqual(t, len(all), len(kept))
+	for i, a := range kept {
+		require.Equal(t, Lost, all[i].Stage)
+		a.Gone()
+	}
+	require.Len(t, r.Records(), len(all)-len(kept))
+	require.Zero(t, r.linked)
 }

@@ -1,8 +1,10 @@
 package flight
 
 import (
+	"context"
 	"runtime"
 	"time"
+	"weak"
 )
 
 // Record is what is known of one acquire, and of the hold that follows it. It
@@ -25,7 +27,9 @@ type Record struct {
 	others     *others // nil if there is nothing to know
 	locally    func() Standing
 	revoked    bool
-	err        error // why the hold was lost
+	err        error     // why the hold was lost
+	number     uint64    // of the event of the grant
+	lost       *lostHold // nil before
 
 	// When the release began, which is when the hold ended: the next holder may
 	// be there before the release is done. The number is that of its event.
@@ -200,6 +204,8 @@ func (a *Record) Hold(node string, token int64) {
 	a.stage, a.node, a.token, a.others, a.released = Held, node, token, nil, 0
 	a.of.linkLocked(a)
 	e := a.event(Acquired, a.granted)
+	a.number = a.of.nextLocked()
+	e.seq = a.number
 	e.Node, e.Took = node, a.granted.Sub(a.since)
 	a.of.addLocked(e)
 }
@@ -207,9 +213,23 @@ func (a *Record) Hold(node string, token int64) {
 // Revoked notes that somebody has asked for the lock.
 func (a *Record) Revoked() { a.happened(HoldRevoked, nil, func() { a.revoked = true }) }
 
-// Lost notes that the lock is lost. Until Gone it counts as not released.
-func (a *Record) Lost(err error) {
-	a.happened(HoldLost, err, func() { a.stage, a.err = Lost, err })
+// Lost notes that the lock is lost. Until Gone it counts as not released. If
+// the program drops what refers to the record, nobody can release the hold any
+// more; then it counts until the context nodes ends, which is when the nodes
+// are gone.
+func (a *Record) Lost(nodes context.Context, err error) {
+	if a == nil || a.of == nil {
+		return
+	}
+	self := &lostHold{record: weak.Make(a), kept: a, nodes: nodes}
+	a.happened(HoldLost, err, func() {
+		a.stage, a.err = Lost, err
+		if a.next != nil {
+			a.unlinkLocked()
+			a.lost = self
+			a.of.lost.addLocked(self)
+		}
+	})
 }
 
 // Released notes that the release is done, or was left to the client. The event
@@ -251,65 +271,9 @@ func (a *Record) Gone() {
 	a.of.mu.Lock()
 	defer a.of.mu.Unlock()
 	a.unlinkLocked()
+	a.of.lost.removeLocked(a.lost)
 }
 
 func (a *Record) event(kind Kind, at time.Time) Event {
 	return Event{Time: at, Kind: kind, Path: a.what.Path, Recipe: a.what.Recipe, Name: a.what.Name}
-}
-
-// View is a Record as it is at some moment.
-type View struct {
-	What
-	Since     time.Time // when the acquire began
-	Granted   time.Time // when the hold did
-	Stage     Stage
-	Node      string
-	Token     int64
-	Ahead     int
-	Seen      time.Time
-	Neighbour Contender
-	Holder    Contender
-	Revoked   bool
-	Err       error
-	Stack     []uintptr // for runtime.CallersFrames
-
-	locally func() Standing
-}
-
-// IsHold reports whether this is a hold. Otherwise it is an acquire.
-func (v *View) IsHold() bool { return v.Stage >= Held }
-
-// Locate completes the view of an acquire that waits in the process. It takes a
-// lock of the queue there, which is why Records does not do it for all.
-func (v *View) Locate() {
-	if v.locally == nil {
-		return
-	}
-	at := v.locally()
-	v.Ahead, v.Seen, v.Holder = at.Ahead, at.Seen, at.Holder
-}
-
-// Records returns all acquires and holds that go on, in the order in which the
-// acquires, and the holds, have begun.
-func (r *Recorder) Records() []View {
-	if r == nil {
-		return nil
-	}
-	r.mu.Lock()
-	n := r.linked
-	r.mu.Unlock()
-	all := make([]View, 0, n+n/8) // not under the lock, which every acquire takes
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for a := r.records.next; a != &r.records; a = a.next {
-		v := View{
-			What: a.what, Since: a.since, Granted: a.granted, Stage: a.stage, Node: a.node, Token: a.token,
-			Ahead: a.ahead, Seen: a.seen, Revoked: a.revoked, Err: a.err, Stack: a.stack, locally: a.locally,
-		}
-		if a.others != nil {
-			v.Neighbour, v.Holder = a.others.neighbour, a.others.holder
-		}
-		all = append(all, v)
-	}
-	return all
 }

@@ -9,20 +9,21 @@ import (
 )
 
 // record has the client's flight recorder show the cache. The returned function
-// ends that.
+// ends that, with the error that Err returns.
 func (c *Cache) record() (end func()) {
-	return framework.Extend(c.client).Recorder().AddCache(c.recorded)
+	told := framework.Extend(c.client).Recorder().AddCache(c.fullRoot(), c.recorded)
+	return func() { told(unlessWanted(c.Err())) }
 }
 
-// recorded describes the cache for the flight recorder.
+// recorded describes the cache for the flight recorder, as of one moment.
 func (c *Cache) recorded() flight.Cache {
-	stats := c.Stats()
-	known, toRead := c.Progress()
 	c.mu.RLock()
 	defer c.mu.RUnlock()
+	stats := c.statsLocked()
 	return flight.Cache{
-		Root: c.fullRoot(), Synced: c.everSynced, Nodes: known, ToRead: toRead,
-		Zxid: c.zxid, Lag: stats.Lag, Behind: stats.Behind, Resyncs: stats.Resyncs, Err: c.err,
+		Root: c.fullRoot(), Synced: c.everSynced, Nodes: c.known, ToRead: c.waiting,
+		Zxid: c.zxid, Lag: stats.Lag, Behind: stats.Behind, Resyncs: stats.Resyncs,
+		Unreadable: len(c.unreadable), RootErr: c.unreadable[c.scope.root],
 	}
 }
 
@@ -32,10 +33,15 @@ func (c *Cache) recordInterruption() { c.recordEvent(flight.Event{Kind: flight.C
 
 // recordEnd tells the flight recorder why the cache has ended.
 func (c *Cache) recordEnd(err error) {
+	c.recordEvent(flight.Event{Kind: flight.CacheEnded, Err: unlessWanted(err)})
+}
+
+// unlessWanted returns nil for an end that the user wanted.
+func unlessWanted(err error) error {
 	if errors.Is(err, ErrClosed) || errors.Is(err, framework.ErrClosed) {
-		err = nil // the user wanted that
+		return nil
 	}
-	c.recordEvent(flight.Event{Kind: flight.CacheEnded, Err: err})
+	return err
 }
 
 // recordEvent may be called under the mutex.

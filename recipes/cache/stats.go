@@ -33,6 +33,10 @@ type Stats struct {
 func (c *Cache) Stats() Stats {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
+	return c.statsLocked()
+}
+
+func (c *Cache) statsLocked() Stats {
 	s := Stats{Nodes: len(c.nodes), Resyncs: c.resyncs}
 	if c.err != nil || c.behindSince.IsZero() {
 		return s

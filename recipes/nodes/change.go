@@ -142,7 +142,9 @@ func (n *PersistentNode) noteRegistered(r *Registration) bool {
 		return false
 	}
 	if was != nil { // AfterTrust is late
+		n.now = nil // which is what those who are told find
 		n.tellLostLocked(*was, n.reasonOfLoss(was))
+		n.now = r
 	}
 	n.tellLocked(Change{State: Registered, Path: r.Path, Czxid: r.Czxid})
 	framework.Extend(n.client).Logger().Info("persistent node registered", n.logPath(r.Path), semconv.SessionID, sessionText(r.Session.ID()))

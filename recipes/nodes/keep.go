@@ -92,9 +92,13 @@ func (n *PersistentNode) end(err error, clientClosed bool) {
 
 func (n *PersistentNode) finish(leftover error) {
 	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.now, n.leftover = nil, leftover
-	n.record.remove()
+	if unlessWanted(leftover) != nil {
+		n.record.left = n.now
+	}
+	n.now, n.leftover, n.record.over = nil, leftover, true
+	failure := n.failure
+	n.mu.Unlock()
+	n.recordLeftover(failure, leftover)
 	close(n.gone)
 }
 

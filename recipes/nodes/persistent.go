@@ -141,7 +141,7 @@ func (n *PersistentNode) Start() error {
 	n.started = framework.Extend(n.client).Go(func(client context.Context) { n.run(client, stopped, before) })
 	if !n.started {
 		n.stop()
-		n.record.remove()
+		n.record.end(nil)
 		pathsInUse.leave(n)
 		n.endLocked(framework.ErrClosed)
 		close(n.gone)

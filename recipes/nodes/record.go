@@ -1,7 +1,10 @@
 package nodes
 
 import (
+	"cmp"
+	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/gocurator/curator/framework"
@@ -10,15 +13,17 @@ import (
 
 // record is what a persistent node tells its client's flight recorder.
 type record struct {
-	remove  func()    // has the recorder forget the node
-	changed time.Time // between registered and not, for the last time
-	there   bool      // as of then
+	end     func(err error) // of what the recorder shows
+	changed time.Time       // between registered and not, for the last time
+	there   bool            // as of then
+	over    bool            // nothing goes on any more
+	left    *Registration   // the node that could not be deleted; nil if its path is not known
 }
 
 // beginLocked has the client's flight recorder show the node.
 func (r *record) beginLocked(n *PersistentNode) {
 	r.changed = time.Now()
-	r.remove = framework.Extend(n.client).Recorder().AddRegistration(n.recorded)
+	r.end = framework.Extend(n.client).Recorder().AddRegistration(n.fullPath(n.path), n.recorded)
 }
 
 // recorded describes the node for the flight recorder.
@@ -27,18 +32,53 @@ func (n *PersistentNode) recorded() flight.Registration {
 	defer n.mu.Unlock()
 	now := flight.Registration{Path: n.fullPath(n.path), Changed: n.record.changed}
 	if r, there := n.registrationLocked(); there {
-		now.Node, now.Czxid = n.fullPath(r.Path), r.Czxid
+		n.recordNode(&now, &r)
 		return now
 	}
 	switch {
 	case n.failure != nil:
-		now.Err = n.failure
+		now.Err = unlessWanted(n.failure)
+		now.Deleting = !n.record.over && n.mayBeLeftLocked()
+		n.recordNode(&now, cmp.Or(n.now, n.record.left))
+	case n.now != nil: // the session is over, and nobody has noted that yet
+		now.Err, now.Changed = context.Cause(n.now.Session.Context()), time.Now()
 	case n.conflict != nil:
 		now.Err = n.conflict
 	default:
 		now.Err = n.trouble
 	}
 	return now
+}
+
+func (n *PersistentNode) recordNode(now *flight.Registration, r *Registration) {
+	if r != nil {
+		now.Node, now.Czxid = n.fullPath(r.Path), r.Czxid
+	}
+}
+
+// mayBeLeftLocked reports whether there may be a node that has to be deleted.
+func (n *PersistentNode) mayBeLeftLocked() bool {
+	return !n.cfg.kept && len(n.sessions.ids) > 0
+}
+
+// recordLeftover tells the flight recorder that nothing goes on any more, and
+// of the error that has ended the persistent node or has left the node there.
+func (n *PersistentNode) recordLeftover(failure, leftover error) {
+	leftover = unlessWanted(leftover)
+	if leftover != nil {
+		e := flight.Event{Kind: flight.NodeChanged, Name: "not deleted", Path: n.fullPath(n.path), Err: leftover}
+		framework.Extend(n.client).Recorder().Add(e)
+		leftover = fmt.Errorf("the node stays: %w", leftover)
+	}
+	n.record.end(errors.Join(unlessWanted(failure), leftover))
+}
+
+// unlessWanted returns nil for an end that the user wanted.
+func unlessWanted(err error) error {
+	if errors.Is(err, ErrClosed) || errors.Is(err, framework.ErrClosed) {
+		return nil
+	}
+	return err
 }
 
 // recordLocked tells the flight recorder of a change.
@@ -50,8 +90,8 @@ func (n *PersistentNode) recordLocked(change Change) {
 		n.record.there, n.record.changed = there, time.Now()
 	}
 	e := flight.Event{Kind: flight.NodeChanged, Name: change.State.String(), Path: n.fullPath(n.path), Err: change.Err}
-	if change.State == Ended && (errors.Is(change.Err, ErrClosed) || errors.Is(change.Err, framework.ErrClosed)) {
-		e.Err = nil // the user wanted that
+	if change.State == Ended {
+		e.Err = unlessWanted(change.Err)
 	}
 	if change.State == Overwritten {
 		e.Kind = flight.NodeOverwritten

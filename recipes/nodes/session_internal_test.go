@@ -3,6 +3,7 @@ package nodes
 import (
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -40,5 +41,35 @@ func TestAnswerAfterTheEndOfTheSessionRegistersNothing(t *testing.T) {
 			states = append(states, change.State)
 		}
 		require.Equal(t, []State{Registered, Lost, Ended}, states)
+	})
+}
+
+// A node is found to be another one of ours before anybody has told of the loss
+// of the first. The flight recorder counts from the second registration.
+func TestRegisteredAnewIsRecordedAsOfNow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()))
+		require.NoError(t, err)
+		defer c.Close()
+		s, err := c.Session(t.Context())
+		require.NoError(t, err)
+		n := newNode(c, "/n", nil, newConfig(nil))
+		n.record.beginLocked(n)
+		n.started = true
+		require.True(t, n.noteRegistered(&Registration{Path: "/n", Czxid: 1, Session: s}))
+		time.Sleep(time.Hour)
+		require.True(t, n.noteRegistered(&Registration{Path: "/n", Czxid: 2, Session: s}))
+		time.Sleep(time.Minute)
+		now := n.recorded()
+		require.EqualValues(t, 2, now.Czxid)
+		require.Equal(t, time.Minute, time.Since(now.Changed))
+		var told []string
+		for _, e := range framework.Extend(c).Recorder().Events() {
+			if e.Path == "/n" {
+				told = append(told, e.Name)
+			}
+		}
+		require.Equal(t, []string{"registered", "lost", "registered"}, told)
 	})
 }

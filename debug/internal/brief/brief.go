@@ -39,6 +39,17 @@ func Duration(d time.Duration) string {
 // Since returns how long ago a time was.
 func Since(now, then time.Time) string { return Duration(max(now.Sub(then), 0)) }
 
+// Clock returns a time of the day, in the zone of now, with the date unless
+// that is today's.
+func Clock(now, t time.Time) string {
+	const clock = "15:04:05.000"
+	t = t.In(now.Location())
+	if now.Year() == t.Year() && now.YearDay() == t.YearDay() {
+		return t.Format(clock)
+	}
+	return t.Format("2006-01-02 " + clock)
+}
+
 // Count returns such as "1 node" or "3 nodes".
 func Count[N int | int64](n N, what string) string {
 	if n == 1 {

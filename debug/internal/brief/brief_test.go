@@ -49,3 +49,16 @@ func TestCountAndList(t *testing.T) {
 	require.Equal(t, "1 node, 0 reads", List(Count(1, "node"), "", Count(int64(0), "read")))
 	require.Empty(t, List("", ""))
 }
+
+func TestClock(t *testing.T) {
+	east := time.FixedZone("east", 3600)
+	now := time.Date(2026, 1, 2, 0, 30, 0, 0, east)
+	for want, at := range map[string]time.Time{
+		"00:10:00.500":            now.Add(-20*time.Minute + 500*time.Millisecond),
+		"00:30:00.000":            now.UTC(),
+		"2026-01-01 23:30:00.000": now.Add(-time.Hour),
+		"2025-01-02 00:30:00.000": now.AddDate(-1, 0, 0),
+	} {
+		require.Equal(t, want, Clock(now, at))
+	}
+}

@@ -44,6 +44,9 @@ type Machine struct {
 // Current returns the state after the last input.
 func (m *Machine) Current() state.State { return m.cur }
 
+// HasConnected reports whether there was ever a session.
+func (m *Machine) HasConnected() bool { return m.connected }
+
 // Apply takes one input and returns the states entered, in order: none, one, or
 // Lost followed by Reconnected.
 func (m *Machine) Apply(in Input) []state.State {

@@ -42,7 +42,11 @@ func (c *Claim) contextEnded() {
 // tellLoss tells the tracer and the log, once, that the claim was lost.
 func (c *Claim) tellLoss() {
 	cause := context.Cause(c.ctx)
-	c.Trace().Lost(kindOf(cause), cause)
+	nodes := c.nodes[0].Session.Context()
+	if len(c.nodes) == 1 && errors.Is(cause, ErrNodeDeleted) {
+		nodes = ended
+	}
+	c.Trace().Lost(nodes, kindOf(cause), cause)
 }
 
 // Loss returns why the claim's context has ended. It is for callers that

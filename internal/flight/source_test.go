@@ -1,0 +1,87 @@
+package flight
+
+import (
+	"errors"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+var errRefused = errors.New("refused")
+
+// roots returns the roots of the caches that have ended, and of the others.
+func roots(r *Recorder) (ended, live []string) {
+	for _, c := range r.Caches() {
+		if c.Ended.IsZero() {
+			live = append(live, c.Root)
+		} else {
+			ended = append(ended, c.Root)
+		}
+	}
+	return ended, live
+}
+
+func add(r *Recorder, root string) (end func(error)) {
+	return r.AddCache(root, func() Cache { return Cache{Root: root, Nodes: 7} })
+}
+
+func TestEndsWithAnErrorAreKept(t *testing.T) {
+	r := New(4, false)
+	before := time.Now()
+	failed, closed := add(r, "/failed"), add(r, "/closed")
+	add(r, "/live")
+	failed(errRefused)
+	closed(nil)
+	ended, live := roots(r)
+	require.Equal(t, []string{"/failed"}, ended)
+	require.Equal(t, []string{"/live"}, live)
+	last := r.Caches()[0]
+	require.Equal(t, errRefused, last.Why)
+	require.False(t, last.Ended.Before(before))
+	require.Equal(t, 7, last.Nodes, "as it was")
+
+	failed(errRefused)
+	closed(errRefused)
+	ended, _ = roots(r)
+	require.Equal(t, []string{"/failed"}, ended, "an end is an end once")
+	r.Add(Event{Kind: ClientClosed})
+	ended, live = roots(r)
+	require.Empty(t, ended)
+	require.Equal(t, []string{"/live"}, live)
+}
+
+// The ends that are kept do not grow, and the oldest ones go.
+func TestEndsAreBounded(t *testing.T) {
+	r := New(4, false)
+	for i := range 3 * keptEnds {
+		add(r, strconv.Itoa(i))(errRefused)
+		add(r, "/again")(errRefused)
+	}
+	ended, _ := roots(r)
+	require.Len(t, ended, keptEnds)
+	require.Equal(t, "/again", ended[keptEnds-1])
+	require.Equal(t, strconv.Itoa(3*keptEnds-1), ended[keptEnds-2])
+	require.Equal(t, strconv.Itoa(2*keptEnds+1), ended[0])
+	require.Empty(t, r.caches.newest)
+}
+
+// A program that tries again has no trouble any more, as far as is known.
+func TestASuccessorReplacesAnEnd(t *testing.T) {
+	r := New(4, false)
+	add(r, "/a")(errRefused)
+	first := add(r, "/a")
+	ended, live := roots(r)
+	require.Empty(t, ended)
+	require.Equal(t, []string{"/a"}, live)
+
+	second := add(r, "/a")
+	first(errRefused)
+	ended, _ = roots(r)
+	require.Empty(t, ended, "it has a successor")
+	second(errRefused)
+	ended, live = roots(r)
+	require.Equal(t, []string{"/a"}, ended)
+	require.Empty(t, live)
+}

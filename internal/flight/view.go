@@ -1,0 +1,68 @@
+package flight
+
+import "time"
+
+// View is a Record as it is at some moment.
+type View struct {
+	What
+	Since     time.Time // when the acquire began
+	Granted   time.Time // when the hold did
+	Stage     Stage
+	Node      string
+	Token     int64
+	Ahead     int
+	Seen      time.Time
+	Neighbour Contender
+	Holder    Contender
+	Revoked   bool
+	Err       error
+	Stack     []uintptr // for runtime.CallersFrames
+
+	locally func() Standing
+}
+
+// IsHold reports whether this is a hold. Otherwise it is an acquire.
+func (v *View) IsHold() bool { return v.Stage >= Held }
+
+// Locate completes the view of an acquire that waits in the process. It takes a
+// lock of the queue there, which is why Records does not do it for all.
+func (v *View) Locate() {
+	if v.locally == nil {
+		return
+	}
+	at := v.locally()
+	v.Ahead, v.Seen, v.Holder = at.Ahead, at.Seen, at.Holder
+}
+
+func (a *Record) viewLocked() View {
+	v := View{
+		What: a.what, Since: a.since, Granted: a.granted, Stage: a.stage, Node: a.node, Token: a.token,
+		Ahead: a.ahead, Seen: a.seen, Revoked: a.revoked, Err: a.err, Stack: a.stack, locally: a.locally,
+	}
+	if a.others != nil {
+		v.Neighbour, v.Holder = a.others.neighbour, a.others.holder
+	}
+	return v
+}
+
+// Records returns all acquires and holds that go on, in the order in which the
+// acquires, and the holds, have begun. Behind them are the holds that are lost
+// and not released, in the order in which they have begun.
+func (r *Recorder) Records() []View {
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	n := r.linked + len(r.lost.all)
+	r.mu.Unlock()
+	all := make([]View, 0, n+n/8) // not under the lock, which every acquire takes
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for a := r.records.next; a != &r.records; a = a.next {
+		all = append(all, a.viewLocked())
+	}
+	for _, a := range r.lost.recordsLocked() {
+		all = append(all, a.viewLocked())
+	}
+	return all
+}
