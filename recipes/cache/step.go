@@ -20,7 +20,7 @@ func (l *loop) step() {
 		return
 	}
 	switch {
-	case len(l.dirty) == 0:
+	case l.isAsOf(now):
 		l.stepTo(now)
 	case len(l.members) > 0 && l.isAsOfTarget():
 		l.stepTo(l.target)
@@ -86,6 +86,18 @@ func (l *loop) include(path string, d dirt) {
 	if d.last >= l.target && d.last != never {
 		l.dirty[path] = dirt{needs: d.needs, first: d.last, last: d.last}
 	}
+}
+
+// isAsOf reports whether what was read is what the server had as of the newest
+// answer: nothing is dirty, or only because of later changes. An answer and the
+// events behind it often come together, above all on a single processor.
+func (l *loop) isAsOf(newest int64) bool {
+	for _, d := range l.dirty {
+		if d.first < newest {
+			return false
+		}
+	}
+	return true
 }
 
 // isAsOfTarget reports whether what was read in the batch is what the server
