@@ -46,7 +46,12 @@ type loop struct {
 	inflight map[string]struct{}
 	members  map[string]struct{} // the paths of this batch
 	target   int64               // of this batch, or noTarget
+	hot      map[string]struct{} // paths that were in the way of a step
+	together map[string]struct{} // hot paths whose copies are as of the target
 	begun    time.Time           // when this batch began
+
+	asking      bool // a multiRead is under way
+	noMultiRead bool // a server has refused it
 
 	syncing bool // nothing is read before the server has caught up
 	round   int  // counts the times that the server had to catch up
@@ -55,8 +60,9 @@ type loop struct {
 	behindSince time.Time // zero if there is nothing that the cache has not caught up with
 
 	// Events of the root itself, to find out whether they are true.
-	rootTold told  // of those that were read since the last step
-	rootWas  *Node // at the last step, or nil
+	rootTold   told         // of those that were read since the last step
+	rootEvents []rootEvents // of those that were not read yet, oldest first
+	rootWas    *Node        // at the last step, or nil
 }
 
 // source is where the loop learns of changes.
@@ -90,6 +96,7 @@ func newLoop(ctx context.Context, c *Cache) *loop {
 		results: make(chan result), states: make(chan state.State),
 		tree: newTree(), dirty: map[string]dirt{}, batch: map[string]needs{},
 		inflight: map[string]struct{}{}, members: map[string]struct{}{},
+		hot: map[string]struct{}{}, together: map[string]struct{}{},
 	}
 }
 
@@ -208,7 +215,7 @@ func (l *loop) stateChanged() {
 func (l *loop) reset() {
 	l.round++
 	l.source.reset()
-	l.rootTold = told{}
+	l.rootTold, l.rootEvents = told{}, nil
 	for path := range l.inflight {
 		l.mark(path, needNode|needScan)
 	}
@@ -218,6 +225,8 @@ func (l *loop) reset() {
 	l.queue, l.target = nil, noTarget
 	clear(l.batch)
 	clear(l.members)
+	clear(l.together)
+	clear(l.hot)
 	l.c.interrupted()
 	l.catchUp()
 }
