@@ -4,16 +4,15 @@ import (
 	"context"
 	"net"
 	"time"
-
-	"github.com/gocurator/curator/testing/zktest"
 )
 
-// distant returns a dialer of a server that is as far away as its answers to
-// requests take a time to come. Each byte, also that of an event, takes half of
-// it.
-func distant(srv *zktest.Server, roundTrip time.Duration) func(ctx context.Context, network, address string) (net.Conn, error) {
+type dialer = func(ctx context.Context, network, address string) (net.Conn, error)
+
+// distant returns a dialer of a server that is so far away that a request takes
+// a time. Each byte, also that of an event, takes half of it.
+func distant(dial dialer, roundTrip time.Duration) dialer {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		server, err := srv.Dialer()(ctx, network, address)
+		server, err := dial(ctx, network, address)
 		if err != nil {
 			return nil, err
 		}

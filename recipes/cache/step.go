@@ -29,7 +29,7 @@ func (l *loop) step() {
 			l.stepTo(l.target)
 		}
 		for _, path := range paths {
-			l.hot[path] = struct{}{}
+			l.hot[path] = restsToCool
 		}
 	}
 	if !l.syncing {

@@ -34,12 +34,17 @@ import (
 // are hot, a step takes n batches at most, and two requests, one after the
 // other, when all of them are known.
 //
-// A path is hot until it has not changed between two steps, or is gone, or until
-// there was a step without it.
+// A path stays hot until it has rested in a number of such batches, or until a
+// batch without a multiRead brings a step.
 
 // maxTogether bounds what is read by one multiRead, in bytes of its request and
 // of its answer. What is hot beyond that is read one by one.
 const maxTogether = 512 << 10
+
+// restsToCool is in how many batches a hot path must have rested. A node that
+// changes in every few batches is soon in the way again. On the other hand, most
+// paths that are gone do not come back.
+const restsToCool = 8
 
 // overhead is about what a path takes in a multiRead and its answer beside its
 // name and data.
@@ -137,15 +142,10 @@ func (l *loop) takeTogether(path string, read framework.NodeRead) {
 		if l.wantsChildren(request{path: path, needs: d.needs, known: l.tree.nodes[path].copy()}, n) {
 			return
 		}
-		if max(n.Stat.Czxid, n.Stat.Mzxid) <= l.c.Zxid() {
-			delete(l.hot, path)
-		}
 		l.tree.put(n)
 	case errors.Is(read.Err, zk.ErrNoNode):
-		delete(l.hot, path)
 		l.tree.remove(path)
 	default:
-		delete(l.hot, path)
 		l.refused(result{request: request{path: path}, err: read.Err})
 	}
 	l.together[path] = struct{}{}
@@ -153,6 +153,9 @@ func (l *loop) takeTogether(path string, read framework.NodeRead) {
 		l.countRootEvents(l.target)
 	}
 	if dirty {
+		l.hot[path] = restsToCool
 		l.settle(path, d)
+	} else if l.hot[path]--; l.hot[path] <= 0 {
+		delete(l.hot, path)
 	}
 }
