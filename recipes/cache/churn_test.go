@@ -2,6 +2,7 @@ package cache_test
 
 import (
 	"fmt"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,8 +13,18 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// There is always something that the cache has not read yet.
+// There is always something that the cache has not read yet. On a single
+// processor, the cache sees an answer and the events behind it at once.
 func TestCacheTakesStepsInATreeThatNeverRests(t *testing.T) {
+	for _, processors := range []int{1, 2} {
+		t.Run(fmt.Sprint(processors, " processors"), func(t *testing.T) {
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
+			testTreeThatNeverRests(t)
+		})
+	}
+}
+
+func testTreeThatNeverRests(t *testing.T) {
 	const nodes, changes, every = 100, 10000, 2 * time.Millisecond
 	for _, version := range []string{"3.9", "3.8"} {
 		for _, latency := range []time.Duration{time.Millisecond, 20 * time.Millisecond} {

@@ -27,8 +27,9 @@ type known struct {
 type result struct {
 	request
 
-	sync  bool // the answer to a Sync, and nothing else
-	round int  // of that
+	sync     bool      // the answer to a Sync, and nothing else
+	together *together // the answer to a multiRead, and nothing else
+	round    int       // the loop's, when a Sync or a multiRead was sent
 
 	node   *Node // nil if there is none
 	listed bool
