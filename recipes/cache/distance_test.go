@@ -3,36 +3,41 @@ package cache_test
 import (
 	"context"
 	"net"
+	"sync"
+	"testing"
 	"time"
 )
 
 type dialer = func(ctx context.Context, network, address string) (net.Conn, error)
 
 // distant returns a dialer of a server that is so far away that a request takes
-// a time. Each byte, also that of an event, takes half of it.
-func distant(dial dialer, roundTrip time.Duration) dialer {
+// a time. Each byte, also that of an event, takes half of it. The test ends
+// when its connections have ended, which the caller sees to.
+func distant(t *testing.T, dial dialer, roundTrip time.Duration) dialer {
+	var all sync.WaitGroup
+	t.Cleanup(all.Wait)
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		server, err := dial(ctx, network, address)
 		if err != nil {
 			return nil, err
 		}
 		client, far := net.Pipe()
-		carry(server, far, roundTrip/2)
-		carry(far, server, roundTrip/2)
+		carry(&all, server, far, roundTrip/2)
+		carry(&all, far, server, roundTrip/2)
 		return client, nil
 	}
 }
 
 // carry copies what it reads after a time, until one of the connections is
 // closed, and closes the other one then.
-func carry(from, to net.Conn, after time.Duration) {
+func carry(all *sync.WaitGroup, from, to net.Conn, after time.Duration) {
 	type bytes struct {
 		data []byte
 		due  time.Time
 	}
 	const many = 1 << 20
 	line := make(chan bytes, many)
-	go func() {
+	all.Go(func() {
 		defer close(line)
 		for {
 			data := make([]byte, 1<<12)
@@ -42,8 +47,8 @@ func carry(from, to net.Conn, after time.Duration) {
 			}
 			line <- bytes{data[:n], time.Now().Add(after)}
 		}
-	}()
-	go func() {
+	})
+	all.Go(func() {
 		defer from.Close()
 		defer to.Close()
 		for b := range line {
@@ -52,5 +57,5 @@ func carry(from, to net.Conn, after time.Duration) {
 				return
 			}
 		}
-	}()
+	})
 }

@@ -96,7 +96,7 @@ func newHotTree(t *testing.T, srv *zktest.Server, roundTrip time.Duration) *hotT
 	for i := range coldNodes {
 		create(t, srv, fmt.Sprint("/r/", i))
 	}
-	h.client = connect(t, srv, framework.WithDialer(distant(srv.Dialer(), roundTrip)),
+	h.client = connect(t, srv, framework.WithDialer(distant(t, srv.Dialer(), roundTrip)),
 		framework.WithLogger(slog.New(slog.NewTextHandler(&h.log, nil))))
 	h.cache = open(t, h.client, "/r")
 	ctx, stop := context.WithCancel(t.Context())

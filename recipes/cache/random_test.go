@@ -107,7 +107,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 	w.servers = []*zktest.Server{srv}
 	dialer := srv.Dialer()
 	if w.hot {
-		dialer = distant(srv.Dialer(), time.Duration(w.rng.IntN(5000))*time.Microsecond)
+		dialer = distant(w.T, srv.Dialer(), time.Duration(w.rng.IntN(5000))*time.Microsecond)
 	}
 	w.connect(srv.Addr(), framework.WithDialer(dialer))
 	return w

@@ -79,7 +79,7 @@ func TestRealServerHotNodesDoNotHoldUpTheCache(t *testing.T) {
 	srv := zkserver.Start(t)
 	w := &world{T: t, rng: rand.New(rand.NewPCG(2, 1)), keep: func(string) bool { return true }}
 	const roundTrip = 50 * time.Millisecond
-	writer, far := connectReal(t, srv), connectReal(t, srv, framework.WithDialer(distant((&net.Dialer{}).DialContext, roundTrip)))
+	writer, far := connectReal(t, srv), connectReal(t, srv, framework.WithDialer(distant(t, (&net.Dialer{}).DialContext, roundTrip)))
 	ctx, cancel := context.WithTimeout(t.Context(), stuck)
 	defer cancel()
 	tree := &written{world: w, client: writer, nodes: map[string]cache.Node{}}
