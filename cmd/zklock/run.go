@@ -81,11 +81,11 @@ func (f *runFlags) run(ctx context.Context, e *env) error {
 		return orSignal(waitCtx, err)
 	}
 	begin := time.Now()
-	defer release(ctx, e, lease)
+	g := &guarded{env: e, client: c, path: path, args: args, stop: f.stop, signals: signals}
+	defer g.release(ctx, lease)
 	if stopErr != nil {
 		return stopErr // the command was never started
 	}
-	g := &guarded{env: e, client: c, path: path, args: args, stop: f.stop, signals: signals}
 	if f.hold {
 		err = g.hold(lease)
 	} else {
@@ -128,15 +128,19 @@ func serviceName(args []string) framework.Option {
 	return framework.WithServiceName(filepath.Base(args[0]))
 }
 
-// release gives a lock up. That cannot fail for want of a connection.
-func release(ctx context.Context, e *env, lease *locks.Lease) {
-	if lost := lostCause(lease); lost != nil {
+// release gives a lock up. That cannot fail for want of a connection. It does
+// not wait for a server that has not answered before.
+func (g *guarded) release(ctx context.Context, lease *locks.Lease) {
+	if lostCause(lease) != nil {
 		return
 	}
-	const patience = 5 * time.Second
+	patience := answerPatience
+	if g.unanswered {
+		patience = 0
+	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if err := lease.Release(ctx); err != nil {
-		fmt.Fprintln(e.err, "zklock: release:", err)
+		fmt.Fprintln(g.err, "zklock: release:", err)
 	}
 }

@@ -106,7 +106,8 @@ func (w *watch) runHook(shell string) {
 	}()
 }
 
-// outcome returns the status of the command, or the loss.
+// outcome returns the status of the command, or the loss. The status counts only
+// if the lock was held until nothing of the command was left.
 func (w *watch) outcome() error {
 	if w.hook != nil {
 		<-w.hook
@@ -114,7 +115,12 @@ func (w *watch) outcome() error {
 	if w.cause != nil {
 		return lostError(w.path, w.cause, "; the command was stopped")
 	}
-	if status := w.p.Status(); status != 0 {
+	status := w.p.Status()
+	ended := fmt.Sprintf("; the command had ended with status %d, perhaps after the loss", status)
+	if err := w.heldToTheEnd(w.lease, ended); err != nil {
+		return err
+	}
+	if status != 0 {
 		return statusError{status: status}
 	}
 	return nil
