@@ -8,7 +8,6 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -57,23 +56,19 @@ func (g *guarded) heldToTheEnd(lease *locks.Lease, consequence string) error {
 func (g *guarded) lossByServer(ctx context.Context, lease *locks.Lease) (cause, err error) {
 	ctx, cancel := lease.WithContext(ctx)
 	defer cancel()
-	for {
-		_, err = g.client.Transaction(ctx, lease.Checks()...)
-		if framework.IsConnectionError(err) && ctx.Err() == nil {
-			if err = g.client.WaitConnected(ctx); err == nil {
-				continue
-			}
-		}
-		switch {
-		case err == nil:
-			return nil, nil
-		case lostCause(lease) != nil:
-			return lostCause(lease), nil
-		case errors.Is(err, zk.ErrNoNode):
-			return locks.ErrNodeDeleted, nil
-		}
-		return nil, err
+	err = throughOutages(ctx, g.client, func() error {
+		_, err := g.client.Transaction(ctx, lease.Checks()...)
+		return err
+	})
+	switch {
+	case err == nil:
+		return nil, nil
+	case lostCause(lease) != nil:
+		return lostCause(lease), nil
+	case errors.Is(err, zk.ErrNoNode):
+		return locks.ErrNodeDeleted, nil
 	}
+	return nil, err
 }
 
 // confirm reports whether the lock is still held after this program was stopped

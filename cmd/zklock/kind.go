@@ -81,18 +81,20 @@ var kindFlags = map[inspect.Kind]string{
 // excludes a lock without flags. It cannot find one that is free.
 func (k *lockKind) checkPath(ctx context.Context, c *framework.Client, path string) error {
 	want := k.kind()
-	for r, err := range inspect.Walk(ctx, c, path, inspect.WithDepth(0), inspect.WithMaxParticipants(1)) {
-		switch {
-		case errors.Is(err, zk.ErrNoNode):
-			return nil
-		case err != nil:
-			return err
+	return throughOutages(ctx, c, func() error {
+		for r, err := range inspect.Walk(ctx, c, path, inspect.WithDepth(0), inspect.WithMaxParticipants(1)) {
+			switch {
+			case errors.Is(err, zk.ErrNoNode):
+				return nil
+			case err != nil:
+				return err
+			}
+			how, isLock := kindFlags[r.Kind]
+			if isLock && r.Kind != want && !slices.Contains(r.MayBe, want) {
+				return usagef("%s is in use as a %s, which is asked for with %s: the two would not exclude each other",
+					path, r.Kind, how)
+			}
 		}
-		how, isLock := kindFlags[r.Kind]
-		if isLock && r.Kind != want && !slices.Contains(r.MayBe, want) {
-			return usagef("%s is in use as a %s, which is asked for with %s: the two would not exclude each other",
-				path, r.Kind, how)
-		}
-	}
-	return nil
+		return nil
+	})
 }

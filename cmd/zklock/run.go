@@ -97,27 +97,31 @@ func (f *runFlags) run(ctx context.Context, e *env) error {
 
 // grab connects and acquires. The client is not nil if it must be closed.
 func (f *runFlags) grab(ctx context.Context, e *env) (*framework.Client, *locks.Lease, error) {
-	path := e.args[0]
 	if err := f.kind.check(); err != nil {
 		return nil, nil, err
 	}
-	c, err := e.connect(ctx, f.stop.option(), serviceName(e.args[1:]))
+	bounded, cancel := f.wait.bound(ctx, e)
+	defer cancel()
+	c, err := e.connect(bounded, f.stop.option(), serviceName(e.args[1:]))
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, f.wait.failure(bounded, e, err)
 	}
+	lease, err := f.acquire(bounded, e, c)
+	return c, lease, f.wait.failure(bounded, e, err)
+}
+
+// acquire acquires the lock, unless the path is in use for another.
+func (f *runFlags) acquire(ctx context.Context, e *env, c *framework.Client) (*locks.Lease, error) {
+	path := e.args[0]
 	if err := f.kind.checkPath(ctx, c, path); err != nil {
-		return c, nil, err
+		return nil, err
 	}
 	l := f.kind.locker(c, path)
-	if f.wait.noWait || *f.wait.limit == 0 {
-		lease, err := l.TryAcquire(ctx)
-		return c, lease, f.wait.failure(err)
+	if f.wait.triesOnce() {
+		return l.TryAcquire(ctx)
 	}
 	defer showWaiting(ctx, e, c, path)()
-	bounded, cancel := f.wait.bound(ctx)
-	defer cancel()
-	lease, err := l.Acquire(bounded)
-	return c, lease, f.wait.failure(err)
+	return l.Acquire(ctx)
 }
 
 // serviceName makes nodes say which command holds the lock.
