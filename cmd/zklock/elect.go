@@ -83,11 +83,14 @@ const pause = time.Second
 func (f *electFlags) stand(ctx context.Context, e *env, signals chan os.Signal) error {
 	waitCtx, endWait := untilStart(ctx, signals)
 	c, err := e.connect(waitCtx, f.stop.option(), serviceName(e.args[1:]))
+	if err == nil {
+		defer c.Close()
+		err = checkPath(waitCtx, c, e.args[0], inspect.Mutex)
+	}
 	stopErr := endWait()
 	if err != nil {
 		return orSignal(waitCtx, err)
 	}
-	defer c.Close()
 	if stopErr != nil {
 		return stopErr
 	}

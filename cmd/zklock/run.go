@@ -113,7 +113,7 @@ func (f *runFlags) grab(ctx context.Context, e *env) (*framework.Client, *locks.
 // acquire acquires the lock, unless the path is in use for another.
 func (f *runFlags) acquire(ctx context.Context, e *env, c *framework.Client) (*locks.Lease, error) {
 	path := e.args[0]
-	if err := f.kind.checkPath(ctx, c, path); err != nil {
+	if err := checkPath(ctx, c, path, f.kind.kind()); err != nil {
 		return nil, err
 	}
 	l := f.kind.locker(c, path)
