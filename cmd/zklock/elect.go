@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"sync"
 	"time"
 
 	"github.com/gocurator/curator/cmd/zklock/internal/child"
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/inspect"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
@@ -95,8 +97,10 @@ func (f *electFlags) stand(ctx context.Context, e *env, signals chan os.Signal) 
 		return stopErr
 	}
 	for {
+		endReaping := sync.OnceFunc(child.ReapOrphans())
 		g := &guarded{env: e, client: c, path: e.args[0], id: f.id, args: e.args[1:], stop: f.stop}
-		stopped, err := f.lead(ctx, g, signals)
+		stopped, err := f.lead(ctx, g, signals, endReaping)
+		endReaping()
 		if !f.restart || stopped || !mayRestart(err) {
 			return err
 		}
@@ -116,8 +120,10 @@ func (f *electFlags) stand(ctx context.Context, e *env, signals chan os.Signal) 
 // command is asked to end, and the leadership ends after it.
 const untilWorkReturns = 10 * 365 * 24 * time.Hour
 
-// lead is one candidacy. It reports whether a signal asked the program to stop.
-func (f *electFlags) lead(ctx context.Context, g *guarded, signals chan os.Signal) (stopped bool, err error) {
+// lead is one candidacy. It calls beforeStart before it starts the command. It
+// reports whether the program should stop: a signal has asked for that, or
+// there is an error that another candidacy would meet again.
+func (f *electFlags) lead(ctx context.Context, g *guarded, signals chan os.Signal, beforeStart func()) (stopped bool, err error) {
 	opts := []leader.SelectorOption{leader.WithGrace(untilWorkReturns)}
 	if f.id != "" {
 		opts = append(opts, leader.WithID(f.id))
@@ -133,6 +139,7 @@ func (f *electFlags) lead(ctx context.Context, g *guarded, signals chan os.Signa
 			stopped, outcome = true, stopErr // the command is never started
 			return nil
 		}
+		beforeStart()
 		lease, _ := locks.LeaseFromContext(ctx)
 		g.signals = signals
 		outcome = g.run(lease)
@@ -143,8 +150,26 @@ func (f *electFlags) lead(ctx context.Context, g *guarded, signals chan os.Signa
 	if led {
 		return stopped, outcome
 	}
-	_ = endWait()
+	stopErr := endWait()
+	if cause := lossIn(err); cause != nil && stopErr == nil {
+		return false, lostError(g.path, cause, "; the command was not started")
+	}
 	return true, orSignal(waitCtx, err)
+}
+
+// lossIn returns why a leadership was lost, or nil if an error is no loss.
+func lossIn(err error) error {
+	for _, loss := range []error{framework.ErrSessionLost, framework.ErrSuspended, locks.ErrNodeDeleted, locks.ErrRevoked} {
+		if !errors.Is(err, loss) {
+			continue
+		}
+		var op *framework.OpError
+		if errors.As(err, &op) {
+			return op.Err
+		}
+		return err
+	}
+	return nil
 }
 
 // mayRestart reports whether a candidacy that ended so may be repeated: what
