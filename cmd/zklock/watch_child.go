@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"os/exec"
 	"time"
@@ -79,8 +78,11 @@ func (w *watch) onLoss() {
 	w.kill = time.After(w.grace)
 	shell, isShell := w.stop.onLost.shell()
 	switch {
-	case isShell:
+	case isShell && w.grace > 0:
 		w.runHook(shell)
+	case isShell:
+		fmt.Fprintln(w.err, "zklock: --on-lost: there is no time for it: sending KILL")
+		w.p.Kill()
 	case w.stop.onLost == "kill", w.p.IsStopped():
 		w.p.Kill()
 	default:
@@ -89,18 +91,16 @@ func (w *watch) onLoss() {
 }
 
 // runHook runs the command of --on-lost in place of TERM. It has as long as the
-// guarded command: the grace.
+// guarded command: the grace. Nothing of it is left after that.
 func (w *watch) runHook(shell string) {
 	w.hook = make(chan struct{})
 	go func() {
 		defer close(w.hook)
-		ctx, cancel := context.WithTimeout(context.Background(), w.grace)
-		defer cancel()
-		cmd := exec.CommandContext(ctx, "/bin/sh", "-c", shell)
+		cmd := exec.Command("/bin/sh", "-c", shell)
 		cmd.Env = append(w.environ, fmt.Sprint("ZKLOCK_REASON=", lostCause(w.lease)),
 			fmt.Sprint("ZKLOCK_PID=", w.p.PID()))
 		cmd.Stdout, cmd.Stderr = w.out, w.err
-		if err := cmd.Run(); err != nil {
+		if err := child.RunFor(w.grace, cmd); err != nil {
 			fmt.Fprintln(w.err, "zklock: --on-lost:", err)
 		}
 	}()
