@@ -137,6 +137,7 @@ func TestHelpFitsAScreen(t *testing.T) {
 			require.LessOrEqual(t, strings.Count(out, "\n"), rows, out)
 			for line := range strings.Lines(out) {
 				require.LessOrEqual(t, len([]rune(line)), columns+1, line)
+				require.NotRegexp(t, `^(zklock (man|completion)|source) | \n$`, line, "examples are indented, and no line ends with a space")
 			}
 		})
 	}
