@@ -194,11 +194,11 @@ func outcomeText(err error) string {
 // observed is a leader, for the output as JSON.
 type observed struct {
 	Time    time.Time         `json:"time"`
-	Path    string            `json:"curator.lock.path"`
-	Leader  string            `json:"curator.lock.holder,omitempty"`
-	Node    string            `json:"curator.lock.node,omitempty"`
-	Token   int64             `json:"curator.lock.fencing_token,omitempty"`
-	Session inspect.SessionID `json:"curator.session.id,omitempty"`
+	Path    string            `json:"path"`
+	Leader  string            `json:"holder,omitempty"`
+	Node    string            `json:"node,omitempty"`
+	Token   int64             `json:"fencing_token,omitempty"`
+	Session inspect.SessionID `json:"session_id,omitempty"`
 	Since   time.Time         `json:"since,omitzero"`
 }
 
