@@ -138,12 +138,12 @@ func TestOnLostRunsACommandInPlaceOfTerm(t *testing.T) {
 	srv := startServer(t)
 	l := newLife(t)
 	p := startProcess(t, srv, "run", "--session-timeout", "20s", "--grace", "9", "--on-lost",
-		"exec=echo hook $ZKLOCK_PATH; kill -USR1 $ZKLOCK_PID", "/l", "--", "sh", "-c",
+		"exec=echo hook $ZKLOCK_PATH ${ZKLOCK_FD-without a descriptor}; kill -USR1 $ZKLOCK_PID", "/l", "--", "sh", "-c",
 		`exec >"$0"; trap 'echo TERM' TERM; trap 'echo USR1; exit' USR1; echo ready; while :; do sleep 1 & wait $!; done`, l.path)
 	require.Equal(t, "ready", l.line())
 	require.NoError(t, srv.Delete(srv.Queue("/l")[0].Path))
 	require.Equal(t, "USR1", l.line())
-	require.Equal(t, "hook /l\n", p.finish(lost))
+	require.Equal(t, "hook /l without a descriptor\n", p.finish(lost))
 }
 
 func TestAZklockThatIsKilledLeavesNoOrphan(t *testing.T) {

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"os/exec"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/gocurator/curator/cmd/zklock/internal/child"
@@ -97,8 +99,9 @@ func (w *watch) runHook(shell string) {
 	go func() {
 		defer close(w.hook)
 		cmd := exec.Command("/bin/sh", "-c", shell)
-		cmd.Env = append(w.environ, fmt.Sprint("ZKLOCK_REASON=", lostCause(w.lease)),
-			fmt.Sprint("ZKLOCK_PID=", w.p.PID()))
+		// The descriptor is the guarded command's.
+		environ := slices.DeleteFunc(w.environ, func(v string) bool { return strings.HasPrefix(v, "ZKLOCK_FD=") })
+		cmd.Env = append(environ, fmt.Sprint("ZKLOCK_REASON=", lostCause(w.lease)), fmt.Sprint("ZKLOCK_PID=", w.p.PID()))
 		cmd.Stdout, cmd.Stderr = w.out, w.err
 		if err := child.RunFor(w.grace, cmd); err != nil {
 			fmt.Fprintln(w.err, "zklock: --on-lost:", err)
