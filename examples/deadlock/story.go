@@ -114,7 +114,7 @@ func endOf(ordersDone, billingDone <-chan error, giveUp func()) error {
 		case err = <-billingDone:
 			name = "billing"
 		}
-		if err != nil && reason == errNoDeadlock {
+		if err != nil && errors.Is(reason, errNoDeadlock) {
 			reason = fmt.Errorf("%s has failed: %w", name, err)
 			giveUp()
 		}
