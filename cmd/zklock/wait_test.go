@@ -53,8 +53,8 @@ func TestAWaitForAnAnswerIsBounded(t *testing.T) {
 		status int
 		says   string
 	}{
-		{[]string{"-w", "1", "--connect-timeout", "20"}, notAcquired, "/l: no answer from 127.0.0.1:"},
-		{[]string{"-n", "--connect-timeout", "1"}, noServer, "/l: no answer from 127.0.0.1:"},
+		{[]string{"-w", "4", "--connect-timeout", "20"}, notAcquired, "/l: no answer from 127.0.0.1:"},
+		{[]string{"-n", "--connect-timeout", "4"}, noServer, "/l: no answer from 127.0.0.1:"},
 	} {
 		for _, command := range []string{"run", "wait"} {
 			t.Run(command+" "+tc.flags[0], func(t *testing.T) {
@@ -64,7 +64,7 @@ func TestAWaitForAnAnswerIsBounded(t *testing.T) {
 				out, stderr := zklock(t, srv, tc.status, commandLine(command, tc.flags...)...)
 				require.Empty(t, out)
 				require.Contains(t, stderr, tc.says)
-				require.Contains(t, stderr, " after 1s")
+				require.Contains(t, stderr, " after 4s")
 			})
 		}
 	}
@@ -76,9 +76,9 @@ func TestAWaitThatEndsInAnOutageSaysSo(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t)
 	hold(t, srv, "/l")
-	run := startProcess(t, srv, commandLine("run", "-w", "4")...)
+	run := startProcess(t, srv, commandLine("run", "-w", "8")...)
 	require.NoError(t, srv.WaitChildren(bounded(t), "/l", 2))
-	wait := startProcess(t, srv, commandLine("wait", "-w", "4")...)
+	wait := startProcess(t, srv, commandLine("wait", "-w", "8")...)
 	last := srv.Queue("/l")[1].Path
 	require.NoError(t, srv.WaitFor(bounded(t), func() bool { return len(srv.WatchesOn(last)) > 0 }))
 	srv.Stop()
