@@ -29,10 +29,32 @@ func (e *env) connect(ctx context.Context, opts ...framework.Option) (*framework
 	defer cancel()
 	c, err := framework.Connect(bounded, e.servers, append(all, opts...)...)
 	if err != nil && ctx.Err() == nil && errors.Is(err, framework.ErrNotConnected) {
-		return nil, statusError{noServer, fmt.Errorf("no server of %s answered within %v: %w",
-			e.servers, e.connectTimeout, err)}
+		return nil, e.noServerError(err)
 	}
 	return c, err
+}
+
+// noServerError is the error of a first connection that took too long.
+func (e *env) noServerError(err error) error {
+	return statusError{noServer, fmt.Errorf("no server of %s answered within %v: %w", e.servers, e.connectTimeout, err)}
+}
+
+// throughOutages repeats what fails for want of a connection, each time with the
+// next one, until ctx ends. If there is no connection then, the error says so.
+func throughOutages(ctx context.Context, c *framework.Client, do func() error) error {
+	for {
+		err := do()
+		outage := framework.IsConnectionError(err) || ctx.Err() != nil && !c.State().IsConnected()
+		if err == nil || !outage {
+			return err
+		}
+		if err := c.WaitConnected(ctx); err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return err
+		}
+	}
 }
 
 // clientOptions translates the common flags.

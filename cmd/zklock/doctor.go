@@ -125,8 +125,8 @@ func (d *doctor) session(ctx context.Context, c *framework.Client) error {
 	}
 	return d.fact("session", text, struct {
 		Type    string       `json:"type"`
-		Asked   view.Seconds `json:"asked_timeout"`
-		Timeout view.Seconds `json:"timeout"`
+		Asked   view.Seconds `json:"asked_timeout_seconds"`
+		Timeout view.Seconds `json:"timeout_seconds"`
 	}{"session", view.SecondsOf(d.sessionTimeout), view.SecondsOf(s.Timeout())})
 }
 

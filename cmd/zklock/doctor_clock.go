@@ -14,8 +14,8 @@ type clock struct {
 	Type string `json:"type"` // "clock"
 
 	// Offset is how far the server's clock is ahead, give or take Uncertainty.
-	Offset      *view.Seconds `json:"offset,omitempty"`
-	Uncertainty *view.Seconds `json:"uncertainty,omitempty"`
+	Offset      *view.Seconds `json:"offset_seconds,omitempty"`
+	Uncertainty *view.Seconds `json:"uncertainty_seconds,omitempty"`
 	Error       string        `json:"error,omitempty"` // why it is not known
 }
 

@@ -22,8 +22,8 @@ type server struct {
 	Type    string        `json:"type"` // "server"
 	Address string        `json:"server_address"`
 	Answers bool          `json:"answers"`
-	Latency *view.Seconds `json:"latency,omitempty"` // until there was a session
-	Mode    string        `json:"mode,omitempty"`    // such as "leader"
+	Latency *view.Seconds `json:"latency_seconds,omitempty"` // until there was a session
+	Mode    string        `json:"mode,omitempty"`            // such as "leader"
 	Version string        `json:"version,omitempty"`
 	Error   string        `json:"error,omitempty"`
 }

@@ -30,7 +30,7 @@ func patient(s *stand, text string) string {
 	text = strings.ReplaceAll(text, s.Addr(), "127.0.0.1:2181")
 	text = strings.ReplaceAll(text, hostname.Get(), "web-9")
 	text = regexp.MustCompile(` +\d+ms +standalone`).ReplaceAllString(text, "  5ms  standalone")
-	text = regexp.MustCompile(`"latency":[0-9.]+`).ReplaceAllString(text, `"latency":0.005`)
+	text = regexp.MustCompile(`"latency_seconds":[0-9.]+`).ReplaceAllString(text, `"latency_seconds":0.005`)
 	return text
 }
 

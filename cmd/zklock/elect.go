@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"sync"
 	"time"
 
 	"github.com/gocurator/curator/cmd/zklock/internal/child"
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/inspect"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
@@ -83,17 +85,22 @@ const pause = time.Second
 func (f *electFlags) stand(ctx context.Context, e *env, signals chan os.Signal) error {
 	waitCtx, endWait := untilStart(ctx, signals)
 	c, err := e.connect(waitCtx, f.stop.option(), serviceName(e.args[1:]))
+	if err == nil {
+		defer c.Close()
+		err = checkPath(waitCtx, c, e.args[0], inspect.Mutex)
+	}
 	stopErr := endWait()
 	if err != nil {
 		return orSignal(waitCtx, err)
 	}
-	defer c.Close()
 	if stopErr != nil {
 		return stopErr
 	}
 	for {
+		endReaping := sync.OnceFunc(child.ReapOrphans())
 		g := &guarded{env: e, client: c, path: e.args[0], id: f.id, args: e.args[1:], stop: f.stop}
-		stopped, err := f.lead(ctx, g, signals)
+		stopped, err := f.lead(ctx, g, signals, endReaping)
+		endReaping()
 		if !f.restart || stopped || !mayRestart(err) {
 			return err
 		}
@@ -113,8 +120,10 @@ func (f *electFlags) stand(ctx context.Context, e *env, signals chan os.Signal) 
 // command is asked to end, and the leadership ends after it.
 const untilWorkReturns = 10 * 365 * 24 * time.Hour
 
-// lead is one candidacy. It reports whether a signal asked the program to stop.
-func (f *electFlags) lead(ctx context.Context, g *guarded, signals chan os.Signal) (stopped bool, err error) {
+// lead is one candidacy. It calls beforeStart before it starts the command. It
+// reports whether the program should stop: a signal has asked for that, or
+// there is an error that another candidacy would meet again.
+func (f *electFlags) lead(ctx context.Context, g *guarded, signals chan os.Signal, beforeStart func()) (stopped bool, err error) {
 	opts := []leader.SelectorOption{leader.WithGrace(untilWorkReturns)}
 	if f.id != "" {
 		opts = append(opts, leader.WithID(f.id))
@@ -130,6 +139,7 @@ func (f *electFlags) lead(ctx context.Context, g *guarded, signals chan os.Signa
 			stopped, outcome = true, stopErr // the command is never started
 			return nil
 		}
+		beforeStart()
 		lease, _ := locks.LeaseFromContext(ctx)
 		g.signals = signals
 		outcome = g.run(lease)
@@ -140,8 +150,26 @@ func (f *electFlags) lead(ctx context.Context, g *guarded, signals chan os.Signa
 	if led {
 		return stopped, outcome
 	}
-	_ = endWait()
+	stopErr := endWait()
+	if cause := lossIn(err); cause != nil && stopErr == nil {
+		return false, lostError(g.path, cause, "; the command was not started")
+	}
 	return true, orSignal(waitCtx, err)
+}
+
+// lossIn returns why a leadership was lost, or nil if an error is no loss.
+func lossIn(err error) error {
+	for _, loss := range []error{framework.ErrSessionLost, framework.ErrSuspended, locks.ErrNodeDeleted, locks.ErrRevoked} {
+		if !errors.Is(err, loss) {
+			continue
+		}
+		var op *framework.OpError
+		if errors.As(err, &op) {
+			return op.Err
+		}
+		return err
+	}
+	return nil
 }
 
 // mayRestart reports whether a candidacy that ended so may be repeated: what
@@ -166,11 +194,11 @@ func outcomeText(err error) string {
 // observed is a leader, for the output as JSON.
 type observed struct {
 	Time    time.Time         `json:"time"`
-	Path    string            `json:"curator.lock.path"`
-	Leader  string            `json:"curator.lock.holder,omitempty"`
-	Node    string            `json:"curator.lock.node,omitempty"`
-	Token   int64             `json:"curator.lock.fencing_token,omitempty"`
-	Session inspect.SessionID `json:"curator.session.id,omitempty"`
+	Path    string            `json:"path"`
+	Leader  string            `json:"holder,omitempty"`
+	Node    string            `json:"node,omitempty"`
+	Token   int64             `json:"fencing_token,omitempty"`
+	Session inspect.SessionID `json:"session_id,omitempty"`
 	Since   time.Time         `json:"since,omitzero"`
 }
 

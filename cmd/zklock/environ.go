@@ -18,11 +18,11 @@ import (
 
 // holding is what a command, or the reader of --hold, is told of its lock.
 type holding struct {
-	Path    string            `json:"curator.lock.path"`
-	Node    string            `json:"curator.lock.node"`
-	Token   int64             `json:"curator.lock.fencing_token"`
-	Session inspect.SessionID `json:"curator.session.id"`
-	Holder  string            `json:"curator.lock.holder"`
+	Path    string            `json:"path"`
+	Node    string            `json:"node"`
+	Token   int64             `json:"fencing_token"`
+	Session inspect.SessionID `json:"session_id"`
+	Holder  string            `json:"holder"`
 }
 
 func (g *guarded) holding(lease *locks.Lease) holding {

@@ -69,15 +69,12 @@ func follow(ctx context.Context, e *env, c *framework.Client, opts []inspect.Opt
 
 // look reads a lock. After an outage it tries again.
 func look(ctx context.Context, c *framework.Client, path string, opts []inspect.Option) (view.Look, error) {
-	for {
-		recipes, err := recipesAt(ctx, c, path, opts...)
-		if framework.IsConnectionError(err) && ctx.Err() == nil {
-			if err = c.WaitConnected(ctx); err == nil {
-				continue
-			}
-		}
-		return view.LookAt(recipes), err
-	}
+	var recipes []inspect.Recipe
+	err := throughOutages(ctx, c, func() (err error) {
+		recipes, err = recipesAt(ctx, c, path, opts...)
+		return err
+	})
+	return view.LookAt(recipes), err
 }
 
 // nextChange waits for a change, and takes all that have come by then as one.

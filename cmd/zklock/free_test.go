@@ -150,6 +150,29 @@ func TestRevoke(t *testing.T) {
 	require.Equal(t, "__REVOKE__", data(t, s, second))
 }
 
+// A holder releases its lock between the look and the request. It was not
+// asked, and the command says so. The others are asked all the same. A holder
+// that releases its lock because it was asked is one that was.
+func TestRevokeOfANodeThatIsGone(t *testing.T) {
+	s := newStand(t)
+	c := s.client(t)
+	first := node(t, c, "/rw/"+guid(1)+"__READ__", identity("orders", 1))
+	second := node(t, c, "/rw/"+guid(2)+"__READ__", identity("orders", 2))
+	deleted := func(zktest.Request) { require.NoError(t, s.Delete(first)) }
+	s.Inject(zktest.Rule{Op: zktest.OpSetData, Path: first, Do: zktest.Call(deleted)})
+	got := s.zklock(t, "revoke", "/rw")
+	require.Equal(t, result{
+		refused, "asked orders@web-1/2 to give up /rw (node " + second + ")\n",
+		"zklock: not asked: " + first + " is gone\n",
+	}, got)
+
+	third := node(t, c, "/rw/"+guid(3)+"__READ__", identity("orders", 3))
+	deleted = func(zktest.Request) { require.NoError(t, s.Delete(third)) }
+	s.Inject(zktest.Rule{Op: zktest.OpSetData, Path: third, Do: zktest.CallAfter(deleted)})
+	got = s.zklock(t, "revoke", third)
+	require.Equal(t, result{0, "asked orders@web-1/3 to give up /rw (node " + third + ")\n", ""}, got)
+}
+
 func data(t *testing.T, s *stand, path string) string {
 	t.Helper()
 	n, ok := s.Node(path)

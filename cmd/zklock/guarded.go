@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -27,7 +26,8 @@ type guarded struct {
 	stop    *stopping
 	signals <-chan os.Signal
 
-	stopAsked bool // by a signal, while the command ran
+	stopAsked  bool // by a signal, while the command ran
+	unanswered bool // no server has answered whether the lock was held to the end
 }
 
 // run runs the command and returns when nothing of it is left. A status that is
@@ -111,23 +111,6 @@ func (g *guarded) sessionTimeout(lease *locks.Lease) time.Duration {
 	return s.Timeout()
 }
 
-// confirm reports whether the lock is still held after this program was stopped
-// itself: the server says so, and nothing that this process knew before. As
-// long as there is no answer it waits, until the lease ends.
-func (g *guarded) confirm(lease *locks.Lease) bool {
-	ctx := lease.Context()
-	for ctx.Err() == nil {
-		exists, _, err := g.client.Exists(ctx, lease.Path())
-		if err == nil && exists {
-			return ctx.Err() == nil
-		}
-		if err == nil {
-			<-ctx.Done() // the client is about to notice
-		}
-	}
-	return false
-}
-
 // hold keeps a lock without a command, and says on standard output that it is
 // held.
 func (g *guarded) hold(lease *locks.Lease) error {
@@ -147,10 +130,7 @@ func (g *guarded) hold(lease *locks.Lease) error {
 	case <-revoked:
 	case <-lease.Context().Done():
 	}
-	if cause := lostCause(lease); cause != nil {
-		return lostError(g.path, cause, "")
-	}
-	return nil
+	return g.heldToTheEnd(lease, "")
 }
 
 // pipeEnd returns a channel that is closed at the end of a pipe or a socket. It
@@ -186,17 +166,4 @@ func (g *guarded) linger(lease *locks.Lease, rest time.Duration) {
 	case <-g.signals:
 	case <-lease.Context().Done():
 	}
-}
-
-// lostCause returns why a lease was lost, or nil if it is held.
-func lostCause(lease *locks.Lease) error {
-	if lease.Context().Err() == nil {
-		return nil
-	}
-	return context.Cause(lease.Context())
-}
-
-// lostError is the error of a lock that was lost.
-func lostError(path string, cause error, consequence string) error {
-	return statusError{lost, fmt.Errorf("lost %s: %w%s", path, cause, consequence)}
 }

@@ -60,9 +60,10 @@ const statusHelp = `Exit status: that of the child, 128+n after signal n, or
 // help prints what there is to know of a command.
 func (c *command) help(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Usage: zklock %s %s\n\n%s.\n", c.name, c.usage, upperFirst(c.purpose))
+	usage := strings.TrimSpace(c.name + " " + c.usage)
+	fmt.Fprintf(&b, "Usage: zklock %s\n\n%s.\n", usage, upperFirst(c.purpose))
 	if c.long != "" {
-		b.WriteString("\n" + strings.TrimSpace(c.long) + "\n")
+		b.WriteString("\n" + strings.Trim(c.long, "\n") + "\n")
 	}
 	fs := newFlagSet(c.name)
 	c.define(fs)

@@ -69,30 +69,33 @@ func (k *lockKind) locker(c *framework.Client, path string) locks.Locker {
 	return locks.NewInterProcessMutex(c, path)
 }
 
-// kindFlags says how to ask for a kind of lock.
-var kindFlags = map[inspect.Kind]string{
-	inspect.Mutex:         "no flag",
-	inspect.ReadWriteLock: "-s or -x",
-	inspect.Semaphore:     "-c",
+// otherKinds are the kinds of locks and leader elections. They say how to ask
+// for each.
+var otherKinds = map[inspect.Kind]string{
+	inspect.Mutex:         "which is asked for with no flag of zklock run",
+	inspect.ReadWriteLock: "which is asked for with -s or -x of zklock run",
+	inspect.Semaphore:     "which is asked for with -c of zklock run",
+	inspect.LeaderLatch:   "for which zklock has no command",
 }
 
-// checkPath returns a usage error if the path is in use as a lock of another
-// kind: those do not exclude each other, and flock(1) has taught users that -s
-// excludes a lock without flags. It cannot find one that is free.
-func (k *lockKind) checkPath(ctx context.Context, c *framework.Client, path string) error {
-	want := k.kind()
-	for r, err := range inspect.Walk(ctx, c, path, inspect.WithDepth(0), inspect.WithMaxParticipants(1)) {
-		switch {
-		case errors.Is(err, zk.ErrNoNode):
-			return nil
-		case err != nil:
-			return err
+// checkPath returns a usage error if the path is in use as a lock, or for a
+// leader election, of another kind: those do not exclude each other, and
+// flock(1) has taught users that -s excludes a lock without flags. It cannot
+// find one that is free. The kind of LeaderSelector is that of a mutex.
+func checkPath(ctx context.Context, c *framework.Client, path string, want inspect.Kind) error {
+	return throughOutages(ctx, c, func() error {
+		for r, err := range inspect.Walk(ctx, c, path, inspect.WithDepth(0), inspect.WithMaxParticipants(1)) {
+			switch {
+			case errors.Is(err, zk.ErrNoNode):
+				return nil
+			case err != nil:
+				return err
+			}
+			how, isOther := otherKinds[r.Kind]
+			if isOther && r.Kind != want && !slices.Contains(r.MayBe, want) {
+				return usagef("%s is in use as a %s, %s: the two would not exclude each other", path, r.Kind, how)
+			}
 		}
-		how, isLock := kindFlags[r.Kind]
-		if isLock && r.Kind != want && !slices.Contains(r.MayBe, want) {
-			return usagef("%s is in use as a %s, which is asked for with %s: the two would not exclude each other",
-				path, r.Kind, how)
-		}
-	}
-	return nil
+		return nil
+	})
 }

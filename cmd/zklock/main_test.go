@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -36,6 +37,7 @@ func TestMain(m *testing.M) {
 	for _, name := range []string{"ZKLOCK_SERVERS", "ZOOKEEPER_SERVERS", "ZKLOCK_FD"} {
 		os.Unsetenv(name)
 	}
+	hearSignals()
 	dir, err := os.MkdirTemp("", "zklock")
 	if err == nil {
 		program = filepath.Join(dir, "zklock")
@@ -48,6 +50,17 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	leaktest.Main(m, func() error { return os.RemoveAll(dir) }, zkserver.CloseShared)
+}
+
+// hearSignals lets programs that the tests start have signals that these tests
+// ignore, as under nohup(1) or in the background of a script: a child inherits
+// that a signal is ignored, but not that it is handled.
+func hearSignals() {
+	for _, sig := range child.Forwarded {
+		if signal.Ignored(sig) {
+			signal.Notify(make(chan os.Signal, 1), sig)
+		}
+	}
 }
 
 // patience is how long a test waits for what must happen. It is for machines

@@ -38,10 +38,11 @@ func init() {
 }
 
 // jsonHelp says what programs get.
-const jsonHelp = `With -o json, the output is one object per line. Times are in RFC 3339, and
-durations are in seconds. Names are those of the attributes of spans, as far as
-there are any, without "curator." and "curator.lock.", and with "_" for ".".
-Fields that do not apply are left out, and new ones may come.
+const jsonHelp = `With -o json, the output is one object per line. Times are in RFC 3339. A
+duration is a number of seconds, and its name ends with "_seconds". Names are
+those of the attributes of spans, as far as there are any, without "curator."
+and "curator.lock.", and with "_" for ".". Fields that do not apply are left
+out, and new ones may come.
 `
 
 // markdownPage returns the help of each command under a heading.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"strings"
 
 	"github.com/go-zookeeper/zk"
 
@@ -25,9 +26,10 @@ var revokeCommand = &command{
 With the path of a lock, all of its holders are asked, and with that of a node,
 its owner. Nothing is forced: a holder hears of it if it has WithRevocation, or
 makeRevocable in Java, and a leader steps down. The command does not wait; see
-zklock wait. It overwrites what the node said of its owner. Kazoo's locks know
-no revocation. Do not revoke a leader latch if Java's candidates stand behind
-it: the next one there would not hear of its turn.
+zklock wait. It overwrites what the node said of its owner. The exit status is 1
+if there was nobody to ask, or a node was gone before. Kazoo's locks know no
+revocation. Do not revoke a leader latch if Java's candidates stand behind it:
+the next one there would not hear of its turn.
 
   zklock revoke /jobs/bill && zklock wait -w 60 /jobs/bill
 `,
@@ -53,15 +55,42 @@ func revoke(ctx context.Context, e *env, c *framework.Client) error {
 		return statusError{refused, fmt.Errorf("%s: neither a lock that is held, nor a node of one",
 			printable.String(e.args[0]))}
 	}
+	var gone []string
 	for _, s := range found {
-		if err := locks.Revoke(ctx, c, s.Path); err != nil {
+		asked, err := ask(ctx, c, s.Path)
+		if err == nil && asked {
+			err = e.tellAsked(s)
+		}
+		if err != nil {
 			return err
 		}
-		if err := e.tellAsked(s); err != nil {
-			return err
+		if !asked {
+			gone = append(gone, printable.String(s.Path))
 		}
 	}
+	if len(gone) > 0 {
+		return statusError{refused, fmt.Errorf("not asked: %s is gone", strings.Join(gone, ", "))}
+	}
 	return nil
+}
+
+// ask asks the owner of a node for its lock, and reports false if the node was
+// gone by then. Revoke does not tell: a watch does, whose one event is either
+// the request or the end of the node.
+func ask(ctx context.Context, c *framework.Client, node string) (asked bool, err error) {
+	exists, _, w, err := c.ExistsW(ctx, node)
+	if err != nil {
+		return false, err
+	}
+	defer w.Stop()
+	if !exists {
+		return false, nil
+	}
+	if err := locks.Revoke(ctx, c, node); err != nil {
+		return false, err
+	}
+	event, err := w.Wait(ctx)
+	return event.Type != zk.EventNodeDeleted, err
 }
 
 // addressees returns the holders of the locks at a path, or the participant

@@ -81,11 +81,11 @@ func (f *runFlags) run(ctx context.Context, e *env) error {
 		return orSignal(waitCtx, err)
 	}
 	begin := time.Now()
-	defer release(ctx, e, lease)
+	g := &guarded{env: e, client: c, path: path, args: args, stop: f.stop, signals: signals}
+	defer g.release(ctx, lease)
 	if stopErr != nil {
 		return stopErr // the command was never started
 	}
-	g := &guarded{env: e, client: c, path: path, args: args, stop: f.stop, signals: signals}
 	if f.hold {
 		err = g.hold(lease)
 	} else {
@@ -97,27 +97,31 @@ func (f *runFlags) run(ctx context.Context, e *env) error {
 
 // grab connects and acquires. The client is not nil if it must be closed.
 func (f *runFlags) grab(ctx context.Context, e *env) (*framework.Client, *locks.Lease, error) {
-	path := e.args[0]
 	if err := f.kind.check(); err != nil {
 		return nil, nil, err
 	}
-	c, err := e.connect(ctx, f.stop.option(), serviceName(e.args[1:]))
+	bounded, cancel := f.wait.bound(ctx, e)
+	defer cancel()
+	c, err := e.connect(bounded, f.stop.option(), serviceName(e.args[1:]))
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, f.wait.failure(bounded, e, err)
 	}
-	if err := f.kind.checkPath(ctx, c, path); err != nil {
-		return c, nil, err
+	lease, err := f.acquire(bounded, e, c)
+	return c, lease, f.wait.failure(bounded, e, err)
+}
+
+// acquire acquires the lock, unless the path is in use for another.
+func (f *runFlags) acquire(ctx context.Context, e *env, c *framework.Client) (*locks.Lease, error) {
+	path := e.args[0]
+	if err := checkPath(ctx, c, path, f.kind.kind()); err != nil {
+		return nil, err
 	}
 	l := f.kind.locker(c, path)
-	if f.wait.noWait || *f.wait.limit == 0 {
-		lease, err := l.TryAcquire(ctx)
-		return c, lease, f.wait.failure(err)
+	if f.wait.triesOnce() {
+		return l.TryAcquire(ctx)
 	}
 	defer showWaiting(ctx, e, c, path)()
-	bounded, cancel := f.wait.bound(ctx)
-	defer cancel()
-	lease, err := l.Acquire(bounded)
-	return c, lease, f.wait.failure(err)
+	return l.Acquire(ctx)
 }
 
 // serviceName makes nodes say which command holds the lock.
@@ -128,15 +132,19 @@ func serviceName(args []string) framework.Option {
 	return framework.WithServiceName(filepath.Base(args[0]))
 }
 
-// release gives a lock up. That cannot fail for want of a connection.
-func release(ctx context.Context, e *env, lease *locks.Lease) {
-	if lost := lostCause(lease); lost != nil {
+// release gives a lock up. That cannot fail for want of a connection. It does
+// not wait for a server that has not answered before.
+func (g *guarded) release(ctx context.Context, lease *locks.Lease) {
+	if lostCause(lease) != nil {
 		return
 	}
-	const patience = 5 * time.Second
+	patience := answerPatience
+	if g.unanswered {
+		patience = 0
+	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if err := lease.Release(ctx); err != nil {
-		fmt.Fprintln(e.err, "zklock: release:", err)
+		fmt.Fprintln(g.err, "zklock: release:", err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/curatortest"
 )
@@ -137,12 +138,12 @@ func TestOnLostRunsACommandInPlaceOfTerm(t *testing.T) {
 	srv := startServer(t)
 	l := newLife(t)
 	p := startProcess(t, srv, "run", "--session-timeout", "20s", "--grace", "9", "--on-lost",
-		"exec=echo hook $ZKLOCK_PATH; kill -USR1 $ZKLOCK_PID", "/l", "--", "sh", "-c",
+		"exec=echo hook $ZKLOCK_PATH ${ZKLOCK_FD-without a descriptor}; kill -USR1 $ZKLOCK_PID", "/l", "--", "sh", "-c",
 		`exec >"$0"; trap 'echo TERM' TERM; trap 'echo USR1; exit' USR1; echo ready; while :; do sleep 1 & wait $!; done`, l.path)
 	require.Equal(t, "ready", l.line())
 	require.NoError(t, srv.Delete(srv.Queue("/l")[0].Path))
 	require.Equal(t, "USR1", l.line())
-	require.Equal(t, "hook /l\n", p.finish(lost))
+	require.Equal(t, "hook /l without a descriptor\n", p.finish(lost))
 }
 
 func TestAZklockThatIsKilledLeavesNoOrphan(t *testing.T) {
@@ -260,6 +261,30 @@ func TestAReadWriteLock(t *testing.T) {
 	require.Contains(t, stderr, "asked for with -s or -x", "a mutex there would exclude nobody")
 	reader.finish(1)
 	zklock(t, srv, 0, "run", "-x", "-n", "/rw", "true")
+}
+
+// A lock or a leader election of another kind has the path. The two would not
+// exclude each other.
+func TestAPathOfAnotherKindIsRefused(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t)
+	ctx := bounded(t)
+	c := curatortest.Connect(t, srv)
+	_, err := locks.NewInterProcessReadWriteLock(c, "/rw").ReadLock().Acquire(ctx)
+	require.NoError(t, err)
+	_, err = locks.NewInterProcessSemaphore(c, "/sem", locks.Limit(2)).Acquire(ctx)
+	require.NoError(t, err)
+	latch := leader.NewLatch(c, "/latch")
+	require.NoError(t, latch.Start())
+	_, err = latch.Await(ctx)
+	require.NoError(t, err)
+	for path, kind := range map[string]string{"/rw": "read_write_lock", "/sem": "semaphore", "/latch": "leader_latch"} {
+		for _, command := range [][]string{{"run", "-n"}, {"elect"}} {
+			_, stderr := zklock(t, srv, badUsage, append(command, path, "--", "echo", "started")...)
+			require.Contains(t, stderr, path+" is in use as a "+kind)
+		}
+	}
+	require.NoError(t, latch.Close(ctx))
 }
 
 func TestASemaphore(t *testing.T) {

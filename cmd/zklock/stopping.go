@@ -55,6 +55,9 @@ func (s *stopping) plan(set *settings) error {
 		return usagef("--grace %v is too long for a session timeout of %v; the part of it that is for stopping"+
 			" can be %v%% at most", *s.grace, s.timeout, limit*100)
 	}
+	if _, isShell := s.onLost.shell(); isShell && *s.grace == 0 {
+		return usagef("--on-lost %s needs a --grace above 0, which is the time that it has", s.onLost)
+	}
 	return nil
 }
 

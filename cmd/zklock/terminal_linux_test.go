@@ -179,6 +179,9 @@ func TestABackgroundCommandGetsTheTerminalInTheForeground(t *testing.T) {
 	y.see("prompt")
 	y.keys("set -b; \"$ZKLOCK\" run /l -- sh -c 'echo read\"\"y; read x; echo \"got <$x>\"' &\n")
 	y.see("ready")
+	// The shell tells that the job is stopped. As long as it does not know, fg
+	// would not continue the job.
+	y.see("got <$x>\"'")
 	y.keys("fg\n")
 	y.see("got <$x>\"'") // the shell repeats the command line
 	y.keys("three\n")

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -32,15 +31,20 @@ Curator and of Python's kazoo. A lock that does not exist is free.
 func defineWait(fs *flag.FlagSet) action {
 	w := defineWaiting(fs)
 	return func(ctx context.Context, e *env) error {
-		c, err := e.connect(ctx)
-		if err != nil {
-			return err
-		}
-		defer c.Close()
-		bounded, cancel := w.bound(ctx)
+		bounded, cancel := w.bound(ctx, e)
 		defer cancel()
-		return w.failure(waitFree(bounded, c, e.args[0], w.noWait))
+		return w.failure(bounded, e, e.waitFree(bounded, w.triesOnce()))
 	}
+}
+
+// waitFree connects, and waits until the path has neither holders nor waiters.
+func (e *env) waitFree(ctx context.Context, noWait bool) error {
+	c, err := e.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return waitFree(ctx, c, e.args[0], noWait)
 }
 
 // errHeld is the error of a lock that is not free.
@@ -51,22 +55,21 @@ var errHeld = errors.New("is held")
 // has gone: that one alone is watched. The wait goes on after an outage.
 func waitFree(ctx context.Context, c *framework.Client, path string, noWait bool) error {
 	for {
-		last, err := lastContender(ctx, c, path)
-		switch {
-		case err == nil && last == nil:
-			return nil
-		case err == nil && noWait:
-			return fmt.Errorf("%s %w by %s", path, errHeld, last)
-		case err == nil:
-			if err = waitDeleted(ctx, c, last.Path); err != nil {
-				err = fmt.Errorf("%s %w by %s: %w", path, errHeld, last, err)
-			}
-		}
-		if framework.IsConnectionError(err) && ctx.Err() == nil {
-			err = c.WaitConnected(ctx)
-		}
-		if err != nil {
+		var last *inspect.Participant
+		err := throughOutages(ctx, c, func() (err error) {
+			last, err = lastContender(ctx, c, path)
 			return err
+		})
+		switch {
+		case err != nil:
+			return err
+		case last == nil:
+			return nil
+		case noWait:
+			return fmt.Errorf("%s %w by %s", path, errHeld, last)
+		}
+		if err := throughOutages(ctx, c, func() error { return waitDeleted(ctx, c, last.Path) }); err != nil {
+			return fmt.Errorf("%s %w by %s: %w", path, errHeld, last, err)
 		}
 	}
 }
@@ -109,39 +112,4 @@ func waitDeleted(ctx context.Context, c *framework.Client, path string) error {
 			return err
 		}
 	}
-}
-
-// waiting has the flags that bound a wait, which are those of flock(1).
-type waiting struct {
-	noWait   bool
-	limit    *time.Duration
-	conflict int
-}
-
-// defineWaiting adds -n, -w and -E.
-func defineWaiting(fs *flag.FlagSet) *waiting {
-	w := &waiting{conflict: notAcquired}
-	fs.BoolVar(&w.noWait, "n", false, "do not wait")
-	alias(fs, "n", "nonblock")
-	w.limit = seconds(fs, "w", -1, "wait no longer than this `time`; 5 is 5 seconds")
-	alias(fs, "w", "wait")
-	fs.Var(&number{&w.conflict, 0, 255}, "E", "exit with `n` if not acquired in time")
-	alias(fs, "E", "conflict-exit-code")
-	return w
-}
-
-// bound returns the context of the wait.
-func (w *waiting) bound(ctx context.Context) (context.Context, context.CancelFunc) {
-	if *w.limit < 0 {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(ctx, *w.limit)
-}
-
-// failure gives an error of the wait its exit status.
-func (w *waiting) failure(err error) error {
-	if statusOf(err) == notAcquired {
-		return statusError{w.conflict, err}
-	}
-	return err
 }

@@ -1,9 +1,10 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"os/exec"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/gocurator/curator/cmd/zklock/internal/child"
@@ -79,8 +80,11 @@ func (w *watch) onLoss() {
 	w.kill = time.After(w.grace)
 	shell, isShell := w.stop.onLost.shell()
 	switch {
-	case isShell:
+	case isShell && w.grace > 0:
 		w.runHook(shell)
+	case isShell:
+		fmt.Fprintln(w.err, "zklock: --on-lost: there is no time for it: sending KILL")
+		w.p.Kill()
 	case w.stop.onLost == "kill", w.p.IsStopped():
 		w.p.Kill()
 	default:
@@ -89,24 +93,24 @@ func (w *watch) onLoss() {
 }
 
 // runHook runs the command of --on-lost in place of TERM. It has as long as the
-// guarded command: the grace.
+// guarded command: the grace. Nothing of it is left after that.
 func (w *watch) runHook(shell string) {
 	w.hook = make(chan struct{})
 	go func() {
 		defer close(w.hook)
-		ctx, cancel := context.WithTimeout(context.Background(), w.grace)
-		defer cancel()
-		cmd := exec.CommandContext(ctx, "/bin/sh", "-c", shell)
-		cmd.Env = append(w.environ, fmt.Sprint("ZKLOCK_REASON=", lostCause(w.lease)),
-			fmt.Sprint("ZKLOCK_PID=", w.p.PID()))
+		cmd := exec.Command("/bin/sh", "-c", shell)
+		// The descriptor is the guarded command's.
+		environ := slices.DeleteFunc(w.environ, func(v string) bool { return strings.HasPrefix(v, "ZKLOCK_FD=") })
+		cmd.Env = append(environ, fmt.Sprint("ZKLOCK_REASON=", lostCause(w.lease)), fmt.Sprint("ZKLOCK_PID=", w.p.PID()))
 		cmd.Stdout, cmd.Stderr = w.out, w.err
-		if err := cmd.Run(); err != nil {
+		if err := child.RunFor(w.grace, cmd); err != nil {
 			fmt.Fprintln(w.err, "zklock: --on-lost:", err)
 		}
 	}()
 }
 
-// outcome returns the status of the command, or the loss.
+// outcome returns the status of the command, or the loss. The status counts only
+// if the lock was held until nothing of the command was left.
 func (w *watch) outcome() error {
 	if w.hook != nil {
 		<-w.hook
@@ -114,7 +118,12 @@ func (w *watch) outcome() error {
 	if w.cause != nil {
 		return lostError(w.path, w.cause, "; the command was stopped")
 	}
-	if status := w.p.Status(); status != 0 {
+	status := w.p.Status()
+	ended := fmt.Sprintf("; the command had ended with status %d, perhaps after the loss", status)
+	if err := w.heldToTheEnd(w.lease, ended); err != nil {
+		return err
+	}
+	if status != 0 {
 		return statusError{status: status}
 	}
 	return nil

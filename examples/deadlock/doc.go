@@ -13,7 +13,7 @@
 // cannot happen if both take their locks in one order. Without -servers it uses
 // an embedded server.
 //
-//	-stay                  leave them in the deadlock until Ctrl-C
+//	-stay                  leave them in it until Ctrl-C, or until a service fails
 //	-servers host:port     use a real ensemble
 //	-timeout d             without -stay: give up after this time
 //

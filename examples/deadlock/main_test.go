@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
+	"io"
 	"regexp"
 	"strings"
 	"testing"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/leaktest"
+	"github.com/gocurator/curator/recipes/locks"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -34,20 +37,28 @@ func TestStory(t *testing.T) {
 	}
 }
 
-// With -stay the deadlock is there for others to look at, until an interrupt.
-func TestStay(t *testing.T) {
-	ctx, interrupt := context.WithCancel(t.Context())
+// staying runs the program with -stay until there is a deadlock. It returns the
+// address of the server, and where the exit status will be.
+func staying(t *testing.T, ctx context.Context, stderr io.Writer) (addr string, status <-chan int) {
+	t.Helper()
 	out := &lines{until: "Ctrl-C", seen: make(chan struct{})}
-	status := make(chan int, 1)
-	go func() { status <- run(ctx, []string{"-stay"}, out, t.Output()) }()
+	ended := make(chan int, 1)
+	go func() { ended <- run(ctx, []string{"-stay"}, out, stderr) }()
 	select {
 	case <-out.seen:
 	case <-time.After(time.Minute):
 		t.Fatal("no deadlock was found")
 	}
-	addr := regexp.MustCompile(`-S (\S+) graph`).FindStringSubmatch(out.String())
-	require.NotNil(t, addr, out.String())
-	c, err := framework.Connect(t.Context(), addr[1])
+	found := regexp.MustCompile(`-S (\S+) graph`).FindStringSubmatch(out.String())
+	require.NotNil(t, found, out.String())
+	return found[1], ended
+}
+
+// With -stay the deadlock is there for others to look at, until an interrupt.
+func TestStay(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	addr, status := staying(t, ctx, t.Output())
+	c, err := framework.Connect(t.Context(), addr)
 	require.NoError(t, err)
 	d, err := findDeadlock(t.Context(), c)
 	require.NoError(t, err)
@@ -55,6 +66,37 @@ func TestStay(t *testing.T) {
 	require.NoError(t, c.Close())
 	interrupt()
 	require.Equal(t, asExpected, <-status)
+}
+
+// Somebody deletes the lock that a service holds. There is no deadlock any more,
+// and the program ends with the reason. The service has failed if it has heard
+// of the deletion.
+func TestStayEndsWithTheDeadlock(t *testing.T) {
+	ctx, interrupt := context.WithTimeout(t.Context(), time.Minute)
+	defer interrupt()
+	var errs bytes.Buffer
+	addr, status := staying(t, ctx, &errs)
+	c, err := framework.Connect(t.Context(), addr)
+	require.NoError(t, err)
+	d, err := findDeadlock(t.Context(), c)
+	require.NoError(t, err)
+	require.NoError(t, c.Delete(t.Context(), d.Cycle[0].Holder.Path, framework.AnyVersion))
+	require.NoError(t, c.Close())
+	require.Equal(t, failed, <-status)
+	require.NoError(t, ctx.Err(), "not by the end of the test's patience")
+	require.Regexp(t, `^deadlock: ((orders|billing) has failed: .*`+locks.ErrNodeDeleted.Error()+`|`+errNoDeadlock.Error()+`)`, errs.String())
+}
+
+// The first service that fails is the reason, and the other one need not wait.
+func TestEndOfAServiceThatFails(t *testing.T) {
+	broken := errors.New("broken")
+	for name, first := range map[string]int{"orders": 0, "billing": 1} {
+		done := []chan error{make(chan error, 1), make(chan error, 1)}
+		done[first] <- broken
+		err := endOf(done[0], done[1], func() { done[1-first] <- context.Canceled })
+		require.ErrorIs(t, err, broken)
+		require.EqualError(t, err, name+" has failed: broken")
+	}
 }
 
 // lines keeps what is written, and tells when it has a certain text. Only

@@ -64,9 +64,11 @@ func (s *story) tell(ctx context.Context, stay bool) error {
 	if _, err := s.observer.Create(ctx, root, nil, framework.Idempotent()); err != nil {
 		return err
 	}
-	impatient, giveUp := context.WithCancel(ctx)
+	services, end := context.WithCancel(ctx)
+	defer end()
+	impatient, giveUp := context.WithCancel(services)
 	defer giveUp()
-	ordersDone, billingDone := s.begin(ctx, impatient)
+	ordersDone, billingDone := s.begin(services, impatient)
 
 	d, err := findDeadlock(ctx, s.observer)
 	if err != nil {
@@ -76,10 +78,11 @@ func (s *story) tell(ctx context.Context, stay bool) error {
 	s.report(d)
 	if stay {
 		fmt.Fprintf(s.out, "\nTry: go run ./cmd/zklock -S %s graph -r %s\nCtrl-C ends the deadlock.\n", s.servers, root)
-		<-ctx.Done()
-		<-billingDone
-		<-ordersDone
-		return nil
+		err := endOf(ordersDone, billingDone, end)
+		if ctx.Err() != nil { // Ctrl-C
+			return nil
+		}
+		return err
 	}
 
 	fmt.Fprintln(s.out, "\nbilling gives up")
@@ -92,6 +95,31 @@ func (s *story) tell(ctx context.Context, stay bool) error {
 	}
 	fmt.Fprintln(s.out, "orders has both locks, and releases them")
 	return s.cure(ctx)
+}
+
+// errNoDeadlock means that both services went on without an interrupt: somebody
+// else has ended the deadlock.
+var errNoDeadlock = errors.New("the deadlock has ended")
+
+// endOf waits until both services have ended, and returns why. It calls giveUp
+// when the first one has failed, so that the other one does not wait on.
+func endOf(ordersDone, billingDone <-chan error, giveUp func()) error {
+	reason := errNoDeadlock
+	for range 2 {
+		var name string
+		var err error
+		select {
+		case err = <-ordersDone:
+			name = "orders"
+		case err = <-billingDone:
+			name = "billing"
+		}
+		if err != nil && errors.Is(reason, errNoDeadlock) {
+			reason = fmt.Errorf("%s has failed: %w", name, err)
+			giveUp()
+		}
+	}
+	return reason
 }
 
 // begin starts both services. Both have their first lock before either waits for

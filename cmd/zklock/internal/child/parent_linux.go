@@ -6,12 +6,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// adoptOrphans makes this program the parent of its descendants whose own
-// parents have died, so that it can wait for them.
-func adoptOrphans() {
-	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) // older kernels: waitGroupGone
-}
-
 // dieWithParent has this process get SIGTERM when the thread that has started
 // it ends. It is for the calling thread.
 func dieWithParent() {

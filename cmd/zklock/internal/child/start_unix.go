@@ -155,7 +155,13 @@ func (p *Process) waitGroup() {
 // waitGroupGone looks until a group has no processes, or until done delivers.
 // It reports whether the group is gone.
 func waitGroupGone(group int, done <-chan time.Time) bool {
-	if !groupExists(group) {
+	return waitGone(done, func() bool { return !groupExists(group) })
+}
+
+// waitGone looks until something is gone, or until done delivers. It reports
+// whether it is gone.
+func waitGone(done <-chan time.Time, isGone func() bool) bool {
+	if isGone() {
 		return true
 	}
 	tick := time.NewTicker(groupPoll)
@@ -163,7 +169,7 @@ func waitGroupGone(group int, done <-chan time.Time) bool {
 	for {
 		select {
 		case <-tick.C:
-			if !groupExists(group) {
+			if isGone() {
 				return true
 			}
 		case <-done:

@@ -2,8 +2,9 @@
 // read: rows of tables, JSON lines and DOT. It is pure: it knows no server, no
 // clock and no terminal.
 //
-// In JSON, times are in RFC 3339, and durations are in seconds. Names are those
-// of the attributes of spans, as far as there are any, without "curator." and
-// "curator.lock.", and with "_" for ".". Names of nodes and owners are strings
-// as they are; tables show them escaped, if they cannot be printed.
+// In JSON, times are in RFC 3339. A duration is a number of seconds, and its
+// name ends with "_seconds". Names are those of the attributes of spans, as far
+// as there are any, without "curator." and "curator.lock.", and with "_" for
+// ".". Names of nodes and owners are strings as they are; tables show them
+// escaped, if they cannot be printed.
 package view

@@ -20,7 +20,7 @@ type Wait struct {
 	Waiter  Participant    `json:"waiter"`
 	Holders []Participant  `json:"holders"`
 	Any     bool           `json:"any,omitempty"` // one of the holders is enough
-	Waited  *Seconds       `json:"waited,omitempty"`
+	Waited  *Seconds       `json:"waited_seconds,omitempty"`
 }
 
 // Deadlock is the JSON of a deadlock.
@@ -29,7 +29,7 @@ type Deadlock struct {
 	Processes []string        `json:"processes"`
 	Cycle     []Blocked       `json:"cycle"`
 	Since     time.Time       `json:"since"`
-	Age       *Seconds        `json:"age,omitempty"`
+	Age       *Seconds        `json:"age_seconds,omitempty"`
 	Doubts    []inspect.Doubt `json:"doubts,omitempty"`
 }
 

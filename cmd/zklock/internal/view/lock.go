@@ -28,11 +28,11 @@ type Lock struct {
 	// created.
 	Holder     string     `json:"holder,omitempty"`
 	HolderNode string     `json:"holder_node,omitempty"`
-	HolderAge  *Seconds   `json:"holder_age,omitempty"`
+	HolderAge  *Seconds   `json:"holder_age_seconds,omitempty"`
 	Since      *time.Time `json:"since,omitempty"` // of the first holder's node, or item
 
-	Waited *Seconds `json:"waited,omitempty"` // by the first waiter
-	Reason string   `json:"reason,omitempty"` // why it is unreadable
+	Waited *Seconds `json:"waited_seconds,omitempty"` // by the first waiter
+	Reason string   `json:"reason,omitempty"`         // why it is unreadable
 
 	// Participants are there if they were asked for.
 	Participants []Participant `json:"participants,omitempty"`

@@ -20,7 +20,7 @@ type Participant struct {
 	Session inspect.SessionID `json:"session_id"`    // 0x0 if the node is not ephemeral
 	Own     bool              `json:"own,omitempty"` // it is of the user's own session
 	Since   *time.Time        `json:"since,omitempty"`
-	Age     *Seconds          `json:"age,omitempty"` // time since the node was created
+	Age     *Seconds          `json:"age_seconds,omitempty"` // time since the node was created
 
 	Revoked    bool `json:"revoked,omitempty"`
 	Unsure     bool `json:"unsure,omitempty"`

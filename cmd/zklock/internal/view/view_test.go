@@ -254,8 +254,28 @@ func TestNamesAreThoseOfAttributes(t *testing.T) {
 		semconv.LockNode: view.Participant{}, semconv.SessionID: view.Participant{},
 	} {
 		want := strings.TrimPrefix(strings.TrimPrefix(attribute, "curator.lock."), "curator.")
-		require.Contains(t, namesOf(reflect.TypeOf(field)), strings.ReplaceAll(want, ".", "_"))
+		want = strings.ReplaceAll(want, ".", "_")
+		if attribute == semconv.LockHolderAge || attribute == semconv.LockWaited {
+			want += "_seconds"
+		}
+		require.Contains(t, namesOf(reflect.TypeOf(field)), want)
 	}
+}
+
+// The name of a duration says its unit, and no other name does.
+func TestNamesOfDurationsHaveTheUnit(t *testing.T) {
+	durations := 0
+	for _, value := range []any{view.Lock{}, view.Participant{}, view.Event{}, view.Wait{}, view.Deadlock{}, view.Blocked{}} {
+		typ := reflect.TypeOf(value)
+		for i, name := range namesOf(typ) {
+			isDuration := typ.Field(i).Type == reflect.TypeFor[*view.Seconds]()
+			require.Equal(t, isDuration, strings.HasSuffix(name, "_seconds"), "%v: %s", typ, name)
+			if isDuration {
+				durations++
+			}
+		}
+	}
+	require.Equal(t, 5, durations)
 }
 
 func namesOf(typ reflect.Type) (names []string) {

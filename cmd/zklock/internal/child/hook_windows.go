@@ -1,0 +1,21 @@
+package child
+
+import (
+	"fmt"
+	"os/exec"
+	"time"
+)
+
+// RunFor runs a command, and kills it after a time; the error says so then. In
+// any other case it is that of cmd.Run. What the command has started goes on.
+func RunFor(limit time.Duration, cmd *exec.Cmd) error {
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	late := time.AfterFunc(limit, func() { _ = cmd.Process.Kill() })
+	err := cmd.Wait()
+	if !late.Stop() {
+		return fmt.Errorf("killed after %v", limit)
+	}
+	return err
+}

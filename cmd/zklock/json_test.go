@@ -1,0 +1,32 @@
+package main
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/cmd/zklock/internal/view"
+)
+
+// What run, elect and the doctor print for programs has names as the manual
+// says, and durations with their unit.
+func TestNamesInJSON(t *testing.T) {
+	second := view.Seconds(1)
+	for want, value := range map[string]any{
+		"fencing_token holder node path session_id":      holding{},
+		"fencing_token holder node path session_id time": observed{Leader: "a", Node: "/a", Token: 1, Session: 1},
+		"offset_seconds type uncertainty_seconds":        clock{Offset: &second, Uncertainty: &second},
+		"answers latency_seconds server_address type":    server{Latency: &second},
+	} {
+		text, err := json.Marshal(value)
+		require.NoError(t, err)
+		var fields map[string]json.RawMessage
+		require.NoError(t, json.Unmarshal(text, &fields))
+		names := slices.Sorted(maps.Keys(fields))
+		require.Equal(t, want, strings.Join(names, " "))
+	}
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// commandLine is a command with flags, for a lock /l.
+func commandLine(command string, flags ...string) []string {
+	line := append([]string{command}, flags...)
+	line = append(line, "/l")
+	if command == "run" {
+		line = append(line, "--", "echo", "started")
+	}
+	return line
+}
+
+// -w bounds all that comes before the grant, also the first connection. Where
+// the wait has run out, the status is the one for that, and the reason says
+// that there is no connection. -n waits for a connection no longer than the
+// time for that.
+func TestAWaitWithoutAConnectionIsBounded(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		flags  []string
+		status int
+		says   string
+	}{
+		{[]string{"-w", "0.3", "--connect-timeout", "20"}, notAcquired, "/l: no connection to 127.0.0.1:1 after 300ms: "},
+		{[]string{"-w", "0.3", "-E", "5", "--connect-timeout", "20"}, 5, "/l: no connection to 127.0.0.1:1 after 300ms: "},
+		{[]string{"-w", "20", "--connect-timeout", "0.3"}, noServer, "no server of 127.0.0.1:1 answered within 300ms: "},
+		{[]string{"-n", "--connect-timeout", "0.3"}, noServer, "no server of 127.0.0.1:1 answered within 300ms: "},
+		{[]string{"-w", "0", "--connect-timeout", "0.3"}, noServer, "no server of 127.0.0.1:1 answered within 300ms: "},
+	} {
+		for _, command := range []string{"run", "wait"} {
+			out, stderr := zklock(t, deadServer{}, tc.status, commandLine(command, tc.flags...)...)
+			require.Empty(t, out)
+			require.Contains(t, stderr, tc.says)
+			require.Contains(t, stderr, "connection refused")
+		}
+	}
+}
+
+// The server falls silent after the handshake, when the program looks at the
+// path. It answers after the time that the program has, if at all.
+func TestAWaitForAnAnswerIsBounded(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		flags  []string
+		status int
+		says   string
+	}{
+		{[]string{"-w", "4", "--connect-timeout", "20"}, notAcquired, "/l: no answer from 127.0.0.1:"},
+		{[]string{"-n", "--connect-timeout", "4"}, noServer, "/l: no answer from 127.0.0.1:"},
+	} {
+		for _, command := range []string{"run", "wait"} {
+			t.Run(command+" "+tc.flags[0], func(t *testing.T) {
+				t.Parallel()
+				srv := startServer(t)
+				srv.Inject(zktest.Rule{Op: zktest.OpAny, Path: "/l", Do: zktest.Blackhole()})
+				out, stderr := zklock(t, srv, tc.status, commandLine(command, tc.flags...)...)
+				require.Empty(t, out)
+				require.Contains(t, stderr, tc.says)
+				require.Contains(t, stderr, " after 4s")
+			})
+		}
+	}
+}
+
+// The servers go while the program is in the queue. The reason names both: who
+// was ahead, and that there is no connection.
+func TestAWaitThatEndsInAnOutageSaysSo(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t)
+	hold(t, srv, "/l")
+	run := startProcess(t, srv, commandLine("run", "-w", "8")...)
+	require.NoError(t, srv.WaitChildren(bounded(t), "/l", 2))
+	wait := startProcess(t, srv, commandLine("wait", "-w", "8")...)
+	last := srv.Queue("/l")[1].Path
+	require.NoError(t, srv.WaitFor(bounded(t), func() bool { return len(srv.WatchesOn(last)) > 0 }))
+	srv.Stop()
+	for _, p := range []*process{run, wait} {
+		require.Empty(t, p.finish(notAcquired))
+		require.Contains(t, p.stderr.String(), "/l: no connection to 127.0.0.1:")
+		require.Contains(t, p.stderr.String(), "held by ")
+	}
+}

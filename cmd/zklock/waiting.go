@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/printable"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+// waiting has the flags that bound a wait, which are those of flock(1).
+type waiting struct {
+	noWait   bool
+	limit    *time.Duration
+	conflict int
+}
+
+// defineWaiting adds -n, -w and -E.
+func defineWaiting(fs *flag.FlagSet) *waiting {
+	w := &waiting{conflict: notAcquired}
+	fs.BoolVar(&w.noWait, "n", false, "connect, within --connect-timeout, and try once")
+	alias(fs, "n", "nonblock")
+	w.limit = seconds(fs, "w", -1, "wait no longer than this `time` in all, from the start; 5 is 5 seconds")
+	alias(fs, "w", "wait")
+	fs.Var(&number{&w.conflict, 0, 255}, "E", "exit with `n` if not acquired in time")
+	alias(fs, "E", "conflict-exit-code")
+	return w
+}
+
+// triesOnce reports whether nothing is waited for but a connection.
+func (w *waiting) triesOnce() bool { return w.noWait || *w.limit == 0 }
+
+// bound returns the context of all that comes before the grant, from the first
+// connection on. A single try has as long as a connection may take.
+func (w *waiting) bound(ctx context.Context, e *env) (context.Context, context.CancelFunc) {
+	switch {
+	case w.triesOnce():
+		return context.WithTimeout(ctx, e.connectTimeout)
+	case *w.limit < 0:
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, *w.limit)
+}
+
+// failure gives an error under the context of bound its exit status, and says
+// so if it was for want of a server that the time was over.
+func (w *waiting) failure(bounded context.Context, e *env, err error) error {
+	var told statusError
+	if err == nil || errors.As(err, &told) {
+		return err
+	}
+	unconnected := errors.Is(err, framework.ErrNotConnected)
+	timeout := errors.Is(bounded.Err(), context.DeadlineExceeded)
+	switch path := printable.String(e.args[0]); {
+	case timeout && unconnected && w.triesOnce():
+		return e.noServerError(err)
+	case timeout && unconnected:
+		return statusError{w.conflict, fmt.Errorf("%s: no connection to %s after %v: %w", path, e.servers, *w.limit, err)}
+	case errors.Is(err, locks.ErrNotAcquired), errors.Is(err, errHeld):
+		return statusError{w.conflict, err}
+	case timeout && w.triesOnce():
+		return statusError{noServer, fmt.Errorf("%s: no answer from %s after %v: %w", path, e.servers, e.connectTimeout, err)}
+	case timeout:
+		return statusError{w.conflict, fmt.Errorf("%s: no answer from %s after %v: %w", path, e.servers, *w.limit, err)}
+	}
+	return err
+}
