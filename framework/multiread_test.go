@@ -66,7 +66,7 @@ func TestRealServerMultiReadIsAsOfOneTransaction(t *testing.T) {
 		first, second := fmt.Sprint("/first-", i), fmt.Sprint("/second-", i)
 		mustCreate(t, writer, first, "")
 		mustCreate(t, writer, second, "")
-		ctx, stop := context.WithTimeout(t.Context(), 2*time.Second)
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
@@ -78,8 +78,8 @@ func TestRealServerMultiReadIsAsOfOneTransaction(t *testing.T) {
 		paths := append([]string{first}, slices.Repeat([]string{"/"}, 1000)...)
 		paths = append(paths, second)
 		versions := map[int32]struct{}{}
-		for ctx.Err() == nil {
-			nodes, zxid, err := reader.MultiRead(t.Context(), paths...)
+		for begun := time.Now(); len(versions) < 100 && time.Since(begun) < 2*time.Second || len(versions) < 10; {
+			nodes, zxid, err := reader.MultiRead(ctx, paths...)
 			require.NoError(t, err)
 			a, b := nodes[0].Stat, nodes[len(nodes)-1].Stat
 			require.Contains(t, []int32{0, 1}, a.Version-b.Version)
@@ -88,7 +88,6 @@ func TestRealServerMultiReadIsAsOfOneTransaction(t *testing.T) {
 		}
 		stop()
 		<-done
-		require.Greater(t, len(versions), 10)
 		require.NoError(t, writer.Delete(t.Context(), first, framework.AnyVersion))
 		require.NoError(t, writer.Delete(t.Context(), second, framework.AnyVersion))
 	}
