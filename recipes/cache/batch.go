@@ -96,22 +96,6 @@ func (l *loop) rootChanged(after int64, event zk.EventType) {
 	}
 }
 
-// launch begins as many reads as may be under way.
-func (l *loop) launch() {
-	for len(l.queue) > 0 && len(l.inflight) < l.c.cfg.pending {
-		path := l.queue[0]
-		l.queue = l.queue[1:]
-		if _, busy := l.inflight[path]; busy {
-			continue // arrived queues it again
-		}
-		q := request{path: path, needs: l.batch[path], known: l.tree.nodes[path].copy(), asked: l.round}
-		delete(l.batch, path)
-		l.inflight[path] = struct{}{}
-		source := l.source
-		l.readers.Go(func() { l.deliver(source.read(l.ctx, l, q)) })
-	}
-}
-
 // arrived takes the result of a read.
 func (l *loop) arrived(r result) {
 	switch {
@@ -120,6 +104,9 @@ func (l *loop) arrived(r result) {
 		return
 	case r.together != nil:
 		l.readTogetherArrived(r)
+		return
+	case r.several != nil:
+		l.severalArrived(r)
 		return
 	}
 	delete(l.inflight, r.path)
@@ -130,7 +117,7 @@ func (l *loop) arrived(r result) {
 	switch {
 	case r.err == nil:
 		l.take(r)
-	case framework.IsConnectionError(r.err):
+	case r.again || framework.IsConnectionError(r.err):
 		l.need(r.path, r.needs)
 	case errors.Is(r.err, zk.ErrAuthFailed):
 		l.mark(r.path, r.needs) // this is no refusal of the node

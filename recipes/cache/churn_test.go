@@ -37,7 +37,9 @@ func testTreeThatNeverRests(t *testing.T) {
 						create(t, srv, fmt.Sprintf("/r/%d", i))
 					}
 					c := open(t, client, "/r")
-					srv.Inject(zktest.Rule{Op: zktest.OpGetData, Times: -1, Do: zktest.DelayReply(latency)})
+					for _, op := range []zktest.Op{zktest.OpGetData, zktest.OpMultiRead} {
+						srv.Inject(zktest.Rule{Op: op, Times: -1, Do: zktest.DelayReply(latency)})
+					}
 					steps := map[int64]struct{}{}
 					var behind time.Duration
 					go func() {

@@ -63,12 +63,12 @@
 // root. Only if the root was deleted and re-created in the same step, a wrong
 // event can go unnoticed, and the change of the node with it.
 //
-// A change costs one read. Nodes that change again in the time of each read are
-// read together, as of one transaction, with a multiRead. ZooKeeper has that
-// since 3.6.
+// A change costs one read at most. Nodes that wait to be read are read together,
+// several by one request, a multiRead: those of the first time, and those that
+// change faster than they can be read. ZooKeeper has that since 3.6.
 //
-// After each reconnect, the cache looks at every node again, with one small
-// request for each. It compares the transactions that created and changed a
+// After each reconnect, the cache looks at every node again, also at several by
+// one request if they have little data. It compares the transactions that created and changed a
 // node, so it notices that a node was deleted and re-created.
 //
 // # How it does

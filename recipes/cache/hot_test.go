@@ -54,6 +54,7 @@ func TestNodeThatComesAndGoesDoesNotHoldUpTheCache(t *testing.T) {
 // tells that the cache is behind, and it is up to date when the nodes rest.
 func TestServerThatRefusesMultiReadIsAskedOnce(t *testing.T) {
 	onHotTree(t, "", func(h *hotTree, _ time.Duration) {
+		h.srv.ClearRequests()
 		h.srv.Inject(zktest.Rule{Op: zktest.OpMultiRead, Times: -1, Do: zktest.Fail(zktest.ErrUnimplemented)})
 		h.change(time.Second, func(int) { h.write("/r") })
 		require.Equal(h, 1, h.srv.CountRequests(zktest.OpMultiRead))

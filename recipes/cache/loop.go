@@ -54,6 +54,7 @@ type loop struct {
 
 	asking      bool // a multiRead is under way
 	noMultiRead bool // a server has refused it
+	mayRead     int  // how many nodes an answer may have; see several.go
 
 	syncing bool // nothing is read before the server has caught up
 	round   int  // counts the times that the server had to catch up
@@ -98,7 +99,7 @@ func newLoop(ctx context.Context, c *Cache) *loop {
 		results: make(chan result), states: make(chan state.State),
 		tree: newTree(), dirty: map[string]dirt{}, batch: map[string]needs{},
 		inflight: map[string]struct{}{}, members: map[string]struct{}{},
-		hot: map[string]int{}, together: map[string]struct{}{},
+		hot: map[string]int{}, together: map[string]struct{}{}, mayRead: mostAtATime,
 	}
 }
 

@@ -116,6 +116,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 func (w *world) connect(servers string, opt framework.Option) {
 	c, err := framework.New(servers, opt, framework.WithSessionTimeout(6*time.Second))
 	require.NoError(w, err)
+	w.Cleanup(func() { c.Close() }) // for a trial that has failed
 	w.client = c
 }
 

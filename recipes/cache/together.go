@@ -2,13 +2,11 @@ package cache
 
 import (
 	"errors"
-	"log/slog"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
-	"github.com/gocurator/curator/internal/semconv"
 )
 
 // A node is hot if it changes again in the time of each read. A read of its own
@@ -108,8 +106,7 @@ func (l *loop) readTogetherArrived(r result) {
 		err = errors.New("the server changes nodes while it reads them")
 		fallthrough
 	case err != nil:
-		l.noMultiRead = true
-		framework.Extend(l.c.client).Logger().Warn("zookeeper cache cannot read nodes together", l.logPath(l.c.scope.root), slog.Any(semconv.Cause, err))
+		l.cannotReadTogether(err)
 		return
 	}
 	l.target, l.begun = r.together.zxid, time.Now()
