@@ -31,7 +31,6 @@ const (
 	OpSync            Op = wire.OpSync
 	OpPing            Op = wire.OpPing
 	OpMulti           Op = wire.OpMulti
-	OpMultiRead       Op = wire.OpMultiRead
 	OpReconfig        Op = wire.OpReconfig
 	OpRemoveWatches   Op = wire.OpRemoveWatches
 	OpCreateContainer Op = wire.OpCreateContainer
