@@ -63,6 +63,10 @@ func everyOperation(c *framework.Client) map[string]func(ctx context.Context, pa
 			stopped(w)
 			return err
 		},
+		"multiRead": func(ctx context.Context, path string) error {
+			_, _, err := framework.Extend(c).MultiRead(ctx, path)
+			return err
+		},
 		"watch": func(ctx context.Context, path string) error {
 			w, err := c.NewWatcher(ctx, path)
 			if err == nil {

@@ -24,18 +24,18 @@ type dirt struct {
 	needs       needs
 	born        bool  // the first of the events was told, and is its creation
 	first, last int64 // WatchEvent.After of the events, or never
-	told        told
 }
 
-// told counts the events of a path. A reset adds none.
+// told counts events of the root. A reset adds none.
 type told struct {
 	sets  int // of its data
 	turns int // its creations and deletions
 }
 
-func (t *told) add(more told) {
-	t.sets += more.sets
-	t.turns += more.turns
+// rootEvents are events of the root that were told after the same answer.
+type rootEvents struct {
+	told
+	after int64
 }
 
 const (
@@ -53,7 +53,6 @@ func (l *loop) mark(path string, n needs) { l.soil(path, dirt{needs: n, first: n
 func (l *loop) soil(path string, d dirt) {
 	if was, ok := l.dirty[path]; ok {
 		d.needs |= was.needs
-		d.told.add(was.told)
 		d.born = was.born
 		d.first, d.last = min(was.first, d.first), max(was.last, d.last)
 	}
@@ -77,37 +76,37 @@ func (l *loop) changed(path string, n needs, after int64, event zk.EventType) {
 	if !l.c.scope.has(path) {
 		return
 	}
-	d := dirt{needs: n, first: after, last: after}
-	switch {
-	case l.syncing:
-	case event == zk.EventNodeDataChanged:
-		d.told.sets = 1
-	default:
-		d.told.turns, d.born = 1, event == zk.EventNodeCreated
-	}
+	d := dirt{needs: n, first: after, last: after, born: event == zk.EventNodeCreated && !l.syncing}
 	l.soil(path, d)
+	if path == l.c.scope.root && !l.syncing {
+		l.rootChanged(after, event)
+	}
 }
 
-// launch begins as many reads as may be under way.
-func (l *loop) launch() {
-	for len(l.queue) > 0 && len(l.inflight) < l.c.cfg.pending {
-		path := l.queue[0]
-		l.queue = l.queue[1:]
-		if _, busy := l.inflight[path]; busy {
-			continue // arrived queues it again
-		}
-		q := request{path: path, needs: l.batch[path], known: l.tree.nodes[path].copy(), asked: l.round}
-		delete(l.batch, path)
-		l.inflight[path] = struct{}{}
-		source := l.source
-		l.readers.Go(func() { l.deliver(source.read(l.ctx, l, q)) })
+// rootChanged notes an event of the root.
+func (l *loop) rootChanged(after int64, event zk.EventType) {
+	if n := len(l.rootEvents); n == 0 || l.rootEvents[n-1].after != after {
+		l.rootEvents = append(l.rootEvents, rootEvents{after: after})
+	}
+	e := &l.rootEvents[len(l.rootEvents)-1]
+	if event == zk.EventNodeDataChanged {
+		e.sets++
+	} else {
+		e.turns++
 	}
 }
 
 // arrived takes the result of a read.
 func (l *loop) arrived(r result) {
-	if r.sync {
+	switch {
+	case r.sync:
 		l.synced(r)
+		return
+	case r.together != nil:
+		l.readTogetherArrived(r)
+		return
+	case r.several != nil:
+		l.severalArrived(r)
 		return
 	}
 	delete(l.inflight, r.path)
@@ -118,7 +117,7 @@ func (l *loop) arrived(r result) {
 	switch {
 	case r.err == nil:
 		l.take(r)
-	case framework.IsConnectionError(r.err):
+	case r.again || framework.IsConnectionError(r.err):
 		l.need(r.path, r.needs)
 	case errors.Is(r.err, zk.ErrAuthFailed):
 		l.mark(r.path, r.needs) // this is no refusal of the node

@@ -2,6 +2,7 @@ package cache_test
 
 import (
 	"fmt"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,8 +13,18 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// There is always something that the cache has not read yet.
+// There is always something that the cache has not read yet. On a single
+// processor, the cache sees an answer and the events behind it at once.
 func TestCacheTakesStepsInATreeThatNeverRests(t *testing.T) {
+	for _, processors := range []int{1, 2} {
+		t.Run(fmt.Sprint(processors, " processors"), func(t *testing.T) {
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
+			testTreeThatNeverRests(t)
+		})
+	}
+}
+
+func testTreeThatNeverRests(t *testing.T) {
 	const nodes, changes, every = 100, 10000, 2 * time.Millisecond
 	for _, version := range []string{"3.9", "3.8"} {
 		for _, latency := range []time.Duration{time.Millisecond, 20 * time.Millisecond} {
@@ -26,7 +37,9 @@ func TestCacheTakesStepsInATreeThatNeverRests(t *testing.T) {
 						create(t, srv, fmt.Sprintf("/r/%d", i))
 					}
 					c := open(t, client, "/r")
-					srv.Inject(zktest.Rule{Op: zktest.OpGetData, Times: -1, Do: zktest.DelayReply(latency)})
+					for _, op := range []zktest.Op{zktest.OpGetData, zktest.OpMultiRead} {
+						srv.Inject(zktest.Rule{Op: op, Times: -1, Do: zktest.DelayReply(latency)})
+					}
 					steps := map[int64]struct{}{}
 					var behind time.Duration
 					go func() {

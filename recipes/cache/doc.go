@@ -32,11 +32,16 @@
 //   - A cache lags behind by the time of a few requests, and in an outage by as
 //     long as that lasts. [Cache.Changes] tells when it is interrupted.
 //   - A step takes at least the time of a request, and has everything that has
-//     changed meanwhile. A node that changes again within each such time keeps
-//     the cache from taking a step until it rests for once. With standard
-//     watches, the whole tree must rest.
-//   - Nodes that live for a shorter time than a read takes, and of which there is
-//     always one, keep the cache from taking a step.
+//     changed meanwhile. In a tree that never rests, a change is in the cache
+//     after the time of about five requests. It takes two more each time that
+//     another node begins to change faster than it can be read.
+//   - The previous point holds as long as the nodes that change faster than they
+//     can be read have no more than half a megabyte of data and names together.
+//     With more, or with a server that has no multiRead, the cache takes a step
+//     when such nodes rest for once. With standard watches, the whole tree must
+//     rest. [Cache.Stats] tells for how long the cache has been behind.
+//   - Nodes with ever new names that live for a shorter time than a read takes,
+//     and of which there is always one, keep the cache from taking a step.
 //   - The fields of a Stat that count children (Cversion, NumChildren, Pzxid) are
 //     those of the last time that the node itself was read.
 //   - Nodes that the client may not read are not in the cache.
@@ -58,8 +63,12 @@
 // root. Only if the root was deleted and re-created in the same step, a wrong
 // event can go unnoticed, and the change of the node with it.
 //
-// After each reconnect, the cache looks at every node again, with one small
-// request for each. It compares the transactions that created and changed a
+// A change costs one read at most. Nodes that wait to be read are read together,
+// several by one request, a multiRead: those of the first time, and those that
+// change faster than they can be read. ZooKeeper has that since 3.6.
+//
+// After each reconnect, the cache looks at every node again, also at several by
+// one request if they have little data. It compares the transactions that created and changed a
 // node, so it notices that a node was deleted and re-created.
 //
 // # How it does
@@ -67,5 +76,6 @@
 // [Cache.Stats] tells how far the cache is behind, in time and in transactions,
 // and how often it had to read everything again. Package tracing makes metrics
 // of that. The log has a line when a cache is up to date again, when it changes
-// over to standard watches, and when it cannot read a node.
+// over to standard watches, when it cannot read a node, and when a server refuses
+// to read nodes together.
 package cache

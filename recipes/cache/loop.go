@@ -22,15 +22,17 @@ import (
 // that were dirty as of then are read, and the others are left to the next
 // batch. When the batch is read, the cache takes a step:
 //
-//   - If nothing is dirty and no event is unread, then everything that was read
-//     is equal to the server's tree as of the newest answer: a change before that
-//     answer would have been told before it.
+//   - If no event is unread, and nothing is dirty because of a change before the
+//     newest answer, then everything that was read is equal to the server's tree
+//     as of that answer: a change before it would have been told before it.
 //   - Otherwise it may be equal to the tree as of the target. A path that was not
 //     told of after the target is. One that was told of is if its node is not
 //     younger than the target. A path that was read as missing, or not at all,
 //     may have had a node at the target, unless what was told of it after the
 //     target begins with its creation. If one path fails, there is no step, and
 //     the next batch has another target.
+//   - The paths that have failed are read together in the next batch, which has
+//     its target from that; see together.go.
 type loop struct {
 	c       *Cache
 	ctx     context.Context
@@ -46,7 +48,13 @@ type loop struct {
 	inflight map[string]struct{}
 	members  map[string]struct{} // the paths of this batch
 	target   int64               // of this batch, or noTarget
+	hot      map[string]int      // paths that were in the way of a step; see restsToCool
+	together map[string]struct{} // hot paths whose copies are as of the target
 	begun    time.Time           // when this batch began
+
+	asking      bool // a multiRead is under way
+	noMultiRead bool // a server has refused it
+	mayRead     int  // how many nodes an answer may have; see several.go
 
 	syncing bool // nothing is read before the server has caught up
 	round   int  // counts the times that the server had to catch up
@@ -55,8 +63,9 @@ type loop struct {
 	behindSince time.Time // zero if there is nothing that the cache has not caught up with
 
 	// Events of the root itself, to find out whether they are true.
-	rootTold told  // of those that were read since the last step
-	rootWas  *Node // at the last step, or nil
+	rootTold   told         // of those that were read since the last step
+	rootEvents []rootEvents // of those that were not read yet, oldest first
+	rootWas    *Node        // at the last step, or nil
 }
 
 // source is where the loop learns of changes.
@@ -90,6 +99,7 @@ func newLoop(ctx context.Context, c *Cache) *loop {
 		results: make(chan result), states: make(chan state.State),
 		tree: newTree(), dirty: map[string]dirt{}, batch: map[string]needs{},
 		inflight: map[string]struct{}{}, members: map[string]struct{}{},
+		hot: map[string]int{}, together: map[string]struct{}{}, mayRead: mostAtATime,
 	}
 }
 
@@ -208,7 +218,7 @@ func (l *loop) stateChanged() {
 func (l *loop) reset() {
 	l.round++
 	l.source.reset()
-	l.rootTold = told{}
+	l.rootTold, l.rootEvents = told{}, nil
 	for path := range l.inflight {
 		l.mark(path, needNode|needScan)
 	}
@@ -218,6 +228,9 @@ func (l *loop) reset() {
 	l.queue, l.target = nil, noTarget
 	clear(l.batch)
 	clear(l.members)
+	clear(l.together)
+	clear(l.hot)
+	l.noMultiRead = false // it may be another server
 	l.c.interrupted()
 	l.catchUp()
 }

@@ -27,7 +27,7 @@ func TestStepLeavesOutNoNodeThatWasThereAtItsTransaction(t *testing.T) {
 		create(t, srv, "/r/d/b")
 		created := srv.Zxid()
 		var deletion atomic.Int64
-		srv.Inject(zktest.Rule{Op: zktest.OpExists, Path: "/r/d", Do: zktest.Call(func(zktest.Request) {
+		srv.Inject(zktest.Rule{Op: zktest.OpMultiRead, Do: zktest.Call(func(zktest.Request) { // reads /r and /r/d
 			if err := srv.Delete("/r/d/b"); err != nil {
 				t.Error(err)
 			}
@@ -80,7 +80,7 @@ func TestCacheTakesStepsWhileNodesWithChildrenAreCreated(t *testing.T) {
 		srv := zktest.Start(t)
 		create(t, srv, "/r")
 		c := open(t, connect(t, srv), "/r")
-		for _, op := range []zktest.Op{zktest.OpGetData, zktest.OpGetChildren} {
+		for _, op := range []zktest.Op{zktest.OpGetData, zktest.OpMultiRead, zktest.OpGetChildren} {
 			srv.Inject(zktest.Rule{Op: op, Times: -1, Do: zktest.DelayReply(5 * time.Millisecond)})
 		}
 		const nodes = 1000

@@ -37,8 +37,8 @@ func WithoutData() Option {
 	return func(c *config) { c.noData = true }
 }
 
-// WithConcurrency sets how many reads are under way at a time. The default is
-// 64.
+// WithConcurrency sets how many nodes are being read at a time, with one request
+// or with many. The default is 64.
 func WithConcurrency(n int) Option {
 	return func(c *config) { c.pending = n }
 }

@@ -47,13 +47,7 @@ func (s *persistentSource) read(ctx context.Context, l *loop, q request) (r resu
 	if r.node, r.err = l.readNode(ctx, q); r.err != nil || !l.wantsChildren(q, r.node) {
 		return r
 	}
-	names, stat, err := l.c.client.Children(ctx, q.path)
-	if r.err = noNodeIsNil(err); err != nil {
-		r.node = nil
-		return r
-	}
-	r.listed, r.names, r.pzxid = true, names, stat.Pzxid
-	return r
+	return l.list(ctx, r)
 }
 
 func (s *persistentSource) arrived(*loop, result) {}

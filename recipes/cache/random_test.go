@@ -31,16 +31,16 @@ var cacheSeeds = recipetest.SeedFlags("cache", 500)
 //  3. When the faults have stopped, WaitFor brings the last state.
 //  4. When the cache and its client are closed, nothing is left.
 func TestCacheIsEqualToTheTreeUnderRandomFaults(t *testing.T) {
-	allSteps = 0
+	allSteps, allTogether = 0, 0
 	cacheSeeds.InTurn(t, func(t *testing.T, seed uint64) {
 		synctest.Test(t, func(t *testing.T) { newWorld(t, seed).run() })
 	})
-	t.Logf("%d steps of caches were compared", allSteps)
+	t.Logf("%d steps of caches were compared, and nodes were read together %d times", allSteps, allTogether)
 	require.Greater(t, allSteps, 20*cacheSeeds.Count())
 }
 
-// allSteps counts what was compared.
-var allSteps int
+// These count what was compared, and how often hot nodes were read together.
+var allSteps, allTogether int
 
 // world is a tree that changes all the time, and caches of it.
 type world struct {
@@ -52,6 +52,7 @@ type world struct {
 	keep    func(path string) bool
 	noData  bool
 	old     bool // the server has no persistent watches
+	hot     bool // every other change is of one of two nodes
 
 	past []version // of the tree, oldest first
 
@@ -68,6 +69,7 @@ type version struct {
 
 func newWorld(t *testing.T, seed uint64) *world {
 	w := &world{T: t, rng: rand.New(rand.NewPCG(seed, 1)), keep: func(string) bool { return true }}
+	w.hot = w.rng.IntN(2) == 0
 	const short, long = time.Second, 12 * time.Second
 	random := zktest.ChaosPlan{
 		Seed: seed,
@@ -103,13 +105,18 @@ func newWorld(t *testing.T, seed uint64) *world {
 		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: -1, Do: zktest.Fail(zktest.ErrUnimplemented)})
 	}
 	w.servers = []*zktest.Server{srv}
-	w.connect(srv.Addr(), framework.WithDialer(srv.Dialer()))
+	dialer := srv.Dialer()
+	if w.hot {
+		dialer = distant(w.T, srv.Dialer(), time.Duration(w.rng.IntN(5000))*time.Microsecond)
+	}
+	w.connect(srv.Addr(), framework.WithDialer(dialer))
 	return w
 }
 
 func (w *world) connect(servers string, opt framework.Option) {
 	c, err := framework.New(servers, opt, framework.WithSessionTimeout(6*time.Second))
 	require.NoError(w, err)
+	w.Cleanup(func() { c.Close() }) // for a trial that has failed
 	w.client = c
 }
 
@@ -158,6 +165,9 @@ func (w *world) run() {
 	readers.Go(func() { w.look(ctx, c) })
 	for range 400 {
 		w.change()
+		if w.hot { // the answer tells of transactions that the cache has not read yet
+			readers.Go(func() { w.client.Exists(ctx, "/") })
+		}
 		switch w.rng.IntN(8) {
 		case 0:
 			time.Sleep(time.Duration(w.rng.IntN(1000)) * time.Millisecond)
@@ -184,6 +194,7 @@ func (w *world) run() {
 	require.NoError(w, w.client.Close())
 	w.check(last)
 	for _, s := range w.servers {
+		allTogether += s.CountRequests(zktest.OpMultiRead)
 		s.AssertNoWatches(w)
 	}
 }
@@ -200,8 +211,12 @@ func (w *world) calm() {
 func (w *world) change() {
 	head := w.head()
 	path := "/r"
-	for range w.rng.IntN(4) {
-		path += "/" + string('a'+rune(w.rng.IntN(4)))
+	if w.hot && w.rng.IntN(2) == 0 {
+		path = []string{"/r", "/r/a"}[w.rng.IntN(2)]
+	} else {
+		for range w.rng.IntN(4) {
+			path += "/" + string('a'+rune(w.rng.IntN(4)))
+		}
 	}
 	_, there := head.Node(path)
 	_, parent := head.Node(path[:strings.LastIndexByte(path, '/')])

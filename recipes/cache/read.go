@@ -27,14 +27,17 @@ type known struct {
 type result struct {
 	request
 
-	sync  bool // the answer to a Sync, and nothing else
-	round int  // of that
+	sync     bool      // the answer to a Sync, and nothing else
+	together *together // the answer to a multiRead of hot nodes, and nothing else
+	several  []result  // of one multiRead of other nodes, and nothing else but an error
+	round    int       // the loop's, when a Sync or a multiRead of hot nodes was sent
 
 	node   *Node // nil if there is none
 	listed bool
 	names  []string
 	pzxid  int64
 	err    error
+	again  bool // the error is none of the node
 
 	data, list *framework.Watch // of a standardSource
 }
@@ -49,7 +52,7 @@ func (r result) stop() {
 
 // readNode reads a node, and its data unless those are known.
 func (l *loop) readNode(ctx context.Context, q request) (*Node, error) {
-	if l.c.cfg.noData || q.known.node != nil && q.needs&needScan != 0 {
+	if l.c.cfg.noData || q.mayBeUnchanged() {
 		there, stat, err := l.c.client.Exists(ctx, q.path)
 		if err != nil || !there {
 			return nil, err
@@ -68,6 +71,21 @@ func (l *loop) readNode(ctx context.Context, q request) (*Node, error) {
 		return nil, noNodeIsNil(err)
 	}
 	return &Node{Path: q.path, Data: data, Stat: *stat}, nil
+}
+
+// mayBeUnchanged reports whether a node is known, and nothing has told of a
+// change. Then a smaller request may say that there was none.
+func (q request) mayBeUnchanged() bool { return q.known.node != nil && q.needs&needScan != 0 }
+
+// list lists the children of a node that was read.
+func (l *loop) list(ctx context.Context, r result) result {
+	names, stat, err := l.c.client.Children(ctx, r.path)
+	if r.err = noNodeIsNil(err); err != nil {
+		r.node = nil
+		return r
+	}
+	r.listed, r.names, r.pzxid = true, names, stat.Pzxid
+	return r
 }
 
 // wantsChildren reports whether the children of a node that was read are to be

@@ -3,6 +3,7 @@ package cache
 import (
 	"log/slog"
 	"maps"
+	"math"
 	"time"
 
 	"github.com/gocurator/curator/framework"
@@ -12,7 +13,7 @@ import (
 // step lets the cache take a step when the batch is read, and begins the next
 // one.
 func (l *loop) step() {
-	if l.syncing || len(l.batch) > 0 || len(l.inflight) > 0 {
+	if l.syncing || l.asking || len(l.batch) > 0 || len(l.inflight) > 0 {
 		return
 	}
 	now, ok := l.source.caughtUp()
@@ -20,10 +21,16 @@ func (l *loop) step() {
 		return
 	}
 	switch {
-	case len(l.dirty) == 0:
+	case l.isAsOf(now):
 		l.stepTo(now)
-	case len(l.members) > 0 && l.isAsOfTarget():
-		l.stepTo(l.target)
+	case l.hasTarget():
+		paths := l.inTheWay()
+		if len(paths) == 0 {
+			l.stepTo(l.target)
+		}
+		for _, path := range paths {
+			l.hot[path] = restsToCool
+		}
 	}
 	if !l.syncing {
 		l.begin(now)
@@ -32,15 +39,16 @@ func (l *loop) step() {
 
 // begin begins a batch, if there is something to read, with what was dirty as
 // of the newest answer. If there was nothing, because no answer has come since,
-// the batch has everything and no target.
+// the batch has everything and no target. If there are hot paths, the batch
+// begins with these.
 func (l *loop) begin(newest int64) {
 	l.clearBatch()
 	l.target, l.begun = newest, time.Now()
-	for path, d := range l.dirty {
-		if d.first < newest {
-			l.include(path, d)
-		}
+	if paths := l.hotPaths(); len(paths) > 0 {
+		l.readTogether(paths)
+		return
 	}
+	l.includeAll()
 	if len(l.members) > 0 {
 		return
 	}
@@ -48,6 +56,15 @@ func (l *loop) begin(newest int64) {
 	for path, d := range l.dirty {
 		d.last = never
 		l.include(path, d)
+	}
+}
+
+// includeAll takes what was told of before the target into the batch.
+func (l *loop) includeAll() {
+	for path, d := range l.dirty {
+		if d.first < l.target {
+			l.include(path, d)
+		}
 	}
 }
 
@@ -61,6 +78,7 @@ func (l *loop) clearBatch() {
 		l.dirty = dirty
 	}
 	l.members = cleared(l.members)
+	l.together = cleared(l.together)
 }
 
 // keptPaths is how many entries a map may have whose memory is kept.
@@ -75,30 +93,56 @@ func cleared[V any](m map[string]V) map[string]V {
 	return m
 }
 
-// include takes a dirty path into the batch. If it was told of after the target
-// as well, it stays dirty.
+// include takes a dirty path into the batch.
 func (l *loop) include(path string, d dirt) {
 	if path == l.c.scope.root {
-		l.rootTold.add(d.told)
+		l.countRootEvents(math.MaxInt64)
 	}
 	l.add(path, d.needs)
+	l.settle(path, d)
+}
+
+// settle is called when the batch has a dirty path. If the path was told of
+// after the target as well, it stays dirty.
+func (l *loop) settle(path string, d dirt) {
 	delete(l.dirty, path)
 	if d.last >= l.target && d.last != never {
 		l.dirty[path] = dirt{needs: d.needs, first: d.last, last: d.last}
 	}
 }
 
-// isAsOfTarget reports whether what was read in the batch is what the server
-// had at the batch's target. Only a source that tells everything can say that:
-// a standard watch that has fired tells no more before it is set again.
-func (l *loop) isAsOfTarget() bool {
-	if _, tellsAll := l.source.(*persistentSource); !tellsAll || l.target == noTarget {
-		return false
+// isAsOf reports whether what was read is what the server had as of the newest
+// answer: nothing is dirty, or only because of later changes. An answer and the
+// events behind it often come together, above all on a single processor.
+func (l *loop) isAsOf(newest int64) bool {
+	for _, d := range l.dirty {
+		if d.first < newest {
+			return false
+		}
 	}
+	return true
+}
+
+// hasTarget reports whether what was read in the batch may be what the server
+// had at the batch's target.
+func (l *loop) hasTarget() bool {
+	return l.isToldAll() && l.target != noTarget && len(l.members)+len(l.together) > 0
+}
+
+// isToldAll reports whether the source tells every change. A standard watch that
+// has fired tells no more before it is set again.
+func (l *loop) isToldAll() bool {
+	_, persistent := l.source.(*persistentSource)
+	return persistent
+}
+
+// inTheWay returns the paths that may have been at the batch's target what was
+// not read. Those that were read together are as of the target.
+func (l *loop) inTheWay() (paths []string) {
 	for path, d := range l.dirty {
 		createdSince := d.born && d.first >= l.target
-		if l.tree.node(path) == nil && !createdSince {
-			return false // it may have been there, and be gone from its parent's list
+		if _, asOfTarget := l.together[path]; !asOfTarget && !createdSince && l.tree.node(path) == nil {
+			paths = append(paths, path) // it may have been there, and be gone from its parent's list
 		}
 	}
 	for path := range l.members {
@@ -107,10 +151,10 @@ func (l *loop) isAsOfTarget() bool {
 		}
 		n := l.tree.node(path)
 		if n == nil || max(n.Stat.Czxid, n.Stat.Mzxid) > l.target {
-			return false
+			paths = append(paths, path)
 		}
 	}
-	return true
+	return paths
 }
 
 // stepTo makes what was read what the cache has.
@@ -129,10 +173,28 @@ func (l *loop) stepTo(zxid int64) {
 		framework.Extend(l.c.client).Logger().Warn("zookeeper has gone back to an older state, and the cache with it",
 			l.logPath(l.c.scope.root), slog.Int64(semconv.CacheZxid, zxid), slog.Int64(semconv.CacheZxidBefore, was))
 	}
+	if len(l.members) > 0 && len(l.together) == 0 {
+		l.hot = cleared(l.hot)
+	}
 	if l.c.publish(&l.tree, zxid, !l.behind) {
 		l.logResync()
 	}
 	l.caughtUpWith(l.begun)
+}
+
+// countRootEvents counts the events of the root that are about changes before a
+// transaction. The root's copy has those changes, or will have them.
+func (l *loop) countRootEvents(before int64) {
+	var later []rootEvents
+	for _, e := range l.rootEvents {
+		if e.after < before {
+			l.rootTold.sets += e.sets
+			l.rootTold.turns += e.turns
+		} else {
+			later = append(later, e)
+		}
+	}
+	l.rootEvents = later
 }
 
 // eventsAreWrong reports whether there were events of the root that have not
@@ -141,8 +203,7 @@ func (l *loop) stepTo(zxid int64) {
 // deleted, and its version counts how often it was set.
 func (l *loop) eventsAreWrong() bool {
 	now := l.tree.node(l.c.scope.root)
-	_, persistent := l.source.(*persistentSource)
-	if !persistent || l.rootWas == nil || now == nil || now.Stat.Czxid != l.rootWas.Stat.Czxid {
+	if !l.isToldAll() || l.rootWas == nil || now == nil || now.Stat.Czxid != l.rootWas.Stat.Czxid {
 		return false
 	}
 	return l.rootTold.turns > 0 || l.rootTold.sets > int(now.Stat.Version-l.rootWas.Stat.Version)

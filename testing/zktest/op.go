@@ -31,6 +31,7 @@ const (
 	OpSync            Op = wire.OpSync
 	OpPing            Op = wire.OpPing
 	OpMulti           Op = wire.OpMulti
+	OpMultiRead       Op = wire.OpMultiRead
 	OpReconfig        Op = wire.OpReconfig
 	OpRemoveWatches   Op = wire.OpRemoveWatches
 	OpCreateContainer Op = wire.OpCreateContainer

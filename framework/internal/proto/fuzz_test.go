@@ -23,6 +23,7 @@ var readers = []func([]byte){
 	func(b []byte) { Reconfig("", "", "", 0).Read(b, 0) },
 	func(b []byte) { Auth("digest", nil).Read(b, 0) },
 	func(b []byte) { Multi().Read(b, 0) },
+	func(b []byte) { MultiRead().Read(b, 0) },
 	func(b []byte) { ReadRequestHeader(b) },
 	func(b []byte) { ReadReplyHeader(b) },
 	func(b []byte) { ReadConnectRequest(b) },
@@ -40,6 +41,7 @@ func FuzzReaders(f *testing.F) {
 		f.Add(kind, append(jute.AppendInt32(nil, 100), make([]byte, 1200)...))
 		f.Add(kind, jute.AppendString(nil, "server.1=a:1:2:participant;0.0.0.0:2181\nversion=1"))
 		f.Add(kind, append(jute.AppendInt32(nil, OpCreate2), make([]byte, 1<<10)...))
+		f.Add(kind, append(jute.AppendInt32(nil, OpGetData), make([]byte, 1<<10)...))
 		f.Add(kind, append(jute.AppendInt32(nil, OpError), make([]byte, 1<<10)...))
 	}
 	f.Fuzz(func(t *testing.T, kind int, body []byte) {
@@ -156,6 +158,21 @@ func TestMulti(t *testing.T) {
 		OpError, false, int32(0), CodeOK,
 		OpError, false, CodeBadVersion, CodeBadVersion,
 		OpError, false, CodeRuntimeInconsistency, CodeRuntimeInconsistency,
+		OpError, true, int32(-1))
+}
+
+func TestMultiRead(t *testing.T) {
+	stat := &Stat{Czxid: 7, Version: 2}
+	q := MultiRead("/a", "/b")
+	requireBody(t, q.Append, OpMultiRead, q.Op,
+		OpGetData, false, int32(-1), "/a", false,
+		OpGetData, false, int32(-1), "/b", false,
+		OpError, true, int32(-1))
+	requireAnswer(t, q, MultiReadAnswer{
+		Reads: []ReadAnswer{{Data: []byte("x"), Stat: stat}, {Code: CodeNoNode}}, Zxid: answerZxid,
+	},
+		OpGetData, false, int32(0), []byte("x"), stat,
+		OpError, false, CodeNoNode, CodeNoNode,
 		OpError, true, int32(-1))
 }
 

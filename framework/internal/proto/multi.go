@@ -73,3 +73,47 @@ func readMultiAnswer(r *jute.Reader, zxid int64) MultiAnswer {
 	}
 	return a
 }
+
+// ReadAnswer is the answer to one operation of a MultiRead.
+type ReadAnswer struct {
+	Data []byte // a part of the message
+	Stat *Stat
+	Code int32 // CodeOK, or why this operation has failed
+}
+
+// MultiReadAnswer is the answer to a MultiRead.
+type MultiReadAnswer struct {
+	Reads []ReadAnswer // one for each operation
+	Zxid  int64        // as of which all of them were carried out
+}
+
+// MultiRead asks for the data of several nodes. Each operation succeeds or fails
+// by itself.
+func MultiRead(paths ...string) Request[MultiReadAnswer] {
+	return Request[MultiReadAnswer]{Op: OpMultiRead, Append: func(b []byte) []byte {
+		for _, path := range paths {
+			b = pathAndWatch(path, false)(appendMultiHeader(b, OpGetData, false))
+		}
+		return appendMultiHeader(b, OpError, true)
+	}, read: readMultiReadAnswer}
+}
+
+func readMultiReadAnswer(r *jute.Reader, zxid int64) MultiReadAnswer {
+	a := MultiReadAnswer{Zxid: zxid}
+	for !r.Bad() {
+		op, done := r.Int32(), r.Bool()
+		r.Int32() // an error code, which is repeated behind the header if the part is an error
+		if done {
+			return a
+		}
+		var part ReadAnswer
+		switch op {
+		case OpGetData:
+			part.Data, part.Stat = r.Buffer(), readStat(r)
+		default:
+			part.Code = r.Int32()
+		}
+		a.Reads = append(a.Reads, part)
+	}
+	return a
+}

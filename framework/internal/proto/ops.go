@@ -20,6 +20,7 @@ const (
 	OpRemoveWatches   = 18
 	OpCreateContainer = 19
 	OpCreateTTL       = 21
+	OpMultiRead       = 22
 	OpAuth            = 100
 	OpSetWatches      = 101
 	OpAddWatch        = 106

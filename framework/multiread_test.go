@@ -1,0 +1,94 @@
+package framework_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/testing/zkserver"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+func TestMultiReadHasEachNode(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		c, err := framework.New(srv.Addr()+"/app", framework.WithDialer(srv.Dialer()))
+		require.NoError(t, err)
+		defer c.Close()
+		view, err := c.Namespace("/n")
+		require.NoError(t, err)
+		mustCreate(t, view, "/a", "of a")
+		mustCreate(t, view, "/b", "")
+		mustCreate(t, view, "/secret", "", framework.WithACL(zk.DigestACL(zk.PermAll, "user", "password")))
+		nodes, zxid, err := framework.Extend(view).MultiRead(t.Context(), "/b", "/gone", "/secret", "/a")
+		require.NoError(t, err)
+		require.Len(t, nodes, 4)
+		require.NoError(t, nodes[0].Err)
+		require.Empty(t, nodes[0].Data)
+		require.ErrorIs(t, nodes[1].Err, zk.ErrNoNode)
+		require.Nil(t, nodes[1].Stat)
+		require.ErrorIs(t, nodes[2].Err, zk.ErrNoAuth)
+		require.NoError(t, nodes[3].Err)
+		require.Equal(t, "of a", string(nodes[3].Data))
+		want, _ := srv.Node("/app/n/a")
+		require.Equal(t, want.Stat.Czxid, nodes[3].Stat.Czxid)
+		require.Equal(t, srv.Zxid(), zxid)
+	})
+}
+
+func TestMultiReadRefusesWhatMakesNoSense(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		before := srv.CountRequests(zktest.OpAny)
+		_, _, err := framework.Extend(c).MultiRead(t.Context())
+		require.ErrorIs(t, err, zk.ErrBadArguments)
+		_, _, err = framework.Extend(c).MultiRead(t.Context(), "/a", "b")
+		require.ErrorIs(t, err, zk.ErrInvalidPath)
+		_, _, err = framework.Extend(c).MultiRead(t.Context(), slices.Repeat([]string{"/" + strings.Repeat("x", 1000)}, 2000)...)
+		require.ErrorIs(t, err, framework.ErrRequestTooLarge)
+		require.Equal(t, before, srv.CountRequests(zktest.OpAny))
+	})
+}
+
+// One node is written, and then the other one, again and again. So the first one
+// has the version of the other one or the next, at each moment. Reads one by one
+// see it otherwise, and MultiRead does not, whatever is between the two.
+func TestRealServerMultiReadIsAsOfOneTransaction(t *testing.T) {
+	t.Parallel()
+	ens := zkserver.StartEnsemble(t, 3)
+	for i, srv := range append(ens.Members(), sharedServer(t)) {
+		writer, reader := realClient(t, srv, ""), framework.Extend(realClient(t, srv, ""))
+		first, second := fmt.Sprint("/first-", i), fmt.Sprint("/second-", i)
+		mustCreate(t, writer, first, "")
+		mustCreate(t, writer, second, "")
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for ctx.Err() == nil {
+				writer.Set(ctx, first, nil, framework.AnyVersion)
+				writer.Set(ctx, second, nil, framework.AnyVersion)
+			}
+		}()
+		paths := append([]string{first}, slices.Repeat([]string{"/"}, 1000)...)
+		paths = append(paths, second)
+		versions := map[int32]struct{}{}
+		for begun := time.Now(); len(versions) < 100 && time.Since(begun) < 2*time.Second || len(versions) < 10; {
+			nodes, zxid, err := reader.MultiRead(ctx, paths...)
+			require.NoError(t, err)
+			a, b := nodes[0].Stat, nodes[len(nodes)-1].Stat
+			require.Contains(t, []int32{0, 1}, a.Version-b.Version)
+			require.LessOrEqual(t, max(a.Mzxid, b.Mzxid), zxid)
+			versions[a.Version] = struct{}{}
+		}
+		stop()
+		<-done
+		require.NoError(t, writer.Delete(t.Context(), first, framework.AnyVersion))
+		require.NoError(t, writer.Delete(t.Context(), second, framework.AnyVersion))
+	}
+}

@@ -1,0 +1,163 @@
+package cache_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/cache"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// Some nodes are written all the time, so that none of them rests for as long
+// as a request takes. The cache takes steps nevertheless, and shows each change
+// in the time of a few requests.
+func TestHotNodesDoNotHoldUpTheCache(t *testing.T) {
+	for name, hot := range map[string][]string{
+		"one node":    {"/r/hot"},
+		"three nodes": {"/r/hot0", "/r/hot1", "/r/hot2"},
+		"the root":    {"/r"},
+	} {
+		onHotTree(t, name, func(h *hotTree, roundTrip time.Duration) {
+			h.change(2*time.Second, func(i int) { h.write(hot[i%len(hot)]) })
+			h.check(5 * roundTrip)
+		})
+	}
+}
+
+// A node comes and goes all the time. It may be missing whenever it is read with
+// others, and must be found to be in the way again then.
+func TestNodeThatComesAndGoesDoesNotHoldUpTheCache(t *testing.T) {
+	onHotTree(t, "", func(h *hotTree, roundTrip time.Duration) {
+		h.change(2*time.Second, func(i int) {
+			if i%2 == 0 {
+				require.NoError(h, h.srv.Create("/r/hot", h.now()))
+			} else {
+				require.NoError(h, h.srv.Delete("/r/hot"))
+			}
+		})
+		h.check(8 * roundTrip)
+	})
+}
+
+// A server that does not read nodes together gets no more such requests. Stats
+// tells that the cache is behind, and it is up to date when the nodes rest.
+func TestServerThatRefusesMultiReadIsAskedOnce(t *testing.T) {
+	onHotTree(t, "", func(h *hotTree, _ time.Duration) {
+		h.srv.ClearRequests()
+		h.srv.Inject(zktest.Rule{Op: zktest.OpMultiRead, Times: -1, Do: zktest.Fail(zktest.ErrUnimplemented)})
+		h.change(time.Second, func(int) { h.write("/r") })
+		require.Equal(h, 1, h.srv.CountRequests(zktest.OpMultiRead))
+		require.Greater(h, h.cache.Stats().Lag, 900*time.Millisecond)
+		h.check(time.Minute)
+		require.Contains(h, h.log.String(), "zookeeper cache cannot read nodes together")
+	})
+}
+
+// onHotTree runs a test on a tree whose servers are near and far.
+func onHotTree(t *testing.T, name string, test func(h *hotTree, roundTrip time.Duration)) {
+	for _, version := range []string{"3.9", "3.8"} {
+		for _, roundTrip := range []time.Duration{time.Millisecond, 20 * time.Millisecond} {
+			t.Run(fmt.Sprint(name, " ", version, " ", roundTrip), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { test(newHotTree(t, servers[version](t), roundTrip), roundTrip) })
+			})
+		}
+	}
+}
+
+// hotTree is a tree in which something changes every 100 microseconds, and 100
+// nodes are written by turns, more slowly.
+type hotTree struct {
+	*testing.T
+	srv    *zktest.Server
+	cache  *cache.Cache
+	log    bytes.Buffer // after the end of the client
+	client *framework.Client
+	reader sync.WaitGroup
+	stop   context.CancelFunc
+
+	// Only the reader uses them before it has stopped.
+	steps  map[int64]struct{}
+	behind time.Duration
+}
+
+func newHotTree(t *testing.T, srv *zktest.Server, roundTrip time.Duration) *hotTree {
+	h := &hotTree{T: t, srv: srv, steps: map[int64]struct{}{}}
+	create(t, srv, "/r", "/r/hot0", "/r/hot1", "/r/hot2")
+	for i := range coldNodes {
+		create(t, srv, fmt.Sprint("/r/", i))
+	}
+	h.client = connect(t, srv, framework.WithDialer(distant(t, srv.Dialer(), roundTrip)),
+		framework.WithLogger(slog.New(slog.NewTextHandler(&h.log, nil))))
+	h.cache = open(t, h.client, "/r")
+	ctx, stop := context.WithCancel(t.Context())
+	h.stop = stop
+	h.reader.Go(func() { h.read(ctx) })
+	return h
+}
+
+const coldNodes = 100
+
+// read notes how long each change took to be told.
+func (h *hotTree) read(ctx context.Context) {
+	for ch := range h.cache.Changes(ctx) {
+		written, err := strconv.ParseInt(string(ch.New.Data), 10, 64)
+		if err != nil {
+			continue // it was there in the beginning, or it is gone
+		}
+		h.steps[ch.Zxid] = struct{}{}
+		h.behind = max(h.behind, time.Since(time.Unix(0, written)))
+	}
+}
+
+func (h *hotTree) now() []byte { return strconv.AppendInt(nil, time.Now().UnixNano(), 10) }
+
+func (h *hotTree) write(path string) {
+	if _, there := h.srv.Node(path); !there {
+		require.NoError(h, h.srv.Create(path, nil))
+	}
+	require.NoError(h, h.srv.Set(path, h.now()))
+}
+
+func (h *hotTree) change(d time.Duration, hot func(i int)) {
+	const every, coldEvery = 100 * time.Microsecond, 70
+	for i := range int(d / every) {
+		hot(i)
+		if i%coldEvery == 0 {
+			h.write(fmt.Sprint("/r/", i/coldEvery%coldNodes))
+		}
+		time.Sleep(every)
+	}
+}
+
+// check requires that the reader was never behind by more than a time, and that
+// the cache has everything in the end. It closes the client.
+func (h *hotTree) check(atMost time.Duration) {
+	h.Helper()
+	require.NoError(h, h.cache.WaitFor(within(h.T), h.srv.Zxid()))
+	synctest.Wait()
+	h.stop()
+	h.reader.Wait()
+	require.NoError(h, h.client.Close())
+	h.Logf("%d steps, at most %v behind, %d requests", len(h.steps), h.behind, h.srv.CountRequests(zktest.OpAny))
+	require.NotEmpty(h, h.steps)
+	require.LessOrEqual(h, h.behind, atMost)
+	require.NotContains(h, h.log.String(), "standard watches")
+	for _, want := range h.srv.Tree() {
+		if n, cached := h.cache.Get(want.Path); cached {
+			require.Equal(h, want.Stat.Mzxid, n.Stat.Mzxid, want.Path)
+		} else {
+			require.False(h, strings.HasPrefix(want.Path, "/r"), want.Path)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package cache_test
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/cache"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// A server that has no multiRead says so about some requests at most, those of
+// the beginning. The nodes are read one by one then, and none is unreadable.
+func TestCacheOfAServerWithoutMultiRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		srv.Inject(zktest.Rule{Op: zktest.OpMultiRead, Times: -1, Do: zktest.Fail(zktest.ErrUnimplemented)})
+		create(t, srv, "/r")
+		for i := range 1000 {
+			create(t, srv, fmt.Sprint("/r/", i))
+		}
+		var log bytes.Buffer
+		client := connect(t, srv, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		c := open(t, client, "/r")
+		require.Len(t, paths(c), 1001)
+		require.Empty(t, c.Unreadable())
+		require.LessOrEqual(t, srv.CountRequests(zktest.OpMultiRead), 4, "no more than are under way at a time")
+		require.NoError(t, client.Close())
+		require.Equal(t, 1, strings.Count(log.String(), "zookeeper cache cannot read nodes together"))
+	})
+}
+
+// Large nodes are not read by many at a time.
+func TestAnswersAreNotMuchLargerThanANode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const nodes, many = 1000, 16
+		for size, atATime := range map[int]int{0: many, 100: many, 64 << 10: 2, 512 << 10: 2} {
+			srv := zktest.Start(t)
+			create(t, srv, "/r")
+			data := make([]byte, size)
+			for i := range nodes {
+				require.NoError(t, srv.Create(fmt.Sprint("/r/", i), data))
+			}
+			srv.ClearRequests()
+			c := open(t, connect(t, srv), "/r")
+			require.Len(t, paths(c), nodes+1)
+			requests := srv.CountRequests(zktest.OpMultiRead)
+			require.GreaterOrEqual(t, requests, (nodes-4*many)/atATime, "of %d bytes", size)
+			require.LessOrEqual(t, requests, nodes/atATime+20, "of %d bytes", size)
+			c.Close()
+		}
+	})
+}
+
+// After a reconnect, nodes with little data are read again, several at a time. Of
+// others, the server is asked first whether they have changed.
+func TestReconnectReadsLittleData(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		create(t, srv, "/r", "/r/changed")
+		const little, large = 1000, 100
+		for i := range little {
+			require.NoError(t, srv.Create(fmt.Sprint("/r/little", i), make([]byte, 100)))
+		}
+		for i := range large {
+			require.NoError(t, srv.Create(fmt.Sprint("/r/large", i), make([]byte, 100_000)))
+		}
+		c := open(t, connect(t, srv), "/r")
+		srv.ClearRequests()
+		srv.CutAll()
+		require.NoError(t, srv.Set("/r/changed", []byte("new")))
+		require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
+		require.Equal(t, large, srv.CountRequests(zktest.OpExists))
+		require.LessOrEqual(t, srv.CountRequests(zktest.OpGetData), 10)
+		require.LessOrEqual(t, srv.CountRequests(zktest.OpMultiRead), little/4)
+		n, _ := c.Get("/r/changed")
+		require.Equal(t, "new", string(n.Data))
+	})
+}
+
+// A request must not become too long for the server either.
+func TestNodesWithLongPathsAreReadAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		create(t, srv, "/r")
+		for i := range 20 {
+			create(t, srv, fmt.Sprintf("/r/%d%s", i, strings.Repeat("x", 100_000)))
+		}
+		srv.ClearRequests()
+		c := open(t, connect(t, srv), "/r")
+		require.Len(t, paths(c), 21)
+		require.Zero(t, srv.CountRequests(zktest.OpMultiRead))
+	})
+}
+
+// What the server says of one node is about that node alone.
+func TestRefusalsAmongNodesThatAreReadTogether(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {
+		owner := connect(t, srv, framework.WithAuth("digest", []byte("me:secret")))
+		create(t, srv, "/r")
+		for i := range 100 {
+			acl := zk.WorldACL(zk.PermAll)
+			if i%33 == 0 {
+				acl = zk.DigestACL(zk.PermAll, "me", "secret")
+			}
+			_, err := owner.Create(t.Context(), fmt.Sprint("/r/", i), nil, framework.WithACL(acl))
+			require.NoError(t, err)
+		}
+		c, err := cache.New(client, "/r")
+		require.NoError(t, err)
+		defer c.Close()
+		require.NoError(t, c.Synced(within(t)))
+		require.Len(t, paths(c), 1+96)
+		require.Len(t, c.Unreadable(), 4)
+		require.ErrorIs(t, c.Unreadable()["/r/33"], zk.ErrNoAuth)
+	})
+}
