@@ -136,11 +136,16 @@ func (w *world) options() (opts []cache.Option) {
 		opts = append(opts, cache.Depth(depth))
 		w.keep = func(path string) bool { return strings.Count(path, "/") <= depth+1 }
 	}
+	filter := func(string) bool { return true }
 	if w.rng.IntN(4) == 0 {
 		all := w.keep
-		opts = append(opts, cache.Filter(func(path string) bool { return !strings.HasSuffix(path, "/b") }))
+		filter = func(path string) bool { return !strings.HasSuffix(path, "/b") }
 		w.keep = func(path string) bool { return all(path) && !strings.Contains(path+"/", "/b/") }
 	}
+	if w.rng.IntN(2) == 0 {
+		filter = w.slowly(filter)
+	}
+	opts = append(opts, cache.Filter(filter))
 	if w.rng.IntN(4) == 0 {
 		w.noData = true
 		opts = append(opts, cache.WithoutData())
@@ -149,6 +154,18 @@ func (w *world) options() (opts []cache.Option) {
 		opts = append(opts, cache.WithConcurrency(1))
 	}
 	return opts
+}
+
+// slowly pauses at times before it asks keep, while more answers and events
+// arrive behind the event that it is asked about.
+func (w *world) slowly(keep func(string) bool) func(string) bool {
+	rng := rand.New(rand.NewPCG(w.rng.Uint64(), 2))
+	return func(path string) bool {
+		if rng.IntN(8) == 0 {
+			time.Sleep(time.Duration(rng.IntN(10_000)) * time.Microsecond)
+		}
+		return keep(path)
+	}
 }
 
 func (w *world) run() {

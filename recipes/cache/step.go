@@ -103,11 +103,12 @@ func (l *loop) include(path string, d dirt) {
 }
 
 // settle is called when the batch has a dirty path. If the path was told of
-// after the target as well, it stays dirty.
+// after the target as well, it stays dirty. The first event after the target is
+// not known: it may have come right after it.
 func (l *loop) settle(path string, d dirt) {
 	delete(l.dirty, path)
 	if d.last >= l.target && d.last != never {
-		l.dirty[path] = dirt{needs: d.needs, first: d.last, last: d.last}
+		l.dirty[path] = dirt{needs: d.needs, first: max(d.first, l.target), last: d.last}
 	}
 }
 
