@@ -219,13 +219,18 @@ func requireLost(t *testing.T, s *framework.Session, due time.Duration) {
 func TestRealServerRefusesThePathsThatWeRefuse(t *testing.T) {
 	t.Parallel()
 	srv := sharedServer(t)
-	conn, events, err := zk.Connect([]string{srv.Addr()}, 5*time.Second, zk.WithLogger(silent{}))
+	conn, events, err := zk.Connect([]string{srv.Addr()}, 30*time.Second, zk.WithLogger(silent{}))
 	require.NoError(t, err)
 	defer func() {
 		conn.Close()
 		for range events {
 		}
 	}()
+	for ev := range events {
+		if ev.State == zk.StateHasSession {
+			break // go-zookeeper ends the requests of before if an attempt to connect fails
+		}
+	}
 	acl, parent := zk.WorldACL(zk.PermAll), chroot(t)
 	_, err = conn.Create(parent, nil, 0, acl)
 	require.NoError(t, err)
