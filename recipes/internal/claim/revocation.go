@@ -14,12 +14,14 @@ func IsRevocation(data []byte) bool { return bytes.Equal(data, RevocationMarker)
 // server. That makes a revocable claim Lost.
 func (c *Claim) Request() {
 	c.noteRequest()
-	c.Trace().Revoked()
+	c.Trace().Revoked() // in case the trace has begun since
 	c.contextEnded()
 }
 
-// noteRequest is the part of a request that never blocks.
+// noteRequest is the part of a request that never blocks. The tracer is told
+// before the holder, whose release would be the last that it is told of.
 func (c *Claim) noteRequest() {
+	c.Trace().Revoked()
 	c.request()
 	if c.terms.Revocable {
 		c.end(ErrRevoked)
