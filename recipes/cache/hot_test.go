@@ -29,7 +29,7 @@ func TestHotNodesDoNotHoldUpTheCache(t *testing.T) {
 		"the root":    {"/r"},
 	} {
 		onHotTree(t, name, func(h *hotTree, roundTrip time.Duration) {
-			h.change(2*time.Second, func(i int) { h.write(hot[i%len(hot)]) })
+			h.change(500*time.Millisecond, func(i int) { h.write(hot[i%len(hot)]) })
 			h.check(5 * roundTrip)
 		})
 	}
@@ -39,7 +39,7 @@ func TestHotNodesDoNotHoldUpTheCache(t *testing.T) {
 // others, and must be found to be in the way again then.
 func TestNodeThatComesAndGoesDoesNotHoldUpTheCache(t *testing.T) {
 	onHotTree(t, "", func(h *hotTree, roundTrip time.Duration) {
-		h.change(2*time.Second, func(i int) {
+		h.change(500*time.Millisecond, func(i int) {
 			if i%2 == 0 {
 				require.NoError(h, h.srv.Create("/r/hot", h.now()))
 			} else {
