@@ -49,7 +49,7 @@ func TestNilRecorderRecordsNothing(t *testing.T) {
 		a.Hold("", 0)
 		a.Revoked()
 		a.Releasing()
-		a.Lost(nil, nil)
+		a.Lost(t.Context(), nil)
 		a.Released(nil)
 		a.Gone()
 	}
