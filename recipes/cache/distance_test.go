@@ -35,7 +35,7 @@ func carry(all *sync.WaitGroup, from, to net.Conn, after time.Duration) {
 		data []byte
 		due  time.Time
 	}
-	const many = 1 << 20
+	const many = 1 << 12
 	line := make(chan bytes, many)
 	all.Go(func() {
 		defer close(line)
