@@ -117,7 +117,7 @@ func (l *loop) arrived(r result) {
 	switch {
 	case r.err == nil:
 		l.take(r)
-	case r.again || framework.IsConnectionError(r.err):
+	case r.again || isNoAnswer(r.err):
 		l.need(r.path, r.needs)
 	case errors.Is(r.err, zk.ErrAuthFailed):
 		l.mark(r.path, r.needs) // this is no refusal of the node
@@ -127,6 +127,12 @@ func (l *loop) arrived(r result) {
 	case l.ctx.Err() == nil:
 		l.refused(r)
 	}
+}
+
+// isNoAnswer reports whether an error says nothing of a node. The close of the
+// client may end a request before it ends the loop.
+func isNoAnswer(err error) bool {
+	return framework.IsConnectionError(err) || errors.Is(err, framework.ErrClosed)
 }
 
 // take puts what was read into the tree.

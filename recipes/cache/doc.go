@@ -43,13 +43,15 @@
 //   - Nodes with ever new names that live for a shorter time than a read takes,
 //     and of which there is always one, keep the cache from taking a step.
 //   - The fields of a Stat that count children (Cversion, NumChildren, Pzxid) are
-//     those of the last time that the node itself was read.
-//   - Nodes that the client may not read are not in the cache.
+//     those of the last time that the node itself was read. So is Aversion:
+//     servers tell nobody of a new ACL.
+//   - Nodes that the client may not read, or could not, are not in the cache.
 //     [Cache.Unreadable] lists them. A node that was deleted may stay in that
 //     list until the cache reads its parent's children again.
 //   - Some servers check the permissions of events: 3.8.4, 3.9.2 and later ones.
-//     They do not tell of the deletion of a node that the client may no longer
-//     read. The cache keeps such a node until it looks at every node again.
+//     They tell nothing of a node that the client may no longer read: no new
+//     data, and no deletion. The cache keeps such a node as it was until it looks
+//     at every node again.
 //   - An ensemble that was set back to an older state, from a backup, sets the
 //     cache back as well. The log has a warning.
 //

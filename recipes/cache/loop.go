@@ -263,7 +263,7 @@ func (l *loop) synced(r result) {
 	switch {
 	case r.round != l.round:
 		return // there was another reset; its own follows
-	case framework.IsConnectionError(r.err):
+	case isNoAnswer(r.err):
 		l.catchUp()
 		return
 	case errors.Is(r.err, zk.ErrAuthFailed):

@@ -112,7 +112,7 @@ func (l *loop) readSeveral(all []request) {
 func (l *loop) severalArrived(read result) {
 	refused := false
 	switch err := read.err; {
-	case err == nil, framework.IsConnectionError(err), errors.Is(err, zk.ErrAuthFailed), l.ctx.Err() != nil:
+	case err == nil, isNoAnswer(err), errors.Is(err, zk.ErrAuthFailed), l.ctx.Err() != nil:
 	default:
 		refused = true // this is no refusal of the nodes
 		l.cannotReadTogether(err)

@@ -97,7 +97,7 @@ func (l *loop) readTogetherArrived(r result) {
 		return // the next drain returns it again
 	}
 	switch err := r.err; {
-	case r.round != l.round, framework.IsConnectionError(err), l.ctx.Err() != nil:
+	case r.round != l.round, isNoAnswer(err), l.ctx.Err() != nil:
 		return
 	case errors.Is(err, zk.ErrAuthFailed):
 		l.awaitReconnect()
