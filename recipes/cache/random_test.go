@@ -177,8 +177,8 @@ func (w *world) run() {
 	require.NoError(w, err)
 	ctx, stop := context.WithCancel(w.Context())
 	var readers sync.WaitGroup
-	readers.Go(func() { w.follow(ctx, "quick", c, 0) })
-	readers.Go(func() { w.follow(ctx, "slow", c, 3*time.Second) })
+	readers.Go(func() { w.followToTheEnd(ctx, "quick", c, 0) })
+	readers.Go(func() { w.followToTheEnd(ctx, "slow", c, 3*time.Second) })
 	readers.Go(func() { w.look(ctx, c) })
 	for range 400 {
 		w.change()
@@ -288,10 +288,16 @@ func (w *world) observe(who string, zxid int64, nodes []cache.Node) {
 	w.seen = append(w.seen, version{zxid, text, who})
 }
 
-// follow applies changes to a map of its own.
-func (w *world) follow(ctx context.Context, who string, c *cache.Cache, pause time.Duration) {
-	mine := map[string]cache.Node{}
-	var zxid int64
+// followToTheEnd is follow, whose context ends when it has been told everything.
+func (w *world) followToTheEnd(ctx context.Context, who string, c *cache.Cache, pause time.Duration) {
+	zxid, mine := w.follow(ctx, who, c, pause)
+	w.observe(who+", at the end", zxid, values(mine))
+}
+
+// follow applies changes to a map of its own, until ctx ends. It may have been
+// told only a part of the last step then.
+func (w *world) follow(ctx context.Context, who string, c *cache.Cache, pause time.Duration) (zxid int64, mine map[string]cache.Node) {
+	mine = map[string]cache.Node{}
 	for ch := range c.Changes(ctx) {
 		if ch.Zxid != zxid && zxid != 0 {
 			w.observe(who, zxid, values(mine))
@@ -316,7 +322,7 @@ func (w *world) follow(ctx context.Context, who string, c *cache.Cache, pause ti
 			delete(mine, ch.Old.Path)
 		}
 	}
-	w.observe(who+", at the end", zxid, values(mine))
+	return zxid, mine
 }
 
 func values(m map[string]cache.Node) (list []cache.Node) {
