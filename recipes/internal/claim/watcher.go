@@ -110,12 +110,12 @@ func (w *watcher) watch(ctx context.Context, path string) {
 
 func (w *watcher) revoke() {
 	w.mu.Lock()
+	owner := w.owner
+	owner.noteRequest() // under the lock, so that a successor hears of it or is refused
 	if !w.revoked {
 		w.revoked = true
 		close(w.requested)
 	}
-	owner := w.owner
-	owner.noteRequest() // under the lock, so that a successor hears of it or is refused
 	w.mu.Unlock()
 	owner.Request()
 }
