@@ -3,6 +3,7 @@ package cache
 import (
 	"context"
 	"errors"
+	"iter"
 	"log/slog"
 	"sync"
 	"time"
@@ -106,7 +107,8 @@ func newLoop(ctx context.Context, c *Cache) *loop {
 // run works until the context ends, the client is closed, or a server refuses
 // for good.
 func (l *loop) run() error {
-	l.readers.Go(l.followStates)
+	states := l.c.client.States(l.ctx) // from now on, and not when the goroutine begins
+	l.readers.Go(func() { l.followStates(states) })
 	if err := l.open(); err != nil {
 		return err
 	}
@@ -176,8 +178,8 @@ func (l *loop) useStandardWatches(why string) {
 }
 
 // followStates tells the loop of interruptions.
-func (l *loop) followStates() {
-	for s := range l.c.client.States(l.ctx) {
+func (l *loop) followStates(states iter.Seq[state.State]) {
+	for s := range states {
 		select {
 		case l.states <- s:
 		case <-l.ctx.Done():
