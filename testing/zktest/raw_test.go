@@ -99,11 +99,16 @@ func (c *raw) send(op wire.Op, values ...any) int32 {
 }
 
 func (c *raw) sendXid(xid int32, op wire.Op, values ...any) {
+	c.write(requestFrame(xid, op, values...))
+}
+
+// requestFrame returns a request with a body made of the values.
+func requestFrame(xid int32, op wire.Op, values ...any) []byte {
 	e := &wire.Encoder{Buf: make([]byte, wire.LengthSize)}
 	e.Int32(xid)
 	e.Int32(int32(op))
 	encodeValues(e, values...)
-	c.write(e.Frame())
+	return e.Frame()
 }
 
 // encodeValues encodes each value by its Go type.

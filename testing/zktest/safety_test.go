@@ -121,8 +121,9 @@ func TestSlowReadersTogetherAreBounded(t *testing.T) {
 		clients := make([]*raw, 8)
 		for i := range clients {
 			clients[i] = login(t, srv)
-			for range 60 { // just below what one may leave unread
-				clients[i].send(wire.OpGetData, "/big", false)
+			for xid := range int32(60) { // just below what one may leave unread
+				// The server may end the connection meanwhile.
+				_, _ = clients[i].nc.Write(requestFrame(1+xid, wire.OpGetData, "/big", false))
 			}
 		}
 		synctest.Wait()
