@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -78,16 +79,17 @@ func (y *tty) see(want string) {
 	}
 }
 
-// leave types the line that thenWait waits for.
-func (y *tty) leave() {
-	y.t.Helper()
-	y.keys("\n")
-	require.NoError(y.t, y.cmd.Wait())
+// holdUpRelease has the server keep a zklock waiting that deletes a node, until
+// the test calls goOn. So the program stays on its terminal.
+func holdUpRelease(t *testing.T, srv *zktest.Server, node string) (goOn func()) {
+	t.Helper()
+	seen := make(chan struct{})
+	goOn = sync.OnceFunc(func() { close(seen) })
+	t.Cleanup(goOn)
+	release := srv.Inject(zktest.Rule{Op: zktest.OpDelete, Path: node, Do: zktest.Call(func(zktest.Request) { <-seen })})
+	t.Cleanup(func() { require.Equal(t, 1, release.Hits()) })
+	return goOn
 }
-
-// thenWait is a shell's script that runs its arguments, says their status, and
-// waits for a line.
-const thenWait = `"$@"; echo "status $?"; read x`
 
 const (
 	ctrlC = "\x03"
@@ -97,15 +99,16 @@ const (
 func TestTheCommandHasTheTerminal(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t)
-	y := startOnTerminal(t, srv, "sh", "-c", thenWait, "sh", program, "run", "/l", "--", "sh", "-c",
+	y := startOnTerminal(t, srv, program, "run", "/l", "--", "sh", "-c",
 		`trap 'echo interrupted; exit 8' INT; echo ready; read x; echo "got $x"; while :; do sleep 1 & wait $!; done`)
 	y.see("ready")
+	goOn := holdUpRelease(t, srv, srv.Queue("/l")[0].Path)
 	y.keys("hello\n")
 	y.see("got hello")
 	y.keys(ctrlC)
 	y.see("interrupted")
-	y.see("status 8")
-	y.leave()
+	goOn()
+	require.ErrorContains(t, y.cmd.Wait(), "exit status 8")
 }
 
 // The terminal goes to the command before the system finds that it cannot run
@@ -124,7 +127,8 @@ func TestTheTerminalComesBack(t *testing.T) {
 		}
 		y.keys("hello\n")
 		y.see("got hello")
-		y.leave()
+		y.keys("\n")
+		require.NoError(t, y.cmd.Wait())
 	}
 }
 
@@ -211,7 +215,7 @@ func TestATerminalShowsTheQueue(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t)
 	_, release := hold(t, srv, "/l")
-	y := startOnTerminal(t, srv, "sh", "-c", thenWait, "sh", program, "run", "/l", "--", "echo", "done")
+	y := startOnTerminal(t, srv, program, "run", "/l", "--", "echo", "done")
 	var seen strings.Builder
 	for !strings.Contains(seen.String(), ", waiting for ") {
 		b, err := y.r.ReadByte()
@@ -219,8 +223,9 @@ func TestATerminalShowsTheQueue(t *testing.T) {
 		seen.WriteByte(b)
 	}
 	require.Contains(t, seen.String(), "\r\x1b[K/l: 1 ahead, held by the-test@")
+	goOn := holdUpRelease(t, srv, srv.Queue("/l")[1].Path)
 	release()
 	y.see("\r\x1b[Kdone")
-	y.see("status 0")
-	y.leave()
+	goOn()
+	require.NoError(t, y.cmd.Wait())
 }
