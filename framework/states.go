@@ -56,6 +56,9 @@ func (c *core) lastChange() *broadcast.Node[clienttrace.StateChange] {
 //		log.Println("zookeeper:", s)
 //	}
 //
+// If another goroutine reads them, call States before it begins: it could begin
+// after a transition.
+//
 // A slow reader delays nobody and misses nothing; it only hears later.
 // Transitions that it has not read yet stay in memory: a reader that begins,
 // and then never goes on, keeps every transition until the client is closed.

@@ -90,6 +90,25 @@ func TestResyncsAreCountedAndLogged(t *testing.T) {
 	})
 }
 
+// The connection may end while the goroutines of a cache begin.
+func TestACutRightAfterTheStartIsALag(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		create(t, srv, "/r")
+		client := connect(t, srv)
+		for range 300 {
+			c := open(t, client, "/r")
+			srv.RefuseConnections(true)
+			srv.CutAll()
+			time.Sleep(time.Second)
+			require.Equal(t, time.Second, c.Stats().Lag)
+			require.NoError(t, c.Close())
+			srv.RefuseConnections(false)
+			require.NoError(t, client.WaitConnected(t.Context()))
+		}
+	})
+}
+
 // tracer is told of caches.
 type tracer struct {
 	clienttrace.NoTracer
