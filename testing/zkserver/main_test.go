@@ -53,7 +53,7 @@ func connect(t *testing.T, addrs ...string) *zk.Conn {
 func connectWith(t *testing.T, addrs []string, dial zk.Dialer) *zk.Conn {
 	t.Helper()
 	conn, events, err := zk.Connect(addrs, 30*time.Second,
-		zk.WithLogger(discardLogger{}), zk.WithDialer(dial))
+		zk.WithLogger(discardLogger{}), zk.WithDialer(impatient(dial)))
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		conn.Close()
@@ -71,6 +71,29 @@ func connectWith(t *testing.T, addrs []string, dial zk.Dialer) *zk.Conn {
 			t.Fatal("no session")
 		}
 	}
+}
+
+// impatient returns a dialer whose connections wait for the answer to the
+// handshake for five seconds. go-zookeeper waits for 200 seconds, ten times as
+// long as for any other packet. A standalone server that has just begun to start
+// may never answer (ZOOKEEPER-5051).
+func impatient(dial zk.Dialer) zk.Dialer {
+	return func(network, address string, timeout time.Duration) (net.Conn, error) {
+		conn, err := dial(network, address, timeout)
+		if err != nil {
+			return nil, err
+		}
+		return impatientConn{conn}, nil
+	}
+}
+
+type impatientConn struct{ net.Conn }
+
+func (c impatientConn) SetReadDeadline(t time.Time) error {
+	if now := time.Now(); t.Sub(now) > 100*time.Second {
+		t = now.Add(5 * time.Second)
+	}
+	return c.Conn.SetReadDeadline(t)
 }
 
 // withTimeout returns a context that ends before the timeout of go test.

@@ -10,12 +10,17 @@ import (
 )
 
 // The pause between probes begins at firstInterval and grows by half each time,
-// up to lastInterval. A probe that hangs, at a paused server for example, is
-// given up after probeTimeout.
+// up to lastInterval.
+//
+// A probe that hangs is given up after a time that begins at firstTimeout and
+// doubles with each such probe, up to lastTimeout. A paused server lets all
+// probes hang. A standalone server that has just begun to start lets a probe
+// hang for ever, but answers the next one (ZOOKEEPER-5051).
 const (
 	firstInterval = 10 * time.Millisecond
 	lastInterval  = 50 * time.Millisecond
-	probeTimeout  = 3 * time.Second
+	firstTimeout  = 200 * time.Millisecond
+	lastTimeout   = 3200 * time.Millisecond
 )
 
 // errStopped is returned by poll when its stop channel is closed.
@@ -26,7 +31,7 @@ var errStopped = errors.New("stopped")
 // probe.
 func poll(ctx context.Context, stop <-chan struct{}, probe func(context.Context) error) error {
 	last := errors.New("not probed")
-	interval := firstInterval
+	interval, timeout := firstInterval, firstTimeout
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -37,18 +42,27 @@ func poll(ctx context.Context, stop <-chan struct{}, probe func(context.Context)
 			return errStopped
 		case <-timer.C:
 		}
-		if last = probeOnce(ctx, probe); last == nil {
+		hung, err := probeOnce(ctx, timeout, probe)
+		if err == nil {
 			return nil
+		}
+		last = err
+		if hung {
+			timeout = min(timeout*2, lastTimeout)
 		}
 		interval = min(interval*3/2, lastInterval)
 		timer.Reset(interval)
 	}
 }
 
-func probeOnce(ctx context.Context, probe func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+// probeOnce also reports whether the probe took the whole timeout.
+func probeOnce(
+	ctx context.Context, timeout time.Duration, probe func(context.Context) error,
+) (hung bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	return probe(ctx)
+	err = probe(ctx)
+	return ctx.Err() != nil, err
 }
 
 // tail returns the last n bytes of a file, or as many as it can read. It is for

@@ -90,6 +90,11 @@ func (s *Server) Kill() error {
 // until it serves. A running server is stopped first. A member of an ensemble
 // serves only if a majority runs: use [Ensemble.Restart] if less than a
 // majority does.
+//
+// A standalone server never answers a client that connects in the first moments
+// of the start (ZOOKEEPER-5051). A client of package framework tries again
+// within its session timeout. A go-zookeeper client waits for almost seven
+// session timeouts.
 func (s *Server) Restart() error {
 	if err := s.Stop(); err != nil {
 		return err
