@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -54,10 +55,10 @@ var shapes = map[string]func(make func(path string)){
 	},
 }
 
-// namesOfShapes returns the shapes that a test tries: with -short only the one
-// with the fewest nodes.
+// namesOfShapes returns the shapes that a test tries: only the one with the
+// fewest nodes, except in a full run.
 func namesOfShapes(all ...string) []string {
-	if testing.Short() {
+	if !thorough.Full() {
 		return []string{"chains"}
 	}
 	return all

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -15,7 +16,7 @@ import (
 func TestLargeTreeIsNotInMemory(t *testing.T) {
 	const depth = 40
 	widths := []int{1, 500, 15000}
-	if testing.Short() {
+	if !thorough.Full() {
 		widths = widths[:2]
 	}
 	for _, width := range widths {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -35,7 +36,7 @@ func TestStrictContactEndsTheSessionBeforeTheLeaderDoes(t *testing.T) {
 	t.Parallel()
 	const syncLimit = 10 // more than the session, so that the follower answers for long enough
 	step := 1
-	if testing.Short() {
+	if !thorough.Full() {
 		step = 5
 	}
 	for _, strict := range []bool{false, true} {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/retry"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -159,7 +160,7 @@ func TestGuaranteedDeleteIsDoneAfterAnOutageInTheSameSession(t *testing.T) {
 func TestGuaranteedDeleteOutlastsEveryOutage(t *testing.T) {
 	t.Parallel()
 	outage := 24 * time.Hour
-	if testing.Short() {
+	if !thorough.Full() {
 		outage = time.Hour
 	}
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {

@@ -4,10 +4,11 @@ import (
 	"testing"
 
 	"github.com/gocurator/curator/internal/leaktest"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zkserver"
 )
 
 func TestMain(m *testing.M) {
-	waitTogether()
+	thorough.Parallel(32) // tests on real servers mostly wait
 	leaktest.Main(m, zkserver.CloseShared)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zkserver"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -59,6 +60,7 @@ func TestMultiReadRefusesWhatMakesNoSense(t *testing.T) {
 // has the version of the other one or the next, at each moment. Reads one by one
 // see it otherwise, and MultiRead does not, whatever is between the two.
 func TestRealServerMultiReadIsAsOfOneTransaction(t *testing.T) {
+	thorough.OnRealServers(t)
 	t.Parallel()
 	ens := zkserver.StartEnsemble(t, 3)
 	for i, srv := range append(ens.Members(), sharedServer(t)) {

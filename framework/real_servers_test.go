@@ -2,11 +2,11 @@ package framework_test
 
 import (
 	"crypto/tls"
-	"flag"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zkserver"
 )
 
@@ -36,9 +36,11 @@ func (l lane) enter(t *testing.T) {
 	t.Cleanup(func() { <-l })
 }
 
-// borrowServer returns a real server that this test may stop and pause.
+// borrowServer returns a real server that this test may stop and pause. Like
+// all that lend a server, it skips the test unless all tests are asked for.
 func borrowServer(t *testing.T) *zkserver.Server {
 	t.Helper()
+	thorough.OnRealServers(t)
 	serverLane.enter(t)
 	return zkserver.Borrow(t)
 }
@@ -46,6 +48,7 @@ func borrowServer(t *testing.T) *zkserver.Server {
 // borrowTLSServer is borrowServer with a port for TLS.
 func borrowTLSServer(t *testing.T, auth tls.ClientAuthType) *zkserver.Server {
 	t.Helper()
+	thorough.OnRealServers(t)
 	tlsLane.enter(t)
 	return zkserver.Borrow(t, zkserver.WithTLS(auth))
 }
@@ -59,6 +62,7 @@ const patient = time.Minute
 // the time sync.
 func borrowEnsemble(t *testing.T, l lane, sync time.Duration, opts ...zkserver.Option) *zkserver.Ensemble {
 	t.Helper()
+	thorough.OnRealServers(t)
 	l.enter(t)
 	opts = append(opts, zkserver.WithLinks(), zkserver.WithQuorumTimeouts(20*time.Second, sync))
 	return zkserver.BorrowEnsemble(t, 3, opts...)
@@ -69,17 +73,4 @@ func borrowEnsemble(t *testing.T, l lane, sync time.Duration, opts ...zkserver.O
 func chroot(t *testing.T) string {
 	t.Helper()
 	return "/" + filepath.Base(filepath.Dir(t.TempDir()))
-}
-
-// waitTogether lets more tests run in parallel than there are processors,
-// unless the command line sets a number. Tests on real servers spend most of
-// their time waiting.
-func waitTogether() {
-	const parallel = "test.parallel"
-	flag.Parse()
-	asked := false
-	flag.Visit(func(f *flag.Flag) { asked = asked || f.Name == parallel })
-	if !asked {
-		_ = flag.Set(parallel, "32")
-	}
 }

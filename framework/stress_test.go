@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -30,7 +31,7 @@ import (
 func TestPropertiesHoldUnderRandomTrouble(t *testing.T) {
 	t.Parallel()
 	seeds := uint64(4)
-	if testing.Short() {
+	if !thorough.Full() {
 		seeds = 1
 	}
 	for seed := range seeds {

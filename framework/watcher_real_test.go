@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zkserver"
 )
 
@@ -75,6 +76,7 @@ func TestRealServerPersistentAndStandardWatchesOfOnePath(t *testing.T) {
 }
 
 func TestRealServerWatchGoesOnAfterARestart(t *testing.T) {
+	thorough.OnRealServers(t)
 	srv := zkserver.Start(t)
 	c := realClient(t, srv, "/chroot")
 	ctx := within(t, stuck)

@@ -130,6 +130,7 @@ func (p *program) client() (*zk.Conn, <-chan zk.Event) {
 }
 
 func TestRestartKeepsPortSessionsAndNodes(t *testing.T) {
+	t.Parallel()
 	p := begin(t)
 	conn, events := p.client()
 	_, err := conn.Create("/e", []byte("x"), zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
@@ -150,6 +151,7 @@ func TestRestartKeepsPortSessionsAndNodes(t *testing.T) {
 }
 
 func TestSessionExpires(t *testing.T) {
+	t.Parallel()
 	p := begin(t)
 	conn, events := p.client()
 	_, err := conn.Create("/e", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
@@ -169,6 +171,7 @@ func TestSessionExpires(t *testing.T) {
 }
 
 func TestSessionIsCutBlackHoledAndPaused(t *testing.T) {
+	t.Parallel()
 	p := begin(t)
 	conn, events := p.client()
 	own := fmt.Sprintf("/sessions/%d/", conn.SessionID())
@@ -201,6 +204,7 @@ func TestSessionIsCutBlackHoledAndPaused(t *testing.T) {
 }
 
 func TestWhatIsThere(t *testing.T) {
+	t.Parallel()
 	p := begin(t)
 	conn, _ := p.client()
 	id := fmt.Sprintf("%#x", conn.SessionID())
@@ -234,6 +238,7 @@ func TestWhatIsThere(t *testing.T) {
 }
 
 func TestEnsembleIsPartitionedAndHeals(t *testing.T) {
+	t.Parallel()
 	p := begin(t, "-members", "3")
 	require.Len(t, strings.Split(p.addr, ","), 3)
 	p.client()
@@ -263,6 +268,7 @@ func TestEnsembleIsPartitionedAndHeals(t *testing.T) {
 
 // A member that has lost its leader is read-only after a while, with the flag.
 func TestMembersAreReadOnly(t *testing.T) {
+	t.Parallel()
 	p := begin(t, "-members", "3", "-readonly")
 	p.do(http.MethodPost, "/partition?member=1")
 	eventually(t, func() bool { return strings.HasPrefix(modesOf(p), "read-only ") })
@@ -287,6 +293,7 @@ func modesOf(p *program) string {
 }
 
 func TestChaosBeginsAndEnds(t *testing.T) {
+	t.Parallel()
 	p := begin(t)
 	conn, _ := p.client()
 	p.do(http.MethodPost, "/chaos?seed=7&every=5ms&atmost=20ms&do=cut,stop,pause&lose=0.01")
@@ -304,6 +311,7 @@ func TestChaosBeginsAndEnds(t *testing.T) {
 }
 
 func TestRequestsThatCannotBeUsed(t *testing.T) {
+	t.Parallel()
 	p := begin(t)
 	for _, tc := range []struct {
 		method, path string
@@ -341,6 +349,7 @@ func TestRequestsThatCannotBeUsed(t *testing.T) {
 
 // A member in a form's body would not be read, and all members would stop.
 func TestBodiesAreRefused(t *testing.T) {
+	t.Parallel()
 	p := begin(t)
 	resp, err := http.PostForm(p.control+"/stop", url.Values{"member": {"1"}})
 	require.NoError(t, err)
@@ -351,6 +360,7 @@ func TestBodiesAreRefused(t *testing.T) {
 
 // The list of requests that GET / returns names every one that there is.
 func TestHelpIsComplete(t *testing.T) {
+	t.Parallel()
 	p := begin(t)
 	status, help := p.ask(http.MethodGet, "/")
 	require.Equal(t, http.StatusOK, status)
@@ -372,6 +382,7 @@ func TestHelpIsComplete(t *testing.T) {
 // A page in a browser on this machine must not be able to use the remote
 // control: neither from its own origin, nor by a host name that points here.
 func TestWebPagesAreRefused(t *testing.T) {
+	t.Parallel()
 	p := begin(t)
 	for name, change := range map[string]func(*http.Request){
 		"origin": func(r *http.Request) { r.Header.Set("Origin", "http://example.com") },
@@ -391,6 +402,7 @@ func TestWebPagesAreRefused(t *testing.T) {
 // A program in another language restarts the server and ends its own session,
 // and its client library sees what it would see of a real server.
 func TestPythonUsesTheRemoteControl(t *testing.T) {
+	t.Parallel()
 	python := kazootest.Python(t)
 	p := begin(t)
 	cmd := exec.Command(python, "testdata/remote.py", p.addr, p.control)

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/internal/leaktest"
+	"github.com/gocurator/curator/internal/thorough"
 )
 
 // TestMain runs the program itself if a test has started the test binary as a
@@ -25,6 +26,7 @@ func TestMain(m *testing.M) {
 		os.Args = append(os.Args[:1], strings.Fields(os.Getenv("ZKFAKE_ARGS"))...)
 		main()
 	}
+	thorough.Parallel(8)
 	leaktest.Main(m)
 }
 
@@ -70,6 +72,7 @@ func connect(t *testing.T, addr string) (conn *zk.Conn, end func()) {
 }
 
 func TestServesAndSumsUp(t *testing.T) {
+	t.Parallel()
 	if len(signals) == 0 {
 		t.Skip("no signals on this system")
 	}
@@ -103,6 +106,7 @@ func TestServesAndSumsUp(t *testing.T) {
 }
 
 func TestCommandLine(t *testing.T) {
+	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer taken.Close()
@@ -128,6 +132,7 @@ func TestCommandLine(t *testing.T) {
 }
 
 func TestListensOnLoopbackUnlessToldOtherwise(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	r, w := io.Pipe()
 	ended := make(chan int)

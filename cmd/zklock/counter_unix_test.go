@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zkserver"
 )
 
@@ -22,12 +23,12 @@ const (
 	shells  = 8
 )
 
-// runsOfEach returns how many runs each shell makes: a tenth, unless all are
-// asked for. With the race detector, in which a program takes a second to
+// runsOfEach returns how many runs each shell makes: all in a full run, and
+// otherwise a tenth. With the race detector, in which a program takes a second to
 // start, it is a sixtieth.
 func runsOfEach() int {
 	switch {
-	case os.Getenv("CURATOR_ALL_SEEDS") != "" && !raceDetector:
+	case thorough.Full() && !raceDetector:
 		return allRuns / shells
 	case raceDetector:
 		return (allRuns/60 + shells - 1) / shells
@@ -69,6 +70,7 @@ func TestACounterUnderTheLockIsExact(t *testing.T) {
 }
 
 func TestACounterUnderTheLockIsExactOnARealServer(t *testing.T) {
+	thorough.OnRealServers(t)
 	t.Parallel()
 	count(t, zkserver.Shared(t), "/counter-"+strconv.Itoa(os.Getpid()))
 }

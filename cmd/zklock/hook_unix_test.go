@@ -15,6 +15,7 @@ import (
 // The command of --on-lost starts a process that does not end by itself, in the
 // foreground or in the background. Neither outlives the grace.
 func TestNothingOfOnLostOutlivesTheGrace(t *testing.T) {
+	t.Parallel()
 	for name, background := range map[string]string{"foreground": "; true", "background": " &"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -104,6 +104,7 @@ func TestBadUsageOfOperatorsCommands(t *testing.T) {
 
 // A deadlock comes first, names its processes, and is the exit status.
 func TestGraphFindsADeadlock(t *testing.T) {
+	t.Parallel()
 	s := newStand(t)
 	orders, billing := s.client(t), s.client(t)
 	node(t, orders, "/x/"+guid(1)+"lock-", identity("orders", 1))

@@ -19,6 +19,7 @@ import (
 	"github.com/gocurator/curator/cmd/zklock/internal/child"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/leaktest"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/curatortest"
 	"github.com/gocurator/curator/testing/zkserver"
@@ -49,6 +50,7 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		panic(err)
 	}
+	thorough.Parallel(6)
 	leaktest.Main(m, func() error { return os.RemoveAll(dir) }, zkserver.CloseShared)
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/gocurator/curator/internal/leaktest"
+	"github.com/gocurator/curator/internal/thorough"
 )
 
 // TestMain turns the test binary into a worker if the program under test has
@@ -18,5 +19,6 @@ func TestMain(m *testing.M) {
 		// end.
 		os.Setenv("GORACE", "atexit_sleep_ms=0")
 	}
+	thorough.Parallel(8)
 	leaktest.Main(m)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zkserver"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -113,6 +114,7 @@ func TestCrashThatDoesNotHappen(t *testing.T) {
 }
 
 func TestRealServer(t *testing.T) {
+	thorough.OnRealServers(t)
 	t.Parallel()
 	srv := zkserver.Start(t)
 	client, err := framework.New(srv.Addr())

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/leaktest"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zkserver"
 )
 
@@ -135,6 +136,7 @@ func TestStory(t *testing.T) {
 // or the test itself may also have been paused during that time. Such a pause
 // spoils one measurement, but a bug spoils all of them.
 func TestRealServer(t *testing.T) {
+	thorough.OnRealServers(t)
 	t.Parallel()
 	srv := zkserver.Start(t)
 	cfg, err := parse([]string{"-releases", "2", "-servers", srv.Addr()}, t.Output())

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/internal/leaktest"
+	"github.com/gocurator/curator/internal/thorough"
 )
 
 // TestMain turns the test binary into a worker if the program under test has
@@ -23,6 +24,7 @@ func TestMain(m *testing.M) {
 		// end.
 		os.Setenv("GORACE", "atexit_sleep_ms=0")
 	}
+	thorough.Parallel(8)
 	leaktest.Main(m)
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zkserver"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -67,6 +68,7 @@ func TestStory(t *testing.T) {
 }
 
 func TestRealServer(t *testing.T) {
+	thorough.OnRealServers(t)
 	t.Parallel()
 	srv := zkserver.Start(t)
 	status, out, _ := runProgram(t, t.Context(),

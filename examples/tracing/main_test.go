@@ -16,6 +16,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/leaktest"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zkserver"
 )
 
@@ -30,6 +31,7 @@ func TestMain(m *testing.M) {
 		// end.
 		os.Setenv("GORACE", "atexit_sleep_ms=0")
 	}
+	thorough.Parallel(8)
 	leaktest.Main(m)
 }
 
@@ -109,6 +111,7 @@ func TestExport(t *testing.T) {
 
 // On a real server the output is the same, and nothing is left there.
 func TestRealServer(t *testing.T) {
+	thorough.OnRealServers(t)
 	t.Parallel()
 	srv := zkserver.Start(t)
 	status, out, _ := runProgram(t, t.Context(), "-hold", slow, "-servers", srv.Addr()+"/")

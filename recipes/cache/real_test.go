@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/testing/zkserver"
 )
@@ -32,6 +33,7 @@ func connectReal(t testing.TB, srv *zkserver.Server, opts ...framework.Option) *
 // One writer changes a tree, and notes its state after each transaction. A
 // cache must only show such states, also after restarts of the server.
 func TestRealServerCacheIsEqualToTheTree(t *testing.T) {
+	thorough.OnRealServers(t)
 	srv := zkserver.Start(t)
 	w := &world{T: t, rng: rand.New(rand.NewPCG(1, 1)), keep: func(string) bool { return true }}
 	writer, client := connectReal(t, srv), connectReal(t, srv)
@@ -76,6 +78,7 @@ func TestRealServerCacheIsEqualToTheTree(t *testing.T) {
 // time. The cache shows a part of the states that the tree has meanwhile, and
 // nothing else.
 func TestRealServerHotNodesDoNotHoldUpTheCache(t *testing.T) {
+	thorough.OnRealServers(t)
 	srv := zkserver.Start(t)
 	w := &world{T: t, rng: rand.New(rand.NewPCG(2, 1)), keep: func(string) bool { return true }}
 	const roundTrip = 50 * time.Millisecond
@@ -158,6 +161,7 @@ func (w *written) noteAt(zxid int64) {
 }
 
 func TestRealServerLargeTree(t *testing.T) {
+	thorough.OnRealServers(t)
 	srv := zkserver.Start(t)
 	writer, client := connectReal(t, srv), connectReal(t, srv)
 	ctx, cancel := context.WithTimeout(t.Context(), stuck)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
@@ -24,7 +25,7 @@ func TestTenThousandAcquiresOfOnePathWithAnObjectEach(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			n := 10000
 			switch {
-			case testing.Short():
+			case !thorough.Full():
 				n = 500
 			case name != "mutex":
 				n = 2000
@@ -103,7 +104,7 @@ func sessionNumber(t testing.TB, c *framework.Client) uint64 {
 // they queue at the server two at a time.
 func TestTenThousandWaitersOutliveTheirSession(t *testing.T) {
 	n := 10000
-	if testing.Short() {
+	if !thorough.Full() {
 		n = 2000
 	}
 	inVirtualTime(t, func(t *testing.T, w *world) {
@@ -138,7 +139,7 @@ func TestTenThousandWaitersOutliveTheirSession(t *testing.T) {
 // is about the client's load: that load must not cost the client its session.
 func TestTwoThousandReadersAndWritersKeepTheirSession(t *testing.T) {
 	n := 2000
-	if testing.Short() {
+	if !thorough.Full() {
 		n = 300 // each of them reads the names of all
 	}
 	srv := zktest.Start(t)

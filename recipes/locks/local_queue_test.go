@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
@@ -80,7 +81,7 @@ func TestWaitingInTheProcessCostsTheServerNothing(t *testing.T) {
 func TestTurnThatComesWithTheCancellationIsNotLost(t *testing.T) {
 	t.Parallel()
 	tries := 300
-	if testing.Short() {
+	if !thorough.Full() {
 		tries = 50
 	}
 	for _, opts := range [][]locks.MutexOption{nil, {locks.WithLocalHandOver(100, time.Hour)}} {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/state"
@@ -58,7 +59,7 @@ func (in *inside) read(token int64) bool {
 
 // troubledTime is how long tests of random faults disturb their clients.
 func troubledTime() time.Duration {
-	if testing.Short() {
+	if !thorough.Full() {
 		return time.Hour / 4
 	}
 	return time.Hour

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/internal/recipetest"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
@@ -39,6 +40,7 @@ func atTheEndOfTheSequence(t *testing.T, paths []string, scenario func(t *testin
 		})
 	})
 	t.Run("real", func(t *testing.T) {
+		thorough.OnRealServers(t)
 		var opts []zkserver.Option
 		for _, path := range paths {
 			opts = append(opts, zkserver.WithSequence(path, next))

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/internal/thorough"
 )
 
 func TestOneLatchLeadsWhoeverIsKilled(t *testing.T)    { electThroughKills(t, latch) }
@@ -22,13 +24,17 @@ func electThroughKills(t *testing.T, recipe string) {
 }
 
 // electThroughKills starts five candidates of both languages and kills one of
-// them 25 times. Mostly it kills the leader, by the end of its session or by
-// the loss of all contact, which is kill -9 for Java processes. Sometimes it
-// kills a waiting candidate. Each time a new leader follows with a larger
-// token. The checker, which does not use ZooKeeper, must see one leader at a
-// time.
+// them 25 times if all tests are asked for, and 10 times otherwise. Mostly it
+// kills the leader, by the end of its session or by the loss of all contact,
+// which is kill -9 for Java processes. Sometimes it kills a waiting candidate.
+// Each time a new leader follows with a larger token. The checker, which does
+// not use ZooKeeper, must see one leader at a time.
 func (srv *testServer) electThroughKills(t *testing.T, recipe string) {
-	const kills, crashesOfEach = 25, 1
+	const crashesOfEach = 1
+	kills := 10
+	if thorough.All() {
+		kills = 25
+	}
 	e := newElection(t, srv, recipe, shortSession, inJavaProcess, inGo, inJava, inGo, inJava)
 	crashes, sessions := map[language]int{}, map[language]int{}
 	for i := range kills {
@@ -56,6 +62,10 @@ func (srv *testServer) electThroughKills(t *testing.T, recipe string) {
 	e.requireAgreement()
 	leaderships := e.checker.leaderships()
 	t.Logf("sessions ended: %v; crashes: %v; leaderships: %v", sessions, crashes, leaderships)
+	if !thorough.All() { // chance decides whom ten kills meet
+		e.end()
+		return
+	}
 	for _, l := range []language{inGo, inJava} {
 		require.Equal(t, crashesOfEach, crashes[l])
 		require.Greater(t, sessions[l], 5)

@@ -3,12 +3,9 @@ package interop_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
-	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +15,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/leaktest"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zkserver"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -32,21 +30,8 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	waitTogether()
+	thorough.Parallel(16) // they mostly wait for the end of sessions
 	leaktest.Main(m, sharedHost.close, zkserver.CloseShared)
-}
-
-// waitTogether lets more tests run in parallel than there are processors,
-// unless the command line sets a number. These tests spend most of their time
-// waiting for the end of sessions.
-func waitTogether() {
-	const parallel = "test.parallel"
-	flag.Parse()
-	asked := false
-	flag.Visit(func(f *flag.Flag) { asked = asked || f.Name == parallel })
-	if !asked {
-		flag.Set(parallel, strconv.Itoa(max(16, runtime.GOMAXPROCS(0))))
-	}
 }
 
 // These are session timeouts. The long one never expires by accident. The short
@@ -70,8 +55,8 @@ type testServer struct {
 	observer *framework.Client
 }
 
-// onFakeAndReal runs a scenario on zktest over TCP and, at the same time, on
-// real ZooKeeper, beside other tests.
+// onFakeAndReal runs a scenario on zktest over TCP and, if all tests are asked
+// for, at the same time on real ZooKeeper, beside other tests.
 func onFakeAndReal(t *testing.T, scenario func(t *testing.T, srv *testServer)) {
 	t.Helper()
 	javaCurator.get(t)
@@ -81,6 +66,7 @@ func onFakeAndReal(t *testing.T, scenario func(t *testing.T, srv *testServer)) {
 		scenario(t, newFakeServer(t))
 	})
 	t.Run("real", func(t *testing.T) {
+		thorough.OnRealServers(t)
 		t.Parallel()
 		scenario(t, newRealServer(t))
 	})

@@ -8,11 +8,14 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/internal/thorough"
 )
 
 // Servers of one distribution use the archive that the first one has made. The
 // ensemble has one of its own.
 func TestArchiveIsMadeOnceAndUsed(t *testing.T) {
+	thorough.OnRealServers(t)
 	t.Parallel()
 	d, err := Find()
 	check(t, err)
@@ -47,6 +50,7 @@ func TestArchiveIsMadeOnceAndUsed(t *testing.T) {
 
 // An archive that Java cannot use is no obstacle.
 func TestArchiveThatIsDamaged(t *testing.T) {
+	thorough.OnRealServers(t)
 	t.Parallel()
 	d, err := Find()
 	check(t, err)

@@ -5,9 +5,12 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/internal/thorough"
 )
 
 func TestEnsembleElectsANewLeader(t *testing.T) {
+	t.Parallel()
 	kept, later := ownPath(), ownPath()
 	began := time.Now()
 	e := BorrowEnsemble(t, 3, linked...)
@@ -33,6 +36,7 @@ func TestEnsembleElectsANewLeader(t *testing.T) {
 }
 
 func TestEnsembleRestart(t *testing.T) {
+	thorough.OnRealServers(t)
 	kept := ownPath()
 	e := BorrowEnsemble(t, 3, linked...)
 	create(t, connect(t, e.Members()[0].Addr()), kept)

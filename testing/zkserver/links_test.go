@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/internal/thorough"
 )
 
 // follower returns a server that is not the leader.
@@ -27,6 +29,7 @@ var linked = []Option{WithLinks(), WithQuorumTimeouts(10*time.Second, 6*time.Sec
 // A follower that is cut off from its leader keeps answering reads until it
 // notices. Then it serves no client. The other two servers are not affected.
 func TestCutFollowerKeepsItsClientsUntilItNotices(t *testing.T) {
+	thorough.OnRealServers(t)
 	t.Parallel()
 	node := ownPath()
 	e := BorrowEnsemble(t, 3, linked...)
@@ -102,6 +105,7 @@ func TestCutLeaderGivesUpAndAnotherIsElected(t *testing.T) {
 // A restarted server reconnects through the links, whatever its id is. The
 // server with the higher id connects to the other.
 func TestLinkedServersComeBack(t *testing.T) {
+	thorough.OnRealServers(t)
 	e := BorrowEnsemble(t, 3, linked...)
 	for _, s := range e.Members() {
 		require.NoError(t, s.Kill())

@@ -5,6 +5,8 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/internal/thorough"
 )
 
 func TestWithSequence(t *testing.T) {
@@ -27,6 +29,7 @@ func TestWithSequence(t *testing.T) {
 }
 
 func TestWithSequenceInAnEnsemble(t *testing.T) {
+	thorough.OnRealServers(t)
 	t.Parallel()
 	ensemble := StartEnsemble(t, 3, WithSequence("/locks", 41))
 	for i, want := range []string{"/locks/n-0000000041", "/locks/n-0000000042", "/locks/n-0000000043"} {

@@ -12,6 +12,8 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/internal/thorough"
 )
 
 func TestServerLifecycle(t *testing.T) {
@@ -199,6 +201,7 @@ func TestStartIsNotFooledByAnotherServer(t *testing.T) {
 }
 
 func TestCloseEndsARestartThatWaits(t *testing.T) {
+	thorough.OnRealServers(t)
 	t.Parallel()
 	e := StartEnsemble(t, 2)
 	require.NoError(t, each(e.Members(), (*Server).Kill))

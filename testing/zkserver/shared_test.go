@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/internal/thorough"
 )
 
 func TestSharedServerIsOneForEqualOptions(t *testing.T) {
@@ -33,6 +35,7 @@ func TestSharedServerIsBroughtBack(t *testing.T) {
 }
 
 func TestBorrowedServerIsForOneTestAtATime(t *testing.T) {
+	thorough.OnRealServers(t)
 	var servers pool
 	first, giveBack := borrowFrom(t, &servers)
 	second, _ := borrowFrom(t, &servers)
@@ -67,6 +70,7 @@ func borrowFrom(t *testing.T, servers *pool) (srv *Server, giveBack func()) {
 }
 
 func TestBorrowedEnsembleIsMended(t *testing.T) {
+	thorough.OnRealServers(t)
 	var first *Ensemble
 	tb := runFake(func(tb TB) { first = BorrowEnsemble(tb, 3, linked...) })
 	if tb.skipped != "" {
@@ -86,6 +90,7 @@ func TestBorrowedEnsembleIsMended(t *testing.T) {
 // A test that closes a server it has borrowed, or a server that cannot start
 // again, must not fail the next test.
 func TestServerThatCannotBeBroughtBackIsReplaced(t *testing.T) {
+	thorough.OnRealServers(t)
 	var first *Server
 	tb := runFake(func(tb TB) { first = Borrow(tb, WithTick(90*time.Millisecond)) })
 	if tb.skipped != "" {

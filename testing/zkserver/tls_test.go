@@ -10,6 +10,8 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/internal/thorough"
 )
 
 // connectTLS returns a client with a session on a TLS port.
@@ -62,6 +64,7 @@ func TestTLSIsMutual(t *testing.T) {
 }
 
 func TestTLSWithoutClientCertificates(t *testing.T) {
+	thorough.OnRealServers(t)
 	for _, auth := range []tls.ClientAuthType{tls.NoClientCert, tls.VerifyClientCertIfGiven} {
 		srv := Borrow(t, WithTLS(auth))
 		anonymous := srv.ClientTLS()
@@ -104,6 +107,7 @@ func TestStartWaitsForTLS(t *testing.T) {
 }
 
 func TestTLSOfAnEnsemble(t *testing.T) {
+	thorough.OnRealServers(t)
 	t.Parallel()
 	e := StartEnsemble(t, 3, WithTLS(tls.RequireAndVerifyClientCert))
 	conn := connectTLS(t, e.Members()[0].ClientTLS(), e.Members()[0].TLSAddr())

@@ -94,6 +94,7 @@ func TestClientSeesStatsAndVariants(t *testing.T) {
 }
 
 func TestOverTCPWithFaults(t *testing.T) {
+	t.Parallel()
 	srv := zktest.Start(t, zktest.WithTCP("127.0.0.1:0"))
 	c := connectVia(t, srv, net.DialTimeout, 10*time.Second)
 	id := c.SessionID()

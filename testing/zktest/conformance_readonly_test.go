@@ -135,6 +135,7 @@ func performReadOnly(t *testing.T, m minority) []string {
 // handshake with an error that no client can read. With them, every session is
 // local until it has an ephemeral node.
 func TestReadOnlyModeConforms(t *testing.T) {
+	t.Parallel()
 	real := zkserver.StartEnsemble(t, 2, zkserver.WithSessionTimeouts(shortestSession, longestSession),
 		zkserver.WithTTLNodes(true), zkserver.WithJVMFlags("-Dreadonlymode.enabled=true"),
 		zkserver.WithProperty("localSessionsEnabled", "true"),

@@ -148,6 +148,7 @@ func reconfigScript(r *reconfigStage) {
 // A leader that hears of its followers too late steps down, and drops its
 // clients. So on a busy machine the real members need patience with each other.
 func TestReconfigConforms(t *testing.T) {
+	t.Parallel()
 	real := zkserver.StartEnsemble(t, 3, zkserver.WithProperty("reconfigEnabled", "true"),
 		zkserver.WithQuorumTimeouts(time.Minute, time.Minute),
 		zkserver.WithJVMFlags("-Dzookeeper.DigestAuthenticationProvider.superDigest="+datatree.DigestID(superUser).ID))

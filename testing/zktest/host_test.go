@@ -143,6 +143,7 @@ func TestHostHealsBeforeItsSessionsAreLost(t *testing.T) {
 
 // Outside of a bubble it takes the time that it takes.
 func TestHostLosesItsSessionInRealTime(t *testing.T) {
+	t.Parallel()
 	srv := zktest.Start(t)
 	host := srv.NewHost()
 	c := connectVia(t, srv, zkDialer(host.Dialer()), 3*time.Second)

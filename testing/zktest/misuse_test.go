@@ -44,6 +44,7 @@ func TestImpossibleOptionsAreRefused(t *testing.T) {
 // Rules that make no sense fail the test of their server. A server without a
 // test says so by the injection, and the rule hits nothing.
 func TestImpossibleRulesAreRefused(t *testing.T) {
+	t.Parallel()
 	for want, rule := range map[string]zktest.Rule{
 		"syntax error in pattern": {Path: "[", Do: zktest.DropReply()},
 		"without Do":              {},

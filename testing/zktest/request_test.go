@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zktest/internal/datatree"
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
@@ -206,7 +207,7 @@ func TestTTLNodesCanBeSwitchedOff(t *testing.T) {
 
 func TestLargeTree(t *testing.T) {
 	n := 100_000
-	if testing.Short() {
+	if !thorough.Full() {
 		n = 10_000
 	}
 	srv := Start(t)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zkserver"
 )
 
@@ -24,9 +25,11 @@ const PeerTimeout = 6 * time.Second
 const LongSession = 20 * time.Second
 
 // NewEnsembleWorld returns an ensemble of three real servers, which no other
-// test uses at the same time. The test is parallel from here on.
+// test uses at the same time. It skips the test unless all tests are asked for.
+// The test is parallel from here on.
 func NewEnsembleWorld(t *testing.T) (*World, *zkserver.Ensemble) {
 	t.Helper()
+	thorough.OnRealServers(t)
 	t.Parallel()
 	realEnsembles.enter(t)
 	e := zkserver.BorrowEnsemble(t, 3, zkserver.WithLinks(),

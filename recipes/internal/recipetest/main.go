@@ -1,11 +1,10 @@
 package recipetest
 
 import (
-	"flag"
-	"strconv"
 	"testing"
 
 	"github.com/gocurator/curator/internal/leaktest"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zkserver"
 )
 
@@ -21,16 +20,8 @@ const (
 // Main is a package's TestMain. It ends the shared real servers after the last
 // test, and then looks for leaked goroutines.
 func Main(m *testing.M) {
-	flag.Parse()
-	if !isSet("test.parallel") {
-		_ = flag.Set("test.parallel", strconv.Itoa(parallelTests))
-	}
+	thorough.Parallel(parallelTests)
 	leaktest.Main(m, zkserver.CloseShared)
-}
-
-func isSet(name string) (set bool) {
-	flag.Visit(func(f *flag.Flag) { set = set || f.Name == name })
-	return set
 }
 
 // Tests take turns with servers, so that the next test gets the server of an

@@ -5,29 +5,31 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/internal/thorough"
 )
 
-// shortStride is how many requests EachRequest goes on by with -short.
-const shortStride = 8
+// stride is how many requests EachRequest goes on by, except in a full run.
+const stride = 8
 
 // EachRequest runs a scenario once for each request that it makes. The scenario
 // lets something happen to the request of the given number, which begins with
 // 0, and reports whether it made that many. It must make at least the given
 // number of requests.
 //
-// With -short, EachRequest tries the first request and then every eighth. The
-// test's name decides which ones, so that different faults meet different
-// requests.
+// In a full run it tries all of them, and otherwise the first and then every
+// eighth. The test's name decides which ones, so that different faults meet
+// different requests.
 func EachRequest(t *testing.T, least int, scenario func(t *testing.T, request int) (hit bool)) {
 	t.Helper()
-	stride := 1
-	if testing.Short() {
-		stride = shortStride
+	step := stride
+	if thorough.Full() {
+		step = 1
 	}
 	require.True(t, scenario(t, 0), "the scenario makes requests")
-	request := 1 + below(stride, t.Name())
+	request := 1 + below(step, t.Name())
 	for scenario(t, request) {
-		request += stride
+		request += step
 	}
 	require.GreaterOrEqual(t, request, least, "the scenario makes so many requests")
 }

@@ -3,16 +3,13 @@ package recipetest
 import (
 	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zktest"
 )
-
-// envAllSeeds makes tests of random faults try all of their seeds.
-const envAllSeeds = "CURATOR_ALL_SEEDS"
 
 // Seeds are those that a test of random faults tries. Flags of the test program
 // can choose others.
@@ -35,18 +32,15 @@ func SeedFlags(name string, all int) *Seeds {
 }
 
 // Count returns how many seeds are tried. If the flag does not say, it is all
-// of them with CURATOR_ALL_SEEDS, as .ci/run sets it, else a tenth, and a
-// twentieth with -short.
+// of them in a full run, and a twentieth otherwise.
 func (s *Seeds) Count() int {
 	switch {
 	case *s.count > 0:
 		return *s.count
-	case os.Getenv(envAllSeeds) != "":
+	case thorough.Full():
 		return s.all
-	case testing.Short():
-		return max(s.all/20, 1)
 	}
-	return max(s.all/10, 1)
+	return max(s.all/20, 1)
 }
 
 // All reports whether no fewer seeds are tried than before a change is

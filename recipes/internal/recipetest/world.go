@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zkserver"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -35,7 +36,7 @@ type World struct {
 }
 
 // OnFakeAndReal runs a scenario on zktest in virtual time, and on real
-// ZooKeeper. The test is parallel from here on.
+// ZooKeeper if all tests are asked for. The test is parallel from here on.
 func OnFakeAndReal(t *testing.T, scenario func(t *testing.T, w *World)) {
 	t.Helper()
 	t.Parallel()
@@ -64,16 +65,17 @@ func InVirtualTime(t *testing.T, scenario func(t *testing.T, w *World)) {
 	})
 }
 
-// NewReal returns a real server, which no other test uses at the same time.
+// NewReal is [BorrowServer] with clients.
 func NewReal(t *testing.T) *World {
 	t.Helper()
 	return Real(t, BorrowServer(t))
 }
 
 // BorrowServer returns a real server, which no other test uses at the same
-// time.
+// time. It skips the test unless all tests are asked for.
 func BorrowServer(t *testing.T) *zkserver.Server {
 	t.Helper()
+	thorough.OnRealServers(t)
 	realServers.enter(t)
 	return zkserver.Borrow(t)
 }

@@ -1,0 +1,55 @@
+// Package thorough says how much the tests of this module do. Only tests import
+// it.
+//
+// By default a run of all tests takes about two minutes. With CURATOR_ALL_TESTS
+// set, as .ci/run sets it, tests do all that has to be done before a change is
+// accepted.
+package thorough
+
+import (
+	"flag"
+	"os"
+	"strconv"
+	"testing"
+)
+
+const env = "CURATOR_ALL_TESTS"
+
+// All reports whether all tests are asked for. The flag -short makes no
+// difference.
+func All() bool { return os.Getenv(env) != "" }
+
+// Full reports whether a test tries all seeds, every request and its largest
+// crowd. It does with CURATOR_ALL_TESTS, but not with -short. Otherwise it
+// takes a part of them.
+func Full() bool { return All() && !testing.Short() }
+
+// OnRealServers skips a test, unless CURATOR_ALL_TESTS is set. It is for tests
+// that repeat on real servers what others show in virtual time, and for those
+// that need many servers or wait for long. The flag -short makes no difference.
+func OnRealServers(t interface {
+	Helper()
+	Skip(args ...any)
+},
+) {
+	t.Helper()
+	if !All() {
+		t.Skip("runs on real servers with " + env + "=1")
+	}
+}
+
+// Parallel lets n parallel tests of a program run at the same time, unless the
+// command line says how many. It is for TestMain of packages whose tests mostly
+// wait, so that there can be more of them than processors.
+func Parallel(n int) {
+	const name = "test.parallel"
+	flag.Parse()
+	asked := false
+	flag.Visit(func(f *flag.Flag) { asked = asked || f.Name == name })
+	if asked {
+		return
+	}
+	if err := flag.Set(name, strconv.Itoa(n)); err != nil {
+		panic(err)
+	}
+}
