@@ -24,8 +24,8 @@ const (
 )
 
 // runsOfEach returns how many runs each shell makes: all in a full run, and
-// otherwise a tenth. With the race detector, in which a program takes a second to
-// start, it is a sixtieth.
+// otherwise a tenth. With the race detector, in which a program takes a second
+// to start, it is a sixtieth.
 func runsOfEach() int {
 	switch {
 	case thorough.Full() && !raceDetector:

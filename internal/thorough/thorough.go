@@ -27,11 +27,7 @@ func Full() bool { return All() && !testing.Short() }
 // OnRealServers skips a test, unless CURATOR_ALL_TESTS is set. It is for tests
 // that repeat on real servers what others show in virtual time, and for those
 // that need many servers or wait for long. The flag -short makes no difference.
-func OnRealServers(t interface {
-	Helper()
-	Skip(args ...any)
-},
-) {
+func OnRealServers(t testing.TB) {
 	t.Helper()
 	if !All() {
 		t.Skip("runs on real servers with " + env + "=1")

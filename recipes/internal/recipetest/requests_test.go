@@ -8,8 +8,8 @@ import (
 	"github.com/gocurator/curator/internal/thorough"
 )
 
-// Every request is tried in a full run, and some of them otherwise. The last one tried is
-// the first that the scenario does not make.
+// Every request is tried in a full run, and some of them otherwise. The last one
+// tried is the first that the scenario does not make.
 func TestEachRequest(t *testing.T) {
 	for made := 1; made < 20; made++ {
 		var tried []int
