@@ -28,7 +28,7 @@ func TestProbesGetMoreTimeIfTheyHang(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const slow = 3 * time.Second // the time of an answer
-		require.NoError(t, poll(t.Context(), nil, func(ctx context.Context) error {
+		require.NoError(t, poll(withTimeout(t, time.Minute), nil, func(ctx context.Context) error {
 			select {
 			case <-time.After(slow):
 				return nil

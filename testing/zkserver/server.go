@@ -91,9 +91,9 @@ func (s *Server) Kill() error {
 // serves only if a majority runs: use [Ensemble.Restart] if less than a
 // majority does.
 //
-// A standalone server never answers a client that connects in the first moments
-// of the start (ZOOKEEPER-5051). A client of package framework tries again
-// within its session timeout. A go-zookeeper client waits for almost seven
+// A standalone server may never answer a client that connects in the first
+// moments of the start (ZOOKEEPER-5051). A client of package framework tries
+// again within its session timeout. A go-zookeeper client waits for almost seven
 // session timeouts.
 func (s *Server) Restart() error {
 	if err := s.Stop(); err != nil {
