@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/retry"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -26,10 +27,13 @@ type await struct {
 
 // eachAwait calls test for every request that every operation awaits. The test
 // reports whether there was an n-th one.
-func eachAwait(t *testing.T, test func(t *testing.T, a await) (hit bool)) {
+func eachAwait(t *testing.T, fault string, test func(t *testing.T, a await) (hit bool)) {
 	t.Helper()
 	for op := range everyOperation(nil) {
 		for _, retried := range []bool{false, true} {
+			if !thorough.Picked(4, fault, op, retried) {
+				continue
+			}
 			n := 0
 			for test(t, await{op, n, retried}) {
 				n++
@@ -74,7 +78,7 @@ func TestOperationReturnsWhenItsDeadlineComesWhateverItAwaits(t *testing.T) {
 		"reply delayed":              zktest.DelayReply(4 * time.Second),
 		"request swallowed for long": zktest.DelayRequest(time.Hour),
 	} {
-		eachAwait(t, func(t *testing.T, a await) (hit bool) {
+		eachAwait(t, name, func(t *testing.T, a await) (hit bool) {
 			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 				a.prepare(t, srv, c)
 				inj := srv.Inject(zktest.Rule{After: a.n, Do: fault})
@@ -102,7 +106,7 @@ func TestOperationReturnsWhenItsDeadlineComesWhateverItAwaits(t *testing.T) {
 }
 
 func TestOperationReturnsAtOnceWhenItIsCancelledWhateverItAwaits(t *testing.T) {
-	eachAwait(t, func(t *testing.T, a await) (hit bool) {
+	eachAwait(t, "cancelled", func(t *testing.T, a await) (hit bool) {
 		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 			a.prepare(t, srv, c)
 			ctx, cancel := context.WithCancel(t.Context())

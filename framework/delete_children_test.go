@@ -22,7 +22,7 @@ var shapes = map[string]func(make func(path string)){
 		}
 	},
 	"chains": func(make func(string)) {
-		for i := range 300 {
+		for i := range thorough.Size(300, 220) {
 			path := fmt.Sprint("/tree/", i)
 			for range 60 {
 				make(path)
@@ -102,6 +102,7 @@ func TestDeleteWithChildrenOfALargeTree(t *testing.T) {
 
 // An interrupted delete goes on where it was.
 func TestDeleteWithChildrenOfALargeTreeGoesOnAfterLostRequests(t *testing.T) {
+	thorough.MuchWork(t)
 	t.Parallel()
 	for _, name := range namesOfShapes("flat", "chains") {
 		t.Run(name, func(t *testing.T) {
@@ -121,6 +122,7 @@ func TestDeleteWithChildrenOfALargeTreeGoesOnAfterLostRequests(t *testing.T) {
 // Somebody makes a node again whenever it is deleted. The delete ends all the
 // same.
 func TestDeleteWithChildrenOfALargeTreeGivesUpAgainstSomebodyWhoGoesOnCreating(t *testing.T) {
+	thorough.MuchWork(t)
 	t.Parallel()
 	for _, name := range namesOfShapes("flat", "chains") {
 		t.Run(name, func(t *testing.T) {
@@ -142,6 +144,7 @@ func TestDeleteWithChildrenOfALargeTreeGivesUpAgainstSomebodyWhoGoesOnCreating(t
 }
 
 func TestGuaranteedDeleteOfALargeTreeIsFinishedInTheBackground(t *testing.T) {
+	thorough.MuchWork(t)
 	t.Parallel()
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		makeShape(t, srv, shapes["flat"])

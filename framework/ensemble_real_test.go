@@ -213,7 +213,7 @@ func TestRealEnsemblePauseOfTheConnectedServerKeepsSessionAndWatches(t *testing.
 	ctx := within(t, stuck)
 	leader, victim := roles(t, e)
 	c, board := connectedTo(t, e, victim,
-		framework.WithSessionTimeout(10*time.Second), framework.WithSafetyMargin(0)) // a third is left when it finds the server mute
+		framework.WithSessionTimeout(20*time.Second), framework.WithSafetyMargin(0)) // a third is left when it finds the server mute
 	es := makeSessionNodes(t, ctx, c, "/pause")
 	states := c.States(ctx)
 	require.NoError(t, victim.Pause())

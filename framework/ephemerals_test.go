@@ -3,6 +3,8 @@ package framework_test
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -11,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -41,7 +44,7 @@ func ending(srv *zktest.Server) *int {
 // More than about two megabytes of paths in one transaction stop an ensemble.
 func TestCloseDeletesNodesThatAreTooManyForOneTransaction(t *testing.T) {
 	t.Parallel()
-	for name, trouble := range map[string]func(*zktest.Server){
+	troubles := map[string]func(*zktest.Server){
 		"undisturbed":           func(*zktest.Server) {},
 		"the connection is cut": func(srv *zktest.Server) { srv.CutAll() },
 		"a delete's answer is lost": func(srv *zktest.Server) {
@@ -55,7 +58,9 @@ func TestCloseDeletesNodesThatAreTooManyForOneTransaction(t *testing.T) {
 			srv.Inject(zktest.Rule{Op: zktest.OpDelete, After: 100, Do: zktest.Blackhole()})
 		},
 		"the server is away meanwhile": func(srv *zktest.Server) { srv.Stop(); time.AfterFunc(3*time.Second, srv.Restart) },
-	} {
+	}
+	for _, name := range thorough.Some(2, slices.Sorted(maps.Keys(troubles))...) {
+		trouble := troubles[name]
 		serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 			c := unclosed(t, srv)
 			createEphemerals(t, c, 3<<20)
@@ -98,7 +103,7 @@ func TestCloseDeletesNodesThatOnlyTheirOwnerMayDelete(t *testing.T) {
 func TestWarningOfTooManyEphemeralNodes(t *testing.T) {
 	t.Parallel()
 	ephemeral := framework.WithMode(framework.Ephemeral)
-	for name, create := range map[string]func(t *testing.T, srv *zktest.Server, c *framework.Client, path string){
+	ways := map[string]func(t *testing.T, srv *zktest.Server, c *framework.Client, path string){
 		"created": func(t *testing.T, _ *zktest.Server, c *framework.Client, path string) {
 			mustCreate(t, c, path, "", ephemeral)
 		},
@@ -124,7 +129,9 @@ func TestWarningOfTooManyEphemeralNodes(t *testing.T) {
 			require.ErrorIs(t, err, context.DeadlineExceeded)
 			time.Sleep(2 * time.Second)
 		},
-	} {
+	}
+	for _, name := range thorough.Some(2, slices.Sorted(maps.Keys(ways))...) {
+		create := ways[name]
 		serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 			j := &journal{}
 			c := newClient(t, srv, j.option())

@@ -35,7 +35,7 @@ func ExampleClient_Delete_withChildren() {
 // A service that is registered for as long as it runs, whatever becomes of its
 // sessions.
 func ExampleSession() {
-	client, srv, done := exampletest.Connect(framework.WithSessionTimeout(2 * time.Second))
+	client, srv, done := exampletest.Connect(framework.WithSessionTimeout(time.Second))
 	defer done()
 	ctx := context.Background()
 

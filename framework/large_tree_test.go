@@ -14,6 +14,7 @@ import (
 // The paths in memory do not grow with the tree, except by some for each level
 // of its depth.
 func TestLargeTreeIsNotInMemory(t *testing.T) {
+	thorough.MuchWork(t)
 	const depth = 40
 	widths := []int{1, 500, 15000}
 	if !thorough.Full() {

@@ -12,12 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
 // A server that is slow makes callers wait, each as long as its own context
 // allows; what is sent stays bounded.
 func TestCallersWaitWhenTooMuchIsUnderWay(t *testing.T) {
+	thorough.MuchWork(t)
 	t.Parallel()
 	const callers = 20_000 // more than may be under way at once
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {

@@ -236,7 +236,7 @@ func TestSlowReadersMissNothingAndDelayNobody(t *testing.T) {
 			seq := c.States(ctx)
 			readers.Go(func() {
 				for s := range seq {
-					time.Sleep(time.Duration(i+1) * time.Hour)
+					time.Sleep(time.Duration(i+1) * 5 * time.Minute)
 					if slow[i] = append(slow[i], s); len(slow[i]) == 6 {
 						return
 					}

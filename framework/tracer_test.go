@@ -182,11 +182,11 @@ func TestTracerIsToldOfEveryStateFromTheFirst(t *testing.T) {
 	})
 }
 
-// slowTracer takes an hour for each state.
+// slowTracer takes a minute for each state.
 type slowTracer struct{ *recorder }
 
 func (s slowTracer) StateChanged(change clienttrace.StateChange) {
-	time.Sleep(time.Hour)
+	time.Sleep(time.Minute)
 	s.recorder.StateChanged(change)
 }
 
@@ -206,7 +206,7 @@ func TestSlowTracerDelaysNobodyAndMissesNothing(t *testing.T) {
 		}
 		require.Equal(t, 12*time.Second, time.Since(begin))
 		seen := h.seen()
-		time.Sleep(24 * time.Hour)
+		time.Sleep(24 * time.Minute)
 		got := slow.states()
 		require.Len(t, got, len(seen))
 		for i, s := range seen {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -72,6 +73,9 @@ func TestNoWriteLiesAboutItsOutcomeWhateverIsLost(t *testing.T) {
 	for name, fault := range faults {
 		for breakage, with := range breakages {
 			for op, applied := range effects {
+				if !thorough.Picked(4, name, breakage, op) {
+					continue
+				}
 				for n, hit := 0, true; hit; n++ {
 					bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 						mustCreate(t, c, "/n", "")

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -169,7 +170,7 @@ func TestPersistentWatchIsSetBehindStandardOnesOnTheirWay(t *testing.T) {
 // connection fails at random. Each Watcher hears of the last change or of a
 // reset, and nothing is left behind.
 func TestRandomUseOfAllKindsOfWatchesOnAFewPaths(t *testing.T) {
-	for seed := range uint64(150) {
+	for seed := range uint64(thorough.Size(150, 30)) {
 		eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 			randomUse(t, srv, c, rand.New(rand.NewPCG(seed, 7)))
 		})

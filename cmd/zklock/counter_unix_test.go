@@ -24,7 +24,7 @@ const (
 )
 
 // runsOfEach returns how many runs each shell makes: all in a full run, and
-// otherwise a tenth. With the race detector, in which a program takes a second
+// otherwise a twentieth. With the race detector, in which a program takes a second
 // to start, it is a sixtieth.
 func runsOfEach() int {
 	switch {
@@ -33,7 +33,7 @@ func runsOfEach() int {
 	case raceDetector:
 		return (allRuns/60 + shells - 1) / shells
 	}
-	return (allRuns/10 + shells - 1) / shells
+	return (allRuns/20 + shells - 1) / shells
 }
 
 // count has shells that add 1 to a number in a file, under a lock that alone

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -116,10 +117,13 @@ func TestGraphFindsADeadlock(t *testing.T) {
 	for name, line := range map[string]string{
 		"deadlock.table": "graph", "deadlock.json": "graph -o json", "deadlock.dot": "graph --dot",
 	} {
-		got := s.zklock(t, strings.Fields(line)...)
-		require.Equal(t, deadlocked, got.status, got.err)
-		require.Empty(t, got.err)
-		requireGolden(t, name, got.out)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := s.zklock(t, strings.Fields(line)...)
+			require.Equal(t, deadlocked, got.status, got.err)
+			require.Empty(t, got.err)
+			requireGolden(t, name, got.out)
+		})
 	}
 }
 
@@ -141,6 +145,7 @@ func TestWhatMayNotBeRead(t *testing.T) {
 // Ten thousand locks are listed while they are read: in the memory of a few of
 // them, and with no more requests than nodes.
 func TestLsOfTenThousandLocks(t *testing.T) {
+	thorough.MuchWork(t)
 	const locks = 10_000
 	s := newStand(t)
 	c := s.client(t)

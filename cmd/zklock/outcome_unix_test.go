@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -77,6 +78,7 @@ func TestALossThatTheServerKnowsOfIsTheStatus(t *testing.T) {
 // that the status is the command's, and a line says that nobody has confirmed
 // it.
 func TestAnOutageAtTheEndIsNoLoss(t *testing.T) {
+	thorough.LongWait(t)
 	t.Parallel()
 	srv := startServer(t)
 	p := startProcess(t, srv, "run", "--session-timeout", "40s", "/l", "--", "sh", "-c", "echo ready; read x; exit 3")

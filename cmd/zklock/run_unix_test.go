@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/curatortest"
@@ -75,6 +76,7 @@ func TestTheCommandKnowsItsLock(t *testing.T) {
 }
 
 func TestLossOfTheLockStopsTheCommandBeforeOthersHoldIt(t *testing.T) {
+	thorough.LongWait(t)
 	for name, script := range map[string]string{"the command": stubborn, "below a shell": nested} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -36,10 +38,14 @@ func TestAWaitWithoutAConnectionIsBounded(t *testing.T) {
 		{[]string{"-w", "0", "--connect-timeout", "0.3"}, noServer, "no server of 127.0.0.1:1 answered within 300ms: "},
 	} {
 		for _, command := range []string{"run", "wait"} {
-			out, stderr := zklock(t, deadServer{}, tc.status, commandLine(command, tc.flags...)...)
-			require.Empty(t, out)
-			require.Contains(t, stderr, tc.says)
-			require.Contains(t, stderr, "connection refused")
+			args := commandLine(command, tc.flags...)
+			t.Run(strings.Join(args, " "), func(t *testing.T) {
+				t.Parallel()
+				out, stderr := zklock(t, deadServer{}, tc.status, args...)
+				require.Empty(t, out)
+				require.Contains(t, stderr, tc.says)
+				require.Contains(t, stderr, "connection refused")
+			})
 		}
 	}
 }
@@ -47,6 +53,7 @@ func TestAWaitWithoutAConnectionIsBounded(t *testing.T) {
 // The server falls silent after the handshake, when the program looks at the
 // path. It answers after the time that the program has, if at all.
 func TestAWaitForAnAnswerIsBounded(t *testing.T) {
+	thorough.LongWait(t)
 	t.Parallel()
 	for _, tc := range []struct {
 		flags  []string
@@ -73,6 +80,7 @@ func TestAWaitForAnAnswerIsBounded(t *testing.T) {
 // The servers go while the program is in the queue. The reason names both: who
 // was ahead, and that there is no connection.
 func TestAWaitThatEndsInAnOutageSaysSo(t *testing.T) {
+	thorough.LongWait(t)
 	t.Parallel()
 	srv := startServer(t)
 	hold(t, srv, "/l")

@@ -63,7 +63,11 @@ func TestManyOrders(t *testing.T) {
 
 func TestUnsafe(t *testing.T) {
 	t.Parallel()
-	status, out, _ := runProgram(t, t.Context(), "-unsafe", "-think", "4s", longSession)
+	think := "2s"
+	if thorough.All() { // beside many other tests
+		think = "4s"
+	}
+	status, out, _ := runProgram(t, t.Context(), "-unsafe", "-think", think, longSession)
 	require.Equal(t, asExpected, status)
 	require.True(t, strings.HasSuffix(out, "\nOVERSOLD by 300\n"))
 }
@@ -83,7 +87,10 @@ func TestUnsafeByLuck(t *testing.T) {
 func TestCrash(t *testing.T) {
 	t.Parallel()
 	// Up to a third of it is over when the worker dies.
-	const session = 5 * time.Second
+	session := 3 * time.Second
+	if thorough.All() { // beside many other tests
+		session = 5 * time.Second
+	}
 	const slack = 30 * time.Second // for a busy machine
 	for _, at := range []moment{beforeWrite, afterWrite} {
 		t.Run(string(at), func(t *testing.T) {

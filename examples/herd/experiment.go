@@ -35,6 +35,8 @@ type experiment struct {
 	traffic *traffic
 	all     []*client
 	waiting []*client
+	// Whether all clients have been connected. Before, none has a node.
+	connected bool
 	// Sent by clients that acquired the lock or failed; unbuffered.
 	results chan acquireResult
 	waits   sync.WaitGroup
@@ -86,6 +88,7 @@ func (e *experiment) connect(ctx context.Context, d design, n int) error {
 			return err
 		}
 	}
+	e.connected = true
 	return nil
 }
 
@@ -154,9 +157,12 @@ func (e *experiment) waitIdle(ctx context.Context) error {
 }
 
 // cleanUp closes the clients. The last one removes the experiment's nodes, even
-// if ctx has ended.
+// if ctx has ended. There are none if some client has never been connected.
 func (e *experiment) cleanUp(ctx context.Context) error {
-	if len(e.all) == 0 {
+	if !e.connected {
+		for _, c := range e.all {
+			c.zk.Close()
+		}
 		return nil
 	}
 	last := e.all[0].zk

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -115,6 +116,7 @@ func TestOneWorks(t *testing.T) {
 // A worker that cannot reach the servers reports that it is not healthy, and
 // stops leading when its session's time is over. It leads again by itself.
 func TestWorkerOutlastsAnOutage(t *testing.T) {
+	thorough.LongWait(t)
 	t.Parallel()
 	b := newTestbed(t)
 	w, _ := b.startWorker(t, "berlin", 4*time.Second)

@@ -8,6 +8,8 @@ package thorough
 
 import (
 	"flag"
+	"fmt"
+	"hash/fnv"
 	"os"
 	"strconv"
 	"testing"
@@ -24,6 +26,31 @@ func All() bool { return os.Getenv(env) != "" }
 // takes a part of them.
 func Full() bool { return All() && !testing.Short() }
 
+// Size returns how much a test does of something: all in a full run, and few
+// otherwise.
+func Size(all, few int) int {
+	if Full() {
+		return all
+	}
+	return few
+}
+
+// Some returns the cases that a test tries: all in a full run, and otherwise
+// the first few.
+func Some[T any](few int, all ...T) []T { return all[:Size(len(all), few)] }
+
+// Picked reports whether a test of very many cases tries the one with this
+// name. In a full run it tries all of them, and otherwise about one in n. The
+// name decides which ones.
+func Picked(n uint32, name ...any) bool {
+	if Full() {
+		return true
+	}
+	h := fnv.New32a()
+	fmt.Fprintln(h, name...)
+	return h.Sum32()%n == 0
+}
+
 // OnRealServers skips a test, unless CURATOR_ALL_TESTS is set. It is for tests
 // that repeat on real servers what others show in virtual time, and for those
 // that need many servers or wait for long. The flag -short makes no difference.
@@ -31,6 +58,25 @@ func OnRealServers(t testing.TB) {
 	t.Helper()
 	if !All() {
 		t.Skip("runs on real servers with " + env + "=1")
+	}
+}
+
+// LongWait skips a test that waits for seconds, unless CURATOR_ALL_TESTS is
+// set. The flag -short makes no difference.
+func LongWait(t testing.TB) {
+	t.Helper()
+	if !All() {
+		t.Skip("waits for seconds with " + env + "=1")
+	}
+}
+
+// MuchWork skips a test that needs much of a processor, because it is about
+// very large numbers, unless CURATOR_ALL_TESTS is set. The flag -short makes no
+// difference.
+func MuchWork(t testing.TB) {
+	t.Helper()
+	if !All() {
+		t.Skip("works for long with " + env + "=1")
 	}
 }
 

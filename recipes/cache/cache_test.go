@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -407,11 +408,13 @@ func TestCallersDoNotWaitBeyondTheirContext(t *testing.T) {
 }
 
 func TestLargeTree(t *testing.T) {
+	each := thorough.Size(1000, 200)
+	all := 1 + 10 + 10*each
 	onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {
 		create(t, srv, "/r")
 		for i := range 10 {
 			create(t, srv, fmt.Sprintf("/r/%d", i))
-			for j := range 1000 {
+			for j := range each {
 				create(t, srv, fmt.Sprintf("/r/%d/%d", i, j))
 			}
 		}
@@ -421,15 +424,15 @@ func TestLargeTree(t *testing.T) {
 		defer c.Close()
 		require.NoError(t, c.Synced(within(t)))
 		nodes, toRead := c.Progress()
-		require.Equal(t, 10011, nodes)
+		require.Equal(t, all, nodes)
 		require.Zero(t, toRead)
-		require.Len(t, paths(c), 10011)
+		require.Len(t, paths(c), all)
 		reads := srv.CountRequests(zktest.OpGetData) + srv.CountRequests(zktest.OpGetChildren)
 		if _, old := servers[t.Name()[len(t.Name())-3:]]; old && strings.HasSuffix(t.Name(), "3.5") {
-			require.Equal(t, 2*10011, reads)
+			require.Equal(t, 2*all, reads)
 		} else {
 			require.LessOrEqual(t, reads, 2+2*10, "the root, and what was left over; and a list for each parent")
-			require.LessOrEqual(t, srv.CountRequests(zktest.OpMultiRead), 10011/16+20)
+			require.LessOrEqual(t, srv.CountRequests(zktest.OpMultiRead), all/16+20)
 		}
 	})
 }

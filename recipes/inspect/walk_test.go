@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/inspect"
 	"github.com/gocurator/curator/recipes/internal/recipetest"
 	"github.com/gocurator/curator/testing/zktest"
@@ -156,6 +157,7 @@ func TestRequestsUnderWayAreBounded(t *testing.T) {
 // The memory of a walk does not grow with the number of locks, but for their
 // names.
 func TestTenThousandLocksInBoundedMemory(t *testing.T) {
+	thorough.MuchWork(t)
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		const locks, bound = 10_000, 5 << 19 // bytes; the recipes are several times that
 		forest(t, w.Observer, "/r", locks)

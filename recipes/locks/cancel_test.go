@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
@@ -36,7 +37,11 @@ func TestCancelAtEveryAwaitPoint(t *testing.T) {
 	for _, kind := range kindsOfLocks {
 		for _, v := range variants {
 			for _, faultName := range slices.Sorted(maps.Keys(recipetest.Faults(nil, 0))) {
-				t.Run(kind.name+"/"+v.name+"/"+faultName, func(t *testing.T) {
+				name := kind.name + "/" + v.name + "/" + faultName
+				if !thorough.Picked(4, name) {
+					continue
+				}
+				t.Run(name, func(t *testing.T) {
 					recipetest.EachRequest(t, 1, func(t *testing.T, i int) (hit bool) {
 						inVirtualTime(t, func(t *testing.T, w *world) { hit = w.cancelAt(t, kind, v.held, v.acquires, faultName, i) })
 						return hit

@@ -21,6 +21,7 @@ import (
 // A handler makes an object for each of ten thousand requests that come at
 // once. The server sees two of these objects at a time.
 func TestTenThousandAcquiresOfOnePathWithAnObjectEach(t *testing.T) {
+	thorough.MuchWork(t)
 	for name, o := range objects {
 		t.Run(name, func(t *testing.T) {
 			n := 10000
@@ -103,6 +104,7 @@ func sessionNumber(t testing.TB, c *framework.Client) uint64 {
 // The session is lost while ten thousand acquires wait. In the next session
 // they queue at the server two at a time.
 func TestTenThousandWaitersOutliveTheirSession(t *testing.T) {
+	thorough.MuchWork(t)
 	n := 10000
 	if !thorough.Full() {
 		n = 2000

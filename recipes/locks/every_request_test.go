@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/internal/recipetest"
 
 	"github.com/stretchr/testify/require"
@@ -26,6 +27,9 @@ func TestFaultAtEveryRequest(t *testing.T) {
 				name := kind.name + "/free/" + faultName
 				if held {
 					name = kind.name + "/held/" + faultName
+				}
+				if !thorough.Picked(4, name) {
+					continue
 				}
 				t.Run(name, func(t *testing.T) {
 					recipetest.EachRequest(t, 1, func(t *testing.T, i int) (hit bool) {

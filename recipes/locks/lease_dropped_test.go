@@ -41,6 +41,7 @@ func collect(t *testing.T, until func() bool) {
 // The report of a dropped lease names the lock's path and the name of its
 // node.
 func TestDroppedLeaseIsReportedOnce(t *testing.T) {
+	t.Parallel()
 	c, log := dropping(t)
 	rw := locks.NewInterProcessReadWriteLock(c, "/rw")
 	for path, lock := range map[string]locks.Locker{
@@ -67,6 +68,7 @@ func TestDroppedLeaseIsReportedOnce(t *testing.T) {
 }
 
 func TestDroppedLeaseThatReenteredIsReported(t *testing.T) {
+	t.Parallel()
 	c, log := dropping(t)
 	m := locks.NewInterProcessMutex(c, "/lock")
 	lease := recipetest.Acquire(t, t.Context(), m)
@@ -79,6 +81,7 @@ func TestDroppedLeaseThatReenteredIsReported(t *testing.T) {
 }
 
 func TestDroppedLeaseOfSeveralLocksIsReported(t *testing.T) {
+	t.Parallel()
 	c, log := dropping(t)
 	func() {
 		_, err := locks.NewInterProcessMultiLock(locks.SortedMutexes(c, []string{"/a", "/b"})...).Acquire(t.Context())
@@ -91,6 +94,7 @@ func TestDroppedLeaseOfSeveralLocksIsReported(t *testing.T) {
 // The log reports no lease that is in use, that was released, or that was
 // lost.
 func TestNoLeaseIsReportedWithoutReason(t *testing.T) {
+	t.Parallel()
 	c, log := dropping(t)
 	released := func(path string) {
 		lease := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, path))
@@ -114,6 +118,7 @@ func TestNoLeaseIsReportedWithoutReason(t *testing.T) {
 		lease := recipetest.Acquire(t, t.Context(), locks.NewInterProcessMutex(c, "/lost"))
 		require.NoError(t, c.Delete(t.Context(), lease.Path(), framework.AnyVersion))
 		<-lease.Context().Done()
+		runtime.KeepAlive(lease)
 	}()
 	standing := leader.NewLatch(c, "/standing") // the test keeps no lease of this latch
 	require.NoError(t, standing.Start())

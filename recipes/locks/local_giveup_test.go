@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
@@ -19,6 +20,7 @@ import (
 // Waiters that give up together cost the server nothing. Each learns how many
 // contenders are ahead of it.
 func TestTenThousandWaitersGiveUpTogether(t *testing.T) {
+	thorough.MuchWork(t)
 	const waiters = 10000
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
 )
@@ -137,7 +138,7 @@ func TestLossDuringTheHandOverHasItsReason(t *testing.T) {
 		c, _ := w.Connect(t)
 		m := locks.NewInterProcessMutex(c, path, locks.WithLocalHandOver(100, time.Hour))
 		lost := 0
-		for range 2000 {
+		for range thorough.Size(2000, 400) {
 			queue := queueUp(ctx, m, 2)
 			first := queue[0].Wait(t)
 			first.Revoked() // Revoked makes the client watch the node

@@ -278,7 +278,7 @@ func TestFailedAcquireGivesItsPlaceBack(t *testing.T) {
 // Two places at the server become free at the same moment. The arrivals that
 // get them must not overtake each other on the way.
 func TestArrivalsDoNotOvertakeEachOtherOnTheWayToTheServer(t *testing.T) {
-	for range 300 {
+	for range thorough.Size(300, 60) {
 		inVirtualTime(t, func(t *testing.T, w *world) {
 			ctx, path := w.Patience(t), recipetest.Path(t)
 			c, _ := w.Connect(t)

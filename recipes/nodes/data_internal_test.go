@@ -10,11 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/thorough"
 )
 
-// maxSets is how many Sets the test makes, beside the data of the beginning. It
-// is less than maxEarlier: nothing is forgotten.
-const maxSets = 5
+// maxSets returns how many Sets the test makes, beside the data of the
+// beginning. It is less than maxEarlier: nothing is forgotten.
+func maxSets() int { return thorough.Size(5, 4) }
 
 // Sets with good and bad data come at every possible moment, while one writer
 // writes what is wanted, and is refused what is bad. Whatever the order is:
@@ -35,7 +36,7 @@ func TestEverySetHasItsOwnOutcomeInEveryOrder(t *testing.T) {
 		s.node.started = true
 		s.explore(t, &runs)
 	}
-	require.Greater(t, runs, 10_000)
+	require.Greater(t, runs, thorough.Size(10_000, 500))
 	t.Logf("%d orders", runs)
 }
 
@@ -59,7 +60,7 @@ func (s *setting) clone() *setting {
 // explore does everything that may happen next, one after the other.
 func (s *setting) explore(t *testing.T, runs *int) {
 	mayWrite := s.writing.set != 0 || s.node.wanted().set != s.node.has()
-	if s.node.sets <= maxSets {
+	if s.node.sets <= uint64(maxSets()) {
 		for _, good := range []bool{true, false} {
 			next := s.clone()
 			next.set(t, good)
@@ -146,5 +147,5 @@ func (s *setting) checkEnd(t *testing.T) {
 		}
 	}
 	require.Equal(t, last, s.node.have.set, s.order)
-	require.Len(t, s.outcome, maxSets, "%s: every Set has returned", s.order)
+	require.Len(t, s.outcome, maxSets(), "%s: every Set has returned", s.order)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/internal/recipetest"
 	"github.com/gocurator/curator/recipes/nodes"
 	"github.com/gocurator/curator/testing/zktest"
@@ -27,6 +28,9 @@ var kindsOfNodes = map[string][]nodes.Option{
 func TestFaultAtEveryRequestOfANode(t *testing.T) {
 	for kind, opts := range kindsOfNodes {
 		for _, fault := range recipetest.RequestFaults {
+			if !thorough.Picked(4, kind, fault.Name) {
+				continue
+			}
 			t.Run(kind+"/"+fault.Name, func(t *testing.T) {
 				recipetest.EachRequest(t, 6, func(t *testing.T, i int) (hit bool) {
 					inVirtualTime(t, func(t *testing.T, w *world) { hit = w.faultAt(t, opts, fault, i) })

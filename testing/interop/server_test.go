@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	thorough.Parallel(16) // they mostly wait for the end of sessions
-	leaktest.Main(m, sharedHost.close, zkserver.CloseShared)
+	leaktest.Main(m, sharedHost.close, zkserver.CloseShared, deleteZklock)
 }
 
 // These are session timeouts. The long one never expires by accident. The short

@@ -2,9 +2,13 @@ package interop_test
 
 import (
 	"bufio"
+	"context"
+	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,14 +16,30 @@ import (
 	"github.com/gocurator/curator/internal/kazootest"
 )
 
-// buildZklock builds the program, and returns what runs a command line of it
-// with a server.
-func buildZklock(t *testing.T) func(addr string, args ...string) string {
+// zklockDir has the program, for the tests that need it.
+var zklockDir string
+
+// buildZklock builds the program once and returns its path. The end of the test
+// program deletes it.
+var buildZklock = sync.OnceValues(func() (program string, err error) {
+	if zklockDir, err = os.MkdirTemp("", "zklock"); err != nil {
+		return "", err
+	}
+	program = filepath.Join(zklockDir, "zklock")
+	if out, err := exec.CommandContext(context.Background(), "go", "build", "-o", program, "../../cmd/zklock").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w: %s", err, out)
+	}
+	return program, nil
+})
+
+func deleteZklock() error { return os.RemoveAll(zklockDir) }
+
+// zklockOf returns what runs command lines of the program with a server.
+func zklockOf(t *testing.T, addr string) func(args ...string) string {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), "zklock")
-	out, err := exec.CommandContext(withDeadline(t), "go", "build", "-o", program, "../../cmd/zklock").CombinedOutput()
-	require.NoError(t, err, string(out))
-	return func(addr string, args ...string) string {
+	program, err := buildZklock()
+	require.NoError(t, err)
+	return func(args ...string) string {
 		out, err := exec.CommandContext(withDeadline(t), program, append([]string{"-S", addr}, args...)...).CombinedOutput()
 		require.NoError(t, err, "%q: %s", args, out)
 		return string(out)
@@ -47,9 +67,8 @@ func requireRow(t *testing.T, table string, words ...string) {
 
 // Java's holders and waiters appear in zklock's tables.
 func TestZklockShowsJava(t *testing.T) {
-	zklock := buildZklock(t)
 	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
-		run := func(args ...string) string { return zklock(srv.addr, args...) }
+		run := zklockOf(t, srv.addr)
 		root := lockPath(t)
 		java, other := startPeer(t, srv.addr, longSession), startPeer(t, srv.addr, longSession)
 		acquire(t, javaContender{java, "m", mutex}, root+"/mutex")
@@ -75,9 +94,8 @@ func TestZklockShowsJava(t *testing.T) {
 // So do kazoo's.
 func TestZklockShowsKazoo(t *testing.T) {
 	python := kazootest.Python(t)
-	zklock := buildZklock(t)
 	onFakeAndReal(t, func(t *testing.T, srv *testServer) {
-		run := func(args ...string) string { return zklock(srv.addr, args...) }
+		run := zklockOf(t, srv.addr)
 		root := lockPath(t)
 		cmd := exec.CommandContext(withDeadline(t), python, filepath.Join("python", "hold.py"), srv.addr, root)
 		cmd.Stderr = t.Output()

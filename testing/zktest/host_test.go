@@ -10,6 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -143,6 +144,7 @@ func TestHostHealsBeforeItsSessionsAreLost(t *testing.T) {
 
 // Outside of a bubble it takes the time that it takes.
 func TestHostLosesItsSessionInRealTime(t *testing.T) {
+	thorough.LongWait(t)
 	t.Parallel()
 	srv := zktest.Start(t)
 	host := srv.NewHost()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zktest/internal/datatree"
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
@@ -257,7 +258,7 @@ func TestOrderOverTCP(t *testing.T) {
 	}()
 	defer func() { close(stop); <-stopped }()
 	paths := []string{"/prompt", "/late", "/prompt", "/prompt"}
-	for i := range 2000 {
+	for i := range thorough.Size(2000, 400) {
 		xid := c.send(wire.OpGetData, paths[i%len(paths)], false)
 		for answered := false; !answered; {
 			r := c.receive()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zktest/internal/memnet"
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
@@ -76,6 +77,7 @@ func TestAThousandConnections(t *testing.T) {
 // A server that runs for long keeps nothing of the connections and sessions
 // that have ended, and nor does an ensemble.
 func TestConnectionsThatEndLeaveNothing(t *testing.T) {
+	thorough.MuchWork(t)
 	visit := func(t *testing.T, m *Member) {
 		nc, err := m.Dialer()(t.Context(), "tcp", "")
 		require.NoError(t, err)

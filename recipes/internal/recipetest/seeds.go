@@ -32,7 +32,7 @@ func SeedFlags(name string, all int) *Seeds {
 }
 
 // Count returns how many seeds are tried. If the flag does not say, it is all
-// of them in a full run, and a twentieth otherwise.
+// of them in a full run, and a fiftieth otherwise.
 func (s *Seeds) Count() int {
 	switch {
 	case *s.count > 0:
@@ -40,7 +40,7 @@ func (s *Seeds) Count() int {
 	case thorough.Full():
 		return s.all
 	}
-	return max(s.all/20, 1)
+	return max(s.all/50, 1)
 }
 
 // All reports whether no fewer seeds are tried than before a change is
