@@ -188,6 +188,7 @@ func TestHelp(t *testing.T) {
 // The program reports the timeout whenever it happens, even while workers
 // start.
 func TestTimeout(t *testing.T) {
+	t.Parallel()
 	for _, after := range []string{"1ms", "2ms", "4ms", "6ms", "1s"} {
 		status, _, errs := runProgram(t, t.Context(), "-think", "1h", "-timeout", after)
 		require.Equal(t, unexpected, status)

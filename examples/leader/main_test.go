@@ -65,6 +65,7 @@ func TestHelp(t *testing.T) {
 
 // If no server answers, the program still ends, with the reason.
 func TestTimeout(t *testing.T) {
+	t.Parallel()
 	status, _, errs := runProgram(t, t.Context(), "-servers", "127.0.0.1:1", "-timeout", "1s")
 	require.Equal(t, failed, status)
 	require.Contains(t, errs, errTimeout.Error())

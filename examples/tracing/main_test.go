@@ -50,7 +50,7 @@ func slow() string {
 	if thorough.All() {
 		return "4s"
 	}
-	return "1500ms"
+	return "1s"
 }
 
 // requireStory requires that the trees show the wait and the link to the other
@@ -168,12 +168,14 @@ func TestHelp(t *testing.T) {
 
 // The services end, however much work they have left.
 func TestTimeout(t *testing.T) {
+	t.Parallel()
 	status, _, errs := runProgram(t, t.Context(), "-hold", "1h", "-timeout", "1s")
 	require.Equal(t, failed, status)
 	require.Contains(t, errs, errTimeout.Error())
 }
 
 func TestNobodyAnswers(t *testing.T) {
+	t.Parallel()
 	status, _, errs := runProgram(t, t.Context(), "-servers", "127.0.0.1:1", "-timeout", "300ms")
 	require.Equal(t, failed, status)
 	require.Contains(t, errs, errTimeout.Error())

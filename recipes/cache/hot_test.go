@@ -68,7 +68,7 @@ func TestServerThatRefusesMultiReadIsAskedOnce(t *testing.T) {
 // onHotTree runs a test on a tree whose servers are near and far.
 func onHotTree(t *testing.T, name string, test func(h *hotTree, roundTrip time.Duration)) {
 	for _, version := range thorough.Some(1, "3.9", "3.8") {
-		for _, roundTrip := range []time.Duration{time.Millisecond, 20 * time.Millisecond} {
+		for _, roundTrip := range thorough.Some(1, 20*time.Millisecond, time.Millisecond) {
 			t.Run(fmt.Sprint(name, " ", version, " ", roundTrip), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) { test(newHotTree(t, servers[version](t), roundTrip), roundTrip) })
 			})

@@ -80,10 +80,7 @@ func TestWaitingInTheProcessCostsTheServerNothing(t *testing.T) {
 // arrival must get the turn then.
 func TestTurnThatComesWithTheCancellationIsNotLost(t *testing.T) {
 	t.Parallel()
-	tries := 300
-	if !thorough.Full() {
-		tries = 50
-	}
+	tries := thorough.Size(300, 30)
 	for _, opts := range [][]locks.MutexOption{nil, {locks.WithLocalHandOver(100, time.Hour)}} {
 		for range tries {
 			inVirtualTime(t, func(t *testing.T, w *world) {

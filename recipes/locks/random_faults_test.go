@@ -60,7 +60,7 @@ func (in *inside) read(token int64) bool {
 // troubledTime is how long tests of random faults disturb their clients.
 func troubledTime() time.Duration {
 	if !thorough.Full() {
-		return time.Hour / 4
+		return time.Hour / 6
 	}
 	return time.Hour
 }

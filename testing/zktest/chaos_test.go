@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zktest/internal/datatree"
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
@@ -64,7 +65,7 @@ func operate(t *testing.T, srv *Server, r *rand.Rand) {
 		},
 		func() { _ = srv.Dump() },
 	}
-	for range 2000 {
+	for range thorough.Size(2000, 600) {
 		disruptions[r.IntN(len(disruptions))]()
 		srv.audit(t)
 		time.Sleep(time.Duration(r.IntN(1000)) * time.Millisecond)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/internal/thorough"
 )
 
 // TestEnsembleChaos is to an ensemble what TestChaos is to a server: members
@@ -93,7 +95,7 @@ func meddle(t *testing.T, ens *Ensemble, h *historian, r *rand.Rand) {
 		func() { _ = ens.Dump() },
 		ens.recover,
 	}
-	for range 1000 {
+	for range thorough.Size(1000, 300) {
 		disruptions[r.IntN(len(disruptions))]()
 		h.audit(t, ens)
 		time.Sleep(time.Duration(r.IntN(300)) * time.Millisecond)
