@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zkserver"
 )
 
@@ -137,6 +138,7 @@ func (c *slowConn) Read(p []byte) (int, error) {
 
 // Three servers that take longer to answer than an attempt may take at first.
 func TestRealServerNewClientConnectsToASlowEnsemble(t *testing.T) {
+	thorough.LongWait(t)
 	t.Parallel()
 	srv := sharedServer(t)
 	c, err := framework.New("a,b,c", framework.WithSessionTimeout(6*time.Second),
