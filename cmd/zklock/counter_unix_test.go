@@ -17,31 +17,21 @@ import (
 	"github.com/gocurator/curator/testing/zkserver"
 )
 
-// The runs of the counter, in all, and the shells that make them.
-const (
-	allRuns = 1000
-	shells  = 8
-)
+// shells count beside each other.
+const shells = 8
 
-// runsOfEach returns how many runs each shell makes: all in a full run, and
-// otherwise a twentieth. With the race detector, in which a program takes a second
-// to start, it is a sixtieth.
-func runsOfEach() int {
-	switch {
-	case thorough.Full() && !raceDetector:
-		return allRuns / shells
-	case raceDetector:
-		return (allRuns/60 + shells - 1) / shells
-	}
-	return (allRuns/20 + shells - 1) / shells
-}
+// few is how often each shell counts with the race detector, with which a
+// program takes a second to start.
+const few = 3
 
 // count has shells that add 1 to a number in a file, under a lock that alone
-// keeps them apart.
-func count(t *testing.T, srv addr, path string) {
+// keeps them apart. Each shell counts the given number of times.
+func count(t *testing.T, srv addr, path string, each int) {
 	file := filepath.Join(t.TempDir(), "counter")
 	require.NoError(t, os.WriteFile(file, []byte("0\n"), 0o600))
-	each := runsOfEach()
+	if raceDetector {
+		each = few
+	}
 	script := `i=0; while [ $i -lt ` + strconv.Itoa(each) + ` ]; do
 		"$0" run -w 120 "$1" -- sh -c 'read n <"$0"; echo $((n + 1)) >"$0"' "$2" || exit 1
 		i=$((i + 1)); done`
@@ -65,12 +55,12 @@ func count(t *testing.T, srv addr, path string) {
 func TestACounterUnderTheLockIsExact(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t)
-	count(t, srv, "/counter")
+	count(t, srv, "/counter", thorough.Size(25, 6))
 	require.Empty(t, srv.Children("/counter"))
 }
 
 func TestACounterUnderTheLockIsExactOnARealServer(t *testing.T) {
 	thorough.OnRealServers(t)
 	t.Parallel()
-	count(t, zkserver.Shared(t), "/counter-"+strconv.Itoa(os.Getpid()))
+	count(t, zkserver.Shared(t), "/counter-"+strconv.Itoa(os.Getpid()), thorough.Size(125, 6))
 }
