@@ -57,12 +57,7 @@ var shapes = map[string]func(make func(path string)){
 
 // namesOfShapes returns the shapes that a test tries: only the one with the
 // fewest nodes, except in a full run.
-func namesOfShapes(all ...string) []string {
-	if !thorough.Full() {
-		return []string{"chains"}
-	}
-	return all
-}
+func namesOfShapes(all ...string) []string { return thorough.Size(all, []string{"chains"}) }
 
 func makeShape(t *testing.T, srv *zktest.Server, shape func(func(string))) (nodes int) {
 	t.Helper()

@@ -16,11 +16,7 @@ import (
 func TestLargeTreeIsNotInMemory(t *testing.T) {
 	thorough.MuchWork(t)
 	const depth = 40
-	widths := []int{1, 500, 15000}
-	if !thorough.Full() {
-		widths = widths[:2]
-	}
-	for _, width := range widths {
+	for _, width := range thorough.Some(2, 1, 500, 15000) {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				srv := zktest.Start(t)

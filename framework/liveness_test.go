@@ -35,10 +35,7 @@ func TestStrictContactKeepsAHealthySession(t *testing.T) {
 func TestStrictContactEndsTheSessionBeforeTheLeaderDoes(t *testing.T) {
 	t.Parallel()
 	const syncLimit = 10 // more than the session, so that the follower answers for long enough
-	step := 1
-	if !thorough.Full() {
-		step = 5
-	}
+	step := thorough.Size(1, 5)
 	for _, strict := range []bool{false, true} {
 		for phase := 0; phase < 20; phase += step {
 			isolateFollower(t, strict, time.Duration(phase)*731*time.Millisecond, sessionTimeout,

@@ -159,10 +159,7 @@ func TestGuaranteedDeleteIsDoneAfterAnOutageInTheSameSession(t *testing.T) {
 
 func TestGuaranteedDeleteOutlastsEveryOutage(t *testing.T) {
 	t.Parallel()
-	outage := 24 * time.Hour
-	if !thorough.Full() {
-		outage = time.Hour
-	}
+	outage := thorough.Size(24*time.Hour, time.Hour)
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		mustCreate(t, c, "/n", "")
 		srv.Inject(zktest.Rule{Op: zktest.OpDelete, Times: 50, Do: zktest.DropRequest()})

@@ -30,11 +30,7 @@ import (
 // The end of the bubble adds that no goroutine is left.
 func TestPropertiesHoldUnderRandomTrouble(t *testing.T) {
 	t.Parallel()
-	seeds := uint64(4)
-	if !thorough.Full() {
-		seeds = 1
-	}
-	for seed := range seeds {
+	for seed := range uint64(thorough.Size(4, 1)) {
 		serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 			c := newClient(t, srv, framework.WithConnectionTimeout(5*time.Second))
 			mustCreate(t, c, "/p", "")

@@ -26,13 +26,13 @@ func All() bool { return os.Getenv(env) != "" }
 // takes a part of them.
 func Full() bool { return All() && !testing.Short() }
 
-// Size returns how much a test does of something: all in a full run, and few
-// otherwise.
-func Size(all, few int) int {
+// Size returns how much a test does of something, how often or for how long: all
+// of it in a full run, and less otherwise.
+func Size[T any](all, less T) T {
 	if Full() {
 		return all
 	}
-	return few
+	return less
 }
 
 // Some returns the cases that a test tries: all in a full run, and otherwise

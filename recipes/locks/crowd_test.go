@@ -105,10 +105,7 @@ func sessionNumber(t testing.TB, c *framework.Client) uint64 {
 // they queue at the server two at a time.
 func TestTenThousandWaitersOutliveTheirSession(t *testing.T) {
 	thorough.MuchWork(t)
-	n := 10000
-	if !thorough.Full() {
-		n = 2000
-	}
+	n := thorough.Size(10000, 2000)
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
@@ -140,10 +137,7 @@ func TestTenThousandWaitersOutliveTheirSession(t *testing.T) {
 // Readers and writers have a node each. The test runs in real time, because it
 // is about the client's load: that load must not cost the client its session.
 func TestTwoThousandReadersAndWritersKeepTheirSession(t *testing.T) {
-	n := 2000
-	if !thorough.Full() {
-		n = 300 // each of them reads the names of all
-	}
+	n := thorough.Size(2000, 300) // each of them reads the names of all
 	srv := zktest.Start(t)
 	c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()), framework.WithSessionTimeout(15*time.Second))
 	require.NoError(t, err)

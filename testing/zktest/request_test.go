@@ -206,10 +206,7 @@ func TestTTLNodesCanBeSwitchedOff(t *testing.T) {
 }
 
 func TestLargeTree(t *testing.T) {
-	n := 100_000
-	if !thorough.Full() {
-		n = 10_000
-	}
+	n := thorough.Size(100_000, 10_000)
 	srv := Start(t)
 	for i := range n {
 		require.NoError(t, srv.Create(fmt.Sprintf("/many/%05d", i), nil))

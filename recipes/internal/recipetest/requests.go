@@ -22,10 +22,7 @@ const stride = 16
 // different requests.
 func EachRequest(t *testing.T, least int, scenario func(t *testing.T, request int) (hit bool)) {
 	t.Helper()
-	step := stride
-	if thorough.Full() {
-		step = 1
-	}
+	step := thorough.Size(1, stride)
 	require.True(t, scenario(t, 0), "the scenario makes requests")
 	request := 1 + below(step, t.Name())
 	for scenario(t, request) {
