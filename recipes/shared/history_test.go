@@ -86,6 +86,7 @@ func (h *history) wrote(r register) {
 func (h *history) explained(t *testing.T) (calls []porcupine.Operation) {
 	for _, op := range h.calls { // the server may not have been asked between two writes
 		h.wrote(op.Output.(answer).seen)
+		h.wrote(op.Input.(call).previous)
 	}
 	for value, by := range h.applied {
 		require.Len(t, by, 1, "%d was written more than once", value)
