@@ -51,6 +51,31 @@ func TestCloseWaitsForTheNode(t *testing.T) {
 	}
 }
 
+// The leader steps down when Close comes, and its node is being deleted. Close
+// waits for that, too.
+func TestCloseWaitsForANodeThatIsBeingDeleted(t *testing.T) {
+	for name, end := range map[string]func(*testing.T, *world, *locks.Lease){
+		"released": func(t *testing.T, _ *world, lease *locks.Lease) { go lease.Release(t.Context()) },
+		"revoked": func(t *testing.T, w *world, lease *locks.Lease) {
+			require.NoError(t, locks.Revoke(t.Context(), w.Observer, lease.Path()))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				first, second, lease, _ := w.leaderAndNext(t, "/l")
+				w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Do: zktest.DelayRequest(time.Second)})
+				end(t, w, lease)
+				w.endOf(t, lease)
+				synctest.Wait()
+				require.NoError(t, first.Close(t.Context()))
+				require.Len(t, w.Fake.Children("/l"), 1)
+				w.await(t, second)
+				w.closeAll(t, "/l", second)
+			})
+		})
+	}
+}
+
 // The server refuses to delete the node. So the node stays as long as the
 // session, and every Close returns an error that says so.
 func TestCloseSaysThatTheServerRefusesTheDeletion(t *testing.T) {

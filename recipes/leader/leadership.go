@@ -49,11 +49,11 @@ func (l *leadership) attend(leading context.Context, stop <-chan struct{}, grace
 func (l *leadership) end(ctx context.Context) error {
 	under, done := claim.WhileConnected(ctx, l.claim.Nodes()[0].Session)
 	defer done()
-	err := l.claim.Dissolve(under)
-	if errors.Is(context.Cause(l.claim.Context()), locks.ErrReleased) {
-		return claim.RefusalsIn(err)
+	refused := claim.RefusalsIn(l.claim.Dissolve(under))
+	if cause := context.Cause(l.claim.Context()); !errors.Is(cause, locks.ErrReleased) {
+		return errors.Join(cause, refused)
 	}
-	return err
+	return refused
 }
 
 // await waits until the leadership is given up. The leader itself, whose

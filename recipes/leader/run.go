@@ -78,14 +78,14 @@ func (l *Latch) stepDown(ctx context.Context, now *leadership) (kept *framework.
 	reason := context.Cause(now.lease.Context())
 	switch {
 	case reason == nil, errors.Is(reason, locks.ErrReleased) && l.isClosing():
-		err := now.claim.Dissolve(l.deletionContext(ctx))
-		l.end(now, err)
+		l.deleting(ctx, now.claim.Dissolve)
+		l.end(now)
 	case errors.Is(reason, framework.ErrSuspended) && now.claim.Keep():
-		l.end(now, nil)
+		l.end(now)
 		return &now.claim.Nodes()[0]
 	default:
-		l.end(now, nil)
-		if err := now.claim.Dissolve(l.deletionContext(ctx)); framework.IsRefusal(err) {
+		l.end(now)
+		if err := l.deleting(ctx, now.claim.Dissolve); framework.IsRefusal(err) {
 			framework.Extend(l.queue.Client()).Logger().Warn("leader's node stays, and is in the way of all candidates",
 				semconv.LockPath, l.queue.FullPath(), semconv.LockNode, path.Base(now.lease.Path()), semconv.Cause, err)
 		}
@@ -110,26 +110,36 @@ func (l *Latch) deletionContext(ctx context.Context) context.Context {
 	return ctx
 }
 
-// abandon deletes the node of a candidate that gives up.
-func (l *Latch) abandon(ctx context.Context, node string) {
-	c := l.queue.Client()
-	ctx, wait := trace.Unblocked(l.deletionContext(ctx), c)
-	defer wait()
-	err := c.Delete(ctx, node, framework.AnyVersion, framework.Guaranteed())
+// deleting calls del to delete a node. If Close comes meanwhile, it waits for
+// the node, too: del is called again under its context. Close is told the error.
+func (l *Latch) deleting(ctx context.Context, del func(context.Context) error) error {
+	closing := l.isClosing()
+	err := del(l.deletionContext(ctx))
+	if err != nil && !closing && l.isClosing() {
+		err = del(l.deletionContext(ctx))
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closing != nil {
 		l.leftover = err
 	}
+	return err
 }
 
-// end notes the end of a leadership, and what has become of its node if the
-// latch is closed.
-func (l *Latch) end(now *leadership, closed error) {
+// abandon deletes the node of a candidate that gives up.
+func (l *Latch) abandon(ctx context.Context, node string) {
+	l.deleting(ctx, func(ctx context.Context) error {
+		ctx, wait := trace.Unblocked(ctx, l.queue.Client())
+		defer wait()
+		return l.queue.Client().Delete(ctx, node, framework.AnyVersion, framework.Guaranteed())
+	})
+}
+
+// end notes the end of a leadership.
+func (l *Latch) end(now *leadership) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.now = nil
-	l.leftover = closed
 	l.tellLocked(Change{now.lease, context.Cause(now.lease.Context())})
 }
 

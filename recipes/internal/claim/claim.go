@@ -21,12 +21,13 @@ type Claim struct {
 	request   context.CancelFunc
 	forget    func() bool // keeps the session from calling contextEnded
 
-	mu     sync.Mutex // protects the following fields
-	state  State
-	shares int           // the claim is given up at zero, and never taken again
-	place  Place         // may be nil
-	trace  *trace.Hold   // may be nil
-	over   chan struct{} // see Over; nil until the first call
+	mu       sync.Mutex // protects the following fields
+	state    State
+	shares   int           // the claim is given up at zero, and never taken again
+	place    Place         // may be nil
+	trace    *trace.Hold   // may be nil
+	over     chan struct{} // see Over; nil until the first call
+	leftover error         // of the last deleteNodes: why a node may still exist
 }
 
 // Terms are what a lock sets for its claims.

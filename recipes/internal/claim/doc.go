@@ -69,6 +69,9 @@
 //
 //   - A release and a loss: the first of them is the cause. A release that
 //     comes after the loss returns the loss.
+//   - A release and a leader that sees the end of the lease's context: the
+//     release deletes the nodes, and gets the server's answer. Dissolve waits
+//     for it.
 //   - The session ends, or somebody deletes a node, while the claim is handed
 //     over. Before there is a successor, there will be none: the waiter gets
 //     the place in the process and queues by itself, and the nodes are deleted

@@ -118,9 +118,8 @@ func (l *Lease) release(ctx context.Context) error {
 	if l.unreport != nil {
 		l.unreport()
 	}
-	l.end(ErrReleased)
-	c, reason := l.claim, context.Cause(l.ctx) // the first one
-	last := c.leave()
+	c, last := l.claim, l.leave()
+	reason := context.Cause(l.ctx) // the first one
 	switch lost := !errors.Is(reason, ErrReleased); {
 	case lost && last:
 		c.abandon(reason)
@@ -133,4 +132,15 @@ func (l *Lease) release(ctx context.Context) error {
 	default:
 		return nil
 	}
+}
+
+// leave ends the lease's context and removes its share. It reports whether that
+// was the last one. It does both at once: a leader that sees the end calls
+// [Claim.Dissolve], which must not find the share and take over the deletion.
+// The server's answer is this release's.
+func (l *Lease) leave() (last bool) {
+	l.claim.mu.Lock()
+	defer l.claim.mu.Unlock()
+	l.end(ErrReleased)
+	return l.claim.leaveLocked()
 }

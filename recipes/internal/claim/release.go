@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/state"
 )
 
@@ -19,33 +20,45 @@ func (c *Claim) Stop() {
 }
 
 // Dissolve gives the claim up for all its shares. It returns when the nodes are
-// gone, or the client deletes them in the background. If the claim was lost,
-// the error is the cause. The error includes the refusal of a server to delete
-// a node: the client does not retry that.
+// gone or, if the claim was lost and nobody has asked for it, when the client
+// deletes them in the background. The error says why a node may still exist.
+// Another call waits for what is left then.
 func (c *Claim) Dissolve(ctx context.Context) error {
 	if !c.leaveAll() { // another goroutine is releasing the last share
-		select {
-		case <-c.Over():
-		case <-ctx.Done():
-		}
-		return nil
+		return c.awaitRelease(ctx)
 	}
-	cause := context.Cause(c.ctx)
-	switch {
+	switch cause := context.Cause(c.ctx); {
 	case cause == nil, errors.Is(cause, ErrReleased):
 		return c.GiveUp(ctx)
 	case errors.Is(cause, ErrRevoked): // the session is alive, and others wait for the nodes
 		c.contextEnded()
 		c.unwatch()
+		defer c.Trace().Wait(ctx)
 		defer c.become(Released)
-		if err := c.deleteNodes(ctx); framework.IsRefusal(err) {
-			cause = errors.Join(cause, err)
-		}
+		return c.deleteNodes(ctx)
 	default:
 		c.abandon(cause)
+		c.Trace().Wait(ctx)
+		return nil
 	}
-	c.Trace().Wait(ctx)
-	return cause
+}
+
+// awaitRelease waits until another goroutine has released the last share, and
+// for the nodes if that goroutine did not. The error says why a node may still
+// exist.
+func (c *Claim) awaitRelease(ctx context.Context) error {
+	select {
+	case <-c.Over():
+	case <-ctx.Done():
+		return reason.OfContext(ctx)
+	}
+	c.mu.Lock()
+	leftover := c.leftover
+	c.mu.Unlock()
+	if leftover == nil || framework.IsRefusal(leftover) {
+		return leftover
+	}
+	return c.deleteNodes(ctx) // the client is doing the same
 }
 
 // Keep takes the nodes from a claim that suspension has ended, for the next
@@ -127,7 +140,7 @@ func (c *Claim) placeNow() Place {
 	return c.place
 }
 
-// deleteNodes deletes the nodes, the last first.
+// deleteNodes deletes the nodes, the last first, and notes the error.
 func (c *Claim) deleteNodes(ctx context.Context) error {
 	ctx, wait := c.Trace().During(ctx, c.terms.Client)
 	defer wait()
@@ -145,7 +158,10 @@ func (c *Claim) deleteNodes(ctx context.Context) error {
 		}
 		errs = append(errs, err)
 	}
-	return joined(errs)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.leftover = joined(errs)
+	return c.leftover
 }
 
 // DeleteInBackground deletes nodes that were admitted, but have no claim.

@@ -50,7 +50,10 @@ func (c *Claim) Join() (bool, error) {
 // up. Leave waits for the deletion, unless err says that there is no
 // connection. The caller got err from the server.
 func (c *Claim) Leave(ctx context.Context, err error) {
-	if c.leave() {
+	c.mu.Lock()
+	last := c.leaveLocked()
+	c.mu.Unlock()
+	if last {
 		c.giveUpSoon(UnlessDown(ctx, err))
 	}
 }
@@ -92,10 +95,8 @@ func (c *Claim) StartTrace(first *Lease, of locktrace.Acquire, acquired *trace.A
 	first.reportIfDropped()
 }
 
-// leave removes a share, and reports whether it was the last.
-func (c *Claim) leave() (last bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+// leaveLocked removes a share, and reports whether it was the last.
+func (c *Claim) leaveLocked() (last bool) {
 	c.shares--
 	return c.shares == 0
 }
