@@ -80,10 +80,14 @@ func TestStayEndsWithTheDeadlock(t *testing.T) {
 	require.NoError(t, err)
 	d, err := findDeadlock(t.Context(), c)
 	require.NoError(t, err)
-	require.NoError(t, c.Delete(t.Context(), d.Cycle[0].Holder.Path, framework.AnyVersion))
-	require.NoError(t, c.Close())
+	deleted := make(chan error, 1)
+	go func() { deleted <- c.Delete(t.Context(), d.Cycle[0].Holder.Path, framework.AnyVersion) }()
 	require.Equal(t, failed, <-status)
 	require.NoError(t, ctx.Err(), "not by the end of the test's patience")
+	require.NoError(t, c.Close())
+	if err := <-deleted; err != nil { // the server has ended with the program, before its answer
+		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
+	}
 	require.Regexp(t, `^deadlock: ((orders|billing) has failed: .*`+locks.ErrNodeDeleted.Error()+`|`+errNoDeadlock.Error()+`)`, errs.String())
 }
 
