@@ -3,15 +3,34 @@
 package suspension
 
 import (
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
+// longest is the longest time that was measured. It is 0 before that, and not
+// afterwards.
+var longest atomic.Int64
+
 // Time returns for how long this machine has been suspended since it was
-// started. It does not go backwards by more than the time that reading two
-// clocks takes.
+// started. It never becomes shorter.
 func Time() time.Duration {
+	known := longest.Load()
+	// If the process waits for a processor between these readings, they show too
+	// short a time, and never too long a one.
+	if shown := read(total) - read(awake); known > 0 && shown < time.Duration(known)+quick {
+		return time.Duration(known)
+	}
+	for now := int64(measure()); ; known = longest.Load() {
+		if now <= known || longest.CompareAndSwap(known, now) {
+			return time.Duration(max(now, known))
+		}
+	}
+}
+
+// measure returns the best of several measurements. It is above 0.
+func measure() time.Duration {
 	best, shortest := time.Duration(0), time.Duration(-1)
 	for range maxReadings {
 		before, t, after := read(awake), read(total), read(awake)
@@ -23,7 +42,7 @@ func Time() time.Duration {
 			break
 		}
 	}
-	return max(best, 0)
+	return max(best, 1)
 }
 
 // Between two readings the process may have to wait for a processor. That must
