@@ -12,6 +12,7 @@ import (
 )
 
 func TestOnDropCallsWhenNothingRefersToTheObject(t *testing.T) {
+	t.Parallel()
 	srv := zktest.Start(t) // in real time: the garbage collector is in no bubble
 	c := newClient(t, srv)
 	type object struct{ _ [64]byte }

@@ -10,11 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/thorough"
 )
 
 // The command of --on-lost starts a process that does not end by itself, in the
 // foreground or in the background. Neither outlives the grace.
 func TestNothingOfOnLostOutlivesTheGrace(t *testing.T) {
+	thorough.LongWait(t)
 	t.Parallel()
 	for name, background := range map[string]string{"foreground": "; true", "background": " &"} {
 		t.Run(name, func(t *testing.T) {

@@ -50,7 +50,7 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		panic(err)
 	}
-	thorough.Parallel(6)
+	thorough.Parallel(thorough.Size(6, 12)) // a full run is beside others
 	leaktest.Main(m, func() error { return os.RemoveAll(dir) }, zkserver.CloseShared)
 }
 

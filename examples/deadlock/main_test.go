@@ -14,14 +14,19 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/leaktest"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-func TestMain(m *testing.M) { leaktest.Main(m) }
+func TestMain(m *testing.M) {
+	thorough.Parallel(4)
+	leaktest.Main(m)
+}
 
 // The deadlock is found with both services by name, ends when one gives up, and
 // does not come back if both lock in one order.
 func TestStory(t *testing.T) {
+	t.Parallel()
 	var out, errs bytes.Buffer
 	require.Equal(t, asExpected, run(t.Context(), nil, &out, &errs), &errs)
 	t.Log(&out)
@@ -56,6 +61,7 @@ func staying(t *testing.T, ctx context.Context, stderr io.Writer) (addr string, 
 
 // With -stay the deadlock is there for others to look at, until an interrupt.
 func TestStay(t *testing.T) {
+	t.Parallel()
 	ctx, interrupt := context.WithCancel(t.Context())
 	addr, status := staying(t, ctx, t.Output())
 	c, err := framework.Connect(t.Context(), addr)
@@ -72,6 +78,7 @@ func TestStay(t *testing.T) {
 // and the program ends with the reason. The service has failed if it has heard
 // of the deletion.
 func TestStayEndsWithTheDeadlock(t *testing.T) {
+	t.Parallel()
 	ctx, interrupt := context.WithTimeout(t.Context(), time.Minute)
 	defer interrupt()
 	var errs bytes.Buffer
@@ -140,6 +147,7 @@ func TestHelp(t *testing.T) {
 
 // If no server answers, the program still ends, with the reason.
 func TestNoServer(t *testing.T) {
+	t.Parallel()
 	var out, errs bytes.Buffer
 	require.Equal(t, failed, run(t.Context(), []string{"-servers", "127.0.0.1:1", "-timeout", "300ms"}, &out, &errs))
 	require.Contains(t, errs.String(), errTimeout.Error())

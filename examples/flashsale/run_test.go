@@ -85,13 +85,10 @@ func TestUnsafeByLuck(t *testing.T) {
 }
 
 func TestCrash(t *testing.T) {
+	thorough.LongWait(t)
 	t.Parallel()
-	// Up to a third of it is over when the worker dies.
-	session := 3 * time.Second
-	if thorough.All() { // beside many other tests
-		session = 5 * time.Second
-	}
-	const slack = 30 * time.Second // for a busy machine
+	const session = 5 * time.Second // up to a third of it is over when the worker dies
+	const slack = 30 * time.Second  // for a busy machine
 	for _, at := range []moment{beforeWrite, afterWrite} {
 		t.Run(string(at), func(t *testing.T) {
 			t.Parallel()

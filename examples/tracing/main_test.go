@@ -50,7 +50,7 @@ func slow() string {
 	if thorough.All() {
 		return "4s"
 	}
-	return "1s"
+	return "600ms"
 }
 
 // requireStory requires that the trees show the wait and the link to the other

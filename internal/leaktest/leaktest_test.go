@@ -13,6 +13,6 @@ func TestFindWaitsForGoroutinesAboutToEnd(t *testing.T) {
 	end := make(chan struct{})
 	go func() { <-end }()
 	require.ErrorContains(t, find(0), "leaktest.TestFindWaitsForGoroutinesAboutToEnd")
-	time.AfterFunc(time.Second, func() { close(end) }) // goleak waits for less
+	time.AfterFunc(600*time.Millisecond, func() { close(end) }) // goleak waits for less
 	require.NoError(t, find(time.Minute))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -94,6 +95,7 @@ func TestClientSeesStatsAndVariants(t *testing.T) {
 }
 
 func TestOverTCPWithFaults(t *testing.T) {
+	thorough.LongWait(t) // go-zookeeper's pauses between attempts
 	t.Parallel()
 	srv := zktest.Start(t, zktest.WithTCP("127.0.0.1:0"))
 	c := connectVia(t, srv, net.DialTimeout, 10*time.Second)
