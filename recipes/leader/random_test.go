@@ -20,7 +20,7 @@ import (
 
 var leaderSeeds = recipetest.SeedFlags("leader", 200)
 
-// For an hour of virtual time, five candidates stand, lead, resign, hand over,
+// For half an hour of virtual time, five candidates stand, lead, resign, hand over,
 // close and start again, or die. Random faults happen to them and to the
 // servers. Then the faults stop. Seeds take turns with the recipe and with the
 // clients' error policy, and a quarter of them has an ensemble of three. The
@@ -133,7 +133,7 @@ func (e *election) faults(more ...zktest.Disruption) zktest.Option {
 }
 
 func (e *election) run() {
-	churn, stopChurn := context.WithTimeout(e.Context(), time.Hour-longestCandidacy)
+	churn, stopChurn := context.WithTimeout(e.Context(), 30*time.Minute-longestCandidacy)
 	defer stopChurn()
 	over, stop := context.WithCancel(e.Context())
 	e.churn, e.over = churn, over
@@ -152,7 +152,7 @@ func (e *election) run() {
 	stop()
 	all.Wait()
 	e.nothingLeft()
-	require.Greater(e, len(e.leaderships), 2*candidates, "the hour was too quiet to show anything")
+	require.Greater(e, len(e.leaderships), 2*candidates, "the half hour was too quiet to show anything")
 }
 
 func (e *election) stopFaults() {
