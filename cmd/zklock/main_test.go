@@ -50,7 +50,11 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		panic(err)
 	}
-	thorough.Parallel(thorough.Size(6, 12)) // a full run is beside others
+	atOnce := 12
+	if thorough.All() { // beside many other tests
+		atOnce = 6
+	}
+	thorough.Parallel(atOnce)
 	leaktest.Main(m, func() error { return os.RemoveAll(dir) }, zkserver.CloseShared)
 }
 
