@@ -22,10 +22,10 @@ import (
 
 var nodeSeeds = recipetest.SeedFlags("node", 200)
 
-// For a quarter of an hour of virtual time, owners keep nodes of their own and contend
-// for a common one, set data, close, and start again. Random faults happen to
-// them and to the server. Then the faults stop. The comment of registry lists
-// the checks.
+// For a quarter of an hour of virtual time, owners keep nodes of their own and
+// contend for a common one, set data, close, and start again. Random faults
+// happen to them and to the server. Then the faults stop. The comment of
+// registry lists the checks.
 func TestNodesUnderRandomFaults(t *testing.T) {
 	nodeSeeds.Each(t, func(t *testing.T, seed uint64) {
 		synctest.Test(t, func(t *testing.T) {
