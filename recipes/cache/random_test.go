@@ -1,12 +1,13 @@
 package cache_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -54,7 +55,8 @@ type world struct {
 	old     bool // the server has no persistent watches
 	hot     bool // every other change is of one of two nodes
 
-	past []version // of the tree, oldest first
+	now  map[string]string // the text of each node of the tree
+	past []version         // of the tree, oldest first
 
 	mu   sync.Mutex
 	seen []version // of the cache, by readers
@@ -68,7 +70,7 @@ type version struct {
 }
 
 func newWorld(t *testing.T, seed uint64) *world {
-	w := &world{T: t, rng: rand.New(rand.NewPCG(seed, 1)), keep: func(string) bool { return true }}
+	w := &world{T: t, rng: rand.New(rand.NewPCG(seed, 1)), keep: func(string) bool { return true }, now: map[string]string{}}
 	w.hot = w.rng.IntN(2) == 0
 	const short, long = time.Second, 12 * time.Second
 	random := zktest.ChaosPlan{
@@ -196,6 +198,7 @@ func (w *world) run() {
 	time.Sleep(time.Minute)
 	w.change()
 	last := w.past[len(w.past)-1].zxid
+	require.Equal(w, w.tree(w.head()), text(w.now), "this test has lost sight of the tree")
 	within, cancel := context.WithTimeout(w.Context(), 30*time.Second)
 	require.NoError(w, c.WaitFor(within, last))
 	cancel()
@@ -244,7 +247,7 @@ func (w *world) change() {
 	case there && len(head.Children(path)) == 0 && w.rng.IntN(2) == 0:
 		err = head.Delete(path)
 		if err == nil && w.rng.IntN(3) == 0 {
-			w.note(head)
+			w.note(head, path)
 			err = head.Create(path, nil) // with the same version as before, perhaps
 		}
 	case there:
@@ -253,30 +256,63 @@ func (w *world) change() {
 		return
 	}
 	if err == nil {
-		w.note(head)
+		w.note(head, path)
 	}
 }
 
-func (w *world) note(head *zktest.Server) {
-	var list []cache.Node
-	for _, n := range head.Tree() {
-		if strings.HasPrefix(n.Path+"/", "/r/") && w.keep(n.Path) {
-			node := cache.Node{Path: n.Path, Data: n.Data}
-			node.Stat.Czxid, node.Stat.Mzxid = n.Stat.Czxid, n.Stat.Mzxid
-			list = append(list, node)
+// note notes the tree after a change of one node.
+func (w *world) note(head *zktest.Server, path string) {
+	if w.keep(path) {
+		delete(w.now, path)
+		if n, there := head.Node(path); there {
+			w.now[path] = w.line(nodeOf(n))
 		}
 	}
-	w.past = append(w.past, version{zxid: head.Zxid(), tree: w.text(list)})
+	w.past = append(w.past, version{zxid: head.Zxid(), tree: text(w.now)})
+}
+
+// tree returns the text of the whole tree of a server.
+func (w *world) tree(s *zktest.Server) string {
+	var list []cache.Node
+	for _, n := range s.Tree() {
+		if strings.HasPrefix(n.Path+"/", "/r/") && w.keep(n.Path) {
+			list = append(list, nodeOf(n))
+		}
+	}
+	return w.text(list)
+}
+
+func nodeOf(n zktest.Node) cache.Node {
+	node := cache.Node{Path: n.Path, Data: n.Data}
+	node.Stat.Czxid, node.Stat.Mzxid = n.Stat.Czxid, n.Stat.Mzxid
+	return node
+}
+
+// line returns the text of one node.
+func (w *world) line(n cache.Node) string {
+	b := append(make([]byte, 0, 64), n.Path...)
+	b = append(b, '=')
+	if !w.noData {
+		b = append(b, n.Data...)
+	}
+	b = strconv.AppendInt(append(b, '('), n.Stat.Czxid, 10)
+	b = strconv.AppendInt(append(b, ','), n.Stat.Mzxid, 10)
+	return string(append(b, ") "...))
 }
 
 func (w *world) text(list []cache.Node) string {
-	slices.SortFunc(list, func(a, b cache.Node) int { return strings.Compare(a.Path, b.Path) })
-	var b bytes.Buffer
+	lines := make(map[string]string, len(list))
 	for _, n := range list {
-		if w.noData {
-			n.Data = nil
-		}
-		fmt.Fprintf(&b, "%s=%s(%d,%d) ", n.Path, n.Data, n.Stat.Czxid, n.Stat.Mzxid)
+		lines[n.Path] = w.line(n)
+	}
+	return text(lines)
+}
+
+// text returns the lines in the order of their paths.
+func text(lines map[string]string) string {
+	var b strings.Builder
+	for _, path := range slices.Sorted(maps.Keys(lines)) {
+		b.WriteString(lines[path])
 	}
 	return b.String()
 }
