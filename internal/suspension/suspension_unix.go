@@ -27,7 +27,8 @@ func Time() time.Duration {
 	if known > 0 && now-time.Duration(compared.Load()) < negligible {
 		return time.Duration(known)
 	}
-	compared.Store(int64(now))
+	// Not before the result is in longest: others return that until then.
+	defer compared.Store(int64(now))
 	// If the process waits for a processor between these readings, they show too
 	// short a time, and never too long a one.
 	if shown := now - read(awake); known > 0 && shown < time.Duration(known)+quick {
