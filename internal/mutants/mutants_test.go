@@ -105,15 +105,27 @@ func TestPatchChangesBodiesOnly(t *testing.T) {
 // patch returns the path of a patch that makes kinds the other text.
 func patch(t *testing.T, name, text string) string {
 	t.Helper()
+	needs(t, "git")
 	dir := t.TempDir()
 	put(t, dir, "a/kinds.go", kinds)
 	put(t, dir, "b/kinds.go", text)
 	diff := exec.Command("git", "diff", "--no-index", "--no-prefix", "a", "b")
 	diff.Dir = dir
-	out, _ := diff.Output() // it fails if there is a difference
-	require.NotEmpty(t, out)
+	out, err := diff.Output()
+	var exit *exec.ExitError
+	require.ErrorAs(t, err, &exit)
+	require.Equal(t, 1, exit.ExitCode(), "there is a difference")
 	put(t, dir, name+".patch", string(out))
 	return filepath.Join(dir, name+".patch")
+}
+
+// needs skips a test if a program is not in PATH. .ci/quick runs without PATH,
+// and .ci/run allows no skipped test.
+func needs(t *testing.T, program string) {
+	t.Helper()
+	if _, err := exec.LookPath(program); err != nil {
+		t.Skip(err)
+	}
 }
 
 func put(t *testing.T, dir, path, text string) {
