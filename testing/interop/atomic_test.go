@@ -86,10 +86,7 @@ func TestIncrementsOfBothLanguagesAddUp(t *testing.T) {
 	defer cancel()
 	path := lockPath(t)
 	const writers = 2 // of each of the four
-	each := 125
-	if thorough.All() {
-		each = 1250
-	}
+	each := thorough.Size(1250, 125)
 	var all sync.WaitGroup
 	for i, opts := range [][]atomic.Option{
 		{atomic.WithReceipts(path + "-receipts")}, {atomic.WithPromotion(path+"-lock", 3)},
