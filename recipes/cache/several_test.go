@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/cache"
 	"github.com/gocurator/curator/testing/zktest"
 )
@@ -40,7 +41,8 @@ func TestCacheOfAServerWithoutMultiRead(t *testing.T) {
 // Large nodes are not read by many at a time.
 func TestAnswersAreNotMuchLargerThanANode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const nodes, many = 200, 16
+		const many = 16
+		nodes := thorough.Size(200, 100)
 		for size, atATime := range map[int]int{0: many, 100: many, 64 << 10: 2, 256 << 10: 2} {
 			srv := zktest.Start(t)
 			create(t, srv, "/r")

@@ -77,7 +77,7 @@ func (c intCounter) CompareAndSwap(ctx context.Context, old, now int64) (bool, e
 }
 
 // Both languages increment a number, some of them under the same lock, and the
-// increments add up: 10,000 if all tests are asked for.
+// increments add up: 10,000 in a full run.
 func TestIncrementsOfBothLanguagesAddUp(t *testing.T) {
 	javaCurator.get(t)
 	t.Parallel()
