@@ -17,7 +17,7 @@ import (
 // shapes are trees below /tree of more nodes than are collected at once.
 var shapes = map[string]func(make func(path string)){
 	"flat": func(make func(string)) {
-		for i := range 25000 {
+		for i := range thorough.Size(25000, 13000) {
 			make(fmt.Sprint("/tree/", i))
 		}
 	},

@@ -21,7 +21,7 @@ import (
 func TestCallersWaitWhenTooMuchIsUnderWay(t *testing.T) {
 	thorough.MuchWork(t)
 	t.Parallel()
-	const callers = 20_000 // more than may be under way at once
+	callers := thorough.Size(20_000, 4_000) // more than may be under way at once
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		slow := srv.Inject(zktest.Rule{Op: zktest.OpGetData, Times: 1, Do: zktest.DelayRequest(3 * time.Second)})
 		defer slow.Remove()

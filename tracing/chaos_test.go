@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework/clienttrace"
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 	"github.com/gocurator/curator/tracing"
@@ -20,7 +21,7 @@ import (
 // connections. Each span ends once, the counts of waiters and holders are zero
 // in the end, and every acquire has one outcome.
 func TestEverySpanEndsWhateverHappens(t *testing.T) {
-	for seed := range uint64(4) {
+	for seed := range thorough.Size[uint64](4, 2) {
 		synctest.Test(t, func(t *testing.T) {
 			s := &story{T: t, srv: zktest.Start(t), names: newNormalizer()}
 			rng := rand.New(rand.NewPCG(seed, 0))

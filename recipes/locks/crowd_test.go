@@ -162,7 +162,7 @@ func TestTwoThousandReadersAndWritersKeepTheirSession(t *testing.T) {
 // The connection is lost while all acquires create their nodes. They find the
 // nodes with a few requests, and no acquire queues twice.
 func TestReadersAndWritersWhoseAnswersAreLostQueueOnce(t *testing.T) {
-	const n = 500
+	n := thorough.Size(500, 200)
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
 		c, _ := w.Connect(t)
