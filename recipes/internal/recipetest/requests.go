@@ -10,7 +10,7 @@ import (
 )
 
 // stride is how many requests EachRequest goes on by, except in a full run.
-const stride = 16
+const stride = 24
 
 // EachRequest runs a scenario once for each request that it makes. The scenario
 // lets something happen to the request of the given number, which begins with
@@ -18,8 +18,8 @@ const stride = 16
 // number of requests.
 //
 // In a full run it tries all of them, and otherwise the first and then every
-// sixteenth. The test's name decides which ones, so that different faults meet
-// different requests.
+// twenty-fourth. The test's name decides which ones, so that different faults
+// meet different requests.
 func EachRequest(t *testing.T, least int, scenario func(t *testing.T, request int) (hit bool)) {
 	t.Helper()
 	step := thorough.Size(1, stride)

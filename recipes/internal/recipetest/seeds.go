@@ -33,7 +33,7 @@ func SeedFlags(name string, all int) *Seeds {
 
 // Count returns how many seeds are tried. If the flag does not say, it is all
 // of them in a full run, and a hundredth by default. In the run for the race
-// detector, with all tests and -short, it is a twentieth.
+// detector, with all tests and -short, it is a fiftieth.
 func (s *Seeds) Count() int {
 	switch {
 	case *s.count > 0:
@@ -41,7 +41,7 @@ func (s *Seeds) Count() int {
 	case thorough.Full():
 		return s.all
 	case thorough.All():
-		return s.all / 20
+		return s.all / 50
 	}
 	return max(s.all/100, 2)
 }
