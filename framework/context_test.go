@@ -31,7 +31,7 @@ func eachAwait(t *testing.T, fault string, test func(t *testing.T, a await) (hit
 	t.Helper()
 	for op := range everyOperation(nil) {
 		for _, retried := range []bool{false, true} {
-			if !thorough.Picked(8, fault, op, retried) {
+			if !thorough.Picked(4, fault, op, retried) {
 				continue
 			}
 			n := 0

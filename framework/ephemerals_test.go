@@ -130,7 +130,7 @@ func TestWarningOfTooManyEphemeralNodes(t *testing.T) {
 			time.Sleep(2 * time.Second)
 		},
 	}
-	for _, name := range thorough.Some(1, slices.Sorted(maps.Keys(ways))...) {
+	for _, name := range thorough.Some(2, slices.Sorted(maps.Keys(ways))...) {
 		create := ways[name]
 		serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 			j := &journal{}

@@ -73,7 +73,7 @@ func TestNoWriteLiesAboutItsOutcomeWhateverIsLost(t *testing.T) {
 	for name, fault := range faults {
 		for breakage, with := range breakages {
 			for op, applied := range effects {
-				if !thorough.Picked(8, name, breakage, op) {
+				if !thorough.Picked(4, name, breakage, op) {
 					continue
 				}
 				for n, hit := 0, true; hit; n++ {

@@ -159,8 +159,7 @@ func TestRequestsUnderWayAreBounded(t *testing.T) {
 func TestTenThousandLocksInBoundedMemory(t *testing.T) {
 	thorough.MuchWork(t)
 	inVirtualTime(t, func(t *testing.T, w *world) {
-		const bound = 5 << 19 // bytes; the recipes are several times that
-		locks := thorough.Size(10_000, 5_000)
+		const locks, bound = 10_000, 5 << 19 // bytes; the recipes are several times that
 		forest(t, w.Observer, "/r", locks)
 		w.Fake.ClearRequests()
 		var most, before uint64

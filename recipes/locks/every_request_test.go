@@ -28,7 +28,7 @@ func TestFaultAtEveryRequest(t *testing.T) {
 				if held {
 					name = kind.name + "/held/" + faultName
 				}
-				if !thorough.Picked(12, name) {
+				if !thorough.Picked(8, name) {
 					continue
 				}
 				t.Run(name, func(t *testing.T) {

@@ -28,7 +28,7 @@ var kindsOfNodes = map[string][]nodes.Option{
 func TestFaultAtEveryRequestOfANode(t *testing.T) {
 	for kind, opts := range kindsOfNodes {
 		for _, fault := range recipetest.RequestFaults {
-			if !thorough.Picked(8, kind, fault.Name) {
+			if !thorough.Picked(4, kind, fault.Name) {
 				continue
 			}
 			t.Run(kind+"/"+fault.Name, func(t *testing.T) {
