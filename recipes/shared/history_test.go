@@ -15,7 +15,8 @@ import (
 )
 
 // history is what clients have asked for and been told, for porcupine. It needs
-// writers that never write the same number.
+// writers that never write the same number. Only a seed may be created again,
+// if the node was deleted before its Value has read it.
 type history struct {
 	mu      sync.Mutex // protects the following fields
 	clock   int64      // counts the beginnings and ends of calls
@@ -25,7 +26,7 @@ type history struct {
 
 // call is what a client asks for.
 type call struct {
-	kind     string // "read", "set", "try" or "delete"
+	kind     string // "read", "set", "try", "seed" or "delete"
 	previous register
 	value    int32
 }
@@ -81,29 +82,38 @@ func (h *history) wrote(r register) {
 
 // explained returns the calls with what the clients could not know. A call
 // whose outcome is unknown may have taken effect at any time after its
-// beginning, or never. Without the server's word for it, the search for an
-// order would take too long.
+// beginning, or never; a seed more than once. Without the server's word for it,
+// the search for an order would take too long.
 func (h *history) explained(t *testing.T) (calls []porcupine.Operation) {
 	for _, op := range h.calls { // the server may not have been asked between two writes
 		h.wrote(op.Output.(answer).seen)
 		h.wrote(op.Input.(call).previous)
 	}
 	for value, by := range h.applied {
-		require.Len(t, by, 1, "%d was written more than once", value)
+		if !h.isSeed(value) {
+			require.Len(t, by, 1, "%d was written more than once", value)
+		}
 	}
 	for _, op := range h.calls {
 		c, a := op.Input.(call), op.Output.(answer)
-		if a.unknown {
-			by := h.applied[c.value]
-			if len(by) == 0 {
-				continue
-			}
-			a.ok, a.seen, op.Return = true, by[0], math.MaxInt64
+		if !a.unknown {
+			calls = append(calls, op)
+			continue
 		}
-		op.Output = a
-		calls = append(calls, op)
+		for _, seen := range h.applied[c.value] {
+			a.ok, a.seen = true, seen
+			op.Output, op.Return = a, math.MaxInt64
+			calls = append(calls, op)
+		}
 	}
 	return narrowed(calls)
+}
+
+func (h *history) isSeed(value int32) bool {
+	return slices.ContainsFunc(h.calls, func(op porcupine.Operation) bool {
+		c := op.Input.(call)
+		return c.kind == "seed" && c.value == value
+	})
 }
 
 // narrowed narrows the time in which each call took effect, by what others were
@@ -198,6 +208,8 @@ func step(s register, c call, a answer) (legal bool, next register) {
 		return s == a.seen, s
 	case c.kind == "set":
 		return true, a.seen
+	case c.kind == "seed":
+		return !s.exists, a.seen
 	case a.ok && s.exists && s.node != c.previous.node && c.previous.exists:
 		return a.over || a.unknown, a.seen // as TrySet's documentation has it
 	case a.ok:
@@ -235,6 +247,9 @@ func TestImpossibleHistoriesAreRejected(t *testing.T) {
 	won := func(over, to register) told { return told{call{"try", over, to.value}, answer{ok: true, seen: to}} }
 	lost := func(over register) told { return told{call{"try", over, 9}, answer{}} }
 	late := func(over, to register) told { return told{call{"try", over, to.value}, answer{unknown: true}} }
+	seed := told{call{kind: "seed", value: 1}, answer{unknown: true}}
+	deleted := told{call{kind: "delete"}, answer{}}
+	again := register{true, 1, 3, 3}
 	for name, test := range map[string]struct {
 		calls   []told // one after the other
 		applied []register
@@ -248,8 +263,12 @@ func TestImpossibleHistoriesAreRejected(t *testing.T) {
 		"unknown, and applied later":       {[]told{set(one), late(one, two), read(one), read(two)}, []register{one, two}, true},
 		"unknown, and never applied":       {[]told{set(one), late(one, two), read(one)}, []register{one}, true},
 		"unknown, applied, and gone":       {[]told{set(one), late(one, two), read(two), read(one)}, []register{one, two}, false},
-		"deleted":                          {[]told{set(one), {call{kind: "delete"}, answer{}}, read(register{}), won(register{}, two)}, []register{one}, true},
-		"deleted, and seen":                {[]told{set(one), {call{kind: "delete"}, answer{}}, read(one)}, []register{one}, false},
+		"deleted":                          {[]told{set(one), deleted, read(register{}), won(register{}, two)}, []register{one}, true},
+		"deleted, and seen":                {[]told{set(one), deleted, read(one)}, []register{one}, false},
+		"seeded":                           {[]told{seed, read(one)}, []register{one}, true},
+		"seeded over a value":              {[]told{set(two), seed, read(again)}, []register{two, again}, false},
+		"deleted, and seeded again":        {[]told{seed, read(one), deleted, read(again)}, []register{one, again}, true},
+		"not deleted, and seeded again":    {[]told{seed, read(one), read(again)}, []register{one, again}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := &history{}

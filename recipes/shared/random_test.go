@@ -26,7 +26,7 @@ var sharedSeeds = recipetest.SeedFlags("shared", 500)
 //
 //  1. The history of all calls is linearizable. Calls whose outcome is unknown
 //     have been applied once, at any time after their beginning, or never. No
-//     other call is applied twice.
+//     call is applied twice, except the creation of a seed, after a deletion.
 //  2. The value that a client has in memory never goes back.
 //  3. When the faults have stopped, all clients have what the server has.
 //  4. When the counts are closed, there is no watch.
@@ -158,7 +158,7 @@ func (w *writers) run() {
 			opts = append(opts, shared.WithUniqueData())
 		}
 		seed := -int32(i + 1)
-		w.history.end(-1, w.history.begin(), call{kind: "try", value: seed}, answer{unknown: true}) // unless there is a node
+		w.history.end(-1, w.history.begin(), call{kind: "seed", value: seed}, answer{unknown: true})
 		n, err := shared.NewCount(c, "/n", seed, opts...)
 		require.NoError(w, err)
 		defer n.Close()

@@ -37,6 +37,31 @@ func TestRefreshBeforeTheSeed(t *testing.T) {
 	})
 }
 
+// Nothing tells a Value whose creation of the node was not answered that somebody
+// has deleted it since. So it creates the node once more, as one that begins
+// after the deletion does.
+func TestSeedIsCreatedAgain(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		created := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/n", Do: zktest.DropReply()})
+		deleted := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/n", Do: zktest.CallAfter(func(zktest.Request) {
+			require.NoError(t, w.Fake.Delete("/n"))
+		})})
+		n, err := shared.NewCount(c, "/n", 7)
+		require.NoError(t, err)
+		defer n.Close()
+		require.NoError(t, n.Synced(t.Context()))
+		require.Equal(t, 1, created.Hits())
+		require.Equal(t, 1, deleted.Hits())
+		require.Equal(t, int32(7), w.onServer(t, "/n"))
+		require.True(t, get(t, n).Exists)
+
+		require.NoError(t, w.Fake.Delete("/n")) // it is known, and so not created again
+		settle()
+		require.False(t, get(t, n).Exists)
+	})
+}
+
 // The seed that stands for a missing value is the one that NewValue was given,
 // whatever its caller does with it later.
 func TestSeedIsACopy(t *testing.T) {

@@ -52,7 +52,9 @@ func NewCount(c *framework.Client, path string, seed int32, opts ...Option) (*Co
 
 // NewValue returns the value of the node with this path, and begins to follow
 // it. It does not wait for that; Synced does. If the node does not exist then,
-// it is created with the seed, and missing parents as containers.
+// it is created with the seed, and missing parents as containers. It is created
+// again if somebody deletes it before it was read, and after that only by Set
+// and TrySet.
 //
 // A path that cannot be used is an error that matches zk.ErrInvalidPath. Any
 // other such argument is a *framework.ConfigError. A seed that the codec cannot
