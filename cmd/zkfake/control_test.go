@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"os/exec"
@@ -274,6 +275,22 @@ func TestMembersAreReadOnly(t *testing.T) {
 	p := begin(t, "-members", "3", "-readonly")
 	p.do(http.MethodPost, "/partition?member=1")
 	eventually(t, func() bool { return strings.HasPrefix(modesOf(p), "read-only ") })
+}
+
+func TestMembersJoinAndLeave(t *testing.T) {
+	t.Parallel()
+	p := begin(t, "-members", "3", "-spares", "1", "-reconfig", "-super", "root:secret")
+	require.Len(t, strings.Split(p.addr, ","), 3, "the spare member is not in the ensemble yet")
+	conn, _ := p.client()
+	require.NoError(t, conn.AddAuth("digest", []byte("root:secret")))
+	_, port, err := net.SplitHostPort(get[statusBody](p, "/status").Members[3].Address)
+	require.NoError(t, err)
+	_, err = conn.IncrementalReconfig([]string{"server.4=127.0.0.1:1:2;" + port}, []string{"1"}, -1)
+	require.NoError(t, err)
+	p.do(http.MethodPost, "/stop?member=2")
+	require.Equal(t, 3, leaderOf(p), "members 3 and 4 are a majority of 2, 3 and 4")
+	p.do(http.MethodPost, "/stop?member=4")
+	require.Zero(t, leaderOf(p))
 }
 
 // leaderOf returns the number of the member that leads the others.

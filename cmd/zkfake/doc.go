@@ -16,11 +16,15 @@
 //	-listen host:port     without a host: the loopback interface
 //	-members n            an ensemble of n members, on n ports from that of
 //	                      -listen on; with port 0 each takes a free one
+//	-spares n             n more members, on the ports that follow, which can
+//	                      join by reconfig
 //	-control host:port    the remote control; off by default
 //	-super user:password  a user to whom no ACL applies
 //	-quotas               enforce hard limits
 //	-readonly             members without a leader serve reads to clients that
 //	                      agree to that
+//	-reconfig             let the super user change which members there are
+//	-version38            behave as ZooKeeper 3.8 does, not as 3.9
 //	-tick duration        let sessions expire at multiples of it only
 //	-progress duration    between two lines of progress; 0 for none
 //

@@ -118,6 +118,9 @@ func TestCommandLine(t *testing.T) {
 		"unknown flag":  {[]string{"-x"}, badInput, "not defined: -x"},
 		"an argument":   {[]string{"2181"}, badInput, `unexpected argument "2181"`},
 		"negative tick": {[]string{"-tick", "-1s"}, badInput, "must not be negative"},
+		"no ensemble":   {[]string{"-spares", "1"}, badInput, "need an ensemble"},
+		"no super user": {[]string{"-members", "3", "-reconfig"}, badInput, "needs -super"},
+		"idle spares":   {[]string{"-members", "3", "-spares", "1"}, badInput, "needs -reconfig"},
 		"port in use":   {[]string{"-listen", taken.Addr().String()}, cannotListen, "in use"},
 		"no address":    {[]string{"-listen", "nonsense"}, cannotListen, "missing port"},
 		"help":          {[]string{"-h"}, done, "Usage: zkfake"},
@@ -149,4 +152,19 @@ func TestListensOnLoopbackUnlessToldOtherwise(t *testing.T) {
 	_, err = io.Copy(io.Discard, lines)
 	require.NoError(t, err)
 	require.Equal(t, done, <-ended)
+}
+
+func TestBehavesAsTheOlderVersion(t *testing.T) {
+	t.Parallel()
+	for version, args := range map[string][]string{"3.9": nil, "3.8": {"-version38"}} {
+		p := begin(t, args...)
+		nc, err := net.Dial("tcp", p.addr)
+		require.NoError(t, err)
+		_, err = nc.Write([]byte("srvr"))
+		require.NoError(t, err)
+		answer, err := io.ReadAll(nc)
+		require.NoError(t, err)
+		require.NoError(t, nc.Close())
+		require.Contains(t, string(answer), "version: "+version)
+	}
 }

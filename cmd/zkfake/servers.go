@@ -11,36 +11,14 @@ type servers struct {
 }
 
 func start(s settings) (*servers, error) {
-	const remembered = 10_000
-	opts := []zktest.Option{
-		zktest.WithTCP(s.listen),
-		// Without the remote control nothing reads the log, and the program may
-		// run for long.
-		zktest.WithRequestLog(0),
-	}
-	if s.control != "" {
-		opts = append(opts, zktest.WithRequestLog(remembered))
-	}
-	if s.super != "" {
-		opts = append(opts, zktest.WithSuperUser(s.super))
-	}
-	if s.tick > 0 {
-		opts = append(opts, zktest.WithTick(s.tick))
-	}
-	if s.readOnly {
-		opts = append(opts, zktest.WithReadOnlyMode())
-	}
-	if s.quotas {
-		opts = append(opts, zktest.WithEnforcedQuotas())
-	}
 	if s.members == 0 {
-		srv, err := zktest.Run(opts...)
+		srv, err := zktest.Run(s.options()...)
 		if err != nil {
 			return nil, err
 		}
 		return &servers{all: []*zktest.Server{srv}}, nil
 	}
-	ens, err := zktest.RunEnsemble(s.members, opts...)
+	ens, err := zktest.RunEnsemble(s.members, s.options()...)
 	if err != nil {
 		return nil, err
 	}

@@ -7,18 +7,23 @@ import (
 	"io"
 	"net"
 	"time"
+
+	"github.com/gocurator/curator/testing/zktest"
 )
 
 // settings are what the command line says.
 type settings struct {
-	listen   string
-	members  int // 0 for a server on its own
-	control  string
-	super    string
-	quotas   bool
-	readOnly bool
-	tick     time.Duration
-	progress time.Duration
+	listen    string
+	members   int // 0 for a server on its own
+	spares    int
+	control   string
+	super     string
+	quotas    bool
+	readOnly  bool
+	reconfig  bool
+	version38 bool
+	tick      time.Duration
+	progress  time.Duration
 }
 
 // parse returns what the command line says, or an error if it is invalid.
@@ -27,10 +32,13 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	fs := flag.NewFlagSet("zkfake", flag.ContinueOnError)
 	fs.StringVar(&s.listen, "listen", "127.0.0.1:2181", "`host:port` to serve on")
 	fs.IntVar(&s.members, "members", 0, "serve as an ensemble of `n` members, on n ports")
+	fs.IntVar(&s.spares, "spares", 0, "`n` more members, which can join by reconfig")
 	fs.StringVar(&s.control, "control", "", "`host:port` of the remote control; a loopback address")
 	fs.StringVar(&s.super, "super", "", "`user:password` of a user to whom no ACL applies")
 	fs.BoolVar(&s.quotas, "quotas", false, "enforce hard limits")
 	fs.BoolVar(&s.readOnly, "readonly", false, "members without a leader serve reads")
+	fs.BoolVar(&s.reconfig, "reconfig", false, "let the super user change which members there are")
+	fs.BoolVar(&s.version38, "version38", false, "behave as ZooKeeper 3.8 does, not as 3.9")
 	fs.DurationVar(&s.tick, "tick", 0, "let sessions expire only at multiples of this `duration`")
 	fs.DurationVar(&s.progress, "progress", time.Minute, "`duration` between two lines of progress; 0 for none")
 	fs.SetOutput(io.Discard) // the caller prints errors
@@ -53,6 +61,14 @@ func (s settings) check() error {
 	switch {
 	case s.members < 0:
 		return fmt.Errorf("-members %d: must not be negative", s.members)
+	case s.spares < 0:
+		return fmt.Errorf("-spares %d: must not be negative", s.spares)
+	case s.members == 0 && (s.reconfig || s.spares > 0):
+		return errors.New("-reconfig and -spares need an ensemble (-members)")
+	case s.reconfig && s.super == "":
+		return errors.New("-reconfig needs -super: nobody else may reconfigure")
+	case s.spares > 0 && !s.reconfig:
+		return errors.New("-spares needs -reconfig: they could never join")
 	case s.tick < 0:
 		return fmt.Errorf("-tick %v: must not be negative", s.tick)
 	case s.progress < 0:
@@ -74,4 +90,35 @@ func checkLoopback(addr string) error {
 		return fmt.Errorf("-control %s: must be a loopback address, such as 127.0.0.1:2180", addr)
 	}
 	return nil
+}
+
+// options are the settings as package zktest has them.
+func (s settings) options() []zktest.Option {
+	opts := []zktest.Option{zktest.WithTCP(s.listen), zktest.WithRequestLog(s.remembered())}
+	for _, o := range []struct {
+		set bool
+		opt zktest.Option
+	}{
+		{s.super != "", zktest.WithSuperUser(s.super)},
+		{s.tick > 0, zktest.WithTick(s.tick)},
+		{s.readOnly, zktest.WithReadOnlyMode()},
+		{s.quotas, zktest.WithEnforcedQuotas()},
+		{s.reconfig, zktest.WithReconfig()},
+		{s.spares > 0, zktest.WithSpareMembers(s.spares)},
+		{s.version38, zktest.WithVersion38()},
+	} {
+		if o.set {
+			opts = append(opts, o.opt)
+		}
+	}
+	return opts
+}
+
+// remembered is how many requests the servers keep. Without the remote control
+// nothing reads them, and the program may run for long.
+func (s settings) remembered() int {
+	if s.control == "" {
+		return 0
+	}
+	return 10_000
 }

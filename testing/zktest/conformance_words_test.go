@@ -58,7 +58,22 @@ func TestFourLetterWordsConform(t *testing.T) {
 	})
 }
 
+// Clients read the version from the words, and act by it.
+func TestVersionConforms(t *testing.T) {
+	conformInEachVersion(t, "version", func(s *stage) {
+		for _, word := range []string{"srvr", "stat", "mntr", "envi"} {
+			for line := range strings.Lines(s.word(word)) {
+				if aRelease.MatchString(line) {
+					s.lines = append(s.lines, word+": "+aRelease.ReplaceAllString(line, "$1"))
+				}
+			}
+		}
+		require.Len(s.t, s.lines, 4)
+	})
+}
+
 var (
+	aRelease = regexp.MustCompile(`(version\W[^\n]*\d+\.\d+)\.\d+-.*, built on .*\n`)
 	aVersion = regexp.MustCompile(`version: .*\n`)
 	aDate    = regexp.MustCompile(`expire at .*\n`)
 	aNumber  = regexp.MustCompile(`-?(0x[0-9a-f]+|[0-9]+(\.[0-9]+)?)`)

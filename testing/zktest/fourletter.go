@@ -40,7 +40,15 @@ var words = map[string]func(*Server, *strings.Builder){
 	"wchs": (*Server).wchs,
 }
 
-const version = "3.9.3-zktest, built on 2000-01-01 00:00 UTC"
+// version is what the words tell of the server. Clients decide by its number
+// what they may ask for; kazoo does.
+func (s *Server) version() string {
+	number := "3.9.3"
+	if s.cfg.version38 {
+		number = "3.8.4"
+	}
+	return number + "-zktest, built on 2000-01-01 00:00 UTC"
+}
 
 // traffic counts frames, for the words that show it.
 type traffic struct {
@@ -106,12 +114,12 @@ func (s *Server) isro(b *strings.Builder) {
 }
 
 func (s *Server) srvr(b *strings.Builder) {
-	fmt.Fprintf(b, "Zookeeper version: %s\n", version)
+	fmt.Fprintf(b, "Zookeeper version: %s\n", s.version())
 	s.writeTotals(b)
 }
 
 func (s *Server) stat(b *strings.Builder) {
-	fmt.Fprintf(b, "Zookeeper version: %s\nClients:\n", version)
+	fmt.Fprintf(b, "Zookeeper version: %s\nClients:\n", s.version())
 	s.writeConns(b, true)
 	s.writeTotals(b)
 }
@@ -187,7 +195,7 @@ func (s *Server) envi(b *strings.Builder) {
 	fmt.Fprintf(b, "Environment:\nzookeeper.version=%s\nhost.name=%s\njava.version=<NA>\njava.vendor=<NA>\njava.home=<NA>\n"+
 		"java.class.path=<NA>\njava.library.path=<NA>\njava.io.tmpdir=<NA>\njava.compiler=<NA>\nos.name=%s\nos.arch=%s\n"+
 		"os.version=<NA>\nuser.name=<NA>\nuser.home=<NA>\nuser.dir=<NA>\n"+
-		"os.memory.free=0MB\nos.memory.max=0MB\nos.memory.total=0MB\n", version, host, runtime.GOOS, runtime.GOARCH)
+		"os.memory.free=0MB\nos.memory.max=0MB\nos.memory.total=0MB\n", s.version(), host, runtime.GOOS, runtime.GOARCH)
 }
 
 // dump writes the sessions by the time of their expiry, and their ephemeral
@@ -281,7 +289,7 @@ func (s *Server) mntr(b *strings.Builder) {
 	for _, id := range s.tree.Owners() {
 		ephemerals += len(s.tree.EphemeralsOf(id))
 	}
-	row("version", version)
+	row("version", s.version())
 	row("server_state", s.modeLocked())
 	row("ephemerals_count", ephemerals)
 	row("num_alive_connections", len(s.conns))
