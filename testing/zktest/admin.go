@@ -16,11 +16,11 @@ func (s *Server) Create(path string, data []byte) error {
 	if !datatree.ValidPath(path) {
 		return wire.ErrBadArguments
 	}
-	return s.asAdmin(func(head *Server) wire.Code { return head.createLocked(path, data) })
+	return s.asAdmin(func(leader *Server) wire.Code { return leader.createLocked(path, data) })
 }
 
 // asAdmin does something to the tree of the server that makes the transactions.
-func (s *Server) asAdmin(do func(head *Server) wire.Code) error {
+func (s *Server) asAdmin(do func(leader *Server) wire.Code) error {
 	s.mu.Lock()
 	defer s.unlock()
 	if !s.writableLocked() {
@@ -40,8 +40,8 @@ func (s *Server) createLocked(path string, data []byte) wire.Code {
 
 // Set replaces the data of a node, whatever its version.
 func (s *Server) Set(path string, data []byte) error {
-	return s.asAdmin(func(head *Server) wire.Code {
-		return head.editLocked(&setDataOp{pathOp{path}, data, datatree.AnyVersion})
+	return s.asAdmin(func(leader *Server) wire.Code {
+		return leader.editLocked(&setDataOp{pathOp{path}, data, datatree.AnyVersion})
 	})
 }
 
@@ -50,7 +50,7 @@ func (s *Server) Delete(path string) error {
 	if datatree.Reserved(path) {
 		return wire.ErrBadArguments
 	}
-	return s.asAdmin(func(head *Server) wire.Code { return head.deleteBelowLocked(path) })
+	return s.asAdmin(func(leader *Server) wire.Code { return leader.deleteBelowLocked(path) })
 }
 
 func (s *Server) deleteBelowLocked(path string) wire.Code {
@@ -78,8 +78,8 @@ func (s *Server) deleteBelowLocked(path string) wire.Code {
 // is those of one connection that have come together. For any other case
 // SetSequence takes negative numbers, too.
 func (s *Server) SetSequence(parent string, next int32) error {
-	return s.asAdmin(func(head *Server) wire.Code {
-		_, code := head.commitLocked(nil, func(tx *datatree.Txn) wire.Code {
+	return s.asAdmin(func(leader *Server) wire.Code {
+		_, code := leader.commitLocked(nil, func(tx *datatree.Txn) wire.Code {
 			return tx.SetNextSequence(parent, next)
 		})
 		return code

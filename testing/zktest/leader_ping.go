@@ -52,7 +52,7 @@ func (e *Ensemble) pingFollowersLocked() {
 	}
 }
 
-// flushTouchLocked is ship for one session, before its time.
+// flushTouchLocked tells the leader of one session before the next ping does.
 func (e *Ensemble) flushTouchLocked(sess *session) {
 	for _, m := range e.members {
 		if _, heard := m.touchTable[sess]; heard && m.canCommitLocked() {

@@ -6,8 +6,8 @@ import (
 )
 
 // This file decides which member follows which leader. Every change of the
-// network or of a member ends in update, which lets the members notice, each in
-// its own time.
+// network or of a member ends in a call of updateLocked, which lets the members
+// notice, each in its own time.
 
 // countFollowersLocked returns how many members with a vote follow a leader and
 // reach it, itself included.

@@ -36,7 +36,7 @@ type Server struct {
 	tree     *datatree.Tree
 	watches  *datatree.Watches[*conn]
 	zxid     int64                    // of the last transaction applied
-	overflow map[*datatree.Node]int32 // see txn; what a request has to know that came with the last one
+	overflow map[*datatree.Node]int32 // of the last transaction; see datatree.Txn
 	conns    map[*conn]struct{}
 	reaper   *alarm
 	offset   time.Duration // of the wall clock

@@ -53,7 +53,7 @@ func (s *Server) touchLocked(sess *session) {
 		s.extendLocked(sess)
 		return
 	}
-	if head := s.leaderServerLocked(); head != s {
+	if leader := s.leaderServerLocked(); leader != s {
 		s.member.recordTouchLocked(sess)
 		return
 	}
@@ -90,16 +90,16 @@ func (s *Server) expireIfOverdueLocked(sess *session) {
 		sess.home.expireOwnIfOverdueLocked(sess)
 		return
 	}
-	head := s.leaderServerLocked()
+	leader := s.leaderServerLocked()
 	if s.member != nil {
 		s.member.ens.pingIfDueLocked()
 	}
 	switch {
-	case head == nil || !head.writableLocked() || head.stopped || head.closed || head.paused || s.sessions[sess.id] != sess:
+	case leader == nil || !leader.writableLocked() || leader.stopped || leader.closed || leader.paused || s.sessions[sess.id] != sess:
 	case time.Now().Before(sess.deadline):
-		head.armExpiryLocked(sess)
+		leader.armExpiryLocked(sess)
 	default:
-		head.expired += s.expireOverdueLocked()
+		leader.expired += s.expireOverdueLocked()
 	}
 }
 
