@@ -50,7 +50,7 @@ func TestConnectReturnsAClientThatIsConnected(t *testing.T) {
 func TestConnectWaitsForAServer(t *testing.T) {
 	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
 		srv.Stop()
-		time.AfterFunc(time.Hour, srv.Restart)
+		time.AfterFunc(time.Hour, func() { _ = srv.Restart() })
 		c, err := connect(t, t.Context(), srv)
 		require.NoError(t, err)
 		defer c.Close()
@@ -77,7 +77,7 @@ func TestConnectEndsWithItsContextAndLeavesNothingBehind(t *testing.T) {
 		begin func(*zktest.Server)
 		why   string // is in the error
 	}{
-		"the server is down": {(*zktest.Server).Stop, "connection refused"},
+		"the server is down": {func(srv *zktest.Server) { _ = srv.Stop() }, "connection refused"},
 		"the server refuses": {
 			func(srv *zktest.Server) { srv.RefuseConnections(true) }, "connection refused",
 		},

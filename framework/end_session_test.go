@@ -22,7 +22,7 @@ func TestCloseWithoutAConnectionComesBackToEndTheSession(t *testing.T) {
 		"the cut has been noticed":            func(srv *zktest.Server) { srv.CutAll(); synctest.Wait() },
 		"the client is about to come back":    func(srv *zktest.Server) { outage(srv, 20*time.Millisecond) },
 		"the server restarts":                 func(srv *zktest.Server) { srv.Stop(); srv.Restart() },
-		"the server is back in half a second": func(srv *zktest.Server) { srv.Stop(); time.AfterFunc(time.Second/2, srv.Restart) },
+		"the server is back in half a second": func(srv *zktest.Server) { srv.Stop(); time.AfterFunc(time.Second/2, func() { _ = srv.Restart() }) },
 		"the handshake of the return is silent": func(srv *zktest.Server) {
 			srv.Inject(zktest.Rule{Op: zktest.OpConnect, Do: zktest.Blackhole()})
 			srv.CutAll()

@@ -57,7 +57,7 @@ func TestCloseDeletesNodesThatAreTooManyForOneTransaction(t *testing.T) {
 		"a delete is never answered": func(srv *zktest.Server) {
 			srv.Inject(zktest.Rule{Op: zktest.OpDelete, After: 100, Do: zktest.Blackhole()})
 		},
-		"the server is away meanwhile": func(srv *zktest.Server) { srv.Stop(); time.AfterFunc(3*time.Second, srv.Restart) },
+		"the server is away meanwhile": func(srv *zktest.Server) { srv.Stop(); time.AfterFunc(3*time.Second, func() { _ = srv.Restart() }) },
 	}
 	for _, name := range thorough.Some(2, slices.Sorted(maps.Keys(troubles))...) {
 		trouble := troubles[name]

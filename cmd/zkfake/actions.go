@@ -2,29 +2,29 @@ package main
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/gocurator/curator/testing/zktest"
 )
 
 // serverActions are what can be done to servers, by the last part of the URL.
-var serverActions = map[string]func(*zktest.Server){
-	"stop": (*zktest.Server).Stop,
-	"restart": func(s *zktest.Server) {
-		s.Stop()
-		s.Restart()
-	},
-	"pause":  (*zktest.Server).Pause,
-	"resume": (*zktest.Server).Resume,
+var serverActions = map[string]func(*zktest.Server) error{
+	"stop":    (*zktest.Server).Stop,
+	"restart": (*zktest.Server).Restart,
+	"pause":   (*zktest.Server).Pause,
+	"resume":  (*zktest.Server).Resume,
 }
 
-func (c *control) onMembers(action func(*zktest.Server)) answer {
+func (c *control) onMembers(action func(*zktest.Server) error) answer {
 	return func(r *http.Request) (any, error) {
 		servers, err := c.members(r)
 		if err != nil {
 			return nil, err
 		}
 		for _, srv := range servers {
-			action(srv)
+			if err := action(srv); err != nil {
+				return nil, conflict("%s: %v", srv.Addr(), err)
+			}
 		}
 		return nil, nil
 	}
@@ -40,18 +40,15 @@ func (c *control) partition(r *http.Request) (any, error) {
 	if c.servers.ens == nil || len(r.URL.Query()["member"]) == 0 {
 		return nil, badRequest("a partition needs an ensemble (-members) and a member=")
 	}
-	if len(servers) == len(c.servers.all) {
-		return nil, badRequest("a partition leaves a member on the other side")
-	}
 	var cut []*zktest.Member
 	for _, m := range c.servers.ens.Members() {
-		for _, srv := range servers {
-			if m.Server == srv {
-				cut = append(cut, m)
-			}
+		if slices.Contains(servers, m.Server) {
+			cut = append(cut, m)
 		}
 	}
-	c.servers.ens.Partition(cut...)
+	if err := c.servers.ens.Partition(cut...); err != nil {
+		return nil, badRequest("%v", err)
+	}
 	return nil, nil
 }
 

@@ -36,6 +36,17 @@ type Ensemble interface {
 	ConnectString() string
 }
 
+// Process is a server whose process a test can stop, restart and pause, so that
+// one test serves for the fake and for the real server: *zktest.Server,
+// *zktest.Member and *zkserver.Server.
+type Process interface {
+	Server
+	Stop() error    // ends it; its data stays
+	Restart() error // starts it with its data, and stops it first if it runs
+	Pause() error   // freezes it, with its connections open
+	Resume() error
+}
+
 // longestWait bounds the wait for a connection. It only matters for a server
 // that is down.
 const longestWait = 30 * time.Second

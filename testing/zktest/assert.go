@@ -1,9 +1,15 @@
 package zktest
 
-// AssertNoNodes fails the test if there is a node below path. With "/" it means
-// that nothing was left behind at all.
+import "github.com/gocurator/curator/testing/zktest/internal/datatree"
+
+// AssertNoNodes fails the test if there is a node below path, or if the path is
+// invalid. With "/" it means that nothing was left behind at all.
 func (s *Server) AssertNoNodes(tb TB, path string) {
 	tb.Helper()
+	if !datatree.ValidPath(path) {
+		tb.Fatalf("%v", invalidPath(path))
+		return // Fatalf of a TB that is not a test may return
+	}
 	s.mu.Lock()
 	nodes := s.belowLocked(path)
 	s.mu.Unlock()

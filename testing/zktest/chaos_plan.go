@@ -113,6 +113,9 @@ func (c *cluster) simulate(sim *simulation) error {
 	sim.counts, sim.hits = make([]int, len(sim.Faults)), make([]int, len(sim.Faults))
 	c.mu.Lock()
 	defer c.unlock()
+	if c.closing {
+		return ErrClosed
+	}
 	if c.sim != nil && !c.sim.stopped {
 		return errors.New("a chaos plan is at work already")
 	}

@@ -102,10 +102,29 @@ func (c *cluster) stopClocksLocked() {
 	}
 }
 
+// invalidPath is misuse of a path. What cannot be the path of a node would look
+// like a node that does not exist.
+func (c *cluster) invalidPath(path string) error {
+	if c.tb != nil {
+		c.tb.Helper()
+	}
+	return c.refuse(invalidPath(path))
+}
+
+func invalidPath(path string) error {
+	return fmt.Errorf("zktest: invalid path %q, where a node's begins with a slash and does not end in one", path)
+}
+
 // misuse is what becomes of arguments that make no sense. It fails the test of
 // the servers, if they have one, and returns the error.
 func (c *cluster) misuse(format string, args ...any) error {
-	err := fmt.Errorf("zktest: "+format, args...)
+	if c.tb != nil {
+		c.tb.Helper()
+	}
+	return c.refuse(fmt.Errorf("zktest: "+format, args...))
+}
+
+func (c *cluster) refuse(err error) error {
 	if c.tb != nil {
 		c.tb.Helper()
 		c.tb.Fatalf("%v", err)

@@ -150,8 +150,8 @@ func TestReadOnlyModeConforms(t *testing.T) {
 		WithSessionTimeouts(shortestSession, longestSession))
 	got := performReadOnly(t, minority{
 		addr:  fake.Members()[0].Addr(),
-		alone: fake.Members()[1].Stop,
-		all:   fake.Members()[1].Restart,
+		alone: func() { require.NoError(t, fake.Members()[1].Stop()) },
+		all:   func() { require.NoError(t, fake.Members()[1].Restart()) },
 	})
 	require.Equal(t, want, got, "real ZooKeeper against zktest")
 }

@@ -58,7 +58,7 @@ func (s *Server) start(nc net.Conn, h *Host) bool {
 		nc.Close()
 		return false
 	}
-	if s.member != nil && s.member.leader == nil && !s.readOnlyLocked() && !s.partitioned && !isolated {
+	if s.member != nil && s.member.leader == nil && !s.readOnlyLocked() && !s.blackHole && !isolated {
 		nc.Close() // a process without a leader accepts connections and closes them
 		return true
 	}
@@ -69,7 +69,7 @@ func (s *Server) start(nc net.Conn, h *Host) bool {
 		now: instantWriter(nc), born: time.Now(),
 		ids: []wire.ID{ipID(nc.RemoteAddr().String())},
 	}
-	if s.partitioned || isolated {
+	if s.blackHole || isolated {
 		c.blackHoleLocked()
 	}
 	if p, inMemory := nc.(*memnet.Conn); inMemory {

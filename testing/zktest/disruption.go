@@ -51,12 +51,17 @@ func ResignLeader() Disruption {
 
 // StopFor stops a server, and starts it again after at most d.
 func StopFor(d time.Duration) Disruption {
-	return lasting("stop", d, (*Server).Stop, (*Server).Restart)
+	return lasting("stop", d, func(s *Server) { _ = s.Stop() }, func(s *Server) {
+		s.mu.Lock()
+		defer s.unlock()
+		s.startLocked()
+	})
 }
 
 // PauseFor pauses a server, and lets it go on after at most d.
 func PauseFor(d time.Duration) Disruption {
-	return lasting("pause", d, (*Server).Pause, (*Server).Resume)
+	// A server that is stopped cannot be paused, which is no fault of the plan.
+	return lasting("pause", d, func(s *Server) { _ = s.Pause() }, func(s *Server) { _ = s.Resume() })
 }
 
 // BlackholeFor is [Server.BlackholeAll], between a server and all clients, and
@@ -87,8 +92,8 @@ func LagFor(lag, d time.Duration) Disruption {
 	return Disruption{name: "lag", ensemble: true, length: min(lag, d), do: func(sim *simulation, name string) {
 		m := sim.someServer().member
 		by := time.Duration(sim.rng.Int64N(int64(max(lag, 1))))
-		sim.begin(fmt.Sprintf("%s %s by %v", name, m.label(), by), d, func() { m.Lag(0) })
-		m.Lag(by)
+		sim.begin(fmt.Sprintf("%s %s by %v", name, m.label(), by), d, func() { _ = m.Lag(0) })
+		_ = m.Lag(by)
 	}}
 }
 
@@ -98,7 +103,9 @@ func PartitionFor(d time.Duration) Disruption {
 	return Disruption{name: "partition", ensemble: true, length: d, do: func(sim *simulation, name string) {
 		m := sim.someServer().member
 		sim.begin(fmt.Sprintf("%s %s", name, m.label()), d, sim.ens.Heal)
-		sim.ens.Partition(m)
+		sim.ens.mu.Lock()
+		defer sim.ens.unlock()
+		sim.ens.partitionLocked(m)
 	}}
 }
 

@@ -2,6 +2,7 @@ package zktest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"slices"
@@ -28,12 +29,11 @@ type Ensemble struct {
 	election    *alarm
 	ping        *alarm
 	pingAt      time.Time         // when it goes off
-	partitions  int               // partitions so far
 	moving      map[int64]*Member // sessions by where they are to go
 	log         requestLog        // of all members
 	view        ensembleView      // who belongs to the ensemble, and who votes
 
-	changing   []*Member // those with a new part, see adopt
+	changing   []*Member // those with a new role, see adoptLocked
 	roleChange *alarm
 }
 
@@ -45,7 +45,8 @@ func StartEnsemble(tb TB, n int, opts ...Option) *Ensemble {
 	tb.Helper()
 	e, err := RunEnsemble(n, opts...)
 	if err != nil {
-		tb.Fatalf("zktest: %v", err)
+		tb.Fatalf("%v", err)
+		return nil // Fatalf of a TB that is not a test may return
 	}
 	e.tb = tb
 	tb.Cleanup(func() { _ = e.Close() })
@@ -56,7 +57,7 @@ func StartEnsemble(tb TB, n int, opts ...Option) *Ensemble {
 // ensemble. The error is that of [Run], or says that n is not positive.
 func RunEnsemble(n int, opts ...Option) (*Ensemble, error) {
 	if n < 1 {
-		return nil, fmt.Errorf("an ensemble of %d members", n)
+		return nil, fmt.Errorf("zktest: an ensemble of %d members", n)
 	}
 	cfg, err := configured(opts)
 	if err != nil {
@@ -71,7 +72,7 @@ func RunEnsemble(n int, opts ...Option) (*Ensemble, error) {
 	}
 	if err := e.begin(); err != nil {
 		_ = e.Close()
-		return nil, err
+		return nil, fmt.Errorf("zktest: %w", err)
 	}
 	return e, nil
 }
@@ -161,7 +162,26 @@ func (e *Ensemble) Close() error {
 	return nil
 }
 
-// Members returns the members in the order of their numbers.
+// Restart is [Server.Restart] of all members: all are stopped, and then started.
+// Members that were closed for good stay away. The error is [ErrClosed] after
+// Close.
+func (e *Ensemble) Restart() error {
+	e.mu.Lock()
+	defer e.unlock()
+	if e.closing {
+		return ErrClosed
+	}
+	for _, m := range e.members {
+		m.stopLocked()
+	}
+	for _, m := range e.members {
+		m.startLocked()
+	}
+	return nil
+}
+
+// Members returns the members in the order of their ids, running or not. Those
+// of [WithSpareMembers] come last.
 func (e *Ensemble) Members() []*Member { return slices.Clone(e.members) }
 
 // Leader returns the leader, or nil if no member is in office with a majority.
@@ -224,29 +244,65 @@ func (e *Ensemble) serverAt(address string) *Server {
 	return nil
 }
 
-// Partition cuts the network between the given members and all others; among
-// themselves they stay connected. Clients reach them as before. The members
-// notice it in their own time, as in reality: see MODEL.md. A further call cuts
-// its members off from these, too.
-func (e *Ensemble) Partition(members ...*Member) {
+// Partition cuts the network between the given members and all others. Among
+// themselves they stay connected, unless an earlier call has cut them apart: a
+// further call only adds cuts. Clients reach them as before. The members notice
+// the cut in their own time, as in reality: see MODEL.md.
+//
+// No members, all members, a nil member and one of another ensemble are
+// refused: they fail the test of the ensemble, and are an error for an ensemble
+// of [RunEnsemble].
+func (e *Ensemble) Partition(members ...*Member) error {
+	if err := e.checkPartition(members); err != nil {
+		return e.misuse("%w", err)
+	}
 	e.mu.Lock()
 	defer e.unlock()
-	e.partitions++
-	for _, m := range members {
-		m.partition = e.partitions
+	e.partitionLocked(members...)
+	return nil
+}
+
+func (e *Ensemble) checkPartition(members []*Member) error {
+	for i, m := range members {
+		if !slices.Contains(e.members, m) {
+			return fmt.Errorf("a partition whose member %d of %d is nil, or not of this ensemble", i+1, len(members))
+		}
+	}
+	if len(members) == 0 {
+		return errors.New("a partition of no member")
+	}
+	if !slices.ContainsFunc(e.members, func(m *Member) bool { return !slices.Contains(members, m) }) {
+		return errors.New("a partition of all members, which leaves nobody to be cut off from")
+	}
+	return nil
+}
+
+// partitionLocked splits each part of the network into the given members and
+// the others.
+func (e *Ensemble) partitionLocked(members ...*Member) {
+	type side struct {
+		part  int
+		given bool
+	}
+	parts := make(map[side]int)
+	for _, m := range e.members {
+		of := side{m.part, slices.Contains(members, m)}
+		if _, known := parts[of]; !known {
+			parts[of] = len(parts)
+		}
+		m.part = parts[of]
 	}
 	e.updateLocked()
 }
 
 // Heal ends every [Ensemble.Partition]. A member gets at once all that it has
-// missed; a member that had given up its leader joins again. Connections of
-// clients that are black holes are the business of each member's own
-// [Server.Heal].
+// missed; a member that had given up its leader joins again. Use [Server.Heal]
+// for the black holes of a member's clients.
 func (e *Ensemble) Heal() {
 	e.mu.Lock()
 	defer e.unlock()
 	for _, m := range e.members {
-		m.partition = 0
+		m.part = 0
 	}
 	e.updateLocked()
 }

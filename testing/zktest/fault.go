@@ -17,7 +17,7 @@ type Rule struct {
 	// Op is the type of request; see [Op] for the ones that cover several.
 	// OpAny matches everything but pings and handshakes, which have to be asked
 	// for by OpPing and OpConnect.
-	Op wire.Op
+	Op Op
 	// Path is a pattern as in [path.Match] for the path the request is about,
 	// or for one of the paths of a multi; "" matches every request. For a
 	// sequential create it is the path the client asked for, without the

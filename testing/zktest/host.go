@@ -151,8 +151,12 @@ func (h *Host) endedLocked(sess *session) {
 //     that end their connections, or from [Host.Suspended].
 //
 // A machine that wakes up is often without a network for a while: call
-// [Host.Isolate] before, so that the clients learn nothing from servers.
-func (h *Host) Suspend(d time.Duration) {
+// [Host.Isolate] before, so that the clients learn nothing from servers. A
+// negative d fails the test of the servers, and is an error for servers of [Run].
+func (h *Host) Suspend(d time.Duration) error {
+	if d < 0 {
+		return h.cluster.misuse("a suspension for %v", d)
+	}
 	h.cluster.mu.Lock()
 	defer h.cluster.unlock()
 	h.slept += d
@@ -163,6 +167,7 @@ func (h *Host) Suspend(d time.Duration) {
 		}
 		s.backdateLocked(sess, d)
 	}
+	return nil
 }
 
 // Suspended returns for how long the host has slept in all. It is a clock for

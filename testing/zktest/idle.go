@@ -2,7 +2,6 @@ package zktest
 
 import (
 	"context"
-	"net"
 	"sync"
 	"sync/atomic"
 
@@ -12,7 +11,7 @@ import (
 // idleNotifier lets somebody wait until connections have come to rest. It is a
 // lock of the lowest order: it is used with those of streams and outboxes held.
 type idleNotifier struct {
-	waiting atomic.Int32 // how many wait; mostly none, which makes came cheap
+	waiting atomic.Int32 // how many wait; mostly none, and then notify costs one load
 
 	mu      sync.Mutex
 	changed chan struct{}
@@ -69,7 +68,7 @@ func (c *cluster) waitIdle(ctx context.Context, closed *bool, servers ...*Server
 		case idle:
 			return nil
 		case over:
-			return net.ErrClosed
+			return ErrClosed
 		}
 		select {
 		case <-rested:

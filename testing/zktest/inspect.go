@@ -13,8 +13,13 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/datatree"
 )
 
-// Node returns the node at path and whether there is one.
+// Node returns the node at path and whether there is one. An invalid path fails
+// the test of the server; for a server of [Run] there is no such node.
 func (s *Server) Node(path string) (Node, bool) {
+	if !datatree.ValidPath(path) {
+		_ = s.invalidPath(path)
+		return Node{}, false
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := s.tree.Node(path)
@@ -33,9 +38,13 @@ func export(path string, n *datatree.Node) Node {
 	return node
 }
 
-// Children returns the names of the nodes below path, sorted; nil if there are
-// none.
+// Children returns the names of the children of a node, sorted; nil if there are
+// none. An invalid path is refused as by [Server.Node].
 func (s *Server) Children(path string) []string {
+	if !datatree.ValidPath(path) {
+		_ = s.invalidPath(path)
+		return nil
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := s.tree.Node(path)
@@ -111,8 +120,12 @@ func compareWatches(a, b Watch) int {
 // the sequence, where numbers come again or are negative, it is the order of
 // creation; see [Server.SetSequence]. Children without a number are left out. A
 // negative number is recognized behind a name that ends in a dash, as those of
-// recipes do.
+// recipes do. An invalid path is refused as by [Server.Node].
 func (s *Server) Queue(path string) []Node {
+	if !datatree.ValidPath(path) {
+		_ = s.invalidPath(path)
+		return nil
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := s.tree.Node(path)
@@ -161,8 +174,13 @@ func sequenceOf(name string) (int32, bool) {
 }
 
 // WatchesOn returns the watches on path, by kind, then session. Recursive
-// watches on nodes above it are not among them.
+// watches on nodes above it are not among them. An invalid path is refused as by
+// [Server.Node].
 func (s *Server) WatchesOn(path string) []Watch {
+	if !datatree.ValidPath(path) {
+		_ = s.invalidPath(path)
+		return nil
+	}
 	return slices.DeleteFunc(s.Watches(), func(w Watch) bool { return w.Path != path })
 }
 

@@ -24,14 +24,14 @@ type Request struct {
 	Conn    int64     // number of the connection, counted from 1 in the order of their first requests
 	Session int64     // for a handshake, the session given, or asked for if none was given
 	Xid     int32     // 0 for a handshake
-	Op      wire.Op
+	Op      Op
 	Path    string // as the client sent it; for a multi, the path of its first operation; the log keeps its first 4 KiB
 	Watch   bool   // the request is a read that leaves a watch
 
 	// Processed is false if a fault kept the server from carrying out the
 	// request; then Err is the code of [Fail], if that was the fault.
 	Processed bool
-	Err       wire.Code
+	Err       Code
 	Zxid      int64  // of the transaction for a write, else the last one applied before
 	Created   string // path of the node created; for a multi, of the last one
 }
@@ -101,7 +101,7 @@ func (s *Server) ClearRequests() {
 
 // CountRequests returns how many requests of a type there were, without the
 // bound of [Server.Requests]. OpAny counts everything but pings and handshakes.
-func (s *Server) CountRequests(op wire.Op) int {
+func (s *Server) CountRequests(op Op) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	total := 0
@@ -115,8 +115,8 @@ func (s *Server) CountRequests(op wire.Op) int {
 
 // Stats are totals since the beginning or the last [Server.ClearRequests].
 type Stats struct {
-	Requests      map[wire.Op]int // by their type on the wire
-	Notifications int             // watch events sent: one herd of n waiters is n
+	Requests      map[Op]int // by their type on the wire
+	Notifications int        // watch events sent: one herd of n waiters is n
 
 	// Expired is how many sessions timed out, counted where that is decided, in
 	// an ensemble by its leader. Sessions that [Session.Expire] or their

@@ -20,7 +20,7 @@ type Member struct {
 	// Guarded by mu.
 	leader              *Member // whom it follows, itself if it leads; nil while it looks for a leader and does not serve
 	epoch               int64   // the epoch of that leader: the same member may lead again later
-	partition           int     // of the partitioned network
+	part                int     // of a network that is partitioned: members of one part reach each other
 	lag                 time.Duration
 	resigned            bool     // it does not want to win the next election
 	queue               []*entry // transactions to apply
@@ -72,12 +72,17 @@ func (s *Server) modeLocked() string {
 // that it applies everything at once. It delays the answers to writes and syncs
 // that reach the ensemble through this member, and the events of the watches
 // there, but no reads. A leader does not lag, and a member that joins begins
-// with all there is.
-func (m *Member) Lag(d time.Duration) {
+// with all there is. A negative d fails the test of the ensemble, and is an
+// error for an ensemble of [RunEnsemble].
+func (m *Member) Lag(d time.Duration) error {
+	if d < 0 {
+		return m.misuse("a lag of %v", d)
+	}
 	m.mu.Lock()
 	defer m.unlock()
 	m.lag = d
 	m.applyDueLocked()
+	return nil
 }
 
 // Reaches reports whether two members can talk to each other: both run, and no
@@ -90,11 +95,12 @@ func (m *Member) Reaches(other *Member) bool {
 
 // Resign makes a leader give up its office. As on a real ensemble every member
 // drops its clients and looks for a leader; another one is elected, if there is
-// another that can be. It reports whether the member was the leader.
+// another that can be. It reports whether the member was the leader, and not
+// paused.
 func (m *Member) Resign() bool {
 	m.mu.Lock()
 	defer m.unlock()
-	if m.ens.leader != m {
+	if m.ens.leader != m || m.paused {
 		return false
 	}
 	m.resigned = true
@@ -108,7 +114,7 @@ func (s *Server) upLocked() bool { return !s.stopped && !s.closed }
 
 // reachesLocked reports whether two members can talk to each other.
 func (m *Member) reachesLocked(o *Member) bool {
-	return m.upLocked() && o.upLocked() && m.partition == o.partition && !m.paused && !o.paused
+	return m.upLocked() && o.upLocked() && m.part == o.part && !m.paused && !o.paused
 }
 
 // followsLocked reports whether the member has that leader, and in its present
@@ -169,6 +175,9 @@ func (m *Member) resumeLocked() {
 		m.ens.hadMajority = false // look after the sessions
 	}
 	m.resumeReadOnlyLocked()
+	if m.ens.roleChange == nil { // else that comes at its time
+		m.ens.changeRolesLocked()
+	}
 	m.ens.updateLocked()
 	m.applyDueLocked()
 }

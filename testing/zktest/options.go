@@ -48,7 +48,7 @@ func configured(opts []Option) (config, error) {
 	}
 	for i, opt := range opts {
 		if opt == nil {
-			return cfg, fmt.Errorf("option %d is nil", i+1)
+			return cfg, fmt.Errorf("zktest: option %d is nil", i+1)
 		}
 		opt(&cfg)
 	}
@@ -57,7 +57,7 @@ func configured(opts []Option) (config, error) {
 
 // reject notes that an option makes no sense.
 func (c *config) reject(format string, args ...any) {
-	c.errs = append(c.errs, fmt.Errorf(format, args...))
+	c.errs = append(c.errs, fmt.Errorf("zktest: "+format, args...))
 }
 
 // syncTime is how long the members of an ensemble put up with each other's

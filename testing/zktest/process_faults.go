@@ -1,13 +1,36 @@
 package zktest
 
-// Stop is the server's process going down: connections are closed, new ones are
-// refused, and no session expires. Nodes and sessions are kept for
-// [Server.Restart]. A client behind a partition learns of it only by
-// [Server.Heal]. If it is a member of an ensemble, the others see at once that
-// it is gone, and go on if they can.
-func (s *Server) Stop() {
+import (
+	"errors"
+	"fmt"
+	"net"
+)
+
+// Errors of methods that need a server which is there, or which runs.
+var (
+	// ErrClosed is returned after Close. It matches [net.ErrClosed].
+	ErrClosed = fmt.Errorf("zktest: server closed: %w", net.ErrClosed)
+	// ErrNotRunning is returned by [Server.Pause] and [Server.Resume] for a
+	// server that is stopped or closed.
+	ErrNotRunning = errors.New("zktest: server not running")
+)
+
+// Stop ends the server's process. Connections are closed, new ones are refused,
+// and no session expires. Nodes and sessions are kept for [Server.Restart]. A
+// client whose connection is a black hole learns of it only by [Server.Heal].
+// The other members of an ensemble see at once that the server is gone, and go
+// on if they can. It is no error to stop a server that does not run: the error
+// is always nil.
+//
+// A client cannot tell Stop from a crash.
+func (s *Server) Stop() error {
 	s.mu.Lock()
 	defer s.unlock()
+	s.stopLocked()
+	return nil
+}
+
+func (s *Server) stopLocked() {
 	s.stopped, s.paused = true, false
 	for _, c := range s.connsInOrderLocked() {
 		c.closeByServerLocked()
@@ -19,13 +42,24 @@ func (s *Server) Stop() {
 	}
 }
 
-// Restart is the server's process coming up again with its data. As on a real
-// server, which does not store when clients were last heard of, every session
-// gets its full timeout again. A member of an ensemble looks for the leader,
-// and catches up with it before it serves.
-func (s *Server) Restart() {
+// Restart starts the server's process with its data. A server that runs, or is
+// paused, is stopped first. Every session gets its full timeout again, since a
+// server does not store when clients were last heard of. A member of an
+// ensemble looks for the leader, and catches up with it before it serves. The
+// error is [ErrClosed] after Close.
+func (s *Server) Restart() error {
 	s.mu.Lock()
 	defer s.unlock()
+	if s.closed {
+		return ErrClosed
+	}
+	s.stopLocked()
+	s.startLocked()
+	return nil
+}
+
+// startLocked starts the process of a server that is stopped.
+func (s *Server) startLocked() {
 	if !s.stopped || s.closed {
 		return
 	}
@@ -41,37 +75,47 @@ func (s *Server) Restart() {
 	s.scheduleReaperLocked()
 }
 
-// Pause stops the server's process without ending it, as a long pause of its
-// garbage collector does: connections stay open, but nothing is read or
-// answered, and no session expires. To the other members of an ensemble it is
-// as if it were cut off. It ends with [Server.Resume].
-func (s *Server) Pause() {
+// Pause freezes the server's process, as a long garbage collection does.
+// Connections stay open, but nothing is read or answered, and no session
+// expires. To the other members of an ensemble it is as if the server were cut
+// off. It ends with [Server.Resume]. The error is [ErrNotRunning] for a server
+// that is stopped or closed.
+func (s *Server) Pause() error {
 	s.mu.Lock()
 	defer s.unlock()
+	if !s.upLocked() {
+		return ErrNotRunning
+	}
 	s.paused = true
 	if s.member != nil {
 		s.member.ens.updateLocked()
 	}
+	return nil
 }
 
-// Resume lets a paused server go on. First the sessions expire whose time has
-// passed, although requests of their clients may be waiting: a server that
-// wakes up looks at its clock before it looks at its connections. A member of
-// an ensemble that was paused for longer than the sync limit gives up its
-// leader, or its office.
-func (s *Server) Resume() {
+// Resume continues a paused server. The sessions whose time has passed expire
+// first, although requests of their clients may be waiting: a server that wakes
+// up looks at its clock before it looks at its connections. A member of an
+// ensemble that was paused for longer than the sync limit gives up its leader,
+// or steps down. The error is [ErrNotRunning] for a server that is stopped or
+// closed. A server that is not paused goes on.
+func (s *Server) Resume() error {
 	s.mu.Lock()
 	defer s.unlock()
+	if !s.upLocked() {
+		return ErrNotRunning
+	}
 	if !s.paused {
-		return
+		return nil
 	}
 	s.paused = false
 	if s.member != nil {
 		s.member.resumeLocked()
-		return
+		return nil
 	}
 	for _, sess := range s.oldestFirstLocked() {
 		s.expireIfOverdueLocked(sess)
 	}
 	s.scheduleReaperLocked()
+	return nil
 }

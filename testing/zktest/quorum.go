@@ -65,11 +65,11 @@ func (m *Member) updateRoleLocked() bool {
 // connections. Behind a partition nobody sees anything.
 func (m *Member) leaderGoneLocked() bool {
 	if m.leader != m {
-		return m.partition == m.leader.partition && (!m.leader.upLocked() || !m.followsLocked(m.leader))
+		return m.part == m.leader.part && (!m.leader.upLocked() || !m.followsLocked(m.leader))
 	}
 	maybe := 0
 	for _, o := range m.ens.members {
-		if o.votesLocked() && (o.partition != m.partition || o.upLocked() && o.followsLocked(m)) {
+		if o.votesLocked() && (o.part != m.part || o.upLocked() && o.followsLocked(m)) {
 			maybe++
 		}
 	}

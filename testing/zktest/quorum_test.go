@@ -221,7 +221,7 @@ func TestPausedLeader(t *testing.T) {
 				c := connectTo(t, leader, 9*time.Second)
 				leader.Pause()
 				start := time.Now()
-				time.AfterFunc(tc.paused, leader.Resume)
+				time.AfterFunc(tc.paused, func() { _ = leader.Resume() })
 				_, _, _ = c.Get("/")
 				require.Equal(t, tc.paused, time.Since(start))
 				require.Equal(t, tc.after, leader.Mode())

@@ -22,8 +22,8 @@ func WithReconfig() Option {
 // WithSpareMembers starts n more members, which are not in the ensemble's first
 // configuration, and can join by reconfig: see [WithReconfig]. Their numbers
 // follow those of the others. A spare member follows the leader and serves
-// clients, but has no vote. The default is none. A server on its own has no use
-// for the option.
+// clients, but has no vote. The default is none. [Run] and [Start] refuse the
+// option.
 func WithSpareMembers(n int) Option {
 	return func(c *config) {
 		if n < 0 {
@@ -136,15 +136,20 @@ func (e *Ensemble) adoptLocked(next ensembleView) {
 	})
 }
 
-// changeRolesLocked lets the members begin anew in their new parts.
+// changeRolesLocked lets the members begin anew in their new roles. A paused
+// one does so when it goes on.
 func (e *Ensemble) changeRolesLocked() {
+	var paused []*Member
 	for _, m := range e.changing {
-		if m.leader != nil {
+		switch {
+		case m.paused:
+			paused = append(paused, m)
+		case m.leader != nil:
 			m.startLookingLocked()
 		}
 	}
-	e.changing = nil
-	if e.leader != nil && !e.leader.votesLocked() {
+	e.changing = paused
+	if e.leader != nil && !e.leader.votesLocked() && !e.leader.paused {
 		e.leader.startLookingLocked()
 	}
 	e.updateLocked()

@@ -2,6 +2,8 @@ package zktest
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"maps"
 	"net"
 	"slices"
@@ -43,7 +45,7 @@ type Server struct {
 	rate     float64       // of the clock for sessions
 
 	closed, stopped, paused bool
-	refusing, partitioned   bool
+	refusing, blackHole     bool
 	injections              []*Injection
 
 	log      requestLog
@@ -59,7 +61,8 @@ func Start(tb TB, opts ...Option) *Server {
 	tb.Helper()
 	s, err := Run(opts...)
 	if err != nil {
-		tb.Fatalf("zktest: %v", err)
+		tb.Fatalf("%v", err)
+		return nil // Fatalf of a TB that is not a test may return
 	}
 	s.tb = tb
 	tb.Cleanup(func() { _ = s.Close() })
@@ -74,17 +77,22 @@ func Run(opts ...Option) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := newServer(newCluster(cfg))
-	if err := s.simulateConfigured(nil, s); err != nil {
-		return nil, err
+	if cfg.spares > 0 {
+		return nil, errors.New("zktest: spare members without an ensemble")
 	}
-	if s.cfg.tcp != "" {
-		if err := s.listen(s.cfg.tcp); err != nil {
-			_ = s.Close()
-			return nil, err
-		}
+	s := newServer(newCluster(cfg))
+	if err := s.begin(); err != nil {
+		_ = s.Close()
+		return nil, fmt.Errorf("zktest: %w", err)
 	}
 	return s, nil
+}
+
+func (s *Server) begin() error {
+	if err := s.simulateConfigured(nil, s); err != nil || s.cfg.tcp == "" {
+		return err
+	}
+	return s.listen(s.cfg.tcp)
 }
 
 func newServer(c *cluster) *Server {

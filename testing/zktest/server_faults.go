@@ -23,7 +23,7 @@ func (s *Server) RefuseConnections(on bool) {
 func (s *Server) BlackholeAll() {
 	s.mu.Lock()
 	defer s.unlock()
-	s.partitioned = true
+	s.blackHole = true
 	for _, c := range s.connsInOrderLocked() {
 		c.blackHoleLocked()
 	}
@@ -35,7 +35,7 @@ func (s *Server) BlackholeAll() {
 func (s *Server) Heal() {
 	s.mu.Lock()
 	defer s.unlock()
-	s.partitioned = false
+	s.blackHole = false
 	for _, c := range s.connsInOrderLocked() {
 		if c.halfOpenLocked() && (c.host == nil || !c.host.isolated) {
 			c.resetLocked()

@@ -2,12 +2,13 @@ package zktest
 
 import (
 	"context"
-	"net"
+
+	"github.com/gocurator/curator/testing/zktest/internal/datatree"
 )
 
 // WaitFor waits until cond is true, and returns nil; or until ctx ends, and
 // returns its error; or until the server is closed, and returns
-// [net.ErrClosed]. It calls cond now and after each change of the server's
+// [ErrClosed]. It calls cond now and after each change of the server's
 // state, not in between: a cond about anything else may be noticed late.
 // Several changes in quick succession may be seen as one, so a state that
 // passes at once may be missed. cond may use the server's methods.
@@ -21,6 +22,9 @@ func (e *Ensemble) WaitFor(ctx context.Context, cond func() bool) error {
 }
 
 func (c *cluster) waitFor(ctx context.Context, cond func() bool, closed *bool) error {
+	if cond == nil {
+		return c.misuse("a nil condition")
+	}
 	for {
 		c.mu.Lock()
 		changed, over := c.nextChangeLocked(), *closed
@@ -29,7 +33,7 @@ func (c *cluster) waitFor(ctx context.Context, cond func() bool, closed *bool) e
 			return nil
 		}
 		if over {
-			return net.ErrClosed
+			return ErrClosed
 		}
 		select {
 		case <-changed:
@@ -40,8 +44,15 @@ func (c *cluster) waitFor(ctx context.Context, cond func() bool, closed *bool) e
 }
 
 // WaitChildren waits until the node at path has exactly n children; a node that
-// does not exist has none. It ends as [Server.WaitFor] does.
+// does not exist has none. It ends as [Server.WaitFor] does. An invalid path and
+// a negative n are refused as by [Server.Node].
 func (s *Server) WaitChildren(ctx context.Context, path string, n int) error {
+	switch {
+	case !datatree.ValidPath(path):
+		return s.invalidPath(path)
+	case n < 0:
+		return s.misuse("a wait for %d children", n)
+	}
 	return s.WaitFor(ctx, func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -53,8 +64,12 @@ func (s *Server) WaitChildren(ctx context.Context, path string, n int) error {
 }
 
 // WaitWatches waits until the session, or with 0 all sessions together, have
-// exactly n watches. It ends as [Server.WaitFor] does.
+// exactly n watches. It ends as [Server.WaitFor] does. A negative n fails the
+// test of the server, and is an error for a server of [Run].
 func (s *Server) WaitWatches(ctx context.Context, session int64, n int) error {
+	if n < 0 {
+		return s.misuse("a wait for %d watches", n)
+	}
 	return s.WaitFor(ctx, func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()

@@ -55,8 +55,8 @@ func InVirtualTime(t *testing.T, scenario func(t *testing.T, w *World)) {
 			Addr:    srv.Addr(),
 			Dial:    srv.Dialer(),
 			Session: 9 * time.Second,
-			Stop:    srv.Stop,
-			Start:   srv.Restart,
+			Stop:    func() { require.NoError(t, srv.Stop()) },
+			Start:   func() { require.NoError(t, srv.Restart()) },
 			Watches: func() int { return len(srv.Watches()) },
 			Fake:    srv,
 		}
