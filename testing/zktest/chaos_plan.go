@@ -309,8 +309,9 @@ func (s *Server) StopFaults() {
 	s.Heal()
 }
 
-// StopFaults is [Server.StopFaults] for an ensemble. The members are connected
-// and do not lag; if they have lost their leader, an election follows.
+// StopFaults is [Server.StopFaults] for an ensemble. Members that the plan has
+// cut off are connected again, and those that it has slowed down do not lag. If
+// they have lost their leader, an election follows.
 func (e *Ensemble) StopFaults() {
 	e.stopFaults()
 	for _, m := range e.members {

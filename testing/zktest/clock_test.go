@@ -97,3 +97,37 @@ func TestSessionsEndInOrder(t *testing.T) {
 		require.Equal(t, want, got)
 	}, WithTick(time.Second))
 }
+
+// A deadline that comes nearer is kept, too.
+func TestFasterClockShortensATimeoutThatRuns(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *Server) {
+		c := login(t, srv) // for 10 s
+		require.NoError(t, srv.SetClockRate(10))
+		c.call(wire.OpPing) // from now on for 1 s
+		require.WithinDuration(t, time.Now().Add(time.Second), srv.Sessions()[0].Deadline, 0)
+		time.Sleep(time.Second - 1)
+		require.Len(t, srv.Sessions(), 1)
+		time.Sleep(1)
+		synctest.Wait()
+		require.Empty(t, srv.Sessions())
+	})
+}
+
+func TestClockThatHardlyMovesEndsNothing(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *Server) {
+		require.NoError(t, srv.SetClockRate(1e-9))
+		login(t, srv)
+		time.Sleep(365 * 24 * time.Hour)
+		require.Len(t, srv.Sessions(), 1)
+	})
+}
+
+// The leader decides on sessions, also on those that begin at another member.
+func TestRateOfAFollowerDoesNotCount(t *testing.T) {
+	ensembleBubble(t, 3, func(t *testing.T, ens *Ensemble) {
+		require.NoError(t, ens.Members()[0].SetClockRate(10))
+		login(t, ens.Members()[0].Server)
+		time.Sleep(9 * time.Second)
+		require.Len(t, ens.Leader().Sessions(), 1)
+	})
+}

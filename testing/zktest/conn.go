@@ -2,6 +2,7 @@ package zktest
 
 import (
 	"bufio"
+	"io"
 	"math/rand/v2"
 	"net"
 	"slices"
@@ -54,11 +55,12 @@ func (s *Server) start(nc net.Conn, h *Host) bool {
 	s.mu.Lock()
 	defer s.unlock()
 	isolated := h != nil && h.isolated
-	if s.closed || (s.stopped || s.refusing) && !isolated {
+	unreachable := isolated || s.blackHole // the client has dialed, and hears nothing
+	if s.closed || (s.stopped || s.refusing) && !unreachable {
 		nc.Close()
 		return false
 	}
-	if s.member != nil && s.member.leader == nil && !s.readOnlyLocked() && !s.blackHole && !isolated {
+	if s.member != nil && s.member.leader == nil && !s.readOnlyLocked() && !unreachable {
 		nc.Close() // a process without a leader accepts connections and closes them
 		return true
 	}
@@ -69,7 +71,7 @@ func (s *Server) start(nc net.Conn, h *Host) bool {
 		now: instantWriter(nc), born: time.Now(),
 		ids: []wire.ID{ipID(nc.RemoteAddr().String())},
 	}
-	if s.blackHole || isolated {
+	if unreachable {
 		c.blackHoleLocked()
 	}
 	if p, inMemory := nc.(*memnet.Conn); inMemory {
@@ -84,8 +86,15 @@ func (s *Server) start(nc net.Conn, h *Host) bool {
 func (c *conn) serve() {
 	s := c.srv
 	r := bufio.NewReader(c.nc)
+	ends := false // the end of the connection is arranged
+	defer func() {
+		if !ends { // also if a function given to Call ends this goroutine
+			c.close()
+		}
+	}()
 	if word := fourLetterWord(r); word != "" {
 		c.answerWord(word, r)
+		ends = true
 		return
 	}
 	decode := c.decodeConnect
@@ -95,24 +104,35 @@ func (c *conn) serve() {
 		s.idle.notify()
 		frame, err := wire.ReadFrame(r)
 		c.reading.Store(false)
-		if err != nil {
-			break
+		var x *exchange
+		if err == nil {
+			x, err = decode(frame)
 		}
-		x, err := decode(frame)
 		if err != nil {
-			break
+			c.swallow(r)
+			return
 		}
 		if !c.simulateLatency(x) {
-			break
+			return
 		}
-		more := c.handle(x)
+		ends = !c.handle(x)
 		c.send(r.Buffered() > 0)
-		if !more {
+		if ends {
 			return
 		}
 		decode = c.decodeRequest
 	}
-	c.close()
+}
+
+// swallow reads on, if requests have no effect any more: the client of a black
+// hole does not see that the server would have ended the connection.
+func (c *conn) swallow(r io.Reader) {
+	c.srv.mu.Lock()
+	receives := c.receivesLocked()
+	c.srv.mu.Unlock()
+	if !receives {
+		_, _ = io.Copy(io.Discard, r)
+	}
 }
 
 // send sends what handle has queued. A client that has sent more than one

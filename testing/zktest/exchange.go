@@ -154,6 +154,9 @@ func (x *exchange) forLeaderLocked() bool {
 	case wire.OpMulti, wire.OpSetACL, wire.OpReconfig, wire.OpDeleteContainer, wire.OpSync, wire.OpCloseSession:
 		return true
 	}
+	if x.req.Op == wire.OpCheck {
+		return x.srv.cfg.version38 // which knows it outside a multi
+	}
 	_, isWrite := writes[x.req.Op]
 	return isWrite
 }
@@ -168,6 +171,8 @@ func (x *exchange) processLocked(f faults) (more bool, answered chan struct{}) {
 	switch {
 	case f.dropRequest:
 		x.last = true
+	case f.reset && x.conn.silent:
+		x.last = true // not even a reset gets to the client
 	case f.reset:
 		x.srv.logRequestLocked(x.req)
 		x.conn.resetLocked()
@@ -205,8 +210,11 @@ func (x *exchange) finishLocked(f faults, answer []byte) (more bool, answered ch
 	}
 	x.conn.out.queueFrame(outFrame{bytes: answer, notBefore: f.replyTime(), gate: answered})
 	switch {
-	case x.conn.mute || x.conn.silent: // a black hole does not even end
+	case x.conn.mute || x.conn.silent: // the client does not even see an end
 		x.conn.out.seal()
+		if x.last {
+			x.conn.closeByServerLocked()
+		}
 		return true, answered
 	case x.last:
 		x.conn.out.finish()
@@ -236,7 +244,10 @@ func (x *exchange) runLocked() []byte {
 	if x.srv.readOnlyLocked() {
 		return x.runReadOnlyLocked()
 	}
-	if x.srv.member != nil && x.forLeaderLocked() && !x.needsNoMajorityLocked() {
+	if x.srv.member != nil && x.needsNoMajorityLocked() {
+		return x.runWithoutMajorityLocked()
+	}
+	if x.srv.member != nil && x.forLeaderLocked() {
 		return x.runAtLeaderLocked()
 	}
 	x.touchLocked()
@@ -262,6 +273,20 @@ func (x *exchange) runAtLeaderLocked() []byte {
 		code = x.op.runLocked(x, out)
 	}
 	x.awaitZxid = s.leaderServerLocked().zxid
+	if x.awaitHistoryLocked(out, code) {
+		x.req.Err, x.req.Zxid = code, x.awaitZxid
+		return nil
+	}
+	return x.replyLocked(out, code)
+}
+
+// runWithoutMajorityLocked carries out a sync whose leader has lost its majority
+// and does not know that. The member waits for what that leader has made.
+func (x *exchange) runWithoutMajorityLocked() []byte {
+	x.touchLocked()
+	out := wire.NewReply()
+	code := x.op.runLocked(x, out)
+	x.awaitZxid = x.srv.member.leader.zxid
 	if x.awaitHistoryLocked(out, code) {
 		x.req.Err, x.req.Zxid = code, x.awaitZxid
 		return nil

@@ -82,6 +82,8 @@ func (r *Rule) check() error {
 		return fmt.Errorf("rule: %w", r.Do.err)
 	case r.Do.apply == nil:
 		return errors.New("rule without Do")
+	case r.Path != "" && (r.Op == wire.OpConnect || r.Op == wire.OpPing):
+		return fmt.Errorf("rule with a path for %v, which has none", r.Op)
 	case r.After < 0 || r.Times < -1:
 		return fmt.Errorf("rule with After %d, Times %d", r.After, r.Times)
 	}

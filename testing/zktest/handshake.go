@@ -19,7 +19,7 @@ type connectOp struct {
 	readOnly bool // the client agrees to one
 }
 
-// runLocked exists only to make connectOp an operation; see connect.
+// runLocked exists only to make connectOp an operation; see connectLocked.
 func (*connectOp) runLocked(*exchange, *wire.Encoder) wire.Code { return wire.ErrUnimplemented }
 
 func (c *conn) decodeConnect(frame []byte) (*exchange, error) {
@@ -71,10 +71,14 @@ func (op *connectOp) takeUpLocked(x *exchange, sess *session) []byte {
 	if sess.conn != nil && sess.conn.srv == s {
 		sess.conn.closeByServerLocked() // other members do not know of the move
 	}
+	if sess.host != nil && sess.host != x.conn.host {
+		sess.host.endedLocked(sess) // there, the session will never end
+	}
 	sess.conn, sess.host, x.conn.sess = x.conn, x.conn.host, sess
 	sess.timeout = min(max(op.timeout, s.cfg.minTimeout), s.cfg.maxTimeout)
-	s.extendLocked(sess)
-	s.armExpiryLocked(sess)
+	decider := s.deciderLocked(sess)
+	decider.extendLocked(sess)
+	decider.armExpiryLocked(sess)
 	x.req.Session, x.req.Zxid = sess.id, s.zxid
 	return op.answer(s, wire.Millis(sess.timeout), sess.id)
 }

@@ -57,6 +57,7 @@ func TestImpossibleRulesAreRefused(t *testing.T) {
 		"a delay of -1ns":         {Do: zktest.DelayRequest(-1)},
 		"delay of -2ns":           {Do: zktest.DelayReply(-2)},
 		"code of success":         {Do: zktest.Fail(0)},
+		"a path for connect":      {Op: zktest.OpConnect, Path: "/a", Do: zktest.DropReply()},
 	} {
 		t.Run(want, func(t *testing.T) {
 			rule.Times = min(rule.Times, -1)

@@ -57,6 +57,9 @@ func (o *multiReadOp) targets() []string {
 
 func (o *multiReadOp) runLocked(x *exchange, out *wire.Encoder) wire.Code {
 	for _, r := range o.reads {
+		if len(out.Buf) > maxQueued {
+			break // the connection ends by that
+		}
 		start := len(out.Buf)
 		out.MultiHeader(r.kind, false, wire.OK)
 		if code := r.op.runLocked(x, out); code != wire.OK {

@@ -62,7 +62,13 @@ func (c *config) reject(format string, args ...any) {
 
 // syncTime is how long the members of an ensemble put up with each other's
 // silence.
-func (c *config) syncTime() time.Duration { return time.Duration(c.syncLimit) * c.tick }
+func (c *config) syncTime() time.Duration {
+	const longest = Forever / 2 // callers add a tick
+	if time.Duration(c.syncLimit) > longest/c.tick {
+		return longest
+	}
+	return time.Duration(c.syncLimit) * c.tick
+}
 
 // WithTCP makes the server listen on a TCP address as well, for clients in
 // other processes. Use port 0 for any free port and ask [Server.Addr] for it.

@@ -1,11 +1,12 @@
 package zktest
 
-// CutAll closes every connection.
+// CutAll closes every connection. The clients of black holes do not see the
+// end.
 func (s *Server) CutAll() {
 	s.mu.Lock()
 	defer s.unlock()
 	for _, c := range s.connsInOrderLocked() {
-		c.closeInTransitLocked((*conn).closeLocked)
+		c.closeByServerLocked()
 	}
 }
 

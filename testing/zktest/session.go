@@ -14,9 +14,10 @@ type session struct {
 	timeout  time.Duration
 	deadline time.Time
 	expiry   *alarm
-	conn     *conn   // nil while the client is disconnected
-	host     *Host   // of the last connection; nil for none
-	home     *Member // the read-only member that alone knows it; nil for one of the ensemble; constant
+	armed    time.Time // when expiry goes off
+	conn     *conn     // nil while the client is disconnected
+	host     *Host     // of the last connection; nil for none
+	home     *Member   // the read-only member that alone knows it; nil for one of the ensemble; constant
 }
 
 const passwordSize = 16
@@ -49,33 +50,48 @@ func (s *Server) newSessionLocked() *session {
 // touchLocked notes that the client of a session has been heard of. A follower
 // keeps that to itself until the leader asks for it.
 func (s *Server) touchLocked(sess *session) {
-	if sess.home != nil {
-		s.extendLocked(sess)
-		return
-	}
-	if leader := s.leaderServerLocked(); leader != s {
+	if s.deciderLocked(sess) != s {
 		s.member.recordTouchLocked(sess)
 		return
 	}
 	s.extendLocked(sess)
 }
 
-// extendLocked moves the session's deadline. It is the leader's decision.
-func (s *Server) extendLocked(sess *session) {
-	timeout := sess.timeout
-	if s.rate != 1 {
-		timeout = time.Duration(float64(timeout) / s.rate)
+// deciderLocked returns the server that decides on the end of a session: the
+// leader, or the read-only member that alone knows the session.
+func (s *Server) deciderLocked(sess *session) *Server {
+	if sess.home != nil {
+		return sess.home.Server
 	}
-	sess.deadline = time.Now().Add(timeout)
+	return s.leaderServerLocked()
+}
+
+// extendLocked moves the session's deadline. It is the decider's to call.
+func (s *Server) extendLocked(sess *session) {
+	sess.deadline = time.Now().Add(s.measuredLocked(sess.timeout))
 	if tick := s.cfg.tick; tick > 0 {
 		sess.deadline = sess.deadline.Truncate(tick).Add(tick)
 	}
+	if sess.expiry != nil && sess.deadline.Before(sess.armed) {
+		s.armExpiryLocked(sess)
+	}
 }
 
-// armExpiryLocked arms the session's alarm. Requests only move the deadline,
-// which is cheap; the alarm finds that out when it goes off, and is set again.
+// measuredLocked returns how long a timeout lasts by the server's clock.
+func (s *Server) measuredLocked(timeout time.Duration) time.Duration {
+	if s.rate == 1 {
+		return timeout
+	}
+	const longest = 100 * 365 * 24 * time.Hour
+	return time.Duration(min(float64(timeout)/s.rate, float64(longest)))
+}
+
+// armExpiryLocked arms the session's alarm. Requests mostly move the deadline
+// away, which is cheap: the alarm finds that out when it goes off, and is set
+// again.
 func (s *Server) armExpiryLocked(sess *session) {
 	sess.expiry.stop()
+	sess.armed = sess.deadline
 	sess.expiry = s.afterLocked(time.Until(sess.deadline), func() {
 		s.mu.Lock()
 		defer s.unlock()
@@ -126,6 +142,9 @@ func (s *Server) endSessionLocked(sess *session, closer *conn) {
 	}
 	delete(s.sessions, sess.id)
 	delete(s.pausedSessions, sess.id)
+	if s.member != nil {
+		delete(s.member.ens.moving, sess.id) // every member may say that it is over
+	}
 	sess.expiry.stop()
 	s.commitEndLocked(sessionEnd{sess, closer})
 	if sess.host != nil {

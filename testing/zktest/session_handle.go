@@ -87,10 +87,10 @@ func (s *Session) Replace() bool {
 }
 
 // Cut closes the connection of the session. The session lives on until its
-// timeout, and the client may connect again. Cut returns false if there is no
-// connection.
+// timeout, and the client may connect again. The client of a black hole does
+// not see the end. Cut returns false if there is no connection.
 func (s *Session) Cut() bool {
-	return s.withConn(func(c *conn) { c.closeInTransitLocked((*conn).closeLocked) })
+	return s.withConn((*conn).closeByServerLocked)
 }
 
 // Blackhole makes the connection of the session a black hole. It stays open,
@@ -133,12 +133,15 @@ func (s *Session) withConn(do func(*conn)) bool {
 func (s *Session) Pause() bool {
 	s.cluster.mu.Lock()
 	defer s.cluster.unlock()
+	if s.id == 0 {
+		return false // the handshakes of new clients are of no session
+	}
 	s.cluster.pausedSessions[s.id] = struct{}{}
 	return s.cluster.sessionLocked(s.id) != nil
 }
 
 // Resume carries out what has waited, and ends the pause. It returns false if
-// there was none.
+// there is none: the end of the session has ended it, too.
 func (s *Session) Resume() bool {
 	s.cluster.mu.Lock()
 	defer s.cluster.unlock()
@@ -150,12 +153,12 @@ func (s *Session) Resume() bool {
 // MoveTo brings the session to another member of its ensemble: its connection
 // is closed, and until the client has come to that member the others hang up on
 // it, as if they were down. MoveTo returns false if there is no such session,
-// or if the member is none of its ensemble's.
+// or if the member is closed or of another ensemble.
 func (s *Session) MoveTo(m *Member) bool {
 	s.cluster.mu.Lock()
 	defer s.cluster.unlock()
 	sess := s.cluster.sessions[s.id]
-	if sess == nil || m == nil || m.cluster != s.cluster {
+	if sess == nil || m == nil || m.cluster != s.cluster || m.closed {
 		return false
 	}
 	m.ens.moving[s.id] = m
@@ -184,6 +187,9 @@ func (s *Session) Watches() []Watch {
 		list = append(list, srv.Watches()...)
 	}
 	list = slices.DeleteFunc(list, func(w Watch) bool { return w.Session != s.id })
+	if len(list) == 0 {
+		return nil
+	}
 	slices.SortFunc(list, compareWatches)
 	return list
 }
