@@ -35,10 +35,10 @@ func DropReply() Action { return Action{apply: func(f *faults) { f.dropReply = t
 // Blackhole makes the connection a black hole, beginning with this request,
 // which is not carried out. The connection stays open, but nothing the client
 // sends has any effect, and nothing is sent to it. See [Server.Heal].
-func Blackhole() Action { return Action{apply: func(f *faults) { f.mute = true }} }
+func Blackhole() Action { return Action{apply: func(f *faults) { f.blackhole = true }} }
 
 // BlackholeReply carries out the request, and then does as [Blackhole].
-func BlackholeReply() Action { return Action{apply: func(f *faults) { f.muteReply = true }} }
+func BlackholeReply() Action { return Action{apply: func(f *faults) { f.blackholeReply = true }} }
 
 // Reset is [DropRequest] with the end that TCP's RST makes: the client does not
 // even get what was sent to it before and what it has not read.

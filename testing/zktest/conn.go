@@ -25,9 +25,10 @@ type conn struct {
 	id   int64 // the order of first requests; 0 before
 	nc   net.Conn
 	out  *outbox
-	done chan struct{}    // closed with the connection
-	now  func([]byte) int // writes without waiting, as much as goes; nil if nc cannot
+	done chan struct{} // closed with the connection
 	born time.Time
+
+	tryWrite func([]byte) int // writes without waiting, as much as goes; nil if nc cannot
 
 	reading atomic.Bool // serve waits for a frame
 	behind  bool        // the request came together with the one before; used by serve only
@@ -42,10 +43,11 @@ type conn struct {
 	sess    *session  // nil until the handshake
 	ids     []wire.ID // who the client is
 	closed  bool
-	mute    bool // black hole: bytes come in and are forgotten, none go out
-	deaf    bool // half-open: bytes come in and are forgotten
-	silent  bool // half-open: none go out
 	traffic traffic
+
+	blackHole      bool // both directions are dead: bytes come in and are forgotten, none go out
+	upstreamDead   bool // bytes come in and are forgotten
+	downstreamDead bool // none go out
 }
 
 // start takes a connection from a host, nil for none, into service. It reports
@@ -67,8 +69,8 @@ func (s *Server) start(nc net.Conn, h *Host) bool {
 	s.accepted++
 	c := &conn{
 		srv: s, host: h, seq: s.accepted, nc: nc, done: make(chan struct{}),
-		out: newOutbox(func() { nc.Close() }, &s.idle, &s.queued),
-		now: instantWriter(nc), born: time.Now(),
+		out:      newOutbox(func() { nc.Close() }, &s.idle, &s.queued),
+		tryWrite: tryWriter(nc), born: time.Now(),
 		ids: []wire.ID{ipID(nc.RemoteAddr().String())},
 	}
 	if unreachable {
@@ -138,11 +140,11 @@ func (c *conn) swallow(r io.Reader) {
 // send sends what handle has queued. A client that has sent more than one
 // request gets the answers together.
 func (c *conn) send(busy bool) {
-	if c.now == nil || busy {
+	if c.tryWrite == nil || busy {
 		c.out.signal()
 		return
 	}
-	c.out.writeReady(c.now)
+	c.out.writeReady(c.tryWrite)
 }
 
 // deliver writes frames in order and flushes when there is none left.

@@ -37,8 +37,8 @@ func (c *conn) unregisterLocked() {
 // closeByServerLocked is how the server itself ends a connection: the client of
 // a connection that has become a black hole cannot see that.
 func (c *conn) closeByServerLocked() {
-	if c.mute || c.silent {
-		c.mute = true
+	if c.blackHole || c.downstreamDead {
+		c.blackHole = true
 		c.unregisterLocked()
 		return
 	}
@@ -56,7 +56,7 @@ func (c *conn) closeInTransitLocked(how func(*conn)) {
 	if c.closed || c.ending != nil {
 		return
 	}
-	c.deaf = true
+	c.upstreamDead = true
 	c.unregisterLocked()
 	c.ending = c.srv.afterLocked(c.srv.jitterSlot(time.Microsecond, 1+c.key%998), func() {
 		c.srv.mu.Lock()
@@ -66,21 +66,21 @@ func (c *conn) closeInTransitLocked(how func(*conn)) {
 }
 
 // receivesLocked reports whether requests on the connection have any effect.
-func (c *conn) receivesLocked() bool { return !c.closed && !c.mute && !c.deaf }
+func (c *conn) receivesLocked() bool { return !c.closed && !c.blackHole && !c.upstreamDead }
 
-// blackHoleLocked makes the connection mute.
+// blackHoleLocked makes the connection a black hole.
 func (c *conn) blackHoleLocked() {
-	c.mute = true
+	c.blackHole = true
 	c.out.drop()
 }
 
 // halfOpenLocked reports whether one direction of the connection, or both, is
 // dead.
-func (c *conn) halfOpenLocked() bool { return c.mute || c.deaf || c.silent }
+func (c *conn) halfOpenLocked() bool { return c.blackHole || c.upstreamDead || c.downstreamDead }
 
-// muteOutputLocked lets nothing out any more.
-func (c *conn) muteOutputLocked() {
-	c.silent = true
+// killDownstreamLocked lets nothing out any more.
+func (c *conn) killDownstreamLocked() {
+	c.downstreamDead = true
 	c.out.drop()
 }
 

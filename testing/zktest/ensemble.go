@@ -150,7 +150,7 @@ func (e *Ensemble) Close() error {
 	e.roleChange.stop()
 	for _, m := range e.members {
 		m.applying.stop()
-		m.looking.stop()
+		m.givingUp.stop()
 		m.readOnly.begin.stop()
 		m.closeLocked()
 	}

@@ -136,7 +136,7 @@ func (m *Member) auditMember() error {
 		return errors.New("a session that nobody serves")
 	}
 	for c := range m.conns {
-		if m.leader == nil && !m.readOnly.on && !c.mute {
+		if m.leader == nil && !m.readOnly.on && !c.blackHole {
 			return errors.New("a member without a leader has clients")
 		}
 	}

@@ -22,17 +22,6 @@ type exchange struct {
 	pending   *pendingAnswer // nil if there is no need to wait
 }
 
-// pendingAnswer is an answer that has to wait.
-type pendingAnswer struct {
-	faults   faults
-	out      *wire.Encoder // nil if frame is complete
-	frame    []byte
-	code     wire.Code
-	over     chan struct{} // closed when the following are set
-	more     bool
-	answered chan struct{}
-}
-
 // decodeRequest makes an exchange of a frame that follows the handshake.
 func (c *conn) decodeRequest(frame []byte) (*exchange, error) {
 	xid, kind, op, err := decodeRequest(frame, c.srv.cfg.version38)
@@ -171,14 +160,14 @@ func (x *exchange) processLocked(f faults) (more bool, answered chan struct{}) {
 	switch {
 	case f.dropRequest:
 		x.last = true
-	case f.reset && x.conn.silent:
+	case f.reset && x.conn.downstreamDead:
 		x.last = true // not even a reset gets to the client
 	case f.reset:
 		x.srv.logRequestLocked(x.req)
 		x.conn.resetLocked()
 		return false, nil
-	case f.mute:
-		x.conn.mute = true
+	case f.blackhole:
+		x.conn.blackHole = true
 	case f.fail != wire.OK:
 		answer = x.refuseLocked(f.fail)
 	default:
@@ -199,8 +188,8 @@ func (x *exchange) processLocked(f faults) (more bool, answered chan struct{}) {
 // the writer.
 func (x *exchange) finishLocked(f faults, answer []byte) (more bool, answered chan struct{}) {
 	switch {
-	case f.muteReply:
-		x.conn.mute, answer = true, nil
+	case f.blackholeReply:
+		x.conn.blackHole, answer = true, nil
 	case f.dropReply:
 		x.last, answer = true, nil
 	}
@@ -210,7 +199,7 @@ func (x *exchange) finishLocked(f faults, answer []byte) (more bool, answered ch
 	}
 	x.conn.out.queueFrame(outFrame{bytes: answer, notBefore: f.replyTime(), gate: answered})
 	switch {
-	case x.conn.mute || x.conn.silent: // the client does not even see an end
+	case x.conn.blackHole || x.conn.downstreamDead: // the client does not even see an end
 		x.conn.out.seal()
 		if x.last {
 			x.conn.closeByServerLocked()
@@ -292,35 +281,6 @@ func (x *exchange) runWithoutMajorityLocked() []byte {
 		return nil
 	}
 	return x.replyLocked(out, code)
-}
-
-// awaitHistoryLocked makes the answer wait if the member has something to apply
-// first.
-func (x *exchange) awaitHistoryLocked(out *wire.Encoder, code wire.Code) bool {
-	if x.awaitZxid <= x.srv.zxid {
-		return false
-	}
-	x.pending = &pendingAnswer{out: out, code: code, over: make(chan struct{})}
-	return true
-}
-
-// answerAppliedLocked queues an answer that has waited long enough.
-func (x *exchange) answerAppliedLocked() {
-	u := x.pending
-	if u.more = !x.conn.closed; x.conn.receivesLocked() {
-		answer := u.frame
-		if u.out != nil {
-			answer = x.replyLocked(u.out, u.code)
-		}
-		u.more, u.answered = x.finishLocked(u.faults, answer)
-	}
-	close(u.over)
-}
-
-// abandonLocked ends the wait for an answer that will never come.
-func (x *exchange) abandonLocked() {
-	x.pending.more = !x.conn.closed
-	close(x.pending.over)
 }
 
 // touchLocked notes that the client has been heard of. An auth request does not

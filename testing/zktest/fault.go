@@ -151,12 +151,12 @@ func (r *Rule) matches(x *exchange) bool {
 
 // faults is everything that the rules want done to one request.
 type faults struct {
-	delayRequest, delayReply time.Duration
-	callBefore, callAfter    []func(Request)
-	fail                     wire.Code
-	dropRequest, dropReply   bool
-	mute, muteReply          bool
-	reset                    bool
+	delayRequest, delayReply  time.Duration
+	callBefore, callAfter     []func(Request)
+	fail                      wire.Code
+	dropRequest, dropReply    bool
+	blackhole, blackholeReply bool
+	reset                     bool
 }
 
 // faultsForLocked asks every rule about the request.

@@ -21,23 +21,23 @@ import (
 // where a real server allows only srvr unless its whitelist says otherwise.
 var words = map[string]func(*Server, *strings.Builder){
 	"conf": (*Server).conf,
-	"cons": func(s *Server, b *strings.Builder) { s.writeConns(b, false) },
-	"crst": (*Server).crst,
+	"cons": func(s *Server, b *strings.Builder) { s.writeConnsLocked(b, false) },
+	"crst": (*Server).crstLocked,
 	"dirs": func(_ *Server, b *strings.Builder) { b.WriteString("datadir_size: 0\nlogdir_size: 0\n") },
-	"dump": (*Server).dump,
+	"dump": (*Server).dumpLocked,
 	"envi": (*Server).envi,
 	"gtmk": func(s *Server, b *strings.Builder) { fmt.Fprint(b, s.traffic.traceMask) },
 	"hash": func(*Server, *strings.Builder) {}, // a digest per 128 transactions, of which there is none
-	"isro": (*Server).isro,
-	"mntr": (*Server).mntr,
+	"isro": (*Server).isroLocked,
+	"mntr": (*Server).mntrLocked,
 	"ruok": func(_ *Server, b *strings.Builder) { b.WriteString("imok") },
-	"srst": (*Server).srst,
-	"srvr": (*Server).srvr,
-	"stat": (*Server).stat,
+	"srst": (*Server).srstLocked,
+	"srvr": (*Server).srvrLocked,
+	"stat": (*Server).statLocked,
 	"stmk": func(s *Server, b *strings.Builder) { fmt.Fprint(b, s.traffic.traceMask) },
-	"wchc": (*Server).wchc,
-	"wchp": (*Server).wchp,
-	"wchs": (*Server).wchs,
+	"wchc": (*Server).wchcLocked,
+	"wchp": (*Server).wchpLocked,
+	"wchs": (*Server).wchsLocked,
 }
 
 // version is what the words tell of the server. Clients decide by its number
@@ -105,7 +105,7 @@ func (c *conn) answerWord(word string, r io.Reader) {
 	c.out.finish()
 }
 
-func (s *Server) isro(b *strings.Builder) {
+func (s *Server) isroLocked(b *strings.Builder) {
 	if s.readOnlyLocked() {
 		b.WriteString("ro")
 		return
@@ -113,30 +113,30 @@ func (s *Server) isro(b *strings.Builder) {
 	b.WriteString("rw")
 }
 
-func (s *Server) srvr(b *strings.Builder) {
+func (s *Server) srvrLocked(b *strings.Builder) {
 	fmt.Fprintf(b, "Zookeeper version: %s\n", s.version())
-	s.writeTotals(b)
+	s.writeTotalsLocked(b)
 }
 
-func (s *Server) stat(b *strings.Builder) {
+func (s *Server) statLocked(b *strings.Builder) {
 	fmt.Fprintf(b, "Zookeeper version: %s\nClients:\n", s.version())
-	s.writeConns(b, true)
-	s.writeTotals(b)
+	s.writeConnsLocked(b, true)
+	s.writeTotalsLocked(b)
 }
 
-func (s *Server) writeTotals(b *strings.Builder) {
+func (s *Server) writeTotalsLocked(b *strings.Builder) {
 	fmt.Fprintf(b, "Latency min/avg/max: 0/0.0/0\nReceived: %d\nSent: %d\nConnections: %d\nOutstanding: 0\n"+
 		"Zxid: 0x%x\nMode: %s\nNode count: %d\n",
-		s.traffic.received, s.traffic.sent, len(s.conns), s.zxid, s.modeLocked(), s.nodeCount())
+		s.traffic.received, s.traffic.sent, len(s.conns), s.zxid, s.modeLocked(), s.nodeCountLocked())
 }
 
 func (s *Server) uptime() time.Duration { return time.Since(s.born) }
 
-// nodeCount is one too many because a real server counts the root twice.
-func (s *Server) nodeCount() int { return s.tree.Len() + 1 }
+// nodeCountLocked is one too many because a real server counts the root twice.
+func (s *Server) nodeCountLocked() int { return s.tree.Len() + 1 }
 
-// writeConns writes a line for each connection, and an empty one.
-func (s *Server) writeConns(b *strings.Builder, brief bool) {
+// writeConnsLocked writes a line for each connection, and an empty one.
+func (s *Server) writeConnsLocked(b *strings.Builder, brief bool) {
 	for _, c := range s.connsInOrderLocked() {
 		reading := 1
 		if c.sess == nil {
@@ -168,14 +168,14 @@ func lastOperation(op wire.Op) string {
 	return "NA"
 }
 
-func (s *Server) crst(b *strings.Builder) {
+func (s *Server) crstLocked(b *strings.Builder) {
 	for c := range s.conns {
 		c.traffic.received, c.traffic.sent = 0, 0
 	}
 	b.WriteString("Connection stats reset.\n")
 }
 
-func (s *Server) srst(b *strings.Builder) {
+func (s *Server) srstLocked(b *strings.Builder) {
 	s.traffic.received, s.traffic.sent = 0, 0
 	b.WriteString("Server stats reset.\n")
 }
@@ -198,9 +198,9 @@ func (s *Server) envi(b *strings.Builder) {
 		"os.memory.free=0MB\nos.memory.max=0MB\nos.memory.total=0MB\n", s.version(), host, runtime.GOOS, runtime.GOARCH)
 }
 
-// dump writes the sessions by the time of their expiry, and their ephemeral
+// dumpLocked writes the sessions by the time of their expiry, and their ephemeral
 // nodes.
-func (s *Server) dump(b *strings.Builder) {
+func (s *Server) dumpLocked(b *strings.Builder) {
 	b.WriteString("SessionTracker dump:\nSession ")
 	dumpExpiry(b, s.sessions, func(sess *session) (time.Time, string) {
 		return sess.deadline, fmt.Sprintf("0x%x", sess.id)
@@ -241,9 +241,9 @@ func dumpExpiry[T any](b *strings.Builder, all map[int64]T, tell func(T) (time.T
 	}
 }
 
-// dataWatches returns the paths of the data watches by session, and the
+// dataWatchesLocked returns the paths of the data watches by session, and the
 // sessions by path: the words on watches say nothing of the other table.
-func (s *Server) dataWatches() (bySession, byPath map[string][]string) {
+func (s *Server) dataWatchesLocked() (bySession, byPath map[string][]string) {
 	bySession, byPath = make(map[string][]string), make(map[string][]string)
 	for key, w := range s.watches.All() {
 		if key.Kind == datatree.WatchData {
@@ -255,13 +255,13 @@ func (s *Server) dataWatches() (bySession, byPath map[string][]string) {
 	return bySession, byPath
 }
 
-func (s *Server) wchc(b *strings.Builder) {
-	bySession, _ := s.dataWatches()
+func (s *Server) wchcLocked(b *strings.Builder) {
+	bySession, _ := s.dataWatchesLocked()
 	writeGroups(b, bySession)
 }
 
-func (s *Server) wchp(b *strings.Builder) {
-	_, byPath := s.dataWatches()
+func (s *Server) wchpLocked(b *strings.Builder) {
+	_, byPath := s.dataWatchesLocked()
 	writeGroups(b, byPath)
 }
 
@@ -273,8 +273,8 @@ func writeGroups(b *strings.Builder, groups map[string][]string) {
 	b.WriteByte('\n')
 }
 
-func (s *Server) wchs(b *strings.Builder) {
-	bySession, byPath := s.dataWatches()
+func (s *Server) wchsLocked(b *strings.Builder) {
+	bySession, byPath := s.dataWatchesLocked()
 	total := 0
 	for _, paths := range bySession {
 		total += len(paths)
@@ -282,8 +282,8 @@ func (s *Server) wchs(b *strings.Builder) {
 	fmt.Fprintf(b, "%d connections watching %d paths\nTotal watches:%d\n", len(bySession), len(byPath), total)
 }
 
-// mntr writes the part of a real server's some 500 values that people look at.
-func (s *Server) mntr(b *strings.Builder) {
+// mntrLocked writes the part of a real server's some 500 values that people look at.
+func (s *Server) mntrLocked(b *strings.Builder) {
 	row := func(key string, value any) { fmt.Fprintf(b, "zk_%s\t%v\n", key, value) }
 	ephemerals := 0
 	for _, id := range s.tree.Owners() {
@@ -297,7 +297,7 @@ func (s *Server) mntr(b *strings.Builder) {
 	row("min_latency", 0)
 	row("max_latency", 0)
 	row("outstanding_requests", 0)
-	row("znode_count", s.nodeCount())
+	row("znode_count", s.nodeCountLocked())
 	row("global_sessions", len(s.sessions))
 	row("local_sessions", 0)
 	row("watch_count", s.watches.Len())

@@ -80,7 +80,7 @@ func (op *connectOp) takeUpLocked(x *exchange, sess *session) []byte {
 	decider.extendLocked(sess)
 	decider.armExpiryLocked(sess)
 	x.req.Session, x.req.Zxid = sess.id, s.zxid
-	return op.answer(s, wire.Millis(sess.timeout), sess.id)
+	return op.answerLocked(s, wire.Millis(sess.timeout), sess.id)
 }
 
 // lookUpLocked returns the session the client asks for, nil if it is over or
@@ -110,10 +110,10 @@ func (op *connectOp) provesOwner(s *Server) bool {
 func (op *connectOp) rejectLocked(x *exchange) []byte {
 	x.last = true
 	x.req.Err, x.req.Zxid = wire.ErrSessionExpired, x.srv.zxid
-	return op.answer(x.srv, 0, 0)
+	return op.answerLocked(x.srv, 0, 0)
 }
 
-func (op *connectOp) answer(s *Server, timeout int32, id int64) []byte {
+func (op *connectOp) answerLocked(s *Server, timeout int32, id int64) []byte {
 	password := make([]byte, passwordSize)
 	if id != 0 {
 		password = s.password(id)

@@ -26,7 +26,7 @@ type Member struct {
 	queue               []*entry // transactions to apply
 	received            int      // how many of them have arrived
 	applying            *alarm   // for the next one
-	looking             *alarm   // when it gives up the leader, or as the leader its office
+	givingUp            *alarm   // when it gives up its leader, or steps down as the leader
 	pending             []*exchange
 	touchTable          map[*session]struct{} // clients the leader has not been told of
 	readOnly            readOnlyServer
@@ -35,37 +35,6 @@ type Member struct {
 
 // ID returns the number of the member, counted from 1.
 func (m *Member) ID() int { return m.id }
-
-// Mode returns what the server says of itself: "standalone", or in an ensemble
-// "leader", "follower", "observer", "looking" or "read-only". A server that
-// does not run says nothing, and is "stopped" or "paused".
-func (s *Server) Mode() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.modeLocked()
-}
-
-// modeLocked is also what the four-letter words tell.
-func (s *Server) modeLocked() string {
-	m := s.member
-	switch {
-	case !s.upLocked():
-		return "stopped"
-	case s.paused:
-		return "paused"
-	case m == nil:
-		return "standalone"
-	case m.readOnly.on:
-		return "read-only"
-	case m.leader == nil:
-		return "looking"
-	case m.leader == m:
-		return "leader"
-	case m.ens.view.observes(m.id):
-		return "observer"
-	}
-	return "follower"
-}
 
 // Lag makes the member apply each transaction d after the leader made it.
 // [Forever] means that it stands still until told otherwise; 0, the default,
@@ -93,9 +62,9 @@ func (m *Member) Reaches(other *Member) bool {
 	return other != nil && m.ens == other.ens && m.reachesLocked(other)
 }
 
-// Resign makes a leader give up its office. As on a real ensemble every member
-// drops its clients and looks for a leader; another one is elected, if there is
-// another that can be. It reports whether the member was the leader, and not
+// Resign makes the leader step down. As on a real ensemble every member drops
+// its clients and looks for a leader; another one is elected, if one is
+// eligible. It reports whether the member was the leader, and not
 // paused.
 func (m *Member) Resign() bool {
 	m.mu.Lock()
@@ -108,9 +77,6 @@ func (m *Member) Resign() bool {
 	m.ens.updateLocked()
 	return true
 }
-
-// upLocked reports whether the member's process takes part.
-func (s *Server) upLocked() bool { return !s.stopped && !s.closed }
 
 // reachesLocked reports whether two members can talk to each other.
 func (m *Member) reachesLocked(o *Member) bool {
@@ -127,15 +93,15 @@ func (m *Member) followsLocked(leader *Member) bool {
 // transaction.
 func (m *Member) canCommitLocked() bool {
 	leader := m.ens.leader
-	return leader != nil && m.followsLocked(leader) && m.reachesLocked(leader) && m.ens.isMajority(m.ens.countFollowersLocked(leader))
+	return leader != nil && m.followsLocked(leader) && m.reachesLocked(leader) && m.ens.isMajorityLocked(m.ens.countFollowersLocked(leader))
 }
 
 // startLookingLocked makes a member one without a leader: the clients are
 // dropped, and everything that has arrived is applied, as it is in the log on
 // the disk. The rest will come from the next leader.
 func (m *Member) startLookingLocked() {
-	m.looking.stop()
-	m.looking, m.leader, m.disconnectedInPause = nil, nil, false
+	m.givingUp.stop()
+	m.givingUp, m.leader, m.disconnectedInPause = nil, nil, false
 	for _, c := range m.connsInOrderLocked() {
 		c.closeByServerLocked()
 	}
@@ -189,12 +155,4 @@ func (m *Member) admitsLocked(session int64) bool {
 		delete(m.ens.moving, session)
 	}
 	return to == nil || to == m
-}
-
-// number is the member's ID, 0 for a server on its own.
-func (s *Server) number() int {
-	if s.member == nil {
-		return 0
-	}
-	return s.member.id
 }

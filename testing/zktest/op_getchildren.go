@@ -27,7 +27,7 @@ func (o getChildrenOp) runLocked(x *exchange, out *wire.Encoder) wire.Code {
 	if o.watch {
 		x.leaveWatchLocked(datatree.WatchChild, o.path)
 	}
-	out.Strings(x.names(n))
+	out.Strings(x.namesLocked(n))
 	if o.stat {
 		out.Stat(n.Stat())
 	}

@@ -25,7 +25,7 @@ func decodeReconfig(d *wire.Decoder) operation {
 func (o *reconfigOp) runLocked(x *exchange, out *wire.Encoder) wire.Code {
 	var next ensembleView
 	_, code := x.srv.commitLocked(x.conn, func(tx *datatree.Txn) (code wire.Code) {
-		next, code = o.apply(x.srv, tx, out)
+		next, code = o.applyLocked(x.srv, tx, out)
 		return code
 	})
 	if code == wire.OK {
@@ -34,8 +34,8 @@ func (o *reconfigOp) runLocked(x *exchange, out *wire.Encoder) wire.Code {
 	return code
 }
 
-// apply makes the checks in ZooKeeper's order.
-func (o *reconfigOp) apply(s *Server, tx *datatree.Txn, out *wire.Encoder) (next ensembleView, code wire.Code) {
+// applyLocked makes the checks in ZooKeeper's order.
+func (o *reconfigOp) applyLocked(s *Server, tx *datatree.Txn, out *wire.Encoder) (next ensembleView, code wire.Code) {
 	switch {
 	case !s.cfg.reconfig:
 		return next, wire.ErrReconfigDisabled

@@ -20,8 +20,8 @@ func (e *Ensemble) countFollowersLocked(leader *Member) (n int) {
 	return n
 }
 
-// isMajority reports whether n members with a vote can decide.
-func (e *Ensemble) isMajority(n int) bool { return n > e.view.voters()/2 }
+// isMajorityLocked reports whether n members with a vote can decide.
+func (e *Ensemble) isMajorityLocked(n int) bool { return n > e.view.voters()/2 }
 
 // updateLocked makes the members react to what has changed.
 func (e *Ensemble) updateLocked() {
@@ -51,11 +51,11 @@ func (m *Member) updateRoleLocked() bool {
 		m.startLookingLocked()
 		return true
 	case m.connectedLocked():
-		m.looking.stop()
-		m.looking = nil
+		m.givingUp.stop()
+		m.givingUp = nil
 		m.receiveAllLocked()
-	case m.looking == nil:
-		m.scheduleLookingLocked()
+	case m.givingUp == nil:
+		m.scheduleGivingUpLocked()
 	}
 	return false
 }
@@ -73,33 +73,33 @@ func (m *Member) leaderGoneLocked() bool {
 			maybe++
 		}
 	}
-	return !m.ens.isMajority(maybe)
+	return !m.ens.isMajorityLocked(maybe)
 }
 
 // connectedLocked reports whether the member has its leader, or as the leader
 // its majority.
 func (m *Member) connectedLocked() bool {
 	if m.leader == m {
-		return m.ens.isMajority(m.ens.countFollowersLocked(m))
+		return m.ens.isMajorityLocked(m.ens.countFollowersLocked(m))
 	}
 	return m.followsLocked(m.leader) && m.reachesLocked(m.leader)
 }
 
-// scheduleLookingLocked is a connection that is silent: a follower gives it up
+// scheduleGivingUpLocked is a connection that is silent: a follower gives it up
 // after the sync limit, and a leader without majority looks at the end of the
 // tick after.
-func (m *Member) scheduleLookingLocked() {
+func (m *Member) scheduleGivingUpLocked() {
 	patience := m.ens.cfg.syncTime()
 	if m.leader == m {
 		patience += m.ens.cfg.tick
 	}
-	m.looking = m.afterLocked(patience, func() {
+	m.givingUp = m.afterLocked(patience, func() {
 		m.mu.Lock()
 		defer m.unlock()
 		if m.leader == nil || m.connectedLocked() {
 			return // it has changed while this alarm was going off
 		}
-		m.looking = nil
+		m.givingUp = nil
 		if m.paused {
 			m.disconnectedInPause = true
 			return
@@ -166,7 +166,7 @@ func (e *Ensemble) votersLocked() []*Member {
 				voters = append(voters, m)
 			}
 		}
-		if e.isMajority(len(voters)) {
+		if e.isMajorityLocked(len(voters)) {
 			return voters
 		}
 	}

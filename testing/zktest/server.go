@@ -147,3 +147,45 @@ func (s *Server) closeLocked() {
 func (s *Server) connsInOrderLocked() []*conn {
 	return slices.SortedFunc(maps.Keys(s.conns), func(a, b *conn) int { return cmp.Compare(a.seq, b.seq) })
 }
+
+// Mode returns what the server says of itself: "standalone", or in an ensemble
+// "leader", "follower", "observer", "looking" or "read-only". A server that
+// does not run says nothing, and is "stopped" or "paused".
+func (s *Server) Mode() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.modeLocked()
+}
+
+// modeLocked is also what the four-letter words tell.
+func (s *Server) modeLocked() string {
+	m := s.member
+	switch {
+	case !s.upLocked():
+		return "stopped"
+	case s.paused:
+		return "paused"
+	case m == nil:
+		return "standalone"
+	case m.readOnly.on:
+		return "read-only"
+	case m.leader == nil:
+		return "looking"
+	case m.leader == m:
+		return "leader"
+	case m.ens.view.observes(m.id):
+		return "observer"
+	}
+	return "follower"
+}
+
+// upLocked reports whether the member's process takes part.
+func (s *Server) upLocked() bool { return !s.stopped && !s.closed }
+
+// number is the member's ID, 0 for a server on its own.
+func (s *Server) number() int {
+	if s.member == nil {
+		return 0
+	}
+	return s.member.id
+}

@@ -105,13 +105,13 @@ func (s *Session) Blackhole() bool { return s.withConn((*conn).blackHoleLocked) 
 // server: nothing that the client sends arrives, and the client is still told
 // of watch events. The server will expire the session in time.
 func (s *Session) BlackholeUpstream() bool {
-	return s.withConn(func(c *conn) { c.deaf = true })
+	return s.withConn(func(c *conn) { c.upstreamDead = true })
 }
 
 // BlackholeDownstream is Blackhole in one direction, from the server to the
 // client: what the client sends is carried out, and keeps its session alive,
 // but the client hears nothing.
-func (s *Session) BlackholeDownstream() bool { return s.withConn((*conn).muteOutputLocked) }
+func (s *Session) BlackholeDownstream() bool { return s.withConn((*conn).killDownstreamLocked) }
 
 // withConn does something to the connection of the session, if it has one.
 func (s *Session) withConn(do func(*conn)) bool {

@@ -7,11 +7,11 @@ import (
 	"syscall"
 )
 
-// instantWriter returns a function that writes to the connection as much as
+// tryWriter returns a function that writes to the connection as much as
 // goes without waiting, and says how much that was. It is nil if there is no
 // such thing; in memory it would gain nothing, because a pipe wakes its reader
 // either way.
-func instantWriter(nc net.Conn) func([]byte) int {
+func tryWriter(nc net.Conn) func([]byte) int {
 	c, canControl := nc.(syscall.Conn)
 	if !canControl {
 		return nil

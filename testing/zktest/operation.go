@@ -13,7 +13,7 @@ import (
 type operation interface {
 	// target is the path the request is about, "" if there is none.
 	target() string
-	// runLocked carries the request out and writes the body of the answer;
+	// runLocked carries the request out and writes the body of the answer.
 	runLocked(x *exchange, out *wire.Encoder) wire.Code
 }
 
@@ -151,8 +151,8 @@ func (x *exchange) findLocked(path string, perms int32) (*datatree.Node, wire.Co
 	return n, wire.OK
 }
 
-// names returns the names of the children for a listing.
-func (x *exchange) names(n *datatree.Node) []string {
+// namesLocked returns the names of the children for a listing.
+func (x *exchange) namesLocked(n *datatree.Node) []string {
 	names := n.Names()
 	x.shuffle(names)
 	return names

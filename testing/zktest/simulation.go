@@ -1,0 +1,234 @@
+package zktest
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+)
+
+// simulation is a ChaosPlan at work.
+type simulation struct {
+	ChaosPlan
+	cluster *cluster
+	servers []*Server
+	ens     *Ensemble // nil for a server on its own
+	// fromBeginning is for WithChaos, whose latency stays for ever.
+	fromBeginning bool
+	// acting is held while a disruption begins or ends, so that StopFaults can
+	// mend all that was broken. It is taken before cluster.mu.
+	acting sync.Mutex
+	rng    *rand.Rand // guarded by acting
+
+	// Guarded by cluster.mu.
+	counts  []int // requests that matched each of the Faults
+	hits    []int // and those that were hit
+	stopped bool
+	next    *alarm
+	undos   []*undo // in the order of their beginning
+	log     []Event
+}
+
+// undo is the end of what a disruption has begun.
+type undo struct {
+	alarm *alarm
+	do    func()
+}
+
+const (
+	defaultLatency = time.Millisecond
+
+	// longestPlan bounds the times of a plan, so that sums do not overflow.
+	longestPlan = 365 * 24 * time.Hour
+
+	// maxEvents bounds the log of a plan that is at work for very long.
+	maxEvents = 100_000
+)
+
+// simulateConfigured puts the configuration's plan to work, if there is one.
+func (c *cluster) simulateConfigured(ens *Ensemble, servers ...*Server) error {
+	if c.cfg.plan == nil {
+		return nil
+	}
+	sim := &simulation{ChaosPlan: *c.cfg.plan, cluster: c, servers: servers, ens: ens, fromBeginning: true}
+	return c.simulate(sim)
+}
+
+func (c *cluster) simulate(sim *simulation) error {
+	if sim.Latency == 0 {
+		sim.Latency = defaultLatency
+	}
+	if err := sim.check(); err != nil {
+		return err
+	}
+	sim.rng = sim.rngFor(0)
+	sim.counts, sim.hits = make([]int, len(sim.Faults)), make([]int, len(sim.Faults))
+	c.mu.Lock()
+	defer c.unlock()
+	if c.closing {
+		return ErrClosed
+	}
+	if c.sim != nil && !c.sim.stopped {
+		return errors.New("a chaos plan is at work already")
+	}
+	c.sim = sim
+	sim.scheduleLocked()
+	return nil
+}
+
+func (sim *simulation) check() error {
+	if sim.Latency < 0 || sim.Latency > longestPlan {
+		return fmt.Errorf("a latency of %v", sim.Latency)
+	}
+	for _, o := range sim.Faults {
+		if err := o.Rule.check(); err != nil {
+			return err
+		}
+		if !(o.Chance >= 0 && o.Chance <= 1) {
+			return fmt.Errorf("a chance of %v", o.Chance)
+		}
+	}
+	for _, d := range sim.Disruptions {
+		switch {
+		case d.do == nil:
+			return fmt.Errorf("a disruption that does nothing")
+		case d.ensemble && sim.ens == nil:
+			return fmt.Errorf("disruption %q needs an ensemble", d.name)
+		case sim.Every <= 0 || sim.Every > longestPlan:
+			return fmt.Errorf("disruptions every %v", sim.Every)
+		case d.length < 0:
+			return fmt.Errorf("disruption %q of %v", d.name, d.length)
+		}
+	}
+	return nil
+}
+
+// rngFor returns a source of random numbers of its own for key and moment.
+func (sim *simulation) rngFor(key int64) *rand.Rand {
+	return rand.New(rand.NewPCG(sim.Seed, uint64(key)^uint64(time.Now().UnixNano())))
+}
+
+// scheduleLocked sets the alarm for the next disruption.
+func (sim *simulation) scheduleLocked() {
+	if len(sim.Disruptions) == 0 || sim.stopped {
+		return
+	}
+	wait := time.Duration(sim.rng.ExpFloat64() * float64(sim.Every))
+	sim.next = sim.cluster.afterLocked(sim.cluster.jitterSlot(wait, 0), func() {
+		sim.disrupt()
+		sim.cluster.mu.Lock()
+		defer sim.cluster.unlock()
+		sim.scheduleLocked()
+	})
+}
+
+// disrupt makes one disruption.
+func (sim *simulation) disrupt() {
+	sim.acting.Lock()
+	defer sim.acting.Unlock()
+	sim.cluster.mu.Lock()
+	stopped := sim.stopped
+	sim.cluster.unlock()
+	if stopped {
+		return
+	}
+	d := sim.Disruptions[sim.rng.IntN(len(sim.Disruptions))]
+	d.do(sim, d.name)
+}
+
+// applyFaultsLocked adds the faults that chance wants.
+func (sim *simulation) applyFaultsLocked(f *faults, x *exchange) {
+	if x.conn.rngOf != sim {
+		return // the request was on its way before the faults began
+	}
+	for i, o := range sim.Faults {
+		if !o.Rule.matches(x) {
+			continue
+		}
+		hit := x.conn.rng.Float64() < o.Chance
+		sim.counts[i]++
+		if !hit || sim.stopped || sim.counts[i] <= o.Rule.After || o.Rule.Times > 0 && sim.hits[i] >= o.Rule.Times {
+			continue
+		}
+		sim.hits[i]++
+		o.Rule.Do.apply(f)
+		sim.noteLocked(fmt.Sprintf("fault %d hit %v %s of %#x", i, x.req.Op, x.req.Path, x.req.Session))
+	}
+}
+
+// noteLocked adds an event to the log.
+func (sim *simulation) noteLocked(what string) {
+	if len(sim.log) == maxEvents {
+		sim.log = slices.Delete(sim.log, 0, maxEvents/2)
+	}
+	sim.log = append(sim.log, Event{time.Now(), what})
+}
+
+// begin writes down what is about to be done, and sees to its end after some of
+// the time, if it has one.
+func (sim *simulation) begin(what string, atMost time.Duration, end func()) {
+	wait := time.Duration(0)
+	if end != nil {
+		wait = 1 + time.Duration(sim.rng.Int64N(int64(max(atMost, 1))))
+		what = fmt.Sprintf("%s for %v", what, wait)
+	}
+	sim.cluster.mu.Lock()
+	defer sim.cluster.unlock()
+	sim.noteLocked(what)
+	if end == nil {
+		return
+	}
+	r := &undo{do: end}
+	sim.undos = append(sim.undos, r)
+	r.alarm = sim.cluster.afterLocked(sim.cluster.jitterSlot(wait, 0), func() {
+		sim.acting.Lock()
+		defer sim.acting.Unlock()
+		sim.cluster.mu.Lock()
+		i := slices.Index(sim.undos, r)
+		if i >= 0 {
+			sim.undos = slices.Delete(sim.undos, i, i+1)
+		}
+		sim.cluster.unlock()
+		if i >= 0 { // else StopFaults was first
+			end()
+		}
+	})
+}
+
+// stopLocked keeps everything from happening by itself.
+func (sim *simulation) stopLocked() {
+	sim.stopped = true
+	sim.next.stop()
+	for _, r := range sim.undos {
+		r.alarm.stop()
+	}
+}
+
+// stopFaults ends the faults and repairs what they have broken.
+func (c *cluster) stopFaults() {
+	c.mu.Lock()
+	sim := c.sim
+	if sim == nil {
+		c.unlock()
+		return
+	}
+	sim.stopLocked()
+	c.unlock()
+
+	// A disruption that has begun ends first.
+	sim.acting.Lock()
+	defer sim.acting.Unlock()
+	c.mu.Lock()
+	var ends []func()
+	for _, r := range sim.undos {
+		r.alarm.stop()
+		ends = append(ends, r.do)
+	}
+	sim.undos = nil
+	c.unlock()
+	for _, end := range ends {
+		end()
+	}
+}
