@@ -65,8 +65,8 @@ func (c *control) heal(r *http.Request) (any, error) {
 	return nil, nil
 }
 
-// sessionActions are what can be done to a session, by the last part of the URL.
-// They report false if there is nothing to do it to.
+// sessionActions are what can be done to a session, by the last part of the
+// URL. They report false if there is nothing to do it to.
 var sessionActions = map[string]func(*zktest.Session) bool{
 	"expire":    (*zktest.Session).Expire,
 	"cut":       (*zktest.Session).Cut,

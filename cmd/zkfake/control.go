@@ -86,8 +86,8 @@ func (c *control) handler() http.Handler {
 }
 
 // localOnly refuses what a web page could make a browser on this machine send.
-// Such a request names its origin, or comes by a host name that the page's owner
-// lets point to this machine.
+// Such a request names its origin, or comes by a host name that the page's
+// owner lets point to this machine.
 func localOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host, _, err := net.SplitHostPort(r.Host)

@@ -34,9 +34,9 @@ type discardLogger struct{}
 
 func (discardLogger) Printf(string, ...any) {}
 
-// startProcess runs the program as a process and returns its address. The function end
-// sends a signal, waits for the process to end and returns its output after the
-// first line.
+// startProcess runs the program as a process and returns its address. The
+// function end sends a signal, waits for the process to end and returns its
+// output after the first line.
 func startProcess(t *testing.T, args string) (addr string, end func(os.Signal) string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])

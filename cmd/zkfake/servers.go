@@ -4,10 +4,10 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-// servers are what the program serves: an ensemble, or a server on its own.
+// servers are what the program serves: an ensemble, or a standalone server.
 type servers struct {
 	all []*zktest.Server // the ensemble's members, in order
-	ens *zktest.Ensemble // nil for a server on its own
+	ens *zktest.Ensemble // nil for a standalone server
 }
 
 func start(s settings) (*servers, error) {

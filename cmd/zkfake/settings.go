@@ -14,7 +14,7 @@ import (
 // settings are what the command line says.
 type settings struct {
 	listen    string
-	members   int // 0 for a server on its own
+	members   int // 0 for a standalone server
 	spares    int
 	control   string
 	super     string

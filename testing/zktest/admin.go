@@ -68,15 +68,12 @@ func (s *Server) deleteBelowLocked(path string) wire.Code {
 }
 
 // SetSequence sets the number that the next sequential child of parent gets. It
-// serves to test what happens at the end of the sequence. There is no wrap:
-// servers never lower the number, so that every child after the one with
-// 2147483647 has 2147483647 in its name, too. Only the creates of one multi,
-// and creates that are under way together, count on from -2147483648. The next
-// one gets 2147483647 again.
-//
-// A real server may count on whenever it is busy with several creates. Here it
-// is those of one connection that have come together. For any other case
-// SetSequence takes negative numbers, too.
+// serves to test what happens at the end of the sequence, where servers do not
+// wrap: every child after the one with 2147483647 gets that number again. Only
+// creates that are under way together continue at -2147483648. A real server
+// may do so whenever it is busy with several creates. Here these are the
+// creates of one multi, and those that have come together on one connection.
+// Pass a negative number for any other case.
 func (s *Server) SetSequence(parent string, next int32) error {
 	return s.asAdmin(func(leader *Server) wire.Code {
 		_, code := leader.commitLocked(nil, func(tx *datatree.Txn) wire.Code {

@@ -11,11 +11,13 @@ import (
 // of its own on its way, so that no two are at the server at once, and all that
 // is random is drawn from the seed.
 //
-// A client is not deterministic if several of its goroutines make requests at
-// the same instant, or if it draws lots itself: go-zookeeper shuffles the
-// addresses it is given, so give it one, or a HostProvider of your own. Clients
-// that open their first session at the same instant cannot be told apart: start
-// one after the other.
+// A client is not deterministic in these cases:
+//
+//   - Several of its goroutines make requests at the same instant.
+//   - It uses random numbers of its own. go-zookeeper shuffles the addresses
+//     that it is given: give it one, or a zk.HostProvider of your own.
+//   - It opens its first session at the same instant as another client, which
+//     the server cannot tell from it. Start one after the other.
 type ChaosPlan struct {
 	Seed uint64
 	// Latency is the longest time that a request takes on its way to the
@@ -47,8 +49,8 @@ type Event struct {
 // [Server.StopFaults] or [Ensemble.StopFaults]. A plan that makes no sense is
 // an error: chances outside 0 to 1, disruptions without Every, disruptions that
 // need an ensemble and have none, and rules that [Server.Inject] would refuse.
-func WithChaos(r ChaosPlan) Option {
-	return func(c *config) { c.plan = &r }
+func WithChaos(plan ChaosPlan) Option {
+	return func(c *config) { c.plan = &plan }
 }
 
 // StartFaults makes the server fail by chance from now on, as [WithChaos] does

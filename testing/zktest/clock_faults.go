@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// SetClockOffset makes the server's wall clock differ by d from the clock it
-// lives by: [Stat.Ctime] and [Stat.Mtime] of what it writes from now on are off
-// by d, and so is the age of nodes with a TTL. As on a real server, which
-// measures timeouts with a clock that nobody sets, sessions do not notice; see
-// [Server.JumpClock]. In an ensemble the leader's clock is the one that counts.
+// SetClockOffset moves the server's wall clock by d. [Stat.Ctime] and
+// [Stat.Mtime] of what it writes from now on, and the age of nodes with a TTL,
+// follow the wall clock. The timeouts of sessions do not: as on a real server,
+// they go by a monotonic clock, see [Server.JumpClock]. In an ensemble the
+// leader's clock counts.
 func (s *Server) SetClockOffset(d time.Duration) {
 	s.mu.Lock()
 	defer s.unlock()
@@ -22,7 +22,7 @@ func (s *Server) SetClockOffset(d time.Duration) {
 // server hears of anybody. The server's wall clock is ahead by d from now on.
 // For a suspended machine of clients see [Host.Suspend]. In an ensemble it is
 // the leader that decides on sessions; a jump of another member moves its wall
-// clock only.
+// clock only. With a negative d the sessions get more time.
 func (s *Server) JumpClock(d time.Duration) {
 	s.mu.Lock()
 	defer s.unlock()

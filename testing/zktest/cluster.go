@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// cluster is what the members of an ensemble share. A server on its own has one
+// cluster is what the members of an ensemble share. A standalone server has one
 // for itself.
 type cluster struct {
 	cfg    config
@@ -22,7 +22,7 @@ type cluster struct {
 	// and the marked fields of conn, session and Member. It is held for work in
 	// memory only, never while waiting or calling a test's function.
 	mu             sync.Mutex
-	epoch          int64 // how many leaders there were; 0 for a server on its own
+	epoch          int64 // how many leaders there were; 0 for a standalone server
 	sessions       map[int64]*session
 	ownSessions    map[int64]*session // those that are known to one read-only member only
 	lastSession    int64

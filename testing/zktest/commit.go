@@ -9,7 +9,7 @@ import (
 )
 
 // leaderServerLocked returns the server that makes the transactions. In an
-// ensemble that is the leader, or nil if there is none; a server on its own is
+// ensemble that is the leader, or nil if there is none; a standalone server is
 // its own.
 func (s *Server) leaderServerLocked() *Server {
 	if s.member == nil {
@@ -22,7 +22,7 @@ func (s *Server) leaderServerLocked() *Server {
 }
 
 // writableLocked reports whether the server can make transactions now, through
-// its leader if need be. The data of a closed server on its own can still be
+// its leader if need be. The data of a closed standalone server can still be
 // changed; no client sees it.
 func (s *Server) writableLocked() bool {
 	if s.closed {

@@ -11,7 +11,7 @@ import (
 // happens.
 type Disruption struct {
 	name     string
-	ensemble bool          // it makes no sense for a server on its own
+	ensemble bool          // it makes no sense for a standalone server
 	length   time.Duration // the least of its arguments, which must not be negative
 	do       func(sim *simulation, name string)
 }

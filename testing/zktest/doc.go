@@ -4,14 +4,14 @@
 //
 //	func TestService(t *testing.T) {
 //		srv := zktest.Start(t)
-//		client, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()))
-//		require.NoError(t, err)
-//		defer client.Close()
+//		client := curatortest.Connect(t, srv)
+//		...
+//		srv.Session(client.SessionID()).Expire()
 //		...
 //	}
 //
-// Package testing/curatortest connects the client in one line. [Run] is for
-// programs that embed a server, [StartEnsemble] starts several with one
+// Other clients than ours dial through [Server.Dialer]. [Run] is for programs
+// that embed a server, [StartEnsemble] starts several with one
 // history, and [WithTCP] lets other processes in. MODEL.md, beside this file,
 // says what is modelled, in which order a client sees things, and where to find
 // what.
@@ -34,7 +34,7 @@
 // Close clients before the server, which [Start] closes by Cleanup: a bubble
 // waits for all its goroutines.
 //
-// Arguments that make no sense fail the test of [Start] and [StartEnsemble],
-// and are errors for servers without a test. They never panic and are never
-// ignored.
+// Each function says which arguments it refuses. A refused argument fails the
+// test of [Start] and [StartEnsemble]. For a server without a test it is an
+// error.
 package zktest

@@ -24,7 +24,7 @@ type Ensemble struct {
 	members []*Member
 
 	// Guarded by mu.
-	leader      *Member // the one of the last epoch, while it is in office
+	leader      *Member // the one of the last epoch, until it steps down
 	hadMajority bool    // a majority followed the leader when somebody last looked
 	election    *alarm
 	ping        *alarm
@@ -162,9 +162,9 @@ func (e *Ensemble) Close() error {
 	return nil
 }
 
-// Restart is [Server.Restart] of all members: all are stopped, and then started.
-// Members that were closed for good stay away. The error is [ErrClosed] after
-// Close.
+// Restart is [Server.Restart] of all members: all are stopped, and then
+// started. Members that were closed for good stay away. The error is
+// [ErrClosed] after Close.
 func (e *Ensemble) Restart() error {
 	e.mu.Lock()
 	defer e.unlock()
@@ -184,7 +184,7 @@ func (e *Ensemble) Restart() error {
 // of [WithSpareMembers] come last.
 func (e *Ensemble) Members() []*Member { return slices.Clone(e.members) }
 
-// Leader returns the leader, or nil if no member is in office with a majority.
+// Leader returns the leader, or nil if no member leads with a majority.
 func (e *Ensemble) Leader() *Member {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -307,7 +307,7 @@ func (e *Ensemble) Heal() {
 	e.updateLocked()
 }
 
-// WaitLeader waits until a member is in office with a majority, and returns it.
+// WaitLeader waits until a member leads with a majority, and returns it.
 // It ends as [Server.WaitFor] does.
 func (e *Ensemble) WaitLeader(ctx context.Context) (*Member, error) {
 	var leader *Member

@@ -269,8 +269,9 @@ func (x *exchange) runAtLeaderLocked() []byte {
 	return x.replyLocked(out, code)
 }
 
-// runWithoutMajorityLocked carries out a sync whose leader has lost its majority
-// and does not know that. The member waits for what that leader has made.
+// runWithoutMajorityLocked carries out a sync whose leader has lost its
+// majority and does not know that. The member waits for what that leader has
+// made.
 func (x *exchange) runWithoutMajorityLocked() []byte {
 	x.touchLocked()
 	out := wire.NewReply()

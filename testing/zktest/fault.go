@@ -10,9 +10,9 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// Rule aims an [Action] at requests. The zero value of each field but Do is the
-// least particular: the rule hits the first request that is no ping and no
-// handshake.
+// Rule aims an [Action] at requests. A field that is zero does not restrict the
+// rule: one with nothing but Do hits the next request that is neither a ping
+// nor a handshake.
 type Rule struct {
 	// Op is the type of request; see [Op] for the ones that cover several.
 	// OpAny matches everything but pings and handshakes, which have to be asked

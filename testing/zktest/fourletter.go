@@ -198,8 +198,8 @@ func (s *Server) envi(b *strings.Builder) {
 		"os.memory.free=0MB\nos.memory.max=0MB\nos.memory.total=0MB\n", s.version(), host, runtime.GOOS, runtime.GOARCH)
 }
 
-// dumpLocked writes the sessions by the time of their expiry, and their ephemeral
-// nodes.
+// dumpLocked writes the sessions by the time of their expiry, and their
+// ephemeral nodes.
 func (s *Server) dumpLocked(b *strings.Builder) {
 	b.WriteString("SessionTracker dump:\nSession ")
 	dumpExpiry(b, s.sessions, func(sess *session) (time.Time, string) {
@@ -282,7 +282,8 @@ func (s *Server) wchsLocked(b *strings.Builder) {
 	fmt.Fprintf(b, "%d connections watching %d paths\nTotal watches:%d\n", len(bySession), len(byPath), total)
 }
 
-// mntrLocked writes the part of a real server's some 500 values that people look at.
+// mntrLocked writes the part of a real server's some 500 values that people
+// look at.
 func (s *Server) mntrLocked(b *strings.Builder) {
 	row := func(key string, value any) { fmt.Fprintf(b, "zk_%s\t%v\n", key, value) }
 	ephemerals := 0

@@ -10,11 +10,10 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/memnet"
 )
 
-// Host is a machine on which clients run. The connections that are dialed
-// through it can be cut off from all servers, and stays so, new connections
-// included, until [Host.Heal]; the clients of other hosts, and those that dial
-// through the server itself, do not notice. All methods may be called from any
-// goroutine.
+// Host is a machine on which clients run. A test can cut it off from all
+// servers. The cut lasts until [Host.Heal], and includes connections that are
+// dialed meanwhile. The clients of other hosts, and those that dial through the
+// server itself, do not notice. All methods may be called from any goroutine.
 //
 //	host := srv.NewHost()
 //	client, err := framework.New(srv.Addr(), framework.WithDialer(host.Dialer()))
@@ -104,16 +103,17 @@ func (h *Host) healLocked() {
 	})
 }
 
-// LoseSessions makes the clients of the host lose their sessions in the way in
-// which that happens in production: the host is isolated until the servers have
-// expired all sessions that it has now, and then healed. Other clients take
-// over what these have held, and the clients find their sessions expired when
-// they come back. A client that keeps ZooKeeper's rules has given up before, on
-// its own clock; see [Session.Expire] for a loss without that.
+// LoseSessions makes the clients of the host lose their sessions as in
+// production: the host is isolated until the servers have expired all sessions
+// that it has now, and then healed. Other clients take over what these have
+// held, and the clients find their sessions expired when they come back. A
+// client that keeps ZooKeeper's rules has given up before, on its own clock;
+// see [Session.Expire] for a loss without that.
 //
-// LoseSessions does not wait, and all of it takes the time that it takes: the
-// timeout of the sessions. It reports whether there were any; without, it does
-// nothing. Host.Heal ends the isolation early.
+// LoseSessions returns at once. The expiry takes the timeout of the sessions,
+// and [Host.Heal] ends the isolation early. A session that its client takes up
+// from elsewhere is no longer waited for. LoseSessions returns false, and does
+// nothing, if the host has no session.
 func (h *Host) LoseSessions() bool {
 	h.cluster.mu.Lock()
 	defer h.cluster.unlock()
@@ -152,7 +152,8 @@ func (h *Host) endedLocked(sess *session) {
 //
 // A machine that wakes up is often without a network for a while: call
 // [Host.Isolate] before, so that the clients learn nothing from servers. A
-// negative d fails the test of the servers, and is an error for servers of [Run].
+// negative d fails the test of the servers, and is an error for servers of
+// [Run].
 func (h *Host) Suspend(d time.Duration) error {
 	if d < 0 {
 		return h.cluster.misuse("a suspension for %v", d)
@@ -173,7 +174,8 @@ func (h *Host) Suspend(d time.Duration) error {
 // Suspended returns for how long the host has slept in all. It is a clock for
 // clients that ask how long they were suspended:
 //
-//	framework.New(srv.Addr(), framework.WithDialer(host.Dialer()), framework.WithSuspendClock(host.Suspended))
+//	framework.New(srv.Addr(), framework.WithDialer(host.Dialer()),
+//		framework.WithSuspendClock(host.Suspended))
 //
 // Without that option a client on the host does not notice that it has slept,
 // as long as no server tells it. See example_sleep_test.go.

@@ -38,8 +38,8 @@ func export(path string, n *datatree.Node) Node {
 	return node
 }
 
-// Children returns the names of the children of a node, sorted; nil if there are
-// none. An invalid path is refused as by [Server.Node].
+// Children returns the names of the children of a node, sorted; nil if there
+// are none. An invalid path is refused as by [Server.Node].
 func (s *Server) Children(path string) []string {
 	if !datatree.ValidPath(path) {
 		_ = s.invalidPath(path)
@@ -174,8 +174,8 @@ func sequenceOf(name string) (int32, bool) {
 }
 
 // WatchesOn returns the watches on path, by kind, then session. Recursive
-// watches on nodes above it are not among them. An invalid path is refused as by
-// [Server.Node].
+// watches on nodes above it are not among them. An invalid path is refused as
+// by [Server.Node].
 func (s *Server) WatchesOn(path string) []Watch {
 	if !datatree.ValidPath(path) {
 		_ = s.invalidPath(path)

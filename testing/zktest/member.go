@@ -83,8 +83,8 @@ func (m *Member) reachesLocked(o *Member) bool {
 	return m.upLocked() && o.upLocked() && m.part == o.part && !m.paused && !o.paused
 }
 
-// followsLocked reports whether the member has that leader, and in its present
-// office.
+// followsLocked reports whether the member follows that leader, in the epoch of
+// today.
 func (m *Member) followsLocked(leader *Member) bool {
 	return m.leader == leader && leader.leader == leader && m.epoch == leader.epoch
 }

@@ -88,7 +88,8 @@ func TestImpossibleClockRatesAreRefused(t *testing.T) {
 	}
 }
 
-// A path that cannot be that of a node would look like a node that is not there.
+// A path that cannot be that of a node would look like a node that is not
+// there.
 func TestInvalidPathsAreRefused(t *testing.T) {
 	for _, path := range []string{"", "locks", "/locks/", "/locks//a", "/a/../b"} {
 		for name, look := range map[string]func(tb zktest.TB, srv *zktest.Server) error{

@@ -11,7 +11,7 @@ import (
 )
 
 // memoryAddr returns the address of a server without a port: number 0 is a
-// server on its own, the others are members of an ensemble. It is an IP literal
+// standalone server, the others are members of an ensemble. It is an IP literal
 // because clients look host names up. No process listens on ports like these: a
 // client that forgets the dialer is refused, and does not come to a real server
 // on the developer's machine.

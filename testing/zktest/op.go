@@ -12,9 +12,10 @@ import "github.com/gocurator/curator/testing/zktest/internal/wire"
 //   - OpGetChildren covers getChildren and getChildren2;
 //   - OpSetWatches covers setWatches and setWatches2.
 //
-// The method Covers says the same of a [Request]. Requests without a name here
-// are written by their numbers, such as Op(22) for multiRead; the table in
-// MODEL.md has them all.
+// The method Covers asks for that: OpCreate.Covers(r.Op) reports whether the
+// [Request] r is a create of any kind. Requests without a name here are written
+// by their numbers, such as Op(106) for addWatch; the table in MODEL.md has
+// them all.
 type Op = wire.Op
 
 // The requests that tests name most.

@@ -72,10 +72,9 @@ func (c *config) syncTime() time.Duration {
 
 // WithTCP makes the server listen on a TCP address as well, for clients in
 // other processes. Use port 0 for any free port and ask [Server.Addr] for it.
-// The default is no port at all. An address without a host means the loopback
-// interface; whoever wants others to reach a server that believes everybody has
-// to say so, with 0.0.0.0 for example. TCP does not work inside a synctest
-// bubble.
+// The default is no port at all. Without a host the server listens on the
+// loopback interface only, because it does not check who connects; 0.0.0.0
+// stands for all interfaces. TCP does not work inside a synctest bubble.
 func WithTCP(addr string) Option {
 	return func(c *config) {
 		if addr == "" {
@@ -100,9 +99,9 @@ func WithSessionTimeouts(shortest, longest time.Duration) Option {
 
 // WithTick makes sessions expire only at multiples of d, as on a real server,
 // whose tick is typically 2 seconds: at the first multiple after the timeout.
-// The default of a server on its own is no rounding: a session expires exactly
-// its timeout after the client was last heard of. The default of an ensemble is
-// 100 milliseconds; it also measures by it, see [WithSyncLimit].
+// With 0, the default of a standalone server, a session expires exactly its
+// timeout after the client was last heard of. The default of an ensemble, also
+// for 0, is 100 milliseconds, and [WithSyncLimit] counts in these ticks.
 func WithTick(d time.Duration) Option {
 	return func(c *config) {
 		if d < 0 {
@@ -121,9 +120,9 @@ func WithTTLNodes(on bool) Option {
 
 // WithSyncLimit sets how many ticks the members of an ensemble put up with each
 // other's silence: a follower that is cut off from its leader drops its clients
-// after that time, and a leader without a majority gives up its office one tick
-// later. The default is 5, as in the configuration that ZooKeeper comes with. A
-// server on its own has no use for it.
+// after that time, and a leader without a majority steps down one tick later.
+// The default is 5, as in the configuration that ZooKeeper comes with. It has
+// no effect on a standalone server.
 func WithSyncLimit(ticks int) Option {
 	return func(c *config) {
 		if ticks < 1 {

@@ -173,7 +173,7 @@ func (e *Ensemble) votersLocked() []*Member {
 	return nil
 }
 
-// electLocked puts the voter into office that knows most, and among those the
+// electLocked makes the voter the leader that knows most, and among those the
 // one with the highest number, as ZooKeeper does. Any majority has a member
 // that knows what another majority has received: no transaction is lost. Every
 // session gets its full timeout, because the new leader does not know when its

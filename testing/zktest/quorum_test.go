@@ -113,7 +113,7 @@ func TestPartitionedLeader(t *testing.T) {
 	})
 }
 
-// With a slow leader and a fast election two leaders are in office for a
+// With a slow leader and a fast election two members lead for a
 // moment. Only one can write.
 func TestOldLeaderServesStaleReadsBesideTheNewOne(t *testing.T) {
 	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
@@ -286,8 +286,8 @@ func TestWritesDoNotTouchASessionAtTheLeader(t *testing.T) {
 	}, zktest.WithTick(time.Second))
 }
 
-// A follower that did not notice how the leader lost its office and got it back
-// must not believe that nothing has happened.
+// A follower that did not notice how the leader stepped down and was elected
+// again must not believe that nothing has happened.
 func TestFollowerSleepsThroughTwoElections(t *testing.T) {
 	inEnsemble(t, func(t *testing.T, ens *zktest.Ensemble) {
 		sleeper, old := ens.Members()[0], ens.Leader()

@@ -8,14 +8,15 @@ import (
 )
 
 // WithReadOnlyMode lets a member of an [Ensemble] serve reads while it has no
-// leader, two seconds or a tick after it has lost its own. Only clients that
-// agree to that in their handshake are let in. Writes and syncs fail with -119,
-// which is NotReadOnly. By default such a member serves nobody, as a real
-// server does without readonlymode.enabled.
+// leader. The mode begins two seconds or one tick after the loss of the leader,
+// whichever is longer. Only clients that agree to it in their handshake are let
+// in. Writes and syncs fail with -119, which is NotReadOnly. By default such a
+// member serves nobody, as a real server without readonlymode.enabled. The
+// option has no effect on a standalone server.
 //
-// A session that is begun at such a member is known to that member only, and
-// ends with the mode. Sessions of the ensemble are not taken in: the member
-// cannot know whether they have expired.
+// A session that begins at such a member is known to that member only, and ends
+// with the mode. The member refuses sessions of the ensemble, because it cannot
+// know whether they have expired.
 func WithReadOnlyMode() Option {
 	return func(c *config) { c.readOnlyMode = true }
 }

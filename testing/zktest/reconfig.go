@@ -10,7 +10,7 @@ import (
 
 // WithReconfig switches reconfig on, the request that changes which members an
 // [Ensemble] has. By default it is answered with Code(-123), as on a real
-// server. A server on its own answers [ErrUnimplemented] with the option.
+// server. A standalone server answers [ErrUnimplemented] with the option.
 //
 // Only a client that may write /zookeeper/config can reconfigure: the super
 // user, see [WithSuperUser], or a client to whom the super user has given the

@@ -8,7 +8,7 @@ import (
 
 // The history of an ensemble. The leader makes transactions on its own tree,
 // one after the other; what they did there is sent to the other members, which
-// do it to theirs. A server on its own is its own leader and sends nothing.
+// do it to theirs. A standalone server is its own leader and sends nothing.
 
 // entry is one transaction as the members of an ensemble tell each other of it.
 type entry struct {

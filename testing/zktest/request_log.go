@@ -20,7 +20,7 @@ const maxLoggedPath = 4 << 10
 type Request struct {
 	Number  int64     // in the order of the log that has it, counted from 1
 	Time    time.Time // when the server got to it, before any delay
-	Member  int       // of an ensemble, see [Member.ID]; 0 for a server on its own
+	Member  int       // of an ensemble, see [Member.ID]; 0 for a standalone server
 	Conn    int64     // number of the connection, counted from 1 in the order of their first requests
 	Session int64     // for a handshake, the session given, or asked for if none was given
 	Xid     int32     // 0 for a handshake
@@ -72,8 +72,8 @@ func shorten(path string) string {
 
 // Requests returns the last requests, 100,000 unless [WithRequestLog] says
 // otherwise, in the order in which the server got to them, handshakes and pings
-// included. Swallowed requests are not in it, except the one that [Blackhole]
-// hit.
+// included. Requests that a black hole has lost are not in it, except the one
+// that [Blackhole] hit.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -116,12 +116,12 @@ func (s *Server) CountRequests(op Op) int {
 // Stats are totals since the beginning or the last [Server.ClearRequests].
 type Stats struct {
 	Requests      map[Op]int // by their type on the wire
-	Notifications int        // watch events sent: one herd of n waiters is n
+	Notifications int        // watch events sent, one for each client that hears of it
 
-	// Expired is how many sessions timed out, counted where that is decided, in
-	// an ensemble by its leader. Sessions that [Session.Expire] or their
-	// clients ended are not among them: a test that has cut nobody off, and
-	// finds some, ran on a machine that was too busy for its session timeouts.
+	// Expired is how many sessions timed out. In an ensemble the leader counts
+	// them. Sessions that [Session.Expire] or their clients ended are not among
+	// them. A test that has cut nobody off, and finds some, ran on a machine
+	// that was too busy for its session timeouts.
 	Expired int
 }
 

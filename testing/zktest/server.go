@@ -27,7 +27,7 @@ type TB interface {
 // called from any goroutine.
 type Server struct {
 	*cluster                // its own, or that of its ensemble
-	member   *Member        // nil for a server on its own; constant
+	member   *Member        // nil for a standalone server; constant
 	address  string         // in memory; constant
 	listener net.Listener   // nil without WithTCP; constant
 	wg       sync.WaitGroup // the goroutines of connections and listener
@@ -182,7 +182,7 @@ func (s *Server) modeLocked() string {
 // upLocked reports whether the member's process takes part.
 func (s *Server) upLocked() bool { return !s.stopped && !s.closed }
 
-// number is the member's ID, 0 for a server on its own.
+// number is the member's ID, 0 for a standalone server.
 func (s *Server) number() int {
 	if s.member == nil {
 		return 0

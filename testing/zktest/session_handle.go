@@ -9,6 +9,8 @@ import (
 // methods that look at it. The handle is valid before, during and after the
 // life of the session. All methods may be called from any goroutine.
 //
+//	srv.Session(client.SessionID()).Expire()
+//
 // A handle of an [Ensemble] finds the session at whichever member it is, and
 // Watches and Ephemerals show the whole ensemble. A handle of a [Member] does
 // the same, but Watches and Ephemerals show what that member has, and Expire
@@ -51,10 +53,10 @@ func (s *Session) ID() int64 { return s.id }
 // returns false if there is no such session, or in an ensemble no leader to end
 // it.
 //
-// It does so at once, while the client is well and has no reason to expect it.
-// A server does that only when somebody else closes the session, or when its
-// clock leaps. Until the client has heard of it, an old holder of a lock and
-// the next one overlap; only a fencing token keeps them apart.
+// The client gets no warning. On a real server that happens only if another
+// client closes the session, or if the server's clock jumps. Until the client
+// has heard of it, an old holder of a lock and the next one overlap, and only a
+// fencing token keeps them apart.
 // [Host.LoseSessions] takes a session away in the usual way: the client is cut
 // off for longer than its timeout.
 func (s *Session) Expire() bool {
@@ -73,12 +75,12 @@ func (s *Session) Expire() bool {
 	return true
 }
 
-// Replace makes the server forget to whom the session belongs. The next client
+// Replace makes the server forget whose session it is. The next client
 // that wants to take it up gets a new session without being told, where a
 // correct server would say "expired" or give the old one back. Some
 // re-implementations of ZooKeeper have done that. If the session is alive, it
-// is left to its timeout. Replace also works for a session that has ended; the
-// result says whether the session is alive.
+// is left to its timeout. Replace also works for a session that has ended. It
+// reports whether the session is alive.
 func (s *Session) Replace() bool {
 	s.cluster.mu.Lock()
 	defer s.cluster.unlock()
@@ -128,7 +130,7 @@ func (s *Session) withConn(do func(*conn)) bool {
 // Pause makes the requests of the session wait until Resume, pings and
 // handshakes included: nothing is lost, and nothing is answered. A session that
 // is paused for longer than its timeout expires. Pause also holds up the
-// handshake of a session that has ended; the result says whether the session is
+// handshake of a session that has ended. It reports whether the session is
 // alive.
 func (s *Session) Pause() bool {
 	s.cluster.mu.Lock()
@@ -169,7 +171,7 @@ func (s *Session) MoveTo(m *Member) bool {
 }
 
 // Member returns the member of the ensemble that the session is connected to.
-// It returns nil without a connection, and for a server on its own.
+// It returns nil without a connection, and for a standalone server.
 func (s *Session) Member() *Member {
 	s.cluster.mu.Lock()
 	defer s.cluster.mu.Unlock()

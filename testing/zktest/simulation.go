@@ -14,7 +14,7 @@ type simulation struct {
 	ChaosPlan
 	cluster *cluster
 	servers []*Server
-	ens     *Ensemble // nil for a server on its own
+	ens     *Ensemble // nil for a standalone server
 	// fromBeginning is for WithChaos, whose latency stays for ever.
 	fromBeginning bool
 	// acting is held while a disruption begins or ends, so that StopFaults can

@@ -44,8 +44,8 @@ func (c *cluster) waitFor(ctx context.Context, cond func() bool, closed *bool) e
 }
 
 // WaitChildren waits until the node at path has exactly n children; a node that
-// does not exist has none. It ends as [Server.WaitFor] does. An invalid path and
-// a negative n are refused as by [Server.Node].
+// does not exist has none. It ends as [Server.WaitFor] does. An invalid path
+// and a negative n are refused as by [Server.Node].
 func (s *Server) WaitChildren(ctx context.Context, path string, n int) error {
 	switch {
 	case !datatree.ValidPath(path):

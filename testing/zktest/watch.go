@@ -5,10 +5,9 @@ package zktest
 type Watch struct {
 	Session int64
 	Path    string
-	// Child says which of the server's two tables the watch is in: the one for
-	// the node's children, with watches of getChildren; or else the one for the
-	// node itself, with those of getData, and of exists whether the node is
-	// there or not.
+	// Child is true for a watch on the node's children, which getChildren
+	// leaves, and false for one on the node itself, which getData and exists
+	// leave.
 	Child      bool
 	Persistent bool // stays after an event
 	Recursive  bool // stays, and covers everything below
