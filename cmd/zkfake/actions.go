@@ -9,10 +9,9 @@ import (
 
 // serverActions are what can be done to servers, by the last part of the URL.
 var serverActions = map[string]func(*zktest.Server) error{
-	"stop":    (*zktest.Server).Stop,
-	"restart": (*zktest.Server).Restart,
-	"pause":   (*zktest.Server).Pause,
-	"resume":  (*zktest.Server).Resume,
+	"stop":   (*zktest.Server).Stop,
+	"pause":  (*zktest.Server).Pause,
+	"resume": (*zktest.Server).Resume,
 }
 
 func (c *control) onMembers(action func(*zktest.Server) error) answer {
@@ -28,6 +27,18 @@ func (c *control) onMembers(action func(*zktest.Server) error) answer {
 		}
 		return nil, nil
 	}
+}
+
+// restart restarts the members that are named one after the other, and all
+// members together.
+func (c *control) restart(r *http.Request) (any, error) {
+	if c.servers.ens == nil || r.URL.Query().Has("member") {
+		return c.onMembers((*zktest.Server).Restart)(r)
+	}
+	if err := onlyParameters(r, "member"); err != nil {
+		return nil, err
+	}
+	return nil, c.servers.ens.Restart()
 }
 
 // partition cuts the members named off from the others. Clients still reach all

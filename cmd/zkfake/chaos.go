@@ -60,9 +60,13 @@ func (c *control) beginChaos(r *http.Request) (any, error) {
 	for _, d := range do {
 		plan.Disruptions = append(plan.Disruptions, d(atMost))
 	}
-	if err := c.servers.startFaults(plan); err != nil {
-		return nil, conflict("%v", err)
+	if c.chaos {
+		return nil, conflict("random faults are at work already: DELETE /chaos ends them")
 	}
+	if err := c.servers.startFaults(plan); err != nil {
+		return nil, badRequest("%v", err)
+	}
+	c.chaos = true
 	return nil, nil
 }
 
@@ -95,6 +99,7 @@ func (c *control) endChaos(r *http.Request) (any, error) {
 		return nil, err
 	}
 	c.servers.stopFaults()
+	c.chaos = false
 	return nil, nil
 }
 

@@ -22,18 +22,21 @@ type control struct {
 	addr    string
 	ended   sync.WaitGroup
 
+	exit func() // makes the program end
+
 	// Actions come one at a time: two of them on one server would leave open
 	// which came first.
 	acting sync.Mutex
+	chaos  bool // random faults are at work; guarded by acting
 }
 
 // startControl returns a running remote control, which the caller must close.
-func startControl(addr string, s *servers) (*control, error) {
+func startControl(addr string, s *servers, exit func()) (*control, error) {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return nil, err
 	}
-	c := &control{servers: s, addr: l.Addr().String()}
+	c := &control{servers: s, addr: l.Addr().String(), exit: exit}
 	c.http = http.Server{Handler: c.handler(), ReadHeaderTimeout: 10 * time.Second}
 	c.ended.Go(func() { _ = c.http.Serve(l) }) // ends by close
 	return c, nil
@@ -77,12 +80,38 @@ func (c *control) handler() http.Handler {
 	for name, action := range serverActions {
 		do("POST /"+name, c.onMembers(action))
 	}
+	do("POST /exit", c.end)
+	do("POST /restart", c.restart)
 	do("POST /partition", c.partition)
 	do("POST /heal", c.heal)
 	for name, action := range sessionActions {
 		do("POST /sessions/{id}/"+name, c.onSession(name, action))
 	}
+	mux.HandleFunc("/", respond(func(r *http.Request) (any, error) { return nil, unknownRequest(mux, r) }))
 	return localOnly(mux)
+}
+
+// end makes the program end as a signal does.
+func (c *control) end(r *http.Request) (any, error) {
+	if err := onlyParameters(r); err != nil {
+		return nil, err
+	}
+	c.exit()
+	return nil, nil
+}
+
+// unknownRequest says what is wrong with a request that no other pattern
+// matches: its path, or its method alone.
+func unknownRequest(mux *http.ServeMux, r *http.Request) error {
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
+		other := r.Clone(r.Context())
+		other.Method = method
+		if _, pattern := mux.Handler(other); pattern != "/" {
+			text := fmt.Sprintf("%s %s: the method is %s", r.Method, r.URL.Path, method)
+			return &requestError{status: http.StatusMethodNotAllowed, text: text, allow: method}
+		}
+	}
+	return notFound("%s %s: no such request; GET / has the list", r.Method, r.URL.Path)
 }
 
 // localOnly refuses what a web page could make a browser on this machine send.
@@ -115,20 +144,21 @@ type failure struct {
 type requestError struct {
 	status int
 	text   string
+	allow  string // the header of that name, for a wrong method
 }
 
 func (e *requestError) Error() string { return e.text }
 
 func badRequest(format string, args ...any) error {
-	return &requestError{http.StatusBadRequest, fmt.Sprintf(format, args...)}
+	return &requestError{status: http.StatusBadRequest, text: fmt.Sprintf(format, args...)}
 }
 
 func notFound(format string, args ...any) error {
-	return &requestError{http.StatusNotFound, fmt.Sprintf(format, args...)}
+	return &requestError{status: http.StatusNotFound, text: fmt.Sprintf(format, args...)}
 }
 
 func conflict(format string, args ...any) error {
-	return &requestError{http.StatusConflict, fmt.Sprintf(format, args...)}
+	return &requestError{status: http.StatusConflict, text: fmt.Sprintf(format, args...)}
 }
 
 func respond(what answer) http.HandlerFunc {
@@ -137,6 +167,9 @@ func respond(what answer) http.HandlerFunc {
 		var failed *requestError
 		switch {
 		case errors.As(err, &failed):
+			if failed.allow != "" {
+				w.Header().Set("Allow", failed.allow)
+			}
 			sendJSON(w, failed.status, failure{failed.text})
 		case err != nil:
 			sendJSON(w, http.StatusInternalServerError, failure{err.Error()})

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -248,7 +249,7 @@ func TestEnsembleIsPartitionedAndHeals(t *testing.T) {
 	require.NotZero(t, leader)
 
 	require.Equal(t, []int{1, 2}, get[statusBody](p, "/status").Members[2].Reaches)
-	p.do(http.MethodPost, fmt.Sprintf("/partition?member=%d", leader))
+	p.do(http.MethodPost, fmt.Sprintf("/partition?member=%d&member=%[1]d", leader))
 	require.Empty(t, get[statusBody](p, "/status").Members[leader-1].Reaches)
 	eventually(t, func() bool {
 		now := leaderOf(p)
@@ -266,6 +267,9 @@ func TestEnsembleIsPartitionedAndHeals(t *testing.T) {
 	require.Equal(t, "paused", paused[next-1].Mode)
 	require.NotContains(t, paused[next%3].Reaches, next)
 	p.do(http.MethodPost, fmt.Sprintf("/resume?member=%d", next))
+
+	p.do(http.MethodPost, "/restart")
+	eventually(t, func() bool { return modesOf(p) == "follower follower leader" })
 }
 
 // A member that has lost its leader is read-only after a while, with the flag.
@@ -275,7 +279,25 @@ func TestMembersAreReadOnly(t *testing.T) {
 	p := begin(t, "-members", "3", "-readonly")
 	p.do(http.MethodPost, "/partition?member=1")
 	eventually(t, func() bool { return strings.HasPrefix(modesOf(p), "read-only ") })
+
+	// Its sessions are listed beside those of the ensemble, and can be ended.
+	p.client()
+	first, _, _ := strings.Cut(p.addr, ",")
+	nc, err := net.Dial("tcp", first)
+	require.NoError(t, err)
+	defer nc.Close()
+	_, err = nc.Write(readOnlyHandshake)
+	require.NoError(t, err)
+	eventually(t, func() bool { return len(get[[]sessionBody](p, "/sessions")) == 2 })
+	for _, sess := range get[[]sessionBody](p, "/sessions") {
+		p.do(http.MethodPost, "/sessions/"+sess.ID+"/expire")
+	}
 }
+
+// readOnlyHandshake asks for a new session of 10 s, at a read-only member as
+// well.
+var readOnlyHandshake = slices.Concat([]byte{0, 0, 0, 45}, make([]byte, 12), []byte{0, 0, 0x27, 0x10},
+	make([]byte, 8), []byte{0, 0, 0, 16}, make([]byte, 16), []byte{1})
 
 func TestMembersJoinAndLeave(t *testing.T) {
 	t.Parallel()
@@ -295,12 +317,11 @@ func TestMembersJoinAndLeave(t *testing.T) {
 
 // leaderOf returns the number of the member that leads the others.
 func leaderOf(p *program) int {
-	for _, m := range get[statusBody](p, "/status").Members {
-		if m.Mode == "leader" {
-			return m.Member
-		}
+	leader := get[statusBody](p, "/status").Leader
+	if leader == nil {
+		return 0
 	}
-	return 0
+	return *leader
 }
 
 func modesOf(p *program) string {
@@ -329,6 +350,22 @@ func TestChaosBeginsAndEnds(t *testing.T) {
 	p.do(http.MethodPost, "/chaos?seed=8")
 }
 
+func TestServersThatDoNotRun(t *testing.T) {
+	t.Parallel()
+	p := begin(t)
+	p.do(http.MethodPost, "/stop")
+	p.do(http.MethodPost, "/stop")
+	for _, action := range []string{"/pause", "/resume"} {
+		status, body := p.ask(http.MethodPost, action)
+		require.Equal(t, http.StatusConflict, status, body)
+		require.Contains(t, body, "not running")
+	}
+	p.do(http.MethodPost, "/restart")
+	p.do(http.MethodPost, "/pause")
+	p.do(http.MethodPost, "/restart")
+	require.Equal(t, "standalone", get[statusBody](p, "/status").Members[0].Mode)
+}
+
 func TestRequestsThatCannotBeUsed(t *testing.T) {
 	t.Parallel()
 	p := begin(t)
@@ -339,29 +376,36 @@ func TestRequestsThatCannotBeUsed(t *testing.T) {
 	}{
 		{"POST", "/sessions/x/expire", 400, "not a number"},
 		{"POST", "/sessions/1/expire", 404, "no session 0x1"},
-		{"POST", "/sessions/1/fly", 404, ""},
+		{"POST", "/sessions/1/fly", 404, "no such request"},
+		{"GET", "/fly", 404, "no such request"},
 		{"GET", "/sessions/1", 404, "no session 0x1"},
 		{"POST", "/stop?member=2", 404, "there are 1"},
 		{"POST", "/stop?member=x", 400, "not a number"},
 		{"POST", "/stop?members=1", 400, `unknown parameter \"members\"`},
+		{"POST", "/stop?member=1,2", 400, "several are"},
 		{"POST", "/partition?member=1", 400, "needs an ensemble"},
 		{"GET", "/tree?path=/none", 404, "no node /none"},
+		{"GET", "/tree?path=none", 400, "begins with a slash"},
+		{"GET", "/tree?path=/none/", 400, "begins with a slash"},
 		{"GET", "/requests?limit=-1", 400, "limit=-1"},
 		{"GET", "/requests?after=noon", 400, "after=noon"},
 		{"POST", "/stop?member=1;member=1", 400, "parameters"},
 		{"POST", "/stop?member=%zz", 400, "parameters"},
 		{"POST", "/stop?member=", 400, "is empty"},
 		{"POST", "/chaos?do=cut&do=stop", 400, "2 times"},
-		{"POST", "/chaos?latency=2562047h47m16.854775807s", 409, "latency"},
+		{"POST", "/chaos?latency=2562047h47m16.854775807s", 400, "latency"},
 		{"POST", "/chaos?every=-1s", 400, "every=-1s"},
 		{"POST", "/chaos?lose=2", 400, "lose=2"},
 		{"POST", "/chaos?do=fly", 400, "do=fly: one of"},
 		{"POST", "/chaos?do=lag", 400, "needs an ensemble"},
-		{"POST", "/status", 405, ""},
-		{"GET", "/stop", 405, ""},
+		{"POST", "/status", 405, "the method is GET"},
+		{"GET", "/stop", 405, "the method is POST"},
+		{"PUT", "/chaos", 405, "the method is GET"},
+		{"POST", "/exit?now=1", 400, "unknown parameter"},
 	} {
 		status, body := p.ask(tc.method, tc.path)
 		require.Equal(t, tc.status, status, "%s %s: %s", tc.method, tc.path, body)
+		require.Contains(t, body, `"error"`, tc.path)
 		require.Contains(t, body, tc.says, tc.path)
 	}
 }
@@ -385,6 +429,9 @@ func TestHelpIsComplete(t *testing.T) {
 	require.Equal(t, http.StatusOK, status)
 	for name := range serverActions {
 		require.Contains(t, help, "/"+name+" ")
+	}
+	for _, name := range []string{"/exit ", "/restart ", "/partition?", "/heal "} {
+		require.Contains(t, help, name)
 	}
 	for name := range sessionActions {
 		require.Contains(t, help, "/sessions/ID/"+name+" ")

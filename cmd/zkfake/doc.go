@@ -2,14 +2,19 @@
 // them, for the test suites of clients in any language. It starts at once,
 // needs no Java and no disk, and forgets everything when it ends.
 //
-//	go run ./cmd/zkfake
-//	go run ./cmd/zkfake -listen 127.0.0.1:0
-//	go run ./cmd/zkfake -members 3 -control 127.0.0.1:2180
+//	go install github.com/gocurator/curator/cmd/zkfake@latest
+//
+//	zkfake
+//	zkfake -listen 127.0.0.1:0
+//	zkfake -members 3 -control 127.0.0.1:2180
+//
+// A suite should start the program itself, and not through go run, which does
+// not pass signals on.
 //
 // The first line of output is "listening on" and the address, or the addresses
 // with commas between them. With -control the second line is "control on" and
-// the URL of the remote control. On SIGINT or SIGTERM the program prints how
-// many requests of each type it has served, and which sessions, watches and
+// the URL of the remote control. On SIGINT or SIGTERM, or if the remote
+// control asks it to exit, the program prints how many requests of each type it has served, and which sessions, watches and
 // nodes are left. While it serves, it prints a line of progress to stderr every
 // minute in which there were requests.
 //
@@ -25,13 +30,13 @@
 //	                      agree to that
 //	-reconfig             let the super user change which members there are
 //	-version38            behave as ZooKeeper 3.8 does, not as 3.9
-//	-tick duration        let sessions expire at multiples of it only
-//	-progress duration    between two lines of progress; 0 for none
+//	-tick duration        sessions expire only at multiples of this duration
+//	-progress duration    time between two lines of progress; 0 for none
 //
 // With -listen 0.0.0.0:2181 the server listens on all interfaces. With -tick
 // sessions expire as at a real server.
 //
-// The exit status is 0 after a signal, 1 if the program cannot listen, and 2 if
+// The exit status is 0 at the end, 1 if the program cannot listen, and 2 if
 // the command line is invalid.
 //
 // # Remote control

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 type statusBody struct {
 	Members     []memberBody `json:"members"`
+	Leader      *int         `json:"leader"` // the member that leads with a majority, or null
 	Sessions    int          `json:"sessions"`
 	Connections int          `json:"connections"`
 	Watches     int          `json:"watches"`
@@ -87,8 +89,8 @@ func (c *control) status(r *http.Request) (any, error) {
 	s := c.servers
 	_, total := s.requests()
 	body := statusBody{
-		Sessions: len(s.first().Sessions()), Connections: s.connections(), Watches: len(s.watches()),
-		Nodes: len(s.first().Tree()), Requests: total, Zxid: hex(s.lastZxid()),
+		Leader: s.leader(), Sessions: len(s.sessions()), Connections: s.connections(), Watches: len(s.watches()),
+		Nodes: len(s.newest().Tree()), Requests: total, Zxid: hex(s.lastZxid()),
 	}
 	for i, srv := range s.all {
 		body.Members = append(body.Members, memberBody{
@@ -104,7 +106,7 @@ func (c *control) sessions(r *http.Request) (any, error) {
 		return nil, err
 	}
 	bodies := []sessionBody{}
-	for _, sess := range c.servers.first().Sessions() {
+	for _, sess := range c.servers.sessions() {
 		bodies = append(bodies, sessionToBody(sess))
 	}
 	return bodies, nil
@@ -133,12 +135,12 @@ func (c *control) tree(r *http.Request) (any, error) {
 	if err := onlyParameters(r, "path"); err != nil {
 		return nil, err
 	}
-	top := r.URL.Query().Get("path")
-	if top == "" {
-		top = "/"
+	top := cmp.Or(r.URL.Query().Get("path"), "/")
+	if top[0] != '/' || top != "/" && strings.HasSuffix(top, "/") {
+		return nil, badRequest("path=%s: a node's path begins with a slash and does not end in one", top)
 	}
 	bodies := []nodeBody{}
-	for _, n := range c.servers.first().Tree() {
+	for _, n := range c.servers.newest().Tree() {
 		if top != "/" && n.Path != top && !strings.HasPrefix(n.Path, top+"/") {
 			continue
 		}

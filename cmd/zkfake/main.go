@@ -43,17 +43,19 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return done
 }
 
-// serve runs the servers and their remote control until ctx ends. The error is
-// that of listening.
+// serve runs the servers and their remote control until ctx ends, or the remote
+// control ends it. The error is that of listening.
 func serve(ctx context.Context, s settings, stdout, stderr io.Writer) error {
 	servers, err := start(s)
 	if err != nil {
 		return err
 	}
 	defer servers.close()
+	ctx, exit := context.WithCancel(ctx)
+	defer exit()
 	var ctl *control
 	if s.control != "" {
-		if ctl, err = startControl(s.control, servers); err != nil {
+		if ctl, err = startControl(s.control, servers, exit); err != nil {
 			return err
 		}
 		defer ctl.close()

@@ -61,7 +61,7 @@ func (c *control) members(r *http.Request) ([]*zktest.Server, error) {
 	for _, s := range named {
 		n, err := strconv.Atoi(s)
 		if err != nil {
-			return nil, badRequest("member %q: not a number", s)
+			return nil, badRequest("member %q: not a number; several are ?member=1&member=2", s)
 		}
 		if n < 1 || n > len(c.servers.all) {
 			return nil, notFound("member %d: there are %d", n, len(c.servers.all))

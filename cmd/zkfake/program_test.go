@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"strings"
@@ -115,15 +116,16 @@ func TestCommandLine(t *testing.T) {
 		status int
 		says   string
 	}{
-		"unknown flag":  {[]string{"-x"}, badInput, "not defined: -x"},
-		"an argument":   {[]string{"2181"}, badInput, `unexpected argument "2181"`},
-		"negative tick": {[]string{"-tick", "-1s"}, badInput, "must not be negative"},
-		"no ensemble":   {[]string{"-spares", "1"}, badInput, "need an ensemble"},
-		"no super user": {[]string{"-members", "3", "-reconfig"}, badInput, "needs -super"},
-		"idle spares":   {[]string{"-members", "3", "-spares", "1"}, badInput, "needs -reconfig"},
-		"port in use":   {[]string{"-listen", taken.Addr().String()}, cannotListen, "in use"},
-		"no address":    {[]string{"-listen", "nonsense"}, cannotListen, "missing port"},
-		"help":          {[]string{"-h"}, done, "Usage: zkfake"},
+		"unknown flag":    {[]string{"-x"}, badInput, "not defined: -x"},
+		"an argument":     {[]string{"2181"}, badInput, `unexpected argument "2181"`},
+		"negative tick":   {[]string{"-tick", "-1s"}, badInput, "must not be negative"},
+		"no ensemble":     {[]string{"-spares", "1"}, badInput, "need an ensemble"},
+		"read-only alone": {[]string{"-readonly"}, badInput, "need an ensemble"},
+		"no super user":   {[]string{"-members", "3", "-reconfig"}, badInput, "needs -super"},
+		"idle spares":     {[]string{"-members", "3", "-spares", "1"}, badInput, "needs -reconfig"},
+		"port in use":     {[]string{"-listen", taken.Addr().String()}, cannotListen, "in use"},
+		"no address":      {[]string{"-listen", "nonsense"}, cannotListen, "missing port"},
+		"help":            {[]string{"-h"}, done, "Usage: zkfake"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
@@ -167,4 +169,23 @@ func TestBehavesAsTheOlderVersion(t *testing.T) {
 		require.NoError(t, nc.Close())
 		require.Contains(t, string(answer), "version: "+version)
 	}
+}
+
+func TestExits(t *testing.T) {
+	t.Parallel()
+	r, w := io.Pipe()
+	ended := make(chan int, 1)
+	go func() {
+		ended <- run(t.Context(), []string{"-listen", "127.0.0.1:0", "-control", "127.0.0.1:0"}, w, t.Output())
+		w.Close()
+	}()
+	out := bufio.NewReader(r)
+	line(t, out, "listening on ")
+	p := &program{t: t, control: line(t, out, "control on ")}
+	p.do(http.MethodPost, "/exit")
+	http.DefaultClient.CloseIdleConnections()
+	rest, err := io.ReadAll(out)
+	require.NoError(t, err)
+	require.Contains(t, string(rest), "served for")
+	require.Equal(t, done, <-ended)
 }

@@ -29,7 +29,7 @@ func showProgress(ctx context.Context, w io.Writer, s *servers, every time.Durat
 		}
 		fmt.Fprintf(w, "after %v: %d requests (%d new), %d sessions, %d watches, %d nodes\n",
 			time.Since(begin).Round(time.Second), total, max(total-before, 0),
-			len(s.first().Sessions()), len(s.watches()), len(s.first().Tree()))
+			len(s.sessions()), len(s.watches()), len(s.newest().Tree()))
 		before = total
 	}
 }

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -45,12 +48,25 @@ func (s *servers) addr() string {
 	return s.all[0].Addr()
 }
 
-// first returns a server that is asked for what all have in common.
-func (s *servers) first() *zktest.Server {
-	if s.ens != nil {
-		if leader := s.ens.Leader(); leader != nil {
-			return leader.Server
-		}
+// leader returns the number of the member that leads with a majority, nil if
+// there is none.
+func (s *servers) leader() *int {
+	if s.ens == nil {
+		return nil
+	}
+	leader := s.ens.Leader()
+	if leader == nil {
+		return nil
+	}
+	number := leader.ID()
+	return &number
+}
+
+// newest returns the leader, or else the server that has applied most: it is
+// asked for what all have in common.
+func (s *servers) newest() *zktest.Server {
+	if leader := s.leader(); leader != nil {
+		return s.all[*leader-1]
 	}
 	newest := s.all[0]
 	for _, srv := range s.all {
@@ -77,14 +93,29 @@ func (s *servers) reaches(i int) []int {
 	return numbers
 }
 
-// session returns a session, and false if there is none with that id.
-func (s *servers) session(id int64) (zktest.SessionInfo, bool) {
-	for _, sess := range s.first().Sessions() {
-		if sess.ID == id {
-			return sess, true
+// sessions returns all sessions, oldest first: those that all members know, and
+// those that a read-only member alone knows.
+func (s *servers) sessions() []zktest.SessionInfo {
+	sessions := s.newest().Sessions()
+	for _, srv := range s.all {
+		for _, sess := range srv.Sessions() {
+			if !slices.ContainsFunc(sessions, func(known zktest.SessionInfo) bool { return known.ID == sess.ID }) {
+				sessions = append(sessions, sess)
+			}
 		}
 	}
-	return zktest.SessionInfo{}, false
+	slices.SortFunc(sessions, func(a, b zktest.SessionInfo) int { return cmp.Compare(a.ID, b.ID) })
+	return sessions
+}
+
+// session returns a session, and false if there is none with that id.
+func (s *servers) session(id int64) (zktest.SessionInfo, bool) {
+	sessions := s.sessions()
+	i := slices.IndexFunc(sessions, func(sess zktest.SessionInfo) bool { return sess.ID == id })
+	if i < 0 {
+		return zktest.SessionInfo{}, false
+	}
+	return sessions[i], true
 }
 
 // requests returns the number of requests served of each type.

@@ -39,7 +39,7 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	fs.BoolVar(&s.readOnly, "readonly", false, "members without a leader serve reads")
 	fs.BoolVar(&s.reconfig, "reconfig", false, "let the super user change which members there are")
 	fs.BoolVar(&s.version38, "version38", false, "behave as ZooKeeper 3.8 does, not as 3.9")
-	fs.DurationVar(&s.tick, "tick", 0, "let sessions expire only at multiples of this `duration`")
+	fs.DurationVar(&s.tick, "tick", 0, "sessions expire only at multiples of this `duration`")
 	fs.DurationVar(&s.progress, "progress", time.Minute, "`duration` between two lines of progress; 0 for none")
 	fs.SetOutput(io.Discard) // the caller prints errors
 	if err := fs.Parse(args); err != nil {
@@ -63,8 +63,8 @@ func (s settings) check() error {
 		return fmt.Errorf("-members %d: must not be negative", s.members)
 	case s.spares < 0:
 		return fmt.Errorf("-spares %d: must not be negative", s.spares)
-	case s.members == 0 && (s.reconfig || s.spares > 0):
-		return errors.New("-reconfig and -spares need an ensemble (-members)")
+	case s.members == 0 && (s.reconfig || s.readOnly || s.spares > 0):
+		return errors.New("-reconfig, -spares and -readonly need an ensemble (-members)")
 	case s.reconfig && s.super == "":
 		return errors.New("-reconfig needs -super: nobody else may reconfigure")
 	case s.spares > 0 && !s.reconfig:

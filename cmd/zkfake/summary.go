@@ -25,14 +25,14 @@ func summarize(w io.Writer, s *servers, served time.Duration) {
 	fmt.Fprintf(table, "  total\t%d\n", total)
 	table.Flush()
 
-	sessions, ephemerals := s.first().Sessions(), 0
+	sessions, ephemerals := s.sessions(), 0
 	for _, sess := range sessions {
 		ephemerals += len(sess.Ephemerals)
 	}
 	fmt.Fprintf(w, "\n  watch events sent: %d\n", s.notifications())
 	fmt.Fprintf(w, "  sessions left: %d (ephemeral nodes: %d, watches: %d)\n",
 		len(sessions), ephemerals, len(s.watches()))
-	fmt.Fprintf(w, "  nodes left: %d\n", len(s.first().Tree()))
+	fmt.Fprintf(w, "  nodes left: %d\n", len(s.newest().Tree()))
 	fmt.Fprintf(w, "  last zxid: 0x%x\n", s.lastZxid())
 }
 
