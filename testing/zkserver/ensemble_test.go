@@ -19,10 +19,10 @@ func TestEnsembleElectsANewLeader(t *testing.T) {
 	create(t, conn, kept)
 	ctx := withTimeout(t, time.Minute)
 
-	leader, err := e.Leader(ctx)
+	leader, err := e.WaitLeader(ctx)
 	require.NoError(t, err)
 	require.NoError(t, leader.Kill())
-	next, err := e.Leader(ctx)
+	next, err := e.WaitLeader(ctx)
 	require.NoError(t, err)
 	require.NotSame(t, leader, next)
 	requireData(t, conn, kept)

@@ -33,7 +33,7 @@ func ExampleRunEnsemble() {
 		log.Fatal(err)
 	}
 	defer ensemble.Close()
-	leader, err := ensemble.Leader(context.Background())
+	leader, err := ensemble.WaitLeader(context.Background())
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func ExampleEnsemble_Partition() {
 		log.Fatal(err)
 	}
 	defer ensemble.Close()
-	leader, err := ensemble.Leader(context.Background())
+	leader, err := ensemble.WaitLeader(context.Background())
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -152,7 +152,7 @@ func TestReconfigConforms(t *testing.T) {
 	real := zkserver.StartEnsemble(t, 3, zkserver.WithProperty("reconfigEnabled", "true"),
 		zkserver.WithQuorumTimeouts(time.Minute, time.Minute),
 		zkserver.WithJVMFlags("-Dzookeeper.DigestAuthenticationProvider.superDigest="+datatree.DigestID(superUser).ID))
-	leader, err := real.Leader(t.Context())
+	leader, err := real.WaitLeader(t.Context())
 	require.NoError(t, err)
 	fake := StartEnsemble(t, 3, WithTCP("127.0.0.1:0"), WithReconfig(), WithSuperUser(superUser))
 	want, got := newReconfigStage(t, leader.Addr()), newReconfigStage(t, fake.Leader().Addr())

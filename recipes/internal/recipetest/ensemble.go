@@ -71,7 +71,7 @@ func (w *World) ConnectFirstTo(t *testing.T, s *zkserver.Server, opts ...framewo
 // Roles returns the leader of the ensemble, and those that follow it.
 func (w *World) Roles(t *testing.T, e *zkserver.Ensemble) (leader *zkserver.Server, followers []*zkserver.Server) {
 	t.Helper()
-	leader, err := e.Leader(w.Patience(t))
+	leader, err := e.WaitLeader(w.Patience(t))
 	require.NoError(t, err)
 	for _, s := range e.Members() {
 		if s != leader {
