@@ -48,7 +48,7 @@ func ExampleRunEnsemble() {
 func ExampleEnsemble_Partition() {
 	ensemble, err := zkserver.RunEnsemble(3,
 		zkserver.WithLinks(),
-		zkserver.WithQuorumTimeouts(10*time.Second, time.Second))
+		zkserver.WithSyncLimit(10)) // a second
 	if err != nil {
 		log.Fatal(err)
 	}

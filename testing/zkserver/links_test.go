@@ -24,7 +24,7 @@ func follower(e *Ensemble, leader *Server) *Server {
 
 // linked are the options of ensembles whose servers are cut off from one
 // another.
-var linked = []Option{WithLinks(), WithQuorumTimeouts(10*time.Second, 6*time.Second)}
+var linked = []Option{WithLinks(), WithSyncLimit(60)} // six seconds
 
 // A follower that is cut off from its leader keeps answering reads until it
 // notices. Then it serves no client. The other two servers are not affected.
