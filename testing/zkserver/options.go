@@ -216,7 +216,7 @@ func (c *config) setProperty(key, value string) {
 }
 
 // WithJVMFlags adds flags for java. They follow the flags of this package, and
-// so override them.
+// so override them. A flag that Java does not know fails the start.
 func WithJVMFlags(flags ...string) Option {
 	return func(c *config) {
 		if slices.Contains(flags, "") {
