@@ -105,7 +105,7 @@ func TestOptionsThatCannotBeUsedAreErrors(t *testing.T) {
 		opt  Option
 		text string // of the error
 	}{
-		{nil, "option is nil"},
+		{nil, "option 1 is nil"},
 		{WithTick(1000 * time.Hour), "tick of 1000h"},
 		{WithSessionTimeouts(0, time.Second), "session timeouts from 0s to 1s"},
 		{WithSessionTimeouts(time.Second, 1000*time.Hour), "session timeouts from 1s to 1000h"},
@@ -115,6 +115,14 @@ func TestOptionsThatCannotBeUsedAreErrors(t *testing.T) {
 		{WithContainerCheckInterval(0), "container check interval of 0s"},
 		{WithSnapCount(1), "snap count of 1"},
 		{WithProperty("", "x"), `property ""="x"`},
+		{WithProperty("tickTime=5", ""), `property "tickTime=5"="": zoo.cfg cannot have that key`},
+		{WithProperty("a:b", "x"), `property "a:b"="x"`},
+		{WithProperty("a b", "x"), `property "a b"="x"`},
+		{WithProperty("a\t", "x"), `property "a\t"="x"`},
+		{WithProperty("a\nb", "x"), `property "a\nb"="x"`},
+		{WithProperty(`a\u003d`, "x"), `property "a\\u003d"="x"`},
+		{WithProperty("#a", "x"), `property "#a"="x"`},
+		{WithProperty("!a", "x"), `property "!a"="x"`},
 		{WithProperty("a", "1\nb=2"), `property "a"="1\nb=2"`},
 		{WithJVMFlags("-Da", ""), `JVM flags ["-Da" ""]`},
 		{WithDistribution(nil), "distribution <nil>"},
@@ -134,6 +142,11 @@ func TestOptionsThatCannotBeUsedAreErrors(t *testing.T) {
 			require.Contains(t, runFake(start).failed, tt.text)
 		}
 	}
+}
+
+func TestErrorNamesTheNilOption(t *testing.T) {
+	_, err := Run(WithTick(time.Second), nil, nil)
+	require.EqualError(t, err, "zkserver: option 2 is nil")
 }
 
 func TestOptionsCanBeReused(t *testing.T) {

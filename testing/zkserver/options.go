@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // Option changes how a server, or every server of an ensemble, is set up. An
@@ -60,9 +61,9 @@ func readOptions(opts []Option) (config, error) {
 		ttlNodes:     true,
 		properties:   map[string]string{},
 	}
-	for _, opt := range opts {
+	for i, opt := range opts {
 		if opt == nil {
-			c.reject("option is nil")
+			c.reject("option %d is nil", i+1)
 			continue
 		}
 		opt(&c)
@@ -199,15 +200,31 @@ func WithSnapCount(n int) Option {
 }
 
 // WithProperty sets a key of zoo.cfg. It overrides every other option and every
-// default of this package, including addresses and directories.
+// default of this package, including addresses and directories. ZooKeeper makes
+// a system property of a key that it does not know, and puts "zookeeper."
+// before it.
+//
+// A key that ZooKeeper would read as another one, or not at all, is refused: it
+// must not be empty, contain white space, '=', ':' or a backslash, or begin
+// with '#' or '!'. The value must be on one line.
 func WithProperty(key, value string) Option {
 	return func(c *config) {
-		if key == "" || strings.ContainsAny(key+value, "\r\n") {
-			c.reject("property %q=%q: must have a key, and be on one line", key, value)
-			return
+		switch {
+		case !isKey(key):
+			c.reject("property %q=%q: zoo.cfg cannot have that key", key, value)
+		case strings.ContainsAny(value, "\r\n"):
+			c.reject("property %q=%q: must be on one line", key, value)
+		default:
+			c.setProperty(key, value)
 		}
-		c.setProperty(key, value)
 	}
+}
+
+// isKey reports whether a line of zoo.cfg that begins with key and '=' sets
+// that key. The file has the format of Java's class Properties.
+func isKey(key string) bool {
+	return key != "" && !strings.ContainsAny(key[:1], "#!") &&
+		!strings.ContainsAny(key, `=:\`) && !strings.ContainsFunc(key, unicode.IsSpace)
 }
 
 func (c *config) setProperty(key, value string) {
