@@ -116,6 +116,8 @@ func TestFourLetter(t *testing.T) {
 	mode, err := srv.Mode(ctx)
 	require.NoError(t, err)
 	require.Equal(t, "standalone", mode)
+	requireToldID(t, srv)
+	require.Zero(t, srv.ID())
 	_, err = srv.FourLetter(ctx, "hello")
 	require.ErrorContains(t, err, "four-letter")
 }
