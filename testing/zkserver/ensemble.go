@@ -19,8 +19,8 @@ type Ensemble struct {
 // their ids, which begin with 1.
 func (e *Ensemble) Members() []*Server { return slices.Clone(e.servers) }
 
-// ConnectString returns the addresses of all servers, separated by commas, as
-// clients expect it.
+// ConnectString returns the addresses of all servers in the order of their ids,
+// separated by commas, as clients expect it.
 func (e *Ensemble) ConnectString() string {
 	addrs := make([]string, len(e.servers))
 	for i, s := range e.servers {

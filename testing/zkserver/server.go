@@ -103,8 +103,8 @@ func (s *Server) Kill() error {
 //
 // A standalone server may never answer a client that connects in the first
 // moments of the start (ZOOKEEPER-5051). A client of package framework tries
-// again within its session timeout. A go-zookeeper client waits for almost seven
-// session timeouts.
+// again within its session timeout. A go-zookeeper client waits for almost
+// seven session timeouts.
 func (s *Server) Restart() error {
 	if err := s.Stop(); err != nil {
 		return err
