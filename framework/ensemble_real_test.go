@@ -80,7 +80,7 @@ func connectedTo(t *testing.T, e *zkserver.Ensemble, first *zkserver.Server, opt
 // roles returns the leader and one of the others.
 func roles(t *testing.T, e *zkserver.Ensemble) (leader, follower *zkserver.Server) {
 	t.Helper()
-	leader, err := e.Leader(within(t, stuck))
+	leader, err := e.WaitLeader(within(t, stuck))
 	require.NoError(t, err)
 	if e.Members()[0] != leader {
 		return leader, e.Members()[0]
@@ -165,7 +165,7 @@ func TestRealEnsembleRollingRestartKeepsSessionAndWatches(t *testing.T) {
 	es := makeSessionNodes(t, ctx, c, "/rolling")
 	for _, s := range e.Members() {
 		require.NoError(t, s.Restart())
-		_, err := e.Leader(ctx)
+		_, err := e.WaitLeader(ctx)
 		require.NoError(t, err)
 	}
 	other, _ := connectedTo(t, e, e.Members()[0])

@@ -153,7 +153,8 @@ func (p *pingWatched) Read(b []byte) (int, error) {
 func TestRealEnsembleFollowerThatDiesRightAfterAnAnswer(t *testing.T) {
 	t.Parallel()
 	const timeout = 12 * time.Second // the leader asks eight times between two pings
-	e := borrowEnsemble(t, contactLane, patient, zkserver.WithTick(time.Second))
+	e := borrowEnsemble(t, contactLane, patient, zkserver.WithTick(time.Second),
+		zkserver.WithInitLimit(20), zkserver.WithSyncLimit(int(patient/time.Second)))
 	leader, victim := roles(t, e)
 	other, _ := connectedTo(t, e, leader)
 	session := framework.WithSessionTimeout(timeout)

@@ -57,14 +57,21 @@ func borrowTLSServer(t *testing.T, auth tls.ClientAuthType) *zkserver.Server {
 // not give each other up.
 const patient = time.Minute
 
+// serverTick is the tick of real servers, unless a test sets another.
+const serverTick = 100 * time.Millisecond
+
 // borrowEnsemble returns three real servers that this test may stop, pause and
 // cut off from one another. A server that loses the others notices it after
-// the time sync.
+// the time sync. A test that sets another tick has to set the limits, too.
 func borrowEnsemble(t *testing.T, l lane, sync time.Duration, opts ...zkserver.Option) *zkserver.Ensemble {
 	t.Helper()
 	thorough.OnRealServers(t)
 	l.enter(t)
-	opts = append(opts, zkserver.WithLinks(), zkserver.WithQuorumTimeouts(20*time.Second, sync))
+	opts = append([]zkserver.Option{
+		zkserver.WithLinks(),
+		zkserver.WithInitLimit(int(20 * time.Second / serverTick)),
+		zkserver.WithSyncLimit(int(sync / serverTick)),
+	}, opts...)
 	return zkserver.BorrowEnsemble(t, 3, opts...)
 }
 

@@ -44,7 +44,7 @@ func BenchmarkUncontended(b *testing.B) {
 		uncontended(b, zkserver.Start(b).Addr(), tcp)
 	})
 	b.Run("server=zookeeper-ensemble", func(b *testing.B) {
-		leader, err := zkserver.StartEnsemble(b, 3, durable).Leader(b.Context())
+		leader, err := zkserver.StartEnsemble(b, 3, durable).WaitLeader(b.Context())
 		require.NoError(b, err)
 		// The same server for all, since followers take longer.
 		uncontended(b, leader.Addr(), tcp)

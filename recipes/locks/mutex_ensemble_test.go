@@ -20,10 +20,10 @@ func TestLockOutlivesTheLeaderOfTheEnsemble(t *testing.T) {
 	waiter := recipetest.AcquireLater(ctx, locks.NewInterProcessMutex(c2, path))
 	w.WaitNodes(t, path, 2)
 
-	leader, err := ensemble.Leader(ctx)
+	leader, err := ensemble.WaitLeader(ctx)
 	require.NoError(t, err)
 	require.NoError(t, leader.Kill())
-	_, err = ensemble.Leader(ctx)
+	_, err = ensemble.WaitLeader(ctx)
 	require.NoError(t, err)
 
 	w.WaitNodes(t, path, 2)

@@ -15,12 +15,15 @@ import (
 // standalone servers and one for members of ensembles, in the user's cache
 // directory. The first program on a machine makes it, which takes some seconds.
 // Without it, servers start as well.
+//
+// A Java before version 13 ends at once when it is to make an archive, since it
+// does not know the flag. So a Java that has an archive knows the flags for it.
+// The flag -XX:+IgnoreUnrecognizedVMOptions would be no way to pass them to any
+// Java: it applies to all flags, and a test's own that is misspelt would go
+// unnoticed.
 
 // archiveTimeout bounds the making of an archive.
 const archiveTimeout = time.Minute
-
-// ignoreUnknown makes a Java that has no archives ignore the flags for them.
-const ignoreUnknown = "-XX:+IgnoreUnrecognizedVMOptions"
 
 // archiveFlags returns the flags with which servers of d use their archive. If
 // there is none, it makes one.
@@ -35,7 +38,7 @@ func archiveFlags(cacheDir func() (string, error), d *Distribution, ensemble boo
 	if !made.(func() bool)() {
 		return nil
 	}
-	return []string{ignoreUnknown, "-XX:SharedArchiveFile=" + path}
+	return []string{"-XX:SharedArchiveFile=" + path}
 }
 
 // archives has a function for each archive that this program has asked for. It
@@ -62,9 +65,9 @@ func archivePath(cacheDir func() (string, error), d *Distribution, ensemble bool
 	return filepath.Join(cache, cacheName, fmt.Sprintf("classes-%x.jsa", h.Sum(nil)[:8]))
 }
 
-// makeArchive runs a server that archives its classes at its end. Other programs
-// may make the same archive at the same time: each has a file of its own, and
-// the last one stays.
+// makeArchive runs a server that archives its classes at its end. Other
+// programs may make the same archive at the same time: each has a file of its
+// own, and the last one stays.
 func makeArchive(path string, d *Distribution, ensemble bool) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
@@ -75,7 +78,7 @@ func makeArchive(path string, d *Distribution, ensemble bool) error {
 	}
 	defer os.RemoveAll(dir)
 	temp := filepath.Join(dir, "classes.jsa")
-	c, err := newConfig([]Option{WithJVMFlags(ignoreUnknown, "-XX:ArchiveClassesAtExit="+temp)})
+	c, err := newConfig([]Option{WithJVMFlags("-XX:ArchiveClassesAtExit=" + temp)})
 	if err != nil {
 		return err
 	}

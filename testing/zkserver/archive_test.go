@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
@@ -24,7 +25,7 @@ func TestArchiveIsMadeOnceAndUsed(t *testing.T) {
 	for _, ensemble := range []bool{false, true} {
 		flags := archiveFlags(cacheDir, d, ensemble)
 		path := archivePath(cacheDir, d, ensemble)
-		require.Equal(t, []string{ignoreUnknown, "-XX:SharedArchiveFile=" + path}, flags)
+		require.Equal(t, []string{"-XX:SharedArchiveFile=" + path}, flags)
 		first, err := os.Stat(path)
 		require.NoError(t, err)
 		require.Equal(t, flags, archiveFlags(cacheDir, d, ensemble))
@@ -56,7 +57,7 @@ func TestArchiveThatIsDamaged(t *testing.T) {
 	check(t, err)
 	damaged := filepath.Join(t.TempDir(), "classes.jsa")
 	require.NoError(t, os.WriteFile(damaged, []byte("damaged"), 0o600))
-	Start(t, WithDistribution(d), WithJVMFlags(ignoreUnknown, "-XX:SharedArchiveFile="+damaged))
+	Start(t, WithDistribution(d), WithJVMFlags("-XX:SharedArchiveFile="+damaged))
 }
 
 func TestArchiveThatCannotBeMade(t *testing.T) {
@@ -90,4 +91,38 @@ func TestArchivePath(t *testing.T) {
 	require.NoError(t, os.Chtimes(jar, time.Time{}, time.Unix(1, 0)))
 	require.NoError(t, os.Remove(jar))
 	require.Empty(t, archivePath(cacheDir, d, false))
+}
+
+// A flag that Java does not know fails the start, as it does with plain java,
+// whether there is an archive or not.
+func TestUnknownJVMFlagsFail(t *testing.T) {
+	thorough.OnRealServers(t)
+	t.Parallel()
+	d, err := Find()
+	check(t, err)
+	require.NotEmpty(t, archiveFlags(os.UserCacheDir, d, false))
+	for _, flag := range []string{"-XX:+Nonsense", "-XX:Nonsense=1", "-Xnonsense"} {
+		_, err := Run(WithDistribution(d), WithJVMFlags(flag))
+		require.ErrorContains(t, err, "ended while starting", flag)
+		require.ErrorContains(t, err, "Unrecognized", flag)
+	}
+}
+
+// Java has archives of this kind since version 13.
+func TestJavaWithoutArchives(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("needs a shell")
+	}
+	thorough.OnRealServers(t)
+	t.Parallel()
+	d, err := Find()
+	check(t, err)
+	old := *d
+	old.Java = filepath.Join(t.TempDir(), "java")
+	script := "#!/bin/sh\nfor flag; do case $flag in *Archive*)\n" +
+		"echo \"Unrecognized VM option '$flag'\"; exit 1;;\nesac; done\nexec '" + d.Java + "' \"$@\"\n"
+	require.NoError(t, os.WriteFile(old.Java, []byte(script), 0o700))
+	require.Empty(t, archiveFlags(os.UserCacheDir, &old, false))
+	_, err = Start(t, WithDistribution(&old)).Mode(withTimeout(t, time.Minute))
+	require.NoError(t, err)
 }

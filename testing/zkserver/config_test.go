@@ -38,9 +38,9 @@ func TestProperties(t *testing.T) {
 			"initLimit": "100", "syncLimit": "100", "standaloneEnabled": "false", "clientPort": "",
 		}},
 		{"tick scales the rest", second, []Option{WithTick(300 * time.Millisecond)}, map[string]string{
-			"tickTime": "300", "minSessionTimeout": "600", "initLimit": "34", "syncLimit": "34",
+			"tickTime": "300", "minSessionTimeout": "600", "initLimit": "100", "syncLimit": "100",
 		}},
-		{"quorum timeouts", second, []Option{WithQuorumTimeouts(time.Second, 500*time.Millisecond)}, map[string]string{
+		{"limits", second, []Option{WithInitLimit(10), WithSyncLimit(5)}, map[string]string{
 			"initLimit": "10", "syncLimit": "5",
 		}},
 		{"session timeouts", alone, []Option{WithSessionTimeouts(time.Second, 2*time.Second)}, map[string]string{
@@ -89,11 +89,10 @@ func TestJVMArgs(t *testing.T) {
 
 func TestOptionsAreChecked(t *testing.T) {
 	tests := map[string]Option{
-		"tick":            WithTick(0),
-		"session":         WithSessionTimeouts(2*time.Second, time.Second),
-		"quorum timeouts": WithQuorumTimeouts(time.Second, time.Millisecond),
-		"start timeout":   WithStartTimeout(-1),
-		"authentication":  WithTLS(tls.RequestClientCert),
+		"tick":           WithTick(0),
+		"session":        WithSessionTimeouts(2*time.Second, time.Second),
+		"start timeout":  WithStartTimeout(-1),
+		"authentication": WithTLS(tls.RequestClientCert),
 	}
 	for text, opt := range tests {
 		_, err := Run(opt)
@@ -106,13 +105,24 @@ func TestOptionsThatCannotBeUsedAreErrors(t *testing.T) {
 		opt  Option
 		text string // of the error
 	}{
-		{nil, "option is nil"},
+		{nil, "option 1 is nil"},
 		{WithTick(1000 * time.Hour), "tick of 1000h"},
 		{WithSessionTimeouts(0, time.Second), "session timeouts from 0s to 1s"},
 		{WithSessionTimeouts(time.Second, 1000*time.Hour), "session timeouts from 1s to 1000h"},
+		{WithInitLimit(0), "init limit of 0 ticks"},
+		{WithInitLimit(21_474_837), "init limit of 21474837 ticks: must be from 1 to 21474836 at a tick of 100ms"},
+		{WithSyncLimit(-1), "sync limit of -1 ticks"},
 		{WithContainerCheckInterval(0), "container check interval of 0s"},
 		{WithSnapCount(1), "snap count of 1"},
 		{WithProperty("", "x"), `property ""="x"`},
+		{WithProperty("tickTime=5", ""), `property "tickTime=5"="": zoo.cfg cannot have that key`},
+		{WithProperty("a:b", "x"), `property "a:b"="x"`},
+		{WithProperty("a b", "x"), `property "a b"="x"`},
+		{WithProperty("a\t", "x"), `property "a\t"="x"`},
+		{WithProperty("a\nb", "x"), `property "a\nb"="x"`},
+		{WithProperty(`a\u003d`, "x"), `property "a\\u003d"="x"`},
+		{WithProperty("#a", "x"), `property "#a"="x"`},
+		{WithProperty("!a", "x"), `property "!a"="x"`},
 		{WithProperty("a", "1\nb=2"), `property "a"="1\nb=2"`},
 		{WithJVMFlags("-Da", ""), `JVM flags ["-Da" ""]`},
 		{WithDistribution(nil), "distribution <nil>"},
@@ -132,6 +142,11 @@ func TestOptionsThatCannotBeUsedAreErrors(t *testing.T) {
 			require.Contains(t, runFake(start).failed, tt.text)
 		}
 	}
+}
+
+func TestErrorNamesTheNilOption(t *testing.T) {
+	_, err := Run(WithTick(time.Second), nil, nil)
+	require.EqualError(t, err, "zkserver: option 2 is nil")
 }
 
 func TestOptionsCanBeReused(t *testing.T) {

@@ -1,14 +1,18 @@
 // Package zkserver starts real Apache ZooKeeper servers for tests: a single
 // server or an ensemble. Use it to show that a promise holds against the server
 // that people run, which an in-process fake cannot show. Tests that do not need
-// that are faster with package zktest, and can use virtual time there.
+// that are faster with package zktest.
 //
 //	func TestLockSurvivesRestart(t *testing.T) {
 //		srv := zkserver.Start(t) // closed when the test ends
-//		client := connect(t, srv.Addr())
+//		client := curatortest.Connect(t, srv)
 //		// ...
 //		require.NoError(t, srv.Restart())
 //	}
+//
+// Only package zktest can use virtual time. A real server does not work in a
+// bubble of testing/synctest: the bubble's clock stands still while a socket
+// waits.
 //
 // # One server for many tests
 //
@@ -51,6 +55,24 @@
 // behind. Each server has a directory of its own below [os.TempDir], which only
 // Close removes. The first start on a machine takes some seconds longer, for an
 // archive of Java's classes in the user's cache directory.
+//
+// # Options of package zktest
+//
+// Options that both packages have bear the same names. The others of a real
+// server are ZooKeeper's own properties and flags:
+//
+//   - zktest.WithReconfig is WithProperty("reconfigEnabled", "true").
+//   - zktest.WithReadOnlyMode is WithJVMFlags("-Dreadonlymode.enabled=true"),
+//     together with WithProperty("localSessionsEnabled", "true"): without local
+//     sessions, a server that is read-only lets no client in.
+//   - zktest.WithSuperUser is
+//     WithJVMFlags("-Dzookeeper.DigestAuthenticationProvider.superDigest="+id).
+//     The id is the one of the scheme digest: the user, a colon, and the SHA-1
+//     of user:password in base64.
+//   - zktest.WithEnforcedQuotas is
+//     WithJVMFlags("-Dzookeeper.enforceQuota=true").
+//
+// # Calls and errors
 //
 // Every method is safe for concurrent use. It is no error to stop a server that
 // does not run. An option that is nil or impossible is an error of Run and

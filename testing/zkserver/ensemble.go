@@ -19,8 +19,8 @@ type Ensemble struct {
 // their ids, which begin with 1.
 func (e *Ensemble) Members() []*Server { return slices.Clone(e.servers) }
 
-// ConnectString returns the addresses of all servers, separated by commas, as
-// clients expect it.
+// ConnectString returns the addresses of all servers in the order of their ids,
+// separated by commas, as clients expect it.
 func (e *Ensemble) ConnectString() string {
 	addrs := make([]string, len(e.servers))
 	for i, s := range e.servers {
@@ -29,10 +29,11 @@ func (e *Ensemble) ConnectString() string {
 	return strings.Join(addrs, ",")
 }
 
-// Leader waits until the ensemble has a leader, or ctx ends, and returns that
-// server. It has one when exactly one server leads and a majority, including
-// the leader, serves. The leader may change right after Leader returns.
-func (e *Ensemble) Leader(ctx context.Context) (*Server, error) {
+// WaitLeader waits until the ensemble has a leader, or ctx ends, and returns
+// that server. It has one when exactly one server leads and a majority,
+// including the leader, serves. The leader may change right after WaitLeader
+// returns.
+func (e *Ensemble) WaitLeader(ctx context.Context) (*Server, error) {
 	var leader *Server
 	err := poll(ctx, nil, func(ctx context.Context) (err error) {
 		leader, err = electedLeader(e.servers, e.modes(ctx))

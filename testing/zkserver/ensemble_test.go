@@ -1,6 +1,7 @@
 package zkserver
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -15,14 +16,18 @@ func TestEnsembleElectsANewLeader(t *testing.T) {
 	began := time.Now()
 	e := BorrowEnsemble(t, 3, linked...)
 	t.Logf("start of an ensemble of three: %v", time.Since(began))
+	for i, s := range e.Members() {
+		require.Equal(t, i+1, s.ID())
+		requireToldID(t, s)
+	}
 	conn := connect(t, e.Members()[0].Addr(), e.Members()[1].Addr(), e.Members()[2].Addr())
 	create(t, conn, kept)
 	ctx := withTimeout(t, time.Minute)
 
-	leader, err := e.Leader(ctx)
+	leader, err := e.WaitLeader(ctx)
 	require.NoError(t, err)
 	require.NoError(t, leader.Kill())
-	next, err := e.Leader(ctx)
+	next, err := e.WaitLeader(ctx)
 	require.NoError(t, err)
 	require.NotSame(t, leader, next)
 	requireData(t, conn, kept)
@@ -33,6 +38,16 @@ func TestEnsembleElectsANewLeader(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "follower", mode)
 	requireData(t, connect(t, leader.Addr()), later)
+}
+
+// requireToldID checks that the server has the id that ZooKeeper tells.
+func requireToldID(t *testing.T, s *Server) {
+	t.Helper()
+	conf, err := s.FourLetter(withTimeout(t, time.Minute), "conf")
+	require.NoError(t, err)
+	told, ok := field(conf, "serverId=")
+	require.True(t, ok, conf)
+	require.Equal(t, told, strconv.Itoa(s.ID()))
 }
 
 func TestEnsembleRestart(t *testing.T) {

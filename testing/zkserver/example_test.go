@@ -33,7 +33,7 @@ func ExampleRunEnsemble() {
 		log.Fatal(err)
 	}
 	defer ensemble.Close()
-	leader, err := ensemble.Leader(context.Background())
+	leader, err := ensemble.WaitLeader(context.Background())
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -48,12 +48,12 @@ func ExampleRunEnsemble() {
 func ExampleEnsemble_Partition() {
 	ensemble, err := zkserver.RunEnsemble(3,
 		zkserver.WithLinks(),
-		zkserver.WithQuorumTimeouts(10*time.Second, time.Second))
+		zkserver.WithSyncLimit(10)) // a second
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer ensemble.Close()
-	leader, err := ensemble.Leader(context.Background())
+	leader, err := ensemble.WaitLeader(context.Background())
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -65,14 +65,14 @@ func (s *Server) WatchCount(ctx context.Context) (int, error) {
 	return s.metric(ctx, "zk_watch_count")
 }
 
-// Nodes returns the number of znodes, including ZooKeeper's own. Compare two of
-// these counts rather than one with a number.
-func (s *Server) Nodes(ctx context.Context) (int, error) {
+// NodeCount returns the number of znodes, including ZooKeeper's own. Compare
+// two of these counts rather than one with a number.
+func (s *Server) NodeCount(ctx context.Context) (int, error) {
 	return s.metric(ctx, "zk_znode_count")
 }
 
-// Ephemerals returns the number of ephemeral znodes of all sessions.
-func (s *Server) Ephemerals(ctx context.Context) (int, error) {
+// EphemeralCount returns the number of ephemeral znodes of all sessions.
+func (s *Server) EphemeralCount(ctx context.Context) (int, error) {
 	return s.metric(ctx, "zk_ephemerals_count")
 }
 

@@ -10,7 +10,8 @@ import (
 
 // WithLinks routes the traffic between the servers of an ensemble through this
 // program, so that [Ensemble.Partition] can cut servers off from one another
-// while their clients still reach them. It has no effect on a standalone server.
+// while their clients still reach them. It has no effect on a standalone
+// server.
 //
 // Each server is configured with the addresses of relays instead of those of
 // its peers, and /zookeeper/config lists the addresses that the leader has. Do
@@ -20,11 +21,10 @@ func WithLinks() Option {
 	return func(c *config) { c.links = true }
 }
 
-// ErrNoLinks is returned when there are no such links to cut or to heal. Either
-// the ensemble was started without [WithLinks], or the servers are not members
-// of it.
-var ErrNoLinks = errors.New("zkserver: no such links: " +
-	"the ensemble was started without WithLinks, or the servers are not members of it")
+// ErrNoLinks is returned by [Ensemble.Partition] and [Ensemble.Heal] if the
+// ensemble was started without [WithLinks].
+var ErrNoLinks = errors.New("zkserver: no links to cut or to heal: " +
+	"the ensemble was started without WithLinks")
 
 // links are the connections between the members of an ensemble.
 type links struct {
@@ -85,20 +85,23 @@ func (l *links) close() {
 }
 
 // Partition cuts the network between the given servers and all others of the
-// ensemble; among themselves they stay connected. From then on no data passes
-// in either direction, and no server is told. Existing connections stay up but
-// are silent, as behind a packet filter. New connections are accepted but lead
-// nowhere. Clients are not affected. Data that is already under way may still
-// arrive. A further call cuts its servers off from these, too. Without
-// [WithLinks], Partition returns [ErrNoLinks].
+// ensemble. Among themselves they stay connected, unless an earlier call has
+// cut them apart: a further call only adds cuts. [Ensemble.Heal] ends them.
+//
+// From then on no data passes in either direction, and no server is told.
+// Existing connections stay up but are silent, as behind a packet filter. New
+// connections are accepted but lead nowhere. Data that is already under way may
+// still arrive. Clients are not affected.
+//
+// Without [WithLinks], Partition returns [ErrNoLinks]. It is also an error to
+// give no server, all servers, nil, or a server of another ensemble. After an
+// error nothing is cut.
 func (e *Ensemble) Partition(servers ...*Server) error {
-	if e.links == nil || len(servers) == 0 {
+	if e.links == nil {
 		return ErrNoLinks
 	}
-	for _, s := range servers {
-		if !slices.Contains(e.servers, s) {
-			return ErrNoLinks
-		}
+	if err := e.checkPartition(servers); err != nil {
+		return err
 	}
 	for _, a := range servers {
 		for _, b := range e.servers {
@@ -110,9 +113,30 @@ func (e *Ensemble) Partition(servers ...*Server) error {
 	return nil
 }
 
+// checkPartition returns an error unless the cut has servers of the ensemble on
+// both sides, and only such.
+func (e *Ensemble) checkPartition(servers []*Server) error {
+	if len(servers) == 0 {
+		return errors.New("zkserver: a partition of no server")
+	}
+	for i, s := range servers {
+		if !slices.Contains(e.servers, s) {
+			return fmt.Errorf("zkserver: a partition whose server %d of %d is nil, or not of this ensemble",
+				i+1, len(servers))
+		}
+	}
+	for _, s := range e.servers {
+		if !slices.Contains(servers, s) {
+			return nil
+		}
+	}
+	return errors.New("zkserver: a partition of all servers, which leaves nobody to be cut off from")
+}
+
 // Heal ends every [Ensemble.Partition]. Data that the servers sent meanwhile on
 // connections that are still up arrives now, late but in order. Connections
-// that were made meanwhile are closed.
+// that were made meanwhile are closed. If there is no partition, Heal does
+// nothing. Without [WithLinks], it returns [ErrNoLinks].
 func (e *Ensemble) Heal() error {
 	if e.links == nil {
 		return ErrNoLinks

@@ -24,7 +24,7 @@ func follower(e *Ensemble, leader *Server) *Server {
 
 // linked are the options of ensembles whose servers are cut off from one
 // another.
-var linked = []Option{WithLinks(), WithQuorumTimeouts(10*time.Second, 6*time.Second)}
+var linked = []Option{WithLinks(), WithSyncLimit(60)} // six seconds
 
 // A follower that is cut off from its leader keeps answering reads until it
 // notices. Then it serves no client. The other two servers are not affected.
@@ -34,7 +34,7 @@ func TestCutFollowerKeepsItsClientsUntilItNotices(t *testing.T) {
 	node := ownPath()
 	e := BorrowEnsemble(t, 3, linked...)
 	ctx := withTimeout(t, 2*time.Minute)
-	leader, err := e.Leader(ctx)
+	leader, err := e.WaitLeader(ctx)
 	require.NoError(t, err)
 	cut := follower(e, leader)
 	conn, other := connect(t, cut.Addr()), connect(t, leader.Addr())
@@ -50,7 +50,7 @@ func TestCutFollowerKeepsItsClientsUntilItNotices(t *testing.T) {
 
 	requireNotServing(t, ctx, cut)
 	require.Greater(t, time.Since(began), time.Second, "syncLimit is six seconds")
-	still, err := e.Leader(ctx)
+	still, err := e.WaitLeader(ctx)
 	require.NoError(t, err)
 	require.Same(t, leader, still)
 
@@ -83,11 +83,11 @@ func TestCutLeaderGivesUpAndAnotherIsElected(t *testing.T) {
 	node := ownPath()
 	e := BorrowEnsemble(t, 3, linked...)
 	ctx := withTimeout(t, 2*time.Minute)
-	old, err := e.Leader(ctx)
+	old, err := e.WaitLeader(ctx)
 	require.NoError(t, err)
 	require.NoError(t, e.Partition(old))
 	requireNotServing(t, ctx, old)
-	next, err := e.Leader(ctx)
+	next, err := e.WaitLeader(ctx)
 	require.NoError(t, err)
 	require.NotSame(t, old, next)
 	create(t, connect(t, next.Addr()), node)
@@ -117,18 +117,15 @@ func TestLinkedServersComeBack(t *testing.T) {
 // Without links no traffic passes through this program, so there is nothing to
 // cut.
 func TestPartitionNeedsLinks(t *testing.T) {
-	a, b := &Server{}, &Server{}
-	e := &Ensemble{servers: []*Server{a, b}}
-	require.ErrorIs(t, e.Partition(a), ErrNoLinks)
-	require.ErrorIs(t, e.Heal(), ErrNoLinks)
-	e.links = &links{}
+	e := &Ensemble{servers: []*Server{{}, {}}}
+	require.ErrorIs(t, e.Partition(e.servers[0]), ErrNoLinks)
 	require.ErrorIs(t, e.Partition(), ErrNoLinks)
-	require.ErrorIs(t, e.Partition(nil), ErrNoLinks)
-	require.ErrorIs(t, e.Partition(a, &Server{}), ErrNoLinks)
+	require.ErrorIs(t, e.Heal(), ErrNoLinks)
 }
 
-// Two servers of four are cut off together.
-func TestPartitionCutsLinksBetweenTheSides(t *testing.T) {
+// fourLinked returns an ensemble of four servers that do not run. Their links
+// carry nothing.
+func fourLinked() *Ensemble {
 	e := &Ensemble{links: &links{pairs: make(map[pair]*gate)}}
 	for id := 1; id <= 4; id++ {
 		e.servers = append(e.servers, &Server{member: member{id: id}})
@@ -136,16 +133,50 @@ func TestPartitionCutsLinksBetweenTheSides(t *testing.T) {
 			e.links.pairs[pairOf(id, other)] = newGate()
 		}
 	}
+	return e
+}
+
+// cuts returns the pairs of servers that are cut off from each other.
+func (e *Ensemble) cuts() []pair {
+	var cuts []pair
+	for p, g := range e.links.pairs {
+		if shut, _ := g.status(); shut {
+			cuts = append(cuts, p)
+		}
+	}
+	return cuts
+}
+
+func TestPartitionCutsLinksBetweenTheSides(t *testing.T) {
+	e := fourLinked()
 	require.NoError(t, e.Partition(e.servers[1], e.servers[3]))
-	for p, g := range e.links.pairs {
-		shut, _ := g.status()
-		require.Equal(t, (p.low+p.high)%2 == 1, shut, "%v", p)
-	}
+	apart := []pair{{1, 2}, {1, 4}, {2, 3}, {3, 4}}
+	require.ElementsMatch(t, apart, e.cuts())
+	require.NoError(t, e.Partition(e.servers[0], e.servers[1]))
+	require.ElementsMatch(t, append(apart, pair{1, 3}, pair{2, 4}), e.cuts(),
+		"the two are together now, but were cut apart before")
 	require.NoError(t, e.Heal())
-	for p, g := range e.links.pairs {
-		shut, _ := g.status()
-		require.False(t, shut, "%v", p)
+	require.Empty(t, e.cuts())
+	require.NoError(t, e.Heal(), "there is nothing to heal")
+}
+
+func TestPartitionsThatMakeNoSenseAreErrors(t *testing.T) {
+	e := fourLinked()
+	a, b, c, d := e.servers[0], e.servers[1], e.servers[2], e.servers[3]
+	tests := []struct {
+		servers []*Server
+		text    string // of the error
+	}{
+		{nil, "zkserver: a partition of no server"},
+		{[]*Server{a, b, c, d}, "zkserver: a partition of all servers, which leaves nobody to be cut off from"},
+		{[]*Server{a, nil, b}, "zkserver: a partition whose server 2 of 3 is nil, or not of this ensemble"},
+		{[]*Server{fourLinked().servers[0]}, "zkserver: a partition whose server 1 of 1 is nil, or not of this ensemble"},
 	}
+	for _, tt := range tests {
+		require.EqualError(t, e.Partition(tt.servers...), tt.text)
+		require.Empty(t, e.cuts())
+	}
+	require.NoError(t, e.Partition(a, a), "one server, given twice")
 }
 
 func TestAnonymousGreeting(t *testing.T) {

@@ -75,8 +75,8 @@ func connectWith(t *testing.T, addrs []string, dial zk.Dialer) *zk.Conn {
 
 // impatient returns a dialer whose connections wait for the answer to the
 // handshake for five seconds. go-zookeeper waits for 200 seconds, ten times as
-// long as for any other packet. A standalone server that has just begun to start
-// may never answer (ZOOKEEPER-5051).
+// long as for any other packet. A standalone server that has just begun to
+// start may never answer (ZOOKEEPER-5051).
 func impatient(dial zk.Dialer) zk.Dialer {
 	return func(network, address string, timeout time.Duration) (net.Conn, error) {
 		conn, err := dial(network, address, timeout)

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // Option changes how a server, or every server of an ensemble, is set up. An
@@ -20,8 +21,7 @@ type Option func(*config)
 type config struct {
 	tick                   time.Duration
 	minSession, maxSession time.Duration
-	initTimeout            time.Duration
-	syncTimeout            time.Duration
+	initLimit, syncLimit   int // ticks
 	startTimeout           time.Duration
 	ttlNodes               bool
 	properties             map[string]string   // override every other key
@@ -45,6 +45,9 @@ func newConfig(opts []Option) (config, error) {
 	return c, err
 }
 
+// defaultLimit is the default of WithInitLimit and WithSyncLimit, in ticks.
+const defaultLimit = 100
+
 // readOptions is newConfig without the certificates.
 func readOptions(opts []Option) (config, error) {
 	const defaultMinSession = 0 // two ticks, which are not known yet
@@ -52,15 +55,15 @@ func readOptions(opts []Option) (config, error) {
 		tick:         100 * time.Millisecond,
 		minSession:   defaultMinSession,
 		maxSession:   time.Minute,
-		initTimeout:  10 * time.Second,
-		syncTimeout:  10 * time.Second,
+		initLimit:    defaultLimit,
+		syncLimit:    defaultLimit,
 		startTimeout: 2 * time.Minute,
 		ttlNodes:     true,
 		properties:   map[string]string{},
 	}
-	for _, opt := range opts {
+	for i, opt := range opts {
 		if opt == nil {
-			c.reject("option is nil")
+			c.reject("option %d is nil", i+1)
 			continue
 		}
 		opt(&c)
@@ -90,13 +93,16 @@ func (c *config) validate() error {
 	case c.minSession < time.Millisecond || c.maxSession < c.minSession || c.maxSession > longestTime:
 		return fmt.Errorf("zkserver: session timeouts from %v to %v: must be a range between 1ms and %v",
 			c.minSession, c.maxSession, longestTime)
-	case c.initTimeout < c.tick || c.syncTimeout < c.tick:
-		return fmt.Errorf("zkserver: quorum timeouts %v and %v: must not be shorter than the tick of %v",
-			c.initTimeout, c.syncTimeout, c.tick)
 	case c.startTimeout <= 0:
 		return fmt.Errorf("zkserver: start timeout of %v: must be positive", c.startTimeout)
 	case c.tlsAuth != nil && clientAuth[*c.tlsAuth] == "":
 		return fmt.Errorf("zkserver: TLS client authentication %v: not supported by ZooKeeper", *c.tlsAuth)
+	}
+	if err := c.validateLimit("init", c.initLimit); err != nil {
+		return err
+	}
+	if err := c.validateLimit("sync", c.syncLimit); err != nil {
+		return err
 	}
 	for _, s := range c.sequences {
 		if err := s.validate(); err != nil {
@@ -106,14 +112,19 @@ func (c *config) validate() error {
 	return nil
 }
 
-// ticks returns d in ticks, rounded up, since zoo.cfg has the quorum's timeouts
-// in ticks.
-func (c *config) ticks(d time.Duration) string {
-	return strconv.FormatInt(int64((d+c.tick-1)/c.tick), 10)
+// validateLimit checks a number of ticks. ZooKeeper multiplies it by the tick,
+// and the product has to be a time that it can hold.
+func (c *config) validateLimit(name string, ticks int) error {
+	if longest := int(longestTime / c.tick); ticks < 1 || ticks > longest {
+		return fmt.Errorf("zkserver: %s limit of %d ticks: must be from 1 to %d at a tick of %v",
+			name, ticks, longest, c.tick)
+	}
+	return nil
 }
 
 // WithTick sets ZooKeeper's unit of time. Sessions expire up to one tick late.
-// The default is 100 ms.
+// [WithInitLimit] and [WithSyncLimit] count in ticks, so a longer tick makes
+// the servers of an ensemble wait longer for each other. The default is 100 ms.
 func WithTick(d time.Duration) Option {
 	return func(c *config) { c.tick = d }
 }
@@ -129,13 +140,25 @@ func WithSessionTimeouts(shortest, longest time.Duration) Option {
 	}
 }
 
-// WithQuorumTimeouts sets how long the servers of an ensemble wait for each
-// other. A follower has the time initial to connect to its leader and to catch
-// up. A peer that is silent for the time sync is given up. The default is 10 s
-// for both, since a server on a busy machine may be silent for seconds without
-// being dead. The option has no effect on a standalone server.
-func WithQuorumTimeouts(initial, sync time.Duration) Option {
-	return func(c *config) { c.initTimeout, c.syncTimeout = initial, sync }
+// WithInitLimit sets how many ticks a follower has to connect to its leader and
+// to catch up. The default is 100, which is 10 s at the default tick. It must
+// be at least 1. The option has no effect on a standalone server.
+func WithInitLimit(ticks int) Option {
+	return func(c *config) { c.initLimit = ticks }
+}
+
+// WithSyncLimit sets how many ticks the servers of an ensemble put up with each
+// other's silence:
+//
+//   - A follower that does not hear from its leader for that long gives it up,
+//     and drops its clients.
+//   - A leader that does not hear from a majority for that long steps down.
+//
+// The default is 100, which is 10 s at the default tick: a server on a busy
+// machine may be silent for seconds without being dead. It must be at least 1.
+// The option has no effect on a standalone server.
+func WithSyncLimit(ticks int) Option {
+	return func(c *config) { c.syncLimit = ticks }
 }
 
 // WithStartTimeout bounds how long a start or a restart waits until the server
@@ -177,15 +200,31 @@ func WithSnapCount(n int) Option {
 }
 
 // WithProperty sets a key of zoo.cfg. It overrides every other option and every
-// default of this package, including addresses and directories.
+// default of this package, including addresses and directories. ZooKeeper makes
+// a system property of a key that it does not know, and puts "zookeeper."
+// before it.
+//
+// A key that ZooKeeper would read as another one, or not at all, is refused: it
+// must not be empty, contain white space, '=', ':' or a backslash, or begin
+// with '#' or '!'. The value must be on one line.
 func WithProperty(key, value string) Option {
 	return func(c *config) {
-		if key == "" || strings.ContainsAny(key+value, "\r\n") {
-			c.reject("property %q=%q: must have a key, and be on one line", key, value)
-			return
+		switch {
+		case !isKey(key):
+			c.reject("property %q=%q: zoo.cfg cannot have that key", key, value)
+		case strings.ContainsAny(value, "\r\n"):
+			c.reject("property %q=%q: must be on one line", key, value)
+		default:
+			c.setProperty(key, value)
 		}
-		c.setProperty(key, value)
 	}
+}
+
+// isKey reports whether a line of zoo.cfg that begins with key and '=' sets
+// that key. The file has the format of Java's class Properties.
+func isKey(key string) bool {
+	return key != "" && !strings.ContainsAny(key[:1], "#!") &&
+		!strings.ContainsAny(key, `=:\`) && !strings.ContainsFunc(key, unicode.IsSpace)
 }
 
 func (c *config) setProperty(key, value string) {
@@ -194,7 +233,7 @@ func (c *config) setProperty(key, value string) {
 }
 
 // WithJVMFlags adds flags for java. They follow the flags of this package, and
-// so override them.
+// so override them. A flag that Java does not know fails the start.
 func WithJVMFlags(flags ...string) Option {
 	return func(c *config) {
 		if slices.Contains(flags, "") {

@@ -38,9 +38,9 @@ func checkSize(n int) error {
 	return nil
 }
 
-// run starts an ensemble of n servers. If n is 0, it starts a standalone server,
-// which is treated as an ensemble of one from then on. The function choose
-// chooses their ports.
+// run starts an ensemble of n servers. If n is 0, it starts a standalone
+// server, which is treated as an ensemble of one from then on. The function
+// choose chooses their ports.
 func run(opts []Option, n int, choose func(n int) ([]member, error)) (*Ensemble, error) {
 	c, err := newConfig(opts)
 	if err != nil {

@@ -67,6 +67,16 @@ func newServer(c config, d *Distribution, m member) (*Server, error) {
 // Addr returns the address for clients, such as 127.0.0.1:20181.
 func (s *Server) Addr() string { return s.member.addr() }
 
+// ID returns the server's number in its ensemble, counted from 1. Server 1 has
+// the key server.1 in zoo.cfg. The ID of a standalone server is 0, as ZooKeeper
+// itself reports it.
+func (s *Server) ID() int {
+	if s.member.peers == nil {
+		return 0
+	}
+	return s.member.id
+}
+
 // Stop shuts the server down and waits for its end. It resumes a paused server
 // first. A server that has not ended after ten seconds is killed, and Stop
 // returns an error.
@@ -93,8 +103,8 @@ func (s *Server) Kill() error {
 //
 // A standalone server may never answer a client that connects in the first
 // moments of the start (ZOOKEEPER-5051). A client of package framework tries
-// again within its session timeout. A go-zookeeper client waits for almost seven
-// session timeouts.
+// again within its session timeout. A go-zookeeper client waits for almost
+// seven session timeouts.
 func (s *Server) Restart() error {
 	if err := s.Stop(); err != nil {
 		return err

@@ -82,10 +82,10 @@ func TestCounts(t *testing.T) {
 		require.NoError(t, err)
 		return n
 	}
-	nodes := count(srv.Nodes)
+	nodes := count(srv.NodeCount)
 	require.Zero(t, count(srv.WatchCount))
 	require.Zero(t, count(srv.Connections))
-	require.Zero(t, count(srv.Ephemerals))
+	require.Zero(t, count(srv.EphemeralCount))
 
 	conn := connect(t, srv.Addr())
 	create(t, conn, "/n")
@@ -98,10 +98,10 @@ func TestCounts(t *testing.T) {
 	_, _, _, err = conn.ExistsW("/missing")
 	require.NoError(t, err)
 
-	require.Equal(t, nodes+2, count(srv.Nodes))
+	require.Equal(t, nodes+2, count(srv.NodeCount))
 	require.Equal(t, 3, count(srv.WatchCount))
 	require.Equal(t, 1, count(srv.Connections))
-	require.Equal(t, 1, count(srv.Ephemerals))
+	require.Equal(t, 1, count(srv.EphemeralCount))
 }
 
 func TestFourLetter(t *testing.T) {
@@ -116,6 +116,8 @@ func TestFourLetter(t *testing.T) {
 	mode, err := srv.Mode(ctx)
 	require.NoError(t, err)
 	require.Equal(t, "standalone", mode)
+	requireToldID(t, srv)
+	require.Zero(t, srv.ID())
 	_, err = srv.FourLetter(ctx, "hello")
 	require.ErrorContains(t, err, "four-letter")
 }

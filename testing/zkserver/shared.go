@@ -10,10 +10,11 @@ import (
 
 // Shared returns a standalone server that all tests of the program share. The
 // first call starts it, later calls with equal options return the same server,
-// and different options make different servers. Tests may use it at the same
-// time, so each works below a path of its own, which a second run of the test
-// does not use again. Like [Start], Shared skips or fails the test if there is
-// no server.
+// and different options make different servers. Like [Start], Shared skips or
+// fails the test if there is no server.
+//
+// Tests may use the server at the same time, and nobody removes their nodes.
+// Each test needs a path of its own, and a new one for each run with -count.
 //
 // A test must not stop or pause the server, or change its configuration, while
 // other tests use it: see [Borrow]. If an earlier test has left the server down
@@ -39,8 +40,9 @@ func SharedEnsemble(tb TB, n int, opts ...Option) *Ensemble {
 //
 // The test may stop, kill, pause and wipe the server, and need not bring it
 // back: the next test gets a server that serves. Nodes of earlier tests may
-// exist, so each test works below a path of its own. A test that changes the
-// configuration, such as the members of an ensemble, must use Start.
+// exist, so each test needs a path of its own, and a new one for each run with
+// -count. A test that changes the configuration, such as the members of an
+// ensemble, must use Start.
 //
 // The program must call [CloseShared] after the last test.
 func Borrow(tb TB, opts ...Option) *Server {

@@ -77,7 +77,7 @@ func TestBorrowedEnsembleIsMended(t *testing.T) {
 		t.Skip(tb.skipped)
 	}
 	require.Empty(t, tb.failed)
-	leader, err := first.Leader(withTimeout(t, time.Minute))
+	leader, err := first.WaitLeader(withTimeout(t, time.Minute))
 	require.NoError(t, err)
 	require.NoError(t, first.Partition(leader))
 	require.NoError(t, leader.Kill())

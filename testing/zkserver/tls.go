@@ -77,8 +77,8 @@ func (s *Server) checkTLS(ctx context.Context) error {
 	return conn.Close()
 }
 
-// TLSConnectString is ConnectString for clients that speak TLS. Without
-// [WithTLS] it is empty.
+// TLSConnectString is [Ensemble.ConnectString] for clients that speak TLS.
+// Without [WithTLS] it is empty.
 func (e *Ensemble) TLSConnectString() string {
 	var addrs []string
 	for _, s := range e.servers {

@@ -30,8 +30,8 @@ func properties(c config, m member, files layout) map[string]string {
 	} else {
 		// So that an ensemble of one is an ensemble.
 		p["standaloneEnabled"] = "false"
-		p["initLimit"] = c.ticks(c.initTimeout)
-		p["syncLimit"] = c.ticks(c.syncTimeout)
+		p["initLimit"] = strconv.Itoa(c.initLimit)
+		p["syncLimit"] = strconv.Itoa(c.syncLimit)
 		for _, peer := range m.peers {
 			p["server."+strconv.Itoa(peer.id)] = peer.spec()
 		}

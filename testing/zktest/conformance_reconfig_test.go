@@ -150,9 +150,9 @@ func reconfigScript(r *reconfigStage) {
 func TestReconfigConforms(t *testing.T) {
 	t.Parallel()
 	real := zkserver.StartEnsemble(t, 3, zkserver.WithProperty("reconfigEnabled", "true"),
-		zkserver.WithQuorumTimeouts(time.Minute, time.Minute),
+		zkserver.WithInitLimit(600), zkserver.WithSyncLimit(600), // a minute
 		zkserver.WithJVMFlags("-Dzookeeper.DigestAuthenticationProvider.superDigest="+datatree.DigestID(superUser).ID))
-	leader, err := real.Leader(t.Context())
+	leader, err := real.WaitLeader(t.Context())
 	require.NoError(t, err)
 	fake := StartEnsemble(t, 3, WithTCP("127.0.0.1:0"), WithReconfig(), WithSuperUser(superUser))
 	want, got := newReconfigStage(t, leader.Addr()), newReconfigStage(t, fake.Leader().Addr())

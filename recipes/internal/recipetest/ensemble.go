@@ -18,7 +18,9 @@ import (
 // PeerTimeout is how long the servers of an ensemble wait for one another. A
 // server that is cut off from the others still answers its clients for that
 // long.
-const PeerTimeout = 6 * time.Second
+const PeerTimeout = peerTicks * 100 * time.Millisecond // zkserver's default tick
+
+const peerTicks = 60
 
 // LongSession is the session timeout of clients that are to keep their
 // session, whatever happens to servers.
@@ -32,8 +34,7 @@ func NewEnsembleWorld(t *testing.T) (*World, *zkserver.Ensemble) {
 	thorough.OnRealServers(t)
 	t.Parallel()
 	realEnsembles.enter(t)
-	e := zkserver.BorrowEnsemble(t, 3, zkserver.WithLinks(),
-		zkserver.WithQuorumTimeouts(10*time.Second, PeerTimeout))
+	e := zkserver.BorrowEnsemble(t, 3, zkserver.WithLinks(), zkserver.WithSyncLimit(peerTicks))
 	w := &World{Addr: e.ConnectString(), Dial: (&net.Dialer{}).DialContext, Session: LongSession}
 	w.Observer, _ = w.Connect(t)
 	return w, e
@@ -71,7 +72,7 @@ func (w *World) ConnectFirstTo(t *testing.T, s *zkserver.Server, opts ...framewo
 // Roles returns the leader of the ensemble, and those that follow it.
 func (w *World) Roles(t *testing.T, e *zkserver.Ensemble) (leader *zkserver.Server, followers []*zkserver.Server) {
 	t.Helper()
-	leader, err := e.Leader(w.Patience(t))
+	leader, err := e.WaitLeader(w.Patience(t))
 	require.NoError(t, err)
 	for _, s := range e.Members() {
 		if s != leader {
