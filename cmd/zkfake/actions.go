@@ -12,6 +12,8 @@ var serverActions = map[string]func(*zktest.Server) error{
 	"stop":   (*zktest.Server).Stop,
 	"pause":  (*zktest.Server).Pause,
 	"resume": (*zktest.Server).Resume,
+	"refuse": func(s *zktest.Server) error { s.RefuseConnections(true); return nil },
+	"accept": func(s *zktest.Server) error { s.RefuseConnections(false); return nil },
 }
 
 func (c *control) onMembers(action func(*zktest.Server) error) answer {

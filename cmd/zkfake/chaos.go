@@ -70,13 +70,17 @@ func (c *control) beginChaos(r *http.Request) (any, error) {
 	return nil, nil
 }
 
-// disruptions returns those that a comma-separated list names, or all of them.
+// disruptions returns those that a comma-separated list names, or all of them,
+// or none.
 func (c *control) disruptions(names string) ([]disruption, error) {
 	known := maps.Clone(disruptions)
 	if c.servers.ens != nil {
 		maps.Copy(known, ensembleDisruptions)
 	}
-	if names == "" {
+	switch names {
+	case "none":
+		return nil, nil
+	case "":
 		names = strings.Join(slices.Sorted(maps.Keys(known)), ",")
 	}
 	var do []disruption

@@ -347,7 +347,7 @@ func TestChaosBeginsAndEnds(t *testing.T) {
 		return err == nil
 	})
 	require.Len(t, get[[]eventBody](p, "/chaos"), before)
-	p.do(http.MethodPost, "/chaos?seed=8")
+	p.do(http.MethodPost, "/chaos?do=none&latency=5ms")
 }
 
 func TestServersThatDoNotRun(t *testing.T) {
@@ -361,6 +361,15 @@ func TestServersThatDoNotRun(t *testing.T) {
 		require.Contains(t, body, "not running")
 	}
 	p.do(http.MethodPost, "/restart")
+	p.do(http.MethodPost, "/refuse")
+	nc, err := net.Dial("tcp", p.addr)
+	if err == nil { // the port stays open on some systems
+		_, err = nc.Read(make([]byte, 1))
+		nc.Close()
+	}
+	require.Error(t, err)
+	p.do(http.MethodPost, "/accept")
+	p.client()
 	p.do(http.MethodPost, "/pause")
 	p.do(http.MethodPost, "/restart")
 	require.Equal(t, "standalone", get[statusBody](p, "/status").Members[0].Mode)

@@ -24,13 +24,18 @@
 //	-spares n             n more members, on the ports that follow, which can
 //	                      join by reconfig
 //	-control host:port    the remote control; off by default
-//	-super user:password  a user to whom no ACL applies
+//	-super user:password  a user to whom no ACL applies; clients say the same
+//	                      with the scheme digest
 //	-quotas               enforce hard limits
 //	-readonly             members without a leader serve reads to clients that
 //	                      agree to that
 //	-reconfig             let the super user change which members there are
 //	-version38            behave as ZooKeeper 3.8 does, not as 3.9
 //	-tick duration        sessions expire only at multiples of this duration
+//	-minsession duration  the shortest session timeout that clients get
+//	-maxsession duration  the longest one; a real server has 2 and 20 ticks
+//	-containercheck d     time between two looks for empty containers and for
+//	                      nodes whose TTL is over
 //	-progress duration    time between two lines of progress; 0 for none
 //
 // With -listen 0.0.0.0:2181 the server listens on all interfaces. With -tick

@@ -121,6 +121,8 @@ func TestCommandLine(t *testing.T) {
 		"negative tick":   {[]string{"-tick", "-1s"}, badInput, "must not be negative"},
 		"no ensemble":     {[]string{"-spares", "1"}, badInput, "need an ensemble"},
 		"read-only alone": {[]string{"-readonly"}, badInput, "need an ensemble"},
+		"sessions":        {[]string{"-minsession", "2s", "-maxsession", "1s"}, badInput, "in this order"},
+		"no container":    {[]string{"-containercheck", "0"}, badInput, "at least 1ms"},
 		"no super user":   {[]string{"-members", "3", "-reconfig"}, badInput, "needs -super"},
 		"idle spares":     {[]string{"-members", "3", "-spares", "1"}, badInput, "needs -reconfig"},
 		"port in use":     {[]string{"-listen", taken.Addr().String()}, cannotListen, "in use"},
@@ -188,4 +190,21 @@ func TestExits(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(rest), "served for")
 	require.Equal(t, done, <-ended)
+}
+
+// Clients get the session timeout that they ask for, within the bounds.
+func TestBoundsSessionTimeouts(t *testing.T) {
+	t.Parallel()
+	p := begin(t, "-minsession", "2s", "-maxsession", "20s", "-containercheck", "10ms")
+	conn, _ := p.client() // asks for 30 s
+	require.EqualValues(t, 20_000, get[[]sessionBody](p, "/sessions")[0].TimeoutMS)
+	_, err := conn.CreateContainer("/c", nil, 4, zk.WorldACL(zk.PermAll))
+	require.NoError(t, err)
+	_, err = conn.Create("/c/a", nil, 0, zk.WorldACL(zk.PermAll))
+	require.NoError(t, err)
+	require.NoError(t, conn.Delete("/c/a", 0))
+	eventually(t, func() bool {
+		there, _, err := conn.Exists("/c")
+		return err == nil && !there
+	})
 }

@@ -24,6 +24,9 @@ type settings struct {
 	version38 bool
 	tick      time.Duration
 	progress  time.Duration
+
+	minSession, maxSession time.Duration
+	containerCheck         time.Duration
 }
 
 // parse returns what the command line says, or an error if it is invalid.
@@ -34,12 +37,16 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	fs.IntVar(&s.members, "members", 0, "serve as an ensemble of `n` members, on n ports")
 	fs.IntVar(&s.spares, "spares", 0, "`n` more members, which can join by reconfig")
 	fs.StringVar(&s.control, "control", "", "`host:port` of the remote control; a loopback address")
-	fs.StringVar(&s.super, "super", "", "`user:password` of a user to whom no ACL applies")
+	fs.StringVar(&s.super, "super", "", "`credentials` of a user to whom no ACL applies, such as user:password")
 	fs.BoolVar(&s.quotas, "quotas", false, "enforce hard limits")
 	fs.BoolVar(&s.readOnly, "readonly", false, "members without a leader serve reads")
 	fs.BoolVar(&s.reconfig, "reconfig", false, "let the super user change which members there are")
 	fs.BoolVar(&s.version38, "version38", false, "behave as ZooKeeper 3.8 does, not as 3.9")
 	fs.DurationVar(&s.tick, "tick", 0, "sessions expire only at multiples of this `duration`")
+	fs.DurationVar(&s.minSession, "minsession", time.Millisecond, "the shortest session timeout, a `duration`")
+	fs.DurationVar(&s.maxSession, "maxsession", 24*24*time.Hour, "the longest session timeout, a `duration`")
+	fs.DurationVar(&s.containerCheck, "containercheck", time.Minute,
+		"`duration` between two looks for empty containers and nodes with a TTL")
 	fs.DurationVar(&s.progress, "progress", time.Minute, "`duration` between two lines of progress; 0 for none")
 	fs.SetOutput(io.Discard) // the caller prints errors
 	if err := fs.Parse(args); err != nil {
@@ -71,6 +78,10 @@ func (s settings) check() error {
 		return errors.New("-spares needs -reconfig: they could never join")
 	case s.tick < 0:
 		return fmt.Errorf("-tick %v: must not be negative", s.tick)
+	case s.minSession <= 0 || s.maxSession < s.minSession:
+		return fmt.Errorf("-minsession %v, -maxsession %v: must be positive, and in this order", s.minSession, s.maxSession)
+	case s.containerCheck < time.Millisecond:
+		return fmt.Errorf("-containercheck %v: must be at least 1ms", s.containerCheck)
 	case s.progress < 0:
 		return fmt.Errorf("-progress %v: must not be negative", s.progress)
 	case s.control != "":
@@ -94,7 +105,12 @@ func checkLoopback(addr string) error {
 
 // options are the settings as package zktest has them.
 func (s settings) options() []zktest.Option {
-	opts := []zktest.Option{zktest.WithTCP(s.listen), zktest.WithRequestLog(s.remembered())}
+	opts := []zktest.Option{
+		zktest.WithTCP(s.listen),
+		zktest.WithRequestLog(s.remembered()),
+		zktest.WithSessionTimeouts(s.minSession, s.maxSession),
+		zktest.WithContainerCheckInterval(s.containerCheck),
+	}
 	for _, o := range []struct {
 		set bool
 		opt zktest.Option

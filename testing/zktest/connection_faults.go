@@ -11,12 +11,13 @@ func (s *Server) CutAll() {
 }
 
 // RefuseConnections makes dialing fail, or work again. Existing connections
-// stay. Over TCP, where the port stays open, new connections are closed at
-// once.
+// stay. Over TCP on other systems than Linux the port stays open, and new
+// connections are closed at once.
 func (s *Server) RefuseConnections(on bool) {
 	s.mu.Lock()
 	defer s.unlock()
 	s.refusing = on
+	s.updatePortLocked()
 }
 
 // BlackholeAll does as [Session.Blackhole] to all connections, present and
@@ -25,6 +26,7 @@ func (s *Server) BlackholeAll() {
 	s.mu.Lock()
 	defer s.unlock()
 	s.blackHole = true
+	s.updatePortLocked()
 	for _, c := range s.connsInOrderLocked() {
 		c.blackHoleLocked()
 	}
@@ -37,6 +39,7 @@ func (s *Server) Heal() {
 	s.mu.Lock()
 	defer s.unlock()
 	s.blackHole = false
+	s.updatePortLocked()
 	for _, c := range s.connsInOrderLocked() {
 		if c.halfOpenLocked() && (c.host == nil || !c.host.isolated) {
 			c.resetLocked()

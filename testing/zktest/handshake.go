@@ -47,12 +47,10 @@ func (op *connectOp) connectLocked(x *exchange) []byte {
 	if op.seen > s.zxid {
 		// The client has seen a future that this server has not: it has to find
 		// a better server, and is told so by silence.
-		x.last = true
-		return nil
+		return x.hangUpLocked()
 	}
 	if s.member != nil && !s.member.admitsLocked(op.session) {
-		x.last = true
-		return nil
+		return x.hangUpLocked()
 	}
 	last := s.leaderServerLocked().zxid
 	sess := op.lookUpLocked(s)
@@ -63,6 +61,12 @@ func (op *connectOp) connectLocked(x *exchange) []byte {
 		x.awaitZxid = zxid // a new session is a transaction
 	}
 	return op.takeUpLocked(x, sess)
+}
+
+// hangUpLocked ends the connection without an answer.
+func (x *exchange) hangUpLocked() []byte {
+	x.last, x.req.Err = true, wire.ErrConnectionLoss
+	return nil
 }
 
 // takeUpLocked gives the connection its session.

@@ -197,3 +197,11 @@ func TestFourLetterWords(t *testing.T) {
 		}
 	})
 }
+
+// The log tells a handshake that was hung up on from one that was answered.
+func TestLogOfAHandshakeThatIsHungUpOn(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *Server) {
+		require.False(t, dialRaw(t, srv).handshake(1<<40, 10_000, 0, nil), "it has seen more than there is")
+		require.Equal(t, wire.ErrConnectionLoss, srv.Requests()[0].Err)
+	})
+}

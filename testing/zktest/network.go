@@ -2,10 +2,12 @@ package zktest
 
 import (
 	"context"
+	"errors"
 	"net"
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/gocurator/curator/testing/zktest/internal/memnet"
 )
@@ -56,19 +58,72 @@ func (s *Server) listen(addr string) error {
 	if strings.HasPrefix(addr, ":") {
 		addr = "127.0.0.1" + addr
 	}
-	l, err := net.Listen("tcp", addr)
+	l, err := listenOn(addr)
 	if err != nil {
 		return err
 	}
-	s.listener = l
+	s.listener, s.accepting = l, true
 	s.wg.Go(func() {
 		for {
 			nc, err := l.Accept()
-			if err != nil {
-				return // closed by Close
+			switch {
+			case err == nil:
+				s.start(nc, nil)
+			case !s.awaitAccepting():
+				return
+			case !errors.Is(err, syscall.EINVAL): // not by closePort: out of descriptors, for example
+				time.Sleep(5 * time.Millisecond)
 			}
-			s.start(nc, nil)
 		}
 	})
 	return nil
+}
+
+// listenOn is [net.Listen] with a port that is asked for by its number, also if
+// any port will do. One that the system has chosen would be another one after
+// [closePort] and [openPort].
+func listenOn(addr string) (l net.Listener, err error) {
+	for range 10 { // another program may take the port in between
+		if l, err = net.Listen("tcp", addr); err != nil {
+			return nil, err
+		}
+		if chosen := l.Addr().String(); chosen != addr {
+			_ = l.Close()
+			l, err = net.Listen("tcp", chosen)
+		}
+		if err == nil {
+			return l, nil
+		}
+	}
+	return nil, err
+}
+
+// awaitAccepting waits until the port is open. It returns false when the server
+// is closed.
+func (s *Server) awaitAccepting() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for !s.accepting && !s.closed {
+		changed := s.nextChangeLocked()
+		s.mu.Unlock()
+		<-changed
+		s.mu.Lock()
+	}
+	return !s.closed
+}
+
+// updatePortLocked closes the TCP port, or opens it again, as the state of the
+// server has it. Whoever dials a server behind a black hole does not hear that
+// the port is closed.
+func (s *Server) updatePortLocked() {
+	accepting := !s.stopped && !s.refusing || s.blackHole
+	if s.listener == nil || accepting == s.accepting {
+		return
+	}
+	if accepting {
+		openPort(s.listener)
+	} else {
+		closePort(s.listener)
+	}
+	s.accepting = accepting
 }

@@ -225,7 +225,7 @@ func TestRestartWhileReaping(t *testing.T) {
 			c.handshake(0, 1_000_000, 0, nil) // its expiry must not come into it
 			c.call(wire.OpCreateContainer, "/c", []byte{}, datatree.OpenACL, int(wire.FlagContainer))
 			srv.mu.Lock()
-			time.Sleep(reapInterval)
+			time.Sleep(time.Minute)
 			for range 100 {
 				runtime.Gosched() // until the alarm waits for the lock
 			}
@@ -264,4 +264,15 @@ func TestRequestsAreInTheOrderOfTheirTransactions(t *testing.T) {
 		}
 		require.GreaterOrEqual(t, r.Zxid, last.Zxid)
 	}
+}
+
+func TestContainerCheckInterval(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *Server) {
+		c := login(t, srv)
+		require.Equal(t, wire.OK, c.call(wire.OpCreateTTL, "/ttl", []byte{}, datatree.OpenACL, int(wire.FlagTTL), int64(1500)).code)
+		time.Sleep(1900 * time.Millisecond)
+		require.Len(t, srv.Tree(), 1)
+		time.Sleep(200 * time.Millisecond)
+		require.Empty(t, srv.Tree())
+	}, WithContainerCheckInterval(time.Second))
 }

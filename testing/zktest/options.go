@@ -3,7 +3,6 @@ package zktest
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -17,6 +16,7 @@ type config struct {
 	syncLimit              int // ticks
 	plan                   *ChaosPlan
 	ttl                    bool
+	reapInterval           time.Duration
 	superUser              string
 	enforceQuotas          bool
 	logSize                int
@@ -44,7 +44,9 @@ func configured(opts []Option) (config, error) {
 		election:   defaultElectionTime,
 		syncLimit:  defaultSyncLimit,
 		ttl:        true,
-		logSize:    defaultLogSize,
+
+		reapInterval: time.Minute,
+		logSize:      defaultLogSize,
 	}
 	for i, opt := range opts {
 		if opt == nil {
@@ -118,6 +120,18 @@ func WithTTLNodes(on bool) Option {
 	return func(c *config) { c.ttl = on }
 }
 
+// WithContainerCheckInterval sets how often the server looks for empty
+// containers, and for nodes with a TTL whose time is over. The default is a real
+// server's, one minute. [Server.ReapContainers] makes it look at once.
+func WithContainerCheckInterval(d time.Duration) Option {
+	return func(c *config) {
+		if d < time.Millisecond {
+			c.reject("a container check interval of %v", d)
+		}
+		c.reapInterval = d
+	}
+}
+
 // WithSyncLimit sets how many ticks the members of an ensemble put up with each
 // other's silence: a follower that is cut off from its leader drops its clients
 // after that time, and a leader without a majority steps down one tick later.
@@ -144,13 +158,13 @@ func WithElectionTime(d time.Duration) Option {
 	}
 }
 
-// WithSuperUser sets the credentials of the user to whom no ACL applies, in the
-// form user:password, as clients give them with the scheme "digest". The
-// default is that there is no such user.
+// WithSuperUser sets the credentials of the user to whom no ACL applies, as
+// clients give them with the scheme "digest": usually user:password, but as on a
+// real server any text will do. The default is that there is no such user.
 func WithSuperUser(credentials string) Option {
 	return func(c *config) {
-		if !strings.Contains(credentials, ":") {
-			c.reject("credentials of the super user without a colon")
+		if credentials == "" {
+			c.reject("a super user without credentials")
 		}
 		c.superUser = credentials
 	}

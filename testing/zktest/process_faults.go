@@ -32,6 +32,7 @@ func (s *Server) Stop() error {
 
 func (s *Server) stopLocked() {
 	s.stopped, s.paused = true, false
+	s.updatePortLocked()
 	for _, c := range s.connsInOrderLocked() {
 		c.closeByServerLocked()
 	}
@@ -64,6 +65,7 @@ func (s *Server) startLocked() {
 		return
 	}
 	s.stopped = false
+	s.updatePortLocked()
 	if s.member != nil {
 		s.member.ens.updateLocked()
 		return

@@ -101,8 +101,7 @@ func (op *connectOp) connectReadOnlyLocked(x *exchange) []byte {
 	m := x.srv.member
 	_, global := m.readOnly.global[op.session]
 	if !op.readOnly || op.seen > m.zxid || global || !m.admitsLocked(op.session) {
-		x.last = true
-		return nil
+		return x.hangUpLocked()
 	}
 	sess := m.ownSessions[op.session]
 	switch {

@@ -7,17 +7,14 @@ import (
 	"github.com/gocurator/curator/testing/zktest/internal/wire"
 )
 
-// reapInterval is how often a real server looks for containers and nodes with a
-// TTL to delete.
-const reapInterval = time.Minute
-
 // scheduleReaperLocked arms the timer for the next look, if there is something
 // to look at. Looks are at whole intervals since the server began.
 func (s *Server) scheduleReaperLocked() {
 	if s.reaper != nil || s.stopped || s.closed || !s.tree.Reapable() {
 		return
 	}
-	wait := reapInterval - time.Since(s.born)%reapInterval
+	interval := s.cfg.reapInterval
+	wait := interval - time.Since(s.born)%interval
 	var own *alarm
 	own = s.afterLocked(wait, func() {
 		s.mu.Lock()
@@ -35,7 +32,8 @@ func (s *Server) scheduleReaperLocked() {
 }
 
 // ReapContainers deletes empty containers and outdated nodes with a TTL now.
-// The server does this by itself once a minute, in an ensemble its leader. A
+// The server, in an ensemble its leader, does this by itself, see
+// [WithContainerCheckInterval]. A
 // container that becomes empty by it is deleted the next time only, as on a
 // real server. It returns the number of nodes deleted.
 func (s *Server) ReapContainers() int {

@@ -29,7 +29,8 @@ type Request struct {
 	Watch   bool   // the request is a read that leaves a watch
 
 	// Processed is false if a fault kept the server from carrying out the
-	// request; then Err is the code of [Fail], if that was the fault.
+	// request; then Err is the code of [Fail], if that was the fault. A
+	// handshake that the server hangs up on has the code of a lost connection.
 	Processed bool
 	Err       Code
 	Zxid      int64  // of the transaction for a write, else the last one applied before

@@ -46,6 +46,7 @@ type Server struct {
 
 	closed, stopped, paused bool
 	refusing, blackHole     bool
+	accepting               bool // the TCP port is open
 	injections              []*Injection
 
 	log      requestLog
