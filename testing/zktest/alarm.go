@@ -30,7 +30,7 @@ func (a *alarm) stop() {
 	}
 }
 
-// sleep waits for d unless done is closed first.
+// sleep waits for d unless done, which may be nil, is closed first.
 func sleep(d time.Duration, done <-chan struct{}) bool {
 	if d <= 0 {
 		return true

@@ -341,7 +341,7 @@ func (c *faultyClient) compareAndSet() bool {
 			c.wrong = append(c.wrong, fmt.Sprintf("version %d was acknowledged to clients %d and %d", c.register, other, c.number))
 		}
 		c.writers[c.register] = c.number
-		c.journal.version = max(c.journal.version, c.register)
+		c.version = max(c.version, c.register)
 	})
 	return true
 }

@@ -71,8 +71,8 @@ func (s *Server) listen(addr string) error {
 				s.start(nc, nil)
 			case !s.awaitAccepting():
 				return
-			case !errors.Is(err, syscall.EINVAL): // not by closePort: out of descriptors, for example
-				time.Sleep(5 * time.Millisecond)
+			case !errors.Is(err, syscall.EINVAL): // not by closePort, but out of descriptors, for example
+				sleep(5*time.Millisecond, nil)
 			}
 		}
 	})
