@@ -131,7 +131,7 @@ func TestEphemeralPathIsFreeAgainAfterRefusedCredentials(t *testing.T) {
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		srv.Inject(zktest.Rule{Op: zktest.OpAuth, Times: 1, Do: zktest.Fail(zktest.ErrAuthFailed)})
 		srv.RefuseConnections(true)
-		srv.CutAll()
+		srv.Heal() // ends the black hole
 		synctest.Wait()
 		srv.RefuseConnections(false)
 		time.Sleep(5 * time.Second)

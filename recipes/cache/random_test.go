@@ -1,6 +1,7 @@
 package cache_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -239,10 +240,10 @@ func (w *world) change() {
 		}
 	}
 	_, there := head.Node(path)
-	_, parent := head.Node(path[:strings.LastIndexByte(path, '/')])
+	_, parent := head.Node(cmp.Or(path[:strings.LastIndexByte(path, '/')], "/"))
 	var err error
 	switch {
-	case !there && (parent || path == "/r"):
+	case !there && parent:
 		err = head.Create(path, fmt.Append(nil, w.rng.IntN(1000)))
 	case there && len(head.Children(path)) == 0 && w.rng.IntN(2) == 0:
 		err = head.Delete(path)
