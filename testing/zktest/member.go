@@ -64,8 +64,7 @@ func (m *Member) Reaches(other *Member) bool {
 
 // Resign makes the leader step down. As on a real ensemble every member drops
 // its clients and looks for a leader; another one is elected, if one is
-// eligible. It reports whether the member was the leader, and not
-// paused.
+// eligible. It reports whether the member was the leader, and not paused.
 func (m *Member) Resign() bool {
 	m.mu.Lock()
 	defer m.unlock()
@@ -83,8 +82,8 @@ func (m *Member) reachesLocked(o *Member) bool {
 	return m.upLocked() && o.upLocked() && m.part == o.part && !m.paused && !o.paused
 }
 
-// followsLocked reports whether the member follows that leader, in the epoch of
-// today.
+// followsLocked reports whether the member follows that leader, in its present
+// epoch.
 func (m *Member) followsLocked(leader *Member) bool {
 	return m.leader == leader && leader.leader == leader && m.epoch == leader.epoch
 }
