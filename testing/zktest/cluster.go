@@ -24,11 +24,11 @@ type cluster struct {
 	mu             sync.Mutex
 	epoch          int64 // how many leaders there were; 0 for a standalone server
 	sessions       map[int64]*session
-	ownSessions    map[int64]*session // those that are known to one read-only member only
+	ownSessions    map[int64]*session // those that are known to one read-only member only; nil until there is one
 	lastSession    int64
 	accepted       int64              // connections so far
-	replaced       map[int64]struct{} // sessions to be replaced silently at the next handshake
-	pausedSessions map[int64]struct{} // sessions whose requests wait
+	replaced       map[int64]struct{} // sessions to be replaced silently at the next handshake; nil until there is one
+	pausedSessions map[int64]struct{} // sessions whose requests wait; nil until there is one
 	handshakes     int64              // connections that have made themselves known
 	closing        bool               // no alarm is set any more
 	sim            *simulation        // nil without WithChaos
@@ -48,12 +48,9 @@ func secretOf(cfg config) uint64 {
 
 func newCluster(cfg config) *cluster {
 	c := &cluster{
-		cfg:            cfg,
-		secret:         secretOf(cfg),
-		sessions:       make(map[int64]*session),
-		ownSessions:    make(map[int64]*session),
-		replaced:       make(map[int64]struct{}),
-		pausedSessions: make(map[int64]struct{}),
+		cfg:      cfg,
+		secret:   secretOf(cfg),
+		sessions: make(map[int64]*session),
 	}
 	c.lastSession = firstSessionID(time.Now())
 	return c
@@ -81,6 +78,9 @@ func (c *cluster) nextChangeLocked() <-chan struct{} {
 func (c *cluster) oldestFirstLocked() []*session { return inOrder(c.sessions) }
 
 func inOrder(sessions map[int64]*session) []*session {
+	if len(sessions) == 0 {
+		return nil
+	}
 	list := make([]*session, 0, len(sessions))
 	for _, id := range slices.Sorted(maps.Keys(sessions)) {
 		list = append(list, sessions[id])

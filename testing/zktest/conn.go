@@ -79,6 +79,9 @@ func (s *Server) start(nc net.Conn, h *Host) bool {
 	if p, inMemory := nc.(*memnet.Conn); inMemory {
 		p.NotifyIdle(s.idle.notify)
 	}
+	if s.conns == nil {
+		s.conns = make(map[*conn]struct{})
+	}
 	s.conns[c] = struct{}{}
 	s.wg.Go(c.serve)
 	s.wg.Go(c.deliver)

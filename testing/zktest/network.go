@@ -19,7 +19,7 @@ import (
 // on the developer's machine.
 func memoryAddr(number int) string {
 	const firstPort = 1
-	return net.JoinHostPort("127.0.0.1", strconv.Itoa(firstPort+number))
+	return loopbackHost + ":" + strconv.Itoa(firstPort+number)
 }
 
 // Addr returns the TCP address of a server with [WithTCP]. Without it, it is a

@@ -108,6 +108,9 @@ func (op *connectOp) connectReadOnlyLocked(x *exchange) []byte {
 	case op.session == 0:
 		m.lastSession++
 		sess = &session{id: m.lastSession, home: m}
+		if m.ownSessions == nil {
+			m.ownSessions = make(map[int64]*session)
+		}
 		m.ownSessions[sess.id] = sess
 	case sess == nil || sess.home != m || !op.provesOwner(x.srv):
 		return op.rejectLocked(x)

@@ -1,10 +1,9 @@
 package zktest
 
 import (
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
+	"strconv"
 	"time"
 )
 
@@ -62,12 +61,16 @@ func (v ensembleView) voters() (n int) {
 
 // text is the data of the config node.
 func (v ensembleView) text() []byte {
-	var b strings.Builder
+	b := make([]byte, 0, 64*(len(v.servers)+1))
 	for _, id := range slices.Sorted(maps.Keys(v.servers)) {
-		fmt.Fprintf(&b, "server.%d=%s\n", id, v.servers[id])
+		b = append(b, "server."...)
+		b = strconv.AppendInt(b, id, 10)
+		b = append(b, '=')
+		b = v.servers[id].appendTo(b)
+		b = append(b, '\n')
 	}
-	fmt.Fprintf(&b, "version=%x", v.version)
-	return []byte(b.String())
+	b = append(b, "version="...)
+	return strconv.AppendInt(b, v.version, 16)
 }
 
 // votesLocked reports whether the member's vote counts.
@@ -84,6 +87,7 @@ func (e *Ensemble) setFirstViewLocked() {
 			client: m.Addr(),
 		}
 	}
+	e.voters = e.view.voters()
 }
 
 // confirmViewLocked is what the first leader does: the version becomes the
@@ -93,9 +97,9 @@ func (e *Ensemble) confirmViewLocked() {
 	if e.cfg.reconfig {
 		e.view.version = e.epoch << 32
 	}
-	text := e.view.text()
+	text, now := e.view.text(), e.leader.nowMillisLocked()
 	for _, m := range e.members {
-		m.tree.InitConfig(text, e.view.version, m.nowMillisLocked())
+		m.tree.InitConfig(text, e.view.version, now)
 	}
 }
 
@@ -117,7 +121,7 @@ func (e *Ensemble) canDecideLocked(next ensembleView) bool {
 // hears of its success before.
 func (e *Ensemble) adoptLocked(next ensembleView) {
 	before := e.view
-	e.view = next
+	e.view, e.voters = next, next.voters()
 	for _, m := range e.members {
 		if before.observes(m.id) != next.observes(m.id) {
 			e.changing = append(e.changing, m)

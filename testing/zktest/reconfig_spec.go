@@ -24,20 +24,34 @@ type serverAddr struct {
 	quorum, election int
 }
 
-// String returns the form that a real server gives it.
-func (s serverSpec) String() string {
-	var addrs []string
-	for _, a := range s.addrs {
-		addrs = append(addrs, net.JoinHostPort(a.host, strconv.Itoa(a.quorum))+":"+strconv.Itoa(a.election))
+// appendTo appends the form that a real server gives it. Each ensemble that
+// starts does this for every member.
+func (s serverSpec) appendTo(b []byte) []byte {
+	for i, a := range s.addrs {
+		if i > 0 {
+			b = append(b, '|')
+		}
+		b = a.appendTo(b)
 	}
-	text := strings.Join(addrs, "|") + ":participant"
+	role := ":participant"
 	if s.observer {
-		text = strings.Join(addrs, "|") + ":observer"
+		role = ":observer"
 	}
+	b = append(b, role...)
 	if s.client != "" {
-		text += ";" + s.client
+		b = append(append(b, ';'), s.client...)
 	}
-	return text
+	return b
+}
+
+func (a serverAddr) appendTo(b []byte) []byte {
+	if strings.Contains(a.host, ":") { // IPv6
+		b = append(append(append(b, '['), a.host...), ']')
+	} else {
+		b = append(b, a.host...)
+	}
+	b = strconv.AppendInt(append(b, ':'), int64(a.quorum), 10)
+	return strconv.AppendInt(append(b, ':'), int64(a.election), 10)
 }
 
 // parseServerSpec reads host:port:port[:role][;[host:]port], of which the part

@@ -39,7 +39,7 @@ type Server struct {
 	watches  *datatree.Watches[*conn]
 	zxid     int64                    // of the last transaction applied
 	overflow map[*datatree.Node]int32 // of the last transaction; see datatree.Txn
-	conns    map[*conn]struct{}
+	conns    map[*conn]struct{}       // nil until there is one
 	reaper   *alarm
 	offset   time.Duration // of the wall clock
 	rate     float64       // of the clock for sessions
@@ -103,7 +103,6 @@ func newServer(c *cluster) *Server {
 		born:    time.Now(),
 		tree:    datatree.New(),
 		watches: datatree.NewWatches[*conn](c.cfg.version38),
-		conns:   make(map[*conn]struct{}),
 		rate:    1,
 	}
 }
@@ -146,6 +145,9 @@ func (s *Server) closeLocked() {
 
 // connsInOrderLocked returns the open connections, those first that came first.
 func (s *Server) connsInOrderLocked() []*conn {
+	if len(s.conns) == 0 { // as at the start and at the end of most servers
+		return nil
+	}
 	return slices.SortedFunc(maps.Keys(s.conns), func(a, b *conn) int { return cmp.Compare(a.seq, b.seq) })
 }
 

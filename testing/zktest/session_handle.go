@@ -84,6 +84,9 @@ func (s *Session) Expire() bool {
 func (s *Session) Replace() bool {
 	s.cluster.mu.Lock()
 	defer s.cluster.unlock()
+	if s.cluster.replaced == nil {
+		s.cluster.replaced = make(map[int64]struct{})
+	}
 	s.cluster.replaced[s.id] = struct{}{}
 	return s.cluster.sessions[s.id] != nil
 }
@@ -137,6 +140,9 @@ func (s *Session) Pause() bool {
 	defer s.cluster.unlock()
 	if s.id == 0 {
 		return false // the handshakes of new clients are of no session
+	}
+	if s.cluster.pausedSessions == nil {
+		s.cluster.pausedSessions = make(map[int64]struct{})
 	}
 	s.cluster.pausedSessions[s.id] = struct{}{}
 	return s.cluster.sessionLocked(s.id) != nil

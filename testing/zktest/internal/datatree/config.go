@@ -18,20 +18,24 @@ func (tx *Txn) SetConfig(text []byte) (wire.Stat, wire.Code) {
 // InitConfig sets the data of the config node outside of any transaction. Each
 // member of a new ensemble does so by itself.
 func (t *Tree) InitConfig(text []byte, zxid, now int64) {
-	t.setConfig(text, zxid, now)
-	t.TakeEffects()
+	t.nodes[configPath].setConfig(text, zxid, now)
 }
 
 // setConfig replaces the data of the config node, and returns how to undo it.
-// The node's version is -1 for ever.
 func (t *Tree) setConfig(text []byte, zxid, now int64) (undo func()) {
 	n := t.nodes[configPath]
 	old := *n
-	n.Data, n.Mzxid, n.Mtime, n.Version = text, zxid, now, -1
+	n.setConfig(text, zxid, now)
 	if t.Recording {
 		t.record(func(t *Tree) { t.setConfig(text, zxid, now) })
 	}
 	return func() {
 		n.Data, n.Mzxid, n.Mtime, n.Version = old.Data, old.Mzxid, old.Mtime, old.Version
 	}
+}
+
+// setConfig makes the node one with that configuration. Its version is -1 for
+// ever.
+func (n *Node) setConfig(text []byte, zxid, now int64) {
+	n.Data, n.Mzxid, n.Mtime, n.Version = text, zxid, now, -1
 }

@@ -47,7 +47,7 @@ func ChildWatch(path string) WatchKey { return WatchKey{WatchChild, path} }
 // watch belongs to a connection and not to a session: it ends with the
 // connection, and the client sets it again.
 type Watches[C comparable] struct {
-	byKey     map[WatchKey]map[C]WatchMode
+	byKey     map[WatchKey]map[C]WatchMode // nil, as is the next one, until there is a watch
 	byConn    map[C]map[WatchKey]struct{}
 	recursive int  // how many recursive watches there are: usually none, which spares a walk
 	exclusive bool // a connection has one mode for each key, as before 3.9
@@ -56,16 +56,15 @@ type Watches[C comparable] struct {
 // NewWatches returns empty tables. With exclusive a connection has one mode for
 // each key, as before ZooKeeper 3.9.
 func NewWatches[C comparable](exclusive bool) *Watches[C] {
-	return &Watches[C]{
-		byKey:     make(map[WatchKey]map[C]WatchMode),
-		byConn:    make(map[C]map[WatchKey]struct{}),
-		exclusive: exclusive,
-	}
+	return &Watches[C]{exclusive: exclusive}
 }
 
 // Add registers a watch. One that is there already stays as it is, or goes if
 // watches are exclusive.
 func (w *Watches[C]) Add(c C, key WatchKey, mode WatchMode) {
+	if w.byKey == nil {
+		w.byKey, w.byConn = make(map[WatchKey]map[C]WatchMode), make(map[C]map[WatchKey]struct{})
+	}
 	if w.byKey[key] == nil {
 		w.byKey[key] = make(map[C]WatchMode)
 	}
