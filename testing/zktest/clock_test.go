@@ -131,3 +131,15 @@ func TestRateOfAFollowerDoesNotCount(t *testing.T) {
 		require.Len(t, ens.Leader().Sessions(), 1)
 	})
 }
+
+func TestClockThatJumpsBackGivesMoreTime(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *Server) {
+		login(t, srv) // for 10 s
+		srv.JumpClock(-5 * time.Second)
+		time.Sleep(15*time.Second - time.Nanosecond)
+		require.Len(t, srv.Sessions(), 1)
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+		require.Empty(t, srv.Sessions())
+	})
+}

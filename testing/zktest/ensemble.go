@@ -32,7 +32,7 @@ type Ensemble struct {
 	moving      map[int64]*Member // sessions by where they are to go
 	log         requestLog        // of all members
 	view        ensembleView      // who belongs to the ensemble, and who votes
-	voters      int               // how many do
+	voterCount  int               // how many do; see setViewLocked
 
 	changing   []*Member // those with a new role, see adoptLocked
 	roleChange *alarm

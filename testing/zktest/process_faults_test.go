@@ -63,6 +63,12 @@ func TestRestartOfAnEnsemble(t *testing.T) {
 		require.Greater(t, leader.Zxid()>>32, epoch)
 		require.Equal(t, []string{"/e"}, ens.Session(c.session).Ephemerals())
 
+		require.NoError(t, ens.Members()[1].Close())
+		require.NoError(t, ens.Restart())
+		_, err = ens.WaitLeader(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, []string{"follower", "stopped", "leader"}, modes(ens), "it is away for good")
+
 		require.NoError(t, ens.Close())
 		require.ErrorIs(t, ens.Restart(), ErrClosed)
 	})

@@ -21,7 +21,7 @@ func (e *Ensemble) countFollowersLocked(leader *Member) (n int) {
 }
 
 // isMajorityLocked reports whether n members with a vote can decide.
-func (e *Ensemble) isMajorityLocked(n int) bool { return n > e.voters/2 }
+func (e *Ensemble) isMajorityLocked(n int) bool { return n > e.voterCount/2 }
 
 // updateLocked makes the members react to what has changed.
 func (e *Ensemble) updateLocked() {

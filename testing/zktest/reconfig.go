@@ -80,14 +80,20 @@ func (m *Member) votesLocked() bool { return m.ens.view.has(m.id) && !m.ens.view
 // ports between servers are made up.
 func (e *Ensemble) setFirstViewLocked() {
 	const quorumPort, electionPort = 20000, 30000
-	e.view.servers = make(map[int64]serverSpec)
+	first := ensembleView{servers: make(map[int64]serverSpec)}
 	for _, m := range e.members[:len(e.members)-e.cfg.spares] {
-		e.view.servers[int64(m.id)] = serverSpec{
+		first.servers[int64(m.id)] = serverSpec{
 			addrs:  []serverAddr{{loopbackHost, quorumPort + m.id, electionPort + m.id}},
 			client: m.Addr(),
 		}
 	}
-	e.voters = e.view.voters()
+	e.setViewLocked(first)
+}
+
+// setViewLocked replaces the configuration. The voters are counted here, and not
+// at each question for a majority, of which there are many.
+func (e *Ensemble) setViewLocked(view ensembleView) {
+	e.view, e.voterCount = view, view.voters()
 }
 
 // confirmViewLocked is what the first leader does: the version becomes the
@@ -121,7 +127,7 @@ func (e *Ensemble) canDecideLocked(next ensembleView) bool {
 // hears of its success before.
 func (e *Ensemble) adoptLocked(next ensembleView) {
 	before := e.view
-	e.view, e.voters = next, next.voters()
+	e.setViewLocked(next)
 	for _, m := range e.members {
 		if before.observes(m.id) != next.observes(m.id) {
 			e.changing = append(e.changing, m)
