@@ -2,11 +2,11 @@ package framework
 
 import (
 	"context"
-	"errors"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/proto"
+	"github.com/gocurator/curator/internal/reason"
 )
 
 // This file decides what an error means for what comes next. An operation makes
@@ -68,8 +68,6 @@ type errorClass struct {
 // wraps several gets the first one's.
 var errorClasses = []errorClass{
 	{ErrOutcomeUnknown, outcomeUnknown, notRetryable, "repeating it might apply it twice"},
-	{errAwaited, outcomeUnknown, notRetryable,
-		"the caller has gone, and the request cannot be taken back"},
 	{errClosedMeanwhile, outcomeUnknown, notRetryable,
 		"the request was on its way when the client was closed"},
 	{ErrClosed, unsent, notRetryable, "there will be no other connection"},
@@ -158,7 +156,7 @@ var errorClasses = []errorClass{
 // retried.
 func classify(err error) errorClass {
 	for _, class := range errorClasses {
-		if errors.Is(err, class.err) {
+		if reason.Is(err, class.err) {
 			return class
 		}
 	}
@@ -179,7 +177,7 @@ func ambiguous(err error) bool { return err != nil && classify(err).outcome == o
 // abandoned reports whether a request was sent and then left alone because ctx
 // ended.
 func abandoned(ctx context.Context, err error) bool {
-	return ctx.Err() != nil && errors.Is(err, ctx.Err()) && !errors.Is(err, errNotSent)
+	return ctx.Err() != nil && reason.Is(err, ctx.Err()) && !reason.Is(err, errNotSent)
 }
 
 // IsConnectionError reports whether err says that the client had no working
@@ -187,11 +185,11 @@ func abandoned(ctx context.Context, err error) bool {
 // capacity left. Such an error says nothing about the request itself: it may
 // succeed later.
 func IsConnectionError(err error) bool {
-	if errors.Is(err, ErrClosed) {
+	if reason.Is(err, ErrClosed) {
 		return false
 	}
 	for _, class := range errorClasses {
-		if class.retry != notRetryable && errors.Is(err, class.err) {
+		if class.retry != notRetryable && reason.Is(err, class.err) {
 			return true
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/gocurator/curator/internal/reason"
 )
 
 // withConnectReasons adds to an error why there is no connection.
@@ -57,7 +59,7 @@ func (e *connectError) Unwrap() []error {
 	if e.attempt == nil {
 		return []error{e.ended}
 	}
-	return []error{e.ended, attemptError{e.attempt}}
+	return []error{e.ended, reason.Foreign(attemptError{e.attempt})}
 }
 
 // attemptError lets errors.Is and errors.As find in an operation's error why an
@@ -70,6 +72,8 @@ type attemptError struct{ err error }
 func (e attemptError) Error() string { return e.err.Error() }
 
 // Is implements errors.Is, instead of Unwrap.
+//
+//nolint:forbidigo // It answers users. The client itself does not look here.
 func (e attemptError) Is(target error) bool {
 	for _, class := range errorClasses {
 		if errors.Is(target, class.err) {
@@ -80,6 +84,8 @@ func (e attemptError) Is(target error) bool {
 }
 
 // As implements errors.As, instead of Unwrap.
+//
+//nolint:forbidigo // It answers users. The client itself does not look here.
 func (e attemptError) As(target any) bool {
 	if _, isAnswer := target.(**ServerError); isAnswer {
 		return false

@@ -2,7 +2,6 @@ package framework
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/go-zookeeper/zk"
@@ -123,7 +122,7 @@ func (n *creation) resolveTarget(path string) {
 
 func (n *creation) createWithParents(ctx context.Context, s *Session) (Created, error) {
 	created, err := n.write.request(ctx, s)
-	for tries := 0; errors.Is(err, zk.ErrNoNode) && n.mayMakeParents() && tries < maxVanished; tries++ {
+	for tries := 0; reason.Is(err, zk.ErrNoNode) && n.mayMakeParents() && tries < maxVanished; tries++ {
 		if err = n.createParents(ctx, s); err == nil {
 			created, err = n.write.request(ctx, s)
 		}

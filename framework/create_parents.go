@@ -2,12 +2,12 @@ package framework
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/proto"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 )
 
@@ -47,7 +47,7 @@ func (c *Client) createPath(ctx context.Context, s *Session, path string, mode M
 		if err == nil {
 			err = createEmpty(ctx, s, newNode(path, nil, acl, &createConfig{mode: mode}))
 		}
-		if err != nil && !errors.Is(err, zk.ErrNodeExists) {
+		if err != nil && !reason.Is(err, zk.ErrNodeExists) {
 			return err
 		}
 		c.warnOfNewChroot(path, err)
@@ -59,7 +59,7 @@ func (c *Client) createPath(ctx context.Context, s *Session, path string, mode M
 // persistent.
 func createEmpty(ctx context.Context, s *Session, n proto.NewNode) error {
 	_, err := send(ctx, s, proto.Create(n), nil)
-	if n.Mode == proto.ModeContainer && errors.Is(err, errUnimplemented) {
+	if n.Mode == proto.ModeContainer && reason.Is(err, errUnimplemented) {
 		n.Mode = proto.ModePersistent
 		_, err = send(ctx, s, proto.Create(n), nil)
 	}

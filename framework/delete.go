@@ -2,7 +2,6 @@ package framework
 
 import (
 	"context"
-	"errors"
 
 	"github.com/go-zookeeper/zk"
 
@@ -105,7 +104,7 @@ func newDeletion(path string, version int32, cfg deleteConfig) *deletion {
 
 func (d *deletion) send(ctx context.Context, s *Session) (proto.Nothing, error) {
 	_, err := send(ctx, s, proto.Delete(d.path, d.version), nil)
-	if err == nil || errors.Is(err, zk.ErrNoNode) {
+	if err == nil || reason.Is(err, zk.ErrNoNode) {
 		s.nodeGone(d.path)
 	}
 	return proto.Nothing{}, err
@@ -117,7 +116,7 @@ func (d *deletion) send(ctx context.Context, s *Session) (proto.Nothing, error) 
 func (d *deletion) attempt(ctx context.Context, s *Session) (proto.Nothing, error) {
 	err := d.deleteAll(ctx, s)
 	missingIsDone := d.cfg.guaranteed || d.cfg.quietly || d.write.doubt != nil && d.version == AnyVersion
-	if errors.Is(err, zk.ErrNoNode) && missingIsDone {
+	if reason.Is(err, zk.ErrNoNode) && missingIsDone {
 		err = nil
 	}
 	return proto.Nothing{}, err
@@ -126,7 +125,7 @@ func (d *deletion) attempt(ctx context.Context, s *Session) (proto.Nothing, erro
 func (d *deletion) deleteAll(ctx context.Context, s *Session) error {
 	for round := 1; ; {
 		_, err := d.write.request(ctx, s)
-		if !d.cfg.children || !errors.Is(err, zk.ErrNotEmpty) || round > maxDeleteRounds {
+		if !d.cfg.children || !reason.Is(err, zk.ErrNotEmpty) || round > maxDeleteRounds {
 			return err
 		}
 		more, err := d.deleteBelow(ctx, s)

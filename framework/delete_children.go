@@ -9,6 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/proto"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 )
 
@@ -43,9 +44,9 @@ func deleteNodes(ctx context.Context, s *Session, paths []string) (notEmpty []st
 		switch {
 		case err == nil:
 			deleted++
-		case errors.Is(err, zk.ErrNotEmpty):
+		case reason.Is(err, zk.ErrNotEmpty):
 			notEmpty = append(notEmpty, path)
-		case !errors.Is(err, zk.ErrNoNode):
+		case !reason.Is(err, zk.ErrNoNode):
 			return fmt.Errorf("node %s: %w", path, err)
 		}
 		return nil
@@ -71,7 +72,7 @@ func descendants(ctx context.Context, s *Session, path string) (below []string, 
 func childrenOf(ctx context.Context, s *Session, parents []string, limit int) (below []string, all bool, err error) {
 	list := func(path string) proto.Request[proto.ChildrenAnswer] { return proto.Children(path, false) }
 	err = pipeline(ctx, s, parents, list, func(parent string, found proto.ChildrenAnswer, err error) error {
-		if errors.Is(err, zk.ErrNoNode) {
+		if reason.Is(err, zk.ErrNoNode) {
 			return nil
 		}
 		for _, name := range found.Names {
@@ -82,7 +83,7 @@ func childrenOf(ctx context.Context, s *Session, parents []string, limit int) (b
 		}
 		return err
 	})
-	if errors.Is(err, errTooMany) {
+	if reason.Is(err, errTooMany) {
 		return below, false, nil
 	}
 	return below, err == nil, err

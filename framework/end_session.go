@@ -2,10 +2,10 @@ package framework
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/internal/reason"
 )
 
 const (
@@ -33,7 +33,7 @@ func (s *Session) close() {
 	}
 	<-s.ready
 	s.watches.end()
-	if !errors.Is(context.Cause(s.ctx), ErrSessionLost) {
+	if !reason.Is(context.Cause(s.ctx), ErrSessionLost) {
 		s.endOnServer()
 	}
 	s.link.Close()

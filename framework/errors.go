@@ -8,6 +8,7 @@ import (
 
 	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/internal/printable"
+	"github.com/gocurator/curator/internal/reason"
 )
 
 // These errors end operations, sessions and what is built on them. Match them
@@ -68,21 +69,11 @@ func (e *OpError) Unwrap() error { return e.Err }
 
 // These errors are parts of others.
 var (
-	errAwaited         = errors.New("answer awaited")                             // see awaitedError
 	errNotSent         = errors.New("request not sent")                           // a context had ended before
 	errClosedMeanwhile = fmt.Errorf("%w while the answer was awaited", ErrClosed) // whatever the answer was
 	errRefused         = fmt.Errorf("no connection: %w", zk.ErrAuthFailed)        // the request was not judged
 	errMalformedAnswer = errors.New("malformed answer of the server")
 )
-
-// awaitedError is the end of a context while the answer was awaited, whatever
-// the context's cause: that may be any error, also one of a request that was
-// not sent.
-type awaitedError struct{ error }
-
-func (e awaitedError) Unwrap() error { return e.error }
-
-func (e awaitedError) Is(target error) bool { return target == errAwaited }
 
 func unknownOutcome(err error) error {
 	return fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
@@ -152,15 +143,15 @@ var libraryErrors = map[int32]error{
 // *ConfigError has the code with which a server would have answered.
 func ServerCode(err error) (code int32, ok bool) {
 	var other *ServerError
-	if errors.As(err, &other) {
+	if reason.As(err, &other) {
 		return other.Code, true
 	}
 	var config *ConfigError
-	if errors.As(err, &config) {
+	if reason.As(err, &config) {
 		err = config.kindOrBadArguments()
 	}
 	for code, known := range libraryErrors {
-		if errors.Is(err, known) {
+		if reason.Is(err, known) {
 			return code, true
 		}
 	}

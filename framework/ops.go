@@ -2,12 +2,12 @@ package framework
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/proto"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/retry"
 )
 
@@ -48,7 +48,7 @@ func (c *Client) run(ctx context.Context, op, path string, mayBeApplied func(err
 	case c.ctx.Err() != nil && IsConnectionError(err): // closed during a pause
 		err = fmt.Errorf("%w: %w", ErrClosed, err)
 	}
-	if mayBeApplied != nil && mayBeApplied(err) && !errors.Is(err, ErrOutcomeUnknown) {
+	if mayBeApplied != nil && mayBeApplied(err) && !reason.Is(err, ErrOutcomeUnknown) {
 		err = unknownOutcome(err)
 	}
 	return &OpError{op, path, err}

@@ -1,11 +1,11 @@
 package framework
 
 import (
-	"errors"
 	"log/slog"
 	"time"
 
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
 )
 
@@ -26,7 +26,7 @@ func (o *outage) attempted(err error, reportAfter time.Duration) (lasted time.Du
 	switch {
 	case err == nil:
 		*o = outage{}
-	case errors.As(err, &auth):
+	case reason.As(err, &auth):
 	case o.since.IsZero():
 		o.since = time.Now()
 	case !o.reported && time.Since(o.since) >= reportAfter:

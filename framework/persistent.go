@@ -2,7 +2,6 @@ package framework
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 )
 
@@ -162,7 +162,7 @@ func (p *persistentWatches) refusedLocked(w *persistentWatch, recursive bool, er
 	if retryable(err) {
 		return true
 	}
-	if errors.Is(err, errUnimplemented) {
+	if reason.Is(err, errUnimplemented) {
 		p.tooOld = p.session
 		for _, each := range p.byPath {
 			p.endLocked(each, err)

@@ -2,8 +2,9 @@ package framework
 
 import (
 	"context"
-	"errors"
 	"fmt"
+
+	"github.com/gocurator/curator/internal/reason"
 )
 
 // InSession pins operations to one session: it runs f with a context for
@@ -38,8 +39,8 @@ func (c *Client) InSession(ctx context.Context, f func(ctx context.Context) erro
 	defer stop()
 	err = f(pinned)
 	cause := context.Cause(s.ctx)
-	endedWithSession := cause != nil && ctx.Err() == nil && errors.Is(err, context.Canceled)
-	if endedWithSession && !errors.Is(err, cause) {
+	endedWithSession := cause != nil && ctx.Err() == nil && reason.Is(err, context.Canceled)
+	if endedWithSession && !reason.Is(err, cause) {
 		err = fmt.Errorf("%w: %w", cause, err)
 	}
 	return err

@@ -3,12 +3,12 @@ package framework
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 )
 
@@ -40,7 +40,7 @@ func protectedNames(names []string) map[string]string {
 // findProtected returns the path of the node with this UUID, or nothing.
 func findProtected(ctx context.Context, s *Session, parent, guid string) (string, error) {
 	names, err := s.protectedBelow(ctx, parent)
-	if errors.Is(err, zk.ErrNoNode) {
+	if reason.Is(err, zk.ErrNoNode) {
 		return "", nil
 	}
 	name, there := names[protectedPrefix(guid)]

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/gocurator/curator/framework/internal/proto"
+	"github.com/gocurator/curator/internal/reason"
 )
 
 // These errors are the server's answers to a Reconfig. Other errors to match
@@ -108,7 +109,7 @@ func (r *reconfig) send(ctx context.Context, s *Session) (EnsembleConfig, error)
 	joining, leaving, members := r.change.lists()
 	answer, err := send(ctx, s, proto.Reconfig(joining, leaving, members, r.version), nil)
 	switch {
-	case errors.Is(err, errUnimplemented):
+	case reason.Is(err, errUnimplemented):
 		return EnsembleConfig{}, fmt.Errorf("%w: %w", ErrStandalone, err)
 	case err != nil:
 		return EnsembleConfig{}, err

@@ -1,13 +1,13 @@
 package framework
 
 import (
-	"errors"
 	"log/slog"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
 
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
 )
 
@@ -47,7 +47,7 @@ func (r *refusal) attempted(err error) {
 		r.last = nil
 		r.reopen()
 		r.pauses.Reset()
-	case errors.As(err, &auth):
+	case reason.As(err, &auth):
 		r.last = err
 	}
 }

@@ -2,7 +2,6 @@ package framework
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/go-zookeeper/zk"
@@ -93,9 +92,9 @@ func notSent(ctx context.Context) error {
 // sendError is the error of a request that the connection has not taken.
 func (s *Session) sendError(err error) error {
 	switch {
-	case err == nil, errors.Is(err, errNotSent):
+	case err == nil, reason.Is(err, errNotSent):
 		return err
-	case errors.Is(err, transport.ErrTooLong):
+	case reason.Is(err, transport.ErrTooLong):
 		return ErrRequestTooLarge
 	default:
 		return s.sessionError(zk.ErrNoServer)
@@ -127,7 +126,7 @@ func (p pending[T]) await(ctx context.Context, late func(T, error)) (T, error) {
 			late(p.result())
 		})
 	}
-	return none, awaitedError{reason.OfContext(ctx)}
+	return none, reason.OfContext(ctx)
 }
 
 // result reads the answer of a call that is done.
@@ -135,7 +134,7 @@ func (p pending[T]) result() (T, error) {
 	var none T
 	code, zxid, body, err := p.call.Answer()
 	switch {
-	case errors.Is(err, transport.ErrNotSent):
+	case reason.Is(err, transport.ErrNotSent):
 		return none, p.session.sessionError(zk.ErrNoServer)
 	case err != nil:
 		return none, p.session.sessionError(zk.ErrConnectionClosed)

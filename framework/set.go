@@ -3,12 +3,12 @@ package framework
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/proto"
+	"github.com/gocurator/curator/internal/reason"
 )
 
 // SetOption configures a Set.
@@ -57,7 +57,7 @@ func newSet(path string, data []byte, version int32, cfg setConfig) *write[*zk.S
 	if cfg.idempotent {
 		w.attempt = func(ctx context.Context, s *Session) (*zk.Stat, error) {
 			stat, err := w.request(ctx, s)
-			if errors.Is(err, zk.ErrBadVersion) {
+			if reason.Is(err, zk.ErrBadVersion) {
 				return o.acceptEqual(ctx, s, err)
 			}
 			return stat, err
@@ -105,7 +105,7 @@ func (o *set) isDone(now proto.Data) bool {
 func (o *set) acceptEqual(ctx context.Context, s *Session, conflict error) (*zk.Stat, error) {
 	now, err := send(ctx, s, proto.GetData(o.path, false), nil)
 	switch {
-	case errors.Is(err, zk.ErrNoNode):
+	case reason.Is(err, zk.ErrNoNode):
 		return nil, conflict
 	case err != nil:
 		return nil, err

@@ -2,11 +2,11 @@ package framework
 
 import (
 	"context"
-	"errors"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/proto"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 )
 
@@ -40,7 +40,7 @@ func (c *Client) sweep(ctx context.Context, jobs []*cleanup) ([]*cleanup, error)
 // finish takes the result of an attempt at a clean-up.
 func (w *sweep) finish(job *cleanup, err error) {
 	switch {
-	case err == nil, errors.Is(err, zk.ErrNoNode):
+	case err == nil, reason.Is(err, zk.ErrNoNode):
 		if job.reserved == nil {
 			w.client.nodeGone(job.path)
 		}

@@ -2,12 +2,12 @@ package framework
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/proto"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 )
 
@@ -116,7 +116,7 @@ func (t *txn) attempt(ctx context.Context, s *Session) ([]TxnResult, error) {
 // need the chroot.
 func (t *txn) needsChroot(err error) bool {
 	var failed *TxnError
-	if !errors.As(err, &failed) || !errors.Is(err, zk.ErrNoNode) || failed.Op != string(txnCreate) {
+	if !reason.As(err, &failed) || !reason.Is(err, zk.ErrNoNode) || failed.Op != string(txnCreate) {
 		return false
 	}
 	root := t.client.full("/")

@@ -3,11 +3,11 @@ package framework
 import (
 	"bytes"
 	"context"
-	"errors"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/proto"
+	"github.com/gocurator/curator/internal/reason"
 )
 
 // upsert makes the node, or does with one that exists what OrSet and Idempotent
@@ -16,12 +16,12 @@ import (
 func (n *creation) upsert(ctx context.Context, s *Session) (Created, error) {
 	for tries := 0; ; tries++ {
 		created, err := n.createUnlessRoot(ctx, s)
-		if !errors.Is(err, zk.ErrNodeExists) {
+		if !reason.Is(err, zk.ErrNodeExists) {
 			return created, err
 		}
 		stat, err := n.update(ctx, s)
 		switch {
-		case errors.Is(err, zk.ErrNoNode) && tries < maxVanished:
+		case reason.Is(err, zk.ErrNoNode) && tries < maxVanished:
 			continue
 		case err != nil:
 			return Created{}, err

@@ -49,7 +49,7 @@ func (w *Watch) Wait(ctx context.Context) (zk.Event, error) {
 	select {
 	case <-w.Done():
 		ev, err := w.Event()
-		if errors.Is(err, ErrWatchStopped) && ctx.Err() != nil { // stopped, because the same context has ended
+		if reason.Is(err, ErrWatchStopped) && ctx.Err() != nil { // stopped, because the same context has ended
 			err = reason.OfContext(ctx)
 		}
 		return ev, err
@@ -119,7 +119,7 @@ func watchedRead[T any](
 			if err != nil {
 				shared.leave()
 			}
-			if errors.Is(err, errWatchGone) {
+			if reason.Is(err, errWatchGone) {
 				continue
 			}
 			if err == nil {

@@ -2,7 +2,6 @@ package framework
 
 import (
 	"context"
-	"errors"
 	"iter"
 
 	"github.com/go-zookeeper/zk"
@@ -144,7 +143,7 @@ func (c *Client) Watch(ctx context.Context, path string, opts ...WatcherOption) 
 func (c *Client) openPatiently(ctx context.Context, path string, opts []WatcherOption) (*Watcher, error) {
 	for {
 		w, err := c.NewWatcher(ctx, path, opts...)
-		if ctx.Err() != nil || !IsConnectionError(err) || errors.Is(err, zk.ErrAuthFailed) {
+		if ctx.Err() != nil || !IsConnectionError(err) || reason.Is(err, zk.ErrAuthFailed) {
 			return w, err
 		}
 	}

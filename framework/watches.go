@@ -2,7 +2,6 @@ package framework
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 
@@ -162,7 +161,7 @@ func (w *sharedWatch) awaitCarrier(ctx context.Context) error {
 func (w *sharedWatch) gone() bool {
 	select {
 	case <-w.done:
-		return errors.Is(w.err, errWatchGone)
+		return reason.Is(w.err, errWatchGone)
 	default:
 		return false
 	}

@@ -2,7 +2,8 @@ package framework
 
 import (
 	"context"
-	"errors"
+
+	"github.com/gocurator/curator/internal/reason"
 )
 
 // write is a call that changes something on the server, through all of its
@@ -100,7 +101,7 @@ func (w *write[T]) request(ctx context.Context, s *Session) (T, error) {
 	v, err := w.send(ctx, s)
 	var failed *TxnError // nothing was applied, whatever the error of the operation
 	switch {
-	case !ambiguous(err), errors.Is(err, ErrOutcomeUnknown), errors.As(err, &failed):
+	case !ambiguous(err), reason.Is(err, ErrOutcomeUnknown), reason.As(err, &failed):
 		return v, err
 	case w.onLostReply == changesNothing:
 		return v, err

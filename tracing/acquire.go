@@ -2,7 +2,6 @@ package tracing
 
 import (
 	"context"
-	"errors"
 	"path"
 	"slices"
 	"sync/atomic"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/printable"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/locktrace"
@@ -274,7 +274,7 @@ func (a *acquire) failureAttributes(end locktrace.AcquireEnd) []attribute.KeyVal
 // seen the holder by itself: it did not wait, or it had no node.
 func (a *acquire) holderFromError(err error) []attribute.KeyValue {
 	var held *locks.NotAcquiredError
-	if !errors.As(err, &held) || held.Holder == "" || a.lastWaiting().holder.node != "" {
+	if !reason.As(err, &held) || held.Holder == "" || a.lastWaiting().holder.node != "" {
 		return nil
 	}
 	holder := contender{node: printable.String(held.Holder), identity: held.Identity()}

@@ -2,13 +2,13 @@ package tracing
 
 import (
 	"context"
-	"errors"
 	"net"
 	"strconv"
 
 	"go.opentelemetry.io/otel/attribute"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/locktrace"
@@ -86,19 +86,19 @@ func serverAttributes(address string) []attribute.KeyValue {
 func errorType(err error) string {
 	code, answered := framework.ServerCode(err)
 	switch {
-	case errors.Is(err, context.DeadlineExceeded):
+	case reason.Is(err, context.DeadlineExceeded):
 		return "timeout"
-	case errors.Is(err, context.Canceled):
+	case reason.Is(err, context.Canceled):
 		return "canceled"
-	case errors.Is(err, locks.ErrQueueFull):
+	case reason.Is(err, locks.ErrQueueFull):
 		return "queue_full"
-	case errors.Is(err, framework.ErrClosed):
+	case reason.Is(err, framework.ErrClosed):
 		return "client_closed"
-	case errors.Is(err, framework.ErrSessionLost):
+	case reason.Is(err, framework.ErrSessionLost):
 		return "session_lost"
 	case answered:
 		return strconv.Itoa(int(code))
-	case errors.Is(err, framework.ErrNotConnected):
+	case reason.Is(err, framework.ErrNotConnected):
 		return "not_connected"
 	case framework.IsConnectionError(err):
 		return "connection_lost"

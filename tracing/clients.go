@@ -2,7 +2,6 @@ package tracing
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/clienttrace"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/locktrace"
 	"github.com/gocurator/curator/state"
@@ -100,7 +100,7 @@ func (t *Tracer) StateChanged(change clienttrace.StateChange) {
 		t.metrics.reconnects.Add(ctx, 1)
 	case state.Lost:
 		event = semconv.EventSessionLost
-		if errors.Is(change.Cause, framework.ErrSessionLost) {
+		if reason.Is(change.Cause, framework.ErrSessionLost) {
 			t.metrics.expiries.Add(ctx, 1)
 		}
 	default:

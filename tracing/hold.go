@@ -2,7 +2,6 @@ package tracing
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path"
 	"sync"
@@ -13,6 +12,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/gocurator/curator/internal/hostname"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/locktrace"
@@ -138,7 +138,7 @@ func (h *hold) end(end locktrace.HoldEnd) {
 		h.SetAttributes(attribute.String(semconv.ErrorType, string(end.Cause)))
 		h.SetStatus(codes.Error, end.Err.Error())
 		ended.counts[losses].add(1)
-	case end.Err != nil && !errors.Is(end.Err, context.Canceled):
+	case end.Err != nil && !reason.Is(end.Err, context.Canceled):
 		// The client goes on deleting the node in the background. Until then
 		// the other contenders wait.
 		h.SetAttributes(attribute.String(semconv.ErrorType, errorType(end.Err)))

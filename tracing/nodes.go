@@ -2,7 +2,6 @@ package tracing
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/clienttrace"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/nodes"
 )
@@ -116,7 +116,7 @@ func (n *node) lost(registration trace.Span, change nodes.TracedChange) {
 	n.tracer.metrics.nodes.losses.Add(context.Background(), 1, metric.WithAttributes(why))
 	registration.AddEvent(semconv.EventLost, at, trace.WithAttributes(why,
 		attribute.String(semconv.Cause, change.Err.Error())))
-	if errors.Is(change.Err, framework.ErrClosed) {
+	if reason.Is(change.Err, framework.ErrClosed) {
 		return
 	}
 	registration.SetAttributes(attribute.String(semconv.ErrorType, loss))
@@ -163,7 +163,7 @@ func (n *node) end(why error, at time.Time) {
 	if open == nil {
 		return
 	}
-	if why != nil && !errors.Is(why, nodes.ErrClosed) && !errors.Is(why, framework.ErrClosed) {
+	if why != nil && !reason.Is(why, nodes.ErrClosed) && !reason.Is(why, framework.ErrClosed) {
 		open.SetAttributes(attribute.String(semconv.ErrorType, errorType(why)))
 		open.SetStatus(codes.Error, why.Error())
 	}
@@ -184,13 +184,13 @@ func (t *Tracer) nodesOfClient(c clienttrace.Client) (its []*node) {
 // lossOf says in a word why a persistent node was lost.
 func lossOf(err error) string {
 	switch {
-	case errors.Is(err, framework.ErrSessionLost):
+	case reason.Is(err, framework.ErrSessionLost):
 		return "session_lost"
-	case errors.Is(err, nodes.ErrNodeDeleted):
+	case reason.Is(err, nodes.ErrNodeDeleted):
 		return "node_deleted"
-	case errors.Is(err, nodes.ErrNotTouched):
+	case reason.Is(err, nodes.ErrNotTouched):
 		return "not_touched"
-	case errors.Is(err, framework.ErrClosed):
+	case reason.Is(err, framework.ErrClosed):
 		return "client_closed"
 	default:
 		return "other"

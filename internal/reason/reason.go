@@ -1,23 +1,95 @@
 // Package reason has the errors that say why something came to no end of its
-// own, where several packages say it.
+// own, and tells them from answers.
+//
+// A caller's context may end with any error as its cause, also with one of this
+// library: errgroup and context.WithCancelCause hand on the error of another
+// call. Users find that cause in the errors of this library with errors.Is. The
+// library itself must not: "no such node" in a cause is not the answer of the
+// server. So it decides with Is and As of this package, which do not look
+// there. The linter forbids errors.Is and errors.As.
 package reason
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 )
 
 // ErrPanicked is what is told of a call that does not return, because the user's
 // code in it has panicked or has ended the goroutine.
 var ErrPanicked = errors.New("panicked")
 
-// OfContext returns the error of a context that has ended. The error matches
-// ctx.Err() and the context's cause.
+// OfContext returns the error of a context that has ended. For errors.Is, it
+// matches ctx.Err() and the context's cause. For Is, it only matches
+// context.Canceled or context.DeadlineExceeded.
 func OfContext(ctx context.Context) error {
 	err, cause := ctx.Err(), context.Cause(ctx)
+	if err != context.Canceled && err != context.DeadlineExceeded { // a context of the user's own making
+		err = fmt.Errorf("%w: %w", context.Canceled, Foreign(err))
+	}
 	if errors.Is(err, cause) {
 		return err
 	}
-	return fmt.Errorf("%w: %w", err, cause)
+	return fmt.Errorf("%w: %w", err, Foreign(cause))
+}
+
+// Foreign returns err as an error that comes from the user's code, such as a
+// cause, or the error of a callback. It has the same text, and errors.Is finds
+// err in it. Is and As find nothing in it.
+func Foreign(err error) error { return foreign{err} }
+
+type foreign struct{ error }
+
+func (e foreign) Unwrap() error { return e.error }
+
+// Is is errors.Is, but for what is Foreign.
+func Is(err, target error) bool {
+	comparable := reflect.TypeOf(target).Comparable()
+	return find(err, func(err error) bool {
+		if comparable && err == target {
+			return true
+		}
+		custom, ok := err.(interface{ Is(target error) bool })
+		return ok && custom.Is(target)
+	})
+}
+
+// As is errors.As, but for what is Foreign. No error of this library has a
+// method As.
+func As[E error](err error, target *E) bool {
+	return find(err, func(err error) bool {
+		found, ok := err.(E)
+		if ok {
+			*target = found
+		}
+		return ok
+	})
+}
+
+// find reports whether a match is among err and what it wraps. It looks in the
+// order of errors.Is.
+func find(err error, matches func(error) bool) bool {
+	for err != nil {
+		if _, ok := err.(foreign); ok {
+			return false
+		}
+		if matches(err) {
+			return true
+		}
+		switch wrapper := err.(type) {
+		case interface{ Unwrap() error }:
+			err = wrapper.Unwrap()
+		case interface{ Unwrap() []error }:
+			for _, err := range wrapper.Unwrap() {
+				if find(err, matches) {
+					return true
+				}
+			}
+			return false
+		default:
+			return false
+		}
+	}
+	return false
 }

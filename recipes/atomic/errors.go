@@ -7,6 +7,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/printable"
+	"github.com/gocurator/curator/internal/reason"
 )
 
 // These errors are those of this package, beside those of package framework.
@@ -48,7 +49,7 @@ func (e *DataError) Unwrap() error { return e.Err }
 
 // unknown makes an error match framework.ErrOutcomeUnknown.
 func unknown(err error) error {
-	if errors.Is(err, framework.ErrOutcomeUnknown) {
+	if reason.Is(err, framework.ErrOutcomeUnknown) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", framework.ErrOutcomeUnknown, err)
@@ -61,7 +62,7 @@ func asReason(err error) error {
 	for _, misleading := range []error{
 		framework.ErrOutcomeUnknown, framework.ErrClosed, context.Canceled, context.DeadlineExceeded,
 	} {
-		if errors.Is(err, misleading) {
+		if reason.Is(err, misleading) {
 			return errors.New(err.Error())
 		}
 	}
@@ -72,7 +73,7 @@ func asReason(err error) error {
 // the caller has asked for another one.
 func withoutOp(err error) error {
 	var failed *framework.OpError
-	if errors.As(err, &failed) && failed.Error() == err.Error() {
+	if reason.As(err, &failed) && failed.Error() == err.Error() {
 		return failed.Err
 	}
 	return err

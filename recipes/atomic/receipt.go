@@ -2,13 +2,13 @@ package atomic
 
 import (
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"math"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 )
 
@@ -39,7 +39,7 @@ func (w *write) takeReceipt() error {
 			framework.WithMode(framework.Ephemeral), framework.WithParents())
 		if err != nil {
 			framework.Extend(w.client).DeleteInBackground(path) // in case that it is there
-			if errors.Is(err, zk.ErrNodeExists) {
+			if reason.Is(err, zk.ErrNodeExists) {
 				// It is ours: a session that was lost has created it.
 				return fmt.Errorf("%w: %w", framework.ErrSessionLost, err)
 			}

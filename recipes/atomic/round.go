@@ -2,7 +2,6 @@ package atomic
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -275,9 +275,9 @@ func (r *round) giveWay() error {
 // error if waiting does not cure it.
 func (r *round) outlast(err error) error {
 	switch {
-	case errors.Is(err, framework.ErrClosed):
+	case reason.Is(err, framework.ErrClosed):
 		return framework.ErrClosed
-	case r.ctx.Err() != nil, framework.IsRefusal(err), errors.Is(err, zk.ErrAuthFailed):
+	case r.ctx.Err() != nil, framework.IsRefusal(err), reason.Is(err, zk.ErrAuthFailed):
 		return err
 	}
 	r.noteTrouble(err)
@@ -285,7 +285,7 @@ func (r *round) outlast(err error) error {
 		const first, longest = 50 * time.Millisecond, 5 * time.Second
 		r.sleep(min(first<<min(r.pauses, 16), longest))
 	}
-	if err := r.client.WaitConnected(r.ctx); errors.Is(err, zk.ErrAuthFailed) {
+	if err := r.client.WaitConnected(r.ctx); reason.Is(err, zk.ErrAuthFailed) {
 		return err
 	}
 	return nil

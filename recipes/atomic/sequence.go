@@ -2,12 +2,12 @@ package atomic
 
 import (
 	"context"
-	"errors"
 	"sync"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 )
 
 // Sequence makes numbers, each of them once, for all processes that use its
@@ -95,9 +95,9 @@ func (s *Sequence) write(ctx context.Context, op string) (*zk.Stat, error) {
 		return nil, s.failed(op, errNotMade)
 	}
 	stat, err := s.client.Set(ctx, s.path, nil, framework.AnyVersion)
-	for errors.Is(err, zk.ErrNoNode) {
+	for reason.Is(err, zk.ErrNoNode) {
 		_, err = s.client.Create(ctx, s.path, nil, framework.WithParents(), framework.Idempotent())
-		if err == nil || errors.Is(err, zk.ErrNodeExists) {
+		if err == nil || reason.Is(err, zk.ErrNodeExists) {
 			stat, err = s.client.Set(ctx, s.path, nil, framework.AnyVersion)
 		}
 	}

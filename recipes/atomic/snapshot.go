@@ -2,12 +2,12 @@ package atomic
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 )
 
 // snapshot is what a node was like when it was last seen. The zero value knows
@@ -88,7 +88,7 @@ func (r *round) look(path string, sync bool) (s snapshot, err error) {
 			}
 		}
 		data, stat, err := r.client.Get(ctx, path)
-		if errors.Is(err, zk.ErrNoNode) {
+		if reason.Is(err, zk.ErrNoNode) {
 			s = snapshot{at: time.Now()}
 			return nil
 		}
@@ -115,7 +115,7 @@ func (r *round) create() error {
 	case err == nil:
 		r.seen = snapshot{at: time.Now(), exists: true, czxid: created.Czxid}
 		return nil
-	case errors.Is(err, zk.ErrNodeExists):
+	case reason.Is(err, zk.ErrNodeExists):
 		r.forget()
 		return nil
 	default:

@@ -10,6 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/retry"
 )
 
@@ -77,14 +78,14 @@ func (w *write) do() (verdict, error) {
 func (w *write) attempt() (verdict, error) {
 	stat, err := w.send()
 	var failed *framework.TxnError
-	inTxn := errors.As(err, &failed)
-	changed := errors.Is(err, zk.ErrBadVersion) || errors.Is(err, zk.ErrNoNode)
+	inTxn := reason.As(err, &failed)
+	changed := reason.Is(err, zk.ErrBadVersion) || reason.Is(err, zk.ErrNoNode)
 	switch {
 	case err == nil:
 		w.seen = snapshotOf(w.data, stat)
 		w.used()
 		return applied, nil
-	case errors.Is(err, framework.ErrOutcomeUnknown):
+	case reason.Is(err, framework.ErrOutcomeUnknown):
 		w.doubt = true
 	case changed && inTxn && failed.Index == 1:
 		// The receipt was as it was before, so no attempt was applied.

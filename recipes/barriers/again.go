@@ -2,7 +2,6 @@ package barriers
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/gocurator/curator/framework"
@@ -14,11 +13,11 @@ import (
 // waiting does not cure the error, or ctx ends.
 func again(ctx context.Context, c *framework.Client, err error) bool {
 	switch {
-	case ctx.Err() != nil, errors.Is(err, framework.ErrClosed):
+	case ctx.Err() != nil, reason.Is(err, framework.ErrClosed):
 		return false
-	case errors.Is(err, framework.ErrSessionLost):
+	case reason.Is(err, framework.ErrSessionLost):
 		return true // the next session waits for the connection
-	case errors.Is(err, framework.ErrOutcomeUnknown):
+	case reason.Is(err, framework.ErrOutcomeUnknown):
 		return lockloop.WaitReconnect(ctx, c, framework.ErrNotConnected) // pauses
 	default:
 		return lockloop.WaitReconnect(ctx, c, err)
@@ -28,7 +27,7 @@ func again(ctx context.Context, c *framework.Client, err error) bool {
 // endedBy returns the error of a call that has failed. If ctx has ended, the
 // error matches ctx.Err(), even if another error came first.
 func endedBy(ctx context.Context, err error) error {
-	if err == nil || ctx.Err() == nil || errors.Is(err, ctx.Err()) {
+	if err == nil || ctx.Err() == nil || reason.Is(err, ctx.Err()) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", reason.OfContext(ctx), err)

@@ -119,7 +119,7 @@ func (b *Barrier) Raise(ctx context.Context, opts ...RaiseOption) (Raised, error
 		if err == nil {
 			return up, nil
 		}
-		if errors.Is(err, ErrRaised) || !again(ctx, b.client, err) {
+		if reason.Is(err, ErrRaised) || !again(ctx, b.client, err) {
 			return Raised{}, r.failed(ctx, err)
 		}
 	}
@@ -187,7 +187,7 @@ func (b *Barrier) Raised(ctx context.Context) (Raised, bool, error) {
 		return Raised{}, false, errorOf("look at", b.path, err)
 	}
 	up, _, err := b.look(ctx)
-	if errors.Is(err, zk.ErrNoNode) {
+	if reason.Is(err, zk.ErrNoNode) {
 		return Raised{}, false, nil
 	}
 	return up, err == nil, errorOf("look at", b.path, err)
@@ -215,7 +215,7 @@ func (b *Barrier) wait(ctx context.Context) error {
 	for {
 		data, stat, watch, err := b.client.GetW(ctx, b.path)
 		switch {
-		case errors.Is(err, zk.ErrNoNode):
+		case reason.Is(err, zk.ErrNoNode):
 			return nil
 		case err == nil:
 			up := b.describe(ctx, data, stat)

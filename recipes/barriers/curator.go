@@ -2,12 +2,12 @@ package barriers
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 )
 
 // readyName is the name of the node that opens a barrier in Curator's layout.
@@ -63,7 +63,7 @@ func (b *DoubleBarrier) isReallyOpen(ctx context.Context, own string) (bool, err
 // others returns the names of all members but one, in order.
 func (b *DoubleBarrier) others(ctx context.Context, own string) ([]string, error) {
 	names, _, err := b.client.Children(ctx, b.path)
-	if errors.Is(err, zk.ErrNoNode) {
+	if reason.Is(err, zk.ErrNoNode) {
 		return nil, nil
 	}
 	slices.Sort(names)
@@ -82,10 +82,10 @@ func (e *entry) awaitReady(ctx context.Context, ready *framework.Watch) (opened 
 	}
 	if len(others)+1 >= b.n {
 		_, err := b.client.Create(ctx, b.child(readyName), nil, framework.WithMode(framework.Ephemeral))
-		if errors.Is(err, zk.ErrNoNode) {
+		if reason.Is(err, zk.ErrNoNode) {
 			return false, errAnew
 		}
-		return err == nil || errors.Is(err, zk.ErrNodeExists), ignoreExists(err)
+		return err == nil || reason.Is(err, zk.ErrNodeExists), ignoreExists(err)
 	}
 	if err := e.awaitChange(ctx, ready); err != nil {
 		return false, err
@@ -95,7 +95,7 @@ func (e *entry) awaitReady(ctx context.Context, ready *framework.Watch) (opened 
 }
 
 func ignoreExists(err error) error {
-	if errors.Is(err, zk.ErrNodeExists) {
+	if reason.Is(err, zk.ErrNodeExists) {
 		return nil
 	}
 	return err

@@ -2,11 +2,11 @@ package barriers
 
 import (
 	"context"
-	"errors"
 	"strconv"
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 )
 
@@ -68,7 +68,7 @@ func (b *DoubleBarrier) enter(ctx context.Context) (*Passage, error) {
 			p, err := newPassage(ctx, e)
 			return p, errorOf("enter", b.path, err)
 		}
-		if errors.Is(err, errAnew) && ctx.Err() == nil {
+		if reason.Is(err, errAnew) && ctx.Err() == nil {
 			e.node = framework.Created{}
 			pauseBeforeAnother(ctx, lost)
 			lost++

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/identity"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 )
@@ -120,7 +121,7 @@ func (e *entry) waitingOthers(ctx context.Context) ([]string, error) {
 		return names, err
 	}
 	r, _, _, err := b.readRounds(ctx, false) // after the names: members that are new in the rounds are left out
-	if errors.Is(err, errAnew) {
+	if reason.Is(err, errAnew) {
 		return nil, nil
 	}
 	return r.waiting(names), err

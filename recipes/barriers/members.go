@@ -2,12 +2,12 @@ package barriers
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -34,7 +34,7 @@ func (b *DoubleBarrier) Members(ctx context.Context) ([]Member, error) {
 
 func (b *DoubleBarrier) members(ctx context.Context) ([]Member, error) {
 	names, _, err := b.client.Children(ctx, b.path)
-	if errors.Is(err, zk.ErrNoNode) {
+	if reason.Is(err, zk.ErrNoNode) {
 		return nil, nil
 	}
 	if err != nil {
@@ -45,7 +45,7 @@ func (b *DoubleBarrier) members(ctx context.Context) ([]Member, error) {
 	if !b.cfg.curator {
 		// After the names: members that are new in the rounds are left out.
 		r, _, _, err := b.readRounds(ctx, false)
-		if err != nil && !errors.Is(err, errAnew) {
+		if err != nil && !reason.Is(err, errAnew) {
 			return nil, err
 		}
 		inside = func(name string) bool { return r.of(name).Members != nil }
@@ -56,7 +56,7 @@ func (b *DoubleBarrier) members(ctx context.Context) ([]Member, error) {
 			continue
 		}
 		data, stat, err := b.client.Get(ctx, b.child(name))
-		if errors.Is(err, zk.ErrNoNode) {
+		if reason.Is(err, zk.ErrNoNode) {
 			continue
 		}
 		if err != nil {

@@ -2,7 +2,6 @@ package barriers
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -78,7 +77,7 @@ func (b *DoubleBarrier) readRounds(ctx context.Context, watched bool) (r rounds,
 	} else {
 		data, stat, err = b.client.Get(ctx, b.path)
 	}
-	if errors.Is(err, zk.ErrNoNode) {
+	if reason.Is(err, zk.ErrNoNode) {
 		err = errAnew
 	}
 	if err != nil {
@@ -102,7 +101,7 @@ func (e *entry) open(ctx context.Context) (in bool, err error) {
 		return in, err
 	}
 	names, _, err := b.client.Children(ctx, b.path) // after the rounds: it has all of their members
-	if errors.Is(err, zk.ErrNoNode) || err == nil && !slices.Contains(names, e.name) {
+	if reason.Is(err, zk.ErrNoNode) || err == nil && !slices.Contains(names, e.name) {
 		return false, errAnew
 	}
 	if err != nil {
@@ -116,7 +115,7 @@ func (e *entry) open(ctx context.Context) (in bool, err error) {
 	members := waiting[:b.n]
 	err = b.openRound(ctx, append(r.alive(names), round{Members: members}), members, version)
 	switch {
-	case errors.Is(err, zk.ErrBadVersion), errors.Is(err, zk.ErrNoNode):
+	case reason.Is(err, zk.ErrBadVersion), reason.Is(err, zk.ErrNoNode):
 		return false, nil // another round was opened, or a member has gone
 	case err == nil && slices.Contains(members, e.name):
 		e.round = members

@@ -2,7 +2,6 @@ package barriers
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -129,7 +128,7 @@ func (p *Passage) awaitResignation() {
 func (p *Passage) resultOf(ctx context.Context) error {
 	select {
 	case <-p.done:
-		if ctx.Err() == nil || !errors.Is(p.err, ErrNotLeft) {
+		if ctx.Err() == nil || !reason.Is(p.err, ErrNotLeft) {
 			return p.err
 		}
 	default:

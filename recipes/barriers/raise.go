@@ -2,7 +2,6 @@ package barriers
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -24,12 +23,12 @@ type raise struct {
 // failed returns the error of a Raise.
 func (r *raise) failed(ctx context.Context, err error) error {
 	if !r.maybe {
-		if errors.Is(err, ErrRaised) {
+		if reason.Is(err, ErrRaised) {
 			return err
 		}
 		return errorOf("raise", r.path, endedBy(ctx, err))
 	}
-	if !errors.Is(err, framework.ErrOutcomeUnknown) {
+	if !reason.Is(err, framework.ErrOutcomeUnknown) {
 		err = fmt.Errorf("%w: %w", framework.ErrOutcomeUnknown, err)
 	}
 	return errorOf("raise", r.path, endedBy(ctx, err))
@@ -37,7 +36,7 @@ func (r *raise) failed(ctx context.Context, err error) error {
 
 // note remembers whether a request that raises the barrier may have done so.
 func (r *raise) note(err error) {
-	if err == nil || errors.Is(err, framework.ErrOutcomeUnknown) {
+	if err == nil || reason.Is(err, framework.ErrOutcomeUnknown) {
 		r.maybe = true
 	}
 }
@@ -60,11 +59,11 @@ func (r *raise) inSession(ctx context.Context) (Raised, error) {
 		r.note(err)
 		if err == nil {
 			r.logRaised(s)
-		} else if !errors.Is(err, zk.ErrNodeExists) {
+		} else if !reason.Is(err, zk.ErrNodeExists) {
 			return Raised{}, err
 		}
 		up, version, err := r.look(ctx)
-		if errors.Is(err, zk.ErrNoNode) {
+		if reason.Is(err, zk.ErrNoNode) {
 			continue // somebody has lowered it, or the session that it was bound to has ended
 		}
 		if err != nil {
@@ -98,7 +97,7 @@ func (r *raise) replace(ctx context.Context, s *framework.Session, version int32
 	_, err := r.client.Transaction(ctx,
 		framework.DeleteOp(r.path, version), framework.CreateOp(r.path, data, framework.WithMode(r.mode)))
 	r.note(err)
-	if errors.Is(err, zk.ErrNoNode) || errors.Is(err, zk.ErrBadVersion) || errors.Is(err, zk.ErrNodeExists) {
+	if reason.Is(err, zk.ErrNoNode) || reason.Is(err, zk.ErrBadVersion) || reason.Is(err, zk.ErrNodeExists) {
 		return nil
 	}
 	if err == nil {

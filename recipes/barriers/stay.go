@@ -52,8 +52,8 @@ const pauseAfterTrouble = time.Second
 // is inside. It reports false if the member is out, or waiting does not help.
 func (p *Passage) outlast(ctx context.Context, err error) bool {
 	switch {
-	case ctx.Err() != nil, framework.IsRefusal(err), errors.Is(err, ErrNodeDeleted), errors.Is(err, ErrNotLeft),
-		errors.Is(err, ErrForeignData):
+	case ctx.Err() != nil, framework.IsRefusal(err), reason.Is(err, ErrNodeDeleted), reason.Is(err, ErrNotLeft),
+		reason.Is(err, ErrForeignData):
 		return false
 	case framework.IsConnectionError(err):
 		return lockloop.WaitReconnect(ctx, p.barrier.client, err)
@@ -205,7 +205,7 @@ func (s *stay) listMarked(ctx context.Context) (out bool, err error) {
 // round deletes the nodes of all members at once.
 func (s *stay) isOut(err error) (bool, error) {
 	switch {
-	case errors.Is(err, zk.ErrNoNode):
+	case reason.Is(err, zk.ErrNoNode):
 		s.names = nil
 	case err != nil, slices.Contains(s.names, s.name):
 		return false, err
@@ -259,7 +259,7 @@ func (s *stay) lookForLosses(ctx context.Context) error {
 func (s *stay) mark(ctx context.Context) error {
 	s.tried = true
 	_, err := s.barrier.client.Set(ctx, s.node.Path, nil, framework.AnyVersion)
-	if errors.Is(err, zk.ErrNoNode) {
+	if reason.Is(err, zk.ErrNoNode) {
 		return nil // the next listing tells why
 	}
 	s.marked = err == nil
@@ -278,7 +278,7 @@ func (s *stay) close(ctx context.Context) (out bool, err error) {
 		ops = append(ops, framework.DeleteOp(s.barrier.child(name), framework.AnyVersion))
 	}
 	_, err = s.barrier.client.Transaction(ctx, ops...)
-	if errors.Is(err, zk.ErrNoNode) { // one of them has gone
+	if reason.Is(err, zk.ErrNoNode) { // one of them has gone
 		return false, nil
 	}
 	return err == nil, err
@@ -338,7 +338,7 @@ func (s *stay) awaitMark(ctx context.Context, name string, slots chan struct{}) 
 
 // isMarked reports whether the node that was read is marked or gone.
 func isMarked(data []byte, err error) (bool, error) {
-	if errors.Is(err, zk.ErrNoNode) {
+	if reason.Is(err, zk.ErrNoNode) {
 		return true, nil
 	}
 	return err == nil && len(data) == 0, err
@@ -350,7 +350,7 @@ func (s *stay) resign(ctx context.Context) error {
 	b := s.barrier
 	for {
 		r, version, _, err := b.readRounds(ctx, false)
-		if errors.Is(err, errAnew) {
+		if reason.Is(err, errAnew) {
 			return ErrNotLeft
 		}
 		if err != nil {
@@ -360,10 +360,10 @@ func (s *stay) resign(ctx context.Context) error {
 			framework.SetOp(b.path, r.withLeft(s.name).encode(), version),
 			framework.DeleteOp(s.node.Path, framework.AnyVersion))
 		switch {
-		case err == nil, errors.Is(err, zk.ErrNoNode):
+		case err == nil, reason.Is(err, zk.ErrNoNode):
 			s.gone = true
 			return ErrNotLeft
-		case !errors.Is(err, zk.ErrBadVersion):
+		case !reason.Is(err, zk.ErrBadVersion):
 			return err
 		}
 	}

@@ -1,12 +1,12 @@
 package cache
 
 import (
-	"errors"
 	"log/slog"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
 )
 
@@ -119,7 +119,7 @@ func (l *loop) arrived(r result) {
 		l.take(r)
 	case r.again || isNoAnswer(r.err):
 		l.need(r.path, r.needs)
-	case errors.Is(r.err, zk.ErrAuthFailed):
+	case reason.Is(r.err, zk.ErrAuthFailed):
 		l.mark(r.path, r.needs) // this is no refusal of the node
 		if r.asked == l.round {
 			l.awaitReconnect()
@@ -132,7 +132,7 @@ func (l *loop) arrived(r result) {
 // isNoAnswer reports whether an error says nothing of a node. The close of the
 // client may end a request before it ends the loop.
 func isNoAnswer(err error) bool {
-	return framework.IsConnectionError(err) || errors.Is(err, framework.ErrClosed)
+	return framework.IsConnectionError(err) || reason.Is(err, framework.ErrClosed)
 }
 
 // take puts what was read into the tree.

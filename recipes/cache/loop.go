@@ -2,7 +2,6 @@ package cache
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"log/slog"
 	"sync"
@@ -11,6 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/state"
 )
@@ -156,7 +156,7 @@ func (l *loop) open() error {
 			return nil
 		case l.ctx.Err() != nil:
 			return context.Cause(l.ctx)
-		case errors.Is(err, errUnimplemented):
+		case reason.Is(err, errUnimplemented):
 			l.useStandardWatches("the server has no persistent watches")
 			return nil
 		case !framework.IsConnectionError(err):
@@ -268,7 +268,7 @@ func (l *loop) synced(r result) {
 	case isNoAnswer(r.err):
 		l.catchUp()
 		return
-	case errors.Is(r.err, zk.ErrAuthFailed):
+	case reason.Is(r.err, zk.ErrAuthFailed):
 		l.awaitReconnect()
 		return
 	case r.err != nil && l.ctx.Err() == nil:

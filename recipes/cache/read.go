@@ -2,11 +2,11 @@ package cache
 
 import (
 	"context"
-	"errors"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 )
 
 // request is what the loop wants to know of a path.
@@ -106,7 +106,7 @@ func (l *loop) wantsChildren(q request, n *Node) bool {
 }
 
 func noNodeIsNil(err error) error {
-	if errors.Is(err, zk.ErrNoNode) {
+	if reason.Is(err, zk.ErrNoNode) {
 		return nil
 	}
 	return err

@@ -1,11 +1,11 @@
 package cache
 
 import (
-	"errors"
 	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/flight"
+	"github.com/gocurator/curator/internal/reason"
 )
 
 // record has the client's flight recorder show the cache. The returned function
@@ -38,7 +38,7 @@ func (c *Cache) recordEnd(err error) {
 
 // unlessWanted returns nil for an end that the user wanted.
 func unlessWanted(err error) error {
-	if errors.Is(err, ErrClosed) || errors.Is(err, framework.ErrClosed) {
+	if reason.Is(err, ErrClosed) || reason.Is(err, framework.ErrClosed) {
 		return nil
 	}
 	return err

@@ -1,12 +1,12 @@
 package cache
 
 import (
-	"errors"
 	"log/slog"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
 )
 
@@ -96,7 +96,7 @@ func (l *loop) readSeveral(all []request) {
 		case err != nil:
 		case nodes[i].Err == nil:
 			r.node = &Node{Path: q.path, Data: nodes[i].Data, Stat: *nodes[i].Stat}
-		case !errors.Is(nodes[i].Err, zk.ErrNoNode):
+		case !reason.Is(nodes[i].Err, zk.ErrNoNode):
 			r.err = &framework.OpError{Op: "get", Path: q.path, Err: nodes[i].Err}
 		}
 		if !l.wantsChildren(q, r.node) {
@@ -112,7 +112,7 @@ func (l *loop) readSeveral(all []request) {
 func (l *loop) severalArrived(read result) {
 	refused := false
 	switch err := read.err; {
-	case err == nil, isNoAnswer(err), errors.Is(err, zk.ErrAuthFailed), l.ctx.Err() != nil:
+	case err == nil, isNoAnswer(err), reason.Is(err, zk.ErrAuthFailed), l.ctx.Err() != nil:
 	default:
 		refused = true // this is no refusal of the nodes
 		l.cannotReadTogether(err)

@@ -3,12 +3,12 @@ package cache
 import (
 	"bytes"
 	"context"
-	"errors"
 	"sync"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 )
 
 // standardSource learns of changes from standard watches: one for the data and
@@ -156,7 +156,7 @@ func (s *standardSource) drain(l *loop) error {
 func sessionEnded(p *pathWatches) bool {
 	for _, w := range []*framework.Watch{p.data, p.list} {
 		if hasFired(w) {
-			if _, err := w.Event(); err != nil && !errors.Is(err, framework.ErrWatchStopped) {
+			if _, err := w.Event(); err != nil && !reason.Is(err, framework.ErrWatchStopped) {
 				return true
 			}
 		}
@@ -215,4 +215,4 @@ func (s *standardSource) reset() {
 
 func (s *standardSource) close() { s.reset() }
 
-func isUnimplemented(err error) bool { return errors.Is(err, errUnimplemented) }
+func isUnimplemented(err error) bool { return reason.Is(err, errUnimplemented) }

@@ -7,6 +7,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 )
 
 // A node is hot if it changes again in the time of each read. A read of its own
@@ -99,7 +100,7 @@ func (l *loop) readTogetherArrived(r result) {
 	switch err := r.err; {
 	case r.round != l.round, isNoAnswer(err), l.ctx.Err() != nil:
 		return
-	case errors.Is(err, zk.ErrAuthFailed):
+	case reason.Is(err, zk.ErrAuthFailed):
 		l.awaitReconnect()
 		return
 	case err == nil && !r.together.isAsOfOne():
@@ -140,7 +141,7 @@ func (l *loop) takeTogether(path string, read framework.NodeRead) {
 			return
 		}
 		l.tree.put(n)
-	case errors.Is(read.Err, zk.ErrNoNode):
+	case reason.Is(read.Err, zk.ErrNoNode):
 		l.tree.remove(path)
 	default:
 		l.refused(result{request: request{path: path}, err: read.Err})

@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -84,7 +83,7 @@ func (l *look) again(paths []string, opts []Option) (all []Wait, err error) {
 	opts = append(slices.Clone(opts), WithDepth(0), WithProgress(func(Progress) {}))
 	for _, path := range paths {
 		for r, err := range Walk(l.ctx, l.client, path, opts...) {
-			if errors.Is(err, zk.ErrNoNode) {
+			if reason.Is(err, zk.ErrNoNode) {
 				break // it is free
 			}
 			if err != nil {

@@ -3,7 +3,6 @@ package inspect
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -79,15 +78,15 @@ type sighting struct {
 // participant reads a node. It returns nil if the node is gone.
 func (r *reader) participant(path string) (*sighting, error) {
 	data, stat, err := r.data(path)
-	forbidden := errors.Is(err, zk.ErrNoAuth)
+	forbidden := reason.Is(err, zk.ErrNoAuth)
 	if forbidden {
 		stat, err = r.stat(path)
 	}
-	if errors.Is(err, zk.ErrNoAuth) { // only the name is known
+	if reason.Is(err, zk.ErrNoAuth) { // only the name is known
 		p := Participant{Path: path, Unreadable: true, ID: locks.Identity{}.String()}
 		return &sighting{Participant: p}, nil
 	}
-	if errors.Is(err, zk.ErrNoNode) || err == nil && stat == nil {
+	if reason.Is(err, zk.ErrNoNode) || err == nil && stat == nil {
 		return nil, nil
 	}
 	if err != nil {

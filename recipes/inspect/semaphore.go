@@ -1,13 +1,13 @@
 package inspect
 
 import (
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/codec"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
@@ -93,9 +93,9 @@ func (w *walk) listed(path string) (*contents, error) {
 func (w *walk) listedIfAllowed(path string) (c *contents, forbidden bool, err error) {
 	names, _, err := w.children(path)
 	switch {
-	case errors.Is(err, zk.ErrNoNode):
+	case reason.Is(err, zk.ErrNoNode):
 		return nil, false, nil
-	case errors.Is(err, zk.ErrNoAuth):
+	case reason.Is(err, zk.ErrNoAuth):
 		return nil, true, nil
 	case err != nil:
 		return nil, false, err
@@ -219,7 +219,7 @@ func (w *walk) sharedLimitOf(semaphore string) (*int, error) {
 // dataOrNothing returns nil for a node that is gone, or may not be read.
 func (w *walk) dataOrNothing(path string) ([]byte, error) {
 	data, _, err := w.data(path)
-	if errors.Is(err, zk.ErrNoNode) || errors.Is(err, zk.ErrNoAuth) {
+	if reason.Is(err, zk.ErrNoNode) || reason.Is(err, zk.ErrNoAuth) {
 		return nil, nil
 	}
 	return data, err

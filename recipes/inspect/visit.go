@@ -1,13 +1,13 @@
 package inspect
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 )
@@ -33,9 +33,9 @@ func (w *walk) visit(path string, level int) (*visit, error) {
 	}
 	names, stat, err := w.children(path)
 	switch {
-	case errors.Is(err, zk.ErrNoNode) && level > 0:
+	case reason.Is(err, zk.ErrNoNode) && level > 0:
 		return v, nil
-	case errors.Is(err, zk.ErrNoAuth):
+	case reason.Is(err, zk.ErrNoAuth):
 		return v, w.forbidden(v, err)
 	case err != nil:
 		return nil, err
@@ -52,7 +52,7 @@ func (w *walk) glance(v *visit) error {
 	}
 	stat, err := w.stat(v.path)
 	switch {
-	case errors.Is(err, zk.ErrNoAuth):
+	case reason.Is(err, zk.ErrNoAuth):
 		return w.forbidden(v, err)
 	case err != nil || stat == nil || stat.EphemeralOwner == 0:
 		return err
@@ -65,7 +65,7 @@ func (w *walk) glance(v *visit) error {
 func (w *walk) forbidden(v *visit, why error) error {
 	stat, err := w.stat(v.path)
 	switch {
-	case errors.Is(err, zk.ErrNoAuth):
+	case reason.Is(err, zk.ErrNoAuth):
 	case err != nil || stat == nil:
 		return err
 	case stat.EphemeralOwner != 0:

@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"sync"
 
@@ -54,7 +53,7 @@ func Walk(ctx context.Context, c *framework.Client, root string, opts ...Option)
 
 // opError adds the call and its path to an error that has none.
 func opError(root string, err error) error {
-	if op := (*framework.OpError)(nil); errors.As(err, &op) {
+	if op := (*framework.OpError)(nil); reason.As(err, &op) {
 		return err
 	}
 	return &framework.OpError{Op: "inspect", Path: root, Err: err}

@@ -2,10 +2,10 @@ package leader
 
 import (
 	"context"
-	"errors"
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/recipes/locks"
 )
@@ -37,7 +37,7 @@ func (q *candidates) leader(ctx context.Context) (locks.Participant, error) {
 	}
 	for i, e := range entries {
 		p, err := q.Read(ctx, e)
-		if errors.Is(err, zk.ErrNoNode) {
+		if reason.Is(err, zk.ErrNoNode) {
 			continue
 		}
 		p.Position, p.Holder = i, true
@@ -66,7 +66,7 @@ func (q *candidates) handOver(ctx context.Context, l *leadership) error {
 		return q.ErrorOf(op, ErrNotLeader)
 	}
 	err := q.hasSuccessor(ctx)
-	if err != nil && (ctx.Err() == nil || errors.Is(err, ErrNoSuccessor)) {
+	if err != nil && (ctx.Err() == nil || reason.Is(err, ErrNoSuccessor)) {
 		return q.ErrorOf(op, err)
 	}
 	l.claim.Request()

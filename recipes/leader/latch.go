@@ -3,7 +3,6 @@ package leader
 import (
 	"cmp"
 	"context"
-	"errors"
 	"iter"
 	"sync"
 	"time"
@@ -188,7 +187,7 @@ func (l *Latch) leftBehind(first bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
-	case errors.Is(l.leftover, framework.ErrClosed):
+	case reason.Is(l.leftover, framework.ErrClosed):
 		return nil
 	case first || framework.IsRefusal(l.leftover):
 		return l.leftover

@@ -84,11 +84,11 @@ func asLead(err error) error {
 	var others *locks.NotAcquiredError // may have an OpError in it
 	var op *framework.OpError
 	switch {
-	case errors.As(err, &others):
+	case reason.As(err, &others):
 		named := *others
 		named.Op = "lead"
 		return &named
-	case errors.As(err, &op):
+	case reason.As(err, &op):
 		named := *op
 		named.Op = "lead"
 		return &named
@@ -170,6 +170,8 @@ func stopWhenAsked(lease *locks.Lease, grace time.Duration, stop context.CancelC
 
 // withContextError adds what work returned to the error of ctx, unless that
 // says the same.
+//
+//nolint:forbidigo // The error is the user's, and only its text is decided on.
 func withContextError(ctx context.Context, ended, work error) error {
 	if work == nil || errors.Is(work, ctx.Err()) || errors.Is(work, context.Cause(ctx)) {
 		return ended

@@ -50,7 +50,7 @@ func (l *leadership) end(ctx context.Context) error {
 	under, done := claim.WhileConnected(ctx, l.claim.Nodes()[0].Session)
 	defer done()
 	refused := claim.RefusalsIn(l.claim.Dissolve(under))
-	if cause := context.Cause(l.claim.Context()); !errors.Is(cause, locks.ErrReleased) {
+	if cause := context.Cause(l.claim.Context()); !reason.Is(cause, locks.ErrReleased) {
 		return errors.Join(cause, refused)
 	}
 	return refused

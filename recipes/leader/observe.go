@@ -71,9 +71,9 @@ func (o *observer) run(ctx context.Context) error {
 	for {
 		err := c.InSession(ctx, o.observeInSession)
 		switch {
-		case ctx.Err() != nil, o.left, endsCandidacy(err) && !errors.Is(err, framework.ErrSessionLost):
+		case ctx.Err() != nil, o.left, endsCandidacy(err) && !reason.Is(err, framework.ErrSessionLost):
 			return err
-		case errors.Is(err, framework.ErrSessionLost), errors.Is(err, framework.ErrNotConnected):
+		case reason.Is(err, framework.ErrSessionLost), reason.Is(err, framework.ErrNotConnected):
 		default:
 			select {
 			case <-time.After(observePause):
@@ -108,7 +108,7 @@ func (o *observer) look(ctx context.Context) error {
 	}
 	path := znode.Join(o.queue.Path(), entries[0].Node)
 	data, stat, watch, err := o.queue.Client().GetW(ctx, path)
-	if errors.Is(err, zk.ErrNoNode) {
+	if reason.Is(err, zk.ErrNoNode) {
 		return nil
 	}
 	if err != nil {
@@ -128,7 +128,7 @@ func (o *observer) look(ctx context.Context) error {
 func (o *observer) awaitCandidate(ctx context.Context) error {
 	c, path := o.queue.Client(), o.queue.Path()
 	names, _, watch, err := c.ChildrenW(ctx, path)
-	if errors.Is(err, zk.ErrNoNode) {
+	if reason.Is(err, zk.ErrNoNode) {
 		var there bool
 		if there, _, watch, err = c.ExistsW(ctx, path); there {
 			watch.Stop()

@@ -2,10 +2,10 @@ package leader
 
 import (
 	"context"
-	"errors"
 	"path"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/internal/claim"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
@@ -75,12 +75,12 @@ func (l *Latch) tellLocked(change Change) {
 // stepDown ends a leadership, and returns its node if that was only
 // interrupted.
 func (l *Latch) stepDown(ctx context.Context, now *leadership) (kept *framework.Created) {
-	reason := context.Cause(now.lease.Context())
+	cause := context.Cause(now.lease.Context())
 	switch {
-	case reason == nil, errors.Is(reason, locks.ErrReleased) && l.isClosing():
+	case cause == nil, reason.Is(cause, locks.ErrReleased) && l.isClosing():
 		l.deleting(ctx, now.claim.Dissolve)
 		l.end(now)
-	case errors.Is(reason, framework.ErrSuspended) && now.claim.Keep():
+	case reason.Is(cause, framework.ErrSuspended) && now.claim.Keep():
 		l.end(now)
 		return &now.claim.Nodes()[0]
 	default:

@@ -2,7 +2,6 @@ package leader
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -46,7 +45,7 @@ func (l *Latch) outlasts(ctx context.Context, err error) bool {
 // endsCandidacy reports whether waiting does not cure an error. Credentials are
 // refused by the servers before they look at a request.
 func endsCandidacy(err error) bool {
-	return framework.IsRefusal(err) || errors.Is(err, framework.ErrClosed) || errors.Is(err, zk.ErrAuthFailed)
+	return framework.IsRefusal(err) || reason.Is(err, framework.ErrClosed) || reason.Is(err, zk.ErrAuthFailed)
 }
 
 // noteTrouble takes down why the latch is not in the queue, for the errors of
@@ -70,7 +69,7 @@ func (l *Latch) noteTrouble(err error) (pause time.Duration, isNew bool) {
 // attempt has a node of its own.
 func kindOfTrouble(err error) string {
 	var op *framework.OpError
-	if errors.As(err, &op) {
+	if reason.As(err, &op) {
 		return op.Op + ": " + op.Err.Error()
 	}
 	return err.Error()

@@ -2,11 +2,11 @@ package locks
 
 import (
 	"context"
-	"errors"
 	"reflect"
 	"slices"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/claim"
 	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/recipes/internal/trace"
@@ -164,7 +164,7 @@ func (l *InterProcessMultiLock) acquireAll(ctx, during context.Context, one acqu
 		switch {
 		case err == nil:
 			return lease, nil
-		case !lost || ctx.Err() != nil || errors.Is(err, framework.ErrClosed):
+		case !lost || ctx.Err() != nil || reason.Is(err, framework.ErrClosed):
 			return nil, err
 		}
 	}

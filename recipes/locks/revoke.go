@@ -2,12 +2,12 @@ package locks
 
 import (
 	"context"
-	"errors"
 	"path"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/claim"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/recipes/internal/queue"
@@ -47,7 +47,7 @@ func Revoke(ctx context.Context, c *framework.Client, nodePath string) error {
 		return &framework.OpError{Op: "revoke", Path: nodePath, Err: err}
 	}
 	_, err := c.Set(ctx, nodePath, claim.RevocationMarker, framework.AnyVersion)
-	if errors.Is(err, zk.ErrNoNode) {
+	if reason.Is(err, zk.ErrNoNode) {
 		return nil
 	}
 	return err

@@ -2,11 +2,11 @@ package locks
 
 import (
 	"context"
-	"errors"
 	"path"
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/internal/claim"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
@@ -192,7 +192,7 @@ func (s *InterProcessSemaphore) take(ctx context.Context, gate *claim.Lease, n i
 		gateClosed := gate.Context().Err() != nil && ctx.Err() == nil
 		tooLow := limitRead && n > limit // whoever gives back the others
 		switch {
-		case errors.Is(refusal.Err, lockloop.ErrIncomplete) || gateClosed:
+		case reason.Is(refusal.Err, lockloop.ErrIncomplete) || gateClosed:
 			return nil, nil
 		case tooLow && (refusal.Err == nil || under.Err() != nil): // ctx may end a moment after its copy
 			return nil, s.leases.RefuseLimit(refusal, n, limit)

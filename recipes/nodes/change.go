@@ -2,12 +2,12 @@ package nodes
 
 import (
 	"context"
-	"errors"
 	"iter"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/state"
 )
@@ -168,7 +168,7 @@ func (n *PersistentNode) lost(czxid int64, why error) {
 
 func (n *PersistentNode) tellLostLocked(was Registration, why error) {
 	n.tellLocked(Change{State: Lost, Path: was.Path, Czxid: was.Czxid, Err: why})
-	if !errors.Is(why, framework.ErrClosed) {
+	if !reason.Is(why, framework.ErrClosed) {
 		framework.Extend(n.client).Logger().Warn("persistent node lost", n.logPath(was.Path), semconv.Cause, why)
 	}
 }

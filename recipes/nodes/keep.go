@@ -2,7 +2,6 @@ package nodes
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -84,7 +83,7 @@ func (n *PersistentNode) end(err error, clientClosed bool) {
 	if clientClosed {
 		err = framework.ErrClosed
 	}
-	if n.failure == nil && !errors.Is(err, framework.ErrClosed) {
+	if n.failure == nil && !reason.Is(err, framework.ErrClosed) {
 		n.logEnd(err)
 	}
 	n.endLocked(err)

@@ -2,7 +2,6 @@ package nodes
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -11,6 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/locks"
 )
@@ -49,7 +49,7 @@ func (g *Group) Members(ctx context.Context) ([]Member, error) {
 			return err
 		}
 		names, _, err := g.client.Children(ctx, g.path)
-		if errors.Is(err, zk.ErrNoNode) {
+		if reason.Is(err, zk.ErrNoNode) {
 			return nil
 		}
 		if err != nil {
@@ -95,7 +95,7 @@ func (g *Group) read(ctx context.Context, s *framework.Session, names []string, 
 	}
 	reads.Wait()
 	for _, err := range errs {
-		if err != nil && !errors.Is(err, zk.ErrNoNode) {
+		if err != nil && !reason.Is(err, zk.ErrNoNode) {
 			for _, seen := range all {
 				seen.stop()
 			}

@@ -3,7 +3,6 @@ package nodes
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 )
 
@@ -46,7 +46,7 @@ func (k *keeper) findNumber(ctx context.Context) error {
 		return nil
 	}
 	names, _, err := k.client.Children(ctx, k.parent)
-	if err != nil && !errors.Is(err, zk.ErrNoNode) {
+	if err != nil && !reason.Is(err, zk.ErrNoNode) {
 		return err
 	}
 	for _, name := range names {

@@ -3,7 +3,6 @@ package nodes
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 
@@ -269,7 +268,7 @@ func (n *PersistentNode) errorOf(op string, err error) error {
 		return nil
 	}
 	var named *framework.OpError
-	if errors.As(err, &named) && named.Path == n.path && named.Op == op {
+	if reason.As(err, &named) && named.Path == n.path && named.Op == op {
 		return err
 	}
 	return &framework.OpError{Op: op, Path: n.path, Err: err}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/flight"
+	"github.com/gocurator/curator/internal/reason"
 )
 
 // record is what a persistent node tells its client's flight recorder.
@@ -75,7 +76,7 @@ func (n *PersistentNode) recordLeftover(failure, leftover error) {
 
 // unlessWanted returns nil for an end that the user wanted.
 func unlessWanted(err error) error {
-	if errors.Is(err, ErrClosed) || errors.Is(err, framework.ErrClosed) {
+	if reason.Is(err, ErrClosed) || reason.Is(err, framework.ErrClosed) {
 		return nil
 	}
 	return err

@@ -2,11 +2,11 @@ package nodes
 
 import (
 	"context"
-	"errors"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 )
 
 // remove deletes the node, if it is ours, however long that takes. It returns
@@ -26,9 +26,9 @@ func (k *keeper) remove(ctx context.Context) error {
 		switch {
 		case err == nil:
 			return nil
-		case isCurable(err), errors.Is(err, zk.ErrAuthFailed):
+		case isCurable(err), reason.Is(err, zk.ErrAuthFailed):
 			k.outlastRemoval(ctx, err)
-		case !errors.Is(err, framework.ErrClosed):
+		case !reason.Is(err, framework.ErrClosed):
 			return err
 		}
 	}
@@ -41,9 +41,9 @@ func (k *keeper) remove(ctx context.Context) error {
 // outlastRemoval waits until it is time to try again.
 func (k *keeper) outlastRemoval(ctx context.Context, err error) {
 	switch {
-	case errors.Is(err, zk.ErrAuthFailed): // also says that there is no connection, but at once
+	case reason.Is(err, zk.ErrAuthFailed):
 		k.trying.pause(ctx)
-	case errors.Is(err, framework.ErrSessionLost), errors.Is(err, framework.ErrNotConnected):
+	case reason.Is(err, framework.ErrSessionLost), reason.Is(err, framework.ErrNotConnected):
 	case framework.IsConnectionError(err):
 		k.outages.pause(ctx)
 	default:
@@ -75,7 +75,7 @@ func (k *keeper) removeInSession(ctx context.Context) error {
 		switch {
 		case err == nil:
 			return nil
-		case errors.Is(err, zk.ErrNoNode), errors.Is(err, zk.ErrBadVersion):
+		case reason.Is(err, zk.ErrNoNode), reason.Is(err, zk.ErrBadVersion):
 		default:
 			k.doubt = true
 			return err

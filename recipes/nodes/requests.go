@@ -2,12 +2,12 @@ package nodes
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 )
 
 // create creates the node. A node that is in the way is no error: the next step
@@ -25,7 +25,7 @@ func (k *keeper) create(ctx context.Context) error {
 		opts = append(opts, framework.WithMode(k.cfg.mode))
 	}
 	created, err := k.client.Create(ctx, path, wish.data, opts...)
-	if errors.Is(err, zk.ErrNodeExists) {
+	if reason.Is(err, zk.ErrNodeExists) {
 		return k.surprises.pause(ctx)
 	}
 	if err != nil {
@@ -68,7 +68,7 @@ func (k *keeper) replaceWith(ctx context.Context, wish payload, ops ...framework
 		}
 		k.created(wish, last.Zxid, version)
 		return nil
-	case errors.Is(err, zk.ErrNoNode), errors.Is(err, zk.ErrBadVersion), errors.Is(err, zk.ErrNodeExists):
+	case reason.Is(err, zk.ErrNoNode), reason.Is(err, zk.ErrBadVersion), reason.Is(err, zk.ErrNodeExists):
 		k.predecessor = nil // without it, create makes missing parents, too
 		return k.surprises.pause(ctx)
 	default:
@@ -109,7 +109,7 @@ func (k *keeper) write(ctx context.Context, wish payload, version int32) error {
 		k.wrote(wish)
 		k.settle(stat.Czxid)
 		return nil
-	case errors.Is(err, zk.ErrNoNode), errors.Is(err, zk.ErrBadVersion):
+	case reason.Is(err, zk.ErrNoNode), reason.Is(err, zk.ErrBadVersion):
 		return k.surprises.pause(ctx)
 	default:
 		return k.failed(wish, err)

@@ -2,13 +2,13 @@ package nodes
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 )
 
 // touches keeps a node with a time to live from being deleted by the server.
@@ -71,11 +71,11 @@ func (k *keeper) touchIfDue(ctx context.Context) (again bool, err error) {
 	child := k.node + "/" + k.cfg.touchName
 	sent := time.Now()
 	_, err = k.client.Set(ctx, child, nil, framework.AnyVersion)
-	if errors.Is(err, zk.ErrNoNode) {
+	if reason.Is(err, zk.ErrNoNode) {
 		_, err = k.client.Create(ctx, child, nil, k.cfg.createOptions()...)
 	}
 	switch {
-	case errors.Is(err, zk.ErrNoNode), errors.Is(err, zk.ErrNodeExists):
+	case reason.Is(err, zk.ErrNoNode), reason.Is(err, zk.ErrNodeExists):
 		return true, k.surprises.pause(ctx)
 	case err != nil:
 		return false, err

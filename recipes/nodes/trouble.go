@@ -2,7 +2,6 @@ package nodes
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -18,12 +17,12 @@ func (k *keeper) outlast(ctx context.Context, err error) error {
 	if !isCurable(err) {
 		return err
 	}
-	if errors.Is(err, framework.ErrSessionLost) {
+	if reason.Is(err, framework.ErrSessionLost) {
 		return nil // the next session waits for the connection
 	}
 	isNew := k.noteTrouble(err)
 	switch {
-	case errors.Is(err, framework.ErrNotConnected):
+	case reason.Is(err, framework.ErrNotConnected):
 	case framework.IsConnectionError(err): // a server may be reachable and still not answer
 		if err := k.outages.pause(ctx); err != nil {
 			return err
@@ -54,9 +53,9 @@ func (k *keeper) resetPauses() {
 // because the server deletes them when they are empty.
 func isCurable(err error) bool {
 	switch {
-	case errors.Is(err, framework.ErrClosed), errors.Is(err, zk.ErrAuthFailed), errors.Is(err, ErrConflict):
+	case reason.Is(err, framework.ErrClosed), reason.Is(err, zk.ErrAuthFailed), reason.Is(err, ErrConflict):
 		return false
-	case errors.Is(err, framework.ErrSessionLost), errors.Is(err, zk.ErrNoNode):
+	case reason.Is(err, framework.ErrSessionLost), reason.Is(err, zk.ErrNoNode):
 		return true
 	default:
 		return !framework.IsRefusal(err)

@@ -85,9 +85,9 @@ func (w *watcher) run(ctx context.Context) error {
 		switch {
 		case ctx.Err() != nil, w.left:
 			return err
-		case !isCurable(err), errors.Is(err, ErrTooManyMembers):
+		case !isCurable(err), reason.Is(err, ErrTooManyMembers):
 			return err
-		case errors.Is(err, framework.ErrSessionLost), errors.Is(err, framework.ErrNotConnected):
+		case reason.Is(err, framework.ErrSessionLost), reason.Is(err, framework.ErrNotConnected):
 		default:
 			if err := w.trouble.pause(ctx); err != nil {
 				return err
@@ -123,7 +123,7 @@ func (w *watcher) watchInSession(ctx context.Context) error {
 // look tells the caller how things stand, and waits until they change.
 func (w *watcher) look(ctx context.Context) error {
 	names, _, children, err := w.client.ChildrenW(ctx, w.path)
-	if errors.Is(err, zk.ErrNoNode) {
+	if reason.Is(err, zk.ErrNoNode) {
 		return w.awaitGroup(ctx)
 	}
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/printable"
+	"github.com/gocurator/curator/internal/reason"
 )
 
 // These errors are returned beside those of package framework. Match them with
@@ -49,7 +50,7 @@ func (r *replica) errorOf(op string, err error) error {
 		return nil
 	}
 	var named *framework.OpError
-	if errors.As(err, &named) && named.Path == r.Path && named.Op == op {
+	if reason.As(err, &named) && named.Path == r.Path && named.Op == op {
 		return err
 	}
 	return &framework.OpError{Op: op, Path: r.Path, Err: err}

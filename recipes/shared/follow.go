@@ -2,7 +2,6 @@ package shared
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 
 	"github.com/go-zookeeper/zk"
@@ -128,7 +127,7 @@ func (r *replica) outlast(ctx context.Context, p *pauses, err error) error {
 	}
 	r.noteTrouble(err)
 	switch {
-	case errors.Is(err, framework.ErrSessionLost), errors.Is(err, framework.ErrNotConnected):
+	case reason.Is(err, framework.ErrSessionLost), reason.Is(err, framework.ErrNotConnected):
 		return nil // the next look waits for the connection
 	case framework.IsConnectionError(err):
 		return p.Wait(ctx, sharednode.LongestOfOutage)
@@ -144,9 +143,9 @@ func (r *replica) outlast(ctx context.Context, p *pauses, err error) error {
 // may be missing because the server deletes them when they are empty.
 func isCurable(err error) bool {
 	switch {
-	case errors.Is(err, framework.ErrClosed):
+	case reason.Is(err, framework.ErrClosed):
 		return false
-	case errors.Is(err, zk.ErrAuthFailed), errors.Is(err, zk.ErrNoNode):
+	case reason.Is(err, zk.ErrAuthFailed), reason.Is(err, zk.ErrNoNode):
 		return true
 	default:
 		return !framework.IsRefusal(err)

@@ -3,11 +3,11 @@ package shared
 import (
 	"bytes"
 	"context"
-	"errors"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/sharednode"
 )
 
@@ -94,12 +94,12 @@ func (r *replica) trySet(ctx context.Context, e expected, data []byte) (s *share
 // isConflict reports whether the server found another node than was expected.
 func isConflict(e expected, err error) bool {
 	switch {
-	case err == nil, errors.Is(err, framework.ErrOutcomeUnknown):
+	case err == nil, reason.Is(err, framework.ErrOutcomeUnknown):
 		return false
 	case e.exists:
-		return errors.Is(err, zk.ErrBadVersion) || errors.Is(err, zk.ErrNoNode)
+		return reason.Is(err, zk.ErrBadVersion) || reason.Is(err, zk.ErrNoNode)
 	default:
-		return errors.Is(err, zk.ErrNodeExists)
+		return reason.Is(err, zk.ErrNodeExists)
 	}
 }
 

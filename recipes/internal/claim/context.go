@@ -2,7 +2,8 @@ package claim
 
 import (
 	"context"
-	"errors"
+
+	"github.com/gocurator/curator/internal/reason"
 )
 
 // merged is a context that ends with one context and has the values of another.
@@ -59,7 +60,7 @@ func endingWith(under, ctx context.Context) (context.Context, context.CancelFunc
 	}
 	under, end := context.WithCancelCause(under)
 	stop := context.AfterFunc(ctx, func() {
-		if !errors.Is(ctx.Err(), context.DeadlineExceeded) { // the timer ends the context at a deadline
+		if !reason.Is(ctx.Err(), context.DeadlineExceeded) { // the timer ends the context at a deadline
 			end(context.Cause(ctx))
 		}
 	})

@@ -2,12 +2,12 @@ package claim
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"runtime"
 	"sync/atomic"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 )
 
 // Lease is one share of a claim, or several leases that were taken together.
@@ -119,14 +119,14 @@ func (l *Lease) release(ctx context.Context) error {
 		l.unreport()
 	}
 	c, last := l.claim, l.leave()
-	reason := context.Cause(l.ctx) // the first one
-	switch lost := !errors.Is(reason, ErrReleased); {
+	cause := context.Cause(l.ctx) // the first one
+	switch lost := !reason.Is(cause, ErrReleased); {
 	case lost && last:
-		c.abandon(reason)
+		c.abandon(cause)
 		c.Trace().Wait(ctx) // what the tracer records is not lost if the program ends
-		return reason
+		return cause
 	case lost:
-		return reason
+		return cause
 	case last:
 		return c.giveUpSoon(ctx)
 	default:

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
 
@@ -27,7 +28,7 @@ func (c *Claim) Lose(cause error) {
 // contexts of all claims that end at the same moment. It must not block.
 func (c *Claim) contextEnded() {
 	cause := context.Cause(c.ctx)
-	if cause == nil || errors.Is(cause, ErrReleased) || !c.become(Lost) {
+	if cause == nil || reason.Is(cause, ErrReleased) || !c.become(Lost) {
 		return
 	}
 	c.mu.Lock()
@@ -43,7 +44,7 @@ func (c *Claim) contextEnded() {
 func (c *Claim) tellLoss() {
 	cause := context.Cause(c.ctx)
 	nodes := c.nodes[0].Session.Context()
-	if len(c.nodes) == 1 && errors.Is(cause, ErrNodeDeleted) {
+	if len(c.nodes) == 1 && reason.Is(cause, ErrNodeDeleted) {
 		nodes = ended
 	}
 	c.Trace().Lost(nodes, kindOf(cause), cause)
@@ -58,15 +59,15 @@ func (c *Claim) Loss() error {
 
 func kindOf(cause error) locktrace.EndCause {
 	switch {
-	case errors.Is(cause, framework.ErrClosed):
+	case reason.Is(cause, framework.ErrClosed):
 		return locktrace.EndClientClosed
-	case errors.Is(cause, framework.ErrSessionLost):
+	case reason.Is(cause, framework.ErrSessionLost):
 		return locktrace.EndSessionLost
-	case errors.Is(cause, framework.ErrSuspended):
+	case reason.Is(cause, framework.ErrSuspended):
 		return locktrace.EndSuspended
-	case errors.Is(cause, ErrNodeDeleted):
+	case reason.Is(cause, ErrNodeDeleted):
 		return locktrace.EndNodeDeleted
-	case errors.Is(cause, ErrRevoked):
+	case reason.Is(cause, ErrRevoked):
 		return locktrace.EndRevoked
 	default:
 		return locktrace.EndOther

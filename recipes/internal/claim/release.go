@@ -14,7 +14,7 @@ import (
 // Dissolve next.
 func (c *Claim) Stop() {
 	c.end(ErrReleased)
-	if errors.Is(context.Cause(c.ctx), ErrReleased) { // otherwise it was lost before
+	if reason.Is(context.Cause(c.ctx), ErrReleased) { // otherwise it was lost before
 		c.become(Releasing)
 	}
 }
@@ -28,9 +28,9 @@ func (c *Claim) Dissolve(ctx context.Context) error {
 		return c.awaitRelease(ctx)
 	}
 	switch cause := context.Cause(c.ctx); {
-	case cause == nil, errors.Is(cause, ErrReleased):
+	case cause == nil, reason.Is(cause, ErrReleased):
 		return c.GiveUp(ctx)
-	case errors.Is(cause, ErrRevoked): // the session is alive, and others wait for the nodes
+	case reason.Is(cause, ErrRevoked):
 		c.contextEnded()
 		c.unwatch()
 		defer c.Trace().Wait(ctx)
@@ -151,7 +151,7 @@ func (c *Claim) deleteNodes(ctx context.Context) error {
 			continue
 		}
 		var broken interruption
-		if errors.As(context.Cause(ctx), &broken) && !framework.IsRefusal(err) {
+		if reason.As(context.Cause(ctx), &broken) && !framework.IsRefusal(err) {
 			// The caller's context is alive, so the end of that context must
 			// not be the reason.
 			err = &framework.OpError{Op: "delete", Path: n.Path, Err: broken.error}

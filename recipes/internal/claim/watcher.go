@@ -2,13 +2,13 @@ package claim
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/trace"
 )
 
@@ -100,7 +100,7 @@ func (w *watcher) watch(ctx context.Context, path string) {
 			case <-ctx.Done():
 			}
 			watch.Stop()
-		case errors.Is(err, zk.ErrNoNode):
+		case reason.Is(err, zk.ErrNoNode):
 			w.deleted()
 		default:
 			w.pause()

@@ -2,7 +2,6 @@ package lockloop
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 )
 
@@ -66,7 +66,7 @@ func (o byOrder) step(ctx context.Context, c *contender) error {
 // behind on a node that is gone already (CURATOR-107).
 func (o byOrder) waitFor(ctx context.Context, c *contender, node string) error {
 	data, stat, watch, err := c.loop.nodes.Client.GetW(ctx, znode.Join(c.loop.nodes.Path, node))
-	if errors.Is(err, zk.ErrNoNode) {
+	if reason.Is(err, zk.ErrNoNode) {
 		return errAgain
 	}
 	if err != nil {
@@ -95,7 +95,7 @@ func (o byOrder) watchSelf(ctx context.Context, c *contender) (changed <-chan st
 		return nil, func() {}, nil
 	}
 	_, _, watch, err := c.loop.nodes.Client.GetW(ctx, c.node.Path)
-	if errors.Is(err, zk.ErrNoNode) {
+	if reason.Is(err, zk.ErrNoNode) {
 		return nil, nil, errStale
 	}
 	if err != nil {
@@ -136,7 +136,7 @@ func (c *contender) resolve(ctx context.Context, ours Entry, children []string) 
 // ByOrder.
 func (l *Loop) Peek(ctx context.Context) (NotAdmitted, error) {
 	children, _, err := l.nodes.Client.Children(ctx, l.nodes.Path)
-	if errors.Is(err, zk.ErrNoNode) {
+	if reason.Is(err, zk.ErrNoNode) {
 		return NotAdmitted{}, nil
 	}
 	if err != nil {

@@ -2,7 +2,6 @@ package lockloop
 
 import (
 	"context"
-	"errors"
 	"path"
 	"slices"
 	"time"
@@ -44,7 +43,7 @@ func (c *contender) queue(ctx context.Context) (err error) {
 	for {
 		err := c.loop.admission.step(ctx, c)
 		switch {
-		case errors.Is(err, errAgain):
+		case reason.Is(err, errAgain):
 		case err != nil && c.waitReconnect(ctx, err): // our node keeps its place meanwhile
 		default:
 			admitted = err == nil
@@ -98,7 +97,7 @@ func (c *contender) children(ctx context.Context) ([]string, error) {
 // check returns what is wrong with a listing.
 func (c *contender) check(names []string, err error) error {
 	switch {
-	case c.node.Session.Context().Err() != nil, errors.Is(err, zk.ErrNoNode):
+	case c.node.Session.Context().Err() != nil, reason.Is(err, zk.ErrNoNode):
 		return errStale
 	case err != nil:
 		return err

@@ -109,7 +109,7 @@ func (l *Loop) Run(ctx context.Context, a Attempt) (framework.Created, *NotAdmit
 		if err == nil {
 			return c.node, nil
 		}
-		if ctx.Err() != nil || !errors.Is(err, errStale) && !c.waitReconnect(ctx, err) {
+		if ctx.Err() != nil || !reason.Is(err, errStale) && !c.waitReconnect(ctx, err) {
 			c.seen.Err = errorFor(ctx, err)
 			return framework.Created{}, &c.seen
 		}
@@ -120,9 +120,9 @@ func (l *Loop) Run(ctx context.Context, a Attempt) (framework.Created, *NotAdmit
 // reason, even if another error came first.
 func errorFor(ctx context.Context, err error) error {
 	switch {
-	case errors.Is(err, errHeld) && ctx.Err() == nil:
+	case reason.Is(err, errHeld) && ctx.Err() == nil:
 		return nil
-	case ctx.Err() != nil && !errors.Is(err, ctx.Err()):
+	case ctx.Err() != nil && !reason.Is(err, ctx.Err()):
 		return fmt.Errorf("%w: %w", reason.OfContext(ctx), err)
 	default:
 		return err

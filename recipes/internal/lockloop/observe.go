@@ -2,12 +2,12 @@ package lockloop
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 )
 
 // Observer is told of the progress of an attempt. An attempt may have several
@@ -62,7 +62,7 @@ func (c *contender) tellWaiting(ahead Other) {
 
 // tellWoken is called after a wait for a watch, with its outcome.
 func (c *contender) tellWoken(err error, watch *framework.Watch) {
-	if c.attempt.Observer == nil || !errors.Is(err, errAgain) {
+	if c.attempt.Observer == nil || !reason.Is(err, errAgain) {
 		return
 	}
 	c.attempt.Observer.Woken(isGone(watch))
@@ -79,10 +79,10 @@ func isGone(watch *framework.Watch) bool {
 }
 
 func (c *contender) tellAbandoned(err error) {
-	if c.attempt.Observer == nil || errors.Is(err, errHeld) {
+	if c.attempt.Observer == nil || reason.Is(err, errHeld) {
 		return
 	}
-	if over := c.node.Session.Context(); errors.Is(err, errStale) && over.Err() != nil {
+	if over := c.node.Session.Context(); reason.Is(err, errStale) && over.Err() != nil {
 		err = context.Cause(over)
 	}
 	c.attempt.Observer.Abandoned(err)

@@ -2,13 +2,13 @@ package lockloop
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 )
 
@@ -17,7 +17,7 @@ import (
 // since (CURATOR-436).
 func (l *Loop) Queue(ctx context.Context) ([]Entry, error) {
 	children, _, err := l.nodes.Client.Children(ctx, l.nodes.Path)
-	if err != nil && !errors.Is(err, zk.ErrNoNode) {
+	if err != nil && !reason.Is(err, zk.ErrNoNode) {
 		return nil, err
 	}
 	queue := slices.Collect(Entries(children, l.nodes.Kinds...))

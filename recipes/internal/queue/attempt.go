@@ -2,9 +2,9 @@ package queue
 
 import (
 	"context"
-	"errors"
 	"time"
 
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/claim"
 	"github.com/gocurator/curator/recipes/internal/trace"
 	"github.com/gocurator/curator/recipes/locktrace"
@@ -55,13 +55,13 @@ func outcomeOf(err error) locktrace.Outcome {
 	switch {
 	case err == nil:
 		return locktrace.Acquired
-	case errors.Is(err, ErrQueueFull):
+	case reason.Is(err, ErrQueueFull):
 		return locktrace.QueueFull
-	case errors.Is(err, context.DeadlineExceeded):
+	case reason.Is(err, context.DeadlineExceeded):
 		return locktrace.TimedOut
-	case errors.Is(err, context.Canceled):
+	case reason.Is(err, context.Canceled):
 		return locktrace.Canceled
-	case errors.Is(err, ErrNotAcquired):
+	case reason.Is(err, ErrNotAcquired):
 		return locktrace.NotAcquired
 	default:
 		return locktrace.Failed

@@ -58,7 +58,7 @@ func (q *Queue) RefuseLimit(r *lockloop.NotAdmitted, n, limit int) error {
 // noteOutage records that there is no connection at the end of a wait: those
 // ahead may not be to blame.
 func (q *Queue) noteOutage(ctx context.Context, r *lockloop.NotAdmitted) {
-	gaveUp := ctx.Err() != nil && errors.Is(r.Err, ctx.Err())
+	gaveUp := ctx.Err() != nil && reason.Is(r.Err, ctx.Err())
 	if gaveUp && !q.cfg.Client.State().IsConnected() && !framework.IsConnectionError(r.Err) {
 		r.Err = q.WhileConnecting(ctx)
 	}
@@ -73,9 +73,9 @@ func (q *Queue) WhileConnecting(ctx context.Context) error {
 	err := q.cfg.Client.WaitConnected(ctx) // returns at once, since ctx has ended
 	var op *framework.OpError
 	switch {
-	case err == nil, errors.Is(err, framework.ErrClosed):
+	case err == nil, reason.Is(err, framework.ErrClosed):
 		return reason.OfContext(ctx)
-	case errors.As(err, &op):
+	case reason.As(err, &op):
 		return op.Err
 	default:
 		return err

@@ -2,13 +2,13 @@ package queue
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/internal/lockloop"
 )
@@ -88,7 +88,7 @@ func (q *Queue) Read(ctx context.Context, e lockloop.Entry) (Participant, error)
 
 func withoutVanished(all []Participant, errs []error) ([]Participant, error) {
 	for _, err := range errs {
-		if err != nil && !errors.Is(err, zk.ErrNoNode) {
+		if err != nil && !reason.Is(err, zk.ErrNoNode) {
 			return nil, err
 		}
 	}

@@ -5,7 +5,6 @@ package recipetest
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"net"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/testing/zkserver"
 	"github.com/gocurator/curator/testing/zktest"
@@ -157,14 +157,14 @@ func (w *World) WaitNodes(t *testing.T, path string, n int) []string {
 				exists.Stop()
 				return nil
 			}
-			if _, err = exists.Wait(ctx); !errors.Is(err, framework.ErrSessionLost) {
+			if _, err = exists.Wait(ctx); !reason.Is(err, framework.ErrSessionLost) {
 				require.NoError(t, err, "waiting for %d children of %s, which does not exist", n, path)
 			}
 			continue
 		}
 		exists.Stop()
 		names, _, changed, err := w.Observer.ChildrenW(ctx, path)
-		if errors.Is(err, zk.ErrNoNode) { // the server has just removed the empty container
+		if reason.Is(err, zk.ErrNoNode) { // the server has just removed the empty container
 			continue
 		}
 		require.NoError(t, err)
@@ -173,7 +173,7 @@ func (w *World) WaitNodes(t *testing.T, path string, n int) []string {
 			slices.Sort(names)
 			return names
 		}
-		if _, err = changed.Wait(ctx); !errors.Is(err, framework.ErrSessionLost) {
+		if _, err = changed.Wait(ctx); !reason.Is(err, framework.ErrSessionLost) {
 			require.NoError(t, err, "waiting for %d children of %s, which has %v", n, path, names)
 		}
 	}
@@ -183,7 +183,7 @@ func (w *World) WaitNodes(t *testing.T, path string, n int) []string {
 func (w *World) Nodes(t *testing.T, path string) []string {
 	t.Helper()
 	names, _, err := w.Observer.Children(w.Patience(t), path)
-	if errors.Is(err, zk.ErrNoNode) {
+	if reason.Is(err, zk.ErrNoNode) {
 		return nil
 	}
 	require.NoError(t, err)

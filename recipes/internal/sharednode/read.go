@@ -2,12 +2,12 @@ package sharednode
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 )
 
 // Read reads the node. It costs one request.
@@ -15,7 +15,7 @@ func (n Node) Read(ctx context.Context) (*Snapshot, error) {
 	asked := n.Client.LastZxid()
 	data, stat, err := n.Client.Get(ctx, n.Path)
 	switch {
-	case errors.Is(err, zk.ErrNoNode):
+	case reason.Is(err, zk.ErrNoNode):
 		return Absent(asked, n.Client.LastZxid()), nil
 	case err != nil:
 		return nil, err
@@ -39,7 +39,7 @@ func (n Node) ReadW(ctx context.Context) (*Snapshot, *framework.Watch, error) {
 		if err == nil {
 			return Present(data, stat), watch, nil
 		}
-		if !errors.Is(err, zk.ErrNoNode) {
+		if !reason.Is(err, zk.ErrNoNode) {
 			return nil, nil, err
 		}
 		asked := n.Client.LastZxid()
@@ -60,11 +60,11 @@ func (n Node) ReadW(ctx context.Context) (*Snapshot, *framework.Watch, error) {
 func (n Node) ReadSeeded(ctx context.Context, seed []byte, watched bool) (*Snapshot, *framework.Watch, error) {
 	for {
 		s, watch, err := n.readPresent(ctx, watched)
-		if !errors.Is(err, zk.ErrNoNode) {
+		if !reason.Is(err, zk.ErrNoNode) {
 			return s, watch, err
 		}
 		_, err = n.Client.Create(ctx, n.Path, seed, framework.WithParents())
-		if err != nil && !errors.Is(err, zk.ErrNodeExists) {
+		if err != nil && !reason.Is(err, zk.ErrNodeExists) {
 			return nil, nil, err
 		}
 	}
@@ -93,7 +93,7 @@ func (n Node) readPatiently(ctx context.Context) (*Snapshot, error) {
 	var pauses Pauses
 	for {
 		s, err := n.ReadNewest(ctx)
-		if ctx.Err() != nil || !framework.IsConnectionError(err) || errors.Is(err, zk.ErrAuthFailed) {
+		if ctx.Err() != nil || !framework.IsConnectionError(err) || reason.Is(err, zk.ErrAuthFailed) {
 			return s, err
 		}
 		if ended := pauses.Wait(ctx, LongestOfOutage); ended != nil {

@@ -3,12 +3,12 @@ package sharednode
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 )
 
 // Attempt is one request that writes, and how to find out what has become of it
@@ -38,8 +38,8 @@ func (n Node) Do(ctx context.Context, a Attempt) (s *Snapshot, err error) {
 			s, err = n.doInSession(ctx, a)
 			return err
 		})
-		sent := err == nil || errors.Is(err, framework.ErrOutcomeUnknown)
-		if sent || !errors.Is(err, framework.ErrSessionLost) || ctx.Err() != nil {
+		sent := err == nil || reason.Is(err, framework.ErrOutcomeUnknown)
+		if sent || !reason.Is(err, framework.ErrSessionLost) || ctx.Err() != nil {
 			return s, err
 		}
 	}
@@ -48,7 +48,7 @@ func (n Node) Do(ctx context.Context, a Attempt) (s *Snapshot, err error) {
 func (n Node) doInSession(ctx context.Context, a Attempt) (*Snapshot, error) {
 	for {
 		s, err := a.Send(ctx)
-		if !errors.Is(err, framework.ErrOutcomeUnknown) || ctx.Err() != nil {
+		if !reason.Is(err, framework.ErrOutcomeUnknown) || ctx.Err() != nil {
 			return s, err
 		}
 		now, readErr := n.readPatiently(ctx)
@@ -74,14 +74,14 @@ func (n Node) Set(ctx context.Context, base *Snapshot, data []byte) (*Snapshot, 
 			Send:    func(ctx context.Context) (*Snapshot, error) { return n.Transact(ctx, data) },
 			Resolve: func(now *Snapshot) Fate { return resolveSet(base, now, data) },
 		})
-		if !errors.Is(err, zk.ErrNoNode) || errors.Is(err, framework.ErrOutcomeUnknown) {
+		if !reason.Is(err, zk.ErrNoNode) || reason.Is(err, framework.ErrOutcomeUnknown) {
 			return s, err
 		}
 		s, err = n.Do(ctx, Attempt{
 			Send:    func(ctx context.Context) (*Snapshot, error) { return n.Create(ctx, data) },
 			Resolve: func(now *Snapshot) Fate { return resolveSet(nil, now, data) },
 		})
-		if !errors.Is(err, zk.ErrNodeExists) || errors.Is(err, framework.ErrOutcomeUnknown) {
+		if !reason.Is(err, zk.ErrNodeExists) || reason.Is(err, framework.ErrOutcomeUnknown) {
 			return s, err
 		}
 	}

@@ -1,0 +1,87 @@
+package reason_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/internal/reason"
+)
+
+var errAnswer = errors.New("answer")
+
+// Users find the cause of a context in its error, and the library does not.
+func TestCauseIsNoAnswer(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(fmt.Errorf("another call: %w", &fs.PathError{Op: "get", Path: "/a", Err: errAnswer}))
+	err := fmt.Errorf("get /b: %w", reason.OfContext(ctx))
+
+	require.ErrorIs(t, err, errAnswer)
+	require.ErrorIs(t, err, context.Canceled)
+	var path *fs.PathError
+	require.ErrorAs(t, err, &path)
+
+	require.False(t, reason.Is(err, errAnswer))
+	require.True(t, reason.Is(err, context.Canceled))
+	path = nil
+	require.False(t, reason.As(err, &path))
+	require.Nil(t, path)
+	require.EqualError(t, err, "get /b: context canceled: another call: get /a: answer")
+}
+
+// An answer is found where it stands, also beside a cause.
+func TestAnswerIsFound(t *testing.T) {
+	answer := &fs.PathError{Op: "get", Path: "/a", Err: errAnswer}
+	for name, err := range map[string]error{
+		"itself":         answer,
+		"wrapped":        fmt.Errorf("x: %w", answer),
+		"joined":         errors.Join(errors.New("x"), answer),
+		"beside a cause": fmt.Errorf("%w: %w", reason.Foreign(fs.ErrExist), answer),
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.True(t, reason.Is(err, errAnswer))
+			var found *fs.PathError
+			require.True(t, reason.As(err, &found))
+			require.Same(t, answer, found)
+			require.False(t, reason.Is(err, fs.ErrExist))
+		})
+	}
+	require.False(t, reason.Is(nil, errAnswer))
+}
+
+// A context without a cause of its own has the plain error.
+func TestContextWithoutCause(t *testing.T) {
+	ctx, cancel := context.WithDeadline(t.Context(), time.Now())
+	defer cancel()
+	require.Equal(t, context.DeadlineExceeded, reason.OfContext(ctx))
+}
+
+// endedContext has an error that no context of the standard library has.
+type endedContext struct{ context.Context }
+
+func (endedContext) Err() error { return errAnswer }
+
+func TestContextOfTheUsersOwnMaking(t *testing.T) {
+	err := reason.OfContext(endedContext{t.Context()})
+	require.ErrorIs(t, err, errAnswer)
+	require.ErrorIs(t, err, context.Canceled)
+	require.False(t, reason.Is(err, errAnswer))
+}
+
+// matchesAll is an error with a method of its own, of a type that == cannot
+// compare.
+type matchesAll []string
+
+func (matchesAll) Error() string   { return "matches all" }
+func (matchesAll) Is(_ error) bool { return true }
+
+func TestMethodIs(t *testing.T) {
+	require.True(t, reason.Is(matchesAll{}, errAnswer))
+	require.False(t, reason.Is(reason.Foreign(matchesAll{}), errAnswer))
+	require.False(t, reason.Is(errAnswer, matchesAll{}))
+}
