@@ -48,7 +48,9 @@ var (
 )
 
 // OpError is the error of every operation of a Client. errors.Is finds the
-// zk.Err value, the context's error, or one of the errors above in it.
+// zk.Err value, the context's error and its cause, or one of the errors above in
+// it. A context may have been ended with the error of another call as its cause:
+// see ServerCode.
 type OpError struct {
 	Op   string // such as "create"
 	Path string // the caller's, without the chroot and the namespace; for "session" and "connect", the servers
@@ -140,7 +142,9 @@ var libraryErrors = map[int32]error{
 
 // ServerCode returns the code of the server's answer that an error is about, as
 // in ZooKeeper's KeeperException.Code, and false if it is about none. A
-// *ConfigError has the code with which a server would have answered.
+// *ConfigError has the code with which a server would have answered. Unlike
+// errors.Is, it does not take an error that was the cause of the caller's
+// context for an answer.
 func ServerCode(err error) (code int32, ok bool) {
 	var other *ServerError
 	if reason.As(err, &other) {

@@ -31,8 +31,20 @@ func OfContext(ctx context.Context) error {
 	if errors.Is(err, cause) {
 		return err
 	}
-	return fmt.Errorf("%w: %w", err, Foreign(cause))
+	return ended{err, Foreign(cause)}
 }
+
+// ended is the error of a context that has a cause of its own.
+type ended struct{ err, cause error }
+
+func (e ended) Error() string {
+	if text := e.cause.Error(); text != e.err.Error() {
+		return e.err.Error() + ": " + text
+	}
+	return e.err.Error()
+}
+
+func (e ended) Unwrap() []error { return []error{e.err, e.cause} }
 
 // Foreign returns err as an error that comes from the user's code, such as a
 // cause, or the error of a callback. It has the same text, and errors.Is finds

@@ -61,6 +61,15 @@ func TestContextWithoutCause(t *testing.T) {
 	require.Equal(t, context.DeadlineExceeded, reason.OfContext(ctx))
 }
 
+// A cause is told, and found, but not said twice.
+func TestCauseWithTheSameText(t *testing.T) {
+	cause := errors.New(context.Canceled.Error())
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(cause)
+	require.ErrorIs(t, reason.OfContext(ctx), cause)
+	require.EqualError(t, reason.OfContext(ctx), "context canceled")
+}
+
 // endedContext has an error that no context of the standard library has.
 type endedContext struct{ context.Context }
 

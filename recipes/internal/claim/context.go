@@ -2,8 +2,7 @@ package claim
 
 import (
 	"context"
-
-	"github.com/gocurator/curator/internal/reason"
+	"time"
 )
 
 // merged is a context that ends with one context and has the values of another.
@@ -52,15 +51,16 @@ func LeaseFromContext(ctx context.Context) (*Lease, bool) {
 
 // endingWith returns a context that ends with either of these. The end of
 // under, a lease's context, reaches it at once. The end of ctx reaches it
-// within the time that it takes to start a goroutine.
+// within the time that it takes to start a goroutine. Its error and its cause
+// are those of the context that has ended.
 func endingWith(under, ctx context.Context) (context.Context, context.CancelFunc) {
 	stopTimer := func() {}
 	if deadline, ok := ctx.Deadline(); ok {
-		under, stopTimer = context.WithDeadline(under, deadline)
+		under, stopTimer = context.WithDeadlineCause(under, deadline, &deadlineCause{ctx})
 	}
 	under, end := context.WithCancelCause(under)
 	stop := context.AfterFunc(ctx, func() {
-		if !reason.Is(ctx.Err(), context.DeadlineExceeded) { // the timer ends the context at a deadline
+		if ctx.Err() != context.DeadlineExceeded { // the timer ends the context at a deadline
 			end(context.Cause(ctx))
 		}
 	})
@@ -70,3 +70,26 @@ func endingWith(under, ctx context.Context) (context.Context, context.CancelFunc
 		stopTimer()
 	}
 }
+
+// deadlineCause is the cause of a context that has the deadline of another. It
+// is the other's cause, which nobody can read before the other has ended.
+type deadlineCause struct{ ctx context.Context }
+
+// behind bounds how much later than its deadline a context is expected to end.
+// The contexts of the standard library end when their timer fires.
+const behind = 100 * time.Millisecond
+
+func (c *deadlineCause) cause() error {
+	timer := time.NewTimer(behind)
+	defer timer.Stop()
+	select {
+	case <-c.ctx.Done():
+		return context.Cause(c.ctx)
+	case <-timer.C:
+		return context.DeadlineExceeded
+	}
+}
+
+func (c *deadlineCause) Error() string { return c.cause().Error() }
+
+func (c *deadlineCause) Unwrap() error { return c.cause() }

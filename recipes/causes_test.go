@@ -1,0 +1,284 @@
+package recipes_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"reflect"
+	"regexp"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/thorough"
+	"github.com/gocurator/curator/recipes/atomic"
+	"github.com/gocurator/curator/recipes/barriers"
+	"github.com/gocurator/curator/recipes/cache"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/recipes/nodes"
+	"github.com/gocurator/curator/recipes/shared"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+func TestMain(m *testing.M) { recipetest.Main(m) }
+
+// A caller's context may end with any error as its cause, also with one of this
+// library: errgroup hands on the error of another call. It must not make a
+// difference. Each operation of the client and of every recipe runs with a
+// context that ends while one of its requests is under way, with a cause that
+// says nothing, and again with a cause that matches every error of the library.
+// What the call says, and what it leaves, is the same.
+func TestCauseOfTheCallersContextIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	for _, op := range everyOperation {
+		for name, fault := range faultsOfOneRequest {
+			if !thorough.Picked(6, op.name, name) {
+				continue
+			}
+			t.Run(op.name+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				for request, more := -1, true; more; request++ {
+					trial := trial{op: op, request: request, fault: fault}
+					more = trial.causesMakeNoDifference(t)
+				}
+			})
+		}
+	}
+}
+
+// trial is an operation whose context ends while its request of the given
+// number is under way. With the number -1, it ends before the operation begins.
+type trial struct {
+	op      operation
+	request int
+	fault   requestFault
+}
+
+// requestFault is what happens to a request, and which request is under way when
+// the context ends: this one, or the one after it.
+type requestFault struct {
+	do    zktest.Action
+	later int
+}
+
+var faultsOfOneRequest = map[string]requestFault{
+	"answered late":  {do: zktest.DelayReply(time.Second)},
+	"processed late": {do: zktest.DelayRequest(time.Second)},
+	"reply lost":     {do: zktest.DropReply(), later: 1},
+}
+
+// outcome is what a call says and leaves, as far as it is the same each time.
+type outcome struct {
+	Matches []string // the errors that the library finds in the call's error
+	Code    int32    // of the server's answer
+	Late    bool     // it has returned long after the context had ended
+	Left    []string // the nodes, some time later
+	Watches int
+}
+
+// causesMakeNoDifference reports whether the operation made as many requests.
+func (x trial) causesMakeNoDifference(t *testing.T) (made bool) {
+	t.Helper()
+	plain, made := x.run(t, nothing)
+	if told, _ := x.run(t, everything); !reflect.DeepEqual(plain, told) {
+		x.tellApart(t, plain, told)
+	}
+	return made
+}
+
+// tellApart fails the test if the cause was the reason for another outcome.
+// Where goroutines of the library race for something, either outcome is seen
+// with either cause.
+func (x trial) tellApart(t *testing.T, plain, told outcome) {
+	t.Helper()
+	const often = 10
+	var plains, tolds []outcome
+	for range often {
+		again, _ := x.run(t, nothing)
+		plains = append(plains, again)
+		again, _ = x.run(t, everything)
+		tolds = append(tolds, again)
+	}
+	same := func(a outcome) bool {
+		return slices.ContainsFunc(append(plains, plain), func(b outcome) bool { return reflect.DeepEqual(a, b) })
+	}
+	if !slices.ContainsFunc(append(tolds, told), same) {
+		require.Equal(t, plain, told, "request %d", x.request)
+	}
+}
+
+func (x trial) run(t *testing.T, cause cause) (result outcome, made bool) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t)
+		call := x.op.prepare(t, s)
+		why := cause(t, s)
+		time.Sleep(time.Minute) // what the preparation has begun is over
+
+		ctx, cancel := context.WithCancelCause(t.Context())
+		var ended time.Time
+		defer context.AfterFunc(ctx, func() { ended = time.Now() })()
+		hits := x.endContext(s, func() { cancel(why) })
+		err := call(ctx)
+		result.Late = !ended.IsZero() && time.Since(ended) > 10*time.Second
+		cancel(nil)
+		time.Sleep(time.Hour) // the client needs time to clean up, or to lose its session
+		result.Matches = matches(err)
+		result.Code, _ = framework.ServerCode(err)
+		for _, node := range s.srv.Tree() {
+			result.Left = append(result.Left, random.ReplaceAllString(node.Path, "GUID"))
+		}
+		slices.Sort(result.Left)
+		result.Watches = len(s.srv.Watches())
+		made = hits() > 0
+	})
+	return result, made
+}
+
+// endContext ends the context half a second after the request was sent, when
+// nothing else is under way, or else after a minute. The function returned says
+// how many such requests there were.
+func (x trial) endContext(s *scene, end func()) (hits func() int) {
+	if x.request < 0 {
+		end()
+		synctest.Wait()
+		return func() int { return 1 }
+	}
+	time.AfterFunc(time.Minute, end)
+	at := x.request
+	rule := zktest.Rule{Session: s.client.SessionID(), After: at, Do: x.fault.do}
+	injection := s.srv.Inject(rule)
+	if x.fault.later > 0 {
+		rule.After, rule.Do = at+x.fault.later, zktest.DelayReply(time.Second)
+		s.srv.Inject(rule)
+	}
+	soon := zktest.Call(func(zktest.Request) { time.AfterFunc(500*time.Millisecond, end) })
+	s.srv.Inject(zktest.Rule{Session: rule.Session, After: rule.After, Do: soon})
+	return injection.Hits
+}
+
+// random finds what is different in the names of nodes each time.
+var random = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{32}`)
+
+// scene is where an operation takes place.
+type scene struct {
+	srv           *zktest.Server
+	client, other *framework.Client
+}
+
+func newScene(t *testing.T) *scene {
+	t.Helper()
+	s := &scene{srv: zktest.Start(t)}
+	s.client, s.other = s.connect(t), s.connect(t)
+	return s
+}
+
+func (s *scene) connect(t *testing.T, opts ...framework.Option) *framework.Client {
+	t.Helper()
+	c, err := framework.New(s.srv.Addr(), append([]framework.Option{framework.WithDialer(s.srv.Dialer())}, opts...)...)
+	require.NoError(t, err)
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// matches names the errors that the library finds in an error.
+func matches(err error) (names []string) {
+	if err == nil {
+		return nil
+	}
+	names = append(names, "an error")
+	for name, target := range sentinels {
+		if reason.Is(err, target) {
+			names = append(names, name)
+		}
+	}
+	if txn := (*framework.TxnError)(nil); reason.As(err, &txn) {
+		names = append(names, "a transaction's")
+	}
+	if framework.IsRefusal(err) {
+		names = append(names, "refusal")
+	}
+	if framework.IsConnectionError(err) {
+		names = append(names, "no connection")
+	}
+	slices.Sort(names)
+	return names
+}
+
+// sentinels are the errors by which the library decides, and its users.
+var sentinels = map[string]error{
+	"no node": zk.ErrNoNode, "node exists": zk.ErrNodeExists, "bad version": zk.ErrBadVersion, "not empty": zk.ErrNotEmpty,
+	"no auth": zk.ErrNoAuth, "auth failed": zk.ErrAuthFailed, "bad arguments": zk.ErrBadArguments, "invalid ACL": zk.ErrInvalidACL,
+	"connection closed": zk.ErrConnectionClosed, "no server": zk.ErrNoServer, "session expired": zk.ErrSessionExpired,
+	"session moved": zk.ErrSessionMoved, "closing": zk.ErrClosing, "no children": zk.ErrNoChildrenForEphemerals,
+	"unimplemented": &framework.ServerError{Code: -6}, "throttled": &framework.ServerError{Code: -127},
+	"system error": &framework.ServerError{Code: -1}, "no watcher": &framework.ServerError{Code: -121},
+	"client closed": framework.ErrClosed, "not connected": framework.ErrNotConnected, "session lost": framework.ErrSessionLost,
+	"suspended": framework.ErrSuspended, "watch stopped": framework.ErrWatchStopped, "unknown": framework.ErrOutcomeUnknown,
+	"too large": framework.ErrRequestTooLarge, "standalone": framework.ErrStandalone,
+	"rolled back": framework.ErrRolledBack, "not attempted": framework.ErrNotAttempted,
+	"not acquired": locks.ErrNotAcquired, "queue full": locks.ErrQueueFull, "upgrade": locks.ErrUpgrade,
+	"released": locks.ErrReleased, "node deleted": locks.ErrNodeDeleted, "revoked": locks.ErrRevoked, "corrupted": locks.ErrCorrupted,
+	"latch closed": leader.ErrClosed, "not started": leader.ErrNotStarted, "running": leader.ErrRunning,
+	"not leader": leader.ErrNotLeader, "no leader": leader.ErrNoLeader, "no successor": leader.ErrNoSuccessor,
+	"conflict": nodes.ErrConflict, "persistent node closed": nodes.ErrClosed, "persistent node deleted": nodes.ErrNodeDeleted,
+	"in use": nodes.ErrInUse, "not touched": nodes.ErrNotTouched, "too many members": nodes.ErrTooManyMembers,
+	"raised": barriers.ErrRaised, "not entered": barriers.ErrNotEntered, "not left": barriers.ErrNotLeft, "left": barriers.ErrLeft,
+	"member lost": barriers.ErrMemberLost, "member deleted": barriers.ErrNodeDeleted, "foreign data": barriers.ErrForeignData,
+	"cache closed": cache.ErrClosed, "future": cache.ErrFutureZxid,
+	"shared closed": shared.ErrClosed, "not synced": shared.ErrNotSynced, "replaced": shared.ErrNodeReplaced,
+	"no version": atomic.ErrNoVersion, "ephemeral": atomic.ErrEphemeral, "restarted": atomic.ErrRestarted, "exhausted": atomic.ErrExhausted,
+}
+
+// cause makes the error with which a context ends.
+type cause func(*testing.T, *scene) error
+
+func nothing(*testing.T, *scene) error { return errors.New("nothing") }
+
+// everything matches each error by which the library decides. Parts of it are
+// errors of real calls.
+func everything(t *testing.T, s *scene) error {
+	t.Helper()
+	all := []error{s.missing(t), s.failedTransaction(t), s.notSent(t), context.Canceled, context.DeadlineExceeded}
+	for _, err := range sentinels {
+		all = append(all, err)
+	}
+	return errors.Join(all...)
+}
+
+func (s *scene) missing(t *testing.T) error {
+	t.Helper()
+	_, _, err := s.other.Get(t.Context(), "/missing")
+	require.ErrorIs(t, err, zk.ErrNoNode)
+	return err
+}
+
+func (s *scene) failedTransaction(t *testing.T) error {
+	t.Helper()
+	_, err := s.other.Transaction(t.Context(), framework.CheckOp("/missing", framework.AnyVersion))
+	var failed *framework.TxnError
+	require.ErrorAs(t, err, &failed)
+	return err
+}
+
+// notSent returns the error of a client whose server is down.
+func (s *scene) notSent(t *testing.T) error {
+	t.Helper()
+	noRoute := func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("no route") }
+	down, err := framework.New("down:2181", framework.WithDialer(noRoute))
+	require.NoError(t, err)
+	defer down.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	_, _, err = down.Get(ctx, "/a")
+	require.ErrorIs(t, err, framework.ErrNotConnected)
+	return err
+}

@@ -1,0 +1,92 @@
+package locks_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+var errMaintenance = errors.New("maintenance begins")
+
+// The context of work ends with the error and the cause of the caller's
+// context, also at its deadline. It is the same for a context derived from it,
+// and at the moment of the end.
+func TestWorkEndsWithTheCallersCause(t *testing.T) {
+	ends := map[string]func(t *testing.T) (ctx context.Context, err error){
+		"deadline": func(t *testing.T) (context.Context, error) {
+			ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errMaintenance)
+			t.Cleanup(cancel)
+			return ctx, context.DeadlineExceeded
+		},
+		"cancelled": func(t *testing.T) (context.Context, error) {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			time.AfterFunc(time.Second, func() { cancel(errMaintenance) })
+			return ctx, context.Canceled
+		},
+	}
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				c, _ := w.Connect(t)
+				ctx, err := end(t)
+				result := locks.NewInterProcessMutex(c, "/l").Do(ctx, func(work context.Context) error {
+					derived, cancel := context.WithCancel(work)
+					defer cancel()
+					<-derived.Done()
+					for _, ctx := range []context.Context{work, derived} {
+						require.Equal(t, err, ctx.Err())
+						require.ErrorIs(t, context.Cause(ctx), errMaintenance)
+						require.EqualError(t, context.Cause(ctx), errMaintenance.Error())
+					}
+					return context.Cause(work)
+				})
+				require.ErrorIs(t, result, errMaintenance)
+			})
+		})
+	}
+}
+
+// A deadline without a cause is what it is for every context.
+func TestWorkEndsAtAPlainDeadline(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		err := locks.NewInterProcessMutex(c, "/l").Do(ctx, func(work context.Context) error {
+			<-work.Done()
+			_, _, err := c.Get(work, "/l")
+			return err
+		})
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.EqualError(t, err, "get /l: context deadline exceeded")
+	})
+}
+
+// Each kind of lock names the caller's cause when it gives up.
+func TestAcquireEndsWithTheCallersCause(t *testing.T) {
+	for _, kind := range kindsOfLocks {
+		if kind.name == "downgrade" { // nobody makes it wait
+			continue
+		}
+		t.Run(kind.name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				rival, _ := w.Connect(t)
+				c, _ := w.Connect(t)
+				holder := must(kind.blocker(rival)(t.Context()))(t)
+				acquire, after := kind.taker(t, c)
+				defer after()
+				ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errMaintenance)
+				defer cancel()
+				_, err := acquire(ctx)
+				require.ErrorIs(t, err, errMaintenance)
+				require.ErrorIs(t, err, context.DeadlineExceeded)
+				require.NoError(t, holder.Release(t.Context()))
+			})
+		})
+	}
+}

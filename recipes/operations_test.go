@@ -1,0 +1,433 @@
+package recipes_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/atomic"
+	"github.com/gocurator/curator/recipes/barriers"
+	"github.com/gocurator/curator/recipes/cache"
+	"github.com/gocurator/curator/recipes/codec"
+	"github.com/gocurator/curator/recipes/inspect"
+	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/recipes/nodes"
+	"github.com/gocurator/curator/recipes/shared"
+)
+
+// operation is a call of the client's or of a recipe's, with what has to be
+// there before it.
+type operation struct {
+	name    string
+	prepare func(t *testing.T, s *scene) (call func(ctx context.Context) error)
+}
+
+// everyOperation has each call that takes a context and asks the server.
+var everyOperation = []operation{
+	{"get", onTree(func(ctx context.Context, s *scene) error { _, _, err := s.client.Get(ctx, "/tree"); return err })},
+	{"get, missing", onTree(func(ctx context.Context, s *scene) error { _, _, err := s.client.Get(ctx, "/none"); return err })},
+	{"getW", onTree(func(ctx context.Context, s *scene) error {
+		_, _, w, err := s.client.GetW(ctx, "/tree")
+		return stopped(w, err)
+	})},
+	{"exists", onTree(func(ctx context.Context, s *scene) error { _, _, err := s.client.Exists(ctx, "/none"); return err })},
+	{"existsW", onTree(func(ctx context.Context, s *scene) error {
+		_, _, w, err := s.client.ExistsW(ctx, "/none")
+		return stopped(w, err)
+	})},
+	{"children", onTree(func(ctx context.Context, s *scene) error { _, _, err := s.client.Children(ctx, "/tree"); return err })},
+	{"childrenW", onTree(func(ctx context.Context, s *scene) error {
+		_, _, w, err := s.client.ChildrenW(ctx, "/tree")
+		return stopped(w, err)
+	})},
+	{"watcher", onTree(func(ctx context.Context, s *scene) error {
+		w, err := s.client.NewWatcher(ctx, "/tree", framework.Recursive())
+		if err == nil {
+			defer w.Close()
+			_, err = w.Next(ctx)
+		}
+		return err
+	})},
+	{"getACL", onTree(func(ctx context.Context, s *scene) error { _, _, err := s.client.GetACL(ctx, "/tree"); return err })},
+	{"setACL", onTree(func(ctx context.Context, s *scene) error {
+		acl, _, err := s.other.GetACL(context.WithoutCancel(ctx), "/tree")
+		if err == nil {
+			_, err = s.client.SetACL(ctx, "/tree", acl, 0)
+		}
+		return err
+	})},
+	{"sync", onTree(func(ctx context.Context, s *scene) error { return s.client.Sync(ctx, "/tree") })},
+	{"set", onTree(set(framework.AnyVersion))},
+	{"set of a version", onTree(set(0))},
+	{"set of another version", onTree(set(7))},
+	{"idempotent set", onTree(set(0, framework.IdempotentSet()))},
+	{"create", onTree(create("/new"))},
+	{"create, exists", onTree(create("/tree"))},
+	{"create, no parent", onTree(create("/a/b"))},
+	{"create with parents", onTree(create("/a/b", framework.WithParents()))},
+	{"create, idempotent", onTree(create("/new", framework.Idempotent()))},
+	{"create or set", onTree(create("/tree", framework.OrSet(framework.AnyVersion)))},
+	{"create or set a version", onTree(create("/tree", framework.OrSet(0)))},
+	{"create, ephemeral", onTree(create("/new", framework.WithMode(framework.Ephemeral)))},
+	{"create, protected", onTree(create("/tree/p-", framework.WithMode(framework.EphemeralSequential), framework.Protected(), framework.WithSiblings()))},
+	{"delete", onTree(remove("/tree/a"))},
+	{"delete, missing", onTree(remove("/none"))},
+	{"delete of a tree", onTree(remove("/tree", framework.WithChildren(), framework.Quietly()))},
+	{"guaranteed delete", onTree(remove("/tree/a", framework.Guaranteed()))},
+	{"transaction", onTree(func(ctx context.Context, s *scene) error {
+		_, err := s.client.Transaction(ctx, framework.SetOp("/tree", nil, 0), framework.CreateOp("/new", nil))
+		return err
+	})},
+	{"transaction that fails", onTree(func(ctx context.Context, s *scene) error {
+		_, err := s.client.Transaction(ctx, framework.SetOp("/tree", nil, 7), framework.CreateOp("/new", nil))
+		return err
+	})},
+	{"transaction with an ephemeral node", onTree(func(ctx context.Context, s *scene) error {
+		_, err := s.client.Transaction(ctx, framework.CreateOp("/new", nil, framework.WithMode(framework.Ephemeral)))
+		return err
+	})},
+	{"multiRead", onTree(func(ctx context.Context, s *scene) error {
+		_, _, err := framework.Extend(s.client).MultiRead(ctx, "/tree", "/none")
+		return err
+	})},
+	{"config", onTree(func(ctx context.Context, s *scene) error { _, err := s.client.Config(ctx); return err })},
+	{"reconfig", onTree(func(ctx context.Context, s *scene) error {
+		_, err := s.client.Reconfig(ctx, framework.EnsembleChange{Leaving: []int64{9}}, framework.AnyConfig)
+		return err
+	})},
+	{"in session", onTree(func(ctx context.Context, s *scene) error {
+		return s.client.InSession(ctx, func(ctx context.Context) error { return set(0)(ctx, s) })
+	})},
+
+	{"mutex, free", lock(mutex, nobody, locks.Locker.Acquire)},
+	{"mutex, held", lock(mutex, held, locks.Locker.Acquire)},
+	{"mutex, try", lock(mutex, held, locks.Locker.TryAcquire)},
+	{"mutex, release", release(mutex)},
+	{"read lock, held", lock(reader, held, locks.Locker.Acquire)},
+	{"write lock, free", lock(writer, nobody, locks.Locker.Acquire)},
+	{"write lock, held", lock(writer, held, locks.Locker.Acquire)},
+	{"semaphore, free", lock(semaphore, nobody, locks.Locker.Acquire)},
+	{"semaphore, held", lock(semaphore, held, locks.Locker.Acquire)},
+	{"semaphore, several", func(t *testing.T, s *scene) func(context.Context) error {
+		l := locks.NewInterProcessSemaphore(s.client, "/lock", locks.SharedLimit("/limit", 3))
+		return func(ctx context.Context) error { return released(l.AcquireN(ctx, 2)) }
+	}},
+	{"semaphore, release", release(semaphore)},
+	{"multi-lock, free", lock(several, nobody, locks.Locker.Acquire)},
+	{"multi-lock, held", lock(several, held, locks.Locker.Acquire)},
+	{"multi-lock, release", release(several)},
+	{"mutex, do", func(_ *testing.T, s *scene) func(context.Context) error {
+		return func(ctx context.Context) error {
+			return locks.NewInterProcessMutex(s.client, "/lock").Do(ctx, func(ctx context.Context) error { <-ctx.Done(); return nil })
+		}
+	}},
+	{"participants", heldBy(func(ctx context.Context, s *scene) error {
+		all, err := locks.NewInterProcessMutex(s.client, "/lock").Participants(ctx)
+		return errIf(err, len(all) != 1)
+	})},
+	{"revoke", heldBy(func(ctx context.Context, s *scene) error {
+		return locks.Revoke(ctx, s.client, "/lock/"+s.srv.Children("/lock")[0])
+	})},
+	{"shared limit", onTree(func(ctx context.Context, s *scene) error { return locks.SetSharedLimit(ctx, s.client, "/limit", 3) })},
+
+	{"leader", heldBy(func(ctx context.Context, s *scene) error {
+		_, err := leader.NewLatch(s.client, "/lock").Leader(ctx)
+		return err
+	})},
+	{"leader, none", onTree(func(ctx context.Context, s *scene) error {
+		_, err := leader.NewLatch(s.client, "/tree").Leader(ctx)
+		return err
+	})},
+	{"observe", heldBy(func(ctx context.Context, s *scene) (last error) {
+		for _, err := range leader.Observe(ctx, s.client, "/lock") {
+			last = err
+		}
+		return last
+	})},
+	{"latch, await", latch(func(ctx context.Context, l *leader.Latch) error { _, err := l.Await(ctx); return err })},
+	{"latch, lead", latch(func(ctx context.Context, l *leader.Latch) error {
+		return l.Lead(ctx, func(ctx context.Context) error { <-ctx.Done(); return nil })
+	})},
+	{"latch, hand over", latch(func(ctx context.Context, l *leader.Latch) error { return l.HandOver(ctx) })},
+	{"latch, resign", latch(func(ctx context.Context, l *leader.Latch) error { return l.Resign(ctx) })},
+	{"latch, close", latch(func(ctx context.Context, l *leader.Latch) error { return l.Close(ctx) })},
+	{"selector", onTree(func(ctx context.Context, s *scene) error {
+		return leader.NewSelector(s.client, "/lead").Run(ctx, func(ctx context.Context) error { <-ctx.Done(); return nil })
+	})},
+	{"selector, not leading", heldBy(func(ctx context.Context, s *scene) error {
+		return leader.NewSelector(s.client, "/lock").Run(ctx, func(context.Context) error { return nil })
+	})},
+
+	{"long, load", onTree(func(ctx context.Context, s *scene) error {
+		_, err := atomic.NewLong(s.client, "/none").Load(ctx)
+		return err
+	})},
+	{"long, add", onTree(func(ctx context.Context, s *scene) error {
+		_, err := atomic.NewLong(s.client, "/n").Add(ctx, 1)
+		return err
+	})},
+	{"long, add with a receipt", onTree(func(ctx context.Context, s *scene) error {
+		_, err := atomic.NewLong(s.client, "/n", atomic.WithReceipts("/receipts")).Add(ctx, 1)
+		return err
+	})},
+	{"value, store", onTree(func(ctx context.Context, s *scene) error {
+		return atomic.NewValue(s.client, "/tree", codec.Bytes()).Store(ctx, []byte("x"))
+	})},
+	{"sequence", onTree(func(ctx context.Context, s *scene) error {
+		_, err := atomic.NewSequence(s.client, "/sequence").Next(ctx)
+		return err
+	})},
+	{"sequence, dense", onTree(func(ctx context.Context, s *scene) error {
+		_, err := atomic.NewSequence(s.client, "/sequence").NextDense(ctx)
+		return err
+	})},
+
+	{"barrier, raise", onTree(func(ctx context.Context, s *scene) error {
+		_, err := barriers.NewBarrier(s.client, "/barrier").Raise(ctx)
+		return err
+	})},
+	{"barrier, wait", raised(func(ctx context.Context, b *barriers.Barrier) error { return b.Wait(ctx) })},
+	{"barrier, raised", raised(func(ctx context.Context, b *barriers.Barrier) error {
+		_, up, err := b.Raised(ctx)
+		return errIf(err, !up)
+	})},
+	{"barrier, lower", raised(func(ctx context.Context, b *barriers.Barrier) error { return b.Lower(ctx) })},
+	{"double barrier, alone", onTree(enter(1))},
+	{"double barrier, waits", onTree(enter(2))},
+	{"double barrier, Curator's", onTree(enter(2, barriers.WithCuratorLayout()))},
+	{"double barrier, members", onTree(func(ctx context.Context, s *scene) error {
+		_, err := barriers.NewDoubleBarrier(s.client, "/double", 2).Members(ctx)
+		return err
+	})},
+
+	{"persistent node, ready", persistent("/node", func(ctx context.Context, n *nodes.PersistentNode) error { _, err := n.Ready(ctx); return err })},
+	{"persistent node, conflict", persistent("/tree", func(ctx context.Context, n *nodes.PersistentNode) error { _, err := n.Ready(ctx); return err })},
+	{"persistent node, set", persistent("/node", func(ctx context.Context, n *nodes.PersistentNode) error { return n.Set(ctx, []byte("x")) })},
+	{"persistent node, close", persistent("/node", func(ctx context.Context, n *nodes.PersistentNode) error { return n.Close(ctx) })},
+	{"group, join and leave", onTree(func(ctx context.Context, s *scene) error {
+		m, err := nodes.NewGroup(s.client, "/group").Join(ctx, "a", nil)
+		if err == nil {
+			err = m.Leave(ctx)
+		}
+		return err
+	})},
+	{"group, members", onTree(func(ctx context.Context, s *scene) error {
+		_, err := nodes.NewGroup(s.client, "/tree").Members(ctx)
+		return err
+	})},
+	{"group, changes", onTree(func(ctx context.Context, s *scene) (last error) {
+		for _, err := range nodes.NewGroup(s.client, "/tree").Changes(ctx) {
+			last = err
+		}
+		return last
+	})},
+
+	{"shared value", onTree(func(ctx context.Context, s *scene) error {
+		v, err := shared.NewCount(s.client, "/count", 1)
+		if err != nil {
+			return err
+		}
+		defer v.Close()
+		if err := v.Synced(ctx); err != nil {
+			return err
+		}
+		if _, err := v.Refresh(ctx); err != nil {
+			return err
+		}
+		return v.Set(ctx, 2)
+	})},
+	{"cache", onTree(func(ctx context.Context, s *scene) error {
+		c, err := cache.New(s.client, "/tree")
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		if err := c.Synced(ctx); err != nil {
+			return err
+		}
+		return c.WaitFor(ctx, s.srv.Zxid())
+	})},
+	{"inspect", heldBy(func(ctx context.Context, s *scene) (last error) {
+		for _, err := range inspect.Walk(ctx, s.client, "/") {
+			last = err
+		}
+		return last
+	})},
+	{"wait graph", heldBy(func(ctx context.Context, s *scene) error {
+		_, err := inspect.WaitGraph(ctx, s.client, []string{"/"})
+		return err
+	})},
+}
+
+// errAnother is the error of a wrong answer.
+var errAnother = &framework.OpError{Op: "test", Path: "/", Err: framework.ErrStandalone}
+
+// errIf returns an error that only a wrong answer has.
+func errIf(err error, wrong bool) error {
+	if err == nil && wrong {
+		return errAnother
+	}
+	return err
+}
+
+// onTree prepares nodes.
+func onTree(call func(context.Context, *scene) error) func(*testing.T, *scene) func(context.Context) error {
+	return func(t *testing.T, s *scene) func(context.Context) error {
+		t.Helper()
+		for _, path := range []string{"/tree", "/tree/a", "/tree/b"} {
+			require.NoError(t, s.srv.Create(path, []byte("old")))
+		}
+		return func(ctx context.Context) error { return call(ctx, s) }
+	}
+}
+
+// heldBy prepares a mutex that somebody else holds.
+func heldBy(call func(context.Context, *scene) error) func(*testing.T, *scene) func(context.Context) error {
+	return func(t *testing.T, s *scene) func(context.Context) error {
+		t.Helper()
+		held(t, locks.NewInterProcessMutex(s.other, "/lock"))
+		return func(ctx context.Context) error { return call(ctx, s) }
+	}
+}
+
+func stopped(w *framework.Watch, err error) error {
+	if err == nil {
+		w.Stop()
+	}
+	return err
+}
+
+func set(version int32, opts ...framework.SetOption) func(context.Context, *scene) error {
+	return func(ctx context.Context, s *scene) error {
+		_, err := s.client.Set(ctx, "/tree", []byte("new"), version, opts...)
+		return err
+	}
+}
+
+func create(path string, opts ...framework.CreateOption) func(context.Context, *scene) error {
+	return func(ctx context.Context, s *scene) error {
+		_, err := s.client.Create(ctx, path, []byte("new"), opts...)
+		return err
+	}
+}
+
+func remove(path string, opts ...framework.DeleteOption) func(context.Context, *scene) error {
+	return func(ctx context.Context, s *scene) error {
+		return s.client.Delete(ctx, path, framework.AnyVersion, opts...)
+	}
+}
+
+func mutex(c *framework.Client) locks.Locker { return locks.NewInterProcessMutex(c, "/lock") }
+
+func reader(c *framework.Client) locks.Locker {
+	return locks.NewInterProcessReadWriteLock(c, "/lock").ReadLock()
+}
+
+func writer(c *framework.Client) locks.Locker {
+	return locks.NewInterProcessReadWriteLock(c, "/lock").WriteLock()
+}
+
+func semaphore(c *framework.Client) locks.Locker {
+	return locks.NewInterProcessSemaphore(c, "/lock", locks.Limit(1))
+}
+
+func several(c *framework.Client) locks.Locker {
+	return locks.NewInterProcessMultiLock(locks.NewInterProcessMutex(c, "/first"), semaphore(c))
+}
+
+// held lets somebody hold a lock until the end of the test.
+func held(t *testing.T, l locks.Locker) {
+	t.Helper()
+	_, err := l.Acquire(t.Context())
+	require.NoError(t, err)
+}
+
+func nobody(*testing.T, locks.Locker) {}
+
+// lock acquires a lock, which somebody else may hold. What it gets it releases.
+func lock(
+	of func(*framework.Client) locks.Locker, before func(*testing.T, locks.Locker),
+	acquire func(locks.Locker, context.Context) (*locks.Lease, error),
+) func(*testing.T, *scene) func(context.Context) error {
+	return func(t *testing.T, s *scene) func(context.Context) error {
+		t.Helper()
+		rival := of(s.other)
+		if s.readsOnly(of(s.client)) {
+			rival = writer(s.other)
+		}
+		before(t, rival)
+		l := of(s.client)
+		return func(ctx context.Context) error { return released(acquire(l, ctx)) }
+	}
+}
+
+func (*scene) readsOnly(l locks.Locker) bool { _, ok := l.(*locks.ReadLock); return ok }
+
+func released(lease *locks.Lease, err error) error {
+	if err != nil {
+		return err
+	}
+	return lease.Release(context.WithoutCancel(lease.Context()))
+}
+
+// release releases a lock that was acquired before.
+func release(of func(*framework.Client) locks.Locker) func(*testing.T, *scene) func(context.Context) error {
+	return func(t *testing.T, s *scene) func(context.Context) error {
+		t.Helper()
+		lease, err := of(s.client).Acquire(t.Context())
+		require.NoError(t, err)
+		return lease.Release
+	}
+}
+
+// latch prepares a latch that leads.
+func latch(call func(context.Context, *leader.Latch) error) func(*testing.T, *scene) func(context.Context) error {
+	return func(t *testing.T, s *scene) func(context.Context) error {
+		t.Helper()
+		l := leader.NewLatch(s.client, "/lead")
+		require.NoError(t, l.Start())
+		_, err := l.Await(t.Context())
+		require.NoError(t, err)
+		t.Cleanup(func() { l.Close(context.Background()) })
+		return func(ctx context.Context) error { return call(ctx, l) }
+	}
+}
+
+func raised(call func(context.Context, *barriers.Barrier) error) func(*testing.T, *scene) func(context.Context) error {
+	return func(t *testing.T, s *scene) func(context.Context) error {
+		t.Helper()
+		_, err := barriers.NewBarrier(s.other, "/barrier").Raise(t.Context())
+		require.NoError(t, err)
+		b := barriers.NewBarrier(s.client, "/barrier")
+		return func(ctx context.Context) error { return call(ctx, b) }
+	}
+}
+
+func enter(n int, opts ...barriers.Option) func(context.Context, *scene) error {
+	return func(ctx context.Context, s *scene) error {
+		p, err := barriers.NewDoubleBarrier(s.client, "/double", n, opts...).Enter(ctx)
+		if err != nil {
+			return err
+		}
+		return p.Leave(ctx)
+	}
+}
+
+// persistent starts a persistent node before the call.
+func persistent(path string, call func(context.Context, *nodes.PersistentNode) error) func(*testing.T, *scene) func(context.Context) error {
+	return func(t *testing.T, s *scene) func(context.Context) error {
+		t.Helper()
+		require.NoError(t, s.srv.Create("/tree", nil))
+		n := nodes.NewPersistentNode(s.client, path, []byte("old"))
+		t.Cleanup(func() { n.Close(context.Background()) })
+		return func(ctx context.Context) error {
+			if err := n.Start(); err != nil {
+				return err
+			}
+			return call(ctx, n)
+		}
+	}
+}
