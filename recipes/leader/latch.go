@@ -58,8 +58,9 @@ import (
 // may elect a leader. A Selector needs another path: the two do not see each
 // other.
 type Latch struct {
-	queue candidates
-	cfg   config
+	queue    candidates
+	cfg      config
+	stopping sync.WaitGroup // run's: leaders that have lost, and have time to stop
 
 	mu       sync.Mutex // protects the following fields
 	started  bool

@@ -109,7 +109,8 @@ func (l *Latch) setLeading(leading bool) bool {
 // lead is one leadership. It reports whether to wait for the next.
 func (l *Latch) lead(ctx context.Context, lease *locks.Lease, work func(context.Context) error) (again bool, err error) {
 	defer func() { // also if work panics
-		if lease.Context().Err() != nil { // the latch sees to the node, and may lead again with it
+		ended := context.Cause(lease.Context())
+		if ended != nil && !reason.Is(ended, framework.ErrSessionLost) { // the latch sees to the node, and may lead again with it
 			return
 		}
 		if refused := lease.Release(ctx); framework.IsRefusal(refused) {
