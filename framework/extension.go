@@ -20,8 +20,8 @@ import (
 //   - Its clean-up is left to DeleteInBackground or to a Guaranteed delete, and
 //     never depends on a caller's context.
 //   - A node that keeps others out is not deleted while its owner, who was told
-//     of a loss just now, may still stop. Session.SafetyMargin says how long that
-//     takes at most.
+//     of a loss just now, may still stop. Session.SafetyMargin says how long
+//     that takes at most.
 //   - A tracer is called by a Teller, unless the user's own call waits for it.
 //
 // Extensions of the same view are equal, and can be keys of a map.

@@ -48,9 +48,9 @@
 //
 // The context ends in time, not the work. If work goes on after that, a Latch
 // has passed its node on already, or does so when the safety margin is over; a
-// Selector has not, as long as its session lives. A process that is stopped learns of its loss too late. In both cases
-// only the fencing token tells the old leader from the new one: see package
-// fence.
+// Selector has not, as long as its session lives. A process that is stopped
+// learns of its loss too late. In both cases only the fencing token tells the
+// old leader from the new one: see package fence.
 //
 // Java's LeaderLatch and LeaderSelector may stand in the same election. Each
 // node says who its candidate is, in an identity or in the text of WithID.

@@ -42,8 +42,8 @@ import (
 // takes all of its time. The latch gives its node up when the lease ends,
 // without waiting for the work: a Selector does wait. Only after a loss of the
 // session, it leaves the work the time to stop. The lease need not be released.
-// To release it is to resign: the next in line leads, and the latch queues again
-// behind the others.
+// To release it is to resign: the next in line leads, and the latch queues
+// again behind the others.
 //
 // A leader that somebody asks to step down, by locks.Revoke, does so at once,
 // or within the time of WithGrace, and queues again. A candidate that is asked
@@ -55,12 +55,12 @@ import (
 // unless it was asked to step down. A candidate keeps its place meanwhile. When
 // the session is lost, the latch queues again in the next one.
 //
-// A leader that was lost, with its session or by an interruption after which the
-// latch does not lead again, has the safety margin to stop; see
-// framework.WithSafetyMargin. Its node keeps all others from leading until then,
-// and the latch itself stands in line behind it, even if there is no other. The
-// node goes earlier if Lead's work returns, if the lease is released or the latch
-// closed, or with the session.
+// A leader that was lost, with its session or by an interruption after which
+// the latch does not lead again, has the safety margin to stop; see
+// framework.WithSafetyMargin. Its node keeps all others from leading until
+// then, and the latch itself stands in line behind it, even if there is no
+// other. The node goes earlier if Lead's work returns, if the lease is released
+// or the latch closed, or with the session.
 //
 // The nodes are those of Java Curator's LeaderLatch, with which a Go process
 // may elect a leader. A Selector needs another path: the two do not see each

@@ -21,8 +21,8 @@ import (
 const moment = 10 * time.Millisecond
 
 // A leader that has lost its session has the safety margin to stop, also if the
-// network is back at that moment, and the latch with it. The next one leads when
-// somebody says that the work has stopped, or when the margin is over.
+// network is back at that moment, and the latch with it. The next one leads
+// when somebody says that the work has stopped, or when the margin is over.
 func TestLeaderThatLosesItsSessionHasItsMarginToStop(t *testing.T) {
 	const margin, stopping = 900 * time.Millisecond, 600 * time.Millisecond
 	stop := func(lease *locks.Lease) {

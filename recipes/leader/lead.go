@@ -56,8 +56,8 @@ import (
 // After a loss, work that stops within framework.WithSafetyMargin never goes on
 // beside the next leader's. That is so after an interruption, too, if the latch
 // does not lead again because its session was lost, or because it was asked to
-// step down. The servers may end a lost session when the margin is over, and the
-// node with it.
+// step down. The servers may end a lost session when the margin is over, and
+// the node with it.
 //
 // If ctx ends, the error also matches what work returned. In all other cases
 // Lead ignores what work returns after its context has ended, or after it was

@@ -13,8 +13,9 @@ import (
 // keeps the next one from leading until then, if the server still has it. The
 // latch may be back before that, in its next session, in which it could delete
 // the node. It does so when somebody says that the work has stopped: Lead, the
-// release of the lease, or Close. Nobody need say so, and then the latch deletes
-// the node when the margin is over. The server could have done so by then.
+// release of the lease, or Close. Nobody need say so, and then the latch
+// deletes the node when the margin is over. The server could have done so by
+// then.
 
 // keptNode is the node of a leadership that was interrupted. The latch leads
 // again with it if the session lives.
