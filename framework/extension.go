@@ -12,13 +12,16 @@ import (
 // only code which is built on a client needs. The locks and leaders of this
 // library are built on it, and so can be a recipe of your own.
 //
-// A recipe keeps to four rules:
+// A recipe keeps to five rules:
 //
 //   - Its goroutines are started by Go, so that Close ends them and waits.
 //   - A node counts only in the session that has created it; Created.Session
 //     has that session, and a context that ends when the session does.
 //   - Its clean-up is left to DeleteInBackground or to a Guaranteed delete, and
 //     never depends on a caller's context.
+//   - A node that keeps others out is not deleted while its owner, who was told
+//     of a loss just now, may still stop. Session.SafetyMargin says how long
+//     that takes at most.
 //   - A tracer is called by a Teller, unless the user's own call waits for it.
 //
 // Extensions of the same view are equal, and can be keys of a map.

@@ -23,10 +23,12 @@ func TestSafetyMarginIsAPartOfTheNegotiatedTimeout(t *testing.T) {
 			c := newClient(t, srv, framework.WithSessionTimeout(time.Minute), framework.WithSafetyMargin(fraction))
 			s, err := c.Session(t.Context())
 			require.NoError(t, err)
+			require.Equal(t, 4*time.Second-trusted, s.SafetyMargin())
 			begin := time.Now()
 			srv.BlackholeAll()
 			<-s.Context().Done()
 			require.Equal(t, trusted, time.Since(begin))
+			require.Equal(t, 4*time.Second-trusted, s.SafetyMargin(), "also afterwards")
 		})
 	}
 }

@@ -67,6 +67,12 @@ func (s *Session) Timeout() time.Duration {
 	return timeout
 }
 
+// SafetyMargin returns how long before the servers can end it the session is
+// given up: the part of its timeout that WithSafetyMargin sets. Holders that
+// were told of the loss have this time to stop. It is 0 if the session has
+// never been connected.
+func (s *Session) SafetyMargin() time.Duration { return s.client.cfg.margin(s.Timeout()) }
+
 // Epoch counts the sessions of a client from 1.
 func (s *Session) Epoch() uint64 { return s.epoch }
 

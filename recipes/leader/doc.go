@@ -32,8 +32,9 @@
 //     Close.
 //   - Somebody asks the leader to step down, by locks.Revoke. It does so at
 //     once, or within the time of WithGrace.
-//   - The session is lost: the context ends with framework.ErrSessionLost,
-//     before the server can delete the node and let the next one lead.
+//   - The session is lost: the context ends with framework.ErrSessionLost, by
+//     the safety margin before the server can delete the node and let the next
+//     one lead. The recipes do not delete it earlier, unless the work is over.
 //   - The connection is suspended, under state.StandardPolicy. A latch leads
 //     again with the same node if the session lives.
 //   - Somebody deletes the leader's node. The leader watches it, and stands
@@ -46,10 +47,10 @@
 // # Limits
 //
 // The context ends in time, not the work. If work goes on after that, a Latch
-// has passed its node on already; a Selector has not, as long as its session
-// lives. A process that is stopped learns of its loss too late. In both cases
-// only the fencing token tells the old leader from the new one: see package
-// fence.
+// has passed its node on already, or does so when the safety margin is over; a
+// Selector has not, as long as its session lives. A process that is stopped
+// learns of its loss too late. In both cases only the fencing token tells the
+// old leader from the new one: see package fence.
 //
 // Java's LeaderLatch and LeaderSelector may stand in the same election. Each
 // node says who its candidate is, in an identity or in the text of WithID.

@@ -40,9 +40,10 @@ import (
 // Leadership and Changes are for callers that lead in their own way. They have
 // to watch Lease.Revoked, too, and to release the lease then: else a HandOver
 // takes all of its time. The latch gives its node up when the lease ends,
-// without waiting for the work: a Selector does wait. The lease need not be
-// released. To release it is to resign: the next in line leads, and the latch
-// queues again behind the others.
+// without waiting for the work: a Selector does wait. Only after a loss of the
+// session, it leaves the work the time to stop. The lease need not be released.
+// To release it is to resign: the next in line leads, and the latch queues
+// again behind the others.
 //
 // A leader that somebody asks to step down, by locks.Revoke, does so at once,
 // or within the time of WithGrace, and queues again. A candidate that is asked
@@ -54,12 +55,20 @@ import (
 // unless it was asked to step down. A candidate keeps its place meanwhile. When
 // the session is lost, the latch queues again in the next one.
 //
+// A leader that was lost, with its session or by an interruption after which
+// the latch does not lead again, has the safety margin to stop; see
+// framework.WithSafetyMargin. Its node keeps all others from leading until
+// then, and the latch itself stands in line behind it, even if there is no
+// other. The node goes earlier if Lead's work returns, if the lease is released
+// or the latch closed, or with the session.
+//
 // The nodes are those of Java Curator's LeaderLatch, with which a Go process
 // may elect a leader. A Selector needs another path: the two do not see each
 // other.
 type Latch struct {
-	queue candidates
-	cfg   config
+	queue    candidates
+	cfg      config
+	stopping sync.WaitGroup // run's: leaders that have lost, and have time to stop
 
 	mu       sync.Mutex // protects the following fields
 	started  bool
@@ -136,6 +145,10 @@ func (l *Latch) Start() error {
 // ctx ends, with its error. The node goes in any case, unless the server
 // refuses that, which is an error, too. Changes tells nothing more, except
 // with WithCloseNotification. Closing the client closes its latches, too.
+//
+// Close says that the work is over, also to the node of a leadership that was
+// lost just before: the client deletes it without waiting for the rest of the
+// safety margin, and Close does not wait for that.
 //
 // After Lead, the work has finished already, and a ctx that has ended does no
 // harm: Close only does not wait then, and returns ctx's error. Callers that lead in their own way call

@@ -30,7 +30,9 @@ import (
 //	                           within WithGrace
 //	Resign, or work releases   ErrReleased               at once
 //	its lease
-//	the session is lost        framework.ErrSessionLost  with the session
+//	the session is lost        framework.ErrSessionLost  when work returns, and
+//	                                                     when the safety margin
+//	                                                     is over
 //	an interruption, under     framework.ErrSuspended    stays: the latch leads
 //	state.StandardPolicy                                 again if the session
 //	                                                     lives
@@ -50,6 +52,12 @@ import (
 // The lease's context always ends before the node goes, or with it. Where the
 // node does not wait for work, the next may lead while work goes on: a Selector
 // waits, as long as its session lives.
+//
+// After a loss, work that stops within framework.WithSafetyMargin never goes on
+// beside the next leader's. That is so after an interruption, too, if the latch
+// does not lead again because its session was lost, or because it was asked to
+// step down. The servers may end a lost session when the margin is over, and
+// the node with it.
 //
 // If ctx ends, the error also matches what work returned. In all other cases
 // Lead ignores what work returns after its context has ended, or after it was
@@ -109,7 +117,8 @@ func (l *Latch) setLeading(leading bool) bool {
 // lead is one leadership. It reports whether to wait for the next.
 func (l *Latch) lead(ctx context.Context, lease *locks.Lease, work func(context.Context) error) (again bool, err error) {
 	defer func() { // also if work panics
-		if lease.Context().Err() != nil { // the latch sees to the node, and may lead again with it
+		ended := context.Cause(lease.Context())
+		if ended != nil && !reason.Is(ended, framework.ErrSessionLost) { // the latch sees to the node, and may lead again with it
 			return
 		}
 		if refused := lease.Release(ctx); framework.IsRefusal(refused) {

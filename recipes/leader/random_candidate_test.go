@@ -98,6 +98,10 @@ func (c *candidate) standWithLatch(client *framework.Client, life context.Contex
 		}
 		l := c.begin(c.name, lease)
 		c.lead(life, lease, latch)
+		if errors.Is(context.Cause(lease.Context()), framework.ErrSessionLost) {
+			c.lost(l)
+			time.Sleep(c.upTo(electionSession / 10)) // less than the safety margin
+		}
 		c.finish(l)
 		if life.Err() == nil {
 			lease.Release(life)

@@ -18,7 +18,7 @@ type leadership struct {
 	who     string
 	lease   *locks.Lease
 	session int64 // of its node
-	working bool  // its work has not returned, and the selector waits for that
+	working bool  // its work has not stopped, and others must wait for that
 }
 
 // begin notes that a candidate leads, and checks what must be true then.
@@ -95,6 +95,14 @@ func (e *election) noticeBound(l *leadership, deleted time.Time) time.Duration {
 		}
 	}
 	return limit
+}
+
+// lost notes that a leader has lost its session, and that its work has only
+// just been told to stop.
+func (e *election) lost(l *leadership) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	l.working = true
 }
 
 // finish notes that a leader's work has returned.

@@ -52,9 +52,10 @@ const electionSession = 30 * time.Second
 //     candidate's node, or ends its session before its time. That candidate may
 //     lead, or begin to lead, until it learns of that. noticeBound says when it
 //     does.
-//  2. A selector's work that goes on after the end of its context keeps others
-//     from leading. It does so as long as its session lives and its node is not
-//     deleted.
+//  2. A selector's work that goes on after the end of its context keeps
+//     others from leading, and so does a latch's after the loss of its session,
+//     within the safety margin. It does so as long as its session lives and its
+//     node is not deleted.
 //  3. Tokens grow from leadership to leadership. A leader that was only
 //     interrupted goes on with the same node.
 //  4. When the faults have stopped, one candidate leads within a bounded time,

@@ -21,10 +21,11 @@ func (l *Latch) run(client, stopped context.Context) {
 	ctx, cancel := context.WithCancel(stopped)
 	defer cancel()
 	defer context.AfterFunc(client, cancel)()
-	var kept *framework.Created
+	defer l.stopping.Wait()
+	var kept *keptNode
 	for {
 		if ctx.Err() != nil && kept == nil {
-			l.finish(ctx.Err(), client.Err() != nil)
+			l.finish(ctx, ctx.Err(), client.Err() != nil)
 			return
 		}
 		lease, err := queue.Traced(ctx, l.queue.Describe(true), func(ctx context.Context, a queue.Attempt) (*claim.Claim, error) {
@@ -39,7 +40,7 @@ func (l *Latch) run(client, stopped context.Context) {
 		case l.outlasts(ctx, err):
 			kept = nil
 		default:
-			l.finish(err, client.Err() != nil)
+			l.finish(ctx, err, client.Err() != nil)
 			return
 		}
 	}
@@ -48,10 +49,13 @@ func (l *Latch) run(client, stopped context.Context) {
 // stand waits for the leadership, with the node of the one before if that was
 // kept. The context that keeps the tracer from holding up its requests is not
 // for those under the leadership, so the lease must not have it.
-func (l *Latch) stand(ctx context.Context, a queue.Attempt, kept *framework.Created) (*claim.Claim, error) {
+func (l *Latch) stand(ctx context.Context, a queue.Attempt, kept *keptNode) (*claim.Claim, error) {
 	ctx, _ = trace.Unblocked(ctx, l.queue.Client())
 	at := l.queue.InLoop(a)
-	at.Resume, at.OnBlocked, at.OnAbandon = kept, l.noteQueue, l.abandon
+	at.OnBlocked, at.OnAbandon = l.noteQueue, l.abandon
+	if kept != nil {
+		at.Resume, at.OnAbandon = &kept.Created, l.abandonKept(*kept)
+	}
 	return l.queue.Stand(ctx, at)
 }
 
@@ -74,7 +78,7 @@ func (l *Latch) tellLocked(change Change) {
 
 // stepDown ends a leadership, and returns its node if that was only
 // interrupted.
-func (l *Latch) stepDown(ctx context.Context, now *leadership) (kept *framework.Created) {
+func (l *Latch) stepDown(ctx context.Context, now *leadership) (kept *keptNode) {
 	cause := context.Cause(now.lease.Context())
 	switch {
 	case cause == nil, reason.Is(cause, locks.ErrReleased) && l.isClosing():
@@ -82,7 +86,10 @@ func (l *Latch) stepDown(ctx context.Context, now *leadership) (kept *framework.
 		l.end(now)
 	case reason.Is(cause, framework.ErrSuspended) && now.claim.Keep():
 		l.end(now)
-		return &now.claim.Nodes()[0]
+		return &keptNode{now.claim.Nodes()[0], now.stopsBy()}
+	case isLoss(cause):
+		l.end(now)
+		l.dissolveLater(ctx, now)
 	default:
 		l.end(now)
 		if err := l.deleting(ctx, now.claim.Dissolve); framework.IsRefusal(err) {
@@ -143,8 +150,12 @@ func (l *Latch) end(now *leadership) {
 	l.tellLocked(Change{now.lease, context.Cause(now.lease.Context())})
 }
 
-// finish ends the candidacy, with the reason that Await returns.
-func (l *Latch) finish(err error, clientClosed bool) {
+// finish ends the candidacy, with the reason that Await returns. If ctx has
+// ended, the nodes of lost leaderships are being deleted, and Close waits.
+func (l *Latch) finish(ctx context.Context, err error, clientClosed bool) {
+	if ctx.Err() != nil {
+		l.stopping.Wait()
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {

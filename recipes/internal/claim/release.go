@@ -22,7 +22,8 @@ func (c *Claim) Stop() {
 // Dissolve gives the claim up for all its shares. It returns when the nodes are
 // gone or, if the claim was lost and nobody has asked for it, when the client
 // deletes them in the background. The error says why a node may still exist.
-// Another call waits for what is left then.
+// Another call waits for what is left then. The holder of a claim that was lost
+// has had its time to stop when the leader calls this.
 func (c *Claim) Dissolve(ctx context.Context) error {
 	if !c.leaveAll() { // another goroutine is releasing the last share
 		return c.awaitRelease(ctx)
