@@ -126,7 +126,7 @@ func (e *env) explain(s *view.Sighting) {
 	v := e.view()
 	v.Wide = true
 	fmt.Fprintln(e.err, v.Title(s.Recipe))
-	table := columns.New(e.err, !e.noColor && terminal.Is(e.err))
+	table := columns.New(e.err, !e.noColor && terminal.Is(fileOf(e.err)))
 	for _, line := range v.Facts(*s) {
 		table.Row(line...)
 	}
