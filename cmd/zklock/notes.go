@@ -82,6 +82,7 @@ func (n *notes) add(next note) {
 // deliver is the life of the goroutine.
 func (n *notes) deliver() {
 	defer close(n.ended)
+	writeFromBackground()
 	for {
 		next, ok := n.next()
 		switch {
