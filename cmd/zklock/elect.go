@@ -66,6 +66,7 @@ func (f *electFlags) run(ctx context.Context, e *env) error {
 	if f.observe {
 		ctx, stop := untilSignal(ctx)
 		defer stop()
+		e.out = stoppable{ctx, e.out}
 		return orSignal(ctx, observe(ctx, e))
 	}
 	if err := f.stop.plan(e.settings); err != nil {

@@ -6,11 +6,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
-
-	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/cmd/zklock/internal/columns"
 	"github.com/gocurator/curator/cmd/zklock/internal/terminal"
@@ -27,10 +24,12 @@ var freeCommand = &command{
 	maxArgs: 1,
 	long: `
 This is the last resort: the owner may still work, and only a fencing token
-stops it. The command deletes the node with this czxid only. NODE and czxid are
-in zklock show -o wide. The command shows what it would do and asks. Without a
-terminal it needs --yes. The exit status is 1 if nothing was deleted because of
-what is there, or because you said no.
+stops it. The command deletes the node with this czxid only, and none that was
+created in its place. NODE and czxid are in zklock show -o wide. The command
+shows what it would do and asks. Without a terminal it needs --yes. Unless the
+name of the node is unique, as those of locks are, it needs the right to create
+nodes beside it, and uses a sequence number there. The exit status is 1 if
+nothing was deleted because of what is there, or because you said no.
 
   zklock free /jobs/bill/_c_...-lock-0000000012 --czxid 0x3f0001a2b
 `,
@@ -74,7 +73,7 @@ func (e *env) free(ctx context.Context, c *framework.Client, czxid int64, reason
 			return statusError{refused, errors.Join(err, errors.New("nothing was deleted"))}
 		}
 	}
-	if err := deleteIncarnation(ctx, c, s.Path, czxid); err != nil {
+	if err := deleteIncarnation(ctx, c, s); err != nil {
 		return err
 	}
 	if e.isJSON() {
@@ -126,7 +125,7 @@ func (e *env) explain(s *view.Sighting) {
 	v := e.view()
 	v.Wide = true
 	fmt.Fprintln(e.err, v.Title(s.Recipe))
-	table := columns.New(e.err, !e.noColor && terminal.Is(e.err))
+	table := columns.New(e.err, !e.noColor && terminal.Is(fileOf(e.err)))
 	for _, line := range v.Facts(*s) {
 		table.Row(line...)
 	}
@@ -148,49 +147,4 @@ func (e *env) ask(ctx context.Context, question string) (bool, error) {
 	case <-ctx.Done():
 		return false, ctx.Err()
 	}
-}
-
-// uniqueName is the name of a node that nobody creates a second time: Curator
-// and kazoo put a random id into it, and the server a sequence number. The id
-// alone is not enough: kazoo's Semaphore and Party use it again.
-var uniqueName = regexp.MustCompile(`/(_c_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-|[0-9a-f]{32})[^/]*[0-9]{10}$`)
-
-// deleteIncarnation deletes a node if it was created by this transaction.
-//
-// A server compares the version of a node, and not its czxid. That is enough
-// for a name that is unique: the node that was read is the only one there will
-// ever be. Another node may be deleted and created anew after it was read, with
-// the same version 0. Such a node is written first, with its own data: the
-// answer has the czxid of the node that was written, and its version is now one
-// that a new node does not have. ZooKeeper cannot do better: in the moment
-// between the read and the write, a new node may get the data of the one before,
-// and it may be deleted if its owner has written it as often as the one before
-// was.
-func deleteIncarnation(ctx context.Context, c *framework.Client, node string, czxid int64) error {
-	for {
-		data, stat, err := c.Get(ctx, node)
-		if err != nil {
-			return orGone(node, err)
-		}
-		if stat.Czxid == czxid && !uniqueName.MatchString(node) {
-			stat, err = c.Set(ctx, node, data, stat.Version)
-		}
-		if err == nil && stat.Czxid != czxid {
-			return otherIncarnation(node, stat.Czxid)
-		}
-		if err == nil {
-			_, err = c.Transaction(ctx, framework.CheckOp(node, stat.Version), framework.DeleteOp(node, stat.Version))
-		}
-		if !errors.Is(err, zk.ErrBadVersion) { // or else somebody wrote to it meanwhile
-			return orGone(node, err)
-		}
-	}
-}
-
-// orGone says of a node that does not exist that it is gone.
-func orGone(node string, err error) error {
-	if errors.Is(err, zk.ErrNoNode) {
-		return statusError{refused, fmt.Errorf("%s is gone", printable.String(node))}
-	}
-	return err
 }

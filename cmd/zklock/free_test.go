@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
+	"math"
 	"regexp"
 	"strings"
 	"testing"
@@ -82,40 +84,96 @@ func TestFreeRefusesOtherNodes(t *testing.T) {
 	}
 }
 
-// A node that is deleted and created anew right before the delete is another
-// one, whatever the moment: also if its name and its version are the same.
+// A node that is deleted and created anew right before a request of free is
+// another one, whichever request that is, and also if its name, its data and its
+// version are the same. Nothing is done to it.
 func TestFreeNeverDeletesAnotherIncarnation(t *testing.T) {
-	for _, op := range []zktest.Op{zktest.OpMulti, zktest.OpSetData, zktest.OpGetData} {
-		s := newStand(t)
-		c, other := s.client(t), s.client(t)
-		member := node(t, c, "/up/web-1", "10.0.0.7:80")
-		czxid := czxidOf(t, c, member)
+	for _, name := range []string{"web-1", "0af7651916cd43dd8448eb211c80319c-1732500000"} { // the second one is of kazoo's Party
 		hits := 0
-		for number := 1; number <= 3; number++ { // which of the requests of that type it is
-			skipped := 0
-			injection := s.Inject(zktest.Rule{Op: op, Path: member, Times: number, Do: zktest.Call(func(zktest.Request) {
-				if skipped++; skipped < number {
-					return
-				}
-				hits++
+		for number := 1; ; number++ { // which of the requests it is
+			s := newStand(t)
+			c, other := s.client(t), s.client(t)
+			member := node(t, c, "/up/"+name, "10.0.0.7:80")
+			czxid := czxidOf(t, c, member)
+			var anew zktest.Node
+			replace := func() {
+				was, _ := s.Node(member)
 				require.NoError(t, s.Delete(member))
-				_, err := other.Create(t.Context(), member, []byte("10.0.0.7:80"), framework.WithMode(framework.Ephemeral))
-				require.NoError(t, err)
-			})})
-			s.zklock(t, "free", member, "--czxid", czxid, "--yes")
-			injection.Remove()
-			_, exists := s.Node(member)
-			if skipped < number {
-				break // there were not so many: the node is gone, as it should
+				node(t, other, member, "10.0.0.7:80")
+				for range was.Stat.Version {
+					require.NoError(t, s.Set(member, was.Data))
+				}
+				anew, _ = s.Node(member)
 			}
-			require.True(t, exists, "%v %d", op, number)
-			require.NotEqual(t, czxid, czxidOf(t, other, member))
-			require.NoError(t, s.Delete(member))
-			node(t, c, member, "10.0.0.7:80")
-			czxid = czxidOf(t, c, member)
+			seen := 0
+			s.Inject(zktest.Rule{Times: -1, Do: zktest.Call(func(r zktest.Request) {
+				if r.Op != zktest.OpCloseSession && r.Session != c.SessionID() && r.Session != other.SessionID() {
+					if seen++; seen == number {
+						replace()
+					}
+				}
+			})})
+			got := s.zklock(t, "free", member, "--czxid", czxid, "--yes")
+			if anew.Path == "" {
+				require.Zero(t, got.status, got.err)
+				break // there were not so many
+			}
+			hits++
+			after, exists := s.Node(member)
+			require.Equal(t, refused, got.status, got.err)
+			require.Contains(t, got.err, "is another one now")
+			require.True(t, exists, "request %d", number)
+			require.Equal(t, anew, after, "request %d", number)
 		}
-		require.NotZero(t, hits, op)
+		require.Greater(t, hits, 4)
 	}
+}
+
+// Other nodes may come and go beside the node meanwhile. Nothing else of free is
+// left.
+func TestFreeBesideOthers(t *testing.T) {
+	s := newStand(t)
+	c := s.client(t)
+	member := node(t, c, "/up/web-1", "10.0.0.7:80")
+	comes := func(zktest.Request) { node(t, c, "/up/n-", "") }
+	others := s.Inject(zktest.Rule{Op: zktest.OpMulti, Path: member, Times: 3, Do: zktest.Call(comes)})
+	got := s.zklock(t, "free", member, "--czxid", czxidOf(t, c, member), "--yes")
+	require.Zero(t, got.status, got.err)
+	require.Equal(t, 3, others.Hits())
+	require.Equal(t, []string{"n-0000000001", "n-0000000002", "n-0000000003"}, s.Children("/up"))
+}
+
+// A server that counts no further does not tell whether a node was created anew.
+func TestFreeAtTheEndOfTheNumbers(t *testing.T) {
+	s := newStand(t)
+	c := s.client(t)
+	member := node(t, c, "/up/web-1", "10.0.0.7:80")
+	require.NoError(t, s.SetSequence("/up", math.MaxInt32))
+	got := s.zklock(t, "free", member, "--czxid", czxidOf(t, c, member), "--yes")
+	require.Equal(t, result{
+		refused, "", "zklock: /up/web-1: the server does not tell it from another one: nothing was deleted\n",
+	}, got)
+	require.Len(t, s.Children("/up"), 1)
+}
+
+// The node that is shown is the one that the user has named, and the one that is
+// deleted.
+func TestFreeShowsTheNodeThatItDeletes(t *testing.T) {
+	s := newStand(t)
+	c := s.client(t)
+	member := node(t, c, "/up/web-1", "10.0.0.7:80")
+	_, stat, err := c.Exists(t.Context(), member)
+	require.NoError(t, err)
+	s.Inject(zktest.Rule{Op: zktest.OpGetData, Path: member, Do: zktest.Call(func(zktest.Request) {
+		require.NoError(t, s.Delete(member))
+		node(t, c, member, "10.0.0.8:80")
+	})})
+	var out bytes.Buffer
+	e := &env{streams: streams{strings.NewReader("y\n"), &out, &out}, settings: defaults(), args: []string{member}}
+	err = e.free(t.Context(), s.client(t), stat.Czxid, "", false)
+	require.ErrorContains(t, err, "is another one now")
+	require.Empty(t, out.String(), "it was not asked")
+	require.Equal(t, "10.0.0.8:80", data(t, s, member))
 }
 
 // A revocation between the look and the delete is no obstacle.

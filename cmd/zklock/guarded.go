@@ -50,9 +50,7 @@ func (g *guarded) run(lease *locks.Lease) error {
 
 // start starts the command with the program's own standard files.
 func (g *guarded) start(lease *locks.Lease, environ []string, lossFile *lossFile, grace time.Duration) (*child.Process, error) {
-	in, _ := g.in.(*os.File)
-	out, _ := g.out.(*os.File)
-	errOut, _ := g.err.(*os.File)
+	in, out, errOut := fileOf(g.in), fileOf(g.out), fileOf(g.err)
 	if in == nil || out == nil || errOut == nil {
 		return nil, errors.New("the standard files cannot be passed on")
 	}
@@ -114,23 +112,47 @@ func (g *guarded) sessionTimeout(lease *locks.Lease) time.Duration {
 // hold keeps a lock without a command, and says on standard output that it is
 // held.
 func (g *guarded) hold(lease *locks.Lease) error {
-	if err := g.printHolding(lease); err != nil {
+	told := make(chan error, 1)
+	go func() { told <- g.printHolding(lease) }() // it ends with the program, if nobody reads
+	if err := g.untilHoldEnds(lease, told); err != nil {
 		return err
 	}
+	return g.heldToTheEnd(lease, "")
+}
+
+// untilHoldEnds returns when the lock need not be held any more, or when it
+// could not be told that it is. It hears of the end also if nobody reads what is
+// told: that has a moment in the end.
+func (g *guarded) untilHoldEnds(lease *locks.Lease, told <-chan error) error {
 	ended, stop := pipeEnd(g.in)
 	defer stop()
 	revoked := lease.Revoked()
 	if g.stop.onRevoke == "ignore" {
 		revoked = nil
 	}
-	select {
-	case <-g.signals:
-		g.stopAsked = true
-	case <-ended:
-	case <-revoked:
-	case <-lease.Context().Done():
+	var late <-chan time.Time
+	for {
+		select {
+		case err := <-told:
+			if err != nil || late != nil {
+				return err
+			}
+			told = nil
+			continue
+		case <-late:
+			return nil
+		case <-g.signals:
+			g.stopAsked = true
+		case <-ended:
+		case <-revoked:
+		case <-lease.Context().Done():
+		}
+		if told == nil || late != nil {
+			return nil
+		}
+		late = time.After(lastWords)
+		ended, revoked = nil, nil
 	}
-	return g.heldToTheEnd(lease, "")
 }
 
 // pipeEnd returns a channel that is closed at the end of a pipe or a socket. It

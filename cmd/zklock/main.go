@@ -23,16 +23,21 @@ type streams struct {
 }
 
 // run carries out one command line and returns the exit status. An error is one
-// line on stderr.
+// line on stderr. Nothing waits for somebody who reads that.
 func run(ctx context.Context, args []string, s streams) int {
+	n := newNotes(s.err)
+	s.err = n
 	err := dispatch(ctx, args, s)
-	if err == nil {
-		return 0
-	}
-	if text := err.Error(); text != "" {
-		fmt.Fprintln(s.err, "zklock:", text)
-	}
+	n.finish(lineOf(err))
 	return statusOf(err)
+}
+
+// lineOf returns the line that tells of an error, or nothing.
+func lineOf(err error) string {
+	if err == nil || err.Error() == "" {
+		return ""
+	}
+	return fmt.Sprintln("zklock:", err)
 }
 
 // dispatch finds the command, parses its flags, and runs it.
@@ -79,6 +84,7 @@ func (c *command) execute(ctx context.Context, args []string, set *settings, s s
 		var stop func()
 		ctx, stop = untilSignal(ctx)
 		defer stop()
+		s.out = stoppable{ctx, s.out}
 	}
 	err = action(ctx, &env{streams: s, settings: set, args: operands})
 	return orSignal(ctx, err)

@@ -113,29 +113,41 @@ func (b *safeBuffer) String() string {
 // addr is that of a server.
 type addr interface{ Addr() string }
 
-// startProcess starts a zklock.
-func startProcess(t *testing.T, srv addr, args ...string) *process {
+// newProcess returns a zklock that is not started, and whose output goes
+// nowhere.
+func newProcess(t *testing.T, srv addr, args ...string) *process {
 	t.Helper()
-	p := &process{t: t, cmd: exec.Command(program, args...), stderr: &safeBuffer{}}
+	p := &process{t: t, cmd: exec.Command(program, args...), stdout: bufio.NewReader(strings.NewReader("")), stderr: &safeBuffer{}}
 	p.cmd.Env = append(os.Environ(), "ZKLOCK_SERVERS="+srv.Addr(), "GORACE=atexit_sleep_ms=0")
-	p.cmd.Stderr = p.stderr
 	p.cmd.WaitDelay = patience
 	var err error
 	p.stdin, err = p.cmd.StdinPipe()
 	require.NoError(t, err)
-	// Not StdoutPipe: Wait would close it before all is read.
-	r, w, err := os.Pipe()
-	require.NoError(t, err)
-	t.Cleanup(func() { r.Close() })
-	p.cmd.Stdout, p.stdout = w, bufio.NewReader(r)
-	require.NoError(t, p.cmd.Start())
-	w.Close()
-	t.Cleanup(func() {
+	return p
+}
+
+func (p *process) start() {
+	p.t.Helper()
+	require.NoError(p.t, p.cmd.Start())
+	p.t.Cleanup(func() {
 		if p.cmd.ProcessState == nil {
 			p.cmd.Process.Kill()
 			p.cmd.Wait()
 		}
 	})
+}
+
+// startProcess starts a zklock.
+func startProcess(t *testing.T, srv addr, args ...string) *process {
+	t.Helper()
+	p := newProcess(t, srv, args...)
+	// Not StdoutPipe: Wait would close it before all is read.
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	t.Cleanup(func() { r.Close() })
+	p.cmd.Stdout, p.stdout, p.cmd.Stderr = w, bufio.NewReader(r), p.stderr
+	p.start()
+	w.Close()
 	return p
 }
 

@@ -41,7 +41,7 @@ func (e *env) view() view.View {
 func (e *env) isJSON() bool { return e.format == jsonForm }
 
 // coloured reports whether the output is for a person at a terminal.
-func (e *env) coloured() bool { return !e.noColor && terminal.Is(e.out) }
+func (e *env) coloured() bool { return !e.noColor && terminal.Is(fileOf(e.out)) }
 
 // table returns a writer of a table on the output.
 func (e *env) table() *columns.Writer { return columns.New(e.out, e.coloured()) }

@@ -11,7 +11,8 @@ import (
 	"github.com/gocurator/curator/recipes/inspect"
 )
 
-// note writes a line to stderr if -v is given.
+// note writes a line to stderr if -v is given. A caller that guards something
+// acts first, and calls note then.
 func (e *env) note(format string, args ...any) {
 	if e.verbose {
 		fmt.Fprintf(e.err, "zklock: "+format+"\n", args...)
@@ -25,12 +26,17 @@ const (
 
 	// progressDepth is how many participants a look reads.
 	progressDepth = 20
+
+	// progressSettles is how long the end of a wait, with the lock held, waits
+	// for a terminal that shows nothing at the moment, as after Ctrl-S.
+	progressSettles = 100 * time.Millisecond
 )
 
 // showWaiting keeps one line on a terminal up to date while a lock is waited
-// for. The function returned removes the line.
+// for. The function returned removes the line, before a command can write there.
 func showWaiting(ctx context.Context, e *env, c *framework.Client, path string) (done func()) {
-	if !terminal.Is(e.err) {
+	tty := fileOf(e.err)
+	if !terminal.Is(tty) {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -46,11 +52,12 @@ func showWaiting(ctx context.Context, e *env, c *framework.Client, path string) 
 			case <-ctx.Done():
 				if shown {
 					fmt.Fprint(e.err, "\r\x1b[K")
+					e.settle(progressSettles)
 				}
 				return
 			case <-tick.C:
 				line := waitingLine(ctx, c, path) + ", waiting for " + inSeconds(time.Since(begin))
-				fmt.Fprint(e.err, "\r\x1b[K"+clip(line, terminal.Width(e.err)-1))
+				fmt.Fprint(e.err, "\r\x1b[K"+clip(line, terminal.Width(tty)-1))
 				shown = true
 			}
 		}

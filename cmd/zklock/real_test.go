@@ -40,12 +40,18 @@ func TestOperatorsCommandsOnARealServer(t *testing.T) {
 	stop()
 	<-status
 
-	member := node(t, c, "/up/web-1", "10.0.0.7:80")
-	got = zklock("free", member, "--czxid", czxidOf(t, c, member), "--yes")
-	require.Zero(t, got.status, got.err)
-	exists, _, err := c.Exists(t.Context(), member)
-	require.NoError(t, err)
-	require.False(t, exists)
+	for range 3 { // the numbers of children are those of creations
+		require.NoError(t, c.Delete(t.Context(), node(t, c, "/up/n-", ""), framework.AnyVersion))
+	}
+	for _, member := range []string{"/up/web-1", "/web-2"} {
+		node(t, c, member, "10.0.0.7:80")
+		got = zklock("free", member, "--czxid", czxidOf(t, c, member), "--yes")
+		require.Zero(t, got.status, got.err)
+		exists, _, err := c.Exists(t.Context(), member)
+		require.NoError(t, err)
+		require.False(t, exists)
+	}
+	require.Equal(t, "/up/n-0000000005", node(t, c, "/up/n-", ""), "three, the member, and the one that nobody sees")
 
 	require.Equal(t, "3\n", zklock("limit", "/limit", "3").out)
 	require.Equal(t, "3\n", zklock("limit", "/limit").out)

@@ -7,10 +7,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
@@ -184,6 +186,39 @@ func TestALossWhileTheJobIsStopped(t *testing.T) {
 	y.see("the command was stopped")
 	_, err = l.r.ReadString('\n')
 	require.ErrorIs(t, err, io.EOF, "the command went on without the lock")
+	y.keys("exit\n")
+	_ = y.cmd.Wait()
+}
+
+// The command has the terminal, which stops those in the background that write
+// to it. A note of zklock's does not stop zklock: it sees the loss.
+func TestANoteIsNoReasonToStop(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("no bash")
+	}
+	t.Parallel()
+	srv := startServer(t)
+	l := newLife(t)
+	y := startOnTerminal(t, srv, bash, "--norc", "--noprofile", "--noediting", "-i")
+	y.see("prompt")
+	y.keys(`stty tostop; "$ZKLOCK" run -v /l -- sh -c 'exec 3>` + l.path +
+		`; trap "echo USR1 >&3" USR1; echo $PPID >&3; while :; do sleep 1 & wait $!; done'` + "\n")
+	zklock, err := strconv.Atoi(l.line())
+	require.NoError(t, err)
+	late := time.AfterFunc(patience/3, func() { // there is nothing more to see then
+		syscall.Kill(zklock, syscall.SIGKILL)
+		y.cmd.Process.Kill()
+	})
+	defer late.Stop()
+	for range 3 {
+		require.NoError(t, syscall.Kill(zklock, syscall.SIGUSR1))
+		require.Equal(t, "USR1", l.line())
+		y.see("forwarding user defined signal 1")
+	}
+	require.NoError(t, srv.Delete(srv.Queue("/l")[0].Path))
+	l.end()
+	y.see("the command was stopped")
 	y.keys("exit\n")
 	_ = y.cmd.Wait()
 }

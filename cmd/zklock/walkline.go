@@ -25,8 +25,10 @@ const walkLineInterval = 200 * time.Millisecond
 // walkLine returns the line of a walk. It must be cleared.
 func (e *env) walkLine() *walkLine {
 	p := &walkLine{next: time.Now().Add(walkLineInterval)}
-	if terminal.Is(e.err) {
-		p.out, p.width = e.err, terminal.Width(e.err)
+	// Not through the notes: the rows of the same terminal are written directly,
+	// and each must find the line gone. No lock is held meanwhile.
+	if tty := fileOf(e.err); terminal.Is(tty) {
+		p.out, p.width = tty, terminal.Width(tty)
 	}
 	return p
 }

@@ -12,7 +12,8 @@ import (
 )
 
 // watch is the life of a command under its lease: one loop that hears of
-// signals, of the loss of the lock, and of the command's end.
+// signals, of the loss of the lock, and of the command's end. It acts first, and
+// tells of it then: nothing that it does waits for a terminal or a pipe.
 type watch struct {
 	*guarded
 	p       *child.Process
@@ -40,15 +41,15 @@ func (w *watch) untilGone() error {
 			w.onLoss()
 		case <-revoked:
 			revoked = nil
-			w.note("somebody asks for %s: sending TERM", w.path)
 			w.p.Terminate()
+			w.note("somebody asks for %s: sending TERM", w.path)
 		case sig := <-w.signals:
-			w.note("forwarding %v", sig)
-			w.stopAsked = w.stopAsked || asksToStop(sig)
 			w.p.Signal(sig)
+			w.stopAsked = w.stopAsked || asksToStop(sig)
+			w.note("forwarding %v", sig)
 		case <-w.kill:
-			w.note("sending KILL")
 			w.p.Kill()
+			w.note("sending KILL")
 		}
 	}
 }
@@ -83,8 +84,8 @@ func (w *watch) onLoss() {
 	case isShell && w.grace > 0:
 		w.runHook(shell)
 	case isShell:
-		fmt.Fprintln(w.err, "zklock: --on-lost: there is no time for it: sending KILL")
 		w.p.Kill()
+		fmt.Fprintln(w.err, "zklock: --on-lost: there is no time for it: sending KILL")
 	case w.stop.onLost == "kill", w.p.IsStopped():
 		w.p.Kill()
 	default:
@@ -102,7 +103,7 @@ func (w *watch) runHook(shell string) {
 		// The descriptor is the guarded command's.
 		environ := slices.DeleteFunc(w.environ, func(v string) bool { return strings.HasPrefix(v, "ZKLOCK_FD=") })
 		cmd.Env = append(environ, fmt.Sprint("ZKLOCK_REASON=", lostCause(w.lease)), fmt.Sprint("ZKLOCK_PID=", w.p.PID()))
-		cmd.Stdout, cmd.Stderr = w.out, w.err
+		cmd.Stdout, cmd.Stderr = fileOf(w.out), fileOf(w.err)
 		if err := child.RunFor(w.grace, cmd); err != nil {
 			fmt.Fprintln(w.err, "zklock: --on-lost:", err)
 		}

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/testing/curatortest"
+)
+
+// Nobody reads. A note takes no time, and the end of the program a bounded one.
+func TestNotesWaitForNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, w := io.Pipe()
+		n := newNotes(w)
+		begin := time.Now()
+		for i := range 10_000 {
+			fmt.Fprintln(n, "zklock: note", i)
+		}
+		require.Zero(t, time.Since(begin))
+		n.settle(time.Minute)
+		require.Equal(t, time.Minute, time.Since(begin))
+		n.finish("zklock: the end\n")
+		require.Equal(t, time.Minute+lastWords, time.Since(begin))
+		require.NoError(t, r.Close())
+		<-n.ended
+	})
+}
+
+// Somebody reads at last: what was kept is in order, a line in the place of what
+// was dropped says how much that is, and the last words are there.
+func TestNotesThatWereDroppedAreCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, w := io.Pipe()
+		n := newNotes(w)
+		const all = 10_000
+		for i := range all {
+			fmt.Fprintf(n, "note %d\n", i)
+		}
+		go n.finish("the end\n")
+		synctest.Wait()
+		lines := readLines(t, r, n)
+		kept := len(lines) - 2
+		require.Positive(t, kept)
+		for i, line := range lines[:kept] {
+			require.Equal(t, fmt.Sprintf("note %d", i), line)
+		}
+		require.Equal(t, []string{
+			fmt.Sprintf("zklock: nobody has read this in time: notes dropped: %d", all-kept), "the end",
+		}, lines[kept:])
+	})
+}
+
+// The notes go on when there is room, and what was dropped is told of although
+// no other note follows.
+func TestNotesGoOnWhenTheyAreRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, w := io.Pipe()
+		n := newNotes(w)
+		long := strings.Repeat("x", maxUnread-1) + "\n"
+		for range 3 {
+			_, err := io.WriteString(n, long)
+			require.NoError(t, err)
+			synctest.Wait() // the first of them is on its way
+		}
+		read := make([]byte, 2*len(long))
+		_, err := io.ReadFull(r, read)
+		require.NoError(t, err)
+		require.Equal(t, long+long, string(read))
+		synctest.Wait()
+		fmt.Fprintln(n, "later")
+		go n.finish("")
+		require.Equal(t, []string{"zklock: nobody has read this in time: notes dropped: 1", "later"}, readLines(t, r, n))
+	})
+}
+
+// readLines returns what is left to read when the notes are finished.
+func readLines(t *testing.T, r *io.PipeReader, n *notes) []string {
+	t.Helper()
+	go func() {
+		<-n.ended
+		n.to.(io.Closer).Close()
+	}()
+	all, err := io.ReadAll(r)
+	require.NoError(t, err)
+	return strings.Split(strings.TrimSuffix(string(all), "\n"), "\n")
+}
+
+// A pipe that is closed is no reason to stop, nor is a note that is larger than
+// the queue.
+func TestNotesThatCannotBeWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, w := io.Pipe()
+		n := newNotes(w)
+		require.NoError(t, r.Close())
+		for range 10 {
+			_, err := n.Write(make([]byte, 2*maxUnread))
+			require.NoError(t, err)
+			synctest.Wait()
+		}
+		n.finish("the end\n")
+		<-n.ended
+	})
+}
+
+// All that a command writes to stderr are notes.
+func TestStderrIsNotes(t *testing.T) {
+	s := newStand(t)
+	for _, args := range [][]string{{"graph", "-S", s.Addr(), "/"}, {"no-such-command"}} {
+		r, w := io.Pipe()
+		endsUnread(t, r, func() { run(t.Context(), args, streams{strings.NewReader(""), io.Discard, w}) })
+	}
+}
+
+// A lock that is held without a command is given up at a signal, while the line
+// that it is held waits for somebody who reads it.
+func TestHoldWaitsForNobody(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t)
+	set := defaults()
+	signals := make(chan os.Signal, 1)
+	g, lease, _ := toTouch(t, curatortest.Connect(t, srv), set, signals)
+	r, w := io.Pipe()
+	g.env = &env{streams: streams{out: w}, settings: set}
+	signals <- syscall.SIGTERM
+	endsUnread(t, r, func() { _ = g.hold(lease) })
+	require.True(t, g.stopAsked)
+}
+
+// endsUnread requires that something ends before somebody reads its output.
+func endsUnread(t *testing.T, output *io.PipeReader, f func()) {
+	t.Helper()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		f()
+	}()
+	select {
+	case <-ended:
+	case <-time.After(patience / 3):
+		t.Error("it waits for somebody who reads its output")
+	}
+	require.NoError(t, output.Close())
+	<-ended
+}
