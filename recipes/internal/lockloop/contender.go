@@ -25,7 +25,7 @@ type contender struct {
 // queue creates our node and returns nil when it is admitted. In every other
 // case it has the node deleted.
 func (c *contender) queue(ctx context.Context) (err error) {
-	c.seen, c.queued = NotAdmitted{}, false
+	c.queued = false
 	if err := c.enter(ctx); err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (c *contender) enter(ctx context.Context) (err error) {
 		framework.WithMode(framework.EphemeralSequential), framework.Protected(), framework.WithParents(),
 		framework.WithSiblings())
 	if err == nil && c.attempt.OnQueued != nil {
-		c.attempt.OnQueued()
+		c.attempt.OnQueued(c.node)
 	}
 	return err
 }
