@@ -82,8 +82,8 @@ func (c *Client) GetACL(ctx context.Context, path string) ([]zk.ACL, *zk.Stat, e
 // If the connection breaks while the reply is awaited, a write with AnyVersion
 // is repeated. One with a version is looked up. It counts as done if the list
 // has the next version and is this one, and is repeated if it still has the old
-// version. Otherwise, and if ctx ends while the reply is awaited, the error
-// matches ErrOutcomeUnknown.
+// version and the node was there before the request, as with Set. Otherwise, and
+// if ctx ends while the reply is awaited, the error matches ErrOutcomeUnknown.
 //
 // Some lists cannot be recognised when they are looked up, so that the outcome
 // stays unknown:
@@ -96,7 +96,8 @@ func (c *Client) SetACL(ctx context.Context, path string, acl []zk.ACL, version 
 		return nil, &OpError{"setACL", path, invalid(zk.ErrInvalidACL, "ACL", "", "must not be empty")}
 	}
 	o := &setACL{c.full(path), toACL(acl), version}
-	w := write[*zk.Stat]{send: o.send, onLostReply: ofVersion(version), resolve: o.resolve}
+	w := &write[*zk.Stat]{send: o.send, onLostReply: ofVersion(version)}
+	w.resolve = func(ctx context.Context, s *Session) (*zk.Stat, bool, error) { return o.resolve(ctx, s, w.existed) }
 	return w.do(ctx, c, "setACL", path)
 }
 
@@ -115,13 +116,17 @@ func (o *setACL) send(ctx context.Context, s *Session) (*zk.Stat, error) {
 // resolve looks at the list. It is an error if there is no node, or if we have
 // no right to read the list: both may be the result of our write, or of a later
 // one.
-func (o *setACL) resolve(ctx context.Context, s *Session) (*zk.Stat, bool, error) {
+func (o *setACL) resolve(
+	ctx context.Context, s *Session, existed func(*proto.Stat) bool,
+) (*zk.Stat, bool, error) {
 	now, err := afterSync(ctx, s, o.path, proto.GetACL(o.path))
 	switch {
 	case err != nil:
 		return nil, false, err
-	case now.Stat.Aversion == o.version:
+	case now.Stat.Aversion == o.version && existed(now.Stat):
 		return nil, false, nil
+	case now.Stat.Aversion == o.version:
+		return nil, false, unknownOutcome(errAnew)
 	case now.Stat.Aversion == o.version+1 && slices.Equal(now.ACL, o.acl):
 		return (*zk.Stat)(now.Stat), true, nil
 	default:

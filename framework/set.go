@@ -35,7 +35,12 @@ func IdempotentSet() SetOption {
 //   - A write with AnyVersion is repeated.
 //   - A write with a version is looked up. It counts as done if the node has
 //     the next version and this data. It is repeated if the node still has the
-//     old version. Otherwise the error matches ErrOutcomeUnknown.
+//     old version, and was there before the request. Otherwise the error matches
+//     ErrOutcomeUnknown.
+//
+// Somebody may delete a node and make it anew, and the new one has version 0
+// again. So a node tells nothing if it is newer than what this client has read
+// and written: whoever takes the version from a read is safe from that.
 //
 // The error also matches ErrOutcomeUnknown if ctx ends while the reply is
 // awaited.
@@ -53,7 +58,8 @@ func (c *Client) Set(ctx context.Context, path string, data []byte, version int3
 
 func newSet(path string, data []byte, version int32, cfg setConfig) *write[*zk.Stat] {
 	o := &set{path: path, data: data, version: version}
-	w := &write[*zk.Stat]{send: o.send, onLostReply: ofVersion(version), resolve: o.resolve}
+	w := &write[*zk.Stat]{send: o.send, onLostReply: ofVersion(version)}
+	w.resolve = func(ctx context.Context, s *Session) (*zk.Stat, bool, error) { return o.resolve(ctx, s, w.existed) }
 	if cfg.idempotent {
 		w.attempt = func(ctx context.Context, s *Session) (*zk.Stat, error) {
 			stat, err := w.request(ctx, s)
@@ -80,13 +86,17 @@ func (o *set) send(ctx context.Context, s *Session) (*zk.Stat, error) {
 
 // resolve looks at the node. It is an error if the node is missing: somebody
 // may have deleted it with our data in it.
-func (o *set) resolve(ctx context.Context, s *Session) (*zk.Stat, bool, error) {
+func (o *set) resolve(
+	ctx context.Context, s *Session, existed func(*proto.Stat) bool,
+) (*zk.Stat, bool, error) {
 	now, err := afterSync(ctx, s, o.path, proto.GetData(o.path, false))
 	switch {
 	case err != nil:
 		return nil, false, err
-	case now.Stat.Version == o.version:
+	case now.Stat.Version == o.version && existed(now.Stat):
 		return nil, false, nil
+	case now.Stat.Version == o.version:
+		return nil, false, unknownOutcome(errAnew)
 	case o.isDone(now):
 		return (*zk.Stat)(now.Stat), true, nil
 	default:
