@@ -196,3 +196,48 @@ func TestAcquireAtWhichTheServerFailsIsNotOfUnknownOutcome(t *testing.T) {
 		})
 	}
 }
+
+// A waiter passes the gate of a semaphore, and its context ends while it makes
+// its lease. The waiter before it has seen who has the leases, if it was of the
+// same client. If not, that waiter itself is all that is known.
+func TestErrorOfAWaiterThatHasJustPassedTheGate(t *testing.T) {
+	for name, tc := range map[string]struct {
+		limit  locks.SemaphoreLimit
+		n      int
+		shared bool // both waiters are of one client
+		known  string
+	}{
+		"of one client":                      {locks.Limit(1), 1, true, "holder"},
+		"of one client, several leases":      {locks.Limit(2), 2, true, "holder"},
+		"of one client, with a shared limit": {locks.SharedLimit("/limit", 1), 1, true, "holder"},
+		"of two clients":                     {locks.Limit(1), 1, false, "first"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				at := func(c *framework.Client) *locks.InterProcessSemaphore {
+					return locks.NewInterProcessSemaphore(c, "/l", tc.limit)
+				}
+				holder, _ := w.Connect(t, framework.WithServiceName("holder"))
+				held := recipetest.Acquire(t, t.Context(), at(holder))
+				first, _ := w.Connect(t, framework.WithServiceName("first"))
+				second := first
+				if !tc.shared {
+					second, _ = w.Connect(t, framework.WithServiceName("second"))
+				}
+				go at(first).AcquireN(recipetest.Within(t, time.Second), tc.n)
+				synctest.Wait()
+				w.Fake.Inject(zktest.Rule{
+					Op: zktest.OpCreate, Path: "/l/leases/*", Session: second.SessionID(), Times: -1,
+					Do: zktest.DelayRequest(time.Minute),
+				})
+				_, err := at(second).AcquireN(recipetest.Within(t, 2*time.Second), tc.n)
+				require.ErrorIs(t, err, context.DeadlineExceeded)
+				require.NotErrorIs(t, err, framework.ErrOutcomeUnknown)
+				refused := notAcquired(t, err)
+				require.Equal(t, tc.known, refused.Identity().Service, "%v", err)
+				require.Equal(t, 1, refused.Ahead)
+				require.NoError(t, held.Release(t.Context()))
+			})
+		})
+	}
+}

@@ -25,7 +25,7 @@ type contender struct {
 // queue creates our node and returns nil when it is admitted. In every other
 // case it has the node deleted.
 func (c *contender) queue(ctx context.Context) (err error) {
-	c.queued = false
+	c.seen, c.queued = NotAdmitted{}, false
 	if err := c.enter(ctx); err != nil {
 		return err
 	}
