@@ -136,3 +136,16 @@ func TestPlainEphemeralIsMadeInTheNextSession(t *testing.T) {
 		require.Equal(t, n.Czxid, node.Stat.Czxid)
 	})
 }
+
+// The client has not seen the node before. But the node is as the write leaves
+// it, so the write was applied.
+func TestWriteOfAVersionToANewNodeIsFoundOut(t *testing.T) {
+	for name, write := range versionedWrites {
+		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+			require.NoError(t, srv.Create("/n", []byte("old")))
+			srv.Inject(zktest.Rule{Op: write.op, Do: zktest.DropReply()})
+			require.NoError(t, write.do(t, c), name)
+			require.Equal(t, 1, write.was(srv), name)
+		})
+	}
+}

@@ -67,7 +67,7 @@ func errorFor(ctx context.Context, err error) error {
 // caller does not hold the lock, nobody else can hold it by the node that the
 // request may have made, and the client deletes that.
 func Settled(err error) error {
-	if op, ok := err.(*framework.OpError); ok {
+	if op, ok := err.(*framework.OpError); ok { //nolint:errorlint // the outermost error, and what it wraps is next
 		return &framework.OpError{Op: op.Op, Path: op.Path, Err: Settled(op.Err)}
 	}
 	return reason.Without(err, framework.ErrOutcomeUnknown)
