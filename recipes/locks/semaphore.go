@@ -200,9 +200,9 @@ func (s *InterProcessSemaphore) take(ctx context.Context, gate *claim.Lease, n i
 		}
 		return nil, s.leases.Refuse(under, refusal)
 	}
+	s.gate.NoteBeyond(lockloop.NotAdmitted{}) // nobody is in the way any more
 	// NewClaim looks at the session of the first lease. That is the oldest, and
 	// its session is over if another lease is of a later one.
-	s.gate.NoteBeyond(lockloop.NotAdmitted{}) // nobody is in the way any more
 	c := s.leases.NewClaim(at.Data, nodes...)
 	if c == nil {
 		a.Trace.Distrusted(s.leases.Client(), nodes[0])
