@@ -95,9 +95,9 @@ func (c *Client) SetACL(ctx context.Context, path string, acl []zk.ACL, version 
 	if len(acl) == 0 {
 		return nil, &OpError{"setACL", path, invalid(zk.ErrInvalidACL, "ACL", "", "must not be empty")}
 	}
-	o := &setACL{c.full(path), toACL(acl), version}
-	w := &write[*zk.Stat]{send: o.send, onLostReply: ofVersion(version)}
-	w.resolve = func(ctx context.Context, s *Session) (*zk.Stat, bool, error) { return o.resolve(ctx, s, w.existed) }
+	o := &setACL{path: c.full(path), acl: toACL(acl), version: version}
+	w := &write[*zk.Stat]{send: o.send, onLostReply: ofVersion(version), resolve: o.resolve}
+	o.existed = w.existed
 	return w.do(ctx, c, "setACL", path)
 }
 
@@ -106,6 +106,7 @@ type setACL struct {
 	path    string
 	acl     []proto.ACL
 	version int32
+	existed func(*proto.Stat) bool // that of its write
 }
 
 func (o *setACL) send(ctx context.Context, s *Session) (*zk.Stat, error) {
@@ -116,14 +117,12 @@ func (o *setACL) send(ctx context.Context, s *Session) (*zk.Stat, error) {
 // resolve looks at the list. It is an error if there is no node, or if we have
 // no right to read the list: both may be the result of our write, or of a later
 // one.
-func (o *setACL) resolve(
-	ctx context.Context, s *Session, existed func(*proto.Stat) bool,
-) (*zk.Stat, bool, error) {
+func (o *setACL) resolve(ctx context.Context, s *Session) (*zk.Stat, bool, error) {
 	now, err := afterSync(ctx, s, o.path, proto.GetACL(o.path))
 	switch {
 	case err != nil:
 		return nil, false, err
-	case now.Stat.Aversion == o.version && existed(now.Stat):
+	case now.Stat.Aversion == o.version && o.existed(now.Stat):
 		return nil, false, nil
 	case now.Stat.Aversion == o.version:
 		return nil, false, unknownOutcome(errAnew)

@@ -58,8 +58,8 @@ func (c *Client) Set(ctx context.Context, path string, data []byte, version int3
 
 func newSet(path string, data []byte, version int32, cfg setConfig) *write[*zk.Stat] {
 	o := &set{path: path, data: data, version: version}
-	w := &write[*zk.Stat]{send: o.send, onLostReply: ofVersion(version)}
-	w.resolve = func(ctx context.Context, s *Session) (*zk.Stat, bool, error) { return o.resolve(ctx, s, w.existed) }
+	w := &write[*zk.Stat]{send: o.send, onLostReply: ofVersion(version), resolve: o.resolve}
+	o.existed = w.existed
 	if cfg.idempotent {
 		w.attempt = func(ctx context.Context, s *Session) (*zk.Stat, error) {
 			stat, err := w.request(ctx, s)
@@ -77,6 +77,7 @@ type set struct {
 	path    string
 	data    []byte
 	version int32
+	existed func(*proto.Stat) bool // that of its write
 }
 
 func (o *set) send(ctx context.Context, s *Session) (*zk.Stat, error) {
@@ -86,14 +87,12 @@ func (o *set) send(ctx context.Context, s *Session) (*zk.Stat, error) {
 
 // resolve looks at the node. It is an error if the node is missing: somebody
 // may have deleted it with our data in it.
-func (o *set) resolve(
-	ctx context.Context, s *Session, existed func(*proto.Stat) bool,
-) (*zk.Stat, bool, error) {
+func (o *set) resolve(ctx context.Context, s *Session) (*zk.Stat, bool, error) {
 	now, err := afterSync(ctx, s, o.path, proto.GetData(o.path, false))
 	switch {
 	case err != nil:
 		return nil, false, err
-	case now.Stat.Version == o.version && existed(now.Stat):
+	case now.Stat.Version == o.version && o.existed(now.Stat):
 		return nil, false, nil
 	case now.Stat.Version == o.version:
 		return nil, false, unknownOutcome(errAnew)
