@@ -82,8 +82,8 @@ func (c *Client) GetACL(ctx context.Context, path string) ([]zk.ACL, *zk.Stat, e
 // If the connection breaks while the reply is awaited, a write with AnyVersion
 // is repeated. One with a version is looked up. It counts as done if the list
 // has the next version and is this one, and is repeated if it still has the old
-// version. Otherwise, and if ctx ends while the reply is awaited, the error
-// matches ErrOutcomeUnknown.
+// version and the node was there before the request, as with Set. Otherwise, and
+// if ctx ends while the reply is awaited, the error matches ErrOutcomeUnknown.
 //
 // Some lists cannot be recognised when they are looked up, so that the outcome
 // stays unknown:
@@ -95,8 +95,9 @@ func (c *Client) SetACL(ctx context.Context, path string, acl []zk.ACL, version 
 	if len(acl) == 0 {
 		return nil, &OpError{"setACL", path, invalid(zk.ErrInvalidACL, "ACL", "", "must not be empty")}
 	}
-	o := &setACL{c.full(path), toACL(acl), version}
-	w := write[*zk.Stat]{send: o.send, onLostReply: ofVersion(version), resolve: o.resolve}
+	o := &setACL{path: c.full(path), acl: toACL(acl), version: version}
+	w := &write[*zk.Stat]{send: o.send, onLostReply: ofVersion(version), resolve: o.resolve}
+	o.existed = w.existed
 	return w.do(ctx, c, "setACL", path)
 }
 
@@ -105,6 +106,7 @@ type setACL struct {
 	path    string
 	acl     []proto.ACL
 	version int32
+	existed func(*proto.Stat) bool // that of its write
 }
 
 func (o *setACL) send(ctx context.Context, s *Session) (*zk.Stat, error) {
@@ -120,8 +122,10 @@ func (o *setACL) resolve(ctx context.Context, s *Session) (*zk.Stat, bool, error
 	switch {
 	case err != nil:
 		return nil, false, err
-	case now.Stat.Aversion == o.version:
+	case now.Stat.Aversion == o.version && o.existed(now.Stat):
 		return nil, false, nil
+	case now.Stat.Aversion == o.version:
+		return nil, false, unknownOutcome(errAnew)
 	case now.Stat.Aversion == o.version+1 && slices.Equal(now.ACL, o.acl):
 		return (*zk.Stat)(now.Stat), true, nil
 	default:

@@ -23,7 +23,10 @@ import (
 //	                                                worked
 //	create, plain                           again   ErrOutcomeUnknown
 //	create, plain and Ephemeral             again   looked up: done, or again, or
-//	                                                zk.ErrNodeExists
+//	                                                zk.ErrNodeExists; an error is
+//	                                                ErrOutcomeUnknown, too, if the
+//	                                                session was lost meanwhile, or
+//	                                                the other node is newer
 //	create, Protected                       again   looked for by its name: done, or
 //	                                                again
 //	create, OrSet or Idempotent             again   again, for what exists then is
@@ -33,6 +36,10 @@ import (
 //	                                                ErrOutcomeUnknown
 //	reconfig                                again   looked up if a version was asked
 //	                                                for, else ErrOutcomeUnknown
+//
+// A node that is looked up tells only if it is older than the request. A newer
+// one may have been made anew, and the outcome is unknown, unless it is as the
+// request leaves it.
 //
 // "Again" is for errors that are retryable. Every other error ends the
 // operation. If its outcome is unknown, or an earlier attempt's was and has not

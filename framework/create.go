@@ -52,7 +52,11 @@ type Created struct {
 //   - A Protected node is looked for by its name, and created again if it is
 //     not there.
 //   - An ephemeral node that is not sequential is ours if its owner is the
-//     session: a client makes one such node of a path at a time.
+//     session: a client makes one such node of a path at a time. If it is not
+//     there, it is created again, also in the next session. If that fails, or
+//     another's node is there, the error matches ErrOutcomeUnknown, too, unless
+//     the other node is older than the request: the node may have been made, in
+//     the session that was lost, or before somebody deleted it.
 //   - OrSet and Idempotent say what they do.
 //   - For every other node, the error matches ErrOutcomeUnknown.
 //
@@ -95,6 +99,7 @@ type creation struct {
 	write     write[Created]
 	set       *write[*zk.Stat] // for OrSet
 	abandoned bool             // the caller has gone, and late gets the answer
+	maybeMade bool             // an earlier attempt may have made a node that is not the one to return
 	reserved  *reservation     // of a node that is recognised by its owner
 }
 
@@ -117,6 +122,7 @@ func (n *creation) resolveTarget(path string) {
 		n.write.onLostReply = lookUp
 	case n.cfg.isRecognisedByOwner():
 		n.write.onLostReply = lookUp
+		n.write.partly = func(error) bool { return n.maybeMade }
 	}
 }
 
@@ -236,7 +242,8 @@ func (n *creation) resolve(ctx context.Context, s *Session) (created Created, ap
 	case stat == nil:
 		return Created{}, false, nil
 	case n.reserved != nil && !n.reserved.made(stat, s):
-		n.write.doubt = nil // the outcome is known: another's node is in the way
+		n.write.doubt = nil                  // another's node is in the way
+		n.maybeMade = !n.write.existed(stat) // and ours may have been there before it
 		return Created{}, false, zk.ErrNodeExists
 	}
 	n.noteEphemeral(s, path)
@@ -263,6 +270,7 @@ func (n *creation) find(ctx context.Context, s *Session) (path string, stat *pro
 // (CURATOR-498).
 func (n *creation) giveUpNode() {
 	if n.guid == "" {
+		n.maybeMade = true
 		return
 	}
 	n.client.deleteProtectedInBackground(n.parent, n.guid)

@@ -205,19 +205,26 @@ func TestPlainEphemeralWhoseReplyIsLostIsRecognisedByItsOwner(t *testing.T) {
 	}
 }
 
+// A node of somebody else is in the way. If it is older than the request, ours
+// was not made. If it is newer, ours may have been made and deleted before it.
 func TestPlainEphemeralOfSomebodyElseIsNodeExists(t *testing.T) {
-	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
-		other := another(t, srv)
-		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Session: c.SessionID(), Do: zktest.All(
-			zktest.DropRequest(),
-			zktest.Call(func(zktest.Request) {
-				_, err := other.Create(t.Context(), "/e", nil, framework.WithMode(framework.Ephemeral))
-				require.NoError(t, err)
-			}))})
-		_, err := c.Create(t.Context(), "/e", nil, framework.WithMode(framework.Ephemeral))
-		require.ErrorIs(t, err, zk.ErrNodeExists)
-		require.NotErrorIs(t, err, framework.ErrOutcomeUnknown)
-	})
+	for _, older := range []bool{true, false} {
+		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+			other := another(t, srv)
+			makeTheirs := func() { mustCreate(t, other, "/e", "", framework.WithMode(framework.Ephemeral)) }
+			fault := zktest.DropRequest()
+			if older {
+				makeTheirs()
+				require.NoError(t, c.Sync(t.Context(), "/"))
+			} else {
+				fault = zktest.All(fault, zktest.Call(func(zktest.Request) { makeTheirs() }))
+			}
+			srv.Inject(zktest.Rule{Op: zktest.OpCreate, Session: c.SessionID(), Do: fault})
+			_, err := c.Create(t.Context(), "/e", nil, framework.WithMode(framework.Ephemeral))
+			require.ErrorIs(t, err, zk.ErrNodeExists)
+			require.Equal(t, !older, errors.Is(err, framework.ErrOutcomeUnknown), "%v", err)
+		})
+	}
 }
 
 func TestNothingTakesALostParentForTheNode(t *testing.T) {

@@ -35,7 +35,12 @@ func IdempotentSet() SetOption {
 //   - A write with AnyVersion is repeated.
 //   - A write with a version is looked up. It counts as done if the node has
 //     the next version and this data. It is repeated if the node still has the
-//     old version. Otherwise the error matches ErrOutcomeUnknown.
+//     old version, and was there before the request. Otherwise the error matches
+//     ErrOutcomeUnknown.
+//
+// Somebody may delete a node and make it anew, and the new one has version 0
+// again. So a node tells nothing if it is newer than what this client has read
+// and written: whoever takes the version from a read is safe from that.
 //
 // The error also matches ErrOutcomeUnknown if ctx ends while the reply is
 // awaited.
@@ -54,6 +59,7 @@ func (c *Client) Set(ctx context.Context, path string, data []byte, version int3
 func newSet(path string, data []byte, version int32, cfg setConfig) *write[*zk.Stat] {
 	o := &set{path: path, data: data, version: version}
 	w := &write[*zk.Stat]{send: o.send, onLostReply: ofVersion(version), resolve: o.resolve}
+	o.existed = w.existed
 	if cfg.idempotent {
 		w.attempt = func(ctx context.Context, s *Session) (*zk.Stat, error) {
 			stat, err := w.request(ctx, s)
@@ -71,6 +77,7 @@ type set struct {
 	path    string
 	data    []byte
 	version int32
+	existed func(*proto.Stat) bool // that of its write
 }
 
 func (o *set) send(ctx context.Context, s *Session) (*zk.Stat, error) {
@@ -85,8 +92,10 @@ func (o *set) resolve(ctx context.Context, s *Session) (*zk.Stat, bool, error) {
 	switch {
 	case err != nil:
 		return nil, false, err
-	case now.Stat.Version == o.version:
+	case now.Stat.Version == o.version && o.existed(now.Stat):
 		return nil, false, nil
+	case now.Stat.Version == o.version:
+		return nil, false, unknownOutcome(errAnew)
 	case o.isDone(now):
 		return (*zk.Stat)(now.Stat), true, nil
 	default:

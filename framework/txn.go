@@ -30,8 +30,9 @@ import (
 //   - A transaction that only checks is repeated.
 //   - A transaction with a SetOp with a version is looked up by that, if no
 //     other operation but checks is about the same node. It was not applied,
-//     and is repeated, if the node still has the old version. It was applied if
-//     the node has the next version and this data.
+//     and is repeated, if the node still has the old version, and was there
+//     before the request, as with Set. It was applied if the node has the next
+//     version and this data.
 //   - Otherwise, and if ctx ends while the reply is awaited, the error matches
 //     ErrOutcomeUnknown.
 //

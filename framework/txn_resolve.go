@@ -20,8 +20,10 @@ func (t *txn) resolve(ctx context.Context, s *Session) ([]TxnResult, bool, error
 	switch {
 	case err != nil:
 		return nil, false, err
-	case now.Stat.Version == op.version:
+	case now.Stat.Version == op.version && t.write.existed(now.Stat):
 		return nil, false, nil
+	case now.Stat.Version == op.version:
+		return nil, false, unknownOutcome(fmt.Errorf("%s: %w", op.path, errAnew))
 	case now.Stat.Version != op.version+1 || !bytes.Equal(now.Data, op.data):
 		return nil, false, unknownOutcome(fmt.Errorf("%s has version %d now", op.path, now.Stat.Version))
 	}

@@ -2,7 +2,9 @@ package framework
 
 import (
 	"context"
+	"errors"
 
+	"github.com/gocurator/curator/framework/internal/proto"
 	"github.com/gocurator/curator/internal/reason"
 )
 
@@ -36,6 +38,10 @@ type write[T any] struct {
 
 	// doubt is the session of a request that may have been applied, or nil.
 	doubt *Session
+
+	// since is the newest transaction that the client knew of when it sent that
+	// request.
+	since int64
 }
 
 // lostReply says what a write does when the reply to its request is lost, and
@@ -98,6 +104,7 @@ func (w *write[T]) try(ctx context.Context, s *Session) (T, error) {
 // request makes the request that changes something, and notes whether its
 // outcome is unknown.
 func (w *write[T]) request(ctx context.Context, s *Session) (T, error) {
+	since := s.client.LastZxid()
 	v, err := w.send(ctx, s)
 	var failed *TxnError // nothing was applied, whatever the error of the operation
 	switch {
@@ -108,9 +115,17 @@ func (w *write[T]) request(ctx context.Context, s *Session) (T, error) {
 	case w.onLostReply == giveUp:
 		return v, unknownOutcome(err)
 	}
-	w.doubt = s
+	w.doubt, w.since = s, since
 	return v, err
 }
+
+// existed reports whether a node is older than the request in doubt. Only then
+// does it tell of the request: a newer one may have taken the place of the node
+// that the request has written or made.
+func (w *write[T]) existed(node *proto.Stat) bool { return node.Czxid <= w.since }
+
+// errAnew is why a node does not tell what has become of a request.
+var errAnew = errors.New("the node may have been made anew since")
 
 // mayBeApplied reports, after the last attempt has failed with an error,
 // whether something may have been changed all the same.

@@ -16,6 +16,7 @@ import (
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/state"
+	"github.com/gocurator/curator/testing/zktest"
 )
 
 // The error of a selector names the leadership that was lost. It does not name
@@ -116,4 +117,47 @@ func TestAwaitInVainNamesTheLeader(t *testing.T) {
 		w.await(t, second)
 		w.closeAll(t, "/l", second)
 	})
+}
+
+// A candidate loses its session, and its next node is still being made when a
+// caller gives up. The error names the leader that the candidate has seen.
+func TestCandidateThatQueuesAgainRemembersTheLeader(t *testing.T) {
+	for name, wait := range map[string]func(ctx context.Context, c *framework.Client) error{
+		"await": func(ctx context.Context, c *framework.Client) error {
+			l := leader.NewLatch(c, "/l")
+			if err := l.Start(); err != nil {
+				return err
+			}
+			_, err := l.Await(ctx)
+			return err
+		},
+		"run": func(ctx context.Context, c *framework.Client) error {
+			return leader.NewSelector(c, "/l").Run(ctx, func(context.Context) error { return nil })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				w.startLatches(t, "/l", 1, leader.WithID("latch"))
+				other := leader.NewSelector(w.Observer, "/l", leader.WithID("selector"))
+				go other.Run(w.Patience(t), func(ctx context.Context) error { <-ctx.Done(); return nil })
+				synctest.Wait()
+				c, network := w.Connect(t)
+				var err error
+				done := make(chan struct{})
+				go func() {
+					defer close(done)
+					err = wait(recipetest.Within(t, time.Minute), c)
+				}()
+				synctest.Wait()
+				w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Times: -1, Do: zktest.DelayRequest(2 * time.Minute)})
+				network.Expire(t)
+				<-done
+				require.ErrorIs(t, err, context.DeadlineExceeded)
+				require.NotErrorIs(t, err, framework.ErrOutcomeUnknown)
+				var held *locks.NotAcquiredError
+				require.ErrorAs(t, err, &held)
+				require.Contains(t, []string{"latch", "selector"}, held.Identity().Foreign)
+			})
+		})
+	}
 }

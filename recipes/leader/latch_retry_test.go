@@ -81,6 +81,7 @@ func TestCandidacyInTroubleSaysSo(t *testing.T) {
 			_, err := l.Await(recipetest.Within(t, 10*time.Minute))
 			require.ErrorIs(t, err, context.DeadlineExceeded)
 			require.ErrorIs(t, err, &framework.ServerError{Code: int32(code)}, "%v", err)
+			require.NotErrorIs(t, err, framework.ErrOutcomeUnknown)
 			require.ErrorContains(t, err, "await /l: context deadline exceeded (last error: create /l/latch-: ")
 			require.Equal(t, i+1, lines(), "%s", &log)
 		}

@@ -79,6 +79,7 @@ func (w *world) cancelAt(t *testing.T, kind lockKind, held bool, acquires int, f
 			l, err := acquire(ctx)
 			if err != nil {
 				assert.ErrorIs(t, err, context.DeadlineExceeded)
+				assert.NotErrorIs(t, err, framework.ErrOutcomeUnknown)
 				assert.Equal(t, patience, time.Since(start))
 				return
 			}

@@ -54,8 +54,10 @@ var (
 //
 // It tells how things stood at the time Seen, which may be a while ago: a
 // waiter watches only the contender right ahead, and does not hear of what
-// happens before that. At a semaphore, the holder is the contender that has
-// the oldest of the leases, or is ahead in waiting for one.
+// happens before that. An acquire that ends before it has seen the queue tells
+// what it saw before it lost its place, or what other goroutines of its client
+// have seen. At a semaphore, the holder is the contender that has the oldest of
+// the leases, or is ahead in waiting for one.
 type NotAcquiredError struct {
 	Op         string // the call, such as "acquire"
 	Path       string // of the lock

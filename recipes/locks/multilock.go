@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 	"slices"
+	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
@@ -159,15 +160,29 @@ func (l *InterProcessMultiLock) describe(wait bool) locktrace.Acquire {
 // acquireAll begins again until all locks are acquired without a loss. The
 // lease has the values of ctx, the requests those of during.
 func (l *InterProcessMultiLock) acquireAll(ctx, during context.Context, one acquireOne) (*claim.Lease, error) {
+	var before *NotAcquiredError
 	for {
 		lease, lost, err := l.acquireOnce(ctx, during, one)
 		switch {
 		case err == nil:
 			return lease, nil
 		case !lost || ctx.Err() != nil || reason.Is(err, framework.ErrClosed):
-			return nil, err
+			return nil, withQueue(ctx, err, before)
 		}
+		reason.As(err, &before)
 	}
+}
+
+// withQueue returns the error of an attempt whose ctx has ended. If the attempt
+// was begun again, and has not come to see a queue since, the error says what
+// it saw before.
+func withQueue(ctx context.Context, err error, before *NotAcquiredError) error {
+	if ctx.Err() == nil || before == nil || reason.Is(err, ErrNotAcquired) {
+		return err
+	}
+	now := *before
+	now.Age, now.Err = time.Since(now.Seen), err
+	return &now
 }
 
 // acquireOnce reports whether one of the locks was lost while it acquired the

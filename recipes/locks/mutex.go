@@ -59,7 +59,8 @@ func NewInterProcessMutex(c *framework.Client, path string, opts ...MutexOption)
 // the queue as long as the session lives, and queues again in the next session
 // if it does not. Any other error, such as zk.ErrNoAuth or
 // framework.ErrClosed, ends the wait at once. In no case is a node left
-// behind.
+// behind: an acquire that fails has not acquired the mutex, and its error does
+// not match framework.ErrOutcomeUnknown, also if a node was being made.
 func (m *InterProcessMutex) Acquire(ctx context.Context) (*Lease, error) {
 	return leaseOf(m.queue.Acquire(ctx, true))
 }

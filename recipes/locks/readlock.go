@@ -119,7 +119,7 @@ func (r *ReadLock) createInPlace(ctx context.Context, writer *claim.Claim, a que
 		case held.Err() != nil:
 			return node, writer.Loss()
 		case !again:
-			return node, err
+			return node, lockloop.Settled(err)
 		}
 	}
 }

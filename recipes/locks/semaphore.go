@@ -3,7 +3,6 @@ package locks
 import (
 	"context"
 	"path"
-	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
@@ -189,6 +188,8 @@ func (s *InterProcessSemaphore) take(ctx context.Context, gate *claim.Lease, n i
 	at.OnLimit = func(n int) { limit, limitRead = n, true }
 	nodes, refusal := s.collect(ctx, under, at, n)
 	if refusal != nil {
+		refusal.Recall(s.gate.Beyond())
+		a.Recall(refusal)
 		gateClosed := gate.Context().Err() != nil && ctx.Err() == nil
 		tooLow := limitRead && n > limit // whoever gives back the others
 		switch {
@@ -199,6 +200,7 @@ func (s *InterProcessSemaphore) take(ctx context.Context, gate *claim.Lease, n i
 		}
 		return nil, s.leases.Refuse(under, refusal)
 	}
+	s.gate.NoteBeyond(lockloop.NotAdmitted{}) // nobody is in the way any more
 	// NewClaim looks at the session of the first lease. That is the oldest, and
 	// its session is over if another lease is of a later one.
 	c := s.leases.NewClaim(at.Data, nodes...)
@@ -215,11 +217,15 @@ func (s *InterProcessSemaphore) collect(ctx, under context.Context, at lockloop.
 		switch {
 		case refusal != nil:
 			s.putBack(claim.UnlessDown(ctx, refusal.Err), nodes)
-			withoutOurs(refusal, nodes)
 		case len(nodes) < n:
 			s.putBack(ctx, nodes)
 		}
 	}()
+	note := at.OnBlocked
+	at.OnBlocked = func(r lockloop.NotAdmitted) {
+		note(r)
+		s.gate.NoteBeyond(r)
+	}
 	for len(nodes) < n {
 		node, refusal := s.leases.Run(under, at)
 		if refusal != nil {
@@ -236,15 +242,5 @@ func (s *InterProcessSemaphore) collect(ctx, under context.Context, at lockloop.
 func (s *InterProcessSemaphore) putBack(ctx context.Context, nodes []framework.Created) {
 	for _, node := range nodes {
 		lockloop.Discard(ctx, s.leases.Client(), node.Path)
-	}
-}
-
-// withoutOurs takes our own leases out of a refusal: they are not ahead of us.
-func withoutOurs(r *lockloop.NotAdmitted, nodes []framework.Created) {
-	r.Ahead = max(r.Ahead-len(nodes), 0)
-	for _, node := range nodes {
-		if path.Base(node.Path) == r.Holder {
-			r.Holder, r.HolderData, r.HolderSession, r.HolderSince = "", nil, 0, time.Time{}
-		}
 	}
 }

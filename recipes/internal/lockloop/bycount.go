@@ -70,6 +70,7 @@ func (b byCount) wait(ctx context.Context, c *contender) error {
 	c.noteOthers(children)
 	c.readNewHolder(ctx)
 	c.tellWaiting(Other{})
+	c.tellBlocked()
 	err = c.await(ctx, watch.Done(), limit)
 	c.tellWoken(err, watch)
 	return err
@@ -93,15 +94,16 @@ func (c *contender) checkSiblings(children []string) error {
 	return nil
 }
 
-// noteOthers records how many other contenders there are. It also records which
-// one comes first, to name one of them in errors.
+// noteOthers records how many other contenders there are, without the attempt's
+// own nodes. It also records which one comes first, to name one of them in
+// errors.
 func (c *contender) noteOthers(children []string) {
-	ours := path.Base(c.node.Path)
+	ours := append([]string{path.Base(c.node.Path)}, c.attempt.Siblings...)
 	var first Entry
 	for e := range Entries(children, c.loop.nodes.Kinds...) {
-		if e.Node != ours && (first.Node == "" || compare(e, first) < 0) {
+		if !slices.Contains(ours, e.Node) && (first.Node == "" || compare(e, first) < 0) {
 			first = e
 		}
 	}
-	c.noteQueue(first.Node, len(children)-1)
+	c.noteQueue(first.Node, len(children)-len(ours))
 }

@@ -64,7 +64,7 @@ func (c *contender) enter(ctx context.Context) (err error) {
 		framework.WithMode(framework.EphemeralSequential), framework.Protected(), framework.WithParents(),
 		framework.WithSiblings())
 	if err == nil && c.attempt.OnQueued != nil {
-		c.attempt.OnQueued()
+		c.attempt.OnQueued(c.node)
 	}
 	return err
 }

@@ -17,6 +17,7 @@
 //
 //	loop.go       what a lock configures, and what one attempt brings along
 //	contender.go  one attempt: its node, its errors, what it has seen
+//	refusal.go    why an attempt was not admitted, and who was ahead
 //	byorder.go    admission by the order of the queue: locks and leaders
 //	bycount.go    admission by the number of children: semaphores
 //	order.go      which children count, and their total order; pure

@@ -3,7 +3,6 @@ package lockloop
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/gocurator/curator/framework"
@@ -54,29 +53,13 @@ type Attempt struct {
 	// These are told of the progress, by the goroutine that runs the attempt.
 	// Each may be nil.
 	Observer  Observer
-	OnQueued  func()            // a node of ours is in the queue
-	OnBlocked func(NotAdmitted) // we have to wait
-	OnLimit   func(n int)       // by count: the limit was read
+	OnQueued  func(framework.Created) // a node of ours is in the queue
+	OnBlocked func(NotAdmitted)       // we have to wait
+	OnLimit   func(n int)             // by count: the limit was read
 
 	// OnAbandon deletes a node that is given up. It runs while ctx is that of
 	// Run. If it is nil, the client deletes the node; see Discard.
 	OnAbandon func(ctx context.Context, node string)
-}
-
-// NotAdmitted says why a contender was not admitted. It also has the state of
-// the queue when the contender last saw it.
-type NotAdmitted struct {
-	Seen   time.Time // when that was; zero if it never saw the queue
-	Ahead  int       // contenders before it
-	Holder string    // the first contender's node name; empty if there is none
-
-	// These describe the holder, if its node was read.
-	HolderData    []byte // what it says of its owner, no more than MaxData of it
-	HolderSession int64  // the id of the session that it belongs to
-	HolderSince   time.Time
-
-	Full bool // more were ahead than the limit of the queue
-	Err  error
 }
 
 // ErrCorrupted means that something below a lock's path was not put there by a
@@ -113,19 +96,6 @@ func (l *Loop) Run(ctx context.Context, a Attempt) (framework.Created, *NotAdmit
 			c.seen.Err = errorFor(ctx, err)
 			return framework.Created{}, &c.seen
 		}
-	}
-}
-
-// errorFor returns the error for the caller. If ctx has ended, that is the
-// reason, even if another error came first.
-func errorFor(ctx context.Context, err error) error {
-	switch {
-	case reason.Is(err, errHeld) && ctx.Err() == nil:
-		return nil
-	case ctx.Err() != nil && !reason.Is(err, ctx.Err()):
-		return fmt.Errorf("%w: %w", reason.OfContext(ctx), err)
-	default:
-		return err
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/claim"
+	"github.com/gocurator/curator/recipes/internal/lockloop"
 	"github.com/gocurator/curator/recipes/internal/trace"
 	"github.com/gocurator/curator/recipes/locktrace"
 )
@@ -15,6 +16,23 @@ type Attempt struct {
 	Wait  bool
 	Since time.Time
 	Trace *trace.Acquire // may be nil
+
+	seen *lockloop.NotAdmitted // the queue that the attempt has waited in last; may be nil
+}
+
+// note records the state of a queue that the attempt waits in, for its error.
+func (a Attempt) note(r lockloop.NotAdmitted) {
+	if a.seen != nil {
+		r.Recall(*a.seen)
+		*a.seen = r
+	}
+}
+
+// Recall adds to a refusal what the attempt has seen of queues before.
+func (a Attempt) Recall(r *lockloop.NotAdmitted) {
+	if a.seen != nil {
+		r.Recall(*a.seen)
+	}
 }
 
 // Traced traces an acquire from its begin to its end, and to the begin of the
@@ -24,7 +42,7 @@ func Traced(ctx context.Context, a locktrace.Acquire, win func(context.Context, 
 	since := time.Now()
 	during, told := trace.StartAcquire(ctx, a, since)
 	defer told.EndedByPanic()
-	c, err := win(during, Attempt{Wait: !a.Try, Since: since, Trace: told})
+	c, err := win(during, Attempt{Wait: !a.Try, Since: since, Trace: told, seen: &lockloop.NotAdmitted{}})
 	if err != nil {
 		told.Ended(EndOf(nil, err))
 		return nil, err

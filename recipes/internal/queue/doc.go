@@ -7,6 +7,7 @@
 //	local.go        the way there through the process, and the hand-over
 //	localqueue.go   the goroutines of one client that want one lock
 //	localqueues.go  all such queues
+//	memory.go       what they have seen of the server's queue
 //	line.go         their order
 //	attempt.go      one acquire, from its begin to its end, for the tracer
 //	errors.go       why an attempt was not admitted

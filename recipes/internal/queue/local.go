@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/flight"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/claim"
@@ -32,22 +33,36 @@ func (q *Queue) winLocally(ctx context.Context, a Attempt) (c *claim.Claim, err 
 			local.leave()
 		}
 	}()
-	at := q.InLoop(a)
-	at.OnQueued, at.OnBlocked = entered, local.note
-	if c, err = q.winAtServer(ctx, a, at); err != nil {
-		return nil, err
+	at, queued := q.InLoop(a), false
+	at.OnQueued = func(node framework.Created) {
+		queued = true
+		local.know(ours(node, at.Data))
+		entered()
 	}
-	local.note(held(c))
-	c.Occupy(&turn{queue: local, of: q, since: time.Now(), n: 1})
+	at.OnBlocked = func(r lockloop.NotAdmitted) { a.note(r); local.note(r) }
+	c, refusal := q.winAtServer(ctx, a, at)
+	if refusal != nil {
+		local.complete(refusal, queued)
+		a.Recall(refusal)
+		return nil, q.Refuse(ctx, refusal)
+	}
+	holder := held(c)
+	local.note(holder)
+	c.Occupy(&turn{queue: local, of: q, holder: holder.Holder, since: time.Now(), n: 1})
 	return c, nil
 }
 
 // held returns the state of the queue when a claim of ours has the lock.
 func held(c *claim.Claim) lockloop.NotAdmitted {
-	node := c.Nodes()[0]
+	r := ours(c.Nodes()[0], c.Data())
+	r.Seen, r.Ahead = time.Now(), 1
+	return r
+}
+
+// ours describes a node of ours as the holder.
+func ours(node framework.Created, data []byte) lockloop.NotAdmitted {
 	return lockloop.NotAdmitted{
-		Seen: time.Now(), Ahead: 1,
-		Holder: path.Base(node.Path), HolderData: c.Data(), HolderSession: node.Session.ID(),
+		Holder: path.Base(node.Path), HolderData: data, HolderSession: node.Session.ID(),
 	}
 }
 
@@ -57,7 +72,7 @@ func (q *Queue) waitLocally(ctx context.Context, a Attempt, local *localQueue, w
 	limit := q.cfg.QueueLimit
 	if full := limit > 0 && ahead >= limit; !a.Wait || full {
 		local.abandon(ctx, w)
-		return nil, q.refuseLocally(ctx, ahead, full)
+		return nil, q.refuseLocally(ctx, local, ahead, full)
 	}
 	told := false
 	defer func() {
@@ -78,11 +93,18 @@ func (q *Queue) waitLocally(ctx context.Context, a Attempt, local *localQueue, w
 	}
 }
 
-// refuseLocally returns the error of an acquire that does not wait.
-func (q *Queue) refuseLocally(ctx context.Context, ahead int, full bool) error {
+// refuseLocally returns the error of an acquire that does not wait. It looks at
+// the server's queue for that, as long as ctx lasts.
+func (q *Queue) refuseLocally(ctx context.Context, local *localQueue, ahead int, full bool) error {
 	r, err := q.loop.Peek(ctx)
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() == nil:
 		return q.OpError(err)
+	case err != nil:
+		r.Err = reason.OfContext(ctx)
+		local.complete(&r, true)
+	case !r.Seen.IsZero():
+		local.complete(&r, true)
 	}
 	r.Ahead, r.Full = max(r.Ahead, ahead), full
 	return q.Refuse(ctx, &r)
@@ -91,15 +113,21 @@ func (q *Queue) refuseLocally(ctx context.Context, ahead int, full bool) error {
 // turn is the place of the goroutine that has the lock, among the goroutines of
 // its client. It implements claim.Place.
 type turn struct {
-	queue *localQueue
-	of    *Queue    // the one that acquired the lock
-	since time.Time // when a goroutine of ours got the lock at the server
-	n     int       // turns since then, including this one
-	left  sync.Once
+	queue  *localQueue
+	of     *Queue    // the one that acquired the lock
+	holder string    // the name of the node that has it
+	since  time.Time // when a goroutine of ours got the lock at the server
+	n      int       // turns since then, including this one
+	left   sync.Once
 }
 
 // Free frees the place at the server.
-func (t *turn) Free() { t.left.Do(t.queue.leave) }
+func (t *turn) Free() {
+	t.left.Do(func() {
+		t.queue.forget(t.holder)
+		t.queue.leave()
+	})
+}
 
 // PassOn hands the lock to the first goroutine that waits here.
 func (t *turn) PassOn(from *claim.Claim) bool {
@@ -112,10 +140,13 @@ func (t *turn) PassOn(from *claim.Claim) bool {
 	}
 	next := from.Successor()
 	if next == nil {
-		t.left.Do(func() { t.queue.yield(w) }) // w gets at least the place
+		t.left.Do(func() { // w gets at least the place
+			t.queue.forget(t.holder)
+			t.queue.yield(w)
+		})
 		return false
 	}
-	next.Occupy(&turn{queue: t.queue, of: t.of, since: t.since, n: t.n + 1})
+	next.Occupy(&turn{queue: t.queue, of: t.of, holder: t.holder, since: t.since, n: t.n + 1})
 	w.handed = next
 	close(w.turn)
 	return true

@@ -21,9 +21,12 @@ type localQueue struct {
 	over     bool       // it is empty for good: later arrivals get another queue
 	free     int        // places at the server
 	used     int
-	entering bool                 // a goroutine with a place has no node yet: the next must not overtake it
-	waiting  line                 // in the order of arrival
-	seen     lockloop.NotAdmitted // the server's queue as one of us saw it last
+	entering bool // a goroutine with a place has no node yet: the next must not overtake it
+	waiting  line // in the order of arrival
+
+	seen   lockloop.NotAdmitted   // the server's queue as one of us saw it last
+	beyond lockloop.NotAdmitted   // the queue that the holder is in, as one of us saw it last
+	known  []lockloop.NotAdmitted // holders whose data one of us has read or written
 }
 
 // localWaiter waits for a place.
@@ -91,9 +94,6 @@ func (q *localQueue) leave() {
 	q.mu.Lock()
 	q.free++
 	q.used--
-	if q.used == 0 {
-		q.seen = lockloop.NotAdmitted{} // no waiter is left that needs it
-	}
 	q.admitLocked()
 	q.over = q.used == 0 && q.waiting.len() == 0
 	over := q.over
@@ -139,28 +139,15 @@ func (q *localQueue) takeFirstLocked() *localWaiter {
 	return w
 }
 
-// note records the state of the server's queue, for the errors of goroutines
-// that wait here.
-func (q *localQueue) note(r lockloop.NotAdmitted) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.seen = r
-}
-
-func (q *localQueue) standing() lockloop.NotAdmitted {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.seen
-}
-
 // standingOf returns the place of a waiter now. That is at least what one of
 // ours has seen of the server's queue, and where the waiter is among ours.
 func (q *localQueue) standingOf(w *localWaiter) flight.Standing {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	seen := q.standingLocked()
 	at := flight.Standing{
-		Seen: q.seen.Seen, Ahead: q.seen.Ahead,
-		Holder: flight.Contender{Node: q.seen.Holder, Data: q.seen.HolderData, Since: q.seen.HolderSince},
+		Seen: seen.Seen, Ahead: seen.Ahead,
+		Holder: flight.Contender{Node: seen.Holder, Data: seen.HolderData, Since: seen.HolderSince},
 	}
 	if w.at != notInLine {
 		at.Ahead = max(at.Ahead, q.used+q.waiting.before(w.at))

@@ -58,6 +58,13 @@ func (s *queueSet) find(key localKey) *localQueue {
 	return q
 }
 
+// lookUp is find for a queue that is in use, or was: it makes none.
+func (s *queueSet) lookUp(key localKey) *localQueue {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.byKey[key]
+}
+
 // remove removes a queue that is over, unless it was removed before.
 func (s *queueSet) remove(q *localQueue) {
 	s.mu.Lock()

@@ -134,16 +134,21 @@ func (q *Queue) Win(ctx context.Context, a Attempt) (*claim.Claim, error) {
 	if q.local != nil {
 		return q.winLocally(ctx, a)
 	}
-	return q.winAtServer(ctx, a, q.InLoop(a))
+	c, refusal := q.winAtServer(ctx, a, q.InLoop(a))
+	if refusal != nil {
+		a.Recall(refusal)
+		return nil, q.Refuse(ctx, refusal)
+	}
+	return c, nil
 }
 
 // winAtServer queues at the server until a node of ours is admitted, and can be
 // trusted then.
-func (q *Queue) winAtServer(ctx context.Context, a Attempt, at lockloop.Attempt) (*claim.Claim, error) {
+func (q *Queue) winAtServer(ctx context.Context, a Attempt, at lockloop.Attempt) (*claim.Claim, *lockloop.NotAdmitted) {
 	for {
 		node, refusal := q.loop.Run(ctx, at)
 		if refusal != nil {
-			return nil, q.Refuse(ctx, refusal)
+			return nil, refusal
 		}
 		if c := q.NewClaim(at.Data, node); c != nil {
 			return c, nil
@@ -186,7 +191,7 @@ func (q *Queue) Terms(data []byte) claim.Terms {
 
 // InLoop returns an attempt for the lock loop.
 func (q *Queue) InLoop(a Attempt) lockloop.Attempt {
-	return lockloop.Attempt{Wait: a.Wait, Data: q.NodeData(a), Observer: a.Trace.Observer()}
+	return lockloop.Attempt{Wait: a.Wait, Data: q.NodeData(a), Observer: a.Trace.Observer(), OnBlocked: a.note}
 }
 
 // Run runs the lock loop alone, for recipes that make claims of several nodes.

@@ -1,0 +1,74 @@
+package lockloop
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
+)
+
+// NotAdmitted says why a contender was not admitted. It also has the state of
+// the queue when the contender last saw it.
+type NotAdmitted struct {
+	Seen   time.Time // when that was; zero if it never saw the queue
+	Ahead  int       // contenders before it
+	Holder string    // the first contender's node name; empty if there is none
+
+	// These describe the holder, if its node was read.
+	HolderData    []byte // what it says of its owner, no more than MaxData of it
+	HolderSession int64  // the id of the session that it belongs to
+	HolderSince   time.Time
+
+	Full bool // more were ahead than the limit of the queue
+	Err  error
+}
+
+// Recall adds what was known of the queue already: all of it if the contender
+// has not seen the queue, or else the data of the holder. A context may end
+// between any two requests.
+func (r *NotAdmitted) Recall(known NotAdmitted) {
+	if r.Seen.IsZero() {
+		known.Full, known.Err = r.Full, r.Err
+		*r = known
+		return
+	}
+	r.RecallHolder(known)
+}
+
+// RecallHolder adds the data of the holder, if it is the same one and the
+// contender has not read its node.
+func (r *NotAdmitted) RecallHolder(known NotAdmitted) {
+	if r.Holder == known.Holder && !r.HasRead() {
+		r.HolderData, r.HolderSession, r.HolderSince = known.HolderData, known.HolderSession, known.HolderSince
+	}
+}
+
+// HasRead reports whether something is known of the holder but its name.
+func (r *NotAdmitted) HasRead() bool { return r.HolderSession != 0 || !r.HolderSince.IsZero() }
+
+// errorFor returns the error for the caller. If ctx has ended, that is the
+// reason, even if another error came first.
+func errorFor(ctx context.Context, err error) error {
+	err = Settled(err)
+	switch {
+	case reason.Is(err, errHeld) && ctx.Err() == nil:
+		return nil
+	case ctx.Err() != nil && !reason.Is(err, ctx.Err()):
+		return fmt.Errorf("%w: %w", reason.OfContext(ctx), err)
+	default:
+		return err
+	}
+}
+
+// Settled takes framework.ErrOutcomeUnknown out of the error of an attempt that
+// has failed. Its outcome is known: whatever has become of its request, the
+// caller does not hold the lock, nobody else can hold it by the node that the
+// request may have made, and the client deletes that.
+func Settled(err error) error {
+	if op, ok := err.(*framework.OpError); ok { //nolint:errorlint // the outermost error, and what it wraps is next
+		return &framework.OpError{Op: op.Op, Path: op.Path, Err: Settled(op.Err)}
+	}
+	return reason.Without(err, framework.ErrOutcomeUnknown)
+}

@@ -1,0 +1,113 @@
+package queue
+
+import (
+	"slices"
+
+	"github.com/gocurator/curator/recipes/internal/lockloop"
+)
+
+// An acquire may end before it has seen the server's queue, or the data of the
+// holder's node: its creation of a node takes a round trip, too. Its error says
+// what goroutines of this process have seen before.
+
+// note records the state of the server's queue.
+func (q *localQueue) note(r lockloop.NotAdmitted) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.nameHolderLocked(&r)
+	q.knowLocked(r)
+	q.seen = r
+}
+
+// know records the data of a node that is the holder, or may come to be.
+func (q *localQueue) know(r lockloop.NotAdmitted) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.knowLocked(r)
+}
+
+// maxKnown is how many holders are remembered. A listing that is on its way
+// may name one that has just given up.
+const maxKnown = 4
+
+func (q *localQueue) knowLocked(r lockloop.NotAdmitted) {
+	same := func(known lockloop.NotAdmitted) bool { return known.Holder == r.Holder }
+	if !r.HasRead() || slices.ContainsFunc(q.known, same) {
+		return
+	}
+	if len(q.known) == maxKnown {
+		q.known = slices.Delete(q.known, 0, 1)
+	}
+	q.known = append(q.known, r)
+}
+
+func (q *localQueue) nameHolderLocked(r *lockloop.NotAdmitted) {
+	for _, known := range q.known {
+		r.RecallHolder(known)
+	}
+}
+
+// forget drops the state of the server's queue if this node of ours has the
+// lock there: the node is given up.
+func (q *localQueue) forget(holder string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.seen.Holder == holder {
+		q.seen = lockloop.NotAdmitted{}
+	}
+}
+
+// standing returns the newest that is known of the server's queue.
+func (q *localQueue) standing() lockloop.NotAdmitted {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.standingLocked()
+}
+
+func (q *localQueue) standingLocked() lockloop.NotAdmitted {
+	if q.seen.Seen.IsZero() {
+		return q.beyond
+	}
+	return q.seen
+}
+
+// complete adds to the refusal of an acquire that has a place what others have
+// seen. One that had no node yet is behind all others of ours.
+func (q *localQueue) complete(r *lockloop.NotAdmitted, queued bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	r.Recall(q.standingLocked())
+	q.nameHolderLocked(r)
+	if !queued {
+		r.Ahead = max(r.Ahead, q.used-1)
+	}
+}
+
+// NoteBeyond records how things stand behind this lock, for the errors of those
+// who do not get so far: its holder has seen another queue. It is for the
+// holder of a lock that is Local.
+func (q *Queue) NoteBeyond(r lockloop.NotAdmitted) {
+	if local := localQueues.lookUp(*q.local); local != nil {
+		local.noteBeyond(r)
+	}
+}
+
+func (q *localQueue) noteBeyond(r lockloop.NotAdmitted) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !r.Seen.IsZero() {
+		r.Recall(q.beyond)
+	}
+	q.beyond = r
+}
+
+// Beyond returns what was recorded by NoteBeyond last.
+func (q *Queue) Beyond() lockloop.NotAdmitted {
+	local := localQueues.lookUp(*q.local)
+	if local == nil {
+		return lockloop.NotAdmitted{}
+	}
+	local.mu.Lock()
+	defer local.mu.Unlock()
+	return local.beyond
+}
