@@ -56,6 +56,14 @@ func (m *Member) Lag(d time.Duration) error {
 	return nil
 }
 
+// Behind returns how many transactions the member has not applied yet, of those
+// that its leader has made.
+func (m *Member) Behind() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.queue)
+}
+
 // Reaches reports whether two members can talk to each other: both run, and no
 // [Ensemble.Partition] is between them.
 func (m *Member) Reaches(other *Member) bool {

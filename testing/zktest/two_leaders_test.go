@@ -46,10 +46,12 @@ func TestLeaderThatLagsIsBehindItsFollowers(t *testing.T) {
 		require.False(t, hasNode(t, atLeader, "/a"), "the leader answers its own client as if that had read")
 		require.Empty(t, events)
 		require.Zero(t, time.Since(start))
+		require.Equal(t, 1, leader.Behind())
 
 		require.NoError(t, check(atLeader))
 		require.Equal(t, time.Second, time.Since(start), "a transaction waits for its turn")
 		require.True(t, hasNode(t, atLeader, "/a"))
+		require.Zero(t, leader.Behind())
 		require.Equal(t, zk.EventNodeCreated, (<-events).Type)
 	})
 }
