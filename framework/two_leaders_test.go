@@ -2,15 +2,14 @@ package framework_test
 
 import (
 	"context"
-	"sync/atomic"
+	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/leadertest"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -18,86 +17,10 @@ import (
 // they read then may be older than a write of theirs whose reply was lost. So no
 // operation decides by that.
 
-// lostReply is a client of an ensemble whose next write is applied, but not
-// answered. The client comes to a leader then that has not applied it.
-type lostReply struct {
-	ens    *zktest.Ensemble
-	client *framework.Client
-	front  *zktest.Member // where the write is applied
-	behind *zktest.Member // that leader
-	lost   atomic.Bool
-}
-
-// behindLeaders are the leaders that are behind, each with what makes it so.
-var behindLeaders = map[string]func(t *testing.T, l *lostReply){
-	"lags": func(t *testing.T, l *lostReply) {
-		l.behind, l.front = l.ens.Leader(), l.ens.Members()[0]
-		require.NoError(t, l.behind.Lag(2*time.Second))
-	},
-	"deposed": func(t *testing.T, l *lostReply) {
-		l.behind = l.ens.Leader()
-		require.NoError(t, l.ens.Partition(l.behind))
-		for _, m := range l.ens.Members()[:2] {
-			require.NoError(t, m.Restart())
-		}
-		var err error
-		l.front, err = l.ens.WaitLeader(t.Context())
-		require.NoError(t, err)
-	},
-}
-
-// moveToFront brings the client to where writes are applied.
-func (l *lostReply) moveToFront(t *testing.T) {
+// atLeadersThatAreBehind runs a test with a client that has made /n.
+func atLeadersThatAreBehind(t *testing.T, test func(t *testing.T, l *leadertest.LostReply)) {
 	t.Helper()
-	session := l.ens.Session(l.client.SessionID())
-	require.True(t, session.MoveTo(l.front))
-	require.NoError(t, l.ens.WaitFor(t.Context(), func() bool { return session.Member() == l.front }))
-	synctest.Wait()
-}
-
-// atBehindLeaders runs a test with each leader that is behind. The client has
-// nodes /n and /e.
-func atBehindLeaders(t *testing.T, test func(t *testing.T, l *lostReply), opts ...zktest.Option) {
-	t.Helper()
-	for name, cut := range behindLeaders {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				l := &lostReply{ens: zktest.StartEnsemble(t, 3, append(opts, zktest.WithSyncLimit(80))...)}
-				c, err := framework.New(l.ens.ConnectString(),
-					framework.WithDialer(l.ens.Dialer()), framework.WithSessionTimeout(sessionTimeout),
-					framework.WithACLProvider(func(string) []zk.ACL { return l.beforeCreate(t) }))
-				require.NoError(t, err)
-				t.Cleanup(func() { require.NoError(t, c.Close()) })
-				l.client = c
-				mustCreate(t, c, "/n", "old")
-				cut(t, l)
-				l.moveToFront(t)
-				test(t, l)
-				l.ens.Heal()
-			})
-		})
-	}
-}
-
-// lose loses the reply to the next request of the kind. What the client asks for
-// next, it asks the leader that is behind.
-func (l *lostReply) lose(op zktest.Op) {
-	session := l.ens.Session(l.client.SessionID())
-	l.ens.Inject(zktest.Rule{Op: op, Session: session.ID(), Do: zktest.All(
-		zktest.CallAfter(func(zktest.Request) {
-			session.MoveTo(l.behind)
-			l.lost.Store(true)
-		}), zktest.DropReply())})
-}
-
-// beforeCreate is the ACL provider. If a create is made again, the client has
-// asked what has become of the first, and believes that it was not applied. Then
-// it comes back.
-func (l *lostReply) beforeCreate(t *testing.T) []zk.ACL {
-	if l.lost.Load() {
-		l.moveToFront(t)
-	}
-	return zk.WorldACL(zk.PermAll)
+	leadertest.AtEach(t, func(t *testing.T, c *framework.Client) { mustCreate(t, c, "/n", "old") }, test)
 }
 
 func TestLeaderThatIsBehindGivesNoVerdict(t *testing.T) {
@@ -122,18 +45,18 @@ func TestLeaderThatIsBehindGivesNoVerdict(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			atBehindLeaders(t, func(t *testing.T, l *lostReply) {
-				l.lose(tc.op)
-				require.NoError(t, tc.write(t.Context(), l.client))
+			atLeadersThatAreBehind(t, func(t *testing.T, l *leadertest.LostReply) {
+				l.Lose(tc.op)
+				require.NoError(t, tc.write(t.Context(), l.Client))
 			})
 		})
 	}
 }
 
 func TestLeaderThatIsBehindGivesNoVerdictOnATransaction(t *testing.T) {
-	atBehindLeaders(t, func(t *testing.T, l *lostReply) {
-		l.lose(zktest.OpMulti)
-		results, err := l.client.Transaction(t.Context(),
+	atLeadersThatAreBehind(t, func(t *testing.T, l *leadertest.LostReply) {
+		l.Lose(zktest.OpMulti)
+		results, err := l.Client.Transaction(t.Context(),
 			framework.SetOp("/n", []byte("new"), 0), framework.CreateOp("/n/new", nil))
 		require.NoError(t, err)
 		require.EqualValues(t, 1, results[0].Stat.Version)
@@ -141,49 +64,39 @@ func TestLeaderThatIsBehindGivesNoVerdictOnATransaction(t *testing.T) {
 }
 
 func TestLeaderThatIsBehindHidesNoProtectedNode(t *testing.T) {
-	atBehindLeaders(t, func(t *testing.T, l *lostReply) {
-		l.lose(zktest.OpCreate)
-		n, err := l.client.Create(t.Context(), "/n/lock-", nil,
+	atLeadersThatAreBehind(t, func(t *testing.T, l *leadertest.LostReply) {
+		l.Lose(zktest.OpCreate)
+		n, err := l.Client.Create(t.Context(), "/n/lock-", nil,
 			framework.WithMode(framework.EphemeralSequential), framework.Protected())
 		require.NoError(t, err)
-		require.Contains(t, n.Path, "0000000000")
-		l.ens.Heal()
-		require.NoError(t, l.ens.WaitAgreement(t.Context()))
-		require.Len(t, l.behind.Children("/n"), 1)
+		require.Equal(t, []string{strings.TrimPrefix(n.Path, "/n/")}, l.Nodes("/n"))
 	})
 }
 
 func TestLeaderThatIsBehindHidesNoNodeFromTheCleanUp(t *testing.T) {
-	atBehindLeaders(t, func(t *testing.T, l *lostReply) {
-		l.lose(zktest.OpCreate)
+	atLeadersThatAreBehind(t, func(t *testing.T, l *leadertest.LostReply) {
+		l.Lose(zktest.OpCreate)
 		ctx, cancel := context.WithCancel(t.Context())
-		l.ens.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.CallAfter(func(zktest.Request) { cancel() })})
-		_, err := l.client.Create(ctx, "/n/lock-", nil,
+		l.Ens.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.CallAfter(func(zktest.Request) { cancel() })})
+		_, err := l.Client.Create(ctx, "/n/lock-", nil,
 			framework.WithMode(framework.EphemeralSequential), framework.Protected())
 		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
-		time.Sleep(20 * time.Second)
-		l.ens.Heal()
-		require.NoError(t, l.ens.WaitAgreement(t.Context()))
-		require.Empty(t, l.behind.Children("/n"))
+		require.Empty(t, l.Nodes("/n"))
 	})
 }
 
 func TestSyncQuorumIsABarrierAtALeaderThatIsBehind(t *testing.T) {
-	atBehindLeaders(t, func(t *testing.T, l *lostReply) {
-		require.NoError(t, l.ens.Session(l.client.SessionID()).Member().Set("/n", []byte("new")))
-		session := l.ens.Session(l.client.SessionID())
-		require.True(t, session.MoveTo(l.behind))
-		require.NoError(t, l.ens.WaitFor(t.Context(), func() bool { return session.Member() == l.behind }))
-		require.NoError(t, l.client.WaitConnected(t.Context()))
-
+	atLeadersThatAreBehind(t, func(t *testing.T, l *leadertest.LostReply) {
+		require.NoError(t, l.Front.Set("/n", []byte("new")))
+		l.Move(l.Behind)
 		read := func(sync func() error) string {
 			require.NoError(t, sync())
-			data, _, err := l.client.Get(t.Context(), "/n")
+			data, _, err := l.Client.Get(t.Context(), "/n")
 			require.NoError(t, err)
 			return string(data)
 		}
-		require.Equal(t, "old", read(func() error { return l.client.Sync(t.Context(), "/n") }))
-		require.Equal(t, "new", read(func() error { return l.client.SyncQuorum(t.Context()) }))
+		require.Equal(t, "old", read(func() error { return l.Client.Sync(t.Context(), "/n") }))
+		require.Equal(t, "new", read(func() error { return l.Client.SyncQuorum(t.Context()) }))
 	})
 }
 
