@@ -21,14 +21,20 @@ var checkOfRoot = proto.Multi(proto.Check("/", proto.AnyVersion).Part())
 // have the next leader. Such a leader does not answer a transaction.
 func passQuorum(ctx context.Context, s *Session) error {
 	answer, err := send(ctx, s, checkOfRoot, nil)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case answer.Failed < 0, answer.Code == proto.CodeNoAuth:
-		return nil
-	default:
-		return errorOf(answer.Code)
 	}
+	return committed(answer)
+}
+
+// committed returns nil if a majority has committed the check. A check that is
+// refused for want of rights is committed all the same. One of a session that is
+// over, or elsewhere, proves nothing.
+func committed(answer proto.MultiAnswer) error {
+	if answer.Failed < 0 || answer.Code == proto.CodeNoAuth {
+		return nil
+	}
+	return errorOf(answer.Code)
 }
 
 // afterQuorum makes the read that decides what has become of a write whose reply
