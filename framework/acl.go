@@ -118,7 +118,7 @@ func (o *setACL) send(ctx context.Context, s *Session) (*zk.Stat, error) {
 // no right to read the list: both may be the result of our write, or of a later
 // one.
 func (o *setACL) resolve(ctx context.Context, s *Session) (*zk.Stat, bool, error) {
-	now, err := afterSync(ctx, s, o.path, proto.GetACL(o.path))
+	now, err := afterQuorum(ctx, s, proto.GetACL(o.path))
 	switch {
 	case err != nil:
 		return nil, false, err

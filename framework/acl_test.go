@@ -212,7 +212,7 @@ func TestSetACLThatCannotBeFoundOutIsOfUnknownOutcome(t *testing.T) {
 			}
 			srv.Inject(zktest.Rule{Op: zktest.OpSetACL, Session: c.SessionID(), Do: fault})
 			if tc.meanwhile != nil {
-				srv.Inject(zktest.Rule{Op: zktest.OpSync, Do: zktest.Call(func(zktest.Request) { tc.meanwhile(t, other) })})
+				srv.Inject(zktest.Rule{Op: zktest.OpMulti, Do: zktest.Call(func(zktest.Request) { tc.meanwhile(t, other) })})
 			}
 			stat, err := c.SetACL(t.Context(), "/n", tc.acl, tc.version)
 			require.ErrorIs(t, err, framework.ErrOutcomeUnknown, name)

@@ -49,7 +49,7 @@ func TestDoubtfulNodesOfAParentAreLookedForTogether(t *testing.T) {
 		require.Len(t, srv.Children("/p"), n)
 		require.Equal(t, n, srv.CountRequests(zktest.OpCreate)-1, "all were carried out, and found")
 		require.LessOrEqual(t, srv.CountRequests(zktest.OpGetChildren2), 10)
-		require.LessOrEqual(t, srv.CountRequests(zktest.OpSync), 10)
+		require.LessOrEqual(t, srv.CountRequests(zktest.OpMulti), 10)
 	})
 }
 
@@ -71,7 +71,7 @@ func TestDoubtfulNodesOfAParentAreCleanedUpTogether(t *testing.T) {
 		require.Equal(t, []string{"other"}, srv.Children("/p"))
 		require.Equal(t, n, srv.CountRequests(zktest.OpDelete))
 		require.LessOrEqual(t, srv.CountRequests(zktest.OpGetChildren2), 3)
-		require.LessOrEqual(t, srv.CountRequests(zktest.OpSync), 3)
+		require.LessOrEqual(t, srv.CountRequests(zktest.OpMulti), 3)
 	})
 }
 

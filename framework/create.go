@@ -255,7 +255,7 @@ func (n *creation) resolve(ctx context.Context, s *Session) (created Created, ap
 // server knows already of all writes that earlier connections have sent.
 func (n *creation) find(ctx context.Context, s *Session) (path string, stat *proto.Stat, err error) {
 	if n.guid == "" {
-		stat, err = afterSync(ctx, s, n.target, proto.Exists(n.target, false))
+		stat, err = afterQuorum(ctx, s, proto.Exists(n.target, false))
 		return n.target, stat, err
 	}
 	path, err = findProtected(ctx, s, n.parent, n.guid)

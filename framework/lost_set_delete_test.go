@@ -20,7 +20,7 @@ func TestVersionedSetIsFoundOutAndNeverAppliedTwice(t *testing.T) {
 		"reply lost":   {{Op: zktest.OpSetData, Do: zktest.DropReply()}},
 		"reply muted":  {{Op: zktest.OpSetData, Do: zktest.BlackholeReply()}},
 		"reply lost, and the reading": {
-			{Op: zktest.OpSetData, Do: zktest.DropReply()}, {Op: zktest.OpSync, Do: zktest.DropReply()}, {Op: zktest.OpGetData, Do: zktest.DropReply()}},
+			{Op: zktest.OpSetData, Do: zktest.DropReply()}, {Op: zktest.OpMulti, Do: zktest.DropReply()}, {Op: zktest.OpGetData, Do: zktest.DropReply()}},
 		"request lost, then reply lost": {
 			{Op: zktest.OpSetData, Do: zktest.DropRequest()}, {Op: zktest.OpSetData, After: 1, Do: zktest.DropReply()}},
 	} {
@@ -55,7 +55,7 @@ func TestVersionedSetThatCannotBeFoundOutIsOfUnknownOutcome(t *testing.T) {
 				other := another(t, srv)
 				mustCreate(t, c, "/n", "old")
 				srv.Inject(zktest.Rule{Op: zktest.OpSetData, Session: c.SessionID(), Do: fault})
-				srv.Inject(zktest.Rule{Op: zktest.OpSync, Do: zktest.Call(func(zktest.Request) { meanwhile(t, other) })})
+				srv.Inject(zktest.Rule{Op: zktest.OpMulti, Do: zktest.Call(func(zktest.Request) { meanwhile(t, other) })})
 				stat, err := c.Set(t.Context(), "/n", []byte("new"), 0)
 				require.ErrorIs(t, err, framework.ErrOutcomeUnknown, name)
 				require.Nil(t, stat)
@@ -95,7 +95,7 @@ func TestSetThatGivesUpIsOfUnknownOutcome(t *testing.T) {
 		mustCreate(t, c, "/n", "")
 		srv.Inject(zktest.Rule{Op: zktest.OpSetData, Times: -1, Do: zktest.DropReply()})
 		for _, version := range []int32{framework.AnyVersion, 99} {
-			srv.Inject(zktest.Rule{Op: zktest.OpSync, Times: -1, Do: zktest.DropReply()})
+			srv.Inject(zktest.Rule{Op: zktest.OpMulti, Times: -1, Do: zktest.DropReply()})
 			_, err := c.Set(t.Context(), "/n", nil, version)
 			require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
 		}

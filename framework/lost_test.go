@@ -63,9 +63,9 @@ var createFaults = map[string]func(srv *zktest.Server){
 		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropRequest()})
 		srv.Inject(zktest.Rule{Op: zktest.OpCreate, After: 1, Do: zktest.DropReply()})
 	},
-	"reply lost, and the sync": func(srv *zktest.Server) {
+	"reply lost, and the transaction": func(srv *zktest.Server) {
 		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply()})
-		srv.Inject(zktest.Rule{Op: zktest.OpSync, Times: 2, Do: zktest.DropRequest()})
+		srv.Inject(zktest.Rule{Op: zktest.OpMulti, Times: 2, Do: zktest.DropRequest()})
 	},
 	"reply lost, and the search": func(srv *zktest.Server) {
 		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply()})
@@ -107,8 +107,9 @@ func TestProtectedCreateWorksAtTheTop(t *testing.T) {
 	})
 }
 
-// Without the sync, a server that lags behind could hide the node.
-func TestSyncPrecedesTheSearchForAProtectedNode(t *testing.T) {
+// Without the transaction, a server that lags behind could hide the node. A sync
+// does not help at a leader.
+func TestTransactionPrecedesTheSearchForAProtectedNode(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
 		mustCreate(t, c, "/p", "")
 		srv.ClearRequests()
@@ -117,7 +118,7 @@ func TestSyncPrecedesTheSearchForAProtectedNode(t *testing.T) {
 		list := ops(srv)
 		search := slices.Index(list, zktest.OpGetChildren2)
 		require.Positive(t, search, "%v", list)
-		require.Equal(t, zktest.OpSync, list[search-1], "%v", list)
+		require.Equal(t, zktest.OpMulti, list[search-1], "%v", list)
 	})
 }
 

@@ -85,9 +85,28 @@ func (c *Client) Children(ctx context.Context, path string) ([]string, *zk.Stat,
 }
 
 // Sync waits until the server that this client is connected to has caught up
-// with everything that was committed before the call. A read that follows it
-// sees that much.
+// with its leader. A read that follows it sees everything that was acknowledged
+// before the call, to whomever, with two exceptions. Both are about leaders,
+// which answer the syncs of their own clients at once:
+//
+//   - A leader may not have applied yet what its followers have acknowledged
+//     already. The read may be older by some milliseconds.
+//   - A leader that is cut off from its followers goes on for up to syncLimit
+//     times tickTime and a tick, and so do followers that still reach it. The
+//     read may be older by that time, while others write at the next leader.
+//     The client stays there as long as it is answered. WithStrictContact ends
+//     its session within the timeout.
+//
+// What a client that is cut off reads in the second case is what was there at
+// the cut: an old number, and so a CompareAndSwap that is refused, a group
+// without its new members, a barrier that is not up yet. Writes are safe: that
+// leader does not answer them.
+//
+// SyncQuorum has no exceptions. With WithQuorumSync, Sync is SyncQuorum.
 func (c *Client) Sync(ctx context.Context, path string) error {
+	if c.cfg.quorumSync {
+		return c.do(ctx, "sync", path, nil, passQuorum)
+	}
 	_, err := read(ctx, c, "sync", path, proto.Sync(c.full(path)))
 	return err
 }

@@ -22,6 +22,7 @@ import (
 //     [WithDialer] and [WithTLS].
 //   - Rights: [WithAuth] says who the client is, [WithACLProvider] who may do
 //     what to its nodes. By default everybody may do everything.
+//   - Reads that are not out of date at any server: [WithQuorumSync].
 //   - What goes on inside: [WithLogger] and [WithTracer]. Without them, and
 //     without a reader of [Client.States], an outage is silent.
 //   - Lost replies, which are matters of single operations: [Protected],

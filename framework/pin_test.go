@@ -77,8 +77,8 @@ func TestInSessionARetryDoesNotMoveToALaterSession(t *testing.T) {
 					return nil
 				}), "what f returns counts")
 				time.Sleep(time.Minute)
-				allowed := []zktest.Op{zktest.OpPing, zktest.OpConnect, zktest.OpSync, zktest.OpGetChildren2, zktest.OpDelete} // the last three are clean-up
-				if strings.HasPrefix(name, "watch") {                                                                          // it may be set again, and withdrawn, before its caller knows of the loss
+				allowed := []zktest.Op{zktest.OpPing, zktest.OpConnect, zktest.OpMulti, zktest.OpGetChildren2, zktest.OpDelete} // the last three are clean-up
+				if strings.HasPrefix(name, "watch") {                                                                           // it may be set again, and withdrawn, before its caller knows of the loss
 					allowed = append(allowed, zktest.OpAddWatch, zktest.OpRemoveWatches)
 				}
 				for _, r := range srv.Requests() {

@@ -79,12 +79,12 @@ func (s *Session) protectedBelow(ctx context.Context, parent string) (map[string
 }
 
 // makeSearches makes the searches of a parent, one after the other, as long as
-// a caller wants one. The sync before each of them makes the server know of all
-// writes that earlier connections of the session have sent. Curator makes no
-// sync.
+// a caller wants one. The transaction before each of them makes the server know
+// of all writes that earlier connections of the session have sent. Curator
+// searches without one.
 func (s *Session) makeSearches(ctx context.Context, parent string) {
 	for l := s.search.begin(parent); l != nil; l = s.search.begin(parent) {
-		siblings, err := afterSync(ctx, s, parent, proto.Children(parent, false))
+		siblings, err := afterQuorum(ctx, s, proto.Children(parent, false))
 		l.found, l.err = protectedNames(siblings.Names), err
 		close(l.done)
 	}

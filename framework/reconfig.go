@@ -119,7 +119,7 @@ func (r *reconfig) send(ctx context.Context, s *Session) (EnsembleConfig, error)
 
 // resolve looks at the configuration.
 func (r *reconfig) resolve(ctx context.Context, s *Session) (EnsembleConfig, bool, error) {
-	now, err := afterSync(ctx, s, configPath, proto.GetData(configPath, false))
+	now, err := afterQuorum(ctx, s, proto.GetData(configPath, false))
 	if err != nil {
 		return EnsembleConfig{}, false, err
 	}

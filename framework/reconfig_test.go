@@ -147,7 +147,7 @@ func TestReconfigThatIsCancelledIsOfUnknownOutcome(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		srv.Inject(zktest.Rule{Op: zktest.OpReconfig, Do: zktest.DropRequest()})
-		srv.Inject(zktest.Rule{Op: zktest.OpSync, Do: zktest.DelayReply(4 * time.Second)})
+		srv.Inject(zktest.Rule{Op: zktest.OpMulti, Do: zktest.DelayReply(4 * time.Second)})
 		_, err := c.Reconfig(within(t, 2*time.Second), framework.EnsembleChange{Leaving: []int64{2}}, 3)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.ErrorIs(t, err, framework.ErrOutcomeUnknown, "while it is found out")

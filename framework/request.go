@@ -166,13 +166,3 @@ func (s *Session) sessionError(err error) error {
 		return err
 	}
 }
-
-// afterSync makes a read that sees all writes of this session's earlier
-// connections. Without the sync, a server that lags behind could hide one.
-func afterSync[T any](ctx context.Context, s *Session, path string, q proto.Request[T]) (T, error) {
-	if _, err := send(ctx, s, proto.Sync(path), nil); err != nil {
-		var none T
-		return none, err
-	}
-	return send(ctx, s, q, nil)
-}

@@ -88,7 +88,7 @@ func (o *set) send(ctx context.Context, s *Session) (*zk.Stat, error) {
 // resolve looks at the node. It is an error if the node is missing: somebody
 // may have deleted it with our data in it.
 func (o *set) resolve(ctx context.Context, s *Session) (*zk.Stat, bool, error) {
-	now, err := afterSync(ctx, s, o.path, proto.GetData(o.path, false))
+	now, err := afterQuorum(ctx, s, proto.GetData(o.path, false))
 	switch {
 	case err != nil:
 		return nil, false, err

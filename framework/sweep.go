@@ -84,8 +84,8 @@ func (w *sweep) deleteAll(s *Session, jobs []*cleanup) {
 }
 
 // lookUp makes the look-ups that clean-ups need, and returns the deletes that
-// are left then. One sync comes first, so that the server knows of all writes
-// that earlier connections of the session have sent.
+// are left then. One transaction comes first, so that the server knows of all
+// writes that earlier connections of the session have sent.
 func (w *sweep) lookUp(s *Session, jobs []*cleanup) (deletes []*cleanup) {
 	var reserved []*cleanup
 	var parents []*unknownNodes
@@ -108,7 +108,7 @@ func (w *sweep) lookUp(s *Session, jobs []*cleanup) (deletes []*cleanup) {
 			d.jobs = append(d.jobs, job)
 		}
 	}
-	if err := w.syncFor(s, reserved, parents); err != nil {
+	if err := w.passQuorumFor(s, reserved, parents); err != nil {
 		return deletes
 	}
 	w.resolveReserved(s, reserved)
@@ -121,18 +121,12 @@ type unknownNodes struct {
 	jobs   []*cleanup
 }
 
-// syncFor makes the sync, if there is anything to look up.
-func (w *sweep) syncFor(s *Session, reserved []*cleanup, parents []*unknownNodes) error {
-	var path string
-	switch {
-	case len(reserved) > 0:
-		path = reserved[0].path
-	case len(parents) > 0:
-		path = parents[0].parent
-	default:
+// passQuorumFor makes the transaction, if there is anything to look up.
+func (w *sweep) passQuorumFor(s *Session, reserved []*cleanup, parents []*unknownNodes) error {
+	if len(reserved)+len(parents) == 0 {
 		return nil
 	}
-	_, err := send(w.ctx, s, proto.Sync(path), nil)
+	err := passQuorum(w.ctx, s)
 	if err == nil {
 		return nil
 	}

@@ -16,7 +16,7 @@ import (
 func (t *txn) resolve(ctx context.Context, s *Session) ([]TxnResult, bool, error) {
 	op := &t.ops[t.witness()]
 	path := t.client.full(op.path)
-	now, err := afterSync(ctx, s, path, proto.GetData(path, false))
+	now, err := afterQuorum(ctx, s, proto.GetData(path, false))
 	switch {
 	case err != nil:
 		return nil, false, err

@@ -36,6 +36,25 @@
 // create it. So they are an option. Without them, a write that was applied, and
 // whose reply was lost, is of unknown outcome.
 //
+// # How new a read is
+//
+// Writes come one after the other, whatever server a client is connected to. A
+// Load, a CompareAndSwap that is refused, and an Update whose function fails
+// see every change that was complete before the call, with two exceptions, at
+// the leader of the ensemble:
+//
+//   - It may be some milliseconds behind what its followers have acknowledged.
+//   - It may be cut off from them. It serves its clients then for up to the
+//     ensemble's syncLimit times tickTime and a tick more, while others write at
+//     the next leader. What its clients read is what was there at the cut: the
+//     old number, for which a CompareAndSwap of the new one is refused. They
+//     write nothing meanwhile.
+//
+// A client with [framework.WithQuorumSync] has no exceptions: each of these
+// reads waits for a transaction, which costs as much as a write.
+// [framework.WithStrictContact] ends the session of a client that is cut off
+// within its timeout, and with it the second exception, but not the first.
+//
 // # Many writers
 //
 // What goroutines add or store through one object at the same time is one write,

@@ -59,7 +59,7 @@ func NewInt(c *framework.Client, path string, opts ...Option) *Int {
 }
 
 // Load returns the number. It has seen every change that was complete before
-// the call.
+// the call; at a leader see "How new a read is" in the package's documentation.
 func (n *Number[N]) Load(ctx context.Context) (N, error) {
 	data, err := n.cell.load(ctx, "load", func(data []byte) step {
 		_, err := n.decode(data)
@@ -79,7 +79,7 @@ func (n *Number[N]) Store(ctx context.Context, v N) error {
 }
 
 // CompareAndSwap sets the number to now if it equals old, and reports whether it
-// was. Unlike Curator's compareAndSet, it takes a node that does not exist for
+// was. It compares with a number as new as Load's. Unlike Curator's compareAndSet, it takes a node that does not exist for
 // zero.
 func (n *Number[N]) CompareAndSwap(ctx context.Context, old, now N) (swapped bool, err error) {
 	defer runtime.KeepAlive(n)

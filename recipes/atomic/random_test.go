@@ -57,19 +57,27 @@ func (r *trial) run(t *testing.T) {
 	var events func() []zktest.Event
 	var connect string
 	var dial framework.DialFunc
+	var opts []framework.Option
 	if r.seed%3 != 0 {
 		srv := zktest.Start(t, chaos)
 		connect, dial, stop, events = srv.Addr(), srv.Dialer(), srv.StopFaults, srv.Events
 	} else {
-		ens := zktest.StartEnsemble(t, 3, chaos)
+		ens := zktest.StartEnsemble(t, 3, chaos, zktest.WithSpareMembers(1))
 		connect, dial, stop, events = ens.ConnectString(), ens.Dialer(), ens.StopFaults, ens.Events
-		ens.Members()[r.seed%2].Lag(2 * time.Second)
+		late := ens.Members()[3] // which never leads
+		if r.seed%2 == 0 {
+			opts = append(opts, framework.WithQuorumSync())
+			late = ens.Members()[r.seed%4/2] // which may
+		}
+		connect += "," + late.Addr()
+		late.Lag(2 * time.Second)
 	}
+	opts = append(opts, framework.WithDialer(dial), framework.WithSessionTimeout(trialSession))
 	defer func() { r.events = events() }()
 	var all sync.WaitGroup
 	defer all.Wait()
 	for i := range trialClients {
-		c, err := framework.New(connect, framework.WithDialer(dial), framework.WithSessionTimeout(trialSession))
+		c, err := framework.New(connect, opts...)
 		require.NoError(t, err)
 		all.Go(func() {
 			defer c.Close()

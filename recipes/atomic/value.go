@@ -33,7 +33,7 @@ func NewValue[T any](c *framework.Client, path string, codec codec.Codec[T], opt
 }
 
 // Load returns the value. It has seen every change that was complete before the
-// call.
+// call; at a leader see "How new a read is" in the package's documentation.
 func (v *Value[T]) Load(ctx context.Context) (T, error) {
 	data, err := v.cell.load(ctx, "load", func(data []byte) step { return step{data: data} })
 	if err != nil {

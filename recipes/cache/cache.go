@@ -168,7 +168,8 @@ func (c *Cache) Zxid() int64 {
 // WaitFor waits until the cache is as new as a transaction, and was filled: the
 // Mzxid or Czxid of a Stat, a lock's fencing token, or what
 // framework.Client.LastZxid has returned, in any process. For a transaction of
-// which this client has not heard, WaitFor asks the server to catch up first.
+// which this client has not heard, WaitFor asks the server to catch up first,
+// and if there still is none, as SyncQuorum does.
 //
 // The error is ctx's, or Err's, or that of the request. It matches
 // ErrFutureZxid if there is no such transaction yet.
@@ -176,13 +177,8 @@ func (c *Cache) WaitFor(ctx context.Context, zxid int64) error {
 	if c.isAsNewAs(zxid) {
 		return nil
 	}
-	if c.client.LastZxid() < zxid {
-		if err := c.client.Sync(ctx, c.scope.root); err != nil {
-			return err
-		}
-	}
-	if c.client.LastZxid() < zxid {
-		return fmt.Errorf("cache of %q: %w: %#x", c.scope.root, ErrFutureZxid, zxid)
+	if err := c.hearOf(ctx, zxid); err != nil {
+		return err
 	}
 	return c.wait(ctx, func() bool {
 		select {
@@ -191,6 +187,28 @@ func (c *Cache) WaitFor(ctx context.Context, zxid int64) error {
 		}
 		return c.everSynced && c.zxid >= zxid
 	})
+}
+
+// hearOf returns nil if there is such a transaction. A leader answers a sync
+// before it has applied what its followers have acknowledged, so that is no
+// proof that there is none. A transaction of our own is: its number is behind
+// all others.
+func (c *Cache) hearOf(ctx context.Context, zxid int64) error {
+	if c.client.LastZxid() < zxid {
+		if err := c.client.Sync(ctx, c.scope.root); err != nil {
+			return err
+		}
+	}
+	if c.client.LastZxid() >= zxid {
+		return nil
+	}
+	if err := c.client.SyncQuorum(ctx); err != nil {
+		return err
+	}
+	if c.client.LastZxid() <= zxid { // an equal one is our own
+		return fmt.Errorf("cache of %q: %w: %#x", c.scope.root, ErrFutureZxid, zxid)
+	}
+	return nil
 }
 
 func (c *Cache) isAsNewAs(zxid int64) bool {

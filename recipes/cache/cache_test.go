@@ -219,6 +219,29 @@ func TestWriterReadsItsOwnWrites(t *testing.T) {
 	})
 }
 
+// A leader answers a sync before it has applied what its followers have
+// acknowledged. A number that is the next is still of no transaction.
+func TestWaitForAtALeaderThatLags(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ens := zktest.StartEnsemble(t, 3)
+		leader := ens.Leader()
+		writer, client := connect(t, ens.Members()[0].Server), connect(t, leader.Server)
+		create(t, leader.Server, "/r")
+		c := open(t, client, "/r")
+		require.NoError(t, writer.WaitConnected(within(t)))
+		require.NoError(t, leader.Lag(time.Second))
+
+		made, err := writer.Create(t.Context(), "/r/n", nil)
+		require.NoError(t, err)
+		require.Less(t, client.LastZxid(), made.Czxid)
+		require.NoError(t, c.WaitFor(within(t), made.Czxid))
+		require.Equal(t, []string{"/r", "/r/n"}, paths(c))
+		for range 3 {
+			require.ErrorIs(t, c.WaitFor(within(t), ens.Members()[0].Zxid()+1), cache.ErrFutureZxid)
+		}
+	})
+}
+
 // story tells what a reader of Changes is told.
 type story struct {
 	mu    sync.Mutex

@@ -240,7 +240,7 @@ func (w *world) change() {
 		}
 	}
 	_, there := head.Node(path)
-	_, parent := head.Node(cmp.Or(path[:strings.LastIndexByte(path, '/')], "/"))
+	_, parent := head.Node(parentOf(path))
 	var err error
 	switch {
 	case !there && parent:
@@ -248,6 +248,7 @@ func (w *world) change() {
 	case there && len(head.Children(path)) == 0 && w.rng.IntN(2) == 0:
 		err = head.Delete(path)
 		if err == nil && w.rng.IntN(3) == 0 {
+			head = w.applied()
 			w.note(head, path)
 			err = head.Create(path, nil) // with the same version as before, perhaps
 		}
@@ -257,20 +258,42 @@ func (w *world) change() {
 		return
 	}
 	if err == nil {
-		w.note(head, path)
+		w.note(w.applied(), path)
+	}
+}
+
+// applied waits until there is a leader that has applied all there is, and
+// returns it.
+func (w *world) applied() *zktest.Server {
+	if w.ens == nil {
+		return w.servers[0]
+	}
+	for {
+		if m := w.ens.Leader(); m != nil && m.Behind() == 0 {
+			return m.Server
+		}
+		time.Sleep(10 * time.Millisecond)
 	}
 }
 
 // note notes the tree after a change of one node.
 func (w *world) note(head *zktest.Server, path string) {
+	n, there := head.Node(path)
+	parent, _ := head.Node(parentOf(path))
+	zxid := parent.Stat.Pzxid
+	if there {
+		zxid = n.Stat.Mzxid
+	}
 	if w.keep(path) {
 		delete(w.now, path)
-		if n, there := head.Node(path); there {
+		if there {
 			w.now[path] = w.line(nodeOf(n))
 		}
 	}
-	w.past = append(w.past, version{zxid: head.Zxid(), tree: text(w.now)})
+	w.past = append(w.past, version{zxid: zxid, tree: text(w.now)})
 }
+
+func parentOf(path string) string { return cmp.Or(path[:strings.LastIndexByte(path, '/')], "/") }
 
 // tree returns the text of the whole tree of a server.
 func (w *world) tree(s *zktest.Server) string {

@@ -53,7 +53,7 @@ func TestTenThousandAcquiresOfOnePathWithAnObjectEach(t *testing.T) {
 
 				require.LessOrEqual(t, most.Load(), int64(3), "the holder, the next, and one whose deletion is on its way")
 				require.Less(t, w.Fake.CountRequests(zktest.OpAny), 10*n, "some for each acquire")
-				require.Zero(t, w.Fake.CountRequests(zktest.OpSync))
+				require.Zero(t, w.Fake.CountRequests(zktest.OpMulti))
 				require.EqualValues(t, 1, sessionNumber(t, c))
 				require.NoError(t, bystander.Context().Err())
 				require.NoError(t, bystander.Release(ctx))
@@ -155,7 +155,7 @@ func TestTwoThousandReadersAndWritersKeepTheirSession(t *testing.T) {
 	all.Wait()
 	require.NoError(t, bystander.Context().Err())
 	require.EqualValues(t, 1, sessionNumber(t, c))
-	require.Less(t, srv.CountRequests(zktest.OpSync), n/10, "there is nothing in doubt")
+	require.Less(t, srv.CountRequests(zktest.OpMulti), n/10, "there is nothing in doubt")
 	require.NoError(t, bystander.Release(ctx))
 }
 
@@ -178,7 +178,7 @@ func TestReadersAndWritersWhoseAnswersAreLostQueueOnce(t *testing.T) {
 		time.Sleep(time.Minute)
 		require.Len(t, w.Nodes(t, path), n+1)
 		lists.Remove()
-		require.LessOrEqual(t, w.Fake.CountRequests(zktest.OpSync), 20)
+		require.LessOrEqual(t, w.Fake.CountRequests(zktest.OpMulti), 20)
 		require.NoError(t, first.Release(ctx))
 		all.Wait()
 		require.EqualValues(t, 1, sessionNumber(t, c))

@@ -48,7 +48,7 @@ func TestAcquireOutlastsAThrottlingServer(t *testing.T) {
 // Lost requests and replies at every step leave one node per contender, and
 // none in the end.
 func TestLostRequestsAndReplies(t *testing.T) {
-	for _, op := range []zktest.Op{zktest.OpCreate, zktest.OpGetChildren2, zktest.OpGetData, zktest.OpDelete, zktest.OpSync} {
+	for _, op := range []zktest.Op{zktest.OpCreate, zktest.OpGetChildren2, zktest.OpGetData, zktest.OpDelete, zktest.OpMulti} {
 		for name, fault := range map[string]zktest.Action{"request": zktest.DropRequest(), "reply": zktest.DropReply()} {
 			t.Run(op.String()+" "+name, func(t *testing.T) {
 				inVirtualTime(t, func(t *testing.T, w *world) {
@@ -58,7 +58,7 @@ func TestLostRequestsAndReplies(t *testing.T) {
 					holder := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c1, path))
 
 					session := c2.SessionID()
-					if op == zktest.OpSync { // only recovery sends a sync
+					if op == zktest.OpMulti { // only recovery sends one
 						w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Session: session, Do: zktest.DropReply()})
 					}
 					w.Fake.Inject(zktest.Rule{Op: op, Session: session, Times: 2, Do: fault})

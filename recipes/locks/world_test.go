@@ -25,8 +25,8 @@ func inVirtualTime(t *testing.T, scenario func(t *testing.T, w *world)) {
 }
 
 // newEnsembleWorld returns an ensemble of three real servers.
-func newEnsembleWorld(t *testing.T) (*world, *zkserver.Ensemble) {
-	w, e := recipetest.NewEnsembleWorld(t)
+func newEnsembleWorld(t *testing.T, opts ...zkserver.Option) (*world, *zkserver.Ensemble) {
+	w, e := recipetest.NewEnsembleWorld(t, opts...)
 	return &world{w}, e
 }
 

@@ -127,7 +127,7 @@ func TestNodeOfAFormerSessionIsNotOneself(t *testing.T) {
 		require.Equal(t, []string{"a=1*"}, text(next().Members))
 		r, _ := m.Node().Registration()
 		// The old node is not replaced, because the server is in trouble.
-		w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpMulti, Path: r.Path, Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
 		w.Fake.Session(r.Session.ID()).Pause()
 		<-r.Session.Context().Done()
 		_, there := m.Node().Registration()

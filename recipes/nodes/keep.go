@@ -186,7 +186,7 @@ func (k *keeper) catchUp(ctx context.Context) error {
 	if !k.doubt {
 		return nil
 	}
-	if err := k.client.Sync(ctx, k.parent); err != nil {
+	if err := k.client.SyncQuorum(ctx); err != nil {
 		return err
 	}
 	if err := k.findNumber(ctx); err != nil {

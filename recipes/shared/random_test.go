@@ -133,14 +133,14 @@ func (w *writers) record(inject func(zktest.Rule) *zktest.Injection) {
 }
 
 func (w *writers) connect() *framework.Client {
+	opts := []framework.Option{framework.WithSessionTimeout(6 * time.Second)}
 	var servers string
-	var dial framework.DialFunc
-	if w.ens != nil {
-		servers, dial = w.ens.ConnectString(), w.ens.Dialer()
+	if w.ens != nil { // whose leader may lag
+		servers, opts = w.ens.ConnectString(), append(opts, framework.WithDialer(w.ens.Dialer()), framework.WithQuorumSync())
 	} else {
-		servers, dial = w.srv.Addr(), w.srv.Dialer()
+		servers, opts = w.srv.Addr(), append(opts, framework.WithDialer(w.srv.Dialer()))
 	}
-	c, err := framework.New(servers, framework.WithDialer(dial), framework.WithSessionTimeout(6*time.Second))
+	c, err := framework.New(servers, opts...)
 	require.NoError(w, err)
 	return c
 }

@@ -113,7 +113,7 @@ func (v *Value[T]) Get() (Versioned[T], error) {
 }
 
 // Refresh asks the server to catch up, and returns a value that is as new as
-// this call. It costs two requests. The errors are those of the requests, and
+// this call, at a leader with the exceptions of framework.Client.Sync. It costs two requests. The errors are those of the requests, and
 // Get's.
 func (v *Value[T]) Refresh(ctx context.Context) (Versioned[T], error) {
 	err := v.node.ended()

@@ -30,7 +30,8 @@ func (s *Server) asAdmin(do func(leader *Server) wire.Code) error {
 }
 
 func (s *Server) createLocked(path string, data []byte) wire.Code {
-	if parent := datatree.ParentOf(path); s.tree.Node(parent) == nil {
+	tree, _ := s.madeLocked()
+	if parent := datatree.ParentOf(path); tree.Node(parent) == nil {
 		if code := s.createLocked(parent, nil); code != wire.OK {
 			return code
 		}
@@ -55,7 +56,8 @@ func (s *Server) Delete(path string) error {
 
 func (s *Server) deleteBelowLocked(path string) wire.Code {
 	var paths []string
-	s.tree.Walk(path, func(path string, _ *datatree.Node) { paths = append(paths, path) })
+	tree, _ := s.madeLocked()
+	tree.Walk(path, func(path string, _ *datatree.Node) { paths = append(paths, path) })
 	if len(paths) == 0 {
 		return wire.ErrNoNode
 	}

@@ -32,7 +32,7 @@ func (s *Server) writableLocked() bool {
 }
 
 // nextZxidLocked numbers the next transaction: the epoch is in the upper half.
-func (s *Server) nextZxidLocked() int64 { return max(s.zxid, s.epoch<<32) + 1 }
+func (s *Server) nextZxidLocked() int64 { return max(s.madeZxidLocked(), s.epoch<<32) + 1 }
 
 // commitLocked runs a transaction made of the operations of do: one zxid,
 // whether it succeeds or not, and all of its watch events before commitLocked
@@ -63,8 +63,10 @@ func (s *Server) commitEndLocked(end sessionEnd) {
 }
 
 func (s *Server) newTxnLocked(c *conn) *datatree.Txn {
+	s.getAheadLocked()
+	tree, _ := s.madeLocked()
 	tx := &datatree.Txn{
-		Tree: s.tree, Zxid: s.nextZxidLocked(), Now: s.nowMillisLocked(),
+		Tree: tree, Zxid: s.nextZxidLocked(), Now: s.nowMillisLocked(),
 		TTLNodes: s.cfg.ttl, EnforceQuotas: s.cfg.enforceQuotas, Admin: c == nil,
 	}
 	if c != nil {
@@ -90,10 +92,15 @@ type sessionEnd struct {
 }
 
 // finishTxnLocked makes the clients of the leader, which is s, see a
-// transaction, and tells the other members.
+// transaction, and tells the other members. A leader that lags tells itself,
+// too.
 func (s *Server) finishTxnLocked(tx *datatree.Txn, end sessionEnd) {
-	s.zxid = tx.Zxid
-	s.publishLocked(tx.Zxid, tx.Changes, end)
+	if s.ahead != nil {
+		s.ahead.zxid = tx.Zxid
+	} else {
+		s.zxid = tx.Zxid
+		s.publishLocked(tx.Zxid, tx.Changes, end)
+	}
 	if s.member != nil {
 		s.member.ens.replicateLocked(&entry{
 			zxid: tx.Zxid, at: time.Now(), effects: tx.Tree.TakeEffects(), changes: tx.Changes, end: end,

@@ -32,6 +32,9 @@ func (c *conn) unregisterLocked() {
 	if c.sess != nil && c.sess.conn == c {
 		c.sess.conn = nil
 	}
+	if c.sess != nil && c.sess.stray == c {
+		c.sess.stray = nil
+	}
 }
 
 // closeByServerLocked is how the server itself ends a connection: the client of

@@ -128,8 +128,8 @@ func (m *Member) auditMember() error {
 		return errors.New("transactions that nobody will apply")
 	case m.received > len(m.queue):
 		return errors.New("more received than there is")
-	case m.ens.leader == m && len(m.queue) > 0:
-		return errors.New("a leader that lags")
+	case m.ens.leader == m && m.ahead == nil && len(m.queue) > 0:
+		return errors.New("a leader that does not apply what it has made")
 	case m.readOnly.on && (m.leader != nil || !m.upLocked()):
 		return errors.New("read-only with a leader, or without a process")
 	case !m.readOnly.on && len(m.ownSessionsLocked()) > 0:

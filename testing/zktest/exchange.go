@@ -128,10 +128,13 @@ func (x *exchange) mustWaitLocked() bool {
 }
 
 // needsNoMajorityLocked reports whether the member's leader answers although it
-// has lost its majority: a sync, as long as it does not know that.
+// has lost its majority: a sync, or the handshake of a session, as long as it
+// does not know that.
 func (x *exchange) needsNoMajorityLocked() bool {
 	m := x.srv.member
-	return x.req.Op == wire.OpSync && !m.canCommitLocked() && m.leader != nil && m.followsLocked(m.leader) && m.reachesLocked(m.leader)
+	c, isConnect := x.op.(*connectOp)
+	isFree := x.req.Op == wire.OpSync || isConnect && c.session != 0
+	return isFree && !m.canCommitLocked() && m.leader != nil && m.followsLocked(m.leader) && m.reachesLocked(m.leader)
 }
 
 // forLeaderLocked reports whether a follower cannot answer the request alone.
@@ -261,7 +264,16 @@ func (x *exchange) runAtLeaderLocked() []byte {
 	default:
 		code = x.op.runLocked(x, out)
 	}
-	x.awaitZxid = s.leaderServerLocked().zxid
+	return x.replyToHistoryLocked(out, code, s.leaderServerLocked())
+}
+
+// replyToHistoryLocked returns the answer if the member has applied all that a
+// leader had made when the request came. A leader answers the syncs of its own
+// clients without that, like reads (CommitProcessor.needCommit).
+func (x *exchange) replyToHistoryLocked(out *wire.Encoder, code wire.Code, leader *Server) []byte {
+	if x.req.Op != wire.OpSync || leader != x.srv {
+		x.awaitZxid = leader.madeZxidLocked()
+	}
 	if x.awaitHistoryLocked(out, code) {
 		x.req.Err, x.req.Zxid = code, x.awaitZxid
 		return nil
@@ -276,12 +288,7 @@ func (x *exchange) runWithoutMajorityLocked() []byte {
 	x.touchLocked()
 	out := wire.NewReply()
 	code := x.op.runLocked(x, out)
-	x.awaitZxid = x.srv.member.leader.zxid
-	if x.awaitHistoryLocked(out, code) {
-		x.req.Err, x.req.Zxid = code, x.awaitZxid
-		return nil
-	}
-	return x.replyLocked(out, code)
+	return x.replyToHistoryLocked(out, code, x.srv.member.leader.Server)
 }
 
 // touchLocked notes that the client has been heard of. An auth request does not

@@ -52,12 +52,15 @@ func (op *connectOp) connectLocked(x *exchange) []byte {
 	if s.member != nil && !s.member.admitsLocked(op.session) {
 		return x.hangUpLocked()
 	}
-	last := s.leaderServerLocked().zxid
+	if s.member != nil && x.needsNoMajorityLocked() {
+		return op.connectWithoutMajorityLocked(x)
+	}
+	last := s.leaderServerLocked().madeZxidLocked()
 	sess := op.lookUpLocked(s)
 	if sess == nil {
 		return op.rejectLocked(x)
 	}
-	if zxid := s.leaderServerLocked().zxid; zxid > last {
+	if zxid := s.leaderServerLocked().madeZxidLocked(); zxid > last {
 		x.awaitZxid = zxid // a new session is a transaction
 	}
 	return op.takeUpLocked(x, sess)
@@ -78,7 +81,7 @@ func (op *connectOp) takeUpLocked(x *exchange, sess *session) []byte {
 	if sess.host != nil && sess.host != x.conn.host {
 		sess.host.endedLocked(sess) // there, the session will never end
 	}
-	sess.conn, sess.host, x.conn.sess = x.conn, x.conn.host, sess
+	sess.conn, sess.stray, sess.host, x.conn.sess = x.conn, nil, x.conn.host, sess
 	sess.timeout = min(max(op.timeout, s.cfg.minTimeout), s.cfg.maxTimeout)
 	decider := s.deciderLocked(sess)
 	decider.extendLocked(sess)

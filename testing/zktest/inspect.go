@@ -87,9 +87,9 @@ func (s *Server) Sessions() []SessionInfo {
 	for _, sess := range all {
 		list = append(list, SessionInfo{
 			ID: sess.id, Timeout: sess.timeout, Deadline: sess.deadline,
-			Connected:  sess.conn != nil,
+			Connected:  sess.connLocked() != nil,
 			Ephemerals: s.tree.EphemeralsOf(sess.id),
-			WatchCount: s.watches.CountOf(sess.conn),
+			WatchCount: s.watches.CountOf(sess.connLocked()),
 		})
 	}
 	return list

@@ -31,6 +31,7 @@ type Member struct {
 	touchTable          map[*session]struct{} // clients the leader has not been told of
 	readOnly            readOnlyServer
 	disconnectedInPause bool // it would have given up its leader, had it not been paused
+	deposed             *deposedLeader
 }
 
 // ID returns the number of the member, counted from 1.
@@ -40,9 +41,10 @@ func (m *Member) ID() int { return m.id }
 // [Forever] means that it stands still until told otherwise; 0, the default,
 // that it applies everything at once. It delays the answers to writes and syncs
 // that reach the ensemble through this member, and the events of the watches
-// there, but no reads. A leader does not lag, and a member that joins begins
-// with all there is. A negative d fails the test of the ensemble, and is an
-// error for an ensemble of [RunEnsemble].
+// there, but no reads. A leader that lags answers the syncs of its own clients
+// at once, like reads. A member that joins begins with all there is. A negative
+// d fails the test of the ensemble, and is an error for an ensemble of
+// [RunEnsemble].
 func (m *Member) Lag(d time.Duration) error {
 	if d < 0 {
 		return m.misuse("a lag of %v", d)
@@ -52,6 +54,14 @@ func (m *Member) Lag(d time.Duration) error {
 	m.lag = d
 	m.applyDueLocked()
 	return nil
+}
+
+// Behind returns how many transactions the member has not applied yet, of those
+// that its leader has made.
+func (m *Member) Behind() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.queue)
 }
 
 // Reaches reports whether two members can talk to each other: both run, and no
@@ -100,7 +110,7 @@ func (m *Member) canCommitLocked() bool {
 // the disk. The rest will come from the next leader.
 func (m *Member) startLookingLocked() {
 	m.givingUp.stop()
-	m.givingUp, m.leader, m.disconnectedInPause = nil, nil, false
+	m.givingUp, m.leader, m.disconnectedInPause, m.deposed = nil, nil, false, nil
 	for _, c := range m.connsInOrderLocked() {
 		c.closeByServerLocked()
 	}
@@ -108,6 +118,7 @@ func (m *Member) startLookingLocked() {
 		m.applyNextLocked()
 	}
 	m.noteGlobalSessionsLocked()
+	m.endAheadLocked()
 	m.applying.stop()
 	m.applying, m.queue = nil, nil
 	clear(m.touchTable)
@@ -123,8 +134,8 @@ func (m *Member) startLookingLocked() {
 // followLocked makes a member one of the leader's, with the same data.
 func (m *Member) followLocked(leader *Member) {
 	m.endReadOnlyLocked()
-	if m.zxid != leader.zxid {
-		m.tree, m.zxid = leader.tree.Clone(), leader.zxid
+	if tree, zxid := leader.madeLocked(); m.zxid != zxid {
+		m.tree, m.zxid = tree.Clone(), zxid
 	}
 	m.overflow = nil
 	m.leader, m.epoch, m.resigned = leader, m.ens.epoch, false

@@ -186,6 +186,9 @@ func (e *Ensemble) electLocked() {
 	leader := slices.MaxFunc(voters, func(a, b *Member) int {
 		return cmp.Or(cmp.Compare(a.zxid, b.zxid), -compareBool(a.resigned, b.resigned), cmp.Compare(a.id, b.id))
 	})
+	if e.leader != nil {
+		e.leader.deposeLocked()
+	}
 	e.epoch++
 	e.leader, e.hadMajority = leader, true
 	leader.followLocked(leader)

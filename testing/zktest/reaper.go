@@ -10,7 +10,8 @@ import (
 // scheduleReaperLocked arms the timer for the next look, if there is something
 // to look at. Looks are at whole intervals since the server began.
 func (s *Server) scheduleReaperLocked() {
-	if s.reaper != nil || s.stopped || s.closed || !s.tree.Reapable() {
+	tree, _ := s.madeLocked()
+	if s.reaper != nil || s.stopped || s.closed || !tree.Reapable() {
 		return
 	}
 	interval := s.cfg.reapInterval
@@ -46,7 +47,8 @@ func (s *Server) ReapContainers() int {
 }
 
 func (s *Server) reapLocked() int {
-	doomed := s.tree.Outdated(s.nowMillisLocked())
+	tree, _ := s.madeLocked()
+	doomed := tree.Outdated(s.nowMillisLocked())
 	for _, path := range doomed {
 		s.commitLocked(nil, func(tx *datatree.Txn) wire.Code {
 			tx.Remove(path)

@@ -8,7 +8,8 @@ import (
 
 // The history of an ensemble. The leader makes transactions on its own tree,
 // one after the other; what they did there is sent to the other members, which
-// do it to theirs. A standalone server is its own leader and sends nothing.
+// do it to theirs. A leader that lags makes them on another tree, and then is
+// like the others. A standalone server is its own leader and sends nothing.
 
 // entry is one transaction as the members of an ensemble tell each other of it.
 type entry struct {
@@ -22,7 +23,7 @@ type entry struct {
 // replicateLocked sends a transaction of the leader to those who follow it.
 func (e *Ensemble) replicateLocked(ent *entry) {
 	for _, m := range e.members {
-		if m == e.leader || !m.followsLocked(e.leader) {
+		if m == e.leader && m.ahead == nil || !m.followsLocked(e.leader) {
 			continue
 		}
 		m.queue = append(m.queue, ent)
@@ -45,6 +46,9 @@ func (m *Member) applyDueLocked() {
 	}
 	m.applying.stop()
 	m.applying = nil
+	if len(m.queue) == 0 && m.lag == 0 {
+		m.endAheadLocked()
+	}
 	if m.received > 0 && m.lag != Forever {
 		m.applying = m.afterLocked(m.dueTimeLocked().Sub(now), func() {
 			m.mu.Lock()

@@ -39,6 +39,7 @@ type Server struct {
 	watches  *datatree.Watches[*conn]
 	zxid     int64                    // of the last transaction applied
 	overflow map[*datatree.Node]int32 // of the last transaction; see datatree.Txn
+	ahead    *lead                    // of a leader that lags; see madeLocked
 	conns    map[*conn]struct{}       // nil until there is one
 	reaper   *alarm
 	offset   time.Duration // of the wall clock

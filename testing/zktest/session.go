@@ -1,6 +1,7 @@
 package zktest
 
 import (
+	"cmp"
 	"crypto/sha1"
 	"encoding/binary"
 	"time"
@@ -16,6 +17,7 @@ type session struct {
 	expiry   *alarm
 	armed    time.Time // when expiry goes off
 	conn     *conn     // nil while the client is disconnected
+	stray    *conn     // to a leader that was deposed; the others do not know of it
 	host     *Host     // of the last connection; nil for none
 	home     *Member   // the read-only member that alone knows it; nil for one of the ensemble; constant
 }
@@ -37,6 +39,9 @@ func firstSessionID(start time.Time) int64 {
 	const serverID = 1
 	return int64(uint64(start.UnixMilli())<<24>>8) | serverID<<56
 }
+
+// connLocked returns the connection of the client, nil if there is none.
+func (sess *session) connLocked() *conn { return cmp.Or(sess.stray, sess.conn) }
 
 // newSessionLocked begins a session, which is a transaction.
 func (s *Server) newSessionLocked() *session {

@@ -123,10 +123,10 @@ func (s *Session) withConn(do func(*conn)) bool {
 	s.cluster.mu.Lock()
 	defer s.cluster.unlock()
 	sess := s.cluster.sessionLocked(s.id)
-	if sess == nil || sess.conn == nil {
+	if sess == nil || sess.connLocked() == nil {
 		return false
 	}
-	do(sess.conn)
+	do(sess.connLocked())
 	return true
 }
 
@@ -170,8 +170,8 @@ func (s *Session) MoveTo(m *Member) bool {
 		return false
 	}
 	m.ens.moving[s.id] = m
-	if sess.conn != nil {
-		sess.conn.closeByServerLocked()
+	if c := sess.connLocked(); c != nil {
+		c.closeByServerLocked()
 	}
 	return true
 }
@@ -181,8 +181,8 @@ func (s *Session) MoveTo(m *Member) bool {
 func (s *Session) Member() *Member {
 	s.cluster.mu.Lock()
 	defer s.cluster.mu.Unlock()
-	if sess := s.cluster.sessionLocked(s.id); sess != nil && sess.conn != nil {
-		return sess.conn.srv.member
+	if sess := s.cluster.sessionLocked(s.id); sess != nil && sess.connLocked() != nil {
+		return sess.connLocked().srv.member
 	}
 	return nil
 }

@@ -96,7 +96,7 @@ func (e *Ensemble) agree() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, m := range e.members {
-		if !m.canCommitLocked() || m.zxid != e.leader.zxid {
+		if !m.canCommitLocked() || m.zxid != e.leader.madeZxidLocked() {
 			return false
 		}
 	}

@@ -50,6 +50,7 @@ func (b byCount) wait(ctx context.Context, c *contender) error {
 		defer watch.Stop()
 	}
 	if err = c.check(children, err); err == nil {
+		children = c.withoutTwins(children)
 		err = c.checkSiblings(children)
 	}
 	if err != nil {

@@ -91,7 +91,10 @@ func (c *contender) children(ctx context.Context) ([]string, error) {
 		names, _, err = c.loop.nodes.Client.Children(ctx, c.loop.nodes.Path)
 	}
 	c.node.Siblings = nil
-	return names, c.check(names, err)
+	if err := c.check(names, err); err != nil {
+		return nil, err
+	}
+	return c.withoutTwins(names), nil
 }
 
 // check returns what is wrong with a listing.

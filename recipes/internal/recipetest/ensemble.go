@@ -29,12 +29,13 @@ const LongSession = 20 * time.Second
 // NewEnsembleWorld returns an ensemble of three real servers, which no other
 // test uses at the same time. It skips the test unless all tests are asked for.
 // The test is parallel from here on.
-func NewEnsembleWorld(t *testing.T) (*World, *zkserver.Ensemble) {
+func NewEnsembleWorld(t *testing.T, opts ...zkserver.Option) (*World, *zkserver.Ensemble) {
 	t.Helper()
 	thorough.OnRealServers(t)
 	t.Parallel()
 	realEnsembles.enter(t)
-	e := zkserver.BorrowEnsemble(t, 3, zkserver.WithLinks(), zkserver.WithSyncLimit(peerTicks))
+	opts = append([]zkserver.Option{zkserver.WithLinks(), zkserver.WithSyncLimit(peerTicks)}, opts...)
+	e := zkserver.BorrowEnsemble(t, 3, opts...)
 	w := &World{Addr: e.ConnectString(), Dial: (&net.Dialer{}).DialContext, Session: LongSession}
 	w.Observer, _ = w.Connect(t)
 	return w, e

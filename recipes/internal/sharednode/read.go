@@ -87,12 +87,17 @@ func (n Node) readPresent(ctx context.Context, watched bool) (*Snapshot, *framew
 	return Present(data, stat), watch, nil
 }
 
-// readPatiently is ReadNewest for a caller that does not give up before ctx
-// ends.
+// readPatiently reads what decides about a write whose reply was lost: behind a
+// quorum, because a sync is no barrier at a leader. It does not give up before
+// ctx ends.
 func (n Node) readPatiently(ctx context.Context) (*Snapshot, error) {
 	var pauses Pauses
 	for {
-		s, err := n.ReadNewest(ctx)
+		err := n.Client.SyncQuorum(ctx)
+		var s *Snapshot
+		if err == nil {
+			s, err = n.Read(ctx)
+		}
 		if ctx.Err() != nil || !framework.IsConnectionError(err) || reason.Is(err, zk.ErrAuthFailed) {
 			return s, err
 		}

@@ -13,8 +13,8 @@ import (
 
 // Attempt is one request that writes, and how to find out what has become of it
 // when its reply is lost. It is for one session: as long as that lives, no
-// server carries the request out after a sync that follows it. In the next
-// session, one still may.
+// server carries the request out after a transaction that follows it. In the
+// next session, one still may.
 type Attempt struct {
 	Send    func(ctx context.Context) (*Snapshot, error)
 	Resolve func(now *Snapshot) Fate

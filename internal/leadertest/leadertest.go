@@ -1,0 +1,112 @@
+// Package leadertest has an ensemble whose leader misleads its clients. Only
+// tests import it.
+package leadertest
+
+import (
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// LostReply is a client of an ensemble whose next write is applied, but not
+// answered. The client comes to a leader then that has not applied it, and that
+// answers the client's syncs all the same.
+type LostReply struct {
+	Ens    *zktest.Ensemble
+	Client *framework.Client
+	Front  *zktest.Member // where the write is applied, and where the client is
+	Behind *zktest.Member // that leader
+
+	t    *testing.T
+	lost atomic.Bool
+}
+
+// behind are the two kinds of such leaders, each with what makes it one.
+var behind = map[string]func(l *LostReply){
+	"a leader that lags": func(l *LostReply) {
+		l.Behind, l.Front = l.Ens.Leader(), l.Ens.Members()[0]
+		require.NoError(l.t, l.Behind.Lag(2*time.Second))
+	},
+	"a leader that was deposed": func(l *LostReply) {
+		l.Behind = l.Ens.Leader()
+		require.NoError(l.t, l.Ens.Partition(l.Behind))
+		for _, m := range l.Ens.Followers() {
+			if m != l.Behind {
+				require.NoError(l.t, m.Restart())
+			}
+		}
+		var err error
+		l.Front, err = l.Ens.WaitLeader(l.t.Context())
+		require.NoError(l.t, err)
+	},
+}
+
+// AtEach runs a test in virtual time with each kind of leader. Before, the
+// client makes what the test needs.
+func AtEach(t *testing.T, prepare func(t *testing.T, c *framework.Client), test func(t *testing.T, l *LostReply)) {
+	t.Helper()
+	for name, begin := range behind {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := &LostReply{t: t, Ens: zktest.StartEnsemble(t, 3, zktest.WithSyncLimit(80))}
+				var err error
+				l.Client, err = framework.New(l.Ens.ConnectString(),
+					framework.WithDialer(l.Ens.Dialer()), framework.WithSessionTimeout(9*time.Second),
+					framework.WithACLProvider(func(string) []zk.ACL { return l.beforeCreate() }))
+				require.NoError(t, err)
+				t.Cleanup(func() { require.NoError(t, l.Client.Close()) })
+				prepare(t, l.Client)
+				begin(l)
+				l.Move(l.Front)
+				test(t, l)
+				l.Ens.Heal()
+			})
+		})
+	}
+}
+
+// Move brings the client to a member.
+func (l *LostReply) Move(to *zktest.Member) {
+	l.t.Helper()
+	session := l.Ens.Session(l.Client.SessionID())
+	require.True(l.t, session.MoveTo(to))
+	require.NoError(l.t, l.Ens.WaitFor(l.t.Context(), func() bool { return session.Member() == to }))
+	require.NoError(l.t, l.Client.WaitConnected(l.t.Context()))
+}
+
+// Lose loses the reply to the client's next request of the kind. What the client
+// asks for next, it asks the leader that is behind.
+func (l *LostReply) Lose(op zktest.Op) {
+	session := l.Ens.Session(l.Client.SessionID())
+	l.Ens.Inject(zktest.Rule{Op: op, Session: session.ID(), Do: zktest.All(
+		zktest.CallAfter(func(zktest.Request) {
+			session.MoveTo(l.Behind)
+			l.lost.Store(true)
+		}), zktest.DropReply())})
+}
+
+// beforeCreate is the ACL provider. If a create is made again, the client has
+// asked what has become of the first, and believes that it was not applied. It
+// comes back then.
+func (l *LostReply) beforeCreate() []zk.ACL {
+	if l.lost.Load() {
+		l.Move(l.Front)
+	}
+	return zk.WorldACL(zk.PermAll)
+}
+
+// Nodes returns the children of a node in the end, when the members agree.
+func (l *LostReply) Nodes(parent string) []string {
+	l.t.Helper()
+	time.Sleep(20 * time.Second)
+	l.Ens.Heal()
+	require.NoError(l.t, l.Ens.WaitAgreement(l.t.Context()))
+	return l.Front.Children(parent)
+}

@@ -1,0 +1,92 @@
+package locks_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/leadertest"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zkserver"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// The reply to a contender's create is lost, and then a leader that has not
+// applied the create says that there is no such node. The contender does not
+// leave the node behind, which it and all others would wait for.
+func TestContenderIsNotMisledByALeader(t *testing.T) {
+	for name, tc := range map[string]struct {
+		parent  string
+		acquire func(t *testing.T, c *framework.Client) *locks.Lease
+	}{
+		"mutex": {"/l", func(t *testing.T, c *framework.Client) *locks.Lease {
+			return acquired(t)(locks.NewInterProcessMutex(c, "/l").Acquire(t.Context()))
+		}},
+		"writer": {"/l", func(t *testing.T, c *framework.Client) *locks.Lease {
+			return acquired(t)(locks.NewInterProcessReadWriteLock(c, "/l").WriteLock().Acquire(t.Context()))
+		}},
+		"reader": {"/l", func(t *testing.T, c *framework.Client) *locks.Lease {
+			return acquired(t)(locks.NewInterProcessReadWriteLock(c, "/l").ReadLock().Acquire(t.Context()))
+		}},
+		"semaphore": {"/l/leases", func(t *testing.T, c *framework.Client) *locks.Lease {
+			return acquired(t)(locks.NewInterProcessSemaphore(c, "/l", locks.Limit(1)).Acquire(t.Context()))
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			first := func(t *testing.T, c *framework.Client) { // makes the parents
+				require.NoError(t, tc.acquire(t, c).Release(t.Context()))
+			}
+			leadertest.AtEach(t, first, func(t *testing.T, l *leadertest.LostReply) {
+				l.Lose(zktest.OpCreate)
+				lease := tc.acquire(t, l.Client)
+				require.Len(t, l.Nodes(tc.parent), 1)
+				require.NoError(t, lease.Release(t.Context()))
+				require.Empty(t, l.Nodes(tc.parent))
+			})
+		})
+	}
+}
+
+func acquired(t *testing.T) func(*locks.Lease, error) *locks.Lease {
+	t.Helper()
+	return func(lease *locks.Lease, err error) *locks.Lease {
+		t.Helper()
+		require.NoError(t, err)
+		return lease
+	}
+}
+
+func TestRealEnsembleContenderIsNotMisledByADeposedLeader(t *testing.T) {
+	const n = 8
+	w, e := newEnsembleWorld(t, zkserver.WithSyncLimit(600)) // the leader does not notice that it is cut off
+	ctx, parent := w.Patience(t), recipetest.Path(t)
+	path := func(i int) string { return fmt.Sprintf("%s/%d", parent, i) }
+	detours := leadertest.Detours(t, ctx, e, "", n, func(c *framework.Client) {
+		for i := range n { // makes the paths
+			require.NoError(t, acquired(t)(locks.NewInterProcessMutex(c, path(i)).Acquire(ctx)).Release(ctx))
+		}
+	})
+	var all sync.WaitGroup
+	for i, d := range detours {
+		all.Go(func() {
+			d.Begin()
+			lease, err := locks.NewInterProcessMutex(d.Client, path(i)).Acquire(ctx)
+			if err != nil || !d.Returned() {
+				t.Errorf("%v, returned: %t", err, d.Returned())
+				return
+			}
+			names, _, err := d.Client.Children(ctx, path(i))
+			if err != nil || len(names) != 1 {
+				t.Errorf("%v, nodes: %v", err, names)
+			}
+			if err := lease.Release(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+}
