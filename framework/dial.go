@@ -126,6 +126,9 @@ func (s *Session) pause(d time.Duration) error {
 func (s *Session) noteAttempt(address string) {
 	s.client.mu.Lock()
 	defer s.client.mu.Unlock()
+	if s.isOverLocked() {
+		return
+	}
 	s.server = address
 	s.client.attempts.begin(address)
 }
