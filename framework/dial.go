@@ -135,9 +135,19 @@ func (s *Session) noteAttempt(address string) {
 
 // connect opens a connection, with TLS if that is configured.
 func (c *config) connect(ctx context.Context, network, address string) (net.Conn, error) {
-	nc, err := c.dial(ctx, network, address)
-	if err != nil || c.tls == nil {
-		return nc, err
-	}
-	return handshakeTLS(ctx, nc, address, c.tls)
+	return callApart(func() (net.Conn, error) {
+		nc, err := c.dial(ctx, network, address)
+		if err != nil || c.tls == nil {
+			return nc, err
+		}
+		returned := false
+		defer func() {
+			if !returned { // a function of the TLS configuration has panicked
+				nc.Close()
+			}
+		}()
+		conn, err := handshakeTLS(ctx, nc, address, c.tls)
+		returned = true
+		return conn, err
+	})
 }

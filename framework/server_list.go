@@ -106,7 +106,7 @@ func (l *serverList) refresh(ctx context.Context) error {
 		return nil
 	}
 	question := l.nextQuestion()
-	list, err := l.ask(ctx)
+	list, err := callApart(func() ([]string, error) { return l.ask(ctx) })
 	if err == nil {
 		list, err = parseServers(list)
 	}
