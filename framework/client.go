@@ -211,14 +211,18 @@ func (c *Client) Close() error {
 		<-c.over
 		return nil
 	}
+	defer c.finishClosing(begun) // in any case: s.close calls the user's dialer, which may panic
 	if s != nil {
 		s.close()
 	}
+	return nil
+}
+
+func (c *Client) finishClosing(begun time.Time) {
 	c.goroutines.Wait()
 	c.recorder.Add(flight.Event{Kind: flight.ClientClosed})
 	c.tellers.Finish(begun.Add(teller.Timeout), c.tellClosed())
 	close(c.over)
-	return nil
 }
 
 // spawn runs f in a goroutine that Close ends, by ending ctx, and waits for. It

@@ -61,7 +61,8 @@ type Created struct {
 //   - For every other node, the error matches ErrOutcomeUnknown.
 //
 // The error also matches ErrOutcomeUnknown if ctx ends while the reply is
-// awaited. The client then deletes a Protected node in the background.
+// awaited. The client then deletes a Protected node in the background, and so
+// it does if a Tracer panics at the end of the call.
 func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...CreateOption) (Created, error) {
 	n := &creation{client: c, data: data}
 	if err := n.cfg.configure(path, opts); err != nil {
@@ -75,10 +76,9 @@ func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...C
 		}
 		n.reserved = r
 	}
-	var created Created
 	err := reason.ErrPanicked // unless do returns
-	defer func() { n.cleanUp(created, err) }()
-	created, err = n.write.do(ctx, c, "create", path)
+	defer func() { n.cleanUp(err) }()
+	created, err := n.write.do(ctx, c, "create", path)
 	if err != nil {
 		return Created{}, err
 	}
@@ -98,6 +98,7 @@ type creation struct {
 
 	write     write[Created]
 	set       *write[*zk.Stat] // for OrSet
+	made      Created          // by an attempt, with the server's path, or the zero value
 	abandoned bool             // the caller has gone, and late gets the answer
 	maybeMade bool             // an earlier attempt may have made a node that is not the one to return
 	reserved  *reservation     // of a node that is recognised by its owner
@@ -157,8 +158,9 @@ func (n *creation) send(ctx context.Context, s *Session) (Created, error) {
 	if err != nil {
 		return Created{}, err
 	}
+	n.made = Created{Path: created.Path, Czxid: created.Czxid, Session: s, Siblings: siblings}
 	n.noteEphemeral(s, created.Path)
-	return Created{Path: created.Path, Czxid: created.Czxid, Session: s, Siblings: siblings}, nil
+	return n.made, nil
 }
 
 // newNode is the request's form of a node with this path.
@@ -216,16 +218,21 @@ func (n *creation) late(s *Session, guid string, created proto.Created, err erro
 }
 
 // cleanUp deletes or releases what the last attempt has left, unless late will.
-func (n *creation) cleanUp(created Created, err error) {
-	inDoubt := err != nil && n.write.doubt != nil
+// A node that was made, and of which the caller is not told, is one of a call
+// that has panicked.
+func (n *creation) cleanUp(err error) {
+	made := n.made.Path != ""
+	inDoubt := err != nil && !made && n.write.doubt != nil
 	switch {
 	case n.abandoned:
 	case n.guid != "" && inDoubt:
 		n.client.deleteProtectedInBackground(n.parent, n.guid)
+	case n.guid != "" && made && err != nil:
+		n.client.deleteInBackground(n.made.Path)
 	case n.reserved != nil && inDoubt:
 		n.client.resolveInBackground(n.reserved, n.write.doubt)
 	case n.reserved != nil:
-		n.reserved.release(created.Czxid)
+		n.reserved.release(n.made.Czxid)
 	}
 }
 
@@ -246,8 +253,9 @@ func (n *creation) resolve(ctx context.Context, s *Session) (created Created, ap
 		n.maybeMade = !n.write.existed(stat) // and ours may have been there before it
 		return Created{}, false, zk.ErrNodeExists
 	}
+	n.made = Created{Path: path, Czxid: stat.Czxid, Session: s}
 	n.noteEphemeral(s, path)
-	return Created{Path: path, Czxid: stat.Czxid, Session: s}, true, nil
+	return n.made, true, nil
 }
 
 // find looks for the node that an earlier attempt may have made. It needs no

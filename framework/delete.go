@@ -73,7 +73,7 @@ func (c *Client) Delete(ctx context.Context, path string, version int32, opts ..
 	d := newDeletion(c.full(path), version, cfg)
 	err := reason.ErrPanicked // unless do returns
 	defer func() {
-		if cfg.guaranteed && err != nil && !IsRefusal(err) {
+		if cfg.guaranteed && !d.done && err != nil && !IsRefusal(err) {
 			c.finishInBackground(d)
 		}
 	}()
@@ -89,6 +89,7 @@ type deletion struct {
 
 	write      write[proto.Nothing]
 	begunBelow bool // nodes below may have been deleted
+	done       bool // there is nothing left to do, whether the caller is told so or not
 }
 
 func newDeletion(path string, version int32, cfg deleteConfig) *deletion {
@@ -119,6 +120,7 @@ func (d *deletion) attempt(ctx context.Context, s *Session) (proto.Nothing, erro
 	if reason.Is(err, zk.ErrNoNode) && missingIsDone {
 		err = nil
 	}
+	d.done = err == nil
 	return proto.Nothing{}, err
 }
 

@@ -61,17 +61,23 @@ func (s *Session) dialServer(network string) (net.Conn, error) {
 // timeout doubles with each round over the servers that has failed. Otherwise
 // no attempt might ever come to its end, and each of them may leave a session
 // on the servers.
+//
+// A server that does not answer within longestAttempt will not, however
+// patient the callers are: WithConnectionTimeout may be for ever.
 func (s *Session) attemptTimeout() time.Duration {
 	shares := s.hosts.Len()
 	if s.client.serverList.ask != nil {
 		shares++
 	}
-	share := func(timeout time.Duration) time.Duration { return timeout * 2 / 3 / time.Duration(shares) }
+	share := func(timeout time.Duration) time.Duration {
+		return min(timeout*2/3/time.Duration(shares), longestAttempt)
+	}
 	if granted := s.Timeout(); granted != 0 {
 		return share(granted)
 	}
 	cfg := &s.client.cfg
-	timeout, longest := share(cfg.sessionTimeout), max(cfg.sessionTimeout, cfg.connectionTimeout)
+	timeout := share(cfg.sessionTimeout)
+	longest := min(max(cfg.sessionTimeout, cfg.connectionTimeout), longestAttempt)
 	for range s.hosts.failures() {
 		if timeout *= 2; timeout >= longest {
 			return longest
@@ -79,6 +85,8 @@ func (s *Session) attemptTimeout() time.Duration {
 	}
 	return timeout
 }
+
+const longestAttempt = 2 * time.Minute
 
 // nextServer returns the address to try now. Between rounds over all servers it
 // pauses, and then asks for the list.
@@ -126,15 +134,28 @@ func (s *Session) pause(d time.Duration) error {
 func (s *Session) noteAttempt(address string) {
 	s.client.mu.Lock()
 	defer s.client.mu.Unlock()
+	if s.isOverLocked() {
+		return
+	}
 	s.server = address
 	s.client.attempts.begin(address)
 }
 
 // connect opens a connection, with TLS if that is configured.
 func (c *config) connect(ctx context.Context, network, address string) (net.Conn, error) {
-	nc, err := c.dial(ctx, network, address)
-	if err != nil || c.tls == nil {
-		return nc, err
-	}
-	return handshakeTLS(ctx, nc, address, c.tls)
+	return callApart(func() (net.Conn, error) {
+		nc, err := c.dial(ctx, network, address)
+		if err != nil || c.tls == nil {
+			return nc, err
+		}
+		returned := false
+		defer func() {
+			if !returned { // a function of the TLS configuration has panicked
+				nc.Close()
+			}
+		}()
+		conn, err := handshakeTLS(ctx, nc, address, c.tls)
+		returned = true
+		return conn, err
+	})
 }

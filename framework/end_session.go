@@ -33,9 +33,14 @@ func (s *Session) close() {
 	}
 	<-s.ready
 	s.watches.end()
+	defer s.leave() // in any case: the dialer, which is the user's, may panic
 	if !reason.Is(context.Cause(s.ctx), ErrSessionLost) {
 		s.endOnServer()
 	}
+}
+
+// leave ends what there is of the session in this process.
+func (s *Session) leave() {
 	s.link.Close()
 	<-s.lastConn
 	s.conn.Close()

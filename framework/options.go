@@ -48,7 +48,7 @@ func WithSessionTimeout(d time.Duration) Option {
 
 // WithConnectionTimeout sets how long an operation waits for a connection
 // before it fails with ErrNotConnected. The default is 15 seconds. The
-// operation's context ends the wait sooner.
+// operation's context ends the wait sooner. math.MaxInt64 leaves it to that.
 func WithConnectionTimeout(d time.Duration) Option {
 	return func(c *config) { c.connectionTimeout = d }
 }

@@ -2,7 +2,11 @@ package framework_test
 
 import (
 	"context"
+	"net"
+	"runtime"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
@@ -76,4 +80,95 @@ func TestPanicOfTheRetryPolicy(t *testing.T) {
 		_, there := srv.Node("/x")
 		require.False(t, there)
 	})
+}
+
+// tracerThatPanics panics at the end of operations of one name.
+type tracerThatPanics struct {
+	clienttrace.NoTracer
+	op string
+}
+
+func (p *tracerThatPanics) EndOperation(_ context.Context, end clienttrace.OperationEnd) {
+	if end.Name == p.op {
+		panic("no span")
+	}
+}
+
+// A plain ephemeral node stays when its create does not return, as it does when
+// the caller has gone. It is not taken for the node of a later create.
+func TestNodeOfACreateThatPanicsIsNotALaterOnes(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		tracer := &tracerThatPanics{op: "create"}
+		c := newClient(t, srv, framework.WithTracer(tracer))
+		create := func(data string) error {
+			_, err := c.Create(within(t, time.Hour), "/x", []byte(data), framework.WithMode(framework.Ephemeral))
+			return err
+		}
+		require.Panics(t, func() { create("first") })
+		tracer.op = ""
+		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropRequest()})
+		require.ErrorIs(t, create("second"), zk.ErrNodeExists)
+	})
+}
+
+// The path may be another's by the time at which the client would delete it
+// once more.
+func TestGuaranteedDeleteThatIsDoneWhenTheTracerPanicsIsNotRepeated(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		c := newClient(t, srv, framework.WithTracer(&tracerThatPanics{op: "delete"}))
+		mustCreate(t, c, "/x", "")
+		require.Panics(t, func() { c.Delete(t.Context(), "/x", framework.AnyVersion, framework.Guaranteed()) })
+		require.NoError(t, srv.Create("/x", nil))
+		time.Sleep(time.Minute)
+		_, there := srv.Node("/x")
+		require.True(t, there)
+	})
+}
+
+// A dialer or a ServersFunc that ends its goroutine, as a test's FailNow does,
+// has failed. The client goes on.
+func TestDialerAndServersFuncThatEndTheirGoroutineHaveFailed(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		dials, questions := 0, 0
+		c := newClient(t, srv,
+			framework.WithServers(func(context.Context) ([]string, error) {
+				if questions++; questions == 1 {
+					runtime.Goexit()
+				}
+				return []string{srv.Addr()}, nil
+			}),
+			framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+				if dials++; dials == 1 {
+					runtime.Goexit()
+				}
+				return srv.Dialer()(ctx, network, address)
+			}))
+		require.NoError(t, c.WaitConnected(within(t, time.Minute)))
+		require.Equal(t, []int{2, 2}, []int{dials, questions})
+	})
+}
+
+// Close dials when there is no connection. A dialer that panics then leaves
+// nothing of the client.
+func TestPanicOfTheDialerInCloseLeavesNothingBehind(t *testing.T) {
+	for way, end := range waysOfNoReturn {
+		t.Run(way, func(t *testing.T) {
+			serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+				var closing atomic.Bool
+				c := newClient(t, srv, framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+					if closing.Load() {
+						end()
+					}
+					return srv.Dialer()(ctx, network, address)
+				}))
+				require.NoError(t, c.WaitConnected(t.Context()))
+				srv.RefuseConnections(true)
+				srv.CutAll()
+				synctest.Wait()
+				closing.Store(true)
+				require.Equal(t, way != "panic", returns(func() { c.Close() }))
+				require.NoError(t, c.Close())
+			})
+		})
+	}
 }

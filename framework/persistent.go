@@ -40,7 +40,7 @@ type persistentWatches struct {
 
 	mu         sync.Mutex // protects the following fields, those of every persistentWatch and Watcher, and the watches of every session
 	session    *watches   // the newest session's
-	connection uint64     // how often a connection was established
+	connection uint64     // how often a connection was established, or a session begun
 	byPath     map[string]*persistentWatch
 	recursive  int      // how many of them are recursive
 	tooOld     *watches // the session whose server said that it knows no persistent watches
@@ -250,20 +250,20 @@ func (p *persistentWatches) forgetLocked(w *persistentWatch) {
 // restoreLocked returns the watches to set on a new connection. A watch that
 // waits for a standard watch on its way is set after that. All of them must be
 // confirmed anew.
-func (p *persistentWatches) restoreLocked(session *watches) (all []transport.SetWatch) {
-	p.session = session
-	p.connection++
-	p.disarmLocked()
+func (p *persistentWatches) restoreLocked() (all []transport.SetWatch) {
+	p.disconnectLocked()
 	for _, w := range p.byPath {
-		if w.waiting = session.settingLocked(w.path); !w.waiting {
+		if w.waiting = p.session.settingLocked(w.path); !w.waiting {
 			all = append(all, transport.SetWatch{Persistent: p.requestLocked(w)})
 		}
 	}
 	return all
 }
 
-// disarmLocked notes that there is another connection, or another session.
-func (p *persistentWatches) disarmLocked() {
+// disconnectLocked notes that there is another connection, or another session.
+// What was asked for before is answered in vain.
+func (p *persistentWatches) disconnectLocked() {
+	p.connection++
 	for _, w := range p.byPath {
 		w.armed, w.armedRecursive = false, false
 		for r := range w.readers {

@@ -76,18 +76,30 @@ func (r *refusal) reopen() {
 // refusedRound notes whether a round over the servers has ended with a refusal,
 // and returns how long to wait before the next one.
 func (s *Session) refusedRound() time.Duration {
-	c := s.client
-	c.mu.Lock()
-	pause, begins := c.refusal.roundOver()
-	cause := c.refusal.failing
-	c.mu.Unlock()
-	if begins {
-		c.cfg.logger.Warn("zookeeper servers refuse the credentials", slog.Any(semconv.Cause, cause))
+	pause, begins := s.noteRound()
+	if begins != nil {
+		s.client.cfg.logger.Warn("zookeeper servers refuse the credentials", slog.Any(semconv.Cause, begins))
 	}
 	if s.Timeout() != 0 { // there is a session to lose
 		return 0
 	}
 	return pause
+}
+
+// noteRound is roundOver of the client's refusal. If operations begin to fail
+// now, it returns why.
+func (s *Session) noteRound() (pause time.Duration, begins error) {
+	c := s.client
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s.isOverLocked() {
+		return 0, nil
+	}
+	pause, fails := c.refusal.roundOver()
+	if fails {
+		begins = c.refusal.failing
+	}
+	return pause, begins
 }
 
 // refused returns the error of an operation that waits in vain.

@@ -37,7 +37,7 @@ func (c *Client) reserve(ctx context.Context, path string) (*reservation, error)
 	if r, _ := all.tryReserve(path); r != nil {
 		return r, nil
 	}
-	timeout := time.NewTicker(c.cfg.connectionTimeout)
+	timeout := time.NewTicker(max(c.cfg.connectionTimeout, shortestRoundPause)) // it ticks while others use the path
 	defer timeout.Stop()
 	for {
 		if ctx.Err() != nil {

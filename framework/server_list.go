@@ -75,6 +75,8 @@ type serverList struct {
 	mu       sync.Mutex // protects the following fields
 	list     []string   // without duplicates, sorted; never changed in place
 	askError error      // of the last time, if list is older
+	asked    int        // how often
+	answered int        // the newest question that has an answer
 }
 
 func newServerList(addresses []string, ask ServersFunc) *serverList {
@@ -97,22 +99,34 @@ func (l *serverList) problem() error {
 }
 
 // refresh asks for the list. Without a good answer the one that is known stays,
-// and the error says why.
+// and the error says why. So does it if the next session has asked meanwhile
+// and has its answer already.
 func (l *serverList) refresh(ctx context.Context) error {
 	if l.ask == nil {
 		return nil
 	}
-	list, err := l.ask(ctx)
+	question := l.nextQuestion()
+	list, err := callApart(func() ([]string, error) { return l.ask(ctx) })
 	if err == nil {
 		list, err = parseServers(list)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.askError = err
+	if question < l.answered {
+		return err
+	}
+	l.answered, l.askError = question, err
 	if err == nil {
 		l.list = unique(list)
 	}
 	return err
+}
+
+func (l *serverList) nextQuestion() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.asked++
+	return l.asked
 }
 
 // parseServers checks a list of servers and gives each of them a port.

@@ -134,18 +134,7 @@ func (c *Client) startSession(epoch uint64) *Session {
 	s.hosts = newHosts(c.serverList.servers())
 	s.watches = newWatches(s)
 	seen := c.LastZxid()
-	s.link = transport.NewLink(transport.Config{
-		Seen:            seen,
-		LeaderConfirmed: c.cfg.strictContact,
-		// The library asks for whole milliseconds.
-		MinTimeout:  min(shortestGrant, c.cfg.sessionTimeout.Truncate(time.Millisecond)),
-		MaxRequest:  c.cfg.maxRequest,
-		Credentials: c.credentials,
-		Accepted:    s.wakeUp,
-		Watches:     s.watches.restore,
-		Fired:       s.watches.fired,
-		Failed:      s.disconnected,
-	})
+	s.link = transport.NewLink(s.linkConfig(seen))
 	s.watches.begin()
 
 	c.mu.Lock()
@@ -166,6 +155,24 @@ func (c *Client) startSession(epoch uint64) *Session {
 	s.conn, s.drain = conn, events
 	close(s.ready)
 	return s
+}
+
+// linkConfig returns what the session's connections need to know of it. They
+// may call its functions when the session is over, and the next one is there.
+func (s *Session) linkConfig(seen int64) transport.Config {
+	c := s.client
+	return transport.Config{
+		Seen:            seen,
+		LeaderConfirmed: c.cfg.strictContact,
+		// The library asks for whole milliseconds.
+		MinTimeout:  min(shortestGrant, c.cfg.sessionTimeout.Truncate(time.Millisecond)),
+		MaxRequest:  c.cfg.maxRequest,
+		Credentials: c.credentials,
+		Accepted:    s.wakeUp,
+		Watches:     s.watches.restore,
+		Fired:       s.watches.fired,
+		Failed:      s.disconnected,
+	}
 }
 
 // shortestGrant is the shortest session timeout that a server may grant, unless
@@ -203,7 +210,7 @@ func (s *Session) connected() {
 	c := s.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.session != s || s.ctx.Err() != nil {
+	if s.isOverLocked() {
 		return
 	}
 	s.id = s.conn.SessionID()
@@ -217,6 +224,11 @@ func (s *Session) connected() {
 	}
 	c.publishLocked(c.machine.Apply(connstate.Established(s.id)))
 }
+
+// isOverLocked reports whether the client must not heed the session any more.
+// Its goroutines go on for a while beside the next session, and what they have
+// to tell is of the past. client.mu is held.
+func (s *Session) isOverLocked() bool { return s.client.session != s || s.ctx.Err() != nil }
 
 // disconnected is called when a connection has ended, and when an attempt to
 // make one has failed, with the attempt's error.
@@ -232,7 +244,7 @@ func (s *Session) noteDisconnected(attempt error) (outage time.Duration) {
 	c := s.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.session != s || s.ctx.Err() != nil {
+	if s.isOverLocked() {
 		return 0
 	}
 	if attempt != nil {

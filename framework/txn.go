@@ -55,8 +55,10 @@ func (c *Client) Transaction(ctx context.Context, ops ...TxnOp) ([]TxnResult, er
 	if err := t.reserve(ctx); err != nil {
 		return nil, &OpError{"transaction", ops[0].path, err}
 	}
-	results, err := t.write.do(ctx, c, "transaction", ops[0].path)
-	t.endReservations(results, err)
+	var results []TxnResult
+	err := reason.ErrPanicked // unless do returns
+	defer func() { t.endReservations(results, err) }()
+	results, err = t.write.do(ctx, c, "transaction", ops[0].path)
 	return results, err
 }
 
@@ -65,7 +67,7 @@ type txn struct {
 	client   *Client
 	ops      []TxnOp
 	write    write[[]TxnResult]
-	sentIn   *Session       // the last attempt's
+	sentIn   *Session       // the last attempt's; nil if nothing was sent
 	reserved []*reservation // of nodes that are recognised by their owner
 }
 

@@ -110,12 +110,12 @@ func (t *txn) reserve(ctx context.Context) error {
 }
 
 // endReservations ends the reservations as soon as it is known what has become
-// of the nodes.
+// of the nodes. After a panic that is in doubt if anything was sent.
 func (t *txn) endReservations(results []TxnResult, err error) {
 	switch {
 	case err == nil:
 		t.release(results[0].Zxid)
-	case t.write.doubt == nil && !ambiguous(err):
+	case t.sentIn == nil, t.write.doubt == nil && !ambiguous(err):
 		t.release(0)
 	default:
 		for _, r := range t.reserved {

@@ -104,6 +104,12 @@ func watchedRead[T any](
 ) (T, *Watch, error) {
 	var v T
 	var w *Watch
+	complete := false
+	defer func() {
+		if !complete && w != nil { // a Tracer has panicked, and nobody gets the watch
+			w.shared.leave()
+		}
+	}()
 	err := c.do(ctx, op, path, nil, func(ctx context.Context, s *Session) error {
 		key := transport.Watch{Path: c.full(path), Table: table}
 		for {
@@ -132,6 +138,7 @@ func watchedRead[T any](
 		return v, nil, err
 	}
 	w.stop = context.AfterFunc(ctx, func() { w.once.Do(w.shared.leave) })
+	complete = true
 	return v, w, nil
 }
 

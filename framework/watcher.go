@@ -167,6 +167,12 @@ func (c *Client) NewWatcher(ctx context.Context, path string, opts ...WatcherOpt
 		return nil, &OpError{"watch", path, ErrRequestTooLarge}
 	}
 	var w *Watcher
+	complete := false
+	defer func() {
+		if !complete && w != nil { // a Tracer has panicked, and nobody gets the Watcher
+			w.Close()
+		}
+	}()
 	err := c.do(ctx, "watch", path, nil, func(ctx context.Context, s *Session) error {
 		next := &Watcher{view: c, recursive: cfg.recursive, changed: make(chan struct{}, 1)}
 		if err := c.persistent.open(c.full(path), next); err != nil {
@@ -179,6 +185,7 @@ func (c *Client) NewWatcher(ctx context.Context, path string, opts ...WatcherOpt
 		w = next
 		return nil
 	})
+	complete = true
 	return w, err
 }
 

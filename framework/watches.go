@@ -57,7 +57,7 @@ func (ws *watches) begin() {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	ws.persistent.session = ws
-	ws.persistent.disarmLocked()
+	ws.persistent.disconnectLocked()
 }
 
 // join adds a waiter. The first one must set the watch and call armed.
@@ -192,16 +192,24 @@ func (ws *watches) anyLocked(path string, is func(*sharedWatch) bool) bool {
 
 // restore passes the watches that the server should have to set, on a new
 // connection. Nothing is withdrawn meanwhile.
+//
+// A handshake may end when its session is over, and even when the next one is
+// connected: the goroutine that reads the answer may get no processor before.
+// The persistent watches are the next session's by then.
 func (ws *watches) restore(set func([]transport.SetWatch)) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
+	if ws.session.ctx.Err() != nil {
+		set(nil)
+		return
+	}
 	var all []transport.SetWatch
 	for key, w := range ws.shared {
 		if w.isSet {
 			all = append(all, transport.SetWatch{Watch: key, Missing: w.missing})
 		}
 	}
-	set(append(all, ws.persistent.restoreLocked(ws)...))
+	set(append(all, ws.persistent.restoreLocked()...))
 }
 
 // fired is called for every watch event, in order.

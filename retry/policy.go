@@ -42,7 +42,7 @@ func UntilElapsed(total, delay time.Duration) Policy {
 	if total <= 0 {
 		return None() // the backoff package takes 0 as no limit
 	}
-	delay = max(delay, 0)
+	delay = min(max(delay, 0), math.MaxInt64/2) // it is added to the time that has passed
 	return func() backoff.BackOff {
 		return backoff.NewExponentialBackOff(
 			backoff.WithInitialInterval(delay),

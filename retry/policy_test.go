@@ -1,6 +1,7 @@
 package retry_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 	"testing/synctest"
@@ -59,6 +60,7 @@ func TestUntilElapsedCountsTheTimeOfTheAttempts(t *testing.T) {
 		{3 * time.Second, time.Second, 501 * time.Millisecond, 1},
 		// The last attempt at 0.9 seconds.
 		{time.Second, 0, 300 * time.Millisecond, 3},
+		{time.Hour, math.MaxInt64, time.Second, 0},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			b := retry.UntilElapsed(tc.total, tc.delay)()

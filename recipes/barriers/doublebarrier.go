@@ -56,12 +56,40 @@ func (b *DoubleBarrier) Enter(ctx context.Context) (*Passage, error) {
 	}
 	begun := time.Now()
 	p, err := b.enter(ctx)
+	told := false
+	defer func() {
+		if !told && p != nil { // the user's tracer has panicked, and nobody gets the passage
+			p.abandon()
+		}
+	}()
 	traceWait(b.client, "enter", b.path, begun, err)
+	told = true
 	return p, err
 }
 
 func (b *DoubleBarrier) enter(ctx context.Context) (*Passage, error) {
 	e := b.newEntry()
+	returned := false
+	defer func() {
+		if !returned && e.name != "" { // the user's code has panicked
+			framework.Extend(b.client).DeleteInBackground(e.path())
+		}
+	}()
+	p, err := b.enterAs(ctx, e)
+	returned = true
+	return p, err
+}
+
+// abandon leaves, and waits for nobody.
+func (p *Passage) abandon() {
+	p.giveUp()
+	p.leave()
+	p.cancel(ErrLeft)
+}
+
+// enterAs is enter for a member that may have a node when the user's code
+// panics.
+func (b *DoubleBarrier) enterAs(ctx context.Context, e *entry) (*Passage, error) {
 	for lost := 0; ; {
 		err := b.client.InSession(ctx, e.enterInSession)
 		if err == nil {

@@ -1,14 +1,18 @@
 package leader_test
 
 import (
+	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/recipes/internal/recipetest"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/recipes/locktrace"
 )
 
 // A tracer is told of a hand-over as of every other request to give the
@@ -28,6 +32,58 @@ func TestTracerIsToldOfAHandOver(t *testing.T) {
 			w.await(t, second)
 			require.EqualValues(t, 1, tracer.Revoked.Load())
 			w.closeAll(t, "/l", first, second)
+		})
+	}
+}
+
+// slowTracer takes longer for one of its answers than a latch waits for it.
+type slowTracer struct {
+	clienttrace.NoTracer
+	acquire, hold time.Duration
+}
+
+type ofSlowTracer struct{}
+
+func (s slowTracer) StartAcquire(ctx context.Context, _ locktrace.Acquire) (context.Context, locktrace.AcquireTracer) {
+	time.Sleep(s.acquire)
+	return context.WithValue(ctx, ofSlowTracer{}, true), slowAcquire{s: s}
+}
+
+type slowAcquire struct {
+	recipetest.SpyOnAcquire
+	s slowTracer
+}
+
+func (a slowAcquire) StartHold(locktrace.Hold) locktrace.HoldTracer { return slowHold{s: a.s} }
+
+type slowHold struct {
+	recipetest.ValveOnHold
+	s slowTracer
+}
+
+func (h slowHold) Context(ctx context.Context) context.Context {
+	time.Sleep(h.s.hold)
+	return context.WithValue(ctx, ofSlowTracer{}, true)
+}
+
+func (slowHold) Ended(locktrace.HoldEnd) {}
+
+// What a tracer answers when the latch does not wait for it any more is not
+// used. The race detector notices if it is.
+func TestLateAnswersOfATracerAreNotUsed(t *testing.T) {
+	const late = 1100 * time.Millisecond
+	for name, tracer := range map[string]slowTracer{"acquire": {acquire: late}, "hold": {hold: late}} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				c, _ := w.Connect(t, framework.WithTracer(tracer))
+				l := leader.NewLatch(c, "/l")
+				require.NoError(t, l.Start())
+				lease, err := l.Await(t.Context())
+				require.NoError(t, err)
+				time.Sleep(3 * time.Second)
+				require.Nil(t, lease.Context().Value(ofSlowTracer{}))
+				require.NoError(t, l.Close(t.Context()))
+			})
 		})
 	}
 }

@@ -162,7 +162,16 @@ func (s *InterProcessSemaphore) winOnce(ctx context.Context, a queue.Attempt, n 
 	if err != nil {
 		return nil, err
 	}
-	defer func() { gate.Release(claim.UnlessDown(ctx, err)) }()
+	released := false
+	defer func() {
+		if c != nil && !released { // the user's code has panicked, and nobody gets the leases
+			c.First(ctx).Release(ctx)
+		}
+	}()
+	defer func() {
+		gate.Release(claim.UnlessDown(ctx, err))
+		released = true
+	}()
 	return s.take(ctx, gate, n, a)
 }
 
@@ -240,7 +249,10 @@ func (s *InterProcessSemaphore) collect(ctx, under context.Context, at lockloop.
 // putBack deletes the leases of an attempt that has failed, before anybody else
 // may try.
 func (s *InterProcessSemaphore) putBack(ctx context.Context, nodes []framework.Created) {
+	left := nodes
+	defer func() { claim.DeleteInBackground(s.leases.Client(), left) }() // if the user's code panics
 	for _, node := range nodes {
+		left = left[1:]
 		lockloop.Discard(ctx, s.leases.Client(), node.Path)
 	}
 }

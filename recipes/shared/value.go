@@ -250,11 +250,25 @@ func (v *Value[T]) versioned(s *sharednode.Snapshot) (Versioned[T], error) {
 	for {
 		last := v.decoded.Load()
 		if last != nil && last.of.Same(s) {
-			return last.get()
+			return v.once(last)
 		}
 		next := &decoded[T]{s, sync.OnceValues(func() (Versioned[T], error) { return v.decode(s) })}
 		v.decoded.CompareAndSwap(last, next)
 	}
+}
+
+// once returns what the codec makes of a snapshot. A codec that does not return
+// is called again the next time.
+func (v *Value[T]) once(d *decoded[T]) (Versioned[T], error) {
+	returned := false
+	defer func() {
+		if !returned {
+			v.decoded.CompareAndSwap(d, nil)
+		}
+	}()
+	now, err := d.get()
+	returned = true
+	return now, err
 }
 
 func (v *Value[T]) decode(s *sharednode.Snapshot) (Versioned[T], error) {

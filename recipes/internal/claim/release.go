@@ -146,7 +146,10 @@ func (c *Claim) deleteNodes(ctx context.Context) error {
 	ctx, wait := c.Trace().During(ctx, c.terms.Client)
 	defer wait()
 	var errs []error
+	left := c.nodes
+	defer func() { DeleteInBackground(c.terms.Client, left) }() // if the user's code panics
 	for _, n := range slices.Backward(c.nodes) {
+		left = left[:len(left)-1]
 		err := c.terms.Client.Delete(ctx, n.Path, framework.AnyVersion, framework.Guaranteed())
 		if err == nil {
 			continue

@@ -85,10 +85,22 @@ func (s *several) Requested() <-chan struct{} {
 // release releases all leases, the last first. If one cannot be released, it
 // still releases the others.
 func (s *several) release(ctx context.Context) error {
-	var all error
-	for _, l := range slices.Backward(s.leases) {
-		all = errors.Join(all, l.Release(ctx))
+	defer s.unwatch()
+	return releaseAll(ctx, s.leases)
+}
+
+// releaseAll goes on in any case: the user's code in a release may panic.
+func releaseAll(ctx context.Context, leases []*Lease) (err error) {
+	if len(leases) == 0 {
+		return nil
 	}
+	last := len(leases) - 1
+	defer func() { err = errors.Join(err, releaseAll(ctx, leases[:last])) }()
+	return leases[last].Release(ctx)
+}
+
+// unwatch ends the contexts that follow the leases.
+func (s *several) unwatch() {
 	for _, stop := range slices.Backward(s.stop) {
 		stop()
 	}
@@ -98,5 +110,4 @@ func (s *several) release(ctx context.Context) error {
 		stop()
 	}
 	s.watching, s.unlisten = true, nil // a later Requested hears of nothing
-	return all
 }

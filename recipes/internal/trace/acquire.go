@@ -68,20 +68,28 @@ func (t *Acquire) start(ctx context.Context, a locktrace.Acquire, tracer locktra
 	if a.Recipe == locktrace.RecipeLeaderLatch { // it runs on a goroutine of the client
 		t.teller, t.ctx = framework.Extend(a.Client).NewTeller(), ctx
 	}
-	started, complete := ctx, false
+	complete := false
 	defer func() {
 		if !complete { // the user's tracer has panicked, and no caller gets t
 			t.record.Gone()
 		}
 	}()
-	start := func() { started, t.to = tracer.StartAcquire(ctx, a) }
+	var started context.Context // the teller may set it late, when nobody reads it
+	told := t.tellStart(ctx, func() { started, t.to = tracer.StartAcquire(ctx, a) })
+	complete = true
+	if !told {
+		return ctx
+	}
+	return started
+}
+
+// tellStart reports whether the call has returned.
+func (t *Acquire) tellStart(ctx context.Context, start func()) bool {
 	if t.teller == nil {
 		start()
-	} else if !t.teller.Tell(ctx, start) {
-		started = ctx
+		return true
 	}
-	complete = true
-	return started
+	return t.teller.Tell(ctx, start)
 }
 
 // IsTraced reports whether a tracer is told of the acquire.

@@ -49,12 +49,12 @@ func StartHold(held context.Context, of locktrace.Acquire, what locktrace.Hold, 
 }
 
 // start tells the tracer, and returns the context to work in.
-func (h *Hold) start(held context.Context, acquired *Acquire) (work context.Context) {
+func (h *Hold) start(held context.Context, acquired *Acquire) context.Context {
 	h.teller = acquired.teller
 	if h.teller == nil {
 		h.teller = framework.Extend(h.of.Client).NewTeller()
 	}
-	work = held
+	var work context.Context // the teller may set it late, when nobody reads it
 	told := acquired.tell(func(to locktrace.AcquireTracer) {
 		h.to = to.StartHold(h.what)
 		work = h.to.Context(held)

@@ -1,0 +1,198 @@
+package recipetest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/inspect"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/recipes/nodes"
+	"github.com/gocurator/curator/retry"
+)
+
+// withDuration are the functions of framework, retry and the recipes that take a
+// duration. Each is used with one, in a way to which it matters, on a client
+// whose connection breaks for some minutes.
+var withDuration = map[string]func(t *testing.T, w *recipetest.World, d time.Duration) error{
+	"framework.WithSessionTimeout": func(t *testing.T, w *recipetest.World, d time.Duration) error {
+		return outlast(t, w, framework.WithSessionTimeout(d))
+	},
+	"framework.WithConnectionTimeout": func(t *testing.T, w *recipetest.World, d time.Duration) error {
+		return outlast(t, w, framework.WithConnectionTimeout(d))
+	},
+	"framework.WithTTL": func(t *testing.T, w *recipetest.World, d time.Duration) error {
+		_, err := w.Observer.Create(w.Patience(t), "/ttl", nil,
+			framework.WithMode(framework.PersistentTTL), framework.WithTTL(d))
+		return err
+	},
+	"leader.WithGrace": func(t *testing.T, w *recipetest.World, d time.Duration) error {
+		return leadUntilAsked(t, w, leader.WithGrace(d))
+	},
+	"leader.WithOverrunReport": func(t *testing.T, w *recipetest.World, d time.Duration) error {
+		return leadUntilAsked(t, w, leader.WithOverrunReport(d))
+	},
+	"locks.WithLocalHandOver": func(t *testing.T, w *recipetest.World, d time.Duration) error {
+		m := locks.NewInterProcessMutex(w.Observer, "/l", locks.WithLocalHandOver(2, d))
+		for range 3 {
+			lease, err := m.Acquire(w.Patience(t))
+			if err != nil {
+				return err
+			}
+			next := recipetest.AcquireLater(w.Patience(t), m)
+			time.Sleep(time.Second)
+			require.NoError(t, lease.Release(t.Context()))
+			require.NoError(t, next.Wait(t).Release(t.Context()))
+		}
+		return nil
+	},
+	"inspect.WithPause": func(t *testing.T, w *recipetest.World, d time.Duration) error {
+		_, err := inspect.WaitGraph(recipetest.Within(t, time.Minute), w.Observer, []string{"/"}, inspect.WithPause(d))
+		if errors.Is(err, context.DeadlineExceeded) {
+			return nil
+		}
+		return err
+	},
+	"nodes.NewPersistentTTLNode": func(t *testing.T, w *recipetest.World, d time.Duration) error {
+		n := nodes.NewPersistentTTLNode(w.Observer, "/n", nil, d)
+		if err := n.Start(); err != nil {
+			return err
+		}
+		defer n.Close(t.Context())
+		_, err := n.Ready(recipetest.Within(t, time.Minute))
+		time.Sleep(5 * time.Minute)
+		return err
+	},
+	"retry.Once":               retrying(retry.Once),
+	"retry.N":                  retrying(func(d time.Duration) retry.Policy { return retry.N(5, d) }),
+	"retry.Forever":            retrying(retry.Forever),
+	"retry.Exponential":        retrying(func(d time.Duration) retry.Policy { return retry.Exponential(d, 5) }),
+	"retry.BoundedExponential": retrying(func(d time.Duration) retry.Policy { return retry.BoundedExponential(d, d, 5) }),
+	"retry.UntilElapsed":       retrying(func(d time.Duration) retry.Policy { return retry.UntilElapsed(d, max(d, time.Second)) }),
+}
+
+// outlast uses a client before and after an outage.
+func outlast(t *testing.T, w *recipetest.World, opt framework.Option) error {
+	c, err := framework.New(w.Addr, framework.WithDialer(w.Dial), opt)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	require.NoError(t, c.WaitConnected(recipetest.Within(t, time.Minute)))
+	w.Fake.RefuseConnections(true)
+	w.Fake.CutAll()
+	for range 300 {
+		c.Sync(recipetest.Within(t, time.Second), "/")
+		time.Sleep(time.Second)
+	}
+	w.Fake.RefuseConnections(false)
+	require.NoError(t, c.WaitConnected(recipetest.Within(t, time.Minute)))
+	return c.Sync(t.Context(), "/")
+}
+
+// leadUntilAsked leads, is asked to step down, and goes on for some time.
+func leadUntilAsked(t *testing.T, w *recipetest.World, opt leader.SelectorOption) error {
+	s := leader.NewSelector(w.Observer, "/leader", opt)
+	err := s.Run(w.Patience(t), func(ctx context.Context) error {
+		lease, _ := locks.LeaseFromContext(ctx)
+		time.Sleep(2 * time.Second)
+		require.NoError(t, locks.Revoke(t.Context(), w.Observer, lease.Path()))
+		time.Sleep(time.Minute)
+		return nil
+	})
+	if errors.Is(err, locks.ErrRevoked) {
+		return nil
+	}
+	return err
+}
+
+func retrying(policy func(time.Duration) retry.Policy) func(*testing.T, *recipetest.World, time.Duration) error {
+	return func(t *testing.T, _ *recipetest.World, d time.Duration) error {
+		calls := 0
+		retry.Do(recipetest.Within(t, time.Minute), policy(d), func(error) bool { return true }, func(context.Context) error {
+			if calls++; calls > 100 {
+				return nil
+			}
+			return errors.New("again")
+		})
+		require.Positive(t, calls)
+		return nil
+	}
+}
+
+// Every duration is used, or refused with an error that names it, at its
+// extremes. None makes a client spin, or wait for ever.
+func TestDurationsOfAnyLength(t *testing.T) {
+	for name, use := range withDuration {
+		for _, d := range []time.Duration{math.MinInt64, -1, 0, 1, math.MaxInt64} {
+			t.Run(fmt.Sprintf("%s(%d)", name, d), func(t *testing.T) {
+				recipetest.InVirtualTime(t, func(t *testing.T, w *recipetest.World) {
+					w.Fake.ClearRequests()
+					err := use(t, w, d)
+					if err != nil && !framework.IsRefusal(err) {
+						t.Fatal(err)
+					}
+					require.Less(t, len(w.Fake.Requests()), 2000)
+				})
+			})
+		}
+	}
+}
+
+// The table above has every function that takes a duration.
+func TestAllDurationsAreTried(t *testing.T) {
+	const root = "../../.."
+	folders, err := filepath.Glob(filepath.Join(root, "recipes", "*"))
+	require.NoError(t, err)
+	folders = append(folders, filepath.Join(root, "framework"), filepath.Join(root, "retry"))
+	var found []string
+	for _, folder := range folders {
+		found = append(found, takingDurations(t, folder)...)
+	}
+	slices.Sort(found)
+	require.Equal(t, slices.Sorted(maps.Keys(withDuration)), found)
+}
+
+// takingDurations returns the exported functions of a package that take a
+// duration.
+func takingDurations(t *testing.T, folder string) (names []string) {
+	entries, err := os.ReadDir(folder)
+	if err != nil { // a file
+		return nil
+	}
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(folder, e.Name()), nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		for _, d := range file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if ok && f.Recv == nil && f.Name.IsExported() && slices.ContainsFunc(f.Type.Params.List, isDuration) {
+				names = append(names, file.Name.Name+"."+f.Name.Name)
+			}
+		}
+	}
+	return names
+}
+
+func isDuration(f *ast.Field) bool {
+	s, ok := f.Type.(*ast.SelectorExpr)
+	return ok && s.Sel.Name == "Duration"
+}

@@ -1,0 +1,186 @@
+package recipetest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cenkalti/backoff/v4"
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/framework/clienttrace"
+	"github.com/gocurator/curator/internal/thorough"
+	"github.com/gocurator/curator/recipes/barriers"
+	"github.com/gocurator/curator/recipes/locktrace"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// NoReturn tests what is left of a recipe when a function of the user's panics,
+// or ends its goroutine. The function use uses the recipe, and leaves nothing
+// behind unless it is interrupted so. Each call that a Tracer and an ACL
+// provider get on the goroutine of use does not return in turn, and the call of
+// a retry policy behind each request.
+//
+// After that there are no watches, and no ephemeral nodes but those that may
+// stay, and the same client and another one can use the recipe.
+func NoReturn(
+	t *testing.T, use func(t *testing.T, ctx context.Context, c *framework.Client) error, mayStay ...string,
+) {
+	t.Helper()
+	for way, end := range map[string]func(){"panic": func() { panic("no return") }, "goexit": runtime.Goexit} {
+		for function, option := range map[string]func(*bomb) framework.Option{
+			"tracer": tracerOf, "ACL provider": aclOf, "retry policy": retryOf,
+		} {
+			if !thorough.Picked(3, t.Name(), function, way) {
+				continue
+			}
+			t.Run(function+", "+way, func(t *testing.T) {
+				for n, more := 0, true; more; n++ {
+					InVirtualTime(t, func(t *testing.T, w *World) {
+						b, lost := &bomb{left: n + 1, end: end}, -1
+						if function == "retry policy" { // it is asked when a reply is lost
+							b.left, lost = 1, n
+						}
+						c, _ := w.Connect(t, option(b))
+						more = w.noReturn(t, c, use, b, lost)
+						require.Subset(t, mayStay, w.Fake.Session(c.SessionID()).Ephemerals())
+						for _, user := range []*framework.Client{c, w.Observer} {
+							require.NoError(t, use(t, Within(t, time.Hour), user))
+						}
+					})
+				}
+			})
+		}
+	}
+}
+
+// noReturn reports whether there was such a call. The reply behind as many
+// requests is lost, if that is not negative, and then it reports whether there
+// were so many.
+func (w *World) noReturn(
+	t *testing.T, c *framework.Client, use func(*testing.T, context.Context, *framework.Client) error, b *bomb, lost int,
+) bool {
+	ctx := w.Patience(t)
+	require.NoError(t, use(t, ctx, c)) // makes the parents
+	synctest.Wait()
+	before := len(w.Fake.Watches())
+	fault := w.Fake.Inject(zktest.Rule{Op: zktest.OpAny, After: max(lost, 0), Do: zktest.DropReply()})
+	if lost < 0 {
+		fault.Remove()
+	}
+	done, returned := make(chan struct{}), false
+	go func() {
+		defer close(done)
+		defer func() { recover() }()
+		b.on.Store(goroutine())
+		defer b.on.Store("")
+		if err := use(t, ctx, c); err != nil && lost < 0 {
+			panic(err)
+		}
+		returned = true
+	}()
+	<-done
+	require.Equal(t, b.hit, !returned)
+	more := b.hit || fault.Hits() > 0
+	fault.Remove()
+	time.Sleep(30 * time.Second)
+	synctest.Wait()
+	require.Len(t, w.Fake.Watches(), before)
+	return more
+}
+
+// bomb is set off by one of the calls on one goroutine.
+type bomb struct {
+	on atomic.Value // the goroutine, as a string
+
+	// These fields belong to that goroutine.
+	left int // calls until then
+	end  func()
+	hit  bool
+}
+
+func (b *bomb) call() {
+	if b.on.Load() != goroutine() {
+		return
+	}
+	if b.left--; b.left == 0 {
+		b.hit = true
+		b.end()
+	}
+}
+
+// goroutine returns the number of the goroutine that calls it.
+func goroutine() string {
+	var trace [64]byte
+	n, _, _ := bytes.Cut(trace[:runtime.Stack(trace[:], false)], []byte("["))
+	return fmt.Sprintf("%s", n)
+}
+
+func tracerOf(b *bomb) framework.Option { return framework.WithTracer(bombTracer{bomb: b}) }
+
+func aclOf(b *bomb) framework.Option {
+	return framework.WithACLProvider(func(string) []zk.ACL {
+		b.call()
+		return zk.WorldACL(zk.PermAll)
+	})
+}
+
+func retryOf(b *bomb) framework.Option {
+	return framework.WithRetry(func() backoff.BackOff {
+		b.call()
+		return backoff.NewConstantBackOff(time.Second)
+	})
+}
+
+// bombTracer has all calls of a Tracer that are made on a caller's goroutine.
+type bombTracer struct {
+	clienttrace.NoTracer
+	*bomb
+}
+
+func (b bombTracer) StartOperation(ctx context.Context, _ clienttrace.Operation) context.Context {
+	b.call()
+	return ctx
+}
+
+func (b bombTracer) EndOperation(context.Context, clienttrace.OperationEnd) { b.call() }
+
+func (b bombTracer) StartAcquire(ctx context.Context, _ locktrace.Acquire) (context.Context, locktrace.AcquireTracer) {
+	b.call()
+	return ctx, bombOnAcquire{b.bomb}
+}
+
+type bombOnAcquire struct{ *bomb }
+
+func (b bombOnAcquire) Trace() map[string]string   { b.call(); return nil }
+func (b bombOnAcquire) QueuedLocally(int)          { b.call() }
+func (b bombOnAcquire) Queued(locktrace.Queued)    { b.call() }
+func (b bombOnAcquire) Waiting(locktrace.Waiting)  { b.call() }
+func (b bombOnAcquire) Woken(bool)                 { b.call() }
+func (b bombOnAcquire) Abandoned(error)            { b.call() }
+func (b bombOnAcquire) Ended(locktrace.AcquireEnd) { b.call() }
+
+func (b bombOnAcquire) StartHold(locktrace.Hold) locktrace.HoldTracer {
+	b.call()
+	return bombOnHold(b)
+}
+
+type bombOnHold struct{ *bomb }
+
+func (b bombOnHold) Context(ctx context.Context) context.Context { b.call(); return ctx }
+func (b bombOnHold) Reentered()                                  { b.call() }
+func (b bombOnHold) Revoked()                                    { b.call() }
+func (b bombOnHold) Ended(locktrace.HoldEnd)                     { b.call() }
+func (b bombOnHold) Overrun() func()                             { b.call(); return b.call }
+
+// BarrierWaited is of the Tracer of package barriers.
+func (b bombTracer) BarrierWaited(barriers.Waited) { b.call() }
+
+func (b bombTracer) BarrierMembersLost(int) { b.call() }

@@ -1,0 +1,56 @@
+package locks_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+// Every call of the user's code within an acquire and its release does not
+// return in turn, for every kind of lock. A default run tries some of them.
+func TestCallThatDoesNotReturnLeavesNoLockHeld(t *testing.T) {
+	for _, kind := range kindsOfLocks {
+		t.Run(kind.name, func(t *testing.T) {
+			recipetest.NoReturn(t, func(t *testing.T, ctx context.Context, c *framework.Client) error {
+				take, after := kind.taker(t, c)
+				defer after()
+				l, err := take(ctx)
+				if err != nil {
+					return err
+				}
+				return l.Release(ctx)
+			})
+		})
+	}
+}
+
+// The same within an acquire that gives up.
+func TestCallThatDoesNotReturnLeavesNoNodeInTheQueue(t *testing.T) {
+	for _, kind := range kindsOfLocks {
+		if kind.name == "downgrade" { // which never waits
+			continue
+		}
+		t.Run(kind.name, func(t *testing.T) {
+			recipetest.NoReturn(t, func(t *testing.T, ctx context.Context, c *framework.Client) error {
+				held, err := kind.blocker(c)(ctx)
+				if err != nil {
+					return err
+				}
+				defer held.Release(ctx)
+				take, after := kind.taker(t, c)
+				defer after()
+				_, err = take(recipetest.Within(t, time.Minute))
+				if !errors.Is(err, locks.ErrNotAcquired) {
+					return fmt.Errorf("not refused: %w", err)
+				}
+				return nil
+			})
+		})
+	}
+}

@@ -1,0 +1,27 @@
+package nodes_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/nodes"
+)
+
+// Every call of the user's code on the goroutine of a caller does not return in
+// turn.
+func TestCallThatDoesNotReturnLeavesNoNode(t *testing.T) {
+	recipetest.NoReturn(t, func(_ *testing.T, ctx context.Context, c *framework.Client) (err error) {
+		n := nodes.NewPersistentNode(c, "/n", []byte("a"))
+		if err := n.Start(); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, n.Close(ctx)) }()
+		if _, err := n.Ready(ctx); err != nil {
+			return err
+		}
+		return n.Set(ctx, []byte("b"))
+	})
+}
