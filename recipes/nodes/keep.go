@@ -164,6 +164,9 @@ func (k *keeper) step(ctx context.Context) error {
 		return k.create(ctx)
 	}
 	there, stat, watch, err := k.client.ExistsW(ctx, k.node)
+	if k.isHidden(err) {
+		return k.contendUnseen(ctx)
+	}
 	if err != nil {
 		return err
 	}
@@ -262,6 +265,24 @@ func (k *keeper) contend(ctx context.Context, stat *zk.Stat, watch *framework.Wa
 	_, err := watch.Wait(ctx)
 	k.surprises.reset()
 	return err
+}
+
+// isHidden reports whether the error of a look means that somebody else's node
+// is in the way, and may not be read. Servers since 3.9 refuse to tell whose it
+// is. If we have a node, it is ours, and its ACL keeps us out.
+func (k *keeper) isHidden(err error) bool { return reason.Is(err, zk.ErrNoAuth) && !k.hasNode() }
+
+// contendUnseen is contend for a node that may not be read. There is no watch
+// for its end.
+func (k *keeper) contendUnseen(ctx context.Context) error {
+	k.clean = false
+	rival := &ConflictError{Path: k.node, Err: zk.ErrNoAuth}
+	k.conflicts(rival)
+	if k.cfg.conflict != Wait {
+		return rival
+	}
+	k.predecessor = new(int32) // the version of every node that was never written to
+	return k.trying.pause(ctx)
 }
 
 // attend looks after a node that is ours. It returns nil when it is time to

@@ -65,6 +65,9 @@ func (k *keeper) removeInSession(ctx context.Context) error {
 			return err
 		}
 		there, stat, err := k.client.Exists(ctx, k.node)
+		if k.isHidden(err) {
+			return nil
+		}
 		if err != nil {
 			return err
 		}
