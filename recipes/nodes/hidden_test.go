@@ -24,8 +24,8 @@ func (w *world) hide(t *testing.T, path string) (owner *framework.Client) {
 	return owner
 }
 
-// The node in the way may not be read. Servers since 3.9 do not say whose it
-// is, and none tells of its end.
+// The node in the way may not be read. Newer servers do not say whose it is, and
+// none tells of its end.
 func TestSecondOwnerWaitsForANodeThatMayNotBeRead(t *testing.T) {
 	for name, opts := range map[string][]zktest.Option{"3.9": nil, "3.8": {zktest.WithVersion38()}} {
 		t.Run(name, func(t *testing.T) {

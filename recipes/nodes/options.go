@@ -24,7 +24,7 @@ const (
 	// Wait waits until the other node is gone. It is the default. If the client
 	// may not read that node, the servers do not tell of its end. It is looked
 	// at again after pauses of up to half a minute then, and of five minutes on
-	// servers before 3.9.
+	// older servers, which let everybody ask whether a node exists.
 	Wait ConflictPolicy = iota
 
 	// Fail ends the persistent node with a ConflictError.
