@@ -150,6 +150,7 @@ func (c *Client) supervise() {
 	pauses := newSessionBackoff()
 	for epoch := uint64(1); c.ctx.Err() == nil; epoch++ {
 		s := c.startSession(epoch)
+		c.spawn(func(context.Context) { s.lookAgain() })
 		s.superviseDeadline()
 		lived := s.lived()
 		if !c.spawn(func(context.Context) { s.close() }) {

@@ -279,7 +279,8 @@ func (p *persistentWatches) firedLocked(session *watches, ev transport.Event) {
 		return
 	}
 	event := WatchEvent{
-		Type: zk.EventType(ev.Type), Path: ev.Path, Zxid: max(ev.Zxid, 0), After: session.session.link.LastZxid(),
+		Type: zk.EventType(ev.Type), Path: ev.Path, Zxid: max(ev.Zxid, 0),
+		After: min(session.session.link.LastZxid(), session.lookingSince),
 	}
 	if w := p.byPath[ev.Path]; w != nil {
 		w.firedLocked(event)

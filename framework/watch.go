@@ -18,6 +18,12 @@ import (
 // All waiters of a client for the same table (data and existence, or children)
 // of the same node share one watch on the server. It survives reconnects in the
 // same session, and is withdrawn when the last waiter stops.
+//
+// Some servers tell of a change only to clients that may read the node at that
+// moment: those of 3.8.4, of 3.9.2 and later. For the others the watch is used
+// up in silence. So the client asks about a watch that is older than two
+// minutes from time to time. A Watch ends within five minutes of a change that
+// was not told, as long as the connection holds.
 type Watch struct {
 	shared *sharedWatch
 	stop   func() bool // of the context

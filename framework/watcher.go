@@ -69,7 +69,8 @@ const maxUnread = 1024
 //
 // Some servers check the permissions of events: 3.8.4, 3.9.2 and later ones.
 // They do not tell of the deletion of a node that the client may no longer read,
-// and neither does a Watcher before the next Reset.
+// and neither does a Watcher before the next Reset. A [Watch] does, some minutes
+// later.
 //
 // All Watchers of a client for one path share one watch on the server, which is
 // withdrawn when the last one is closed. The watch of a path is recursive as

@@ -3,6 +3,7 @@ package framework
 import (
 	"context"
 	"fmt"
+	"math"
 	"sync"
 
 	"github.com/go-zookeeper/zk"
@@ -21,6 +22,10 @@ type watches struct {
 	mu     *sync.Mutex // of persistent; protects the following fields, and the fields of every sharedWatch that say so
 	ended  bool
 	shared map[transport.Watch]*sharedWatch
+
+	// lookingSince is before every change that a look which is under way may
+	// tell of; see watch_looks.go.
+	lookingSince int64
 }
 
 // sharedWatch is one watch on the server, with its local waiters.
@@ -44,11 +49,17 @@ type sharedWatch struct {
 	isSet   bool
 	missing bool // the node did not exist when the watch was set
 	isDone  bool
+
+	asOf     int64 // every change behind this transaction is told, or lost
+	seasoned bool  // it was set before the last look
 }
 
 func newWatches(s *Session) *watches {
 	p := &s.client.persistent
-	return &watches{session: s, persistent: p, mu: &p.mu, shared: map[transport.Watch]*sharedWatch{}}
+	return &watches{
+		session: s, persistent: p, mu: &p.mu, shared: map[transport.Watch]*sharedWatch{},
+		lookingSince: math.MaxInt64,
+	}
 }
 
 // begin makes these the watches of the present session, which has a link by
@@ -94,6 +105,7 @@ func (w *sharedWatch) armed(ok, missing bool) {
 		w.finishLocked(zk.Event{}, errWatchGone)
 	default:
 		w.isSet, w.missing = true, missing
+		w.asOf = w.all.session.link.LastZxid() // the answer's
 		close(w.ready)
 		w.withdrawIfUnusedLocked()
 	}

@@ -376,6 +376,39 @@ func TestUnreadableNodesAreReportedAndNotFatal(t *testing.T) {
 	})
 }
 
+// The right to read is taken away. The cache does not ask for little data and
+// for much in the same way, nor for one node and for several.
+func TestNodeThatMayNotBeReadAnyMoreLeavesTheCache(t *testing.T) {
+	for _, size := range []int{0, 10, 1024, 1025, 100_000} {
+		for _, nodes := range []int{1, 5} {
+			t.Run(fmt.Sprintf("%d nodes of %d bytes", nodes, size), func(t *testing.T) {
+				onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {
+					owner := connect(t, srv, framework.WithAuth("digest", []byte("me:secret")))
+					create(t, srv, "/r")
+					secret := map[string]bool{}
+					for i := range nodes {
+						path := fmt.Sprint("/r/", i)
+						_, err := owner.Create(t.Context(), path, make([]byte, size))
+						require.NoError(t, err)
+						secret[path] = true
+					}
+					c := open(t, client, "/r")
+					require.Len(t, paths(c), 1+nodes)
+					for path := range secret {
+						_, err := owner.SetACL(t.Context(), path, zk.DigestACL(zk.PermAll, "me", "secret"), framework.AnyVersion)
+						require.NoError(t, err)
+					}
+					srv.Session(client.SessionID()).Expire()
+					time.Sleep(5 * time.Second)
+					require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
+					require.Equal(t, []string{"/r"}, paths(c))
+					require.Len(t, c.Unreadable(), nodes)
+				})
+			})
+		}
+	}
+}
+
 func TestClosedCacheLeavesNothing(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *zktest.Server, client *framework.Client) {
 		create(t, srv, "/r", "/r/a")

@@ -50,7 +50,9 @@ func (r result) stop() {
 	}
 }
 
-// readNode reads a node, and its data unless those are known.
+// readNode reads a node, and its data unless those are known. Data whose ACL has
+// changed are read again: older servers let everybody ask whether a node exists,
+// and only a read tells whether we still may.
 func (l *loop) readNode(ctx context.Context, q request) (*Node, error) {
 	if l.c.cfg.noData || q.mayBeUnchanged() {
 		there, stat, err := l.c.client.Exists(ctx, q.path)
@@ -61,7 +63,7 @@ func (l *loop) readNode(ctx context.Context, q request) (*Node, error) {
 		if l.c.cfg.noData {
 			return n, nil
 		}
-		if same(n, q.known.node) {
+		if same(n, q.known.node) && n.Stat.Aversion == q.known.node.Stat.Aversion {
 			n.Data = q.known.node.Data
 			return n, nil
 		}

@@ -173,6 +173,13 @@ func (n *PersistentNode) tellLostLocked(was Registration, why error) {
 	}
 }
 
+// hasNode reports whether there is a node that is ours, as far as we know.
+func (n *PersistentNode) hasNode() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.now != nil
+}
+
 // deleted notes that the node was found missing.
 func (n *PersistentNode) deleted() {
 	n.mu.Lock()

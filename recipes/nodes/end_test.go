@@ -183,6 +183,11 @@ func TestTextOfAConflict(t *testing.T) {
 	require.Equal(t, `somebody else's node is in the way: "/a\n" of session 0xfffffffffffffffe, since 1970-01-01T00:00:00Z`, err.Error())
 	require.True(t, errors.Is(err, nodes.ErrConflict))
 	require.Contains(t, (&nodes.ConflictError{Path: "/a"}).Error(), "/a of no session")
+	require.NotErrorIs(t, err, zk.ErrNoAuth)
+	hidden := &nodes.ConflictError{Path: "/a", Err: zk.ErrNoAuth}
+	require.Equal(t, "somebody else's node is in the way, and may not be read: /a: "+zk.ErrNoAuth.Error(), hidden.Error())
+	require.ErrorIs(t, hidden, nodes.ErrConflict)
+	require.ErrorIs(t, hidden, zk.ErrNoAuth)
 	for s := nodes.State(0); s <= nodes.Ended; s++ {
 		require.NotEmpty(t, s.String())
 	}

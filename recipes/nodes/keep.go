@@ -17,13 +17,13 @@ import (
 type keeper struct {
 	*PersistentNode
 
-	session   *framework.Session // in which we have looked at the node
-	parent    string
-	base      string // the path to create; a sequential node gets a number behind it
-	node      string // the path of the node; empty while a number is not known
-	owners    owners // our sessions, which may own the node
-	doubt     bool   // a request of ours may be applied, or may be yet
-	maybeOurs bool   // the node at the path may be of such a request
+	session    *framework.Session // in which we have looked at the node
+	parent     string
+	base       string    // the path to create; a sequential node gets a number behind it
+	node       string    // the path of the node; empty while a number is not known
+	owners     owners    // our sessions, which may own the node
+	doubt      bool      // a request of ours may be applied, or may be yet
+	unanswered []attempt // the node at the path may be of one of these
 
 	// The node as we have left it.
 	czxid   int64
@@ -164,6 +164,9 @@ func (k *keeper) step(ctx context.Context) error {
 		return k.create(ctx)
 	}
 	there, stat, watch, err := k.client.ExistsW(ctx, k.node)
+	if k.isHidden(err) {
+		return k.contendUnseen(ctx)
+	}
 	if err != nil {
 		return err
 	}
@@ -228,7 +231,7 @@ func isOwnerless(owner int64) bool { return owner == 0 || uint64(owner)>>56 == 0
 // recreate creates a node that is gone: at once the first time, and after a
 // pause if somebody deletes it again and again.
 func (k *keeper) recreate(ctx context.Context) error {
-	k.maybeOurs = false
+	k.unanswered = nil
 	if err := k.wasDeleted(ctx); err != nil {
 		return err
 	}
@@ -262,6 +265,24 @@ func (k *keeper) contend(ctx context.Context, stat *zk.Stat, watch *framework.Wa
 	_, err := watch.Wait(ctx)
 	k.surprises.reset()
 	return err
+}
+
+// isHidden reports whether the error of a look means that somebody else's node
+// is in the way, and may not be read. Servers of 3.8.4, 3.9 and later refuse to
+// tell whose it is. If we have a node, it is ours, and its ACL keeps us out.
+func (k *keeper) isHidden(err error) bool { return reason.Is(err, zk.ErrNoAuth) && !k.hasNode() }
+
+// contendUnseen is contend for a node that may not be read. There is no watch
+// for its end.
+func (k *keeper) contendUnseen(ctx context.Context) error {
+	k.clean = false
+	rival := &ConflictError{Path: k.node, Err: zk.ErrNoAuth}
+	k.conflicts(rival)
+	if k.cfg.conflict != Wait {
+		return rival
+	}
+	k.predecessor = new(int32) // the version of every node that was never written to
+	return k.trying.pause(ctx)
 }
 
 // attend looks after a node that is ours. It returns nil when it is time to

@@ -21,7 +21,10 @@ type ConflictPolicy int
 // The policies for conflicts. A node is somebody else's if neither the present
 // session of the client nor a former one of this persistent node owns it.
 const (
-	// Wait waits until the other node is gone. It is the default.
+	// Wait waits until the other node is gone. It is the default. If the client
+	// may not read that node, the servers do not tell of its end. It is looked
+	// at again after pauses of up to half a minute then, and of five minutes on
+	// older servers, which let everybody ask whether a node exists.
 	Wait ConflictPolicy = iota
 
 	// Fail ends the persistent node with a ConflictError.

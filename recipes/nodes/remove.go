@@ -17,7 +17,7 @@ func (k *keeper) remove(ctx context.Context) error {
 	if k.cfg.kept || len(k.owners.ids) == 0 {
 		return nil
 	}
-	if !k.cfg.ephemeral() && !k.settledOnce && !k.maybeOurs {
+	if !k.cfg.ephemeral() && !k.settledOnce && len(k.unanswered) == 0 {
 		return nil // nothing but the path would say that the node is ours
 	}
 	k.resetPauses()
@@ -64,12 +64,12 @@ func (k *keeper) removeInSession(ctx context.Context) error {
 		if err := k.catchUp(ctx); err != nil || k.node == "" {
 			return err
 		}
-		there, stat, err := k.client.Exists(ctx, k.node)
-		if err != nil {
-			return err
-		}
-		if whose := k.judge(there, stat); whose == missing || whose == foreign {
+		stat, err := k.findOurs(ctx)
+		if k.isHidden(err) && len(k.unanswered) == 0 {
 			return nil
+		}
+		if err != nil || stat == nil {
+			return err
 		}
 		err = k.client.Delete(ctx, k.node, stat.Version)
 		switch {

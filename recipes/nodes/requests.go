@@ -16,7 +16,7 @@ func (k *keeper) create(ctx context.Context) error {
 	wish := k.wanted()
 	k.mayOwn(k.session.ID())
 	if k.predecessor != nil && *k.predecessor == 0 {
-		return k.replaceWith(ctx, wish, k.createOps(wish, 0)...)
+		return k.replaceWith(ctx, wish, 0)
 	}
 	opts := append(k.cfg.createOptions(), framework.WithParents())
 	path := k.node
@@ -24,12 +24,13 @@ func (k *keeper) create(ctx context.Context) error {
 		path = k.base
 		opts = append(opts, framework.WithMode(k.cfg.mode))
 	}
+	a := k.attempt(wish, 0)
 	created, err := k.client.Create(ctx, path, wish.data, opts...)
 	if reason.Is(err, zk.ErrNodeExists) {
 		return k.surprises.pause(ctx)
 	}
 	if err != nil {
-		return k.failed(wish, err)
+		return k.failed(a, err)
 	}
 	k.node = created.Path
 	k.created(wish, created.Czxid, 0)
@@ -40,39 +41,38 @@ func (k *keeper) create(ctx context.Context) error {
 func (k *keeper) replace(ctx context.Context, version int32) error {
 	wish := k.wanted()
 	k.mayOwn(k.session.ID())
-	ops := []framework.TxnOp{framework.DeleteOp(k.node, version)}
-	return k.replaceWith(ctx, wish, append(ops, k.createOps(wish, version)...)...)
+	return k.replaceWith(ctx, wish, version, framework.DeleteOp(k.node, version))
 }
 
-// createOps creates the node behind another one of the given version. Our node
-// gets a different version: the servers compare nothing else when a delete of
-// the other node arrives late.
-func (k *keeper) createOps(wish payload, other int32) []framework.TxnOp {
-	ops := []framework.TxnOp{framework.CreateOp(k.node, wish.data, k.cfg.createOptions()...)}
+// versionBehind returns the version that our node gets behind another one. It
+// is a different one: the servers compare nothing else when a delete of the
+// other node arrives late.
+func versionBehind(other int32) int32 {
 	if other == 0 {
+		return 1
+	}
+	return 0
+}
+
+// replaceWith makes a transaction that creates the node behind another one of
+// the given version. If the tree is not as we thought, the next step looks at
+// it.
+func (k *keeper) replaceWith(ctx context.Context, wish payload, other int32, ops ...framework.TxnOp) error {
+	a := k.attempt(wish, versionBehind(other))
+	ops = append(ops, framework.CreateOp(k.node, wish.data, k.cfg.createOptions()...))
+	if a.version == 1 {
 		ops = append(ops, framework.SetOp(k.node, wish.data, 0))
 	}
-	return ops
-}
-
-// replaceWith makes the transaction. If the tree is not as we thought, the next
-// step looks at it.
-func (k *keeper) replaceWith(ctx context.Context, wish payload, ops ...framework.TxnOp) error {
 	results, err := k.client.Transaction(ctx, ops...)
 	switch {
 	case err == nil:
-		last := results[len(results)-1]
-		var version int32
-		if last.Stat != nil {
-			version = last.Stat.Version
-		}
-		k.created(wish, last.Zxid, version)
+		k.created(wish, results[len(results)-1].Zxid, a.version)
 		return nil
 	case reason.Is(err, zk.ErrNoNode), reason.Is(err, zk.ErrBadVersion), reason.Is(err, zk.ErrNodeExists):
 		k.predecessor = nil // without it, create makes missing parents, too
 		return k.surprises.pause(ctx)
 	default:
-		return k.failed(wish, err)
+		return k.failed(a, err)
 	}
 }
 
@@ -102,6 +102,7 @@ func (k *keeper) created(wish payload, czxid int64, version int32) {
 // write writes the data that the node is to have, if it still has the given
 // version.
 func (k *keeper) write(ctx context.Context, wish payload, version int32) error {
+	a := k.attempt(wish, version+1)
 	stat, err := k.client.Set(ctx, k.node, wish.data, version)
 	switch {
 	case err == nil:
@@ -112,21 +113,8 @@ func (k *keeper) write(ctx context.Context, wish payload, version int32) error {
 	case reason.Is(err, zk.ErrNoNode), reason.Is(err, zk.ErrBadVersion):
 		return k.surprises.pause(ctx)
 	default:
-		return k.failed(wish, err)
+		return k.failed(a, err)
 	}
-}
-
-// failed decides about a request with data that has failed. If the data was
-// refused, and there is other data, the node gets that.
-func (k *keeper) failed(wish payload, err error) error {
-	if !framework.IsRefusal(err) {
-		k.doubt, k.maybeOurs, k.clean = true, true, false
-		return err
-	}
-	if k.refuse(wish, err) {
-		return nil
-	}
-	return err
 }
 
 // owners are the ids of the sessions in which we have created the node, or may

@@ -180,6 +180,26 @@ func TestACLsConform(t *testing.T) {
 		}
 		b.do(wire.OpSync, "/")
 	})
+	conformInEachVersion(t, "watches that are set again", func(s *stage) {
+		a, b := s.client(), s.client()
+		a.do(wire.OpAuth, 0, "digest", []byte("joe:secret"))
+		private := []wire.ACL{{Perms: wire.PermAll, ID: auth}}
+		for _, path := range []string{"/same", "/set", "/parent", "/gone"} {
+			a.do(wire.OpCreate, path, []byte("x"), private, 0)
+		}
+		b.do(wire.OpSync, "/")
+		seen := s.last
+		a.set("/set", "new", -1)
+		a.do(wire.OpCreate, "/parent/x", []byte("x"), private, 0)
+		a.delete("/gone", -1)
+		a.do(wire.OpCreate, "/new", []byte("x"), private, 0)
+		for _, path := range []string{"/same", "/set", "/parent", "/gone"} {
+			b.do(wire.OpSetWatches, seen, []string{path}, []string{}, []string{})
+			b.do(wire.OpSetWatches, seen, []string{}, []string{}, []string{path})
+		}
+		b.do(wire.OpSetWatches, seen, []string{}, []string{"/new", "/never"}, []string{})
+		b.do(wire.OpSync, "/")
+	})
 	conformInEachVersion(t, "watches", func(s *stage) {
 		a, b := s.client(), s.client()
 		a.do(wire.OpAuth, 0, "digest", []byte("joe:secret"))

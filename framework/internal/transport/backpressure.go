@@ -16,7 +16,8 @@ import (
 //
 //   - the library's pings;
 //   - the requests that confirm contact with the leader;
-//   - the requests that set standard watches again: one for 128 KiB of paths;
+//   - the requests that set standard watches again: one for 128 KiB of paths
+//     after a reconnect, and 64 or a few more at a time without one;
 //   - the requests that remove watches. They wait only behind requests for
 //     persistent watches that wait: one of those may be for the same watch.
 const (

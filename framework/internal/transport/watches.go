@@ -75,31 +75,62 @@ const setWatchesHeader = 4 + 4 + 8 + 3*lengthSize
 // in between, those watches must be set again as of the earlier zxid, so only
 // the last answer's zxid counts.
 func (c *Conn) restoreLocked(watches []SetWatch) {
-	limit := c.setWatchesSize()
-	var batch watchLists
+	var standard []SetWatch
 	var persistent []*PersistentWatch
 	for _, w := range watches {
 		if w.Persistent != nil {
 			persistent = append(persistent, w.Persistent)
-			continue
+		} else {
+			standard = append(standard, w)
 		}
-		if batch.size > 0 && batch.size+w.size() > limit {
-			c.enqueueSetWatchesLocked(batch, true)
-			batch = watchLists{}
-		}
-		batch.add(w)
 	}
-	if batch.size > 0 {
-		c.enqueueSetWatchesLocked(batch, false)
+	batches := batchesOf(standard, c.setWatchesSize())
+	for i, batch := range batches {
+		call, err := c.enqueueSetWatchesLocked(c.link.lastZxid, batch, func(code int32, _ error) {
+			if code != 0 { // else the watches' users would wait for ever
+				c.Close()
+			}
+		})
+		if err == nil { // else the connection is closed; the next one sets them
+			call.ignoreZxid = i < len(batches)-1
+		}
 	}
 	for _, w := range persistent {
 		c.enqueueAddWatchLocked(w)
 	}
 }
 
-func (c *Conn) enqueueSetWatchesLocked(batch watchLists, more bool) {
-	payload := func(b []byte) []byte {
-		b = jute.AppendInt64(b, c.link.lastZxid)
+// SetWatches sets standard watches again that the server may have, or may have
+// had. It tells at once of nodes that have changed since a transaction, and
+// sets the watches of the others. The calls are nil if there is no connection.
+//
+// The requests do not wait for room, so that a request that removes one of the
+// watches comes behind them. The caller sees to it that they are few. There
+// must be no persistent watch on the same paths: servers before 3.9 would
+// replace it.
+func (l *Link) SetWatches(since int64, watches []SetWatch) (calls []*Call) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := l.conn
+	if c == nil || !c.established {
+		return nil
+	}
+	for _, batch := range batchesOf(watches, c.setWatchesSize()) {
+		call, err := c.enqueueSetWatchesLocked(since, batch, nil)
+		if err != nil {
+			return nil
+		}
+		calls = append(calls, call)
+	}
+	c.signal()
+	return calls
+}
+
+func (c *Conn) enqueueSetWatchesLocked(
+	since int64, batch watchLists, then func(code int32, err error),
+) (*Call, error) {
+	return c.enqueueLocked(opSetWatches, func(b []byte) []byte {
+		b = jute.AppendInt64(b, since)
 		for _, paths := range [][]string{batch.data, batch.exist, batch.child} {
 			b = jute.AppendInt32(b, int32(len(paths)))
 			for _, path := range paths {
@@ -107,15 +138,19 @@ func (c *Conn) enqueueSetWatchesLocked(batch watchLists, more bool) {
 			}
 		}
 		return b
-	}
-	call, err := c.enqueueLocked(opSetWatches, payload, func(code int32, _ error) {
-		if code != 0 { // else the watches' users would wait for ever
-			c.Close()
+	}, then)
+}
+
+// batchesOf divides watches among requests with no more than limit bytes of
+// paths.
+func batchesOf(watches []SetWatch, limit int) (all []watchLists) {
+	for _, w := range watches {
+		if n := len(all); n == 0 || all[n-1].size+w.size() > limit {
+			all = append(all, watchLists{})
 		}
-	})
-	if err == nil { // else the connection is closed; the next one sets them
-		call.ignoreZxid = more
+		all[len(all)-1].add(w)
 	}
+	return all
 }
 
 // watchLists sorts watches into the lists of setWatches. From its list, the

@@ -47,10 +47,10 @@ func OnFakeAndReal(t *testing.T, scenario func(t *testing.T, w *World)) {
 }
 
 // InVirtualTime runs a scenario on zktest in virtual time.
-func InVirtualTime(t *testing.T, scenario func(t *testing.T, w *World)) {
+func InVirtualTime(t *testing.T, scenario func(t *testing.T, w *World), opts ...zktest.Option) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		srv := zktest.Start(t)
+		srv := zktest.Start(t, opts...)
 		w := &World{
 			Addr:    srv.Addr(),
 			Dial:    srv.Dialer(),

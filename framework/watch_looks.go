@@ -1,0 +1,187 @@
+package framework
+
+import (
+	"context"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/internal/proto"
+	"github.com/gocurator/curator/framework/internal/transport"
+)
+
+// A standard watch may be used up in silence. Servers of 3.8.4, of 3.9.2 and
+// later, and others with the same correction (CVE-2024-23944), tell of a change
+// only to those who may read the node at that moment. For all others the event
+// is lost, and a watch that is good for one event with it. The node may be
+// readable again a second later, and none of its changes is told any more, not
+// even its deletion.
+//
+// So a session looks again from time to time. It sends setWatches for the
+// watches that it has had for a while, as it does after a reconnect. The server
+// tells at once of nodes that have changed since the watch was set, whoever may
+// read them, and sets the watch of the others again. Many watches take one
+// request.
+//
+// The requests tell of no change that the watch does not know of, because each
+// watch has a transaction that it is as of: that of the read that has set it,
+// and later that of the newest look. All that have been looked at have the same
+// one. A watch that is looked at for the first time costs a request, unless
+// others are as of the same transaction.
+
+// A look follows such a pause after the one before, at random, so that many
+// clients which were started together do not look together. It is about the
+// watches that were there at the look before. So a change that was not told is
+// noticed after twice the longest pause at the latest, and nothing is asked
+// about a watch that is younger than the shortest.
+//
+// Less would be paid by locks that are held for a minute or two. More would be
+// at the expense of those whose node is deleted without a word: until they
+// notice, they hold the lock together with the next.
+const (
+	shortestLookPause = 2 * time.Minute
+	longestLookPause  = 150 * time.Second
+)
+
+// lookAgain looks at the session's watches from time to time until the session
+// ends.
+func (s *Session) lookAgain() {
+	for {
+		pause := time.NewTimer(shortestLookPause + rand.N(longestLookPause-shortestLookPause))
+		select {
+		case <-pause.C:
+			s.watches.look(s.ctx)
+		case <-s.ctx.Done():
+			pause.Stop()
+			return
+		}
+	}
+}
+
+// look looks once, and returns when the server has answered. Watches that it
+// does not answer for are left to the next look.
+//
+// A look never makes a watch newer than the look itself. What a watch becomes as
+// of is the newest answer from before the look: nothing has happened to the
+// node between that and the answer, or there would have been an event.
+func (ws *watches) look(ctx context.Context) {
+	now := ws.session.link.LastZxid()
+	due, carried := ws.due()
+	for some := range slices.Chunk(due, pipelineDepth) {
+		ws.ask(some, now)
+	}
+	for _, w := range carried {
+		ws.read(ctx, w)
+	}
+}
+
+// due returns the watches that were there at the look before: those that the
+// server is asked about together, and those that ride on a persistent watch.
+func (ws *watches) due() (together [][]*sharedWatch, carried []*sharedWatch) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	byZxid := map[int64][]*sharedWatch{}
+	for _, w := range ws.shared {
+		switch {
+		case !w.isSet:
+		case !w.seasoned:
+			w.seasoned = true
+		case ws.persistent.byPath[w.key.Path] != nil:
+			carried = append(carried, w)
+		default:
+			byZxid[w.asOf] = append(byZxid[w.asOf], w)
+		}
+	}
+	return slices.Collect(maps.Values(byZxid)), carried
+}
+
+// ask has the server look at groups of watches. Those of one group are as of
+// the same transaction.
+func (ws *watches) ask(groups [][]*sharedWatch, now int64) {
+	calls := ws.send(groups)
+	for i, group := range groups {
+		if isAnswered(calls[i]) {
+			ws.looked(group, now)
+		}
+	}
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	ws.lookingSince = math.MaxInt64
+}
+
+func (ws *watches) send(groups [][]*sharedWatch) (calls [][]*transport.Call) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	for _, group := range groups {
+		var all []transport.SetWatch
+		for _, w := range group {
+			if !w.isDone && ws.persistent.byPath[w.key.Path] == nil {
+				all = append(all, transport.SetWatch{Watch: w.key, Missing: w.missing})
+			}
+		}
+		since := group[0].asOf
+		ws.lookingSince = min(ws.lookingSince, since)
+		calls = append(calls, ws.session.link.SetWatches(since, all))
+	}
+	return calls
+}
+
+// isAnswered waits for the answers to requests, and reports whether all of them
+// were carried out.
+func isAnswered(calls []*transport.Call) bool {
+	ok := len(calls) > 0
+	for _, call := range calls {
+		<-call.Done()
+		code, _, _, err := call.Answer()
+		ok = ok && err == nil && code == proto.CodeOK
+	}
+	return ok
+}
+
+// looked notes that the server has been asked about watches.
+func (ws *watches) looked(group []*sharedWatch, now int64) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	for _, w := range group {
+		if !w.isDone {
+			w.asOf = max(w.asOf, now)
+		}
+	}
+}
+
+// read looks at the node of a watch that rides on a persistent one. A server
+// before 3.9 would set the standard watch in its place.
+func (ws *watches) read(ctx context.Context, w *sharedWatch) {
+	stat, err := send(ctx, ws.session, proto.Exists(w.key.Path, false), nil)
+	if err != nil {
+		return
+	}
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	if ev := w.changeTo((*zk.Stat)(stat)); ev != 0 && !w.isDone {
+		w.finishLocked(zk.Event{Type: ev, State: zk.StateSyncConnected, Path: w.key.Path}, nil)
+	}
+}
+
+// changeTo returns what has happened to a node since its watch was set, or 0.
+// There is no node if stat is nil.
+func (w *sharedWatch) changeTo(stat *zk.Stat) zk.EventType {
+	switch {
+	case stat == nil && w.missing:
+		return 0
+	case stat == nil:
+		return zk.EventNodeDeleted
+	case w.missing:
+		return zk.EventNodeCreated
+	case w.key.Table == transport.Children && stat.Pzxid > w.asOf:
+		return zk.EventNodeChildrenChanged
+	case w.key.Table == transport.Data && stat.Mzxid > w.asOf:
+		return zk.EventNodeDataChanged
+	default:
+		return 0
+	}
+}

@@ -1,0 +1,276 @@
+package framework_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// untold is after how long a change is noticed that no server has told of.
+const untold = 5 * time.Minute
+
+// unwatched is for how long nothing is asked about a watch.
+const unwatched = 2 * time.Minute
+
+// inSilence makes changes while only the administrator may read a node. The
+// servers tell nobody else of them.
+func inSilence(t *testing.T, srv *zktest.Server, path string, change func()) {
+	t.Helper()
+	admin := newClient(t, srv, framework.WithAuth("digest", []byte("admin:a")))
+	setACL := func(acl []zk.ACL) {
+		_, err := admin.SetACL(t.Context(), path, acl, framework.AnyVersion)
+		require.NoError(t, err)
+	}
+	setACL(zk.DigestACL(zk.PermAll, "admin", "a"))
+	change()
+	if _, there := srv.Node(path); there {
+		setACL(zk.WorldACL(zk.PermAll))
+	}
+	require.NoError(t, admin.Close())
+}
+
+func TestChangeThatWasNotToldIsNoticed(t *testing.T) {
+	set := func(srv *zktest.Server) error { return srv.Set("/n", nil) }
+	addChild := func(srv *zktest.Server) error { return srv.Create("/n/c", nil) }
+	remove := func(srv *zktest.Server) error { return srv.Delete("/n") }
+	for _, tc := range []struct {
+		name, kind string
+		change     func(*zktest.Server) error
+		want       zk.EventType
+	}{
+		{"data, set", "data", set, zk.EventNodeDataChanged},
+		{"data, deleted", "data", remove, zk.EventNodeDeleted},
+		{"exists, set", "exists", set, zk.EventNodeDataChanged},
+		{"exists, deleted", "exists", remove, zk.EventNodeDeleted},
+		{"children, a new one", "children", addChild, zk.EventNodeChildrenChanged},
+		{"children, deleted", "children", remove, zk.EventNodeDeleted},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+				require.NoError(t, srv.Create("/n", nil))
+				w, err := watchKinds(c)[tc.kind](t.Context(), "/n")
+				require.NoError(t, err)
+				inSilence(t, srv, "/n", func() { require.NoError(t, tc.change(srv)) })
+				require.False(t, fired(w), "the server tells of it")
+				ev, err := w.Wait(within(t, untold))
+				require.NoError(t, err)
+				require.Equal(t, zk.Event{Type: tc.want, State: zk.StateSyncConnected, Path: "/n"}, ev)
+			})
+		})
+	}
+}
+
+// The node is created and deleted again, and may not be read meanwhile. Nothing
+// has changed in the end, but the watch for its creation was used up.
+func TestWatchThatWasUsedUpInSilenceIsSetAgain(t *testing.T) {
+	eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		_, _, w, err := c.ExistsW(t.Context(), "/n")
+		require.NoError(t, err)
+		admin := newClient(t, srv, framework.WithAuth("digest", []byte("admin:a")))
+		mustCreate(t, admin, "/n", "", framework.WithACL(zk.DigestACL(zk.PermAll, "admin", "a")))
+		require.NoError(t, admin.Delete(t.Context(), "/n", framework.AnyVersion))
+		srv.AssertNoWatches(t)
+		time.Sleep(untold)
+		require.False(t, fired(w))
+		require.Len(t, srv.WatchesOn("/n"), 1)
+		require.NoError(t, srv.Create("/n", nil))
+		require.True(t, fired(w))
+	})
+}
+
+func TestNothingIsAskedAboutAYoungWatch(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		for end := time.Now().Add(time.Hour); time.Now().Before(end); {
+			_, _, w, err := c.GetW(t.Context(), "/")
+			require.NoError(t, err)
+			time.Sleep(unwatched)
+			w.Stop()
+		}
+		require.Zero(t, srv.CountRequests(zktest.OpSetWatches))
+	})
+}
+
+// Each watch is as of another transaction. The first look at it takes a request
+// of its own, and after that all of them share one.
+func TestManyWatchesAreLookedAtWithOneRequest(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		const many = 200
+		watch := func(path string) *framework.Watch {
+			_, _, w, err := c.ExistsW(t.Context(), path)
+			require.NoError(t, err)
+			return w
+		}
+		var all []*framework.Watch
+		for i := range many {
+			path := fmt.Sprintf("/n%d", i)
+			mustCreate(t, c, path, "")
+			all = append(all, watch(path))
+		}
+		time.Sleep(untold)
+		require.Equal(t, many, srv.CountRequests(zktest.OpSetWatches))
+		srv.ClearRequests()
+		for range 60 {
+			time.Sleep(time.Minute)
+			require.NoError(t, srv.Create("/other", nil)) // the answers have other transactions
+			require.NoError(t, srv.Delete("/other"))
+		}
+		require.InDelta(t, 27, srv.CountRequests(zktest.OpSetWatches), 3)
+		for _, w := range all {
+			require.False(t, fired(w))
+		}
+		require.Len(t, srv.Watches(), many)
+		for _, w := range all {
+			w.Stop()
+		}
+		synctest.Wait()
+		srv.AssertNoWatches(t)
+	})
+}
+
+// A look compares with what the reader of the node has seen, and not with what
+// another watch knows.
+func TestLookTellsOfNoChangeFromBeforeTheWatch(t *testing.T) {
+	for kind := range watchKinds(nil) {
+		bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+			require.NoError(t, srv.Create("/old", nil))
+			old, err := watchKinds(c)[kind](t.Context(), "/old")
+			require.NoError(t, err)
+			mustCreate(t, c, "/n", "")
+			mustCreate(t, c, "/n/c", "")
+			w, err := watchKinds(c)[kind](t.Context(), "/n")
+			require.NoError(t, err)
+			time.Sleep(time.Hour)
+			require.False(t, fired(w), kind)
+			require.False(t, fired(old), kind)
+		})
+	}
+}
+
+func TestLookIsLeftToTheNextWhileThereIsNoConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		c := newClient(t, srv, framework.WithSessionTimeout(time.Hour))
+		require.NoError(t, c.WaitConnected(t.Context()))
+		require.NoError(t, srv.Create("/n", nil))
+		_, _, w, err := c.GetW(t.Context(), "/n")
+		require.NoError(t, err)
+		inSilence(t, srv, "/n", func() { require.NoError(t, srv.Set("/n", nil)) })
+		outage(srv, 10*time.Minute)
+		require.NoError(t, c.WaitConnected(t.Context()))
+		_, err = w.Wait(within(t, untold))
+		require.NoError(t, err)
+	})
+}
+
+func TestLookThatIsRefusedIsRepeated(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		require.NoError(t, srv.Create("/n", nil))
+		_, _, w, err := c.GetW(t.Context(), "/n")
+		require.NoError(t, err)
+		srv.Inject(zktest.Rule{Op: zktest.OpSetWatches, Do: zktest.Fail(zktest.ErrSystem), Times: 3})
+		inSilence(t, srv, "/n", func() { require.NoError(t, srv.Set("/n", nil)) })
+		_, err = w.Wait(within(t, 3*untold))
+		require.NoError(t, err)
+		require.Equal(t, 1, srv.Connections())
+		require.Equal(t, 1, srv.CountRequests(zktest.OpConnect)-1, "no other connection of this client")
+	})
+}
+
+// A persistent watch of the same path carries the standard one, and is not told
+// either. Before 3.9, a standard watch would take its place.
+func TestLookAtWatchOnThePathOfAPersistentOne(t *testing.T) {
+	for kind := range watchKinds(nil) {
+		t.Run(kind, func(t *testing.T) {
+			eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+				require.NoError(t, srv.Create("/n", nil))
+				before, err := watchKinds(c)[kind](t.Context(), "/n")
+				require.NoError(t, err)
+				persistent := mustWatch(t, c, "/n", framework.Recursive())
+				time.Sleep(time.Hour)
+				require.False(t, fired(before))
+				inSilence(t, srv, "/n", func() {
+					require.NoError(t, srv.Set("/n", nil))
+					require.NoError(t, srv.Create("/n/secret", nil))
+				})
+				unread(t, persistent)
+				_, err = before.Wait(within(t, untold))
+				require.NoError(t, err)
+				require.NoError(t, srv.Create("/n/c", nil))
+				require.NoError(t, srv.Set("/n/c", nil))
+				require.Equal(t, []string{"created /n/c", "changed /n/c"}, unread(t, persistent))
+			})
+		})
+	}
+}
+
+// A recursive watch hears of what a look finds. The change is older than the
+// event.
+func TestLookDoesNotMakeAChangeNewer(t *testing.T) {
+	eachVersion(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		require.NoError(t, srv.Create("/n", nil))
+		_, _, w, err := c.GetW(t.Context(), "/n")
+		require.NoError(t, err)
+		above := mustWatch(t, c, "/", framework.Recursive())
+		inSilence(t, srv, "/n", func() { require.NoError(t, srv.Set("/n", nil)) })
+		node, _ := srv.Node("/n")
+		require.NoError(t, srv.Create("/later", nil))
+		require.NoError(t, c.Sync(t.Context(), "/"))
+		unread(t, above)
+		_, err = w.Wait(within(t, untold))
+		require.NoError(t, err)
+		ev, err := above.Next(within(t, time.Second))
+		require.NoError(t, err)
+		require.Equal(t, "/n", ev.Path)
+		require.Less(t, ev.After, node.Stat.Mzxid)
+	})
+}
+
+func TestClientsDoNotLookTogether(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		for range 50 {
+			_, _, _, err := another(t, srv).GetW(t.Context(), "/")
+			require.NoError(t, err)
+		}
+		time.Sleep(time.Hour)
+		seconds := map[int64]int{}
+		for _, r := range srv.Requests() {
+			if r.Op == zktest.OpSetWatches {
+				seconds[r.Time.Unix()]++
+				require.Less(t, seconds[r.Time.Unix()], 15)
+			}
+		}
+		require.NotEmpty(t, seconds)
+	})
+}
+
+// What is under way in looks does not stop a server from reading.
+func TestLookIsAFewRequestsAtATime(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		for i := range 300 {
+			path := fmt.Sprintf("/n%d", i)
+			mustCreate(t, c, path, "")
+			_, _, _, err := c.GetW(context.Background(), path)
+			require.NoError(t, err)
+		}
+		srv.Inject(zktest.Rule{Op: zktest.OpSetWatches, Do: zktest.DelayReply(time.Second), Times: 300})
+		time.Sleep(untold + 10*time.Second) // a look may take place at the end of that
+		seconds := map[int64]int{}
+		for _, r := range srv.Requests() {
+			if r.Op == zktest.OpSetWatches {
+				seconds[r.Time.Unix()]++
+			}
+		}
+		require.GreaterOrEqual(t, len(seconds), 300/64)
+		for _, n := range seconds {
+			require.LessOrEqual(t, n, 64)
+		}
+	})
+}

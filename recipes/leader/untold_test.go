@@ -1,0 +1,72 @@
+package leader_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/locks"
+)
+
+// Servers tell of no change to those who may not read the node at that moment.
+// The watches of the observer and of the next candidate are used up in silence,
+// and the end of the leader is not told.
+func TestEndOfALeaderIsNoticedThoughItIsNotTold(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		path := recipetest.Path(t)
+		one, _ := w.Connect(t)
+		two, _ := w.Connect(t)
+		next := w.observe(t, w.Observer, path)
+		require.Equal(t, locks.Participant{}, next())
+		first := latch(t, one, path)
+		lease, err := first.Await(w.Patience(t))
+		require.NoError(t, err)
+		second := latch(t, two, path)
+		require.Equal(t, lease.FencingToken(), next().Token)
+		w.WaitNodes(t, path, 2)
+		synctest.Wait()
+		w.ChangeUntold(t, lease.Path())
+		require.NoError(t, first.Close(w.Patience(t)))
+		time.Sleep(recipetest.Untold)
+		now := second.Leadership()
+		require.NotNil(t, now, "it leads")
+		require.Equal(t, now.FencingToken(), next().Token)
+	})
+}
+
+func TestLeaderNoticesADeletionThatItIsNotToldOf(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		lease, err := latch(t, c, recipetest.Path(t)).Await(w.Patience(t))
+		require.NoError(t, err)
+		w.ChangeUntold(t, lease.Path())
+		require.NoError(t, w.Fake.Delete(lease.Path()))
+		time.Sleep(recipetest.Untold)
+		require.ErrorIs(t, context.Cause(lease.Context()), locks.ErrNodeDeleted)
+	})
+}
+
+// A candidate that may not read the node ahead any more ends, as one does that
+// may not read it at the beginning.
+func TestCandidateIsToldThatItMayNotReadTheNodeAheadAnyMore(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		path := recipetest.Path(t)
+		one, _ := w.Connect(t)
+		two, _ := w.Connect(t)
+		lease, err := latch(t, one, path).Await(w.Patience(t))
+		require.NoError(t, err)
+		second := latch(t, two, path)
+		w.WaitNodes(t, path, 2)
+		synctest.Wait()
+		w.Hide(t, lease.Path())
+		require.NoError(t, w.Fake.Set(lease.Path(), nil))
+		_, err = second.Await(recipetest.Within(t, recipetest.Untold))
+		require.ErrorIs(t, err, zk.ErrNoAuth)
+		w.WaitNodes(t, path, 1)
+	})
+}

@@ -1,0 +1,84 @@
+package nodes
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
+)
+
+// attempt is a request of ours that creates the node or writes to it. If it was
+// carried out, the node has the data and the version.
+type attempt struct {
+	wish    payload
+	version int32
+	after   int64 // the newest transaction that the client knew when it sent the request
+}
+
+func (k *keeper) attempt(wish payload, version int32) attempt {
+	return attempt{wish, version, k.client.LastZxid()}
+}
+
+// made reports whether a node may be as the request has left it. Nobody's node
+// that was there before is.
+func (a attempt) made(data []byte, stat *zk.Stat) bool {
+	return stat.Mzxid > a.after && stat.Version == a.version && bytes.Equal(data, a.wish.data)
+}
+
+// doubtful notes that nobody knows whether a request was carried out.
+func (k *keeper) doubtful(a attempt) {
+	k.unanswered = append(k.unanswered, a)
+	k.unanswered = k.unanswered[max(0, len(k.unanswered)-maxEarlier):]
+}
+
+// findOurs returns the node at the path if it is ours, or nil. What is not
+// ephemeral belongs to nobody. It is ours if we have made it or written to it,
+// and may be ours if it is what a request without an answer would have left.
+func (k *keeper) findOurs(ctx context.Context) (*zk.Stat, error) {
+	if !k.cfg.ephemeral() && !k.cfg.unique() && !k.settledOnce {
+		return k.findUnanswered(ctx)
+	}
+	there, stat, err := k.client.Exists(ctx, k.node)
+	if err != nil {
+		return nil, err
+	}
+	if whose := k.judge(there, stat); whose == missing || whose == foreign {
+		return nil, nil
+	}
+	return stat, nil
+}
+
+func (k *keeper) findUnanswered(ctx context.Context) (*zk.Stat, error) {
+	data, stat, err := k.client.Get(ctx, k.node)
+	if reason.Is(err, zk.ErrNoNode) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range k.unanswered {
+		if a.made(data, stat) {
+			return stat, nil
+		}
+	}
+	return nil, nil
+}
+
+// failed decides about a request that has failed. If its data was refused, and
+// there is other data, the node gets that.
+func (k *keeper) failed(a attempt, err error) error {
+	if reason.Is(err, framework.ErrOutcomeUnknown) {
+		k.doubtful(a)
+	}
+	if !framework.IsRefusal(err) {
+		k.doubt, k.clean = true, false
+		return err
+	}
+	if k.refuse(a.wish, err) {
+		return nil
+	}
+	return err
+}
