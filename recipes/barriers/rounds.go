@@ -52,13 +52,17 @@ func (r rounds) of(name string) round {
 	return round{}
 }
 
-// withLeft returns the rounds after a member has left without waiting.
-func (r rounds) withLeft(name string) rounds {
+// withLeft returns the rounds after members have left without waiting.
+func (r rounds) withLeft(names ...string) rounds {
 	after := slices.Clone(r)
 	for i, one := range after {
-		if slices.Contains(one.Members, name) {
-			after[i].Left = append(slices.Clone(one.Left), name)
+		left := slices.Clone(one.Left)
+		for _, name := range names {
+			if slices.Contains(one.Members, name) && !slices.Contains(left, name) {
+				left = append(left, name)
+			}
 		}
+		after[i].Left = left
 	}
 	return after
 }
@@ -111,6 +115,20 @@ func splitName(name string) (entry string, attempt int, ok bool) {
 	}
 	attempt, err := strconv.Atoi(name[dot+1:])
 	return name[:dot], attempt, err == nil
+}
+
+// resignPrefix begins the name of the node of a member that resigns. The name
+// of the member follows it.
+const resignPrefix = "left-"
+
+// resigning returns the members that tell by a node that they resign.
+func resigning(names []string) (members []string) {
+	for _, name := range names {
+		if member, ok := strings.CutPrefix(name, resignPrefix); ok {
+			members = append(members, member)
+		}
+	}
+	return members
 }
 
 // stringSet is a set of names.

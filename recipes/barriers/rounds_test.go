@@ -37,4 +37,5 @@ func TestRoundsAreEncoded(t *testing.T) {
 	require.Equal(t, []string{"b", "a"}, left[0].Left)
 	require.Equal(t, all[1], left[1])
 	require.Equal(t, []string{"b"}, all[0].Left, "it is another list")
+	require.Equal(t, left, left.withLeft("b", "a", "a", "stranger"), "each is noted once")
 }

@@ -19,8 +19,8 @@ import (
 // its data, when Leave is called. The first member that is still there waits
 // until all others are marked or gone, and then deletes the nodes of all in one
 // transaction. So a node that vanishes before is that of a member that was
-// lost, or that did not wait: the latter notes that in the round, in the
-// transaction that deletes its node.
+// lost, or that did not wait: the latter is noted in the round before its node
+// is deleted; see resign.
 
 // stay is what the goroutine of a member knows of its round.
 type stay struct {
@@ -31,12 +31,15 @@ type stay struct {
 	marked bool             // our own node is
 	tried  bool             // to mark it, so that it may be
 	lost   bool             // a member was
+
+	told, mayTell bool // there is a node that says that we resign, or may be
 }
 
 // stayInRound stays until all members have left. It returns an error if this
 // member is out before.
 func (p *Passage) stayInRound(ctx context.Context) error {
 	s := &stay{Passage: p, left: stringSet{}}
+	defer s.untell()
 	for {
 		err := p.inSession(ctx, s.untilOut)
 		if err == nil || !p.outlast(ctx, err) {
@@ -342,31 +345,6 @@ func isMarked(data []byte, err error) (bool, error) {
 		return true, nil
 	}
 	return err == nil && len(data) == 0, err
-}
-
-// resign leaves without waiting for the others. The transaction keeps them from
-// taking this member for lost.
-func (s *stay) resign(ctx context.Context) error {
-	b := s.barrier
-	for {
-		r, version, _, err := b.readRounds(ctx, false)
-		if reason.Is(err, errAnew) {
-			return ErrNotLeft
-		}
-		if err != nil {
-			return err
-		}
-		_, err = b.client.Transaction(ctx,
-			framework.SetOp(b.path, r.withLeft(s.name).encode(), version),
-			framework.DeleteOp(s.node.Path, framework.AnyVersion))
-		switch {
-		case err == nil, reason.Is(err, zk.ErrNoNode):
-			s.gone = true
-			return ErrNotLeft
-		case !reason.Is(err, zk.ErrBadVersion):
-			return err
-		}
-	}
 }
 
 func (s *stay) stopWatch() {
