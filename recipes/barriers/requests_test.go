@@ -65,6 +65,27 @@ func (w *world) countRequests(t *testing.T, n int, atOnce bool) {
 	w.NothingLeft(t, "/b")
 }
 
+// A look at a barrier costs two requests: one asks the server to catch up. A
+// Wait makes one more when the barrier falls.
+func TestRequestsOfAWait(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		b := barriers.NewBarrier(c, "/b")
+		w.Fake.ClearRequests()
+		require.NoError(t, b.Wait(t.Context()))
+		require.Len(t, w.Requests(), 2)
+		_, _, err := b.Raised(t.Context())
+		require.NoError(t, err)
+		require.Len(t, w.Requests(), 4)
+		require.NoError(t, w.Fake.Create("/b", nil))
+		done := waitLater(t.Context(), b)
+		settle()
+		require.NoError(t, w.Fake.Delete("/b"))
+		require.NoError(t, <-done)
+		require.Len(t, w.Requests(), 7)
+	})
+}
+
 // While a member waits for the opening, it has one watch, and another one on
 // its own node after a second. Inside it has one watch.
 func TestWatchesOfAMember(t *testing.T) {
