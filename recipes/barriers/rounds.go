@@ -26,15 +26,30 @@ type inNode struct {
 
 const version = 1
 
+// readRounds decodes the data of the barrier's node. A member that is named
+// twice is not of this package, and could never be deleted as often.
 func readRounds(data []byte) (rounds, error) {
 	if len(data) == 0 {
 		return nil, nil
 	}
 	var in inNode
-	if json.Unmarshal(data, &in) != nil || in.V != version {
+	if json.Unmarshal(data, &in) != nil || in.V != version || in.Rounds.nameTwice() {
 		return nil, ErrForeignData
 	}
 	return in.Rounds, nil
+}
+
+func (r rounds) nameTwice() bool {
+	named := stringSet{}
+	for _, one := range r {
+		for _, name := range one.Members {
+			if named.has(name) {
+				return true
+			}
+			named[name] = struct{}{}
+		}
+	}
+	return false
 }
 
 func (r rounds) encode() []byte {

@@ -2,6 +2,7 @@ package barriers_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -95,7 +96,10 @@ func TestDoubleBarriersThatCannotBe(t *testing.T) {
 
 // A node with data of another kind is not overwritten.
 func TestForeignDataIsLeftAlone(t *testing.T) {
-	for _, data := range []string{"10.0.0.7", `{"v":2}`, "{", "[]"} {
+	for _, data := range []string{
+		"10.0.0.7", `{"v":2}`, "{", "[]",
+		`{"v":1,"rounds":[{"members":["m-a.1","m-a.1"]}]}`, `{"v":1,"rounds":[{"members":["m-a.1"]},{"members":["m-a.1"]}]}`,
+	} {
 		inVirtualTime(t, func(t *testing.T, w *world) {
 			require.NoError(t, w.Fake.Create("/b", []byte(data)))
 			c, _ := w.Connect(t)
@@ -106,6 +110,21 @@ func TestForeignDataIsLeftAlone(t *testing.T) {
 			w.NothingLeft(t, "/b")
 		})
 	}
+}
+
+// Somebody writes a round that names a member twice. The member does not enter,
+// and does not try for ever to end the round.
+func TestMemberThatIsNamedTwice(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		pending := enterLater(w.Patience(t), barriers.NewDoubleBarrier(c, "/b", 2))
+		settle()
+		name := w.Fake.Children("/b")[0]
+		require.NoError(t, w.Fake.Set("/b", fmt.Appendf(nil, `{"v":1,"rounds":[{"members":[%q,%q]}]}`, name, name)))
+		<-pending.done
+		require.ErrorIs(t, pending.err, barriers.ErrForeignData)
+		w.NothingLeft(t, "/b")
+	})
 }
 
 // A refusal of the server is an error of Enter, which leaves nothing behind.
