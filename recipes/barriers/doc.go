@@ -46,7 +46,8 @@
 // Members are ephemeral nodes below the path. The one that sees n of them opens
 // the round, by a transaction that checks their nodes and writes their names to
 // the node at the path. So exactly n enter, in the order in which they came,
-// and later members are in a later round. Nothing is left that could let the
+// and later members are in a later round. If more than n wait, all their rounds
+// open together, of up to 500 members. Nothing is left that could let the
 // next round pass too early. The end of the round is one transaction, too. A
 // round costs nine requests for each member, if no others come meanwhile. If
 // many come, the members inside look for losses after a pause, of 5 ms for each
