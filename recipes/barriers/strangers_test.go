@@ -49,6 +49,43 @@ func TestNodesThatAnOperatorDeletes(t *testing.T) {
 	})
 }
 
+// An operator deletes the node of a member that is about to open a round. The
+// member enters again at once, and not when it looks at its node after a second.
+func TestNodeThatIsDeletedBeforeTheOpening(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Path: "/b", Do: zktest.Call(func(zktest.Request) {
+			if err := w.Fake.Delete("/b/" + w.Fake.Children("/b")[0]); err != nil {
+				t.Error(err)
+			}
+		})})
+		begun := time.Now()
+		p, err := barriers.NewDoubleBarrier(c, "/b", 1).Enter(w.Patience(t))
+		require.NoError(t, err)
+		require.Less(t, time.Since(begun), 500*time.Millisecond)
+		w.leaveAll(t, []*barriers.Passage{p})
+	})
+}
+
+// The server refuses to list the nodes to a member that is inside. Its passage
+// ends, and its node does not hold the others up.
+func TestRefusalEndsAPassage(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		clients := w.clients(t, 2)
+		p := w.enterAll(t, "/b", clients)
+		settle()
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren, Session: clients[0].SessionID(), Times: -1, Do: zktest.Fail(zktest.ErrNoAuth)})
+		require.NoError(t, w.Fake.Create("/b/stranger", nil)) // a reason to look
+		require.NoError(t, w.Fake.Delete("/b/stranger"))
+		<-p[0].Context().Done()
+		require.ErrorIs(t, context.Cause(p[0].Context()), zk.ErrNoAuth)
+		settle()
+		require.Equal(t, []string{p[1].Name()}, w.Fake.Children("/b"))
+		w.leaveAll(t, p[1:])
+		w.NothingLeft(t, "/b")
+	})
+}
+
 // A member that was told another n than the one that opens the round does not
 // enter. The other one learns of that.
 func TestMembersWithDifferentNumbers(t *testing.T) {
