@@ -74,6 +74,31 @@ func TestNodeRecreatedDuringAnOutage(t *testing.T) {
 	}
 }
 
+// The machine sleeps for two days, in which its clock stands still, and the node
+// is re-created with the same version. It is not taken to be as it was.
+func TestNodeIsNotRememberedThroughASleep(t *testing.T) {
+	for name, opts := range waysToCount {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				host := w.Fake.NewHost()
+				c, err := framework.New(w.Addr, framework.WithDialer(host.Dialer()), framework.WithSuspendClock(host.Suspended))
+				require.NoError(t, err)
+				defer c.Close()
+				n := atomic.NewLong(c, "/n", opts...)
+				require.NoError(t, n.Store(w.Patience(t), 100))
+				require.NoError(t, host.Suspend(48*time.Hour))
+				require.NoError(t, w.Fake.Delete("/n"))
+				require.NoError(t, w.Fake.Create("/n", nil))
+				require.NoError(t, w.Fake.Set("/n", []byte{0, 0, 0, 0, 0, 0, 0, 5}))
+				time.Sleep(500 * time.Millisecond) // it has another session by then
+				now, err := n.Add(w.Patience(t), 1)
+				require.NoError(t, err)
+				require.EqualValues(t, 6, now)
+			})
+		})
+	}
+}
+
 // The receipt stays while a Store is under way that is the last use of its
 // object.
 func TestReceiptOutlivesTheLastStore(t *testing.T) {

@@ -76,13 +76,14 @@ func (w *write) do() (verdict, error) {
 // attempt makes the request once. The verdict is pending if its error does not
 // tell what has become of the write.
 func (w *write) attempt() (verdict, error) {
+	session := w.client.SessionID()
 	stat, err := w.send()
 	var failed *framework.TxnError
 	inTxn := reason.As(err, &failed)
 	changed := reason.Is(err, zk.ErrBadVersion) || reason.Is(err, zk.ErrNoNode)
 	switch {
 	case err == nil:
-		w.seen = snapshotOf(w.data, stat)
+		w.seen = snapshotOf(session, w.data, stat)
 		w.used()
 		return applied, nil
 	case reason.Is(err, framework.ErrOutcomeUnknown):
