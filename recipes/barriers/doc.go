@@ -64,12 +64,13 @@
 // and raised again at once.
 //
 // Wait, Barrier.Raised and DoubleBarrier.Members ask the server to catch up
-// before they look. A follower asks its leader then. A leader answers its own
-// clients from what it has applied, which may be some milliseconds behind what
-// its followers have. One that was cut off from the others has not noticed that
-// for some seconds, and its clients see what was before: a Wait there may pass a
-// barrier that was raised meanwhile. If nothing of the kind may happen, the
-// worker's writes must depend on what they need, such as a version or a lock.
+// before they look, by a [framework.Client.Sync]. That has its limits at a
+// leader, which answers its own clients from what it has applied. It may be some
+// milliseconds behind what its followers have. One that was cut off from the
+// others does not notice that for some seconds, and its clients see what was
+// before: a Wait there may pass a barrier that was raised meanwhile. If nothing
+// of the kind may happen, what the worker writes must depend on a version or on
+// a lock.
 //
 // In Curator's layout, the node "ready" stays if the last member gives up its
 // Leave without a connection, until the client that made it is closed or the
