@@ -2,6 +2,7 @@ package barriers
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/go-zookeeper/zk"
@@ -51,10 +52,11 @@ func (s *stay) resign(ctx context.Context) error {
 	}
 }
 
-// note notes that this member has left, and deletes its node. If it tells of
-// that already, it notes all who do.
+// note notes that this member has left, and deletes its node. It notes the same
+// of others that it knows to be marked, for the one that is to end the round
+// next, and if it tells of itself, of all who do.
 func (s *stay) note(ctx context.Context, r rounds, version int32) error {
-	b, who := s.barrier, []string{s.name}
+	b, who := s.barrier, append(slices.Sorted(maps.Keys(s.left)), s.name)
 	if s.told {
 		names, _, err := b.client.Children(ctx, b.path)
 		if err != nil {

@@ -49,6 +49,85 @@ func TestMembersThatGiveUpTogether(t *testing.T) {
 	}
 }
 
+// Members give up their Leave one after the other, in the order in which they
+// came or in the other one, while the last one to leave is inside. The requests
+// grow with the number of members all the same, and not with its square.
+func TestMembersThatGiveUpOneAfterTheOther(t *testing.T) {
+	for name, backwards := range map[string]bool{"in order": false, "backwards": true} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				n := thorough.Size(120, 60)
+				p := w.enterAll(t, "/b", w.clients(t, n))
+				inside := p[n-1]
+				if p = p[:n-1]; backwards {
+					slices.Reverse(p)
+				}
+				w.Fake.ClearRequests()
+				var left []*leaving
+				for i := range p {
+					left = append(left, leaveLater(recipetest.Within(t, 10*time.Second+time.Duration(i)*50*time.Millisecond), p[i]))
+				}
+				for _, l := range left {
+					<-l.done
+					require.ErrorIs(t, l.err, barriers.ErrNotLeft)
+				}
+				sent := len(w.Requests())
+				t.Logf("%d members: %d requests", n, sent)
+				require.Less(t, sent, 20*n)
+				require.NoError(t, context.Cause(inside.Context()))
+				w.leaveAll(t, []*barriers.Passage{inside})
+				w.NothingLeft(t, "/b")
+			})
+		})
+	}
+}
+
+// The member that is to end the round gives up. The next one knows from it who
+// has left, waits for the others, and ends the round.
+func TestNextMemberEndsTheRound(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		p := w.enterAll(t, "/b", w.clients(t, 4))
+		settle()
+		impatient := leaveLater(recipetest.Within(t, time.Minute), p[0])
+		patient := []*leaving{leaveLater(w.Patience(t), p[1]), leaveLater(w.Patience(t), p[2])}
+		<-impatient.done
+		require.ErrorIs(t, impatient.err, barriers.ErrNotLeft)
+		time.Sleep(time.Minute)
+		for _, l := range patient {
+			require.False(t, l.isOver())
+		}
+		require.NoError(t, context.Cause(p[3].Context()))
+		w.leaveAll(t, p[3:])
+		for _, l := range patient {
+			<-l.done
+			require.NoError(t, l.err)
+		}
+		w.NothingLeft(t, "/b")
+	})
+}
+
+// A member is lost while others have left, and the one that is to end the round
+// gives up at that moment. It does not note the one that is lost as one that has
+// left: those who are inside learn of the loss.
+func TestLossWhileAnotherOneGivesUp(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		p := w.enterAll(t, "/b", w.clients(t, 40)) // of so many, each looks for losses after a pause
+		time.Sleep(time.Second)
+		ctx, giveUp := context.WithCancel(w.Patience(t))
+		left := leaveLater(ctx, p[0])
+		time.Sleep(time.Second)
+		require.NoError(t, w.Fake.Delete("/b/"+p[1].Name()))
+		settle()
+		giveUp()
+		<-left.done
+		time.Sleep(time.Minute)
+		var lost *barriers.MemberLostError
+		require.ErrorAs(t, context.Cause(p[2].Context()), &lost)
+		require.Equal(t, []string{p[1].Name()}, lost.Members)
+		w.leaveAll(t, p[2:])
+	})
+}
+
 func deadlineOf(ctx context.Context) time.Time {
 	end, _ := ctx.Deadline()
 	return end

@@ -15,7 +15,7 @@ type rounds []round
 // round has the names of a round's members, in order.
 type round struct {
 	Members []string `json:"members"`
-	Left    []string `json:"left,omitempty"` // those who did not wait for the others to leave
+	Left    []string `json:"left,omitempty"` // those who did not wait for the others to leave, and some who have marked their nodes
 }
 
 // inNode is the JSON form of rounds.
@@ -67,17 +67,18 @@ func (r rounds) of(name string) round {
 	return round{}
 }
 
-// withLeft returns the rounds after members have left without waiting.
+// withLeft returns the rounds after members have left.
 func (r rounds) withLeft(names ...string) rounds {
 	after := slices.Clone(r)
 	for i, one := range after {
-		left := slices.Clone(one.Left)
+		members, noted := set(one.Members), set(one.Left)
+		after[i].Left = slices.Clone(one.Left)
 		for _, name := range names {
-			if slices.Contains(one.Members, name) && !slices.Contains(left, name) {
-				left = append(left, name)
+			if members.has(name) && !noted.has(name) {
+				noted[name] = struct{}{}
+				after[i].Left = append(after[i].Left, name)
 			}
 		}
-		after[i].Left = left
 	}
 	return after
 }
