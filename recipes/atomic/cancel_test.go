@@ -47,6 +47,29 @@ func TestCallersThatGiveUp(t *testing.T) {
 	}
 }
 
+// A caller gives up when somebody else was faster than its write, while the
+// node is read again. It hears that the change was not applied, and so it is.
+func TestCallerThatGivesUpAfterAConflict(t *testing.T) {
+	for name, opts := range waysToCount {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				ctx := w.Patience(t)
+				c, _ := w.Connect(t)
+				n := atomic.NewLong(c, "/n", opts...)
+				require.NoError(t, n.Store(ctx, 5))
+				require.NoError(t, w.Fake.Set("/n", []byte{0, 0, 0, 0, 0, 0, 0, 50}))
+				w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpGetData, Do: zktest.DelayReply(3 * time.Second)})
+				_, err := n.Add(recipetest.Within(t, time.Second), 1)
+				require.ErrorIs(t, err, context.DeadlineExceeded)
+				require.NotErrorIs(t, err, framework.ErrOutcomeUnknown)
+				now, err := n.Load(ctx)
+				require.NoError(t, err)
+				require.EqualValues(t, 50, now)
+			})
+		})
+	}
+}
+
 // A caller gives up when its change is composed with those of others, and not
 // yet sent. It hears that the change was not applied, and so it is.
 func TestCallerThatGivesUpJustBeforeTheWrite(t *testing.T) {

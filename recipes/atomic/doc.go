@@ -73,8 +73,9 @@
 //
 // ZooKeeper compares versions, and not nodes. If a node is deleted and
 // re-created while a write is under way, or within a second after a write or a
-// Load, and gets the same version, a write may be based on a number of the old
-// node. Store 0 instead of deleting a counter.
+// Load in the same session, and gets the same version, a write may be based on a
+// number of the old node. The second does not count a sleep of the machine that
+// the session survives. Store 0 instead of deleting a counter.
 //
 // A node's version has 32 bits, and is -1 after 2^32 - 1 writes on older servers.
 // Changes fail with [ErrNoVersion] then, until a writer of another kind, such as

@@ -40,7 +40,7 @@ func TestCodecThatKeepsItsArgument(t *testing.T) {
 }
 
 // A write must not be repeated on a node that was re-created and has the same
-// version, also if the receipt is as before.
+// version, also if the receipt is as before. The change is made anew then.
 func TestNodeRecreatedDuringAnOutage(t *testing.T) {
 	for name, opts := range waysToCount {
 		t.Run(name, func(t *testing.T) {
@@ -61,9 +61,39 @@ func TestNodeRecreatedDuringAnOutage(t *testing.T) {
 					_ = w.Fake.Set("/n", []byte{0, 0, 0, 0, 0, 0, 0, 100})
 					w.Start()
 				}()
-				_, err := n.Add(ctx, 1)
-				require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
-				require.EqualValues(t, 100, w.dataOf(t, "/n")[7])
+				now, err := n.Add(ctx, 1)
+				if name == "plain" || name == "promoted" {
+					require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
+					require.EqualValues(t, 100, w.dataOf(t, "/n")[7])
+					return
+				}
+				require.NoError(t, err, "the receipt tells that the first write is void")
+				require.EqualValues(t, 101, now)
+			})
+		})
+	}
+}
+
+// The machine sleeps for an hour, in which its clock stands still, and the node
+// is re-created with the same version. It is not taken to be as it was.
+func TestNodeIsNotRememberedThroughASleep(t *testing.T) {
+	for name, opts := range waysToCount {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				host := w.Fake.NewHost()
+				c, err := framework.New(w.Addr, framework.WithDialer(host.Dialer()), framework.WithSuspendClock(host.Suspended))
+				require.NoError(t, err)
+				defer c.Close()
+				n := atomic.NewLong(c, "/n", opts...)
+				require.NoError(t, n.Store(w.Patience(t), 100))
+				require.NoError(t, host.Suspend(time.Hour))
+				require.NoError(t, w.Fake.Delete("/n"))
+				require.NoError(t, w.Fake.Create("/n", nil))
+				require.NoError(t, w.Fake.Set("/n", []byte{0, 0, 0, 0, 0, 0, 0, 5}))
+				time.Sleep(500 * time.Millisecond) // it has another session by then
+				now, err := n.Add(w.Patience(t), 1)
+				require.NoError(t, err)
+				require.EqualValues(t, 6, now)
 			})
 		})
 	}

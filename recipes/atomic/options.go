@@ -30,7 +30,9 @@ type config struct {
 // The path, and what is missing above it, is created as containers.
 //
 // A lost reply is still ErrOutcomeUnknown if the servers have ended the session
-// before the receipt could be read, and the node alone does not tell.
+// before the receipt could be read, and the node alone does not tell. It is also
+// if somebody else has deleted or written the receipt, or if the client is
+// closed or the caller gives up before that is known.
 func WithReceipts(path string) Option {
 	return func(c *config) {
 		c.receipts = path

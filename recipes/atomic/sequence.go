@@ -3,11 +3,13 @@ package atomic
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/retry"
 )
 
 // Sequence makes numbers, each of them once, for all processes that use its
@@ -20,7 +22,8 @@ import (
 //
 // If the reply to a write is lost, the write is repeated. A number is lost
 // then, and no number is given twice. The methods return errors as
-// framework.Client.Set does. An error that matches framework.ErrOutcomeUnknown
+// framework.Client.Set does. If the node or its parent is deleted as soon as it
+// is created, time and again, that is zk.ErrNoNode, after some pauses. An error that matches framework.ErrOutcomeUnknown
 // also costs no more than a number.
 type Sequence struct {
 	client *framework.Client
@@ -86,6 +89,10 @@ func (s *Sequence) checkDense(stat *zk.Stat) error {
 	return nil
 }
 
+// whileDeleted is how often, and after which pauses, the node is created again
+// that somebody deletes at once, or below a parent that the servers delete.
+var whileDeleted = retry.BoundedExponential(50*time.Millisecond, 5*time.Second, 10)
+
 // write writes the node. It creates the node first if there is none.
 func (s *Sequence) write(ctx context.Context, op string) (*zk.Stat, error) {
 	if s.fault != nil {
@@ -94,17 +101,28 @@ func (s *Sequence) write(ctx context.Context, op string) (*zk.Stat, error) {
 	if s.client == nil {
 		return nil, s.failed(op, errNotMade)
 	}
-	stat, err := s.client.Set(ctx, s.path, nil, framework.AnyVersion)
-	for reason.Is(err, zk.ErrNoNode) {
-		_, err = s.client.Create(ctx, s.path, nil, framework.WithParents(), framework.Idempotent())
-		if err == nil || reason.Is(err, zk.ErrNodeExists) {
-			stat, err = s.client.Set(ctx, s.path, nil, framework.AnyVersion)
-		}
-	}
+	var stat *zk.Stat
+	isGone := func(err error) bool { return reason.Is(err, zk.ErrNoNode) }
+	err := retry.Do(ctx, whileDeleted, isGone, func(context.Context) (err error) {
+		stat, err = s.writeOrCreate(ctx) // the client's own policy is for its requests
+		return err
+	})
 	if err != nil {
 		return nil, s.failed(op, err)
 	}
 	return stat, nil
+}
+
+func (s *Sequence) writeOrCreate(ctx context.Context) (*zk.Stat, error) {
+	stat, err := s.client.Set(ctx, s.path, nil, framework.AnyVersion)
+	if !reason.Is(err, zk.ErrNoNode) {
+		return stat, err
+	}
+	_, err = s.client.Create(ctx, s.path, nil, framework.WithParents(), framework.Idempotent())
+	if err != nil && !reason.Is(err, zk.ErrNodeExists) {
+		return nil, err
+	}
+	return s.client.Set(ctx, s.path, nil, framework.AnyVersion)
 }
 
 func (s *Sequence) failed(op string, err error) error {

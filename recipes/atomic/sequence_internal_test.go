@@ -41,15 +41,18 @@ func TestReceiptOfTheLastVersion(t *testing.T) {
 
 // A node whose version is -1 cannot be written on condition.
 func TestVersionThatStandsForAny(t *testing.T) {
-	waiting := func() *call { return &call{done: make(chan struct{})} }
-	r := &round{cell: &cell{}, calls: []*call{waiting(), waiting()}}
-	r.seen = snapshotOf(nil, &zk.Stat{Version: -1})
-	reader, writer := r.calls[0], r.calls[1]
-	reader.change = func(data []byte) step { return step{data: data} }
-	writer.change = func(data []byte) step { return step{data: data, writes: true} }
-	require.NoError(t, r.try())
-	require.True(t, writer.over)
-	require.ErrorIs(t, writer.result.err, ErrNoVersion)
-	require.False(t, reader.over)
-	require.Equal(t, []*call{reader}, r.waiting)
+	recipetest.InVirtualTime(t, func(t *testing.T, w *recipetest.World) {
+		c, _ := w.Connect(t)
+		waiting := func() *call { return &call{done: make(chan struct{})} }
+		r := &round{cell: &cell{client: c}, calls: []*call{waiting(), waiting()}}
+		r.seen = snapshotOf(c.SessionID(), nil, &zk.Stat{Version: -1})
+		reader, writer := r.calls[0], r.calls[1]
+		reader.change = func(data []byte) step { return step{data: data} }
+		writer.change = func(data []byte) step { return step{data: data, writes: true} }
+		require.NoError(t, r.try())
+		require.True(t, writer.over)
+		require.ErrorIs(t, writer.result.err, ErrNoVersion)
+		require.False(t, reader.over)
+		require.Equal(t, []*call{reader}, r.waiting)
+	})
 }

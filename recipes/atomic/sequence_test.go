@@ -3,7 +3,9 @@ package atomic_test
 import (
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
@@ -106,4 +108,30 @@ func TestDeletedSequence(t *testing.T) {
 		require.NoError(t, err)
 		require.EqualValues(t, 3, n)
 	})
+}
+
+// Somebody deletes the node, or its parent, as soon as it is created. The
+// sequence tries again after pauses, and not for ever.
+func TestSequenceThatIsDeletedAtOnce(t *testing.T) {
+	for op, deleted := range map[zktest.Op]string{zktest.OpCreate: "/x/s", zktest.OpCreateContainer: "/x"} {
+		for times, fails := range map[int]bool{3: false, -1: true} {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				c, _ := w.Connect(t)
+				w.Fake.Inject(zktest.Rule{Op: op, Path: deleted, Times: times, Do: zktest.CallAfter(func(zktest.Request) {
+					_ = w.Fake.Delete(deleted)
+				})})
+				w.Fake.ClearRequests()
+				begun := time.Now()
+				_, err := atomic.NewSequence(c, "/x/s").Next(w.Patience(t))
+				if fails {
+					require.ErrorIs(t, err, zk.ErrNoNode)
+					require.Greater(t, time.Since(begun), time.Second)
+				} else {
+					require.NoError(t, err)
+				}
+				require.Less(t, time.Since(begun), time.Minute)
+				require.Less(t, len(w.Requests()), 200)
+			})
+		}
+	}
 }

@@ -14,6 +14,7 @@ import (
 // nothing.
 type snapshot struct {
 	at      time.Time
+	session int64 // of the client, before it looked
 	exists  bool
 	data    []byte
 	version int32
@@ -23,20 +24,23 @@ type snapshot struct {
 
 // memory is for how long a node is taken to be as it was. A write is refused if
 // it is not, by its version. The time is short, because a node that was deleted
-// and re-created may have the same version again.
+// and re-created may have the same version again. It ends with the session: the
+// clock may stand still while the machine sleeps, and the session does not.
 const memory = time.Second
 
-func (s snapshot) isRecent() bool { return !s.at.IsZero() && time.Since(s.at) < memory }
+func (s snapshot) isRecent(session int64) bool {
+	return !s.at.IsZero() && s.session == session && time.Since(s.at) < memory
+}
 
-func snapshotOf(data []byte, stat *zk.Stat) snapshot {
-	return snapshot{time.Now(), true, data, stat.Version, stat.Czxid, stat.EphemeralOwner}
+func snapshotOf(session int64, data []byte, stat *zk.Stat) snapshot {
+	return snapshot{time.Now(), session, true, data, stat.Version, stat.Czxid, stat.EphemeralOwner}
 }
 
 // base returns the node as the round takes it to be.
 func (r *round) base() (snapshot, error) {
 	r.fresh = false
 	r.takeLoaded()
-	if r.seen.isRecent() {
+	if r.seen.isRecent(r.client.SessionID()) {
 		return r.seen, nil
 	}
 	for {
@@ -81,6 +85,7 @@ func (c *cell) forget() {
 
 // look reads a node. With sync it sees everything that was committed before.
 func (r *round) look(path string, sync bool) (s snapshot, err error) {
+	session := r.client.SessionID()
 	read := func(ctx context.Context) error {
 		if sync {
 			if err := r.client.Sync(ctx, path); err != nil {
@@ -89,11 +94,11 @@ func (r *round) look(path string, sync bool) (s snapshot, err error) {
 		}
 		data, stat, err := r.client.Get(ctx, path)
 		if reason.Is(err, zk.ErrNoNode) {
-			s = snapshot{at: time.Now()}
+			s = snapshot{at: time.Now(), session: session}
 			return nil
 		}
 		if err == nil {
-			s = snapshotOf(data, stat)
+			s = snapshotOf(session, data, stat)
 		}
 		return err
 	}
@@ -110,10 +115,11 @@ func (r *round) look(path string, sync bool) (s snapshot, err error) {
 // create makes the node without any data, which stands for the zero value. So
 // it does not matter who has made it, or how often.
 func (r *round) create() error {
+	session := r.client.SessionID()
 	created, err := r.client.Create(r.ctx, r.path, nil, framework.WithParents(), framework.Idempotent())
 	switch {
 	case err == nil:
-		r.seen = snapshot{at: time.Now(), exists: true, czxid: created.Czxid}
+		r.seen = snapshot{at: time.Now(), session: session, exists: true, czxid: created.Czxid}
 		return nil
 	case reason.Is(err, zk.ErrNodeExists):
 		r.forget()

@@ -63,7 +63,7 @@ func (w *write) do() (verdict, error) {
 		}
 		if err := w.outlast(err); err != nil {
 			if w.doubt {
-				return lost, err
+				return w.abandon(err)
 			}
 			return refused, err
 		}
@@ -76,13 +76,14 @@ func (w *write) do() (verdict, error) {
 // attempt makes the request once. The verdict is pending if its error does not
 // tell what has become of the write.
 func (w *write) attempt() (verdict, error) {
+	session := w.client.SessionID()
 	stat, err := w.send()
 	var failed *framework.TxnError
 	inTxn := reason.As(err, &failed)
 	changed := reason.Is(err, zk.ErrBadVersion) || reason.Is(err, zk.ErrNoNode)
 	switch {
 	case err == nil:
-		w.seen = snapshotOf(w.data, stat)
+		w.seen = snapshotOf(session, w.data, stat)
 		w.used()
 		return applied, nil
 	case reason.Is(err, framework.ErrOutcomeUnknown):
@@ -131,8 +132,24 @@ func (w *write) resolve() (verdict, error) {
 			return v, err
 		}
 		if err := w.outlast(err); err != nil {
-			return lost, err
+			return w.abandon(err)
 		}
+	}
+}
+
+// abandon ends a write of which an attempt may have been applied, because of an
+// error that waiting does not cure.
+func (w *write) abandon(err error) (verdict, error) {
+	if w.receipt == nil || w.ctx.Err() != nil {
+		return lost, err
+	}
+	switch v, voidErr := w.void(); {
+	case voidErr != nil:
+		return lost, err
+	case v == again:
+		return refused, err
+	default:
+		return v, nil
 	}
 }
 
@@ -152,6 +169,8 @@ func (w *write) lookForOutcome() (verdict, error) {
 		w.forget()
 		w.used()
 		return applied, nil
+	case now.version == w.receipt.version+1 && bytes.Equal(now.data, numberBytes(-w.number)):
+		return w.voided()
 	default:
 		return lost, fmt.Errorf("%s has version %d now", w.receipt.path, now.version)
 	}
@@ -161,10 +180,30 @@ func (w *write) lookForOutcome() (verdict, error) {
 // repeated on another node that has the same version by chance.
 func (w *write) judgeUnused() (verdict, error) {
 	now, err := w.look(w.path, true)
-	if err == nil && (!now.exists || now.czxid != w.base.czxid) {
-		return lost, errors.New("node was deleted meanwhile")
+	if err != nil || now.exists && now.czxid == w.base.czxid {
+		return pending, err
+	}
+	return w.void()
+}
+
+// void sees to it that no attempt can be applied any more, also one that is
+// still on its way: it uses the receipt. If an attempt was faster, the receipt
+// tells that.
+func (w *write) void() (verdict, error) {
+	_, err := w.client.Set(w.ctx, w.receipt.path, numberBytes(-w.number), w.receipt.version)
+	switch {
+	case err == nil:
+		return w.voided()
+	case reason.Is(err, zk.ErrBadVersion), reason.Is(err, zk.ErrNoNode):
+		return w.lookForOutcome() // this server has seen what has become of it
 	}
 	return pending, err
+}
+
+func (w *write) voided() (verdict, error) {
+	w.forget()
+	w.used()
+	return again, nil
 }
 
 // judgeNode judges by the node itself. It can be sure of these:

@@ -181,12 +181,17 @@ func (b *Barrier) Lower(ctx context.Context) error {
 	return nil
 }
 
-// Raised reports whether the barrier is up, and describes it.
+// Raised reports whether the barrier is up, and describes it. It has seen every
+// Raise and Lower that was complete before the call, as Wait has.
 func (b *Barrier) Raised(ctx context.Context) (Raised, bool, error) {
 	if err := b.usable(); err != nil {
 		return Raised{}, false, errorOf("look at", b.path, err)
 	}
-	up, _, err := b.look(ctx)
+	var up Raised
+	err := lookInStep(ctx, b.client, b.path, func(ctx context.Context) (err error) {
+		up, _, err = b.look(ctx)
+		return err
+	})
 	if reason.Is(err, zk.ErrNoNode) {
 		return Raised{}, false, nil
 	}
@@ -196,6 +201,10 @@ func (b *Barrier) Raised(ctx context.Context) (Raised, bool, error) {
 // Wait waits until the barrier is down. It returns nil at once if it is down
 // already. Outages and losses of the session do not end it: it looks again when
 // there is a connection. While it waits, it has one watch, which it withdraws.
+//
+// Wait has seen every Raise that was complete before the call: it asks the
+// server to catch up before it looks, once in each session. The package
+// documentation says what a leader's own clients may miss.
 //
 // If ctx ends first, the error is a *RaisedError, which says who raised the
 // barrier. If Wait has not seen the barrier by then, for want of a connection,
@@ -213,23 +222,59 @@ func (b *Barrier) Wait(ctx context.Context) error {
 func (b *Barrier) wait(ctx context.Context) error {
 	var seen *Raised
 	for {
-		data, stat, watch, err := b.client.GetW(ctx, b.path)
+		err := inStep(ctx, b.client, b.path, func(ctx context.Context) error {
+			return b.awaitDown(ctx, &seen)
+		})
 		switch {
-		case reason.Is(err, zk.ErrNoNode):
-			return nil
 		case err == nil:
-			up := b.describe(ctx, data, stat)
-			seen = &up
-			select {
-			case <-watch.Done():
-			case <-ctx.Done():
-				watch.Stop()
-			}
+			return nil
 		case !again(ctx, b.client, err) && ctx.Err() == nil:
 			return errorOf("wait", b.path, err)
-		}
-		if ctx.Err() != nil {
+		case ctx.Err() != nil:
 			return b.waitEnded(ctx, seen, err)
+		}
+	}
+}
+
+// awaitDown waits in one session, and notes the barrier as it was last seen.
+func (b *Barrier) awaitDown(ctx context.Context, seen **Raised) error {
+	for {
+		data, stat, watch, err := b.client.GetW(ctx, b.path)
+		if reason.Is(err, zk.ErrNoNode) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		up := b.describe(ctx, data, stat)
+		*seen = &up
+		select {
+		case <-watch.Done():
+		case <-ctx.Done():
+			watch.Stop()
+			return reason.OfContext(ctx)
+		}
+	}
+}
+
+// inStep calls f with a context for requests of one session, whose server has
+// caught up with all that was complete before. No server falls behind that in
+// the same session. A loss of the session is an error.
+func inStep(ctx context.Context, c *framework.Client, path string, f func(context.Context) error) error {
+	return c.InSession(ctx, func(ctx context.Context) error {
+		if err := c.Sync(ctx, path); err != nil {
+			return err
+		}
+		return f(ctx)
+	})
+}
+
+// lookInStep is inStep that begins anew in the next session.
+func lookInStep(ctx context.Context, c *framework.Client, path string, f func(context.Context) error) error {
+	for {
+		err := inStep(ctx, c, path, f)
+		if ctx.Err() != nil || !reason.Is(err, framework.ErrSessionLost) || reason.Is(err, framework.ErrClosed) {
+			return err
 		}
 	}
 }

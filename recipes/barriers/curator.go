@@ -23,6 +23,9 @@ func (e *entry) enterCurator(ctx context.Context, s *framework.Session) error {
 		}
 		if open {
 			ready.Stop()
+			if err := b.client.Sync(ctx, b.path); err != nil { // it may be of a round that is over
+				return err
+			}
 			if open, err = b.isReallyOpen(ctx, e.name); err != nil {
 				return err
 			}

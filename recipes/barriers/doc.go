@@ -46,7 +46,8 @@
 // Members are ephemeral nodes below the path. The one that sees n of them opens
 // the round, by a transaction that checks their nodes and writes their names to
 // the node at the path. So exactly n enter, in the order in which they came,
-// and later members are in a later round. Nothing is left that could let the
+// and later members are in a later round. If more than n wait, all their rounds
+// open together, of up to 500 members. Nothing is left that could let the
 // next round pass too early. The end of the round is one transaction, too. A
 // round costs nine requests for each member, if no others come meanwhile. If
 // many come, the members inside look for losses after a pause, of 5 ms for each
@@ -61,6 +62,15 @@
 // gives up its Enter during an outage counts until the client can delete its
 // node, or its session has timed out. Wait may miss a barrier that is lowered
 // and raised again at once.
+//
+// Wait, Barrier.Raised and DoubleBarrier.Members ask the server to catch up
+// before they look, by a [framework.Client.Sync]. That has its limits at a
+// leader, which answers its own clients from what it has applied. It may be some
+// milliseconds behind what its followers have. One that was cut off from the
+// others does not notice that for some seconds, and its clients see what was
+// before: a Wait there may pass a barrier that was raised meanwhile. If nothing
+// of the kind may happen, what the worker writes must depend on a version or on
+// a lock.
 //
 // In Curator's layout, the node "ready" stays if the last member gives up its
 // Leave without a connection, until the client that made it is closed or the

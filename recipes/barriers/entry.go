@@ -83,10 +83,11 @@ func (e *entry) create(ctx context.Context, s *framework.Session) error {
 	return nil
 }
 
-// pauseBeforeAnother pauses before a member makes another node, since the one
-// before was deleted. The first time is an operator's, and costs no pause.
+// pauseBeforeAnother pauses before a member or a barrier gets another node, since
+// the one before was deleted, as others were before. The first time is an
+// operator's, and costs no pause.
 func pauseBeforeAnother(ctx context.Context, before int) {
-	if before == 0 {
+	if before <= 0 {
 		return
 	}
 	const first, longest = 50 * time.Millisecond, time.Second

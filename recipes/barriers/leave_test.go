@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/recipes/barriers"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -74,5 +75,63 @@ func TestLeaveThatGivesUpBeforeTheClientIsClosed(t *testing.T) {
 		require.NoError(t, clients[0].Close())
 		time.Sleep(time.Minute)
 		require.NoError(t, context.Cause(p[1].Context()))
+	})
+}
+
+// Of two Leaves of one member, the one that gives up fails alone. The other one
+// waits until all have left, whichever was called first.
+func TestLeaveThatGivesUpBesideAnotherOne(t *testing.T) {
+	for name, patientFirst := range map[string]bool{"patient first": true, "patient last": false} {
+		for layout, opts := range layouts {
+			t.Run(name+"/"+layout, func(t *testing.T) {
+				inVirtualTime(t, func(t *testing.T, w *world) {
+					p := w.enterAll(t, "/b", w.clients(t, 2), opts...)
+					var all []*leaving
+					for i := range 2 {
+						ctx := recipetest.Within(t, time.Minute)
+						if (i == 0) == patientFirst {
+							ctx = w.Patience(t)
+						}
+						all = append(all, leaveLater(ctx, p[0]))
+						settle()
+					}
+					over, cancel := context.WithCancel(t.Context())
+					cancel()
+					require.ErrorIs(t, p[0].Leave(over), barriers.ErrNotLeft)
+					time.Sleep(time.Hour)
+					patient, other := all[0], all[1]
+					if !patientFirst {
+						patient, other = other, patient
+					}
+					require.True(t, other.isOver())
+					require.ErrorIs(t, other.err, barriers.ErrNotLeft)
+					require.ErrorIs(t, other.err, context.DeadlineExceeded)
+					require.False(t, patient.isOver())
+					require.NoError(t, p[1].Leave(w.Patience(t)))
+					<-patient.done
+					require.NoError(t, patient.err)
+					require.NoError(t, p[0].Leave(over), "it has left before")
+					w.NothingLeft(t, "/b")
+				})
+			})
+		}
+	}
+}
+
+// The member gives up with the last of its Leaves.
+func TestAllLeavesOfAMemberGiveUp(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		p := w.enterAll(t, "/b", w.clients(t, 2))
+		settle()
+		one, two := leaveLater(recipetest.Within(t, time.Second), p[0]), leaveLater(recipetest.Within(t, time.Minute), p[0])
+		<-one.done
+		require.ErrorIs(t, one.err, barriers.ErrNotLeft)
+		require.Len(t, w.Fake.Children("/b"), 2)
+		<-two.done
+		require.ErrorIs(t, two.err, barriers.ErrNotLeft)
+		settle()
+		require.Len(t, w.Fake.Children("/b"), 1)
+		require.NoError(t, context.Cause(p[1].Context()))
+		w.leaveAll(t, p[1:])
 	})
 }

@@ -22,13 +22,18 @@ type Member struct {
 }
 
 // Members returns the members that are there now, those that wait and those
-// that are inside, ordered by their names. It reads the node of each. A member
-// that leaves meanwhile may be left out.
+// that are inside, ordered by their names. It has seen every Enter and Leave
+// that was complete before the call, as Barrier.Wait has. It reads the node of
+// each member. A member that leaves meanwhile may be left out.
 func (b *DoubleBarrier) Members(ctx context.Context) ([]Member, error) {
 	if err := b.usable(); err != nil {
 		return nil, errorOf("members", b.path, err)
 	}
-	members, err := b.members(ctx)
+	var members []Member
+	err := lookInStep(ctx, b.client, b.path, func(ctx context.Context) (err error) {
+		members, err = b.members(ctx)
+		return err
+	})
 	return members, errorOf("members", b.path, err)
 }
 

@@ -14,10 +14,10 @@ import (
 	"github.com/gocurator/curator/internal/semconv"
 )
 
-// The barrier's node has the rounds. A round is opened by one transaction that
-// checks the nodes of its members and writes the rounds over the version that
-// was read. So all n members are there at that moment, none of them is in
-// another round, and no other round opens at the same time.
+// The barrier's node has the rounds. Rounds are opened by one transaction that
+// checks the nodes of their members and writes the rounds over the version that
+// was read. So all n members of each are there at that moment, none of them is
+// in another round, and nobody else opens a round at the same time.
 //
 // The last member that comes opens the round. Each lists the others when its
 // node is created, so that the last one sees all that wait. It opens if they are
@@ -89,7 +89,12 @@ func (b *DoubleBarrier) readRounds(ctx context.Context, watched bool) (r rounds,
 	return r, stat.Version, w, err
 }
 
-// open opens the next round if enough members wait. Otherwise this member is
+// mostAtOnce bounds how many members one transaction lets in, if more than one
+// round is opened: all rounds of all who wait, so that n of them do not open
+// round after round, each of them against all others.
+const mostAtOnce = 500
+
+// open opens the next rounds if enough members wait. Otherwise this member is
 // not responsible any more. It reports whether the member is in a round.
 func (e *entry) open(ctx context.Context) (in bool, err error) {
 	b := e.barrier
@@ -112,28 +117,40 @@ func (e *entry) open(ctx context.Context) (in bool, err error) {
 		e.responsible = false
 		return false, nil
 	}
-	members := waiting[:b.n]
-	err = b.openRound(ctx, append(r.alive(names), round{Members: members}), members, version)
+	opened := nextRounds(waiting, b.n)
+	err = b.openRounds(ctx, r.alive(names), opened, version)
 	switch {
 	case reason.Is(err, zk.ErrBadVersion), reason.Is(err, zk.ErrNoNode):
 		return false, nil // another round was opened, or a member has gone
-	case err == nil && slices.Contains(members, e.name):
-		e.round = members
-		return true, nil
+	case err != nil:
+		return false, err
 	}
-	return false, err
+	return e.isIn(opened)
 }
 
-func (b *DoubleBarrier) openRound(ctx context.Context, r rounds, members []string, version int32) error {
-	ops := make([]framework.TxnOp, 0, len(members)+1)
-	for _, name := range members {
-		ops = append(ops, framework.CheckOp(b.child(name), framework.AnyVersion))
+// nextRounds returns the rounds of those who wait, in order.
+func nextRounds(waiting []string, n int) (r rounds) {
+	for len(waiting) >= n && (len(r) == 0 || (len(r)+1)*n <= mostAtOnce) {
+		r = append(r, round{Members: waiting[:n]})
+		waiting = waiting[n:]
 	}
-	ops = append(ops, framework.SetOp(b.path, r.encode(), version))
+	return r
+}
+
+func (b *DoubleBarrier) openRounds(ctx context.Context, before, opened rounds, version int32) error {
+	var ops []framework.TxnOp
+	for _, one := range opened {
+		for _, name := range one.Members {
+			ops = append(ops, framework.CheckOp(b.child(name), framework.AnyVersion))
+		}
+	}
+	ops = append(ops, framework.SetOp(b.path, slices.Concat(before, opened).encode(), version))
 	if _, err := b.client.Transaction(ctx, ops...); err != nil {
 		return err
 	}
-	framework.Extend(b.client).Logger().Info("double barrier opened", logPath(b.client, b.path))
+	for range opened {
+		framework.Extend(b.client).Logger().Info("double barrier opened", logPath(b.client, b.path))
+	}
 	return nil
 }
 

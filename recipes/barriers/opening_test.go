@@ -1,6 +1,7 @@
 package barriers_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -123,5 +124,22 @@ func TestMembersEnterInOrder(t *testing.T) {
 		last := enterLater(w.Patience(t), barriers.NewDoubleBarrier(clients[3], "/b", 2))
 		w.leaveAll(t, append(passages, pending[2].wait(t), last.wait(t)))
 		w.NothingLeft(t, "/b")
+	})
+}
+
+// The barrier's node does not keep the names of rounds that are over.
+func TestNodeKeepsNoRoundsThatAreOver(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		clients := w.clients(t, 4)
+		stay := w.enterAll(t, "/b", clients[:2])
+		for range 3 {
+			p := w.enterAll(t, "/b", clients[2:])
+			n, _ := w.Fake.Node("/b")
+			require.Equal(t, 2, strings.Count(string(n.Data), `"members"`), "the round that stays, and the newest")
+			require.Contains(t, string(n.Data), stay[0].Name())
+			require.Contains(t, string(n.Data), p[0].Name())
+			w.leaveAll(t, p)
+		}
+		w.leaveAll(t, stay)
 	})
 }

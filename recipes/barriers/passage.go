@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gocurator/curator/framework"
@@ -27,15 +28,16 @@ type Passage struct {
 
 	leaving  context.Context // ends when Leave is called
 	leave    context.CancelFunc
-	patience context.Context // ends when a Leave gives up
+	patience context.Context // ends when the last Leave that waits gives up
 	giveUp   context.CancelFunc
+	waiting  atomic.Int32 // Leaves that have not given up
 
 	gone bool          // the node is known to be deleted; of the goroutine
 	done chan struct{} // closed when the member is out
 	err  error         // why the passage ended, or nil; set before done is closed
 
 	once   sync.Once // sets the following field
-	result error     // of the first Leave that returned
+	result error     // of the first Leave that saw the end, or made the member give up
 }
 
 // newPassage starts the only goroutine of a member that is inside.
@@ -87,27 +89,56 @@ func (p *Passage) Name() string { return p.name }
 // error.
 //
 // If this member's session is lost, Leave does not wait for the others. The
-// error matches framework.ErrSessionLost then. Leave may be called again, and
-// returns what the first Leave returned.
+// error matches framework.ErrSessionLost then.
+//
+// Leave may be called again, and returns what the first Leave returned. Of
+// several at the same time, each waits as long as its own context allows. The
+// member gives up with the last of them.
 func (p *Passage) Leave(ctx context.Context) error {
 	begun := time.Now()
-	if ctx.Err() != nil { // before it begins to leave, so that it does not wait
-		p.giveUp()
+	if p.wait(ctx) {
+		err := errorOf("leave", p.barrier.path, p.resultOf(ctx))
+		traceWait(p.barrier.client, "leave", p.barrier.path, begun, err)
+		return err
 	}
-	p.leave()
-	p.cancel(ErrLeft)
-	select {
-	case <-p.done:
-	case <-ctx.Done():
-		p.giveUp()
-		p.awaitResignation()
-	}
+	p.awaitResignation()
 	first := false
 	p.once.Do(func() { first, p.result = true, errorOf("leave", p.barrier.path, p.resultOf(ctx)) })
 	if first {
 		traceWait(p.barrier.client, "leave", p.barrier.path, begun, p.result)
 	}
 	return p.result
+}
+
+// wait begins to leave, and waits until the member is out, or ctx ends. It
+// reports whether other Leaves go on waiting. If none does, the member gives up.
+func (p *Passage) wait(ctx context.Context) (othersDo bool) {
+	p.waiting.Add(1)
+	over := ctx.Err() != nil
+	if over { // before it begins to leave, so that it does not wait
+		othersDo = p.stopWaiting()
+	}
+	p.leave()
+	p.cancel(ErrLeft)
+	if over {
+		return othersDo
+	}
+	select {
+	case <-p.done:
+		p.waiting.Add(-1)
+		return false
+	case <-ctx.Done():
+		return p.stopWaiting()
+	}
+}
+
+// stopWaiting notes that a Leave has given up. It reports whether others wait.
+func (p *Passage) stopWaiting() (others bool) {
+	if p.waiting.Add(-1) > 0 {
+		return true
+	}
+	p.giveUp()
+	return false
 }
 
 // lastWords is how long a call that gives up waits for the servers. Without

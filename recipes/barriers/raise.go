@@ -54,7 +54,8 @@ func (r *raise) inSession(ctx context.Context) (Raised, error) {
 	} else {
 		r.noteSession(s.ID())
 	}
-	for {
+	for tries := 0; ; tries++ {
+		pauseBeforeAnother(ctx, tries-1)
 		_, err := r.client.Create(ctx, r.path, data, opts...)
 		r.note(err)
 		if err == nil {

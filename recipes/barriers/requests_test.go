@@ -1,13 +1,16 @@
 package barriers_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/barriers"
+	"github.com/gocurator/curator/testing/zktest"
 )
 
 // A round of n members costs nine requests for each of them, less one. So there
@@ -63,6 +66,61 @@ func (w *world) countRequests(t *testing.T, n int, atOnce bool) {
 	}
 	require.LessOrEqual(t, total, 10*n)
 	w.NothingLeft(t, "/b")
+}
+
+// Many more members come at once than open the barrier. The number of requests
+// grows with the number of members, and not with its square. All but those who
+// are too few for a round enter, in their order.
+func TestRequestsOfManyRoundsAtOnce(t *testing.T) {
+	for _, all := range thorough.Some(2, 41, 81, 401) {
+		inVirtualTime(t, func(t *testing.T, w *world) {
+			newChecker(t, w.Fake, "/b", 2)
+			w.Fake.Inject(zktest.Rule{Times: -1, Do: zktest.DelayReply(5 * time.Millisecond)})
+			c, _ := w.Connect(t)
+			ctx, stop := context.WithCancel(w.Patience(t))
+			defer stop()
+			w.Fake.ClearRequests()
+			var pending []*entering
+			for range all {
+				pending = append(pending, enterLater(ctx, barriers.NewDoubleBarrier(c, "/b", 2)))
+			}
+			time.Sleep(900 * time.Millisecond)
+			sent := len(w.Requests())
+			t.Logf("%d members: %d requests", all, sent)
+			require.Less(t, sent, 12*all)
+			var passages []*barriers.Passage
+			for _, p := range pending {
+				if p.isOver() {
+					passages = append(passages, p.wait(t))
+				}
+			}
+			require.Len(t, passages, all-1)
+			stop()
+			w.leaveAll(t, passages)
+			w.NothingLeft(t, "/b")
+		})
+	}
+}
+
+// A look at a barrier costs two requests: one asks the server to catch up. A
+// Wait makes one more when the barrier falls.
+func TestRequestsOfAWait(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		b := barriers.NewBarrier(c, "/b")
+		w.Fake.ClearRequests()
+		require.NoError(t, b.Wait(t.Context()))
+		require.Len(t, w.Requests(), 2)
+		_, _, err := b.Raised(t.Context())
+		require.NoError(t, err)
+		require.Len(t, w.Requests(), 4)
+		require.NoError(t, w.Fake.Create("/b", nil))
+		done := waitLater(t.Context(), b)
+		settle()
+		require.NoError(t, w.Fake.Delete("/b"))
+		require.NoError(t, <-done)
+		require.Len(t, w.Requests(), 7)
+	})
 }
 
 // While a member waits for the opening, it has one watch, and another one on

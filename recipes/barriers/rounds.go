@@ -15,7 +15,7 @@ type rounds []round
 // round has the names of a round's members, in order.
 type round struct {
 	Members []string `json:"members"`
-	Left    []string `json:"left,omitempty"` // those who did not wait for the others to leave
+	Left    []string `json:"left,omitempty"` // those who did not wait for the others to leave, and some who have marked their nodes
 }
 
 // inNode is the JSON form of rounds.
@@ -26,15 +26,30 @@ type inNode struct {
 
 const version = 1
 
+// readRounds decodes the data of the barrier's node. A member that is named
+// twice is not of this package, and could never be deleted as often.
 func readRounds(data []byte) (rounds, error) {
 	if len(data) == 0 {
 		return nil, nil
 	}
 	var in inNode
-	if json.Unmarshal(data, &in) != nil || in.V != version {
+	if json.Unmarshal(data, &in) != nil || in.V != version || in.Rounds.nameTwice() {
 		return nil, ErrForeignData
 	}
 	return in.Rounds, nil
+}
+
+func (r rounds) nameTwice() bool {
+	named := stringSet{}
+	for _, one := range r {
+		for _, name := range one.Members {
+			if named.has(name) {
+				return true
+			}
+			named[name] = struct{}{}
+		}
+	}
+	return false
 }
 
 func (r rounds) encode() []byte {
@@ -52,12 +67,17 @@ func (r rounds) of(name string) round {
 	return round{}
 }
 
-// withLeft returns the rounds after a member has left without waiting.
-func (r rounds) withLeft(name string) rounds {
+// withLeft returns the rounds after members have left.
+func (r rounds) withLeft(names ...string) rounds {
 	after := slices.Clone(r)
 	for i, one := range after {
-		if slices.Contains(one.Members, name) {
-			after[i].Left = append(slices.Clone(one.Left), name)
+		members, noted := set(one.Members), set(one.Left)
+		after[i].Left = slices.Clone(one.Left)
+		for _, name := range names {
+			if members.has(name) && !noted.has(name) {
+				noted[name] = struct{}{}
+				after[i].Left = append(after[i].Left, name)
+			}
 		}
 	}
 	return after
@@ -111,6 +131,20 @@ func splitName(name string) (entry string, attempt int, ok bool) {
 	}
 	attempt, err := strconv.Atoi(name[dot+1:])
 	return name[:dot], attempt, err == nil
+}
+
+// resignPrefix begins the name of the node of a member that resigns. The name
+// of the member follows it.
+const resignPrefix = "left-"
+
+// resigning returns the members that tell by a node that they resign.
+func resigning(names []string) (members []string) {
+	for _, name := range names {
+		if member, ok := strings.CutPrefix(name, resignPrefix); ok {
+			members = append(members, member)
+		}
+	}
+	return members
 }
 
 // stringSet is a set of names.

@@ -37,4 +37,16 @@ func TestRoundsAreEncoded(t *testing.T) {
 	require.Equal(t, []string{"b", "a"}, left[0].Left)
 	require.Equal(t, all[1], left[1])
 	require.Equal(t, []string{"b"}, all[0].Left, "it is another list")
+	require.Equal(t, left, left.withLeft("b", "a", "a", "stranger"), "each is noted once")
+}
+
+// All rounds of those who wait open at once, up to a number of members. At
+// least one does, however large it is.
+func TestNextRounds(t *testing.T) {
+	require.Equal(t, rounds{{Members: []string{"a", "b"}}, {Members: []string{"c", "d"}}}, nextRounds([]string{"a", "b", "c", "d", "e"}, 2))
+	require.Empty(t, nextRounds([]string{"a"}, 2))
+	crowd := make([]string, 3*mostAtOnce)
+	require.Len(t, nextRounds(crowd, 2), mostAtOnce/2)
+	require.Len(t, nextRounds(crowd, mostAtOnce-1), 1)
+	require.Len(t, nextRounds(crowd, mostAtOnce+1), 1)
 }

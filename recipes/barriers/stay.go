@@ -19,8 +19,8 @@ import (
 // its data, when Leave is called. The first member that is still there waits
 // until all others are marked or gone, and then deletes the nodes of all in one
 // transaction. So a node that vanishes before is that of a member that was
-// lost, or that did not wait: the latter notes that in the round, in the
-// transaction that deletes its node.
+// lost, or that did not wait: the latter is noted in the round before its node
+// is deleted; see resign.
 
 // stay is what the goroutine of a member knows of its round.
 type stay struct {
@@ -30,13 +30,17 @@ type stay struct {
 	watch  *framework.Watch // for a change of these, or nil
 	marked bool             // our own node is
 	tried  bool             // to mark it, so that it may be
+	behind bool             // another one was to end the round
 	lost   bool             // a member was
+
+	told, mayTell bool // there is a node that says that we resign, or may be
 }
 
 // stayInRound stays until all members have left. It returns an error if this
 // member is out before.
 func (p *Passage) stayInRound(ctx context.Context) error {
 	s := &stay{Passage: p, left: stringSet{}}
+	defer s.untell()
 	for {
 		err := p.inSession(ctx, s.untilOut)
 		if err == nil || !p.outlast(ctx, err) {
@@ -175,9 +179,10 @@ func (s *stay) list(ctx context.Context) (out bool, err error) {
 	return false, err
 }
 
-// listMarked lists the nodes for a member that has left. Only the first member
-// of the round concerns it: that one ends the round, or its node is gone, and
-// the next one does. So the watch is on that node, which arrivals do not touch.
+// listMarked lists the nodes for a member that has left. The first member of the
+// round that is there ends the round. Its node is gone then, or if it has gone
+// itself, and the next one ends the round. So each watches the one ahead of it:
+// arrivals do not touch that node, and one that goes wakes one other.
 func (s *stay) listMarked(ctx context.Context) (out bool, err error) {
 	c, path := s.barrier.client, s.barrier.path
 	for {
@@ -185,11 +190,13 @@ func (s *stay) listMarked(ctx context.Context) (out bool, err error) {
 		if out, err := s.isOut(err); out || err != nil {
 			return out, err
 		}
-		first := s.present()[0]
-		if first == s.name {
+		present := s.present()
+		place := slices.Index(present, s.name)
+		if place == 0 {
 			return false, nil // it ends the round itself
 		}
-		there, _, watch, err := c.ExistsW(ctx, s.barrier.child(first))
+		s.behind = true
+		there, _, watch, err := c.ExistsW(ctx, s.barrier.child(present[place-1]))
 		if err != nil {
 			return false, err
 		}
@@ -269,6 +276,9 @@ func (s *stay) mark(ctx context.Context) error {
 // close ends the round when all members that are still there have left. This
 // member is the first of them. It reports false if it must look again.
 func (s *stay) close(ctx context.Context) (out bool, err error) {
+	if err := s.takeOver(ctx); err != nil {
+		return false, err
+	}
 	present := s.present()
 	if err := s.awaitMarks(ctx, present); err != nil || s.patience.Err() != nil {
 		return false, err
@@ -282,6 +292,23 @@ func (s *stay) close(ctx context.Context) (out bool, err error) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// takeOver learns from one that was to end the round, and has resigned, who has
+// left, so that the marks of all need not be read again.
+func (s *stay) takeOver(ctx context.Context) error {
+	if !s.behind {
+		return nil
+	}
+	r, _, _, err := s.barrier.readRounds(ctx, false)
+	if err != nil && !reason.Is(err, errAnew) && !reason.Is(err, ErrForeignData) {
+		return err
+	}
+	s.behind = false
+	for _, name := range r.of(s.name).Left {
+		s.left[name] = struct{}{}
+	}
+	return nil
 }
 
 // awaitMarks waits until the other members are marked or gone, or until this
@@ -312,61 +339,36 @@ func (s *stay) awaitMarks(ctx context.Context, present []string) error {
 	return errors.Join(errs...)
 }
 
-// awaitMark waits until a member is marked or gone.
+// awaitMark waits until a member is marked or gone, and reports whether it is
+// marked: one that is gone may be lost.
 func (s *stay) awaitMark(ctx context.Context, name string, slots chan struct{}) (marked bool, err error) {
 	c, path := s.barrier.client, s.barrier.child(name)
 	for {
 		slots <- struct{}{}
 		data, _, watch, err := c.GetW(ctx, path)
 		<-slots
-		if marked, err := isMarked(data, err); marked || err != nil {
+		if err != nil || len(data) == 0 {
 			if watch != nil {
 				watch.Stop()
 			}
-			return marked, err
+			return err == nil, ignoreGone(err)
 		}
 		if _, err := watch.Wait(ctx); err != nil {
 			watch.Stop()
 			return false, err
 		}
 		data, _, err = c.Get(ctx, path) // without a watch: most changes are the mark
-		if marked, err := isMarked(data, err); marked || err != nil {
-			return marked, err
+		if err != nil || len(data) == 0 {
+			return err == nil, ignoreGone(err)
 		}
 	}
 }
 
-// isMarked reports whether the node that was read is marked or gone.
-func isMarked(data []byte, err error) (bool, error) {
+func ignoreGone(err error) error {
 	if reason.Is(err, zk.ErrNoNode) {
-		return true, nil
+		return nil
 	}
-	return err == nil && len(data) == 0, err
-}
-
-// resign leaves without waiting for the others. The transaction keeps them from
-// taking this member for lost.
-func (s *stay) resign(ctx context.Context) error {
-	b := s.barrier
-	for {
-		r, version, _, err := b.readRounds(ctx, false)
-		if reason.Is(err, errAnew) {
-			return ErrNotLeft
-		}
-		if err != nil {
-			return err
-		}
-		_, err = b.client.Transaction(ctx,
-			framework.SetOp(b.path, r.withLeft(s.name).encode(), version),
-			framework.DeleteOp(s.node.Path, framework.AnyVersion))
-		switch {
-		case err == nil, reason.Is(err, zk.ErrNoNode):
-			s.gone = true
-			return ErrNotLeft
-		case !reason.Is(err, zk.ErrBadVersion):
-			return err
-		}
-	}
+	return err
 }
 
 func (s *stay) stopWatch() {

@@ -1,0 +1,94 @@
+package barriers_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/barriers"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// connectToOne connects to members of an ensemble.
+func connectToOne(t *testing.T, ens *zktest.Ensemble, addresses string) *framework.Client {
+	t.Helper()
+	c, err := framework.Connect(recipetest.Within(t, time.Minute), addresses, framework.WithDialer(ens.Dialer()))
+	require.NoError(t, err)
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// What is done about a barrier is seen by all calls that begin then, also on a
+// server that lags behind.
+func TestBarrierOnAServerThatLags(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ens := zktest.StartEnsemble(t, 3)
+		operator, worker := connectToOne(t, ens, ens.Leader().Addr()), connectToOne(t, ens, ens.Followers()[0].Addr())
+		gate, sameGate := barriers.NewBarrier(operator, "/gate"), barriers.NewBarrier(worker, "/gate")
+		require.NoError(t, ens.Followers()[0].Lag(3*time.Second))
+		ctx := recipetest.Within(t, time.Hour)
+		for range 3 {
+			_, err := gate.Raise(ctx)
+			require.NoError(t, err)
+			require.ErrorIs(t, sameGate.Wait(recipetest.Within(t, 10*time.Second)), barriers.ErrRaised)
+			require.NoError(t, gate.Lower(ctx))
+			_, up, err := sameGate.Raised(ctx)
+			require.NoError(t, err)
+			require.False(t, up)
+			raised, err := gate.Raise(ctx)
+			require.NoError(t, err)
+			seen, up, err := sameGate.Raised(ctx)
+			require.NoError(t, err)
+			require.True(t, up)
+			require.Equal(t, raised, seen)
+			require.NoError(t, gate.Lower(ctx))
+		}
+	})
+}
+
+// Members of a double barrier are seen as they are, also on a server that lags
+// behind.
+func TestMembersOnAServerThatLags(t *testing.T) {
+	for name, opts := range layouts {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ens := zktest.StartEnsemble(t, 3)
+				operator, worker := connectToOne(t, ens, ens.Leader().Addr()), connectToOne(t, ens, ens.Followers()[0].Addr())
+				require.NoError(t, ens.Followers()[0].Lag(3*time.Second))
+				ctx := recipetest.Within(t, time.Hour)
+				p, err := barriers.NewDoubleBarrier(operator, "/b", 1, opts...).Enter(ctx)
+				require.NoError(t, err)
+				all, err := barriers.NewDoubleBarrier(worker, "/b", 1, opts...).Members(ctx)
+				require.NoError(t, err)
+				require.Len(t, all, 1)
+				require.Equal(t, p.Name(), all[0].Name)
+				require.True(t, all[0].Inside)
+				require.NoError(t, p.Leave(ctx))
+				all, err = barriers.NewDoubleBarrier(worker, "/b", 1, opts...).Members(ctx)
+				require.NoError(t, err)
+				require.Empty(t, all)
+			})
+		})
+	}
+}
+
+// In Curator's layout, a member comes to a server that lags behind, and still
+// has the round before this one. The member does not pass alone.
+func TestMemberInCuratorsLayoutOnAServerThatLags(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ens := zktest.StartEnsemble(t, 3)
+		one, two := connectToOne(t, ens, ens.Leader().Addr()), connectToOne(t, ens, ens.Leader().Addr())
+		late := connectToOne(t, ens, ens.Followers()[0].Addr())
+		w := &world{&recipetest.World{}}
+		passages := w.enterAll(t, "/b", []*framework.Client{one, two}, barriers.WithCuratorLayout())
+		require.NoError(t, late.Sync(t.Context(), "/"))
+		require.NoError(t, ens.Followers()[0].Lag(3*time.Second))
+		w.leaveAll(t, passages)
+		_, err := barriers.NewDoubleBarrier(late, "/b", 2, barriers.WithCuratorLayout()).Enter(recipetest.Within(t, time.Minute))
+		require.ErrorIs(t, err, barriers.ErrNotEntered)
+	})
+}

@@ -1,0 +1,92 @@
+package barriers
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
+)
+
+// A member that does not wait for the others to leave resigns: it is noted in
+// its round, so that the others do not take it for lost when its node is gone.
+// The note outlives the member's client, as an ephemeral node would not. It is
+// in the barrier's node, and not in a node of its own, so that nothing is left
+// that somebody would have to delete if all members crash.
+//
+// So all that resign write one node, each over the version that it has read,
+// and one of them is the first. Who was not, tells by a node of its own that it
+// resigns, and each that writes again notes all who tell. A writer that beats
+// us may have looked before we told. The next one that does has not. So a
+// member makes no more than a few requests, however many resign at once.
+
+// resign leaves without waiting for the others.
+func (s *stay) resign(ctx context.Context) error {
+	c := s.barrier.client
+	for {
+		r, version, _, err := s.barrier.readRounds(ctx, false)
+		if reason.Is(err, errAnew) {
+			return ErrNotLeft
+		}
+		if err != nil {
+			return err
+		}
+		if slices.Contains(r.of(s.name).Left, s.name) { // another one has noted it
+			err = c.Delete(ctx, s.node.Path, framework.AnyVersion, framework.Quietly())
+		} else {
+			err = s.note(ctx, r, version)
+		}
+		switch {
+		case err == nil, reason.Is(err, zk.ErrNoNode):
+			s.gone = true
+			return ErrNotLeft
+		case !reason.Is(err, zk.ErrBadVersion):
+			return err
+		}
+		if err := s.tell(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// note notes that this member has left, and deletes its node. It notes the same
+// of others that it knows to be marked, for the one that is to end the round
+// next, and if it tells of itself, of all who do.
+func (s *stay) note(ctx context.Context, r rounds, version int32) error {
+	b, who := s.barrier, append(slices.Sorted(maps.Keys(s.left)), s.name)
+	if s.told {
+		names, _, err := b.client.Children(ctx, b.path)
+		if err != nil {
+			return err
+		}
+		who = append(who, resigning(names)...)
+	}
+	_, err := b.client.Transaction(ctx,
+		framework.SetOp(b.path, r.withLeft(who...).encode(), version),
+		framework.DeleteOp(s.node.Path, framework.AnyVersion))
+	return err
+}
+
+// tell makes the node that tells others to note this member.
+func (s *stay) tell(ctx context.Context) error {
+	if s.told {
+		return nil
+	}
+	s.mayTell = true
+	_, err := s.barrier.client.Create(ctx, s.barrier.child(resignPrefix+s.name), nil, framework.WithMode(framework.Ephemeral))
+	if reason.Is(err, zk.ErrNoNode) {
+		return nil // our node is gone, too
+	}
+	s.told = err == nil || reason.Is(err, zk.ErrNodeExists)
+	return ignoreExists(err)
+}
+
+// untell deletes the node that tells others, if there may be one.
+func (s *stay) untell() {
+	if s.mayTell {
+		framework.Extend(s.barrier.client).DeleteInBackground(s.barrier.child(resignPrefix + s.name))
+	}
+}
