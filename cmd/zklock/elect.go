@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"sync"
 	"time"
 
 	"github.com/gocurator/curator/cmd/zklock/internal/child"
@@ -76,6 +75,7 @@ func (f *electFlags) run(ctx context.Context, e *env) error {
 	notify(signals, child.Forwarded...)
 	survivePipes()
 	defer signal.Stop(signals)
+	defer child.Adopt()()
 	return f.stand(ctx, e, signals)
 }
 
@@ -98,10 +98,8 @@ func (f *electFlags) stand(ctx context.Context, e *env, signals chan os.Signal) 
 		return stopErr
 	}
 	for {
-		endReaping := sync.OnceFunc(child.ReapOrphans())
 		g := &guarded{env: e, client: c, path: e.args[0], id: f.id, args: e.args[1:], stop: f.stop}
-		stopped, err := f.lead(ctx, g, signals, endReaping)
-		endReaping()
+		stopped, err := f.lead(ctx, g, signals)
 		if !f.restart || stopped || !mayRestart(err) {
 			return err
 		}
@@ -121,10 +119,10 @@ func (f *electFlags) stand(ctx context.Context, e *env, signals chan os.Signal) 
 // command is asked to end, and the leadership ends after it.
 const untilWorkReturns = 10 * 365 * 24 * time.Hour
 
-// lead is one candidacy. It calls beforeStart before it starts the command. It
-// reports whether the program should stop: a signal has asked for that, or
-// there is an error that another candidacy would meet again.
-func (f *electFlags) lead(ctx context.Context, g *guarded, signals chan os.Signal, beforeStart func()) (stopped bool, err error) {
+// lead is one candidacy. It reports whether the program should stop: a signal
+// has asked for that, or there is an error that another candidacy would meet
+// again.
+func (f *electFlags) lead(ctx context.Context, g *guarded, signals chan os.Signal) (stopped bool, err error) {
 	opts := []leader.SelectorOption{leader.WithGrace(untilWorkReturns)}
 	if f.id != "" {
 		opts = append(opts, leader.WithID(f.id))
@@ -140,7 +138,6 @@ func (f *electFlags) lead(ctx context.Context, g *guarded, signals chan os.Signa
 			stopped, outcome = true, stopErr // the command is never started
 			return nil
 		}
-		beforeStart()
 		lease, _ := locks.LeaseFromContext(ctx)
 		g.signals = signals
 		outcome = g.run(lease)

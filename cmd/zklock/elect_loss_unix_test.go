@@ -76,7 +76,7 @@ func TestALossBeforeTheCommandIsALoss(t *testing.T) {
 		env:    &env{streams: streams{os.Stdin, os.Stdout, os.Stderr}, settings: set},
 		client: c, path: "/el", args: []string{"touch", file}, stop: f.stop,
 	}
-	stopped, err := f.lead(t.Context(), g, make(chan os.Signal), func() { t.Error("the command is started") })
+	stopped, err := f.lead(t.Context(), g, make(chan os.Signal))
 	require.False(t, stopped)
 	require.Equal(t, lost, statusOf(err), "%v", err)
 	require.True(t, mayRestart(err))

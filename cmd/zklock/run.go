@@ -70,6 +70,7 @@ func (f *runFlags) run(ctx context.Context, e *env) error {
 	notify(signals, child.Forwarded...)
 	survivePipes()
 	defer signal.Stop(signals)
+	defer child.Adopt()()
 
 	waitCtx, endWait := untilStart(ctx, signals)
 	c, lease, err := f.grab(waitCtx, e)

@@ -61,11 +61,19 @@ func (w *watch) revoked() <-chan struct{} {
 	return w.lease.Revoked()
 }
 
-// onExit ends what the command has left behind in its group: nothing of it may
-// outlive the lock. As a rule there is nothing.
+// onExit ends what the command has left behind: nothing of it may outlive the
+// lock. As a rule there is nothing.
 func (w *watch) onExit() {
 	if w.kill == nil {
 		w.p.Terminate()
+	}
+	w.beginGrace()
+}
+
+// beginGrace begins the grace. One that has begun is not made longer: the
+// margin of a loss holds one.
+func (w *watch) beginGrace() {
+	if w.kill == nil {
 		w.kill = time.After(w.grace)
 	}
 }
@@ -78,7 +86,7 @@ func (w *watch) onLoss() {
 	default:
 		w.cause = lostCause(w.lease)
 	}
-	w.kill = time.After(w.grace)
+	w.beginGrace()
 	shell, isShell := w.stop.onLost.shell()
 	switch {
 	case isShell && w.grace > 0:
@@ -118,6 +126,9 @@ func (w *watch) outcome() error {
 	}
 	if w.cause != nil {
 		return lostError(w.path, w.cause, "; the command was stopped")
+	}
+	if w.p.GuardDied() {
+		return statusError{ownFailure, fmt.Errorf("%s: somebody has killed the guard, and the command with it", w.path)}
 	}
 	status := w.p.Status()
 	ended := fmt.Sprintf("; the command had ended with status %d, perhaps after the loss", status)

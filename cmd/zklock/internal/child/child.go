@@ -2,14 +2,25 @@
 // command, and what it starts, can be signalled and killed as one, also by the
 // death of this program.
 //
-// On Unix the command has a process group of its own. A process that leaves the
-// group, by setsid(2) or as a job of an interactive shell, is not reached. A
-// second process, the guard, sends the group SIGTERM, and SIGKILL after the
-// grace, when this program has died without a word, as by kill -9. The command
-// begins when the guard knows it: until then its process is a launcher, which
-// ends with this program. On Linux the command itself also has a parent-death
-// signal, in case that the guard has died, too. On Windows the command is in a
-// job object, which the system kills with its last handle.
+// On Unix two processes stand between this program and the command, which has a
+// process group of its own:
+//
+//	this program - outer guard - inner guard - command
+//
+// The inner guard starts the command, and tells this program how it does. When
+// this program has died, as by kill -9, the inner guard ends the command: by
+// SIGTERM, and after the grace by SIGKILL. The outer guard does that when the
+// inner one cannot, as it was killed or stopped, too. If the inner guard alone
+// dies, the system kills the command at once (on Linux), and this program ends
+// the rest.
+//
+// On Linux each of the three adopts the processes below it whose parents have
+// ended. So all that descends from the command is found, in whichever group or
+// session; see family. Elsewhere it is the command's group alone that is
+// signalled and waited for.
+//
+// On Windows the command is in a job object, which the system kills with its
+// last handle.
 package child
 
 import (
@@ -29,8 +40,9 @@ type Command struct {
 	// error, the command is not started, and Start returns the error.
 	Ready func() error
 
-	// Grace is the time that the guard leaves the group between SIGTERM and
-	// SIGKILL.
+	// Grace is the time that the guards leave the command between SIGTERM and
+	// SIGKILL. If this program has sent SIGTERM before its death, they send
+	// SIGKILL at once: one grace has begun then.
 	Grace time.Duration
 
 	// Resume is called when the whole job was stopped, as by Ctrl-Z, and goes
@@ -38,14 +50,17 @@ type Command struct {
 	Resume func() bool
 }
 
-// ErrGuard means that the guard could not be started, and the command was not.
+// ErrGuard means that the guards could not be started, and the command was not.
 var ErrGuard = errors.New("guard")
 
 // Process is a command that was started. Any goroutine may call its methods.
 type Process struct {
 	exited chan struct{}
 	gone   chan struct{}
-	status int // written before exited is closed
+
+	// These are written before exited is closed.
+	status    int
+	guardDied bool
 
 	system
 }
@@ -54,11 +69,15 @@ type Process struct {
 // started may still run.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
 
-// Gone is closed when, after the command, all that it has left behind in its
-// group has ended, too, and its resources are freed. Without a Kill that can
-// take for ever.
+// Gone is closed when, after the command, all that it has left behind has
+// ended, too, and its resources are freed. Without a Kill that can take for
+// ever.
 func (p *Process) Gone() <-chan struct{} { return p.gone }
 
 // Status returns the exit status of the command as shells have it, which is
 // 128+n after signal n. It may be called once Exited is closed.
 func (p *Process) Status() int { return p.status }
+
+// GuardDied reports whether the command was killed because somebody has killed
+// its guard. It may be called once Exited is closed.
+func (p *Process) GuardDied() bool { return p.guardDied }

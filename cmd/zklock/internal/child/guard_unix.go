@@ -3,99 +3,236 @@
 package child
 
 import (
-	"bytes"
-	"fmt"
-	"io"
+	"encoding/json"
+	"errors"
 	"os"
 	"os/signal"
+	"strconv"
 	"syscall"
 	"time"
 )
 
-// guardName is the guard's name in the list of processes, and how the program
+// guardName is the guards' name in the list of processes, and how the program
 // knows that it is meant to be one.
 const guardName = "zklock-guard"
 
-// farewell is the last byte to a guard that is not needed any more.
-const farewell = '.'
+// The two guards; see the package.
+const (
+	outerRole = "outer"
+	innerRole = "inner"
+)
 
-// guard is this program's end of the pipe to its guard. The guard is a process
-// that reads until the other end is closed, which the system does however this
-// program dies.
-type guard struct {
-	proc *os.Process
-	pipe *os.File
+// order is what this program tells a guard.
+type order struct {
+	Start   *program      `json:",omitempty"` // to the inner guard
+	Command int           `json:",omitempty"` // to the outer guard: the inner one has started this
+	Grace   time.Duration `json:",omitempty"` // see Command.Grace
+	Termed  bool          `json:",omitempty"` // the command was told to end: see Command.Grace
+	Dismiss bool          `json:",omitempty"` // nothing of the command is left
 }
 
-// startGuard starts a guard, which does nothing until protect is called.
-func startGuard() (*guard, error) {
+// program is the command. Text may have any bytes in it.
+type program struct {
+	Path       []byte
+	Args, Env  [][]byte
+	Foreground bool // on the controlling terminal
+}
+
+// event is what the inner guard tells this program. N depends on the kind.
+type event struct {
+	Kind eventKind
+	N    int `json:",omitempty"`
+}
+
+type eventKind string
+
+const (
+	guardReady     eventKind = "ready"   // N is the inner guard's id
+	commandStarted eventKind = "started" // N is the command's id
+	commandFailed  eventKind = "failed"  // N is the system's error
+	commandStopped eventKind = "stopped" // N is the signal
+	commandEnded   eventKind = "ended"   // N is the status, as shells have it
+	sessionLeft    eventKind = "left"    // N is the session; see family
+	guardAlone     eventKind = "alone"   // nothing is left below the inner guard
+)
+
+// guards is this program's end of the pipes to its guards. A guard reads until
+// the other end is closed, which the system does however this program dies.
+type guards struct {
+	proc             *ownChild // the outer one
+	toOuter, toInner *os.File
+	events           *os.File
+	inner            int  // its id
+	isTermed         bool // they know: see Command.Grace
+}
+
+// startGuards starts both guards, which do nothing until they get an order. It
+// returns when they are there.
+func startGuards(files []*os.File) (*guards, error) {
 	path, err := executable()
 	if err != nil {
 		return nil, err
 	}
-	r, w, err := os.Pipe()
+	var forOuter, forInner, fromInner *os.File
+	g := &guards{}
+	forOuter, g.toOuter, err = os.Pipe()
+	if err == nil {
+		forInner, g.toInner, err = os.Pipe()
+	}
+	if err == nil {
+		g.events, fromInner, err = os.Pipe()
+	}
+	if err == nil {
+		g.proc, err = startGuard(path, outerRole, forOuter, fromInner, append([]*os.File{forInner}, files...))
+	}
+	for _, end := range []*os.File{forOuter, forInner, fromInner} {
+		end.Close() // the guards have them; Close of nil is an error, and no more
+	}
+	if err != nil {
+		g.close()
+		return nil, err
+	}
+	return g, nil
+}
+
+// startGuard starts a guard that reads orders, writes events, and has further
+// files from descriptor 3 on.
+func startGuard(path, role string, orders, events *os.File, files []*os.File) (*ownChild, error) {
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
 	}
-	defer r.Close()
-	proc, err := os.StartProcess(path, []string{guardName}, &os.ProcAttr{
-		Dir:   "/",
-		Env:   []string{},
-		Files: []*os.File{r},
+	defer null.Close()
+	return children.start(path, []string{guardName, role, strconv.Itoa(len(files))}, &os.ProcAttr{
+		Files: append([]*os.File{orders, events, null}, files...),
 		Sys:   &syscall.SysProcAttr{Setpgid: true}, // the terminal's signals are not for it
 	})
-	if err != nil {
-		w.Close()
-		return nil, fmt.Errorf("guard: %w", err)
+}
+
+func (g *guards) close() {
+	for _, f := range []*os.File{g.toOuter, g.toInner, g.events} {
+		f.Close()
 	}
-	return &guard{proc: proc, pipe: w}, nil
 }
 
-// protect tells the guard what to kill, and after which grace. A guard that has
-// died is no error: the command goes on, under the parent-death signal.
-func (g *guard) protect(group int, grace time.Duration) {
-	fmt.Fprintln(g.pipe, group, int64(grace))
+// tell writes an order. A guard that has died is no error: the other one is
+// there, and its death shows in another way.
+func tell(f *os.File, o order) { _ = json.NewEncoder(f).Encode(o) }
+
+func (g *guards) tellBoth(o order) {
+	tell(g.toInner, o)
+	tell(g.toOuter, o)
 }
 
-// dismiss ends the guard and waits for its end.
-func (g *guard) dismiss() {
-	_, _ = g.pipe.Write([]byte{farewell})
-	g.pipe.Close()
-	_, _ = g.proc.Wait()
+// termed tells the guards, once, that SIGTERM was sent.
+func (g *guards) termed() {
+	if !g.isTermed {
+		g.isTermed = true
+		g.tellBoth(order{Termed: true})
+	}
+}
+
+// guardPatience is how long a guard that was dismissed may take to end. One
+// that somebody has stopped does not.
+const guardPatience = 2 * time.Second
+
+// dismiss ends the guards and waits for their end.
+func (g *guards) dismiss() {
+	g.tellBoth(order{Dismiss: true})
+	select {
+	case <-g.proc.ended:
+	case <-time.After(guardPatience):
+		g.proc.kill()
+		<-g.proc.ended
+	}
+	g.close()
 }
 
 // RunHelper must be the first call of main. It is the whole life of a process
-// that is a guard or a launcher, and does nothing in any other.
+// that is a guard, and does nothing in any other.
 func RunHelper() {
-	switch os.Args[0] {
-	case guardName:
-		beGuard()
-	case launcherName:
-		beLauncher(os.Args)
+	if os.Args[0] != guardName || len(os.Args) != 3 {
+		return
+	}
+	n, err := strconv.Atoi(os.Args[2])
+	if err != nil {
+		return
+	}
+	endure()
+	adoptOrphans()
+	files := inherited(n)
+	switch os.Args[1] {
+	case outerRole:
+		beOuter(files)
+	case innerRole:
+		beInner(files)
+	}
+	exit()
+}
+
+// exit ends a guard. os.Exit would wait for a second in a program with the race
+// detector.
+func exit() { syscall.Exit(0) }
+
+// endure has nothing end or stop a guard but the program that it guards, and
+// SIGKILL. Signals that are ignored stay so, for the command to inherit, and
+// those that are handled have their default in the command.
+func endure() {
+	dropped := make(chan os.Signal, 1)
+	more := []os.Signal{syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGPIPE, syscall.SIGALRM}
+	for _, sig := range append(more, Forwarded...) {
+		if !signal.Ignored(sig) {
+			signal.Notify(dropped, sig)
+		}
 	}
 }
 
-// beGuard is the life of a guard.
-func beGuard() {
-	// Only the end of the program that it guards ends it.
-	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
-	told, err := io.ReadAll(os.Stdin)
-	if err == nil && !bytes.HasSuffix(told, []byte{farewell}) {
-		endGroup(string(told))
+// inherited returns the files that a guard has, beside its first three.
+func inherited(n int) []*os.File {
+	files := make([]*os.File, n)
+	for i := range files {
+		fd := 3 + i
+		syscall.CloseOnExec(fd)
+		files[i] = os.NewFile(uintptr(fd), "")
 	}
-	os.Exit(0)
+	return files
 }
 
-// endGroup ends the group of a program that has died.
-func endGroup(told string) {
-	var group int
-	var grace time.Duration
-	if _, err := fmt.Sscanln(told, &group, (*int64)(&grace)); err != nil || group <= 1 {
-		return // it died before it had started a launcher
+// letGo gives up what a guard has only had to pass on.
+func letGo(files []*os.File) {
+	for _, f := range files {
+		f.Close()
 	}
-	_ = syscall.Kill(-group, syscall.SIGTERM)
-	_ = syscall.Kill(-group, syscall.SIGCONT)
-	if !waitGroupGone(group, time.After(grace)) {
-		_ = syscall.Kill(-group, syscall.SIGKILL)
+	_ = os.Chdir("/") // so that a file system can be unmounted
+}
+
+// errnoOf returns the system's number of an error.
+func errnoOf(err error) int {
+	var number syscall.Errno
+	if !errors.As(err, &number) {
+		number = syscall.EINVAL
 	}
+	return int(number)
+}
+
+// obedience is what a guard knows of the program that it guards.
+type obedience struct {
+	grace  time.Duration
+	termed bool
+}
+
+// heed notes an order. It reports whether it was the last one.
+func (o *obedience) heed(got order) (dismissed bool) {
+	o.grace = max(o.grace, got.Grace)
+	o.termed = o.termed || got.Termed
+	return got.Dismiss
+}
+
+// patience is how long the command has from SIGTERM on, now that the program
+// has died.
+func (o *obedience) patience() time.Duration {
+	if o.termed {
+		return 0
+	}
+	return o.grace
 }

@@ -1,6 +1,14 @@
-//go:build !linux
+//go:build unix && !linux
 
 package child
 
-// ReapOrphans is for Linux: elsewhere this program adopts no orphans.
-func ReapOrphans() (stop func()) { return func() {} }
+import "syscall"
+
+// adoptOrphans is for Linux: elsewhere orphans go to the first process.
+func adoptOrphans() {}
+
+// wait waits for the command.
+func (g *inner) wait(flags int) (pid int, ws syscall.WaitStatus, err error) {
+	pid, err = syscall.Wait4(-1, &ws, flags, nil)
+	return pid, ws, err
+}

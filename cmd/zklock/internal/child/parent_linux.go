@@ -1,16 +1,10 @@
 package child
 
-import (
-	"syscall"
+import "syscall"
 
-	"golang.org/x/sys/unix"
-)
-
-// dieWithParent has this process get SIGTERM when the thread that has started
-// it ends. It is for the calling thread.
-func dieWithParent() {
-	_ = unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(syscall.SIGTERM), 0, 0, 0) // the guard remains
-}
+// dieWithParent has the system kill a process when the thread ends that has
+// started it.
+func dieWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }
 
 // executable is this program, even if its file was replaced meanwhile.
 func executable() (string, error) { return "/proc/self/exe", nil }

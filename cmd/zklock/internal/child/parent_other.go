@@ -2,12 +2,12 @@
 
 package child
 
-import "os"
+import (
+	"os"
+	"syscall"
+)
 
-// adoptOrphans is for Linux: elsewhere orphans go to the first process.
-func adoptOrphans() {}
-
-// dieWithParent is for Linux: elsewhere there is the guard alone.
-func dieWithParent() {}
+// dieWithParent is for Linux: elsewhere there are the guards alone.
+func dieWithParent(*syscall.SysProcAttr) {}
 
 func executable() (string, error) { return os.Executable() }

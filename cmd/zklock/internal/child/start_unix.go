@@ -3,14 +3,12 @@
 package child
 
 import (
-	"errors"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
-	"runtime"
 	"sync"
 	"syscall"
-	"time"
 )
 
 // Forwarded are the signals that a program passes on to its child.
@@ -20,17 +18,22 @@ var Forwarded = []os.Signal{
 
 // system is the part of a Process that differs from system to system.
 type system struct {
-	group  int // the id of the process group, and of the command
-	guard  *guard
-	tty    *terminal      // nil without a controlling terminal
-	stops  chan os.Signal // SIGTSTP to this program
-	resume func() bool
+	command int // the id of the command, and of its process group
+	tty     *terminal
+	asked   chan request
+	resume  func() bool
 
 	mu struct {
 		sync.Mutex
-		over    bool // the group's id may be that of another group by now
 		stopped bool // see IsStopped
 	}
+}
+
+// request is what a caller asks the owner of a command for.
+type request struct {
+	sig  syscall.Signal // to the group
+	term bool           // all of the family is to end
+	kill bool
 }
 
 // Start starts a command. The error matches fs.ErrNotExist or exec.ErrNotFound
@@ -45,150 +48,88 @@ func Start(c Command) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Process{exited: make(chan struct{}), gone: make(chan struct{})}
-	p.resume = c.Resume
-	started := make(chan error)
-	go p.run(path, c, started)
-	if err := <-started; err != nil {
-		<-p.gone
-		return nil, err
-	}
-	return p, nil
-}
-
-// run owns the command from its start until nothing of it is left.
-func (p *Process) run(path string, c Command, started chan<- error) {
-	defer close(p.gone)
-	// Linux sends the parent-death signal at the end of the thread.
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	p.tty = openTerminal()
-	defer p.tty.close()
-	l, err := p.start(path, c)
-	if err != nil {
-		started <- err
-		return
-	}
-	// The launcher can be stopped like any command, so wait is not late.
-	go func() { started <- l.launched(path) }()
-	endForwarding := p.forwardStops()
-	p.status = p.wait()
-	endForwarding()
-	p.tty.takeBack(p.group)
-	close(p.exited)
-	p.waitGroup()
-	p.mu.Lock()
-	p.mu.over = true
-	p.mu.Unlock()
-	p.guard.dismiss()
-}
-
-// start starts the guard, then the launcher, of which the guard is told, and
-// has that become the command if all is ready.
-func (p *Process) start(path string, c Command) (*launcher, error) {
 	adoptOrphans()
-	g, err := startGuard()
+	g, err := startGuards(append([]*os.File{c.Stdin, c.Stdout, c.Stderr}, c.Files...))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrGuard, err)
 	}
-	attr := &syscall.SysProcAttr{Setpgid: true}
-	if p.tty.inForeground() && p.tty.is(c.Stdin) && p.tty.is(c.Stdout) {
-		attr.Foreground, attr.Ctty = true, p.tty.fd
-	}
-	l, err := startLauncher(path, c, attr)
-	if err == nil {
-		g.protect(l.proc.Pid, c.Grace)
-		if err = c.Ready(); err != nil {
-			l.dismiss()
-		}
-	}
-	if err != nil {
-		if attr.Foreground {
-			p.tty.reclaim() // the launcher has taken it
-		}
+	events := g.listen()
+	p := &Process{exited: make(chan struct{}), gone: make(chan struct{})}
+	p.asked, p.resume, p.tty = make(chan request, 16), c.Resume, openTerminal()
+	if err := p.launch(path, c, g, events); err != nil {
 		g.dismiss()
+		p.tty.close()
 		return nil, err
 	}
-	p.group, p.guard = l.proc.Pid, g
-	// From here on wait4 is called directly: it tells of stops, too.
-	_ = l.proc.Release()
-	l.launch()
-	return l, nil
+	go newOwner(p, g, events).run()
+	return p, nil
 }
 
-// wait waits for the end of the command itself.
-func (p *Process) wait() int {
-	for {
-		var ws syscall.WaitStatus
-		_, err := syscall.Wait4(p.group, &ws, syscall.WUNTRACED, nil)
-		switch {
-		case errors.Is(err, syscall.EINTR):
-		case err != nil:
-			return 255 // somebody else has reaped it: there is no status
-		case ws.Stopped():
-			p.stopped(ws.StopSignal())
-		case ws.Signaled():
-			return 128 + int(ws.Signal())
-		case ws.Exited():
-			return ws.ExitStatus()
-		}
+// launch has the inner guard start the command if all is ready.
+func (p *Process) launch(path string, c Command, g *guards, events <-chan event) error {
+	first, ok := <-events
+	if !ok || first.Kind != guardReady {
+		return fmt.Errorf("%w: it has ended", ErrGuard)
 	}
-}
-
-// groupPoll is how often to look whether a group has ended that this program
-// cannot wait for.
-const groupPoll = 10 * time.Millisecond
-
-// waitGroup waits until the group has no processes. On Linux they have become
-// this program's children; see adoptOrphans. Elsewhere, and if a parent outside
-// of the group lives, only looking helps.
-func (p *Process) waitGroup() {
-	for {
-		_, err := syscall.Wait4(-p.group, nil, 0, nil)
-		if err != nil && !errors.Is(err, syscall.EINTR) {
-			break
-		}
+	g.inner = first.N
+	if err := c.Ready(); err != nil {
+		return err
 	}
-	waitGroupGone(p.group, nil)
-}
-
-// waitGroupGone looks until a group has no processes, or until done delivers.
-// It reports whether the group is gone.
-func waitGroupGone(group int, done <-chan time.Time) bool {
-	return waitGone(done, func() bool { return !groupExists(group) })
-}
-
-// waitGone looks until something is gone, or until done delivers. It reports
-// whether it is gone.
-func waitGone(done <-chan time.Time, isGone func() bool) bool {
-	if isGone() {
-		return true
+	foreground := p.tty.inForeground() && p.tty.is(c.Stdin) && p.tty.is(c.Stdout)
+	g.tellBoth(order{Grace: c.Grace})
+	tell(g.toInner, order{Start: &program{[]byte(path), raw(c.Args), raw(c.Env), foreground}})
+	started := <-events
+	if started.Kind == commandStarted {
+		p.command = started.N
+		tell(g.toOuter, order{Command: p.command})
+		return nil
 	}
-	tick := time.NewTicker(groupPoll)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			if isGone() {
-				return true
+	if foreground {
+		p.tty.reclaim() // the command's process may have taken it
+	}
+	if started.Kind == commandFailed {
+		return &os.PathError{Op: "exec", Path: path, Err: syscall.Errno(started.N)}
+	}
+	return fmt.Errorf("%w: it has ended", ErrGuard)
+}
+
+// listen returns what the inner guard tells. The channel is closed when that
+// has ended.
+func (g *guards) listen() <-chan event {
+	events := make(chan event, 16)
+	go func() {
+		defer close(events)
+		for d := json.NewDecoder(g.events); ; {
+			var e event
+			if d.Decode(&e) != nil {
+				return
 			}
-		case <-done:
-			return false
+			events <- e
 		}
-	}
-}
-
-func groupExists(group int) bool {
-	return !errors.Is(syscall.Kill(-group, 0), syscall.ESRCH)
+	}()
+	return events
 }
 
 // Signal sends a signal to the command and to all others in its group. It does
 // nothing if there are none.
 func (p *Process) Signal(sig os.Signal) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if s, ok := sig.(syscall.Signal); ok && !p.mu.over {
-		_ = syscall.Kill(-p.group, s) // ESRCH: they have just ended
+	if s, ok := sig.(syscall.Signal); ok {
+		p.ask(request{sig: s})
+	}
+}
+
+// Terminate asks the command, and all that descends from it, to end, also if
+// they are stopped.
+func (p *Process) Terminate() { p.ask(request{term: true}) }
+
+// Kill ends the command, and all that descends from it.
+func (p *Process) Kill() { p.ask(request{kill: true}) }
+
+// ask hands a request to the owner, which carries them out in their order.
+func (p *Process) ask(r request) {
+	select {
+	case p.asked <- r:
+	case <-p.gone:
 	}
 }
 
@@ -205,17 +146,8 @@ func (p *Process) noteStopped(stopped bool) {
 	p.mu.stopped = stopped
 }
 
-// Terminate asks the command and its group to end, also if they are stopped.
-func (p *Process) Terminate() {
-	p.Signal(syscall.SIGTERM)
-	p.Signal(syscall.SIGCONT)
-}
-
-// Kill ends the command and its group at once.
-func (p *Process) Kill() { p.Signal(syscall.SIGKILL) }
-
 // PID returns the id of the command, and of its group.
-func (p *Process) PID() int { return p.group }
+func (p *Process) PID() int { return p.command }
 
 // Files of a Command get descriptors from FirstFile on.
 const (

@@ -82,7 +82,7 @@ func (p *Process) stopped(sig syscall.Signal) {
 	}
 	wants := sig == syscall.SIGTTIN || sig == syscall.SIGTTOU
 	if !wants || !p.tty.inForeground() {
-		p.tty.takeBack(p.group)
+		p.tty.takeBack(p.command)
 		p.noteStopped(true)
 		stopJob()
 		if !p.resume() {
@@ -91,26 +91,56 @@ func (p *Process) stopped(sig syscall.Signal) {
 		p.noteStopped(false)
 	}
 	if p.tty.inForeground() {
-		p.tty.give(p.group)
+		p.tty.give(p.command)
 	}
 	p.Signal(syscall.SIGCONT)
 }
 
-// forwardStops passes Ctrl-Z on to the child's group while that is in the
-// background, and stopped follows. If this program alone stopped, the child
-// would go on without anybody who sees that the lock is lost.
+// jobs is the goroutine that follows when the command is stopped, which can
+// take as long as somebody at the terminal likes.
+type jobs struct {
+	stops chan syscall.Signal // of the command; closed by the owner
+	ended chan struct{}
+}
+
+// tell tells of a stop. Of two that come at once, one counts.
+func (j *jobs) tell(sig syscall.Signal) {
+	select {
+	case j.stops <- sig:
+	default:
+	}
+}
+
+// controlJobs starts the goroutine. It also passes Ctrl-Z on to the child's
+// group while that is in the background, and stopped follows. If this program
+// alone stopped, the child would go on without anybody who sees that the lock is
+// lost.
+func (p *Process) controlJobs() *jobs {
+	j := &jobs{stops: make(chan syscall.Signal, 1), ended: make(chan struct{})}
+	endForwarding := p.forwardStops()
+	go func() {
+		defer close(j.ended)
+		defer endForwarding()
+		for sig := range j.stops {
+			p.stopped(sig)
+		}
+	}()
+	return j
+}
+
+// forwardStops passes SIGTSTP on until the function returned is called.
 func (p *Process) forwardStops() (end func()) {
 	if p.tty == nil {
 		return func() {}
 	}
-	p.stops = make(chan os.Signal, 1)
-	signal.Notify(p.stops, syscall.SIGTSTP)
+	stops := make(chan os.Signal, 1)
+	signal.Notify(stops, syscall.SIGTSTP)
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
 		for {
 			select {
-			case sig := <-p.stops:
+			case sig := <-stops:
 				p.Signal(sig)
 			case <-done:
 				return
@@ -118,7 +148,7 @@ func (p *Process) forwardStops() (end func()) {
 		}
 	}()
 	return func() {
-		signal.Stop(p.stops)
+		signal.Stop(stops)
 		close(done)
 		<-ended
 	}

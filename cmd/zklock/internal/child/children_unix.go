@@ -1,0 +1,59 @@
+//go:build unix
+
+package child
+
+import (
+	"os"
+	"sync"
+)
+
+// children are the processes that this one has started by itself. A process has
+// one set of children, whatever its program is made of, so this is of the
+// package.
+var children = brood{own: map[int]*ownChild{}}
+
+// brood tells the children that somebody here waits for from those that were
+// adopted.
+type brood struct {
+	mu  sync.Mutex // is held while a child is started: none is there unknown
+	own map[int]*ownChild
+}
+
+// ownChild is a child that was started here, and is waited for.
+type ownChild struct {
+	pid   int
+	proc  *os.Process
+	ended chan struct{} // closed when it was waited for
+	well  bool          // it has ended by itself, with the status 0; written before ended is closed
+}
+
+// start starts a child.
+func (b *brood) start(path string, args []string, attr *os.ProcAttr) (*ownChild, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	proc, err := os.StartProcess(path, args, attr)
+	if err != nil {
+		return nil, err
+	}
+	c := &ownChild{pid: proc.Pid, proc: proc, ended: make(chan struct{})}
+	b.own[c.pid] = c
+	go func() {
+		state, err := proc.Wait()
+		c.well = err == nil && state.Success()
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		delete(b.own, c.pid)
+		close(c.ended)
+	}()
+	return c, nil
+}
+
+// find returns a child by its id, or nil if it was not started here.
+func (b *brood) find(pid int) *ownChild {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.own[pid]
+}
+
+// kill kills the child if it has not ended.
+func (c *ownChild) kill() { _ = c.proc.Kill() }

@@ -1,0 +1,257 @@
+package child
+
+import (
+	"os"
+	"slices"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// adopts says that this program becomes the parent of orphans below it.
+const adopts = true
+
+// family is all that belongs to a command: the command, and what descends from
+// it, in whichever process group or session.
+//
+// A process whose parent has ended is adopted by a guard, so that it is still
+// below that. It belongs to the command as before, unless it has left: it is in
+// another session than the command, to which setsid(2) has brought it or its
+// parent, and
+//
+//   - it leads that session, or its leader has left, or
+//   - the leader has ended, and had been adopted before, as the parents of
+//     daemons are that fork twice.
+//
+// What descends from a process that has left has left, too. When the end of the
+// command has begun, or it was asked to end, nobody leaves any more.
+type family struct {
+	group   group
+	command int
+	session int        // the command's
+	keepers []identity // who adopts: orphans are their children
+	after   uint64     // the command's start: nothing belongs that began before
+	ended   endedLeaders
+
+	ending bool
+	left   map[identity]bool // who had left when the end began
+	seen   map[identity]bool // who has belonged since then
+}
+
+// endedLeaders are sessions whose leaders had been adopted, and have ended.
+type endedLeaders struct {
+	mu       sync.Mutex
+	sessions map[int]bool
+	closed   bool // the end of the family has begun
+}
+
+// newFamily returns the family of a command that is below these guards.
+func newFamily(command int, keepers ...int) *family {
+	session, _ := unix.Getsid(0)
+	f := &family{command: command, session: session, left: map[identity]bool{}, seen: map[identity]bool{}}
+	f.ended.sessions = map[int]bool{}
+	f.keep(keepers...)
+	if p, ok := readProcess(command); ok {
+		f.after = p.start
+	}
+	f.group.id.Store(int64(command))
+	return f
+}
+
+func (f *family) keep(keepers ...int) {
+	for _, pid := range keepers {
+		if p, ok := readProcess(pid); ok {
+			f.keepers = append(f.keepers, p.identity)
+		}
+	}
+}
+
+// takeOver must be called when the guards have died: this program has adopted
+// what was below them.
+func (f *family) takeOver() { f.keep(os.Getpid()) }
+
+// leftIn notes a session whose leader had been adopted, and has ended.
+func (f *family) leftIn(session int) {
+	f.ended.mu.Lock()
+	defer f.ended.mu.Unlock()
+	if !f.ended.closed {
+		f.ended.sessions[session] = true
+	}
+}
+
+func (e *endedLeaders) has(session int) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.sessions[session]
+}
+
+func (e *endedLeaders) forget() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	clear(e.sessions)
+}
+
+func (e *endedLeaders) close() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.closed = true
+}
+
+// gather begins the end of a family whose inner guard has died, and with it the
+// command. What the command has left looks like what had left it, so all of that
+// belongs.
+func (f *family) gather() {
+	f.ending = true
+	f.left = nil
+	f.ended.close()
+	f.ended.forget()
+}
+
+// begin begins the end of the family.
+func (f *family) begin() {
+	if f.ending {
+		return
+	}
+	f.ended.close()
+	all := readProcesses()
+	for _, p := range all {
+		if f.standing(all, p) == hasLeft {
+			f.left[p.identity] = true
+		}
+	}
+	f.ending = true
+}
+
+// members returns the processes of the family that live.
+func (f *family) members(all map[int]process) (members []process) {
+	for _, p := range all {
+		if !p.dead && f.standing(all, p) == belongs {
+			members = append(members, p)
+			if f.ending {
+				f.seen[p.identity] = true
+			}
+		}
+	}
+	return members
+}
+
+// standing is how a process stands to a family.
+type standing int
+
+const (
+	isForeign standing = iota
+	belongs
+	hasLeft
+)
+
+// standing returns how one of all processes stands to the family.
+func (f *family) standing(all map[int]process, p process) standing {
+	// No chain of parents and leaders is longer. A list that was not read at one
+	// moment can have a circle.
+	for range len(all) {
+		if f.isApart(p) {
+			return isForeign
+		}
+		parent, ok := all[p.parent]
+		switch {
+		case !ok:
+			return isForeign
+		case !slices.Contains(f.keepers, parent.identity):
+			p = parent
+			continue
+		case p.pid == f.command, p.session == f.session, f.seen[p.identity]:
+			return belongs
+		case f.left[p.identity]:
+			return hasLeft
+		}
+		leader, ok := all[p.session]
+		switch {
+		case !ok && f.ended.has(p.session):
+			return hasLeft
+		case !ok:
+			return belongs
+		case leader.pid != p.pid:
+			p = leader
+		case f.ending:
+			return belongs
+		default:
+			return hasLeft
+		}
+	}
+	return isForeign
+}
+
+// isApart reports whether a process is none of the command's, wherever it is.
+func (f *family) isApart(p process) bool {
+	return p.start < f.after || slices.Contains(f.keepers, p.identity) || children.find(p.pid) != nil
+}
+
+// signal sends signals to all of the family.
+func (f *family) signal(sigs ...syscall.Signal) {
+	f.begin()
+	group := int(f.group.id.Load())
+	for _, sig := range sigs {
+		f.group.signal(sig)
+	}
+	for _, p := range f.members(readProcesses()) {
+		if p.group != group {
+			p.signal(sigs...)
+		}
+	}
+}
+
+// kill ends all of the family that it finds. Processes that are started
+// meanwhile are found by another call.
+func (f *family) kill() {
+	f.begin()
+	f.group.signal(syscall.SIGKILL)
+	all := readProcesses()
+	members := f.members(all)
+	for group := range groupsOf(all, members) {
+		_ = syscall.Kill(-group, syscall.SIGKILL) // also who has just begun
+	}
+	for _, p := range members {
+		p.signal(syscall.SIGKILL)
+	}
+}
+
+// groupsOf returns the process groups in which there are members alone.
+func groupsOf(all map[int]process, members []process) map[int]bool {
+	groups, ours := map[int]bool{}, map[int]bool{}
+	for _, p := range members {
+		groups[p.group], ours[p.pid] = true, true
+	}
+	for _, p := range all {
+		if !ours[p.pid] && !p.dead {
+			delete(groups, p.group)
+		}
+	}
+	return groups
+}
+
+// isEmpty reports whether nobody of the family is left. It looks twice: a
+// process can begin behind a look, and its parent end ahead of it.
+func (f *family) isEmpty() bool {
+	for range 2 {
+		all := readProcesses()
+		if len(f.members(all)) > 0 || f.group.exists() && !f.isDead(all) {
+			return false
+		}
+	}
+	return true
+}
+
+// isDead reports whether all who are left of the command's group have ended, and
+// nobody has waited for them.
+func (f *family) isDead(all map[int]process) bool {
+	found := false
+	for _, p := range all {
+		if p.group == int(f.group.id.Load()) {
+			if found = true; !p.dead {
+				return false
+			}
+		}
+	}
+	return found
+}

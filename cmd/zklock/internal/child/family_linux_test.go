@@ -1,0 +1,94 @@
+package child
+
+import (
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// processesOf returns a list of processes: each with its parent, group and session. The
+// guard is 10, the command 20, and all began when their ids say.
+func processesOf(list ...[4]int) map[int]process {
+	all := map[int]process{}
+	for _, p := range append(list, [4]int{1, 0, 1, 1}, [4]int{10, 1, 10, 5}, [4]int{20, 10, 20, 5}) {
+		all[p[0]] = process{identity: identity{p[0], uint64(p[0])}, parent: p[1], group: p[2], session: p[3]}
+	}
+	return all
+}
+
+func familyOf20() *family {
+	f := &family{command: 20, session: 5, keepers: []identity{{10, 10}}, after: 20, left: map[identity]bool{}, seen: map[identity]bool{}}
+	f.ended.sessions = map[int]bool{40: true}
+	return f
+}
+
+func TestWhoBelongsToACommand(t *testing.T) {
+	for name, tc := range map[string]struct {
+		list [][4]int // the first one is asked for
+		want standing
+	}{
+		"a child":                           {[][4]int{{30, 20, 20, 5}}, belongs},
+		"in a group of its own":             {[][4]int{{30, 20, 30, 5}}, belongs},
+		"an orphan":                         {[][4]int{{30, 10, 30, 5}}, belongs},
+		"in a session below the command":    {[][4]int{{30, 20, 30, 30}}, belongs},
+		"an orphan in such a session":       {[][4]int{{31, 10, 30, 30}, {30, 20, 30, 30}}, belongs},
+		"an orphan of such a session":       {[][4]int{{31, 10, 30, 30}}, belongs},
+		"a daemon":                          {[][4]int{{30, 10, 30, 30}}, hasLeft},
+		"a child of a daemon":               {[][4]int{{31, 30, 30, 30}, {30, 10, 30, 30}}, hasLeft},
+		"an orphan of a daemon":             {[][4]int{{31, 10, 31, 30}, {30, 10, 30, 30}}, hasLeft},
+		"a session below a daemon":          {[][4]int{{31, 30, 31, 31}, {30, 10, 30, 30}}, hasLeft},
+		"a daemon that has forked twice":    {[][4]int{{41, 10, 40, 40}}, hasLeft},
+		"elsewhere":                         {[][4]int{{30, 1, 30, 5}}, isForeign},
+		"the guard":                         {[][4]int{{10, 1, 10, 5}}, isForeign},
+		"older than the command":            {[][4]int{{15, 10, 15, 5}}, isForeign},
+		"an orphan of a stranger's session": {[][4]int{{30, 10, 30, 12}, {12, 1, 12, 12}}, isForeign},
+		"whose parent was not read":         {[][4]int{{30, 29, 30, 5}}, isForeign},
+		"in a circle":                       {[][4]int{{30, 31, 30, 5}, {31, 30, 30, 5}}, isForeign},
+	} {
+		t.Run(name, func(t *testing.T) {
+			all := processesOf(tc.list...)
+			require.Equal(t, tc.want, familyOf20().standing(all, all[tc.list[0][0]]))
+		})
+	}
+}
+
+// From the beginning of the end on, who has belonged belongs, and who is new
+// does, too.
+func TestNobodyLeavesACommandThatEnds(t *testing.T) {
+	f := familyOf20()
+	before := processesOf([4]int{30, 10, 30, 30}, [4]int{50, 20, 50, 50})
+	for _, p := range before {
+		if f.standing(before, p) == hasLeft {
+			f.left[p.identity] = true
+		}
+	}
+	f.ending = true
+	require.Len(t, f.members(before), 2)
+	after := processesOf([4]int{30, 10, 30, 30}, [4]int{31, 30, 30, 30}, [4]int{50, 10, 50, 50}, [4]int{60, 10, 60, 60})
+	for pid, want := range map[int]standing{30: hasLeft, 31: hasLeft, 50: belongs, 60: belongs} {
+		require.Equal(t, want, f.standing(after, after[pid]), pid)
+	}
+}
+
+func TestGroupsOfMembersAlone(t *testing.T) {
+	all := processesOf([4]int{30, 20, 30, 5}, [4]int{31, 20, 10, 5}, [4]int{32, 30, 30, 5})
+	require.Equal(t, map[int]bool{20: true, 30: true}, groupsOf(all, familyOf20().members(all)))
+}
+
+func TestParseStat(t *testing.T) {
+	for stat, want := range map[string]process{
+		"5 (a) b) (c) S 7 8 9 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 12345 0 0": {identity{5, 12345}, 7, 8, 9, false},
+		"5 (sh) Z 7 8 9 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 12345 0 0":       {identity{5, 12345}, 7, 8, 9, true},
+		"5 (sh) Z 7 8 9 0 -1 0 0 0 0 0 0 0 0 0 20 0 2 0 12345 0 0":       {identity{5, 12345}, 7, 8, 9, false},
+	} {
+		p, ok := parseStat(5, []byte(stat))
+		require.True(t, ok)
+		require.Equal(t, want, p)
+	}
+	_, ok := parseStat(5, []byte("5 (sh) S"))
+	require.False(t, ok)
+	self, ok := readProcess(os.Getpid())
+	require.True(t, ok)
+	require.Equal(t, os.Getppid(), self.parent)
+}

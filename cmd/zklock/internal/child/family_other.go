@@ -1,0 +1,38 @@
+//go:build unix && !linux
+
+package child
+
+import "syscall"
+
+// adopts is for Linux: elsewhere orphans go to the first process.
+const adopts = false
+
+// family is the command's process group. A process that leaves it is not found.
+type family struct{ group group }
+
+func newFamily(command int, _ ...int) *family {
+	f := &family{}
+	f.group.id.Store(int64(command))
+	return f
+}
+
+func (f *family) begin() {}
+
+func (f *family) gather() {}
+
+func (f *family) leftIn(int) {}
+
+func (f *family) takeOver() {}
+
+// signal sends signals to all of the family.
+func (f *family) signal(sigs ...syscall.Signal) {
+	for _, sig := range sigs {
+		f.group.signal(sig)
+	}
+}
+
+// kill ends all of the family.
+func (f *family) kill() { f.group.signal(syscall.SIGKILL) }
+
+// isEmpty reports whether nobody of the family is left.
+func (f *family) isEmpty() bool { return !f.group.exists() }

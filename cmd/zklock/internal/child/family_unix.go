@@ -1,0 +1,72 @@
+//go:build unix
+
+package child
+
+import (
+	"errors"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// familyPoll is how often to look whether a family has ended.
+const familyPoll = 10 * time.Millisecond
+
+// pauseAfter returns how long to wait after a look that has begun then. So a
+// program that looks again and again spends no more than a tenth of its time on
+// that, however many processes there are.
+func pauseAfter(begin time.Time) time.Duration { return max(familyPoll, 10*time.Since(begin)) }
+
+// end ends the processes of a family, with this patience from SIGTERM on, and
+// returns when none is left. The channel, if there is one, is closed when there
+// is nothing below this process.
+func (f *family) end(patience time.Duration, alone <-chan struct{}) {
+	f.begin()
+	if patience > 0 {
+		f.signal(syscall.SIGTERM, syscall.SIGCONT)
+	}
+	late, killing := time.After(patience), patience <= 0
+	for {
+		begin := time.Now()
+		if killing {
+			f.kill()
+		}
+		if f.isEmpty() {
+			return
+		}
+		select {
+		case <-alone:
+			alone = nil
+		case <-time.After(pauseAfter(begin)):
+		case <-late:
+			killing = true
+		}
+	}
+}
+
+// group is the command's process group. Its id stays its own as long as it has
+// processes, and the command is one until it was waited for. The zero group has
+// none.
+type group struct{ id atomic.Int64 }
+
+// signal sends a signal to all processes of the group.
+func (g *group) signal(sig syscall.Signal) {
+	if id := g.id.Load(); id > 1 && g.exists() {
+		_ = syscall.Kill(-int(id), sig) // ESRCH: they have just ended
+	}
+}
+
+// exists reports whether the group has processes. One that has none is
+// forgotten: its id may be that of another by and by.
+func (g *group) exists() bool {
+	id := g.id.Load()
+	if id > 1 && errors.Is(syscall.Kill(-int(id), 0), syscall.ESRCH) {
+		g.id.Store(0)
+		return false
+	}
+	return id > 1
+}
+
+// forgetGroup must be called when the command was waited for: its group is not
+// signalled any more if nobody is left in it.
+func (f *family) forgetGroup() { f.group.exists() }

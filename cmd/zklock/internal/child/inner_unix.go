@@ -1,0 +1,140 @@
+//go:build unix
+
+package child
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"runtime"
+	"syscall"
+)
+
+// inner is the inner guard: the command's parent.
+type inner struct {
+	obedience
+	orders  *json.Decoder
+	events  *json.Encoder
+	command int
+	family  *family
+	alone   chan struct{} // closed when there is nothing below this process
+}
+
+// beInner is the life of the inner guard, until it is dismissed or its program
+// has died.
+func beInner(files []*os.File) {
+	// Linux sends the parent-death signal at the end of the thread.
+	runtime.LockOSThread()
+	g := &inner{
+		orders: json.NewDecoder(os.Stdin),
+		events: json.NewEncoder(os.Stdout),
+		alone:  make(chan struct{}),
+	}
+	g.tell(guardReady, os.Getpid())
+	var o order
+	for o.Start == nil {
+		if g.orders.Decode(&o) != nil || g.heed(o) {
+			return // the command is not to start any more
+		}
+	}
+	var err error
+	g.command, err = launch(o.Start, files)
+	letGo(files)
+	if err != nil {
+		g.tell(commandFailed, errnoOf(err))
+		return
+	}
+	g.family = newFamily(g.command, os.Getpid())
+	g.tell(commandStarted, g.command)
+	go g.obey()
+	g.watch()
+	<-make(chan struct{}) // obey ends this process
+}
+
+func (g *inner) tell(kind eventKind, n int) { _ = g.events.Encode(event{kind, n}) }
+
+// launch starts the command.
+func launch(c *program, files []*os.File) (pid int, err error) {
+	attr := &syscall.SysProcAttr{Setpgid: true}
+	dieWithParent(attr)
+	if tty := openTerminal(); tty != nil && c.Foreground {
+		defer tty.close()
+		attr.Foreground, attr.Ctty = true, tty.fd
+	}
+	proc, err := os.StartProcess(string(c.Path), texts(c.Args), &os.ProcAttr{
+		Env: texts(c.Env), Files: files, Sys: attr,
+	})
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = proc.Release() }() // wait4 tells of stops, too
+	return proc.Pid, nil
+}
+
+func texts(raw [][]byte) []string {
+	s := make([]string, len(raw))
+	for i := range raw {
+		s[i] = string(raw[i])
+	}
+	return s
+}
+
+func raw(texts []string) [][]byte {
+	b := make([][]byte, len(texts))
+	for i := range texts {
+		b[i] = []byte(texts[i])
+	}
+	return b
+}
+
+// watch waits for the command and for all that this process adopts, until there
+// is nothing left. What had ended before the command is told before it.
+func (g *inner) watch() {
+	status, ended := 255, false // if somebody else has reaped it, there is no status
+	flags := syscall.WUNTRACED
+	for {
+		pid, ws, err := g.wait(flags)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case pid == g.command && ws.Stopped():
+			g.tell(commandStopped, int(ws.StopSignal()))
+		case pid == g.command:
+			status = statusOf(ws)
+			flags |= syscall.WNOHANG
+		case pid > 0:
+		case !ended:
+			ended = true
+			g.family.forgetGroup()
+			g.tell(commandEnded, status)
+			flags &^= syscall.WNOHANG
+		case err != nil:
+			close(g.alone)
+			g.tell(guardAlone, 0)
+			return
+		}
+	}
+}
+
+// statusOf returns the status of a process that has ended, as shells have it.
+func statusOf(ws syscall.WaitStatus) int {
+	if ws.Signaled() {
+		return 128 + int(ws.Signal())
+	}
+	return ws.ExitStatus()
+}
+
+// obey carries out orders. Without a dismissal their end is the death of the
+// program.
+func (g *inner) obey() {
+	for {
+		var o order
+		if g.orders.Decode(&o) != nil {
+			break
+		}
+		if g.heed(o) {
+			exit()
+		}
+	}
+	g.family.end(g.patience(), g.alone)
+	exit()
+}
