@@ -204,8 +204,9 @@ func TestANoteIsNoReasonToStop(t *testing.T) {
 	y.see("prompt")
 	y.keys(`stty tostop; "$ZKLOCK" run -v /l -- sh -c 'exec 3>` + l.path +
 		`; trap "echo USR1 >&3" USR1; echo $PPID >&3; while :; do sleep 1 & wait $!; done'` + "\n")
-	zklock, err := strconv.Atoi(l.line())
+	inner, err := strconv.Atoi(l.line())
 	require.NoError(t, err)
+	zklock := parentOf(t, parentOf(t, inner)) // of both guards
 	late := time.AfterFunc(patience/3, func() { // there is nothing more to see then
 		syscall.Kill(zklock, syscall.SIGKILL)
 		y.cmd.Process.Kill()
@@ -221,6 +222,18 @@ func TestANoteIsNoReasonToStop(t *testing.T) {
 	y.see("the command was stopped")
 	y.keys("exit\n")
 	_ = y.cmd.Wait()
+}
+
+// parentOf returns the parent of a process.
+func parentOf(t *testing.T, pid int) int {
+	t.Helper()
+	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	require.NoError(t, err)
+	_, after, found := strings.Cut(string(status), "PPid:")
+	require.True(t, found)
+	parent, err := strconv.Atoi(strings.Fields(after)[0])
+	require.NoError(t, err)
+	return parent
 }
 
 func TestABackgroundCommandGetsTheTerminalInTheForeground(t *testing.T) {
