@@ -130,7 +130,7 @@ func (x trial) run(t *testing.T, cause cause) (result outcome, made bool) {
 		err := call(ctx)
 		result.Late = !ended.IsZero() && time.Since(ended) > 10*time.Second
 		cancel(nil)
-		time.Sleep(time.Hour) // the client needs time to clean up, or to lose its session
+		time.Sleep(3 * time.Minute) // the client needs time to clean up, or to lose its session
 		result.Matches = matches(err)
 		result.Code, _ = framework.ServerCode(err)
 		for _, node := range s.srv.Tree() {

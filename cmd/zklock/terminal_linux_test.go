@@ -206,7 +206,7 @@ func TestANoteIsNoReasonToStop(t *testing.T) {
 		`; trap "echo USR1 >&3" USR1; echo $PPID >&3; while :; do sleep 1 & wait $!; done'` + "\n")
 	inner, err := strconv.Atoi(l.line())
 	require.NoError(t, err)
-	zklock := parentOf(t, parentOf(t, inner)) // of both guards
+	zklock := parentOf(t, parentOf(t, inner))   // of both guards
 	late := time.AfterFunc(patience/3, func() { // there is nothing more to see then
 		syscall.Kill(zklock, syscall.SIGKILL)
 		y.cmd.Process.Kill()
