@@ -23,11 +23,10 @@ type Room struct {
 	capacity int // how many places there are
 	stopping time.Duration
 
-	mu      sync.Mutex // protects the following fields
-	rng     *rand.Rand
-	taken   int
-	stopped int // works that were told to stop
-	wrong   []string
+	mu    sync.Mutex // protects the following fields
+	rng   *rand.Rand
+	taken int
+	wrong []string
 }
 
 // Work takes some places until ctx ends and the work has stopped, or for a

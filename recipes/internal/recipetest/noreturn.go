@@ -3,7 +3,6 @@ package recipetest
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"runtime"
 	"sync/atomic"
 	"testing"
@@ -120,7 +119,7 @@ func (b *bomb) call() {
 func goroutine() string {
 	var trace [64]byte
 	n, _, _ := bytes.Cut(trace[:runtime.Stack(trace[:], false)], []byte("["))
-	return fmt.Sprintf("%s", n)
+	return string(n)
 }
 
 func tracerOf(b *bomb) framework.Option { return framework.WithTracer(bombTracer{bomb: b}) }
