@@ -43,6 +43,9 @@ func TestNotesThatWereDroppedAreCounted(t *testing.T) {
 		const all = 10_000
 		for i := range all {
 			fmt.Fprintf(n, "note %d\n", i)
+			if i == 0 {
+				synctest.Wait() // it is on its way, and makes no room later
+			}
 		}
 		go n.finish("the end\n")
 		synctest.Wait()
