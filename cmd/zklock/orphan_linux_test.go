@@ -71,12 +71,13 @@ func TestElectReapsOrphansOfEarlierCommands(t *testing.T) {
 }
 
 // The way to leave work behind is a session of its own, and a parent that has
-// ended.
+// ended. A daemon that forks twice says that it runs when the first fork, which
+// leads its session, was reaped.
 func TestADaemonOutlivesTheLock(t *testing.T) {
 	srv := startServer(t)
 	for name, start := range map[string]string{
 		"that leads its session": `setsid -f sh -c "$1" "$0"`,
-		"that has forked twice":  `(setsid sh -c '(sh -c "$1" "$0" &)' "$0" "$1" &)`,
+		"that has forked twice":  `(setsid sh -c '(sh -c "while [ -d /proc/$$ ]; do sleep 0.01; done; $1" "$0" &)' "$0" "$1" &)`,
 		"at the very end":        `read x; exec setsid -f sh -c "$1" "$0"`,
 	} {
 		t.Run(name, func(t *testing.T) {

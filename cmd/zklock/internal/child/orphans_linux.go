@@ -85,5 +85,8 @@ func (g *inner) wait(flags int) (pid int, ws syscall.WaitStatus, err error) {
 		g.tell(sessionLeft, pid)
 	}
 	pid, err = syscall.Wait4(pid, &ws, flags|syscall.WNOHANG, nil)
+	if pid == 0 && err == nil { // it was stopped, and goes on by now
+		err = syscall.EINTR
+	}
 	return pid, ws, err
 }
