@@ -184,7 +184,7 @@ func ambiguous(err error) bool { return err != nil && classify(err).outcome == o
 // abandoned reports whether a request was sent and then left alone because ctx
 // ended.
 func abandoned(ctx context.Context, err error) bool {
-	return ctx.Err() != nil && reason.Is(err, ctx.Err()) && !reason.Is(err, errNotSent)
+	return reason.IsOfContext(ctx, err) && !reason.Is(err, errNotSent)
 }
 
 // IsConnectionError reports whether err says that the client had no working

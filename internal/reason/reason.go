@@ -24,36 +24,54 @@ var ErrPanicked = errors.New("panicked")
 // matches ctx.Err() and the context's cause. For Is, it only matches
 // context.Canceled or context.DeadlineExceeded.
 func OfContext(ctx context.Context) error {
-	err, cause := ctx.Err(), context.Cause(ctx)
-	if err != context.Canceled && err != context.DeadlineExceeded { // a context of the user's own making
-		err = fmt.Errorf("%w: %w", context.Canceled, Foreign(err))
+	err, cause := kindOf(ctx), context.Cause(ctx)
+	if own := ctx.Err(); own != err { // a context of the user's own making
+		err = fmt.Errorf("%w: %w", err, Foreign(own))
 	}
 	if errors.Is(err, cause) {
 		return err
 	}
-	return ended{err, Foreign(cause)}
+	return &ended{err, Foreign(cause)}
 }
 
-// ended is the error of a context that has a cause of its own.
+// IsOfContext reports whether ctx has ended, and err is that, as OfContext says
+// it. A context of the user's own making may have an error that Is does not
+// find.
+func IsOfContext(ctx context.Context, err error) bool {
+	return ctx.Err() != nil && Is(err, kindOf(ctx))
+}
+
+// kindOf returns which of the two errors of package context stands for the error
+// of a context that has ended.
+func kindOf(ctx context.Context) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return context.DeadlineExceeded
+	}
+	return context.Canceled
+}
+
+// ended is the error of a context that has a cause of its own. It is a pointer,
+// as foreign is: errors.Is compares, and == panics on a value with a cause of a
+// type that it cannot compare, such as a list.
 type ended struct{ err, cause error }
 
-func (e ended) Error() string {
+func (e *ended) Error() string {
 	if text := e.cause.Error(); text != e.err.Error() {
 		return e.err.Error() + ": " + text
 	}
 	return e.err.Error()
 }
 
-func (e ended) Unwrap() []error { return []error{e.err, e.cause} }
+func (e *ended) Unwrap() []error { return []error{e.err, e.cause} }
 
 // Foreign returns err as an error that comes from the user's code, such as a
 // cause, or the error of a callback. It has the same text, and errors.Is finds
 // err in it. Is and As find nothing in it.
-func Foreign(err error) error { return foreign{err} }
+func Foreign(err error) error { return &foreign{err} }
 
 type foreign struct{ error }
 
-func (e foreign) Unwrap() error { return e.error }
+func (e *foreign) Unwrap() error { return e.error }
 
 // Is is errors.Is, but for what is Foreign.
 func Is(err, target error) bool {
@@ -83,7 +101,7 @@ func As[E error](err error, target *E) bool {
 // order of errors.Is.
 func find(err error, matches func(error) bool) bool {
 	for err != nil {
-		if _, ok := err.(foreign); ok {
+		if _, ok := err.(*foreign); ok {
 			return false
 		}
 		if matches(err) {

@@ -71,12 +71,15 @@ func TestCauseWithTheSameText(t *testing.T) {
 }
 
 // endedContext has an error that no context of the standard library has.
-type endedContext struct{ context.Context }
+type endedContext struct {
+	context.Context
+	err error
+}
 
-func (endedContext) Err() error { return errAnswer }
+func (c endedContext) Err() error { return c.err }
 
 func TestContextOfTheUsersOwnMaking(t *testing.T) {
-	err := reason.OfContext(endedContext{t.Context()})
+	err := reason.OfContext(endedContext{t.Context(), errAnswer})
 	require.ErrorIs(t, err, errAnswer)
 	require.ErrorIs(t, err, context.Canceled)
 	require.False(t, reason.Is(err, errAnswer))
@@ -94,3 +97,46 @@ func TestMethodIs(t *testing.T) {
 	require.False(t, reason.Is(reason.Foreign(matchesAll{}), errAnswer))
 	require.False(t, reason.Is(errAnswer, matchesAll{}))
 }
+
+// A context of the user's own making may say in its own words that its time is
+// over.
+func TestDeadlineOfTheUsersOwnMaking(t *testing.T) {
+	late := fmt.Errorf("budget is spent: %w", context.DeadlineExceeded)
+	err := reason.OfContext(endedContext{t.Context(), late})
+	require.True(t, reason.Is(err, context.DeadlineExceeded))
+	require.False(t, reason.Is(err, context.Canceled))
+	require.ErrorIs(t, err, late)
+}
+
+// The library knows the end of a context in an error, whoever made the context.
+func TestEndOfAContextIsKnown(t *testing.T) {
+	cancelled, cancel := context.WithCancelCause(t.Context())
+	cancel(errAnswer)
+	for name, ctx := range map[string]context.Context{
+		"standard library": cancelled, "user": endedContext{t.Context(), errAnswer},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.True(t, reason.IsOfContext(ctx, fmt.Errorf("x: %w", reason.OfContext(ctx))))
+			require.False(t, reason.IsOfContext(ctx, errAnswer))
+			require.False(t, reason.IsOfContext(ctx, reason.Foreign(context.Canceled)))
+		})
+	}
+	require.False(t, reason.IsOfContext(t.Context(), context.Canceled))
+}
+
+// The cause may be of a type that == cannot compare, such as a list. Whoever
+// asks for the error of a context by itself must not panic.
+func TestCauseThatCannotBeCompared(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(list{errAnswer})
+	err := reason.OfContext(ctx)
+	require.NotPanics(t, func() {
+		require.ErrorIs(t, err, err)
+		require.True(t, reason.Is(err, err))
+		require.False(t, errors.Is(err, reason.Foreign(list{})))
+	})
+}
+
+type list []error
+
+func (l list) Error() string { return "list" }

@@ -27,7 +27,7 @@ func again(ctx context.Context, c *framework.Client, err error) bool {
 // endedBy returns the error of a call that has failed. If ctx has ended, the
 // error matches ctx.Err(), even if another error came first.
 func endedBy(ctx context.Context, err error) error {
-	if err == nil || ctx.Err() == nil || reason.Is(err, ctx.Err()) {
+	if err == nil || ctx.Err() == nil || reason.IsOfContext(ctx, err) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", reason.OfContext(ctx), err)

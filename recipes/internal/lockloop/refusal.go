@@ -55,7 +55,7 @@ func errorFor(ctx context.Context, err error) error {
 	switch {
 	case reason.Is(err, errHeld) && ctx.Err() == nil:
 		return nil
-	case ctx.Err() != nil && !reason.Is(err, ctx.Err()):
+	case ctx.Err() != nil && !reason.IsOfContext(ctx, err):
 		return fmt.Errorf("%w: %w", reason.OfContext(ctx), err)
 	default:
 		return err

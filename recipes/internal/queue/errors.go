@@ -58,7 +58,7 @@ func (q *Queue) RefuseLimit(r *lockloop.NotAdmitted, n, limit int) error {
 // noteOutage records that there is no connection at the end of a wait: those
 // ahead may not be to blame.
 func (q *Queue) noteOutage(ctx context.Context, r *lockloop.NotAdmitted) {
-	gaveUp := ctx.Err() != nil && reason.Is(r.Err, ctx.Err())
+	gaveUp := reason.IsOfContext(ctx, r.Err)
 	if gaveUp && !q.cfg.Client.State().IsConnected() && !framework.IsConnectionError(r.Err) {
 		r.Err = q.WhileConnecting(ctx)
 	}
