@@ -59,8 +59,9 @@ import (
 // the latch does not lead again, has the safety margin to stop; see
 // framework.WithSafetyMargin. Its node keeps all others from leading until
 // then, and the latch itself stands in line behind it, even if there is no
-// other. The node goes earlier if Lead's work returns, if the lease is released
-// or the latch closed, or with the session.
+// other. The node goes earlier if the latch is closed, or with the session.
+// After a loss of the session, it also goes when Lead's work returns or the
+// lease is released.
 //
 // The nodes are those of Java Curator's LeaderLatch, with which a Go process
 // may elect a leader. A Selector needs another path: the two do not see each

@@ -15,7 +15,7 @@ import (
 type attempt struct {
 	wish    payload
 	version int32
-	after   int64 // the newest transaction that the client knew when it sent the request
+	after   int64 // the newest transaction that the client knew before it asked for the request
 }
 
 func (k *keeper) attempt(wish payload, version int32) attempt {
