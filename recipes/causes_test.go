@@ -3,6 +3,7 @@ package recipes_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"net"
 	"reflect"
 	"regexp"
@@ -34,8 +35,9 @@ func TestMain(m *testing.M) { recipetest.Main(m) }
 // library: errgroup hands on the error of another call. It must not make a
 // difference. Each operation of the client and of every recipe runs with a
 // context that ends while one of its requests is under way, with a cause that
-// says nothing, and again with a cause that matches every error of the library.
-// What the call says, and what it leaves, is the same.
+// says nothing, and again with a cause that matches every error of the library,
+// and under a context of the user's own making whose error does. What the call
+// says, and what it leaves, is the same.
 func TestCauseOfTheCallersContextIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	for _, op := range everyOperation {
@@ -87,24 +89,26 @@ type outcome struct {
 // causesMakeNoDifference reports whether the operation made as many requests.
 func (x trial) causesMakeNoDifference(t *testing.T) (made bool) {
 	t.Helper()
-	plain, made := x.run(t, nothing)
-	if told, _ := x.run(t, everything); !reflect.DeepEqual(plain, told) {
-		x.tellApart(t, plain, told)
+	plain, made := x.run(t, usual)
+	for _, end := range []ending{misleading, inItsOwnWords} {
+		if told, _ := x.run(t, end); !reflect.DeepEqual(plain, told) {
+			x.tellApart(t, end, plain, told)
+		}
 	}
 	return made
 }
 
-// tellApart fails the test if the cause was the reason for another outcome.
-// Where goroutines of the library race for something, either outcome is seen
-// with either cause.
-func (x trial) tellApart(t *testing.T, plain, told outcome) {
+// tellApart fails the test if the end was the reason for another outcome. Where
+// goroutines of the library race for something, either outcome is seen with
+// either end.
+func (x trial) tellApart(t *testing.T, end ending, plain, told outcome) {
 	t.Helper()
 	const often = 10
 	var plains, tolds []outcome
 	for range often {
-		again, _ := x.run(t, nothing)
+		again, _ := x.run(t, usual)
 		plains = append(plains, again)
-		again, _ = x.run(t, everything)
+		again, _ = x.run(t, end)
 		tolds = append(tolds, again)
 	}
 	same := func(a outcome) bool {
@@ -115,19 +119,19 @@ func (x trial) tellApart(t *testing.T, plain, told outcome) {
 	}
 }
 
-func (x trial) run(t *testing.T, cause cause) (result outcome, made bool) {
+func (x trial) run(t *testing.T, end ending) (result outcome, made bool) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := newScene(t)
 		call := x.op.prepare(t, s)
-		why := cause(t, s)
+		why := end.cause(t, s)
 		time.Sleep(time.Minute) // what the preparation has begun is over
 
 		ctx, cancel := context.WithCancelCause(t.Context())
 		ended := make(chan time.Time, 1)
 		defer context.AfterFunc(ctx, func() { ended <- time.Now() })()
 		hits := x.endContext(s, func() { cancel(why) })
-		err := call(ctx)
+		err := call(end.as(ctx))
 		select {
 		case at := <-ended:
 			result.Late = time.Since(at) > 10*time.Second
@@ -241,6 +245,31 @@ var sentinels = map[string]error{
 	"shared closed": shared.ErrClosed, "not synced": shared.ErrNotSynced, "replaced": shared.ErrNodeReplaced,
 	"no version": atomic.ErrNoVersion, "ephemeral": atomic.ErrEphemeral, "restarted": atomic.ErrRestarted, "exhausted": atomic.ErrExhausted,
 }
+
+// ending is how a context ends.
+type ending struct {
+	cause cause
+	as    func(context.Context) context.Context // for the operation
+}
+
+var (
+	usual         = ending{nothing, func(ctx context.Context) context.Context { return ctx }}
+	misleading    = ending{everything, usual.as}
+	inItsOwnWords = ending{nothing, func(ctx context.Context) context.Context { return ownContext{ctx} }}
+)
+
+// ownContext is of the user's own making. Its error matches those by which the
+// library decides.
+type ownContext struct{ context.Context }
+
+func (c ownContext) Err() error {
+	if c.Context.Err() == nil {
+		return nil
+	}
+	return errOwn
+}
+
+var errOwn = errors.Join(slices.Collect(maps.Values(sentinels))...)
 
 // cause makes the error with which a context ends.
 type cause func(*testing.T, *scene) error

@@ -2,6 +2,7 @@ package recipes_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -102,6 +103,16 @@ var everyOperation = []operation{
 		return s.client.InSession(ctx, func(ctx context.Context) error { return set(0)(ctx, s) })
 	})},
 
+	{"wait connected", onTree(func(ctx context.Context, s *scene) error { return s.client.WaitConnected(ctx) })},
+	{"sync of a quorum", onTree(func(ctx context.Context, s *scene) error { return s.client.SyncQuorum(ctx) })},
+	{"addAuth", onTree(func(ctx context.Context, s *scene) error { return s.client.AddAuth(ctx, "digest", []byte("a:b")) })},
+	{"watch", onTree(func(ctx context.Context, s *scene) (last error) {
+		for _, err := range s.client.Watch(ctx, "/tree") {
+			last = err
+		}
+		return last
+	})},
+
 	{"mutex, free", lock(mutex, nobody, locks.Locker.Acquire)},
 	{"mutex, held", lock(mutex, held, locks.Locker.Acquire)},
 	{"mutex, try", lock(mutex, held, locks.Locker.TryAcquire)},
@@ -122,6 +133,34 @@ var everyOperation = []operation{
 	{"mutex, do", func(_ *testing.T, s *scene) func(context.Context) error {
 		return func(ctx context.Context) error {
 			return locks.NewInterProcessMutex(s.client, "/lock").Do(ctx, func(ctx context.Context) error { <-ctx.Done(); return nil })
+		}
+	}},
+	{"read lock, try", lock(reader, held, locks.Locker.TryAcquire)},
+	{"read lock, release", release(reader)},
+	{"write lock, release", release(writer)},
+	{"semaphore, try", lock(semaphore, held, locks.Locker.TryAcquire)},
+	{"semaphore mutex, held", lock(semaphoreMutex, held, locks.Locker.Acquire)},
+	{"multi-lock, try", lock(several, held, locks.Locker.TryAcquire)},
+	{"multi-lock, do", func(_ *testing.T, s *scene) func(context.Context) error {
+		return func(ctx context.Context) error {
+			return several(s.client).(*locks.InterProcessMultiLock).Do(ctx, func(ctx context.Context) error { <-ctx.Done(); return nil })
+		}
+	}},
+	{"read lock under the writer", func(t *testing.T, s *scene) func(context.Context) error {
+		l := locks.NewInterProcessReadWriteLock(s.client, "/lock")
+		lease, err := l.WriteLock().Acquire(t.Context())
+		require.NoError(t, err)
+		return func(ctx context.Context) error {
+			under, done := lease.WithContext(ctx)
+			defer done()
+			return released(l.ReadLock().Acquire(under))
+		}
+	}},
+	{"participants of a semaphore", func(t *testing.T, s *scene) func(context.Context) error {
+		held(t, semaphore(s.other))
+		return func(ctx context.Context) error {
+			all, err := semaphore(s.client).(*locks.InterProcessSemaphore).Participants(ctx)
+			return errIf(err, len(all) != 1)
 		}
 	}},
 	{"participants", heldBy(func(ctx context.Context, s *scene) error {
@@ -161,6 +200,13 @@ var everyOperation = []operation{
 		return leader.NewSelector(s.client, "/lock").Run(ctx, func(context.Context) error { return nil })
 	})},
 
+	{"latch, participants", latch(func(ctx context.Context, l *leader.Latch) error {
+		all, err := l.Participants(ctx)
+		return errIf(err, len(all) != 1)
+	})},
+	{"selector, resign", selecting(func(ctx context.Context, l *leader.Selector) error { return l.Resign(ctx) })},
+	{"selector, hand over", selecting(func(ctx context.Context, l *leader.Selector) error { return l.HandOver(ctx) })},
+
 	{"long, load", onTree(func(ctx context.Context, s *scene) error {
 		_, err := atomic.NewLong(s.client, "/none").Load(ctx)
 		return err
@@ -175,6 +221,26 @@ var everyOperation = []operation{
 	})},
 	{"value, store", onTree(func(ctx context.Context, s *scene) error {
 		return atomic.NewValue(s.client, "/tree", codec.Bytes()).Store(ctx, []byte("x"))
+	})},
+	{"long, compare and swap", onTree(func(ctx context.Context, s *scene) error {
+		swapped, err := atomic.NewLong(s.client, "/n").CompareAndSwap(ctx, 0, 1)
+		return errIf(err, !swapped)
+	})},
+	{"long, update", onTree(func(ctx context.Context, s *scene) error {
+		_, err := atomic.NewLong(s.client, "/n").Update(ctx, func(old int64) (int64, error) { return old + 1, nil })
+		return err
+	})},
+	{"value, load", onTree(func(ctx context.Context, s *scene) error {
+		_, err := atomic.NewValue(s.client, "/tree", codec.Bytes()).Load(ctx)
+		return err
+	})},
+	{"value, compare and swap", onTree(func(ctx context.Context, s *scene) error {
+		swapped, err := atomic.NewValue(s.client, "/tree", codec.Bytes()).CompareAndSwap(ctx, []byte("old"), []byte("x"))
+		return errIf(err, !swapped)
+	})},
+	{"value, update", onTree(func(ctx context.Context, s *scene) error {
+		_, err := atomic.NewValue(s.client, "/tree", codec.Bytes()).Update(ctx, func([]byte) ([]byte, error) { return []byte("x"), nil })
+		return err
 	})},
 	{"sequence", onTree(func(ctx context.Context, s *scene) error {
 		_, err := atomic.NewSequence(s.client, "/sequence").Next(ctx)
@@ -214,6 +280,14 @@ var everyOperation = []operation{
 		}
 		return err
 	})},
+	{"group, update", onTree(func(ctx context.Context, s *scene) error {
+		m, err := nodes.NewGroup(s.client, "/group").Join(context.WithoutCancel(ctx), "a", nil)
+		if err == nil {
+			err = m.Update(ctx, []byte("x"))
+			err = errors.Join(err, m.Leave(context.WithoutCancel(ctx)))
+		}
+		return err
+	})},
 	{"group, members", onTree(func(ctx context.Context, s *scene) error {
 		_, err := nodes.NewGroup(s.client, "/tree").Members(ctx)
 		return err
@@ -238,6 +312,30 @@ var everyOperation = []operation{
 			return err
 		}
 		return v.Set(ctx, 2)
+	})},
+	{"shared value, try set", onTree(func(ctx context.Context, s *scene) error {
+		v, err := shared.NewCount(s.client, "/count", 1)
+		if err != nil {
+			return err
+		}
+		defer v.Close()
+		old, err := v.Refresh(ctx)
+		if err != nil {
+			return err
+		}
+		_, ok, err := v.TrySet(ctx, old, 2)
+		return errIf(err, !ok)
+	})},
+	{"shared value, changes", onTree(func(ctx context.Context, s *scene) (last error) {
+		v, err := shared.NewCount(s.client, "/count", 1)
+		if err != nil {
+			return err
+		}
+		defer v.Close()
+		for _, err := range v.Changes(ctx) {
+			last = err
+		}
+		return last
 	})},
 	{"cache", onTree(func(ctx context.Context, s *scene) error {
 		c, err := cache.New(s.client, "/tree")
@@ -334,6 +432,10 @@ func semaphore(c *framework.Client) locks.Locker {
 	return locks.NewInterProcessSemaphore(c, "/lock", locks.Limit(1))
 }
 
+func semaphoreMutex(c *framework.Client) locks.Locker {
+	return locks.NewInterProcessSemaphoreMutex(c, "/lock")
+}
+
 func several(c *framework.Client) locks.Locker {
 	return locks.NewInterProcessMultiLock(locks.NewInterProcessMutex(c, "/first"), semaphore(c))
 }
@@ -392,6 +494,22 @@ func latch(call func(context.Context, *leader.Latch) error) func(*testing.T, *sc
 		_, err := l.Await(t.Context())
 		require.NoError(t, err)
 		t.Cleanup(func() { l.Close(context.Background()) })
+		return func(ctx context.Context) error { return call(ctx, l) }
+	}
+}
+
+// selecting prepares a selector that leads.
+func selecting(call func(context.Context, *leader.Selector) error) func(*testing.T, *scene) func(context.Context) error {
+	return func(t *testing.T, s *scene) func(context.Context) error {
+		t.Helper()
+		l := leader.NewSelector(s.client, "/lead")
+		leads, over := make(chan struct{}), make(chan error, 1)
+		ctx, stop := context.WithCancel(context.Background())
+		go func() {
+			over <- l.Run(ctx, func(ctx context.Context) error { close(leads); <-ctx.Done(); return nil })
+		}()
+		<-leads
+		t.Cleanup(func() { stop(); <-over })
 		return func(ctx context.Context) error { return call(ctx, l) }
 	}
 }
