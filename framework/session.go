@@ -100,7 +100,7 @@ func (s *Session) Epoch() uint64 { return s.epoch }
 // A process that was stopped learns nothing until it runs again. A virtual
 // machine that its host has paused without telling the guest learns it only
 // from a server. Work that must not be done by two at a time needs a fencing
-// token; see package recipes.
+// token; see locks.Lease.FencingToken.
 func (s *Session) Context() context.Context { return s.ctx }
 
 // Trusted returns a context that ends as soon as the policy says that what was
