@@ -18,6 +18,9 @@ import (
 // of the same node share one watch on the server. It survives reconnects in the
 // same session, and is withdrawn when the last waiter stops.
 //
+// A change that is made and undone while there is no connection is not told: a
+// server only looks whether a node for which ExistsW waits is there now.
+//
 // Some servers tell of a change only to clients that may read the node at that
 // moment: those of 3.8.4, of 3.9.2 and later. For the others the watch is used
 // up in silence. So the client asks about a watch that is older than two
