@@ -41,6 +41,9 @@ func (d *deletion) deleteBelow(ctx context.Context, s *Session) (more bool, err 
 func deleteNodes(ctx context.Context, s *Session, paths []string) (notEmpty []string, deleted int, err error) {
 	remove := func(path string) proto.Request[proto.Nothing] { return proto.Delete(path, AnyVersion) }
 	err = pipeline(ctx, s, paths, remove, func(path string, _ proto.Nothing, err error) error {
+		if err == nil || reason.Is(err, zk.ErrNoNode) {
+			s.nodeGone(path)
+		}
 		switch {
 		case err == nil:
 			deleted++

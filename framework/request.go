@@ -1,6 +1,7 @@
 package framework
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 
@@ -31,6 +32,7 @@ type pending[T any] struct {
 	session *Session
 	request proto.Request[T]
 	call    *transport.Call
+	shared  bool // others read the same answer
 }
 
 // start gives a request to the connection, and does not wait for the answer. A
@@ -47,7 +49,7 @@ func start[T any](
 	if place != nil {
 		call, _, err = s.awaitRoom(ctx, place)
 	}
-	return pending[T]{s, q, call}, s.sendError(err)
+	return pending[T]{session: s, request: q, call: call}, s.sendError(err)
 }
 
 // startBoth starts two requests at once; see transport.Link.SendBoth. The
@@ -63,7 +65,7 @@ func startBoth[A, B any](
 	if place != nil {
 		callA, callB, err = s.awaitRoom(ctx, place)
 	}
-	return pending[A]{s, a, callA}, pending[B]{s, b, callB}, s.sendError(err)
+	return pending[A]{session: s, request: a, call: callA}, pending[B]{session: s, request: b, call: callB}, s.sendError(err)
 }
 
 // awaitRoom returns when the connection has taken requests that wait for room,
@@ -142,6 +144,9 @@ func (p pending[T]) result() (T, error) {
 		return none, nil
 	case code != proto.CodeOK:
 		return none, errorOf(code)
+	}
+	if p.shared { // a value may be a part of the body, and is its caller's own
+		body = bytes.Clone(body)
 	}
 	v, ok := p.request.Read(body, zxid)
 	if !ok {

@@ -64,7 +64,7 @@ func (w *sweep) awaitSent(jobs []*cleanup) (others []*cleanup) {
 			job.sent, _, _ = job.sentIn.awaitRoom(w.ctx, job.place) // nil if the connection ended before
 			job.place = nil
 		}
-		p := pending[proto.Nothing]{job.sentIn, job.request(), job.sent}
+		p := pending[proto.Nothing]{session: job.sentIn, request: job.request(), call: job.sent}
 		job.sent, job.sentIn = nil, nil
 		if p.call == nil {
 			others = append(others, job)

@@ -2,7 +2,6 @@ package framework
 
 import (
 	"context"
-	"errors"
 	"sync"
 
 	"github.com/go-zookeeper/zk"
@@ -18,6 +17,9 @@ import (
 // All waiters of a client for the same table (data and existence, or children)
 // of the same node share one watch on the server. It survives reconnects in the
 // same session, and is withdrawn when the last waiter stops.
+//
+// A change that is made and undone while there is no connection is not told: a
+// server only looks whether a node for which ExistsW waits is there now.
 //
 // Some servers tell of a change only to clients that may read the node at that
 // moment: those of 3.8.4, of 3.9.2 and later. For the others the watch is used
@@ -97,10 +99,7 @@ func (c *Client) ChildrenW(ctx context.Context, path string) ([]string, *zk.Stat
 }
 
 // watchedRead reads with a watch that is set no later than the value is read.
-// The first waiter for a node's table sets the server's watch with its read.
-// Others that join it read without a watch. They read again with a new one if
-// the old one fired meanwhile, because it may have fired for a change that they
-// have already seen.
+// Callers that read the same share the request if they can; see sharedRead.
 //
 // A missing node is no error if the request is exists: the value is the zero
 // value then.
@@ -117,28 +116,12 @@ func watchedRead[T any](
 		}
 	}()
 	err := c.do(ctx, op, path, nil, func(ctx context.Context, s *Session) error {
-		key := transport.Watch{Path: c.full(path), Table: table}
-		for {
-			shared, first, err := s.watches.join(key)
-			if err != nil {
-				return err
-			}
-			if first {
-				v, err = setWatch(ctx, s, shared, read(key.Path, shared.carrier == nil))
-			} else {
-				v, err = joinWatch(ctx, s, shared, read(key.Path, false))
-			}
-			if err != nil {
-				shared.leave()
-			}
-			if reason.Is(err, errWatchGone) {
-				continue
-			}
-			if err == nil {
-				w = &Watch{shared: shared, local: c.local}
-			}
-			return err
+		key := sharedReadKey{op, transport.Watch{Path: c.full(path), Table: table}}
+		value, shared, err := readTogether(ctx, s, key, read)
+		if err == nil {
+			v, w = value, &Watch{shared: shared, local: c.local}
 		}
+		return err
 	})
 	if err != nil {
 		return v, nil, err
@@ -146,54 +129,4 @@ func watchedRead[T any](
 	w.stop = context.AfterFunc(ctx, func() { w.once.Do(w.shared.leave) })
 	complete = true
 	return v, w, nil
-}
-
-// errWatchGone tells watchedRead to begin again.
-var errWatchGone = errors.New("shared watch is gone")
-
-// setWatch makes the read that sets the server's watch. When the answer
-// arrives, the connection notes whether the watch is set, even if ctx has ended
-// by then.
-func setWatch[T any](ctx context.Context, s *Session, shared *sharedWatch, q proto.Request[T]) (T, error) {
-	var none T
-	if err := shared.awaitCarrier(ctx); err != nil {
-		shared.armed(false, false)
-		return none, err
-	}
-	p, err := start(ctx, s, q, func(code int32, err error) {
-		missing := err == nil && q.NoNodeIsAnswer && code == proto.CodeNoNode
-		shared.armed(err == nil && (code == proto.CodeOK || missing), missing)
-	})
-	if err != nil {
-		shared.armed(false, false)
-		return none, err
-	}
-	v, err := p.await(ctx, nil)
-	if err == nil && shared.gone() {
-		err = errWatchGone
-	}
-	return v, err
-}
-
-// joinWatch waits for the watch that another waiter sets, and reads. If that
-// waiter has failed, as it does on a missing node, the read returns the reason.
-// All who have joined read at the same time, and not one after the other.
-func joinWatch[T any](ctx context.Context, s *Session, shared *sharedWatch, q proto.Request[T]) (T, error) {
-	var none T
-	select {
-	case <-shared.ready:
-	case <-shared.done:
-	case <-ctx.Done():
-		return none, reason.OfContext(ctx)
-	}
-	v, err := send(ctx, s, q, nil)
-	if err != nil {
-		return none, err
-	}
-	select {
-	case <-shared.done:
-		return none, errWatchGone
-	default:
-		return v, nil
-	}
 }

@@ -246,6 +246,23 @@ func TestEventOfAWithdrawnWatchIsNotTakenForTheNextOnes(t *testing.T) {
 	})
 }
 
+// The server looks whether the node is there, and knows nothing of the past.
+func TestChangeThatWasUndoneDuringAReconnectIsNotTold(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		w, err := watchKinds(c)["exists"](t.Context(), "/n")
+		require.NoError(t, err)
+		srv.RefuseConnections(true)
+		srv.CutAll()
+		require.NoError(t, srv.Create("/n", nil))
+		require.NoError(t, srv.Delete("/n"))
+		srv.RefuseConnections(false)
+		time.Sleep(time.Hour)
+		require.False(t, fired(w))
+		require.NoError(t, srv.Create("/n", nil))
+		require.True(t, fired(w))
+	})
+}
+
 func TestWatchSurvivesAReconnectInTheSameSession(t *testing.T) {
 	for kind, change := range map[string]func(t *testing.T, c *framework.Client){
 		"data": func(t *testing.T, c *framework.Client) {

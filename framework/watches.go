@@ -2,6 +2,7 @@ package framework
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"sync"
@@ -9,7 +10,6 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/internal/transport"
-	"github.com/gocurator/curator/internal/reason"
 )
 
 // watches are the server's watches of one session: at most one for each table
@@ -22,6 +22,7 @@ type watches struct {
 	mu     *sync.Mutex // of persistent; protects the following fields, and the fields of every sharedWatch that say so
 	ended  bool
 	shared map[transport.Watch]*sharedWatch
+	reads  map[sharedReadKey]*sharedRead // that nobody has begun yet
 
 	// lookingSince is before every change that a look which is under way may
 	// tell of; see watch_looks.go.
@@ -32,7 +33,7 @@ type watches struct {
 type sharedWatch struct {
 	all   *watches
 	key   transport.Watch
-	ready chan struct{} // closed when the server has the watch
+	ready chan struct{} // closed when the read that sets it is answered, or will not be
 	done  chan struct{} // closed when it has fired, could not be set, or its session has ended
 
 	// carrier is a persistent watch on the same path that was there before. The
@@ -45,7 +46,7 @@ type sharedWatch struct {
 
 	// Protected by all.mu.
 	waiters int
-	settled bool // the first waiter's read is answered, or will not be
+	settled bool // the read that sets it is answered, or will not be
 	isSet   bool
 	missing bool // the node did not exist when the watch was set
 	isDone  bool
@@ -57,8 +58,8 @@ type sharedWatch struct {
 func newWatches(s *Session) *watches {
 	p := &s.client.persistent
 	return &watches{
-		session: s, persistent: p, mu: &p.mu, shared: map[transport.Watch]*sharedWatch{},
-		lookingSince: math.MaxInt64,
+		session: s, persistent: p, mu: &p.mu, lookingSince: math.MaxInt64,
+		shared: map[transport.Watch]*sharedWatch{}, reads: map[sharedReadKey]*sharedRead{},
 	}
 }
 
@@ -71,34 +72,27 @@ func (ws *watches) begin() {
 	ws.persistent.disconnectLocked()
 }
 
-// join adds a waiter. The first one must set the watch and call armed.
-func (ws *watches) join(key transport.Watch) (w *sharedWatch, first bool, err error) {
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	if ws.ended {
-		return nil, false, ws.endError()
+// errWatchGone ends a watch that could not be set.
+var errWatchGone = errors.New("shared watch is gone")
+
+// addLocked adds a watch that is on its way to the server. Its read must call
+// armedLocked.
+func (ws *watches) addLocked(key transport.Watch) *sharedWatch {
+	w := &sharedWatch{
+		all: ws, key: key, ready: make(chan struct{}), done: make(chan struct{}),
+		carrier: ws.persistent.byPath[key.Path],
 	}
-	w = ws.shared[key]
-	if w == nil {
-		first = true
-		w = &sharedWatch{
-			all: ws, key: key, ready: make(chan struct{}), done: make(chan struct{}),
-			carrier: ws.persistent.byPath[key.Path],
-		}
-		ws.shared[key] = w
-	}
-	w.waiters++
-	return w, first, nil
+	ws.shared[key] = w
+	return w
 }
 
-// armed notes whether the first waiter's read has set the watch. It is called
-// when that read is answered, in order with the events, even if the waiter has
-// left by then: events that come before it are not this watch's.
-func (w *sharedWatch) armed(ok, missing bool) {
-	w.all.mu.Lock()
-	defer w.all.mu.Unlock()
+// armedLocked notes whether a read has set the watch. It is called when that
+// read is answered, in order with the events, even if all waiters have left by
+// then: events that come before it are not this watch's.
+func (w *sharedWatch) armedLocked(ok, missing bool) {
 	defer w.all.persistent.standardSettledLocked(w.key.Path)
 	w.settled = true
+	close(w.ready)
 	switch {
 	case w.isDone: // the session ended
 	case !ok || !w.carriedLocked():
@@ -106,7 +100,6 @@ func (w *sharedWatch) armed(ok, missing bool) {
 	default:
 		w.isSet, w.missing = true, missing
 		w.asOf = w.all.session.link.LastZxid() // the answer's
-		close(w.ready)
 		w.withdrawIfUnusedLocked()
 	}
 }
@@ -121,7 +114,7 @@ func (w *sharedWatch) leave() {
 
 // withdrawIfUnusedLocked takes the watch back from the server when nobody waits
 // for it. Requests that set it again come later on the same connection, because
-// join cannot see the key free before the withdrawal is queued.
+// no read can see the key free before the withdrawal is queued.
 func (w *sharedWatch) withdrawIfUnusedLocked() {
 	if w.waiters > 0 || !w.isSet || w.isDone {
 		return
@@ -143,40 +136,6 @@ func (w *sharedWatch) finishLocked(ev zk.Event, err error) {
 func (w *sharedWatch) carriedLocked() bool {
 	p := w.all.persistent
 	return w.carrier == nil || p.byPath[w.key.Path] == w.carrier && w.carrier.armed
-}
-
-// awaitCarrier returns when a read makes this watch one that rides on its
-// carrier, or when the carrier has ended.
-func (w *sharedWatch) awaitCarrier(ctx context.Context) error {
-	for {
-		w.all.mu.Lock()
-		ready := w.carriedLocked() || w.all.persistent.byPath[w.key.Path] != w.carrier
-		var changed <-chan struct{}
-		if !ready {
-			changed = w.carrier.changed
-		}
-		w.all.mu.Unlock()
-		if ready {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-w.done:
-			return nil
-		case <-ctx.Done():
-			return reason.OfContext(ctx)
-		}
-	}
-}
-
-// gone reports whether the watch could not be set.
-func (w *sharedWatch) gone() bool {
-	select {
-	case <-w.done:
-		return reason.Is(w.err, errWatchGone)
-	default:
-		return false
-	}
 }
 
 // settingLocked reports whether a standard watch on the path is on its way to

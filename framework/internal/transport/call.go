@@ -17,13 +17,18 @@ var (
 	// ErrLost means that the connection ended before the answer came. The
 	// server may have carried out the request.
 	ErrLost = errors.New("connection lost")
+
+	// ErrAnswerTooLong means that the answer has come, and is longer than 64
+	// MiB.
+	ErrAnswerTooLong = errors.New("answer too long")
 )
 
 // Call is a request of ours that is under way. It goes around the library,
 // because a library call cannot be abandoned, and each takes two goroutines
 // more than a request needs.
 type Call struct {
-	then       func(code int32, err error)
+	request    Request
+	held       time.Duration // since the connection was established, when it was sent
 	done       chan struct{}
 	ignoreZxid bool // the answer's zxid does not become Link.lastZxid
 
@@ -52,8 +57,8 @@ func (c *Call) completeWith(r reply) {
 }
 
 func (c *Call) complete() {
-	if c.then != nil {
-		c.then(c.reply.err, c.err)
+	if c.request.Then != nil {
+		c.request.Then(c.reply.err, c.err)
 	}
 	close(c.done)
 }
@@ -143,7 +148,10 @@ func (c *Conn) enqueueLimitedLocked(limit int, r Request) (*Call, error) {
 		return nil, ErrTooLong
 	}
 	c.inflight.sent(header, time.Now())
-	call := &Call{then: r.Then, done: make(chan struct{})}
+	call := &Call{request: r, done: make(chan struct{})}
+	if c.established {
+		call.held = time.Since(c.establishedAt)
+	}
 	c.calls[header.xid] = call
 	return call, nil
 }

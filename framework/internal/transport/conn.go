@@ -23,6 +23,7 @@ type Conn struct {
 	rest        []byte        // the part of it that the library has not read
 	readTimeout time.Duration // how long the library waits for a frame
 	handshake   handshake
+	answering   int32 // xid of the answer that is being read, or 0
 
 	wake      chan struct{} // capacity 1: there is something in out
 	done      chan struct{} // closed by Close; ends the connection's goroutines
@@ -33,6 +34,7 @@ type Conn struct {
 	spare            []byte // changes places with out
 	connectSent      bool   // the ConnectRequest is queued
 	established      bool   // the session is confirmed; watches are queued
+	establishedAt    time.Time
 	requestedSession int64  // session id in the ConnectRequest
 	connectSentAt    time.Time
 	inflight         inflight
@@ -106,7 +108,7 @@ func (c *Conn) flush() {
 			_, err := c.Conn.Write(batch)
 			c.batchWritten(batch)
 			if err != nil {
-				c.Close() // the library's Read fails then
+				c.end(err, 0) // the library's Read fails then
 			}
 		}
 	}
@@ -146,7 +148,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 		if err != nil {
 			// The library stops reading but does not close. Without Close,
 			// a flush that is blocked in Write would block for ever.
-			c.Close()
+			c.end(err, c.answering)
 			c.handshakeFailed(err)
 			return 0, err
 		}
@@ -171,13 +173,20 @@ func (c *Conn) readFrame() ([]byte, error) {
 		limit = maxHandshakeFrame
 	}
 	// A ConnectResponse is no shorter than a reply's header.
-	if n < replyHeaderSize || n > limit {
+	if n < replyHeaderSize || n > limit && !c.handshake.done {
 		return nil, fmt.Errorf("%w: length %d", errMalformed, n)
 	}
 	if cap(c.buf) > spareSize { // do not keep the memory of a long answer
 		c.buf = nil
 	}
-	c.buf, err = readGrowing(c.in, c.buf[:0], lengthSize+n)
+	if c.buf, err = readGrowing(c.in, c.buf[:0], lengthSize+replyHeaderSize); err != nil {
+		return nil, err
+	}
+	if n > limit {
+		return c.buf, c.skipAnswer(n)
+	}
+	c.noteAnswer()
+	c.buf, err = readGrowing(c.in, c.buf, lengthSize+n)
 	return c.buf, err
 }
 
@@ -213,10 +222,17 @@ func (c *Conn) incoming(frame []byte) ([]byte, error) {
 	if r.xid == xidNotification {
 		return nil, c.handleNotification(r)
 	}
+	c.answering = 0
 	switch call, known := c.matchReply(r); {
 	case !known: // it answers no request, so it proves nothing
 		return nil, nil
 	case call != nil:
+		if frameLength(frame) > maxFrame {
+			call.err = ErrAnswerTooLong
+		}
+		if c.link.cfg.Answered != nil {
+			c.link.cfg.Answered(call.request)
+		}
 		call.completeWith(r)
 		return nil, nil
 	default:

@@ -37,7 +37,7 @@ const (
 
 	// maxFrame bounds what a broken peer can make us allocate. Servers refuse
 	// requests beyond 1 MiB by default, but a listing of very many children may be
-	// larger.
+	// larger. Of an answer that is longer still, only the header is kept.
 	maxFrame = 64 << 20
 
 	// maxHandshakeFrame is far more than servers send before the handshake is
@@ -82,10 +82,10 @@ type connectResponse struct {
 // after that, and does not look before it acts: it allocates as many bytes as the
 // password says to have, and panics on a timeout of 0.
 func parseConnectResponse(body []byte) (connectResponse, error) {
-	a, readOnly, ok := proto.ReadConnectResponse(body) // readOnly is a boolean that old servers leave out
+	a, _, ok := proto.ReadConnectResponse(body) // what may follow is of newer servers, and the library skips it, too
 	r := connectResponse{timeoutMillis: a.TimeoutMillis, session: a.Session}
 	switch {
-	case !ok, len(a.Password) > maxPassword, len(readOnly) > 1:
+	case !ok, len(a.Password) > maxPassword:
 		return r, errMalformed
 	case r.session != 0 && r.timeoutMillis <= 0:
 		return r, errMalformed

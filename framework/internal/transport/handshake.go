@@ -182,7 +182,7 @@ func (c *Conn) establish() {
 		c.link.mu.Lock()
 		defer c.link.mu.Unlock()
 		c.restoreLocked(watches)
-		c.established, c.link.established = true, true
+		c.established, c.establishedAt, c.link.established = true, time.Now(), true
 		if c.link.cfg.LeaderConfirmed && !c.link.closed {
 			c.link.goroutines.Go(c.confirmContact)
 		}

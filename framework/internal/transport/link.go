@@ -45,6 +45,14 @@ type Config struct {
 	// Failed is called with the reason why a connection ended before its
 	// handshake was done.
 	Failed func(error)
+
+	// Ended is called when an established connection has ended, by the peer or
+	// for what the peer has sent, with the requests that were under way, oldest
+	// first. Their callers learn of it after that.
+	Ended func([]Unanswered)
+
+	// Answered is called with every request that is answered.
+	Answered func(Request)
 }
 
 // Link is what the connections of one session share. The library makes one

@@ -1,0 +1,74 @@
+package transport
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/gocurator/curator/framework/internal/proto"
+)
+
+// Unanswered is a request that a connection has ended with.
+type Unanswered struct {
+	Request
+	Held time.Duration // for how long the connection had been established when it was sent
+}
+
+// end closes the connection for an error. It tells the owner of the link which
+// requests the connection has ended with. The answer to one of them may have
+// begun to arrive.
+func (c *Conn) end(err error, answering int32) {
+	if all := c.unanswered(err, answering); len(all) > 0 && c.link.cfg.Ended != nil {
+		c.link.cfg.Ended(all)
+	}
+	c.Close()
+}
+
+// unanswered returns the requests that may be the reason why the connection
+// ends. A request whose answer has begun to arrive is the one. A peer that is
+// silent has not ended the connection for a request.
+func (c *Conn) unanswered(err error, answering int32) (all []Unanswered) {
+	c.link.mu.Lock()
+	defer c.link.mu.Unlock()
+	if c.closed || c.link.closed || !c.established {
+		return nil
+	}
+	if call := c.calls[answering]; call != nil {
+		return []Unanswered{{call.request, call.held}}
+	}
+	if os.IsTimeout(err) {
+		return nil
+	}
+	for _, xid := range slices.SortedFunc(maps.Keys(c.calls), cmp.Compare[int32]) {
+		call := c.calls[xid]
+		all = append(all, Unanswered{call.request, call.held})
+	}
+	return all
+}
+
+// noteAnswer notes which answer begins to arrive, once its header is there.
+func (c *Conn) noteAnswer() {
+	if !c.handshake.done {
+		return
+	}
+	h, _, _ := proto.ReadReplyHeader(c.buf[lengthSize:])
+	c.answering = h.Xid
+}
+
+// skipAnswer leaves out all but the header of an answer that is too long for
+// memory. Were the connection to end, the request would be made again, and
+// answered in the same way.
+func (c *Conn) skipAnswer(n int) error {
+	c.noteAnswer()
+	c.link.mu.Lock()
+	ours := c.calls[c.answering] != nil
+	c.link.mu.Unlock()
+	if !ours {
+		return fmt.Errorf("%w: length %d", errMalformed, n)
+	}
+	_, err := c.in.Discard(n - replyHeaderSize)
+	return err
+}

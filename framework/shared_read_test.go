@@ -1,0 +1,130 @@
+package framework_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// reads are the requests that watchKinds make.
+var reads = map[string]zktest.Op{
+	"data": zktest.OpGetData, "exists": zktest.OpExists, "children": zktest.OpGetChildren2,
+}
+
+// restless changes a node and its children once a millisecond, until ctx ends.
+func restless(ctx context.Context, srv *zktest.Server, path string) {
+	for i := 0; ctx.Err() == nil; i++ {
+		_ = srv.Set(path, nil)
+		_ = srv.Create(fmt.Sprintf("%s/%d", path, i), nil)
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// Were the readers to take turns, they would send some 5,000 reads, and the last
+// would wait for 200 round trips.
+func TestReadersOfABusyNodeShareTheirReads(t *testing.T) {
+	const roundTrip = 5 * time.Millisecond
+	for kind, op := range reads {
+		t.Run(kind, func(t *testing.T) {
+			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+				require.NoError(t, srv.Create("/n", nil))
+				sent := srv.Inject(zktest.Rule{Op: op, Times: -1, Do: zktest.DelayReply(roundTrip)})
+				ctx, cancel := context.WithCancel(t.Context())
+				var writer sync.WaitGroup
+				writer.Go(func() { restless(ctx, srv, "/n") })
+				begin := time.Now()
+				var all sync.WaitGroup
+				for range 100 {
+					all.Go(func() {
+						w, err := watchKinds(c)[kind](ctx, "/n")
+						require.NoError(t, err)
+						w.Stop()
+					})
+				}
+				all.Wait()
+				cancel()
+				writer.Wait()
+				require.LessOrEqual(t, time.Since(begin), 4*roundTrip)
+				require.LessOrEqual(t, sent.Hits(), 3)
+			})
+		})
+	}
+}
+
+// A caller sees what it has written before: the read that is under way was sent
+// before that.
+func TestReadIsNotSharedWithACallerThatComesLater(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		mustCreate(t, c, "/n", "old")
+		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Do: zktest.DelayReply(time.Second)})
+		go c.GetW(t.Context(), "/n")
+		synctest.Wait()
+		_, err := c.Set(t.Context(), "/n", []byte("new"), framework.AnyVersion)
+		require.NoError(t, err)
+		data, _, w, err := c.GetW(t.Context(), "/n")
+		require.NoError(t, err)
+		require.Equal(t, "new", string(data))
+		require.False(t, fired(w))
+	})
+}
+
+func TestCallersThatShareAReadDoNotShareItsData(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		mustCreate(t, c, "/n", "data")
+		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Do: zktest.DelayReply(time.Second)})
+		answers := make(chan []byte, 3)
+		for range cap(answers) {
+			go func() {
+				data, _, _, err := c.GetW(t.Context(), "/n")
+				require.NoError(t, err)
+				answers <- data
+			}()
+		}
+		time.Sleep(2 * time.Second)
+		require.Equal(t, 2, srv.CountRequests(zktest.OpGetData))
+		for range cap(answers) {
+			data := <-answers
+			require.Equal(t, "data", string(data))
+			clear(data)
+		}
+	})
+}
+
+// The caller that was to send the read for all of them goes first.
+func TestCallerThatLeavesHoldsUpNoOther(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		mustCreate(t, c, "/n", "")
+		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Do: zktest.DelayReply(time.Second)})
+		var all sync.WaitGroup
+		read := func(ctx context.Context, want error) {
+			all.Go(func() {
+				_, _, w, err := c.GetW(ctx, "/n")
+				require.ErrorIs(t, err, want)
+				if err == nil {
+					w.Stop()
+				}
+			})
+		}
+		read(t.Context(), nil)
+		synctest.Wait()
+		for range 3 { // wait for the first, and then for room
+			read(within(t, 2*time.Second), context.DeadlineExceeded)
+			synctest.Wait()
+		}
+		read(t.Context(), nil)
+		wait := crowdConnection(t.Context(), c, srv, 3*time.Second)
+		all.Wait()
+		require.Equal(t, 2, srv.CountRequests(zktest.OpGetData))
+		wait()
+		synctest.Wait()
+		srv.AssertNoWatches(t)
+	})
+}
