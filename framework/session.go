@@ -45,6 +45,7 @@ type Session struct {
 	id            int64
 	server        string          // address of the newest connection or attempt
 	established   time.Time       // for the first time
+	lost          time.Time       // when its context has ended
 	uninterrupted context.Context // ends with the session or with the connection, whichever is first
 	interrupt     context.CancelCauseFunc
 
@@ -268,9 +269,21 @@ func (s *Session) end(cause error) {
 	if s.ctx.Err() != nil {
 		return
 	}
+	s.lost = time.Now()
 	s.cancel(cause)
 	s.runAfterFuncsLocked()
 	c.publishLocked(c.machine.Apply(connstate.Expired()))
+}
+
+// lateUntil is when no request of a session that is lost can be applied any more.
+// A server may stall with one, and hand it on to its leader later. The leader
+// ends the session when it has not heard of the client for the timeout, which
+// servers may round up. The client has ended its part before.
+func (s *Session) lateUntil() time.Time {
+	timeout := s.Timeout()
+	s.client.mu.Lock()
+	defer s.client.mu.Unlock()
+	return s.lost.Add(2 * timeout)
 }
 
 // lived returns how long it is since the session was established, or 0 if it

@@ -163,6 +163,10 @@ func (x *exchange) processLocked(f faults) (more bool, answered chan struct{}) {
 	switch {
 	case f.dropRequest:
 		x.last = true
+	case f.holdRequest > 0:
+		x.last = true
+		x.holdLocked(f.holdRequest)
+		return x.finishLocked(f, nil)
 	case f.reset && x.conn.downstreamDead:
 		x.last = true // not even a reset gets to the client
 	case f.reset:
