@@ -126,7 +126,7 @@ func (g *guarded) hold(lease *locks.Lease) error {
 func (g *guarded) untilHoldEnds(lease *locks.Lease, told <-chan error) error {
 	ended, stop := pipeEnd(g.in)
 	defer stop()
-	revoked := lease.Revoked()
+	loss, revoked := lease.Context().Done(), lease.Revoked()
 	if g.stop.onRevoke == "ignore" {
 		revoked = nil
 	}
@@ -145,13 +145,13 @@ func (g *guarded) untilHoldEnds(lease *locks.Lease, told <-chan error) error {
 			g.stopAsked = true
 		case <-ended:
 		case <-revoked:
-		case <-lease.Context().Done():
+		case <-loss:
 		}
 		if told == nil || late != nil {
 			return nil
 		}
 		late = time.After(lastWords)
-		ended, revoked = nil, nil
+		ended, loss, revoked = nil, nil, nil
 	}
 }
 
