@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -65,7 +64,7 @@ func (g *guarded) environ(lease *locks.Lease, f *lossFile) []string {
 func (g *guarded) printHolding(lease *locks.Lease) error {
 	h := g.holding(lease)
 	if g.format == jsonForm {
-		return json.NewEncoder(g.out).Encode(h)
+		return g.writeJSON(h)
 	}
 	_, err := fmt.Fprintf(g.out, "holding %s with token %d\n", h.Path, h.Token)
 	return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gocurator/curator/debug/snapshot"
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/printable"
 )
 
 // Handler returns the handler of the debug page of these clients. It serves
@@ -62,9 +63,14 @@ var formats = []format{
 }
 
 func writeJSON(to *bytes.Buffer, s snapshot.Snapshot, _ int) error {
-	e := json.NewEncoder(to)
+	var plain bytes.Buffer
+	e := json.NewEncoder(&plain)
 	e.SetIndent("", "\t")
-	return e.Encode(s)
+	if err := e.Encode(s); err != nil {
+		return err
+	}
+	_, err := to.Write(printable.JSON(plain.Bytes()))
+	return err
 }
 
 // longestRefresh is an hour, in seconds.
