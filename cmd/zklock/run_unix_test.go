@@ -36,6 +36,7 @@ func TestTheStatusIsThatOfTheCommand(t *testing.T) {
 		"not found":      {notFound, []string{"no-such-program"}},
 		"no such file":   {notFound, []string{"/no/such/program"}},
 		"not executable": {notExecuted, []string{"/etc/passwd"}},
+		"a directory":    {notExecuted, []string{"/etc"}},
 		"no program":     {notExecuted, []string{script}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -44,6 +45,20 @@ func TestTheStatusIsThatOfTheCommand(t *testing.T) {
 			zklock(t, srv, tc.status, append([]string{"run", path, "--"}, tc.args...)...)
 			require.Empty(t, srv.Children(path), "the lock was released")
 		})
+	}
+}
+
+// With -v, a line says when the lock was acquired.
+func TestTheGrantIsTold(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t)
+	for _, args := range [][]string{{"run", "/l", "true"}, {"elect", "/l", "true"}, {"run", "--hold", "/l"}} {
+		p := startProcess(t, srv, append([]string{"-v"}, args...)...)
+		if args[1] == "--hold" {
+			require.Contains(t, p.line(), "holding")
+		}
+		p.finish(0)
+		require.Regexp(t, `(?m)^zklock: acquired /l at \d{4}-\d\d-\d\dT\S+, with token \d+$`, p.stderr.String(), args)
 	}
 }
 
@@ -312,6 +327,14 @@ func TestAtLeastKeepsTheLock(t *testing.T) {
 	zklock(t, srv, notAcquired, "run", "-w", "0.2", "/l", "true")
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
 	p.finish(6)
+	require.Empty(t, srv.Children("/l"))
+}
+
+// There is nothing to keep a lock for if no program was started.
+func TestAtLeastIsForWhatWasStarted(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t)
+	zklock(t, srv, notFound, "run", "--at-least", "1h", "/l", "/no/such/program")
 	require.Empty(t, srv.Children("/l"))
 }
 
