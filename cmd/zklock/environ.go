@@ -50,7 +50,7 @@ func (g *guarded) environ(lease *locks.Lease, f *lossFile) []string {
 		"ZKLOCK_ID=" + h.Holder,
 	}
 	if len(f.forChild()) > 0 {
-		own = append(own, fmt.Sprint("ZKLOCK_FD=", child.FirstFile))
+		own = append(own, fmt.Sprint("ZKLOCK_FD=", child.FirstFile()))
 	}
 	replaced := []string{"ZKLOCK_PATH", "ZKLOCK_NODE", "ZKLOCK_TOKEN", "ZKLOCK_SESSION", "ZKLOCK_ID", "ZKLOCK_FD"}
 	environ := slices.DeleteFunc(os.Environ(), func(v string) bool {

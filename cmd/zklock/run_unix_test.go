@@ -24,7 +24,7 @@ import (
 func TestTheStatusIsThatOfTheCommand(t *testing.T) {
 	srv := startServer(t)
 	script := filepath.Join(t.TempDir(), "script")
-	require.NoError(t, os.WriteFile(script, []byte("no program"), 0o700))
+	require.NoError(t, os.WriteFile(script, []byte(`exit "$1"`), 0o700))
 	for name, tc := range map[string]struct {
 		status int
 		args   []string
@@ -37,7 +37,7 @@ func TestTheStatusIsThatOfTheCommand(t *testing.T) {
 		"no such file":   {notFound, []string{"/no/such/program"}},
 		"not executable": {notExecuted, []string{"/etc/passwd"}},
 		"a directory":    {notExecuted, []string{"/etc"}},
-		"no program":     {notExecuted, []string{script}},
+		"no #!":          {5, []string{script, "5"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -73,6 +73,31 @@ func TestStandardInputAndOutputArePassedOn(t *testing.T) {
 	require.NoError(t, err)
 	p.finish(0)
 	require.Equal(t, "err two\n", p.stderr.String())
+}
+
+// What a shell has passed on is where the command looks for it: below make, those
+// are the descriptors of its job server. The guards' own are not among them.
+func TestTheCommandHasTheDescriptorsOfTheCaller(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t)
+	p := newProcess(t, srv, "run", "/l", "--", "sh", "-c", `
+		for n in 3 4 5 6 7 8 9; do (eval ": <&$n") 2>/dev/null && echo "$n is open"; done
+		echo "$ZKLOCK_FD is new"
+		for n in 3 4 6 9 40; do cat /dev/fd/$n; done`)
+	p.cmd.ExtraFiles = make([]*os.File, 38)
+	for _, n := range []int{3, 4, 6, 9, 40} {
+		name := filepath.Join(t.TempDir(), "file")
+		require.NoError(t, os.WriteFile(name, []byte(strconv.Itoa(n)+"\n"), 0o600))
+		f, err := os.Open(name)
+		require.NoError(t, err)
+		defer f.Close()
+		p.cmd.ExtraFiles[n-3] = f
+	}
+	out := &safeBuffer{}
+	p.cmd.Stdout, p.cmd.Stderr = out, p.stderr
+	p.start()
+	p.finish(0)
+	require.Equal(t, "3 is open\n4 is open\n5 is open\n6 is open\n9 is open\n5 is new\n3\n4\n6\n9\n40\n", out.String())
 }
 
 func TestTheCommandKnowsItsLock(t *testing.T) {
