@@ -8,6 +8,7 @@ import (
 
 	"github.com/gocurator/curator/debug/snapshot"
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/printable"
 )
 
 // Handler returns the handler of the debug page of these clients. It serves
@@ -61,9 +62,14 @@ var formats = []format{
 }
 
 func writeJSON(to *bytes.Buffer, s snapshot.Snapshot, _ query) error {
-	e := json.NewEncoder(to)
+	var plain bytes.Buffer
+	e := json.NewEncoder(&plain)
 	e.SetIndent("", "\t")
-	return e.Encode(s)
+	if err := e.Encode(s); err != nil {
+		return err
+	}
+	_, err := to.Write(printable.JSON(plain.Bytes()))
+	return err
 }
 
 func setHeaders(h http.Header, f format) {

@@ -82,6 +82,15 @@ func TestTextAndJSONAreThoseOfTheSnapshot(t *testing.T) {
 	require.Equal(t, fixture(""), back)
 }
 
+// Characters that a terminal hides or obeys are escaped, also in JSON.
+func TestJSONCanBePrinted(t *testing.T) {
+	_, body := get(t, serve(func() snapshot.Snapshot {
+		return snapshot.Snapshot{Version: snapshot.Version, Clients: []snapshot.Client{{Chroot: "/\u202eevil\ufeff"}}}
+	}), "?format=json", "")
+	require.NotContains(t, body, "\u202e")
+	require.Contains(t, body, `"/\u202eevil\ufeff"`)
+}
+
 func TestRequestsThatMakeNoSense(t *testing.T) {
 	for query, problem := range map[string]string{
 		"?format=yaml": "format must be", "?refresh=0": "refresh must be", "?refresh=x": "refresh must be",

@@ -118,10 +118,10 @@ func (v View) WaitHeader() []string {
 
 // WaitRow returns the row of a wait in a graph.
 func (v View) WaitRow(w inspect.Wait) []columns.Cell {
-	row := columns.Cells(printable.String(w.Waiter.String()), v.ageText(w.Waiter.Since),
+	row := columns.Cells(v.name(w.Waiter.String()), v.ageText(w.Waiter.Since),
 		printable.String(w.Path), string(w.Kind), "")
 	if len(w.Holders) > 0 {
-		row[4].Text = printable.String(w.Holders[0].String())
+		row[4].Text = v.name(w.Holders[0].String())
 	}
 	if more := len(w.Holders) - 1; more > 0 {
 		row[4].Text += fmt.Sprintf(" +%d", more)
