@@ -89,7 +89,7 @@ func New(client *framework.Client, root string, opts ...Option) (*Cache, error) 
 		done: make(chan struct{}), poke: make(chan struct{}, 1),
 		nodes: map[string]*Node{}, children: map[string]map[string]struct{}{},
 		unreadable: map[string]error{},
-		changed: make(chan struct{}), feeds: map[*feed]struct{}{},
+		changed:    make(chan struct{}), feeds: map[*feed]struct{}{},
 	}
 	stop, cancel := context.WithCancelCause(context.Background())
 	c.cancel = cancel
