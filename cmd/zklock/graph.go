@@ -99,7 +99,9 @@ func (e *env) graphTable(v view.View, g inspect.Graph, where string) error {
 	table := e.table()
 	table.Header(v.WaitHeader()...)
 	for _, w := range g.Waits {
-		table.Row(v.WaitRow(w)...)
+		for _, row := range v.WaitRows(w) {
+			table.Row(row...)
+		}
 	}
 	return table.Flush()
 }

@@ -23,9 +23,14 @@ func Handler(clients ...*framework.Client) http.Handler {
 	return serve(func(path string) snapshot.Snapshot { return snapshot.Matching(path, clients...) })
 }
 
+// mostAtATime is how many answers a handler makes at a time. One takes many
+// times the memory of its text while it is made. Requests beyond that wait.
+const mostAtATime = 2
+
 // serve returns a handler of snapshots, each taken for one request, with what
 // has the text in its path.
 func serve(take func(path string) snapshot.Snapshot) http.Handler {
+	slots := make(chan struct{}, mostAtATime)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET, HEAD")
@@ -38,14 +43,27 @@ func serve(take func(path string) snapshot.Snapshot) http.Handler {
 			return
 		}
 		f := formats[slices.IndexFunc(formats, func(f format) bool { return f.name == q.Format })]
-		var body bytes.Buffer // so that an error is not half of a page
-		if err := f.write(&body, take(q.Path), q); err != nil {
+		select {
+		case slots <- struct{}{}:
+		case <-r.Context().Done():
+			return // nobody reads the answer
+		}
+		body, err := answer(f, take, q, slots)
+		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
 		setHeaders(w.Header(), f)
 		w.Write(body.Bytes())
 	})
+}
+
+// answer makes an answer, and frees a slot. The answer is complete before any of
+// it is sent, so that an error is not half of a page.
+func answer(f format, take func(path string) snapshot.Snapshot, q query, slots <-chan struct{}) (body bytes.Buffer, err error) {
+	defer func() { <-slots }()
+	err = f.write(&body, take(q.Path), q)
+	return body, err
 }
 
 // format is a form of the answer.

@@ -84,7 +84,7 @@ func TestTextAndJSONAreThoseOfTheSnapshot(t *testing.T) {
 
 // Characters that a terminal hides or obeys are escaped, also in JSON.
 func TestJSONCanBePrinted(t *testing.T) {
-	_, body := get(t, serve(func() snapshot.Snapshot {
+	_, body := get(t, serve(func(string) snapshot.Snapshot {
 		return snapshot.Snapshot{Version: snapshot.Version, Clients: []snapshot.Client{{Chroot: "/\u202eevil\ufeff"}}}
 	}), "?format=json", "")
 	require.NotContains(t, body, "\u202e")
