@@ -15,7 +15,7 @@ import (
 type leadership struct {
 	claim   *claim.Claim
 	lease   *locks.Lease    // the leader's
-	stopped <-chan struct{} // of a latch: see claim.Lead
+	stopped <-chan struct{} // of a latch: see Claim.Lead of package claim
 }
 
 func newLeadership(lease *claim.Lease) *leadership {
