@@ -45,7 +45,7 @@ var words = map[string]func(*Server, *strings.Builder){
 func (s *Server) version() string {
 	number := "3.9.3"
 	if s.cfg.version38 {
-		number = "3.8.4"
+		number = "3.8.0"
 	}
 	return number + "-zktest, built on 2000-01-01 00:00 UTC"
 }

@@ -191,9 +191,9 @@ func WithRequestLog(n int) Option {
 	}
 }
 
-// WithVersion38 makes the server behave as ZooKeeper 3.8 where 3.9 differs: see
-// MODEL.md for all of it. A client that must live with both has much to heed
-// about watches:
+// WithVersion38 makes the server behave as ZooKeeper 3.8.0 of Debian, which has
+// the security fix of 3.8.4, where 3.9 differs: see MODEL.md for all of it. A
+// client that must live with both has much to heed about watches:
 //
 //   - A connection has one mode of watch for a path, in each of the two tables.
 //     The mode that is set last replaces the one before, and so a standard
