@@ -54,7 +54,12 @@ func TestOutputToANonBlockingPipeIsEntire(t *testing.T) {
 func nonBlockingPipe(t *testing.T) (r, w *os.File) {
 	t.Helper()
 	var ends [2]int
-	require.NoError(t, syscall.Pipe(ends[:]))
+	syscall.ForkLock.RLock() // no program of another test gets it
+	err := syscall.Pipe(ends[:])
+	syscall.CloseOnExec(ends[0])
+	syscall.CloseOnExec(ends[1])
+	syscall.ForkLock.RUnlock()
+	require.NoError(t, err)
 	r, w = os.NewFile(uintptr(ends[0]), "r"), os.NewFile(uintptr(ends[1]), "w")
 	t.Cleanup(func() { r.Close(); w.Close() })
 	require.NoError(t, syscall.SetNonblock(ends[1], true))

@@ -27,9 +27,9 @@ type guarded struct {
 	stop    *stopping
 	signals <-chan os.Signal
 
-	started    bool // the command was
 	stopAsked  bool // by a signal, while the command ran
 	unanswered bool // no server has answered whether the lock was held to the end
+	started    bool // the command was
 }
 
 // run runs the command and returns when nothing of it is left. A status that is
