@@ -147,6 +147,7 @@ func (t *turn) PassOn(from *claim.Claim) bool {
 		return false
 	}
 	next.Occupy(&turn{queue: t.queue, of: t.of, holder: t.holder, since: t.since, n: t.n + 1})
+	t.queue.note(held(next))
 	w.handed = next
 	close(w.turn)
 	return true

@@ -27,6 +27,7 @@ type localQueue struct {
 	seen   lockloop.NotAdmitted   // the server's queue as one of us saw it last
 	beyond lockloop.NotAdmitted   // the queue that the holder is in, as one of us saw it last
 	known  []lockloop.NotAdmitted // holders whose data one of us has read or written
+	gone   []string               // nodes of ours that had the lock, and were given up
 }
 
 // localWaiter waits for a place.
