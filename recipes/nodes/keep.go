@@ -7,6 +7,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/trace"
 	"github.com/gocurator/curator/retry"
@@ -32,10 +33,10 @@ type keeper struct {
 
 	settledOnce bool   // it was registered before
 	predecessor *int32 // the version of somebody else's node that we have waited for
-	repairs     damper
-	surprises   damper // the tree was not as we had just seen it
-	trying      damper
-	outages     damper
+	repairs     pauses.Growing
+	surprises   pauses.Growing // the tree was not as we had just seen it
+	trying      pauses.Growing
+	outages     pauses.Growing
 	touched     touches
 	takeBack    func() // keeps the loss of the session from being told
 }
@@ -47,10 +48,10 @@ func (n *PersistentNode) run(client, stopped context.Context, before *Persistent
 	k := &keeper{
 		PersistentNode: n,
 		takeBack:       func() {},
-		repairs:        damper{shortest: 100 * time.Millisecond, longest: 10 * time.Second},
-		surprises:      damper{shortest: 100 * time.Millisecond, longest: 10 * time.Second},
-		trying:         damper{first: time.Second, shortest: time.Second, longest: 30 * time.Second},
-		outages:        damper{first: outagePause, shortest: outagePause, longest: longestPause},
+		repairs:        pauses.Growing{Shortest: 100 * time.Millisecond, Longest: 10 * time.Second},
+		surprises:      pauses.Growing{Shortest: 100 * time.Millisecond, Longest: 10 * time.Second},
+		trying:         pauses.Growing{First: time.Second, Shortest: time.Second, Longest: 30 * time.Second},
+		outages:        pauses.Growing{First: outagePause, Shortest: outagePause, Longest: longestPause},
 	}
 	k.resetPauses()
 	k.name()
@@ -246,7 +247,7 @@ func (k *keeper) wasDeleted(ctx context.Context) error {
 		return nil
 	}
 	k.deleted()
-	return k.repairs.pause(ctx)
+	return k.repairs.Wait(ctx)
 }
 
 // contend decides what follows a conflict. It returns nil when it is time to
@@ -263,7 +264,7 @@ func (k *keeper) contend(ctx context.Context, stat *zk.Stat, watch *framework.Wa
 	}
 	k.predecessor = &stat.Version
 	_, err := watch.Wait(ctx)
-	k.surprises.reset()
+	k.surprises.Reset()
 	return err
 }
 
@@ -282,7 +283,7 @@ func (k *keeper) contendUnseen(ctx context.Context) error {
 		return rival
 	}
 	k.predecessor = new(int32) // the version of every node that was never written to
-	return k.trying.pause(ctx)
+	return k.trying.Wait(ctx)
 }
 
 // attend looks after a node that is ours. It returns nil when it is time to
@@ -298,7 +299,7 @@ func (k *keeper) attend(ctx context.Context, stat *zk.Stat, watch *framework.Wat
 		k.version = stat.Version
 		k.clean = k.cfg.data == Accept
 		if !k.clean {
-			if err := k.repairs.pause(ctx); err != nil {
+			if err := k.repairs.Wait(ctx); err != nil {
 				return err
 			}
 		}

@@ -76,7 +76,7 @@ func (k *keeper) touchIfDue(ctx context.Context) (again bool, err error) {
 	}
 	switch {
 	case reason.Is(err, zk.ErrNoNode), reason.Is(err, zk.ErrNodeExists):
-		return true, k.surprises.pause(ctx)
+		return true, k.surprises.Wait(ctx)
 	case err != nil:
 		return false, err
 	}

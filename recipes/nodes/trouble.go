@@ -24,14 +24,14 @@ func (k *keeper) outlast(ctx context.Context, err error) error {
 	switch {
 	case reason.Is(err, framework.ErrNotConnected):
 	case framework.IsConnectionError(err): // a server may be reachable and still not answer
-		if err := k.outages.pause(ctx); err != nil {
+		if err := k.outages.Wait(ctx); err != nil {
 			return err
 		}
 	default:
 		if isNew {
 			framework.Extend(k.client).Logger().Warn("persistent node is tried again after an error", k.logPath(k.node), semconv.Cause, err)
 		}
-		if err := k.trying.pause(ctx); err != nil {
+		if err := k.trying.Wait(ctx); err != nil {
 			return err
 		}
 	}
@@ -45,8 +45,8 @@ const (
 )
 
 func (k *keeper) resetPauses() {
-	k.trying.reset()
-	k.outages.reset()
+	k.trying.Reset()
+	k.outages.Reset()
 }
 
 // isCurable reports whether waiting may cure an error. Parents may be missing
@@ -74,39 +74,4 @@ func (n *PersistentNode) noteTrouble(err error) (isNew bool) {
 
 func (n *PersistentNode) logEnd(err error) {
 	framework.Extend(n.client).Logger().Warn("persistent node ends", n.logPath(""), semconv.Cause, err)
-}
-
-// damper makes pauses that grow while something happens again and again.
-type damper struct {
-	first             time.Duration
-	shortest, longest time.Duration // of those behind the first
-
-	next time.Duration
-	last time.Time // when the last pause ended
-}
-
-// pause waits. The pauses begin anew after a quiet time of twice the longest.
-func (d *damper) pause(ctx context.Context) error {
-	if !d.last.IsZero() && time.Since(d.last) > 2*d.longest {
-		d.reset()
-	}
-	now := d.next
-	d.next = min(max(2*now, d.shortest), d.longest)
-	err := sleep(ctx, now)
-	d.last = time.Now()
-	return err
-}
-
-func (d *damper) reset() { d.next = d.first }
-
-// sleep waits, and returns ctx's error if ctx ends first.
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return reason.OfContext(ctx)
-	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 )
 
@@ -52,7 +53,7 @@ func (g *Group) Changes(ctx context.Context) iter.Seq2[View, error] {
 		}
 		w := &watcher{
 			Group: g, yield: yield, all: map[string]sighting{},
-			trouble: damper{first: outagePause, shortest: outagePause, longest: 30 * time.Second},
+			trouble: pauses.Growing{First: outagePause, Shortest: outagePause, Longest: 30 * time.Second},
 		}
 		defer w.stop()
 		err := w.run(ctx)
@@ -72,7 +73,7 @@ type watcher struct {
 	all     map[string]sighting // by name
 	last    []Member            // as told to the caller
 	told    bool                // the caller has had a view
-	trouble damper
+	trouble pauses.Growing
 }
 
 // errLeft ends the loop of a caller that has left.
@@ -89,7 +90,7 @@ func (w *watcher) run(ctx context.Context) error {
 			return err
 		case reason.Is(err, framework.ErrSessionLost), reason.Is(err, framework.ErrNotConnected):
 		default:
-			if err := w.trouble.pause(ctx); err != nil {
+			if err := w.trouble.Wait(ctx); err != nil {
 				return err
 			}
 		}
@@ -222,7 +223,7 @@ func (w *watcher) hideLeaving() {
 
 // tell gives the caller a view, if it has not had this one.
 func (w *watcher) tell() error {
-	w.trouble.reset()
+	w.trouble.Reset()
 	w.hideLeaving()
 	now := listed(slices.Collect(maps.Values(w.all)))
 	view := difference(w.last, now)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 )
 
@@ -87,6 +88,7 @@ var (
 // context ends it.
 func (l *Loop) Run(ctx context.Context, a Attempt) (framework.Created, *NotAdmitted) {
 	c := &contender{loop: l, attempt: a}
+	vanished := pauses.Vanished()
 	for {
 		err := c.queue(ctx)
 		if err == nil {
@@ -95,6 +97,9 @@ func (l *Loop) Run(ctx context.Context, a Attempt) (framework.Created, *NotAdmit
 		if ctx.Err() != nil || !reason.Is(err, errStale) && !c.waitReconnect(ctx, err) {
 			c.seen.Err = errorFor(ctx, err)
 			return framework.Created{}, &c.seen
+		}
+		if reason.Is(err, errStale) && c.node.Session.Context().Err() == nil {
+			vanished.Wait(ctx)
 		}
 	}
 }
