@@ -107,6 +107,7 @@ func TestInterruptedLeaderHasItsMarginToStop(t *testing.T) {
 					defer close(led)
 					row.lead(t, first, lease)
 				}()
+				synctest.Wait() // it works
 				network.Cut()
 				require.ErrorIs(t, w.endOf(t, lease), framework.ErrSuspended)
 				interrupted := time.Now()
