@@ -24,6 +24,10 @@ func newLeadership(lease *claim.Lease) *leadership {
 	return &leadership{claim: c, lease: (*locks.Lease)(lease)}
 }
 
+// ended returns why the leadership has ended, or nil if only a tracer has ended
+// the context of the work.
+func (l *leadership) ended() error { return (*claim.Lease)(l.lease).Ended() }
+
 // attend looks after the leadership until leading ends, or stop is closed. A
 // leader that somebody asks to step down has the time of grace for that.
 func (l *leadership) attend(leading context.Context, stop <-chan struct{}, grace time.Duration) {
