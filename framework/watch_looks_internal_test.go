@@ -22,10 +22,13 @@ func TestLookLeavesAWatchAsItWasThatItDidNotAskAbout(t *testing.T) {
 		require.NoError(t, srv.Create("/n", nil))
 		_, _, w, err := c.GetW(t.Context(), "/n")
 		require.NoError(t, err)
+		_, _, _, err = c.GetW(t.Context(), "/") // as of the same transaction
+		require.NoError(t, err)
 		all := c.session.watches
 		all.due()
 		due, _ := all.due()
 		require.Len(t, due, 1)
+		require.Len(t, due[0], 2)
 
 		persistent, err := c.NewWatcher(t.Context(), "/n")
 		require.NoError(t, err)
