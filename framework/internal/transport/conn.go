@@ -35,7 +35,7 @@ type Conn struct {
 	connectSent      bool   // the ConnectRequest is queued
 	established      bool   // the session is confirmed; watches are queued
 	establishedAt    time.Time
-	requestedSession int64  // session id in the ConnectRequest
+	requestedSession int64 // session id in the ConnectRequest
 	connectSentAt    time.Time
 	inflight         inflight
 	proofs           []proof         // see confirmed; oldest first
