@@ -82,8 +82,9 @@ func (c *Client) GetACL(ctx context.Context, path string) ([]zk.ACL, *zk.Stat, e
 // If the connection breaks while the reply is awaited, a write with AnyVersion
 // is repeated. One with a version is looked up. It counts as done if the list
 // has the next version and is this one, and is repeated if it still has the old
-// version and the node was there before the request, as with Set. Otherwise, and
-// if ctx ends while the reply is awaited, the error matches ErrOutcomeUnknown.
+// version and the node was there before the request, as with Set. What Set says
+// of a later session applies here, too. Otherwise, and if ctx ends while the
+// reply is awaited, the error matches ErrOutcomeUnknown.
 //
 // Some lists cannot be recognised when they are looked up, so that the outcome
 // stays unknown:

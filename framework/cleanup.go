@@ -32,13 +32,22 @@ type cleanup struct {
 	parent, guid string
 
 	// Set if the node stays, and a reservation waits for the answer whether
-	// this session has made it.
+	// madeIn has made it.
 	reserved *reservation
-	madeIn   *Session
+
+	// madeIn is the session in which the node may have been made. It is nil if
+	// that does not matter.
+	madeIn *Session
 }
 
 func (job *cleanup) request() proto.Request[proto.Nothing] {
 	return proto.Delete(job.path, job.version)
+}
+
+// mayCome reports whether the node may still be made although a look in this
+// session has not found it.
+func (job *cleanup) mayCome(s *Session) bool {
+	return job.madeIn != nil && job.madeIn != s && time.Now().Before(job.madeIn.lateUntil())
 }
 
 // name is what the log calls the node.

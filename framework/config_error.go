@@ -9,8 +9,7 @@ import (
 
 // ConfigError says which argument or option cannot be used, and why. New and
 // every operation return it for a nil option and for a value that has no
-// meaning: it is never a panic, and never ignored. It is in the errors of
-// package recipes, too.
+// meaning: it is never a panic, and never ignored. The recipes return it, too.
 //
 // errors.Is finds zk.ErrBadArguments in it. In one about an access control list
 // it also finds zk.ErrInvalidACL, and in one about a mode zk.ErrInvalidFlags.

@@ -50,7 +50,8 @@ type Created struct {
 // follows:
 //
 //   - A Protected node is looked for by its name, and created again if it is
-//     not there.
+//     not there. In a later session, it gets another name: the first may still
+//     come, and the client deletes it in the background.
 //   - An ephemeral node that is not sequential is ours if its owner is the
 //     session: a client makes one such node of a path at a time. If it is not
 //     there, it is created again, also in the next session. If that fails, or
@@ -209,7 +210,7 @@ func (n *creation) late(s *Session, guid string, created proto.Created, err erro
 	case guid != "" && err == nil:
 		n.client.deleteInBackground(created.Path)
 	case guid != "" && ambiguous(err):
-		n.client.deleteProtectedInBackground(n.parent, guid)
+		n.deleteInBackground(s, guid)
 	case n.reserved != nil && ambiguous(err):
 		n.client.resolveInBackground(n.reserved, s)
 	case n.reserved != nil:
@@ -226,7 +227,7 @@ func (n *creation) cleanUp(err error) {
 	switch {
 	case n.abandoned:
 	case n.guid != "" && inDoubt:
-		n.client.deleteProtectedInBackground(n.parent, n.guid)
+		n.deleteInBackground(n.write.doubt, n.guid)
 	case n.guid != "" && made && err != nil:
 		n.client.deleteInBackground(n.made.Path)
 	case n.reserved != nil && inDoubt:
@@ -236,7 +237,9 @@ func (n *creation) cleanUp(err error) {
 	}
 }
 
-// resolve returns the node if an earlier attempt has made it.
+// resolve returns the node if an earlier attempt has made it. In a later
+// session, one that is not there may still come: a protected create takes
+// another id then, and leaves the old one to the clean-up.
 func (n *creation) resolve(ctx context.Context, s *Session) (created Created, applied bool, err error) {
 	if n.cfg.mode.ephemeral() && n.write.doubt != s {
 		n.giveUpNode()
@@ -246,11 +249,14 @@ func (n *creation) resolve(ctx context.Context, s *Session) (created Created, ap
 	switch {
 	case err != nil:
 		return Created{}, false, err
+	case stat == nil && n.guid != "" && n.write.doubt != s:
+		n.giveUpNode()
+		return Created{}, false, nil
 	case stat == nil:
 		return Created{}, false, nil
 	case n.reserved != nil && !n.reserved.made(stat, s):
-		n.write.doubt = nil                  // another's node is in the way
-		n.maybeMade = !n.write.existed(stat) // and ours may have been there before it
+		n.write.doubt = nil                                 // another's node is in the way
+		n.maybeMade = n.maybeMade || !n.write.existed(stat) // and ours may have been there before it
 		return Created{}, false, zk.ErrNodeExists
 	}
 	n.made = Created{Path: path, Czxid: stat.Czxid, Session: s}
@@ -273,16 +279,27 @@ func (n *creation) find(ctx context.Context, s *Session) (path string, stat *pro
 	return path, stat, err
 }
 
-// giveUpNode gives up an ephemeral node that an earlier attempt may have made.
-// It belongs to a session that is over, and would vanish under us
+// giveUpNode gives up a node that an earlier attempt may have made, or may still
+// make, in a session that is over. An ephemeral one would vanish under us
 // (CURATOR-498).
 func (n *creation) giveUpNode() {
+	lost := n.write.doubt
+	n.write.doubt = nil
 	if n.guid == "" {
 		n.maybeMade = true
 		return
 	}
-	n.client.deleteProtectedInBackground(n.parent, n.guid)
+	n.deleteInBackground(lost, n.guid)
 	guid := newGUID()
 	n.target = strings.Replace(n.target, protectedPrefix(n.guid), protectedPrefix(guid), 1)
 	n.guid = guid
+}
+
+// deleteInBackground deletes the node with this id, if the session has made it,
+// or still makes it. An ephemeral node ends with the session.
+func (n *creation) deleteInBackground(s *Session, guid string) {
+	if n.cfg.mode.ephemeral() {
+		s = nil
+	}
+	n.client.deleteProtectedInBackground(n.parent, guid, s)
 }

@@ -9,7 +9,7 @@ import (
 
 // No configuration makes the parser panic, or take more memory than in
 // proportion to its length.
-func FuzzEnsembleConfig(f *testing.F) {
+func FuzzEnsembleConfigMemory(f *testing.F) {
 	f.Add([]byte(nil))
 	f.Add([]byte("server.1=a:1:2:participant;0.0.0.0:2181\nversion=1"))
 	f.Add([]byte("server.1=a:1:2|b:3:4:observer\ngroup.1=1:2\n\n#x"))

@@ -75,6 +75,15 @@ func (e Extension) Tracer() clienttrace.Tracer { return e.cfg.tracer }
 // NewTeller returns a Teller that has nothing to call.
 func (e Extension) NewTeller() clienttrace.Teller { return e.tellers.New() }
 
+// HasNews reports whether the client has had an answer since it was connected
+// last. If not, others may have done much of which LastZxid says nothing.
+func (e Extension) HasNews() bool {
+	e.mu.Lock()
+	s := e.session
+	e.mu.Unlock()
+	return s != nil && s.link.HasNews()
+}
+
 // Watches returns how many watches the server has for this client, which is no
 // more than one for the data and one for the children of each node, however
 // many local waiters there are.

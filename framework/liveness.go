@@ -34,7 +34,7 @@ package framework
 //   - The clock of this process is slower than theirs by no more than the
 //     safety margin.
 //   - This process is not stopped. Only a fencing token protects from that; see
-//     package recipes.
+//     locks.Lease.FencingToken.
 //
 // The price is the requests, and sessions that are lost sooner. The transaction
 // checks that there is a node "/" and changes nothing, but the servers write it

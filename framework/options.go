@@ -116,7 +116,7 @@ func WithTracer(t clienttrace.Tracer) Option {
 }
 
 // WithServiceName sets the name of this process for others that wait for its
-// locks; see recipes.Identity. The default, also if the name is empty, is the
+// locks; see locks.Identity. The default, also if the name is empty, is the
 // base name of the executable. With OpenTelemetry, pass the service name that
 // the process has there, such as os.Getenv("OTEL_SERVICE_NAME").
 func WithServiceName(name string) Option {

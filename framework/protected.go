@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-zookeeper/zk"
@@ -26,32 +27,39 @@ func protectedPrefix(guid string) string { return "_c_" + guid + "-" }
 
 // protectedNames returns the names that have a protection prefix, by that
 // prefix.
-func protectedNames(names []string) map[string]string {
+func protectedNames(names []string) map[string][]string {
 	prefixLength := len(protectedPrefix(newGUID()))
-	found := map[string]string{}
+	found := map[string][]string{}
 	for _, name := range names {
 		if len(name) >= prefixLength && strings.HasPrefix(name, "_c_") {
-			found[name[:prefixLength]] = name
+			prefix := name[:prefixLength]
+			found[prefix] = append(found[prefix], name)
 		}
 	}
 	return found
 }
 
-// findProtected returns the path of the node with this UUID, or nothing.
+// findProtected returns the path of the node with this UUID, or nothing. If
+// there are several, it is the first by name, and the others are deleted.
 func findProtected(ctx context.Context, s *Session, parent, guid string) (string, error) {
-	names, err := s.protectedBelow(ctx, parent)
+	found, err := s.protectedBelow(ctx, parent)
 	if reason.Is(err, zk.ErrNoNode) {
 		return "", nil
 	}
-	name, there := names[protectedPrefix(guid)]
-	if err != nil || !there {
+	names := slices.Sorted(slices.Values(found[protectedPrefix(guid)]))
+	if err != nil || len(names) == 0 {
 		return "", err
 	}
-	return znode.Join(parent, name), nil
+	for _, name := range names[1:] {
+		s.client.deleteInBackground(znode.Join(parent, name))
+	}
+	return znode.Join(parent, names[0]), nil
 }
 
 // deleteProtectedInBackground looks for a node that may or may not have been
-// created, and deletes it.
-func (c *Client) deleteProtectedInBackground(parent, guid string) {
-	c.cleanUp(&cleanup{parent: parent, guid: guid, version: AnyVersion})
+// created, and deletes it. If a session is given, which the node may outlive,
+// and the look takes place in a later one, it looks until the node cannot come
+// any more.
+func (c *Client) deleteProtectedInBackground(parent, guid string, s *Session) {
+	c.cleanUp(&cleanup{parent: parent, guid: guid, version: AnyVersion, madeIn: s})
 }

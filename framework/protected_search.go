@@ -25,7 +25,7 @@ type search struct {
 	done   chan struct{}
 
 	// Set before done is closed.
-	found map[string]string
+	found map[string][]string
 	err   error
 }
 
@@ -63,7 +63,7 @@ func (l *searches) begin(parent string) *search {
 // protectedBelow returns the protected nodes below a parent, by their prefixes,
 // as they are after this call has begun. Thousands of callers cost a few
 // requests.
-func (s *Session) protectedBelow(ctx context.Context, parent string) (map[string]string, error) {
+func (s *Session) protectedBelow(ctx context.Context, parent string) (map[string][]string, error) {
 	l, start := s.search.want(parent)
 	if start { // a closed client starts nothing, but then its sessions have ended, too
 		s.client.spawn(func(ctx context.Context) { s.makeSearches(ctx, parent) })

@@ -40,9 +40,10 @@ func TestProtectedNamesAreFoundByTheirPrefixes(t *testing.T) {
 	guid, other := newGUID(), newGUID()
 	found := protectedNames([]string{
 		protectedPrefix(guid) + "lock-0000000007", "lock-0000000008", protectedPrefix(other), "_c_", "_c_short-lock-1", "",
+		protectedPrefix(guid) + "lock-0000000009",
 	})
-	require.Equal(t, map[string]string{
-		protectedPrefix(guid):  protectedPrefix(guid) + "lock-0000000007",
-		protectedPrefix(other): protectedPrefix(other),
+	require.Equal(t, map[string][]string{
+		protectedPrefix(guid):  {protectedPrefix(guid) + "lock-0000000007", protectedPrefix(guid) + "lock-0000000009"},
+		protectedPrefix(other): {protectedPrefix(other)},
 	}, found)
 }

@@ -70,7 +70,7 @@ func (c *Client) Config(ctx context.Context) (EnsembleConfig, error) {
 // done if the configuration has another version and is as asked for, by IDs and
 // addresses. It is repeated if the configuration still has the old version.
 // Otherwise, and if ctx ends while the reply is awaited, the error matches
-// ErrOutcomeUnknown.
+// ErrOutcomeUnknown. What Set says of a later session applies here, too.
 func (c *Client) Reconfig(ctx context.Context, change EnsembleChange, version int64) (EnsembleConfig, error) {
 	if err := change.validate(); err != nil {
 		return EnsembleConfig{}, &OpError{"reconfig", configPath, err}

@@ -150,7 +150,7 @@ func (p pending[T]) result() (T, error) {
 	case reason.Is(err, transport.ErrAnswerTooLong):
 		return none, ErrAnswerTooLarge
 	case err != nil:
-		return none, p.session.lost(p.session.sessionError(zk.ErrConnectionClosed), onWire(p.request))
+		return none, p.session.lostAgain(p.session.sessionError(zk.ErrConnectionClosed), onWire(p.request))
 	case code == proto.CodeNoNode && p.request.NoNodeIsAnswer:
 		return none, nil
 	case code != proto.CodeOK:

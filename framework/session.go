@@ -45,6 +45,7 @@ type Session struct {
 	id            int64
 	server        string          // address of the newest connection or attempt
 	established   time.Time       // for the first time
+	lost          time.Time       // when its context has ended
 	uninterrupted context.Context // ends with the session or with the connection, whichever is first
 	interrupt     context.CancelCauseFunc
 
@@ -100,7 +101,7 @@ func (s *Session) Epoch() uint64 { return s.epoch }
 // A process that was stopped learns nothing until it runs again. A virtual
 // machine that its host has paused without telling the guest learns it only
 // from a server. Work that must not be done by two at a time needs a fencing
-// token; see package recipes.
+// token; see locks.Lease.FencingToken.
 func (s *Session) Context() context.Context { return s.ctx }
 
 // Trusted returns a context that ends as soon as the policy says that what was
@@ -270,9 +271,21 @@ func (s *Session) end(cause error) {
 	if s.ctx.Err() != nil {
 		return
 	}
+	s.lost = time.Now()
 	s.cancel(cause)
 	s.runAfterFuncsLocked()
 	c.publishLocked(c.machine.Apply(connstate.Expired()))
+}
+
+// lateUntil is when no request of a session that is lost can be applied any more.
+// A server may stall with one, and hand it on to its leader later. The leader
+// ends the session when it has not heard of the client for the timeout, which
+// servers may round up. The client has ended its part before.
+func (s *Session) lateUntil() time.Time {
+	timeout := s.Timeout()
+	s.client.mu.Lock()
+	defer s.client.mu.Unlock()
+	return s.lost.Add(2 * timeout)
 }
 
 // lived returns how long it is since the session was established, or 0 if it

@@ -38,6 +38,10 @@ func IdempotentSet() SetOption {
 //     old version, and was there before the request. Otherwise the error matches
 //     ErrOutcomeUnknown.
 //
+// If the look takes place in a later session, the first request may still come
+// behind it: a server has stalled with it. If the repeated one fails then, the
+// error matches ErrOutcomeUnknown.
+//
 // Somebody may delete a node and make it anew, and the new one has version 0
 // again. So a node tells nothing if it is newer than what this client has read
 // and written: whoever takes the version from a read is safe from that.

@@ -284,9 +284,9 @@ func (x *suspects) isHeldBack(r transport.Request) bool {
 	return proven && left > 0
 }
 
-// lost adds to the error of a request whose reply was lost that this was not the
+// lostAgain adds to the error of a request whose reply was lost that this was not the
 // first connection to end with it.
-func (s *Session) lost(err error, r transport.Request) error {
+func (s *Session) lostAgain(err error, r transport.Request) error {
 	if why, _, _ := s.client.suspects.about(r); why != nil {
 		return fmt.Errorf("%w: %w", err, why)
 	}

@@ -124,6 +124,16 @@ func (w *sweep) lookUp(s *Session, jobs []*cleanup) (deletes []*cleanup) {
 	return append(deletes, w.findProtected(s, parents)...)
 }
 
+// notThere takes the result of a look that has not found the node. A request
+// that may still come makes it one that has failed.
+func (w *sweep) notThere(s *Session, job *cleanup, err error) {
+	if (err == nil || reason.Is(err, zk.ErrNoNode)) && job.mayCome(s) {
+		w.failed, w.err = append(w.failed, job), errUnfinished
+		return
+	}
+	w.finish(job, err)
+}
+
 // unknownNodes are the clean-ups of nodes that may be below one parent.
 type unknownNodes struct {
 	parent string
@@ -170,13 +180,13 @@ func (w *sweep) findProtected(s *Session, parents []*unknownNodes) (found []*cle
 	pipelineAll(w.ctx, s, parents, ask, func(d *unknownNodes, siblings proto.ChildrenAnswer, err error) {
 		names := protectedNames(siblings.Names)
 		for _, job := range d.jobs {
-			name, there := names[protectedPrefix(job.guid)]
-			if err != nil || !there {
-				w.finish(job, err)
-				continue
+			these := names[protectedPrefix(job.guid)]
+			if len(these) == 0 {
+				w.notThere(s, job, err)
 			}
-			job.path, job.parent, job.guid = znode.Join(d.parent, name), "", ""
-			found = append(found, job)
+			for _, name := range these {
+				found = append(found, &cleanup{path: znode.Join(d.parent, name), version: job.version, tries: job.tries})
+			}
 		}
 	})
 	return found

@@ -31,8 +31,9 @@ import (
 //   - A transaction with a SetOp with a version is looked up by that, if no
 //     other operation but checks is about the same node. It was not applied,
 //     and is repeated, if the node still has the old version, and was there
-//     before the request, as with Set. It was applied if the node has the next
-//     version and this data.
+//     before the request. It was applied if the node has the next version and
+//     this data. As with Set, it may also be applied later than that, in a
+//     later session.
 //   - Otherwise, and if ctx ends while the reply is awaited, the error matches
 //     ErrOutcomeUnknown.
 //

@@ -74,9 +74,7 @@ func (ws *watches) look(ctx context.Context) {
 	for some := range slices.Chunk(due, pipelineDepth) {
 		ws.ask(some, now)
 	}
-	for _, w := range carried {
-		ws.read(ctx, w)
-	}
+	ws.read(ctx, carried)
 }
 
 // due returns the watches that were there at the look before: those that the
@@ -102,10 +100,10 @@ func (ws *watches) due() (together [][]*sharedWatch, carried []*sharedWatch) {
 // ask has the server look at groups of watches. Those of one group are as of
 // the same transaction.
 func (ws *watches) ask(groups [][]*sharedWatch, now int64) {
-	calls := ws.send(groups)
-	for i, group := range groups {
+	asked, calls := ws.send(groups)
+	for i, some := range asked {
 		if isAnswered(calls[i]) {
-			ws.looked(group, now)
+			ws.looked(some, now)
 		}
 	}
 	ws.mu.Lock()
@@ -113,21 +111,27 @@ func (ws *watches) ask(groups [][]*sharedWatch, now int64) {
 	ws.lookingSince = math.MaxInt64
 }
 
-func (ws *watches) send(groups [][]*sharedWatch) (calls [][]*transport.Call) {
+// send sends the requests about groups of watches. It returns the watches that
+// it has asked about, with the calls of each group: some have ended since they
+// were due, and some ride on a persistent watch now.
+func (ws *watches) send(groups [][]*sharedWatch) (asked [][]*sharedWatch, calls [][]*transport.Call) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	for _, group := range groups {
+		var some []*sharedWatch
 		var all []transport.SetWatch
 		for _, w := range group {
 			if !w.isDone && ws.persistent.byPath[w.key.Path] == nil {
+				some = append(some, w)
 				all = append(all, transport.SetWatch{Watch: w.key, Missing: w.missing})
 			}
 		}
 		since := group[0].asOf
 		ws.lookingSince = min(ws.lookingSince, since)
+		asked = append(asked, some)
 		calls = append(calls, ws.session.link.SetWatches(since, all))
 	}
-	return calls
+	return asked, calls
 }
 
 // isAnswered waits for the answers to requests, and reports whether all of them
@@ -153,16 +157,23 @@ func (ws *watches) looked(group []*sharedWatch, now int64) {
 	}
 }
 
-// read looks at the node of a watch that rides on a persistent one. A server
-// before 3.9 would set the standard watch in its place.
-func (ws *watches) read(ctx context.Context, w *sharedWatch) {
-	stat, err := send(ctx, ws.session, proto.Exists(w.key.Path, false), nil)
-	if err != nil {
-		return
-	}
+// read looks at the nodes of watches that ride on persistent ones. A server
+// before 3.9 would set the standard watches in their place. So each of them
+// takes a request, and many are under way at a time.
+func (ws *watches) read(ctx context.Context, carried []*sharedWatch) {
+	ask := func(w *sharedWatch) proto.Request[*proto.Stat] { return proto.Exists(w.key.Path, false) }
+	pipelineAll(ctx, ws.session, carried, ask, func(w *sharedWatch, stat *proto.Stat, err error) {
+		if err == nil {
+			ws.compare(w, (*zk.Stat)(stat))
+		}
+	})
+}
+
+// compare ends a watch if its node is not as it was.
+func (ws *watches) compare(w *sharedWatch, stat *zk.Stat) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	if ev := w.changeTo((*zk.Stat)(stat)); ev != 0 && !w.isDone {
+	if ev := w.changeTo(stat); ev != 0 && !w.isDone {
 		w.finishLocked(zk.Event{Type: ev, State: zk.StateSyncConnected, Path: w.key.Path}, nil)
 	}
 }

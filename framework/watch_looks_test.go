@@ -274,3 +274,29 @@ func TestLookIsAFewRequestsAtATime(t *testing.T) {
 		}
 	})
 }
+
+// Each watch on the path of a persistent one takes a request. The server is far
+// away: one after the other, they would take longer than a watch may go without
+// a look.
+func TestManyWatchesOnThePathsOfPersistentOnesAreLookedAtTogether(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		const many = 200
+		for i := range many {
+			path := fmt.Sprintf("/n%d", i)
+			require.NoError(t, srv.Create(path, nil))
+			mustWatch(t, c, path)
+			_, _, _, err := c.GetW(context.Background(), path)
+			require.NoError(t, err)
+		}
+		srv.ClearRequests()
+		srv.Inject(zktest.Rule{Op: zktest.OpExists, Do: zktest.DelayReply(2 * time.Second), Times: -1})
+		time.Sleep(untold + 10*time.Second) // a look may begin at the end of that
+		asked := map[string]bool{}
+		for _, r := range srv.Requests() {
+			if r.Op == zktest.OpExists {
+				asked[r.Path] = true
+			}
+		}
+		require.Len(t, asked, many)
+	})
+}

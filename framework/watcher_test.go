@@ -22,7 +22,7 @@ import (
 // ZooKeeper 3.9, and with one that has those of 3.8.
 func eachVersion(t *testing.T, test func(t *testing.T, srv *zktest.Server, c *framework.Client)) {
 	t.Helper()
-	for name, opts := range map[string][]zktest.Option{"3.9": nil, "3.8": {zktest.WithVersion38()}} {
+	for name, opts := range map[string][]zktest.Option{"3.9": nil, "3.8": {zktest.WithVersion(zktest.Version384)}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				srv := zktest.Start(t, opts...)
@@ -380,5 +380,25 @@ func TestLastZxidIsThatOfTheNewestAnswer(t *testing.T) {
 		require.GreaterOrEqual(t, c.LastZxid(), written, "also in the next session")
 		require.NoError(t, c.Sync(t.Context(), "/"))
 		require.Equal(t, srv.Zxid(), c.LastZxid())
+	})
+}
+
+// A client that is connected again has no news, until it has an answer.
+func TestNewsAreOfThePresentConnection(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		e := framework.Extend(c)
+		require.NoError(t, c.WaitConnected(t.Context()))
+		require.False(t, e.HasNews())
+		require.NoError(t, c.Sync(t.Context(), "/"))
+		require.True(t, e.HasNews())
+		for _, interrupt := range []func(){srv.CutAll, func() { srv.Session(c.SessionID()).Expire() }} {
+			interrupt()
+			time.Sleep(5 * time.Second)
+			require.NoError(t, c.WaitConnected(t.Context()))
+			require.False(t, e.HasNews())
+			_, _, err := c.Exists(t.Context(), "/none")
+			require.NoError(t, err)
+			require.True(t, e.HasNews())
+		}
 	})
 }

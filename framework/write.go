@@ -42,6 +42,13 @@ type write[T any] struct {
 	// since is the newest transaction that the client knew of when it sent that
 	// request.
 	since int64
+
+	// late reports whether a request may still be applied that a look has not
+	// found: one of a session that is lost. A look has only the requests of its
+	// own session behind it. The client gives a session up before the servers
+	// end it, and until then, a server that has stalled with a request may go
+	// on with it.
+	late bool
 }
 
 // lostReply says what a write does when the reply to its request is lost, and
@@ -86,13 +93,16 @@ func (w *write[T]) do(ctx context.Context, c *Client, op, path string) (T, error
 }
 
 // try makes one attempt. If the outcome of an earlier one is unknown and can be
-// looked up, it does that first.
+// looked up, it does that first. In a later session, a request that was not
+// found may still be applied: the outcome is unknown if no later attempt
+// succeeds.
 func (w *write[T]) try(ctx context.Context, s *Session) (T, error) {
 	if w.doubt != nil && w.onLostReply == lookUp {
 		v, applied, err := w.resolve(ctx, s)
 		if applied || err != nil {
 			return v, err
 		}
+		w.late = w.late || w.doubt != nil && w.doubt != s
 		w.doubt = nil
 	}
 	if w.attempt != nil {
@@ -130,5 +140,5 @@ var errAnew = errors.New("the node may have been made anew since")
 // mayBeApplied reports, after the last attempt has failed with an error,
 // whether something may have been changed all the same.
 func (w *write[T]) mayBeApplied(err error) bool {
-	return w.doubt != nil || w.partly != nil && w.partly(err)
+	return w.doubt != nil || w.late || w.partly != nil && w.partly(err)
 }

@@ -3,7 +3,9 @@ package recipes_test
 import (
 	"context"
 	"errors"
+	"iter"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -17,6 +19,7 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/recipes/nodes"
 	"github.com/gocurator/curator/recipes/shared"
+	"github.com/gocurator/curator/retry"
 )
 
 // operation is a call of the client's or of a recipe's, with what has to be
@@ -54,7 +57,7 @@ var everyOperation = []operation{
 	})},
 	{"getACL", onTree(func(ctx context.Context, s *scene) error { _, _, err := s.client.GetACL(ctx, "/tree"); return err })},
 	{"setACL", onTree(func(ctx context.Context, s *scene) error {
-		acl, _, err := s.other.GetACL(context.WithoutCancel(ctx), "/tree")
+		acl, _, err := s.client.GetACL(context.WithoutCancel(ctx), "/tree")
 		if err == nil {
 			_, err = s.client.SetACL(ctx, "/tree", acl, 0)
 		}
@@ -74,6 +77,10 @@ var everyOperation = []operation{
 	{"create or set a version", onTree(create("/tree", framework.OrSet(0)))},
 	{"create, ephemeral", onTree(create("/new", framework.WithMode(framework.Ephemeral)))},
 	{"create, protected", onTree(create("/tree/p-", framework.WithMode(framework.EphemeralSequential), framework.Protected(), framework.WithSiblings()))},
+	{"create with a time to live", onTree(create("/new", framework.WithMode(framework.PersistentTTL), framework.WithTTL(time.Hour)))},
+	{"create with a time to live, protected", onTree(create("/tree/p-",
+		framework.WithMode(framework.PersistentSequentialTTL), framework.WithTTL(time.Hour), framework.Protected(), framework.WithSiblings()))},
+	{"create a container", onTree(create("/new", framework.WithMode(framework.Container)))},
 	{"delete", onTree(remove("/tree/a"))},
 	{"delete, missing", onTree(remove("/none"))},
 	{"delete of a tree", onTree(remove("/tree", framework.WithChildren(), framework.Quietly()))},
@@ -106,6 +113,36 @@ var everyOperation = []operation{
 	{"wait connected", onTree(func(ctx context.Context, s *scene) error { return s.client.WaitConnected(ctx) })},
 	{"sync of a quorum", onTree(func(ctx context.Context, s *scene) error { return s.client.SyncQuorum(ctx) })},
 	{"addAuth", onTree(func(ctx context.Context, s *scene) error { return s.client.AddAuth(ctx, "digest", []byte("a:b")) })},
+	{"retry until it is stopped", onTree(func(ctx context.Context, s *scene) error {
+		return retry.DoUntil(ctx, nil, retry.N(3, time.Second), framework.IsConnectionError, func(ctx context.Context) error { return set(0)(ctx, s) })
+	})},
+	{"wait for a watch", onTree(func(ctx context.Context, s *scene) error {
+		_, _, w, err := s.client.GetW(context.WithoutCancel(ctx), "/tree")
+		if err == nil {
+			defer w.Stop()
+			_, err = w.Wait(ctx)
+		}
+		return err
+	})},
+	{"connect", onTree(func(ctx context.Context, s *scene) error {
+		c, err := framework.Connect(ctx, s.srv.Addr(), framework.WithDialer(s.srv.Dialer()))
+		if err == nil {
+			c.Close()
+		}
+		return err
+	})},
+	{"session", onTree(func(ctx context.Context, s *scene) error { _, err := s.client.Session(ctx); return err })},
+	{"states", onTree(func(ctx context.Context, s *scene) error { return none(s.client.States(ctx)) })},
+	{"states of a circuit breaker", onTree(func(ctx context.Context, s *scene) error {
+		states, err := s.client.CircuitBreakerStates(ctx, retry.N(1, time.Second))
+		if err == nil {
+			err = none(states)
+		}
+		return err
+	})},
+	{"retry", onTree(func(ctx context.Context, s *scene) error {
+		return retry.Do(ctx, retry.N(3, time.Second), framework.IsConnectionError, func(ctx context.Context) error { return set(0)(ctx, s) })
+	})},
 	{"watch", onTree(func(ctx context.Context, s *scene) (last error) {
 		for _, err := range s.client.Watch(ctx, "/tree") {
 			last = err
@@ -113,39 +150,41 @@ var everyOperation = []operation{
 		return last
 	})},
 
-	{"mutex, free", lock(mutex, nobody, locks.Locker.Acquire)},
-	{"mutex, held", lock(mutex, held, locks.Locker.Acquire)},
-	{"mutex, try", lock(mutex, held, locks.Locker.TryAcquire)},
+	{"mutex, free", lock(mutex, free, locks.Locker.Acquire)},
+	{"mutex, held", lock(mutex, byAnother, locks.Locker.Acquire)},
+	{"mutex, try", lock(mutex, byAnother, locks.Locker.TryAcquire)},
 	{"mutex, release", release(mutex)},
-	{"read lock, held", lock(reader, held, locks.Locker.Acquire)},
-	{"write lock, free", lock(writer, nobody, locks.Locker.Acquire)},
-	{"write lock, held", lock(writer, held, locks.Locker.Acquire)},
-	{"semaphore, free", lock(semaphore, nobody, locks.Locker.Acquire)},
-	{"semaphore, held", lock(semaphore, held, locks.Locker.Acquire)},
+	{"read lock, held", lock(reader, byAnother, locks.Locker.Acquire)},
+	{"write lock, free", lock(writer, free, locks.Locker.Acquire)},
+	{"write lock, held", lock(writer, byAnother, locks.Locker.Acquire)},
+	{"semaphore, free", lock(semaphore, free, locks.Locker.Acquire)},
+	{"semaphore, held", lock(semaphore, byAnother, locks.Locker.Acquire)},
 	{"semaphore, several", func(t *testing.T, s *scene) func(context.Context) error {
 		l := locks.NewInterProcessSemaphore(s.client, "/lock", locks.SharedLimit("/limit", 3))
 		return func(ctx context.Context) error { return released(l.AcquireN(ctx, 2)) }
 	}},
 	{"semaphore, release", release(semaphore)},
-	{"multi-lock, free", lock(several, nobody, locks.Locker.Acquire)},
-	{"multi-lock, held", lock(several, held, locks.Locker.Acquire)},
+	{"multi-lock, free", lock(several, free, locks.Locker.Acquire)},
+	{"multi-lock, held", lock(several, byAnother, locks.Locker.Acquire)},
 	{"multi-lock, release", release(several)},
-	{"mutex, do", func(_ *testing.T, s *scene) func(context.Context) error {
-		return func(ctx context.Context) error {
-			return locks.NewInterProcessMutex(s.client, "/lock").Do(ctx, func(ctx context.Context) error { <-ctx.Done(); return nil })
-		}
-	}},
-	{"read lock, try", lock(reader, held, locks.Locker.TryAcquire)},
+	{"mutex, do", do(mutex)},
+	{"read lock, do", do(reader)},
+	{"write lock, do", do(writer)},
+	{"semaphore, do", do(semaphore)},
+	{"semaphore mutex, do", do(semaphoreMutex)},
+	{"multi-lock, do", do(several)},
+	{"read lock, try", lock(reader, byAnother, locks.Locker.TryAcquire)},
 	{"read lock, release", release(reader)},
 	{"write lock, release", release(writer)},
-	{"semaphore, try", lock(semaphore, held, locks.Locker.TryAcquire)},
-	{"semaphore mutex, held", lock(semaphoreMutex, held, locks.Locker.Acquire)},
-	{"multi-lock, try", lock(several, held, locks.Locker.TryAcquire)},
-	{"multi-lock, do", func(_ *testing.T, s *scene) func(context.Context) error {
-		return func(ctx context.Context) error {
-			return several(s.client).(*locks.InterProcessMultiLock).Do(ctx, func(ctx context.Context) error { <-ctx.Done(); return nil })
-		}
+	{"semaphore, try", lock(semaphore, byAnother, locks.Locker.TryAcquire)},
+	{"write lock, try", lock(writer, byAnother, locks.Locker.TryAcquire)},
+	{"semaphore mutex, try", lock(semaphoreMutex, byAnother, locks.Locker.TryAcquire)},
+	{"semaphore, try several", func(t *testing.T, s *scene) func(context.Context) error {
+		l := locks.NewInterProcessSemaphore(s.client, "/lock", locks.Limit(3))
+		return func(ctx context.Context) error { return released(l.TryAcquireN(ctx, 2)) }
 	}},
+	{"semaphore mutex, held", lock(semaphoreMutex, byAnother, locks.Locker.Acquire)},
+	{"multi-lock, try", lock(several, byAnother, locks.Locker.TryAcquire)},
 	{"read lock under the writer", func(t *testing.T, s *scene) func(context.Context) error {
 		l := locks.NewInterProcessReadWriteLock(s.client, "/lock")
 		lease, err := l.WriteLock().Acquire(t.Context())
@@ -156,16 +195,15 @@ var everyOperation = []operation{
 			return released(l.ReadLock().Acquire(under))
 		}
 	}},
-	{"participants of a semaphore", func(t *testing.T, s *scene) func(context.Context) error {
-		held(t, semaphore(s.other))
-		return func(ctx context.Context) error {
-			all, err := semaphore(s.client).(*locks.InterProcessSemaphore).Participants(ctx)
-			return errIf(err, len(all) != 1)
-		}
-	}},
-	{"participants", heldBy(func(ctx context.Context, s *scene) error {
-		all, err := locks.NewInterProcessMutex(s.client, "/lock").Participants(ctx)
-		return errIf(err, len(all) != 1)
+	{"mutex, participants", participants(mutex)},
+	{"write lock, participants", participants(writer)},
+	{"semaphore, participants", participants(semaphore)},
+	{"semaphore mutex, participants", participants(semaphoreMutex)},
+	{"multi-lock, participants", participants(several)},
+	{"read lock, participants", participants(reader)},
+	{"read/write lock, participants", heldBy(func(ctx context.Context, s *scene) error {
+		_, err := locks.NewInterProcessReadWriteLock(s.client, "/lock").Participants(ctx)
+		return err
 	})},
 	{"revoke", heldBy(func(ctx context.Context, s *scene) error {
 		return locks.Revoke(ctx, s.client, "/lock/"+s.srv.Children("/lock")[0])
@@ -191,6 +229,7 @@ var everyOperation = []operation{
 		return l.Lead(ctx, func(ctx context.Context) error { <-ctx.Done(); return nil })
 	})},
 	{"latch, hand over", latch(func(ctx context.Context, l *leader.Latch) error { return l.HandOver(ctx) })},
+	{"latch, changes", latch(func(ctx context.Context, l *leader.Latch) error { return none(l.Changes(ctx)) })},
 	{"latch, resign", latch(func(ctx context.Context, l *leader.Latch) error { return l.Resign(ctx) })},
 	{"latch, close", latch(func(ctx context.Context, l *leader.Latch) error { return l.Close(ctx) })},
 	{"selector", onTree(func(ctx context.Context, s *scene) error {
@@ -201,6 +240,11 @@ var everyOperation = []operation{
 	})},
 
 	{"latch, participants", latch(func(ctx context.Context, l *leader.Latch) error {
+		all, err := l.Participants(ctx)
+		return errIf(err, len(all) != 1)
+	})},
+	{"selector, leader", selecting(func(ctx context.Context, l *leader.Selector) error { _, err := l.Leader(ctx); return err })},
+	{"selector, participants", selecting(func(ctx context.Context, l *leader.Selector) error {
 		all, err := l.Participants(ctx)
 		return errIf(err, len(all) != 1)
 	})},
@@ -226,6 +270,7 @@ var everyOperation = []operation{
 		swapped, err := atomic.NewLong(s.client, "/n").CompareAndSwap(ctx, 0, 1)
 		return errIf(err, !swapped)
 	})},
+	{"long, store", onTree(func(ctx context.Context, s *scene) error { return atomic.NewLong(s.client, "/n").Store(ctx, 1) })},
 	{"long, update", onTree(func(ctx context.Context, s *scene) error {
 		_, err := atomic.NewLong(s.client, "/n").Update(ctx, func(old int64) (int64, error) { return old + 1, nil })
 		return err
@@ -273,6 +318,11 @@ var everyOperation = []operation{
 	{"persistent node, conflict", persistent("/tree", func(ctx context.Context, n *nodes.PersistentNode) error { _, err := n.Ready(ctx); return err })},
 	{"persistent node, set", persistent("/node", func(ctx context.Context, n *nodes.PersistentNode) error { return n.Set(ctx, []byte("x")) })},
 	{"persistent node, close", persistent("/node", func(ctx context.Context, n *nodes.PersistentNode) error { return n.Close(ctx) })},
+	{"persistent node, changes", persistent("/node", func(ctx context.Context, n *nodes.PersistentNode) error { return none(n.Changes(ctx)) })},
+	{"node with a time to live, ready", withTTL(func(ctx context.Context, n *nodes.PersistentTTLNode) error { _, err := n.Ready(ctx); return err })},
+	{"node with a time to live, set", withTTL(func(ctx context.Context, n *nodes.PersistentTTLNode) error { return n.Set(ctx, []byte("x")) })},
+	{"node with a time to live, changes", withTTL(func(ctx context.Context, n *nodes.PersistentTTLNode) error { return none(n.Changes(ctx)) })},
+	{"node with a time to live, close", withTTL(func(ctx context.Context, n *nodes.PersistentTTLNode) error { return n.Close(ctx) })},
 	{"group, join and leave", onTree(func(ctx context.Context, s *scene) error {
 		m, err := nodes.NewGroup(s.client, "/group").Join(ctx, "a", nil)
 		if err == nil {
@@ -348,6 +398,18 @@ var everyOperation = []operation{
 		}
 		return c.WaitFor(ctx, s.srv.Zxid())
 	})},
+	{"cache, wait for what does not come", cached(func(ctx context.Context, c *cache.Cache) error { return c.WaitFor(ctx, 1_000_000) })},
+	{"cache, changes", cached(func(ctx context.Context, c *cache.Cache) error { return none(c.Changes(ctx)) })},
+	{"cache, typed changes", cached(func(ctx context.Context, c *cache.Cache) error {
+		values, err := cache.NewTyped(c, func(n cache.Node) (string, error) { return string(n.Data), nil })
+		if err != nil {
+			return err
+		}
+		for _, last := range values.Changes(ctx) {
+			err = errors.Join(err, last)
+		}
+		return err
+	})},
 	{"inspect", heldBy(func(ctx context.Context, s *scene) (last error) {
 		for _, err := range inspect.Walk(ctx, s.client, "/") {
 			last = err
@@ -386,9 +448,16 @@ func onTree(call func(context.Context, *scene) error) func(*testing.T, *scene) f
 func heldBy(call func(context.Context, *scene) error) func(*testing.T, *scene) func(context.Context) error {
 	return func(t *testing.T, s *scene) func(context.Context) error {
 		t.Helper()
-		held(t, locks.NewInterProcessMutex(s.other, "/lock"))
+		held(t, mutex(s.other(t)))
 		return func(ctx context.Context) error { return call(ctx, s) }
 	}
+}
+
+// none reads a sequence, which ends with the context, to its end.
+func none[T any](all iter.Seq[T]) error {
+	for range all {
+	}
+	return nil
 }
 
 func stopped(w *framework.Watch, err error) error {
@@ -447,32 +516,63 @@ func held(t *testing.T, l locks.Locker) {
 	require.NoError(t, err)
 }
 
-func nobody(*testing.T, locks.Locker) {}
+// byAnother lets another client hold the lock, or one that keeps readers out.
+func byAnother(t *testing.T, s *scene, of func(*framework.Client) locks.Locker) {
+	t.Helper()
+	rival := of(s.other(t))
+	if _, ok := rival.(*locks.ReadLock); ok {
+		rival = writer(s.other(t))
+	}
+	held(t, rival)
+}
+
+func free(*testing.T, *scene, func(*framework.Client) locks.Locker) {}
 
 // lock acquires a lock, which somebody else may hold. What it gets it releases.
 func lock(
-	of func(*framework.Client) locks.Locker, before func(*testing.T, locks.Locker),
+	of func(*framework.Client) locks.Locker, before func(*testing.T, *scene, func(*framework.Client) locks.Locker),
 	acquire func(locks.Locker, context.Context) (*locks.Lease, error),
 ) func(*testing.T, *scene) func(context.Context) error {
 	return func(t *testing.T, s *scene) func(context.Context) error {
 		t.Helper()
-		rival := of(s.other)
-		if s.readsOnly(of(s.client)) {
-			rival = writer(s.other)
-		}
-		before(t, rival)
+		before(t, s, of)
 		l := of(s.client)
 		return func(ctx context.Context) error { return released(acquire(l, ctx)) }
 	}
 }
-
-func (*scene) readsOnly(l locks.Locker) bool { _, ok := l.(*locks.ReadLock); return ok }
 
 func released(lease *locks.Lease, err error) error {
 	if err != nil {
 		return err
 	}
 	return lease.Release(context.WithoutCancel(lease.Context()))
+}
+
+// do runs work under a lock until the context ends.
+func do(of func(*framework.Client) locks.Locker) func(*testing.T, *scene) func(context.Context) error {
+	return func(_ *testing.T, s *scene) func(context.Context) error {
+		l := of(s.client).(interface {
+			Do(ctx context.Context, f func(ctx context.Context) error) error
+		})
+		return func(ctx context.Context) error {
+			return l.Do(ctx, func(ctx context.Context) error { <-ctx.Done(); return nil })
+		}
+	}
+}
+
+// participants asks for the participants of a lock that another client holds.
+func participants(of func(*framework.Client) locks.Locker) func(*testing.T, *scene) func(context.Context) error {
+	return func(t *testing.T, s *scene) func(context.Context) error {
+		t.Helper()
+		held(t, of(s.other(t)))
+		return func(ctx context.Context) error {
+			l := of(s.client).(interface {
+				Participants(ctx context.Context) ([]locks.Participant, error)
+			})
+			all, err := l.Participants(ctx)
+			return errIf(err, len(all) == 0)
+		}
+	}
 }
 
 // release releases a lock that was acquired before.
@@ -517,7 +617,7 @@ func selecting(call func(context.Context, *leader.Selector) error) func(*testing
 func raised(call func(context.Context, *barriers.Barrier) error) func(*testing.T, *scene) func(context.Context) error {
 	return func(t *testing.T, s *scene) func(context.Context) error {
 		t.Helper()
-		_, err := barriers.NewBarrier(s.other, "/barrier").Raise(t.Context())
+		_, err := barriers.NewBarrier(s.other(t), "/barrier").Raise(t.Context())
 		require.NoError(t, err)
 		b := barriers.NewBarrier(s.client, "/barrier")
 		return func(ctx context.Context) error { return call(ctx, b) }
@@ -548,4 +648,30 @@ func persistent(path string, call func(context.Context, *nodes.PersistentNode) e
 			return call(ctx, n)
 		}
 	}
+}
+
+// withTTL starts a persistent node with a time to live before the call.
+func withTTL(call func(context.Context, *nodes.PersistentTTLNode) error) func(*testing.T, *scene) func(context.Context) error {
+	return func(t *testing.T, s *scene) func(context.Context) error {
+		n := nodes.NewPersistentTTLNode(s.client, "/ttl", []byte("old"), time.Hour)
+		t.Cleanup(func() { n.Close(context.Background()) })
+		return func(ctx context.Context) error {
+			if err := n.Start(); err != nil {
+				return err
+			}
+			return call(ctx, n)
+		}
+	}
+}
+
+// cached starts a cache before the call.
+func cached(call func(context.Context, *cache.Cache) error) func(*testing.T, *scene) func(context.Context) error {
+	return onTree(func(ctx context.Context, s *scene) error {
+		c, err := cache.New(s.client, "/tree")
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		return call(ctx, c)
+	})
 }

@@ -3,7 +3,6 @@ package retry
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
@@ -57,7 +56,11 @@ func (e *Error) Unwrap() []error {
 // ended.
 //
 // If ctx comes from the op of another Do, the outer schedule is used and p is
-// ignored: nested loops share one budget.
+// ignored: nested loops share one budget. When a nested loop succeeds, all of
+// them have back what they have used up of it: interruptions that are over do
+// not add up in an op that works for long. What the outermost loop has used up
+// is gone. An op that shall begin anew after each failure, for as long as it
+// lives, takes [Forever].
 func Do(ctx context.Context, p Policy, retryable func(error) bool, op func(context.Context) error) error {
 	return DoUntil(ctx, nil, p, retryable, op)
 }
@@ -69,21 +72,21 @@ func DoUntil(
 	ctx context.Context, stop <-chan struct{},
 	p Policy, retryable func(error) bool, op func(context.Context) error,
 ) error {
-	b := outerBudget(ctx)
-	if b == nil {
-		b = &budget{schedule: p}
-		defer b.close()
-		ctx = context.WithValue(ctx, budgetKey{}, b)
-	}
 	if ctx.Err() != nil {
 		return &Error{Ended: reason.OfContext(ctx)}
 	}
+	ctx, s := begin(ctx, p)
+	defer s.end()
 	for attempts := 1; ; attempts++ {
 		err := op(ctx)
-		if err == nil || !retryable(err) {
+		if err == nil {
+			s.succeeded()
+			return nil
+		}
+		if !retryable(err) {
 			return err
 		}
-		pause := b.next()
+		pause := s.next()
 		switch {
 		case pause == backoff.Stop && attempts == 1:
 			return err
@@ -111,54 +114,4 @@ func sleep(ctx context.Context, stop <-chan struct{}, d time.Duration) bool {
 	case <-stop:
 	}
 	return false
-}
-
-type budgetKey struct{}
-
-// budget is the schedule that a loop and the loops nested in it draw from.
-// Nested loops may run concurrently. The schedule is made at the first failure,
-// so that an attempt that succeeds costs nothing for it.
-type budget struct {
-	mu        sync.Mutex
-	schedule  Policy
-	backoff   backoff.BackOff
-	exhausted bool // stays true: some schedules would start again after Stop
-	closed    bool // its loop has ended
-}
-
-// outerBudget returns the budget of the loop that ctx comes from, if that loop
-// still runs. A context may outlive its loop, and so may a context that was
-// derived from it.
-func outerBudget(ctx context.Context) *budget {
-	b, _ := ctx.Value(budgetKey{}).(*budget)
-	if b == nil || b.isClosed() {
-		return nil
-	}
-	return b
-}
-
-func (b *budget) close() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.closed = true
-}
-
-func (b *budget) isClosed() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.closed
-}
-
-func (b *budget) next() time.Duration {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.backoff == nil {
-		b.backoff = b.schedule()
-	}
-	if b.exhausted {
-		return backoff.Stop
-	}
-	pause := b.backoff.NextBackOff()
-	b.exhausted = pause == backoff.Stop
-	return pause
 }

@@ -198,3 +198,113 @@ func TestBudgetEndsWithItsLoop(t *testing.T) {
 	at, _ := attempts(kept, retry.N(2, time.Nanosecond), errTransient)
 	require.Len(t, at, 3)
 }
+
+// The time that UntilElapsed allows counts from the first attempt, and not from
+// its failure.
+func TestUntilElapsedCountsTheFirstAttempt(t *testing.T) {
+	policy := retry.UntilElapsed(10*time.Second, time.Second)
+	slow := func(at *[]time.Duration, took time.Duration) func(context.Context) error {
+		start := time.Now()
+		return func(context.Context) error {
+			*at = append(*at, time.Since(start))
+			time.Sleep(took)
+			return errTransient
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		var at []time.Duration
+		_ = retry.Do(t.Context(), policy, transient, slow(&at, 30*time.Second))
+		require.Equal(t, []time.Duration{0}, at)
+
+		at = nil
+		_ = retry.Do(t.Context(), policy, transient, slow(&at, 4*time.Second))
+		require.Equal(t, []time.Duration{0, 5 * time.Second, 10 * time.Second}, at)
+
+		at = nil
+		require.NoError(t, retry.Do(t.Context(), policy, transient, func(ctx context.Context) error {
+			time.Sleep(time.Hour) // good work
+			_ = retry.Do(ctx, retry.None(), transient, slow(&at, 4*time.Second))
+			return nil
+		}))
+		require.Equal(t, []time.Duration{0, 5 * time.Second, 10 * time.Second}, at, "in a nested loop")
+	})
+}
+
+// lossy is a call whose answer is lost as often as it says, and then not.
+func lossy(ctx context.Context, lost int) error {
+	return retry.Do(ctx, retry.None(), transient, func(context.Context) error {
+		if lost--; lost >= 0 {
+			return errTransient
+		}
+		return nil
+	})
+}
+
+// Work that goes on for long outlasts any number of interruptions, if each of
+// them is short enough.
+func TestInterruptionsThatAreOverDoNotAddUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fails := true
+		err := retry.Do(t.Context(), retry.N(3, time.Second), transient, func(ctx context.Context) error {
+			if fails {
+				fails = false
+				return errTransient
+			}
+			for range 30 {
+				time.Sleep(24 * time.Hour)
+				require.NoError(t, lossy(ctx, 2))
+			}
+			require.Error(t, lossy(ctx, 3), "the first attempt has used up one of three")
+			require.NoError(t, lossy(ctx, 0))
+			return lossy(ctx, 2)
+		})
+		require.NoError(t, err)
+	})
+}
+
+// A loop whose op always does something well before it fails ends nevertheless.
+func TestSuccessInsideAFailingLoopRefillsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, failing := range []func(context.Context) error{
+			func(context.Context) error { return errTransient },
+			func(ctx context.Context) error { return lossy(ctx, 100) },
+			func(ctx context.Context) error {
+				return retry.Do(ctx, retry.None(), transient, func(ctx context.Context) error {
+					require.NoError(t, lossy(ctx, 0))
+					return errTransient
+				})
+			},
+		} {
+			calls := 0
+			err := retry.Do(t.Context(), retry.N(3, time.Second), transient, func(ctx context.Context) error {
+				calls++
+				require.NoError(t, lossy(ctx, 0))
+				return failing(ctx)
+			})
+			require.ErrorIs(t, err, errTransient)
+			require.LessOrEqual(t, calls, 4)
+		}
+	})
+}
+
+// A loop that is in trouble for long ends, though another one beside it always
+// succeeds.
+func TestTroubleIsNotOverForOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_ = retry.Do(t.Context(), retry.N(3, time.Second), transient, func(ctx context.Context) error {
+			done := make(chan error)
+			start := time.Now()
+			go func() { done <- lossy(ctx, 100) }()
+			for {
+				select {
+				case err := <-done:
+					require.ErrorIs(t, err, errTransient)
+					require.Equal(t, 3*time.Second, time.Since(start))
+					return nil
+				case <-time.After(time.Second / 3):
+					require.NoError(t, lossy(ctx, 0))
+				}
+			}
+		})
+	})
+}

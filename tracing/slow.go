@@ -29,7 +29,7 @@ func callers() stack {
 }
 
 // String formats the stack like that of a goroutine. It leaves out the
-// functions of package recipes.
+// functions of the recipes.
 func (s stack) String() string {
 	if len(s) == 0 {
 		return ""
@@ -46,8 +46,7 @@ func (s stack) String() string {
 	}
 }
 
-// isOfRecipes reports whether a function is in package recipes or in a package
-// below it.
+// isOfRecipes reports whether a function is in the folder recipes or below it.
 func isOfRecipes(function string) bool {
 	rest, ok := strings.CutPrefix(function, "github.com/gocurator/curator/recipes")
 	return ok && (strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, "/"))

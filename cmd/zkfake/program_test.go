@@ -160,7 +160,7 @@ func TestListensOnLoopbackUnlessToldOtherwise(t *testing.T) {
 
 func TestBehavesAsTheOlderVersion(t *testing.T) {
 	t.Parallel()
-	for version, args := range map[string][]string{"3.9": nil, "3.8": {"-version38"}} {
+	for version, args := range map[string][]string{"3.9.3": nil, "3.8.4": {"-version", "3.8.4"}, "3.8.0": {"-version", "3.8.0"}} {
 		p := begin(t, args...)
 		nc, err := net.Dial("tcp", p.addr)
 		require.NoError(t, err)

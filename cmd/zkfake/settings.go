@@ -13,17 +13,17 @@ import (
 
 // settings are what the command line says.
 type settings struct {
-	listen    string
-	members   int // 0 for a standalone server
-	spares    int
-	control   string
-	super     string
-	quotas    bool
-	readOnly  bool
-	reconfig  bool
-	version38 bool
-	tick      time.Duration
-	progress  time.Duration
+	listen   string
+	members  int // 0 for a standalone server
+	spares   int
+	control  string
+	super    string
+	quotas   bool
+	readOnly bool
+	reconfig bool
+	version  zktest.Version
+	tick     time.Duration
+	progress time.Duration
 
 	minSession, maxSession time.Duration
 	containerCheck         time.Duration
@@ -41,7 +41,7 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	fs.BoolVar(&s.quotas, "quotas", false, "enforce hard limits")
 	fs.BoolVar(&s.readOnly, "readonly", false, "members without a leader serve reads")
 	fs.BoolVar(&s.reconfig, "reconfig", false, "let the super user change which members there are")
-	fs.BoolVar(&s.version38, "version38", false, "behave as ZooKeeper 3.8 does, not as 3.9")
+	fs.TextVar(&s.version, "version", zktest.Version393, "behave as this `version` of ZooKeeper: 3.9.3, 3.8.4, or 3.8.0 with Debian's patches")
 	fs.DurationVar(&s.tick, "tick", 0, "sessions expire only at multiples of this `duration`")
 	fs.DurationVar(&s.minSession, "minsession", time.Millisecond, "the shortest session timeout, a `duration`")
 	fs.DurationVar(&s.maxSession, "maxsession", 24*24*time.Hour, "the longest session timeout, a `duration`")
@@ -110,6 +110,7 @@ func (s settings) options() []zktest.Option {
 		zktest.WithRequestLog(s.remembered()),
 		zktest.WithSessionTimeouts(s.minSession, s.maxSession),
 		zktest.WithContainerCheckInterval(s.containerCheck),
+		zktest.WithVersion(s.version),
 	}
 	for _, o := range []struct {
 		set bool
@@ -121,7 +122,6 @@ func (s settings) options() []zktest.Option {
 		{s.quotas, zktest.WithEnforcedQuotas()},
 		{s.reconfig, zktest.WithReconfig()},
 		{s.spares > 0, zktest.WithSpareMembers(s.spares)},
-		{s.version38, zktest.WithVersion38()},
 	} {
 		if o.set {
 			opts = append(opts, o.opt)

@@ -53,12 +53,14 @@ func commands() []*command {
 
 // find returns the command of a name.
 func find(name string) (*command, error) {
+	var known []string
 	for _, c := range builtIn() {
 		if c.name == name {
 			return c, nil
 		}
+		known = append(known, c.name)
 	}
-	return nil, usagef("unknown command %q; see zklock help", name)
+	return nil, usagef("unknown command %q; see zklock help%s", name, didYouMean(name, known))
 }
 
 // builtIn is the table with the commands that are made from it.

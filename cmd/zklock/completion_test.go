@@ -55,6 +55,14 @@ var completed = []struct {
 	{[]string{"zklock", "free", "--c"}, "--czxid", ""},
 	{[]string{"zklock", "help", ""}, "ls show", ""},
 	{[]string{"zklock", "completion", ""}, "bash zsh fish", "ls"},
+	{[]string{"zklock", "run", "/l", "--", "ech"}, "echo", ""},
+	{[]string{"zklock", "-S", "a:1", "run", "-w", "5", "--grace=1", "/l", "ech"}, "echo", ""},
+	{[]string{"zklock", "run", "/l", "-"}, "--hold", ""},
+	{[]string{"zklock", "run", "/l", "ech", "--verb"}, "", "--verbose"},
+	{[]string{"zklock", "run", "ech"}, "", "echo"},
+	{[]string{"zklock", "run", "-w", "ech"}, "", "echo"},
+	{[]string{"zklock", "run", "/et"}, "", "/etc/"},
+	{[]string{"zklock", "show", "/et"}, "", "/etc/"},
 }
 
 func requireCompleted(t *testing.T, complete func(line []string) []string) {
@@ -76,8 +84,9 @@ func TestCompletionInBash(t *testing.T) {
 			COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
 			_zklock; printf '%s\n' "${COMPREPLY[@]}"`, "test", script}, line...)...)
 	})
+	// Bash splits words at these characters.
 	require.Contains(t, inShell(t, "bash", "--norc", "-c", "source "+script+
-		"; COMP_WORDS=(zklock run /x ech); COMP_CWORD=3; _zklock; printf '%s\\n' \"${COMPREPLY[@]}\""), "echo")
+		"; COMP_WORDS=(zklock -S a : 1 run --wait = 5 /l ech); COMP_CWORD=10; _zklock; printf '%s\\n' \"${COMPREPLY[@]}\""), "echo")
 }
 
 // Zsh's own functions of completion are replaced by those that print.
@@ -89,7 +98,7 @@ func TestCompletionInZsh(t *testing.T) {
 			compadd() { shift; print -l -- "$@"; }
 			_describe() { [[ $1 == -o ]] && shift; for word in "${(@P)2}"; do print -- "${word%%:*}"; done; }
 			_files() { print files; }
-			_command_names() { print programs; }
+			_normal() { print -l -- ${(k)commands[(I)$words[CURRENT]*]}; }
 			source "$1"; shift
 			words=("$@"); CURRENT=$#; _zklock`, "test", script}, line...)...)
 	})

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"unicode"
 
 	"github.com/gocurator/curator/framework"
 )
@@ -86,7 +87,7 @@ func (e *env) clientOptions() ([]framework.Option, error) {
 }
 
 // readAuth reads a file with lines such as "digest:user:password". Empty lines,
-// and those that begin with #, are comments.
+// and those that begin with #, are comments. A password may end with blanks.
 func readAuth(name string) ([]framework.Option, error) {
 	if name == "" {
 		return nil, nil
@@ -96,9 +97,10 @@ func readAuth(name string) ([]framework.Option, error) {
 		return nil, usagef("--auth-file: %w", err)
 	}
 	var opts []framework.Option
+	data = bytes.TrimPrefix(data, []byte("\ufeff")) // a byte order mark is no part of a scheme
 	lines := bufio.NewScanner(bytes.NewReader(data))
 	for n := 1; lines.Scan(); n++ {
-		line := strings.TrimSpace(lines.Text())
+		line := strings.TrimLeftFunc(lines.Text(), unicode.IsSpace)
 		if line == "" || line[0] == '#' {
 			continue
 		}

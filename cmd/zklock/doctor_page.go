@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/debug/snapshot"
+	"github.com/gocurator/curator/internal/printable"
 )
 
 // pagePatience and pageSize bound what a debug page may cost.
@@ -23,22 +24,25 @@ const (
 func (e *env) debugPage(ctx context.Context, address string) error {
 	u, err := url.Parse(address)
 	if err != nil || !isURL(address) || u.Host == "" {
-		return usagef("doctor: %q is no URL of a debug page", address)
+		// It is not shown: it may have a password.
+		return usagef("doctor: no URL of a debug page, such as http://web-1:6060/debug/curatorz")
 	}
 	query := u.Query()
 	query.Set("format", "json")
 	u.RawQuery = query.Encode()
 	ctx, cancel := context.WithTimeout(ctx, pagePatience)
 	defer cancel()
-	data, err := fetch(ctx, u.String())
+	data, err := fetch(ctx, u)
 	if err != nil {
 		return fmt.Errorf("doctor: %w", err)
 	}
 	return e.printSnapshot(data)
 }
 
-func fetch(ctx context.Context, address string) ([]byte, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+// fetch reads a page. Its errors have no password of the URL, and nothing of the
+// answer that cannot be printed.
+func fetch(ctx context.Context, page *url.URL) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, page.String(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +52,7 @@ func fetch(ctx context.Context, address string) ([]byte, error) {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return nil, statusError{noServer, fmt.Errorf("%s: %s", address, resp.Status)}
+		return nil, statusError{noServer, fmt.Errorf("%s: %s", page.Redacted(), printable.String(resp.Status))}
 	}
 	data, err := io.ReadAll(io.LimitReader(resp.Body, pageSize))
 	if err != nil {

@@ -73,6 +73,19 @@ func TestDoctorFindsLeftovers(t *testing.T) {
 	}
 }
 
+// A stranger is told once, however many recipes have the path.
+func TestDoctorTellsAStrangerOnce(t *testing.T) {
+	s := newStand(t)
+	c := s.client(t)
+	for i, name := range []string{"lock-", "__READ__", "latch-"} {
+		node(t, c, "/many/"+guid(i)+name, identity("orders", 4711))
+	}
+	_, err := c.Create(t.Context(), "/many/README", nil)
+	require.NoError(t, err)
+	got := s.zklock(t, "doctor")
+	require.Equal(t, 1, strings.Count(got.out, "stranger in a queue"), got.out)
+}
+
 // A server that does not answer is named. If none does, the status says so.
 func TestDoctorAsksEachServer(t *testing.T) {
 	s := newStand(t)
@@ -172,5 +185,28 @@ func TestDoctorOfOtherPages(t *testing.T) {
 		got := runWith(t, &stand{}, "doctor", address)
 		require.Equal(t, want, got.status, "%s: %s", address, got.err)
 		require.Contains(t, got.err, "zklock: doctor: ", address)
+	}
+}
+
+// A password in the URL is not shown, nor is what the answer says as it is.
+func TestDoctorOfAPageWithAPassword(t *testing.T) {
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err == nil {
+			io.WriteString(conn, "HTTP/1.1 401 \x1b[2Jno\r\nContent-Length: 0\r\n\r\n")
+			conn.Close()
+		}
+	}))
+	defer page.Close()
+	host := strings.TrimPrefix(page.URL, "http://")
+	for address, want := range map[string]string{
+		"http://joe:secret@" + host:     "http://joe:xxxxx@" + host + "?format=json: \"401 \\x1b[2Jno\"",
+		"http://joe:secret@127.0.0.1:1": "refused",
+		"http://joe:secret@":            "no URL",
+		"http://joe:secret@%zz/":        "no URL",
+	} {
+		got := runWith(t, &stand{}, "doctor", address)
+		require.NotContains(t, got.err, "secret")
+		require.Contains(t, got.err, want)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-zookeeper/zk"
@@ -80,12 +81,12 @@ func (x *examination) recipe(r inspect.Recipe) {
 		return
 	case inspect.Registrations, inspect.Queue:
 	case inspect.Semaphore:
-		x.queues = append(x.queues, znode.Join(r.Path, "leases"))
+		x.queue(znode.Join(r.Path, "leases"))
 		if r.Layout == inspect.Curator {
-			x.queues = append(x.queues, znode.Join(r.Path, "locks"))
+			x.queue(znode.Join(r.Path, "locks"))
 		}
 	default:
-		x.queues = append(x.queues, r.Path)
+		x.queue(r.Path)
 	}
 	for _, p := range append(r.Holders, r.Waiters...) {
 		if x.known == nil {
@@ -93,6 +94,13 @@ func (x *examination) recipe(r inspect.Recipe) {
 		}
 		x.known[p.Path] = true
 		x.participant(r, p)
+	}
+}
+
+// queue notes a folder of contenders. Recipes of one path may share it.
+func (x *examination) queue(folder string) {
+	if !slices.Contains(x.queues, folder) {
+		x.queues = append(x.queues, folder)
 	}
 }
 

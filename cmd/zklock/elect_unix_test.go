@@ -69,3 +69,17 @@ func TestWaitTakesNothing(t *testing.T) {
 	release()
 	p.finish(0)
 }
+
+// The lock is held by one and wanted by another. Who is not let in is told of
+// the holder, by wait as by run.
+func TestWaitAndRunNameTheHolder(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t)
+	hold(t, srv, "/l")
+	startProcess(t, srv, "run", "/l", "true")
+	require.NoError(t, srv.WaitChildren(bounded(t), "/l", 2))
+	for _, args := range [][]string{{"wait", "-n", "/l"}, {"run", "-n", "/l", "true"}, {"wait", "-w", "0.05", "/l"}} {
+		_, stderr := zklock(t, srv, notAcquired, args...)
+		require.Contains(t, stderr, "held by the-test@", args)
+	}
+}

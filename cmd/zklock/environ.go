@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -51,7 +50,7 @@ func (g *guarded) environ(lease *locks.Lease, f *lossFile) []string {
 		"ZKLOCK_ID=" + h.Holder,
 	}
 	if len(f.forChild()) > 0 {
-		own = append(own, fmt.Sprint("ZKLOCK_FD=", child.FirstFile))
+		own = append(own, fmt.Sprint("ZKLOCK_FD=", child.FirstFile()))
 	}
 	replaced := []string{"ZKLOCK_PATH", "ZKLOCK_NODE", "ZKLOCK_TOKEN", "ZKLOCK_SESSION", "ZKLOCK_ID", "ZKLOCK_FD"}
 	environ := slices.DeleteFunc(os.Environ(), func(v string) bool {
@@ -65,7 +64,7 @@ func (g *guarded) environ(lease *locks.Lease, f *lossFile) []string {
 func (g *guarded) printHolding(lease *locks.Lease) error {
 	h := g.holding(lease)
 	if g.format == jsonForm {
-		return json.NewEncoder(g.out).Encode(h)
+		return g.writeJSON(h)
 	}
 	_, err := fmt.Fprintf(g.out, "holding %s with token %d\n", h.Path, h.Token)
 	return err

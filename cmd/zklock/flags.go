@@ -120,7 +120,7 @@ func parseFlag(fs *flag.FlagSet, args []string) ([]string, error) {
 	case f == nil && (name == "h" || name == "help"):
 		return nil, flag.ErrHelp
 	case f == nil:
-		return nil, usagef("unknown flag %s", arg)
+		return nil, usagef("unknown flag %s%s", arg, didYouMean("--"+name, longNames(fs)))
 	case hasValue:
 	case isSwitch(f):
 		value = "true"
@@ -133,6 +133,16 @@ func parseFlag(fs *flag.FlagSet, args []string) ([]string, error) {
 		return nil, usagef("flag %s: %w", arg, err)
 	}
 	return args, nil
+}
+
+// longNames returns the names of flags that are words, as they are typed.
+func longNames(fs *flag.FlagSet) (names []string) {
+	fs.VisitAll(func(f *flag.Flag) {
+		if len(f.Name) > 1 {
+			names = append(names, "--"+f.Name)
+		}
+	})
+	return names
 }
 
 // isSwitch reports whether a flag takes no value.

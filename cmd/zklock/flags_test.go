@@ -77,7 +77,11 @@ func TestBadUsageIsOneLine(t *testing.T) {
 	for line, says := range map[string]string{
 		"":                                       "no command",
 		"nonsense":                               `unknown command "nonsense"`,
+		"rn":                                     `unknown command "rn"; see zklock help; did you mean run?`,
 		"--nonsense":                             "unknown flag --nonsense",
+		"run --hodl /p":                          "unknown flag --hodl; did you mean --hold?",
+		"run -n -w 5 /p true":                    "run: only one of -n and -w can be given",
+		"wait -n -w0 /p":                         "wait: only one of -n and -w can be given",
 		"help nonsense":                          `unknown command "nonsense"`,
 		"run":                                    "too few arguments; usage: zklock run",
 		"run /p":                                 "either a command or --hold",

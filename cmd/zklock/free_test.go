@@ -129,6 +129,18 @@ func TestFreeNeverDeletesAnotherIncarnation(t *testing.T) {
 	}
 }
 
+// A node with children stays, and the status says that it is what is there.
+func TestFreeOfANodeWithChildren(t *testing.T) {
+	s := newStand(t)
+	c := s.client(t)
+	turn := "/jobs/" + guid(1) + "lock-0000000001"
+	_, err := c.Create(t.Context(), turn+"/child", nil, framework.WithParents())
+	require.NoError(t, err)
+	got := s.zklock(t, "free", turn, "--czxid", czxidOf(t, c, turn), "--yes")
+	require.Equal(t, result{refused, "", "zklock: " + turn + " has children: nothing was deleted\n"}, got)
+	require.Equal(t, []string{"child"}, s.Children(turn))
+}
+
 // Other nodes may come and go beside the node meanwhile. Nothing else of free is
 // left.
 func TestFreeBesideOthers(t *testing.T) {

@@ -53,7 +53,7 @@ func defineGraph(fs *flag.FlagSet) action {
 		if err != nil {
 			return orMissing(err, roots...)
 		}
-		if err := e.printGraph(g, *dot); err != nil {
+		if err := e.printGraph(g, *dot, whereLooked(*recursive, roots...)); err != nil {
 			return err
 		}
 		if len(g.Deadlocks) > 0 {
@@ -63,14 +63,14 @@ func defineGraph(fs *flag.FlagSet) action {
 	}
 }
 
-func (e *env) printGraph(g inspect.Graph, dot bool) error {
+func (e *env) printGraph(g inspect.Graph, dot bool, where string) error {
 	v := e.view()
 	switch {
 	case dot:
 		_, err := io.WriteString(e.out, view.DOT(g))
 		return err
 	case !e.isJSON():
-		return e.graphTable(v, g)
+		return e.graphTable(v, g, where)
 	}
 	for _, line := range v.Graph(g) {
 		if err := e.writeJSON(line); err != nil {
@@ -80,7 +80,7 @@ func (e *env) printGraph(g inspect.Graph, dot bool) error {
 	return nil
 }
 
-func (e *env) graphTable(v view.View, g inspect.Graph) error {
+func (e *env) graphTable(v view.View, g inspect.Graph, where string) error {
 	for _, d := range g.Deadlocks {
 		lines := v.DeadlockText(d)
 		fmt.Fprintln(e.out, e.paint(columns.Bad, lines[0]))
@@ -93,13 +93,15 @@ func (e *env) graphTable(v view.View, g inspect.Graph) error {
 		fmt.Fprintf(e.err, "%s may not be read: its waits are not known\n", printable.String(path))
 	}
 	if len(g.Waits) == 0 {
-		fmt.Fprintln(e.err, "nobody waits for anybody")
+		fmt.Fprintln(e.err, "nobody waits for anybody"+where)
 		return nil
 	}
 	table := e.table()
 	table.Header(v.WaitHeader()...)
 	for _, w := range g.Waits {
-		table.Row(v.WaitRow(w)...)
+		for _, row := range v.WaitRows(w) {
+			table.Row(row...)
+		}
 	}
 	return table.Flush()
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gocurator/curator/cmd/zklock/internal/child"
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/printable"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -26,6 +27,7 @@ type guarded struct {
 	stop    *stopping
 	signals <-chan os.Signal
 
+	started    bool // the command was
 	stopAsked  bool // by a signal, while the command ran
 	unanswered bool // no server has answered whether the lock was held to the end
 }
@@ -33,6 +35,7 @@ type guarded struct {
 // run runs the command and returns when nothing of it is left. A status that is
 // not 0 is an error without a text; the loss of the lock has one.
 func (g *guarded) run(lease *locks.Lease) error {
+	g.noteGrant(lease)
 	grace := g.stop.graceOf(g.sessionTimeout(lease))
 	lossFile, err := newLossFile(lease)
 	if err != nil {
@@ -44,8 +47,14 @@ func (g *guarded) run(lease *locks.Lease) error {
 	if err != nil {
 		return startError(g.args[0], err)
 	}
+	g.started = true
 	w := &watch{guarded: g, p: p, lease: lease, grace: grace, environ: environ}
 	return w.untilGone()
+}
+
+// noteGrant tells with -v when the lock was acquired.
+func (g *guarded) noteGrant(lease *locks.Lease) {
+	g.note("acquired %s at %s, with token %d", printable.String(g.path), time.Now().Format(time.RFC3339), lease.FencingToken())
 }
 
 // start starts the command with the program's own standard files.
@@ -94,7 +103,7 @@ func startError(name string, err error) error {
 	case errors.Is(err, child.ErrGuard):
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
 		status = notFound
-	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOEXEC), errors.Is(err, exec.ErrDot):
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EISDIR), errors.Is(err, syscall.ENOEXEC), errors.Is(err, exec.ErrDot):
 		status = notExecuted
 	}
 	return statusError{status, fmt.Errorf("%s: %w", name, err)}
@@ -112,6 +121,7 @@ func (g *guarded) sessionTimeout(lease *locks.Lease) time.Duration {
 // hold keeps a lock without a command, and says on standard output that it is
 // held.
 func (g *guarded) hold(lease *locks.Lease) error {
+	g.noteGrant(lease)
 	told := make(chan error, 1)
 	go func() { told <- g.printHolding(lease) }() // it ends with the program, if nobody reads
 	if err := g.untilHoldEnds(lease, told); err != nil {
@@ -126,7 +136,7 @@ func (g *guarded) hold(lease *locks.Lease) error {
 func (g *guarded) untilHoldEnds(lease *locks.Lease, told <-chan error) error {
 	ended, stop := pipeEnd(g.in)
 	defer stop()
-	revoked := lease.Revoked()
+	loss, revoked := lease.Context().Done(), lease.Revoked()
 	if g.stop.onRevoke == "ignore" {
 		revoked = nil
 	}
@@ -145,13 +155,13 @@ func (g *guarded) untilHoldEnds(lease *locks.Lease, told <-chan error) error {
 			g.stopAsked = true
 		case <-ended:
 		case <-revoked:
-		case <-lease.Context().Done():
+		case <-loss:
 		}
 		if told == nil || late != nil {
 			return nil
 		}
 		late = time.After(lastWords)
-		ended, revoked = nil, nil
+		ended, loss, revoked = nil, nil, nil
 	}
 }
 

@@ -64,6 +64,8 @@ func deleteIf(ctx context.Context, c *framework.Client, s *view.Sighting, condit
 		switch {
 		case isMismatch(err):
 			return err
+		case errors.Is(err, zk.ErrNotEmpty):
+			return statusError{refused, fmt.Errorf("%s has children: nothing was deleted", printable.String(s.Path))}
 		case !errors.Is(err, zk.ErrBadVersion): // or else somebody has written to it
 			return orGone(s.Path, err)
 		}

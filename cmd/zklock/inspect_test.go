@@ -67,6 +67,35 @@ func TestLsSelects(t *testing.T) {
 	}
 }
 
+// Nothing was found, but not all was looked at.
+func TestWalksOfOneLevelSaySo(t *testing.T) {
+	s := newStand(t)
+	require.NoError(t, s.Create("/a", nil))
+	for line, says := range map[string]string{
+		"ls": "nothing found at / and right below; -r looks deeper\n", "ls -r": "nothing found\n",
+		"ls /a":    "nothing found at /a and right below; -r looks deeper\n",
+		"graph":    "nobody waits for anybody at / and right below; -r looks deeper\n",
+		"graph -r": "nobody waits for anybody\n", "graph / /a": "nobody waits for anybody at /, /a and right below; -r looks deeper\n",
+		"ls -o json": "", "graph -o json": "",
+	} {
+		require.Equal(t, result{0, "", says}, s.zklock(t, strings.Fields(line)...), line)
+	}
+}
+
+// A long name is shortened, unless the table is wide.
+func TestALongNameIsShortened(t *testing.T) {
+	s := newStand(t)
+	c := s.client(t)
+	long := strings.Repeat("x", 100)
+	node(t, c, "/a/"+guid(1)+"lock-", identity(long, 1))
+	node(t, c, "/b/"+guid(2)+"lock-", long)
+	for line, want := range map[string]bool{
+		"ls": false, "show /a": false, "show /b": false, "ls -o wide": true, "show -o wide /b": true, "show -o json /a": true,
+	} {
+		require.Equal(t, want, strings.Contains(s.zklock(t, strings.Fields(line)...).out, long), line)
+	}
+}
+
 // A node in the session of zklock run is the user's own.
 func TestShowMarksTheOwnSession(t *testing.T) {
 	s := shop(t)

@@ -10,7 +10,23 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/cmd/zklock/internal/view"
+	"github.com/gocurator/curator/internal/printable"
 )
+
+// JSON has no character that a terminal hides or obeys. It has the same meaning.
+func TestJSONCanBePrinted(t *testing.T) {
+	s := newStand(t)
+	path := "/l/\u202eevil\ufeff<größe>"
+	node(t, s.client(t), path+"/"+guid(1)+"lock-", identity("orders", 1))
+	for _, command := range []string{"ls", "show"} {
+		out := strings.TrimSuffix(s.zklock(t, command, "-o", "json", path).out, "\n")
+		require.True(t, printable.Is(out), out)
+		require.Contains(t, out, "<größe>", "what can be printed is")
+		var lock view.Lock
+		require.NoError(t, json.Unmarshal([]byte(out), &lock))
+		require.Equal(t, path, lock.Path)
+	}
+}
 
 // What run, elect and the doctor print for programs has names as the manual
 // says, and durations with their unit.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gocurator/curator/cmd/zklock/internal/columns"
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/printable"
 	"github.com/gocurator/curator/recipes/inspect"
 )
 
@@ -96,7 +97,7 @@ func (l *listing) list(ctx context.Context, e *env, c *framework.Client, line *w
 	}
 	if found == 0 && !e.isJSON() {
 		line.clear()
-		fmt.Fprintln(e.err, "nothing found")
+		fmt.Fprintln(e.err, "nothing found"+whereLooked(l.recursive, rootOf(e.args)))
 	}
 	return rows.Flush()
 }
@@ -135,6 +136,15 @@ func rangeOf(recursive bool) []inspect.Option {
 		return nil
 	}
 	return []inspect.Option{inspect.WithDepth(1)}
+}
+
+// whereLooked says that a walk was not of the whole tree: what it has not found
+// may be there.
+func whereLooked(recursive bool, roots ...string) string {
+	if recursive {
+		return ""
+	}
+	return fmt.Sprintf(" at %s and right below; -r looks deeper", printable.String(strings.Join(roots, ", ")))
 }
 
 // defineLimits adds the flag that tells where limits of semaphores are.

@@ -25,8 +25,8 @@ type streams struct {
 // run carries out one command line and returns the exit status. An error is one
 // line on stderr. Nothing waits for somebody who reads that.
 func run(ctx context.Context, args []string, s streams) int {
-	n := newNotes(s.err)
-	s.err = n
+	n := newNotes(inFull(s.err))
+	s.out, s.err = inFull(s.out), n
 	err := dispatch(ctx, args, s)
 	n.finish(lineOf(err))
 	return statusOf(err)

@@ -21,8 +21,8 @@ const (
 // notes is standard error as the program writes to it: a queue, because a pipe
 // or a terminal may be one that nobody reads, and a write to it can take for
 // ever. Write never waits. What does not fit into the queue is dropped, and a
-// line says afterwards how many notes that were. A note is what was written by
-// one call.
+// line says afterwards how many notes that were; another one says how many the
+// file has refused. A note is what was written by one call.
 //
 // One goroutine writes to the file. It ends with finish, or with the program if
 // nobody reads.
@@ -35,6 +35,7 @@ type notes struct {
 	queue    []note
 	size     int // of the texts in the queue
 	dropped  int // since the last line that told of them
+	refused  int // by the file, since the last line that told of them
 	finished bool
 }
 
@@ -42,6 +43,7 @@ type notes struct {
 type note struct {
 	text    []byte
 	reached chan struct{}
+	refused int // how many notes count as refused if the file refuses this one
 }
 
 func newNotes(to io.Writer) *notes {
@@ -59,9 +61,23 @@ func (n *notes) Write(p []byte) (int, error) {
 		n.dropped++
 		return len(p), nil
 	}
-	n.tellDropped()
-	n.add(note{text: bytes.Clone(p)})
+	n.tellMissing()
+	n.add(note{text: bytes.Clone(p), refused: 1})
 	return len(p), nil
+}
+
+// tellMissing adds lines in the place of what is missing. A file that has
+// refused a note gets such a line with the next note only, as it may refuse all.
+// n.mu is held.
+func (n *notes) tellMissing() {
+	n.tellDropped()
+	if n.refused > 0 {
+		n.add(note{
+			text:    fmt.Appendf(nil, "zklock: this could not be written to: notes lost: %d\n", n.refused),
+			refused: n.refused,
+		})
+		n.refused = 0
+	}
 }
 
 // tellDropped adds a line in the place of what was dropped. n.mu is held.
@@ -91,9 +107,18 @@ func (n *notes) deliver() {
 		case next.reached != nil:
 			close(next.reached)
 		default:
-			_, _ = n.to.Write(next.text) // there is nobody to tell
+			if _, err := n.to.Write(next.text); err != nil {
+				n.refuse(next)
+			}
 		}
 	}
+}
+
+// refuse counts a note that could not be written. There is nobody to tell now.
+func (n *notes) refuse(lost note) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.refused += lost.refused
 }
 
 // next waits for the head of the queue, and takes it. It reports false if there
@@ -128,7 +153,7 @@ func (n *notes) settle(limit time.Duration) {
 // is written. It gives up after lastWords. The last text is not dropped.
 func (n *notes) finish(last string) {
 	n.mu.Lock()
-	n.tellDropped()
+	n.tellMissing()
 	if last != "" {
 		n.add(note{text: []byte(last)})
 	}
@@ -160,10 +185,13 @@ func (e *env) settle(limit time.Duration) {
 func fileOf(stream any) *os.File {
 	switch s := stream.(type) {
 	case *notes:
-		stream = s.to
+		return fileOf(s.to)
 	case stoppable:
-		stream = s.to
+		return fileOf(s.to)
+	case entire:
+		return s.File
+	case *os.File:
+		return s
 	}
-	f, _ := stream.(*os.File)
-	return f
+	return nil
 }

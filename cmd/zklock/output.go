@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -58,9 +59,14 @@ func (e *env) paint(s columns.Style, text string) string {
 func (e *env) writeJSON(value any) error { return jsonTo(e.out, value) }
 
 func jsonTo(w io.Writer, value any) error {
-	enc := json.NewEncoder(w)
+	var line bytes.Buffer
+	enc := json.NewEncoder(&line)
 	enc.SetEscapeHTML(false) // for people who read it with less
-	return enc.Encode(value)
+	if err := enc.Encode(value); err != nil {
+		return err
+	}
+	_, err := w.Write(printable.JSON(line.Bytes()))
+	return err
 }
 
 // orMissing says in words that a root of a walk does not exist.

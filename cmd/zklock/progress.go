@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gocurator/curator/cmd/zklock/internal/columns"
 	"github.com/gocurator/curator/cmd/zklock/internal/terminal"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/inspect"
@@ -106,8 +107,8 @@ func inSeconds(d time.Duration) string { return max(0, d).Round(time.Second).Str
 
 // clip cuts a line at the edge of the terminal, where it could not be removed.
 func clip(line string, width int) string {
-	if r := []rune(line); len(r) > width && width > 0 {
-		return string(r[:width])
+	if width <= 0 {
+		return line
 	}
-	return line
+	return columns.Cut(line, width)
 }

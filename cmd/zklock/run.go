@@ -63,6 +63,9 @@ func (f *runFlags) run(ctx context.Context, e *env) error {
 	if f.hold != (len(args) == 0) {
 		return usagef("run: give either a command or --hold")
 	}
+	if err := f.wait.check("run"); err != nil {
+		return err
+	}
 	if err := f.stop.plan(e.settings); err != nil {
 		return err
 	}
@@ -92,7 +95,9 @@ func (f *runFlags) run(ctx context.Context, e *env) error {
 	} else {
 		err = g.run(lease)
 	}
-	g.linger(lease, time.Until(begin.Add(*f.atLeast)))
+	if f.hold || g.started {
+		g.linger(lease, time.Until(begin.Add(*f.atLeast)))
+	}
 	return err
 }
 

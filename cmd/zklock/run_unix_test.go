@@ -24,7 +24,7 @@ import (
 func TestTheStatusIsThatOfTheCommand(t *testing.T) {
 	srv := startServer(t)
 	script := filepath.Join(t.TempDir(), "script")
-	require.NoError(t, os.WriteFile(script, []byte("no program"), 0o700))
+	require.NoError(t, os.WriteFile(script, []byte(`exit "$1"`), 0o700))
 	for name, tc := range map[string]struct {
 		status int
 		args   []string
@@ -36,7 +36,8 @@ func TestTheStatusIsThatOfTheCommand(t *testing.T) {
 		"not found":      {notFound, []string{"no-such-program"}},
 		"no such file":   {notFound, []string{"/no/such/program"}},
 		"not executable": {notExecuted, []string{"/etc/passwd"}},
-		"no program":     {notExecuted, []string{script}},
+		"a directory":    {notExecuted, []string{"/etc"}},
+		"no #!":          {5, []string{script, "5"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -44,6 +45,20 @@ func TestTheStatusIsThatOfTheCommand(t *testing.T) {
 			zklock(t, srv, tc.status, append([]string{"run", path, "--"}, tc.args...)...)
 			require.Empty(t, srv.Children(path), "the lock was released")
 		})
+	}
+}
+
+// With -v, a line says when the lock was acquired.
+func TestTheGrantIsTold(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t)
+	for _, args := range [][]string{{"run", "/l", "true"}, {"elect", "/l", "true"}, {"run", "--hold", "/l"}} {
+		p := startProcess(t, srv, append([]string{"-v"}, args...)...)
+		if args[1] == "--hold" {
+			require.Contains(t, p.line(), "holding")
+		}
+		p.finish(0)
+		require.Regexp(t, `(?m)^zklock: acquired /l at \d{4}-\d\d-\d\dT\S+, with token \d+$`, p.stderr.String(), args)
 	}
 }
 
@@ -58,6 +73,31 @@ func TestStandardInputAndOutputArePassedOn(t *testing.T) {
 	require.NoError(t, err)
 	p.finish(0)
 	require.Equal(t, "err two\n", p.stderr.String())
+}
+
+// What a shell has passed on is where the command looks for it: below make, those
+// are the descriptors of its job server. The guards' own are not among them.
+func TestTheCommandHasTheDescriptorsOfTheCaller(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t)
+	p := newProcess(t, srv, "run", "/l", "--", "sh", "-c", `
+		for n in 3 4 5 6 7 8 9; do (eval ": <&$n") 2>/dev/null && echo "$n is open"; done
+		echo "$ZKLOCK_FD is new"
+		for n in 3 4 6 9 40; do cat /dev/fd/$n; done`)
+	p.cmd.ExtraFiles = make([]*os.File, 38)
+	for _, n := range []int{3, 4, 6, 9, 40} {
+		name := filepath.Join(t.TempDir(), "file")
+		require.NoError(t, os.WriteFile(name, []byte(strconv.Itoa(n)+"\n"), 0o600))
+		f, err := os.Open(name)
+		require.NoError(t, err)
+		defer f.Close()
+		p.cmd.ExtraFiles[n-3] = f
+	}
+	out := &safeBuffer{}
+	p.cmd.Stdout, p.cmd.Stderr = out, p.stderr
+	p.start()
+	p.finish(0)
+	require.Equal(t, "3 is open\n4 is open\n5 is open\n6 is open\n9 is open\n5 is new\n3\n4\n6\n9\n40\n", out.String())
 }
 
 func TestTheCommandKnowsItsLock(t *testing.T) {
@@ -312,6 +352,14 @@ func TestAtLeastKeepsTheLock(t *testing.T) {
 	zklock(t, srv, notAcquired, "run", "-w", "0.2", "/l", "true")
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
 	p.finish(6)
+	require.Empty(t, srv.Children("/l"))
+}
+
+// There is nothing to keep a lock for if no program was started.
+func TestAtLeastIsForWhatWasStarted(t *testing.T) {
+	t.Parallel()
+	srv := startServer(t)
+	zklock(t, srv, notFound, "run", "--at-least", "1h", "/l", "/no/such/program")
 	require.Empty(t, srv.Children("/l"))
 }
 

@@ -50,7 +50,7 @@ func (s *settings) define(fs *flag.FlagSet) {
 	fs.BoolVar(&s.strict, "strict", s.strict, "count only contact that a majority has confirmed")
 	fs.Var(&s.format, "o", "the `format`: table, wide or json")
 	alias(fs, "o", "output")
-	fs.BoolVar(&s.verbose, "v", s.verbose, "tell of connection states and signals on stderr")
+	fs.BoolVar(&s.verbose, "v", s.verbose, "tell of connections, grants and signals on stderr")
 	alias(fs, "v", "verbose")
 	fs.BoolVar(&s.noColor, "no-color", s.noColor, "no colors; also with $NO_COLOR")
 }

@@ -66,6 +66,7 @@ func TestTheLineOfProgress(t *testing.T) {
 	r.Waiters, r.Unread = r.Waiters[:1], 50
 	require.Equal(t, "/jobs/bill: more than 20 ahead, held by bill@web-1/4711, there for 3m20s", describeQueue(r, 7, now))
 	require.Equal(t, "/jobs/b", clip("/jobs/bill", 7))
+	require.Equal(t, "/jobs/", clip("/jobs/棚", 7), "the character needs two columns")
 }
 
 func TestABufferIsNoTerminal(t *testing.T) {

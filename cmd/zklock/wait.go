@@ -9,6 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/printable"
 	"github.com/gocurator/curator/recipes/inspect"
 )
 
@@ -31,6 +32,9 @@ Curator and of Python's kazoo. A lock that does not exist is free.
 func defineWait(fs *flag.FlagSet) action {
 	w := defineWaiting(fs)
 	return func(ctx context.Context, e *env) error {
+		if err := w.check("wait"); err != nil {
+			return err
+		}
 		bounded, cancel := w.bound(ctx, e)
 		defer cancel()
 		return w.failure(bounded, e, e.waitFree(bounded, w.triesOnce()))
@@ -55,32 +59,45 @@ var errHeld = errors.New("is held")
 // has gone: that one alone is watched. The wait goes on after an outage.
 func waitFree(ctx context.Context, c *framework.Client, path string, noWait bool) error {
 	for {
-		var last *inspect.Participant
+		var found *contenders
 		err := throughOutages(ctx, c, func() (err error) {
-			last, err = lastContender(ctx, c, path)
+			found, err = contendersAt(ctx, c, path)
 			return err
 		})
 		switch {
 		case err != nil:
 			return err
-		case last == nil:
+		case found.last == nil:
 			return nil
 		case noWait:
-			return fmt.Errorf("%s %w by %s", path, errHeld, last)
+			return fmt.Errorf("%s %w by %s", path, errHeld, found)
 		}
-		if err := throughOutages(ctx, c, func() error { return waitDeleted(ctx, c, last.Path) }); err != nil {
-			return fmt.Errorf("%s %w by %s: %w", path, errHeld, last, err)
+		if err := throughOutages(ctx, c, func() error { return waitDeleted(ctx, c, found.last.Path) }); err != nil {
+			return fmt.Errorf("%s %w by %s: %w", path, errHeld, found, err)
 		}
 	}
 }
 
-// lastContender returns the participant that came last, or nil if there is
-// none.
-func lastContender(ctx context.Context, c *framework.Client, path string) (*inspect.Participant, error) {
-	var last *inspect.Participant
+// contenders are the holders and waiters of a path, as far as wait needs them.
+type contenders struct {
+	holder *inspect.Participant // one of the holders, or nil
+	last   *inspect.Participant // the one that came last, or nil if there is none
+}
+
+// String names the holder, as run does when it does not get the lock. A
+// semaphore may have waiters only.
+func (c *contenders) String() string {
+	if c.holder == nil {
+		return "nobody, and " + printable.String(c.last.String()) + " waits for it"
+	}
+	return printable.String(c.holder.String())
+}
+
+func contendersAt(ctx context.Context, c *framework.Client, path string) (*contenders, error) {
+	found := &contenders{}
 	for r, err := range inspect.Walk(ctx, c, path, inspect.WithDepth(0)) {
 		if errors.Is(err, zk.ErrNoNode) {
-			return nil, nil
+			return found, nil
 		}
 		if err != nil {
 			return nil, err
@@ -88,13 +105,16 @@ func lastContender(ctx context.Context, c *framework.Client, path string) (*insp
 		if r.Kind == inspect.Unreadable {
 			return nil, fmt.Errorf("%s: %w", path, zk.ErrNoAuth)
 		}
+		if found.holder == nil && len(r.Holders) > 0 {
+			found.holder = &r.Holders[0]
+		}
 		for _, p := range append(r.Holders, r.Waiters...) {
-			if last == nil || p.Czxid > last.Czxid {
-				last = &p
+			if found.last == nil || p.Czxid > found.last.Czxid {
+				found.last = &p
 			}
 		}
 	}
-	return last, nil
+	return found, nil
 }
 
 // waitDeleted waits until a node is gone.

@@ -96,3 +96,14 @@ func TestAWaitThatEndsInAnOutageSaysSo(t *testing.T) {
 		require.Contains(t, p.stderr.String(), "held by ")
 	}
 }
+
+// A semaphore has a waiter and no holder: it is not free, and wait says so.
+func TestWaitNamesAWaiterWithoutAHolder(t *testing.T) {
+	s := newStand(t)
+	require.NoError(t, s.Create("/sem", nil))
+	require.NoError(t, s.Create("/sem/leases", nil))
+	node(t, s.client(t), "/sem/locks/"+guid(1)+"lock-", identity("orders", 4711))
+	require.Equal(t, result{
+		notAcquired, "", "zklock: /sem is held by nobody, and orders@web-1/4711 waits for it\n",
+	}, s.zklock(t, "wait", "-n", "/sem"))
+}

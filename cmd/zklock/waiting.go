@@ -31,6 +31,14 @@ func defineWaiting(fs *flag.FlagSet) *waiting {
 	return w
 }
 
+// check returns the usage error of flags that contradict each other.
+func (w *waiting) check(command string) error {
+	if w.noWait && *w.limit >= 0 {
+		return usagef("%s: only one of -n and -w can be given", command)
+	}
+	return nil
+}
+
 // triesOnce reports whether nothing is waited for but a connection.
 func (w *waiting) triesOnce() bool { return w.noWait || *w.limit == 0 }
 

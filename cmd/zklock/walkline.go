@@ -44,8 +44,8 @@ func (p *walkLine) report(at inspect.Progress) {
 		return
 	}
 	p.next, p.shown = time.Now().Add(walkLineInterval), true
-	text := []rune(fmt.Sprintf("%d nodes, %d found, at %s", at.Nodes, at.Recipes, printable.String(at.Path)))
-	fmt.Fprintf(p.out, "\r\x1b[K%s", string(text[:min(len(text), p.width-1)]))
+	text := fmt.Sprintf("%d nodes, %d found, at %s", at.Nodes, at.Recipes, printable.String(at.Path))
+	fmt.Fprint(p.out, "\r\x1b[K"+clip(text, p.width-1))
 }
 
 // clear removes the line. It comes back with the next report.

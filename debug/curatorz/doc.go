@@ -8,13 +8,16 @@
 // The page shows what package debug/snapshot knows: the session and the time
 // that it has left, the servers that were tried, who holds and who waits and
 // for whom, registrations, caches with their lag, watches, and the last events.
-// It needs no script and loads nothing. The same is served in three forms:
+// Who waits comes first, and who waits longest. It needs no script and loads
+// nothing. The same is served in three forms:
 //
 //	?format=html    the page; the default for browsers
 //	?format=text    for terminals; the default for curl and the like
 //	?format=json    a snapshot.Snapshot, for programs
 //
-// The page loads itself again every five seconds with ?refresh=5.
+// With ?path=orders, only what has "orders" in its path is shown, in each form.
+// The page shows 100 items of each list, and up to snapshot.MaxItems with
+// ?all=1. It loads itself again every five seconds with ?refresh=5.
 //
 // # Who may see it
 //

@@ -19,7 +19,7 @@ import (
 
 // fixture is the snapshot of the golden file of package snapshot: one that has
 // something of everything.
-func fixture() snapshot.Snapshot {
+func fixture(path string) snapshot.Snapshot {
 	data, err := os.ReadFile("../snapshot/testdata/snapshot.json")
 	if err != nil {
 		panic(err)
@@ -28,6 +28,7 @@ func fixture() snapshot.Snapshot {
 	if err := json.Unmarshal(data, &s); err != nil {
 		panic(err)
 	}
+	s.Filter = path // what it finds is up to package snapshot
 	return s
 }
 
@@ -71,21 +72,30 @@ func TestFormats(t *testing.T) {
 // files.
 func TestTextAndJSONAreThoseOfTheSnapshot(t *testing.T) {
 	var text bytes.Buffer
-	require.NoError(t, fixture().WriteText(&text))
+	require.NoError(t, fixture("").WriteText(&text))
 	_, body := get(t, serve(fixture), "?format=text", "")
 	require.Equal(t, text.String(), body)
 
 	_, body = get(t, serve(fixture), "?format=json", "")
 	var back snapshot.Snapshot
 	require.NoError(t, json.Unmarshal([]byte(body), &back))
-	require.Equal(t, fixture(), back)
+	require.Equal(t, fixture(""), back)
+}
+
+// Characters that a terminal hides or obeys are escaped, also in JSON.
+func TestJSONCanBePrinted(t *testing.T) {
+	_, body := get(t, serve(func(string) snapshot.Snapshot {
+		return snapshot.Snapshot{Version: snapshot.Version, Clients: []snapshot.Client{{Chroot: "/\u202eevil\ufeff"}}}
+	}), "?format=json", "")
+	require.NotContains(t, body, "\u202e")
+	require.Contains(t, body, `"/\u202eevil\ufeff"`)
 }
 
 func TestRequestsThatMakeNoSense(t *testing.T) {
 	for query, problem := range map[string]string{
 		"?format=yaml": "format must be", "?refresh=0": "refresh must be", "?refresh=x": "refresh must be",
 		"?refresh=-5": "refresh must be", "?refresh=3601": "refresh must be", "?refresh=99999999999999999999": "refresh must be",
-		"?format=%zz": "cannot be parsed", "?x=%": "cannot be parsed", "?a;format=json": "cannot be parsed",
+		"?path=" + strings.Repeat("x", 1001): "path must have", "?format=%zz": "cannot be parsed", "?x=%": "cannot be parsed", "?a;format=json": "cannot be parsed",
 	} {
 		answer, body := get(t, serve(fixture), query, browser)
 		require.Equal(t, http.StatusBadRequest, answer.StatusCode, query)
@@ -119,7 +129,7 @@ func TestPageIsWellFormed(t *testing.T) {
 	_, body := get(t, serve(fixture), "", browser)
 	d := xml.NewDecoder(strings.NewReader(body))
 	d.Strict = false
-	d.AutoClose = []string{"meta"}
+	d.AutoClose = []string{"meta", "input"}
 	d.Entity = xml.HTMLEntity
 	var open []string
 	found := map[string]int{}
@@ -150,10 +160,11 @@ func TestPageIsWellFormed(t *testing.T) {
 		}
 	}
 	require.Empty(t, open)
-	for _, name := range []string{"script", "link", "img", "iframe", "form", "object"} {
+	for _, name := range []string{"script", "link", "img", "iframe", "object"} {
 		require.Zero(t, found[name], name)
 	}
 	require.Equal(t, 3, found["article"], "clients")
+	require.Equal(t, 1, found["form"], "the filter")
 	require.Equal(t, 1, found["meter"], "the time left of the session that lives")
 	require.Equal(t, 2, found["pre"], "stacks")
 }
@@ -179,7 +190,7 @@ func TestPageShowsTheSnapshot(t *testing.T) {
 	_, body := get(t, serve(fixture), "", browser)
 	for _, text := range []string{
 		"connected for 3h", "0x1000a2b3c4d0001", "11.2s of 15s", "2.3s ago", // the session
-		"/shop/locks/sku-42", "1m12s", "asked for", "being released", "8589934670", "main.(*shop).sell", // holds
+		"/shop/locks/sku-42", "1m12s", "asked for, 1 of this client wait", "1.5s before the servers end it", "waits at the server", "as seen 1m ago", "being released", "8589934670", "main.(*shop).sell", // holds
 		"this client for 1m13s", "bills@web-3/7", "3 of 1500 are shown", // waits
 		"not registered: conflict", "ended by itself: not authorized", "not deleted yet and may exist", // registrations
 		"behind", "40ms, 3 transactions", "the root cannot be read: not authenticated", "1 unreadable", // caches
@@ -190,12 +201,14 @@ func TestPageShowsTheSnapshot(t *testing.T) {
 	} {
 		require.Contains(t, body, text)
 	}
+	require.NotContains(t, body, "SessionPolicy", "plain words")
+	require.Less(t, strings.Index(body, "<h3>Waits"), strings.Index(body, "<h3>Holds"), "who waits is asked first")
 	require.Less(t, strings.Index(body, "lock node deleted"), strings.Index(body, ">opened"), "the newest event is first")
 }
 
 func TestPageOfAClientThatWasNeverConnected(t *testing.T) {
-	_, body := get(t, serve(func() snapshot.Snapshot {
-		s := fixture()
+	_, body := get(t, serve(func(string) snapshot.Snapshot {
+		s := fixture("")
 		s.Clients[1].State.NeverConnected = true
 		return s
 	}), "", browser)

@@ -36,7 +36,7 @@ func (s *Session) describe(now time.Time) string {
 		strict = "strict contact"
 	}
 	return brief.List(left, "last contact "+brief.Since(now, s.LastContact)+" ago", "server "+p(s.Server),
-		fmt.Sprintf("number %d", s.Epoch), fmt.Sprintf("margin %g", s.SafetyMargin), p(s.ErrorPolicy), strict)
+		fmt.Sprintf("number %d", s.Epoch), brief.Policy(s.ErrorPolicy, s.SafetyMargin, s.Timeout.Duration()), strict)
 }
 
 func (s Server) describe(now time.Time) string {
@@ -88,7 +88,7 @@ func what(recipe, name string, shared bool, leases int) string {
 }
 
 func (h Hold) describe() string {
-	var state, revoked string
+	var state, revoked, waiting string
 	switch {
 	case h.Lost != "":
 		state = "LOST, not released: " + p(h.Lost)
@@ -98,11 +98,14 @@ func (h Hold) describe() string {
 	if h.Revoked {
 		revoked = "asked for"
 	}
-	return brief.List(state, revoked, "waited "+brief.Duration(h.Waited.Duration()), "node "+brief.Node(h.Node), fmt.Sprintf("token %d", h.Token))
+	if h.Waiting > 0 {
+		waiting = fmt.Sprintf("%d of this client wait", h.Waiting)
+	}
+	return brief.List(state, revoked, waiting, "waited "+brief.Duration(h.Waited.Duration()), "node "+brief.Node(h.Node), fmt.Sprintf("token %d", h.Token))
 }
 
 func (w Wait) describe(now time.Time) string {
-	stage := p(w.Stage)
+	stage := brief.Stage(w.Stage)
 	if w.Stage == "in process" || w.Stage == "waiting" {
 		stage += fmt.Sprintf(", %d ahead", w.Ahead)
 	}
@@ -146,9 +149,9 @@ func (r Registration) describe(now time.Time) string {
 	case r.Deleting:
 		return brief.List("ended, the node is not deleted yet and may exist", node, p(r.Trouble))
 	case r.Registered && r.Node != r.Path:
-		return fmt.Sprintf("registered for %s as %s, czxid %d", brief.Since(now, r.Since), p(r.Node), r.Czxid)
+		return fmt.Sprintf("registered for %s as %s, czxid %#x", brief.Since(now, r.Since), p(r.Node), r.Czxid)
 	case r.Registered:
-		return fmt.Sprintf("registered for %s, czxid %d", brief.Since(now, r.Since), r.Czxid)
+		return fmt.Sprintf("registered for %s, czxid %#x", brief.Since(now, r.Since), r.Czxid)
 	default:
 		return brief.List("NOT registered for "+brief.Since(now, r.Since), p(r.Trouble))
 	}

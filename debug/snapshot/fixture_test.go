@@ -40,7 +40,7 @@ func inGoodOrder(now time.Time) Client {
 		Holds: List[Hold]{2, []Hold{
 			{
 				Path: "/shop/locks/sku-42", Recipe: "mutex", Name: "stock", Node: firstNode, Token: 8589934670,
-				Since: before(72 * time.Second), Waited: Seconds(1234 * time.Microsecond), Revoked: true, Stack: work,
+				Since: before(72 * time.Second), Waited: Seconds(1234 * time.Microsecond), Waiting: 1, Revoked: true, Stack: work,
 			},
 			{
 				Path: "/shop/limits/mail", Recipe: "semaphore", Leases: 3, Node: secondNode, Token: 8589934672,

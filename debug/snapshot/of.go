@@ -21,9 +21,14 @@ import (
 // Of takes a snapshot of clients. It sends nothing, and waits for no server. A
 // client that is given twice, or by several of its views, shows up once. A nil
 // client is left out. A closed client shows its last events.
-func Of(clients ...*framework.Client) Snapshot {
+func Of(clients ...*framework.Client) Snapshot { return Matching("", clients...) }
+
+// Matching is Of with only what has the text in its path: holds, waits,
+// registrations, caches, watches and events. Events of a connection, which have
+// no path, stay. It finds what the lists of Of leave out.
+func Matching(path string, clients ...*framework.Client) Snapshot {
 	s := Snapshot{
-		Version: Version, Time: time.Now(),
+		Version: Version, Time: time.Now(), Filter: path,
 		Process: Process{
 			Program: filepath.Base(os.Args[0]), Host: hostname.Get(), PID: os.Getpid(),
 			GoVersion: runtime.Version(), Goroutines: runtime.NumGoroutine(),
@@ -38,35 +43,51 @@ func Of(clients ...*framework.Client) Snapshot {
 		root := framework.Extend(c).Root()
 		if !seen[root] {
 			seen[root] = true
-			s.Clients = append(s.Clients, ofClient(root, s.Time))
+			s.Clients = append(s.Clients, ofClient(root, path))
 		}
 	}
 	return s
 }
 
-func ofClient(e framework.Extension, now time.Time) Client {
+func ofClient(e framework.Extension, path string) Client {
 	status, recorder := e.Status(), e.Recorder()
+	registrations := matching(recorder.Registrations(), path, func(r flight.Registration) string { return cmp.Or(r.Node, r.Path) })
+	caches := matching(recorder.Caches(), path, func(c flight.Cache) string { return c.Root })
+	watches := matching(status.Watches, path, func(w framework.WatchStatus) string { return w.Path })
 	c := Client{
 		Service: e.ServiceName(), Chroot: status.Chroot, Closed: status.Closed,
 		State:          stateOf(&status),
 		Session:        sessionOf(status.Session),
 		Servers:        converted(status.Servers, serverOf),
 		ServersProblem: text(status.ServersProblem),
-		Watches:        listOf(status.Watches, watchOf),
-		WatchesSet:     watchesSet(status.Watches),
-		Registrations:  listOf(byPath(recorder.Registrations()), registrationOf),
-		Caches:         listOf(byRoot(recorder.Caches()), cacheOf),
-		Events:         converted(newest(recorder.Events()), eventOf),
+		Watches:        listOf(watches, watchOf),
+		WatchesSet:     watchesSet(watches),
+		Registrations:  listOf(byPath(registrations), registrationOf),
+		Caches:         listOf(byRoot(caches), cacheOf),
+		Events:         converted(newest(eventsMatching(recorder.Events(), path)), eventOf),
 		Recorded:       recorder != nil,
 	}
-	holds, waits := split(recorder.Records())
-	c.Holds = listOf(holds, holdOf)
+	holds, waits := split(matching(recorder.Records(), path, func(v flight.View) string { return v.Path }))
+	waiting := map[string]int{}
+	for _, w := range waits {
+		waiting[w.Path]++
+	}
+	c.Holds = listOf(holds, func(v flight.View) Hold { return holdOf(v, waiting[v.Path]) })
 	ours := map[string]bool{}
 	for _, h := range holds {
 		ours[h.Path+"/"+h.Node] = true
 	}
 	c.Waits = listOf(waits, func(v flight.View) Wait { return waitOf(v, ours) })
 	return c
+}
+
+// matching returns those that have the text in their path.
+func matching[T any](all []T, text string, path func(T) string) []T {
+	return slices.DeleteFunc(all, func(one T) bool { return !strings.Contains(path(one), text) })
+}
+
+func eventsMatching(all []flight.Event, text string) []flight.Event {
+	return slices.DeleteFunc(all, func(e flight.Event) bool { return e.Path != "" && !strings.Contains(e.Path, text) })
 }
 
 // listOf converts the first MaxItems.
@@ -170,10 +191,10 @@ func watchOf(w framework.WatchStatus) Watch {
 	return Watch{Path: w.Path, Kind: kind, Waiters: w.Waiters, Set: w.Set}
 }
 
-func holdOf(v flight.View) Hold {
+func holdOf(v flight.View, waiting int) Hold {
 	return Hold{
 		Path: v.Path, Recipe: v.Recipe, Name: v.Name, Shared: v.Shared, Leases: leases(v.Leases), Node: v.Node, Token: v.Token,
-		Since: v.Granted, Waited: Seconds(v.Granted.Sub(v.Since)), Revoked: v.Revoked,
+		Since: v.Granted, Waited: Seconds(v.Granted.Sub(v.Since)), Waiting: waiting, Revoked: v.Revoked,
 		Releasing: v.Stage == flight.Releasing, Lost: text(v.Err), Stack: framesOf(v.Stack),
 	}
 }

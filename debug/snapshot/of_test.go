@@ -1,7 +1,9 @@
 package snapshot_test
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -360,5 +362,48 @@ func TestSnapshotsDuringACrowd(t *testing.T) {
 		synctest.Wait()
 		s := one(t, c)
 		require.Zero(t, s.Holds.Total+s.Waits.Total)
+	})
+}
+
+// A filter finds what is beyond the lists' length, in all that has a path.
+func TestMatchingFindsOneLockAmongMany(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, srv *zktest.Server, _ *zktest.Host, c *framework.Client) {
+		for i := range snapshot.MaxItems + 5 {
+			_, err := locks.NewInterProcessMutex(c, fmt.Sprintf("/locks/%d", i)).Acquire(t.Context())
+			require.NoError(t, err)
+		}
+		wanted := fmt.Sprintf("/locks/%d", snapshot.MaxItems+3)
+		ctx, cancel := context.WithCancel(t.Context())
+		for range 2 {
+			go locks.NewInterProcessMutex(c, wanted).Acquire(ctx)
+		}
+		tree, err := cache.New(c, "/other")
+		require.NoError(t, err)
+		defer tree.Close()
+		synctest.Wait()
+
+		all := one(t, c)
+		require.Equal(t, snapshot.MaxItems+5, all.Holds.Total)
+		s := snapshot.Matching(wanted, c)
+		require.Equal(t, wanted, s.Filter)
+		found := s.Clients[0]
+		require.Equal(t, 1, found.Holds.Total)
+		require.Equal(t, wanted, found.Holds.Items[0].Path)
+		require.Equal(t, 2, found.Holds.Items[0].Waiting)
+		require.Equal(t, 2, found.Waits.Total)
+		require.True(t, found.Waits.Items[0].Holder.Local)
+		require.Zero(t, found.Caches.Total)
+		require.Equal(t, 1, all.Caches.Total)
+		for _, e := range found.Events {
+			if e.Path != "" {
+				require.Equal(t, wanted, e.Path)
+			}
+		}
+		require.Less(t, found.Watches.Total, all.Watches.Total)
+		var text bytes.Buffer
+		require.NoError(t, s.WriteText(&text))
+		require.Contains(t, text.String(), `only what has "`+wanted+`" in its path`)
+		cancel()
+		synctest.Wait()
 	})
 }

@@ -18,6 +18,10 @@ type Snapshot struct {
 	Time    time.Time `json:"time"` // by the clock of the process
 	Process Process   `json:"process"`
 	Clients []Client  `json:"clients"` // in the order in which they were given
+
+	// Filter is what Matching has looked for. With one, the lists hold only
+	// what matches, and Total counts only that.
+	Filter string `json:"filter,omitempty"`
 }
 
 // Process is the process that the clients belong to.
@@ -142,6 +146,10 @@ type Hold struct {
 	Token  int64     `json:"token,omitempty"`  // the fencing token
 	Since  time.Time `json:"since"`            // the grant
 	Waited Seconds   `json:"waited_seconds"`   // before the grant
+
+	// Waiting is how many acquires of the same client wait at this path. Those
+	// of other clients are not known here: zklock ls lists them.
+	Waiting int `json:"waiting,omitempty"`
 
 	// Revoked says that somebody has asked for the lock.
 	Revoked bool `json:"revoked,omitempty"`

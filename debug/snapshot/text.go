@@ -18,6 +18,9 @@ func (s Snapshot) WriteText(w io.Writer) error {
 	t := &texter{w: tabwriter.NewWriter(w, 0, 0, 2, ' ', 0), now: s.Time}
 	t.line("%s, pid %d on %s, %s, %s, at %s", p(s.Process.Program), s.Process.PID, p(s.Process.Host),
 		p(s.Process.GoVersion), brief.Count(s.Process.Goroutines, "goroutine"), s.Time.Format(time.RFC3339))
+	if s.Filter != "" {
+		t.line("only what has %s in its path", p(fmt.Sprintf("%q", s.Filter)))
+	}
 	for i := range s.Clients {
 		t.client(i+1, &s.Clients[i])
 	}

@@ -17,19 +17,20 @@
 //
 //	-waiters 2,20,200      how many clients wait
 //	-releases 3            how many releases to average over
-//	-servers host:port     use a real ensemble
+//	-servers host:port     use a real ensemble, with 2, 20 and 50 waiters
 //
 // The program counts everything that passes through the clients' connections,
 // except for pings and handshakes. The numbers are the same in every run, on an
-// embedded server and on a real ensemble, with three exceptions:
+// embedded server and on a real ensemble, with two exceptions:
 //
 //   - The bytes depend on the names of the host and of the program, and on the
 //     length of the paths.
 //   - On a very slow machine an InterProcessMutex may have one event and one
 //     request more, because the holder watches its own node once it has held
 //     the lock for a second.
-//   - Each waiter is a client of its own. A real server accepts 60 connections
-//     from one address, unless its maxClientCnxns says otherwise.
+//
+// Each waiter is a client of its own. A real server accepts 60 connections from
+// one address, unless its maxClientCnxns says otherwise.
 //
 // The exit status is 0, or 1 if something failed, or 2 if the flags are
 // invalid.

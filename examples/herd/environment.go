@@ -38,6 +38,15 @@ func newEnvironment(cfg config) (environment, error) {
 	}, nil
 }
 
+// hint says why a client has probably no session, after so many others that have
+// one. A real server ends the connections that are too many without a word.
+func (a environment) hint(others int) string {
+	if a.servers == "" || others == 0 {
+		return ""
+	}
+	return " (does the server take so many connections from one address? See its maxClientCnxns)"
+}
+
 // silence is how long a real ensemble must be silent to count as idle. A real
 // ensemble offers no better sign. The time is short enough that no lock is held
 // for a second. From then on an InterProcessMutex would watch its own node.

@@ -83,9 +83,9 @@ func (e *experiment) connect(ctx context.Context, d design, n int) error {
 		}
 		e.all = append(e.all, &client{c, d.open(c, path.Join(e.env.root, "lock"))})
 	}
-	for _, c := range e.all {
+	for i, c := range e.all {
 		if _, err := c.zk.Session(ctx); err != nil {
-			return err
+			return fmt.Errorf("client %d of %d has no session%s: %w", i+1, n, e.env.hint(i), err)
 		}
 	}
 	e.connected = true

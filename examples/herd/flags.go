@@ -20,6 +20,13 @@ type config struct {
 
 const maxWaiters = 1000
 
+// Each waiter is a client of its own. ZooKeeper as it is installed takes 60
+// connections from one address.
+const (
+	defaultWaiters = "2,20,200"
+	fewWaiters     = "2,20,50"
+)
+
 // parse returns the configuration, or an error if the command line is invalid.
 // It starts nothing.
 func parse(args []string, stderr io.Writer) (config, error) {
@@ -28,7 +35,8 @@ func parse(args []string, stderr io.Writer) (config, error) {
 	fs := flag.NewFlagSet("herd", flag.ContinueOnError)
 	fs.StringVar(&cfg.servers, "servers", "",
 		"`host:port,...` of a real ensemble (default: an embedded server)")
-	fs.StringVar(&waiters, "waiters", "2,20,200", "how many `clients` wait, one number for each measurement")
+	fs.StringVar(&waiters, "waiters", "", "how many `clients` wait, one number for each measurement\n"+
+		"(default: "+defaultWaiters+", or "+fewWaiters+" with -servers)")
 	fs.IntVar(&cfg.releases, "releases", 3, "number of releases to average over")
 	fs.DurationVar(&cfg.timeout, "timeout", 2*time.Minute, "give up after this time")
 	fs.SetOutput(io.Discard) // the caller prints errors
@@ -43,6 +51,12 @@ func parse(args []string, stderr io.Writer) (config, error) {
 		return config{}, fmt.Errorf("unexpected argument %q", fs.Arg(0))
 	case cfg.releases < 1 || cfg.timeout <= 0:
 		return config{}, errors.New("-releases and -timeout must be positive")
+	}
+	if waiters == "" {
+		waiters = defaultWaiters
+		if cfg.servers != "" {
+			waiters = fewWaiters
+		}
 	}
 	var err error
 	cfg.waiters, err = parseWaiters(waiters)

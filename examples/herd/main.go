@@ -59,10 +59,7 @@ func measureAll(ctx context.Context, cfg config) ([]cost, error) {
 	for _, d := range designs {
 		for _, waiters := range cfg.waiters {
 			c, err := measure(ctx, cfg, d, waiters)
-			switch {
-			case errors.Is(context.Cause(ctx), errTimeout):
-				return nil, errTimeout
-			case err != nil:
+			if err != nil {
 				return nil, fmt.Errorf("%s, %d waiters: %w", d.name, waiters, err)
 			}
 			costs = append(costs, c)

@@ -164,6 +164,20 @@ func TestRealServer(t *testing.T) {
 	require.Empty(t, left)
 }
 
+// A server as it is installed takes 60 connections from one address.
+func TestServerAsInstalled(t *testing.T) {
+	thorough.OnRealServers(t)
+	t.Parallel()
+	srv := zkserver.Start(t, zkserver.WithProperty("maxClientCnxns", "60"))
+	cfg, err := parse([]string{"-servers", srv.Addr()}, t.Output())
+	require.NoError(t, err)
+	_, err = measure(t.Context(), cfg, designs[2], slices.Max(cfg.waiters))
+	require.NoError(t, err)
+	status, _, errs := runProgram(t, t.Context(), "-servers", srv.Addr(), "-waiters", "70", "-timeout", "5s")
+	require.Equal(t, failed, status)
+	require.Contains(t, errs, "maxClientCnxns")
+}
+
 func TestBadInput(t *testing.T) {
 	for _, tt := range []struct {
 		args []string

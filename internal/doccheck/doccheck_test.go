@@ -116,3 +116,26 @@ func checkProblem(t *testing.T, err error, problem string) {
 	}
 	require.ErrorContains(t, err, problem)
 }
+
+func TestCommentsNameWhatExists(t *testing.T) {
+	require.NoError(t, References(repository()))
+}
+
+func TestReferences(t *testing.T) {
+	tree := fstest.MapFS{
+		"a/a.go":   {Data: []byte("package a\n\ntype T[K any] struct{ F int }\n\nfunc (*T[K]) M() {}\n\ntype I interface{ N() }\n\nconst C = 1\n")},
+		"b/doc.go": {Data: []byte("// Package b has more below it.\npackage b\n")}, "b/c/c.go": {Data: []byte("package c\n\nvar V int\n")},
+		"cmd/d/d.go": {Data: []byte("package d\n")},
+	}
+	for comment, problem := range map[string]string{
+		"a.T, a.T.F, a.T.M, a.I.N and (a.C); package a": "",
+		"x.Y, zk.ErrNoNode, d.Z, path/a.X, e.g. A":      "",
+		"see package b/c, and c.V":                      "",
+		"see a.T.Gone":                                  "e/e.go:1: a.T.Gone does not exist",
+		"see a.Gone":                                    "a.Gone does not exist",
+		"see package b":                                 "package b has nothing to use",
+	} {
+		tree["e/e.go"] = &fstest.MapFile{Data: []byte("// " + comment + "\npackage e\n")}
+		checkProblem(t, References(tree), problem)
+	}
+}

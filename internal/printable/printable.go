@@ -3,8 +3,11 @@
 package printable
 
 import (
+	"bytes"
+	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -24,5 +27,30 @@ func String(s string) string {
 	}
 	return strconv.Quote(s)
 }
+
+// JSON returns an encoded value with escapes for the characters of its strings
+// that cannot be printed. Package encoding/json escapes control characters only.
+func JSON(encoded []byte) []byte {
+	if bytes.IndexFunc(encoded, hidden) < 0 {
+		return encoded
+	}
+	escaped := make([]byte, 0, len(encoded)+64)
+	for _, r := range string(encoded) {
+		switch {
+		case !hidden(r):
+			escaped = utf8.AppendRune(escaped, r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			escaped = fmt.Appendf(escaped, `\u%04x\u%04x`, high, low)
+		default:
+			escaped = fmt.Appendf(escaped, `\u%04x`, r)
+		}
+	}
+	return escaped
+}
+
+// hidden reports whether a character of an encoded value cannot be printed.
+// Those below are white space between the values.
+func hidden(r rune) bool { return r > ' ' && unprintable(r) }
 
 func unprintable(r rune) bool { return !strconv.IsPrint(r) }

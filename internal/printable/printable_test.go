@@ -1,10 +1,29 @@
 package printable
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
+
+// An encoded value has the same meaning, and all of it can be printed.
+func TestJSON(t *testing.T) {
+	for text, want := range map[string]string{
+		"a\u202e\ufeff\x7fb": `"a\u202e\ufeff\u007fb"`,
+		"größe/棚 1":          `"größe/棚 1"`,
+		"\U000e0001<\n":      `"\udb40\udc01\u003c\n"`,
+	} {
+		encoded, err := json.Marshal(text)
+		require.NoError(t, err)
+		got := JSON(encoded)
+		require.Equal(t, want, string(got))
+		var decoded string
+		require.NoError(t, json.Unmarshal(got, &decoded))
+		require.Equal(t, text, decoded)
+	}
+	require.Equal(t, "{\n\t\"a\": 1\n}\n", string(JSON([]byte("{\n\t\"a\": 1\n}\n"))), "white space stays")
+}
 
 func TestString(t *testing.T) {
 	for in, want := range map[string]string{

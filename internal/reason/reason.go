@@ -75,6 +75,9 @@ func (e *foreign) Unwrap() error { return e.error }
 
 // Is is errors.Is, but for what is Foreign.
 func Is(err, target error) bool {
+	if err == nil || target == nil {
+		return err == target
+	}
 	comparable := reflect.TypeOf(target).Comparable()
 	return find(err, func(err error) bool {
 		if comparable && err == target {

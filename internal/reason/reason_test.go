@@ -140,3 +140,11 @@ func TestCauseThatCannotBeCompared(t *testing.T) {
 type list []error
 
 func (l list) Error() string { return "list" }
+
+// Is agrees with errors.Is about nil.
+func TestNilIsNoErrorButItself(t *testing.T) {
+	for _, err := range []error{nil, errAnswer, reason.Foreign(errAnswer)} {
+		require.Equal(t, errors.Is(err, nil), reason.Is(err, nil))
+	}
+	require.False(t, reason.Is(nil, errAnswer))
+}

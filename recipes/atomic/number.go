@@ -37,8 +37,8 @@ type Int = Number[int32]
 //     repeat the call unless counting twice does no harm.
 //   - Any other error: the change was not applied, and will not be.
 //
-// Requests are made for several callers. So they are not part of the
-// framework.InSession, the retry.Do or the span that a caller's context has.
+// Requests are made for several callers. So they are not part of a caller's
+// framework.Client.InSession, retry.Do or span.
 type Number[N int32 | int64] struct {
 	cell *cell
 }

@@ -88,7 +88,8 @@ func New(client *framework.Client, root string, opts ...Option) (*Cache, error) 
 		client: client, scope: scope{root, cfg.depth, cfg.filter}, cfg: cfg,
 		done: make(chan struct{}), poke: make(chan struct{}, 1),
 		nodes: map[string]*Node{}, children: map[string]map[string]struct{}{},
-		changed: make(chan struct{}), feeds: map[*feed]struct{}{},
+		unreadable: map[string]error{},
+		changed:    make(chan struct{}), feeds: map[*feed]struct{}{},
 	}
 	stop, cancel := context.WithCancelCause(context.Background())
 	c.cancel = cancel

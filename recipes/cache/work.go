@@ -1,7 +1,6 @@
 package cache
 
 import (
-	"maps"
 	"strings"
 	"time"
 )
@@ -42,17 +41,18 @@ func (t *tree) put(n *Node) *entry {
 
 // remove notes that there is no such node.
 func (t *tree) remove(path string) {
-	delete(t.unreadable, path)
-	if t.nodes[path] != nil {
-		delete(t.nodes, path)
+	if t.knows(path) {
 		t.touched[path] = struct{}{}
 	}
+	delete(t.unreadable, path)
+	delete(t.nodes, path)
 }
 
 // refuse notes that a node cannot be read.
 func (t *tree) refuse(path string, err error) {
 	t.remove(path)
 	t.unreadable[path] = err
+	t.touched[path] = struct{}{}
 }
 
 func (t *tree) node(path string) *Node {
@@ -74,6 +74,7 @@ func (c *Cache) publish(t *tree, zxid int64, synced bool) (again bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for path := range t.touched {
+		c.setUnreadableLocked(path, t.unreadable[path])
 		old, now := c.nodes[path], t.node(path)
 		if old == nil && now == nil || old == now {
 			continue
@@ -86,7 +87,6 @@ func (c *Cache) publish(t *tree, zxid int64, synced bool) (again bool) {
 		}
 	}
 	t.touched = cleared(t.touched)
-	c.unreadable = maps.Clone(t.unreadable)
 	if again = synced && !c.synced && c.everSynced; again {
 		c.resyncs++
 	}
@@ -97,6 +97,14 @@ func (c *Cache) publish(t *tree, zxid int64, synced bool) (again bool) {
 	c.known, c.waiting = len(t.nodes), 0
 	c.tellLocked()
 	return again
+}
+
+func (c *Cache) setUnreadableLocked(path string, err error) {
+	if err == nil {
+		delete(c.unreadable, path)
+	} else {
+		c.unreadable[path] = err
+	}
 }
 
 func (c *Cache) setLocked(path string, n *Node) {

@@ -1,6 +1,9 @@
 package inspect
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -24,10 +27,22 @@ func randomWaits(rng *rand.Rand) []Wait {
 		for rng.IntN(3) == 0 {
 			holders = append(holders, participant())
 		}
+		w := Wait{Path: fmt.Sprint("/", lock), Kind: Mutex, Holders: holders, Any: anyOf}
 		for range rng.IntN(4) {
-			all = append(all, Wait{
-				Path: fmt.Sprint("/", lock), Kind: Mutex, Waiter: participant(), Holders: holders, Any: anyOf,
-			})
+			w.Waiters = append(w.Waiters, participant())
+		}
+		all = append(all, w)
+	}
+	return all
+}
+
+// oneByOne returns a Wait for each waiter.
+func oneByOne(waits []Wait) (all []Wait) {
+	for _, w := range waits {
+		for _, waiter := range w.Waiters {
+			one := w
+			one.Waiters = []Participant{waiter}
+			all = append(all, one)
 		}
 	}
 	return all
@@ -37,9 +52,9 @@ func randomWaits(rng *rand.Rand) []Wait {
 // is the definition, written in another way than in the code.
 func closed(set []Wait) bool {
 	for _, w := range set {
-		others := slices.DeleteFunc(slices.Clone(w.Holders), func(h Participant) bool { return h.Session == w.Waiter.Session })
+		others := slices.DeleteFunc(slices.Clone(w.Holders), func(h Participant) bool { return h.Session == w.Waiters[0].Session })
 		free := slices.DeleteFunc(slices.Clone(others), func(h Participant) bool {
-			return slices.ContainsFunc(set, func(next Wait) bool { return next.Waiter.Session == h.Session && next.Path != w.Path })
+			return slices.ContainsFunc(set, func(next Wait) bool { return next.Waiters[0].Session == h.Session && next.Path != w.Path })
 		})
 		if len(free) == len(others) || w.Any && len(free) > 0 {
 			return false
@@ -70,22 +85,30 @@ func TestDeadlocksAreThoseOfTheDefinition(t *testing.T) {
 	found := 0
 	for seed := range uint64(3000) {
 		waits := randomWaits(rand.New(rand.NewPCG(seed, 1)))
-		if len(waits) > 9 {
+		each := oneByOne(waits)
+		if len(each) > 9 {
 			continue
 		}
-		stuck := largestClosed(waits)
-		all := deadlocks(waits)
+		stuck := largestClosed(each)
+		all := deadlocksOf(t, waits)
 		require.Equal(t, len(stuck) > 0, len(all) > 0, "seed %d: %v", seed, waits)
 		for _, d := range all {
 			found++
 			requireCycle(t, d)
 			for _, b := range d.Cycle {
-				among := func(w Wait) bool { return w.Waiter.Path == b.Waiter.Path }
+				among := func(w Wait) bool { return w.Waiters[0].Path == b.Waiter.Path }
 				require.True(t, slices.ContainsFunc(stuck, among), "seed %d: %v", seed, d)
 			}
 		}
 	}
 	require.Greater(t, found, 100)
+}
+
+func deadlocksOf(t *testing.T, waits []Wait) []Deadlock {
+	t.Helper()
+	all, err := deadlocks(t.Context(), waits)
+	require.NoError(t, err)
+	return all
 }
 
 func requireCycle(t *testing.T, d Deadlock) {
@@ -109,11 +132,11 @@ func TestProcessWithManyWaitsIsLookedAtInAShortTime(t *testing.T) {
 	var all []Wait
 	for i := range n {
 		x, y := fmt.Sprint("/x", i), fmt.Sprint("/y", i)
-		all = append(all, Wait{Path: x, Kind: Mutex, Waiter: p(x+"/2", 1), Holders: []Participant{p(x+"/1", 3)}})
-		all = append(all, Wait{Path: y, Kind: Mutex, Waiter: p(y+"/2", 2), Holders: []Participant{p(y+"/1", 1)}})
+		all = append(all, Wait{Path: x, Kind: Mutex, Waiters: []Participant{p(x+"/2", 1)}, Holders: []Participant{p(x+"/1", 3)}})
+		all = append(all, Wait{Path: y, Kind: Mutex, Waiters: []Participant{p(y+"/2", 2)}, Holders: []Participant{p(y+"/1", 1)}})
 	}
 	begin := time.Now()
-	require.Empty(t, deadlocks(all))
+	require.Empty(t, deadlocksOf(t, all))
 	require.Less(t, time.Since(begin), 30*time.Second)
 }
 
@@ -133,12 +156,56 @@ func TestManyWaitsAreLookedAtInAShortTime(t *testing.T) {
 	p := func(i int) Participant { return Participant{Path: fmt.Sprint(i), Czxid: 1, Session: SessionID(i + 1)} }
 	var row []Wait
 	for i := range n {
-		row = append(row, Wait{Path: fmt.Sprint("/", i), Kind: Mutex, Waiter: p(i), Holders: []Participant{p(i + 1)}})
+		row = append(row, Wait{Path: fmt.Sprint("/", i), Kind: Mutex, Waiters: []Participant{p(i)}, Holders: []Participant{p(i + 1)}})
 	}
 	begin := time.Now()
-	require.Empty(t, deadlocks(row))
-	all := deadlocks(append(row, Wait{Path: "/back", Kind: Mutex, Waiter: p(n), Holders: []Participant{p(n - 1)}}))
+	require.Empty(t, deadlocksOf(t, row))
+	all := deadlocksOf(t, append(row, Wait{Path: "/back", Kind: Mutex, Waiters: []Participant{p(n)}, Holders: []Participant{p(n - 1)}}))
 	require.Len(t, all, 1, "all wait for these two")
 	require.Len(t, all[0].Cycle, 2)
 	require.Less(t, time.Since(begin), 30*time.Second)
+}
+
+// The work for a crowd at one lock is in proportion to the crowd, and not to
+// the pairs in it: all of them hold or wait, and two processes are in a cycle.
+func TestCrowdAtOneLockIsLookedAtInAShortTime(t *testing.T) {
+	const n = 20_000
+	node := int64(0)
+	p := func(session int) Participant {
+		node++
+		return Participant{Path: fmt.Sprint(node), Czxid: node, Session: SessionID(session)}
+	}
+	crowd := Wait{Path: "/rw", Kind: ReadWriteLock}
+	others := Wait{Path: "/x", Kind: Mutex, Holders: []Participant{p(2 * n)}}
+	for i := range n {
+		crowd.Holders = append(crowd.Holders, p(1+i))
+		crowd.Waiters = append(crowd.Waiters, p(n+1+i))
+		others.Waiters = append(others.Waiters, p(1+i))
+	}
+	waits := []Wait{crowd, others}
+	begin := time.Now()
+	waits = stable(waits, waits)
+	require.Len(t, waits[0].Holders, n)
+	require.Len(t, waits[0].Waiters, n)
+	require.Len(t, deadlocksOf(t, waits), 1)
+	require.Empty(t, deadlocksOf(t, waits[:1]))
+	require.Less(t, time.Since(begin), 10*time.Second, "a fraction of a second, and minutes if each is compared with each")
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := deadlocks(ctx, waits)
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+// The answer has each participant once, however many wait for it.
+func TestGraphOfACrowdNamesEachOnce(t *testing.T) {
+	r := Recipe{Path: "/rw", Kind: ReadWriteLock}
+	for i := range 100 {
+		r.Holders = append(r.Holders, Participant{Path: fmt.Sprint("/rw/holder-", i)})
+		r.Waiters = append(r.Waiters, Participant{Path: fmt.Sprint("/rw/waiter-", i)})
+	}
+	text, err := json.Marshal(Graph{Waits: Waits([]Recipe{r})})
+	require.NoError(t, err)
+	require.Equal(t, 100, bytes.Count(text, []byte("/rw/holder-")))
+	require.Equal(t, 100, bytes.Count(text, []byte("/rw/waiter-")))
 }

@@ -49,8 +49,7 @@ func TestJSON(t *testing.T) {
 
 		graph := w.graph(t, limits)
 		for i := range graph.Waits {
-			fix(nil, graph.Waits[i].Holders)
-			fixOne(&graph.Waits[i].Waiter)
+			fix(nil, graph.Waits[i].Holders, graph.Waits[i].Waiters)
 		}
 		for i := range graph.Deadlocks {
 			d := &graph.Deadlocks[i]

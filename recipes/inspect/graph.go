@@ -10,7 +10,7 @@ import (
 
 // Graph says who waits for whom. See WaitGraph.
 type Graph struct {
-	Waits     []Wait     `json:"waits"`
+	Waits     []Wait     `json:"waits"` // one for each lock
 	Deadlocks []Deadlock `json:"deadlocks"`
 
 	// Unreadable has the paths whose children may not be listed. The waits
@@ -18,16 +18,16 @@ type Graph struct {
 	Unreadable []string `json:"unreadable,omitempty"`
 }
 
-// Wait is a participant that waits for others.
+// Wait is a lock or a semaphore that participants wait for.
 type Wait struct {
-	Path   string      `json:"path"` // of the lock or the semaphore
-	Kind   Kind        `json:"kind"`
-	MayBe  []Kind      `json:"may_be,omitempty"`
-	Waiter Participant `json:"waiter"`
+	Path    string        `json:"path"`
+	Kind    Kind          `json:"kind"`
+	MayBe   []Kind        `json:"may_be,omitempty"`
+	Waiters []Participant `json:"waiters"` // in the order of the queue
 
 	// Holders are those that must go first: all of them, or, if Any is set, at
-	// least one. Waiters ahead are not among them: they wait for the same
-	// holders.
+	// least one. Each waiter waits for them, and not for the waiters ahead,
+	// which wait for the same holders.
 	Holders []Participant `json:"holders"`
 	Any     bool          `json:"any,omitempty"`
 
@@ -43,28 +43,23 @@ func Waits(recipes []Recipe) []Wait {
 	for _, r := range recipes {
 		switch r.Kind {
 		case Mutex, ReadWriteLock, Semaphore:
-			all = append(all, r.waits()...)
+			if w, ok := r.wait(); ok {
+				all = append(all, w)
+			}
 		}
 	}
 	return all
 }
 
-func (r Recipe) waits() []Wait {
+func (r Recipe) wait() (w Wait, ok bool) {
 	if r.Limit != nil && r.Unread == 0 && len(r.Holders) < *r.Limit {
-		return nil // there are leases left
+		return w, false // there are leases left
 	}
 	holders := slices.DeleteFunc(slices.Clone(r.Holders), func(p Participant) bool { return p.Unsure })
-	if len(holders) == 0 {
-		return nil
-	}
-	var all []Wait
-	for _, p := range r.Waiters {
-		all = append(all, Wait{
-			Path: r.Path, Kind: r.Kind, MayBe: r.MayBe, Waiter: p, Holders: holders,
-			Any: r.Kind == Semaphore, limitKnown: r.Limit != nil, layout: r.Layout,
-		})
-	}
-	return all
+	return Wait{
+		Path: r.Path, Kind: r.Kind, MayBe: r.MayBe, Waiters: slices.Clone(r.Waiters), Holders: holders,
+		Any: r.Kind == Semaphore, limitKnown: r.Limit != nil, layout: r.Layout,
+	}, len(holders) > 0 && len(r.Waiters) > 0
 }
 
 // lock identifies the lock that is waited for. Locks of several kinds may have

@@ -78,8 +78,9 @@ func TestReadWriteLock(t *testing.T) {
 		require.True(t, r.Waiters[1].Reader)
 
 		waits := inspect.Waits([]inspect.Recipe{r})
-		require.Len(t, waits, 2)
-		require.Equal(t, []string{"one", "two"}, services(waits[1].Holders), "the writer ahead waits for them, too")
+		require.Len(t, waits, 1)
+		require.Equal(t, []string{"writer", "late"}, services(waits[0].Waiters))
+		require.Equal(t, []string{"one", "two"}, services(waits[0].Holders), "the writer ahead waits for them, too")
 		require.NoError(t, one.Release(ctx))
 		require.NoError(t, two.Release(ctx))
 		require.NoError(t, writer.Wait(t).Release(ctx))

@@ -25,8 +25,7 @@ import (
 // come apart by themselves.
 //
 // Options that select recipes select those of the graph. All of their
-// participants are read, and all waits are kept in memory. The errors are those
-// of Walk.
+// participants are read and kept in memory. The errors are those of Walk.
 func WaitGraph(ctx context.Context, c *framework.Client, roots []string, opts ...Option) (Graph, error) {
 	opts = append(slices.Clone(opts), func(cfg *config) { cfg.most = configOf(nil).most })
 	l := look{ctx: ctx, client: c, seen: map[lockID]bool{}, graph: Graph{Waits: []Wait{}, Deadlocks: []Deadlock{}}}
@@ -49,7 +48,11 @@ func WaitGraph(ctx context.Context, c *framework.Client, roots []string, opts ..
 	if err != nil {
 		return Graph{}, err
 	}
-	l.graph.Deadlocks = append(l.graph.Deadlocks, deadlocks(stable(l.graph.Waits, again))...)
+	found, err := deadlocks(ctx, stable(l.graph.Waits, again))
+	if err != nil {
+		return Graph{}, opError(roots[0], err)
+	}
+	l.graph.Deadlocks = append(l.graph.Deadlocks, found...)
 	return l.graph, nil
 }
 
@@ -116,7 +119,7 @@ func suspicious(waits []Wait) []string {
 	var paths []string
 	for _, stuck := range newKnots(waits).stuck {
 		for _, w := range stuck {
-			paths = append(paths, w.Path)
+			paths = append(paths, w.on.Path)
 		}
 	}
 	slices.Sort(paths)

@@ -12,7 +12,9 @@ type processes struct {
 func processesOf(waits []Wait) *processes {
 	p := &processes{parent: map[string]string{}, known: map[SessionID]string{}}
 	for _, w := range waits {
-		p.add(w.Waiter)
+		for _, waiter := range w.Waiters {
+			p.add(waiter)
+		}
 		for _, holder := range w.Holders {
 			p.add(holder)
 		}

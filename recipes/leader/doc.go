@@ -36,7 +36,8 @@
 //     the safety margin before the server can delete the node and let the next
 //     one lead. The recipes do not delete it earlier, unless the work is over.
 //   - The connection is suspended, under state.StandardPolicy. A latch leads
-//     again with the same node if the session lives.
+//     again with the same node if the session lives, and the work has stopped
+//     or has had the safety margin for that.
 //   - Somebody deletes the leader's node. The leader watches it, and stands
 //     again.
 //

@@ -40,10 +40,11 @@ import (
 // Leadership and Changes are for callers that lead in their own way. They have
 // to watch Lease.Revoked, too, and to release the lease then: else a HandOver
 // takes all of its time. The latch gives its node up when the lease ends,
-// without waiting for the work: a Selector does wait. Only after a loss of the
-// session, it leaves the work the time to stop. The lease need not be released.
-// To release it is to resign: the next in line leads, and the latch queues
-// again behind the others.
+// without waiting for the work: a Selector does wait. Only after a loss or an
+// interruption, it leaves the work the time to stop. The lease need not be
+// released. To release it is to resign: the next in line leads, and the latch
+// queues again behind the others. After a loss or an interruption, it is to say
+// that the work has stopped.
 //
 // A leader that somebody asks to step down, by locks.Revoke, does so at once,
 // or within the time of WithGrace, and queues again. A candidate that is asked
@@ -55,13 +56,13 @@ import (
 // unless it was asked to step down. A candidate keeps its place meanwhile. When
 // the session is lost, the latch queues again in the next one.
 //
-// A leader that was lost, with its session or by an interruption after which
-// the latch does not lead again, has the safety margin to stop; see
-// framework.WithSafetyMargin. Its node keeps all others from leading until
-// then, and the latch itself stands in line behind it, even if there is no
-// other. The node goes earlier if the latch is closed, or with the session.
-// After a loss of the session, it also goes when Lead's work returns or the
-// lease is released.
+// A leader that was lost, with its session or by an interruption, has the safety
+// margin to stop; see framework.WithSafetyMargin. Nobody leads until it has
+// stopped, or the margin is over: neither another, for the node stays, nor this
+// latch, whether it leads again with the node or stands in line behind it. The
+// leader has stopped when Lead's work returns, the lease is released, or the
+// latch is closed. The servers may delete the node of a lost session when the
+// margin is over.
 //
 // The nodes are those of Java Curator's LeaderLatch, with which a Go process
 // may elect a leader. A Selector needs another path: the two do not see each
@@ -85,6 +86,7 @@ type Latch struct {
 	leftover error                // what kept Close from deleting the node
 
 	done chan struct{} // closed when the latch neither leads nor queues any more
+	gone chan struct{} // closed after that, when it waits for no leader to stop any more
 }
 
 // Change is the beginning or the end of a leadership.
@@ -110,6 +112,7 @@ func NewLatch(c *framework.Client, path string, opts ...LatchOption) *Latch {
 		cfg:  cfg,
 		last: broadcast.New(Change{}),
 		done: make(chan struct{}),
+		gone: make(chan struct{}),
 	}
 }
 
@@ -134,8 +137,7 @@ func (l *Latch) Start() error {
 	stopped, l.stop = context.WithCancel(context.Background())
 	l.started = framework.Extend(l.queue.Client()).Go(func(client context.Context) { l.run(client, stopped) })
 	if !l.started {
-		l.failure = framework.ErrClosed
-		close(l.done)
+		l.neverStoodLocked(framework.ErrClosed)
 		return l.queue.ErrorOf("start", l.failure)
 	}
 	return nil
@@ -147,24 +149,24 @@ func (l *Latch) Start() error {
 // refuses that, which is an error, too. Changes tells nothing more, except
 // with WithCloseNotification. Closing the client closes its latches, too.
 //
-// Close says that the work is over, also to the node of a leadership that was
-// lost just before: the client deletes it without waiting for the rest of the
-// safety margin, and Close does not wait for that.
+// Close says that the work is over, also that of a leadership that was lost just
+// before: its node goes without the rest of the safety margin. If it is of a
+// session that was lost, too, the client deletes it in the background.
 //
 // After Lead, the work has finished already, and a ctx that has ended does no
-// harm: Close only does not wait then, and returns ctx's error. Callers that lead in their own way call
-// HandOver before it, for an orderly shutdown.
+// harm: Close only does not wait then, and returns ctx's error. Callers that
+// lead in their own way call HandOver before it, for an orderly shutdown.
 func (l *Latch) Close(ctx context.Context) error {
 	if err := l.queue.Usable(); err != nil {
 		return l.queue.ErrorOf("close", err)
 	}
 	first := l.beginToClose(ctx)
 	select {
-	case <-l.done:
+	case <-l.gone:
 	case <-ctx.Done():
 	}
 	select {
-	case <-l.done: // also if ctx has ended
+	case <-l.gone: // also if ctx has ended
 		return l.queue.ErrorOf("close", l.leftBehind(first))
 	default:
 		return l.queue.ErrorOf("close", reason.OfContext(ctx))
@@ -187,10 +189,15 @@ func (l *Latch) beginToClose(ctx context.Context) (first bool) {
 		}
 		l.stop()
 	case l.failure == nil:
-		l.failure = ErrClosed
-		close(l.done)
+		l.neverStoodLocked(ErrClosed)
 	}
 	return true
+}
+
+func (l *Latch) neverStoodLocked(why error) {
+	l.failure = why
+	close(l.done)
+	close(l.gone)
 }
 
 // leftBehind returns why the node may still be there. The first Close is told,

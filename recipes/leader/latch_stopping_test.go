@@ -1,38 +1,46 @@
 package leader_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"path"
+	"runtime"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/internal/recipetest"
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/recipes/locktrace"
 	"github.com/gocurator/curator/state"
+	"github.com/gocurator/curator/testing/zktest"
 )
 
 // moment is less than what these tests tell apart, and more than a request
 // takes.
 const moment = 10 * time.Millisecond
 
-// A leader that has lost its session has the safety margin to stop, also if the
-// network is back at that moment, and the latch with it. The next one leads
-// when somebody says that the work has stopped, or when the margin is over.
-func TestLeaderThatLosesItsSessionHasItsMarginToStop(t *testing.T) {
-	const margin, stopping = 900 * time.Millisecond, 600 * time.Millisecond
+// ledUntil is a leader whose leadership is lost.
+type ledUntil struct {
+	lead  func(t *testing.T, l *leader.Latch, lease *locks.Lease) // until it has stopped
+	after time.Duration                                           // the loss, somebody leads
+}
+
+// waysToStop returns leaders that take that long to stop. Only some of them say
+// that they have stopped.
+func waysToStop(stopping, margin time.Duration) map[string]ledUntil {
 	stop := func(lease *locks.Lease) {
 		<-lease.Context().Done()
 		time.Sleep(stopping)
 	}
-	for name, row := range map[string]struct {
-		lead  func(t *testing.T, l *leader.Latch, lease *locks.Lease)
-		after time.Duration // the loss, the next one leads
-	}{
+	return map[string]ledUntil{
 		"nobody says that the work has stopped": {
 			func(_ *testing.T, _ *leader.Latch, lease *locks.Lease) { stop(lease) }, margin,
 		},
@@ -51,13 +59,20 @@ func TestLeaderThatLosesItsSessionHasItsMarginToStop(t *testing.T) {
 		}, margin},
 		"the lease is released": {func(t *testing.T, _ *leader.Latch, lease *locks.Lease) {
 			stop(lease)
-			require.ErrorIs(t, lease.Release(t.Context()), framework.ErrSessionLost)
+			require.Error(t, lease.Release(t.Context()))
 		}, stopping},
 		"the latch is closed": {func(t *testing.T, l *leader.Latch, lease *locks.Lease) {
 			stop(lease)
 			require.NoError(t, l.Close(t.Context()))
 		}, stopping},
-	} {
+	}
+}
+
+// A leader that has lost its session has the safety margin to stop, also if the
+// network is back at that moment, and the latch with it. The next one leads
+// when somebody says that the work has stopped, or when the margin is over.
+func TestLeaderThatLosesItsSessionHasItsMarginToStop(t *testing.T) {
+	for name, row := range waysToStop(600*time.Millisecond, 900*time.Millisecond) {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
 				first, second, lease, network := w.leaderAndNext(t, "/l")
@@ -79,35 +94,96 @@ func TestLeaderThatLosesItsSessionHasItsMarginToStop(t *testing.T) {
 	}
 }
 
+// A leader that was interrupted under the standard policy has the margin to
+// stop, too. The latch leads again with the same node after that. So it may pass
+// the node on at once.
+func TestInterruptedLeaderHasItsMarginToStop(t *testing.T) {
+	for name, row := range waysToStop(600*time.Millisecond, 900*time.Millisecond) {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				first, second, lease, network := w.leaderAndNext(t, "/l", framework.WithErrorPolicy(state.StandardPolicy))
+				led := make(chan struct{})
+				go func() {
+					defer close(led)
+					row.lead(t, first, lease)
+				}()
+				network.Cut()
+				require.ErrorIs(t, w.endOf(t, lease), framework.ErrSuspended)
+				interrupted := time.Now()
+				if again, err := first.Await(w.Patience(t)); err == nil {
+					require.Equal(t, lease.Path(), again.Path())
+					require.InDelta(t, row.after, time.Since(interrupted), float64(moment))
+					require.Nil(t, second.Leadership())
+					require.NoError(t, again.Release(t.Context()))
+				}
+				w.await(t, second)
+				require.InDelta(t, row.after, time.Since(interrupted), float64(moment))
+				w.closeAll(t, "/l", first, second)
+				<-led
+			})
+		})
+	}
+}
+
 // Under the standard policy, the end of the connection ends the leadership, and
 // the session is lost a moment later. The node, with which the latch would have
-// led again, is not deleted before the margin is over.
+// led again, is not deleted before the leader has stopped. A tracer that ends
+// the next attempt does not change that.
 func TestInterruptedLeaderThatLosesItsSessionHasItsMarginToStop(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		const part, soon = 0.4, 100 * time.Millisecond
-		margin := time.Duration(part * float64(w.Session))
-		c, network := w.Connect(t, framework.WithErrorPolicy(state.StandardPolicy), framework.WithSafetyMargin(part))
-		first := latch(t, c, "/l")
-		lease := w.await(t, first)
-		second := latch(t, w.Observer, "/l")
-		w.WaitNodes(t, "/l", 2)
-		session, err := c.Session(t.Context())
-		require.NoError(t, err)
+	const part, soon = 0.4, 100 * time.Millisecond
+	for name, row := range waysToStop(2*time.Second, 3600*time.Millisecond) {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				margin := time.Duration(part * float64(w.Session))
+				tracer := &endingTracer{}
+				first, second, lease, network := w.leaderAndNext(t, "/l", framework.WithTracer(tracer),
+					framework.WithErrorPolicy(state.StandardPolicy), framework.WithSafetyMargin(part))
+				led := make(chan struct{})
+				go func() {
+					defer close(led)
+					row.lead(t, first, lease)
+				}()
 
-		heal := network.Isolate()
-		time.Sleep(w.Session - margin - soon)
-		network.Refuse(true)
-		heal() // breaks the connection
-		require.ErrorIs(t, w.endOf(t, lease), framework.ErrSuspended)
-		stops := time.Now()
-		<-session.Context().Done()
-		require.InDelta(t, soon, time.Since(stops), float64(moment))
-		network.Refuse(false)
-		w.await(t, second)
-		require.InDelta(t, margin, time.Since(stops), float64(moment))
-		w.closeAll(t, "/l", first, second)
-	})
+				heal := network.Isolate()
+				time.Sleep(w.Session - margin - soon)
+				tracer.atOnce.Store(true)
+				network.Refuse(true)
+				heal() // breaks the connection
+				require.ErrorIs(t, w.endOf(t, lease), framework.ErrSuspended)
+				stops := time.Now()
+				time.Sleep(soon) // the session is lost
+				network.Refuse(false)
+				w.await(t, second)
+				require.InDelta(t, row.after, time.Since(stops), float64(moment))
+				tracer.atOnce.Store(false)
+				w.closeAll(t, "/l", first, second)
+				<-led
+			})
+		})
+	}
 }
+
+// endingTracer returns a context for an acquire that ends at once, or with the
+// acquire.
+type endingTracer struct {
+	recipetest.Spy
+	atOnce atomic.Bool
+}
+
+func (e *endingTracer) StartAcquire(ctx context.Context, _ locktrace.Acquire) (context.Context, locktrace.AcquireTracer) {
+	ctx, end := context.WithCancel(ctx)
+	if e.atOnce.Load() {
+		end()
+	}
+	return ctx, endingAcquire{recipetest.SpyOnAcquire{Spy: &e.Spy}, end}
+}
+
+type endingAcquire struct {
+	recipetest.SpyOnAcquire
+	end context.CancelFunc
+}
+
+func (a endingAcquire) Ended(locktrace.AcquireEnd) { a.end() }
 
 // A leader that was asked to finish, and is interrupted under the standard
 // policy, does not lead again. It has the margin to stop.
@@ -153,5 +229,104 @@ func TestLatchLeadsAgainWhenItsMarginIsOver(t *testing.T) {
 		w.await(t, l)
 		require.InDelta(t, 0, time.Since(back), float64(moment))
 		w.closeAll(t, "/l", l)
+	})
+}
+
+// A leader has lost its session, and the server refuses the next candidate. The
+// candidacy is over at once, and the leader still has its margin. Close says that
+// the work is over, and returns when the client deletes the node.
+func TestCloseGivesTheNodeOfALostLeaderUpAfterARefusal(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, network := w.Connect(t)
+		first := latch(t, c, "/l")
+		lease := w.await(t, first)
+		second := latch(t, w.Observer, "/l")
+		w.WaitNodes(t, "/l", 2)
+		heal := network.Isolate()
+		require.ErrorIs(t, w.endOf(t, lease), framework.ErrSessionLost)
+		lost := time.Now()
+		refusal := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.Fail(zktest.ErrNoAuth)})
+		heal()
+		<-first.Done()
+		require.ErrorIs(t, first.Err(), zk.ErrNoAuth)
+		require.Equal(t, 1, refusal.Hits())
+		time.Sleep(moment)
+		require.Contains(t, w.Fake.Children("/l"), path.Base(lease.Path()))
+		require.NoError(t, first.Close(t.Context()))
+		require.NoError(t, c.Close(), "which does not end the session before")
+		w.await(t, second)
+		require.Less(t, time.Since(lost), 2*moment)
+		w.closeAll(t, "/l", second)
+	})
+}
+
+// The latch is closed while a leader that was asked to finish, and was
+// interrupted, still stops. Its session lives. So Close waits for the deletion
+// of its node, and returns the server's refusal.
+func TestCloseDeletesTheNodeOfALeaderThatIsStopping(t *testing.T) {
+	const slow = 100 * time.Millisecond
+	for name, row := range map[string]struct {
+		fault zktest.Action
+		want  error
+		after time.Duration
+	}{
+		"slow":    {fault: zktest.DelayRequest(slow), after: slow},
+		"refused": {fault: zktest.Fail(zktest.ErrNoAuth), want: zk.ErrNoAuth},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				c, network := w.Connect(t, framework.WithErrorPolicy(state.StandardPolicy))
+				first := latch(t, c, "/l")
+				lease := w.await(t, first)
+				second := latch(t, w.Observer, "/l")
+				w.WaitNodes(t, "/l", 2)
+				go first.HandOver(recipetest.Within(t, time.Minute))
+				synctest.Wait()
+				network.Cut()
+				require.ErrorIs(t, w.endOf(t, lease), framework.ErrSuspended)
+				w.WaitNodes(t, "/l", 3) // it stands again
+				w.Fake.Inject(zktest.Rule{Op: zktest.OpDelete, Path: lease.Path(), Do: row.fault})
+				start := time.Now()
+				require.Equal(t, row.want != nil, errors.Is(first.Close(t.Context()), zk.ErrNoAuth))
+				require.InDelta(t, row.after, time.Since(start), float64(moment))
+				if row.want == nil {
+					require.Len(t, w.Fake.Children("/l"), 1)
+					w.await(t, second)
+				}
+			})
+		})
+	}
+}
+
+// The user's code ends the goroutine of a latch. That does not wait for a leader
+// that was lost, so that it would not keep a panic from ending the process
+// either. The leader keeps its time.
+func TestLatchWhoseGoroutineIsEndedDoesNotHurryItsLeader(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		var ends atomic.Bool
+		c, network := w.Connect(t, framework.WithACLProvider(func(string) []zk.ACL {
+			if ends.Load() {
+				runtime.Goexit()
+			}
+			return zk.WorldACL(zk.PermAll)
+		}))
+		first := leader.NewLatch(c, "/l") // its Close would wait for ever
+		require.NoError(t, first.Start())
+		lease := w.await(t, first)
+		second := latch(t, w.Observer, "/l")
+		w.WaitNodes(t, "/l", 2)
+		heal := network.Isolate()
+		require.ErrorIs(t, w.endOf(t, lease), framework.ErrSessionLost)
+		lost := time.Now()
+		ends.Store(true)
+		heal()
+		time.Sleep(moment)
+		synctest.Wait()
+		stacks := make([]byte, 1<<20)
+		stacks = stacks[:runtime.Stack(stacks, true)]
+		require.Equal(t, 1, bytes.Count(stacks, []byte("leader.(*Latch).run(")), "the second latch's")
+		w.await(t, second)
+		require.InDelta(t, w.Session/10, time.Since(lost), float64(moment))
+		w.closeAll(t, "/l", second)
 	})
 }

@@ -33,9 +33,9 @@ import (
 //	the session is lost        framework.ErrSessionLost  when work returns, and
 //	                                                     when the safety margin
 //	                                                     is over
-//	an interruption, under     framework.ErrSuspended    stays: the latch leads
-//	state.StandardPolicy                                 again if the session
-//	                                                     lives
+//	an interruption, under     framework.ErrSuspended    stays: if the session
+//	state.StandardPolicy                                 lives, the latch leads
+//	                                                     again then
 //	somebody deletes the node  ErrNodeDeleted            it is gone
 //
 //	work returns: Lead         nothing                   when work returns
@@ -53,11 +53,10 @@ import (
 // node does not wait for work, the next may lead while work goes on: a Selector
 // waits, as long as its session lives.
 //
-// After a loss, work that stops within framework.WithSafetyMargin never goes on
-// beside the next leader's. That is so after an interruption, too, if the latch
-// does not lead again because its session was lost, or because it was asked to
-// step down. The servers may end a lost session when the margin is over, and
-// the node with it.
+// After a loss or an interruption, work that stops within
+// framework.WithSafetyMargin never goes on beside the next leader's, whether
+// that is another latch or this one. The servers may end a lost session when the
+// margin is over, and the node with it.
 //
 // If ctx ends, the error also matches what work returned. In all other cases
 // Lead ignores what work returns after its context has ended, or after it was
@@ -118,7 +117,7 @@ func (l *Latch) setLeading(leading bool) bool {
 func (l *Latch) lead(ctx context.Context, lease *locks.Lease, work func(context.Context) error) (again bool, err error) {
 	defer func() { // also if work panics
 		ended := context.Cause(lease.Context())
-		if ended != nil && !reason.Is(ended, framework.ErrSessionLost) { // the latch sees to the node, and may lead again with it
+		if ended != nil && !isLoss(ended) { // nobody waits for the work
 			return
 		}
 		if refused := lease.Release(ctx); framework.IsRefusal(refused) {

@@ -13,8 +13,9 @@ import (
 // leadership is one leadership, from the grant until its node is given up, or
 // kept for the next one.
 type leadership struct {
-	claim *claim.Claim
-	lease *locks.Lease // the leader's
+	claim   *claim.Claim
+	lease   *locks.Lease    // the leader's
+	stopped <-chan struct{} // of a latch: see claim.Lead
 }
 
 func newLeadership(lease *claim.Lease) *leadership {

@@ -2,6 +2,7 @@ package leader_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -57,6 +58,24 @@ func TestWorkOfLeadersDoesNotOverlap(t *testing.T) {
 				lease.Release(ctx)
 			}
 		}),
+		"Changes": func(ctx context.Context, c *framework.Client, r *recipetest.Room) {
+			l := leader.NewLatch(c, "/l")
+			changes := l.Changes(ctx)
+			l.Start()
+			defer l.Close(context.WithoutCancel(ctx))
+			var works sync.WaitGroup // each leadership has its own, and does not wait for the one before
+			defer works.Wait()
+			for change := range changes {
+				if change.Ended == nil {
+					works.Go(func() {
+						r.Work(change.Lease.Context(), 1)
+						if change.Lease.Context().Err() == nil {
+							change.Lease.Release(ctx)
+						}
+					})
+				}
+			}
+		},
 		"selector": func(ctx context.Context, c *framework.Client, r *recipetest.Room) {
 			leader.NewSelector(c, "/l", always()).Run(ctx, func(ctx context.Context) error {
 				r.Work(ctx, 1)

@@ -14,34 +14,45 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-// run is the latch's only goroutine: it queues and leads in turn, until the
-// client or the latch is closed. It queues under a context that ends at once
-// with either, so that no node is made behind Close.
+// run is the latch's only goroutine, but for those that leave lost leaders their
+// time to stop. It stands under a context that ends at once with the client or
+// the latch, so that no node is made behind Close. If the user's code panics, it
+// does not wait for those leaders: the process ends. If the user's code ends the
+// goroutine, they keep their time.
 func (l *Latch) run(client, stopped context.Context) {
 	ctx, cancel := context.WithCancel(stopped)
-	defer cancel()
-	defer context.AfterFunc(client, cancel)()
-	defer l.stopping.Wait()
+	forget := context.AfterFunc(client, cancel)
+	err := l.standAndLead(ctx, stopped)
+	l.finish(err, client.Err() != nil)
+	l.stopping.Wait()
+	forget()
+	cancel()
+	close(l.gone)
+}
+
+// standAndLead queues and leads in turn, until the client or the latch is
+// closed, or an error ends the candidacy.
+func (l *Latch) standAndLead(ctx, stopped context.Context) error {
 	var kept *keptNode
 	for {
 		if ctx.Err() != nil && kept == nil {
-			l.finish(ctx, ctx.Err(), client.Err() != nil)
-			return
+			return ctx.Err()
 		}
+		abandon := l.abandonFor(ctx, kept)
 		lease, err := queue.Traced(ctx, l.queue.Describe(true), func(ctx context.Context, a queue.Attempt) (*claim.Claim, error) {
-			return l.stand(ctx, a, kept)
+			return l.stand(ctx, a, kept, abandon)
 		})
 		switch {
 		case err == nil:
 			now := newLeadership(lease)
+			now.stopped = now.claim.Lead()
 			l.begin(now)
 			now.attend(lease.Context(), stopped.Done(), l.cfg.grace) // the client's end is the lease's
 			kept = l.stepDown(ctx, now)
 		case l.outlasts(ctx, err):
 			kept = nil
 		default:
-			l.finish(ctx, err, client.Err() != nil)
-			return
+			return err
 		}
 	}
 }
@@ -49,12 +60,14 @@ func (l *Latch) run(client, stopped context.Context) {
 // stand waits for the leadership, with the node of the one before if that was
 // kept. The context that keeps the tracer from holding up its requests is not
 // for those under the leadership, so the lease must not have it.
-func (l *Latch) stand(ctx context.Context, a queue.Attempt, kept *keptNode) (*claim.Claim, error) {
+func (l *Latch) stand(
+	ctx context.Context, a queue.Attempt, kept *keptNode, abandon func(context.Context, string),
+) (*claim.Claim, error) {
 	ctx, _ = trace.Unblocked(ctx, l.queue.Client())
 	at := l.queue.InLoop(a)
-	at.OnBlocked, at.OnAbandon = l.noteQueue, l.abandon
+	at.OnBlocked, at.OnAbandon = l.noteQueue, abandon
 	if kept != nil {
-		at.Resume, at.OnAbandon = &kept.Created, l.abandonKept(*kept)
+		at.Resume = &kept.Created
 	}
 	return l.queue.Stand(ctx, at)
 }
@@ -85,19 +98,23 @@ func (l *Latch) stepDown(ctx context.Context, now *leadership) (kept *keptNode) 
 		l.deleting(ctx, now.claim.Dissolve)
 		l.end(now)
 	case reason.Is(cause, framework.ErrSuspended) && now.claim.Keep():
-		l.end(now)
-		return &keptNode{now.claim.Nodes()[0], now.stopsBy()}
+		return l.keep(ctx, now)
 	case isLoss(cause):
 		l.end(now)
 		l.dissolveLater(ctx, now)
 	default:
 		l.end(now)
-		if err := l.deleting(ctx, now.claim.Dissolve); framework.IsRefusal(err) {
-			framework.Extend(l.queue.Client()).Logger().Warn("leader's node stays, and is in the way of all candidates",
-				semconv.LockPath, l.queue.FullPath(), semconv.LockNode, path.Base(now.lease.Path()), semconv.Cause, err)
-		}
+		l.dissolve(ctx, now)
 	}
 	return nil
+}
+
+// dissolve gives a leadership's node up, and logs if the server refuses that.
+func (l *Latch) dissolve(ctx context.Context, now *leadership) {
+	if err := l.deleting(ctx, now.claim.Dissolve); framework.IsRefusal(err) {
+		framework.Extend(l.queue.Client()).Logger().Warn("leader's node stays, and is in the way of all candidates",
+			semconv.LockPath, l.queue.FullPath(), semconv.LockNode, path.Base(now.lease.Path()), semconv.Cause, err)
+	}
 }
 
 func (l *Latch) isClosing() bool {
@@ -127,7 +144,7 @@ func (l *Latch) deleting(ctx context.Context, del func(context.Context) error) e
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closing != nil {
+	if l.closing != nil && (l.leftover == nil || framework.IsRefusal(err)) { // another node may stay
 		l.leftover = err
 	}
 	return err
@@ -150,12 +167,8 @@ func (l *Latch) end(now *leadership) {
 	l.tellLocked(Change{now.lease, context.Cause(now.lease.Context())})
 }
 
-// finish ends the candidacy, with the reason that Await returns. If ctx has
-// ended, the nodes of lost leaderships are being deleted, and Close waits.
-func (l *Latch) finish(ctx context.Context, err error, clientClosed bool) {
-	if ctx.Err() != nil {
-		l.stopping.Wait()
-	}
+// finish ends the candidacy, with the reason that Await returns.
+func (l *Latch) finish(err error, clientClosed bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {

@@ -11,17 +11,33 @@ import (
 
 // A leader that was told of a loss has the safety margin to stop. Its node
 // keeps the next one from leading until then, if the server still has it. The
-// latch may be back before that, in its next session, in which it could delete
-// the node. It does so when somebody says that the work has stopped: Lead, the
-// release of the lease, or Close. Nobody need say so, and then the latch
-// deletes the node when the margin is over. The server could have done so by
-// then.
+// latch may be back before that. In its next session, it could delete the node.
+// In the same session, it could lead again with it, and then pass it on. It does
+// so when somebody says that the work has stopped: Lead, the release of the
+// lease, or Close. Nobody need say so, and then the latch waits until the margin
+// is over. The server could have deleted the node by then.
 
-// keptNode is the node of a leadership that was interrupted. The latch leads
-// again with it if the session lives.
-type keptNode struct {
-	framework.Created
-	stopsBy time.Time // of the leadership
+// lastMoments are those of a leader that was told of a loss.
+type lastMoments struct {
+	stopped <-chan struct{} // closed when it has stopped; it need not say so
+	by      time.Time
+}
+
+// lastMoments returns those of a leader that was told of a loss just now.
+func (l *leadership) lastMoments() lastMoments {
+	return lastMoments{l.stopped, time.Now().Add(l.claim.Nodes()[0].Session.SafetyMargin())}
+}
+
+// pass waits until the leader has stopped, or has had its time for that, or ctx
+// ends. The latch's own context says that the leader is closed.
+func (m lastMoments) pass(ctx context.Context) {
+	enough := time.NewTimer(time.Until(m.by))
+	defer enough.Stop()
+	select {
+	case <-m.stopped:
+	case <-enough.C:
+	case <-ctx.Done():
+	}
 }
 
 // isLoss reports whether a leadership has ended without anybody's wish, while
@@ -30,44 +46,49 @@ func isLoss(cause error) bool {
 	return reason.Is(cause, framework.ErrSessionLost) || reason.Is(cause, framework.ErrSuspended)
 }
 
-// stopsBy returns by when the leader has stopped, if it was told to just now.
-func (l *leadership) stopsBy() time.Time {
-	return time.Now().Add(l.claim.Nodes()[0].Session.SafetyMargin())
-}
-
 // dissolveLater gives the node of a lost leadership up when the leader has
 // stopped. Meanwhile the latch stands in line behind it.
 func (l *Latch) dissolveLater(ctx context.Context, now *leadership) {
-	by := now.stopsBy()
+	leader := now.lastMoments()
 	l.stopping.Go(func() {
-		awaitStop(ctx, now.claim.Over(), by)
-		now.claim.Dissolve(l.deletionContext(ctx))
+		leader.pass(ctx)
+		l.dissolve(ctx, now)
 	})
 }
 
-// abandonKept returns what becomes of a kept node with which the latch cannot
-// lead again: the session is over, or the latch is being closed.
-func (l *Latch) abandonKept(kept keptNode) func(ctx context.Context, node string) {
-	return func(ctx context.Context, node string) {
-		if node != kept.Path || l.isClosing() || !time.Now().Before(kept.stopsBy) {
-			l.abandon(ctx, node)
+// keptNode is the node of a leadership that was interrupted. The latch leads
+// again with it if the session lives.
+type keptNode struct {
+	framework.Created
+	leader lastMoments
+}
+
+// keep returns the node of an interrupted leadership when the latch may lead
+// again with it. The latch does not wait if the session ends: it stands in line
+// behind the node then.
+func (l *Latch) keep(ctx context.Context, now *leadership) *keptNode {
+	kept := &keptNode{now.claim.Nodes()[0], now.lastMoments()}
+	l.end(now)
+	alive, done := context.WithCancel(ctx)
+	defer done()
+	defer context.AfterFunc(kept.Session.Context(), done)()
+	kept.leader.pass(alive)
+	return kept
+}
+
+// abandonFor returns what becomes of the nodes of an attempt that begins with a
+// kept node, or with nil. The node of a session that is over stays until the
+// leader has stopped. The context is the latch's. That of an attempt may be
+// ended by the user's tracer, which does not stop the leader.
+func (l *Latch) abandonFor(ctx context.Context, kept *keptNode) func(attempt context.Context, node string) {
+	return func(attempt context.Context, node string) {
+		if kept == nil || node != kept.Path || kept.Session.Context().Err() == nil || l.isClosing() {
+			l.abandon(attempt, node)
 			return
 		}
 		l.stopping.Go(func() {
-			awaitStop(ctx, nil, kept.stopsBy)
+			kept.leader.pass(ctx)
 			claim.DeleteInBackground(l.queue.Client(), []framework.Created{kept.Created})
 		})
-	}
-}
-
-// awaitStop waits until a leader has released its lease, has had its time to
-// stop, or is closed. The end of ctx says that.
-func awaitStop(ctx context.Context, released <-chan struct{}, by time.Time) {
-	enough := time.NewTimer(time.Until(by))
-	defer enough.Stop()
-	select {
-	case <-released:
-	case <-enough.C:
-	case <-ctx.Done():
 	}
 }

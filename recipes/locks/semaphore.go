@@ -235,13 +235,14 @@ func (s *InterProcessSemaphore) collect(ctx, under context.Context, at lockloop.
 		note(r)
 		s.gate.NoteBeyond(r)
 	}
+	at.Siblings = map[string]struct{}{}
 	for len(nodes) < n {
 		node, refusal := s.leases.Run(under, at)
 		if refusal != nil {
 			return nodes, refusal
 		}
 		nodes = append(nodes, node)
-		at.Siblings = append(at.Siblings, path.Base(node.Path))
+		at.Siblings[path.Base(node.Path)] = struct{}{}
 	}
 	return nodes, nil
 }

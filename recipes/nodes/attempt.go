@@ -15,7 +15,23 @@ import (
 type attempt struct {
 	wish    payload
 	version int32
-	after   int64 // the newest transaction that the client knew before it asked for the request
+	after   int64 // the newest transaction that the client knew when it sent the request
+}
+
+// hearNews makes sure that the client knows of what others have done while it
+// had no connection: their nodes are not of the attempt that comes next. A
+// client that has never had an answer is not made to wait for one.
+func (k *keeper) hearNews(ctx context.Context) error {
+	if k.isToldByOwner() || k.client.LastZxid() == 0 || framework.Extend(k.client).HasNews() {
+		return nil
+	}
+	return k.client.SyncQuorum(ctx)
+}
+
+// isToldByOwner reports whether something but the path and the data says that a
+// node is ours.
+func (k *keeper) isToldByOwner() bool {
+	return k.cfg.ephemeral() || k.cfg.unique() || k.settledOnce
 }
 
 func (k *keeper) attempt(wish payload, version int32) attempt {
@@ -38,7 +54,7 @@ func (k *keeper) doubtful(a attempt) {
 // ephemeral belongs to nobody. It is ours if we have made it or written to it,
 // and may be ours if it is what a request without an answer would have left.
 func (k *keeper) findOurs(ctx context.Context) (*zk.Stat, error) {
-	if !k.cfg.ephemeral() && !k.cfg.unique() && !k.settledOnce {
+	if !k.isToldByOwner() {
 		return k.findUnanswered(ctx)
 	}
 	there, stat, err := k.client.Exists(ctx, k.node)

@@ -91,3 +91,38 @@ func TestCloseInAnOutageDeletesANodeThatWasTakenOver(t *testing.T) {
 		require.Equal(t, "-", w.dataOf("/config"))
 	})
 }
+
+// The other's node has the same data. It was made while the client had no
+// connection, and before our request was sent, which was lost.
+func TestCloseLeavesANodeThatWasMadeInAnOutage(t *testing.T) {
+	for name, inOutage := range map[string]bool{"started in the outage": true, "started behind it": false} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				client, network := w.Connect(t)
+				require.NoError(t, client.Sync(w.Patience(t), "/"))
+				network.Refuse(true)
+				network.Cut()
+				settle()
+				require.NoError(t, w.Fake.Create("/config", []byte("same")))
+				again := zktest.Call(func(zktest.Request) { network.Refuse(true) })
+				lost := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.All(again, zktest.DropRequest())})
+
+				n := nodes.NewPersistentNode(client, "/config", []byte("same"), nodes.WithMode(framework.Persistent))
+				if inOutage {
+					startNode(t, n)
+				}
+				network.Refuse(false)
+				require.NoError(t, client.WaitConnected(w.Patience(t)))
+				if !inOutage {
+					startNode(t, n)
+				}
+				settle()
+				require.Equal(t, 1, lost.Hits())
+				n.Close(recipetest.Within(t, time.Second))
+				network.Refuse(false)
+				require.NoError(t, n.Close(w.Patience(t)))
+				require.Equal(t, "same", w.dataOf("/config"))
+			})
+		})
+	}
+}

@@ -24,6 +24,9 @@ func (k *keeper) create(ctx context.Context) error {
 		path = k.base
 		opts = append(opts, framework.WithMode(k.cfg.mode))
 	}
+	if err := k.hearNews(ctx); err != nil {
+		return err
+	}
 	a := k.attempt(wish, 0)
 	created, err := k.client.Create(ctx, path, wish.data, opts...)
 	if reason.Is(err, zk.ErrNodeExists) {

@@ -1,6 +1,6 @@
 // Package interop tests that Go processes and Java processes share locks and
 // semaphores, elect leaders together, join the same groups, and have the same
-// tree in their caches. It has no code to use. The Go side is package recipes.
+// tree in their caches. It has no code to use. The Go side is the recipes.
 // The Java side is Apache Curator itself, in processes of its own. Each scenario
 // runs on a real ZooKeeper server and on zktest over TCP. Further tests run Java
 // Curator's own recipes and those of Python's kazoo on zktest.

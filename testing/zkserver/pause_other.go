@@ -4,5 +4,5 @@ package zkserver
 
 import "errors"
 
-func (p *process) pause() error  { return errors.ErrUnsupported }
-func (p *process) resume() error { return errors.ErrUnsupported }
+func (p *process) pause() (resumed <-chan struct{}, err error) { return nil, errors.ErrUnsupported }
+func (p *process) resume() error                               { return errors.ErrUnsupported }

@@ -4,5 +4,28 @@ package zkserver
 
 import "syscall"
 
-func (p *process) pause() error  { return p.signal(syscall.SIGSTOP) }
-func (p *process) resume() error { return p.signal(syscall.SIGCONT) }
+// pause stops the command. The channel is closed when somebody resumes it after
+// that.
+func (p *process) pause() (resumed <-chan struct{}, err error) {
+	<-p.started
+	p.mu.Lock() // a signal takes no time: its order is that of the channels
+	defer p.mu.Unlock()
+	if err := p.signal(syscall.SIGSTOP); err != nil {
+		return nil, err
+	}
+	if p.mu.resumed == nil {
+		p.mu.resumed = make(chan struct{})
+	}
+	return p.mu.resumed, nil
+}
+
+func (p *process) resume() error {
+	<-p.started
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.mu.resumed != nil {
+		close(p.mu.resumed)
+		p.mu.resumed = nil
+	}
+	return p.signal(syscall.SIGCONT)
+}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -21,6 +22,11 @@ type process struct {
 	// start.
 	done chan struct{}
 	err  error // how the command ended; set before done is closed
+
+	mu struct {
+		sync.Mutex
+		resumed chan struct{} // closed by the next resume; nil if nobody has paused since the last one
+	}
 }
 
 func startProcess(cmd *exec.Cmd, logFile string) *process {
@@ -64,11 +70,15 @@ func (p *process) running() bool {
 	if p == nil {
 		return false
 	}
+	return !isClosed(p.done)
+}
+
+func isClosed(c <-chan struct{}) bool {
 	select {
-	case <-p.done:
-		return false
-	default:
+	case <-c:
 		return true
+	default:
+		return false
 	}
 }
 

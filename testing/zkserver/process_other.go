@@ -11,12 +11,12 @@ import (
 // dieWithParent returns nil: other systems have nothing like it.
 func dieWithParent() *syscall.SysProcAttr { return nil }
 
-// awaitStopped waits until the server no longer answers, or answers slowly. The
-// signal that stops a process takes effect some time after it was sent, one
-// thread at a time.
-func (s *Server) awaitStopped() {
+// awaitStopped waits until the server no longer answers, or answers slowly, or
+// somebody has resumed it. The signal that stops a process takes effect some time
+// after it was sent, one thread at a time.
+func (s *Server) awaitStopped(_ *process, resumed <-chan struct{}) {
 	const silence = 50 * time.Millisecond
-	for answered := true; answered; {
+	for answered := true; answered && !isClosed(resumed); {
 		ctx, cancel := context.WithTimeout(context.Background(), silence)
 		_, err := fourLetter(ctx, s.Addr(), "ruok")
 		cancel()

@@ -126,17 +126,29 @@ func (s *Server) Wipe() error {
 // does. Connections stay up, but the server answers nothing. The error matches
 // [errors.ErrUnsupported] on systems without signals to stop a process, such as
 // Windows.
+//
+// Pause returns when the server is frozen, or when another goroutine has resumed
+// it meanwhile.
 func (s *Server) Pause() error {
-	if err := s.signalRunning((*process).pause); err != nil {
+	p := s.process()
+	if !p.running() {
+		return s.wrap("pause", ErrNotRunning)
+	}
+	resumed, err := p.pause()
+	if err != nil {
 		return s.wrap("pause", err)
 	}
-	s.awaitStopped()
+	s.awaitStopped(p, resumed)
 	return nil
 }
 
 // Resume continues a paused server.
 func (s *Server) Resume() error {
-	return s.wrap("resume", s.signalRunning((*process).resume))
+	p := s.process()
+	if !p.running() {
+		return s.wrap("resume", ErrNotRunning)
+	}
+	return s.wrap("resume", p.resume())
 }
 
 // Close kills the server, waits for its end and removes its files. Further
@@ -190,14 +202,6 @@ func (s *Server) command() *exec.Cmd {
 	cmd := exec.Command(s.distribution.Java, jvmArgs(s.config, s.distribution.ClassPath, s.files)...)
 	cmd.Dir = s.files.dir // where a crashing JVM leaves its report
 	return cmd
-}
-
-func (s *Server) signalRunning(send func(*process) error) error {
-	p := s.process()
-	if !p.running() {
-		return ErrNotRunning
-	}
-	return send(p)
 }
 
 func (s *Server) shutdown() error {

@@ -10,8 +10,8 @@ import (
 // take place in this order, whatever the order of the rules:
 //
 //  1. DelayRequest, then Call;
-//  2. DropRequest, Reset, Blackhole or Fail, the first of them that applies, or
-//     else the request is carried out as usual;
+//  2. DropRequest, HoldRequest, Reset, Blackhole or Fail, the first of them that
+//     applies, or else the request is carried out as usual;
 //  3. CallAfter;
 //  4. BlackholeReply or DropReply, or else the answer is sent, after
 //     DelayReply.
@@ -29,6 +29,21 @@ type Action struct {
 // DropRequest cuts the connection instead of carrying out the request: it was
 // lost on the way.
 func DropRequest() Action { return Action{apply: func(f *faults) { f.dropRequest = true }} }
+
+// HoldRequest cuts the connection, and carries out the request d later, as a
+// server of an ensemble does that stalls with a request and then goes on. The
+// client cannot tell this from DropRequest, and may have another session by
+// then. The request is still refused if its session has ended, or has been taken
+// up over another connection, and it is lost if the server has ended, or follows
+// another leader, or none. So is a handshake. [Server.Requests] has it when its time has come. A d
+// that is not positive makes no sense.
+func HoldRequest(d time.Duration) Action {
+	a := Action{apply: func(f *faults) { f.holdRequest += d }}
+	if d <= 0 {
+		a.err = fmt.Errorf("a hold of %v", d)
+	}
+	return a
+}
 
 // DropReply carries out the request and cuts the connection instead of
 // answering. The client cannot tell this from DropRequest.

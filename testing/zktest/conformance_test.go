@@ -42,17 +42,13 @@ func conformSince39(t *testing.T, name, before string, script func(s *stage)) {
 	})
 }
 
-// conformInEachVersion is conform for what WithVersion38 makes a Server do as
-// ZooKeeper before 3.9 does.
+// conformInEachVersion is conform for what WithVersion makes a Server do as the
+// real server does.
 func conformInEachVersion(t *testing.T, name string, script func(s *stage)) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) {
 		srv := realServer.get(t)
-		if realServer.is39() {
-			compare(t, srv, script)
-		} else {
-			compare(t, srv, script, WithVersion38())
-		}
+		compare(t, srv, script, WithVersion(realServer.nearest()))
 	})
 }
 

@@ -24,7 +24,7 @@ type exchange struct {
 
 // decodeRequest makes an exchange of a frame that follows the handshake.
 func (c *conn) decodeRequest(frame []byte) (*exchange, error) {
-	xid, kind, op, err := decodeRequest(frame, c.srv.cfg.version38)
+	xid, kind, op, err := decodeRequest(frame, c.srv.cfg.version)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func (x *exchange) forLeaderLocked() bool {
 		return true
 	}
 	if x.req.Op == wire.OpCheck {
-		return x.srv.cfg.version38 // which knows it outside a multi
+		return x.srv.cfg.version.isBefore39() // which knows it outside a multi
 	}
 	_, isWrite := writes[x.req.Op]
 	return isWrite
@@ -163,6 +163,10 @@ func (x *exchange) processLocked(f faults) (more bool, answered chan struct{}) {
 	switch {
 	case f.dropRequest:
 		x.last = true
+	case f.holdRequest > 0:
+		x.last = true
+		x.holdLocked(f.holdRequest)
+		return x.finishLocked(f, nil)
 	case f.reset && x.conn.downstreamDead:
 		x.last = true // not even a reset gets to the client
 	case f.reset:

@@ -152,6 +152,7 @@ func (r *Rule) matches(x *exchange) bool {
 // faults is everything that the rules want done to one request.
 type faults struct {
 	delayRequest, delayReply  time.Duration
+	holdRequest               time.Duration
 	callBefore, callAfter     []func(Request)
 	fail                      wire.Code
 	dropRequest, dropReply    bool

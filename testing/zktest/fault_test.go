@@ -26,6 +26,40 @@ func TestDropRequest(t *testing.T) {
 	})
 }
 
+// The server stalls with a request. It goes on with it later, in the client's
+// next session, as long as it knows the one before.
+func TestHoldRequest(t *testing.T) {
+	for name, tc := range map[string]struct {
+		meanwhile func(srv *zktest.Server, session int64)
+		applied   bool
+	}{
+		"the session lives":            {func(*zktest.Server, int64) {}, false}, // over another connection
+		"the client has another":       {func(srv *zktest.Server, session int64) { srv.Session(session).Replace() }, true},
+		"the session has ended":        {func(srv *zktest.Server, session int64) { srv.Session(session).Expire() }, false},
+		"the server has ended":         {func(srv *zktest.Server, session int64) { srv.Session(session).Replace(); srv.Stop() }, false},
+		"and the client does not come": {func(srv *zktest.Server, _ int64) { srv.RefuseConnections(true) }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, srv *zktest.Server, c *client) {
+				session := c.SessionID()
+				srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.All(zktest.HoldRequest(5*time.Second),
+					zktest.Call(func(zktest.Request) { tc.meanwhile(srv, session) }))})
+				_, err := c.Create("/a", nil, 0, open)
+				require.ErrorIs(t, err, zk.ErrConnectionClosed)
+				time.Sleep(5*time.Second - 1)
+				srv.AssertNoNodes(t, "/")
+				time.Sleep(1)
+				synctest.Wait()
+				_, found := srv.Node("/a")
+				require.Equal(t, tc.applied, found)
+				if last := srv.Requests(); found {
+					require.Equal(t, "/a", last[len(last)-1].Created)
+				}
+			})
+		})
+	}
+}
+
 func TestDropReply(t *testing.T) {
 	bubble(t, func(t *testing.T, srv *zktest.Server, c *client) {
 		srv.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropReply()})

@@ -43,11 +43,7 @@ var words = map[string]func(*Server, *strings.Builder){
 // version is what the words tell of the server. Clients decide by its number
 // what they may ask for; kazoo does.
 func (s *Server) version() string {
-	number := "3.9.3"
-	if s.cfg.version38 {
-		number = "3.8.4"
-	}
-	return number + "-zktest, built on 2000-01-01 00:00 UTC"
+	return s.cfg.version.String() + "-zktest, built on 2000-01-01 00:00 UTC"
 }
 
 // traffic counts frames, for the words that show it.

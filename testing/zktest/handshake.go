@@ -82,6 +82,7 @@ func (op *connectOp) takeUpLocked(x *exchange, sess *session) []byte {
 		sess.host.endedLocked(sess) // there, the session will never end
 	}
 	sess.conn, sess.stray, sess.host, x.conn.sess = x.conn, nil, x.conn.host, sess
+	sess.owner = x.conn
 	sess.timeout = min(max(op.timeout, s.cfg.minTimeout), s.cfg.maxTimeout)
 	decider := s.deciderLocked(sess)
 	decider.extendLocked(sess)

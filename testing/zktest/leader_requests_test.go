@@ -33,7 +33,7 @@ func TestDamagedChecksWaitForALeader(t *testing.T) {
 				require.Equal(t, before, ens.Members()[2].Zxid())
 				ens.Heal()
 				require.NoError(t, ens.Restart())
-			}, WithVersion38())
+			}, WithVersion(Version380))
 		})
 	}
 	ensembleBubble(t, 3, func(t *testing.T, ens *Ensemble) {
@@ -42,7 +42,7 @@ func TestDamagedChecksWaitForALeader(t *testing.T) {
 		c.send(wire.OpCheck)
 		synctest.Wait()
 		require.Equal(t, before+1, ens.Leader().Zxid())
-	}, WithVersion38())
+	}, WithVersion(Version380))
 }
 
 // A leader that has lost its majority, and does not know it yet, answers syncs.

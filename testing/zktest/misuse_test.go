@@ -57,6 +57,7 @@ func TestImpossibleRulesAreRefused(t *testing.T) {
 		"an empty Action":         {Do: zktest.All(zktest.Action{})},
 		"a delay of -1ns":         {Do: zktest.DelayRequest(-1)},
 		"delay of -2ns":           {Do: zktest.DelayReply(-2)},
+		"hold of 0s":              {Do: zktest.HoldRequest(0)},
 		"code of success":         {Do: zktest.Fail(0)},
 		"a path for connect":      {Op: zktest.OpConnect, Path: "/a", Do: zktest.DropReply()},
 	} {

@@ -45,7 +45,7 @@ func (s *Server) connsOfLocked(sess *session) []*conn {
 // the node. For the others the event is lost, and so is a watch that was good
 // for one.
 func (s *Server) fireLocked(change datatree.NodeChange, zxid int64) {
-	if s.cfg.version38 {
+	if s.cfg.version.isBefore39() {
 		zxid = -1
 	}
 	s.watches.Fire(change.Change, func(to map[*conn]struct{}, ev datatree.Change) {

@@ -34,12 +34,12 @@ func decodeMultiHeader(d *wire.Decoder) (kind wire.Op, done bool) {
 }
 
 // fixModes is fixModeInMulti for all creates.
-func (o *multiOp) fixModes(version38 bool) bool {
+func (o *multiOp) fixModes(v Version) bool {
 	for _, op := range o.ops {
 		c, isCreate := op.(*createOp)
 		switch {
 		case !isCreate:
-		case version38 && !c.fixModeInMulti38(), !version38 && !c.fixModeInMulti():
+		case v == Version380 && !c.fixModeInMulti380(), v != Version380 && !c.fixModeInMulti():
 			return false
 		}
 	}
@@ -63,9 +63,9 @@ func (o *createOp) fixModeInMulti() bool {
 	return true
 }
 
-// fixModeInMulti38 is fixModeInMulti of a server of 3.8. It reads flags that do
+// fixModeInMulti380 is fixModeInMulti of a server of 3.8.0. It reads flags that do
 // not exist, which then cannot be carried out.
-func (o *createOp) fixModeInMulti38() bool {
+func (o *createOp) fixModeInMulti380() bool {
 	switch {
 	case o.HasTTL():
 		return o.Op == wire.OpCreateTTL
@@ -97,7 +97,7 @@ func (o *multiOp) targets() []string {
 // runLocked answers ok even when the transaction failed: the error is in the
 // body.
 func (o *multiOp) runLocked(x *exchange, out *wire.Encoder) wire.Code {
-	if !o.fixModes(x.srv.cfg.version38) {
+	if !o.fixModes(x.srv.cfg.version) {
 		return malformedOp{takesZxid: true}.runLocked(x, out)
 	}
 	start, failed := len(out.Buf), -1

@@ -83,7 +83,7 @@ func (x *exchange) leavePersistentLocked(path string) {
 // events.
 func (x *exchange) leaveRecursiveLocked(path string) {
 	x.srv.watches.Add(x.conn, datatree.DataWatch(path), datatree.WatchRecursive)
-	if x.srv.cfg.version38 {
+	if x.srv.cfg.version.isBefore39() {
 		x.srv.watches.Add(x.conn, datatree.ChildWatch(path), datatree.WatchRecursive)
 	}
 }
@@ -127,7 +127,7 @@ func decodeRemoveWatches(d *wire.Decoder) operation {
 
 func (o forgetWatchesOp) runLocked(x *exchange, _ *wire.Encoder) wire.Code {
 	modes := o.modes
-	if x.srv.cfg.version38 {
+	if x.srv.cfg.version.isBefore39() {
 		modes = o.modes38
 		if !o.remove && !o.hasParents38(x.srv.watches.AnyRecursive()) {
 			return wire.ErrMarshalling

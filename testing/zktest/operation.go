@@ -57,7 +57,7 @@ var others = map[wire.Op]func(*wire.Decoder) operation{
 // decodeRequest reads a frame. The error is about the header; a request that is
 // unknown, or whose body cannot be read, is an operation too, and gets an
 // answer.
-func decodeRequest(frame []byte, version38 bool) (xid int32, kind wire.Op, op operation, err error) {
+func decodeRequest(frame []byte, v Version) (xid int32, kind wire.Op, op operation, err error) {
 	d := &wire.Decoder{Buf: frame}
 	xid, kind = d.Int32(), wire.Op(d.Int32())
 	if d.Err != nil {
@@ -67,7 +67,7 @@ func decodeRequest(frame []byte, version38 bool) (xid int32, kind wire.Op, op op
 		op = alone{decode(kind, d)}
 	} else if decode, known := others[kind]; known {
 		op = decode(d)
-	} else if !version38 || kind != wire.OpCheck || readable(d) {
+	} else if !v.isBefore39() || kind != wire.OpCheck || readable(d) {
 		return xid, kind, unknownOp{}, nil
 	}
 	_, isWrite := writes[kind]
@@ -108,7 +108,7 @@ type malformedOp struct {
 }
 
 func (o malformedOp) runLocked(x *exchange, _ *wire.Encoder) wire.Code {
-	if o.takesZxid || o.write && x.srv.cfg.version38 {
+	if o.takesZxid || o.write && x.srv.cfg.version.isBefore39() {
 		x.srv.takeZxidLocked()
 	}
 	return wire.ErrMarshalling

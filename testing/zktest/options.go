@@ -24,7 +24,7 @@ type config struct {
 	spares                 int
 	readOnlyMode           bool
 	errs                   []error // what is wrong with the options
-	version38              bool
+	version                Version
 	wallClock              func() time.Time
 }
 
@@ -189,22 +189,6 @@ func WithRequestLog(n int) Option {
 		}
 		c.logSize = n
 	}
-}
-
-// WithVersion38 makes the server behave as ZooKeeper 3.8 where 3.9 differs: see
-// MODEL.md for all of it. A client that must live with both has much to heed
-// about watches:
-//
-//   - A connection has one mode of watch for a path, in each of the two tables.
-//     The mode that is set last replaces the one before, and so a standard
-//     watch replaces a persistent one (ZOOKEEPER-4466).
-//   - Removing a watch for data, or for children, removes it from that table,
-//     whatever its mode (ZOOKEEPER-4471). Only the kind for any watch removes a
-//     persistent one as a whole, with all others (ZOOKEEPER-4472).
-//   - A recursive watch is in the table for children as well, and silent there.
-//   - Events do not tell their zxid.
-func WithVersion38() Option {
-	return func(c *config) { c.version38 = true }
 }
 
 // WithWallClock makes the server take the time that it writes into nodes,

@@ -70,6 +70,20 @@ func (s *sharedServer) close() error {
 	return s.srv.Close()
 }
 
+// nearest is the version of a Server that behaves as the real one does.
+func (s *sharedServer) nearest() Version {
+	var minor, patch int
+	_, _ = fmt.Sscanf(s.version, "3.%d.%d", &minor, &patch)
+	switch {
+	case s.is39():
+		return Version393
+	case minor == 8 && patch >= 4:
+		return Version384
+	default:
+		return Version380
+	}
+}
+
 // sharedTB keeps what zkserver.Start registers for the end of one test from
 // ending a server that others share.
 type sharedTB struct{ *testing.T }

@@ -103,7 +103,7 @@ func newServer(c *cluster) *Server {
 		address: memoryAddr(0),
 		born:    time.Now(),
 		tree:    datatree.New(),
-		watches: datatree.NewWatches[*conn](c.cfg.version38),
+		watches: datatree.NewWatches[*conn](c.cfg.version.isBefore39()),
 		rate:    1,
 	}
 }

@@ -17,6 +17,7 @@ type session struct {
 	expiry   *alarm
 	armed    time.Time // when expiry goes off
 	conn     *conn     // nil while the client is disconnected
+	owner    *conn     // the newest, which may have ended; only its requests count
 	stray    *conn     // to a leader that was deposed; the others do not know of it
 	host     *Host     // of the last connection; nil for none
 	home     *Member   // the read-only member that alone knows it; nil for one of the ensemble; constant

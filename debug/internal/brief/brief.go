@@ -68,6 +68,36 @@ func Node(name string) string {
 	return printable.String(name)
 }
 
+// Stage says in words what an acquire does: see snapshot.Wait.
+func Stage(code string) string {
+	switch code {
+	case "starting":
+		return "has no node yet"
+	case "in process":
+		return "waits for others of this client"
+	case "queued":
+		return "has queued, and has not looked yet"
+	case "waiting":
+		return "waits at the server"
+	default: // of a newer version
+		return printable.String(code)
+	}
+}
+
+// Policy says in words when work under a lock has to stop: see
+// snapshot.Session. The margin is a part of the timeout.
+func Policy(code string, margin float64, timeout time.Duration) string {
+	early := Duration(time.Duration(margin * float64(timeout)))
+	switch code {
+	case "SessionPolicy":
+		return "locks end with the session, " + early + " before the servers end it"
+	case "StandardPolicy":
+		return "locks end with the connection, or " + early + " before the servers end the session"
+	default:
+		return printable.String(code) + ", " + early + " before the servers end the session"
+	}
+}
+
 // List joins what is not empty.
 func List(parts ...string) string {
 	var all []string

@@ -258,6 +258,7 @@ func (c *Conn) matchReply(r reply) (call *Call, known bool) {
 		delete(c.calls, r.xid)
 		if !call.ignoreZxid {
 			c.link.lastZxid = max(c.link.lastZxid, r.zxid)
+			c.link.zxidFrom = c
 		}
 		c.admitWaitersLocked()
 	}

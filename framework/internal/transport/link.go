@@ -71,6 +71,7 @@ type Link struct {
 	gaps     []gap         // oldest first
 	ownXid   int32
 	lastZxid int64 // the newest in an answer to one of our calls
+	zxidFrom *Conn // the connection of the last such answer
 
 	identity    Identity // of the session, once a server has accepted it
 	established bool     // a handshake is done: the library knows of it
@@ -131,6 +132,14 @@ func (l *Link) Held() (d time.Duration, ok bool) {
 		return 0, false
 	}
 	return l.conn.heldLocked(), true
+}
+
+// HasNews reports whether an answer with a zxid has come on the newest
+// connection.
+func (l *Link) HasNews() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.conn != nil && l.zxidFrom == l.conn
 }
 
 func (l *Link) contactLocked(sent time.Time) {

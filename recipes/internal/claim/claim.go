@@ -24,6 +24,7 @@ type Claim struct {
 	mu       sync.Mutex // protects the following fields
 	state    State
 	shares   int           // the claim is given up at zero, and never taken again
+	stopped  func()        // of a leader's claim; see Lead
 	place    Place         // may be nil
 	trace    *trace.Hold   // may be nil
 	over     chan struct{} // see Over; nil until the first call

@@ -40,9 +40,10 @@
 //     that suspension has ended.
 //   - From Lost to Released: the release of the last share. The client deletes
 //     the nodes in the background. Dissolve waits for the deletion if somebody
-//     has asked for the lock. The next session of the client may be there
-//     before the holder has stopped: a leader calls Dissolve when the work has
-//     stopped, or has had the safety margin for that.
+//     has asked for the lock, or the session lives. The next session of the
+//     client may be there before the holder has stopped: a leader calls Dissolve
+//     when the work has stopped, or has had the safety margin for that. The
+//     release of its lease only says that it has stopped: see [Claim.Lead].
 //
 // The table says what becomes of the rest in each state. "The place" is the
 // claim's place among the goroutines of its process. The last column says what

@@ -137,10 +137,15 @@ func (l *Lease) release(ctx context.Context) error {
 // leave ends the lease's context and removes its share. It reports whether that
 // was the last one. It does both at once: a leader that sees the end calls
 // [Claim.Dissolve], which must not find the share and take over the deletion.
-// The server's answer is this release's.
+// The server's answer is this release's. The share of a leader's claim that was
+// lost stays: see [Claim.Lead].
 func (l *Lease) leave() (last bool) {
 	l.claim.mu.Lock()
 	defer l.claim.mu.Unlock()
 	l.end(ErrReleased)
+	if stopped := l.claim.stopped; stopped != nil && !reason.Is(context.Cause(l.ctx), ErrReleased) {
+		stopped()
+		return false
+	}
 	return l.claim.leaveLocked()
 }

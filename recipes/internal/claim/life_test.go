@@ -11,6 +11,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/internal/claim"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -209,6 +210,29 @@ func TestKeptNodesStay(t *testing.T) {
 		require.Equal(t, claim.Released, w.claim.State())
 		require.False(t, w.nodeExists())
 	})
+}
+
+// A leader decides what becomes of the nodes of a claim that was lost. The
+// release of the lease, which may come first, only says that the holder has
+// stopped.
+func TestLeaderOfALostClaimDecidesOnItsNodes(t *testing.T) {
+	for _, kept := range []bool{true, false} {
+		withClaim(t, func(t *testing.T, w claimed) {
+			w.claim.Watch()
+			stopped := w.claim.Lead()
+			w.claim.Lose(framework.ErrSuspended)
+			require.False(t, recipetest.IsClosed(stopped))
+			require.ErrorIs(t, w.lease.Release(t.Context()), framework.ErrSuspended)
+			require.True(t, recipetest.IsClosed(stopped))
+			require.Equal(t, claim.Lost, w.claim.State())
+			if kept {
+				require.True(t, w.claim.Keep())
+			} else {
+				require.NoError(t, w.claim.Dissolve(t.Context()))
+			}
+			require.Equal(t, kept, w.nodeExists())
+		})
+	}
 }
 
 func TestStoppedClaimIsReleasedAndNotLost(t *testing.T) {

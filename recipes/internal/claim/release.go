@@ -10,6 +10,17 @@ import (
 	"github.com/gocurator/curator/state"
 )
 
+// Lead makes the claim a leader's, which has one lease and gives the claim up by
+// Keep or Dissolve. If the claim is lost, the release of the lease leaves the
+// nodes to the leader, and only closes the channel: the holder has stopped.
+func (c *Claim) Lead() (stopped <-chan struct{}) {
+	holder, stop := context.WithCancel(context.Background())
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stopped = stop
+	return holder.Done()
+}
+
 // Stop ends the context of a claim that its leader gives up. The leader calls
 // Dissolve next.
 func (c *Claim) Stop() {
@@ -20,10 +31,10 @@ func (c *Claim) Stop() {
 }
 
 // Dissolve gives the claim up for all its shares. It returns when the nodes are
-// gone or, if the claim was lost and nobody has asked for it, when the client
-// deletes them in the background. The error says why a node may still exist.
-// Another call waits for what is left then. The holder of a claim that was lost
-// has had its time to stop when the leader calls this.
+// gone or, if they are lost anyway, when the client deletes them in the
+// background. The error says why a node may still exist. Another call waits for
+// what is left then. The holder of a claim that was lost has had its time to
+// stop when the leader calls this.
 func (c *Claim) Dissolve(ctx context.Context) error {
 	if !c.leaveAll() { // another goroutine is releasing the last share
 		return c.awaitRelease(ctx)
@@ -31,7 +42,7 @@ func (c *Claim) Dissolve(ctx context.Context) error {
 	switch cause := context.Cause(c.ctx); {
 	case cause == nil, reason.Is(cause, ErrReleased):
 		return c.GiveUp(ctx)
-	case reason.Is(cause, ErrRevoked):
+	case reason.Is(cause, ErrRevoked), reason.Is(cause, framework.ErrSuspended) && c.sessionLives():
 		c.contextEnded()
 		c.unwatch()
 		defer c.Trace().Wait(ctx)
@@ -43,6 +54,8 @@ func (c *Claim) Dissolve(ctx context.Context) error {
 		return nil
 	}
 }
+
+func (c *Claim) sessionLives() bool { return c.nodes[0].Session.Context().Err() == nil }
 
 // awaitRelease waits until another goroutine has released the last share, and
 // for the nodes if that goroutine did not. The error says why a node may still

@@ -3,7 +3,6 @@ package lockloop
 import (
 	"context"
 	"path"
-	"slices"
 
 	"github.com/gocurator/curator/framework"
 )
@@ -87,24 +86,33 @@ func (b byCount) fits(ctx context.Context, c *contender, n int, watch bool) (boo
 
 // checkSiblings returns an error if another node of ours is gone.
 func (c *contender) checkSiblings(children []string) error {
-	for _, name := range c.attempt.Siblings {
-		if !slices.Contains(children, name) {
-			return ErrIncomplete
+	there := 0
+	for _, name := range children {
+		if c.isSibling(name) {
+			there++
 		}
 	}
+	if there < len(c.attempt.Siblings) {
+		return ErrIncomplete
+	}
 	return nil
+}
+
+func (c *contender) isSibling(name string) bool {
+	_, ok := c.attempt.Siblings[name]
+	return ok
 }
 
 // noteOthers records how many other contenders there are, without the attempt's
 // own nodes. It also records which one comes first, to name one of them in
 // errors.
 func (c *contender) noteOthers(children []string) {
-	ours := append([]string{path.Base(c.node.Path)}, c.attempt.Siblings...)
+	own := path.Base(c.node.Path)
 	var first Entry
 	for e := range Entries(children, c.loop.nodes.Kinds...) {
-		if !slices.Contains(ours, e.Node) && (first.Node == "" || compare(e, first) < 0) {
+		if e.Node != own && !c.isSibling(e.Node) && (first.Node == "" || compare(e, first) < 0) {
 			first = e
 		}
 	}
-	c.noteQueue(first.Node, len(children)-len(ours))
+	c.noteQueue(first.Node, len(children)-len(c.attempt.Siblings)-1)
 }

@@ -48,7 +48,7 @@ type Attempt struct {
 	// Siblings are names of other nodes of ours that must be there as well. If
 	// one of them is gone, the error is ErrIncomplete. They are for admission
 	// by count.
-	Siblings []string
+	Siblings map[string]struct{}
 
 	// These are told of the progress, by the goroutine that runs the attempt.
 	// Each may be nil.

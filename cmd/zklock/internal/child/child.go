@@ -34,7 +34,7 @@ type Command struct {
 	Args                  []string // the program, which is looked for in $PATH, and its arguments
 	Env                   []string
 	Stdin, Stdout, Stderr *os.File   // the child's own; nothing is copied
-	Files                 []*os.File // further ones, from descriptor 3 on; none on Windows
+	Files                 []*os.File // further ones, at free descriptors, see FirstFile; none on Windows
 
 	// Ready is called right before the command is started. If it returns an
 	// error, the command is not started, and Start returns the error.

@@ -5,6 +5,7 @@ package child
 import (
 	"os"
 	"sync"
+	"syscall"
 )
 
 // children are the processes that this one has started by itself. A process has
@@ -28,14 +29,18 @@ type ownChild struct {
 }
 
 // start starts a child.
-func (b *brood) start(path string, args []string, attr *os.ProcAttr) (*ownChild, error) {
+func (b *brood) start(path string, args []string, files []*os.File, sys *syscall.SysProcAttr) (*ownChild, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	proc, err := os.StartProcess(path, args, attr)
+	pid, err := spawn(path, args, os.Environ(), files, sys)
 	if err != nil {
 		return nil, err
 	}
-	c := &ownChild{pid: proc.Pid, proc: proc, ended: make(chan struct{})}
+	proc, err := os.FindProcess(pid) // on Unix, there is no error
+	if err != nil {
+		return nil, err
+	}
+	c := &ownChild{pid: pid, proc: proc, ended: make(chan struct{})}
 	b.own[c.pid] = c
 	go func() {
 		state, err := proc.Wait()

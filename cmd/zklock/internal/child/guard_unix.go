@@ -7,7 +7,6 @@ import (
 	"errors"
 	"os"
 	"os/signal"
-	"strconv"
 	"syscall"
 	"time"
 )
@@ -96,17 +95,20 @@ func startGuards(files []*os.File) (*guards, error) {
 }
 
 // startGuard starts a guard that reads orders, writes events, and has further
-// files from descriptor 3 on.
+// files.
 func startGuard(path, role string, orders, events *os.File, files []*os.File) (*ownChild, error) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer null.Close()
-	return children.start(path, []string{guardName, role, strconv.Itoa(len(files))}, &os.ProcAttr{
-		Files: append([]*os.File{orders, events, null}, files...),
-		Sys:   &syscall.SysProcAttr{Setpgid: true}, // the terminal's signals are not for it
-	})
+	files = append([]*os.File{orders, events, null}, files...)
+	_, numbers, err := arrange(files)
+	if err != nil {
+		return nil, err
+	}
+	ownGroup := &syscall.SysProcAttr{Setpgid: true} // the terminal's signals are not for it
+	return children.start(path, []string{guardName, role, asArgument(numbers)}, files, ownGroup)
 }
 
 func (g *guards) close() {
@@ -154,13 +156,12 @@ func RunHelper() {
 	if os.Args[0] != guardName || len(os.Args) != 3 {
 		return
 	}
-	n, err := strconv.Atoi(os.Args[2])
+	files, err := takeFiles(os.Args[2])
 	if err != nil {
 		return
 	}
 	endure()
 	adoptOrphans()
-	files := inherited(n)
 	switch os.Args[1] {
 	case outerRole:
 		beOuter(files)
@@ -185,17 +186,6 @@ func endure() {
 			signal.Notify(dropped, sig)
 		}
 	}
-}
-
-// inherited returns the files that a guard has, beside its first three.
-func inherited(n int) []*os.File {
-	files := make([]*os.File, n)
-	for i := range files {
-		fd := 3 + i
-		syscall.CloseOnExec(fd)
-		files[i] = os.NewFile(uintptr(fd), "")
-	}
-	return files
 }
 
 // letGo gives up what a guard has only had to pass on.

@@ -53,7 +53,8 @@ func beInner(files []*os.File) {
 
 func (g *inner) tell(kind eventKind, n int) { _ = g.events.Encode(event{kind, n}) }
 
-// launch starts the command.
+// launch starts the command. The system cannot run a script without "#!": a shell
+// does, as below execvp(3).
 func launch(c *program, files []*os.File) (pid int, err error) {
 	attr := &syscall.SysProcAttr{Setpgid: true}
 	dieWithParent(attr)
@@ -61,15 +62,15 @@ func launch(c *program, files []*os.File) (pid int, err error) {
 		defer tty.close()
 		attr.Foreground, attr.Ctty = true, tty.fd
 	}
-	proc, err := os.StartProcess(string(c.Path), texts(c.Args), &os.ProcAttr{
-		Env: texts(c.Env), Files: files, Sys: attr,
-	})
-	if err != nil {
-		return 0, err
+	path, args, env := string(c.Path), texts(c.Args), texts(c.Env)
+	pid, err = spawn(path, args, env, files, attr)
+	if errors.Is(err, syscall.ENOEXEC) {
+		pid, err = spawn(shell, append([]string{shell, path}, args[1:]...), env, files, attr)
 	}
-	defer func() { _ = proc.Release() }() // wait4 tells of stops, too
-	return proc.Pid, nil
+	return pid, err
 }
+
+const shell = "/bin/sh"
 
 func texts(raw [][]byte) []string {
 	s := make([]string, len(raw))

@@ -149,8 +149,5 @@ func (p *Process) noteStopped(stopped bool) {
 // PID returns the id of the command, and of its group.
 func (p *Process) PID() int { return p.command }
 
-// Files of a Command get descriptors from FirstFile on.
-const (
-	PassesFiles = true
-	FirstFile   = 3
-)
+// PassesFiles says that a Command can have Files.
+const PassesFiles = true

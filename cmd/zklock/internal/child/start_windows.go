@@ -130,8 +130,8 @@ func (p *Process) Kill() {
 // PID returns the id of the command.
 func (p *Process) PID() int { return int(p.pid) }
 
-// Files of a Command are not passed on.
-const (
-	PassesFiles = false
-	FirstFile   = 0
-)
+// PassesFiles says that a Command cannot have Files.
+const PassesFiles = false
+
+// FirstFile returns 0: there are no Files.
+func FirstFile() int { return 0 }

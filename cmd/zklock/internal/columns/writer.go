@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"io"
 	"strings"
-	"unicode/utf8"
 )
 
 // Cell is a text in a column.
@@ -26,11 +25,16 @@ const (
 	gap   = "  " // between two columns
 	block = 256  // rows that are aligned together
 	empty = "-"  // what an empty cell shows
+
+	// widest is how wide a cell makes its column. What is wider moves the rest
+	// of its own row, and no other.
+	widest = 120
 )
 
 // Writer aligns rows. It keeps up to 256 of them, and writes them when there are
-// more. From block to block, columns become wider, and never narrower. It is
-// not safe for concurrent use.
+// more. From block to block, columns become wider, and never narrower. A text of
+// more than 120 columns moves the rest of its own row. It is not safe for
+// concurrent use.
 type Writer struct {
 	out    *bufio.Writer
 	colour bool
@@ -74,7 +78,9 @@ func (w *Writer) Row(cells ...Cell) error {
 		if i == len(w.widths) {
 			w.widths = append(w.widths, 0)
 		}
-		w.widths[i] = max(w.widths[i], utf8.RuneCountInString(cells[i].Text))
+		if n := Width(cells[i].Text); n <= widest {
+			w.widths[i] = max(w.widths[i], n)
+		}
 	}
 	w.rows = append(w.rows, cells)
 	if len(w.rows) < block {
@@ -104,6 +110,6 @@ func (w *Writer) write(cell Cell, column int, last bool) {
 		w.out.WriteByte('\n')
 		return
 	}
-	w.out.WriteString(strings.Repeat(" ", w.widths[column]-utf8.RuneCountInString(cell.Text)))
+	w.out.WriteString(strings.Repeat(" ", max(0, w.widths[column]-Width(cell.Text))))
 	w.out.WriteString(gap)
 }

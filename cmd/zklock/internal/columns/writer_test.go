@@ -24,6 +24,28 @@ func TestColumnsAreAligned(t *testing.T) {
 	require.Equal(t, "PATH    KIND   HOLDER\n/größe  mutex  a\n/b      -      b\n", out.String())
 }
 
+// A character of two columns counts as two, and an accent as none. A very long
+// text moves its own row.
+func TestColumnsOfATerminalAreCounted(t *testing.T) {
+	var out bytes.Buffer
+	w := columns.New(&out, false)
+	require.NoError(t, w.Row(columns.Cells("/日本語", "x")...))
+	require.NoError(t, w.Row(columns.Cells("/größe", "x")...))
+	require.NoError(t, w.Row(columns.Cells("/gro\u0308ße", "x")...))
+	require.NoError(t, w.Row(columns.Cells(strings.Repeat("棚", 100), "x")...))
+	require.NoError(t, w.Flush())
+	require.Equal(t, "/日本語  x\n/größe   x\n/gro\u0308ße   x\n"+strings.Repeat("棚", 100)+"  x\n", out.String())
+}
+
+func TestTextsAreCutAtColumns(t *testing.T) {
+	for text, want := range map[string]string{"abc": "abc", "abcd": "abc", "日本": "日", "a日本": "a日", "o\u0308bcd": "o\u0308bc", "": ""} {
+		require.Equal(t, want, columns.Cut(text, 3), text)
+	}
+	for text, want := range map[string]string{"abcd": "abcd", "abcde": "abc…", "日本": "日本", "日本語": "日…"} {
+		require.Equal(t, want, columns.Shorten(text, 4), text)
+	}
+}
+
 // Columns that were reserved are as wide from the first row.
 func TestReservedColumns(t *testing.T) {
 	var out bytes.Buffer

@@ -184,7 +184,7 @@ func (v View) EventRow(e Event) []columns.Cell {
 	}
 	session := v.sessionCell(inspect.Participant{Session: p.Session, Unreadable: p.Unreadable})
 	return []columns.Cell{
-		{Text: v.clock(e.Time)}, {Text: name, Style: eventStyle(e)}, {Text: ownerText(owner)}, {Text: age},
+		{Text: v.clock(e.Time)}, {Text: name, Style: eventStyle(e)}, {Text: v.owner(owner)}, {Text: age},
 		{Text: strconv.Itoa(e.Waiting)}, session, {Text: printable.String(node)},
 	}
 }

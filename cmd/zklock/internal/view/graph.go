@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -11,16 +12,15 @@ import (
 	"github.com/gocurator/curator/recipes/inspect"
 )
 
-// Wait is the JSON of a participant that waits for others.
+// Wait is the JSON of a lock that participants wait for.
 type Wait struct {
 	Type    string         `json:"type"` // "wait"
 	Path    string         `json:"path"`
 	Recipe  inspect.Kind   `json:"recipe"`
 	MayBe   []inspect.Kind `json:"may_be,omitempty"`
-	Waiter  Participant    `json:"waiter"`
+	Waiters []Participant  `json:"waiters"`
 	Holders []Participant  `json:"holders"`
 	Any     bool           `json:"any,omitempty"` // one of the holders is enough
-	Waited  *Seconds       `json:"waited_seconds,omitempty"`
 }
 
 // Deadlock is the JSON of a deadlock.
@@ -54,9 +54,9 @@ func (v View) Graph(g inspect.Graph) (lines []any) {
 		lines = append(lines, v.deadlock(d))
 	}
 	for _, w := range g.Waits {
-		line := Wait{
-			Type: "wait", Path: w.Path, Recipe: w.Kind, MayBe: w.MayBe, Any: w.Any,
-			Waiter: v.Participant(w.Kind, w.Waiter, Waiter), Waited: v.age(w.Waiter.Since),
+		line := Wait{Type: "wait", Path: w.Path, Recipe: w.Kind, MayBe: w.MayBe, Any: w.Any}
+		for _, waiter := range w.Waiters {
+			line.Waiters = append(line.Waiters, v.Participant(w.Kind, waiter, Waiter))
 		}
 		for _, holder := range w.Holders {
 			line.Holders = append(line.Holders, v.Participant(w.Kind, holder, Holder))
@@ -107,7 +107,7 @@ func doubtText(d inspect.Doubt) string {
 	return string(d)
 }
 
-// WaitHeader returns the names of the columns of WaitRow.
+// WaitHeader returns the names of the columns of WaitRows.
 func (v View) WaitHeader() []string {
 	names := []string{"WAITER", "WAITED", "FOR", "KIND", "HELD BY"}
 	if v.Wide {
@@ -116,12 +116,19 @@ func (v View) WaitHeader() []string {
 	return names
 }
 
-// WaitRow returns the row of a wait in a graph.
-func (v View) WaitRow(w inspect.Wait) []columns.Cell {
-	row := columns.Cells(printable.String(w.Waiter.String()), v.ageText(w.Waiter.Since),
+// WaitRows returns the rows of a lock in a graph, one for each waiter.
+func (v View) WaitRows(w inspect.Wait) (rows [][]columns.Cell) {
+	for _, waiter := range w.Waiters {
+		rows = append(rows, v.waitRow(w, waiter))
+	}
+	return rows
+}
+
+func (v View) waitRow(w inspect.Wait, waiter inspect.Participant) []columns.Cell {
+	row := columns.Cells(v.name(waiter.String()), v.ageText(waiter.Since),
 		printable.String(w.Path), string(w.Kind), "")
 	if len(w.Holders) > 0 {
-		row[4].Text = printable.String(w.Holders[0].String())
+		row[4].Text = v.name(w.Holders[0].String())
 	}
 	if more := len(w.Holders) - 1; more > 0 {
 		row[4].Text += fmt.Sprintf(" +%d", more)
@@ -131,7 +138,7 @@ func (v View) WaitRow(w inspect.Wait) []columns.Cell {
 		if len(w.Holders) > 0 {
 			holder = printable.String(w.Holders[0].Path)
 		}
-		row = append(row, columns.Cells(printable.String(w.Waiter.Path), holder)...)
+		row = append(row, columns.Cells(printable.String(waiter.Path), holder)...)
 	}
 	return row
 }
@@ -146,11 +153,7 @@ func DOT(g inspect.Graph) string {
 		}
 	}
 	for _, w := range g.Waits {
-		for _, holder := range w.Holders {
-			if e := edge(w.Waiter, holder, w.Path); !slices.Contains(red, e) {
-				others = append(others, e)
-			}
-		}
+		others = slices.AppendSeq(others, edges(w))
 	}
 	var b strings.Builder
 	b.WriteString("digraph waits {\n\trankdir=LR\n\tnode [shape=box]\n")
@@ -158,10 +161,25 @@ func DOT(g inspect.Graph) string {
 		b.WriteString("\t" + e + ", color=red, penwidth=2]\n")
 	}
 	for _, e := range distinct(others) {
-		b.WriteString("\t" + e + "]\n")
+		if !slices.Contains(red, e) {
+			b.WriteString("\t" + e + "]\n")
+		}
 	}
 	b.WriteString("}\n")
 	return b.String()
+}
+
+// edges yields an edge from each waiter to each holder.
+func edges(w inspect.Wait) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, waiter := range w.Waiters {
+			for _, holder := range w.Holders {
+				if !yield(edge(waiter, holder, w.Path)) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // edge returns an edge whose list of attributes is not closed yet.

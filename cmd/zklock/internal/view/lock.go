@@ -78,7 +78,7 @@ func (v View) LockHeader() []string {
 func (v View) LockRow(r inspect.Recipe) []columns.Cell {
 	since := sinceOf(r)
 	row := []columns.Cell{
-		{Text: printable.String(r.Path)}, {Text: string(r.Kind)}, heldCell(r), {Text: waiting(r)}, holderCell(r),
+		{Text: printable.String(r.Path)}, {Text: string(r.Kind)}, heldCell(r), {Text: waiting(r)}, v.holderCell(r),
 		{Text: v.clock(since)}, {Text: v.ageText(since)}, {},
 	}
 	if len(r.Waiters) > 0 {
@@ -122,14 +122,14 @@ func waiting(r inspect.Recipe) string {
 	return strconv.Itoa(len(r.Waiters))
 }
 
-func holderCell(r inspect.Recipe) columns.Cell {
+func (v View) holderCell(r inspect.Recipe) columns.Cell {
 	if r.Kind == inspect.Unreadable {
 		return columns.Cell{Text: printable.String(r.Reason), Style: columns.Warn}
 	}
 	if len(r.Holders) == 0 {
 		return columns.Cell{}
 	}
-	cell := columns.Cell{Text: ownerText(r.Holders[0]), Style: columns.Good}
+	cell := columns.Cell{Text: v.owner(r.Holders[0]), Style: columns.Good}
 	if r.Holders[0].Revoked {
 		cell.Text, cell.Style = cell.Text+" (revoked)", columns.Warn
 	}
@@ -142,18 +142,31 @@ func holderCell(r inspect.Recipe) columns.Cell {
 // isNamed reports whether a node says in this library's form whose it is.
 func isNamed(p inspect.Participant) bool { return p.Service != "" || p.Host != "" || p.PID != 0 }
 
-// ownerText names the owner of a node: "?" and the begin of the data, if the
-// data is in a foreign form.
-func ownerText(p inspect.Participant) string {
+// longestName is how many columns of a name a table shows, unless it is wide.
+// Nodes may say more of their owners than fits a screen.
+const longestName = 60
+
+// name shows what somebody calls himself.
+func (v View) name(text string) string {
+	text = printable.String(text)
+	if v.Wide {
+		return text
+	}
+	return columns.Shorten(text, longestName)
+}
+
+// owner names the owner of a node: "?" and the begin of the data, if the data is
+// in a foreign form.
+func (v View) owner(p inspect.Participant) string {
 	switch {
 	case isNamed(p):
-		return printable.String(p.ID)
+		return v.name(p.ID)
 	case p.Unreadable:
 		return "? may not be read"
 	case p.ID == "" || p.ID == "unknown":
 		return "?"
 	default:
-		return "? " + printable.String(p.ID)
+		return "? " + v.name(p.ID)
 	}
 }
 

@@ -132,7 +132,7 @@ func (v View) participantRow(r inspect.Recipe, p inspect.Participant, mark strin
 		trace = trace[:min(8, len(trace))]
 	}
 	row := []columns.Cell{
-		{Text: mark}, hostCell(p), {Text: pidText(p)}, {Text: printable.String(p.Service)}, {Text: v.clock(p.Since)},
+		{Text: mark}, v.hostCell(p), {Text: pidText(p)}, {Text: v.name(p.Service)}, {Text: v.clock(p.Since)},
 		{}, v.sessionCell(p), {Text: printable.String(node)}, {Text: printable.String(trace)},
 	}
 	if mark[0] == '*' {
@@ -147,10 +147,10 @@ func (v View) participantRow(r inspect.Recipe, p inspect.Participant, mark strin
 	return row
 }
 
-func hostCell(p inspect.Participant) columns.Cell {
-	cell := columns.Cell{Text: printable.String(p.Host)}
+func (v View) hostCell(p inspect.Participant) columns.Cell {
+	cell := columns.Cell{Text: v.name(p.Host)}
 	if !isNamed(p) {
-		cell = columns.Cell{Text: ownerText(p), Style: columns.Faint}
+		cell = columns.Cell{Text: v.owner(p), Style: columns.Faint}
 	}
 	if p.Revoked {
 		cell.Text, cell.Style = cell.Text+" (revoked)", columns.Warn

@@ -1,0 +1,12 @@
+//go:build !unix
+
+package main
+
+import (
+	"errors"
+	"os"
+)
+
+// awaitRoom is for Unix: elsewhere, nobody makes the files of others
+// non-blocking.
+func awaitRoom(*os.File) error { return errors.ErrUnsupported }

@@ -1,0 +1,130 @@
+package leader_test
+
+import (
+	"context"
+	"path"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/leadertest"
+	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// elections are Latch and Selector, as the tests of the ensemble's leaders use
+// them. Each runs work under one leadership, and returns when its node is gone.
+var elections = map[string]func(t *testing.T, c *framework.Client, work func(ctx context.Context, e candidacy)){
+	"latch": func(t *testing.T, c *framework.Client, work func(ctx context.Context, e candidacy)) {
+		l := leader.NewLatch(c, "/l")
+		require.NoError(t, l.Start())
+		lease, err := l.Await(t.Context())
+		require.NoError(t, err)
+		work(lease.Context(), l)
+		require.NoError(t, l.Close(t.Context()))
+	},
+	"selector": func(t *testing.T, c *framework.Client, work func(ctx context.Context, e candidacy)) {
+		s := leader.NewSelector(c, "/l")
+		require.NoError(t, s.Run(t.Context(), func(ctx context.Context) error {
+			work(ctx, s)
+			return nil
+		}))
+	},
+}
+
+// candidacy is a Latch or a Selector.
+type candidacy interface {
+	Leadership() *locks.Lease
+	Leader(ctx context.Context) (locks.Participant, error)
+	Participants(ctx context.Context) ([]locks.Participant, error)
+}
+
+// atEachLeader runs a test with each kind of election, and each kind of leader of
+// the ensemble.
+func atEachLeader(t *testing.T, test func(t *testing.T, l *leadertest.LostReply, lead func(func(context.Context, candidacy)))) {
+	for name, elect := range elections {
+		t.Run(name, func(t *testing.T) {
+			parents := func(t *testing.T, c *framework.Client) { elect(t, c, func(context.Context, candidacy) {}) }
+			leadertest.AtEach(t, parents, func(t *testing.T, l *leadertest.LostReply) {
+				test(t, l, func(work func(context.Context, candidacy)) { elect(t, l.Client, work) })
+			})
+		})
+	}
+}
+
+// creations returns how many nodes the servers were asked to create.
+func creations(l *leadertest.LostReply) (n int) {
+	for _, r := range l.Ens.Requests() {
+		if r.Op == zktest.OpCreate {
+			n++
+		}
+	}
+	return n
+}
+
+// The reply to a candidate's create is lost, and then a leader that has not
+// applied the create says that there is no such node. The candidate leads with
+// that node. It asks for no second one, which it would have to remove.
+func TestCandidateIsNotMisledByALeader(t *testing.T) {
+	atEachLeader(t, func(t *testing.T, l *leadertest.LostReply, lead func(func(context.Context, candidacy))) {
+		l.Lose(zktest.OpCreate)
+		before := creations(l)
+		lead(func(ctx context.Context, e candidacy) {
+			require.Equal(t, []string{path.Base(e.Leadership().Path())}, l.Nodes("/l"))
+			require.Equal(t, 1, creations(l)-before)
+			require.NoError(t, ctx.Err())
+			now, err := e.Leader(ctx)
+			require.NoError(t, err)
+			require.Equal(t, e.Leadership().FencingToken(), now.Token)
+			all, err := e.Participants(ctx)
+			require.NoError(t, err)
+			require.Equal(t, []locks.Participant{now}, all)
+		})
+		require.Empty(t, l.Nodes("/l"))
+	})
+}
+
+// The reply to the deletion of a leader's node is lost, and then a leader that
+// has not applied the deletion still has the node. It is gone in the end, and
+// the call that gives the leadership up says nothing else.
+func TestLeaderThatStepsDownIsNotMisledByALeader(t *testing.T) {
+	atEachLeader(t, func(t *testing.T, l *leadertest.LostReply, lead func(func(context.Context, candidacy))) {
+		lead(func(context.Context, candidacy) { l.Lose(zktest.OpDelete) })
+		require.Empty(t, l.Nodes("/l"))
+	})
+}
+
+// A latch resigns, and the reply to the deletion is lost. The next one leads.
+// The latch stands behind it with one new node, although a leader that has not
+// applied the deletion still has the old one.
+func TestLatchThatResignsIsNotMisledByALeader(t *testing.T) {
+	parents := func(t *testing.T, c *framework.Client) {
+		elections["latch"](t, c, func(context.Context, candidacy) {})
+	}
+	leadertest.AtEach(t, parents, func(t *testing.T, l *leadertest.LostReply) {
+		first := leader.NewLatch(l.Client, "/l")
+		require.NoError(t, first.Start())
+		lease, err := first.Await(t.Context())
+		require.NoError(t, err)
+		other, err := framework.New(l.Front.Addr(), framework.WithDialer(l.Ens.Dialer()))
+		require.NoError(t, err)
+		defer other.Close()
+		second := leader.NewLatch(other, "/l")
+		require.NoError(t, second.Start())
+		require.NoError(t, l.Ens.WaitFor(t.Context(), func() bool { return len(l.Front.Children("/l")) == 2 }))
+		l.Lose(zktest.OpDelete)
+		require.NoError(t, first.Resign(t.Context()))
+		next, err := second.Await(t.Context())
+		require.NoError(t, err)
+		nodes := l.Nodes("/l")
+		require.Len(t, nodes, 2)
+		require.NotContains(t, nodes, path.Base(lease.Path()))
+		require.Nil(t, first.Leadership())
+		require.NoError(t, next.Context().Err())
+		require.NoError(t, second.Close(t.Context()))
+		require.NoError(t, first.Close(t.Context()))
+		require.Empty(t, l.Nodes("/l"))
+	})
+}

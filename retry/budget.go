@@ -1,0 +1,151 @@
+package retry
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v4"
+)
+
+// budget is the schedule that a loop and the loops nested in it draw from.
+// Nested loops may run concurrently.
+//
+// Nested loops draw from a schedule of their own, which begins where the one of
+// the outermost loop stands. They drop it when one of them succeeds and no
+// other is in trouble. If the op of the outermost loop fails before that, the
+// outermost loop skips as many pauses as they have drawn.
+type budget struct {
+	policy Policy
+
+	mu     sync.Mutex
+	closed bool // the outermost loop has ended
+
+	outer schedule
+	drawn int // from outer
+
+	nested  *schedule // nil: no nested loop has failed since the last success
+	open    int       // drawn from nested
+	failing int       // nested loops under way that have drawn from it
+}
+
+// share is a loop's part of a budget.
+type share struct {
+	*budget
+	outermost bool
+	own       *schedule // of the time when a nested loop began, until it is used
+	drew      bool      // a nested loop counts among the failing ones
+}
+
+type budgetKey struct{}
+
+// begin returns the share of a loop that begins. Its schedule is made at once:
+// it may count the time of the first attempt.
+//
+// A context may outlive the loop that it comes from, and so may a context that
+// was derived from it. The budget of a loop that has ended is not used.
+func begin(ctx context.Context, p Policy) (context.Context, *share) {
+	b, _ := ctx.Value(budgetKey{}).(*budget)
+	if b != nil && !b.isClosed() {
+		return ctx, &share{budget: b, own: newSchedule(b.policy)}
+	}
+	b = &budget{policy: p, outer: *newSchedule(p)}
+	return context.WithValue(ctx, budgetKey{}, b), &share{budget: b, outermost: true}
+}
+
+func (b *budget) isClosed() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.closed
+}
+
+// next returns the pause after a failure.
+func (s *share) next() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.outermost {
+		return s.nextOuterLocked()
+	}
+	if s.nested == nil {
+		s.nested = s.beginningLocked()
+	}
+	if !s.drew {
+		s.drew = true
+		s.failing++
+	}
+	s.open++
+	return s.nested.next()
+}
+
+func (b *budget) nextOuterLocked() time.Duration {
+	if b.nested != nil && b.nested.exhausted {
+		b.outer.exhausted = true
+	}
+	b.outer.skip(b.open)
+	b.drawn += b.open + 1
+	b.nested, b.open = nil, 0
+	return b.outer.next()
+}
+
+// beginningLocked returns a schedule for nested loops.
+func (s *share) beginningLocked() *schedule {
+	first := s.own
+	if first == nil {
+		first = newSchedule(s.policy)
+	}
+	s.own = nil
+	first.skip(s.drawn)
+	return first
+}
+
+// succeeded notes that a loop has succeeded. A nested loop that is in trouble
+// keeps what it has used up, or one that never succeeds would go on for ever
+// beside one that always does.
+func (s *share) succeeded() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.standsLocked()
+	if !s.outermost && s.failing == 0 {
+		s.nested, s.open = nil, 0
+	}
+}
+
+func (s *share) standsLocked() {
+	if s.drew {
+		s.drew = false
+		s.failing--
+	}
+}
+
+// end notes that a loop has ended, in whichever way.
+func (s *share) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.standsLocked()
+	s.closed = s.closed || s.outermost
+}
+
+// schedule is a run of a policy. It stays at its end: some would start again.
+type schedule struct {
+	backoff   backoff.BackOff
+	exhausted bool
+}
+
+func newSchedule(p Policy) *schedule { return &schedule{backoff: p()} }
+
+func (s *schedule) next() time.Duration {
+	if s.exhausted {
+		return backoff.Stop
+	}
+	pause := s.backoff.NextBackOff()
+	s.exhausted = pause == backoff.Stop
+	return pause
+}
+
+func (s *schedule) skip(n int) {
+	for range n {
+		if s.next() == backoff.Stop {
+			return
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package zktest
+
+import "fmt"
+
+// Version is a version of ZooKeeper that a Server can behave as.
+type Version int
+
+const (
+	// Version393 is 3.9.3, and the default.
+	Version393 Version = iota
+
+	// Version384 is 3.8.4, the first of 3.8 whose events ask for permission. A
+	// client that must live with this and with 3.9 has much to heed about
+	// watches:
+	//
+	//   - A connection has one mode of watch for a path, in each of the two
+	//     tables. The mode that is set last replaces the one before, and so a
+	//     standard watch replaces a persistent one (ZOOKEEPER-4466).
+	//   - Removing a watch for data, or for children, removes it from that
+	//     table, whatever its mode (ZOOKEEPER-4471). Only the kind for any watch
+	//     removes a persistent one as a whole, with all others (ZOOKEEPER-4472).
+	//   - A recursive watch is in the table for children as well, and silent
+	//     there.
+	//   - Events do not tell their zxid.
+	Version384
+
+	// Version380 is 3.8.0 as Debian 12 has it: patched, so that events ask for
+	// permission. Beyond what 3.8.4 does otherwise, exists asks for none, and a
+	// multi reads the modes of its creates in another way.
+	Version380
+)
+
+// String returns the number, such as "3.9.3".
+func (v Version) String() string {
+	switch v {
+	case Version393:
+		return "3.9.3"
+	case Version384:
+		return "3.8.4"
+	case Version380:
+		return "3.8.0"
+	default:
+		return fmt.Sprintf("Version(%d)", int(v))
+	}
+}
+
+// MarshalText returns the number.
+func (v Version) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// UnmarshalText reads such as "3.9.3". The error names the versions that there
+// are.
+func (v *Version) UnmarshalText(text []byte) error {
+	versions := []Version{Version393, Version384, Version380}
+	for _, known := range versions {
+		if known.String() == string(text) {
+			*v = known
+			return nil
+		}
+	}
+	return fmt.Errorf("zktest: no server behaves as ZooKeeper %q, but as %v", text, versions)
+}
+
+// isBefore39 reports what the versions of 3.8 have in common.
+func (v Version) isBefore39() bool { return v != Version393 }
+
+// WithVersion makes the server behave as another version of ZooKeeper, where it
+// differs from 3.9.3: see MODEL.md for all of it.
+func WithVersion(v Version) Option {
+	return func(c *config) {
+		if v < Version393 || v > Version380 {
+			c.reject("%s", v)
+			return
+		}
+		c.version = v
+	}
+}
