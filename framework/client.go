@@ -69,6 +69,7 @@ type core struct {
 	reservations *reservations    // of plain ephemeral nodes that are being created
 	recorder     *flight.Recorder // nil for none
 	persistent   persistentWatches
+	suspects     suspects
 
 	mu          sync.Mutex // protects the following fields
 	closed      bool       // no goroutine may be added

@@ -24,6 +24,7 @@ type config struct {
 	connectionTimeout time.Duration
 	dial              DialFunc
 	retry             retry.Policy
+	noContainers      bool
 	policy            state.ErrorPolicy
 	logger            *slog.Logger
 	auth              []transport.Credentials

@@ -45,6 +45,10 @@ var (
 	// set otherwise. It matches zk.ErrShortBuffer too, the library's error for
 	// it.
 	ErrRequestTooLarge = fmt.Errorf("request too large: %w", zk.ErrShortBuffer)
+
+	// ErrAnswerTooLarge means that the server has answered, and that the answer
+	// is longer than 64 MiB: a listing of very many children, most likely.
+	ErrAnswerTooLarge = errors.New("answer too large")
 )
 
 // OpError is the error of every operation of a Client. errors.Is finds the

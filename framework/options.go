@@ -189,6 +189,17 @@ func WithSuspendClock(suspended func() time.Duration) Option {
 	return func(c *config) { c.suspended = suspended }
 }
 
+// WithoutContainers makes the client create missing parents as persistent nodes,
+// as PersistentParents does for one call: also those of recipes, of the chroot
+// and of namespaces. Nobody deletes them when they have become empty.
+//
+// It is for servers that end the connection when they are asked for a container,
+// as some others than ZooKeeper's do. Without it, the client finds that out by
+// some connections that end, and then does the same.
+func WithoutContainers() Option {
+	return func(c *config) { c.noContainers = true }
+}
+
 // WithMaxRequestSize sets the length in bytes up to which requests are sent.
 // Servers cut the connection at requests longer than their jute.maxbuffer,
 // which is the default here, 1,048,575; set both or neither.

@@ -110,8 +110,9 @@ type Watcher struct {
 //   - zk.ErrInvalidPath, and zk.ErrBadArguments for an option that is nil;
 //   - ErrRequestTooLarge for a path that is longer than a request may be;
 //   - &ServerError{Code: -6}, "unimplemented": servers know persistent watches
-//     since 3.6, and an older one ends the connection when it is asked for one;
-//     GetW and its like work there;
+//     since 3.6. An older one ends the connection when it is asked for one, and
+//     some other servers do so without a word, which the client finds out after
+//     some times. GetW and its like work there;
 //   - zk.ErrNoAuth or another refusal of the server.
 func (c *Client) Watch(ctx context.Context, path string, opts ...WatcherOption) iter.Seq2[WatchEvent, error] {
 	return func(yield func(WatchEvent, error) bool) {

@@ -44,6 +44,22 @@ func TestCacheGoesOnWithStandardWatchesOnAnOlderServer(t *testing.T) {
 	})
 }
 
+// Servers that do not know the request may end the connection without a word.
+func TestCacheUsesStandardWatchesIfTheServerHangsUpOnOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		create(t, srv, "/r", "/r/a")
+		hits := srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: -1, Do: zktest.DropRequest()})
+		c, err := cache.New(connect(t, srv), "/r")
+		require.NoError(t, err)
+		defer c.Close()
+		begin := time.Now()
+		require.NoError(t, c.Synced(within(t)))
+		require.Less(t, time.Since(begin), 15*time.Second)
+		require.LessOrEqual(t, hits.Hits(), 6)
+	})
+}
+
 // ClickHouse Keeper sends the path of a recursive watch in place of the path of
 // the node.
 func TestEventsWithTheWrongPathAreNoticed(t *testing.T) {
