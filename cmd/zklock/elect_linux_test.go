@@ -14,7 +14,7 @@ func TestCtrlCEndsAnElection(t *testing.T) {
 		script, input string
 		status        int
 	}{
-		"a service":                   {`trap "echo interrupted; exit 3" INT; echo lead""ing; while :; do sleep 1 & wait $!; done`, "", 3},
+		"a service":                   {`trap "echo interrupted; exit 3" INT; trap "echo continued" CONT; echo lead""ing; while :; do sleep 1 & wait $!; done`, "", 3},
 		"a command with the terminal": {`echo lead""ing; read x; echo got $x; read x`, "it\n", 128 + int(syscall.SIGINT)},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -25,6 +25,12 @@ func TestCtrlCEndsAnElection(t *testing.T) {
 			if tc.input != "" {
 				y.keys(tc.input)
 				y.see("got it")
+			}
+			if tc.input == "" { // it is in the background, also after a stop
+				y.keys(ctrlZ)
+				y.see("prompt")
+				y.keys("fg\n")
+				y.see("continued")
 			}
 			y.keys(ctrlC)
 			y.see("prompt")

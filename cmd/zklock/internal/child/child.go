@@ -42,7 +42,7 @@ type Command struct {
 
 	// Cancel ends the start if it is closed before the command has begun, as
 	// while the system takes long to load the program. Start returns ErrCanceled
-	// then, and nothing of the command is left. Windows does not know it.
+	// then, and nothing of the command is left. It is for Linux.
 	Cancel <-chan struct{}
 
 	// Background says that the command gets the terminal only when it wants to

@@ -140,6 +140,7 @@ func TestAGuardThatWasStoppedTellsTheStatus(t *testing.T) {
 // One guard has died, and somebody has stopped the other one. It is dismissed
 // all the same.
 func TestAStoppedGuardIsDismissed(t *testing.T) {
+	t.Parallel() // it takes as long as the patience with a guard
 	g, _ := startInnerAlone(t, "exit 0", os.Stdout)
 	require.NoError(t, syscall.Kill(g.inner, syscall.SIGSTOP))
 	g.proc.kill()

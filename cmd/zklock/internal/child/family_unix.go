@@ -45,7 +45,10 @@ func (f *family) end(patience time.Duration, alone <-chan struct{}) {
 		}
 		select {
 		case <-alone:
-			return
+			if adopts {
+				return
+			}
+			alone = nil
 		case <-time.After(pace.after(begin)):
 		case <-late:
 			killing = true

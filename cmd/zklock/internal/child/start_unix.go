@@ -22,6 +22,8 @@ type system struct {
 	asked   chan request
 	resume  func() bool
 
+	background bool // see Command
+
 	mu struct {
 		sync.Mutex
 		stopped bool // see IsStopped
@@ -66,7 +68,7 @@ func Start(c Command) (*Process, error) {
 		return nil, fmt.Errorf("%w: %w", ErrGuard, err)
 	}
 	p := &Process{exited: make(chan struct{}), gone: make(chan struct{})}
-	p.asked, p.resume = make(chan request, 16), c.Resume
+	p.asked, p.resume, p.background = make(chan request, 16), c.Resume, c.Background
 	if !c.NoTerminal {
 		p.tty = openTerminal()
 	}
@@ -116,13 +118,18 @@ func (p *Process) launch(path string, c Command, g *guards) error {
 // failed to. If there is an error, that guard has ended, and the command may have
 // begun in any case.
 func (g *guards) begun(cancel <-chan struct{}) (event, error) {
+	if !adopts {
+		cancel = nil // the command would not die with its guard
+	}
 	select {
 	case e, ok := <-g.events:
-		if !ok {
-			return e, fmt.Errorf("%w: it has ended", ErrGuard)
-		}
-		return e, nil
+		return e, orDead(ok)
 	case <-cancel:
+	}
+	select {
+	case e, ok := <-g.events: // it was told before
+		return e, orDead(ok)
+	default:
 	}
 	// The command dies with its parent, also while the system loads its program.
 	g.killInner()
@@ -133,6 +140,14 @@ func (g *guards) begun(cancel <-chan struct{}) (event, error) {
 		}
 	}
 	return begun, ErrCanceled
+}
+
+// orDead returns an error if the inner guard tells nothing more.
+func orDead(tells bool) error {
+	if !tells {
+		return fmt.Errorf("%w: it has ended", ErrGuard)
+	}
+	return nil
 }
 
 // endEarly ends what is there of a command although the inner guard has died at

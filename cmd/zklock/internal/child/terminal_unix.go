@@ -98,7 +98,7 @@ func (p *Process) stopped(sig syscall.Signal) {
 		}
 		p.noteStopped(false)
 	}
-	if p.tty.inForeground() {
+	if p.tty.inForeground() && (wants || !p.background) {
 		p.tty.give(p.command)
 	}
 	p.ask(request{do: toResume})
