@@ -74,26 +74,47 @@ func (t *terminal) reclaim() {
 }
 
 // stopped is called when the command was stopped. If it was stopped because it
-// wants the terminal, it gets that. In other cases this program stops, too, so
-// that a shell with job control sees a job that is stopped.
+// wants the terminal, it gets that. In other cases all that descends from it
+// stops, and then this program, so that a shell with job control sees a job that
+// is stopped. Once the grace has begun, nobody stops any more.
 func (p *Process) stopped(sig syscall.Signal) {
 	if p.tty == nil {
 		return
 	}
 	wants := sig == syscall.SIGTTIN || sig == syscall.SIGTTOU
 	if !wants || !p.tty.inForeground() {
+		if !p.pause() {
+			if sig == syscall.SIGTSTP {
+				p.Signal(syscall.SIGCONT)
+			}
+			return
+		}
 		p.tty.takeBack(p.command)
 		p.noteStopped(true)
 		stopJob()
 		if !p.resume() {
+			p.ask(request{do: toStayStopped})
 			return
 		}
 		p.noteStopped(false)
 	}
-	if p.tty.inForeground() {
+	if p.tty.inForeground() && (wants || !p.background) {
 		p.tty.give(p.command)
 	}
-	p.Signal(syscall.SIGCONT)
+	p.ask(request{do: toResume})
+}
+
+// pause stops all of the command's family. It reports false if that may not stop
+// any more.
+func (p *Process) pause() bool {
+	done := make(chan bool, 1)
+	p.ask(request{do: toPause, done: done})
+	select {
+	case stopped := <-done:
+		return stopped
+	case <-p.gone:
+		return false
+	}
 }
 
 // jobs is the goroutine that follows when the command is stopped, which can
