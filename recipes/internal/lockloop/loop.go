@@ -46,6 +46,10 @@ type Attempt struct {
 	// good any more, another one takes its place.
 	Resume *framework.Created
 
+	// Crowd is shared by the attempts that look at the queue together, or nil.
+	// It is for admission by order.
+	Crowd *Crowd
+
 	// Siblings are names of other nodes of ours that must be there as well. If
 	// one of them is gone, the error is ErrIncomplete. They are for admission
 	// by count.
