@@ -257,7 +257,8 @@ func (c *Client) Session(ctx context.Context) (*Session, error) {
 	return s, nil
 }
 
-// SessionID returns the id of the newest session, or 0 if there has been none.
+// SessionID returns the id of the present session. It is 0 before the first one
+// is connected, and from a loss until the next one is.
 func (c *Client) SessionID() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
