@@ -89,6 +89,10 @@ type core struct {
 // optional chroot that is put before every path. It starts to connect and does
 // not wait: operations wait for the connection, and so does WaitConnected.
 //
+// Empty parts between commas are left out. An IPv6 address belongs in brackets,
+// with the port behind them. Without brackets it is an error if Java would take
+// its end for the port.
+//
 // A chroot that does not exist is created with the first node in it, as Curator
 // does. The log has a warning then: if the chroot was mistyped, the client
 // works alone in a tree of its own, where its locks exclude nobody.
@@ -257,7 +261,8 @@ func (c *Client) Session(ctx context.Context) (*Session, error) {
 	return s, nil
 }
 
-// SessionID returns the id of the newest session, or 0 if there has been none.
+// SessionID returns the id of the present session. It is 0 before the first one
+// is connected, and from a loss until the next one is.
 func (c *Client) SessionID() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -145,21 +145,29 @@ var libraryErrors = map[int32]error{
 }
 
 // ServerCode returns the code of the server's answer that an error is about, as
-// in ZooKeeper's KeeperException.Code, and false if it is about none. A
+// in ZooKeeper's KeeperException.Code, and false if it is about none. Of an error
+// about several answers, it is the first one in the order of errors.Is. A
 // *ConfigError has the code with which a server would have answered. Unlike
 // errors.Is, it does not take an error that was the cause of the caller's
 // context for an answer.
 func ServerCode(err error) (code int32, ok bool) {
-	var other *ServerError
-	if reason.As(err, &other) {
-		return other.Code, true
-	}
-	var config *ConfigError
-	if reason.As(err, &config) {
-		err = config.kindOrBadArguments()
+	reason.Find(err, func(part error) bool {
+		code, ok = codeOf(part)
+		return ok
+	})
+	return code, ok
+}
+
+// codeOf returns the code of an answer, which wraps no other error.
+func codeOf(err error) (code int32, ok bool) {
+	switch e := err.(type) {
+	case *ServerError:
+		return e.Code, true
+	case *ConfigError:
+		return codeOf(e.kindOrBadArguments())
 	}
 	for code, known := range libraryErrors {
-		if reason.Is(err, known) {
+		if err == known {
 			return code, true
 		}
 	}

@@ -62,6 +62,7 @@ type persistentWatch struct {
 	// it as a recursive one. The second may come later.
 	armed, armedRecursive bool
 
+	trouble error         // why the server has not set it yet, or nil
 	waiting bool          // to be set when a standard watch is not on its way any more
 	changed chan struct{} // closed when the watch is armed, or has ended, and then replaced
 }
@@ -154,7 +155,7 @@ func (p *persistentWatches) answered(w *persistentWatch, connection uint64, recu
 	if code != proto.CodeOK {
 		return p.refusedLocked(w, recursive, errorOf(code))
 	}
-	w.armed, w.armedRecursive = true, w.armedRecursive || recursive
+	w.armed, w.armedRecursive, w.trouble = true, w.armedRecursive || recursive, nil
 	p.wantLocked(w, recursive) // an earlier request may have been refused meanwhile
 	w.tell()
 	for r := range w.readers {
@@ -177,6 +178,7 @@ func (p *persistentWatches) isCurrentLocked(w *persistentWatch, connection uint6
 // because the server only has too much to do now.
 func (p *persistentWatches) refusedLocked(w *persistentWatch, recursive bool, err error) (again bool) {
 	if retryable(err) {
+		w.troubledLocked(err)
 		return true
 	}
 	if reason.Is(err, errUnimplemented) {
@@ -189,6 +191,14 @@ func (p *persistentWatches) refusedLocked(w *persistentWatch, recursive bool, er
 	}
 	p.endLocked(w, err)
 	return false
+}
+
+// troubledLocked notes why the watch is not set yet, for those who wait.
+func (w *persistentWatch) troubledLocked(err error) {
+	w.trouble = err
+	for r := range w.readers {
+		r.wake()
+	}
 }
 
 func (p *persistentWatches) endAllLocked(err error) {
@@ -223,11 +233,14 @@ func (p *persistentWatches) noteEnd(session *watches, r transport.Unanswered) *h
 	if p.ends++; r.Held >= provenAfter {
 		p.proven++
 	}
-	if p.ends < manyEnds || p.proven < 2 {
-		return nil
-	}
 	id, size := identify(r.Request)
 	found := &hangUpError{id, size, p.ends}
+	if p.ends < manyEnds || p.proven < 2 {
+		for _, w := range p.byPath {
+			w.troubledLocked(fmt.Errorf("%w: %w", zk.ErrConnectionClosed, found))
+		}
+		return nil
+	}
 	p.ends, p.proven = 0, 0
 	p.endAllLocked(fmt.Errorf("%w: %w", errUnimplemented, found))
 	return found

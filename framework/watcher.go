@@ -194,6 +194,7 @@ func (c *Client) NewWatcher(ctx context.Context, path string, opts ...WatcherOpt
 // awaitArmed waits until the server has the watch, and leaves out the Reset
 // that tells so.
 func (w *Watcher) awaitArmed(ctx context.Context, s *Session) error {
+	var trouble trouble
 	for {
 		switch ev, some, err := w.poll(); {
 		case err != nil:
@@ -203,14 +204,25 @@ func (w *Watcher) awaitArmed(ctx context.Context, s *Session) error {
 		case some:
 			continue
 		}
+		if err := w.trouble(); err != nil {
+			trouble.note(ctx, "watch", w.localPath(), err)
+		}
 		select {
 		case <-w.changed:
 		case <-ctx.Done():
-			return reason.OfContext(ctx)
+			return trouble.named(ctx, reason.OfContext(ctx))
 		case <-s.ctx.Done():
 			return s.sessionError(zk.ErrNoServer)
 		}
 	}
+}
+
+// trouble returns why the server has not set the watch yet, or nil.
+func (w *Watcher) trouble() error {
+	p := &w.view.persistent
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return w.watch.trouble
 }
 
 // Next waits for the next event. The error is ctx's, or an *OpError that has

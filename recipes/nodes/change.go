@@ -137,7 +137,7 @@ func (n *PersistentNode) noteRegistered(r *Registration) bool {
 		return false
 	}
 	was := n.now
-	n.now, n.trouble, n.conflict = r, nil, nil
+	n.now, n.trouble, n.retried, n.conflict = r, nil, nil, nil
 	if was != nil && was.Czxid == r.Czxid {
 		return false
 	}

@@ -58,6 +58,7 @@ func (n *PersistentNode) run(client, stopped context.Context, before *Persistent
 	ctx, cancel := context.WithCancel(stopped)
 	defer context.AfterFunc(client, cancel)()
 	unblocked, told := trace.Unblocked(ctx, n.client) // the requests do not wait for a tracer
+	unblocked = framework.Extend(n.client).OnTrouble(unblocked, n.noteRetry)
 	err := k.keepUntil(unblocked, before)
 	cancel()
 	n.stop()

@@ -2,6 +2,7 @@ package nodes
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -65,6 +66,7 @@ type PersistentNode struct {
 	now      *Registration    // nil if there is none
 	conflict *ConflictError
 	trouble  error // why we are not registered, or nil
+	retried  error // after which a request is made again just now, or nil
 	last     *broadcast.Node[Change]
 	settled  chan struct{} // closed and replaced when something was done
 	sessions owners        // that may have owned the node, the last ones
@@ -277,7 +279,7 @@ func (n *PersistentNode) errorOf(op string, err error) error {
 // gaveUp is the error of a call whose context has ended.
 func (n *PersistentNode) gaveUp(ctx context.Context) error {
 	n.mu.Lock()
-	conflict, trouble := n.conflict, n.trouble
+	conflict, trouble := n.conflict, cmp.Or(n.retried, n.trouble)
 	n.mu.Unlock()
 	ended := reason.OfContext(ctx)
 	switch {

@@ -68,8 +68,16 @@ func (n *PersistentNode) noteTrouble(err error) (isNew bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	isNew = n.trouble == nil
-	n.trouble = err
+	n.trouble, n.retried = err, nil
 	return isNew
+}
+
+// noteRetry takes down an error after which a request is made again, for those
+// who wait.
+func (n *PersistentNode) noteRetry(err error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.retried = err
 }
 
 func (n *PersistentNode) logEnd(err error) {
