@@ -63,7 +63,7 @@ func TestALossStopsTheCommandOfAnUnreadZklock(t *testing.T) {
 			t.Parallel()
 			srv := startServer(t)
 			l := newLife(t)
-			args := append([]string{"run", "-v", "--grace", "1.5"}, flags...)
+			args := append([]string{"run", "-v", "--grace", "0.5"}, flags...)
 			p := startUnread(t, srv, append(args, "/l", "--", "sh", "-c", "exec 2>/dev/null; "+stubborn, l.path)...)
 			require.Equal(t, "ready", l.line())
 			require.NoError(t, srv.Delete(srv.Queue("/l")[0].Path))
