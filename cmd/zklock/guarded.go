@@ -185,7 +185,7 @@ func pipeEnd(r io.Reader) (ended <-chan struct{}, stop func()) {
 	c := make(chan struct{})
 	go func() {
 		defer close(c)
-		_, _ = io.Copy(io.Discard, f)
+		_, _ = io.Copy(io.Discard, entire{f})
 	}()
 	// The goroutine ends with the program: a read of a file cannot be taken
 	// back, and its owner may go on with the file.
