@@ -108,7 +108,7 @@ func TestNothingIsLeftOfAStartWithoutAGuard(t *testing.T) {
 	for range g.events { // until it has died
 	}
 	p := &Process{exited: make(chan struct{}), gone: make(chan struct{})}
-	p.asked = make(chan request)
+	p.asked, p.endForwarding = make(chan request), func() {}
 	p.endEarly(g)
 	_, err := r.ReadByte()
 	require.ErrorIs(t, err, io.EOF, "something of the command is left")

@@ -22,7 +22,8 @@ type system struct {
 	asked   chan request
 	resume  func() bool
 
-	background bool // see Command
+	background    bool   // see Command
+	endForwarding func() // see forwardStops
 
 	mu struct {
 		sync.Mutex
@@ -72,7 +73,9 @@ func Start(c Command) (*Process, error) {
 	if !c.NoTerminal {
 		p.tty = openTerminal()
 	}
+	p.endForwarding = p.forwardStops()
 	if err := p.launch(path, c, g); err != nil {
+		p.endForwarding()
 		g.dismiss()
 		p.tty.close()
 		return nil, err

@@ -5,6 +5,7 @@ package child
 import (
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -132,16 +133,12 @@ func (j *jobs) tell(sig syscall.Signal) {
 	}
 }
 
-// controlJobs starts the goroutine. It also passes Ctrl-Z on to the child's
-// group while that is in the background, and stopped follows. If this program
-// alone stopped, the child would go on without anybody who sees that the lock is
-// lost.
+// controlJobs starts the goroutine. It ends the forwarding, too.
 func (p *Process) controlJobs() *jobs {
 	j := &jobs{stops: make(chan syscall.Signal, 1), ended: make(chan struct{})}
-	endForwarding := p.forwardStops()
 	go func() {
 		defer close(j.ended)
-		defer endForwarding()
+		defer p.endForwarding()
 		for sig := range j.stops {
 			p.stopped(sig)
 		}
@@ -149,7 +146,10 @@ func (p *Process) controlJobs() *jobs {
 	return j
 }
 
-// forwardStops passes SIGTSTP on until the function returned is called.
+// forwardStops passes Ctrl-Z on to the child's group while that is in the
+// background, and stopped follows, until the function returned is called. It
+// must begin before the child does: if this program alone stopped, the child
+// would go on without anybody who sees that the lock is lost.
 func (p *Process) forwardStops() (end func()) {
 	if p.tty == nil {
 		return func() {}
@@ -162,17 +162,20 @@ func (p *Process) forwardStops() (end func()) {
 		for {
 			select {
 			case sig := <-stops:
-				p.Signal(sig)
+				select {
+				case p.asked <- request{sig: sig.(syscall.Signal)}:
+				case <-done:
+				}
 			case <-done:
 				return
 			}
 		}
 	}()
-	return func() {
+	return sync.OnceFunc(func() {
 		signal.Stop(stops)
 		close(done)
 		<-ended
-	}
+	})
 }
 
 // stopJob stops this program's own group, and returns when it goes on. It does
