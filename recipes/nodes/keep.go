@@ -37,6 +37,7 @@ type keeper struct {
 	surprises   pauses.Growing // the tree was not as we had just seen it
 	trying      pauses.Growing
 	outages     pauses.Growing
+	warned      string // the error that the log has, since the node was registered
 	touched     touches
 	takeBack    func() // keeps the loss of the session from being told
 }
