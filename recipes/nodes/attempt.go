@@ -19,6 +19,7 @@ type attempt struct {
 }
 
 func (k *keeper) attempt(wish payload, version int32) attempt {
+	k.sent = framework.Extend(k.client).Clock()
 	return attempt{wish, version, k.client.LastZxid()}
 }
 
