@@ -158,16 +158,16 @@ func ServerCode(err error) (code int32, ok bool) {
 	return code, ok
 }
 
-// codeOf returns the code of an answer, which wraps no other error.
-func codeOf(err error) (code int32, ok bool) {
-	switch e := err.(type) {
+// codeOf returns the code of an answer. It does not look at what an error wraps.
+func codeOf(part any) (code int32, ok bool) {
+	switch e := part.(type) {
 	case *ServerError:
 		return e.Code, true
 	case *ConfigError:
 		return codeOf(e.kindOrBadArguments())
 	}
 	for code, known := range libraryErrors {
-		if err == known {
+		if part == any(known) {
 			return code, true
 		}
 	}
