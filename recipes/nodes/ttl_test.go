@@ -2,6 +2,7 @@ package nodes_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -237,3 +238,30 @@ func TestTTLNodesThatCannotBe(t *testing.T) {
 		}
 	})
 }
+
+// The server counts from when a touch arrives, which is before it answers. The
+// node counts from when the touch was sent.
+func TestTimeToLiveCountsFromTheSendingOfATouch(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		const ttl = 9 * time.Minute
+		c, _ := w.Connect(t)
+		n := startTTL(t, c, "/a", "data", ttl)
+		_, err := n.Ready(t.Context())
+		require.NoError(t, err)
+		settle()
+		w.Fake.ClearRequests()
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Path: "/a/touch", Do: zktest.DelayReply(2 * time.Second)})
+		time.Sleep(ttl / 2) // there is one touch
+		sent := w.Fake.Requests()[slices.IndexFunc(w.Fake.Requests(), isTouch)].Time
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Path: "/a/touch", Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
+		time.Sleep(time.Until(sent.Add(ttl - 1)))
+		_, there := n.Registration()
+		require.True(t, there)
+		time.Sleep(1)
+		synctest.Wait()
+		_, there = n.Registration()
+		require.False(t, there)
+	})
+}
+
+func isTouch(r zktest.Request) bool { return r.Op == zktest.OpSetData }
