@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -239,7 +238,7 @@ func printLeader(e *env, path string, p locks.Participant) error {
 		o.Session, o.Since = inspect.SessionID(p.Session), p.Since
 	}
 	if e.format == jsonForm {
-		return json.NewEncoder(e.out).Encode(o)
+		return e.writeJSON(o)
 	}
 	text := "nobody leads"
 	if p.Path != "" {
