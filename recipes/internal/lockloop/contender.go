@@ -107,6 +107,7 @@ func (c *contender) children(ctx context.Context) ([]string, error) {
 	if err := c.check(names, err); err != nil {
 		return nil, err
 	}
+	c.warnOfOthers(names)
 	return c.withoutTwins(names), nil
 }
 

@@ -3,6 +3,7 @@ package lockloop
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/gocurator/curator/framework"
@@ -11,11 +12,11 @@ import (
 )
 
 // Loop queues for one lock, and waits in the queue for admission. [ByOrder] and
-// [ByCount] make one. It has no state of its own and is safe for concurrent
-// use.
+// [ByCount] make one. It is safe for concurrent use.
 type Loop struct {
 	nodes     Nodes
 	admission admission
+	warned    atomic.Bool // of contenders of another recipe
 }
 
 // Nodes describes which nodes are a lock's contenders.
