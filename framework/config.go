@@ -112,7 +112,7 @@ func (c *config) validate() error {
 			return err
 		}
 	}
-	return tracerFault(c.tracer)
+	return cmp.Or(tracerFault(c.tracer), hiddenFault(c.tracer))
 }
 
 // validateFunctions checks the options whose default is not nil.

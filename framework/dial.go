@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework/internal/transport"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
 )
 
@@ -141,8 +142,18 @@ func (s *Session) noteAttempt(address string) {
 	s.client.attempts.begin(address)
 }
 
-// connect opens a connection, with TLS if that is configured.
+// connect opens a connection, with TLS if that is configured. The error is that
+// of the user's code, which may have got it from another client: it says nothing
+// of this one's session or credentials.
 func (c *config) connect(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := c.connectApart(ctx, network, address)
+	if err != nil {
+		err = reason.Foreign(err)
+	}
+	return conn, err
+}
+
+func (c *config) connectApart(ctx context.Context, network, address string) (net.Conn, error) {
 	return callApart(func() (net.Conn, error) {
 		nc, err := c.dial(ctx, network, address)
 		if err != nil || c.tls == nil {

@@ -108,6 +108,10 @@ func WithLogger(l *slog.Logger) Option {
 // WithTracer sets a Tracer, which is told of every operation and every state.
 // The default is none, which costs nothing. If the Tracer has a method
 // Err() error, New returns its error, such as that of an option of tracing.New.
+//
+// Recipes ask a Tracer for methods of theirs. A struct that embeds another
+// Tracer must embed its type, and not an interface, which would hide them: that
+// is an error of New.
 func WithTracer(t clienttrace.Tracer) Option {
 	return func(c *config) {
 		c.tracer = t

@@ -134,7 +134,7 @@ func (c *Client) startSession(epoch uint64) *Session {
 	s.uninterrupted, s.interrupt = context.WithCancelCause(s.ctx)
 	s.hosts = newHosts(c.serverList.servers())
 	s.watches = newWatches(s)
-	seen := c.LastZxid()
+	seen := c.retire()
 	s.link = transport.NewLink(s.linkConfig(seen))
 	s.watches.begin()
 
@@ -156,6 +156,19 @@ func (c *Client) startSession(epoch uint64) *Session {
 	s.conn, s.drain = conn, events
 	close(s.ready)
 	return s
+}
+
+// retire ends what the session before learns, and returns LastZxid. An answer that
+// arrives over its connection later reaches no caller: the next session does not
+// know of as much, and could read what is older.
+func (c *Client) retire() (lastZxid int64) {
+	c.mu.Lock()
+	s, earlier := c.session, c.earlierZxid
+	c.mu.Unlock()
+	if s == nil {
+		return earlier
+	}
+	return max(earlier, s.link.Retire())
 }
 
 // linkConfig returns what the session's connections need to know of it. They

@@ -21,8 +21,8 @@ type budget struct {
 	mu     sync.Mutex
 	closed bool // the outermost loop has ended
 
-	outer schedule
-	drawn int // from outer
+	outer *schedule // nil before the outermost loop has failed
+	drawn int       // from outer
 
 	nested  *schedule // nil: no nested loop has failed since the last success
 	open    int       // drawn from nested
@@ -33,24 +33,24 @@ type budget struct {
 type share struct {
 	*budget
 	outermost bool
-	own       *schedule // of the time when a nested loop began, until it is used
-	drew      bool      // a nested loop counts among the failing ones
+	begun     time.Time
+	drew      bool // a nested loop counts among the failing ones
 }
 
 type budgetKey struct{}
 
-// begin returns the share of a loop that begins. Its schedule is made at once:
-// it may count the time of the first attempt.
+// begin returns the share of a loop that begins. A schedule is made at the first
+// failure, so that an attempt that succeeds costs nothing for it.
 //
 // A context may outlive the loop that it comes from, and so may a context that
 // was derived from it. The budget of a loop that has ended is not used.
 func begin(ctx context.Context, p Policy) (context.Context, *share) {
 	b, _ := ctx.Value(budgetKey{}).(*budget)
 	if b != nil && !b.isClosed() {
-		return ctx, &share{budget: b, own: newSchedule(b.policy)}
+		return ctx, &share{budget: b, begun: time.Now()}
 	}
-	b = &budget{policy: p, outer: *newSchedule(p)}
-	return context.WithValue(ctx, budgetKey{}, b), &share{budget: b, outermost: true}
+	b = &budget{policy: p}
+	return context.WithValue(ctx, budgetKey{}, b), &share{budget: b, outermost: true, begun: time.Now()}
 }
 
 func (b *budget) isClosed() bool {
@@ -67,7 +67,8 @@ func (s *share) next() time.Duration {
 		return s.nextOuterLocked()
 	}
 	if s.nested == nil {
-		s.nested = s.beginningLocked()
+		s.nested = newSchedule(s.policy, s.begun)
+		s.nested.skip(s.drawn)
 	}
 	if !s.drew {
 		s.drew = true
@@ -77,25 +78,17 @@ func (s *share) next() time.Duration {
 	return s.nested.next()
 }
 
-func (b *budget) nextOuterLocked() time.Duration {
-	if b.nested != nil && b.nested.exhausted {
-		b.outer.exhausted = true
+func (s *share) nextOuterLocked() time.Duration {
+	if s.outer == nil {
+		s.outer = newSchedule(s.policy, s.begun)
 	}
-	b.outer.skip(b.open)
-	b.drawn += b.open + 1
-	b.nested, b.open = nil, 0
-	return b.outer.next()
-}
-
-// beginningLocked returns a schedule for nested loops.
-func (s *share) beginningLocked() *schedule {
-	first := s.own
-	if first == nil {
-		first = newSchedule(s.policy)
+	if s.nested != nil && s.nested.exhausted {
+		s.outer.exhausted = true
 	}
-	s.own = nil
-	first.skip(s.drawn)
-	return first
+	s.outer.skip(s.open)
+	s.drawn += s.open + 1
+	s.nested, s.open = nil, 0
+	return s.outer.next()
 }
 
 // succeeded notes that a loop has succeeded. A nested loop that is in trouble
@@ -131,7 +124,14 @@ type schedule struct {
 	exhausted bool
 }
 
-func newSchedule(p Policy) *schedule { return &schedule{backoff: p()} }
+// newSchedule makes the schedule of a loop that has begun at that time.
+func newSchedule(p Policy, begun time.Time) *schedule {
+	b := p()
+	if timed, ok := b.(*untilElapsed); ok {
+		timed.begun = begun
+	}
+	return &schedule{backoff: b}
+}
 
 func (s *schedule) next() time.Duration {
 	if s.exhausted {

@@ -11,6 +11,9 @@ import (
 // NextBackOff returns backoff.Stop. Each call must return a new value, because
 // a backoff.BackOff is stateful and not safe for concurrent use.
 //
+// The schedule is made after the first failure. One that counts time counts from
+// then. UntilElapsed counts from the first attempt.
+//
 // In the policies of this package a negative time counts as zero.
 type Policy func() backoff.BackOff
 
@@ -40,18 +43,26 @@ func Forever(delay time.Duration) Policy {
 // after the first one. If total is zero or less, it never retries.
 func UntilElapsed(total, delay time.Duration) Policy {
 	if total <= 0 {
-		return None() // the backoff package takes 0 as no limit
+		return None()
 	}
 	delay = min(max(delay, 0), math.MaxInt64/2) // it is added to the time that has passed
-	return func() backoff.BackOff {
-		return backoff.NewExponentialBackOff(
-			backoff.WithInitialInterval(delay),
-			backoff.WithMaxInterval(delay),
-			backoff.WithMultiplier(1),
-			backoff.WithRandomizationFactor(0),
-			backoff.WithMaxElapsedTime(total),
-		)
+	return func() backoff.BackOff { return &untilElapsed{total, delay, time.Now()} }
+}
+
+// untilElapsed counts from the begin of a loop, although it is made at the first
+// failure. The backoff package's schedules count from when they are made.
+type untilElapsed struct {
+	total, delay time.Duration
+	begun        time.Time
+}
+
+func (u *untilElapsed) Reset() { u.begun = time.Now() }
+
+func (u *untilElapsed) NextBackOff() time.Duration {
+	if time.Since(u.begun)+u.delay > u.total {
+		return backoff.Stop
 	}
+	return u.delay
 }
 
 // Exponential retries up to n times. The pause starts at base and doubles each

@@ -23,8 +23,9 @@ import (
 
 func TestTheStatusIsThatOfTheCommand(t *testing.T) {
 	srv := startServer(t)
-	script := filepath.Join(t.TempDir(), "script")
+	script, object := filepath.Join(t.TempDir(), "script"), filepath.Join(t.TempDir(), "object")
 	require.NoError(t, os.WriteFile(script, []byte(`exit "$1"`), 0o700))
+	require.NoError(t, os.WriteFile(object, []byte("\x7fELF\x00"), 0o700))
 	for name, tc := range map[string]struct {
 		status int
 		args   []string
@@ -38,6 +39,7 @@ func TestTheStatusIsThatOfTheCommand(t *testing.T) {
 		"not executable": {notExecuted, []string{"/etc/passwd"}},
 		"a directory":    {notExecuted, []string{"/etc"}},
 		"no #!":          {5, []string{script, "5"}},
+		"no program":     {notExecuted, []string{object}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -83,7 +85,7 @@ func TestTheCommandHasTheDescriptorsOfTheCaller(t *testing.T) {
 	p := newProcess(t, srv, "run", "/l", "--", "sh", "-c", `
 		for n in 3 4 5 6 7 8 9; do (eval ": <&$n") 2>/dev/null && echo "$n is open"; done
 		echo "$ZKLOCK_FD is new"
-		for n in 3 4 6 9 40; do cat /dev/fd/$n; done`)
+		for n in 3 4 6 9 40; do test -f /dev/fd/$n && cat /dev/fd/$n; done`)
 	p.cmd.ExtraFiles = make([]*os.File, 38)
 	for _, n := range []int{3, 4, 6, 9, 40} {
 		name := filepath.Join(t.TempDir(), "file")

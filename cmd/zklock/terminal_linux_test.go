@@ -119,7 +119,7 @@ func TestTheTerminalComesBack(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t)
 	script := filepath.Join(t.TempDir(), "script")
-	require.NoError(t, os.WriteFile(script, []byte("no program"), 0o700))
+	require.NoError(t, os.WriteFile(script, []byte("\x7fELF\x00"), 0o700))
 	for _, command := range []string{script, "true"} {
 		y := startOnTerminal(t, srv, "sh", "-c", `"$ZKLOCK" run /l "$0"; echo "status $?"; read x; echo "got $x"; read x`, command)
 		if command == script {

@@ -16,8 +16,9 @@ import (
 )
 
 // Tracer is told of every operation and every state of a client. Many
-// goroutines call the methods at the same time, without a lock. The methods
-// must not panic.
+// goroutines call the methods at the same time, without a lock. A panic of a
+// method that an operation calls is that of the operation, which leaves nothing
+// behind. A panic of any other call ends the process.
 //
 // They may block. An operation that you call takes as long as its Tracer does.
 // But a Tracer holds up no session. In Close, in background work, and when a

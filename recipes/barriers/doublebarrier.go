@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 )
@@ -82,15 +83,16 @@ func (b *DoubleBarrier) enter(ctx context.Context) (*Passage, error) {
 
 // abandon leaves, and waits for nobody.
 func (p *Passage) abandon() {
+	p.cancel(ErrLeft)
 	p.giveUp()
 	p.leave()
-	p.cancel(ErrLeft)
 }
 
 // enterAs is enter for a member that may have a node when the user's code
 // panics.
 func (b *DoubleBarrier) enterAs(ctx context.Context, e *entry) (*Passage, error) {
-	for lost := 0; ; {
+	vanished := pauses.Vanished()
+	for {
 		err := b.client.InSession(ctx, e.enterInSession)
 		if err == nil {
 			p, err := newPassage(ctx, e)
@@ -98,8 +100,7 @@ func (b *DoubleBarrier) enterAs(ctx context.Context, e *entry) (*Passage, error)
 		}
 		if reason.Is(err, errAnew) && ctx.Err() == nil {
 			e.node = framework.Created{}
-			pauseBeforeAnother(ctx, lost)
-			lost++
+			vanished.Wait(ctx)
 		} else if !again(ctx, b.client, err) {
 			e.discard(ctx)
 			return nil, e.failed(ctx, err)

@@ -83,22 +83,6 @@ func (e *entry) create(ctx context.Context, s *framework.Session) error {
 	return nil
 }
 
-// pauseBeforeAnother pauses before a member or a barrier gets another node, since
-// the one before was deleted, as others were before. The first time is an
-// operator's, and costs no pause.
-func pauseBeforeAnother(ctx context.Context, before int) {
-	if before <= 0 {
-		return
-	}
-	const first, longest = 50 * time.Millisecond, time.Second
-	t := time.NewTimer(min(first<<min(before, 16), longest))
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
-}
-
 // lookOnceMore counts the members when this one has given up. The context has
 // ended, so the look has half a second of its own, if there is a connection.
 func (e *entry) lookOnceMore(ctx context.Context) {

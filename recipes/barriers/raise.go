@@ -8,6 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/internal/identity"
@@ -54,8 +55,11 @@ func (r *raise) inSession(ctx context.Context) (Raised, error) {
 	} else {
 		r.noteSession(s.ID())
 	}
+	vanished := pauses.Vanished()
 	for tries := 0; ; tries++ {
-		pauseBeforeAnother(ctx, tries-1)
+		if tries > 0 {
+			vanished.Wait(ctx)
+		}
 		_, err := r.client.Create(ctx, r.path, data, opts...)
 		r.note(err)
 		if err == nil {

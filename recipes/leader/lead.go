@@ -8,6 +8,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/claim"
 	"github.com/gocurator/curator/recipes/internal/queue"
 	"github.com/gocurator/curator/recipes/locks"
 )
@@ -116,7 +117,7 @@ func (l *Latch) setLeading(leading bool) bool {
 // lead is one leadership. It reports whether to wait for the next.
 func (l *Latch) lead(ctx context.Context, lease *locks.Lease, work func(context.Context) error) (again bool, err error) {
 	defer func() { // also if work panics
-		ended := context.Cause(lease.Context())
+		ended := (*claim.Lease)(lease).Ended()
 		if ended != nil && !isLoss(ended) { // nobody waits for the work
 			return
 		}

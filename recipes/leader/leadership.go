@@ -15,7 +15,7 @@ import (
 type leadership struct {
 	claim   *claim.Claim
 	lease   *locks.Lease    // the leader's
-	stopped <-chan struct{} // of a latch: see claim.Lead
+	stopped <-chan struct{} // of a latch: see Claim.Lead of package claim
 }
 
 func newLeadership(lease *claim.Lease) *leadership {
@@ -23,6 +23,10 @@ func newLeadership(lease *claim.Lease) *leadership {
 	c.Watch() // a leader watches its node from the beginning
 	return &leadership{claim: c, lease: (*locks.Lease)(lease)}
 }
+
+// ended returns why the leadership has ended, or nil if only a tracer has ended
+// the context of the work.
+func (l *leadership) ended() error { return (*claim.Lease)(l.lease).Ended() }
 
 // attend looks after the leadership until leading ends, or stop is closed. A
 // leader that somebody asks to step down has the time of grace for that.

@@ -93,7 +93,7 @@ func (l *Latch) tellLocked(change Change) {
 // stepDown ends a leadership, and returns its node if that was only
 // interrupted.
 func (l *Latch) stepDown(ctx context.Context, now *leadership) (kept *keptNode) {
-	cause := context.Cause(now.lease.Context())
+	cause := now.ended()
 	switch {
 	case cause == nil, reason.Is(cause, locks.ErrReleased) && l.isClosing():
 		l.deleting(ctx, now.claim.Dissolve)

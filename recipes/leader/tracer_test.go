@@ -2,7 +2,9 @@ package leader_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -85,5 +87,73 @@ func TestLateAnswersOfATracerAreNotUsed(t *testing.T) {
 				require.NoError(t, l.Close(t.Context()))
 			})
 		})
+	}
+}
+
+// workEnder is a tracer that ends the contexts of the work, on demand.
+type workEnder struct {
+	recipetest.Spy
+	ends chan context.CancelCauseFunc
+}
+
+func (e *workEnder) StartAcquire(ctx context.Context, _ locktrace.Acquire) (context.Context, locktrace.AcquireTracer) {
+	return ctx, workEnderOnAcquire{recipetest.SpyOnAcquire{Spy: &e.Spy}, e}
+}
+
+type workEnderOnAcquire struct {
+	recipetest.SpyOnAcquire
+	of *workEnder
+}
+
+func (a workEnderOnAcquire) StartHold(h locktrace.Hold) locktrace.HoldTracer {
+	return workEnderOnHold{a.SpyOnAcquire.StartHold(h), a.of}
+}
+
+type workEnderOnHold struct {
+	locktrace.HoldTracer
+	of *workEnder
+}
+
+func (h workEnderOnHold) Context(ctx context.Context) context.Context {
+	ctx, end := context.WithCancelCause(ctx)
+	h.of.ends <- end
+	return ctx
+}
+
+// A tracer ends the context of a leader's work, with any cause. That is no loss
+// of the leadership, whatever the cause says. The latch steps down, and stands
+// again.
+func TestTracerThatEndsTheWorkIsNoLoss(t *testing.T) {
+	for _, cause := range []error{
+		context.Canceled, framework.ErrSuspended, framework.ErrSessionLost, locks.ErrReleased, locks.ErrRevoked,
+	} {
+		for _, leads := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%v, Lead=%t", cause, leads), func(t *testing.T) {
+				inVirtualTime(t, func(t *testing.T, w *world) {
+					tracer := &workEnder{ends: make(chan context.CancelCauseFunc, 9)}
+					first, second, _, _ := w.leaderAndNext(t, "/l", framework.WithTracer(tracer))
+					led := make(chan error, 1)
+					led <- leader.ErrClosed
+					if leads {
+						<-led
+						go func() {
+							led <- first.Lead(t.Context(), func(ctx context.Context) error {
+								<-ctx.Done()
+								return nil
+							})
+						}()
+						synctest.Wait()
+					}
+					(<-tracer.ends)(cause)
+					synctest.Wait()
+					require.NotNil(t, second.Leadership(), "it leads at once")
+					w.WaitNodes(t, "/l", 2)
+					require.NoError(t, second.Close(t.Context()))
+					w.await(t, first)
+					w.closeAll(t, "/l", first)
+					require.ErrorIs(t, <-led, leader.ErrClosed)
+				})
+			})
+		}
 	}
 }

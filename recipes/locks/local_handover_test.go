@@ -158,3 +158,23 @@ func TestLossDuringTheHandOverHasItsReason(t *testing.T) {
 		w.NothingLeft(t, path)
 	})
 }
+
+// The lock stays in the process for an hour. Who gives up waiting is told that
+// it was held just now, and not since when.
+func TestHandOverIsALookAtTheQueue(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		c, _ := w.Connect(t)
+		m := locks.NewInterProcessMutex(c, path, locks.WithLocalHandOver(100, 24*time.Hour))
+		queue := queueUp(ctx, m, 2)
+		first := queue[0].Wait(t)
+		time.Sleep(time.Hour)
+		require.NoError(t, first.Release(ctx))
+		second := queue[1].Wait(t)
+		_, err := m.Acquire(recipetest.Within(t, time.Second))
+		refused := notAcquired(t, err)
+		require.Equal(t, second.Path(), path+"/"+refused.Holder)
+		require.Equal(t, time.Second, refused.Age)
+		require.NoError(t, second.Release(ctx))
+	})
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/internal/recipetest"
 	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/testing/zktest"
 )
 
 // notAcquired returns the error of an acquire in vain.
@@ -205,5 +206,55 @@ func TestErrorNamesTheHolderOfTheLastLook(t *testing.T) {
 		require.Equal(t, 2, refused.Ahead)
 		require.NoError(t, second.Release(ctx))
 		require.NoError(t, queue[2].Wait(t).Release(ctx))
+	})
+}
+
+// A look at the holder, of the same process, is answered late: the holder has
+// released meanwhile. Who gives up waiting then is not told of that one.
+func TestLateLookNamesNobodyWhoHasReleased(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		m := locks.NewInterProcessMutex(c, "/l")
+		first := recipetest.Acquire(t, t.Context(), m)
+		late := zktest.Rule{Session: c.SessionID(), Op: zktest.OpGetData, Do: zktest.DelayReply(2 * time.Second)}
+		w.Fake.Inject(late)
+		waiters := []*recipetest.Pending{recipetest.AcquireLater(w.Patience(t), m)}
+		time.Sleep(time.Second)
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		first.Release(ended) // the client goes on with it
+		waiters = append(waiters, recipetest.AcquireLater(w.Patience(t), m))
+		synctest.Wait()
+		last := recipetest.AcquireLater(recipetest.Within(t, 2*time.Second), m) // it has no place at the server
+		time.Sleep(time.Second - 1)
+		late.Op, late.Times = zktest.OpAny, -1 // the others learn late that the first has gone
+		w.Fake.Inject(late)
+		<-last.Done
+		refused := notAcquired(t, last.Err)
+		require.Empty(t, refused.Holder)
+		require.Equal(t, 2, refused.Ahead)
+		for _, waiter := range waiters {
+			require.NoError(t, waiter.Wait(t).Release(t.Context()))
+		}
+	})
+}
+
+// Whoever gets an error may do with it as he likes.
+func TestRefusalsShareNoData(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		m := locks.NewInterProcessMutex(c, "/l", locks.WithNodeData([]byte("holder")))
+		lease := recipetest.Acquire(t, t.Context(), m)
+		waiters := []*recipetest.Pending{}
+		for range 3 {
+			waiters = append(waiters, recipetest.AcquireLater(recipetest.Within(t, time.Second), m))
+		}
+		for _, waiter := range waiters {
+			<-waiter.Done
+			refused := notAcquired(t, waiter.Err)
+			require.Equal(t, "holder", string(refused.HolderData))
+			clear(refused.HolderData)
+		}
+		require.NoError(t, lease.Release(t.Context()))
 	})
 }

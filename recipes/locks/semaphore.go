@@ -5,6 +5,7 @@ import (
 	"path"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/internal/claim"
@@ -148,10 +149,12 @@ func (s *InterProcessSemaphore) acquire(ctx context.Context, n int, wait bool) (
 
 // win passes the gate and takes n leases.
 func (s *InterProcessSemaphore) win(ctx context.Context, a queue.Attempt, n int) (*claim.Claim, error) {
+	vanished := pauses.Vanished()
 	for {
 		if c, err := s.winOnce(ctx, a, n); c != nil || err != nil {
 			return c, err
 		}
+		vanished.Wait(ctx) // the next attempt says that ctx has ended
 	}
 }
 

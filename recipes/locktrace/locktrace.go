@@ -20,7 +20,8 @@ import (
 //     ended.
 //   - Client.Close waits for a second, too.
 //
-// No method must panic.
+// A panic in an acquire reaches its caller, and leaves no node and no lock
+// behind. A panic of a call that nobody waits for ends the process.
 type Tracer interface {
 	// StartAcquire is called when an acquire begins, with its context. It
 	// returns the context for the rest of the acquire: ctx itself, or one that

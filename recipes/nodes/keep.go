@@ -7,6 +7,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/trace"
 	"github.com/gocurator/curator/retry"
@@ -32,10 +33,12 @@ type keeper struct {
 
 	settledOnce bool   // it was registered before
 	predecessor *int32 // the version of somebody else's node that we have waited for
-	repairs     damper
-	surprises   damper // the tree was not as we had just seen it
-	trying      damper
-	outages     damper
+	repairs     pauses.Growing
+	surprises   pauses.Growing // the tree was not as we had just seen it
+	trying      pauses.Growing
+	outages     pauses.Growing
+	warned      string    // the error that the log has, since the node was registered
+	sent        time.Time // when the newest request that makes the node, or writes it, was sent
 	touched     touches
 	takeBack    func() // keeps the loss of the session from being told
 }
@@ -47,10 +50,11 @@ func (n *PersistentNode) run(client, stopped context.Context, before *Persistent
 	k := &keeper{
 		PersistentNode: n,
 		takeBack:       func() {},
-		repairs:        damper{shortest: 100 * time.Millisecond, longest: 10 * time.Second},
-		surprises:      damper{shortest: 100 * time.Millisecond, longest: 10 * time.Second},
-		trying:         damper{first: time.Second, shortest: time.Second, longest: 30 * time.Second},
-		outages:        damper{first: outagePause, shortest: outagePause, longest: longestPause},
+		touched:        touches{clock: framework.Extend(n.client).Clock},
+		repairs:        pauses.Growing{Shortest: 100 * time.Millisecond, Longest: 10 * time.Second},
+		surprises:      pauses.Growing{Shortest: 100 * time.Millisecond, Longest: 10 * time.Second},
+		trying:         pauses.Growing{First: time.Second, Shortest: time.Second, Longest: 30 * time.Second},
+		outages:        pauses.Growing{First: outagePause, Shortest: outagePause, Longest: longestPause},
 	}
 	k.resetPauses()
 	k.name()
@@ -72,7 +76,7 @@ func (n *PersistentNode) run(client, stopped context.Context, before *Persistent
 		<-before.gone // a third node of the path has to wait for it, too
 	}
 	pathsInUse.leave(n)
-	if n.whenGone != nil {
+	if n.whenGone != nil && unlessWanted(leftover) == nil { // a node that stays is not listed as another's
 		n.whenGone()
 	}
 	n.finish(leftover)
@@ -116,6 +120,7 @@ func (k *keeper) keepUntil(ctx context.Context, before *PersistentNode) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+		k.tellOverdue()
 		if err := k.outlast(ctx, err); err != nil {
 			return err
 		}
@@ -247,7 +252,7 @@ func (k *keeper) wasDeleted(ctx context.Context) error {
 		return nil
 	}
 	k.deleted()
-	return k.repairs.pause(ctx)
+	return k.repairs.Wait(ctx)
 }
 
 // contend decides what follows a conflict. It returns nil when it is time to
@@ -264,7 +269,7 @@ func (k *keeper) contend(ctx context.Context, stat *zk.Stat, watch *framework.Wa
 	}
 	k.predecessor = &stat.Version
 	_, err := watch.Wait(ctx)
-	k.surprises.reset()
+	k.surprises.Reset()
 	return err
 }
 
@@ -283,7 +288,7 @@ func (k *keeper) contendUnseen(ctx context.Context) error {
 		return rival
 	}
 	k.predecessor = new(int32) // the version of every node that was never written to
-	return k.trying.pause(ctx)
+	return k.trying.Wait(ctx)
 }
 
 // attend looks after a node that is ours. It returns nil when it is time to
@@ -299,7 +304,7 @@ func (k *keeper) attend(ctx context.Context, stat *zk.Stat, watch *framework.Wat
 		k.version = stat.Version
 		k.clean = k.cfg.data == Accept
 		if !k.clean {
-			if err := k.repairs.pause(ctx); err != nil {
+			if err := k.repairs.Wait(ctx); err != nil {
 				return err
 			}
 		}
@@ -344,12 +349,23 @@ func (k *keeper) waitForNews(ctx context.Context, watch *framework.Watch) error 
 func (k *keeper) settle(czxid int64) {
 	if k.cfg.ttl > 0 {
 		if k.touched.czxid != czxid {
-			k.touched.begin(czxid, k.cfg.ttl, k.notTouched(czxid))
-		} else if k.touched.isOverdue() {
+			k.touched.begin(czxid, k.sentFor(czxid), k.cfg.ttl, k.notTouched(czxid))
+		}
+		if k.touched.isOverdue() {
 			return
 		}
 	}
 	k.settledOnce, k.predecessor = true, nil
 	k.resetPauses()
 	k.registered(Registration{Path: k.node, Czxid: czxid, Session: k.session})
+}
+
+// sentFor returns when the request was sent that has made the node, or written
+// it: the server counts from no earlier moment. It is zero if another process
+// may have done that.
+func (k *keeper) sentFor(czxid int64) time.Time {
+	if k.clean && k.czxid == czxid {
+		return k.sent
+	}
+	return time.Time{}
 }

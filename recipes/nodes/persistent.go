@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -64,6 +65,7 @@ type PersistentNode struct {
 	waiting  map[uint64]error // the Sets that wait; why one was refused, or nil
 	have     payload          // the data that the node has; none if it never was there
 	now      *Registration    // nil if there is none
+	until    time.Time        // for a node with a time to live: when it may be gone
 	conflict *ConflictError
 	trouble  error // why we are not registered, or nil
 	retried  error // after which a request is made again just now, or nil
@@ -187,9 +189,10 @@ func (n *PersistentNode) Registration() (Registration, bool) {
 }
 
 // registrationLocked does not return an ephemeral node of a session that is
-// over, even if nobody has noted that yet.
+// over, nor one whose time to live is, even if nobody has noted that yet.
 func (n *PersistentNode) registrationLocked() (Registration, bool) {
-	if n.now == nil || n.failure != nil || n.cfg.ephemeral() && n.now.Session.Context().Err() != nil {
+	if n.now == nil || n.failure != nil || n.cfg.ephemeral() && n.now.Session.Context().Err() != nil ||
+		n.cfg.ttl > 0 && !framework.Extend(n.client).Clock().Before(n.until) {
 		return Registration{}, false
 	}
 	return *n.now, true

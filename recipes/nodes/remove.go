@@ -42,12 +42,12 @@ func (k *keeper) remove(ctx context.Context) error {
 func (k *keeper) outlastRemoval(ctx context.Context, err error) {
 	switch {
 	case reason.Is(err, zk.ErrAuthFailed):
-		k.trying.pause(ctx)
+		k.trying.Wait(ctx)
 	case reason.Is(err, framework.ErrSessionLost), reason.Is(err, framework.ErrNotConnected):
 	case framework.IsConnectionError(err):
-		k.outages.pause(ctx)
+		k.outages.Wait(ctx)
 	default:
-		k.trying.pause(ctx)
+		k.trying.Wait(ctx)
 	}
 }
 

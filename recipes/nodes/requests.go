@@ -30,7 +30,7 @@ func (k *keeper) create(ctx context.Context) error {
 	a := k.attempt(wish, 0)
 	created, err := k.client.Create(ctx, path, wish.data, opts...)
 	if reason.Is(err, zk.ErrNodeExists) {
-		return k.surprises.pause(ctx)
+		return k.surprises.Wait(ctx)
 	}
 	if err != nil {
 		return k.failed(a, err)
@@ -73,7 +73,7 @@ func (k *keeper) replaceWith(ctx context.Context, wish payload, other int32, ops
 		return nil
 	case reason.Is(err, zk.ErrNoNode), reason.Is(err, zk.ErrBadVersion), reason.Is(err, zk.ErrNodeExists):
 		k.predecessor = nil // without it, create makes missing parents, too
-		return k.surprises.pause(ctx)
+		return k.surprises.Wait(ctx)
 	default:
 		return k.failed(a, err)
 	}
@@ -114,7 +114,7 @@ func (k *keeper) write(ctx context.Context, wish payload, version int32) error {
 		k.settle(stat.Czxid)
 		return nil
 	case reason.Is(err, zk.ErrNoNode), reason.Is(err, zk.ErrBadVersion):
-		return k.surprises.pause(ctx)
+		return k.surprises.Wait(ctx)
 	default:
 		return k.failed(a, err)
 	}

@@ -20,18 +20,19 @@ func (k *keeper) outlast(ctx context.Context, err error) error {
 	if reason.Is(err, framework.ErrSessionLost) {
 		return nil // the next session waits for the connection
 	}
-	isNew := k.noteTrouble(err)
+	k.noteTrouble(err)
 	switch {
 	case reason.Is(err, framework.ErrNotConnected):
 	case framework.IsConnectionError(err): // a server may be reachable and still not answer
-		if err := k.outages.pause(ctx); err != nil {
+		if err := k.outages.Wait(ctx); err != nil {
 			return err
 		}
 	default:
-		if isNew {
+		if k.warned != err.Error() {
+			k.warned = err.Error()
 			framework.Extend(k.client).Logger().Warn("persistent node is tried again after an error", k.logPath(k.node), semconv.Cause, err)
 		}
-		if err := k.trying.pause(ctx); err != nil {
+		if err := k.trying.Wait(ctx); err != nil {
 			return err
 		}
 	}
@@ -45,12 +46,14 @@ const (
 )
 
 func (k *keeper) resetPauses() {
-	k.trying.reset()
-	k.outages.reset()
+	k.warned = ""
+	k.trying.Reset()
+	k.outages.Reset()
 }
 
 // isCurable reports whether waiting may cure an error. Parents may be missing
-// because the server deletes them when they are empty.
+// because the server deletes them when they are empty. Refused credentials end
+// the node: whoever relies on it must know that it is not there.
 func isCurable(err error) bool {
 	switch {
 	case reason.Is(err, framework.ErrClosed), reason.Is(err, zk.ErrAuthFailed), reason.Is(err, ErrConflict):
@@ -62,14 +65,11 @@ func isCurable(err error) bool {
 	}
 }
 
-// noteTrouble takes down an error for those who wait, and reports whether it is
-// the first since the node was registered.
-func (n *PersistentNode) noteTrouble(err error) (isNew bool) {
+// noteTrouble takes down an error for those who wait.
+func (n *PersistentNode) noteTrouble(err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	isNew = n.trouble == nil
 	n.trouble, n.retried = err, nil
-	return isNew
 }
 
 // noteRetry takes down an error after which a request is made again, for those
@@ -82,39 +82,4 @@ func (n *PersistentNode) noteRetry(err error) {
 
 func (n *PersistentNode) logEnd(err error) {
 	framework.Extend(n.client).Logger().Warn("persistent node ends", n.logPath(""), semconv.Cause, err)
-}
-
-// damper makes pauses that grow while something happens again and again.
-type damper struct {
-	first             time.Duration
-	shortest, longest time.Duration // of those behind the first
-
-	next time.Duration
-	last time.Time // when the last pause ended
-}
-
-// pause waits. The pauses begin anew after a quiet time of twice the longest.
-func (d *damper) pause(ctx context.Context) error {
-	if !d.last.IsZero() && time.Since(d.last) > 2*d.longest {
-		d.reset()
-	}
-	now := d.next
-	d.next = min(max(2*now, d.shortest), d.longest)
-	err := sleep(ctx, now)
-	d.last = time.Now()
-	return err
-}
-
-func (d *damper) reset() { d.next = d.first }
-
-// sleep waits, and returns ctx's error if ctx ends first.
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return reason.OfContext(ctx)
-	}
 }

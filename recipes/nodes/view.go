@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"iter"
@@ -12,6 +13,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 )
 
@@ -52,7 +54,7 @@ func (g *Group) Changes(ctx context.Context) iter.Seq2[View, error] {
 		}
 		w := &watcher{
 			Group: g, yield: yield, all: map[string]sighting{},
-			trouble: damper{first: outagePause, shortest: outagePause, longest: 30 * time.Second},
+			trouble: pauses.Growing{First: outagePause, Shortest: outagePause, Longest: 30 * time.Second},
 		}
 		defer w.stop()
 		err := w.run(ctx)
@@ -72,7 +74,7 @@ type watcher struct {
 	all     map[string]sighting // by name
 	last    []Member            // as told to the caller
 	told    bool                // the caller has had a view
-	trouble damper
+	trouble pauses.Growing
 }
 
 // errLeft ends the loop of a caller that has left.
@@ -89,7 +91,7 @@ func (w *watcher) run(ctx context.Context) error {
 			return err
 		case reason.Is(err, framework.ErrSessionLost), reason.Is(err, framework.ErrNotConnected):
 		default:
-			if err := w.trouble.pause(ctx); err != nil {
+			if err := w.trouble.Wait(ctx); err != nil {
 				return err
 			}
 		}
@@ -175,7 +177,7 @@ func (w *watcher) update(ctx context.Context, names []string) error {
 		if !named[name] {
 			seen.stop()
 			delete(w.all, name)
-		} else if isClosed(seen.watch.Done()) {
+		} else if seen.watch == nil || isClosed(seen.watch.Done()) {
 			delete(w.all, name)
 		}
 	}
@@ -194,7 +196,9 @@ func (w *watcher) wait(ctx context.Context, children *framework.Watch) (membersC
 		cases = append(cases, reflect.SelectCase{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(ch)})
 	}
 	for _, seen := range w.all {
-		cases = append(cases, reflect.SelectCase{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(seen.watch.Done())})
+		if seen.watch != nil {
+			cases = append(cases, reflect.SelectCase{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(seen.watch.Done())})
+		}
 		if seen.Self {
 			cases = append(cases, reflect.SelectCase{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(seen.self.Done())})
 		}
@@ -222,7 +226,7 @@ func (w *watcher) hideLeaving() {
 
 // tell gives the caller a view, if it has not had this one.
 func (w *watcher) tell() error {
-	w.trouble.reset()
+	w.trouble.Reset()
 	w.hideLeaving()
 	now := listed(slices.Collect(maps.Values(w.all)))
 	view := difference(w.last, now)
@@ -230,7 +234,7 @@ func (w *watcher) tell() error {
 		return nil
 	}
 	w.told, w.last = true, now
-	if !w.yield(view, nil) {
+	if !w.yield(view.clone(), nil) {
 		w.left = true
 		return errLeft
 	}
@@ -238,9 +242,9 @@ func (w *watcher) tell() error {
 }
 
 // difference returns the view of now, after one with the members before. Both
-// are ordered by ids. The caller of Changes may keep and change the view.
+// are ordered by ids.
 func difference(before, now []Member) View {
-	v := View{Members: slices.Clone(now)}
+	v := View{Members: now}
 	for len(before) > 0 || len(now) > 0 {
 		switch {
 		case len(now) == 0 || len(before) > 0 && before[0].ID < now[0].ID:
@@ -255,12 +259,23 @@ func difference(before, now []Member) View {
 	return v
 }
 
+// clone returns a view that the caller may keep and change.
+func (v View) clone() View {
+	for _, list := range []*[]Member{&v.Members, &v.Joined, &v.Updated, &v.Left} {
+		*list = slices.Clone(*list)
+		for i := range *list {
+			(*list)[i].Payload = bytes.Clone((*list)[i].Payload)
+		}
+	}
+	return v
+}
+
 // compare notes what has become of a member that is in both views.
 func (v *View) compare(before, now Member) {
 	switch {
-	case before.Czxid != now.Czxid:
+	case before.Czxid != now.Czxid && before.Czxid != 0 && now.Czxid != 0:
 		v.Left, v.Joined = append(v.Left, before), append(v.Joined, now)
-	case before.Mzxid != now.Mzxid, before.Self != now.Self:
+	case before.Mzxid != now.Mzxid, before.Self != now.Self, before.Unreadable != now.Unreadable:
 		v.Updated = append(v.Updated, now)
 	}
 }

@@ -100,7 +100,7 @@ type Request struct {
 func (l *Link) send(requests []Request, calls []*Call) (*Waiter, error) {
 	l.mu.Lock()
 	c := l.conn
-	if c == nil || !c.established {
+	if c == nil || !c.established || l.retired {
 		l.mu.Unlock()
 		return nil, ErrNotSent
 	}

@@ -305,3 +305,29 @@ func TestThenIsCalledWhenTheConnectionIsLost(t *testing.T) {
 		require.ErrorIs(t, got, ErrLost)
 	})
 }
+
+func TestRetiredLinkAnswersNoCallAndTakesNone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := NewLink(Config{})
+		c, p := established(t, l, 7, 9*time.Second)
+		readInBackground(c)
+		answered, err := send(l, "/a")
+		require.NoError(t, err)
+		p.write(answerFrame(xidOf(p.read()), 17, 0, "/a"))
+		<-answered.Done()
+		call, err := send(l, "/b")
+		require.NoError(t, err)
+		frame := p.read()
+
+		require.EqualValues(t, 17, l.Retire())
+		p.write(answerFrame(xidOf(frame), 18, 0, "/b"))
+		synctest.Wait()
+		require.EqualValues(t, 17, l.LastZxid())
+		_, err = send(l, "/c")
+		require.ErrorIs(t, err, ErrNotSent)
+		l.Close()
+		<-call.Done()
+		_, _, _, err = call.Answer()
+		require.ErrorIs(t, err, ErrLost)
+	})
+}

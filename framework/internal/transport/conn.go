@@ -245,6 +245,9 @@ func (c *Conn) incoming(frame []byte) ([]byte, error) {
 func (c *Conn) matchReply(r reply) (call *Call, known bool) {
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()
+	if c.link.retired {
+		return nil, false
+	}
 	sent, known := c.inflight.answered(r.xid)
 	if !known {
 		return nil, false

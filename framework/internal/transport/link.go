@@ -66,6 +66,7 @@ type Link struct {
 	mu       sync.Mutex
 	conn     *Conn // the newest
 	closed   bool
+	retired  bool          // no call is answered any more
 	timeout  time.Duration // negotiated; 0 before the first handshake
 	contact  time.Time     // when the newest answered request was sent
 	gaps     []gap         // oldest first
@@ -140,6 +141,16 @@ func (l *Link) HasNews() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.conn != nil && l.zxidFrom == l.conn
+}
+
+// Retire ends what the session learns, and returns LastZxid, which stays so. No
+// request is taken any more. A call that was not answered by then never will be:
+// it fails with ErrLost when the link is closed.
+func (l *Link) Retire() (lastZxid int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.retired = true
+	return l.lastZxid
 }
 
 func (l *Link) contactLocked(sent time.Time) {

@@ -2,6 +2,7 @@ package claim
 
 import (
 	"context"
+	"sync"
 	"time"
 )
 
@@ -52,11 +53,13 @@ func LeaseFromContext(ctx context.Context) (*Lease, bool) {
 // endingWith returns a context that ends with either of these. The end of
 // under, a lease's context, reaches it at once. The end of ctx reaches it
 // within the time that it takes to start a goroutine. Its error and its cause
-// are those of the context that has ended.
+// are those of the context that has ended. The cause is as it is, for callers
+// that compare it, and not reason.Foreign: the library decides on the causes of
+// its own contexts only.
 func endingWith(under, ctx context.Context) (context.Context, context.CancelFunc) {
 	stopTimer := func() {}
 	if deadline, ok := ctx.Deadline(); ok {
-		under, stopTimer = context.WithDeadlineCause(under, deadline, &deadlineCause{ctx})
+		under, stopTimer = context.WithDeadlineCause(under, deadline, causeAtDeadline(ctx))
 	}
 	under, end := context.WithCancelCause(under)
 	stop := context.AfterFunc(ctx, func() {
@@ -72,22 +75,27 @@ func endingWith(under, ctx context.Context) (context.Context, context.CancelFunc
 }
 
 // deadlineCause is the cause of a context that has the deadline of another. It
-// is the other's cause, which nobody can read before the other has ended.
-type deadlineCause struct{ ctx context.Context }
+// is the other's cause, which nobody can read before the other has ended. So it
+// cannot be that error itself, and only errors.Is finds that in it.
+type deadlineCause struct{ cause func() error }
 
 // behind bounds how much later than its deadline a context is expected to end.
 // The contexts of the standard library end when their timer fires.
 const behind = 100 * time.Millisecond
 
-func (c *deadlineCause) cause() error {
-	timer := time.NewTimer(behind)
-	defer timer.Stop()
-	select {
-	case <-c.ctx.Done():
-		return context.Cause(c.ctx)
-	case <-timer.C:
-		return context.DeadlineExceeded
-	}
+// causeAtDeadline returns the cause of a context whose deadline has passed. The
+// context is asked, and waited for, once.
+func causeAtDeadline(ctx context.Context) *deadlineCause {
+	return &deadlineCause{sync.OnceValue(func() error {
+		timer := time.NewTimer(behind)
+		defer timer.Stop()
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-timer.C:
+			return context.DeadlineExceeded
+		}
+	})}
 }
 
 func (c *deadlineCause) Error() string { return c.cause().Error() }

@@ -17,6 +17,7 @@ type Lease struct {
 	several  *several        // nil for one lease
 	ctx      context.Context // the lease's, in which LeaseFromContext finds it
 	held     context.Context // the same, without a reference to the lease
+	own      context.Context // the same, before a tracer has derived another; nil for several
 	end      context.CancelCauseFunc
 	released atomic.Bool
 	unreport func() // cancels the report that the lease was dropped; may be nil
@@ -27,6 +28,7 @@ func (c *Claim) LeaseOf(ctx context.Context) *Lease {
 	l := &Lease{claim: c}
 	var held context.Context
 	held, l.end = context.WithCancelCause(merged{c.ctx, l.valuesOf(ctx)})
+	l.own = held
 	l.workIn(held)
 	return l
 }
@@ -67,6 +69,10 @@ func (l *Lease) reportIfDropped() {
 
 // Context ends when the lease does.
 func (l *Lease) Context() context.Context { return l.ctx }
+
+// Ended returns why a single lease has ended, or nil if it has not. The cause of
+// its context may be another one: a tracer can end that, and the lease goes on.
+func (l *Lease) Ended() error { return context.Cause(l.own) }
 
 // WithContext returns a copy of ctx that ends with the lease, too.
 func (l *Lease) WithContext(ctx context.Context) (context.Context, context.CancelFunc) {
@@ -143,7 +149,7 @@ func (l *Lease) leave() (last bool) {
 	l.claim.mu.Lock()
 	defer l.claim.mu.Unlock()
 	l.end(ErrReleased)
-	if stopped := l.claim.stopped; stopped != nil && !reason.Is(context.Cause(l.ctx), ErrReleased) {
+	if stopped := l.claim.stopped; stopped != nil && !reason.Is(l.Ended(), ErrReleased) {
 		stopped()
 		return false
 	}

@@ -246,3 +246,24 @@ func TestStoppedClaimIsReleasedAndNotLost(t *testing.T) {
 		require.Equal(t, claim.Released, w.claim.State())
 	})
 }
+
+// lateContext has a deadline, at which it does not end.
+type lateContext struct{ context.Context }
+
+func (lateContext) Deadline() (time.Time, bool) { return time.Now().Add(time.Second), true }
+
+// The cause of a context that ends later than its deadline is waited for once,
+// however often it is asked for.
+func TestCauseOfALateContextIsWaitedForOnce(t *testing.T) {
+	withClaim(t, func(t *testing.T, w claimed) {
+		work, done := w.lease.WithContext(lateContext{t.Context()})
+		defer done()
+		<-work.Done()
+		start := time.Now()
+		for range 3 {
+			require.ErrorIs(t, context.Cause(work), context.DeadlineExceeded)
+			require.Equal(t, context.DeadlineExceeded.Error(), context.Cause(work).Error())
+		}
+		require.LessOrEqual(t, time.Since(start), 100*time.Millisecond)
+	})
+}

@@ -3,18 +3,20 @@ package lockloop
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 )
 
 // Loop queues for one lock, and waits in the queue for admission. [ByOrder] and
-// [ByCount] make one. It has no state of its own and is safe for concurrent
-// use.
+// [ByCount] make one. It is safe for concurrent use.
 type Loop struct {
 	nodes     Nodes
 	admission admission
+	warned    atomic.Bool // of contenders of another recipe
 }
 
 // Nodes describes which nodes are a lock's contenders.
@@ -44,6 +46,10 @@ type Attempt struct {
 	// Resume is a node of ours that was admitted before, or nil. If it is not
 	// good any more, another one takes its place.
 	Resume *framework.Created
+
+	// Crowd is shared by the attempts that look at the queue together, or nil.
+	// It is for admission by order.
+	Crowd *Crowd
 
 	// Siblings are names of other nodes of ours that must be there as well. If
 	// one of them is gone, the error is ErrIncomplete. They are for admission
@@ -87,6 +93,7 @@ var (
 // context ends it.
 func (l *Loop) Run(ctx context.Context, a Attempt) (framework.Created, *NotAdmitted) {
 	c := &contender{loop: l, attempt: a}
+	vanished := pauses.Vanished()
 	for {
 		err := c.queue(ctx)
 		if err == nil {
@@ -95,6 +102,9 @@ func (l *Loop) Run(ctx context.Context, a Attempt) (framework.Created, *NotAdmit
 		if ctx.Err() != nil || !reason.Is(err, errStale) && !c.waitReconnect(ctx, err) {
 			c.seen.Err = errorFor(ctx, err)
 			return framework.Created{}, &c.seen
+		}
+		if reason.Is(err, errStale) && c.node.Session.Context().Err() == nil {
+			vanished.Wait(ctx)
 		}
 	}
 }

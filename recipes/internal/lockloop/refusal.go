@@ -27,10 +27,11 @@ type NotAdmitted struct {
 
 // Recall adds what was known of the queue already: all of it if the contender
 // has not seen the queue, or else the data of the holder. A context may end
-// between any two requests.
+// between any two requests. Who is known to be ahead stays ahead.
 func (r *NotAdmitted) Recall(known NotAdmitted) {
 	if r.Seen.IsZero() {
 		known.Full, known.Err = r.Full, r.Err
+		known.Ahead = max(known.Ahead, r.Ahead)
 		*r = known
 		return
 	}

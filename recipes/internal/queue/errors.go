@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"time"
@@ -84,7 +85,7 @@ func (q *Queue) WhileConnecting(ctx context.Context) error {
 
 func (q *Queue) notAcquired(r *lockloop.NotAdmitted) NotAcquired {
 	e := NotAcquired{
-		Op: q.cfg.Op, Path: q.cfg.Name, Ahead: r.Ahead, Holder: r.Holder, HolderData: r.HolderData, Err: r.Err,
+		Op: q.cfg.Op, Path: q.cfg.Name, Ahead: r.Ahead, Holder: r.Holder, HolderData: bytes.Clone(r.HolderData), Err: r.Err,
 		Own:       r.HolderSession != 0 && r.HolderSession == q.cfg.Client.SessionID(),
 		Reentrant: q.cfg.Reenters != nil && q.cfg.Reenters(r.Holder),
 		Seen:      r.Seen,

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"container/list"
 	"slices"
 
 	"github.com/gocurator/curator/recipes/internal/lockloop"
@@ -10,10 +11,14 @@ import (
 // holder's node: its creation of a node takes a round trip, too. Its error says
 // what goroutines of this process have seen before.
 
-// note records the state of the server's queue.
+// note records the state of the server's queue. A look that is answered late may
+// name a holder of ours that has just given up: that is no news.
 func (q *localQueue) note(r lockloop.NotAdmitted) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if slices.Contains(q.gone, r.Holder) {
+		return
+	}
 	q.nameHolderLocked(&r)
 	q.knowLocked(r)
 	q.seen = r
@@ -26,8 +31,8 @@ func (q *localQueue) know(r lockloop.NotAdmitted) {
 	q.knowLocked(r)
 }
 
-// maxKnown is how many holders are remembered. A listing that is on its way
-// may name one that has just given up.
+// maxKnown is how many holders are remembered, and how many that have given up.
+// A listing that is on its way may name one of those.
 const maxKnown = 4
 
 func (q *localQueue) knowLocked(r lockloop.NotAdmitted) {
@@ -35,10 +40,14 @@ func (q *localQueue) knowLocked(r lockloop.NotAdmitted) {
 	if !r.HasRead() || slices.ContainsFunc(q.known, same) {
 		return
 	}
-	if len(q.known) == maxKnown {
-		q.known = slices.Delete(q.known, 0, 1)
+	q.known = addLast(q.known, r)
+}
+
+func addLast[T any](all []T, one T) []T {
+	if len(all) == maxKnown {
+		all = slices.Delete(all, 0, 1)
 	}
-	q.known = append(q.known, r)
+	return append(all, one)
 }
 
 func (q *localQueue) nameHolderLocked(r *lockloop.NotAdmitted) {
@@ -47,13 +56,29 @@ func (q *localQueue) nameHolderLocked(r *lockloop.NotAdmitted) {
 	}
 }
 
-// forget drops the state of the server's queue if this node of ours has the
-// lock there: the node is given up.
-func (q *localQueue) forget(holder string) {
+// noteShared is note for a claim of ours that shares the lock.
+func (q *localQueue) noteShared(r lockloop.NotAdmitted) *list.Element {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.seen.Holder == holder {
-		q.seen = lockloop.NotAdmitted{}
+	q.seen = r
+	return q.shared.PushBack(r)
+}
+
+// forget drops the state of the server's queue if this node of ours has the
+// lock there: the node is given up. Another of ours may share the lock.
+func (q *localQueue) forget(holder string, shared *list.Element) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.gone = addLast(q.gone, holder)
+	if shared != nil {
+		q.shared.Remove(shared)
+	}
+	if q.seen.Holder != holder {
+		return
+	}
+	q.seen = lockloop.NotAdmitted{}
+	if first := q.shared.Front(); first != nil {
+		q.seen = first.Value.(lockloop.NotAdmitted)
 	}
 }
 

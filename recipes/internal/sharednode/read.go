@@ -7,6 +7,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 )
 
@@ -34,6 +35,7 @@ func (n Node) ReadNewest(ctx context.Context) (*Snapshot, error) {
 // ReadW reads the node, and sets a watch for its next change. If it does not
 // exist, the watch is for its creation.
 func (n Node) ReadW(ctx context.Context) (*Snapshot, *framework.Watch, error) {
+	vanished := pauses.Vanished()
 	for {
 		data, stat, watch, err := n.Client.GetW(ctx, n.Path)
 		if err == nil {
@@ -51,6 +53,9 @@ func (n Node) ReadW(ctx context.Context) (*Snapshot, *framework.Watch, error) {
 			return Absent(asked, n.Client.LastZxid()), watch, nil
 		}
 		watch.Stop()
+		if err := vanished.Wait(ctx); err != nil {
+			return nil, nil, err
+		}
 	}
 }
 
@@ -58,11 +63,18 @@ func (n Node) ReadW(ctx context.Context) (*Snapshot, *framework.Watch, error) {
 // for. If the node does not exist, it is created with the seed, and missing
 // parents as containers. It is no error if somebody else does.
 func (n Node) ReadSeeded(ctx context.Context, seed []byte, watched bool) (*Snapshot, *framework.Watch, error) {
+	vanished, created := pauses.Vanished(), false
 	for {
 		s, watch, err := n.readPresent(ctx, watched)
 		if !reason.Is(err, zk.ErrNoNode) {
 			return s, watch, err
 		}
+		if created {
+			if err := vanished.Wait(ctx); err != nil {
+				return nil, nil, err
+			}
+		}
+		created = true
 		_, err = n.Client.Create(ctx, n.Path, seed, framework.WithParents())
 		if err != nil && !reason.Is(err, zk.ErrNodeExists) {
 			return nil, nil, err

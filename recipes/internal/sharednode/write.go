@@ -8,6 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 )
 
@@ -69,6 +70,7 @@ func (n Node) doInSession(ctx context.Context, a Attempt) (*Snapshot, error) {
 // node, or nil: with it, Set can be sure in more cases that a request whose
 // reply was lost was not applied, and make it again.
 func (n Node) Set(ctx context.Context, base *Snapshot, data []byte) (*Snapshot, error) {
+	vanished := pauses.Vanished()
 	for {
 		s, err := n.Do(ctx, Attempt{
 			Send:    func(ctx context.Context) (*Snapshot, error) { return n.Transact(ctx, data) },
@@ -83,6 +85,9 @@ func (n Node) Set(ctx context.Context, base *Snapshot, data []byte) (*Snapshot, 
 		})
 		if !reason.Is(err, zk.ErrNodeExists) || reason.Is(err, framework.ErrOutcomeUnknown) {
 			return s, err
+		}
+		if err := vanished.Wait(ctx); err != nil {
+			return nil, err
 		}
 	}
 }

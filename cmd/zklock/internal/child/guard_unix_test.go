@@ -86,8 +86,8 @@ func TestIgnoredHangupIsInherited(t *testing.T) {
 
 func TestAFileThatIsNoProgram(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "text")
-	require.NoError(t, os.WriteFile(path, []byte("not a program"), 0o700))
+	path := filepath.Join(t.TempDir(), "object")
+	require.NoError(t, os.WriteFile(path, []byte("\x7fELF\x00"), 0o700))
 	_, err := Start(command(path))
 	require.ErrorIs(t, err, syscall.ENOEXEC)
 	require.ErrorContains(t, err, path)

@@ -3,8 +3,10 @@
 package child
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"runtime"
 	"syscall"
@@ -53,8 +55,8 @@ func beInner(files []*os.File) {
 
 func (g *inner) tell(kind eventKind, n int) { _ = g.events.Encode(event{kind, n}) }
 
-// launch starts the command. The system cannot run a script without "#!": a shell
-// does, as below execvp(3).
+// launch starts the command. The system does not run a script without "#!": a
+// shell does, as below execvp(3).
 func launch(c *program, files []*os.File) (pid int, err error) {
 	attr := &syscall.SysProcAttr{Setpgid: true}
 	dieWithParent(attr)
@@ -64,13 +66,25 @@ func launch(c *program, files []*os.File) (pid int, err error) {
 	}
 	path, args, env := string(c.Path), texts(c.Args), texts(c.Env)
 	pid, err = spawn(path, args, env, files, attr)
-	if errors.Is(err, syscall.ENOEXEC) {
+	if errors.Is(err, syscall.ENOEXEC) && isText(path) {
 		pid, err = spawn(shell, append([]string{shell, path}, args[1:]...), env, files, attr)
 	}
 	return pid, err
 }
 
 const shell = "/bin/sh"
+
+// isText reports whether a file may be a script. A program for another machine
+// begins with bytes that no text has.
+func isText(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	begin, err := io.ReadAll(io.LimitReader(f, 512))
+	return err == nil && bytes.IndexByte(begin, 0) < 0
+}
 
 func texts(raw [][]byte) []string {
 	s := make([]string, len(raw))
@@ -131,6 +145,9 @@ func (g *inner) obey() {
 		var o order
 		if g.orders.Decode(&o) != nil {
 			break
+		}
+		if o.Ending != nil {
+			g.family.beginAs(o.Ending)
 		}
 		if g.heed(o) {
 			exit()

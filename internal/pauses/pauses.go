@@ -1,0 +1,54 @@
+// Package pauses makes the pauses of loops that begin again because of what
+// others do, such as deleting a node as soon as it is there.
+package pauses
+
+import (
+	"context"
+	"time"
+
+	"github.com/gocurator/curator/internal/reason"
+)
+
+// Growing are pauses that grow while something happens again and again. They
+// begin anew after a quiet time of twice the longest. The zero value is of no
+// use; the fields must not change. It is for one goroutine.
+type Growing struct {
+	First             time.Duration
+	Shortest, Longest time.Duration // of those behind the first
+
+	began bool
+	next  time.Duration
+	last  time.Time // when the last pause ended
+}
+
+// Vanished returns the pauses of a loop whose node somebody deletes time and
+// again. The first time is an operator's, and costs no pause.
+func Vanished() Growing {
+	return Growing{Shortest: 100 * time.Millisecond, Longest: time.Second}
+}
+
+// Wait pauses, and returns ctx's error if ctx ends first.
+func (g *Growing) Wait(ctx context.Context) error {
+	if !g.began || !g.last.IsZero() && time.Since(g.last) > 2*g.Longest {
+		g.Reset()
+	}
+	now := g.next
+	g.next = min(max(2*now, g.Shortest), g.Longest)
+	err := sleep(ctx, now)
+	g.last = time.Now()
+	return err
+}
+
+// Reset has the pauses begin anew.
+func (g *Growing) Reset() { g.began, g.next = true, g.First }
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return reason.OfContext(ctx)
+	}
+}

@@ -1,0 +1,46 @@
+package pauses_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/internal/pauses"
+)
+
+func TestPausesGrowAndBeginAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := pauses.Vanished()
+		took := func() time.Duration {
+			begun := time.Now()
+			require.NoError(t, g.Wait(t.Context()))
+			return time.Since(begun)
+		}
+		require.Zero(t, took())
+		require.Equal(t, 100*time.Millisecond, took())
+		require.Equal(t, 200*time.Millisecond, took())
+		for range 10 {
+			took()
+		}
+		require.Equal(t, time.Second, took())
+		time.Sleep(3 * time.Second)
+		require.Zero(t, took(), "after a quiet time")
+		require.NotZero(t, took())
+		g.Reset()
+		require.Zero(t, took())
+	})
+}
+
+func TestPauseEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := pauses.Growing{First: time.Hour, Shortest: time.Hour, Longest: time.Hour}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		begun := time.Now()
+		require.ErrorIs(t, g.Wait(ctx), context.DeadlineExceeded)
+		require.Equal(t, time.Second, time.Since(begun))
+	})
+}
