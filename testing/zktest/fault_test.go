@@ -48,7 +48,7 @@ func TestHoldRequest(t *testing.T) {
 				require.ErrorIs(t, err, zk.ErrConnectionClosed)
 				time.Sleep(5*time.Second - 1)
 				srv.AssertNoNodes(t, "/")
-				time.Sleep(1)
+				time.Sleep(time.Nanosecond)
 				synctest.Wait()
 				_, found := srv.Node("/a")
 				require.Equal(t, tc.applied, found)
