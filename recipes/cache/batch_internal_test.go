@@ -4,6 +4,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/testing/curatortest"
@@ -47,5 +48,18 @@ func TestChildThatIsBeingReadIsReadAgain(t *testing.T) {
 			request: request{path: "/r"}, node: &Node{Path: "/r"}, listed: true, names: []string{"known", "read", "new"},
 		})
 		require.Equal(t, map[string]needs{"/r/read": needNode | needScan, "/r/new": needNode | needScan}, l.batch)
+	})
+}
+
+// A node that was made anew may have had children before there was a watch. So
+// it is listed, though nobody has told of them.
+func TestNodeThatWasMadeAnewIsListed(t *testing.T) {
+	onLoop(t, func(t *testing.T, l *loop) {
+		of := func(czxid int64) *Node {
+			return &Node{Path: "/r", Stat: zk.Stat{Czxid: czxid, Pzxid: 9, NumChildren: 1}}
+		}
+		q := request{path: "/r", needs: needNode, known: known{node: of(1), listed: 9}}
+		require.True(t, l.wantsChildren(q, of(2)))
+		require.False(t, l.wantsChildren(q, of(1)))
 	})
 }

@@ -219,3 +219,39 @@ func TestRefusedCredentialsEndANode(t *testing.T) {
 		require.NoError(t, n.Close(w.Patience(t)))
 	})
 }
+
+// A node is closed in an outage, and another one has its path since. The end of
+// the first does not give the path up.
+func TestPathOfASuccessorStaysInUse(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, network := w.Connect(t)
+		first := start(t, c, "/a", "first")
+		w.ready(t, first)
+		network.Refuse(true)
+		network.Cut()
+		require.ErrorIs(t, first.Close(recipetest.Within(t, time.Second)), context.DeadlineExceeded)
+		second := start(t, c, "/a", "second")
+		network.Refuse(false)
+		w.ready(t, second)
+		require.NoError(t, first.Close(w.Patience(t)))
+		require.ErrorIs(t, nodes.NewPersistentNode(c, "/a", nil).Start(), nodes.ErrInUse)
+	})
+}
+
+// An end that was asked for is no error in the flight recorder.
+func TestWantedEndIsRecordedWithoutAnError(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		n := start(t, c, "/a", "data")
+		w.ready(t, n)
+		require.NoError(t, n.Close(w.Patience(t)))
+		ended := 0
+		for _, e := range framework.Extend(c).Recorder().Events() {
+			if e.Path == "/a" && e.Name == nodes.Ended.String() {
+				ended++
+				require.NoError(t, e.Err)
+			}
+		}
+		require.Equal(t, 1, ended)
+	})
+}

@@ -307,3 +307,33 @@ func TestJoinsThatCannotBe(t *testing.T) {
 		require.ErrorIs(t, err, zk.ErrBadArguments)
 	})
 }
+
+// The pauses after errors begin anew when there was a view.
+func TestViewEndsTheTroubleBefore(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		require.NoError(t, w.Fake.Create("/g", nil))
+		fails := func(times int) {
+			w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpGetChildren, Times: times, Do: zktest.Fail(zktest.ErrSystem)})
+		}
+		fails(8)
+		views := make(chan int, 10)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go func() {
+			for v, err := range nodes.NewGroup(c, "/g").Changes(ctx) {
+				if err == nil {
+					views <- len(v.Members)
+				}
+			}
+		}()
+		require.Zero(t, <-views)
+		fails(1)
+		require.NoError(t, w.Fake.Create("/g/a", nil))
+		begun := time.Now()
+		require.Equal(t, 1, <-views)
+		require.Less(t, time.Since(begun), time.Second)
+		cancel()
+		synctest.Wait()
+	})
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"net"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -170,6 +171,25 @@ func TestLogOfADeletion(t *testing.T) {
 		require.NoError(t, c.Close())
 		require.Contains(t, log.String(), `msg="shared value was deleted by somebody else" curator.znode.path=/ns/n`)
 		require.NotContains(t, log.String(), "shared value ends")
+	})
+}
+
+// Looks that find no node again, after an interruption or because they were
+// asked for, add nothing to the log.
+func TestDeletionIsLoggedOnce(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		var log recipetest.Log
+		c, _ := w.Connect(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		n := w.count(t, c, "/n", 7)
+		require.NoError(t, w.Fake.Delete("/n"))
+		w.awaitAbsent(t, n)
+		for range 3 {
+			w.Fake.CutAll()
+			time.Sleep(5 * time.Second)
+			_, err := n.Refresh(w.Patience(t))
+			require.NoError(t, err)
+		}
+		require.Equal(t, 1, strings.Count(log.String(), "shared value was deleted by somebody else"))
 	})
 }
 

@@ -117,3 +117,15 @@ func TestOnlyWhatCameLaterRefusesATrySet(t *testing.T) {
 	}
 	require.False(t, expected{mzxid: 5}.isPast(at(6, 0)), "no node is expected, and there may be none again")
 }
+
+// A read that is answered late finds no node either. What is known of its absence
+// does not become older.
+func TestAbsenceDoesNotBecomeOlder(t *testing.T) {
+	r := &replica{now: sharednode.Absent(5, 9)}
+	v, setBack := r.accept(sharednode.Absent(2, 4), r.now, false)
+	require.Equal(t, accepted, v)
+	require.False(t, setBack)
+	require.Equal(t, sharednode.Absent(5, 9), r.now)
+	r.accept(sharednode.Absent(7, 8), r.now, false)
+	require.Equal(t, sharednode.Absent(7, 9), r.now)
+}
