@@ -13,6 +13,7 @@ type serverAttempts struct {
 	begun  int
 	failed int
 	last   time.Time // when the newest one began
+	begins bool      // the newest one goes on
 	err    error     // of the newest one; nil if it has connected, or goes on
 }
 
@@ -27,7 +28,7 @@ func (a *attempts) begin(address string) {
 		s = a.add(address)
 	}
 	s.begun++
-	s.last, s.err = time.Now(), nil
+	s.last, s.err, s.begins = time.Now(), nil, true
 }
 
 // add forgets the server that was not tried for longest, if there are too many.
@@ -52,7 +53,7 @@ func (a *attempts) add(address string) *serverAttempts {
 // connected notes that the newest attempt has succeeded.
 func (a *attempts) connected(address string) {
 	if s := a.byServer[address]; s != nil {
-		s.err = nil
+		s.err, s.begins = nil, false
 	}
 }
 
@@ -60,6 +61,16 @@ func (a *attempts) connected(address string) {
 func (a *attempts) failed(address string, err error) {
 	if s := a.byServer[address]; s != nil && err != nil {
 		s.failed++
-		s.err = err
+		s.err, s.begins = err, false
 	}
+}
+
+// silence returns for how long a server has not answered the attempt that goes
+// on, or 0.
+func (a *attempts) silence(address string) time.Duration {
+	s := a.byServer[address]
+	if s == nil || !s.begins {
+		return 0
+	}
+	return time.Since(s.last)
 }

@@ -87,6 +87,8 @@ var errorClasses = []errorClass{
 	{ErrNotConnected, unsent, retryExhausted,
 		"has waited for a connection for its whole time already"},
 
+	{errHeldBack, unsent, retryExhausted, "connections have ended with it, and it has to wait for longer"},
+
 	{zk.ErrNoServer, unsent, isRetryable, "there was no connection to send it on"},
 	{errThrottled, unsent, isRetryable,
 		"the server has too much to do and says so instead of working"},
@@ -155,6 +157,7 @@ var errorClasses = []errorClass{
 		"somebody has waited in vain for an answer"},
 	{&ServerError{proto.CodeRequestTimeout}, outcomeUnknown, notRetryable,
 		"somebody has waited in vain for an answer"},
+	{ErrAnswerTooLarge, outcomeUnknown, notRetryable, "the next answer will be as long"},
 	{errMalformedAnswer, outcomeUnknown, notRetryable, "the server may have meant success"},
 }
 

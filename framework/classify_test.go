@@ -37,7 +37,8 @@ var libraryValues = map[string]error{
 var ownValues = map[string]error{
 	"ErrClosed": ErrClosed, "ErrNotConnected": ErrNotConnected, "ErrSessionLost": ErrSessionLost,
 	"ErrOutcomeUnknown": ErrOutcomeUnknown, "ErrRequestTooLarge": ErrRequestTooLarge,
-	"ErrNoQuorum": ErrNoQuorum, "ErrReconfigInProgress": ErrReconfigInProgress,
+	"ErrAnswerTooLarge": ErrAnswerTooLarge,
+	"ErrNoQuorum":       ErrNoQuorum, "ErrReconfigInProgress": ErrReconfigInProgress,
 	"ErrStandalone": fmt.Errorf("%w: %w", ErrStandalone, errUnimplemented), // as it is returned
 }
 

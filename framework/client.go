@@ -2,6 +2,7 @@ package framework
 
 import (
 	"context"
+	"runtime/pprof"
 	"strings"
 	"sync"
 	"time"
@@ -69,6 +70,7 @@ type core struct {
 	reservations *reservations    // of plain ephemeral nodes that are being created
 	recorder     *flight.Recorder // nil for none
 	persistent   persistentWatches
+	suspects     suspects
 
 	mu          sync.Mutex // protects the following fields
 	closed      bool       // no goroutine may be added
@@ -87,6 +89,10 @@ type core struct {
 // "zk1:2181,zk2:2181,zk3:2181/shop": servers with optional ports, and an
 // optional chroot that is put before every path. It starts to connect and does
 // not wait: operations wait for the connection, and so does WaitConnected.
+//
+// Empty parts between commas are left out. An IPv6 address belongs in brackets,
+// with the port behind them. Without brackets it is an error if Java would take
+// its end for the port.
 //
 // A chroot that does not exist is created with the first node in it, as Curator
 // does. The log has a warning then: if the chroot was mistyped, the client
@@ -119,7 +125,10 @@ func New(connectString string, opts ...Option) (*Client, error) {
 		c.follow(cfg.tracer.StateChanged)
 	}
 	c.recorder.Add(flight.Event{Kind: flight.ClientOpened})
-	c.spawn(func(context.Context) { c.supervise() })
+	c.spawn(func(ctx context.Context) {
+		pprof.SetGoroutineLabels(ctx) // those that it starts have them, too
+		c.supervise()
+	})
 	return c, nil
 }
 
@@ -140,7 +149,7 @@ func newClient(cfg config, addresses []string, chroot string) *Client {
 	}
 	c.root = c
 	c.persistent.client, c.persistent.byPath = c, map[string]*persistentWatch{}
-	c.ctx, c.cancel = context.WithCancelCause(context.Background())
+	c.ctx, c.cancel = context.WithCancelCause(labelled(context.Background(), cfg.serviceName, c.servers()))
 	return c
 }
 
@@ -198,6 +207,12 @@ func (c *Client) pause(d time.Duration) {
 //
 // Close may be called several times, on any view: they are one client. It
 // always returns nil.
+//
+// A client that is not closed leaves goroutines behind. In a bubble of
+// testing/synctest the test panics then, and package testing/zktest says in the
+// test's log which client it was and where it was made. So does the label
+// "curator.client" of the goroutines, in profiles and, with
+// GODEBUG=tracebacklabels=1, in traces.
 func (c *Client) Close() error {
 	begun := time.Now()
 	c.mu.Lock()
@@ -256,7 +271,8 @@ func (c *Client) Session(ctx context.Context) (*Session, error) {
 	return s, nil
 }
 
-// SessionID returns the id of the newest session, or 0 if there has been none.
+// SessionID returns the id of the present session. It is 0 before the first one
+// is connected, and from a loss until the next one is.
 func (c *Client) SessionID() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()

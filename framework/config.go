@@ -24,6 +24,7 @@ type config struct {
 	connectionTimeout time.Duration
 	dial              DialFunc
 	retry             retry.Policy
+	noContainers      bool
 	policy            state.ErrorPolicy
 	logger            *slog.Logger
 	auth              []transport.Credentials
@@ -111,7 +112,7 @@ func (c *config) validate() error {
 			return err
 		}
 	}
-	return tracerFault(c.tracer)
+	return cmp.Or(tracerFault(c.tracer), hiddenFault(c.tracer))
 }
 
 // validateFunctions checks the options whose default is not nil.

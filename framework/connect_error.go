@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/gocurator/curator/internal/reason"
 )
@@ -17,10 +18,25 @@ func (c *Client) withConnectReasons(err error) error {
 	return c.connectError(err, attempt)
 }
 
-// connectError adds to an error how an attempt to connect has failed, and what
-// is wrong with the list of servers.
+// silentServer returns the server that is tried now, and for how long it has not
+// answered. A server may accept connections, and never answer: no attempt has
+// failed then before the first of those who wait gives up.
+func (c *Client) silentServer() (address string, silence time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.session == nil {
+		return "", 0
+	}
+	return c.session.server, c.attempts.silence(c.session.server)
+}
+
+// connectError adds to an error how an attempt to connect has failed, which
+// server does not answer now, and what is wrong with the list of servers.
 func (c *Client) connectError(err, attempt error) error {
 	var reasons []string
+	if address, silence := c.silentServer(); silence > 0 {
+		reasons = append(reasons, fmt.Sprintf("%s has not answered for %v", address, silence.Round(time.Millisecond)))
+	}
 	if attempt != nil {
 		reasons = append(reasons, "last attempt: "+attempt.Error())
 	}

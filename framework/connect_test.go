@@ -143,7 +143,7 @@ func TestConnectWithWhatCannotBeUsedMakesNoAttempt(t *testing.T) {
 		var cfg *framework.ConfigError
 		_, err := connect(t, t.Context(), srv, nil)
 		require.ErrorAs(t, err, &cfg)
-		_, err = framework.Connect(t.Context(), "zk1,,zk2", framework.WithDialer(srv.Dialer()))
+		_, err = framework.Connect(t.Context(), "zk1:,zk2", framework.WithDialer(srv.Dialer()))
 		require.ErrorAs(t, err, &cfg)
 		synctest.Wait()
 		require.Zero(t, srv.CountRequests(zktest.OpConnect))

@@ -11,6 +11,7 @@ const defaultPort = "2181"
 
 // parseConnectString splits "host1:2181,host2,[::1]:2182/chroot" into
 // addresses, each with a port, and the chroot, which is empty if there is none.
+// Empty parts, such as behind the last comma, are left out, as Java does.
 //
 // A comma in the chroot is an error: it means that somebody has written the
 // chroot behind each server, as other clients' configurations have it. Taken as
@@ -32,15 +33,18 @@ func parseConnectString(s string) (servers []string, chroot string, err error) {
 			return nil, "", malformed("chroot: " + err.Error())
 		}
 	}
-	if strings.TrimSpace(hosts) == "" {
-		return nil, "", malformed("no servers")
-	}
 	for _, host := range strings.Split(hosts, ",") {
-		server, err := parseServer(strings.TrimSpace(host))
+		if host = strings.TrimSpace(host); host == "" {
+			continue
+		}
+		server, err := parseServer(host)
 		if err != nil {
 			return nil, "", malformed(err.Error())
 		}
 		servers = append(servers, server)
+	}
+	if len(servers) == 0 {
+		return nil, "", malformed("no servers")
 	}
 	return servers, chroot, nil
 }
@@ -78,11 +82,33 @@ func parseServer(s string) (string, error) {
 	if bareIPv6 && net.ParseIP(host) == nil {
 		return "", errors.New("too many colons in " + strconv.Quote(s))
 	}
+	if bareIPv6 {
+		if err := readInTwoWays(s); err != nil {
+			return "", err
+		}
+	}
 	if strings.ContainsAny(host, " \t\r\n\x00[]/") {
 		return "", errors.New("invalid character in host " + strconv.Quote(host))
 	}
-	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+	if !isPort(port) {
 		return "", errors.New("invalid port " + strconv.Quote(port))
 	}
 	return net.JoinHostPort(host, port), nil
+}
+
+func isPort(s string) bool {
+	n, err := strconv.ParseUint(s, 10, 16)
+	return err == nil && n != 0
+}
+
+// readInTwoWays returns an error for an IPv6 address without brackets whose end
+// may be a port. Java takes it for one, and would connect to another server.
+func readInTwoWays(address string) error {
+	colon := strings.LastIndexByte(address, ':')
+	host, port := address[:colon], address[colon+1:]
+	if net.ParseIP(host) == nil || !isPort(port) {
+		return nil
+	}
+	return errors.New(strconv.Quote(address) + " can be read in two ways: write " +
+		net.JoinHostPort(address, defaultPort) + " or " + net.JoinHostPort(host, port))
 }

@@ -55,9 +55,12 @@ func (c *Client) createPath(ctx context.Context, s *Session, path string, mode M
 	return nil
 }
 
-// createEmpty creates a node. A server that knows no containers makes it
-// persistent.
+// createEmpty creates a node. If the servers know no containers, it is a
+// persistent one. Old ones say so, and others end the connection.
 func createEmpty(ctx context.Context, s *Session, n proto.NewNode) error {
+	if c := s.client; n.Mode == proto.ModeContainer && (c.cfg.noContainers || c.suspects.endContainers()) {
+		n.Mode = proto.ModePersistent
+	}
 	_, err := send(ctx, s, proto.Create(n), nil)
 	if n.Mode == proto.ModeContainer && reason.Is(err, errUnimplemented) {
 		n.Mode = proto.ModePersistent

@@ -45,6 +45,10 @@ var (
 	// set otherwise. It matches zk.ErrShortBuffer too, the library's error for
 	// it.
 	ErrRequestTooLarge = fmt.Errorf("request too large: %w", zk.ErrShortBuffer)
+
+	// ErrAnswerTooLarge means that the server has answered, and that the answer
+	// is longer than 64 MiB: a listing of very many children, most likely.
+	ErrAnswerTooLarge = errors.New("answer too large")
 )
 
 // OpError is the error of every operation of a Client. errors.Is finds the
@@ -141,21 +145,29 @@ var libraryErrors = map[int32]error{
 }
 
 // ServerCode returns the code of the server's answer that an error is about, as
-// in ZooKeeper's KeeperException.Code, and false if it is about none. A
+// in ZooKeeper's KeeperException.Code, and false if it is about none. Of an error
+// about several answers, it is the first one in the order of errors.Is. A
 // *ConfigError has the code with which a server would have answered. Unlike
 // errors.Is, it does not take an error that was the cause of the caller's
 // context for an answer.
 func ServerCode(err error) (code int32, ok bool) {
-	var other *ServerError
-	if reason.As(err, &other) {
-		return other.Code, true
-	}
-	var config *ConfigError
-	if reason.As(err, &config) {
-		err = config.kindOrBadArguments()
+	reason.Find(err, func(part error) bool {
+		code, ok = codeOf(part)
+		return ok
+	})
+	return code, ok
+}
+
+// codeOf returns the code of an answer. It does not look at what an error wraps.
+func codeOf(part any) (code int32, ok bool) {
+	switch e := part.(type) {
+	case *ServerError:
+		return e.Code, true
+	case *ConfigError:
+		return codeOf(e.kindOrBadArguments())
 	}
 	for code, known := range libraryErrors {
-		if reason.Is(err, known) {
+		if part == any(known) {
 			return code, true
 		}
 	}

@@ -3,6 +3,7 @@ package framework
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/state"
@@ -67,6 +68,11 @@ func (e Extension) ServiceName() string { return e.cfg.serviceName }
 // discards. It queues the lines, so that nobody waits for a handler that
 // blocks; see WithLogger.
 func (e Extension) Logger() *slog.Logger { return e.cfg.logger }
+
+// Clock returns the time of Go's clock, and the time for which the machine was
+// suspended in addition, as WithSuspendClock tells: Go's clock stands still
+// meanwhile. It is for comparisons with other times of this clock.
+func (e Extension) Clock() time.Time { return time.Now().Add(e.cfg.suspended()) }
 
 // Tracer returns the Tracer set by WithTracer, or nil. A recipe that has more
 // to tell looks for more methods in it.

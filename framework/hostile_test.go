@@ -1,6 +1,8 @@
 package framework_test
 
 import (
+	"bytes"
+	"context"
 	"encoding/binary"
 	"io"
 	"net"
@@ -11,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/testing/zktest"
 )
 
 // hostileServer answers every connection to a port with the same bytes, as soon
@@ -76,4 +79,52 @@ func TestHandshakesOfImpostorsTakeNoMemory(t *testing.T) {
 			require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(16<<20))
 		})
 	}
+}
+
+// lengthening is a connection that makes each answer with a mark in it longer
+// than the client takes.
+type lengthening struct {
+	net.Conn
+	rest io.Reader
+}
+
+const longMark = "make this answer long"
+
+func (l *lengthening) Read(p []byte) (int, error) {
+	if l.rest != nil {
+		if n, err := l.rest.Read(p); err == nil {
+			return n, nil
+		}
+	}
+	frame := make([]byte, 4)
+	if _, err := io.ReadFull(l.Conn, frame); err != nil {
+		return 0, err
+	}
+	frame = append(frame, make([]byte, binary.BigEndian.Uint32(frame))...)
+	if _, err := io.ReadFull(l.Conn, frame[4:]); err != nil {
+		return 0, err
+	}
+	l.rest = bytes.NewReader(frame)
+	if bytes.Contains(frame, []byte(longMark)) {
+		const more = 64 << 20
+		binary.BigEndian.PutUint32(frame, uint32(len(frame)-4+more))
+		l.rest = io.MultiReader(bytes.NewReader(frame), bytes.NewReader(make([]byte, more)))
+	}
+	return l.rest.Read(p)
+}
+
+func TestAnswerThatIsTooLongIsAnError(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		c := newClient(t, srv, framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+			nc, err := srv.Dialer()(ctx, network, address)
+			return &lengthening{Conn: nc}, err
+		}))
+		mustCreate(t, c, "/n", longMark)
+		_, _, err := c.Get(t.Context(), "/n")
+		require.ErrorIs(t, err, framework.ErrAnswerTooLarge)
+		mustCreate(t, c, "/m", "short")
+		_, _, err = c.Get(t.Context(), "/m")
+		require.NoError(t, err)
+		require.Equal(t, 1, srv.CountRequests(zktest.OpConnect))
+	})
 }

@@ -97,6 +97,7 @@ func TestNamespacesAddUp(t *testing.T) {
 		{a, "/", "/root/a"}, {a, "/x", "/root/a/x"},
 		{b, "/", "/root/a/b/c"}, {b, "/x/y", "/root/a/b/c/x/y"},
 		{namespace(t, b, "/"), "/x", "/root/a/b/c/x"},
+		{namespace(t, b, "java"), "/x", "/root/a/b/c/java/x"}, {namespace(t, c, "a/b"), "/", "/root/a/b"},
 		{framework.Extend(b).Root().Client, "/x", "/root/x"},
 	} {
 		require.Equal(t, tc.full, framework.Extend(tc.view).FullPath(tc.path))
@@ -111,11 +112,11 @@ func TestNamespacesAddUp(t *testing.T) {
 	require.False(t, framework.Extend(c) == framework.Extend(bare).Root())
 }
 
-func TestNamespaceMustBeAnAbsolutePath(t *testing.T) {
+func TestNamespaceMustBeAPath(t *testing.T) {
 	c, err := framework.New("zk1")
 	require.NoError(t, err)
 	defer c.Close()
-	for _, path := range []string{"", "a", "/a/", "//a", "/a/../b", "/\x00"} {
+	for _, path := range []string{"", "a/", "/a/", "//a", "a//b", "..", "/a/../b", "/\x00"} {
 		view, err := c.Namespace(path)
 		require.Nil(t, view)
 		require.ErrorIs(t, err, zk.ErrInvalidPath)

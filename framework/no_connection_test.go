@@ -92,3 +92,23 @@ func TestPathsThatCannotBePrintedAreQuotedInErrors(t *testing.T) {
 		}
 	})
 }
+
+// A server that accepts connections and is silent, such as a port that is
+// forwarded to nowhere, is named: no attempt has failed yet.
+func TestServerThatNeverAnswersIsNamed(t *testing.T) {
+	serverOnly(t, func(t *testing.T, srv *zktest.Server) {
+		srv.Inject(zktest.Rule{Op: zktest.OpConnect, Times: -1, Do: zktest.Blackhole()})
+		c := newClient(t, srv)
+		for _, call := range []func(context.Context) error{
+			c.WaitConnected,
+			func(ctx context.Context) error { _, _, err := c.Get(ctx, "/"); return err },
+		} {
+			err := call(within(t, 2*time.Second))
+			require.ErrorIs(t, err, framework.ErrNotConnected)
+			require.ErrorContains(t, err, srv.Addr()+" has not answered for ")
+		}
+		time.Sleep(time.Minute)
+		err := c.WaitConnected(within(t, time.Nanosecond))
+		require.ErrorContains(t, err, "last attempt: handshake with "+srv.Addr())
+	})
+}

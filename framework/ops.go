@@ -35,13 +35,18 @@ func (c *Client) do(ctx context.Context, op, path string, mayBeApplied func(erro
 
 // run runs an operation in the client's retry loop.
 func (c *Client) run(ctx context.Context, op, path string, mayBeApplied func(error) bool, try attempt) error {
+	var trouble trouble
 	err := retry.DoUntil(ctx, c.ctx.Done(), c.cfg.retry, retryable, func(ctx context.Context) error {
 		s, err := c.connectedSession(ctx)
-		if err != nil {
-			return err
+		if err == nil {
+			err = try(ctx, s)
 		}
-		return try(ctx, s)
+		if retryable(err) {
+			trouble.note(ctx, op, path, err)
+		}
+		return err
 	})
+	err = trouble.named(ctx, err)
 	switch {
 	case err == nil:
 		return nil

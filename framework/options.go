@@ -108,6 +108,10 @@ func WithLogger(l *slog.Logger) Option {
 // WithTracer sets a Tracer, which is told of every operation and every state.
 // The default is none, which costs nothing. If the Tracer has a method
 // Err() error, New returns its error, such as that of an option of tracing.New.
+//
+// Recipes ask a Tracer for methods of theirs. A struct that embeds another
+// Tracer must embed its type, and not an interface, which would hide them: that
+// is an error of New.
 func WithTracer(t clienttrace.Tracer) Option {
 	return func(c *config) {
 		c.tracer = t
@@ -187,6 +191,17 @@ func WithSafetyMargin(fraction float64) Option {
 // testing/zktest.
 func WithSuspendClock(suspended func() time.Duration) Option {
 	return func(c *config) { c.suspended = suspended }
+}
+
+// WithoutContainers makes the client create missing parents as persistent nodes,
+// as PersistentParents does for one call: also those of recipes, of the chroot
+// and of namespaces. Nobody deletes them when they have become empty.
+//
+// It is for servers that end the connection when they are asked for a container,
+// as some others than ZooKeeper's do. Without it, the client finds that out by
+// some connections that end, and then does the same.
+func WithoutContainers() Option {
+	return func(c *config) { c.noContainers = true }
 }
 
 // WithMaxRequestSize sets the length in bytes up to which requests are sent.

@@ -2,6 +2,7 @@ package framework
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -44,6 +45,10 @@ type persistentWatches struct {
 	byPath     map[string]*persistentWatch
 	recursive  int      // how many of them are recursive
 	tooOld     *watches // the session whose server said that it knows no persistent watches
+	refusal    error    // what it said, or how else that is known
+
+	ends   int // how many connections in a row have ended with a request for a watch
+	proven int // of these, that had held until the request was sent
 }
 
 // persistentWatch is one persistent watch on the server, with its readers. The
@@ -57,6 +62,7 @@ type persistentWatch struct {
 	// it as a recursive one. The second may come later.
 	armed, armedRecursive bool
 
+	trouble error         // why the server has not set it yet, or nil
 	waiting bool          // to be set when a standard watch is not on its way any more
 	changed chan struct{} // closed when the watch is armed, or has ended, and then replaced
 }
@@ -66,7 +72,7 @@ func (p *persistentWatches) open(path string, r *Watcher) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.session != nil && p.tooOld == p.session {
-		return errUnimplemented
+		return p.refusal
 	}
 	w := p.byPath[path]
 	if w == nil {
@@ -106,7 +112,18 @@ func (p *persistentWatches) setLocked(w *persistentWatch) {
 	if w.waiting = p.session.settingLocked(w.path); w.waiting || p.session == nil {
 		return
 	}
+	if p.ends >= manyEnds {
+		p.setAfterLocked(w, 2*provenAfter)
+		return
+	}
 	p.session.session.link.AddWatch(p.requestLocked(w))
+}
+
+// setAfterLocked has the server set the watch after a pause, if the connection
+// has held until then.
+func (p *persistentWatches) setAfterLocked(w *persistentWatch, pause time.Duration) {
+	connection := p.connection
+	p.client.spawn(func(ctx context.Context) { p.setLater(ctx, w, connection, pause) })
 }
 
 // standardSettledLocked is called when a standard watch is no longer on its
@@ -121,7 +138,7 @@ func (p *persistentWatches) requestLocked(w *persistentWatch) *transport.Persist
 	connection, recursive := p.connection, w.recursive
 	return &transport.PersistentWatch{Path: w.path, Recursive: recursive, Then: func(code int32, err error) {
 		if err == nil && p.answered(w, connection, recursive, code) {
-			p.client.spawn(func(ctx context.Context) { p.setLater(ctx, w, connection) })
+			p.client.spawn(func(ctx context.Context) { p.setLater(ctx, w, connection, busyPause) })
 		}
 	}}
 }
@@ -131,13 +148,14 @@ func (p *persistentWatches) requestLocked(w *persistentWatch) *transport.Persist
 func (p *persistentWatches) answered(w *persistentWatch, connection uint64, recursive bool, code int32) (again bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.ends, p.proven = 0, 0
 	if !p.isCurrentLocked(w, connection) {
 		return false
 	}
 	if code != proto.CodeOK {
 		return p.refusedLocked(w, recursive, errorOf(code))
 	}
-	w.armed, w.armedRecursive = true, w.armedRecursive || recursive
+	w.armed, w.armedRecursive, w.trouble = true, w.armedRecursive || recursive, nil
 	p.wantLocked(w, recursive) // an earlier request may have been refused meanwhile
 	w.tell()
 	for r := range w.readers {
@@ -160,13 +178,11 @@ func (p *persistentWatches) isCurrentLocked(w *persistentWatch, connection uint6
 // because the server only has too much to do now.
 func (p *persistentWatches) refusedLocked(w *persistentWatch, recursive bool, err error) (again bool) {
 	if retryable(err) {
+		w.troubledLocked(err)
 		return true
 	}
 	if reason.Is(err, errUnimplemented) {
-		p.tooOld = p.session
-		for _, each := range p.byPath {
-			p.endLocked(each, err)
-		}
+		p.endAllLocked(err)
 		return false
 	}
 	if recursive && w.hasReadersOfNode() {
@@ -175,6 +191,59 @@ func (p *persistentWatches) refusedLocked(w *persistentWatch, recursive bool, er
 	}
 	p.endLocked(w, err)
 	return false
+}
+
+// troubledLocked notes why the watch is not set yet, for those who wait.
+func (w *persistentWatch) troubledLocked(err error) {
+	w.trouble = err
+	for r := range w.readers {
+		r.wake()
+	}
+}
+
+func (p *persistentWatches) endAllLocked(err error) {
+	p.tooOld, p.refusal = p.session, err
+	for _, each := range p.byPath {
+		p.endLocked(each, err)
+	}
+}
+
+// endedWith is called when a connection has ended with requests that were not
+// answered. If connections end with requests for watches, one after the other,
+// those are held back until a connection has lasted without them. If two such
+// connections end as soon as they are asked for a watch, that is as if the server
+// had said that it knows no such request.
+func (p *persistentWatches) endedWith(session *watches, all []transport.Unanswered) {
+	i := slices.IndexFunc(all, func(r transport.Unanswered) bool { return r.Op == proto.OpAddWatch })
+	if i < 0 {
+		return
+	}
+	if found := p.noteEnd(session, all[i]); found != nil {
+		p.client.warnOfSuspect("zookeeper servers end the connection whenever they are asked for a persistent watch", found)
+	}
+}
+
+// noteEnd returns what the log is to be told, or nil.
+func (p *persistentWatches) noteEnd(session *watches, r transport.Unanswered) *hangUpError {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if session != p.session {
+		return nil
+	}
+	if p.ends++; r.Held >= provenAfter {
+		p.proven++
+	}
+	id, size := identify(r.Request)
+	found := &hangUpError{id, size, p.ends}
+	if p.ends < manyEnds || p.proven < 2 {
+		for _, w := range p.byPath {
+			w.troubledLocked(fmt.Errorf("%w: %w", zk.ErrConnectionClosed, found))
+		}
+		return nil
+	}
+	p.ends, p.proven = 0, 0
+	p.endAllLocked(fmt.Errorf("%w: %w", errUnimplemented, found))
+	return found
 }
 
 // hasReadersOfNode reports whether a reader did not ask for a recursive watch.
@@ -211,12 +280,17 @@ func (p *persistentWatches) endLocked(w *persistentWatch, err error) {
 // busyPause is how long a server that has too much to do is left alone.
 const busyPause = 100 * time.Millisecond
 
-func (p *persistentWatches) setLater(ctx context.Context, w *persistentWatch, connection uint64) {
-	p.client.pause(busyPause)
+func (p *persistentWatches) setLater(
+	ctx context.Context, w *persistentWatch, connection uint64, pause time.Duration,
+) {
+	p.client.pause(pause)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if ctx.Err() == nil && p.isCurrentLocked(w, connection) {
-		p.setLocked(w)
+	if ctx.Err() != nil || !p.isCurrentLocked(w, connection) {
+		return
+	}
+	if w.waiting = p.session.settingLocked(w.path); !w.waiting {
+		p.session.session.link.AddWatch(p.requestLocked(w))
 	}
 }
 
@@ -253,7 +327,11 @@ func (p *persistentWatches) forgetLocked(w *persistentWatch) {
 func (p *persistentWatches) restoreLocked() (all []transport.SetWatch) {
 	p.disconnectLocked()
 	for _, w := range p.byPath {
-		if w.waiting = p.session.settingLocked(w.path); !w.waiting {
+		switch w.waiting = p.session.settingLocked(w.path); {
+		case w.waiting:
+		case p.ends >= manyEnds:
+			p.setAfterLocked(w, 2*provenAfter)
+		default:
 			all = append(all, transport.SetWatch{Persistent: p.requestLocked(w)})
 		}
 	}

@@ -45,6 +45,9 @@ func start[T any](
 	if ctx.Err() != nil {
 		return pending[T]{}, notSent(ctx)
 	}
+	if err := s.holdBack(ctx, onWire(q)); err != nil {
+		return pending[T]{}, err
+	}
 	call, place, err := s.link.Send(q.Op, q.Append, then)
 	if place != nil {
 		call, _, err = s.awaitRoom(ctx, place)
@@ -60,12 +63,18 @@ func startBoth[A, B any](
 	if ctx.Err() != nil {
 		return first, second, notSent(ctx)
 	}
-	callA, callB, place, err := s.link.SendBoth(
-		transport.Request{Op: a.Op, Payload: a.Append}, transport.Request{Op: b.Op, Payload: b.Append})
+	if err := s.holdBack(ctx, onWire(a)); err != nil {
+		return first, second, err
+	}
+	callA, callB, place, err := s.link.SendBoth(onWire(a), onWire(b))
 	if place != nil {
 		callA, callB, err = s.awaitRoom(ctx, place)
 	}
 	return pending[A]{session: s, request: a, call: callA}, pending[B]{session: s, request: b, call: callB}, s.sendError(err)
+}
+
+func onWire[T any](q proto.Request[T]) transport.Request {
+	return transport.Request{Op: q.Op, Payload: q.Append}
 }
 
 // awaitRoom returns when the connection has taken requests that wait for room,
@@ -138,8 +147,10 @@ func (p pending[T]) result() (T, error) {
 	switch {
 	case reason.Is(err, transport.ErrNotSent):
 		return none, p.session.sessionError(zk.ErrNoServer)
+	case reason.Is(err, transport.ErrAnswerTooLong):
+		return none, ErrAnswerTooLarge
 	case err != nil:
-		return none, p.session.sessionError(zk.ErrConnectionClosed)
+		return none, p.session.lostAgain(p.session.sessionError(zk.ErrConnectionClosed), onWire(p.request))
 	case code == proto.CodeNoNode && p.request.NoNodeIsAnswer:
 		return none, nil
 	case code != proto.CodeOK:

@@ -186,6 +186,8 @@ func (s *Session) linkConfig(seen int64) transport.Config {
 		Watches:     s.watches.restore,
 		Fired:       s.watches.fired,
 		Failed:      s.disconnected,
+		Ended:       s.endedWith,
+		Answered:    c.suspects.answered,
 	}
 }
 

@@ -110,8 +110,9 @@ type Watcher struct {
 //   - zk.ErrInvalidPath, and zk.ErrBadArguments for an option that is nil;
 //   - ErrRequestTooLarge for a path that is longer than a request may be;
 //   - &ServerError{Code: -6}, "unimplemented": servers know persistent watches
-//     since 3.6, and an older one ends the connection when it is asked for one;
-//     GetW and its like work there;
+//     since 3.6. An older one ends the connection when it is asked for one, and
+//     some other servers do so without a word, which the client finds out after
+//     some times. GetW and its like work there;
 //   - zk.ErrNoAuth or another refusal of the server.
 func (c *Client) Watch(ctx context.Context, path string, opts ...WatcherOption) iter.Seq2[WatchEvent, error] {
 	return func(yield func(WatchEvent, error) bool) {
@@ -193,6 +194,7 @@ func (c *Client) NewWatcher(ctx context.Context, path string, opts ...WatcherOpt
 // awaitArmed waits until the server has the watch, and leaves out the Reset
 // that tells so.
 func (w *Watcher) awaitArmed(ctx context.Context, s *Session) error {
+	var trouble trouble
 	for {
 		switch ev, some, err := w.poll(); {
 		case err != nil:
@@ -202,14 +204,25 @@ func (w *Watcher) awaitArmed(ctx context.Context, s *Session) error {
 		case some:
 			continue
 		}
+		if err := w.trouble(); err != nil {
+			trouble.note(ctx, "watch", w.localPath(), err)
+		}
 		select {
 		case <-w.changed:
 		case <-ctx.Done():
-			return reason.OfContext(ctx)
+			return trouble.named(ctx, reason.OfContext(ctx))
 		case <-s.ctx.Done():
 			return s.sessionError(zk.ErrNoServer)
 		}
 	}
+}
+
+// trouble returns why the server has not set the watch yet, or nil.
+func (w *Watcher) trouble() error {
+	p := &w.view.persistent
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return w.watch.trouble
 }
 
 // Next waits for the next event. The error is ctx's, or an *OpError that has

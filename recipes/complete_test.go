@@ -27,6 +27,7 @@ import (
 var notInTheTable = map[string]string{
 	"clienttrace.NoTracer.StartOperation": "does nothing",
 	"clienttrace.NoTracer.EndOperation":   "does nothing",
+	"framework.Extension.OnTrouble":       "puts a function into the context",
 	"locks.LeaseFromContext":              "asks for a value, and not whether the context has ended",
 	"nodes.(*PersistentTTLNode).Changes":  "returns what PersistentNode.Changes returns, which is there",
 	"tracing.(*Tracer).StartOperation":    "puts a span into the context",

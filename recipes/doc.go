@@ -44,6 +44,15 @@
 // Java and Go processes may contend for the same lock. The tests of package
 // testing/interop prove it with real Java Curator.
 //
+// Some things go on in the background: nodes, candidacies, caches and shared
+// values. They outlast every interruption, every loss of the session, and every
+// answer of a server in trouble, and log what lasts. A refusal of a request ends
+// them: for want of rights, or because of what was asked for. When all servers
+// refuse the client's credentials, that ends what others rely on, such as a node
+// or a candidacy, and every call of package atomic. A cache and a shared value,
+// on which nobody else relies, keep what they have, and go on when a server
+// takes the credentials.
+//
 // Each package says in its documentation what a loss of the session does, and
 // lists its promises in GUARANTEES.md, with the tests that hold them.
 package recipes

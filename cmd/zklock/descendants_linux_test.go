@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/gocurator/curator/internal/thorough"
 	"github.com/gocurator/curator/recipes/locks"
@@ -63,7 +64,10 @@ var ends = map[string]func(t *testing.T, srv *zktest.Server, p *process, path st
 		kill(t, onlyChild(t, onlyChild(t, p.cmd.Process.Pid)))
 	},
 	"a guard is stopped, and kill -9": func(t *testing.T, srv *zktest.Server, p *process, path string) {
-		require.NoError(t, syscall.Kill(onlyChild(t, onlyChild(t, p.cmd.Process.Pid)), syscall.SIGSTOP))
+		outer := onlyChild(t, p.cmd.Process.Pid)
+		inner := onlyChild(t, outer)
+		killInTheEnd(t, outer, inner)
+		require.NoError(t, syscall.Kill(inner, syscall.SIGSTOP))
 		require.NoError(t, p.cmd.Process.Kill())
 	},
 }
@@ -124,6 +128,18 @@ func TestNoDescendantIsLeftInTheBackground(t *testing.T) {
 }
 
 func kill(t *testing.T, pid int) { require.NoError(t, syscall.Kill(pid, syscall.SIGKILL)) }
+
+// killInTheEnd kills these processes when the test has ended, if they are there.
+func killInTheEnd(t *testing.T, pids ...int) {
+	for _, pid := range pids {
+		fd, err := unix.PidfdOpen(pid, 0) // the id may be that of another by then
+		require.NoError(t, err)
+		t.Cleanup(func() {
+			_ = unix.PidfdSendSignal(fd, syscall.SIGKILL, nil, 0)
+			require.NoError(t, unix.Close(fd))
+		})
+	}
+}
 
 // onlyChild returns the only child of a process.
 func onlyChild(t *testing.T, parent int) (pid int) {

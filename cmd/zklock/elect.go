@@ -2,15 +2,16 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/gocurator/curator/cmd/zklock/internal/child"
+	"github.com/gocurator/curator/cmd/zklock/internal/terminal"
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/inspect"
 	"github.com/gocurator/curator/recipes/leader"
@@ -33,8 +34,9 @@ ended. The election is that of Curator's LeaderSelector.
   zklock elect --observe -o json /services/scheduler
 
 With --restart the program stands again, behind the others, when its command has
-ended or the leadership is lost. A signal ends it in any case. The environment
-of the command is that of zklock run.
+ended or the leadership is lost. A signal ends it in any case, also Ctrl-C: the
+command has the terminal only if it wants to read it. The environment of the
+command is that of zklock run.
 `,
 	handlesSignals: true,
 	define:         defineElect,
@@ -99,8 +101,9 @@ func (f *electFlags) stand(ctx context.Context, e *env, signals chan os.Signal) 
 	}
 	for {
 		g := &guarded{env: e, client: c, path: e.args[0], id: f.id, args: e.args[1:], stop: f.stop}
+		g.background = f.restart
 		stopped, err := f.lead(ctx, g, signals)
-		if !f.restart || stopped || !mayRestart(err) {
+		if !f.restart || stopped || !mayRestart(err) || isInterrupt(e, err) {
 			return err
 		}
 		fmt.Fprintln(e.err, "zklock: standing again:", outcomeText(err))
@@ -178,6 +181,14 @@ func mayRestart(err error) bool {
 	return err == nil || errors.As(err, &e) && (e.status == lost || e.err == nil)
 }
 
+// isInterrupt reports whether a command that had the terminal has ended by
+// Ctrl-C or Ctrl-\\, which reach the command alone then.
+func isInterrupt(e *env, err error) bool {
+	var ended statusError
+	return errors.As(err, &ended) && ended.err == nil && terminal.Is(e.in) &&
+		(ended.status == bySignal+int(syscall.SIGINT) || ended.status == bySignal+int(syscall.SIGQUIT))
+}
+
 // outcomeText describes the end of a candidacy.
 func outcomeText(err error) string {
 	switch {
@@ -227,7 +238,7 @@ func printLeader(e *env, path string, p locks.Participant) error {
 		o.Session, o.Since = inspect.SessionID(p.Session), p.Since
 	}
 	if e.format == jsonForm {
-		return json.NewEncoder(e.out).Encode(o)
+		return e.writeJSON(o)
 	}
 	text := "nobody leads"
 	if p.Path != "" {

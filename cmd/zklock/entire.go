@@ -7,11 +7,13 @@ import (
 	"syscall"
 )
 
-// entire is a file that takes each text as a whole. A terminal or a pipe may be
-// shared with a program that makes it non-blocking, for all who have it. A write
-// that finds no room there fails, perhaps in the middle of the text. This one
-// waits for room then, as it would have otherwise.
-type entire struct{ *os.File }
+// entire is a file that takes each text as a whole, and has no end before its
+// end. A terminal or a pipe may be shared with a program that makes it
+// non-blocking, for all who have it. A write that finds no room there fails,
+// perhaps in the middle of the text, and so does a read that finds nothing. These
+// wait, as they would have otherwise. The file is not embedded: its other methods
+// write and read, too.
+type entire struct{ file *os.File }
 
 // inFull returns a stream whose texts are written as a whole.
 func inFull(stream io.Writer) io.Writer {
@@ -24,12 +26,25 @@ func inFull(stream io.Writer) io.Writer {
 // Write implements io.Writer.
 func (e entire) Write(p []byte) (n int, err error) {
 	for {
-		written, err := e.File.Write(p[n:])
+		written, err := e.file.Write(p[n:])
 		n += written
 		if !errors.Is(err, syscall.EAGAIN) {
 			return n, err
 		}
-		if err := awaitRoom(e.File); err != nil {
+		if err := awaitRoom(e.file); err != nil {
+			return n, err
+		}
+	}
+}
+
+// Read implements io.Reader.
+func (e entire) Read(p []byte) (n int, err error) {
+	for {
+		n, err := e.file.Read(p)
+		if !errors.Is(err, syscall.EAGAIN) {
+			return n, err
+		}
+		if err := awaitInput(e.file); err != nil {
 			return n, err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 )
 
 // A program that shares standard error has made it non-blocking. The pipe is
@@ -27,7 +28,7 @@ func TestNotesToANonBlockingPipeAreEntire(t *testing.T) {
 		<-n.ended
 		w.Close()
 	}()
-	all, err := io.ReadAll(r)
+	all, err := io.ReadAll(entire{r})
 	require.NoError(t, err)
 	require.True(t, long+"the end\n" == string(all), "%d bytes", len(all))
 }
@@ -40,13 +41,38 @@ func TestOutputToANonBlockingPipeIsEntire(t *testing.T) {
 	failed := make(chan error, 1)
 	go func() {
 		defer w.Close()
-		_, err := io.WriteString(stoppable{t.Context(), inFull(w)}, long)
+		_, err := io.WriteString(inFull(w), long)
 		failed <- err
 	}()
-	all, err := io.ReadAll(r)
+	all, err := io.ReadAll(entire{r})
 	require.NoError(t, err)
 	require.NoError(t, <-failed)
 	require.True(t, long == string(all), "%d bytes", len(all))
+}
+
+// A lock that is held until the end of a pipe is held although nothing is to be
+// read for a while.
+func TestANonBlockingPipeEndsAtItsEnd(t *testing.T) {
+	t.Parallel()
+	r, w := nonBlockingPipe(t)
+	ended, stop := pipeEnd(r)
+	defer stop()
+	for range 3 { // behind each byte, a read finds nothing
+		_, err := w.Write([]byte{0})
+		require.NoError(t, err)
+		for isUnread := true; isUnread; {
+			polled := []unix.PollFd{{Fd: int32(r.Fd()), Events: unix.POLLIN}}
+			n, err := unix.Poll(polled, 0)
+			isUnread = err != nil || n > 0
+			select {
+			case <-ended:
+				t.Fatal("it is not the end")
+			default:
+			}
+		}
+	}
+	require.NoError(t, w.Close())
+	<-ended
 }
 
 // nonBlockingPipe returns a pipe that was made non-blocking when this program
@@ -62,6 +88,7 @@ func nonBlockingPipe(t *testing.T) (r, w *os.File) {
 	require.NoError(t, err)
 	r, w = os.NewFile(uintptr(ends[0]), "r"), os.NewFile(uintptr(ends[1]), "w")
 	t.Cleanup(func() { r.Close(); w.Close() })
+	require.NoError(t, syscall.SetNonblock(ends[0], true))
 	require.NoError(t, syscall.SetNonblock(ends[1], true))
 	return r, w
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -69,6 +71,18 @@ func TestADeathAfterTermLeavesNoSecondGrace(t *testing.T) {
 		require.NoError(t, p.cmd.Process.Kill())
 		l.end()
 	})
+	t.Run("during --on-lost", func(t *testing.T) {
+		t.Parallel()
+		l, hook := newLife(t), newLife(t)
+		p := startProcess(t, srv, append(long, "--on-lost", "exec=exec >"+hook.path+"; echo hook; exec sleep 1000",
+			"/hook", "--", "sh", "-c", stubborn, l.path)...)
+		require.Equal(t, "ready", l.line())
+		require.NoError(t, srv.Delete(srv.Queue("/hook")[0].Path))
+		require.Equal(t, "hook", hook.line())
+		require.NoError(t, p.cmd.Process.Kill())
+		l.end()
+		hook.end()
+	})
 	t.Run("one under another", func(t *testing.T) {
 		t.Parallel()
 		l := newLife(t)
@@ -80,4 +94,27 @@ func TestADeathAfterTermLeavesNoSecondGrace(t *testing.T) {
 		l.end()
 		p.finish(lost)
 	})
+}
+
+// Nobody leaves once a signal was passed on that asks the command to end, also if
+// zklock dies then.
+func TestNobodyLeavesAfterASignal(t *testing.T) {
+	srv := startServer(t)
+	for sig, name := range map[syscall.Signal]string{
+		syscall.SIGTERM: "TERM", syscall.SIGINT: "INT", syscall.SIGHUP: "HUP", syscall.SIGQUIT: "QUIT",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLife(t)
+			file := filepath.Join(t.TempDir(), "work")
+			require.NoError(t, os.WriteFile(file, []byte(work), 0o600))
+			p := startProcess(t, srv, "run", "--grace", "0.1", "/"+name, "--", "sh", "-c",
+				`trap 'setsid -f sh "$0" "$1"' `+name+`; echo ready; while :; do sleep 1 & wait $!; done`, file, l.path)
+			require.Equal(t, "ready", p.line())
+			require.NoError(t, p.cmd.Process.Signal(sig))
+			require.Equal(t, "working", l.line())
+			require.NoError(t, p.cmd.Process.Kill())
+			l.end()
+		})
+	}
 }

@@ -27,6 +27,7 @@ type guarded struct {
 	stop    *stopping
 	signals <-chan os.Signal
 
+	background bool // see child.Command
 	stopAsked  bool // by a signal, while the command ran
 	unanswered bool // no server has answered whether the lock was held to the end
 	started    bool // the command was
@@ -44,7 +45,10 @@ func (g *guarded) run(lease *locks.Lease) error {
 	defer lossFile.close()
 	environ := g.environ(lease, lossFile)
 	p, err := g.start(lease, environ, lossFile, grace)
-	if err != nil {
+	switch {
+	case errors.Is(err, child.ErrCanceled):
+		return lostError(g.path, lostCause(lease), "; the command was stopped at its start")
+	case err != nil:
 		return startError(g.args[0], err)
 	}
 	g.started = true
@@ -72,8 +76,11 @@ func (g *guarded) start(lease *locks.Lease, environ []string, lossFile *lossFile
 		Args: args, Env: environ, Stdin: in, Stdout: out, Stderr: errOut,
 		Files:  lossFile.forChild(),
 		Ready:  func() error { return g.mayStart(lease) },
+		Cancel: lease.Context().Done(),
 		Grace:  grace,
 		Resume: func() bool { return g.confirm(lease) },
+
+		Background: g.background,
 	})
 }
 
@@ -178,7 +185,7 @@ func pipeEnd(r io.Reader) (ended <-chan struct{}, stop func()) {
 	c := make(chan struct{})
 	go func() {
 		defer close(c)
-		_, _ = io.Copy(io.Discard, f)
+		_, _ = io.Copy(io.Discard, entire{f})
 	}()
 	// The goroutine ends with the program: a read of a file cannot be taken
 	// back, and its owner may go on with the file.

@@ -5,7 +5,9 @@ package main
 import (
 	"bytes"
 	"os"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -58,4 +60,31 @@ func TestOnLostWithoutTimeIsAKill(t *testing.T) {
 	require.Equal(t, 128+9, p.Status())
 	require.Equal(t, "zklock: --on-lost: there is no time for it: sending KILL\n", stderr.String())
 	require.NoFileExists(t, file)
+}
+
+// The command of --on-lost cannot be started, here as its text is too long for
+// the system. TERM comes in its place.
+func TestTermComesIfOnLostCannotBeStarted(t *testing.T) {
+	srv := startServer(t)
+	set := defaults()
+	c, err := framework.Connect(t.Context(), srv.Addr())
+	require.NoError(t, err)
+	defer c.Close()
+	g, lease, _ := toTouch(t, c, set, make(chan os.Signal))
+	l := newLife(t)
+	var stderr bytes.Buffer
+	const grace = time.Hour
+	g.args = []string{"sh", "-c", `exec >"$0"; trap 'echo TERM; exit 5' TERM; echo ready; while :; do sleep 1 & wait $!; done`, l.path}
+	p, err := g.start(lease, os.Environ(), &lossFile{}, grace)
+	require.NoError(t, err)
+	require.Equal(t, "ready", l.line())
+	require.NoError(t, g.stop.onLost.Set("exec=true "+strings.Repeat("x", 200_000)))
+	require.NoError(t, srv.Delete(lease.Path()))
+	g.env = &env{streams: streams{err: &stderr}, settings: set}
+	ended := make(chan error, 1)
+	go func() { ended <- (&watch{guarded: g, p: p, lease: lease, grace: grace}).untilGone() }()
+	require.Equal(t, "TERM", l.line())
+	require.Equal(t, lost, statusOf(<-ended))
+	require.Equal(t, 5, p.Status())
+	require.Contains(t, stderr.String(), "zklock: --on-lost: not started: ")
 }

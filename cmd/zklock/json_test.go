@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/gocurator/curator/cmd/zklock/internal/view"
 	"github.com/gocurator/curator/internal/printable"
+	"github.com/gocurator/curator/recipes/locks"
 )
 
 // JSON has no character that a terminal hides or obeys. It has the same meaning.
@@ -26,6 +28,10 @@ func TestJSONCanBePrinted(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(out), &lock))
 		require.Equal(t, path, lock.Path)
 	}
+	var out bytes.Buffer
+	e := &env{streams: streams{out: &out}, settings: &settings{format: jsonForm}}
+	require.NoError(t, printLeader(e, path, locks.Participant{Path: path + "/latch-0000000001"}))
+	require.True(t, printable.Is(strings.TrimSuffix(out.String(), "\n")), out.String())
 }
 
 // What run, elect and the doctor print for programs has names as the manual

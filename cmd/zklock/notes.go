@@ -189,7 +189,7 @@ func fileOf(stream any) *os.File {
 	case stoppable:
 		return fileOf(s.to)
 	case entire:
-		return s.File
+		return s.file
 	case *os.File:
 		return s
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 )
 
-// awaitRoom is for Unix: elsewhere, nobody makes the files of others
-// non-blocking.
-func awaitRoom(*os.File) error { return errors.ErrUnsupported }
+// awaitRoom and awaitInput are for Unix: elsewhere, nobody makes the files of
+// others non-blocking.
+func awaitRoom(*os.File) error  { return errors.ErrUnsupported }
+func awaitInput(*os.File) error { return errors.ErrUnsupported }

@@ -55,16 +55,22 @@ func fullPipe(t *testing.T) *os.File {
 // TERM and KILL come although there is a note of each, before or after them.
 func TestALossStopsTheCommandOfAnUnreadZklock(t *testing.T) {
 	t.Parallel()
-	for name, flags := range map[string][]string{
-		"TERM":      nil,
-		"--on-lost": {"--on-lost", "exec=kill -TERM -$ZKLOCK_PID"},
+	for name, tc := range map[string]struct {
+		flags  []string
+		script string
+	}{
+		"TERM": {[]string{"--grace", "0.5"}, stubborn},
+		"--on-lost": {
+			[]string{"--session-timeout", "200s", "--grace", "90", "--on-lost", "exec=kill -TERM -$ZKLOCK_PID"},
+			`exec >"$0"; trap 'echo TERM; exit' TERM; echo ready; while :; do sleep 1 & wait $!; done`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			srv := startServer(t)
 			l := newLife(t)
-			args := append([]string{"run", "-v", "--grace", "0.5"}, flags...)
-			p := startUnread(t, srv, append(args, "/l", "--", "sh", "-c", "exec 2>/dev/null; "+stubborn, l.path)...)
+			args := append([]string{"run", "-v"}, tc.flags...)
+			p := startUnread(t, srv, append(args, "/l", "--", "sh", "-c", "exec 2>/dev/null; "+tc.script, l.path)...)
 			require.Equal(t, "ready", l.line())
 			require.NoError(t, srv.Delete(srv.Queue("/l")[0].Path))
 			require.Equal(t, "TERM", l.line())

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os/exec"
 	"slices"
@@ -102,8 +103,10 @@ func (w *watch) onLoss() {
 }
 
 // runHook runs the command of --on-lost in place of TERM. It has as long as the
-// guarded command: the grace. Nothing of it is left after that.
+// guarded command: the grace. Nothing of it is left after that. If it cannot be
+// started, the guarded command gets TERM.
 func (w *watch) runHook(shell string) {
+	w.p.BeginGrace()
 	w.hook = make(chan struct{})
 	go func() {
 		defer close(w.hook)
@@ -112,7 +115,11 @@ func (w *watch) runHook(shell string) {
 		environ := slices.DeleteFunc(w.environ, func(v string) bool { return strings.HasPrefix(v, "ZKLOCK_FD=") })
 		cmd.Env = append(environ, fmt.Sprint("ZKLOCK_REASON=", lostCause(w.lease)), fmt.Sprint("ZKLOCK_PID=", w.p.PID()))
 		cmd.Stdout, cmd.Stderr = fileOf(w.out), fileOf(w.err)
-		if err := child.RunFor(w.grace, cmd); err != nil {
+		err := child.RunFor(w.grace, cmd)
+		if errors.Is(err, child.ErrNotStarted) {
+			w.p.Terminate()
+		}
+		if err != nil {
 			fmt.Fprintln(w.err, "zklock: --on-lost:", err)
 		}
 	}()

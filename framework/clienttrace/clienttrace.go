@@ -64,8 +64,7 @@ type Client interface {
 	// ServiceName returns what framework.WithServiceName says, or the default.
 	ServiceName() string
 
-	// SessionID returns the id of the newest session, or 0 if there has been
-	// none.
+	// SessionID returns the id of the present session, or 0 if there is none.
 	SessionID() int64
 
 	// State returns the state of the connection now.

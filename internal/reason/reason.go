@@ -79,7 +79,7 @@ func Is(err, target error) bool {
 		return err == target
 	}
 	comparable := reflect.TypeOf(target).Comparable()
-	return find(err, func(err error) bool {
+	return Find(err, func(err error) bool {
 		if comparable && err == target {
 			return true
 		}
@@ -91,7 +91,7 @@ func Is(err, target error) bool {
 // As is errors.As, but for what is Foreign. No error of this library has a
 // method As.
 func As[E error](err error, target *E) bool {
-	return find(err, func(err error) bool {
+	return Find(err, func(err error) bool {
 		found, ok := err.(E)
 		if ok {
 			*target = found
@@ -100,9 +100,9 @@ func As[E error](err error, target *E) bool {
 	})
 }
 
-// find reports whether a match is among err and what it wraps. It looks in the
-// order of errors.Is.
-func find(err error, matches func(error) bool) bool {
+// Find reports whether a match is among err and what it wraps, but for what is
+// Foreign. It looks in the order of errors.Is.
+func Find(err error, matches func(error) bool) bool {
 	for err != nil {
 		if _, ok := err.(*foreign); ok {
 			return false
@@ -115,7 +115,7 @@ func find(err error, matches func(error) bool) bool {
 			err = wrapper.Unwrap()
 		case interface{ Unwrap() []error }:
 			for _, err := range wrapper.Unwrap() {
-				if find(err, matches) {
+				if Find(err, matches) {
 					return true
 				}
 			}

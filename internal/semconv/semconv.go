@@ -68,6 +68,8 @@ const (
 	LogDropped   = "curator.log.dropped" // number of lines
 
 	OutageDuration = "curator.outage.duration"
+
+	ConnectionsEnded = "curator.connections.ended" // in a row, with the same request
 )
 
 // Attributes of operations.
@@ -76,6 +78,9 @@ const (
 	// ZNodeOwner is the id of the session that owns a node, as SessionID is.
 	ZNodeOwner = "curator.znode.owner"
 	Attempts   = "curator.operation.attempts"
+
+	Operation   = "curator.operation"    // as ZooKeeper calls it, such as "setData"
+	RequestSize = "curator.request.size" // in bytes
 )
 
 // Attributes of persistent nodes, and of caches.

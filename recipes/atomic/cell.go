@@ -59,6 +59,8 @@ type call struct {
 	left  bool   // the caller has gone
 	over  bool   // done is closed
 
+	promotion *promotion // whose wait ends because this caller, the last one, has gone; or nil
+
 	result step // written before done is closed
 }
 
@@ -133,6 +135,9 @@ func (c *cell) leave(w *call) (over bool) {
 	w.left = true
 	if w.round != nil {
 		w.round.leftLocked()
+		if w.round.live == 0 {
+			w.promotion = w.round.promotion
+		}
 	} else {
 		c.waiting = slices.DeleteFunc(c.waiting, func(other *call) bool { return other == w })
 	}
@@ -142,9 +147,12 @@ func (c *cell) leave(w *call) (over bool) {
 // gaveUp is the error of a caller whose context has ended.
 func (c *cell) gaveUp(ctx context.Context, w *call) error {
 	c.mu.Lock()
-	sent, trouble := w.sent, c.trouble
+	sent, trouble, p := w.sent, c.trouble, w.promotion
 	c.mu.Unlock()
 	err := reason.OfContext(ctx)
+	if p != nil {
+		err = p.inVain(err)
+	}
 	if trouble != nil {
 		err = fmt.Errorf("%w while trying again after: %w", err, asReason(trouble))
 	}

@@ -1,6 +1,7 @@
 package atomic_test
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"runtime"
@@ -14,6 +15,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/atomic"
 	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/testing/zktest"
 )
 
@@ -72,6 +74,30 @@ func TestPromotion(t *testing.T) {
 		_, there := w.Fake.Node("/lock")
 		require.True(t, there, "it went on under the lock")
 		w.NothingLeft(t, "/lock")
+	})
+}
+
+// A caller that gives up while it waits for the lock is told who holds it.
+func TestPromotionThatGivesUpNamesTheHolder(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		other, _ := w.Connect(t, framework.WithServiceName("other"))
+		held, err := locks.NewInterProcessMutex(other, "/lock").Acquire(w.Patience(t))
+		require.NoError(t, err)
+		defer held.Release(w.Patience(t))
+		n := atomic.NewLong(c, "/n", atomic.WithPromotion("/lock", 1))
+		require.NoError(t, n.Store(w.Patience(t), 0))
+		interfere := zktest.Call(func(zktest.Request) { _ = w.Fake.Set("/n", []byte{0, 0, 0, 0, 0, 0, 0, 1}) })
+		w.Fake.Inject(zktest.Rule{Session: c.SessionID(), Op: zktest.OpSetData, Path: "/n", Times: -1, Do: interfere})
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		_, err = n.Add(ctx, 1)
+		var refused *locks.NotAcquiredError
+		require.ErrorAs(t, err, &refused)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Contains(t, string(refused.HolderData), `"service":"other"`)
+		time.Sleep(time.Minute)
+		w.WaitNodes(t, "/lock", 1)
 	})
 }
 

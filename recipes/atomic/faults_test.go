@@ -74,11 +74,30 @@ func TestNodeRecreatedDuringAnOutage(t *testing.T) {
 	}
 }
 
-// The machine sleeps for an hour, in which its clock stands still, and the node
-// is re-created with the same version. It is not taken to be as it was.
+// The machine sleeps, for a moment in its session or for longer, in which its
+// clock stands still, and the node is re-created with the same version. It is
+// not taken to be as it was.
 func TestNodeIsNotRememberedThroughASleep(t *testing.T) {
+	for _, sleep := range []time.Duration{3 * time.Second, time.Hour} {
+		notRemembered(t, sleep.String(), func(_ *world, host *zktest.Host, _ *framework.Client) error {
+			return host.Suspend(sleep)
+		})
+	}
+}
+
+// The same holds for the loss of the session.
+func TestNodeIsNotRememberedInTheNextSession(t *testing.T) {
+	notRemembered(t, "loss", func(w *world, _ *zktest.Host, c *framework.Client) error {
+		w.Fake.Session(c.SessionID()).Expire()
+		return nil
+	})
+}
+
+// notRemembered tests that a node is read again after something.
+func notRemembered(t *testing.T, what string, after func(*world, *zktest.Host, *framework.Client) error) {
+	t.Helper()
 	for name, opts := range waysToCount {
-		t.Run(name, func(t *testing.T) {
+		t.Run(what+", "+name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
 				host := w.Fake.NewHost()
 				c, err := framework.New(w.Addr, framework.WithDialer(host.Dialer()), framework.WithSuspendClock(host.Suspended))
@@ -86,11 +105,11 @@ func TestNodeIsNotRememberedThroughASleep(t *testing.T) {
 				defer c.Close()
 				n := atomic.NewLong(c, "/n", opts...)
 				require.NoError(t, n.Store(w.Patience(t), 100))
-				require.NoError(t, host.Suspend(time.Hour))
+				require.NoError(t, after(w, host, c))
 				require.NoError(t, w.Fake.Delete("/n"))
 				require.NoError(t, w.Fake.Create("/n", nil))
 				require.NoError(t, w.Fake.Set("/n", []byte{0, 0, 0, 0, 0, 0, 0, 5}))
-				time.Sleep(500 * time.Millisecond) // it has another session by then
+				time.Sleep(500 * time.Millisecond) // it has noticed by then
 				now, err := n.Add(w.Patience(t), 1)
 				require.NoError(t, err)
 				require.EqualValues(t, 6, now)

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/recipes/locks"
 )
@@ -12,7 +13,9 @@ import (
 // only others that hold it, so the versions still decide, and the loss of the
 // lock does no harm.
 func (r *round) promote() error {
+	p := r.beginPromotion()
 	lease, err := locks.NewInterProcessMutex(r.client, r.cfg.lockPath).Acquire(r.ctx)
+	r.endPromotion(p, err)
 	if err != nil {
 		if err := r.outlast(err); err != nil {
 			return r.refused(err)
@@ -22,6 +25,39 @@ func (r *round) promote() error {
 	r.lease = lease
 	r.tracePromotion()
 	return nil
+}
+
+// promotion is a wait for the lock.
+type promotion struct {
+	done    chan struct{}           // closed at its end
+	refusal *locks.NotAcquiredError // set before that, if it has ended in vain
+}
+
+func (r *round) beginPromotion() *promotion {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.promotion = &promotion{done: make(chan struct{})}
+	return r.promotion
+}
+
+func (r *round) endPromotion(p *promotion, err error) {
+	reason.As(err, &p.refusal)
+	close(p.done)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.promotion = nil
+}
+
+// inVain returns the error of the caller whose end has ended the wait for the
+// lock, which does not go on for longer than that takes.
+func (p *promotion) inVain(err error) error {
+	<-p.done
+	if p.refusal == nil {
+		return err
+	}
+	refusal := *p.refusal
+	refusal.Err = err
+	return &refusal
 }
 
 func (r *round) demote() {

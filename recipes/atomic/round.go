@@ -31,6 +31,8 @@ type round struct {
 	pauses int
 	beaten int // how often somebody else has written first
 	lease  *locks.Lease
+
+	promotion *promotion // under way, or nil; protected by mu
 }
 
 func (r *round) run() {

@@ -3,6 +3,7 @@ package atomic
 import (
 	"math"
 	"testing"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
@@ -45,7 +46,7 @@ func TestVersionThatStandsForAny(t *testing.T) {
 		c, _ := w.Connect(t)
 		waiting := func() *call { return &call{done: make(chan struct{})} }
 		r := &round{cell: &cell{client: c}, calls: []*call{waiting(), waiting()}}
-		r.seen = snapshotOf(c.SessionID(), nil, &zk.Stat{Version: -1})
+		r.seen = snapshotOf(time.Now(), c.SessionID(), nil, &zk.Stat{Version: -1})
 		reader, writer := r.calls[0], r.calls[1]
 		reader.change = func(data []byte) step { return step{data: data} }
 		writer.change = func(data []byte) step { return step{data: data, writes: true} }

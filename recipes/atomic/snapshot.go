@@ -24,23 +24,25 @@ type snapshot struct {
 
 // memory is for how long a node is taken to be as it was. A write is refused if
 // it is not, by its version. The time is short, because a node that was deleted
-// and re-created may have the same version again. It ends with the session: the
-// clock may stand still while the machine sleeps, and the session does not.
+// and re-created may have the same version again. It ends with the session, too.
 const memory = time.Second
 
-func (s snapshot) isRecent(session int64) bool {
-	return !s.at.IsZero() && s.session == session && time.Since(s.at) < memory
+func (s snapshot) isRecent(now time.Time, session int64) bool {
+	return !s.at.IsZero() && s.session == session && now.Sub(s.at) < memory
 }
 
-func snapshotOf(session int64, data []byte, stat *zk.Stat) snapshot {
-	return snapshot{time.Now(), session, true, data, stat.Version, stat.Czxid, stat.EphemeralOwner}
+// now is the time of a clock that goes on while the machine is suspended.
+func (c *cell) now() time.Time { return framework.Extend(c.client).Clock() }
+
+func snapshotOf(now time.Time, session int64, data []byte, stat *zk.Stat) snapshot {
+	return snapshot{now, session, true, data, stat.Version, stat.Czxid, stat.EphemeralOwner}
 }
 
 // base returns the node as the round takes it to be.
 func (r *round) base() (snapshot, error) {
 	r.fresh = false
 	r.takeLoaded()
-	if r.seen.isRecent(r.client.SessionID()) {
+	if r.seen.isRecent(r.now(), r.client.SessionID()) {
 		return r.seen, nil
 	}
 	for {
@@ -94,11 +96,11 @@ func (r *round) look(path string, sync bool) (s snapshot, err error) {
 		}
 		data, stat, err := r.client.Get(ctx, path)
 		if reason.Is(err, zk.ErrNoNode) {
-			s = snapshot{at: time.Now(), session: session}
+			s = snapshot{at: r.now(), session: session}
 			return nil
 		}
 		if err == nil {
-			s = snapshotOf(session, data, stat)
+			s = snapshotOf(r.now(), session, data, stat)
 		}
 		return err
 	}
@@ -119,7 +121,7 @@ func (r *round) create() error {
 	created, err := r.client.Create(r.ctx, r.path, nil, framework.WithParents(), framework.Idempotent())
 	switch {
 	case err == nil:
-		r.seen = snapshot{at: time.Now(), session: session, exists: true, czxid: created.Czxid}
+		r.seen = snapshot{at: r.now(), session: session, exists: true, czxid: created.Czxid}
 		return nil
 	case reason.Is(err, zk.ErrNodeExists):
 		r.forget()

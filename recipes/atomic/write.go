@@ -83,7 +83,7 @@ func (w *write) attempt() (verdict, error) {
 	changed := reason.Is(err, zk.ErrBadVersion) || reason.Is(err, zk.ErrNoNode)
 	switch {
 	case err == nil:
-		w.seen = snapshotOf(session, w.data, stat)
+		w.seen = snapshotOf(w.now(), session, w.data, stat)
 		w.used()
 		return applied, nil
 	case reason.Is(err, framework.ErrOutcomeUnknown):

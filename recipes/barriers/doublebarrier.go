@@ -83,9 +83,9 @@ func (b *DoubleBarrier) enter(ctx context.Context) (*Passage, error) {
 
 // abandon leaves, and waits for nobody.
 func (p *Passage) abandon() {
+	p.cancel(ErrLeft)
 	p.giveUp()
 	p.leave()
-	p.cancel(ErrLeft)
 }
 
 // enterAs is enter for a member that may have a node when the user's code

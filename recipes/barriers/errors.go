@@ -100,7 +100,11 @@ type MemberLostError struct {
 
 // Error names the barrier and the members.
 func (e *MemberLostError) Error() string {
-	return fmt.Sprintf("%s: %v: %s", printable.String(e.Path), ErrMemberLost, strings.Join(e.Members, ", "))
+	names := make([]string, len(e.Members))
+	for i, name := range e.Members {
+		names[i] = printable.String(name)
+	}
+	return fmt.Sprintf("%s: %v: %s", printable.String(e.Path), ErrMemberLost, strings.Join(names, ", "))
 }
 
 // Unwrap returns ErrMemberLost.

@@ -118,8 +118,8 @@ func (p *Passage) wait(ctx context.Context) (othersDo bool) {
 	if over { // before it begins to leave, so that it does not wait
 		othersDo = p.stopWaiting()
 	}
+	p.cancel(ErrLeft) // before the goroutine knows, which may soon be done
 	p.leave()
-	p.cancel(ErrLeft)
 	if over {
 		return othersDo
 	}

@@ -98,6 +98,9 @@ func (l *loop) rootChanged(after int64, event zk.EventType) {
 
 // arrived takes the result of a read.
 func (l *loop) arrived(r result) {
+	if r.err == nil {
+		l.c.noteAnswer()
+	}
 	switch {
 	case r.sync:
 		l.synced(r)

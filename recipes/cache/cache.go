@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -65,6 +66,8 @@ type Cache struct {
 	changed     chan struct{} // closed at each change of the above, and then replaced
 	feeds       map[*feed]struct{}
 	err         error
+
+	trouble atomic.Pointer[error] // after which a request is made again just now, or nil
 }
 
 // New returns a cache of root and what is below it, and begins to fill it. It
@@ -108,7 +111,7 @@ func (c *Cache) run(client, stop context.Context) {
 	ctx, cancel := context.WithCancelCause(client)
 	defer cancel(nil)
 	defer context.AfterFunc(stop, func() { cancel(ErrClosed) })()
-	l := newLoop(ctx, c)
+	l := newLoop(framework.Extend(c.client).OnTrouble(ctx, c.noteTrouble), c)
 	err := l.run()
 	if stop.Err() != nil {
 		err = ErrClosed
@@ -233,8 +236,25 @@ func (c *Cache) wait(ctx context.Context, holds func() bool) error {
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return fmt.Errorf("cache of %q: %w", c.scope.root, reason.OfContext(ctx))
+			return c.gaveUp(ctx)
 		}
+	}
+}
+
+// gaveUp is the error of a call whose context has ended.
+func (c *Cache) gaveUp(ctx context.Context) error {
+	if trouble := c.trouble.Load(); trouble != nil {
+		return fmt.Errorf("cache of %q: %w (last error: %w)", c.scope.root, reason.OfContext(ctx), *trouble)
+	}
+	return fmt.Errorf("cache of %q: %w", c.scope.root, reason.OfContext(ctx))
+}
+
+func (c *Cache) noteTrouble(err error) { c.trouble.Store(&err) }
+
+// noteAnswer notes that the server answers.
+func (c *Cache) noteAnswer() {
+	if c.trouble.Load() != nil {
+		c.trouble.Store(nil)
 	}
 }
 

@@ -2,6 +2,7 @@ package cache_test
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
 	"math/rand/v2"
 	"testing"
@@ -42,6 +43,47 @@ func TestCacheGoesOnWithStandardWatchesOnAnOlderServer(t *testing.T) {
 		require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
 		require.Equal(t, []string{"/r", "/r/a", "/r/b", "/r/b/c"}, paths(c))
 	})
+}
+
+// Servers that do not know the request may end the connection without a word.
+func TestCacheUsesStandardWatchesIfTheServerHangsUpOnOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		create(t, srv, "/r", "/r/a")
+		hits := srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: -1, Do: zktest.DropRequest()})
+		c, err := cache.New(connect(t, srv), "/r")
+		require.NoError(t, err)
+		defer c.Close()
+		begin := time.Now()
+		require.NoError(t, c.Synced(within(t)))
+		require.Less(t, time.Since(begin), 15*time.Second)
+		require.LessOrEqual(t, hits.Hits(), 6)
+	})
+}
+
+// A server that has too much to do says so to the client, which tries again. Those
+// who wait for the cache must know.
+func TestSyncedNamesWhatTheCacheHasOutlasted(t *testing.T) {
+	for _, op := range []zktest.Op{zktest.OpAddWatch, zktest.OpGetData} {
+		synctest.Test(t, func(t *testing.T) {
+			srv := zktest.Start(t)
+			create(t, srv, "/r", "/r/a")
+			throttled := srv.Inject(zktest.Rule{Op: op, Times: -1, Do: zktest.Fail(zktest.ErrThrottled)})
+			c, err := cache.New(connect(t, srv), "/r")
+			require.NoError(t, err)
+			defer c.Close()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			code, _ := framework.ServerCode(c.Synced(ctx))
+			require.EqualValues(t, -127, code, "%v", op)
+			throttled.Remove()
+			require.NoError(t, c.Synced(within(t)))
+			ctx, cancel = context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			_, isAnswer := framework.ServerCode(c.WaitFor(ctx, srv.Zxid()+1))
+			require.False(t, isAnswer, "%v: that is over", op)
+		})
+	}
 }
 
 // ClickHouse Keeper sends the path of a recursive watch in place of the path of

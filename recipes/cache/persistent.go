@@ -32,12 +32,20 @@ func (s *persistentSource) drain(l *loop) error {
 }
 
 // ended goes on with standard watches if the client has moved to a server that
-// has no others.
+// has no others, and with another watch after an error that waiting may cure.
 func (s *persistentSource) ended(l *loop, err error) error {
-	if !isUnimplemented(err) {
+	switch {
+	case isUnimplemented(err):
+		l.useStandardWatches("the server has no persistent watches")
+	case !isCurable(err):
 		return err
+	default:
+		s.w.Close()
+		l.c.interrupted()
+		if err := l.open(); err != nil {
+			return err
+		}
 	}
-	l.useStandardWatches("the server has no persistent watches")
 	l.reset()
 	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"iter"
+
+	"github.com/gocurator/curator/internal/printable"
 )
 
 // Typed is a view of a cache whose nodes' data are values of a type. A view
@@ -34,7 +36,9 @@ type DecodeError struct {
 }
 
 // Error returns the path and the decoder's error.
-func (e *DecodeError) Error() string { return fmt.Sprintf("decode %s: %v", e.Path, e.Err) }
+func (e *DecodeError) Error() string {
+	return fmt.Sprintf("decode %s: %v", printable.String(e.Path), e.Err)
+}
 
 // Unwrap returns Err.
 func (e *DecodeError) Unwrap() error { return e.Err }

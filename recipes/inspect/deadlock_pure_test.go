@@ -209,3 +209,17 @@ func TestGraphOfACrowdNamesEachOnce(t *testing.T) {
 	require.Equal(t, 100, bytes.Count(text, []byte("/rw/holder-")))
 	require.Equal(t, 100, bytes.Count(text, []byte("/rw/waiter-")))
 }
+
+// A waiter for any of several leases waits for all of their holders. If one of
+// them has given its lease back between two looks, nothing says that the waiter
+// waits for the rest: it may have been admitted since.
+func TestLeaseGivenBackBetweenTwoLooksIsNoWait(t *testing.T) {
+	a, b, waiter := Participant{Path: "/s/a", Czxid: 1}, Participant{Path: "/s/b", Czxid: 2}, Participant{Path: "/s/w", Czxid: 3}
+	wait := func(anyOf bool, holders ...Participant) []Wait {
+		return []Wait{{Path: "/s", Kind: Semaphore, Waiters: []Participant{waiter}, Holders: holders, Any: anyOf}}
+	}
+	require.Equal(t, wait(true, a, b), stable(wait(true, a, b), wait(true, a, b)))
+	require.Empty(t, stable(wait(true, a, b), wait(true, a)), "given back")
+	require.Empty(t, stable(wait(true, a), wait(true, a, b)), "got")
+	require.Equal(t, wait(false, a), stable(wait(false, a, b), wait(false, a)), "one who waits for all of them waits for the rest")
+}

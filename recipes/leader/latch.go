@@ -81,6 +81,7 @@ type Latch struct {
 	last     *broadcast.Node[Change]
 	seen     lockloop.NotAdmitted // how things stood when we last looked at the queue
 	trouble  error                // why we are not in the queue now, or nil
+	retried  error                // after which a request is made again just now, or nil
 	pause    time.Duration        // the last one, because of that
 	failure  error                // why done is closed
 	leftover error                // what kept Close from deleting the node

@@ -93,6 +93,37 @@ func TestCandidacyInTroubleSaysSo(t *testing.T) {
 	})
 }
 
+// A request that is made again and again, and not given up yet, is trouble, too.
+func TestAwaitNamesWhatARequestHasOutlasted(t *testing.T) {
+	for name, tc := range map[string]struct {
+		do   zktest.Action
+		want error
+	}{
+		"throttled": {zktest.Fail(zktest.ErrThrottled), &framework.ServerError{Code: -127}},
+		"hang-ups":  {zktest.DropRequest(), zk.ErrConnectionClosed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				c, _ := w.Connect(t)
+				trouble := w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Times: -1, Do: tc.do})
+				l := latch(t, c, "/l")
+				for _, wait := range []time.Duration{time.Second, time.Minute} {
+					_, err := l.Await(recipetest.Within(t, wait))
+					require.ErrorIs(t, err, context.DeadlineExceeded)
+					require.ErrorIs(t, err, tc.want, "%v", wait)
+				}
+				trouble.Remove()
+				lease := w.await(t, l)
+				other := latch(t, c, "/l")
+				_, err := other.Await(recipetest.Within(t, time.Second))
+				require.NotErrorIs(t, err, tc.want, "that is over")
+				require.NoError(t, lease.Context().Err())
+				w.closeAll(t, "/l", other, l)
+			})
+		})
+	}
+}
+
 // Every server refuses these credentials. The error does not go away with time,
 // so it ends the candidacy.
 func TestRefusedCredentialsEndACandidacy(t *testing.T) {

@@ -73,6 +73,7 @@ func (l *Latch) stand(
 	ctx context.Context, a queue.Attempt, kept *keptNode, abandon func(context.Context, string),
 ) (*claim.Claim, error) {
 	ctx, _ = trace.Unblocked(ctx, l.queue.Client())
+	ctx = framework.Extend(l.queue.Client()).OnTrouble(ctx, l.noteRetry)
 	at := l.queue.InLoop(a)
 	at.OnBlocked, at.OnAbandon = l.noteQueue, abandon
 	if kept != nil {
@@ -85,7 +86,7 @@ func (l *Latch) begin(now *leadership) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.now = now
-	l.seen, l.trouble = lockloop.NotAdmitted{}, nil // nobody is ahead any more
+	l.seen, l.trouble, l.retried = lockloop.NotAdmitted{}, nil, nil // nobody is ahead any more
 	l.tellLocked(Change{Lease: now.lease})
 }
 

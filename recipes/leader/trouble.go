@@ -1,6 +1,7 @@
 package leader
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -60,7 +61,7 @@ func (l *Latch) noteTrouble(err error) (pause time.Duration, isNew bool) {
 		l.pause = min(2*l.pause, longestOfItsPauses)
 	}
 	isNew = l.trouble == nil || kindOfTrouble(l.trouble) != kindOfTrouble(err)
-	l.trouble = err
+	l.trouble, l.retried = err, nil
 	l.seen = lockloop.NotAdmitted{} // our node is gone, and nobody is ahead of it
 	return l.pause, isNew
 }
@@ -79,13 +80,21 @@ func kindOfTrouble(err error) string {
 func (l *Latch) noteQueue(r lockloop.NotAdmitted) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.seen, l.trouble = r, nil
+	l.seen, l.trouble, l.retried = r, nil, nil
+}
+
+// noteRetry takes down an error after which a request is made again. The latch
+// itself hears of it only if that is given up.
+func (l *Latch) noteRetry(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.retried = err
 }
 
 // gaveUp is the error of an Await whose context has ended.
 func (l *Latch) gaveUp(ctx context.Context) error {
 	l.mu.Lock()
-	r, trouble := l.seen, l.trouble
+	r, trouble := l.seen, cmp.Or(l.retried, l.trouble)
 	l.mu.Unlock()
 	switch {
 	case trouble != nil:

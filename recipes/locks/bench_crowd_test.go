@@ -30,8 +30,9 @@ var crowds = flag.String("crowds", "1000", "how many contenders BenchmarkCrowdOf
 // BenchmarkCrowdOfOneClient lets n goroutines acquire one lock at once, each
 // with an object of its own, and release it. They share one client, and the
 // server has a heap of 1 GB. For comparison, n zk.Lock objects of go-zookeeper
-// do the same on one connection. One run of all goroutines is one operation.
-// The benchmark reports:
+// do the same on one connection. Readers wait until all have nodes: a writer of
+// another client has the lock. One run of all goroutines is one operation. The
+// benchmark reports:
 //
 //   - first-ms: the time until the first goroutine has the lock;
 //   - all-ms: the time until the last goroutine has released it;
@@ -54,12 +55,18 @@ func BenchmarkCrowdOfOneClient(b *testing.B) {
 		for _, side := range []struct {
 			name string
 			of   func(b *testing.B, addr string) (lost *atomic.Int64, cycle func(i int, locked func()) error)
-		}{{"mutex", crowdOfMutexes}, {"semaphore", crowdOfSemaphores}, {"zk.Lock", crowdOfZkLocks}} {
+		}{
+			{"mutex", crowdOfMutexes}, {"semaphore", crowdOfSemaphores}, {"writer", crowdOfWriters},
+			{readers, crowdOfReaders}, {"zk.Lock", crowdOfZkLocks},
+		} {
 			b.Run(fmt.Sprintf("contenders=%d/%s", n, side.name), func(b *testing.B) {
 				log := filepath.Join(b.TempDir(), "gc.log")
 				srv := zkserver.Start(b, zkserver.WithJVMFlags("-Xmx1g", "-Xlog:gc:file="+log))
 				lost, cycle := side.of(b, srv.Addr())
 				c := &crowdOfOne{n: n, cycle: cycle}
+				if side.name == readers {
+					c.writer = connectCrowd(b, srv.Addr())
+				}
 				for b.Loop() {
 					c.run(b, srv)
 				}
@@ -71,9 +78,13 @@ func BenchmarkCrowdOfOneClient(b *testing.B) {
 	}
 }
 
+// readers is the name of the side that holds the lock together.
+const readers = "reader"
+
 type crowdOfOne struct {
-	n     int
-	cycle func(i int, locked func()) error
+	n      int
+	cycle  func(i int, locked func()) error
+	writer *framework.Client // of readers; nil for others
 
 	first, all []time.Duration
 	requests   int
@@ -85,13 +96,16 @@ func (c *crowdOfOne) run(b *testing.B, srv *zkserver.Server) {
 	var all sync.WaitGroup
 	var inside atomic.Int64
 	start := time.Now()
+	if c.writer != nil {
+		all.Go(c.holdUp(b))
+	}
 	begun := sync.OnceFunc(func() { c.first = append(c.first, time.Since(start)) })
 	for i := range c.n {
 		all.Go(func() {
 			err := c.cycle(i, func() {
 				begun()
 				c.goroutines.Store(max(c.goroutines.Load(), int64(runtime.NumGoroutine())))
-				if inside.Add(1) != 1 {
+				if inside.Add(1) != 1 && c.writer == nil {
 					b.Error("two holders")
 				}
 				inside.Add(-1)
@@ -104,6 +118,23 @@ func (c *crowdOfOne) run(b *testing.B, srv *zkserver.Server) {
 	all.Wait()
 	c.all = append(c.all, time.Since(start))
 	c.requests += received(b, srv) - before
+}
+
+// holdUp takes the write lock. The function that it returns has it until all
+// readers have nodes.
+func (c *crowdOfOne) holdUp(b *testing.B) func() {
+	lease := hold(b, b.Context(), writeLock(c.writer, readersPath))
+	return func() {
+		defer lease.Release(b.Context())
+		for nodes := int32(0); nodes <= int32(c.n); time.Sleep(10 * time.Millisecond) {
+			_, stat, err := c.writer.Get(b.Context(), readersPath)
+			if err != nil {
+				b.Error(err)
+				return
+			}
+			nodes = stat.NumChildren
+		}
+	}
 }
 
 func (c *crowdOfOne) report(b *testing.B) {
@@ -149,11 +180,26 @@ func crowdOfSemaphores(b *testing.B, addr string) (*atomic.Int64, func(int, func
 	})
 }
 
-func crowdOfLockers(b *testing.B, addr string, object func(c *framework.Client) locks.Locker) (lost *atomic.Int64, cycle func(int, func()) error) {
+func crowdOfWriters(b *testing.B, addr string) (*atomic.Int64, func(int, func()) error) {
+	return crowdOfLockers(b, addr, func(c *framework.Client) locks.Locker { return writeLock(c, "/crowd/writers") })
+}
+
+const readersPath = "/crowd/readers"
+
+func crowdOfReaders(b *testing.B, addr string) (*atomic.Int64, func(int, func()) error) {
+	return crowdOfLockers(b, addr, func(c *framework.Client) locks.Locker { return readLock(c, readersPath) })
+}
+
+func connectCrowd(b *testing.B, addr string) *framework.Client {
 	c, err := framework.New(addr, framework.WithSessionTimeout(15*time.Second))
 	require.NoError(b, err)
 	b.Cleanup(func() { c.Close() })
 	require.NoError(b, c.WaitConnected(b.Context()))
+	return c
+}
+
+func crowdOfLockers(b *testing.B, addr string, object func(c *framework.Client) locks.Locker) (lost *atomic.Int64, cycle func(int, func()) error) {
+	c := connectCrowd(b, addr)
 	lost = new(atomic.Int64)
 	ctx := b.Context()
 	return lost, func(_ int, locked func()) error {

@@ -74,16 +74,6 @@ func cycle(t *testing.T, ctx context.Context, l locks.Locker) {
 	}
 }
 
-// readerOrWriter returns the read lock or the write lock of a new object, in
-// turn.
-func readerOrWriter(c *framework.Client, path string, i int) locks.Locker {
-	rw := locks.NewInterProcessReadWriteLock(c, path)
-	if i%2 == 0 {
-		return rw.WriteLock()
-	}
-	return rw.ReadLock()
-}
-
 // watchLength follows the largest number of contenders in a queue.
 func watchLength(srv *zktest.Server, queue string) *atomic.Int64 {
 	most := new(atomic.Int64)
@@ -134,10 +124,10 @@ func TestTenThousandWaitersOutliveTheirSession(t *testing.T) {
 	})
 }
 
-// Readers and writers have a node each. The test runs in real time, because it
-// is about the client's load: that load must not cost the client its session.
-func TestTwoThousandReadersAndWritersKeepTheirSession(t *testing.T) {
-	n := thorough.Size(2000, 300) // each of them reads the names of all
+// Readers have a node each. The test runs in real time, because it is about the
+// client's load: that load must not cost the client its session.
+func TestTwoThousandReadersKeepTheirSession(t *testing.T) {
+	n := thorough.Size(2000, 300)
 	srv := zktest.Start(t)
 	c, err := framework.New(srv.Addr(), framework.WithDialer(srv.Dialer()), framework.WithSessionTimeout(15*time.Second))
 	require.NoError(t, err)
@@ -147,8 +137,8 @@ func TestTwoThousandReadersAndWritersKeepTheirSession(t *testing.T) {
 	bystander := recipetest.Acquire(t, ctx, locks.NewInterProcessMutex(c, "/bystander"))
 	first := hold(t, ctx, locks.NewInterProcessReadWriteLock(c, "/rw").WriteLock())
 	var all sync.WaitGroup
-	for i := range n {
-		all.Go(func() { cycle(t, ctx, readerOrWriter(c, "/rw", i)) })
+	for range n {
+		all.Go(func() { cycle(t, ctx, readLock(c, "/rw")) })
 	}
 	require.NoError(t, srv.WaitChildren(ctx, "/rw", n+1))
 	require.NoError(t, first.Release(ctx))
@@ -161,7 +151,7 @@ func TestTwoThousandReadersAndWritersKeepTheirSession(t *testing.T) {
 
 // The connection is lost while all acquires create their nodes. They find the
 // nodes with a few requests, and no acquire queues twice.
-func TestReadersAndWritersWhoseAnswersAreLostQueueOnce(t *testing.T) {
+func TestReadersWhoseAnswersAreLostQueueOnce(t *testing.T) {
 	n := thorough.Size(500, 200)
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		ctx, path := w.Patience(t), recipetest.Path(t)
@@ -172,8 +162,8 @@ func TestReadersAndWritersWhoseAnswersAreLostQueueOnce(t *testing.T) {
 		lists := w.Fake.Inject(zktest.Rule{Op: zktest.OpGetChildren2, Times: -1, Do: zktest.DelayReply(50 * time.Millisecond)})
 		time.AfterFunc(500*time.Millisecond, w.Fake.CutAll)
 		var all sync.WaitGroup
-		for i := range n {
-			all.Go(func() { cycle(t, ctx, readerOrWriter(c, path, i)) })
+		for range n {
+			all.Go(func() { cycle(t, ctx, readLock(c, path)) })
 		}
 		time.Sleep(time.Minute)
 		require.Len(t, w.Nodes(t, path), n+1)
@@ -184,4 +174,8 @@ func TestReadersAndWritersWhoseAnswersAreLostQueueOnce(t *testing.T) {
 		require.EqualValues(t, 1, sessionNumber(t, c))
 		w.NothingLeft(t, path)
 	})
+}
+
+func readLock(c *framework.Client, path string) locks.Locker {
+	return locks.NewInterProcessReadWriteLock(c, path).ReadLock()
 }

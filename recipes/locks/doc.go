@@ -42,7 +42,8 @@
 // watches only the node right ahead of its own, so that a release wakes one
 // waiter. When a process crashes, the server deletes its node at the end of
 // the session. Many goroutines of one client that want one mutex have two
-// nodes between them.
+// nodes between them. Many readers of one client have a node each, but look at
+// the queue together.
 //
 // # Interruptions and the loss of the session
 //

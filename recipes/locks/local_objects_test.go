@@ -32,6 +32,9 @@ var objects = map[string]struct {
 	"semaphore mutex": {func(c *framework.Client, path string, opts ...locks.Option) locks.Locker {
 		return locks.NewInterProcessSemaphoreMutex(c, path, opts...)
 	}, "/locks"},
+	"writer": {func(c *framework.Client, path string, opts ...locks.Option) locks.Locker {
+		return locks.NewInterProcessReadWriteLock(c, path, opts...).WriteLock()
+	}, ""},
 }
 
 // eachObject runs a test with each kind of object.

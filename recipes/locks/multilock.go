@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/printable"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/claim"
 	"github.com/gocurator/curator/recipes/internal/queue"
@@ -25,7 +26,8 @@ type InterProcessMultiLock struct {
 // whatever kind. They are acquired in this order. The order should be the same
 // for all who take some of the same locks: else two may wait for each other,
 // until their contexts end. SortedMutexes makes such an order. No locks at
-// all, or one that is nil, are an error of every acquire.
+// all, one that is nil, or a semaphore more often than it has leases, are an
+// error of every acquire.
 func NewInterProcessMultiLock(locks ...Locker) *InterProcessMultiLock {
 	return &InterProcessMultiLock{slices.Clone(locks)}
 }
@@ -113,7 +115,40 @@ func (l *InterProcessMultiLock) usable(op string) error {
 	if slices.ContainsFunc(l.locks, isNilLock) {
 		return &framework.OpError{Op: op, Path: "multi-lock", Err: queue.IsNil("lock")}
 	}
+	return l.checkSemaphores(op)
+}
+
+// checkSemaphores returns an error if the lock has a semaphore more often than
+// that has leases. It would wait for itself: a semaphore is not re-entrant.
+func (l *InterProcessMultiLock) checkSemaphores(op string) error {
+	wanted := map[queue.Key]int{}
+	for _, s := range l.semaphores() {
+		if s.leases.Usable() != nil { // which its acquire will say
+			continue
+		}
+		wanted[s.leases.Key()]++
+		if limit, fixed := s.limit.limit.(fixedLimit); fixed && wanted[s.leases.Key()] > int(limit) {
+			err := queue.Invalid("locks", printable.String(s.leases.Path()), "has fewer leases than the multi-lock wants of it")
+			return &framework.OpError{Op: op, Path: "multi-lock", Err: err}
+		}
+	}
 	return nil
+}
+
+// semaphores returns the semaphores among the locks, and in multi-locks among
+// them.
+func (l *InterProcessMultiLock) semaphores() (all []*InterProcessSemaphore) {
+	for _, lock := range l.locks {
+		switch lock := lock.(type) {
+		case *InterProcessSemaphore:
+			all = append(all, lock)
+		case *InterProcessSemaphoreMutex:
+			all = append(all, orZero(lock.semaphore))
+		case *InterProcessMultiLock:
+			all = append(all, lock.semaphores()...)
+		}
+	}
+	return all
 }
 
 // isNilLock reports whether there is no lock in an interface: nothing, or a nil

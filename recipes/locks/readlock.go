@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/printable"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/internal/claim"
@@ -99,7 +100,7 @@ func (r *ReadLock) createInPlace(ctx context.Context, writer *claim.Claim, a que
 	q := &r.of.read
 	name := path.Base(writer.Nodes()[0].Path)
 	if lockloop.Overflowed(name, writeKind) { // its number is not its place
-		return framework.Created{}, fmt.Errorf("%w: %s has no sequence numbers left", ErrCorrupted, q.Path())
+		return framework.Created{}, fmt.Errorf("%w: %s has no sequence numbers left", ErrCorrupted, printable.String(q.Path()))
 	}
 	number := name[strings.LastIndex(name, writeKind)+len(writeKind):]
 	held := writer.Context()

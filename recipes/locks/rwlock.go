@@ -16,6 +16,13 @@ import (
 // of it. So a stream of readers cannot keep a writer out, nor the other way
 // round. It is safe for concurrent use.
 //
+// All objects of one client and one path are the same lock, as with an
+// InterProcessMutex. If many goroutines of a client want it, the writer that
+// has it and the next have nodes. Other writers wait in the process, and so
+// does whoever comes after them, in the order of arrival. All other readers
+// have a node each. Those that wait look at the queue together: thousands cost
+// little more than their nodes.
+//
 // Under the context of a lease, each side re-enters. The holder of the write
 // lock may take the read lock under that lease's context, at once, and keep it
 // when the write lock is released: no other writer comes in between
@@ -45,6 +52,7 @@ func NewInterProcessReadWriteLock(c *framework.Client, path string, opts ...Opti
 		return *queue.New(queue.Config{
 			Client: c, Path: path, Kind: kind, Kinds: []string{readKind, writeKind}, Readers: readKind, Op: "acquire",
 			Order:       lockloop.Order{Blocks: readersAndWriters},
+			Local:       true,
 			Recipe:      locktrace.RecipeReadWriteLock,
 			Reenters:    reenters,
 			NotAcquired: notAcquired,
@@ -71,7 +79,8 @@ func (l *InterProcessReadWriteLock) ReadLock() *ReadLock { return &ReadLock{l} }
 func (l *InterProcessReadWriteLock) WriteLock() *WriteLock { return &WriteLock{l} }
 
 // Participants returns readers and writers in the order of the queue, which
-// begins with those that hold the lock.
+// begins with those that hold the lock. Goroutines that wait within a process
+// are not among them.
 func (l *InterProcessReadWriteLock) Participants(ctx context.Context) ([]Participant, error) {
 	return participantsOf(l.read.Participants(ctx))
 }

@@ -231,10 +231,11 @@ func TestReadersAndWritersAmongTheParticipants(t *testing.T) {
 		c, _ := w.Connect(t)
 		rw := locks.NewInterProcessReadWriteLock(c, path, locks.WithNodeData([]byte("me")))
 		var all []*recipetest.Pending
-		for i := range 28 { // 20 readers, and 8 writers that wait
+		for i := range 28 { // 20 readers, and 8 writers that wait,
 			var side locks.Locker = rw.ReadLock()
-			if i >= 20 {
-				side = rw.WriteLock()
+			if i >= 20 { // two of one client have nodes
+				c, _ := w.Connect(t)
+				side = locks.NewInterProcessReadWriteLock(c, path, locks.WithNodeData([]byte("me"))).WriteLock()
 			}
 			all = append(all, take(ctx, side))
 			w.WaitNodes(t, path, i+1)

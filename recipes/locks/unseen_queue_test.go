@@ -113,24 +113,59 @@ func TestWaiterThatQueuesAgainRemembersTheQueue(t *testing.T) {
 // The context ends while a waiter reads the node of the holder. Another of its
 // client has read that before.
 func TestErrorNamesAHolderThatTheProcessKnows(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, w *world) {
-		holder, _ := w.Connect(t, framework.WithServiceName("holder"))
-		c, _ := w.Connect(t)
-		held := recipetest.Acquire(t, t.Context(), mutexAt(holder))
-		first := recipetest.AcquireLater(t.Context(), mutexAt(c))
-		synctest.Wait()
-		slow := w.Fake.Inject(zktest.Rule{Path: held.Path(), Session: c.SessionID(), Times: -1, Do: zktest.DelayReply(time.Minute)})
-		_, waited := mutexAt(c).Acquire(recipetest.Within(t, time.Second))
-		_, tried := mutexAt(c).TryAcquire(recipetest.Within(t, time.Second))
-		for _, err := range []error{waited, tried} {
-			refused := notAcquired(t, err)
-			require.Equal(t, held.Path(), "/l/"+refused.Holder)
-			require.Equal(t, "holder", refused.Identity().Service)
-		}
-		slow.Remove()
-		require.NoError(t, held.Release(t.Context()))
-		require.NoError(t, first.Wait(t).Release(t.Context()))
-	})
+	for name, lock := range map[string]func(c *framework.Client) locks.Locker{
+		"mutex": mutexAt, "reader": readerAt, "writer": writerAt,
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				holder, _ := w.Connect(t, framework.WithServiceName("holder"))
+				c, _ := w.Connect(t)
+				blocker := lock(holder)
+				if name == "reader" {
+					blocker = writerAt(holder)
+				}
+				held := recipetest.Acquire(t, t.Context(), blocker)
+				first := recipetest.AcquireLater(t.Context(), lock(c))
+				synctest.Wait()
+				time.Sleep(2 * time.Second) // what the first has seen is old
+				slow := w.Fake.Inject(zktest.Rule{Path: held.Path(), Session: c.SessionID(), Times: -1, Do: zktest.DelayReply(time.Minute)})
+				_, waited := lock(c).Acquire(recipetest.Within(t, time.Second))
+				_, tried := lock(c).TryAcquire(recipetest.Within(t, time.Second))
+				for _, err := range []error{waited, tried} {
+					refused := notAcquired(t, err)
+					require.Equal(t, held.Path(), "/l/"+refused.Holder)
+					require.Equal(t, "holder", refused.Identity().Service)
+				}
+				slow.Remove()
+				require.NoError(t, held.Release(t.Context()))
+				require.NoError(t, first.Wait(t).Release(t.Context()))
+			})
+		})
+	}
+}
+
+// The context ends while a node is made, before a look. Another of its client
+// has seen the queue.
+func TestErrorKnowsTheQueueThatTheProcessHasSeen(t *testing.T) {
+	for name, lock := range map[string]func(c *framework.Client) locks.Locker{"reader": readerAt, "writer": writerAt} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				holder, _ := w.Connect(t, framework.WithServiceName("holder"))
+				c, _ := w.Connect(t)
+				held := recipetest.Acquire(t, t.Context(), writerAt(holder))
+				first := recipetest.AcquireLater(t.Context(), lock(c))
+				synctest.Wait()
+				w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Session: c.SessionID(), Times: -1, Do: zktest.DelayRequest(time.Minute)})
+				_, err := lock(c).Acquire(recipetest.Within(t, time.Second))
+				require.ErrorIs(t, err, context.DeadlineExceeded)
+				refused := notAcquired(t, err)
+				require.Equal(t, "holder", refused.Identity().Service)
+				require.Positive(t, refused.Ahead)
+				require.NoError(t, held.Release(t.Context()))
+				require.NoError(t, first.Wait(t).Release(t.Context()))
+			})
+		})
+	}
 }
 
 // A try does not come to see the server's queue before its context ends. But
@@ -156,7 +191,9 @@ func TestTryThatSeesNoQueueSaysWhatTheProcessKnows(t *testing.T) {
 // The goroutine of this client that had the lock has released it. It is not
 // said to be ahead of the next one, which has no node yet.
 func TestReleasedLockOfOursIsNotAhead(t *testing.T) {
-	for name, lock := range map[string]func(c *framework.Client) locks.Locker{"mutex": mutexAt, "mutex with hand-over": handOverAt} {
+	for name, lock := range map[string]func(c *framework.Client) locks.Locker{
+		"mutex": mutexAt, "mutex with hand-over": handOverAt, "writer": writerAt,
+	} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, w *world) {
 				c, _ := w.Connect(t)

@@ -35,6 +35,7 @@ func (k *keeper) isToldByOwner() bool {
 }
 
 func (k *keeper) attempt(wish payload, version int32) attempt {
+	k.sent = framework.Extend(k.client).Clock()
 	return attempt{wish, version, k.client.LastZxid()}
 }
 

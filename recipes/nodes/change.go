@@ -3,6 +3,7 @@ package nodes
 import (
 	"context"
 	"iter"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -118,7 +119,7 @@ func (n *PersistentNode) settleLocked() {
 
 // registered notes that the node is there, and is ours.
 func (k *keeper) registered(r Registration) {
-	if !k.noteRegistered(&r) || !k.cfg.ephemeral() {
+	if !k.noteRegistered(&r, k.touched.until) || !k.cfg.ephemeral() {
 		return
 	}
 	k.takeBack()
@@ -130,14 +131,14 @@ func (k *keeper) registered(r Registration) {
 
 // noteRegistered reports whether that is news. An answer may be handled after
 // its session has ended, and after the loss was told.
-func (n *PersistentNode) noteRegistered(r *Registration) bool {
+func (n *PersistentNode) noteRegistered(r *Registration, until time.Time) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.failure != nil || n.cfg.ephemeral() && r.Session.Context().Err() != nil {
 		return false
 	}
 	was := n.now
-	n.now, n.trouble, n.conflict = r, nil, nil
+	n.now, n.until, n.trouble, n.retried, n.conflict = r, until, nil, nil, nil
 	if was != nil && was.Czxid == r.Czxid {
 		return false
 	}

@@ -37,6 +37,8 @@ type keeper struct {
 	surprises   pauses.Growing // the tree was not as we had just seen it
 	trying      pauses.Growing
 	outages     pauses.Growing
+	warned      string    // the error that the log has, since the node was registered
+	sent        time.Time // when the newest request that makes the node, or writes it, was sent
 	touched     touches
 	takeBack    func() // keeps the loss of the session from being told
 }
@@ -48,6 +50,7 @@ func (n *PersistentNode) run(client, stopped context.Context, before *Persistent
 	k := &keeper{
 		PersistentNode: n,
 		takeBack:       func() {},
+		touched:        touches{clock: framework.Extend(n.client).Clock},
 		repairs:        pauses.Growing{Shortest: 100 * time.Millisecond, Longest: 10 * time.Second},
 		surprises:      pauses.Growing{Shortest: 100 * time.Millisecond, Longest: 10 * time.Second},
 		trying:         pauses.Growing{First: time.Second, Shortest: time.Second, Longest: 30 * time.Second},
@@ -58,6 +61,7 @@ func (n *PersistentNode) run(client, stopped context.Context, before *Persistent
 	ctx, cancel := context.WithCancel(stopped)
 	defer context.AfterFunc(client, cancel)()
 	unblocked, told := trace.Unblocked(ctx, n.client) // the requests do not wait for a tracer
+	unblocked = framework.Extend(n.client).OnTrouble(unblocked, n.noteRetry)
 	err := k.keepUntil(unblocked, before)
 	cancel()
 	n.stop()
@@ -72,7 +76,7 @@ func (n *PersistentNode) run(client, stopped context.Context, before *Persistent
 		<-before.gone // a third node of the path has to wait for it, too
 	}
 	pathsInUse.leave(n)
-	if n.whenGone != nil {
+	if n.whenGone != nil && unlessWanted(leftover) == nil { // a node that stays is not listed as another's
 		n.whenGone()
 	}
 	n.finish(leftover)
@@ -116,6 +120,7 @@ func (k *keeper) keepUntil(ctx context.Context, before *PersistentNode) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+		k.tellOverdue()
 		if err := k.outlast(ctx, err); err != nil {
 			return err
 		}
@@ -344,12 +349,23 @@ func (k *keeper) waitForNews(ctx context.Context, watch *framework.Watch) error 
 func (k *keeper) settle(czxid int64) {
 	if k.cfg.ttl > 0 {
 		if k.touched.czxid != czxid {
-			k.touched.begin(czxid, k.cfg.ttl, k.notTouched(czxid))
-		} else if k.touched.isOverdue() {
+			k.touched.begin(czxid, k.sentFor(czxid), k.cfg.ttl, k.notTouched(czxid))
+		}
+		if k.touched.isOverdue() {
 			return
 		}
 	}
 	k.settledOnce, k.predecessor = true, nil
 	k.resetPauses()
 	k.registered(Registration{Path: k.node, Czxid: czxid, Session: k.session})
+}
+
+// sentFor returns when the request was sent that has made the node, or written
+// it: the server counts from no earlier moment. It is zero if another process
+// may have done that.
+func (k *keeper) sentFor(czxid int64) time.Time {
+	if k.clean && k.czxid == czxid {
+		return k.sent
+	}
+	return time.Time{}
 }

@@ -4,12 +4,14 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/internal/recipetest"
 	"github.com/gocurator/curator/recipes/nodes"
+	"github.com/gocurator/curator/testing/zktest"
 )
 
 // The log has a line for each registration, loss, conflict and end of a node,
@@ -46,5 +48,27 @@ func TestLogOfANode(t *testing.T) {
 		} {
 			require.Contains(t, lines[i], want)
 		}
+	})
+}
+
+// An error that lasts is told once, also if the connection broke before it came.
+func TestLogOfAnErrorThatLastsAfterAnOutageOfANode(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		var log recipetest.Log
+		c, _ := w.Connect(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Path: "/a", Do: zktest.DropReply()})
+		trouble := w.Fake.Inject(zktest.Rule{Op: zktest.OpExists, Path: "/a", Times: -1, Do: zktest.Fail(-1)})
+		n := start(t, c, "/a", "data")
+		time.Sleep(time.Hour)
+		const line = "persistent node is tried again after an error"
+		require.Equal(t, 1, strings.Count(log.String(), line))
+		require.Contains(t, log.String(), "zk: system error (-1)")
+		trouble.Remove()
+		w.ready(t, n)
+		trouble = w.Fake.Inject(zktest.Rule{Op: zktest.OpExists, Path: "/a", Times: -1, Do: zktest.Fail(-1)})
+		require.NoError(t, w.Fake.Set("/a", nil))
+		time.Sleep(time.Hour)
+		require.Equal(t, 2, strings.Count(log.String(), line), "it has begun again")
+		trouble.Remove()
 	})
 }

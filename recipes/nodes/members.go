@@ -25,6 +25,11 @@ type Member struct {
 	Mzxid   int64     // the id of the transaction that last changed the payload
 	Since   time.Time // when its node was created, by the server's clock
 	Self    bool      // it has joined through this Group
+
+	// Unreadable says that the client may not read the node, so that there is
+	// no payload. Servers that do not even tell of such a node leave out all
+	// but the ID and the Path.
+	Unreadable bool
 }
 
 // Identity returns who the member is, if it has joined without a payload. Any
@@ -114,16 +119,45 @@ func (g *Group) readOne(ctx context.Context, s *framework.Session, name string, 
 	} else {
 		data, stat, err = g.client.Get(ctx, path)
 	}
+	if reason.Is(err, zk.ErrNoAuth) {
+		seen.Unreadable = true
+		stat, seen.watch, err = g.statOf(ctx, path, watched)
+	}
 	if err != nil {
 		return sighting{}, err
 	}
+	if stat == nil {
+		seen.ID, seen.Path = name, path
+		return seen, nil
+	}
 	seen.Member = Member{
 		ID: name, Path: path, Payload: data, Session: stat.EphemeralOwner,
-		Czxid: stat.Czxid, Mzxid: stat.Mzxid, Since: timeOf(stat.Ctime),
+		Czxid: stat.Czxid, Mzxid: stat.Mzxid, Since: timeOf(stat.Ctime), Unreadable: seen.Unreadable,
 	}
 	seen.self, seen.hidden = g.whose(name, stat.EphemeralOwner, s.ID())
 	seen.Self = seen.self != nil
 	return seen, nil
+}
+
+// statOf returns what the server tells of a node that may not be read: its Stat,
+// or nil and no watch.
+func (g *Group) statOf(ctx context.Context, path string, watched bool) (stat *zk.Stat, watch *framework.Watch, err error) {
+	there := false
+	if watched {
+		there, stat, watch, err = g.client.ExistsW(ctx, path)
+	} else {
+		there, stat, err = g.client.Exists(ctx, path)
+	}
+	switch {
+	case reason.Is(err, zk.ErrNoAuth):
+		return nil, nil, nil
+	case err == nil && !there:
+		if watch != nil {
+			watch.Stop()
+		}
+		return nil, nil, zk.ErrNoNode
+	}
+	return stat, watch, err
 }
 
 func (s sighting) stop() {

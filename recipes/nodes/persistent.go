@@ -2,9 +2,11 @@ package nodes
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -63,8 +65,10 @@ type PersistentNode struct {
 	waiting  map[uint64]error // the Sets that wait; why one was refused, or nil
 	have     payload          // the data that the node has; none if it never was there
 	now      *Registration    // nil if there is none
+	until    time.Time        // for a node with a time to live: when it may be gone
 	conflict *ConflictError
 	trouble  error // why we are not registered, or nil
+	retried  error // after which a request is made again just now, or nil
 	last     *broadcast.Node[Change]
 	settled  chan struct{} // closed and replaced when something was done
 	sessions owners        // that may have owned the node, the last ones
@@ -185,9 +189,10 @@ func (n *PersistentNode) Registration() (Registration, bool) {
 }
 
 // registrationLocked does not return an ephemeral node of a session that is
-// over, even if nobody has noted that yet.
+// over, nor one whose time to live is, even if nobody has noted that yet.
 func (n *PersistentNode) registrationLocked() (Registration, bool) {
-	if n.now == nil || n.failure != nil || n.cfg.ephemeral() && n.now.Session.Context().Err() != nil {
+	if n.now == nil || n.failure != nil || n.cfg.ephemeral() && n.now.Session.Context().Err() != nil ||
+		n.cfg.ttl > 0 && !framework.Extend(n.client).Clock().Before(n.until) {
 		return Registration{}, false
 	}
 	return *n.now, true
@@ -277,7 +282,7 @@ func (n *PersistentNode) errorOf(op string, err error) error {
 // gaveUp is the error of a call whose context has ended.
 func (n *PersistentNode) gaveUp(ctx context.Context) error {
 	n.mu.Lock()
-	conflict, trouble := n.conflict, n.trouble
+	conflict, trouble := n.conflict, cmp.Or(n.retried, n.trouble)
 	n.mu.Unlock()
 	ended := reason.OfContext(ctx)
 	switch {

@@ -57,9 +57,9 @@ func TestRegisteredAnewIsRecordedAsOfNow(t *testing.T) {
 		n := newNode(c, "/n", nil, newConfig(nil))
 		n.record.beginLocked(n)
 		n.started = true
-		require.True(t, n.noteRegistered(&Registration{Path: "/n", Czxid: 1, Session: s}))
+		require.True(t, n.noteRegistered(&Registration{Path: "/n", Czxid: 1, Session: s}, time.Time{}))
 		time.Sleep(time.Hour)
-		require.True(t, n.noteRegistered(&Registration{Path: "/n", Czxid: 2, Session: s}))
+		require.True(t, n.noteRegistered(&Registration{Path: "/n", Czxid: 2, Session: s}, time.Time{}))
 		time.Sleep(time.Minute)
 		now := n.recorded()
 		require.EqualValues(t, 2, now.Czxid)

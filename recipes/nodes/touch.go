@@ -11,8 +11,10 @@ import (
 	"github.com/gocurator/curator/internal/reason"
 )
 
-// touches keeps a node with a time to live from being deleted by the server.
+// touches keeps a node with a time to live from being deleted by the server. Its
+// times are of a clock that goes on while the machine is suspended.
 type touches struct {
+	clock   func() time.Time
 	czxid   int64       // of the node
 	next    time.Time   // when the next touch is due
 	until   time.Time   // when the server may delete the node
@@ -29,24 +31,27 @@ func (t *touches) due(ttl time.Duration) *time.Timer {
 		never.Stop()
 		return never
 	}
-	return time.NewTimer(max(0, time.Until(t.next)))
+	return time.NewTimer(max(0, t.next.Sub(t.clock())))
 }
 
-// begin notes another node, whose first touch is due at once.
-func (t *touches) begin(czxid int64, ttl time.Duration, lost func()) {
-	t.czxid, t.next = czxid, time.Time{}
-	t.expect(time.Now().Add(ttl), lost)
+// begin notes another node, whose first touch is due at once. The server may
+// delete it at any time if it was found, and not made or written at a known time.
+func (t *touches) begin(czxid int64, sent time.Time, ttl time.Duration, lost func()) {
+	t.czxid, t.next, t.until = czxid, time.Time{}, time.Time{}
+	if !sent.IsZero() {
+		t.expect(sent.Add(ttl), lost)
+	}
 }
 
 // expect calls lost at a time, unless there is a touch before.
 func (t *touches) expect(until time.Time, lost func()) {
 	t.stop()
 	t.until = until
-	t.overdue = time.AfterFunc(time.Until(until), lost)
+	t.overdue = time.AfterFunc(until.Sub(t.clock()), lost)
 }
 
 // isOverdue reports whether the server may have deleted the node.
-func (t *touches) isOverdue() bool { return !time.Now().Before(t.until) }
+func (t *touches) isOverdue() bool { return !t.clock().Before(t.until) }
 
 // done notes a touch. The times vary, so that processes that were started
 // together do not touch together.
@@ -65,11 +70,11 @@ func (t *touches) stop() {
 // touchIfDue writes to the child that keeps the node alive, or creates it. It
 // reports whether to look at the node again, because the node is gone.
 func (k *keeper) touchIfDue(ctx context.Context) (again bool, err error) {
-	if k.cfg.ttl == 0 || time.Now().Before(k.touched.next) {
+	if k.cfg.ttl == 0 || k.touched.clock().Before(k.touched.next) {
 		return false, nil
 	}
 	child := k.node + "/" + k.cfg.touchName
-	sent := time.Now()
+	sent := k.touched.clock()
 	_, err = k.client.Set(ctx, child, nil, framework.AnyVersion)
 	if reason.Is(err, zk.ErrNoNode) {
 		_, err = k.client.Create(ctx, child, nil, k.cfg.createOptions()...)
@@ -83,6 +88,14 @@ func (k *keeper) touchIfDue(ctx context.Context) (again bool, err error) {
 	k.touched.done(sent, k.cfg.ttl, k.notTouched(k.touched.czxid))
 	k.settle(k.touched.czxid)
 	return false, nil
+}
+
+// tellOverdue tells of a time to live that has passed while the machine was
+// suspended: the timer for that stood still.
+func (k *keeper) tellOverdue() {
+	if k.cfg.ttl > 0 && k.touched.isOverdue() {
+		k.lost(k.touched.czxid, ErrNotTouched)
+	}
 }
 
 // notTouched returns a function that notes the loss of a node that was not

@@ -20,7 +20,7 @@ func (k *keeper) outlast(ctx context.Context, err error) error {
 	if reason.Is(err, framework.ErrSessionLost) {
 		return nil // the next session waits for the connection
 	}
-	isNew := k.noteTrouble(err)
+	k.noteTrouble(err)
 	switch {
 	case reason.Is(err, framework.ErrNotConnected):
 	case framework.IsConnectionError(err): // a server may be reachable and still not answer
@@ -28,7 +28,8 @@ func (k *keeper) outlast(ctx context.Context, err error) error {
 			return err
 		}
 	default:
-		if isNew {
+		if k.warned != err.Error() {
+			k.warned = err.Error()
 			framework.Extend(k.client).Logger().Warn("persistent node is tried again after an error", k.logPath(k.node), semconv.Cause, err)
 		}
 		if err := k.trying.Wait(ctx); err != nil {
@@ -45,12 +46,14 @@ const (
 )
 
 func (k *keeper) resetPauses() {
+	k.warned = ""
 	k.trying.Reset()
 	k.outages.Reset()
 }
 
 // isCurable reports whether waiting may cure an error. Parents may be missing
-// because the server deletes them when they are empty.
+// because the server deletes them when they are empty. Refused credentials end
+// the node: whoever relies on it must know that it is not there.
 func isCurable(err error) bool {
 	switch {
 	case reason.Is(err, framework.ErrClosed), reason.Is(err, zk.ErrAuthFailed), reason.Is(err, ErrConflict):
@@ -62,14 +65,19 @@ func isCurable(err error) bool {
 	}
 }
 
-// noteTrouble takes down an error for those who wait, and reports whether it is
-// the first since the node was registered.
-func (n *PersistentNode) noteTrouble(err error) (isNew bool) {
+// noteTrouble takes down an error for those who wait.
+func (n *PersistentNode) noteTrouble(err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	isNew = n.trouble == nil
-	n.trouble = err
-	return isNew
+	n.trouble, n.retried = err, nil
+}
+
+// noteRetry takes down an error after which a request is made again, for those
+// who wait.
+func (n *PersistentNode) noteRetry(err error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.retried = err
 }
 
 func (n *PersistentNode) logEnd(err error) {

@@ -30,7 +30,8 @@ import (
 type PersistentTTLNode struct{ node *PersistentNode }
 
 // NewPersistentTTLNode returns a node that is not there yet. The time to live
-// is at least a millisecond. A client, a path or an option that cannot be used
+// is at least a second: servers look once a minute, and each touch is a write.
+// It is at most what servers take, 34 years. A client, a path or an option that cannot be used
 // is an error of every call; WithMode and WithProtection cannot be used.
 func NewPersistentTTLNode(
 	c *framework.Client, path string, data []byte, ttl time.Duration, opts ...Option,
@@ -39,8 +40,8 @@ func NewPersistentTTLNode(
 	if cfg.mode != framework.Ephemeral || cfg.protected {
 		cfg.refuse("option", "WithMode or WithProtection", "is not for nodes with a time to live")
 	}
-	if ttl < time.Millisecond {
-		cfg.refuse("time to live", ttl.String(), "must be at least a millisecond")
+	if ttl < shortestTTL || ttl > longestTTL {
+		cfg.refuse("time to live", ttl.String(), fmt.Sprintf("must be from %v to %v", shortestTTL, longestTTL))
 	}
 	cfg.mode, cfg.ttl, cfg.kept = framework.PersistentTTL, ttl, true
 	if cfg.touchName == "" {
@@ -48,6 +49,12 @@ func NewPersistentTTLNode(
 	}
 	return &PersistentTTLNode{newNode(c, path, data, cfg)}
 }
+
+// The limits of a time to live. Servers keep the milliseconds in 40 bits.
+const (
+	shortestTTL = time.Second
+	longestTTL  = (1<<40 - 1) * time.Millisecond
+)
 
 // WithTouchName sets the name of the child that keeps a node with a time to
 // live alive. The default is "touch", as in Java.

@@ -222,6 +222,8 @@ func TestTTLNodesThatCannotBe(t *testing.T) {
 			"zero":       {},
 			"no client":  nodes.NewPersistentTTLNode(nil, "/a", nil, time.Minute),
 			"no time":    nodes.NewPersistentTTLNode(c, "/a", nil, 0),
+			"too short":  nodes.NewPersistentTTLNode(c, "/a", nil, time.Millisecond),
+			"too long":   nodes.NewPersistentTTLNode(c, "/a", nil, 100*365*24*time.Hour),
 			"mode":       nodes.NewPersistentTTLNode(c, "/a", nil, time.Minute, nodes.WithMode(framework.Persistent)),
 			"protection": nodes.NewPersistentTTLNode(c, "/a", nil, time.Minute, nodes.WithProtection()),
 		} {
@@ -236,4 +238,59 @@ func TestTTLNodesThatCannotBe(t *testing.T) {
 			require.ErrorIs(t, n.Start(), zk.ErrInvalidPath, name)
 		}
 	})
+}
+
+// A time to live goes on while the machine is suspended. Go's clock stands still
+// meanwhile, and so do its timers.
+func TestTTLNodeAfterASleepOfTheMachine(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		host := w.Fake.NewHost()
+		c, _ := w.Connect(t, framework.WithDialer(host.Dialer()), framework.WithSuspendClock(host.Suspended))
+		n := startTTL(t, c, "/a", "data", time.Hour)
+		_, err := n.Ready(w.Patience(t))
+		require.NoError(t, err)
+		synctest.Wait()
+		changes := make(chan nodes.Change, 1)
+		go func() {
+			for change := range n.Changes(t.Context()) {
+				changes <- change
+				return
+			}
+		}()
+		synctest.Wait()
+		require.NoError(t, host.Suspend(48*time.Hour))
+		host.Isolate()
+		_, there := n.Registration()
+		require.False(t, there, "at once")
+		time.Sleep(time.Minute)
+		lost := <-changes
+		require.Equal(t, nodes.Lost, lost.State)
+		require.ErrorIs(t, lost.Err, nodes.ErrNotTouched)
+		host.Heal()
+	})
+}
+
+// The time to live counts from the request that makes the node or touches it,
+// and not from the answer: the server counts from some moment between.
+func TestTTLCountsFromTheRequest(t *testing.T) {
+	for slow, blocked := range map[string]zktest.Rule{
+		"/a":       {Op: zktest.OpSetData, Path: "/a/touch", Times: -1},
+		"/a/touch": {Op: zktest.OpSetData, Path: "/a/touch", After: 1, Times: -1},
+	} {
+		t.Run(slow, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, w *world) {
+				c, _ := w.Connect(t)
+				begun := time.Now()
+				w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Path: slow, Do: zktest.DelayReply(3 * time.Second)})
+				blocked.Do = zktest.DelayRequest(time.Hour)
+				w.Fake.Inject(blocked)
+				n := startTTL(t, c, "/a", "data", 5*time.Second)
+				_, err := n.Ready(w.Patience(t))
+				require.NoError(t, err)
+				time.Sleep(time.Until(begun.Add(5*time.Second + 100*time.Millisecond)))
+				_, there := n.Registration()
+				require.False(t, there)
+			})
+		})
+	}
 }

@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"iter"
@@ -176,7 +177,7 @@ func (w *watcher) update(ctx context.Context, names []string) error {
 		if !named[name] {
 			seen.stop()
 			delete(w.all, name)
-		} else if isClosed(seen.watch.Done()) {
+		} else if seen.watch == nil || isClosed(seen.watch.Done()) {
 			delete(w.all, name)
 		}
 	}
@@ -195,7 +196,9 @@ func (w *watcher) wait(ctx context.Context, children *framework.Watch) (membersC
 		cases = append(cases, reflect.SelectCase{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(ch)})
 	}
 	for _, seen := range w.all {
-		cases = append(cases, reflect.SelectCase{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(seen.watch.Done())})
+		if seen.watch != nil {
+			cases = append(cases, reflect.SelectCase{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(seen.watch.Done())})
+		}
 		if seen.Self {
 			cases = append(cases, reflect.SelectCase{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(seen.self.Done())})
 		}
@@ -231,7 +234,7 @@ func (w *watcher) tell() error {
 		return nil
 	}
 	w.told, w.last = true, now
-	if !w.yield(view, nil) {
+	if !w.yield(view.clone(), nil) {
 		w.left = true
 		return errLeft
 	}
@@ -239,9 +242,9 @@ func (w *watcher) tell() error {
 }
 
 // difference returns the view of now, after one with the members before. Both
-// are ordered by ids. The caller of Changes may keep and change the view.
+// are ordered by ids.
 func difference(before, now []Member) View {
-	v := View{Members: slices.Clone(now)}
+	v := View{Members: now}
 	for len(before) > 0 || len(now) > 0 {
 		switch {
 		case len(now) == 0 || len(before) > 0 && before[0].ID < now[0].ID:
@@ -256,12 +259,23 @@ func difference(before, now []Member) View {
 	return v
 }
 
+// clone returns a view that the caller may keep and change.
+func (v View) clone() View {
+	for _, list := range []*[]Member{&v.Members, &v.Joined, &v.Updated, &v.Left} {
+		*list = slices.Clone(*list)
+		for i := range *list {
+			(*list)[i].Payload = bytes.Clone((*list)[i].Payload)
+		}
+	}
+	return v
+}
+
 // compare notes what has become of a member that is in both views.
 func (v *View) compare(before, now Member) {
 	switch {
-	case before.Czxid != now.Czxid:
+	case before.Czxid != now.Czxid && before.Czxid != 0 && now.Czxid != 0:
 		v.Left, v.Joined = append(v.Left, before), append(v.Joined, now)
-	case before.Mzxid != now.Mzxid, before.Self != now.Self:
+	case before.Mzxid != now.Mzxid, before.Self != now.Self, before.Unreadable != now.Unreadable:
 		v.Updated = append(v.Updated, now)
 	}
 }

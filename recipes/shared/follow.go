@@ -44,6 +44,7 @@ func (r *replica) live(client, stop context.Context) {
 // follow reads the node, and again whenever its watch has fired, and when the
 // connection was interrupted. It returns the error that ends it.
 func (r *replica) follow(ctx context.Context) error {
+	ctx = framework.Extend(r.Client).OnTrouble(ctx, r.noteTrouble)
 	var watch *framework.Watch
 	defer func() { stopWatch(watch) }()
 	var pauses pauses

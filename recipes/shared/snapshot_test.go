@@ -95,3 +95,25 @@ func TestVersionsWrap(t *testing.T) {
 	require.False(t, e.next(1))
 	require.True(t, expected{exists: true, version: 1<<31 - 1}.next(-1<<31))
 }
+
+// There was no node before the one that is expected, either. That it was seen
+// to be missing then is no reason to refuse a TrySet.
+func TestOnlyWhatCameLaterRefusesATrySet(t *testing.T) {
+	e := expected{exists: true, mzxid: 5}
+	for name, test := range map[string]struct {
+		now  *sharednode.Snapshot
+		past bool
+	}{
+		"nothing is known":              {nil, false},
+		"what is expected":              {at(5, 0), false},
+		"what was before":               {at(4, 0), false},
+		"a later write":                 {at(6, 1), true},
+		"none, before":                  {sharednode.Absent(2, 4), false},
+		"none, before or behind":        {sharednode.Absent(4, 9), false},
+		"none, asked when it was known": {sharednode.Absent(5, 5), true},
+		"none, behind":                  {sharednode.Absent(6, 9), true},
+	} {
+		require.Equal(t, test.past, e.isPast(test.now), name)
+	}
+	require.False(t, expected{mzxid: 5}.isPast(at(6, 0)), "no node is expected, and there may be none again")
+}

@@ -377,6 +377,19 @@ func TestRefusalEndsTheValue(t *testing.T) {
 	})
 }
 
+// A request that is made again and again is trouble before it is given up.
+func TestSyncedNamesWhatARequestHasOutlasted(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Path: "/n", Times: -1, Do: zktest.Fail(zktest.ErrThrottled)})
+		n, err := shared.NewCount(c, "/n", 7)
+		require.NoError(t, err)
+		defer n.Close()
+		code, _ := framework.ServerCode(n.Synced(recipetest.Within(t, time.Second)))
+		require.EqualValues(t, -127, code)
+	})
+}
+
 // Servers in trouble do not end a Value. Callers that wait are told of it.
 func TestTroubleDoesNotEndTheValue(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {

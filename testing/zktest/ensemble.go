@@ -50,7 +50,12 @@ func StartEnsemble(tb TB, n int, opts ...Option) *Ensemble {
 		return nil // Fatalf of a TB that is not a test may return
 	}
 	e.tb = tb
-	tb.Cleanup(func() { _ = e.Close() })
+	tb.Cleanup(func() {
+		for _, s := range e.servers() {
+			s.logUnclosed(tb)
+		}
+		_ = e.Close()
+	})
 	return e
 }
 

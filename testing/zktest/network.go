@@ -51,6 +51,9 @@ func (s *Server) dialFrom(ctx context.Context, h *Host, network, address string)
 	if !s.start(server, h) {
 		return nil, memnet.DialError(network, address, syscall.ECONNREFUSED)
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.noteDialLocked(ctx, client)
 	return client, nil
 }
 

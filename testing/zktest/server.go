@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/testing/zktest/internal/datatree"
+	"github.com/gocurator/curator/testing/zktest/internal/memnet"
 )
 
 // TB is the part of [testing.TB] that this package uses. It is an interface of
@@ -41,6 +42,7 @@ type Server struct {
 	overflow map[*datatree.Node]int32 // of the last transaction; see datatree.Txn
 	ahead    *lead                    // of a leader that lags; see madeLocked
 	conns    map[*conn]struct{}       // nil until there is one
+	dialed   map[*memnet.Conn]string  // by the client's end: who it is
 	reaper   *alarm
 	offset   time.Duration // of the wall clock
 	rate     float64       // of the clock for sessions
@@ -67,7 +69,10 @@ func Start(tb TB, opts ...Option) *Server {
 		return nil // Fatalf of a TB that is not a test may return
 	}
 	s.tb = tb
-	tb.Cleanup(func() { _ = s.Close() })
+	tb.Cleanup(func() {
+		s.logUnclosed(tb)
+		_ = s.Close()
+	})
 	return s
 }
 

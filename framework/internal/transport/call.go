@@ -148,12 +148,17 @@ func (c *Conn) enqueueLimitedLocked(limit int, r Request) (*Call, error) {
 		return nil, ErrTooLong
 	}
 	c.inflight.sent(header, time.Now())
-	call := &Call{request: r, done: make(chan struct{})}
-	if c.established {
-		call.held = time.Since(c.establishedAt)
-	}
+	call := &Call{request: r, held: c.heldLocked(), done: make(chan struct{})}
 	c.calls[header.xid] = call
 	return call, nil
+}
+
+// heldLocked returns for how long the connection has been established.
+func (c *Conn) heldLocked() time.Duration {
+	if !c.established {
+		return 0
+	}
+	return time.Since(c.establishedAt)
 }
 
 // failCalls completes every call without an answer, with ErrLost, and every

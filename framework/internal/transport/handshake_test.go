@@ -98,8 +98,8 @@ func TestConnectionThatDiesDuringAuthenticationIsReplaced(t *testing.T) {
 	})
 }
 
-// Servers of version 3.4 and later send a flag at the end. Older servers do
-// not.
+// Servers of version 3.4 and later send a flag at the end. Older servers do not,
+// and newer ones may send more.
 func TestHandshakesOfRealServersAreTaken(t *testing.T) {
 	password := string(make([]byte, 16))
 	for name, answer := range map[string][]byte{

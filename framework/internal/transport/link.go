@@ -124,6 +124,17 @@ func (l *Link) LastZxid() int64 {
 	return l.lastZxid
 }
 
+// Held returns for how long the present connection has been established, and
+// false if there is none.
+func (l *Link) Held() (d time.Duration, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.conn == nil || !l.conn.established || l.conn.closed {
+		return 0, false
+	}
+	return l.conn.heldLocked(), true
+}
+
 // HasNews reports whether an answer with a zxid has come on the newest
 // connection.
 func (l *Link) HasNews() bool {

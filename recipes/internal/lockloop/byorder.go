@@ -7,11 +7,11 @@ import (
 	"math"
 	"path"
 	"slices"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/internal/znode"
 )
 
 // Order is how a lock admits its contenders by their order in the queue.
@@ -35,57 +35,85 @@ func ByOrder(n Nodes, o Order) *Loop { return &Loop{nodes: n, admission: byOrder
 type byOrder struct{ Order }
 
 func (o byOrder) step(ctx context.Context, c *contender) error {
-	children, err := c.children(ctx)
+	if b, stop := o.follow(c); b != nil {
+		defer stop()
+		c.tellQueued(c.seen.Ahead, c.seen.Ahead+1)
+		return o.await(ctx, c, b)
+	}
+	now, seen, err := o.standing(ctx, c)
 	if err != nil {
 		return err
 	}
-	ours, err := c.entry()
-	if err != nil {
-		return err
-	}
-	queue, err := c.resolve(ctx, ours, children)
-	if err != nil {
-		return err
-	}
-	now := StandingOf(ours, queue, o.Blocks)
+	c.attempt.Crowd.noteLength(now.Length)
 	c.tellQueued(now.Ahead, now.Length)
 	if now.Blocker == "" {
 		return granted(ctx)
 	}
 	c.noteQueue(now.First, now.Ahead)
+	c.seen.Seen = seen
 	c.seen.Full = o.Limit > 0 && now.Ahead >= o.Limit
 	if !c.attempt.Wait || c.seen.Full {
 		c.readHolder(ctx)
 		return errHeld
 	}
-	return o.waitFor(ctx, c, now.Blocker)
+	return o.waitFor(ctx, c, now)
 }
 
-// waitFor returns errAgain when a node ahead of us has changed. It sets the
+// standing finds our position in the queue at a time.
+func (o byOrder) standing(ctx context.Context, c *contender) (Standing, time.Time, error) {
+	if c.attempt.Crowd != nil && c.node.Siblings == nil {
+		return o.standingInCrowd(ctx, c)
+	}
+	children, err := c.children(ctx)
+	if err != nil {
+		return Standing{}, time.Time{}, err
+	}
+	now, err := o.standingAmong(ctx, c, children)
+	return now, time.Now(), err
+}
+
+func (o byOrder) standingAmong(ctx context.Context, c *contender, children []string) (Standing, error) {
+	ours, err := c.entry()
+	if err != nil {
+		return Standing{}, err
+	}
+	queue, err := c.resolve(ctx, ours, children)
+	if err != nil {
+		return Standing{}, err
+	}
+	return StandingOf(ours, queue, o.Blocks), nil
+}
+
+// waitFor returns errAgain when the node that blocks us has changed. It sets the
 // watch by reading the node. Asking for its existence would leave a watch
 // behind on a node that is gone already (CURATOR-107).
-func (o byOrder) waitFor(ctx context.Context, c *contender, node string) error {
-	data, stat, watch, err := c.loop.nodes.Client.GetW(ctx, znode.Join(c.loop.nodes.Path, node))
+func (o byOrder) waitFor(ctx context.Context, c *contender, now Standing) error {
+	b, stop, err := c.watch(ctx, now.Blocker)
 	if reason.Is(err, zk.ErrNoNode) {
 		return errAgain
 	}
 	if err != nil {
 		return err
 	}
-	defer watch.Stop()
-	if node == c.seen.Holder {
-		c.noteHolder(data, stat)
-	}
-	c.readNewHolder(ctx)
+	defer stop()
+	c.learn(ctx, b)
+	c.tellCrowd(b, now.Length)
+	return o.await(ctx, c, b)
+}
+
+func (o byOrder) await(ctx context.Context, c *contender, b *blocker) error {
 	own, stop, err := o.watchSelf(ctx, c)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	c.tellWaiting(other(node, data, stat))
+	c.tellWaiting(other(b.node, b.data, b.stat))
 	c.tellBlocked()
-	err = c.await(ctx, watch.Done(), own)
-	c.tellWoken(err, watch)
+	err = c.await(ctx, b.watch.Done(), own)
+	c.tellWoken(err, b.watch)
+	if reason.Is(err, errAgain) {
+		c.since = b
+	}
 	return err
 }
 

@@ -20,12 +20,16 @@ type contender struct {
 	node    framework.Created
 	seen    NotAdmitted
 	queued  bool // the observer was told of the node
+
+	// These are for a contender that looks together with others; see [Crowd].
+	looked bool     // we have looked since our node was made
+	since  *blocker // what has just changed, until we look
 }
 
 // queue creates our node and returns nil when it is admitted. In every other
 // case it has the node deleted.
 func (c *contender) queue(ctx context.Context) (err error) {
-	c.seen, c.queued = NotAdmitted{}, false
+	c.seen, c.queued, c.looked = NotAdmitted{}, false, false
 	if err := c.enter(ctx); err != nil {
 		return err
 	}
@@ -59,14 +63,23 @@ func (c *contender) enter(ctx context.Context) (err error) {
 		c.node, c.attempt.Resume = *resumed, nil
 		return nil
 	}
-	of := c.loop.nodes
-	c.node, err = of.Client.Create(ctx, znode.Join(of.Path, of.Kind), c.attempt.Data,
+	opts := []framework.CreateOption{
 		framework.WithMode(framework.EphemeralSequential), framework.Protected(), framework.WithParents(),
-		framework.WithSiblings())
+	}
+	if c.attempt.Crowd.enter(c.mayFollow()) {
+		opts = append(opts, framework.WithSiblings())
+	}
+	c.node, err = c.create(ctx, opts)
 	if err == nil && c.attempt.OnQueued != nil {
 		c.attempt.OnQueued(c.node)
 	}
 	return err
+}
+
+func (c *contender) create(ctx context.Context, opts []framework.CreateOption) (framework.Created, error) {
+	defer c.attempt.Crowd.entered() // also if the user's code panics, such as an ACL provider
+	of := c.loop.nodes
+	return of.Client.Create(ctx, znode.Join(of.Path, of.Kind), c.attempt.Data, opts...)
 }
 
 func (c *contender) abandon(ctx context.Context) {
@@ -94,21 +107,19 @@ func (c *contender) children(ctx context.Context) ([]string, error) {
 	if err := c.check(names, err); err != nil {
 		return nil, err
 	}
+	c.warnOfOthers(names)
 	return c.withoutTwins(names), nil
 }
 
 // check returns what is wrong with a listing.
 func (c *contender) check(names []string, err error) error {
-	switch {
-	case c.node.Session.Context().Err() != nil, reason.Is(err, zk.ErrNoNode):
-		return errStale
-	case err != nil:
+	if err := c.checkSession(err); err != nil {
 		return err
-	case !slices.Contains(names, path.Base(c.node.Path)):
-		return errStale
-	default:
-		return nil
 	}
+	if !slices.Contains(names, path.Base(c.node.Path)) {
+		return errStale
+	}
+	return nil
 }
 
 // granted ends a step that has found our node admitted. A grant that comes

@@ -19,6 +19,11 @@
 //	contender.go  one attempt: its node, its errors, what it has seen
 //	refusal.go    why an attempt was not admitted, and who was ahead
 //	byorder.go    admission by the order of the queue: locks and leaders
+//	crowd.go      contenders of one client that look at the queue together
+//	blocker.go    the nodes that they wait for, with one watch each
+//	news.go       what those know that come later
+//	together.go   one attempt in a crowd
+//	view.go       a listing that a crowd looks at; pure
 //	bycount.go    admission by the number of children: semaphores
 //	order.go      which children count, and their total order; pure
 //	sort.go       the order of entries that were read elsewhere; pure

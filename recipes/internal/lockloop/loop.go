@@ -3,6 +3,7 @@ package lockloop
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/gocurator/curator/framework"
@@ -11,11 +12,11 @@ import (
 )
 
 // Loop queues for one lock, and waits in the queue for admission. [ByOrder] and
-// [ByCount] make one. It has no state of its own and is safe for concurrent
-// use.
+// [ByCount] make one. It is safe for concurrent use.
 type Loop struct {
 	nodes     Nodes
 	admission admission
+	warned    atomic.Bool // of contenders of another recipe
 }
 
 // Nodes describes which nodes are a lock's contenders.
@@ -45,6 +46,10 @@ type Attempt struct {
 	// Resume is a node of ours that was admitted before, or nil. If it is not
 	// good any more, another one takes its place.
 	Resume *framework.Created
+
+	// Crowd is shared by the attempts that look at the queue together, or nil.
+	// It is for admission by order.
+	Crowd *Crowd
 
 	// Siblings are names of other nodes of ours that must be there as well. If
 	// one of them is gone, the error is ErrIncomplete. They are for admission

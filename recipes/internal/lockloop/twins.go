@@ -18,7 +18,7 @@ import (
 // create, so that no node of another contender of this client has it.
 func (c *contender) withoutTwins(names []string) []string {
 	ours := path.Base(c.node.Path)
-	id := ours[:max(0, strings.LastIndex(ours, c.loop.nodes.Kind))]
+	id := createID(ours, c.loop.nodes.Kind)
 	if id == "" {
 		return names
 	}
@@ -30,3 +30,7 @@ func (c *contender) withoutTwins(names []string) []string {
 		return true
 	})
 }
+
+// createID returns the part of a node's name that its create has made up. It is
+// empty if there is none.
+func createID(name, kind string) string { return name[:max(0, strings.LastIndex(name, kind))] }

@@ -22,7 +22,7 @@ type Config struct {
 
 	// Local says that all objects of the lock that one client has share a queue
 	// in the process. If they do, only the holder and the next waiter have
-	// nodes.
+	// nodes, and readers that are not behind others that wait in the process.
 	Local bool
 
 	Recipe  string // as tracers and log lines name it

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"container/list"
 	"context"
 	"path"
 	"sync"
@@ -16,7 +17,8 @@ import (
 // winLocally first waits in the process, until this goroutine may queue at the
 // server, or another one hands the lock over.
 func (q *Queue) winLocally(ctx context.Context, a Attempt) (c *claim.Claim, err error) {
-	local, w, ahead := localQueues.arrive(*q.local)
+	shared := q.isShared()
+	local, w, ahead := localQueues.arrive(*q.local, shared)
 	if w != nil {
 		if c, err = q.waitLocally(ctx, a, local, w, ahead); err != nil {
 			return nil, err
@@ -26,17 +28,22 @@ func (q *Queue) winLocally(ctx context.Context, a Attempt) (c *claim.Claim, err 
 			return c, nil
 		}
 	}
-	entered := sync.OnceFunc(local.entered)
+	entered := sync.OnceFunc(func() { local.entered(shared) })
 	defer func() {
 		entered()
 		if c == nil { // refused, or the user's code has panicked, such as an ACL provider
-			local.leave()
+			local.leave(shared)
 		}
 	}()
 	at, queued := q.InLoop(a), false
+	if shared {
+		at.Crowd = &local.crowd
+	}
 	at.OnQueued = func(node framework.Created) {
 		queued = true
-		local.know(ours(node, at.Data))
+		if !shared { // of so many, few come to be named as the holder
+			local.know(ours(node, at.Data))
+		}
 		entered()
 	}
 	at.OnBlocked = func(r lockloop.NotAdmitted) { a.note(r); local.note(r) }
@@ -47,8 +54,13 @@ func (q *Queue) winLocally(ctx context.Context, a Attempt) (c *claim.Claim, err 
 		return nil, q.Refuse(ctx, refusal)
 	}
 	holder := held(c)
-	local.note(holder)
-	c.Occupy(&turn{queue: local, of: q, holder: holder.Holder, since: time.Now(), n: 1})
+	t := &turn{queue: local, of: q, holder: holder.Holder, since: time.Now(), n: 1}
+	if shared {
+		t.shared = local.noteShared(holder)
+	} else {
+		local.note(holder)
+	}
+	c.Occupy(t)
 	return c, nil
 }
 
@@ -114,18 +126,19 @@ func (q *Queue) refuseLocally(ctx context.Context, local *localQueue, ahead int,
 // its client. It implements claim.Place.
 type turn struct {
 	queue  *localQueue
-	of     *Queue    // the one that acquired the lock
-	holder string    // the name of the node that has it
-	since  time.Time // when a goroutine of ours got the lock at the server
-	n      int       // turns since then, including this one
+	of     *Queue        // the one that acquired the lock
+	holder string        // the name of the node that has it
+	since  time.Time     // when a goroutine of ours got the lock at the server
+	n      int           // turns since then, including this one
+	shared *list.Element // of the queue's, if the lock is shared
 	left   sync.Once
 }
 
 // Free frees the place at the server.
 func (t *turn) Free() {
 	t.left.Do(func() {
-		t.queue.forget(t.holder)
-		t.queue.leave()
+		t.queue.forget(t.holder, t.shared)
+		t.queue.leave(t.shared != nil)
 	})
 }
 
@@ -141,7 +154,7 @@ func (t *turn) PassOn(from *claim.Claim) bool {
 	next := from.Successor()
 	if next == nil {
 		t.left.Do(func() { // w gets at least the place
-			t.queue.forget(t.holder)
+			t.queue.forget(t.holder, nil)
 			t.queue.yield(w)
 		})
 		return false

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"container/list"
 	"context"
 	"sync"
 
@@ -13,21 +14,54 @@ import (
 // Only the holder and the next one have nodes in the server's queue. The others
 // cost the server nothing. The queue has no options: each acquire uses the
 // options of the object that it was called on.
+//
+// Those that share the lock, such as readers, each have a node, unless one that
+// wants it alone was before them and still waits here. So the order of arrival
+// is that of the nodes. They look at the server's queue together.
 type localQueue struct {
 	in  *queueSet // finds this queue by its key until it is over
 	key localKey
 
 	mu       sync.Mutex // protects the following fields
 	over     bool       // it is empty for good: later arrivals get another queue
-	free     int        // places at the server
-	used     int
-	entering bool // a goroutine with a place has no node yet: the next must not overtake it
+	free     int        // places at the server for those that want the lock alone
+	used     int        // goroutines that have a node, or are about to make one
+	entering entering
 	waiting  line // in the order of arrival
+
+	crowd lockloop.Crowd // of those that share the lock
 
 	seen   lockloop.NotAdmitted   // the server's queue as one of us saw it last
 	beyond lockloop.NotAdmitted   // the queue that the holder is in, as one of us saw it last
 	known  []lockloop.NotAdmitted // holders whose data one of us has read or written
 	gone   []string               // nodes of ours that had the lock, and were given up
+	shared list.List              // of lockloop.NotAdmitted: those of us that share the lock
+}
+
+// entering says which goroutines with a place have no node yet. The next must
+// not overtake them. Those that share the lock may overtake each other.
+type entering struct {
+	alone  bool
+	shared int
+}
+
+// admits reports whether another goroutine may enter.
+func (e *entering) admits(shared bool) bool { return !e.alone && (shared || e.shared == 0) }
+
+func (e *entering) begin(shared bool) {
+	if shared {
+		e.shared++
+	} else {
+		e.alone = true
+	}
+}
+
+func (e *entering) end(shared bool) {
+	if shared {
+		e.shared--
+	} else {
+		e.alone = false
+	}
 }
 
 // localWaiter waits for a place.
@@ -35,6 +69,7 @@ type localWaiter struct {
 	turn   chan struct{} // closed when the waiter has a place
 	handed *claim.Claim  // set before that, if the lock itself came with the place
 	at     int           // its place in the line; notInLine when its turn is about to come
+	shared bool          // it shares the lock
 }
 
 // newLocalQueue returns an empty queue. If goroutines hand the lock over
@@ -49,17 +84,17 @@ func newLocalQueue(in *queueSet, key localKey) *localQueue {
 
 // add takes a place. If there is none, it adds a waiter, and returns how many
 // of ours are ahead of it. It reports false if the queue is over.
-func (q *localQueue) add() (w *localWaiter, ahead int, ok bool) {
+func (q *localQueue) add(shared bool) (w *localWaiter, ahead int, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.over {
 		return nil, 0, false
 	}
-	if q.takePlaceLocked() {
+	if q.waiting.len() == 0 && q.takePlaceLocked(shared) {
 		return nil, 0, true
 	}
 	ahead = q.used + q.waiting.len()
-	w = &localWaiter{turn: make(chan struct{})}
+	w = &localWaiter{turn: make(chan struct{}), shared: shared}
 	q.waiting.add(w)
 	return w, ahead, true
 }
@@ -75,8 +110,8 @@ func (q *localQueue) abandon(ctx context.Context, w *localWaiter) (ahead int) {
 	if w.handed != nil {
 		w.handed.GiveUp(ctx)
 	} else {
-		q.entered()
-		q.leave()
+		q.entered(w.shared)
+		q.leave(w.shared)
 	}
 	return 1
 }
@@ -87,13 +122,17 @@ func (q *localQueue) remove(w *localWaiter) (ahead int, removed bool) {
 	if w.at == notInLine {
 		return 0, false
 	}
-	return q.used + q.waiting.remove(w), true
+	ahead = q.used + q.waiting.remove(w)
+	q.admitLocked() // those that w was in the way of
+	return ahead, true
 }
 
 // leave gives a place up, to the first waiter.
-func (q *localQueue) leave() {
+func (q *localQueue) leave(shared bool) {
 	q.mu.Lock()
-	q.free++
+	if !shared {
+		q.free++
+	}
 	q.used--
 	q.admitLocked()
 	q.over = q.used == 0 && q.waiting.len() == 0
@@ -104,30 +143,31 @@ func (q *localQueue) leave() {
 	}
 }
 
-// entered notes that the goroutine that got the last place has its node, or has
-// given up.
-func (q *localQueue) entered() {
+// entered notes that a goroutine that got a place has its node, or has given up.
+func (q *localQueue) entered(shared bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.entering = false
+	q.entering.end(shared)
 	q.admitLocked()
 }
 
 // takePlaceLocked takes a place at the server, if there is one and no other
-// goroutine is about to enter.
-func (q *localQueue) takePlaceLocked() bool {
-	if q.entering || q.free == 0 {
+// goroutine is about to enter that must not be overtaken.
+func (q *localQueue) takePlaceLocked(shared bool) bool {
+	if !q.entering.admits(shared) || !shared && q.free == 0 {
 		return false
 	}
-	q.free--
+	if !shared {
+		q.free--
+	}
 	q.used++
-	q.entering = true
+	q.entering.begin(shared)
 	return true
 }
 
-// admitLocked gives a free place to the first waiter.
+// admitLocked gives places to the first waiters.
 func (q *localQueue) admitLocked() {
-	if q.waiting.len() > 0 && q.takePlaceLocked() {
+	for first := q.waiting.first(); first != nil && q.takePlaceLocked(first.shared); first = q.waiting.first() {
 		close(q.takeFirstLocked().turn)
 	}
 }
@@ -160,7 +200,7 @@ func (q *localQueue) standingOf(w *localWaiter) flight.Standing {
 func (q *localQueue) yield(w *localWaiter) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.entering = true
+	q.entering.begin(false)
 	close(w.turn)
 }
 

@@ -15,6 +15,7 @@ type localKey struct {
 // localKeyOf returns the key of the queue in which a lock's goroutines wait.
 func localKeyOf(q *Queue) *localKey {
 	key := &localKey{Key: q.key}
+	key.kind = q.cfg.Kinds[0] // the same for both sides of a read/write lock
 	if q.cfg.HandOvers > 0 {
 		key.object = q
 	}
@@ -34,10 +35,10 @@ type queueSet struct {
 
 // arrive finds the queue, or makes one. It takes a place at the server, or adds
 // a waiter with ahead waiters before it.
-func (s *queueSet) arrive(key localKey) (q *localQueue, w *localWaiter, ahead int) {
+func (s *queueSet) arrive(key localKey, shared bool) (q *localQueue, w *localWaiter, ahead int) {
 	for {
 		q = s.find(key)
-		if w, ahead, ok := q.add(); ok {
+		if w, ahead, ok := q.add(shared); ok {
 			return q, w, ahead
 		}
 		s.remove(q) // the goroutine that has ended it is going to do that, and may be slow

@@ -27,16 +27,17 @@ func TestArrivalsNeverWaitInAQueueThatIsOver(t *testing.T) {
 	key := localKey{Key: Key{path: "/m"}}
 	const arrivals = 20000
 	done := make(chan struct{})
-	for range 4 {
+	for i := range 4 {
+		shared := i%2 == 0
 		go func() {
 			defer func() { done <- struct{}{} }()
 			for range arrivals {
-				q, w, _ := set.arrive(key)
+				q, w, _ := set.arrive(key, shared)
 				if w != nil {
 					<-w.turn
 				}
-				q.entered()
-				q.leave()
+				q.entered(shared)
+				q.leave(shared)
 			}
 		}()
 	}

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"container/list"
 	"slices"
 
 	"github.com/gocurator/curator/recipes/internal/lockloop"
@@ -55,14 +56,29 @@ func (q *localQueue) nameHolderLocked(r *lockloop.NotAdmitted) {
 	}
 }
 
+// noteShared is note for a claim of ours that shares the lock.
+func (q *localQueue) noteShared(r lockloop.NotAdmitted) *list.Element {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.seen = r
+	return q.shared.PushBack(r)
+}
+
 // forget drops the state of the server's queue if this node of ours has the
-// lock there: the node is given up.
-func (q *localQueue) forget(holder string) {
+// lock there: the node is given up. Another of ours may share the lock.
+func (q *localQueue) forget(holder string, shared *list.Element) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.gone = addLast(q.gone, holder)
-	if q.seen.Holder == holder {
-		q.seen = lockloop.NotAdmitted{}
+	if shared != nil {
+		q.shared.Remove(shared)
+	}
+	if q.seen.Holder != holder {
+		return
+	}
+	q.seen = lockloop.NotAdmitted{}
+	if first := q.shared.Front(); first != nil {
+		q.seen = first.Value.(lockloop.NotAdmitted)
 	}
 }
 

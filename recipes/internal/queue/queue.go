@@ -89,9 +89,12 @@ func (q *Queue) Acquire(ctx context.Context, wait bool) (*claim.Lease, error) {
 func (q *Queue) Describe(wait bool) locktrace.Acquire {
 	return locktrace.Acquire{
 		Client: q.cfg.Client, Recipe: q.cfg.Recipe, Name: q.cfg.Label, Path: q.cfg.Name,
-		Shared: q.cfg.Readers == q.cfg.Kind, Leases: 1, Try: !wait,
+		Shared: q.isShared(), Leases: 1, Try: !wait,
 	}
 }
+
+// isShared reports whether the queue is of those that hold the lock together.
+func (q *Queue) isShared() bool { return q.cfg.Readers == q.cfg.Kind }
 
 // Reenter returns another lease of the lock that ctx is under. It returns nil
 // if there is none, or an error if the call is invalid.

@@ -40,9 +40,22 @@ type Command struct {
 	// error, the command is not started, and Start returns the error.
 	Ready func() error
 
+	// Cancel ends the start if it is closed before the command has begun, as
+	// while the system takes long to load the program. Start returns ErrCanceled
+	// then, and nothing of the command is left. It is for Linux.
+	Cancel <-chan struct{}
+
+	// Background says that the command gets the terminal only when it wants to
+	// read from it or to change it. So signals that are typed reach this program.
+	Background bool
+
+	// NoTerminal says that the command never gets the terminal, and that this
+	// program does not stop when the command does.
+	NoTerminal bool
+
 	// Grace is the time that the guards leave the command between SIGTERM and
-	// SIGKILL. If this program has sent SIGTERM before its death, they send
-	// SIGKILL at once: one grace has begun then.
+	// SIGKILL. If this program has sent SIGTERM before its death, or has called
+	// BeginGrace, they send SIGKILL at once: one grace has begun then.
 	Grace time.Duration
 
 	// Resume is called when the whole job was stopped, as by Ctrl-Z, and goes
@@ -50,8 +63,18 @@ type Command struct {
 	Resume func() bool
 }
 
-// ErrGuard means that the guards could not be started, and the command was not.
-var ErrGuard = errors.New("guard")
+var (
+	// ErrGuard means that the guards could not be started, or have ended at the
+	// start. Nothing of the command is left.
+	ErrGuard = errors.New("guard")
+
+	// ErrCanceled means that Command.Cancel was closed before the command was
+	// known to run.
+	ErrCanceled = errors.New("canceled at its start")
+
+	// ErrNotStarted means that RunFor could not start its command.
+	ErrNotStarted = errors.New("not started")
+)
 
 // Process is a command that was started. Any goroutine may call its methods.
 type Process struct {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -29,7 +30,9 @@ const adopts = true
 type family struct {
 	group   group
 	command int
-	session int        // the command's
+	session int // the command's
+	procfs  procfs
+	unread  []int      // keepers that the system has not told of yet
 	keepers []identity // who adopts: orphans are their children
 	after   uint64     // the command's start: nothing belongs that began before
 	ended   endedLeaders
@@ -37,6 +40,8 @@ type family struct {
 	ending bool
 	left   map[identity]bool // who had left when the end began
 	seen   map[identity]bool // who has belonged since then
+
+	paused map[identity]bool // whom pause has stopped
 }
 
 // endedLeaders are sessions whose leaders had been adopted, and have ended.
@@ -49,27 +54,49 @@ type endedLeaders struct {
 // newFamily returns the family of a command that is below these guards.
 func newFamily(command int, keepers ...int) *family {
 	session, _ := unix.Getsid(0)
-	f := &family{command: command, session: session, left: map[identity]bool{}, seen: map[identity]bool{}}
+	f := &family{command: command, session: session, procfs: theProcfs, unread: keepers}
+	f.left, f.seen, f.paused = map[identity]bool{}, map[identity]bool{}, map[identity]bool{}
 	f.ended.sessions = map[int]bool{}
-	f.keep(keepers...)
-	if p, ok := readProcess(command); ok {
+	f.identify()
+	oldest := command
+	if oldest == 0 && len(keepers) > 0 {
+		oldest = keepers[0] // it was there before the command
+	}
+	if p, ok := readProcess(oldest); ok {
 		f.after = p.start
 	}
 	f.group.id.Store(int64(command))
 	return f
 }
 
-func (f *family) keep(keepers ...int) {
-	for _, pid := range keepers {
-		if p, ok := readProcess(pid); ok {
+// identify finds out who the keepers are. It reports whether all are known. One
+// that has ended keeps nobody.
+func (f *family) identify() bool {
+	var unread []int
+	for _, pid := range f.unread {
+		switch p, err := f.procfs.read(pid); {
+		case err == nil:
 			f.keepers = append(f.keepers, p.identity)
+		case !isUnseen(err):
+			unread = append(unread, pid)
 		}
 	}
+	f.unread = unread
+	return len(unread) == 0
+}
+
+// look returns all processes, and whether that is all of them.
+func (f *family) look() (all map[int]process, complete bool) {
+	all, complete = f.procfs.all()
+	return all, f.identify() && complete
 }
 
 // takeOver must be called when the guards have died: this program has adopted
 // what was below them.
-func (f *family) takeOver() { f.keep(os.Getpid()) }
+func (f *family) takeOver() {
+	f.unread = append(f.unread, os.Getpid())
+	f.identify()
+}
 
 // leftIn notes a session whose leader had been adopted, and has ended.
 func (f *family) leftIn(session int) {
@@ -114,13 +141,62 @@ func (f *family) begin() {
 		return
 	}
 	f.ended.close()
-	all := readProcesses()
+	all, _ := f.look()
 	for _, p := range all {
 		if f.standing(all, p) == hasLeft {
 			f.left[p.identity] = true
 		}
 	}
 	f.ending = true
+}
+
+// ending is how the end of a family has begun, for somebody else to know.
+type ending struct {
+	Left     []leaver `json:",omitempty"` // who had left
+	Sessions []int    `json:",omitempty"` // see endedLeaders
+}
+
+// leaver is an identity.
+type leaver struct {
+	PID   int
+	Start uint64
+}
+
+// mostLeavers is how many leavers are told. Nobody waits for a guard that does
+// not read, and this many fit into its pipe. Others count as members.
+const mostLeavers = 500
+
+// howItEnds returns how the end has begun.
+func (f *family) howItEnds() *ending {
+	e := &ending{}
+	for id := range f.left {
+		if len(e.Left) < mostLeavers {
+			e.Left = append(e.Left, leaver{id.pid, id.start})
+		}
+	}
+	f.ended.mu.Lock()
+	defer f.ended.mu.Unlock()
+	for session := range f.ended.sessions {
+		if len(e.Sessions) < mostLeavers {
+			e.Sessions = append(e.Sessions, session)
+		}
+	}
+	return e
+}
+
+// beginAs begins the end of the family as somebody else has begun it.
+func (f *family) beginAs(e *ending) {
+	f.ending = true
+	f.ended.close()
+	f.ended.forget()
+	for _, l := range e.Left {
+		f.left[identity{l.PID, l.Start}] = true
+	}
+	f.ended.mu.Lock()
+	defer f.ended.mu.Unlock()
+	for _, session := range e.Sessions {
+		f.ended.sessions[session] = true
+	}
 }
 
 // members returns the processes of the family that live.
@@ -194,11 +270,42 @@ func (f *family) signal(sigs ...syscall.Signal) {
 	for _, sig := range sigs {
 		f.group.signal(sig)
 	}
-	for _, p := range f.members(readProcesses()) {
+	all, _ := f.look()
+	for _, p := range f.members(all) {
 		if p.group != group {
 			p.signal(sigs...)
 		}
 	}
+}
+
+// pause stops all of the family, also who is started meanwhile. It reports
+// whether all have been told to stop.
+func (f *family) pause() bool {
+	f.group.signal(syscall.SIGSTOP)
+	group := int(f.group.id.Load())
+	for begin := time.Now(); time.Since(begin) < guardPatience; {
+		all, complete := f.look()
+		again := false
+		for _, p := range f.members(all) {
+			if p.group != group && !p.stopped && !f.paused[p.identity] {
+				f.paused[p.identity], again = true, true
+				p.signal(syscall.SIGSTOP)
+			}
+		}
+		if !again {
+			return complete
+		}
+	}
+	return false
+}
+
+// resume continues whom pause has stopped, and the command's group.
+func (f *family) resume() {
+	for id := range f.paused {
+		process{identity: id}.signal(syscall.SIGCONT)
+	}
+	clear(f.paused)
+	f.group.signal(syscall.SIGCONT)
 }
 
 // kill ends all of the family that it finds. Processes that are started
@@ -206,7 +313,7 @@ func (f *family) signal(sigs ...syscall.Signal) {
 func (f *family) kill() {
 	f.begin()
 	f.group.signal(syscall.SIGKILL)
-	all := readProcesses()
+	all, _ := f.look()
 	members := f.members(all)
 	for group := range groupsOf(all, members) {
 		_ = syscall.Kill(-group, syscall.SIGKILL) // also who has just begun
@@ -231,15 +338,24 @@ func groupsOf(all map[int]process, members []process) map[int]bool {
 }
 
 // isEmpty reports whether nobody of the family is left. It looks twice: a
-// process can begin behind a look, and its parent end ahead of it.
+// process can begin behind a look, and its parent end ahead of it. A look that
+// is not complete proves nothing. A process that this program may not see counts
+// as a member once a keeper has adopted it.
 func (f *family) isEmpty() bool {
 	for range 2 {
-		all := readProcesses()
-		if len(f.members(all)) > 0 || f.group.exists() && !f.isDead(all) {
+		all, complete := f.look()
+		if !complete || len(f.members(all)) > 0 || f.group.exists() && !f.isDead(all) || f.isHidden(all) {
 			return false
 		}
 	}
 	return true
+}
+
+// isHidden reports whether a keeper has a child that this program may not see.
+func (f *family) isHidden(all map[int]process) bool {
+	return slices.ContainsFunc(f.keepers, func(k identity) bool {
+		return all[k.pid].identity == k && f.procfs.hides(all, k.pid)
+	})
 }
 
 // isDead reports whether all who are left of the command's group have ended, and

@@ -1,7 +1,11 @@
 package child
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
+	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -78,9 +82,10 @@ func TestGroupsOfMembersAlone(t *testing.T) {
 
 func TestParseStat(t *testing.T) {
 	for stat, want := range map[string]process{
-		"5 (a) b) (c) S 7 8 9 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 12345 0 0": {identity{5, 12345}, 7, 8, 9, false},
-		"5 (sh) Z 7 8 9 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 12345 0 0":       {identity{5, 12345}, 7, 8, 9, true},
-		"5 (sh) Z 7 8 9 0 -1 0 0 0 0 0 0 0 0 0 20 0 2 0 12345 0 0":       {identity{5, 12345}, 7, 8, 9, false},
+		"5 (a) b) (c) S 7 8 9 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 12345 0 0": {identity{5, 12345}, 7, 8, 9, false, false},
+		"5 (sh) Z 7 8 9 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 12345 0 0":       {identity{5, 12345}, 7, 8, 9, true, false},
+		"5 (sh) Z 7 8 9 0 -1 0 0 0 0 0 0 0 0 0 20 0 2 0 12345 0 0":       {identity{5, 12345}, 7, 8, 9, false, false},
+		"5 (sh) T 7 8 9 0 -1 0 0 0 0 0 0 0 0 0 20 0 2 0 12345 0 0":       {identity{5, 12345}, 7, 8, 9, false, true},
 	} {
 		p, ok := parseStat(5, []byte(stat))
 		require.True(t, ok)
@@ -91,4 +96,85 @@ func TestParseStat(t *testing.T) {
 	self, ok := readProcess(os.Getpid())
 	require.True(t, ok)
 	require.Equal(t, os.Getppid(), self.parent)
+}
+
+// writeProcesses writes what the system tells of processes: each with its parent
+// and group.
+func writeProcesses(t *testing.T, list ...[3]int) procfs {
+	dir := t.TempDir()
+	for _, p := range list {
+		own := filepath.Join(dir, strconv.Itoa(p[0]))
+		require.NoError(t, os.Mkdir(own, 0o700))
+		stat := fmt.Sprintf("%d (sh) S %d %d 5 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 %d 0 0", p[0], p[1], p[2], p[0])
+		require.NoError(t, os.WriteFile(filepath.Join(own, "stat"), []byte(stat), 0o600))
+	}
+	return procfs(dir)
+}
+
+// A family is empty if the system says so, and not if it does not say.
+func TestAFamilyThatIsNotSeenIsNotEmpty(t *testing.T) {
+	guards := [][3]int{{1, 0, 1}, {10, 1, 10}}
+	for name, tc := range map[string]struct {
+		list [][3]int
+		harm func(t *testing.T, root string)
+		want bool
+	}{
+		"nobody":  {guards, nil, true},
+		"a child": {append(guards, [3]int{20, 10, 20}), nil, false},
+		"nothing can be read": {guards, func(t *testing.T, root string) {
+			require.NoError(t, os.RemoveAll(root))
+		}, false},
+		"one cannot be read": {guards, func(t *testing.T, root string) {
+			require.NoError(t, os.MkdirAll(filepath.Join(root, "30", "stat"), 0o700))
+		}, false},
+		"one that has just ended": {guards, func(t *testing.T, root string) {
+			require.NoError(t, os.Mkdir(filepath.Join(root, "30"), 0o700))
+		}, true},
+		"a hidden child": {guards, func(t *testing.T, root string) {
+			thread := filepath.Join(root, "10", "task", "11")
+			require.NoError(t, os.MkdirAll(thread, 0o700))
+			require.NoError(t, os.WriteFile(filepath.Join(thread, "children"), []byte("1 30 "), 0o600))
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := familyOf20()
+			f.procfs = writeProcesses(t, tc.list...)
+			if tc.harm != nil {
+				tc.harm(t, string(f.procfs))
+			}
+			require.Equal(t, tc.want, f.isEmpty())
+		})
+	}
+}
+
+// A guard that could not be read at first is known later.
+func TestAKeeperIsReadAgain(t *testing.T) {
+	f := familyOf20()
+	f.keepers, f.unread = nil, []int{10}
+	f.procfs = writeProcesses(t, [3]int{1, 0, 1}, [3]int{20, 10, 20})
+	require.NoError(t, os.MkdirAll(filepath.Join(string(f.procfs), "10", "stat"), 0o700))
+	require.False(t, f.isEmpty())
+	require.NoError(t, os.Remove(filepath.Join(string(f.procfs), "10", "stat")))
+	require.NoError(t, os.WriteFile(filepath.Join(string(f.procfs), "10", "stat"),
+		[]byte("10 (g) S 1 10 5 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 10 0 0"), 0o600))
+	require.False(t, f.isEmpty(), "the command is there")
+	require.Equal(t, []identity{{10, 10}}, f.keepers)
+}
+
+// A guard goes on with the end of a family as somebody else has begun it.
+func TestTheEndIsToldAsItHasBegun(t *testing.T) {
+	begun := familyOf20()
+	begun.left[identity{30, 30}], begun.ending = true, true
+	text, err := json.Marshal(order{Ending: begun.howItEnds()})
+	require.NoError(t, err)
+	var o order
+	require.NoError(t, json.Unmarshal(text, &o))
+	f := familyOf20()
+	f.ended.sessions = map[int]bool{70: true} // since then
+	f.beginAs(o.Ending)
+	f.leftIn(80)
+	all := processesOf([4]int{30, 10, 30, 30}, [4]int{60, 10, 60, 60}, [4]int{41, 10, 40, 40}, [4]int{71, 10, 70, 70}, [4]int{81, 10, 80, 80})
+	for pid, want := range map[int]standing{30: hasLeft, 41: hasLeft, 60: belongs, 71: belongs, 81: belongs} {
+		require.Equal(t, want, f.standing(all, all[pid]), pid)
+	}
 }

@@ -16,7 +16,14 @@ func newFamily(command int, _ ...int) *family {
 	return f
 }
 
+// ending is for Linux: elsewhere whoever leaves the group has left.
+type ending struct{}
+
 func (f *family) begin() {}
+
+func (f *family) howItEnds() *ending { return &ending{} }
+
+func (f *family) beginAs(*ending) {}
 
 func (f *family) gather() {}
 
@@ -30,6 +37,15 @@ func (f *family) signal(sigs ...syscall.Signal) {
 		f.group.signal(sig)
 	}
 }
+
+// pause stops all of the family. It reports whether all have been told to stop.
+func (f *family) pause() bool {
+	f.group.signal(syscall.SIGSTOP)
+	return true
+}
+
+// resume continues whom pause has stopped.
+func (f *family) resume() { f.group.signal(syscall.SIGCONT) }
 
 // kill ends all of the family.
 func (f *family) kill() { f.group.signal(syscall.SIGKILL) }

@@ -9,13 +9,21 @@ import (
 	"time"
 )
 
-// familyPoll is how often to look whether a family has ended.
+// familyPoll is how often to look whether a family has ended, at first.
 const familyPoll = 10 * time.Millisecond
 
-// pauseAfter returns how long to wait after a look that has begun then. So a
-// program that looks again and again spends no more than a tenth of its time on
-// that, however many processes there are.
-func pauseAfter(begin time.Time) time.Duration { return max(familyPoll, 10*time.Since(begin)) }
+// pace is how often to look again. The zero pace is right for the first look.
+type pace struct{ first time.Time }
+
+// after returns how long to wait after a look that has begun then: longer if
+// there are so many processes that a look takes long, and if somebody stays whom
+// this program cannot kill.
+func (p *pace) after(begin time.Time) time.Duration {
+	if p.first.IsZero() {
+		p.first = begin
+	}
+	return max(familyPoll, 10*time.Since(begin), min(time.Second, time.Since(p.first)/100))
+}
 
 // end ends the processes of a family, with this patience from SIGTERM on, and
 // returns when none is left. The channel, if there is one, is closed when there
@@ -26,6 +34,7 @@ func (f *family) end(patience time.Duration, alone <-chan struct{}) {
 		f.signal(syscall.SIGTERM, syscall.SIGCONT)
 	}
 	late, killing := time.After(patience), patience <= 0
+	var pace pace
 	for {
 		begin := time.Now()
 		if killing {
@@ -36,8 +45,11 @@ func (f *family) end(patience time.Duration, alone <-chan struct{}) {
 		}
 		select {
 		case <-alone:
+			if adopts {
+				return
+			}
 			alone = nil
-		case <-time.After(pauseAfter(begin)):
+		case <-time.After(pace.after(begin)):
 		case <-late:
 			killing = true
 		}

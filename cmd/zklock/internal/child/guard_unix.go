@@ -26,7 +26,9 @@ type order struct {
 	Start   *program      `json:",omitempty"` // to the inner guard
 	Command int           `json:",omitempty"` // to the outer guard: the inner one has started this
 	Grace   time.Duration `json:",omitempty"` // see Command.Grace
-	Termed  bool          `json:",omitempty"` // the command was told to end: see Command.Grace
+	Termed  bool          `json:",omitempty"` // the grace has begun: see Command.Grace
+	Ending  *ending       `json:",omitempty"` // nobody leaves the command any more
+	Ended   bool          `json:",omitempty"` // to the outer guard: the command has
 	Dismiss bool          `json:",omitempty"` // nothing of the command is left
 }
 
@@ -60,9 +62,11 @@ const (
 type guards struct {
 	proc             *ownChild // the outer one
 	toOuter, toInner *os.File
-	events           *os.File
-	inner            int  // its id
-	isTermed         bool // they know: see Command.Grace
+	fromInner        *os.File
+	events           <-chan event // is closed at the end of the inner guard
+	inner            int          // its id
+	isTermed         bool         // they know: see Command.Grace
+	isEnding         bool         // they know: see family
 }
 
 // startGuards starts both guards, which do nothing until they get an order. It
@@ -72,25 +76,26 @@ func startGuards(files []*os.File) (*guards, error) {
 	if err != nil {
 		return nil, err
 	}
-	var forOuter, forInner, fromInner *os.File
+	var forOuter, forInner, events *os.File
 	g := &guards{}
 	forOuter, g.toOuter, err = os.Pipe()
 	if err == nil {
 		forInner, g.toInner, err = os.Pipe()
 	}
 	if err == nil {
-		g.events, fromInner, err = os.Pipe()
+		g.fromInner, events, err = os.Pipe()
 	}
 	if err == nil {
-		g.proc, err = startGuard(path, outerRole, forOuter, fromInner, append([]*os.File{forInner}, files...))
+		g.proc, err = startGuard(path, outerRole, forOuter, events, append([]*os.File{forInner}, files...))
 	}
-	for _, end := range []*os.File{forOuter, forInner, fromInner} {
+	for _, end := range []*os.File{forOuter, forInner, events} {
 		end.Close() // the guards have them; Close of nil is an error, and no more
 	}
 	if err != nil {
 		g.close()
 		return nil, err
 	}
+	g.events = listen(g.fromInner)
 	return g, nil
 }
 
@@ -112,9 +117,25 @@ func startGuard(path, role string, orders, events *os.File, files []*os.File) (*
 }
 
 func (g *guards) close() {
-	for _, f := range []*os.File{g.toOuter, g.toInner, g.events} {
+	for _, f := range []*os.File{g.toOuter, g.toInner, g.fromInner} {
 		f.Close()
 	}
+}
+
+// listen returns what the inner guard tells.
+func listen(from *os.File) <-chan event {
+	events := make(chan event, 16)
+	go func() {
+		defer close(events)
+		for d := json.NewDecoder(from); ; {
+			var e event
+			if d.Decode(&e) != nil {
+				return
+			}
+			events <- e
+		}
+	}()
+	return events
 }
 
 // tell writes an order. A guard that has died is no error: the other one is
@@ -126,7 +147,15 @@ func (g *guards) tellBoth(o order) {
 	tell(g.toOuter, o)
 }
 
-// termed tells the guards, once, that SIGTERM was sent.
+// ending tells the guards, once, that the end of the family has begun.
+func (g *guards) ending(f *family) {
+	if !g.isEnding {
+		g.isEnding = true
+		g.tellBoth(order{Ending: f.howItEnds()})
+	}
+}
+
+// termed tells the guards, once, that the grace has begun.
 func (g *guards) termed() {
 	if !g.isTermed {
 		g.isTermed = true
@@ -141,13 +170,24 @@ const guardPatience = 2 * time.Second
 // dismiss ends the guards and waits for their end.
 func (g *guards) dismiss() {
 	g.tellBoth(order{Dismiss: true})
-	select {
-	case <-g.proc.ended:
-	case <-time.After(guardPatience):
-		g.proc.kill()
-		<-g.proc.ended
+	late := time.AfterFunc(guardPatience, func() {
+		g.killInner()
+		g.fromInner.Close() // if it has not told its id, nobody waits for it
+	})
+	for range g.events { // until the inner guard has ended
 	}
+	late.Stop()
+	late = time.AfterFunc(guardPatience, g.proc.kill)
+	<-g.proc.ended
+	late.Stop()
 	g.close()
+}
+
+// killInner kills the inner guard, which must not have ended.
+func (g *guards) killInner() {
+	if g.inner > 1 {
+		_ = syscall.Kill(g.inner, syscall.SIGKILL)
+	}
 }
 
 // RunHelper must be the first call of main. It is the whole life of a process

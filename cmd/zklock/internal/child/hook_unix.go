@@ -3,6 +3,7 @@
 package child
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,23 +12,28 @@ import (
 
 // RunFor runs a command like Start, with nothing to read, and returns when
 // nothing of it is left. What is left after a time, also in the background, is
-// killed; the error says so then. In any other case it is that of cmd.Run. The
-// command needs files, or nothing, for its output.
+// killed; the error says so then. If the command cannot be started, the error
+// matches ErrNotStarted. In any other case it is that of cmd.Run. The command
+// needs files, or nothing, for its output. It does not get the terminal: if it
+// wants to use that, it stops, and this program does not.
 func RunFor(limit time.Duration, cmd *exec.Cmd) error {
-	over := time.After(limit)
+	over, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", ErrNotStarted, err)
 	}
 	defer null.Close()
 	p, err := Start(Command{
 		Args: cmd.Args, Env: cmd.Env,
 		Stdin: null, Stdout: fileOr(cmd.Stdout, null), Stderr: fileOr(cmd.Stderr, null),
-		Ready:  func() error { return nil },
-		Resume: func() bool { return true },
+		Ready:      func() error { return nil },
+		Resume:     func() bool { return true },
+		Cancel:     over.Done(),
+		NoTerminal: true,
 	})
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", ErrNotStarted, err)
 	}
 	select {
 	case <-p.Gone():
@@ -35,7 +41,7 @@ func RunFor(limit time.Duration, cmd *exec.Cmd) error {
 			return fmt.Errorf("exit status %d", status)
 		}
 		return nil
-	case <-over:
+	case <-over.Done():
 		p.Kill()
 		<-p.Gone()
 		return fmt.Errorf("killed after %v", limit)

@@ -6,11 +6,12 @@ import (
 	"time"
 )
 
-// RunFor runs a command, and kills it after a time; the error says so then. In
-// any other case it is that of cmd.Run. What the command has started goes on.
+// RunFor runs a command, and kills it after a time; the error says so then. If
+// the command cannot be started, the error matches ErrNotStarted. In any other
+// case it is that of cmd.Run. What the command has started goes on.
 func RunFor(limit time.Duration, cmd *exec.Cmd) error {
 	if err := cmd.Start(); err != nil {
-		return err
+		return fmt.Errorf("%w: %w", ErrNotStarted, err)
 	}
 	late := time.AfterFunc(limit, func() { _ = cmd.Process.Kill() })
 	err := cmd.Wait()

@@ -146,6 +146,9 @@ func (g *inner) obey() {
 		if g.orders.Decode(&o) != nil {
 			break
 		}
+		if o.Ending != nil {
+			g.family.beginAs(o.Ending)
+		}
 		if g.heed(o) {
 			exit()
 		}

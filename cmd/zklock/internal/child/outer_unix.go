@@ -11,8 +11,8 @@ import (
 // outer is the outer guard: the parent of the inner one.
 type outer struct {
 	obedience
-	command int // 0 before this guard knows
-	inner   *ownChild
+	family *family // nil before this guard knows the command
+	inner  *ownChild
 }
 
 // beOuter is the life of the outer guard, until it is dismissed or its program
@@ -36,9 +36,7 @@ func beOuter(files []*os.File) {
 		if orders.Decode(&o) != nil {
 			break
 		}
-		if o.Command != 0 {
-			g.command = o.Command
-		}
+		g.learn(o)
 		if g.heed(o) {
 			g.waitInner(guardPatience / 2)
 			endReaping()
@@ -46,6 +44,19 @@ func beOuter(files []*os.File) {
 		}
 	}
 	g.end()
+}
+
+// learn notes what an order says of the command.
+func (g *outer) learn(o order) {
+	switch {
+	case o.Command != 0:
+		g.family = newFamily(o.Command, os.Getpid(), g.inner.pid)
+	case g.family == nil:
+	case o.Ending != nil:
+		g.family.beginAs(o.Ending)
+	case o.Ended:
+		g.family.forgetGroup()
+	}
 }
 
 // waitInner waits for the end of the inner guard, and kills it after a time.
@@ -77,8 +88,10 @@ func (g *outer) end() {
 	if !isLate && g.inner.well {
 		return
 	}
-	// If this guard was not told of the command any more, it knows no group.
-	f := newFamily(g.command, os.Getpid(), g.inner.pid)
+	f := g.family
+	if f == nil { // this guard was not told of the command any more, and knows no group
+		f = newFamily(0, os.Getpid(), g.inner.pid)
+	}
 	if !isLate {
 		f.gather()
 	}

@@ -19,9 +19,16 @@ type owner struct {
 	outer   <-chan struct{} // the end of the outer guard; nil when that has ended
 	settled <-chan time.Time
 	looks   *time.Timer
+	pace    pace
 	empty   time.Time // since when there is nobody of the family, if that is known
 
+	dead    <-chan struct{}  // the command has ended; nobody may have waited for it
+	overdue <-chan time.Time // when the inner guard should have told of that
+
 	ended   bool // the command has
+	alone   bool // nothing is left below the inner guard
+	paused  bool // the family is stopped, and may not go on yet
+	over    bool // the grace has begun, and perhaps ended
 	killing bool
 	exited  bool // all who wait for the command's end know
 }
@@ -30,10 +37,11 @@ type owner struct {
 // by setsid(2), after the command's end.
 const settling = 50 * time.Millisecond
 
-func newOwner(p *Process, g *guards, events <-chan event) *owner {
-	o := &owner{p: p, guards: g, events: events, outer: g.proc.ended}
+func newOwner(p *Process, g *guards) *owner {
+	o := &owner{p: p, guards: g, events: g.events, outer: g.proc.ended}
 	o.family = newFamily(p.command, g.proc.pid, g.inner)
 	o.jobs = p.controlJobs()
+	o.dead = whenDead(p.command)
 	o.looks = time.NewTimer(0)
 	<-o.looks.C
 	return o
@@ -44,6 +52,11 @@ func (o *owner) run() {
 	defer close(o.p.gone)
 	defer o.p.tty.close()
 	defer o.guards.dismiss()
+	o.untilGone()
+}
+
+// untilGone returns when nothing of the command is left.
+func (o *owner) untilGone() {
 	defer o.looks.Stop()
 	for !o.exited || o.empty.IsZero() {
 		select {
@@ -56,6 +69,11 @@ func (o *owner) run() {
 			o.takeOver()
 		case <-o.looks.C:
 			o.look()
+		case <-o.dead:
+			o.dead = nil
+			o.rouse()
+		case <-o.overdue:
+			o.rouse()
 		case <-o.settled:
 			o.settled = nil
 		case <-o.jobs.ended:
@@ -65,23 +83,94 @@ func (o *owner) run() {
 	}
 }
 
-// carryOut does what is asked for. Guards know of SIGTERM before the command
-// does, so that they leave no second grace if this program dies.
+// carryOut does what is asked for. Guards know of the end before the command
+// does, so that they leave no second grace if this program dies, and let nobody
+// go who has not left by now.
 func (o *owner) carryOut(r request) {
-	if r.kill || r.term || r.sig == syscall.SIGTERM {
+	hasGrace := r.do == toKill || r.do == toTerminate || r.do == toBeginGrace
+	if hasGrace || slices.Contains(stopSignals, r.sig) {
+		o.family.begin() // what the command is the parent of does not leave by its end
+		o.guards.ending(o.family)
+	}
+	if hasGrace || r.sig == syscall.SIGTERM {
 		o.guards.termed()
 	}
-	switch {
-	case r.kill:
+	o.over = o.over || hasGrace
+	switch r.do {
+	case toKill:
 		o.killing = true
 		o.look()
-	case r.term:
-		o.family.signal(syscall.SIGTERM, syscall.SIGCONT)
-	case slices.Contains(stopSignals, r.sig):
-		o.family.begin() // what the command is the parent of does not leave by its end
-		o.family.group.signal(r.sig)
-	default:
-		o.family.group.signal(r.sig)
+	case toTerminate:
+		o.terminate()
+	case toPause:
+		r.done <- o.pause()
+	case toResume:
+		o.resume(true)
+	case toStayStopped:
+		o.resume(false)
+	case toSignal:
+		if r.sig != syscall.SIGTSTP || !o.over {
+			o.family.group.signal(r.sig)
+		}
+	}
+}
+
+// terminate asks the family to end. One that is paused does not go on before it
+// is known that the lock is held.
+func (o *owner) terminate() {
+	if o.paused {
+		o.family.signal(syscall.SIGTERM)
+		return
+	}
+	o.family.signal(syscall.SIGTERM, syscall.SIGCONT)
+}
+
+// pause stops the family, and reports whether this program may stop, too: the
+// end of a grace must find it awake.
+func (o *owner) pause() bool {
+	if o.over || o.killing || o.ended {
+		return false
+	}
+	if !o.family.pause() {
+		o.family.resume()
+		return false
+	}
+	o.paused = true
+	return true
+}
+
+// resume ends a pause. A family that may not go on stays as it is, and is killed
+// if it was told to end meanwhile.
+func (o *owner) resume(mayGoOn bool) {
+	o.paused = false
+	switch {
+	case mayGoOn:
+		o.family.resume()
+	case o.over:
+		o.killing = true
+		o.look()
+	}
+}
+
+// rouse is called when the command has ended, and the inner guard has not told
+// of that. As a rule it is about to. If somebody has stopped it, it goes on; if
+// it cannot, it is killed.
+func (o *owner) rouse() {
+	if o.ended {
+		o.overdue = nil
+		return
+	}
+	if o.overdue != nil {
+		o.endStopped()
+	}
+	_ = syscall.Kill(o.guards.inner, syscall.SIGCONT)
+	o.overdue = time.After(guardPatience)
+}
+
+// endStopped kills the inner guard if somebody has stopped it.
+func (o *owner) endStopped() {
+	if isStopped(o.guards.inner) {
+		o.guards.killInner()
 	}
 }
 
@@ -101,7 +190,7 @@ func (o *owner) hear(e event, ok bool) {
 	case e.Kind == commandEnded:
 		o.end(e.N)
 	case e.Kind == guardAlone && adopts:
-		o.empty = time.Now()
+		o.alone, o.empty = true, time.Now()
 	}
 }
 
@@ -110,6 +199,7 @@ func (o *owner) end(status int) {
 	o.ended = true
 	o.p.status = status
 	o.family.forgetGroup()
+	tell(o.guards.toOuter, order{Ended: true})
 	close(o.jobs.stops)
 	o.settled = time.After(settling)
 	o.looks.Reset(familyPoll)
@@ -138,6 +228,9 @@ func (o *owner) takeOver() {
 
 // look looks whether somebody of the family is left, and kills if it is time.
 func (o *owner) look() {
+	if o.alone {
+		return
+	}
 	begin := time.Now()
 	if o.killing {
 		o.family.kill()
@@ -148,10 +241,9 @@ func (o *owner) look() {
 	case o.empty.IsZero():
 		o.empty = time.Now()
 	case !o.ended && time.Since(o.empty) > guardPatience:
-		// Somebody has stopped the inner guard, which has to tell of the end.
-		_ = syscall.Kill(o.guards.inner, syscall.SIGKILL)
+		o.endStopped() // it has to tell of the end
 	}
-	o.looks.Reset(pauseAfter(begin))
+	o.looks.Reset(o.pace.after(begin))
 }
 
 // exit tells of the command's end, as soon as nobody is on the way to a session

@@ -2,7 +2,10 @@ package child
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -21,45 +24,105 @@ type process struct {
 	identity
 	parent, group, session int
 	dead                   bool // but not waited for
+	stopped                bool // by a signal, or by a debugger
 }
 
-// readProcesses returns all processes, by their ids. They are read one by one.
-func readProcesses() map[int]process {
-	all := map[int]process{}
-	dir, err := os.Open("/proc")
+// procfs is where the system tells of processes.
+type procfs string
+
+const theProcfs procfs = "/proc"
+
+// all returns all processes, by their ids. They are read one by one. It is not
+// complete if the system could not tell of one, as when there are no more file
+// descriptors. Processes that this program may not see are left out; see hides.
+func (root procfs) all() (all map[int]process, complete bool) {
+	all = map[int]process{}
+	dir, err := os.Open(string(root))
 	if err != nil {
-		return all
+		return all, false
 	}
 	defer dir.Close()
-	names, _ := dir.Readdirnames(-1)
+	names, err := dir.Readdirnames(-1)
+	complete = err == nil
+	read := func(pid int) {
+		switch p, err := root.read(pid); {
+		case err == nil:
+			all[pid] = p
+		case !isUnseen(err):
+			complete = false
+		}
+	}
 	for _, name := range names {
 		if pid, err := strconv.Atoi(name); err == nil {
-			if p, ok := readProcess(pid); ok {
-				all[pid] = p
-			}
+			read(pid)
 		}
 	}
 	// Where a parent has ended meanwhile, the process was adopted.
-	for pid, p := range all {
+	for pid := range all {
 		for range 3 {
-			if _, ok := all[p.parent]; ok || p.parent == 0 {
+			parent := all[pid].parent
+			if _, ok := all[parent]; ok || parent == 0 {
 				break
 			}
-			if p, ok := readProcess(pid); ok {
-				all[pid] = p
+			read(pid)
+		}
+	}
+	return all, complete
+}
+
+// isUnseen reports whether an error says that a process has ended, or that this
+// program may not see it.
+func isUnseen(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ESRCH)
+}
+
+// read reads what the system tells of a process.
+func (root procfs) read(pid int) (process, error) {
+	stat, err := os.ReadFile(string(root) + "/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return process{}, err
+	}
+	p, ok := parseStat(pid, stat)
+	if !ok {
+		return process{}, syscall.EIO
+	}
+	return p, nil
+}
+
+// hides reports whether a process has children that are not among those that
+// were read, or may have. The system hides processes of other users if it is
+// mounted with hidepid. It has begun to tell of children in Linux 4.2.
+func (root procfs) hides(all map[int]process, parent int) bool {
+	tasks := filepath.Join(string(root), strconv.Itoa(parent), "task")
+	threads, err := os.ReadDir(tasks)
+	if err != nil {
+		return !isUnseen(err)
+	}
+	for _, thread := range threads {
+		list, err := os.ReadFile(filepath.Join(tasks, thread.Name(), "children"))
+		if err != nil && !isUnseen(err) {
+			return true
+		}
+		for _, child := range strings.Fields(string(list)) {
+			pid, err := strconv.Atoi(child)
+			if _, ok := all[pid]; err == nil && !ok {
+				return true
 			}
 		}
 	}
-	return all
+	return false
 }
 
-// readProcess reads /proc/PID/stat.
+// readProcess reads what the system tells of a process, if it does.
 func readProcess(pid int) (process, bool) {
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return process{}, false
-	}
-	return parseStat(pid, stat)
+	p, err := theProcfs.read(pid)
+	return p, err == nil
+}
+
+// isStopped reports whether somebody has stopped a process.
+func isStopped(pid int) bool {
+	p, ok := readProcess(pid)
+	return ok && p.stopped
 }
 
 // parseStat understands the line of a process; see proc(5). Only the name of
@@ -77,6 +140,7 @@ func parseStat(pid int, stat []byte) (p process, ok bool) {
 	p.session, _ = strconv.Atoi(f[session])
 	p.start, _ = strconv.ParseUint(f[start], 10, 64)
 	// The first thread can end before others.
+	p.stopped = f[state] == "T" || f[state] == "t"
 	p.dead = f[state] == "Z" && (f[threads] == "1" || f[threads] == "0") || f[state] == "X"
 	return p, true
 }

@@ -3,7 +3,6 @@
 package child
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -23,6 +22,9 @@ type system struct {
 	asked   chan request
 	resume  func() bool
 
+	background    bool   // see Command
+	endForwarding func() // see forwardStops
+
 	mu struct {
 		sync.Mutex
 		stopped bool // see IsStopped
@@ -31,10 +33,23 @@ type system struct {
 
 // request is what a caller asks the owner of a command for.
 type request struct {
-	sig  syscall.Signal // to the group
-	term bool           // all of the family is to end
-	kill bool
+	do   task
+	sig  syscall.Signal // for toSignal
+	done chan<- bool    // for toPause: whether the family is stopped
 }
+
+// task is the kind of a request.
+type task int
+
+const (
+	toSignal      task = iota // sends a signal to the group
+	toTerminate               // asks all of the family to end
+	toKill                    // kills all of it
+	toBeginGrace              // says that the grace has begun, by other means than SIGTERM
+	toPause                   // stops all of it
+	toResume                  // continues what toPause has stopped
+	toStayStopped             // says that this may not go on
+)
 
 // Start starts a command. The error matches fs.ErrNotExist or exec.ErrNotFound
 // if there is no such program. The caller reads Gone, after Kill if need be.
@@ -53,21 +68,25 @@ func Start(c Command) (*Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrGuard, err)
 	}
-	events := g.listen()
 	p := &Process{exited: make(chan struct{}), gone: make(chan struct{})}
-	p.asked, p.resume, p.tty = make(chan request, 16), c.Resume, openTerminal()
-	if err := p.launch(path, c, g, events); err != nil {
+	p.asked, p.resume, p.background = make(chan request, 16), c.Resume, c.Background
+	if !c.NoTerminal {
+		p.tty = openTerminal()
+	}
+	p.endForwarding = p.forwardStops()
+	if err := p.launch(path, c, g); err != nil {
+		p.endForwarding()
 		g.dismiss()
 		p.tty.close()
 		return nil, err
 	}
-	go newOwner(p, g, events).run()
+	go newOwner(p, g).run()
 	return p, nil
 }
 
 // launch has the inner guard start the command if all is ready.
-func (p *Process) launch(path string, c Command, g *guards, events <-chan event) error {
-	first, ok := <-events
+func (p *Process) launch(path string, c Command, g *guards) error {
+	first, ok := <-g.events
 	if !ok || first.Kind != guardReady {
 		return fmt.Errorf("%w: it has ended", ErrGuard)
 	}
@@ -75,40 +94,68 @@ func (p *Process) launch(path string, c Command, g *guards, events <-chan event)
 	if err := c.Ready(); err != nil {
 		return err
 	}
-	foreground := p.tty.inForeground() && p.tty.is(c.Stdin) && p.tty.is(c.Stdout)
+	foreground := !c.Background && p.tty.inForeground() && p.tty.is(c.Stdin) && p.tty.is(c.Stdout)
 	g.tellBoth(order{Grace: c.Grace})
 	tell(g.toInner, order{Start: &program{[]byte(path), raw(c.Args), raw(c.Env), foreground}})
-	started := <-events
-	if started.Kind == commandStarted {
-		p.command = started.N
+	begun, err := g.begun(c.Cancel)
+	if begun.Kind == commandStarted {
+		p.command = begun.N
 		tell(g.toOuter, order{Command: p.command})
+	}
+	if err != nil {
+		p.endEarly(g)
+	}
+	if begun.Kind == commandStarted && err == nil {
 		return nil
 	}
 	if foreground {
 		p.tty.reclaim() // the command's process may have taken it
 	}
-	if started.Kind == commandFailed {
-		return &os.PathError{Op: "exec", Path: path, Err: syscall.Errno(started.N)}
+	if err == nil {
+		err = &os.PathError{Op: "exec", Path: path, Err: syscall.Errno(begun.N)}
 	}
-	return fmt.Errorf("%w: it has ended", ErrGuard)
+	return err
 }
 
-// listen returns what the inner guard tells. The channel is closed when that
-// has ended.
-func (g *guards) listen() <-chan event {
-	events := make(chan event, 16)
-	go func() {
-		defer close(events)
-		for d := json.NewDecoder(g.events); ; {
-			var e event
-			if d.Decode(&e) != nil {
-				return
-			}
-			events <- e
+// begun waits until the inner guard tells that the command has begun, or has
+// failed to. If there is an error, that guard has ended, and the command may have
+// begun in any case.
+func (g *guards) begun(cancel <-chan struct{}) (event, error) {
+	if !adopts {
+		cancel = nil // the command would not die with its guard
+	}
+	select {
+	case e, ok := <-g.events:
+		return e, orDead(ok)
+	case <-cancel:
+	}
+	select {
+	case e, ok := <-g.events: // it was told before
+		return e, orDead(ok)
+	default:
+	}
+	// The command dies with its parent, also while the system loads its program.
+	g.killInner()
+	var begun event
+	for e := range g.events {
+		if e.Kind == commandStarted {
+			begun = e
 		}
-	}()
-	return events
+	}
+	return begun, ErrCanceled
 }
+
+// orDead returns an error if the inner guard tells nothing more.
+func orDead(tells bool) error {
+	if !tells {
+		return fmt.Errorf("%w: it has ended", ErrGuard)
+	}
+	return nil
+}
+
+// endEarly ends what is there of a command although the inner guard has died at
+// its start: the command may have begun, and have started others.
+func (p *Process) endEarly(g *guards) { newOwner(p, g).untilGone() }
 
 // Signal sends a signal to the command and to all others in its group. It does
 // nothing if there are none.
@@ -120,10 +167,15 @@ func (p *Process) Signal(sig os.Signal) {
 
 // Terminate asks the command, and all that descends from it, to end, also if
 // they are stopped.
-func (p *Process) Terminate() { p.ask(request{term: true}) }
+func (p *Process) Terminate() { p.ask(request{do: toTerminate}) }
+
+// BeginGrace says that the grace has begun, and the command is asked to end by
+// other means than Terminate. Nobody leaves it any more, it does not stop any
+// more, and the guards leave no second grace.
+func (p *Process) BeginGrace() { p.ask(request{do: toBeginGrace}) }
 
 // Kill ends the command, and all that descends from it.
-func (p *Process) Kill() { p.ask(request{kill: true}) }
+func (p *Process) Kill() { p.ask(request{do: toKill}) }
 
 // ask hands a request to the owner, which carries them out in their order.
 func (p *Process) ask(r request) {

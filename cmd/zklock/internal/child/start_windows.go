@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"sync"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
@@ -46,7 +47,9 @@ func Start(c Command) (*Process, error) {
 	proc, err := os.StartProcess(path, c.Args, &os.ProcAttr{
 		Env:   c.Env,
 		Files: []*os.File{c.Stdin, c.Stdout, c.Stderr},
-		Sys:   &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP},
+		Sys: &syscall.SysProcAttr{
+			CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_SUSPENDED,
+		},
 	})
 	if err != nil {
 		_ = windows.CloseHandle(job)
@@ -54,7 +57,11 @@ func Start(c Command) (*Process, error) {
 	}
 	p := &Process{exited: make(chan struct{}), gone: make(chan struct{})}
 	p.pid, p.job = uint32(proc.Pid), job
-	if err := p.assign(); err != nil {
+	err = p.assign()
+	if err == nil {
+		err = resumeThreads(p.pid)
+	}
+	if err != nil {
 		_ = proc.Kill()
 		_, _ = proc.Wait()
 		_ = windows.CloseHandle(job)
@@ -82,8 +89,8 @@ func newJob() (windows.Handle, error) {
 	return job, nil
 }
 
-// assign puts the command into the job. Processes that it has started before
-// that are not in it.
+// assign puts the command into the job. It has not run before that, so that all
+// that it starts is in the job, too.
 func (p *Process) assign() error {
 	h, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, p.pid)
 	if err != nil {
@@ -93,6 +100,67 @@ func (p *Process) assign() error {
 	return os.NewSyscallError("AssignProcessToJobObject", windows.AssignProcessToJobObject(p.job, h))
 }
 
+// resumeThreads lets a process run that was created suspended.
+func resumeThreads(pid uint32) error {
+	snapshot, err := windows.CreateToolhelp32Snapshot(windows.TH32CS_SNAPTHREAD, 0)
+	if err != nil {
+		return os.NewSyscallError("CreateToolhelp32Snapshot", err)
+	}
+	defer windows.CloseHandle(snapshot)
+	entry := windows.ThreadEntry32{}
+	entry.Size = uint32(unsafe.Sizeof(entry))
+	resumed := false
+	for err = windows.Thread32First(snapshot, &entry); err == nil; err = windows.Thread32Next(snapshot, &entry) {
+		if entry.OwnerProcessID != pid {
+			continue
+		}
+		if err := resumeThread(entry.ThreadID); err != nil {
+			return err
+		}
+		resumed = true
+	}
+	if !resumed {
+		return os.NewSyscallError("Thread32Next", err)
+	}
+	return nil
+}
+
+func resumeThread(id uint32) error {
+	thread, err := windows.OpenThread(windows.THREAD_SUSPEND_RESUME, false, id)
+	if err != nil {
+		return os.NewSyscallError("OpenThread", err)
+	}
+	defer windows.CloseHandle(thread)
+	_, err = windows.ResumeThread(thread)
+	return os.NewSyscallError("ResumeThread", err)
+}
+
+// jobPoll is how often to look whether a job has ended.
+const jobPoll = 10 * time.Millisecond
+
+// accounting is JOBOBJECT_BASIC_ACCOUNTING_INFORMATION.
+type accounting struct {
+	_               [4]int64 // times
+	_               [2]uint32
+	ActiveProcesses uint32
+	_               uint32
+}
+
+// endJob ends what is left in the job, and returns when it has ended. A job that
+// cannot be asked ends with its handle, as far as anybody knows.
+func (p *Process) endJob() {
+	for {
+		_ = windows.TerminateJobObject(p.job, 1)
+		var info accounting
+		err := windows.QueryInformationJobObject(p.job, windows.JobObjectBasicAccountingInformation,
+			uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)), nil)
+		if err != nil || info.ActiveProcesses == 0 {
+			return
+		}
+		time.Sleep(jobPoll)
+	}
+}
+
 // wait owns the command until nothing of it is left.
 func (p *Process) wait(proc *os.Process) {
 	p.status = 255
@@ -100,9 +168,10 @@ func (p *Process) wait(proc *os.Process) {
 		p.status = state.ExitCode()
 	}
 	close(p.exited)
+	p.endJob()
 	p.mu.Lock()
 	p.mu.closed = true
-	_ = windows.CloseHandle(p.job) // ends what the command has left behind
+	_ = windows.CloseHandle(p.job)
 	p.mu.Unlock()
 	close(p.gone)
 }
@@ -117,6 +186,9 @@ func (p *Process) IsStopped() bool { return false }
 
 // Terminate asks the command and its group to end.
 func (p *Process) Terminate() { p.Signal(syscall.SIGTERM) }
+
+// BeginGrace does nothing: nobody leaves a job, and there are no guards.
+func (p *Process) BeginGrace() {}
 
 // Kill ends the command, and all in its job, at once.
 func (p *Process) Kill() {

@@ -5,6 +5,7 @@ package child
 import (
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -74,26 +75,47 @@ func (t *terminal) reclaim() {
 }
 
 // stopped is called when the command was stopped. If it was stopped because it
-// wants the terminal, it gets that. In other cases this program stops, too, so
-// that a shell with job control sees a job that is stopped.
+// wants the terminal, it gets that. In other cases all that descends from it
+// stops, and then this program, so that a shell with job control sees a job that
+// is stopped. Once the grace has begun, nobody stops any more.
 func (p *Process) stopped(sig syscall.Signal) {
 	if p.tty == nil {
 		return
 	}
 	wants := sig == syscall.SIGTTIN || sig == syscall.SIGTTOU
 	if !wants || !p.tty.inForeground() {
+		if !p.pause() {
+			if sig == syscall.SIGTSTP {
+				p.Signal(syscall.SIGCONT)
+			}
+			return
+		}
 		p.tty.takeBack(p.command)
 		p.noteStopped(true)
 		stopJob()
 		if !p.resume() {
+			p.ask(request{do: toStayStopped})
 			return
 		}
 		p.noteStopped(false)
 	}
-	if p.tty.inForeground() {
+	if p.tty.inForeground() && (wants || !p.background) {
 		p.tty.give(p.command)
 	}
-	p.Signal(syscall.SIGCONT)
+	p.ask(request{do: toResume})
+}
+
+// pause stops all of the command's family. It reports false if that may not stop
+// any more.
+func (p *Process) pause() bool {
+	done := make(chan bool, 1)
+	p.ask(request{do: toPause, done: done})
+	select {
+	case stopped := <-done:
+		return stopped
+	case <-p.gone:
+		return false
+	}
 }
 
 // jobs is the goroutine that follows when the command is stopped, which can
@@ -111,16 +133,12 @@ func (j *jobs) tell(sig syscall.Signal) {
 	}
 }
 
-// controlJobs starts the goroutine. It also passes Ctrl-Z on to the child's
-// group while that is in the background, and stopped follows. If this program
-// alone stopped, the child would go on without anybody who sees that the lock is
-// lost.
+// controlJobs starts the goroutine. It ends the forwarding, too.
 func (p *Process) controlJobs() *jobs {
 	j := &jobs{stops: make(chan syscall.Signal, 1), ended: make(chan struct{})}
-	endForwarding := p.forwardStops()
 	go func() {
 		defer close(j.ended)
-		defer endForwarding()
+		defer p.endForwarding()
 		for sig := range j.stops {
 			p.stopped(sig)
 		}
@@ -128,7 +146,10 @@ func (p *Process) controlJobs() *jobs {
 	return j
 }
 
-// forwardStops passes SIGTSTP on until the function returned is called.
+// forwardStops passes Ctrl-Z on to the child's group while that is in the
+// background, and stopped follows, until the function returned is called. It
+// must begin before the child does: if this program alone stopped, the child
+// would go on without anybody who sees that the lock is lost.
 func (p *Process) forwardStops() (end func()) {
 	if p.tty == nil {
 		return func() {}
@@ -141,17 +162,20 @@ func (p *Process) forwardStops() (end func()) {
 		for {
 			select {
 			case sig := <-stops:
-				p.Signal(sig)
+				select {
+				case p.asked <- request{sig: sig.(syscall.Signal)}:
+				case <-done:
+				}
 			case <-done:
 				return
 			}
 		}
 	}()
-	return func() {
+	return sync.OnceFunc(func() {
 		signal.Stop(stops)
 		close(done)
 		<-ended
-	}
+	})
 }
 
 // stopJob stops this program's own group, and returns when it goes on. It does

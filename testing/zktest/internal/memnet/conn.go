@@ -69,6 +69,13 @@ func (c *Conn) Close() error {
 	return nil
 }
 
+// Closed reports whether Close was called.
+func (c *Conn) Closed() bool {
+	c.in.mu.Lock()
+	defer c.in.mu.Unlock()
+	return c.in.readerClosed
+}
+
 // SetLinger with 0 makes the end a reset, now and not at Close: the peer cannot
 // read what it has not read yet. Other values have no effect.
 func (c *Conn) SetLinger(sec int) error {

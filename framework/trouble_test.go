@@ -1,0 +1,95 @@
+package framework_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+const throttled = -127
+
+// The context ends while an answer is awaited, or while the client waits for the
+// next attempt.
+func TestOperationThatGivesUpNamesWhatItHasOutlasted(t *testing.T) {
+	for name, next := range map[string]zktest.Action{
+		"the next attempt is not answered":   zktest.Blackhole(),
+		"the next attempt fails in this way": zktest.Fail(zktest.ErrThrottled),
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+				srv.Inject(zktest.Rule{Op: zktest.OpGetData, Do: zktest.Fail(zktest.ErrThrottled)})
+				srv.Inject(zktest.Rule{Op: zktest.OpGetData, Times: -1, After: 1, Do: next})
+				_, _, err := c.Get(within(t, 2*time.Second), "/")
+				require.ErrorIs(t, err, context.DeadlineExceeded)
+				code, ok := framework.ServerCode(err)
+				require.True(t, ok, "%v", err)
+				require.EqualValues(t, throttled, code)
+			})
+		})
+	}
+}
+
+func TestWatcherThatGivesUpNamesWhatItHasOutlasted(t *testing.T) {
+	for name, tc := range map[string]struct {
+		do   zktest.Action
+		want error
+	}{
+		"throttled": {zktest.Fail(zktest.ErrThrottled), &framework.ServerError{Code: throttled}},
+		"hang-ups":  {zktest.DropRequest(), zk.ErrConnectionClosed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+				srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: -1, Do: tc.do})
+				_, err := c.NewWatcher(within(t, time.Second), "/n")
+				require.ErrorIs(t, err, context.DeadlineExceeded)
+				require.ErrorIs(t, err, tc.want)
+			})
+		})
+	}
+}
+
+// Those who wait for a recipe know nothing of its requests.
+func TestOnTroubleTellsOfErrorsThatAreOutlasted(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		var told []error
+		ctx := framework.Extend(c).OnTrouble(t.Context(), func(err error) { told = append(told, err) })
+		srv.Inject(zktest.Rule{Op: zktest.OpGetData, Times: 2, Do: zktest.Fail(zktest.ErrThrottled)})
+		_, _, err := c.Get(ctx, "/")
+		require.NoError(t, err)
+		require.Len(t, told, 2)
+		var op *framework.OpError
+		require.ErrorAs(t, told[0], &op)
+		require.Equal(t, framework.OpError{Op: "get", Path: "/", Err: &framework.ServerError{Code: throttled}}, *op)
+		_, _, err = c.Get(ctx, "/missing")
+		require.ErrorIs(t, err, zk.ErrNoNode)
+		require.Len(t, told, 2, "that was not outlasted")
+	})
+}
+
+func TestServerCodeOfTwoAnswersIsThatOfTheFirst(t *testing.T) {
+	first := &framework.OpError{Op: "release", Path: "/a", Err: zk.ErrNoAuth}
+	others := []error{zk.ErrNotEmpty, &framework.ServerError{Code: throttled}, &framework.ConfigError{}}
+	for range 20 { // the order of a map is another one each time
+		code, ok := framework.ServerCode(errors.Join(append([]error{first}, others...)...))
+		require.True(t, ok)
+		require.EqualValues(t, -102, code)
+	}
+}
+
+func TestSessionIDIsThatOfThePresentSession(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		first := c.SessionID()
+		require.NotZero(t, first)
+		outage(srv, time.Minute)
+		require.Zero(t, c.SessionID())
+		require.NoError(t, c.WaitConnected(t.Context()))
+		require.NotContains(t, []int64{0, first}, c.SessionID())
+	})
+}

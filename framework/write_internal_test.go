@@ -1,0 +1,34 @@
+package framework
+
+import (
+	"context"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework/internal/transport"
+)
+
+// A transaction has failed as a whole, also if the error of its operation would
+// say of a single request that nobody knows its outcome.
+func TestTransactionThatFailedIsNotInDoubt(t *testing.T) {
+	s := &Session{link: transport.NewLink(transport.Config{})}
+	s.client = &Client{core: &core{session: s}}
+	for _, err := range []error{zk.ErrSessionMoved, zk.ErrConnectionClosed} {
+		w := write[int]{
+			send:        func(context.Context, *Session) (int, error) { return 0, &TxnError{Err: err} },
+			onLostReply: lookUp,
+		}
+		_, failed := w.request(t.Context(), s)
+		require.ErrorIs(t, failed, err)
+		require.Nil(t, w.doubt)
+		w.onLostReply = giveUp
+		_, failed = w.request(t.Context(), s)
+		require.NotErrorIs(t, failed, ErrOutcomeUnknown)
+
+		w.send = func(context.Context, *Session) (int, error) { return 0, err }
+		_, failed = w.request(t.Context(), s)
+		require.ErrorIs(t, failed, ErrOutcomeUnknown, "of a single request")
+	}
+}

@@ -1,0 +1,72 @@
+package cache_test
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/cache"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// A server in trouble answers the request for the watch with an error that says
+// nothing of the request, when the cache begins, or in a later session.
+func TestCacheOutlastsErrorsOfItsWatch(t *testing.T) {
+	for _, code := range []zktest.Code{-1, -2, -3, -4, -5, -7, -9, -122} {
+		t.Run(fmt.Sprint(code), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv := zktest.Start(t)
+				client := connect(t, srv)
+				create(t, srv, "/r", "/r/a")
+				trouble := zktest.Rule{Op: zktest.OpAddWatch, Times: 3, Do: zktest.Fail(code)}
+				srv.Inject(trouble)
+				c, err := cache.New(client, "/r")
+				require.NoError(t, err)
+				defer c.Close()
+				require.NoError(t, c.Synced(within(t)))
+
+				srv.Inject(trouble)
+				srv.Session(client.SessionID()).Expire()
+				create(t, srv, "/r/b")
+				time.Sleep(time.Minute)
+				require.NoError(t, c.WaitFor(within(t), srv.Zxid()))
+				require.Equal(t, []string{"/r", "/r/a", "/r/b"}, paths(c))
+			})
+		})
+	}
+}
+
+// A cache keeps nothing from others. So it goes on when servers accept the
+// credentials, also if they have refused them from the beginning.
+func TestCacheOutlastsRefusedCredentialsFromTheBeginning(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		create(t, srv, "/r")
+		refuseCredentials(srv, 5)
+		client := connect(t, srv, framework.WithAuth("digest", []byte("me:secret")))
+		time.Sleep(500 * time.Millisecond)
+		c, err := cache.New(client, "/r")
+		require.NoError(t, err)
+		defer c.Close()
+		time.Sleep(5 * time.Minute)
+		require.NoError(t, c.Synced(within(t)))
+		require.Equal(t, []string{"/r"}, paths(c))
+	})
+}
+
+// A refusal is about the request, and waiting does not cure it.
+func TestRefusedWatchEndsACache(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := zktest.Start(t)
+		client := connect(t, srv)
+		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Do: zktest.Fail(zktest.ErrNoAuth)})
+		c, err := cache.New(client, "/r")
+		require.NoError(t, err)
+		defer c.Close()
+		require.Error(t, c.Synced(within(t)))
+	})
+}

@@ -1,0 +1,26 @@
+package lockloop
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The answer to the creation of a node may be handled late, when there is news
+// of a writer behind that node. Who follows such news waits for itself.
+func TestNewsIsForThoseBehindItsNode(t *testing.T) {
+	readers := func(_, ahead string) bool { return ahead == "w-" }
+	reader := func(seq int32) Entry { return Entry{Node: "r-", Kind: "r-", Seq: seq} }
+	crowd := &Crowd{}
+	b, _ := crowd.share("w")
+	crowd.tell(b, Entry{Node: "w", Kind: "w-", Seq: 5}, NotAdmitted{Seen: time.Now(), Holder: "w"}, 6)
+	for seq, follows := range map[int32]bool{4: false, 6: true, -1: false} {
+		got, seen, stop := crowd.follow(reader(seq), readers)
+		require.Equal(t, follows, got != nil, seq)
+		if follows {
+			require.Equal(t, 6, seen.Ahead)
+			stop()
+		}
+	}
+}

@@ -1,0 +1,43 @@
+package lockloop
+
+import (
+	"log/slog"
+	"slices"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/semconv"
+	"github.com/gocurator/curator/internal/znode"
+)
+
+// recipesByKind names the recipes whose contenders have these names.
+var recipesByKind = map[string]string{
+	"lock-":    "mutex or leader selector",
+	"latch-":   "leader latch",
+	"__READ__": "read/write lock",
+	"__WRIT__": "read/write lock",
+	"lease-":   "semaphore",
+}
+
+// warnOfOthers warns once of contenders of another recipe at the lock's path.
+// Neither recipe waits for the other, so that both hold, or lead: a trap in an
+// update that goes from one recipe to another.
+func (c *contender) warnOfOthers(names []string) {
+	of := c.loop.nodes
+	others := slices.DeleteFunc(kindsOfRecipes(), func(kind string) bool {
+		return kind == of.Kind || slices.Contains(of.Kinds, kind)
+	})
+	for other := range Entries(names, others...) {
+		if !c.loop.warned.CompareAndSwap(false, true) {
+			return
+		}
+		e := framework.Extend(of.Client)
+		e.Logger().Warn("two recipes use one path, and neither waits for the other",
+			slog.String(semconv.LockPath, e.FullPath(of.Path)),
+			slog.String(semconv.LockRecipe, recipesByKind[of.Kind]),
+			slog.String(semconv.Cause, "a contender of another recipe: "+recipesByKind[other.Kind]),
+			slog.String(semconv.ZNodePath, e.FullPath(znode.Join(of.Path, other.Node))))
+		return
+	}
+}
+
+func kindsOfRecipes() []string { return []string{"lock-", "latch-", "__READ__", "__WRIT__", "lease-"} }

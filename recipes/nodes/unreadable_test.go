@@ -1,0 +1,110 @@
+package nodes_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/recipetest"
+	"github.com/gocurator/curator/recipes/nodes"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// A member whose node the client may not read is a member nevertheless. It is
+// listed without its payload, and spoils nothing for the others.
+func TestMemberThatMayNotBeReadIsListed(t *testing.T) {
+	for name, opts := range map[string][]zktest.Option{"that tell nothing": nil, "that tell whose it is": {zktest.WithVersion(zktest.Version380)}} {
+		t.Run(name, func(t *testing.T) {
+			recipetest.InVirtualTime(t, func(t *testing.T, rw *recipetest.World) {
+				w := &world{rw}
+				owner, _ := w.Connect(t, framework.WithAuth("digest", []byte("me:secret")))
+				hidden := zk.DigestACL(zk.PermAll, "me", "secret")
+				_, err := nodes.NewGroup(owner, "/g").Join(w.Patience(t), "hidden", []byte("x"), nodes.WithACL(hidden))
+				require.NoError(t, err)
+				c, _ := w.Connect(t)
+				g := nodes.NewGroup(c, "/g")
+				m, err := g.Join(w.Patience(t), "plain", []byte("y"))
+				require.NoError(t, err)
+				defer m.Leave(w.Patience(t))
+
+				check := func(members []nodes.Member, err error) {
+					require.NoError(t, err)
+					require.Len(t, members, 2)
+					require.Equal(t, "hidden", members[0].ID)
+					require.True(t, members[0].Unreadable)
+					require.Empty(t, members[0].Payload)
+					require.False(t, members[1].Unreadable)
+					require.Equal(t, "y", string(members[1].Payload))
+				}
+				check(g.Members(w.Patience(t)))
+				views := 0
+				for view, err := range g.Changes(w.Patience(t)) {
+					if views++; views == 1 {
+						check(view.Members, err)
+						_, err = owner.SetACL(t.Context(), "/g/hidden", zk.WorldACL(zk.PermAll), framework.AnyVersion)
+						require.NoError(t, err)
+						other, err := nodes.NewGroup(owner, "/g").Join(w.Patience(t), "third", nil)
+						require.NoError(t, err)
+						defer other.Leave(recipetest.Within(t, time.Minute))
+						continue
+					}
+					require.NoError(t, err)
+					if len(view.Members) == 3 {
+						break
+					}
+				}
+				all, err := g.Members(w.Patience(t))
+				require.NoError(t, err)
+				require.Equal(t, "x", string(all[0].Payload), "it may be read by now")
+			}, opts...)
+		})
+	}
+}
+
+// A member whose node cannot be deleted has left all the same. It does not come
+// back as somebody else's.
+func TestMemberWhoseLeaveIsRefusedIsNotListed(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		g := nodes.NewGroup(c, "/g")
+		m, err := g.Join(w.Patience(t), "a", nil)
+		require.NoError(t, err)
+		_, err = c.SetACL(t.Context(), "/g", zk.WorldACL(zk.PermRead|zk.PermCreate|zk.PermAdmin), framework.AnyVersion)
+		require.NoError(t, err)
+		require.ErrorIs(t, m.Leave(w.Patience(t)), zk.ErrNoAuth)
+		members, err := g.Members(w.Patience(t))
+		require.NoError(t, err)
+		require.Empty(t, members)
+	})
+}
+
+// Whoever changes a view changes no later one.
+func TestViewsShareNoPayload(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, _ := w.Connect(t)
+		g := nodes.NewGroup(c, "/g")
+		join := func(id string) {
+			m, err := g.Join(w.Patience(t), id, []byte("xyz"))
+			require.NoError(t, err)
+			t.Cleanup(func() { _ = m.Leave(recipetest.Within(t, time.Minute)) })
+		}
+		join("a")
+		views := 0
+		for view, err := range g.Changes(w.Patience(t)) {
+			require.NoError(t, err)
+			for _, list := range [][]nodes.Member{view.Members, view.Joined} {
+				for _, m := range list {
+					require.Equal(t, "xyz", string(m.Payload))
+				}
+			}
+			view.Members[0].Payload[0] = '!'
+			if views++; views == 2 {
+				break
+			}
+			join("b")
+		}
+	})
+}
