@@ -264,9 +264,10 @@ func (n *creation) resolve(ctx context.Context, s *Session) (created Created, ap
 	return n.made, true, nil
 }
 
-// find looks for the node that an earlier attempt may have made. It needs no
-// right to read the node, for the node may not give us one. After a search, the
-// server knows already of all writes that earlier connections have sent.
+// find looks for the node that an earlier attempt may have made. If that gives us
+// no right to read it, servers of 3.8.4 and of 3.9 refuse the look, and the
+// outcome stays unknown. After a search, the server knows already of all writes
+// that earlier connections have sent.
 func (n *creation) find(ctx context.Context, s *Session) (path string, stat *proto.Stat, err error) {
 	if n.guid == "" {
 		stat, err = afterQuorum(ctx, s, proto.Exists(n.target, false))

@@ -122,3 +122,21 @@ func TestLateEphemeralOfALostSessionMakesNoDoubt(t *testing.T) {
 		require.Equal(t, 1, srv.CountRequests(zktest.OpGetChildren), "one look of the clean-up")
 	})
 }
+
+// The transaction comes late, and the reply to the one that was sent again is
+// lost. What was applied is that of the session that is lost, and its ephemeral
+// node ends with that.
+func TestLateTransactionOfALostSessionHasNoEphemeralNodeOfTheNext(t *testing.T) {
+	bubble(t, func(t *testing.T, srv *zktest.Server, c *framework.Client) {
+		mustCreate(t, c, "/n", "old")
+		lost := c.SessionID()
+		stallWith(srv, c, zktest.OpMulti)
+		srv.Inject(zktest.Rule{Op: zktest.OpMulti, After: 2, Do: zktest.All(zktest.DelayRequest(2*stall), zktest.DropReply())})
+		_, err := c.Transaction(t.Context(), framework.SetOp("/n", []byte("new"), 0),
+			framework.CreateOp("/e", nil, framework.WithMode(framework.Ephemeral)))
+		node, there := srv.Node("/e")
+		require.True(t, there)
+		require.Equal(t, lost, node.Stat.EphemeralOwner)
+		require.ErrorIs(t, err, framework.ErrOutcomeUnknown)
+	})
+}

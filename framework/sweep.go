@@ -166,6 +166,9 @@ func (w *sweep) resolveReserved(s *Session, jobs []*cleanup) {
 	ask := func(job *cleanup) proto.Request[*proto.Stat] { return proto.Exists(job.path, false) }
 	pipelineAll(w.ctx, s, jobs, ask, func(job *cleanup, stat *proto.Stat, err error) {
 		if err == nil && stat != nil {
+			if stat.EphemeralOwner == s.ID() {
+				s.ephemeralCreated(job.path)
+			}
 			job.reserved.release(stat.Czxid)
 			return
 		}

@@ -66,9 +66,11 @@ func TestLeaderThatIsBehindGivesNoVerdictOnATransaction(t *testing.T) {
 func TestLeaderThatIsBehindHidesNoProtectedNode(t *testing.T) {
 	atLeadersThatAreBehind(t, func(t *testing.T, l *leadertest.LostReply) {
 		l.Lose(zktest.OpCreate)
+		before := l.Creates()
 		n, err := l.Client.Create(t.Context(), "/n/lock-", nil,
 			framework.WithMode(framework.EphemeralSequential), framework.Protected())
 		require.NoError(t, err)
+		require.Equal(t, 1, l.Creates()-before)
 		require.Equal(t, []string{strings.TrimPrefix(n.Path, "/n/")}, l.Nodes("/n"))
 	})
 }

@@ -67,6 +67,7 @@ func (t *txn) resultsSince(ctx context.Context, s *Session, zxid int64) ([]TxnRe
 			err := fmt.Errorf("applied as transaction %#x, but %s %s", zxid, op.path, reason)
 			return nil, unknownOutcome(err)
 		}
+		t.noteEphemeral(s, op, t.client.full(op.path))
 	}
 	return results, nil
 }
@@ -77,8 +78,8 @@ func (t *txn) resultLost(op TxnOp, stat *zk.Stat, s *Session, zxid int64) string
 	switch {
 	case op.kind == txnCreate && op.create.mode.sequential():
 		return "has got a number that is not known"
-	case op.kind == txnCreate && op.create.mode.ephemeral() && t.write.doubt != s:
-		return "ends with a session that was lost"
+	case op.kind == txnCreate && op.create.mode.ephemeral() && (t.write.doubt != s || t.write.late):
+		return "may end with a session that was lost"
 	case op.kind == txnSet && t.writes(op.path) > 1:
 		return "was written several times"
 	case op.kind == txnSet && (stat == nil || stat.Mzxid != zxid):

@@ -110,3 +110,14 @@ func (l *LostReply) Nodes(parent string) []string {
 	require.NoError(l.t, l.Ens.WaitAgreement(l.t.Context()))
 	return l.Front.Children(parent)
 }
+
+// Creates returns how many nodes the servers were asked to create. A client that
+// is misled asks for a second node, and may have removed it when the test looks.
+func (l *LostReply) Creates() (n int) {
+	for _, r := range l.Ens.Requests() {
+		if r.Op == zktest.OpCreate {
+			n++
+		}
+	}
+	return n
+}

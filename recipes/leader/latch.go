@@ -262,7 +262,9 @@ func (l *Latch) Done() <-chan struct{} {
 //   - ErrClosed: the latch was closed;
 //   - framework.ErrClosed: the client was closed;
 //   - an error of the server that waiting does not cure, such as zk.ErrNoAuth,
-//     or zk.ErrAuthFailed if the servers refuse the client's credentials.
+//     or zk.ErrAuthFailed if the servers refuse the client's credentials;
+//   - a function of the user's that has ended the latch's goroutine, as
+//     runtime.Goexit does, such as an ACL provider.
 //
 // Outages, losses of the session and servers in trouble do not end it.
 func (l *Latch) Err() error {

@@ -301,7 +301,8 @@ func TestCloseDeletesTheNodeOfALeaderThatIsStopping(t *testing.T) {
 
 // The user's code ends the goroutine of a latch. That does not wait for a leader
 // that was lost, so that it would not keep a panic from ending the process
-// either. The leader keeps its time.
+// either. The candidacy is over at once. The leader keeps its time, and Close
+// does not wait for it.
 func TestLatchWhoseGoroutineIsEndedDoesNotHurryItsLeader(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		var ends atomic.Bool
@@ -311,8 +312,7 @@ func TestLatchWhoseGoroutineIsEndedDoesNotHurryItsLeader(t *testing.T) {
 			}
 			return zk.WorldACL(zk.PermAll)
 		}))
-		first := leader.NewLatch(c, "/l") // its Close would wait for ever
-		require.NoError(t, first.Start())
+		first := latch(t, c, "/l")
 		lease := w.await(t, first)
 		second := latch(t, w.Observer, "/l")
 		w.WaitNodes(t, "/l", 2)
@@ -326,8 +326,11 @@ func TestLatchWhoseGoroutineIsEndedDoesNotHurryItsLeader(t *testing.T) {
 		stacks := make([]byte, 1<<20)
 		stacks = stacks[:runtime.Stack(stacks, true)]
 		require.Equal(t, 1, bytes.Count(stacks, []byte("leader.(*Latch).run(")), "the second latch's")
+		<-first.Done()
+		_, err := first.Await(t.Context())
+		require.ErrorContains(t, err, "goroutine")
 		w.await(t, second)
 		require.InDelta(t, w.Session/10, time.Since(lost), float64(moment))
-		w.closeAll(t, "/l", second)
+		w.closeAll(t, "/l", first, second)
 	})
 }

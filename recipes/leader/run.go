@@ -18,16 +18,25 @@ import (
 // time to stop. It stands under a context that ends at once with the client or
 // the latch, so that no node is made behind Close. If the user's code panics, it
 // does not wait for those leaders: the process ends. If the user's code ends the
-// goroutine, they keep their time.
+// goroutine, the candidacy is over, and they keep their time.
 func (l *Latch) run(client, stopped context.Context) {
 	ctx, cancel := context.WithCancel(stopped)
 	forget := context.AfterFunc(client, cancel)
-	err := l.standAndLead(ctx, stopped)
-	l.finish(err, client.Err() != nil)
-	l.stopping.Wait()
-	forget()
-	cancel()
-	close(l.gone)
+	settle := func(context.Context) {
+		l.stopping.Wait()
+		forget()
+		cancel()
+		close(l.gone)
+	}
+	err, returned := errNoReturn, false
+	defer func() {
+		l.finish(err, client.Err() != nil)
+		if returned || !framework.Extend(l.queue.Client()).Go(settle) {
+			settle(client)
+		}
+	}()
+	err = l.standAndLead(ctx, stopped)
+	returned = true
 }
 
 // standAndLead queues and leads in turn, until the client or the latch is

@@ -54,26 +54,16 @@ func atEachLeader(t *testing.T, test func(t *testing.T, l *leadertest.LostReply,
 	}
 }
 
-// creations returns how many nodes the servers were asked to create.
-func creations(l *leadertest.LostReply) (n int) {
-	for _, r := range l.Ens.Requests() {
-		if r.Op == zktest.OpCreate {
-			n++
-		}
-	}
-	return n
-}
-
 // The reply to a candidate's create is lost, and then a leader that has not
 // applied the create says that there is no such node. The candidate leads with
 // that node. It asks for no second one, which it would have to remove.
 func TestCandidateIsNotMisledByALeader(t *testing.T) {
 	atEachLeader(t, func(t *testing.T, l *leadertest.LostReply, lead func(func(context.Context, candidacy))) {
 		l.Lose(zktest.OpCreate)
-		before := creations(l)
+		before := l.Creates()
 		lead(func(ctx context.Context, e candidacy) {
 			require.Equal(t, []string{path.Base(e.Leadership().Path())}, l.Nodes("/l"))
-			require.Equal(t, 1, creations(l)-before)
+			require.Equal(t, 1, l.Creates()-before)
 			require.NoError(t, ctx.Err())
 			now, err := e.Leader(ctx)
 			require.NoError(t, err)

@@ -2,6 +2,7 @@ package locks_test
 
 import (
 	"context"
+	"path"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -256,5 +257,28 @@ func TestRefusalsShareNoData(t *testing.T) {
 			clear(refused.HolderData)
 		}
 		require.NoError(t, lease.Release(t.Context()))
+	})
+}
+
+// The node of a lost session keeps the lock until the servers end that. It is
+// the holder, although this process knows that the lock is lost.
+func TestErrorNamesTheHolderOfALostSession(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		c, network := w.Connect(t, framework.WithSafetyMargin(0.4))
+		m := locks.NewInterProcessMutex(c, "/l")
+		lease := recipetest.Acquire(t, t.Context(), m)
+		heal := network.Isolate()
+		<-lease.Context().Done()
+		heal()
+		waiters := []*recipetest.Pending{}
+		for range 2 {
+			waiters = append(waiters, recipetest.AcquireLater(w.Patience(t), m))
+			time.Sleep(time.Second) // it has looked
+		}
+		_, err := m.Acquire(recipetest.Within(t, time.Second))
+		require.Equal(t, path.Base(lease.Path()), notAcquired(t, err).Holder)
+		for _, waiter := range waiters {
+			require.NoError(t, waiter.Wait(t).Release(t.Context()))
+		}
 	})
 }

@@ -16,23 +16,25 @@ import (
 )
 
 // The reply to a contender's create is lost, and then a leader that has not
-// applied the create says that there is no such node. The contender does not
-// leave the node behind, which it and all others would wait for.
+// applied the create says that there is no such node. The contender asks for no
+// second one, and does not leave the first behind, which it and all others would
+// wait for.
 func TestContenderIsNotMisledByALeader(t *testing.T) {
 	for name, tc := range map[string]struct {
 		parent  string
+		creates int
 		acquire func(t *testing.T, c *framework.Client) *locks.Lease
 	}{
-		"mutex": {"/l", func(t *testing.T, c *framework.Client) *locks.Lease {
+		"mutex": {"/l", 1, func(t *testing.T, c *framework.Client) *locks.Lease {
 			return acquired(t)(locks.NewInterProcessMutex(c, "/l").Acquire(t.Context()))
 		}},
-		"writer": {"/l", func(t *testing.T, c *framework.Client) *locks.Lease {
+		"writer": {"/l", 1, func(t *testing.T, c *framework.Client) *locks.Lease {
 			return acquired(t)(locks.NewInterProcessReadWriteLock(c, "/l").WriteLock().Acquire(t.Context()))
 		}},
-		"reader": {"/l", func(t *testing.T, c *framework.Client) *locks.Lease {
+		"reader": {"/l", 1, func(t *testing.T, c *framework.Client) *locks.Lease {
 			return acquired(t)(locks.NewInterProcessReadWriteLock(c, "/l").ReadLock().Acquire(t.Context()))
 		}},
-		"semaphore": {"/l/leases", func(t *testing.T, c *framework.Client) *locks.Lease {
+		"semaphore": {"/l/leases", 2, func(t *testing.T, c *framework.Client) *locks.Lease {
 			return acquired(t)(locks.NewInterProcessSemaphore(c, "/l", locks.Limit(1)).Acquire(t.Context()))
 		}},
 	} {
@@ -42,7 +44,9 @@ func TestContenderIsNotMisledByALeader(t *testing.T) {
 			}
 			leadertest.AtEach(t, first, func(t *testing.T, l *leadertest.LostReply) {
 				l.Lose(zktest.OpCreate)
+				before := l.Creates()
 				lease := tc.acquire(t, l.Client)
+				require.Equal(t, tc.creates, l.Creates()-before)
 				require.Len(t, l.Nodes(tc.parent), 1)
 				require.NoError(t, lease.Release(t.Context()))
 				require.Empty(t, l.Nodes(tc.parent))

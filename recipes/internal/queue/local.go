@@ -54,7 +54,7 @@ func (q *Queue) winLocally(ctx context.Context, a Attempt) (c *claim.Claim, err 
 		return nil, q.Refuse(ctx, refusal)
 	}
 	holder := held(c)
-	t := &turn{queue: local, of: q, holder: holder.Holder, since: time.Now(), n: 1}
+	t := &turn{queue: local, of: q, claim: c, holder: holder.Holder, since: time.Now(), n: 1}
 	if shared {
 		t.shared = local.noteShared(holder)
 	} else {
@@ -127,6 +127,7 @@ func (q *Queue) refuseLocally(ctx context.Context, local *localQueue, ahead int,
 type turn struct {
 	queue  *localQueue
 	of     *Queue        // the one that acquired the lock
+	claim  *claim.Claim  // whose place this is
 	holder string        // the name of the node that has it
 	since  time.Time     // when a goroutine of ours got the lock at the server
 	n      int           // turns since then, including this one
@@ -137,9 +138,15 @@ type turn struct {
 // Free frees the place at the server.
 func (t *turn) Free() {
 	t.left.Do(func() {
-		t.queue.forget(t.holder, t.shared)
+		t.queue.forget(t.holder, t.shared, t.nodeStays())
 		t.queue.leave(t.shared != nil)
 	})
+}
+
+// nodeStays reports whether the lock was lost, and is not given up: the servers
+// may have the node for a while, and with it all others wait.
+func (t *turn) nodeStays() bool {
+	return t.claim.State() == claim.Lost && !reason.Is(t.claim.Loss(), claim.ErrNodeDeleted)
 }
 
 // PassOn hands the lock to the first goroutine that waits here.
@@ -154,12 +161,12 @@ func (t *turn) PassOn(from *claim.Claim) bool {
 	next := from.Successor()
 	if next == nil {
 		t.left.Do(func() { // w gets at least the place
-			t.queue.forget(t.holder, nil)
+			t.queue.forget(t.holder, nil, false)
 			t.queue.yield(w)
 		})
 		return false
 	}
-	next.Occupy(&turn{queue: t.queue, of: t.of, holder: t.holder, since: t.since, n: t.n + 1})
+	next.Occupy(&turn{queue: t.queue, of: t.of, claim: next, holder: t.holder, since: t.since, n: t.n + 1})
 	t.queue.note(held(next))
 	w.handed = next
 	close(w.turn)

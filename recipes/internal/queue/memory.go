@@ -65,11 +65,14 @@ func (q *localQueue) noteShared(r lockloop.NotAdmitted) *list.Element {
 }
 
 // forget drops the state of the server's queue if this node of ours has the
-// lock there: the node is given up. Another of ours may share the lock.
-func (q *localQueue) forget(holder string, shared *list.Element) {
+// lock there: the node is given up, unless it stays. Another of ours may share
+// the lock.
+func (q *localQueue) forget(holder string, shared *list.Element, stays bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.gone = addLast(q.gone, holder)
+	if !stays {
+		q.gone = addLast(q.gone, holder)
+	}
 	if shared != nil {
 		q.shared.Remove(shared)
 	}
