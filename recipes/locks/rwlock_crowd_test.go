@@ -265,6 +265,29 @@ func TestReaderInACrowdDeletesItsOtherNode(t *testing.T) {
 	})
 }
 
+// A reader's create is sent twice, and makes two nodes, as on a server that lags
+// behind. The reader deletes one of them before it waits with others: it may
+// give up then.
+func TestReaderThatGivesUpInACrowdLeavesNoOtherNode(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		ctx, path := w.Patience(t), recipetest.Path(t)
+		other, _ := w.Connect(t)
+		c, _ := w.Connect(t)
+		writer := hold(t, ctx, writeLock(other, path))
+		reader := take(ctx, readLock(c, path))
+		synctest.Wait()
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, Do: zktest.DropRequest()})
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpCreate, After: 1, Do: zktest.Call(func(r zktest.Request) {
+			_ = w.Fake.Create(r.Path+"0000000009", nil)
+		})})
+		_, err := readLock(c, path).Acquire(recipetest.Within(t, 900*time.Millisecond)) // the news is still fresh
+		notAcquired(t, err)
+		require.NoError(t, writer.Release(ctx))
+		require.NoError(t, reader.Wait(t).Release(ctx))
+		w.NothingLeft(t, path)
+	})
+}
+
 // A reader's node is deleted while it waits with others. It queues again when it
 // looks.
 func TestReaderInACrowdNoticesThatItsNodeIsGone(t *testing.T) {

@@ -107,8 +107,8 @@ func (o byOrder) await(ctx context.Context, c *contender, b *blocker) error {
 		return err
 	}
 	defer stop()
-	c.tellWaiting(other(b.node, b.data, b.stat))
 	c.tellBlocked()
+	c.tellWaiting(other(b.node, b.data, b.stat))
 	err = c.await(ctx, b.watch.Done(), own)
 	c.tellWoken(err, b.watch)
 	if reason.Is(err, errAgain) {

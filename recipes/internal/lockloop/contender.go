@@ -22,7 +22,7 @@ type contender struct {
 	queued  bool // the observer was told of the node
 
 	// These are for a contender that looks together with others; see [Crowd].
-	looked bool     // we have looked since our node was made
+	looked bool     // we have looked since our node was made, or have to
 	since  *blocker // what has just changed, until we look
 }
 
@@ -79,7 +79,16 @@ func (c *contender) enter(ctx context.Context) (err error) {
 func (c *contender) create(ctx context.Context, opts []framework.CreateOption) (framework.Created, error) {
 	defer c.attempt.Crowd.entered() // also if the user's code panics, such as an ACL provider
 	of := c.loop.nodes
+	if c.attempt.Crowd != nil {
+		ctx = framework.Extend(of.Client).OnTrouble(ctx, c.noteRetry)
+	}
 	return of.Client.Create(ctx, znode.Join(of.Path, of.Kind), c.attempt.Data, opts...)
+}
+
+// noteRetry is told that our create is tried again, so that there may be a
+// second node of it. Only a look finds that.
+func (c *contender) noteRetry(error) {
+	c.looked = true
 }
 
 func (c *contender) abandon(ctx context.Context) {

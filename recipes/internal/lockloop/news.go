@@ -30,6 +30,16 @@ func (w *Crowd) tell(b *blocker, entry Entry, seen NotAdmitted, length int) {
 	w.news = &news{of: b, entry: entry, seen: seen, length: length}
 }
 
+// Forget drops the news if it says that a node of ours has the lock that was
+// given up: the next who comes looks for itself.
+func (w *Crowd) Forget(holder string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.news != nil && w.news.seen.Holder == holder {
+		w.news = nil
+	}
+}
+
 // follow lets a contender that has just come wait for the node in the news. The
 // blocker is nil if there is no news, or if that node does not block it.
 // Otherwise the contender must call stop.

@@ -46,10 +46,10 @@ func (q *Queue) winLocally(ctx context.Context, a Attempt) (c *claim.Claim, err 
 		}
 		entered()
 	}
-	at.OnBlocked = func(r lockloop.NotAdmitted) { a.note(r); local.note(r) }
+	at.OnBlocked = func(r lockloop.NotAdmitted) { a.note(r); local.note(r, shared || !q.isReader(r.Holder)) }
 	c, refusal := q.winAtServer(ctx, a, at)
 	if refusal != nil {
-		local.complete(refusal, queued)
+		local.complete(refusal, queued, shared)
 		a.Recall(refusal)
 		return nil, q.Refuse(ctx, refusal)
 	}
@@ -58,7 +58,7 @@ func (q *Queue) winLocally(ctx context.Context, a Attempt) (c *claim.Claim, err 
 	if shared {
 		t.shared = local.noteShared(holder)
 	} else {
-		local.note(holder)
+		local.note(holder, true)
 	}
 	c.Occupy(t)
 	return c, nil
@@ -114,9 +114,9 @@ func (q *Queue) refuseLocally(ctx context.Context, local *localQueue, ahead int,
 		return q.OpError(err)
 	case err != nil:
 		r.Err = reason.OfContext(ctx)
-		local.complete(&r, true)
+		local.complete(&r, true, false)
 	case !r.Seen.IsZero():
-		local.complete(&r, true)
+		local.complete(&r, true, false)
 	}
 	r.Ahead, r.Full = max(r.Ahead, ahead), full
 	return q.Refuse(ctx, &r)
@@ -167,7 +167,7 @@ func (t *turn) PassOn(from *claim.Claim) bool {
 		return false
 	}
 	next.Occupy(&turn{queue: t.queue, of: t.of, claim: next, holder: t.holder, since: t.since, n: t.n + 1})
-	t.queue.note(held(next))
+	t.queue.note(held(next), true)
 	w.handed = next
 	close(w.turn)
 	return true

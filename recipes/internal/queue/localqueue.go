@@ -31,11 +31,12 @@ type localQueue struct {
 
 	crowd lockloop.Crowd // of those that share the lock
 
-	seen   lockloop.NotAdmitted   // the server's queue as one of us saw it last
-	beyond lockloop.NotAdmitted   // the queue that the holder is in, as one of us saw it last
-	known  []lockloop.NotAdmitted // holders whose data one of us has read or written
-	gone   []string               // nodes of ours that had the lock, and were given up
-	shared list.List              // of lockloop.NotAdmitted: those of us that share the lock
+	seen     lockloop.NotAdmitted   // the server's queue as one of us saw it last
+	keepsOut bool                   // the queue in seen keeps those out, too, that share the lock
+	beyond   lockloop.NotAdmitted   // the queue that the holder is in, as one of us saw it last
+	known    []lockloop.NotAdmitted // holders whose data one of us has read or written
+	gone     []string               // nodes of ours that had the lock, and were given up
+	shared   list.List              // of lockloop.NotAdmitted: those of us that share the lock
 }
 
 // entering says which goroutines with a place have no node yet. The next must
@@ -72,14 +73,9 @@ type localWaiter struct {
 	shared bool          // it shares the lock
 }
 
-// newLocalQueue returns an empty queue. If goroutines hand the lock over
-// locally, the next one needs no node.
+// newLocalQueue returns an empty queue.
 func newLocalQueue(in *queueSet, key localKey) *localQueue {
-	q := &localQueue{in: in, key: key, free: 2}
-	if key.object != nil {
-		q.free = 1
-	}
-	return q
+	return &localQueue{in: in, key: key, free: key.places()}
 }
 
 // add takes a place. If there is none, it adds a waiter, and returns how many

@@ -22,6 +22,16 @@ func localKeyOf(q *Queue) *localKey {
 	return key
 }
 
+// places returns how many of those that want the lock alone have a place at the
+// server: the holder and the next one. If goroutines hand the lock over locally,
+// the next one needs no node.
+func (k localKey) places() int {
+	if k.object != nil {
+		return 1
+	}
+	return 2
+}
+
 // localQueues are the queues of all clients of this process. A queue exists
 // while a goroutine holds or acquires the lock.
 var localQueues queueSet

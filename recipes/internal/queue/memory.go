@@ -11,17 +11,25 @@ import (
 // holder's node: its creation of a node takes a round trip, too. Its error says
 // what goroutines of this process have seen before.
 
-// note records the state of the server's queue. A look that is answered late may
+// note records the state of the server's queue, and whether it keeps everybody
+// out, or only those that want the lock alone. A look that is answered late may
 // name a holder of ours that has just given up: that is no news.
-func (q *localQueue) note(r lockloop.NotAdmitted) {
+func (q *localQueue) note(r lockloop.NotAdmitted, everybody bool) {
+	if !q.tryNote(r, everybody) {
+		q.crowd.Forget(r.Holder)
+	}
+}
+
+func (q *localQueue) tryNote(r lockloop.NotAdmitted, everybody bool) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if slices.Contains(q.gone, r.Holder) {
-		return
+		return false
 	}
 	q.nameHolderLocked(&r)
 	q.knowLocked(r)
-	q.seen = r
+	q.seen, q.keepsOut = r, everybody
+	return true
 }
 
 // know records the data of a node that is the holder, or may come to be.
@@ -60,7 +68,7 @@ func (q *localQueue) nameHolderLocked(r *lockloop.NotAdmitted) {
 func (q *localQueue) noteShared(r lockloop.NotAdmitted) *list.Element {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.seen = r
+	q.seen, q.keepsOut = r, false
 	return q.shared.PushBack(r)
 }
 
@@ -68,6 +76,7 @@ func (q *localQueue) noteShared(r lockloop.NotAdmitted) *list.Element {
 // lock there: the node is given up, unless it stays. Another of ours may share
 // the lock.
 func (q *localQueue) forget(holder string, shared *list.Element, stays bool) {
+	defer q.crowd.Forget(holder)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if !stays {
@@ -79,7 +88,7 @@ func (q *localQueue) forget(holder string, shared *list.Element, stays bool) {
 	if q.seen.Holder != holder {
 		return
 	}
-	q.seen = lockloop.NotAdmitted{}
+	q.seen, q.keepsOut = lockloop.NotAdmitted{}, false
 	if first := q.shared.Front(); first != nil {
 		q.seen = first.Value.(lockloop.NotAdmitted)
 	}
@@ -100,15 +109,26 @@ func (q *localQueue) standingLocked() lockloop.NotAdmitted {
 }
 
 // complete adds to the refusal of an acquire that has a place what others have
-// seen. One that had no node yet is behind all others of ours.
-func (q *localQueue) complete(r *lockloop.NotAdmitted, queued bool) {
+// seen. One that had no node yet is behind all others of ours. But one that
+// would share the lock with them is not kept out by them.
+func (q *localQueue) complete(r *lockloop.NotAdmitted, queued, shared bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if shared && r.Seen.IsZero() && !q.keepsOutSharedLocked(queued) {
+		return
+	}
 	r.Recall(q.standingLocked())
 	q.nameHolderLocked(r)
 	if !queued {
 		r.Ahead = max(r.Ahead, q.used-1)
 	}
+}
+
+// keepsOutSharedLocked reports whether one that shares the lock, and has not seen
+// the queue, is known to be behind others that keep it out. One of ours that
+// wants the lock alone comes before it, if it had its place before.
+func (q *localQueue) keepsOutSharedLocked(queued bool) bool {
+	return q.keepsOut || !queued && q.free < q.key.places()
 }
 
 // NoteBeyond records how things stand behind this lock, for the errors of those

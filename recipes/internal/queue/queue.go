@@ -96,6 +96,11 @@ func (q *Queue) Describe(wait bool) locktrace.Acquire {
 // isShared reports whether the queue is of those that hold the lock together.
 func (q *Queue) isShared() bool { return q.cfg.Readers == q.cfg.Kind }
 
+// isReader reports whether a node is of those that hold the lock together.
+func (q *Queue) isReader(node string) bool {
+	return q.cfg.Readers != "" && lockloop.IsNode(node, q.cfg.Readers)
+}
+
 // Reenter returns another lease of the lock that ctx is under. It returns nil
 // if there is none, or an error if the call is invalid.
 func (q *Queue) Reenter(ctx context.Context) (*claim.Lease, error) {
