@@ -11,7 +11,7 @@ import (
 
 // Growing are pauses that grow while something happens again and again. They
 // begin anew after a quiet time of twice the longest. The zero value is of no
-// use; the fields must not change. It is for one goroutine.
+// use; the fields do not change once it waits. It is for one goroutine.
 type Growing struct {
 	First             time.Duration
 	Shortest, Longest time.Duration // of those behind the first
@@ -24,7 +24,7 @@ type Growing struct {
 // Vanished returns the pauses of a loop whose node somebody deletes time and
 // again. The first time is an operator's, and costs no pause.
 func Vanished() Growing {
-	return Growing{Shortest: 100 * time.Millisecond, Longest: time.Second}
+	return Growing{Shortest: 100 * time.Millisecond, Longest: 5 * time.Second}
 }
 
 // Wait pauses, and returns ctx's error if ctx ends first.

@@ -92,6 +92,7 @@ func (p *Passage) abandon() {
 // panics.
 func (b *DoubleBarrier) enterAs(ctx context.Context, e *entry) (*Passage, error) {
 	vanished := pauses.Vanished()
+	vanished.Longest = time.Second // others wait for this one
 	for {
 		err := b.client.InSession(ctx, e.enterInSession)
 		if err == nil {

@@ -56,6 +56,7 @@ func (r *raise) inSession(ctx context.Context) (Raised, error) {
 		r.noteSession(s.ID())
 	}
 	vanished := pauses.Vanished()
+	vanished.Longest = time.Second // others wait for this one
 	for tries := 0; ; tries++ {
 		if tries > 0 {
 			vanished.Wait(ctx)
