@@ -57,6 +57,9 @@ func (o byOrder) standingInCrowd(ctx context.Context, c *contender) (Standing, t
 		return Standing{}, time.Time{}, err
 	}
 	if !v.suits(ours) {
+		if err := c.check(v.names, nil); err != nil {
+			return Standing{}, time.Time{}, err
+		}
 		now, err := o.standingAmong(ctx, c, c.withoutTwins(slices.Clone(v.names)))
 		return now, v.at, err
 	}
