@@ -23,7 +23,7 @@ import (
 // servers are the kinds of servers that every test of this file runs on.
 var servers = map[string]func(t *testing.T) *zktest.Server{
 	"3.9": func(t *testing.T) *zktest.Server { return zktest.Start(t) },
-	"3.8": func(t *testing.T) *zktest.Server { return zktest.Start(t, zktest.WithVersion(zktest.Version384)) },
+	"3.8": func(t *testing.T) *zktest.Server { return zktest.Start(t, zktest.WithVersion(zktest.Version380)) },
 	"3.5": func(t *testing.T) *zktest.Server {
 		srv := zktest.Start(t)
 		srv.Inject(zktest.Rule{Op: zktest.OpAddWatch, Times: -1, Do: zktest.Fail(zktest.ErrUnimplemented)})
