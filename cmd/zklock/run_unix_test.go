@@ -169,7 +169,7 @@ func TestTheLossFileEndsAtTheLoss(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t)
 	l := newLife(t)
-	p := startProcess(t, srv, "run", "/l", "--", "sh", "-c",
+	p := startProcess(t, srv, "run", "--session-timeout", "20s", "--grace", "9", "/l", "--", "sh", "-c",
 		`exec >"$0"; trap "" TERM; echo ready; eval "cat <&$ZKLOCK_FD"; echo lost`, l.path)
 	require.Equal(t, "ready", l.line())
 	require.NoError(t, srv.Delete(srv.Queue("/l")[0].Path))
