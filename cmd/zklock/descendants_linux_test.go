@@ -30,7 +30,7 @@ var descents = map[string]string{
 	"jobs":                `set -m; sh "$0" "$1"; true`,
 	"an orphan of jobs":   `(set -m; sh "$0" "$1" &); read x`,
 	"script":              `script -qc "sh '$0' '$1'" /dev/null; true`,
-	"an orphan in script": `(script -qc "sh '$0' '$1' & sleep 0.5" /dev/null >/dev/null); read x`,
+	"an orphan in script": `(script -qc "trap '' HUP; sh '$0' '$1' & sleep 0.5" /dev/null >/dev/null); read x`,
 	"a session":           `setsid -w sh "$0" "$1"; true`,
 	"below a session":     `setsid -w sh -c '(sh "$0" "$1" &); read x' "$0" "$1"; true`,
 }

@@ -29,7 +29,7 @@ func TestTheNextLeadsWhenTheCommandHasEnded(t *testing.T) {
 func TestElectStandsAgain(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t)
-	p := startProcess(t, srv, "elect", "--restart", "/el", "--", "sh", "-c",
+	p := startProcess(t, srv, "elect", "--restart", "--session-timeout", "20s", "--grace", "9", "/el", "--", "sh", "-c",
 		`trap "echo TERM; exit 7" TERM; echo leading; while :; do sleep 1 & wait $!; done`)
 	require.Equal(t, "leading", p.line())
 	require.NoError(t, srv.Delete(srv.Queue("/el")[0].Path))

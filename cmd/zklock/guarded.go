@@ -31,6 +31,7 @@ type guarded struct {
 	stopAsked  bool // by a signal, while the command ran
 	unanswered bool // no server has answered whether the lock was held to the end
 	started    bool // the command was
+	afterLoss  *lossGrace
 }
 
 // run runs the command and returns when nothing of it is left. A status that is
@@ -52,7 +53,7 @@ func (g *guarded) run(lease *locks.Lease) error {
 		return startError(g.args[0], err)
 	}
 	g.started = true
-	w := &watch{guarded: g, p: p, lease: lease, grace: grace, environ: environ}
+	w := &watch{guarded: g, p: p, lease: lease, grace: g.afterLoss.left(), environ: environ}
 	return w.untilGone()
 }
 
@@ -72,11 +73,12 @@ func (g *guarded) start(lease *locks.Lease, environ []string, lossFile *lossFile
 	for i, arg := range g.args {
 		args[i] = strings.ReplaceAll(arg, "{token}", token)
 	}
+	g.afterLoss = graceAfter(lease.Context(), grace)
 	return child.Start(child.Command{
 		Args: args, Env: environ, Stdin: in, Stdout: out, Stderr: errOut,
 		Files:  lossFile.forChild(),
 		Ready:  func() error { return g.mayStart(lease) },
-		Cancel: lease.Context().Done(),
+		Cancel: g.afterLoss.over,
 		Grace:  grace,
 		Resume: func() bool { return g.confirm(lease) },
 

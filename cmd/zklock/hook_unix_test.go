@@ -25,7 +25,7 @@ func TestNothingOfOnLostOutlivesTheGrace(t *testing.T) {
 			t.Parallel()
 			srv := startServer(t)
 			l := newLife(t)
-			p := startProcess(t, srv, "run", "--session-timeout", "20s", "--grace", "4",
+			p := startProcess(t, srv, "run", "--session-timeout", "20s", "--grace", "9",
 				"--on-lost", "exec=sh -c '"+stubborn+"' "+l.path+background, "/l", "--",
 				"sh", "-c", `echo holding; while :; do sleep 1; done`)
 			require.Equal(t, "holding", p.line())
@@ -33,7 +33,7 @@ func TestNothingOfOnLostOutlivesTheGrace(t *testing.T) {
 			require.Equal(t, "ready", l.line())
 			p.finish(lost)
 			require.True(t, l.over(), "a process of --on-lost has outlived zklock")
-			require.Contains(t, p.stderr.String(), "zklock: --on-lost: killed after 4s")
+			require.Contains(t, p.stderr.String(), "zklock: --on-lost: killed after 9s")
 		})
 	}
 }

@@ -124,9 +124,9 @@ func TestLossOfTheLockStopsTheCommandBeforeOthersHoldIt(t *testing.T) {
 			t.Parallel()
 			srv := startServer(t)
 			l := newLife(t)
-			// A margin of 0.6 s, and a KILL half a second before others can hold the
-			// lock: that is for a busy machine.
-			p := startProcess(t, srv, "run", "--session-timeout", "6s", "--grace", "0.1", "/l", "--", "sh", "-c", script, l.path)
+			// A margin of two seconds, and a KILL one second before others can hold the
+			// lock: that is for a busy machine, and so is the time for an answer to TERM.
+			p := startProcess(t, srv, "run", "--session-timeout", "20s", "--grace", "1", "/l", "--", "sh", "-c", script, l.path)
 			require.Equal(t, "ready", l.line())
 
 			c := curatortest.Connect(t, srv)
@@ -169,7 +169,7 @@ func TestTheLossFileEndsAtTheLoss(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t)
 	l := newLife(t)
-	p := startProcess(t, srv, "run", "/l", "--", "sh", "-c",
+	p := startProcess(t, srv, "run", "--session-timeout", "20s", "--grace", "9", "/l", "--", "sh", "-c",
 		`exec >"$0"; trap "" TERM; echo ready; eval "cat <&$ZKLOCK_FD"; echo lost`, l.path)
 	require.Equal(t, "ready", l.line())
 	require.NoError(t, srv.Delete(srv.Queue("/l")[0].Path))

@@ -93,17 +93,22 @@ func TestAJobThatIsStoppedStopsWithItsDescendants(t *testing.T) {
 }
 
 // The grace has begun, and somebody stops the command. zklock does not stop with
-// it: it ends the command with the grace.
+// it: it has the command go on, and waits for its end.
 func TestNothingStopsInTheGrace(t *testing.T) {
 	t.Parallel()
 	srv := startServer(t)
 	y := startShell(t, srv)
 	l := newLife(t)
-	y.keys(`"$ZKLOCK" run --grace 2 /l -- sh -c '` + strings.ReplaceAll(stubborn, `"$0"`, l.path) + `'` + "\n")
-	require.Equal(t, "ready", l.line())
+	y.keys(`"$ZKLOCK" run --session-timeout 200s --grace 90 /l -- sh -c 'exec >` + l.path +
+		`; trap "echo TERM" TERM; trap "echo CONT" CONT; trap exit USR1; echo $$; while :; do sleep 1 & wait $!; done'` + "\n")
+	command, err := strconv.Atoi(l.line())
+	require.NoError(t, err)
 	require.NoError(t, srv.Delete(srv.Queue("/l")[0].Path))
 	require.Equal(t, "TERM", l.line())
+	require.Equal(t, "CONT", l.line(), "it comes with TERM")
 	y.keys(ctrlZ)
+	require.Equal(t, "CONT", l.line())
+	require.NoError(t, syscall.Kill(command, syscall.SIGUSR1))
 	l.end()
 	y.see("the command was stopped")
 }
