@@ -64,11 +64,13 @@ func numberIn(t *testing.T, r *bufio.Reader) int {
 }
 
 // The system takes for ever to begin the command, here because the guard has
-// stopped. A start that is canceled ends all the same.
+// stopped, and does not even read what to start. A start that is canceled ends
+// all the same.
 func TestAStartThatHangsCanBeCanceled(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	canceled := make(chan struct{})
 	c := command("touch", file)
+	c.Env = append(os.Environ(), "X="+strings.Repeat("x", 100_000)) // more than a pipe takes
 	c.Cancel = canceled
 	c.Ready = func() error {
 		defer close(canceled)

@@ -96,7 +96,9 @@ func (p *Process) launch(path string, c Command, g *guards) error {
 	}
 	foreground := !c.Background && p.tty.inForeground() && p.tty.is(c.Stdin) && p.tty.is(c.Stdout)
 	g.tellBoth(order{Grace: c.Grace})
-	tell(g.toInner, order{Start: &program{[]byte(path), raw(c.Args), raw(c.Env), foreground}})
+	// It ends when that guard has read it, or has died. One that is stopped would
+	// keep this program from a cancellation.
+	go tell(g.toInner, order{Start: &program{[]byte(path), raw(c.Args), raw(c.Env), foreground}})
 	begun, err := g.begun(c.Cancel)
 	if begun.Kind == commandStarted {
 		p.command = begun.N
