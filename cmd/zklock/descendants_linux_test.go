@@ -92,7 +92,7 @@ func TestNoDescendantOutlivesTheLock(t *testing.T) {
 				file := filepath.Join(t.TempDir(), "work")
 				require.NoError(t, os.WriteFile(file, []byte(work), 0o600))
 				path := "/" + filepath.Base(t.Name())
-				p := startProcess(t, srv, "run", "--session-timeout", "3s", "--grace", "0.1", path, "--", "sh", "-c", script, file, l.path)
+				p := startProcess(t, srv, "run", "--session-timeout", "6s", "--grace", "0.1", path, "--", "sh", "-c", script, file, l.path)
 				require.Equal(t, "working", l.line())
 				end(t, srv, p, path)
 				if name == "the node is deleted" || name == "the session is over" {
