@@ -1,0 +1,273 @@
+package recipes_test
+
+import (
+	"context"
+	"iter"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/barriers"
+	"github.com/gocurator/curator/recipes/cache"
+	"github.com/gocurator/curator/recipes/leader"
+	"github.com/gocurator/curator/recipes/locks"
+	"github.com/gocurator/curator/recipes/nodes"
+)
+
+// These functions are the calls in the table of operations, and prepare them.
+
+// errAnother is the error of a wrong answer.
+var errAnother = &framework.OpError{Op: "test", Path: "/", Err: framework.ErrStandalone}
+
+// errIf returns an error that only a wrong answer has.
+func errIf(err error, wrong bool) error {
+	if err == nil && wrong {
+		return errAnother
+	}
+	return err
+}
+
+// onTree prepares nodes.
+func onTree(call func(context.Context, *scene) error) func(*testing.T, *scene) func(context.Context) error {
+	return func(t *testing.T, s *scene) func(context.Context) error {
+		t.Helper()
+		for _, path := range []string{"/tree", "/tree/a", "/tree/b"} {
+			require.NoError(t, s.srv.Create(path, []byte("old")))
+		}
+		return func(ctx context.Context) error { return call(ctx, s) }
+	}
+}
+
+// heldBy prepares a mutex that somebody else holds.
+func heldBy(call func(context.Context, *scene) error) func(*testing.T, *scene) func(context.Context) error {
+	return func(t *testing.T, s *scene) func(context.Context) error {
+		t.Helper()
+		held(t, mutex(s.other(t)))
+		return func(ctx context.Context) error { return call(ctx, s) }
+	}
+}
+
+// none reads a sequence, which ends with the context, to its end.
+func none[T any](all iter.Seq[T]) error {
+	for range all {
+	}
+	return nil
+}
+
+func stopped(w *framework.Watch, err error) error {
+	if err == nil {
+		w.Stop()
+	}
+	return err
+}
+
+func set(version int32, opts ...framework.SetOption) func(context.Context, *scene) error {
+	return func(ctx context.Context, s *scene) error {
+		_, err := s.client.Set(ctx, "/tree", []byte("new"), version, opts...)
+		return err
+	}
+}
+
+func create(path string, opts ...framework.CreateOption) func(context.Context, *scene) error {
+	return func(ctx context.Context, s *scene) error {
+		_, err := s.client.Create(ctx, path, []byte("new"), opts...)
+		return err
+	}
+}
+
+func remove(path string, opts ...framework.DeleteOption) func(context.Context, *scene) error {
+	return func(ctx context.Context, s *scene) error {
+		return s.client.Delete(ctx, path, framework.AnyVersion, opts...)
+	}
+}
+
+func mutex(c *framework.Client) locks.Locker { return locks.NewInterProcessMutex(c, "/lock") }
+
+func reader(c *framework.Client) locks.Locker {
+	return locks.NewInterProcessReadWriteLock(c, "/lock").ReadLock()
+}
+
+func writer(c *framework.Client) locks.Locker {
+	return locks.NewInterProcessReadWriteLock(c, "/lock").WriteLock()
+}
+
+func semaphore(c *framework.Client) locks.Locker {
+	return locks.NewInterProcessSemaphore(c, "/lock", locks.Limit(1))
+}
+
+func semaphoreMutex(c *framework.Client) locks.Locker {
+	return locks.NewInterProcessSemaphoreMutex(c, "/lock")
+}
+
+func several(c *framework.Client) locks.Locker {
+	return locks.NewInterProcessMultiLock(locks.NewInterProcessMutex(c, "/first"), semaphore(c))
+}
+
+// held lets somebody hold a lock until the end of the test.
+func held(t *testing.T, l locks.Locker) {
+	t.Helper()
+	_, err := l.Acquire(t.Context())
+	require.NoError(t, err)
+}
+
+// byAnother lets another client hold the lock, or one that keeps readers out.
+func byAnother(t *testing.T, s *scene, of func(*framework.Client) locks.Locker) {
+	t.Helper()
+	rival := of(s.other(t))
+	if _, ok := rival.(*locks.ReadLock); ok {
+		rival = writer(s.other(t))
+	}
+	held(t, rival)
+}
+
+func free(*testing.T, *scene, func(*framework.Client) locks.Locker) {}
+
+// lock acquires a lock, which somebody else may hold. What it gets it releases.
+func lock(
+	of func(*framework.Client) locks.Locker, before func(*testing.T, *scene, func(*framework.Client) locks.Locker),
+	acquire func(locks.Locker, context.Context) (*locks.Lease, error),
+) func(*testing.T, *scene) func(context.Context) error {
+	return func(t *testing.T, s *scene) func(context.Context) error {
+		t.Helper()
+		before(t, s, of)
+		l := of(s.client)
+		return func(ctx context.Context) error { return released(acquire(l, ctx)) }
+	}
+}
+
+func released(lease *locks.Lease, err error) error {
+	if err != nil {
+		return err
+	}
+	return lease.Release(context.WithoutCancel(lease.Context()))
+}
+
+// do runs work under a lock until the context ends.
+func do(of func(*framework.Client) locks.Locker) func(*testing.T, *scene) func(context.Context) error {
+	return func(_ *testing.T, s *scene) func(context.Context) error {
+		l := of(s.client).(interface {
+			Do(ctx context.Context, f func(ctx context.Context) error) error
+		})
+		return func(ctx context.Context) error {
+			return l.Do(ctx, func(ctx context.Context) error { <-ctx.Done(); return nil })
+		}
+	}
+}
+
+// participants asks for the participants of a lock that another client holds.
+func participants(of func(*framework.Client) locks.Locker) func(*testing.T, *scene) func(context.Context) error {
+	return func(t *testing.T, s *scene) func(context.Context) error {
+		t.Helper()
+		held(t, of(s.other(t)))
+		return func(ctx context.Context) error {
+			l := of(s.client).(interface {
+				Participants(ctx context.Context) ([]locks.Participant, error)
+			})
+			all, err := l.Participants(ctx)
+			return errIf(err, len(all) == 0)
+		}
+	}
+}
+
+// release releases a lock that was acquired before.
+func release(of func(*framework.Client) locks.Locker) func(*testing.T, *scene) func(context.Context) error {
+	return func(t *testing.T, s *scene) func(context.Context) error {
+		t.Helper()
+		lease, err := of(s.client).Acquire(t.Context())
+		require.NoError(t, err)
+		return lease.Release
+	}
+}
+
+// latch prepares a latch that leads.
+func latch(call func(context.Context, *leader.Latch) error) func(*testing.T, *scene) func(context.Context) error {
+	return func(t *testing.T, s *scene) func(context.Context) error {
+		t.Helper()
+		l := leader.NewLatch(s.client, "/lead")
+		require.NoError(t, l.Start())
+		_, err := l.Await(t.Context())
+		require.NoError(t, err)
+		t.Cleanup(func() { l.Close(context.Background()) })
+		return func(ctx context.Context) error { return call(ctx, l) }
+	}
+}
+
+// selecting prepares a selector that leads.
+func selecting(call func(context.Context, *leader.Selector) error) func(*testing.T, *scene) func(context.Context) error {
+	return func(t *testing.T, s *scene) func(context.Context) error {
+		t.Helper()
+		l := leader.NewSelector(s.client, "/lead")
+		leads, over := make(chan struct{}), make(chan error, 1)
+		ctx, stop := context.WithCancel(context.Background())
+		go func() {
+			over <- l.Run(ctx, func(ctx context.Context) error { close(leads); <-ctx.Done(); return nil })
+		}()
+		<-leads
+		t.Cleanup(func() { stop(); <-over })
+		return func(ctx context.Context) error { return call(ctx, l) }
+	}
+}
+
+func raised(call func(context.Context, *barriers.Barrier) error) func(*testing.T, *scene) func(context.Context) error {
+	return func(t *testing.T, s *scene) func(context.Context) error {
+		t.Helper()
+		_, err := barriers.NewBarrier(s.other(t), "/barrier").Raise(t.Context())
+		require.NoError(t, err)
+		b := barriers.NewBarrier(s.client, "/barrier")
+		return func(ctx context.Context) error { return call(ctx, b) }
+	}
+}
+
+func enter(n int, opts ...barriers.Option) func(context.Context, *scene) error {
+	return func(ctx context.Context, s *scene) error {
+		p, err := barriers.NewDoubleBarrier(s.client, "/double", n, opts...).Enter(ctx)
+		if err != nil {
+			return err
+		}
+		return p.Leave(ctx)
+	}
+}
+
+// persistent starts a persistent node before the call.
+func persistent(path string, call func(context.Context, *nodes.PersistentNode) error) func(*testing.T, *scene) func(context.Context) error {
+	return func(t *testing.T, s *scene) func(context.Context) error {
+		t.Helper()
+		require.NoError(t, s.srv.Create("/tree", nil))
+		n := nodes.NewPersistentNode(s.client, path, []byte("old"))
+		t.Cleanup(func() { n.Close(context.Background()) })
+		return func(ctx context.Context) error {
+			if err := n.Start(); err != nil {
+				return err
+			}
+			return call(ctx, n)
+		}
+	}
+}
+
+// withTTL starts a persistent node with a time to live before the call.
+func withTTL(call func(context.Context, *nodes.PersistentTTLNode) error) func(*testing.T, *scene) func(context.Context) error {
+	return func(t *testing.T, s *scene) func(context.Context) error {
+		n := nodes.NewPersistentTTLNode(s.client, "/ttl", []byte("old"), time.Hour)
+		t.Cleanup(func() { n.Close(context.Background()) })
+		return func(ctx context.Context) error {
+			if err := n.Start(); err != nil {
+				return err
+			}
+			return call(ctx, n)
+		}
+	}
+}
+
+// cached starts a cache before the call.
+func cached(call func(context.Context, *cache.Cache) error) func(*testing.T, *scene) func(context.Context) error {
+	return onTree(func(ctx context.Context, s *scene) error {
+		c, err := cache.New(s.client, "/tree")
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		return call(ctx, c)
+	})
+}
