@@ -109,13 +109,16 @@ func TestCloseLeavesANodeThatWasMadeInAnOutage(t *testing.T) {
 
 				n := nodes.NewPersistentNode(client, "/config", []byte("same"), nodes.WithMode(framework.Persistent))
 				if inOutage {
+					// The request ends the connection, as soon as there is one. So
+					// nobody else can wait for a connection.
+					startNode(t, n)
+					network.Refuse(false)
+				} else {
+					network.Refuse(false)
+					require.NoError(t, client.WaitConnected(w.Patience(t)))
 					startNode(t, n)
 				}
-				network.Refuse(false)
-				require.NoError(t, client.WaitConnected(w.Patience(t)))
-				if !inOutage {
-					startNode(t, n)
-				}
+				<-lost.Done()
 				settle()
 				require.Equal(t, 1, lost.Hits())
 				n.Close(recipetest.Within(t, time.Second))
