@@ -21,6 +21,16 @@ const env = "CURATOR_ALL_TESTS"
 // difference.
 func All() bool { return os.Getenv(env) != "" }
 
+// Times says how many times as many seeds as usual a full run tries: the value
+// of CURATOR_ALL_TESTS if that is a number, and otherwise 1.
+func Times() int {
+	n, err := strconv.Atoi(os.Getenv(env))
+	if err != nil {
+		return 1
+	}
+	return max(n, 1)
+}
+
 // Full reports whether a test tries all seeds, every request and its largest
 // crowd. It does with CURATOR_ALL_TESTS, but not with -short. Otherwise it
 // takes a part of them.

@@ -19,7 +19,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-var atomicSeeds = recipetest.SeedFlags("atomic", 500)
+var atomicSeeds = recipetest.SeedFlags("atomic", 200)
 
 // Twenty writers of four clients change a Long, a Value and two sequences,
 // while random faults happen to them and to the servers. A third of the seeds

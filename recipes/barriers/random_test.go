@@ -19,7 +19,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-var barrierSeeds = recipetest.SeedFlags("barrier", 500)
+var barrierSeeds = recipetest.SeedFlags("barrier", 200)
 
 // For some minutes of virtual time, clients enter a double barrier and leave it
 // again, and give up at times. Random faults happen to them and to the server.

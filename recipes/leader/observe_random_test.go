@@ -18,7 +18,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-var observerSeeds = recipetest.SeedFlags("observer", 60)
+var observerSeeds = recipetest.SeedFlags("observer", 40)
 
 // Random faults hit three latches and an observer, half of the time on an
 // ensemble whose members lag. The observer sees tokens that never fall, and no

@@ -18,7 +18,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-var leaderSeeds = recipetest.SeedFlags("leader", 200)
+var leaderSeeds = recipetest.SeedFlags("leader", 100)
 
 // For half an hour of virtual time, five candidates stand, lead, resign, hand over,
 // close and start again, or die. Random faults happen to them and to the

@@ -13,7 +13,7 @@ import (
 	"github.com/gocurator/curator/recipes/locks"
 )
 
-var crowdSeeds = recipetest.SeedFlags("crowd", 40)
+var crowdSeeds = recipetest.SeedFlags("crowd", 20)
 
 // Goroutines of several machines read, write, become readers after they have
 // written, only try, give up, and ask others for the lock, with objects that

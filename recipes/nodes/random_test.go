@@ -20,7 +20,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-var nodeSeeds = recipetest.SeedFlags("node", 200)
+var nodeSeeds = recipetest.SeedFlags("node", 100)
 
 // For a quarter of an hour of virtual time, owners keep nodes of their own and
 // contend for a common one, set data, close, and start again. Random faults

@@ -18,7 +18,7 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-var sharedSeeds = recipetest.SeedFlags("shared", 500)
+var sharedSeeds = recipetest.SeedFlags("shared", 200)
 
 // Twenty writers of four clients set, try to set, and read a count, on one
 // server or on an ensemble whose members lag behind. In some of the seeds, an
