@@ -1,5 +1,6 @@
-// Package pauses makes the pauses of loops that begin again because of what
-// others do, such as deleting a node as soon as it is there.
+// Package pauses makes the pauses of loops that begin again: because of what
+// others do, such as deleting a node as soon as it is there, or because of
+// errors that waiting may cure.
 package pauses
 
 import (
@@ -25,6 +26,18 @@ type Growing struct {
 // again. The first time is an operator's, and costs no pause.
 func Vanished() Growing {
 	return Growing{Shortest: 100 * time.Millisecond, Longest: 5 * time.Second}
+}
+
+// Outage returns the pauses of a loop while there is no connection, or a server
+// does not answer.
+func Outage() Growing {
+	return Growing{First: 100 * time.Millisecond, Shortest: 100 * time.Millisecond, Longest: 5 * time.Second}
+}
+
+// Trouble returns the pauses of a loop while servers answer with errors that
+// they may get over.
+func Trouble() Growing {
+	return Growing{First: time.Second, Shortest: time.Second, Longest: 30 * time.Second}
 }
 
 // Wait pauses, and returns ctx's error if ctx ends first.

@@ -1,0 +1,159 @@
+package follow
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/pauses"
+	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/internal/semconv"
+)
+
+// Recovery is how something that stays alive gets over errors. One goroutine
+// calls Wait and Recovered. All may call Trouble and GaveUp.
+//
+// The fields are set before its first use. All but Client may be zero.
+type Recovery struct {
+	Client *framework.Client
+
+	// What begins the log's line about trouble, such as "shared value". If it
+	// is empty, there is no line. About says what the line is about.
+	What  string
+	About func() slog.Attr
+
+	// Ends and Outlasts are for errors of which the follower knows more than
+	// Judge does. Ends comes first.
+	Ends, Outlasts func(error) bool
+
+	outages, troubles *pauses.Growing // nil before their first pause
+	warned            string          // the kind of trouble that the log has
+
+	mu   sync.Mutex // protects last
+	last error      // nil when all is well
+}
+
+// Wait waits until it is time to try again after an error, which is not nil. It
+// returns the error if waiting does not cure it, and ctx's if ctx ends first.
+func (r *Recovery) Wait(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return reason.OfContext(ctx)
+	}
+	verdict := r.judge(err)
+	if verdict == End {
+		return err
+	}
+	r.Note(err)
+	if err := r.pause(ctx, verdict, err); err != nil || verdict == NextSession {
+		return err
+	}
+	return r.waitConnected(ctx)
+}
+
+func (r *Recovery) judge(err error) Verdict {
+	switch {
+	case r.Ends != nil && r.Ends(err):
+		return End
+	case r.Outlasts != nil && r.Outlasts(err):
+		return Trouble
+	}
+	return Judge(err)
+}
+
+// pause waits for some time, which grows as long as nothing is well. A server
+// may be reachable and still not answer.
+func (r *Recovery) pause(ctx context.Context, verdict Verdict, err error) error {
+	switch {
+	case verdict == NextSession, reason.Is(err, framework.ErrNotConnected) && verdict == Outage:
+		return nil // the wait for a connection is pause enough
+	case verdict == Outage:
+		return wait(ctx, &r.outages, pauses.Outage)
+	}
+	r.warn(err)
+	return wait(ctx, &r.troubles, pauses.Trouble)
+}
+
+func wait(ctx context.Context, g **pauses.Growing, begin func() pauses.Growing) error {
+	if *g == nil {
+		first := begin()
+		*g = &first
+	}
+	return (*g).Wait(ctx)
+}
+
+// waitConnected waits for a connection. Servers that refuse the credentials are
+// asked again from time to time, if the follower outlasts that.
+func (r *Recovery) waitConnected(ctx context.Context) error {
+	err := r.Client.WaitConnected(ctx)
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return reason.OfContext(ctx)
+	case r.judge(err) == End:
+		return err
+	}
+	return nil // the next look says the same, and pauses
+}
+
+// warn writes trouble into the log, each kind once.
+func (r *Recovery) warn(err error) {
+	kind := kindOf(err)
+	if r.What == "" || kind == r.warned {
+		return
+	}
+	r.warned = kind
+	framework.Extend(r.Client).Logger().Warn(r.What+" is tried again after an error", r.About(), slog.Any(semconv.Cause, err))
+}
+
+// kindOf tells one error from another. It leaves out the path, which may be
+// another one in each attempt.
+func kindOf(err error) string {
+	var op *framework.OpError
+	if reason.As(err, &op) {
+		return op.Op + ": " + op.Err.Error()
+	}
+	return err.Error()
+}
+
+// Recovered says that all is well: the pauses are short again, and the log has
+// a line of the next trouble.
+func (r *Recovery) Recovered() {
+	r.outages, r.troubles, r.warned = nil, nil, ""
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last = nil
+}
+
+// Note takes down an error for those who wait. It is also for the errors after
+// which the framework repeats a request; see [framework.Extension.OnTrouble].
+func (r *Recovery) Note(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last = err
+}
+
+// Trouble returns the last error since all was well, or nil.
+func (r *Recovery) Trouble() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.last
+}
+
+// GaveUp returns the error of a caller who waits for the follower, and whose
+// context has ended. It names the follower's trouble, if there is any.
+func (r *Recovery) GaveUp(ctx context.Context) error {
+	if last := r.Trouble(); last != nil {
+		return fmt.Errorf("%w (last error: %w)", reason.OfContext(ctx), last)
+	}
+	return reason.OfContext(ctx)
+}
+
+// RefusedCredentials reports whether the servers refuse the client's
+// credentials. It is Recovery.Outlasts for what nobody else relies on: it keeps
+// what it has until a server takes them.
+func RefusedCredentials(err error) bool { return reason.Is(err, zk.ErrAuthFailed) }
