@@ -10,10 +10,6 @@ import (
 
 const architecture = "ARCHITECTURE.md"
 
-func TestArchitectureNamesWhatExists(t *testing.T) {
-	require.NoError(t, code(t).Names(architecture))
-}
-
 func TestArchitectureNamesEveryMutex(t *testing.T) {
 	require.NoError(t, code(t).Mutexes(architecture, "Lock order", "framework", "recipes"))
 }

@@ -59,9 +59,19 @@ func TestContributingHasTheFoldersOfTheCode(t *testing.T) {
 	require.NoError(t, House(read(t, "CONTRIBUTING.md"), repository()))
 }
 
+var documents = []string{
+	"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "ARCHITECTURE.md", "examples/README.md",
+}
+
 func TestLinksOfTheDocumentsLeadSomewhere(t *testing.T) {
-	for _, document := range []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "ARCHITECTURE.md", "examples/README.md"} {
+	for _, document := range documents {
 		require.NoError(t, Links(repository(), document))
+	}
+}
+
+func TestDocumentsNameWhatExists(t *testing.T) {
+	for _, document := range documents {
+		require.NoError(t, code(t).Names(document, "context", "errors", "net", "zk"))
 	}
 }
 
