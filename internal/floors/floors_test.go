@@ -123,3 +123,16 @@ func TestArrows(t *testing.T) {
 	require.Equal(t, []arrow{{"a", "d"}}, arrows([]string{"a", "d"}, imports))
 	require.Empty(t, arrows([]string{"a", "y"}, imports))
 }
+
+func TestBoxesStandApart(t *testing.T) {
+	for _, f := range plan {
+		for _, row := range f.rows {
+			for i, b := range row {
+				require.Less(t, b.left, b.right, b.name)
+				if i > 0 {
+					require.Less(t, row[i-1].right, b.left, "%s and %s", row[i-1].name, b.name)
+				}
+			}
+		}
+	}
+}
