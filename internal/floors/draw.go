@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"html"
-	"path"
 	"strings"
 )
 
@@ -47,14 +46,6 @@ const head = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="
 <path class="head" d="M0 0 8 4 0 8z"/></marker></defs>
 %s`
 
-// place is where a box is on the page.
-type place struct {
-	box
-	top, row int
-}
-
-func (p place) bottom() int { return p.top + boxHeight }
-
 // draw returns the picture of the plan with these arrows.
 func draw(all []arrow) string {
 	places, floors, height := layOut()
@@ -69,7 +60,7 @@ func draw(all []arrow) string {
 	}
 	for _, a := range all {
 		fmt.Fprintf(&b, `<path class="arrow" marker-end="url(#head)" d="%s"><title>%s imports %s</title></path>`+"\n",
-			way(places[a.from], places[a.to]), a.from, a.to)
+			lineOf(wayOf(a, places)), a.from, a.to)
 	}
 	b.WriteString("</svg>\n")
 	return b.String()
@@ -102,7 +93,7 @@ func layOut() (places map[string]place, floors string, height int) {
 func helperNames() string {
 	var names []string
 	for _, h := range helpers {
-		names = append(names, path.Base(h))
+		names = append(names, strings.TrimPrefix(h, "internal/"))
 	}
 	return "internal/: " + strings.Join(names, ", ")
 }
@@ -142,22 +133,4 @@ func drawBox(b *strings.Builder, p place) {
 func isOther(name string) bool {
 	host, _, _ := strings.Cut(name, "/")
 	return strings.Contains(host, ".")
-}
-
-// way returns the path of an arrow: to the right within a row, straight down if
-// one box stands above the other, and at an angle otherwise.
-func way(from, to place) string {
-	if from.row == to.row {
-		return fmt.Sprintf("M%d %dH%d", from.right, from.top+boxHeight/2, to.left)
-	}
-	if x, above := common(from.box, to.box); above {
-		return fmt.Sprintf("M%d %dV%d", x, from.bottom(), to.top)
-	}
-	return fmt.Sprintf("M%d %dL%d %d", (from.left+from.right)/2, from.bottom(), (to.left+to.right)/2, to.top)
-}
-
-// common returns the middle of what two boxes have in common from left to right.
-func common(one, other box) (x int, any bool) {
-	left, right := max(one.left, other.left), min(one.right, other.right)
-	return (left + right) / 2, left < right
 }

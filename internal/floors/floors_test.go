@@ -105,16 +105,21 @@ func TestImportsLeadDown(t *testing.T) {
 func TestNoArrowRunsThroughABox(t *testing.T) {
 	places, _, _ := layOut()
 	for _, a := range arrows(names(), imports(t)) {
-		from, to := places[a.from], places[a.to]
-		x, straight := common(from.box, to.box)
-		if from.row == to.row || !straight {
-			continue
-		}
-		for _, p := range places {
-			between := p.row > from.row && p.row < to.row
-			require.False(t, between && p.left <= x && x <= p.right, "%v runs through %s: move a box in plan.go", a, p.name)
+		way := wayOf(a, places)
+		for i, end := range way[1:] {
+			for _, p := range places {
+				through := p.name != a.from && p.name != a.to && crosses(way[i], end, p)
+				require.False(t, through, "%v runs through %s: move a box in plan.go", a, p.name)
+			}
 		}
 	}
+}
+
+// crosses reports whether a line, which runs down or aside, touches a box.
+func crosses(one, other point, p place) bool {
+	left, right := min(one.x, other.x), max(one.x, other.x)
+	top, bottom := min(one.y, other.y), max(one.y, other.y)
+	return left <= p.right && right >= p.left && top <= p.bottom() && bottom >= p.top
 }
 
 func TestArrows(t *testing.T) {
@@ -134,5 +139,21 @@ func TestBoxesStandApart(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func TestFreeColumn(t *testing.T) {
+	for name, c := range map[string]struct {
+		boxes []box
+		want  int
+	}{
+		"nothing in the way":        {nil, 50},
+		"a box at the left":         {[]box{{left: 0, right: 40}}, 73},
+		"a box in the middle":       {[]box{{left: 30, right: 40}}, 73},
+		"the gap between two boxes": {[]box{{left: 0, right: 20}, {left: 60, right: 100}}, 40},
+		"two boxes, one over both":  {[]box{{left: 0, right: 80}, {left: 10, right: 20}}, 93},
+		"no gap":                    {[]box{{left: 0, right: 50}, {left: 55, right: 100}}, 50},
+	} {
+		require.Equal(t, c.want, freeColumn(0, 100, c.boxes), name)
 	}
 }

@@ -21,67 +21,70 @@ func (b box) text() string {
 }
 
 // plan is the house from the roof down. Positions are chosen by hand, so that
-// arrows run straight down: a package that many others import is wide, and
-// stands below them. What the arrows say is read from the code.
+// arrows run straight down, or down and aside. What they say is read from the
+// code.
 var plan = []floor{
 	{"programs, views, tests", [][]box{
 		{
-			{name: "cmd/zklock", left: 130, right: 290},
-			{name: "debug/curatorz", left: 300, right: 412},
-			{name: "tracing", left: 425, right: 810},
-			{name: "go.opentelemetry.io/otel", left: 840, right: 960, short: "OpenTelemetry"},
-			{name: "cmd/zkfake", left: 990, right: 1080},
+			{name: "cmd/zklock", left: 130, right: 330},
+			{name: "debug/curatorz", left: 345, right: 450},
+			{name: "tracing", left: 465, right: 830},
+			{name: "go.opentelemetry.io/otel", left: 850, right: 965, short: "OpenTelemetry"},
+			{name: "cmd/zkfake", left: 985, right: 1080},
 		},
 		{
-			{name: "debug/snapshot", left: 270, right: 410},
-			{name: "testing/curatortest", left: 840, right: 930, short: "curatortest"},
-			{name: "testing/zktest", left: 950, right: 1005, short: "zktest"},
+			{name: "debug/snapshot", left: 205, right: 275, short: "snapshot"},
+			{name: "testing/curatortest", left: 850, right: 935, short: "curatortest"},
+			{name: "testing/zktest", left: 955, right: 1005, short: "zktest"},
 			{name: "testing/zkserver", left: 1015, right: 1080, short: "zkserver"},
 		},
 	}},
 	{"recipes", [][]box{
 		{
-			{name: "recipes/inspect", left: 130, right: 210, short: "inspect"},
-			{name: "recipes/leader", left: 225, right: 305, short: "leader"},
-			{name: "recipes/barriers", left: 375, right: 460, short: "barriers"},
-			{name: "recipes/nodes", left: 472, right: 537, short: "nodes"},
-			{name: "recipes/atomic", left: 550, right: 615, short: "atomic"},
-			{name: "recipes/shared", left: 640, right: 750, short: "shared"},
-			{name: "recipes/cache", left: 770, right: 850, short: "cache"},
-			{name: "recipes/fence", left: 900, right: 960, short: "fence"},
+			{name: "recipes/inspect", left: 130, right: 200, short: "inspect"},
+			{name: "recipes/leader", left: 265, right: 375, short: "leader"},
+			{name: "recipes/barriers", left: 400, right: 480, short: "barriers"},
+			{name: "recipes/nodes", left: 495, right: 560, short: "nodes"},
+			{name: "recipes/atomic", left: 575, right: 640, short: "atomic"},
+			{name: "recipes/shared", left: 655, right: 785, short: "shared"},
+			{name: "recipes/cache", left: 800, right: 860, short: "cache"},
+			{name: "recipes/fence", left: 900, right: 965, short: "fence"},
 		},
 		{
-			{name: "recipes/locks", left: 130, right: 615, short: "locks"},
-			{name: "recipes/codec", left: 640, right: 690, short: "codec"},
+			{name: "recipes/locks", left: 130, right: 340, short: "locks"},
+			{name: "recipes/codec", left: 735, right: 785, short: "codec"},
 		},
 	}},
-	{"drivers", [][]box{
+	{"drivers, in recipes/ internal", [][]box{
 		{
-			{name: "recipes/internal/queue", left: 130, right: 430, short: "internal/queue"},
-			{name: "recipes/internal/sharednode", left: 560, right: 745, short: "internal/sharednode"},
+			{name: "recipes/internal/queue", left: 130, right: 310, short: "queue"},
+			{name: "recipes/internal/sharednode", left: 690, right: 785, short: "sharednode"},
 		},
 		{
-			{name: "recipes/internal/claim", left: 130, right: 270, short: "internal/claim"},
-			{name: "recipes/internal/identity", left: 300, right: 430, short: "internal/identity"},
+			{name: "recipes/internal/claim", left: 130, right: 240, short: "claim"},
+			{name: "recipes/internal/identity", left: 265, right: 345, short: "identity"},
 		},
 		{
-			{name: "recipes/internal/trace", left: 130, right: 270, short: "internal/trace"},
+			{name: "recipes/internal/trace", left: 130, right: 250, short: "trace"},
 		},
 		{
 			{name: "recipes/locktrace", left: 130, right: 205, short: "locktrace"},
-			{name: "recipes/internal/lockloop", left: 220, right: 430, short: "internal/lockloop"},
+			{name: "recipes/internal/lockloop", left: 220, right: 345, short: "lockloop"},
+		},
+		{
+			{name: "recipes/internal/follow", left: 370, right: 690, short: "follow"},
 		},
 	}},
 	{"framework", [][]box{
 		{
-			{name: "framework", left: 130, right: 970},
+			{name: "framework", left: 130, right: 965},
 		},
 		{
 			{name: "framework/clienttrace", left: 130, right: 250, short: "clienttrace"},
 			{name: "framework/internal/connstate", left: 270, right: 410, short: "internal/connstate"},
 			{name: "framework/internal/teller", left: 490, right: 610, short: "internal/teller"},
 			{name: "framework/internal/transport", left: 630, right: 770, short: "internal/transport"},
-			{name: "github.com/go-zookeeper/zk", left: 830, right: 970, short: "go-zookeeper"},
+			{name: "github.com/go-zookeeper/zk", left: 830, right: 965, short: "go-zookeeper"},
 		},
 	}},
 	{"ground", [][]box{
