@@ -16,7 +16,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"sync"
 
 	"github.com/gocurator/curator/examples/internal/demo"
@@ -29,18 +28,13 @@ const node = "/settings"
 func main() { demo.Main("config", runStory) }
 
 // runStory runs a service while people and scripts change its settings.
-func runStory(ctx context.Context, servers string, out io.Writer) error {
-	client, err := framework.Connect(ctx, servers)
-	if err != nil {
-		return err
-	}
-	defer client.Close()
-	value, err := shared.NewValue(client, node, validated(), defaults)
+func runStory(ctx context.Context, stage demo.Stage) error {
+	value, err := shared.NewValue(stage.Client, node, validated(), defaults)
 	if err != nil {
 		return err
 	}
 	defer value.Close()
-	svc := &service{node: value, log: demo.Log(out)}
+	svc := &service{node: value, log: demo.Log(stage.Out)}
 	svc.current.Store(&defaults)
 	ctx, stop := context.WithCancelCause(ctx)
 	used := make(chan settings, 10) // more than there are steps
@@ -48,17 +42,17 @@ func runStory(ctx context.Context, servers string, out io.Writer) error {
 	defer following.Wait()
 	defer stop(nil)
 	following.Go(func() { stop(svc.follow(ctx, func(now settings) { used <- now })) })
-	return tell(ctx, client, svc, used, out)
+	return tell(ctx, stage, svc, used)
 }
 
 // tell checks after each step which settings the service uses.
-func tell(ctx context.Context, client *framework.Client, svc *service, used <-chan settings, out io.Writer) error {
+func tell(ctx context.Context, stage demo.Stage, svc *service, used <-chan settings) error {
 	change := func(by string, edit func(*settings)) func() error {
 		return func() error { return svc.change(ctx, by, edit) }
 	}
 	write := func(text string) func() error { // as everybody can who reaches the servers
 		return func() error {
-			_, err := client.Set(ctx, node, []byte(text), framework.AnyVersion)
+			_, err := stage.Client.Set(ctx, node, []byte(text), framework.AnyVersion)
 			return err
 		}
 	}
@@ -73,12 +67,12 @@ func tell(ctx context.Context, client *framework.Client, svc *service, used <-ch
 		{"A script writes no workers.", write(`{"workers":0,"changed_by":"nightly.sh"}`), alices},
 		{"An editor saves half a file.", write(`{"workers":16,`), alices},
 		{"Bob wants a discount of 500 %.", change("bob", func(s *settings) { s.Discount = 500 }), alices},
-		{"Somebody deletes the node.", func() error { return client.Delete(ctx, node, framework.AnyVersion) }, alices},
+		{"Somebody deletes the node.", func() error { return stage.Client.Delete(ctx, node, framework.AnyVersion) }, alices},
 		{"Bob wants a discount of 20 %.", change("bob", func(s *settings) { s.Discount = 20 }), bobs},
 	} {
-		fmt.Fprintln(out, step.title)
+		fmt.Fprintln(stage.Out, step.title)
 		if err := step.do(); errors.Is(err, errInvalid) {
-			fmt.Fprintln(out, "It is refused:", err)
+			fmt.Fprintln(stage.Out, "It is refused:", err)
 			continue // the node has not changed
 		} else if err != nil {
 			return err

@@ -30,10 +30,16 @@ const (
 	BadInput   = 2
 )
 
-// Story shows something on the servers with this connection string, and checks
-// it. It returns an error if that was not shown. Several goroutines may write to
-// out at the same time.
-type Story func(ctx context.Context, servers string, out io.Writer) error
+// Story shows something on a stage, and checks it. It returns an error if that
+// was not shown.
+type Story func(ctx context.Context, stage Stage) error
+
+// Stage is what a story has.
+type Stage struct {
+	Client  *framework.Client // is connected, and closed after the story
+	Out     io.Writer         // may be written by several goroutines at a time
+	servers string
+}
 
 // Main runs a story with the arguments of the command line, and ends the
 // process with the exit status. An interrupt ends the context of the story.
@@ -101,7 +107,7 @@ func onEmbedded(ctx context.Context, story Story, out io.Writer) error {
 		return err
 	}
 	defer srv.Close()
-	return story(ctx, srv.Addr(), out)
+	return onStage(ctx, srv.Addr(), story, out)
 }
 
 // onEnsemble separates this run from all others on the same servers.
@@ -112,12 +118,29 @@ func onEnsemble(ctx context.Context, servers, name string, story Story, out io.W
 	}
 	defer client.Close()
 	root := path.Join("/examples", name, rand.Text())
-	err = story(ctx, strings.TrimSuffix(servers, "/")+root, out)
+	err = onStage(ctx, strings.TrimSuffix(servers, "/")+root, story, out)
 	// The story may have ended because ctx has.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUp)
 	defer cancel()
 	return errors.Join(err, client.Delete(ctx, root, framework.AnyVersion, framework.WithChildren(), framework.Quietly()))
 }
+
+func onStage(ctx context.Context, servers string, story Story, out io.Writer) error {
+	client, err := connect(ctx, servers)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	return story(ctx, Stage{Client: client, Out: out, servers: servers})
+}
+
+func connect(ctx context.Context, servers string) (*framework.Client, error) {
+	return framework.Connect(ctx, servers, framework.WithSessionTimeout(sessionTimeout))
+}
+
+// sessionTimeout is how long others wait for a process that was killed. A live
+// process that pauses for a while on a busy machine is not taken for dead.
+const sessionTimeout = 5 * time.Second
 
 // lines lets one goroutine write at a time.
 type lines struct {

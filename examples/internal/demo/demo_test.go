@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,23 +15,27 @@ import (
 	"github.com/gocurator/curator/testing/zktest"
 )
 
-func TestMain(m *testing.M) { leaktest.Main(m) }
+// TestMain turns the test binary into a worker, if a test has started it as one.
+func TestMain(m *testing.M) {
+	RunIfWorker(beThere)
+	if os.Getenv("GORACE") == "" {
+		// Otherwise each worker under the race detector waits a second at its
+		// end.
+		os.Setenv("GORACE", "atexit_sleep_ms=0")
+	}
+	leaktest.Main(m)
+}
 
 // write leaves nodes on the servers, as a story may.
-func write(ctx context.Context, servers string, out io.Writer) error {
-	client, err := framework.Connect(ctx, servers)
-	if err != nil {
-		return err
-	}
-	defer client.Close()
-	_, err = client.Create(ctx, "/a/b", nil, framework.WithParents())
-	io.WriteString(out, "written")
+func write(ctx context.Context, stage Stage) error {
+	_, err := stage.Client.Create(ctx, "/a/b", nil, framework.WithParents())
+	io.WriteString(stage.Out, "written")
 	return err
 }
 
 var errBroken = errors.New("broken")
 
-func broken(context.Context, string, io.Writer) error { return errBroken }
+func fail(context.Context, Stage) error { return errBroken }
 
 func TestStatus(t *testing.T) {
 	srv := zktest.Start(t, zktest.WithTCP("127.0.0.1:0"))
@@ -47,8 +52,8 @@ func TestStatus(t *testing.T) {
 	}{
 		{"shown", t.Context(), write, nil, AsExpected, "written", ""},
 		{"shown on an ensemble", t.Context(), write, []string{"-servers", srv.Addr()}, AsExpected, "written", ""},
-		{"not shown", t.Context(), broken, nil, Failed, "", "demo: broken\n"},
-		{"not shown on an ensemble", t.Context(), broken, []string{"-servers", srv.Addr()}, Failed, "", "demo: broken\n"},
+		{"not shown", t.Context(), fail, nil, Failed, "", "demo: broken\n"},
+		{"not shown on an ensemble", t.Context(), fail, []string{"-servers", srv.Addr()}, Failed, "", "demo: broken\n"},
 		{"no server", t.Context(), write, []string{"-servers", "127.0.0.1:1", "-timeout", "100ms"}, Failed, "", errTimeout.Error()},
 		{"interrupt", interrupted, write, nil, Failed, "", "canceled"},
 		{"help", t.Context(), write, []string{"-h"}, AsExpected, "", "-servers"},
