@@ -2,12 +2,14 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/gocurator/curator/internal/reason"
 )
 
 // result is what one run of a check has shown.
@@ -67,7 +69,7 @@ func (rs results) with(r result) results {
 // readResults reads a file of results. One that is not there has none.
 func readResults(file string) (results, error) {
 	text, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
+	if reason.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
@@ -83,6 +85,9 @@ func readResults(file string) (results, error) {
 func writeResults(file string, rs results) error {
 	text, err := json.MarshalIndent(rs, "", "  ")
 	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
 	}
 	return os.WriteFile(file, append(text, '\n'), 0o644)

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -51,8 +52,14 @@ func runCheck(ctx context.Context, s subject, c check) (result, error) {
 	if err := r.count(stdout.Bytes(), c.counted); err != nil {
 		return result{}, err
 	}
-	if len(r.Failed) == 0 && (failure != nil || r.Passed == 0) {
-		return result{}, fmt.Errorf("no test has failed, %d have passed, and go test: %v: %s", r.Passed, failure, firstLine(stderr.String()))
+	if len(r.Failed) > 0 {
+		return r, nil
+	}
+	if failure != nil {
+		return result{}, fmt.Errorf("go test: %w: %s", failure, firstLine(stderr.String()))
+	}
+	if r.Passed == 0 {
+		return result{}, errors.New("no test has run that counts")
 	}
 	return r, nil
 }
