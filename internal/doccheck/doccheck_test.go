@@ -42,7 +42,10 @@ func TestContributingHasTheFoldersOfTheCode(t *testing.T) {
 }
 
 func TestLinksOfTheDocumentsLeadSomewhere(t *testing.T) {
-	for _, document := range []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "examples/README.md"} {
+	for _, document := range []string{
+		"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "examples/README.md", "docs/SUPPORT.md",
+		"docs/PRODUCTION.md", "docs/ROLLING_UPDATES.md", "docs/FROM_ZK_LOCK.md", "docs/COMPATIBILITY.md",
+	} {
 		require.NoError(t, Links(repository(), document))
 	}
 }
