@@ -55,7 +55,7 @@ func TestPage(t *testing.T) {
 What has failed:
 
 - 1, tests:
-  `+"`TestA/b`,\n  `TestC`\n", page(all, rs)[strings.Index(page(all, rs), "| Version"):])
+  `+"- `TestA/b`\n  - `TestC`\n", page(all, rs)[strings.Index(page(all, rs), "| Version"):])
 }
 
 func TestNewResultsReplaceOldOnes(t *testing.T) {

@@ -85,7 +85,13 @@ func failures(b *strings.Builder, all []subject, rs results, kind string) {
 				b.WriteString("\nWhat has failed:\n\n")
 				begun = true
 			}
-			fmt.Fprintf(b, "- %s, %s:\n  `%s`\n", s.version, c.name, strings.Join(r.Failed, "`,\n  `"))
+			fmt.Fprintf(b, "- %s, %s:\n", s.version, c.name)
+			for _, test := range r.Failed {
+				fmt.Fprintf(b, "  - `%s`\n", test)
+				if meaning := known[test]; meaning != "" {
+					fmt.Fprintf(b, "    %s\n", meaning)
+				}
+			}
 		}
 	}
 }

@@ -29,8 +29,9 @@ type check struct {
 }
 
 // slow tests are about the library, and not about what it works with: they are
-// those that .ci/quick leaves out, and TestNoHerd, which sums up its subtests.
-const slow = "EveryAwaitPoint|EveryRequest|Random|Thousand|LargeTree|Lease.*Reported|TestNoHerd"
+// those that .ci/quick leaves out, TestNoHerd, which sums up its subtests, and
+// those that measure time, which a busy machine fails.
+const slow = "EveryAwaitPoint|EveryRequest|Random|Thousand|LargeTree|Lease.*Reported|TestNoHerd|ShortTime"
 
 // The packages whose scenarios run on a real server, in subtests named "real".
 var onServers = []string{

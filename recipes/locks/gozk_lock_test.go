@@ -37,7 +37,6 @@ func TestGoZookeepersLockIsTheSameLock(t *testing.T) {
 		const path, contenders = "/locks/shared-with-zk.Lock", 6
 		ctx := w.Patience(t)
 		conn := w.zkConn(t)
-		client, _ := w.Connect(t)
 		inside := make(chan int, 1)       // has the number of the one inside
 		admitted := make(chan int)        // numbers, in order of admission
 		leave := make(chan struct{})      // lets the one inside leave
@@ -60,7 +59,8 @@ func TestGoZookeepersLockIsTheSameLock(t *testing.T) {
 					failures <- lock.Unlock()
 				}()
 			} else {
-				// A mutex of its own: goroutines that share one have fewer nodes.
+				// A client of its own: goroutines of one have two nodes together.
+				client, _ := w.Connect(t)
 				mutex := locks.NewInterProcessMutex(client, path)
 				go func() {
 					lease, err := mutex.Acquire(ctx)
