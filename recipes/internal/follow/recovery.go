@@ -85,8 +85,7 @@ func wait(ctx context.Context, g **pauses.Growing, begin func() pauses.Growing) 
 	return (*g).Wait(ctx)
 }
 
-// waitConnected waits for a connection. Servers that refuse the credentials are
-// asked again from time to time, if the follower outlasts that.
+// waitConnected waits for a connection.
 func (r *Recovery) waitConnected(ctx context.Context) error {
 	err := r.Client.WaitConnected(ctx)
 	switch {
@@ -97,7 +96,25 @@ func (r *Recovery) waitConnected(ctx context.Context) error {
 	case r.judge(err) == End:
 		return err
 	}
-	return nil // the next look says the same, and pauses
+	r.waitAccepted(ctx)
+	if ctx.Err() != nil {
+		return reason.OfContext(ctx)
+	}
+	return nil
+}
+
+// waitAccepted waits until a server takes the credentials, with which the client
+// asks again from time to time. A wait for a connection does not last as long.
+func (r *Recovery) waitAccepted(ctx context.Context) {
+	states := r.Client.States(ctx)
+	if r.Client.State().IsConnected() {
+		return
+	}
+	for s := range states {
+		if s.IsConnected() {
+			return
+		}
+	}
 }
 
 // warn writes trouble into the log, each kind once.
