@@ -293,3 +293,20 @@ func TestCredentialsThatAreTakenAgain(t *testing.T) {
 		require.ErrorIs(t, <-f.ended, context.Canceled)
 	})
 }
+
+// Those who wait for each attempt do not wait for half a minute because another
+// attempt has failed.
+func TestPausesOfAnAwaitedFollower(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *recipetest.World) {
+		c, _ := w.Connect(t)
+		f := newFollower(c, func(f *follower) { f.Awaited = true })
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Times: -1, Do: zktest.Fail(-1)})
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go f.run(ctx)
+		settle(5 * time.Minute)
+		pauses := f.pauses()
+		require.Equal(t, []time.Duration{100 * time.Millisecond, 200 * time.Millisecond}, pauses[:2])
+		require.Equal(t, 5*time.Second, pauses[len(pauses)-1])
+	})
+}

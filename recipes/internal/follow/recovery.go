@@ -30,6 +30,10 @@ type Recovery struct {
 	// Judge does. Ends comes first.
 	Ends, Outlasts func(error) bool
 
+	// Awaited says that somebody waits for each attempt. The pauses while
+	// servers are in trouble are as short as those of an outage then.
+	Awaited bool
+
 	outages, troubles *pauses.Growing // nil before their first pause
 	warned            string          // the kind of trouble that the log has
 
@@ -74,6 +78,9 @@ func (r *Recovery) pause(ctx context.Context, verdict Verdict, err error) error 
 		return wait(ctx, &r.outages, pauses.Outage)
 	}
 	r.warn(err)
+	if r.Awaited {
+		return wait(ctx, &r.outages, pauses.Outage)
+	}
 	return wait(ctx, &r.troubles, pauses.Trouble)
 }
 
