@@ -282,7 +282,7 @@ func (r *round) beginAnew(err error) error {
 func (r *round) outlast(err error) error {
 	err = r.recovery.Wait(r.ctx, err)
 	if r.ctx.Err() != nil || reason.Is(err, framework.ErrClosed) {
-		return framework.ErrClosed // or no caller is left, to whom that matters
+		return framework.ErrClosed // nobody reads it if the round is over because all callers have gone
 	}
 	return err
 }

@@ -19,6 +19,7 @@ import (
 // left unknown says nothing about the call.
 func TestCallerThatGivesUpNamesTheTrouble(t *testing.T) {
 	const systemError = -1
+	codes := map[string]int{"throttled": -127, "out of order": systemError}
 	for name, rule := range map[string]zktest.Rule{
 		"throttled":             {Op: zktest.OpGetData, Do: zktest.Fail(zktest.ErrThrottled)},
 		"out of order":          {Op: zktest.OpGetData, Do: zktest.Fail(systemError)},
@@ -37,6 +38,10 @@ func TestCallerThatGivesUpNamesTheTrouble(t *testing.T) {
 				require.ErrorIs(t, err, context.DeadlineExceeded)
 				require.ErrorContains(t, err, "last error")
 				require.NotErrorIs(t, err, framework.ErrOutcomeUnknown)
+				if code := codes[name]; code != 0 {
+					found, _ := framework.ServerCode(err)
+					require.EqualValues(t, code, found, "%v", err)
+				}
 				trouble.Remove()
 				time.Sleep(time.Minute)
 				require.Empty(t, w.dataOf(t, "/n"))
