@@ -72,7 +72,7 @@ func TestLinksOfTheDocumentsLeadSomewhere(t *testing.T) {
 
 func TestDocumentsNameWhatExists(t *testing.T) {
 	for _, document := range documents {
-		require.NoError(t, code(t).Names(document, "context", "errors", "net", "tls", "zk"))
+		require.NoError(t, code(t).Names(document, "context", "errors", "net", "curator", "tls", "zk"))
 	}
 }
 
