@@ -95,7 +95,7 @@ func (n *PersistentNode) Changes(ctx context.Context) iter.Seq[Change] {
 		return func(func(Change) bool) {}
 	}
 	return func(yield func(Change) bool) {
-		for change := range start.All(ctx.Done(), n.ended) {
+		for change := range start.All(ctx.Done(), n.Done()) {
 			if ctx.Err() != nil || !yield(change) {
 				return
 			}

@@ -66,17 +66,17 @@ func (n *PersistentNode) endLocked(why error) {
 	}
 	n.failure = why
 	n.tellLocked(Change{State: Ended, Err: n.errorOf("keep", why)})
-	close(n.ended)
+	n.setOver()
 }
 
 // Done is closed when the persistent node has ended; see Err.
 func (n *PersistentNode) Done() <-chan struct{} {
-	if n.ended == nil { // not made by NewPersistentNode
+	if n.over == nil { // not made by NewPersistentNode
 		over := make(chan struct{})
 		close(over)
 		return over
 	}
-	return n.ended
+	return n.over.Done()
 }
 
 // Err returns why the persistent node has ended, or nil if it has not. The

@@ -2,11 +2,13 @@ package nodes
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/semconv"
 	"github.com/gocurator/curator/internal/znode"
 	"github.com/gocurator/curator/recipes/internal/identity"
 )
@@ -118,7 +120,7 @@ func (g *Group) whose(id string, owner, session int64) (self *PersistentNode, pa
 	g.mu.Unlock()
 	for _, node := range mine {
 		if node.hasOwned(owner) {
-			if owner == session && !isClosed(node.ended) {
+			if owner == session && node.over.Err() == nil {
 				self = node
 			}
 			past = true
@@ -132,6 +134,11 @@ func (g *Group) usable() error {
 		return isNil("client")
 	}
 	return framework.ValidatePath(g.path)
+}
+
+// logPath is the attribute of a log line that names the group.
+func (g *Group) logPath() slog.Attr {
+	return slog.String(semconv.ZNodePath, framework.Extend(g.client).FullPath(g.path))
 }
 
 func (g *Group) errorOf(op string, err error) error {

@@ -50,8 +50,10 @@ type PersistentNode struct {
 	path   string // as it was asked for
 	cfg    config
 	wake   chan struct{} // capacity 1: there is new data
-	ended  chan struct{} // closed when failure is set
 	gone   chan struct{} // closed when the node is gone, and the goroutine has ended
+
+	over    context.Context // ends when failure is set
+	setOver context.CancelFunc
 
 	whenGone func() // called before gone is closed, if the node was started; or nil
 
@@ -99,7 +101,6 @@ func newNode(c *framework.Client, path string, data []byte, cfg config) *Persist
 	n := &PersistentNode{
 		client: c, path: path, cfg: cfg,
 		wake:    make(chan struct{}, 1),
-		ended:   make(chan struct{}),
 		gone:    make(chan struct{}),
 		sets:    1,
 		wish:    payload{bytes.Clone(data), 1},
@@ -107,8 +108,9 @@ func newNode(c *framework.Client, path string, data []byte, cfg config) *Persist
 		settled: make(chan struct{}),
 		waiting: map[uint64]error{},
 	}
+	n.over, n.setOver = context.WithCancel(context.Background())
 	if n.failure = n.usable(); n.failure != nil {
-		close(n.ended)
+		n.setOver()
 	}
 	return n
 }
@@ -172,7 +174,7 @@ func (n *PersistentNode) Ready(ctx context.Context) (Registration, error) {
 		}
 		select {
 		case <-settled:
-		case <-n.ended:
+		case <-n.over.Done():
 		case <-ctx.Done():
 			return Registration{}, n.errorOf("ready", n.gaveUp(ctx))
 		}
@@ -227,7 +229,7 @@ func (n *PersistentNode) Set(ctx context.Context, data []byte) error {
 		}
 		select {
 		case <-settled:
-		case <-n.ended:
+		case <-n.over.Done():
 		case <-ctx.Done():
 			return n.errorOf("set", n.gaveUp(ctx))
 		}
