@@ -138,7 +138,7 @@ func (n *PersistentNode) noteRegistered(r *Registration, until time.Time) bool {
 		return false
 	}
 	was := n.now
-	n.now, n.until, n.trouble, n.retried, n.conflict = r, until, nil, nil, nil
+	n.now, n.until, n.conflict = r, until, nil
 	if was != nil && was.Czxid == r.Czxid {
 		return false
 	}

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-
-	"github.com/gocurator/curator/internal/reason"
 )
 
 // Close deletes the node, and returns when it is gone; a node with a time to
@@ -31,7 +29,7 @@ func (n *PersistentNode) Close(ctx context.Context) error {
 		defer n.mu.Unlock()
 		return n.errorOf("close", n.leftover)
 	default:
-		return n.errorOf("close", fmt.Errorf("the node may still be there: %w", reason.OfContext(ctx)))
+		return n.errorOf("close", fmt.Errorf("the node may still be there: %w", n.removal.GaveUp(ctx)))
 	}
 }
 

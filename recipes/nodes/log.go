@@ -17,6 +17,10 @@ func (n *PersistentNode) logPath(path string) slog.Attr {
 	return slog.String(semconv.ZNodePath, framework.Extend(n.client).FullPath(path))
 }
 
+func (n *PersistentNode) logEnd(err error) {
+	framework.Extend(n.client).Logger().Warn("persistent node ends", n.logPath(""), semconv.Cause, err)
+}
+
 // sessionText returns a session's id as ZooKeeper's own logs have it.
 func sessionText(id int64) string { return "0x" + strconv.FormatUint(uint64(id), 16) }
 

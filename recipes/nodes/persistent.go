@@ -2,7 +2,6 @@ package nodes
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -13,6 +12,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/broadcast"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
 // PersistentNode is Curator's PersistentNode: a node that is there from Start
@@ -55,6 +55,8 @@ type PersistentNode struct {
 	over    context.Context // ends when failure is set
 	setOver context.CancelFunc
 
+	keeping, removal follow.Loop // of the keeper; they know why it takes so long
+
 	whenGone func() // called before gone is closed, if the node was started; or nil
 
 	mu       sync.Mutex // protects the following fields
@@ -69,8 +71,6 @@ type PersistentNode struct {
 	now      *Registration    // nil if there is none
 	until    time.Time        // for a node with a time to live: when it may be gone
 	conflict *ConflictError
-	trouble  error // why we are not registered, or nil
-	retried  error // after which a request is made again just now, or nil
 	last     *broadcast.Node[Change]
 	settled  chan struct{} // closed and replaced when something was done
 	sessions owners        // that may have owned the node, the last ones
@@ -141,9 +141,10 @@ func (n *PersistentNode) Start() error {
 	}
 	var stopped context.Context
 	stopped, n.stop = context.WithCancel(context.Background())
+	k := newKeeper(n)
 	n.trace = startTracing(n)
 	n.record.beginLocked(n)
-	n.started = framework.Extend(n.client).Go(func(client context.Context) { n.run(client, stopped, before) })
+	n.started = framework.Extend(n.client).Go(func(client context.Context) { k.run(client, stopped, before) })
 	if !n.started {
 		n.stop()
 		n.record.end(nil)
@@ -284,18 +285,15 @@ func (n *PersistentNode) errorOf(op string, err error) error {
 // gaveUp is the error of a call whose context has ended.
 func (n *PersistentNode) gaveUp(ctx context.Context) error {
 	n.mu.Lock()
-	conflict, trouble := n.conflict, cmp.Or(n.retried, n.trouble)
+	conflict := n.conflict
 	n.mu.Unlock()
-	ended := reason.OfContext(ctx)
-	switch {
-	case conflict != nil:
-		return fmt.Errorf("%w: %w", ended, conflict)
-	case !n.client.State().IsConnected():
+	if conflict != nil {
+		return fmt.Errorf("%w: %w", reason.OfContext(ctx), conflict)
+	}
+	if !n.client.State().IsConnected() {
 		if err := n.client.WaitConnected(ctx); err != nil { // returns at once, since ctx has ended
 			return err
 		}
-	case trouble != nil:
-		return fmt.Errorf("%w (last error: %w)", ended, trouble)
 	}
-	return ended
+	return n.keeping.GaveUp(ctx)
 }

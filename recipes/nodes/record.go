@@ -46,7 +46,7 @@ func (n *PersistentNode) recorded() flight.Registration {
 	case n.conflict != nil:
 		now.Err = n.conflict
 	default:
-		now.Err = n.trouble
+		now.Err = n.keeping.Trouble()
 	}
 	return now
 }
