@@ -29,7 +29,6 @@ var notInTheTable = map[string]string{
 	"clienttrace.NoTracer.EndOperation":   "does nothing",
 	"framework.Extension.OnTrouble":       "puts a function into the context",
 	"locks.LeaseFromContext":              "asks for a value, and not whether the context has ended",
-	"nodes.(*PersistentTTLNode).Changes":  "returns what PersistentNode.Changes returns, which is there",
 	"tracing.(*Tracer).StartOperation":    "puts a span into the context",
 	"tracing.(*Tracer).EndOperation":      "asks for the span in the context",
 	"tracing.(*Tracer).StartAcquire":      "puts a span into the context",

@@ -90,11 +90,7 @@ type payload struct {
 // a path or an option that cannot be used is an error of every call. The path
 // can be "/" only with WithProtection or a sequential mode. The data is copied.
 func NewPersistentNode(c *framework.Client, path string, data []byte, opts ...Option) *PersistentNode {
-	cfg := newConfig(opts)
-	if cfg.touchName != "" {
-		cfg.refuse("option", "WithTouchName", "is for nodes with a time to live")
-	}
-	return newNode(c, path, data, cfg)
+	return newNode(c, path, data, newConfig(opts))
 }
 
 func newNode(c *framework.Client, path string, data []byte, cfg config) *PersistentNode {

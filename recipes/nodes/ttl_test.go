@@ -17,9 +17,9 @@ import (
 
 func startTTL(
 	t *testing.T, c *framework.Client, path, data string, ttl time.Duration, opts ...nodes.Option,
-) *nodes.PersistentTTLNode {
+) *nodes.PersistentNode {
 	t.Helper()
-	n := nodes.NewPersistentTTLNode(c, path, []byte(data), ttl, opts...)
+	n := nodes.NewPersistentNode(c, path, []byte(data), append(opts, nodes.WithTTL(ttl))...)
 	require.NoError(t, n.Start())
 	t.Cleanup(func() { n.Close(recipetest.Within(t, time.Minute)) })
 	return n
@@ -218,14 +218,14 @@ func TestTTLNodeOnAServerWithoutThem(t *testing.T) {
 func TestTTLNodesThatCannotBe(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *world) {
 		c, _ := w.Connect(t)
-		for name, n := range map[string]*nodes.PersistentTTLNode{
+		for name, n := range map[string]*nodes.PersistentNode{
 			"zero":       {},
-			"no client":  nodes.NewPersistentTTLNode(nil, "/a", nil, time.Minute),
-			"no time":    nodes.NewPersistentTTLNode(c, "/a", nil, 0),
-			"too short":  nodes.NewPersistentTTLNode(c, "/a", nil, time.Millisecond),
-			"too long":   nodes.NewPersistentTTLNode(c, "/a", nil, 100*365*24*time.Hour),
-			"mode":       nodes.NewPersistentTTLNode(c, "/a", nil, time.Minute, nodes.WithMode(framework.Persistent)),
-			"protection": nodes.NewPersistentTTLNode(c, "/a", nil, time.Minute, nodes.WithProtection()),
+			"no client":  nodes.NewPersistentNode(nil, "/a", nil, nodes.WithTTL(time.Minute)),
+			"no time":    nodes.NewPersistentNode(c, "/a", nil, nodes.WithTTL(0)),
+			"too short":  nodes.NewPersistentNode(c, "/a", nil, nodes.WithTTL(time.Millisecond)),
+			"too long":   nodes.NewPersistentNode(c, "/a", nil, nodes.WithTTL(100*365*24*time.Hour)),
+			"mode":       nodes.NewPersistentNode(c, "/a", nil, nodes.WithTTL(time.Minute), nodes.WithMode(framework.Persistent)),
+			"protection": nodes.NewPersistentNode(c, "/a", nil, nodes.WithTTL(time.Minute), nodes.WithProtection()),
 		} {
 			require.ErrorIs(t, n.Start(), zk.ErrBadArguments, name)
 			require.ErrorIs(t, n.Err(), zk.ErrBadArguments, name)
@@ -234,7 +234,7 @@ func TestTTLNodesThatCannotBe(t *testing.T) {
 			require.False(t, there)
 		}
 		for _, name := range []string{"", "a/b", ".", "\x00"} {
-			n := nodes.NewPersistentTTLNode(c, "/a", nil, time.Minute, nodes.WithTouchName(name))
+			n := nodes.NewPersistentNode(c, "/a", nil, nodes.WithTTL(time.Minute), nodes.WithTouchName(name))
 			require.ErrorIs(t, n.Start(), zk.ErrInvalidPath, name)
 		}
 	})
