@@ -102,9 +102,6 @@ func (n *PersistentNode) end(err error, clientClosed bool) {
 	if clientClosed {
 		err = framework.ErrClosed
 	}
-	if n.failure == nil && !reason.Is(err, framework.ErrClosed) {
-		n.logEnd(err)
-	}
 	n.endLocked(err)
 }
 
