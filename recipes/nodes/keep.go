@@ -24,7 +24,6 @@ type keeper struct {
 	parent     string
 	base       string    // the path to create; a sequential node gets a number behind it
 	node       string    // the path of the node; empty while a number is not known
-	owners     owners    // our sessions, which may own the node
 	doubt      bool      // a request of ours may be applied, or may be yet
 	unanswered []attempt // the node at the path may be of one of these
 
@@ -221,7 +220,7 @@ func (k *keeper) judge(there bool, stat *zk.Stat) verdict {
 		return ours
 	case k.cfg.ephemeral() && stat.EphemeralOwner == k.session.ID():
 		return ours
-	case k.cfg.ephemeral() && k.owners.has(stat.EphemeralOwner):
+	case k.cfg.ephemeral() && k.hasOwned(stat.EphemeralOwner):
 		return former
 	default:
 		return foreign

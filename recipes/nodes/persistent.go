@@ -73,8 +73,8 @@ type PersistentNode struct {
 	conflict *ConflictError
 	last     *broadcast.Node[Change]
 	settled  chan struct{} // closed and replaced when something was done
-	sessions owners        // that may have owned the node, the last ones
-	failure  error         // why ended is closed
+	owners   []int64       // the sessions in which we have created the node, or may have; the last ones
+	failure  error         // why over has ended
 	leftover error         // what kept us from deleting the node
 	trace    *nodeTrace    // nil for a client without a tracer of nodes
 	record   record
@@ -158,22 +158,30 @@ func (n *PersistentNode) Start() error {
 // attempt to connect. The node is created all the same when that is possible.
 // If the persistent node has ended, the error is Err's.
 func (n *PersistentNode) Ready(ctx context.Context) (Registration, error) {
+	var r Registration
+	err := n.await(ctx, func() (there bool, err error) {
+		r, there = n.registrationLocked()
+		return there, n.endedLocked()
+	})
+	return r, n.errorOf("ready", err)
+}
+
+// await waits until something is so, or cannot become so any more, which isSo
+// says. It is called under the mutex, each time that something was done.
+func (n *PersistentNode) await(ctx context.Context, isSo func() (bool, error)) error {
 	for {
 		n.mu.Lock()
-		r, there := n.registrationLocked()
-		err, settled := n.endedLocked(), n.settled
+		done, err := isSo()
+		settled := n.settled
 		n.mu.Unlock()
-		switch {
-		case err != nil:
-			return Registration{}, n.errorOf("ready", err)
-		case there:
-			return r, nil
+		if done || err != nil {
+			return err
 		}
 		select {
 		case <-settled:
 		case <-n.over.Done():
 		case <-ctx.Done():
-			return Registration{}, n.errorOf("ready", n.gaveUp(ctx))
+			return n.gaveUp(ctx)
 		}
 	}
 }
@@ -211,26 +219,15 @@ func (n *PersistentNode) Set(ctx context.Context, data []byte) error {
 		return n.errorOf("set", err)
 	}
 	defer n.stopWaiting(set)
-	for {
-		n.mu.Lock()
-		have, refused := n.have, n.waiting[set]
-		err, settled := n.endedLocked(), n.settled
-		n.mu.Unlock()
-		switch {
+	return n.errorOf("set", n.await(ctx, func() (bool, error) {
+		switch refused := n.waiting[set]; {
 		case refused != nil:
-			return n.errorOf("set", refused)
-		case have.set >= set:
-			return nil
-		case err != nil:
-			return n.errorOf("set", err)
+			return false, refused
+		case n.have.set >= set:
+			return true, nil
 		}
-		select {
-		case <-settled:
-		case <-n.over.Done():
-		case <-ctx.Done():
-			return n.errorOf("set", n.gaveUp(ctx))
-		}
-	}
+		return false, n.endedLocked()
+	}))
 }
 
 // ask notes the data that the node is to have.

@@ -15,7 +15,7 @@ import (
 // closed. If the client was closed, the end of its session deletes an ephemeral
 // node.
 func (k *keeper) remove(ctx context.Context) error {
-	if k.cfg.ttl > 0 || len(k.owners.ids) == 0 {
+	if k.cfg.ttl > 0 || len(k.owners) == 0 {
 		return nil
 	}
 	if !k.cfg.ephemeral() && !k.settledOnce && len(k.unanswered) == 0 {
