@@ -21,11 +21,10 @@ type keeper struct {
 	*PersistentNode
 
 	session    *framework.Session // in which we have looked at the node
-	parent     string
-	base       string    // the path to create; a sequential node gets a number behind it
-	node       string    // the path of the node; empty while a number is not known
-	doubt      bool      // a request of ours may be applied, or may be yet
-	unanswered []attempt // the node at the path may be of one of these
+	base       string             // the path to create; a sequential node gets a number behind it
+	node       string             // the path of the node; empty while a number is not known
+	doubt      bool               // a request of ours may be applied, or may be yet
+	unanswered []attempt          // the node at the path may be of one of these
 
 	// The node as we have left it.
 	czxid   int64
