@@ -353,7 +353,9 @@ func (k *keeper) settle(czxid int64) {
 	}
 	k.settledOnce, k.predecessor = true, nil
 	k.hidden.Reset()
-	k.keeping.Recovered()
+	if !k.isTouchDue() { // which may fail again
+		k.keeping.Recovered()
+	}
 	k.registered(Registration{Path: k.node, Czxid: czxid, Session: k.session})
 }
 

@@ -55,7 +55,7 @@ type PersistentNode struct {
 	over    context.Context // ends when failure is set
 	setOver context.CancelFunc
 
-	keeping, removal follow.Loop // of the keeper; they know why it takes so long
+	keeping, removal follow.Loop // are the keeper's; others ask what their trouble is
 
 	whenGone func() // called before gone is closed, if the node was started; or nil
 

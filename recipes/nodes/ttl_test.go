@@ -2,6 +2,8 @@ package nodes_test
 
 import (
 	"context"
+	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -212,6 +214,25 @@ func TestTTLNodeOnAServerWithoutThem(t *testing.T) {
 		require.True(t, framework.IsRefusal(err), "%v", err)
 		<-n.Done()
 		require.Error(t, n.Err())
+	})
+}
+
+// A touch that fails again and again is in the log once, and is made less and
+// less often.
+func TestLogOfATTLNodeThatCannotBeTouched(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		var log recipetest.Log
+		c, _ := w.Connect(t, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		n := startTTL(t, c, "/a", "data", time.Hour)
+		w.ready(t, n)
+		settle()
+		trouble := w.Fake.Inject(zktest.Rule{Op: zktest.OpSetData, Path: "/a/touch", Times: -1, Do: zktest.Fail(zktest.ErrSystem)})
+		time.Sleep(50 * time.Minute) // touches are due every 15 to 20 minutes
+		require.InDelta(t, 65, trouble.Hits(), 10, "every half minute")
+		require.Equal(t, 1, strings.Count(log.String(), "persistent node is tried again after an error"))
+		trouble.Remove()
+		settle()
+		w.ready(t, n)
 	})
 }
 
