@@ -20,7 +20,7 @@
 //	leader.Observe                     to know who leads, without standing
 //	nodes.PersistentNode               others to find this process, for as
 //	                                   long as it lives
-//	nodes.PersistentTTLNode            the same, through restarts
+//	nodes.PersistentNode, WithTTL      the same, through restarts
 //	nodes.Group                        to know which processes there are
 //	shared.Count, shared.Value         a limit, a switch or a setting that all
 //	                                   processes share and hear of
