@@ -8,6 +8,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/printable"
+	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
 // These errors are returned by barriers, or are causes of a Passage's context,
@@ -48,7 +49,7 @@ type RaisedError struct {
 	Op     string // the call, such as "wait"
 	Path   string // of the barrier
 	Raised Raised // as it was when the call last looked
-	Err    error  // the end of the call's context, or nil
+	Err    error  // the end of the call's context, with the last error that it has outlasted, or nil
 }
 
 // Error names the barrier, who raised it, and since when.
@@ -116,6 +117,10 @@ func withCause(err, cause error) []error {
 	}
 	return []error{err, cause}
 }
+
+// endsCall is the Ends of a call that waits: it outlasts outages, losses of the
+// session, and lost replies. Its caller is told of all else.
+func endsCall(err error) bool { return follow.Judge(err) == follow.Trouble }
 
 func errorOf(op, path string, err error) error {
 	if err == nil {

@@ -8,7 +8,6 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
-	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
 // Loop queues for one lock, and waits in the queue for admission. [ByOrder] and
@@ -109,17 +108,9 @@ func (l *Loop) Run(ctx context.Context, a Attempt) (framework.Created, *NotAdmit
 	}
 }
 
-// EndsAcquire is the Ends of a [follow.Recovery] for an acquire: it outlasts
+// EndsAcquire is the Ends of a follow.Recovery for an acquire: it outlasts
 // outages, and losses of the session. Its caller is told of all else.
 func EndsAcquire(err error) bool { return !framework.IsConnectionError(err) }
-
-// WaitReconnect waits for the connection to come back, if err says that it is
-// gone, and reports whether it has. It pauses in any case: a server may be
-// reachable and still not answer.
-func WaitReconnect(ctx context.Context, c *framework.Client, err error) bool {
-	r := follow.Recovery{Client: c, Ends: EndsAcquire}
-	return r.Wait(ctx, err) == nil
-}
 
 // Discard deletes the node of an attempt that is over, whatever happens. It
 // waits for the deletion unless ctx has ended. In any case the server handles
