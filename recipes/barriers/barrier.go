@@ -219,14 +219,14 @@ func (b *Barrier) wait(ctx context.Context) error {
 	w := &waiting{barrier: b}
 	w.Client, w.Ends, w.Look = b.client, endsCall, w.look
 	err := w.Run(ctx)
-	if ctx.Err() == nil || err == nil {
-		return errorOf("wait", b.path, err)
+	gaveUp := reason.IsOfContext(ctx, err)
+	if gaveUp {
+		err = w.GaveUp(ctx)
 	}
-	err = w.GaveUp(ctx)
-	if w.seen == nil {
-		return errorOf("wait", b.path, err)
+	if gaveUp && w.seen != nil {
+		return &RaisedError{Op: "wait", Path: b.path, Raised: *w.seen, Err: err}
 	}
-	return &RaisedError{Op: "wait", Path: b.path, Raised: *w.seen, Err: err}
+	return errorOf("wait", b.path, err)
 }
 
 // look waits for a change of the barrier, unless it is down.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
 )
 
@@ -95,7 +96,7 @@ func (b *DoubleBarrier) enterAs(ctx context.Context, e *entry) (*Passage, error)
 		return p, errorOf("enter", b.path, err)
 	}
 	e.discard(ctx)
-	if ctx.Err() == nil {
+	if !reason.IsOfContext(ctx, err) {
 		return nil, errorOf("enter", b.path, err)
 	}
 	e.lookOnceMore(ctx)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/printable"
+	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
@@ -118,9 +119,12 @@ func withCause(err, cause error) []error {
 	return []error{err, cause}
 }
 
-// endsCall is the Ends of a call that waits: it outlasts outages, losses of the
-// session, and lost replies. Its caller is told of all else.
-func endsCall(err error) bool { return follow.Judge(err) == follow.Trouble }
+// endsCall is the Ends of a call that waits: it outlasts outages and losses of
+// the session, and repeats a write that may have been carried out. Its caller is
+// told of all else.
+func endsCall(err error) bool {
+	return follow.Judge(err) == follow.Trouble && !reason.Is(err, framework.ErrOutcomeUnknown)
+}
 
 func errorOf(op, path string, err error) error {
 	if err == nil {

@@ -39,7 +39,7 @@ func (b *Barrier) raise(ctx context.Context, mode framework.Mode) (Raised, error
 
 // failed returns the error of a Raise.
 func (r *raise) failed(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
+	if reason.IsOfContext(ctx, err) {
 		err = r.GaveUp(ctx)
 	}
 	switch {
