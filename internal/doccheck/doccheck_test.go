@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 
@@ -12,6 +13,23 @@ import (
 
 // repository is the tree that holds this package.
 func repository() fs.FS { return os.DirFS("../..") }
+
+// code returns what is in the repository, which is read once.
+func code(t *testing.T) *Code {
+	t.Helper()
+	c, err := readOnce()
+	require.NoError(t, err)
+	return c
+}
+
+var readOnce = sync.OnceValues(func() (*Code, error) { return Read(repository()) })
+
+func codeOf(t *testing.T, tree fs.FS) *Code {
+	t.Helper()
+	c, err := Read(tree)
+	require.NoError(t, err)
+	return c
+}
 
 func read(t *testing.T, name string) string {
 	t.Helper()
@@ -41,9 +59,19 @@ func TestContributingHasTheFoldersOfTheCode(t *testing.T) {
 	require.NoError(t, House(read(t, "CONTRIBUTING.md"), repository()))
 }
 
+var documents = []string{
+	"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "ARCHITECTURE.md", "examples/README.md",
+}
+
 func TestLinksOfTheDocumentsLeadSomewhere(t *testing.T) {
-	for _, document := range []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "examples/README.md"} {
+	for _, document := range documents {
 		require.NoError(t, Links(repository(), document))
+	}
+}
+
+func TestDocumentsNameWhatExists(t *testing.T) {
+	for _, document := range documents {
+		require.NoError(t, code(t).Names(document, "context", "errors", "net", "zk"))
 	}
 }
 
@@ -95,11 +123,17 @@ func TestHouse(t *testing.T) {
 func TestLinks(t *testing.T) {
 	tree := fstest.MapFS{"d/other.md": {Data: []byte("# It's one heading\n")}, "d/e/e.go": {}}
 	for text, problem := range map[string]string{
-		"[a](other.md), [b](e), [c](https://x.org/none)": "",
-		"[a](other.md#its-one-heading)":                  "",
-		"## Here\n\n[a](#here)":                          "",
-		"[a](../d/none.md)":                              "none.md",
-		"[a](other.md#none)":                             "no heading #none",
+		"[a](other.md), [b](e), [c](https://x.org/none)":  "",
+		"[a](other.md#its-one-heading)":                   "",
+		"## Here\n\n[a](#here)":                           "",
+		"[a](../d/none.md)":                               "none.md",
+		"[a](other.md#none)":                              "no heading #none",
+		"![a](other.md) <img src=\"other.md\" alt=\"b\">": "",
+		"<img src=\"none.png\" alt=\"b\">":                "none.png",
+		"<source srcset=\"none.png\">":                    "none.png",
+		"![](other.md)":                                   "without words",
+		"<img src=\"other.md\" width=\"9\">":              "without words",
+		"<img alt=\"\" src=\"other.md\">":                 "without words",
 	} {
 		tree["d/doc.md"] = &fstest.MapFile{Data: []byte(text)}
 		checkProblem(t, Links(tree, "d/doc.md"), problem)
@@ -118,7 +152,7 @@ func checkProblem(t *testing.T, err error, problem string) {
 }
 
 func TestCommentsNameWhatExists(t *testing.T) {
-	require.NoError(t, References(repository()))
+	require.NoError(t, code(t).References())
 }
 
 func TestReferences(t *testing.T) {
@@ -136,6 +170,6 @@ func TestReferences(t *testing.T) {
 		"see package b":                                 "package b has nothing to use",
 	} {
 		tree["e/e.go"] = &fstest.MapFile{Data: []byte("// " + comment + "\npackage e\n")}
-		checkProblem(t, References(tree), problem)
+		checkProblem(t, codeOf(t, tree).References(), problem)
 	}
 }
