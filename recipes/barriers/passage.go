@@ -51,6 +51,7 @@ func newPassage(ctx context.Context, e *entry) (*Passage, error) {
 		barrier: e.barrier, name: e.name, round: e.round, node: e.node, done: make(chan struct{}),
 	}
 	p.loop.Client, p.loop.Ends = e.barrier.client, endsPassage
+	p.loop.Awaited = true // the other members wait for what this one does
 	p.loop.What, p.loop.About = "passage of a double barrier", func() slog.Attr { return logPath(e.barrier.client, e.node.Path) }
 	p.ctx, p.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	life, die := context.WithCancelCause(context.Background())
