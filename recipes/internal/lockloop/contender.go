@@ -2,6 +2,7 @@ package lockloop
 
 import (
 	"context"
+	"fmt"
 	"path"
 	"slices"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/znode"
+	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
 // contender is one attempt's place in the queue.
@@ -19,7 +21,8 @@ type contender struct {
 	attempt Attempt
 	node    framework.Created
 	seen    NotAdmitted
-	queued  bool // the observer was told of the node
+	queued  bool            // the observer was told of the node
+	trouble follow.Recovery // what the attempt has outlasted since it last waited in the queue
 
 	// These are for a contender that looks together with others; see [Crowd].
 	looked bool     // we have looked since our node was made, or have to
@@ -102,7 +105,22 @@ func (c *contender) abandon(ctx context.Context) {
 // waitReconnect reports whether to go on after an error, when the connection is
 // back.
 func (c *contender) waitReconnect(ctx context.Context, err error) bool {
-	return c.attempt.Wait && WaitReconnect(ctx, c.loop.nodes.Client, err)
+	if !c.attempt.Wait || !WaitReconnect(ctx, c.loop.nodes.Client, err) {
+		return false
+	}
+	c.trouble.Note(err)
+	return true
+}
+
+// withTrouble adds the last error that was outlasted to that of an attempt which
+// ctx has ended, unless it is there.
+func (c *contender) withTrouble(ctx context.Context, err error) error {
+	last := c.trouble.Trouble()
+	var op *framework.OpError
+	if last == nil || !reason.IsOfContext(ctx, err) || reason.As(last, &op) && reason.Is(err, op.Err) {
+		return err
+	}
+	return fmt.Errorf("%w (last error: %w)", err, Settled(last))
 }
 
 // children lists the lock's path. The first time, it returns the listing that
@@ -189,7 +207,9 @@ func (c *contender) noteHolder(data []byte, stat *zk.Stat) {
 	c.seen.HolderSince = time.UnixMilli(stat.Ctime)
 }
 
+// tellBlocked is called before a wait for others. All is well then.
 func (c *contender) tellBlocked() {
+	c.trouble.Recovered()
 	if c.attempt.OnBlocked != nil {
 		c.attempt.OnBlocked(c.seen)
 	}
