@@ -1,5 +1,5 @@
-// Package doccheck compares README.md and CONTRIBUTING.md with the code that
-// they describe, so that they stay true.
+// Package doccheck compares README.md, CONTRIBUTING.md and ARCHITECTURE.md with
+// the code that they describe, so that they stay true.
 package doccheck
 
 import (

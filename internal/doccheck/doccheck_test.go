@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 
@@ -12,6 +13,23 @@ import (
 
 // repository is the tree that holds this package.
 func repository() fs.FS { return os.DirFS("../..") }
+
+// code returns what is in the repository, which is read once.
+func code(t *testing.T) *Code {
+	t.Helper()
+	c, err := readOnce()
+	require.NoError(t, err)
+	return c
+}
+
+var readOnce = sync.OnceValues(func() (*Code, error) { return Read(repository()) })
+
+func codeOf(t *testing.T, tree fs.FS) *Code {
+	t.Helper()
+	c, err := Read(tree)
+	require.NoError(t, err)
+	return c
+}
 
 func read(t *testing.T, name string) string {
 	t.Helper()
@@ -41,9 +59,19 @@ func TestContributingHasTheFoldersOfTheCode(t *testing.T) {
 	require.NoError(t, House(read(t, "CONTRIBUTING.md"), repository()))
 }
 
+var documents = []string{
+	"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "ARCHITECTURE.md", "examples/README.md",
+}
+
 func TestLinksOfTheDocumentsLeadSomewhere(t *testing.T) {
-	for _, document := range []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "examples/README.md"} {
+	for _, document := range documents {
 		require.NoError(t, Links(repository(), document))
+	}
+}
+
+func TestDocumentsNameWhatExists(t *testing.T) {
+	for _, document := range documents {
+		require.NoError(t, code(t).Names(document, "context", "errors", "net", "zk"))
 	}
 }
 
@@ -118,7 +146,7 @@ func checkProblem(t *testing.T, err error, problem string) {
 }
 
 func TestCommentsNameWhatExists(t *testing.T) {
-	require.NoError(t, References(repository()))
+	require.NoError(t, code(t).References())
 }
 
 func TestReferences(t *testing.T) {
@@ -136,6 +164,6 @@ func TestReferences(t *testing.T) {
 		"see package b":                                 "package b has nothing to use",
 	} {
 		tree["e/e.go"] = &fstest.MapFile{Data: []byte("// " + comment + "\npackage e\n")}
-		checkProblem(t, References(tree), problem)
+		checkProblem(t, codeOf(t, tree).References(), problem)
 	}
 }

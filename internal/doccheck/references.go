@@ -12,19 +12,31 @@ import (
 	"strings"
 )
 
-// References checks what the comments of the Go files of a tree say of the
-// tree's packages: "locks.Lease" and "locks.Lease.Release" must be exported
-// names of package locks, and "package recipes/locks" must have some. A package
-// is known by its name, so that comments can say it as code does. Names of
-// packages that are not in the tree, or below cmd, are not looked at.
-func References(tree fs.FS) error {
+// Code is a tree with the Go files in it.
+type Code struct {
+	tree  fs.FS
+	files []source
+}
+
+// Read reads the Go files of a tree, but not below folders that are hidden, or
+// named testdata.
+func Read(tree fs.FS) (*Code, error) {
 	files, err := parseAll(tree)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	packages := exports(files)
+	return &Code{tree, files}, nil
+}
+
+// References checks what the comments of the Go files say of the packages:
+// "locks.Lease" and "locks.Lease.Release" must be exported names of package
+// locks, and "package recipes/locks" must have some. A package is known by its
+// name, so that comments can say it as code does. Names of packages that are not
+// in the tree, or below cmd, are not looked at.
+func (c *Code) References() error {
+	packages := exports(c.files)
 	var problems []error
-	for _, f := range files {
+	for _, f := range c.files {
 		for _, group := range f.Comments {
 			for _, problem := range wrongReferences(group.Text(), packages) {
 				problems = append(problems, fmt.Errorf("%s: %s", f.position(group), problem))

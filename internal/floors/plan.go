@@ -1,0 +1,130 @@
+package main
+
+// floor is a band of the picture: packages that build on the floors below.
+type floor struct {
+	name string
+	rows [][]box // from the top; what is in a row imports to the right, or down
+}
+
+// box is a package in the picture.
+type box struct {
+	name        string // the folder in the repository, or the import path of a module
+	left, right int    // of the page
+	short       string // what the box says; empty for the name
+}
+
+func (b box) text() string {
+	if b.short != "" {
+		return b.short
+	}
+	return b.name
+}
+
+// plan is the house from the roof down. Positions are chosen by hand, so that
+// arrows run straight down, or down and aside. What they say is read from the
+// code.
+var plan = []floor{
+	{"programs, views, tests", [][]box{
+		{
+			{name: "cmd/zklock", left: 130, right: 330},
+			{name: "debug/curatorz", left: 345, right: 450},
+			{name: "tracing", left: 465, right: 830},
+			{name: "go.opentelemetry.io/otel", left: 850, right: 965, short: "OpenTelemetry"},
+			{name: "cmd/zkfake", left: 985, right: 1080},
+		},
+		{
+			{name: "debug/snapshot", left: 205, right: 275, short: "snapshot"},
+			{name: "testing/curatortest", left: 850, right: 935, short: "curatortest"},
+			{name: "testing/zktest", left: 955, right: 1005, short: "zktest"},
+			{name: "testing/zkserver", left: 1015, right: 1080, short: "zkserver"},
+		},
+	}},
+	{"recipes", [][]box{
+		{
+			{name: "recipes/inspect", left: 130, right: 200, short: "inspect"},
+			{name: "recipes/leader", left: 265, right: 375, short: "leader"},
+			{name: "recipes/barriers", left: 400, right: 480, short: "barriers"},
+			{name: "recipes/nodes", left: 495, right: 560, short: "nodes"},
+			{name: "recipes/atomic", left: 575, right: 640, short: "atomic"},
+			{name: "recipes/shared", left: 655, right: 785, short: "shared"},
+			{name: "recipes/cache", left: 800, right: 860, short: "cache"},
+			{name: "recipes/fence", left: 900, right: 965, short: "fence"},
+		},
+		{
+			{name: "recipes/locks", left: 130, right: 340, short: "locks"},
+			{name: "recipes/codec", left: 735, right: 785, short: "codec"},
+		},
+	}},
+	{"drivers, in recipes/ internal", [][]box{
+		{
+			{name: "recipes/internal/queue", left: 130, right: 310, short: "queue"},
+			{name: "recipes/internal/sharednode", left: 690, right: 785, short: "sharednode"},
+		},
+		{
+			{name: "recipes/internal/claim", left: 130, right: 240, short: "claim"},
+			{name: "recipes/internal/identity", left: 265, right: 345, short: "identity"},
+		},
+		{
+			{name: "recipes/internal/trace", left: 130, right: 250, short: "trace"},
+		},
+		{
+			{name: "recipes/locktrace", left: 130, right: 205, short: "locktrace"},
+			{name: "recipes/internal/lockloop", left: 220, right: 345, short: "lockloop"},
+		},
+		{
+			{name: "recipes/internal/follow", left: 370, right: 690, short: "follow"},
+		},
+	}},
+	{"framework", [][]box{
+		{
+			{name: "framework", left: 130, right: 965},
+		},
+		{
+			{name: "framework/clienttrace", left: 130, right: 250, short: "clienttrace"},
+			{name: "framework/internal/connstate", left: 270, right: 410, short: "internal/connstate"},
+			{name: "framework/internal/teller", left: 490, right: 610, short: "internal/teller"},
+			{name: "framework/internal/transport", left: 630, right: 770, short: "internal/transport"},
+			{name: "github.com/go-zookeeper/zk", left: 830, right: 965, short: "go-zookeeper"},
+		},
+	}},
+	{"ground", [][]box{
+		{
+			{name: "state", left: 130, right: 410},
+			{name: "retry", left: 425, right: 475},
+			{name: "framework/internal/proto", left: 630, right: 770, short: "internal/proto"},
+		},
+	}},
+}
+
+// helpers are small packages that any floor may import. The picture lists them
+// without arrows.
+var helpers = []string{
+	"internal/broadcast", "internal/flight", "internal/hostname", "internal/pauses", "internal/printable",
+	"internal/reason", "internal/semconv", "internal/suspension", "internal/znode",
+}
+
+// leftOut are packages that are in no program of a user, and parts of packages
+// that the picture shows as one. A name with a slash at its end stands for all
+// folders below it.
+var leftOut = []string{
+	"examples/", "cmd/zklock/internal/", "debug/internal/", "framework/internal/jute", "recipes",
+	"recipes/internal/recipetest", "testing/zktest/internal/", "testing/interop",
+	"internal/doccheck", "internal/exampletest", "internal/floors", "internal/guarantees", "internal/kazootest",
+	"internal/leadertest", "internal/leaktest", "internal/mutants", "internal/thorough",
+}
+
+// boxes returns all boxes, and the row of each in the whole house.
+func boxes() (all []box, rowOf map[string]int) {
+	rowOf = map[string]int{}
+	row := 0
+	for _, f := range plan {
+		for _, r := range f.rows {
+			for _, b := range r {
+				all = append(all, b)
+				rowOf[b.name] = row
+			}
+			row++
+		}
+	}
+	return all, rowOf
+}
