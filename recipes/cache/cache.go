@@ -68,7 +68,7 @@ type Cache struct {
 	feeds       map[*feed]struct{}
 	err         error
 
-	recovery follow.Recovery // the loop's, but for Trouble and GaveUp
+	recovery follow.Recovery // the loop's; callers that wait ask it why
 }
 
 // New returns a cache of root and what is below it, and begins to fill it. It

@@ -70,7 +70,7 @@ import (
 type Latch struct {
 	queue    candidates
 	cfg      config
-	recovery follow.Recovery // run's; it has why we are not in the queue now, if that is so
+	recovery follow.Recovery // run's; it knows why we are not in the queue, if we are not
 	stopping sync.WaitGroup  // run's: leaders that have lost, and have time to stop
 
 	mu       sync.Mutex // protects the following fields

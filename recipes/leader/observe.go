@@ -38,10 +38,11 @@ import (
 //
 // The loop runs on the caller's goroutine. It costs one watch, on the leader's
 // node, and two requests for each leader, however many candidates come and go.
-// It outlasts outages, losses of the session, and servers in trouble, which the
-// log has; meanwhile the last answer is old. It ends with an error in the second
-// value if the server refuses it, such as for want of rights, or the client is
-// closed. The end of ctx is no error.
+// It outlasts outages, losses of the session, and servers in trouble, which it
+// logs. Meanwhile the last answer is old. It ends with an error in the second
+// value if the server refuses it, such as for want of rights, if the servers
+// refuse the client's credentials, or if the client is closed. The end of ctx is
+// no error.
 func Observe(ctx context.Context, c *framework.Client, path string) iter.Seq2[locks.Participant, error] {
 	return func(yield func(locks.Participant, error) bool) {
 		o := &observer{queue: queue.New(queue.Config{
@@ -88,8 +89,8 @@ func (o *observer) look(ctx context.Context, _ *framework.Session, tell func(loc
 	return err
 }
 
-// whoLeads returns the leader, and a watch for its end. There is no watch if the
-// leader has changed meanwhile.
+// whoLeads returns the leader, and a watch for its end. If that is not the leader
+// any more, there is no watch.
 func (o *observer) whoLeads(ctx context.Context) (locks.Participant, *framework.Watch, error) {
 	entries, err := o.queue.Entries(ctx)
 	if err != nil {
@@ -117,7 +118,7 @@ func (o *observer) whoLeads(ctx context.Context) (locks.Participant, *framework.
 // is one now.
 func (o *observer) watchForCandidates(ctx context.Context) (*framework.Watch, error) {
 	names, _, watch, err := o.Client.ChildrenW(ctx, o.queue.Path())
-	var there bool // the path is, though it was not just now
+	var there bool // the path exists again
 	if reason.Is(err, zk.ErrNoNode) {
 		there, _, watch, err = o.Client.ExistsW(ctx, o.queue.Path())
 	}

@@ -22,7 +22,7 @@ type contender struct {
 	node    framework.Created
 	seen    NotAdmitted
 	queued  bool            // the observer was told of the node
-	trouble follow.Recovery // what the attempt has outlasted since it last waited in the queue
+	trouble follow.Recovery // what was outlasted since the last wait in the queue
 
 	// These are for a contender that looks together with others; see [Crowd].
 	looked bool     // we have looked since our node was made, or have to
