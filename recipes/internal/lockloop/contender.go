@@ -21,12 +21,19 @@ type contender struct {
 	attempt Attempt
 	node    framework.Created
 	seen    NotAdmitted
-	queued  bool            // the observer was told of the node
-	trouble follow.Recovery // what was outlasted since the last wait in the queue
+	queued  bool // the observer was told of the node
+
+	recovery follow.Recovery // its trouble is over when we wait in the queue
 
 	// These are for a contender that looks together with others; see [Crowd].
 	looked bool     // we have looked since our node was made, or have to
 	since  *blocker // what has just changed, until we look
+}
+
+func newContender(l *Loop, a Attempt) *contender {
+	c := &contender{loop: l, attempt: a}
+	c.recovery.Client, c.recovery.Ends = l.nodes.Client, EndsAcquire
+	return c
 }
 
 // queue creates our node and returns nil when it is admitted. In every other
@@ -51,7 +58,8 @@ func (c *contender) queue(ctx context.Context) (err error) {
 		err := c.loop.admission.step(ctx, c)
 		switch {
 		case reason.Is(err, errAgain):
-		case err != nil && c.waitReconnect(ctx, err): // our node keeps its place meanwhile
+			c.recovery.Recovered()
+		case err != nil && c.outlasts(ctx, err): // our node keeps its place meanwhile
 		default:
 			admitted = err == nil
 			return err
@@ -102,22 +110,21 @@ func (c *contender) abandon(ctx context.Context) {
 	Discard(ctx, c.loop.nodes.Client, c.node.Path)
 }
 
-// waitReconnect reports whether to go on after an error, when the connection is
-// back.
-func (c *contender) waitReconnect(ctx context.Context, err error) bool {
-	if !c.attempt.Wait || !WaitReconnect(ctx, c.loop.nodes.Client, err) {
-		return false
-	}
-	c.trouble.Note(err)
-	return true
+// outlasts reports whether to go on after an error, when it is time to.
+func (c *contender) outlasts(ctx context.Context, err error) bool {
+	return c.attempt.Wait && c.recovery.Wait(ctx, err) == nil
 }
 
 // withTrouble adds the last error that was outlasted to that of an attempt which
 // ctx has ended, unless it is there.
 func (c *contender) withTrouble(ctx context.Context, err error) error {
-	last := c.trouble.Trouble()
+	last := c.recovery.Trouble()
+	reported := last
 	var op *framework.OpError
-	if last == nil || !reason.IsOfContext(ctx, err) || reason.As(last, &op) && reason.Is(err, op.Err) {
+	if reason.As(last, &op) {
+		reported = op.Err
+	}
+	if last == nil || !reason.IsOfContext(ctx, err) || reason.Is(err, reported) {
 		return err
 	}
 	return fmt.Errorf("%w (last error: %w)", err, Settled(last))
@@ -209,7 +216,7 @@ func (c *contender) noteHolder(data []byte, stat *zk.Stat) {
 
 // tellBlocked is called before a wait for others. All is well then.
 func (c *contender) tellBlocked() {
-	c.trouble.Recovered()
+	c.recovery.Recovered()
 	if c.attempt.OnBlocked != nil {
 		c.attempt.OnBlocked(c.seen)
 	}

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"sync/atomic"
-	"time"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
 // Loop queues for one lock, and waits in the queue for admission. [ByOrder] and
@@ -92,15 +92,15 @@ var (
 // node, with a guaranteed delete. A waiter outlasts every outage; only its
 // context ends it, and the error has the last one that it has outlasted.
 func (l *Loop) Run(ctx context.Context, a Attempt) (framework.Created, *NotAdmitted) {
-	c := &contender{loop: l, attempt: a}
-	ctx = framework.Extend(l.nodes.Client).OnTrouble(ctx, c.trouble.Note)
+	c := newContender(l, a)
+	ctx = framework.Extend(l.nodes.Client).OnTrouble(ctx, c.recovery.Note)
 	vanished := pauses.Vanished()
 	for {
 		err := c.queue(ctx)
 		if err == nil {
 			return c.node, nil
 		}
-		if ctx.Err() != nil || !reason.Is(err, errStale) && !c.waitReconnect(ctx, err) {
+		if ctx.Err() != nil || !reason.Is(err, errStale) && !c.outlasts(ctx, err) {
 			c.seen.Err = c.withTrouble(ctx, errorFor(ctx, err))
 			return framework.Created{}, &c.seen
 		}
@@ -110,21 +110,17 @@ func (l *Loop) Run(ctx context.Context, a Attempt) (framework.Created, *NotAdmit
 	}
 }
 
+// EndsAcquire is the Ends of a [follow.Recovery] for an acquire: it outlasts
+// outages, and losses of the session. Its caller is told of all else.
+func EndsAcquire(err error) bool { return !framework.IsConnectionError(err) }
+
 // WaitReconnect waits for the connection to come back, if err says that it is
 // gone, and reports whether it has. It pauses in any case: a server may be
 // reachable and still not answer.
 func WaitReconnect(ctx context.Context, c *framework.Client, err error) bool {
-	if !framework.IsConnectionError(err) {
-		return false
-	}
-	select {
-	case <-time.After(outagePause):
-	case <-ctx.Done():
-	}
-	return c.WaitConnected(ctx) == nil
+	r := follow.Recovery{Client: c, Ends: EndsAcquire}
+	return r.Wait(ctx, err) == nil
 }
-
-const outagePause = 100 * time.Millisecond
 
 // Discard deletes the node of an attempt that is over, whatever happens. It
 // waits for the deletion unless ctx has ended. In any case the server handles
