@@ -204,7 +204,11 @@ func TestObserverInTroubleSaysSo(t *testing.T) {
 		first := next()
 		start := time.Now()
 		require.NoError(t, w.Fake.Delete(first.Path))
-		require.Greater(t, next().Token, first.Token)
+		second := next()
+		if second.Path == "" { // it may see that nobody leads
+			second = next()
+		}
+		require.Greater(t, second.Token, first.Token)
 		require.Less(t, time.Since(start), time.Second)
 	})
 }
