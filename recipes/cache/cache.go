@@ -154,7 +154,8 @@ func (c *Cache) Err() error {
 }
 
 // Synced waits until the cache was filled for the first time. The error is
-// ctx's, or Err's.
+// ctx's, or Err's. That of ctx also matches the last error that the cache has
+// outlasted since a server has answered.
 func (c *Cache) Synced(ctx context.Context) error {
 	return c.wait(ctx, func() bool { return c.everSynced })
 }
@@ -181,8 +182,8 @@ func (c *Cache) Zxid() int64 {
 // which this client has not heard, WaitFor asks the server to catch up first,
 // and if there still is none, as SyncQuorum does.
 //
-// The error is ctx's, or Err's, or that of the request. It matches
-// ErrFutureZxid if there is no such transaction yet.
+// The error is ctx's, as that of Synced, or Err's, or that of the request. It
+// matches ErrFutureZxid if there is no such transaction yet.
 func (c *Cache) WaitFor(ctx context.Context, zxid int64) error {
 	if c.isAsNewAs(zxid) {
 		return nil
