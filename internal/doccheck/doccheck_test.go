@@ -60,7 +60,8 @@ func TestContributingHasTheFoldersOfTheCode(t *testing.T) {
 }
 
 var documents = []string{
-	"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "ARCHITECTURE.md", "examples/README.md",
+	"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "ARCHITECTURE.md", "SECURITY.md", "examples/README.md",
+	"docs/SUPPORT.md", "docs/PRODUCTION.md", "docs/ROLLING_UPDATES.md", "docs/FROM_ZK_LOCK.md", "docs/COMPATIBILITY.md",
 }
 
 func TestLinksOfTheDocumentsLeadSomewhere(t *testing.T) {
@@ -71,7 +72,7 @@ func TestLinksOfTheDocumentsLeadSomewhere(t *testing.T) {
 
 func TestDocumentsNameWhatExists(t *testing.T) {
 	for _, document := range documents {
-		require.NoError(t, code(t).Names(document, "context", "errors", "net", "zk"))
+		require.NoError(t, code(t).Names(document, "context", "errors", "net", "curator", "tls", "zk"))
 	}
 }
 
