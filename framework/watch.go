@@ -111,7 +111,7 @@ func watchedRead[T any](
 	var w *Watch
 	complete := false
 	defer func() {
-		if !complete && w != nil { // a Tracer has panicked, and nobody gets the watch
+		if !complete && w != nil { // a hook has panicked, and nobody gets the watch
 			w.shared.leave()
 		}
 	}()

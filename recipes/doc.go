@@ -37,7 +37,7 @@
 //	                                   end together
 //	fence.Guard                        a resource to refuse the writes of a
 //	                                   holder that has lost its lock
-//	locktrace.Tracer                   your own tracing system; package
+//	locktrace.HookStartAcquire         your own tracing system; package
 //	                                   tracing is for OpenTelemetry
 //
 // Paths, node names and modes are those of Apache Curator's recipes, so that
