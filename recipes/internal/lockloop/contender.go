@@ -2,6 +2,7 @@ package lockloop
 
 import (
 	"context"
+	"fmt"
 	"path"
 	"slices"
 	"time"
@@ -22,7 +23,7 @@ type contender struct {
 	seen    NotAdmitted
 	queued  bool // the observer was told of the node
 
-	recovery follow.Recovery
+	recovery follow.Recovery // its trouble is over when we wait in the queue
 
 	// These are for a contender that looks together with others; see [Crowd].
 	looked bool     // we have looked since our node was made, or have to
@@ -114,6 +115,21 @@ func (c *contender) outlasts(ctx context.Context, err error) bool {
 	return c.attempt.Wait && c.recovery.Wait(ctx, err) == nil
 }
 
+// withTrouble adds the last error that was outlasted to that of an attempt which
+// ctx has ended, unless it is there.
+func (c *contender) withTrouble(ctx context.Context, err error) error {
+	last := c.recovery.Trouble()
+	reported := last
+	var op *framework.OpError
+	if reason.As(last, &op) {
+		reported = op.Err
+	}
+	if last == nil || !reason.IsOfContext(ctx, err) || reason.Is(err, reported) {
+		return err
+	}
+	return fmt.Errorf("%w (last error: %w)", err, Settled(last))
+}
+
 // children lists the lock's path. The first time, it returns the listing that
 // came with the node. It returns errStale if our node is not good any more.
 func (c *contender) children(ctx context.Context) ([]string, error) {
@@ -198,7 +214,9 @@ func (c *contender) noteHolder(data []byte, stat *zk.Stat) {
 	c.seen.HolderSince = time.UnixMilli(stat.Ctime)
 }
 
+// tellBlocked is called before a wait for others. All is well then.
 func (c *contender) tellBlocked() {
+	c.recovery.Recovered()
 	if c.attempt.OnBlocked != nil {
 		c.attempt.OnBlocked(c.seen)
 	}

@@ -89,9 +89,10 @@ var (
 // Run queues until a node of ours is admitted, or ctx ends. The session of the
 // returned node was alive when Run saw the grant. The caller must delete the
 // node, with a guaranteed delete. A waiter outlasts every outage; only its
-// context ends it.
+// context ends it, and the error has the last one that it has outlasted.
 func (l *Loop) Run(ctx context.Context, a Attempt) (framework.Created, *NotAdmitted) {
 	c := newContender(l, a)
+	ctx = framework.Extend(l.nodes.Client).OnTrouble(ctx, c.recovery.Note)
 	vanished := pauses.Vanished()
 	for {
 		err := c.queue(ctx)
@@ -99,7 +100,7 @@ func (l *Loop) Run(ctx context.Context, a Attempt) (framework.Created, *NotAdmit
 			return c.node, nil
 		}
 		if ctx.Err() != nil || !reason.Is(err, errStale) && !c.outlasts(ctx, err) {
-			c.seen.Err = errorFor(ctx, err)
+			c.seen.Err = c.withTrouble(ctx, errorFor(ctx, err))
 			return framework.Created{}, &c.seen
 		}
 		if reason.Is(err, errStale) && c.node.Session.Context().Err() == nil {
