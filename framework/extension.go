@@ -76,7 +76,7 @@ func (e Extension) Clock() time.Time { return time.Now().Add(e.cfg.suspended()) 
 
 // HasHooks reports whether the client has hooks, which may hold its operations
 // up. A recipe tells hooks of its own events by a [HookKind].
-func (e Extension) HasHooks() bool { return e.core.hooks.Len() > 0 }
+func (e Extension) HasHooks() bool { return e.hooks.Len() > 0 }
 
 // NewTeller returns a Teller that has nothing to call.
 func (e Extension) NewTeller() clienttrace.Teller { return e.tellers.New() }

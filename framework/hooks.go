@@ -23,7 +23,7 @@ func NewHookKind[T any]() HookKind[T] { return HookKind[T]{hooks.Register[T]()} 
 
 // Of returns the client's hooks that hear of this kind of event, in the order of
 // WithHooks. The caller must not change the slice.
-func (k HookKind[T]) Of(c *Client) []T { return k.kind.Of(c.core.hooks) }
+func (k HookKind[T]) Of(c *Client) []T { return k.kind.Of(c.hooks) }
 
 // The events of the client.
 var (

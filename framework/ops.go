@@ -27,7 +27,7 @@ func (c *Client) do(ctx context.Context, op, path string, mayBeApplied func(erro
 		return &OpError{op, path, err}
 	}
 	run := c.run
-	if c.core.hooks.Len() > 0 {
+	if c.hooks.Len() > 0 {
 		run = c.told
 	}
 	return run(ctx, op, path, mayBeApplied, try)

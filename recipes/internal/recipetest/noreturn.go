@@ -150,7 +150,7 @@ func (b bombTracer) EndOperation(context.Context, clienttrace.OperationEnd) { b.
 
 func (b bombTracer) StartAcquire(ctx context.Context, _ locktrace.Acquire) (context.Context, locktrace.AcquireTracer) {
 	b.call()
-	return ctx, bombOnAcquire{b.bomb}
+	return ctx, bombOnAcquire(b)
 }
 
 type bombOnAcquire struct{ *bomb }
