@@ -44,14 +44,43 @@
 // Java and Go processes may contend for the same lock. The tests of package
 // testing/interop prove it with real Java Curator.
 //
-// Some things go on in the background: nodes, candidacies, caches and shared
-// values. They outlast every interruption, every loss of the session, and every
-// answer of a server in trouble, and log what lasts. A refusal of a request ends
-// them: for want of rights, or because of what was asked for. When all servers
-// refuse the client's credentials, that ends what others rely on, such as a node
-// or a candidacy, and every call of package atomic. A cache and a shared value,
-// on which nobody else relies, keep what they have, and go on when a server
-// takes the credentials.
+// # What ends, and what goes on
+//
+// Nodes, candidacies, caches and shared values go on in the background. Loops
+// over nodes.Group.Changes and leader.Observe go on until their caller leaves.
+// This is what follows when something happens to them:
+//
+//	the connection or a reply is lost   they go on with the next connection
+//	the session is lost                 they go on in the next session
+//	a server is in trouble and says     they try again, after pauses of up to
+//	so, or a parent is missing          half a minute; what runs in the
+//	                                    background logs each kind of trouble
+//	a request is refused, for want of   they end with that error
+//	rights or for what was asked for
+//	all servers refuse the client's     they end with zk.ErrAuthFailed, so that
+//	credentials                         those who rely on them know
+//	the client is closed                they end
+//
+// Some recipes deviate:
+//
+//   - A cache and a shared value keep what they have while servers refuse the
+//     credentials, and go on when one takes them: nobody else relies on a copy.
+//   - A cache and a view of a group go on without the data of a node that may
+//     not be read, and say so: the other nodes are what they are for.
+//   - A persistent node that was closed is deleted when a server takes the
+//     credentials: nobody relies on it any more.
+//   - A persistent node with the policy nodes.Fail ends when somebody else has
+//     its path, which is what the policy is for.
+//   - A member inside a double barrier ends with its session and with its node,
+//     because it is inside by them alone.
+//   - A holder that may not read its own node keeps its lock, which does not
+//     depend on that, and goes on trying to read.
+//   - Calls of package atomic wait through a server's trouble until their
+//     context ends, but pause for no more than five seconds at a time, because
+//     somebody waits.
+//   - Other calls that wait, such as an acquire or the entry of a barrier,
+//     return the error of a server in trouble: their caller knows better what
+//     to do.
 //
 // Each package says in its documentation what a loss of the session does, and
 // lists its promises in GUARANTEES.md, with the tests that hold them.

@@ -190,8 +190,8 @@ func TestPageShowsTheSnapshot(t *testing.T) {
 	_, body := get(t, serve(fixture), "", browser)
 	for _, text := range []string{
 		"connected for 3h", "0x1000a2b3c4d0001", "11.2s of 15s", "2.3s ago", // the session
-		"/shop/locks/sku-42", "1m12s", "asked for, 1 of this client wait", "1.5s before the servers end it", "waits at the server", "as seen 1m ago", "being released", "8589934670", "main.(*shop).sell", // holds
-		"this client for 1m13s", "bills@web-3/7", "3 of 1500 are shown", // waits
+		"/shop/locks/sku-42", "1m12s", "asked to release it, 1 of this client waits", "1.5s before the servers end it", "waits at the server", "as seen 1m ago", "being released", "8589934670", "main.(*shop).sell", // holds
+		"this client", "queued 1m13s ago", "bills@web-3/7", "3 of 1500 are shown", // waits
 		"not registered: conflict", "ended by itself: not authorized", "not deleted yet and may exist", // registrations
 		"behind", "40ms, 3 transactions", "the root cannot be read: not authenticated", "1 unreadable", // caches
 		"lock node deleted by someone else", "opened", // events
@@ -202,6 +202,7 @@ func TestPageShowsTheSnapshot(t *testing.T) {
 		require.Contains(t, body, text)
 	}
 	require.NotContains(t, body, "SessionPolicy", "plain words")
+	require.Less(t, strings.Index(body, ">Held by<"), strings.Index(body, ">Right ahead<"), "who holds is asked before who waits")
 	require.Less(t, strings.Index(body, "<h3>Waits"), strings.Index(body, "<h3>Holds"), "who waits is asked first")
 	require.Less(t, strings.Index(body, "lock node deleted"), strings.Index(body, ">opened"), "the newest event is first")
 }

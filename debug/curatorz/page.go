@@ -37,6 +37,7 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"since":    brief.Since,
 	"words":    func(s string) string { return strings.ReplaceAll(printable.String(s), "_", " ") },
 	"stage":    brief.Stage,
+	"waiting":  brief.Waiting,
 	"policy": func(s *snapshot.Session) string {
 		return brief.Policy(s.ErrorPolicy, s.SafetyMargin, s.Timeout.Duration())
 	},

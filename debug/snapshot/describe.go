@@ -96,10 +96,10 @@ func (h Hold) describe() string {
 		state = "being released"
 	}
 	if h.Revoked {
-		revoked = "asked for"
+		revoked = "asked to release it"
 	}
 	if h.Waiting > 0 {
-		waiting = fmt.Sprintf("%d of this client wait", h.Waiting)
+		waiting = brief.Waiting(h.Waiting)
 	}
 	return brief.List(state, revoked, waiting, "waited "+brief.Duration(h.Waited.Duration()), "node "+brief.Node(h.Node), fmt.Sprintf("token %d", h.Token))
 }
@@ -115,10 +115,10 @@ func (w Wait) describe(now time.Time) string {
 	}
 	var holder, next string
 	if w.Holder != nil {
-		holder = "first " + w.Holder.describe(now)
+		holder = "held by " + w.Holder.describe(now)
 	}
 	if w.Next != nil && (w.Holder == nil || w.Next.Node != w.Holder.Node) {
-		next = "next " + w.Next.describe(now)
+		next = "right ahead " + w.Next.describe(now)
 	}
 	return brief.List(stage, holder, next, seen)
 }
@@ -130,7 +130,7 @@ func (c *Contender) describe(now time.Time) string {
 	}
 	since := ""
 	if !c.Since.IsZero() {
-		since = " for " + brief.Since(now, c.Since)
+		since = " queued " + brief.Since(now, c.Since) + " ago"
 	}
 	if owner == "" {
 		return brief.Node(c.Node) + since

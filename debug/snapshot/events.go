@@ -65,11 +65,11 @@ func describeLock(shown *Event, e flight.Event) {
 	case flight.HoldLost:
 		shown.Kind, shown.Text, shown.Trouble = EventLost, "held for "+brief.Duration(e.Took), true
 	case flight.HoldRevoked:
-		shown.Kind, shown.Text = EventRevoked, "somebody asks for it"
+		shown.Kind, shown.Text = EventRevoked, "somebody asks the holder to release it"
 	case flight.Waiting:
 		shown.Kind, shown.Text = EventWaiting, fmt.Sprintf("%d ahead", e.Count)
 		if e.Other != "" {
-			shown.Text += ", the first is " + brief.Node(e.Other)
+			shown.Text += ", held by " + brief.Node(e.Other)
 		}
 	case flight.Acquired:
 		shown.Kind, shown.Text = EventAcquired, "after "+brief.Duration(e.Took)

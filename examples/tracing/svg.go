@@ -28,15 +28,15 @@ const (
 	charWidth  = 7 // an upper bound for one character of text
 )
 
-// The colours are neither dark nor light, because the picture has no
-// background.
+// The picture has no background. So all colours of text are about as far from
+// white as from black, and can be read on both.
 const style = `
-  text { font: 12px ui-sans-serif, system-ui, "Segoe UI", "DejaVu Sans", sans-serif; fill: #7d8793 }
+  text { font: 12px ui-sans-serif, system-ui, "Segoe UI", "DejaVu Sans", sans-serif; fill: #6f7a86 }
   .lane { font-size: 15px; font-weight: 600 }
   .trace { font-size: 12px; font-weight: 400 }
   .took, .before { text-anchor: end }
   .tick { text-anchor: middle }
-  .rule, .grid { stroke: #7d8793; stroke-opacity: .5 }
+  .rule, .grid { stroke: #6f7a86; stroke-opacity: .5 }
   .grid { stroke-opacity: .18 }
   .request { fill: #7b8ea6 }
   .work { fill: #a9b6c6 }
@@ -44,10 +44,11 @@ const style = `
   .hold { fill: #45ad8d }
   .in { fill: #1b1f24 }
   .link, .handover { fill: none; stroke-width: 1.6 }
-  .link { stroke: #9a78dd; stroke-dasharray: 5 3 }
-  .handover { stroke: #2f9173 }
-  .tip-link { fill: #9a78dd } .tip-handover { fill: #2f9173 }
-  .of-link { fill: #9a78dd } .of-handover { fill: #38a283 }
+  .link { stroke: #8a63d2; stroke-dasharray: 5 3 }
+  .handover { stroke: #2b8a6e }
+  .tip-link { fill: #8a63d2 } .tip-handover { fill: #2b8a6e }
+  .of-link { fill: #8a63d2 }
+  .of-handover { fill: #2b8a6e }
 `
 
 // picture draws traces as lanes of bars on one axis of time.

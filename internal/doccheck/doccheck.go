@@ -114,7 +114,9 @@ func isSkipped(folder string) bool {
 }
 
 // Links checks that each relative link of a document in a tree leads to a file
-// or a folder of the tree, and its fragment to a heading of that file.
+// or a folder of the tree, and its fragment to a heading of that file. The
+// sources of pictures in HTML count, too, and each picture must say in words
+// what it shows.
 func Links(tree fs.FS, document string) error {
 	text, err := fs.ReadFile(tree, document)
 	if err != nil {
@@ -122,17 +124,24 @@ func Links(tree fs.FS, document string) error {
 	}
 	var problems []error
 	for _, match := range link.FindAllStringSubmatch(string(text), -1) {
-		if strings.Contains(match[1], "://") {
+		target := match[1] + match[2]
+		if strings.Contains(target, "://") {
 			continue
 		}
-		if err := follow(tree, document, match[1]); err != nil {
-			problems = append(problems, fmt.Errorf("%s links to %s: %w", document, match[1], err))
+		if err := follow(tree, document, target); err != nil {
+			problems = append(problems, fmt.Errorf("%s links to %s: %w", document, target, err))
 		}
+	}
+	for _, picture := range silentPicture.FindAllString(string(text), -1) {
+		problems = append(problems, fmt.Errorf("%s has a picture without words: %s", document, picture))
 	}
 	return errors.Join(problems...)
 }
 
-var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+var (
+	link          = regexp.MustCompile(`\]\(([^)\s]+)\)|\b(?:src|srcset)="([^"\s]+)"`)
+	silentPicture = regexp.MustCompile(`!\[\s*\]\([^)]*\)|<img(?:\s+(?:[b-z][a-z]*="[^"]*"|alt=""))*\s*>`)
+)
 
 func follow(tree fs.FS, document, target string) error {
 	file, fragment, hasFragment := strings.Cut(target, "#")

@@ -60,7 +60,8 @@ func TestContributingHasTheFoldersOfTheCode(t *testing.T) {
 }
 
 var documents = []string{
-	"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "ARCHITECTURE.md", "examples/README.md",
+	"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "ARCHITECTURE.md", "SECURITY.md", "examples/README.md",
+	"docs/SUPPORT.md", "docs/PRODUCTION.md", "docs/ROLLING_UPDATES.md", "docs/FROM_ZK_LOCK.md", "docs/COMPATIBILITY.md",
 }
 
 func TestLinksOfTheDocumentsLeadSomewhere(t *testing.T) {
@@ -71,7 +72,7 @@ func TestLinksOfTheDocumentsLeadSomewhere(t *testing.T) {
 
 func TestDocumentsNameWhatExists(t *testing.T) {
 	for _, document := range documents {
-		require.NoError(t, code(t).Names(document, "context", "errors", "net", "zk"))
+		require.NoError(t, code(t).Names(document, "context", "errors", "net", "tls", "zk"))
 	}
 }
 
@@ -123,11 +124,17 @@ func TestHouse(t *testing.T) {
 func TestLinks(t *testing.T) {
 	tree := fstest.MapFS{"d/other.md": {Data: []byte("# It's one heading\n")}, "d/e/e.go": {}}
 	for text, problem := range map[string]string{
-		"[a](other.md), [b](e), [c](https://x.org/none)": "",
-		"[a](other.md#its-one-heading)":                  "",
-		"## Here\n\n[a](#here)":                          "",
-		"[a](../d/none.md)":                              "none.md",
-		"[a](other.md#none)":                             "no heading #none",
+		"[a](other.md), [b](e), [c](https://x.org/none)":  "",
+		"[a](other.md#its-one-heading)":                   "",
+		"## Here\n\n[a](#here)":                           "",
+		"[a](../d/none.md)":                               "none.md",
+		"[a](other.md#none)":                              "no heading #none",
+		"![a](other.md) <img src=\"other.md\" alt=\"b\">": "",
+		"<img src=\"none.png\" alt=\"b\">":                "none.png",
+		"<source srcset=\"none.png\">":                    "none.png",
+		"![](other.md)":                                   "without words",
+		"<img src=\"other.md\" width=\"9\">":              "without words",
+		"<img alt=\"\" src=\"other.md\">":                 "without words",
 	} {
 		tree["d/doc.md"] = &fstest.MapFile{Data: []byte(text)}
 		checkProblem(t, Links(tree, "d/doc.md"), problem)

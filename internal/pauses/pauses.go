@@ -47,7 +47,7 @@ func (g *Growing) Wait(ctx context.Context) error {
 	}
 	now := g.next
 	g.next = min(max(2*now, g.Shortest), g.Longest)
-	err := sleep(ctx, now)
+	err := Sleep(ctx, now)
 	g.last = time.Now()
 	return err
 }
@@ -55,7 +55,8 @@ func (g *Growing) Wait(ctx context.Context) error {
 // Reset has the pauses begin anew.
 func (g *Growing) Reset() { g.began, g.next = true, g.First }
 
-func sleep(ctx context.Context, d time.Duration) error {
+// Sleep waits for d, and returns ctx's error if ctx ends first.
+func Sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

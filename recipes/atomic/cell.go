@@ -9,6 +9,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/clienttrace"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
 // cell is a node whose data is one value. Callers say how they want to change
@@ -26,14 +27,14 @@ type cell struct {
 	mu      sync.Mutex // protects the following fields, and those of calls that say so
 	waiting []*call    // for the next round
 	working bool       // there is a worker
-	trouble error      // why the worker has to try again, or nil
 	receipt receipt    // only the worker changes it
 	loaded  snapshot   // of a Load that nothing has used yet
 
 	// These fields are the worker's.
-	seen   snapshot
-	number int64              // of the last write that had a receipt
-	teller clienttrace.Teller // or nil
+	recovery follow.Recovery // within a round; all may ask for its trouble
+	seen     snapshot
+	number   int64              // of the last write that had a receipt
+	teller   clienttrace.Teller // or nil
 }
 
 // change says what to do with a node's data. It must not change the data that
@@ -147,14 +148,14 @@ func (c *cell) leave(w *call) (over bool) {
 // gaveUp is the error of a caller whose context has ended.
 func (c *cell) gaveUp(ctx context.Context, w *call) error {
 	c.mu.Lock()
-	sent, trouble, p := w.sent, c.trouble, w.promotion
+	sent, p := w.sent, w.promotion
 	c.mu.Unlock()
 	err := reason.OfContext(ctx)
 	if p != nil {
 		err = p.inVain(err)
 	}
-	if trouble != nil {
-		err = fmt.Errorf("%w while trying again after: %w", err, asReason(trouble))
+	if trouble := c.recovery.Trouble(); trouble != nil {
+		err = fmt.Errorf("%w (last error: %w)", err, asReason(trouble))
 	}
 	if sent {
 		err = unknown(err)
@@ -181,18 +182,11 @@ func (c *cell) nextRound(ctx context.Context) *round {
 		c.working = false
 		return nil
 	}
-	c.trouble = nil
+	c.recovery.Recovered()
 	r := &round{cell: c}
 	if c.writes != nil { // a Load is never of what is known already
 		c.seen, r.synced = snapshot{}, true
 	}
-	r.ctx, r.cancel = context.WithCancel(ctx)
+	r.ctx, r.cancel = context.WithCancel(framework.Extend(c.client).OnTrouble(ctx, c.recovery.Note))
 	return r
-}
-
-// noteTrouble takes down an error for those who give up.
-func (c *cell) noteTrouble(err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.trouble = err
 }

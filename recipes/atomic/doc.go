@@ -66,8 +66,9 @@
 // # When the session is lost
 //
 // Numbers, values and sequences do not depend on a session. Calls wait through
-// outages and losses of the session until their context ends. A Sequence waits
-// no longer than any operation of the client.
+// outages, losses of the session and the trouble of servers until their context
+// ends. A refusal ends them, and so do servers that refuse the client's
+// credentials. A Sequence waits no longer than any operation of the client.
 //
 // # Limits
 //

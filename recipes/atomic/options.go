@@ -75,6 +75,9 @@ func isNil(name string) error {
 func newCell[T any](object *T, c *framework.Client, path string, opts []Option) *cell {
 	one := &cell{client: c, path: path}
 	one.loads = &cell{client: c, path: path, writes: one}
+	for _, each := range []*cell{one, one.loads} {
+		each.recovery.Client, each.recovery.Awaited = c, true
+	}
 	one.cfg.check(path)
 	for _, o := range opts {
 		if o == nil {

@@ -17,10 +17,7 @@ func (r *round) promote() error {
 	lease, err := locks.NewInterProcessMutex(r.client, r.cfg.lockPath).Acquire(r.ctx)
 	r.endPromotion(p, err)
 	if err != nil {
-		if err := r.outlast(err); err != nil {
-			return r.refused(err)
-		}
-		return nil
+		return r.beginAnew(err)
 	}
 	r.lease = lease
 	r.tracePromotion()

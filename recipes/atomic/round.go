@@ -6,9 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/recipes/locks"
 )
@@ -28,8 +27,7 @@ type round struct {
 	closed bool   // nobody joins any more
 	synced bool   // the next read must see all that was written before it
 	fresh  bool   // it did
-	pauses int
-	beaten int // how often somebody else has written first
+	beaten int    // how often somebody else has written first
 	lease  *locks.Lease
 
 	promotion *promotion // under way, or nil; protected by mu
@@ -121,10 +119,7 @@ func (r *round) compose(data []byte) []byte {
 func (r *round) write(base snapshot, data []byte) error {
 	w := &write{round: r, base: base, data: data}
 	if err := w.takeReceipt(); err != nil {
-		if err := r.outlast(err); err != nil {
-			return r.refused(err)
-		}
-		return nil
+		return r.beginAnew(err)
 	}
 	if !r.markSent() {
 		return nil
@@ -269,36 +264,25 @@ func (r *round) giveWay() error {
 	case r.beaten == 1:
 		return nil
 	}
-	r.sleep(rand.N(min(time.Millisecond<<min(r.beaten, 16), longestPause)))
+	_ = pauses.Sleep(r.ctx, rand.N(min(time.Millisecond<<min(r.beaten, 16), longestPause)))
+	return nil // at the end of the round, the next request says so
+}
+
+// beginAnew waits until the round may begin anew, after an error of what a write
+// needs. If waiting does not cure that, the write is refused.
+func (r *round) beginAnew(err error) error {
+	if err := r.outlast(err); err != nil {
+		return r.refused(err)
+	}
 	return nil
 }
 
 // outlast waits until it is time to try again after an error. It returns the
 // error if waiting does not cure it.
 func (r *round) outlast(err error) error {
-	switch {
-	case reason.Is(err, framework.ErrClosed):
-		return framework.ErrClosed
-	case r.ctx.Err() != nil, framework.IsRefusal(err), reason.Is(err, zk.ErrAuthFailed):
-		return err
+	err = r.recovery.Wait(r.ctx, err)
+	if r.ctx.Err() != nil || reason.Is(err, framework.ErrClosed) {
+		return framework.ErrClosed // nobody reads it if the round is over because all callers have gone
 	}
-	r.noteTrouble(err)
-	if r.pauses++; r.pauses > 1 {
-		const first, longest = 50 * time.Millisecond, 5 * time.Second
-		r.sleep(min(first<<min(r.pauses, 16), longest))
-	}
-	if err := r.client.WaitConnected(r.ctx); reason.Is(err, zk.ErrAuthFailed) {
-		return err
-	}
-	return nil
-}
-
-// sleep returns early if the round ends.
-func (r *round) sleep(d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-r.ctx.Done():
-	}
+	return err
 }

@@ -127,9 +127,6 @@ func (r *round) create() error {
 		r.forget()
 		return nil
 	default:
-		if err := r.outlast(err); err != nil {
-			return r.refused(err)
-		}
-		return nil
+		return r.beginAnew(err)
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"log/slog"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/reason"
 	"github.com/gocurator/curator/internal/semconv"
@@ -44,27 +42,25 @@ func (r *replica) live(client, stop context.Context) {
 // follow reads the node, and again whenever its watch has fired, and when the
 // connection was interrupted. It returns the error that ends it.
 func (r *replica) follow(ctx context.Context) error {
-	ctx = framework.Extend(r.Client).OnTrouble(ctx, r.noteTrouble)
 	var watch *framework.Watch
 	defer func() { stopWatch(watch) }()
-	var pauses pauses
-	for {
-		next, interrupted, err := r.look(ctx)
+	r.loop.Look = func(inSession context.Context, _ *framework.Session) error {
+		next, interrupted, err := r.look(inSession)
 		stopWatch(watch) // not before: the next one joins it, if it has not fired
-		if watch = next; err == nil {
-			pauses.reset()
-			r.noteRead()
-			select {
-			case <-watch.Done():
-			case <-interrupted:
-				r.trace(ReadAgain)
-			case <-ctx.Done():
-				return reason.OfContext(ctx)
-			}
-		} else if err = r.outlast(ctx, &pauses, err); err != nil {
+		if watch = next; err != nil {
 			return err
 		}
+		r.noteRead()
+		select {
+		case <-watch.Done():
+		case <-interrupted: // also at the end of the session, which the next look notices
+			r.trace(ReadAgain)
+		case <-ctx.Done():
+			return reason.OfContext(ctx)
+		}
+		return nil
 	}
+	return r.loop.Run(ctx)
 }
 
 func stopWatch(w *framework.Watch) {
@@ -117,53 +113,10 @@ func (r *replica) readW(ctx context.Context, orSeed bool) (*sharednode.Snapshot,
 	return r.ReadW(ctx)
 }
 
-// outlast waits until it is time to try again after an error. It returns the
-// error if waiting does not cure it.
-func (r *replica) outlast(ctx context.Context, p *pauses, err error) error {
-	if ctx.Err() != nil {
-		return reason.OfContext(ctx)
-	}
-	if !isCurable(err) {
-		return err
-	}
-	r.noteTrouble(err)
-	switch {
-	case reason.Is(err, framework.ErrSessionLost), reason.Is(err, framework.ErrNotConnected):
-		return nil // the next look waits for the connection
-	case framework.IsConnectionError(err):
-		return p.Wait(ctx, sharednode.LongestOfOutage)
-	}
-	if !p.warned {
-		p.warned = true
-		r.log().Warn("shared value is tried again after an error", r.logPath(), slog.Any(semconv.Cause, err))
-	}
-	return p.Wait(ctx, sharednode.LongestOfTrouble)
-}
-
-// isCurable reports whether waiting may cure an error. The parents of a node
-// may be missing because the server deletes them when they are empty.
-func isCurable(err error) bool {
-	switch {
-	case reason.Is(err, framework.ErrClosed):
-		return false
-	case reason.Is(err, zk.ErrAuthFailed), reason.Is(err, zk.ErrNoNode):
-		return true
-	default:
-		return !framework.IsRefusal(err)
-	}
-}
-
-// noteTrouble takes down why the node cannot be read, for those who wait.
-func (r *replica) noteTrouble(err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.trouble = err
-}
-
 func (r *replica) noteRead() {
+	r.loop.Recovered()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.trouble = nil
 	if !r.synced {
 		r.synced = true
 		r.tellLocked()
@@ -186,11 +139,3 @@ func (r *replica) log() *slog.Logger { return framework.Extend(r.Client).Logger(
 func (r *replica) logPath() slog.Attr {
 	return slog.String(semconv.ZNodePath, framework.Extend(r.Client).FullPath(r.Path))
 }
-
-// pauses grow until they are reset.
-type pauses struct {
-	sharednode.Pauses
-	warned bool // the log has a warning since the reset
-}
-
-func (p *pauses) reset() { *p = pauses{} }

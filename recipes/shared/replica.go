@@ -2,31 +2,30 @@ package shared
 
 import (
 	"context"
-	"fmt"
 	"sync"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/clienttrace"
-	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/follow"
 	"github.com/gocurator/curator/recipes/internal/sharednode"
 )
 
-// replica is what this process knows of the node. One goroutine, that of run,
+// replica is what this process knows of the node. One goroutine, that of live,
 // reads it again and again. Writes tell of what they have done.
 type replica struct {
 	sharednode.Node
 	seed   []byte
 	unique bool // as WithUniqueData says
 
+	loop   follow.Loop     // of live
 	closed context.Context // ends with Close
 	cancel context.CancelCauseFunc
-	done   chan struct{} // closed when run has returned
+	done   chan struct{} // closed when live has returned
 
 	mu      sync.Mutex           // protects the following fields
 	now     *sharednode.Snapshot // nil until something is known
-	synced  bool                 // run has read the node, and created it if it was missing
-	trouble error                // why run cannot read it at present, or nil
-	err     error                // why run has ended
+	synced  bool                 // live has read the node, and created it if it was missing
+	err     error                // why live has ended
 	teller  clienttrace.Teller   // of the client's tracer, or nil
 	changed chan struct{}
 }
@@ -35,6 +34,10 @@ func newReplica(client *framework.Client, path string, seed []byte, cfg config) 
 	r := &replica{
 		Node: sharednode.Node{Client: client, Path: path}, seed: seed, unique: cfg.uniqueData,
 		done: make(chan struct{}), changed: make(chan struct{}),
+	}
+	r.loop.Recovery = follow.Recovery{
+		Client: client, What: "shared value", About: r.logPath,
+		Outlasts: follow.RefusedCredentials, // nobody else relies on what this process knows
 	}
 	stop, cancel := context.WithCancelCause(context.Background())
 	r.closed, r.cancel = stop, cancel
@@ -52,7 +55,7 @@ func (r *replica) latest() *sharednode.Snapshot {
 	return r.now
 }
 
-// wasRead reports whether run has read the node. A Refresh may have done so
+// wasRead reports whether live has read the node. A Refresh may have done so
 // before, which does not create it.
 func (r *replica) wasRead() bool {
 	r.mu.Lock()
@@ -148,19 +151,9 @@ func (r *replica) waitSynced(ctx context.Context) error {
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return r.gaveUp(ctx)
+			return r.loop.GaveUp(ctx)
 		}
 	}
-}
-
-// gaveUp is the error of a call whose context has ended.
-func (r *replica) gaveUp(ctx context.Context) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.trouble != nil {
-		return fmt.Errorf("%w (last error: %w)", reason.OfContext(ctx), r.trouble)
-	}
-	return reason.OfContext(ctx)
 }
 
 // ended returns why the replica has ended, or nil.

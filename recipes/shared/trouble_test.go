@@ -5,8 +5,10 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocurator/curator/framework"
@@ -52,5 +54,36 @@ func TestLookUpPauses(t *testing.T) {
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.Greater(t, looks.Hits(), 2)
 		require.Less(t, looks.Hits(), 20)
+	})
+}
+
+// Servers refuse the client's credentials for an hour. A Value keeps what it
+// has, and goes on as soon as a server takes them.
+func TestValueOutlastsRefusedCredentials(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *world) {
+		var log recipetest.Log
+		c, _ := w.Connect(t, framework.WithAuth("digest", []byte("me:secret")), framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		known := w.count(t, c, "/n", 7)
+		refusal := w.Fake.Inject(zktest.Rule{Op: zktest.OpAuth, Times: -1, Do: zktest.Fail(zktest.ErrAuthFailed)})
+		w.Fake.Session(c.SessionID()).Expire()
+		time.Sleep(time.Hour)
+		unknown, err := shared.NewCount(c, "/other", 9)
+		require.NoError(t, err)
+		defer unknown.Close()
+		require.ErrorIs(t, unknown.Synced(recipetest.Within(t, time.Minute)), zk.ErrAuthFailed)
+		require.Equal(t, int32(7), get(t, known).Value)
+		require.NoError(t, known.Err())
+
+		refusal.Remove()
+		require.NoError(t, w.Fake.Set("/n", bytesOf(8)))
+		for s := range c.States(w.Patience(t)) {
+			if s.IsConnected() {
+				break
+			}
+		}
+		synctest.Wait()
+		require.Equal(t, int32(8), get(t, known).Value)
+		require.Equal(t, int32(9), get(t, unknown).Value)
+		require.Equal(t, 2, strings.Count(log.String(), "shared value is tried again after an error"), "once for each")
 	})
 }

@@ -42,6 +42,19 @@ func conformSince39(t *testing.T, name, before string, script func(s *stage)) {
 	})
 }
 
+// conformUntil393 is conform for what ZooKeeper does differently since 3.9.4. A
+// Server does not imitate that.
+func conformUntil393(t *testing.T, name, since string, script func(s *stage)) {
+	t.Helper()
+	t.Run(name+" until 3.9.3", func(t *testing.T) {
+		srv := realServer.get(t)
+		if realServer.isSince394() {
+			t.Skipf("ZooKeeper %s: %s", realServer.version, since)
+		}
+		compare(t, srv, script)
+	})
+}
+
 // conformInEachVersion is conform for what WithVersion makes a Server do as the
 // real server does.
 func conformInEachVersion(t *testing.T, name string, script func(s *stage)) {

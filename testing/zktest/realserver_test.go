@@ -63,6 +63,13 @@ func (s *sharedServer) is39() bool {
 	return major > 3 || major == 3 && minor >= 9
 }
 
+// isSince394 reports whether the real server is newer than 3.9.3.
+func (s *sharedServer) isSince394() bool {
+	var minor, patch int
+	_, _ = fmt.Sscanf(s.version, "3.%d.%d", &minor, &patch)
+	return minor > 9 || minor == 9 && patch >= 4
+}
+
 func (s *sharedServer) close() error {
 	if s.srv == nil {
 		return nil

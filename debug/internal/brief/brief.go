@@ -84,6 +84,14 @@ func Stage(code string) string {
 	}
 }
 
+// Waiting says how many acquires of a holder's client wait for the lock.
+func Waiting(n int) string {
+	if n == 1 {
+		return "1 of this client waits"
+	}
+	return fmt.Sprintf("%d of this client wait", n)
+}
+
 // Policy says in words when work under a lock has to stop: see
 // snapshot.Session. The margin is a part of the timeout.
 func Policy(code string, margin float64, timeout time.Duration) string {

@@ -50,6 +50,11 @@ func TestCountAndList(t *testing.T) {
 	require.Empty(t, List("", ""))
 }
 
+func TestWaiting(t *testing.T) {
+	require.Equal(t, "1 of this client waits", Waiting(1))
+	require.Equal(t, "12 of this client wait", Waiting(12))
+}
+
 func TestClock(t *testing.T) {
 	east := time.FixedZone("east", 3600)
 	now := time.Date(2026, 1, 2, 0, 30, 0, 0, east)

@@ -111,6 +111,7 @@ func TestLoopFollowsThroughOutagesAndLosses(t *testing.T) {
 
 		cancel()
 		require.ErrorIs(t, <-f.ended, context.Canceled)
+		settle(time.Second) // the watch is withdrawn in the background
 		require.Zero(t, w.Watches())
 	})
 }
@@ -251,5 +252,61 @@ func TestEachYieldsUntilTheCallerLeaves(t *testing.T) {
 			require.NoError(t, err)
 			cancel()
 		}
+	})
+}
+
+// A follower that outlasts refused credentials looks as soon as a server takes
+// them.
+func TestCredentialsThatAreTakenAgain(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *recipetest.World) {
+		var log recipetest.Log
+		c, _ := w.Connect(t, framework.WithAuth("digest", []byte("me:secret")), framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		f := newFollower(c, func(f *follower) {
+			f.Outlasts = follow.RefusedCredentials
+			f.What, f.About = "follower", func() slog.Attr { return slog.String("path", "/n") }
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		go f.run(ctx)
+		settle(time.Second)
+
+		refusal := w.Fake.Inject(zktest.Rule{Op: zktest.OpAuth, Times: -1, Do: zktest.Fail(zktest.ErrAuthFailed)})
+		w.Fake.Session(c.SessionID()).Expire()
+		settle(time.Hour)
+		require.ErrorIs(t, f.Trouble(), zk.ErrAuthFailed)
+		require.Equal(t, 1, strings.Count(log.String(), "follower is tried again after an error"), log.String())
+		require.Equal(t, []string{"a"}, f.has())
+		refusal.Remove()
+		require.NoError(t, w.Fake.Set("/n", []byte("b")))
+		for s := range c.States(t.Context()) {
+			if s.IsConnected() {
+				break
+			}
+		}
+		synctest.Wait()
+		require.Equal(t, []string{"a", "b"}, f.has(), "at once")
+		require.NoError(t, f.Trouble())
+
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpAuth, Times: -1, Do: zktest.Fail(zktest.ErrAuthFailed)})
+		w.Fake.Session(c.SessionID()).Expire()
+		settle(time.Minute)
+		cancel()
+		require.ErrorIs(t, <-f.ended, context.Canceled)
+	})
+}
+
+// Those who wait for each attempt do not wait for half a minute because another
+// attempt has failed.
+func TestPausesOfAnAwaitedFollower(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *recipetest.World) {
+		c, _ := w.Connect(t)
+		f := newFollower(c, func(f *follower) { f.Awaited = true })
+		w.Fake.Inject(zktest.Rule{Op: zktest.OpGetData, Times: -1, Do: zktest.Fail(-1)})
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go f.run(ctx)
+		settle(5 * time.Minute)
+		pauses := f.pauses()
+		require.Equal(t, []time.Duration{100 * time.Millisecond, 200 * time.Millisecond}, pauses[:2])
+		require.Equal(t, 5*time.Second, pauses[len(pauses)-1])
 	})
 }

@@ -30,6 +30,10 @@ type Recovery struct {
 	// Judge does. Ends comes first.
 	Ends, Outlasts func(error) bool
 
+	// Awaited says that somebody waits for each attempt. The pauses while
+	// servers are in trouble are as short as those of an outage then.
+	Awaited bool
+
 	outages, troubles *pauses.Growing // nil before their first pause
 	warned            string          // the kind of trouble that the log has
 
@@ -74,6 +78,9 @@ func (r *Recovery) pause(ctx context.Context, verdict Verdict, err error) error 
 		return wait(ctx, &r.outages, pauses.Outage)
 	}
 	r.warn(err)
+	if r.Awaited {
+		return wait(ctx, &r.outages, pauses.Outage)
+	}
 	return wait(ctx, &r.troubles, pauses.Trouble)
 }
 
@@ -85,8 +92,7 @@ func wait(ctx context.Context, g **pauses.Growing, begin func() pauses.Growing) 
 	return (*g).Wait(ctx)
 }
 
-// waitConnected waits for a connection. Servers that refuse the credentials are
-// asked again from time to time, if the follower outlasts that.
+// waitConnected waits for a connection.
 func (r *Recovery) waitConnected(ctx context.Context) error {
 	err := r.Client.WaitConnected(ctx)
 	switch {
@@ -97,7 +103,25 @@ func (r *Recovery) waitConnected(ctx context.Context) error {
 	case r.judge(err) == End:
 		return err
 	}
-	return nil // the next look says the same, and pauses
+	r.waitAccepted(ctx)
+	if ctx.Err() != nil {
+		return reason.OfContext(ctx)
+	}
+	return nil
+}
+
+// waitAccepted waits until a server takes the credentials, with which the client
+// asks again from time to time. A wait for a connection does not last as long.
+func (r *Recovery) waitAccepted(ctx context.Context) {
+	states := r.Client.States(ctx)
+	if r.Client.State().IsConnected() {
+		return
+	}
+	for s := range states {
+		if s.IsConnected() {
+			return
+		}
+	}
 }
 
 // warn writes trouble into the log, each kind once.

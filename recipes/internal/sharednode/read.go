@@ -9,6 +9,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/internal/pauses"
 	"github.com/gocurator/curator/internal/reason"
+	"github.com/gocurator/curator/recipes/internal/follow"
 )
 
 // Read reads the node. It costs one request.
@@ -100,21 +101,25 @@ func (n Node) readPresent(ctx context.Context, watched bool) (*Snapshot, *framew
 }
 
 // readPatiently reads what decides about a write whose reply was lost: behind a
-// quorum, because a sync is no barrier at a leader. It does not give up before
-// ctx ends.
+// quorum, because a sync is no barrier at a leader. It outlasts outages until
+// ctx ends. Any other error ends it: the outcome stays unknown, and the caller
+// need not wait to hear that.
 func (n Node) readPatiently(ctx context.Context) (*Snapshot, error) {
-	var pauses Pauses
+	outage := pauses.Outage()
 	for {
-		err := n.Client.SyncQuorum(ctx)
-		var s *Snapshot
-		if err == nil {
-			s, err = n.Read(ctx)
-		}
-		if ctx.Err() != nil || !framework.IsConnectionError(err) || reason.Is(err, zk.ErrAuthFailed) {
+		s, err := n.readCommitted(ctx)
+		if err == nil || ctx.Err() != nil || follow.Judge(err) != follow.Outage {
 			return s, err
 		}
-		if ended := pauses.Wait(ctx, LongestOfOutage); ended != nil {
+		if ended := outage.Wait(ctx); ended != nil {
 			return nil, fmt.Errorf("%w (last error: %w)", ended, err)
 		}
 	}
+}
+
+func (n Node) readCommitted(ctx context.Context) (*Snapshot, error) {
+	if err := n.Client.SyncQuorum(ctx); err != nil {
+		return nil, err
+	}
+	return n.Read(ctx)
 }

@@ -1,0 +1,158 @@
+// Package demo has what the main functions of examples share: flags, servers,
+// and the exit status. An example has a story, which shows something and checks
+// it.
+package demo
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/testing/zktest"
+)
+
+// Exit statuses.
+const (
+	AsExpected = 0
+	Failed     = 1
+	BadInput   = 2
+)
+
+// Story shows something on a stage, and checks it. It returns an error if that
+// was not shown.
+type Story func(ctx context.Context, stage Stage) error
+
+// Stage is what a story has.
+type Stage struct {
+	Client  *framework.Client // is connected, and closed after the story
+	Out     io.Writer         // may be written by several goroutines at a time
+	servers string
+}
+
+// Main runs a story with the arguments of the command line, and ends the
+// process with the exit status. An interrupt ends the context of the story.
+func Main(name string, story Story) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// A second Ctrl-C does not wait for the clean-up.
+	context.AfterFunc(ctx, stop)
+	os.Exit(Run(ctx, name, story, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// errTimeout is why a story has ended that took too long.
+var errTimeout = errors.New("not done in time")
+
+// Run runs a story and returns the exit status. It embeds a server, unless the
+// flag -servers names an ensemble. There, the story has a chroot of its own,
+// which is deleted afterwards.
+func Run(ctx context.Context, name string, story Story, args []string, stdout, stderr io.Writer) int {
+	fs := flag.NewFlagSet(name, flag.ContinueOnError)
+	servers := fs.String("servers", "", "`host:port,...` of a real ensemble (default: an embedded server)")
+	timeout := fs.Duration("timeout", time.Minute, "give up after this time")
+	fs.SetOutput(stderr)
+	err := fs.Parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return AsExpected
+	case err != nil: // which fs has printed
+		return BadInput
+	case fs.NArg() > 0 || *timeout <= 0:
+		fmt.Fprintf(stderr, "%s: no arguments are allowed, and -timeout must be positive: %q\n", name, args)
+		return BadInput
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, *timeout, errTimeout)
+	defer cancel()
+	out := &lines{to: stdout}
+	if *servers == "" {
+		err = onEmbedded(ctx, story, out)
+	} else {
+		err = onEnsemble(ctx, *servers, name, story, out)
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			err = errors.Join(context.Cause(ctx), err)
+		}
+		fmt.Fprintf(stderr, "%s: %v\n", name, err)
+		return Failed
+	}
+	return AsExpected
+}
+
+// Log returns the log of a story, without times.
+func Log(out io.Writer) *slog.Logger {
+	return slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{
+		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			if a.Key == slog.TimeKey {
+				return slog.Attr{}
+			}
+			return a
+		},
+	}))
+}
+
+func onEmbedded(ctx context.Context, story Story, out io.Writer) error {
+	srv, err := zktest.Run(zktest.WithTCP("127.0.0.1:0"))
+	if err != nil {
+		return err
+	}
+	defer srv.Close()
+	return onStage(ctx, srv.Addr(), story, out)
+}
+
+// onEnsemble separates this run from all others on the same servers.
+func onEnsemble(ctx context.Context, servers, name string, story Story, out io.Writer) error {
+	client, err := framework.Connect(ctx, servers)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	root := path.Join("/examples", name, rand.Text())
+	err = onStage(ctx, strings.TrimSuffix(servers, "/")+root, story, out)
+	// The story may have ended because ctx has.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUp)
+	defer cancel()
+	return errors.Join(err, client.Delete(ctx, root, framework.AnyVersion, framework.WithChildren(), framework.Quietly()))
+}
+
+func onStage(ctx context.Context, servers string, story Story, out io.Writer) error {
+	client, err := connect(ctx, servers)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	return story(ctx, Stage{Client: client, Out: out, servers: servers})
+}
+
+func connect(ctx context.Context, servers string) (*framework.Client, error) {
+	return framework.Connect(ctx, servers, framework.WithSessionTimeout(sessionTimeout))
+}
+
+// sessionTimeout is how long others wait for a process that was killed. A live
+// process that pauses for a while on a busy machine is not taken for dead.
+const sessionTimeout = 5 * time.Second
+
+// lines lets one goroutine write at a time.
+type lines struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.to.Write(p)
+}
+
+// cleanUp is how long the clean-up may take.
+const cleanUp = 10 * time.Second
